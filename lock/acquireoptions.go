@@ -1,0 +1,94 @@
+package lock
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// Defaults of Acquire.
+const (
+	// DefaultTTL is how long a lock outlives a holder that died.
+	DefaultTTL = 10 * time.Second
+	// DefaultMaxHold ends the renewal of a lease somebody forgot to release.
+	DefaultMaxHold = time.Hour
+)
+
+// Unlimited, given to MaxHold, renews for as long as the process lives.
+const Unlimited time.Duration = math.MaxInt64
+
+// AcquireOptions is what the options of one Acquire add up to. Implementations
+// of Locker read it; callers use the functions of type AcquireOption.
+type AcquireOptions struct {
+	TTL         time.Duration
+	NoWait      bool
+	MaxWait     time.Duration // 0: only ctx bounds the wait
+	MaxAttempts int           // 0: any number
+	NoRenew     bool
+	MaxHold     time.Duration
+	Fair        bool
+}
+
+// AcquireOption configures one Acquire.
+type AcquireOption func(*AcquireOptions)
+
+// TTL sets how long the lock lives without being renewed: the time others wait
+// after its holder has died. Renewal happens every third of it.
+func TTL(d time.Duration) AcquireOption { return func(o *AcquireOptions) { o.TTL = d } }
+
+// NoWait makes one attempt and fails with *HeldError if the resource is held.
+func NoWait() AcquireOption { return func(o *AcquireOptions) { o.NoWait = true } }
+
+// MaxWait bounds the wait, unlike a deadline of ctx, which also bounds the lease.
+// When it is spent, Acquire fails with a *WaitError that matches ErrMaxWait.
+func MaxWait(d time.Duration) AcquireOption { return func(o *AcquireOptions) { o.MaxWait = d } }
+
+// MaxAttempts bounds the number of attempts; the last one's error is returned.
+func MaxAttempts(n int) AcquireOption { return func(o *AcquireOptions) { o.MaxAttempts = n } }
+
+// NoRenew leaves it to the caller to Extend the lease before it runs out.
+func NoRenew() AcquireOption { return func(o *AcquireOptions) { o.NoRenew = true } }
+
+// MaxHold ends the lease, with ErrMaxHold as cause, when it was held for d. The
+// nodes forget it one TTL later at the latest. The default is one hour.
+func MaxHold(d time.Duration) AcquireOption { return func(o *AcquireOptions) { o.MaxHold = d } }
+
+// Fair keeps this call from overtaking anybody already queueing for the resource.
+// Without it a newcomer may win an instant at which nobody holds the lock and no
+// hand-over is under way. With several nodes it costs one more round trip.
+func Fair() AcquireOption { return func(o *AcquireOptions) { o.Fair = true } }
+
+// NewAcquireOptions applies opts to the defaults.
+func NewAcquireOptions(opts ...AcquireOption) AcquireOptions {
+	o := AcquireOptions{TTL: DefaultTTL, MaxHold: DefaultMaxHold}
+	o.apply(opts)
+	return o
+}
+
+func (o *AcquireOptions) apply(opts []AcquireOption) {
+	for _, opt := range opts {
+		if opt != nil {
+			opt(o)
+		}
+	}
+}
+
+func (o *AcquireOptions) validate(c *config) error {
+	switch {
+	case o.TTL <= 0:
+		return fmt.Errorf("%w: %v is not positive", ErrInvalidTTL, o.TTL)
+	case o.TTL < c.minTTL():
+		return fmt.Errorf("%w: %v is too short for a node timeout of %v: use at least %v or lower the node timeout",
+			ErrInvalidTTL, o.TTL, c.nodeTimeout, c.minTTL())
+	case o.TTL > c.maxTTL:
+		return fmt.Errorf("%w: %v is above MaxTTL %v: lower it, or raise WithMaxTTL in every process using these nodes",
+			ErrInvalidTTL, o.TTL, c.maxTTL)
+	case o.MaxWait < 0:
+		return fmt.Errorf("%w: MaxWait(%v) is negative", ErrInvalidOption, o.MaxWait)
+	case o.MaxAttempts < 0:
+		return fmt.Errorf("%w: MaxAttempts(%d) is negative", ErrInvalidOption, o.MaxAttempts)
+	case o.MaxHold <= 0:
+		return fmt.Errorf("%w: MaxHold(%v) is not positive: use Unlimited for no limit", ErrInvalidOption, o.MaxHold)
+	}
+	return nil
+}

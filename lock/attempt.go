@@ -1,0 +1,297 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// attempt is one round of the algorithm: one token, one vote, and everything
+// needed to undo it. It is the Redlock of the Redis documentation
+// (https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/)
+// with a fencing token agreed on by the quorum.
+type attempt struct {
+	r     *Redlock
+	ts    tracers
+	start AttemptStart
+	at    *place
+
+	keys   Keys
+	token  string
+	holder string
+	opts   AcquireOptions
+	waiter Waiter
+	gate   int // index of the node whose queue is joined; -1 for none
+	floor  uint64
+
+	began time.Duration // t0: validity counts from here
+	seats []seat
+	tally tally
+	votes chan vote
+	asked int
+
+	counter  uint64 // largest of the grants' counters: the fencing token
+	validity time.Duration
+	raised   bool
+}
+
+// vote is one node's answer.
+type vote struct {
+	seat  int
+	reply AcquireReply
+	err   error
+}
+
+// result is how an attempt ended.
+type result struct {
+	err       error
+	blocker   *HeldError
+	freeIn    time.Duration // until a quorum of TTLs has run out; < 0 if unknown
+	ticket    int64         // place in the gate's queue; 0 if not queued
+	ahead     int
+	gateFault bool // the gate node did not answer
+	hopeless  bool // trying again cannot help
+}
+
+func (r *Redlock) newAttempt(at *place, keys Keys, opts AcquireOptions, traceparent string) *attempt {
+	now := time.Now()
+	a := &attempt{
+		r: r, at: at, keys: keys, opts: opts, gate: -1,
+		token:  newToken(),
+		holder: Holder{Instance: r.cfg.instance, Since: now, Traceparent: traceparent}.record(),
+		floor:  uint64(max(now.UnixMicro(), 1)),
+		seats:  make([]seat, len(r.members)),
+		votes:  make(chan vote, len(r.members)),
+		tally:  tally{nodes: len(r.members)},
+	}
+	for i, m := range r.members {
+		a.seats[i].member, a.seats[i].line = m, &at.lines[i]
+	}
+	return a
+}
+
+// run makes the attempt. On success the seats hold the lock; on failure they are
+// being given back in the background, and the result says why.
+func (a *attempt) run(ctx context.Context) result {
+	a.began = a.r.cfg.clock()
+	res := a.vote(ctx)
+	if res.err == nil {
+		res.err = a.agreeOnFence(ctx)
+	}
+	if res.err == nil {
+		a.validity = a.r.validity(a.opts.TTL, a.began)
+		if a.validity <= 0 {
+			res.err = fmt.Errorf("%w: %q took %v of a TTL of %v", ErrTooLate, a.start.Resource,
+				a.r.cfg.clock()-a.began, a.opts.TTL)
+		}
+	}
+	if res.err != nil {
+		a.abandon(ctx)
+	}
+	return res
+}
+
+// validity is what is left of ttl for a grant asked for at instant began.
+func (r *Redlock) validity(ttl, began time.Duration) time.Duration {
+	return ttl - drift(ttl) - (r.cfg.clock() - began)
+}
+
+// vote asks the nodes until the outcome is certain.
+func (a *attempt) vote(ctx context.Context) result {
+	ballot := newBallot(a)
+	if a.start.GateFirst {
+		a.ask(ctx, a.gate)
+		if err := a.collect(ctx, ballot, func() bool { return ballot.answered == 1 }); err != nil {
+			return ballot.result(err)
+		}
+		if a.tally.granted == 0 {
+			return ballot.turnedAway()
+		}
+	}
+	for i := range a.seats {
+		if !a.start.GateFirst || i != a.gate {
+			a.ask(ctx, i)
+		}
+	}
+	err := a.collect(ctx, ballot, a.decided)
+	return ballot.result(err)
+}
+
+func (a *attempt) decided() bool { return a.tally.decided() }
+
+// ask sends the acquire to one node, in the order of its line.
+func (a *attempt) ask(ctx context.Context, i int) {
+	s := &a.seats[i]
+	a.asked++
+	s.line.do(&a.r.group, func() {
+		if !s.open() || a.r.cfg.clock()-a.began > 2*a.r.cfg.nodeTimeout {
+			a.votes <- vote{seat: i, err: fmt.Errorf("%w: earlier calls are under way", ErrNodeBusy)}
+			return
+		}
+		req := AcquireRequest{
+			Keys: a.keys, Token: a.token, Holder: a.holder, TTL: a.opts.TTL, Floor: a.floor,
+			Waiter: a.waiter, Fair: a.opts.Fair, Window: a.r.cfg.handoffWindow(),
+		}
+		req.Waiter.Enqueue = a.waiter.Enqueue && i == a.gate
+		var reply AcquireReply
+		err := s.call(ctx, a.r.cfg.nodeTimeout, a.ts, a.node(OpAcquire), func(ctx context.Context) (v Verdict, err error) {
+			reply, err = s.acquire(ctx, req)
+			return verdictOf(reply.Granted), err
+		})
+		switch {
+		case errors.Is(err, ErrNodeBusy):
+		case errors.Is(err, ErrTombstone):
+			s.set(refused, 0)
+		case err != nil:
+			s.set(unknown, 0)
+		case reply.Granted:
+			s.set(granted, reply.Counter)
+		default:
+			s.set(refused, 0)
+		}
+		a.votes <- vote{seat: i, reply: reply, err: err}
+	})
+}
+
+func (a *attempt) node(op Operation) NodeStart {
+	return NodeStart{Resource: a.start.Resource, Op: op, Attempt: a.start.Attempt}
+}
+
+// collect counts votes until enough says so, until every node asked has voted or
+// run out of time, or until ctx ends.
+func (a *attempt) collect(ctx context.Context, b *ballot, enough func() bool) error {
+	timer := time.NewTimer(a.r.cfg.nodeTimeout)
+	defer timer.Stop()
+	for !enough() {
+		select {
+		case v := <-a.votes:
+			b.count(v)
+		case <-timer.C:
+			b.timeOut()
+			return nil
+		case <-ctx.Done():
+			return contextError(ctx)
+		case <-a.r.done:
+			return ErrClosed
+		}
+	}
+	return nil
+}
+
+// agreeOnFence makes a quorum's counters at least as high as the largest of the
+// grants', which becomes the fencing token: any two quorums share a node, and
+// there the later grant counts on from the earlier one's token. A counter is only
+// raised while the key is still that very grant; one that came back after being
+// lost could belong to a later point in time. In the usual case the counters are
+// equal already and nothing is sent. All grants known by now take part in the
+// maximum: one that counts towards the quorum must not exceed the token.
+func (a *attempt) agreeOnFence(ctx context.Context) error {
+	var counters []uint64 // 0 where not granted
+	for i := range a.seats {
+		state, counter := a.seats[i].standing()
+		if state != granted {
+			counter = 0
+		}
+		counters = append(counters, counter)
+	}
+	a.counter = slices.Max(counters)
+	agreed := 0
+	var behind []int
+	for i, counter := range counters {
+		switch counter {
+		case 0:
+		case a.counter:
+			agreed++
+		default:
+			behind = append(behind, i)
+		}
+	}
+	if agreed >= a.r.quorum {
+		return nil
+	}
+	a.raised = true
+	return a.raise(ctx, agreed, behind)
+}
+
+func (a *attempt) raise(ctx context.Context, agreed int, behind []int) error {
+	acks := make(chan error, len(behind))
+	for _, i := range behind {
+		s := &a.seats[i]
+		s.line.do(&a.r.group, func() {
+			_, counter := s.standing()
+			req := RaiseRequest{Keys: a.keys, Token: a.token, Counter: counter, Fence: a.counter}
+			var raised bool
+			err := s.call(ctx, a.r.cfg.nodeTimeout, a.ts, a.node(OpRaise), func(ctx context.Context) (v Verdict, err error) {
+				raised, err = s.Raise(ctx, req)
+				return verdictOf(raised), err
+			})
+			if err == nil && !raised {
+				err = ErrNotHeld
+			}
+			if err != nil {
+				err = &NodeError{Node: s.Name(), Op: OpRaise, Err: err}
+			}
+			acks <- err
+		})
+	}
+	timer := time.NewTimer(a.r.cfg.nodeTimeout)
+	defer timer.Stop()
+	failure := a.quorumError(OpRaise)
+	for range behind {
+		select {
+		case err := <-acks:
+			if node := (*NodeError)(nil); errors.As(err, &node) {
+				failure.Errors = append(failure.Errors, node)
+			} else if agreed++; agreed >= a.r.quorum {
+				return nil
+			}
+		case <-timer.C:
+			failure.Granted = agreed
+			return failure
+		case <-ctx.Done():
+			return contextError(ctx)
+		}
+	}
+	failure.Granted = agreed
+	return failure
+}
+
+func (a *attempt) quorumError(op Operation) *QuorumError {
+	return &QuorumError{
+		Resource: a.start.Resource, Op: op, Nodes: a.tally.nodes, Quorum: a.r.quorum,
+		Granted: a.tally.granted, Refused: a.tally.refused,
+	}
+}
+
+// abandon gives the token back wherever it may be, in the background. A waiter
+// that the gate granted keeps its place in the gate's queue.
+func (a *attempt) abandon(ctx context.Context) {
+	for i := range a.seats {
+		s := &a.seats[i]
+		s.giveUp()
+		if state, _ := s.standing(); state == refused {
+			continue
+		}
+		req := ReleaseRequest{Keys: a.keys, Token: a.token}
+		if i == a.gate && a.waiter.Enqueue {
+			req.Waiter = a.waiter
+		}
+		s.line.do(&a.r.group, func() {
+			_, _ = s.release(ctx, a.r, a.ts, a.node(OpRelease), req, false)
+		})
+	}
+}
+
+// contextError is why ctx ended, with its cause if somebody gave one.
+func contextError(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if cause == nil || errors.Is(err, cause) {
+		return err
+	}
+	return errors.Join(cause, err)
+}
+
+const never = time.Duration(math.MaxInt64)

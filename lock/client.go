@@ -1,0 +1,202 @@
+package lock
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"reflect"
+	"strconv"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+// client is the part of a go-redis client a node needs.
+type client interface {
+	Process(ctx context.Context, cmd redis.Cmder) error
+	Subscribe(ctx context.Context, channels ...string) *redis.PubSub
+	Close() error
+}
+
+// derived is a client of lockscope's own, made from the caller's.
+type derived struct {
+	client
+	address string // tells two clients of one server apart from two servers; "" if unknown
+	name    string
+	cluster bool
+	dials   *sync.WaitGroup
+}
+
+func (d *derived) Close() error {
+	err := d.client.Close()
+	d.dials.Wait()
+	return err
+}
+
+// derive makes a client with the given one's address, credentials, TLS, dialer
+// and process hooks, and with the timeouts and the lack of retries that voting
+// needs: a retried SET NX refuses its own success, a client without
+// ContextTimeoutEnabled ignores deadlines, and five dial attempts make a node
+// that is down look slow.
+func derive(given redis.UniversalClient, c *config, onConnect func(context.Context, *redis.Conn) error) (*derived, error) {
+	switch given := given.(type) {
+	case *redis.Client:
+		if given != nil {
+			return deriveStandalone(given, c, onConnect), nil
+		}
+	case *redis.ClusterClient:
+		if given != nil {
+			return deriveCluster(given, c, onConnect), nil
+		}
+	case nil:
+	default:
+		if v := reflect.ValueOf(given); v.Kind() != reflect.Pointer || !v.IsNil() {
+			return nil, fmt.Errorf("%w: a %T spreads keys over servers in its own way; "+
+				"use a *redis.Client or a *redis.ClusterClient", ErrInvalidNode, given)
+		}
+	}
+	return nil, fmt.Errorf("%w: the client is nil", ErrInvalidNode)
+}
+
+func deriveStandalone(given *redis.Client, c *config, onConnect func(context.Context, *redis.Conn) error) *derived {
+	opt := *given.Options()
+	d := &derived{dials: new(sync.WaitGroup), name: opt.Addr, address: opt.Network + "!" + opt.Addr}
+	if opt.Addr == sentinelAddr {
+		d.address = ""
+	} else if opt.DB != 0 {
+		d.name += "/" + strconv.Itoa(opt.DB)
+	}
+	opt.MaxRetries = -1
+	opt.DialerRetries = 1
+	opt.DialTimeout = c.nodeTimeout
+	opt.ReadTimeout = c.nodeTimeout
+	opt.WriteTimeout = c.nodeTimeout
+	opt.PoolTimeout = c.nodeTimeout
+	opt.ContextTimeoutEnabled = true
+	opt.MinIdleConns = 0
+	opt.DisableIdentity = true
+	opt.Limiter = nil
+	opt.ClientSideCache, opt.ClientSideCacheConfig = nil, nil
+	opt.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	opt.OnConnect = chainOnConnect(opt.OnConnect, onConnect)
+	if opt.TLSConfig != nil {
+		opt.Dialer = boundDialer(opt.Dialer, d.dials)
+	}
+	own := redis.NewClient(&opt)
+	for _, h := range c.hooks {
+		own.AddHook(h)
+	}
+	hooked := given.WithTimeout(c.nodeTimeout) // a copy that shares the given client's hooks
+	hooked.AddHook(divert{to: own})
+	d.client = &divertedClient{hooked: hooked, own: own}
+	return d
+}
+
+// sentinelAddr is what go-redis calls the address of a Sentinel failover client.
+const sentinelAddr = "FailoverClient"
+
+func deriveCluster(given *redis.ClusterClient, c *config, onConnect func(context.Context, *redis.Conn) error) *derived {
+	opt := *given.Options()
+	d := &derived{dials: new(sync.WaitGroup), name: "cluster", cluster: true}
+	if len(opt.Addrs) > 0 {
+		d.name = "cluster:" + opt.Addrs[0]
+		d.address = "cluster!" + opt.Addrs[0]
+	}
+	opt.ReadOnly, opt.RouteByLatency, opt.RouteRandomly = false, false, false
+	opt.MaxRetries = -1
+	opt.DialerRetries = 1
+	opt.DialTimeout = c.nodeTimeout
+	opt.ReadTimeout = c.nodeTimeout
+	opt.WriteTimeout = c.nodeTimeout
+	opt.PoolTimeout = c.nodeTimeout
+	opt.ContextTimeoutEnabled = true
+	opt.MinIdleConns = 0
+	opt.DisableIdentity = true
+	opt.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	opt.OnConnect = chainOnConnect(opt.OnConnect, onConnect)
+	own := redis.NewClusterClient(&opt)
+	for _, h := range c.hooks {
+		own.AddHook(h)
+	}
+	d.client = own
+	return d
+}
+
+func chainOnConnect(first, second func(context.Context, *redis.Conn) error) func(context.Context, *redis.Conn) error {
+	if first == nil {
+		return second
+	}
+	return func(ctx context.Context, cn *redis.Conn) error {
+		if err := first(ctx, cn); err != nil {
+			return err
+		}
+		return second(ctx, cn)
+	}
+}
+
+type dialer = func(ctx context.Context, network, addr string) (net.Conn, error)
+
+// boundDialer makes a dialer end with its context: go-redis dials TLS without
+// one, and would keep a pool slot for the given client's whole dial timeout.
+func boundDialer(dial dialer, dials *sync.WaitGroup) dialer {
+	type result struct {
+		conn net.Conn
+		err  error
+	}
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		done := make(chan result)
+		dials.Go(func() {
+			conn, err := dial(ctx, network, addr)
+			select {
+			case done <- result{conn, err}:
+			case <-ctx.Done():
+				if conn != nil {
+					_ = conn.Close()
+				}
+			}
+		})
+		select {
+		case r := <-done:
+			return r.conn, r.err
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// divertedClient sends commands through the given client's hooks and then, by
+// the innermost of them, to lockscope's own connections.
+type divertedClient struct {
+	hooked *redis.Client // never closed: it shares the given client's pool and never uses it
+	own    *redis.Client
+}
+
+func (c *divertedClient) Process(ctx context.Context, cmd redis.Cmder) error {
+	return c.hooked.Process(ctx, cmd)
+}
+
+func (c *divertedClient) Subscribe(ctx context.Context, channels ...string) *redis.PubSub {
+	return c.own.Subscribe(ctx, channels...)
+}
+
+func (c *divertedClient) Close() error { return c.own.Close() }
+
+type divert struct{ to *redis.Client }
+
+func (h divert) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (h divert) ProcessHook(redis.ProcessHook) redis.ProcessHook { return h.to.Process }
+
+func (h divert) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		pipe := h.to.Pipeline()
+		for _, cmd := range cmds {
+			if err := pipe.Process(ctx, cmd); err != nil {
+				return err
+			}
+		}
+		_, err := pipe.Exec(ctx)
+		return err
+	}
+}

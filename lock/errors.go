@@ -1,0 +1,128 @@
+package lock
+
+import (
+	"context"
+	"errors"
+)
+
+// Errors of acquiring. Test for them with [errors.Is]: they come wrapped with
+// the resource, the node and, where a context ended, its error.
+var (
+	// ErrHeld says that somebody else holds the resource; see [HeldError].
+	ErrHeld = errors.New("lock: held by another owner")
+	// ErrNoQuorum says that too few nodes answered to decide; see [QuorumError].
+	ErrNoQuorum = errors.New("lock: no quorum of nodes")
+	// ErrTooLate says that a quorum granted the lock, but so slowly that no
+	// validity was left: raise the TTL or look at the nodes' latency.
+	ErrTooLate = errors.New("lock: granted too late to be valid")
+	// ErrMaxWait says that the wait budget of [MaxWait] was spent.
+	ErrMaxWait = errors.New("lock: wait budget spent")
+	// ErrClosed says that the Redlock was closed.
+	ErrClosed = errors.New("lock: closed")
+)
+
+// Causes a lease's context ends with, and errors of using a lease.
+var (
+	// ErrLost says that the lease ended before it was released: its validity ran
+	// out, or a quorum no longer knows it.
+	ErrLost = errors.New("lock: lease lost")
+	// ErrReleased is the cause of a lease's context after Release.
+	ErrReleased = errors.New("lock: lease released")
+	// ErrMaxHold says that the lease reached its maximum hold and is renewed no more.
+	ErrMaxHold = errors.New("lock: maximum hold reached")
+	// ErrNotHeld says that the nodes no longer held the lease when it was
+	// released or extended; see [ReleaseError].
+	ErrNotHeld = errors.New("lock: not held any more")
+)
+
+// Errors of bad input, reported before any command is sent.
+var (
+	// ErrInvalidResource says that a resource name cannot be a lock.
+	ErrInvalidResource = errors.New("lock: invalid resource name")
+	// ErrInvalidTTL says that a TTL is not usable with this configuration.
+	ErrInvalidTTL = errors.New("lock: invalid TTL")
+	// ErrInvalidOption says that an option's value is not usable.
+	ErrInvalidOption = errors.New("lock: invalid option")
+	// ErrInvalidNode says that a client or URL is not usable as a node.
+	ErrInvalidNode = errors.New("lock: invalid node")
+)
+
+// Reasons for which one node did not vote, found in a [NodeError].
+var (
+	// ErrNodeTimeout says that the node did not answer within the node timeout;
+	// what it did with the command is unknown.
+	ErrNodeTimeout = errors.New("no answer within the node timeout")
+	// ErrNodeBusy says that nothing was sent: the node is not answering and
+	// calls are already waiting for it.
+	ErrNodeBusy = errors.New("not asked: node is not answering")
+	// ErrQuarantined says that the node restarted so recently that locks it may
+	// have forgotten can still be valid.
+	ErrQuarantined = errors.New("node restarted and may not vote yet")
+	// ErrDuplicateNode says that two endpoints are one and the same server.
+	ErrDuplicateNode = errors.New("two endpoints are the same redis server")
+	// ErrReplica says that the node is a replica.
+	ErrReplica = errors.New("node is a replica")
+	// ErrEvicting says that the node may evict lock keys under memory pressure.
+	ErrEvicting = errors.New("node may evict locks: its maxmemory-policy is not noeviction")
+	// ErrUnguarded says that the node's state could not be examined.
+	ErrUnguarded = errors.New("node could not be examined")
+	// ErrBadReply says that the node's answer is not one lockscope's scripts give.
+	ErrBadReply = errors.New("reply not understood")
+	// ErrTombstone says that a late acquire met the tombstone of its own release.
+	ErrTombstone = errors.New("attempt was already given up")
+)
+
+// The closed set of values [Reason] returns.
+const (
+	ReasonNone     = ""          // no error
+	ReasonInvalid  = "invalid"   // bad input; nothing was sent
+	ReasonClosed   = "closed"    // the Redlock was closed
+	ReasonCanceled = "canceled"  // the caller's context was cancelled
+	ReasonTimeout  = "timeout"   // a deadline or the wait budget ended
+	ReasonHeld     = "held"      // somebody else holds the resource
+	ReasonNoQuorum = "no_quorum" // too few nodes answered, or too late
+	ReasonLost     = "lost"      // the lease is over
+	ReasonNotHeld  = "not_held"  // the nodes did not hold the lease any more
+	ReasonError    = "error"     // anything else
+)
+
+// reasons is looked through in order: the first match wins.
+var reasons = [...]struct {
+	target error
+	reason string
+}{
+	{ErrInvalidResource, ReasonInvalid},
+	{ErrInvalidTTL, ReasonInvalid},
+	{ErrInvalidOption, ReasonInvalid},
+	{ErrInvalidNode, ReasonInvalid},
+	{ErrClosed, ReasonClosed},
+	{ErrLost, ReasonLost},
+	{ErrMaxHold, ReasonLost},
+	{ErrReleased, ReasonNotHeld},
+	{ErrNotHeld, ReasonNotHeld},
+	{ErrMaxWait, ReasonTimeout},
+	{ErrHeld, ReasonHeld},
+	{ErrNoQuorum, ReasonNoQuorum},
+	{ErrTooLate, ReasonNoQuorum},
+	{context.Canceled, ReasonCanceled},
+	{context.DeadlineExceeded, ReasonTimeout},
+}
+
+// Reason maps an error of this package to a closed set of short words, fit for a
+// metric label. Where a wait was cut short by a context, that is the reason,
+// whatever the last attempt had met.
+func Reason(err error) string {
+	if err == nil {
+		return ReasonNone
+	}
+	var cut *WaitError
+	if errors.As(err, &cut) {
+		err = cut.Err
+	}
+	for _, r := range reasons {
+		if errors.Is(err, r.target) {
+			return r.reason
+		}
+	}
+	return ReasonError
+}

@@ -1,0 +1,167 @@
+package lock
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// WaitError says that a wait was cut short: by the caller's context or by the
+// wait budget. It keeps both why it ended and what the last attempt had met, and
+// matches either with [errors.Is].
+type WaitError struct {
+	Resource string
+	Attempts int           // attempts made
+	Waited   time.Duration // since Acquire was called
+	Last     error         // failure of the last attempt; nil if none was made
+	Err      error         // the context's error, ErrMaxWait or ErrClosed
+}
+
+func (e *WaitError) Error() string {
+	s := fmt.Sprintf("lock: gave up %q after %v and %d attempts: %v",
+		e.Resource, e.Waited.Round(time.Millisecond), e.Attempts, e.Err)
+	if e.Last != nil {
+		s += ": " + e.Last.Error()
+	}
+	return s
+}
+
+// Unwrap returns why the wait ended and the last attempt's failure.
+func (e *WaitError) Unwrap() []error {
+	if e.Last == nil {
+		return []error{e.Err}
+	}
+	return []error{e.Err, e.Last}
+}
+
+// NodeError is what one node answered, or that it did not.
+type NodeError struct {
+	Node string    // host:port or the alias the node was given
+	Op   Operation // what was asked of it
+	Err  error
+}
+
+func (e *NodeError) Error() string { return fmt.Sprintf("%s %s: %v", e.Node, e.Op, e.Err) }
+
+// Unwrap returns the node's own error.
+func (e *NodeError) Unwrap() error { return e.Err }
+
+// HeldError says that the resource is held, and all that is known about its
+// holder. It matches [ErrHeld]. It never carries the holder's token.
+type HeldError struct {
+	Resource string
+	// Holder is who wrote the lock; zero if the lock was not written by
+	// lockscope, or if it is being handed over.
+	Holder Holder
+	// Remaining is the longest time the lock can still be held without being
+	// renewed; zero if unknown, negative if it never expires by itself.
+	Remaining time.Duration
+	// HandedOver is true if nobody holds the lock this instant, but it is kept
+	// for the waiter whose turn it is.
+	HandedOver bool
+}
+
+// Is makes errors.Is(err, ErrHeld) true.
+func (e *HeldError) Is(target error) bool { return target == ErrHeld }
+
+func (e *HeldError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "lock: %q is ", e.Resource)
+	switch {
+	case e.HandedOver:
+		b.WriteString("being handed to the next waiter")
+	case e.Holder.Instance != "":
+		fmt.Fprintf(&b, "held by %s since %s", e.Holder.Instance, e.Holder.Since.UTC().Format(time.RFC3339Nano))
+	default:
+		b.WriteString("held by an unknown owner")
+	}
+	switch {
+	case e.Remaining > 0:
+		fmt.Fprintf(&b, ", for at most %v unless renewed", e.Remaining.Round(time.Millisecond))
+	case e.Remaining < 0:
+		b.WriteString(" and never expires: remove the key by hand once you know its owner is gone")
+	}
+	return b.String()
+}
+
+// QuorumError says that fewer than a quorum of nodes took part, with the reason
+// of every node that did not. It matches [ErrNoQuorum] and every node's error.
+type QuorumError struct {
+	Resource string
+	Op       Operation
+	Nodes    int // nodes configured
+	Quorum   int // votes needed
+	Granted  int
+	Refused  int
+	Errors   []*NodeError
+}
+
+func (e *QuorumError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "lock: no quorum for %s of %q: %d of %d nodes agreed, %d refused, %d needed",
+		e.Op, e.Resource, e.Granted, e.Nodes, e.Refused, e.Quorum)
+	for _, err := range e.Errors {
+		b.WriteString("; ")
+		b.WriteString(err.Error())
+	}
+	return b.String()
+}
+
+// Unwrap returns ErrNoQuorum and the nodes' errors.
+func (e *QuorumError) Unwrap() []error {
+	all := []error{ErrNoQuorum}
+	for _, err := range e.Errors {
+		all = append(all, err)
+	}
+	return all
+}
+
+// Outcome says what a release found on the nodes.
+type Outcome string
+
+// The outcomes of a release.
+const (
+	Released Outcome = "released"  // the nodes held the lease and let it go
+	Expired  Outcome = "expired"   // no node held it any more
+	NotOwner Outcome = "not_owner" // somebody else holds the resource by now
+	Unknown  Outcome = "unknown"   // too few nodes answered to tell
+)
+
+// ReleaseError is a release that found no lease to release, or could not tell.
+// It matches [ErrNotHeld] for Expired and NotOwner, [ErrNoQuorum] for Unknown.
+type ReleaseError struct {
+	Resource string
+	Outcome  Outcome
+	Unknown  int // nodes that did not answer; their key ends with its TTL at the latest
+	Errors   []*NodeError
+}
+
+func (e *ReleaseError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "lock: release of %q: ", e.Resource)
+	switch e.Outcome {
+	case Expired:
+		b.WriteString("it had already expired; the work may have outlived the lease")
+	case NotOwner:
+		b.WriteString("it has expired and somebody else holds it now; the work outlived the lease")
+	default:
+		fmt.Fprintf(&b, "unknown on %d nodes, where it ends with its TTL at the latest", e.Unknown)
+	}
+	for _, err := range e.Errors {
+		b.WriteString("; ")
+		b.WriteString(err.Error())
+	}
+	return b.String()
+}
+
+// Unwrap returns ErrNotHeld or ErrNoQuorum, and the nodes' errors.
+func (e *ReleaseError) Unwrap() []error {
+	all := []error{ErrNotHeld}
+	if e.Outcome == Unknown {
+		all[0] = ErrNoQuorum
+	}
+	for _, err := range e.Errors {
+		all = append(all, err)
+	}
+	return all
+}

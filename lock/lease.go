@@ -1,0 +1,247 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// lease is an attempt that won. Until it ends, timers watch over it; it has no
+// goroutine of its own except while a round of commands is under way.
+type lease struct {
+	r        *Redlock
+	ts       tracers
+	resource string
+	at       *place
+	attempt  *attempt
+	fence    uint64
+	traceCtx context.Context // values of Acquire's context, for renewals and release
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	acquired time.Duration
+
+	rounds sync.Mutex // one round of renewal or release at a time
+
+	mu        sync.Mutex
+	expires   time.Duration // on the clock: when validity ends
+	lossTimer *time.Timer
+	renewal   *time.Timer
+	holdTimer *time.Timer
+	ended     error // the cause; nil while held
+
+	releaseOnce sync.Once
+	released    chan struct{} // closed when the release is done
+	releaseErr  error
+}
+
+func newLease(ctx, hooked context.Context, a *attempt) *lease {
+	r := a.r
+	l := &lease{
+		r: r, ts: a.ts, resource: a.start.Resource, at: a.at, attempt: a, fence: a.counter,
+		traceCtx: context.WithoutCancel(hooked),
+		released: make(chan struct{}),
+		acquired: r.cfg.clock(),
+		expires:  a.began + a.opts.TTL - drift(a.opts.TTL),
+	}
+	l.ctx, l.cancel = context.WithCancelCause(ctx)
+	r.mu.Lock()
+	r.leases[l] = struct{}{}
+	r.mu.Unlock()
+	l.mu.Lock()
+	l.lossTimer = time.AfterFunc(l.expires-l.acquired, l.checkLoss)
+	if !a.opts.NoRenew {
+		l.renewal = time.AfterFunc(renewEvery(a.opts.TTL), l.renewByTimer)
+	}
+	if a.opts.MaxHold != Unlimited {
+		l.holdTimer = time.AfterFunc(a.opts.MaxHold, func() { l.end(ErrMaxHold) })
+	}
+	l.mu.Unlock()
+	select {
+	case <-r.done: // Close may have looked before this lease was there to see
+		l.end(ErrClosed)
+	default:
+	}
+	return l
+}
+
+func (l *lease) Resource() string         { return l.resource }
+func (l *lease) Context() context.Context { return l.ctx }
+func (l *lease) Fence() uint64            { return l.fence }
+
+func (l *lease) Remaining() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended != nil {
+		return min(0, l.expires-l.r.cfg.clock())
+	}
+	return l.expires - l.r.cfg.clock()
+}
+
+// checkLoss ends the lease when its validity has run out. It needs no network:
+// that is the point of it.
+func (l *lease) checkLoss() {
+	l.mu.Lock()
+	if l.ended != nil {
+		l.mu.Unlock()
+		return
+	}
+	if left := l.expires - l.r.cfg.clock(); left > 0 {
+		l.lossTimer.Reset(left)
+		l.mu.Unlock()
+		return
+	}
+	l.mu.Unlock()
+	l.lose()
+}
+
+// lose ends the lease and gives back what the nodes may still hold of it.
+func (l *lease) lose() {
+	if l.end(ErrLost) {
+		l.r.group.run(func() { _, _ = l.giveBack(l.traceCtx, nil) })
+	}
+}
+
+// end cancels the lease's context with cause. It reports whether it was the first.
+func (l *lease) end(cause error) bool {
+	l.mu.Lock()
+	if l.ended != nil {
+		l.mu.Unlock()
+		return false
+	}
+	l.ended = cause
+	for _, t := range []*time.Timer{l.lossTimer, l.renewal, l.holdTimer} {
+		if t != nil {
+			t.Stop()
+		}
+	}
+	l.mu.Unlock()
+	for i := range l.attempt.seats {
+		l.attempt.seats[i].giveUp()
+	}
+	l.cancel(cause)
+	l.r.mu.Lock()
+	delete(l.r.leases, l)
+	l.r.mu.Unlock()
+	if cause != ErrReleased { // a release still needs the order of the place's lines
+		l.r.places.leave(l.at)
+	}
+	return true
+}
+
+// cause is why the lease ended; nil while it is held.
+func (l *lease) cause() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended == nil && l.expires <= l.r.cfg.clock() {
+		return ErrLost
+	}
+	return l.ended
+}
+
+func (l *lease) Release(ctx context.Context) error {
+	l.releaseOnce.Do(func() {
+		defer close(l.released)
+		l.releaseErr = l.release(ctx)
+	})
+	return l.releaseErr
+}
+
+func (l *lease) release(ctx context.Context) error {
+	e := ReleaseStart{Resource: l.resource, Fence: l.fence, Held: l.r.cfg.clock() - l.acquired}
+	hooked := l.ts.releaseStart(context.WithoutCancel(ctx), e)
+	began := time.Now()
+	held := l.end(ErrReleased)
+	outcome, err := l.giveBack(hooked, ctx)
+	if held {
+		l.r.places.leave(l.at)
+	}
+	l.ts.releaseEnd(hooked, ReleaseEnd{ReleaseStart: e, Outcome: outcome, Took: time.Since(began), Err: err})
+	return err
+}
+
+// parting is one node's answer to a release.
+type parting struct {
+	reply ReleaseReply
+	err   *NodeError
+}
+
+// giveBack releases on every node, in the order of its line, and waits until a
+// quorum has said what became of the lease, or all have answered, or ctx ends.
+func (l *lease) giveBack(values, ctx context.Context) (Outcome, error) {
+	a := l.attempt
+	answers := make(chan parting, len(a.seats))
+	req := ReleaseRequest{Keys: a.keys, Token: a.token, Handoff: l.r.cfg.handoffWindow()}
+	for i := range a.seats {
+		s := &a.seats[i]
+		s.line.do(&l.r.group, func() {
+			reply, err := s.release(values, l.r, l.ts, NodeStart{Resource: l.resource, Op: OpRelease}, req, true)
+			if reply.Named {
+				l.r.places.markContended(a.keys.Lock, req.Handoff)
+			}
+			p := parting{reply: reply}
+			if err != nil {
+				p.err = &NodeError{Node: s.Name(), Op: OpRelease, Err: err}
+			}
+			answers <- p
+		})
+	}
+	var ended <-chan struct{}
+	if ctx != nil {
+		ended = ctx.Done()
+	}
+	f := farewell{resource: l.resource, nodes: len(a.seats), quorum: l.r.quorum}
+	for !f.decided() {
+		select {
+		case p := <-answers:
+			f.count(p)
+		case <-ended:
+			return f.outcome(contextError(ctx))
+		}
+	}
+	return f.outcome(nil)
+}
+
+// farewell collects what the nodes say to a release.
+type farewell struct {
+	resource                     string
+	nodes, quorum                int
+	released, expired, otherwise int
+	errs                         []*NodeError
+}
+
+func (f *farewell) count(p parting) {
+	switch {
+	case p.err != nil:
+		f.errs = append(f.errs, p.err)
+	case p.reply.Outcome == Released:
+		f.released++
+	case p.reply.Outcome == NotOwner:
+		f.otherwise++
+	default:
+		f.expired++
+	}
+}
+
+func (f *farewell) told() int { return f.released + f.expired + f.otherwise }
+
+// decided reports that the lock is free by a quorum's word, or that nobody is
+// left to ask. That no node released needs all of them to be said.
+func (f *farewell) decided() bool {
+	return f.told()+len(f.errs) == f.nodes || f.told() >= f.quorum && f.released > 0
+}
+
+func (f *farewell) outcome(cut error) (Outcome, error) {
+	e := &ReleaseError{Resource: f.resource, Unknown: f.nodes - f.told(), Errors: f.errs}
+	switch {
+	case f.told() < f.quorum:
+		e.Outcome = Unknown
+	case f.released > 0:
+		return Released, nil
+	case f.otherwise > 0:
+		e.Outcome = NotOwner
+	default:
+		e.Outcome = Expired
+	}
+	return e.Outcome, errors.Join(e, cut)
+}

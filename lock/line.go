@@ -1,0 +1,51 @@
+package lock
+
+import "sync"
+
+// line keeps the calls about one resource on one node in order: a release never
+// overtakes the acquire it undoes, nor an acquire the release before it.
+type line struct {
+	idle func() // told each time the line runs empty
+
+	mu    sync.Mutex
+	busy  bool
+	queue []func()
+}
+
+// do runs call now, or after the calls already under way. A closed group drops it.
+func (l *line) do(g *group, call func()) {
+	l.mu.Lock()
+	if l.busy {
+		l.queue = append(l.queue, call)
+		l.mu.Unlock()
+		return
+	}
+	l.busy = true
+	l.mu.Unlock()
+	if !g.run(func() { l.work(call) }) {
+		l.mu.Lock()
+		l.busy = false
+		l.mu.Unlock()
+	}
+}
+
+func (l *line) work(call func()) {
+	for call != nil {
+		call()
+		l.mu.Lock()
+		call = nil
+		if len(l.queue) > 0 {
+			call, l.queue = l.queue[0], l.queue[1:]
+		} else {
+			l.busy = false
+		}
+		l.mu.Unlock()
+	}
+	l.idle()
+}
+
+func (l *line) isBusy() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.busy
+}

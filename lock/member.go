@@ -1,0 +1,112 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// suspectAfter is how many calls in a row a node may leave unanswered before
+	// acquires stop queueing up behind it.
+	suspectAfter = 3
+	// maxInFlight bounds the acquires that wait for one node at a time.
+	maxInFlight = 1024
+)
+
+// member is a node as the Redlock sees it: how it has been answering, and how
+// much is under way.
+type member struct {
+	Node
+	silent   atomic.Int32 // calls in a row without an answer
+	probing  atomic.Bool  // a suspect is being asked
+	inFlight atomic.Int32
+
+	listening atomic.Bool // the node can name this process
+}
+
+// suspect reports that the node has not been answering. Such a node is asked by
+// one acquire at a time, and is not chosen as gate.
+func (m *member) suspect() bool { return m.silent.Load() >= suspectAfter }
+
+// enter asks to send an acquire; leave must follow if it says yes.
+func (m *member) enter() (probe bool, err error) {
+	if m.inFlight.Add(1) > maxInFlight {
+		m.inFlight.Add(-1)
+		return false, fmt.Errorf("%w: %d acquires are under way", ErrNodeBusy, maxInFlight)
+	}
+	if !m.suspect() {
+		return false, nil
+	}
+	if !m.probing.CompareAndSwap(false, true) {
+		m.inFlight.Add(-1)
+		return false, fmt.Errorf("%w: its last %d calls got no answer", ErrNodeBusy, m.silent.Load())
+	}
+	return true, nil
+}
+
+func (m *member) leave(probe bool) {
+	if probe {
+		m.probing.Store(false)
+	}
+	m.inFlight.Add(-1)
+}
+
+// note remembers whether the node answered. An error reply is an answer.
+func (m *member) note(err error) {
+	switch {
+	case err == nil:
+		if m.silent.Load() != 0 {
+			m.silent.Store(0)
+		}
+	case errors.Is(err, ErrNodeBusy):
+	case errors.Is(err, ErrNodeTimeout), isNetworkError(err):
+		m.silent.Add(1)
+	default:
+		m.silent.Store(0)
+	}
+}
+
+// acquire is Node.Acquire behind the bounds of enter.
+func (m *member) acquire(ctx context.Context, req AcquireRequest) (AcquireReply, error) {
+	probe, err := m.enter()
+	if err != nil {
+		return AcquireReply{}, err
+	}
+	defer m.leave(probe)
+	return m.Acquire(ctx, req)
+}
+
+// call runs one command within timeout, with its trace and its place in the
+// node's record. ctx gives values only; its end does not cut the call short.
+func (m *member) call(ctx context.Context, timeout time.Duration, ts tracers, e NodeStart,
+	do func(ctx context.Context) (Verdict, error),
+) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
+	defer cancel()
+	if len(ts) == 0 {
+		_, err := do(ctx)
+		m.note(err)
+		return err
+	}
+	e.Node = m.Name()
+	ctx = ts.nodeStart(ctx, e)
+	began := time.Now()
+	verdict, err := do(ctx)
+	if err != nil {
+		verdict = Failed
+	}
+	ts.nodeEnd(ctx, NodeEnd{NodeStart: e, Took: time.Since(began), Verdict: verdict, Err: err})
+	m.note(err)
+	return err
+}
+
+// isNetworkError reports that there was no answer to read.
+func isNetworkError(err error) bool {
+	var network net.Error
+	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}

@@ -1,0 +1,147 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// redisNode is a Node on a go-redis client.
+type redisNode struct {
+	name     string
+	client   client
+	scripts  *scripts
+	guard    *guard
+	counts   string // '1' if PUBLISH tells how many listen on the whole node
+	listener listener
+}
+
+func newRedisNode(d *derived, name string, g *guard, s *scripts, timeout time.Duration) *redisNode {
+	n := &redisNode{name: name, client: d, scripts: s, guard: g, counts: "1"}
+	if d.cluster {
+		n.counts = "0"
+	}
+	n.listener.init(d, timeout)
+	return n
+}
+
+func (n *redisNode) Name() string { return n.name }
+
+func (n *redisNode) Acquire(ctx context.Context, req AcquireRequest) (AcquireReply, error) {
+	if err := n.guard.admit(ctx, n.client); err != nil {
+		return AcquireReply{}, fmt.Errorf("%w: %w", ErrNodeBusy, err)
+	}
+	ticket := ""
+	if req.Waiter.Enqueue {
+		ticket = formatInt(req.Waiter.Ticket)
+	}
+	fair := "0"
+	if req.Fair {
+		fair = "1"
+	}
+	reply, err := n.scripts.acquire.run(ctx, n.client, []any{
+		nil, nil, 5,
+		req.Keys.Lock, req.Keys.Fence, req.Keys.Tombstone(req.Token), req.Keys.Next, req.Keys.Queue,
+		req.Token, req.Holder, millis(req.TTL), req.Floor,
+		req.Waiter.ID, ticket, fair, millis(queueTTL), millis(req.Window), n.counts,
+	})
+	if err != nil {
+		return AcquireReply{}, nodeFault(err)
+	}
+	parsed, err := parseAcquire(reply)
+	if err != nil || !parsed.Granted {
+		return parsed, err
+	}
+	// The connection that carried this vote may be the first since a restart.
+	return parsed, n.guard.verdict()
+}
+
+func (n *redisNode) Raise(ctx context.Context, req RaiseRequest) (bool, error) {
+	reply, err := n.scripts.raise.run(ctx, n.client, []any{
+		nil, nil, 2, req.Keys.Lock, req.Keys.Fence,
+		req.Token + ":" + formatUint(req.Counter), formatUint(req.Fence),
+	})
+	if err != nil {
+		return false, nodeFault(err)
+	}
+	code, err := parseCode(reply, 0, 1)
+	return code == 1, err
+}
+
+func (n *redisNode) Extend(ctx context.Context, req ExtendRequest) (Extension, error) {
+	refill := "0"
+	if req.Refill {
+		refill = "1"
+	}
+	reply, err := n.scripts.extend.run(ctx, n.client, []any{
+		nil, nil, 3, req.Keys.Lock, req.Keys.Fence, req.Keys.Tombstone(req.Token),
+		req.Token, millis(req.TTL), refill, formatUint(req.Fence), req.Holder,
+	})
+	if err != nil {
+		return ExtendGone, nodeFault(err)
+	}
+	code, err := parseCode(reply, -1, 2)
+	switch code {
+	case 1:
+		return Extended, err
+	case 2:
+		return ExtendRefilled, err
+	case -1:
+		return ExtendTaken, err
+	}
+	return ExtendGone, err
+}
+
+func (n *redisNode) Release(ctx context.Context, req ReleaseRequest) (ReleaseReply, error) {
+	reply, err := n.scripts.release.run(ctx, n.client, []any{
+		nil, nil, 4,
+		req.Keys.Lock, req.Keys.Tombstone(req.Token), req.Keys.Next, req.Keys.Queue,
+		req.Token, millis(req.Tombstone), millis(req.Handoff),
+		req.Waiter.ID, formatInt(req.Waiter.Ticket), millis(queueTTL), n.counts,
+	})
+	if err != nil {
+		return ReleaseReply{}, nodeFault(err)
+	}
+	return parseRelease(reply)
+}
+
+func (n *redisNode) Leave(ctx context.Context, req LeaveRequest) error {
+	reply, err := n.scripts.leave.run(ctx, n.client, []any{
+		nil, nil, 3, req.Keys.Lock, req.Keys.Next, req.Keys.Queue,
+		req.WaiterID, millis(req.Handoff), n.counts,
+	})
+	if err != nil {
+		return nodeFault(err)
+	}
+	_, err = parseCode(reply, 0, 1)
+	return err
+}
+
+func (n *redisNode) Subscribe(ctx context.Context, waiterID string, wake func(string)) error {
+	return n.listener.subscribe(ctx, waiterID, wake)
+}
+
+func (n *redisNode) Close() error {
+	n.listener.close()
+	return n.client.Close()
+}
+
+// nodeFault tells a node that did not answer in time from one that answered with
+// an error. The context error stays out: it is the node's timeout, not the caller's.
+func nodeFault(err error) error {
+	var timeout net.Error
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
+		errors.Is(err, redis.ErrPoolTimeout) || errors.As(err, &timeout) && timeout.Timeout() {
+		return fmt.Errorf("%w (%v)", ErrNodeTimeout, err)
+	}
+	return err
+}
+
+// millis rounds up, so that no TTL becomes zero and Redis never forgets early.
+func millis(d time.Duration) int64 {
+	return int64((d + time.Millisecond - 1) / time.Millisecond)
+}

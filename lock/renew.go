@@ -1,0 +1,206 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// renewEvery leaves two more tries before a lease runs out.
+func renewEvery(ttl time.Duration) time.Duration { return ttl / 3 }
+
+// renewSoon is the pause after a round that could not tell.
+func renewSoon(ttl time.Duration) time.Duration { return ttl / 20 }
+
+// renewByTimer is the renewal's timer going off.
+func (l *lease) renewByTimer() {
+	l.r.group.run(func() {
+		next := renewEvery(l.attempt.opts.TTL)
+		if outcome, _ := l.renew(l.traceCtx, nil); outcome == RenewUnknown {
+			next = renewSoon(l.attempt.opts.TTL)
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.ended == nil && l.ctx.Err() == nil {
+			l.renewal.Reset(next)
+		}
+	})
+}
+
+func (l *lease) Extend(ctx context.Context) error {
+	if err := l.over(); err != nil {
+		return err
+	}
+	_, err := l.renew(ctx, ctx)
+	return err
+}
+
+// over is why the lease cannot be renewed any more; nil if it can.
+func (l *lease) over() error {
+	if cause := l.cause(); cause != nil {
+		return fmt.Errorf("lock: lease of %q is over: %w", l.resource, cause)
+	}
+	if l.ctx.Err() != nil {
+		return fmt.Errorf("lock: lease of %q is over: %w", l.resource, contextError(l.ctx))
+	}
+	return nil
+}
+
+// renew makes one round of renewal. values carries the trace; the end of ctx, if
+// there is one, cuts the waiting short.
+func (l *lease) renew(values, ctx context.Context) (RenewOutcome, error) {
+	l.rounds.Lock()
+	defer l.rounds.Unlock()
+	if err := l.over(); err != nil {
+		return RenewLost, err
+	}
+	e := RenewStart{Resource: l.resource, Fence: l.fence, Remaining: l.Remaining()}
+	hooked := l.ts.renewStart(values, e)
+	began := time.Now()
+	round := l.extendRound(hooked, ctx)
+	if round.outcome == RenewLost {
+		l.lose()
+	}
+	if len(l.ts) > 0 {
+		l.ts.renewEnd(hooked, RenewEnd{
+			RenewStart: e, Outcome: round.outcome, Granted: round.tally.granted, Refused: round.tally.refused,
+			Failed: round.tally.failed, Refilled: round.refilled, Left: l.Remaining(),
+			Took: time.Since(began), Err: round.err,
+		})
+	}
+	return round.outcome, round.err
+}
+
+// renewal is what a round of renewal came to.
+type renewal struct {
+	tally    tally
+	refilled int
+	errs     []*NodeError
+	outcome  RenewOutcome
+	err      error
+}
+
+// extension is one node's answer.
+type extension struct {
+	answer Extension
+	err    *NodeError
+}
+
+// extendRound asks every node. A quorum that prolonged the lease renews it from
+// the instant before the first was asked; so many that no longer have it that no
+// quorum is left mean it is lost; anything else can be tried again.
+func (l *lease) extendRound(values, ctx context.Context) (r renewal) {
+	a := l.attempt
+	start := l.r.cfg.clock()
+	answers := make(chan extension, len(a.seats))
+	for i := range a.seats {
+		l.extendOn(values, &a.seats[i], answers)
+	}
+	timer := time.NewTimer(l.r.cfg.nodeTimeout)
+	defer timer.Stop()
+	var ended <-chan struct{}
+	if ctx != nil {
+		ended = ctx.Done()
+	}
+	r.tally.nodes = len(a.seats)
+	var cut error
+	for over := false; !over && !r.tally.won() && !r.tally.held() && r.answered() < len(a.seats); {
+		select {
+		case x := <-answers:
+			r.count(x)
+		case <-timer.C:
+			over = true
+		case <-ended:
+			over, cut = true, contextError(ctx)
+		}
+	}
+	l.conclude(&r, start, cut)
+	return r
+}
+
+func (r *renewal) answered() int { return r.tally.granted + r.tally.refused + r.tally.failed }
+
+func (r *renewal) count(x extension) {
+	switch {
+	case x.err != nil:
+		r.tally.failed++
+		r.errs = append(r.errs, x.err)
+	case x.answer == Extended:
+		r.tally.granted++
+	case x.answer == ExtendRefilled:
+		r.refilled++
+		r.tally.refused++
+	default:
+		r.tally.refused++
+	}
+}
+
+func (l *lease) conclude(r *renewal, start time.Duration, cut error) {
+	ttl := l.attempt.opts.TTL
+	switch {
+	case r.tally.won():
+		if l.prolong(start + ttl - drift(ttl)) {
+			r.outcome = Renewed
+			return
+		}
+		r.outcome, r.err = RenewLost, l.over()
+	case r.tally.held():
+		r.outcome = RenewLost
+		r.err = errors.Join(fmt.Errorf("%w: %d of %d nodes no longer hold %q", ErrLost, r.tally.refused, r.tally.nodes, l.resource), cut)
+	default:
+		r.outcome = RenewUnknown
+		e := l.attempt.quorumError(OpExtend)
+		e.Granted, e.Refused, e.Errors = r.tally.granted, r.tally.refused, r.errs
+		r.err = errors.Join(e, cut)
+	}
+}
+
+// prolong moves the end of validity; it fails if the lease ended meanwhile, for
+// then somebody else may already have been let in.
+func (l *lease) prolong(expires time.Duration) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.r.cfg.clock()
+	if l.ended != nil || l.expires <= now || expires <= now {
+		return false
+	}
+	l.expires = max(l.expires, expires)
+	l.lossTimer.Reset(l.expires - now)
+	return true
+}
+
+// extendOn asks one node to prolong the lease, and to take it back where it was
+// lost: only while the lease is valid, and only if there are others to vote.
+func (l *lease) extendOn(values context.Context, s *seat, answers chan<- extension) {
+	a := l.attempt
+	s.line.do(&l.r.group, func() {
+		if !s.open() || l.Remaining() <= 0 {
+			answers <- extension{err: &NodeError{Node: s.Name(), Op: OpExtend, Err: fmt.Errorf("%w: the lease is over", ErrNodeBusy)}}
+			return
+		}
+		req := ExtendRequest{
+			Keys: a.keys, Token: a.token, TTL: a.opts.TTL, Refill: len(a.seats) > 1, Fence: l.fence, Holder: a.holder,
+		}
+		var answer Extension
+		err := s.call(values, l.r.cfg.nodeTimeout, l.ts, NodeStart{Resource: l.resource, Op: OpExtend},
+			func(ctx context.Context) (v Verdict, err error) {
+				answer, err = s.Extend(ctx, req)
+				if answer == ExtendRefilled {
+					return Refilled, err
+				}
+				return verdictOf(answer == Extended), err
+			})
+		if err != nil {
+			s.set(unknown, 0)
+			answers <- extension{err: &NodeError{Node: s.Name(), Op: OpExtend, Err: err}}
+			return
+		}
+		if answer == Extended || answer == ExtendRefilled {
+			s.set(granted, 0)
+		} else {
+			s.set(refused, 0)
+		}
+		answers <- extension{answer: answer}
+	})
+}

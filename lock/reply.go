@@ -1,0 +1,84 @@
+package lock
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// parseAcquire reads the reply of acquire.lua. It accepts anything a server or a
+// proxy may send and never panics.
+func parseAcquire(reply any) (AcquireReply, error) {
+	fields, ok := reply.([]any)
+	if !ok || len(fields) == 0 {
+		return AcquireReply{}, fmt.Errorf("%w: acquire got %T", ErrBadReply, reply)
+	}
+	code, ok := fields[0].(int64)
+	switch {
+	case !ok:
+		return AcquireReply{}, fmt.Errorf("%w: acquire starts with %T", ErrBadReply, fields[0])
+	case code == 3:
+		return AcquireReply{}, ErrTombstone
+	case code == 1 && len(fields) == 2:
+		counter, ok := fields[1].(int64)
+		if !ok || counter <= 0 {
+			return AcquireReply{}, fmt.Errorf("%w: fence counter is not a positive number", ErrBadReply)
+		}
+		return AcquireReply{Granted: true, Counter: uint64(counter)}, nil
+	case (code == 0 || code == 2) && len(fields) == 5:
+		return parseRefusal(code, fields)
+	}
+	return AcquireReply{}, fmt.Errorf("%w: acquire code %d with %d fields", ErrBadReply, code, len(fields))
+}
+
+func parseRefusal(code int64, fields []any) (AcquireReply, error) {
+	pttl, ok1 := fields[1].(int64)
+	holder, ok2 := fields[2].(string)
+	ticket, ok3 := fields[3].(int64)
+	ahead, ok4 := fields[4].(int64)
+	if !ok1 || !ok2 || !ok3 || !ok4 || ticket < 0 || ahead < 0 {
+		return AcquireReply{}, fmt.Errorf("%w: refusal with fields %T %T %T %T",
+			ErrBadReply, fields[1], fields[2], fields[3], fields[4])
+	}
+	return AcquireReply{
+		Reserved: code == 2,
+		TTL:      time.Duration(min(max(pttl, -1), maxMaxTTL.Milliseconds())) * time.Millisecond,
+		Holder:   holder,
+		Ticket:   ticket,
+		Ahead:    int(min(ahead, 1<<30)),
+	}, nil
+}
+
+// parseCode reads a reply that is one number between low and high.
+func parseCode(reply any, low, high int64) (int64, error) {
+	code, ok := reply.(int64)
+	if !ok || code < low || code > high {
+		return 0, fmt.Errorf("%w: %T, a number from %d to %d expected", ErrBadReply, reply, low, high)
+	}
+	return code, nil
+}
+
+// parseRelease reads the reply of release.lua.
+func parseRelease(reply any) (ReleaseReply, error) {
+	fields, ok := reply.([]any)
+	if !ok || len(fields) != 2 {
+		return ReleaseReply{}, fmt.Errorf("%w: release got %T", ErrBadReply, reply)
+	}
+	code, err1 := parseCode(fields[0], -1, 1)
+	named, err2 := parseCode(fields[1], 0, 1)
+	if err := errors.Join(err1, err2); err != nil {
+		return ReleaseReply{}, err
+	}
+	outcome := Expired
+	switch code {
+	case 1:
+		outcome = Released
+	case -1:
+		outcome = NotOwner
+	}
+	return ReleaseReply{Outcome: outcome, Named: named == 1}, nil
+}
+
+func formatInt(n int64) string   { return strconv.FormatInt(n, 10) }
+func formatUint(n uint64) string { return strconv.FormatUint(n, 10) }

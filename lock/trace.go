@@ -1,0 +1,205 @@
+package lock
+
+import (
+	"context"
+	"time"
+)
+
+// Operation names what is asked of a node.
+type Operation string
+
+// The operations of a node.
+const (
+	OpAcquire   Operation = "acquire"
+	OpRaise     Operation = "raise" // second round of a fencing token
+	OpExtend    Operation = "extend"
+	OpRelease   Operation = "release"
+	OpLeave     Operation = "leave" // a waiter gives up its place
+	OpSubscribe Operation = "subscribe"
+)
+
+// Trace is a set of hooks that report what only the algorithm knows. It has the
+// shape of [net/http/httptrace.ClientTrace] and travels in a context.
+//
+//  1. Any hook may be nil. The struct must not change once it is installed.
+//  2. Hooks run inline and concurrently: return fast, never block, never call
+//     back into the lock.
+//  3. Every Start hook is followed by exactly one End hook, which gets the
+//     context that Start returned, also on cancellation.
+//  4. End events repeat what Start said, so that End hooks suffice for metrics.
+//  5. NodeEnd may come after AcquireEnd, even after ReleaseEnd: a straggler
+//     answers when it answers.
+//  6. The trace is read once per Acquire and kept by the lease: renewals and
+//     releases report to it, in contexts that carry the values of Acquire's
+//     context but not its cancellation.
+//  7. No event carries an owner token.
+//
+// Hooks and fields may be added in any minor version.
+type Trace struct {
+	AcquireStart func(context.Context, AcquireStart) context.Context
+	AcquireEnd   func(context.Context, AcquireEnd)
+	AttemptStart func(context.Context, AttemptStart) context.Context
+	AttemptEnd   func(context.Context, AttemptEnd)
+	NodeStart    func(context.Context, NodeStart) context.Context
+	NodeEnd      func(context.Context, NodeEnd)
+	WaitStart    func(context.Context, WaitStart) context.Context
+	WaitEnd      func(context.Context, WaitEnd)
+	RenewStart   func(context.Context, RenewStart) context.Context
+	RenewEnd     func(context.Context, RenewEnd)
+	ReleaseStart func(context.Context, ReleaseStart) context.Context
+	ReleaseEnd   func(context.Context, ReleaseEnd)
+}
+
+// AcquireStart begins one Acquire.
+type AcquireStart struct {
+	Resource string
+	Nodes    int
+	Quorum   int
+	Options  AcquireOptions
+}
+
+// AcquireEnd ends one Acquire.
+type AcquireEnd struct {
+	AcquireStart
+	Attempts int
+	Took     time.Duration
+	Validity time.Duration // validity left; zero on failure
+	Fence    uint64        // zero on failure
+	Err      error
+}
+
+// AttemptStart begins one round of the algorithm.
+type AttemptStart struct {
+	Resource  string
+	Attempt   int  // from 1
+	GateFirst bool // asks the gate node before the others
+}
+
+// AttemptEnd ends one round. Granted minus quorum is the vote margin.
+type AttemptEnd struct {
+	AttemptStart
+	Nodes    int
+	Quorum   int
+	Granted  int // votes when the outcome was decided; later ones do not count
+	Refused  int
+	Failed   int
+	Raised   bool          // the fencing token needed a second round trip
+	Validity time.Duration // zero on failure
+	Took     time.Duration
+	Err      error
+}
+
+// NodeStart begins one command on one node.
+type NodeStart struct {
+	Resource string
+	Node     string
+	Op       Operation
+	Attempt  int // of the Acquire it belongs to; 0 for renewals and releases
+}
+
+// NodeEnd ends one command on one node.
+type NodeEnd struct {
+	NodeStart
+	Took    time.Duration
+	Verdict Verdict
+	Err     error // why the node failed; nil if it answered
+}
+
+// Verdict is a node's answer in one word.
+type Verdict string
+
+// The verdicts of a node.
+const (
+	Granted  Verdict = "granted"  // it did what was asked
+	Refused  Verdict = "refused"  // it answered no: held, not held any more
+	Failed   Verdict = "failed"   // it answered with an error, or not at all
+	Refilled Verdict = "refilled" // it had lost the key and got it back; no vote
+)
+
+// WaitKind says where a caller waits.
+type WaitKind string
+
+// The kinds of wait.
+const (
+	WaitLocal   WaitKind = "local"   // behind other callers of this process
+	WaitHolder  WaitKind = "holder"  // for the holder to release or expire
+	WaitBackoff WaitKind = "backoff" // for nodes to answer again
+)
+
+// WaitStart begins a wait between attempts.
+type WaitStart struct {
+	Resource string
+	Kind     WaitKind
+	Ahead    int        // waiters in front, where known
+	Blocker  *HeldError // who is waited for, where known
+}
+
+// WaitEnd ends a wait.
+type WaitEnd struct {
+	WaitStart
+	Took  time.Duration
+	Named bool // a release named this waiter as the next
+	Err   error
+}
+
+// RenewStart begins one round of renewal.
+type RenewStart struct {
+	Resource  string
+	Fence     uint64
+	Remaining time.Duration
+}
+
+// RenewOutcome is the verdict of a renewal round.
+type RenewOutcome string
+
+// The outcomes of a renewal round.
+const (
+	Renewed      RenewOutcome = "renewed" // a quorum prolonged the lease
+	RenewUnknown RenewOutcome = "unknown" // could not tell; tried again soon
+	RenewLost    RenewOutcome = "lost"    // the lease is over
+)
+
+// RenewEnd ends one round of renewal. Remaining is the validity left after it.
+type RenewEnd struct {
+	RenewStart
+	Outcome  RenewOutcome
+	Granted  int
+	Refused  int
+	Failed   int
+	Refilled int // nodes that had lost the key and got it back
+	Left     time.Duration
+	Took     time.Duration
+	Err      error
+}
+
+// ReleaseStart begins a release.
+type ReleaseStart struct {
+	Resource string
+	Fence    uint64
+	Held     time.Duration
+}
+
+// ReleaseEnd ends a release.
+type ReleaseEnd struct {
+	ReleaseStart
+	Outcome Outcome
+	Took    time.Duration
+	Err     error
+}
+
+type traceKey struct{}
+
+// WithTrace returns a context in which t is told what happens. A trace already
+// there goes on being told, first.
+func WithTrace(ctx context.Context, t *Trace) context.Context {
+	if t == nil {
+		return ctx
+	}
+	outer := tracersOf(ctx)
+	return context.WithValue(ctx, traceKey{}, append(outer[:len(outer):len(outer)], t))
+}
+
+func tracersOf(ctx context.Context) tracers {
+	ts, _ := ctx.Value(traceKey{}).(tracers)
+	return ts
+}

@@ -1,0 +1,73 @@
+package lock
+
+import "context"
+
+// tracers tells each of its traces in turn; the zero value tells nobody.
+type tracers []*Trace
+
+func start[E any](ctx context.Context, ts tracers, hook func(*Trace) func(context.Context, E) context.Context, e E) context.Context {
+	for _, t := range ts {
+		if f := hook(t); f != nil {
+			if next := f(ctx, e); next != nil {
+				ctx = next
+			}
+		}
+	}
+	return ctx
+}
+
+func end[E any](ctx context.Context, ts tracers, hook func(*Trace) func(context.Context, E), e E) {
+	for _, t := range ts {
+		if f := hook(t); f != nil {
+			f(ctx, e)
+		}
+	}
+}
+
+func (ts tracers) acquireStart(ctx context.Context, e AcquireStart) context.Context {
+	return start(ctx, ts, func(t *Trace) func(context.Context, AcquireStart) context.Context { return t.AcquireStart }, e)
+}
+
+func (ts tracers) acquireEnd(ctx context.Context, e AcquireEnd) {
+	end(ctx, ts, func(t *Trace) func(context.Context, AcquireEnd) { return t.AcquireEnd }, e)
+}
+
+func (ts tracers) attemptStart(ctx context.Context, e AttemptStart) context.Context {
+	return start(ctx, ts, func(t *Trace) func(context.Context, AttemptStart) context.Context { return t.AttemptStart }, e)
+}
+
+func (ts tracers) attemptEnd(ctx context.Context, e AttemptEnd) {
+	end(ctx, ts, func(t *Trace) func(context.Context, AttemptEnd) { return t.AttemptEnd }, e)
+}
+
+func (ts tracers) nodeStart(ctx context.Context, e NodeStart) context.Context {
+	return start(ctx, ts, func(t *Trace) func(context.Context, NodeStart) context.Context { return t.NodeStart }, e)
+}
+
+func (ts tracers) nodeEnd(ctx context.Context, e NodeEnd) {
+	end(ctx, ts, func(t *Trace) func(context.Context, NodeEnd) { return t.NodeEnd }, e)
+}
+
+func (ts tracers) waitStart(ctx context.Context, e WaitStart) context.Context {
+	return start(ctx, ts, func(t *Trace) func(context.Context, WaitStart) context.Context { return t.WaitStart }, e)
+}
+
+func (ts tracers) waitEnd(ctx context.Context, e WaitEnd) {
+	end(ctx, ts, func(t *Trace) func(context.Context, WaitEnd) { return t.WaitEnd }, e)
+}
+
+func (ts tracers) renewStart(ctx context.Context, e RenewStart) context.Context {
+	return start(ctx, ts, func(t *Trace) func(context.Context, RenewStart) context.Context { return t.RenewStart }, e)
+}
+
+func (ts tracers) renewEnd(ctx context.Context, e RenewEnd) {
+	end(ctx, ts, func(t *Trace) func(context.Context, RenewEnd) { return t.RenewEnd }, e)
+}
+
+func (ts tracers) releaseStart(ctx context.Context, e ReleaseStart) context.Context {
+	return start(ctx, ts, func(t *Trace) func(context.Context, ReleaseStart) context.Context { return t.ReleaseStart }, e)
+}
+
+func (ts tracers) releaseEnd(ctx context.Context, e ReleaseEnd) {
+	end(ctx, ts, func(t *Trace) func(context.Context, ReleaseEnd) { return t.ReleaseEnd }, e)
+}
