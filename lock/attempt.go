@@ -103,7 +103,7 @@ func (r *Redlock) validity(ttl, began time.Duration) time.Duration {
 func (a *attempt) vote(ctx context.Context) result {
 	ballot := newBallot(a)
 	if a.start.GateFirst {
-		a.ask(ctx, a.gate)
+		a.ask(ctx, a.r.newRound(ctx, 1), a.gate)
 		if err := a.collect(ctx, ballot, func() bool { return ballot.answered == 1 }); err != nil {
 			return ballot.result(err)
 		}
@@ -111,9 +111,10 @@ func (a *attempt) vote(ctx context.Context) result {
 			return ballot.turnedAway()
 		}
 	}
+	rest := a.r.newRound(ctx, len(a.seats)-a.asked)
 	for i := range a.seats {
 		if !a.start.GateFirst || i != a.gate {
-			a.ask(ctx, i)
+			a.ask(ctx, rest, i)
 		}
 	}
 	err := a.collect(ctx, ballot, a.decided)
@@ -123,11 +124,12 @@ func (a *attempt) vote(ctx context.Context) result {
 func (a *attempt) decided() bool { return a.tally.decided() }
 
 // ask sends the acquire to one node, in the order of its line.
-func (a *attempt) ask(ctx context.Context, i int) {
+func (a *attempt) ask(ctx context.Context, in *round, i int) {
 	s := &a.seats[i]
 	a.asked++
-	s.line.do(&a.r.group, func() {
-		if !s.open() || a.r.cfg.clock()-a.began > 2*a.r.cfg.nodeTimeout {
+	a.r.submit(ctx, s.line, func() {
+		defer in.done()
+		if !s.open() || in.ctx.Err() != nil {
 			a.votes <- vote{seat: i, err: fmt.Errorf("%w: earlier calls are under way", ErrNodeBusy)}
 			return
 		}
@@ -137,7 +139,7 @@ func (a *attempt) ask(ctx context.Context, i int) {
 		}
 		req.Waiter.Enqueue = a.waiter.Enqueue && i == a.gate
 		var reply AcquireReply
-		err := s.call(ctx, a.r.cfg.nodeTimeout, a.ts, a.node(OpAcquire), func(ctx context.Context) (v Verdict, err error) {
+		err := s.call(in.ctx, a.ts, a.node(OpAcquire), func(ctx context.Context) (v Verdict, err error) {
 			reply, err = s.acquire(ctx, req)
 			return verdictOf(reply.Granted), err
 		})
@@ -156,6 +158,16 @@ func (a *attempt) ask(ctx context.Context, i int) {
 	})
 }
 
+// submit puts a call in a line. On a single node, and with a context that cannot
+// be cancelled, there is nothing else to wait for: the call then runs right here.
+func (r *Redlock) submit(ctx context.Context, l *line, call func()) {
+	if len(r.members) == 1 && ctx.Done() == nil {
+		l.doHere(r.group, call)
+		return
+	}
+	l.do(r.group, call)
+}
+
 func (a *attempt) node(op Operation) NodeStart {
 	return NodeStart{Resource: a.start.Resource, Op: op, Attempt: a.start.Attempt}
 }
@@ -163,6 +175,18 @@ func (a *attempt) node(op Operation) NodeStart {
 // collect counts votes until enough says so, until every node asked has voted or
 // run out of time, or until ctx ends.
 func (a *attempt) collect(ctx context.Context, b *ballot, enough func() bool) error {
+	for !enough() {
+		select {
+		case v := <-a.votes:
+			b.count(v)
+			continue
+		default:
+		}
+		break
+	}
+	if enough() {
+		return nil
+	}
 	timer := time.NewTimer(a.r.cfg.nodeTimeout)
 	defer timer.Stop()
 	for !enough() {
@@ -218,13 +242,15 @@ func (a *attempt) agreeOnFence(ctx context.Context) error {
 
 func (a *attempt) raise(ctx context.Context, agreed int, behind []int) error {
 	acks := make(chan error, len(behind))
+	in := a.r.newRound(ctx, len(behind))
 	for _, i := range behind {
 		s := &a.seats[i]
-		s.line.do(&a.r.group, func() {
+		s.line.do(a.r.group, func() {
+			defer in.done()
 			_, counter := s.standing()
 			req := RaiseRequest{Keys: a.keys, Token: a.token, Counter: counter, Fence: a.counter}
 			var raised bool
-			err := s.call(ctx, a.r.cfg.nodeTimeout, a.ts, a.node(OpRaise), func(ctx context.Context) (v Verdict, err error) {
+			err := s.call(in.ctx, a.ts, a.node(OpRaise), func(ctx context.Context) (v Verdict, err error) {
 				raised, err = s.Raise(ctx, req)
 				return verdictOf(raised), err
 			})
@@ -279,7 +305,7 @@ func (a *attempt) abandon(ctx context.Context) {
 		if i == a.gate && a.waiter.Enqueue {
 			req.Waiter = a.waiter
 		}
-		s.line.do(&a.r.group, func() {
+		s.line.do(a.r.group, func() {
 			_, _ = s.release(ctx, a.r, a.ts, a.node(OpRelease), req, false)
 		})
 	}

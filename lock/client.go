@@ -83,12 +83,12 @@ func deriveStandalone(given *redis.Client, c *config, onConnect func(context.Con
 	if opt.TLSConfig != nil {
 		opt.Dialer = boundDialer(opt.Dialer, d.dials)
 	}
-	own := redis.NewClient(&opt)
+	own := &batcher{Client: redis.NewClient(&opt)}
 	for _, h := range c.hooks {
 		own.AddHook(h)
 	}
 	hooked := given.WithTimeout(c.nodeTimeout) // a copy that shares the given client's hooks
-	hooked.AddHook(divert{to: own})
+	hooked.AddHook(divert{own})
 	d.client = &divertedClient{hooked: hooked, own: own}
 	return d
 }
@@ -169,7 +169,7 @@ func boundDialer(dial dialer, dials *sync.WaitGroup) dialer {
 // the innermost of them, to lockscope's own connections.
 type divertedClient struct {
 	hooked *redis.Client // never closed: it shares the given client's pool and never uses it
-	own    *redis.Client
+	own    *batcher
 }
 
 func (c *divertedClient) Process(ctx context.Context, cmd redis.Cmder) error {
@@ -182,21 +182,14 @@ func (c *divertedClient) Subscribe(ctx context.Context, channels ...string) *red
 
 func (c *divertedClient) Close() error { return c.own.Close() }
 
-type divert struct{ to *redis.Client }
+// divert is the hook that does so.
+type divert struct{ own *batcher }
 
 func (h divert) DialHook(next redis.DialHook) redis.DialHook { return next }
 
-func (h divert) ProcessHook(redis.ProcessHook) redis.ProcessHook { return h.to.Process }
+func (h divert) ProcessHook(redis.ProcessHook) redis.ProcessHook { return h.own.Process }
 
-func (h divert) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		pipe := h.to.Pipeline()
-		for _, cmd := range cmds {
-			if err := pipe.Process(ctx, cmd); err != nil {
-				return err
-			}
-		}
-		_, err := pipe.Exec(ctx)
-		return err
-	}
+// ProcessPipelineHook is never called: lockscope sends no pipelines through the hooks.
+func (h divert) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
 }

@@ -10,8 +10,6 @@ import (
 )
 
 const (
-	// queueTTL is how long a node remembers waiters that stopped coming.
-	queueTTL = 2 * time.Minute
 	// maxPoll bounds how seldom a waiter far back in the queue looks.
 	maxPoll = 5 * time.Second
 	// Waits after a vote that too few nodes answered grow from the first to the second.
@@ -205,7 +203,9 @@ func (c *contest) listens(ctx context.Context, node int) bool {
 	if c.attempts == 1 {
 		return false
 	}
-	err := m.call(ctx, c.r.cfg.nodeTimeout, c.ts, NodeStart{Resource: c.name, Op: OpSubscribe, Attempt: c.attempts},
+	ctx, cancel := c.r.within(ctx)
+	defer cancel()
+	err := m.call(ctx, c.ts, NodeStart{Resource: c.name, Op: OpSubscribe, Attempt: c.attempts},
 		func(ctx context.Context) (Verdict, error) { return Granted, m.Subscribe(ctx, c.r.id, c.r.wakeUp(m)) })
 	if err != nil {
 		return false
@@ -296,15 +296,17 @@ func (c *contest) leaveQueues(ctx context.Context, won *attempt) {
 		if c.queued&(1<<i) == 0 {
 			continue
 		}
-		if won != nil {
+		if won != nil && i == won.gate && won.waiter.Enqueue {
 			if state, _ := won.seats[i].standing(); state == granted {
 				continue
 			}
 		}
 		m := c.r.members[i]
 		req := LeaveRequest{Keys: c.keys, WaiterID: c.r.id, Handoff: c.r.cfg.handoffWindow()}
-		c.at.lines[i].do(&c.r.group, func() {
-			_ = m.call(ctx, c.r.cfg.nodeTimeout, c.ts, NodeStart{Resource: c.name, Op: OpLeave},
+		c.at.lines[i].do(c.r.group, func() {
+			ctx, cancel := c.r.within(ctx)
+			defer cancel()
+			_ = m.call(ctx, c.ts, NodeStart{Resource: c.name, Op: OpLeave},
 				func(ctx context.Context) (Verdict, error) { return Granted, m.Leave(ctx, req) })
 		})
 	}

@@ -1,7 +1,28 @@
--- Shared head of the scripts that name the next waiter: it takes the head of the
--- queue, keeps the lock for it for a short window and tells it, by name, that it
--- is its turn. A waiter nobody listens for any more is passed over; in a Redis
--- Cluster PUBLISH counts only this shard's listeners, so there it is not asked.
+-- Shared head of the scripts that know the queue of waiters.
+
+-- The queue forgets waiters that stopped coming after this long.
+local QUEUE_TTL_MS = 120000
+
+-- join gives the waiter its place in the queue, or finds it there, and returns
+-- its ticket: the time of its arrival. A ticket other than '0' claims that place.
+local function join(queue, waiter, ticket)
+  local place = redis.call('ZSCORE', queue, waiter)
+  if not place then
+    place = ticket
+    if ticket == '0' then
+      local t = redis.call('TIME')
+      place = string.format('%.0f', t[1] * 1000000 + t[2])
+    end
+    redis.call('ZADD', queue, place, waiter)
+  end
+  redis.call('PEXPIRE', queue, QUEUE_TTL_MS)
+  return tonumber(place)
+end
+
+-- name_next takes the head of the queue, keeps the lock for it for a short window
+-- and tells it, by name, that it is its turn. A waiter nobody listens for any more
+-- is passed over; in a Redis Cluster PUBLISH counts only this shard's listeners,
+-- so there it is not asked.
 local function name_next(lock, reservation, queue, window_ms, counts_listeners)
   for _ = 1, 64 do
     local head = redis.call('ZPOPMIN', queue)[1]

@@ -23,39 +23,40 @@ type lease struct {
 
 	rounds sync.Mutex // one round of renewal or release at a time
 
-	mu        sync.Mutex
-	expires   time.Duration // on the clock: when validity ends
-	lossTimer *time.Timer
-	renewal   *time.Timer
-	holdTimer *time.Timer
-	ended     error // the cause; nil while held
+	mu      sync.Mutex
+	timer   *time.Timer   // goes off at the earliest of the three below
+	expires time.Duration // on the clock: when validity ends
+	renewAt time.Duration // when the next round of renewal is due; never if none
+	holdEnd time.Duration // when MaxHold is reached
+	ended   error         // the cause; nil while held
 
 	releaseOnce sync.Once
-	released    chan struct{} // closed when the release is done
 	releaseErr  error
 }
 
 func newLease(ctx, hooked context.Context, a *attempt) *lease {
 	r := a.r
+	now := a.began + a.opts.TTL - drift(a.opts.TTL) - a.validity // when validity was measured
 	l := &lease{
 		r: r, ts: a.ts, resource: a.start.Resource, at: a.at, attempt: a, fence: a.counter,
 		traceCtx: context.WithoutCancel(hooked),
-		released: make(chan struct{}),
-		acquired: r.cfg.clock(),
-		expires:  a.began + a.opts.TTL - drift(a.opts.TTL),
+		acquired: now,
+		expires:  now + a.validity,
+		renewAt:  never,
+		holdEnd:  never,
+	}
+	if !a.opts.NoRenew {
+		l.renewAt = now + renewEvery(a.opts.TTL)
+	}
+	if a.opts.MaxHold < never-now {
+		l.holdEnd = now + a.opts.MaxHold
 	}
 	l.ctx, l.cancel = context.WithCancelCause(ctx)
 	r.mu.Lock()
 	r.leases[l] = struct{}{}
 	r.mu.Unlock()
 	l.mu.Lock()
-	l.lossTimer = time.AfterFunc(l.expires-l.acquired, l.checkLoss)
-	if !a.opts.NoRenew {
-		l.renewal = time.AfterFunc(renewEvery(a.opts.TTL), l.renewByTimer)
-	}
-	if a.opts.MaxHold != Unlimited {
-		l.holdTimer = time.AfterFunc(a.opts.MaxHold, func() { l.end(ErrMaxHold) })
-	}
+	l.timer = time.AfterFunc(l.nextEvent()-now, l.watch)
 	l.mu.Unlock()
 	select {
 	case <-r.done: // Close may have looked before this lease was there to see
@@ -63,6 +64,35 @@ func newLease(ctx, hooked context.Context, a *attempt) *lease {
 	default:
 	}
 	return l
+}
+
+// nextEvent is when the lease must be looked at. mu must be held.
+func (l *lease) nextEvent() time.Duration { return min(l.expires, l.renewAt, l.holdEnd) }
+
+// watch is the timer going off. Loss needs no network: that is the point of it.
+func (l *lease) watch() {
+	l.mu.Lock()
+	if l.ended != nil {
+		l.mu.Unlock()
+		return
+	}
+	now := l.r.cfg.clock()
+	expired, held, due := l.expires <= now, l.holdEnd <= now, l.renewAt <= now
+	if due {
+		l.renewAt = never // until this round has said when the next one is due
+	}
+	if !expired && !held {
+		l.timer.Reset(l.nextEvent() - now)
+	}
+	l.mu.Unlock()
+	switch {
+	case expired:
+		l.lose()
+	case held:
+		l.end(ErrMaxHold)
+	case due:
+		l.r.group.run(l.renewByTimer)
+	}
 }
 
 func (l *lease) Resource() string         { return l.resource }
@@ -78,27 +108,10 @@ func (l *lease) Remaining() time.Duration {
 	return l.expires - l.r.cfg.clock()
 }
 
-// checkLoss ends the lease when its validity has run out. It needs no network:
-// that is the point of it.
-func (l *lease) checkLoss() {
-	l.mu.Lock()
-	if l.ended != nil {
-		l.mu.Unlock()
-		return
-	}
-	if left := l.expires - l.r.cfg.clock(); left > 0 {
-		l.lossTimer.Reset(left)
-		l.mu.Unlock()
-		return
-	}
-	l.mu.Unlock()
-	l.lose()
-}
-
 // lose ends the lease and gives back what the nodes may still hold of it.
 func (l *lease) lose() {
 	if l.end(ErrLost) {
-		l.r.group.run(func() { _, _ = l.giveBack(l.traceCtx, nil) })
+		l.r.group.run(func() { _, _ = l.giveBack(l.traceCtx, l.traceCtx) })
 	}
 }
 
@@ -110,11 +123,7 @@ func (l *lease) end(cause error) bool {
 		return false
 	}
 	l.ended = cause
-	for _, t := range []*time.Timer{l.lossTimer, l.renewal, l.holdTimer} {
-		if t != nil {
-			t.Stop()
-		}
-	}
+	l.timer.Stop()
 	l.mu.Unlock()
 	for i := range l.attempt.seats {
 		l.attempt.seats[i].giveUp()
@@ -141,7 +150,6 @@ func (l *lease) cause() error {
 
 func (l *lease) Release(ctx context.Context) error {
 	l.releaseOnce.Do(func() {
-		defer close(l.released)
 		l.releaseErr = l.release(ctx)
 	})
 	return l.releaseErr
@@ -160,6 +168,10 @@ func (l *lease) release(ctx context.Context) error {
 	return err
 }
 
+// partingTimeouts is how many node timeouts a release waits for answers; what is
+// still unanswered then goes on in the background.
+const partingTimeouts = 3
+
 // parting is one node's answer to a release.
 type parting struct {
 	reply ReleaseReply
@@ -174,7 +186,7 @@ func (l *lease) giveBack(values, ctx context.Context) (Outcome, error) {
 	req := ReleaseRequest{Keys: a.keys, Token: a.token, Handoff: l.r.cfg.handoffWindow()}
 	for i := range a.seats {
 		s := &a.seats[i]
-		s.line.do(&l.r.group, func() {
+		l.r.submit(ctx, s.line, func() {
 			reply, err := s.release(values, l.r, l.ts, NodeStart{Resource: l.resource, Op: OpRelease}, req, true)
 			if reply.Named {
 				l.r.places.markContended(a.keys.Lock, req.Handoff)
@@ -186,16 +198,16 @@ func (l *lease) giveBack(values, ctx context.Context) (Outcome, error) {
 			answers <- p
 		})
 	}
-	var ended <-chan struct{}
-	if ctx != nil {
-		ended = ctx.Done()
-	}
+	timer := time.NewTimer(partingTimeouts * l.r.cfg.nodeTimeout)
+	defer timer.Stop()
 	f := farewell{resource: l.resource, nodes: len(a.seats), quorum: l.r.quorum}
 	for !f.decided() {
 		select {
 		case p := <-answers:
 			f.count(p)
-		case <-ended:
+		case <-timer.C:
+			return f.outcome(nil)
+		case <-ctx.Done():
 			return f.outcome(contextError(ctx))
 		}
 	}

@@ -29,6 +29,35 @@ func (l *line) do(g *group, call func()) {
 	}
 }
 
+// doHere is do on the caller's goroutine, if the line is free.
+func (l *line) doHere(g *group, call func()) {
+	l.mu.Lock()
+	free := !l.busy
+	if free {
+		l.busy = true
+	}
+	l.mu.Unlock()
+	if !free {
+		l.do(g, call)
+		return
+	}
+	call()
+	l.mu.Lock()
+	if len(l.queue) == 0 {
+		l.busy = false
+		l.mu.Unlock()
+		l.idle()
+		return
+	}
+	call, l.queue = l.queue[0], l.queue[1:]
+	l.mu.Unlock()
+	if !g.run(func() { l.work(call) }) {
+		l.mu.Lock()
+		l.busy, l.queue = false, nil
+		l.mu.Unlock()
+	}
+}
+
 func (l *line) work(call func()) {
 	for call != nil {
 		call()

@@ -81,13 +81,9 @@ func (m *member) acquire(ctx context.Context, req AcquireRequest) (AcquireReply,
 	return m.Acquire(ctx, req)
 }
 
-// call runs one command within timeout, with its trace and its place in the
-// node's record. ctx gives values only; its end does not cut the call short.
-func (m *member) call(ctx context.Context, timeout time.Duration, ts tracers, e NodeStart,
-	do func(ctx context.Context) (Verdict, error),
-) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
-	defer cancel()
+// call runs one command, with its trace and its place in the node's record. ctx
+// must end by itself: see within.
+func (m *member) call(ctx context.Context, ts tracers, e NodeStart, do func(ctx context.Context) (Verdict, error)) error {
 	if len(ts) == 0 {
 		_, err := do(ctx)
 		m.note(err)
@@ -103,6 +99,34 @@ func (m *member) call(ctx context.Context, timeout time.Duration, ts tracers, e 
 	ts.nodeEnd(ctx, NodeEnd{NodeStart: e, Took: time.Since(began), Verdict: verdict, Err: err})
 	m.note(err)
 	return err
+}
+
+// within returns a context for commands on nodes: with the values of ctx, the
+// node timeout as deadline, and without the end of ctx, for a command must not be
+// cut short where its outcome matters.
+func (r *Redlock) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), r.cfg.nodeTimeout)
+}
+
+// round is the context of one round of commands, sent to several nodes at once.
+// It is given up when the last of them is done.
+type round struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	left   atomic.Int32
+}
+
+func (r *Redlock) newRound(ctx context.Context, calls int) *round {
+	n := new(round)
+	n.ctx, n.cancel = r.within(ctx)
+	n.left.Store(int32(calls))
+	return n
+}
+
+func (n *round) done() {
+	if n.left.Add(-1) == 0 {
+		n.cancel()
+	}
 }
 
 // isNetworkError reports that there was no answer to read.

@@ -35,20 +35,22 @@ func (n *redisNode) Acquire(ctx context.Context, req AcquireRequest) (AcquireRep
 	if err := n.guard.admit(ctx, n.client); err != nil {
 		return AcquireReply{}, fmt.Errorf("%w: %w", ErrNodeBusy, err)
 	}
-	ticket := ""
-	if req.Waiter.Enqueue {
-		ticket = formatInt(req.Waiter.Ticket)
-	}
-	fair := "0"
-	if req.Fair {
-		fair = "1"
-	}
-	reply, err := n.scripts.acquire.run(ctx, n.client, []any{
+	args := []any{
 		nil, nil, 5,
 		req.Keys.Lock, req.Keys.Fence, req.Keys.Tombstone(req.Token), req.Keys.Next, req.Keys.Queue,
 		req.Token, req.Holder, millis(req.TTL), req.Floor,
-		req.Waiter.ID, ticket, fair, millis(queueTTL), millis(req.Window), n.counts,
-	})
+	}
+	if w := req.Waiter; w.Enqueue || w.Ticket > 0 || req.Fair {
+		ticket, window := "", int64(0)
+		if w.Enqueue {
+			ticket = formatInt(w.Ticket)
+		}
+		if req.Fair {
+			window = millis(req.Window)
+		}
+		args = append(args, w.ID, ticket, window, n.counts)
+	}
+	reply, err := n.scripts.acquire.run(ctx, n.client, args)
 	if err != nil {
 		return AcquireReply{}, nodeFault(err)
 	}
@@ -97,12 +99,15 @@ func (n *redisNode) Extend(ctx context.Context, req ExtendRequest) (Extension, e
 }
 
 func (n *redisNode) Release(ctx context.Context, req ReleaseRequest) (ReleaseReply, error) {
-	reply, err := n.scripts.release.run(ctx, n.client, []any{
+	args := []any{
 		nil, nil, 4,
 		req.Keys.Lock, req.Keys.Tombstone(req.Token), req.Keys.Next, req.Keys.Queue,
-		req.Token, millis(req.Tombstone), millis(req.Handoff),
-		req.Waiter.ID, formatInt(req.Waiter.Ticket), millis(queueTTL), n.counts,
-	})
+		req.Token, millis(req.Tombstone), millis(req.Handoff), n.counts,
+	}
+	if req.Waiter.ID != "" {
+		args = append(args, req.Waiter.ID, req.Waiter.Ticket)
+	}
+	reply, err := n.scripts.release.run(ctx, n.client, args)
 	if err != nil {
 		return ReleaseReply{}, nodeFault(err)
 	}

@@ -24,11 +24,13 @@ type Redlock struct {
 	members []*member
 	quorum  int
 	places  *places
-	group   group
+	group   *group
 
 	done      chan struct{} // closed by Close
 	closeOnce sync.Once
 	closeErr  error
+	// closeClients closes the clients Open made; nil if they are the caller's.
+	closeClients func() error
 
 	mu     sync.Mutex
 	leases map[*lease]struct{}
@@ -123,6 +125,7 @@ func newRedlock(nodes []Node, cfg config) (*Redlock, error) {
 	r := &Redlock{
 		cfg: cfg, id: hex.EncodeToString(id[:]), quorum: quorumOf(len(nodes)),
 		places: newPlaces(len(nodes), cfg.clock),
+		group:  newGroup(),
 		done:   make(chan struct{}),
 		leases: make(map[*lease]struct{}),
 	}
@@ -147,6 +150,9 @@ func (r *Redlock) Close() error {
 		var errs []error
 		for _, m := range r.members {
 			errs = append(errs, m.Close())
+		}
+		if r.closeClients != nil {
+			errs = append(errs, r.closeClients())
 		}
 		r.closeErr = errors.Join(errs...)
 	})
@@ -224,8 +230,9 @@ func (r *Redlock) wakeUp(m *member) func(lockKey string) {
 		}
 		req := LeaveRequest{Keys: keysOf(r.cfg.prefix, resource), WaiterID: r.id, Handoff: r.cfg.handoffWindow()}
 		r.group.run(func() {
-			_ = m.call(context.Background(), r.cfg.nodeTimeout, nil, NodeStart{},
-				func(ctx context.Context) (Verdict, error) { return Granted, m.Leave(ctx, req) })
+			ctx, cancel := r.within(context.Background())
+			defer cancel()
+			m.note(m.Leave(ctx, req))
 		})
 	}
 }

@@ -1,9 +1,9 @@
 -- Deletes the lock where this token holds it and names the next waiter.
 -- KEYS  1 lock  2 tombstone of this token  3 next (reservation)  4 queue
 -- ARGV  1 token  2 tombstone ms or '0'  3 hand-off window ms or '0' (name nobody)
---       4 waiter id or ''  5 its ticket or '0'  6 queue ttl ms  7 '1' PUBLISH counts every listener
+--       4 '1' PUBLISH counts every listener; and if a waiter is to rejoin the queue,
+--       for its attempt was granted here and failed elsewhere:  5 its id  6 its ticket or '0'
 -- reply {1 released | 0 was not there | -1 somebody else's, 1 if a waiter was named}
--- A waiter id rejoins the queue: its attempt was granted here and failed elsewhere.
 
 local token, result = ARGV[1], 0
 local value = redis.pcall('GET', KEYS[1])
@@ -28,18 +28,13 @@ if result ~= 1 then
   end
 end
 
-if ARGV[4] ~= '' then
-  local ticket = ARGV[5]
-  if ticket == '0' then
-    local t = redis.call('TIME')
-    ticket = string.format('%.0f', t[1] * 1000000 + t[2])
-  end
-  redis.call('ZADD', KEYS[4], 'NX', ticket, ARGV[4])
-  redis.call('PEXPIRE', KEYS[4], ARGV[6])
+if ARGV[5] then
+  join(KEYS[4], ARGV[5], ARGV[6])
 end
-if ARGV[3] ~= '0' and result ~= -1 and redis.call('EXISTS', KEYS[3]) == 0 then
-  if name_next(KEYS[1], KEYS[3], KEYS[4], ARGV[3], ARGV[7]) then
-    return {result, 1}
-  end
+if ARGV[3] == '0' or result == -1 or redis.call('EXISTS', KEYS[4]) == 0 or redis.call('EXISTS', KEYS[3]) == 1 then
+  return {result, 0}
+end
+if name_next(KEYS[1], KEYS[3], KEYS[4], ARGV[3], ARGV[4]) then
+  return {result, 1}
 end
 return {result, 0}

@@ -13,19 +13,19 @@ func renewEvery(ttl time.Duration) time.Duration { return ttl / 3 }
 // renewSoon is the pause after a round that could not tell.
 func renewSoon(ttl time.Duration) time.Duration { return ttl / 20 }
 
-// renewByTimer is the renewal's timer going off.
+// renewByTimer makes the round that is due, and arranges the next.
 func (l *lease) renewByTimer() {
-	l.r.group.run(func() {
-		next := renewEvery(l.attempt.opts.TTL)
-		if outcome, _ := l.renew(l.traceCtx, nil); outcome == RenewUnknown {
-			next = renewSoon(l.attempt.opts.TTL)
-		}
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if l.ended == nil && l.ctx.Err() == nil {
-			l.renewal.Reset(next)
-		}
-	})
+	next := renewEvery(l.attempt.opts.TTL)
+	if outcome, _ := l.renew(l.traceCtx, l.traceCtx); outcome == RenewUnknown {
+		next = renewSoon(l.attempt.opts.TTL)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended == nil && l.ctx.Err() == nil {
+		now := l.r.cfg.clock()
+		l.renewAt = now + next
+		l.timer.Reset(l.nextEvent() - now)
+	}
 }
 
 func (l *lease) Extend(ctx context.Context) error {
@@ -94,15 +94,12 @@ func (l *lease) extendRound(values, ctx context.Context) (r renewal) {
 	a := l.attempt
 	start := l.r.cfg.clock()
 	answers := make(chan extension, len(a.seats))
+	in := l.r.newRound(values, len(a.seats))
 	for i := range a.seats {
-		l.extendOn(values, &a.seats[i], answers)
+		l.extendOn(in, &a.seats[i], answers)
 	}
 	timer := time.NewTimer(l.r.cfg.nodeTimeout)
 	defer timer.Stop()
-	var ended <-chan struct{}
-	if ctx != nil {
-		ended = ctx.Done()
-	}
 	r.tally.nodes = len(a.seats)
 	var cut error
 	for over := false; !over && !r.tally.won() && !r.tally.held() && r.answered() < len(a.seats); {
@@ -111,7 +108,7 @@ func (l *lease) extendRound(values, ctx context.Context) (r renewal) {
 			r.count(x)
 		case <-timer.C:
 			over = true
-		case <-ended:
+		case <-ctx.Done():
 			over, cut = true, contextError(ctx)
 		}
 	}
@@ -166,15 +163,16 @@ func (l *lease) prolong(expires time.Duration) bool {
 		return false
 	}
 	l.expires = max(l.expires, expires)
-	l.lossTimer.Reset(l.expires - now)
+	l.timer.Reset(l.nextEvent() - now)
 	return true
 }
 
 // extendOn asks one node to prolong the lease, and to take it back where it was
 // lost: only while the lease is valid, and only if there are others to vote.
-func (l *lease) extendOn(values context.Context, s *seat, answers chan<- extension) {
+func (l *lease) extendOn(in *round, s *seat, answers chan<- extension) {
 	a := l.attempt
-	s.line.do(&l.r.group, func() {
+	s.line.do(l.r.group, func() {
+		defer in.done()
 		if !s.open() || l.Remaining() <= 0 {
 			answers <- extension{err: &NodeError{Node: s.Name(), Op: OpExtend, Err: fmt.Errorf("%w: the lease is over", ErrNodeBusy)}}
 			return
@@ -183,7 +181,7 @@ func (l *lease) extendOn(values context.Context, s *seat, answers chan<- extensi
 			Keys: a.keys, Token: a.token, TTL: a.opts.TTL, Refill: len(a.seats) > 1, Fence: l.fence, Holder: a.holder,
 		}
 		var answer Extension
-		err := s.call(values, l.r.cfg.nodeTimeout, l.ts, NodeStart{Resource: l.resource, Op: OpExtend},
+		err := s.call(in.ctx, l.ts, NodeStart{Resource: l.resource, Op: OpExtend},
 			func(ctx context.Context) (v Verdict, err error) {
 				answer, err = s.Extend(ctx, req)
 				if answer == ExtendRefilled {

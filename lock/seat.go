@@ -2,7 +2,6 @@ package lock
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 )
@@ -59,41 +58,61 @@ func (s *seat) open() bool {
 	return !s.givenUp
 }
 
-// releaseTries is how often a release that got no answer is sent.
-const releaseTries = 3
+// A release that gets no answer is sent again after pauses that double from the
+// first to the last, about two seconds long in all: a node that was stalled, or a
+// process that was short of CPU, should not leave a key until its TTL.
+const (
+	firstReleasePause = 10 * time.Millisecond
+	lastReleasePause  = time.Second
+)
 
 // release undoes the token on this node. It must run in the seat's line, so that
 // what it undoes has been answered or given up. A node that never got the token,
-// or said no to it, is not asked unless always is set.
+// or said no to it, is asked once if at all.
 func (s *seat) release(ctx context.Context, r *Redlock, ts tracers, e NodeStart, req ReleaseRequest, always bool) (ReleaseReply, error) {
 	state, _ := s.standing()
-	switch {
-	case state == unknown:
-		req.Tombstone = r.tombstoneTTL()
-	case state != granted:
-		if !always {
+	if state != granted {
+		req.Waiter = Waiter{}
+		if state == unknown {
+			req.Tombstone = r.tombstoneTTL()
+		} else if !always {
 			return ReleaseReply{Outcome: Expired}, nil
 		}
 	}
-	if state != granted {
-		req.Waiter = Waiter{}
-	}
-	var reply ReleaseReply
-	var err error
-	for range releaseTries {
-		err = s.call(ctx, r.cfg.nodeTimeout, ts, e, func(ctx context.Context) (Verdict, error) {
-			reply, err = s.Release(ctx, req)
-			return verdictOf(reply.Outcome == Released), err
-		})
+	pause := firstReleasePause
+	for {
+		reply, err := s.releaseOnce(ctx, r, ts, e, req)
 		if err == nil {
 			s.set(refused, 0)
 			return reply, nil
 		}
-		if state != granted && state != unknown {
-			break
+		if state == unasked || state == refused || pause > lastReleasePause || !r.sleep(pause) {
+			return reply, err
 		}
+		pause *= 2
 	}
-	return reply, fmt.Errorf("after %d tries: %w", releaseTries, err)
+}
+
+func (s *seat) releaseOnce(ctx context.Context, r *Redlock, ts tracers, e NodeStart, req ReleaseRequest) (reply ReleaseReply, err error) {
+	ctx, cancel := r.within(ctx)
+	defer cancel()
+	err = s.call(ctx, ts, e, func(ctx context.Context) (Verdict, error) {
+		reply, err = s.Release(ctx, req)
+		return verdictOf(reply.Outcome == Released), err
+	})
+	return reply, err
+}
+
+// sleep pauses unless the Redlock is closed; it reports whether it is not.
+func (r *Redlock) sleep(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-r.done:
+		return false
+	}
 }
 
 func verdictOf(ok bool) Verdict {

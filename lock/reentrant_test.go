@@ -1,0 +1,100 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+)
+
+// countingLocker hands out one lease at a time and counts what reaches it.
+type countingLocker struct{ acquired, released int }
+
+type countedLease struct {
+	l      *countingLocker
+	name   string
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+}
+
+func (l *countingLocker) Acquire(ctx context.Context, resource string, _ ...AcquireOption) (Lease, error) {
+	l.acquired++
+	ctx, cancel := context.WithCancelCause(ctx)
+	return &countedLease{l, resource, ctx, cancel}, nil
+}
+
+func (c *countedLease) Resource() string             { return c.name }
+func (c *countedLease) Context() context.Context     { return c.ctx }
+func (c *countedLease) Fence() uint64                { return uint64(c.l.acquired) }
+func (c *countedLease) Remaining() time.Duration     { return time.Second }
+func (c *countedLease) Extend(context.Context) error { return nil }
+func (c *countedLease) Release(context.Context) error {
+	c.l.released++
+	c.cancel(ErrReleased)
+	return nil
+}
+
+func mustAcquire(t *testing.T, l Locker, ctx context.Context, resource string) Lease {
+	t.Helper()
+	lease, err := l.Acquire(ctx, resource)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lease
+}
+
+func TestReentrantCounts(t *testing.T) {
+	next := &countingLocker{}
+	l := Reentrant(next)
+	outer := mustAcquire(t, l, t.Context(), "a")
+	inner := mustAcquire(t, l, outer.Context(), "a")
+	innermost := mustAcquire(t, l, inner.Context(), "a")
+	if next.acquired != 1 || innermost.Fence() != outer.Fence() {
+		t.Fatalf("acquired %d times, fences %d and %d", next.acquired, outer.Fence(), innermost.Fence())
+	}
+	for _, lease := range []Lease{innermost, inner} {
+		for range 2 { // a second release of one handle counts once
+			if err := lease.Release(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !errors.Is(context.Cause(lease.Context()), ErrReleased) {
+			t.Error("a released handle's context goes on")
+		}
+	}
+	if next.released != 0 || outer.Context().Err() != nil {
+		t.Fatal("released while a handle was left")
+	}
+	_ = outer.Release(t.Context())
+	if next.released != 1 {
+		t.Fatalf("released %d times", next.released)
+	}
+}
+
+func TestReentrantEntersOnlyTheSameResourceLockerAndLiveLease(t *testing.T) {
+	next := &countingLocker{}
+	l, other := Reentrant(next), Reentrant(next)
+	a := mustAcquire(t, l, t.Context(), "a")
+	mustAcquire(t, l, a.Context(), "b")
+	mustAcquire(t, other, a.Context(), "a")
+	mustAcquire(t, l, t.Context(), "a")
+	if next.acquired != 4 {
+		t.Errorf("acquired %d times, want 4", next.acquired)
+	}
+	ctx := a.Context()
+	_ = a.Release(t.Context())
+	mustAcquire(t, l, context.WithoutCancel(ctx), "a")
+	if next.acquired != 5 {
+		t.Errorf("a lease that is over was entered again")
+	}
+}
+
+func TestReentrantPassesLossOn(t *testing.T) {
+	l := Reentrant(&countingLocker{})
+	outer := mustAcquire(t, l, t.Context(), "a")
+	inner := mustAcquire(t, l, outer.Context(), "a")
+	outer.(*handle).Lease.(*countedLease).cancel(ErrLost)
+	if !errors.Is(context.Cause(inner.Context()), ErrLost) {
+		t.Errorf("cause is %v", context.Cause(inner.Context()))
+	}
+}
