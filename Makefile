@@ -1,0 +1,79 @@
+# Run "make" to see what there is.
+
+GO       ?= go
+FUZZTIME ?= 20s
+SEED     ?= 1
+N        ?= 1000
+
+# Every recipe that is more than a command starts with STRICT; .SHELLFLAGS would be neater, but the make of macOS ignores it.
+SHELL  := bash
+STRICT := set -euo pipefail;
+
+# The tests run with the race detector, which needs a C compiler and its headers.
+HAVE_REDIS = command -v "$${LOCKSCOPE_REDIS_SERVER:-redis-server}" >/dev/null
+HAVE_CC    = echo '\#include <stdlib.h>' | $$($(GO) env CC) -E -x c - >/dev/null 2>&1
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## Show this list.
+	@grep -E '^[a-z]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "make %-8s %s\n", $$1, $$2 }'
+
+.PHONY: test
+test: vet ## Install what is missing if possible, vet, and run all tests with the race detector.
+	@# One package at a time: those that start servers and measure time must not fight for the same cores.
+	$(GO) test -race -p 1 -timeout 15m ./...
+
+.PHONY: vet
+vet: deps ## Check formatting and run go vet.
+	@$(STRICT) unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .); \
+	if [ -n "$$unformatted" ]; then echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+
+.PHONY: bench
+bench: deps ## Run the benchmarks of the lock.
+	$(GO) test -run '^$$' -bench . -benchmem ./lock/...
+
+.PHONY: fuzz
+fuzz: ## Run each fuzz target for FUZZTIME (20s).
+	@$(STRICT) for pkg in $$($(GO) list ./...); do \
+		listed=$$($(GO) test -list '^Fuzz' "$$pkg") || { echo "$$listed"; exit 1; }; \
+		for target in $$(grep '^Fuzz' <<<"$$listed" || true); do \
+			echo "$$pkg $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$pkg"; \
+		done; \
+	done
+
+.PHONY: sim
+sim: ## Simulate N (1000) random histories of the lock from SEED (1).
+	$(GO) test ./lock/locktest -run Simulation -v -args -seed=$(SEED) -histories=$(N)
+
+.PHONY: demo
+demo: ## See it work: five nodes, contention, faults, leaks, a live page.
+	$(GO) run ./examples/demo
+
+# policy-rc.d, where there is none yet, keeps the package from starting a server of its own on port 6379.
+.PHONY: deps
+deps: ## Install redis-server and a C compiler if they are missing, as root with apt; else say what to install.
+	@$(STRICT) want=(); \
+	$(HAVE_REDIS) || want+=(redis-server); \
+	$(HAVE_CC) || want+=(gcc libc6-dev); \
+	if [ $${#want[@]} -eq 0 ]; then exit 0; fi; \
+	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
+		echo "missing: $${want[*]}"; \
+		echo "  Debian/Ubuntu: sudo apt-get install $${want[*]}"; \
+		echo "  macOS:         brew install redis; xcode-select --install"; \
+		echo "  redis-server elsewhere: set LOCKSCOPE_REDIS_SERVER=/path/to/redis-server"; \
+		exit 1; \
+	fi; \
+	echo "installing: $${want[*]}"; \
+	if [ ! -e /usr/sbin/policy-rc.d ]; then \
+		trap 'rm -f /usr/sbin/policy-rc.d' EXIT; \
+		printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d; \
+		chmod +x /usr/sbin/policy-rc.d; \
+	fi; \
+	export DEBIAN_FRONTEND=noninteractive; \
+	apt-get update; \
+	apt-get install -y --no-install-recommends "$${want[@]}"; \
+	$(HAVE_REDIS) || { echo "redis-server is still missing"; exit 1; }; \
+	$(HAVE_CC) || { echo "a C compiler is still missing"; exit 1; }

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// demonstrate runs the workload and its faults until the time is over or ctx ends,
+// and shows what came of it. Nothing it started is left when it returns.
+func demonstrate(ctx context.Context, cfg config, out *screen) (err error) {
+	srv, err := openServers(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, srv.close()) }()
+	services, l, b, err := openServices(srv, cfg.seed)
+	defer func() { err = errors.Join(err, closeServices(services)) }()
+	if err != nil {
+		return err
+	}
+	head(out, cfg, srv, services)
+
+	out.began = time.Now()
+	run, cancel := context.WithDeadline(ctx, out.began.Add(cfg.length))
+	defer cancel()
+	did, err := play(run, cancel, services, &faults{cfg: cfg, out: out, servers: srv, ledger: l, board: b})
+	if ctx.Err() != nil {
+		out.at(bold, "interrupted")
+	}
+	if total, _ := l.acquisitions(); total == 0 && err != nil {
+		return err // there is nothing to show
+	}
+	return errors.Join(err, conclude(out, l, did))
+}
+
+// openServices gives every service its own lock, as if it were a process. On error
+// it returns those that are to be closed.
+func openServices(srv *servers, seed uint64) (services []*service, l *ledger, b *board, err error) {
+	l, b = newLedger(), newBoard()
+	for i, p := range profiles() {
+		locker, err := srv.locker(p.instance)
+		if err != nil {
+			return services, l, b, err
+		}
+		services = append(services, &service{profile: p, locker: locker, ledger: l, board: b, seed: seed<<8 | uint64(i)})
+	}
+	return services, l, b, nil
+}
+
+// closeServices closes all at once: each waits for the commands it has under way.
+func closeServices(services []*service) error {
+	errs := make([]error, len(services))
+	var wg sync.WaitGroup
+	for i, s := range services {
+		wg.Go(func() { errs[i] = s.locker.Close() })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// play runs services, faults and live lines until ctx ends. An error of any of
+// them ends all of them.
+func play(ctx context.Context, stop context.CancelFunc, services []*service, f *faults) (did []string, err error) {
+	var wg sync.WaitGroup
+	errs := make([]error, len(services)+1)
+	for i, s := range services {
+		wg.Go(func() {
+			if errs[i] = s.run(ctx); errs[i] != nil {
+				stop()
+			}
+		})
+	}
+	wg.Go(func() {
+		if did, errs[len(services)] = f.run(ctx); errs[len(services)] != nil {
+			stop()
+		}
+	})
+	wg.Go(func() { live(ctx, f.out, f.ledger, f.board, liveEvery(f.cfg.length)) })
+	wg.Wait()
+	return did, cmp.Or(errs...) // the others follow from the first
+}
+
+func liveEvery(length time.Duration) time.Duration {
+	if length <= 10*time.Second {
+		return 500 * time.Millisecond
+	}
+	return time.Second
+}
+
+func head(out *screen, cfg config, srv *servers, services []*service) {
+	for _, line := range srv.describe() {
+		out.print(plain, "%s", line)
+	}
+	workers := 0
+	for _, s := range services {
+		workers += s.workers
+	}
+	out.print(plain, "%d services with %d workers, TTL %v, for %v; Ctrl-C ends it early\n",
+		len(services), workers, cfg.ttl, cfg.length)
+	out.print(bold, "%s", liveHead())
+}
+
+var errBroken = errors.New("the lock broke its promise: see the table")
+
+// conclude shows the table, and fails if what the lock promises was not kept.
+func conclude(out *screen, l *ledger, did []string) error {
+	entries := l.close()
+	lines := table(entries)
+	out.print(bold, "\n%s", lines[0])
+	for _, line := range lines[1:] {
+		out.print(plain, "%s", line)
+	}
+	if len(did) > 0 {
+		out.print(bold, "\nwhat the faults did")
+	}
+	for _, line := range did {
+		out.print(plain, "%s", line)
+	}
+	all := sum(entries)
+	if all.disordered > 0 || all.overlaps > 0 {
+		return errBroken
+	}
+	out.print(green, "\n%d acquisitions checked as they happened: never two holders, every fencing token higher than the last",
+		all.acquisitions)
+	return nil
+}

@@ -1,0 +1,175 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
+	"go.uber.org/goleak"
+
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+)
+
+// asDemo makes the test binary be the demo, built as the test is: with -race.
+const asDemo = "LOCKSCOPE_TEST_AS_DEMO"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asDemo) != "" {
+		main()
+	}
+	redis.SetLogger(&logging.VoidLogger{})
+	goleak.VerifyTestMain(m)
+}
+
+// demo runs the demo as a process of its own, and interrupts it after a while if
+// that is not zero. It returns what it wrote.
+func demo(t *testing.T, interrupt time.Duration, env []string, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var out bytes.Buffer
+	cmd := exec.CommandContext(ctx, os.Args[0], args...)
+	cmd.Env = append(append(os.Environ(), asDemo+"=1"), env...)
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if interrupt > 0 {
+		time.Sleep(interrupt)
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Error(err)
+		}
+	}
+	err := cmd.Wait()
+	t.Logf("demo %s\n%s", strings.Join(args, " "), &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantGone(t, out.String())
+	return out.String()
+}
+
+// wantGone checks that no server the demo told of is left.
+func wantGone(t *testing.T, out string) {
+	t.Helper()
+	pids := regexp.MustCompile(`their pids: ([\d ]+)`).FindStringSubmatch(out)
+	if pids == nil {
+		return
+	}
+	for _, pid := range strings.Fields(pids[1]) {
+		n, err := strconv.Atoi(pid)
+		if err != nil || !errors.Is(syscall.Kill(n, 0), syscall.ESRCH) {
+			t.Errorf("redis-server %s is still there", pid)
+		}
+	}
+}
+
+func wantLines(t *testing.T, out string, patterns ...string) {
+	t.Helper()
+	for _, p := range patterns {
+		if !regexp.MustCompile("(?m)" + p).MatchString(out) {
+			t.Errorf("no line like %s", p)
+		}
+	}
+	if strings.Contains(out, "\x1b") {
+		t.Error("escape sequences in a file")
+	}
+}
+
+// wholeStory is what a run without interruption shows, on either kind of nodes.
+var wholeStory = []string{
+	`^ +\d\.\d+s +\d+ +\d+ +\d`,
+	`PLANT .*lock:legacy-import`,
+	`HELD .*"legacy-import" is held by an unknown owner and never expires`,
+	`PAUSE .*node 127\.0\.0\.1:\d+ hangs`,
+	`CRASH .*importer-1 vanishes holding order:1001`,
+	`GRANT .*order:1001 to `,
+	`PAUSE .*3 of 5 nodes hang`,
+	`LOST .*report:daily is told after`,
+	`^order:1001 +[1-9]\d* .* +[1-9]\d* +0 +yes$`,
+	`^report:daily +[1-9]\d* .* 1 +yes$`,
+	`^all +[1-9]\d* .* +[1-9]\d* +1 +yes$`,
+	`^key without TTL +legacy-import`,
+	`^paused node +one of 5 hung .* [1-9]\d* meanwhile`,
+	`^crashed holder .*waited for it: [a-z]`,
+	`^majority paused .*lock: lease lost`,
+	`never two holders, every fencing token higher`,
+}
+
+func TestDemo(t *testing.T) {
+	out := demo(t, 0, nil, "-for", "6s")
+	wantLines(t, out, wholeStory...)
+	if real := strings.Contains(out, "5 redis-server processes"); real != (redisproc.Available() == nil) {
+		t.Errorf("real servers: %v", real)
+	}
+}
+
+func TestDemoEmbedded(t *testing.T) {
+	out := demo(t, 0, []string{"LOCKSCOPE_REDIS_SERVER=/does/not/exist"}, "-for", "8s")
+	wantLines(t, out, append(wholeStory, `^5 embedded nodes`, `no redis-server was found`)...)
+}
+
+// The instants are those of a pause, a crash and a hung majority.
+func TestDemoInterrupted(t *testing.T) {
+	for _, after := range []time.Duration{1000 * time.Millisecond, 1800 * time.Millisecond, 3 * time.Second} {
+		out := demo(t, after, nil, "-for", "4s")
+		wantLines(t, out, `interrupted`, `^all +[1-9]\d* .* yes$`, `never two holders`)
+	}
+}
+
+func TestDemoOnYourServersLeavesOnlyFenceCounters(t *testing.T) {
+	// Young servers may not vote for a minute, unless they lose nothing, and these
+	// are not the demo's own.
+	servers, err := redisproc.StartN(t.Context(), 3, redisproc.WithArgs("--appendonly", "yes", "--appendfsync", "always"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var addrs []string
+	for _, s := range servers {
+		addrs = append(addrs, s.Addr())
+		t.Cleanup(func() {
+			if err := s.Stop(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	ctx := t.Context()
+	first := redis.NewClient(&redis.Options{Addr: addrs[0]})
+	defer first.Close()
+	if err := first.Set(ctx, "lock:mine", "untouched", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	// Interrupted while the crashed holder's keys are there.
+	out := demo(t, 2*time.Second, nil, "-for", "4s", "-redis", strings.Join(addrs, ","))
+	wantLines(t, out, `your own 3 servers`, `CRASH`, `^all +[1-9]\d* .* yes$`)
+	for _, s := range servers {
+		wantOnlyFences(t, s.Addr())
+	}
+}
+
+func wantOnlyFences(t *testing.T, addr string) {
+	t.Helper()
+	c := redis.NewClient(&redis.Options{Addr: addr})
+	defer c.Close()
+	keys, err := c.Keys(t.Context(), "*").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range keys {
+		if key != "lock:mine" && !strings.HasPrefix(key, "lockscope:fence:") {
+			t.Errorf("%s still has %s", addr, key)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// stub is a lease that is valid for as long as it says.
+type stub struct {
+	lock.Lease
+	resource string
+	fence    uint64
+	left     time.Duration
+}
+
+func (s *stub) Resource() string         { return s.resource }
+func (s *stub) Fence() uint64            { return s.fence }
+func (s *stub) Remaining() time.Duration { return s.left }
+func (s *stub) Context() context.Context { return context.Background() }
+
+func lease(fence uint64) *stub { return &stub{resource: "r", fence: fence, left: time.Second} }
+
+func TestLedgerCountsHandoffs(t *testing.T) {
+	l := newLedger()
+	for i, instance := range []string{"a", "a", "b", "a"} {
+		held := lease(uint64(i + 1))
+		l.granted(grant{lease: held, instance: instance})
+		l.ended(held, instance == "b")
+	}
+	e := l.close()[0]
+	if e.acquisitions != 4 || e.handoffs != 2 || e.lost != 1 || e.disordered != 0 || e.overlaps != 0 {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestLedgerNoticesFencesOutOfOrder(t *testing.T) {
+	tests := []struct {
+		name   string
+		second *stub
+		before uint64
+		want   int
+	}{
+		{"higher", lease(11), 10, 0},
+		{"equal", lease(10), 10, 1},
+		{"lower", lease(9), 10, 1},
+		{"lower, recorded late after its lease was over", &stub{resource: "r", fence: 9}, 8, 0},
+		{"lower than before it began, and recorded late", &stub{resource: "r", fence: 9}, 10, 1},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			l := newLedger()
+			first := lease(10)
+			l.granted(grant{lease: first, instance: "a"})
+			l.ended(first, false)
+			l.granted(grant{lease: test.second, instance: "b", before: test.before})
+			if got := l.close()[0].disordered; got != test.want {
+				t.Errorf("disordered %d, want %d", got, test.want)
+			}
+		})
+	}
+}
+
+func TestLedgerNoticesTwoHolders(t *testing.T) {
+	l := newLedger()
+	first := lease(1)
+	l.granted(grant{lease: first, instance: "a"})
+	first.left = 0
+	l.granted(grant{lease: lease(2), instance: "b"})
+	if n := l.close()[0].overlaps; n != 0 {
+		t.Errorf("an expired lease counted as a second holder")
+	}
+	l.granted(grant{lease: lease(3), instance: "c"})
+	if n := l.close()[0].overlaps; n != 1 {
+		t.Errorf("overlaps %d, want 1", n)
+	}
+	if _, held := l.acquisitions(); held != 1 {
+		t.Errorf("held %d, want 1", held)
+	}
+}
+
+func TestFollowerHearsOfItsResourceOnly(t *testing.T) {
+	l := newLedger()
+	grants, stop := l.follow("r")
+	l.granted(grant{lease: &stub{resource: "other"}, instance: "a"})
+	l.granted(grant{lease: lease(1), instance: "b"})
+	stop()
+	l.granted(grant{lease: lease(2), instance: "c"})
+	if g := <-grants; g.instance != "b" || len(grants) != 0 {
+		t.Errorf("got %s and %d more", g.instance, len(grants))
+	}
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/examples/internal/nodes"
+	"github.com/lockscope/lockscope/lock"
+)
+
+// patience bounds what the demo itself asks of a server.
+const patience = 3 * time.Second
+
+// servers are the Redis nodes of one run.
+type servers struct {
+	urls   []string
+	prefix string
+	ttl    time.Duration
+	own    *nodes.Set // nil if they are the user's
+}
+
+// openServers starts servers, or makes sure that the user's answer: the lock would
+// wait for them for as long as the demo runs.
+func openServers(ctx context.Context, cfg config) (*servers, error) {
+	if len(cfg.redis) == 0 {
+		own, err := nodes.Start(ctx, cfg.nodes)
+		if err != nil {
+			return nil, err
+		}
+		return &servers{urls: own.URLs(), prefix: lock.DefaultPrefix, ttl: cfg.ttl, own: own}, nil
+	}
+	// Random, so that two demos on the same servers never clean up each other's locks.
+	var run [2]byte
+	_, _ = rand.Read(run[:])
+	s := &servers{urls: urlsOf(cfg.redis), prefix: lock.DefaultPrefix + "demo:" + hex.EncodeToString(run[:]) + ":", ttl: cfg.ttl}
+	err := s.each(ctx, func(ctx context.Context, node *redis.Client) error {
+		if err := node.Ping(ctx).Err(); err != nil {
+			return fmt.Errorf("%s does not answer: %w", node.Options().Addr, err)
+		}
+		return nil
+	})
+	return s, err
+}
+
+// urlsOf makes URLs of plain host:port.
+func urlsOf(servers []string) []string {
+	urls := make([]string, len(servers))
+	for i, s := range servers {
+		if !strings.Contains(s, "://") {
+			s = "redis://" + s
+		}
+		urls[i] = s
+	}
+	return urls
+}
+
+// locker makes the lock of one service, on connections of its own.
+func (s *servers) locker(instance string) (*lock.Redlock, error) {
+	opts := []lock.Option{
+		lock.WithInstance(instance), lock.WithPrefix(s.prefix), lock.WithDefaults(lock.TTL(s.ttl)),
+	}
+	if s.own != nil {
+		// A young server usually may not vote, as it may have forgotten locks. These
+		// were started a moment ago, so nobody can have held any.
+		opts = append(opts, lock.WithRestartQuarantine(0))
+	}
+	return lock.Open(s.urls, opts...)
+}
+
+func (s *servers) describe() []string {
+	if s.own != nil && s.own.Embedded() {
+		return s.own.Describe()
+	}
+	if s.own != nil {
+		return append(s.own.Describe(), "freeze one yourself with kill -STOP, and kill -CONT: with a minority frozen nothing stops")
+	}
+	return []string{
+		fmt.Sprintf("your own %d servers, locks below %s*", len(s.urls), s.prefix),
+		"they are not paused and nothing is planted: only the client's fault, a crash, is shown",
+	}
+}
+
+// close stops servers that were started here, and cleans up those that were not.
+func (s *servers) close() error {
+	if s.own != nil {
+		return s.own.Stop()
+	}
+	return s.each(context.Background(), s.cleanUp)
+}
+
+// cleanUp deletes what would otherwise end with its TTL: keys of a crashed holder,
+// queues and tombstones. Fence counters stay, for they must never go back.
+func (s *servers) cleanUp(ctx context.Context, node *redis.Client) error {
+	for _, pattern := range []string{s.prefix + "*", "lockscope:*{" + s.prefix + "*"} {
+		keys := node.Scan(ctx, 0, pattern, 1000).Iterator()
+		for keys.Next(ctx) {
+			if err := node.Unlink(ctx, keys.Val()).Err(); err != nil {
+				return fmt.Errorf("clean up %s: %w", node.Options().Addr, err)
+			}
+		}
+		if err := keys.Err(); err != nil {
+			return fmt.Errorf("clean up %s: %w", node.Options().Addr, err)
+		}
+	}
+	return nil
+}
+
+// each calls do for every node, one after the other.
+func (s *servers) each(ctx context.Context, do func(context.Context, *redis.Client) error) error {
+	var errs []error
+	for _, u := range s.urls {
+		opt, err := redis.ParseURL(u)
+		if err != nil {
+			return err
+		}
+		opt.ContextTimeoutEnabled = true
+		errs = append(errs, withClient(ctx, opt, do))
+	}
+	return errors.Join(errs...)
+}
+
+func withClient(ctx context.Context, opt *redis.Options, do func(context.Context, *redis.Client) error) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	node := redis.NewClient(opt)
+	return errors.Join(do(ctx, node), node.Close())
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// releaseTimeout bounds how long a service waits to hear of its release.
+const releaseTimeout = time.Second
+
+// job is something a service does under a lock.
+type job struct {
+	resource  string
+	weight    int
+	hold, odd time.Duration // held for hold plus a random part of odd
+}
+
+// profile describes a service.
+type profile struct {
+	instance string
+	workers  int
+	pause    time.Duration // between two jobs, at most
+	jobs     []job
+}
+
+// profiles is the workload: one order everybody wants, and calmer resources.
+func profiles() []profile {
+	const ms = time.Millisecond
+	order := job{resource: "order:1001", weight: 6, hold: 1 * ms, odd: 7 * ms}
+	report := job{resource: "report:daily", weight: 2, hold: 15 * ms, odd: 25 * ms}
+	stock42 := job{resource: "stock:42", weight: 4, hold: 2 * ms, odd: 8 * ms}
+	stock43 := job{resource: "stock:43", weight: 2, hold: 2 * ms, odd: 8 * ms}
+	mail := job{resource: "mail:welcome", weight: 3, hold: 5 * ms, odd: 15 * ms}
+	return []profile{
+		{instance: "checkout-1", workers: 3, pause: 10 * ms, jobs: []job{order, stock42, stock43}},
+		{instance: "invoices-1", workers: 2, pause: 20 * ms, jobs: []job{order, report, mail}},
+		{instance: "stock-sync-1", workers: 3, pause: 15 * ms, jobs: []job{stock42, stock43, report}},
+		{instance: "mailer-1", workers: 2, pause: 20 * ms, jobs: []job{order, mail}},
+	}
+}
+
+// service is one process of a profile: its own lock on its own connections.
+type service struct {
+	profile
+	locker *lock.Redlock
+	ledger *ledger
+	board  *board
+	seed   uint64
+}
+
+// run works until ctx ends. Its error is one the lock should not have given.
+func (s *service) run(ctx context.Context) error {
+	ctx = s.board.watch(ctx, s.instance)
+	errs := make([]error, s.workers)
+	var wg sync.WaitGroup
+	for i := range s.workers {
+		wg.Go(func() {
+			random := rand.New(rand.NewPCG(s.seed, uint64(i)))
+			for ctx.Err() == nil && errs[i] == nil {
+				errs[i] = s.work(ctx, s.pick(random), random)
+				sleep(ctx, time.Duration(random.Int64N(int64(s.pause))))
+			}
+		})
+	}
+	wg.Wait()
+	return cmp.Or(errs...)
+}
+
+// work does one job under its lock.
+func (s *service) work(ctx context.Context, j job, random *rand.Rand) error {
+	hold := j.hold + time.Duration(random.Int64N(int64(j.odd)))
+	lease, err := acquire(ctx, s.locker, s.ledger, s.instance, j.resource)
+	if err != nil {
+		return notInterrupted(ctx, s.instance, err)
+	}
+	sleep(lease.Context(), hold)
+	return notInterrupted(ctx, s.instance, release(s.ledger, lease))
+}
+
+func (s *service) pick(random *rand.Rand) job {
+	total := 0
+	for _, j := range s.jobs {
+		total += j.weight
+	}
+	n := random.IntN(total)
+	for _, j := range s.jobs {
+		if n -= j.weight; n < 0 {
+			return j
+		}
+	}
+	panic("weights do not add up")
+}
+
+// acquire acquires and enters it in the ledger.
+func acquire(ctx context.Context, locker lock.Locker, l *ledger, instance, resource string) (lock.Lease, error) {
+	before := l.fence(resource)
+	began := time.Now()
+	lease, err := locker.Acquire(ctx, resource)
+	if err != nil {
+		return nil, err
+	}
+	l.granted(grant{lease: lease, instance: instance, waited: time.Since(began), before: before})
+	return lease, nil
+}
+
+// release gives the lease back, whatever has become of it. Its error is one that
+// the planted faults do not explain.
+func release(l *ledger, lease lock.Lease) error {
+	l.ended(lease, errors.Is(context.Cause(lease.Context()), lock.ErrLost))
+	ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)
+	defer cancel()
+	err := lease.Release(ctx)
+	if errors.Is(err, lock.ErrNotHeld) || errors.Is(err, lock.ErrNoQuorum) {
+		return nil
+	}
+	return err
+}
+
+// notInterrupted drops the error of a program that is ending.
+func notInterrupted(ctx context.Context, instance string, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", instance, err)
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

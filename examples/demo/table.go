@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+const (
+	headFormat = "%-16s %12s %9s %9s %9s %10s %6s   %s"
+	rowFormat  = "%-16s %12d %9s %9s %9s %10d %6d   %s"
+)
+
+// table returns the closing table, a line each, headed by its columns.
+func table(entries []*entry) []string {
+	lines := []string{fmt.Sprintf(headFormat,
+		"resource", "acquisitions", "wait p50", "p99", "max", "hand-offs", "lost", "fences in order")}
+	all := sum(entries)
+	for _, e := range append(entries[:len(entries):len(entries)], all) {
+		lines = append(lines, fmt.Sprintf(rowFormat, e.resource, e.acquisitions,
+			short(e.waits.quantile(0.50)), short(e.waits.quantile(0.99)), short(e.waits.max),
+			e.handoffs, e.lost, order(e)))
+	}
+	return lines
+}
+
+func sum(entries []*entry) *entry {
+	all := &entry{resource: "all"}
+	for _, e := range entries {
+		all.acquisitions += e.acquisitions
+		all.handoffs += e.handoffs
+		all.lost += e.lost
+		all.disordered += e.disordered
+		all.overlaps += e.overlaps
+		all.waits.merge(&e.waits)
+	}
+	return all
+}
+
+func order(e *entry) string {
+	verdict := "yes"
+	if e.disordered > 0 {
+		verdict = fmt.Sprintf("NO, %d not", e.disordered)
+	}
+	if e.overlaps > 0 {
+		verdict += fmt.Sprintf("; HELD TWICE %d times", e.overlaps)
+	}
+	return verdict
+}
+
+// short writes a duration in three digits or so.
+func short(d time.Duration) string {
+	switch {
+	case d >= 10*time.Second:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d >= time.Second:
+		return fmt.Sprintf("%.2fs", d.Seconds())
+	case d >= 10*time.Millisecond:
+		return fmt.Sprintf("%dms", d.Round(time.Millisecond).Milliseconds())
+	}
+	return fmt.Sprintf("%.1fms", float64(d.Microseconds())/1000)
+}

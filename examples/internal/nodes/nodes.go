@@ -1,0 +1,100 @@
+// Package nodes starts the Redis servers of the examples: redis-server processes
+// where there is a binary to run, servers inside this process otherwise.
+package nodes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+)
+
+// Node is one server on the loopback interface that can be made to hang.
+type Node interface {
+	// Addr is host:port.
+	Addr() string
+	// Pause makes the node hang: it accepts what it is sent and answers nothing.
+	Pause() error
+	// Resume lets a paused node go on, with what it was sent meanwhile.
+	Resume() error
+	// Stop ends the node for good, also a paused one.
+	Stop() error
+}
+
+var (
+	_ Node = (*redisproc.Server)(nil)
+	_ Node = (*embedded)(nil)
+)
+
+// Set is a number of independent nodes, all of one kind.
+type Set struct {
+	nodes []Node
+	pids  []int
+}
+
+// Start starts n nodes. On error none is left behind.
+func Start(ctx context.Context, n int) (*Set, error) {
+	if redisproc.Available() != nil {
+		return startEmbedded(n)
+	}
+	servers, err := redisproc.StartN(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	set := new(Set)
+	for _, s := range servers {
+		set.nodes, set.pids = append(set.nodes, s), append(set.pids, s.PID())
+	}
+	return set, nil
+}
+
+// Nodes returns the nodes in a fixed order.
+func (s *Set) Nodes() []Node { return s.nodes }
+
+// URLs returns the nodes' addresses as lock.Open wants them.
+func (s *Set) URLs() []string {
+	urls := make([]string, len(s.nodes))
+	for i, n := range s.nodes {
+		urls[i] = "redis://" + n.Addr()
+	}
+	return urls
+}
+
+// Embedded reports that the nodes are no processes of their own.
+func (s *Set) Embedded() bool { return len(s.pids) == 0 }
+
+// Describe says what runs, in lines for the user.
+func (s *Set) Describe() []string {
+	ports := make([]string, len(s.nodes))
+	for i, n := range s.nodes {
+		_, ports[i], _ = strings.Cut(n.Addr(), ":")
+	}
+	where := "127.0.0.1, ports " + strings.Join(ports, " ")
+	if s.Embedded() {
+		return []string{
+			fmt.Sprintf("%d embedded nodes (miniredis) on %s", len(s.nodes), where),
+			"no redis-server was found, so the nodes live in this process: they hang when told to, but",
+			"cannot be killed, watched or paused from outside, and their speed is not that of Redis",
+			`for the real thing: "apt-get install redis-server" or "brew install redis"`,
+		}
+	}
+	return []string{
+		fmt.Sprintf("%d redis-server processes on %s", len(s.nodes), where),
+		"their pids: " + strings.Trim(fmt.Sprint(s.pids), "[]"),
+	}
+}
+
+// Stop stops every node, at the same time: one that must be killed makes nobody
+// wait but itself.
+func (s *Set) Stop() error {
+	errs := make([]error, len(s.nodes))
+	var wg sync.WaitGroup
+	for i, n := range s.nodes {
+		wg.Go(func() { errs[i] = n.Stop() })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,97 @@
+package nodes
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"go.uber.org/goleak"
+
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// sets are the kinds of nodes this machine can run; embedded ones always.
+func sets(t *testing.T) map[string]*Set {
+	t.Helper()
+	both := make(map[string]*Set)
+	var err error
+	if both["embedded"], err = startEmbedded(1); err != nil {
+		t.Fatal(err)
+	}
+	if both["started"], err = Start(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range both {
+		t.Cleanup(func() {
+			if err := s.Stop(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	return both
+}
+
+func TestPausedNodeHangsAndThenAnswers(t *testing.T) {
+	for kind, set := range sets(t) {
+		t.Run(kind, func(t *testing.T) {
+			node := set.Nodes()[0]
+			client := redis.NewClient(&redis.Options{Addr: node.Addr(), MaxRetries: -1, ContextTimeoutEnabled: true})
+			defer client.Close()
+			if err := node.Pause(); err != nil {
+				t.Fatal(err)
+			}
+			brief, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			var timeout net.Error
+			if err := client.Set(brief, "k", "v", 0).Err(); !errors.As(err, &timeout) || !timeout.Timeout() {
+				t.Fatalf("a paused node answered: %v", err)
+			}
+			if err := node.Resume(); err != nil {
+				t.Fatal(err)
+			}
+			if err := client.Ping(t.Context()).Err(); err != nil {
+				t.Fatalf("after Resume: %v", err)
+			}
+		})
+	}
+}
+
+func TestPausedNodeStops(t *testing.T) {
+	for kind, set := range sets(t) {
+		t.Run(kind, func(t *testing.T) {
+			if err := set.Nodes()[0].Pause(); err != nil {
+				t.Fatal(err)
+			}
+			if err := set.Stop(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+func TestKeysExpireByThemselves(t *testing.T) {
+	for kind, set := range sets(t) {
+		t.Run(kind, func(t *testing.T) {
+			client := redis.NewClient(&redis.Options{Addr: set.Nodes()[0].Addr()})
+			defer client.Close()
+			if err := client.Set(t.Context(), "k", "v", 20*time.Millisecond).Err(); err != nil {
+				t.Fatal(err)
+			}
+			for client.Exists(t.Context(), "k").Val() != 0 {
+				time.Sleep(time.Millisecond)
+			}
+		})
+	}
+}
+
+func TestStartUsesRedisServerWhereThereIsOne(t *testing.T) {
+	set := sets(t)["started"]
+	if installed := redisproc.Available() == nil; set.Embedded() == installed {
+		t.Errorf("redis-server installed: %v, embedded: %v", installed, set.Embedded())
+	}
+}
