@@ -73,7 +73,7 @@ func (o *AcquireOptions) apply(opts []AcquireOption) {
 	}
 }
 
-func (o *AcquireOptions) validate(c *config) error {
+func (o AcquireOptions) validate(c *config) error {
 	switch {
 	case o.TTL <= 0:
 		return fmt.Errorf("%w: %v is not positive", ErrInvalidTTL, o.TTL)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 )
 
@@ -54,6 +53,7 @@ type result struct {
 	ahead     int
 	gateFault bool // the gate node did not answer
 	hopeless  bool // trying again cannot help
+	split     bool // enough nodes answered, but others have some of them
 }
 
 func (r *Redlock) newAttempt(at *place, keys Keys, opts AcquireOptions, traceparent string) *attempt {
@@ -205,86 +205,6 @@ func (a *attempt) collect(ctx context.Context, b *ballot, enough func() bool) er
 	return nil
 }
 
-// agreeOnFence makes a quorum's counters at least as high as the largest of the
-// grants', which becomes the fencing token: any two quorums share a node, and
-// there the later grant counts on from the earlier one's token. A counter is only
-// raised while the key is still that very grant; one that came back after being
-// lost could belong to a later point in time. In the usual case the counters are
-// equal already and nothing is sent. All grants known by now take part in the
-// maximum: one that counts towards the quorum must not exceed the token.
-func (a *attempt) agreeOnFence(ctx context.Context) error {
-	var counters []uint64 // 0 where not granted
-	for i := range a.seats {
-		state, counter := a.seats[i].standing()
-		if state != granted {
-			counter = 0
-		}
-		counters = append(counters, counter)
-	}
-	a.counter = slices.Max(counters)
-	agreed := 0
-	var behind []int
-	for i, counter := range counters {
-		switch counter {
-		case 0:
-		case a.counter:
-			agreed++
-		default:
-			behind = append(behind, i)
-		}
-	}
-	if agreed >= a.r.quorum {
-		return nil
-	}
-	a.raised = true
-	return a.raise(ctx, agreed, behind)
-}
-
-func (a *attempt) raise(ctx context.Context, agreed int, behind []int) error {
-	acks := make(chan error, len(behind))
-	in := a.r.newRound(ctx, len(behind))
-	for _, i := range behind {
-		s := &a.seats[i]
-		s.line.do(a.r.group, func() {
-			defer in.done()
-			_, counter := s.standing()
-			req := RaiseRequest{Keys: a.keys, Token: a.token, Counter: counter, Fence: a.counter}
-			var raised bool
-			err := s.call(in.ctx, a.ts, a.node(OpRaise), func(ctx context.Context) (v Verdict, err error) {
-				raised, err = s.Raise(ctx, req)
-				return verdictOf(raised), err
-			})
-			if err == nil && !raised {
-				err = ErrNotHeld
-			}
-			if err != nil {
-				err = &NodeError{Node: s.Name(), Op: OpRaise, Err: err}
-			}
-			acks <- err
-		})
-	}
-	timer := time.NewTimer(a.r.cfg.nodeTimeout)
-	defer timer.Stop()
-	failure := a.quorumError(OpRaise)
-	for range behind {
-		select {
-		case err := <-acks:
-			if node := (*NodeError)(nil); errors.As(err, &node) {
-				failure.Errors = append(failure.Errors, node)
-			} else if agreed++; agreed >= a.r.quorum {
-				return nil
-			}
-		case <-timer.C:
-			failure.Granted = agreed
-			return failure
-		case <-ctx.Done():
-			return contextError(ctx)
-		}
-	}
-	failure.Granted = agreed
-	return failure
-}
-
 func (a *attempt) quorumError(op Operation) *QuorumError {
 	return &QuorumError{
 		Resource: a.start.Resource, Op: op, Nodes: a.tally.nodes, Quorum: a.r.quorum,
@@ -306,7 +226,7 @@ func (a *attempt) abandon(ctx context.Context) {
 			req.Waiter = a.waiter
 		}
 		s.line.do(a.r.group, func() {
-			_, _ = s.release(ctx, a.r, a.ts, a.node(OpRelease), req, false)
+			s.release(ctx, a.r, a.ts, a.node(OpRelease), req, false, func(parting) {})
 		})
 	}
 }
@@ -317,7 +237,7 @@ func contextError(ctx context.Context) error {
 	if cause == nil || errors.Is(err, cause) {
 		return err
 	}
-	return errors.Join(cause, err)
+	return fmt.Errorf("%w: %w", cause, err)
 }
 
 const never = time.Duration(math.MaxInt64)

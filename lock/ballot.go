@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -90,6 +91,7 @@ func (b *ballot) result(err error) result {
 	default:
 		res.err = b.quorumError()
 		res.hopeless = b.hopeless()
+		res.split = b.a.tally.refused > 0 && b.a.tally.granted+b.a.tally.refused >= b.a.r.quorum
 	}
 	return res
 }
@@ -118,7 +120,11 @@ func (b *ballot) blocker(freeIn time.Duration) *HeldError {
 	worst := slices.MaxFunc(b.blockers, func(x, y AcquireReply) int {
 		return cmp.Or(cmp.Compare(min(len(x.Holder), 1), min(len(y.Holder), 1)), cmp.Compare(x.TTL, y.TTL))
 	})
-	held := &HeldError{Resource: b.a.start.Resource, HandedOver: worst.Reserved, Remaining: worst.TTL}
+	held := &HeldError{
+		Resource: b.a.start.Resource, Key: b.a.keys.Lock,
+		Refused: b.a.tally.refused, Nodes: b.a.tally.nodes,
+		HandedOver: worst.Reserved, Remaining: worst.TTL,
+	}
 	switch {
 	case freeIn == never:
 		held.Remaining = -1
@@ -158,5 +164,6 @@ func isPermanent(err error) bool {
 			return true
 		}
 	}
-	return false
+	// What Redis 7.0 says of a command that the ACL denies inside a script.
+	return strings.Contains(reply.Error(), "user executing the script can't run this command")
 }

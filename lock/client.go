@@ -6,7 +6,6 @@ import (
 	"net"
 	"reflect"
 	"strconv"
-	"sync"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
@@ -25,12 +24,12 @@ type derived struct {
 	address string // tells two clients of one server apart from two servers; "" if unknown
 	name    string
 	cluster bool
-	dials   *sync.WaitGroup
+	dials   *group // abandoned dials, which end by the given client's dial timeout
 }
 
 func (d *derived) Close() error {
 	err := d.client.Close()
-	d.dials.Wait()
+	d.dials.close()
 	return err
 }
 
@@ -61,7 +60,7 @@ func derive(given redis.UniversalClient, c *config, onConnect func(context.Conte
 
 func deriveStandalone(given *redis.Client, c *config, onConnect func(context.Context, *redis.Conn) error) *derived {
 	opt := *given.Options()
-	d := &derived{dials: new(sync.WaitGroup), name: opt.Addr, address: opt.Network + "!" + opt.Addr}
+	d := &derived{dials: newGroup(), name: opt.Addr, address: opt.Network + "!" + opt.Addr}
 	if opt.Addr == sentinelAddr {
 		d.address = ""
 	} else if opt.DB != 0 {
@@ -69,7 +68,7 @@ func deriveStandalone(given *redis.Client, c *config, onConnect func(context.Con
 	}
 	opt.MaxRetries = -1
 	opt.DialerRetries = 1
-	opt.DialTimeout = c.nodeTimeout
+	opt.DialTimeout = dialTimeouts * c.nodeTimeout
 	opt.ReadTimeout = c.nodeTimeout
 	opt.WriteTimeout = c.nodeTimeout
 	opt.PoolTimeout = c.nodeTimeout
@@ -87,18 +86,23 @@ func deriveStandalone(given *redis.Client, c *config, onConnect func(context.Con
 	for _, h := range c.hooks {
 		own.AddHook(h)
 	}
-	hooked := given.WithTimeout(c.nodeTimeout) // a copy that shares the given client's hooks
+	hooked := given.Conn() // the only copy of a client that keeps its hooks
 	hooked.AddHook(divert{own})
 	d.client = &divertedClient{hooked: hooked, own: own}
 	return d
 }
+
+// dialTimeouts is how many node timeouts a connection may take to be made. No call
+// waits that long: the connection, slowed down by a TLS handshake perhaps, is there
+// for the next.
+const dialTimeouts = 4
 
 // sentinelAddr is what go-redis calls the address of a Sentinel failover client.
 const sentinelAddr = "FailoverClient"
 
 func deriveCluster(given *redis.ClusterClient, c *config, onConnect func(context.Context, *redis.Conn) error) *derived {
 	opt := *given.Options()
-	d := &derived{dials: new(sync.WaitGroup), name: "cluster", cluster: true}
+	d := &derived{dials: newGroup(), name: "cluster", cluster: true}
 	if len(opt.Addrs) > 0 {
 		d.name = "cluster:" + opt.Addrs[0]
 		d.address = "cluster!" + opt.Addrs[0]
@@ -106,7 +110,7 @@ func deriveCluster(given *redis.ClusterClient, c *config, onConnect func(context
 	opt.ReadOnly, opt.RouteByLatency, opt.RouteRandomly = false, false, false
 	opt.MaxRetries = -1
 	opt.DialerRetries = 1
-	opt.DialTimeout = c.nodeTimeout
+	opt.DialTimeout = dialTimeouts * c.nodeTimeout
 	opt.ReadTimeout = c.nodeTimeout
 	opt.WriteTimeout = c.nodeTimeout
 	opt.PoolTimeout = c.nodeTimeout
@@ -139,23 +143,25 @@ type dialer = func(ctx context.Context, network, addr string) (net.Conn, error)
 
 // boundDialer makes a dialer end with its context: go-redis dials TLS without
 // one, and would keep a pool slot for the given client's whole dial timeout.
-func boundDialer(dial dialer, dials *sync.WaitGroup) dialer {
+func boundDialer(dial dialer, dials *group) dialer {
 	type result struct {
 		conn net.Conn
 		err  error
 	}
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		done := make(chan result)
-		dials.Go(func() {
+		if !dials.run(func() {
 			conn, err := dial(ctx, network, addr)
 			select {
 			case done <- result{conn, err}:
 			case <-ctx.Done():
-				if conn != nil {
+				if err == nil {
 					_ = conn.Close()
 				}
 			}
-		})
+		}) {
+			return nil, ErrClosed
+		}
 		select {
 		case r := <-done:
 			return r.conn, r.err
@@ -168,7 +174,7 @@ func boundDialer(dial dialer, dials *sync.WaitGroup) dialer {
 // divertedClient sends commands through the given client's hooks and then, by
 // the innermost of them, to lockscope's own connections.
 type divertedClient struct {
-	hooked *redis.Client // never closed: it shares the given client's pool and never uses it
+	hooked *redis.Conn // takes no connection: nothing gets past divert
 	own    *batcher
 }
 

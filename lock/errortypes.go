@@ -50,6 +50,10 @@ func (e *NodeError) Unwrap() error { return e.Err }
 // holder. It matches [ErrHeld]. It never carries the holder's token.
 type HeldError struct {
 	Resource string
+	Key      string // the lock's key in Redis
+	// Refused of Nodes said so. Fewer than it takes to rule out a quorum happen
+	// where one node is asked before the others.
+	Refused, Nodes int
 	// Holder is who wrote the lock; zero if the lock was not written by
 	// lockscope, or if it is being handed over.
 	Holder Holder
@@ -79,7 +83,7 @@ func (e *HeldError) Error() string {
 	case e.Remaining > 0:
 		fmt.Fprintf(&b, ", for at most %v unless renewed", e.Remaining.Round(time.Millisecond))
 	case e.Remaining < 0:
-		b.WriteString(" and never expires: remove the key by hand once you know its owner is gone")
+		fmt.Fprintf(&b, " and never expires: delete the key %q by hand once you know its owner is gone", e.Key)
 	}
 	return b.String()
 }
@@ -107,6 +111,16 @@ func (e *QuorumError) Error() string {
 	return b.String()
 }
 
+// addSilent says of a node that it did not answer, unless something is said of it.
+func (e *QuorumError) addSilent(node string) {
+	for _, err := range e.Errors {
+		if err.Node == node {
+			return
+		}
+	}
+	e.Errors = append(e.Errors, &NodeError{Node: node, Op: e.Op, Err: ErrNodeTimeout})
+}
+
 // Unwrap returns ErrNoQuorum and the nodes' errors.
 func (e *QuorumError) Unwrap() []error {
 	all := []error{ErrNoQuorum}
@@ -128,11 +142,13 @@ const (
 )
 
 // ReleaseError is a release that found no lease to release, or could not tell.
-// It matches [ErrNotHeld] for Expired and NotOwner, [ErrNoQuorum] for Unknown.
+// It matches [ErrNoQuorum] for Unknown, and [ErrNotHeld] for Expired, for NotOwner
+// and whenever the lease had been lost before.
 type ReleaseError struct {
 	Resource string
 	Outcome  Outcome
-	Unknown  int // nodes that did not answer; their key ends with its TTL at the latest
+	Lost     bool // the lease was over before the release
+	Unknown  int  // nodes that did not answer; their key ends with its TTL at the latest
 	Errors   []*NodeError
 }
 
@@ -154,11 +170,14 @@ func (e *ReleaseError) Error() string {
 	return b.String()
 }
 
-// Unwrap returns ErrNotHeld or ErrNoQuorum, and the nodes' errors.
+// Unwrap returns ErrNotHeld or ErrNoQuorum or both, and the nodes' errors.
 func (e *ReleaseError) Unwrap() []error {
-	all := []error{ErrNotHeld}
+	var all []error
+	if e.Lost || e.Outcome != Unknown {
+		all = append(all, ErrNotHeld)
+	}
 	if e.Outcome == Unknown {
-		all[0] = ErrNoQuorum
+		all = append(all, ErrNoQuorum)
 	}
 	for _, err := range e.Errors {
 		all = append(all, err)

@@ -2,6 +2,7 @@ package lock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -43,7 +44,8 @@ func (g *guard) examine(ctx context.Context, cn *redis.Conn) error {
 	}
 	info, err := cn.Info(ctx).Result()
 	if err != nil {
-		if _, answered := err.(redis.Error); !answered {
+		var reply redis.Error
+		if !errors.As(err, &reply) {
 			return err
 		}
 		g.report(fmt.Errorf("%w: INFO is refused: grant +info to this user, or use WithoutGuard: %w", ErrUnguarded, err))

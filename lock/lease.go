@@ -159,101 +159,16 @@ func (l *lease) release(ctx context.Context) error {
 	e := ReleaseStart{Resource: l.resource, Fence: l.fence, Held: l.r.cfg.clock() - l.acquired}
 	hooked := l.ts.releaseStart(context.WithoutCancel(ctx), e)
 	began := time.Now()
+	lost := errors.Is(l.cause(), ErrLost)
 	held := l.end(ErrReleased)
 	outcome, err := l.giveBack(hooked, ctx)
 	if held {
 		l.r.places.leave(l.at)
 	}
+	var failure *ReleaseError
+	if errors.As(err, &failure) {
+		failure.Lost = lost
+	}
 	l.ts.releaseEnd(hooked, ReleaseEnd{ReleaseStart: e, Outcome: outcome, Took: time.Since(began), Err: err})
 	return err
-}
-
-// partingTimeouts is how many node timeouts a release waits for answers; what is
-// still unanswered then goes on in the background.
-const partingTimeouts = 3
-
-// parting is one node's answer to a release.
-type parting struct {
-	reply ReleaseReply
-	err   *NodeError
-}
-
-// giveBack releases on every node, in the order of its line, and waits until a
-// quorum has said what became of the lease, or all have answered, or ctx ends.
-func (l *lease) giveBack(values, ctx context.Context) (Outcome, error) {
-	a := l.attempt
-	answers := make(chan parting, len(a.seats))
-	req := ReleaseRequest{Keys: a.keys, Token: a.token, Handoff: l.r.cfg.handoffWindow()}
-	for i := range a.seats {
-		s := &a.seats[i]
-		l.r.submit(ctx, s.line, func() {
-			reply, err := s.release(values, l.r, l.ts, NodeStart{Resource: l.resource, Op: OpRelease}, req, true)
-			if reply.Named {
-				l.r.places.markContended(a.keys.Lock, req.Handoff)
-			}
-			p := parting{reply: reply}
-			if err != nil {
-				p.err = &NodeError{Node: s.Name(), Op: OpRelease, Err: err}
-			}
-			answers <- p
-		})
-	}
-	timer := time.NewTimer(partingTimeouts * l.r.cfg.nodeTimeout)
-	defer timer.Stop()
-	f := farewell{resource: l.resource, nodes: len(a.seats), quorum: l.r.quorum}
-	for !f.decided() {
-		select {
-		case p := <-answers:
-			f.count(p)
-		case <-timer.C:
-			return f.outcome(nil)
-		case <-ctx.Done():
-			return f.outcome(contextError(ctx))
-		}
-	}
-	return f.outcome(nil)
-}
-
-// farewell collects what the nodes say to a release.
-type farewell struct {
-	resource                     string
-	nodes, quorum                int
-	released, expired, otherwise int
-	errs                         []*NodeError
-}
-
-func (f *farewell) count(p parting) {
-	switch {
-	case p.err != nil:
-		f.errs = append(f.errs, p.err)
-	case p.reply.Outcome == Released:
-		f.released++
-	case p.reply.Outcome == NotOwner:
-		f.otherwise++
-	default:
-		f.expired++
-	}
-}
-
-func (f *farewell) told() int { return f.released + f.expired + f.otherwise }
-
-// decided reports that the lock is free by a quorum's word, or that nobody is
-// left to ask. That no node released needs all of them to be said.
-func (f *farewell) decided() bool {
-	return f.told()+len(f.errs) == f.nodes || f.told() >= f.quorum && f.released > 0
-}
-
-func (f *farewell) outcome(cut error) (Outcome, error) {
-	e := &ReleaseError{Resource: f.resource, Unknown: f.nodes - f.told(), Errors: f.errs}
-	switch {
-	case f.told() < f.quorum:
-		e.Outcome = Unknown
-	case f.released > 0:
-		return Released, nil
-	case f.otherwise > 0:
-		e.Outcome = NotOwner
-	default:
-		e.Outcome = Expired
-	}
-	return e.Outcome, errors.Join(e, cut)
 }

@@ -16,8 +16,9 @@ type Locker interface {
 	// the waiting, use [MaxWait] or [NoWait].
 	//
 	// It fails with *HeldError if the resource is held and waiting is over or not
-	// wanted, with *QuorumError if too few nodes answer, with *WaitError joining
-	// either with the reason why a wait was cut short, and with
+	// wanted; with *QuorumError if too few nodes may vote, at once where waiting
+	// cannot help (nodes in quarantine, misconfigured or denying access); with
+	// *WaitError joining either with the reason why a wait was cut short; and with
 	// ErrInvalidResource, ErrInvalidTTL or ErrInvalidOption before anything is
 	// sent. Concurrent calls are safe; calls for one resource are served in order.
 	Acquire(ctx context.Context, resource string, opts ...AcquireOption) (Lease, error)

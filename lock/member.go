@@ -27,6 +27,7 @@ type member struct {
 	inFlight atomic.Int32
 
 	listening atomic.Bool // the node can name this process
+	arrears   arrears
 }
 
 // suspect reports that the node has not been answering. Such a node is asked by

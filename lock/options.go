@@ -130,6 +130,9 @@ func newConfig(nodes int, opts []Option) (config, error) {
 	if len(c.aliases) != 0 && len(c.aliases) != nodes {
 		return c, fmt.Errorf("%w: WithNodeNames: %d names for %d nodes", ErrInvalidOption, len(c.aliases), nodes)
 	}
+	if err := NewAcquireOptions(c.acquire...).validate(&c); len(c.acquire) > 0 && err != nil {
+		return c, fmt.Errorf("WithDefaults: %w", err)
+	}
 	if c.clock == nil {
 		c.clock = newClock()
 	}

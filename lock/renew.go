@@ -2,7 +2,6 @@ package lock
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 )
@@ -75,6 +74,7 @@ func (l *lease) renew(values, ctx context.Context) (RenewOutcome, error) {
 // renewal is what a round of renewal came to.
 type renewal struct {
 	tally    tally
+	answers  []bool // by seat
 	refilled int
 	errs     []*NodeError
 	outcome  RenewOutcome
@@ -83,6 +83,7 @@ type renewal struct {
 
 // extension is one node's answer.
 type extension struct {
+	seat   int
 	answer Extension
 	err    *NodeError
 }
@@ -96,11 +97,11 @@ func (l *lease) extendRound(values, ctx context.Context) (r renewal) {
 	answers := make(chan extension, len(a.seats))
 	in := l.r.newRound(values, len(a.seats))
 	for i := range a.seats {
-		l.extendOn(in, &a.seats[i], answers)
+		l.extendOn(in, i, answers)
 	}
 	timer := time.NewTimer(l.r.cfg.nodeTimeout)
 	defer timer.Stop()
-	r.tally.nodes = len(a.seats)
+	r.tally.nodes, r.answers = len(a.seats), make([]bool, len(a.seats))
 	var cut error
 	for over := false; !over && !r.tally.won() && !r.tally.held() && r.answered() < len(a.seats); {
 		select {
@@ -119,6 +120,7 @@ func (l *lease) extendRound(values, ctx context.Context) (r renewal) {
 func (r *renewal) answered() int { return r.tally.granted + r.tally.refused + r.tally.failed }
 
 func (r *renewal) count(x extension) {
+	r.answers[x.seat] = true
 	switch {
 	case x.err != nil:
 		r.tally.failed++
@@ -144,12 +146,21 @@ func (l *lease) conclude(r *renewal, start time.Duration, cut error) {
 		r.outcome, r.err = RenewLost, l.over()
 	case r.tally.held():
 		r.outcome = RenewLost
-		r.err = errors.Join(fmt.Errorf("%w: %d of %d nodes no longer hold %q", ErrLost, r.tally.refused, r.tally.nodes, l.resource), cut)
+		r.err = fmt.Errorf("%w: %d of %d nodes no longer hold %q", ErrLost, r.tally.refused, r.tally.nodes, l.resource)
 	default:
 		r.outcome = RenewUnknown
 		e := l.attempt.quorumError(OpExtend)
 		e.Granted, e.Refused, e.Errors = r.tally.granted, r.tally.refused, r.errs
-		r.err = errors.Join(e, cut)
+		for i, answered := range r.answers {
+			if !answered {
+				r.tally.failed++
+				e.addSilent(l.attempt.seats[i].Name())
+			}
+		}
+		r.err = e
+		if cut != nil {
+			r.err = fmt.Errorf("%w: %w", cut, e)
+		}
 	}
 }
 
@@ -169,12 +180,13 @@ func (l *lease) prolong(expires time.Duration) bool {
 
 // extendOn asks one node to prolong the lease, and to take it back where it was
 // lost: only while the lease is valid, and only if there are others to vote.
-func (l *lease) extendOn(in *round, s *seat, answers chan<- extension) {
+func (l *lease) extendOn(in *round, i int, answers chan<- extension) {
 	a := l.attempt
+	s := &a.seats[i]
 	s.line.do(l.r.group, func() {
 		defer in.done()
 		if !s.open() || l.Remaining() <= 0 {
-			answers <- extension{err: &NodeError{Node: s.Name(), Op: OpExtend, Err: fmt.Errorf("%w: the lease is over", ErrNodeBusy)}}
+			answers <- extension{seat: i, err: &NodeError{Node: s.Name(), Op: OpExtend, Err: fmt.Errorf("%w: the lease is over", ErrNodeBusy)}}
 			return
 		}
 		req := ExtendRequest{
@@ -191,7 +203,7 @@ func (l *lease) extendOn(in *round, s *seat, answers chan<- extension) {
 			})
 		if err != nil {
 			s.set(unknown, 0)
-			answers <- extension{err: &NodeError{Node: s.Name(), Op: OpExtend, Err: err}}
+			answers <- extension{seat: i, err: &NodeError{Node: s.Name(), Op: OpExtend, Err: err}}
 			return
 		}
 		if answer == Extended || answer == ExtendRefilled {
@@ -199,6 +211,6 @@ func (l *lease) extendOn(in *round, s *seat, answers chan<- extension) {
 		} else {
 			s.set(refused, 0)
 		}
-		answers <- extension{answer: answer}
+		answers <- extension{seat: i, answer: answer}
 	})
 }

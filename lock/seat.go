@@ -58,49 +58,43 @@ func (s *seat) open() bool {
 	return !s.givenUp
 }
 
-// A release that gets no answer is sent again after pauses that double from the
-// first to the last, about two seconds long in all: a node that was stalled, or a
-// process that was short of CPU, should not leave a key until its TTL.
-const (
-	firstReleasePause = 10 * time.Millisecond
-	lastReleasePause  = time.Second
-)
+// parting is what a node says to a release.
+type parting struct {
+	seat  int
+	reply ReleaseReply
+	err   error
+	owed  bool // after err: it is asked again, and may still answer
+}
 
-// release undoes the token on this node. It must run in the seat's line, so that
-// what it undoes has been answered or given up. A node that never got the token,
-// or said no to it, is asked once if at all.
-func (s *seat) release(ctx context.Context, r *Redlock, ts tracers, e NodeStart, req ReleaseRequest, always bool) (ReleaseReply, error) {
+// release undoes the token on this node and tells said what came of it. It must
+// run in the seat's line, so that what it undoes has been answered or given up. A
+// node that never got the token, or said no to it, is asked only if always is set.
+// A node that may have the token and does not answer is asked again in the
+// background, and said told again if it does.
+func (s *seat) release(ctx context.Context, r *Redlock, ts tracers, e NodeStart, req ReleaseRequest, always bool, said func(parting)) {
 	state, _ := s.standing()
 	if state != granted {
 		req.Waiter = Waiter{}
 		if state == unknown {
 			req.Tombstone = r.tombstoneTTL()
 		} else if !always {
-			return ReleaseReply{Outcome: Expired}, nil
+			said(parting{reply: ReleaseReply{Outcome: Expired}})
+			return
 		}
 	}
-	pause := firstReleasePause
-	for {
-		reply, err := s.releaseOnce(ctx, r, ts, e, req)
-		if err == nil {
-			s.set(refused, 0)
-			return reply, nil
-		}
-		if state == unasked || state == refused || pause > lastReleasePause || !r.sleep(pause) {
-			return reply, err
-		}
-		pause *= 2
+	reply, err := s.member.release(r, ctx, ts, e, req)
+	owed := err != nil && (state == granted || state == unknown)
+	said(parting{reply: reply, err: err, owed: owed})
+	if err == nil {
+		s.set(refused, 0)
+	} else if owed {
+		// By the time the node answers again, others will have queued behind the key.
+		req.Handoff = r.cfg.handoffWindow()
+		s.owe(r, overdue{
+			ctx: context.WithoutCancel(ctx), ts: ts, event: e, req: req,
+			said: func(reply ReleaseReply) { said(parting{reply: reply}) },
+		})
 	}
-}
-
-func (s *seat) releaseOnce(ctx context.Context, r *Redlock, ts tracers, e NodeStart, req ReleaseRequest) (reply ReleaseReply, err error) {
-	ctx, cancel := r.within(ctx)
-	defer cancel()
-	err = s.call(ctx, ts, e, func(ctx context.Context) (Verdict, error) {
-		reply, err = s.Release(ctx, req)
-		return verdictOf(reply.Outcome == Released), err
-	})
-	return reply, err
 }
 
 // sleep pauses unless the Redlock is closed; it reports whether it is not.

@@ -131,7 +131,8 @@ type WaitStart struct {
 	Resource string
 	Kind     WaitKind
 	Ahead    int        // waiters in front, where known
-	Blocker  *HeldError // who is waited for, where known
+	Blocker  *HeldError // who is waited for, where known; see its Refused
+	Last     error      // failure of the attempt before; nil for WaitLocal
 }
 
 // WaitEnd ends a wait.
@@ -159,7 +160,7 @@ const (
 	RenewLost    RenewOutcome = "lost"    // the lease is over
 )
 
-// RenewEnd ends one round of renewal. Remaining is the validity left after it.
+// RenewEnd ends one round of renewal. Left is the validity after it.
 type RenewEnd struct {
 	RenewStart
 	Outcome  RenewOutcome

@@ -1,0 +1,118 @@
+package lock
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// partingTimeouts is how many node timeouts a release waits for answers; what is
+// still unanswered then goes on in the background.
+const partingTimeouts = 3
+
+// giveBack releases on every node, in the order of its line, and waits until a
+// quorum has said what became of the lease, or all have, or ctx ends.
+func (l *lease) giveBack(values, ctx context.Context) (Outcome, error) {
+	a := l.attempt
+	answers := make(chan parting, 2*len(a.seats)) // a node that is asked again speaks twice
+	req := ReleaseRequest{Keys: a.keys, Token: a.token, Handoff: l.r.cfg.handoffWindow()}
+	for i := range a.seats {
+		s := &a.seats[i]
+		said := func(p parting) {
+			if p.reply.Named {
+				l.r.places.markContended(a.keys.Lock, req.Handoff)
+			}
+			p.seat = i
+			answers <- p
+		}
+		l.r.submit(ctx, s.line, func() {
+			s.release(values, l.r, l.ts, NodeStart{Resource: l.resource, Op: OpRelease}, req, true, said)
+		})
+	}
+	f := farewell{l: l, lost: l.cause() != ErrReleased, errs: make([]error, len(a.seats))}
+	err := f.collect(ctx, answers)
+	return f.outcome(err)
+}
+
+// farewell collects what the nodes say to a release.
+type farewell struct {
+	l                        *lease
+	lost                     bool // the lease was over before the release
+	released, expired, taken int
+	final                    int     // nodes that failed and will not be asked again
+	errs                     []error // by seat; nil once it has answered
+}
+
+// collect returns why it stopped listening, if that was ctx.
+func (f *farewell) collect(ctx context.Context, answers <-chan parting) error {
+	for len(answers) > 0 && !f.decided() {
+		f.count(<-answers)
+	}
+	if f.decided() {
+		return nil
+	}
+	timer := time.NewTimer(partingTimeouts * f.l.r.cfg.nodeTimeout)
+	defer timer.Stop()
+	for !f.decided() {
+		select {
+		case p := <-answers:
+			f.count(p)
+		case <-timer.C:
+			return nil
+		case <-ctx.Done():
+			return contextError(ctx)
+		}
+	}
+	return nil
+}
+
+func (f *farewell) count(p parting) {
+	if f.errs[p.seat] != nil && p.reply.Outcome == Expired && !f.lost {
+		p.reply.Outcome = Released // by the try whose answer did not come
+	}
+	f.errs[p.seat] = p.err
+	switch {
+	case p.err != nil:
+		if !p.owed {
+			f.final++
+		}
+	case p.reply.Outcome == Released:
+		f.released++
+	case p.reply.Outcome == NotOwner:
+		f.taken++
+	default:
+		f.expired++
+	}
+}
+
+func (f *farewell) told() int { return f.released + f.expired + f.taken }
+
+// decided reports that the lock is free by a quorum's word, or that nobody is
+// left to ask. That no node released needs all of them to be said.
+func (f *farewell) decided() bool {
+	return f.told()+f.final == len(f.errs) || f.told() >= f.l.r.quorum && f.released > 0
+}
+
+// outcome is what the answers amount to; cut is why no more were waited for.
+func (f *farewell) outcome(cut error) (Outcome, error) {
+	e := &ReleaseError{Resource: f.l.resource, Unknown: len(f.errs) - f.told()}
+	for i, err := range f.errs {
+		if err != nil {
+			e.Errors = append(e.Errors, &NodeError{Node: f.l.attempt.seats[i].Name(), Op: OpRelease, Err: err})
+		}
+	}
+	switch {
+	case f.told() < f.l.r.quorum:
+		e.Outcome = Unknown
+	case f.released > 0:
+		return Released, nil
+	case f.taken > 0:
+		e.Outcome = NotOwner
+	default:
+		e.Outcome = Expired
+	}
+	if cut != nil {
+		return e.Outcome, fmt.Errorf("%w: %w", cut, e)
+	}
+	return e.Outcome, e
+}
