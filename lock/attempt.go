@@ -107,7 +107,7 @@ func (a *attempt) vote(ctx context.Context) result {
 		if err := a.collect(ctx, ballot, func() bool { return ballot.answered == 1 }); err != nil {
 			return ballot.result(err)
 		}
-		if a.tally.granted == 0 {
+		if a.tally.refused > 0 || a.tally.failed > 0 && a.waiter.Enqueue {
 			return ballot.turnedAway()
 		}
 	}

@@ -159,7 +159,7 @@ func isPermanent(err error) bool {
 	if !errors.As(err, &reply) {
 		return false
 	}
-	for _, prefix := range []string{"NOAUTH", "WRONGPASS", "NOPERM", "ERR unknown command"} {
+	for _, prefix := range []string{"NOAUTH", "WRONGPASS", "NOPERM", "unknown command"} {
 		if redis.HasErrorPrefix(reply, prefix) {
 			return true
 		}

@@ -20,11 +20,12 @@ type contest struct {
 	ticket   int64  // place in line, kept from one attempt to the next
 	queued   uint64 // set of nodes whose queue this contest may have joined
 	badGates uint64 // set of nodes that did not answer as gate
+	detours  int    // gates in a row that did not answer
 	waited   bool
 	named    bool  // the coming attempt follows a call by name
 	unlucky  int   // named attempts in a row that failed
 	faults   int   // attempts in a row without a quorum of answers
-	polls    int   // waits in a row that ended without a hint
+	poll     bool  // nothing was heard for a poll interval: ask everybody
 	last     error // what the last attempt to be decided had met
 }
 
@@ -155,9 +156,9 @@ func (c *contest) drainWake() {
 
 // wait blocks until another attempt is worth while.
 func (c *contest) wait(ctx context.Context, res result) error {
-	kind, d := c.pause(res)
+	kind, d, poll := c.pause(res)
 	wasNamed := c.named
-	c.named = false
+	c.named, c.poll = false, false
 	if d == 0 {
 		return nil
 	}
@@ -174,10 +175,9 @@ func (c *contest) wait(ctx context.Context, res result) error {
 	select {
 	case w := <-c.at.wake:
 		c.named = w.named
-		c.polls = 0
 	case <-timer.C:
 		c.named = wasNamed && c.unlucky > 0
-		c.polls++
+		c.poll = poll
 	case <-ctx.Done():
 		err = contextError(ctx)
 	case <-c.r.done:

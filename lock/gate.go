@@ -15,11 +15,10 @@ func (c *contest) gateFirst() bool {
 		return true
 	case c.attempts == 1:
 		return c.waited || c.r.places.isContended(c.keys.Lock)
-	case c.named:
-		return false
 	}
-	// Now and then everybody is asked: the gate may be the one node that is wrong.
-	return c.polls == 0 || c.polls%2 == 1
+	// After a whole interval without news everybody is asked: the gate may be the
+	// one node that is wrong.
+	return !c.named && !c.poll
 }
 
 // gate is the first node that answers, in an order that the resource decides, so

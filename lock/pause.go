@@ -2,7 +2,6 @@ package lock
 
 import (
 	"errors"
-	"math/bits"
 	"math/rand/v2"
 	"time"
 )
@@ -18,31 +17,34 @@ const (
 	retryNamed = 2 * time.Millisecond
 )
 
-// pause decides how long to wait at most, and for what.
-func (c *contest) pause(res result) (WaitKind, time.Duration) {
-	if res.gateFault && c.badGates != 0 && bits.OnesCount64(c.badGates) < len(c.r.members) {
-		return WaitBackoff, 0 // another node will serve as gate
+// pause decides how long to wait at most, and for what. poll says that the end of
+// the wait is no more than the time to look again.
+func (c *contest) pause(res result) (kind WaitKind, d time.Duration, poll bool) {
+	if res.gateFault && c.detours < len(c.r.members)-1 {
+		c.detours++
+		return WaitBackoff, 0, false // another node will serve as gate
 	}
+	c.detours = 0
 	if !errors.Is(res.err, ErrHeld) && !res.split {
 		c.faults++
 		ceiling := min(firstBackoff<<min(c.faults, 10), maxBackoff, c.r.cfg.pollInterval)
-		return WaitBackoff, 1 + rand.N(ceiling)
+		return WaitBackoff, 1 + rand.N(ceiling), true
 	}
 	c.faults = 0
 	if c.named && c.unlucky < 3 {
 		c.unlucky++
-		return WaitHolder, retryNamed + rand.N(retryNamed)
+		return WaitHolder, retryNamed + rand.N(retryNamed), false
 	}
 	c.unlucky = 0
 	if res.ticket == 0 && c.attempts == 1 {
-		return WaitHolder, 0 // subscribe and queue, then look once more
+		return WaitHolder, 0, false // subscribe and queue, then look once more
 	}
-	d := c.pollInterval(res.ahead)
+	d = c.pollInterval(res.ahead)
 	if res.freeIn > 0 && res.freeIn < d {
 		spread := time.Duration(min(res.ahead, 50)) * time.Millisecond
-		d = res.freeIn + time.Millisecond + rand.N(2*time.Millisecond+spread)
+		return WaitHolder, res.freeIn + time.Millisecond + rand.N(2*time.Millisecond+spread), false
 	}
-	return WaitHolder, d
+	return WaitHolder, d, true
 }
 
 // pollInterval is jittered, and longer for those with many in front.

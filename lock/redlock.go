@@ -139,6 +139,7 @@ func newRedlock(nodes []Node, cfg config) (*Redlock, error) {
 // as cause, waits for the commands under way (the node timeout bounds each) and
 // closes lockscope's connections. Leases not released before are not given back:
 // the work they protect may still be running, so their keys live out their TTL.
+// A TLS dial under way is waited for too, at most the given client's DialTimeout.
 // Further calls return the first one's result.
 func (r *Redlock) Close() error {
 	r.closeOnce.Do(func() {

@@ -1,0 +1,74 @@
+package redisproc_test
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"go.uber.org/goleak"
+
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(helperEnv) != "" {
+		helper() // this process is the one that orphan_test.go lets die
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// withinTest bounds what a test may wait for.
+func withinTest(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func start(t *testing.T, opts ...redisproc.Option) *redisproc.Server {
+	t.Helper()
+	s, err := redisproc.Start(withinTest(t), opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { must(t, s.Stop()) })
+	return s
+}
+
+// client does not retry, so that what a test sees is what the server did.
+func client(t *testing.T, s *redisproc.Server) *redis.Client {
+	c := redis.NewClient(&redis.Options{Addr: s.Addr(), MaxRetries: -1, DialerRetries: 1, ContextTimeoutEnabled: true})
+	t.Cleanup(func() { must(t, c.Close()) })
+	return c
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantValue(t *testing.T, c redis.Cmdable, key, want string) {
+	t.Helper()
+	got, err := c.Get(withinTest(t), key).Result()
+	if err != nil || got != want {
+		t.Fatalf("GET %s = %q, %v; want %q", key, got, err, want)
+	}
+}
+
+// eventually polls until cond holds.
+func eventually(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	ctx := withinTest(t)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !cond() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("never happened: %s", what)
+		}
+	}
+}

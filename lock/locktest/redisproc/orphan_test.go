@@ -1,0 +1,113 @@
+package redisproc_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+)
+
+// helperEnv makes the test binary start a server, print where it is and wait to be killed.
+const helperEnv = "REDISPROC_TEST_HELPER"
+
+func helper() {
+	s, err := redisproc.Start(context.Background())
+	if err != nil {
+		fmt.Println("error:", err)
+		os.Exit(1)
+	}
+	fmt.Println(s.Addr())
+	if os.Getenv(helperEnv) == "panic" {
+		panic("on purpose")
+	}
+	select {} // a timer or signal handler is not needed: this ends with SIGKILL
+}
+
+// TestNoOrphans lets a program die in two abrupt ways and expects its server to be gone.
+func TestNoOrphans(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux can kill a child with its parent")
+	}
+	for _, death := range []string{"panic", "SIGKILL"} {
+		t.Run(death, func(t *testing.T) {
+			dir := t.TempDir() // where the server's directory is left behind
+			cmd := exec.CommandContext(withinTest(t), os.Args[0])
+			cmd.Env = append(os.Environ(), helperEnv+"="+death, "TMPDIR="+dir)
+			out, err := cmd.StdoutPipe()
+			must(t, err)
+			must(t, cmd.Start())
+			line, err := bufio.NewReader(out).ReadString('\n')
+			addr := strings.TrimSpace(line)
+			if err != nil || !strings.HasPrefix(addr, "127.0.0.1:") {
+				t.Fatalf("helper said %q, %v", line, err)
+			}
+			cmd.Process.Kill()
+			cmd.Wait()
+			eventually(t, "the server is gone", func() bool { return !inUse(t, dir) })
+		})
+	}
+}
+
+// inUse reports whether a process works in a directory below dir: a server does, in its own.
+func inUse(t *testing.T, dir string) bool {
+	cwds, err := filepath.Glob("/proc/[0-9]*/cwd")
+	must(t, err)
+	for _, link := range cwds {
+		if cwd, err := os.Readlink(link); err == nil && strings.HasPrefix(cwd, dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestServerOutlivesTheThreadThatStartedIt starts a server from a thread that ends. Were the server that thread's child,
+// the kernel would kill it then, at some later moment in real life.
+func TestServerOutlivesTheThreadThatStartedIt(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux binds the life of a child to a thread")
+	}
+	var s *redisproc.Server
+	var err error
+	task := onEndingThread(func() { s, err = redisproc.Start(withinTest(t)) })
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Stop()) })
+	eventually(t, "the thread has ended", func() bool {
+		_, err := os.Stat(task)
+		return os.IsNotExist(err)
+	})
+	for range 20 {
+		must(t, client(t, s).Ping(withinTest(t)).Err())
+	}
+}
+
+// onEndingThread runs fn on an OS thread that ends afterwards, and returns the thread's directory in /proc.
+func onEndingThread(fn func()) string {
+	ran, release := make(chan string), make(chan struct{})
+	defer close(release)
+	try := func() {
+		runtime.LockOSThread()
+		self, _ := os.Readlink("/proc/thread-self") // "<pid>/task/<tid>"
+		if filepath.Base(self) == fmt.Sprint(os.Getpid()) {
+			ran <- "" // the main thread, which never ends: keep it busy while the next try gets another
+			<-release
+			runtime.UnlockOSThread()
+			return
+		}
+		fn()
+		ran <- filepath.Join("/proc", self)
+		// Without unlocking, the thread ends with the goroutine.
+	}
+	for {
+		go try()
+		if task := <-ran; task != "" {
+			return task
+		}
+	}
+}

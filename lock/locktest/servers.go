@@ -1,0 +1,47 @@
+package locktest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+)
+
+// startTimeout bounds what Servers and Cluster wait for, also in a test without a deadline.
+const startTimeout = time.Minute
+
+// Servers starts n real redis-servers that are stopped when the test ends. Without a redis-server to run, the test fails
+// and says how to get one: a suite that skips what it is there to prove passes for the wrong reason.
+func Servers(t testing.TB, n int, opts ...redisproc.Option) []*redisproc.Server {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
+	defer cancel()
+	servers, err := redisproc.StartN(ctx, n, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range servers {
+		t.Cleanup(func() { stopped(t, s.Stop()) })
+	}
+	return servers
+}
+
+// Cluster starts a real Redis Cluster of that many masters, under the terms of [Servers]. It takes over two seconds.
+func Cluster(t testing.TB, masters int) *redisproc.Cluster {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
+	defer cancel()
+	c, err := redisproc.StartCluster(ctx, masters)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stopped(t, c.Stop()) })
+	return c
+}
+
+func stopped(t testing.TB, err error) {
+	if err != nil {
+		t.Errorf("stop redis-server: %v", err)
+	}
+}

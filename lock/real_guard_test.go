@@ -1,0 +1,157 @@
+package lock_test
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// TestRealQuarantine forgets a lock on one node by a wiped restart. With a third node that never heard of the lock there
+// would be a second holder; the control, with the quarantine switched off, shows that there is one.
+func TestRealQuarantine(t *testing.T) {
+	f := startNodes(t, 3)
+	f.vouchForAll()
+	proxy := proxyTo(t, f.servers[2])
+	proxy.Refuse(true)
+	const quarantine = 3 * time.Second
+	options := []lock.Option{lock.WithRestartQuarantine(quarantine)}
+	holder := acquire(t, newLocker(t, f.through(proxy, 2), options...), "job", lock.TTL(longTTL), lock.NoRenew())
+	old := f.locker(options...) // has seen the node before its restart
+	must(t, acquire(t, old, "warm-up", lock.TTL(longTTL)).Release(t.Context()))
+	f.kill(1)
+	f.wipe(1)
+	restarted := time.Now()
+	f.restart(1)
+
+	fresh := f.locker(options...)
+	for name, l := range map[string]*lock.Redlock{"old": old, "new": fresh} {
+		began := time.Now()
+		_, err := l.Acquire(t.Context(), "job", lock.NoWait())
+		wantWithin(t, name+" locker's acquire", time.Since(began), 2*nodeTimeout)
+		wantErr(t, err, lock.ErrQuarantined, lock.ErrNoQuorum)
+		wantText(t, err, f.servers[1].Addr()+" acquire", lock.ErrQuarantined.Error())
+	}
+	if holder.Context().Err() != nil {
+		t.Fatal("the lease under test is over")
+	}
+	control := acquire(t, f.locker(lock.WithRestartQuarantine(0)), "job", lock.TTL(longTTL))
+	if holder.Context().Err() != nil {
+		t.Fatal("the lease under test was over before the control")
+	}
+	must(t, control.Release(t.Context()))
+	// There were two holders, and yet the fence increases, although a counter was lost.
+	if control.Fence() <= holder.Fence() {
+		t.Errorf("fence %d after %d", control.Fence(), holder.Fence())
+	}
+	must(t, holder.Release(t.Context()))
+	f.pause(0) // now it takes the vote of the restarted node
+	began := time.Now()
+	_, err := fresh.Acquire(t.Context(), "other", lock.NoWait())
+	wantErr(t, err, lock.ErrQuarantined)
+	wantWithin(t, "acquire", time.Since(began), 2*nodeTimeout)
+	eventually(t, 2*quarantine, "the node votes again", func() bool {
+		lease, err := fresh.Acquire(t.Context(), "job", lock.NoWait(), lock.TTL(longTTL))
+		if err == nil {
+			must(t, lease.Release(t.Context()))
+		}
+		return err == nil
+	})
+	if early := quarantine - time.Since(restarted); early > 0 {
+		t.Errorf("the node voted %v before its quarantine was over", early)
+	}
+}
+
+// vouchForAll makes freshly started nodes say that they lose nothing, so that they need no quarantine now; after a
+// restart they do.
+func (f *realNodes) vouchForAll() {
+	f.t.Helper()
+	f.config("appendonly", "yes", f.all()...)
+	f.config("appendfsync", "always", f.all()...)
+}
+
+// TestRealNoQuarantine: a node whose appendonly file is always synced has forgotten nothing.
+func TestRealNoQuarantine(t *testing.T) {
+	f := startNodes(t, 3, appendOnly())
+	l := f.locker(lock.WithRestartQuarantine(time.Minute))
+	lease := acquire(t, l, "job", lock.TTL(longTTL), lock.NoRenew())
+	f.kill(0, 1)
+	f.restart(0, 1)
+	fresh := f.locker(lock.WithRestartQuarantine(time.Minute))
+	_, err := fresh.Acquire(t.Context(), "job", lock.NoWait())
+	wantErr(t, err, lock.ErrHeld)
+	must(t, lease.Release(t.Context()))
+	f.wantNoLocks()
+	must(t, acquire(t, fresh, "job", lock.NoWait(), lock.TTL(longTTL)).Release(t.Context()))
+	f.wantNoLocks()
+}
+
+func TestRealEvictingNode(t *testing.T) {
+	f := startNodes(t, 3)
+	f.config("maxmemory-policy", "allkeys-lru", 1)
+	must(t, acquire(t, f.locker(), "job").Release(t.Context())) // without a limit nothing is evicted
+	f.config("maxmemory", "100mb", f.all()...)
+	f.config("maxmemory-policy", "allkeys-lru", f.all()...)
+	began := time.Now()
+	_, err := f.locker().Acquire(t.Context(), "job", lock.MaxWait(settleTime))
+	wantWithin(t, "acquire", time.Since(began), 2*nodeTimeout)
+	wantErr(t, err, lock.ErrEvicting, lock.ErrNoQuorum)
+	wantText(t, err, "allkeys-lru", "WithEvictingNodes")
+	named := 0
+	for _, s := range f.servers {
+		if err != nil && containsText(err, s.Addr()+" acquire") {
+			named++
+		}
+	}
+	if named < 2 {
+		t.Errorf("%d nodes named, want a majority: %v", named, err)
+	}
+	must(t, acquire(t, f.locker(lock.WithEvictingNodes()), "job").Release(t.Context()))
+	// Once the operator has mended it, the same locker goes on.
+	l := f.locker()
+	_, err = l.Acquire(t.Context(), "job", lock.NoWait())
+	wantErr(t, err, lock.ErrEvicting)
+	f.config("maxmemory-policy", "noeviction", f.all()...)
+	eventually(t, settleTime, "the nodes are examined again", func() bool {
+		lease, err := l.Acquire(t.Context(), "job", lock.NoWait())
+		return err == nil && lease.Release(t.Context()) == nil
+	})
+}
+
+// TestRealDuplicateNode names one server twice, which would let it vote twice.
+func TestRealDuplicateNode(t *testing.T) {
+	f := startNodes(t, 2)
+	proxy := proxyTo(t, f.servers[0])
+	for name, addr := range map[string]string{
+		"localhost": net.JoinHostPort("localhost", strconv.Itoa(f.servers[0].Port())),
+		"proxy":     proxy.Addr(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			clients := append(f.clients(), plainClient(t, &redis.Options{Addr: addr}))
+			l := newLocker(t, clients)
+			f.pause(1) // the two honest servers would be a quorum
+			began := time.Now()
+			_, err := l.Acquire(t.Context(), "job", lock.NoWait(), lock.TTL(longTTL))
+			wantWithin(t, "acquire", time.Since(began), 2*nodeTimeout)
+			f.resume(1)
+			wantErr(t, err, lock.ErrDuplicateNode, lock.ErrNoQuorum)
+			wantText(t, err, addr, f.servers[0].Addr())
+			f.wantNoLocks()
+		})
+	}
+	same := append(f.clients(), plainClient(t, &redis.Options{Addr: f.servers[0].Addr()}))
+	_, err := lock.New(same)
+	wantErr(t, err, lock.ErrDuplicateNode, lock.ErrInvalidNode)
+	for i := range 3 { // on the very first vote, too
+		_, err := newLocker(t, []redis.UniversalClient{
+			plainClient(t, &redis.Options{Addr: f.servers[0].Addr()}), plainClient(t, &redis.Options{Addr: proxy.Addr()}),
+		}).Acquire(t.Context(), fmt.Sprint("first", i), lock.NoWait(), lock.TTL(longTTL))
+		wantErr(t, err, lock.ErrDuplicateNode)
+	}
+	f.wantNoLocks()
+}
