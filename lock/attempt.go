@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -22,6 +23,7 @@ type attempt struct {
 	token  string
 	holder string
 	opts   AcquireOptions
+	own    []string // holder records of this contest's earlier attempts
 	waiter Waiter
 	gate   int // index of the node whose queue is joined; -1 for none
 	floor  uint64
@@ -61,7 +63,7 @@ func (r *Redlock) newAttempt(at *place, keys Keys, opts AcquireOptions, tracepar
 	a := &attempt{
 		r: r, at: at, keys: keys, opts: opts, gate: -1,
 		token:  newToken(),
-		holder: Holder{Instance: r.cfg.instance, Since: now, Traceparent: traceparent}.record(),
+		holder: Holder{Instance: r.cfg.instance, Since: now, Traceparent: traceparent}.record() + "|" + r.attemptName(),
 		floor:  uint64(max(now.UnixMicro(), 1)),
 		seats:  make([]seat, len(r.members)),
 		votes:  make(chan vote, len(r.members)),
@@ -153,6 +155,9 @@ func (a *attempt) ask(ctx context.Context, in *round, i int) {
 			s.set(granted, reply.Counter)
 		default:
 			s.set(refused, 0)
+			if slices.Contains(a.own, reply.Holder) {
+				err = errOwnLeftover
+			}
 		}
 		a.votes <- vote{seat: i, reply: reply, err: err}
 	})
@@ -218,7 +223,7 @@ func (a *attempt) abandon(ctx context.Context) {
 	for i := range a.seats {
 		s := &a.seats[i]
 		s.giveUp()
-		if state, _ := s.standing(); state == refused {
+		if state, _ := s.standing(); state == refused && !s.mayArrive() {
 			continue
 		}
 		req := ReleaseRequest{Keys: a.keys, Token: a.token}
@@ -239,5 +244,9 @@ func contextError(ctx context.Context) error {
 	}
 	return fmt.Errorf("%w: %w", cause, err)
 }
+
+// errOwnLeftover says that a node still has what an earlier attempt of the same
+// Acquire left there: it is on its way out, and nobody else's lock.
+var errOwnLeftover = errors.New("an earlier attempt is not undone yet")
 
 const never = time.Duration(math.MaxInt64)

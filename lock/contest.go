@@ -27,7 +27,11 @@ type contest struct {
 	faults   int   // attempts in a row without a quorum of answers
 	poll     bool  // nothing was heard for a poll interval: ask everybody
 	last     error // what the last attempt to be decided had met
+	own      []string
 }
+
+// maxOwn is how many earlier attempts a contest knows its own leftovers of.
+const maxOwn = 8
 
 // acquire attempts and waits until it has the lock or must stop.
 func (c *contest) acquire(ctx context.Context) (*attempt, error) {
@@ -44,7 +48,7 @@ func (c *contest) acquire(ctx context.Context) (*attempt, error) {
 			c.leaveQueues(ctx, a)
 			return a, nil
 		}
-		c.remember(res)
+		c.remember(a, res)
 		if ended := c.endedBy(ctx); ended != nil {
 			c.leaveQueues(ctx, nil)
 			return nil, c.cut(ended, c.last)
@@ -60,8 +64,10 @@ func (c *contest) acquire(ctx context.Context) (*attempt, error) {
 	}
 }
 
-// remember keeps what an attempt had met, unless that is only that its context ended.
-func (c *contest) remember(res result) {
+// remember keeps what an attempt had met, unless that is only that its context
+// ended, and what it may have left behind.
+func (c *contest) remember(a *attempt, res result) {
+	c.own = append(c.own[max(0, len(c.own)-maxOwn):], a.holder)
 	switch {
 	case errors.Is(res.err, ErrHeld), errors.Is(res.err, ErrTooLate), errors.Is(res.err, ErrNoQuorum):
 		c.last = res.err
@@ -120,7 +126,7 @@ func (c *contest) awaitTurn(ctx context.Context) error {
 func (c *contest) try(ctx context.Context) (*attempt, result) {
 	c.drainWake()
 	a := c.r.newAttempt(c.at, c.keys, c.opts, traceparentOf(ctx))
-	a.ts = c.ts
+	a.ts, a.own = c.ts, c.own
 	a.start = AttemptStart{Resource: c.name, Attempt: c.attempts, GateFirst: c.gateFirst()}
 	a.gate = c.gate()
 	a.waiter = Waiter{ID: c.r.id, Ticket: c.ticket, Enqueue: !c.opts.NoWait && c.listens(ctx, a.gate)}

@@ -17,7 +17,9 @@ if value then
     return redis.call('PEXPIRE', KEYS[1], ARGV[2])
   end
   -- A write, so that a replica says READONLY instead of a stale 'not yours'.
-  redis.call('DEL', KEYS[3])
+  if redis.call('EXISTS', KEYS[3]) == 0 then
+    redis.call('DEL', KEYS[3])
+  end
   return -1
 end
 if ARGV[3] ~= '1' or redis.call('EXISTS', KEYS[3]) == 1 then

@@ -3,7 +3,9 @@ package lock
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,7 +23,7 @@ type lease struct {
 	cancel   context.CancelCauseFunc
 	acquired time.Duration
 
-	rounds sync.Mutex // one round of renewal or release at a time
+	rounds chan struct{} // one slot: one round of renewal at a time
 
 	mu      sync.Mutex
 	timer   *time.Timer   // goes off at the earliest of the three below
@@ -30,8 +32,9 @@ type lease struct {
 	holdEnd time.Duration // when MaxHold is reached
 	ended   error         // the cause; nil while held
 
-	releaseOnce sync.Once
-	releaseErr  error
+	releasing  atomic.Bool
+	released   chan struct{} // closed when the first Release is done
+	releaseErr error
 }
 
 func newLease(ctx, hooked context.Context, a *attempt) *lease {
@@ -42,6 +45,8 @@ func newLease(ctx, hooked context.Context, a *attempt) *lease {
 		traceCtx: context.WithoutCancel(hooked),
 		acquired: now,
 		expires:  now + a.validity,
+		rounds:   make(chan struct{}, 1),
+		released: make(chan struct{}),
 		renewAt:  never,
 		holdEnd:  never,
 	}
@@ -56,7 +61,8 @@ func newLease(ctx, hooked context.Context, a *attempt) *lease {
 	r.leases[l] = struct{}{}
 	r.mu.Unlock()
 	l.mu.Lock()
-	l.timer = time.AfterFunc(l.nextEvent()-now, l.watch)
+	// By the clock as it is now: this goroutine may have stood still since.
+	l.timer = time.AfterFunc(l.nextEvent()-r.cfg.clock(), l.watch)
 	l.mu.Unlock()
 	select {
 	case <-r.done: // Close may have looked before this lease was there to see
@@ -149,10 +155,17 @@ func (l *lease) cause() error {
 }
 
 func (l *lease) Release(ctx context.Context) error {
-	l.releaseOnce.Do(func() {
+	if l.releasing.CompareAndSwap(false, true) {
 		l.releaseErr = l.release(ctx)
-	})
-	return l.releaseErr
+		close(l.released)
+		return l.releaseErr
+	}
+	select {
+	case <-l.released:
+		return l.releaseErr
+	case <-ctx.Done():
+		return fmt.Errorf("lock: release of %q is under way: %w", l.resource, contextError(ctx))
+	}
 }
 
 func (l *lease) release(ctx context.Context) error {

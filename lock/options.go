@@ -2,6 +2,7 @@ package lock
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -33,6 +34,7 @@ type config struct {
 	aliases      []string
 	hooks        []redis.Hook
 	clock        Clock
+	random       func(n int64) int64
 	acquire      []AcquireOption
 }
 
@@ -88,6 +90,10 @@ func WithRedisHook(h redis.Hook) Option { return func(c *config) { c.hooks = app
 // WithClock replaces the clock by which validity is measured. For tests.
 func WithClock(clock Clock) Option { return func(c *config) { c.clock = clock } }
 
+// WithRandom replaces the source of the jitter of waits; it returns a number from
+// 0 up to but not including n, and must be safe for concurrent use. For tests.
+func WithRandom(random func(n int64) int64) Option { return func(c *config) { c.random = random } }
+
 // WithDefaults sets acquire options that every Acquire starts from.
 func WithDefaults(opts ...AcquireOption) Option {
 	return func(c *config) { c.acquire = append(c.acquire, opts...) }
@@ -101,6 +107,7 @@ func newConfig(nodes int, opts []Option) (config, error) {
 		maxTTL:       DefaultMaxTTL,
 		quarantine:   -1,
 		pollInterval: DefaultPollInterval,
+		random:       rand.Int64N,
 	}
 	for _, opt := range opts {
 		if opt == nil {
@@ -132,6 +139,9 @@ func newConfig(nodes int, opts []Option) (config, error) {
 	}
 	if err := NewAcquireOptions(c.acquire...).validate(&c); len(c.acquire) > 0 && err != nil {
 		return c, fmt.Errorf("WithDefaults: %w", err)
+	}
+	if c.random == nil {
+		return c, fmt.Errorf("%w: WithRandom: it is nil", ErrInvalidOption)
 	}
 	if c.clock == nil {
 		c.clock = newClock()

@@ -2,7 +2,6 @@ package lock
 
 import (
 	"errors"
-	"math/rand/v2"
 	"time"
 )
 
@@ -28,12 +27,12 @@ func (c *contest) pause(res result) (kind WaitKind, d time.Duration, poll bool) 
 	if !errors.Is(res.err, ErrHeld) && !res.split {
 		c.faults++
 		ceiling := min(firstBackoff<<min(c.faults, 10), maxBackoff, c.r.cfg.pollInterval)
-		return WaitBackoff, 1 + rand.N(ceiling), true
+		return WaitBackoff, 1 + c.jitter(ceiling), true
 	}
 	c.faults = 0
 	if c.named && c.unlucky < 3 {
 		c.unlucky++
-		return WaitHolder, retryNamed + rand.N(retryNamed), false
+		return WaitHolder, retryNamed + c.jitter(retryNamed), false
 	}
 	c.unlucky = 0
 	if res.ticket == 0 && c.attempts == 1 {
@@ -42,7 +41,7 @@ func (c *contest) pause(res result) (kind WaitKind, d time.Duration, poll bool) 
 	d = c.pollInterval(res.ahead)
 	if res.freeIn > 0 && res.freeIn < d {
 		spread := time.Duration(min(res.ahead, 50)) * time.Millisecond
-		return WaitHolder, res.freeIn + time.Millisecond + rand.N(2*time.Millisecond+spread), false
+		return WaitHolder, res.freeIn + time.Millisecond + c.jitter(2*time.Millisecond+spread), false
 	}
 	return WaitHolder, d, true
 }
@@ -53,5 +52,13 @@ func (c *contest) pollInterval(ahead int) time.Duration {
 	if slower := d * time.Duration(1+min(ahead, 1000)/8); slower > d {
 		d = max(d, min(slower, maxPoll))
 	}
-	return d/2 + rand.N(d/2)
+	return d/2 + c.jitter(d/2)
+}
+
+// jitter is a random duration below d.
+func (c *contest) jitter(d time.Duration) time.Duration {
+	if d <= 0 {
+		return 0
+	}
+	return time.Duration(c.r.cfg.random(int64(d)))
 }

@@ -6,7 +6,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -31,6 +33,8 @@ type Redlock struct {
 	closeErr  error
 	// closeClients closes the clients Open made; nil if they are the caller's.
 	closeClients func() error
+
+	attempts atomic.Uint64
 
 	mu     sync.Mutex
 	leases map[*lease]struct{}
@@ -135,6 +139,12 @@ func newRedlock(nodes []Node, cfg config) (*Redlock, error) {
 	return r, nil
 }
 
+// attemptName tells one attempt from all others, in public: it follows the holder
+// record, so that an Acquire recognizes what its own earlier attempt left behind.
+func (r *Redlock) attemptName() string {
+	return r.id + "." + strconv.FormatUint(r.attempts.Add(1), 36)
+}
+
 // Close ends every wait with ErrClosed and every lease's context with ErrClosed
 // as cause, waits for the commands under way (the node timeout bounds each) and
 // closes lockscope's connections. Leases not released before are not given back:
@@ -215,7 +225,12 @@ func (c *contest) run(ctx, hooked context.Context) (*lease, error) {
 		c.r.places.leave(c.at)
 		return nil, err
 	}
-	return newLease(ctx, hooked, a), nil
+	l := newLease(ctx, hooked, a)
+	if l.Remaining() <= 0 {
+		l.lose()
+		return nil, fmt.Errorf("%w: %q ran out while this process stood still", ErrTooLate, c.name)
+	}
+	return l, nil
 }
 
 // wakeUp makes the function that member tells of being named. If nobody here

@@ -49,8 +49,12 @@ func (l *lease) over() error {
 // renew makes one round of renewal. values carries the trace; the end of ctx, if
 // there is one, cuts the waiting short.
 func (l *lease) renew(values, ctx context.Context) (RenewOutcome, error) {
-	l.rounds.Lock()
-	defer l.rounds.Unlock()
+	select {
+	case l.rounds <- struct{}{}:
+		defer func() { <-l.rounds }()
+	case <-ctx.Done():
+		return RenewUnknown, contextError(ctx)
+	}
 	if err := l.over(); err != nil {
 		return RenewLost, err
 	}

@@ -25,6 +25,7 @@ type seat struct {
 	mu      sync.Mutex
 	state   standing
 	counter uint64 // fence counter of the grant
+	late    bool   // a call was not answered, and may still arrive
 	givenUp bool   // the token was given up: nothing may be set any more
 }
 
@@ -39,9 +40,18 @@ func (s *seat) set(state standing, counter uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.state = state
+	s.late = s.late || state == unknown
 	if counter != 0 {
 		s.counter = counter
 	}
+}
+
+// mayArrive reports that a call which can set the token was not answered: however
+// things look now, it can still take effect.
+func (s *seat) mayArrive() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.late
 }
 
 // giveUp keeps calls that have not begun from setting anything.
@@ -73,17 +83,17 @@ type parting struct {
 // background, and said told again if it does.
 func (s *seat) release(ctx context.Context, r *Redlock, ts tracers, e NodeStart, req ReleaseRequest, always bool, said func(parting)) {
 	state, _ := s.standing()
+	if s.mayArrive() {
+		req.Tombstone = r.tombstoneTTL()
+	} else if state != granted && !always {
+		said(parting{reply: ReleaseReply{Outcome: Expired}})
+		return
+	}
 	if state != granted {
 		req.Waiter = Waiter{}
-		if state == unknown {
-			req.Tombstone = r.tombstoneTTL()
-		} else if !always {
-			said(parting{reply: ReleaseReply{Outcome: Expired}})
-			return
-		}
 	}
 	reply, err := s.member.release(r, ctx, ts, e, req)
-	owed := err != nil && (state == granted || state == unknown)
+	owed := err != nil && (state == granted || req.Tombstone > 0)
 	said(parting{reply: reply, err: err, owed: owed})
 	if err == nil {
 		s.set(refused, 0)

@@ -1,0 +1,147 @@
+package locktest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// TestLocker checks that a [lock.Locker] keeps its contract: mutual exclusion,
+// waiting, fencing tokens, the life of a lease, typed errors. It sees nothing but
+// the interface, so decorators and other implementations can be held to it too.
+//
+// newLocker makes a Locker and arranges, with t.Cleanup, for whatever it must
+// close. It is called for every subtest, and several times within one: the
+// lockers it returns must contend with each other like processes that use the
+// same servers. Resources are named after the subtest that uses them, so all
+// subtests may share the servers too.
+//
+// Subtests run in parallel, as far as -parallel lets them. The suite takes some
+// twenty times the TTL it works with.
+func TestLocker(t *testing.T, newLocker func(t testing.TB) lock.Locker, opts ...ConformanceOption) {
+	s := &suite{newLocker: newLocker, ttl: 500 * time.Millisecond}
+	for _, opt := range opts {
+		opt(s)
+	}
+	t.Run("Acquire", s.testAcquire)
+	t.Run("Wait", s.testWait)
+	t.Run("Lease", s.testLease)
+	t.Run("Loss", s.testLoss)
+	t.Run("Release", s.testRelease)
+	t.Run("Do", s.testDo)
+}
+
+// ConformanceOption configures TestLocker.
+type ConformanceOption func(*suite)
+
+// WithTTL sets the TTL that the suite works with, instead of 500 ms. Some subtests
+// wait until it has run out; a machine that stands still for a third of it makes
+// them fail.
+func WithTTL(d time.Duration) ConformanceOption { return func(s *suite) { s.ttl = d } }
+
+type suite struct {
+	newLocker func(testing.TB) lock.Locker
+	ttl       time.Duration
+}
+
+// conformance is one subtest.
+type conformance struct {
+	*testing.T
+	suite    *suite
+	resource string
+}
+
+// patience bounds what a subtest waits for; no Locker needs it.
+const patience = 30 * time.Second
+
+// run starts a subtest with a resource of its own.
+func (s *suite) run(t *testing.T, name string, test func(c *conformance)) {
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		resource := strings.Map(func(r rune) rune {
+			if r == '{' || r == '}' || r < ' ' {
+				return '_'
+			}
+			return r
+		}, t.Name())
+		test(&conformance{T: t, suite: s, resource: resource})
+	})
+}
+
+// locker makes another Locker that contends with those before.
+func (c *conformance) locker() lock.Locker { return c.suite.newLocker(c) }
+
+// context ends with the subtest or when patience has run out.
+func (c *conformance) context() context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	c.Cleanup(cancel)
+	return ctx
+}
+
+// acquire acquires the subtest's resource, or ends the subtest.
+func (c *conformance) acquire(l lock.Locker, opts ...lock.AcquireOption) lock.Lease {
+	c.Helper()
+	return c.acquireIn(c.context(), l, opts...)
+}
+
+func (c *conformance) acquireIn(ctx context.Context, l lock.Locker, opts ...lock.AcquireOption) lock.Lease {
+	c.Helper()
+	lease, err := l.Acquire(ctx, c.resource, append([]lock.AcquireOption{lock.TTL(c.suite.ttl)}, opts...)...)
+	if err != nil {
+		c.Fatalf("Acquire(%q): %v", c.resource, err)
+	}
+	return lease
+}
+
+func (c *conformance) release(lease lock.Lease) {
+	c.Helper()
+	if err := lease.Release(c.context()); err != nil {
+		c.Fatalf("Release of %q: %v", lease.Resource(), err)
+	}
+}
+
+// wantErr ends the subtest unless err matches every target.
+func (c *conformance) wantErr(what string, err error, targets ...error) {
+	c.Helper()
+	for _, target := range targets {
+		if !errors.Is(err, target) {
+			c.Fatalf("%s: error %v; one matching %q expected", what, err, target)
+		}
+	}
+}
+
+// wantEnd waits for the lease's context to end, and checks why it did.
+func (c *conformance) wantEnd(lease lock.Lease, cause error) {
+	c.Helper()
+	select {
+	case <-lease.Context().Done():
+	case <-c.context().Done():
+		c.Fatalf("the context of the lease of %q does not end", lease.Resource())
+	}
+	if got := context.Cause(lease.Context()); !errors.Is(got, cause) {
+		c.Fatalf("cause of the lease's context: %v; %v expected", got, cause)
+	}
+}
+
+// wantFree checks that the resource can be had, without waiting for a TTL.
+func (c *conformance) wantFree(l lock.Locker) {
+	c.Helper()
+	c.release(c.acquire(l, lock.TTL(c.suite.ttl), lock.MaxWait(patience/2)))
+}
+
+// soon is how long something may take that needs no waiting.
+func (c *conformance) soon() time.Duration { return max(c.suite.ttl, time.Second) }
+
+// within checks that do takes less than d.
+func (c *conformance) within(d time.Duration, what string, do func()) {
+	c.Helper()
+	began := time.Now()
+	do()
+	if took := time.Since(began); took > d {
+		c.Errorf("%s took %v; less than %v expected", what, took, d)
+	}
+}

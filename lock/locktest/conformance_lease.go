@@ -1,0 +1,91 @@
+package locktest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+func (s *suite) testLease(t *testing.T) {
+	s.run(t, "Remaining falls from the TTL", (*conformance).remaining)
+	s.run(t, "context carries the caller's values", (*conformance).contextValues)
+	s.run(t, "ends with the caller's context", (*conformance).parentEnds)
+	s.run(t, "is renewed beyond its TTL", (*conformance).renewed)
+	s.run(t, "extended by hand", (*conformance).extended)
+}
+
+func (c *conformance) remaining() {
+	lease := c.acquire(c.locker(), lock.NoRenew())
+	last := lease.Remaining()
+	if last <= 0 || last > c.suite.ttl {
+		c.Errorf("Remaining() = %v right after Acquire; between 0 and %v expected", last, c.suite.ttl)
+	}
+	for range 3 {
+		time.Sleep(time.Millisecond)
+		left := lease.Remaining()
+		if left >= last {
+			c.Errorf("Remaining() = %v after %v: it does not fall", left, last)
+		}
+		last = left
+	}
+	c.release(lease)
+	if left := lease.Remaining(); left > 0 {
+		c.Errorf("Remaining() = %v after Release", left)
+	}
+}
+
+func (c *conformance) contextValues() {
+	type key struct{}
+	lease := c.acquireIn(context.WithValue(c.context(), key{}, "value"), c.locker())
+	if lease.Context().Value(key{}) != "value" {
+		c.Error("the lease's context does not descend from Acquire's")
+	}
+	if err := lease.Context().Err(); err != nil {
+		c.Errorf("the lease's context has ended: %v", err)
+	}
+	c.release(lease)
+}
+
+func (c *conformance) parentEnds() {
+	mine := errors.New("the caller's own reason")
+	ctx, cancel := context.WithCancelCause(c.context())
+	lease := c.acquireIn(ctx, c.locker())
+	cancel(mine)
+	c.wantEnd(lease, mine)
+	c.release(lease)
+	c.wantFree(c.locker())
+}
+
+func (c *conformance) renewed() {
+	lease, other := c.acquire(c.locker()), c.locker()
+	for end := time.Now().Add(2*c.suite.ttl + c.suite.ttl/2); time.Now().Before(end); time.Sleep(c.suite.ttl / 10) {
+		if err := lease.Context().Err(); err != nil {
+			c.Fatalf("lease ended: %v", context.Cause(lease.Context()))
+		}
+		if left := lease.Remaining(); left <= 0 {
+			c.Fatalf("Remaining() = %v, and the context has not ended", left)
+		}
+	}
+	_, err := other.Acquire(c.context(), c.resource, lock.NoWait())
+	c.wantErr("Acquire of a renewed lease's resource", err, lock.ErrHeld)
+	c.release(lease)
+}
+
+func (c *conformance) extended() {
+	lease := c.acquire(c.locker(), lock.NoRenew())
+	for range 3 {
+		time.Sleep(c.suite.ttl / 2)
+		before := lease.Remaining()
+		if err := lease.Extend(c.context()); err != nil {
+			c.Fatalf("Extend with %v left: %v", before, err)
+		}
+		if after := lease.Remaining(); after <= before || after > c.suite.ttl {
+			c.Errorf("Remaining() = %v after Extend, %v before", after, before)
+		}
+	}
+	c.release(lease)
+	c.wantErr("Extend after Release", lease.Extend(c.context()), lock.ErrReleased)
+}

@@ -1,0 +1,117 @@
+package locktest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+func (s *suite) testLoss(t *testing.T) {
+	s.run(t, "is signalled in time", (*conformance).lossSignalled)
+	s.run(t, "makes Extend fail", (*conformance).lossEndsExtend)
+	s.run(t, "makes Release say so", (*conformance).releaseAfterLoss)
+	s.run(t, "to another holder makes Release say so", (*conformance).releaseAfterTakeover)
+	s.run(t, "at MaxHold", (*conformance).maxHold)
+}
+
+func (s *suite) testRelease(t *testing.T) {
+	s.run(t, "ends the lease's context", (*conformance).releaseEndsContext)
+	s.run(t, "twice does nothing more", (*conformance).releaseTwice)
+	s.run(t, "works with a cancelled context", (*conformance).releaseCancelled)
+	s.run(t, "frees the resource at once", (*conformance).releaseFrees)
+}
+
+func (c *conformance) lossSignalled() {
+	lease := c.acquire(c.locker(), lock.NoRenew())
+	c.within(c.suite.ttl+c.soon(), "the loss of a lease that is not renewed", func() { c.wantEnd(lease, lock.ErrLost) })
+	if left := lease.Remaining(); left > 0 {
+		c.Errorf("lost with %v remaining", left)
+	}
+	c.release(c.acquire(c.locker()))
+	_ = lease.Release(c.context())
+}
+
+func (c *conformance) lossEndsExtend() {
+	lease := c.acquire(c.locker(), lock.NoRenew())
+	c.wantEnd(lease, lock.ErrLost)
+	c.wantErr("Extend after loss", lease.Extend(c.context()), lock.ErrLost)
+	_ = lease.Release(c.context())
+}
+
+func (c *conformance) releaseAfterLoss() {
+	lease := c.acquire(c.locker(), lock.NoRenew())
+	c.wantEnd(lease, lock.ErrLost)
+	time.Sleep(c.suite.ttl / 4) // validity ends a little before the keys do
+	err := lease.Release(c.context())
+	c.wantErr("Release after loss", err, lock.ErrNotHeld)
+	var release *lock.ReleaseError
+	if !errors.As(err, &release) || release.Outcome != lock.Expired {
+		c.Errorf("Release after loss: %v; a *ReleaseError with outcome %q expected", err, lock.Expired)
+	}
+	if again := lease.Release(c.context()); again != err {
+		c.Errorf("a second Release returned %v, the first %v", again, err)
+	}
+}
+
+func (c *conformance) releaseAfterTakeover() {
+	lease := c.acquire(c.locker(), lock.NoRenew())
+	next := c.acquire(c.locker())
+	if lease.Context().Err() == nil {
+		c.Error("the resource was given away while the lease was valid")
+	}
+	c.wantErr("Release after a takeover", lease.Release(c.context()), lock.ErrNotHeld)
+	if err := next.Context().Err(); err != nil {
+		c.Errorf("the release of the lost lease ended the next: %v", context.Cause(next.Context()))
+	}
+	_, err := c.locker().Acquire(c.context(), c.resource, lock.NoWait())
+	c.wantErr("Acquire beside the new holder", err, lock.ErrHeld)
+	c.release(next)
+}
+
+func (c *conformance) maxHold() {
+	l := c.locker()
+	lease := c.acquire(l, lock.MaxHold(c.suite.ttl/2))
+	c.wantEnd(lease, lock.ErrMaxHold)
+	_ = lease.Release(c.context())
+	c.wantFree(l)
+}
+
+func (c *conformance) releaseEndsContext() {
+	lease := c.acquire(c.locker())
+	c.release(lease)
+	c.wantEnd(lease, lock.ErrReleased)
+}
+
+func (c *conformance) releaseTwice() {
+	l := c.locker()
+	lease := c.acquire(l)
+	c.release(lease)
+	next := c.acquire(l)
+	c.release(lease)
+	if err := next.Context().Err(); err != nil {
+		c.Errorf("a second Release ended the next lease: %v", context.Cause(next.Context()))
+	}
+	_, err := c.locker().Acquire(c.context(), c.resource, lock.NoWait())
+	c.wantErr("Acquire beside the new holder", err, lock.ErrHeld)
+	c.release(next)
+}
+
+func (c *conformance) releaseCancelled() {
+	lease := c.acquire(c.locker(), lock.TTL(10*time.Second))
+	ctx, cancel := context.WithCancel(c.context())
+	cancel()
+	_ = lease.Release(ctx)
+	c.wantEnd(lease, lock.ErrReleased)
+	c.within(5*time.Second, "a release that nobody waited for", func() { c.wantFree(c.locker()) })
+}
+
+func (c *conformance) releaseFrees() {
+	a, b := c.locker(), c.locker()
+	for range 5 {
+		c.release(c.acquire(a, lock.TTL(10*time.Second)))
+		c.within(5*time.Second, "Acquire after Release", func() { c.release(c.acquire(b, lock.TTL(10*time.Second))) })
+	}
+}

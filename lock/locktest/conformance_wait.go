@@ -1,0 +1,136 @@
+package locktest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+func (s *suite) testWait(t *testing.T) {
+	s.run(t, "ends with the release", (*conformance).waitsForRelease)
+	s.run(t, "ends with the holder's TTL", (*conformance).waitsForTTL)
+	s.run(t, "of the same locker", (*conformance).waitsLocally)
+	s.run(t, "bounded by MaxWait", (*conformance).maxWait)
+	s.run(t, "bounded by MaxAttempts", (*conformance).maxAttempts)
+	s.run(t, "ended by the context", (*conformance).cancelWhileWaiting)
+	s.run(t, "Fair", (*conformance).fair)
+}
+
+// waiter acquires in the background.
+type waiter struct {
+	lease lock.Lease
+	err   error
+	done  chan struct{}
+}
+
+func (c *conformance) wait(ctx context.Context, l lock.Locker, opts ...lock.AcquireOption) *waiter {
+	w := &waiter{done: make(chan struct{})}
+	go func() {
+		defer close(w.done)
+		w.lease, w.err = l.Acquire(ctx, c.resource, append([]lock.AcquireOption{lock.TTL(c.suite.ttl)}, opts...)...)
+	}()
+	return w
+}
+
+// served returns the waiter's lease, or ends the subtest.
+func (c *conformance) served(w *waiter) lock.Lease {
+	c.Helper()
+	<-w.done
+	if w.err != nil {
+		c.Fatalf("waiting for %q: %v", c.resource, w.err)
+	}
+	return w.lease
+}
+
+// stillWaiting gives the waiter time to do wrong.
+func (c *conformance) stillWaiting(w *waiter) {
+	c.Helper()
+	select {
+	case <-w.done:
+		c.Fatalf("did not wait for the holder: %v", w.err)
+	case <-time.After(c.suite.ttl / 10):
+	}
+}
+
+func (c *conformance) waitsForRelease() {
+	holder := c.acquire(c.locker())
+	w := c.wait(c.context(), c.locker())
+	c.stillWaiting(w)
+	c.release(holder)
+	lease := c.served(w)
+	if lease.Fence() <= holder.Fence() {
+		c.Errorf("fence %d after %d", lease.Fence(), holder.Fence())
+	}
+	c.release(lease)
+}
+
+func (c *conformance) waitsForTTL() {
+	holder := c.acquire(c.locker(), lock.NoRenew())
+	lease := c.served(c.wait(c.context(), c.locker()))
+	if holder.Context().Err() == nil {
+		c.Error("served while the holder was told that its lease is valid")
+	}
+	c.release(lease)
+	_ = holder.Release(c.context())
+}
+
+func (c *conformance) waitsLocally() {
+	l := c.locker()
+	holder := c.acquire(l)
+	w := c.wait(c.context(), l)
+	c.stillWaiting(w)
+	c.release(holder)
+	c.release(c.served(w))
+}
+
+func (c *conformance) maxWait() {
+	holder := c.acquire(c.locker())
+	budget := c.suite.ttl / 4
+	c.within(budget+c.soon(), "MaxWait", func() {
+		_, err := c.locker().Acquire(c.context(), c.resource, lock.MaxWait(budget))
+		c.wantErr("MaxWait on a held resource", err, lock.ErrMaxWait, lock.ErrHeld)
+	})
+	c.release(holder)
+	// The budget bounds the wait, not the lease.
+	lease := c.acquire(c.locker(), lock.MaxWait(budget))
+	time.Sleep(budget + budget/2)
+	if err := lease.Context().Err(); err != nil {
+		c.Errorf("MaxWait ended the lease: %v", context.Cause(lease.Context()))
+	}
+	c.release(lease)
+}
+
+func (c *conformance) maxAttempts() {
+	holder := c.acquire(c.locker(), lock.MaxAttempts(1))
+	_, err := c.locker().Acquire(c.context(), c.resource, lock.MaxAttempts(2))
+	c.wantErr("MaxAttempts on a held resource", err, lock.ErrHeld)
+	c.release(holder)
+	c.wantFree(c.locker())
+}
+
+func (c *conformance) cancelWhileWaiting() {
+	holder, l := c.acquire(c.locker()), c.locker()
+	for _, opts := range [][]lock.AcquireOption{nil, {lock.Fair()}} {
+		ctx, cancel := context.WithCancel(c.context())
+		w := c.wait(ctx, l, opts...)
+		c.stillWaiting(w)
+		c.within(c.soon(), "giving up", func() {
+			cancel()
+			<-w.done
+		})
+		c.wantErr("Acquire with a context cancelled while waiting", w.err, context.Canceled, lock.ErrHeld)
+	}
+	c.release(holder)
+	c.wantFree(l)
+}
+
+func (c *conformance) fair() {
+	holder := c.acquire(c.locker(), lock.Fair())
+	w := c.wait(c.context(), c.locker(), lock.Fair())
+	c.stillWaiting(w)
+	c.release(holder)
+	c.release(c.served(w))
+	c.release(c.acquire(c.locker(), lock.Fair()))
+}

@@ -1,0 +1,203 @@
+package locktest
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// FakeNode is one client's way to a [FakeServer]: a [lock.Node] whose requests and
+// replies are delayed, lost, repeated or late as its [Faults] say. What happens to
+// a request is drawn from a generator of its own for each kind of request on each
+// resource, so that goroutines racing each other do not change each other's luck.
+type FakeNode struct {
+	server *FakeServer
+	seed   uint64
+
+	mu     sync.Mutex // taken after server.mu
+	faults Faults
+	luck   map[string]*rand.Rand
+
+	subscription
+}
+
+var _ lock.Node = (*FakeNode)(nil)
+
+// Connect makes a client's node for the server. It is one client's: closing it
+// leaves the server and other nodes alone. seed decides over its faults.
+func (s *FakeServer) Connect(seed uint64, f Faults) *FakeNode {
+	n := &FakeNode{server: s, seed: seed, faults: f, luck: make(map[string]*rand.Rand)}
+	n.done = make(chan struct{})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.links[n] = struct{}{}
+	return n
+}
+
+// SetFaults replaces the faults for requests made from now on.
+func (n *FakeNode) SetFaults(f Faults) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.faults = f
+}
+
+// Name is the server's.
+func (n *FakeNode) Name() string { return n.server.name }
+
+// Acquire implements lock.Node. A server in quarantine is not asked.
+func (n *FakeNode) Acquire(ctx context.Context, req lock.AcquireRequest) (lock.AcquireReply, error) {
+	if left := n.server.quarantine(); left > 0 {
+		return lock.AcquireReply{}, fmt.Errorf("%w: %w: for %v", lock.ErrNodeBusy, lock.ErrQuarantined, left)
+	}
+	type vote struct {
+		reply lock.AcquireReply
+		err   error
+	}
+	v, err := call(ctx, n, "acquire", req.Keys.Lock, func(s *scripts) (v vote) {
+		v.reply, v.err = s.acquire(req)
+		n.server.given(v.reply.Granted, req.TTL)
+		n.server.tell("acquire", "%.6s %s: %+v %v", req.Token, req.Keys.Lock, v.reply, v.err)
+		return v
+	})
+	if err != nil {
+		return lock.AcquireReply{}, err
+	}
+	return v.reply, v.err
+}
+
+// Raise implements lock.Node.
+func (n *FakeNode) Raise(ctx context.Context, req lock.RaiseRequest) (bool, error) {
+	return call(ctx, n, "raise", req.Keys.Lock, func(s *scripts) bool {
+		raised := s.raise(req)
+		n.server.tell("raise", "%.6s:%d to %d %s: %v", req.Token, req.Counter, req.Fence, req.Keys.Lock, raised)
+		return raised
+	})
+}
+
+// Extend implements lock.Node.
+func (n *FakeNode) Extend(ctx context.Context, req lock.ExtendRequest) (lock.Extension, error) {
+	return call(ctx, n, "extend", req.Keys.Lock, func(s *scripts) lock.Extension {
+		answer := s.extend(req)
+		n.server.given(answer == lock.Extended || answer == lock.ExtendRefilled, req.TTL)
+		n.server.tell("extend", "%.6s %s: %v", req.Token, req.Keys.Lock, answer)
+		return answer
+	})
+}
+
+// Release implements lock.Node.
+func (n *FakeNode) Release(ctx context.Context, req lock.ReleaseRequest) (lock.ReleaseReply, error) {
+	return call(ctx, n, "release", req.Keys.Lock, func(s *scripts) lock.ReleaseReply {
+		reply := s.release(req)
+		n.server.tell("release", "%.6s %s tombstone %v: %+v", req.Token, req.Keys.Lock, req.Tombstone, reply)
+		return reply
+	})
+}
+
+// Leave implements lock.Node.
+func (n *FakeNode) Leave(ctx context.Context, req lock.LeaveRequest) error {
+	_, err := call(ctx, n, "leave", req.Keys.Lock, func(s *scripts) struct{} {
+		s.leave(req)
+		n.server.tell("leave", "%.6s %s", req.WaiterID, req.Keys.Lock)
+		return struct{}{}
+	})
+	return err
+}
+
+// call sends one request and waits for its reply until ctx ends. do runs on the
+// server, perhaps twice and perhaps after call has returned without its result.
+func call[T any](ctx context.Context, n *FakeNode, op, key string, do func(*scripts) T) (T, error) {
+	var none, result T
+	err := n.send(ctx, op+" "+key, func(s *scripts) { result = do(s) }, func(s *scripts) { do(s) })
+	if err != nil {
+		return none, err
+	}
+	return result, nil
+}
+
+// send runs do on the server while the caller waits; unheard when it does not.
+func (n *FakeNode) send(ctx context.Context, key string, do, unheard func(*scripts)) error {
+	run, up := n.server.dial()
+	if !up {
+		return &net.OpError{Op: "dial", Net: "fake", Err: syscall.ECONNREFUSED}
+	}
+	f := n.fate(key)
+	if f.lost {
+		<-ctx.Done()
+		return timedOut(ctx)
+	}
+	began := time.Now()
+	if !sleep(ctx, f.there) {
+		n.server.afterwards(run, f.there-time.Since(began), unheard)
+		return timedOut(ctx)
+	}
+	for {
+		paused, err := n.server.execute(run, do)
+		if err != nil {
+			return &net.OpError{Op: "read", Net: "fake", Err: err}
+		}
+		if paused == nil {
+			break
+		}
+		select {
+		case <-paused:
+		case <-ctx.Done():
+			n.server.afterwards(run, 0, unheard)
+			return timedOut(ctx)
+		}
+	}
+	if f.twice {
+		n.server.afterwards(run, f.again, unheard)
+	}
+	if f.replyLost {
+		<-ctx.Done()
+		return timedOut(ctx)
+	}
+	if !sleep(ctx, f.back) {
+		return timedOut(ctx)
+	}
+	return nil
+}
+
+func (n *FakeNode) fate(key string) fate {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.faults.draw(n.rng(key))
+}
+
+// rng expects the mutex to be held.
+func (n *FakeNode) rng(key string) *rand.Rand {
+	r, ok := n.luck[key]
+	if !ok {
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(key))
+		r = rand.New(rand.NewPCG(n.seed, h.Sum64()))
+		n.luck[key] = r
+	}
+	return r
+}
+
+// sleep returns false if ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func timedOut(ctx context.Context) error {
+	return fmt.Errorf("%w (%v)", lock.ErrNodeTimeout, ctx.Err())
+}

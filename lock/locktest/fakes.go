@@ -1,0 +1,50 @@
+package locktest
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// NewFakes starts n servers in memory and returns a function that makes lockers on
+// them, each one a process of its own. A little delay is all that goes wrong.
+// Servers and lockers are closed when their test ends; lockers must end first.
+//
+//	newLocker := locktest.NewFakes(t, 3)
+//	a, b := newLocker(t), newLocker(t)
+func NewFakes(t testing.TB, n int, opts ...lock.Option) func(testing.TB) lock.Locker {
+	t.Helper()
+	var servers []*FakeServer
+	for i := range n {
+		s := NewFakeServer(fmt.Sprintf("fake%d", i+1))
+		t.Cleanup(s.Close)
+		servers = append(servers, s)
+	}
+	began := time.Now()
+	var seeds atomic.Uint64
+	return func(t testing.TB) lock.Locker {
+		t.Helper()
+		var nodes []lock.Node
+		for _, s := range servers {
+			nodes = append(nodes, s.Connect(seeds.Add(1), Faults{
+				RequestDelay: Between(10*time.Microsecond, 200*time.Microsecond),
+				ReplyDelay:   Between(10*time.Microsecond, 200*time.Microsecond),
+			}))
+		}
+		// Not the clock of the machine: in a bubble that is another one.
+		clock := lock.WithClock(func() time.Duration { return time.Since(began) })
+		l, err := lock.NewFromNodes(nodes, append([]lock.Option{clock}, opts...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := l.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return l
+	}
+}

@@ -1,0 +1,214 @@
+package locktest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// FakeServer is a Redis server in memory, as far as package lock uses one: the
+// same scripts, the same expiry, a clock of its own, and it can be paused, crash
+// and come back empty. Clients reach it through [FakeServer.Connect].
+//
+// It works in and outside of a testing/synctest bubble. A server made in a bubble
+// belongs there.
+type FakeServer struct {
+	name string
+	born time.Time
+	rate float64
+
+	mu       sync.Mutex
+	state    *state
+	links    map[*FakeNode]struct{}
+	run      int // grows with every crash: requests to an earlier run are gone
+	down     bool
+	paused   chan struct{} // closed by Resume; nil while running
+	silent   time.Time     // may not vote before
+	closed   chan struct{}
+	watch    func(Event)
+	shortest time.Duration // TTL ever given to a lock key
+	longest  time.Duration
+
+	late sync.WaitGroup // requests under way that nobody waits for
+}
+
+// Event is something that happened on a server, for a trace that people read.
+type Event struct {
+	Server string
+	What   string // "acquire", "crash"
+	Detail string
+}
+
+// ServerOption configures NewFakeServer.
+type ServerOption func(*FakeServer)
+
+// WithRate makes the server's clock run rate times as fast as the true one.
+func WithRate(rate float64) ServerOption { return func(s *FakeServer) { s.rate = rate } }
+
+// WithWatch tells watch what happens on the server. It must not call back.
+func WithWatch(watch func(Event)) ServerOption { return func(s *FakeServer) { s.watch = watch } }
+
+// NewFakeServer starts a server. Close must follow.
+func NewFakeServer(name string, opts ...ServerOption) *FakeServer {
+	s := &FakeServer{
+		name: name, born: time.Now(), rate: 1, state: newState(),
+		links: make(map[*FakeNode]struct{}), closed: make(chan struct{}),
+	}
+	for _, opt := range opts {
+		opt(s)
+	}
+	return s
+}
+
+// Name is what the server was named.
+func (s *FakeServer) Name() string { return s.name }
+
+// Close ends the server and every goroutine it has started. Requests still under
+// way are dropped.
+func (s *FakeServer) Close() {
+	s.mu.Lock()
+	s.run++
+	s.down = true
+	select {
+	case <-s.closed:
+	default:
+		close(s.closed)
+	}
+	s.mu.Unlock()
+	s.late.Wait()
+}
+
+// Pause stops the server as SIGSTOP does: requests pile up, keys go on expiring.
+func (s *FakeServer) Pause() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.paused == nil {
+		s.paused = make(chan struct{})
+		s.tell("pause", "")
+	}
+}
+
+// Resume lets a paused server go on, and execute what has piled up.
+func (s *FakeServer) Resume() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.paused != nil {
+		close(s.paused)
+		s.paused = nil
+		s.tell("resume", "")
+	}
+}
+
+// Crash ends the server's process: calls fail at once until Restart, and what was
+// on its way never takes effect. A paused server is no longer paused.
+func (s *FakeServer) Crash() {
+	s.Resume()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.run++
+	s.down = true
+	for link := range s.links {
+		link.deaf()
+	}
+	s.tell("crash", "")
+}
+
+// Restart brings a crashed server back with what it stored, as with appendfsync
+// always. Subscriptions come back by themselves, a little later.
+func (s *FakeServer) Restart() { s.restart(0) }
+
+// RestartEmpty brings a crashed server back with nothing. It refuses its vote for
+// the quarantine, as package lock makes a real one do.
+func (s *FakeServer) RestartEmpty(quarantine time.Duration) {
+	s.mu.Lock()
+	s.state = newState()
+	s.mu.Unlock()
+	s.restart(quarantine)
+}
+
+func (s *FakeServer) restart(quarantine time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.down = false
+	if until := time.Now().Add(quarantine); until.After(s.silent) {
+		s.silent = until // a quarantine under way goes on
+	}
+	for link := range s.links {
+		link.resubscribe(s.run)
+	}
+	s.tell("restart", "quarantine %v", quarantine)
+}
+
+// tell expects the mutex to be held, so that events come in order.
+func (s *FakeServer) tell(what, format string, args ...any) {
+	if s.watch != nil {
+		s.watch(Event{Server: s.name, What: what, Detail: fmt.Sprintf(format, args...)})
+	}
+}
+
+// nowUS is the server's TIME in microseconds.
+func (s *FakeServer) nowUS() int64 {
+	return s.born.UnixMicro() + int64(float64(time.Since(s.born).Nanoseconds())*s.rate/1000)
+}
+
+// errGone says that the process that got the request is no more.
+var errGone = errors.New("locktest: connection lost")
+
+// execute runs do at once, if the server is still in that run. If it is paused,
+// it returns what to wait for instead.
+func (s *FakeServer) execute(run int, do func(*scripts)) (paused <-chan struct{}, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.run != run:
+		return nil, errGone
+	case s.paused != nil:
+		return s.paused, nil
+	}
+	sc := &scripts{state: s.state, nowUS: s.nowUS(), publish: s.publish}
+	s.state.expire(sc.ms())
+	do(sc)
+	return nil, nil
+}
+
+// afterwards runs do d from now, for a caller that has given up by then.
+func (s *FakeServer) afterwards(run int, d time.Duration, do func(*scripts)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.run != run {
+		return
+	}
+	s.late.Go(func() {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-s.closed:
+			return
+		}
+		for {
+			paused, err := s.execute(run, do)
+			if err != nil || paused == nil {
+				return
+			}
+			select {
+			case <-paused:
+			case <-s.closed:
+				return
+			}
+		}
+	})
+}
+
+// publish is called by scripts, with the mutex held.
+func (s *FakeServer) publish(waiter, lockKey string) (ears int) {
+	for link := range s.links {
+		if link.hears(waiter) {
+			link.deliver(lockKey)
+			ears++
+		}
+	}
+	s.tell("publish", "%.6s %s: %d", waiter, lockKey, ears)
+	return ears
+}

@@ -1,0 +1,112 @@
+package locktest
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// Held is what a server stores under a lock key.
+type Held struct {
+	Key     string
+	Token   string // the owner's secret: for comparing, not for showing
+	Counter uint64
+	Holder  string
+	Left    time.Duration // until it expires, in true time
+}
+
+// Locks returns the lock keys on the server, in order.
+func (s *FakeServer) Locks() []Held {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.expire(s.nowUS() / 1000)
+	var all []Held
+	for _, key := range slices.Sorted(maps.Keys(s.state.locks)) {
+		all = append(all, s.held(key))
+	}
+	return all
+}
+
+// Lock returns what is under one lock key, if anything is.
+func (s *FakeServer) Lock(key string) (Held, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.expire(s.nowUS() / 1000)
+	if _, held := s.state.locks[key]; !held {
+		return Held{}, false
+	}
+	return s.held(key), true
+}
+
+func (s *FakeServer) held(key string) Held {
+	v := s.state.locks[key]
+	left := float64((v.expires+1)*1000-s.nowUS()) * 1000 / s.rate
+	return Held{Key: key, Token: v.token, Counter: v.counter, Holder: v.holder, Left: time.Duration(left)}
+}
+
+// QueueLength is how many waiters queue for any resource.
+func (s *FakeServer) QueueLength() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.expire(s.nowUS() / 1000)
+	n := 0
+	for _, q := range s.state.queues {
+		n += len(q.tickets)
+	}
+	return n
+}
+
+// Reservations is how many locks are kept for a waiter that was named.
+func (s *FakeServer) Reservations() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.expire(s.nowUS() / 1000)
+	return len(s.state.next)
+}
+
+// Counter is the fence counter under a key of lock.Keys.
+func (s *FakeServer) Counter(fenceKey string) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.counters[fenceKey]
+}
+
+// SetCounter sets a fence counter, as if its server had seen other times.
+func (s *FakeServer) SetCounter(fenceKey string, counter uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.counters[fenceKey] = counter
+}
+
+// TTLs returns the shortest and the longest TTL ever given to a lock key; zero if
+// none was.
+func (s *FakeServer) TTLs() (shortest, longest time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.shortest, s.longest
+}
+
+// given notes a TTL that a script set. It expects the mutex to be held.
+func (s *FakeServer) given(set bool, ttl time.Duration) {
+	if !set {
+		return
+	}
+	if s.shortest == 0 || ttl < s.shortest {
+		s.shortest = ttl
+	}
+	s.longest = max(s.longest, ttl)
+}
+
+// quarantine is for how long the server may not vote.
+func (s *FakeServer) quarantine() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Until(s.silent)
+}
+
+// dial returns the server's run, and whether it takes connections.
+func (s *FakeServer) dial() (run int, up bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.run, !s.down
+}

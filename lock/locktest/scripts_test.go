@@ -1,0 +1,220 @@
+package locktest_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+// TestFakeMatchesScripts runs random sequences of requests on a FakeServer and, as
+// the Lua scripts of package lock, on a real Redis, and compares every answer. The
+// simulation is worth as much as the fake is like the scripts.
+func TestFakeMatchesScripts(t *testing.T) {
+	server := locktest.Servers(t, 1)[0]
+	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
+	t.Cleanup(func() { _ = client.Close() })
+	for seed := range uint64(60) {
+		pair := newPair(t, client, seed)
+		for step := range 120 {
+			real, fake, what := pair.step()
+			if real != fake {
+				t.Fatalf("seed %d, step %d: %s\nredis: %s\nfake:  %s\nafter:\n%s",
+					seed, step, what, real, fake, strings.Join(pair.history, "\n"))
+			}
+			pair.history = append(pair.history, what+": "+real)
+		}
+		pair.close()
+	}
+}
+
+// pair is a fake and a real server that are asked the same.
+type pair struct {
+	t       *testing.T
+	r       *rand.Rand
+	keys    lock.Keys
+	redis   *redis.Client
+	fake    *locktest.FakeServer
+	node    *locktest.FakeNode
+	heard   []*locktest.FakeNode // subscriptions
+	pubsubs []*redis.PubSub
+	scripts map[string]string
+	counter uint64 // of the last grant
+	history []string
+}
+
+var (
+	pairTokens  = []string{strings.Repeat("a", 32), strings.Repeat("b", 32), strings.Repeat("c", 32)}
+	pairWaiters = []string{"w0", "w1", "w2", "w3"}
+)
+
+func newPair(t *testing.T, client *redis.Client, seed uint64) *pair {
+	p := &pair{
+		t: t, r: rand.New(rand.NewPCG(seed, 3)), redis: client,
+		fake: locktest.NewFakeServer("fake"), scripts: make(map[string]string),
+		keys: lock.Keys{
+			Lock: fmt.Sprintf("lock:%d", seed), Fence: fmt.Sprintf("fence:%d", seed),
+			Next: fmt.Sprintf("next:%d", seed), Queue: fmt.Sprintf("queue:%d", seed),
+		},
+	}
+	p.node = p.fake.Connect(1, locktest.Faults{})
+	for _, name := range []string{"handoff", "acquire", "raise", "extend", "release", "leave"} {
+		source, err := os.ReadFile("../" + name + ".lua")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.scripts[name] = string(source)
+	}
+	for _, w := range pairWaiters[:2+seed%3] { // the others cannot be told that it is their turn
+		ps := client.Subscribe(p.ctx(), "lockscope:wake:"+w)
+		if _, err := ps.Receive(p.ctx()); err != nil {
+			t.Fatal(err)
+		}
+		link := p.fake.Connect(2, locktest.Faults{})
+		if err := link.Subscribe(p.ctx(), w, func(string) {}); err != nil {
+			t.Fatal(err)
+		}
+		p.pubsubs, p.heard = append(p.pubsubs, ps), append(p.heard, link)
+	}
+	return p
+}
+
+func (p *pair) ctx() context.Context { return p.t.Context() }
+
+func (p *pair) close() {
+	for i := range p.heard {
+		_ = p.pubsubs[i].Close()
+		_ = p.heard[i].Close()
+	}
+	_ = p.node.Close()
+	p.fake.Close()
+	p.redis.FlushAll(p.ctx())
+}
+
+// step asks both the same thing and returns what they said.
+func (p *pair) step() (real, fake, what string) {
+	token := pairTokens[p.r.IntN(len(pairTokens))]
+	w := lock.Waiter{ID: pairWaiters[p.r.IntN(len(pairWaiters))]}
+	if w.Enqueue = p.r.IntN(2) == 0; w.Enqueue {
+		w.Ticket = int64(1 + p.r.IntN(9))
+	}
+	switch p.r.IntN(10) {
+	case 0, 1, 2, 3:
+		return p.acquire(lock.AcquireRequest{
+			Keys: p.keys, Token: token, Holder: "host|1|" + token[:1], TTL: time.Minute, Floor: uint64(p.r.IntN(30)),
+			Waiter: w, Fair: p.r.IntN(3) == 0, Window: time.Minute,
+		})
+	case 4:
+		return p.raise(lock.RaiseRequest{Keys: p.keys, Token: token, Counter: p.counter, Fence: p.counter + uint64(p.r.IntN(5))})
+	case 5:
+		return p.extend(lock.ExtendRequest{
+			Keys: p.keys, Token: token, TTL: time.Minute, Refill: p.r.IntN(2) == 0, Fence: uint64(1 + p.r.IntN(40)), Holder: "host|2|",
+		})
+	case 6, 7, 8:
+		req := lock.ReleaseRequest{Keys: p.keys, Token: token}
+		if p.r.IntN(3) == 0 {
+			req.Tombstone = time.Minute
+		}
+		if p.r.IntN(2) == 0 {
+			req.Handoff = time.Minute
+		}
+		if p.r.IntN(4) == 0 {
+			req.Waiter = lock.Waiter{ID: w.ID, Ticket: int64(1 + p.r.IntN(9))}
+		}
+		return p.release(req)
+	}
+	return p.leave(lock.LeaveRequest{Keys: p.keys, WaiterID: w.ID, Handoff: time.Minute})
+}
+
+// eval runs a script as redisNode does.
+func (p *pair) eval(name string, keys []string, args ...any) any {
+	p.t.Helper()
+	source := p.scripts[name]
+	if name != "raise" && name != "extend" {
+		source = p.scripts["handoff"] + source
+	}
+	reply, err := p.redis.Eval(p.ctx(), source, keys, args...).Result()
+	if err != nil {
+		p.t.Fatalf("%s: %v", name, err)
+	}
+	return reply
+}
+
+func (p *pair) acquire(req lock.AcquireRequest) (real, fake, what string) {
+	args := []any{req.Token, req.Holder, req.TTL.Milliseconds(), req.Floor}
+	if w := req.Waiter; w.Enqueue || w.Ticket > 0 || req.Fair {
+		ticket, window := "", int64(0)
+		if w.Enqueue {
+			ticket = fmt.Sprint(w.Ticket)
+		}
+		if req.Fair {
+			window = req.Window.Milliseconds()
+		}
+		args = append(args, w.ID, ticket, window, "1")
+	}
+	keys := []string{req.Keys.Lock, req.Keys.Fence, req.Keys.Tombstone(req.Token), req.Keys.Next, req.Keys.Queue}
+	reply := p.eval("acquire", keys, args...).([]any)
+	if len(reply) == 5 {
+		reply[1] = reply[1].(int64) > 50_000 // the TTL: about a minute
+	}
+	got, err := p.node.Acquire(p.ctx(), req)
+	switch {
+	case err != nil:
+		fake = fmt.Sprint([]any{3})
+	case got.Granted:
+		fake, p.counter = fmt.Sprint([]any{1, got.Counter}), got.Counter
+	default:
+		code := 0
+		if got.Reserved {
+			code = 2
+		}
+		fake = fmt.Sprint([]any{code, got.TTL > 50*time.Second, got.Holder, got.Ticket, got.Ahead})
+	}
+	return fmt.Sprint(reply), fake, fmt.Sprintf("acquire %.1s floor %d %+v fair %v", req.Token, req.Floor, req.Waiter, req.Fair)
+}
+
+func (p *pair) raise(req lock.RaiseRequest) (real, fake, what string) {
+	reply := p.eval("raise", []string{req.Keys.Lock, req.Keys.Fence}, fmt.Sprintf("%s:%d", req.Token, req.Counter), req.Fence)
+	raised, _ := p.node.Raise(p.ctx(), req)
+	return fmt.Sprint(reply.(int64) == 1), fmt.Sprint(raised), fmt.Sprintf("raise %.1s:%d to %d", req.Token, req.Counter, req.Fence)
+}
+
+func (p *pair) extend(req lock.ExtendRequest) (real, fake, what string) {
+	refill := 0
+	if req.Refill {
+		refill = 1
+	}
+	keys := []string{req.Keys.Lock, req.Keys.Fence, req.Keys.Tombstone(req.Token)}
+	reply := p.eval("extend", keys, req.Token, req.TTL.Milliseconds(), refill, req.Fence, req.Holder)
+	codes := map[int64]lock.Extension{-1: lock.ExtendTaken, 0: lock.ExtendGone, 1: lock.Extended, 2: lock.ExtendRefilled}
+	got, _ := p.node.Extend(p.ctx(), req)
+	return fmt.Sprint(codes[reply.(int64)]), fmt.Sprint(got), fmt.Sprintf("extend %.1s refill %v fence %d", req.Token, req.Refill, req.Fence)
+}
+
+func (p *pair) release(req lock.ReleaseRequest) (real, fake, what string) {
+	args := []any{req.Token, req.Tombstone.Milliseconds(), req.Handoff.Milliseconds(), "1"}
+	if req.Waiter.ID != "" {
+		args = append(args, req.Waiter.ID, req.Waiter.Ticket)
+	}
+	keys := []string{req.Keys.Lock, req.Keys.Tombstone(req.Token), req.Keys.Next, req.Keys.Queue}
+	reply := p.eval("release", keys, args...).([]any)
+	outcomes := map[int64]lock.Outcome{-1: lock.NotOwner, 0: lock.Expired, 1: lock.Released}
+	got, _ := p.node.Release(p.ctx(), req)
+	return fmt.Sprint(outcomes[reply[0].(int64)], reply[1].(int64) == 1), fmt.Sprint(got.Outcome, got.Named),
+		fmt.Sprintf("release %.1s tombstone %v hand-off %v %+v", req.Token, req.Tombstone, req.Handoff, req.Waiter)
+}
+
+func (p *pair) leave(req lock.LeaveRequest) (real, fake, what string) {
+	p.eval("leave", []string{req.Keys.Lock, req.Keys.Next, req.Keys.Queue}, req.WaiterID, req.Handoff.Milliseconds(), "1")
+	_ = p.node.Leave(p.ctx(), req)
+	real = fmt.Sprint(p.redis.ZCard(p.ctx(), req.Keys.Queue).Val(), p.redis.Exists(p.ctx(), req.Keys.Next).Val())
+	return real, fmt.Sprint(p.fake.QueueLength(), p.fake.Reservations()), "leave " + req.WaiterID
+}

@@ -1,0 +1,174 @@
+package locktest_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing/synctest"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// checkLeases checks the leases of the whole history: no two valid at a time (I1),
+// and fences unique and in order of real time (I2).
+func (h *history) checkLeases() {
+	for i, a := range h.leases {
+		for _, b := range h.leases[i+1:] {
+			if a.resource != b.resource {
+				continue
+			}
+			if a.ended > a.returned && b.ended > b.returned && a.returned < b.ended && b.returned < a.ended {
+				h.violate("I1 two valid leases of one resource:\n  %v\n  %v", a, b)
+			}
+			first, second := a, b
+			if b.returned < a.started {
+				first, second = b, a
+			}
+			switch {
+			case a.fence == b.fence:
+				h.violate("I2 one fence twice:\n  %v\n  %v", a, b)
+			case first.returned < second.started && first.fence > second.fence:
+				h.violate("I2 fence decreased:\n  %v\n  %v", first, second)
+			}
+		}
+	}
+}
+
+// contextEnded checks the instant at which a lease is signalled to be over (I5).
+func (h *history) contextEnded(rec *leaseRecord) {
+	cause, now := context.Cause(rec.lease.Context()), h.now()
+	h.log("%s context ended: %v", rec.id, cause)
+	h.mu.Lock()
+	expiry := rec.expiry
+	rec.cause = cause
+	if !rec.over {
+		rec.over, rec.ended = true, now
+	}
+	h.mu.Unlock()
+	if left := rec.lease.Remaining(); errors.Is(cause, lock.ErrLost) && left > 0 {
+		h.violate("I5 %v: lost with %v remaining", rec, left)
+	}
+	switch {
+	case now > max(expiry, rec.returned):
+		h.violate("I5 %v: context ended %v after validity", rec, now-expiry)
+	case errors.Is(cause, lock.ErrLost) && now < expiry && !h.plan.wipes:
+		h.violate("I5 %v: called lost %v before validity ended, although no node forgot it", rec, expiry-now)
+	}
+}
+
+// probe looks at random instants, with everything else at rest, whether what the
+// holders believe is so.
+func (h *history) probe(stop <-chan struct{}) {
+	r := rand.New(rand.NewPCG(h.plan.seed, 2))
+	for {
+		timer := time.NewTimer(1 + upTo(r, 200*time.Millisecond))
+		select {
+		case <-timer.C:
+		case <-stop:
+			timer.Stop()
+			return
+		}
+		synctest.Wait()
+		h.mu.Lock()
+		leases := append([]*leaseRecord(nil), h.leases...)
+		h.mu.Unlock()
+		for _, rec := range leases {
+			h.checkHonesty(rec)
+		}
+	}
+}
+
+// checkHonesty: while a lease is valid, a quorum holds its token for at least as
+// long (I4); once it is not, its context has ended (I5).
+func (h *history) checkHonesty(rec *leaseRecord) {
+	h.mu.Lock()
+	released := rec.released
+	h.mu.Unlock()
+	left := rec.lease.Remaining()
+	if left <= 0 {
+		if rec.lease.Context().Err() == nil {
+			h.violate("I5 %v: nothing remains and the context has not ended", rec)
+		}
+		return
+	}
+	if released || h.plan.wipes {
+		return
+	}
+	holding := 0
+	for _, s := range h.servers {
+		if held, ok := s.Lock("lock:" + resourceName(rec.resource)); ok && held.Token == rec.token && held.Left >= left {
+			holding++
+		}
+	}
+	if holding < len(h.servers)/2+1 {
+		h.violate("I4 %v: %v remain, but only %d of %d nodes hold it for so long", rec, left, holding, len(h.servers))
+	}
+}
+
+// checkHeldError: nobody is told that the lock is held because of keys that its
+// own earlier attempts left behind (I10), unless a node has not confirmed their release yet.
+func (h *history) checkHeldError(id string, err error) {
+	if !errors.Is(err, lock.ErrHeld) {
+		return
+	}
+	log := h.acquireLog(id)
+	h.mu.Lock()
+	own := len(log.refusals) > 0
+	for _, r := range log.refusals {
+		own = own && r.own && r.undone
+	}
+	h.mu.Unlock()
+	if own && !h.plan.repeats {
+		h.violate("I10 %s: told that the lock is held, by its own key: %v", id, err)
+	}
+}
+
+// checkLiveness: with all faults ended, every client gets every lock before long (I8).
+func (h *history) checkLiveness() {
+	const bound = simMaxTTL + 10*time.Second
+	var all sync.WaitGroup
+	for i := range h.clients {
+		all.Go(func() {
+			for res := range h.plan.resources {
+				o := &op{resource: res, ttl: simMaxTTL, hold: 5 * time.Millisecond, text: " at the end",
+					options: []lock.AcquireOption{lock.TTL(simMaxTTL), lock.MaxWait(bound)}}
+				if _, err := h.perform(i, "c"+string(rune('0'+i))+"end"+string(rune('0'+res)), o); err != nil {
+					h.violate("I8 client %d did not get res%d in %v with nothing wrong any more: %v", i, res, bound, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// checkQuiescence: nothing is left behind (I6, I7).
+func (h *history) checkQuiescence() {
+	time.Sleep(simLateBy + time.Second)
+	for i, s := range h.servers {
+		for _, held := range s.Locks() {
+			h.mu.Lock()
+			buried := h.buried[grave{i, held.Token}]
+			h.mu.Unlock()
+			switch {
+			case h.plan.calm:
+				h.violate("I7 n%d still has %s of %s after all was released", i, held.Key, held.Holder)
+			case buried && !h.plan.repeats:
+				h.violate("I6 n%d has %s of %s, token %.6s, again after it confirmed its release", i, held.Key, held.Holder, held.Token)
+			}
+		}
+		if n := s.QueueLength(); n > 0 && h.plan.calm {
+			h.violate("I7 n%d still has %d waiters in its queues", i, n)
+		}
+	}
+	time.Sleep(3 * time.Minute)
+	for i, s := range h.servers {
+		if locks := s.Locks(); len(locks) > 0 || s.QueueLength() > 0 || s.Reservations() > 0 {
+			h.violate("I7 n%d still has %v, %d waiters, %d reservations after every TTL", i, locks, s.QueueLength(), s.Reservations())
+		}
+		if low, high := s.TTLs(); low < 0 || high > simMaxTTL {
+			h.violate("I7 n%d was given TTLs from %v to %v", i, low, high)
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package locktest_test
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// The tests below plant a defect, or break an assumption of the promise, and fail
+// if the simulation does not notice. They show that TestSimulation would find such
+// a thing: without them its silence could mean that it does not look.
+
+// mustFind runs histories with a defect until one violates the invariant.
+func mustFind(t *testing.T, invariant string, within int, s scope, pl plant) {
+	t.Helper()
+	mustMatch(t, regexp.MustCompile(": "+invariant+" "), within, s, pl)
+}
+
+func mustMatch(t *testing.T, violation *regexp.Regexp, within int, s scope, pl plant) {
+	t.Helper()
+	for seed := uint64(1); seed <= uint64(within); seed += 25 {
+		found, _ := search(t, seed, 25, 25, func(seed uint64) (*plan, plant) { return newPlan(seed, s), pl })
+		for _, out := range found {
+			for _, v := range out.violations {
+				if violation.MatchString(v) {
+					t.Logf("noticed with seed %d: %s", out.seed, v)
+					return
+				}
+			}
+		}
+	}
+	t.Errorf("%d histories with the defect, and %v was never violated", within, violation)
+}
+
+// The owner token must be new for every attempt: with one token for all, a late
+// release of one attempt undoes the next, and a key left behind counts as a vote.
+func TestSimulationNoticesReusedToken(t *testing.T) {
+	mustFind(t, "I1", 500, scope{alwaysBad: true}, plant{wrap: func(_ *history, client int, n lock.Node) lock.Node {
+		return oneToken{n, strings.Repeat(string(rune('a'+client)), 32)}
+	}})
+}
+
+type oneToken struct {
+	lock.Node
+	token string
+}
+
+func (n oneToken) Acquire(ctx context.Context, req lock.AcquireRequest) (lock.AcquireReply, error) {
+	req.Token = n.token
+	return n.Node.Acquire(ctx, req)
+}
+
+func (n oneToken) Raise(ctx context.Context, req lock.RaiseRequest) (bool, error) {
+	req.Token = n.token
+	return n.Node.Raise(ctx, req)
+}
+
+func (n oneToken) Extend(ctx context.Context, req lock.ExtendRequest) (lock.Extension, error) {
+	req.Token = n.token
+	return n.Node.Extend(ctx, req)
+}
+
+func (n oneToken) Release(ctx context.Context, req lock.ReleaseRequest) (lock.ReleaseReply, error) {
+	req.Token, req.Tombstone = n.token, 0 // a tombstone would keep the token out for good
+	return n.Node.Release(ctx, req)
+}
+
+// The quorum must agree on the fence: where counters differ and the largest is not
+// written back, the next quorum counts on from a smaller one. The clock floor,
+// which hides this as long as clocks agree, is taken away; with the write-back in
+// place the counters alone must do.
+func TestSimulationNoticesMissingWriteBack(t *testing.T) {
+	apart := func(h *history) {
+		for i, s := range h.servers {
+			for key := range fenceKeys(h) {
+				s.SetCounter(key, uint64(1000*i))
+			}
+		}
+	}
+	s := scope{nodes: []int{3, 5}, noWipes: true, alwaysBad: true}
+	mustFind(t, "I2", 1000, s, plant{prepare: apart, wrap: func(_ *history, _ int, n lock.Node) lock.Node {
+		return noWriteBack{noFloor{n}}
+	}})
+	sound := plant{prepare: apart, wrap: func(_ *history, _ int, n lock.Node) lock.Node { return noFloor{n} }}
+	found, _ := search(t, 1, 300, 1, func(seed uint64) (*plan, plant) { return newPlan(seed, s), sound })
+	for _, out := range found {
+		if text := strings.Join(out.violations, "\n"); strings.Contains(text, "I2") {
+			t.Errorf("counters alone, without a clock, seed %d:\n%s", out.seed, text)
+		}
+	}
+}
+
+type noFloor struct{ lock.Node }
+
+func (n noFloor) Acquire(ctx context.Context, req lock.AcquireRequest) (lock.AcquireReply, error) {
+	req.Floor = 0
+	return n.Node.Acquire(ctx, req)
+}
+
+type noWriteBack struct{ lock.Node }
+
+func (n noWriteBack) Raise(context.Context, lock.RaiseRequest) (bool, error) { return true, nil }
+
+func (n noWriteBack) Extend(ctx context.Context, req lock.ExtendRequest) (lock.Extension, error) {
+	req.Refill = false // a refill writes back in passing
+	return n.Node.Extend(ctx, req)
+}
+
+// fenceKeys finds out where package lock counts for the history's resources.
+func fenceKeys(h *history) map[string]bool {
+	spy := &keySpy{fence: make(map[string]bool)}
+	r, err := lock.NewFromNodes([]lock.Node{spy})
+	if err != nil {
+		panic(err)
+	}
+	for i := range h.plan.resources {
+		if lease, err := r.Acquire(context.Background(), resourceName(i), lock.NoRenew()); err == nil {
+			_ = lease.Release(context.Background())
+		}
+	}
+	_ = r.Close()
+	return spy.fence
+}
+
+type keySpy struct {
+	lock.Node
+	fence map[string]bool
+}
+
+func (*keySpy) Name() string { return "spy" }
+func (*keySpy) Close() error { return nil }
+
+func (s *keySpy) Acquire(_ context.Context, req lock.AcquireRequest) (lock.AcquireReply, error) {
+	s.fence[req.Keys.Fence] = true
+	return lock.AcquireReply{Granted: true, Counter: 1}, nil
+}
+
+func (*keySpy) Release(context.Context, lock.ReleaseRequest) (lock.ReleaseReply, error) {
+	return lock.ReleaseReply{Outcome: lock.Released}, nil
+}
+
+// Clocks must run at nearly the same rate: nodes that are 10 % fast forget a lock
+// that its holder, who allows for 1 %, still counts on.
+func TestSimulationNoticesClocksOutOfBounds(t *testing.T) {
+	mustFind(t, "I1", 500, scope{rate: 1.1, holdLong: true, resources: 1}, plant{})
+}
+
+// An extend must not take effect after the release of its lease: one that puts the
+// key back whatever the tombstone says, and calls that a vote, resurrects it. (Its
+// vote alone, while the lease is valid by its own clock and no node forgets, does
+// no harm: as long as a quorum holds the key, nobody else can have got a quorum.)
+func TestSimulationNoticesExtendThatCreates(t *testing.T) {
+	mustFind(t, "I6", 2000, scope{alwaysBad: true, noWipes: true}, plant{wrap: func(_ *history, _ int, n lock.Node) lock.Node {
+		return extendCreates{n}
+	}})
+}
+
+type extendCreates struct{ lock.Node }
+
+func (n extendCreates) Extend(ctx context.Context, req lock.ExtendRequest) (lock.Extension, error) {
+	req.Refill = true
+	answer, err := n.Node.Extend(ctx, req)
+	if answer == lock.ExtendRefilled {
+		answer = lock.Extended
+	}
+	return answer, err
+}
+
+func (n extendCreates) Release(ctx context.Context, req lock.ReleaseRequest) (lock.ReleaseReply, error) {
+	req.Tombstone = 0 // what extend does not look at may as well not be there
+	return n.Node.Release(ctx, req)
+}
+
+// Release must leave a tombstone where an acquire may still be on its way: without
+// one, a late acquire locks the resource for nobody until its TTL has passed.
+func TestSimulationNoticesMissingTombstone(t *testing.T) {
+	mustFind(t, "I6", 1000, scope{alwaysBad: true, noWipes: true}, plant{wrap: func(_ *history, _ int, n lock.Node) lock.Node {
+		return noTombstone{n}
+	}})
+}
+
+type noTombstone struct{ lock.Node }
+
+func (n noTombstone) Release(ctx context.Context, req lock.ReleaseRequest) (lock.ReleaseReply, error) {
+	req.Tombstone = 0
+	return n.Node.Release(ctx, req)
+}
+
+func (n noTombstone) Extend(ctx context.Context, req lock.ExtendRequest) (lock.Extension, error) {
+	req.Refill = false // so that only a late acquire is left to be the cause
+	return n.Node.Extend(ctx, req)
+}
+
+// A node that forgot its locks must not vote before they would have expired: one
+// that does helps a second holder to a majority.
+func TestSimulationNoticesMissingQuarantine(t *testing.T) {
+	s := scope{nodes: []int{3, 5}, alwaysBad: true, manyWipes: true, resources: 1}
+	mustFind(t, "I1", 4000, s, plant{quarantine: -1})
+	t.Run("too short", func(t *testing.T) { mustFind(t, "I1", 4000, s, plant{quarantine: 200 * time.Millisecond}) })
+}

@@ -1,0 +1,145 @@
+package locktest_test
+
+import (
+	"context"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+// nodeFaults plays one node's timeline.
+func (h *history) nodeFaults(i int) {
+	s := h.servers[i]
+	for _, f := range h.plan.nodes[i] {
+		time.Sleep(f.after)
+		switch f.kind {
+		case pauses:
+			s.Pause()
+			time.Sleep(f.lasts)
+			s.Resume()
+		case crashes:
+			s.Crash()
+			time.Sleep(f.lasts)
+			s.Restart()
+		case wiped:
+			s.Crash()
+			time.Sleep(f.lasts)
+			h.disinter(i)
+			s.RestartEmpty(h.quarantine())
+		}
+	}
+}
+
+func (h *history) quarantine() time.Duration {
+	switch q := h.plant.quarantine; {
+	case q < 0:
+		return 0
+	case q > 0:
+		return q
+	}
+	return simQuarantine
+}
+
+// linkFaults plays the timeline of one client's link to one node.
+func (h *history) linkFaults(c, node int) {
+	link, base := h.clients[c].links[node], h.clients[c].faults[node]
+	for _, f := range h.plan.clients[c].breaks[node] {
+		time.Sleep(f.after)
+		h.log("    link of c%d to n%d: %v for %v", c, node, f.kind, f.lasts)
+		worse := base
+		switch f.kind {
+		case cutOff:
+			worse.LoseRequest = 1
+		case repliesLost:
+			worse.LoseReply = 1
+		case slow:
+			worse.RequestDelay = locktest.Between(simNodeTimeout/2, 2*simNodeTimeout)
+		}
+		link.SetFaults(worse)
+		time.Sleep(f.lasts)
+		link.SetFaults(base)
+	}
+}
+
+// heal ends everything that goes wrong, and waits until what was under way and
+// every quarantine are over.
+func (h *history) heal() {
+	h.log("all faults end")
+	calm := (&plan{calm: true}).linkFaults(nil)
+	for _, c := range h.clients {
+		for _, link := range c.links {
+			link.SetFaults(calm)
+		}
+	}
+	if h.plan.wipes {
+		time.Sleep(simQuarantine)
+	}
+}
+
+// recorder is a client's node that remembers what tokens went over it.
+type recorder struct {
+	lock.Node
+	h    *history
+	node int
+}
+
+func (n *recorder) Acquire(ctx context.Context, req lock.AcquireRequest) (lock.AcquireReply, error) {
+	holder, _ := lock.ParseHolder(req.Holder)
+	log := n.h.acquireLog(holder.Traceparent)
+	n.h.mu.Lock()
+	if log.token != req.Token {
+		if log.token != "" {
+			log.earlier = append(log.earlier, log.token)
+		}
+		log.token, log.refusals = req.Token, nil
+	}
+	undone := true
+	for _, token := range log.earlier {
+		undone = undone && n.h.buried[grave{n.node, token}]
+	}
+	n.h.mu.Unlock()
+	reply, err := n.Node.Acquire(ctx, req)
+	if err == nil && !reply.Granted {
+		n.h.mu.Lock()
+		if log.token == req.Token {
+			by, _ := lock.ParseHolder(reply.Holder)
+			log.refusals = append(log.refusals, refusal{own: by.Traceparent == holder.Traceparent, undone: undone})
+		}
+		n.h.mu.Unlock()
+	}
+	return reply, err
+}
+
+func (n *recorder) Release(ctx context.Context, req lock.ReleaseRequest) (lock.ReleaseReply, error) {
+	reply, err := n.Node.Release(ctx, req)
+	if err == nil {
+		n.h.mu.Lock()
+		n.h.buried[grave{n.node, req.Token}] = true
+		n.h.mu.Unlock()
+	}
+	return reply, err
+}
+
+// acquireLog is what is known of the Acquire with this id.
+func (h *history) acquireLog(id string) *acquireLog {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	log, ok := h.logs[id]
+	if !ok {
+		log = new(acquireLog)
+		h.logs[id] = log
+	}
+	return log
+}
+
+// disinter forgets a node's graves: it is about to forget its tombstones.
+func (h *history) disinter(node int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for g := range h.buried {
+		if g.node == node {
+			delete(h.buried, g)
+		}
+	}
+}

@@ -1,0 +1,232 @@
+package locktest_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+const (
+	simNodeTimeout = 50 * time.Millisecond
+	simMaxTTL      = 2 * time.Second
+	simQuarantine  = simMaxTTL + simMaxTTL/100 + 2*time.Millisecond
+	simLateBy      = 3 * time.Second // no message is later than that
+)
+
+// plan is one history before it happens. Everything in it comes from its seed.
+type plan struct {
+	seed      uint64
+	rates     []float64 // one a node: how fast its clock runs
+	resources int
+	clients   []clientPlan
+	nodes     []timeline // what happens to each node
+	calm      bool       // nothing goes wrong
+	wipes     bool       // some node comes back empty
+	repeats   bool       // some request takes effect twice
+}
+
+// clientPlan is one process: a Redlock and the goroutines that use it.
+type clientPlan struct {
+	poll    time.Duration
+	links   []locktest.Faults // one a node
+	breaks  []timeline        // one a node: when the link is much worse than that
+	workers [][]op
+}
+
+// op is one Acquire and what follows it.
+type op struct {
+	before    time.Duration // pause before it
+	resource  int
+	options   []lock.AcquireOption
+	ttl       time.Duration
+	cancel    time.Duration // the context ends that long after the call; 0: never
+	hold      time.Duration
+	deaf      bool          // works on after the lease's context has ended
+	extend    time.Duration // extends by hand that often; 0: never
+	stall     time.Duration // how long the process stands still after an attempt
+	register  time.Duration // how long a write to the fenced register takes
+	twice     bool          // releases twice
+	cancelled bool          // releases with a context that has ended
+	text      string
+}
+
+// timeline is a sequence of faults that do not overlap.
+type timeline []fault
+
+type fault struct {
+	after time.Duration // since the one before has ended
+	kind  faultKind
+	lasts time.Duration
+}
+
+type faultKind string
+
+const (
+	pauses      faultKind = "pause"
+	crashes     faultKind = "crash and keep"
+	wiped       faultKind = "crash and forget"
+	cutOff      faultKind = "cut off"
+	repliesLost faultKind = "replies lost"
+	slow        faultKind = "slow"
+)
+
+// scope narrows what a plan may contain; the zero value allows everything.
+type scope struct {
+	nodes     []int // how many; nil for 1, 3, 4 or 5
+	rate      float64
+	noWipes   bool
+	manyWipes bool
+	alwaysBad bool // no calm histories
+	holdLong  bool // leases are held until they run out
+	resources int
+}
+
+func newPlan(seed uint64, s scope) *plan {
+	r := rand.New(rand.NewPCG(seed, 1))
+	p := &plan{seed: seed, resources: 1 + r.IntN(2), calm: chance(r, 0.1) && !s.alwaysBad}
+	if s.resources > 0 {
+		p.resources = s.resources
+	}
+	sizes := s.nodes
+	if sizes == nil {
+		sizes = []int{1, 3, 4, 5, 3, 5}
+	}
+	n := sizes[r.IntN(len(sizes))]
+	p.wipes = n >= 3 && chance(r, 0.35) && !s.noWipes && !p.calm || s.manyWipes
+	for range n {
+		rate := 0.99 + 0.02*r.Float64()
+		if chance(r, 0.3) {
+			rate = []float64{0.99, 1.01}[r.IntN(2)]
+		}
+		if s.rate != 0 {
+			rate = s.rate
+		}
+		p.rates = append(p.rates, rate)
+		p.nodes = append(p.nodes, p.nodeTimeline(r, s))
+	}
+	base := p.linkFaults(r)
+	p.repeats = base.Duplicate > 0
+	for range 2 + r.IntN(3) {
+		p.clients = append(p.clients, p.client(r, base, s))
+	}
+	return p
+}
+
+// linkFaults is how bad the network is in this history.
+func (p *plan) linkFaults(r *rand.Rand) locktest.Faults {
+	f := locktest.Faults{
+		RequestDelay: locktest.Between(20*time.Microsecond, time.Millisecond),
+		ReplyDelay:   locktest.Between(20*time.Microsecond, time.Millisecond),
+		WakeDelay:    locktest.Between(20*time.Microsecond, 2*time.Millisecond),
+	}
+	if p.calm {
+		return f
+	}
+	f.RequestDelay = locktest.LongTail(20*time.Microsecond, 2*time.Millisecond, 2*simNodeTimeout, pick(r, 0, 0.02, 0.1))
+	f.ReplyDelay = locktest.LongTail(20*time.Microsecond, 2*time.Millisecond, 2*simNodeTimeout, pick(r, 0, 0.02, 0.1))
+	f.LoseRequest, f.LoseReply = pick(r, 0, 0, 0.02, 0.2), pick(r, 0, 0, 0.02, 0.2)
+	f.Late, f.LateBy = pick(r, 0, 0, 0.03, 0.1, 0.3), locktest.Between(time.Millisecond, simLateBy)
+	f.Duplicate, f.DuplicateAfter = pick(r, 0, 0, 0, 0.05), locktest.Between(0, simLateBy)
+	f.LoseWake = pick(r, 0, 0, 0.1, 1)
+	return f
+}
+
+func (p *plan) nodeTimeline(r *rand.Rand, s scope) (t timeline) {
+	if p.calm {
+		return nil
+	}
+	for range r.IntN(3) {
+		kinds := []faultKind{pauses, pauses, crashes}
+		switch {
+		case s.manyWipes:
+			kinds = []faultKind{wiped}
+		case p.wipes:
+			kinds = append(kinds, wiped, wiped, wiped)
+		}
+		t = append(t, fault{after: upTo(r, 3*time.Second), kind: kinds[r.IntN(len(kinds))], lasts: upTo(r, 1500*time.Millisecond)})
+	}
+	return t
+}
+
+func (p *plan) client(r *rand.Rand, base locktest.Faults, s scope) clientPlan {
+	c := clientPlan{poll: 50*time.Millisecond + upTo(r, 450*time.Millisecond)}
+	for range p.rates {
+		c.links = append(c.links, base)
+		var t timeline
+		if !p.calm && chance(r, 0.2) {
+			kind := []faultKind{cutOff, repliesLost, slow}[r.IntN(3)]
+			t = timeline{{after: upTo(r, 3*time.Second), kind: kind, lasts: upTo(r, 2*time.Second)}}
+		}
+		c.breaks = append(c.breaks, t)
+	}
+	attempts := 3 + r.IntN(6)
+	for range 1 + r.IntN(2) {
+		c.workers = append(c.workers, nil)
+	}
+	for i := range attempts {
+		w := i % len(c.workers)
+		c.workers[w] = append(c.workers[w], p.op(r, s))
+	}
+	return c
+}
+
+func (p *plan) op(r *rand.Rand, s scope) op {
+	o := op{
+		before: upTo(r, 400*time.Millisecond), resource: r.IntN(p.resources),
+		ttl:      4*simNodeTimeout + upTo(r, simMaxTTL-4*simNodeTimeout),
+		hold:     upTo(r, 300*time.Millisecond),
+		register: upTo(r, 50*time.Millisecond),
+		twice:    chance(r, 0.2), cancelled: chance(r, 0.1), deaf: chance(r, 0.2),
+	}
+	if chance(r, 0.25) || s.holdLong {
+		o.hold = upTo(r, 2*o.ttl)
+	}
+	o.add("TTL(%v)", o.ttl)(lock.TTL(o.ttl))
+	switch r.IntN(5) {
+	case 0:
+		o.add("NoWait")(lock.NoWait())
+	case 1:
+		attempts := 1 + r.IntN(3)
+		o.add("MaxAttempts(%d)", attempts)(lock.MaxAttempts(attempts))
+		fallthrough
+	default:
+		wait := time.Millisecond + upTo(r, 4*time.Second)
+		o.add("MaxWait(%v)", wait)(lock.MaxWait(wait))
+	}
+	if chance(r, 0.3) {
+		o.add("Fair")(lock.Fair())
+	}
+	if chance(r, 0.3) || s.holdLong {
+		o.add("NoRenew")(lock.NoRenew())
+		if chance(r, 0.5) && !s.holdLong {
+			o.extend = time.Millisecond + upTo(r, o.ttl/2)
+		}
+	}
+	if chance(r, 0.1) {
+		most := time.Millisecond + upTo(r, time.Second)
+		o.add("MaxHold(%v)", most)(lock.MaxHold(most))
+	}
+	if chance(r, 0.05) && !p.calm {
+		o.stall = upTo(r, 500*time.Millisecond)
+	}
+	if chance(r, 0.15) {
+		o.cancel = 1 + upTo(r, time.Second)
+	}
+	return o
+}
+
+// add notes an option's text and returns the function that adds the option.
+func (o *op) add(format string, args ...any) func(lock.AcquireOption) {
+	o.text += " " + fmt.Sprintf(format, args...)
+	return func(opt lock.AcquireOption) { o.options = append(o.options, opt) }
+}
+
+func chance(r *rand.Rand, p float64) bool { return r.Float64() < p }
+
+func upTo(r *rand.Rand, d time.Duration) time.Duration { return time.Duration(r.Int64N(int64(d))) }
+
+func pick(r *rand.Rand, from ...float64) float64 { return slices.Clone(from)[r.IntN(len(from))] }

@@ -1,0 +1,228 @@
+package locktest_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2/server"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// TestSimulationOnRedisClient is the simulation with nothing of the lock replaced:
+// the real go-redis client sends the real Lua scripts, over connections in memory
+// that are cut at random, to servers that run them, all in the fake time of a
+// bubble. It is slower and knows fewer faults than TestSimulation.
+func TestSimulationOnRedisClient(t *testing.T) {
+	count := 200
+	if raceEnabled || testing.Short() {
+		count = 40
+	}
+	leases, broken := 0, 0
+	began := time.Now()
+	for seed := range uint64(count) {
+		var h *history
+		synctest.Test(t, func(t *testing.T) { h = redisHistory(t, seed+1) })
+		leases += len(h.leases)
+		broken += h.broken
+		if len(h.violations) > 0 {
+			t.Fatalf("seed %d:\n%s", seed+1, strings.Join(h.violations, "\n"))
+		}
+	}
+	t.Logf("%d histories in %v, %d leases, %d connections broken", count, time.Since(began).Round(time.Millisecond), leases, broken)
+	if broken == 0 {
+		t.Error("nothing went wrong in any of them")
+	}
+}
+
+// redisHistory lets a history happen on three miniredis servers.
+func redisHistory(t *testing.T, seed uint64) *history {
+	p := newPlan(seed, scope{nodes: []int{3}, noWipes: true, resources: 1})
+	h := &history{plan: p, began: time.Now(), logs: make(map[string]*acquireLog), regs: []*register{new(register)}}
+	var servers []*miniServer
+	for i := range p.rates {
+		servers = append(servers, newMiniServer(t, seed*10+uint64(i)))
+	}
+	var clients []*redis.Client
+	for i := range p.clients {
+		c := &client{index: i}
+		var nodes []redis.UniversalClient
+		for j, s := range servers {
+			// An address of its own: nothing is looked up, which a bubble could not do.
+			given := redis.NewClient(&redis.Options{Addr: fmt.Sprintf("10.0.0.%d:6379", j+1), Dialer: s.dial})
+			nodes, clients = append(nodes, given), append(clients, given)
+		}
+		var err error
+		c.redis, err = lock.New(nodes, lock.WithoutGuard(), lock.WithInstance(fmt.Sprintf("c%d", i)),
+			lock.WithClock(func() time.Duration { return time.Since(h.began) }),
+			lock.WithMaxTTL(simMaxTTL), lock.WithDefaults(lock.TTL(simMaxTTL)), lock.WithPollInterval(p.clients[i].poll))
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.clients = append(h.clients, c)
+	}
+	var work, cuts sync.WaitGroup
+	stop := make(chan struct{})
+	for i, s := range servers {
+		cuts.Go(func() { s.cutConnections(rand.New(rand.NewPCG(seed, uint64(i))), stop) })
+	}
+	for i, c := range p.clients {
+		for w, ops := range c.workers {
+			work.Go(func() { h.worker(i, w, ops) })
+		}
+	}
+	work.Wait()
+	close(stop)
+	cuts.Wait()
+	h.checkLiveness()
+	time.Sleep(2 * time.Second)
+	for i, s := range servers {
+		for _, key := range s.redis.Keys() {
+			if strings.HasPrefix(key, lock.DefaultPrefix) {
+				h.violate("I7 node %d still has %s after all was released", i, key)
+			}
+		}
+	}
+	for _, c := range h.clients {
+		if err := c.redis.Close(); err != nil {
+			h.violate("Close: %v", err)
+		}
+	}
+	for _, c := range clients {
+		_ = c.Close()
+	}
+	for _, s := range servers {
+		s.redis.Close()
+		h.broken += s.broken
+	}
+	h.checkLeases()
+	return h
+}
+
+// miniServer is a miniredis in the bubble's time, and its connections.
+type miniServer struct {
+	redis *miniredis.Miniredis
+
+	mu      sync.Mutex
+	now     time.Time // how far keys have aged
+	conns   []net.Conn
+	seed    uint64 // 0: connections no longer break by themselves
+	dialled int
+	broken  int // in mid-command
+}
+
+func newMiniServer(t *testing.T, seed uint64) *miniServer {
+	s := &miniServer{redis: miniredis.NewMiniRedis(), now: time.Now(), seed: seed}
+	conn, err := s.redis.Dial() // starts it
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.Close()
+	// TIME follows the bubble's clock; TTLs must be told how much of it has passed.
+	// Commands that scripts call come through here too, with the server locked.
+	s.redis.Server().SetPreHook(func(_ *server.Peer, cmd string, _ ...string) bool {
+		if cmd == "EVAL" || cmd == "EVALSHA" {
+			s.age()
+		}
+		return false
+	})
+	return s
+}
+
+func (s *miniServer) age() {
+	s.mu.Lock()
+	passed := time.Since(s.now)
+	s.now = s.now.Add(passed)
+	s.mu.Unlock()
+	if passed > 0 {
+		s.redis.FastForward(passed)
+	}
+}
+
+func (s *miniServer) dial(context.Context, string, string) (net.Conn, error) {
+	conn, err := s.redis.Dial()
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	flaky := &flakyConn{Conn: conn, server: s}
+	if s.seed != 0 {
+		flaky.r = rand.New(rand.NewPCG(s.seed, uint64(s.dialled)))
+	}
+	s.dialled++
+	s.conns = append(s.conns, flaky)
+	return flaky, nil
+}
+
+// cutConnections closes all connections at random instants.
+func (s *miniServer) cutConnections(r *rand.Rand, stop <-chan struct{}) {
+	for {
+		timer := time.NewTimer(upTo(r, time.Second))
+		select {
+		case <-timer.C:
+		case <-stop:
+			timer.Stop()
+			s.cut(true)
+			return
+		}
+		s.cut(false)
+	}
+}
+
+func (s *miniServer) cut(forGood bool) {
+	s.mu.Lock()
+	conns := s.conns
+	s.conns = nil
+	if forGood {
+		s.seed = 0
+	}
+	s.mu.Unlock()
+	for _, c := range conns {
+		_ = c.Close()
+	}
+}
+
+// flakyConn breaks at random, before a command is sent or before its reply is read:
+// the client cannot tell which. A time that it would take is not simulated: while
+// go-redis holds a mutex, a bubble's clock must not be needed.
+type flakyConn struct {
+	net.Conn
+	server *miniServer
+	r      *rand.Rand // nil: never
+}
+
+func (c *flakyConn) breaks() bool {
+	c.server.mu.Lock()
+	defer c.server.mu.Unlock()
+	if c.r == nil || !chance(c.r, 0.03) {
+		return false
+	}
+	c.server.broken++
+	return true
+}
+
+func (c *flakyConn) Write(b []byte) (int, error) {
+	if c.breaks() {
+		_ = c.Close()
+	}
+	return c.Conn.Write(b)
+}
+
+func (c *flakyConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if err == nil && c.breaks() {
+		_ = c.Close()
+		return 0, net.ErrClosed
+	}
+	return n, err
+}

@@ -1,0 +1,216 @@
+package locktest_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+// history is a plan as it happens, inside a bubble.
+type history struct {
+	plan    *plan
+	plant   plant
+	began   time.Time
+	servers []*locktest.FakeServer
+	clients []*client
+	regs    []*register
+
+	mu         sync.Mutex
+	leases     []*leaseRecord
+	logs       map[string]*acquireLog // by id of the Acquire
+	buried     map[grave]bool
+	violations []string
+	trace      func(string)
+	broken     int // connections that broke in mid-command
+}
+
+// acquireLog is what went over the wire for one Acquire. Guarded by history.mu.
+type acquireLog struct {
+	token    string    // of its last attempt
+	refusals []refusal // that attempt met
+	earlier  []string  // tokens of the attempts before
+}
+
+type refusal struct {
+	own    bool // the lock is held by an attempt of this very Acquire
+	undone bool // although the node had confirmed the release of every earlier one
+}
+
+// grave is a token whose release a node has confirmed.
+type grave struct {
+	node  int
+	token string
+}
+
+// client is one simulated process.
+type client struct {
+	index  int
+	redis  *lock.Redlock
+	links  []*locktest.FakeNode
+	faults []locktest.Faults
+}
+
+// leaseRecord is what happened to one lease, in true time since the history began.
+type leaseRecord struct {
+	id       string
+	resource int
+	client   int
+	fence    uint64
+	token    string
+	lease    lock.Lease
+	started  time.Duration // Acquire was called
+	returned time.Duration // and returned
+
+	// Guarded by history.mu.
+	expiry   time.Duration // when validity ends, unless it is renewed
+	ended    time.Duration // the context's end or the call of Release, whichever came first
+	over     bool
+	released bool // Release was called
+	cause    error
+}
+
+// plant is a defect put into the algorithm, or a broken assumption.
+type plant struct {
+	wrap       func(h *history, client int, n lock.Node) lock.Node
+	prepare    func(h *history)
+	quarantine time.Duration // of a node that forgot; 0: as promised, < 0: none
+}
+
+// outcome is what is left of a history.
+type outcome struct {
+	seed       uint64
+	leases     int
+	violations []string
+}
+
+// run lets the history with this seed happen. trace, if there is one, is told
+// about every event.
+func run(t *testing.T, p *plan, pl plant, trace func(string)) (out outcome) {
+	synctest.Test(t, func(*testing.T) {
+		h := newHistory(p, pl, trace)
+		h.happen()
+		out = outcome{seed: p.seed, leases: len(h.leases), violations: h.violations}
+	})
+	return out
+}
+
+func newHistory(p *plan, pl plant, trace func(string)) *history {
+	h := &history{
+		plan: p, plant: pl, began: time.Now(), trace: trace,
+		logs: make(map[string]*acquireLog), buried: make(map[grave]bool),
+	}
+	for range p.resources {
+		h.regs = append(h.regs, new(register))
+	}
+	for i, rate := range p.rates {
+		opts := []locktest.ServerOption{locktest.WithRate(rate)}
+		if trace != nil {
+			opts = append(opts, locktest.WithWatch(func(e locktest.Event) { h.log("    %s %s %s", e.Server, e.What, e.Detail) }))
+		}
+		h.servers = append(h.servers, locktest.NewFakeServer(fmt.Sprintf("n%d", i), opts...))
+	}
+	for i := range p.clients {
+		h.clients = append(h.clients, h.newClient(i))
+	}
+	if pl.prepare != nil {
+		pl.prepare(h)
+	}
+	return h
+}
+
+func (h *history) newClient(i int) *client {
+	c := &client{index: i, faults: h.plan.clients[i].links}
+	var nodes []lock.Node
+	for j, s := range h.servers {
+		link := s.Connect(h.plan.seed*100+uint64(i*10+j), c.faults[j])
+		c.links = append(c.links, link)
+		var n lock.Node = &recorder{Node: link, h: h, node: j}
+		if h.plant.wrap != nil {
+			n = h.plant.wrap(h, i, n)
+		}
+		nodes = append(nodes, n)
+	}
+	var err error
+	c.redis, err = lock.NewFromNodes(nodes,
+		lock.WithClock(func() time.Duration { return time.Since(h.began) }),
+		lock.WithRandom(seededJitter(h.plan.seed, uint64(i))),
+		lock.WithInstance(fmt.Sprintf("c%d", i)), lock.WithNodeTimeout(simNodeTimeout),
+		lock.WithMaxTTL(simMaxTTL), lock.WithDefaults(lock.TTL(simMaxTTL)), lock.WithPollInterval(h.plan.clients[i].poll))
+	if err != nil {
+		panic(err)
+	}
+	return c
+}
+
+// happen runs the history to its end and checks it.
+func (h *history) happen() {
+	var work, faults sync.WaitGroup
+	for i := range h.plan.nodes {
+		faults.Go(func() { h.nodeFaults(i) })
+	}
+	for i, c := range h.plan.clients {
+		for j := range h.servers {
+			faults.Go(func() { h.linkFaults(i, j) })
+		}
+		for w, ops := range c.workers {
+			work.Go(func() { h.worker(i, w, ops) })
+		}
+	}
+	stop := make(chan struct{})
+	var probing sync.WaitGroup
+	probing.Go(func() { h.probe(stop) })
+	work.Wait()
+	faults.Wait()
+	h.heal()
+	h.checkLiveness()
+	close(stop)
+	probing.Wait()
+	h.checkQuiescence()
+	for _, c := range h.clients {
+		if err := c.redis.Close(); err != nil {
+			h.violate("Close of client %d: %v", c.index, err)
+		}
+	}
+	for _, s := range h.servers {
+		s.Close()
+	}
+	h.checkLeases()
+}
+
+func (h *history) now() time.Duration { return time.Since(h.began) }
+
+func (h *history) log(format string, args ...any) {
+	if h.trace != nil {
+		h.trace(fmt.Sprintf("%12v  ", h.now()) + fmt.Sprintf(format, args...))
+	}
+}
+
+// mostViolations keeps a report readable.
+const mostViolations = 8
+
+func (h *history) violate(format string, args ...any) {
+	text := fmt.Sprintf("at %v: ", h.now()) + fmt.Sprintf(format, args...)
+	h.log("VIOLATION %s", text)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.violations) < mostViolations {
+		h.violations = append(h.violations, text)
+	}
+}
+
+// seededJitter makes the waits of one client repeat with the seed.
+func seededJitter(seed, client uint64) func(n int64) int64 {
+	var mu sync.Mutex
+	r := rand.New(rand.NewPCG(seed, 1000+client))
+	return func(n int64) int64 {
+		mu.Lock()
+		defer mu.Unlock()
+		return r.Int64N(n)
+	}
+}

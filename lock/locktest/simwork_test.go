@@ -1,0 +1,151 @@
+package locktest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// worker is one goroutine of a client.
+func (h *history) worker(c, w int, ops []op) {
+	for i := range ops {
+		time.Sleep(ops[i].before)
+		h.perform(c, fmt.Sprintf("c%dw%do%d", c, w, i), &ops[i])
+	}
+}
+
+// perform acquires, works and releases, as o says.
+func (h *history) perform(c int, id string, o *op) (*leaseRecord, error) {
+	ctx, cancel := context.WithCancel(lock.WithTraceparent(context.Background(), id))
+	defer cancel()
+	if o.cancel > 0 {
+		timer := time.AfterFunc(o.cancel, cancel)
+		defer timer.Stop()
+	}
+	rec := &leaseRecord{id: id, resource: o.resource, client: c, started: h.now()}
+	h.log("%s acquires %v", id, o)
+	lease, err := h.clients[c].redis.Acquire(lock.WithTrace(ctx, h.hooks(rec, o.stall)), resourceName(o.resource), o.options...)
+	if err != nil {
+		h.log("%s fails: %v", id, err)
+		h.checkHeldError(id, err)
+		return nil, err
+	}
+	h.acquired(rec, lease)
+	h.work(rec, o)
+	h.release(rec, o)
+	return rec, nil
+}
+
+func resourceName(i int) string { return fmt.Sprintf("res%d", i) }
+
+// hooks keeps the record's expiry in step with renewals, and breaks loops that do
+// not wait: in a bubble they would stop time for ever.
+// They also stop the process for a while, as a garbage collector or a hypervisor
+// may, at the moment that hurts most: when the attempt has been decided.
+func (h *history) hooks(rec *leaseRecord, stall time.Duration) *lock.Trace {
+	const tooMany = 100
+	var attempts int
+	var at time.Duration
+	return &lock.Trace{
+		AttemptStart: func(ctx context.Context, e lock.AttemptStart) context.Context {
+			if h.now() != at {
+				attempts, at = 0, h.now()
+			}
+			if attempts++; attempts >= tooMany {
+				h.violate("I8 %s: %d attempts without a pause (this is attempt %d)", rec.id, tooMany, e.Attempt)
+				time.Sleep(20 * time.Millisecond)
+			}
+			return ctx
+		},
+		AttemptEnd: func(_ context.Context, e lock.AttemptEnd) {
+			h.log("%s attempt %d (gate first %v): %d granted, %d refused, %d failed: %v", rec.id, e.Attempt, e.GateFirst, e.Granted, e.Refused, e.Failed, e.Err)
+			time.Sleep(stall)
+		},
+		RenewEnd: func(_ context.Context, e lock.RenewEnd) {
+			h.log("%s renewal: %v, %v left, %v", rec.id, e.Outcome, e.Left, e.Err)
+			if e.Outcome == lock.Renewed {
+				h.mu.Lock()
+				rec.expiry = max(rec.expiry, h.now()+e.Left)
+				h.mu.Unlock()
+			}
+		},
+	}
+}
+
+func (h *history) acquired(rec *leaseRecord, lease lock.Lease) {
+	log := h.acquireLog(rec.id)
+	h.mu.Lock()
+	rec.lease, rec.fence, rec.returned, rec.token = lease, lease.Fence(), h.now(), log.token
+	rec.expiry = rec.returned + lease.Remaining()
+	h.leases = append(h.leases, rec)
+	h.mu.Unlock()
+	h.log("%s HOLDS res%d with fence %d and token %.6s for %v", rec.id, rec.resource, rec.fence, rec.token, lease.Remaining())
+	context.AfterFunc(lease.Context(), func() { h.contextEnded(rec) })
+}
+
+// work holds the lease, extends it by hand, and writes to the register it guards.
+func (h *history) work(rec *leaseRecord, o *op) {
+	r := rand.New(rand.NewPCG(h.plan.seed, uint64(rec.started)))
+	over := time.NewTimer(o.hold)
+	defer over.Stop()
+	var extend <-chan time.Time
+	if o.extend > 0 {
+		tick := time.NewTicker(o.extend)
+		defer tick.Stop()
+		extend = tick.C
+	}
+	h.regs[rec.resource].update(h, rec, upTo(r, o.register+1))
+	done := rec.lease.Context().Done()
+	if o.deaf {
+		done = nil
+	}
+	for {
+		select {
+		case <-over.C:
+			return
+		case <-done:
+			return
+		case <-extend:
+			h.extend(rec)
+		}
+	}
+}
+
+func (h *history) extend(rec *leaseRecord) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	err := rec.lease.Extend(ctx)
+	h.log("%s extends by hand: %v", rec.id, err)
+	if err == nil && rec.lease.Context().Err() == nil && rec.lease.Remaining() <= 0 {
+		h.violate("I5 %s: Extend succeeded and left nothing", rec.id)
+	}
+}
+
+func (h *history) release(rec *leaseRecord, o *op) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if o.cancelled {
+		cancel()
+	}
+	h.mu.Lock()
+	rec.released = true
+	if !rec.over {
+		rec.over, rec.ended = true, h.now()
+	}
+	h.mu.Unlock()
+	h.log("%s releases", rec.id)
+	err := rec.lease.Release(ctx)
+	h.log("%s has released: %v", rec.id, err)
+	if rec.lease.Context().Err() == nil {
+		h.violate("I5 %s: the lease's context survived Release", rec.id)
+	}
+	if o.twice {
+		if again := rec.lease.Release(context.Background()); !errors.Is(again, err) && again != err {
+			h.violate("%s: Release returned %v, and then %v", rec.id, err, again)
+		}
+	}
+}
