@@ -19,7 +19,7 @@ type contest struct {
 	attempts int
 	ticket   int64  // place in line, kept from one attempt to the next
 	queued   uint64 // set of nodes whose queue this contest may have joined
-	badGates uint64 // set of nodes that did not answer as gate
+	badGates uint64 // set of nodes that just did not answer as gate
 	detours  int    // gates in a row that did not answer
 	waited   bool
 	named    bool  // the coming attempt follows a call by name
@@ -148,6 +148,8 @@ func (c *contest) try(ctx context.Context) (*attempt, result) {
 	}
 	if res.gateFault {
 		c.badGates |= 1 << a.gate
+	} else {
+		c.badGates = 0 // back to where everybody queues, as soon as that node answers
 	}
 	return a, res
 }

@@ -30,7 +30,8 @@ end
 if ARGV[5] then
   join(KEYS[4], ARGV[5], ARGV[6])
 end
-if ARGV[3] == '0' or result == -1 or redis.call('EXISTS', KEYS[4]) == 0 or redis.call('EXISTS', KEYS[3]) == 1 then
+-- Also where the key is somebody else's: it may be the one node that is wrong.
+if ARGV[3] == '0' or redis.call('EXISTS', KEYS[4]) == 0 or redis.call('EXISTS', KEYS[3]) == 1 then
   return {result, 0}
 end
 if name_next(KEYS[1], KEYS[3], KEYS[4], ARGV[3], ARGV[4]) then

@@ -152,7 +152,7 @@ func (s *scripts) release(req lock.ReleaseRequest) lock.ReleaseReply {
 		}
 		q.expires = s.after(queueTTL)
 	}
-	if _, reserved := s.next[keys.Next]; req.Handoff > 0 && reply.Outcome != lock.NotOwner && !reserved {
+	if _, reserved := s.next[keys.Next]; req.Handoff > 0 && !reserved {
 		reply.Named = s.nameNext(keys, req.Handoff) != ""
 	}
 	return reply

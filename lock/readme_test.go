@@ -1,0 +1,70 @@
+package lock_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestReadmeShowsTheExample keeps the README's code the code that compiles here.
+func TestReadmeShowsTheExample(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := between(t, string(readme), "<!-- example -->\n```go\n", "```\n<!-- /example -->")
+	if body := exampleBody(t); shown != body {
+		t.Errorf("README.md shows\n%s\nand example_test.go has\n%s", shown, body)
+	}
+}
+
+// TestReadmeShowsTheTestedACL keeps the README's ACL line the one tested.
+func TestReadmeShowsTheTestedACL(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := between(t, string(readme), "<!-- acl -->\n```\n", "\n```\n<!-- /acl -->")
+	if want := strings.ReplaceAll(leastPrivilege, aclPassword, "PASSWORD"); shown != want {
+		t.Errorf("README.md shows\n%s\nand the test uses\n%s", shown, want)
+	}
+}
+
+func between(t *testing.T, text, begin, end string) string {
+	t.Helper()
+	_, rest, ok := strings.Cut(text, begin)
+	middle, _, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatalf("no %q ... %q", begin, end)
+	}
+	return middle
+}
+
+// exampleBody is the body of Example, without its indentation.
+func exampleBody(t *testing.T) string {
+	t.Helper()
+	source, err := os.ReadFile("example_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, "", source, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range file.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Name.Name == "Example" {
+			body := string(source[files.Position(f.Body.Lbrace).Offset+2 : files.Position(f.Body.Rbrace).Offset])
+			var b strings.Builder
+			for line := range strings.Lines(body) {
+				b.WriteString(strings.TrimPrefix(line, "\t"))
+			}
+			return b.String()
+		}
+	}
+	t.Fatal("no func Example")
+	return ""
+}
