@@ -12,12 +12,23 @@ import (
 // BenchmarkPair is one uncontended acquire and release, alternating with the
 // floor so that both see the same machine. floor-x is the ratio of the medians.
 func BenchmarkPair(b *testing.B) {
-	for _, n := range []int{1, 3, 5} {
-		b.Run(fmt.Sprintf("nodes=%d", n), func(b *testing.B) {
+	for _, c := range []struct {
+		name  string
+		nodes int
+		ctx   func() (context.Context, context.CancelFunc)
+	}{
+		{"nodes=1/context=background", 1, func() (context.Context, context.CancelFunc) { return context.Background(), func() {} }},
+		{"nodes=1/context=cancellable", 1, cancellable},
+		{"nodes=3/context=cancellable", 3, cancellable},
+		{"nodes=5/context=cancellable", 5, cancellable},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			n := c.nodes
 			servers := benchServers(b, n)
 			floor := floorLock{benchClients(b, servers, redis.Options{PoolSize: 32})}
 			ours := benchLocker(b, servers)
-			ctx := context.Background()
+			ctx, cancel := c.ctx()
+			defer cancel()
 			floors := make([]time.Duration, 0, b.N)
 			times := make([]time.Duration, 0, b.N)
 			for i := 0; b.Loop(); i++ {
@@ -35,6 +46,10 @@ func BenchmarkPair(b *testing.B) {
 			report(b, floors, times)
 		})
 	}
+}
+
+func cancellable() (context.Context, context.CancelFunc) {
+	return context.WithCancel(context.Background())
 }
 
 // BenchmarkPairAllocs is the same pair, and the floor, each by itself.

@@ -2,16 +2,12 @@ package lock
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 )
 
 // MaxNodes is the largest number of nodes of one Redlock. More than nine make
@@ -38,105 +34,6 @@ type Redlock struct {
 
 	mu     sync.Mutex
 	leases map[*lease]struct{}
-}
-
-// New makes a Locker on the given clients: a single-node lock on one, a Redlock
-// on more. Each client is one independent server; a Sentinel failover client or
-// a cluster client counts as one. It connects to nothing yet.
-//
-// lockscope opens connections of its own with the clients' addresses,
-// credentials, TLS, dialers and process hooks, and leaves the clients as they
-// are: they stay the caller's to close, after the Redlock.
-//
-// An odd number of nodes is best: four tolerate the failure of no more nodes
-// than three do.
-func New(nodes []redis.UniversalClient, opts ...Option) (*Redlock, error) {
-	cfg, err := newConfig(len(nodes), opts)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkClients(nodes); err != nil {
-		return nil, err
-	}
-	members := make([]Node, 0, len(nodes))
-	ids, scripts := newRunIDs(), newScripts()
-	addresses := make(map[string]int)
-	for i, given := range nodes {
-		g := &guard{nodes: ids, clock: cfg.clock, evictionOK: cfg.evictionOK, off: cfg.unguarded}
-		d, err := derive(given, &cfg, g.examine)
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("node %d: %w", i+1, err), closeAll(members))
-		}
-		if first, taken := addresses[d.address]; taken && d.address != "" {
-			err = fmt.Errorf("%w: %w: nodes %d and %d are both %s", ErrInvalidNode, ErrDuplicateNode, first+1, i+1, d.name)
-			return nil, errors.Join(err, d.Close(), closeAll(members))
-		}
-		addresses[d.address] = i
-		g.name, g.cluster = nodeName(&cfg, d.name, i), d.cluster
-		if len(nodes) >= 3 && !d.cluster {
-			g.quarantine = cfg.quarantine
-		}
-		members = append(members, newRedisNode(d, g.name, g, scripts, cfg.nodeTimeout))
-	}
-	return newRedlock(members, cfg)
-}
-
-func nodeName(c *config, name string, i int) string {
-	if len(c.aliases) > i {
-		return c.aliases[i]
-	}
-	return name
-}
-
-func checkClients(nodes []redis.UniversalClient) error {
-	if len(nodes) == 0 || len(nodes) > MaxNodes {
-		return fmt.Errorf("%w: %d clients, between 1 and %d are needed", ErrInvalidNode, len(nodes), MaxNodes)
-	}
-	seen := make(map[redis.UniversalClient]int)
-	for i, n := range nodes {
-		if first, twice := seen[n]; twice && n != nil {
-			return fmt.Errorf("%w: %w: clients %d and %d are one", ErrInvalidNode, ErrDuplicateNode, first+1, i+1)
-		}
-		seen[n] = i
-	}
-	return nil
-}
-
-func closeAll(nodes []Node) error {
-	var errs []error
-	for _, n := range nodes {
-		errs = append(errs, n.Close())
-	}
-	return errors.Join(errs...)
-}
-
-// NewFromNodes makes a Redlock on other implementations of Node, such as the
-// fakes of package locktest. It takes them over: Close closes them.
-func NewFromNodes(nodes []Node, opts ...Option) (*Redlock, error) {
-	cfg, err := newConfig(len(nodes), opts)
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 || len(nodes) > MaxNodes {
-		return nil, fmt.Errorf("%w: %d nodes, between 1 and %d are needed", ErrInvalidNode, len(nodes), MaxNodes)
-	}
-	return newRedlock(nodes, cfg)
-}
-
-func newRedlock(nodes []Node, cfg config) (*Redlock, error) {
-	var id [8]byte
-	_, _ = rand.Read(id[:])
-	r := &Redlock{
-		cfg: cfg, id: hex.EncodeToString(id[:]), quorum: quorumOf(len(nodes)),
-		places: newPlaces(len(nodes), cfg.clock),
-		group:  newGroup(),
-		done:   make(chan struct{}),
-		leases: make(map[*lease]struct{}),
-	}
-	for _, n := range nodes {
-		r.members = append(r.members, &member{Node: n})
-	}
-	return r, nil
 }
 
 // attemptName tells one attempt from all others, in public: it follows the holder

@@ -98,6 +98,7 @@ var wholeStory = []string{
 	`GRANT .*order:1001 to `,
 	`PAUSE .*3 of 5 nodes hang`,
 	`LOST .*report:daily is told after`,
+	`GRANT .*report:daily to .* a higher fencing token`,
 	`^order:1001 +[1-9]\d* .* +[1-9]\d* +0 +yes$`,
 	`^report:daily +[1-9]\d* .* 1 +yes$`,
 	`^all +[1-9]\d* .* +[1-9]\d* +1 +yes$`,

@@ -12,6 +12,9 @@ import (
 // embedded is a node inside this process.
 type embedded struct {
 	redis *miniredis.Miniredis
+	// Kept here, for a node that is paused inside a script does not even say its address.
+	server *server.Server
+	addr   string
 
 	mu     sync.Mutex
 	paused chan struct{} // closed by Resume; nil while running
@@ -25,12 +28,12 @@ func startEmbedded(n int) (*Set, error) {
 			return nil, errors.Join(fmt.Errorf("embedded node: %w", err), set.Stop())
 		}
 		m.ClockTTL(true) // without it no key would ever expire
-		set.nodes = append(set.nodes, &embedded{redis: m})
+		set.nodes = append(set.nodes, &embedded{redis: m, server: m.Server(), addr: m.Addr()})
 	}
 	return set, nil
 }
 
-func (e *embedded) Addr() string { return e.redis.Addr() }
+func (e *embedded) Addr() string { return e.addr }
 
 // Pause holds every command back before it is carried out, as a stopped process
 // does; an error reply would be a much milder fault.
@@ -42,7 +45,7 @@ func (e *embedded) Pause() error {
 	}
 	paused := make(chan struct{})
 	e.paused = paused
-	e.redis.Server().SetPreHook(func(*server.Peer, string, ...string) bool {
+	e.server.SetPreHook(func(*server.Peer, string, ...string) bool {
 		<-paused
 		return false
 	})
@@ -55,7 +58,7 @@ func (e *embedded) Resume() error {
 	if e.paused == nil {
 		return nil
 	}
-	e.redis.Server().SetPreHook(nil)
+	e.server.SetPreHook(nil)
 	close(e.paused)
 	e.paused = nil
 	return nil
