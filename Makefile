@@ -23,6 +23,8 @@ help: ## Show this list.
 test: vet ## Install what is missing if possible, vet, and run all tests with the race detector.
 	@# One package at a time: those that start servers and measure time must not fight for the same cores.
 	$(GO) test -race -p 1 -timeout 15m ./...
+	@# The race detector makes the simulation seven times slower: it runs fewer histories above, and all of them here.
+	@$(STRICT) $(GO) test -count=1 -timeout 10m -run 'TestSimulation$$' -v ./lock/locktest | grep -E 'histories|^(---|ok|FAIL|PASS)'
 
 .PHONY: vet
 vet: deps ## Check formatting and run go vet.

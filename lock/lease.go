@@ -26,7 +26,7 @@ type lease struct {
 	rounds chan struct{} // one slot: one round of renewal at a time
 
 	mu      sync.Mutex
-	timer   *time.Timer   // goes off at the earliest of the three below
+	timer   *time.Timer   // goes off at the earliest of the three below, if not before
 	expires time.Duration // on the clock: when validity ends
 	renewAt time.Duration // when the next round of renewal is due; never if none
 	holdEnd time.Duration // when MaxHold is reached
@@ -62,7 +62,7 @@ func newLease(ctx, hooked context.Context, a *attempt) *lease {
 	r.mu.Unlock()
 	l.mu.Lock()
 	// By the clock as it is now: this goroutine may have stood still since.
-	l.timer = time.AfterFunc(l.nextEvent()-r.cfg.clock(), l.watch)
+	l.timer = time.AfterFunc(l.nap(r.cfg.clock()), l.watch)
 	l.mu.Unlock()
 	select {
 	case <-r.done: // Close may have looked before this lease was there to see
@@ -72,8 +72,14 @@ func newLease(ctx, hooked context.Context, a *attempt) *lease {
 	return l
 }
 
-// nextEvent is when the lease must be looked at. mu must be held.
-func (l *lease) nextEvent() time.Duration { return min(l.expires, l.renewAt, l.holdEnd) }
+// maxNap bounds how long the lease goes unwatched: timers stand still while the
+// machine is suspended, and the clock does not.
+const maxNap = time.Second
+
+// nap is how long the lease need not be looked at. mu must be held.
+func (l *lease) nap(now time.Duration) time.Duration {
+	return min(l.expires-now, l.renewAt-now, l.holdEnd-now, maxNap)
+}
 
 // watch is the timer going off. Loss needs no network: that is the point of it.
 func (l *lease) watch() {
@@ -88,7 +94,7 @@ func (l *lease) watch() {
 		l.renewAt = never // until this round has said when the next one is due
 	}
 	if !expired && !held {
-		l.timer.Reset(l.nextEvent() - now)
+		l.timer.Reset(l.nap(now))
 	}
 	l.mu.Unlock()
 	switch {

@@ -23,7 +23,7 @@ func (l *lease) renewByTimer() {
 	if l.ended == nil && l.ctx.Err() == nil {
 		now := l.r.cfg.clock()
 		l.renewAt = now + next
-		l.timer.Reset(l.nextEvent() - now)
+		l.timer.Reset(l.nap(now))
 	}
 }
 
@@ -178,7 +178,7 @@ func (l *lease) prolong(expires time.Duration) bool {
 		return false
 	}
 	l.expires = max(l.expires, expires)
-	l.timer.Reset(l.nextEvent() - now)
+	l.timer.Reset(l.nap(now))
 	return true
 }
 

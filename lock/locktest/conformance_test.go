@@ -11,7 +11,7 @@ import (
 )
 
 func TestLockerOnFakes(t *testing.T) {
-	for _, n := range []int{1, 3, 5} {
+	for _, n := range []int{1, 2, 3, 4, 5} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) { locktest.TestLocker(t, locktest.NewFakes(t, n)) })
 	}
 }

@@ -54,8 +54,8 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-// replay tells one history. Jitter inside package lock and the scheduler are not
-// of the seed, so it is told again, a few times at most, until it goes wrong.
+// replay tells one history. The order in which goroutines run at one instant is
+// not of the seed, so it is told again, a few times at most, until it goes wrong.
 func replay(t *testing.T, seed uint64) {
 	const tries = 50
 	var lines []string

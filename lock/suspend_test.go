@@ -1,0 +1,43 @@
+package lock_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+// TestSuspendedHostDoesNotTrustItsLease wakes a host after an hour during which
+// its monotonic clock, and so its timers, stood still.
+func TestSuspendedHostDoesNotTrustItsLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		var suspended atomic.Int64
+		clock := func() time.Duration { return time.Since(began) + time.Duration(suspended.Load()) }
+		locker := locktest.NewFakes(t, 3, lock.WithClock(clock))(t)
+		lease, err := locker.Acquire(t.Context(), "job", lock.NoRenew())
+		if err != nil {
+			t.Fatal(err)
+		}
+		suspended.Add(int64(time.Hour))
+		if left := lease.Remaining(); left > 0 {
+			t.Errorf("%v left after an hour", left)
+		}
+		if err := lease.Extend(t.Context()); !errors.Is(err, lock.ErrLost) {
+			t.Errorf("Extend says %v, want ErrLost", err)
+		}
+		awake := time.Now()
+		<-lease.Context().Done()
+		if d := time.Since(awake); d > time.Second {
+			t.Errorf("the loss was signalled %v after waking up", d)
+		}
+		if cause := context.Cause(lease.Context()); !errors.Is(cause, lock.ErrLost) {
+			t.Errorf("cause is %v", cause)
+		}
+	})
+}
