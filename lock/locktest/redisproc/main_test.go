@@ -2,6 +2,7 @@ package redisproc_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -14,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) {
 	if os.Getenv(helperEnv) != "" {
-		helper() // this process is the one that orphan_test.go lets die
+		helper() // this process is the one that orphan_linux_test.go lets die
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -71,4 +72,20 @@ func eventually(t *testing.T, what string, cond func() bool) {
 			t.Fatalf("never happened: %s", what)
 		}
 	}
+}
+
+// helperEnv makes the test binary start a server, print where it is and wait to be killed.
+const helperEnv = "REDISPROC_TEST_HELPER"
+
+func helper() {
+	s, err := redisproc.Start(context.Background())
+	if err != nil {
+		fmt.Println("error:", err)
+		os.Exit(1)
+	}
+	fmt.Println(s.Addr())
+	if os.Getenv(helperEnv) == "panic" {
+		panic("on purpose")
+	}
+	select {} // a timer or signal handler is not needed: this ends with SIGKILL
 }

@@ -2,7 +2,6 @@ package redisproc_test
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,27 +13,8 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
 
-// helperEnv makes the test binary start a server, print where it is and wait to be killed.
-const helperEnv = "REDISPROC_TEST_HELPER"
-
-func helper() {
-	s, err := redisproc.Start(context.Background())
-	if err != nil {
-		fmt.Println("error:", err)
-		os.Exit(1)
-	}
-	fmt.Println(s.Addr())
-	if os.Getenv(helperEnv) == "panic" {
-		panic("on purpose")
-	}
-	select {} // a timer or signal handler is not needed: this ends with SIGKILL
-}
-
 // TestNoOrphans lets a program die in two abrupt ways and expects its server to be gone.
 func TestNoOrphans(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux can kill a child with its parent")
-	}
 	for _, death := range []string{"panic", "SIGKILL"} {
 		t.Run(death, func(t *testing.T) {
 			dir := t.TempDir() // where the server's directory is left behind
@@ -70,9 +50,6 @@ func inUse(t *testing.T, dir string) bool {
 // TestServerOutlivesTheThreadThatStartedIt starts a server from a thread that ends. Were the server that thread's child,
 // the kernel would kill it then, at some later moment in real life.
 func TestServerOutlivesTheThreadThatStartedIt(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux binds the life of a child to a thread")
-	}
 	var s *redisproc.Server
 	var err error
 	task := onEndingThread(func() { s, err = redisproc.Start(withinTest(t)) })
