@@ -33,8 +33,8 @@ vet: deps ## Check formatting and run go vet.
 	$(GO) vet ./...
 
 .PHONY: bench
-bench: deps ## Run the benchmarks of the lock.
-	$(GO) test -run '^$$' -bench . -benchmem ./lock/...
+bench: deps ## Run all benchmarks; lock/BENCHMARKS.md says how its table was made.
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m ./lock ./instrument
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME (20s).

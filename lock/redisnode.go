@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -143,8 +144,23 @@ func nodeFault(err error) error {
 		errors.Is(err, redis.ErrPoolTimeout) || errors.As(err, &timeout) && timeout.Timeout() {
 		return fmt.Errorf("%w (%v)", ErrNodeTimeout, err)
 	}
+	var reply redis.Error
+	if errors.As(err, &reply) {
+		if text, _, quotes := strings.Cut(reply.Error(), ", with args beginning with"); quotes {
+			return serverReply(text)
+		}
+	}
 	return err
 }
+
+// serverReply is an error a node replied with, without the arguments it quotes: a
+// server that does not know EVALSHA repeats them, and the token is one.
+type serverReply string
+
+func (e serverReply) Error() string { return string(e) }
+
+// RedisError marks the reply as one, as go-redis does.
+func (serverReply) RedisError() {}
 
 // millis rounds up, so that no TTL becomes zero and Redis never forgets early.
 func millis(d time.Duration) int64 {

@@ -95,7 +95,7 @@ func (r *Redlock) Acquire(ctx context.Context, resource string, opts ...AcquireO
 	if len(c.ts) > 0 {
 		done := AcquireEnd{AcquireStart: e, Attempts: c.attempts, Took: time.Since(c.began), Err: err}
 		if l != nil {
-			done.Validity, done.Fence = l.Remaining(), l.fence
+			done.Validity, done.Fence = l.attempt.validity, l.fence
 		}
 		c.ts.acquireEnd(hooked, done)
 	}

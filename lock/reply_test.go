@@ -3,6 +3,7 @@ package lock
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 )
@@ -65,4 +66,15 @@ func asReply(v any) any {
 		}
 	}
 	return v
+}
+
+func TestNodeFaultDropsArguments(t *testing.T) {
+	token := newToken()
+	err := nodeFault(serverReply("ERR unknown command 'evalsha', with args beginning with: 'abc' '5' 'lock:a' '" + token + "'"))
+	if strings.Contains(err.Error(), token) || !strings.Contains(err.Error(), "unknown command 'evalsha'") {
+		t.Errorf("got %q", err)
+	}
+	if !isPermanent(err) {
+		t.Errorf("%q would be tried again", err)
+	}
 }

@@ -1,0 +1,124 @@
+package instrument_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	noopTrace "go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/lockscope/lockscope/instrument"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+// discard takes spans and does nothing with them.
+type discard struct{ panicking }
+
+func (discard) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
+func (discard) OnEnd(sdktrace.ReadOnlySpan)                     {}
+
+// variants are the decorators whose cost is measured.
+func variants(tb testing.TB) []struct {
+	name string
+	opts []instrument.Option
+} {
+	p := func(s sdktrace.Sampler) instrument.Option {
+		return instrument.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSampler(s), sdktrace.WithSpanProcessor(discard{})))
+	}
+	registered := instrument.WithRegisterer(prometheus.NewRegistry())
+	return []struct {
+		name string
+		opts []instrument.Option
+	}{
+		{"metrics", []instrument.Option{registered, instrument.WithTracerProvider(noopTrace.NewTracerProvider())}},
+		{"native", []instrument.Option{instrument.WithNativeHistograms(), instrument.WithTracerProvider(noopTrace.NewTracerProvider())}},
+		{"noop-tracer", []instrument.Option{instrument.WithTracerProvider(otel.GetTracerProvider())}},
+		{"unsampled", []instrument.Option{p(sdktrace.NeverSample())}},
+		{"sampled", []instrument.Option{p(sdktrace.AlwaysSample())}},
+	}
+}
+
+// BenchmarkNoop is an acquire and release on a Locker that does nothing: what the
+// decorator costs by itself.
+func BenchmarkNoop(b *testing.B) {
+	bench := func(name string, l lock.Locker) {
+		b.Run(name, func(b *testing.B) {
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			b.ReportAllocs()
+			for b.Loop() {
+				pair(b, ctx, l)
+			}
+		})
+	}
+	bench("bare", &noop{})
+	for _, v := range variants(b) {
+		bench(v.name, wrap(b, &noop{}, v.opts...))
+	}
+}
+
+// TestCost holds metrics alone to three allocations.
+func TestCost(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	allocs := func(l lock.Locker) float64 {
+		return testing.AllocsPerRun(1000, func() { pair(t, ctx, l) })
+	}
+	bare, measured := allocs(&noop{}), allocs(wrap(t, &noop{}, variants(t)[0].opts...))
+	if raceEnabled {
+		t.Skipf("sync.Pool forgets on purpose with the race detector: %v allocations", measured-bare)
+	}
+	if measured-bare > 3 {
+		t.Errorf("%v allocations more than %v", measured-bare, bare)
+	}
+}
+
+// BenchmarkRedis alternates between a bare and a decorated pair on real servers,
+// each with a Locker of its own, and reports the ratio of the medians.
+func BenchmarkRedis(b *testing.B) {
+	for _, n := range []int{1, 3} {
+		servers := addrs(locktest.Servers(b, n))
+		for _, v := range variants(b) {
+			b.Run(fmt.Sprintf("nodes=%d/%s", n, v.name), func(b *testing.B) {
+				bare := redlock(b, servers)
+				measured := wrap(b, redlock(b, servers), v.opts...)
+				ctx := context.Background()
+				times := [2][]time.Duration{}
+				for i := 0; b.Loop(); i++ {
+					for j := range 2 { // who goes first alternates too
+						which := (i + j) % 2
+						began := time.Now()
+						if which == 0 {
+							pair(b, ctx, bare)
+						} else {
+							pair(b, ctx, measured)
+						}
+						times[which] = append(times[which], time.Since(began))
+					}
+				}
+				slices.Sort(times[0])
+				slices.Sort(times[1])
+				bareMedian, median := times[0][len(times[0])/2], times[1][len(times[1])/2]
+				b.ReportMetric(float64(bareMedian.Nanoseconds())/1000, "bare-p50-us")
+				b.ReportMetric(float64(median.Nanoseconds())/1000, "p50-us")
+				b.ReportMetric(float64(median)/float64(bareMedian), "p50-x")
+			})
+		}
+	}
+}
+
+func pair(tb testing.TB, ctx context.Context, l lock.Locker) {
+	lease, err := l.Acquire(ctx, "order:1001")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := lease.Release(ctx); err != nil {
+		tb.Fatal(err)
+	}
+}

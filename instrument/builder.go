@@ -1,0 +1,63 @@
+package instrument
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+const namespace = "distributed_lock"
+
+// Bounds of native histograms: without them a client of the lock could make them
+// grow without limit.
+const (
+	nativeFactor     = 1.1
+	nativeMaxBuckets = 100
+	nativeMinReset   = time.Hour
+)
+
+// builder makes metrics and remembers them in order.
+type builder struct {
+	native bool
+	all    []prometheus.Collector
+}
+
+func (b *builder) histogramOpts(name, help string, buckets []float64) prometheus.HistogramOpts {
+	o := prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets}
+	if b.native {
+		o.NativeHistogramBucketFactor = nativeFactor
+		o.NativeHistogramMaxBucketNumber = nativeMaxBuckets
+		o.NativeHistogramMinResetDuration = nativeMinReset
+	}
+	return o
+}
+
+func (b *builder) histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	v := prometheus.NewHistogramVec(b.histogramOpts(name, help, buckets), labels)
+	b.all = append(b.all, v)
+	return v
+}
+
+func (b *builder) plainHistogram(name, help string, buckets []float64) prometheus.Histogram {
+	h := prometheus.NewHistogram(b.histogramOpts(name, help, buckets))
+	b.all = append(b.all, h)
+	return h
+}
+
+func (b *builder) counter(name, help string, labels ...string) *prometheus.CounterVec {
+	v := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
+	b.all = append(b.all, v)
+	return v
+}
+
+func (b *builder) plainCounter(name, help string) prometheus.Counter {
+	c := prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help})
+	b.all = append(b.all, c)
+	return c
+}
+
+func (b *builder) gauge(name, help string, labels ...string) *prometheus.GaugeVec {
+	v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, labels)
+	b.all = append(b.all, v)
+	return v
+}

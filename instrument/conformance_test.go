@@ -1,0 +1,93 @@
+package instrument_test
+
+import (
+	"fmt"
+	"log/slog"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/redis/go-redis/v9"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/lockscope/lockscope/instrument"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+// everything observes in every way there is.
+func everything(t testing.TB) []instrument.Option {
+	return []instrument.Option{
+		instrument.WithRegisterer(prometheus.NewRegistry()),
+		instrument.WithTracerProvider(provider(t, &spans{})),
+		instrument.WithLogger(slog.New(slog.DiscardHandler)),
+		instrument.WithNativeHistograms(),
+	}
+}
+
+// hostile are observers that fail in every way there is.
+func hostile(testing.TB) []instrument.Option {
+	return []instrument.Option{
+		instrument.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(panicking{}))),
+		instrument.WithLogger(slog.New(panicking{})),
+		instrument.WithResourceLabel(func(string) string { panic("label") }),
+		instrument.WithMaxResources(0),
+		instrument.WithLongWait(1),
+	}
+}
+
+func TestLockerOnFakes(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		for name, options := range map[string]func(testing.TB) []instrument.Option{"": everything, "/hostile observers": hostile} {
+			t.Run(fmt.Sprint(n, name), func(t *testing.T) {
+				fakes := locktest.NewFakes(t, n)
+				locktest.TestLocker(t, func(t testing.TB) lock.Locker { return wrap(t, fakes(t), options(t)...) })
+			})
+		}
+	}
+}
+
+func TestLockerOnRedis(t *testing.T) {
+	servers := locktest.Servers(t, 1)
+	locktest.TestLocker(t, func(t testing.TB) lock.Locker {
+		return wrap(t, redlock(t, addrs(servers)), everything(t)...)
+	})
+}
+
+// TestStacked wraps a decorator in another: neither gets in the other's way.
+func TestStacked(t *testing.T) {
+	fakes := locktest.NewFakes(t, 3)
+	locktest.TestLocker(t, func(t testing.TB) lock.Locker {
+		return wrap(t, lock.Reentrant(wrap(t, fakes(t), everything(t)...)), everything(t)...)
+	})
+}
+
+func wrap(t testing.TB, next lock.Locker, opts ...instrument.Option) *instrument.Locker {
+	t.Helper()
+	l, err := instrument.Wrap(next, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// redlock is on servers that were empty from the start.
+func redlock(t testing.TB, addrs []string, opts ...lock.Option) *lock.Redlock {
+	t.Helper()
+	var clients []redis.UniversalClient
+	for _, addr := range addrs {
+		clients = append(clients, redis.NewClient(&redis.Options{Addr: addr}))
+	}
+	l, err := lock.New(clients, append([]lock.Option{lock.WithRestartQuarantine(0)}, opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+		for _, c := range clients {
+			_ = c.Close()
+		}
+	})
+	return l
+}

@@ -1,0 +1,47 @@
+package instrument_test
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestImports keeps what serves and what exports out of what measures.
+func TestImports(t *testing.T) {
+	direct := list(t, "{{range .Imports}}{{.}} {{end}}")
+	for _, path := range direct {
+		std := !strings.Contains(strings.Split(path, "/")[0], ".")
+		if std || slices.Contains([]string{
+			"github.com/lockscope/lockscope/lock",
+			"github.com/prometheus/client_golang/prometheus",
+			"go.opentelemetry.io/otel",
+			"go.opentelemetry.io/otel/attribute",
+			"go.opentelemetry.io/otel/codes",
+			"go.opentelemetry.io/otel/propagation",
+			"go.opentelemetry.io/otel/semconv/v1.43.0",
+			"go.opentelemetry.io/otel/trace",
+			"go.opentelemetry.io/otel/trace/noop",
+		}, path) {
+			continue
+		}
+		t.Errorf("package instrument imports %s: measure here, serve in exporter", path)
+	}
+	deps := list(t, "{{range .Deps}}{{.}} {{end}}")
+	for _, path := range deps {
+		for _, banned := range []string{"go.opentelemetry.io/otel/sdk", "github.com/prometheus/client_golang/prometheus/promhttp", "net/http/pprof"} {
+			if strings.HasPrefix(path, banned) {
+				t.Errorf("package instrument needs %s", path)
+			}
+		}
+	}
+	if len(direct) < 5 || len(deps) < len(direct) {
+		t.Errorf("%d imports, %d dependencies: the check looks at nothing", len(direct), len(deps))
+	}
+}
+
+func list(t *testing.T, format string) []string {
+	out, err := exec.Command("go", "list", "-f", format, ".").Output()
+	must(t, err)
+	return strings.Fields(string(out))
+}

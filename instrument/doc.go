@@ -1,0 +1,86 @@
+// Package instrument measures a lock: a decorator over any lock.Locker, with
+// Prometheus metrics, OpenTelemetry spans and slog.
+//
+//	locker, err := lock.New(clients)
+//	...
+//	measured, err := instrument.Wrap(locker,
+//		instrument.WithRegisterer(registry),
+//		instrument.WithTracerProvider(provider),
+//		instrument.WithLogger(logger))
+//	...
+//	err = lock.Do(ctx, measured, "order:1001", work)
+//
+// What a caller of the Locker could see is measured over any Locker: waits, holds,
+// outcomes, losses. What only the algorithm knows (attempts, votes, nodes,
+// renewals, blockers) is there if the Locker reports to a lock.Trace, as Redlock
+// does. A lock.Trace of the caller's goes on being told.
+//
+// Observers cannot get in the way of locking: panics in label functions, tracers
+// and log handlers are contained and counted, logging happens in the background,
+// and nothing here waits for the network.
+//
+// # Metrics
+//
+// They are collected with or without a registerer; the Locker is a
+// prometheus.Collector.
+//
+//	name                                        type       labels
+//	distributed_lock_wait_seconds               histogram  resource
+//	distributed_lock_failures_total             counter    resource
+//	distributed_lock_acquisitions_total         counter    resource, outcome
+//	distributed_lock_attempts_total             counter    resource
+//	distributed_lock_waiting                    gauge      resource
+//	distributed_lock_long_waits_total           counter    resource
+//	distributed_lock_held                       gauge      resource
+//	distributed_lock_hold_seconds               histogram  resource
+//	distributed_lock_validity_seconds           histogram  resource
+//	distributed_lock_extensions_total           counter    resource, outcome
+//	distributed_lock_lost_total                 counter    resource, reason
+//	distributed_lock_release_failures_total     counter    resource
+//	distributed_lock_node_duration_seconds      histogram  redis_node, operation
+//	distributed_lock_node_failures_total        counter    redis_node, operation, reason
+//	distributed_lock_node_up                    gauge      redis_node
+//	distributed_lock_nodes                      gauge
+//	distributed_lock_quorum_nodes               gauge
+//	distributed_lock_vote_margin                histogram
+//	distributed_lock_resource_overflow_total    counter
+//	distributed_lock_observer_panics_total      counter
+//
+// Outcomes of acquisitions are acquired, contended, timeout, canceled, no_quorum
+// and error; of extensions ok, lost and error. Reasons of a loss are expired
+// (nothing renewed it), extend_failed (renewals did not get through), taken_over (a
+// quorum no longer knew it) and max_hold. A lease ended by the closing of its
+// Locker or by its caller's context is not lost. Reasons of a node's failure are
+// timeout, canceled, refused, readonly, noscript, busy (not asked), guard (may not
+// vote) and other. Operations are acquire, extend, release and raise.
+//
+// A wait is observed for every finished Acquire, also for a failed one. A NoWait
+// call that finds the lock held is the outcome contended, and not a failure. All
+// series of a resource exist from its first Acquire on. wait and hold carry
+// exemplars with trace_id and span_id while the span is sampled.
+//
+// The label resource is bounded. Words that look like ids become "*": order:1001
+// is counted as order:*. Further values than the 100th are counted as other.
+// Decorators that share a registry share their metrics; distributed_lock_nodes
+// and distributed_lock_quorum_nodes are then those of the last one used. Keep
+// Redlocks of different size apart with prometheus.WrapRegistererWith.
+//
+// # Spans
+//
+// lock.acquire (INTERNAL) is a child of the caller's span, and "EVALSHA lock.<operation>"
+// (CLIENT) of each node one of lock.acquire, lock.extend or lock.release. lock.release
+// links to lock.acquire; so does lock.extend, which is the root of a new trace for
+// automatic renewal. While another process holds the lock, lock.acquire names it in
+// distributed_lock.blocker.instance and links to the span that acquired it, whose
+// traceparent travels in the lock's value. A node that failed and was outvoted
+// leaves lock.acquire without an error. There are no span events, no statements and
+// no tokens.
+//
+// # Logs
+//
+// Silent without WithLogger. Told are: "lease lost" (error); "renewal failed,
+// lease still valid", "no quorum", "still waiting for the lock", "released a lease that
+// was already gone" and "release could not be confirmed" (warnings), with trace_id
+// and span_id, and the reason of every node. Records wait in a short queue for the
+// handler; Flush waits for them.
+package instrument

@@ -1,0 +1,149 @@
+package instrument
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// Locker measures a lock.Locker. Its zero value is not usable: see Wrap. It is
+// safe for concurrent use.
+type Locker struct {
+	next     lock.Locker
+	metrics  *metrics
+	label    func(string) string
+	longWait time.Duration
+	tracing  *tracing  // nil if tracing is off
+	log      *logQueue // nil if nobody listens
+
+	hooks *lock.Trace
+	// told is an empty context in which hooks is installed, and hidden one with
+	// every value an Acquire adds to its caller's: they know the keys of values
+	// whose types are not exported.
+	told, hidden context.Context
+	// watches keeps watch values whose AfterFunc was stopped before it ran.
+	watches sync.Pool
+}
+
+var (
+	_ lock.Locker          = (*Locker)(nil)
+	_ prometheus.Collector = (*Locker)(nil)
+)
+
+// Wrap returns a Locker that behaves as next does and measures it.
+//
+// It fails with ErrInvalidOption for a nil next, a nil option or a value that is
+// not usable, and with the registry's error if another collector has taken one of
+// the metrics' names.
+func Wrap(next lock.Locker, opts ...Option) (*Locker, error) {
+	cfg, err := newConfig(opts)
+	if err != nil {
+		return nil, err
+	}
+	if next == nil {
+		return nil, fmt.Errorf("%w: the Locker to wrap is nil", ErrInvalidOption)
+	}
+	m, err := register(cfg.registerer, newMetrics(cfg.maxResources, cfg.native))
+	if err != nil {
+		return nil, err
+	}
+	l := &Locker{next: next, metrics: m, label: cfg.label, longWait: cfg.longWait}
+	l.log = newLogQueue(cfg.logger, m.panics)
+	l.tracing = l.newTracing(cfg.tracerProvider, cfg.nodeSpans)
+	l.hooks = l.newHooks()
+	l.told = lock.WithTrace(context.Background(), l.hooks)
+	l.hidden = hide(l.told)
+	l.watches.New = func() any { return newWatch(l) }
+	return l, nil
+}
+
+// Describe implements prometheus.Collector.
+func (l *Locker) Describe(ch chan<- *prometheus.Desc) { l.metrics.Describe(ch) }
+
+// Collect implements prometheus.Collector.
+func (l *Locker) Collect(ch chan<- prometheus.Metric) { l.metrics.Collect(ch) }
+
+// Flush waits until the log handler was given every record so far, or ctx ends,
+// whose error it then returns. A program calls it before it exits; the decorator
+// goes on working afterwards.
+func (l *Locker) Flush(ctx context.Context) error {
+	if l.log == nil {
+		return nil
+	}
+	return l.log.flush(ctx)
+}
+
+// Acquire implements lock.Locker: it returns what the wrapped Locker returns, and
+// a lease that is measured until its release or its loss.
+func (l *Locker) Acquire(ctx context.Context, resource string, opts ...lock.AcquireOption) (lock.Lease, error) {
+	// One allocation for the context next gets and the lease that may come of it.
+	m := &lease{call: call{Context: ctx, owner: l, resource: resource, began: time.Now()}}
+	c := &m.call
+	c.series = l.seriesOf(resource)
+	c.series.waiting.Inc()
+	defer c.series.waiting.Dec()
+	if l.tracing != nil {
+		l.startAcquire(c, opts)
+	}
+	inner, err := l.next.Acquire(c, resource, opts...)
+	if err != nil || inner == nil {
+		l.failed(c, err, opts)
+		return nil, err
+	}
+	l.acquired(m, inner, ctx)
+	return m, nil
+}
+
+// acquired measures a success.
+func (l *Locker) acquired(m *lease, inner lock.Lease, caller context.Context) {
+	c := &m.call
+	m.next, m.waited = inner, time.Since(c.began)
+	m.user = leaseContext{Context: inner.Context(), caller: caller, owner: l}
+	c.series.outcomes[acquired].Inc()
+	c.series.held.Inc()
+	validity := time.Duration(c.validity.Load())
+	if validity == 0 { // no hook has told
+		validity = inner.Remaining()
+	}
+	c.series.validity.Observe(max(0, validity.Seconds()))
+	observe(c.series.wait, m.waited, c.spanContext())
+	l.finish(c, acquired, validity, nil, false)
+	m.startWatch()
+}
+
+// failed measures a failure; a NoWait call that finds the lock held is none.
+func (l *Locker) failed(c *call, err error, opts []lock.AcquireOption) {
+	out := outcomeOf(err)
+	failure := out != contended || !c.tries(opts)
+	c.series.outcomes[out].Inc()
+	if failure {
+		c.series.failures.Inc()
+	}
+	observe(c.series.wait, time.Since(c.began), c.spanContext())
+	l.finish(c, out, 0, err, failure)
+	if quorum, ok := errors.AsType[*lock.QuorumError](err); ok {
+		l.logNoQuorum(c, quorum)
+	}
+}
+
+// finish ends what began with the call: timer and span.
+func (l *Locker) finish(c *call, out outcome, validity time.Duration, err error, failure bool) {
+	c.stopLongWait()
+	if c.span != nil {
+		l.endAcquire(c, out, validity, err, failure)
+	}
+}
+
+// contain keeps a panic of somebody who observes from reaching those who lock.
+// It must be deferred itself.
+func (l *Locker) contain() {
+	if recover() != nil {
+		l.metrics.panics.Inc()
+	}
+}

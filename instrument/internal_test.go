@@ -1,0 +1,78 @@
+package instrument
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+type never struct{ lock.Locker }
+
+// TestNoSpanHooks: what nobody traces must not cost.
+func TestNoSpanHooks(t *testing.T) {
+	for name, c := range map[string]struct {
+		opts  []Option
+		spans bool
+	}{
+		"off":           {[]Option{WithTracerProvider(noop.NewTracerProvider())}, false},
+		"no node spans": {[]Option{WithNodeSpans(false)}, false},
+		"default":       {nil, true},
+	} {
+		l, err := Wrap(never{}, c.opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if has := l.hooks.NodeStart != nil; has != c.spans {
+			t.Errorf("%s: NodeStart is installed: %v", name, has)
+		}
+	}
+}
+
+func TestTraceparent(t *testing.T) {
+	sc := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}, TraceFlags: trace.FlagsSampled})
+	if got := parseTraceparent(traceparent(sc)); !got.IsValid() || got.TraceID() != sc.TraceID() || got.SpanID() != sc.SpanID() || !got.IsSampled() {
+		t.Errorf("%v came back as %v", sc, got)
+	}
+	for _, s := range []string{"", "x", "00-00-00-00", strings.Repeat("f", 55), "00-" + strings.Repeat("0", 32) + "-" + strings.Repeat("1", 16) + "-01"} {
+		if sc := parseTraceparent(s); sc.IsValid() {
+			t.Errorf("%q is read as %v", s, sc)
+		}
+	}
+}
+
+// TestVotes counts late votes, and forgets those of earlier attempts.
+func TestVotes(t *testing.T) {
+	l, err := Wrap(never{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &call{Context: context.Background(), owner: l}
+	c.start(lock.AcquireStart{Nodes: 5, Quorum: 3})
+	ch := make(chan float64, 1)
+	l.metrics.margin = recorder{l.metrics.margin, ch}
+	for _, v := range []struct {
+		attempt int
+		granted bool
+	}{{1, true}, {1, false}, {2, true}, {1, true}, {2, true}, {2, true}, {2, false}, {2, true}} {
+		if len(ch) != 0 {
+			t.Fatal("observed too early")
+		}
+		c.vote(v.attempt, v.granted)
+	}
+	if got := <-ch; got != 1 {
+		t.Errorf("margin %v, want 1", got)
+	}
+}
+
+type recorder struct {
+	prometheus.Histogram
+	seen chan float64
+}
+
+func (r recorder) Observe(v float64) { r.seen <- v }

@@ -1,0 +1,86 @@
+package instrument_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+func TestLosses(t *testing.T) {
+	newLocker := locktest.NewFakes(t, 3)
+	l := wrap(t, newLocker(t))
+	lost := func(reason string) float64 {
+		return gather(t, l, "lost_total", "resource", "x", "reason", reason)
+	}
+	lease, err := l.Acquire(t.Context(), "x", lock.TTL(300*time.Millisecond), lock.NoRenew())
+	must(t, err)
+	if got := gather(t, l, "held", "resource", "x"); got != 1 {
+		t.Errorf("held is %v", got)
+	}
+	eventually(t, "the loss is counted", func() bool { return lost("expired") == 1 })
+	if got := gather(t, l, "held", "resource", "x"); got != 0 {
+		t.Errorf("held is %v after the loss", got)
+	}
+	time.Sleep(20 * time.Millisecond)
+	if err := lease.Release(t.Context()); err == nil {
+		t.Error("a lost lease was released")
+	}
+	_ = lease.Release(t.Context())
+	if got := gather(t, l, "release_failures_total", "resource", "x"); got != 1 {
+		t.Errorf("%v release failures", got)
+	}
+	_, err = l.Acquire(t.Context(), "x", lock.MaxHold(10*time.Millisecond), lock.TTL(300*time.Millisecond))
+	must(t, err)
+	eventually(t, "the end of the hold is counted", func() bool { return lost("max_hold") == 1 })
+	if got := gather(t, l, "hold_seconds", "resource", "x"); got != 2 {
+		t.Errorf("%v holds, want 2", got)
+	}
+}
+
+// TestLossByFailure pauses nodes under a lease, and takes the lock away under another.
+func TestLossByFailure(t *testing.T) {
+	var servers []*locktest.FakeServer
+	var nodes []lock.Node
+	for i := range 3 {
+		s := locktest.NewFakeServer(fmt.Sprint("node", i))
+		t.Cleanup(s.Close)
+		servers, nodes = append(servers, s), append(nodes, s.Connect(uint64(i), locktest.Faults{}))
+	}
+	r, err := lock.NewFromNodes(nodes)
+	must(t, err)
+	t.Cleanup(func() { must(t, r.Close()) })
+	l := wrap(t, r)
+	lost := func(reason string) bool { return gather(t, l, "lost_total", "resource", "x", "reason", reason) == 1 }
+
+	lease, err := l.Acquire(t.Context(), "x", lock.TTL(time.Second))
+	must(t, err)
+	servers[0].Pause()
+	servers[1].Pause()
+	eventually(t, "lost by failed renewals", func() bool { return lost("extend_failed") })
+	if gather(t, l, "extensions_total", "resource", "x", "outcome", "error") == 0 {
+		t.Error("no failed extension")
+	}
+	if gather(t, l, "node_failures_total", "redis_node", "node0", "operation", "extend", "reason", "timeout") == 0 {
+		t.Error("no timeout of node0")
+	}
+	if up := gather(t, l, "node_up", "redis_node", "node0"); up != 0 {
+		t.Errorf("node0 is up: %v", up)
+	}
+	servers[0].Resume()
+	servers[1].Resume()
+	_ = lease.Release(t.Context())
+
+	_, err = l.Acquire(t.Context(), "x", lock.TTL(2*time.Second))
+	must(t, err)
+	for _, s := range servers {
+		s.Crash()
+		s.RestartEmpty(0)
+	}
+	eventually(t, "lost because the nodes forgot it", func() bool { return lost("taken_over") })
+	eventually(t, "the round is counted", func() bool {
+		return gather(t, l, "extensions_total", "resource", "x", "outcome", "lost") == 1
+	})
+}

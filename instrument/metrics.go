@@ -1,0 +1,135 @@
+package instrument
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// metrics is the catalogue: every metric there is, and its children so far.
+type metrics struct {
+	all []prometheus.Collector
+
+	wait, hold, validity            *prometheus.HistogramVec
+	failures, acquisitions          *prometheus.CounterVec
+	attempts, extensions            *prometheus.CounterVec
+	lost, releaseFailures, longWait *prometheus.CounterVec
+	waiting, held                   *prometheus.GaugeVec
+
+	nodeDuration *prometheus.HistogramVec
+	nodeFailures *prometheus.CounterVec
+	nodeUp       *prometheus.GaugeVec
+	// nodes and quorum have no labels. They are vectors so that they do not exist
+	// before they are known: 0 would be a wrong answer.
+	nodes, quorum *prometheus.GaugeVec
+	size          atomic.Int64 // what they say: nodes << 32 | quorum
+
+	margin           prometheus.Histogram
+	overflow, panics prometheus.Counter
+
+	limit int
+
+	mu      sync.RWMutex
+	byLabel map[string]*series
+	other   *series // nil until there is something to fold into it
+
+	nodesMu sync.Mutex
+	byNode  atomic.Pointer[map[string]*node] // replaced, with nodesMu held, and never changed
+}
+
+func newMetrics(maxResources int, native bool) *metrics {
+	b := &builder{native: native}
+	m := &metrics{
+		limit: maxResources, byLabel: make(map[string]*series),
+
+		wait: b.histogram("wait_seconds", "Time from calling Acquire to its return, whatever the outcome.",
+			[]float64{.001, .005, .01, .05, .1, .5, 1, 5}, "resource"),
+		failures:     b.counter("failures_total", "Calls of Acquire that ended without the lock. A NoWait call that found it held is not one.", "resource"),
+		acquisitions: b.counter("acquisitions_total", "Calls of Acquire that have ended, by outcome.", "resource", "outcome"),
+		attempts:     b.counter("attempts_total", "Rounds of voting made by calls of Acquire.", "resource"),
+		waiting:      b.gauge("waiting", "Calls of Acquire that have not returned yet.", "resource"),
+		longWait:     b.counter("long_waits_total", "Calls of Acquire that waited for longer than the threshold of the long-wait log.", "resource"),
+		held:         b.gauge("held", "Leases that this process holds.", "resource"),
+		hold: b.histogram("hold_seconds", "Time from acquiring a lease to the end of its release, or to its loss.",
+			[]float64{.01, .05, .1, .5, 1, 5, 10, 30, 60, 300}, "resource"),
+		validity: b.histogram("validity_seconds", "Validity left of a lease when it was acquired.",
+			[]float64{.01, .05, .1, .5, 1, 5, 10, 30, 60}, "resource"),
+		extensions:      b.counter("extensions_total", "Rounds of renewal, by outcome.", "resource", "outcome"),
+		lost:            b.counter("lost_total", "Leases that ended before they were released, by reason.", "resource", "reason"),
+		releaseFailures: b.counter("release_failures_total", "Releases that found the lease gone, or could not tell.", "resource"),
+
+		nodeDuration: b.histogram("node_duration_seconds", "Time a node took for one command.",
+			[]float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1}, "redis_node", "operation"),
+		nodeFailures: b.counter("node_failures_total", "Commands a node did not carry out, by reason. Saying no is not a failure.",
+			"redis_node", "operation", "reason"),
+		nodeUp: b.gauge("node_up", "Whether the last command on a node got an answer.", "redis_node"),
+		nodes:  b.gauge("nodes", "Nodes that are asked."),
+		quorum: b.gauge("quorum_nodes", "Nodes that must agree."),
+		margin: b.plainHistogram("vote_margin", "Votes beyond the quorum in won rounds, late votes included; at 0, one failing node more is one too many.",
+			[]float64{0, 1, 2, 3, 4}),
+		overflow: b.plainCounter("resource_overflow_total", "Calls of Acquire whose resource label became other because there are too many resources."),
+		panics:   b.plainCounter("observer_panics_total", "Panics of label functions, tracers and log handlers that were contained."),
+	}
+	m.all = b.all
+	m.byNode.Store(new(map[string]*node))
+	return m
+}
+
+// Describe implements prometheus.Collector.
+func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
+	for _, c := range m.all {
+		c.Describe(ch)
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (m *metrics) Collect(ch chan<- prometheus.Metric) {
+	for _, c := range m.all {
+		c.Collect(ch)
+	}
+}
+
+// register returns the metrics to use: m, or those that another decorator has
+// registered before.
+func register(r prometheus.Registerer, m *metrics) (*metrics, error) {
+	if r == nil {
+		return m, nil
+	}
+	if v := reflect.ValueOf(r); v.Kind() == reflect.Pointer && v.IsNil() {
+		return nil, fmt.Errorf("%w: WithRegisterer: a nil %T", ErrInvalidOption, r)
+	}
+	err := r.Register(m)
+	var already prometheus.AlreadyRegisteredError
+	if !errors.As(err, &already) {
+		if err != nil {
+			return nil, fmt.Errorf("instrument: register metrics: %w", err)
+		}
+		return m, nil
+	}
+	switch known := already.ExistingCollector.(type) {
+	case *metrics:
+		return known, nil
+	case *Locker: // registered by hand
+		return known.metrics, nil
+	default:
+		// The registry compares descriptions only: same names, something else.
+		return nil, fmt.Errorf("instrument: register metrics: a foreign %T has taken their names: %w", known, err)
+	}
+}
+
+// observe adds an exemplar if its trace is kept, so that it leads somewhere.
+func observe(o prometheus.Observer, d time.Duration, sc trace.SpanContext) {
+	if sc.IsSampled() && sc.IsValid() {
+		if e, ok := o.(prometheus.ExemplarObserver); ok {
+			e.ObserveWithExemplar(d.Seconds(), prometheus.Labels{"trace_id": sc.TraceID().String(), "span_id": sc.SpanID().String()})
+			return
+		}
+	}
+	o.Observe(d.Seconds())
+}

@@ -1,0 +1,98 @@
+package instrument
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Defaults of Wrap.
+const (
+	// DefaultMaxResources is how many values the resource label may take. A value
+	// costs some 60 series.
+	DefaultMaxResources = 100
+	// DefaultLongWait is after how long a wait is told to the logger.
+	DefaultLongWait = 5 * time.Second
+)
+
+// ErrInvalidOption says that an option's value is not usable. Wrap wraps it.
+var ErrInvalidOption = errors.New("instrument: invalid option")
+
+type config struct {
+	registerer     prometheus.Registerer
+	tracerProvider trace.TracerProvider
+	logger         *slog.Logger
+	label          func(string) string
+	maxResources   int
+	native         bool
+	nodeSpans      bool
+	longWait       time.Duration
+}
+
+// Option configures Wrap.
+type Option func(*config)
+
+// WithRegisterer registers the metrics. Decorators that register with the same
+// registry share one set of metrics: the first one's, with its MaxResources and
+// its kind of histograms. Without this option, and with nil, nothing is
+// registered; register the Locker itself then, or let it be.
+func WithRegisterer(r prometheus.Registerer) Option { return func(c *config) { c.registerer = r } }
+
+// WithTracerProvider sets where spans go. Without it, and with nil, that is the
+// global provider of OpenTelemetry, also if it is set later. With the provider of
+// package go.opentelemetry.io/otel/trace/noop, tracing is off and costs nothing.
+//
+// Span processors run inside of Acquire, Extend and Release and must not block.
+func WithTracerProvider(p trace.TracerProvider) Option {
+	return func(c *config) { c.tracerProvider = p }
+}
+
+// WithLogger sets who is told of lost leases, failed renewals, missing quorums,
+// long waits and releases that came too late. Without it, and with nil, nobody
+// is. Records are handled one by one in the background; if the handler cannot
+// keep up, records are dropped and the next one says how many.
+func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l } }
+
+// WithResourceLabel computes the resource label from the resource name, instead
+// of folding what looks like an id to "*". It is called in every Acquire. The
+// number of values stays bounded by WithMaxResources. If it panics or returns "",
+// the label is what it would have been without it; bytes that are not UTF-8 are
+// replaced, and 128 bytes is the most that is used. nil is ignored.
+func WithResourceLabel(label func(resource string) string) Option {
+	return func(c *config) { c.label = label }
+}
+
+// WithMaxResources sets how many values the resource label may take before
+// further ones become "other". Zero makes all of them "other"; a negative n makes
+// Wrap fail.
+func WithMaxResources(n int) Option { return func(c *config) { c.maxResources = n } }
+
+// WithNativeHistograms adds native histograms to the classic buckets, with growth
+// factor 1.1 and at most 100 buckets each.
+func WithNativeHistograms() Option { return func(c *config) { c.native = true } }
+
+// WithNodeSpans says whether each command on a node gets a span. It is on by
+// default; switch it off if the Redis clients trace their commands themselves.
+func WithNodeSpans(on bool) Option { return func(c *config) { c.nodeSpans = on } }
+
+// WithLongWait sets after how long a wait is logged and counted as long, while it
+// still goes on. Zero or less switches that off.
+func WithLongWait(d time.Duration) Option { return func(c *config) { c.longWait = d } }
+
+func newConfig(opts []Option) (config, error) {
+	c := config{maxResources: DefaultMaxResources, nodeSpans: true, longWait: DefaultLongWait}
+	for _, opt := range opts {
+		if opt == nil {
+			return c, fmt.Errorf("%w: nil Option", ErrInvalidOption)
+		}
+		opt(&c)
+	}
+	if c.maxResources < 0 {
+		return c, fmt.Errorf("%w: WithMaxResources(%d) is negative", ErrInvalidOption, c.maxResources)
+	}
+	return c, nil
+}

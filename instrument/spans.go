@@ -1,0 +1,242 @@
+package instrument
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+const (
+	module    = "github.com/lockscope/lockscope"
+	scopeName = module + "/instrument"
+	// maxLinks bounds the blockers one span links to: a long wait has many.
+	maxLinks = 16
+)
+
+// The attributes of our own; there are no semantic conventions for locks.
+const (
+	attrResource     = attribute.Key("distributed_lock.resource")
+	attrMode         = attribute.Key("distributed_lock.mode") // blocking or try
+	attrTTL          = attribute.Key("distributed_lock.ttl")  // this and other times in seconds
+	attrNodes        = attribute.Key("distributed_lock.nodes")
+	attrQuorum       = attribute.Key("distributed_lock.quorum")
+	attrOutcome      = attribute.Key("distributed_lock.outcome")
+	attrAttempts     = attribute.Key("distributed_lock.attempts")
+	attrAttempt      = attribute.Key("distributed_lock.attempt")
+	attrVotes        = attribute.Key("distributed_lock.votes")
+	attrValidity     = attribute.Key("distributed_lock.validity")
+	attrHold         = attribute.Key("distributed_lock.hold")
+	attrGranted      = attribute.Key("distributed_lock.granted")
+	attrBlocker      = attribute.Key("distributed_lock.blocker.instance")
+	attrBlockerSince = attribute.Key("distributed_lock.blocker.since") // RFC 3339
+	attrRelation     = attribute.Key("distributed_lock.link")          // acquire or blocker
+)
+
+// tracing makes spans.
+type tracing struct {
+	tracer    trace.Tracer
+	nodeSpans bool
+
+	mu    sync.RWMutex
+	nodes map[nodeCommand]*nodeSpanConfig
+}
+
+// newTracing is nil if tracing is off.
+func (l *Locker) newTracing(p trace.TracerProvider, nodeSpans bool) (t *tracing) {
+	defer l.contain()
+	if p == nil {
+		p = otel.GetTracerProvider()
+	}
+	switch p.(type) {
+	case noop.TracerProvider, *noop.TracerProvider:
+		return nil
+	}
+	tracer := p.Tracer(scopeName, trace.WithInstrumentationVersion(version()), trace.WithSchemaURL(semconv.SchemaURL))
+	if tracer == nil {
+		return nil
+	}
+	return &tracing{tracer: tracer, nodeSpans: nodeSpans, nodes: make(map[nodeCommand]*nodeSpanConfig)}
+}
+
+// version is of this module, as built into the program.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, m := range append(info.Deps, &info.Main) {
+		if m.Path == module {
+			return m.Version
+		}
+	}
+	return ""
+}
+
+// startAcquire puts the span and its traceparent, which travels in the lock, into
+// the call. If the tracer panics the call goes on without.
+func (l *Locker) startAcquire(c *call, opts []lock.AcquireOption) {
+	defer l.contain()
+	ctx, span := l.tracing.tracer.Start(c.Context, "lock.acquire")
+	if sc := span.SpanContext(); sc.IsValid() {
+		ctx = lock.WithTraceparent(ctx, traceparent(sc))
+	}
+	c.Context, c.span = ctx, span
+	if span.IsRecording() {
+		o := lock.NewAcquireOptions(opts...)
+		span.SetAttributes(attrResource.String(c.resource), attrMode.String(mode(o)), attrTTL.Float64(o.TTL.Seconds()))
+	}
+}
+
+func mode(o lock.AcquireOptions) string {
+	if o.NoWait {
+		return "try"
+	}
+	return "blocking"
+}
+
+// describeAcquire adds what only the wrapped Locker knew: its size and defaults.
+func (l *Locker) describeAcquire(c *call, e lock.AcquireStart) {
+	if c.span.IsRecording() {
+		c.span.SetAttributes(attrNodes.Int(e.Nodes), attrQuorum.Int(e.Quorum),
+			attrMode.String(mode(e.Options)), attrTTL.Float64(e.Options.TTL.Seconds()))
+	}
+}
+
+// endAcquire ends the span; failure is false for a NoWait call that found the lock held.
+func (l *Locker) endAcquire(c *call, out outcome, validity time.Duration, err error, failure bool) {
+	defer l.contain()
+	defer c.span.End()
+	if !c.span.IsRecording() {
+		return
+	}
+	if held, ok := errors.AsType[*lock.HeldError](err); ok {
+		l.linkBlocker(c, held)
+	}
+	c.span.SetAttributes(attrOutcome.String(out.String()))
+	if c.hooked() {
+		c.span.SetAttributes(attrAttempts.Int(int(c.attempts.Load())), attrVotes.Int(int(c.votes.Load())))
+	}
+	if out == acquired {
+		c.span.SetAttributes(attrValidity.Float64(validity.Seconds()))
+	}
+	if failure {
+		fail(c.span, lock.Reason(err))
+	}
+}
+
+// fail takes a word and no error text, which might quote what nobody may see.
+func fail(span trace.Span, reason string) {
+	if reason == "" {
+		reason = lock.ReasonError
+	}
+	span.SetAttributes(semconv.ErrorTypeKey.String(reason))
+	span.SetStatus(codes.Error, reason)
+}
+
+// linkBlocker names who is in the way, and links to the trace in which they acquired.
+func (l *Locker) linkBlocker(c *call, blocker *lock.HeldError) {
+	holder := blocker.Holder
+	if c.span == nil || !c.span.IsRecording() || holder.Instance == "" {
+		return
+	}
+	c.span.SetAttributes(attrBlocker.String(holder.Instance), attrBlockerSince.String(holder.Since.UTC().Format(time.RFC3339Nano)))
+	c.mu.Lock()
+	known := len(c.links) >= maxLinks || slices.Contains(c.links, holder.Traceparent)
+	if !known {
+		c.links = append(c.links, holder.Traceparent)
+	}
+	c.mu.Unlock()
+	if sc := parseTraceparent(holder.Traceparent); !known && sc.IsValid() {
+		c.span.AddLink(trace.Link{SpanContext: sc, Attributes: []attribute.KeyValue{
+			attrRelation.String("blocker"), attrBlocker.String(holder.Instance),
+		}})
+	}
+}
+
+// startRelease returns a nil span if the tracer panics.
+func (l *Locker) startRelease(ctx context.Context, m *lease) (next context.Context, span trace.Span) {
+	next = ctx
+	defer l.contain()
+	inner, span := l.tracing.tracer.Start(ctx, "lock.release", m.call.link()...)
+	if span.IsRecording() {
+		span.SetAttributes(attrResource.String(m.call.resource))
+	}
+	return inner, span
+}
+
+func (l *Locker) endRelease(span trace.Span, hold time.Duration, err error) {
+	defer l.contain()
+	defer span.End()
+	if !span.IsRecording() {
+		return
+	}
+	span.SetAttributes(attrHold.Float64(hold.Seconds()), attrOutcome.String(string(releaseOutcome(err))))
+	if err != nil {
+		fail(span, lock.Reason(err))
+	}
+}
+
+func releaseOutcome(err error) lock.Outcome {
+	if failure, ok := errors.AsType[*lock.ReleaseError](err); ok {
+		return failure.Outcome
+	}
+	if err != nil {
+		return lock.Unknown
+	}
+	return lock.Released
+}
+
+// startRenewal is of a round of automatic renewal: work of its own, long after
+// the trace that acquired has ended.
+func (l *Locker) startRenewal(ctx context.Context, c *call) context.Context {
+	inner, span := l.tracing.tracer.Start(ctx, "lock.extend", append(c.link(), trace.WithNewRoot())...)
+	c.describeExtend(span)
+	return &renewal{Context: inner, call: c, span: span}
+}
+
+// startExtendByHand is of an Extend, which belongs to its caller's trace.
+func (l *Locker) startExtendByHand(r *renewal) {
+	defer l.contain()
+	r.Context, r.span = l.tracing.tracer.Start(r.Context, "lock.extend", r.call.link()...)
+	r.call.describeExtend(r.span)
+}
+
+func (c *call) describeExtend(span trace.Span) {
+	if span.IsRecording() {
+		span.SetAttributes(attrResource.String(c.resource))
+		if ttl := c.ttl.Load(); ttl > 0 {
+			span.SetAttributes(attrTTL.Float64(time.Duration(ttl).Seconds()))
+		}
+	}
+}
+
+func (l *Locker) endExtend(r *renewal, out extension, left time.Duration, err error) {
+	defer l.contain()
+	defer r.span.End()
+	if !r.span.IsRecording() {
+		return
+	}
+	r.span.SetAttributes(attrOutcome.String(out.String()), attrValidity.Float64(max(0, left.Seconds())))
+	if err != nil {
+		fail(r.span, lock.Reason(err))
+	}
+}
+
+// link leads from later spans to the one that acquired.
+func (c *call) link() []trace.SpanStartOption {
+	return []trace.SpanStartOption{trace.WithLinks(trace.Link{
+		SpanContext: c.span.SpanContext(), Attributes: []attribute.KeyValue{attrRelation.String("acquire")},
+	})}
+}

@@ -1,0 +1,233 @@
+package instrument_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"go.opentelemetry.io/otel/codes"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+	noopTrace "go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/lockscope/lockscope/instrument"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+func TestSpans(t *testing.T) {
+	s := new(spans)
+	p := provider(t, s)
+	l := wrap(t, locktest.NewFakes(t, 3)(t), instrument.WithTracerProvider(p))
+	ctx, root := p.Tracer("test").Start(t.Context(), "caller")
+	lease, err := l.Acquire(ctx, "order:1001", lock.TTL(300*time.Millisecond))
+	must(t, err)
+	if got := trace.SpanContextFromContext(lease.Context()); !got.Equal(root.SpanContext()) {
+		t.Errorf("the lease's context has span %v, want the caller's", got.SpanID())
+	}
+	must(t, lease.Extend(ctx))
+	eventually(t, "a renewal", func() bool { return len(s.named("lock.extend")) >= 2 })
+	must(t, lease.Release(ctx))
+	eventually(t, "all spans", func() bool {
+		return len(s.named("EVALSHA lock.acquire")) == 3 && len(s.named("EVALSHA lock.release")) == 3
+	})
+	acquire := s.named("lock.acquire")[0]
+	if acquire.Parent().SpanID() != root.SpanContext().SpanID() || acquire.SpanKind() != trace.SpanKindInternal || acquire.Status().Code != codes.Unset {
+		t.Errorf("lock.acquire has parent %v, kind %v, status %v", acquire.Parent().SpanID(), acquire.SpanKind(), acquire.Status())
+	}
+	wantAttrs(t, acquire, "distributed_lock.resource=order:1001", "distributed_lock.mode=blocking", "distributed_lock.ttl=0.3",
+		"distributed_lock.nodes=3", "distributed_lock.quorum=2", "distributed_lock.outcome=acquired",
+		"distributed_lock.attempts=1", "distributed_lock.votes=2")
+	for _, node := range s.named("EVALSHA lock.acquire") {
+		if node.Parent().SpanID() != acquire.SpanContext().SpanID() || node.SpanKind() != trace.SpanKindClient {
+			t.Errorf("node span has parent %v and kind %v", node.Parent().SpanID(), node.SpanKind())
+		}
+		wantAttrs(t, node, "db.system.name=redis", "db.operation.name=EVALSHA", "db.stored_procedure.name=lock.acquire",
+			"distributed_lock.attempt=1", "distributed_lock.granted=true")
+	}
+	linked := func(span sdktrace.ReadOnlySpan) {
+		t.Helper()
+		if len(span.Links()) != 1 || !span.Links()[0].SpanContext.Equal(acquire.SpanContext()) {
+			t.Errorf("%s links to %v, want the acquire span", span.Name(), span.Links())
+		}
+	}
+	roots := 0
+	for _, extend := range s.named("lock.extend") {
+		linked(extend)
+		wantAttrs(t, extend, "distributed_lock.outcome=ok")
+		if !extend.Parent().IsValid() && extend.SpanContext().TraceID() != root.SpanContext().TraceID() {
+			roots++
+		}
+	}
+	if roots == 0 || roots == len(s.named("lock.extend")) {
+		t.Errorf("%d roots of %d extensions: all but the one by hand expected", roots, len(s.named("lock.extend")))
+	}
+	release := s.named("lock.release")[0]
+	linked(release)
+	wantAttrs(t, release, "distributed_lock.outcome=released")
+	if release.Parent().SpanID() != root.SpanContext().SpanID() {
+		t.Error("lock.release is no child of its caller's span")
+	}
+}
+
+func wantAttrs(t *testing.T, span sdktrace.ReadOnlySpan, want ...string) {
+	t.Helper()
+	have := attrs(span)
+	for _, w := range want {
+		key, value, _ := strings.Cut(w, "=")
+		if have[key] != value {
+			t.Errorf("%s: %s is %q, want %q", span.Name(), key, have[key], value)
+		}
+	}
+}
+
+// TestBlockerIsLinked contends across two processes' worth of lockers.
+func TestBlockerIsLinked(t *testing.T) {
+	s := new(spans)
+	p := provider(t, s)
+	fakes := locktest.NewFakes(t, 3, lock.WithInstance("billing/7"))
+	a, b := wrap(t, fakes(t), instrument.WithTracerProvider(p)), wrap(t, fakes(t), instrument.WithTracerProvider(p))
+	lease, err := a.Acquire(t.Context(), "x")
+	must(t, err)
+	holder := s.named("lock.acquire")[0].SpanContext()
+	_, err = b.Acquire(t.Context(), "x", lock.NoWait())
+	if !errors.Is(err, lock.ErrHeld) {
+		t.Fatal(err)
+	}
+	got := make(chan error)
+	go func() {
+		lease, err := b.Acquire(t.Context(), "x")
+		if err == nil {
+			err = lease.Release(t.Context())
+		}
+		got <- err
+	}()
+	eventually(t, "it waits", func() bool { return gather(t, b, "attempts_total", "resource", "x") >= 2 })
+	time.Sleep(50 * time.Millisecond)
+	must(t, lease.Release(t.Context()))
+	must(t, <-got)
+	all := s.named("lock.acquire")
+	if len(all) != 3 {
+		t.Fatalf("%d acquire spans", len(all))
+	}
+	for i, span := range all[1:] {
+		found := false
+		for _, link := range span.Links() {
+			found = found || link.SpanContext.TraceID() == holder.TraceID() && link.SpanContext.SpanID() == holder.SpanID()
+		}
+		if !found {
+			t.Errorf("span %d has links %v, none to the holder", i, span.Links())
+		}
+		wantAttrs(t, span, "distributed_lock.blocker.instance=billing/7")
+	}
+	wantAttrs(t, all[1], "distributed_lock.mode=try", "distributed_lock.outcome=contended", "error.type=")
+	if all[1].Status().Code != codes.Unset {
+		t.Errorf("a miss has status %v", all[1].Status())
+	}
+}
+
+// TestNodeErrors loses one node, then the quorum.
+func TestNodeErrors(t *testing.T) {
+	s, text := new(spans), new(logText)
+	var servers []*locktest.FakeServer
+	var nodes []lock.Node
+	for i := range 3 {
+		f := locktest.NewFakeServer(fmt.Sprintf("redis%d:6380", i))
+		t.Cleanup(f.Close)
+		servers, nodes = append(servers, f), append(nodes, f.Connect(uint64(i), locktest.Faults{}))
+	}
+	r, err := lock.NewFromNodes(nodes)
+	must(t, err)
+	t.Cleanup(func() { must(t, r.Close()) })
+	l := wrap(t, r, instrument.WithTracerProvider(provider(t, s)), instrument.WithLogger(text.logger()))
+	servers[0].Crash()
+	must(t, lock.Do(t.Context(), l, "x", func(context.Context, lock.Lease) error { return nil }))
+	eventually(t, "the node's span", func() bool { return len(s.named("EVALSHA lock.acquire")) == 3 })
+	if status := s.named("lock.acquire")[0].Status(); status.Code != codes.Unset {
+		t.Errorf("a node's failure makes the acquire %v", status)
+	}
+	failed := 0
+	for _, span := range s.named("EVALSHA lock.acquire") {
+		if span.Status().Code == codes.Error {
+			failed++
+			wantAttrs(t, span, "server.address=redis0", "server.port=6380")
+			if attrs(span)["error.type"] == "" {
+				t.Error("no error.type")
+			}
+		}
+	}
+	if failed != 1 {
+		t.Errorf("%d failed node spans, want 1", failed)
+	}
+	servers[1].Crash()
+	if _, err := l.Acquire(t.Context(), "y", lock.NoWait()); !errors.Is(err, lock.ErrNoQuorum) {
+		t.Fatal(err)
+	}
+	span := s.named("lock.acquire")[1]
+	wantAttrs(t, span, "error.type=no_quorum", "distributed_lock.outcome=no_quorum")
+	if span.Status().Code != codes.Error {
+		t.Errorf("status %v", span.Status())
+	}
+	eventually(t, "a log record with reasons", func() bool {
+		return strings.Contains(text.String(), `msg="no quorum"`) && strings.Contains(text.String(), "reasons.redis0:6380=")
+	})
+	if !strings.Contains(text.String(), "trace_id="+span.SpanContext().TraceID().String()) {
+		t.Errorf("no trace in %s", text)
+	}
+}
+
+func TestNodeSpansOff(t *testing.T) {
+	s := new(spans)
+	l := wrap(t, locktest.NewFakes(t, 1)(t), instrument.WithTracerProvider(provider(t, s)), instrument.WithNodeSpans(false))
+	must(t, lock.Do(t.Context(), l, "x", func(context.Context, lock.Lease) error { return nil }))
+	if len(s.all) != 2 {
+		t.Errorf("spans: %s", s.text())
+	}
+}
+
+// TestNested locks inside a lease, with another decorator and with the same one:
+// neither is told of the other's work, and a trace of the caller's of both.
+func TestNested(t *testing.T) {
+	s := new(spans)
+	opt := instrument.WithTracerProvider(provider(t, s))
+	a, b := wrap(t, locktest.NewFakes(t, 1)(t), opt), wrap(t, locktest.NewFakes(t, 1)(t), opt)
+	plain := locktest.NewFakes(t, 1)(t)
+	told := 0
+	ctx := lock.WithTrace(t.Context(), &lock.Trace{AcquireEnd: func(context.Context, lock.AcquireEnd) { told++ }})
+	nothing := func(context.Context, lock.Lease) error { return nil }
+	must(t, lock.Do(ctx, a, "x", func(ctx context.Context, _ lock.Lease) error {
+		return errors.Join(lock.Do(ctx, b, "y", nothing), lock.Do(ctx, a, "z", nothing), lock.Do(ctx, plain, "p", nothing))
+	}))
+	if told != 4 {
+		t.Errorf("the caller's trace was told of %d acquires, want 4", told)
+	}
+	for resource, want := range map[string]float64{"x": 1, "y": 0, "z": 1, "p": 0} {
+		if got := gather(t, a, "attempts_total", "resource", resource); got != want {
+			t.Errorf("the outer decorator counted %v attempts for %s, want %v", got, resource, want)
+		}
+	}
+	if got := gather(t, a, "node_duration_seconds", "redis_node", "fake1", "operation", "acquire"); got != 2 {
+		t.Errorf("the outer decorator counted %v commands, want 2", got)
+	}
+	if n := len(s.named("EVALSHA lock.acquire")); n != 3 {
+		t.Errorf("%d node spans, want 3", n)
+	}
+}
+
+// TestTracingOff shows that a noop provider installs no hooks for spans, and that
+// whoever does not trace leaves the lock's traceparent to the caller.
+func TestTracingOff(t *testing.T) {
+	fakes := locktest.NewFakes(t, 1)
+	l := wrap(t, fakes(t), instrument.WithTracerProvider(noopTrace.NewTracerProvider()))
+	const mine = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	lease, err := l.Acquire(lock.WithTraceparent(t.Context(), mine), "x")
+	must(t, err)
+	_, err = fakes(t).Acquire(t.Context(), "x", lock.NoWait())
+	if held, ok := errors.AsType[*lock.HeldError](err); !ok || held.Holder.Traceparent != mine {
+		t.Errorf("held: %+v", held)
+	}
+	must(t, lease.Release(t.Context()))
+}

@@ -1,0 +1,155 @@
+package instrument
+
+import (
+	"context"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// newHooks reports what only the algorithm knows. No hook for what costs only
+// when it is traced is there if nothing is traced.
+func (l *Locker) newHooks() *lock.Trace {
+	t := &lock.Trace{
+		AcquireStart: l.onAcquireStart,
+		AttemptEnd:   l.onAttemptEnd,
+		NodeEnd:      l.onNodeEnd,
+		WaitStart:    l.onWaitStart,
+		RenewStart:   l.onRenewStart,
+		RenewEnd:     l.onRenewEnd,
+	}
+	if l.tracing != nil && l.tracing.nodeSpans {
+		t.NodeStart = l.onNodeStart
+	}
+	return t
+}
+
+func (l *Locker) onAcquireStart(ctx context.Context, e lock.AcquireStart) context.Context {
+	defer l.contain()
+	l.metrics.setNodes(e.Nodes, e.Quorum)
+	if c := l.callOf(ctx); c != nil {
+		c.start(e)
+		if c.span != nil {
+			l.describeAcquire(c, e)
+		}
+	}
+	return ctx
+}
+
+func (l *Locker) onAttemptEnd(ctx context.Context, e lock.AttemptEnd) {
+	defer l.contain()
+	if c := l.callOf(ctx); c != nil {
+		c.series.attempts.Inc()
+		c.attempts.Add(1)
+		c.votes.Store(int32(e.Granted))
+		if e.Err == nil {
+			c.validity.Store(int64(e.Validity))
+		}
+	}
+}
+
+func (l *Locker) onNodeStart(ctx context.Context, e lock.NodeStart) (next context.Context) {
+	next = ctx
+	defer l.contain()
+	return l.startNode(ctx, e)
+}
+
+func (l *Locker) onNodeEnd(ctx context.Context, e lock.NodeEnd) {
+	defer l.contain()
+	l.metrics.node(e.Node).done(e)
+	if l.tracing != nil && l.tracing.nodeSpans {
+		l.endNode(ctx, e)
+	}
+	if e.Op != lock.OpAcquire && e.Op != lock.OpExtend {
+		return
+	}
+	c := l.callOf(ctx)
+	if c == nil {
+		return
+	}
+	if e.Op == lock.OpAcquire {
+		c.vote(e.Attempt, e.Verdict == lock.Granted)
+	} else if e.Verdict == lock.Refused || e.Verdict == lock.Refilled {
+		c.refusals.Add(1)
+	}
+}
+
+func (l *Locker) onWaitStart(ctx context.Context, e lock.WaitStart) context.Context {
+	defer l.contain()
+	if c := l.callOf(ctx); c != nil {
+		c.armLongWait()
+		if e.Blocker != nil {
+			c.blocker.Store(e.Blocker)
+			l.linkBlocker(c, e.Blocker)
+		}
+	}
+	return ctx
+}
+
+func (l *Locker) onRenewStart(ctx context.Context, e lock.RenewStart) (next context.Context) {
+	next = ctx
+	defer l.contain()
+	c := l.callOf(ctx)
+	if c == nil {
+		return ctx
+	}
+	c.refusals.Store(0)
+	c.renewing.Store(true)
+	if c.traced() && l.renewalOf(ctx) == nil {
+		return l.startRenewal(ctx, c)
+	}
+	return ctx
+}
+
+func (l *Locker) onRenewEnd(ctx context.Context, e lock.RenewEnd) {
+	defer l.contain()
+	c := l.callOf(ctx)
+	if c == nil {
+		return
+	}
+	out := extendError
+	switch e.Outcome {
+	case lock.Renewed:
+		out = extendOK
+		c.refusals.Store(0)
+		c.renewing.Store(false)
+	case lock.RenewLost:
+		out = extendLost
+	}
+	c.series.extensions[out].Inc()
+	if r := l.renewalOf(ctx); r != nil && r.span != nil && !r.byHand {
+		l.endExtend(r, out, e.Left, e.Err)
+	}
+	if out == extendError {
+		l.logRenewal(ctx, c, e)
+	}
+}
+
+// renewal is one round of renewal: the context of an Extend, or the value that
+// finds the span of an automatic one.
+type renewal struct {
+	context.Context
+	call   *call
+	span   trace.Span // nil if the round is not traced
+	byHand bool       // a caller's Extend, which ends the span itself
+}
+
+type renewalKey struct{ owner *Locker }
+
+// Value implements context.Context.
+func (r *renewal) Value(key any) any {
+	switch key {
+	case callKey{r.call.owner}:
+		return r.call
+	case renewalKey{r.call.owner}:
+		return r
+	}
+	return r.Context.Value(key)
+}
+
+// renewalOf is nil outside of a round that was announced.
+func (l *Locker) renewalOf(ctx context.Context) *renewal {
+	r, _ := ctx.Value(renewalKey{l}).(*renewal)
+	return r
+}
