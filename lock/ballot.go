@@ -28,6 +28,10 @@ func newBallot(a *attempt) *ballot {
 
 // count takes one vote.
 func (b *ballot) count(v vote) {
+	if b.voted[v.seat] { // it had been given up
+		return
+	}
+	b.voted[v.seat] = true
 	b.answered++
 	switch {
 	case v.err != nil:
@@ -48,7 +52,6 @@ func (b *ballot) count(v vote) {
 			b.ticket, b.ahead = v.reply.Ticket, v.reply.Ahead
 		}
 	}
-	b.voted[v.seat] = true
 }
 
 func (b *ballot) fail(seat int, err error) {
@@ -60,6 +63,7 @@ func (b *ballot) timeOut() {
 	for i := range b.a.seats {
 		asked := !b.a.start.GateFirst || b.a.asked > 1 || i == b.a.gate
 		if asked && !b.voted[i] {
+			b.voted[i] = true
 			b.a.tally.failed++
 			b.fail(i, ErrNodeTimeout)
 		}

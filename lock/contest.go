@@ -25,7 +25,7 @@ type contest struct {
 	named    bool  // the coming attempt follows a call by name
 	unlucky  int   // named attempts in a row that failed
 	faults   int   // attempts in a row without a quorum of answers
-	poll     bool  // nothing was heard for a poll interval: ask everybody
+	polls    int   // poll intervals in a row in which nothing was heard
 	last     error // what the last attempt to be decided had met
 	own      []string
 }
@@ -166,7 +166,7 @@ func (c *contest) drainWake() {
 func (c *contest) wait(ctx context.Context, res result) error {
 	kind, d, poll := c.pause(res)
 	wasNamed := c.named
-	c.named, c.poll = false, false
+	c.named = false
 	if d == 0 {
 		return nil
 	}
@@ -182,10 +182,14 @@ func (c *contest) wait(ctx context.Context, res result) error {
 	var err error
 	select {
 	case w := <-c.at.wake:
-		c.named = w.named
+		c.named, c.polls = w.named, 0
 	case <-timer.C:
 		c.named = wasNamed && c.unlucky > 0
-		c.poll = poll
+		if poll {
+			c.polls++
+		} else {
+			c.polls = 0
+		}
 	case <-ctx.Done():
 		err = contextError(ctx)
 	case <-c.r.done:

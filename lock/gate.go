@@ -6,19 +6,21 @@ import (
 )
 
 // gateFirst decides whether the coming attempt asks the gate before the others.
+// After an interval without news everybody is asked, for the gate may be the one
+// node that is wrong; where that could overtake somebody, only every other time.
 func (c *contest) gateFirst() bool {
 	if c.r.quorum == 1 && len(c.r.members) == 1 {
 		return false
 	}
 	switch {
-	case c.opts.Fair && !c.named:
-		return true
+	case c.named:
+		return false
+	case c.opts.Fair:
+		return c.polls%2 == 0
 	case c.attempts == 1:
 		return c.waited || c.r.places.isContended(c.keys.Lock)
 	}
-	// After a whole interval without news everybody is asked: the gate may be the
-	// one node that is wrong.
-	return !c.named && !c.poll
+	return c.polls == 0
 }
 
 // gate is the first node that answers, in an order that the resource decides, so
@@ -43,7 +45,7 @@ func (c *contest) gate() int {
 func (c *contest) listens(ctx context.Context, node int) bool {
 	m := c.r.members[node]
 	if m.listening.Load() {
-		return true
+		return c.polls%2 == 0
 	}
 	if c.attempts == 1 {
 		return false
