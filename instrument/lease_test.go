@@ -53,13 +53,15 @@ func TestLossByFailure(t *testing.T) {
 	must(t, err)
 	t.Cleanup(func() { must(t, r.Close()) })
 	l := wrap(t, r)
-	lost := func(reason string) bool { return gather(t, l, "lost_total", "resource", "x", "reason", reason) == 1 }
+	lost := func(resource, reason string) bool {
+		return gather(t, l, "lost_total", "resource", resource, "reason", reason) == 1
+	}
 
 	lease, err := l.Acquire(t.Context(), "x", lock.TTL(time.Second))
 	must(t, err)
 	servers[0].Pause()
 	servers[1].Pause()
-	eventually(t, "lost by failed renewals", func() bool { return lost("extend_failed") })
+	eventually(t, "lost by failed renewals", func() bool { return lost("x", "extend_failed") })
 	if gather(t, l, "extensions_total", "resource", "x", "outcome", "error") == 0 {
 		t.Error("no failed extension")
 	}
@@ -73,14 +75,14 @@ func TestLossByFailure(t *testing.T) {
 	servers[1].Resume()
 	_ = lease.Release(t.Context())
 
-	_, err = l.Acquire(t.Context(), "x", lock.TTL(2*time.Second))
+	_, err = l.Acquire(t.Context(), "y", lock.TTL(2*time.Second))
 	must(t, err)
 	for _, s := range servers {
 		s.Crash()
 		s.RestartEmpty(0)
 	}
-	eventually(t, "lost because the nodes forgot it", func() bool { return lost("taken_over") })
+	eventually(t, "lost because the nodes forgot it", func() bool { return lost("y", "taken_over") })
 	eventually(t, "the round is counted", func() bool {
-		return gather(t, l, "extensions_total", "resource", "x", "outcome", "lost") == 1
+		return gather(t, l, "extensions_total", "resource", "y", "outcome", "lost") == 1
 	})
 }
