@@ -116,18 +116,24 @@ func (c *contest) run(ctx, hooked context.Context) (*lease, error) {
 		wait, cancel = context.WithTimeoutCause(hooked, c.opts.MaxWait, ErrMaxWait)
 		defer cancel()
 	}
-	c.at = c.r.places.enter(c.keys.Lock)
-	a, err := c.acquire(wait)
-	if err != nil {
-		c.r.places.leave(c.at)
-		return nil, err
-	}
-	l := newLease(ctx, hooked, a)
-	if l.Remaining() <= 0 {
+	for {
+		c.at = c.r.places.enter(c.keys.Lock)
+		a, err := c.acquire(wait)
+		if err != nil {
+			c.r.places.leave(c.at)
+			return nil, err
+		}
+		l := newLease(ctx, hooked, a)
+		if l.Remaining() > 0 {
+			return l, nil
+		}
 		l.lose()
-		return nil, fmt.Errorf("%w: %q ran out while this process stood still", ErrTooLate, c.name)
+		c.last = fmt.Errorf("%w: %q ran out while this process stood still", ErrTooLate, c.name)
+		if c.opts.NoWait || c.attempts == c.opts.MaxAttempts {
+			return nil, c.last
+		}
+		c.ticket, c.queued = 0, 0 // the grant has used them up
 	}
-	return l, nil
 }
 
 // wakeUp makes the function that member tells of being named. If nobody here

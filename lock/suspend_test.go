@@ -41,3 +41,37 @@ func TestSuspendedHostDoesNotTrustItsLease(t *testing.T) {
 		}
 	})
 }
+
+// TestALeaseThatRanOutBeforeItWasReturned stops the host between the vote and the
+// return of Acquire: a lease that is over must not be handed out as a success.
+func TestALeaseThatRanOutBeforeItWasReturned(t *testing.T) {
+	for name, opts := range map[string][]lock.AcquireOption{"waiting": nil, "NoWait": {lock.NoWait()}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				var suspended atomic.Int64
+				clock := func() time.Duration { return time.Since(began) + time.Duration(suspended.Load()) }
+				locker := locktest.NewFakes(t, 3, lock.WithClock(clock))(t)
+				attempts := 0
+				ctx := lock.WithTrace(t.Context(), &lock.Trace{AttemptEnd: func(_ context.Context, e lock.AttemptEnd) {
+					if attempts++; e.Attempt == 1 {
+						suspended.Add(int64(time.Hour))
+					}
+				}})
+				lease, err := locker.Acquire(ctx, "job", opts...)
+				if name == "NoWait" {
+					if !errors.Is(err, lock.ErrTooLate) || lock.Reason(err) != lock.ReasonNoQuorum {
+						t.Fatalf("got %v, want ErrTooLate", err)
+					}
+					return
+				}
+				if err != nil || attempts < 2 || lease.Remaining() <= 0 {
+					t.Fatalf("%v after %d attempts", err, attempts)
+				}
+				if err := lease.Release(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
