@@ -37,6 +37,7 @@ type attempt struct {
 	counter  uint64 // largest of the grants' counters: the fencing token
 	validity time.Duration
 	raised   bool
+	undone   chan struct{} // closed when nodes that granted in vain have answered; nil if none did
 }
 
 // vote is one node's answer.
@@ -220,19 +221,43 @@ func (a *attempt) quorumError(op Operation) *QuorumError {
 // abandon gives the token back wherever it may be, in the background. A waiter
 // that the gate granted keeps its place in the gate's queue.
 func (a *attempt) abandon(ctx context.Context) {
+	in := newCountdown()
 	for i := range a.seats {
 		s := &a.seats[i]
 		s.giveUp()
-		if state, _ := s.standing(); state == refused && !s.mayArrive() {
+		state, _ := s.standing()
+		if state == refused && !s.mayArrive() {
 			continue
+		}
+		answered := func() {}
+		if state == granted {
+			a.undone = in.done
+			answered = in.add()
 		}
 		req := ReleaseRequest{Keys: a.keys, Token: a.token}
 		if i == a.gate && a.waiter.Enqueue {
 			req.Waiter = a.waiter
 		}
 		s.line.do(a.r.group, func() {
-			s.release(ctx, a.r, a.ts, a.node(OpRelease), req, false, func(parting) {})
+			s.release(ctx, a.r, a.ts, a.node(OpRelease), req, false, func(parting) { answered() })
 		})
+	}
+	in.start()
+}
+
+// settle waits for the nodes that granted in vain, so that whoever asks next is not
+// told that the resource is held. The node timeout bounds it.
+func (a *attempt) settle(ctx context.Context) {
+	if a.undone == nil {
+		return
+	}
+	timer := time.NewTimer(a.r.cfg.nodeTimeout)
+	defer timer.Stop()
+	select {
+	case <-a.undone:
+	case <-timer.C:
+	case <-ctx.Done():
+	case <-a.r.done:
 	}
 }
 

@@ -54,6 +54,7 @@ func (c *contest) acquire(ctx context.Context) (*attempt, error) {
 			return nil, c.cut(ended, c.last)
 		}
 		if c.opts.NoWait || res.hopeless || c.attempts == c.opts.MaxAttempts {
+			a.settle(ctx)
 			c.leaveQueues(ctx, nil)
 			return nil, res.err
 		}

@@ -67,8 +67,8 @@ func (f *farewell) collect(ctx context.Context, answers <-chan parting) error {
 }
 
 func (f *farewell) count(p parting) {
-	if f.errs[p.seat] != nil && p.reply.Outcome == Expired && !f.lost {
-		p.reply.Outcome = Released // by the try whose answer did not come
+	if f.errs[p.seat] != nil && p.err == nil && !f.lost {
+		p.reply.Outcome = Released // if not now, by the try whose answer did not come
 	}
 	f.errs[p.seat] = p.err
 	switch {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -127,6 +128,33 @@ func (r *Redlock) newRound(ctx context.Context, calls int) *round {
 func (n *round) done() {
 	if n.left.Add(-1) == 0 {
 		n.cancel()
+	}
+}
+
+// countdown closes done when everything added before start is over.
+type countdown struct {
+	done chan struct{}
+	left atomic.Int32 // and one until start
+}
+
+func newCountdown() *countdown {
+	c := &countdown{done: make(chan struct{})}
+	c.left.Store(1)
+	return c
+}
+
+// add returns the function that ends what is added; further calls of it do nothing.
+func (c *countdown) add() (over func()) {
+	c.left.Add(1)
+	return sync.OnceFunc(c.end)
+}
+
+// start ends the adding.
+func (c *countdown) start() { c.end() }
+
+func (c *countdown) end() {
+	if c.left.Add(-1) == 0 {
+		close(c.done)
 	}
 }
 
