@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -221,7 +222,9 @@ func (a *attempt) quorumError(op Operation) *QuorumError {
 // abandon gives the token back wherever it may be, in the background. A waiter
 // that the gate granted keeps its place in the gate's queue.
 func (a *attempt) abandon(ctx context.Context) {
-	in := newCountdown()
+	undone := make(chan struct{})
+	granters := countdown{over: func() { close(undone) }}
+	granters.expect(1) // the end of this loop
 	for i := range a.seats {
 		s := &a.seats[i]
 		s.giveUp()
@@ -231,8 +234,9 @@ func (a *attempt) abandon(ctx context.Context) {
 		}
 		answered := func() {}
 		if state == granted {
-			a.undone = in.done
-			answered = in.add()
+			a.undone = undone
+			granters.expect(1)
+			answered = sync.OnceFunc(granters.done)
 		}
 		req := ReleaseRequest{Keys: a.keys, Token: a.token}
 		if i == a.gate && a.waiter.Enqueue {
@@ -242,7 +246,7 @@ func (a *attempt) abandon(ctx context.Context) {
 			s.release(ctx, a.r, a.ts, a.node(OpRelease), req, false, func(parting) { answered() })
 		})
 	}
-	in.start()
+	granters.done()
 }
 
 // settle waits for the nodes that granted in vain, so that whoever asks next is not

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -101,61 +100,6 @@ func (m *member) call(ctx context.Context, ts tracers, e NodeStart, do func(ctx 
 	ts.nodeEnd(ctx, NodeEnd{NodeStart: e, Took: time.Since(began), Verdict: verdict, Err: err})
 	m.note(err)
 	return err
-}
-
-// within returns a context for commands on nodes: with the values of ctx, the
-// node timeout as deadline, and without the end of ctx, for a command must not be
-// cut short where its outcome matters.
-func (r *Redlock) within(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), r.cfg.nodeTimeout)
-}
-
-// round is the context of one round of commands, sent to several nodes at once.
-// It is given up when the last of them is done.
-type round struct {
-	ctx    context.Context
-	cancel context.CancelFunc
-	left   atomic.Int32
-}
-
-func (r *Redlock) newRound(ctx context.Context, calls int) *round {
-	n := new(round)
-	n.ctx, n.cancel = r.within(ctx)
-	n.left.Store(int32(calls))
-	return n
-}
-
-func (n *round) done() {
-	if n.left.Add(-1) == 0 {
-		n.cancel()
-	}
-}
-
-// countdown closes done when everything added before start is over.
-type countdown struct {
-	done chan struct{}
-	left atomic.Int32 // and one until start
-}
-
-func newCountdown() *countdown {
-	c := &countdown{done: make(chan struct{})}
-	c.left.Store(1)
-	return c
-}
-
-// add returns the function that ends what is added; further calls of it do nothing.
-func (c *countdown) add() (over func()) {
-	c.left.Add(1)
-	return sync.OnceFunc(c.end)
-}
-
-// start ends the adding.
-func (c *countdown) start() { c.end() }
-
-func (c *countdown) end() {
-	if c.left.Add(-1) == 0 {
-		close(c.done)
-	}
 }
 
 // isNetworkError reports that there was no answer to read.
