@@ -1,0 +1,2 @@
+// Package scanner finds leaked locks.
+package scanner
