@@ -95,6 +95,6 @@ type Step struct {
 	Attempt int     `json:"attempt"`
 	Start   float64 `json:"start_seconds"`
 	Took    float64 `json:"took_seconds"`
-	Outcome string  `json:"outcome"` // granted, refused, failed; for waits woken, timeout, ...
+	Outcome string  `json:"outcome"`          // granted, refused, failed; for waits woken, timeout, ...
 	Detail  string  `json:"detail,omitempty"` // error, or who was waited for
 }
