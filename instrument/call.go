@@ -75,6 +75,9 @@ func (c *call) spanContext() trace.SpanContext {
 // makes none; those of later work would be stand-ins too.
 func (c *call) traced() bool { return c.span != nil && c.span.SpanContext().IsValid() }
 
+// filtered reports that nothing of this call is to have a span.
+func (c *call) filtered() bool { return c.span == nil && c.owner.tracing != nil }
+
 // start takes over what the wrapped Locker knew: its size and its own defaults.
 func (c *call) start(e lock.AcquireStart) {
 	c.nodes.Store(int32(e.Nodes))

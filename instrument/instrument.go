@@ -55,7 +55,7 @@ func Wrap(next lock.Locker, opts ...Option) (*Locker, error) {
 	}
 	l := &Locker{next: next, metrics: m, label: cfg.label, longWait: cfg.longWait}
 	l.log = newLogQueue(cfg.logger, m.panics)
-	l.tracing = l.newTracing(cfg.tracerProvider, cfg.nodeSpans)
+	l.tracing = l.newTracing(cfg)
 	l.hooks = l.newHooks()
 	l.told = lock.WithTrace(context.Background(), l.hooks)
 	l.hidden = hide(l.told)
@@ -88,7 +88,7 @@ func (l *Locker) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	c.series = l.seriesOf(resource)
 	c.series.waiting.Inc()
 	defer c.series.waiting.Dec()
-	if l.tracing != nil {
+	if l.tracing != nil && l.keepsSpans(ctx, resource) {
 		l.startAcquire(c, opts)
 	}
 	inner, err := l.next.Acquire(c, resource, opts...)

@@ -57,8 +57,11 @@ func (m *lease) Release(ctx context.Context) error {
 	m.stopWatch()
 	l := m.call.owner
 	var span trace.Span
-	if m.call.traced() {
+	switch {
+	case m.call.traced():
 		ctx, span = l.startRelease(ctx, m)
+	case m.call.filtered():
+		ctx = context.WithValue(ctx, callKey{l}, &m.call)
 	}
 	err := m.next.Release(ctx)
 	if span != nil {

@@ -39,6 +39,9 @@ type nodeSpanKey struct{ owner *Locker }
 // startNode starts no span where none is recorded around it: the node spans of
 // calls that are not sampled would be thrown away one by one.
 func (l *Locker) startNode(ctx context.Context, e lock.NodeStart) context.Context {
+	if c := l.callOf(ctx); c != nil && c.filtered() {
+		return ctx
+	}
 	if !trace.SpanFromContext(ctx).IsRecording() && !l.outlives(ctx) {
 		return ctx
 	}

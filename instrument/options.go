@@ -1,12 +1,14 @@
 package instrument
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 )
 
@@ -30,6 +32,8 @@ type config struct {
 	maxResources   int
 	native         bool
 	nodeSpans      bool
+	spanAttributes []attribute.KeyValue
+	spanFilter     func(ctx context.Context, resource string) bool
 	longWait       time.Duration
 }
 
@@ -78,6 +82,20 @@ func WithNativeHistograms() Option { return func(c *config) { c.native = true } 
 // WithNodeSpans says whether each command on a node gets a span. It is on by
 // default; switch it off if the Redis clients trace their commands themselves.
 func WithNodeSpans(on bool) Option { return func(c *config) { c.nodeSpans = on } }
+
+// WithSpanAttributes adds attributes to the spans lock.acquire, lock.extend and
+// lock.release, for samplers to see. Metrics have labels of their own, which are
+// bounded: see WithResourceLabel.
+func WithSpanAttributes(attrs ...attribute.KeyValue) Option {
+	return func(c *config) { c.spanAttributes = append(c.spanAttributes, attrs...) }
+}
+
+// WithSpanFilter says for each Acquire whether it, its nodes, and the renewals and
+// the release of its lease get spans. Metrics and logs go on without. If it panics
+// they get them. nil is ignored.
+func WithSpanFilter(keep func(ctx context.Context, resource string) bool) Option {
+	return func(c *config) { c.spanFilter = keep }
+}
 
 // WithLongWait sets after how long a wait is logged and counted as long, while it
 // still goes on. Zero or less switches that off.

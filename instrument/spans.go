@@ -48,14 +48,17 @@ const (
 type tracing struct {
 	tracer    trace.Tracer
 	nodeSpans bool
+	filter    func(ctx context.Context, resource string) bool // nil: all
+	static    []trace.SpanStartOption                         // of lock.* spans
 
 	mu    sync.RWMutex
 	nodes map[nodeCommand]*nodeSpanConfig
 }
 
 // newTracing is nil if tracing is off.
-func (l *Locker) newTracing(p trace.TracerProvider, nodeSpans bool) (t *tracing) {
+func (l *Locker) newTracing(cfg config) (t *tracing) {
 	defer l.contain()
+	p := cfg.tracerProvider
 	if p == nil {
 		p = otel.GetTracerProvider()
 	}
@@ -67,7 +70,21 @@ func (l *Locker) newTracing(p trace.TracerProvider, nodeSpans bool) (t *tracing)
 	if tracer == nil {
 		return nil
 	}
-	return &tracing{tracer: tracer, nodeSpans: nodeSpans, nodes: make(map[nodeCommand]*nodeSpanConfig)}
+	t = &tracing{tracer: tracer, nodeSpans: cfg.nodeSpans, filter: cfg.spanFilter, nodes: make(map[nodeCommand]*nodeSpanConfig)}
+	if len(cfg.spanAttributes) > 0 {
+		t.static = []trace.SpanStartOption{trace.WithAttributes(cfg.spanAttributes...)}
+	}
+	return t
+}
+
+// keepsSpans asks the filter.
+func (l *Locker) keepsSpans(ctx context.Context, resource string) (keep bool) {
+	if l.tracing.filter == nil {
+		return true
+	}
+	keep = true
+	defer l.contain()
+	return l.tracing.filter(ctx, resource)
 }
 
 // version is of this module, as built into the program.
@@ -88,7 +105,7 @@ func version() string {
 // the call. If the tracer panics the call goes on without.
 func (l *Locker) startAcquire(c *call, opts []lock.AcquireOption) {
 	defer l.contain()
-	ctx, span := l.tracing.tracer.Start(c.Context, "lock.acquire")
+	ctx, span := l.tracing.tracer.Start(c.Context, "lock.acquire", l.tracing.static...)
 	if sc := span.SpanContext(); sc.IsValid() {
 		ctx = lock.WithTraceparent(ctx, traceparent(sc))
 	}
@@ -163,80 +180,4 @@ func (l *Locker) linkBlocker(c *call, blocker *lock.HeldError) {
 			attrRelation.String("blocker"), attrBlocker.String(holder.Instance),
 		}})
 	}
-}
-
-// startRelease returns a nil span if the tracer panics.
-func (l *Locker) startRelease(ctx context.Context, m *lease) (next context.Context, span trace.Span) {
-	next = ctx
-	defer l.contain()
-	inner, span := l.tracing.tracer.Start(ctx, "lock.release", m.call.link()...)
-	if span.IsRecording() {
-		span.SetAttributes(attrResource.String(m.call.resource))
-	}
-	return inner, span
-}
-
-func (l *Locker) endRelease(span trace.Span, hold time.Duration, err error) {
-	defer l.contain()
-	defer span.End()
-	if !span.IsRecording() {
-		return
-	}
-	span.SetAttributes(attrHold.Float64(hold.Seconds()), attrOutcome.String(string(releaseOutcome(err))))
-	if err != nil {
-		fail(span, lock.Reason(err))
-	}
-}
-
-func releaseOutcome(err error) lock.Outcome {
-	if failure, ok := errors.AsType[*lock.ReleaseError](err); ok {
-		return failure.Outcome
-	}
-	if err != nil {
-		return lock.Unknown
-	}
-	return lock.Released
-}
-
-// startRenewal is of a round of automatic renewal: work of its own, long after
-// the trace that acquired has ended.
-func (l *Locker) startRenewal(ctx context.Context, c *call) context.Context {
-	inner, span := l.tracing.tracer.Start(ctx, "lock.extend", append(c.link(), trace.WithNewRoot())...)
-	c.describeExtend(span)
-	return &renewal{Context: inner, call: c, span: span}
-}
-
-// startExtendByHand is of an Extend, which belongs to its caller's trace.
-func (l *Locker) startExtendByHand(r *renewal) {
-	defer l.contain()
-	r.Context, r.span = l.tracing.tracer.Start(r.Context, "lock.extend", r.call.link()...)
-	r.call.describeExtend(r.span)
-}
-
-func (c *call) describeExtend(span trace.Span) {
-	if span.IsRecording() {
-		span.SetAttributes(attrResource.String(c.resource))
-		if ttl := c.ttl.Load(); ttl > 0 {
-			span.SetAttributes(attrTTL.Float64(time.Duration(ttl).Seconds()))
-		}
-	}
-}
-
-func (l *Locker) endExtend(r *renewal, out extension, left time.Duration, err error) {
-	defer l.contain()
-	defer r.span.End()
-	if !r.span.IsRecording() {
-		return
-	}
-	r.span.SetAttributes(attrOutcome.String(out.String()), attrValidity.Float64(max(0, left.Seconds())))
-	if err != nil {
-		fail(r.span, lock.Reason(err))
-	}
-}
-
-// link leads from later spans to the one that acquired.
-func (c *call) link() []trace.SpanStartOption {
-	return []trace.SpanStartOption{trace.WithLinks(trace.Link{
-		SpanContext: c.span.SpanContext(), Attributes: []attribute.KeyValue{attrRelation.String("acquire")},
-	})}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
@@ -68,6 +69,9 @@ func TestSpans(t *testing.T) {
 	release := s.named("lock.release")[0]
 	linked(release)
 	wantAttrs(t, release, "distributed_lock.outcome=released")
+	if votes := attrs(release)["distributed_lock.votes"]; votes != "2" && votes != "3" { // the third may come later
+		t.Errorf("lock.release has %q votes", votes)
+	}
 	if release.Parent().SpanID() != root.SpanContext().SpanID() {
 		t.Error("lock.release is no child of its caller's span")
 	}
@@ -230,4 +234,49 @@ func TestTracingOff(t *testing.T) {
 		t.Errorf("held: %+v", held)
 	}
 	must(t, lease.Release(t.Context()))
+}
+
+// TestSpanFilter has no span of a resource that is filtered out, while metrics go on.
+func TestSpanFilter(t *testing.T) {
+	s := new(spans)
+	p := provider(t, s)
+	l := wrap(t, locktest.NewFakes(t, 3)(t), instrument.WithTracerProvider(p),
+		instrument.WithSpanAttributes(attribute.String("team", "billing")),
+		instrument.WithSpanFilter(func(_ context.Context, resource string) bool {
+			if resource == "broken" {
+				panic("filter")
+			}
+			return resource != "quiet"
+		}))
+	ctx, root := p.Tracer("test").Start(t.Context(), "caller")
+	hold := func(resource string) {
+		lease, err := l.Acquire(ctx, resource)
+		must(t, err)
+		must(t, lease.Extend(ctx))
+		must(t, lease.Release(ctx))
+	}
+	hold("quiet")
+	hold("broken")
+	hold("loud")
+	root.End()
+	eventually(t, "all node spans", func() bool { return len(s.named("EVALSHA lock.release")) == 6 })
+	for _, name := range []string{"lock.acquire", "lock.extend", "lock.release"} {
+		if got := len(s.named(name)); got != 2 {
+			t.Errorf("%d spans %s, want 2", got, name)
+		}
+		for _, span := range s.named(name) {
+			wantAttrs(t, span, "team=billing")
+		}
+	}
+	for _, op := range []string{"acquire", "extend"} {
+		if got := len(s.named("EVALSHA lock." + op)); got != 6 {
+			t.Errorf("%d node spans of %s, want 6", got, op)
+		}
+	}
+	if got := gather(t, l, "attempts_total", "resource", "quiet"); got != 1 {
+		t.Errorf("%v attempts for the resource without spans", got)
+	}
+	if got := gather(t, l, "observer_panics_total"); got != 1 {
+		t.Errorf("%v panics counted, want the filter's", got)
+	}
 }

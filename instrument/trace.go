@@ -19,6 +19,9 @@ func (l *Locker) newHooks() *lock.Trace {
 		RenewStart:   l.onRenewStart,
 		RenewEnd:     l.onRenewEnd,
 	}
+	if l.tracing != nil {
+		t.ReleaseEnd = l.onReleaseEnd
+	}
 	if l.tracing != nil && l.tracing.nodeSpans {
 		t.NodeStart = l.onNodeStart
 	}
@@ -124,6 +127,11 @@ func (l *Locker) onRenewEnd(ctx context.Context, e lock.RenewEnd) {
 	if out == extendError {
 		l.logRenewal(ctx, c, e)
 	}
+}
+
+func (l *Locker) onReleaseEnd(ctx context.Context, e lock.ReleaseEnd) {
+	defer l.contain()
+	l.describeRelease(ctx, e)
 }
 
 // renewal is one round of renewal: the context of an Extend, or the value that

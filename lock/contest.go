@@ -45,6 +45,7 @@ func (c *contest) acquire(ctx context.Context) (*attempt, error) {
 		c.attempts++
 		a, res := c.try(ctx)
 		if res.err == nil {
+			c.at.blocker.Store(nil)
 			c.leaveQueues(ctx, a)
 			return a, nil
 		}
@@ -99,7 +100,7 @@ func (c *contest) awaitTurn(ctx context.Context) error {
 	if turn == nil {
 		return nil
 	}
-	e := WaitStart{Resource: c.name, Kind: WaitLocal}
+	e := WaitStart{Resource: c.name, Kind: WaitLocal, Blocker: c.at.blocker.Load()}
 	if len(c.ts) > 0 {
 		e.Ahead = c.r.places.ahead(c.at, turn)
 	}
@@ -175,6 +176,7 @@ func (c *contest) wait(ctx context.Context, res result) error {
 	e := WaitStart{Resource: c.name, Kind: kind, Ahead: res.ahead, Last: res.err}
 	if kind == WaitHolder {
 		e.Blocker = res.blocker
+		c.at.blocker.Store(res.blocker)
 	}
 	hooked := c.ts.waitStart(ctx, e)
 	began := time.Now()

@@ -12,7 +12,7 @@ const partingTimeouts = 3
 
 // giveBack releases on every node, in the order of its line, and waits until a
 // quorum has said what became of the lease, or all have, or ctx ends.
-func (l *lease) giveBack(values, ctx context.Context) (Outcome, error) {
+func (l *lease) giveBack(values, ctx context.Context) (ReleaseEnd, error) {
 	a := l.attempt
 	answers := make(chan parting, 2*len(a.seats)) // a node that is asked again speaks twice
 	req := ReleaseRequest{Keys: a.keys, Token: a.token, Handoff: l.r.cfg.handoffWindow()}
@@ -30,8 +30,11 @@ func (l *lease) giveBack(values, ctx context.Context) (Outcome, error) {
 		})
 	}
 	f := farewell{l: l, lost: l.cause() != ErrReleased, errs: make([]error, len(a.seats))}
-	err := f.collect(ctx, answers)
-	return f.outcome(err)
+	cut := f.collect(ctx, answers)
+	outcome, err := f.outcome(cut)
+	return ReleaseEnd{
+		Outcome: outcome, Granted: f.released, Refused: f.expired + f.taken, Failed: f.failed(), Err: err,
+	}, err
 }
 
 // farewell collects what the nodes say to a release.
@@ -83,6 +86,15 @@ func (f *farewell) count(p parting) {
 	default:
 		f.expired++
 	}
+}
+
+func (f *farewell) failed() (n int) {
+	for _, err := range f.errs {
+		if err != nil {
+			n++
+		}
+	}
+	return n
 }
 
 func (f *farewell) told() int { return f.released + f.expired + f.taken }

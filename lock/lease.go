@@ -180,7 +180,7 @@ func (l *lease) release(ctx context.Context) error {
 	began := time.Now()
 	lost := errors.Is(l.cause(), ErrLost)
 	held := l.end(ErrReleased)
-	outcome, err := l.giveBack(hooked, ctx)
+	done, err := l.giveBack(hooked, ctx)
 	if held {
 		l.r.places.leave(l.at)
 	}
@@ -188,6 +188,7 @@ func (l *lease) release(ctx context.Context) error {
 	if errors.As(err, &failure) {
 		failure.Lost = lost
 	}
-	l.ts.releaseEnd(hooked, ReleaseEnd{ReleaseStart: e, Outcome: outcome, Took: time.Since(began), Err: err})
+	done.ReleaseStart, done.Took = e, time.Since(began)
+	l.ts.releaseEnd(hooked, done)
 	return err
 }

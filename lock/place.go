@@ -37,6 +37,8 @@ type place struct {
 
 	users atomic.Int32 // acquires and leases concerned with it
 
+	blocker atomic.Pointer[HeldError] // whom the caller that contends waits for
+
 	// Guarded by places.mu.
 	taken bool            // a caller of this process contends
 	queue []chan struct{} // the others, first come first served

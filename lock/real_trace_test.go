@@ -142,3 +142,42 @@ func TestRealEmptyTraceCostsNothing(t *testing.T) {
 		t.Errorf("%.1f allocations with an empty trace, %.1f without", without, none)
 	}
 }
+
+// TestRealTraceCountsTheNodesThatLetGo releases while one of three nodes does not answer.
+func TestRealTraceCountsTheNodesThatLetGo(t *testing.T) {
+	f, rec := startNodes(t, 3), newRecorder()
+	l := f.locker()
+	f.warm(l)
+	lease, err := l.Acquire(rec.in(t.Context()), "job", lock.TTL(longTTL))
+	must(t, err)
+	eventually(t, settleTime, "every node holds it", func() bool {
+		return len(f.keys("lock:job", 0)) == 1 && len(f.keys("lock:job", 1)) == 1 && len(f.keys("lock:job", 2)) == 1
+	})
+	must(t, f.admin[1].Del(t.Context(), "lock:job").Err())
+	f.pause(2)
+	must(t, lease.Release(t.Context()))
+	f.resume(2)
+	awaitEvents(t, rec, settleTime, 1, "a release by one node", func(e lock.ReleaseEnd) bool {
+		return e.Outcome == lock.Released && e.Granted == 1 && e.Refused == 1
+	})
+}
+
+// TestRealLocalWaiterIsToldOfTheBlocker queues behind a caller of its own process that waits for another process.
+func TestRealLocalWaiterIsToldOfTheBlocker(t *testing.T) {
+	f, rec := startNodes(t, 3), newRecorder()
+	lease, err := f.locker(lock.WithInstance("billing/7")).Acquire(t.Context(), "job", lock.TTL(longTTL))
+	must(t, err)
+	l := f.locker()
+	first := acquireAsync(rec.in(t.Context()), l, "job", lock.TTL(longTTL))
+	awaitEvents(t, rec, settleTime, 1, "a wait for the holder", func(e lock.WaitStart) bool { return e.Kind == lock.WaitHolder })
+	second := acquireAsync(rec.in(t.Context()), l, "job", lock.TTL(longTTL))
+	awaitEvents(t, rec, settleTime, 1, "a local wait that names the holder", func(e lock.WaitStart) bool {
+		return e.Kind == lock.WaitLocal && e.Ahead == 1 && e.Blocker != nil && e.Blocker.Holder.Instance == "billing/7"
+	})
+	must(t, lease.Release(t.Context()))
+	for _, waiting := range []<-chan grant{first, second} {
+		g := await(t, settleTime, "a waiter", waiting)
+		must(t, g.err)
+		must(t, g.lease.Release(t.Context()))
+	}
+}

@@ -131,7 +131,7 @@ type WaitStart struct {
 	Resource string
 	Kind     WaitKind
 	Ahead    int        // waiters in front, where known
-	Blocker  *HeldError // who is waited for, where known; see its Refused
+	Blocker  *HeldError // who is waited for, where known; see its Refused. For WaitLocal: whom the caller in front waits for
 	Last     error      // failure of the attempt before; nil for WaitLocal
 }
 
@@ -180,10 +180,14 @@ type ReleaseStart struct {
 	Held     time.Duration
 }
 
-// ReleaseEnd ends a release.
+// ReleaseEnd ends a release. The counts are of the nodes that had answered when
+// the outcome was certain; those in none of them had not.
 type ReleaseEnd struct {
 	ReleaseStart
 	Outcome Outcome
+	Granted int // nodes that held the lock and let go of it
+	Refused int // nodes that no longer knew it, or held another's
+	Failed  int
 	Took    time.Duration
 	Err     error
 }
