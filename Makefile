@@ -11,6 +11,9 @@ STRICT := set -euo pipefail;
 
 # The tests run with the race detector, which needs a C compiler and its headers.
 HAVE_REDIS = command -v "$${LOCKSCOPE_REDIS_SERVER:-redis-server}" >/dev/null
+HAVE_PROM  = command -v prometheus >/dev/null && command -v promtool >/dev/null
+HAVE_AM    = { command -v prometheus-alertmanager || command -v alertmanager; } >/dev/null
+HAVE_WEB   = { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null
 HAVE_CC    = echo '\#include <stdlib.h>' | $$($(GO) env CC) -E -x c - >/dev/null 2>&1
 
 .DEFAULT_GOAL := help
@@ -23,7 +26,8 @@ help: ## Show this list.
 test: vet ## Install what is missing if possible, vet, and run all tests with the race detector.
 	@# One package at a time: those that start servers and measure time must not fight for the same cores.
 	$(GO) test -race -p 1 -timeout 15m ./...
-	@# The race detector makes the simulation seven times slower: it runs fewer histories above, and all of them here.
+	@# The race detector hides what is allocated, and makes the simulation seven times slower: it runs fewer histories above, and all of them here.
+	$(GO) test -count=1 -run 'Cost$$' ./instrument
 	@$(STRICT) $(GO) test -count=1 -timeout 10m -run 'TestSimulation$$' -v ./lock/locktest | grep -E 'histories|^(---|ok|FAIL|PASS)'
 
 .PHONY: vet
@@ -54,17 +58,20 @@ sim: ## Simulate N (1000) random histories of the lock from SEED (1).
 demo: ## See it work: five nodes, contention, faults, leaks, a live page.
 	$(GO) run ./examples/demo
 
-# policy-rc.d, where there is none yet, keeps the package from starting a server of its own on port 6379.
+# policy-rc.d, where there is none yet, keeps the packages from starting servers of their own on their well-known ports.
 .PHONY: deps
-deps: ## Install redis-server and a C compiler if they are missing, as root with apt; else say what to install.
+deps: ## Install what the tests run (redis-server, prometheus, alertmanager, chromium, a C compiler), as root with apt; else say what to install.
 	@$(STRICT) want=(); \
 	$(HAVE_REDIS) || want+=(redis-server); \
+	$(HAVE_PROM) || want+=(prometheus); \
+	$(HAVE_AM) || want+=(prometheus-alertmanager); \
+	$(HAVE_WEB) || want+=(chromium); \
 	$(HAVE_CC) || want+=(gcc libc6-dev); \
 	if [ $${#want[@]} -eq 0 ]; then exit 0; fi; \
 	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
 		echo "missing: $${want[*]}"; \
 		echo "  Debian/Ubuntu: sudo apt-get install $${want[*]}"; \
-		echo "  macOS:         brew install redis; xcode-select --install"; \
+		echo "  macOS:         brew install redis prometheus alertmanager; brew install --cask chromium; xcode-select --install"; \
 		echo "  redis-server elsewhere: set LOCKSCOPE_REDIS_SERVER=/path/to/redis-server"; \
 		exit 1; \
 	fi; \
@@ -77,5 +84,4 @@ deps: ## Install redis-server and a C compiler if they are missing, as root with
 	export DEBIAN_FRONTEND=noninteractive; \
 	apt-get update; \
 	apt-get install -y --no-install-recommends "$${want[@]}"; \
-	$(HAVE_REDIS) || { echo "redis-server is still missing"; exit 1; }; \
-	$(HAVE_CC) || { echo "a C compiler is still missing"; exit 1; }
+	for package in "$${want[@]}"; do dpkg -s "$$package" >/dev/null || { echo "$$package is still missing"; exit 1; }; done

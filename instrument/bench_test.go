@@ -63,22 +63,6 @@ func BenchmarkNoop(b *testing.B) {
 	}
 }
 
-// TestCost holds metrics alone to three allocations.
-func TestCost(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	allocs := func(l lock.Locker) float64 {
-		return testing.AllocsPerRun(1000, func() { pair(t, ctx, l) })
-	}
-	bare, measured := allocs(&noop{}), allocs(wrap(t, &noop{}, variants(t)[0].opts...))
-	if raceEnabled {
-		t.Skipf("sync.Pool forgets on purpose with the race detector: %v allocations", measured-bare)
-	}
-	if measured-bare > 3 {
-		t.Errorf("%v allocations more than %v", measured-bare, bare)
-	}
-}
-
 // BenchmarkRedis alternates between a bare and a decorated pair on real servers,
 // each with a Locker of its own, and reports the ratio of the medians.
 func BenchmarkRedis(b *testing.B) {
