@@ -1,2 +1,56 @@
-// Package scanner finds leaked locks.
+// Package scanner finds leaked locks: keys that some library, in some language,
+// wrote as a lock and that nothing will remove, or not soon.
+//
+//	s, err := scanner.New(clients)
+//	if err != nil {
+//		return err
+//	}
+//	defer s.Close()
+//	report, err := s.Sweep(ctx)
+//	for _, f := range report.Findings {
+//		fmt.Println(f.Class, f.Node, scanner.KeyText(f.Key), f.Evidence)
+//	}
+//
+// Sweep does all the work, once; [Scanner.Start] does it again and again.
+//
+// # Findings
+//
+// There are five [Class]es. Each finding is seen twice, with the same value, a grace
+// apart, before it is one: SETNX and then EXPIRE is a legal way to lock. Until then
+// it is pending. When it is no more what it was, it is reported as resolved, once.
+//
+// Helper keys of locks (lockscope:*, redisson_*) are never findings, whatever the
+// pattern.
+//
+// An owner token or a value never leaves the package, neither in findings nor in
+// logs or errors. Of a holder that is shown which its value says apart from its
+// token: instance and time of a lockscope lock, host and time of ShedLock's,
+// thread, re-entries and the first 8 characters of the client id of Redisson's. The
+// values of redsync, redislock and SETNX scripts are tokens as a whole.
+//
+// # Cost
+//
+// A page of keys is one command, a script that returns only what deserves a closer
+// look, or, where the server does not let scripts run, SCAN and a pipeline. At most
+// 256 bytes of a value are read, or 16 small fields of a hash. Memory does not grow
+// with the number of keys: pages are dropped as they are done with, findings are
+// bounded by [WithMaxFindings], watched locks by [WithMaxWatched].
+//
+// # What SCAN promises
+//
+// A key that is there during a whole pass is looked at; one that comes or goes
+// meanwhile may be. A key that SCAN returns twice is a finding once. It does so only
+// if the server's table shrinks during the pass, and only for the keys of one bucket
+// of the new table, a few as a rule: by so many [NodeReport].Locks may be too high.
+//
+// # Rights
+//
+// A user with these rights, and the keys' patterns, is enough:
+//
+//	+scan +pttl +getrange +strlen +exists +type +hlen +hgetall +memory|usage
+//	+info +eval_ro +evalsha_ro +client|setname
+//
+// On a cluster also +cluster|slots; before Redis 7 +eval and +evalsha instead of those
+// with _ro; for a database other than 0 also +select. Without the rights to
+// run scripts, pages are read by plain commands.
 package scanner

@@ -49,5 +49,6 @@ type Finding struct {
 	LastSeen  time.Time
 	Confirmed bool // seen again with the same value after the grace
 
-	identity string // of the value, for the second look and for repairs; never shown
+	since    time.Time // HeldTooLong: since when at least
+	identity string    // of the value, for the second look and for repairs; never shown
 }

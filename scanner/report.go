@@ -18,9 +18,11 @@ type Report struct {
 type NodeReport struct {
 	Node      string
 	Took      time.Duration
-	Locks     int64 // distinct keys that matched
-	Examined  int64 // keys the server looked at, matching or not
+	Locks     int64 // keys that matched; zero on PathShortcut
+	Examined  int64 // keys the server looked at, matching or not, about
 	Calls     int64 // commands sent
+	Unread    int64 // locks into whose values this sweep did not look; see WithMaxValues
+	Unwatched int64 // locks of which nobody knows since when they are held; see WithMaxWatched
 	Counts    map[Class]int
 	Path      Path
 	Truncated bool  // stopped at a limit: counts are lower bounds
@@ -40,8 +42,9 @@ const (
 // Snapshot is what a collector of metrics needs; its values never go backwards
 // while the Scanner lives.
 type Snapshot struct {
-	Last  Report // the last sweep that was not a standby; zero before the first
-	Nodes []NodeTotals
+	Last    Report       // the last sweep that was not a standby; zero before the first
+	Nodes   []NodeTotals // by name; masters that their cluster has no more are left out
+	Standby bool         // at its last turn, the loop left the sweep to another process
 }
 
 // NodeTotals adds up all sweeps of one node.

@@ -85,7 +85,8 @@ type Acquisition struct {
 	Outcome  string    `json:"outcome"` // acquired, or lock.Reason of the error
 	Error    string    `json:"error,omitempty"`
 	TraceID  string    `json:"trace_id,omitempty"`
-	Steps    []Step    `json:"steps"` // by start; capped
+	Steps    []Step    `json:"steps"` // by start; at most MaxSteps
+	Omitted  int       `json:"steps_omitted,omitempty"`
 }
 
 // Step is a part of an Acquisition.
@@ -95,6 +96,6 @@ type Step struct {
 	Attempt int     `json:"attempt"`
 	Start   float64 `json:"start_seconds"`
 	Took    float64 `json:"took_seconds"`
-	Outcome string  `json:"outcome"`          // granted, refused, failed; for waits woken, timeout, ...
+	Outcome string  `json:"outcome"`          // granted, refused, failed; for waits woken, timeout, or lock.Reason of what ended the call
 	Detail  string  `json:"detail,omitempty"` // error, or who was waited for
 }

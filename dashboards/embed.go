@@ -1,0 +1,25 @@
+// Package dashboards holds the Grafana dashboards, the Prometheus rules and the
+// runbooks that match this version of lockscope.
+//
+// The files are made by the module in the folder gen; see README.md for how to
+// change objectives and thresholds.
+package dashboards
+
+import (
+	"embed"
+	"io/fs"
+)
+
+//go:embed README.md grafana/*.json rules/*.yaml kubernetes/*.yaml runbooks/*.md provisioning
+var files embed.FS
+
+// FS returns the files: README.md, and the folders
+//
+//	grafana       dashboards, to be imported or provisioned
+//	rules         recording rules and alerts, for rule_files of Prometheus
+//	kubernetes    the same rules as a PrometheusRule
+//	runbooks      one page for each alert, <alert>.md
+//	provisioning  examples of configuration for Grafana and Prometheus
+//
+// It is read-only and safe for concurrent use. os.CopyFS writes it to a directory.
+func FS() fs.FS { return files }

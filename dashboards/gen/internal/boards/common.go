@@ -1,0 +1,114 @@
+package boards
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
+)
+
+// Sizes of panels.
+const (
+	tileWidth, tileHeight = 3, 4
+	chartHeight           = 8
+	third, half, full     = 8, 12, 24
+)
+
+func tile(title, unit string, decimals float64, s []step, queries []query, about string) panel {
+	return panel{kind: single, title: title, about: about, unit: unit, decimals: decimals, steps: s,
+		queries: queries, w: tileWidth, h: tileHeight, none: "none"}
+}
+
+func chart(title, unit string, w uint32, queries []query, about string) panel {
+	return panel{kind: lines, title: title, about: about, unit: unit, decimals: auto, w: w, h: chartHeight,
+		queries: queries, zero: true}
+}
+
+func ratioChart(title string, w uint32, queries []query, about string) panel {
+	p := chart(title, "percentunit", w, queries, about)
+	p.one = true
+	return p
+}
+
+func (p panel) stacked() panel { p.kind = bars; return p }
+
+func (p panel) marked(s []step) panel { p.steps, p.limits = s, true; return p }
+
+func (p panel) leading(l ...link) panel { p.links = l; return p }
+
+func (p panel) traced() panel { p.exemplars = true; return p }
+
+func heatMap(title string, w uint32, expr, about string) panel {
+	return panel{kind: heat, title: title, about: about, unit: "s", decimals: auto, w: w, h: chartHeight,
+		queries: course(expr, "{{le}}")}
+}
+
+// quantiles are p50, p95 and p99 of a histogram whose rates expr adds up by le.
+func quantiles(expr, legend string, of ...float64) []query {
+	var all []query
+	for _, q := range of {
+		text := strconv.FormatFloat(q*100, 'f', -1, 64)
+		all = append(all, query{expr: fmt.Sprintf("histogram_quantile(%v, %s)", q, expr), legend: "p" + text + legend})
+	}
+	return all
+}
+
+// Links to the other dashboards; they keep the time, the data source and the job.
+func toResource() link {
+	return link{title: "This resource in depth", url: "/d/lockscope-resource?${__url_time_range}&${datasource:queryparam}&${job:queryparam}&var-resource=${__field.labels.resource:percentencode}"}
+}
+
+func toNode() link {
+	return link{title: "This node", url: "/d/lockscope-nodes?${__url_time_range}&${datasource:queryparam}&${job:queryparam}&var-redis_node=${__field.labels.redis_node:percentencode}"}
+}
+
+// Shares of acquires over the time shown.
+const (
+	failedInRange = `sum%[1]s (increase(distributed_lock_failures_total{R}[$__range])) / (sum%[1]s (increase(distributed_lock_wait_seconds_count{R}[$__range])) > 0)`
+	goodInRange   = `sum%[1]s (increase(distributed_lock_wait_seconds_bucket{R,%[2]s}[$__range])) / (sum%[1]s (increase(distributed_lock_wait_seconds_count{R}[$__range])) > 0)`
+)
+
+// objectives has the expressions about promises; by is a by clause, or nothing.
+type objectives struct{ config.SLO }
+
+func (o objectives) availability(by string) string { return "1 - " + fmt.Sprintf(failedInRange, by) }
+
+func (o objectives) goodWaits(by string) string { return fmt.Sprintf(goodInRange, by, o.Within()) }
+
+func (o objectives) availabilityLeft(by string) string {
+	return fmt.Sprintf("1 - ("+failedInRange+") / (1 - %[2]v)", by, o.Availability)
+}
+
+func (o objectives) waitLeft(by string) string {
+	return fmt.Sprintf("1 - (1 - "+goodInRange+") / (1 - %[3]v)", by, o.Within(), o.Wait)
+}
+
+// availabilityLeftOfPeriod and waitLeftOfPeriod are recorded: no dashboard reads a month of counters.
+func (o objectives) availabilityLeftOfPeriod() string {
+	return fmt.Sprintf("1 - %s{S} / (1 - %v)", rules.FailureRatio(o.Period), o.Availability)
+}
+
+func (o objectives) waitLeftOfPeriod() string {
+	return fmt.Sprintf("1 - %s{S} / (1 - %v)", rules.SlowRatio(o.Period), o.Wait)
+}
+
+// promise says an objective in words.
+func (o objectives) promise() string {
+	return fmt.Sprintf("%v %% of the acquires of a resource get the lock, and %v %% wait for %v s at most, over %s",
+		percent(o.Availability), percent(o.Wait), o.WithinSeconds, o.Period)
+}
+
+func percent(share float64) string { return strconv.FormatFloat(share*100, 'g', 6, 64) }
+
+const waitRate = `sum by (le) (rate(distributed_lock_wait_seconds_bucket{R}[$__rate_interval]))`
+
+func waits(good float64) []panel {
+	return []panel{
+		chart("Wait p50, p95, p99", "s", half, quantiles(waitRate, "", .5, .95, .99),
+			"Time from calling Acquire to its return, whatever the outcome. Good: p99 below the dashed line. Each dot is one acquire: click it to see its trace, which links to the holder that was waited for.").
+			marked(steps(green, step{good, orange}, step{1, red})).traced(),
+		heatMap("Waits, how many of which length", half, waitRate,
+			"Every acquire by how long it waited; the darker, the more. Good: the dark band stays at the bottom. A second band further up is callers that wait for a whole hold, or for a TTL of a holder that died.").traced(),
+	}
+}

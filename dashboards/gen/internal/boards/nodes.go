@@ -1,0 +1,106 @@
+package boards
+
+import (
+	"fmt"
+
+	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
+)
+
+func nodes(c config.Config) board {
+	return board{
+		uid: "lockscope-nodes", title: "Distributed locks / Nodes", from: "now-3h",
+		about:     "The Redis nodes as the processes that lock see them: do they answer, how fast, what fails, and how many may still be lost.",
+		variables: append(processes("distributed_lock_node_up"), redisNodes("distributed_lock_node_up")),
+		rows: []row{
+			{title: "At a glance", panels: nodeTiles(c)},
+			{title: "Nodes as processes see them", panels: nodeViews()},
+			{title: "Latency", panels: nodeLatency(c)},
+			{title: "Failures", panels: nodeFailures()},
+			{title: "Quorum margin", panels: nodeMargin()},
+		},
+	}
+}
+
+// withoutMargin is the share of won rounds that one vote less would have lost. The
+// bound 0 is spelled in two ways.
+var withoutMargin = fmt.Sprintf(`sum(rate(distributed_lock_vote_margin_bucket{I,%s}[$__rate_interval])) / (sum(rate(distributed_lock_vote_margin_count{I}[$__rate_interval])) > 0)`, config.Bound(0))
+
+const nodeRate = `sum by (redis_node, le) (rate(distributed_lock_node_duration_seconds_bucket{N,operation="acquire"}[$__rate_interval]))`
+
+func nodeTiles(c config.Config) []panel {
+	spare := fmt.Sprintf("min(%s{J} - on (job) max by (job) (distributed_lock_quorum_nodes{I}))", rules.NodesUsable)
+	return []panel{
+		tile("Nodes", "short", 0, neutral(), now(`max(distributed_lock_nodes{I})`),
+			"Redis nodes that are asked for a vote; of several jobs, the most. Good: an odd number, 3 or 5. Fewer than you set up: a process has an old configuration."),
+		tile("Quorum", "short", 0, neutral(), now(`max(distributed_lock_quorum_nodes{I})`),
+			"Votes that make a lock. Good: more than half of the nodes, always."),
+		tile("Usable nodes", "short", 0, neutral(), now(fmt.Sprintf("min(%s{J})", rules.NodesUsable)),
+			"Nodes that carry out most commands of most processes; of several jobs, the fewest. Good: all of them. Needs the recording rules."),
+		tile("Nodes to spare", "short", 0, steps(red, step{1, green}), now(spare),
+			"Usable nodes beyond the quorum. Good: 1 of 3, 2 of 5. At 0 the next failure stops all locking: bring a node back now. With a single node it is always 0. Needs the recording rules."),
+		tile("Slowest node, p99", "s", auto, above(c.Alerts.NodeP99Seconds), now("max(histogram_quantile(0.99, "+nodeRate+"))"),
+			fmt.Sprintf("One acquire command in a hundred takes longer on the slowest node. Good: a few milliseconds. Above %v s an alert fires: near the node timeout votes are lost.", c.Alerts.NodeP99Seconds)),
+		tile("Failed commands", "percentunit", 2, steps(green, step{.001, orange}, step{.05, red}), course(`sum(rate(distributed_lock_node_failures_total{N,reason!~"canceled|busy|guard"}[$__rate_interval])) / (sum(rate(distributed_lock_node_duration_seconds_count{N}[$__rate_interval])) > 0)`, ""),
+			"Share of commands sent that were not carried out. Good: 0. A node saying no to a vote is not a failure. See Failures by reason."),
+		tile("Won without a vote to spare", "percentunit", 1, steps(green, step{.05, orange}, step{.5, red}), course(withoutMargin, ""),
+			"Share of won rounds with no vote beyond the quorum. Good: near 0. It rises when a node does not vote, also one that is up but restarted and has to wait. With one or two nodes it is always 100 %."),
+		tile("Commands", "ops", auto, neutral(), course(`sum(rate(distributed_lock_node_duration_seconds_count{N}[$__rate_interval]))`, ""),
+			"Commands a second on the chosen nodes. Good: about three to five for each acquire and node. Much more: see attempts per acquire."),
+	}
+}
+
+func nodeViews() []panel {
+	share := steps(red, step{0.5, orange}, step{1, green})
+	return []panel{
+		{kind: states, title: "Share of processes that get an answer", w: half, h: 7, unit: "percentunit", decimals: 0, zero: true, one: true, steps: share,
+			about:   "Green: every process's last command got an answer. Orange: some did not. Red: most did not. Good: all green. A process that does nothing keeps its last impression: compare with the table.",
+			queries: course(`avg by (redis_node) (distributed_lock_node_up{N})`, "{{redis_node}}"), links: []link{toNode()}},
+		{kind: states, title: "Share of processes that can use the node", w: half, h: 7, unit: "percentunit", decimals: 0, zero: true, one: true, steps: share,
+			about:   "Like the panel beside it, but by what became of the commands of the last five minutes: a node that answers with errors, or may not vote after a restart, is not usable. Good: all green. Quorum alerts count these. Needs the recording rules.",
+			queries: course(rules.NodeUsable+"{M}", "{{redis_node}}"), links: []link{toNode()}},
+		{kind: grid, title: "Which process cannot use which node", w: full, h: 7, unit: "percentunit", decimals: 1, none: "every process can use every node",
+			about:   "Share of acquire commands of the last five minutes that failed, where any did. Good: empty. One process with many nodes: its network or credentials. One node with many processes: the node. Needs the recording rules.",
+			queries: now("sort_desc(" + rules.NodeErrors + "{N} > 0)"),
+			columns: []column{{title: "Failed", unit: "percentunit", decimals: 1, steps: steps(orange, step{.5, red})}}, hidden: []string{"__name__"}},
+	}
+}
+
+func nodeLatency(c config.Config) []panel {
+	byOperation := `sum by (redis_node, operation, le) (rate(distributed_lock_node_duration_seconds_bucket{N}[$__rate_interval]))`
+	all := `sum by (le) (rate(distributed_lock_node_duration_seconds_bucket{N}[$__rate_interval]))`
+	return []panel{
+		chart("Acquire p99 by node", "s", half, quantiles(nodeRate, " {{redis_node}}", .99),
+			"One acquire command in a hundred takes longer. Good: below the dashed line, nodes alike. One node alone: look at SLOWLOG, fork pauses and fsync there. All: the network, or CPU of the clients.").marked(above(c.Alerts.NodeP99Seconds)).leading(toNode()),
+		chart("Acquire p50 by node", "s", half, quantiles(nodeRate, " {{redis_node}}", .5),
+			"The usual time of an acquire command. Good: a round trip. A lock needs the middle one of the nodes: one that is far away costs nothing until another fails.").leading(toNode()),
+		chart("p99 by node and operation", "s", half, quantiles(byOperation, " {{redis_node}} {{operation}}", .99),
+			"One command in a hundred takes longer, by what it does. Good: alike for all operations. Slow extends endanger leases; slow releases delay the next holder.").leading(toNode()),
+		heatMap("Commands, how many of which duration", half, all,
+			"Every command by how long it took; the darker, the more. Good: one narrow band. A thin second band at the node timeout is commands that were given up."),
+	}
+}
+
+func nodeFailures() []panel {
+	failed := `(rate(distributed_lock_node_failures_total{N}[$__rate_interval]))`
+	return []panel{
+		chart("Failures by reason", "ops", third, course("sum by (reason) "+failed, "{{reason}}"),
+			"Good: none but canceled. timeout, refused: the node or the way to it; guard: restarted, may not vote yet; readonly: it is a replica; busy: not asked, earlier commands still hang; other: see the log.").stacked(),
+		chart("Failures by node", "ops", third, course("sum by (redis_node) "+failed, "{{redis_node}}"),
+			"Good: none. One node: that node. All nodes: the processes, or what is between.").stacked().leading(toNode()),
+		chart("Failures by operation", "ops", third, course("sum by (operation) "+failed, "{{operation}}"),
+			"Good: none. extend: leases are in danger; release: the next holder waits; subscribe: waiters are not woken and have to poll.").stacked(),
+	}
+}
+
+func nodeMargin() []panel {
+	return []panel{
+		{kind: heat, title: "Votes to spare in won rounds", w: half, h: chartHeight, unit: "short", decimals: auto,
+			about:   "Every won round by its votes beyond the quorum, late ones included. Good: dark at the top row that your number of nodes allows, 1 of 3 and 2 of 5. Dark at 0: the next node that fails is one too many.",
+			queries: course(`sum by (le) (rate(distributed_lock_vote_margin_bucket{I}[$__rate_interval]))`, "{{le}}")},
+		ratioChart("Won without a vote to spare", 6, course(withoutMargin, "share of won rounds"),
+			"Share of won rounds that one vote less would have lost. Good: near 0. A step up is a node that stopped voting.").marked(steps(green, step{.05, orange}, step{.5, red})),
+		chart("Mean votes to spare", "short", 6, course(`sum(rate(distributed_lock_vote_margin_sum{I}[$__rate_interval])) / (sum(rate(distributed_lock_vote_margin_count{I}[$__rate_interval])) > 0)`, "votes"),
+			"Votes beyond the quorum of the average won round. Good: nodes less quorum. Each node that does not vote takes one."),
+	}
+}

@@ -1,0 +1,113 @@
+package boards
+
+import "github.com/lockscope/lockscope/dashboards/gen/internal/config"
+
+// kind is a visualization.
+type kind int
+
+const (
+	single kind = iota // one value
+	lines
+	bars // stacked
+	heat
+	grid // a table
+	topList
+	states
+)
+
+// Colours mean the same everywhere: green is good, orange wants a look, red a person.
+const (
+	green  = "green"
+	yellow = "yellow"
+	orange = "orange"
+	red    = "red"
+	blue   = "blue"
+)
+
+// step is a threshold: the colour from this value on. The first one's value is
+// minus infinity, whatever it says.
+type step struct {
+	from  float64
+	color string
+}
+
+func steps(base string, rest ...step) []step { return append([]step{{color: base}}, rest...) }
+
+// Steps that several panels use.
+func neutral() []step          { return steps(blue) }
+func anyIsBad() []step         { return steps(green, step{1, red}) }
+func anyIsSuspicious() []step  { return steps(green, step{1, orange}) }
+func above(bad float64) []step { return steps(green, step{bad / 2, orange}, step{bad, red}) }
+func budgetLeft() []step       { return steps(red, step{0, orange}, step{0.25, yellow}, step{0.5, green}) }
+func atLeast(target float64) []step {
+	return steps(red, step{1 - 2*(1-target), orange}, step{target, green})
+}
+
+// burnRate colours the factors at which the alerts fire.
+func burnRate(slo config.SLO) []step {
+	slowest, fastest := slo.Windows[0].Factor, slo.Windows[0].Factor
+	for _, w := range slo.Windows {
+		slowest, fastest = min(slowest, w.Factor), max(fastest, w.Factor)
+	}
+	return steps(green, step{slowest, orange}, step{fastest, red})
+}
+
+// query is one expression. Its selectors are written with the shorthands of selectors.
+type query struct {
+	expr, legend string
+	instant      bool // the value now, not its course
+}
+
+// column is a column of a table: the value of the query at the same place.
+type column struct {
+	title, unit string
+	decimals    float64
+	steps       []step
+	width       float64
+	words       map[string]string // value to text
+}
+
+// panel is what distinguishes one panel from others of its kind.
+type panel struct {
+	kind         kind
+	title, about string
+	unit         string
+	decimals     float64
+	w, h         uint32
+	queries      []query
+	steps        []step
+	limits       bool   // draw the steps into the chart
+	zero, one    bool   // the axis begins at 0, ends at 1
+	exemplars    bool   // mark traces
+	none         string // said instead of "No data"
+	reduce       string // how a tile's course becomes a value; the last one if empty
+	columns      []column
+	hidden       []string // columns not shown
+	links        []link
+}
+
+// link leads from a series or a row to another dashboard.
+type link struct{ title, url string }
+
+// auto as decimals leaves them to Grafana.
+const auto = -1
+
+// row is a line of panels below a title; its panels fill 24 columns a line.
+type row struct {
+	title  string
+	panels []panel
+}
+
+// now is a query for a tile or a table.
+func now(expr string) []query { return []query{{expr: expr, instant: true}} }
+
+func course(expr, legend string) []query { return []query{{expr: expr, legend: legend}} }
+
+// instants are the columns of a table.
+func instants(exprs ...string) []query {
+	var all []query
+	for _, e := range exprs {
+		all = append(all, now(e)...)
+	}
+	return all
+}

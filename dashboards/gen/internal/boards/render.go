@@ -1,0 +1,243 @@
+package boards
+
+import (
+	"fmt"
+
+	"github.com/grafana/grafana-foundation-sdk/go/bargauge"
+	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/cog/variants"
+	"github.com/grafana/grafana-foundation-sdk/go/common"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	"github.com/grafana/grafana-foundation-sdk/go/heatmap"
+	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
+	"github.com/grafana/grafana-foundation-sdk/go/stat"
+	"github.com/grafana/grafana-foundation-sdk/go/statetimeline"
+	"github.com/grafana/grafana-foundation-sdk/go/table"
+	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
+)
+
+// source is the data source that the reader chose.
+func source() common.DataSourceRef {
+	return common.DataSourceRef{Type: new("prometheus"), Uid: new("${datasource}")}
+}
+
+// Build implements cog.Builder.
+func (p panel) Build() (dashboard.Panel, error) {
+	made, err := p.visualization().Build()
+	if err != nil {
+		return made, err
+	}
+	made.Title, made.Description = &p.title, &p.about
+	ds := source()
+	made.Datasource = &ds
+	made.GridPos = &dashboard.GridPos{W: p.w, H: p.h}
+	if made.Targets, err = p.targets(); err != nil {
+		return made, err
+	}
+	if made.FieldConfig == nil {
+		made.FieldConfig = dashboard.NewFieldConfigSource()
+	}
+	p.defaults(&made.FieldConfig.Defaults)
+	return made, nil
+}
+
+func (p panel) visualization() cog.Builder[dashboard.Panel] {
+	switch p.kind {
+	case single:
+		return p.tile()
+	case heat:
+		return p.heatmap()
+	case grid:
+		return p.table()
+	case topList:
+		return p.topList()
+	case states:
+		return p.states()
+	default:
+		return p.chart()
+	}
+}
+
+func (p panel) defaults(c *dashboard.FieldConfig) {
+	c.Unit = &p.unit
+	if p.decimals != auto {
+		c.Decimals = &p.decimals
+	}
+	if p.none != "" {
+		c.NoValue = &p.none
+	}
+	if p.zero {
+		c.Min = new(0.0)
+	}
+	if p.one {
+		c.Max = new(1.0)
+	}
+	mode := dashboard.FieldColorModeIdThresholds
+	if p.kind == lines || p.kind == bars {
+		mode = dashboard.FieldColorModeIdPaletteClassicByName
+	}
+	c.Color = &dashboard.FieldColor{Mode: mode}
+	c.Thresholds = thresholds(p.steps)
+	for _, l := range p.links {
+		c.Links = append(c.Links, dashboard.DashboardLink{Title: l.title, Url: &l.url, Type: dashboard.DashboardLinkTypeLink, Tags: []string{}})
+	}
+}
+
+func thresholds(all []step) *dashboard.ThresholdsConfig {
+	if len(all) == 0 {
+		all = steps(green)
+	}
+	c := &dashboard.ThresholdsConfig{Mode: dashboard.ThresholdsModeAbsolute}
+	for i, s := range all {
+		t := dashboard.Threshold{Color: s.color}
+		if i > 0 {
+			t.Value = &s.from
+		}
+		c.Steps = append(c.Steps, t)
+	}
+	return c
+}
+
+func (p panel) targets() ([]variants.Dataquery, error) {
+	var all []variants.Dataquery
+	for i, q := range p.queries {
+		b := prometheus.NewDataqueryBuilder().
+			RefId(string(rune('A' + i))).Datasource(source()).Expr(selectors.Replace(q.expr)).
+			EditorMode(prometheus.QueryEditorModeCode)
+		if q.legend != "" {
+			b.LegendFormat(q.legend)
+		}
+		switch {
+		case p.kind == grid:
+			b.Format(prometheus.PromQueryFormatTable)
+		case p.kind == heat:
+			b.Format(prometheus.PromQueryFormatHeatmap)
+		default:
+			b.Format(prometheus.PromQueryFormatTimeSeries)
+		}
+		if q.instant {
+			b.Instant()
+		} else {
+			b.Range()
+		}
+		b.Exemplar(p.exemplars)
+		target, err := b.Build()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.title, err)
+		}
+		all = append(all, target)
+	}
+	return all, nil
+}
+
+func (p panel) tile() cog.Builder[dashboard.Panel] {
+	graph := common.BigValueGraphModeArea
+	if p.queries[0].instant {
+		graph = common.BigValueGraphModeNone
+	}
+	return stat.NewPanelBuilder().GraphMode(graph).ColorMode(common.BigValueColorModeValue).
+		JustifyMode(common.BigValueJustifyModeAuto).TextMode(common.BigValueTextModeValue).
+		ReduceOptions(p.reduced()).Orientation(common.VizOrientationAuto)
+}
+
+func (p panel) reduced() *common.ReduceDataOptionsBuilder {
+	calc := "lastNotNull"
+	if p.reduce != "" {
+		calc = p.reduce
+	}
+	return common.NewReduceDataOptionsBuilder().Values(false).Calcs([]string{calc}).Fields("")
+}
+
+func (p panel) chart() cog.Builder[dashboard.Panel] {
+	b := timeseries.NewPanelBuilder().
+		LineWidth(1).FillOpacity(8).ShowPoints(common.VisibilityModeNever).
+		DrawStyle(common.GraphDrawStyleLine).LineInterpolation(common.LineInterpolationLinear).
+		SpanNulls(common.BoolOrFloat64{Bool: new(false)}).AxisPlacement(common.AxisPlacementAuto).
+		Tooltip(tooltip()).Legend(p.legend())
+	if p.kind == bars {
+		b.FillOpacity(60).LineWidth(0).
+			Stacking(common.NewStackingConfigBuilder().Mode(common.StackingModeNormal).Group("A"))
+	}
+	if p.limits {
+		b.ThresholdsStyle(common.NewGraphThresholdsStyleConfigBuilder().Mode(common.GraphThresholdsStyleModeDashed))
+	}
+	return b
+}
+
+// legend is a table with the values that one looks for first.
+func (p panel) legend() *common.VizLegendOptionsBuilder {
+	return common.NewVizLegendOptionsBuilder().ShowLegend(true).DisplayMode(common.LegendDisplayModeTable).
+		Placement(common.LegendPlacementBottom).Calcs([]string{"lastNotNull", "mean", "max"}).SortBy("Max").SortDesc(true)
+}
+
+func tooltip() *common.VizTooltipOptionsBuilder {
+	return common.NewVizTooltipOptionsBuilder().Mode(common.TooltipDisplayModeMulti).Sort(common.SortOrderDescending)
+}
+
+func (p panel) heatmap() cog.Builder[dashboard.Panel] {
+	return heatmap.NewPanelBuilder().Calculate(false).CellGap(1).ShowLegend().
+		Color(heatmap.NewHeatmapColorOptionsBuilder().Mode(heatmap.HeatmapColorModeScheme).Scheme("Oranges").
+			Scale(heatmap.HeatmapColorScaleExponential).Exponent(0.5).Steps(64).Fill("dark-orange")).
+		CellValues(heatmap.NewCellValuesBuilder().Unit("ops")).
+		YAxis(heatmap.NewYAxisConfigBuilder().Unit(p.unit).AxisPlacement(common.AxisPlacementLeft)).
+		Tooltip(heatmap.NewHeatmapTooltipBuilder().Mode(common.TooltipDisplayModeSingle).YHistogram(true).ShowColorScale(true)).
+		ExemplarsColor("rgba(255,0,255,0.7)").FilterValues(heatmap.NewFilterValueRangeBuilder().Le(1e-9))
+}
+
+func (p panel) topList() cog.Builder[dashboard.Panel] {
+	return bargauge.NewPanelBuilder().DisplayMode(common.BarGaugeDisplayModeGradient).
+		ValueMode(common.BarGaugeValueModeColor).ShowUnfilled(true).Orientation(common.VizOrientationHorizontal).
+		Sizing(common.BarGaugeSizingAuto).NamePlacement(common.BarGaugeNamePlacementAuto).
+		Legend(common.NewVizLegendOptionsBuilder().ShowLegend(false).DisplayMode(common.LegendDisplayModeHidden).
+			Placement(common.LegendPlacementBottom).Calcs([]string{})).
+		ReduceOptions(p.reduced())
+}
+
+func (p panel) states() cog.Builder[dashboard.Panel] {
+	return statetimeline.NewPanelBuilder().MergeValues(true).ShowValue(common.VisibilityModeNever).RowHeight(0.8).
+		FillOpacity(80).LineWidth(0).Tooltip(tooltip()).
+		Legend(common.NewVizLegendOptionsBuilder().ShowLegend(false).DisplayMode(common.LegendDisplayModeHidden).
+			Placement(common.LegendPlacementBottom).Calcs([]string{}))
+}
+
+func (p panel) table() cog.Builder[dashboard.Panel] {
+	b := table.NewPanelBuilder().ShowHeader(true).CellHeight(common.TableCellHeightSm).Filterable(true)
+	names, drop := map[string]string{}, map[string]bool{"Time": true}
+	for _, h := range p.hidden {
+		drop[h] = true
+	}
+	for i, c := range p.columns {
+		value := "Value"
+		if len(p.columns) > 1 {
+			value = "Value #" + string(rune('A'+i))
+		}
+		names[value] = c.title
+		b.OverrideByName(c.title, c.properties())
+	}
+	return b.WithTransformation(dashboard.DataTransformerConfig{Id: "merge", Options: map[string]any{}}).
+		WithTransformation(dashboard.DataTransformerConfig{Id: "organize", Options: map[string]any{
+			"excludeByName": drop, "renameByName": names, "indexByName": map[string]int{},
+		}})
+}
+
+func (c column) properties() []dashboard.DynamicConfigValue {
+	all := []dashboard.DynamicConfigValue{
+		{Id: "unit", Value: c.unit},
+		{Id: "thresholds", Value: thresholds(c.steps)},
+		{Id: "custom.cellOptions", Value: map[string]any{"type": "color-text"}},
+	}
+	if c.decimals != auto {
+		all = append(all, dashboard.DynamicConfigValue{Id: "decimals", Value: c.decimals})
+	}
+	if c.width > 0 {
+		all = append(all, dashboard.DynamicConfigValue{Id: "custom.width", Value: c.width})
+	}
+	if c.words != nil {
+		m := dashboard.NewValueMap()
+		for value, text := range c.words {
+			m.Options[value] = dashboard.ValueMappingResult{Text: &text}
+		}
+		all = append(all, dashboard.DynamicConfigValue{Id: "mappings", Value: []dashboard.ValueMap{*m}})
+	}
+	return all
+}

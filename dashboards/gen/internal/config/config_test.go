@@ -1,0 +1,69 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
+)
+
+func read(t *testing.T, text string) (config.Config, error) {
+	path := filepath.Join(t.TempDir(), "fleet.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return config.Read(path)
+}
+
+func TestDefault(t *testing.T) {
+	c := config.Default()
+	if err := c.Validate(); err != nil {
+		t.Error(err)
+	}
+	text, err := c.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := read(t, string(text)); err != nil || !reflect.DeepEqual(again, c) {
+		t.Errorf("read again it is %+v, %v", again, err)
+	}
+	if empty, err := read(t, ""); err != nil || !reflect.DeepEqual(empty, c) {
+		t.Errorf("an empty file gives %+v, %v", empty, err)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"slo: {availability: 1}":     "availability: 1 is not between",
+		"slo: {wait: 99}":            "wait: 99 is not between",
+		"slo: {within_seconds: 0.2}": "not a bucket",
+		"slo: {period: 1h}":          "below a day",
+		"slo: {windows: []}":         "no windows",
+		"slo: {windows: [{severity: x, factor: 2, long: 5m, short: 1h}]}": "window 1",
+		"interval: 2m":                     "below five minutes",
+		"runbook_url: ''":                  "runbook_url: empty",
+		"dashboard_url: http://x/":         "must not end in /",
+		"alerts: {waiters: 0}":             "waiters must be above 0",
+		"selector: 'env=prod'":             "selector",
+		"selector: 'env=\"prod\"} or up{'": "selector",
+	} {
+		c, err := read(t, text)
+		if err == nil {
+			err = c.Validate()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	for _, text := range []string{"colour: blue", "slo: 3", "interval: soon", "slo: {avalability: 0.9}"} {
+		if _, err := read(t, text); err == nil {
+			t.Errorf("%s is accepted", text)
+		}
+	}
+	if _, err := config.Read("nowhere.yaml"); err == nil {
+		t.Error("a file that is not there is accepted")
+	}
+}

@@ -1,0 +1,51 @@
+package rules
+
+import (
+	"maps"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/rulefmt"
+)
+
+// Severities. Critical wakes somebody, a warning is looked at in working hours.
+const (
+	critical = "critical"
+	warning  = "warning"
+)
+
+// Dashboards, by what their addresses end in.
+const (
+	overviewBoard = "lockscope-overview?var-job={{ $labels.job | urlquery }}"
+	resourceBoard = "lockscope-resource?var-job={{ $labels.job | urlquery }}&var-resource={{ $labels.resource | urlquery }}"
+	nodesBoard    = "lockscope-nodes?var-job={{ $labels.job | urlquery }}"
+	nodeBoard     = nodesBoard + "&var-redis_node={{ $labels.redis_node | urlquery }}"
+	leaksBoard    = "lockscope-leaks?var-job={{ $labels.job | urlquery }}"
+	leakBoard     = leaksBoard + "&var-redis_node={{ $labels.redis_node | urlquery }}"
+)
+
+type alert struct {
+	name, severity string
+	hold           model.Duration // for how long before it fires
+	labels         map[string]string
+	expr           string
+	pairs          []string
+	summary, about string
+	board          string
+}
+
+func (m maker) alert(a alert) rulefmt.Rule {
+	labels := map[string]string{"severity": a.severity}
+	maps.Copy(labels, a.labels)
+	return rulefmt.Rule{
+		Alert:  a.name,
+		Expr:   m.expr(a.expr, a.pairs...),
+		For:    a.hold,
+		Labels: labels,
+		Annotations: map[string]string{
+			"summary":       a.summary,
+			"description":   a.about,
+			"runbook_url":   m.config.RunbookURL + "/" + a.name + ".md",
+			"dashboard_url": m.config.DashboardURL + "/d/" + a.board,
+		},
+	}
+}

@@ -1,0 +1,62 @@
+package rules
+
+import "github.com/prometheus/prometheus/model/rulefmt"
+
+func (m maker) nodes() []rulefmt.Rule {
+	return []rulefmt.Rule{m.quorum(), m.instanceQuorum(), m.nodeDown(), m.nodeSlow()}
+}
+
+// A single node, or two, have no node to spare on their best day: at risk is only
+// what could be better. Whether a node counts is for the majority of the processes
+// to say; one that is cut off alone is the next alert's.
+func (m maker) quorum() rulefmt.Rule {
+	return m.alert(alert{
+		name: "DistributedLockQuorumAtRisk", severity: critical, hold: onceAgain,
+		expr: `$USABLE <= on (job) max by (job) (distributed_lock_quorum_nodes{&})
+			and on (job)
+				max by (job) (distributed_lock_nodes{&}) > on (job) max by (job) (distributed_lock_quorum_nodes{&})`,
+		pairs:   []string{"$USABLE", NodesUsable},
+		summary: "{{ $labels.job }}: {{ $value }} Redis nodes are usable; with one less nobody gets a lock",
+		about:   "Most processes of {{ $labels.job }} can use {{ $value }} of their Redis nodes, which is no more than the quorum. One node less, and every acquire and every renewal fails.",
+		board:   nodesBoard,
+	})
+}
+
+func (m maker) instanceQuorum() rulefmt.Rule {
+	return m.alert(alert{
+		name: "DistributedLockInstanceQuorumAtRisk", severity: warning, hold: fiveMinutes,
+		expr: `$EACH <= on (job, instance) max by (job, instance) (distributed_lock_quorum_nodes{&})
+			and on (job, instance)
+				max by (job, instance) (distributed_lock_nodes{&}) > on (job, instance) max by (job, instance) (distributed_lock_quorum_nodes{&})
+			unless on (job)
+				$USABLE <= on (job) max by (job) (distributed_lock_quorum_nodes{&})`,
+		pairs:   []string{"$EACH", NodesUsableForEach, "$USABLE", NodesUsable},
+		summary: "{{ $labels.instance }}: can use {{ $value }} Redis nodes only, while others can use more",
+		about:   "{{ $labels.instance }} of {{ $labels.job }} can use {{ $value }} Redis nodes, no more than the quorum. Most other processes can use more: look at the network and the credentials of this one.",
+		board:   nodesBoard + "&var-instance={{ $labels.instance | urlquery }}",
+	})
+}
+
+func (m maker) nodeDown() rulefmt.Rule {
+	return m.alert(alert{
+		name: "DistributedLockNodeDown", severity: warning, hold: fiveMinutes,
+		expr:    `$USABLE <= 0.5`,
+		pairs:   []string{"$USABLE", NodeUsable},
+		summary: "{{ $labels.redis_node }}: takes no part in the votes of {{ $labels.job }}",
+		about:   "Only {{ $value | humanizePercentage }} of the processes of {{ $labels.job }} get most of their commands carried out by {{ $labels.redis_node }}. The others of its nodes go on without it, with one to spare less.",
+		board:   nodeBoard,
+	})
+}
+
+func (m maker) nodeSlow() rulefmt.Rule {
+	limit := number(m.config.Alerts.NodeP99Seconds)
+	return m.alert(alert{
+		name: "DistributedLockNodeSlow", severity: warning, hold: 2 * fiveMinutes,
+		expr: `$P99 > $LIMIT
+			and sum by (job, redis_node) (increase(distributed_lock_node_duration_seconds_count{&,operation="acquire"}[5m])) >= $ACQUIRES`,
+		pairs:   []string{"$P99", NodeP99, "$LIMIT", limit, "$ACQUIRES", number(float64(m.config.SLO.MinAcquires))},
+		summary: "{{ $labels.redis_node }}: one command in a hundred takes longer than " + limit + " s",
+		about:   "The p99 of acquire commands of {{ $labels.job }} on {{ $labels.redis_node }} has been above " + limit + " s for ten minutes and is {{ $value | humanizeDuration }} now. Where it reaches the node timeout, the node loses its vote.",
+		board:   nodeBoard,
+	})
+}

@@ -1,0 +1,72 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/rulefmt"
+
+	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
+)
+
+// objective is one promise, as its alerts need it.
+type objective struct {
+	alert, label string
+	target       float64
+	ratio        func(window model.Duration) string
+	what         string // ends a sentence that starts with a percentage
+}
+
+func (m maker) burns() []rulefmt.Rule {
+	slo := m.config.SLO
+	objectives := []objective{
+		{alert: "DistributedLockAcquireErrorBudgetBurn", label: "availability", target: slo.Availability,
+			ratio: FailureRatio, what: "failed"},
+		{alert: "DistributedLockWaitErrorBudgetBurn", label: "wait", target: slo.Wait,
+			ratio: SlowRatio, what: "waited for longer than " + number(slo.WithinSeconds) + " s"},
+	}
+	var all []rulefmt.Rule
+	for _, o := range objectives {
+		for _, w := range slo.Windows {
+			all = append(all, m.burn(o, w))
+		}
+	}
+	return all
+}
+
+// burn asks for MinBad bad acquires beside MinAcquires: with few acquires, one
+// failure alone is a high ratio.
+func (m maker) burn(o objective, w config.Window) rulefmt.Rule {
+	slo := m.config.SLO
+	budget := number(round(1 - o.target))
+	return m.alert(alert{
+		name: o.alert, severity: w.Severity, hold: w.For,
+		labels: map[string]string{"slo": o.label, "long_window": w.Long.String(), "short_window": w.Short.String()},
+		expr: `$LONG > $FACTOR * $BUDGET
+			and $SHORT > $FACTOR * $BUDGET
+			and $VOLUME >= $ACQUIRES
+			and $LONG * $VOLUME >= $BAD`,
+		pairs: []string{"$LONG", o.ratio(w.Long), "$SHORT", o.ratio(w.Short), "$VOLUME", Volume(w.Long),
+			"$FACTOR", number(w.Factor), "$BUDGET", budget,
+			"$ACQUIRES", fmt.Sprint(slo.MinAcquires), "$BAD", fmt.Sprint(slo.MinBad)},
+		summary: fmt.Sprintf("{{ $labels.resource }}: the %s budget burns at more than %s times the pace it is made for", o.label, number(w.Factor)),
+		about: fmt.Sprintf("{{ $value | humanizePercentage }} of the acquires of {{ $labels.resource }} by {{ $labels.job }} %s in the last %s, and it goes on. "+
+			"The objective allows %s %%: at this pace the budget of %s is gone in %s.",
+			o.what, w.Long, number(round(100*(1-o.target))), slo.Period, lasts(slo.Period, w.Factor)),
+		board: resourceBoard,
+	})
+}
+
+// lasts says how long a budget lasts when it burns factor times too fast.
+func lasts(period model.Duration, factor float64) string {
+	if factor <= 1 {
+		return period.String() + " or less"
+	}
+	return fmt.Sprintf("less than %.0f hours", float64(period)/factor/3.6e12)
+}
+
+// round removes what 1 - 0.999 has too much.
+func round(v float64) float64 {
+	const digits = 1e9
+	return float64(int64(v*digits+0.5)) / digits
+}

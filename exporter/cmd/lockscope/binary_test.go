@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+)
+
+// TestBinary runs the built program: its exit statuses and what signals do to it.
+func TestBinary(t *testing.T) {
+	bin := filepath.Join(t.TempDir(), "lockscope")
+	if out, err := buildStatic(bin); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	t.Run("statuses", func(t *testing.T) { binaryStatuses(t, bin) })
+	t.Run("SIGTERM mid-sweep", func(t *testing.T) { binaryTerminated(t, bin) })
+	t.Run("serve", func(t *testing.T) { binaryServes(t, bin) })
+	t.Run("elected", func(t *testing.T) { binaryElects(t, bin) })
+}
+
+// program is a running lockscope.
+type program struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	out  text
+	err  text
+	done chan struct{}
+}
+
+// text is a buffer that may be read while it is written.
+type text struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *text) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *text) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+func start(t *testing.T, bin string, args ...string) *program {
+	t.Helper()
+	p := &program{t: t, cmd: exec.Command(bin, args...), done: make(chan struct{})}
+	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.err
+	p.cmd.Env = append(os.Environ(), "NO_COLOR=1")
+	must(t, p.cmd.Start())
+	go func() {
+		defer close(p.done)
+		_ = p.cmd.Wait()
+	}()
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+		<-p.done
+	})
+	return p
+}
+
+func (p *program) wait() outcome {
+	p.t.Helper()
+	select {
+	case <-p.done:
+	case <-time.After(30 * time.Second):
+		p.t.Fatalf("still running\n%s", p.err.String())
+	}
+	return outcome{p.cmd.ProcessState.ExitCode(), p.out.String(), p.err.String()}
+}
+
+func (p *program) terminate() outcome {
+	p.t.Helper()
+	must(p.t, p.cmd.Process.Signal(syscall.SIGTERM))
+	return p.wait()
+}
+
+func binaryStatuses(t *testing.T, bin string) {
+	s := locktest.Servers(t, 1)[0]
+	c := admin(t, s)
+	start(t, bin, "scan", "--redis", s.Addr()).wait().want(t, exitClean)
+	set(t, c, "lock:leak", "v", 0)
+	start(t, bin, quick("--redis", s.Addr())...).wait().want(t, exitFindings, "lock:leak")
+	o := start(t, bin, "scan", "--redis", "127.0.0.1:1").wait()
+	o.want(t, exitError, "127.0.0.1:1", "refused")
+	start(t, bin, "nonsense").wait().want(t, exitError, "unknown command")
+}
+
+func binaryTerminated(t *testing.T, bin string) {
+	s := locktest.Servers(t, 1)[0]
+	c := admin(t, s)
+	plant(t, c, 2000)
+	p := start(t, bin, "scan", "--redis", s.Addr(), "--page-size", "10", "--pause", "50ms", "-o", "json")
+	eventually(t, "pages are read", func() bool { return strings.Contains(c.Info(t.Context(), "commandstats").Val(), "cmdstat_scan:calls=") })
+	o := p.terminate()
+	o.want(t, exitError)
+	var r scanReport
+	o.decode(t, &r)
+	if !r.Truncated || r.Status != "error" || len(r.Nodes) != 1 || !r.Nodes[0].Truncated {
+		t.Errorf("%+v", r)
+	}
+}
+
+var urlLogged = regexp.MustCompile(`http://[^"\]]+`)
+
+// url waits until a serve is served.
+func (p *program) url() (url string) {
+	p.t.Helper()
+	eventually(p.t, "serving", func() bool {
+		select {
+		case <-p.done:
+			p.t.Fatalf("it ended:\n%s", p.err.String())
+		default:
+		}
+		url = urlLogged.FindString(p.err.String())
+		return url != ""
+	})
+	return url
+}
+
+func get(t *testing.T, url string) (status int, body string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	must(t, err)
+	req.Header.Set("Accept", "application/json, text/plain;q=0.5")
+	req.Close = true
+	resp, err := http.DefaultClient.Do(req)
+	must(t, err)
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	must(t, err)
+	return resp.StatusCode, string(text)
+}
+
+func binaryServes(t *testing.T, bin string) {
+	servers := locktest.Servers(t, 3)
+	for _, s := range servers {
+		set(t, admin(t, s), "lock:order:1001", ours, time.Hour)
+	}
+	set(t, admin(t, servers[0]), "lock:leak", "v", 0)
+	p := start(t, bin, "serve", "--redis", addrs(servers...), "--web.listen-address", "127.0.0.1:0",
+		"--interval", "200ms", "--confirm-after", "20ms", "--export-leaked-keys", "5")
+	url := p.url()
+	eventually(t, "the leak is in /metrics", func() bool {
+		_, body := get(t, url+"/metrics")
+		return strings.Contains(body, `distributed_lock_scanner_leaked_locks{redis_node="`+servers[0].Addr()+`"} 1`) &&
+			strings.Contains(body, `distributed_lock_scanner_leaked_lock_info{key="lock:leak",redis_node="`+servers[0].Addr()+`"} 1`)
+	})
+	eventually(t, "/readyz says yes", func() bool { status, _ := get(t, url+"/readyz"); return status == http.StatusOK })
+	if status, _ := get(t, url+"/healthz"); status != http.StatusOK {
+		t.Errorf("/healthz: %d", status)
+	}
+	var state live.State
+	eventually(t, "the lock is at /debug/locks", func() bool {
+		_, body := get(t, url+"/debug/locks")
+		if strings.Contains(body, secretToken) {
+			t.Fatalf("a token is at /debug/locks:\n%s", body)
+		}
+		must(t, json.Unmarshal([]byte(body), &state))
+		return len(state.Held) == 1 && len(state.Nodes) == 3 && state.Nodes[0].Up && state.Nodes[2].Calls > 0
+	})
+	if h := state.Held[0]; h.Resource != "order:1001" || h.Holder != "worker-7/42" || h.Nodes != 3 || h.Validity == nil {
+		t.Errorf("%+v", h)
+	}
+	must(t, servers[2].Kill())
+	eventually(t, "/debug/locks tells of a node that is down", func() bool {
+		_, body := get(t, url+"/debug/locks")
+		must(t, json.Unmarshal([]byte(body), &state))
+		return !state.Nodes[2].Up && state.Nodes[2].Error != ""
+	})
+	p.terminate().want(t, exitClean)
+}
+
+// binaryElects: of two, one sweeps; when it is killed the other takes over.
+func binaryElects(t *testing.T, bin string) {
+	servers := locktest.Servers(t, 3, redisproc.WithArgs("--appendonly", "yes", "--appendfsync", "always"))
+	args := []string{"serve", "--redis", addrs(servers...), "--web.listen-address", "127.0.0.1:0", "--interval", "500ms", "--elect",
+		"--node-timeout", "2s", "--log.level", "debug"}
+	passes := func(p *program) bool {
+		_, body := get(t, p.url()+"/metrics")
+		return regexp.MustCompile(`(?m)^distributed_lock_scanner_passes_total\{.*\} [1-9]`).MatchString(body)
+	}
+	first := start(t, bin, args...)
+	eventually(t, "the first sweeps", func() bool { return passes(first) })
+	second := start(t, bin, args...)
+	eventually(t, "the second stands by", func() bool { return strings.Contains(second.err.String(), "standby: another process") })
+	if passes(second) {
+		t.Error("both sweep")
+	}
+	must(t, first.cmd.Process.Kill())
+	first.wait()
+	eventually(t, "the second takes over", func() bool { return passes(second) })
+	second.terminate().want(t, exitClean)
+}
+
+// buildStatic builds the way the image does, so that the work is shared with its test.
+func buildStatic(bin string) ([]byte, error) {
+	cmd := exec.Command("go", "build", "-ldflags", "-s -w", "-o", bin, ".")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	return cmd.CombinedOutput()
+}

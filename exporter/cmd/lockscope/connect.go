@@ -1,0 +1,83 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/pflag"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+)
+
+const (
+	varRedisPassword    = flags.Prefix + "REDIS_PASSWORD"
+	varSentinelPassword = flags.Prefix + "SENTINEL_PASSWORD"
+)
+
+var errTwoPasswords = errors.New("both --redis-password-file and " + varRedisPassword + " are given: which one counts?")
+
+// redisFlags say which servers a command talks to.
+type redisFlags struct {
+	urls   *flags.List
+	target target.Config
+}
+
+func (r *redisFlags) register(set *pflag.FlagSet) {
+	r.urls = flags.NewList("URL")
+	set.VarP(r.urls, "redis", "r", "Redis server as redis://[user:password@]host:port[/db], rediss:// for TLS, or host:port; "+
+		"repeat it or separate by commas")
+	set.StringVar(&r.target.File, "redis-file", "", "file with one such URL a line; - is standard input")
+	set.StringVar(&r.target.Username, "redis-username", "", "ACL user for URLs that name none")
+	set.StringVar(&r.target.PasswordFile, "redis-password-file", "", "file with the password for URLs without one; or the variable "+varRedisPassword)
+	set.StringVar(&r.target.TLS.CA, "tls-ca", "", "PEM file of the authorities that sign the servers' certificates, instead of the system's")
+	set.StringVar(&r.target.TLS.Cert, "tls-cert", "", "PEM file of this client's certificate")
+	set.StringVar(&r.target.TLS.Key, "tls-key", "", "PEM file of this client's key")
+	set.BoolVar(&r.target.TLS.SkipVerify, "tls-insecure-skip-verify", false, "believe any server: for tests only")
+	set.BoolVar(&r.target.Cluster, "cluster", false, "the URLs are seeds of one Redis Cluster: all its masters are meant")
+	set.StringVar(&r.target.SentinelMaster, "sentinel-master", "", "the URLs are Sentinels, and this is the master they watch; "+
+		"their own password comes from the variable "+varSentinelPassword)
+}
+
+// open makes clients and connects to nothing yet. The caller closes them.
+func (r *redisFlags) open(a *app) ([]target.Node, error) {
+	c := r.target
+	c.URLs = r.urls.Values()
+	c.Stdin = a.in
+	c.Password, c.SentinelPassword = a.env[varRedisPassword], a.env[varSentinelPassword]
+	if c.Password != "" && c.PasswordFile != "" {
+		return nil, errTwoPasswords
+	}
+	return c.Open()
+}
+
+// close releases the clients; what goes wrong then concerns nobody any more.
+func closeNodes(nodes []target.Node) { _ = target.Close(nodes) }
+
+// outputFlag is the format of a command's results.
+type outputFlag string
+
+const (
+	outputTable outputFlag = "table"
+	outputJSON  outputFlag = "json"
+)
+
+func (o *outputFlag) register(set *pflag.FlagSet) {
+	*o = outputTable
+	set.VarP(o, "output", "o", "format of the result: table or json")
+}
+
+// Set implements pflag.Value.
+func (o *outputFlag) Set(text string) error {
+	switch outputFlag(text) {
+	case outputTable, outputJSON:
+		*o = outputFlag(text)
+		return nil
+	}
+	return errors.New("table or json is expected")
+}
+
+// String implements pflag.Value.
+func (o *outputFlag) String() string { return string(*o) }
+
+// Type implements pflag.Value.
+func (o *outputFlag) Type() string { return "format" }

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
+)
+
+const schemaVersion = 1
+
+// doctorReport is the JSON form of an examination.
+type doctorReport struct {
+	Schema  int             `json:"schema"`
+	Status  doctor.Status   `json:"status"`
+	Results []doctor.Result `json:"results"`
+	Nodes   []doctorNode    `json:"nodes"`
+}
+
+type doctorNode struct {
+	Node            string  `json:"node"`
+	Error           string  `json:"error,omitempty"`
+	Version         string  `json:"version,omitempty"`
+	Role            string  `json:"role,omitempty"`
+	Uptime          float64 `json:"uptime_seconds"`
+	ClockOffset     float64 `json:"clock_offset_seconds"`
+	ClockOffsetErr  float64 `json:"clock_offset_error_seconds"`
+	ClockDrift      float64 `json:"clock_drift_ppm"`
+	ClockDriftError float64 `json:"clock_drift_error_ppm"`
+	PingP50         float64 `json:"ping_p50_seconds"`
+	PingP99         float64 `json:"ping_p99_seconds"`
+	ScriptP50       float64 `json:"script_p50_seconds"`
+	ScriptP99       float64 `json:"script_p99_seconds"`
+	Samples         int     `json:"samples"`
+}
+
+func (a *app) writeDoctor(format outputFlag, facts []doctor.Facts, results []doctor.Result) error {
+	if format == outputJSON {
+		return a.writeJSON(doctorReport{schemaVersion, doctor.Worst(results), results, doctorNodes(facts)})
+	}
+	opt := table.Options{Width: terminal(a.out)}
+	if a.colored() {
+		opt.Style = colorStatus
+	}
+	if err := table.Write(a.out, []string{"RESULT", "CHECK", "NODE", "DETAIL"}, doctorRows(results), opt); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(a.out, "\n%s\n", tally(results))
+	return err
+}
+
+func (a *app) writeJSON(v any) error {
+	enc := json.NewEncoder(a.out)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+func doctorNodes(facts []doctor.Facts) []doctorNode {
+	nodes := make([]doctorNode, 0, len(facts))
+	for _, f := range facts {
+		n := doctorNode{
+			Node: f.Node, Version: f.Server.Version, Role: f.Server.Role, Uptime: f.Server.Uptime.Seconds(),
+			ClockOffset: f.Clock.Offset.Seconds(), ClockOffsetErr: f.Clock.OffsetError.Seconds(),
+			ClockDrift: f.Clock.Drift * 1e6, ClockDriftError: f.Clock.DriftError * 1e6,
+			PingP50: f.Ping.P50.Seconds(), PingP99: f.Ping.P99.Seconds(),
+			ScriptP50: f.Script.P50.Seconds(), ScriptP99: f.Script.P99.Seconds(), Samples: f.Ping.Count,
+		}
+		if f.Err != nil {
+			n.Error = f.Err.Error()
+		}
+		nodes = append(nodes, n)
+	}
+	return nodes
+}
+
+// doctorRows says once what is true of several nodes, with the advice below.
+func doctorRows(results []doctor.Result) [][]string {
+	var rows [][]string
+	for i := 0; i < len(results); {
+		r := results[i]
+		nodes := []string{cmp.Or(r.Node, "all")}
+		for i++; i < len(results) && sameButNode(results[i], r); i++ {
+			nodes = append(nodes, results[i].Node)
+		}
+		rows = append(rows, []string{string(r.Status), r.Check, strings.Join(nodes, " "), r.Detail})
+		if r.Advice != "" {
+			rows = append(rows, []string{"", "", "", "-> " + r.Advice})
+		}
+	}
+	return rows
+}
+
+func sameButNode(a, b doctor.Result) bool {
+	a.Node = b.Node
+	return a == b
+}
+
+func tally(results []doctor.Result) string {
+	count := make(map[doctor.Status]int)
+	for _, r := range results {
+		count[r.Status]++
+	}
+	return fmt.Sprintf("%d pass, %d warn, %d fail", count[doctor.Pass], count[doctor.Warn], count[doctor.Fail])
+}
+
+func colorStatus(column int, cell, padded string) string {
+	if column != 0 {
+		return padded
+	}
+	switch doctor.Status(cell) {
+	case doctor.Pass:
+		return "\x1b[32m" + padded + "\x1b[0m"
+	case doctor.Warn:
+		return "\x1b[33m" + padded + "\x1b[0m"
+	case doctor.Fail:
+		return "\x1b[31m" + padded + "\x1b[0m"
+	}
+	return padded
+}

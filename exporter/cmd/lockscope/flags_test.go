@@ -1,0 +1,134 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+// TestBadInputIsRefused before any server is asked, without repeating what may be secret.
+func TestBadInputIsRefused(t *testing.T) {
+	const secret = "s3cr3t"
+	const nowhere = "--redis=127.0.0.1:1"
+	for _, c := range []struct {
+		args string
+		says string
+	}{
+		{"scan", "--redis URL"},
+		{"doctr", "doctor"},
+		{"redis://u:" + secret + "@h:1", "a command is needed"},
+		{"scan redis://u:" + secret + "@h:1", "flags only"},
+		{"scan --redis redis://u:" + secret + "@h:63x9", "Redis URL 1"},
+		{"scan --redis u:" + secret + "@h:1", "Redis URL 1"},
+		{"scan --redis http://u:" + secret + "@h:1", "Redis URL 1"},
+		{"scan --redis-file /nonexistent/file", "--redis-file"},
+		{"scan --redis-password-file /nonexistent/file " + nowhere, "--redis-password-file"},
+		{"scan --tls-ca /nonexistent/file --redis rediss://h:1", "--tls-ca"},
+		{"scan --tls-insecure-skip-verify " + nowhere, "rediss://"},
+		{"scan --cluster --sentinel-master m " + nowhere, "--sentinel-master"},
+		{"scan --redis h:1,h:1", "node"},
+		{"scan --max-ttl 5 " + nowhere, "--max-ttl"},
+		{"scan --max-ttl -5s " + nowhere, "WithMaxTTL"},
+		{"scan --confirm-after 10m " + nowhere, "WithConfirmAfter"},
+		{"scan --page-size 0 " + nowhere, "WithPageSize"},
+		{"scan --prefix= " + nowhere, "--pattern"},
+		{"scan --checks nonsense " + nowhere, "no_ttl, held_too_long"},
+		{"scan --fail-on nonsense " + nowhere, "--fail-on"},
+		{"scan --fail-on none,no_ttl " + nowhere, "--fail-on"},
+		{"scan --output yaml " + nowhere, "table or json"},
+		{"scan --pushgateway http://u:" + secret + "@ " + nowhere, "--pushgateway"},
+		{"scan --pushgateway ftp://u:" + secret + "@h " + nowhere, "--pushgateway"},
+		{"scan --webhook ftp://h/" + secret + " " + nowhere, "notify"},
+		{"scan --alertmanager http://u:" + secret + "@ " + nowhere, "notify"},
+		{"scan --repair expire=1 " + nowhere, "--repair"},
+		{"scan --repair " + "remove " + nowhere, "--repair"},
+		{"scan --yes " + nowhere, "--repair"},
+		{"scan --repair delete --repair-classes x " + nowhere, "--repair-classes"},
+		{"scan --replica h:1 --cluster " + nowhere, "--replica"},
+		{"scan --replica h:1,h:2 " + nowhere, "WithReplicas"},
+		{"scan --log.level loud " + nowhere, "--log.level"},
+		{"scan --nonsense " + nowhere, "--nonsense"},
+		{"list --sort size " + nowhere, "--sort"},
+		{"list --limit -1 " + nowhere, "--limit"},
+		{"list --prefix= " + nowhere, "--pattern"},
+		{"doctor --for 0s " + nowhere, "--for"},
+		{"doctor --prefix= " + nowhere, "--prefix"},
+		{"serve --interval 0s " + nowhere, "WithInterval"},
+		{"serve --export-leaked-keys 21 " + nowhere, "between 0 and 20"},
+		{"serve --web.config.file /nonexistent/file " + nowhere, "web"},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			o := command(t, strings.Fields(c.args)...)
+			o.want(t, exitError, c.says)
+			o.wantNot(t, secret)
+			if o.out != "" {
+				t.Errorf("stdout is not empty: %s", o.out)
+			}
+		})
+	}
+}
+
+func TestVariables(t *testing.T) {
+	s := locktest.Servers(t, 1)[0]
+	c := admin(t, s)
+	set(t, c, "lock:leak", "v", 0)
+	env := []string{"LOCKSCOPE_REDIS=" + s.Addr(), "LOCKSCOPE_CONFIRM_AFTER=10ms", "LOCKSCOPE_PREFIX=other:", "LOCKSCOPE_LOG_LEVEL=error"}
+	commandWith(t, env, "", "scan").want(t, exitClean)
+	commandWith(t, env, "", "scan", "--prefix", "lock:").want(t, exitFindings)
+	typo := commandWith(t, append(env, "LOCKSCOPE_PREFX=x", "LOCKSCOPE_SERVICE_HOST=10.0.0.1"), "", "scan")
+	typo.want(t, exitClean, "LOCKSCOPE_PREFX is set and nothing reads it: is LOCKSCOPE_PREFIX meant?")
+	typo.wantNot(t, "LOCKSCOPE_SERVICE_HOST")
+	// Secrets have variables alone, which are no typos.
+	commandWith(t, append(env, "LOCKSCOPE_SENTINEL_PASSWORD=x"), "", "scan").wantNot(t, "SENTINEL")
+	bad := commandWith(t, append(env, "LOCKSCOPE_MAX_TTL=s3cr3t"), "", "scan")
+	bad.want(t, exitError, "LOCKSCOPE_MAX_TTL")
+	bad.wantNot(t, "s3cr3t")
+	both := commandWith(t, append(env, "LOCKSCOPE_REDIS_PASSWORD=s3cr3t"), "", "scan", "--redis-password-file", "/dev/null")
+	both.want(t, exitError, "which one counts")
+}
+
+// TestHelp: every command explains itself, and every flag names its variable.
+func TestHelp(t *testing.T) {
+	root := newRoot(newApp(nil, nil, nil, nil))
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "version" {
+			continue
+		}
+		o := command(t, cmd.Name(), "--help")
+		o.want(t, exitClean, cmd.Long, "Examples:", "Exit status:")
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if f.Name != "help" && !strings.Contains(strings.Join(strings.Fields(o.out), " "), "[$"+flags.Name(f.Name)+"]") {
+				t.Errorf("%s: --%s does not name %s", cmd.Name(), f.Name, flags.Name(f.Name))
+			}
+		})
+		checkExamples(t, cmd)
+	}
+	command(t).want(t, exitClean, "scan", "serve", "list", "doctor", "LOCKSCOPE_LOG_LEVEL")
+	command(t, "version").want(t, exitClean, "lockscope ")
+	command(t, "--version").want(t, exitClean, "lockscope ")
+	command(t, "completion", "bash").want(t, exitClean, "lockscope")
+}
+
+// checkExamples parses the flags of every example.
+func checkExamples(t *testing.T, cmd *cobra.Command) {
+	t.Helper()
+	for line := range strings.Lines(cmd.Example) {
+		line, _, _ = strings.Cut(line, "#")
+		line, _, _ = strings.Cut(line, "|")
+		_, args, ok := strings.Cut(line, "lockscope "+cmd.Name())
+		if !ok {
+			t.Errorf("%q is no example of %s", line, cmd.Name())
+			continue
+		}
+		fresh, _, err := newRoot(newApp(nil, nil, nil, nil)).Find([]string{cmd.Name()})
+		must(t, err)
+		if err := fresh.ParseFlags(strings.Fields(strings.ReplaceAll(args, "'", ""))); err != nil || fresh.Flags().NArg() > 0 {
+			t.Errorf("%q: %v, arguments %q", line, err, fresh.Flags().Args())
+		}
+	}
+}

@@ -1,0 +1,5 @@
+// Package doctor asks Redis servers whether what Redlock assumes is true of them.
+//
+// [Gather] collects facts from the servers and changes nothing on them. [Examine]
+// judges the facts with one small function per assumption.
+package doctor

@@ -1,0 +1,39 @@
+package doctor
+
+import "slices"
+
+// Status is the judgement of one check.
+type Status string
+
+// From best to worst.
+const (
+	Pass Status = "pass"
+	Warn Status = "warn" // works, with a risk the advice names
+	Fail Status = "fail" // locks are unsafe or do not work
+)
+
+// Result is what one check says about one node, or about all of them.
+type Result struct {
+	Check  string `json:"check"`
+	Node   string `json:"node,omitempty"` // empty: all nodes together
+	Status Status `json:"status"`
+	Detail string `json:"detail"`
+	Advice string `json:"advice,omitempty"` // what to do about it; empty if nothing
+}
+
+// Worst is the worst status of the results; Pass if there are none.
+func Worst(results []Result) Status {
+	worst := Pass
+	for _, r := range results {
+		if r.Status.rank() > worst.rank() {
+			worst = r.Status
+		}
+	}
+	return worst
+}
+
+func (s Status) rank() int { return slices.Index([]Status{Pass, Warn, Fail}, s) }
+
+func pass(detail string) Result         { return Result{Status: Pass, Detail: detail} }
+func warn(detail, advice string) Result { return Result{Status: Warn, Detail: detail, Advice: advice} }
+func fail(detail, advice string) Result { return Result{Status: Fail, Detail: detail, Advice: advice} }

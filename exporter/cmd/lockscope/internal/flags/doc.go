@@ -1,0 +1,2 @@
+// Package flags gives every flag of a command an environment variable.
+package flags

@@ -1,0 +1,40 @@
+package flags
+
+import (
+	"slices"
+	"strings"
+)
+
+// List is a flag that may be repeated and may hold several values separated by
+// commas. The first value given replaces the default.
+type List struct {
+	values []string
+	kind   string
+	given  bool
+}
+
+// NewList makes a List; kind names one value in the help.
+func NewList(kind string, defaults ...string) *List { return &List{values: defaults, kind: kind} }
+
+// Values returns what was given, in order and without empty elements.
+func (l *List) Values() []string { return slices.Clone(l.values) }
+
+// Set implements pflag.Value. It takes anything: whoever knows what the values
+// mean checks them.
+func (l *List) Set(text string) error {
+	if !l.given {
+		l.values, l.given = nil, true
+	}
+	for v := range strings.SplitSeq(text, ",") {
+		if v = strings.TrimSpace(v); v != "" {
+			l.values = append(l.values, v)
+		}
+	}
+	return nil
+}
+
+// String implements pflag.Value.
+func (l *List) String() string { return strings.Join(l.values, ",") }
+
+// Type implements pflag.Value.
+func (l *List) Type() string { return l.kind }

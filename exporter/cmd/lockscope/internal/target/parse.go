@@ -1,0 +1,140 @@
+package target
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+const (
+	mostServers = 1000
+	mostSecret  = 64 << 10
+)
+
+// servers reads and checks everything that Config says.
+func (c Config) servers() ([]*redis.Options, error) {
+	urls, err := c.allURLs()
+	if err != nil {
+		return nil, err
+	}
+	if c.PasswordFile != "" {
+		if c.Password, err = ReadSecret(c.PasswordFile); err != nil {
+			return nil, fmt.Errorf("--redis-password-file: %w", err)
+		}
+	}
+	servers := make([]*redis.Options, 0, len(urls))
+	for i, raw := range urls {
+		opt, err := parse(raw)
+		if err != nil {
+			return nil, fmt.Errorf("Redis URL %d %w", i+1, err)
+		}
+		c.fillIn(opt)
+		servers = append(servers, opt)
+	}
+	return servers, c.TLS.apply(servers)
+}
+
+func (c Config) allURLs() ([]string, error) {
+	urls := c.URLs
+	if c.File != "" {
+		more, err := c.readFile()
+		if err != nil {
+			return nil, fmt.Errorf("--redis-file: %w", err)
+		}
+		urls = append(urls[:len(urls):len(urls)], more...)
+	}
+	switch {
+	case len(urls) == 0:
+		return nil, ErrNoServers
+	case len(urls) > mostServers:
+		return nil, fmt.Errorf("%d Redis URLs: at most %d", len(urls), mostServers)
+	}
+	return urls, nil
+}
+
+func (c Config) readFile() ([]string, error) {
+	in := c.Stdin
+	if c.File != "-" {
+		f, err := os.Open(c.File)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		in = f
+	}
+	return readLines(in)
+}
+
+// readLines skips empty lines and comments.
+func readLines(in io.Reader) ([]string, error) {
+	var lines []string
+	scan := bufio.NewScanner(in)
+	for scan.Scan() {
+		if line := strings.TrimSpace(scan.Text()); line != "" && !strings.HasPrefix(line, "#") {
+			lines = append(lines, line)
+		}
+	}
+	return lines, scan.Err()
+}
+
+// ReadSecret reads a file that holds one secret. A newline at its end, which most
+// editors add, is not a part of it.
+func ReadSecret(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, mostSecret))
+	if err != nil {
+		return "", err
+	}
+	secret := strings.TrimRight(string(text), "\r\n")
+	if secret == "" {
+		return "", fmt.Errorf("%s is empty", path)
+	}
+	return secret, nil
+}
+
+// parse makes a server of a URL or host:port. Its error never holds the text.
+func parse(raw string) (*redis.Options, error) {
+	scheme, _, found := strings.Cut(raw, "://")
+	if !found {
+		host, port, err := net.SplitHostPort(raw)
+		if err != nil || host == "" || port == "" || strings.ContainsAny(raw, "@/?#") {
+			return nil, ErrBadURL
+		}
+		raw, scheme = "redis://"+raw, "redis"
+	}
+	if scheme != "redis" && scheme != "rediss" {
+		return nil, ErrBadURL
+	}
+	opt, err := redis.ParseURL(raw)
+	if err != nil {
+		return nil, ErrBadURL
+	}
+	return opt, nil
+}
+
+// fillIn sets what a URL leaves open, and what every connection here has in
+// common: one attempt, a deadline, no commands a least-privilege user may not send.
+func (c Config) fillIn(opt *redis.Options) {
+	if opt.Username == "" && opt.Password == "" {
+		opt.Username = c.Username
+	}
+	if opt.Password == "" {
+		opt.Password = c.Password
+	}
+	opt.MaxRetries = -1
+	opt.DialerRetries = 1
+	opt.DialTimeout, opt.ReadTimeout, opt.WriteTimeout = dialTimeout, callTimeout, callTimeout
+	opt.ContextTimeoutEnabled = true
+	opt.DisableIdentity = true
+	opt.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+}

@@ -1,0 +1,124 @@
+package target
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+const (
+	dialTimeout = 3 * time.Second
+	// callTimeout bounds commands whose context does not: long enough for a page
+	// of a scan on a busy server.
+	callTimeout = 5 * time.Second
+)
+
+// Config says which servers there are and how to reach them.
+type Config struct {
+	URLs     []string // redis://, rediss:// or host:port
+	File     string   // more of them, one a line; "-" is standard input
+	Username string   // for URLs that name no user
+	Password string   // for URLs without one
+
+	PasswordFile string // instead of Password
+	TLS          TLS
+
+	Cluster          bool   // the URLs are seeds of one Redis Cluster
+	SentinelMaster   string // the URLs are Sentinels that watch this master
+	SentinelPassword string
+
+	Stdin io.Reader // for File "-"
+}
+
+// Node is one lock node: a server, a cluster or what a Sentinel points to.
+type Node struct {
+	Name    string // host:port, without credentials
+	Address string // host:port as dialled; empty for a Sentinel's master
+	Client  redis.UniversalClient
+}
+
+// Errors of bad input. They come wrapped with what to do about it.
+var (
+	ErrNoServers = errors.New("no Redis server is named: use --redis URL, --redis-file FILE or LOCKSCOPE_REDIS")
+	ErrBadURL    = errors.New("is not of the form redis://[user:password@]host:port[/db] or host:port, " +
+		"with special characters of the password percent-encoded (its text is withheld: it may hold a password)")
+	ErrConflict = errors.New("these do not go together")
+)
+
+// Open makes the clients and connects to nothing. Close them with [Close].
+func (c Config) Open() ([]Node, error) {
+	servers, err := c.servers()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case c.Cluster && c.SentinelMaster != "":
+		return nil, fmt.Errorf("%w: --cluster and --sentinel-master", ErrConflict)
+	case c.Cluster:
+		return []Node{openCluster(servers)}, nil
+	case c.SentinelMaster != "":
+		return []Node{c.openSentinel(servers)}, nil
+	}
+	nodes := make([]Node, 0, len(servers))
+	for _, opt := range servers {
+		nodes = append(nodes, Node{Name: nodeName(opt), Address: opt.Addr, Client: redis.NewClient(opt)})
+	}
+	return nodes, nil
+}
+
+// Clients returns the nodes' clients, in their order.
+func Clients(nodes []Node) []redis.UniversalClient {
+	clients := make([]redis.UniversalClient, len(nodes))
+	for i, n := range nodes {
+		clients[i] = n.Client
+	}
+	return clients
+}
+
+// Close closes every client.
+func Close(nodes []Node) error {
+	var errs []error
+	for _, n := range nodes {
+		errs = append(errs, n.Client.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func nodeName(opt *redis.Options) string {
+	if opt.DB != 0 {
+		return fmt.Sprintf("%s/%d", opt.Addr, opt.DB)
+	}
+	return opt.Addr
+}
+
+func openCluster(seeds []*redis.Options) Node {
+	first := seeds[0]
+	opt := &redis.ClusterOptions{
+		Username: first.Username, Password: first.Password, TLSConfig: first.TLSConfig,
+		MaxRedirects: 3, DialTimeout: dialTimeout, ReadTimeout: callTimeout, WriteTimeout: callTimeout,
+		ContextTimeoutEnabled: true, DisableIdentity: true, DialerRetries: 1,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+	}
+	for _, s := range seeds {
+		opt.Addrs = append(opt.Addrs, s.Addr)
+	}
+	return Node{Name: "cluster:" + first.Addr, Address: first.Addr, Client: redis.NewClusterClient(opt)}
+}
+
+func (c Config) openSentinel(sentinels []*redis.Options) Node {
+	first := sentinels[0]
+	opt := &redis.FailoverOptions{
+		MasterName: c.SentinelMaster, SentinelPassword: c.SentinelPassword,
+		Username: first.Username, Password: first.Password, DB: first.DB, TLSConfig: first.TLSConfig,
+		DialTimeout: dialTimeout, ReadTimeout: callTimeout, WriteTimeout: callTimeout,
+		MaxRetries: -1, DialerRetries: 1, ContextTimeoutEnabled: true, DisableIdentity: true,
+	}
+	for _, s := range sentinels {
+		opt.SentinelAddrs = append(opt.SentinelAddrs, s.Addr)
+	}
+	return Node{Name: "sentinel:" + c.SentinelMaster, Client: redis.NewFailoverClient(opt)}
+}

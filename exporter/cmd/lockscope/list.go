@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+const listHelp = `List shows who holds what at this moment, as far as the values of the locks tell: which
+resource, how many of the nodes agree, the holder, since when, and how much longer the
+lock lives unless it is renewed. It reads locks of any library and changes nothing.
+
+Several --redis are the nodes of one Redlock. A lock is held while a majority of the
+nodes agrees; one that fewer have is a left-over or an attempt under way.
+
+Exit status: 0, or 2 if a server could not be read to its end (what is known is shown).
+
+JSON output (schema 1), in seconds:
+  {schema, started, took_seconds, truncated, omitted,
+   locks[]: {resource, key, key_base64, type, nodes, of, held, split, holder{format, name,
+             since, count, fence}, held_seconds, ttl_seconds (null: never expires)},
+   nodes[]: {node, locks, truncated, error}}`
+
+const listExample = `  lockscope list --redis r1:6379,r2:6379,r3:6379
+  lockscope list --redis r1:6379 --sort age --limit 20        # held for longest
+  lockscope list --redis r1:6379 --filter 'order:*' -o json | jq -r '.locks[].holder.name'`
+
+type listFlags struct {
+	redis           redisFlags
+	output          outputFlag
+	prefix, pattern string
+	sort, filter    string
+	reverse         bool
+	limit           int
+	pageSize        int
+	pause, deadline time.Duration
+}
+
+func newList(a *app) *cobra.Command {
+	f := &listFlags{}
+	cmd := &cobra.Command{
+		Use: "list", Short: "Show who holds what now", Long: listHelp, Example: listExample,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
+	}
+	set := cmd.Flags()
+	f.redis.register(set)
+	f.output.register(set)
+	set.StringVar(&f.prefix, "prefix", scanner.DefaultPrefix, "look at keys that begin like this")
+	set.StringVar(&f.pattern, "pattern", "", "look at keys that match this glob pattern of Redis, instead of --prefix")
+	set.StringVar(&f.sort, "sort", string(scanner.ByTTL), "what comes first: ttl (longest left), age (held for longest) or resource (by name)")
+	set.BoolVar(&f.reverse, "reverse", false, "the other way round")
+	set.StringVar(&f.filter, "filter", "", "only resources with this text in their name, or matching it if it has a *, ? or [")
+	set.IntVar(&f.limit, "limit", scanner.DefaultListLimit, "show so many locks and only count the others")
+	set.IntVar(&f.pageSize, "page-size", scanner.DefaultPageSize, "keys a server looks at without serving others meanwhile (COUNT of SCAN)")
+	set.DurationVar(&f.pause, "pause", scanner.DefaultPause, "leave a server alone for this long after each page")
+	set.DurationVar(&f.deadline, "deadline", scanner.DefaultDeadline, "take no longer, and show what is known by then")
+	return cmd
+}
+
+func (f *listFlags) run(ctx context.Context, a *app) error {
+	opts, err := f.options()
+	if err != nil {
+		return err
+	}
+	nodes, err := f.redis.open(a)
+	if err != nil {
+		return err
+	}
+	defer closeNodes(nodes)
+	s, err := scanner.New(target.Clients(nodes), append(opts, scanner.WithNodeNames(names(nodes)...))...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
+	listing, err := s.List(ctx, f.listOptions())
+	if errors.Is(err, scanner.ErrInvalidOption) {
+		return fmt.Errorf("--sort, --filter, --limit: %w", err)
+	}
+	if err == nil && listing.Truncated {
+		err = errListTruncated
+	}
+	return errors.Join(err, a.writeList(f.output, listing, time.Now()))
+}
+
+var errListTruncated = errors.New("not every server was read to its end: locks are missing (see --deadline)")
+
+func (f *listFlags) options() ([]scanner.Option, error) {
+	opts := []scanner.Option{
+		scanner.WithPageSize(f.pageSize), scanner.WithPause(f.pause), scanner.WithDeadline(f.deadline), scanner.WithConfirmAfter(0),
+	}
+	switch {
+	case f.pattern != "":
+		return append(opts, scanner.WithPattern(f.pattern)), nil
+	case f.prefix == "":
+		return nil, errNoPrefix
+	}
+	return append(opts, scanner.WithPrefix(f.prefix)), nil
+}
+
+func (f *listFlags) listOptions() scanner.ListOptions {
+	o := scanner.ListOptions{Order: scanner.Order(f.sort), Reverse: f.reverse, Limit: f.limit}
+	if strings.ContainsAny(f.filter, "*?[") {
+		o.Glob = f.filter
+	} else {
+		o.Contains = f.filter
+	}
+	return o
+}

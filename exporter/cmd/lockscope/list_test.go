@@ -1,0 +1,106 @@
+package main
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+func TestListRealLocks(t *testing.T) {
+	servers := locktest.Servers(t, 3)
+	var urls []string
+	for _, s := range servers {
+		urls = append(urls, "redis://"+s.Addr())
+	}
+	locker, err := lock.Open(urls, lock.WithRestartQuarantine(0), lock.WithNodeTimeout(2*time.Second), lock.WithInstance("worker-7"))
+	must(t, err)
+	defer func() { must(t, locker.Close()) }()
+	lease, err := locker.Acquire(t.Context(), "order:1001", lock.TTL(time.Minute))
+	must(t, err)
+	set(t, admin(t, servers[0]), "lock:left\tover", "v", time.Minute) // on a minority
+
+	o := command(t, "list", "--redis", strings.Join(urls, ","))
+	o.want(t, exitClean, "order:1001    3/3    worker-7", "worker-7", `"left\tover"`, "no majority")
+
+	o = command(t, "list", "--redis", strings.Join(urls, ","), "-o", "json", "--filter", "order")
+	o.want(t, exitClean)
+	var r listReport
+	o.decode(t, &r)
+	if len(r.Locks) != 1 || len(r.Nodes) != 3 || r.Truncated {
+		t.Fatalf("%+v", r)
+	}
+	l := r.Locks[0]
+	key, err := base64.StdEncoding.DecodeString(l.KeyBase64)
+	must(t, err)
+	if string(key) != "lock:order:1001" || !l.Held || l.Nodes != 3 || l.Of != 3 || l.Holder == nil || l.Holder.Name != "worker-7" ||
+		l.Holder.Fence != lease.Fence() || l.HeldFor == nil || l.TTL == nil || *l.TTL <= 0 || *l.TTL > 60 {
+		t.Errorf("%+v", l)
+	}
+	must(t, lease.Release(t.Context()))
+	command(t, "list", "--redis", strings.Join(urls, ","), "--filter", "order:*").want(t, exitClean, "no locks")
+}
+
+func TestListSortsAndLimits(t *testing.T) {
+	s := locktest.Servers(t, 1)[0]
+	c := admin(t, s)
+	for i := range 5 {
+		set(t, c, fmt.Sprintf("lock:%d", i), "v", time.Duration(10-i)*time.Minute)
+	}
+	resources := func(args ...string) string {
+		o := command(t, append([]string{"list", "--redis", s.Addr(), "-o", "json"}, args...)...)
+		o.want(t, exitClean)
+		var r listReport
+		o.decode(t, &r)
+		all := fmt.Sprint(r.Omitted, ":")
+		for _, l := range r.Locks {
+			all += l.Resource
+		}
+		return all
+	}
+	for args, want := range map[string]string{
+		"": "0:01234", "--reverse": "0:43210", "--sort resource --limit 2": "3:01", "--filter [24]": "0:24", "--prefix none:": "0:",
+	} {
+		if got := resources(strings.Fields(args)...); got != want {
+			t.Errorf("list %s: %s, want %s", args, got, want)
+		}
+	}
+	command(t, "list", "--redis", s.Addr(), "--limit", "2").want(t, exitClean, "... and 3 more")
+}
+
+func TestListUnreachableNode(t *testing.T) {
+	servers := locktest.Servers(t, 3)
+	set(t, admin(t, servers[0]), "lock:a", ours, time.Minute)
+	set(t, admin(t, servers[1]), "lock:a", ours, time.Minute)
+	must(t, servers[2].Kill())
+	o := command(t, "list", "--redis", addrs(servers...))
+	o.want(t, exitError, servers[2].Addr(), "worker-7/42", "2/2")
+	o.wantNot(t, secretToken)
+}
+
+func TestListCluster(t *testing.T) {
+	cluster := locktest.Cluster(t, 3)
+	c := redis.NewClusterClient(&redis.ClusterOptions{Addrs: cluster.Addrs()})
+	defer c.Close()
+	for i := range 12 {
+		set(t, c, fmt.Sprintf("lock:%d", i), ours, time.Minute)
+	}
+	o := command(t, "list", "--cluster", "--redis", strings.Join(cluster.Addrs(), ","), "-o", "json")
+	o.want(t, exitClean)
+	var r listReport
+	o.decode(t, &r)
+	if len(r.Locks) != 12 || !r.Locks[0].Held {
+		t.Errorf("%+v", r)
+	}
+	d := command(t, "doctor", "--cluster", "--redis", cluster.Addrs()[0], "--for", "100ms")
+	d.want(t, exitError, "one cluster counts as one node", "appendonly no")
+	for _, addr := range cluster.Addrs() {
+		d.want(t, exitError, addr)
+	}
+}

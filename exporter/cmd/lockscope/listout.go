@@ -1,0 +1,122 @@
+package main
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// listReport is the JSON form of a listing: schema 1.
+type listReport struct {
+	Schema    int          `json:"schema"`
+	Started   time.Time    `json:"started"`
+	Took      float64      `json:"took_seconds"`
+	Truncated bool         `json:"truncated"`
+	Omitted   int64        `json:"omitted"`
+	Locks     []listedLock `json:"locks"`
+	Nodes     []listedNode `json:"nodes"`
+}
+
+type listedLock struct {
+	Resource  string      `json:"resource"` // as it is if printable, else a quoted Go string
+	Key       string      `json:"key"`      // the same
+	KeyBase64 string      `json:"key_base64"`
+	Type      string      `json:"type"`
+	Nodes     int         `json:"nodes"` // that agree on the holder
+	Of        int         `json:"of"`    // that answered
+	Held      bool        `json:"held"`  // a majority of them agrees
+	Split     bool        `json:"split"` // other nodes have another holder
+	Holder    *scanHolder `json:"holder,omitempty"`
+	HeldFor   *float64    `json:"held_seconds,omitempty"`
+	TTL       *float64    `json:"ttl_seconds"` // null: never expires
+}
+
+type listedNode struct {
+	Node      string `json:"node"`
+	Locks     int64  `json:"locks"`
+	Truncated bool   `json:"truncated"`
+	Error     string `json:"error,omitempty"`
+}
+
+func majority(l scanner.Lock) bool { return l.Nodes > l.Of/2 }
+
+func jsonListing(l scanner.Listing, now time.Time) listReport {
+	out := listReport{
+		Schema: schemaVersion, Started: l.Started, Took: l.Took.Seconds(), Truncated: l.Truncated, Omitted: l.Omitted,
+		Locks: make([]listedLock, 0, len(l.Locks)), Nodes: make([]listedNode, 0, len(l.Nodes)),
+	}
+	for _, k := range l.Locks {
+		lock := listedLock{
+			Resource: scanner.KeyText(k.Resource), Key: scanner.KeyText(k.Key), KeyBase64: base64.StdEncoding.EncodeToString([]byte(k.Key)),
+			Type: k.Type, Nodes: k.Nodes, Of: k.Of, Held: majority(k), Split: k.Split, TTL: secondsLeft(k.TTL),
+		}
+		if k.Holder != (scanner.Holder{}) {
+			lock.Holder = jsonHolder(k.Holder)
+		}
+		if !k.Since.IsZero() {
+			age := now.Sub(k.Since).Seconds()
+			lock.HeldFor = &age
+		}
+		out.Locks = append(out.Locks, lock)
+	}
+	for _, n := range l.Nodes {
+		node := listedNode{Node: n.Node, Locks: n.Locks, Truncated: n.Truncated}
+		if n.Err != nil {
+			node.Error = n.Err.Error()
+		}
+		out.Nodes = append(out.Nodes, node)
+	}
+	return out
+}
+
+func (a *app) writeList(format outputFlag, l scanner.Listing, now time.Time) error {
+	if format == outputJSON {
+		return a.writeJSON(jsonListing(l, now))
+	}
+	var rows [][]string
+	for _, k := range l.Locks {
+		rows = append(rows, lockRow(k, now))
+	}
+	if len(rows) > 0 {
+		head := []string{"RESOURCE", "NODES", "HOLDER", "HELD FOR", "TTL LEFT", "REMARK"}
+		if err := table.Write(a.out, head, rows, table.Options{Width: terminal(a.out)}); err != nil {
+			return err
+		}
+	}
+	if len(rows) == 0 || l.Omitted > 0 {
+		_, err := fmt.Fprintln(a.out, listSummary(len(rows), l.Omitted))
+		return err
+	}
+	return nil
+}
+
+func lockRow(k scanner.Lock, now time.Time) []string {
+	held := unknown
+	if !k.Since.IsZero() {
+		held = short(max(0, now.Sub(k.Since)))
+	}
+	ttl := ttlText(k.TTL)
+	var remarks []string
+	if !majority(k) {
+		ttl = unknown
+		remarks = append(remarks, "no majority: a left-over or an attempt under way")
+	}
+	if k.Split {
+		remarks = append(remarks, "other nodes have another holder")
+	}
+	return []string{scanner.KeyText(k.Resource), fmt.Sprintf("%d/%d", k.Nodes, k.Of), holderText(k.Holder), held, ttl, strings.Join(remarks, "; ")}
+}
+
+func listSummary(shown int, omitted int64) string {
+	switch {
+	case omitted > 0:
+		return fmt.Sprintf("... and %d more: see --limit and --filter", omitted)
+	case shown == 0:
+		return "no locks"
+	}
+	return ""
+}

@@ -1,0 +1,31 @@
+// Command lockscope finds leaked locks, shows who holds what, and checks whether
+// Redis servers are fit to lock on. Run it with --help.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
+)
+
+func main() {
+	// Failed dials are reported with their node; go-redis would write them to stderr again.
+	redis.SetLogger(&logging.VoidLogger{})
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal kills
+	os.Exit(run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run is the program without its process: it returns the exit status. Standard
+// output carries data only, everything else goes to stderr.
+func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	a := newApp(environ, stdin, stdout, stderr)
+	root := newRoot(a)
+	root.SetArgs(args)
+	return a.exit(root.ExecuteContext(ctx))
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+func TestRepair(t *testing.T) {
+	s := locktest.Servers(t, 1)[0]
+	c := admin(t, s)
+	log := filepath.Join(t.TempDir(), "audit.log")
+	ttl := func(key string) time.Duration { return c.PTTL(t.Context(), key).Val() }
+	repair := func(args ...string) outcome {
+		return command(t, quick(append([]string{"--redis", s.Addr(), "--max-hold", "1h"}, args...)...)...)
+	}
+	set(t, c, "lock:a\n", ours, 0)
+	set(t, c, "lock:b", "v", 0)
+	set(t, c, "lock:long", "v", 100*time.Hour)
+
+	o := repair("--repair", "delete")
+	o.want(t, exitFindings, `key="lock:a\n"`, "would_do", "dry run")
+	o.wantNot(t, secretToken)
+	if n := c.DBSize(t.Context()).Val(); n != 3 {
+		t.Errorf("a dry run left %d keys", n)
+	}
+
+	repair("--repair", "expire=30m", "--yes", "--audit-log", log).want(t, exitFindings, "outcome=done")
+	if a, b := ttl("lock:a\n"), ttl("lock:b"); a <= 0 || a > 30*time.Minute || b <= 0 {
+		t.Errorf("TTLs %v, %v", a, b)
+	}
+	if d := ttl("lock:long"); d < 99*time.Hour {
+		t.Errorf("a class not asked for was repaired: TTL %v", d)
+	}
+	repair("--repair", "delete", "--repair-classes", "long_ttl", "--yes", "--audit-log", log).want(t, exitFindings, "outcome=done")
+	if n := c.Exists(t.Context(), "lock:long").Val(); n != 0 {
+		t.Error("lock:long is still there")
+	}
+	text, err := os.ReadFile(log)
+	must(t, err)
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	if len(lines) != 3 || !strings.Contains(lines[0], `key="lock:a\n" class=no_ttl holder="worker-7/42" ttl=never action="expire=30m0s" outcome=done`) {
+		t.Errorf("the audit log has %d lines:\n%s", len(lines), text)
+	}
+	if strings.Contains(string(text), secretToken) {
+		t.Errorf("the audit log has a token:\n%s", text)
+	}
+}
+
+// TestRepairStopsWithoutItsLog repairs nothing that it cannot write down.
+func TestRepairStopsWithoutItsLog(t *testing.T) {
+	s := locktest.Servers(t, 1)[0]
+	c := admin(t, s)
+	for _, key := range []string{"lock:a", "lock:b", "lock:c"} {
+		set(t, c, key, "v", 0)
+	}
+	args := quick("--redis", s.Addr(), "--repair", "delete", "--yes", "--audit-log")
+	command(t, append(args, filepath.Join(t.TempDir(), "missing", "log"))...).want(t, exitError, "--audit-log")
+	if n := c.DBSize(t.Context()).Val(); n != 3 {
+		t.Errorf("%d keys are left of 3", n)
+	}
+	if _, err := os.Stat("/dev/full"); err == nil { // Linux: writes fail, opening does not
+		command(t, append(args, "/dev/full")...).want(t, exitError, "stopped repairing")
+		if n := c.DBSize(t.Context()).Val(); n != 2 {
+			t.Errorf("%d keys are left: repaired on without a log", n)
+		}
+	}
+}

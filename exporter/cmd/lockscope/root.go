@@ -1,0 +1,96 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockscope/lockscope/exporter"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+)
+
+const rootHelp = `lockscope looks after distributed locks in Redis, whoever wrote them.
+
+  lockscope scan     one sweep for leaked locks, for cron: exit 0 clean, 1 findings, 2 error
+  lockscope serve    sweeps again and again; /metrics, /debug/locks, health checks, alerts
+  lockscope list     who holds what now
+  lockscope doctor   are these servers fit for Redlock?
+
+Every flag can be given as an environment variable: --max-ttl is LOCKSCOPE_MAX_TTL,
+--log.level is LOCKSCOPE_LOG_LEVEL. A flag wins over its variable.
+
+Passwords belong in a file (--redis-password-file, --redis-file) or in the variable
+LOCKSCOPE_REDIS_PASSWORD rather than on a command line, which others can read.
+They are never printed. Neither are the values of locks, which hold their owners' secrets.
+
+Results go to standard output, everything else to standard error.`
+
+const rootExample = `  lockscope scan --redis redis://10.0.0.1:6379
+  lockscope doctor --redis 10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379
+  LOCKSCOPE_REDIS=rediss://r1:6379,rediss://r2:6379 lockscope serve --redis-password-file /run/secrets/redis`
+
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use: "lockscope", Short: "Find, list and explain distributed locks in Redis",
+		Long: rootHelp, Example: rootExample, Version: exporter.Version(),
+		Args: noCommand, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: a.prepare, SilenceErrors: true, SilenceUsage: true,
+		SuggestionsMinimumDistance: 2,
+	}
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.errOut)
+	root.SetUsageTemplate(wrapFlags(root.UsageTemplate()))
+	root.SetVersionTemplate("lockscope {{.Version}}\n")
+	root.PersistentFlags().StringVar(&a.logLevel, "log.level", "info", "log records of this level and above: debug, info, warn or error")
+	root.PersistentFlags().StringVar(&a.logFormat, "log.format", "console", "format of log records on stderr: console or json")
+	root.AddCommand(newScan(a), newServe(a), newList(a), newDoctor(a), newVersion(a))
+	for _, cmd := range root.Commands() {
+		cmd.Args = noArguments
+		cmd.Flags().SortFlags = false
+		flags.Document(cmd.Flags())
+	}
+	flags.Document(root.PersistentFlags())
+	return root
+}
+
+// wrapFlags folds the help of flags at a width that terminals have.
+func wrapFlags(template string) string {
+	return strings.ReplaceAll(template, "Flags.FlagUsages ", "Flags.FlagUsagesWrapped 110 ")
+}
+
+// noCommand names what was probably meant. It repeats nothing that could be a URL
+// with a password.
+func noCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if strings.ContainsAny(args[0], ":@/") {
+		return errors.New("a command is needed before arguments: scan, serve, list or doctor; see --help")
+	}
+	meant := ""
+	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
+		meant = fmt.Sprintf(": is %s meant?", strings.Join(like, " or "))
+	}
+	return fmt.Errorf("unknown command %q%s; see --help", args[0], meant)
+}
+
+// noArguments does not repeat the argument: it may be a URL with a password.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s takes flags only, and there are %d arguments: servers are given as --redis URL; see --help", cmd.CommandPath(), len(args))
+}
+
+func newVersion(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version",
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintf(a.out, "lockscope %s\n", exporter.Version())
+			return err
+		},
+	}
+}

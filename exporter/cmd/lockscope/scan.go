@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+const scanHelp = `Scan sweeps all locks of all servers once and reports those that are wrong:
+
+  no_ttl         never expires: nobody can take it until somebody deletes it
+  held_too_long  the same holder for longer than --max-hold: a zombie that still renews
+  orphan         a Redlock's lock that only a minority of the nodes knows
+  long_ttl       expires later than --max-ttl: often a mistaken unit
+  foreign_type   a key where locks should be that no lock has the type of
+
+It works on locks of any library. A finding counts when a second look, --confirm-after
+later, finds the same value still there: a lock between SETNX and EXPIRE is no leak.
+
+Exit status: 0 clean, 1 findings of a class in --fail-on, 2 an error: a server could not
+be read to its end (the others are reported all the same), the sweep was cut short by
+--deadline or a signal (what is known is reported, marked truncated), or bad input.
+
+JSON output (schema 1), in seconds:
+  {schema, status: clean|findings|error, started, took_seconds, truncated, overflow,
+   nodes[]:    {node, took_seconds, locks, examined, calls, counts{class: n}, path, truncated, error},
+   findings[]: {class, node, key, key_base64, type, ttl_seconds (null: never expires),
+                holder{format, name, since, count, fence}, evidence, first_seen, last_seen},
+   pending[]:  like findings, not confirmed because the sweep was cut short}
+key is the key if it is printable, else a quoted string; key_base64 is always its bytes.
+Fields may be added; none changes its meaning within a schema.
+
+--repair acts on confirmed findings, and only says what it would do unless --yes is given:
+expire=1h lets the lock expire by itself, delete removes it. Nothing happens to a lock
+whose value or TTL has changed since it was looked at. One audit line for each key goes
+to standard error and is appended to --audit-log.`
+
+const scanExample = `  lockscope scan --redis redis://10.0.0.1:6379
+  lockscope scan --redis r1:6379,r2:6379,r3:6379 --max-hold 15m -o json
+  lockscope scan --redis r1:6379 --textfile /var/lib/node_exporter/lockscope.prom --fail-on none
+  lockscope scan --redis r1:6379 --alertmanager http://alertmanager:9093 --every 1h
+  lockscope scan --redis r1:6379 --repair expire=1h          # says what it would do
+  lockscope scan --redis r1:6379 --repair expire=1h --yes --audit-log /var/log/lockscope-audit.log`
+
+const (
+	wordClean    = "clean"
+	wordFindings = "findings"
+	wordError    = "error"
+	failOnNone   = "none"
+	defaultEvery = time.Hour
+)
+
+type scanFlags struct {
+	redis    redisFlags
+	sweep    sweepFlags
+	notify   notifyFlags
+	output   outputFlag
+	quiet    bool
+	failOn   *flags.List
+	textfile string
+	gateway  string
+	job      string
+	every    time.Duration
+	repair   repairFlags
+}
+
+func newScan(a *app) *cobra.Command {
+	f := &scanFlags{failOn: flags.NewList("class", classNames()...)}
+	cmd := &cobra.Command{
+		Use: "scan", Short: "Look for leaked locks once, for cron", Long: scanHelp, Example: scanExample,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
+	}
+	set := cmd.Flags()
+	f.redis.register(set)
+	f.sweep.register(set, 0)
+	f.notify.register(set)
+	f.output.register(set)
+	f.repair.register(set)
+	set.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing if there is nothing wrong")
+	set.Var(f.failOn, "fail-on", "classes of findings that make the exit status 1; none for none")
+	set.StringVar(&f.textfile, "textfile", "", "write the metrics of the sweep to this file, for node_exporter's textfile collector")
+	set.StringVar(&f.gateway, "pushgateway", "", "push the metrics of the sweep to this Pushgateway (http://host:9091)")
+	set.StringVar(&f.job, "pushgateway-job", defaultJob, "job under which they are pushed")
+	set.DurationVar(&f.every, "every", defaultEvery, "how often this command is run: an alert that is not sent again ends after four times that")
+	return cmd
+}
+
+// plan is a scan whose flags have all been checked.
+type plan struct {
+	scanner *scanner.Scanner
+	failOn  []scanner.Class
+	gateway *gateway
+	repair  *repairPlan
+	bar     *progress // nil without a terminal
+}
+
+func (f *scanFlags) run(ctx context.Context, a *app) (err error) {
+	nodes, err := f.redis.open(a)
+	if err != nil {
+		return err
+	}
+	defer closeNodes(nodes)
+	replicas, err := f.sweep.openReplicas(a, &f.redis)
+	if err != nil {
+		return err
+	}
+	defer closeNodes(replicas)
+	p, err := f.plan(a, nodes, replicas)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	return f.execute(ctx, a, p)
+}
+
+func (f *scanFlags) plan(a *app, nodes, replicas []target.Node) (_ *plan, err error) {
+	p := &plan{}
+	if p.failOn, err = f.failOnClasses(); err != nil {
+		return nil, err
+	}
+	if f.gateway != "" {
+		if p.gateway, err = parseGateway(f.gateway, f.job); err != nil {
+			return nil, err
+		}
+	}
+	opts, err := f.sweep.options(nodes)
+	if err != nil {
+		return nil, err
+	}
+	told, err := f.notify.options(f.every, a.logger)
+	if err != nil {
+		return nil, err
+	}
+	opts = append(opts, told...)
+	if a.logger.Enabled(context.Background(), slog.LevelDebug) { // the report says the rest
+		opts = append(opts, scanner.WithLogger(a.logger))
+	}
+	if len(replicas) > 0 {
+		opts = append(opts, scanner.WithReplicas(target.Clients(replicas)...))
+	}
+	if terminal(a.errOut) > 0 {
+		p.bar = newProgress(a.errOut)
+		opts = append(opts, scanner.WithProgress(p.bar.report))
+	}
+	if p.repair, err = f.repair.plan(); err != nil {
+		return nil, err
+	}
+	if p.scanner, err = scanner.New(target.Clients(nodes), opts...); err != nil {
+		return nil, errors.Join(err, p.repair.close())
+	}
+	return p, nil
+}
+
+func (p *plan) close() { _ = errors.Join(p.scanner.Close(), p.repair.close()) }
+
+func (f *scanFlags) failOnClasses() ([]scanner.Class, error) {
+	names := f.failOn.Values()
+	if slices.Equal(names, []string{failOnNone}) {
+		return nil, nil
+	}
+	return parseClasses("fail-on", names)
+}
+
+// execute sweeps, reports and publishes. What was found is reported before
+// anything that can fail is tried.
+func (f *scanFlags) execute(ctx context.Context, a *app, p *plan) error {
+	report, err := p.scanner.Sweep(ctx)
+	if p.bar != nil {
+		p.bar.clear()
+	}
+	if err == nil && truncated(report) {
+		err = errTruncated
+	}
+	status, word := p.judge(report, err)
+	if !f.quiet || err != nil || len(report.Findings) > 0 {
+		err = errors.Join(err, a.writeScan(f.output, report, word))
+	}
+	if f.textfile != "" {
+		err = errors.Join(err, writeTextfile(f.textfile, p.scanner))
+	}
+	if p.gateway != nil {
+		err = errors.Join(err, p.gateway.push(context.WithoutCancel(ctx), p.scanner))
+	}
+	if p.repair != nil && ctx.Err() == nil {
+		err = errors.Join(err, p.repair.run(ctx, a, p.scanner, report))
+	}
+	if err != nil {
+		return err
+	}
+	if status != exitClean {
+		return &statusError{status: status}
+	}
+	return nil
+}
+
+var errTruncated = errors.New("the sweep was cut short: the report may miss findings (see --deadline)")
+
+func (p *plan) judge(r scanner.Report, err error) (status int, word string) {
+	if err != nil {
+		return exitError, wordError
+	}
+	for _, f := range r.Findings {
+		if slices.Contains(p.failOn, f.Class) {
+			return exitFindings, wordFindings
+		}
+	}
+	return exitClean, wordClean
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockscope/lockscope/exporter"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+const serveHelp = `Serve sweeps again and again, like scan, and serves
+
+  /metrics       what the sweeps found, in the Prometheus and OpenMetrics formats
+  /debug/locks   who holds what now, how the servers answer; the same as JSON
+  /healthz       the process lives
+  /readyz        it serves, and one Redis server at least answers
+
+It is for fleets whose services cannot tell these themselves. A scrape never waits for
+Redis: metrics are of the last sweep, see distributed_lock_scanner_last_success_timestamp_seconds.
+
+With --elect several of these processes may run: the one that holds a lock on the same
+servers sweeps, and another one takes over when it dies.
+
+It listens on the loopback interface unless --web.listen-address says otherwise: who
+holds which lock is nobody's business outside. --web.config.file adds TLS and passwords.
+
+Exit status: 0 after SIGTERM or SIGINT, once requests under way are answered; 2 an error.`
+
+const serveExample = `  lockscope serve --redis r1:6379,r2:6379,r3:6379
+  lockscope serve --redis r1:6379 --web.listen-address :17379 --web.config.file web.yml --log.format json
+  lockscope serve --redis-file nodes.txt --elect --alertmanager http://am-0:9093 --alertmanager http://am-1:9093`
+
+// The lock of --elect is held for as long as a process lives. It is not below lock:,
+// where it would be found to be held for too long.
+const (
+	electPrefix   = "lockscope:elect:"
+	electResource = "scanner"
+)
+
+type serveFlags struct {
+	redis       redisFlags
+	sweep       sweepFlags
+	notify      notifyFlags
+	web         exporter.Web
+	interval    time.Duration
+	elect       bool
+	nodeTimeout time.Duration
+	leaked      int
+	pprof       bool
+	drain       time.Duration
+}
+
+func newServe(a *app) *cobra.Command {
+	f := &serveFlags{}
+	cmd := &cobra.Command{
+		Use: "serve", Short: "Sweep again and again, and serve metrics and a page", Long: serveHelp, Example: serveExample,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
+	}
+	set := cmd.Flags()
+	f.redis.register(set)
+	f.sweep.register(set, scanner.DefaultMaxValues)
+	f.notify.register(set)
+	f.web.Register(set)
+	set.DurationVar(&f.interval, "interval", scanner.DefaultInterval, "time between two sweeps")
+	set.BoolVar(&f.elect, "elect", false, "sweep only while holding a lock on the same servers")
+	set.DurationVar(&f.nodeTimeout, "node-timeout", lock.DefaultNodeTimeout, "for --elect: time after which a call to a server counts as failed")
+	set.IntVar(&f.leaked, "export-leaked-keys", 0, fmt.Sprintf("name so many leaked keys in a metric, at most %d: each is a series of its own", exporter.MaxLeakedLockInfo))
+	set.BoolVar(&f.pprof, "web.enable-pprof", false, "serve profiles of this process below /debug/pprof/")
+	set.DurationVar(&f.drain, "web.drain-delay", 0, "go on serving for this long after SIGTERM while /readyz says no")
+	return cmd
+}
+
+func (f *serveFlags) run(ctx context.Context, a *app) error {
+	if f.leaked < 0 || f.leaked > exporter.MaxLeakedLockInfo {
+		return fmt.Errorf("--export-leaked-keys %d: between 0 and %d, for each key is a series of its own", f.leaked, exporter.MaxLeakedLockInfo)
+	}
+	nodes, err := f.redis.open(a)
+	if err != nil {
+		return err
+	}
+	defer closeNodes(nodes)
+	replicas, err := f.sweep.openReplicas(a, &f.redis)
+	if err != nil {
+		return err
+	}
+	defer closeNodes(replicas)
+	opts, err := f.options(a, nodes, replicas)
+	if err != nil {
+		return err
+	}
+	if f.elect {
+		locker, err := f.locker(nodes)
+		if err != nil {
+			return fmt.Errorf("--elect: %w", err)
+		}
+		defer func() { _ = locker.Close() }()
+		opts = append(opts, scanner.WithLocker(locker, electResource))
+	}
+	s, err := scanner.New(target.Clients(nodes), opts...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
+	return f.serve(ctx, a, s, nodes)
+}
+
+func (f *serveFlags) options(a *app, nodes, replicas []target.Node) ([]scanner.Option, error) {
+	opts, err := f.sweep.options(nodes)
+	if err != nil {
+		return nil, err
+	}
+	// An alert must outlive the time from one report to the next, sweeps included.
+	told, err := f.notify.options(f.interval+f.sweep.deadline, a.logger)
+	if err != nil {
+		return nil, err
+	}
+	opts = append(append(opts, told...), scanner.WithLogger(a.logger), scanner.WithInterval(f.interval))
+	if len(replicas) > 0 {
+		opts = append(opts, scanner.WithReplicas(target.Clients(replicas)...))
+	}
+	return opts, nil
+}
+
+func (f *serveFlags) locker(nodes []target.Node) (*lock.Redlock, error) {
+	return lock.New(target.Clients(nodes), lock.WithPrefix(electPrefix), lock.WithNodeTimeout(f.nodeTimeout))
+}
+
+// serve ends with the server, after ctx has ended or because it cannot listen.
+func (f *serveFlags) serve(ctx context.Context, a *app, s *scanner.Scanner, nodes []target.Node) error {
+	pings := newPings(nodes)
+	state := newState(s, pings)
+	e, err := exporter.New(f.exporterOptions(a, s, state)...)
+	if err != nil {
+		return err
+	}
+	if err := s.Start(); err != nil {
+		return err
+	}
+	var loops sync.WaitGroup
+	defer loops.Wait()
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	loops.Go(func() { pings.loop(background) })
+	loops.Go(func() { state.loop(background) })
+	f.web.Ready = func(urls []string) { a.logger.Info("serving", "urls", urls) }
+	// The listeners end first: no scrape meets a scanner that is half closed.
+	return errors.Join(e.Serve(ctx, f.web), s.Close())
+}
+
+func (f *serveFlags) exporterOptions(a *app, s *scanner.Scanner, state *state) []exporter.Option {
+	opts := []exporter.Option{
+		exporter.WithLogger(a.logger), exporter.WithState(state), exporter.WithDrainDelay(f.drain),
+		exporter.WithReadyCheck("redis", state.pings.ready),
+	}
+	if f.leaked > 0 {
+		opts = append(opts, exporter.WithScanner(s, exporter.LeakedLockInfo(f.leaked)))
+	} else {
+		opts = append(opts, exporter.WithScanner(s))
+	}
+	if f.pprof {
+		opts = append(opts, exporter.WithPprof())
+	}
+	return opts
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+const (
+	// listEvery is how old a listing gets before somebody who looks has it made
+	// again. Nobody looks: nothing is read.
+	listEvery = 5 * time.Second
+	// firstListing is how long the first who looks waits for it.
+	firstListing = 2 * time.Second
+)
+
+// state makes of a listing and of pings what /debug/locks shows.
+type state struct {
+	scanner  *scanner.Scanner
+	pings    *pings
+	instance string
+	wanted   chan struct{} // holds one element while somebody waits for a fresh listing
+	first    chan struct{} // closed once there is a listing
+
+	mu      sync.Mutex
+	listing scanner.Listing
+}
+
+func newState(s *scanner.Scanner, p *pings) *state {
+	host, _ := os.Hostname()
+	return &state{
+		scanner: s, pings: p, instance: cmp.Or(host, "unknown-host") + "/" + strconv.Itoa(os.Getpid()),
+		wanted: make(chan struct{}, 1), first: make(chan struct{}),
+	}
+}
+
+// loop lists whenever that is wanted, until ctx ends.
+func (s *state) loop(ctx context.Context) {
+	var once sync.Once
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.wanted:
+		}
+		// What an error leaves out is missing from the page; pings and logs tell why.
+		listing, _ := s.scanner.List(ctx, scanner.ListOptions{Order: scanner.ByAge, Limit: live.DefaultMaxShown})
+		s.mu.Lock()
+		s.listing = listing
+		s.mu.Unlock()
+		once.Do(func() { close(s.first) })
+		rest(ctx, listEvery)
+	}
+}
+
+func rest(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// State implements exporter.StateSource: from memory, save that the first caller
+// waits a moment for the first listing.
+func (s *state) State(ctx context.Context) live.State {
+	select {
+	case s.wanted <- struct{}{}:
+	default:
+	}
+	ctx, cancel := context.WithTimeout(ctx, firstListing)
+	defer cancel()
+	select {
+	case <-s.first:
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	return live.State{
+		At: now, Instance: s.instance, Held: held(s.listing, now), Nodes: s.pings.state(now),
+		Waiting: []live.Waiter{}, Waits: []live.WaitPoint{}, Slowest: []live.Acquisition{},
+		Omitted: live.Omitted{Held: int(s.listing.Omitted)},
+	}
+}
+
+// held leaves out what no majority of the nodes agrees on: nobody holds that.
+func held(l scanner.Listing, now time.Time) []live.Held {
+	all := make([]live.Held, 0, len(l.Locks))
+	for _, k := range l.Locks {
+		if !majority(k) {
+			continue
+		}
+		h := live.Held{Resource: scanner.KeyText(k.Resource), Holder: k.Holder.Name, Fence: k.Holder.Fence, Nodes: k.Nodes}
+		if !k.Since.IsZero() {
+			h.Age = max(0, now.Sub(k.Since).Seconds())
+		}
+		if k.TTL >= 0 {
+			left := (k.TTL - now.Sub(l.Started)).Seconds()
+			if left <= 0 {
+				continue
+			}
+			h.Validity = &left
+		}
+		all = append(all, h)
+	}
+	return all
+}

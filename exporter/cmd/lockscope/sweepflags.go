@@ -1,0 +1,123 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// classNames are the classes of findings, worst first.
+func classNames() []string {
+	return []string{
+		string(scanner.NoTTL), string(scanner.HeldTooLong), string(scanner.Orphan), string(scanner.LongTTL), string(scanner.ForeignType),
+	}
+}
+
+// sweepFlags say what is looked for and how gently. scan and serve have them in common.
+type sweepFlags struct {
+	prefix, pattern string
+	checks          *flags.List
+	maxTTL, maxHold time.Duration
+	confirmAfter    time.Duration
+	pageSize        int
+	pause, deadline time.Duration
+	maxFindings     int
+	maxValues       int
+	replicas        *flags.List
+}
+
+func (s *sweepFlags) register(set *pflag.FlagSet, maxValues int) {
+	s.checks, s.replicas = flags.NewList("class", classNames()...), flags.NewList("URL")
+	set.StringVar(&s.prefix, "prefix", scanner.DefaultPrefix, "look at keys that begin like this")
+	set.StringVar(&s.pattern, "pattern", "", "look at keys that match this glob pattern of Redis, instead of --prefix")
+	set.Var(s.checks, "checks", "classes of findings to look for; leave orphan out if the servers are not nodes of one Redlock")
+	set.DurationVar(&s.maxTTL, "max-ttl", scanner.DefaultMaxTTL, "a longer TTL is a finding: long_ttl")
+	set.DurationVar(&s.maxHold, "max-hold", scanner.DefaultMaxHold, "one holder for longer is a finding: held_too_long")
+	set.DurationVar(&s.confirmAfter, "confirm-after", scanner.DefaultConfirmAfter,
+		"look again after this before a finding counts; 0 looks again at once and reports locks between SETNX and EXPIRE")
+	set.IntVar(&s.pageSize, "page-size", scanner.DefaultPageSize, "keys a server looks at without serving others meanwhile (COUNT of SCAN)")
+	set.DurationVar(&s.pause, "pause", scanner.DefaultPause, "leave a server alone for this long after each page; 0 is fastest and heaviest")
+	set.DurationVar(&s.deadline, "deadline", scanner.DefaultDeadline, "a sweep takes no longer, and is truncated if it would")
+	set.IntVar(&s.maxFindings, "max-findings", scanner.DefaultMaxFindings, "keep so many findings and only count the others")
+	set.IntVar(&s.maxValues, "max-values", maxValues, "read so many values per server and sweep, in turns; 0 reads all")
+	set.Var(s.replicas, "replica", "replica to read pages from, one for each --redis in its order")
+}
+
+var errNoPrefix = errors.New("--prefix is empty: --pattern '*' looks at every key")
+
+func (s *sweepFlags) classes() ([]scanner.Class, error) {
+	return parseClasses("checks", s.checks.Values())
+}
+
+func parseClasses(flag string, names []string) ([]scanner.Class, error) {
+	classes := make([]scanner.Class, 0, len(names))
+	for _, name := range names {
+		if !slices.Contains(classNames(), name) {
+			return nil, fmt.Errorf("--%s: there is no class %q; there are %s", flag, name, strings.Join(classNames(), ", "))
+		}
+		classes = append(classes, scanner.Class(name))
+	}
+	return classes, nil
+}
+
+// options checks nothing that scanner.New checks.
+func (s *sweepFlags) options(nodes []target.Node) ([]scanner.Option, error) {
+	classes, err := s.classes()
+	if err != nil {
+		return nil, err
+	}
+	opts := []scanner.Option{
+		scanner.WithChecks(classes...), scanner.WithMaxTTL(s.maxTTL), scanner.WithMaxHold(s.maxHold),
+		scanner.WithConfirmAfter(s.confirmAfter), scanner.WithPageSize(s.pageSize), scanner.WithPause(s.pause),
+		scanner.WithDeadline(s.deadline), scanner.WithMaxFindings(s.maxFindings),
+	}
+	switch {
+	case s.pattern != "":
+		opts = append(opts, scanner.WithPattern(s.pattern))
+	case s.prefix == "":
+		return nil, errNoPrefix
+	default:
+		opts = append(opts, scanner.WithPrefix(s.prefix))
+	}
+	if s.maxValues == 0 {
+		opts = append(opts, scanner.WithMaxValues(scanner.AllValues))
+	} else {
+		opts = append(opts, scanner.WithMaxValues(s.maxValues))
+	}
+	return append(opts, scanner.WithNodeNames(names(nodes)...)), nil
+}
+
+func names(nodes []target.Node) []string {
+	all := make([]string, len(nodes))
+	for i, n := range nodes {
+		all[i] = n.Name
+	}
+	return all
+}
+
+// openReplicas makes clients for the replicas, with the credentials and TLS of the
+// nodes. The caller closes them.
+func (s *sweepFlags) openReplicas(a *app, r *redisFlags) ([]target.Node, error) {
+	urls := s.replicas.Values()
+	if len(urls) == 0 {
+		return nil, nil
+	}
+	if r.target.Cluster || r.target.SentinelMaster != "" {
+		return nil, fmt.Errorf("%w: --replica and --cluster or --sentinel-master", target.ErrConflict)
+	}
+	of := *r
+	of.urls, of.target.File = flags.NewList("URL", urls...), ""
+	nodes, err := of.open(a)
+	if err != nil {
+		return nil, fmt.Errorf("--replica: %w", err)
+	}
+	return nodes, nil
+}

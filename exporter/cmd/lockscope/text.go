@@ -1,0 +1,46 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// unknown stands for what nobody told.
+const unknown = "-"
+
+func ttlText(ttl time.Duration) string {
+	if ttl < 0 {
+		return "never"
+	}
+	return short(ttl)
+}
+
+func holderText(h scanner.Holder) string {
+	text := h.Name
+	if text == "" {
+		return unknown
+	}
+	if h.Count > 1 {
+		text += fmt.Sprintf(" (%d times)", h.Count)
+	}
+	return text
+}
+
+// short writes a duration in three digits or so.
+func short(d time.Duration) string {
+	switch {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%.1fd", d.Hours()/24)
+	case d >= time.Hour:
+		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	case d >= time.Minute:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	case d >= time.Second:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d >= 10*time.Millisecond:
+		return fmt.Sprintf("%dms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%.1fms", float64(d.Microseconds())/1000)
+}

@@ -1,0 +1,60 @@
+// Package exporter serves what is known about locks: metrics for Prometheus, a live
+// page, and health.
+//
+//	registry := prometheus.NewRegistry()
+//	board, err := live.New()
+//	...
+//	locker, err := instrument.Wrap(board.Wrap(redlock), instrument.WithRegisterer(registry))
+//	...
+//	exp, err := exporter.New(exporter.WithGatherer(registry), exporter.WithState(board))
+//	...
+//	err = exp.Serve(ctx, exporter.Web{}) // until ctx ends
+//
+// The registry is the one that instrument was given; nothing is registered there. An
+// Exporter is an http.Handler too, for programs that have a server already: see
+// Exporter.ServeHTTP.
+//
+// # Addresses
+//
+//	/              what there is
+//	/metrics       Prometheus text, or OpenMetrics with exemplars if that is asked for
+//	/healthz       200 while the process answers; looks at nothing else
+//	/readyz        200, or 503 and a line for each reason not to be ready
+//	/debug/locks   page, JSON and events; with WithState or WithScanner
+//	/debug/pprof/  profiles; with WithPprof
+//
+// GET and HEAD only. Nothing here changes a lock. Names of resources and keys are
+// shown: Serve listens on the loopback interface unless told otherwise, and a web
+// configuration file adds TLS and basic authentication to all addresses alike,
+// /healthz included.
+//
+// # Metrics
+//
+// Beside those of package instrument. One series for each node, except where
+// labels say otherwise.
+//
+//	name                                                     type       labels
+//	distributed_lock_exporter_build_info                     gauge      version, revision, goversion, goos, goarch
+//	distributed_lock_scanner_up                              gauge      redis_node
+//	distributed_lock_scanner_locks                           gauge      redis_node
+//	distributed_lock_scanner_leaked_locks                    gauge      redis_node
+//	distributed_lock_scanner_overlong_locks                  gauge      redis_node
+//	distributed_lock_scanner_oldest_leak_seconds             gauge      redis_node
+//	distributed_lock_scanner_findings                        gauge      redis_node, class
+//	distributed_lock_scanner_findings_omitted                gauge
+//	distributed_lock_scanner_leaked_lock_info                gauge      redis_node, key
+//	distributed_lock_scanner_pass_duration_seconds           histogram  redis_node
+//	distributed_lock_scanner_last_success_timestamp_seconds  gauge      redis_node
+//	distributed_lock_scanner_passes_total                    counter    redis_node
+//	distributed_lock_scanner_pass_failures_total             counter    redis_node
+//	distributed_lock_scanner_keys_examined_total             counter    redis_node
+//	distributed_lock_scanner_scan_calls_total                counter    redis_node
+//	distributed_lock_scanner_truncated                       gauge      redis_node
+//
+// Those of the scanner come from its last sweep, not from a look at Redis during the
+// scrape: distributed_lock_scanner_last_success_timestamp_seconds tells how fresh
+// they are. Classes are no_ttl, long_ttl, held_too_long, orphan and foreign_type.
+// leaked_lock_info is off unless LeakedLockInfo asks for it. The metrics of promhttp
+// (promhttp_metric_handler_*) and, without WithGatherer, of the Go runtime and the
+// process are served too.
+package exporter

@@ -1,0 +1,82 @@
+package exporter
+
+import (
+	"net/http"
+	"sync"
+	"sync/atomic"
+
+	"github.com/lockscope/lockscope/exporter/internal/page"
+)
+
+// Exporter serves what is known about locks. Its zero value is not usable: see
+// New. It is safe for concurrent use.
+type Exporter struct {
+	cfg  config
+	mux  *http.ServeMux
+	page *page.Handler // nil if there is nothing to show
+
+	serving   atomic.Bool // Serve was called
+	listening atomic.Bool // and has bound every address
+	draining  chan struct{}
+	drainOnce sync.Once
+}
+
+var _ http.Handler = (*Exporter)(nil)
+
+// New makes an Exporter. It fails with ErrInvalidOption for a value that is not
+// usable. It starts nothing.
+func New(opts ...Option) (*Exporter, error) {
+	cfg, err := newConfig(opts)
+	if err != nil {
+		return nil, err
+	}
+	e := &Exporter{cfg: cfg, mux: http.NewServeMux(), draining: make(chan struct{})}
+	if err := e.routes(); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+func (e *Exporter) routes() error {
+	metrics, err := e.metricsHandler()
+	if err != nil {
+		return err
+	}
+	e.mountLocks()
+	landing, err := e.landingPage()
+	if err != nil {
+		return err
+	}
+	e.mux.Handle("/metrics", metrics)
+	e.mux.HandleFunc("/healthz", e.healthz)
+	e.mux.HandleFunc("/readyz", e.readyz)
+	if e.cfg.pprof {
+		mountPprof(e.mux)
+	}
+	e.mux.Handle("/", landing) // answers 404 to any other path
+	return nil
+}
+
+// ServeHTTP answers GET and HEAD requests to /metrics, /healthz, /readyz,
+// /debug/locks and the landing page. It is for callers who have a server of their
+// own; they use WithOwnServer, and Drain before their server's Shutdown.
+func (e *Exporter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		w.Header().Set("Connection", "close") // a body may follow that nobody wants to read
+		plain(w, http.StatusMethodNotAllowed, "method not allowed\n")
+		return
+	}
+	e.mux.ServeHTTP(w, r)
+}
+
+// Drain makes /readyz say no and ends the streams of /debug/locks, for which a
+// server's Shutdown would wait. Serve calls it. Further calls do nothing.
+func (e *Exporter) Drain() {
+	e.drainOnce.Do(func() {
+		close(e.draining)
+		if e.page != nil {
+			_ = e.page.Close() // always nil
+		}
+	})
+}

@@ -1,0 +1,88 @@
+package page
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"net/http"
+	"strings"
+	"time"
+)
+
+//go:embed assets/page.html
+var pageHTML string
+
+//go:embed assets/page.css
+var pageCSS string
+
+// The script is in parts for people to read; browsers get it as one.
+var (
+	//go:embed assets/dom.js
+	domJS string
+	//go:embed assets/text.js
+	textJS string
+	//go:embed assets/tables.js
+	tablesJS string
+	//go:embed assets/plot.js
+	plotJS string
+	//go:embed assets/waterfall.js
+	waterfallJS string
+	//go:embed assets/connection.js
+	connectionJS string
+	//go:embed assets/main.js
+	mainJS string
+)
+
+// asset is the page, and the headers that let nothing but its own script run.
+type asset struct {
+	body []byte
+	etag string
+	csp  string
+}
+
+func newAsset() asset {
+	script := "\"use strict\";(() => {\n" +
+		strings.Join([]string{domJS, textJS, tablesJS, plotJS, waterfallJS, connectionJS, mainJS}, "\n") + "})();\n"
+	body := strings.NewReplacer("/*style*/", pageCSS, "/*script*/", script).Replace(pageHTML)
+	return asset{
+		body: []byte(body),
+		etag: `"` + digest(body)[:22] + `"`,
+		csp: strings.Join([]string{
+			"default-src 'none'",
+			"script-src 'sha256-" + digest(script) + "'",
+			"style-src 'sha256-" + digest(pageCSS) + "'",
+			"img-src data:",
+			"connect-src 'self'",
+			"base-uri 'none'",
+			"form-action 'none'",
+			"frame-ancestors 'none'",
+			"require-trusted-types-for 'script'",
+			"trusted-types 'none'",
+		}, "; "),
+	}
+}
+
+func digest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// secure sets the headers of every answer, also of data: a browser may be made
+// to show JSON as a page of its own.
+func (a asset) secure(h http.Header) {
+	h.Set("Content-Security-Policy", a.csp)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+}
+
+// serve writes the page. It holds no data, so a browser may keep it as long as
+// it asks whether it is still the same: the next version has other hashes.
+func (a asset) serve(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-cache")
+	h.Set("ETag", a.etag)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(a.body))
+}

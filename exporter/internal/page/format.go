@@ -1,0 +1,64 @@
+package page
+
+import (
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+const (
+	formatHTML   = "html"
+	formatJSON   = "json"
+	formatEvents = "events"
+)
+
+func formatOfType(mediaType string) string {
+	switch mediaType {
+	case "text/html":
+		return formatHTML
+	case "application/json":
+		return formatJSON
+	case "text/event-stream":
+		return formatEvents
+	}
+	return ""
+}
+
+// formatOf returns what the request wants. The query outranks the header, for
+// people who type addresses.
+func formatOf(r *http.Request) string {
+	if query := r.URL.Query(); query.Has("format") {
+		return query.Get("format")
+	}
+	return accepted(r.Header.Values("Accept"))
+}
+
+// accepted returns the format that the header names with the highest quality,
+// of equals the first. Wildcards count for nothing: every browser and every
+// program sends them.
+func accepted(headers []string) string {
+	best, quality := formatHTML, 0.0
+	for _, part := range strings.Split(strings.Join(headers, ","), ",") {
+		kind, params, err := mime.ParseMediaType(part)
+		format := formatOfType(kind)
+		if err != nil || format == "" {
+			continue
+		}
+		if q := qualityOf(params["q"]); q > quality {
+			best, quality = format, q
+		}
+	}
+	return best
+}
+
+func qualityOf(q string) float64 {
+	if q == "" {
+		return 1
+	}
+	quality, err := strconv.ParseFloat(q, 64)
+	if err != nil {
+		return 0
+	}
+	return quality
+}

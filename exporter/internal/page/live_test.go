@@ -1,0 +1,238 @@
+package page_test
+
+import (
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/lockscope/lockscope/exporter/internal/page"
+	"github.com/lockscope/lockscope/exporter/live"
+)
+
+func testUpdates(t *testing.T, b *tab) {
+	src := fixed(idle())
+	b.open(serve(t, src, page.WithInterval(50*time.Millisecond)))
+	if !b.is(`document.querySelector("#held .empty").checkVisibility()`) {
+		t.Error("nothing is held, and the page does not say so")
+	}
+	src.set(func() live.State { return busy(time.Now()) })
+	b.until(`document.querySelectorAll("#held tbody tr").length === 6`)
+	b.until(`document.querySelector("#t-waiting dd").textContent === "7"`)
+	src.set(idle)
+	b.until(`document.querySelectorAll("#held tbody tr").length === 0 && document.querySelector("#held .empty").checkVisibility()`)
+}
+
+// testKeeps has rows come and go around what somebody looks at.
+func testKeeps(t *testing.T, b *tab) {
+	start := time.Now()
+	src := &source{state: func() live.State { return busy(start) }}
+	b.open(serve(t, src, page.WithInterval(50*time.Millisecond)))
+	eval[any](b, `window.row = document.querySelector("#held tbody tr:nth-child(3)"),
+		window.fall = document.querySelectorAll(".fall")[1], fall.click(), fall.focus(),
+		getSelection().selectAllChildren(row.querySelector(".name")), scrollTo(0, 300), 0`)
+	src.set(func() live.State {
+		s := busy(start)
+		s.Held = append([]live.Held{{Resource: "new:1", Holder: "me", Age: 1e4}}, s.Held[1:4]...)
+		s.Slowest = append([]live.Acquisition{{Resource: "slower", At: start, Took: 9}}, s.Slowest[2:]...)
+		return s
+	})
+	b.until(`document.querySelector("#held tbody tr .name").textContent === "new:1"`)
+	for what, ok := range map[string]string{
+		"the row":               `row.isConnected && row.rowIndex === 3`,
+		"the selection":         `getSelection().toString() === "order:1001"`,
+		"what is expanded":      `fall.isConnected && fall.getAttribute("aria-expanded") === "true" && fall.nextElementSibling.checkVisibility()`,
+		"the focus":             `document.activeElement === fall`,
+		"the place on the page": `scrollY === 300`,
+	} {
+		if !b.is(ok) {
+			t.Errorf("an update took away %s", what)
+		}
+	}
+	if !b.is(`document.querySelector(".fall .name").textContent === "slower"`) {
+		t.Error("the slowest is not first")
+	}
+}
+
+func testBlockers(t *testing.T, b *tab) {
+	start := time.Now()
+	b.open(serve(t, &source{state: func() live.State { return busy(start) }}))
+	for resource, words := range map[string][]string{
+		"invoice:2024-11": {"billing-84cc/1", "has held it for", "more unless renewed"},
+		"order:1001":      {"orders-7d9f5c/1", "this process", "behind 2 callers here"},
+		"legacy:export":   {"left no name", "never expires"},
+		"cart:5541":       {"nodes to answer", "2 of 5 nodes agreed"},
+		"stock:17":        {"hand-over"},
+	} {
+		row := b.text(`[...document.querySelectorAll("#waiting tbody tr")].find(r => r.querySelector(".name").textContent === "` + resource + `").innerText`)
+		for _, w := range words {
+			if !strings.Contains(row, w) {
+				t.Errorf("the waiter for %s shows %q, without %q", resource, row, w)
+			}
+		}
+	}
+	if held := b.text(`document.querySelector("#held tbody tr:nth-child(3) th").innerText`); !strings.Contains(held, "2 waiting here") {
+		t.Errorf("the contended lock shows %q", held)
+	}
+	b.do(chromedp.Click(chromedp.CSS(".fall")))
+	for _, w := range []string{"attempt 3", "redis-4:6379", "wait for the holder", "billing-84cc/1", "no answer within 50ms", "granted", trace} {
+		if fall := b.text(`document.querySelector(".steps").innerText`); !strings.Contains(fall, w) {
+			t.Errorf("the waterfall does not show %q: %s", w, fall)
+		}
+	}
+}
+
+func testPause(t *testing.T, b *tab) {
+	src := fixed(idle())
+	b.open(serve(t, src, page.WithInterval(50*time.Millisecond)))
+	for _, key := range []string{"p", " "} {
+		b.press(key)
+		b.until(`document.getElementById("connection").textContent === "Paused" && document.getElementById("pause").innerText === "Resume"`)
+		eventually(t, "the stream ends", func() bool {
+			before := src.called()
+			time.Sleep(150 * time.Millisecond) // three intervals: what is still asked for is asked for now
+			return src.called() == before
+		})
+		b.press(key)
+		b.until(`document.getElementById("connection").textContent === "Live"`)
+	}
+	eval[any](b, `document.getElementById("filter").focus(), 0`)
+	b.press("p ")
+	if got := b.text(`document.getElementById("filter").value + document.getElementById("connection").textContent`); got != "p Live" {
+		t.Errorf("p in the filter is not just a letter: %q", got)
+	}
+}
+
+func testRestart(t *testing.T, b *tab) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	address := listener.Addr().String()
+	start := func(l net.Listener, state live.State) (stop func()) {
+		h := page.New(fixed(state), page.WithInterval(50*time.Millisecond))
+		server := &http.Server{Handler: h, ReadHeaderTimeout: patience}
+		done := make(chan error, 1)
+		go func() { done <- server.Serve(l) }()
+		return func() {
+			must(t, server.Close())
+			<-done
+			must(t, h.Close())
+		}
+	}
+	stop := start(listener, live.State{Instance: "first"})
+	b.open("http://" + address + "/")
+	b.until(`document.getElementById("connection").textContent === "Live"`)
+	stop()
+	b.until(`document.getElementById("connection").textContent === "Connection lost, trying again"`)
+	if !b.is(`document.getElementById("instance").textContent === "first" && /updated \d+ s ago/.test(document.getElementById("updated").textContent)`) {
+		t.Error("what was known before the loss is gone")
+	}
+	listener, err = net.Listen("tcp", address)
+	must(t, err)
+	stop = start(listener, live.State{Instance: "second"})
+	defer stop()
+	b.until(`document.getElementById("connection").textContent === "Live" && document.getElementById("instance").textContent === "second"`)
+}
+
+func testPolls(t *testing.T, b *tab) {
+	src := fixed(idle())
+	b.open(serve(t, src, page.WithMaxStreams(0)))
+	b.until(`document.getElementById("connection").textContent === "Live, polling"`)
+	calls := src.called()
+	eventually(t, "a second poll", func() bool { return src.called() > calls })
+	if !b.requested("format=json") {
+		t.Error("the page did not poll")
+	}
+}
+
+// testPrefix puts a proxy in front that adds a path of its own, in both ways
+// that people write it.
+func testPrefix(t *testing.T, b *tab) {
+	h := page.New(fixed(live.State{Instance: "behind"}))
+	mux := http.NewServeMux()
+	mux.Handle("/debug/locks", h)
+	mux.Handle("/debug/locks/", h)
+	server := &http.Server{Handler: http.StripPrefix("/team/orders", mux), ReadHeaderTimeout: patience}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(listener) }()
+	defer func() {
+		must(t, h.Close())
+		must(t, server.Close())
+		<-done
+	}()
+	origin := "http://" + listener.Addr().String()
+	for _, path := range []string{"/team/orders/debug/locks", "/team/orders/debug/locks/", "/team/orders/debug/locks?format=html"} {
+		b.open(origin + path)
+		b.until(`document.getElementById("connection").textContent === "Live" && document.getElementById("instance").textContent === "behind"`)
+	}
+	b.clean(origin)
+}
+
+func testKeyboard(t *testing.T, b *tab) {
+	start := time.Now()
+	b.open(serve(t, &source{state: func() live.State { return busy(start) }}))
+	var order []string
+	for range 12 {
+		b.press(kb.Tab)
+		order = append(order, b.text(`(e => e.id || e.className || e.tagName)(document.activeElement)`))
+		if !b.is(`(s => s.outlineStyle !== "none" && parseFloat(s.outlineWidth) >= 2)(getComputedStyle(document.activeElement))`) {
+			t.Errorf("focus cannot be seen on %s", order[len(order)-1])
+		}
+		if order[len(order)-1] == "fall" {
+			break
+		}
+	}
+	got := strings.Join(order, " ")
+	if !strings.HasPrefix(got, "skip filter pause theme canvas ") || !strings.HasSuffix(got, "fall") {
+		t.Fatalf("tab order: %s", got)
+	}
+	b.press(kb.Enter)
+	b.until(`document.activeElement.getAttribute("aria-expanded") === "true" && document.querySelector(".steps").checkVisibility()`)
+	b.press(kb.Enter)
+	b.until(`document.activeElement.getAttribute("aria-expanded") === "false" && !document.querySelector(".steps").checkVisibility()`)
+}
+
+func testFilter(t *testing.T, b *tab) {
+	b.open(serve(t, fixed(crowded()), page.WithReport(report)))
+	b.press("/")
+	b.press("ORDER:10 7d9f")
+	b.until(`document.querySelectorAll("#held tbody tr").length === 100`)
+	for id, want := range map[string]string{"held": "100 of 200", "waiting": "2 of 7", "slowest": "0 of 5", "scan": "0 of 5"} {
+		if got := b.text(`document.querySelector("#` + id + ` .count").textContent`); got != want {
+			t.Errorf("%s counts %q, want %q", id, got, want)
+		}
+	}
+	if got := b.text(`document.querySelector("#scan .empty").innerText`); got != "Nothing here matches the filter." {
+		t.Errorf("an empty result says %q", got)
+	}
+	if got := b.text(`document.querySelector("#held .more").innerText`); !strings.Contains(got, "41 more are not shown") {
+		t.Errorf("of what was left out it says %q", got)
+	}
+	b.press(kb.Escape)
+	b.until(`document.querySelectorAll("#held tbody tr").length === 200`)
+}
+
+func testPlot(t *testing.T, b *tab) {
+	b.open(serve(t, &source{state: func() live.State { return busy(time.Now()) }}))
+	if got := b.text(`document.querySelector("#plot .scale").innerText`); got != "logarithmic" {
+		t.Errorf("a spread of three decades is drawn %q", got)
+	}
+	eval[any](b, `document.querySelector(".canvas").focus(), 0`)
+	latest := b.text(`document.getElementById("readout").innerText`)
+	b.press(kb.Home)
+	first := b.text(`document.getElementById("readout").innerText`)
+	if latest == first || !strings.Contains(first, "p99") || !b.is(`document.querySelectorAll("#plot circle").length === 2`) {
+		t.Errorf("readout at the end %q, at the start %q", latest, first)
+	}
+	if !b.is(`[...document.querySelectorAll("#plot svg text")].some(e => /\d\u00a0ms$/.test(e.textContent))`) {
+		t.Error("the axis has no unit")
+	}
+	if !b.is(`!!document.querySelector("#plot .cross")`) {
+		t.Error("failed acquires are not marked")
+	}
+}

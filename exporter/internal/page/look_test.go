@@ -1,0 +1,125 @@
+package page_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/lockscope/lockscope/exporter/internal/page"
+	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+func dark(on bool) *emulation.MediaFeature {
+	return &emulation.MediaFeature{Name: "prefers-color-scheme", Value: map[bool]string{true: "dark", false: "light"}[on]}
+}
+
+// crowded is a process that holds many locks.
+func crowded() live.State {
+	s := busy(time.Now())
+	s.Held = nil
+	for i := range 200 {
+		s.Held = append(s.Held, live.Held{Resource: fmt.Sprintf("order:%d", 1000+i), Holder: s.Instance, Age: 30 - .14*float64(i), Validity: new(9 - float64(i%30)/10), Fence: 1791043954000077 + uint64(i), Extends: 9 - i/25})
+	}
+	s.Omitted.Held = 41
+	return s
+}
+
+func testLoads(t *testing.T, b *tab) {
+	start := time.Now()
+	src := &source{state: func() live.State { return busy(start) }}
+	address := serve(t, src, page.WithReport(report))
+	b.open(address)
+	b.until(`document.getElementById("connection").textContent === "Live"`)
+	calls := src.called()
+	eventually(t, "some updates", func() bool { return src.called() > calls+2 })
+	b.clean(originOf(t, address))
+	if !b.requested("format=events") {
+		t.Error("the page asked for no stream")
+	}
+}
+
+// testSizes holds the page against the window: it may grow down, never sideways.
+func testSizes(t *testing.T, b *tab) {
+	start := time.Now()
+	src := &source{}
+	address := serve(t, src, page.WithReport(report))
+	for _, scene := range []struct {
+		name  string
+		state func() live.State
+	}{{"rich", func() live.State { return busy(start) }}, {"empty", idle}, {"crowded", crowded}, {"hostile", hostile}} {
+		src.set(scene.state)
+		for _, width := range []int64{1440, 900, 360, 320} {
+			b.do(chromedp.EmulateViewport(width, 740))
+			b.open(address)
+			open := `document.querySelector(".fall")?.click()`
+			eval[any](b, open+`, 0`)
+			if over := eval[int](b, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
+				t.Errorf("%s at %d px is %d px too wide: %s", scene.name, width, over, b.text(`[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".box")).map(e => e.tagName + "." + e.className).slice(0, 8).join(" ")`))
+			}
+			if width == 360 || width == 1440 {
+				b.shot(fmt.Sprintf("%s-%d-light", scene.name, width), width)
+				b.media(dark(true))
+				b.shot(fmt.Sprintf("%s-%d-dark", scene.name, width), width)
+				b.media()
+			}
+		}
+	}
+}
+
+func testTheme(t *testing.T, b *tab) {
+	background := func() string { return b.text(`getComputedStyle(document.body).backgroundColor`) }
+	address := serve(t, fixed(idle()))
+	b.media(dark(false))
+	b.open(address)
+	light := background()
+	b.media(dark(true))
+	night := background()
+	if light == night {
+		t.Fatalf("the background is %s, in the dark too", light)
+	}
+	click := func(want, label string) {
+		t.Helper()
+		b.do(chromedp.Click(chromedp.CSS("#theme")))
+		if got := background(); got != want {
+			t.Errorf("background is %s after a click, want %s", got, want)
+		}
+		if got := b.text(`document.getElementById("theme").getAttribute("aria-label")`); got != "Theme: "+label {
+			t.Errorf("the button says %q, want %q", got, label)
+		}
+	}
+	click(light, "Light")
+	b.open(address) // the choice outlives the page
+	if got := background(); got != light {
+		t.Errorf("background is %s after loading again, want %s", got, light)
+	}
+	click(night, "Dark")
+	b.media(dark(false))
+	click(light, "Auto")
+}
+
+func testReducedMotion(t *testing.T, b *tab) {
+	src := &source{state: func() live.State { return busy(time.Now()) }}
+	address := serve(t, src)
+	b.media(&emulation.MediaFeature{Name: "prefers-reduced-motion", Value: "reduce"})
+	b.open(address)
+	if moving := eval[int](b, `[...document.querySelectorAll("*")].filter(e => getComputedStyle(e).transitionDuration !== "0s" && getComputedStyle(e).transitionProperty !== "none").length`); moving > 0 {
+		t.Errorf("%d elements still move", moving)
+	}
+}
+
+func testEmpty(t *testing.T, b *tab) {
+	b.open(serve(t, fixed(idle()), page.WithReport(func() (scanner.Report, bool) { return scanner.Report{}, false })))
+	for _, id := range []string{"plot", "nodes", "held", "waiting", "slowest", "scan"} {
+		if hint := b.text(`document.querySelector("#` + id + ` .empty").checkVisibility() ? document.querySelector("#` + id + ` .empty").textContent : ""`); len(hint) < 20 {
+			t.Errorf("section %s is empty and does not say why: %q", id, hint)
+		}
+	}
+	b.open(serve(t, nil))
+	if !b.is(`document.getElementById("scan").hidden`) {
+		t.Error("a process without a scanner shows a scan")
+	}
+}

@@ -1,0 +1,71 @@
+package page
+
+import (
+	"time"
+
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// Defaults of New.
+const (
+	// DefaultInterval is how often a stream sends a document: as often as the
+	// plot gets a new point.
+	DefaultInterval = time.Second
+	// DefaultMaxStreams is enough for a team that looks during an incident. Who
+	// comes later polls.
+	DefaultMaxStreams = 16
+	// DefaultSourceTimeout bounds the time a Source may take for one document.
+	DefaultSourceTimeout = 5 * time.Second
+	// DefaultWriteTimeout ends the stream of a client that stopped reading.
+	DefaultWriteTimeout = 10 * time.Second
+)
+
+// Option configures New.
+type Option func(*Handler)
+
+// WithReport shows the findings of a leak scanner. The function returns the last
+// report and whether there is one; it is called for every document, from one
+// goroutine or several, and must not block. nil changes nothing.
+func WithReport(report func() (scanner.Report, bool)) Option {
+	return func(h *Handler) { h.report = report }
+}
+
+// WithInterval sets how often a stream sends a document. Zero and less mean
+// DefaultInterval.
+func WithInterval(d time.Duration) Option {
+	return func(h *Handler) {
+		if h.interval = d; d <= 0 {
+			h.interval = DefaultInterval
+		}
+	}
+}
+
+// WithMaxStreams sets how many streams may be open at a time. Negative means
+// DefaultMaxStreams; with zero, every page polls.
+func WithMaxStreams(n int) Option {
+	return func(h *Handler) {
+		if h.maxStreams = n; n < 0 {
+			h.maxStreams = DefaultMaxStreams
+		}
+	}
+}
+
+// WithSourceTimeout sets when the context ends that a Source gets. Zero and
+// less mean DefaultSourceTimeout.
+func WithSourceTimeout(d time.Duration) Option {
+	return func(h *Handler) {
+		if h.sourceTimeout = d; d <= 0 {
+			h.sourceTimeout = DefaultSourceTimeout
+		}
+	}
+}
+
+// WithWriteTimeout sets how long a stream's client may take to read one
+// document. Zero and less mean DefaultWriteTimeout.
+func WithWriteTimeout(d time.Duration) Option {
+	return func(h *Handler) {
+		if h.writeTimeout = d; d <= 0 {
+			h.writeTimeout = DefaultWriteTimeout
+		}
+	}
+}

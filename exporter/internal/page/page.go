@@ -1,0 +1,138 @@
+package page
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// ErrSource says that the Source, or the function given to WithReport, panicked.
+// What it panicked with is not kept: it may hold anything.
+var ErrSource = errors.New("the source of the page's data panicked")
+
+// Source tells the state of the locks. State is called by one goroutine for all
+// streams and by each request for JSON, so it must be safe for concurrent use; it
+// should return what it has when ctx ends.
+type Source interface {
+	State(ctx context.Context) live.State
+}
+
+// Handler serves the page and its data. See the package's doc for addresses.
+// It never writes to anything: all it answers is GET and HEAD.
+type Handler struct {
+	source        Source
+	report        func() (scanner.Report, bool)
+	interval      time.Duration
+	maxStreams    int
+	sourceTimeout time.Duration
+	writeTimeout  time.Duration
+	asset         asset
+	feeds         feeds
+}
+
+var _ http.Handler = (*Handler)(nil)
+
+// New returns a Handler that shows what source knows. A nil source has no locks:
+// a process that only scans has none.
+func New(source Source, opts ...Option) *Handler {
+	h := &Handler{
+		source:        source,
+		interval:      DefaultInterval,
+		maxStreams:    DefaultMaxStreams,
+		sourceTimeout: DefaultSourceTimeout,
+		writeTimeout:  DefaultWriteTimeout,
+		asset:         newAsset(),
+	}
+	for _, opt := range opts {
+		if opt != nil {
+			opt(h)
+		}
+	}
+	h.feeds.init(h.maxStreams, h.interval, h.document)
+	return h
+}
+
+// Close ends all streams, and returns once nothing runs any more that Handler
+// started. Streams asked for later are answered with 503; the page and JSON go
+// on. A second Close does nothing. http.Server.Shutdown waits for streams, so
+// give Close to its RegisterOnShutdown.
+func (h *Handler) Close() error {
+	h.feeds.close()
+	return nil
+}
+
+// ServeHTTP answers one request.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.asset.secure(w.Header())
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		h.fail(w, http.StatusMethodNotAllowed, "this page is read-only: use GET or HEAD")
+		return
+	}
+	w.Header().Set("Vary", "Accept")
+	switch format := formatOf(r); format {
+	case formatHTML:
+		h.asset.serve(w, r)
+	case formatJSON:
+		h.serveJSON(w, r)
+	case formatEvents:
+		h.serveEvents(w, r)
+	default:
+		h.fail(w, http.StatusBadRequest, "unknown format: use html, json or events")
+	}
+}
+
+func (h *Handler) serveJSON(w http.ResponseWriter, r *http.Request) {
+	body, err := h.document(r.Context())
+	if err != nil {
+		h.fail(w, http.StatusInternalServerError, err.Error())
+		return
+	}
+	h.write(w, http.StatusOK, append(body, '\n'))
+}
+
+// fail answers with an error that programs can read as well as people.
+func (h *Handler) fail(w http.ResponseWriter, status int, text string) {
+	body, _ := json.Marshal(map[string]string{"error": text})
+	h.write(w, status, append(body, '\n'))
+}
+
+func (h *Handler) write(w http.ResponseWriter, status int, body []byte) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // net/http drops it for HEAD; nobody is left to tell of an error
+}
+
+// document asks the source and returns one line of JSON.
+func (h *Handler) document(ctx context.Context) (line []byte, err error) {
+	defer func() {
+		if recover() != nil {
+			err = ErrSource
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, h.sourceTimeout)
+	defer cancel()
+	d := document{State: live.State{At: time.Now()}}
+	if h.source != nil {
+		d.State = h.source.State(ctx)
+	}
+	d.State = listed(d.State)
+	if h.report != nil {
+		d.Scan = scanOf(h.report())
+	}
+	line, err = json.Marshal(d)
+	if err != nil {
+		return nil, fmt.Errorf("state cannot be written as JSON: %w", err)
+	}
+	return bytes.TrimSpace(line), nil
+}

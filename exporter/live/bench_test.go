@@ -1,0 +1,153 @@
+package live_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	noopTrace "go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/instrument"
+	"github.com/lockscope/lockscope/lock"
+)
+
+// stacks are the decorators whose cost is measured, around one Locker.
+func stacks(tb testing.TB, next func() lock.Locker) []struct {
+	name   string
+	locker lock.Locker
+} {
+	metrics := func(next lock.Locker) lock.Locker {
+		l, err := instrument.Wrap(next, instrument.WithRegisterer(prometheus.NewRegistry()),
+			instrument.WithTracerProvider(noopTrace.NewTracerProvider()))
+		must(tb, err)
+		return l
+	}
+	return []struct {
+		name   string
+		locker lock.Locker
+	}{
+		{"bare", next()},
+		{"board", newBoard(tb).Wrap(next())},
+		{"board without steps", newBoard(tb, live.WithSlowest(0)).Wrap(next())},
+		{"instrument", metrics(next())},
+		{"instrument and board", metrics(newBoard(tb).Wrap(next()))},
+		{"board and instrument", newBoard(tb).Wrap(metrics(next()))},
+	}
+}
+
+// BenchmarkNoop is an acquire and release on a Locker that does nothing and tells
+// nothing: what the decorator costs by itself.
+func BenchmarkNoop(b *testing.B) {
+	for _, s := range stacks(b, func() lock.Locker { return &noop{} }) {
+		b.Run(s.name, func(b *testing.B) { benchPairs(b, s.locker) })
+	}
+}
+
+// BenchmarkInstant is an acquire and release on a Redlock whose three nodes answer
+// at once: what the hooks cost.
+func BenchmarkInstant(b *testing.B) {
+	for _, s := range stacks(b, func() lock.Locker { return instantRedlock(b) }) {
+		b.Run(s.name, func(b *testing.B) { benchPairs(b, s.locker) })
+	}
+}
+
+func benchPairs(b *testing.B, l lock.Locker) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	b.ReportAllocs()
+	for b.Loop() {
+		pair(b, ctx, l)
+	}
+}
+
+// BenchmarkParallel has all processors record at a time.
+func BenchmarkParallel(b *testing.B) {
+	for _, s := range stacks(b, func() lock.Locker { return &noop{} })[:2] {
+		b.Run(s.name, func(b *testing.B) {
+			b.RunParallel(func(pb *testing.PB) {
+				ctx, cancel := context.WithCancel(context.Background())
+				defer cancel()
+				for pb.Next() {
+					pair(b, ctx, s.locker)
+				}
+			})
+		})
+	}
+}
+
+// BenchmarkState is one look at a Board with ten thousand locks held.
+func BenchmarkState(b *testing.B) {
+	board := newBoard(b)
+	l := board.Wrap(&noop{})
+	for i := range 10_000 {
+		acquire(b, l, resourceName(i))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if s := board.State(b.Context()); s.Omitted.Held == 0 {
+			b.Fatal("nothing is held")
+		}
+	}
+}
+
+// TestCost holds the Board to eight allocations per acquire and release.
+func TestCost(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	all := stacks(t, func() lock.Locker { return &noop{} })
+	allocs := func(i int) float64 {
+		return testing.AllocsPerRun(1000, func() { pair(t, ctx, all[i].locker) })
+	}
+	const limit = 8
+	if bare, recorded := allocs(0), allocs(1); recorded-bare > limit {
+		t.Errorf("%v allocations more than %v, want %v at most", recorded-bare, bare, limit)
+	}
+}
+
+func pair(tb testing.TB, ctx context.Context, l lock.Locker) {
+	lease, err := l.Acquire(ctx, "order:1001")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := lease.Release(ctx); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// instantRedlock does everything a Redlock does but talk to servers.
+func instantRedlock(tb testing.TB) lock.Locker {
+	r, err := lock.NewFromNodes([]lock.Node{&instant{name: "a"}, &instant{name: "b"}, &instant{name: "c"}})
+	must(tb, err)
+	tb.Cleanup(func() { must(tb, r.Close()) })
+	return r
+}
+
+// instant is a node that grants whatever it is asked, or fails.
+type instant struct {
+	name    string
+	err     error
+	counter atomic.Uint64
+}
+
+func (n *instant) Name() string { return n.name }
+
+func (n *instant) Acquire(_ context.Context, req lock.AcquireRequest) (lock.AcquireReply, error) {
+	if n.err != nil {
+		return lock.AcquireReply{}, n.err
+	}
+	return lock.AcquireReply{Granted: true, Counter: max(n.counter.Add(1), req.Floor)}, nil
+}
+func (n *instant) Raise(context.Context, lock.RaiseRequest) (bool, error) { return true, nil }
+func (n *instant) Extend(context.Context, lock.ExtendRequest) (lock.Extension, error) {
+	return lock.Extended, nil
+}
+func (n *instant) Release(context.Context, lock.ReleaseRequest) (lock.ReleaseReply, error) {
+	return lock.ReleaseReply{Outcome: lock.Released}, nil
+}
+func (n *instant) Leave(context.Context, lock.LeaveRequest) error { return nil }
+func (n *instant) Subscribe(ctx context.Context, _ string, _ func(string)) error {
+	return nil
+}
+func (n *instant) Close() error { return nil }

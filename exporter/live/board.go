@@ -1,0 +1,143 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"sync"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// Board records what the lockers it wraps do. Its zero value is not usable: see
+// New. It is safe for concurrent use, and needs no closing.
+type Board struct {
+	cfg     config
+	seed    maphash.Seed
+	shards  [shards]shard
+	waits   waits
+	nodes   nodes
+	slowest slowest
+	buffers sync.Pool // of *buffer
+	// watches keeps watch values whose AfterFunc was stopped before it ran.
+	watches sync.Pool
+}
+
+// shards bounds how many calls contend for one mutex. A resource has one shard.
+const shards = 32
+
+// New makes a Board on which nothing has happened yet. It fails with
+// ErrInvalidOption for a nil option or a value that is not usable.
+func New(opts ...Option) (*Board, error) {
+	cfg, err := newConfig(opts)
+	if err != nil {
+		return nil, err
+	}
+	b := &Board{cfg: cfg, seed: maphash.MakeSeed()}
+	b.waits.init(cfg.window)
+	b.slowest.n = cfg.slowest
+	b.buffers.New = func() any { return new(buffer) }
+	b.watches.New = func() any { return newWatch() }
+	return b, nil
+}
+
+// Wrap returns a Locker that behaves as next does and records on b. Several
+// lockers may record on one Board; one Locker should be wrapped once. Over a nil
+// next every Acquire fails with ErrInvalidOption.
+func (b *Board) Wrap(next lock.Locker) lock.Locker {
+	if next == nil {
+		next = missing{}
+	}
+	l := &locker{board: b, next: next}
+	l.hooks = l.newHooks()
+	l.told = lock.WithTrace(context.Background(), l.hooks)
+	return l
+}
+
+// missing stands in for a Locker that was not given.
+type missing struct{}
+
+func (missing) Acquire(context.Context, string, ...lock.AcquireOption) (lock.Lease, error) {
+	return nil, fmt.Errorf("%w: the Locker to wrap is nil", ErrInvalidOption)
+}
+
+// shard has the calls and leases of some resources.
+type shard struct {
+	mu            sync.Mutex
+	waiting, held list
+	_             [64]byte // keeps shards out of each other's cache lines
+}
+
+func (b *Board) shardOf(resource string) *shard {
+	return &b.shards[maphash.String(b.seed, resource)%shards]
+}
+
+// list links leases in the order they were added. It is guarded by the mutex of
+// its shard, and unlike a map it takes no memory for what has left it.
+type list struct {
+	first, last *lease
+	n           int
+}
+
+func (l *list) add(m *lease) {
+	m.in, m.before, m.after = l, l.last, nil
+	if l.last == nil {
+		l.first = m
+	} else {
+		l.last.after = m
+	}
+	l.last = m
+	l.n++
+}
+
+// remove does nothing if m is in another list or none.
+func (l *list) remove(m *lease) {
+	if m.in != l {
+		return
+	}
+	if m.before == nil {
+		l.first = m.after
+	} else {
+		m.before.after = m.after
+	}
+	if m.after == nil {
+		l.last = m.before
+	} else {
+		m.after.before = m.before
+	}
+	m.in, m.before, m.after = nil, nil, nil
+	l.n--
+}
+
+func (s *shard) wait(m *lease) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting.add(m)
+}
+
+// hold makes a waiter a holder.
+func (s *shard) hold(m *lease) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting.remove(m)
+	s.held.add(m)
+}
+
+// drop forgets m, whatever it was; a second time it does nothing.
+func (s *shard) drop(m *lease) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting.remove(m)
+	s.held.remove(m)
+}
+
+// seconds is how durations are told.
+func seconds(d time.Duration) *float64 {
+	s := d.Seconds()
+	return &s
+}
+
+// contain keeps a panic of what is only read, a caller's span or error perhaps,
+// from reaching those who lock. It must be deferred itself.
+func contain() { _ = recover() }

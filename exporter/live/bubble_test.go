@@ -1,0 +1,75 @@
+package live_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+// inBubble runs a test in fake time: what takes a minute takes none.
+func inBubble(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, test)
+}
+
+// newServers starts servers of which the first answers after two milliseconds, the
+// second after four, and so on.
+func newServers(t testing.TB, n int) (servers []*locktest.FakeServer) {
+	t.Helper()
+	for i := range n {
+		s := locktest.NewFakeServer(fmt.Sprintf("node%d", i+1))
+		t.Cleanup(s.Close)
+		servers = append(servers, s)
+	}
+	return servers
+}
+
+// newRedlock is a process of that name in a bubble.
+func newRedlock(t testing.TB, servers []*locktest.FakeServer, instance string) *lock.Redlock {
+	t.Helper()
+	var nodes []lock.Node
+	for i, s := range servers {
+		d := time.Duration(i+1) * time.Millisecond
+		delay := locktest.Between(d, d)
+		nodes = append(nodes, s.Connect(1, locktest.Faults{RequestDelay: delay, ReplyDelay: delay}))
+	}
+	began := time.Now()
+	l, err := lock.NewFromNodes(nodes, lock.WithInstance(instance), lock.WithRandom(func(n int64) int64 { return n / 2 }),
+		lock.WithClock(func() time.Duration { return time.Since(began) }))
+	must(t, err)
+	t.Cleanup(func() { must(t, l.Close()) })
+	return l
+}
+
+// process is a Redlock on a Board, both of one name.
+func process(t testing.TB, servers []*locktest.FakeServer, instance string) (*live.Board, lock.Locker) {
+	t.Helper()
+	b := newBoard(t, live.WithInstance(instance))
+	return b, b.Wrap(newRedlock(t, servers, instance))
+}
+
+// settle lets d pass, and everything that happens meanwhile.
+func settle(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+func state(b *live.Board) live.State { return b.State(context.Background()) }
+
+// slow is a Locker on which every Acquire takes as long as the next of its times.
+type slow struct {
+	noop
+	times []time.Duration
+}
+
+func (s *slow) Acquire(ctx context.Context, resource string, opts ...lock.AcquireOption) (lock.Lease, error) {
+	time.Sleep(s.times[0])
+	s.times = s.times[1:]
+	return s.noop.Acquire(ctx, resource, opts...)
+}

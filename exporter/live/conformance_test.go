@@ -1,0 +1,130 @@
+package live_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/instrument"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+// The suites run on machines that are busy with others, and so with longer times
+// than a lock's defaults; the TTL is the shortest that such a node timeout allows.
+const (
+	nodeTimeout = 200 * time.Millisecond
+	suiteTTL    = time.Second
+)
+
+func newFakes(t testing.TB, n int) func(testing.TB) lock.Locker {
+	return locktest.NewFakes(t, n, lock.WithNodeTimeout(nodeTimeout))
+}
+
+func TestLockerOnFakes(t *testing.T) {
+	board, fakes := newBoard(t), newFakes(t, 3)
+	conform(t, board, func(t testing.TB) lock.Locker { return board.Wrap(fakes(t)) })
+}
+
+func TestLockerOnRedis(t *testing.T) {
+	board, servers := newBoard(t), locktest.Servers(t, 3)
+	conform(t, board, func(t testing.TB) lock.Locker { return board.Wrap(redlock(t, servers)) })
+}
+
+// TestStacked has a Board inside and another outside of instrument, and both around
+// or in a reentrant Locker.
+func TestStacked(t *testing.T) {
+	inner, outer, fakes := newBoard(t), newBoard(t), newFakes(t, 3)
+	conform(t, outer, func(t testing.TB) lock.Locker {
+		return outer.Wrap(lock.Reentrant(instrumented(t, inner.Wrap(fakes(t)))))
+	})
+	wantIdle(t, inner)
+}
+
+// TestHostileObservers locks in the trace of a span that panics when it is looked
+// at, and gets errors whose text cannot be read.
+func TestHostileObservers(t *testing.T) {
+	board, fakes := newBoard(t), newFakes(t, 1)
+	conform(t, board, func(t testing.TB) lock.Locker { return hostile{board.Wrap(hostileErrors{fakes(t)})} })
+}
+
+func conform(t *testing.T, b *live.Board, newLocker func(testing.TB) lock.Locker) {
+	t.Helper()
+	locktest.TestLocker(t, newLocker, locktest.WithTTL(suiteTTL))
+	wantIdle(t, b)
+}
+
+// TestErrorsThatCannotBeTold come from a node, and panic when somebody reads them.
+func TestErrorsThatCannotBeTold(t *testing.T) {
+	r, err := lock.NewFromNodes([]lock.Node{&instant{name: "a", err: hostileError{lock.ErrBadReply}}})
+	must(t, err)
+	defer func() { must(t, r.Close()) }()
+	board := newBoard(t)
+	if _, err := board.Wrap(r).Acquire(t.Context(), "x", lock.NoWait()); !errors.Is(err, lock.ErrBadReply) {
+		t.Fatal("acquired from a node that fails")
+	}
+	_, _ = board.Wrap(&noop{err: hostileError{lock.ErrNoQuorum}}).Acquire(t.Context(), "y")
+	const text = "an error that cannot be told"
+	s := state(board)
+	if n := s.Nodes[0]; n.Error != text || n.Failures != 1 || !n.Up {
+		t.Errorf("node: %+v", n)
+	}
+	for _, a := range s.Slowest {
+		if a.Outcome != lock.ReasonNoQuorum || a.Resource == "y" && a.Error != text || a.Resource == "x" && a.Steps[1].Detail != text {
+			t.Errorf("acquisition: %+v", a)
+		}
+	}
+}
+
+// wantIdle expects that all leases and calls of a suite have left the Board, with
+// what they did written down.
+func wantIdle(t *testing.T, b *live.Board) {
+	t.Helper()
+	eventually(t, "nobody holds and nobody waits", func() bool {
+		s := b.State(context.Background())
+		return len(s.Held)+len(s.Waiting)+s.Omitted.Held+s.Omitted.Waiting == 0
+	})
+	if s := b.State(context.Background()); len(s.Waits) == 0 || len(s.Slowest) != live.DefaultSlowest {
+		t.Errorf("%d wait points and %d slowest acquisitions after all that", len(s.Waits), len(s.Slowest))
+	}
+}
+
+func instrumented(t testing.TB, next lock.Locker) lock.Locker {
+	t.Helper()
+	l, err := instrument.Wrap(next, instrument.WithRegisterer(prometheus.NewRegistry()))
+	must(t, err)
+	return l
+}
+
+// hostile puts a span that panics into the context of every call.
+type hostile struct{ lock.Locker }
+
+func (h hostile) Acquire(ctx context.Context, resource string, opts ...lock.AcquireOption) (lock.Lease, error) {
+	return h.Locker.Acquire(trace.ContextWithSpan(ctx, hostileSpan{}), resource, opts...)
+}
+
+type hostileSpan struct{ trace.Span }
+
+func (hostileSpan) SpanContext() trace.SpanContext { panic("span") }
+
+// hostileErrors returns errors that panic when their text is read by the Board; the
+// suite matches errors, and reads none unless it fails.
+type hostileErrors struct{ lock.Locker }
+
+func (h hostileErrors) Acquire(ctx context.Context, resource string, opts ...lock.AcquireOption) (lock.Lease, error) {
+	lease, err := h.Locker.Acquire(ctx, resource, opts...)
+	if err != nil {
+		return lease, hostileError{err}
+	}
+	return lease, nil
+}
+
+type hostileError struct{ error }
+
+func (hostileError) Error() string   { panic("error") }
+func (e hostileError) Unwrap() error { return e.error }

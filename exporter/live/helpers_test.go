@@ -1,0 +1,113 @@
+package live_test
+
+import (
+	"context"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+)
+
+// patience bounds what a test waits for on a machine that is busy with others.
+const patience = 30 * time.Second
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// eventually polls: what it waits for is seen by nothing but a State.
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not in %v: %s", patience, what)
+		}
+	}
+}
+
+func newBoard(t testing.TB, opts ...live.Option) *live.Board {
+	t.Helper()
+	b, err := live.New(opts...)
+	must(t, err)
+	return b
+}
+
+// redlock is on servers that were empty from the start.
+func redlock(t testing.TB, servers []*redisproc.Server, opts ...lock.Option) *lock.Redlock {
+	t.Helper()
+	var clients []redis.UniversalClient
+	for _, s := range servers {
+		clients = append(clients, redis.NewClient(&redis.Options{Addr: s.Addr()}))
+	}
+	l, err := lock.New(clients, append([]lock.Option{lock.WithRestartQuarantine(0), lock.WithNodeTimeout(nodeTimeout)}, opts...)...)
+	must(t, err)
+	t.Cleanup(func() {
+		must(t, l.Close())
+		for _, c := range clients {
+			_ = c.Close()
+		}
+	})
+	return l
+}
+
+func acquire(t testing.TB, l lock.Locker, resource string, opts ...lock.AcquireOption) lock.Lease {
+	t.Helper()
+	lease, err := l.Acquire(t.Context(), resource, opts...)
+	must(t, err)
+	return lease
+}
+
+// acquisition is an Acquire in the background.
+type acquisition struct {
+	lease lock.Lease
+	err   error
+}
+
+func acquireAsync(ctx context.Context, l lock.Locker, resource string, opts ...lock.AcquireOption) <-chan acquisition {
+	done := make(chan acquisition, 1)
+	go func() {
+		lease, err := l.Acquire(ctx, resource, opts...)
+		done <- acquisition{lease, err}
+	}()
+	return done
+}
+
+// noop is a Locker that does nothing but hand out a lease; it calls no hooks.
+type noop struct{ err error }
+
+func (n *noop) Acquire(ctx context.Context, resource string, _ ...lock.AcquireOption) (lock.Lease, error) {
+	if n.err != nil {
+		return nil, n.err
+	}
+	return &noopLease{ctx: ctx, resource: resource}, nil
+}
+
+type noopLease struct {
+	ctx      context.Context
+	resource string
+}
+
+func (l *noopLease) Resource() string              { return l.resource }
+func (l *noopLease) Context() context.Context      { return l.ctx }
+func (l *noopLease) Fence() uint64                 { return 1 }
+func (l *noopLease) Remaining() time.Duration      { return time.Second }
+func (l *noopLease) Extend(context.Context) error  { return nil }
+func (l *noopLease) Release(context.Context) error { return nil }
+
+func resourceName(i int) string { return "order:" + strconv.Itoa(i) }
+
+// inTrace is a context in a trace of that number.
+func inTrace(ctx context.Context, number byte) context.Context {
+	return trace.ContextWithSpanContext(ctx, trace.NewSpanContext(trace.SpanContextConfig{
+		TraceID: trace.TraceID{15: number}, SpanID: trace.SpanID{7: number}, TraceFlags: trace.FlagsSampled,
+	}))
+}

@@ -1,0 +1,225 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"math/bits"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// maxNodes bounds what a Board knows of nodes: four times the most that one Redlock
+// has. Further ones are not shown.
+const maxNodes = 4 * 64
+
+// A node's calls are counted in slots of nodeSlot; as many as cover NodesFor are told.
+const (
+	nodeSlot  = 5 * time.Second
+	nodeSlots = int64(NodesFor / nodeSlot)
+)
+
+// nodes is the health of all nodes seen.
+type nodes struct {
+	byName atomic.Pointer[map[string]*node] // replaced, never changed
+
+	mu  sync.Mutex
+	all []*node // in the order they were first seen
+}
+
+// node is the health of one.
+type node struct {
+	index int
+	name  string
+
+	mu       sync.Mutex
+	slots    [nodeSlots]nodeCounts
+	up       bool
+	answered time.Time // zero: never
+	lastErr  error
+	failedAt time.Time
+}
+
+type nodeCounts struct {
+	slot            int64
+	calls, failures int
+	took            histogram
+}
+
+// done counts a command and returns the node's index, -1 if it has none.
+func (n *nodes) done(now time.Time, e lock.NodeEnd) int {
+	node := n.named(e.Node)
+	if node == nil {
+		return -1
+	}
+	node.done(now, e)
+	return node.index
+}
+
+func (n *nodes) named(name string) *node {
+	if known := n.byName.Load(); known != nil {
+		if node := (*known)[name]; node != nil {
+			return node
+		}
+	}
+	return n.add(name)
+}
+
+func (n *nodes) add(name string) *node {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	more := make(map[string]*node)
+	if known := n.byName.Load(); known != nil {
+		if node := (*known)[name]; node != nil || len(n.all) >= maxNodes {
+			return node
+		}
+		maps.Copy(more, *known)
+	}
+	name = strings.Clone(name)
+	added := &node{index: len(n.all), name: name}
+	more[name] = added
+	n.all = append(n.all, added)
+	n.byName.Store(&more)
+	return added
+}
+
+// reply is what became of a command.
+type reply int
+
+const (
+	unsent   reply = iota // it says nothing of the node
+	given                 // cut short by the caller, as when the vote is decided
+	answered              // also with a refusal
+	erred                 // answered with an error
+	barred                // it can be reached, and may not vote
+	silent                // no answer
+)
+
+func replyOf(err error) reply {
+	var network net.Error
+	switch {
+	case err == nil:
+		return answered
+	case errors.Is(err, lock.ErrQuarantined), errors.Is(err, lock.ErrDuplicateNode), errors.Is(err, lock.ErrReplica),
+		errors.Is(err, lock.ErrEvicting), errors.Is(err, lock.ErrUnguarded):
+		return barred
+	case errors.As(err, &network), errors.Is(err, lock.ErrNodeTimeout), errors.Is(err, context.DeadlineExceeded),
+		errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return silent
+	case errors.Is(err, lock.ErrNodeBusy):
+		return unsent
+	case errors.Is(err, context.Canceled):
+		return given
+	default:
+		return erred
+	}
+}
+
+func (n *node) done(now time.Time, e lock.NodeEnd) {
+	r := replyOf(e.Err)
+	if r == unsent {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	c := n.counts(now)
+	c.calls++
+	if r == given {
+		return
+	}
+	if r != barred { // else nothing was sent
+		c.took.add(e.Took)
+	}
+	n.up = r != silent
+	if n.up {
+		n.answered = now
+	}
+	if r != answered {
+		c.failures++
+		n.lastErr, n.failedAt = e.Err, now
+	}
+}
+
+func slotOf(now time.Time) int64 { return now.Unix() / int64(nodeSlot/time.Second) }
+
+// counts are those of the slot under way. mu must be held.
+func (n *node) counts(now time.Time) *nodeCounts {
+	slot := slotOf(now)
+	c := &n.slots[slot%nodeSlots]
+	if c.slot != slot {
+		*c = nodeCounts{slot: slot}
+	}
+	return c
+}
+
+// health is of the last minute, but for the last answer, which may be older.
+func (n *node) health(now time.Time) Node {
+	h, lastErr := n.sum(now)
+	if lastErr != nil {
+		h.Error = errorText(lastErr, maxDetail)
+	}
+	return h
+}
+
+func (n *node) sum(now time.Time) (h Node, lastErr error) {
+	var took histogram
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	h = Node{Name: clip(n.name, maxName), Up: n.up}
+	for i := range n.slots {
+		if c := &n.slots[i]; c.slot > slotOf(now)-nodeSlots && c.slot <= slotOf(now) {
+			h.Calls += c.calls
+			h.Failures += c.failures
+			took.merge(&c.took)
+		}
+	}
+	h.P50, h.P99 = took.quantile(.5).Seconds(), took.quantile(.99).Seconds()
+	if !n.answered.IsZero() {
+		h.Quiet = seconds(max(now.Sub(n.answered), 0))
+	}
+	if now.Sub(n.failedAt) < NodesFor {
+		lastErr = n.lastErr
+	}
+	return h, lastErr
+}
+
+func (n *nodes) health(now time.Time) []Node {
+	n.mu.Lock()
+	all := n.all[:len(n.all):len(n.all)]
+	n.mu.Unlock()
+	health := make([]Node, 0, len(all))
+	for _, node := range all {
+		health = append(health, node.health(now))
+	}
+	return health
+}
+
+// nodeSet is a set of nodes by index.
+type nodeSet [maxNodes / 64]uint64
+
+// note takes down whether a node knows the lock, as far as its answer tells.
+func (s *nodeSet) note(node int, said lock.Verdict) {
+	if node < 0 {
+		return
+	}
+	bit := uint64(1) << (node % 64)
+	switch said {
+	case lock.Granted, lock.Refilled:
+		s[node/64] |= bit
+	case lock.Refused:
+		s[node/64] &^= bit
+	}
+}
+
+func (s *nodeSet) len() (n int) {
+	for _, word := range s {
+		n += bits.OnesCount64(word)
+	}
+	return n
+}

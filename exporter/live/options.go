@@ -1,0 +1,105 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// Defaults of New.
+const (
+	// DefaultWindow is how far back a State's wait points go.
+	DefaultWindow = 5 * time.Minute
+	// DefaultSlowest is how many of the slowest acquisitions a State has.
+	DefaultSlowest = 10
+	// DefaultMaxShown is how many held locks, and how many waiters, a State has.
+	DefaultMaxShown = 200
+)
+
+// SlowestFor is how long one of the slowest acquisitions is kept.
+const SlowestFor = 5 * time.Minute
+
+// NodesFor is the time over which the health of nodes is told.
+const NodesFor = time.Minute
+
+// The largest values of options: they keep a Board within a few megabytes.
+const (
+	maxWindow  = time.Hour
+	maxSlowest = 100
+	maxShown   = 10_000
+)
+
+// ErrInvalidOption says that an option's value is not usable. New wraps it.
+var ErrInvalidOption = errors.New("live: invalid option")
+
+type config struct {
+	instance string
+	window   time.Duration
+	slowest  int
+	maxShown int
+}
+
+// Option configures New.
+type Option func(*config)
+
+// WithInstance names this process, as lock.WithInstance does, which it should
+// agree with: a waiter whose holder has this name is blocked by this process. The
+// default is the same, host/pid. Characters that a lock cannot store are replaced.
+func WithInstance(name string) Option { return func(c *config) { c.instance = name } }
+
+// WithWindow sets how far back the wait points of a State go, instead of 5
+// minutes: from 1 second to 1 hour. Fractions of a second are dropped.
+func WithWindow(d time.Duration) Option { return func(c *config) { c.window = d } }
+
+// WithSlowest sets how many of the slowest acquisitions of the last 5 minutes a
+// State has, instead of 10: at most 100. Zero keeps none and records no steps.
+func WithSlowest(n int) Option { return func(c *config) { c.slowest = n } }
+
+// WithMaxShown sets how many held locks, and how many waiters, a State has at
+// most, instead of 200: from 1 to 10,000. Further ones are counted as omitted.
+func WithMaxShown(n int) Option { return func(c *config) { c.maxShown = n } }
+
+func newConfig(opts []Option) (config, error) {
+	c := config{instance: defaultInstance(), window: DefaultWindow, slowest: DefaultSlowest, maxShown: DefaultMaxShown}
+	for _, opt := range opts {
+		if opt == nil {
+			return c, fmt.Errorf("%w: nil Option", ErrInvalidOption)
+		}
+		opt(&c)
+	}
+	switch {
+	case c.instance == "":
+		return c, fmt.Errorf("%w: WithInstance: it is empty", ErrInvalidOption)
+	case c.window < time.Second || c.window > maxWindow:
+		return c, fmt.Errorf("%w: WithWindow(%v): between %v and %v", ErrInvalidOption, c.window, time.Second, maxWindow)
+	case c.slowest < 0 || c.slowest > maxSlowest:
+		return c, fmt.Errorf("%w: WithSlowest(%d): between 0 and %d", ErrInvalidOption, c.slowest, maxSlowest)
+	case c.maxShown < 1 || c.maxShown > maxShown:
+		return c, fmt.Errorf("%w: WithMaxShown(%d): between 1 and %d", ErrInvalidOption, c.maxShown, maxShown)
+	}
+	c.instance = storedName(c.instance)
+	return c, nil
+}
+
+// storedName is the name as a lock's value would hold it, and a waiter be told it.
+func storedName(name string) string {
+	holder, err := lock.ParseHolder(strings.ReplaceAll(name, "|", "_") + "|0|")
+	if err != nil {
+		return name
+	}
+	return holder.Instance
+}
+
+// defaultInstance is the default of lock.WithInstance.
+func defaultInstance() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown-host"
+	}
+	return host + "/" + strconv.Itoa(os.Getpid())
+}

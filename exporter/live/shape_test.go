@@ -1,0 +1,226 @@
+package live_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+var update = flag.Bool("update", false, "write testdata/state.json as it is now")
+
+// hostileName is a resource name that attacks whatever shows it.
+const hostileName = `<script>alert("1")</script>'&\ ` + "\u202e\u2028 ß"
+
+// TestShape compares the JSON of a State with every field in it to the one on record:
+// pages and scripts read it.
+func TestShape(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		servers := newServers(t, 3)
+		_, a := process(t, servers, "a/1")
+		board, b := process(t, servers, "b/2")
+		elsewhere, err := a.Acquire(lock.WithTraceparent(t.Context(), traceparent1), "job")
+		must(t, err)
+		ctx, cancel := context.WithCancel(inTrace(t.Context(), 3))
+		lease, err := b.Acquire(ctx, hostileName)
+		must(t, err)
+		settle(4 * time.Second)
+		_, err = b.Acquire(ctx, "job", lock.NoWait())
+		if !errors.Is(err, lock.ErrHeld) {
+			t.Fatal(err)
+		}
+		waiting := acquireAsync(ctx, b, "job")
+		settle(time.Second)
+		local := acquireAsync(ctx, b, "job")
+		settle(500 * time.Millisecond)
+		s := state(board)
+		got, err := json.MarshalIndent(s, "", "  ")
+		must(t, err)
+		if *update {
+			must(t, os.WriteFile("testdata/state.json", append(got, '\n'), 0o644))
+		}
+		want, err := os.ReadFile("testdata/state.json")
+		must(t, err)
+		if !bytes.Equal(got, bytes.TrimSpace(want)) {
+			t.Errorf("got %s\nwant %s", got, want)
+		}
+		var back live.State
+		must(t, json.Unmarshal(got, &back))
+		if !reflect.DeepEqual(back, s) {
+			t.Errorf("came back as %+v\nwant %+v", back, s)
+		}
+		if back.Held[0].Resource != hostileName || lease.Resource() != hostileName {
+			t.Errorf("the name became %q", back.Held[0].Resource)
+		}
+		cancel()
+		<-waiting
+		<-local
+		must(t, lease.Release(t.Context()))
+		must(t, elsewhere.Release(t.Context()))
+	})
+}
+
+// TestEmpty has arrays, not nulls, for those who read JSON.
+func TestEmpty(t *testing.T) {
+	got, err := json.Marshal(state(newBoard(t, live.WithInstance("a/1"))))
+	must(t, err)
+	if strings.Contains(string(got), "null") || !strings.Contains(string(got), `"held":[],"waiting":[],"waits":[],"nodes":[],"slowest":[]`) {
+		t.Errorf("nothing is told as %s", got)
+	}
+}
+
+// TestHostileNames has names that no Redlock would take, over a Locker that does.
+func TestHostileNames(t *testing.T) {
+	board := newBoard(t)
+	l := board.Wrap(&noop{})
+	names := []string{"", "\x00\x1b[31m", "\xff\xfe", strings.Repeat("ß", 1<<20), hostileName}
+	var leases []lock.Lease
+	for _, name := range names {
+		lease := acquire(t, l, name)
+		if lease.Resource() != name {
+			t.Errorf("%.20q became %.20q", name, lease.Resource())
+		}
+		leases = append(leases, lease)
+	}
+	s := state(board)
+	if len(s.Held) != len(names) || len(s.Slowest) != len(names) {
+		t.Errorf("%d held, %d slowest", len(s.Held), len(s.Slowest))
+	}
+	for _, h := range s.Held {
+		if len(h.Resource) < 1<<10 && !slices.Contains(names, h.Resource) || len(h.Resource) > 1100 {
+			t.Errorf("a name of %d bytes became %.20q", len(h.Resource), h.Resource)
+		}
+	}
+	text, err := json.Marshal(s)
+	must(t, err)
+	if !json.Valid(text) || len(text) > 1<<16 {
+		t.Errorf("%d bytes of JSON", len(text))
+	}
+	for _, lease := range leases {
+		must(t, lease.Release(t.Context()))
+	}
+}
+
+// TestNoTokenIsTold reads tokens from real servers and looks for them in States of
+// success, refusal, waiting, loss and failure.
+func TestNoTokenIsTold(t *testing.T) {
+	servers := locktest.Servers(t, 3)
+	board := newBoard(t)
+	a, b := board.Wrap(redlock(t, servers)), board.Wrap(redlock(t, servers))
+	admin := redis.NewClient(&redis.Options{Addr: servers[2].Addr()})
+	defer admin.Close()
+	var tokens []string
+	var told strings.Builder
+	look := func() {
+		text, err := json.Marshal(state(board))
+		must(t, err)
+		told.Write(text)
+	}
+	read := func() {
+		eventually(t, "the third node has the lock", func() bool {
+			token, _, _ := strings.Cut(admin.Get(t.Context(), "lock:job").Val(), ":")
+			if len(token) == 32 {
+				tokens = append(tokens, token)
+			}
+			return len(token) == 32
+		})
+	}
+	lease := acquire(t, a, "job")
+	read()
+	look()
+	waiting := acquireAsync(t.Context(), b, "job", lock.TTL(2*time.Second))
+	eventually(t, "it waits", func() bool { s := state(board); return len(s.Waiting) == 1 && s.Waiting[0].Blocker != nil })
+	look()
+	must(t, lease.Release(t.Context()))
+	got := <-waiting
+	must(t, got.err)
+	read()
+	must(t, servers[0].Pause())
+	must(t, servers[1].Pause())
+	<-got.lease.Context().Done()
+	_ = got.lease.Release(t.Context())
+	_, err := a.Acquire(t.Context(), "job", lock.NoWait())
+	if err == nil {
+		t.Error("acquired from one node of three")
+	}
+	look()
+	must(t, servers[0].Resume())
+	must(t, servers[1].Resume())
+	for _, token := range tokens {
+		if strings.Contains(told.String(), token) || strings.Contains(told.String(), token[:8]) {
+			t.Errorf("a token is told: %s", told.String())
+		}
+	}
+	if len(tokens) < 2 || !strings.Contains(told.String(), "no answer within the node timeout") {
+		t.Errorf("%d tokens; nothing to look through in %s", len(tokens), told.String())
+	}
+}
+
+func TestOptions(t *testing.T) {
+	for name, opt := range map[string]live.Option{
+		"nil":               nil,
+		"no instance":       live.WithInstance(""),
+		"window too short":  live.WithWindow(time.Second - 1),
+		"window too long":   live.WithWindow(time.Hour + 1),
+		"slowest too few":   live.WithSlowest(-1),
+		"slowest too many":  live.WithSlowest(101),
+		"shown too few":     live.WithMaxShown(0),
+		"shown far too few": live.WithMaxShown(-1 << 62),
+		"shown too many":    live.WithMaxShown(10_001),
+	} {
+		if b, err := live.New(opt); !errors.Is(err, live.ErrInvalidOption) || b != nil {
+			t.Errorf("%s: %v, %v", name, b, err)
+		}
+	}
+	b := newBoard(t, live.WithInstance("a|b\n\xff"), live.WithWindow(time.Hour), live.WithSlowest(0), live.WithMaxShown(1))
+	if got := state(b).Instance; got != "a_b__" {
+		t.Errorf("instance %q", got)
+	}
+	must(t, acquire(t, b.Wrap(&noop{}), "x").Release(t.Context()))
+	if s := state(b); len(s.Slowest) != 0 || len(s.Waits) != 1 {
+		t.Errorf("without slowest: %+v", s)
+	}
+}
+
+// TestDefaultInstance is the name that locks give this process.
+func TestDefaultInstance(t *testing.T) {
+	fakes := newFakes(t, 1)
+	must(t, lock.Do(t.Context(), fakes(t), "job", func(context.Context, lock.Lease) error {
+		_, err := fakes(t).Acquire(t.Context(), "job", lock.NoWait())
+		held, ok := errors.AsType[*lock.HeldError](err)
+		if want := state(newBoard(t)).Instance; !ok || held.Holder.Instance != want {
+			t.Errorf("the lock names %+v, the Board %q", held, want)
+		}
+		return nil
+	}))
+}
+
+// TestImports keeps the Board free of what serves and what exports.
+func TestImports(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{join .Imports " "}}`, ".").Output()
+	must(t, err)
+	imports := strings.Fields(string(out))
+	for _, path := range imports {
+		std := !strings.Contains(strings.Split(path, "/")[0], ".")
+		if !std && path != "github.com/lockscope/lockscope/lock" && path != "go.opentelemetry.io/otel/trace" {
+			t.Errorf("package live imports %s: it needs no more than lock and otel/trace", path)
+		}
+	}
+	if len(imports) < 5 {
+		t.Errorf("%d imports: the check looks at nothing", len(imports))
+	}
+}

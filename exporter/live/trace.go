@@ -1,0 +1,157 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+func (l *locker) newHooks() *lock.Trace {
+	return &lock.Trace{
+		AcquireStart: l.onAcquireStart,
+		AttemptStart: l.onAttemptStart,
+		AttemptEnd:   l.onAttemptEnd,
+		NodeEnd:      l.onNodeEnd,
+		WaitStart:    l.onWaitStart,
+		WaitEnd:      l.onWaitEnd,
+		RenewEnd:     l.onRenewEnd,
+	}
+}
+
+func (l *locker) onAcquireStart(ctx context.Context, e lock.AcquireStart) context.Context {
+	c := l.callOf(ctx)
+	if c == nil {
+		return ctx
+	}
+	c.mu.Lock()
+	c.hooked, c.noWait = true, e.Options.NoWait
+	c.mu.Unlock()
+	c.readTrace(ctx)
+	return ctx
+}
+
+func (l *locker) onAttemptStart(ctx context.Context, e lock.AttemptStart) context.Context {
+	if c := l.callOf(ctx); c != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.doing, c.attempts, c.known = doingAttempt, e.Attempt, nodeSet{}
+	}
+	return ctx
+}
+
+func (l *locker) onAttemptEnd(ctx context.Context, e lock.AttemptEnd) {
+	defer contain()
+	c := l.callOf(ctx)
+	if c == nil {
+		return
+	}
+	now := time.Now()
+	held := heldBy(e.Err)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lastErr = e.Err; held != nil {
+		c.lastErr, c.blocker, c.toldAt = nil, held, now
+	}
+	c.record(step{
+		kind: stepAttempt, attempt: e.Attempt, start: c.startOf(now, e.Took), took: e.Took,
+		outcome: attemptOutcome(e.Err, held), err: e.Err, blocker: held,
+	})
+}
+
+// heldBy is who refused an attempt; nil if that is not why it failed.
+func heldBy(err error) *lock.HeldError {
+	held, ok := errors.AsType[*lock.HeldError](err)
+	if !ok || lock.Reason(err) != lock.ReasonHeld {
+		return nil
+	}
+	return held
+}
+
+func attemptOutcome(err error, held *lock.HeldError) lock.Verdict {
+	switch {
+	case err == nil:
+		return lock.Granted
+	case held != nil:
+		return lock.Refused
+	default:
+		return lock.Failed
+	}
+}
+
+func (l *locker) onNodeEnd(ctx context.Context, e lock.NodeEnd) {
+	defer contain()
+	now := time.Now()
+	node := l.board.nodes.done(now, e)
+	c := l.callOf(ctx)
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch e.Op {
+	case lock.OpAcquire:
+		if e.Attempt == c.attempts {
+			c.known.note(node, e.Verdict)
+		}
+	case lock.OpExtend:
+		c.known.note(node, e.Verdict)
+		return
+	case lock.OpRaise:
+	default:
+		return
+	}
+	c.record(step{
+		kind: stepNode, attempt: e.Attempt, start: c.startOf(now, e.Took), took: e.Took,
+		name: e.Node, outcome: e.Verdict, err: e.Err, raise: e.Op == lock.OpRaise,
+	})
+}
+
+func (l *locker) onWaitStart(ctx context.Context, e lock.WaitStart) context.Context {
+	c := l.callOf(ctx)
+	if c == nil {
+		return ctx
+	}
+	now := time.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.doing, c.ahead, c.blocker, c.toldAt = e.Kind, e.Ahead, e.Blocker, now
+	return ctx
+}
+
+func (l *locker) onWaitEnd(ctx context.Context, e lock.WaitEnd) {
+	defer contain()
+	c := l.callOf(ctx)
+	if c == nil {
+		return
+	}
+	now := time.Now()
+	outcome := waitOutcome(e)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ahead = 0
+	c.record(step{
+		kind: stepWait, attempt: c.attempts, start: c.startOf(now, e.Took), took: e.Took,
+		name: string(e.Kind), outcome: outcome, err: e.Err, blocker: e.Blocker,
+	})
+}
+
+// waitOutcome says what ended a wait: somebody, the time set for it, or the reason
+// why the whole call ends.
+func waitOutcome(e lock.WaitEnd) lock.Verdict {
+	switch {
+	case e.Err != nil:
+		return lock.Verdict(lock.Reason(e.Err))
+	case e.Named || e.Kind == lock.WaitLocal:
+		return waitWoken
+	default:
+		return waitTimeout
+	}
+}
+
+func (l *locker) onRenewEnd(ctx context.Context, e lock.RenewEnd) {
+	if c := l.callOf(ctx); c != nil && e.Outcome == lock.Renewed {
+		c.extended()
+	}
+}

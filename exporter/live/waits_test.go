@@ -1,0 +1,245 @@
+package live_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/lock"
+)
+
+// TestWaitPoints has one point for every second in which an Acquire finished.
+func TestWaitPoints(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		board := newBoard(t, live.WithWindow(10*time.Second))
+		ms := time.Millisecond
+		l := board.Wrap(&slow{times: []time.Duration{100 * ms, 200 * ms, 300 * ms, 500 * ms, 3000 * ms, 0}})
+		failing := board.Wrap(&noop{err: lock.ErrNoQuorum})
+		busy := board.Wrap(&noop{err: lock.ErrHeld})
+		for range 3 {
+			must(t, acquire(t, l, "x").Release(t.Context()))
+		}
+		_, _ = failing.Acquire(t.Context(), "x")
+		_, _ = busy.Acquire(t.Context(), "x", lock.NoWait()) // a miss, no failure
+		_, _ = busy.Acquire(t.Context(), "x")
+		for range 2 { // ends at 1.1 s and at 4.1 s
+			must(t, acquire(t, l, "x").Release(t.Context()))
+		}
+		points := state(board).Waits
+		if len(points) != 3 {
+			t.Fatalf("points: %+v", points)
+		}
+		start := points[0].At
+		for i, want := range []live.WaitPoint{
+			{At: start, Count: 6, Failed: 2, P50: 0, P99: .3},
+			{At: start.Add(time.Second), Count: 1, P50: .5, P99: .5},
+			{At: start.Add(4 * time.Second), Count: 1, P50: 3, P99: 3},
+		} {
+			got := points[i]
+			if i == 0 {
+				want.P50 = got.P50 // of three zeros and .1, .2, .3: the third
+				if want.P50 > 1e-6 {
+					t.Errorf("p50 %v", want.P50)
+				}
+			}
+			if got != want {
+				t.Errorf("point %d is %+v, want %+v", i, got, want)
+			}
+		}
+		time.Sleep(8 * time.Second)
+		must(t, acquire(t, l, "x").Release(t.Context()))
+		points = state(board).Waits
+		if len(points) != 2 || !points[0].At.Equal(start.Add(4*time.Second)) {
+			t.Errorf("within ten seconds: %+v", points)
+		}
+		time.Sleep(time.Hour)
+		if points := state(board).Waits; len(points) != 0 {
+			t.Errorf("an hour later: %+v", points)
+		}
+	})
+}
+
+// TestSlowest has the slowest of the last five minutes, also where faster ones were
+// pushed out by slower ones that are too old by now.
+func TestSlowest(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		board := newBoard(t, live.WithSlowest(2))
+		run := func(names string, took time.Duration) {
+			l := board.Wrap(&slow{times: []time.Duration{took, took, took, took}})
+			for _, name := range names {
+				must(t, acquire(t, l, string(name)).Release(t.Context()))
+			}
+		}
+		want := func(names string) {
+			t.Helper()
+			got := ""
+			for _, a := range state(board).Slowest {
+				got += a.Resource
+			}
+			if got != names {
+				t.Errorf("slowest are %q, want %q", got, names)
+			}
+		}
+		run("a", 3*time.Second)
+		run("b", time.Second)
+		run("c", 2*time.Second)
+		want("ac")
+		settle(2 * time.Minute)
+		run("d", 10*time.Millisecond)
+		want("ac")
+		settle(2 * time.Minute)
+		run("e", 30*time.Millisecond)
+		want("ac")
+		settle(time.Minute)
+		want("ed")
+		run("fgh", 20*time.Millisecond)
+		want("eg") // of equals, the first two are kept, and the latest is told
+		settle(4 * time.Minute)
+		want("gf")
+		settle(time.Hour)
+		want("")
+	})
+}
+
+// TestSteps looks at a contended acquisition: attempts, node calls and waits, one
+// after the other, with what came of them.
+func TestSteps(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		servers := newServers(t, 3)
+		_, a := process(t, servers, "a/1")
+		board, b := process(t, servers, "b/2")
+		holder := acquire(t, a, "job")
+		waiting := acquireAsync(inTrace(t.Context(), 7), b, "job")
+		settle(50 * time.Millisecond)
+		must(t, holder.Release(t.Context()))
+		got := <-waiting
+		must(t, got.err)
+		must(t, got.lease.Release(t.Context()))
+		settle(time.Second) // stragglers
+		slowest := state(board).Slowest
+		if len(slowest) != 1 {
+			t.Fatalf("slowest: %+v", slowest)
+		}
+		acq := slowest[0]
+		if acq.Resource != "job" || acq.Outcome != "acquired" || acq.Error != "" || acq.Omitted != 0 ||
+			acq.TraceID != "00000000000000000000000000000007" || !near(acq.Took, .055) {
+			t.Errorf("acquisition: %+v", acq)
+		}
+		seen := make(map[string]int)
+		last := 0.
+		for _, s := range acq.Steps {
+			seen[s.Kind+" "+s.Name+" "+s.Outcome]++
+			if s.Start < last || s.Took < 0 {
+				t.Errorf("step out of order: %+v", s)
+			}
+			last = s.Start
+			if s.Kind == "wait" && s.Detail != "held by a/1" {
+				t.Errorf("a wait for nobody: %+v", s)
+			}
+			if s.Kind == "attempt" && s.Outcome == "refused" && s.Detail != "held by a/1" {
+				t.Errorf("refused by nobody: %+v", s)
+			}
+		}
+		for _, want := range []string{
+			"attempt attempt 1 refused", "node node1 refused", "node node3 granted", "wait holder woken",
+		} {
+			if seen[want] == 0 {
+				t.Errorf("no step %q in %v", want, seen)
+			}
+		}
+	})
+}
+
+// TestStragglers has a node answer after the lock was acquired by the others.
+func TestStragglers(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		servers := newServers(t, 3)
+		board, l := process(t, servers, "a/1")
+		must(t, acquire(t, l, "warm up").Release(t.Context()))
+		settle(time.Minute)
+		servers[2].Pause()
+		lease := acquire(t, l, "job")
+		if steps := state(board).Slowest[0].Steps; len(steps) != 3 {
+			t.Errorf("before it answered: %+v", steps)
+		}
+		settle(time.Second) // it does not, in time
+		servers[2].Resume()
+		var job live.Acquisition
+		for _, a := range state(board).Slowest {
+			if a.Resource == "job" {
+				job = a
+			}
+		}
+		if len(job.Steps) != 4 || job.Took > job.Steps[3].Start+job.Steps[3].Took || job.Steps[3].Outcome != "failed" ||
+			job.Steps[3].Name != "node3" || job.Steps[3].Detail == "" {
+			t.Errorf("afterwards: %+v", job)
+		}
+		must(t, lease.Release(t.Context()))
+	})
+}
+
+// TestManySteps waits so long that the steps do not fit.
+func TestManySteps(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		servers := newServers(t, 3)
+		_, a := process(t, servers, "a/1")
+		board, b := process(t, servers, "b/2")
+		holder := acquire(t, a, "job")
+		_, err := b.Acquire(t.Context(), "job", lock.MaxWait(2*time.Minute))
+		if lock.Reason(err) != lock.ReasonTimeout {
+			t.Fatal(err)
+		}
+		acq := state(board).Slowest[0]
+		if len(acq.Steps) != live.MaxSteps || acq.Omitted == 0 || acq.Outcome != lock.ReasonTimeout {
+			t.Errorf("%d steps, %d omitted, %s", len(acq.Steps), acq.Omitted, acq.Outcome)
+		}
+		first, last := acq.Steps[0], acq.Steps[live.MaxSteps-1]
+		if first.Start != 0 || last.Start+last.Took < 119 || last.Outcome != lock.ReasonTimeout {
+			t.Errorf("from %+v to %+v", first, last)
+		}
+		must(t, holder.Release(t.Context()))
+	})
+}
+
+// TestNodeHealth: a refusal is an answer, a crash is none, and a minute forgets both.
+func TestNodeHealth(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		servers := newServers(t, 3)
+		board, l := process(t, servers, "a/1")
+		holder := acquire(t, newRedlock(t, servers, "b/2"), "job")
+		for range 5 {
+			_, _ = l.Acquire(t.Context(), "job", lock.NoWait())
+		}
+		nodes := state(board).Nodes
+		if len(nodes) != 3 {
+			t.Fatalf("nodes: %+v", nodes)
+		}
+		for i, n := range nodes {
+			took := float64(i+1) * .002
+			if !n.Up || n.Calls < 3 || n.Failures != 0 || n.Error != "" || n.P50 < took*.93 || n.P99 > took*1.07 || *n.Quiet > .02 {
+				t.Errorf("node that refuses: %+v", n)
+			}
+		}
+		settle(10 * time.Second)
+		servers[0].Crash()
+		must(t, acquire(t, l, "other").Release(t.Context()))
+		settle(time.Second)
+		n := state(board).Nodes[0]
+		if n.Up || n.Failures == 0 || n.Error == "" || n.Quiet == nil || !near(*n.Quiet, 11) {
+			t.Errorf("node that crashed: %+v", n)
+		}
+		settle(10 * time.Minute) // by then it is owed no release any more
+		n = state(board).Nodes[0]
+		if n.Up || n.Calls != 0 || n.Failures != 0 || n.Error != "" || n.P99 != 0 {
+			t.Errorf("minutes later: %+v", n)
+		}
+		servers[0].Restart()
+		must(t, lock.Do(t.Context(), l, "third", func(context.Context, lock.Lease) error { return nil }))
+		settle(time.Second)
+		if n = state(board).Nodes[0]; !n.Up {
+			t.Errorf("node that came back: %+v", n)
+		}
+		must(t, holder.Release(t.Context()))
+	})
+}

@@ -1,0 +1,175 @@
+package exporter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// Defaults of New.
+const (
+	// DefaultCheckTimeout bounds each readiness check; a kubelet gives up after a second.
+	DefaultCheckTimeout = 800 * time.Millisecond
+	// DefaultScrapeTimeout is Prometheus' own default.
+	DefaultScrapeTimeout = 10 * time.Second
+	// DefaultShutdownTimeout is well below the 30 s an orchestrator waits before it kills.
+	DefaultShutdownTimeout = 10 * time.Second
+)
+
+// maxScrapes is how many scrapes are answered at a time: two Prometheus replicas,
+// a bridge and a person with curl.
+const maxScrapes = 8
+
+// ErrInvalidOption says that an option's value is not usable. New wraps it.
+var ErrInvalidOption = errors.New("exporter: invalid option")
+
+// StateSource tells what a process knows about its locks. It must be safe for
+// concurrent use. live.Board is one.
+type StateSource interface {
+	State(ctx context.Context) live.State
+}
+
+// Snapshotter tells what a scanner has found. It must be safe for concurrent use
+// and answer from memory. scanner.Scanner is one.
+type Snapshotter interface {
+	Snapshot() scanner.Snapshot
+}
+
+type config struct {
+	gatherer        prometheus.Gatherer
+	state           StateSource
+	scanner         Snapshotter
+	scanOptions     []ScanOption
+	checks          []*check
+	logger          *slog.Logger
+	pprof           bool
+	ownServer       bool
+	checkTimeout    time.Duration
+	scrapeTimeout   time.Duration
+	drainDelay      time.Duration
+	shutdownTimeout time.Duration
+}
+
+// Option configures New.
+type Option func(*config)
+
+// WithGatherer sets where /metrics gets its metrics from: the registry that
+// instrument.WithRegisterer was given. Nothing is registered there. Without this
+// option, and with nil, only the metrics of the process and the Go runtime are
+// served beside those of the Exporter itself.
+func WithGatherer(g prometheus.Gatherer) Option { return func(c *config) { c.gatherer = g } }
+
+// WithState serves /debug/locks, from what s knows: the live.Board around the
+// process' Locker. nil is ignored.
+func WithState(s StateSource) Option { return func(c *config) { c.state = s } }
+
+// WithScanner adds the metrics of s to /metrics; see NewScanCollector. nil is ignored.
+func WithScanner(s Snapshotter, opts ...ScanOption) Option {
+	return func(c *config) { c.scanner, c.scanOptions = s, opts }
+}
+
+// WithReadyCheck makes /readyz depend on fn, which is called for every request but
+// at most once at a time; who asks meanwhile gets the same answer. fn should return
+// when ctx ends, which is after the check timeout; its error is shown to everybody.
+func WithReadyCheck(name string, fn func(ctx context.Context) error) Option {
+	return func(c *config) { c.checks = append(c.checks, &check{name: name, fn: fn}) }
+}
+
+// WithLogger sets who is told of addresses, failed scrapes and shutdowns. Without
+// it, and with nil, nobody is.
+func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l } }
+
+// WithPprof serves profiles of the process below /debug/pprof/. They tell whoever can reach
+// the address what the process does and let it slow the process down.
+func WithPprof() Option { return func(c *config) { c.pprof = true } }
+
+// WithOwnServer says that the caller serves the Exporter as a handler, without
+// Serve: /readyz then depends on the checks alone, until Drain is called.
+func WithOwnServer() Option { return func(c *config) { c.ownServer = true } }
+
+// WithCheckTimeout bounds each readiness check instead of DefaultCheckTimeout.
+func WithCheckTimeout(d time.Duration) Option { return func(c *config) { c.checkTimeout = d } }
+
+// WithScrapeTimeout bounds the gathering of metrics for one request instead of
+// DefaultScrapeTimeout; it is answered with status 503 then.
+func WithScrapeTimeout(d time.Duration) Option { return func(c *config) { c.scrapeTimeout = d } }
+
+// WithDrainDelay makes Serve go on answering for d after its context has ended,
+// while /readyz says no: time for load balancers to look elsewhere. The default is 0.
+func WithDrainDelay(d time.Duration) Option { return func(c *config) { c.drainDelay = d } }
+
+// WithShutdownTimeout bounds how long Serve waits for requests under way when it
+// ends, instead of DefaultShutdownTimeout.
+func WithShutdownTimeout(d time.Duration) Option {
+	return func(c *config) { c.shutdownTimeout = d }
+}
+
+func newConfig(opts []Option) (config, error) {
+	c := config{
+		checkTimeout: DefaultCheckTimeout, scrapeTimeout: DefaultScrapeTimeout,
+		shutdownTimeout: DefaultShutdownTimeout,
+	}
+	for _, opt := range opts {
+		if opt == nil {
+			return c, fmt.Errorf("%w: nil Option", ErrInvalidOption)
+		}
+		opt(&c)
+	}
+	if c.logger == nil {
+		c.logger = slog.New(slog.DiscardHandler)
+	}
+	if err := c.validate(); err != nil {
+		return c, fmt.Errorf("%w: %w", ErrInvalidOption, err)
+	}
+	return c, nil
+}
+
+func (c *config) validate() error {
+	for name, v := range map[string]any{"WithGatherer": c.gatherer, "WithState": c.state, "WithScanner": c.scanner} {
+		if isNilPointer(v) {
+			return fmt.Errorf("%s: a nil %T", name, v)
+		}
+	}
+	for name, d := range map[string]time.Duration{
+		"WithCheckTimeout": c.checkTimeout, "WithScrapeTimeout": c.scrapeTimeout, "WithShutdownTimeout": c.shutdownTimeout,
+	} {
+		if d <= 0 {
+			return fmt.Errorf("%s(%v) is not positive", name, d)
+		}
+	}
+	if c.drainDelay < 0 {
+		return fmt.Errorf("WithDrainDelay(%v) is negative", c.drainDelay)
+	}
+	return c.validateChecks()
+}
+
+func (c *config) validateChecks() error {
+	seen := make(map[string]bool)
+	for _, k := range c.checks {
+		switch {
+		case k.name == "" || oneLine(k.name) != k.name:
+			return fmt.Errorf("WithReadyCheck(%q): a name in one printable line is needed", k.name)
+		case k.fn == nil:
+			return fmt.Errorf("WithReadyCheck(%q): the function is nil", k.name)
+		case seen[k.name]:
+			return fmt.Errorf("WithReadyCheck(%q): there are two of that name", k.name)
+		}
+		seen[k.name] = true
+	}
+	return nil
+}
+
+// isNilPointer tells a nil pointer in an interface, which would panic in the first
+// request, from a nil interface, which is an option left out.
+func isNilPointer(v any) bool {
+	r := reflect.ValueOf(v)
+	return r.Kind() == reflect.Pointer && r.IsNil()
+}

@@ -1,0 +1,73 @@
+package otlp
+
+import (
+	"context"
+	"encoding/hex"
+
+	"github.com/prometheus/client_golang/prometheus"
+	bridge "go.opentelemetry.io/contrib/bridges/prometheus"
+	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+)
+
+// NewMetricProducer brings the metrics of a registry, exemplars included, into an
+// OpenTelemetry pipeline: a reader gathers them whenever it reads.
+//
+//	reader := metric.NewPeriodicReader(exporter, metric.WithProducer(otlp.NewMetricProducer(registry)))
+//
+// It is the bridge of OpenTelemetry, go.opentelemetry.io/contrib/bridges/prometheus,
+// with the trace and span ids of exemplars in their binary form: the bridge passes
+// on their hexadecimal text, which is twice as long as OTLP allows. It drops the
+// exemplars of native histograms. With a nil registry it produces nothing.
+func NewMetricProducer(registry prometheus.Gatherer) metric.Producer {
+	if registry == nil {
+		registry = prometheus.NewRegistry() // the bridge would take the global one
+	}
+	return producer{bridge.NewMetricProducer(bridge.WithGatherer(registry))}
+}
+
+type producer struct{ metric.Producer }
+
+// Produce implements metric.Producer.
+func (p producer) Produce(ctx context.Context) ([]metricdata.ScopeMetrics, error) {
+	scopes, err := p.Producer.Produce(ctx)
+	for _, scope := range scopes {
+		for _, m := range scope.Metrics {
+			repair(m.Data)
+		}
+	}
+	return scopes, err
+}
+
+// repair changes the exemplars in place: they were made for this call.
+func repair(data metricdata.Aggregation) {
+	switch d := data.(type) {
+	case metricdata.Histogram[float64]:
+		for _, p := range d.DataPoints {
+			decodeAll(p.Exemplars)
+		}
+	case metricdata.Sum[float64]:
+		for _, p := range d.DataPoints {
+			decodeAll(p.Exemplars)
+		}
+	}
+}
+
+func decodeAll(exemplars []metricdata.Exemplar[float64]) {
+	for i := range exemplars {
+		e := &exemplars[i]
+		e.TraceID, e.SpanID = decoded(e.TraceID, 16), decoded(e.SpanID, 8)
+	}
+}
+
+// decoded leaves alone what has the right length already, and drops what is no id.
+func decoded(id []byte, length int) []byte {
+	if len(id) == length {
+		return id
+	}
+	binary := make([]byte, hex.DecodedLen(len(id)))
+	if n, err := hex.Decode(binary, id); err != nil || n != length {
+		return nil
+	}
+	return binary
+}

@@ -1,0 +1,208 @@
+package exporter
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// MaxLeakedLockInfo is the most series LeakedLockInfo may ask for.
+const MaxLeakedLockInfo = 20
+
+// maxKeyLabel bounds the label key, in bytes: a Redis key may have 512 MB.
+const maxKeyLabel = 200
+
+// ScanOption configures NewScanCollector.
+type ScanOption func(*scanCollector)
+
+// LeakedLockInfo adds a series that names the key for each of the n worst confirmed
+// leaks, at most MaxLeakedLockInfo. It is off by default: each leaked key is a new
+// series.
+func LeakedLockInfo(n int) ScanOption {
+	return func(c *scanCollector) { c.leaks = min(max(n, 0), MaxLeakedLockInfo) }
+}
+
+type scanCollector struct {
+	source Snapshotter
+	leaks  int
+	nodes  []nodeMetric
+
+	duration, findings, omitted, leak *prometheus.Desc
+}
+
+// NewScanCollector makes a collector of what s has found. It looks at the snapshot
+// of the last sweep when it is collected, and never at Redis. With a nil s it
+// collects nothing.
+func NewScanCollector(s Snapshotter, opts ...ScanOption) prometheus.Collector {
+	c := &scanCollector{
+		source:   s,
+		nodes:    nodeMetrics(),
+		duration: desc("pass_duration_seconds", "Time a sweep of the node took, failed ones included.", "redis_node"),
+		findings: desc("findings", "Confirmed findings of the last sweep, by class."+cached, "redis_node", "class"),
+		omitted:  desc("findings_omitted", "Findings of the last sweep that were counted but not kept because there were too many."+cached),
+		leak:     desc("leaked_lock_info", "Always 1; one series for each of the worst confirmed locks without a TTL."+cached, "redis_node", "key"),
+	}
+	for _, opt := range opts {
+		if opt != nil {
+			opt(c)
+		}
+	}
+	return c
+}
+
+const cached = " Cached: distributed_lock_scanner_last_success_timestamp_seconds tells how fresh it is."
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("distributed_lock_scanner_"+name, help, labels, nil)
+}
+
+// nodeMetric is a metric with one value for each node.
+type nodeMetric struct {
+	desc  *prometheus.Desc
+	kind  prometheus.ValueType
+	value func(n *scanner.NodeTotals) float64
+}
+
+func nodeMetrics() []nodeMetric {
+	gauge := func(name, help string, value func(n *scanner.NodeTotals) float64) nodeMetric {
+		return nodeMetric{desc(name, help, "redis_node"), prometheus.GaugeValue, value}
+	}
+	counter := func(name, help string, value func(n *scanner.NodeTotals) uint64) nodeMetric {
+		return nodeMetric{desc(name, help, "redis_node"), prometheus.CounterValue,
+			func(n *scanner.NodeTotals) float64 { return float64(value(n)) }}
+	}
+	return []nodeMetric{
+		gauge("up", "Whether the last sweep reached the node."+cached,
+			func(n *scanner.NodeTotals) float64 { return boolean(n.Up) }),
+		gauge("locks", "Keys that matched in the last complete sweep."+cached,
+			func(n *scanner.NodeTotals) float64 { return float64(n.Locks) }),
+		gauge("leaked_locks", "Locks that never expire, confirmed by a second look."+cached,
+			func(n *scanner.NodeTotals) float64 { return float64(n.Leaked) }),
+		gauge("overlong_locks", "Locks whose TTL is above the longest allowed, confirmed by a second look."+cached,
+			func(n *scanner.NodeTotals) float64 { return float64(n.Overlong) }),
+		gauge("oldest_leak_seconds", "Time since the oldest leaked lock was first seen; 0 without one."+cached,
+			func(n *scanner.NodeTotals) float64 { return n.OldestLeak.Seconds() }),
+		gauge("last_success_timestamp_seconds", "When the last complete sweep of the node ended; 0 before the first.",
+			func(n *scanner.NodeTotals) float64 { return seconds(n.LastSuccess) }),
+		gauge("truncated", "Whether the last sweep stopped at a limit, so that its counts are lower bounds."+cached,
+			func(n *scanner.NodeTotals) float64 { return boolean(n.Truncated) }),
+		counter("passes_total", "Sweeps of the node, failed ones included.",
+			func(n *scanner.NodeTotals) uint64 { return n.Passes }),
+		counter("pass_failures_total", "Sweeps of the node that did not get to its end.",
+			func(n *scanner.NodeTotals) uint64 { return n.PassFailures }),
+		counter("keys_examined_total", "Keys the server has looked at, whether or not they are locks.",
+			func(n *scanner.NodeTotals) uint64 { return n.Examined }),
+		counter("scan_calls_total", "Commands sent to the node.",
+			func(n *scanner.NodeTotals) uint64 { return n.Calls }),
+	}
+}
+
+func boolean(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func seconds(t time.Time) float64 {
+	if t.IsZero() {
+		return 0
+	}
+	return float64(t.UnixMilli()) / 1e3
+}
+
+// Describe implements prometheus.Collector.
+func (c *scanCollector) Describe(ch chan<- *prometheus.Desc) {
+	for _, m := range c.nodes {
+		ch <- m.desc
+	}
+	ch <- c.duration
+	ch <- c.findings
+	ch <- c.omitted
+	if c.leaks > 0 {
+		ch <- c.leak
+	}
+}
+
+// Collect implements prometheus.Collector. A panic of the source costs these metrics
+// only; what it panicked with may hold anything, and a registry would log it.
+func (c *scanCollector) Collect(ch chan<- prometheus.Metric) {
+	if c.source == nil {
+		return
+	}
+	s, err := c.snapshot()
+	if err != nil {
+		ch <- prometheus.NewInvalidMetric(c.findings, err)
+		return
+	}
+	seen := make(map[string]bool) // two series of a name would fail the whole scrape
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if name := label(n.Node, maxKeyLabel); !seen[name] {
+			seen[name] = true
+			c.collectNode(ch, n, name)
+		}
+	}
+	ch <- prometheus.MustNewConstMetric(c.omitted, prometheus.GaugeValue, float64(s.Last.Overflow))
+	c.collectLeaks(ch, s.Last.Findings)
+}
+
+func (c *scanCollector) snapshot() (s scanner.Snapshot, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errors.New("the scanner's snapshot panicked")
+		}
+	}()
+	return c.source.Snapshot(), nil
+}
+
+func (c *scanCollector) collectNode(ch chan<- prometheus.Metric, n *scanner.NodeTotals, name string) {
+	for _, m := range c.nodes {
+		ch <- prometheus.MustNewConstMetric(m.desc, m.kind, m.value(n), name)
+	}
+	d := n.Durations
+	ch <- prometheus.MustNewConstHistogram(c.duration, d.Count, d.Sum.Seconds(), d.Buckets, name)
+	for _, class := range classes() {
+		ch <- prometheus.MustNewConstMetric(c.findings, prometheus.GaugeValue, float64(n.Counts[class]), name, string(class))
+	}
+}
+
+// classes is a closed set: each has a series from the start, so that alerts on a
+// rise work.
+func classes() []scanner.Class {
+	return []scanner.Class{scanner.NoTTL, scanner.LongTTL, scanner.HeldTooLong, scanner.Orphan, scanner.ForeignType}
+}
+
+func (c *scanCollector) collectLeaks(ch chan<- prometheus.Metric, findings []scanner.Finding) {
+	seen := make(map[[2]string]bool)
+	for _, f := range findings {
+		if len(seen) >= c.leaks {
+			return
+		}
+		id := [2]string{label(f.Node, maxKeyLabel), label(scanner.KeyText(f.Key), maxKeyLabel)}
+		if f.Class != scanner.NoTTL || !f.Confirmed || seen[id] {
+			continue
+		}
+		seen[id] = true
+		ch <- prometheus.MustNewConstMetric(c.leak, prometheus.GaugeValue, 1, id[:]...)
+	}
+}
+
+// label makes s a label value: UTF-8 of at most limit bytes.
+func label(s string, limit int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= limit {
+		return s
+	}
+	end := limit
+	for !isBoundary(s, end) {
+		end--
+	}
+	return s[:end] + "…"
+}
+
+func isBoundary(s string, i int) bool { return s[i]&0xC0 != 0x80 }

@@ -1,0 +1,229 @@
+package exporter_test
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/lockscope/lockscope/exporter"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// oneNode is what a scanner knows after two sweeps of a node, one of which failed.
+func oneNode() found {
+	buckets := make(map[float64]uint64)
+	for _, bound := range []float64{.01, .1, .5, 1, 5, 15, 60, 300} {
+		buckets[bound] = 2
+	}
+	leak := scanner.Finding{Class: scanner.NoTTL, Node: "redis-1:6379", Key: "lock:order:1", Confirmed: true}
+	return found{
+		Last: scanner.Report{Started: time.Unix(100, 0), Findings: []scanner.Finding{leak}, Overflow: 4},
+		Nodes: []scanner.NodeTotals{{
+			Node: "redis-1:6379", Up: true, Locks: 7, Leaked: 1, Overlong: 2,
+			Counts:     map[scanner.Class]int{scanner.NoTTL: 1, scanner.LongTTL: 2, scanner.Orphan: 3},
+			OldestLeak: 90 * time.Second, LastSuccess: time.UnixMilli(1_700_000_000_500),
+			Passes: 2, PassFailures: 1, Examined: 1000, Calls: 20, Truncated: true,
+			Durations: scanner.Durations{Count: 2, Sum: 3 * time.Millisecond, Buckets: buckets},
+		}},
+	}
+}
+
+func TestScanCollector(t *testing.T) {
+	want := map[string]string{
+		"up": "1", "locks": "7", "leaked_locks": "1", "overlong_locks": "2", "oldest_leak_seconds": "90",
+		"last_success_timestamp_seconds": "1.7000000005e+09", "truncated": "1", "passes_total": "2", "pass_failures_total": "1",
+		"keys_examined_total": "1000", "scan_calls_total": "20", "pass_duration_seconds_sum": "0.003", "pass_duration_seconds_count": "2",
+	}
+	e := newExporter(t, exporter.WithScanner(oneNode(), exporter.LeakedLockInfo(5)))
+	_, text := get(e, "/metrics")
+	for name, value := range want {
+		contains(t, text, fmt.Sprintf("\ndistributed_lock_scanner_%s{redis_node=\"redis-1:6379\"} %s\n", name, value))
+	}
+	contains(t, text,
+		`distributed_lock_scanner_pass_duration_seconds_bucket{redis_node="redis-1:6379",le="0.01"} 2`,
+		`distributed_lock_scanner_findings{class="orphan",redis_node="redis-1:6379"} 3`,
+		`distributed_lock_scanner_findings{class="foreign_type",redis_node="redis-1:6379"} 0`,
+		"distributed_lock_scanner_findings_omitted 4",
+		`distributed_lock_scanner_leaked_lock_info{key="lock:order:1",redis_node="redis-1:6379"} 1`)
+}
+
+// TestNoKeysByDefault: a key is a series only where that was asked for.
+func TestNoKeysByDefault(t *testing.T) {
+	for _, opts := range [][]exporter.ScanOption{nil, {exporter.LeakedLockInfo(-1)}, {nil}} {
+		_, text := get(newExporter(t, exporter.WithScanner(oneNode(), opts...)), "/metrics")
+		if strings.Contains(text, "order:1") {
+			t.Errorf("a key is a label: %s", text)
+		}
+	}
+}
+
+// TestHostileKeys: any bytes become a label that can be parsed, of bounded length,
+// in a bounded number of series, and equal ones do not fail the scrape.
+func TestHostileKeys(t *testing.T) {
+	s := oneNode()
+	s.Nodes = append(s.Nodes, s.Nodes[0], scanner.NodeTotals{Node: "\xff\xfe\n\"}"})
+	long := "lock:" + strings.Repeat("é", 5000)
+	s.Last.Findings = nil
+	for _, key := range []string{"lock:\x00\xff", "lock:a\nb{c=\"d\"} 1", long + "1", long + "2", "lock:\x1b[31m", ""} {
+		s.Last.Findings = append(s.Last.Findings, scanner.Finding{Class: scanner.NoTTL, Node: "n\xff", Key: key, Confirmed: true})
+	}
+	s.Last.Findings = append(s.Last.Findings,
+		scanner.Finding{Class: scanner.NoTTL, Key: "lock:unconfirmed"}, scanner.Finding{Class: scanner.LongTTL, Key: "lock:long", Confirmed: true})
+	for i := range 100 {
+		s.Last.Findings = append(s.Last.Findings, scanner.Finding{Class: scanner.NoTTL, Key: fmt.Sprint("lock:", i), Confirmed: true})
+	}
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(exporter.NewScanCollector(s, exporter.LeakedLockInfo(1000)))
+	if _, err := registry.Gather(); err != nil {
+		t.Error(err)
+	}
+	code, text := get(newExporter(t, exporter.WithGatherer(registry)), "/metrics")
+	if code != 200 {
+		t.Fatalf("%d: %s", code, text)
+	}
+	families, err := expfmtParse(text)
+	must(t, err)
+	leaks := families["distributed_lock_scanner_leaked_lock_info"].Metric
+	if len(leaks) != exporter.MaxLeakedLockInfo {
+		t.Errorf("%d series name keys", len(leaks))
+	}
+	for _, m := range leaks {
+		for _, l := range m.Label {
+			if v := l.GetValue(); len(v) > 210 || strings.ContainsAny(v, "\x00\n\x1b") || strings.Contains(v, "unconfirmed") || v == "lock:long" {
+				t.Errorf("%s=%q", l.GetName(), v)
+			}
+		}
+	}
+	if n := len(families["distributed_lock_scanner_up"].Metric); n != 2 {
+		t.Errorf("%d nodes, want 2", n)
+	}
+}
+
+type panicking struct{}
+
+func (panicking) Snapshot() scanner.Snapshot { panic("s3cret") }
+
+// TestPanickingScanner: the scrape goes on, and the process.
+func TestPanickingScanner(t *testing.T) {
+	var log lines
+	e := newExporter(t, exporter.WithScanner(panicking{}), exporter.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+	code, text := get(e, "/metrics")
+	if code != 200 || strings.Contains(text, "scanner_up") || strings.Contains(text+log.text(), "s3cret") {
+		t.Errorf("%d: %s\n%s", code, text, log.text())
+	}
+	contains(t, log.text(), "the scanner's snapshot panicked")
+	contains(t, text, "go_goroutines")
+}
+
+// TestBeforeTheFirstSweep has no node and no error.
+func TestBeforeTheFirstSweep(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(exporter.NewScanCollector(found{}))
+	families, err := registry.Gather()
+	if err != nil || len(families) != 1 {
+		t.Errorf("%v, %v", families, err)
+	}
+	none := prometheus.NewPedanticRegistry()
+	none.MustRegister(exporter.NewScanCollector(nil))
+	if families, err := none.Gather(); err != nil || len(families) != 0 {
+		t.Errorf("nil scanner: %v, %v", families, err)
+	}
+}
+
+func TestScanLint(t *testing.T) {
+	problems, err := testutil.CollectAndLint(exporter.NewScanCollector(oneNode(), exporter.LeakedLockInfo(1)))
+	must(t, err)
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+}
+
+// TestCatalogue compares the tables of doc.go and README.md with what is collected.
+func TestCatalogue(t *testing.T) {
+	_, text := get(newExporter(t, exporter.WithScanner(oneNode(), exporter.LeakedLockInfo(1))), "/metrics")
+	families, err := expfmtParse(text)
+	must(t, err)
+	var code, readme []string
+	for name, f := range families {
+		if !strings.HasPrefix(name, "distributed_lock_") {
+			continue
+		}
+		row := fmt.Sprintf("%s %s %s", name, strings.ToLower(f.GetType().String()), labelsOf(f))
+		code = append(code, row)
+		help, cached := strings.CutSuffix(f.GetHelp(), " Cached: distributed_lock_scanner_last_success_timestamp_seconds tells how fresh it is.")
+		if sweep := strings.Contains(name, "_scanner_") && f.GetType() == dto.MetricType_GAUGE && !strings.HasSuffix(name, "_last_success_timestamp_seconds"); cached != sweep {
+			t.Errorf("%s: HELP says it is cached: %v", name, cached)
+		}
+		readme = append(readme, row+" "+help+bounds(f))
+	}
+	same(t, "doc.go", code, table(t, "doc.go", "//\tdistributed_lock_", func(s string) []string {
+		return append(strings.Fields(strings.TrimPrefix(s, "//"))[:2], strings.Join(strings.Fields(s)[3:], ""))
+	}))
+	same(t, "README.md", readme, table(t, "README.md", "| `distributed_lock_", func(s string) []string {
+		cells := strings.Split(strings.Trim(s, "|"), "|")
+		for i := range cells {
+			cells[i] = strings.ReplaceAll(strings.TrimSpace(cells[i]), "`", "")
+		}
+		cells[2] = strings.ReplaceAll(cells[2], " ", "")
+		return cells
+	}))
+}
+
+func labelsOf(f *dto.MetricFamily) string {
+	var names []string
+	for _, l := range f.Metric[0].Label {
+		names = append(names, l.GetName())
+	}
+	slices.Sort(names)
+	return strings.Join(names, ",")
+}
+
+func bounds(f *dto.MetricFamily) string {
+	h := f.Metric[0].Histogram
+	if h == nil {
+		return ""
+	}
+	var all []string
+	for _, b := range h.Bucket[:len(h.Bucket)-1] { // the last is +Inf
+		all = append(all, fmt.Sprint(b.GetUpperBound()))
+	}
+	return " Buckets: " + strings.Join(all, " ") + "."
+}
+
+// table reads rows of name, type, labels and what else there is.
+func table(t *testing.T, file, prefix string, split func(string) []string) (rows []string) {
+	text, err := os.ReadFile(file)
+	must(t, err)
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, prefix) {
+			continue
+		}
+		cells := split(strings.TrimSpace(line))
+		labels := strings.Split(cells[2], ",")
+		slices.Sort(labels)
+		cells[2] = strings.Join(labels, ",")
+		rows = append(rows, strings.Join(cells, " "))
+	}
+	return rows
+}
+
+func same(t *testing.T, where string, code, told []string) {
+	for _, row := range code {
+		if !slices.Contains(told, row) {
+			t.Errorf("%s does not tell of: %s", where, row)
+		}
+	}
+	for _, row := range told {
+		if !slices.Contains(code, row) {
+			t.Errorf("%s tells of what is not there: %s", where, row)
+		}
+	}
+}

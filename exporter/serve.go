@@ -1,0 +1,149 @@
+package exporter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/prometheus/exporter-toolkit/web"
+	"go.yaml.in/yaml/v3"
+)
+
+// Bounds of the server: without them a client that says or reads nothing would
+// keep a connection for ever.
+const (
+	readHeaderTimeout = 5 * time.Second
+	writeTimeout      = 30 * time.Second
+	idleTimeout       = 2 * time.Minute
+	maxHeaderBytes    = 64 << 10
+)
+
+// Serve serves on the addresses of w until ctx ends, and then returns nil, after
+// /readyz has said no for the drain delay, the streams have ended and the requests
+// under way have been answered. If they are not within the shutdown timeout, their
+// connections are closed and Serve returns an error that matches
+// context.DeadlineExceeded.
+//
+// It fails at once with ErrWebConfig, with ErrListen (naming the address) or, if it
+// is called a second time, with ErrServed.
+func (e *Exporter) Serve(ctx context.Context, w Web) error {
+	if !e.serving.CompareAndSwap(false, true) {
+		return ErrServed
+	}
+	if err := w.check(); err != nil {
+		return err
+	}
+	listeners, err := w.listen()
+	if err != nil {
+		return err
+	}
+	e.listening.Store(true)
+	if w.Ready != nil {
+		w.Ready(urlsOf(listeners, w.scheme()))
+	}
+	return e.serve(ctx, listeners, w.ConfigFile)
+}
+
+// serve owns a server for each listener: exporter-toolkit wraps a server's handler
+// in each call, so that listeners must not share one.
+func (e *Exporter) serve(ctx context.Context, listeners []net.Listener, configFile string) error {
+	failed := make(chan error, len(listeners))
+	servers := make([]*http.Server, len(listeners))
+	var wg sync.WaitGroup
+	for i, l := range listeners {
+		s := e.newServer()
+		servers[i] = s
+		wg.Go(func() {
+			flags := &web.FlagConfig{WebConfigFile: &configFile}
+			if err := web.Serve(l, s, flags, e.cfg.logger); !errors.Is(err, http.ErrServerClosed) {
+				_ = l.Close() // Serve of exporter-toolkit leaves it open if the file became bad meanwhile
+				failed <- fmt.Errorf("exporter: serve on %s: %w", l.Addr(), err)
+			}
+		})
+	}
+	var err error
+	select {
+	case err = <-failed:
+		e.Drain()
+	case <-ctx.Done():
+		e.drain()
+	}
+	err = errors.Join(err, e.shutdown(servers))
+	wg.Wait()
+	return err
+}
+
+// drain lets everybody know before the doors close.
+func (e *Exporter) drain() {
+	e.Drain()
+	e.cfg.logger.Debug("exporter drains", "delay", e.cfg.drainDelay)
+	if e.cfg.drainDelay > 0 {
+		time.Sleep(e.cfg.drainDelay)
+	}
+}
+
+// shutdown ends all servers at the same time.
+func (e *Exporter) shutdown(servers []*http.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.shutdownTimeout)
+	defer cancel()
+	errs := make([]error, len(servers))
+	var wg sync.WaitGroup
+	for i, s := range servers {
+		wg.Go(func() {
+			if err := s.Shutdown(ctx); err != nil {
+				errs[i] = errors.Join(fmt.Errorf("exporter: requests were cut off, they took longer than the shutdown timeout of %v: %w",
+					e.cfg.shutdownTimeout, err), s.Close())
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+func (e *Exporter) newServer() *http.Server {
+	return &http.Server{
+		Handler:           http.HandlerFunc(e.serveConn),
+		ReadHeaderTimeout: readHeaderTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		ErrorLog:          slog.NewLogLogger(e.cfg.logger.Handler(), slog.LevelDebug),
+	}
+}
+
+// serveConn bounds the writing of each answer, by a deadline that streams renew
+// with every event; the server's WriteTimeout would end them.
+func (e *Exporter) serveConn(w http.ResponseWriter, r *http.Request) {
+	deadline := time.Now().Add(writeTimeout)
+	_ = http.NewResponseController(w).SetWriteDeadline(deadline) // not supported: no bound
+	e.ServeHTTP(w, r)
+}
+
+func urlsOf(listeners []net.Listener, scheme string) []string {
+	urls := make([]string, len(listeners))
+	for i, l := range listeners {
+		urls[i] = urlOf(l, scheme)
+	}
+	return urls
+}
+
+// scheme is https if the web configuration, which was checked, configures TLS.
+func (w *Web) scheme() string {
+	if w.ConfigFile == "" {
+		return "http"
+	}
+	text, err := os.ReadFile(w.ConfigFile)
+	if err != nil {
+		return "http"
+	}
+	var c web.Config
+	if yaml.Unmarshal(text, &c) == nil && c.TLSConfig.IsEnabled() {
+		return "https"
+	}
+	return "http"
+}

@@ -1,0 +1,163 @@
+package exporter
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"strings"
+	"syscall"
+
+	"github.com/prometheus/exporter-toolkit/web"
+	"github.com/spf13/pflag"
+)
+
+// DefaultAddress is where Serve listens if nothing is said. It is on the loopback
+// interface: who holds which lock is nobody's business outside. The port is that of
+// Redis plus 11000: outside the range Prometheus gives to exporters (9100 to 9999,
+// then 10000 on), beside the ports of Redis Cluster (16379) and Sentinel (26379),
+// and below the ports an operating system gives away by itself.
+const DefaultAddress = "127.0.0.1:17379"
+
+// Errors of Serve, met before anything is served.
+var (
+	// ErrListen says that an address cannot be listened on.
+	ErrListen = errors.New("exporter: cannot listen")
+	// ErrWebConfig says that the web configuration file is not usable.
+	ErrWebConfig = errors.New("exporter: web configuration")
+	// ErrServed says that Serve was called before: an Exporter serves once.
+	ErrServed = errors.New("exporter: Serve was called before")
+)
+
+// Web says where and how Serve serves. Its zero value is DefaultAddress without
+// TLS or authentication.
+type Web struct {
+	// Addresses are host:port each; none means DefaultAddress. Port 0 picks a free
+	// port and an empty host all interfaces.
+	Addresses []string
+	// ConfigFile is a web configuration file of Prometheus' exporter-toolkit, for
+	// TLS and basic authentication; empty for neither. Certificates and users are
+	// read again when they change.
+	ConfigFile string
+	// Ready, if not nil, is called once all addresses are bound and before the first
+	// request is answered. The URLs are those of Addresses, in their order, with
+	// the real ports.
+	Ready func(urls []string)
+}
+
+// Register adds --web.listen-address and --web.config.file to fs.
+func (w *Web) Register(fs *pflag.FlagSet) {
+	fs.Var(addressList{w}, "web.listen-address", usageListen)
+	fs.StringVar(&w.ConfigFile, "web.config.file", w.ConfigFile, usageConfig)
+}
+
+// RegisterStd adds -web.listen-address and -web.config.file to fs.
+func (w *Web) RegisterStd(fs *flag.FlagSet) {
+	fs.Var(addressList{w}, "web.listen-address", usageListen)
+	fs.StringVar(&w.ConfigFile, "web.config.file", w.ConfigFile, usageConfig)
+}
+
+const (
+	usageListen = "`host:port` to serve metrics and pages on; repeat it for more (default " + DefaultAddress + ")"
+	usageConfig = "`file` that configures TLS and basic authentication, as exporter-toolkit of Prometheus defines it"
+)
+
+// addressList is a flag that may be repeated.
+type addressList struct{ *Web }
+
+var (
+	_ flag.Value  = addressList{}
+	_ pflag.Value = addressList{}
+)
+
+func (addressList) Type() string { return "host:port" }
+
+// String is empty without a Web: package flag asks a zero value what its default is.
+func (l addressList) String() string {
+	if l.Web == nil {
+		return ""
+	}
+	return strings.Join(l.Addresses, ",")
+}
+
+func (l addressList) Set(s string) error {
+	if err := checkAddress(s); err != nil {
+		return err
+	}
+	l.Addresses = append(l.Addresses, s)
+	return nil
+}
+
+func checkAddress(s string) error {
+	_, port, err := net.SplitHostPort(s)
+	if err != nil {
+		return fmt.Errorf("%q is not host:port, for example 127.0.0.1:17379 or :17379", s)
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil || port == "" {
+		return fmt.Errorf("%q has no usable port: a number up to 65535 is needed, 0 for any free one", s)
+	}
+	return nil
+}
+
+func (w *Web) addresses() []string {
+	if len(w.Addresses) == 0 {
+		return []string{DefaultAddress}
+	}
+	return w.Addresses
+}
+
+// check looks at everything that can be wrong before anything is bound.
+func (w *Web) check() error {
+	for _, a := range w.addresses() {
+		if err := checkAddress(a); err != nil {
+			return fmt.Errorf("%w: %w", ErrListen, err)
+		}
+	}
+	if w.ConfigFile == "" {
+		return nil
+	}
+	if err := web.Validate(w.ConfigFile); err != nil {
+		return fmt.Errorf("%w %s: %w", ErrWebConfig, w.ConfigFile, err)
+	}
+	return nil
+}
+
+// listen binds every address, or none.
+func (w *Web) listen() ([]net.Listener, error) {
+	var all []net.Listener
+	for _, a := range w.addresses() {
+		l, err := net.Listen("tcp", a)
+		if err != nil {
+			for _, bound := range all {
+				_ = bound.Close()
+			}
+			return nil, listenError(a, err)
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
+func listenError(address string, err error) error {
+	remedy := "choose another with --web.listen-address"
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		remedy = "stop what listens there, or " + remedy
+	case errors.Is(err, syscall.EACCES):
+		remedy = "ports below 1024 need a privilege: " + remedy
+	}
+	return fmt.Errorf("%w on %s: %w (%s)", ErrListen, address, err, remedy)
+}
+
+// urlOf is where a browser on this host finds the listener.
+func urlOf(l net.Listener, scheme string) string {
+	addr, ok := l.Addr().(*net.TCPAddr)
+	if !ok {
+		return scheme + "://" + l.Addr().String()
+	}
+	host := addr.IP.String()
+	if addr.IP.IsUnspecified() {
+		host = "localhost"
+	}
+	return fmt.Sprintf("%s://%s", scheme, net.JoinHostPort(host, fmt.Sprint(addr.Port)))
+}

@@ -1,0 +1,129 @@
+package scanner
+
+import (
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// maxPageSize keeps a page at some tens of milliseconds of the server's time.
+const maxPageSize = 10_000
+
+// classes in the order in which reports list them, worst first.
+func classes() []Class { return []Class{NoTTL, HeldTooLong, Orphan, LongTTL, ForeignType} }
+
+func newConfig(nodes int, opts []Option) (config, error) {
+	c := config{
+		pattern: escapeGlob(DefaultPrefix) + "*",
+		maxTTL:  DefaultMaxTTL, maxHold: DefaultMaxHold,
+		interval: DefaultInterval, deadline: DefaultDeadline,
+		pageSize: DefaultPageSize, pause: DefaultPause, confirmAfter: DefaultConfirmAfter,
+		maxFindings: DefaultMaxFindings, maxWatched: DefaultMaxWatched, maxValues: DefaultMaxValues,
+		logger: slog.New(slog.DiscardHandler),
+		now:    time.Now,
+	}
+	WithChecks(classes()...)(&c)
+	for _, opt := range opts {
+		if opt == nil {
+			return c, fmt.Errorf("%w: nil Option", ErrInvalidOption)
+		}
+		opt(&c)
+	}
+	if c.logger == nil {
+		c.logger = slog.New(slog.DiscardHandler)
+	}
+	for _, check := range []func(int) error{c.checkTimes, c.checkLimits, c.checkNodes, c.checkRest} {
+		if err := check(nodes); err != nil {
+			return c, fmt.Errorf("%w: %w", ErrInvalidOption, err)
+		}
+	}
+	return c, nil
+}
+
+func (c *config) checkTimes(int) error {
+	for _, t := range []struct {
+		option string
+		value  time.Duration
+		least  time.Duration
+	}{
+		{"WithMaxTTL", c.maxTTL, time.Millisecond},
+		{"WithMaxHold", c.maxHold, time.Millisecond},
+		{"WithInterval", c.interval, time.Millisecond},
+		{"WithDeadline", c.deadline, time.Millisecond},
+		{"WithPause", c.pause, 0},
+		{"WithConfirmAfter", c.confirmAfter, 0},
+	} {
+		if t.value < t.least {
+			return fmt.Errorf("%s(%v): at least %v", t.option, t.value, t.least)
+		}
+	}
+	if c.confirmAfter > c.deadline/2 {
+		return fmt.Errorf("WithConfirmAfter(%v): at most half of the deadline of a sweep, %v", c.confirmAfter, c.deadline)
+	}
+	return nil
+}
+
+// pagesUntil is how much of the deadline may go into pages. The rest is for the
+// second look, without which a sweep that is always cut off would confirm nothing.
+func (c *config) pagesUntil() time.Duration { return c.deadline - c.deadline/10 - c.confirmAfter }
+
+func (c *config) checkLimits(int) error {
+	switch {
+	case c.pageSize < 1 || c.pageSize > maxPageSize:
+		return fmt.Errorf("WithPageSize(%d): between 1 and %d", c.pageSize, maxPageSize)
+	case c.maxFindings < 1:
+		return fmt.Errorf("WithMaxFindings(%d): at least 1", c.maxFindings)
+	case c.maxWatched < 0:
+		return fmt.Errorf("WithMaxWatched(%d): it is negative", c.maxWatched)
+	case c.maxValues < AllValues:
+		return fmt.Errorf("WithMaxValues(%d): it is negative; AllValues means no limit", c.maxValues)
+	}
+	return nil
+}
+
+func (c *config) checkNodes(nodes int) error {
+	if len(c.names) != 0 && len(c.names) != nodes {
+		return fmt.Errorf("WithNodeNames: %d names for %d nodes", len(c.names), nodes)
+	}
+	if slices.Contains(c.names, "") {
+		return fmt.Errorf("WithNodeNames: a name is empty")
+	}
+	if len(c.replicas) != 0 && len(c.replicas) != nodes {
+		return fmt.Errorf("WithReplicas: %d replicas for %d nodes; nil stands for a node without one", len(c.replicas), nodes)
+	}
+	return nil
+}
+
+func (c *config) checkRest(int) error {
+	if c.pattern == "" {
+		return fmt.Errorf("WithPattern: it is empty; \"*\" matches every key")
+	}
+	if len(c.checks) == 0 {
+		return fmt.Errorf("WithChecks: no class is given")
+	}
+	for _, class := range slices.Sorted(maps.Keys(c.checks)) {
+		if !slices.Contains(classes(), class) {
+			return fmt.Errorf("WithChecks: there is no class %q", class)
+		}
+	}
+	if (c.locker == nil) != (c.resource == "") {
+		return fmt.Errorf("WithLocker: a Locker and a resource are needed")
+	}
+	if slices.Contains(c.notifiers, nil) {
+		return fmt.Errorf("WithNotifier: it is nil")
+	}
+	return nil
+}
+
+// readsValues says whether any check needs to look into locks whose TTL is fine.
+func (c *config) readsValues() bool {
+	return c.checks[HeldTooLong] || c.checks[Orphan] || c.checks[ForeignType]
+}
+
+// escapeGlob makes a text stand for itself in a glob pattern of Redis.
+func escapeGlob(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `^`, `\^`, `-`, `\-`).Replace(s)
+}

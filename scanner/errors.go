@@ -1,0 +1,68 @@
+package scanner
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Errors of a Scanner. Test for them with [errors.Is].
+var (
+	// ErrInvalidOption says that an option's value is not usable. New and Open
+	// report it before any command is sent.
+	ErrInvalidOption = errors.New("scanner: invalid option")
+	// ErrInvalidNode says that a client or URL is not usable as a node.
+	ErrInvalidNode = errors.New("scanner: invalid node")
+	// ErrStarted says that Start was called before.
+	ErrStarted = errors.New("scanner: started already")
+	// ErrClosed says that the Scanner was closed.
+	ErrClosed = errors.New("scanner: closed")
+	// ErrDeadline says that a sweep reached its deadline. It is the cause of the
+	// context of commands cut off by it.
+	ErrDeadline = errors.New("scanner: the sweep's deadline has passed")
+	// ErrBadReply says that a server's answer is not one the scanner knows.
+	ErrBadReply = errors.New("reply not understood")
+)
+
+// NodeError says why a node could not be swept to its end. It never holds a
+// password, a lock's value or a key.
+type NodeError struct {
+	Node string // as in [NodeReport]
+	Op   string // what was asked of it: "find masters", "read page", "second look"
+	Err  error
+}
+
+func (e *NodeError) Error() string {
+	return fmt.Sprintf("scanner: node %s: %s: %v", e.Node, e.Op, e.Err)
+}
+
+// Unwrap returns the node's own error.
+func (e *NodeError) Unwrap() error { return e.Err }
+
+// NotifyError says that a [Notifier] did not take a report.
+type NotifyError struct{ Err error }
+
+func (e *NotifyError) Error() string { return fmt.Sprintf("scanner: notify: %v", e.Err) }
+
+// Unwrap returns the notifier's own error.
+func (e *NotifyError) Unwrap() error { return e.Err }
+
+// safe keeps the arguments that servers quote, keys among them, out of errors.
+func safe(err error) error {
+	if reply, ok := errors.AsType[redis.Error](err); ok {
+		if text, _, quotes := strings.Cut(reply.Error(), ", with args beginning with"); quotes {
+			return serverReply(text)
+		}
+	}
+	return err
+}
+
+// serverReply is an error a server replied with, without what it quotes.
+type serverReply string
+
+func (e serverReply) Error() string { return string(e) }
+
+// RedisError marks the reply as one, as go-redis does.
+func (serverReply) RedisError() {}

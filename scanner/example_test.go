@@ -1,0 +1,55 @@
+package scanner_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// One sweep, as a cron job does it.
+func ExampleScanner_Sweep() {
+	s, err := scanner.Open([]string{"redis://localhost:6379"}, scanner.WithMaxValues(scanner.AllValues))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer s.Close()
+	report, err := s.Sweep(context.Background())
+	if err != nil {
+		fmt.Println(err) // the other nodes are in the report
+	}
+	for _, f := range report.Findings {
+		fmt.Println(f.Class, f.Node, scanner.KeyText(f.Key), f.Evidence)
+	}
+}
+
+// A scanner in every replica of a service, of which one sweeps.
+func ExampleWithLocker() {
+	client := redis.NewClient(&redis.Options{Addr: "localhost:6379"})
+	defer client.Close()
+	clients := []redis.UniversalClient{client}
+	locker, err := lock.New(clients)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer locker.Close()
+	s, err := scanner.New(clients,
+		scanner.WithLocker(locker, "leak-scanner"),
+		scanner.WithInterval(time.Minute),
+		scanner.WithLogger(slog.Default()))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer s.Close()
+	if err := s.Start(); err != nil {
+		fmt.Println(err)
+	}
+}

@@ -1,0 +1,169 @@
+package scanner_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// Values as the libraries write them.
+const (
+	token        = "0123456789abcdef0123456789abcdef"
+	redsyncValue = "8Q5xLzCgV2rEJwJ7yYtSIA=="
+	redislockVal = "hTYMdGE4tKPBgV8bdmV0Nw" + "region=eu"
+	redissonID   = "8743c9c0-0795-4907-87fd-6c719a6b4586"
+	shedLockUUID = "5c2f1f86-6f26-4d1d-9c28-0d2f5a1f4b0a"
+)
+
+func lockscopeValue(tok string, since time.Time) string {
+	return fmt.Sprintf("%s:17|web-3/4711|%d|00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01|a.1", tok, since.UnixMilli())
+}
+
+func shedLockValue(since time.Time) string {
+	return "ADDED:" + since.UTC().Format("2006-01-02T15:04:05.000Z") + "@batch-7:" + shedLockUUID
+}
+
+// waitTime ends what would wait for ever.
+const waitTime = 30 * time.Second
+
+// within bounds what a test may wait for.
+func within(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// nodes are real servers, and a client of each.
+type nodes struct {
+	servers []*redisproc.Server
+	clients []redis.UniversalClient
+}
+
+func startNodes(t testing.TB, n int, opts ...redisproc.Option) *nodes {
+	t.Helper()
+	f := &nodes{servers: locktest.Servers(t, n, opts...)}
+	for _, s := range f.servers {
+		c := redis.NewClient(&redis.Options{Addr: s.Addr()})
+		t.Cleanup(func() { _ = c.Close() })
+		f.clients = append(f.clients, c)
+	}
+	return f
+}
+
+// fast are options for tests: nothing is waited for that need not be.
+func fast(opts ...scanner.Option) []scanner.Option {
+	base := []scanner.Option{scanner.WithPause(0), scanner.WithConfirmAfter(10 * time.Millisecond)}
+	return append(base, opts...)
+}
+
+func newScanner(t testing.TB, clients []redis.UniversalClient, opts ...scanner.Option) *scanner.Scanner {
+	t.Helper()
+	s, err := scanner.New(clients, fast(opts...)...)
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Close()) })
+	return s
+}
+
+func sweep(t testing.TB, s *scanner.Scanner) scanner.Report {
+	t.Helper()
+	report, err := s.Sweep(within(t))
+	must(t, err)
+	return report
+}
+
+// brief is what tests compare of findings.
+func brief(findings []scanner.Finding) []string {
+	all := []string{}
+	for _, f := range findings {
+		all = append(all, fmt.Sprintf("%s %s", f.Class, scanner.KeyText(f.Key)))
+	}
+	slices.Sort(all)
+	return all
+}
+
+func wantFindings(t testing.TB, what string, got []scanner.Finding, want ...string) {
+	t.Helper()
+	slices.Sort(want)
+	if !slices.Equal(brief(got), want) {
+		t.Errorf("%s:\n got %s\nwant %s", what, strings.Join(brief(got), "; "), strings.Join(want, "; "))
+	}
+}
+
+// find returns the one finding of that class and key.
+func find(t testing.TB, findings []scanner.Finding, class scanner.Class, key string) scanner.Finding {
+	t.Helper()
+	for _, f := range findings {
+		if f.Class == class && f.Key == key {
+			return f
+		}
+	}
+	t.Fatalf("no finding %s %s in %v", class, scanner.KeyText(key), brief(findings))
+	return scanner.Finding{}
+}
+
+// clock is a clock that tests set.
+type clock struct {
+	mu  sync.Mutex
+	off time.Duration
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Now().Add(c.off)
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.off += d
+}
+
+// eventually polls until cond holds.
+func eventually(t testing.TB, what string, cond func() bool) {
+	t.Helper()
+	for end := time.Now().Add(waitTime); !cond(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+// asNode finds a node's error among those of a sweep.
+func asNode(t testing.TB, err error, node string) *scanner.NodeError {
+	t.Helper()
+	var one *scanner.NodeError
+	if !errors.As(err, &one) || one.Node != node {
+		t.Fatalf("error %v, want a NodeError of %s", err, node)
+	}
+	return one
+}
+
+func reportOf(t testing.TB, r scanner.Report, node string) scanner.NodeReport {
+	t.Helper()
+	for _, n := range r.Nodes {
+		if n.Node == node {
+			return n
+		}
+	}
+	t.Fatalf("no report of %s", node)
+	return scanner.NodeReport{}
+}

@@ -1,0 +1,86 @@
+package scanner
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// leader holds the lock of [WithLocker] from sweep to sweep.
+type leader struct {
+	locker   lock.Locker // nil: everybody leads
+	resource string
+	maxHold  time.Duration
+	renewed  time.Duration // after which the lock is taken anew
+	lease    lock.Lease    // nil: not leading
+	since    time.Time
+}
+
+// releaseTimeout bounds giving the lock back when the loop's context has ended.
+const releaseTimeout = 5 * time.Second
+
+// maxLead bounds for how long a process that hangs can keep the others from
+// sweeping. It outlasts several sweeps.
+func maxLead(c *config) time.Duration {
+	return max(lock.DefaultMaxHold, 4*(c.deadline+c.interval))
+}
+
+func newLeader(c *config) leader {
+	l := leader{locker: c.locker, resource: c.resource, maxHold: maxLead(c)}
+	// Early enough that MaxHold does not end it during a sweep, and that sweeps do
+	// not find this very lock to be held too long.
+	l.renewed = min(l.maxHold, c.maxHold) / 2
+	return l
+}
+
+// lead returns the context to sweep in, which ends with the lease. It tries to get
+// the lock once if it is not held.
+func (l *leader) lead(ctx context.Context) (context.Context, error) {
+	if l.locker == nil {
+		return ctx, nil
+	}
+	if l.lease != nil && (l.lease.Context().Err() != nil || time.Since(l.since) > l.renewed) {
+		l.release(ctx)
+	}
+	if l.lease == nil {
+		lease, err := l.locker.Acquire(ctx, l.resource, lock.NoWait(), lock.MaxHold(l.maxHold))
+		if err != nil {
+			return nil, err
+		}
+		l.lease, l.since = lease, time.Now()
+	}
+	return l.lease.Context(), nil
+}
+
+// release gives the lock back. One that cannot be given back expires.
+func (l *leader) release(ctx context.Context) {
+	if l.lease == nil {
+		return
+	}
+	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	defer cancel()
+	_ = l.lease.Release(within)
+	l.lease = nil
+}
+
+// sweepIfLeader is one turn of the loop.
+func (s *Scanner) sweepIfLeader(ctx context.Context, l *leader) {
+	led, err := l.lead(ctx)
+	if err == nil {
+		_, _ = s.Sweep(led) // logged, and in the snapshot
+		return
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	report := Report{Started: s.cfg.now(), Standby: true}
+	s.totals.add(&report)
+	if errors.Is(err, lock.ErrHeld) {
+		s.cfg.logger.DebugContext(ctx, "standby: another process sweeps", slog.String("resource", l.resource))
+	} else {
+		s.cfg.logger.WarnContext(ctx, "standby: the scanner's lock cannot be had", slog.Any("error", err))
+	}
+}

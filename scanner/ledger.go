@@ -1,0 +1,137 @@
+package scanner
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// ledger keeps findings from sweep to sweep, each once however often SCAN returns
+// its key, and no more than limit.
+type ledger struct {
+	limit int
+
+	mu       sync.Mutex
+	entries  map[findingID]*Finding
+	overflow int       // findings of this sweep that had no place
+	resolved []Finding // of this sweep
+}
+
+type findingID struct {
+	node  string
+	key   string
+	class Class
+}
+
+func idOf(f *Finding) findingID { return findingID{f.Node, f.Key, f.Class} }
+
+func newLedger(limit int) *ledger {
+	return &ledger{limit: limit, entries: make(map[findingID]*Finding)}
+}
+
+// begin starts a sweep.
+func (l *ledger) begin() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.overflow, l.resolved = 0, nil
+}
+
+// note takes what a page showed.
+func (l *ledger) note(f Finding) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	id := idOf(&f)
+	old := l.entries[id]
+	if old == nil && len(l.entries) >= l.limit {
+		l.overflow++
+		return
+	}
+	if old != nil && old.identity == f.identity {
+		f.FirstSeen, f.Confirmed = old.FirstSeen, old.Confirmed
+	} else if old != nil {
+		l.resolve(old)
+	}
+	l.entries[id] = &f
+}
+
+// resolve expects the lock to be held.
+func (l *ledger) resolve(f *Finding) {
+	if f.Confirmed {
+		l.resolved = append(l.resolved, *f)
+	}
+	delete(l.entries, idOf(f))
+}
+
+// on returns the findings of a node, by key.
+func (l *ledger) on(node string) []*Finding {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var found []*Finding
+	for _, f := range l.entries {
+		if f.Node == node {
+			found = append(found, f)
+		}
+	}
+	slices.SortFunc(found, compareFindings)
+	return found
+}
+
+// drop forgets the findings of nodes that are no more.
+func (l *ledger) drop(gone func(node string) bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, f := range slices.Collect(maps.Values(l.entries)) {
+		if gone(f.Node) {
+			l.resolve(f)
+		}
+	}
+}
+
+// settle takes the verdict of a second look, and says whether it confirms f.
+func (l *ledger) settle(f *Finding, seen Finding, still bool) (confirmed bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !still {
+		l.resolve(f)
+		return false
+	}
+	confirmed = !f.Confirmed
+	seen.FirstSeen, seen.Confirmed = f.FirstSeen, true
+	*f = seen
+	return confirmed
+}
+
+// lists returns copies of the findings: confirmed ones, pending ones, and those
+// resolved in this sweep.
+func (l *ledger) lists() (confirmed, pending, resolved []Finding, overflow int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, f := range l.entries {
+		if f.Confirmed {
+			confirmed = append(confirmed, *f)
+		} else {
+			pending = append(pending, *f)
+		}
+	}
+	resolved = slices.Clone(l.resolved)
+	for _, list := range [][]Finding{confirmed, pending, resolved} {
+		slices.SortFunc(list, func(a, b Finding) int { return compareFindings(&a, &b) })
+	}
+	return confirmed, pending, resolved, l.overflow
+}
+
+// compareFindings puts the worst first, and among equals the oldest.
+func compareFindings(a, b *Finding) int {
+	order := classes()
+	if d := slices.Index(order, a.Class) - slices.Index(order, b.Class); d != 0 {
+		return d
+	}
+	if d := a.FirstSeen.Compare(b.FirstSeen); d != 0 {
+		return d
+	}
+	if d := strings.Compare(a.Node, b.Node); d != 0 {
+		return d
+	}
+	return strings.Compare(a.Key, b.Key)
+}

@@ -1,0 +1,22 @@
+package scanner
+
+// ListACL returns the rules by which an ACL user may do all that [Scanner.List] and
+// [Scanner.Sweep] do, besides its password, its keys (%R~lock:* or ~lock:*) and "on".
+// Servers before Redis 7 have no eval_ro: leave it and evalsha_ro out, and add
+// evalsha and eval. Without either, pages are read by plain commands.
+// A cluster client needs cluster|slots and command as well, and INFO is needed by
+// sweeps only.
+func ListACL() []string {
+	return []string{
+		"+client|setname", "+info", "+scan", "+evalsha_ro", "+eval_ro",
+		"+pttl", "+type", "+getrange", "+strlen", "+exists", "+hlen", "+memory|usage", "+hgetall",
+		"+cluster|slots", "+command",
+	}
+}
+
+// RepairACL returns the rules that [Scanner.Repair] needs on top of [ListACL]. Its
+// keys must be writable. Where a user may run no scripts, watch, multi and exec take
+// the place of evalsha and eval; they are in the list for that.
+func RepairACL() []string {
+	return []string{"+evalsha", "+eval", "+hkeys", "+del", "+pexpire", "+watch", "+unwatch", "+multi", "+exec"}
+}

@@ -1,0 +1,143 @@
+package scanner
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Lock is who holds one lock, over all nodes that answered. A node is here what
+// [New] was given: a server, or a cluster as a whole.
+type Lock struct {
+	Key      string // as stored: any bytes; see [KeyText]
+	Resource string // the key without what all keys of the pattern begin with
+	Type     string // Redis type: string, hash, ...
+
+	Nodes int  // that agree on the same holder
+	Of    int  // that answered, with this lock or without
+	Split bool // other nodes have another holder: an attempt under way, or a left-over
+
+	// Holder is what the value tells that most nodes agree on.
+	Holder Holder
+	Since  time.Time // Holder.Since; zero if the value does not tell
+	// TTL is the time until fewer than a quorum of the nodes that answered would
+	// have the lock: zero if they are fewer now, negative if it never expires.
+	TTL time.Duration
+}
+
+// Order says which locks of a [Listing] come first, and so which are kept if there
+// are more than its limit.
+type Order string
+
+// The orders of a Listing.
+const (
+	ByTTL      Order = "ttl"      // longest first, those that never expire before all
+	ByAge      Order = "age"      // oldest first, those of unknown age last
+	ByResource Order = "resource" // by the bytes of the name
+)
+
+// comparison returns how two locks compare: negative if a comes first. Equal ones
+// are in the order of their keys, so that every listing has one right order.
+func (o Order) comparison() func(a, b *Lock) int {
+	switch o {
+	case ByAge:
+		return func(a, b *Lock) int { return cmp.Or(compareAge(a, b), strings.Compare(a.Key, b.Key)) }
+	case ByResource:
+		return func(a, b *Lock) int {
+			return cmp.Or(strings.Compare(a.Resource, b.Resource), strings.Compare(a.Key, b.Key))
+		}
+	}
+	return func(a, b *Lock) int {
+		return cmp.Or(cmp.Compare(rank(b.TTL), rank(a.TTL)), strings.Compare(a.Key, b.Key))
+	}
+}
+
+// rank puts a TTL without end after every other.
+func rank(ttl time.Duration) time.Duration {
+	if ttl < 0 {
+		return math.MaxInt64
+	}
+	return ttl
+}
+
+func compareAge(a, b *Lock) int {
+	switch {
+	case a.Since.IsZero() || b.Since.IsZero():
+		return cmp.Compare(asInt(a.Since.IsZero()), asInt(b.Since.IsZero()))
+	default:
+		return a.Since.Compare(b.Since)
+	}
+}
+
+func asInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// newLock makes one lock of what each node that answered has under its key. ok is
+// false if none of them has it.
+func newLock(looks []value) (l Lock, ok bool) {
+	groups := groupByHolder(looks)
+	if len(groups) == 0 {
+		return Lock{}, false
+	}
+	slices.SortFunc(groups, func(a, b *holding) int {
+		return cmp.Or(len(b.ttls)-len(a.ttls), cmp.Compare(rank(b.ttls[0]), rank(a.ttls[0])), strings.Compare(a.mark, b.mark))
+	})
+	first := groups[0]
+	holder := first.value.holder()
+	return Lock{
+		Key: first.value.key, Type: first.value.kind,
+		Nodes: len(first.ttls), Of: len(looks), Split: len(groups) > 1,
+		Holder: holder, Since: holder.Since, TTL: first.quorumTTL(len(looks)/2 + 1),
+	}, true
+}
+
+// holding is one holder's share of the nodes.
+type holding struct {
+	mark  string // tells holders apart; never shown
+	value *value // on one of the nodes
+	ttls  []time.Duration
+}
+
+func groupByHolder(looks []value) []*holding {
+	var groups []*holding
+	for i := range looks {
+		v := &looks[i]
+		if v.kind == kindNone {
+			continue
+		}
+		mark := v.holderMark()
+		at := slices.IndexFunc(groups, func(h *holding) bool { return h.mark == mark })
+		if at < 0 {
+			at = len(groups)
+			groups = append(groups, &holding{mark: mark, value: v})
+		}
+		groups[at].ttls = append(groups[at].ttls, v.ttl)
+	}
+	for _, h := range groups {
+		slices.SortFunc(h.ttls, func(a, b time.Duration) int { return cmp.Compare(rank(b), rank(a)) })
+	}
+	return groups
+}
+
+// holderMark is the same on all nodes that one holder's attempt was granted on:
+// counters of lockscope may differ there for a moment, its token never does.
+func (v *value) holderMark() string {
+	if token := v.token(); token != "" {
+		return token
+	}
+	return v.identity()
+}
+
+// quorumTTL is that of the node with which the quorum ends.
+func (h *holding) quorumTTL(quorum int) time.Duration {
+	if len(h.ttls) < quorum {
+		return 0
+	}
+	return h.ttls[quorum-1]
+}

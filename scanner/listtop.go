@@ -1,0 +1,115 @@
+package scanner
+
+import (
+	"container/heap"
+	"hash/maphash"
+	"slices"
+	"sync"
+)
+
+// top keeps the first locks of an order and counts all. Its memory is bounded by
+// its limit, however many locks it is offered. Safe for concurrent use.
+type top struct {
+	compare func(a, b *Lock) int
+	limit   int
+
+	mu      sync.Mutex
+	kept    lastFirst
+	matched int64
+}
+
+func newTop(compare func(a, b *Lock) int, limit int) *top {
+	return &top{compare: compare, limit: limit, kept: lastFirst{compare: compare, at: make(map[string]int)}}
+}
+
+// offer takes a lock, which replaces what was kept of the same key.
+func (t *top) offer(l Lock) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if i, ok := t.kept.at[l.Key]; ok {
+		t.kept.locks[i] = &l
+		heap.Fix(&t.kept, i)
+		return
+	}
+	t.matched++
+	if len(t.kept.locks) < t.limit {
+		heap.Push(&t.kept, &l)
+	} else if t.compare(&l, t.kept.locks[0]) < 0 {
+		heap.Pop(&t.kept)
+		heap.Push(&t.kept, &l)
+	}
+}
+
+// result returns what was kept in its order, and how many others were counted. It is the last call.
+func (t *top) result() (locks []Lock, omitted int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	slices.SortFunc(t.kept.locks, t.compare)
+	locks = make([]Lock, len(t.kept.locks))
+	for i, l := range t.kept.locks {
+		locks[i] = *l
+	}
+	return locks, max(0, t.matched-int64(len(locks)))
+}
+
+// lastFirst is a heap with the lock that comes last in the order at its root.
+type lastFirst struct {
+	compare func(a, b *Lock) int
+	locks   []*Lock
+	at      map[string]int // index by key
+}
+
+func (h *lastFirst) Len() int           { return len(h.locks) }
+func (h *lastFirst) Less(i, j int) bool { return h.compare(h.locks[i], h.locks[j]) > 0 }
+
+func (h *lastFirst) Swap(i, j int) {
+	h.locks[i], h.locks[j] = h.locks[j], h.locks[i]
+	h.at[h.locks[i].Key], h.at[h.locks[j].Key] = i, j
+}
+
+func (h *lastFirst) Push(x any) {
+	l := x.(*Lock)
+	h.at[l.Key] = len(h.locks)
+	h.locks = append(h.locks, l)
+}
+
+func (h *lastFirst) Pop() any {
+	last := len(h.locks) - 1
+	l := h.locks[last]
+	h.locks[last] = nil
+	h.locks = h.locks[:last]
+	delete(h.at, l.Key)
+	return l
+}
+
+// maxTold bounds the memory of what has been told, to some 16 MiB.
+const maxTold = 500_000
+
+// told remembers which locks have been told, by hashes of their keys. What is
+// beyond its limit is told by every pass that comes upon it: that takes longer, and
+// counts such locks more than once. Safe for concurrent use.
+type told struct {
+	limit int
+	seed  maphash.Seed
+
+	mu   sync.Mutex
+	keys map[uint64]struct{}
+}
+
+func newTold(limit int) *told {
+	return &told{limit: limit, seed: maphash.MakeSeed(), keys: make(map[uint64]struct{})}
+}
+
+// first says whether the key has not been told, as far as that is remembered.
+func (t *told) first(key string) bool {
+	hash := maphash.String(t.seed, key)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, known := t.keys[hash]; known {
+		return false
+	}
+	if len(t.keys) < t.limit {
+		t.keys[hash] = struct{}{}
+	}
+	return true
+}

@@ -1,0 +1,171 @@
+package scanner_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+func TestStartAndStop(t *testing.T) {
+	f := startNodes(t, 1)
+	must(t, f.clients[0].Set(within(t), "lock:a", "1", 0).Err())
+	var found atomic.Int32
+	s := newScanner(t, f.clients, scanner.WithInterval(20*time.Millisecond),
+		scanner.WithOnFinding(func(scanner.Finding) { found.Add(1) }))
+	s.Stop() // nothing to do
+	must(t, s.Start())
+	if err := s.Start(); !errors.Is(err, scanner.ErrStarted) {
+		t.Errorf("second Start: %v", err)
+	}
+	eventually(t, "many sweeps", func() bool { n := s.Snapshot().Nodes; return len(n) == 1 && n[0].Passes >= 5 })
+	s.Stop()
+	passes := s.Snapshot().Nodes[0].Passes
+	sweep(t, s) // goes on working
+	s.Stop()
+	if n := s.Snapshot().Nodes[0].Passes; n != passes+1 {
+		t.Errorf("%d passes after Stop, want %d", n, passes+1)
+	}
+	if found.Load() != 1 {
+		t.Errorf("found %d times", found.Load())
+	}
+	if err := s.Start(); !errors.Is(err, scanner.ErrStarted) {
+		t.Errorf("Start after Stop: %v", err)
+	}
+}
+
+// TestStopEndsTheSweep stops a loop whose sweep would take long.
+func TestStopEndsTheSweep(t *testing.T) {
+	f := startNodes(t, 1)
+	for i := range 100 {
+		must(t, f.clients[0].Set(within(t), fmt.Sprint("lock:", i), "1", 0).Err())
+	}
+	entered := make(chan struct{}, 100)
+	s := newScanner(t, f.clients, scanner.WithInterval(time.Millisecond), scanner.WithPageSize(1), scanner.WithPause(time.Minute),
+		scanner.WithProgress(func(scanner.Progress) { entered <- struct{}{} }))
+	must(t, s.Start())
+	<-entered
+	s.Stop()
+	if n := s.Snapshot().Nodes[0]; !n.Truncated || n.PassFailures != 0 {
+		t.Errorf("%+v", n)
+	}
+}
+
+func TestSnapshotAddsUp(t *testing.T) {
+	f := startNodes(t, 1)
+	ctx := within(t)
+	must(t, f.clients[0].Set(ctx, "lock:a", "1", 0).Err())
+	must(t, f.clients[0].Set(ctx, "lock:b", "1", 100*time.Hour).Err())
+	var clk clock
+	s := newScanner(t, f.clients, scanner.WithNow(clk.now))
+	if snap := s.Snapshot(); len(snap.Nodes) != 0 || !snap.Last.Started.IsZero() {
+		t.Errorf("before the first sweep: %+v", snap)
+	}
+	sweep(t, s)
+	clk.pass(time.Hour)
+	report := sweep(t, s)
+	n := s.Snapshot().Nodes[0]
+	if n.Passes != 2 || n.Leaked != 1 || n.Overlong != 1 || n.Locks != 2 || n.Examined != 4 || n.Durations.Count != 2 ||
+		n.Durations.Buckets[300] != 2 || !n.Up || n.Truncated || n.Calls < 4 {
+		t.Errorf("%+v", n)
+	}
+	if n.OldestLeak < time.Hour || n.OldestLeak > 2*time.Hour {
+		t.Errorf("oldest leak %v", n.OldestLeak)
+	}
+	if !s.Snapshot().Last.Started.Equal(report.Started) {
+		t.Error("the last report is another one")
+	}
+}
+
+// urlEnv tells a child process which server to sweep.
+const urlEnv = "LOCKSCOPE_TEST_URL"
+
+// leaderJob is a process that sweeps as leader until it is killed, and says so.
+const leaderJob = "leader"
+
+func lead() int {
+	url := os.Getenv(urlEnv)
+	locker, err := lock.Open([]string{url}, lock.WithNodeTimeout(2*time.Second), lock.WithDefaults(lock.TTL(leaderTTL)))
+	if err != nil {
+		return 1
+	}
+	s, err := scanner.Open([]string{url}, fast(scanner.WithLocker(locker, "scanner"), scanner.WithInterval(50*time.Millisecond),
+		scanner.WithProgress(func(p scanner.Progress) { fmt.Println("swept", p.Node) }))...)
+	if err != nil || s.Start() != nil {
+		return 1
+	}
+	select {}
+}
+
+// leaderTTL is how long others wait for a leader that died; at least four node timeouts.
+const leaderTTL = 8 * time.Second
+
+// TestTakeOver kills the process that sweeps. The one that stood by goes on.
+func TestTakeOver(t *testing.T) {
+	server := locktest.Servers(t, 1)[0]
+	url := "redis://" + server.Addr()
+	child := exec.CommandContext(t.Context(), os.Args[0])
+	child.Env = append(os.Environ(), childEnv+"="+leaderJob, urlEnv+"="+url)
+	out, err := child.StdoutPipe()
+	must(t, err)
+	must(t, child.Start())
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatal("the child does not sweep: ", err)
+	}
+
+	locker, err := lock.Open([]string{url}, lock.WithNodeTimeout(2*time.Second), lock.WithDefaults(lock.TTL(leaderTTL)))
+	must(t, err)
+	defer locker.Close()
+	s, err := scanner.Open([]string{url}, fast(scanner.WithLocker(locker, "scanner"), scanner.WithInterval(50*time.Millisecond))...)
+	must(t, err)
+	defer s.Close()
+	must(t, s.Start())
+	eventually(t, "standby", func() bool { return s.Snapshot().Standby })
+	if n := s.Snapshot().Nodes; len(n) != 0 {
+		t.Errorf("both sweep: %+v", n)
+	}
+	must(t, child.Process.Kill())
+	_ = child.Wait()
+	eventually(t, "taken over", func() bool { snap := s.Snapshot(); return !snap.Standby && len(snap.Nodes) == 1 })
+
+	// Stop gives the lock back: the next one need not wait for the TTL.
+	s.Stop()
+	c := redis.NewClient(&redis.Options{Addr: server.Addr()})
+	defer c.Close()
+	if n := c.Exists(within(t), "lock:scanner").Val(); n != 0 {
+		t.Error("the lock is held after Stop")
+	}
+}
+
+// TestLostLeadership ends a sweep whose lock is lost.
+func TestLostLeadership(t *testing.T) {
+	f := startNodes(t, 1)
+	ctx := within(t)
+	for i := range 20 {
+		must(t, f.clients[0].Set(ctx, fmt.Sprint("lock:", i), "1", 0).Err())
+	}
+	locker, err := lock.New(f.clients, lock.WithNodeTimeout(100*time.Millisecond), lock.WithDefaults(lock.TTL(time.Second)))
+	must(t, err)
+	defer locker.Close()
+	entered := make(chan struct{}, 100)
+	s := newScanner(t, f.clients, scanner.WithLocker(locker, "scanner"), scanner.WithInterval(time.Millisecond),
+		scanner.WithPageSize(1), scanner.WithPause(time.Minute), scanner.WithProgress(func(scanner.Progress) { entered <- struct{}{} }))
+	must(t, s.Start())
+	<-entered
+	must(t, f.clients[0].Set(context.WithoutCancel(ctx), "lock:scanner", "somebody else", time.Minute).Err())
+	eventually(t, "the sweep is cut short and left to the other", func() bool {
+		snap := s.Snapshot()
+		return snap.Standby && len(snap.Nodes) == 1 && snap.Nodes[0].Truncated
+	})
+}

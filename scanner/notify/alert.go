@@ -1,0 +1,190 @@
+package notify
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// alert is one element of what Alertmanager's API takes.
+type alert struct {
+	Labels       map[string]string `json:"labels"`
+	Annotations  map[string]string `json:"annotations"`
+	StartsAt     time.Time         `json:"startsAt"`
+	EndsAt       time.Time         `json:"endsAt"`
+	GeneratorURL string            `json:"generatorURL,omitempty"`
+}
+
+const (
+	labelAlertname = "alertname"
+	labelSeverity  = "severity"
+	labelNode      = "redis_node"
+	labelClass     = "class"
+	labelLock      = "lock"
+	labelInstance  = "instance"
+
+	// maxLabel keeps a long key from filling every notification. Keys that are cut
+	// keep a digest and so an alert each.
+	maxLabel = 256
+)
+
+func isOwnLabel(name string) bool {
+	switch name {
+	case labelAlertname, labelSeverity, labelNode, labelClass, labelLock, labelInstance:
+		return true
+	}
+	return false
+}
+
+// AlertName returns the label alertname of the alerts for a class of findings.
+func AlertName(class scanner.Class) string {
+	switch class {
+	case scanner.NoTTL:
+		return "DistributedLockLeaked"
+	case scanner.LongTTL:
+		return "DistributedLockOverlong"
+	case scanner.HeldTooLong:
+		return "DistributedLockHeldTooLong"
+	case scanner.Orphan:
+		return "DistributedLockOrphan"
+	case scanner.ForeignType:
+		return "DistributedLockForeignType"
+	}
+	return "DistributedLockFinding"
+}
+
+func defaultSeverities() map[scanner.Class]string {
+	return map[scanner.Class]string{scanner.Orphan: "info", scanner.ForeignType: "info"}
+}
+
+const defaultSeverity = "warning"
+
+// alertFor describes a finding that lasts until ends.
+func (c *config) alertFor(f scanner.Finding, now, ends time.Time) alert {
+	a := alert{
+		Labels:       c.labelsFor(f),
+		Annotations:  c.annotationsFor(f),
+		StartsAt:     f.FirstSeen,
+		EndsAt:       ends,
+		GeneratorURL: c.generator,
+	}
+	if a.StartsAt.IsZero() || a.StartsAt.After(now) {
+		a.StartsAt = now // an alert that ends before it starts is refused
+	}
+	return a
+}
+
+// labelsFor gives an alert its identity. Nothing that changes while a finding lasts
+// may be among the labels.
+func (c *config) labelsFor(f scanner.Finding) map[string]string {
+	labels := make(map[string]string, len(c.labels)+6)
+	for name, value := range c.labels {
+		labels[name] = valid(value)
+	}
+	labels[labelAlertname] = AlertName(f.Class)
+	labels[labelSeverity] = c.severityOf(f.Class)
+	labels[labelNode] = clipUnique(valid(f.Node), maxLabel)
+	labels[labelClass] = string(f.Class)
+	labels[labelLock] = clip(scanner.KeyText(f.Key), maxLabel)
+	if c.instance != "" {
+		labels[labelInstance] = valid(c.instance)
+	}
+	return labels
+}
+
+func (c *config) severityOf(class scanner.Class) string {
+	if s, ok := c.severity[class]; ok {
+		return valid(s)
+	}
+	return defaultSeverity
+}
+
+func valid(s string) string { return strings.ToValidUTF8(s, "�") }
+
+func (c *config) annotationsFor(f scanner.Finding) map[string]string {
+	lock := clip(scanner.KeyText(f.Key), maxLabel)
+	annotations := map[string]string{
+		"summary":     fmt.Sprintf("Redis lock %s on %s %s.", lock, valid(f.Node), complaint(f.Class)),
+		"description": holderText(f.Holder) + " " + remedy(f.Class),
+		"evidence":    clip(valid(f.Evidence), maxText),
+	}
+	if c.runbook != "" {
+		annotations["runbook_url"] = strings.TrimSuffix(c.runbook, "/") + "/" + AlertName(f.Class) + ".md"
+	}
+	return annotations
+}
+
+func complaint(class scanner.Class) string {
+	switch class {
+	case scanner.NoTTL:
+		return "never expires"
+	case scanner.LongTTL:
+		return "expires later than policy allows"
+	case scanner.HeldTooLong:
+		return "has had the same holder for longer than policy allows"
+	case scanner.Orphan:
+		return "is held on a minority of the nodes only"
+	case scanner.ForeignType:
+		return "is not of a type that a lock has"
+	}
+	return "needs a look"
+}
+
+func remedy(class scanner.Class) string {
+	switch class {
+	case scanner.NoTTL:
+		return "Nobody can take it until somebody deletes it: make sure that its holder is gone, then give it an expiry or delete it."
+	case scanner.LongTTL:
+		return "If its holder dies, everybody waits that long: look for a mistaken unit in the holder's code."
+	case scanner.HeldTooLong:
+		return "The holder may hang and still renew: look at its process before anything else."
+	case scanner.Orphan:
+		return "It is left over from an attempt that failed and ends with its expiry; many of them point at a node that loses connections."
+	case scanner.ForeignType:
+		return "Something else uses this name, or the pattern of the scan is too wide."
+	}
+	return "See the evidence."
+}
+
+func holderText(h scanner.Holder) string {
+	if h.Name == "" {
+		return "Its value does not tell who holds it."
+	}
+	text := "Held by " + clip(scanner.KeyText(h.Name), maxLabel)
+	if !h.Since.IsZero() {
+		text += " since " + h.Since.UTC().Format(time.RFC3339) + " by the holder's clock"
+	}
+	return text + "."
+}
+
+const (
+	maxBatchAlerts = 256
+	maxBatchBytes  = 1 << 20
+)
+
+// encode makes request bodies, JSON arrays that hold all alerts in their order.
+func encode(alerts []alert) ([][]byte, error) {
+	var bodies [][]byte
+	body, count := []byte{'['}, 0
+	for _, a := range alerts {
+		one, err := json.Marshal(a)
+		if err != nil {
+			return nil, err
+		}
+		if count > 0 && (count == maxBatchAlerts || len(body)+len(one)+len(",]") > maxBatchBytes) {
+			bodies = append(bodies, append(body, ']'))
+			body, count = []byte{'['}, 0
+		}
+		if count > 0 {
+			body = append(body, ',')
+		}
+		body, count = append(body, one...), count+1
+	}
+	if count > 0 {
+		bodies = append(bodies, append(body, ']'))
+	}
+	return bodies, nil
+}

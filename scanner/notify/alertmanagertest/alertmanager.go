@@ -1,0 +1,147 @@
+package alertmanagertest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+const (
+	// patience bounds every wait, on a machine that has much else to do.
+	patience  = 30 * time.Second
+	pollEvery = 20 * time.Millisecond
+)
+
+// Server is a running Alertmanager with its receiver.
+type Server struct {
+	url      string
+	client   *http.Client
+	received *receiver
+	process  *process
+}
+
+// Alert is an alert as the API lists it.
+type Alert struct {
+	Labels       map[string]string `json:"labels"`
+	Annotations  map[string]string `json:"annotations"`
+	StartsAt     time.Time         `json:"startsAt"`
+	EndsAt       time.Time         `json:"endsAt"`
+	UpdatedAt    time.Time         `json:"updatedAt"`
+	GeneratorURL string            `json:"generatorURL"`
+	Status       struct {
+		State string `json:"state"` // active, suppressed or unprocessed
+	} `json:"status"`
+}
+
+// configuration tells the receiver of every change at once, and each alert in a
+// group of its own, so that tests need not wait for intervals.
+const configuration = `
+route:
+  receiver: test
+  group_by: ['...']
+  group_wait: 0s
+  group_interval: 1s
+  repeat_interval: 1h
+receivers:
+- name: test
+  webhook_configs:
+  - url: %q
+    send_resolved: true
+`
+
+// Start starts an Alertmanager and returns when it is ready. It ends with the test.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	bin, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{received: &receiver{}, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}}
+	receiver := httptest.NewServer(s.received)
+	t.Cleanup(receiver.Close)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "alertmanager.yml")
+	if err := os.WriteFile(file, fmt.Appendf(nil, configuration, receiver.URL), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.process, err = launch(bin, dir, []string{
+		"--config.file=" + file,
+		"--storage.path=" + filepath.Join(dir, "data"),
+		"--web.listen-address=127.0.0.1:0",
+		"--cluster.listen-address=",
+	})
+	if err != nil {
+		t.Fatalf("alertmanagertest: %v", err)
+	}
+	t.Cleanup(s.Stop)
+	s.awaitReady(t)
+	return s
+}
+
+func (s *Server) awaitReady(t testing.TB) {
+	t.Helper()
+	Await(t, "Alertmanager listens", func() bool {
+		address, err := s.process.address()
+		if err != nil {
+			t.Fatalf("alertmanagertest: %v; its log:\n%s", err, s.Log())
+		}
+		s.url = "http://" + address
+		return address != ""
+	})
+	Await(t, "Alertmanager is ready", func() bool {
+		resp, err := s.client.Get(s.url + "/-/ready")
+		if err != nil {
+			return false
+		}
+		resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	})
+}
+
+// URL returns the base URL, without a slash at its end.
+func (s *Server) URL() string { return s.url }
+
+// Stop ends the process. Stopping again is fine.
+func (s *Server) Stop() { s.process.stop() }
+
+// Log returns what the process has logged.
+func (s *Server) Log() string {
+	text, err := os.ReadFile(s.process.log)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// Alerts returns the alerts that last, as the API lists them.
+func (s *Server) Alerts(t testing.TB) []Alert {
+	t.Helper()
+	resp, err := s.client.Get(s.url + "/api/v2/alerts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var alerts []Alert
+	if err := json.NewDecoder(resp.Body).Decode(&alerts); err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("alertmanagertest: list alerts: status %d: %v", resp.StatusCode, err)
+	}
+	return alerts
+}
+
+// Received returns what the receiver was told so far, in order.
+func (s *Server) Received() []Notification { return s.received.all() }
+
+// Await polls until done, and fails the test if that takes longer than 30 s.
+func Await(t testing.TB, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !done(); time.Sleep(pollEvery) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited %v: %s did not happen", patience, what)
+		}
+	}
+}

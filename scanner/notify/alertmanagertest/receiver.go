@@ -1,0 +1,44 @@
+package alertmanagertest
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Notification is one alert of what Alertmanager has told its receiver.
+type Notification struct {
+	Status       string            `json:"status"` // firing or resolved
+	Labels       map[string]string `json:"labels"`
+	Annotations  map[string]string `json:"annotations"`
+	StartsAt     time.Time         `json:"startsAt"`
+	EndsAt       time.Time         `json:"endsAt"`
+	GeneratorURL string            `json:"generatorURL"`
+}
+
+// receiver takes what Alertmanager sends.
+type receiver struct {
+	mu  sync.Mutex
+	got []Notification
+}
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	var group struct {
+		Alerts []Notification `json:"alerts"`
+	}
+	if err := json.NewDecoder(req.Body).Decode(&group); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.got = append(r.got, group.Alerts...)
+}
+
+func (r *receiver) all() []Notification {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.got)
+}

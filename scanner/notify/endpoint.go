@@ -1,0 +1,104 @@
+package notify
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// endpoint is where something is posted to.
+type endpoint struct {
+	url      string // may hold secrets
+	name     string // scheme and host: fit to be shown
+	redacted *strings.Replacer
+}
+
+// parseEndpoint never lets the text of the URL into its error: it may hold a
+// password, or be a secret as a whole.
+func parseEndpoint(raw string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil:
+		return nil, errors.New("malformed: http[s]://host[:port]/path is expected (its text is withheld: it may hold a secret)")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, errors.New("must begin with http:// or https://")
+	case u.Hostname() == "":
+		return nil, errors.New("names no host")
+	case u.Fragment != "":
+		return nil, errors.New("has a fragment (#), which is never sent")
+	}
+	return u, nil
+}
+
+// newEndpoint takes a URL whose credentials, if it has any, become basic
+// authentication, and adds path to it.
+func newEndpoint(raw, path string, c *config) (*endpoint, error) {
+	u, err := parseEndpoint(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%w: it %w", ErrInvalidURL, err)
+	}
+	if u.User != nil && (c.basic || c.bearer != "") {
+		return nil, fmt.Errorf("%w: it has credentials, and an option gives others", ErrInvalidURL)
+	}
+	if path != "" {
+		u = u.JoinPath(path)
+	}
+	return &endpoint{url: u.String(), name: u.Scheme + "://" + u.Host, redacted: newRedactor(u, c)}, nil
+}
+
+// minSecret is the length from which a part of a URL is taken for a secret. Shorter
+// ones would blacken words that a server's answer needs.
+const minSecret = 6
+
+// newRedactor removes all that is secret from what a server answers: some repeat
+// the request in their error page.
+func newRedactor(u *url.URL, c *config) *strings.Replacer {
+	secrets := []string{c.password, c.bearer}
+	if c.basic {
+		secrets = append(secrets, basicAuth(c.username, c.password))
+	}
+	for _, values := range c.headers {
+		secrets = append(secrets, values...)
+	}
+	if password, ok := u.User.Password(); ok {
+		secrets = append(secrets, password, url.QueryEscape(password), basicAuth(u.User.Username(), password))
+	}
+	secrets = append(secrets, urlSecrets(u)...)
+	// The longest first, lest a part of a secret is replaced and the rest shown.
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
+	var pairs []string
+	for _, s := range secrets {
+		if s != "" {
+			pairs = append(pairs, s, "[redacted]")
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// urlSecrets returns what of path and query could be one.
+func urlSecrets(u *url.URL) []string {
+	var found []string
+	add := func(s string) {
+		if len(s) >= minSecret {
+			found = append(found, s, url.QueryEscape(s))
+		}
+	}
+	if !strings.HasSuffix(u.Path, alertsPath) {
+		for part := range strings.SplitSeq(u.Path, "/") {
+			add(part)
+		}
+	}
+	for _, values := range u.Query() {
+		for _, v := range values {
+			add(v)
+		}
+	}
+	return found
+}
+
+func basicAuth(username, password string) string {
+	return base64.StdEncoding.EncodeToString([]byte(username + ":" + password))
+}

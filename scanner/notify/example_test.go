@@ -1,0 +1,41 @@
+package notify_test
+
+import (
+	"log"
+	"os"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/notify"
+)
+
+// Two Alertmanagers of one cluster hear of every leak, for as long as it lasts.
+func ExampleNewAlertmanager() {
+	alerts, err := notify.NewAlertmanager(
+		[]string{"http://alertmanager-0:9093", "http://alertmanager-1:9093"},
+		notify.WithBearerToken(os.Getenv("ALERTMANAGER_TOKEN")),
+		notify.WithResend(2*time.Minute),
+		notify.WithLabels(map[string]string{"cluster": "eu-1"}),
+	)
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := scanner.Open([]string{"redis://redis-0:6379"}, scanner.WithNotifier(alerts), scanner.WithInterval(2*time.Minute))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+}
+
+// A receiver of its own gets each sweep's report as a [notify.Document].
+func ExampleNewWebhook() {
+	hook, err := notify.NewWebhook("https://hooks.example.org/leaks", notify.WithEveryReport())
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := scanner.Open([]string{"redis://redis-0:6379"}, scanner.WithNotifier(hook))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+}

@@ -1,0 +1,96 @@
+package notify
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// request is what a test's server was sent.
+type request struct {
+	path   string
+	header http.Header
+	body   []byte
+}
+
+// target answers each request with the next of its statuses, the last one for ever.
+type target struct {
+	*httptest.Server
+	mu       sync.Mutex
+	statuses []int
+	answer   string
+	requests []request
+}
+
+func newTarget(t *testing.T, statuses ...int) *target {
+	s := &target{statuses: statuses}
+	s.Server = httptest.NewServer(s)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, request{r.URL.Path, r.Header.Clone(), body})
+	status := http.StatusOK
+	if len(s.statuses) > 0 {
+		status = s.statuses[0]
+	}
+	if len(s.statuses) > 1 {
+		s.statuses = s.statuses[1:]
+	}
+	w.WriteHeader(status)
+	io.WriteString(w, s.answer)
+}
+
+func (s *target) got() []request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.requests
+}
+
+var seen = time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC)
+
+func finding(class scanner.Class, key string) scanner.Finding {
+	return scanner.Finding{
+		Class: class, Node: "127.0.0.1:6379", Key: key, Type: "string", TTL: -1, Evidence: "TTL -1 in two looks 5s apart",
+		FirstSeen: seen, LastSeen: seen.Add(5 * time.Second), Confirmed: true,
+		Holder: scanner.Holder{Format: scanner.FormatLockscope, Name: "billing-7", Since: seen, Fence: 1<<60 + 1},
+	}
+}
+
+func report(findings ...scanner.Finding) scanner.Report {
+	return scanner.Report{
+		Started: seen, Took: 1500 * time.Millisecond, Findings: findings,
+		Nodes: []scanner.NodeReport{{Node: "127.0.0.1:6379", Locks: 3, Examined: 10, Calls: 2, Path: scanner.PathScript,
+			Counts: map[scanner.Class]int{scanner.NoTTL: len(findings)}}},
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newWebhook(t *testing.T, url string, opts ...Option) *Webhook {
+	t.Helper()
+	w, err := NewWebhook(url, opts...)
+	must(t, err)
+	return w
+}
+
+func newAlertmanager(t *testing.T, urls []string, opts ...Option) *Alertmanager {
+	t.Helper()
+	a, err := NewAlertmanager(urls, opts...)
+	must(t, err)
+	return a
+}

@@ -1,0 +1,89 @@
+package notify
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/lockscope/lockscope/scanner"
+)
+
+func TestBadInputIsRefused(t *testing.T) {
+	const good = "http://127.0.0.1:1"
+	for name, test := range map[string]struct {
+		url  string
+		opts []Option
+		want error
+	}{
+		"empty URL":       {"", nil, ErrInvalidURL},
+		"no scheme":       {"alertmanager:9093", nil, ErrInvalidURL},
+		"other scheme":    {"unix:///run/am.sock", nil, ErrInvalidURL},
+		"no host":         {"http:///path", nil, ErrInvalidURL},
+		"only a port":     {"http://:9093", nil, ErrInvalidURL},
+		"fragment":        {good + "/#x", nil, ErrInvalidURL},
+		"control":         {"http://h\n/", nil, ErrInvalidURL},
+		"nil option":      {good, []Option{nil}, ErrInvalidOption},
+		"no timeout":      {good, []Option{WithTimeout(0)}, ErrInvalidOption},
+		"retries":         {good, []Option{WithRetries(-1)}, ErrInvalidOption},
+		"many retries":    {good, []Option{WithRetries(11)}, ErrInvalidOption},
+		"two credentials": {good, []Option{WithBasicAuth("a", "b"), WithBearerToken("c")}, ErrInvalidOption},
+		"header name":     {good, []Option{WithHeader("X Y", "z")}, ErrInvalidOption},
+	} {
+		if _, err := NewWebhook(test.url, test.opts...); !errors.Is(err, test.want) {
+			t.Errorf("NewWebhook with %s: %v, want %v", name, err, test.want)
+		}
+		if _, err := NewAlertmanager([]string{good + "/first", test.url}, test.opts...); !errors.Is(err, test.want) {
+			t.Errorf("NewAlertmanager with %s: %v, want %v", name, err, test.want)
+		}
+	}
+	for name, urls := range map[string][]string{"no URL": nil, "the same twice": {good, good + "/"}} {
+		if _, err := NewAlertmanager(urls); !errors.Is(err, ErrInvalidURL) {
+			t.Errorf("NewAlertmanager with %s: %v, want ErrInvalidURL", name, err)
+		}
+	}
+	for name, opt := range map[string]Option{
+		"resend": WithResend(time.Millisecond), "label name": WithLabels(map[string]string{"a-b": "c"}),
+		"own label": WithLabels(map[string]string{"lock": "c"}), "generator": WithGeneratorURL("here"), "webhook's": WithEveryReport(),
+	} {
+		if _, err := NewAlertmanager([]string{good}, opt); !errors.Is(err, ErrInvalidOption) {
+			t.Errorf("NewAlertmanager with a bad %s: %v, want ErrInvalidOption", name, err)
+		}
+	}
+	if _, err := NewWebhook(good, WithResend(time.Minute)); !errors.Is(err, ErrInvalidOption) {
+		t.Errorf("NewWebhook with WithResend: %v, want ErrInvalidOption", err)
+	}
+}
+
+func TestAlertOptions(t *testing.T) {
+	c, err := newConfig(alertmanager, []Option{WithSeverity(scanner.NoTTL, "critical"), WithRunbookURL("")})
+	must(t, err)
+	now := time.Now()
+	future := finding(scanner.NoTTL, "lock:a")
+	future.FirstSeen = now.Add(time.Hour)
+	a := c.alertFor(future, now, now)
+	if a.Labels["severity"] != "critical" || a.Annotations["runbook_url"] != "" || a.StartsAt != now {
+		t.Errorf("%+v", a)
+	}
+	if s := c.severityOf(scanner.Orphan); s != "info" {
+		t.Errorf("severity of an orphan is %s, want info", s)
+	}
+}
+
+func TestClip(t *testing.T) {
+	long := strings.Repeat("é", 200)
+	for n := 20; n < 40; n++ {
+		for _, got := range []string{clip(long, n), clipUnique(long, n)} {
+			if len(got) > n || !utf8.ValidString(got) || !strings.Contains(got, ellipsis) {
+				t.Errorf("cut to %d: %q", n, got)
+			}
+		}
+	}
+	if clip("short", 20) != "short" || clipUnique("short", 20) != "short" {
+		t.Error("what is short enough was changed")
+	}
+	if clipUnique(long+"a", 64) == clipUnique(long+"b", 64) {
+		t.Error("different strings became the same")
+	}
+}

@@ -1,0 +1,117 @@
+package notify
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/notify/alertmanagertest"
+)
+
+// TestAlertLifetime follows one finding through a real Alertmanager: it appears,
+// lasts over reports past the end that the first one gave it, and is resolved.
+func TestAlertLifetime(t *testing.T) {
+	am := alertmanagertest.Start(t)
+	a := newAlertmanager(t, []string{am.URL() + "/"}, WithResend(time.Second), WithLabels(map[string]string{"team": "payments"}),
+		WithInstance("scanner-1"), WithGeneratorURL("http://scanner:9100/"))
+	leak := finding(scanner.NoTTL, "lock:order:1001")
+	must(t, a.Notify(t.Context(), report(leak)))
+
+	alertmanagertest.Await(t, "the alert is listed", func() bool { return len(am.Alerts(t)) == 1 })
+	first := am.Alerts(t)[0]
+	for name, want := range map[string]string{
+		"alertname": "DistributedLockLeaked", "severity": "warning", "redis_node": "127.0.0.1:6379", "class": "no_ttl",
+		"lock": "lock:order:1001", "team": "payments", "instance": "scanner-1",
+	} {
+		if got := first.Labels[name]; got != want {
+			t.Errorf("label %s = %q, want %q", name, got, want)
+		}
+	}
+	for name, want := range map[string]string{
+		"summary": "lock:order:1001", "description": "billing-7", "evidence": "TTL -1", "runbook_url": "/DistributedLockLeaked.md",
+	} {
+		if got := first.Annotations[name]; !strings.Contains(got, want) {
+			t.Errorf("annotation %s = %q, want %q in it", name, got, want)
+		}
+	}
+	if !first.StartsAt.Equal(seen) || first.GeneratorURL != "http://scanner:9100/" {
+		t.Errorf("starts at %v from %q, want %v", first.StartsAt, first.GeneratorURL, seen)
+	}
+
+	alertmanagertest.Await(t, "time has passed the end that the first report gave", func() bool {
+		must(t, a.Notify(t.Context(), report(leak)))
+		if n := len(am.Alerts(t)); n != 1 {
+			t.Fatalf("%d alerts are listed while the finding lasts, want 1", n)
+		}
+		return time.Now().After(first.EndsAt)
+	})
+	if got := am.Received(); len(got) != 1 || got[0].Status != "firing" {
+		t.Fatalf("the receiver was told %v while the alert lasts, want firing once", got)
+	}
+
+	must(t, a.Notify(t.Context(), scanner.Report{Resolved: []scanner.Finding{leak}}))
+	alertmanagertest.Await(t, "the alert is listed no more", func() bool { return len(am.Alerts(t)) == 0 })
+	alertmanagertest.Await(t, "the receiver is told that it is resolved", func() bool {
+		return slices.ContainsFunc(am.Received(), func(n alertmanagertest.Notification) bool {
+			return n.Status == "resolved" && n.Labels["lock"] == "lock:order:1001"
+		})
+	})
+}
+
+// TestAlertEndsWithoutReports checks that an alert outlives its last report, and not for ever.
+func TestAlertEndsWithoutReports(t *testing.T) {
+	am := alertmanagertest.Start(t)
+	a := newAlertmanager(t, []string{am.URL()}, WithResend(time.Second))
+	sent := time.Now()
+	must(t, a.Notify(t.Context(), report(finding(scanner.Orphan, "lock:x"))))
+	alertmanagertest.Await(t, "the receiver is told that it is resolved", func() bool {
+		return slices.ContainsFunc(am.Received(), func(n alertmanagertest.Notification) bool { return n.Status == "resolved" })
+	})
+	if lasted := time.Since(sent); lasted < HoldIntervals*time.Second {
+		t.Errorf("the alert ended %v after its last report, want %v at least", lasted, HoldIntervals*time.Second)
+	}
+}
+
+// TestRealAlertmanagerTakesAnyKey sends what could break the encoding, and keys that
+// differ only where they are cut.
+func TestRealAlertmanagerTakesAnyKey(t *testing.T) {
+	am := alertmanagertest.Start(t)
+	a := newAlertmanager(t, []string{am.URL()})
+	long := "lock:" + strings.Repeat("é", 1000)
+	keys := []string{"lock:\x00\xff\n\"\\", "lock:<script>{{ .Labels }}", long + "a", long + "b", "\x1b[31m", ""}
+	var findings []scanner.Finding
+	for _, key := range keys {
+		f := finding(scanner.NoTTL, key)
+		f.Holder.Name = key
+		findings = append(findings, f)
+	}
+	for _, class := range []scanner.Class{scanner.LongTTL, scanner.HeldTooLong, scanner.Orphan, scanner.ForeignType} {
+		findings = append(findings, finding(class, "lock:same"))
+	}
+	must(t, a.Notify(t.Context(), report(findings...)))
+	alertmanagertest.Await(t, "every finding is an alert", func() bool { return len(am.Alerts(t)) == len(findings) })
+	for _, alert := range am.Alerts(t) {
+		if lock := alert.Labels["lock"]; len(lock) > maxLabel || scanner.KeyText(lock) != lock && !strings.HasPrefix(lock, `"`) {
+			t.Errorf("label lock is %q", lock)
+		}
+	}
+}
+
+// TestManyFindings needs several requests.
+func TestManyFindings(t *testing.T) {
+	am := alertmanagertest.Start(t)
+	proxy := newTarget(t)
+	const n = 2*maxBatchAlerts + 10
+	var findings []scanner.Finding
+	for i := range n {
+		findings = append(findings, finding(scanner.NoTTL, "lock:"+strings.Repeat("k", i%7)+string(rune('0'+i%10))+"/"+time.Duration(i).String()))
+	}
+	a := newAlertmanager(t, []string{am.URL(), proxy.URL})
+	must(t, a.Notify(t.Context(), report(findings...)))
+	alertmanagertest.Await(t, "every finding is an alert", func() bool { return len(am.Alerts(t)) == n })
+	if got := len(proxy.got()); got != 3 {
+		t.Errorf("%d requests, want 3", got)
+	}
+}

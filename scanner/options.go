@@ -1,0 +1,194 @@
+package scanner
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// Defaults of New and Open.
+const (
+	// DefaultPrefix is below which locks are looked for.
+	DefaultPrefix = lock.DefaultPrefix
+	// DefaultMaxTTL is above which a TTL is a finding: most locks live for
+	// seconds, and what is above an hour is often a mistaken unit.
+	DefaultMaxTTL = time.Hour
+	// DefaultMaxHold is for how long one holder may hold a lock.
+	DefaultMaxHold = time.Hour
+	// DefaultInterval is the time between two sweeps of Start.
+	DefaultInterval = time.Minute
+	// DefaultPageSize keeps a page at a millisecond or two of the server's time.
+	DefaultPageSize = 500
+	// DefaultPause after each page leaves most of a server's time to others.
+	DefaultPause = 10 * time.Millisecond
+	// DefaultDeadline bounds a sweep.
+	DefaultDeadline = 5 * time.Minute
+	// DefaultConfirmAfter is far more than SETNX and its EXPIRE are apart.
+	DefaultConfirmAfter = 5 * time.Second
+	// DefaultMaxFindings bounds memory and reports.
+	DefaultMaxFindings = 1000
+	// DefaultMaxWatched bounds the memory of the watch on holders; an entry takes
+	// some 60 bytes.
+	DefaultMaxWatched = 10_000
+	// DefaultMaxValues bounds what values cost: reading one takes a server twice
+	// as long as looking at a TTL. A million locks are gone through in 50 sweeps.
+	DefaultMaxValues = 20_000
+)
+
+// AllValues given to [WithMaxValues] means no limit.
+const AllValues = -1
+
+type config struct {
+	pattern      string
+	names        []string
+	replicas     []redis.UniversalClient
+	maxTTL       time.Duration
+	maxHold      time.Duration
+	interval     time.Duration
+	pageSize     int
+	pause        time.Duration
+	deadline     time.Duration
+	confirmAfter time.Duration
+	maxFindings  int
+	maxWatched   int
+	maxValues    int
+	checks       map[Class]bool
+	locker       lock.Locker
+	resource     string
+	logger       *slog.Logger
+	onFinding    func(Finding)
+	onResolved   func(Finding)
+	notifiers    []Notifier
+	progress     func(Progress)
+
+	path Path             // for tests: the only way to read pages; empty: chosen
+	now  func() time.Time // for tests
+}
+
+// Option configures New and Open.
+type Option func(*config)
+
+// WithPrefix looks for locks below prefix instead of "lock:". Characters that mean
+// something in a glob pattern stand for themselves.
+func WithPrefix(prefix string) Option {
+	return func(c *config) { c.pattern = escapeGlob(prefix) + "*" }
+}
+
+// WithPattern looks for locks by a glob pattern of Redis, such as "{app}:lock:*",
+// instead of below a prefix. Of WithPrefix and WithPattern the last one counts.
+func WithPattern(glob string) Option { return func(c *config) { c.pattern = glob } }
+
+// WithNodeNames names the nodes in reports, in their order, instead of host:port.
+// Masters of a cluster keep their addresses for names: which of them there are is
+// known only at the sweep.
+func WithNodeNames(names ...string) Option { return func(c *config) { c.names = names } }
+
+// WithReplicas reads pages from replicas: one client for each node, in their
+// order, nil for a node that is to be read itself. A cluster client's entry must
+// be nil. The clients are treated like those of the nodes.
+//
+// A replica lags behind: a finding can appear, and a lock can be missed, a little
+// late. It cannot raise a false alarm, for the second look, and every look at a
+// finding already known, is at the node itself.
+func WithReplicas(replicas ...redis.UniversalClient) Option {
+	return func(c *config) { c.replicas = replicas }
+}
+
+// WithMaxTTL sets above which TTL a lock is a [LongTTL]. At least 1 ms.
+func WithMaxTTL(d time.Duration) Option { return func(c *config) { c.maxTTL = d } }
+
+// WithMaxHold sets after how long a holder is [HeldTooLong]. At least 1 ms.
+//
+// Locks of lockscope and ShedLock say since when they are held. Others are
+// watched: they are held at least since the Scanner first saw that value.
+func WithMaxHold(d time.Duration) Option { return func(c *config) { c.maxHold = d } }
+
+// WithInterval sets the time between the ends and starts of Start's sweeps, to
+// which up to 10 % are added or taken at random. At least 1 ms.
+func WithInterval(d time.Duration) Option { return func(c *config) { c.interval = d } }
+
+// WithPageSize sets the COUNT of SCAN: about how many keys a server looks at
+// without doing anything else in between. From 1 to 10,000.
+func WithPageSize(n int) Option { return func(c *config) { c.pageSize = n } }
+
+// WithPause sets for how long a node is left alone after each page. Zero makes
+// sweeps as fast, and as heavy for the node's other clients, as can be.
+func WithPause(d time.Duration) Option { return func(c *config) { c.pause = d } }
+
+// WithDeadline sets how long a sweep may take, its second look included. What a
+// sweep has not reached by then, the next one begins with.
+func WithDeadline(d time.Duration) Option { return func(c *config) { c.deadline = d } }
+
+// WithConfirmAfter sets the grace between a first and a second look, within one
+// sweep; it lasts that much longer if there is something to confirm. Zero looks
+// again at once, and takes a lock between its SETNX and its EXPIRE for a leak. At
+// most half of the deadline.
+func WithConfirmAfter(d time.Duration) Option { return func(c *config) { c.confirmAfter = d } }
+
+// WithMaxFindings sets how many findings are kept, confirmed and pending ones
+// together. Further ones are counted in [Report].Overflow only. At least 1.
+func WithMaxFindings(n int) Option { return func(c *config) { c.maxFindings = n } }
+
+// WithMaxWatched sets how many locks per node, of formats that do not say since
+// when they are held, are watched for [HeldTooLong]. Zero switches that off. How
+// many had no place is in [NodeReport].Unwatched.
+func WithMaxWatched(n int) Option { return func(c *config) { c.maxWatched = n } }
+
+// WithMaxValues sets how many values a sweep reads per node, besides those of
+// locks whose TTL is a finding. A node with more locks has its values read in
+// turns, sweep by sweep, and so its [HeldTooLong], [Orphan] and [ForeignType] are
+// found later; how many were not read is in [NodeReport].Unread. One sweep that is
+// to see everything wants [AllValues].
+func WithMaxValues(n int) Option { return func(c *config) { c.maxValues = n } }
+
+// WithChecks looks for the given classes of findings only. If [NoTTL] is the only
+// one, a node whose INFO says that every key expires is not scanned at all.
+func WithChecks(classes ...Class) Option {
+	return func(c *config) {
+		c.checks = make(map[Class]bool, len(classes))
+		for _, class := range classes {
+			c.checks[class] = true
+		}
+	}
+}
+
+// WithLocker lets one of many processes sweep: Start's loop sweeps only while it
+// holds resource, which must be the same in all of them. The others try to take it
+// over each interval; see [Scanner.Start]. Sweep itself is not concerned.
+func WithLocker(l lock.Locker, resource string) Option {
+	return func(c *config) { c.locker, c.resource = l, resource }
+}
+
+// WithLogger sets who is told of findings that appear (warn) and resolve (info),
+// of node errors (warn) and of every sweep (debug). Without it nobody is.
+func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l } }
+
+// WithOnFinding sets a function that is called with each finding when it is
+// confirmed, once, in the goroutine of the sweep.
+func WithOnFinding(f func(Finding)) Option { return func(c *config) { c.onFinding = f } }
+
+// WithOnResolved sets a function that is called with each finding that was
+// confirmed and is gone or healed, once, in the goroutine of the sweep.
+func WithOnResolved(f func(Finding)) Option { return func(c *config) { c.onResolved = f } }
+
+// WithNotifier gives every report of a sweep that was not cancelled to n, after
+// the callbacks, for 10 s at most. Given more than once, all are notified.
+func WithNotifier(n Notifier) Option {
+	return func(c *config) { c.notifiers = append(c.notifiers, n) }
+}
+
+// WithProgress sets a function that is called after each page, concurrently for
+// different nodes. It must be fast: the sweep waits for it.
+func WithProgress(f func(Progress)) Option { return func(c *config) { c.progress = f } }
+
+// Progress is how far a node's sweep has come.
+type Progress struct {
+	Node     string
+	Examined int64 // keys looked at, about; see [NodeReport]
+	Keys     int64 // keys on the node
+	Locks    int64 // keys that matched so far
+	Done     bool  // the last call for this node in this sweep
+}

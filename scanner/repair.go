@@ -1,0 +1,210 @@
+package scanner
+
+import (
+	"context"
+	_ "embed" // the script
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+//go:embed repair.lua
+var repairLua string
+
+// ttlSlack is by how much more than the time that has passed a TTL may have become
+// shorter, for clocks of different speed and commands under way.
+const ttlSlack = time.Second
+
+// Repair expires or deletes the key of a finding, if the key still holds the very
+// value that was found, by its first 256 bytes and its length, or by its field
+// names; and if its TTL is what it was: none, or not shorter than passing time has
+// made it. A renewed lock is still the same. Value and TTL are compared, and the
+// action is done, in one step of the server; nothing that replaced the lock in the
+// meantime is touched.
+//
+// Only a finding that this Scanner has confirmed is repaired, and no helper key,
+// no key outside of the pattern and no [ForeignType]: else the error is
+// [ErrNotConfirmed] or [ErrNotRepairable]. The action is done on the finding's
+// node alone; an [Orphan] has a finding on each. Make sure that the holder is gone:
+// a lock that is [HeldTooLong] can have a holder that works on.
+//
+// Repairing again is harmless, and tells that the key is gone or changed. An error
+// is a [*RepairError]. The logger of [WithLogger] gets a line for each
+// repair. Repair does not wait for a sweep under way, may be called from
+// [WithOnFinding]'s function, and concurrently; ctx bounds it.
+func (s *Scanner) Repair(ctx context.Context, f Finding, a Action) (Repaired, error) {
+	result := Repaired{Node: f.Node, Key: f.Key, Class: f.Class, Action: a, TTL: never}
+	err := s.repairable(&f, a)
+	if err == nil {
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		defer context.AfterFunc(s.life, func() { cancel(ErrClosed) })()
+		result.Outcome, result.TTL, err = s.repair(ctx, &f, a)
+		if err != nil && ctx.Err() != nil {
+			err = errors.Join(context.Cause(ctx), err)
+		}
+	}
+	if err != nil {
+		err = &RepairError{Node: f.Node, Key: f.Key, Action: a, Err: err}
+	}
+	s.audit(ctx, result, err)
+	return result, err
+}
+
+// audit leaves a trace of every key that was, or was to be, repaired.
+func (s *Scanner) audit(ctx context.Context, r Repaired, err error) {
+	attrs := []slog.Attr{
+		slog.String("node", r.Node), slog.String("key", clipKey(r.Key)), slog.String("class", string(r.Class)),
+		slog.String("action", r.Action.String()),
+	}
+	if err != nil {
+		s.cfg.logger.LogAttrs(ctx, slog.LevelWarn, "lock not repaired", append(attrs, slog.String("error", err.Error()))...)
+		return
+	}
+	s.cfg.logger.LogAttrs(ctx, slog.LevelInfo, "lock repaired", append(attrs, slog.String("outcome", string(r.Outcome)))...)
+}
+
+func (s *Scanner) repairable(f *Finding, a Action) error {
+	switch {
+	case s.life.Err() != nil:
+		return ErrClosed
+	case a.validate() != nil:
+		return a.validate()
+	case f.Class == ForeignType || f.identity == "" || f.identity == f.Type:
+		return fmt.Errorf("%w: its value cannot be told from another one; look at it by hand", ErrNotRepairable)
+	case helperKey(f.Key):
+		return fmt.Errorf("%w: it is a helper key of locks", ErrNotRepairable)
+	case !globMatch(s.cfg.pattern, f.Key):
+		return fmt.Errorf("%w: it does not match the pattern %q", ErrNotRepairable, s.cfg.pattern)
+	case !s.ledger.confirms(f):
+		return ErrNotConfirmed
+	}
+	return nil
+}
+
+// confirms says whether f is one of the ledger's, and confirmed.
+func (l *ledger) confirms(f *Finding) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	own := l.entries[idOf(f)]
+	return own != nil && own.Confirmed && own.identity == f.identity
+}
+
+func (s *Scanner) repair(ctx context.Context, f *Finding, a Action) (RepairOutcome, time.Duration, error) {
+	master, err := s.masterOf(ctx, f.Node)
+	if err != nil {
+		return "", never, err
+	}
+	least := leastTTL(f, s.cfg.now())
+	outcome, ttl, err := repairByScript(ctx, master, f, a, least)
+	if err != nil && isReply(err) && refusedForGood(err) {
+		outcome, ttl, err = s.repairWatched(ctx, master, f, a, least)
+	}
+	switch {
+	case err != nil && isReply(err) && notPermitted(err):
+		err = fmt.Errorf("%w; RepairACL lists what a repair needs", err)
+	case err != nil && redis.HasErrorPrefix(err, "MOVED"):
+		err = fmt.Errorf("the key's slot has moved to another node, sweep again: %w", err)
+	}
+	return outcome, ttl, err
+}
+
+// notPermitted also knows how a script says so.
+func notPermitted(err error) bool {
+	return strings.HasPrefix(err.Error(), "NOPERM") || strings.Contains(err.Error(), "user executing the script")
+}
+
+// leastTTL is the TTL below which the key has been changed since f; never stands
+// for a key without.
+func leastTTL(f *Finding, now time.Time) time.Duration {
+	if f.TTL < 0 {
+		return never
+	}
+	passed := max(0, now.Sub(f.LastSeen))
+	return max(0, f.TTL-passed-passed/100-ttlSlack)
+}
+
+// masterOf finds the server that a finding names. It does without the targets of
+// the sweeps, which are busy for as long as one is under way.
+func (s *Scanner) masterOf(ctx context.Context, node string) (*redis.Client, error) {
+	var errs []error
+	for _, src := range s.sources {
+		if src.cluster == nil {
+			if src.name == node {
+				return src.client.(*redis.Client), nil
+			}
+			continue
+		}
+		masters, err := src.masters(ctx)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("find masters of %s: %w", src.name, err))
+		}
+		for _, m := range masters {
+			if m.Options().Addr == node {
+				return m, nil
+			}
+		}
+	}
+	return nil, errors.Join(append(errs, errors.New("there is no such node now"))...)
+}
+
+// once is a command that is not sent again when the connection fails: repeating
+// one that was done would report that somebody else did it.
+type once struct{ *redis.Cmd }
+
+// NoRetry makes go-redis leave it at one attempt.
+func (once) NoRetry() bool { return true }
+
+type onceProcessor struct{ *redis.Client }
+
+func (p onceProcessor) Process(ctx context.Context, cmd redis.Cmder) error {
+	return p.Client.Process(ctx, once{cmd.(*redis.Cmd)})
+}
+
+// repairByScript uses the read-only way of running scripts for a dry run, where
+// there is one: the server itself sees to it then that nothing is written.
+func repairByScript(ctx context.Context, master *redis.Client, f *Finding, a Action, least time.Duration) (outcome RepairOutcome, ttl time.Duration, err error) {
+	commands := evalCommands()
+	if !a.dry {
+		commands = commands[1:]
+	}
+	act := "delete"
+	if !a.remove {
+		act = fmt.Sprint(a.after.Milliseconds())
+	}
+	wanted := int64(-1)
+	if least >= 0 {
+		wanted = least.Milliseconds()
+	}
+	for _, eval := range commands {
+		var reply any
+		reply, err = newScript(repairLua).run(ctx, onceProcessor{master}, eval, 1, f.Key, f.Type, f.identity, wanted, act, flag(a.dry))
+		if err == nil {
+			return parseRepair(reply)
+		}
+		if !isReply(err) || !refusedForGood(err) {
+			break
+		}
+	}
+	return "", never, err
+}
+
+func parseRepair(reply any) (RepairOutcome, time.Duration, error) {
+	parts, _ := reply.([]any)
+	if len(parts) != 2 {
+		return "", never, fmt.Errorf("%w: a repair has %d parts", ErrBadReply, len(parts))
+	}
+	word, ok1 := parts[0].(string)
+	pttl, ok2 := parts[1].(int64)
+	outcome, known := map[string]RepairOutcome{
+		"gone": RepairGone, "changed": RepairChanged, "would": RepairWouldDo, "done": RepairDone,
+	}[word]
+	if !ok1 || !ok2 || !known {
+		return "", never, fmt.Errorf("%w: a repair has parts of other types", ErrBadReply)
+	}
+	return outcome, ttlOf(pttl), nil
+}

@@ -1,0 +1,169 @@
+package scanner_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// TestRepairNeverTouchesAReplacement replaces each leaked lock by another holder's
+// while it is repaired, at every moment of it. The other holder must not notice.
+func TestRepairNeverTouchesAReplacement(t *testing.T) {
+	const keys = 400
+	f := startNodes(t, 1)
+	c := f.clients[0]
+	for way, client := range repairers(t, f) {
+		for _, action := range []scanner.Action{scanner.Delete(), scanner.Expire(time.Minute)} {
+			must(t, c.FlushAll(within(t)).Err())
+			for i := range keys {
+				set(t, c, fmt.Sprint("lock:", i), redsyncValue, 0)
+			}
+			s := newScanner(t, []redis.UniversalClient{client})
+			found := sweep(t, s).Findings
+			if len(found) != keys {
+				t.Fatalf("%d findings", len(found))
+			}
+			took := time.Duration(0)
+			for range 5 { // the last one finds connections made and scripts loaded
+				began := time.Now()
+				repair(t, s, found[0], action.DryRun(), scanner.RepairWouldDo)
+				took = time.Since(began)
+			}
+			outcomes := map[scanner.RepairOutcome]int{}
+			for _, finding := range found {
+				var wg sync.WaitGroup
+				wg.Go(func() {
+					// Anywhere within the repair, which is shorter than what a timer can do.
+					for began, wait := time.Now(), rand.N(2*took); time.Since(began) < wait; {
+						runtime.Gosched()
+					}
+					must(t, c.Set(within(t), finding.Key, "another-holders-value==", 0).Err())
+				})
+				r, err := s.Repair(within(t), finding, action)
+				must(t, err)
+				outcomes[r.Outcome]++
+				wg.Wait()
+				value, ttl := c.Get(within(t), finding.Key).Val(), c.PTTL(within(t), finding.Key).Val()
+				if value != "another-holders-value==" || ttl != -1 {
+					t.Fatalf("%s: %v, outcome %s: the new holder's lock is %q with TTL %v", way, action, r.Outcome, value, ttl)
+				}
+			}
+			t.Log(way, action, outcomes)
+			if outcomes[scanner.RepairDone] == 0 || outcomes[scanner.RepairChanged] == 0 {
+				t.Errorf("%s: %v: outcomes %v: the race was always won by the same side", way, action, outcomes)
+			}
+		}
+	}
+}
+
+// cutConn breaks, once when told to, in place of giving what the server answers.
+type cutConn struct {
+	net.Conn
+	cut *atomic.Bool
+}
+
+func (c cutConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if c.cut.CompareAndSwap(true, false) {
+		c.Conn.Close()
+		return 0, io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+// TestRepairIsNotSentTwice loses the answer to a repair that was done. Sent again
+// it would report that somebody else deleted the key.
+func TestRepairIsNotSentTwice(t *testing.T) {
+	f := startNodes(t, 1)
+	c := f.clients[0]
+	for _, rules := range [][]string{nil, {"-eval", "-evalsha"}} {
+		var cut atomic.Bool
+		must(t, c.Do(within(t), slices.Concat([]any{"acl", "setuser", "u", "reset", "on", "nopass", "~*", "&*", "+@all"}, toAny(rules))...).Err())
+		client := redis.NewClient(&redis.Options{Addr: f.servers[0].Addr(), Username: "u", Password: "x", Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			var d net.Dialer
+			conn, err := d.DialContext(ctx, network, addr)
+			return cutConn{conn, &cut}, err
+		}})
+		t.Cleanup(func() { _ = client.Close() })
+		set(t, c, "lock:leak", redsyncValue, 0)
+		s := newScanner(t, []redis.UniversalClient{client})
+		finding := find(t, sweep(t, s).Findings, scanner.NoTTL, "lock:leak")
+		repair(t, s, finding, scanner.Delete().DryRun(), scanner.RepairWouldDo)
+		must(t, c.ConfigResetStat(within(t)).Err())
+		cut.Store(true)
+		r, err := s.Repair(within(t), finding, scanner.Delete())
+		if failed, ok := errors.AsType[*scanner.RepairError](err); !ok || r.Outcome != "" || failed.Node != f.servers[0].Addr() || !strings.Contains(err.Error(), "lock:leak") {
+			t.Errorf("%s, %v; want a RepairError", r.Outcome, err)
+		}
+		if sent := timesSent(t, c, "evalsha"); sent != 1 {
+			t.Errorf("sent %d times", sent)
+		}
+		if rules == nil {
+			eventually(t, "the repair is done all the same", func() bool { return c.Exists(within(t), "lock:leak").Val() == 0 })
+			repair(t, s, finding, scanner.Delete(), scanner.RepairGone)
+		}
+	}
+}
+
+// timesSent counts calls of a command, also those that were refused.
+func timesSent(t testing.TB, c redis.Cmdable, command string) int {
+	t.Helper()
+	_, stats, _ := strings.Cut(c.Info(within(t), "commandstats").Val(), "cmdstat_"+command+":")
+	calls, rejected := 0, 0
+	_, err := fmt.Sscanf(stats, "calls=%d", &calls)
+	must(t, err)
+	_, stats, _ = strings.Cut(stats, "rejected_calls=")
+	_, err = fmt.Sscanf(stats, "%d", &rejected)
+	must(t, err)
+	return calls + rejected
+}
+
+func toAny(texts []string) (all []any) {
+	for _, s := range texts {
+		all = append(all, s)
+	}
+	return all
+}
+
+// TestRepairACLSuffices gives a user no more than the documented rules; with less,
+// the error says where to look.
+func TestRepairACLSuffices(t *testing.T) {
+	f := startNodes(t, 1)
+	c := f.clients[0]
+	for _, less := range []string{"", "+eval", "+pexpire"} {
+		rules := slices.DeleteFunc(append(scanner.ListACL(), scanner.RepairACL()...), func(rule string) bool {
+			return less != "" && strings.HasPrefix(rule, less) && !strings.Contains(rule, "_ro")
+		})
+		must(t, c.FlushAll(within(t)).Err())
+		must(t, c.ScriptFlush(within(t)).Err())
+		plant(t, c, time.Now())
+		s := newScanner(t, []redis.UniversalClient{aclClient(t, f.servers[0].Addr(), c, rules)})
+		report := sweep(t, s)
+		for _, key := range []string{"lock:redsync:leak", "lock:redisson:leak"} {
+			finding := find(t, report.Findings, scanner.NoTTL, key)
+			repair(t, s, finding, scanner.Expire(time.Hour).DryRun(), scanner.RepairWouldDo)
+			r, err := s.Repair(within(t), finding, scanner.Expire(time.Hour))
+			if less == "+pexpire" {
+				if !strings.Contains(fmt.Sprint(err), "RepairACL") || strings.Contains(fmt.Sprint(err), redsyncValue) {
+					t.Errorf("without %s: %s, %v", less, r.Outcome, err)
+				}
+			} else if err != nil || r.Outcome != scanner.RepairDone {
+				t.Errorf("without %q: %s, %v", less, r.Outcome, err)
+			}
+		}
+	}
+}

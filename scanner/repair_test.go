@@ -1,0 +1,271 @@
+package scanner_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// repairers are the two ways to repair: by script, and by WATCH where the server
+// runs no scripts for this user.
+func repairers(t *testing.T, f *nodes) map[string]redis.UniversalClient {
+	var rules []string
+	for _, rule := range append(scanner.ListACL(), scanner.RepairACL()...) {
+		if !strings.Contains(rule, "eval") {
+			rules = append(rules, rule)
+		}
+	}
+	return map[string]redis.UniversalClient{"script": f.clients[0], "watch": aclClient(t, f.servers[0].Addr(), f.clients[0], rules)}
+}
+
+func repair(t testing.TB, s *scanner.Scanner, f scanner.Finding, a scanner.Action, want scanner.RepairOutcome) scanner.Repaired {
+	t.Helper()
+	r, err := s.Repair(within(t), f, a)
+	if err != nil || r.Outcome != want {
+		t.Errorf("%v of %s %s: %s, %v; want %s", a, f.Class, scanner.KeyText(f.Key), r.Outcome, err, want)
+	}
+	return r
+}
+
+// TestRepairEverything repairs whatever is wrong with locks of every format: dry
+// first, then really, then again.
+func TestRepairEverything(t *testing.T) {
+	f := startNodes(t, 1)
+	c := f.clients[0]
+	for way, client := range repairers(t, f) {
+		for _, action := range []scanner.Action{scanner.Delete(), scanner.Expire(10 * time.Second)} {
+			must(t, c.FlushAll(within(t)).Err())
+			plant(t, c, time.Now())
+			s := newScanner(t, []redis.UniversalClient{client})
+			report := sweep(t, s)
+			wantFindings(t, way, report.Findings, planted()...)
+			done := map[string]bool{}
+			for _, finding := range report.Findings {
+				if finding.Class == scanner.ForeignType {
+					if _, err := s.Repair(within(t), finding, action); !errors.Is(err, scanner.ErrNotRepairable) {
+						t.Errorf("%s: %v of a foreign type: %v", way, action, err)
+					}
+					continue
+				}
+				if done[finding.Key] {
+					continue // two findings of one key
+				}
+				done[finding.Key] = true
+				before := c.PTTL(within(t), finding.Key).Val()
+				repair(t, s, finding, action.DryRun(), scanner.RepairWouldDo)
+				if after := c.PTTL(within(t), finding.Key).Val(); before < 0 && after != before || after < before-time.Minute {
+					t.Errorf("%s: a dry run of %v changed %q: PTTL %v to %v", way, action, finding.Key, before, after)
+				}
+				repair(t, s, finding, action, scanner.RepairDone)
+				ttl := c.PTTL(within(t), finding.Key).Val()
+				if action == scanner.Delete() {
+					repair(t, s, finding, action, scanner.RepairGone)
+					if ttl != -2 {
+						t.Errorf("%s: %q was not deleted", way, finding.Key)
+					}
+				} else {
+					repair(t, s, finding, action, scanner.RepairChanged)
+					if ttl <= 0 || ttl > 10*time.Second {
+						t.Errorf("%s: %q expires in %v", way, finding.Key, ttl)
+					}
+				}
+			}
+			if len(done) != 21 {
+				t.Errorf("%s: %d keys were repaired, want 21", way, len(done))
+			}
+			if n := c.Exists(within(t), "lock:list", "lockscope:fence:{1}", "other:1", "lock:redsync:ok", "lock:profile").Val(); n != 5 {
+				t.Errorf("%s: %d of 5 bystanders are left", way, n)
+			}
+		}
+	}
+}
+
+// TestRepairComparesAll changes one thing at a time between finding and repair.
+func TestRepairComparesAll(t *testing.T) {
+	f := startNodes(t, 1)
+	c := f.clients[0]
+	since := time.Now().Add(-3 * time.Hour)
+	for way, client := range repairers(t, f) {
+		for name, test := range map[string]struct {
+			key    string
+			change func(key string) error
+			action scanner.Action
+			want   scanner.RepairOutcome
+		}{
+			"nothing":       {"leak", func(string) error { return nil }, scanner.Delete(), scanner.RepairDone},
+			"gone":          {"leak", func(k string) error { return c.Del(within(t), k).Err() }, scanner.Delete(), scanner.RepairGone},
+			"other value":   {"leak", func(k string) error { return c.Set(within(t), k, redislockVal[:len(redsyncValue)], 0).Err() }, scanner.Delete(), scanner.RepairChanged},
+			"longer value":  {"leak", func(k string) error { return c.Append(within(t), k, "x").Err() }, scanner.Delete(), scanner.RepairChanged},
+			"got a TTL":     {"leak", func(k string) error { return c.Expire(within(t), k, time.Hour).Err() }, scanner.Delete(), scanner.RepairChanged},
+			"other type":    {"leak", func(k string) error { c.Del(within(t), k); return c.RPush(within(t), k, "x").Err() }, scanner.Delete(), scanner.RepairChanged},
+			"renewed":       {"zombie", func(k string) error { return c.Expire(within(t), k, 30*time.Minute).Err() }, scanner.Delete(), scanner.RepairDone},
+			"shortened":     {"zombie", func(k string) error { return c.Expire(within(t), k, 10*time.Second).Err() }, scanner.Delete(), scanner.RepairChanged},
+			"lost its TTL":  {"zombie", func(k string) error { return c.Persist(within(t), k).Err() }, scanner.Delete(), scanner.RepairChanged},
+			"ends sooner":   {"zombie", func(string) error { return nil }, scanner.Expire(2 * time.Hour), scanner.RepairChanged},
+			"hash same":     {"hash", func(string) error { return nil }, scanner.Delete(), scanner.RepairDone},
+			"hash re-entry": {"hash", func(k string) error { return c.HIncrBy(within(t), k, redissonID+":42", 1).Err() }, scanner.Delete(), scanner.RepairDone},
+			"hash holder": {"hash", func(k string) error {
+				c.Del(within(t), k)
+				return c.HSet(within(t), k, redissonID+":43", 1).Err()
+			}, scanner.Delete(), scanner.RepairChanged},
+			"hash grown": {"hash", func(k string) error { return c.HSet(within(t), k, manyFields(30)...).Err() }, scanner.Delete(), scanner.RepairChanged},
+		} {
+			must(t, c.FlushAll(within(t)).Err())
+			set(t, c, "lock:leak", redsyncValue, 0)
+			set(t, c, "lock:zombie", lockscopeValue(token, since), 20*time.Minute)
+			must(t, c.HSet(within(t), "lock:hash", redissonID+":42", 1, redissonID+":7", 1, "mode", "read").Err())
+			s := newScanner(t, []redis.UniversalClient{client})
+			class := scanner.NoTTL
+			if test.key == "zombie" {
+				class = scanner.HeldTooLong
+			}
+			finding := find(t, sweep(t, s).Findings, class, "lock:"+test.key)
+			must(t, test.change(finding.Key))
+			before, _ := c.Dump(within(t), finding.Key).Result()
+			r, err := s.Repair(within(t), finding, test.action)
+			if err != nil || r.Outcome != test.want {
+				t.Errorf("%s: %s: %s, %v; want %s", way, name, r.Outcome, err, test.want)
+			}
+			if after, _ := c.Dump(within(t), finding.Key).Result(); test.want != scanner.RepairDone && after != before {
+				t.Errorf("%s: %s: the key was touched", way, name)
+			}
+		}
+	}
+}
+
+func TestRepairRefuses(t *testing.T) {
+	f := startNodes(t, 2)
+	c := f.clients[0]
+	set(t, c, "lock:leak", redsyncValue, 0)
+	set(t, c, "lockscope:fence:{1}", "99", 0)
+	set(t, c, "other", redsyncValue, 0)
+	s := newScanner(t, f.clients)
+	own := find(t, sweep(t, s).Findings, scanner.NoTTL, "lock:leak")
+	other := newScanner(t, f.clients)
+	everything := newScanner(t, f.clients, scanner.WithPattern("*"))
+	wide := find(t, sweep(t, everything).Findings, scanner.NoTTL, "other")
+	forged := scanner.Finding{Class: scanner.NoTTL, Node: own.Node, Key: own.Key, Type: "string", TTL: -1, Confirmed: true}
+	elsewhere, helper := own, own
+	elsewhere.Node = f.servers[1].Addr()
+	helper.Key = "lockscope:fence:{1}"
+	for name, test := range map[string]struct {
+		s    *scanner.Scanner
+		f    scanner.Finding
+		a    scanner.Action
+		want error
+	}{
+		"another scanner's":   {other, own, scanner.Delete(), scanner.ErrNotConfirmed},
+		"forged":              {s, forged, scanner.Delete(), scanner.ErrNotRepairable},
+		"empty":               {s, scanner.Finding{}, scanner.Delete(), scanner.ErrNotRepairable},
+		"another node's":      {s, elsewhere, scanner.Delete(), scanner.ErrNotConfirmed},
+		"helper key":          {everything, helper, scanner.Delete(), scanner.ErrNotRepairable},
+		"outside the pattern": {s, wide, scanner.Delete(), scanner.ErrNotRepairable},
+		"no action":           {s, own, scanner.Action{}, scanner.ErrInvalidAction},
+		"expire at once":      {s, own, scanner.Expire(0), scanner.ErrInvalidAction},
+		"expire before":       {s, own, scanner.Expire(-time.Hour), scanner.ErrInvalidAction},
+	} {
+		r, err := test.s.Repair(within(t), test.f, test.a)
+		if failed, ok := errors.AsType[*scanner.RepairError](err); !errors.Is(err, test.want) || !ok || failed.Key != test.f.Key || r.Outcome != "" {
+			t.Errorf("%s: %s, %v; want %v", name, r.Outcome, err, test.want)
+		}
+	}
+	must(t, s.Close())
+	if _, err := s.Repair(within(t), own, scanner.Delete()); !errors.Is(err, scanner.ErrClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+	if n := c.Exists(within(t), "lock:leak", "lockscope:fence:{1}", "other").Val(); n != 3 {
+		t.Errorf("%d of 3 keys are left", n)
+	}
+}
+
+func TestRepairPendingIsRefused(t *testing.T) {
+	f := startNodes(t, 1)
+	set(t, f.clients[0], "lock:leak", redsyncValue, 0)
+	s := newScanner(t, f.clients, scanner.WithConfirmAfter(time.Hour), scanner.WithDeadline(2*time.Hour))
+	ctx := within(t)
+	short, stop := context.WithTimeout(ctx, 2*time.Second)
+	defer stop()
+	report, _ := s.Sweep(short)
+	pending := find(t, report.Pending, scanner.NoTTL, "lock:leak")
+	pending.Confirmed = true
+	if _, err := s.Repair(ctx, pending, scanner.Delete()); !errors.Is(err, scanner.ErrNotConfirmed) {
+		t.Errorf("%v, want ErrNotConfirmed", err)
+	}
+}
+
+// TestRepairInACluster repairs keys on each master.
+func TestRepairInACluster(t *testing.T) {
+	procs := locktest.Cluster(t, 3)
+	c := redis.NewClusterClient(&redis.ClusterOptions{Addrs: procs.Addrs()})
+	t.Cleanup(func() { _ = c.Close() })
+	rules := append(scanner.ListACL(), scanner.RepairACL()...)
+	for _, addr := range procs.Addrs() {
+		admin := redis.NewClient(&redis.Options{Addr: addr})
+		aclClient(t, addr, admin, rules)
+		must(t, admin.Close())
+	}
+	limited := redis.NewClusterClient(&redis.ClusterOptions{Addrs: procs.Addrs(), Username: "scanner", Password: "acl-secret"})
+	t.Cleanup(func() { _ = limited.Close() })
+	s := newScanner(t, []redis.UniversalClient{limited})
+	keys := []string{"lock:bin\x00\xff\r\n", "lock:{tag}", "lock:{", "lock:é"}
+	for i := range 30 {
+		keys = append(keys, fmt.Sprint("lock:", i))
+	}
+	for _, key := range keys {
+		set(t, c, key, redsyncValue, 0)
+	}
+	report := sweep(t, s)
+	if len(report.Findings) != len(keys) || len(report.Nodes) != 3 {
+		t.Fatalf("%d findings on %d nodes", len(report.Findings), len(report.Nodes))
+	}
+	for i, finding := range report.Findings {
+		action := []scanner.Action{scanner.Delete(), scanner.Expire(time.Hour)}[i%2]
+		repair(t, s, finding, action.DryRun(), scanner.RepairWouldDo)
+		repair(t, s, finding, action, scanner.RepairDone)
+	}
+	if report := sweep(t, s); len(report.Findings) != 0 || len(report.Resolved) != len(keys) {
+		t.Errorf("afterwards %v, resolved %d", brief(report.Findings), len(report.Resolved))
+	}
+}
+
+func TestRepairIsLoggedAndActionsAreText(t *testing.T) {
+	f := startNodes(t, 1)
+	key := "lock:\x1b[31m" + strings.Repeat("k", 10_000)
+	set(t, f.clients[0], key, lockscopeValue(token, time.Now()), 0)
+	var log bytes.Buffer
+	s := newScanner(t, f.clients, scanner.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+	finding := find(t, sweep(t, s).Findings, scanner.NoTTL, key)
+	log.Reset()
+	action, err := scanner.ParseAction("expire=90m")
+	must(t, err)
+	repair(t, s, finding, action.DryRun(), scanner.RepairWouldDo)
+	_, err = s.Repair(within(t), finding, scanner.Action{})
+	for _, want := range []string{`action="expire=1h30m0s (dry run)"`, "outcome=would_do", "node=" + f.servers[0].Addr(), "class=no_ttl", "lock not repaired"} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log has no %s: %s", want, log.String())
+		}
+	}
+	for _, text := range []string{log.String(), err.Error()} {
+		if strings.Contains(text, token) || strings.Contains(text, "\x1b") || len(text) > 4000 {
+			t.Errorf("shows too much: %.4000q", text)
+		}
+	}
+	for _, bad := range []string{"", "expire", "expire=", "expire=x", "expire=-1s", "expire=0", "Delete", "delete=1h"} {
+		if a, err := scanner.ParseAction(bad); !errors.Is(err, scanner.ErrInvalidAction) {
+			t.Errorf("ParseAction(%q) = %v, %v", bad, a, err)
+		}
+	}
+	if a, err := scanner.ParseAction("delete"); err != nil || a != scanner.Delete() || a.String() != "delete" {
+		t.Errorf("ParseAction(delete) = %v, %v", a, err)
+	}
+}

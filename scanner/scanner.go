@@ -1,0 +1,113 @@
+package scanner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Scanner looks for leaked locks. It is safe for concurrent use.
+type Scanner struct {
+	cfg     config
+	scripts *scripts
+	sources []*source
+	// closeClients closes the clients Open made; nil if they are the caller's.
+	closeClients func() error
+
+	turn   chan struct{}   // holds one element while nobody sweeps
+	life   context.Context // ends with Close
+	end    context.CancelCauseFunc
+	loop   loop
+	totals totals
+
+	closeOnce sync.Once
+	closeErr  error
+
+	// Of whose turn it is.
+	ledger *ledger
+}
+
+// New makes a Scanner on the given clients. Each client is one independent server,
+// the way a Redlock has them: several unrelated servers want a Scanner each, or
+// [WithChecks] without [Orphan]. A Sentinel failover client counts as one; so does
+// a cluster client, whose masters are reported as nodes of their own. It connects
+// to nothing yet.
+//
+// The Scanner opens connections of its own, at most two a server, with the
+// clients' addresses, credentials, TLS and dialers, but without their hooks. The
+// clients stay as they are, and the caller's to close.
+func New(clients []redis.UniversalClient, opts ...Option) (*Scanner, error) {
+	cfg, err := newConfig(len(clients), opts)
+	if err != nil {
+		return nil, err
+	}
+	sources, err := newSources(clients, &cfg)
+	if err != nil {
+		return nil, err
+	}
+	s := &Scanner{
+		cfg: cfg, scripts: newScripts(), sources: sources,
+		turn: make(chan struct{}, 1),
+		loop: loop{done: make(chan struct{})},
+	}
+	s.ledger = newLedger(cfg.maxFindings)
+	s.life, s.end = context.WithCancelCause(context.Background())
+	s.turn <- struct{}{}
+	return s, nil
+}
+
+// Sweep looks at every lock of every node once, and again at what it finds wrong
+// after the grace of [WithConfirmAfter]. It is all that Start does in a loop.
+//
+// There is a report in any case. The error joins those of the nodes, a
+// [*NodeError] each, and those of notifiers; the other nodes are reported all the
+// same. Once ctx or the deadline ends, the report is what is known by then, with
+// Truncated nodes; if ctx ended, its error is joined.
+//
+// One sweep runs at a time: a further call waits its turn for as long as its ctx
+// lasts. After Close it fails with [ErrClosed].
+func (s *Scanner) Sweep(ctx context.Context) (Report, error) {
+	report := Report{Started: s.cfg.now()}
+	select {
+	case <-s.turn:
+	case <-s.life.Done():
+		return report, ErrClosed
+	case <-ctx.Done():
+		return report, fmt.Errorf("scanner: another sweep is under way: %w", ctx.Err())
+	}
+	defer func() { s.turn <- struct{}{} }()
+	if s.life.Err() != nil {
+		return report, ErrClosed
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(s.life, func() { cancel(ErrClosed) })()
+	return s.sweep(ctx)
+}
+
+// Snapshot returns what a collector of metrics needs. The caller may keep it, and
+// must not change what it shares with other snapshots.
+func (s *Scanner) Snapshot() Snapshot { return s.totals.snapshot() }
+
+// Close stops the loop, ends a sweep under way, waits for both and closes the
+// Scanner's own connections. Further calls return the first one's result.
+func (s *Scanner) Close() error {
+	s.closeOnce.Do(func() {
+		s.end(ErrClosed)
+		s.Stop()
+		<-s.turn
+		defer func() { s.turn <- struct{}{} }()
+		var errs []error
+		for _, src := range s.sources {
+			errs = append(errs, src.close())
+		}
+		if s.closeClients != nil {
+			errs = append(errs, s.closeClients())
+		}
+		s.closeErr = errors.Join(errs...)
+	})
+	return s.closeErr
+}

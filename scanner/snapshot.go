@@ -1,0 +1,93 @@
+package scanner
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// durationBuckets are upper bounds in seconds.
+func durationBuckets() []float64 { return []float64{.01, .1, .5, 1, 5, 15, 60, 300} }
+
+// totals adds up the sweeps.
+type totals struct {
+	mu      sync.Mutex
+	last    Report
+	standby bool
+	nodes   map[string]NodeTotals
+}
+
+// add takes a report, which is not changed any more.
+func (t *totals) add(r *Report) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.standby = r.Standby
+	if r.Standby {
+		return
+	}
+	t.last = *r
+	if t.nodes == nil {
+		t.nodes = make(map[string]NodeTotals)
+	}
+	for i := range r.Nodes {
+		n := &r.Nodes[i]
+		t.nodes[n.Node] = t.nodes[n.Node].after(n, r)
+	}
+}
+
+// after returns the totals after one more sweep of the node.
+func (t NodeTotals) after(n *NodeReport, r *Report) NodeTotals {
+	end := r.Started.Add(r.Took)
+	t.Node, t.Up, t.Truncated = n.Node, n.Err == nil, n.Truncated
+	t.Counts = maps.Clone(n.Counts)
+	t.Leaked, t.Overlong = n.Counts[NoTTL], n.Counts[LongTTL]
+	t.OldestLeak = 0
+	for _, f := range r.Findings {
+		if f.Node == n.Node && f.Class == NoTTL {
+			t.OldestLeak = max(t.OldestLeak, end.Sub(f.FirstSeen))
+		}
+	}
+	t.Passes++
+	if n.Err != nil {
+		t.PassFailures++
+	} else if !n.Truncated {
+		t.LastSuccess = end
+		if n.Path != PathShortcut {
+			t.Locks = n.Locks
+		}
+	}
+	t.Examined += uint64(n.Examined)
+	t.Calls += uint64(n.Calls)
+	t.Durations = t.Durations.after(n.Took)
+	return t
+}
+
+func (d Durations) after(took time.Duration) Durations {
+	d.Count++
+	d.Sum += took
+	buckets := make(map[float64]uint64, len(d.Buckets))
+	for _, bound := range durationBuckets() {
+		buckets[bound] = d.Buckets[bound]
+		if took.Seconds() <= bound {
+			buckets[bound]++
+		}
+	}
+	d.Buckets = buckets
+	return d
+}
+
+// drop forgets nodes that are no more.
+func (t *totals) drop(gone func(node string) bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	maps.DeleteFunc(t.nodes, func(node string, _ NodeTotals) bool { return gone(node) })
+}
+
+func (t *totals) snapshot() Snapshot {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	nodes := slices.SortedFunc(maps.Values(t.nodes), func(a, b NodeTotals) int { return strings.Compare(a.Node, b.Node) })
+	return Snapshot{Last: t.last, Nodes: nodes, Standby: t.standby}
+}
