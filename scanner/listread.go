@@ -120,8 +120,12 @@ func (s *listed) fail(ctx context.Context, node int, op string, err error) {
 }
 
 func (l *lister) readAll(ctx context.Context) {
+	passes := make([]*listPass, len(l.sources))
+	for i := range passes {
+		passes[i] = &listPass{lister: l, index: i, peers: l.peers()}
+	}
 	l.eachSource(func(i int, src *listed) {
-		p := &listPass{lister: l, index: i, peers: l.peers()}
+		p := passes[i]
 		for at, t := range src.targets {
 			if page := src.first[at]; page != nil {
 				src.first[at] = nil

@@ -22,33 +22,34 @@ type heads struct{ own, others head }
 // the lease held here, or else for whomever the caller that contends for all of
 // them waits for. Of a Locker that calls no hooks it is only known that it cannot
 // give away what it has given.
-func (b *Board) blockerOf(m *lease, v view, known queues, now time.Time) *Blocker {
+func blockerOf(m *lease, v view, known queues, now time.Time) *Blocker {
 	contends := v.hooked && v.doing != lock.WaitLocal
 	if contends && v.blocker == nil {
 		return nil
 	}
 	h := known.of(m)
-	blocker := b.heldHere(h.own.holder, now)
+	me := m.owner.instance
+	blocker := heldHere(h.own.holder, me, now)
 	switch {
 	case blocker != nil || !v.hooked:
 		return blocker
 	case contends:
-		return b.heldElsewhere(v.blocker, v.toldAt, now)
+		return heldElsewhere(v.blocker, v.toldAt, me, now)
 	}
-	return b.aheadOfQueue(h, now)
+	return aheadOfQueue(h, me, now)
 }
 
 // aheadOfQueue is whom a whole queue waits for while its own locker holds nothing.
 // What its own callers were told goes before what other lockers of the Board have
 // of the same name.
-func (b *Board) aheadOfQueue(h heads, now time.Time) *Blocker {
-	if blocker := b.heldElsewhere(h.own.blocker, h.own.toldAt, now); blocker != nil {
+func aheadOfQueue(h heads, me string, now time.Time) *Blocker {
+	if blocker := heldElsewhere(h.own.blocker, h.own.toldAt, me, now); blocker != nil {
 		return blocker
 	}
-	if blocker := b.heldHere(h.others.holder, now); blocker != nil {
+	if blocker := heldHere(h.others.holder, me, now); blocker != nil {
 		return blocker
 	}
-	return b.heldElsewhere(h.others.blocker, h.others.toldAt, now)
+	return heldElsewhere(h.others.blocker, h.others.toldAt, me, now)
 }
 
 func (q queues) of(m *lease) heads {
@@ -98,28 +99,28 @@ func (h *head) contends(x *lease) {
 	}
 }
 
-// heldHere is nil for a lease that has ended, and for none.
-func (b *Board) heldHere(m *lease, now time.Time) (blocker *Blocker) {
+// heldHere describes a lease of this Board to a waiter that is called me; nil for a lease that has ended, and for none.
+func heldHere(m *lease, me string, now time.Time) (blocker *Blocker) {
 	if m == nil {
 		return nil
 	}
-	h, ok := m.tell(now, b.cfg.instance)
+	h, ok := m.tell(now)
 	if !ok {
 		return nil
 	}
 	return &Blocker{
-		Holder: h.Holder, Here: true, Age: &h.Age, Remaining: h.Validity,
+		Holder: h.Holder, Here: h.Holder == me, Age: &h.Age, Remaining: h.Validity,
 		NeverExpires: h.Validity == nil, TraceID: h.TraceID,
 	}
 }
 
 // heldElsewhere is what a refusal tells, as it was told a while ago.
-func (b *Board) heldElsewhere(held *lock.HeldError, toldAt, now time.Time) *Blocker {
+func heldElsewhere(held *lock.HeldError, toldAt time.Time, me string, now time.Time) *Blocker {
 	if held == nil {
 		return nil
 	}
 	blocker := &Blocker{
-		Holder: clip(held.Holder.Instance, maxName), Here: held.Holder.Instance == b.cfg.instance,
+		Holder: clip(held.Holder.Instance, maxName), Here: held.Holder.Instance == me,
 		NeverExpires: held.Remaining < 0, HandedOver: held.HandedOver, TraceID: traceOf(held.Holder.Traceparent),
 	}
 	if !held.Holder.Since.IsZero() {

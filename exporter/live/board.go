@@ -45,11 +45,16 @@ func New(opts ...Option) (*Board, error) {
 // Wrap returns a Locker that behaves as next does and records on b. Several
 // lockers may record on one Board; one Locker should be wrapped once. Over a nil
 // next every Acquire fails with ErrInvalidOption.
-func (b *Board) Wrap(next lock.Locker) lock.Locker {
+func (b *Board) Wrap(next lock.Locker, opts ...WrapOption) lock.Locker {
 	if next == nil {
 		next = missing{}
 	}
-	l := &locker{board: b, next: next}
+	l := &locker{board: b, next: next, instance: b.cfg.instance}
+	for _, opt := range opts {
+		if opt != nil {
+			opt(l)
+		}
+	}
 	l.hooks = l.newHooks()
 	l.told = lock.WithTrace(context.Background(), l.hooks)
 	return l

@@ -11,9 +11,10 @@ import (
 
 // locker records on a Board what another Locker does.
 type locker struct {
-	board *Board
-	next  lock.Locker
-	hooks *lock.Trace
+	board    *Board
+	next     lock.Locker
+	instance string
+	hooks    *lock.Trace
 	// told is an empty context in which hooks is installed: it knows the key of
 	// a value whose type is not exported.
 	told context.Context

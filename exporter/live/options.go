@@ -64,6 +64,19 @@ func WithSlowest(n int) Option { return func(c *config) { c.slowest = n } }
 // most, instead of 200: from 1 to 10,000. Further ones are counted as omitted.
 func WithMaxShown(n int) Option { return func(c *config) { c.maxShown = n } }
 
+// WrapOption configures one Locker of a Board.
+type WrapOption func(*locker)
+
+// As names who holds and waits through this Locker, instead of the Board's
+// instance: for a process that plays several. An empty name is ignored.
+func As(instance string) WrapOption {
+	return func(l *locker) {
+		if instance != "" {
+			l.instance = storedName(instance)
+		}
+	}
+}
+
 func newConfig(opts []Option) (config, error) {
 	c := config{instance: defaultInstance(), window: DefaultWindow, slowest: DefaultSlowest, maxShown: DefaultMaxShown}
 	for _, opt := range opts {

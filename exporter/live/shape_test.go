@@ -224,3 +224,28 @@ func TestImports(t *testing.T) {
 		t.Errorf("%d imports: the check looks at nothing", len(imports))
 	}
 }
+
+// TestAs plays two processes on one Board.
+func TestAs(t *testing.T) {
+	fakes := locktest.NewFakes(t, 3)
+	board := newBoard(t, live.WithInstance("host"))
+	a, b := board.Wrap(fakes(t), live.As("a|1")), board.Wrap(fakes(t), live.As("b/2"), nil)
+	lease, err := a.Acquire(t.Context(), "job")
+	must(t, err)
+	waiting := acquireAsync(t.Context(), b, "job")
+	var s live.State
+	eventually(t, "it waits for the other", func() bool {
+		s = state(board)
+		return len(s.Waiting) == 1 && s.Waiting[0].Blocker != nil
+	})
+	if h := s.Held[0]; h.Holder != "a_1" {
+		t.Errorf("held by %q", h.Holder)
+	}
+	if w := s.Waiting[0]; w.Instance != "b/2" || w.Blocker.Here {
+		t.Errorf("waiter %+v, blocker %+v", w, w.Blocker)
+	}
+	must(t, lease.Release(t.Context()))
+	got := <-waiting
+	must(t, got.err)
+	must(t, got.lease.Release(t.Context()))
+}

@@ -73,7 +73,7 @@ func (b *Board) holders(ctx context.Context, all crowd, now time.Time) (held []H
 		if ctx.Err() != nil {
 			return held, all.n - i
 		}
-		if h, ok := m.tell(now, b.cfg.instance); ok {
+		if h, ok := m.tell(now); ok {
 			held = append(held, h)
 		}
 	}
@@ -81,13 +81,13 @@ func (b *Board) holders(ctx context.Context, all crowd, now time.Time) (held []H
 }
 
 // tell describes a held lease; ok is false if it has ended and is about to leave.
-func (m *lease) tell(now time.Time, instance string) (h Held, ok bool) {
+func (m *lease) tell(now time.Time) (h Held, ok bool) {
 	defer contain()
 	if m.next.Context().Err() != nil {
 		return h, false
 	}
 	h = Held{
-		Resource: clip(m.resource, maxResource), Holder: instance, Age: m.age(now).Seconds(),
+		Resource: clip(m.resource, maxResource), Holder: m.owner.instance, Age: m.age(now).Seconds(),
 		Validity: m.validity(), Fence: m.next.Fence(),
 	}
 	m.mu.Lock()
@@ -116,8 +116,9 @@ func (b *Board) waiters(ctx context.Context, all crowd, now time.Time) (waiting 
 		}
 		view := m.view()
 		w := view.tell(now)
+		w.Instance = m.owner.instance
 		w.Resource, w.For = clip(m.resource, maxResource), max(now.Sub(m.began), 0).Seconds()
-		w.Blocker = b.blockerOf(m, view, known, now)
+		w.Blocker = blockerOf(m, view, known, now)
 		waiting = append(waiting, w)
 	}
 	return waiting, all.n - len(all.oldest)

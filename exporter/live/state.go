@@ -36,6 +36,7 @@ type Held struct {
 // Waiter is one Acquire that has not ended.
 type Waiter struct {
 	Resource string   `json:"resource"`
+	Instance string   `json:"instance"` // who waits
 	For      float64  `json:"for_seconds"`
 	Kind     string   `json:"kind"` // attempt, or a lock.WaitKind
 	Attempts int      `json:"attempts"`
@@ -48,7 +49,7 @@ type Waiter struct {
 // Blocker is who a Waiter waits for.
 type Blocker struct {
 	Holder       string   `json:"holder"` // instance; empty if the lock's value does not tell
-	Here         bool     `json:"here"`   // it is this process
+	Here         bool     `json:"here"`   // it has the waiter's name
 	Age          *float64 `json:"age_seconds,omitempty"`
 	Remaining    *float64 `json:"remaining_seconds,omitempty"` // at most, unless renewed
 	NeverExpires bool     `json:"never_expires,omitempty"`

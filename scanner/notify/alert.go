@@ -88,7 +88,7 @@ func (c *config) labelsFor(f scanner.Finding) map[string]string {
 	labels[labelSeverity] = c.severityOf(f.Class)
 	labels[labelNode] = clipUnique(valid(f.Node), maxLabel)
 	labels[labelClass] = string(f.Class)
-	labels[labelLock] = clip(scanner.KeyText(f.Key), maxLabel)
+	labels[labelLock] = clipUnique(scanner.KeyText(f.Key), maxLabel)
 	if c.instance != "" {
 		labels[labelInstance] = valid(c.instance)
 	}
