@@ -50,6 +50,7 @@
 //	distributed_lock_scanner_keys_examined_total             counter    redis_node
 //	distributed_lock_scanner_scan_calls_total                counter    redis_node
 //	distributed_lock_scanner_truncated                       gauge      redis_node
+//	distributed_lock_scanner_standby                         gauge
 //
 // Those of the scanner come from its last sweep, not from a look at Redis during the
 // scrape: distributed_lock_scanner_last_success_timestamp_seconds tells how fresh

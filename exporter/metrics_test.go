@@ -33,7 +33,7 @@ func locked(t testing.TB, resources []string, opts ...instrument.Option) *promet
 	registry := prometheus.NewRegistry()
 	tp := sdktrace.NewTracerProvider()
 	opts = append([]instrument.Option{instrument.WithRegisterer(registry), instrument.WithTracerProvider(tp)}, opts...)
-	locker, err := instrument.Wrap(locktest.NewFakes(t, 3)(t), opts...)
+	locker, err := instrument.Wrap(locktest.NewFakes(t, 3, lock.WithNodeTimeout(2*time.Second))(t), opts...)
 	must(t, err)
 	for _, r := range resources {
 		must(t, lock.Do(t.Context(), locker, r, func(context.Context, lock.Lease) error { return nil }))

@@ -31,7 +31,7 @@ type scanCollector struct {
 	leaks  int
 	nodes  []nodeMetric
 
-	duration, findings, omitted, leak *prometheus.Desc
+	duration, findings, omitted, standby, leak *prometheus.Desc
 }
 
 // NewScanCollector makes a collector of what s has found. It looks at the snapshot
@@ -44,6 +44,7 @@ func NewScanCollector(s Snapshotter, opts ...ScanOption) prometheus.Collector {
 		duration: desc("pass_duration_seconds", "Time a sweep of the node took, failed ones included.", "redis_node"),
 		findings: desc("findings", "Confirmed findings of the last sweep, by class."+cached, "redis_node", "class"),
 		omitted:  desc("findings_omitted", "Findings of the last sweep that were counted but not kept because there were too many."+cached),
+		standby:  desc("standby", "Whether this process left its last sweep to another one, which holds the scanner's lock."),
 		leak:     desc("leaked_lock_info", "Always 1; one series for each of the worst confirmed locks without a TTL."+cached, "redis_node", "key"),
 	}
 	for _, opt := range opts {
@@ -123,6 +124,7 @@ func (c *scanCollector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- c.duration
 	ch <- c.findings
 	ch <- c.omitted
+	ch <- c.standby
 	if c.leaks > 0 {
 		ch <- c.leak
 	}
@@ -148,6 +150,7 @@ func (c *scanCollector) Collect(ch chan<- prometheus.Metric) {
 		}
 	}
 	ch <- prometheus.MustNewConstMetric(c.omitted, prometheus.GaugeValue, float64(s.Last.Overflow))
+	ch <- prometheus.MustNewConstMetric(c.standby, prometheus.GaugeValue, boolean(s.Standby))
 	c.collectLeaks(ch, s.Last.Findings)
 }
 

@@ -65,3 +65,13 @@ func TestBadReplies(t *testing.T) {
 		}
 	}
 }
+
+func TestErrorsDoNotQuote(t *testing.T) {
+	quoting := serverReply("ERR unknown command 'evalsha', with args beginning with: 'hash' '1' 'lock:secret' ")
+	if got := safe(fmt.Errorf("wrapped: %w", quoting)).Error(); got != "ERR unknown command 'evalsha'" {
+		t.Errorf("%q", got)
+	}
+	if plain := serverReply("LOADING"); safe(plain) != error(plain) {
+		t.Error("an error that quotes nothing was changed")
+	}
+}

@@ -170,7 +170,7 @@ func TestOrphanInTheMaking(t *testing.T) {
 	put(0)
 	s := newScanner(t, f.clients, scanner.WithConfirmAfter(time.Second),
 		scanner.WithProgress(func(p scanner.Progress) {
-			if p.Done {
+			if p.Done && p.Node == f.servers[0].Addr() {
 				put(1)
 			}
 		}))

@@ -67,7 +67,7 @@ func New(clients []redis.UniversalClient, opts ...Option) (*Scanner, error) {
 // same. Once ctx or the deadline ends, the report is what is known by then, with
 // Truncated nodes; if ctx ended, its error is joined.
 //
-// One sweep runs at a time: a further call waits its turn for as long as its ctx
+// Callbacks and notifiers run before Sweep returns. One sweep runs at a time: a further call waits its turn for as long as its ctx
 // lasts. After Close it fails with [ErrClosed].
 func (s *Scanner) Sweep(ctx context.Context) (Report, error) {
 	report := Report{Started: s.cfg.now()}
@@ -93,7 +93,8 @@ func (s *Scanner) Sweep(ctx context.Context) (Report, error) {
 func (s *Scanner) Snapshot() Snapshot { return s.totals.snapshot() }
 
 // Close stops the loop, ends a sweep under way, waits for both and closes the
-// Scanner's own connections. Further calls return the first one's result.
+// Scanner's own connections. Further calls return the first one's result. Like Stop
+// it must not be called from a callback, which it would wait for.
 func (s *Scanner) Close() error {
 	s.closeOnce.Do(func() {
 		s.end(ErrClosed)

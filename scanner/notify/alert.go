@@ -49,7 +49,7 @@ func AlertName(class scanner.Class) string {
 	case scanner.HeldTooLong:
 		return "DistributedLockHeldTooLong"
 	case scanner.Orphan:
-		return "DistributedLockOrphan"
+		return "DistributedLockOrphaned"
 	case scanner.ForeignType:
 		return "DistributedLockForeignType"
 	}
@@ -57,7 +57,7 @@ func AlertName(class scanner.Class) string {
 }
 
 func defaultSeverities() map[scanner.Class]string {
-	return map[scanner.Class]string{scanner.Orphan: "info", scanner.ForeignType: "info"}
+	return map[scanner.Class]string{scanner.ForeignType: "info"}
 }
 
 const defaultSeverity = "warning"

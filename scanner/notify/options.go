@@ -140,7 +140,7 @@ func WithLabels(labels map[string]string) Option {
 }
 
 // WithSeverity sets the label severity for a class, instead of warning (info for
-// orphan and foreign_type).
+// foreign_type).
 func WithSeverity(class scanner.Class, severity string) Option {
 	return func(c *config) { c.severity[class] = severity; c.only["WithSeverity"] = alertmanager }
 }

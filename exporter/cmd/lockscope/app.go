@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -104,7 +105,9 @@ func (a *app) exit(err error) int {
 			return status
 		}
 	}
-	fmt.Fprintf(a.errOut, "lockscope: %s\n", table.Printable(err.Error()))
+	for line := range strings.SplitSeq(err.Error(), "\n") { // joined errors have a line each
+		fmt.Fprintf(a.errOut, "lockscope: %s\n", table.Printable(line))
+	}
 	return status
 }
 

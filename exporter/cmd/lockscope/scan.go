@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"time"
@@ -176,7 +177,10 @@ func (f *scanFlags) execute(ctx context.Context, a *app, p *plan) error {
 	if p.bar != nil {
 		p.bar.clear()
 	}
-	if err == nil && truncated(report) {
+	switch {
+	case ctx.Err() != nil:
+		err = fmt.Errorf("%w: the report is what was known by then", errInterrupted)
+	case err == nil && truncated(report):
 		err = errTruncated
 	}
 	status, word := p.judge(report, err)

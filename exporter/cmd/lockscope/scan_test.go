@@ -128,6 +128,17 @@ func TestScanUnreachableNode(t *testing.T) {
 	}
 }
 
+// TestScanSaysOneThingALine of each node that could not be read.
+func TestScanSaysOneThingALine(t *testing.T) {
+	o := command(t, quick("--redis", "127.0.0.1:1,127.0.0.1:2")...)
+	o.want(t, exitError)
+	for _, node := range []string{"127.0.0.1:1", "127.0.0.1:2"} {
+		if !strings.Contains(o.err, "lockscope: scanner: node "+node+": ") {
+			t.Errorf("%s is not told of in a line of its own:\n%s", node, o.err)
+		}
+	}
+}
+
 func TestScanWrongPassword(t *testing.T) {
 	const wrong, right = "wr0ng-s3cret", "r1ght-s3cret"
 	s := locktest.Servers(t, 1)[0]
@@ -287,7 +298,7 @@ func TestScanCancelled(t *testing.T) {
 	eventually(t, "pages are read", func() bool { return strings.Contains(c.Info(t.Context(), "commandstats").Val(), "cmdstat_scan:calls=") })
 	cancel()
 	o := outcome{<-status, out.String(), errOut.String()}
-	o.want(t, exitError)
+	o.want(t, exitError, "lockscope: interrupted: the report is what was known by then\n")
 	var r scanReport
 	o.decode(t, &r)
 	if !r.Truncated {

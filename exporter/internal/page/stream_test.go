@@ -60,6 +60,17 @@ func (w *watcher) events() []string {
 	return strings.SplitAfter(strings.TrimSuffix(w.text.String(), "\n\n"), "\n\n")
 }
 
+// ended waits a minute, by the clock of a synctest bubble, for the stream to end.
+func (w *watcher) ended(t *testing.T) {
+	t.Helper()
+	select {
+	case <-w.done:
+	case <-time.After(time.Minute):
+		w.end()
+		t.Error("the stream goes on")
+	}
+}
+
 func (w *watcher) end() {
 	w.cancel()
 	<-w.done
@@ -107,7 +118,7 @@ func TestStreamsAreBounded(t *testing.T) {
 		one, two := watch(h), watch(h)
 		synctest.Wait()
 		three := watch(h)
-		<-three.done
+		three.ended(t)
 		if three.status != http.StatusServiceUnavailable || !strings.Contains(three.text.String(), "format=json") || three.header.Get("Retry-After") == "" {
 			t.Errorf("one too many: %d %s", three.status, three.text.String())
 		}
@@ -129,10 +140,10 @@ func TestClose(t *testing.T) {
 		w := watch(h)
 		synctest.Wait()
 		must(t, h.Close())
-		<-w.done
+		w.ended(t)
 		must(t, h.Close())
 		after := watch(h)
-		<-after.done
+		after.ended(t)
 		if after.status != http.StatusServiceUnavailable {
 			t.Errorf("a stream after Close: %d", after.status)
 		}
@@ -158,7 +169,7 @@ func TestStreamEndsWhileSourceHangs(t *testing.T) {
 		start := time.Now()
 		left.end()
 		must(t, h.Close())
-		<-closed.done
+		closed.ended(t)
 		if took := time.Since(start); took != 0 {
 			t.Errorf("it took %v to stop", took)
 		}
@@ -218,12 +229,8 @@ func TestStuckClient(t *testing.T) {
 	eventually(t, "the place is free again", func() bool {
 		w := watch(h)
 		defer w.end()
-		select {
-		case <-w.done:
-			return false
-		case <-time.After(10 * time.Millisecond):
-			return true
-		}
+		eventually(t, "an answer", func() bool { return w.events()[0] != "" })
+		return strings.HasPrefix(w.events()[0], "data: ")
 	})
 }
 

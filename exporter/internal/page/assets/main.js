@@ -76,11 +76,12 @@ function render() {
   if (!doc) return;
   const waiters = Map.groupBy(doc.waiting, w => w.resource);
   for (const h of doc.held) h.waiters = waiters.get(h.resource)?.length;
+  for (const w of doc.waiting) w.by = w.instance === doc.instance ? "" : w.instance;
   tiles();
   plot(doc);
   showNodes(doc.nodes, doc.nodes.length);
   showHeld(doc.held.filter(h => matches(h.resource, h.holder, h.trace_id)), doc.held.length, doc.omitted.held);
-  showWaiting(doc.waiting.filter(w => matches(w.resource, w.blocker?.holder, w.trace_id)), doc.waiting.length, doc.omitted.waiting);
+  showWaiting(doc.waiting.filter(w => matches(w.resource, w.by, w.blocker?.holder, w.trace_id)), doc.waiting.length, doc.omitted.waiting);
   showSlowest(doc, matches);
   findings();
   put(byID("instance"), printable(doc.instance));

@@ -85,6 +85,7 @@ const resourceColumn = ["Resource", (cell, item) => {
   showName(cell, item.resource);
   const waiters = item.waiters ?? 0;
   showChip(cell, "queue", waiters ? `${number(waiters)} waiting here` : "", "warn");
+  showSub(cell, item.by ? "for " + printable(item.by) : "");
 }, "names"];
 const traceColumn = ["Trace", (cell, item) => showTrace(cell, item.trace_id)];
 const text = (title, of, kind) => [title, (cell, item) => put(cell, of(item)), kind];
@@ -153,7 +154,7 @@ const showWaiting = table("waiting", [
   text("Attempts", w => number(w.attempts), "num"),
   text("Ahead", w => w.ahead > 0 ? number(w.ahead) : "\u2013", "num"),
   traceColumn,
-], w => w.resource + "\0" + (w.trace_id ?? ""));
+], w => [w.resource, w.by, w.trace_id].join("\0"));
 
 const showNodes = table("nodes", [
   ["Node", (cell, n) => {

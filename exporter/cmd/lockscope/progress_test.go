@@ -1,0 +1,50 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner"
+)
+
+func TestProgress(t *testing.T) {
+	var out strings.Builder
+	now := time.Now()
+	p := newProgress(&out)
+	p.began, p.now = now, func() time.Time { return now }
+	p.report(scanner.Progress{Node: "a", Examined: 10, Keys: 100})
+	p.clear()
+	if out.Len() != 0 {
+		t.Errorf("a short scan shows %q", out.String())
+	}
+	now = now.Add(patience)
+	p.report(scanner.Progress{Node: "b", Examined: 40, Keys: 100, Locks: 7, Done: true})
+	if want := clearLine + "25 % of 200 keys, 7 locks, 1 of 2 nodes done, 2s"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+	p.report(scanner.Progress{Node: "a", Examined: 50, Keys: 100})
+	if strings.Count(out.String(), clearLine) != 1 {
+		t.Error("it writes more often than a person can read")
+	}
+	now = now.Add(time.Second)
+	p.report(scanner.Progress{Node: "a", Examined: 100, Keys: 100, Done: true})
+	if !strings.HasSuffix(out.String(), "7 locks; looking at findings again ... 3s") {
+		t.Errorf("%q", out.String())
+	}
+	p.clear()
+	if !strings.HasSuffix(out.String(), clearLine) {
+		t.Errorf("%q is not cleared", out.String())
+	}
+}
+
+func TestShort(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0.0ms", 1500 * time.Microsecond: "1.5ms", 250 * time.Millisecond: "250ms", 1500 * time.Millisecond: "1.5s",
+		61 * time.Second: "1m01s", 90 * time.Minute: "1h30m", 100 * time.Hour: "4.2d",
+	} {
+		if got := short(d); got != want {
+			t.Errorf("short(%v) = %q, want %q", d, got, want)
+		}
+	}
+}
