@@ -21,7 +21,6 @@
 //	/healthz       200 while the process answers; looks at nothing else
 //	/readyz        200, or 503 and a line for each reason not to be ready
 //	/debug/locks   page, JSON and events; with WithState or WithScanner
-//	/debug/pprof/  profiles; with WithPprof
 //
 // GET and HEAD only. Nothing here changes a lock. Names of resources and keys are
 // shown: Serve listens on the loopback interface unless told otherwise, and a web

@@ -50,9 +50,6 @@ func (e *Exporter) routes() error {
 	e.mux.Handle("/metrics", metrics)
 	e.mux.HandleFunc("/healthz", e.healthz)
 	e.mux.HandleFunc("/readyz", e.readyz)
-	if e.cfg.pprof {
-		mountPprof(e.mux)
-	}
 	e.mux.Handle("/", landing) // answers 404 to any other path
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 )
 
 func TestRoutes(t *testing.T) {
-	full := newExporter(t, exporter.WithState(state{}), exporter.WithScanner(found{}), exporter.WithPprof(), exporter.WithOwnServer())
+	full := newExporter(t, exporter.WithState(state{}), exporter.WithScanner(found{}), exporter.WithOwnServer())
 	bare := newExporter(t, exporter.WithState(nil), exporter.WithScanner(nil), exporter.WithGatherer(nil), exporter.WithLogger(nil))
 	for _, c := range []struct {
 		path       string
@@ -27,7 +27,7 @@ func TestRoutes(t *testing.T) {
 	}{
 		{"/", 200, 200}, {"/metrics", 200, 200}, {"/healthz", 200, 200}, {"/readyz", 200, 503},
 		{"/debug/locks", 200, 404}, {"/debug/locks/", 200, 404}, {"/debug/locks/x", 404, 404},
-		{"/debug/pprof/", 200, 404}, {"/debug/pprof/heap", 200, 404}, {"/debug/pprof/goroutine?debug=1", 200, 404}, {"/debug/pprof/nothing", 404, 404},
+		{"/debug/pprof/", 404, 404}, {"/debug/pprof/heap", 404, 404},
 		{"/metrics/x", 404, 404}, {"/favicon.ico", 404, 404}, {"/healthz/", 404, 404},
 	} {
 		if got, _ := get(full, c.path); got != c.full {
@@ -40,8 +40,8 @@ func TestRoutes(t *testing.T) {
 }
 
 func TestOnlyReads(t *testing.T) {
-	e := newExporter(t, exporter.WithState(state{}), exporter.WithPprof())
-	for _, path := range []string{"/", "/metrics", "/healthz", "/readyz", "/debug/locks", "/debug/pprof/heap", "/nothing"} {
+	e := newExporter(t, exporter.WithState(state{}))
+	for _, path := range []string{"/", "/metrics", "/healthz", "/readyz", "/debug/locks", "/nothing"} {
 		for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, "BREW"} {
 			w := httptest.NewRecorder()
 			e.ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader("body")))
@@ -58,8 +58,8 @@ func TestOnlyReads(t *testing.T) {
 }
 
 func TestLandingPageLinksToWhatThereIs(t *testing.T) {
-	_, full := get(newExporter(t, exporter.WithState(state{}), exporter.WithPprof()), "/")
-	contains(t, full, `href="/metrics"`, `href="/debug/locks"`, `href="/healthz"`, `href="/readyz"`, `href="/debug/pprof/"`, "lockscope")
+	_, full := get(newExporter(t, exporter.WithState(state{})), "/")
+	contains(t, full, `href="/metrics"`, `href="/debug/locks"`, `href="/healthz"`, `href="/readyz"`, "lockscope")
 	_, bare := get(newExporter(t), "/")
 	if strings.Contains(bare, "debug/") {
 		t.Errorf("links to what is not there: %s", bare)

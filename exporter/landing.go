@@ -15,9 +15,6 @@ func (e *Exporter) landingPage() (http.Handler, error) {
 	links = append(links,
 		web.LandingLinks{Address: "healthz", Text: "Health", Description: "whether the process answers"},
 		web.LandingLinks{Address: "readyz", Text: "Readiness", Description: "whether it should get work, and if not why"})
-	if e.cfg.pprof {
-		links = append(links, web.LandingLinks{Address: "debug/pprof/", Text: "Profiles", Description: "for go tool pprof"})
-	}
 	page, err := web.NewLandingPage(web.LandingConfig{
 		Name: "lockscope", Description: "Distributed locks on Redis", Version: Version(),
 		Links: links, Profiling: "false", // its links lead to profiles we may not serve

@@ -50,7 +50,6 @@ type config struct {
 	scanOptions     []ScanOption
 	checks          []*check
 	logger          *slog.Logger
-	pprof           bool
 	ownServer       bool
 	checkTimeout    time.Duration
 	scrapeTimeout   time.Duration
@@ -86,10 +85,6 @@ func WithReadyCheck(name string, fn func(ctx context.Context) error) Option {
 // WithLogger sets who is told of addresses, failed scrapes and shutdowns. Without
 // it, and with nil, nobody is.
 func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l } }
-
-// WithPprof serves profiles of the process below /debug/pprof/. They tell whoever can reach
-// the address what the process does and let it slow the process down.
-func WithPprof() Option { return func(c *config) { c.pprof = true } }
 
 // WithOwnServer says that the caller serves the Exporter as a handler, without
 // Serve: /readyz then depends on the checks alone, until Drain is called.

@@ -67,8 +67,9 @@ func New(clients []redis.UniversalClient, opts ...Option) (*Scanner, error) {
 // same. Once ctx or the deadline ends, the report is what is known by then, with
 // Truncated nodes; if ctx ended, its error is joined.
 //
-// Callbacks and notifiers run before Sweep returns. One sweep runs at a time: a further call waits its turn for as long as its ctx
-// lasts. After Close it fails with [ErrClosed].
+// Callbacks and notifiers run before Sweep returns. One sweep runs at a time: a
+// further call waits its turn for as long as its ctx lasts. After Close it fails
+// with [ErrClosed].
 func (s *Scanner) Sweep(ctx context.Context) (Report, error) {
 	report := Report{Started: s.cfg.now()}
 	select {

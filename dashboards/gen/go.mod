@@ -3,8 +3,10 @@ module github.com/lockscope/lockscope/dashboards/gen
 go 1.26.0
 
 require (
+	github.com/grafana/grafana-foundation-sdk/go v0.0.18
 	github.com/prometheus/common v0.67.5
 	github.com/prometheus/prometheus v0.311.3
+	go.uber.org/goleak v1.3.0
 	go.yaml.in/yaml/v3 v3.0.4
 )
 
@@ -18,7 +20,6 @@ require (
 	github.com/fxamacker/cbor/v2 v2.9.0 // indirect
 	github.com/go-logr/logr v1.4.3 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
-	github.com/grafana/grafana-foundation-sdk/go v0.0.18
 	github.com/grafana/regexp v0.0.0-20250905093917-f7b3be9d1853 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect

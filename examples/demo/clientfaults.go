@@ -73,7 +73,7 @@ func (f *faults) plantEternalKey(ctx context.Context) (string, error) {
 		return "", err
 	}
 	f.out.event(yellow, "PLANT", "another library sets %s on every node, without a TTL", key)
-	locker, err := f.servers.locker("legacy-1")
+	locker, err := f.observatory.process(f.servers, "legacy-1")
 	if err != nil {
 		return "", err
 	}

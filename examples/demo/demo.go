@@ -4,50 +4,67 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/lockscope/lockscope/scanner"
 )
 
 // demonstrate runs the workload and its faults until the time is over or ctx ends,
 // and shows what came of it. Nothing it started is left when it returns.
-func demonstrate(ctx context.Context, cfg config, out *screen) (err error) {
+func demonstrate(ctx context.Context, cfg config, out *screen, logs io.Writer) (err error) {
+	also := func(end func() error) { err = errors.Join(err, end()) }
 	srv, err := openServers(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, srv.close()) }()
-	services, l, b, err := openServices(srv, cfg.seed)
-	defer func() { err = errors.Join(err, closeServices(services)) }()
+	defer also(srv.close)
+	o, err := openObservatory(ctx, cfg, srv, logs)
 	if err != nil {
 		return err
 	}
-	head(out, cfg, srv, services)
+	defer also(o.close)
+	url, stop, err := o.start(context.WithoutCancel(ctx), cfg.listen)
+	if err != nil {
+		return err
+	}
+	defer also(stop)
+	services, l, err := openServices(srv, o, cfg.seed)
+	defer also(func() error { return closeServices(services) })
+	if err != nil {
+		return err
+	}
+	head(out, cfg, srv, services, url)
 
 	out.began = time.Now()
 	run, cancel := context.WithDeadline(ctx, out.began.Add(cfg.length))
 	defer cancel()
-	did, err := play(run, cancel, services, &faults{cfg: cfg, out: out, servers: srv, ledger: l, board: b})
+	did, err := play(run, cancel, services, &faults{cfg: cfg, out: out, servers: srv, ledger: l, observatory: o})
 	if ctx.Err() != nil {
 		out.at(bold, "interrupted")
 	}
 	if total, _ := l.acquisitions(); total == 0 && err != nil {
 		return err // there is nothing to show
 	}
-	return errors.Join(err, conclude(out, l, did))
+	return errors.Join(err, conclude(out, l, append(did, leakLines(o.leaks())...)))
 }
 
 // openServices gives every service its own lock, as if it were a process. On error
 // it returns those that are to be closed.
-func openServices(srv *servers, seed uint64) (services []*service, l *ledger, b *board, err error) {
-	l, b = newLedger(), newBoard()
+func openServices(srv *servers, o *observatory, seed uint64) (services []*service, l *ledger, err error) {
+	l = newLedger()
 	for i, p := range profiles() {
-		locker, err := srv.locker(p.instance)
+		locker, err := o.process(srv, p.instance)
 		if err != nil {
-			return services, l, b, err
+			return services, l, err
 		}
-		services = append(services, &service{profile: p, locker: locker, ledger: l, board: b, seed: seed<<8 | uint64(i)})
+		services = append(services, &service{profile: p, locker: locker, ledger: l, seed: seed<<8 | uint64(i)})
 	}
-	return services, l, b, nil
+	return services, l, nil
 }
 
 // closeServices closes all at once: each waits for the commands it has under way.
@@ -78,7 +95,7 @@ func play(ctx context.Context, stop context.CancelFunc, services []*service, f *
 			stop()
 		}
 	})
-	wg.Go(func() { live(ctx, f.out, f.ledger, f.board, liveEvery(f.cfg.length)) })
+	wg.Go(func() { showLive(ctx, f.out, f.ledger, f.observatory.board, liveEvery(f.cfg.length)) })
 	wg.Wait()
 	return did, cmp.Or(errs...) // the others follow from the first
 }
@@ -90,7 +107,7 @@ func liveEvery(length time.Duration) time.Duration {
 	return time.Second
 }
 
-func head(out *screen, cfg config, srv *servers, services []*service) {
+func head(out *screen, cfg config, srv *servers, services []*service, url string) {
 	for _, line := range srv.describe() {
 		out.print(plain, "%s", line)
 	}
@@ -98,9 +115,18 @@ func head(out *screen, cfg config, srv *servers, services []*service) {
 	for _, s := range services {
 		workers += s.workers
 	}
-	out.print(plain, "%d services with %d workers, TTL %v, for %v; Ctrl-C ends it early\n",
-		len(services), workers, cfg.ttl, cfg.length)
+	out.print(plain, "%d services with %d workers, TTL %v, for %v; Ctrl-C ends it early", len(services), workers, cfg.ttl, cfg.length)
+	out.print(plain, "live page %s/debug/locks, metrics %s/metrics\n", url, url)
 	out.print(bold, "%s", liveHead())
+}
+
+// leakLines says what the scanner has found.
+func leakLines(leaks map[string]int) (lines []string) {
+	for _, key := range slices.Sorted(maps.Keys(leaks)) {
+		lines = append(lines, fmt.Sprintf("%-16s %s", "scanner",
+			hang(fmt.Sprintf("%s never expires, on %d nodes: a leak", scanner.KeyText(key), leaks[key]), 17)))
+	}
+	return lines
 }
 
 var errBroken = errors.New("the lock broke its promise: see the table")

@@ -106,6 +106,8 @@ var wholeStory = []string{
 	`^paused node +one of 5 hung .* [1-9]\d* meanwhile`,
 	`^crashed holder .*waited for it: [a-z]`,
 	`^majority paused .*lock: lease lost`,
+	`^scanner +lock:legacy-import never expires, on 5 nodes`,
+	`^live page http://127\.0\.0\.1:\d+/debug/locks`,
 	`never two holders, every fencing token higher`,
 }
 

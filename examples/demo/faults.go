@@ -10,11 +10,11 @@ import (
 
 // faults are what goes wrong in a run, one after the other.
 type faults struct {
-	cfg     config
-	out     *screen
-	servers *servers
-	ledger  *ledger
-	board   *board
+	cfg         config
+	out         *screen
+	servers     *servers
+	ledger      *ledger
+	observatory *observatory
 }
 
 // fault happens when a share of the run is over. It returns what it did, in a
@@ -60,12 +60,12 @@ func (f *faults) run(ctx context.Context) (lines []string, err error) {
 
 // hold acquires a resource as an instance that exists only for a fault. Unless
 // there is an error, the caller closes the locker.
-func (f *faults) hold(ctx context.Context, instance, resource string) (*lock.Redlock, lock.Lease, error) {
-	locker, err := f.servers.locker(instance)
+func (f *faults) hold(ctx context.Context, instance, resource string) (*process, lock.Lease, error) {
+	locker, err := f.observatory.process(f.servers, instance)
 	if err != nil {
 		return nil, nil, err
 	}
-	lease, err := acquire(f.board.watch(ctx, instance), locker, f.ledger, instance, resource)
+	lease, err := acquire(ctx, locker, f.ledger, instance, resource)
 	if err != nil {
 		_ = locker.Close()
 		return nil, nil, err

@@ -5,9 +5,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"strings"
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/zaplog"
 	"github.com/lockscope/lockscope/lock"
 )
 
@@ -28,6 +30,9 @@ type config struct {
 	redis  []string // host:port or URL of the user's own servers; empty: start some
 	ttl    time.Duration
 	seed   uint64
+	listen string // host:port of metrics and page
+
+	logLevel string
 }
 
 // parseFlags writes to usage only if asked for help.
@@ -42,6 +47,8 @@ func parseFlags(args []string, usage io.Writer) (config, error) {
 		"nothing is done to them but locking below lock:demo:")
 	flags.DurationVar(&cfg.ttl, "ttl", 0, "how long a lock outlives a holder that died (default a tenth of -for, at most 2s)")
 	flags.Uint64Var(&cfg.seed, "seed", 1, "what the services do and how long they hold follows from it")
+	flags.StringVar(&cfg.listen, "listen", "127.0.0.1:0", "serve metrics and the live page on this `host:port`; port 0 picks a free one")
+	flags.StringVar(&cfg.logLevel, "log", "error", "what of the services' logs to write to stderr: debug, info, warn or error")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			fmt.Fprintln(usage, "go run ./examples/demo [flags]")
@@ -92,6 +99,12 @@ func (c config) validate() error {
 		return fmt.Errorf("-ttl %v: between %v and %v", c.ttl, minTTL, lock.DefaultMaxTTL)
 	case c.ttl > c.length/ttlShare:
 		return fmt.Errorf("-ttl %v is too long for -for %v: at most an eighth, or the faults do not fit", c.ttl, c.length)
+	}
+	if _, _, err := net.SplitHostPort(c.listen); err != nil {
+		return fmt.Errorf("-listen: %q is not host:port", c.listen)
+	}
+	if _, _, err := zaplog.New(io.Discard, zaplog.WithLevel(c.logLevel)); err != nil {
+		return fmt.Errorf("-log: %w", err)
 	}
 	if len(c.redis) == 0 {
 		return nil

@@ -22,6 +22,8 @@ func TestBadFlags(t *testing.T) {
 		{"-redis localhost:6379,localhost:6379", "both localhost:6379"},
 		{"-redis redis://:secret@[bad", "URL 1"},
 		{"-redis ftp://x", "URL 1"},
+		{"-listen 127.0.0.1", `-listen: "127.0.0.1" is not host:port`},
+		{"-log loud", `level "loud"`},
 		{"extra", `unexpected argument "extra"`},
 		{"-what", "flag provided but not defined: -what"},
 	}
@@ -49,7 +51,7 @@ func TestHelp(t *testing.T) {
 	if status := run(t.Context(), []string{"-h"}, &stdout, &stderr); status != 0 || stderr.Len() != 0 {
 		t.Errorf("exit status %d, %q", status, &stderr)
 	}
-	for _, flag := range []string{"-for", "-nodes", "-redis", "-ttl", "-seed"} {
+	for _, flag := range []string{"-for", "-nodes", "-redis", "-ttl", "-seed", "-listen", "-log"} {
 		if !strings.Contains(stdout.String(), "\n  "+flag+" ") {
 			t.Errorf("no %s in %s", flag, &stdout)
 		}

@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/lockscope/lockscope/exporter/live"
 )
 
-// live writes a line every interval until ctx ends.
-func live(ctx context.Context, out *screen, l *ledger, b *board, every time.Duration) {
+// showLive writes a line every interval until ctx ends.
+func showLive(ctx context.Context, out *screen, l *ledger, b *live.Board, every time.Duration) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	before, at := 0, time.Now()
@@ -18,13 +21,12 @@ func live(ctx context.Context, out *screen, l *ledger, b *board, every time.Dura
 			return
 		case now := <-ticker.C:
 			total, held := l.acquisitions()
-			waiting, longest := b.longest()
 			rate := float64(total-before) / now.Sub(at).Seconds()
 			st := plain
 			if total == before {
 				st = red
 			}
-			out.at(st, "%s", liveLine(rate, waiting, held, longest))
+			out.at(st, "%s", liveLine(rate, held, b.State(ctx).Waiting))
 			before, at = total, now
 		}
 	}
@@ -36,12 +38,35 @@ func liveHead() string {
 	return fmt.Sprintf("%8s  "+liveFormat, "time", "acq/s", "waiting", "held", "longest wait", "of", "for", "blocked by", "since")
 }
 
-func liveLine(rate float64, waiting, held int, longest waiter) string {
+func liveLine(rate float64, held int, waiting []live.Waiter) string {
+	var longest live.Waiter
 	var waited, who, since string
-	if waiting > 0 {
-		waited = short(time.Since(longest.since))
-		who, since = longest.blockedBy()
+	if len(waiting) > 0 {
+		longest = waiting[0]
+		waited = short(fromSeconds(longest.For))
+		who, since = blockedBy(longest, waiting)
 	}
-	line := fmt.Sprintf(liveFormat, fmt.Sprintf("%.0f", rate), waiting, held, longest.resource, longest.instance, waited, who, since)
+	line := fmt.Sprintf(liveFormat, fmt.Sprintf("%.0f", rate), len(waiting), held, longest.Resource, longest.Instance, waited, who, since)
 	return strings.TrimRight(line, " ")
 }
+
+// blockedBy names the holder and says how long it has been holding.
+func blockedBy(w live.Waiter, all []live.Waiter) (who, since string) {
+	switch {
+	case slices.ContainsFunc(all, func(other live.Waiter) bool {
+		return other.Error != "" && other.Resource == w.Resource && other.Instance == w.Instance
+	}):
+		return "(no quorum)", "" // says the one in front, where others queue behind
+	case w.Blocker == nil:
+		return "", ""
+	case w.Blocker.HandedOver:
+		return "(hand-over)", ""
+	case w.Blocker.Holder == "":
+		return "(unknown)", ""
+	case w.Blocker.Age == nil:
+		return w.Blocker.Holder, ""
+	}
+	return w.Blocker.Holder, short(fromSeconds(*w.Blocker.Age))
+}
+
+func fromSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -35,7 +35,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "demo: %v; -h shows all flags\n", err)
 		return 2
 	}
-	if err := demonstrate(ctx, cfg, newScreen(stdout)); err != nil {
+	if err := demonstrate(ctx, cfg, newScreen(stdout), stderr); err != nil {
 		fmt.Fprintf(stderr, "demo: %v\n", err)
 		return 1
 	}

@@ -49,15 +49,13 @@ func profiles() []profile {
 // service is one process of a profile: its own lock on its own connections.
 type service struct {
 	profile
-	locker *lock.Redlock
+	locker *process
 	ledger *ledger
-	board  *board
 	seed   uint64
 }
 
 // run works until ctx ends. Its error is one the lock should not have given.
 func (s *service) run(ctx context.Context) error {
-	ctx = s.board.watch(ctx, s.instance)
 	errs := make([]error, s.workers)
 	var wg sync.WaitGroup
 	for i := range s.workers {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter"
 	"github.com/lockscope/lockscope/exporter/zaplog"
+	"github.com/lockscope/lockscope/lock"
 )
 
 const mostNodes = 9
@@ -21,6 +22,7 @@ type config struct {
 	redis       []string // URLs; empty: start some
 	nodes       int      // how many to start
 	instance    string
+	nodeTimeout time.Duration
 	chargeTakes time.Duration
 	logLevel    string
 	logFormat   string
@@ -39,6 +41,7 @@ func parseFlags(args []string, usage io.Writer) (config, error) {
 		"if they hold passwords. Without any, nodes are started for as long as the service runs")
 	flags.IntVar(&cfg.nodes, "nodes", 5, "how many nodes to start")
 	flags.StringVar(&cfg.instance, "instance", defaultInstance(), "name of this process in the locks it holds")
+	flags.DurationVar(&cfg.nodeTimeout, "node-timeout", lock.DefaultNodeTimeout, "how long a node may take for a command")
 	flags.DurationVar(&cfg.chargeTakes, "charge-takes", 50*time.Millisecond, "how long the payment provider takes")
 	flags.StringVar(&cfg.logLevel, "log.level", zaplog.DefaultLevel, "debug, info, warn or error")
 	flags.StringVar(&cfg.logFormat, "log.format", zaplog.FormatConsole, "console or json")

@@ -109,7 +109,7 @@ func run(ctx context.Context, cfg config, logs io.Writer) (err error) {
 // redisNodes returns the URLs of the Redis nodes that were given, or of some that it
 // starts.
 func redisNodes(ctx context.Context, cfg config, logger *slog.Logger) ([]string, []lock.Option, func() error, error) {
-	options := []lock.Option{lock.WithInstance(cfg.instance)}
+	options := []lock.Option{lock.WithInstance(cfg.instance), lock.WithNodeTimeout(cfg.nodeTimeout)}
 	if len(cfg.redis) > 0 {
 		return cfg.redis, options, func() error { return nil }, nil
 	}

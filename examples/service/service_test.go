@@ -101,7 +101,7 @@ func (b *buffer) String() string {
 // startService runs the service on free ports until the test ends or stop is called.
 func startService(t *testing.T, args ...string) *service {
 	t.Helper()
-	args = append([]string{"-listen=127.0.0.1:0", "-web.listen-address=127.0.0.1:0", "-log.format=json", "-log.level=debug"}, args...)
+	args = append([]string{"-listen=127.0.0.1:0", "-web.listen-address=127.0.0.1:0", "-log.format=json", "-log.level=debug", "-node-timeout=1s"}, args...)
 	cfg, err := parseFlags(args, io.Discard)
 	must(t, err)
 	transport := &http.Transport{MaxIdleConnsPerHost: 100}
@@ -357,7 +357,7 @@ func TestStopFinishesRequests(t *testing.T) {
 // TestSIGTERM stops a process of its own in the middle of its work.
 func TestSIGTERM(t *testing.T) {
 	urls, clients := redisServers(t, 1)
-	cmd := exec.Command(os.Args[0], "-listen=127.0.0.1:0", "-web.listen-address=127.0.0.1:0", "-log.format=json", "-charge-takes=500ms")
+	cmd := exec.Command(os.Args[0], "-listen=127.0.0.1:0", "-web.listen-address=127.0.0.1:0", "-log.format=json", "-node-timeout=1s", "-charge-takes=500ms")
 	cmd.Env = append(os.Environ(), asProgram+"=1", "REDIS_URLS="+urls)
 	logs := new(buffer)
 	cmd.Stderr = logs

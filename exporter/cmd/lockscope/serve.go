@@ -53,7 +53,6 @@ type serveFlags struct {
 	elect       bool
 	nodeTimeout time.Duration
 	leaked      int
-	pprof       bool
 	drain       time.Duration
 }
 
@@ -72,7 +71,6 @@ func newServe(a *app) *cobra.Command {
 	set.BoolVar(&f.elect, "elect", false, "sweep only while holding a lock on the same servers")
 	set.DurationVar(&f.nodeTimeout, "node-timeout", lock.DefaultNodeTimeout, "for --elect: time after which a call to a server counts as failed")
 	set.IntVar(&f.leaked, "export-leaked-keys", 0, fmt.Sprintf("name so many leaked keys in a metric, at most %d: each is a series of its own", exporter.MaxLeakedLockInfo))
-	set.BoolVar(&f.pprof, "web.enable-pprof", false, "serve profiles of this process below /debug/pprof/")
 	set.DurationVar(&f.drain, "web.drain-delay", 0, "go on serving for this long after SIGTERM while /readyz says no")
 	return cmd
 }
@@ -163,9 +161,6 @@ func (f *serveFlags) exporterOptions(a *app, s *scanner.Scanner, state *state) [
 		opts = append(opts, exporter.WithScanner(s, exporter.LeakedLockInfo(f.leaked)))
 	} else {
 		opts = append(opts, exporter.WithScanner(s))
-	}
-	if f.pprof {
-		opts = append(opts, exporter.WithPprof())
 	}
 	return opts
 }

@@ -17,7 +17,7 @@ const (
 
 func tile(title, unit string, decimals float64, s []step, queries []query, about string) panel {
 	return panel{kind: single, title: title, about: about, unit: unit, decimals: decimals, steps: s,
-		queries: queries, w: tileWidth, h: tileHeight, none: "none"}
+		queries: queries, w: tileWidth, h: tileHeight}
 }
 
 func chart(title, unit string, w uint32, queries []query, about string) panel {

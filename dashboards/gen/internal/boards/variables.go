@@ -40,11 +40,11 @@ func (v variable) Build() (dashboard.VariableModel, error) {
 // processes are the variables of every dashboard: the values of each depend on those
 // of the one before. Every process in question has one of the metrics.
 func processes(metrics ...string) []variable {
-	any := fmt.Sprintf(`__name__=~"%s"`, strings.Join(metrics, "|"))
+	match := fmt.Sprintf(`__name__=~"%s"`, strings.Join(metrics, "|"))
 	return []variable{
 		{name: "datasource", label: "Data source", about: "The Prometheus to ask."},
-		{name: "job", label: "Job", about: "Scrape jobs.", query: "label_values({" + any + "}, job)"},
-		{name: "instance", label: "Instance", about: "Processes of these jobs.", query: "label_values({J," + any + "}, instance)"},
+		{name: "job", label: "Job", about: "Scrape jobs.", query: "label_values({" + match + "}, job)"},
+		{name: "instance", label: "Instance", about: "Processes of these jobs.", query: "label_values({J," + match + "}, instance)"},
 	}
 }
 

@@ -2,9 +2,9 @@ const plot = (() => {
   const section = byID("plot"), canvas = section.querySelector(".canvas"), readout = byID("readout");
   const picture = svg("svg", {"aria-hidden": "true"});
   canvas.append(picture);
-  const span = 300, gap = 15; // seconds shown; seconds without a point that break a line
+  const most = 300, gap = 15; // seconds shown; seconds without a point that break a line
   const pad = {left: 62, right: 38, top: 12, bottom: 24};
-  let points = [], now = 0, chosen = null, width = 0, height = 0;
+  let points = [], now = 0, span = most, chosen = null, width = 0, height = 0;
 
   const x = t => pad.left + (1 - (now - t) / span) * (width - pad.left - pad.right);
   let y = () => 0;
@@ -49,8 +49,11 @@ const plot = (() => {
       picture.append(svg("path", {class: "grid", d: `M${pad.left} ${y(v)}H${right}`}));
       picture.append(svg("text", {x: pad.left - 8, y: y(v) + 4, "text-anchor": "end"}, v ? duration(v) : "0"));
     }
-    const minutes = width < 480 ? [5, 3, 1] : [5, 4, 3, 2, 1];
-    for (const m of minutes) picture.append(svg("text", {x: x(now - m * 60), y: bottom + 18, "text-anchor": "middle"}, `\u2212${m} min`));
+    const step = span / 60 > 2 ? 60 : span / 4, every = width < 480 ? 2 : 1;
+    for (let s = span; s > 0; s -= step * every) {
+      const label = step < 60 ? `\u2212${s} s` : `\u2212${s / 60} min`;
+      picture.append(svg("text", {x: x(now - s), y: bottom + 18, "text-anchor": "middle"}, label));
+    }
     picture.append(svg("text", {x: right, y: bottom + 18, "text-anchor": "middle"}, "now"));
   }
 
@@ -124,7 +127,8 @@ const plot = (() => {
   return doc => {
     now = Date.parse(doc.at) / 1000;
     points = doc.waits.map(w => ({t: Date.parse(w.at) / 1000, p50: w.p50_seconds, p99: w.p99_seconds, count: w.count, failed: w.failed}))
-      .filter(p => p.t >= now - span);
+      .filter(p => p.t >= now - most);
+    span = Math.min(most, Math.max(60, Math.ceil((now - points[0]?.t) / 60) * 60 || 60));
     const some = points.length > 0;
     for (const e of [canvas, readout, section.querySelector(".legend")]) show(e, some);
     show(section.querySelector(".empty"), !some);

@@ -159,7 +159,8 @@ const showWaiting = table("waiting", [
 const showNodes = table("nodes", [
   ["Node", (cell, n) => {
     showName(cell, n.name);
-    showSub(cell, n.error ? printable(n.error) : "", "bad");
+    showSub(cell, n.error ? printable(n.error) : "", n.up ? "clip" : "bad");
+    mark(cell.querySelector(".sub"), "title", n.error ? printable(n.error) : null);
   }, "names"],
   ["State", (cell, n) => showChip(cell, "state", n.up ? "up" : "down", n.up ? "good" : "bad")],
   text("p50", n => n.calls > n.failures ? duration(n.p50_seconds) : "\u2013", "num"),

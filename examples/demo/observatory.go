@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/lockscope/lockscope/exporter"
+	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/otlp"
+	"github.com/lockscope/lockscope/exporter/zaplog"
+	"github.com/lockscope/lockscope/instrument"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// observatory is all that watches the services: the same as in production, but one
+// for all of them, as they are in one process.
+type observatory struct {
+	logger   *slog.Logger
+	spans    trace.TracerProvider // OTEL_EXPORTER_OTLP_ENDPOINT says where to; nowhere without it
+	registry *prometheus.Registry
+	board    *live.Board
+	scanner  *scanner.Scanner
+	exporter *exporter.Exporter
+
+	ends []func() error // what close does, last first
+}
+
+// openObservatory starts nothing but what watches. On error nothing is left of it.
+func openObservatory(ctx context.Context, cfg config, srv *servers, logs io.Writer) (o *observatory, err error) {
+	o = new(observatory)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, o.close())
+		}
+	}()
+	var flush func() error
+	if o.logger, flush, err = zaplog.New(logs, zaplog.WithFormat(zaplog.FormatConsole), zaplog.WithLevel(cfg.logLevel)); err != nil {
+		return o, err
+	}
+	o.ends = append(o.ends, flush)
+	if err := o.trace(ctx); err != nil {
+		return o, err
+	}
+	o.registry = prometheus.NewRegistry()
+	o.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if o.board, err = live.New(live.WithInstance("demo")); err != nil {
+		return o, err
+	}
+	if err := o.scan(cfg, srv); err != nil {
+		return o, err
+	}
+	o.exporter, err = exporter.New(exporter.WithGatherer(o.registry), exporter.WithState(o.board),
+		exporter.WithScanner(o.scanner), exporter.WithLogger(o.logger))
+	return o, err
+}
+
+func (o *observatory) trace(ctx context.Context) error {
+	spans, stop, err := otlp.NewTracerProvider(ctx, "lockscope-demo", otlp.WithLogger(o.logger))
+	if err != nil {
+		return err
+	}
+	o.spans = spans
+	o.ends = append(o.ends, func() error { return stop(context.WithoutCancel(ctx)) })
+	return nil
+}
+
+// scan sweeps several times a run: what is planted is to be seen soon.
+func (o *observatory) scan(cfg config, srv *servers) (err error) {
+	every := min(cfg.length/20, 15*time.Second)
+	o.scanner, err = scanner.Open(srv.urls, scanner.WithPrefix(srv.prefix), scanner.WithInterval(every),
+		scanner.WithConfirmAfter(every/2), scanner.WithDeadline(10*every), scanner.WithLogger(o.logger))
+	if err != nil {
+		return err
+	}
+	o.ends = append(o.ends, o.scanner.Close)
+	return nil
+}
+
+// process is the lock of one service, measured.
+type process struct {
+	lock.Locker
+	close func() error
+}
+
+// Close ends the process without a word to Redis.
+func (p *process) Close() error { return p.close() }
+
+// process makes a lock on connections of its own, as a process would have it.
+func (o *observatory) process(srv *servers, instance string) (*process, error) {
+	redlock, err := srv.locker(instance)
+	if err != nil {
+		return nil, err
+	}
+	measured, err := instrument.Wrap(o.board.Wrap(redlock, live.As(instance)), instrument.WithRegisterer(o.registry),
+		instrument.WithTracerProvider(o.spans), instrument.WithLogger(o.logger.With("instance", instance)))
+	if err != nil {
+		return nil, errors.Join(err, redlock.Close())
+	}
+	return &process{Locker: measured, close: func() error {
+		return errors.Join(redlock.Close(), measured.Flush(context.Background()))
+	}}, nil
+}
+
+// start serves and sweeps until ctx ends; wait returns how that went. url is where
+// everything can be looked at.
+func (o *observatory) start(ctx context.Context, listen string) (url string, wait func() error, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	ready, done := make(chan string, 1), make(chan error, 1)
+	go func() {
+		done <- o.exporter.Serve(ctx, exporter.Web{
+			Addresses: []string{listen},
+			Ready:     func(urls []string) { ready <- urls[0] },
+		})
+	}()
+	select {
+	case url = <-ready:
+	case err = <-done:
+		cancel()
+		return "", nil, err
+	}
+	if err := o.scanner.Start(); err != nil {
+		cancel()
+		return "", nil, errors.Join(err, <-done)
+	}
+	return url, func() error {
+		cancel()
+		o.scanner.Stop()
+		return <-done
+	}, nil
+}
+
+// leaks are the keys without a TTL that the scanner has found, on how many nodes.
+func (o *observatory) leaks() map[string]int {
+	found := make(map[string]int)
+	for _, f := range o.scanner.Snapshot().Last.Findings {
+		if f.Class == scanner.NoTTL {
+			found[f.Key]++
+		}
+	}
+	return found
+}
+
+func (o *observatory) close() error {
+	var errs []error
+	for i := len(o.ends) - 1; i >= 0; i-- {
+		errs = append(errs, o.ends[i]())
+	}
+	return errors.Join(errs...)
+}
