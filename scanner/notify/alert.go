@@ -56,10 +56,6 @@ func AlertName(class scanner.Class) string {
 	return "DistributedLockFinding"
 }
 
-func defaultSeverities() map[scanner.Class]string {
-	return map[scanner.Class]string{scanner.ForeignType: "info"}
-}
-
 const defaultSeverity = "warning"
 
 // alertFor describes a finding that lasts until ends.

@@ -139,8 +139,7 @@ func WithLabels(labels map[string]string) Option {
 	return func(c *config) { c.labels = maps.Clone(labels); c.only["WithLabels"] = alertmanager }
 }
 
-// WithSeverity sets the label severity for a class, instead of warning (info for
-// foreign_type).
+// WithSeverity sets the label severity for a class, instead of warning.
 func WithSeverity(class scanner.Class, severity string) Option {
 	return func(c *config) { c.severity[class] = severity; c.only["WithSeverity"] = alertmanager }
 }
@@ -163,7 +162,7 @@ func newConfig(k kind, opts []Option) (*config, error) {
 		retries:  DefaultRetries,
 		headers:  http.Header{},
 		resend:   DefaultResend,
-		severity: defaultSeverities(),
+		severity: map[scanner.Class]string{},
 		runbook:  DefaultRunbookURL,
 		only:     map[string]kind{},
 	}

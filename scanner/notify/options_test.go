@@ -66,8 +66,8 @@ func TestAlertOptions(t *testing.T) {
 	if a.Labels["severity"] != "critical" || a.Annotations["runbook_url"] != "" || a.StartsAt != now {
 		t.Errorf("%+v", a)
 	}
-	if s := c.severityOf(scanner.ForeignType); s != "info" {
-		t.Errorf("severity of a foreign type is %s, want info", s)
+	if s := c.severityOf(scanner.ForeignType); s != "warning" {
+		t.Errorf("severity of a foreign type is %s, want warning", s)
 	}
 }
 

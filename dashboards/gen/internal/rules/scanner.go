@@ -20,6 +20,9 @@ func (m maker) scanner() []rulefmt.Rule {
 		m.found("DistributedLockOrphaned", "orphan",
 			"{{ $labels.redis_node }}: {{ $value }} locks exist on a minority of the nodes only",
 			"{{ $value }} lock keys on {{ $labels.redis_node }} belong to nobody: their token is on a minority of the nodes. Until they expire, this node votes against everybody who wants them."),
+		m.found("DistributedLockForeignType", "foreign_type",
+			"{{ $labels.redis_node }}: {{ $value }} keys have names of locks and are none",
+			"{{ $value }} keys on {{ $labels.redis_node }} match the scanner's pattern and have a Redis type that no lock has. Whoever wants a lock of such a name gets an error."),
 		m.stale(), m.exporterDown(),
 	}
 }
