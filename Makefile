@@ -20,14 +20,16 @@ HAVE_CC    = echo '\#include <stdlib.h>' | $$($(GO) env CC) -E -x c - >/dev/null
 
 .PHONY: help
 help: ## Show this list.
-	@grep -E '^[a-z]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "make %-8s %s\n", $$1, $$2 }'
+	@grep -E '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "make %-16s %s\n", $$1, $$2 }'
 
 .PHONY: test
 test: vet ## Install what is missing if possible, vet, and run all tests with the race detector.
 	@# One package at a time: those that start servers and measure time must not fight for the same cores.
 	$(GO) test -race -p 1 -timeout 15m ./...
+	@# The generator of the dashboards is a module of its own, so that users of the library need none of its modules.
+	cd dashboards/gen && $(GO) test ./...
 	@# The race detector hides what is allocated, and makes the simulation seven times slower: it runs fewer histories above, and all of them here.
-	$(GO) test -count=1 -run 'Cost$$' ./instrument
+	$(GO) test -count=1 -run 'Cost$$' ./instrument ./exporter/live
 	@$(STRICT) $(GO) test -count=1 -timeout 10m -run 'TestSimulation$$' -v ./lock/locktest | grep -E 'histories|^(---|ok|FAIL|PASS)'
 
 .PHONY: vet
@@ -35,10 +37,11 @@ vet: deps ## Check formatting and run go vet.
 	@$(STRICT) unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .); \
 	if [ -n "$$unformatted" ]; then echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
+	cd dashboards/gen && $(GO) vet ./...
 
 .PHONY: bench
 bench: deps ## Run all benchmarks; lock/BENCHMARKS.md says how its table was made.
-	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m ./lock ./instrument
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 90m ./lock ./instrument ./exporter/... ./scanner
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME (20s).
@@ -53,6 +56,14 @@ fuzz: ## Run each fuzz target for FUZZTIME (20s).
 .PHONY: sim
 sim: ## Simulate N (1000) random histories of the lock from SEED (1).
 	$(GO) test ./lock/locktest -run Simulation -v -args -seed=$(SEED) -histories=$(N)
+
+.PHONY: dashboards
+dashboards: ## Write dashboards and rules anew from dashboards/gen.
+	cd dashboards/gen && $(GO) run . -out ..
+
+.PHONY: dashboards-proof
+dashboards-proof: deps ## Run every dashboard query and rule against a live Prometheus over the demo.
+	$(GO) run ./dashboards/proof
 
 .PHONY: demo
 demo: ## See it work: five nodes, contention, faults, leaks, a live page.

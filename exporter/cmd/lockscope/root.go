@@ -13,10 +13,11 @@ import (
 
 const rootHelp = `lockscope looks after distributed locks in Redis, whoever wrote them.
 
-  lockscope scan     one sweep for leaked locks, for cron: exit 0 clean, 1 findings, 2 error
-  lockscope serve    sweeps again and again; /metrics, /debug/locks, health checks, alerts
-  lockscope list     who holds what now
-  lockscope doctor   are these servers fit for Redlock?
+  lockscope scan         one sweep for leaked locks, for cron: exit 0 clean, 1 findings, 2 error
+  lockscope serve        sweeps again and again; /metrics, /debug/locks, health checks, alerts
+  lockscope list         who holds what now
+  lockscope doctor       are these servers fit for Redlock?
+  lockscope dashboards   Grafana boards, Prometheus rules and runbooks that match this version
 
 Every flag can be given as an environment variable: --max-ttl is LOCKSCOPE_MAX_TTL,
 --log.level is LOCKSCOPE_LOG_LEVEL. A flag wins over its variable.
@@ -46,7 +47,7 @@ func newRoot(a *app) *cobra.Command {
 	root.SetVersionTemplate("lockscope {{.Version}}\n")
 	root.PersistentFlags().StringVar(&a.logLevel, "log.level", "info", "log records of this level and above: debug, info, warn or error")
 	root.PersistentFlags().StringVar(&a.logFormat, "log.format", "console", "format of log records on stderr: console or json")
-	root.AddCommand(newScan(a), newServe(a), newList(a), newDoctor(a), newVersion(a))
+	root.AddCommand(newScan(a), newServe(a), newList(a), newDoctor(a), newDashboards(a), newVersion(a))
 	for _, cmd := range root.Commands() {
 		cmd.Args = noArguments
 		cmd.Flags().SortFlags = false
@@ -68,7 +69,7 @@ func noCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if strings.ContainsAny(args[0], ":@/") {
-		return errors.New("a command is needed before arguments: scan, serve, list or doctor; see --help")
+		return errors.New("a command is needed before arguments: scan, serve, list, doctor or dashboards; see --help")
 	}
 	meant := ""
 	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {

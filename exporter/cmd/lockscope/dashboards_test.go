@@ -1,0 +1,79 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lockscope/lockscope/dashboards"
+)
+
+func TestDashboards(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "folder")
+	command(t, "dashboards", "--out", dir).want(t, 0, "files written to "+dir)
+	for _, name := range shipped(t) {
+		want, err := fs.ReadFile(dashboards.FS(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if have, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(have) != string(want) {
+			t.Errorf("%s: differs, or %v", name, err)
+		}
+	}
+	command(t, "dashboards", "--out", dir).want(t, 0, "0 files written") // they are there already
+}
+
+// TestDashboardsKeepsYourChanges overwrites them only if told to, and touches nothing else.
+func TestDashboardsKeepsYourChanges(t *testing.T) {
+	dir := t.TempDir()
+	mine := filepath.Join(dir, "rules", "alerts.yaml")
+	other := filepath.Join(dir, "rules", "mine.yaml")
+	for _, file := range []string{mine, other} {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte("mine"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	command(t, "dashboards", "--out", dir).want(t, 2, mine, "--force")
+	if text, _ := os.ReadFile(mine); string(text) != "mine" {
+		t.Error("overwritten without --force")
+	}
+	command(t, "dashboards", "--out", dir, "--force").want(t, 0)
+	if text, _ := os.ReadFile(mine); string(text) == "mine" {
+		t.Error("not overwritten with --force")
+	}
+	if text, _ := os.ReadFile(other); string(text) != "mine" {
+		t.Error("a file of somebody else was touched")
+	}
+}
+
+func TestDashboardsBadInput(t *testing.T) {
+	command(t, "dashboards").want(t, 2, "--out is needed")
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got := command(t, "dashboards", "--out", file)
+	got.want(t, 2, "not a directory")
+	if n := strings.Count(got.err, "\n"); n != 1 {
+		t.Errorf("%d lines for one mistake:\n%s", n, got.err)
+	}
+}
+
+func shipped(t *testing.T) (names []string) {
+	t.Helper()
+	err := fs.WalkDir(dashboards.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			names = append(names, name)
+		}
+		return err
+	})
+	if err != nil || len(names) < 20 {
+		t.Fatalf("%d files, %v", len(names), err)
+	}
+	return names
+}
