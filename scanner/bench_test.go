@@ -82,7 +82,7 @@ func (f *sweepBench) bareLoop(b *testing.B) {
 	var cursor uint64
 	found := 0
 	for {
-		keys, next, err := f.client.Scan(b.Context(), cursor, "lock:*", scanner.DefaultPageSize).Result()
+		keys, next, err := f.client.Scan(b.Context(), cursor, "lock:*", 500).Result()
 		must(b, err)
 		found += len(keys)
 		if cursor = next; cursor == 0 {

@@ -176,6 +176,11 @@ func TestBackoff(t *testing.T) {
 		if len(s.Waiting) != 0 || len(s.Slowest) != 1 || s.Slowest[0].Outcome != lock.ReasonCanceled || s.Slowest[0].Error == "" {
 			t.Errorf("after giving up: %+v", s)
 		}
+		for _, step := range s.Slowest[0].Steps { // its nodes are steps of their own
+			if step.Kind == "attempt" && step.Outcome == "failed" && step.Detail != "1 of 3 nodes agreed, 2 needed" {
+				t.Errorf("attempt without a quorum: %+v", step)
+			}
+		}
 		if len(s.Waits) != 1 || s.Waits[0].Failed != 1 || !near(s.Waits[0].P99, 3) {
 			t.Errorf("a wait that failed is counted as %+v", s.Waits)
 		}

@@ -2,6 +2,8 @@ package live
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -85,9 +87,18 @@ func (s *step) told() Step {
 	if s.blocker != nil {
 		t.Detail = holderText(s.blocker)
 	} else if s.err != nil {
-		t.Detail = errorText(s.err, maxDetail)
+		t.Detail = s.detail()
 	}
 	return t
+}
+
+// detail is why a step failed. Of an attempt without a quorum it is the count: its
+// nodes are steps of their own, which tell the rest.
+func (s *step) detail() string {
+	if e, ok := errors.AsType[*lock.QuorumError](s.err); ok && s.kind == stepAttempt {
+		return fmt.Sprintf("%d of %d nodes agreed, %d needed", e.Granted, e.Nodes, e.Quorum)
+	}
+	return errorText(s.err, maxDetail)
 }
 
 // kept is one of the slowest acquisitions. Stragglers add to it until it is dropped.
