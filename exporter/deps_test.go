@@ -1,0 +1,69 @@
+package exporter_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/lockscope/lockscope/"
+
+// arrows say what packages below a folder may need of this module, and what of others they must not.
+var arrows = []struct {
+	folder string
+	may    []string
+	not    []string
+}{
+	{"lock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
+	{"scanner", []string{"scanner", "lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
+	{"instrument", []string{"instrument", "lock"}, []string{"go.opentelemetry.io/otel/sdk", "github.com/prometheus/client_golang/prometheus/promhttp"}},
+	{"exporter", []string{"exporter", "instrument", "scanner", "lock", "dashboards"}, nil},
+	{"examples", []string{"examples", "exporter", "instrument", "scanner", "lock"}, nil},
+}
+
+// TestArrows keeps the house as it is drawn: examples -> exporter -> instrument -> lock <- scanner <- exporter. Who only
+// locks, or only looks for leaks, carries no telemetry.
+func TestArrows(t *testing.T) {
+	for _, a := range arrows {
+		packages := listDeps(t, "../"+a.folder+"/...")
+		if len(packages) == 0 {
+			t.Errorf("%s: no package: the check looks at nothing", a.folder)
+		}
+		for path, deps := range packages {
+			for _, dep := range deps {
+				if inner, ok := strings.CutPrefix(dep, module); ok && !below(inner, a.may) {
+					t.Errorf("%s needs %s, and may not", path, dep)
+				}
+				for _, banned := range a.not {
+					if strings.HasPrefix(dep, banned) {
+						t.Errorf("%s needs %s: measure in instrument, serve in exporter", path, dep)
+					}
+				}
+			}
+		}
+	}
+}
+
+func below(path string, folders []string) bool {
+	for _, folder := range folders {
+		if path == folder || strings.HasPrefix(path, folder+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// listDeps returns what each package needs, its tests not included.
+func listDeps(t *testing.T, pattern string) map[string][]string {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}} {{range .Deps}}{{.}} {{end}}", pattern).Output()
+	if err != nil {
+		t.Fatalf("go list %s: %v", pattern, err)
+	}
+	packages := make(map[string][]string)
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		packages[fields[0]] = fields[1:]
+	}
+	return packages
+}
