@@ -121,17 +121,14 @@ func (l *ledger) lists() (confirmed, pending, resolved []Finding, overflow int) 
 	return confirmed, pending, resolved, l.overflow
 }
 
-// compareFindings puts the worst first, and among equals the oldest.
+// compareFindings puts the worst first, and what is known of one key together.
 func compareFindings(a, b *Finding) int {
 	order := classes()
 	if d := slices.Index(order, a.Class) - slices.Index(order, b.Class); d != 0 {
 		return d
 	}
-	if d := a.FirstSeen.Compare(b.FirstSeen); d != 0 {
+	if d := strings.Compare(a.Key, b.Key); d != 0 {
 		return d
 	}
-	if d := strings.Compare(a.Node, b.Node); d != 0 {
-		return d
-	}
-	return strings.Compare(a.Key, b.Key)
+	return strings.Compare(a.Node, b.Node)
 }
