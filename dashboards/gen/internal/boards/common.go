@@ -12,7 +12,8 @@ import (
 const (
 	tileWidth, tileHeight = 3, 4
 	chartHeight           = 8
-	third, half, full     = 8, 12, 24
+	quarter, third        = 6, 8
+	half, full            = 12, 24
 )
 
 func tile(title, unit string, decimals float64, s []step, queries []query, about string) panel {
@@ -33,7 +34,21 @@ func ratioChart(title string, w uint32, queries []query, about string) panel {
 
 func (p panel) stacked() panel { p.kind = bars; return p }
 
+func (p panel) tinted(t []tint) panel { p.tints = t; return p }
+
+func (p panel) reaching(most float64) panel { p.reach = most; return p }
+
+// rare is for what should not happen: a single one in a minute is to be seen, and
+// none is not to be drawn on an axis of a hundred.
+func (p panel) rare() panel { return p.reaching(.1) }
+
 func (p panel) marked(s []step) panel { p.steps, p.limits = s, true; return p }
+
+// onLogAxis shows what differs by orders of magnitude; 0 has no place there.
+func (p panel) onLogAxis() panel { p.logarithmic, p.zero = true, false; return p }
+
+// otherwise is said where there is nothing to draw.
+func (p panel) otherwise(text string) panel { p.none = text; return p }
 
 func (p panel) leading(l ...link) panel { p.links = l; return p }
 
@@ -93,6 +108,12 @@ func (o objectives) waitLeftOfPeriod() string {
 	return fmt.Sprintf("1 - %s{S} / (1 - %v)", rules.SlowRatio(o.Period), o.Wait)
 }
 
+// burning is a chart of burn rates.
+func (p panel) burning(slo config.SLO) panel {
+	_, fastest := factors(slo)
+	return p.marked(burnRate(slo)).reaching(fastest)
+}
+
 // promise says an objective in words.
 func (o objectives) promise() string {
 	return fmt.Sprintf("%v %% of the acquires of a resource get the lock, and %v %% wait for %v s at most, over %s",
@@ -100,6 +121,11 @@ func (o objectives) promise() string {
 }
 
 func percent(share float64) string { return strconv.FormatFloat(share*100, 'g', 6, 64) }
+
+// How acquires end, from what is wanted to what is not.
+func outcomeTints() []tint {
+	return []tint{{"acquired", green}, {"contended", blue}, {"canceled", purple}, {"timeout", orange}, {"no_quorum", red}, {"error", "dark-red"}}
+}
 
 const waitRate = `sum by (le) (rate(distributed_lock_wait_seconds_bucket{R}[$__rate_interval]))`
 
@@ -109,6 +135,6 @@ func waits(good float64) []panel {
 			"Time from calling Acquire to its return, whatever the outcome. Good: p99 below the dashed line. Each dot is one acquire: click it to see its trace, which links to the holder that was waited for.").
 			marked(steps(green, step{good, orange}, step{1, red})).traced(),
 		heatMap("Waits, how many of which length", half, waitRate,
-			"Every acquire by how long it waited; the darker, the more. Good: the dark band stays at the bottom. A second band further up is callers that wait for a whole hold, or for a TTL of a holder that died.").traced(),
+			"Every acquire by how long it waited; the more of them, the more a cell stands out. Good: what stands out is at the bottom. A second band further up is callers that wait for a whole hold, or for a TTL of a holder that died.").traced(),
 	}
 }

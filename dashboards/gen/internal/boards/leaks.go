@@ -55,9 +55,9 @@ func leakTiles(c config.Config) []panel {
 			"Keys below the lock prefix of a type that no lock has. Good: 0. Something else uses the prefix: rename it, or narrow --pattern."),
 		tile("Oldest leak", "s", auto, steps(green, step{1, orange}, step{3600, red}), now("max("+latest("distributed_lock_scanner_oldest_leak_seconds", "{N}", "redis_node")+")"),
 			"Since when the oldest lock without a TTL has been known. Good: 0. Hours: nobody looks after the alert."),
-		tile("Since the last sweep", "s", auto, steps(green, step{stale / 2, orange}, step{stale, red}), now("max("+sinceSweep+")"),
+		tile("Since last sweep", "s", auto, steps(green, step{stale / 2, orange}, step{stale, red}), now("max("+sinceSweep+")"),
 			fmt.Sprintf("Since the last complete sweep, of the node that has waited for longest. Good: a few sweep intervals. Above %s an alert fires, and the other numbers here are old.", c.Alerts.ScannerStale)),
-		tile("Nodes not reached", "short", 0, anyIsBad(), now(`count(`+worst(`distributed_lock_scanner_up{N}`, "redis_node")+` == 0) or vector(0)`),
+		tile("Unreached nodes", "short", 0, anyIsBad(), now(`count(`+worst(`distributed_lock_scanner_up{N}`, "redis_node")+` == 0) or vector(0)`),
 			"Nodes that the last sweep could not reach. Good: 0. Try `lockscope doctor` from where the scanner runs."),
 	}
 }
@@ -65,11 +65,12 @@ func leakTiles(c config.Config) []panel {
 func leakFindings() []panel {
 	return []panel{
 		chart("Findings by class", "short", third, course("sum by (class) ("+latest("distributed_lock_scanner_findings", "{N}", "redis_node, class")+")", "{{class}}"),
-			"Confirmed findings, all nodes added up. Good: none. A step up at a deployment tells which one brought the leak.").stacked(),
+			"Confirmed findings, all nodes added up. Good: none. A step up at a deployment tells which one brought the leak.").
+			stacked().tinted([]tint{{"no_ttl", red}, {"long_ttl", orange}, {"held_too_long", yellow}, {"orphan", purple}, {"foreign_type", blue}}),
 		chart("Findings by node", "short", third, course("sum by (redis_node) ("+latest("distributed_lock_scanner_findings", "{N}", "redis_node, class")+")", "{{redis_node}}"),
 			"Confirmed findings of all classes. Good: none. All nodes alike: a client of all of them. One node: a client of that one, or keys that came back with it.").stacked(),
 		chart("Findings that are only counted", "short", third, course("max by (job) (distributed_lock_scanner_findings_omitted{I})", "{{job}}"),
-			"Findings beyond --max-findings: counted, but not named in logs and reports. Good: 0. Else repair what is named, or raise the limit."),
+			"Findings beyond --max-findings: counted, but not named in logs and reports. Good: 0. Else repair what is named, or raise the limit.").reaching(10),
 		chart("Age of the oldest leak by node", "s", half, course(latest("distributed_lock_scanner_oldest_leak_seconds", "{N}", "redis_node"), "{{redis_node}}"),
 			"Since when the oldest lock without a TTL has been known. Good: 0. It climbs until somebody repairs the key, and starts anew when the scanner restarts.").marked(steps(green, step{3600, red})),
 		chart("Lock keys by node", "short", half, course(latest("distributed_lock_scanner_locks", "{N}", "redis_node"), "{{redis_node}}"),
@@ -93,7 +94,7 @@ func leakNodes(c config.Config) []panel {
 				{title: "Never expire", unit: "short", steps: anyIsBad()},
 				{title: "Expire too late", unit: "short", steps: anyIsSuspicious()},
 				{title: "Oldest leak", unit: "s", decimals: auto, steps: steps(green, step{1, orange}, step{3600, red})},
-				{title: "Since the last complete sweep", unit: "s", decimals: auto, steps: steps(green, step{stale / 2, orange}, step{stale, red})},
+				{title: "Since last sweep", unit: "s", decimals: auto, steps: steps(green, step{stale / 2, orange}, step{stale, red})},
 				{title: "Truncated", unit: "short", steps: steps(green, step{1, orange}), words: yes},
 			}},
 	}
@@ -107,14 +108,12 @@ func leakCost() []panel {
 	}
 	duration := "sum by (redis_node, le) (increase(distributed_lock_scanner_pass_duration_seconds_bucket{N}[1h]))"
 	return []panel{
-		chart("Duration of a sweep", "s", third, quantiles(duration, " {{redis_node}}", .5, .99),
-			"Sweeps of the last hour, by node. Good: far below the sweep interval. It is mostly pauses: a gentle sweep is a long one."),
-		ratioChart("Share of time spent sweeping", third, course("sum by (redis_node) (increase(distributed_lock_scanner_pass_duration_seconds_sum{N}[1h])) / 3600", "{{redis_node}}"),
-			"Good: below 10 %. Near 100 % sweeps follow each other without rest: raise the interval, or the page size."),
-		chart("Sweeps and failed sweeps an hour", "short", third, []query{
-			{expr: "sum by (redis_node) (increase(distributed_lock_scanner_passes_total{N}[1h]))", legend: "{{redis_node}} all"},
-			{expr: "sum by (redis_node) (increase(distributed_lock_scanner_pass_failures_total{N}[1h]))", legend: "{{redis_node}} failed"},
-		}, "Good: steady, none failed. Failed ones say why in the scanner's log."),
+		chart("Duration of a sweep, p99", "s", third, course("histogram_quantile(0.99, "+duration+")", "{{redis_node}}"),
+			"The slowest sweeps of the last hour, by node. Good: far below the sweep interval. It is mostly pauses: a gentle sweep is a long one."),
+		chart("Share of time spent sweeping", "percentunit", third, course("sum by (redis_node) (increase(distributed_lock_scanner_pass_duration_seconds_sum{N}[1h])) / 3600", "{{redis_node}}"),
+			"Good: below 10 %. Near 100 % sweeps follow each other without rest: raise the interval, or the page size.").reaching(.1),
+		chart("Sweeps that failed", "percentunit", third, course(perSweep("distributed_lock_scanner_pass_failures_total"), "{{redis_node}}"),
+			"Share of the sweeps of the last hour. Good: none. Why they failed is in the scanner's log.").reaching(.1),
 		chart("Keys examined by a sweep", "short", third, course(perSweep("distributed_lock_scanner_keys_examined_total"), "{{redis_node}}"),
 			"Keys the server looked at, locks or not: the cost of a sweep is theirs. Good: the size of the database, or 0 where the server's own count makes looking needless."),
 		chart("Calls made by a sweep", "short", third, course(perSweep("distributed_lock_scanner_scan_calls_total"), "{{redis_node}}"),

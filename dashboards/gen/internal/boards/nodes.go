@@ -43,7 +43,7 @@ func nodeTiles(c config.Config) []panel {
 			fmt.Sprintf("One acquire command in a hundred takes longer on the slowest node. Good: a few milliseconds. Above %v s an alert fires: near the node timeout votes are lost.", c.Alerts.NodeP99Seconds)),
 		tile("Failed commands", "percentunit", 2, steps(green, step{.001, orange}, step{.05, red}), course(`sum(rate(distributed_lock_node_failures_total{N,reason!~"canceled|busy|guard"}[$__rate_interval])) / (sum(rate(distributed_lock_node_duration_seconds_count{N}[$__rate_interval])) > 0)`, ""),
 			"Share of commands sent that were not carried out. Good: 0. A node saying no to a vote is not a failure. See Failures by reason."),
-		tile("Won without a vote to spare", "percentunit", 1, steps(green, step{.05, orange}, step{.5, red}), course(withoutMargin, ""),
+		tile("No vote to spare", "percentunit", 1, steps(green, step{.05, orange}, step{.5, red}), course(withoutMargin, ""),
 			"Share of won rounds with no vote beyond the quorum. Good: near 0. It rises when a node does not vote, also one that is up but restarted and has to wait. With one or two nodes it is always 100 %."),
 		tile("Commands", "ops", auto, neutral(), course(`sum(rate(distributed_lock_node_duration_seconds_count{N}[$__rate_interval]))`, ""),
 			"Commands a second on the chosen nodes. Good: about three to five for each acquire and node. Much more: see attempts per acquire."),
@@ -59,9 +59,9 @@ func nodeViews() []panel {
 		{kind: states, title: "Share of processes that can use the node", w: half, h: 7, unit: "percentunit", decimals: 0, zero: true, one: true, steps: share,
 			about:   "Like the panel beside it, but by what became of the commands of the last five minutes: a node that answers with errors, or may not vote after a restart, is not usable. Good: all green. Quorum alerts count these. Needs the recording rules.",
 			queries: course(rules.NodeUsable+"{M}", "{{redis_node}}"), links: []link{toNode()}},
-		{kind: grid, title: "Which process cannot use which node", w: full, h: 7, unit: "percentunit", decimals: 1, none: "every process can use every node",
-			about:   "Share of acquire commands of the last five minutes that failed, where any did. Good: empty. One process with many nodes: its network or credentials. One node with many processes: the node. Needs the recording rules.",
-			queries: now("sort_desc(" + rules.NodeErrors + "{N} > 0)"),
+		{kind: grid, title: "Which process cannot use which node", w: full, h: 5, unit: "percentunit", decimals: 1, none: "every process can use every node",
+			about:   "Share of acquire commands of the last five minutes that failed, where more than 1 % did. Good: empty. One process with many nodes: its network or credentials. One node with many processes: the node. Needs the recording rules.",
+			queries: now("sort_desc(" + rules.NodeErrors + "{N} > 0.01)"),
 			columns: []column{{title: "Failed", unit: "percentunit", decimals: 1, steps: steps(orange, step{.5, red})}}, hidden: []string{"__name__"}},
 	}
 }
@@ -70,14 +70,14 @@ func nodeLatency(c config.Config) []panel {
 	byOperation := `sum by (redis_node, operation, le) (rate(distributed_lock_node_duration_seconds_bucket{N}[$__rate_interval]))`
 	all := `sum by (le) (rate(distributed_lock_node_duration_seconds_bucket{N}[$__rate_interval]))`
 	return []panel{
-		chart("Acquire p99 by node", "s", half, quantiles(nodeRate, " {{redis_node}}", .99),
+		chart("Acquire p99 by node", "s", half, course("histogram_quantile(0.99, "+nodeRate+")", "{{redis_node}}"),
 			"One acquire command in a hundred takes longer. Good: below the dashed line, nodes alike. One node alone: look at SLOWLOG, fork pauses and fsync there. All: the network, or CPU of the clients.").marked(above(c.Alerts.NodeP99Seconds)).leading(toNode()),
-		chart("Acquire p50 by node", "s", half, quantiles(nodeRate, " {{redis_node}}", .5),
+		chart("Acquire p50 by node", "s", half, course("histogram_quantile(0.5, "+nodeRate+")", "{{redis_node}}"),
 			"The usual time of an acquire command. Good: a round trip. A lock needs the middle one of the nodes: one that is far away costs nothing until another fails.").leading(toNode()),
-		chart("p99 by node and operation", "s", half, quantiles(byOperation, " {{redis_node}} {{operation}}", .99),
+		chart("p99 by node and operation", "s", half, course("histogram_quantile(0.99, "+byOperation+")", "{{redis_node}} {{operation}}"),
 			"One command in a hundred takes longer, by what it does. Good: alike for all operations. Slow extends endanger leases; slow releases delay the next holder.").leading(toNode()),
 		heatMap("Commands, how many of which duration", half, all,
-			"Every command by how long it took; the darker, the more. Good: one narrow band. A thin second band at the node timeout is commands that were given up."),
+			"Every command by how long it took; the more of them, the more a cell stands out. Good: one narrow band. A thin second band at the node timeout is commands that were given up."),
 	}
 }
 
@@ -85,22 +85,23 @@ func nodeFailures() []panel {
 	failed := `(rate(distributed_lock_node_failures_total{N}[$__rate_interval]))`
 	return []panel{
 		chart("Failures by reason", "ops", third, course("sum by (reason) "+failed, "{{reason}}"),
-			"Good: none but canceled. timeout, refused: the node or the way to it; guard: restarted, may not vote yet; readonly: it is a replica; busy: not asked, earlier commands still hang; other: see the log.").stacked(),
+			"Good: none but canceled. timeout, refused: the node or the way to it; guard: restarted, may not vote yet; readonly: it is a replica; busy: not asked, earlier commands still hang; other: see the log.").
+			stacked().rare().tinted([]tint{{"timeout", red}, {"refused", "dark-red"}, {"readonly", purple}, {"noscript", blue}, {"guard", yellow}, {"busy", orange}, {"canceled", "gray"}, {"other", "light-red"}}),
 		chart("Failures by node", "ops", third, course("sum by (redis_node) "+failed, "{{redis_node}}"),
-			"Good: none. One node: that node. All nodes: the processes, or what is between.").stacked().leading(toNode()),
+			"Good: none. One node: that node. All nodes: the processes, or what is between.").stacked().rare().leading(toNode()),
 		chart("Failures by operation", "ops", third, course("sum by (operation) "+failed, "{{operation}}"),
-			"Good: none. extend: leases are in danger; release: the next holder waits; subscribe: waiters are not woken and have to poll.").stacked(),
+			"Good: none. extend: leases are in danger; release: the next holder waits; subscribe: waiters are not woken and have to poll.").stacked().rare(),
 	}
 }
 
 func nodeMargin() []panel {
 	return []panel{
 		{kind: heat, title: "Votes to spare in won rounds", w: half, h: chartHeight, unit: "short", decimals: auto,
-			about:   "Every won round by its votes beyond the quorum, late ones included. Good: dark at the top row that your number of nodes allows, 1 of 3 and 2 of 5. Dark at 0: the next node that fails is one too many.",
+			about:   "Every won round by its votes beyond the quorum, late ones included. Good: only the top row that your number of nodes allows stands out, 1 of 3 and 2 of 5. If the one at 0 does: the next node that fails is one too many.",
 			queries: course(`sum by (le) (rate(distributed_lock_vote_margin_bucket{I}[$__rate_interval]))`, "{{le}}")},
-		ratioChart("Won without a vote to spare", 6, course(withoutMargin, "share of won rounds"),
+		ratioChart("Won without a vote to spare", quarter, course(withoutMargin, "share of won rounds"),
 			"Share of won rounds that one vote less would have lost. Good: near 0. A step up is a node that stopped voting.").marked(steps(green, step{.05, orange}, step{.5, red})),
-		chart("Mean votes to spare", "short", 6, course(`sum(rate(distributed_lock_vote_margin_sum{I}[$__rate_interval])) / (sum(rate(distributed_lock_vote_margin_count{I}[$__rate_interval])) > 0)`, "votes"),
+		chart("Mean votes to spare", "short", quarter, course(`sum(rate(distributed_lock_vote_margin_sum{I}[$__rate_interval])) / (sum(rate(distributed_lock_vote_margin_count{I}[$__rate_interval])) > 0)`, "votes"),
 			"Votes beyond the quorum of the average won round. Good: nodes less quorum. Each node that does not vote takes one."),
 	}
 }

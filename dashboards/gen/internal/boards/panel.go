@@ -22,6 +22,7 @@ const (
 	orange = "orange"
 	red    = "red"
 	blue   = "blue"
+	purple = "purple"
 )
 
 // step is a threshold: the colour from this value on. The first one's value is
@@ -45,11 +46,17 @@ func atLeast(target float64) []step {
 
 // burnRate colours the factors at which the alerts fire.
 func burnRate(slo config.SLO) []step {
-	slowest, fastest := slo.Windows[0].Factor, slo.Windows[0].Factor
+	slowest, fastest := factors(slo)
+	return steps(green, step{slowest, orange}, step{fastest, red})
+}
+
+// factors are the lowest and the highest burn rate at which an alert fires.
+func factors(slo config.SLO) (slowest, fastest float64) {
+	slowest = slo.Windows[0].Factor
 	for _, w := range slo.Windows {
 		slowest, fastest = min(slowest, w.Factor), max(fastest, w.Factor)
 	}
-	return steps(green, step{slowest, orange}, step{fastest, red})
+	return slowest, fastest
 }
 
 // query is one expression. Its selectors are written with the shorthands of selectors.
@@ -76,15 +83,22 @@ type panel struct {
 	w, h         uint32
 	queries      []query
 	steps        []step
-	limits       bool   // draw the steps into the chart
-	zero, one    bool   // the axis begins at 0, ends at 1
+	limits       bool    // draw the steps into the chart
+	zero, one    bool    // the axis begins at 0, ends at 1
+	reach        float64 // the axis ends here at least, so that little does not look like much
+	logarithmic  bool
+	tints        []tint
 	exemplars    bool   // mark traces
 	none         string // said instead of "No data"
 	reduce       string // how a tile's course becomes a value; the last one if empty
 	columns      []column
 	hidden       []string // columns not shown
 	links        []link
+	linked       string // the column of a table that has the links; else everything has them
 }
+
+// tint is the colour of a series whose name says what is good and what is bad.
+type tint struct{ series, color string }
 
 // link leads from a series or a row to another dashboard.
 type link struct{ title, url string }

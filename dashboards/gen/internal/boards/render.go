@@ -74,13 +74,32 @@ func (p panel) defaults(c *dashboard.FieldConfig) {
 	}
 	mode := dashboard.FieldColorModeIdThresholds
 	if p.kind == lines || p.kind == bars {
-		mode = dashboard.FieldColorModeIdPaletteClassicByName
+		mode = dashboard.FieldColorModeIdPaletteClassic // by name, two of five nodes often look the same
 	}
 	c.Color = &dashboard.FieldColor{Mode: mode}
 	c.Thresholds = thresholds(p.steps)
-	for _, l := range p.links {
-		c.Links = append(c.Links, dashboard.DashboardLink{Title: l.title, Url: &l.url, Type: dashboard.DashboardLinkTypeLink, Tags: []string{}})
+	if p.kind == single {
+		c.Mappings = []dashboard.ValueMapping{{SpecialValueMap: calm()}}
 	}
+	if p.linked == "" {
+		c.Links = p.dataLinks()
+	}
+}
+
+// calm keeps what has no value from the colour of the lowest step, which is often
+// red: nothing to measure is not a failure.
+func calm() *dashboard.SpecialValueMap {
+	m := dashboard.NewSpecialValueMap()
+	m.Options.Match = dashboard.SpecialValueMatchNullAndNan
+	m.Options.Result = dashboard.ValueMappingResult{Text: new("no data"), Color: new("text")}
+	return m
+}
+
+func (p panel) dataLinks() (all []dashboard.DashboardLink) {
+	for _, l := range p.links {
+		all = append(all, dashboard.DashboardLink{Title: l.title, Url: &l.url, Type: dashboard.DashboardLinkTypeLink, Tags: []string{}})
+	}
+	return all
 }
 
 func thresholds(all []step) *dashboard.ThresholdsConfig {
@@ -158,16 +177,32 @@ func (p panel) chart() cog.Builder[dashboard.Panel] {
 		b.FillOpacity(60).LineWidth(0).
 			Stacking(common.NewStackingConfigBuilder().Mode(common.StackingModeNormal).Group("A"))
 	}
+	if p.reach > 0 {
+		b.AxisSoftMax(p.reach)
+	}
+	if p.logarithmic {
+		b.ScaleDistribution(common.NewScaleDistributionConfigBuilder().Type(common.ScaleDistributionLog).Log(10))
+	}
+	for _, t := range p.tints {
+		b.OverrideByName(t.series, []dashboard.DynamicConfigValue{
+			{Id: "color", Value: dashboard.FieldColor{Mode: dashboard.FieldColorModeIdFixed, FixedColor: &t.color}},
+		})
+	}
 	if p.limits {
 		b.ThresholdsStyle(common.NewGraphThresholdsStyleConfigBuilder().Mode(common.GraphThresholdsStyleModeDashed))
 	}
 	return b
 }
 
-// legend is a table with the values that one looks for first.
+// legend is a table beside the chart. Where that leaves no room for the chart it is
+// names below it: of a table, two lines would fit.
 func (p panel) legend() *common.VizLegendOptionsBuilder {
-	return common.NewVizLegendOptionsBuilder().ShowLegend(true).DisplayMode(common.LegendDisplayModeTable).
-		Placement(common.LegendPlacementBottom).Calcs([]string{"lastNotNull", "mean", "max"}).SortBy("Max").SortDesc(true)
+	l := common.NewVizLegendOptionsBuilder().ShowLegend(true)
+	if p.w < half {
+		return l.DisplayMode(common.LegendDisplayModeList).Placement(common.LegendPlacementBottom).Calcs([]string{})
+	}
+	return l.DisplayMode(common.LegendDisplayModeTable).Placement(common.LegendPlacementRight).
+		Calcs([]string{"lastNotNull", "max"}).SortBy("Max").SortDesc(true)
 }
 
 func tooltip() *common.VizTooltipOptionsBuilder {
@@ -175,7 +210,7 @@ func tooltip() *common.VizTooltipOptionsBuilder {
 }
 
 func (p panel) heatmap() cog.Builder[dashboard.Panel] {
-	return heatmap.NewPanelBuilder().Calculate(false).CellGap(1).ShowLegend().
+	return heatmap.NewPanelBuilder().Calculate(false).CellGap(0).ShowLegend().
 		Color(heatmap.NewHeatmapColorOptionsBuilder().Mode(heatmap.HeatmapColorModeScheme).Scheme("Oranges").
 			Scale(heatmap.HeatmapColorScaleExponential).Exponent(0.5).Steps(64).Fill("dark-orange")).
 		CellValues(heatmap.NewCellValuesBuilder().Unit("ops")).
@@ -201,7 +236,7 @@ func (p panel) states() cog.Builder[dashboard.Panel] {
 }
 
 func (p panel) table() cog.Builder[dashboard.Panel] {
-	b := table.NewPanelBuilder().ShowHeader(true).CellHeight(common.TableCellHeightSm).Filterable(true)
+	b := table.NewPanelBuilder().ShowHeader(true).CellHeight(common.TableCellHeightSm)
 	names, drop := map[string]string{}, map[string]bool{"Time": true}
 	for _, h := range p.hidden {
 		drop[h] = true
@@ -213,6 +248,9 @@ func (p panel) table() cog.Builder[dashboard.Panel] {
 		}
 		names[value] = c.title
 		b.OverrideByName(c.title, c.properties())
+	}
+	if p.linked != "" {
+		b.OverrideByName(p.linked, []dashboard.DynamicConfigValue{{Id: "links", Value: p.dataLinks()}})
 	}
 	return b.WithTransformation(dashboard.DataTransformerConfig{Id: "merge", Options: map[string]any{}}).
 		WithTransformation(dashboard.DataTransformerConfig{Id: "organize", Options: map[string]any{

@@ -105,6 +105,25 @@ func Parse(text []byte) (Dashboard, error) {
 	return d, err
 }
 
+// Links are the URLs that a panel's values lead to, those of single columns included.
+func (p Panel) Links() (urls []string) {
+	for _, l := range p.FieldConfig.Defaults.Links {
+		urls = append(urls, l.URL)
+	}
+	for _, o := range p.FieldConfig.Overrides {
+		for _, set := range o.Properties {
+			all, _ := set.Value.([]any)
+			for _, one := range all {
+				if link, ok := one.(map[string]any); ok && set.ID == "links" {
+					url, _ := link["url"].(string)
+					urls = append(urls, url)
+				}
+			}
+		}
+	}
+	return urls
+}
+
 // IsRow reports that a panel is only the title of those below it.
 func (p Panel) IsRow() bool { return p.Type == "row" }
 

@@ -137,9 +137,9 @@ func links(r *run) {
 		r.found("dashboard", "no links to the others")
 	}
 	r.panels(func(where string, p grafana.Panel) {
-		for _, l := range p.FieldConfig.Defaults.Links {
-			if m := boardPath.FindStringSubmatch(l.URL); m == nil || !r.boards[m[1]] {
-				r.found(where, "link to %s", l.URL)
+		for _, url := range p.Links() {
+			if m := boardPath.FindStringSubmatch(url); m == nil || !r.boards[m[1]] {
+				r.found(where, "link to %s", url)
 			}
 		}
 	})
