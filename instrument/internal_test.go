@@ -2,8 +2,13 @@ package instrument
 
 import (
 	"context"
+	"fmt"
+	"net"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
@@ -76,3 +81,30 @@ type recorder struct {
 }
 
 func (r recorder) Observe(v float64) { r.seen <- v }
+
+// TestDurationsAreOfCommandsThatWereSent: a node that cannot be dialled must not look fast.
+func TestDurationsAreOfCommandsThatWereSent(t *testing.T) {
+	m := newMetrics(1, false)
+	n := m.node("a")
+	seen := make(chan float64, 10)
+	n.op(lock.OpAcquire).duration = recorder{prometheus.NewHistogram(prometheus.HistogramOpts{}), seen}
+	timeout := fmt.Errorf("%w (%w)", lock.ErrNodeTimeout, &net.OpError{Op: "read", Err: os.ErrDeadlineExceeded})
+	for _, c := range []struct {
+		err      error
+		observed bool
+	}{
+		{nil, true},
+		{timeout, true},
+		{fmt.Errorf("%w (%w)", lock.ErrNodeTimeout, &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}), false},
+		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, false},
+		{lock.ErrNodeBusy, false},
+	} {
+		n.done(lock.NodeEnd{NodeStart: lock.NodeStart{Node: "a", Op: lock.OpAcquire}, Took: time.Millisecond, Err: c.err})
+		if got := len(seen) == 1; got != c.observed {
+			t.Errorf("%v: observed: %v", c.err, got)
+		}
+		for len(seen) > 0 {
+			<-seen
+		}
+	}
+}

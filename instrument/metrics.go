@@ -64,7 +64,7 @@ func newMetrics(maxResources int, native bool) *metrics {
 		lost:            b.counter("lost_total", "Leases that ended before they were released, by reason.", "resource", "reason"),
 		releaseFailures: b.counter("release_failures_total", "Releases that found the lease gone, or could not tell.", "resource"),
 
-		nodeDuration: b.histogram("node_duration_seconds", "Time a node took for one command.",
+		nodeDuration: b.histogram("node_duration_seconds", "Time a node took for one command that could be sent.",
 			[]float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1}, "redis_node", "operation"),
 		nodeFailures: b.counter("node_failures_total", "Commands a node did not carry out, by reason. Saying no is not a failure.",
 			"redis_node", "operation", "reason"),
