@@ -71,7 +71,7 @@ func (c *config) evidence(class Class, v *value, since, now time.Time) string {
 	case LongTTL:
 		return fmt.Sprintf("its TTL is %v, more than %v", round(v.ttl), c.maxTTL)
 	case HeldTooLong:
-		return fmt.Sprintf("one holder has it for %v or more, longer than %v, and its TTL is %v: it is being renewed",
+		return fmt.Sprintf("one holder has it for %v or more, longer than %v; it ends in %v unless it is renewed",
 			round(now.Sub(since)), c.maxHold, round(v.ttl))
 	case ForeignType:
 		return foreignEvidence(v)

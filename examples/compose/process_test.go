@@ -1,0 +1,146 @@
+package compose_test
+
+import (
+	"encoding/json"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience bounds every wait, on a machine that has much else to do.
+const patience = 40 * time.Second
+
+// process is a program of the stack that runs here instead of in a container.
+type process struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	done chan struct{} // closed when reaped
+
+	mu  sync.Mutex
+	log strings.Builder
+}
+
+// Write implements io.Writer for what the process says.
+func (p *process) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.Write(b)
+}
+
+func (p *process) text() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.String()
+}
+
+// start runs a program until the test ends. It gets no variables but these.
+func start(t *testing.T, env map[string]string, bin string, args ...string) *process {
+	t.Helper()
+	p := &process{t: t, cmd: exec.Command(bin, args...), done: make(chan struct{})}
+	p.cmd.Env, p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = []string{}, t.TempDir(), p, p
+	for name, value := range env {
+		p.cmd.Env = append(p.cmd.Env, name+"="+value)
+	}
+	must(t, p.cmd.Start())
+	go func() {
+		defer close(p.done)
+		_ = p.cmd.Wait()
+	}()
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+		<-p.done
+	})
+	return p
+}
+
+// terminate asks the process to end, and wants it to end well.
+func (p *process) terminate() {
+	p.t.Helper()
+	must(p.t, p.cmd.Process.Signal(syscall.SIGTERM))
+	select {
+	case <-p.done:
+	case <-time.After(patience):
+		p.t.Fatalf("%s still runs\n%s", p.cmd.Path, p.text())
+	}
+	if status := p.cmd.ProcessState.ExitCode(); status != 0 {
+		p.t.Errorf("%s: exit %d\n%s", p.cmd.Path, status, p.text())
+	}
+}
+
+// await polls until done. If that takes too long, it shows what the process said.
+func (p *process) await(what string, done func() bool) {
+	p.t.Helper()
+	for deadline := time.Now().Add(patience); !done(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			p.t.Fatalf("%s: not within %v; %s said\n%s", what, patience, p.cmd.Path, last(p.text(), 5000))
+		}
+	}
+}
+
+func last(text string, n int) string { return text[max(0, len(text)-n):] }
+
+// serving returns the record, in JSON, with which one of our servers says where it
+// can be reached.
+func (p *process) serving() (record map[string]any) {
+	p.t.Helper()
+	p.await("it serves", func() bool {
+		for line := range strings.Lines(p.text()) {
+			if json.Unmarshal([]byte(line), &record) == nil && record["msg"] == "serving" {
+				return true
+			}
+		}
+		return false
+	})
+	return record
+}
+
+var httpClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
+
+// get returns a page, or nothing while there is none.
+func get(t *testing.T, url string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	must(t, err)
+	resp, err := httpClient.Do(req)
+	if err != nil {
+		return ""
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		return ""
+	}
+	return string(text)
+}
+
+// query decodes what an API answers; into stays as it is while there is no answer.
+func query(t *testing.T, url string, into any) {
+	t.Helper()
+	if text := get(t, url); text != "" {
+		must(t, json.Unmarshal([]byte(text), into))
+	}
+}
+
+// freeAddress was free a moment ago. Prometheus must know where it will listen, to
+// scrape itself. It is below the range that systems take outgoing connections' ports
+// from, so that none of the many here takes it before Prometheus does.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	for range 100 {
+		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(22000+rand.IntN(10000)))
+		if listener, err := net.Listen("tcp", address); err == nil {
+			must(t, listener.Close())
+			return address
+		}
+	}
+	t.Fatal("no free port between 22000 and 31999")
+	return ""
+}
