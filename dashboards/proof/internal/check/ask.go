@@ -1,0 +1,196 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// Problem is something that is not as it should be.
+type Problem struct {
+	Where  string // dashboard / panel / query, or rule
+	Query  string // as it was sent
+	Answer string
+	What   string
+}
+
+// String shows all of it.
+func (p Problem) String() string {
+	text := p.Where + ": " + p.What
+	if p.Query != "" {
+		text += "\n    query:  " + p.Query
+	}
+	if p.Answer != "" {
+		text += "\n    answer: " + p.Answer
+	}
+	return text
+}
+
+// Tally is what the queries of a dashboard in one unit were answered with.
+type Tally struct {
+	Dashboard, Unit         string
+	Queries, Series, Values int
+	Min, Max                float64
+}
+
+// Checker asks one Prometheus.
+type Checker struct {
+	Boards []Board
+	// Choice is the value of each variable that cannot be all of its values.
+	Choice map[string]string
+
+	prometheus, alertmanager *client
+}
+
+// New makes a Checker of everything that has these addresses.
+func New(boards []Board, choice map[string]string, prometheus, alertmanager string) *Checker {
+	return &Checker{Boards: boards, Choice: choice, prometheus: newClient(prometheus), alertmanager: newClient(alertmanager)}
+}
+
+// AskPanels asks every query of every dashboard, as Grafana would now. The world has
+// begun age ago, so no wait and no age can be longer. It stops early only if ctx ends.
+func (c *Checker) AskPanels(ctx context.Context, age time.Duration) (tallies []Tally, problems []Problem) {
+	for _, b := range c.Boards {
+		asked := &asking{Checker: c, board: b, now: time.Now(), age: age}
+		asked.all(ctx)
+		tallies, problems = append(tallies, asked.tallies...), append(problems, asked.problems...)
+	}
+	return tallies, problems
+}
+
+// asking is one dashboard being asked.
+type asking struct {
+	*Checker
+	board  Board
+	now    time.Time
+	age    time.Duration
+	window window
+	filled map[string]string
+
+	tallies  []Tally
+	problems []Problem
+}
+
+func (a *asking) problem(where, query, answer, what string) {
+	a.problems = append(a.problems, Problem{Where: a.board.UID + " / " + where, Query: query, Answer: answer, What: what})
+}
+
+func (a *asking) all(ctx context.Context) {
+	a.window = newWindow(a.board.Span, a.now)
+	var err error
+	if a.filled, err = fill(ctx, a.prometheus, a.board, a.window, a.Choice); err != nil {
+		a.problem("variables", "", "", err.Error())
+		return
+	}
+	for _, p := range a.board.Panels {
+		if len(p.Queries) == 0 {
+			a.problem(p.Title, "", "", "asks nothing")
+		}
+		for _, q := range p.Queries {
+			a.query(ctx, p.Title, q)
+		}
+	}
+	a.marks(ctx)
+	a.exemplars(ctx)
+}
+
+var errEmpty = errors.New("is empty")
+
+// query demands a number from each query, not only from each panel.
+func (a *asking) query(ctx context.Context, title string, q Query) {
+	where := title + " / " + q.Ref
+	if q.Title != title {
+		where += " " + q.Title
+	}
+	expr, err := replace(q.Expr, a.filled)
+	if err != nil {
+		a.problem(where, q.Expr, "", err.Error())
+		return
+	}
+	answer, err := a.send(ctx, q, expr)
+	if err != nil {
+		a.problem(where, expr, err.Error(), "fails")
+		return
+	}
+	want, err := plausible(q.Title, q.Unit, a.age)
+	if err != nil {
+		a.problem(where, expr, "", err.Error())
+		return
+	}
+	seen := a.judge(answer, want)
+	if seen.strange != "" {
+		a.problem(where, expr, seen.strange, fmt.Sprintf("has a value that is not plausible: %v to %v %s, and of now, are", want.low, want.high, q.Unit))
+	}
+	switch {
+	case seen.values > 0:
+		a.count(q.Unit, len(answer), seen)
+	case seen.strange == "":
+		a.problem(where, expr, show(answer), errEmpty.Error())
+	}
+}
+
+func (a *asking) send(ctx context.Context, q Query, expr string) ([]series, error) {
+	if q.Instant {
+		return a.prometheus.instant(ctx, expr, a.now)
+	}
+	return a.prometheus.course(ctx, expr, a.window)
+}
+
+// seen is what an answer comes to.
+type seen struct {
+	values   int // finite
+	min, max float64
+	strange  string // the first value that is not plausible
+}
+
+// judge passes over NaN, which Grafana draws as a gap: the quantile of no events.
+func (a *asking) judge(answer []series, want bounds) seen {
+	s := seen{min: math.Inf(1), max: math.Inf(-1)}
+	for _, line := range answer {
+		for _, v := range line.samples {
+			if math.IsNaN(v.value) {
+				continue
+			}
+			if s.strange == "" && (!want.contain(v.value) || !a.timely(v.at)) {
+				s.strange = fmt.Sprintf("%v = %v at %v", line.labels, v.value, v.at)
+			}
+			if !math.IsInf(v.value, 0) {
+				s.values++
+				s.min, s.max = min(s.min, v.value), max(s.max, v.value)
+			}
+		}
+	}
+	return s
+}
+
+// timely says that a sample is of the time asked for, and that there was a world.
+func (a *asking) timely(at time.Time) bool {
+	return !at.After(a.now.Add(time.Second)) && at.After(a.now.Add(-a.age-slack))
+}
+
+func (a *asking) count(unit string, lines int, s seen) {
+	for i := range a.tallies {
+		if t := &a.tallies[i]; t.Unit == unit {
+			t.Queries, t.Series, t.Values = t.Queries+1, t.Series+lines, t.Values+s.values
+			t.Min, t.Max = min(t.Min, s.min), max(t.Max, s.max)
+			return
+		}
+	}
+	a.tallies = append(a.tallies, Tally{a.board.UID, unit, 1, lines, s.values, s.min, s.max})
+}
+
+const shownLines = 3
+
+// show writes the beginning of an answer.
+func show(answer []series) string {
+	if len(answer) == 0 {
+		return "no series"
+	}
+	text := fmt.Sprintf("%d series without a number:", len(answer))
+	for _, line := range answer[:min(shownLines, len(answer))] {
+		text += fmt.Sprintf(" %v", line.labels)
+	}
+	return text
+}

@@ -1,0 +1,74 @@
+package check
+
+import (
+	"context"
+	"strings"
+	"time"
+)
+
+// orZero makes a number of nothing, and so hides that there never is anything.
+const orZero = " or vector(0)"
+
+// AskDefaulted asks every query that says 0 where there is nothing, without saying so:
+// there must be a time at which there is something.
+func (c *Checker) AskDefaulted(ctx context.Context, age time.Duration) (problems []Problem) {
+	for _, b := range c.Boards {
+		only := b
+		only.Panels, only.Marks = nil, nil
+		for _, p := range b.Panels {
+			for _, q := range p.Queries {
+				if expr, found := strings.CutSuffix(q.Expr, orZero); found {
+					q.Expr = expr
+					only.Panels = append(only.Panels, Panel{Title: p.Title, Queries: []Query{q}})
+				}
+			}
+		}
+		asked := &asking{Checker: c, board: only, now: time.Now(), age: age}
+		asked.all(ctx)
+		problems = append(problems, asked.problems...)
+	}
+	return problems
+}
+
+// marks asks what is marked in all charts: alerts.
+func (a *asking) marks(ctx context.Context) {
+	for _, mark := range a.board.Marks {
+		expr, err := replace(mark, a.filled)
+		if err != nil {
+			a.problem("annotation", mark, "", err.Error())
+			continue
+		}
+		answer, err := a.prometheus.course(ctx, expr, a.window)
+		switch {
+		case err != nil:
+			a.problem("annotation", expr, err.Error(), "fails")
+		case len(answer) == 0:
+			a.problem("annotation", expr, "", errEmpty.Error())
+		}
+	}
+}
+
+// exemplars asks for the dots that lead to traces. A panel that shows some asks for
+// those of all its queries; only histograms have any.
+func (a *asking) exemplars(ctx context.Context) {
+	for _, p := range a.board.Panels {
+		asked, found := "", 0
+		for _, q := range p.Queries {
+			if !q.Exemplar {
+				continue
+			}
+			expr, err := replace(q.Expr, a.filled)
+			if err != nil {
+				continue // the query has said so
+			}
+			n, err := a.prometheus.exemplars(ctx, expr, window{from: a.window.from, to: a.now})
+			if err != nil {
+				a.problem(p.Title+" / exemplars", expr, err.Error(), "fails")
+			}
+			asked, found = expr, found+n
+		}
+		if asked != "" && found == 0 {
+			a.problem(p.Title+" / exemplars", asked, "", errEmpty.Error())
+		}
+	}
+}

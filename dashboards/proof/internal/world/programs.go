@@ -1,0 +1,159 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Packages of the binaries, which are run as anybody would run them.
+const (
+	demoPackage      = "github.com/lockscope/lockscope/examples/demo"
+	lockscopePackage = "github.com/lockscope/lockscope/exporter/cmd/lockscope"
+)
+
+const buildGrace = 5 * time.Second
+
+// build makes both binaries. It must run inside of the module.
+func (w *World) build(ctx context.Context) error {
+	w.cfg.Tell("building the demo and lockscope")
+	bin := filepath.Join(w.dir, "bin")
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", bin+string(filepath.Separator), demoPackage, lockscopePackage)
+	cmd.WaitDelay = buildGrace // interrupted, go leaves compilers behind that hold its output open
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return nil
+}
+
+func (w *World) binary(name string) string { return filepath.Join(w.dir, "bin", name) }
+
+var (
+	demoPorts = regexp.MustCompile(`redis-server processes on 127\.0\.0\.1, ports ([\d ]+)\n`)
+	demoPIDs  = regexp.MustCompile(`their pids: ([\d ]+)\n`)
+	demoURL   = regexp.MustCompile(`metrics (http://\S+)/metrics\n`)
+	demoLeak  = regexp.MustCompile(`HELD .*legacy-import`)
+)
+
+func (w *World) startDemo(ctx context.Context) error {
+	var err error
+	if w.demo.Process, err = w.run("demo", w.binary("demo"), "-for", w.cfg.Length.String(), "-listen", "127.0.0.1:0"); err != nil {
+		return err
+	}
+	url, err := w.demo.Await(ctx, demoURL) // the last of the three lines
+	if err != nil {
+		return err
+	}
+	w.demo.url = url[1]
+	ports, err := w.demo.Await(ctx, demoPorts)
+	if err != nil {
+		return err
+	}
+	pids, err := w.demo.Await(ctx, demoPIDs)
+	if err != nil {
+		return err
+	}
+	w.nodes, err = parseNodes(ports[1], pids[1])
+	w.cfg.Tell("demo on %d redis-servers, %s for %v", len(w.nodes), w.demo.url, w.cfg.Length)
+	return err
+}
+
+// AwaitDemoLeak returns when the demo has planted its key without a TTL, for which it
+// needs every node.
+func (w *World) AwaitDemoLeak(ctx context.Context) error {
+	_, err := w.demo.Await(ctx, demoLeak)
+	return err
+}
+
+var serving = regexp.MustCompile(`"msg":"serving","urls":\["(http://[^"]+)"\]`)
+
+// startLockscope looks often, and finds that a lock was held for too long soon.
+func (w *World) startLockscope(ctx context.Context) error {
+	var err error
+	w.lockscope.Process, err = w.run("lockscope", w.binary("lockscope"), "serve", "--redis", strings.Join(w.urls(), ","),
+		"--interval", "4s", "--confirm-after", "1s", "--deadline", "20s", "--max-hold", maxHold.String(),
+		"--web.listen-address", "127.0.0.1:0", "--log.format", "json")
+	if err != nil {
+		return err
+	}
+	url, err := w.lockscope.Await(ctx, serving)
+	if err != nil {
+		return err
+	}
+	w.lockscope.url = strings.TrimSuffix(url[1], "/")
+	w.cfg.Tell("lockscope serve on %s", w.lockscope.url)
+	return nil
+}
+
+// find returns the first of these binaries that is installed.
+func find(pkg string, names ...string) (string, error) {
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf(`no %s: install with "apt-get install %s" (Debian/Ubuntu), or "make deps"`, names[0], pkg)
+}
+
+// alertmanagerEnv names the binary where it is not on the PATH, also for other tests.
+const alertmanagerEnv = "LOCKSCOPE_ALERTMANAGER"
+
+// toNobody takes alerts and tells nobody of them: what has arrived is seen in the API.
+const toNobody = `
+route:
+  receiver: nobody
+receivers:
+- name: nobody
+`
+
+func (w *World) startAlertmanager(ctx context.Context) error {
+	names := []string{"prometheus-alertmanager", "alertmanager"}
+	if name := os.Getenv(alertmanagerEnv); name != "" {
+		names = []string{name}
+	}
+	bin, err := find("prometheus-alertmanager", names...)
+	if err != nil {
+		return err
+	}
+	file, err := w.write("alertmanager.yml", []byte(toNobody))
+	if err != nil {
+		return err
+	}
+	w.manager.Process, err = w.run("alertmanager", bin, "--config.file="+file, "--storage.path="+filepath.Join(w.dir, "alerts"),
+		"--web.listen-address=127.0.0.1:0", "--cluster.listen-address=")
+	if err != nil {
+		return err
+	}
+	w.manager.url, err = w.listening(ctx, w.manager)
+	w.cfg.Tell("Alertmanager on %s", w.manager.url)
+	return err
+}
+
+var listensOn = regexp.MustCompile(`msg="Listening on" address=(127\.0\.0\.1:\d+)`)
+
+// listening is how Prometheus and Alertmanager tell the port they were given.
+func (w *World) listening(ctx context.Context, p program) (url string, err error) {
+	found, err := p.Await(ctx, listensOn)
+	if err != nil {
+		return "", err
+	}
+	url = "http://" + found[1]
+	return url, awaitReady(ctx, p, url)
+}
+
+var errNoNodes = errors.New("the demo has not told of its redis-servers")
+
+// write makes a file in the world's directory.
+func (w *World) write(name string, text []byte) (path string, err error) {
+	path = filepath.Join(w.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", err
+	}
+	return path, os.WriteFile(path, text, 0o600)
+}

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"time"
+
+	"github.com/lockscope/lockscope/dashboards"
+	"github.com/lockscope/lockscope/dashboards/proof/internal/check"
+	"github.com/lockscope/lockscope/dashboards/proof/internal/world"
+)
+
+const (
+	// Recording rules over days are evaluated once something has been recorded for
+	// them, which may take two minutes; all else takes seconds.
+	alertsLimit = 3 * time.Minute
+	panelsLimit = 3 * time.Minute
+
+	askAgain = 2 * time.Second
+
+	shown = 20 // problems; where Prometheus is gone, everything is one
+)
+
+// wanted are the alerts that must be firing, and have arrived, at the same time.
+func wanted() []string {
+	return []string{"DistributedLockLeaked", "DistributedLockLost", "DistributedLockQuorumAtRisk"}
+}
+
+// proof is one run. Tests change what it works on, to see it fail.
+type proof struct {
+	out    io.Writer
+	files  fs.FS              // dashboards and rules
+	began  func(*world.World) // called when the world stands
+	proved func(context.Context, *world.World, *check.Checker)
+	limit  time.Duration // for panels and rules
+	starts time.Time
+}
+
+func newProof(out io.Writer) *proof {
+	return &proof{out: out, files: dashboards.FS(), began: func(*world.World) {},
+		proved: func(context.Context, *world.World, *check.Checker) {}, limit: panelsLimit, starts: time.Now()}
+}
+
+// tell writes a line with the time since the start.
+func (p *proof) tell(format string, args ...any) {
+	fmt.Fprintf(p.out, "%6.1fs  %s\n", time.Since(p.starts).Seconds(), fmt.Sprintf(format, args...))
+}
+
+var errNotProved = errors.New("not proved")
+
+// run starts a world, proves what is to be proved and ends it. When it returns
+// nothing is left, whatever happened.
+func (p *proof) run(ctx context.Context, o options) (err error) {
+	boards, err := check.Load(p.files)
+	if err != nil {
+		return err
+	}
+	w, err := world.Start(ctx, world.Config{Length: o.length, Rules: p.files, Tell: p.tell})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		err = errors.Join(err, w.Close())
+		p.tell("all is stopped")
+	}()
+	p.began(w)
+	c := check.New(boards, map[string]string{"resource": world.Resource}, w.Prometheus(), w.Alertmanager())
+	if err = p.prove(ctx, w, c); err == nil {
+		p.proved(ctx, w, c)
+	}
+	if o.keep && ctx.Err() == nil {
+		p.keep(ctx, w, err)
+	}
+	return err
+}
+
+func (p *proof) prove(ctx context.Context, w *world.World, c *check.Checker) error {
+	if err := w.AwaitDemoLeak(ctx); err != nil {
+		return err
+	}
+	p.tell("the demo has planted its leak; two of five redis-servers hang from now on")
+	hung, err := p.alarmed(ctx, w, c)
+	if err != nil {
+		return err
+	}
+	p.tell("%v are firing, and the Alertmanager has them; the redis-servers go on", wanted())
+	return p.answered(ctx, w, c, hung)
+}
+
+// alarmed freezes nodes until the wanted alerts and what else there is only then are
+// there, and never longer.
+func (p *proof) alarmed(ctx context.Context, w *world.World, c *check.Checker) (all []check.Alert, err error) {
+	thaw := w.Freeze()
+	problems, err := p.poll(ctx, w, alertsLimit, func() []check.Problem {
+		var err error
+		if all, err = c.AskAlerts(ctx); err != nil {
+			return []check.Problem{{Where: "alerts", What: err.Error()}}
+		}
+		return append(check.Missing(all, wanted()...), c.AskDefaulted(ctx, w.Age())...)
+	})
+	return all, errors.Join(err, p.show(problems), thaw())
+}
+
+// answered asks everything until there is nothing to complain of.
+func (p *proof) answered(ctx context.Context, w *world.World, c *check.Checker, hung []check.Alert) error {
+	s := summary{hung: hung}
+	problems, err := p.poll(ctx, w, p.limit, func() []check.Problem {
+		var ofPanels, ofRules, ofTargets []check.Problem
+		s.tallies, ofPanels = c.AskPanels(ctx, w.Age())
+		s.rules, ofRules = c.AskRules(ctx)
+		s.targets, ofTargets = c.AskTargets(ctx)
+		return slices.Concat(ofPanels, ofRules, ofTargets)
+	})
+	if ctx.Err() == nil {
+		err = errors.Join(err, s.write(ctx, p.out, c))
+	}
+	return errors.Join(err, p.show(problems))
+}
+
+// poll looks until there are no problems, the limit is reached or the world falls
+// apart. It returns the problems of the last look.
+func (p *proof) poll(ctx context.Context, w *world.World, limit time.Duration, look func() []check.Problem) ([]check.Problem, error) {
+	deadline := time.Now().Add(limit)
+	tick := time.NewTicker(askAgain)
+	defer tick.Stop()
+	for last := -1; ; {
+		problems := look()
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err := w.Err(); err != nil {
+			return problems, err
+		}
+		if len(problems) != last {
+			last = len(problems)
+			p.tell("%s", lacking(problems))
+		}
+		if last == 0 || time.Now().After(deadline) {
+			return problems, nil
+		}
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
+}
+
+func lacking(problems []check.Problem) string {
+	if len(problems) == 0 {
+		return "all is as it should be"
+	}
+	return fmt.Sprintf("not yet: %s %s, and %d more", problems[0].Where, problems[0].What, len(problems)-1)
+}
+
+// show writes the problems, if there are any.
+func (p *proof) show(problems []check.Problem) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	for _, problem := range problems[:min(shown, len(problems))] {
+		fmt.Fprintf(p.out, "\nWRONG %v\n", problem)
+	}
+	return fmt.Errorf("%w: %d things are wrong, first %s: %s", errNotProved, len(problems), problems[0].Where, problems[0].What)
+}
+
+// summary is what was seen.
+type summary struct {
+	hung    []check.Alert
+	tallies []check.Tally
+	rules   check.Rules
+	targets int
+}
+
+func (s summary) write(ctx context.Context, out io.Writer, c *check.Checker) error {
+	fmt.Fprintln(out)
+	check.WriteTallies(out, c.Boards, s.tallies)
+	end, err := c.AskAlerts(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out)
+	check.WriteAlerts(out, s.hung, end)
+	_, err = fmt.Fprintf(out, "\n%d rules in %d groups: %d alerts, and %d recording rules of which %d have recorded; %d targets\n\n",
+		s.rules.Alerting+s.rules.Recording, s.rules.Groups, s.rules.Alerting, s.rules.Recording, s.rules.Recorded, s.targets)
+	return err
+}
+
+// keep waits for the user.
+func (p *proof) keep(ctx context.Context, w *world.World, proved error) {
+	if proved != nil {
+		p.tell("%v", proved)
+	}
+	for _, u := range w.URLs() {
+		fmt.Fprintf(p.out, "%s %s\n", u[0], u[1])
+	}
+	fmt.Fprintf(p.out, "resource %s\n", world.Resource)
+	p.tell("kept until Ctrl-C")
+	<-ctx.Done()
+}
