@@ -38,7 +38,7 @@ func TestSimulation(t *testing.T) {
 	case testing.Short():
 		count = 500
 	case raceEnabled:
-		count = 5000
+		count = 2000
 		t.Logf("with the race detector: %d histories instead of 20000", count)
 	default:
 		count = 20000
