@@ -8,28 +8,12 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Open is New on clients it makes from URLs of the form
-//
-//	redis://[user:password@]host:port[/db][?option=value]
-//	rediss://...                                            with TLS
-//
-// with the options of go-redis' ParseURL. Close closes these clients too. Its
-// errors name a URL by its position only: a URL may hold a password.
+// Open is New on clients it makes from URLs: see [NewClients]. Close closes these
+// clients too.
 func Open(urls []string, opts ...Option) (*Redlock, error) {
-	nodes := make([]redis.UniversalClient, 0, len(urls))
-	closeNodes := func() error {
-		var errs []error
-		for _, n := range nodes {
-			errs = append(errs, n.Close())
-		}
-		return errors.Join(errs...)
-	}
-	for i, raw := range urls {
-		opt, err := parseURL(raw)
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("%w: URL %d %w", ErrInvalidNode, i+1, err), closeNodes())
-		}
-		nodes = append(nodes, redis.NewClient(opt))
+	nodes, closeNodes, err := NewClients(urls)
+	if err != nil {
+		return nil, err
 	}
 	r, err := New(nodes, opts...)
 	if err != nil {
@@ -37,6 +21,32 @@ func Open(urls []string, opts ...Option) (*Redlock, error) {
 	}
 	r.closeClients = closeNodes
 	return r, nil
+}
+
+// NewClients makes a client for each URL of the form
+//
+//	redis://[user:password@]host:port[/db][?option=value]
+//	rediss://...                                            with TLS
+//
+// with the options of go-redis' ParseURL, and a function that closes them all. It
+// connects to nothing. Its error matches [ErrInvalidNode] and names a URL by its
+// position only: a URL may hold a password. No client is left open then.
+func NewClients(urls []string) (clients []redis.UniversalClient, closeAll func() error, err error) {
+	closeAll = func() error {
+		var errs []error
+		for _, c := range clients {
+			errs = append(errs, c.Close())
+		}
+		return errors.Join(errs...)
+	}
+	for i, raw := range urls {
+		opt, err := parseURL(raw)
+		if err != nil {
+			return nil, nil, errors.Join(fmt.Errorf("%w: URL %d %w", ErrInvalidNode, i+1, err), closeAll())
+		}
+		clients = append(clients, redis.NewClient(opt))
+	}
+	return clients, closeAll, nil
 }
 
 var errMalformedURL = errors.New("is malformed: redis://[user:password@]host:port[/db] is expected, " +
