@@ -17,7 +17,7 @@ import (
 
 	"github.com/lockscope/lockscope/dashboards"
 	"github.com/lockscope/lockscope/dashboards/proof/internal/check"
-	"github.com/lockscope/lockscope/dashboards/proof/internal/process"
+	"github.com/lockscope/lockscope/lock/locktest/process"
 	"github.com/lockscope/lockscope/dashboards/proof/internal/world"
 )
 

@@ -7,8 +7,11 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/locktest/process"
 )
 
 const (
@@ -22,7 +25,7 @@ type Server struct {
 	url      string
 	client   *http.Client
 	received *receiver
-	process  *process
+	process  *process.Process
 }
 
 // Alert is an alert as the API lists it.
@@ -69,12 +72,11 @@ func Start(t testing.TB) *Server {
 	if err := os.WriteFile(file, fmt.Appendf(nil, configuration, receiver.URL), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.process, err = launch(bin, dir, []string{
-		"--config.file=" + file,
-		"--storage.path=" + filepath.Join(dir, "data"),
+	s.process, err = process.Start("alertmanager", dir, bin,
+		"--config.file="+file,
+		"--storage.path="+filepath.Join(dir, "data"),
 		"--web.listen-address=127.0.0.1:0",
-		"--cluster.listen-address=",
-	})
+		"--cluster.listen-address=")
 	if err != nil {
 		t.Fatalf("alertmanagertest: %v", err)
 	}
@@ -83,16 +85,15 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
+var listening = regexp.MustCompile(`msg="Listening on" address=(127\.0\.0\.1:\d+)`)
+
 func (s *Server) awaitReady(t testing.TB) {
 	t.Helper()
-	Await(t, "Alertmanager listens", func() bool {
-		address, err := s.process.address()
-		if err != nil {
-			t.Fatalf("alertmanagertest: %v; its log:\n%s", err, s.Log())
-		}
-		s.url = "http://" + address
-		return address != ""
-	})
+	found, err := s.process.Await(t.Context(), listening)
+	if err != nil {
+		t.Fatalf("alertmanagertest: %v", err)
+	}
+	s.url = "http://" + found[1]
 	Await(t, "Alertmanager is ready", func() bool {
 		resp, err := s.client.Get(s.url + "/-/ready")
 		if err != nil {
@@ -106,17 +107,11 @@ func (s *Server) awaitReady(t testing.TB) {
 // URL returns the base URL, without a slash at its end.
 func (s *Server) URL() string { return s.url }
 
-// Stop ends the process. Stopping again is fine.
-func (s *Server) Stop() { s.process.stop() }
+// Stop ends the process, by force if it does not end by itself. Stopping again is fine.
+func (s *Server) Stop() { _ = s.process.Stop() }
 
-// Log returns what the process has logged.
-func (s *Server) Log() string {
-	text, err := os.ReadFile(s.process.log)
-	if err != nil {
-		return err.Error()
-	}
-	return string(text)
-}
+// Log returns the end of what the process has logged.
+func (s *Server) Log() string { return s.process.Tail() }
 
 // Alerts returns the alerts that last, as the API lists them.
 func (s *Server) Alerts(t testing.TB) []Alert {

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockscope/lockscope/dashboards/proof/internal/process"
+	"github.com/lockscope/lockscope/lock/locktest/process"
 )
 
 // node is one of the demo's redis-servers.

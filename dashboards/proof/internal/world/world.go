@@ -13,7 +13,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockscope/lockscope/dashboards/proof/internal/process"
+	"github.com/lockscope/lockscope/lock/locktest/process"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
 

@@ -1,5 +1,5 @@
-// Package process runs the programs that a proof needs: each writes to a log file
-// that can be searched, and ends with the proof.
+// Package process runs programs that tests and proofs need: each writes to a log file
+// that can be searched, and ends with the process that started it.
 package process
 
 import (

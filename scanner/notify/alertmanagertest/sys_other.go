@@ -1,8 +1,0 @@
-//go:build !linux
-
-package alertmanagertest
-
-import "syscall"
-
-// sysProcAttr has no parent-death signal to ask for here.
-func sysProcAttr() *syscall.SysProcAttr { return nil }
