@@ -18,6 +18,8 @@ import (
 	"github.com/redis/go-redis/v9/logging"
 	"go.uber.org/goleak"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/lockscope/lockscope/examples/internal/dockerfile"
 )
 
 const root = "../.."
@@ -31,7 +33,7 @@ func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "lockscope-compose-")
 	if err == nil {
 		programs = dir + "/"
-		err = compile(programs)
+		err = dockerfile.Compile("Dockerfile", root, "-o /out/ ", "-o "+programs+" ")
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -41,35 +43,6 @@ func TestMain(m *testing.M) {
 		_ = os.RemoveAll(dir)
 		os.Exit(status)
 	}))
-}
-
-// compile runs the command of the Dockerfile.
-func compile(dir string) error {
-	line, err := buildLine()
-	if err != nil {
-		return err
-	}
-	line = strings.NewReplacer("-o /out/ ", "-o "+dir+" ", "${VERSION}", "v9.9.9").Replace(line)
-	cmd := exec.Command("sh", "-c", line)
-	cmd.Dir = root
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", line, err, out)
-	}
-	return nil
-}
-
-// buildLine is the Dockerfile's RUN that compiles.
-func buildLine() (string, error) {
-	text, err := os.ReadFile("Dockerfile")
-	if err != nil {
-		return "", err
-	}
-	for line := range strings.Lines(string(text)) {
-		if command, ok := strings.CutPrefix(line, "RUN "); ok && strings.Contains(command, "go build") {
-			return strings.TrimSpace(command), nil
-		}
-	}
-	return "", errors.New("the Dockerfile compiles nothing")
 }
 
 func must(t *testing.T, err error) {

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/lockscope/lockscope/examples/internal/dockerfile"
 )
 
 // TestImage builds with the Dockerfile's own command and checks what the empty image
@@ -70,7 +72,7 @@ func TestDockerfile(t *testing.T) {
 			t.Errorf("%q is not in the last stage:\n%s", want, last)
 		}
 	}
-	line, err := buildLine()
+	line, err := dockerfile.BuildLine("Dockerfile")
 	if err != nil || !strings.Contains(line, "CGO_ENABLED=0 ") || !strings.HasSuffix(line, program) {
 		t.Errorf("%q, %v", line, err)
 	}

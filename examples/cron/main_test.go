@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/lockscope/lockscope/examples/internal/dockerfile"
 )
 
 const (
@@ -30,7 +32,7 @@ func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "lockscope-cron-")
 	if err == nil {
 		built = filepath.Join(dir, "lockscope")
-		err = compile(built)
+		err = dockerfile.Compile("Dockerfile", root, "-o /lockscope", "-o "+built)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -40,35 +42,6 @@ func TestMain(m *testing.M) {
 		_ = os.RemoveAll(dir)
 		os.Exit(status)
 	}))
-}
-
-// compile runs the command of the Dockerfile.
-func compile(bin string) error {
-	line, err := buildLine()
-	if err != nil {
-		return err
-	}
-	line = strings.NewReplacer("-o /lockscope", "-o "+bin, "${VERSION}", "v9.9.9").Replace(line)
-	cmd := exec.Command("sh", "-c", line)
-	cmd.Dir = root
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", line, err, out)
-	}
-	return nil
-}
-
-// buildLine is the Dockerfile's RUN that compiles.
-func buildLine() (string, error) {
-	text, err := os.ReadFile("Dockerfile")
-	if err != nil {
-		return "", err
-	}
-	for line := range strings.Lines(string(text)) {
-		if command, ok := strings.CutPrefix(line, "RUN "); ok && strings.Contains(command, "go build") {
-			return strings.TrimSpace(command), nil
-		}
-	}
-	return "", errors.New("the Dockerfile compiles nothing")
 }
 
 func read(t *testing.T, path string) string {
