@@ -74,7 +74,8 @@
 // distributed_lock.blocker.instance and links to the span that acquired it, whose
 // traceparent travels in the lock's value. A node that failed and was outvoted
 // leaves lock.acquire without an error. There are no span events, no statements and
-// no tokens.
+// no tokens. WithSpanFilter leaves out all spans of a call, WithNodeSpans those of
+// the nodes; WithSpanAttributes adds to the others.
 //
 // # Logs
 //
