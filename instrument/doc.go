@@ -52,7 +52,8 @@
 // quorum no longer knew it) and max_hold. A lease ended by the closing of its
 // Locker or by its caller's context is not lost. Reasons of a node's failure are
 // timeout, canceled, refused, readonly, noscript, busy (not asked), guard (may not
-// vote) and other. Operations are acquire, extend, release and raise.
+// vote) and other. Operations are acquire, raise, extend, release, leave (a waiter
+// gives up its place) and subscribe.
 //
 // A wait is observed for every finished Acquire, also for a failed one. A NoWait
 // call that finds the lock held is the outcome contended, and not a failure. All
