@@ -17,8 +17,8 @@ import (
 
 	"github.com/lockscope/lockscope/dashboards"
 	"github.com/lockscope/lockscope/dashboards/proof/internal/check"
-	"github.com/lockscope/lockscope/lock/locktest/process"
 	"github.com/lockscope/lockscope/dashboards/proof/internal/world"
+	"github.com/lockscope/lockscope/lock/locktest/process"
 )
 
 // TestMain keeps go-redis from reporting the planted faults by itself, as main does.
