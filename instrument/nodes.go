@@ -96,14 +96,6 @@ func unreachable(err error) bool {
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// undialed reports that no connection was there to send the command on. go-redis
-// remembers a failed dial and fails further calls at once: how long they take says
-// nothing of the node.
-func undialed(err error) bool {
-	op, ok := errors.AsType[*net.OpError](err)
-	return ok && op.Op == "dial"
-}
-
 // operations are the values of the label operation; the first three exist from a
 // node's first command on.
 var operations = [...]lock.Operation{
@@ -201,7 +193,7 @@ func (n *node) done(e lock.NodeEnd) {
 	switch {
 	case why == failCanceled:
 	case unreachable(e.Err):
-		if !undialed(e.Err) {
+		if !e.Undialed() {
 			op.duration.Observe(e.Took.Seconds())
 		}
 		n.up.Set(0)

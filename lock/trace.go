@@ -2,6 +2,8 @@ package lock
 
 import (
 	"context"
+	"errors"
+	"net"
 	"time"
 )
 
@@ -103,6 +105,14 @@ type NodeEnd struct {
 	Took    time.Duration
 	Verdict Verdict
 	Err     error // why the node failed; nil if it answered
+}
+
+// Undialed reports that there was no connection to send the command on. go-redis
+// remembers a failed dial and fails further calls at once: Took then says nothing
+// of the node.
+func (e NodeEnd) Undialed() bool {
+	op, ok := errors.AsType[*net.OpError](e.Err)
+	return ok && op.Op == "dial"
 }
 
 // Verdict is a node's answer in one word.

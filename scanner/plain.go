@@ -60,10 +60,10 @@ type looker struct {
 
 func (l *looker) describe(looks []*look) ([]value, error) {
 	stages := []func([]*look) []*look{l.readTTLs, l.readHeads, l.readRest, l.readHashes, l.readFields}
-	todo := looks
+	open := looks
 	for _, stage := range stages {
 		l.pipe = l.client.Pipeline()
-		todo = stage(todo)
+		open = stage(open)
 		if err := l.exec(); err != nil {
 			return nil, err
 		}

@@ -121,13 +121,6 @@ func replyOf(err error) reply {
 	}
 }
 
-// undialed reports that no connection was there to send the command on. go-redis
-// remembers a failed dial and fails further calls at once.
-func undialed(err error) bool {
-	op, ok := errors.AsType[*net.OpError](err)
-	return ok && op.Op == "dial"
-}
-
 func (n *node) done(now time.Time, e lock.NodeEnd) {
 	r := replyOf(e.Err)
 	if r == unsent {
@@ -140,7 +133,7 @@ func (n *node) done(now time.Time, e lock.NodeEnd) {
 	if r == given {
 		return
 	}
-	if r != barred && !undialed(e.Err) { // else nothing was sent
+	if r != barred && !e.Undialed() { // else nothing was sent
 		c.took.add(e.Took)
 	}
 	n.up = r != silent
