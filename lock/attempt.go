@@ -265,11 +265,15 @@ func (a *attempt) settle(ctx context.Context) {
 	}
 }
 
-// contextError is why ctx ended, with its cause if somebody gave one.
+// contextError is why ctx ended, with its cause if somebody gave one. A wait budget
+// that is spent is not a deadline of the caller's: it is ErrMaxWait alone.
 func contextError(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	if cause == nil || errors.Is(err, cause) {
 		return err
+	}
+	if errors.Is(cause, ErrMaxWait) {
+		return ErrMaxWait
 	}
 	return fmt.Errorf("%w: %w", cause, err)
 }

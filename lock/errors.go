@@ -15,7 +15,8 @@ var (
 	// ErrTooLate says that a quorum granted the lock, but so slowly that no
 	// validity was left: raise the TTL or look at the nodes' latency.
 	ErrTooLate = errors.New("lock: granted too late to be valid")
-	// ErrMaxWait says that the wait budget of [MaxWait] was spent.
+	// ErrMaxWait says that the wait budget of [MaxWait] was spent. It does not match
+	// context.DeadlineExceeded: no context of the caller's has ended.
 	ErrMaxWait = errors.New("lock: wait budget spent")
 	// ErrClosed says that the Redlock was closed.
 	ErrClosed = errors.New("lock: closed")

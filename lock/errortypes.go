@@ -142,13 +142,15 @@ const (
 )
 
 // ReleaseError is a release that found no lease to release, or could not tell.
-// It matches [ErrNoQuorum] for Unknown, and [ErrNotHeld] for Expired, for NotOwner
+// For Unknown it matches the error of the context that cut the waiting short, if one
+// did, and otherwise [ErrNoQuorum]. It matches [ErrNotHeld] for Expired, for NotOwner
 // and whenever the lease had been lost before.
 type ReleaseError struct {
 	Resource string
 	Outcome  Outcome
-	Lost     bool // the lease was over before the release
-	Unknown  int  // nodes that did not answer; their key ends with its TTL at the latest
+	Lost     bool  // the lease was over before the release
+	Unknown  int   // nodes that did not answer; their key ends with its TTL at the latest
+	Cut      error // why no more answers were waited for, if the caller's context ended; the release goes on
 	Errors   []*NodeError
 }
 
@@ -160,8 +162,11 @@ func (e *ReleaseError) Error() string {
 		b.WriteString("it had already expired; the work may have outlived the lease")
 	case NotOwner:
 		b.WriteString("it has expired and somebody else holds it now; the work outlived the lease")
-	default:
+	case Unknown:
 		fmt.Fprintf(&b, "unknown on %d nodes, where it ends with its TTL at the latest", e.Unknown)
+		if e.Cut != nil {
+			fmt.Fprintf(&b, ", if not by this release, which goes on: %v", e.Cut)
+		}
 	}
 	for _, err := range e.Errors {
 		b.WriteString("; ")
@@ -176,7 +181,10 @@ func (e *ReleaseError) Unwrap() []error {
 	if e.Lost || e.Outcome != Unknown {
 		all = append(all, ErrNotHeld)
 	}
-	if e.Outcome == Unknown {
+	switch {
+	case e.Outcome == Unknown && e.Cut != nil:
+		all = append(all, e.Cut)
+	case e.Outcome == Unknown:
 		all = append(all, ErrNoQuorum)
 	}
 	for _, err := range e.Errors {

@@ -2,7 +2,6 @@ package lock
 
 import (
 	"context"
-	"fmt"
 	"time"
 )
 
@@ -99,13 +98,22 @@ func (f *farewell) failed() (n int) {
 
 func (f *farewell) told() int { return f.released + f.expired + f.taken }
 
-// decided reports that the lock is free by a quorum's word, or that nobody is
-// left to ask. That no node released needs all of them to be said.
-func (f *farewell) decided() bool {
-	return f.told()+f.final == len(f.errs) || f.told() >= f.l.r.quorum && f.released > 0
+// notHeld reports that so many nodes did not have the lease that no quorum can have
+// had it: one that had, and released it, does not outvote them.
+func (f *farewell) notHeld() bool {
+	return tally{nodes: len(f.errs), refused: f.expired + f.taken}.held()
 }
 
-// outcome is what the answers amount to; cut is why no more were waited for.
+// decided reports that a quorum let the lease go, that so many did not have it that
+// others may, or that nobody is left to ask. Whether somebody else has it by now is
+// worth waiting for: any node may be the one that knows.
+func (f *farewell) decided() bool {
+	return f.told()+f.final == len(f.errs) || f.released >= f.l.r.quorum || f.notHeld() && f.taken > 0
+}
+
+// outcome is what the answers amount to; cut is why no more were waited for. Only a
+// quorum's word that it did not have the lease makes a release fail, and no node's
+// word against it makes it succeed.
 func (f *farewell) outcome(cut error) (Outcome, error) {
 	e := &ReleaseError{Resource: f.l.resource, Unknown: len(f.errs) - f.told()}
 	for i, err := range f.errs {
@@ -114,17 +122,14 @@ func (f *farewell) outcome(cut error) (Outcome, error) {
 		}
 	}
 	switch {
-	case f.told() < f.l.r.quorum:
-		e.Outcome = Unknown
-	case f.released > 0:
-		return Released, nil
-	case f.taken > 0:
+	case f.notHeld() && f.taken > 0:
 		e.Outcome = NotOwner
-	default:
+	case f.notHeld():
 		e.Outcome = Expired
-	}
-	if cut != nil {
-		return e.Outcome, fmt.Errorf("%w: %w", cut, e)
+	case f.told() >= f.l.r.quorum:
+		return Released, nil
+	default:
+		e.Outcome, e.Cut = Unknown, cut
 	}
 	return e.Outcome, e
 }

@@ -46,14 +46,16 @@ type Lease interface {
 	// Extend renews the lease for its full TTL from now. It is meant for leases
 	// acquired with NoRenew, and harmless beside automatic renewal. It fails with
 	// ErrLost or the other causes of Context if the lease is over, and with
-	// *QuorumError if too few nodes answered: the lease then stays valid for what
-	// Remaining says, and Extend may be tried again.
+	// *QuorumError if too few nodes answered, or with the error of ctx if that ended
+	// first: the lease then stays valid for what Remaining says, and Extend may be
+	// tried again.
 	Extend(ctx context.Context) error
 
 	// Release gives the lock back and cancels Context. It asks every node even if
 	// ctx has ended; ctx only bounds how long the answer is waited for. It
 	// returns nil if the nodes let the lease go, else a *ReleaseError saying
-	// whether it had expired, has another owner, or could not be told. Further
+	// whether it had expired, has another owner, or could not be told: a quorum's
+	// word that it did not have the lease outweighs a node that let go of it. Further
 	// calls do nothing and return the first one's result.
 	Release(ctx context.Context) error
 }

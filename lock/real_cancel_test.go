@@ -83,7 +83,10 @@ func TestRealReleaseBoundedByContext(t *testing.T) {
 	began := time.Now()
 	err = lease.Release(ctx)
 	wantWithin(t, "release", time.Since(began), nodeTimeout)
-	wantErr(t, err, context.DeadlineExceeded, lock.ErrNoQuorum)
+	wantErr(t, err, context.DeadlineExceeded)
+	if errors.Is(err, lock.ErrNoQuorum) || lock.Reason(err) != lock.ReasonTimeout {
+		t.Errorf("nodes are blamed for the caller's deadline, reason %q: %v", lock.Reason(err), err)
+	}
 	if e, ok := errors.AsType[*lock.ReleaseError](err); !ok || e.Outcome != lock.Unknown {
 		t.Errorf("release says %v, want unknown", err)
 	}

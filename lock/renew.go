@@ -2,6 +2,7 @@ package lock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -31,6 +32,9 @@ func (l *lease) Extend(ctx context.Context) error {
 	if err := l.over(); err != nil {
 		return err
 	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("lock: extend of %q was not begun: %w", l.resource, contextError(ctx))
+	}
 	_, err := l.renew(ctx, ctx)
 	return err
 }
@@ -53,7 +57,7 @@ func (l *lease) renew(values, ctx context.Context) (RenewOutcome, error) {
 	case l.rounds <- struct{}{}:
 		defer func() { <-l.rounds }()
 	case <-ctx.Done():
-		return RenewUnknown, contextError(ctx)
+		return RenewUnknown, fmt.Errorf("lock: extend of %q waited for another: %w", l.resource, contextError(ctx))
 	}
 	if err := l.over(); err != nil {
 		return RenewLost, err
@@ -151,6 +155,10 @@ func (l *lease) conclude(r *renewal, start time.Duration, cut error) {
 	case r.tally.held():
 		r.outcome = RenewLost
 		r.err = fmt.Errorf("%w: %d of %d nodes no longer hold %q", ErrLost, r.tally.refused, r.tally.nodes, l.resource)
+	case cut != nil: // what had failed by then decided nothing, and those still silent are not to blame
+		r.outcome = RenewUnknown
+		r.err = fmt.Errorf("lock: extend of %q was cut short with %d of %d nodes having agreed: %w",
+			l.resource, r.tally.granted, r.tally.nodes, errors.Join(append([]error{cut}, asErrors(r.errs)...)...))
 	default:
 		r.outcome = RenewUnknown
 		e := l.attempt.quorumError(OpExtend)
@@ -162,10 +170,14 @@ func (l *lease) conclude(r *renewal, start time.Duration, cut error) {
 			}
 		}
 		r.err = e
-		if cut != nil {
-			r.err = fmt.Errorf("%w: %w", cut, e)
-		}
 	}
+}
+
+func asErrors(nodes []*NodeError) (all []error) {
+	for _, e := range nodes {
+		all = append(all, e)
+	}
+	return all
 }
 
 // prolong moves the end of validity; it fails if the lease ended meanwhile, for
