@@ -162,8 +162,8 @@ func (l *lease) cause() error {
 
 func (l *lease) Release(ctx context.Context) error {
 	if l.releasing.CompareAndSwap(false, true) {
+		defer close(l.released)
 		l.releaseErr = l.release(ctx)
-		close(l.released)
 		return l.releaseErr
 	}
 	select {

@@ -41,7 +41,12 @@ func (l *line) doHere(g *group, call func()) {
 		l.do(g, call)
 		return
 	}
+	defer l.goOn(g) // whatever a hook of the caller's client does: others wait behind it
 	call()
+}
+
+// goOn leaves what has queued up meanwhile to the group.
+func (l *line) goOn(g *group) {
 	l.mu.Lock()
 	if len(l.queue) == 0 {
 		l.busy = false
@@ -49,7 +54,8 @@ func (l *line) doHere(g *group, call func()) {
 		l.idle()
 		return
 	}
-	call, l.queue = l.queue[0], l.queue[1:]
+	call := l.queue[0]
+	l.queue = l.queue[1:]
 	l.mu.Unlock()
 	if !g.run(func() { l.work(call) }) {
 		l.mu.Lock()

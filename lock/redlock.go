@@ -116,14 +116,20 @@ func (c *contest) run(ctx, hooked context.Context) (*lease, error) {
 		wait, cancel = context.WithTimeoutCause(hooked, c.opts.MaxWait, ErrMaxWait)
 		defer cancel()
 	}
+	held := true
+	defer func() {
+		if !held {
+			c.r.places.leave(c.at)
+		}
+	}()
 	for {
-		c.at = c.r.places.enter(c.keys.Lock)
+		c.at, held = c.r.places.enter(c.keys.Lock), false
 		a, err := c.acquire(wait)
 		if err != nil {
-			c.r.places.leave(c.at)
 			return nil, err
 		}
 		l := newLease(ctx, hooked, a)
+		held = true
 		if l.Remaining() > 0 {
 			return l, nil
 		}

@@ -35,6 +35,8 @@ const (
 //     releases report to it, in contexts that carry the values of Acquire's
 //     context but not its cancellation.
 //  7. No event carries an owner token.
+//  8. A hook that panics is contained: the lock goes on as if it had returned, and
+//     slog.Default is told, with the stack.
 //
 // Hooks and fields may be added in any minor version.
 type Trace struct {

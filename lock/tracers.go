@@ -1,14 +1,38 @@
 package lock
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+)
 
 // tracers tells each of its traces in turn; the zero value tells nobody.
 type tracers []*Trace
 
+// contain keeps a hook that panics from taking a lock down with it: hooks run between
+// commands whose effects must be undone, and in goroutines nobody else can recover.
+func contain[E any](ctx context.Context, e E) {
+	if v := recover(); v != nil {
+		slog.ErrorContext(ctx, "lock: a trace hook panicked; the lock goes on",
+			"event", fmt.Sprintf("%T", e), "panic", v, "stack", string(debug.Stack()))
+	}
+}
+
+func tellStart[E any](ctx context.Context, f func(context.Context, E) context.Context, e E) context.Context {
+	defer contain(ctx, e)
+	return f(ctx, e)
+}
+
+func tellEnd[E any](ctx context.Context, f func(context.Context, E), e E) {
+	defer contain(ctx, e)
+	f(ctx, e)
+}
+
 func start[E any](ctx context.Context, ts tracers, hook func(*Trace) func(context.Context, E) context.Context, e E) context.Context {
 	for _, t := range ts {
 		if f := hook(t); f != nil {
-			if next := f(ctx, e); next != nil {
+			if next := tellStart(ctx, f, e); next != nil {
 				ctx = next
 			}
 		}
@@ -19,7 +43,7 @@ func start[E any](ctx context.Context, ts tracers, hook func(*Trace) func(contex
 func end[E any](ctx context.Context, ts tracers, hook func(*Trace) func(context.Context, E), e E) {
 	for _, t := range ts {
 		if f := hook(t); f != nil {
-			f(ctx, e)
+			tellEnd(ctx, f, e)
 		}
 	}
 }
