@@ -3,6 +3,8 @@ package lock
 import (
 	"context"
 	"errors"
+
+	"github.com/lockscope/lockscope/lock/internal/guard"
 )
 
 // Errors of acquiring. Test for them with [errors.Is]: they come wrapped with
@@ -58,15 +60,19 @@ var (
 	ErrNodeBusy = errors.New("not asked: node is not answering")
 	// ErrQuarantined says that the node restarted so recently that locks it may
 	// have forgotten can still be valid.
-	ErrQuarantined = errors.New("node restarted and may not vote yet")
-	// ErrDuplicateNode says that two endpoints are one and the same server.
-	ErrDuplicateNode = errors.New("two endpoints are the same redis server")
+	ErrQuarantined = guard.ErrQuarantined
+	// ErrDuplicateNode says that two endpoints are one and the same server, or
+	// that two nodes have the same name.
+	ErrDuplicateNode = guard.ErrDuplicateNode
 	// ErrReplica says that the node is a replica.
-	ErrReplica = errors.New("node is a replica")
+	ErrReplica = guard.ErrReplica
 	// ErrEvicting says that the node may evict lock keys under memory pressure.
-	ErrEvicting = errors.New("node may evict locks: its maxmemory-policy is not noeviction")
+	ErrEvicting = guard.ErrEvicting
 	// ErrUnguarded says that the node's state could not be examined.
-	ErrUnguarded = errors.New("node could not be examined")
+	ErrUnguarded = guard.ErrUnguarded
+	// ErrFenceCounter says that the node's fence counter is not a number that can
+	// be counted on from: tokens granted from it would repeat or go back.
+	ErrFenceCounter = errors.New("fence counter cannot be counted on from")
 	// ErrBadReply says that the node's answer is not one lockscope's scripts give.
 	ErrBadReply = errors.New("reply not understood")
 	// ErrTombstone says that a late acquire met the tombstone of its own release.

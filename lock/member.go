@@ -26,7 +26,8 @@ type member struct {
 	probing  atomic.Bool  // a suspect is being asked
 	inFlight atomic.Int32
 
-	listening atomic.Bool // the node can name this process
+	listening atomic.Bool                 // the node can name this process
+	restart   atomic.Pointer[NodeRestart] // noticed, and no trace was there to be told
 	arrears   arrears
 }
 
@@ -79,7 +80,11 @@ func (m *member) acquire(ctx context.Context, req AcquireRequest) (AcquireReply,
 		return AcquireReply{}, err
 	}
 	defer m.leave(probe)
-	return m.Acquire(ctx, req)
+	reply, err := m.Acquire(ctx, req)
+	if reply.Restart != nil {
+		m.restart.Store(reply.Restart)
+	}
+	return reply, err
 }
 
 // call runs one command, with its trace and its place in the node's record. ctx
@@ -98,6 +103,11 @@ func (m *member) call(ctx context.Context, ts tracers, e NodeStart, do func(ctx 
 		verdict = Failed
 	}
 	ts.nodeEnd(ctx, NodeEnd{NodeStart: e, Took: time.Since(began), Verdict: verdict, Err: err})
+	if m.restart.Load() != nil {
+		if r := m.restart.Swap(nil); r != nil {
+			ts.nodeRestart(ctx, *r)
+		}
+	}
 	m.note(err)
 	return err
 }

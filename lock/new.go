@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/internal/guard"
 )
 
 // New makes a Locker on the given clients: a single-node lock on one, a Redlock
@@ -28,11 +30,11 @@ func New(nodes []redis.UniversalClient, opts ...Option) (*Redlock, error) {
 		return nil, err
 	}
 	members := make([]Node, 0, len(nodes))
-	ids, scripts := newRunIDs(), newScripts()
+	servers, scripts := guard.NewServers(), newScripts()
 	addresses := make(map[string]int)
 	for i, given := range nodes {
-		g := &guard{nodes: ids, clock: cfg.clock, evictionOK: cfg.evictionOK, off: cfg.unguarded}
-		d, err := derive(given, &cfg, g.examine)
+		g := guard.New(cfg.guard(servers, len(nodes)))
+		d, err := derive(given, &cfg, examiner(g))
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("node %d: %w", i+1, err), closeAll(members))
 		}
@@ -41,13 +43,24 @@ func New(nodes []redis.UniversalClient, opts ...Option) (*Redlock, error) {
 			return nil, errors.Join(err, d.Close(), closeAll(members))
 		}
 		addresses[d.address] = i
-		g.name, g.cluster = nodeName(&cfg, d.name, i), d.cluster
-		if len(nodes) >= 3 && !d.cluster {
-			g.quarantine = cfg.quarantine
-		}
-		members = append(members, newRedisNode(d, g.name, g, scripts, cfg.nodeTimeout))
+		g.Node, g.Cluster = nodeName(&cfg, d.name, i), d.cluster
+		members = append(members, newRedisNode(d, g.Node, g, scripts, cfg.nodeTimeout))
 	}
-	return newRedlock(members, cfg)
+	r, err := newRedlock(members, cfg)
+	if err != nil {
+		return nil, errors.Join(err, closeAll(members))
+	}
+	return r, nil
+}
+
+// guard is how nodes are examined. With fewer than three of them a restart is only
+// told of unless it is asked for: there a node that is silent is an outage, and a
+// quorum that outlives a node was never promised.
+func (c *config) guard(servers *guard.Servers, nodes int) guard.Config {
+	return guard.Config{
+		Servers: servers, Clock: c.clock, Off: c.unguarded, EvictionOK: c.evictionOK,
+		Quarantine: c.quarantine, Enforce: nodes >= 3 || c.quarantineGiven,
+	}
 }
 
 func nodeName(c *config, name string, i int) string {
@@ -79,6 +92,20 @@ func closeAll(nodes []Node) error {
 	return errors.Join(errs...)
 }
 
+// checkNames refuses equal names: in errors, traces and metrics nobody could tell
+// such nodes apart.
+func checkNames(nodes []Node) error {
+	first := make(map[string]int)
+	for i, n := range nodes {
+		if j, taken := first[n.Name()]; taken {
+			return fmt.Errorf("%w: %w: nodes %d and %d are both called %q: tell them apart with WithNodeNames",
+				ErrInvalidNode, ErrDuplicateNode, j+1, i+1, n.Name())
+		}
+		first[n.Name()] = i
+	}
+	return nil
+}
+
 // NewFromNodes makes a Redlock on other implementations of Node, such as the
 // fakes of package locktest. It takes them over: Close closes them.
 func NewFromNodes(nodes []Node, opts ...Option) (*Redlock, error) {
@@ -93,6 +120,9 @@ func NewFromNodes(nodes []Node, opts ...Option) (*Redlock, error) {
 }
 
 func newRedlock(nodes []Node, cfg config) (*Redlock, error) {
+	if err := checkNames(nodes); err != nil {
+		return nil, err
+	}
 	var id [8]byte
 	_, _ = rand.Read(id[:])
 	r := &Redlock{

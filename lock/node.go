@@ -61,6 +61,10 @@ type AcquireReply struct {
 	Holder   string        // refused: holder record, "" if unknown
 	Ticket   int64         // refused: the caller's place, 0 if it does not queue
 	Ahead    int           // refused: waiters in front
+
+	// Restart is set in one reply, also beside an error, for every restart of the
+	// server that the node has noticed. The caller tells the traces.
+	Restart *NodeRestart
 }
 
 // RaiseRequest lifts a fence counter.

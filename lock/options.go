@@ -3,6 +3,7 @@ package lock
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -23,19 +24,20 @@ const (
 )
 
 type config struct {
-	prefix       string
-	instance     string
-	nodeTimeout  time.Duration
-	maxTTL       time.Duration
-	quarantine   time.Duration // < 0: MaxTTL plus drift
-	pollInterval time.Duration
-	evictionOK   bool
-	unguarded    bool
-	aliases      []string
-	hooks        []redis.Hook
-	clock        Clock
-	random       func(n int64) int64
-	acquire      []AcquireOption
+	prefix          string
+	instance        string
+	nodeTimeout     time.Duration
+	maxTTL          time.Duration
+	quarantine      time.Duration // MaxTTL plus drift unless given
+	quarantineGiven bool
+	pollInterval    time.Duration
+	evictionOK      bool
+	unguarded       bool
+	aliases         []string
+	hooks           []redis.Hook
+	clock           Clock
+	random          func(n int64) int64
+	acquire         []AcquireOption
 }
 
 // Option configures New, Open and NewFromNodes.
@@ -60,8 +62,13 @@ func WithMaxTTL(d time.Duration) Option { return func(c *config) { c.maxTTL = d 
 // WithRestartQuarantine sets for how long a node that restarted may not vote,
 // instead of MaxTTL plus 1 % and 2 ms. Anything shorter, and 0 which switches
 // it off, is safe only if the nodes lose nothing when they restart, or if no
-// lock can have been held before. It applies with three nodes or more.
-func WithRestartQuarantine(d time.Duration) Option { return func(c *config) { c.quarantine = d } }
+// lock can have been held before. Without this option one or two nodes vote at
+// once after a restart, and Trace.NodeRestart tells of it; given, it holds for
+// any number of nodes. To let a set of new nodes vote at once, use [Vouch]
+// instead: it holds until their next restart, an option for every one.
+func WithRestartQuarantine(d time.Duration) Option {
+	return func(c *config) { c.quarantine, c.quarantineGiven = d, true }
+}
 
 // WithPollInterval sets how long a waiter that hears nothing waits before it
 // looks again. It bounds the latency when a notification is lost. Jitter
@@ -105,7 +112,6 @@ func newConfig(nodes int, opts []Option) (config, error) {
 		instance:     defaultInstance(),
 		nodeTimeout:  DefaultNodeTimeout,
 		maxTTL:       DefaultMaxTTL,
-		quarantine:   -1,
 		pollInterval: DefaultPollInterval,
 		random:       rand.Int64N,
 	}
@@ -131,11 +137,17 @@ func newConfig(nodes int, opts []Option) (config, error) {
 		return c, fmt.Errorf("%w: WithMaxTTL(%v): between %v and %v with a node timeout of %v",
 			ErrInvalidOption, c.maxTTL, c.minTTL(), maxMaxTTL, c.nodeTimeout)
 	}
-	if c.quarantine < 0 {
+	if !c.quarantineGiven {
 		c.quarantine = c.maxTTL + drift(c.maxTTL)
+	}
+	if c.quarantine < 0 {
+		return c, fmt.Errorf("%w: WithRestartQuarantine(%v): it is negative", ErrInvalidOption, c.quarantine)
 	}
 	if len(c.aliases) != 0 && len(c.aliases) != nodes {
 		return c, fmt.Errorf("%w: WithNodeNames: %d names for %d nodes", ErrInvalidOption, len(c.aliases), nodes)
+	}
+	if slices.Contains(c.aliases, "") {
+		return c, fmt.Errorf("%w: WithNodeNames: a name is empty", ErrInvalidOption)
 	}
 	if err := NewAcquireOptions(c.acquire...).validate(&c); len(c.acquire) > 0 && err != nil {
 		return c, fmt.Errorf("WithDefaults: %w", err)

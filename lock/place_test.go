@@ -7,6 +7,10 @@ import (
 	"time"
 )
 
+type manualClock struct{ now time.Duration }
+
+func (c *manualClock) read() time.Duration { return c.now }
+
 func newTestPlaces() (*places, *manualClock) {
 	clock := &manualClock{}
 	return newPlaces(2, clock.read), clock

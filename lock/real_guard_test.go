@@ -69,28 +69,54 @@ func TestRealQuarantine(t *testing.T) {
 	}
 }
 
-// vouchForAll makes freshly started nodes say that they lose nothing, so that they need no quarantine now; after a
-// restart they do.
+// vouchForAll lets freshly started nodes vote; after a restart they may not.
 func (f *realNodes) vouchForAll() {
 	f.t.Helper()
-	f.config("appendonly", "yes", f.all()...)
-	f.config("appendfsync", "always", f.all()...)
+	must(f.t, lock.Vouch(f.t.Context(), f.clients()))
 }
 
-// TestRealNoQuarantine: a node whose appendonly file is always synced has forgotten nothing.
-func TestRealNoQuarantine(t *testing.T) {
+// TestRealDurabilityWaivesNothing: appendfsync always says nothing of what was on the disk before. A node whose disk was
+// replaced has it, too, and would make the third node's vote a second lease.
+func TestRealDurabilityWaivesNothing(t *testing.T) {
 	f := startNodes(t, 3, appendOnly())
-	l := f.locker(lock.WithRestartQuarantine(time.Minute))
-	lease := acquire(t, l, "job", lock.TTL(longTTL), lock.NoRenew())
-	f.kill(0, 1)
-	f.restart(0, 1)
-	fresh := f.locker(lock.WithRestartQuarantine(time.Minute))
-	_, err := fresh.Acquire(t.Context(), "job", lock.NoWait())
-	wantErr(t, err, lock.ErrHeld)
-	must(t, lease.Release(t.Context()))
-	f.wantNoLocks()
-	must(t, acquire(t, fresh, "job", lock.NoWait(), lock.TTL(longTTL)).Release(t.Context()))
-	f.wantNoLocks()
+	f.vouchForAll()
+	proxy := proxyTo(t, f.servers[2])
+	proxy.Refuse(true)
+	guarded := lock.WithRestartQuarantine(time.Minute)
+	holder := acquire(t, newLocker(t, f.through(proxy, 2), guarded), "job", lock.TTL(longTTL), lock.NoRenew())
+	f.kill(1)
+	f.wipe(1)
+	f.restart(1)
+	second, err := f.locker(guarded).Acquire(t.Context(), "job", lock.NoWait(), lock.TTL(longTTL))
+	if err == nil {
+		t.Errorf("a second lease, with %v left of the first", holder.Remaining())
+		must(t, second.Release(t.Context()))
+	}
+	wantErr(t, err, lock.ErrQuarantined, lock.ErrNoQuorum)
+	must(t, holder.Release(t.Context()))
+}
+
+// TestRealQuarantineLastsItsTime starts a server just before a second is full, when Redis counts the most it did not live:
+// uptime_in_seconds is the difference of two instants, each rounded down.
+func TestRealQuarantineLastsItsTime(t *testing.T) {
+	f := startNodes(t, 1)
+	const quarantine = 1200 * time.Millisecond
+	f.kill(0)
+	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(1930 * time.Millisecond)))
+	began := time.Now()
+	f.restart(0)
+	l := newLocker(t, f.clients(), lock.WithRestartQuarantine(quarantine)) // asked for: a single node keeps silent, too
+	_, err := l.Acquire(t.Context(), "job", lock.NoWait())
+	wantErr(t, err, lock.ErrQuarantined)
+	var voted time.Duration
+	eventually(t, settleTime, "the node votes", func() bool {
+		lease, err := l.Acquire(t.Context(), "job", lock.NoWait(), lock.TTL(longTTL))
+		voted = time.Since(began)
+		return err == nil && lease.Release(t.Context()) == nil
+	})
+	if voted < quarantine {
+		t.Errorf("it voted %v after its start, %v before its quarantine was over", voted, quarantine-voted)
+	}
 }
 
 func TestRealEvictingNode(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/internal/guard"
 )
 
 // redisNode is a Node on a go-redis client.
@@ -16,12 +18,12 @@ type redisNode struct {
 	name     string
 	client   client
 	scripts  *scripts
-	guard    *guard
+	guard    *guard.Guard
 	counts   string // '1' if PUBLISH tells how many listen on the whole node
 	listener listener
 }
 
-func newRedisNode(d *derived, name string, g *guard, s *scripts, timeout time.Duration) *redisNode {
+func newRedisNode(d *derived, name string, g *guard.Guard, s *scripts, timeout time.Duration) *redisNode {
 	n := &redisNode{name: name, client: d, scripts: s, guard: g, counts: "1"}
 	if d.cluster {
 		n.counts = "0"
@@ -33,8 +35,8 @@ func newRedisNode(d *derived, name string, g *guard, s *scripts, timeout time.Du
 func (n *redisNode) Name() string { return n.name }
 
 func (n *redisNode) Acquire(ctx context.Context, req AcquireRequest) (AcquireReply, error) {
-	if err := n.guard.admit(ctx, n.client); err != nil {
-		return AcquireReply{}, fmt.Errorf("%w: %w", ErrNodeBusy, err)
+	if err := n.guard.Admit(ctx, nodeServer{n.client}); err != nil {
+		return AcquireReply{Restart: n.restart()}, fmt.Errorf("%w: %w", ErrNodeBusy, err)
 	}
 	args := []any{
 		nil, nil, 5,
@@ -53,14 +55,29 @@ func (n *redisNode) Acquire(ctx context.Context, req AcquireRequest) (AcquireRep
 	}
 	reply, err := n.scripts.acquire.run(ctx, n.client, args)
 	if err != nil {
-		return AcquireReply{}, nodeFault(err)
+		return AcquireReply{Restart: n.restart()}, nodeFault(err)
 	}
+	n.guard.Answered()
 	parsed, err := parseAcquire(reply)
+	parsed.Restart = n.restart()
+	if errors.Is(err, ErrFenceCounter) {
+		err = fmt.Errorf("%w: %q is not a whole number below 2^53: find out who set it; once it is deleted, tokens go on from the clock",
+			err, req.Keys.Fence)
+	}
 	if err != nil || !parsed.Granted {
 		return parsed, err
 	}
 	// The connection that carried this vote may be the first since a restart.
-	return parsed, n.guard.verdict()
+	return parsed, n.guard.Verdict()
+}
+
+// restart is a restart the guard has noticed and nobody was told of; nil if there is none.
+func (n *redisNode) restart() *NodeRestart {
+	r, ok := n.guard.Restart()
+	if !ok {
+		return nil
+	}
+	return &NodeRestart{Node: n.name, Witnessed: r.Witnessed, Left: r.Left, Enforced: r.Enforced}
 }
 
 func (n *redisNode) Raise(ctx context.Context, req RaiseRequest) (bool, error) {
@@ -87,6 +104,7 @@ func (n *redisNode) Extend(ctx context.Context, req ExtendRequest) (Extension, e
 	if err != nil {
 		return ExtendGone, nodeFault(err)
 	}
+	n.guard.Answered()
 	code, err := parseCode(reply, -1, 2)
 	switch code {
 	case 1:

@@ -18,6 +18,7 @@ const (
 	OpRelease   Operation = "release"
 	OpLeave     Operation = "leave" // a waiter gives up its place
 	OpSubscribe Operation = "subscribe"
+	OpVouch     Operation = "vouch" // see [Vouch]; no trace is told of it
 )
 
 // Trace is a set of hooks that report what only the algorithm knows. It has the
@@ -46,6 +47,7 @@ type Trace struct {
 	AttemptEnd   func(context.Context, AttemptEnd)
 	NodeStart    func(context.Context, NodeStart) context.Context
 	NodeEnd      func(context.Context, NodeEnd)
+	NodeRestart  func(context.Context, NodeRestart)
 	WaitStart    func(context.Context, WaitStart) context.Context
 	WaitEnd      func(context.Context, WaitEnd)
 	RenewStart   func(context.Context, RenewStart) context.Context
@@ -107,6 +109,17 @@ type NodeEnd struct {
 	Took    time.Duration
 	Verdict Verdict
 	Err     error // why the node failed; nil if it answered
+}
+
+// NodeRestart says that another server process answers for a node than before, or
+// one that is so young that locks may have been valid when it began. It may have
+// forgotten them. It is told once for each restart that this process notices, with
+// the first vote after it.
+type NodeRestart struct {
+	Node      string
+	Witnessed bool          // another process had answered before; else this one was young when it was first met
+	Left      time.Duration // how long locks it may have forgotten can still be valid
+	Enforced  bool          // the node does not vote until then; if not, it votes, and two leases can be valid
 }
 
 // Undialed reports that there was no connection to send the command on. go-redis

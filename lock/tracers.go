@@ -72,6 +72,10 @@ func (ts tracers) nodeEnd(ctx context.Context, e NodeEnd) {
 	end(ctx, ts, func(t *Trace) func(context.Context, NodeEnd) { return t.NodeEnd }, e)
 }
 
+func (ts tracers) nodeRestart(ctx context.Context, e NodeRestart) {
+	end(ctx, ts, func(t *Trace) func(context.Context, NodeRestart) { return t.NodeRestart }, e)
+}
+
 func (ts tracers) waitStart(ctx context.Context, e WaitStart) context.Context {
 	return start(ctx, ts, func(t *Trace) func(context.Context, WaitStart) context.Context { return t.WaitStart }, e)
 }

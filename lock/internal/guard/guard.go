@@ -1,4 +1,9 @@
-package lock
+// Package guard keeps a node from voting while its vote could be wrong: after a
+// restart that may have lost locks, as a replica, under a policy that evicts, or
+// as one server under two names. It knows a server by what INFO says on a
+// connection, and nothing of how commands travel: package lock runs it on go-redis,
+// the simulation in package locktest runs the very same code on servers in memory.
+package guard
 
 import (
 	"context"
@@ -7,114 +12,195 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 )
 
-// reexamineAfter is how long a problem found on a node is believed.
+// reexamineAfter is how long a finding against a node is believed.
 const reexamineAfter = time.Second
 
-// guard keeps one node from voting while its vote could be wrong. It examines
-// every new connection before it carries a command, so that the first vote
-// after a restart is already known to come from a restarted server.
-type guard struct {
-	name       string
-	nodes      *runIDs
-	clock      Clock
-	quarantine time.Duration // 0: restarts do not matter here
-	evictionOK bool
-	off        bool
-	cluster    bool // many servers behind one node: run ids come and go
+// Server is what the guard asks of a server, on a connection to it.
+type Server interface {
+	// Info is the reply to INFO.
+	Info(ctx context.Context) (string, error)
+	// Life is the value of [LifeKey], "" if there is none.
+	Life(ctx context.Context) (string, error)
+}
 
-	clear atomic.Bool // nothing is known against this node: the fast way to a verdict
+// Config is what a Guard goes by.
+type Config struct {
+	Node    string   // name of the node, for errors; not its identity
+	Servers *Servers // shared by the guards of all nodes
+	Clock   func() time.Duration
+
+	// Quarantine is how long a forgotten lock can be valid after a restart; 0 if
+	// restarts do not matter. A node that restarted is told about, and where Enforce
+	// is set it does not vote for so long.
+	Quarantine time.Duration
+	Enforce    bool
+	EvictionOK bool
+	Off        bool
+	Cluster    bool // many servers behind one node: run ids come and go, replicas among them
+}
+
+// Restart is a server process that was not there before, or not for long.
+type Restart struct {
+	Witnessed bool          // another process was here before; else this one was met when it was young
+	Left      time.Duration // how long locks it may have forgotten can still be valid
+	Enforced  bool          // it does not vote until then
+}
+
+// Guard is one node's. It is safe for concurrent use.
+type Guard struct {
+	Config
+
+	clear   atomic.Bool  // nothing is known against this node: the fast way to a verdict
+	seen    atomic.Int64 // when the server was last heard of, on the clock
+	restart atomic.Pointer[Restart]
 
 	mu        sync.Mutex
 	runID     string
-	seen      time.Duration // when the run id was last confirmed
-	silent    time.Duration // may not vote before this instant
+	silent    time.Duration // locks that were forgotten can be valid until then
+	silencer  string        // run id of the process that forgot them
 	problem   error
-	problemAt time.Duration
+	checkedAt time.Duration // when what is held against the node was last looked at
 }
 
-// examine is the connection's OnConnect. It never fails a connection: releases
-// must go through even where votes may not.
-func (g *guard) examine(ctx context.Context, cn *redis.Conn) error {
-	if g.off {
+// New makes the guard of a node that was not examined yet.
+func New(c Config) *Guard { return &Guard{Config: c} }
+
+// Examine looks at the server behind a new connection before it carries a command,
+// so that the first vote after a restart is already known to come from a restarted
+// server. It fails only where the connection does: releases must go through even
+// where votes may not.
+func (g *Guard) Examine(ctx context.Context, s Server) error {
+	if g.Off {
 		return nil
 	}
-	info, err := cn.Info(ctx).Result()
+	text, err := s.Info(ctx)
 	if err != nil {
-		var reply redis.Error
-		if !errors.As(err, &reply) {
+		if isReply(err) {
+			g.report(fmt.Errorf("%w: INFO is refused: grant +info to this user, or use WithoutGuard: %w", ErrUnguarded, err))
+			return nil
+		}
+		return err
+	}
+	info := parseInfo(text)
+	return g.judge(info, func() (string, error) {
+		life, err := s.Life(ctx)
+		if isReply(err) {
+			return "", nil // it may not be read: then nobody has vouched
+		}
+		return life, err
+	})
+}
+
+// isReply tells an error the server replied with from a connection that failed.
+func isReply(err error) bool {
+	var reply interface {
+		error
+		RedisError()
+	}
+	return errors.As(err, &reply)
+}
+
+// judge takes note of what a connection's server said of itself. life is asked only
+// where it matters, and its error is the connection's.
+func (g *Guard) judge(info serverInfo, life func() (string, error)) error {
+	if g.Cluster && info.role == "slave" {
+		return nil // the client asks replicas about the topology only
+	}
+	vouched := false
+	if !g.Cluster && g.Quarantine > 0 && g.Quarantine > info.age() {
+		text, err := life()
+		if err != nil {
 			return err
 		}
-		g.report(fmt.Errorf("%w: INFO is refused: grant +info to this user, or use WithoutGuard: %w", ErrUnguarded, err))
-		return nil
+		vouched = VouchedFor(text, info.runID)
 	}
-	server := parseInfo(info)
-	always := false
-	if server.aof && g.quarantine > 0 && server.uptime <= g.quarantine {
-		policy, err := cn.ConfigGet(ctx, "appendfsync").Result()
-		always = err == nil && policy["appendfsync"] == "always"
-	}
-	g.judge(server, always)
-	return nil
-}
-
-// judge takes note of what a connection's server said of itself. durable says
-// that it loses nothing when it restarts.
-func (g *guard) judge(s serverInfo, durable bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	now := g.clock()
-	if s.runID != g.runID && !g.cluster && s.runID != "" {
-		g.restarted(s, durable, now)
+	now := g.Clock()
+	if info.runID != "" && !g.Cluster {
+		if info.runID != g.runID {
+			g.restarted(info, vouched, now)
+		}
+		// Not where another process is silent: what was vouched for may have been read from its leftovers.
+		if vouched && g.silencer == info.runID {
+			g.silent = now
+		}
 	}
-	g.seen = now
-	g.problem, g.problemAt = g.findProblem(s), now
-	g.clear.Store(g.problem == nil && g.silent <= now)
+	g.seen.Store(int64(now))
+	g.problem, g.checkedAt = g.findProblem(info), now
+	g.settle(now)
+	return nil
 }
 
 // restarted begins the quarantine of a server not seen before. Uptime is by the
 // server's wall clock: where it claims to reach back before the last sight of the
-// former run id, that clock has jumped and the whole quarantine is due.
-func (g *guard) restarted(s serverInfo, durable bool, now time.Duration) {
+// former server, that clock has jumped and the whole quarantine is due.
+func (g *Guard) restarted(info serverInfo, vouched bool, now time.Duration) {
 	first := g.runID == ""
-	g.runID = s.runID
-	if g.quarantine == 0 || durable {
-		return
+	g.runID = info.runID
+	age := info.age()
+	if !first && info.uptime > now-time.Duration(g.seen.Load())+time.Second {
+		age = 0
 	}
-	up := s.uptime
-	if !first && up > now-g.seen+time.Second {
-		up = 0
+	if until := now + g.Quarantine - age; until > g.silent && !vouched {
+		g.silent, g.silencer = until, info.runID
 	}
-	g.silent = max(g.silent, now+g.quarantine-up)
+	if left := max(0, g.silent-now); !first || left > 0 {
+		g.restart.Store(&Restart{Witnessed: !first, Left: left, Enforced: g.Enforce && left > 0})
+	}
 }
 
-func (g *guard) findProblem(s serverInfo) error {
-	if s.role == "slave" {
-		return fmt.Errorf("%w: name its master, or use a Sentinel client", ErrReplica)
+func (g *Guard) findProblem(info serverInfo) error {
+	if err := info.isMaster(); err != nil {
+		return err
 	}
-	if s.evicts() && !g.evictionOK {
+	if info.evicts() && !g.EvictionOK {
 		return fmt.Errorf("%w (it is %s): set maxmemory-policy noeviction, or accept the loss of locks with WithEvictingNodes",
-			ErrEvicting, s.policy)
+			ErrEvicting, info.policy)
 	}
-	if other := g.nodes.claim(s.runID, g.name); other != "" {
-		return fmt.Errorf("%w: %s and %s have the same run_id: name each server once", ErrDuplicateNode, other, g.name)
+	if other, taken := g.Servers.claim(info.runID, g); taken {
+		return fmt.Errorf("%w: %s and %s have the same run_id: name each server once", ErrDuplicateNode, other, g.Node)
 	}
 	return nil
 }
 
-func (g *guard) report(problem error) {
+func (g *Guard) report(problem error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.problem, g.problemAt = problem, g.clock()
+	g.problem, g.checkedAt = problem, g.Clock()
 	g.clear.Store(false)
 }
 
-// verdict says why the node may not vote, or nil.
-func (g *guard) verdict() error {
-	if g.off || g.clear.Load() {
+// settle expects mu to be held.
+func (g *Guard) settle(now time.Duration) {
+	g.clear.Store(g.problem == nil && (g.silent <= now || !g.Enforce))
+}
+
+// Answered notes that the server was there to answer a command. What is known of
+// its clock is only as good as this is recent.
+func (g *Guard) Answered() {
+	if !g.Off {
+		g.seen.Store(int64(g.Clock()))
+	}
+}
+
+// Restart returns a restart that nobody was told of yet. ok is false if there is none.
+func (g *Guard) Restart() (r Restart, ok bool) {
+	if g.restart.Load() == nil {
+		return Restart{}, false
+	}
+	if p := g.restart.Swap(nil); p != nil {
+		return *p, true
+	}
+	return Restart{}, false
+}
+
+// Verdict says why the node may not vote, or nil. It is asked again after a vote:
+// the connection that carried it may be the first since a restart.
+func (g *Guard) Verdict() error {
+	if g.Off || g.clear.Load() {
 		return nil
 	}
 	g.mu.Lock()
@@ -122,60 +208,32 @@ func (g *guard) verdict() error {
 	if g.problem != nil {
 		return g.problem
 	}
-	if left := g.silent - g.clock(); left > 0 {
+	now := g.Clock()
+	if left := g.silent - now; left > 0 && g.Enforce {
 		return fmt.Errorf("%w: for %v, until no lock it may have lost can be valid "+
-			"(shorten with appendfsync always or WithRestartQuarantine)", ErrQuarantined, left.Round(time.Millisecond))
+			"(if these nodes are new and were never used, vouch for them with lockscope init or lock.Vouch)",
+			ErrQuarantined, left.Round(time.Millisecond))
 	}
+	g.settle(now)
 	return nil
 }
 
-// admit says, before anything is sent, why the node may not vote. A problem is
-// looked at afresh from time to time: the operator may have mended it.
-func (g *guard) admit(ctx context.Context, c client) error {
-	err := g.verdict()
+// Admit says, before anything is sent, why the node may not vote. A finding is
+// looked at afresh from time to time: the operator may have mended it, or vouched.
+func (g *Guard) Admit(ctx context.Context, s Server) error {
+	err := g.Verdict()
 	if err == nil {
 		return nil
 	}
 	g.mu.Lock()
-	stale := g.problem != nil && g.clock()-g.problemAt > reexamineAfter
+	now := g.Clock()
+	stale := now-g.checkedAt > reexamineAfter
 	if stale {
-		g.problemAt = g.clock() // one caller looks, the others go on believing
+		g.checkedAt = now // one caller looks, the others go on believing
 	}
 	g.mu.Unlock()
-	if !stale {
+	if !stale || g.Examine(ctx, s) != nil {
 		return err
 	}
-	cmd := redis.NewStringCmd(ctx, "info")
-	if c.Process(ctx, cmd) != nil {
-		return err
-	}
-	g.judge(parseInfo(cmd.Val()), false)
-	return g.verdict()
-}
-
-// runIDs knows which server is behind which node.
-type runIDs struct {
-	mu    sync.Mutex
-	owner map[string]string
-	ofOwn map[string]string
-}
-
-func newRunIDs() *runIDs {
-	return &runIDs{owner: make(map[string]string), ofOwn: make(map[string]string)}
-}
-
-// claim records that node is the server with this run id. It returns the node
-// that claimed it before, if that is another.
-func (r *runIDs) claim(runID, node string) (other string) {
-	if runID == "" {
-		return ""
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if owner, taken := r.owner[runID]; taken && owner != node {
-		return owner
-	}
-	delete(r.owner, r.ofOwn[node])
-	r.owner[runID], r.ofOwn[node] = node, runID
-	return ""
+	return g.Verdict()
 }

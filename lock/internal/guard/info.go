@@ -1,6 +1,7 @@
-package lock
+package guard
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -9,11 +10,10 @@ import (
 // serverInfo is what the guard needs of INFO. Fields a server does not tell stay zero.
 type serverInfo struct {
 	runID     string
-	uptime    time.Duration
+	uptime    time.Duration // whole seconds; see age
 	role      string
 	policy    string
 	maxMemory int64
-	aof       bool
 }
 
 // parseInfo reads the reply of INFO; unknown lines are ignored.
@@ -34,12 +34,32 @@ func parseInfo(text string) serverInfo {
 			info.policy = value
 		case "maxmemory":
 			info.maxMemory, _ = strconv.ParseInt(value, 10, 64)
-		case "aof_enabled":
-			info.aof = value == "1"
 		}
 	}
 	return info
 }
+
+// MasterID is the run id of a master, by its reply to INFO. For anything else the
+// error says what it is.
+func MasterID(text string) (runID string, err error) {
+	info := parseInfo(text)
+	return info.runID, info.isMaster()
+}
+
+func (i serverInfo) isMaster() error {
+	switch {
+	case i.runID == "" || i.role == "":
+		return fmt.Errorf("%w: INFO tells no run_id or no role, as a proxy's may: name the server itself, or use WithoutGuard", ErrUnguarded)
+	case i.role == "slave":
+		return fmt.Errorf("%w: name its master, or use a Sentinel client", ErrReplica)
+	}
+	return nil
+}
+
+// age is how long the server has been running at least. Redis tells the difference
+// of two instants, each rounded down to a second, which can exceed the truth by
+// almost a second.
+func (i serverInfo) age() time.Duration { return max(0, i.uptime-time.Second) }
 
 // evicts reports whether the server may drop keys before their time.
 func (i serverInfo) evicts() bool {
