@@ -7,6 +7,7 @@
 --       8 '1' PUBLISH counts every listener
 -- reply {1, counter} granted | {0, pttl ms, holder, ticket, ahead} held
 --       {2, pttl ms, '', ticket, ahead} kept for the waiter named next | {3} tombstone
+--       {4} the fence counter cannot be counted on from
 
 local token, waiter, ticket = ARGV[1], ARGV[5], ARGV[6]
 local seen = redis.call('MGET', KEYS[1], KEYS[2], KEYS[3], KEYS[4])
@@ -43,12 +44,16 @@ if waiter and ARGV[7] ~= '0' and not reserved then
   end
 end
 
--- The counter goes on from where it was, and at least from the client's clock,
--- unless that is far ahead of this node's.
-local fence, floor = (tonumber(counter or '0') or 0) + 1, tonumber(ARGV[4])
-local clock = redis.call('TIME')
-local digits = ARGV[4]
-floor = math.min(floor, (clock[1] + 10) * 1000000)
+-- The counter goes on from where it was, and at least from the client's clock, kept
+-- within ten seconds of this node's. From 2^53 on numbers are no longer exact: the
+-- same token would be granted again and again.
+local last = tonumber(counter or '0')
+if not last or last < 0 or last % 1 ~= 0 or last >= 9007199254740991 then
+  return {4}
+end
+local fence, floor, digits = last + 1, tonumber(ARGV[4]), ARGV[4]
+local seconds = redis.call('TIME')[1]
+floor = math.max(math.min(floor, (seconds + 10) * 1000000), (seconds - 10) * 1000000)
 if floor > fence then
   fence = floor
 end

@@ -149,7 +149,7 @@ func (a *attempt) ask(ctx context.Context, in *round, i int) {
 		})
 		switch {
 		case errors.Is(err, ErrNodeBusy):
-		case errors.Is(err, ErrTombstone):
+		case errors.Is(err, ErrTombstone), errors.Is(err, ErrFenceCounter):
 			s.set(refused, 0)
 		case err != nil:
 			s.set(unknown, 0)

@@ -154,7 +154,7 @@ func (b *ballot) hopeless() bool {
 }
 
 func isPermanent(err error) bool {
-	for _, target := range []error{ErrQuarantined, ErrDuplicateNode, ErrEvicting, ErrUnguarded, ErrReplica} {
+	for _, target := range []error{ErrQuarantined, ErrDuplicateNode, ErrEvicting, ErrUnguarded, ErrReplica, ErrFenceCounter} {
 		if errors.Is(err, target) {
 			return true
 		}

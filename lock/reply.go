@@ -20,6 +20,8 @@ func parseAcquire(reply any) (AcquireReply, error) {
 		return AcquireReply{}, fmt.Errorf("%w: acquire starts with %T", ErrBadReply, fields[0])
 	case code == 3:
 		return AcquireReply{}, ErrTombstone
+	case code == 4:
+		return AcquireReply{}, ErrFenceCounter
 	case code == 1 && len(fields) == 2:
 		counter, ok := fields[1].(int64)
 		if !ok || counter <= 0 {

@@ -34,7 +34,7 @@ func inBubble(t *testing.T, faults locktest.Faults, test func(f *fake), opts ...
 func (f *fake) acquire(token string) (lock.AcquireReply, error) {
 	ctx, cancel := context.WithTimeout(f.Context(), 50*time.Millisecond)
 	defer cancel()
-	return f.node.Acquire(ctx, lock.AcquireRequest{Keys: f.keys, Token: token, TTL: time.Second, Floor: 7})
+	return f.node.Acquire(ctx, lock.AcquireRequest{Keys: f.keys, Token: token, TTL: time.Second, Floor: uint64(time.Now().UnixMicro())})
 }
 
 // wantTimeout checks that a call ends with its context, and not before.
@@ -89,7 +89,7 @@ func TestFakeServerPauses(t *testing.T) {
 
 func TestFakeServerCrashes(t *testing.T) {
 	inBubble(t, locktest.Faults{}, func(f *fake) {
-		if reply, err := f.acquire("a"); err != nil || !reply.Granted || reply.Counter != 7 {
+		if reply, err := f.acquire("a"); err != nil || !reply.Granted || reply.Counter != uint64(time.Now().UnixMicro()) {
 			f.Fatalf("%+v, %v", reply, err)
 		}
 		f.server.Pause()

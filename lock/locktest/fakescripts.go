@@ -13,6 +13,9 @@ const queueTTL = 2 * time.Minute
 // maxSkewSeconds bounds how far a client's clock may push a fence counter, as in acquire.lua.
 const maxSkewSeconds = 10
 
+// maxCounter is where fence counters end: beyond it Lua's numbers are not exact.
+const maxCounter = 1<<53 - 1
+
 // scripts runs what the Lua scripts of package lock do, line by line, on a state
 // at one instant.
 type scripts struct {
@@ -56,8 +59,13 @@ func (s *scripts) acquire(req lock.AcquireRequest) (lock.AcquireReply, error) {
 			}
 		}
 	}
-	most := (s.nowUS/1e6 + maxSkewSeconds) * 1e6
-	counter := max(s.counters[keys.Fence]+1, min(req.Floor, uint64(most)))
+	last := s.counters[keys.Fence]
+	if last >= maxCounter {
+		return lock.AcquireReply{}, lock.ErrFenceCounter
+	}
+	seconds := s.nowUS / 1e6
+	least, most := uint64(seconds-maxSkewSeconds)*1e6, uint64(seconds+maxSkewSeconds)*1e6
+	counter := max(last+1, least, min(req.Floor, most))
 	s.counters[keys.Fence] = counter
 	s.locks[keys.Lock] = value{token: req.Token, counter: counter, holder: req.Holder, expires: s.after(req.TTL)}
 	delete(s.next, keys.Next)

@@ -2,6 +2,7 @@ package locktest_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -66,6 +67,15 @@ func newPair(t *testing.T, client *redis.Client, seed uint64) *pair {
 		},
 	}
 	p.node = p.fake.Connect(1, locktest.Faults{})
+	// Ahead of both clocks, which are not the same; and near the end now and then.
+	start := uint64(7e15)
+	if seed%4 == 0 {
+		start = 1<<53 - 12
+	}
+	p.fake.SetCounter(p.keys.Fence, start)
+	if err := client.Set(p.ctx(), p.keys.Fence, start, 0).Err(); err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range []string{"handoff", "acquire", "raise", "extend", "release", "leave"} {
 		source, err := os.ReadFile("../" + name + ".lua")
 		if err != nil {
@@ -134,6 +144,37 @@ func (p *pair) step() (real, fake, what string) {
 	return p.leave(lock.LeaveRequest{Keys: p.keys, WaiterID: w.ID, Handoff: time.Minute})
 }
 
+// TestFakeKeepsFloorsLikeScripts: a client's clock moves a counter to within ten seconds of the node's, on either side.
+func TestFakeKeepsFloorsLikeScripts(t *testing.T) {
+	server := locktest.Servers(t, 1)[0]
+	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
+	t.Cleanup(func() { _ = client.Close() })
+	p := newPair(t, client, 1)
+	defer p.close()
+	for name, c := range map[string]struct{ clock, low, high time.Duration }{
+		"right":         {0, -time.Second, time.Second},
+		"an hour late":  {-time.Hour, -12 * time.Second, -9 * time.Second},
+		"an hour ahead": {time.Hour, 9 * time.Second, 11 * time.Second},
+	} {
+		p.redis.FlushAll(t.Context())
+		p.fake.SetCounter(p.keys.Fence, 0)
+		now := time.Now()
+		real, fake, _ := p.acquire(lock.AcquireRequest{
+			Keys: p.keys, Token: pairTokens[0], TTL: time.Minute, Floor: uint64(now.Add(c.clock).UnixMicro()),
+		})
+		p.release(lock.ReleaseRequest{Keys: p.keys, Token: pairTokens[0]})
+		for where, reply := range map[string]string{"redis": real, "fake": fake} {
+			var code, counter int64
+			if _, err := fmt.Sscanf(reply, "[%d %d]", &code, &counter); err != nil || code != 1 {
+				t.Fatalf("%s, %s: %s", name, where, reply)
+			}
+			if off := time.UnixMicro(counter).Sub(now); off < c.low || off > c.high+time.Since(now) {
+				t.Errorf("%s, %s: fence is %v off the clock, want between %v and %v", name, where, off, c.low, c.high)
+			}
+		}
+	}
+}
+
 // eval runs a script as redisNode does.
 func (p *pair) eval(name string, keys []string, args ...any) any {
 	p.t.Helper()
@@ -167,6 +208,8 @@ func (p *pair) acquire(req lock.AcquireRequest) (real, fake, what string) {
 	}
 	got, err := p.node.Acquire(p.ctx(), req)
 	switch {
+	case errors.Is(err, lock.ErrFenceCounter):
+		fake = fmt.Sprint([]any{4})
 	case err != nil:
 		fake = fmt.Sprint([]any{3})
 	case got.Granted:
