@@ -2,10 +2,11 @@ package lock
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"net"
 	"reflect"
 	"strconv"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
@@ -24,13 +25,11 @@ type derived struct {
 	address string // tells two clients of one server apart from two servers; "" if unknown
 	name    string
 	cluster bool
-	dials   *group // abandoned dials, which end by the given client's dial timeout
+	dials   *dials
 }
 
 func (d *derived) Close() error {
-	err := d.client.Close()
-	d.dials.close()
-	return err
+	return errors.Join(d.client.Close(), d.dials.close())
 }
 
 // derive makes a client with the given one's address, credentials, TLS, dialer
@@ -60,9 +59,13 @@ func derive(given redis.UniversalClient, c *config, onConnect func(context.Conte
 
 func deriveStandalone(given *redis.Client, c *config, onConnect func(context.Context, *redis.Conn) error) *derived {
 	opt := *given.Options()
-	d := &derived{dials: newGroup(), name: opt.Addr, address: opt.Network + "!" + opt.Addr}
+	d := &derived{dials: newDials(opt.Dialer, lateDialTime(opt.DialTimeout)), name: opt.Addr, address: opt.Network + "!" + opt.Addr}
+	opt.Dialer = d.dials.connect
+	var watch *masterWatch
 	if opt.Addr == sentinelAddr {
 		d.address = ""
+		watch = newMasterWatch(d.dials.connect, c.clock)
+		opt.Dialer = watch.connect
 	} else if opt.DB != 0 {
 		d.name += "/" + strconv.Itoa(opt.DB)
 	}
@@ -79,9 +82,6 @@ func deriveStandalone(given *redis.Client, c *config, onConnect func(context.Con
 	opt.ClientSideCache, opt.ClientSideCacheConfig = nil, nil
 	opt.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	opt.OnConnect = chainOnConnect(opt.OnConnect, onConnect)
-	if opt.TLSConfig != nil {
-		opt.Dialer = boundDialer(opt.Dialer, d.dials)
-	}
 	own := &batcher{Client: redis.NewClient(&opt)}
 	for _, h := range c.hooks {
 		own.AddHook(h)
@@ -89,8 +89,22 @@ func deriveStandalone(given *redis.Client, c *config, onConnect func(context.Con
 	hooked := given.Conn() // the only copy of a client that keeps its hooks
 	hooked.AddHook(divert{own})
 	d.client = &divertedClient{hooked: hooked, own: own}
+	if watch != nil {
+		d.client = &masterClient{client: d.client, watch: watch}
+	}
 	return d
 }
+
+// lateDialTime is how long Close waits for a dial that outlived its context: as long
+// as a TLS dial of the given client may take.
+func lateDialTime(given time.Duration) time.Duration {
+	if given <= 0 {
+		return maxLateDialTime
+	}
+	return min(given, maxLateDialTime)
+}
+
+const maxLateDialTime = 10 * time.Second
 
 // dialTimeouts is how many node timeouts a connection may take to be made. No call
 // waits that long: the connection, slowed down by a TLS handshake perhaps, is there
@@ -102,7 +116,11 @@ const sentinelAddr = "FailoverClient"
 
 func deriveCluster(given *redis.ClusterClient, c *config, onConnect func(context.Context, *redis.Conn) error) *derived {
 	opt := *given.Options()
-	d := &derived{dials: newGroup(), name: "cluster", cluster: true}
+	if opt.Dialer == nil {
+		opt.Dialer = redis.NewDialer(&redis.Options{DialTimeout: opt.DialTimeout, TLSConfig: opt.TLSConfig})
+	}
+	d := &derived{dials: newDials(opt.Dialer, lateDialTime(opt.DialTimeout)), name: "cluster", cluster: true}
+	opt.Dialer = d.dials.connect
 	if len(opt.Addrs) > 0 {
 		d.name = "cluster:" + opt.Addrs[0]
 		d.address = "cluster!" + opt.Addrs[0]
@@ -136,38 +154,6 @@ func chainOnConnect(first, second func(context.Context, *redis.Conn) error) func
 			return err
 		}
 		return second(ctx, cn)
-	}
-}
-
-type dialer = func(ctx context.Context, network, addr string) (net.Conn, error)
-
-// boundDialer makes a dialer end with its context: go-redis dials TLS without
-// one, and would keep a pool slot for the given client's whole dial timeout.
-func boundDialer(dial dialer, dials *group) dialer {
-	type result struct {
-		conn net.Conn
-		err  error
-	}
-	return func(ctx context.Context, network, addr string) (net.Conn, error) {
-		done := make(chan result)
-		if !dials.run(func() {
-			conn, err := dial(ctx, network, addr)
-			select {
-			case done <- result{conn, err}:
-			case <-ctx.Done():
-				if err == nil {
-					_ = conn.Close()
-				}
-			}
-		}) {
-			return nil, ErrClosed
-		}
-		select {
-		case r := <-done:
-			return r.conn, r.err
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package lock_test
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -42,4 +43,64 @@ func TestRealSentinelFailover(t *testing.T) {
 	}
 	must(t, again.Release(t.Context()))
 	f.wantNoLocks(1)
+}
+
+// TestRealSentinelSwitchesMaster: a master that stops for a while finds another in its place when it goes on, and answers
+// old connections until the sentinels have told it. Ours must not be among them: what is locked there, nobody else sees.
+func TestRealSentinelSwitchesMaster(t *testing.T) {
+	f := startNodes(t, 2)
+	sentinel, err := redisproc.StartSentinel(t.Context(), f.servers[0], f.servers[1])
+	must(t, err)
+	t.Cleanup(func() { must(t, sentinel.Stop()) })
+	given := redis.NewFailoverClient(&redis.FailoverOptions{
+		MasterName: redisproc.MasterName, SentinelAddrs: []string{sentinel.Addr()},
+	})
+	t.Cleanup(func() { must(t, given.Close()) })
+	l := newLocker(t, []redis.UniversalClient{given})
+	before, err := l.Acquire(t.Context(), "before", lock.TTL(longTTL), lock.NoRenew())
+	must(t, err)
+
+	// The sentinel says another server is the master, and the one before goes on as if nothing had happened: for our
+	// connections that is what a partition between it and the sentinels looks like.
+	must(t, f.admin[1].SlaveOf(t.Context(), "NO", "ONE").Err())
+	must(t, f.admin[1].FlushAll(t.Context()).Err()) // what was not replicated in time
+	watcher := redis.NewSentinelClient(&redis.Options{Addr: sentinel.Addr()})
+	defer watcher.Close()
+	must(t, watcher.Remove(t.Context(), redisproc.MasterName).Err())
+	must(t, watcher.Monitor(t.Context(), redisproc.MasterName, "127.0.0.1", strconv.Itoa(f.servers[1].Port()), "1").Err())
+	time.Sleep(askAgain)
+
+	after := acquire(t, l, "after", lock.TTL(longTTL))
+	if on := f.keys("lock:after", 0); len(on) != 0 {
+		t.Errorf("locked on the former master: %v", on)
+	}
+	wantErr(t, before.Extend(t.Context()), lock.ErrLost)
+	must(t, after.Release(t.Context()))
+}
+
+// askAgain is a little more than how long the sentinels' word is believed.
+const askAgain = 1100 * time.Millisecond
+
+// TestRealSentinelOneMasterIsOneNode: three clients of one master, which go-redis calls all by one name, are no quorum.
+func TestRealSentinelOneMasterIsOneNode(t *testing.T) {
+	f := startNodes(t, 2)
+	sentinel, err := redisproc.StartSentinel(t.Context(), f.servers[0], f.servers[1])
+	must(t, err)
+	t.Cleanup(func() { must(t, sentinel.Stop()) })
+	var clients []redis.UniversalClient
+	for range 3 {
+		c := redis.NewFailoverClient(&redis.FailoverOptions{
+			MasterName: redisproc.MasterName, SentinelAddrs: []string{sentinel.Addr()},
+		})
+		t.Cleanup(func() { must(t, c.Close()) })
+		clients = append(clients, c)
+	}
+	_, err = lock.New(clients)
+	wantErr(t, err, lock.ErrInvalidNode, lock.ErrDuplicateNode)
+	wantText(t, err, "FailoverClient", "WithNodeNames")
+	_, err = lock.New(clients, lock.WithNodeNames("a", "b", "a"))
+	wantErr(t, err, lock.ErrInvalidNode, lock.ErrDuplicateNode)
+	_, err = newLocker(t, clients, lock.WithNodeNames("a", "b", "c")).Acquire(t.Context(), "job", lock.NoWait())
+	wantErr(t, err, lock.ErrNoQuorum, lock.ErrDuplicateNode)
+	f.wantNoLocks(0)
 }

@@ -151,7 +151,10 @@ func (n *redisNode) Subscribe(ctx context.Context, waiterID string, wake func(st
 
 func (n *redisNode) Close() error {
 	n.listener.close()
-	return n.client.Close()
+	if err := n.client.Close(); err != nil {
+		return fmt.Errorf("lock: close of %s: %w", n.name, err)
+	}
+	return nil
 }
 
 // nodeFault tells a node that did not answer in time from one that answered with

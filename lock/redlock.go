@@ -46,7 +46,8 @@ func (r *Redlock) attemptName() string {
 // as cause, waits for the commands under way (the node timeout bounds each) and
 // closes lockscope's connections. Leases not released before are not given back:
 // the work they protect may still be running, so their keys live out their TTL.
-// A TLS dial under way is waited for too, at most the given client's DialTimeout.
+// A dial under way is waited for too, at most the given client's DialTimeout or ten
+// seconds; one that has not ended by then is left behind, and Close says so.
 // Further calls return the first one's result.
 func (r *Redlock) Close() error {
 	r.closeOnce.Do(func() {
@@ -55,10 +56,12 @@ func (r *Redlock) Close() error {
 			l.end(ErrClosed)
 		}
 		r.group.close()
-		var errs []error
-		for _, m := range r.members {
-			errs = append(errs, m.Close())
+		errs := make([]error, len(r.members))
+		var closing sync.WaitGroup
+		for i, m := range r.members {
+			closing.Go(func() { errs[i] = m.Close() })
 		}
+		closing.Wait()
 		if r.closeClients != nil {
 			errs = append(errs, r.closeClients())
 		}
