@@ -27,12 +27,13 @@ func Servers(t testing.TB, n int, opts ...redisproc.Option) []*redisproc.Server 
 	return servers
 }
 
-// Cluster starts a real Redis Cluster of that many masters, under the terms of [Servers]. It takes over two seconds.
-func Cluster(t testing.TB, masters int) *redisproc.Cluster {
+// Cluster starts a real Redis Cluster of that many masters, under the terms of [Servers]; with [redisproc.WithReplicas] they
+// have replicas. It takes over two seconds.
+func Cluster(t testing.TB, masters int, opts ...redisproc.ClusterOption) *redisproc.Cluster {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
 	defer cancel()
-	c, err := redisproc.StartCluster(ctx, masters)
+	c, err := redisproc.StartCluster(ctx, masters, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}

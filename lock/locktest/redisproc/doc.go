@@ -1,6 +1,7 @@
 // Package redisproc starts, pauses, kills, wipes and restarts real redis-server processes on the loopback interface, for
 // tests and demonstrations that need the faults only a real process can have: a server that is there and does not answer
-// (Pause), one that forgets everything it promised (Kill, Wipe, Restart), one whose role moves (Sentinel).
+// (Pause), one that forgets everything it promised (Kill, Wipe, Restart), one whose role moves (Sentinel, or a Cluster
+// with replicas).
 //
 //	servers, err := redisproc.StartN(ctx, 5)
 //	if err != nil {

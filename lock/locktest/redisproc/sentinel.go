@@ -68,15 +68,25 @@ func replicate(ctx context.Context, master, replica *Server) error {
 	m, r := adminClient(master), adminClient(replica)
 	defer m.Close()
 	defer r.Close()
-	// By default a master waits 5 seconds for more replicas to turn up before it sends its data.
-	if err := m.ConfigSet(ctx, "repl-diskless-sync-delay", "0").Err(); err != nil {
+	if err := sendAtOnce(ctx, m); err != nil {
 		return err
 	}
 	if err := r.Do(ctx, "REPLICAOF", loopback, strconv.Itoa(master.port)).Err(); err != nil {
 		return err
 	}
+	return awaitSync(ctx, r)
+}
+
+// sendAtOnce keeps a master from what it does by default: to wait 5 seconds for more replicas to turn up before it sends
+// its data.
+func sendAtOnce(ctx context.Context, master *redis.Client) error {
+	return master.ConfigSet(ctx, "repl-diskless-sync-delay", "0").Err()
+}
+
+// awaitSync returns when the replica has its master's data.
+func awaitSync(ctx context.Context, replica *redis.Client) error {
 	return poll(ctx, nil, func(ctx context.Context) error {
-		info, err := r.Info(ctx, "replication").Result()
+		info, err := replica.Info(ctx, "replication").Result()
 		if err == nil && !strings.Contains(info, "master_link_status:up") {
 			err = errors.New("replica is not in sync")
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -45,6 +46,78 @@ func TestClusterOfOne(t *testing.T) {
 	if _, err := redisproc.StartCluster(withinTest(t), 0); err == nil {
 		t.Error("a cluster of none started")
 	}
+	if _, err := redisproc.StartCluster(withinTest(t), 3, redisproc.WithReplicas(-1)); err == nil {
+		t.Error("a cluster with less than no replicas started")
+	}
+}
+
+func TestClusterWithReplicas(t *testing.T) {
+	const masters, each = 3, 2
+	cluster, err := redisproc.StartCluster(withinTest(t), masters, redisproc.WithReplicas(each))
+	must(t, err)
+	t.Cleanup(func() { must(t, cluster.Stop()) })
+	if n := len(cluster.Servers()); n != masters {
+		t.Errorf("%d masters, want %d", n, masters)
+	}
+	seen := map[int]bool{}
+	for i, master := range cluster.Servers() {
+		replicas := cluster.Replicas(i)
+		if len(replicas) != each {
+			t.Fatalf("master %d has %d replicas, want %d", i, len(replicas), each)
+		}
+		for _, replica := range replicas {
+			seen[replica.Port()] = true
+			wantReplica(t, client(t, replica), master)
+		}
+		wantListed(t, client(t, master), masters, 1+each)
+		wantListed(t, client(t, replicas[0]), masters, 1+each)
+	}
+	if len(seen) != masters*each {
+		t.Errorf("%d replicas in all, want %d", len(seen), masters*each)
+	}
+}
+
+// wantReplica asks once, without patience: what it wants has to be so as soon as the cluster has started.
+func wantReplica(t *testing.T, c *redis.Client, master *redisproc.Server) {
+	t.Helper()
+	role, err := c.Do(withinTest(t), "ROLE").Slice()
+	must(t, err)
+	if len(role) != 5 || role[0] != "slave" || role[2] != int64(master.Port()) || role[3] != "connected" {
+		t.Errorf("ROLE of a replica: %v, want one in sync with the master on port %d", role, master.Port())
+	}
+}
+
+// wantListed checks that clients that ask this node are told of everybody.
+func wantListed(t *testing.T, c *redis.Client, ranges, nodes int) {
+	t.Helper()
+	slots, err := c.ClusterSlots(withinTest(t)).Result()
+	must(t, err)
+	if len(slots) != ranges {
+		t.Errorf("%d ranges of slots, want %d: %v", len(slots), ranges, slots)
+	}
+	for _, r := range slots {
+		if len(r.Nodes) != nodes {
+			t.Errorf("slots %d to %d at %v, want %d nodes", r.Start, r.End, r.Nodes, nodes)
+		}
+	}
+}
+
+func TestClusterFailover(t *testing.T) {
+	cluster, err := redisproc.StartCluster(withinTest(t), 3, redisproc.WithReplicas(1))
+	must(t, err)
+	t.Cleanup(func() { must(t, cluster.Stop()) })
+	master, replica := cluster.Servers()[0], cluster.Replicas(0)[0]
+	m := client(t, master)
+	must(t, m.Set(withinTest(t), "{b}", "before", 0).Err()) // b is in slot 3300, one of the first master's
+	if n, err := m.Wait(withinTest(t), 1, 30*time.Second).Result(); n != 1 {
+		t.Fatalf("WAIT: %d replicas have the write (%v), want 1", n, err)
+	}
+	must(t, master.Kill())
+	r := client(t, replica)
+	eventually(t, "the replica takes its master's place", func() bool {
+		return r.Set(withinTest(t), "{b}after", "after", 0).Err() == nil
+	})
+	wantValue(t, r, "{b}", "before")
 }
 
 func TestSentinelFailover(t *testing.T) {
