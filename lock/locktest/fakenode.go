@@ -7,10 +7,10 @@ import (
 	"math/rand/v2"
 	"net"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/internal/guard"
 )
 
 // FakeNode is one client's way to a [FakeServer]: a [lock.Node] whose requests and
@@ -20,10 +20,13 @@ import (
 type FakeNode struct {
 	server *FakeServer
 	seed   uint64
+	guard  *guard.Guard // nil: the server itself knows whether it may vote
+	guards *Guards
 
 	mu     sync.Mutex // taken after server.mu
 	faults Faults
 	luck   map[string]*rand.Rand
+	idle   []int // with a guard: the server's run, of each connection that is not in use
 
 	subscription
 }
@@ -53,9 +56,16 @@ func (n *FakeNode) Name() string { return n.server.name }
 
 // Acquire implements lock.Node. A server in quarantine is not asked.
 func (n *FakeNode) Acquire(ctx context.Context, req lock.AcquireRequest) (lock.AcquireReply, error) {
+	if n.guard != nil {
+		return n.guardedAcquire(ctx, req)
+	}
 	if left := n.server.quarantine(); left > 0 {
 		return lock.AcquireReply{}, fmt.Errorf("%w: %w: for %v", lock.ErrNodeBusy, lock.ErrQuarantined, left)
 	}
+	return n.acquire(ctx, req)
+}
+
+func (n *FakeNode) acquire(ctx context.Context, req lock.AcquireRequest) (lock.AcquireReply, error) {
 	type vote struct {
 		reply lock.AcquireReply
 		err   error
@@ -83,12 +93,16 @@ func (n *FakeNode) Raise(ctx context.Context, req lock.RaiseRequest) (bool, erro
 
 // Extend implements lock.Node.
 func (n *FakeNode) Extend(ctx context.Context, req lock.ExtendRequest) (lock.Extension, error) {
-	return call(ctx, n, "extend", req.Keys.Lock, func(s *scripts) lock.Extension {
+	answer, err := call(ctx, n, "extend", req.Keys.Lock, func(s *scripts) lock.Extension {
 		answer := s.extend(req)
 		n.server.given(answer == lock.Extended || answer == lock.ExtendRefilled, req.TTL)
 		n.server.tell("extend", "%.6s %s: %v", req.Token, req.Keys.Lock, answer)
 		return answer
 	})
+	if err == nil {
+		n.answered()
+	}
+	return answer, err
 }
 
 // Release implements lock.Node.
@@ -114,19 +128,50 @@ func (n *FakeNode) Leave(ctx context.Context, req lock.LeaveRequest) error {
 // server, perhaps twice and perhaps after call has returned without its result.
 func call[T any](ctx context.Context, n *FakeNode, op, key string, do func(*scripts) T) (T, error) {
 	var none, result T
-	err := n.send(ctx, op+" "+key, func(s *scripts) { result = do(s) }, func(s *scripts) { do(s) })
-	if err != nil {
+	readOnly := false
+	err := n.send(ctx, op+" "+key, func(s *scripts) {
+		if readOnly = s.readOnly; !readOnly {
+			result = do(s)
+		}
+	}, func(s *scripts) {
+		if !s.readOnly {
+			do(s)
+		}
+	})
+	switch {
+	case err != nil:
 		return none, err
+	case readOnly:
+		return none, errReadOnly
 	}
 	return result, nil
 }
 
+// errReadOnly is what a replica replies to a script that writes.
+const errReadOnly = replyError("READONLY You can't write against a read only replica.")
+
+type replyError string
+
+func (e replyError) Error() string { return string(e) }
+
+// RedisError marks the reply as one, as go-redis does.
+func (replyError) RedisError() {}
+
 // send runs do on the server while the caller waits; unheard when it does not.
 func (n *FakeNode) send(ctx context.Context, key string, do, unheard func(*scripts)) error {
-	run, up := n.server.dial()
-	if !up {
-		return &net.OpError{Op: "dial", Net: "fake", Err: syscall.ECONNREFUSED}
+	run, err := n.connection(ctx)
+	if err != nil {
+		return err
 	}
+	if err := n.exchange(ctx, run, key, do, unheard); err != nil {
+		return err // and the connection is not used again
+	}
+	n.giveBack(run)
+	return nil
+}
+
+// exchange is one request and its reply on a connection to a run of the server.
+func (n *FakeNode) exchange(ctx context.Context, run int, key string, do, unheard func(*scripts)) error {
 	f := n.fate(key)
 	if f.lost {
 		<-ctx.Done()

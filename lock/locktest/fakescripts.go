@@ -22,6 +22,9 @@ type scripts struct {
 	*state
 	nowUS   int64                                   // the server's TIME
 	publish func(waiter, lockKey string) (ears int) // PUBLISH: how many listen
+
+	readOnly bool          // a replica: every script of package lock writes, or might
+	info     func() string // INFO
 }
 
 func (s *scripts) ms() int64 { return s.nowUS / 1000 }

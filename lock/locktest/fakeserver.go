@@ -20,9 +20,14 @@ type FakeServer struct {
 
 	mu       sync.Mutex
 	state    *state
+	snapshot *state // what RestartStale brings back
 	links    map[*FakeNode]struct{}
 	run      int // grows with every crash: requests to an earlier run are gone
 	down     bool
+	stepped  time.Duration // how far the clock was moved by hand
+	started  int64         // the server's TIME when its process began
+	master   *FakeServer   // that it replicates; nil if it is a master itself
+	aof      bool
 	paused   chan struct{} // closed by Resume; nil while running
 	silent   time.Time     // may not vote before
 	closed   chan struct{}
@@ -55,6 +60,7 @@ func NewFakeServer(name string, opts ...ServerOption) *FakeServer {
 		name: name, born: time.Now(), rate: 1, state: newState(),
 		links: make(map[*FakeNode]struct{}), closed: make(chan struct{}),
 	}
+	s.started = s.nowUS()
 	for _, opt := range opts {
 		opt(s)
 	}
@@ -116,21 +122,27 @@ func (s *FakeServer) Crash() {
 
 // Restart brings a crashed server back with what it stored, as with appendfsync
 // always. Subscriptions come back by themselves, a little later.
-func (s *FakeServer) Restart() { s.restart(0) }
+func (s *FakeServer) Restart() { s.restart(0, func() *state { return s.state }) }
 
-// RestartEmpty brings a crashed server back with nothing. It refuses its vote for
-// the quarantine, as package lock makes a real one do.
-func (s *FakeServer) RestartEmpty(quarantine time.Duration) {
-	s.mu.Lock()
-	s.state = newState()
-	s.mu.Unlock()
-	s.restart(quarantine)
+// RestartEmpty brings a crashed server back with nothing. Asked by a node that has
+// no guard, it refuses its vote for the quarantine, as a guard would have it.
+func (s *FakeServer) RestartEmpty(quarantine time.Duration) { s.restart(quarantine, newState) }
+
+// RestartStale brings a crashed server back with what it had at the last Snapshot.
+func (s *FakeServer) RestartStale() {
+	s.restart(0, func() *state {
+		if s.snapshot == nil {
+			return newState()
+		}
+		return s.snapshot.clone()
+	})
 }
 
-func (s *FakeServer) restart(quarantine time.Duration) {
+func (s *FakeServer) restart(quarantine time.Duration, stored func() *state) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.down = false
+	s.state = stored()
+	s.down, s.master, s.started = false, nil, s.nowUS()
 	if until := time.Now().Add(quarantine); until.After(s.silent) {
 		s.silent = until // a quarantine under way goes on
 	}
@@ -149,7 +161,7 @@ func (s *FakeServer) tell(what, format string, args ...any) {
 
 // nowUS is the server's TIME in microseconds.
 func (s *FakeServer) nowUS() int64 {
-	return s.born.UnixMicro() + int64(float64(time.Since(s.born).Nanoseconds())*s.rate/1000)
+	return s.born.UnixMicro() + s.stepped.Microseconds() + int64(float64(time.Since(s.born).Nanoseconds())*s.rate/1000)
 }
 
 // errGone says that the process that got the request is no more.
@@ -166,7 +178,7 @@ func (s *FakeServer) execute(run int, do func(*scripts)) (paused <-chan struct{}
 	case s.paused != nil:
 		return s.paused, nil
 	}
-	sc := &scripts{state: s.state, nowUS: s.nowUS(), publish: s.publish}
+	sc := &scripts{state: s.state, nowUS: s.nowUS(), publish: s.publish, readOnly: s.master != nil, info: s.info}
 	s.state.expire(sc.ms())
 	do(sc)
 	return nil, nil

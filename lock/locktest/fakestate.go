@@ -10,6 +10,7 @@ import (
 // and when they expire. Times are the server's own, in milliseconds where Redis
 // has milliseconds.
 type state struct {
+	life     string           // the marker that somebody vouched for the server
 	locks    map[string]value // lock key
 	counters map[string]uint64
 	tombs    map[string]int64 // tombstone key -> expiry
@@ -44,6 +45,17 @@ func newState() *state {
 		next:     make(map[string]reservation),
 		queues:   make(map[string]*queue),
 	}
+}
+
+func (s *state) clone() *state {
+	c := &state{
+		life: s.life, locks: maps.Clone(s.locks), counters: maps.Clone(s.counters),
+		tombs: maps.Clone(s.tombs), next: maps.Clone(s.next), queues: make(map[string]*queue),
+	}
+	for key, q := range s.queues {
+		c.queues[key] = &queue{tickets: maps.Clone(q.tickets), expires: q.expires}
+	}
+	return c
 }
 
 // expire drops what has expired. Like Redis, it lets a key live through the

@@ -103,10 +103,3 @@ func (s *FakeServer) quarantine() time.Duration {
 	defer s.mu.Unlock()
 	return time.Until(s.silent)
 }
-
-// dial returns the server's run, and whether it takes connections.
-func (s *FakeServer) dial() (run int, up bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.run, !s.down
-}

@@ -18,6 +18,7 @@ func (h *history) nodeFaults(i int) {
 			s.Pause()
 			time.Sleep(f.lasts)
 			s.Resume()
+			continue
 		case crashes:
 			s.Crash()
 			time.Sleep(f.lasts)
@@ -26,19 +27,38 @@ func (h *history) nodeFaults(i int) {
 			s.Crash()
 			time.Sleep(f.lasts)
 			h.disinter(i)
-			s.RestartEmpty(h.quarantine())
+			s.RestartEmpty(0)
+		case stale:
+			s.Snapshot()
+			time.Sleep(f.lasts)
+			s.Crash()
+			h.disinter(i)
+			s.RestartStale()
+		case rebooted:
+			s.Crash()
+			time.Sleep(f.lasts)
+			h.disinter(i)
+			s.RestartEmpty(0)
+			s.StepClock(time.Hour)
+		case replicates:
+			s.Follow(h.servers[(i+1)%len(h.servers)])
+			time.Sleep(f.lasts)
+			s.Crash()
+			h.disinter(i)
+			s.RestartEmpty(0)
+		case flushed:
+			h.disinter(i)
+			s.Flush()
+		case borrowed:
+			s.Follow(h.servers[(i+1)%len(h.servers)])
+			time.Sleep(f.lasts)
+			h.disinter(i)
+			s.Promote()
 		}
+		h.mu.Lock()
+		h.restarted = h.now()
+		h.mu.Unlock()
 	}
-}
-
-func (h *history) quarantine() time.Duration {
-	switch q := h.plant.quarantine; {
-	case q < 0:
-		return 0
-	case q > 0:
-		return q
-	}
-	return simQuarantine
 }
 
 // linkFaults plays the timeline of one client's link to one node.
@@ -72,9 +92,21 @@ func (h *history) heal() {
 			link.SetFaults(calm)
 		}
 	}
-	if h.plan.wipes {
-		time.Sleep(simQuarantine)
+	h.mu.Lock()
+	restarted := h.restarted
+	h.mu.Unlock()
+	if restarted == 0 {
+		return
 	}
+	if h.plan.steps { // the quarantine begins when a client sees that the clock has jumped
+		for _, c := range h.clients {
+			for _, link := range c.links {
+				_ = link.Meet(context.Background())
+			}
+		}
+		restarted = h.now()
+	}
+	time.Sleep(restarted + simQuarantine + 2*time.Second - h.now()) // a guard believes no part of the second it cannot see
 }
 
 // recorder is a client's node that remembers what tokens went over it.

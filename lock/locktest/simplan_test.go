@@ -21,16 +21,20 @@ const (
 type plan struct {
 	seed      uint64
 	rates     []float64 // one a node: how fast its clock runs
+	fresh     bool      // the servers have just started, and were vouched for
+	aof       bool      // they say that they keep an appendonly file
 	resources int
 	clients   []clientPlan
 	nodes     []timeline // what happens to each node
 	calm      bool       // nothing goes wrong
-	wipes     bool       // some node comes back empty
+	wipes     bool       // some node forgets, or comes to store another's keys
+	steps     bool       // some node's clock steps while nobody can have a lock there
 	repeats   bool       // some request takes effect twice
 }
 
 // clientPlan is one process: a Redlock and the goroutines that use it.
 type clientPlan struct {
+	rate    float64 // how fast its clock runs
 	poll    time.Duration
 	links   []locktest.Faults // one a node
 	breaks  []timeline        // one a node: when the link is much worse than that
@@ -68,7 +72,12 @@ type faultKind string
 const (
 	pauses      faultKind = "pause"
 	crashes     faultKind = "crash and keep"
-	wiped       faultKind = "crash and forget"
+	wiped       faultKind = "crash and forget" // the disk was replaced, or there is none
+	stale       faultKind = "crash and remember what was"
+	rebooted    faultKind = "crash and forget, and then an hour passes on the clock"
+	replicates  faultKind = "replica for a while, then replaced"
+	flushed     faultKind = "flush"            // no server says so
+	borrowed    faultKind = "replica and back" // neither of that
 	cutOff      faultKind = "cut off"
 	repliesLost faultKind = "replies lost"
 	slow        faultKind = "slow"
@@ -76,12 +85,14 @@ const (
 
 // scope narrows what a plan may contain; the zero value allows everything.
 type scope struct {
-	nodes     []int // how many; nil for 1, 3, 4 or 5
+	nodes     []int // how many; nil for 1 to 7
 	rate      float64
+	client    float64 // the rate of clients' clocks; 0 for any within the bound
 	noWipes   bool
-	manyWipes bool
-	alwaysBad bool // no calm histories
-	holdLong  bool // leases are held until they run out
+	losses    []faultKind // what happens to nodes, often and nothing else; nil for anything but flushed and borrowed
+	alwaysBad bool        // no calm histories
+	holdLong  bool        // leases are held until they run out
+	close     bool        // leases are as long as may be and nodes are down for moments: what is late by little shows
 	resources int
 }
 
@@ -93,20 +104,14 @@ func newPlan(seed uint64, s scope) *plan {
 	}
 	sizes := s.nodes
 	if sizes == nil {
-		sizes = []int{1, 3, 4, 5, 3, 5}
+		sizes = []int{1, 2, 3, 3, 3, 4, 5, 5, 6, 7}
 	}
 	n := sizes[r.IntN(len(sizes))]
-	p.wipes = n >= 3 && chance(r, 0.35) && !s.noWipes && !p.calm || s.manyWipes
+	p.wipes = chance(r, 0.35) && !s.noWipes && !p.calm || s.losses != nil
+	p.fresh, p.aof = chance(r, 0.5), chance(r, 0.5)
 	for range n {
-		rate := 0.99 + 0.02*r.Float64()
-		if chance(r, 0.3) {
-			rate = []float64{0.99, 1.01}[r.IntN(2)]
-		}
-		if s.rate != 0 {
-			rate = s.rate
-		}
-		p.rates = append(p.rates, rate)
-		p.nodes = append(p.nodes, p.nodeTimeline(r, s))
+		p.rates = append(p.rates, clockRate(r, s.rate))
+		p.nodes = append(p.nodes, p.nodeTimeline(r, s, n))
 	}
 	base := p.linkFaults(r)
 	p.repeats = base.Duplicate > 0
@@ -135,25 +140,46 @@ func (p *plan) linkFaults(r *rand.Rand) locktest.Faults {
 	return f
 }
 
-func (p *plan) nodeTimeline(r *rand.Rand, s scope) (t timeline) {
+// clockRate is within half a percent of the true rate, so that no two clocks are more
+// than the promise's one percent apart, unless another is given.
+func clockRate(r *rand.Rand, given float64) float64 {
+	rate := 0.995 + 0.01*r.Float64()
+	if chance(r, 0.3) {
+		rate = []float64{0.995, 1.005}[r.IntN(2)]
+	}
+	if given != 0 {
+		rate = given
+	}
+	return rate
+}
+
+func (p *plan) nodeTimeline(r *rand.Rand, s scope, nodes int) (t timeline) {
 	if p.calm {
 		return nil
 	}
 	for range r.IntN(3) {
 		kinds := []faultKind{pauses, pauses, crashes}
 		switch {
-		case s.manyWipes:
-			kinds = []faultKind{wiped}
+		case s.losses != nil:
+			kinds = s.losses
 		case p.wipes:
-			kinds = append(kinds, wiped, wiped, wiped)
+			kinds = append(kinds, wiped, wiped, stale, rebooted)
+			if nodes > 1 {
+				kinds = append(kinds, replicates)
+			}
 		}
-		t = append(t, fault{after: upTo(r, 3*time.Second), kind: kinds[r.IntN(len(kinds))], lasts: upTo(r, 1500*time.Millisecond)})
+		f := fault{after: upTo(r, 3*time.Second), kind: kinds[r.IntN(len(kinds))], lasts: upTo(r, 1500*time.Millisecond)}
+		if s.close {
+			f.lasts /= 100
+		}
+		p.steps = p.steps || f.kind == rebooted
+		t = append(t, f)
 	}
 	return t
 }
 
 func (p *plan) client(r *rand.Rand, base locktest.Faults, s scope) clientPlan {
-	c := clientPlan{poll: 50*time.Millisecond + upTo(r, 450*time.Millisecond)}
+	c := clientPlan{rate: clockRate(r, s.client), poll: 50*time.Millisecond + upTo(r, 450*time.Millisecond)}
 	for range p.rates {
 		c.links = append(c.links, base)
 		var t timeline
@@ -181,6 +207,9 @@ func (p *plan) op(r *rand.Rand, s scope) op {
 		hold:     upTo(r, 300*time.Millisecond),
 		register: upTo(r, 50*time.Millisecond),
 		twice:    chance(r, 0.2), cancelled: chance(r, 0.1), deaf: chance(r, 0.2),
+	}
+	if s.close {
+		o.ttl = simMaxTTL
 	}
 	if chance(r, 0.25) || s.holdLong {
 		o.hold = upTo(r, 2*o.ttl)

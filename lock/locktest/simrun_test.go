@@ -1,6 +1,7 @@
 package locktest_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -27,7 +28,8 @@ type history struct {
 	buried     map[grave]bool
 	violations []string
 	trace      func(string)
-	broken     int // connections that broke in mid-command
+	restarted  time.Duration // when a node last did; 0 if none has
+	broken     int           // connections that broke in mid-command
 }
 
 // acquireLog is what went over the wire for one Acquire. Guarded by history.mu.
@@ -51,6 +53,7 @@ type grave struct {
 // client is one simulated process.
 type client struct {
 	index  int
+	rate   float64
 	redis  *lock.Redlock
 	links  []*locktest.FakeNode
 	faults []locktest.Faults
@@ -80,6 +83,7 @@ type plant struct {
 	wrap       func(h *history, client int, n lock.Node) lock.Node
 	prepare    func(h *history)
 	quarantine time.Duration // of a node that forgot; 0: as promised, < 0: none
+	guards     func(*locktest.Guards)
 }
 
 // outcome is what is left of a history.
@@ -110,10 +114,18 @@ func newHistory(p *plan, pl plant, trace func(string)) *history {
 	}
 	for i, rate := range p.rates {
 		opts := []locktest.ServerOption{locktest.WithRate(rate)}
+		if !p.fresh {
+			opts = append(opts, locktest.WithUptime(time.Hour))
+		}
+		if p.aof {
+			opts = append(opts, locktest.WithAppendOnly())
+		}
 		if trace != nil {
 			opts = append(opts, locktest.WithWatch(func(e locktest.Event) { h.log("    %s %s %s", e.Server, e.What, e.Detail) }))
 		}
-		h.servers = append(h.servers, locktest.NewFakeServer(fmt.Sprintf("n%d", i), opts...))
+		s := locktest.NewFakeServer(fmt.Sprintf("n%d", i), opts...)
+		s.Vouch()
+		h.servers = append(h.servers, s)
 	}
 	for i := range p.clients {
 		h.clients = append(h.clients, h.newClient(i))
@@ -125,10 +137,15 @@ func newHistory(p *plan, pl plant, trace func(string)) *history {
 }
 
 func (h *history) newClient(i int) *client {
-	c := &client{index: i, faults: h.plan.clients[i].links}
+	c := &client{index: i, faults: h.plan.clients[i].links, rate: h.plan.clients[i].rate}
+	clock := func() time.Duration { return time.Duration(float64(h.now()) * c.rate) }
+	guards := h.newGuards(clock)
 	var nodes []lock.Node
 	for j, s := range h.servers {
-		link := s.Connect(h.plan.seed*100+uint64(i*10+j), c.faults[j])
+		link := s.ConnectGuarded(h.plan.seed*100+uint64(i*10+j), locktest.Faults{}, guards)
+		if err := link.Meet(context.Background()); err != nil {
+			panic(err)
+		}
 		c.links = append(c.links, link)
 		var n lock.Node = &recorder{Node: link, h: h, node: j}
 		if h.plant.wrap != nil {
@@ -138,7 +155,7 @@ func (h *history) newClient(i int) *client {
 	}
 	var err error
 	c.redis, err = lock.NewFromNodes(nodes,
-		lock.WithClock(func() time.Duration { return time.Since(h.began) }),
+		lock.WithClock(clock),
 		lock.WithRandom(seededJitter(h.plan.seed, uint64(i))),
 		lock.WithInstance(fmt.Sprintf("c%d", i)), lock.WithNodeTimeout(simNodeTimeout),
 		lock.WithMaxTTL(simMaxTTL), lock.WithDefaults(lock.TTL(simMaxTTL)), lock.WithPollInterval(h.plan.clients[i].poll))
@@ -148,8 +165,22 @@ func (h *history) newClient(i int) *client {
 	return c
 }
 
+// newGuards keeps nodes silent after a restart however few they are: that is what is
+// promised where it is asked for.
+func (h *history) newGuards(clock lock.Clock) *locktest.Guards {
+	g := locktest.NewGuards(clock, simQuarantine, h.plant.quarantine >= 0)
+	if h.plant.quarantine > 0 {
+		g.Quarantine = h.plant.quarantine
+	}
+	if h.plant.guards != nil {
+		h.plant.guards(g)
+	}
+	return g
+}
+
 // happen runs the history to its end and checks it.
 func (h *history) happen() {
+	h.age()
 	var work, faults sync.WaitGroup
 	for i := range h.plan.nodes {
 		faults.Go(func() { h.nodeFaults(i) })
@@ -181,6 +212,29 @@ func (h *history) happen() {
 		s.Close()
 	}
 	h.checkLeases()
+}
+
+// age makes the connections that are there old before anything goes wrong, and has
+// each client see a vote of every server over them. Who has not met a server before,
+// or long ago only, cannot know that its clock has stepped since.
+func (h *history) age() {
+	if h.plan.steps {
+		time.Sleep(2 * time.Hour)
+		for _, c := range h.clients {
+			lease, err := c.redis.Acquire(context.Background(), "before", lock.NoRenew())
+			if err != nil {
+				panic(err)
+			}
+			time.Sleep(time.Millisecond)
+			_ = lease.Release(context.Background())
+			time.Sleep(time.Millisecond)
+		}
+	}
+	for _, c := range h.clients {
+		for j, link := range c.links {
+			link.SetFaults(c.faults[j])
+		}
+	}
 }
 
 func (h *history) now() time.Duration { return time.Since(h.began) }

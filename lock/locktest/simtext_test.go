@@ -27,8 +27,11 @@ func (o *op) String() string {
 // String describes the plan for a reader of a trace.
 func (p *plan) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d: %d nodes with clock rates %.4f, %d clients, %d resources, calm %v, wipes %v\n",
-		p.seed, len(p.rates), p.rates, len(p.clients), p.resources, p.calm, p.wipes)
+	fmt.Fprintf(&b, "seed %d: %d nodes with clock rates %.4f, fresh %v, %d clients, %d resources, calm %v, wipes %v\n",
+		p.seed, len(p.rates), p.rates, p.fresh, len(p.clients), p.resources, p.calm, p.wipes)
+	for i, c := range p.clients {
+		fmt.Fprintf(&b, "  c%d: clock rate %.4f\n", i, c.rate)
+	}
 	for i, t := range p.nodes {
 		if len(t) > 0 {
 			fmt.Fprintf(&b, "  n%d: %v\n", i, t)

@@ -69,7 +69,7 @@ func (h *history) hooks(rec *leaseRecord, stall time.Duration) *lock.Trace {
 			h.log("%s renewal: %v, %v left, %v", rec.id, e.Outcome, e.Left, e.Err)
 			if e.Outcome == lock.Renewed {
 				h.mu.Lock()
-				rec.expiry = max(rec.expiry, h.now()+e.Left)
+				rec.expiry = max(rec.expiry, h.now()+h.truly(rec, e.Left))
 				h.mu.Unlock()
 			}
 		},
@@ -80,11 +80,16 @@ func (h *history) acquired(rec *leaseRecord, lease lock.Lease) {
 	log := h.acquireLog(rec.id)
 	h.mu.Lock()
 	rec.lease, rec.fence, rec.returned, rec.token = lease, lease.Fence(), h.now(), log.token
-	rec.expiry = rec.returned + lease.Remaining()
+	rec.expiry = rec.returned + h.truly(rec, lease.Remaining())
 	h.leases = append(h.leases, rec)
 	h.mu.Unlock()
 	h.log("%s HOLDS res%d with fence %d and token %.6s for %v", rec.id, rec.resource, rec.fence, rec.token, lease.Remaining())
 	context.AfterFunc(lease.Context(), func() { h.contextEnded(rec) })
+}
+
+// truly is how long a time by the client's clock takes.
+func (h *history) truly(rec *leaseRecord, d time.Duration) time.Duration {
+	return time.Duration(float64(d) / h.plan.clients[rec.client].rate)
 }
 
 // work holds the lease, extends it by hand, and writes to the register it guards.

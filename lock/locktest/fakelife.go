@@ -1,0 +1,104 @@
+package locktest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lockscope/lockscope/lock/internal/guard"
+)
+
+// WithUptime makes the server's process as old as that; without it it begins now.
+func WithUptime(d time.Duration) ServerOption {
+	return func(s *FakeServer) { s.started = s.nowUS() - d.Microseconds() }
+}
+
+// WithAppendOnly makes the server say that it keeps an appendonly file.
+func WithAppendOnly() ServerOption { return func(s *FakeServer) { s.aof = true } }
+
+// dial returns the server's run, and whether it takes connections.
+func (s *FakeServer) dial() (run int, up bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.run, !s.down
+}
+
+// info is the reply to INFO, as far as package lock reads it. It expects the mutex to
+// be held.
+func (s *FakeServer) info() string {
+	role, aof := "master", 0
+	if s.master != nil {
+		role = "slave"
+	}
+	if s.aof {
+		aof = 1
+	}
+	// Redis counts whole seconds of either instant.
+	uptime := s.nowUS()/1e6 - s.started/1e6
+	return fmt.Sprintf("# Server\r\nrun_id:%s\r\nuptime_in_seconds:%d\r\n# Replication\r\nrole:%s\r\n"+
+		"# Persistence\r\naof_enabled:%d\r\n# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n",
+		s.runID(), uptime, role, aof)
+}
+
+func (s *FakeServer) runID() string { return fmt.Sprintf("%s.%d", s.name, s.run) }
+
+// Vouch says of the server, as it runs now, that it was never used before.
+func (s *FakeServer) Vouch() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.life = guard.Vouched(s.runID(), "nonce")
+	s.tell("vouched for", "")
+}
+
+// StepClock moves the server's clock, and with it every key's time to live.
+func (s *FakeServer) StepClock(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stepped += d
+	s.tell("clock", "stepped by %v", d)
+}
+
+// Flush deletes everything the server stores.
+func (s *FakeServer) Flush() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state = newState()
+	s.tell("flush", "")
+}
+
+// Snapshot keeps what the server stores now for RestartStale.
+func (s *FakeServer) Snapshot() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.snapshot = s.state.clone()
+	s.tell("snapshot", "")
+}
+
+// Follow makes the server a replica of another: what it stored is gone.
+func (s *FakeServer) Follow(master *FakeServer) {
+	copied := master.copied()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state, s.master = copied, master
+	s.tell("demote", "follows %s", master.name)
+}
+
+// Promote makes a replica a master again, with what its master stores.
+func (s *FakeServer) Promote() {
+	s.mu.Lock()
+	master := s.master
+	s.mu.Unlock()
+	if master == nil {
+		return
+	}
+	copied := master.copied()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state, s.master = copied, nil
+	s.tell("promote", "")
+}
+
+func (s *FakeServer) copied() *state {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.clone()
+}
