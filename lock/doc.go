@@ -10,18 +10,50 @@
 //
 // # The promise
 //
-// While clocks of clients and of a majority of nodes run at true rate within the
-// drift bound, and no node rejoins with lost state before its quarantine ends, at
-// most one lease per resource is valid at any time. Without any timing
-// assumption, as long as the nodes keep their counters, fencing tokens are unique
-// and increase from one acquisition to the next, so a resource that rejects lower
-// tokens is safe. A lost lease is signalled before its validity ends, by a local
-// timer that needs no network.
+// While the clocks of clients and nodes run at the same rate, to within 1 % of one
+// another, and are not stepped, and while no node votes that has lost state before its
+// quarantine is over, at most one lease per resource is valid at any time. Without any
+// timing assumption, as long as the nodes keep their counters, fencing tokens are
+// unique and increase from one acquisition to the next, so a resource that rejects
+// lower tokens is safe. A lost lease is signalled no later than its validity ends, by a
+// local timer that needs no network, as soon as the process gets to run.
 //
-// The drift bound is 1 % of the TTL plus 2 ms. Not covered are eviction policies
-// other than noeviction, stepping a node's clock, and replicas that are promoted
-// without the writes their master acknowledged (Sentinel, Redis Cluster): there
-// only the fencing token protects, as far as the counter itself was replicated.
+// # What is assumed, and what is noticed
+//
+// Covered means that the promise holds. Told means that it may not, and that errors,
+// traces and metrics say so when it happens. Where it says neither, only the fencing
+// token protects a resource.
+//
+//	clients and nodes die, hang, or are cut off from one another     covered; a majority of nodes is
+//	                                                                 needed for progress, none for safety
+//	messages are lost, late, overtaken or repeated                   covered
+//	a process is paused, a machine suspended                         covered on Linux: validity counts suspended
+//	                                                                 time. Where there is no CLOCK_BOOTTIME: neither
+//	a virtual machine is suspended, moved or restored from a         neither, where its clocks do not tell
+//	snapshot, as a client or as a node
+//	clock rates differ by up to 1 % from one another                 covered: 1 % of the TTL and 2 ms are not used
+//	clock rates differ by more                                       neither
+//	a node's clock is stepped                                        neither, but for a step at a restart that
+//	                                                                 claims an uptime from before this process
+//	                                                                 last heard of the node
+//	three nodes or more: one restarts, with or without its data,     covered: it does not vote for MaxTTL, 1 % and
+//	its disk replaced or an old one restored                         2 ms, by the uptime it tells, less a second
+//	one or two nodes: one restarts                                   told; covered with WithRestartQuarantine
+//	FLUSHALL; REPLICAOF and back; a snapshot restored in place       neither
+//	a Sentinel switches masters                                      followed within a second, and told; three
+//	                                                                 groups or more: covered in processes that
+//	                                                                 knew the former master
+//	a Redis Cluster promotes a replica, or loses a master            neither
+//	processes disagree on the set of nodes, or on MaxTTL             neither: stop the old ones for a MaxTTL
+//	one server under two names, a replica, a policy that evicts      refused
+//	a proxy that answers for servers                                 refused where its INFO has no run_id or role,
+//	                                                                 else neither
+//	a node loses its fence counters                                  tokens go on from the clock, which is kept
+//	                                                                 within 10 s of the node's; told as a restart
+//	a fence counter is no number, or at 2^53                         refused
+//	an operator vouches for nodes that may have forgotten locks      neither: see [Vouch]
+//
+// WithoutGuard turns what is covered or told by looking at nodes into neither.
 //
 // # How it works
 //
@@ -51,5 +83,6 @@
 // in the lock key's hash slot: fence counters at lockscope:fence:{n}, which never
 // expire and are at most 16384 to a node; queues at lockscope:queue:{key}, the
 // waiter a lock is kept for at lockscope:next:{key}, and tombstones at
-// lockscope:tomb:{key}:token, which all expire.
+// lockscope:tomb:{key}:token, which all expire. lockscope:life says that somebody
+// vouched for the server, and does not.
 package lock

@@ -33,6 +33,24 @@ func TestReadmeShowsTheTestedACL(t *testing.T) {
 	}
 }
 
+// TestReadmeStatesThePromise keeps README's promise that of the package doc, word for word.
+func TestReadmeStatesThePromise(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := func(text string) string { return strings.Join(strings.Fields(text), " ") }
+	promised := between(t, string(doc), "// # The promise\n//\n", "\n//\n// # ")
+	quoted := between(t, string(readme), "## What is promised\n\n", "\n\n")
+	if p, q := words(strings.ReplaceAll(promised, "//", "")), words(strings.ReplaceAll(quoted, ">", "")); p != q {
+		t.Errorf("the package doc promises\n%s\nand README.md\n%s", p, q)
+	}
+}
+
 func between(t *testing.T, text, begin, end string) string {
 	t.Helper()
 	_, rest, ok := strings.Cut(text, begin)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -290,3 +291,5 @@ func statsOf(info string, commands ...string) (calls string) {
 }
 
 func containsText(err error, part string) bool { return strings.Contains(err.Error(), part) }
+
+func portOf(f *realNodes, i int) string { return strconv.Itoa(f.servers[i].Port()) }

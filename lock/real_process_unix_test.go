@@ -56,16 +56,27 @@ const register = "register"
 
 func init() { childMain = runChild }
 
+// childJob is what a child process does: one of these.
+type childJob struct {
+	Contender *contender
+	Starved   *starved
+}
+
 // runChild is main of a child process.
 func runChild(job string) int {
-	var c contender
-	if err := json.Unmarshal([]byte(job), &c); err != nil {
+	var j childJob
+	if err := json.Unmarshal([]byte(job), &j); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), childTimeout)
 	defer cancel()
-	result := c.run(ctx)
+	var result any
+	if j.Starved != nil {
+		result = j.Starved.run(ctx)
+	} else {
+		result = j.Contender.run(ctx)
+	}
 	_ = json.NewEncoder(os.Stdout).Encode(result)
 	return 0
 }
@@ -144,7 +155,12 @@ type child struct {
 
 func startChild(t *testing.T, c contender) *child {
 	t.Helper()
-	job, err := json.Marshal(c)
+	return startJob(t, childJob{Contender: &c})
+}
+
+func startJob(t *testing.T, j childJob) *child {
+	t.Helper()
+	job, err := json.Marshal(j)
 	must(t, err)
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childEnv+"="+string(job))

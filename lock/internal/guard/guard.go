@@ -52,6 +52,7 @@ type Restart struct {
 type Guard struct {
 	Config
 
+	met     atomic.Bool  // a server was looked at
 	clear   atomic.Bool  // nothing is known against this node: the fast way to a verdict
 	seen    atomic.Int64 // when the server was last heard of, on the clock
 	restart atomic.Pointer[Restart]
@@ -128,6 +129,7 @@ func (g *Guard) judge(info serverInfo, life func() (string, error)) error {
 			g.silent = now
 		}
 	}
+	g.met.Store(true)
 	g.seen.Store(int64(now))
 	g.problem, g.checkedAt = g.findProblem(info), now
 	g.settle(now)
@@ -170,6 +172,7 @@ func (g *Guard) report(problem error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.problem, g.checkedAt = problem, g.Clock()
+	g.met.Store(true)
 	g.clear.Store(false)
 }
 
@@ -218,9 +221,14 @@ func (g *Guard) Verdict() error {
 	return nil
 }
 
-// Admit says, before anything is sent, why the node may not vote. A finding is
-// looked at afresh from time to time: the operator may have mended it, or vouched.
+// Admit says, before anything is sent, why the node may not vote. A server that was
+// never looked at is, first: one that may not vote should not be left with traces of
+// a lock that nobody got. A finding is looked at afresh from time to time: the
+// operator may have mended it, or vouched.
 func (g *Guard) Admit(ctx context.Context, s Server) error {
+	if !g.Off && !g.met.Load() {
+		_, _ = s.Life(ctx) // makes a connection; where that fails, so will the vote
+	}
 	err := g.Verdict()
 	if err == nil {
 		return nil

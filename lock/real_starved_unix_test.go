@@ -1,0 +1,109 @@
+//go:build unix
+
+package lock_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// starved is the job of a child process that gets little time to run: uncontended acquires, one after the other.
+type starved struct {
+	Nodes       []string
+	Acquires    int
+	NodeTimeout time.Duration // 0: the default
+}
+
+type starvedResult struct {
+	NoQuorum int
+	Err      string
+}
+
+func (s starved) run(ctx context.Context) (r starvedResult) {
+	var clients []redis.UniversalClient
+	for _, addr := range s.Nodes {
+		client := redis.NewClient(&redis.Options{Addr: addr})
+		defer client.Close()
+		clients = append(clients, client)
+	}
+	opts := []lock.Option{lock.WithRestartQuarantine(0)}
+	if s.NodeTimeout > 0 {
+		opts = append(opts, lock.WithNodeTimeout(s.NodeTimeout))
+	}
+	l, err := lock.New(clients, opts...)
+	if err != nil {
+		return starvedResult{Err: err.Error()}
+	}
+	defer l.Close()
+	fmt.Println("ready")
+	for i := range s.Acquires {
+		lease, err := l.Acquire(ctx, fmt.Sprint("job", i), lock.NoWait())
+		switch {
+		case err == nil:
+			_ = lease.Release(ctx)
+		case errors.Is(err, lock.ErrNoQuorum):
+			r.NoQuorum++
+		default:
+			r.Err = err.Error()
+		}
+	}
+	return r
+}
+
+// TestRealOpenStarvedProcess stops a process for 90 of every 100 ms, as a CPU quota does to a container. Its acquires meet no
+// contention and no fault, and yet some fail: the node timeout is over when the process goes on, and the timer is seen before
+// the answers. With ten times the node timeout none does. The first half of this turns around when node timeouts follow
+// the TTL (issue 11).
+func TestRealOpenStarvedProcess(t *testing.T) {
+	for _, test := range []struct {
+		nodeTimeout time.Duration
+		fails       bool
+	}{{0, true}, {500 * time.Millisecond, false}} {
+		t.Run(fmt.Sprint("node timeout ", test.nodeTimeout), func(t *testing.T) {
+			f := startNodes(t, 1)
+			c := startJob(t, childJob{Starved: &starved{Nodes: []string{f.servers[0].Addr()}, Acquires: 1500, NodeTimeout: test.nodeTimeout}})
+			if line := c.line(); line != "ready" {
+				t.Fatalf("the child says %q", line)
+			}
+			done := make(chan starvedResult, 1)
+			go func() {
+				var r starvedResult
+				line, err := c.out.ReadString('\n')
+				if err == nil {
+					err = json.Unmarshal([]byte(line), &r)
+				}
+				if err != nil {
+					r.Err = err.Error()
+				}
+				done <- r
+			}()
+			var r starvedResult
+			for over := false; !over; {
+				c.signal(syscall.SIGSTOP)
+				time.Sleep(90 * time.Millisecond) // the fault itself
+				c.signal(syscall.SIGCONT)
+				select {
+				case r = <-done:
+					over = true
+				case <-time.After(10 * time.Millisecond):
+				}
+			}
+			if r.Err != "" {
+				t.Error(r.Err)
+			}
+			if (r.NoQuorum > 0) != test.fails {
+				t.Errorf("%d acquires found no quorum, want any: %v", r.NoQuorum, test.fails)
+			}
+			t.Logf("%d of 1500 acquires found no quorum", r.NoQuorum)
+		})
+	}
+}
