@@ -40,6 +40,7 @@ func (f *realNodes) clientsAs(user, password string) (all []redis.UniversalClien
 }
 
 func TestRealLeastPrivilege(t *testing.T) {
+	t.Parallel()
 	f := startNodes(t, 3)
 	f.vouchForAll()
 	for _, c := range f.admin {
@@ -48,7 +49,7 @@ func TestRealLeastPrivilege(t *testing.T) {
 		must(t, c.Do(t.Context(), "ACL", "LOG", "RESET").Err())
 	}
 	runACL(t, f.admin[0], strings.NewReplacer("SETUSER lockscope", "SETUSER noping", " +ping", "").Replace(leastPrivilege))
-	must(t, tryEverything(t, f, "lockscope", aclPassword))
+	must(t, tryEverything(t, f, patience, "lockscope", aclPassword))
 	f.outlastHeartbeat("lockscope", "noping")
 	for i, c := range f.admin {
 		denied, err := c.ACLLog(t.Context(), 100).Result()
@@ -83,6 +84,7 @@ func TestRealLeastPrivilege(t *testing.T) {
 
 // TestRealLeastPrivilegeIsLeast takes away one grant after the other: something then fails.
 func TestRealLeastPrivilegeIsLeast(t *testing.T) {
+	t.Parallel()
 	f := startNodes(t, 3)
 	for _, grant := range strings.Fields(leastPrivilege) {
 		if !strings.ContainsAny(grant[:1], "+~&") || grant == "+ping" { // +ping: TestRealLeastPrivilege
@@ -98,7 +100,7 @@ func TestRealLeastPrivilegeIsLeast(t *testing.T) {
 			must(t, c.Do(t.Context(), "ACL", "LOG", "RESET").Err())
 		}
 		denied := 0
-		problem := tryEverything(t, f, "lockscope", aclPassword)
+		problem := tryEverything(t, f, 2*nodeTimeout, "lockscope", aclPassword)
 		for _, c := range f.admin {
 			log, err := c.ACLLog(t.Context(), 100).Result()
 			must(t, err)
@@ -131,28 +133,29 @@ func (f *realNodes) outlastHeartbeat(users ...string) {
 	must(f.t, holder.Release(ctx))
 }
 
-// tryEverything makes the given user send every command lockscope has, save the probe of a silent subscription.
-func tryEverything(t *testing.T, f *realNodes, user, password string) error {
+// tryEverything makes the given user send every command lockscope has, save the probe of a silent subscription. It waits no
+// longer than bound for any of the others to have its effect.
+func tryEverything(t *testing.T, f *realNodes, bound time.Duration, user, password string) error {
 	t.Helper()
 	quarantine := lock.WithRestartQuarantine(time.Minute)
-	a := newLocker(t, f.clientsAs(user, password), quarantine, lock.WithPollInterval(nodeTimeout))
-	b := newLocker(t, f.clientsAs(user, password), quarantine, lock.WithPollInterval(nodeTimeout))
+	a := newLocker(t, f.clientsAs(user, password), quarantine, lock.WithPollInterval(nodeTimeout/4))
+	b := newLocker(t, f.clientsAs(user, password), quarantine, lock.WithPollInterval(nodeTimeout/4))
 	defer func() { must(t, errors.Join(a.Close(), b.Close())) }()
-	ctx, cancel := context.WithTimeout(t.Context(), settleTime)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*bound)
 	defer cancel()
 	held, err := a.Acquire(ctx, "job", lock.NoRenew(), lock.NoWait())
 	if err != nil {
 		return err
 	}
-	waiting := acquireAsync(ctx, b, "job", lock.Fair(), lock.MaxWait(8*nodeTimeout))
+	waiting := acquireAsync(ctx, b, "job", lock.Fair(), lock.MaxWait(bound))
 	giveUp, stop := context.WithCancel(ctx)
 	leaving := acquireAsync(giveUp, newLocker(t, f.clientsAs(user, password), quarantine), "job")
-	for deadline := time.Now().Add(4 * nodeTimeout); f.queued("job") < 2 && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(bound / 2); f.queued("job") < 2 && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
 	stop()
 	<-leaving
-	for deadline := time.Now().Add(2 * nodeTimeout); f.queued("job") != 1 && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(bound / 4); f.queued("job") != 1 && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
 	must(t, f.admin[1].Del(ctx, "lock:job").Err()) // for the extend to put back
@@ -162,7 +165,7 @@ func tryEverything(t *testing.T, f *realNodes, user, password string) error {
 		return errors.Join(err, g.err)
 	}
 	err = errors.Join(err, g.lease.Release(ctx))
-	fair, ferr := a.Acquire(ctx, "job", lock.Fair(), lock.MaxWait(4*nodeTimeout))
+	fair, ferr := a.Acquire(ctx, "job", lock.Fair(), lock.MaxWait(bound/2))
 	if ferr != nil {
 		return errors.Join(err, ferr)
 	}

@@ -49,14 +49,16 @@ func TestRealKilledMinority(t *testing.T) {
 func TestRealLostMajority(t *testing.T) {
 	for name, fail := range map[string]func(*realNodes, ...int){"paused": (*realNodes).pause, "killed": (*realNodes).kill} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			f, rec := startNodes(t, 3), newRecorder()
-			const ttl = 2 * time.Second
+			const ttl = 3 * time.Second
 			lease, err := f.locker().Acquire(rec.in(t.Context()), "job", lock.TTL(ttl))
 			must(t, err)
 			awaitEvents(t, rec, ttl, 1, "a renewal", renewed)
 			fail(f, 0, 1)
 			deadline := watch(t, lease, ttl)
-			if late := time.Since(deadline); late > 50*time.Millisecond {
+			// The simulation in package locktest knows when to the nanosecond; here a busy machine may be late.
+			if late := time.Since(deadline); late > nodeTimeout {
 				t.Errorf("the loss was signalled %v after the end of validity", late)
 			}
 			wantErr(t, context.Cause(lease.Context()), lock.ErrLost)
@@ -77,8 +79,7 @@ func TestRealLostMajority(t *testing.T) {
 			f.resume(0, 1)
 			// A late renewal must not put the key back: nobody would hold it, and nobody could have it, for a TTL.
 			resumed := time.Now()
-			f.wantNoLocks()
-			wantWithin(t, "clean-up", time.Since(resumed), ttl/2)
+			wantWithin(t, "clean-up", f.wantNoLocks().Sub(resumed), ttl/2)
 		})
 	}
 }

@@ -15,11 +15,12 @@ import (
 // TestRealQuarantine forgets a lock on one node by a wiped restart. With a third node that never heard of the lock there
 // would be a second holder; the control, with the quarantine switched off, shows that there is one.
 func TestRealQuarantine(t *testing.T) {
+	t.Parallel()
 	f := startNodes(t, 3)
 	f.vouchForAll()
 	proxy := proxyTo(t, f.servers[2])
 	proxy.Refuse(true)
-	const quarantine = 3 * time.Second
+	const quarantine = 6 * time.Second
 	options := []lock.Option{lock.WithRestartQuarantine(quarantine)}
 	holder := acquire(t, newLocker(t, f.through(proxy, 2), options...), "job", lock.TTL(longTTL), lock.NoRenew())
 	old := f.locker(options...) // has seen the node before its restart

@@ -19,13 +19,16 @@ import (
 )
 
 const (
-	// nodeTimeout is twice the default: the race detector and a busy machine slow everything down.
-	nodeTimeout = 100 * time.Millisecond
+	// nodeTimeout is eight times the default, that it tells a node that does not answer from a machine that is busy. What must
+	// not wait for a silent node is held against it too.
+	nodeTimeout = 400 * time.Millisecond
+	// patience is the node timeout of tests in which every node answers: however busy the machine, none is given up.
+	patience = 10 * time.Second
 	// longTTL outlasts settleTime by far: what is gone by then was not left to expire.
-	longTTL    = 30 * time.Second
-	settleTime = 4 * time.Second
+	longTTL    = time.Minute
+	settleTime = 15 * time.Second
 	// waitTime ends a test that would wait for ever.
-	waitTime = 20 * time.Second
+	waitTime = 30 * time.Second
 )
 
 // realNodes are redis-server processes, and a client of each for looking at them behind the library's back.
@@ -151,12 +154,13 @@ func (f *realNodes) all() []int {
 }
 
 // wantNoLocks waits until no lock key is left on the given nodes, or on all, and none comes back: no longer than settleTime.
-func (f *realNodes) wantNoLocks(nodes ...int) {
+// It returns since when there was none.
+func (f *realNodes) wantNoLocks(nodes ...int) (clean time.Time) {
 	f.t.Helper()
 	if len(nodes) == 0 {
 		nodes = f.all()
 	}
-	f.wantNone("lock:*", nodes, func(string) bool { return true })
+	return f.wantNone("lock:*", nodes, func(string) bool { return true })
 }
 
 // wantOnlyFences waits until nothing is left on any node but fence counters.
@@ -165,9 +169,9 @@ func (f *realNodes) wantOnlyFences() {
 	f.wantNone("*", f.all(), func(key string) bool { return !strings.Contains(key, ": lockscope:fence:{") })
 }
 
-func (f *realNodes) wantNone(pattern string, nodes []int, counts func(string) bool) {
+func (f *realNodes) wantNone(pattern string, nodes []int, counts func(string) bool) (clean time.Time) {
 	f.t.Helper()
-	deadline, clean := time.Now().Add(settleTime), time.Time{}
+	deadline := time.Now().Add(settleTime)
 	for {
 		left := slices.DeleteFunc(f.keys(pattern, nodes...), func(key string) bool { return !counts(key) })
 		switch {
@@ -176,11 +180,11 @@ func (f *realNodes) wantNone(pattern string, nodes []int, counts func(string) bo
 		case clean.IsZero():
 			clean = time.Now()
 		case time.Since(clean) > nodeTimeout: // no straggler can come any more
-			return
+			return clean
 		}
 		if len(left) > 0 && time.Now().After(deadline) {
 			f.t.Errorf("%d keys left after %v:\n%s", len(left), settleTime, strings.Join(left[:min(len(left), 10)], "\n"))
-			return
+			return time.Now()
 		}
 		time.Sleep(5 * time.Millisecond)
 	}

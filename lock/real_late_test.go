@@ -17,6 +17,7 @@ import (
 func TestRealLateSetAfterRelease(t *testing.T) {
 	for name, overtaken := range map[string]bool{"release gets through": true, "release is late too": false} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			f, rec := startNodes(t, 3), newRecorder()
 			proxy := proxyTo(t, f.servers[2])
 			var detour atomic.Bool
@@ -34,8 +35,8 @@ func TestRealLateSetAfterRelease(t *testing.T) {
 			detour.Store(overtaken)
 			lease, err := l.Acquire(rec.in(t.Context()), "job", lock.TTL(longTTL))
 			must(t, err)
-			must(t, lease.Release(t.Context()))
 			eventually(t, settleTime, "the acquire is held on its way", func() bool { return proxy.Held() > 0 })
+			must(t, lease.Release(t.Context()))
 			rec.wantPaired(t)
 			f.wantNoLocks()
 			proxy.Flow()
@@ -62,7 +63,7 @@ func (f *realNodes) settled(node int) {
 		if calls != last {
 			last, since = calls, time.Now()
 		}
-		return time.Since(since) > 50*time.Millisecond
+		return time.Since(since) > nodeTimeout/2
 	})
 }
 
@@ -75,6 +76,9 @@ func TestRealPausedNodeCarriesOutLater(t *testing.T) {
 	f.pause(2)
 	lease, err := l.Acquire(rec.in(t.Context()), "job", lock.TTL(longTTL))
 	must(t, err)
+	// What has not been sent when the lock is released is not sent any more.
+	asked := func(e lock.NodeStart) bool { return e.Op == lock.OpAcquire }
+	awaitEvents(t, rec, settleTime, len(f.servers), "a node asked", asked)
 	must(t, lease.Release(t.Context()))
 	rec.wantPaired(t) // every command to the paused node has been given up
 	f.resume(2)

@@ -69,7 +69,7 @@ func TestRealCloseLeavesNothing(t *testing.T) {
 				if name == "killed" && i == 0 {
 					continue
 				}
-				eventually(t, 3*nodeTimeout, "nobody is connected any more", func() bool { return len(f.connections(i)) == 0 })
+				eventually(t, settleTime, "nobody is connected any more", func() bool { return len(f.connections(i)) == 0 })
 			}
 			for _, c := range given { // they are still the caller's
 				must(t, c.Close())

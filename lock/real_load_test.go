@@ -13,7 +13,7 @@ func TestRealNothingLeftAfterManyPairs(t *testing.T) {
 	const workers, pairs = 8, 20_000 / 8
 	f := startNodes(t, 5)
 	// A busy machine must not make an outcome unknown: that leaves a tombstone for a minute, as it should.
-	l := f.locker(lock.WithNodeTimeout(10 * nodeTimeout))
+	l := f.locker(lock.WithNodeTimeout(patience))
 	var wg sync.WaitGroup
 	errs := make(chan error, workers)
 	last := make([]map[string]uint64, workers)

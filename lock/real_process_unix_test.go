@@ -137,7 +137,10 @@ func (c contender) increment(ctx context.Context, l lock.Locker, store *redis.Cl
 		if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
 			return false, false, err
 		}
-		<-time.After(time.Millisecond) // lets timers that ran out during a SIGSTOP fire
+		select { // timers that ran out during a SIGSTOP fire only now
+		case <-lease.Context().Done():
+		case <-time.After(nodeTimeout):
+		}
 	}
 	code, err := writeRegister.Run(ctx, store, []string{register}, lease.Fence(), value+1).Int64()
 	lost = lease.Context().Err() != nil
@@ -201,8 +204,9 @@ func (f *realNodes) contender(c contender) contender {
 
 // TestRealProcessesLoseNoUpdate has two processes contend; one of them is stopped for longer than its TTL, twice.
 func TestRealProcessesLoseNoUpdate(t *testing.T) {
+	t.Parallel()
 	f, store := startNodes(t, 3), startNodes(t, 1)
-	const ttl = time.Second
+	const ttl = 5 * nodeTimeout
 	job := f.contender(contender{Register: store.servers[0].Addr(), Workers: 3, Rounds: 150, TTL: ttl})
 	a, b := startChild(t, job), startChild(t, job)
 	value := func() int {
@@ -233,8 +237,9 @@ func TestRealProcessesLoseNoUpdate(t *testing.T) {
 
 // TestRealStoppedHolder stops a process between reading and writing for longer than its TTL. Its write comes too late.
 func TestRealStoppedHolder(t *testing.T) {
+	t.Parallel()
 	f, store := startNodes(t, 3), startNodes(t, 1)
-	const ttl = time.Second
+	const ttl = 5 * nodeTimeout
 	job := f.contender(contender{Register: store.servers[0].Addr(), Workers: 1, Rounds: 1, TTL: ttl, Stepwise: true})
 	stopped := startChild(t, job)
 	if line := stopped.line(); line != "read" {
@@ -247,7 +252,7 @@ func TestRealStoppedHolder(t *testing.T) {
 	if other.Accepted != 1 {
 		t.Fatalf("the other process: %+v", other)
 	}
-	wantWithin(t, "taking over from a stopped process", time.Since(began), ttl+lock.DefaultPollInterval)
+	wantWithin(t, "taking over from a stopped process", time.Since(began), 2*ttl+pollInterval)
 	_, err := io.WriteString(stopped.in, "go on\n")
 	must(t, err)
 	stopped.signal(syscall.SIGCONT)

@@ -13,6 +13,7 @@ import (
 
 // TestRealSentinelFailover has a master and its replica as the one node, found through a sentinel.
 func TestRealSentinelFailover(t *testing.T) {
+	t.Parallel()
 	f := startNodes(t, 2)
 	sentinel, err := redisproc.StartSentinel(t.Context(), f.servers[0], f.servers[1])
 	must(t, err)

@@ -13,6 +13,7 @@ import (
 // TestRealTraceTellsAllButSecrets runs through success, refusal, hand-off, loss and failure. Every Start has its End, and
 // neither an event nor an error tells an owner token.
 func TestRealTraceTellsAllButSecrets(t *testing.T) {
+	t.Parallel()
 	f, rec := startNodes(t, 3), newRecorder()
 	ctx := rec.in(t.Context())
 	a, b := f.locker(), f.locker()
@@ -42,14 +43,14 @@ func TestRealTraceTellsAllButSecrets(t *testing.T) {
 	failed(err, lock.ErrHeld)
 	_, err = b.Acquire(ctx, "job", lock.MaxWait(nodeTimeout))
 	failed(err, lock.ErrHeld, lock.ErrMaxWait)
-	waiting := acquireAsync(ctx, b, "job", lock.TTL(time.Second))
+	waiting := acquireAsync(ctx, b, "job", lock.TTL(5*nodeTimeout))
 	eventually(t, settleTime, "it queues", func() bool { return f.queued("job") == 1 })
 	must(t, held.Extend(ctx))
 	must(t, held.Release(ctx))
 	g := await(t, settleTime, "the waiter", waiting)
 	must(t, g.err)
 	noteTokens()
-	awaitEvents(t, rec, 2*time.Second, 2, "a renewal", renewed)
+	awaitEvents(t, rec, settleTime, 2, "a renewal", renewed)
 	f.pause(0, 1)
 	<-g.lease.Context().Done()
 	failed(g.lease.Extend(ctx), lock.ErrLost)
@@ -137,6 +138,9 @@ func TestRealEmptyTraceCostsNothing(t *testing.T) {
 	}
 	pair(nil) // connects
 	none, without := pair(nil), pair(&lock.Trace{})
+	for range 4 { // what else goes on in the process only ever adds to it
+		none, without = min(none, pair(nil)), min(without, pair(&lock.Trace{}))
+	}
 	t.Logf("%.1f allocations a pair", none)
 	if without > none+0.5 {
 		t.Errorf("%.1f allocations with an empty trace, %.1f without", without, none)
