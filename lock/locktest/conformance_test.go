@@ -3,6 +3,7 @@ package locktest_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -10,15 +11,27 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
+// A node that does not answer must not be mistaken for a machine that is busy.
+const (
+	nodeTimeout = 400 * time.Millisecond
+	ttl         = 5 * nodeTimeout
+)
+
 func TestLockerOnFakes(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{1, 2, 3, 4, 5} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) { locktest.TestLocker(t, locktest.NewFakes(t, n)) })
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
+			locktest.TestLocker(t, locktest.NewFakes(t, n, lock.WithNodeTimeout(nodeTimeout)), locktest.WithTTL(ttl))
+		})
 	}
 }
 
 func TestLockerOnRedis(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{1, 3, 5} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
 			servers := locktest.Servers(t, n)
 			locktest.TestLocker(t, func(t testing.TB) lock.Locker {
 				var clients []redis.UniversalClient
@@ -26,21 +39,22 @@ func TestLockerOnRedis(t *testing.T) {
 					clients = append(clients, redis.NewClient(&redis.Options{Addr: s.Addr()}))
 				}
 				return newLocker(t, clients)
-			})
+			}, locktest.WithTTL(ttl))
 		})
 	}
 }
 
 func TestLockerOnRedisCluster(t *testing.T) {
+	t.Parallel()
 	cluster := locktest.Cluster(t, 3)
 	locktest.TestLocker(t, func(t testing.TB) lock.Locker {
 		return newLocker(t, []redis.UniversalClient{redis.NewClusterClient(&redis.ClusterOptions{Addrs: cluster.Addrs()})})
-	})
+	}, locktest.WithTTL(ttl))
 }
 
 // newLocker makes a Redlock on servers that were empty from the start.
 func newLocker(t testing.TB, clients []redis.UniversalClient) lock.Locker {
-	l, err := lock.New(clients, lock.WithRestartQuarantine(0))
+	l, err := lock.New(clients, lock.WithRestartQuarantine(0), lock.WithNodeTimeout(nodeTimeout))
 	if err != nil {
 		t.Fatal(err)
 	}

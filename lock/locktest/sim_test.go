@@ -14,9 +14,12 @@ import (
 	"go.uber.org/goleak"
 )
 
+// simHistories is how many histories a search looks through.
+const simHistories = 20000
+
 var (
 	seedFlag      = flag.Uint64("seed", 0, "first seed of TestSimulation; alone, replays that one history and tells it event by event")
-	historiesFlag = flag.Int("histories", 0, "number of histories of TestSimulation; 0 for 20000, 5000 with -race")
+	historiesFlag = flag.Int("histories", 0, "number of histories of TestSimulation; 0 for 20000, 2000 with -race")
 )
 
 func TestMain(m *testing.M) {
@@ -39,9 +42,9 @@ func TestSimulation(t *testing.T) {
 		count = 500
 	case raceEnabled:
 		count = 2000
-		t.Logf("with the race detector: %d histories instead of 20000", count)
+		t.Logf("with the race detector: %d histories instead of %d", count, simHistories)
 	default:
-		count = 20000
+		count = simHistories
 	}
 	began := time.Now()
 	found, leases := search(t, first, count, 10, func(seed uint64) (*plan, plant) { return newPlan(seed, scope{}), plant{} })

@@ -83,7 +83,7 @@ func violates(t *testing.T, p *plan, pl plant) bool {
 func TestSimulationOpenStateLostWithoutARestart(t *testing.T) {
 	for _, loss := range []faultKind{flushed, borrowed} {
 		t.Run(string(loss), func(t *testing.T) {
-			mustFind(t, "I1", 2000, scope{nodes: []int{3}, alwaysBad: true, losses: []faultKind{loss}, resources: 1, holdLong: true}, plant{})
+			mustFind(t, "I1", scope{nodes: []int{3}, alwaysBad: true, losses: []faultKind{loss}, resources: 1, holdLong: true}, plant{})
 		})
 	}
 }
