@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -28,7 +29,9 @@ func used(t *testing.T, opts ...instrument.Option) *instrument.Locker {
 }
 
 // TestCatalogue compares the tables of doc.go and README.md with what is collected.
-func TestCatalogue(t *testing.T) {
+func TestCatalogue(t *testing.T) { synctest.Test(t, testCatalogue) }
+
+func testCatalogue(t *testing.T) {
 	var code, readme []string
 	for _, f := range families(t, used(t)) {
 		var labels []string
@@ -95,7 +98,9 @@ func same(t *testing.T, where string, code, told []string) {
 	}
 }
 
-func TestLint(t *testing.T) {
+func TestLint(t *testing.T) { synctest.Test(t, testLint) }
+
+func testLint(t *testing.T) {
 	for _, opts := range [][]instrument.Option{nil, {instrument.WithNativeHistograms()}} {
 		problems, err := testutil.CollectAndLint(used(t, opts...))
 		must(t, err)
@@ -105,7 +110,9 @@ func TestLint(t *testing.T) {
 	}
 }
 
-func TestNativeHistograms(t *testing.T) {
+func TestNativeHistograms(t *testing.T) { synctest.Test(t, testNativeHistograms) }
+
+func testNativeHistograms(t *testing.T) {
 	m := find(t, used(t, instrument.WithNativeHistograms()), "wait_seconds", "resource", "order:*")
 	if m == nil || m.Histogram.Schema == nil || len(m.Histogram.Bucket) != 8 {
 		t.Errorf("wait_seconds is %v; both kinds of buckets expected", m)

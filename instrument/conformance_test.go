@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
@@ -35,28 +36,43 @@ func hostile(testing.TB) []instrument.Option {
 	}
 }
 
+// A node that does not answer must not be mistaken for a machine that is busy; the TTL
+// is the shortest that such a node timeout allows.
+const (
+	nodeTimeout = 400 * time.Millisecond
+	suiteTTL    = 5 * nodeTimeout
+)
+
+func conform(t *testing.T, newLocker func(testing.TB) lock.Locker) {
+	t.Helper()
+	locktest.TestLocker(t, newLocker, locktest.WithTTL(suiteTTL))
+}
+
 func TestLockerOnFakes(t *testing.T) {
 	for _, n := range []int{1, 3} {
 		for name, options := range map[string]func(testing.TB) []instrument.Option{"": everything, "/hostile observers": hostile} {
 			t.Run(fmt.Sprint(n, name), func(t *testing.T) {
-				fakes := locktest.NewFakes(t, n)
-				locktest.TestLocker(t, func(t testing.TB) lock.Locker { return wrap(t, fakes(t), options(t)...) })
+				t.Parallel()
+				fakes := locktest.NewFakes(t, n, lock.WithNodeTimeout(nodeTimeout))
+				conform(t, func(t testing.TB) lock.Locker { return wrap(t, fakes(t), options(t)...) })
 			})
 		}
 	}
 }
 
 func TestLockerOnRedis(t *testing.T) {
+	t.Parallel()
 	servers := locktest.Servers(t, 1)
-	locktest.TestLocker(t, func(t testing.TB) lock.Locker {
-		return wrap(t, redlock(t, addrs(servers)), everything(t)...)
+	conform(t, func(t testing.TB) lock.Locker {
+		return wrap(t, redlock(t, addrs(servers), lock.WithNodeTimeout(nodeTimeout)), everything(t)...)
 	})
 }
 
 // TestStacked wraps a decorator in another: neither gets in the other's way.
 func TestStacked(t *testing.T) {
-	fakes := locktest.NewFakes(t, 3)
-	locktest.TestLocker(t, func(t testing.TB) lock.Locker {
+	t.Parallel()
+	fakes := locktest.NewFakes(t, 3, lock.WithNodeTimeout(nodeTimeout))
+	conform(t, func(t testing.TB) lock.Locker {
 		return wrap(t, lock.Reentrant(wrap(t, fakes(t), everything(t)...)), everything(t)...)
 	})
 }

@@ -3,13 +3,16 @@ package instrument_test
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-func TestLosses(t *testing.T) {
+func TestLosses(t *testing.T) { synctest.Test(t, testLosses) }
+
+func testLosses(t *testing.T) {
 	newLocker := locktest.NewFakes(t, 3)
 	l := wrap(t, newLocker(t))
 	lost := func(reason string) float64 {
@@ -41,7 +44,9 @@ func TestLosses(t *testing.T) {
 }
 
 // TestLossByFailure pauses nodes under a lease, and takes the lock away under another.
-func TestLossByFailure(t *testing.T) {
+func TestLossByFailure(t *testing.T) { synctest.Test(t, testLossByFailure) }
+
+func testLossByFailure(t *testing.T) {
 	var servers []*locktest.FakeServer
 	var nodes []lock.Node
 	for i := range 3 {
@@ -49,7 +54,8 @@ func TestLossByFailure(t *testing.T) {
 		t.Cleanup(s.Close)
 		servers, nodes = append(servers, s), append(nodes, s.Connect(uint64(i), locktest.Faults{}))
 	}
-	r, err := lock.NewFromNodes(nodes)
+	began := time.Now()
+	r, err := lock.NewFromNodes(nodes, lock.WithClock(func() time.Duration { return time.Since(began) })) // the bubble's
 	must(t, err)
 	t.Cleanup(func() { must(t, r.Close()) })
 	l := wrap(t, r)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lockscope/lockscope/instrument"
@@ -62,7 +63,9 @@ func TestPanicsAreCounted(t *testing.T) {
 }
 
 // TestLongWait is told once, while the wait goes on, and not of short ones.
-func TestLongWait(t *testing.T) {
+func TestLongWait(t *testing.T) { synctest.Test(t, testLongWait) }
+
+func testLongWait(t *testing.T) {
 	text := new(logText)
 	fakes := locktest.NewFakes(t, 1, lock.WithInstance("billing/7"))
 	holder := fakes(t)

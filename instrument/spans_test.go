@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -19,7 +20,9 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-func TestSpans(t *testing.T) {
+func TestSpans(t *testing.T) { synctest.Test(t, testSpans) }
+
+func testSpans(t *testing.T) {
 	s := new(spans)
 	p := provider(t, s)
 	l := wrap(t, locktest.NewFakes(t, 3)(t), instrument.WithTracerProvider(p))
@@ -89,7 +92,9 @@ func wantAttrs(t *testing.T, span sdktrace.ReadOnlySpan, want ...string) {
 }
 
 // TestBlockerIsLinked contends across two processes' worth of lockers.
-func TestBlockerIsLinked(t *testing.T) {
+func TestBlockerIsLinked(t *testing.T) { synctest.Test(t, testBlockerIsLinked) }
+
+func testBlockerIsLinked(t *testing.T) {
 	s := new(spans)
 	p := provider(t, s)
 	fakes := locktest.NewFakes(t, 3, lock.WithInstance("billing/7"))
@@ -110,7 +115,7 @@ func TestBlockerIsLinked(t *testing.T) {
 		got <- err
 	}()
 	eventually(t, "it waits", func() bool { return gather(t, b, "attempts_total", "resource", "x") >= 2 })
-	time.Sleep(50 * time.Millisecond)
+	synctest.Wait()
 	must(t, lease.Release(t.Context()))
 	must(t, <-got)
 	all := s.named("lock.acquire")
@@ -183,7 +188,9 @@ func TestNodeErrors(t *testing.T) {
 	}
 }
 
-func TestNodeSpansOff(t *testing.T) {
+func TestNodeSpansOff(t *testing.T) { synctest.Test(t, testNodeSpansOff) }
+
+func testNodeSpansOff(t *testing.T) {
 	s := new(spans)
 	l := wrap(t, locktest.NewFakes(t, 1)(t), instrument.WithTracerProvider(provider(t, s)), instrument.WithNodeSpans(false))
 	must(t, lock.Do(t.Context(), l, "x", func(context.Context, lock.Lease) error { return nil }))
@@ -194,7 +201,9 @@ func TestNodeSpansOff(t *testing.T) {
 
 // TestNested locks inside a lease, with another decorator and with the same one:
 // neither is told of the other's work, and a trace of the caller's of both.
-func TestNested(t *testing.T) {
+func TestNested(t *testing.T) { synctest.Test(t, testNested) }
+
+func testNested(t *testing.T) {
 	s := new(spans)
 	opt := instrument.WithTracerProvider(provider(t, s))
 	a, b := wrap(t, locktest.NewFakes(t, 1)(t), opt), wrap(t, locktest.NewFakes(t, 1)(t), opt)
@@ -223,7 +232,9 @@ func TestNested(t *testing.T) {
 
 // TestTracingOff shows that a noop provider installs no hooks for spans, and that
 // whoever does not trace leaves the lock's traceparent to the caller.
-func TestTracingOff(t *testing.T) {
+func TestTracingOff(t *testing.T) { synctest.Test(t, testTracingOff) }
+
+func testTracingOff(t *testing.T) {
 	fakes := locktest.NewFakes(t, 1)
 	l := wrap(t, fakes(t), instrument.WithTracerProvider(noopTrace.NewTracerProvider()))
 	const mine = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -237,7 +248,9 @@ func TestTracingOff(t *testing.T) {
 }
 
 // TestSpanFilter has no span of a resource that is filtered out, while metrics go on.
-func TestSpanFilter(t *testing.T) {
+func TestSpanFilter(t *testing.T) { synctest.Test(t, testSpanFilter) }
+
+func testSpanFilter(t *testing.T) {
 	s := new(spans)
 	p := provider(t, s)
 	l := wrap(t, locktest.NewFakes(t, 3)(t), instrument.WithTracerProvider(p),

@@ -18,8 +18,8 @@ import (
 // The suites run on machines that are busy with others, and so with longer times
 // than a lock's defaults; the TTL is the shortest that such a node timeout allows.
 const (
-	nodeTimeout = 200 * time.Millisecond
-	suiteTTL    = time.Second
+	nodeTimeout = 400 * time.Millisecond
+	suiteTTL    = 5 * nodeTimeout
 )
 
 func newFakes(t testing.TB, n int) func(testing.TB) lock.Locker {
@@ -27,11 +27,13 @@ func newFakes(t testing.TB, n int) func(testing.TB) lock.Locker {
 }
 
 func TestLockerOnFakes(t *testing.T) {
+	t.Parallel()
 	board, fakes := newBoard(t), newFakes(t, 3)
 	conform(t, board, func(t testing.TB) lock.Locker { return board.Wrap(fakes(t)) })
 }
 
 func TestLockerOnRedis(t *testing.T) {
+	t.Parallel()
 	board, servers := newBoard(t), locktest.Servers(t, 3)
 	conform(t, board, func(t testing.TB) lock.Locker { return board.Wrap(redlock(t, servers)) })
 }
@@ -39,6 +41,7 @@ func TestLockerOnRedis(t *testing.T) {
 // TestStacked has a Board inside and another outside of instrument, and both around
 // or in a reentrant Locker.
 func TestStacked(t *testing.T) {
+	t.Parallel()
 	inner, outer, fakes := newBoard(t), newBoard(t), newFakes(t, 3)
 	conform(t, outer, func(t testing.TB) lock.Locker {
 		return outer.Wrap(lock.Reentrant(instrumented(t, inner.Wrap(fakes(t)))))
@@ -49,6 +52,7 @@ func TestStacked(t *testing.T) {
 // TestHostileObservers locks in the trace of a span that panics when it is looked
 // at, and gets errors whose text cannot be read.
 func TestHostileObservers(t *testing.T) {
+	t.Parallel()
 	board, fakes := newBoard(t), newFakes(t, 1)
 	conform(t, board, func(t testing.TB) lock.Locker { return hostile{board.Wrap(hostileErrors{fakes(t)})} })
 }
