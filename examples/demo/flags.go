@@ -29,6 +29,7 @@ type config struct {
 	nodes  int
 	redis  []string // host:port or URL of the user's own servers; empty: start some
 	ttl    time.Duration
+	answer time.Duration // how long a node may take to
 	seed   uint64
 	listen string // host:port of metrics and page
 
@@ -46,6 +47,7 @@ func parseFlags(args []string, usage io.Writer) (config, error) {
 	flags.StringVar(&servers, "redis", "", "use these servers (`host:port,host:port` or redis:// URLs) instead of starting some;\n"+
 		"nothing is done to them but locking below lock:demo:")
 	flags.DurationVar(&cfg.ttl, "ttl", 0, "how long a lock outlives a holder that died (default a tenth of -for, at most 2s)")
+	flags.DurationVar(&cfg.answer, "node-timeout", lock.DefaultNodeTimeout, "how long a node may take to answer; a busy machine needs more")
 	flags.Uint64Var(&cfg.seed, "seed", 1, "what the services do and how long they hold follows from it")
 	flags.StringVar(&cfg.listen, "listen", "127.0.0.1:0", "serve metrics and the live page on this `host:port`; port 0 picks a free one")
 	flags.StringVar(&cfg.logLevel, "log", "error", "what of the services' logs to write to stderr: debug, info, warn or error")
@@ -97,6 +99,8 @@ func (c config) validate() error {
 		return fmt.Errorf("-nodes %d: between 1 and %d", c.nodes, mostNode)
 	case c.ttl < minTTL || c.ttl > lock.DefaultMaxTTL:
 		return fmt.Errorf("-ttl %v: between %v and %v", c.ttl, minTTL, lock.DefaultMaxTTL)
+	case c.answer < time.Millisecond || c.answer > c.ttl/4:
+		return fmt.Errorf("-node-timeout %v: between 1ms and a quarter of the TTL, which is %v", c.answer, c.ttl)
 	case c.ttl > c.length/ttlShare:
 		return fmt.Errorf("-ttl %v is too long for -for %v: at most an eighth, or the faults do not fit", c.ttl, c.length)
 	}

@@ -17,6 +17,8 @@ func TestBadFlags(t *testing.T) {
 		{"-ttl 1ms", "-ttl 1ms: between 200ms and 1m0s"},
 		{"-ttl 10s", "at most an eighth"},
 		{"-ttl 2m -for 1h", "between 200ms and 1m0s"},
+		{"-node-timeout 0", "between 1ms and a quarter"},
+		{"-node-timeout 600ms -ttl 2s", "between 1ms and a quarter of the TTL, which is 2s"},
 		{"-redis a:1,,b:2", "empty server"},
 		{"-redis a:1 -nodes 3", "give one of them"},
 		{"-redis localhost:6379,localhost:6379", "both localhost:6379"},
@@ -51,7 +53,7 @@ func TestHelp(t *testing.T) {
 	if status := run(t.Context(), []string{"-h"}, &stdout, &stderr); status != 0 || stderr.Len() != 0 {
 		t.Errorf("exit status %d, %q", status, &stderr)
 	}
-	for _, flag := range []string{"-for", "-nodes", "-redis", "-ttl", "-seed", "-listen", "-log"} {
+	for _, flag := range []string{"-for", "-nodes", "-redis", "-ttl", "-node-timeout", "-seed", "-listen", "-log"} {
 		if !strings.Contains(stdout.String(), "\n  "+flag+" ") {
 			t.Errorf("no %s in %s", flag, &stdout)
 		}

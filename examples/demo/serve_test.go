@@ -21,7 +21,7 @@ import (
 // TestDemoServes reads metrics and the page's JSON while the demo runs.
 func TestDemoServes(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
-	url, wait := startDemo(t, ctx, "-for", "40s")
+	url, wait := startDemo(t, ctx, "-for", "40s", "-node-timeout", "500ms")
 	defer func() {
 		stop()
 		wait()

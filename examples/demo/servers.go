@@ -23,6 +23,7 @@ type servers struct {
 	urls   []string
 	prefix string
 	ttl    time.Duration
+	answer time.Duration
 	own    *nodes.Set // nil if they are the user's
 }
 
@@ -34,12 +35,13 @@ func openServers(ctx context.Context, cfg config) (*servers, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &servers{urls: own.URLs(), prefix: lock.DefaultPrefix, ttl: cfg.ttl, own: own}, nil
+		return &servers{urls: own.URLs(), prefix: lock.DefaultPrefix, ttl: cfg.ttl, answer: cfg.answer, own: own}, nil
 	}
 	// Random, so that two demos on the same servers never clean up each other's locks.
 	var run [2]byte
 	_, _ = rand.Read(run[:])
-	s := &servers{urls: urlsOf(cfg.redis), prefix: lock.DefaultPrefix + "demo:" + hex.EncodeToString(run[:]) + ":", ttl: cfg.ttl}
+	s := &servers{urls: urlsOf(cfg.redis), prefix: lock.DefaultPrefix + "demo:" + hex.EncodeToString(run[:]) + ":",
+		ttl: cfg.ttl, answer: cfg.answer}
 	err := s.each(ctx, func(ctx context.Context, node *redis.Client) error {
 		if err := node.Ping(ctx).Err(); err != nil {
 			return fmt.Errorf("%s does not answer: %w", node.Options().Addr, err)
@@ -65,6 +67,7 @@ func urlsOf(servers []string) []string {
 func (s *servers) locker(instance string) (*lock.Redlock, error) {
 	opts := []lock.Option{
 		lock.WithInstance(instance), lock.WithPrefix(s.prefix), lock.WithDefaults(lock.TTL(s.ttl)),
+		lock.WithNodeTimeout(s.answer),
 	}
 	if s.own != nil {
 		// A young server usually may not vote, as it may have forgotten locks. These
