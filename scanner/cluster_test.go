@@ -12,6 +12,7 @@ import (
 
 // TestSlotOnTheMove leaves a slot half-way between two masters: what is in it may be missed, nothing else.
 func TestSlotOnTheMove(t *testing.T) {
+	t.Parallel()
 	cl := locktest.Cluster(t, 3)
 	c := redis.NewClusterClient(&redis.ClusterOptions{Addrs: cl.Addrs()})
 	defer c.Close()

@@ -256,6 +256,7 @@ func (f notifierFunc) Notify(ctx context.Context, r scanner.Report) error { retu
 
 // TestDeadline has sweeps cut off again and again: each confirms what it found and goes on where the last one stopped.
 func TestDeadline(t *testing.T) {
+	t.Parallel()
 	f := startNodes(t, 1)
 	c := f.clients[0]
 	const keys = 300

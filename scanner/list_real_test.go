@@ -187,6 +187,7 @@ func TestListFilters(t *testing.T) {
 
 // TestListWithoutANode has a server that is down, one that is frozen and three that answer.
 func TestListWithoutANode(t *testing.T) {
+	t.Parallel()
 	f := startNodes(t, 5)
 	for _, c := range f.clients {
 		set(t, c, "lock:x", redsyncValue, time.Hour)
@@ -271,6 +272,7 @@ func TestListACLSuffices(t *testing.T) {
 }
 
 func TestListDeadline(t *testing.T) {
+	t.Parallel()
 	f := startNodes(t, 1)
 	p := f.clients[0].Pipeline()
 	for i := range 1000 {
@@ -287,6 +289,7 @@ func TestListDeadline(t *testing.T) {
 
 // TestListCluster has a cluster as one of two nodes: its locks are on three masters.
 func TestListCluster(t *testing.T) {
+	t.Parallel()
 	c := locktest.Cluster(t, 3)
 	cluster := redis.NewClusterClient(&redis.ClusterOptions{Addrs: c.Addrs()})
 	t.Cleanup(func() { _ = cluster.Close() })

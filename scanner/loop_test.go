@@ -113,6 +113,7 @@ const leaderTTL = 8 * time.Second
 
 // TestTakeOver kills the process that sweeps. The one that stood by goes on.
 func TestTakeOver(t *testing.T) {
+	t.Parallel()
 	server := locktest.Servers(t, 1)[0]
 	url := "redis://" + server.Addr()
 	child := exec.CommandContext(t.Context(), os.Args[0])

@@ -18,6 +18,7 @@ import (
 )
 
 func TestUnreachableNode(t *testing.T) {
+	t.Parallel()
 	f := startNodes(t, 3)
 	ctx := within(t)
 	for _, c := range f.clients {
@@ -54,6 +55,7 @@ func TestUnreachableNode(t *testing.T) {
 
 // TestFindingsOutliveAnOutage does not take a node that does not answer for one without leaks.
 func TestFindingsOutliveAnOutage(t *testing.T) {
+	t.Parallel()
 	f := startNodes(t, 1, redisproc.WithArgs("--appendonly", "yes", "--appendfsync", "always"))
 	ctx := within(t)
 	must(t, f.clients[0].Set(ctx, "lock:a", "1", 0).Err())
@@ -162,6 +164,7 @@ func TestOrphanOfFiveWithOneAway(t *testing.T) {
 
 // TestOrphanInTheMaking is an acquisition under way: on one node first, on the others before the second look.
 func TestOrphanInTheMaking(t *testing.T) {
+	t.Parallel()
 	f := startNodes(t, 3)
 	ctx := within(t)
 	put := func(i int) {
@@ -178,6 +181,7 @@ func TestOrphanInTheMaking(t *testing.T) {
 }
 
 func TestCluster(t *testing.T) {
+	t.Parallel()
 	cl := locktest.Cluster(t, 3)
 	c := redis.NewClusterClient(&redis.ClusterOptions{Addrs: cl.Addrs()})
 	defer c.Close()
@@ -226,6 +230,7 @@ func TestCluster(t *testing.T) {
 
 // TestClusterAsANode compares the locks of a cluster with those of standalone nodes.
 func TestClusterAsANode(t *testing.T) {
+	t.Parallel()
 	cl := locktest.Cluster(t, 3)
 	c := redis.NewClusterClient(&redis.ClusterOptions{Addrs: cl.Addrs()})
 	defer c.Close()
@@ -244,6 +249,7 @@ func TestClusterAsANode(t *testing.T) {
 }
 
 func TestReplica(t *testing.T) {
+	t.Parallel()
 	f := startNodes(t, 2, redisproc.WithArgs("--repl-diskless-sync-delay", "0"))
 	ctx := within(t)
 	master, replica := f.clients[0], f.clients[1]

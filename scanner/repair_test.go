@@ -189,6 +189,7 @@ func TestRepairRefuses(t *testing.T) {
 }
 
 func TestRepairPendingIsRefused(t *testing.T) {
+	t.Parallel()
 	f := startNodes(t, 1)
 	set(t, f.clients[0], "lock:leak", redsyncValue, 0)
 	s := newScanner(t, f.clients, scanner.WithConfirmAfter(time.Hour), scanner.WithDeadline(2*time.Hour))
@@ -205,6 +206,7 @@ func TestRepairPendingIsRefused(t *testing.T) {
 
 // TestRepairInACluster repairs keys on each master.
 func TestRepairInACluster(t *testing.T) {
+	t.Parallel()
 	procs := locktest.Cluster(t, 3)
 	c := redis.NewClusterClient(&redis.ClusterOptions{Addrs: procs.Addrs()})
 	t.Cleanup(func() { _ = c.Close() })

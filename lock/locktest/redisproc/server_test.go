@@ -64,6 +64,7 @@ func TestStopIsIdempotent(t *testing.T) {
 }
 
 func TestStopKillsAServerThatDoesNotExit(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	stuck := client(t, s)
 	// A script that has written cannot be interrupted, not even by SIGTERM.

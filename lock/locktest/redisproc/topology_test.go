@@ -12,6 +12,7 @@ import (
 )
 
 func TestCluster(t *testing.T) {
+	t.Parallel()
 	cluster, err := redisproc.StartCluster(withinTest(t), 3)
 	must(t, err)
 	t.Cleanup(func() { must(t, cluster.Stop()) })
@@ -38,6 +39,7 @@ func TestCluster(t *testing.T) {
 }
 
 func TestClusterOfOne(t *testing.T) {
+	t.Parallel()
 	cluster, err := redisproc.StartCluster(withinTest(t), 1)
 	must(t, err)
 	must(t, client(t, cluster.Servers()[0]).Set(withinTest(t), "key", "value", 0).Err())
@@ -52,6 +54,7 @@ func TestClusterOfOne(t *testing.T) {
 }
 
 func TestClusterWithReplicas(t *testing.T) {
+	t.Parallel()
 	const masters, each = 3, 2
 	cluster, err := redisproc.StartCluster(withinTest(t), masters, redisproc.WithReplicas(each))
 	must(t, err)
@@ -103,6 +106,7 @@ func wantListed(t *testing.T, c *redis.Client, ranges, nodes int) {
 }
 
 func TestClusterFailover(t *testing.T) {
+	t.Parallel()
 	cluster, err := redisproc.StartCluster(withinTest(t), 3, redisproc.WithReplicas(1))
 	must(t, err)
 	t.Cleanup(func() { must(t, cluster.Stop()) })
@@ -121,6 +125,7 @@ func TestClusterFailover(t *testing.T) {
 }
 
 func TestSentinelFailover(t *testing.T) {
+	t.Parallel()
 	master, replica := start(t), start(t)
 	sentinel, err := redisproc.StartSentinel(withinTest(t), master, replica)
 	must(t, err)
