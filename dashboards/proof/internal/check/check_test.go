@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -87,7 +89,9 @@ func TestReplace(t *testing.T) {
 // fake answers like a Prometheus: by the beginning of an expression.
 type fake struct {
 	answers map[string]string // of "data"; or the whole answer
-	asked   []string
+
+	mu    sync.Mutex
+	asked []string
 }
 
 const (
@@ -97,7 +101,9 @@ const (
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	key := r.FormValue("query") + r.FormValue("match[]")
+	f.mu.Lock()
 	f.asked = append(f.asked, key)
+	f.mu.Unlock()
 	for begin, data := range f.answers {
 		if strings.HasPrefix(r.URL.Path+" "+key, begin) {
 			if !strings.Contains(data, `"status"`) {
@@ -108,6 +114,12 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	http.Error(w, "no such page", http.StatusNotFound)
+}
+
+func (f *fake) all() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.asked)
 }
 
 // good answers everything plausibly.
@@ -149,7 +161,7 @@ func TestPlausibleAnswers(t *testing.T) {
 	if total != 5 { // the NaN is none
 		t.Errorf("%d numbers: %+v", total, tallies)
 	}
-	if all := strings.Join(f.asked, "\n"); !strings.Contains(all, `a{resource=~"order:\\*"}[60s]`) || !strings.Contains(all, `a{job=~".+"}`) {
+	if all := strings.Join(f.all(), "\n"); !strings.Contains(all, `a{resource=~"order:\\*"}[60s]`) || !strings.Contains(all, `a{job=~".+"}`) {
 		t.Errorf("asked\n%s", all)
 	}
 }
@@ -196,8 +208,8 @@ func TestDefaulted(t *testing.T) {
 		if (answer == nothing) != (len(problems) == 1) {
 			t.Errorf("%s: %v", answer, problems)
 		}
-		if last := f.asked[len(f.asked)-1]; last != "count(x)" {
-			t.Errorf("asked %s", last)
+		if all := f.all(); all[len(all)-1] != "count(x)" {
+			t.Errorf("asked %s", all[len(all)-1])
 		}
 	}
 }
