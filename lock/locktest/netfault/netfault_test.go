@@ -20,8 +20,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// soon is enough for a loopback round trip and short enough to wait for in vain.
-const soon = 150 * time.Millisecond
+// soon is enough for a loopback round trip on a busy machine, and short enough to wait for in vain.
+const soon = 500 * time.Millisecond
 
 // setup starts a server and a proxy before it, and returns a client of each.
 func setup(t *testing.T) (proxy *netfault.Proxy, server *redisproc.Server, via, direct *redis.Client) {
@@ -72,9 +72,12 @@ func TestDelay(t *testing.T) {
 	}
 	proxy.SetDelay(0)
 	start = time.Now()
-	must(t, via.Ping(t.Context()).Err())
-	if took := time.Since(start); took >= 2*delay {
-		t.Errorf("without the delay a round trip took %v", took)
+	const many = 10 // a busy machine may be late for one of them
+	for range many {
+		must(t, via.Ping(t.Context()).Err())
+	}
+	if took := time.Since(start); took >= many*2*delay {
+		t.Errorf("without the delay %d round trips took %v", many, took)
 	}
 }
 
@@ -141,7 +144,7 @@ func TestRefuse(t *testing.T) {
 	if err := via.Ping(t.Context()).Err(); err == nil {
 		t.Error("PING on a new connection succeeded")
 	}
-	if took := time.Since(start); took > time.Second {
+	if took := time.Since(start); took > 3*time.Second {
 		t.Errorf("refusing took %v", took)
 	}
 	must(t, existing.Ping(t.Context()).Err())
