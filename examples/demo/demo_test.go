@@ -133,7 +133,8 @@ func TestDemo(t *testing.T) {
 }
 
 func TestDemoEmbedded(t *testing.T) {
-	out := demo(t, "", []string{"LOCKSCOPE_REDIS_SERVER=/does/not/exist"})
+	// Nodes that are part of a process under the race detector are slow.
+	out := demo(t, "", []string{"LOCKSCOPE_REDIS_SERVER=/does/not/exist"}, "-for", "20s", "-node-timeout", "500ms")
 	wantLines(t, out, append(wholeStory, `^5 embedded nodes`, `no redis-server was found`)...)
 }
 
