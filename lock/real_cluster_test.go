@@ -14,6 +14,7 @@ import (
 // TestRealClusterAsksReplicas: a cluster client asks any of its servers who serves what, here all the time and on new
 // connections. Where it meets a replica, nothing is wrong with the cluster, and nobody's wait is in vain.
 func TestRealClusterAsksReplicas(t *testing.T) {
+	t.Parallel()
 	c := locktest.Cluster(t, 3, redisproc.WithReplicas(1))
 	given := redis.NewClusterClient(&redis.ClusterOptions{
 		Addrs: c.Addrs(), ClusterStateReloadInterval: time.Millisecond, ConnMaxLifetime: 100 * time.Millisecond,

@@ -79,6 +79,7 @@ func (f *realNodes) vouchForAll() {
 // TestRealDurabilityWaivesNothing: appendfsync always says nothing of what was on the disk before. A node whose disk was
 // replaced has it, too, and would make the third node's vote a second lease.
 func TestRealDurabilityWaivesNothing(t *testing.T) {
+	t.Parallel()
 	f := startNodes(t, 3, appendOnly())
 	f.vouchForAll()
 	proxy := proxyTo(t, f.servers[2])
@@ -100,6 +101,7 @@ func TestRealDurabilityWaivesNothing(t *testing.T) {
 // TestRealQuarantineLastsItsTime starts a server just before a second is full, when Redis counts the most it did not live:
 // uptime_in_seconds is the difference of two instants, each rounded down.
 func TestRealQuarantineLastsItsTime(t *testing.T) {
+	t.Parallel()
 	f := startNodes(t, 1)
 	const quarantine = 1200 * time.Millisecond
 	f.kill(0)
@@ -121,6 +123,7 @@ func TestRealQuarantineLastsItsTime(t *testing.T) {
 }
 
 func TestRealEvictingNode(t *testing.T) {
+	t.Parallel()
 	f := startNodes(t, 3)
 	f.config("maxmemory-policy", "allkeys-lru", 1)
 	must(t, acquire(t, f.locker(), "job").Release(t.Context())) // without a limit nothing is evicted
@@ -152,8 +155,40 @@ func TestRealEvictingNode(t *testing.T) {
 	})
 }
 
+// TestRealFenceCounter: from a counter that cannot be counted on from, the same token would be granted again and again. The
+// callers are refused at once and told where to look.
+func TestRealFenceCounter(t *testing.T) {
+	t.Parallel()
+	for name, counter := range map[string]string{"at its end": "9007199254740992", "no number": "tampered"} {
+		t.Run(name, func(t *testing.T) {
+			f := startNodes(t, 3)
+			l := f.locker()
+			must(t, acquire(t, l, "job", lock.TTL(longTTL)).Release(t.Context()))
+			fences, err := f.admin[0].Keys(t.Context(), "lockscope:fence:*").Result()
+			must(t, err)
+			set := func(value string, nodes ...int) {
+				for _, i := range nodes {
+					must(t, f.admin[i].Set(t.Context(), fences[0], value, 0).Err())
+				}
+			}
+			set(counter, 0)
+			must(t, acquire(t, l, "job", lock.TTL(longTTL)).Release(t.Context())) // two others agree
+			set(counter, 1)
+			began := time.Now()
+			_, err = l.Acquire(t.Context(), "job", lock.MaxWait(waitTime))
+			wantWithin(t, "being refused", time.Since(began), settleTime)
+			wantErr(t, err, lock.ErrFenceCounter, lock.ErrNoQuorum)
+			wantText(t, err, `"job"`, f.servers[1].Addr(), fences[0], "2^53")
+			f.wantNoLocks()
+			must(t, f.admin[0].Del(t.Context(), fences[0]).Err())
+			must(t, acquire(t, l, "job", lock.TTL(longTTL)).Release(t.Context()))
+		})
+	}
+}
+
 // TestRealDuplicateNode names one server twice, which would let it vote twice.
 func TestRealDuplicateNode(t *testing.T) {
+	t.Parallel()
 	f := startNodes(t, 2)
 	proxy := proxyTo(t, f.servers[0])
 	for name, addr := range map[string]string{

@@ -41,6 +41,7 @@ func guardedLocker(t *testing.T, clients []redis.UniversalClient, opts ...lock.O
 }
 
 func TestRealOpenFlushed(t *testing.T) {
+	t.Parallel()
 	f, held := twoOfThree(t)
 	other := guardedLocker(t, f.clients())
 	must(t, acquire(t, other, "warm-up").Release(t.Context())) // what was vouched for is known
@@ -49,6 +50,7 @@ func TestRealOpenFlushed(t *testing.T) {
 }
 
 func TestRealOpenReplicaAndBack(t *testing.T) {
+	t.Parallel()
 	f, held := twoOfThree(t)
 	other := guardedLocker(t, f.clients())
 	must(t, acquire(t, other, "warm-up").Release(t.Context()))
@@ -61,6 +63,7 @@ func TestRealOpenReplicaAndBack(t *testing.T) {
 }
 
 func TestRealOpenSnapshotRestoredInPlace(t *testing.T) {
+	t.Parallel()
 	f, held := twoOfThree(t)
 	other := guardedLocker(t, f.clients())
 	must(t, acquire(t, other, "warm-up").Release(t.Context()))
@@ -71,6 +74,7 @@ func TestRealOpenSnapshotRestoredInPlace(t *testing.T) {
 
 // TestRealOpenMembersChange: three nodes become five while processes of before are still running.
 func TestRealOpenMembersChange(t *testing.T) {
+	t.Parallel()
 	f := startNodes(t, 5)
 	three := &realNodes{t: t, servers: f.servers[:3], admin: f.admin[:3]}
 	off := lock.WithRestartQuarantine(0)
@@ -83,6 +87,7 @@ func TestRealOpenMembersChange(t *testing.T) {
 // TestRealOpenMaxTTLsDiffer: a process that keeps a restarted node silent for its own MaxTTL lets it vote while a lock with
 // another's may be valid.
 func TestRealOpenMaxTTLsDiffer(t *testing.T) {
+	t.Parallel()
 	f, held := twoOfThree(t)
 	f.kill(1)
 	f.wipe(1)

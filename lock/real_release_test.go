@@ -24,6 +24,7 @@ func takenOver(t *testing.T, f *realNodes) (lost, holder lock.Lease) {
 // TestRealReleaseByPlurality: one node still had the lease and lets it go; the others say that it is somebody else's. However
 // fast that one node is, the release did not come in time.
 func TestRealReleaseByPlurality(t *testing.T) {
+	t.Parallel()
 	for _, nodes := range []int{3, 5} {
 		t.Run(fmt.Sprintf("%d nodes", nodes), func(t *testing.T) {
 			f := startNodes(t, nodes)
@@ -50,6 +51,7 @@ func TestRealReleaseByPlurality(t *testing.T) {
 
 // TestRealCancelledCallsBlameNobody: whoever is not given the time to answer is not at fault.
 func TestRealCancelledCallsBlameNobody(t *testing.T) {
+	t.Parallel()
 	f := startNodes(t, 3)
 	lease := acquire(t, f.locker(), "job", lock.TTL(longTTL), lock.NoRenew())
 	cancelled, cancel := context.WithCancelCause(t.Context())
@@ -81,6 +83,7 @@ var errWhyForTest = errors.New("user went away")
 
 // TestMaxWaitIsNoDeadline: a wait budget is told apart from the end of the caller's context.
 func TestMaxWaitIsNoDeadline(t *testing.T) {
+	t.Parallel()
 	f := startNodes(t, 1)
 	l := f.locker()
 	holder := acquire(t, l, "job", lock.TTL(longTTL))

@@ -21,6 +21,7 @@ func restarts(rec *recorder) (all []lock.NodeRestart) {
 // TestRealFewNodesRestart: one node that restarts without its data votes at once, and whoever listens is told that two leases
 // are possible. It keeps silent where that was asked for.
 func TestRealFewNodesRestart(t *testing.T) {
+	t.Parallel()
 	for name, asked := range map[string]bool{"told": false, "enforced": true} {
 		t.Run(name, func(t *testing.T) {
 			f, rec := startNodes(t, 1), newRecorder()
@@ -71,6 +72,7 @@ func TestRealFewNodesRestart(t *testing.T) {
 
 // TestRealVouch lets a set of new nodes vote at once, until one of them restarts.
 func TestRealVouch(t *testing.T) {
+	t.Parallel()
 	f := startNodes(t, 3)
 	l, err := lock.New(f.clients(), lock.WithNodeTimeout(nodeTimeout)) // with every default of the guard
 	must(t, err)
@@ -103,6 +105,7 @@ func TestRealVouch(t *testing.T) {
 
 // TestRealVouchRefuses whatever is not a whole set of new nodes, and marks none of them.
 func TestRealVouchRefuses(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		nodes   int
 		spoil   func(f *realNodes) []redis.UniversalClient

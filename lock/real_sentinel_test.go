@@ -49,6 +49,7 @@ func TestRealSentinelFailover(t *testing.T) {
 // TestRealSentinelSwitchesMaster: a master that stops for a while finds another in its place when it goes on, and answers
 // old connections until the sentinels have told it. Ours must not be among them: what is locked there, nobody else sees.
 func TestRealSentinelSwitchesMaster(t *testing.T) {
+	t.Parallel()
 	f := startNodes(t, 2)
 	sentinel, err := redisproc.StartSentinel(t.Context(), f.servers[0], f.servers[1])
 	must(t, err)
@@ -84,6 +85,7 @@ const askAgain = 1100 * time.Millisecond
 
 // TestRealSentinelOneMasterIsOneNode: three clients of one master, which go-redis calls all by one name, are no quorum.
 func TestRealSentinelOneMasterIsOneNode(t *testing.T) {
+	t.Parallel()
 	f := startNodes(t, 2)
 	sentinel, err := redisproc.StartSentinel(t.Context(), f.servers[0], f.servers[1])
 	must(t, err)
