@@ -17,7 +17,7 @@ import (
 func TestRealDeafDialer(t *testing.T) {
 	hang := make(chan struct{})
 	given := plainClient(t, &redis.Options{
-		Addr: "10.0.0.1:6379", DialTimeout: 2 * nodeTimeout,
+		Addr: "10.0.0.1:6379", DialTimeout: 2 * nodeTimeout, PoolSize: 1000,
 		Dialer: func(context.Context, string, string) (net.Conn, error) {
 			<-hang
 			return nil, net.ErrClosed
