@@ -17,7 +17,6 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/lock/locktest"
-	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
 
 // TestBinary runs the built program: its exit statuses and what signals do to it.
@@ -190,7 +189,8 @@ func binaryServes(t *testing.T, bin string) {
 
 // binaryElects: of two, one sweeps; when it is killed the other takes over.
 func binaryElects(t *testing.T, bin string) {
-	servers := locktest.Servers(t, 3, redisproc.WithArgs("--appendonly", "yes", "--appendfsync", "always"))
+	servers := locktest.Servers(t, 3)
+	vouch(t, servers...)
 	args := []string{"serve", "--redis", addrs(servers...), "--web.listen-address", "127.0.0.1:0", "--interval", "500ms", "--elect",
 		"--node-timeout", "2s", "--log.level", "debug"}
 	passes := func(p *program) bool {

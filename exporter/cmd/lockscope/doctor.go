@@ -16,16 +16,22 @@ import (
 )
 
 const doctorHelp = `Doctor checks on these very servers whether what Redlock assumes is true of them:
-that they are separate masters that do not evict, remember locks over a restart or
-are kept silent after one, have clocks of true rate, answer fast enough, and grant
-the rights a lock needs. It changes nothing: rights are tried with commands that do
-nothing on keys that do not exist.
+that they are separate masters that do not evict, remember locks and fence counters
+over a restart, have clocks of true rate, answer fast enough, and grant the rights a
+lock needs. It changes nothing: rights are tried with commands that do nothing on keys
+that do not exist.
+
+A server that started less than --max-ttl and 1 % ago may have forgotten locks that
+are still valid, whatever it keeps on disk. Of three nodes or more it does not vote
+until then; one or two vote at once. What ends that earlier is lockscope init, for new
+nodes only. Doctor says of each node which it is.
 
 Exit status: 0 all pass, 1 the worst is a warning, 2 the worst is a failure, or the
 check itself failed.
 
 JSON output (schema 1): status; results[] of check, node (absent: all nodes),
-status, detail, advice; nodes[] with the numbers measured, in seconds and ppm.`
+status, detail, advice; nodes[] with the numbers measured, in seconds and ppm, and
+quarantine_left_seconds: how long locks the node may have forgotten can be valid.`
 
 const doctorExample = `  lockscope doctor --redis 10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379
   lockscope doctor --redis-file nodes.txt --redis-password-file /run/secrets/redis --for 30s
@@ -86,7 +92,7 @@ func (f *doctorFlags) run(ctx context.Context, a *app) error {
 		return errInterrupted
 	}
 	results := doctor.Examine(facts, f.policy)
-	if err := a.writeDoctor(f.output, facts, results); err != nil {
+	if err := a.writeDoctor(f, facts, results); err != nil {
 		return err
 	}
 	switch doctor.Worst(results) {

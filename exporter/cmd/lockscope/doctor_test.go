@@ -23,16 +23,25 @@ func TestDoctorStatuses(t *testing.T) {
 	for i, s := range servers {
 		list += fmt.Sprintf("127.0.0.%d:%d,", i+1, s.Port())
 	}
-	command(t, patient("--redis", list)...).want(t, exitClean, "0 warn, 0 fail", "the user may do all that locks need")
+	command(t, patient("--redis", list)...).want(t, exitFindings, "not vouched for: it does not vote for another", "lockscope init", "3 warn, 0 fail")
+	vouch(t, servers...)
+	command(t, patient("--redis", list)...).want(t, exitClean, "0 warn, 0 fail", "the user may do all that locks need", "vouched for as new: it votes")
 
 	o := command(t, patient("--redis", list, "-o", "json")...)
 	o.want(t, exitClean)
 	var r doctorReport
 	o.decode(t, &r)
-	if r.Status != doctor.Pass || len(r.Nodes) != 3 || r.Nodes[0].Version == "" || r.Nodes[0].Samples == 0 || len(r.Results) < 30 {
+	if r.Status != doctor.Pass || len(r.Nodes) != 3 || r.Nodes[0].Version == "" || r.Nodes[0].Samples == 0 ||
+		!r.Nodes[0].Vouched || r.Nodes[0].Quarantine != 0 || len(r.Results) < 30 {
 		t.Errorf("%+v", r)
 	}
 	command(t, patient("--redis", addrs(servers...))...).want(t, exitFindings, "3 nodes are at 127.0.0.1")
+
+	must(t, servers[2].Restart(t.Context()))
+	command(t, patient("--redis", list, "-o", "json")...).decode(t, &r)
+	if n := r.Nodes[2]; n.Vouched || n.Quarantine < 50 || n.Quarantine > 61 {
+		t.Errorf("restarted: %+v", n)
+	}
 
 	must(t, admin(t, servers[1]).ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err())
 	must(t, admin(t, servers[1]).ConfigSet(t.Context(), "maxmemory", "100mb").Err())

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
 )
 
@@ -26,6 +28,8 @@ type doctorNode struct {
 	Version         string  `json:"version,omitempty"`
 	Role            string  `json:"role,omitempty"`
 	Uptime          float64 `json:"uptime_seconds"`
+	Quarantine      float64 `json:"quarantine_left_seconds"`
+	Vouched         bool    `json:"vouched"` // the process that runs now
 	ClockOffset     float64 `json:"clock_offset_seconds"`
 	ClockOffsetErr  float64 `json:"clock_offset_error_seconds"`
 	ClockDrift      float64 `json:"clock_drift_ppm"`
@@ -37,9 +41,9 @@ type doctorNode struct {
 	Samples         int     `json:"samples"`
 }
 
-func (a *app) writeDoctor(format outputFlag, facts []doctor.Facts, results []doctor.Result) error {
-	if format == outputJSON {
-		return a.writeJSON(doctorReport{schemaVersion, doctor.Worst(results), results, doctorNodes(facts)})
+func (a *app) writeDoctor(f *doctorFlags, facts []doctor.Facts, results []doctor.Result) error {
+	if f.output == outputJSON {
+		return a.writeJSON(doctorReport{schemaVersion, doctor.Worst(results), results, doctorNodes(facts, f.policy.MaxTTL)})
 	}
 	opt := table.Options{Width: terminal(a.out)}
 	if a.colored() {
@@ -58,11 +62,12 @@ func (a *app) writeJSON(v any) error {
 	return enc.Encode(v)
 }
 
-func doctorNodes(facts []doctor.Facts) []doctorNode {
+func doctorNodes(facts []doctor.Facts, maxTTL time.Duration) []doctorNode {
 	nodes := make([]doctorNode, 0, len(facts))
 	for _, f := range facts {
 		n := doctorNode{
 			Node: f.Node, Version: f.Server.Version, Role: f.Server.Role, Uptime: f.Server.Uptime.Seconds(),
+			Vouched:     f.Vouch == quarantine.Vouched,
 			ClockOffset: f.Clock.Offset.Seconds(), ClockOffsetErr: f.Clock.OffsetError.Seconds(),
 			ClockDrift: f.Clock.Drift * 1e6, ClockDriftError: f.Clock.DriftError * 1e6,
 			PingP50: f.Ping.P50.Seconds(), PingP99: f.Ping.P99.Seconds(),
@@ -70,6 +75,8 @@ func doctorNodes(facts []doctor.Facts) []doctorNode {
 		}
 		if f.Err != nil {
 			n.Error = f.Err.Error()
+		} else if !n.Vouched {
+			n.Quarantine = quarantine.Left(f.Server.Uptime, maxTTL).Seconds()
 		}
 		nodes = append(nodes, n)
 	}

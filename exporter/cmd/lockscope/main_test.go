@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9/logging"
 	"go.uber.org/goleak"
 
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
 
@@ -87,6 +88,16 @@ func must(t *testing.T, err error) {
 func set(t *testing.T, c redis.Cmdable, key, value string, ttl time.Duration) {
 	t.Helper()
 	must(t, c.Set(t.Context(), key, value, ttl).Err())
+}
+
+// vouch lets new servers vote at once.
+func vouch(t *testing.T, servers ...*redisproc.Server) {
+	t.Helper()
+	var clients []redis.UniversalClient
+	for _, s := range servers {
+		clients = append(clients, admin(t, s))
+	}
+	must(t, lock.Vouch(t.Context(), clients))
 }
 
 func addrs(servers ...*redisproc.Server) string {

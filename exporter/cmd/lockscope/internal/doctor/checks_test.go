@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 	"github.com/lockscope/lockscope/lock"
 )
 
@@ -80,10 +81,22 @@ func TestOneThingWrong(t *testing.T) {
 		{"has evicted", "evicted", func(f *Facts, _ *Policy) { f.Server.EvictedKeys = 7 }, Warn, "7 keys"},
 		{"AOF fails", "persistence", func(f *Facts, _ *Policy) { f.Server.AOFError = true }, Fail, "disk full"},
 		{"fsync unknown", "persistence", func(f *Facts, _ *Policy) { f.Fsync = "" }, Warn, "+config|get"},
-		{"everysec", "persistence", func(f *Facts, _ *Policy) { f.Fsync = "everysec" }, Warn, "voting for 1m0s"},
-		{"no AOF", "persistence", func(f *Facts, _ *Policy) { f.Server.AOF = false }, Warn, "voting for 1m0s"},
-		{"just started", "uptime", func(f *Facts, _ *Policy) { f.Server.Uptime, f.Fsync = 20*time.Second, "everysec" }, Warn, "vote in 40s"},
-		{"short max TTL", "uptime", func(f *Facts, p *Policy) { f.Server.Uptime, f.Fsync, p.MaxTTL = 20*time.Second, "no", 30*time.Second }, Warn, "vote in 10s"},
+		{"everysec", "persistence", func(f *Facts, _ *Policy) { f.Fsync = "everysec" }, Warn, "voting for 1m1s"},
+		{"no AOF", "persistence", func(f *Facts, _ *Policy) { f.Server.AOF = false }, Warn, "voting for 1m1s"},
+		{"just started", "uptime", func(f *Facts, _ *Policy) { f.Server.Uptime = 20 * time.Second }, Warn, "not vouched for: it does not vote for another 42s"},
+		{"nearly over", "uptime", func(f *Facts, _ *Policy) { f.Server.Uptime = 61 * time.Second }, Warn, "another 1s"},
+		{"short max TTL", "uptime", func(f *Facts, p *Policy) { f.Server.Uptime, p.MaxTTL = 20*time.Second, 30*time.Second }, Warn, "another 12s"},
+		{"restarted after a vouch", "uptime", func(f *Facts, _ *Policy) {
+			f.Server.Uptime, f.Vouch = time.Second, quarantine.Leftover
+		}, Warn, "vouched for before that start only"},
+		{"half vouched", "uptime", func(f *Facts, _ *Policy) {
+			f.Server.Uptime, f.Vouch = time.Second, quarantine.Vouching
+		}, Warn, "did not finish: it does not vote"},
+		{"marker unread", "uptime", func(f *Facts, _ *Policy) {
+			f.Server.Uptime, f.Unread = time.Second, errors.New("NOPERM get")
+		}, Warn, "cannot be read: NOPERM get: it does not vote"},
+		{"no run_id", "role", func(f *Facts, _ *Policy) { f.Server.RunID = "" }, Fail, "WithoutGuard"},
+		{"no role", "role", func(f *Facts, _ *Policy) { f.Server.Role = "" }, Fail, "proxy"},
 		{"clock off", "clock", func(f *Facts, _ *Policy) { f.Clock.Offset = -5 * time.Second }, Warn, "5.00s behind"},
 		{"clock far off", "clock", func(f *Facts, _ *Policy) { f.Clock.Offset = time.Minute }, Warn, "round trip more"},
 		{"no TIME", "clock", func(f *Facts, _ *Policy) { f.Clock = Clock{} }, Warn, "rights"},
@@ -99,10 +112,7 @@ func TestOneThingWrong(t *testing.T) {
 		{"slow scripts", "scripts", func(f *Facts, _ *Policy) { f.Script.P50 = 20 * time.Millisecond }, Warn, "proxy"},
 		{"scripts too late", "scripts", func(f *Facts, _ *Policy) { f.Script.P99 = 80 * time.Millisecond }, Warn, "SLOWLOG"},
 		{"no scripts", "scripts", func(f *Facts, _ *Policy) { f.Script = Latency{Err: errors.New("NOPERM eval")} }, Fail, "+evalsha"},
-		{"lacks rights", "rights", func(f *Facts, _ *Policy) {
-			f.Missing = []Right{{Grant: "+set"}, {Grant: "+config|get", Optional: true}}
-		}, Fail, "+set +config|get"},
-		{"lacks a nicety", "rights", func(f *Facts, _ *Policy) { f.Missing = []Right{{Grant: "+config|get", Optional: true}} }, Warn, "appendfsync always"},
+		{"lacks rights", "rights", func(f *Facts, _ *Policy) { f.Missing = []string{"+set", "~lock:*"} }, Fail, "+set ~lock:*"},
 		{"rights unknown", "rights", func(f *Facts, p *Policy) { f.Unasked, p.ACLUser = errors.New("ACL DRYRUN: NOPERM"), "app" }, Warn, "+acl|dryrun"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -169,7 +179,20 @@ func TestFewNodesHaveNoQuarantine(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	f.Server.Uptime = time.Second
-	if r := checkUptime(f, p); r.Status != Warn || !strings.Contains(r.Advice, "do not lock") {
+	if r := checkUptime(f, p); r.Status != Warn || !strings.Contains(r.Detail, "it votes") || !strings.Contains(r.Advice, "do not lock") {
+		t.Errorf("%+v", r)
+	}
+	p.Single = "cluster"
+	if r := checkUptime(f, p); r.Status != Warn || strings.Contains(r.Detail+r.Advice, "vouched") || strings.Contains(r.Detail, "not vote") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestVouchedNodeVotes: young as it is, whatever it keeps on disk.
+func TestVouchedNodeVotes(t *testing.T) {
+	f, p := sound(1), testPolicy()
+	f.Server.Uptime, f.Vouch = 3*time.Second, quarantine.Vouched
+	if r := checkUptime(f, p); r.Status != Pass || !strings.Contains(r.Detail, "vouched for as new: it votes") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -64,12 +64,12 @@ func TestQuantile(t *testing.T) {
 
 func TestParseInfoOfStrangers(t *testing.T) {
 	for _, text := range []string{"", "\r\n", "nonsense", "redis_version:7.2.4\r\nvalkey_version:8.0.1\r\nmaxmemory:x\r\n"} {
-		s := parseInfo(text)
+		s := ParseInfo(text)
 		if s.MaxMemory != 0 || s.Role != "" {
 			t.Errorf("%q: %+v", text, s)
 		}
 	}
-	if v := parseInfo("redis_version:7.2.4\r\nvalkey_version:8.0.1\r\n").Version; v != "7.2.4 (Valkey 8.0.1)" {
+	if v := ParseInfo("redis_version:7.2.4\r\nvalkey_version:8.0.1\r\n").Version; v != "7.2.4 (Valkey 8.0.1)" {
 		t.Errorf("%q", v)
 	}
 	if a, b := major("7.0.15"); a != 7 || b != 0 {

@@ -3,6 +3,7 @@ package doctor
 import (
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 	"github.com/lockscope/lockscope/lock"
 )
 
@@ -35,11 +36,13 @@ type Facts struct {
 
 	Server  Server
 	Fsync   string // appendfsync; empty if CONFIG GET is not permitted
+	Vouch   quarantine.Word
+	Unread  error // why it is not known whether the server was vouched for
 	Clock   Clock
 	Ping    Latency
 	Script  Latency
-	Missing []Right // rights that locks need and the user lacks
-	Unasked error   // why not all rights could be checked
+	Missing []string // grants that locks need and the user lacks
+	Unasked error    // why not all rights could be checked
 }
 
 // Server is what INFO says. Fields that a server does not tell stay zero.

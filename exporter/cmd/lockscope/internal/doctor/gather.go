@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 )
 
 // Node is a server to ask.
@@ -45,10 +47,13 @@ func ask(ctx context.Context, n Node, p Policy) Facts {
 		f.Err = fmt.Errorf("INFO: %w", err)
 		return f
 	}
-	f.Server = parseInfo(text)
+	f.Server = ParseInfo(text)
 	f.Hosts = resolve(reach, n.Address)
 	if config, err := n.Client.ConfigGet(reach, "appendfsync").Result(); err == nil {
 		f.Fsync = config["appendfsync"]
+	}
+	if p.Single != "cluster" { // whose keys are elsewhere, and whose nodes nobody vouches for
+		f.Vouch, f.Unread = quarantine.Read(reach, n.Client, f.Server.RunID)
 	}
 	f.observe(ctx, n.Client, p.For)
 	rights, cancelRights := context.WithTimeout(ctx, reachTimeout)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// parseInfo reads the reply of INFO; unknown lines are ignored.
-func parseInfo(text string) Server {
+// ParseInfo reads the reply of INFO; unknown lines are ignored.
+func ParseInfo(text string) Server {
 	fields := make(map[string]string)
 	for line := range strings.Lines(text) {
 		if key, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":"); ok {

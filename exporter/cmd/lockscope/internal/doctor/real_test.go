@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
@@ -93,8 +94,8 @@ func TestRealServersInTrouble(t *testing.T) {
 	want(t, results, "persistence", good.Addr(), Pass, "always")
 	want(t, results, "persistence", lazy.Addr(), Warn, "everysec")
 	want(t, results, "persistence", evicting.Addr(), Warn, "appendonly no")
-	want(t, results, "uptime", good.Addr(), Pass, "forgets nothing")
-	want(t, results, "uptime", lazy.Addr(), Warn, "lets it vote in")
+	want(t, results, "uptime", good.Addr(), Warn, "not vouched for: it does not vote for another")
+	want(t, results, "uptime", lazy.Addr(), Warn, "lockscope init")
 	want(t, results, "clock", good.Addr(), Pass, "this machine")
 	want(t, results, "clocks", "", Pass, "")
 	want(t, results, "latency", good.Addr(), Pass, "p99")
@@ -140,7 +141,7 @@ func TestRealWrongAndMissingPassword(t *testing.T) {
 
 // grants is the ACL line of README.md without its password.
 const grants = "~lock:* ~lockscope:* &lockscope:wake:* +eval +evalsha +info +subscribe +publish +ping +time" +
-	" +get +mget +set +del +exists +pttl +pexpire +zadd +zrem +zscore +zrank +zrange +zpopmin +config|get"
+	" +get +mget +set +del +exists +pttl +pexpire +zadd +zrem +zscore +zrank +zrange +zpopmin"
 
 func setUser(t *testing.T, admin *redis.Client, name, rights string) {
 	t.Helper()
@@ -177,9 +178,9 @@ func TestRealRights(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var wanted []Right
+		var wanted []string
 		if i > 0 {
-			wanted = []Right{{Grant: taken, Optional: taken == "+config|get"}}
+			wanted = []string{taken}
 		}
 		if !slices.Equal(tried, wanted) || !slices.Equal(dry, wanted) {
 			t.Errorf("without %q: tried %v, ACL DRYRUN %v", taken, tried, dry)
@@ -199,6 +200,30 @@ func TestRealRightsOfNobody(t *testing.T) {
 	p.ACLUser = "nobody"
 	results := examine(t, p, nodesOf(t, s))
 	want(t, results, "rights", s.Addr(), Warn, "nobody")
+}
+
+// TestRealVouchedNodes: what lock.Vouch says of new servers is told, and that it counts
+// for these processes only.
+func TestRealVouchedNodes(t *testing.T) {
+	servers := locktest.Servers(t, 3, redisproc.WithArgs("--appendonly", "yes", "--appendfsync", "always"))
+	nodes := nodesOf(t, servers...)
+	var clients []redis.UniversalClient
+	for _, n := range nodes {
+		clients = append(clients, n.Client)
+	}
+	if err := lock.Vouch(t.Context(), clients); err != nil {
+		t.Fatal(err)
+	}
+	if err := servers[2].Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	setUser(t, nodes[1].Client, "blind", "+info +time +ping +eval +config|get")
+	nodes[1].Client = clientOf(t, &redis.Options{Addr: servers[1].Addr(), Username: "blind", Password: "pw"})
+	results := examine(t, patient(), nodes)
+	want(t, results, "uptime", servers[0].Addr(), Pass, "vouched for as new: it votes")
+	want(t, results, "uptime", servers[1].Addr(), Warn, "cannot be read: NOPERM")
+	want(t, results, "uptime", servers[2].Addr(), Warn, "vouched for before that start only")
+	want(t, results, "persistence", servers[2].Addr(), Pass, "fence counters")
 }
 
 // TestRealUserWithoutTIME is judged by what it may do, and does not crash anything.

@@ -5,25 +5,25 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
 )
 
-// Right is one grant of an ACL that a lock needs.
-type Right struct {
-	Grant    string // "+set"
-	Optional bool   // works without it, with less
-}
-
-// probe is a command that needs a right and, on keys that do not exist, does nothing.
+// probe is a command that needs a grant and, on keys that do not exist, does nothing.
 type probe struct {
-	Right
+	grant   string // "+set"
 	pattern string // grant of the key or channel it names, if any
 	args    []any
 }
 
-const wakeChannel = "lockscope:wake:"
+func plain(args ...any) probe { return probe{grant: "+" + args[0].(string), args: args} }
+
+const (
+	wakeChannel = "lockscope:wake:"
+	ownKeys     = "~lockscope:*"
+)
 
 // probes are harmless: SET and ZADD carry XX, nobody listens to the channel, and
 // no key they name exists.
@@ -32,12 +32,11 @@ func probes(prefix string) []probe {
 	lockKey := prefix + "lockscope-doctor-" + id
 	queue := "lockscope:queue:{" + lockKey + "}"
 	onLock := func(args ...any) probe {
-		return probe{Right{Grant: "+" + args[0].(string)}, "~" + prefix + "*", append([]any{args[0], lockKey}, args[1:]...)}
+		return probe{"+" + args[0].(string), "~" + prefix + "*", append([]any{args[0], lockKey}, args[1:]...)}
 	}
 	onQueue := func(args ...any) probe {
-		return probe{Right{Grant: "+" + args[0].(string)}, "~lockscope:*", append([]any{args[0], queue}, args[1:]...)}
+		return probe{"+" + args[0].(string), ownKeys, append([]any{args[0], queue}, args[1:]...)}
 	}
-	plain := func(args ...any) probe { return probe{Right: Right{Grant: "+" + args[0].(string)}, args: args} }
 	return []probe{
 		plain("eval", "return 1", 0), plain("evalsha", strings.Repeat("0", 40), 0),
 		plain("info", "server"), plain("ping"), plain("time"),
@@ -45,31 +44,33 @@ func probes(prefix string) []probe {
 		onLock("pttl"), onLock("pexpire", 1),
 		onQueue("zadd", "xx", 1, "x"), onQueue("zrem", "x"), onQueue("zscore", "x"), onQueue("zrank", "x"),
 		onQueue("zrange", 0, 0), onQueue("zpopmin"),
-		{Right{Grant: "+publish"}, "&" + wakeChannel + "*", []any{"publish", wakeChannel + "doctor-" + id, ""}},
-		{Right{Grant: "+subscribe"}, "&" + wakeChannel + "*", []any{"subscribe", wakeChannel + "doctor-" + id}},
-		{Right{Grant: "+config|get", Optional: true}, "", []any{"config", "get", "appendfsync"}},
+		{"+publish", "&" + wakeChannel + "*", []any{"publish", wakeChannel + "doctor-" + id, ""}},
+		{"+subscribe", "&" + wakeChannel + "*", []any{"subscribe", wakeChannel + "doctor-" + id}},
 	}
 }
 
-// missingRights returns what the user of c, or p.ACLUser, may not do.
-func missingRights(ctx context.Context, c *redis.Client, p Policy) ([]Right, error) {
-	var missing []Right
-	seen := make(map[string]bool)
-	for _, try := range probes(p.Prefix) {
-		refusal, err := refused(ctx, c, try, p.ACLUser)
+// missingRights returns the grants that locks need and the user of c, or p.ACLUser,
+// does not have.
+func missingRights(ctx context.Context, c *redis.Client, p Policy) ([]string, error) {
+	return missing(ctx, c, probes(p.Prefix), p.ACLUser)
+}
+
+func missing(ctx context.Context, c *redis.Client, tries []probe, user string) ([]string, error) {
+	var missing []string
+	for _, try := range tries {
+		refusal, err := refused(ctx, c, try, user)
 		if err != nil {
 			return missing, err
 		}
 		if refusal == "" {
 			continue
 		}
-		right := try.Right
+		grant := try.grant
 		if try.pattern != "" && namesPattern(refusal) {
-			right = Right{Grant: try.pattern}
+			grant = try.pattern
 		}
-		if !seen[right.Grant] {
-			seen[right.Grant] = true
-			missing = append(missing, right)
+		if !slices.Contains(missing, grant) {
+			missing = append(missing, grant)
 		}
 	}
 	return missing, nil

@@ -3,6 +3,8 @@ package doctor
 import (
 	"fmt"
 	"time"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 )
 
 func checkVersion(f Facts, p Policy) Result {
@@ -27,6 +29,9 @@ func checkVersion(f Facts, p Policy) Result {
 
 func checkRole(f Facts, _ Policy) Result {
 	switch {
+	case f.Server.Role == "" || f.Server.RunID == "":
+		return fail("INFO tells no role or no run_id, as a proxy's may",
+			"lockscope lets such a node vote with WithoutGuard only: name the server itself")
 	case f.Server.Role == "slave":
 		return fail("a replica", "name its master: what is written to a replica, or promised by it, is lost")
 	case f.Server.Replicas > 0:
@@ -60,8 +65,8 @@ func checkEvicted(f Facts, _ Policy) Result {
 	return pass("nothing evicted since its start")
 }
 
-// checkPersistence: with three nodes or more, lockscope keeps a restarted node
-// from voting until nothing it has forgotten can be valid. With fewer it cannot.
+// checkPersistence: what a restart keeps. It decides nothing about the quarantine: the
+// disk may have been another one, and its last writes may be missing.
 func checkPersistence(f Facts, p Policy) Result {
 	const always = "CONFIG SET appendonly yes and appendfsync always, and the same in redis.conf"
 	s := f.Server
@@ -69,40 +74,62 @@ func checkPersistence(f Facts, p Policy) Result {
 	case s.AOF && s.AOFError:
 		return fail("appendonly yes, and the last write to the file failed", "is the disk full? Locks are not remembered and writes may be refused")
 	case s.AOF && f.Fsync == "always":
-		return pass("appendonly yes, appendfsync always: a restart keeps every lock")
+		return pass("appendonly yes, appendfsync always: a restart keeps locks and fence counters")
 	case s.AOF && f.Fsync == "":
-		return warn("appendonly yes, appendfsync unknown", "grant +config|get: a node that forgets nothing need not be silent after a restart")
-	case p.quarantined() && s.AOF:
-		return warn(fmt.Sprintf("appendonly yes, appendfsync %s: a crash forgets the last locks", f.Fsync),
-			fmt.Sprintf("lockscope keeps the node from voting for %v after a restart; other libraries do not: %s", p.MaxTTL, always))
-	case p.quarantined():
-		return warn("appendonly no: a restart forgets every lock",
-			fmt.Sprintf("lockscope keeps the node from voting for %v after a restart; other libraries do not: %s", p.MaxTTL, always))
-	case s.AOF:
-		return warn(fmt.Sprintf("appendonly yes, appendfsync %s: a crash forgets the last locks", f.Fsync),
-			"with fewer than three nodes nothing stops a second holder then: "+always)
+		return warn("appendonly yes, appendfsync unknown: it cannot be read",
+			"make sure that it is always, or grant +config|get to this user to have it checked: locks do not need that right")
 	}
-	return fail("appendonly no: a restart forgets every lock",
-		"with fewer than three nodes nothing stops a second holder then: "+always)
+	detail := "appendonly no: a restart forgets every lock and fence counter"
+	if s.AOF {
+		detail = fmt.Sprintf("appendonly yes, appendfsync %s: a crash forgets the last locks and fence counters", f.Fsync)
+	}
+	switch {
+	case p.quarantined():
+		return warn(detail, fmt.Sprintf("lockscope keeps the node from voting for %v after a restart, whatever it remembers; other libraries do not: %s",
+			roundUp(quarantine.Length(p.MaxTTL)), always))
+	case s.AOF:
+		return warn(detail, "with fewer than three nodes nothing stops a second holder then, unless WithRestartQuarantine is given: "+always)
+	}
+	return fail(detail, "with fewer than three nodes nothing stops a second holder then, unless WithRestartQuarantine is given: "+always)
 }
 
 // quarantined reports whether lockscope keeps restarted nodes silent.
 func (p Policy) quarantined() bool { return p.nodes >= 3 && p.Single == "" }
 
+// checkUptime: locks that a server forgot when it started may still be valid. What it
+// keeps on disk changes nothing about that, and only lock.Vouch does.
 func checkUptime(f Facts, p Policy) Result {
-	up := f.Server.Uptime
-	if up >= p.MaxTTL {
-		return pass(fmt.Sprintf("up for %v, longer than any lock lives (%v)", up, p.MaxTTL))
-	}
-	detail := fmt.Sprintf("up for %v, locks may live for %v", up, p.MaxTTL)
+	left := quarantine.Left(f.Server.Uptime, p.MaxTTL)
+	detail := fmt.Sprintf("started %v ago", f.Server.Uptime)
 	switch {
-	case f.Server.AOF && f.Fsync == "always":
-		return pass(detail + ", and it forgets nothing")
-	case p.quarantined():
-		return warn(detail, fmt.Sprintf("it may have forgotten locks: lockscope lets it vote in %v", (p.MaxTTL-up).Round(time.Second)))
+	case left == 0:
+		return pass(fmt.Sprintf("%s: no lock from before can be valid (they live for %v at most)", detail, p.MaxTTL))
+	case f.Vouch == quarantine.Vouched:
+		return pass(detail + ", and vouched for as new: it votes")
+	case p.Single == "cluster":
+	case f.Vouch == quarantine.Vouching:
+		detail += ", a vouch for it is under way or did not finish"
+	case f.Vouch == quarantine.Leftover:
+		detail += ", vouched for before that start only, which counts no more"
+	case f.Unread != nil:
+		detail += ", and whether it was vouched for cannot be read: " + f.Unread.Error()
+	default:
+		detail += ", not vouched for"
 	}
-	return warn(detail, "it may have forgotten locks that are still held: do not lock on it yet")
+	switch {
+	case p.quarantined():
+		return warn(fmt.Sprintf("%s: it does not vote for another %v", detail, roundUp(left)),
+			"wait, for it may have forgotten locks that are valid until then; only if all these nodes are new and were never used: lockscope init")
+	case p.Single == "cluster":
+		return warn(fmt.Sprintf("%s: locks it may have forgotten can be valid for another %v", detail, roundUp(left)),
+			"in a Redis Cluster nodes vote at once: two leases can be valid until then, so protect what matters by fencing tokens")
+	}
+	return warn(fmt.Sprintf("%s: it votes, and locks it may have forgotten can be valid for another %v", detail, roundUp(left)),
+		"two leases can be valid until then: do not lock on it yet; WithRestartQuarantine keeps fewer than three nodes silent, too")
 }
+
+// roundUp rounds up to seconds: whoever waits must not wait too short.
+func roundUp(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
 
 func bytes(n int64) string {
 	switch {

@@ -123,25 +123,15 @@ func checkScripts(f Facts, p Policy) Result {
 }
 
 func checkRights(f Facts, p Policy) Result {
-	var needed, useful []string
-	for _, r := range f.Missing {
-		if r.Optional {
-			useful = append(useful, r.Grant)
-		} else {
-			needed = append(needed, r.Grant)
-		}
-	}
 	who := "the user"
 	if p.ACLUser != "" {
 		who = "user " + p.ACLUser
 	}
 	switch {
-	case len(needed) > 0:
-		return fail(who+" lacks "+strings.Join(append(needed, useful...), " "), "grant it with ACL SETUSER; README.md has the whole line")
+	case len(f.Missing) > 0:
+		return fail(who+" lacks "+strings.Join(f.Missing, " "), "grant it with ACL SETUSER; README.md has the whole line")
 	case f.Unasked != nil:
 		return warn("not all rights could be checked: "+f.Unasked.Error(), "ask again, or as a user that may (--acl-user needs +acl|dryrun)")
-	case len(useful) > 0:
-		return warn(who+" lacks "+strings.Join(useful, " "), "a node with appendfsync always is silent after a restart without it, though it need not be")
 	}
 	return pass(who + " may do all that locks need")
 }

@@ -27,7 +27,7 @@ func checkConnection(f Facts, _ Policy) Result {
 	case strings.Contains(text, "NOAUTH"):
 		advice = "the server wants a password: give --redis-password-file or LOCKSCOPE_REDIS_PASSWORD"
 	case strings.Contains(text, "NOPERM"):
-		advice = "grant +info to this user: without it restarts, replicas and eviction go unnoticed"
+		advice = "grant +info to this user: without it lockscope lets the node vote with WithoutGuard only, and restarts, replicas and eviction go unnoticed"
 	case strings.Contains(text, "x509:"):
 		advice = "the server's certificate is not believed: see --tls-ca, and the host name in the URL"
 	case strings.Contains(text, "tls:"):

@@ -1,0 +1,60 @@
+package quarantine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+func TestLeft(t *testing.T) {
+	for _, c := range []struct{ uptime, maxTTL, want time.Duration }{
+		{0, time.Minute, 60602 * time.Millisecond},
+		{time.Second, time.Minute, 60602 * time.Millisecond},
+		{21 * time.Second, time.Minute, 40602 * time.Millisecond},
+		{61 * time.Second, time.Minute, 602 * time.Millisecond},
+		{62 * time.Second, time.Minute, 0},
+		{time.Hour, time.Minute, 0},
+	} {
+		if got := Left(c.uptime, c.maxTTL); got != c.want {
+			t.Errorf("up for %v: %v left, want %v", c.uptime, got, c.want)
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	for text, want := range map[string]Word{
+		"": None, "vouched|me|nonce": Vouched, "vouching|me|nonce": Vouching, "vouched|me": Vouched,
+		"vouched|other|nonce": Leftover, "vouching|other|nonce": Leftover, "vouched": Leftover, "something|me|x": Leftover,
+	} {
+		if got := parse(text, "me"); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+	if got := parse("vouched||nonce", ""); got != Leftover {
+		t.Errorf("of a server without run_id: %v", got)
+	}
+}
+
+// TestReadsWhatVouchWrites binds the two to one form of marker.
+func TestReadsWhatVouchWrites(t *testing.T) {
+	s := locktest.Servers(t, 1)[0]
+	c := redis.NewClient(&redis.Options{Addr: s.Addr(), DisableIdentity: true})
+	defer c.Close()
+	id := c.InfoMap(t.Context(), "server").Val()["Server"]["run_id"]
+	if word, err := Read(t.Context(), c, id); word != None || err != nil || id == "" {
+		t.Errorf("run_id %q before: %v, %v", id, word, err)
+	}
+	if err := lock.Vouch(t.Context(), []redis.UniversalClient{c}); err != nil {
+		t.Fatal(err)
+	}
+	if word, err := Read(t.Context(), c, id); word != Vouched || err != nil {
+		t.Errorf("after: %v, %v", word, err)
+	}
+	if word, err := Read(t.Context(), c, "another"); word != Leftover || err != nil {
+		t.Errorf("to another process: %v, %v", word, err)
+	}
+}
