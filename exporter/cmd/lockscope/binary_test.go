@@ -190,7 +190,7 @@ func binaryServes(t *testing.T, bin string) {
 // binaryElects: of two, one sweeps; when it is killed the other takes over.
 func binaryElects(t *testing.T, bin string) {
 	servers := locktest.Servers(t, 3)
-	vouch(t, servers...)
+	vouchFor(t, servers...)
 	args := []string{"serve", "--redis", addrs(servers...), "--web.listen-address", "127.0.0.1:0", "--interval", "500ms", "--elect",
 		"--node-timeout", "2s", "--log.level", "debug"}
 	passes := func(p *program) bool {

@@ -24,7 +24,7 @@ func TestDoctorStatuses(t *testing.T) {
 		list += fmt.Sprintf("127.0.0.%d:%d,", i+1, s.Port())
 	}
 	command(t, patient("--redis", list)...).want(t, exitFindings, "not vouched for: it does not vote for another", "lockscope init", "3 warn, 0 fail")
-	vouch(t, servers...)
+	vouchFor(t, servers...)
 	command(t, patient("--redis", list)...).want(t, exitClean, "0 warn, 0 fail", "the user may do all that locks need", "vouched for as new: it votes")
 
 	o := command(t, patient("--redis", list, "-o", "json")...)

@@ -90,8 +90,8 @@ func set(t *testing.T, c redis.Cmdable, key, value string, ttl time.Duration) {
 	must(t, c.Set(t.Context(), key, value, ttl).Err())
 }
 
-// vouch lets new servers vote at once.
-func vouch(t *testing.T, servers ...*redisproc.Server) {
+// vouchFor lets new servers vote at once.
+func vouchFor(t *testing.T, servers ...*redisproc.Server) {
 	t.Helper()
 	var clients []redis.UniversalClient
 	for _, s := range servers {

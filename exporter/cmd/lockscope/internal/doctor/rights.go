@@ -55,6 +55,22 @@ func missingRights(ctx context.Context, c *redis.Client, p Policy) ([]string, er
 	return missing(ctx, c, probes(p.Prefix), p.ACLUser)
 }
 
+// VouchGrants are what lock.Vouch needs of a server.
+const VouchGrants = ownKeys + " +info +dbsize +scan +get +set +del +eval"
+
+// MissingToVouch returns which of them the user of c does not have. Nothing is changed
+// on the server.
+func MissingToVouch(ctx context.Context, c *redis.Client) ([]string, error) {
+	key := "lockscope:init-" + rand.Text()
+	onKey := func(args ...any) probe {
+		return probe{"+" + args[0].(string), ownKeys, append([]any{args[0], key}, args[1:]...)}
+	}
+	return missing(ctx, c, []probe{
+		plain("info", "server"), plain("dbsize"), plain("scan", 0, "count", 1), plain("eval", "return 1", 0),
+		onKey("get"), onKey("set", "x", "xx", "px", 1), onKey("del"),
+	}, "")
+}
+
 func missing(ctx context.Context, c *redis.Client, tries []probe, user string) ([]string, error) {
 	var missing []string
 	for _, try := range tries {

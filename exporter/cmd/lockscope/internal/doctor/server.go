@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 )
@@ -86,7 +85,7 @@ func checkPersistence(f Facts, p Policy) Result {
 	switch {
 	case p.quarantined():
 		return warn(detail, fmt.Sprintf("lockscope keeps the node from voting for %v after a restart, whatever it remembers; other libraries do not: %s",
-			roundUp(quarantine.Length(p.MaxTTL)), always))
+			quarantine.RoundUp(quarantine.Length(p.MaxTTL)), always))
 	case s.AOF:
 		return warn(detail, "with fewer than three nodes nothing stops a second holder then, unless WithRestartQuarantine is given: "+always)
 	}
@@ -118,18 +117,15 @@ func checkUptime(f Facts, p Policy) Result {
 	}
 	switch {
 	case p.quarantined():
-		return warn(fmt.Sprintf("%s: it does not vote for another %v", detail, roundUp(left)),
+		return warn(fmt.Sprintf("%s: it does not vote for another %v", detail, quarantine.RoundUp(left)),
 			"wait, for it may have forgotten locks that are valid until then; only if all these nodes are new and were never used: lockscope init")
 	case p.Single == "cluster":
-		return warn(fmt.Sprintf("%s: locks it may have forgotten can be valid for another %v", detail, roundUp(left)),
+		return warn(fmt.Sprintf("%s: locks it may have forgotten can be valid for another %v", detail, quarantine.RoundUp(left)),
 			"in a Redis Cluster nodes vote at once: two leases can be valid until then, so protect what matters by fencing tokens")
 	}
-	return warn(fmt.Sprintf("%s: it votes, and locks it may have forgotten can be valid for another %v", detail, roundUp(left)),
+	return warn(fmt.Sprintf("%s: it votes, and locks it may have forgotten can be valid for another %v", detail, quarantine.RoundUp(left)),
 		"two leases can be valid until then: do not lock on it yet; WithRestartQuarantine keeps fewer than three nodes silent, too")
 }
-
-// roundUp rounds up to seconds: whoever waits must not wait too short.
-func roundUp(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
 
 func bytes(n int64) string {
 	switch {

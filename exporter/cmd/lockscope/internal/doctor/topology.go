@@ -18,26 +18,30 @@ func checkConnection(f Facts, _ Policy) Result {
 	if f.Err == nil {
 		return pass("reached and let in")
 	}
-	advice := "is the server up, is the address right, may this machine reach it?"
+	return fail(f.Err.Error(), ConnectionAdvice(f.Err))
+}
+
+// ConnectionAdvice says what to do about a server that could not be asked.
+func ConnectionAdvice(err error) string {
 	var reply redis.Error
-	text := f.Err.Error()
+	text := err.Error()
 	switch {
 	case strings.Contains(text, "WRONGPASS"), strings.Contains(text, "invalid username-password"):
-		advice = "user or password is wrong: see --redis-username and --redis-password-file"
+		return "user or password is wrong: see --redis-username and --redis-password-file"
 	case strings.Contains(text, "NOAUTH"):
-		advice = "the server wants a password: give --redis-password-file or LOCKSCOPE_REDIS_PASSWORD"
+		return "the server wants a password: give --redis-password-file or LOCKSCOPE_REDIS_PASSWORD"
 	case strings.Contains(text, "NOPERM"):
-		advice = "grant +info to this user: without it lockscope lets the node vote with WithoutGuard only, and restarts, replicas and eviction go unnoticed"
+		return "grant +info to this user: without it lockscope lets the node vote with WithoutGuard only, and restarts, replicas and eviction go unnoticed"
 	case strings.Contains(text, "x509:"):
-		advice = "the server's certificate is not believed: see --tls-ca, and the host name in the URL"
+		return "the server's certificate is not believed: see --tls-ca, and the host name in the URL"
 	case strings.Contains(text, "tls:"):
-		advice = "the server does not speak TLS here, or wants a client certificate: see rediss:// and --tls-cert"
-	case strings.Contains(text, "i/o timeout"), errors.Is(f.Err, context.DeadlineExceeded), errors.Is(f.Err, io.EOF), strings.Contains(text, "reset by peer"):
-		advice = "it accepts connections and does not answer: is it hung, or is this a TLS port (rediss://)?"
-	case errors.As(f.Err, &reply):
-		advice = "the server answered and refused"
+		return "the server does not speak TLS here, or wants a client certificate: see rediss:// and --tls-cert"
+	case strings.Contains(text, "i/o timeout"), errors.Is(err, context.DeadlineExceeded), errors.Is(err, io.EOF), strings.Contains(text, "reset by peer"):
+		return "it accepts connections and does not answer: is it hung, or is this a TLS port (rediss://)?"
+	case errors.As(err, &reply):
+		return "the server answered and refused"
 	}
-	return fail(text, advice)
+	return "is the server up, is the address right, may this machine reach it?"
 }
 
 func checkCount(facts []Facts, p Policy) []Result {

@@ -24,6 +24,9 @@ func Left(uptime, maxTTL time.Duration) time.Duration {
 	return max(0, Length(maxTTL)-max(0, uptime-time.Second))
 }
 
+// RoundUp rounds up to seconds: whoever waits must not wait too short.
+func RoundUp(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
+
 // Word is what a marker says of the process that has it.
 type Word int
 

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/spf13/cobra"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/vouch"
+	"github.com/lockscope/lockscope/lock"
+)
+
+const initHelp = `Init vouches for new servers: it declares that nobody can hold a lock on them, because
+they just started and were never used for locks. Three nodes or more then vote at once.
+Without it they do not for --max-ttl and 1 % after each start, as they may have
+forgotten locks that are still valid; one or two nodes vote anyway.
+
+It is an act for new nodes, once, by whoever sets them up. Never make it a part of what
+a service does when it starts, and never use it to hurry up nodes that restarted: a
+lock that such a node forgot is a second holder. It holds until a server's next start.
+
+All nodes of the lock must be given, answer, be separate masters, and have nothing of
+lockscope's in them. Else nothing is vouched for, and what stands in the way is told.
+The user needs ~lockscope:* +info +dbsize +scan +get +set +del +eval on every node.
+
+Exit status: 0 done, or done before; 2 refused, or an error. With --if-new also 0 if
+nothing but former use stood in the way, for a step that runs at every start: the nodes
+then wait, as they should. Use it only for nodes that keep their data: one that lost all
+of it looks new.
+
+JSON output (schema 1): status: vouched|already|refused; nodes[] of node, result
+(vouched, already, refused: it stood in the way, untouched: another did), detail,
+advice, uptime_seconds, quarantine_left_seconds.`
+
+const initExample = `  lockscope init --redis 10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379
+  lockscope init --redis-file nodes.txt --redis-username admin --redis-password-file /run/secrets/redis
+  LOCKSCOPE_REDIS=r1:6379,r2:6379,r3:6379 lockscope init --if-new    # in a script that also runs at later starts`
+
+type initFlags struct {
+	redis  redisFlags
+	output outputFlag
+	maxTTL time.Duration
+	ifNew  bool
+}
+
+func newInit(a *app) *cobra.Command {
+	f := &initFlags{}
+	cmd := &cobra.Command{
+		Use: "init", Short: "Vouch for new servers, once, so that they vote at once", Long: initHelp, Example: initExample,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
+	}
+	set := cmd.Flags()
+	f.redis.register(set)
+	f.output.register(set)
+	set.DurationVar(&f.maxTTL, "max-ttl", lock.DefaultMaxTTL, "longest TTL a lock may have, to say for how long nodes that are not vouched for stay silent")
+	set.BoolVar(&f.ifNew, "if-new", false, "exit with 0 also if the nodes were used before and therefore have to wait")
+	return cmd
+}
+
+func (f *initFlags) run(ctx context.Context, a *app) error {
+	if f.maxTTL <= 0 {
+		return fmt.Errorf("--max-ttl %v is not positive", f.maxTTL)
+	}
+	if f.redis.target.Cluster {
+		return errors.New("--cluster: nobody can vouch for the nodes of a Redis Cluster, which vote at once after every restart")
+	}
+	targets, err := f.redis.open(a)
+	if err != nil {
+		return err
+	}
+	defer closeNodes(targets)
+	report, err := vouch.Run(ctx, servers(targets), f.maxTTL)
+	if ctx.Err() != nil {
+		return errInterrupted
+	}
+	if err != nil {
+		return err
+	}
+	if err := a.writeInit(f.output, report); err != nil {
+		return err
+	}
+	if report.Result == vouch.Refused && (!f.ifNew || !report.Used) {
+		return &statusError{status: exitError}
+	}
+	return nil
+}
+
+// servers leaves out nothing: without --cluster every client is of one server.
+func servers(targets []target.Node) (nodes []vouch.Node) {
+	for _, n := range targets {
+		if c, ok := n.Client.(*redis.Client); ok {
+			nodes = append(nodes, vouch.Node{Name: n.Name, Client: c})
+		}
+	}
+	return nodes
+}

@@ -1,0 +1,61 @@
+package vouch
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
+)
+
+const reachTimeout = 5 * time.Second
+
+// Node is a server to vouch for.
+type Node struct {
+	Name   string
+	Client *redis.Client
+}
+
+// sight is what a server says of itself at one time.
+type sight struct {
+	err     error
+	missing []string // grants
+	runID   string
+	uptime  time.Duration
+	word    quarantine.Word
+}
+
+// fit reports that nothing is known that would stop a vouch halfway.
+func (s sight) fit() bool { return s.err == nil && len(s.missing) == 0 }
+
+// lookAt asks all nodes at once.
+func lookAt(ctx context.Context, nodes []Node) []sight {
+	seen := make([]sight, len(nodes))
+	var asking sync.WaitGroup
+	for i, n := range nodes {
+		asking.Go(func() { seen[i] = look(ctx, n.Client) })
+	}
+	asking.Wait()
+	return seen
+}
+
+func look(ctx context.Context, c *redis.Client) (s sight) {
+	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
+	defer cancel()
+	if s.missing, s.err = doctor.MissingToVouch(ctx, c); !s.fit() {
+		return s
+	}
+	text, err := c.Info(ctx).Result()
+	if err != nil {
+		s.err = fmt.Errorf("INFO: %w", err)
+		return s
+	}
+	info := doctor.ParseInfo(text)
+	s.runID, s.uptime = info.RunID, info.Uptime
+	s.word, s.err = quarantine.Read(ctx, c, s.runID)
+	return s
+}

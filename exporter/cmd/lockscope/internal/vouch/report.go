@@ -1,0 +1,96 @@
+package vouch
+
+import (
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
+)
+
+// Result is what came of one node, and of all of them.
+type Result string
+
+// The results.
+const (
+	Vouched   Result = "vouched"   // by this run
+	Already   Result = "already"   // before, and the server has not restarted since
+	Refused   Result = "refused"   // it stood in the way; of all nodes: one did
+	Untouched Result = "untouched" // another stood in the way
+)
+
+// Report is the outcome of a run.
+type Report struct {
+	Result Result
+	// Used says that nothing but former use stood in the way.
+	Used  bool
+	Nodes []NodeReport
+}
+
+// NodeReport is what came of one node.
+type NodeReport struct {
+	Node   string
+	Result Result
+	Detail string
+	Advice string // what to do about it; empty if nothing
+	Uptime time.Duration
+	// Left is for how long locks that the node may have forgotten can be valid: of three
+	// nodes or more, it does not vote until then. Zero if it was vouched for.
+	Left time.Duration
+}
+
+// Count is how many nodes have a result.
+func (r Report) Count(of Result) (n int) {
+	for _, node := range r.Nodes {
+		if node.Result == of {
+			n++
+		}
+	}
+	return n
+}
+
+// Left is when the last of the nodes that answered votes by itself.
+func (r Report) Left() time.Duration {
+	var left time.Duration
+	for _, n := range r.Nodes {
+		left = max(left, n.Left)
+	}
+	return left
+}
+
+func newReport(nodes []Node, seen []sight, maxTTL time.Duration) Report {
+	r := Report{Nodes: make([]NodeReport, len(nodes))}
+	for i, s := range seen {
+		r.Nodes[i] = NodeReport{Node: nodes[i].Name, Result: Untouched, Detail: "nothing was marked", Uptime: s.uptime}
+		switch {
+		case s.word == quarantine.Vouched:
+			r.Nodes[i].Result, r.Nodes[i].Detail = Already, "vouched for before, and not restarted since"
+		case s.err == nil && s.runID != "":
+			r.Nodes[i].Left = quarantine.Left(s.uptime, maxTTL)
+		}
+	}
+	return r
+}
+
+func (r *Report) vouched(detail string) {
+	r.Result = Vouched
+	for i := range r.Nodes {
+		n := &r.Nodes[i]
+		n.Result, n.Detail, n.Left = Vouched, detail, 0
+	}
+}
+
+func (r *Report) refuse(i int, detail, advice string) {
+	n := &r.Nodes[i]
+	n.Result, n.Detail, n.Advice = Refused, detail, advice
+}
+
+// refuseLatecomers tells nodes that may be new that those they came with are in use.
+func (r *Report) refuseLatecomers() {
+	if r.Count(Already) == 0 {
+		return
+	}
+	for i, n := range r.Nodes {
+		if n.Result == Untouched {
+			r.refuse(i, "other nodes are in use since they were vouched for, and it restarted or joined them", whatNow(n.Left, len(r.Nodes)))
+		}
+	}
+}

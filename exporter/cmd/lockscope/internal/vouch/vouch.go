@@ -1,0 +1,148 @@
+package vouch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
+	"github.com/lockscope/lockscope/lock"
+)
+
+// vouchTimeout ends before a marker of the first round would expire.
+const vouchTimeout = 45 * time.Second
+
+// Run vouches for all nodes or for none. What stands in the way is in the report; the
+// error is of what concerns no node, such as the end of ctx. A second run changes
+// nothing. maxTTL is how long locks may live, and only told.
+func Run(ctx context.Context, nodes []Node, maxTTL time.Duration) (Report, error) {
+	before := lookAt(ctx, nodes)
+	r := newReport(nodes, before, maxTTL)
+	if refuseUnfit(&r, before) || ctx.Err() != nil {
+		return r, ctx.Err()
+	}
+	vouching, cancel := context.WithTimeout(ctx, vouchTimeout)
+	defer cancel()
+	err := lock.Vouch(vouching, clients(nodes))
+	switch {
+	case err == nil && r.Count(Already) == len(nodes):
+		r.Result = Already
+		return r, nil
+	case err == nil:
+		r.vouched("new: it votes at once, until it restarts")
+		return r, nil
+	case ctx.Err() != nil:
+		return r, ctx.Err()
+	}
+	return refused(ctx, nodes, before, err, maxTTL)
+}
+
+func clients(nodes []Node) []redis.UniversalClient {
+	all := make([]redis.UniversalClient, len(nodes))
+	for i, n := range nodes {
+		all[i] = n.Client
+	}
+	return all
+}
+
+// refuseUnfit keeps a vouch from beginning where it would not come to its end.
+func refuseUnfit(r *Report, seen []sight) bool {
+	for i, s := range seen {
+		switch {
+		case s.err != nil:
+			r.refuse(i, s.err.Error(), doctor.ConnectionAdvice(s.err))
+		case len(s.missing) > 0:
+			r.refuse(i, "the user lacks "+strings.Join(s.missing, " "),
+				"init needs "+doctor.VouchGrants+": grant it with ACL SETUSER, or name another user with --redis-username")
+		}
+	}
+	if r.Count(Refused) == 0 {
+		return false
+	}
+	r.Result = Refused
+	return true
+}
+
+// refused finds out what a vouch that failed has left behind.
+func refused(ctx context.Context, nodes []Node, before []sight, err error, maxTTL time.Duration) (Report, error) {
+	after := lookAt(ctx, nodes)
+	r := newReport(nodes, after, maxTTL)
+	r.Result, r.Used = Refused, true
+	reasons := nodeErrors(err)
+	for i, n := range nodes {
+		reason := reasons[n.Client.Options().Addr]
+		switch {
+		case r.Nodes[i].Result == Already && before[i].word != quarantine.Vouched:
+			r.Nodes[i].Result, r.Nodes[i].Detail = Vouched, "vouched for before another node failed: it votes at once, until it restarts"
+		case reason == nil || r.Nodes[i].Result == Already:
+		case errors.Is(reason, lock.ErrNotNew):
+			r.refuse(i, whyNotNew(before[i], after[i]), whatNow(r.Nodes[i].Left, len(nodes)))
+		default:
+			r.Used = false
+			r.refuse(i, reason.Error(), advice(reason))
+		}
+	}
+	if len(reasons) == 0 {
+		return r, err
+	}
+	r.refuseLatecomers()
+	return r, nil
+}
+
+// whyNotNew says it in words of its own: lock.Vouch quotes a key, and keys of
+// tombstones hold tokens.
+func whyNotNew(before, after sight) string {
+	switch {
+	case before.runID != after.runID:
+		return "it restarted a moment ago"
+	case before.word == quarantine.Leftover:
+		return "not new: it was vouched for before it restarted, or has the data of another server"
+	case before.word == quarantine.Vouching || after.word == quarantine.Vouching:
+		return "another vouch is under way, or did not finish: what it left ends within a minute"
+	}
+	return "not new: it was used for locks before"
+}
+
+func whatNow(left time.Duration, nodes int) string {
+	switch {
+	case left == 0:
+		return "nothing: it votes already"
+	case nodes < 3:
+		return fmt.Sprintf("it votes already; locks it may have forgotten can be valid for another %v", quarantine.RoundUp(left))
+	}
+	return fmt.Sprintf("wait: it votes by itself in %v, when no lock it may have forgotten can be valid", quarantine.RoundUp(left))
+}
+
+func advice(err error) string {
+	for _, known := range []error{lock.ErrDuplicateNode, lock.ErrReplica, lock.ErrUnguarded} {
+		if errors.Is(err, known) {
+			return "give the masters themselves, each once"
+		}
+	}
+	return doctor.ConnectionAdvice(err)
+}
+
+// nodeErrors finds what each node said, by its address.
+func nodeErrors(err error) map[string]error {
+	found := make(map[string]error)
+	var walk func(error)
+	walk = func(err error) {
+		switch e := err.(type) {
+		case *lock.NodeError:
+			found[e.Node] = e.Err
+		case interface{ Unwrap() []error }:
+			for _, each := range e.Unwrap() {
+				walk(each)
+			}
+		case interface{ Unwrap() error }:
+			walk(e.Unwrap())
+		}
+	}
+	walk(err)
+	return found
+}
