@@ -39,6 +39,7 @@
 //	distributed_lock_release_failures_total     counter    resource
 //	distributed_lock_node_duration_seconds      histogram  redis_node, operation
 //	distributed_lock_node_failures_total        counter    redis_node, operation, reason
+//	distributed_lock_node_restarts_total        counter    redis_node, enforced
 //	distributed_lock_node_up                    gauge      redis_node
 //	distributed_lock_nodes                      gauge
 //	distributed_lock_quorum_nodes               gauge
@@ -54,6 +55,11 @@
 // timeout, canceled, refused, readonly, noscript, busy (not asked), guard (may not
 // vote) and other. Operations are acquire, raise, extend, release, leave (a waiter
 // gives up its place) and subscribe.
+//
+// A restart is counted once by every process that notices it, also where a node had
+// started a short while before it was met. With enforced="true" the node does not vote
+// while locks that it may have forgotten can be valid; with "false" it votes, and two
+// leases can be valid for as long as that.
 //
 // A wait is observed for every finished Acquire, also for a failed one. A NoWait
 // call that finds the lock held is the outcome contended, and not a failure. All
@@ -83,6 +89,8 @@
 // Silent without WithLogger. Told are: "lease lost" (error); "renewal failed,
 // lease still valid", "no quorum", "still waiting for the lock", "released a lease that
 // was already gone" and "release could not be confirmed" (warnings), with trace_id
-// and span_id, and the reason of every node. Records wait in a short queue for the
-// handler; Flush waits for them.
+// and span_id, and the reason of every node; and of restarts "node restarted"
+// (warning) or "node started a short while ago" (info), both followed by whether it
+// votes, with node, left and enforced. Records wait in a short queue for the handler;
+// Flush waits for them.
 package instrument

@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
+	"github.com/redis/go-redis/v9"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/lockscope/lockscope/lock"
@@ -26,6 +27,18 @@ func addrs(servers []*redisproc.Server) (all []string) {
 		all = append(all, s.Addr())
 	}
 	return all
+}
+
+// vouchFor lets new servers vote at once.
+func vouchFor(t testing.TB, servers []*redisproc.Server) {
+	t.Helper()
+	var clients []redis.UniversalClient
+	for _, addr := range addrs(servers) {
+		c := redis.NewClient(&redis.Options{Addr: addr})
+		defer c.Close()
+		clients = append(clients, c)
+	}
+	must(t, lock.Vouch(t.Context(), clients))
 }
 
 func must(t testing.TB, err error) {

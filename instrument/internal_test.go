@@ -1,8 +1,10 @@
 package instrument
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"strings"
@@ -106,5 +108,33 @@ func TestDurationsAreOfCommandsThatWereSent(t *testing.T) {
 		for len(seen) > 0 {
 			<-seen
 		}
+	}
+}
+
+// TestNodesThatMayNotVote are counted, shown and described as such.
+func TestNodesThatMayNotVote(t *testing.T) {
+	for _, err := range []error{
+		lock.ErrQuarantined, lock.ErrDuplicateNode, lock.ErrReplica, lock.ErrEvicting, lock.ErrUnguarded, lock.ErrFenceCounter,
+	} {
+		wrapped := fmt.Errorf("%w: %q", err, "lockscope:fence:{7}")
+		if failureOf(wrapped) != failGuard || describe(wrapped) != err.Error() {
+			t.Errorf("%v is counted as %v and described as %q", wrapped, failureOf(wrapped), describe(wrapped))
+		}
+	}
+}
+
+// TestRestartsThatAreOver: whoever notices late has nothing to fear.
+func TestRestartsThatAreOver(t *testing.T) {
+	var b bytes.Buffer
+	l, err := Wrap(never{}, WithLogger(slog.New(slog.NewTextHandler(&b, nil))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.hooks.NodeRestart(t.Context(), lock.NodeRestart{Node: "a", Witnessed: true})
+	if err := l.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), `level=WARN msg="node restarted and votes: no lock from before can be held" node=a left=0s enforced=false`) {
+		t.Error(b.String())
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // Every record has a counter beside it: lost_total, extensions_total,
-// acquisitions_total, long_waits_total and release_failures_total.
+// acquisitions_total, long_waits_total, release_failures_total and node_restarts_total.
 
 func (l *Locker) logLost(m *lease, why loss) {
 	if l.log != nil {
@@ -65,6 +65,27 @@ func (l *Locker) logNoQuorum(c *call, e *lock.QuorumError) {
 		slog.Int("needed", e.Quorum), slog.Int("nodes", e.Nodes), nodeReasons(e.Errors))
 }
 
+// logRestart warns of a restart that was witnessed. A node that was young when it was
+// met is every node of a new deployment.
+func (l *Locker) logRestart(ctx context.Context, e lock.NodeRestart) {
+	if l.log == nil {
+		return
+	}
+	level, msg := slog.LevelInfo, "node started a short while ago"
+	if e.Witnessed {
+		level, msg = slog.LevelWarn, "node restarted"
+	}
+	switch {
+	case e.Enforced:
+		msg += ": it does not vote while locks it may have forgotten can be held"
+	case e.Left > 0:
+		msg += " and votes at once: locks it forgot may still be held"
+	default:
+		msg += " and votes: no lock from before can be held"
+	}
+	l.log.add(ctx, level, msg, slog.String("node", e.Node), slog.Duration("left", e.Left), slog.Bool("enforced", e.Enforced))
+}
+
 func (l *Locker) logLongWait(c *call) {
 	if l.log == nil {
 		return
@@ -93,10 +114,7 @@ func describe(err error) string {
 	if code := statusCode(err); code != "" {
 		return "redis replied " + code
 	}
-	for _, known := range []error{
-		lock.ErrQuarantined, lock.ErrDuplicateNode, lock.ErrReplica, lock.ErrEvicting, lock.ErrUnguarded,
-		lock.ErrNodeTimeout, lock.ErrNodeBusy, lock.ErrBadReply, lock.ErrTombstone,
-	} {
+	for _, known := range append(bars(), lock.ErrNodeTimeout, lock.ErrNodeBusy, lock.ErrBadReply, lock.ErrTombstone) {
 		if errors.Is(err, known) {
 			return known.Error()
 		}

@@ -24,6 +24,7 @@ type metrics struct {
 
 	nodeDuration *prometheus.HistogramVec
 	nodeFailures *prometheus.CounterVec
+	nodeRestarts *prometheus.CounterVec
 	nodeUp       *prometheus.GaugeVec
 	// nodes and quorum have no labels. They are vectors so that they do not exist
 	// before they are known: 0 would be a wrong answer.
@@ -69,6 +70,8 @@ func newMetrics(maxResources int, native bool) *metrics {
 		nodeFailures: b.counter("node_failures_total", "Commands a node did not carry out, by reason. Saying no is not a failure.",
 			"redis_node", "operation", "reason"),
 		nodeUp: b.gauge("node_up", "Whether the last command on a node got an answer.", "redis_node"),
+		nodeRestarts: b.counter("node_restarts_total", "Restarts of a node that were noticed, and nodes met shortly after their start; "+
+			"enforced: it does not vote while locks it may have forgotten can be valid.", "redis_node", "enforced"),
 		nodes:  b.gauge("nodes", "Nodes that are asked."),
 		quorum: b.gauge("quorum_nodes", "Nodes that must agree."),
 		margin: b.plainHistogram("vote_margin", "Votes beyond the quorum in won rounds, late votes included; at 0, one failing node more is one too many.",

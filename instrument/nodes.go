@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"net"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -62,12 +63,14 @@ func failureOf(err error) failure {
 
 // barred reports that the node may not vote, though it can be reached.
 func barred(err error) bool {
-	for _, target := range []error{lock.ErrQuarantined, lock.ErrDuplicateNode, lock.ErrReplica, lock.ErrEvicting, lock.ErrUnguarded} {
-		if errors.Is(err, target) {
-			return true
-		}
+	return slices.ContainsFunc(bars(), func(target error) bool { return errors.Is(err, target) })
+}
+
+// bars are what keeps a node that can be reached from voting.
+func bars() []error {
+	return []error{
+		lock.ErrQuarantined, lock.ErrDuplicateNode, lock.ErrReplica, lock.ErrEvicting, lock.ErrUnguarded, lock.ErrFenceCounter,
 	}
-	return false
 }
 
 // statusCode is the first word of an error that Redis replied; "" for other
@@ -116,7 +119,10 @@ type node struct {
 	metrics *metrics
 	label   string
 	up      prometheus.Gauge
-	ops     [len(operations)]atomic.Pointer[nodeOp]
+	// restarts are those that keep the node from voting for a while, and those that do not.
+	enforced, tolerated prometheus.Counter
+
+	ops [len(operations)]atomic.Pointer[nodeOp]
 }
 
 type nodeOp struct {
@@ -142,7 +148,10 @@ func (m *metrics) addNode(name string) *node {
 		return n
 	}
 	label := validLabel(name[:min(len(name), maxLabel)])
-	n := &node{metrics: m, label: label, up: m.nodeUp.WithLabelValues(label)}
+	n := &node{
+		metrics: m, label: label, up: m.nodeUp.WithLabelValues(label),
+		enforced: m.nodeRestarts.WithLabelValues(label, "true"), tolerated: m.nodeRestarts.WithLabelValues(label, "false"),
+	}
 	for i := range 3 {
 		n.op(operations[i])
 	}
@@ -203,4 +212,12 @@ func (n *node) done(e lock.NodeEnd) {
 		op.duration.Observe(e.Took.Seconds())
 		n.up.Set(1)
 	}
+}
+
+func (n *node) restarted(e lock.NodeRestart) {
+	if e.Enforced {
+		n.enforced.Inc()
+		return
+	}
+	n.tolerated.Inc()
 }

@@ -15,6 +15,7 @@ func (l *Locker) newHooks() *lock.Trace {
 		AcquireStart: l.onAcquireStart,
 		AttemptEnd:   l.onAttemptEnd,
 		NodeEnd:      l.onNodeEnd,
+		NodeRestart:  l.onNodeRestart,
 		WaitStart:    l.onWaitStart,
 		RenewStart:   l.onRenewStart,
 		RenewEnd:     l.onRenewEnd,
@@ -76,6 +77,12 @@ func (l *Locker) onNodeEnd(ctx context.Context, e lock.NodeEnd) {
 	} else if e.Verdict == lock.Refused || e.Verdict == lock.Refilled {
 		c.refusals.Add(1)
 	}
+}
+
+func (l *Locker) onNodeRestart(ctx context.Context, e lock.NodeRestart) {
+	defer l.contain()
+	l.metrics.node(e.Node).restarted(e)
+	l.logRestart(ctx, e)
 }
 
 func (l *Locker) onWaitStart(ctx context.Context, e lock.WaitStart) context.Context {

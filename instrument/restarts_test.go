@@ -1,0 +1,109 @@
+package instrument_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/instrument"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+)
+
+// guarded is a lock with the default guard.
+func guarded(t *testing.T, servers []*redisproc.Server, text *logText, s *spans) *instrument.Locker {
+	t.Helper()
+	var urls []string
+	for _, addr := range addrs(servers) {
+		urls = append(urls, "redis://"+addr)
+	}
+	l, err := lock.Open(urls, lock.WithNodeTimeout(2*time.Second))
+	must(t, err)
+	t.Cleanup(func() { must(t, l.Close()) })
+	return wrap(t, l, instrument.WithLogger(text.logger()), instrument.WithTracerProvider(provider(t, s)))
+}
+
+// record returns the one record with a message, once there is one.
+func record(t *testing.T, text *logText, msg string) (line string) {
+	t.Helper()
+	eventually(t, msg, func() bool {
+		for line = range strings.Lines(text.String()) {
+			if strings.Contains(line, msg) {
+				return true
+			}
+		}
+		return false
+	})
+	if n := strings.Count(text.String(), msg); n != 1 {
+		t.Errorf("%q is told %d times:\n%s", msg, n, text.String())
+	}
+	return line
+}
+
+func wantIn(t *testing.T, line string, all ...string) {
+	t.Helper()
+	for _, part := range all {
+		if !strings.Contains(line, part) {
+			t.Errorf("%q is not in %s", part, line)
+		}
+	}
+}
+
+// TestRestartOfAnOnlyNode: it votes at once, which is told with what it means.
+func TestRestartOfAnOnlyNode(t *testing.T) {
+	servers, text := locktest.Servers(t, 1), new(logText)
+	node := servers[0].Addr()
+	l := guarded(t, servers, text, new(spans))
+	restarts := func(enforced string) float64 {
+		return gather(t, l, "node_restarts_total", "redis_node", node, "enforced", enforced)
+	}
+	lease, err := l.Acquire(t.Context(), "order:1001", lock.NoRenew())
+	must(t, err)
+	young := record(t, text, "node started a short while ago and votes at once: locks it forgot may still be held")
+	wantIn(t, young, "level=INFO", "node="+node, "left=", "enforced=false", "trace_id=")
+	if restarts("false") != 1 || find(t, l, "node_restarts_total", "redis_node", node, "enforced", "true") == nil {
+		t.Errorf("%v restarts, want 1, and a series for those that are enforced", restarts("false"))
+	}
+
+	must(t, servers[0].Restart(t.Context()))
+	eventually(t, "it is locked on again", func() bool {
+		again, err := l.Acquire(t.Context(), "order:1001", lock.NoWait())
+		return err == nil && again.Release(t.Context()) == nil
+	})
+	if lease.Context().Err() != nil {
+		t.Fatal("the first lease ended too early to have been valid beside the second")
+	}
+	wantIn(t, record(t, text, "node restarted and votes at once: locks it forgot may still be held"), "level=WARN", "node="+node, "enforced=false")
+	if got := restarts("false"); got != 2 {
+		t.Errorf("%v restarts, want 2", got)
+	}
+}
+
+// TestRestartOfOneOfThree: it keeps silent.
+func TestRestartOfOneOfThree(t *testing.T) {
+	servers, text, s := locktest.Servers(t, 3), new(logText), new(spans)
+	vouchFor(t, servers)
+	l := guarded(t, servers, text, s)
+	use := func() {
+		lease, err := l.Acquire(t.Context(), "order:1001")
+		must(t, err)
+		must(t, lease.Release(t.Context()))
+	}
+	use()
+	must(t, servers[2].Restart(t.Context()))
+	node := servers[2].Addr()
+	eventually(t, "the restart is counted", func() bool {
+		use()
+		return gather(t, l, "node_restarts_total", "redis_node", node, "enforced", "true") == 1
+	})
+	must(t, l.Flush(t.Context()))
+	line := record(t, text, "node restarted: it does not vote while locks it may have forgotten can be held")
+	wantIn(t, line, "level=WARN", "node="+node, "left=1m0.", "enforced=true")
+	if log := text.String(); strings.Contains(log, "short while ago") {
+		t.Errorf("nodes that were vouched for are told of: %s", log)
+	}
+	if strings.Contains(s.text(), "restart") {
+		t.Errorf("spans tell of it: %s", s.text())
+	}
+}
