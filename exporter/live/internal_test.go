@@ -134,6 +134,7 @@ func TestReplies(t *testing.T) {
 		{io.ErrUnexpectedEOF, false, 1, 1, 1},
 		{lock.ErrNodeTimeout, false, 1, 1, 1},
 		{lock.ErrQuarantined, true, 1, 1, 0},
+		{fmt.Errorf("%w: it is 7.5", lock.ErrFenceCounter), true, 1, 1, 0},
 		{fmt.Errorf("%w: %w", lock.ErrNodeBusy, lock.ErrReplica), true, 1, 1, 0},
 		{errors.New("ERR out of order"), true, 1, 1, 1},
 	} {

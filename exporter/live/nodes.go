@@ -44,6 +44,7 @@ type node struct {
 	answered time.Time // zero: never
 	lastErr  error
 	failedAt time.Time
+	restart  *restart // nil: none was noticed
 }
 
 type nodeCounts struct {
@@ -107,7 +108,7 @@ func replyOf(err error) reply {
 	case err == nil:
 		return answered
 	case errors.Is(err, lock.ErrQuarantined), errors.Is(err, lock.ErrDuplicateNode), errors.Is(err, lock.ErrReplica),
-		errors.Is(err, lock.ErrEvicting), errors.Is(err, lock.ErrUnguarded):
+		errors.Is(err, lock.ErrEvicting), errors.Is(err, lock.ErrUnguarded), errors.Is(err, lock.ErrFenceCounter):
 		return barred
 	case errors.As(err, &network), errors.Is(err, lock.ErrNodeTimeout), errors.Is(err, context.DeadlineExceeded),
 		errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
@@ -140,6 +141,7 @@ func (n *node) done(now time.Time, e lock.NodeEnd) {
 	if n.up {
 		n.answered = now
 	}
+	n.voted(e)
 	if r != answered {
 		c.failures++
 		n.lastErr, n.failedAt = e.Err, now
@@ -171,7 +173,7 @@ func (n *node) sum(now time.Time) (h Node, lastErr error) {
 	var took histogram
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	h = Node{Name: clip(n.name, maxName), Up: n.up}
+	h = Node{Name: clip(n.name, maxName), Up: n.up, Restart: n.restart.tell(now)}
 	for i := range n.slots {
 		if c := &n.slots[i]; c.slot > slotOf(now)-nodeSlots && c.slot <= slotOf(now) {
 			h.Calls += c.calls

@@ -76,6 +76,15 @@ type Node struct {
 	P99      float64  `json:"p99_seconds"`
 	Quiet    *float64 `json:"quiet_seconds"` // since its last answer; null: never
 	Error    string   `json:"error,omitempty"`
+	Restart  *Restart `json:"restart,omitempty"` // while locks that it forgot can be valid
+}
+
+// Restart says that a node may have forgotten locks.
+type Restart struct {
+	Noticed   float64 `json:"noticed_seconds"` // ago
+	Witnessed bool    `json:"witnessed"`       // else the node was young when it was first met
+	Left      float64 `json:"left_seconds"`    // how long locks from before can still be valid
+	Enforced  bool    `json:"enforced"`        // it does not vote until then; if not, it votes
 }
 
 // Acquisition is one finished Acquire and where its time went.

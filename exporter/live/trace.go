@@ -14,6 +14,7 @@ func (l *locker) newHooks() *lock.Trace {
 		AttemptStart: l.onAttemptStart,
 		AttemptEnd:   l.onAttemptEnd,
 		NodeEnd:      l.onNodeEnd,
+		NodeRestart:  l.onNodeRestart,
 		WaitStart:    l.onWaitStart,
 		WaitEnd:      l.onWaitEnd,
 		RenewEnd:     l.onRenewEnd,
@@ -106,6 +107,11 @@ func (l *locker) onNodeEnd(ctx context.Context, e lock.NodeEnd) {
 		kind: stepNode, attempt: e.Attempt, start: c.startOf(now, e.Took), took: e.Took,
 		name: e.Node, outcome: e.Verdict, err: e.Err, raise: e.Op == lock.OpRaise,
 	})
+}
+
+func (l *locker) onNodeRestart(_ context.Context, e lock.NodeRestart) {
+	defer contain()
+	l.board.nodes.restarted(time.Now(), e)
 }
 
 func (l *locker) onWaitStart(ctx context.Context, e lock.WaitStart) context.Context {

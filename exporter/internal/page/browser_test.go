@@ -43,6 +43,7 @@ func TestInBrowser(t *testing.T) {
 		{"updates live", testUpdates},
 		{"keeps focus and what is open", testKeeps},
 		{"shows who blocks whom", testBlockers},
+		{"shows nodes that may have forgotten locks", testRestartedNodes},
 		{"shows a lock on real servers", testRealLock},
 		{"escapes hostile names", testHostile},
 		{"works by keyboard", testKeyboard},

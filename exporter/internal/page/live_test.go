@@ -86,6 +86,22 @@ func testBlockers(t *testing.T, b *tab) {
 	}
 }
 
+// testRestartedNodes tells one that keeps silent from one that votes all the same.
+func testRestartedNodes(t *testing.T, b *tab) {
+	state := busy(time.Now())
+	b.open(serve(t, fixed(state)))
+	for name, says := range map[string]string{
+		"redis-1:6379": "",
+		"redis-4:6379": "restarted, noticed 12\u00a0s ago: silent for 48\u00a0s more",
+		"redis-5:6379": "young when first met 3\u00a0s ago: votes, though locks it forgot may be held for 57\u00a0s more",
+	} {
+		row := b.text(`[...document.querySelectorAll("#nodes tbody tr")].find(r => r.querySelector(".name").textContent === "` + name + `").querySelector("[data-part=restart]").innerText`)
+		if row != says {
+			t.Errorf("%s shows %q, not %q", name, row, says)
+		}
+	}
+}
+
 func testPause(t *testing.T, b *tab) {
 	src := fixed(idle())
 	b.open(serve(t, src, page.WithInterval(50*time.Millisecond)))

@@ -99,6 +99,8 @@ func busy(start time.Time) live.State {
 		s.Nodes = append(s.Nodes, live.Node{Name: fmt.Sprintf("redis-%d:6379", i+1), Up: true, Calls: 2904 + 31*i, P50: .00042 + float64(i)*.00008, P99: .0031 + float64(i)*.0011, Quiet: new(.04)})
 	}
 	s.Nodes[2] = live.Node{Name: "redis-3:6379", Calls: 1204, Failures: 388, P50: .0006, P99: .0498, Quiet: new(17.2 + up), Error: "dial tcp 10.0.3.17:6379: connect: connection refused"}
+	s.Nodes[3].Restart = &live.Restart{Noticed: 12 + up, Witnessed: true, Left: 48, Enforced: true}
+	s.Nodes[4].Restart = &live.Restart{Noticed: 3 + up, Left: 57}
 	s.Slowest = slowest(start)
 	return s
 }

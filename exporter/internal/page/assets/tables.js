@@ -156,11 +156,24 @@ const showWaiting = table("waiting", [
   traceColumn,
 ], w => [w.resource, w.by, w.trace_id].join("\0"));
 
+// restartOf says in words what a node that restarted does, and what that means.
+function restartOf(n) {
+  const r = n.restart;
+  if (!r) return "";
+  const what = (r.witnessed ? "restarted, noticed " : "young when first met ") + ago(r.noticed_seconds);
+  if (r.enforced) return `${what}: silent for ${duration(r.left_seconds)} more`;
+  return `${what}: votes, though locks it forgot may be held for ${duration(r.left_seconds)} more`;
+}
+
 const showNodes = table("nodes", [
   ["Node", (cell, n) => {
     showName(cell, n.name);
     showSub(cell, n.error ? printable(n.error) : "", n.up ? "clip" : "bad");
     mark(cell.querySelector(".sub"), "title", n.error ? printable(n.error) : null);
+    const restart = part(cell, "span", "restart");
+    put(restart, restartOf(n));
+    style(restart, n.restart && !n.restart.enforced ? "sub warn" : "sub");
+    show(restart, !!n.restart);
   }, "names"],
   ["State", (cell, n) => showChip(cell, "state", n.up ? "up" : "down", n.up ? "good" : "bad")],
   text("p50", n => n.calls > n.failures ? duration(n.p50_seconds) : "\u2013", "num"),

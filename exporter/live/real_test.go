@@ -1,0 +1,22 @@
+package live_test
+
+import (
+	"testing"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+// TestYoungNodeIsTold has an only node, which votes although it may have forgotten locks.
+func TestYoungNodeIsTold(t *testing.T) {
+	s := locktest.Servers(t, 1)[0]
+	l, err := lock.Open([]string{"redis://" + s.Addr()}, lock.WithNodeTimeout(nodeTimeout))
+	must(t, err)
+	defer func() { must(t, l.Close()) }()
+	board := newBoard(t)
+	must(t, acquire(t, board.Wrap(l), "order:1001").Release(t.Context()))
+	r := state(board).Nodes[0].Restart
+	if r == nil || r.Witnessed || r.Enforced || r.Left < 30 || r.Left > 61 || r.Noticed > 30 {
+		t.Errorf("%+v", r)
+	}
+}

@@ -1,0 +1,70 @@
+package live
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// TestRestartIsToldWhileItMatters, in the JSON that pages read.
+func TestRestartIsToldWhileItMatters(t *testing.T) {
+	began := time.Unix(1e9, 0)
+	told := func(n *nodes, after time.Duration) string {
+		text, err := json.Marshal(n.health(began.Add(after))[0].Restart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	var n nodes
+	n.restarted(began, lock.NodeRestart{Node: "a", Witnessed: true, Left: time.Minute, Enforced: true})
+	for after, want := range map[time.Duration]string{
+		12 * time.Second: `{"noticed_seconds":12,"witnessed":true,"left_seconds":48,"enforced":true}`,
+		time.Minute:      `null`,
+	} {
+		if got := told(&n, after); got != want {
+			t.Errorf("after %v: %s, want %s", after, got, want)
+		}
+	}
+	n.restarted(began, lock.NodeRestart{Node: "a", Left: 10 * time.Second})
+	if got, want := told(&n, 0), `{"noticed_seconds":0,"witnessed":false,"left_seconds":10,"enforced":false}`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	n.restarted(began, lock.NodeRestart{Node: "a", Witnessed: true})
+	if got := told(&n, 0); got != "null" {
+		t.Errorf("a restart that cannot matter is told: %s", got)
+	}
+	text, err := json.Marshal(n.health(began)[0])
+	if err != nil || strings.Contains(string(text), "restart") {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// TestVoteEndsSilence: a node that was to be silent and grants a lock was vouched for.
+// One that votes although it forgot goes on being told of.
+func TestVoteEndsSilence(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	vote := func(op lock.Operation, v lock.Verdict) lock.NodeEnd {
+		return lock.NodeEnd{NodeStart: lock.NodeStart{Node: "a", Op: op}, Verdict: v}
+	}
+	for _, c := range []struct {
+		enforced bool
+		end      lock.NodeEnd
+		told     bool
+	}{
+		{true, vote(lock.OpAcquire, lock.Granted), false},
+		{true, vote(lock.OpAcquire, lock.Refused), true},
+		{true, vote(lock.OpRelease, lock.Granted), true},
+		{false, vote(lock.OpAcquire, lock.Granted), true},
+	} {
+		var n nodes
+		n.restarted(now, lock.NodeRestart{Node: "a", Witnessed: true, Left: time.Minute, Enforced: c.enforced})
+		n.done(now, c.end)
+		if got := n.health(now)[0].Restart != nil; got != c.told {
+			t.Errorf("%+v: told: %v", c, got)
+		}
+	}
+}
