@@ -70,9 +70,7 @@ func (s *servers) locker(instance string) (*lock.Redlock, error) {
 		lock.WithNodeTimeout(s.answer),
 	}
 	if s.own != nil {
-		// A young server usually may not vote, as it may have forgotten locks. These
-		// were started a moment ago, so nobody can have held any.
-		opts = append(opts, lock.WithRestartQuarantine(0))
+		opts = append(opts, s.own.Options()...)
 	}
 	return lock.Open(s.urls, opts...)
 }

@@ -101,8 +101,7 @@ func openLockers(ctx context.Context, servers string, out io.Writer) (_ [2]*lock
 		}
 		closers = append(closers, set.Stop)
 		fmt.Fprintln(out, strings.Join(set.Describe(), "\n"))
-		// They were started a moment ago: no lock can have been forgotten.
-		urls, opts = set.URLs(), append(opts, lock.WithRestartQuarantine(0))
+		urls, opts = set.URLs(), append(opts, set.Options()...)
 	}
 	var lockers [2]*lock.Redlock
 	for i, name := range []string{"A", "B"} {

@@ -120,8 +120,7 @@ func redisNodes(ctx context.Context, cfg config, logger *slog.Logger) ([]string,
 	for _, line := range set.Describe() {
 		logger.Info(line)
 	}
-	// Nobody can have held a lock on these nodes before: they may vote at once.
-	return set.URLs(), append(options, lock.WithRestartQuarantine(0)), set.Stop, nil
+	return set.URLs(), append(options, set.Options()...), set.Stop, nil
 }
 
 // canLock takes a lock of its own, without the decorators: a check is no traffic.

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
 
@@ -35,7 +38,8 @@ type Set struct {
 	pids  []int
 }
 
-// Start starts n nodes. On error none is left behind.
+// Start starts n nodes and vouches for them, as whoever sets up nodes may do: nobody
+// can have held a lock on them, so they may vote at once. On error none is left behind.
 func Start(ctx context.Context, n int) (*Set, error) {
 	if redisproc.Available() != nil {
 		return startEmbedded(n)
@@ -48,7 +52,29 @@ func Start(ctx context.Context, n int) (*Set, error) {
 	for _, s := range servers {
 		set.nodes, set.pids = append(set.nodes, s), append(set.pids, s.PID())
 	}
+	if err := set.vouch(ctx); err != nil {
+		return nil, errors.Join(err, set.Stop())
+	}
 	return set, nil
+}
+
+func (s *Set) vouch(ctx context.Context) error {
+	clients := make([]redis.UniversalClient, len(s.nodes))
+	for i, n := range s.nodes {
+		c := redis.NewClient(&redis.Options{Addr: n.Addr(), ContextTimeoutEnabled: true, DisableIdentity: true})
+		defer c.Close()
+		clients[i] = c
+	}
+	return lock.Vouch(ctx, clients)
+}
+
+// Options is what a lock on these nodes needs besides their URLs. Embedded nodes say
+// nothing of themselves that could be examined; they cannot restart without this process.
+func (s *Set) Options() []lock.Option {
+	if s.Embedded() {
+		return []lock.Option{lock.WithoutGuard()}
+	}
+	return nil
 }
 
 // Nodes returns the nodes in a fixed order.

@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
 
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
 
@@ -84,6 +85,32 @@ func TestKeysExpireByThemselves(t *testing.T) {
 			}
 			for client.Exists(t.Context(), "k").Val() != 0 {
 				time.Sleep(time.Millisecond)
+			}
+		})
+	}
+}
+
+// TestNodesVoteAtOnce: three nodes that nobody vouched for, or that cannot be examined,
+// would not.
+func TestNodesVoteAtOnce(t *testing.T) {
+	embedded, err := startEmbedded(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	started, err := Start(t.Context(), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, set := range map[string]*Set{"embedded": embedded, "started": started} {
+		t.Run(kind, func(t *testing.T) {
+			defer set.Stop()
+			l, err := lock.Open(set.URLs(), append(set.Options(), lock.WithNodeTimeout(2*time.Second))...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			if err := lock.Do(t.Context(), l, "order:1001", func(context.Context, lock.Lease) error { return nil }, lock.NoWait()); err != nil {
+				t.Error(err)
 			}
 		})
 	}
