@@ -67,6 +67,7 @@ func checkDependencies(t *testing.T, s stack, svc service) {
 			t.Errorf("depends on %s, which there is not", name)
 		case d.Condition == "service_healthy" && other.Healthcheck == nil:
 			t.Errorf("%s never becomes healthy: it has no healthcheck", name)
+		case d.Condition == "service_completed_successfully" && name == "init":
 		case d.Condition != "service_healthy" && d.Condition != "service_started":
 			t.Errorf("condition %q", d.Condition)
 		}
@@ -136,7 +137,7 @@ func TestAddresses(t *testing.T) {
 			}
 		}
 	}
-	want := slices.DeleteFunc(slices.Sorted(maps.Keys(s.Services)), func(name string) bool { return name == "grafana" || name == "load" })
+	want := slices.DeleteFunc(slices.Sorted(maps.Keys(s.Services)), func(name string) bool { return name == "grafana" || name == "load" || name == "init" })
 	if got := slices.Sorted(maps.Keys(found)); !slices.Equal(got, want) {
 		t.Errorf("addresses of %v were found, not of %v", got, want)
 	}
@@ -155,7 +156,7 @@ func TestFlags(t *testing.T) {
 			t.Errorf("%s would not mind a flag that is misspelt", name)
 		}
 	}
-	if len(s.own()) != 4 {
+	if len(s.own()) != 5 {
 		t.Errorf("%d services are built here", len(s.own()))
 	}
 }
@@ -165,7 +166,7 @@ func TestFlags(t *testing.T) {
 func TestVariables(t *testing.T) {
 	s := loadStack(t)
 	documented := map[string]string{
-		"lockscope": run(t, programs+"lockscope", "serve", "--help").out,
+		"lockscope": run(t, programs+"lockscope", "serve", "--help").out + run(t, programs+"lockscope", "init", "--help").out,
 		"service":   run(t, programs+"service", "-h").out + read(t, root+"/exporter/otlp/doc.go"),
 	}
 	for name, svc := range s.own() {
@@ -185,8 +186,10 @@ func TestRedlock(t *testing.T) {
 	for name, svc := range s.Services {
 		if strings.HasPrefix(svc.Image, "redis:") {
 			urls = append(urls, "redis://"+name+":6379")
-			if d := s.Services["orders-1"].DependsOn[name]; d.Condition != "service_healthy" {
-				t.Errorf("orders-1 does not wait for %s", name)
+			for _, waits := range []string{"orders-1", "orders-2", "init", "lockscope"} {
+				if d := s.Services[waits].DependsOn[name]; d.Condition != "service_healthy" {
+					t.Errorf("%s does not wait for %s", waits, name)
+				}
 			}
 		}
 	}
@@ -194,7 +197,14 @@ func TestRedlock(t *testing.T) {
 	if got := strings.Join(urls, ","); len(urls) != 5 || got != s.Nodes {
 		t.Errorf("%q, not %q", got, s.Nodes)
 	}
-	for name, variable := range map[string]string{"orders-1": "REDIS_URLS", "orders-2": "REDIS_URLS", "lockscope": "LOCKSCOPE_REDIS"} {
+	for _, locks := range []string{"orders-1", "orders-2"} {
+		if d := s.Services[locks].DependsOn["init"]; d.Condition != "service_completed_successfully" {
+			t.Errorf("%s may lock before the nodes are vouched for", locks)
+		}
+	}
+	for name, variable := range map[string]string{
+		"orders-1": "REDIS_URLS", "orders-2": "REDIS_URLS", "lockscope": "LOCKSCOPE_REDIS", "init": "LOCKSCOPE_REDIS",
+	} {
 		if got := s.Services[name].Environment[variable]; got != s.Nodes {
 			t.Errorf("%s: %s=%q", name, variable, got)
 		}

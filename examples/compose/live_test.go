@@ -36,6 +36,7 @@ func startFleet(t *testing.T) *fleet {
 	for i, address := range addresses(f.redis) {
 		f.here[fmt.Sprintf("redis-%d:6379", i+1)] = address
 	}
+	f.init()
 	for _, name := range []string{"orders-1", "orders-2"} {
 		p := f.own(name)
 		f.orders = append(f.orders, p)
@@ -48,6 +49,17 @@ func startFleet(t *testing.T) *fleet {
 	f.startAlertmanager()
 	f.startPrometheus()
 	return f
+}
+
+// init runs the one-shot service, as at each start of the stack, and returns what it says.
+func (f *fleet) init() string {
+	f.t.Helper()
+	p := f.own("init")
+	<-p.done
+	if status := p.cmd.ProcessState.ExitCode(); status != 0 {
+		f.t.Fatalf("init: exit %d: nothing that depends on it would start\n%s", status, p.text())
+	}
+	return p.text()
 }
 
 // bare is the host:port of a URL.

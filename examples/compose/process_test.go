@@ -78,9 +78,14 @@ func (p *process) terminate() {
 // await polls until done. If that takes too long, it shows what the process said.
 func (p *process) await(what string, done func() bool) {
 	p.t.Helper()
-	for deadline := time.Now().Add(patience); !done(); time.Sleep(20 * time.Millisecond) {
+	p.awaitFor(patience, what, done)
+}
+
+func (p *process) awaitFor(limit time.Duration, what string, done func() bool) {
+	p.t.Helper()
+	for deadline := time.Now().Add(limit); !done(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			p.t.Fatalf("%s: not within %v; %s said\n%s", what, patience, p.cmd.Path, last(p.text(), 5000))
+			p.t.Fatalf("%s: not within %v; %s said\n%s", what, limit, p.cmd.Path, last(p.text(), 5000))
 		}
 	}
 }

@@ -54,7 +54,11 @@ func TestRedisConfig(t *testing.T) {
 // TestDoctor: the only thing that doctor has to say against five such servers is that
 // they are on one machine. It judges no latency: tests share theirs with others.
 func TestDoctor(t *testing.T) {
-	o := run(t, programs+"lockscope", "doctor", "--redis="+strings.Join(addresses(nodes(t, loadStack(t))), ","),
+	list := "--redis=" + strings.Join(addresses(nodes(t, loadStack(t))), ",")
+	if o := run(t, programs+"lockscope", "init", list); o.status != 0 {
+		t.Fatalf("init: exit %d\n%s%s", o.status, o.out, o.err)
+	}
+	o := run(t, programs+"lockscope", "doctor", list,
 		"--for=100ms", "--node-timeout=10s", "--ttl=1h", "-o", "json")
 	var report struct {
 		Status  string

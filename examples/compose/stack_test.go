@@ -19,6 +19,7 @@ type stack struct {
 	Redis       service               `yaml:"x-redis"`
 	Own         service               `yaml:"x-own"`
 	AfterRedis  map[string]dependency `yaml:"x-after-redis"`
+	AfterInit   map[string]dependency `yaml:"x-after-init"`
 	Orders      service               `yaml:"x-orders"`
 }
 
