@@ -20,6 +20,7 @@ var commands = map[string][]string{
 		"--fail-on", "--confirm-after", "--repair", "--yes", "--deadline", "--page-size", "--pause", "--checks"},
 	"serve":  {"--redis", "--prefix", "--pattern", "--max-ttl", "--max-hold", "--interval", "--elect", "--deadline", "--page-size", "--pause", "--checks"},
 	"doctor": {"--redis", "--output", "--for", "--ttl", "--node-timeout", "--acl-user"},
+	"init":   {"--redis", "--output", "--max-ttl", "--if-new"},
 	"list":   {"--redis", "--output"},
 }
 
