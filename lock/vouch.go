@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -149,11 +150,17 @@ func (v *voucher) unused(ctx context.Context, n *vouchedNode) error {
 	keys := n.conn.Scan(ctx, 0, "lockscope:*", 1000).Iterator()
 	for keys.Next(ctx) {
 		if key := keys.Val(); key != guard.LifeKey {
-			return fmt.Errorf("%w: it has %q, so it was used for locks before: it votes by itself once its quarantine is over",
-				ErrNotNew, strings.ToValidUTF8(key, "?"))
+			return fmt.Errorf("%w: it has keys %s, so it was used for locks before: it votes by itself once its quarantine is over",
+				ErrNotNew, kindOf(key))
 		}
 	}
 	return keys.Err()
+}
+
+// kindOf is the part of a key that says what is there. The rest may name an owner's token.
+func kindOf(key string) string {
+	parts := strings.SplitN(key, ":", 3)
+	return strconv.Quote(strings.Join(parts[:min(len(parts), 2)], ":") + ":...")
 }
 
 // replaceMarker sets the marker to ARGV[2], or deletes it if that is empty, where it
