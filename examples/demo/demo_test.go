@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"regexp"
@@ -103,40 +104,43 @@ func wantLines(t *testing.T, out string, patterns ...string) {
 }
 
 // wholeStory is what a run without interruption shows, on either kind of nodes.
-var wholeStory = []string{
-	`^ +\d\.\d+s +\d+ +\d+ +\d`,
-	`PLANT .*lock:legacy-import`,
-	`HELD .*"legacy-import" is held by an unknown owner and never expires`,
-	`PAUSE .*node 127\.0\.0\.1:\d+ hangs`,
-	`CRASH .*importer-1 vanishes holding order:1001`,
-	`GRANT .*order:1001 to `,
-	`PAUSE .*3 of 5 nodes hang`,
-	`LOST .*report:daily is told after`,
-	`GRANT .*report:daily to .* a higher fencing token`,
-	`^order:1001 +[1-9]\d* .* +[1-9]\d* +0 +yes$`,
-	`^report:daily +[1-9]\d* .* 1 +yes$`,
-	`^all +[1-9]\d* .* +[1-9]\d* +1 +yes$`,
-	`^key without TTL +legacy-import`,
-	`^paused node +one of 5 hung .* [1-9]\d* meanwhile`,
-	`^crashed holder .*waited for it: [a-z]`,
-	`^majority paused .*lock: lease lost`,
-	`^scanner +lock:legacy-import never expires, on 5 nodes`,
-	`^live page http://127\.0\.0\.1:\d+/debug/locks`,
-	`never two holders, every fencing token higher`,
+func wholeStory(nodes int) []string {
+	return []string{
+		`^ +\d\.\d+s +\d+ +\d+ +\d`,
+		`PLANT .*lock:legacy-import`,
+		`HELD .*"legacy-import" is held by an unknown owner and never expires`,
+		`PAUSE .*node 127\.0\.0\.1:\d+ hangs`,
+		`CRASH .*importer-1 vanishes holding order:1001`,
+		`GRANT .*order:1001 to `,
+		fmt.Sprintf(`PAUSE .*%d of %d nodes hang`, nodes/2+1, nodes),
+		`LOST .*report:daily is told after`,
+		`GRANT .*report:daily to .* a higher fencing token`,
+		`^order:1001 +[1-9]\d* .* +[1-9]\d* +0 +yes$`,
+		`^report:daily +[1-9]\d* .* 1 +yes$`,
+		`^all +[1-9]\d* .* +[1-9]\d* +1 +yes$`,
+		`^key without TTL +legacy-import`,
+		fmt.Sprintf(`^paused node +one of %d hung .* [1-9]\d* meanwhile`, nodes),
+		`^crashed holder .*waited for it: [a-z]`,
+		`^majority paused .*lock: lease lost`,
+		fmt.Sprintf(`^scanner +lock:legacy-import never expires, on %d nodes`, nodes),
+		`^live page http://127\.0\.0\.1:\d+/debug/locks`,
+		`never two holders, every fencing token higher`,
+	}
 }
 
 func TestDemo(t *testing.T) {
 	out := demo(t, "", nil)
-	wantLines(t, out, wholeStory...)
+	wantLines(t, out, wholeStory(5)...)
 	if real := strings.Contains(out, "5 redis-server processes"); real != (redisproc.Available() == nil) {
 		t.Errorf("real servers: %v", real)
 	}
 }
 
+// TestDemoEmbedded has fewer nodes and more time: those that are part of a process
+// under the race detector are slow.
 func TestDemoEmbedded(t *testing.T) {
-	// Nodes that are part of a process under the race detector are slow.
-	out := demo(t, "", []string{"LOCKSCOPE_REDIS_SERVER=/does/not/exist"}, "-for", "20s", "-node-timeout", "500ms")
-	wantLines(t, out, append(wholeStory, `^5 embedded nodes`, `no redis-server was found`)...)
+	out := demo(t, "", []string{"LOCKSCOPE_REDIS_SERVER=/does/not/exist"}, "-nodes", "3", "-for", "20s", "-node-timeout", "500ms")
+	wantLines(t, out, append(wholeStory(3), `^3 embedded nodes`, `no redis-server was found`)...)
 }
 
 // TestDemoInterrupted interrupts a pause, a crash and a hung majority.
