@@ -101,7 +101,9 @@ func duties() []duty {
 		return s.admin.Exists(context.Background(), "lock:leak", "lock:redisson").Val() == 0
 	}
 	expiring := func(s server) bool { return s.admin.PTTL(context.Background(), "lock:leak").Val() > 0 }
-	vouched := func(s server) bool { return strings.HasPrefix(s.admin.Get(context.Background(), "lockscope:life").Val(), "vouched|") }
+	vouched := func(s server) bool {
+		return strings.HasPrefix(s.admin.Get(context.Background(), "lockscope:life").Val(), "vouched|")
+	}
 	return []duty{
 		{"lockscope-init", []string{"init"}, 0, "vouched for 1 node", vouched},
 		{"lockscope-scan", []string{"scan", "--confirm-after=10ms"}, 1, "lock:leak", nil},
