@@ -105,6 +105,19 @@ func TestRealVouch(t *testing.T) {
 
 const secretForTest = "0123456789abcdef0123456789abcdef"
 
+// TestRealVouchGoesOn where one was cut short: between the rounds a user turned out to lack a right on one node.
+func TestRealVouchGoesOn(t *testing.T) {
+	t.Parallel()
+	f := startNodes(t, 3)
+	runACL(t, f.admin[2], "ACL SETUSER default -eval")
+	err := lock.Vouch(t.Context(), f.clients())
+	wantText(t, err, f.servers[2].Addr(), "NOPERM")
+	runACL(t, f.admin[2], "ACL SETUSER default +eval")
+	must(t, f.admin[2].Del(t.Context(), "lockscope:life").Err()) // it would end by itself after a minute
+	must(t, lock.Vouch(t.Context(), f.clients()))
+	must(t, acquire(t, guardedLocker(t, f.clients()), "job", lock.NoWait()).Release(t.Context()))
+}
+
 // TestRealVouchRefuses whatever is not a whole set of new nodes, and marks none of them.
 func TestRealVouchRefuses(t *testing.T) {
 	t.Parallel()

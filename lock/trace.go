@@ -113,8 +113,8 @@ type NodeEnd struct {
 
 // NodeRestart says that another server process answers for a node than before, or
 // one that is so young that locks may have been valid when it began. It may have
-// forgotten them. It is told once for each restart that this process notices, with
-// the first vote after it.
+// forgotten them. It is told once for each restart that a locker notices, with the
+// first vote after it that has a trace.
 type NodeRestart struct {
 	Node      string
 	Witnessed bool          // another process had answered before; else this one was young when it was first met

@@ -31,7 +31,8 @@ const vouchTTL = time.Minute
 // otherwise Vouch fails, nothing is vouched for, and its error names every node that
 // stood in the way, with [ErrNotNew] where it was used before. The nodes are marked
 // in two rounds; a node that restarts between them is not vouched for. Where all
-// nodes have been vouched for already, Vouch does nothing and returns nil.
+// nodes have been vouched for already, Vouch does nothing and returns nil; where only
+// some have, and none was used since, it goes on where it was cut short.
 //
 // The nodes are given as to [New]. ctx bounds the whole; if it ends, or a node fails,
 // between the rounds, some nodes may have been vouched for, which is safe, and the
@@ -60,7 +61,11 @@ func Vouch(ctx context.Context, nodes []redis.UniversalClient) error {
 		v.takeBack(ctx)
 		return v.failed(err)
 	}
-	return v.failed(v.each(ctx, v.confirm))
+	err = v.each(ctx, v.confirm)
+	if err != nil {
+		v.takeBack(ctx)
+	}
+	return v.failed(err)
 }
 
 // voucher is one Vouch.
@@ -75,6 +80,8 @@ type vouchedNode struct {
 	name, runID, life string
 	conn              *redis.Conn
 }
+
+func (n *vouchedNode) vouched() bool { return guard.VouchedFor(n.life, n.runID) }
 
 func (v *voucher) each(ctx context.Context, do func(context.Context, *vouchedNode) error) error {
 	var errs []error
@@ -121,7 +128,7 @@ func (v *voucher) distinct() error {
 // done reports that every node, as it runs now, was vouched for already.
 func (v *voucher) done() bool {
 	for _, n := range v.nodes {
-		if !guard.VouchedFor(n.life, n.runID) {
+		if !n.vouched() {
 			return false
 		}
 	}
@@ -130,6 +137,9 @@ func (v *voucher) done() bool {
 
 // mark is the first round: no other vouch is under way, and this server is there.
 func (v *voucher) mark(ctx context.Context, n *vouchedNode) error {
+	if n.vouched() {
+		return nil // by a vouch that did not come to its end
+	}
 	marker := guard.Vouching(n.runID, v.nonce)
 	set, err := n.conn.SetNX(ctx, guard.LifeKey, marker, vouchTTL).Result()
 	if err != nil || set {
@@ -173,6 +183,9 @@ return 1`
 
 // confirm is the second round: nothing has happened to the server since the first.
 func (v *voucher) confirm(ctx context.Context, n *vouchedNode) error {
+	if n.vouched() {
+		return nil
+	}
 	from, to := guard.Vouching(n.runID, v.nonce), guard.Vouched(n.runID, v.nonce)
 	replaced, err := n.conn.Eval(ctx, replaceMarker, []string{guard.LifeKey}, from, to).Int()
 	if err != nil || replaced == 1 {
