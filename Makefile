@@ -33,7 +33,7 @@ test: vet ## Install what is missing if possible, vet, and run all tests with th
 	@# The race detector hides what is allocated, and makes the simulation seven times slower: it runs fewer histories above, and all
 	@# of them here; those with a planted defect only here.
 	$(GO) test -count=1 -run 'Cost$$' ./instrument ./exporter/live
-	@$(STRICT) $(GO) test -count=1 -timeout 10m -run 'TestSimulation($$|Notices)' -v ./lock/locktest | grep -E ' histories |^(---|ok|FAIL|PASS)'
+	@$(STRICT) $(GO) test -count=1 -timeout 10m -run 'TestSimulation($$|Notices|Open)' -v ./lock/locktest | grep -E ' histories |^(---|ok|FAIL|PASS)'
 
 .PHONY: vet
 vet: deps ## Check formatting and run go vet.

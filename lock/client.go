@@ -64,7 +64,7 @@ func deriveStandalone(given *redis.Client, c *config, onConnect func(context.Con
 	var watch *masterWatch
 	if opt.Addr == sentinelAddr {
 		d.address = ""
-		watch = newMasterWatch(d.dials.connect, c.clock)
+		watch = newMasterWatch(d.dials.connect, c.clock, c.nodeTimeout)
 		opt.Dialer = watch.connect
 	} else if opt.DB != 0 {
 		d.name += "/" + strconv.Itoa(opt.DB)

@@ -80,6 +80,28 @@ func TestRealSentinelSwitchesMaster(t *testing.T) {
 	must(t, after.Release(t.Context()))
 }
 
+// TestRealSentinelsHang: locks go on with the master that is known while nobody says who it is.
+func TestRealSentinelsHang(t *testing.T) {
+	t.Parallel()
+	f := startNodes(t, 2)
+	sentinel, err := redisproc.StartSentinel(t.Context(), f.servers[0], f.servers[1])
+	must(t, err)
+	t.Cleanup(func() { must(t, sentinel.Stop()) })
+	given := redis.NewFailoverClient(&redis.FailoverOptions{
+		MasterName: redisproc.MasterName, SentinelAddrs: []string{sentinel.Addr()}, DialTimeout: time.Second, ReadTimeout: time.Second,
+	})
+	t.Cleanup(func() { must(t, given.Close()) })
+	l := newLocker(t, []redis.UniversalClient{given})
+	must(t, acquire(t, l, "job").Release(t.Context()))
+	must(t, sentinel.Pause())
+	defer func() { must(t, sentinel.Resume()) }()
+	for end := time.Now().Add(3 * askAgain); time.Now().Before(end); {
+		lease, err := l.Acquire(t.Context(), "job", lock.NoWait(), lock.TTL(longTTL))
+		must(t, err)
+		must(t, lease.Release(t.Context()))
+	}
+}
+
 // askAgain is a little more than how long the sentinels' word is believed.
 const askAgain = 1100 * time.Millisecond
 

@@ -35,8 +35,9 @@ func (c *masterClient) Process(ctx context.Context, cmd redis.Cmder) error {
 
 // masterWatch knows the connections of one Sentinel client, and where they lead.
 type masterWatch struct {
-	dial  dialer // asks the sentinels, and connects to the master they name
-	clock Clock
+	dial     dialer // asks the sentinels, and connects to the master they name
+	clock    Clock
+	patience time.Duration // how much of a command's time may go to asking
 
 	mu      sync.Mutex
 	master  string // remote address of the last connection made
@@ -45,8 +46,10 @@ type masterWatch struct {
 	conns   map[*masterConn]struct{}
 }
 
-func newMasterWatch(dial dialer, clock Clock) *masterWatch {
-	return &masterWatch{dial: dial, clock: clock, doubted: true, conns: make(map[*masterConn]struct{})}
+func newMasterWatch(dial dialer, clock Clock, nodeTimeout time.Duration) *masterWatch {
+	return &masterWatch{
+		dial: dial, clock: clock, patience: nodeTimeout / 2, doubted: true, conns: make(map[*masterConn]struct{}),
+	}
 }
 
 // connect is the dialer given to go-redis.
@@ -67,8 +70,8 @@ func (w *masterWatch) connect(ctx context.Context, network, addr string) (net.Co
 }
 
 // check connects to the master, if that is due, only to see who it is. Where that
-// fails, the connections there are go on: sentinels that are down must not take the
-// locks with them.
+// fails, the connections there are go on: sentinels that are down or hang must not
+// take the locks with them.
 func (w *masterWatch) check(ctx context.Context) {
 	w.mu.Lock()
 	now := w.clock()
@@ -81,6 +84,8 @@ func (w *masterWatch) check(ctx context.Context) {
 	if !due {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, w.patience)
+	defer cancel()
 	conn, err := w.dial(ctx, "tcp", sentinelAddr)
 	if err != nil {
 		return

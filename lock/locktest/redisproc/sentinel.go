@@ -113,3 +113,9 @@ func (s *Sentinel) Addr() string { return s.server.Addr() }
 
 // Stop stops the sentinel, not the servers it watches, like [Server.Stop].
 func (s *Sentinel) Stop() error { return s.server.Stop() }
+
+// Pause stops the sentinel like [Server.Pause].
+func (s *Sentinel) Pause() error { return s.server.Pause() }
+
+// Resume lets a paused sentinel go on.
+func (s *Sentinel) Resume() error { return s.server.Resume() }
