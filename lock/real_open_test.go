@@ -67,8 +67,17 @@ func TestRealOpenSnapshotRestoredInPlace(t *testing.T) {
 	f, held := twoOfThree(t)
 	other := guardedLocker(t, f.clients())
 	must(t, acquire(t, other, "warm-up").Release(t.Context()))
-	// What DEBUG RELOAD, or a snapshot of a virtual machine, brings back: the time before the lock.
-	must(t, f.admin[1].Del(t.Context(), "lock:job").Err())
+	// What was there before the lock is back, and the lock is not.
+	snapshot := make(map[string]string)
+	for _, key := range f.admin[1].Keys(t.Context(), "*").Val() {
+		if key != "lock:job" {
+			snapshot[key] = f.admin[1].Dump(t.Context(), key).Val()
+		}
+	}
+	must(t, f.admin[1].FlushAll(t.Context()).Err())
+	for key, value := range snapshot {
+		must(t, f.admin[1].Restore(t.Context(), key, 0, value).Err())
+	}
 	wantTwoLeases(t, held, acquire(t, other, "job", lock.TTL(longTTL)))
 }
 

@@ -20,10 +20,11 @@ import (
 
 // TestSimulationOnRedisClient is the simulation with nothing of the lock replaced:
 // the real go-redis client sends the real Lua scripts, over connections in memory
-// that are cut at random, to servers that run them, all in the fake time of a
-// bubble. It is slower and knows fewer faults than TestSimulation.
+// that are cut at random, to servers that run them and are looked at by the guard, all
+// in the fake time of a bubble. Servers restart without their data. It is slower and
+// knows fewer faults than TestSimulation.
 func TestSimulationOnRedisClient(t *testing.T) {
-	count := 200
+	count := 100
 	if raceEnabled || testing.Short() {
 		count = 40
 	}
@@ -46,7 +47,7 @@ func TestSimulationOnRedisClient(t *testing.T) {
 
 // redisHistory lets a history happen on three miniredis servers.
 func redisHistory(t *testing.T, seed uint64) *history {
-	p := newPlan(seed, scope{nodes: []int{3}, noWipes: true, resources: 1})
+	p := newPlan(seed, scope{nodes: []int{3}, losses: []faultKind{wiped}, resources: 1})
 	h := &history{plan: p, began: time.Now(), logs: make(map[string]*acquireLog), regs: []*register{new(register)}}
 	var servers []*miniServer
 	for i := range p.rates {
@@ -62,7 +63,7 @@ func redisHistory(t *testing.T, seed uint64) *history {
 			nodes, clients = append(nodes, given), append(clients, given)
 		}
 		var err error
-		c.redis, err = lock.New(nodes, lock.WithoutGuard(), lock.WithInstance(fmt.Sprintf("c%d", i)),
+		c.redis, err = lock.New(nodes, lock.WithInstance(fmt.Sprintf("c%d", i)),
 			lock.WithClock(func() time.Duration { return time.Since(h.began) }),
 			lock.WithMaxTTL(simMaxTTL), lock.WithDefaults(lock.TTL(simMaxTTL)), lock.WithPollInterval(p.clients[i].poll))
 		if err != nil {
@@ -74,6 +75,12 @@ func redisHistory(t *testing.T, seed uint64) *history {
 	stop := make(chan struct{})
 	for i, s := range servers {
 		cuts.Go(func() { s.cutConnections(rand.New(rand.NewPCG(seed, uint64(i))), stop) })
+		work.Go(func() {
+			for _, f := range p.nodes[i] {
+				time.Sleep(f.after)
+				s.restartEmpty()
+			}
+		})
 	}
 	for i, c := range p.clients {
 		for w, ops := range c.workers {
@@ -83,6 +90,7 @@ func redisHistory(t *testing.T, seed uint64) *history {
 	work.Wait()
 	close(stop)
 	cuts.Wait()
+	time.Sleep(simQuarantine + 2*time.Second) // a guard believes no part of the second it cannot see
 	h.checkLiveness()
 	time.Sleep(2 * time.Second)
 	for i, s := range servers {
@@ -114,6 +122,8 @@ type miniServer struct {
 
 	mu      sync.Mutex
 	now     time.Time // how far keys have aged
+	started time.Time
+	run     int // restarts
 	conns   []net.Conn
 	seed    uint64 // 0: connections no longer break by themselves
 	dialled int
@@ -121,7 +131,7 @@ type miniServer struct {
 }
 
 func newMiniServer(t *testing.T, seed uint64) *miniServer {
-	s := &miniServer{redis: miniredis.NewMiniRedis(), now: time.Now(), seed: seed}
+	s := &miniServer{redis: miniredis.NewMiniRedis(), now: time.Now(), started: time.Now().Add(-time.Hour), seed: seed}
 	conn, err := s.redis.Dial() // starts it
 	if err != nil {
 		t.Fatal(err)
@@ -129,13 +139,34 @@ func newMiniServer(t *testing.T, seed uint64) *miniServer {
 	_ = conn.Close()
 	// TIME follows the bubble's clock; TTLs must be told how much of it has passed.
 	// Commands that scripts call come through here too, with the server locked.
-	s.redis.Server().SetPreHook(func(_ *server.Peer, cmd string, _ ...string) bool {
-		if cmd == "EVAL" || cmd == "EVALSHA" {
+	s.redis.Server().SetPreHook(func(p *server.Peer, cmd string, _ ...string) bool {
+		switch cmd {
+		case "EVAL", "EVALSHA":
 			s.age()
+		case "INFO": // miniredis does not say who it is
+			p.WriteBulk(s.info())
+			return true
 		}
 		return false
 	})
 	return s
+}
+
+func (s *miniServer) info() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return fmt.Sprintf("run_id:%p.%d\r\nuptime_in_seconds:%d\r\nrole:master\r\n",
+		s, s.run, time.Now().Unix()-s.started.Unix())
+}
+
+// restartEmpty is a restart that loses everything.
+func (s *miniServer) restartEmpty() {
+	s.mu.Lock()
+	s.run++
+	s.started = time.Now()
+	s.mu.Unlock()
+	s.cut(false) // what comes on a connection of before must not meet the new process
+	s.redis.FlushAll()
 }
 
 func (s *miniServer) age() {
