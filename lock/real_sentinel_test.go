@@ -11,18 +11,29 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
 
-// TestRealSentinelFailover has a master and its replica as the one node, found through a sentinel.
-func TestRealSentinelFailover(t *testing.T) {
-	t.Parallel()
+// startSentinel starts a master, its replica, and a sentinel that watches them.
+func startSentinel(t *testing.T) (*realNodes, *redisproc.Sentinel) {
+	t.Helper()
 	f := startNodes(t, 2)
 	sentinel, err := redisproc.StartSentinel(t.Context(), f.servers[0], f.servers[1])
 	must(t, err)
 	t.Cleanup(func() { must(t, sentinel.Stop()) })
-	given := redis.NewFailoverClient(&redis.FailoverOptions{
-		MasterName: redisproc.MasterName, SentinelAddrs: []string{sentinel.Addr()},
+	return f, sentinel
+}
+
+func failoverClient(t *testing.T, s *redisproc.Sentinel) *redis.Client {
+	c := redis.NewFailoverClient(&redis.FailoverOptions{
+		MasterName: redisproc.MasterName, SentinelAddrs: []string{s.Addr()}, DialTimeout: time.Second, ReadTimeout: time.Second,
 	})
-	t.Cleanup(func() { must(t, given.Close()) })
-	l := newLocker(t, []redis.UniversalClient{given})
+	t.Cleanup(func() { must(t, c.Close()) })
+	return c
+}
+
+// TestRealSentinelFailover has a master and its replica as the one node, found through a sentinel.
+func TestRealSentinelFailover(t *testing.T) {
+	t.Parallel()
+	f, sentinel := startSentinel(t)
+	l := newLocker(t, []redis.UniversalClient{failoverClient(t, sentinel)})
 
 	lease := acquire(t, l, "job", lock.TTL(longTTL))
 	if len(f.keys("lock:job", 0)) != 1 {
@@ -35,6 +46,7 @@ func TestRealSentinelFailover(t *testing.T) {
 
 	f.kill(0)
 	var again lock.Lease
+	var err error
 	eventually(t, 15*time.Second, "the lock works on the new master", func() bool {
 		again, err = l.Acquire(t.Context(), "job", lock.NoWait(), lock.TTL(longTTL))
 		return err == nil
@@ -50,15 +62,8 @@ func TestRealSentinelFailover(t *testing.T) {
 // old connections until the sentinels have told it. Ours must not be among them: what is locked there, nobody else sees.
 func TestRealSentinelSwitchesMaster(t *testing.T) {
 	t.Parallel()
-	f := startNodes(t, 2)
-	sentinel, err := redisproc.StartSentinel(t.Context(), f.servers[0], f.servers[1])
-	must(t, err)
-	t.Cleanup(func() { must(t, sentinel.Stop()) })
-	given := redis.NewFailoverClient(&redis.FailoverOptions{
-		MasterName: redisproc.MasterName, SentinelAddrs: []string{sentinel.Addr()},
-	})
-	t.Cleanup(func() { must(t, given.Close()) })
-	l := newLocker(t, []redis.UniversalClient{given})
+	f, sentinel := startSentinel(t)
+	l := newLocker(t, []redis.UniversalClient{failoverClient(t, sentinel)})
 	before, err := l.Acquire(t.Context(), "before", lock.TTL(longTTL), lock.NoRenew())
 	must(t, err)
 
@@ -83,15 +88,8 @@ func TestRealSentinelSwitchesMaster(t *testing.T) {
 // TestRealSentinelsHang: locks go on with the master that is known while nobody says who it is.
 func TestRealSentinelsHang(t *testing.T) {
 	t.Parallel()
-	f := startNodes(t, 2)
-	sentinel, err := redisproc.StartSentinel(t.Context(), f.servers[0], f.servers[1])
-	must(t, err)
-	t.Cleanup(func() { must(t, sentinel.Stop()) })
-	given := redis.NewFailoverClient(&redis.FailoverOptions{
-		MasterName: redisproc.MasterName, SentinelAddrs: []string{sentinel.Addr()}, DialTimeout: time.Second, ReadTimeout: time.Second,
-	})
-	t.Cleanup(func() { must(t, given.Close()) })
-	l := newLocker(t, []redis.UniversalClient{given})
+	_, sentinel := startSentinel(t)
+	l := newLocker(t, []redis.UniversalClient{failoverClient(t, sentinel)})
 	must(t, acquire(t, l, "job").Release(t.Context()))
 	must(t, sentinel.Pause())
 	defer func() { must(t, sentinel.Resume()) }()
@@ -108,19 +106,12 @@ const askAgain = 1100 * time.Millisecond
 // TestRealSentinelOneMasterIsOneNode: three clients of one master, which go-redis calls all by one name, are no quorum.
 func TestRealSentinelOneMasterIsOneNode(t *testing.T) {
 	t.Parallel()
-	f := startNodes(t, 2)
-	sentinel, err := redisproc.StartSentinel(t.Context(), f.servers[0], f.servers[1])
-	must(t, err)
-	t.Cleanup(func() { must(t, sentinel.Stop()) })
+	f, sentinel := startSentinel(t)
 	var clients []redis.UniversalClient
 	for range 3 {
-		c := redis.NewFailoverClient(&redis.FailoverOptions{
-			MasterName: redisproc.MasterName, SentinelAddrs: []string{sentinel.Addr()},
-		})
-		t.Cleanup(func() { must(t, c.Close()) })
-		clients = append(clients, c)
+		clients = append(clients, failoverClient(t, sentinel))
 	}
-	_, err = lock.New(clients)
+	_, err := lock.New(clients)
 	wantErr(t, err, lock.ErrInvalidNode, lock.ErrDuplicateNode)
 	wantText(t, err, "FailoverClient", "WithNodeNames")
 	_, err = lock.New(clients, lock.WithNodeNames("a", "b", "a"))
