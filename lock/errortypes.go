@@ -143,7 +143,8 @@ const (
 
 // ReleaseError is a release that found no lease to release, or could not tell.
 // For Unknown it matches the error of the context that cut the waiting short, if one
-// did, and otherwise [ErrNoQuorum]. It matches [ErrNotHeld] for Expired, for NotOwner
+// did, and [ErrNoQuorum] unless that was before a quorum's answers were out of reach.
+// It matches [ErrNotHeld] for Expired, for NotOwner
 // and whenever the lease had been lost before.
 type ReleaseError struct {
 	Resource string
@@ -152,6 +153,8 @@ type ReleaseError struct {
 	Unknown  int   // nodes that did not answer; their key ends with its TTL at the latest
 	Cut      error // why no more answers were waited for, if the caller's context ended; the release goes on
 	Errors   []*NodeError
+
+	spared bool // the nodes that were not given the time to answer could have been a quorum
 }
 
 func (e *ReleaseError) Error() string {
@@ -181,10 +184,10 @@ func (e *ReleaseError) Unwrap() []error {
 	if e.Lost || e.Outcome != Unknown {
 		all = append(all, ErrNotHeld)
 	}
-	switch {
-	case e.Outcome == Unknown && e.Cut != nil:
+	if e.Cut != nil {
 		all = append(all, e.Cut)
-	case e.Outcome == Unknown:
+	}
+	if e.Outcome == Unknown && !e.spared {
 		all = append(all, ErrNoQuorum)
 	}
 	for _, err := range e.Errors {

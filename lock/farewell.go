@@ -130,6 +130,7 @@ func (f *farewell) outcome(cut error) (Outcome, error) {
 		return Released, nil
 	default:
 		e.Outcome, e.Cut = Unknown, cut
+		e.spared = cut != nil && !tally{nodes: len(f.errs), failed: f.failed()}.lost()
 	}
 	return e.Outcome, e
 }

@@ -79,6 +79,21 @@ func TestRealCancelledCallsBlameNobody(t *testing.T) {
 	must(t, lease.Release(t.Context()))
 }
 
+// TestRealFailedNodesAreBlamed, though a context ends as well: they had the time to answer.
+func TestRealFailedNodesAreBlamed(t *testing.T) {
+	t.Parallel()
+	f := startNodes(t, 3)
+	lease := acquire(t, f.locker(), "job", lock.TTL(longTTL), lock.NoRenew())
+	f.kill(0, 1)
+	ctx, cancel := context.WithTimeout(t.Context(), nodeTimeout/2) // a refused dial takes no time
+	defer cancel()
+	err := lease.Release(ctx)
+	wantErr(t, err, lock.ErrNoQuorum, context.DeadlineExceeded)
+	if reason := lock.Reason(err); reason != lock.ReasonNoQuorum {
+		t.Errorf("reason %q: %v", reason, err)
+	}
+}
+
 var errWhyForTest = errors.New("user went away")
 
 // TestMaxWaitIsNoDeadline: a wait budget is told apart from the end of the caller's context.

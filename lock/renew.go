@@ -155,7 +155,8 @@ func (l *lease) conclude(r *renewal, start time.Duration, cut error) {
 	case r.tally.held():
 		r.outcome = RenewLost
 		r.err = fmt.Errorf("%w: %d of %d nodes no longer hold %q", ErrLost, r.tally.refused, r.tally.nodes, l.resource)
-	case cut != nil: // what had failed by then decided nothing, and those still silent are not to blame
+	case cut != nil && !tally{nodes: r.tally.nodes, failed: r.tally.failed}.lost():
+		// What had failed by then decided nothing, and those still silent are not to blame.
 		r.outcome = RenewUnknown
 		r.err = fmt.Errorf("lock: extend of %q was cut short with %d of %d nodes having agreed: %w",
 			l.resource, r.tally.granted, r.tally.nodes, errors.Join(append([]error{cut}, asErrors(r.errs)...)...))
@@ -170,6 +171,9 @@ func (l *lease) conclude(r *renewal, start time.Duration, cut error) {
 			}
 		}
 		r.err = e
+		if cut != nil {
+			r.err = fmt.Errorf("%w: %w", cut, e)
+		}
 	}
 }
 
