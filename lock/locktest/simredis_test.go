@@ -26,7 +26,7 @@ import (
 func TestSimulationOnRedisClient(t *testing.T) {
 	count := 100
 	if raceEnabled || testing.Short() {
-		count = 40
+		count = 20
 	}
 	leases, broken := 0, 0
 	began := time.Now()
