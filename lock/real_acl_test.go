@@ -147,6 +147,10 @@ func tryEverything(t *testing.T, f *realNodes, bound time.Duration, user, passwo
 	if err != nil {
 		return err
 	}
+	// Or b could be granted by the node that a has not reached yet.
+	for deadline := time.Now().Add(2 * nodeTimeout); len(f.keys("lock:job", f.all()...)) < len(f.servers) && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
 	waiting := acquireAsync(ctx, b, "job", lock.Fair(), lock.MaxWait(bound))
 	giveUp, stop := context.WithCancel(ctx)
 	leaving := acquireAsync(giveUp, newLocker(t, f.clientsAs(user, password), quarantine), "job")

@@ -164,7 +164,7 @@ func TestScanWrongPassword(t *testing.T) {
 func TestScanHugeValue(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	c := admin(t, s)
-	must(t, c.SetRange(t.Context(), "lock:huge", 512<<20-1, "x").Err())
+	must(t, c.SetRange(t.Context(), "lock:huge", 64<<20-1, "x").Err())
 	sent := func() (n int64) {
 		_, rest, _ := strings.Cut(c.Info(t.Context(), "stats").Val(), "total_net_output_bytes:")
 		_, err := fmt.Sscan(rest, &n)
