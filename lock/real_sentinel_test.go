@@ -58,8 +58,8 @@ func TestRealSentinelFailover(t *testing.T) {
 	f.wantNoLocks(1)
 }
 
-// TestRealSentinelSwitchesMaster: a master that stops for a while finds another in its place when it goes on, and answers
-// old connections until the sentinels have told it. Ours must not be among them: what is locked there, nobody else sees.
+// TestRealSentinelSwitchesMaster: the sentinel names another master, and the former one, which it cannot reach, goes on answering
+// old connections. Ours must not be among them: what is locked there, nobody else sees.
 func TestRealSentinelSwitchesMaster(t *testing.T) {
 	t.Parallel()
 	f, sentinel := startSentinel(t)
