@@ -45,8 +45,8 @@ vet: deps ## Check formatting and run go vet.
 	cd dashboards/gen && $(GO) vet ./...
 
 .PHONY: bench
-bench: deps ## Run all benchmarks; lock/BENCHMARKS.md says how its table was made.
-	$(GO) test -run '^$$' -bench . -benchmem -timeout 90m ./lock ./instrument ./exporter/... ./scanner
+bench: deps ## Run all benchmarks; lock/redlock/BENCHMARKS.md says how its table was made.
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 90m ./lock/redlock ./instrument ./exporter/... ./scanner
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME (20s).

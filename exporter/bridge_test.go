@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/otlp"
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -23,9 +24,9 @@ func Example_openTelemetryMetrics() {
 	ctx := context.Background()
 	registry := prometheus.NewRegistry()
 	spans := sdktrace.NewTracerProvider()
-	server := locktest.NewFakeServer("redis-1") // a real program: lock.Open
+	server := locktest.NewFakeServer("redis-1") // a real program: redlock.Open
 	defer server.Close()
-	redlock, err := lock.NewFromNodes([]lock.Node{server.Connect(1, locktest.Faults{})})
+	redlock, err := lock.NewEngine([]driver.Node{server.Connect(1, locktest.Faults{})})
 	if err != nil {
 		panic(err)
 	}

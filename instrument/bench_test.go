@@ -70,8 +70,8 @@ func BenchmarkRedis(b *testing.B) {
 		servers := addrs(locktest.Servers(b, n))
 		for _, v := range variants(b) {
 			b.Run(fmt.Sprintf("nodes=%d/%s", n, v.name), func(b *testing.B) {
-				bare := redlock(b, servers)
-				measured := wrap(b, redlock(b, servers), v.opts...)
+				bare := onRedis(b, servers)
+				measured := wrap(b, onRedis(b, servers), v.opts...)
 				ctx := context.Background()
 				times := [2][]time.Duration{}
 				for i := 0; b.Loop(); i++ {

@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 // everything observes in every way there is.
@@ -39,7 +40,7 @@ func hostile(testing.TB) []instrument.Option {
 // A node that does not answer must not be mistaken for a machine that is busy; the TTL
 // is the shortest that such a node timeout allows.
 const (
-	nodeTimeout = 400 * time.Millisecond
+	nodeTimeout = 750 * time.Millisecond
 	suiteTTL    = 5 * nodeTimeout
 )
 
@@ -64,7 +65,7 @@ func TestLockerOnRedis(t *testing.T) {
 	t.Parallel()
 	servers := locktest.Servers(t, 1)
 	conform(t, func(t testing.TB) lock.Locker {
-		return wrap(t, redlock(t, addrs(servers), lock.WithNodeTimeout(nodeTimeout)), everything(t)...)
+		return wrap(t, onRedis(t, addrs(servers), lock.WithNodeTimeout(nodeTimeout)), everything(t)...)
 	})
 }
 
@@ -86,14 +87,14 @@ func wrap(t testing.TB, next lock.Locker, opts ...instrument.Option) *instrument
 	return l
 }
 
-// redlock is on servers that were empty from the start.
-func redlock(t testing.TB, addrs []string, opts ...lock.Option) *lock.Redlock {
+// onRedis is on servers that were empty from the start.
+func onRedis(t testing.TB, addrs []string, opts ...lock.Option) *lock.Engine {
 	t.Helper()
 	var clients []redis.UniversalClient
 	for _, addr := range addrs {
 		clients = append(clients, redis.NewClient(&redis.Options{Addr: addr}))
 	}
-	l, err := lock.New(clients, append([]lock.Option{lock.WithRestartQuarantine(0)}, opts...)...)
+	l, err := redlock.New(clients, append([]lock.Option{redlock.WithRestartQuarantine(0)}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

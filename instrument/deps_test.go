@@ -14,6 +14,7 @@ func TestImports(t *testing.T) {
 		std := !strings.Contains(strings.Split(path, "/")[0], ".")
 		if std || slices.Contains([]string{
 			"github.com/lockscope/lockscope/lock",
+			"github.com/lockscope/lockscope/lock/driver",
 			"github.com/prometheus/client_golang/prometheus",
 			"go.opentelemetry.io/otel",
 			"go.opentelemetry.io/otel/attribute",
@@ -29,7 +30,7 @@ func TestImports(t *testing.T) {
 	}
 	deps := list(t, "{{range .Deps}}{{.}} {{end}}")
 	for _, path := range deps {
-		for _, banned := range []string{"go.opentelemetry.io/otel/sdk", "github.com/prometheus/client_golang/prometheus/promhttp", "net/http/pprof"} {
+		for _, banned := range []string{"go.opentelemetry.io/otel/sdk", "github.com/prometheus/client_golang/prometheus/promhttp", "net/http/pprof", "github.com/redis/go-redis"} {
 			if strings.HasPrefix(path, banned) {
 				t.Errorf("package instrument needs %s", path)
 			}

@@ -1,7 +1,7 @@
 // Package instrument measures a lock: a decorator over any lock.Locker, with
 // Prometheus metrics, OpenTelemetry spans and slog.
 //
-//	locker, err := lock.New(clients)
+//	locker, err := redlock.New(clients)
 //	...
 //	measured, err := instrument.Wrap(locker,
 //		instrument.WithRegisterer(registry),

@@ -10,11 +10,12 @@ import (
 
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 func ExampleWrap() {
 	client := redis.NewClient(&redis.Options{Addr: "localhost:6379"})
-	redlock, err := lock.New([]redis.UniversalClient{client})
+	redlock, err := redlock.New([]redis.UniversalClient{client})
 	if err != nil {
 		panic(err)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 const patience = 15 * time.Second
@@ -38,7 +39,7 @@ func vouchFor(t testing.TB, servers []*redisproc.Server) {
 		defer c.Close()
 		clients = append(clients, c)
 	}
-	must(t, lock.Vouch(t.Context(), clients))
+	must(t, redlock.Vouch(t.Context(), clients))
 }
 
 func must(t testing.TB, err error) {

@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 type never struct{ lock.Locker }
@@ -90,16 +91,16 @@ func TestDurationsAreOfCommandsThatWereSent(t *testing.T) {
 	n := m.node("a")
 	seen := make(chan float64, 10)
 	n.op(lock.OpAcquire).duration = recorder{prometheus.NewHistogram(prometheus.HistogramOpts{}), seen}
-	timeout := fmt.Errorf("%w (%w)", lock.ErrNodeTimeout, &net.OpError{Op: "read", Err: os.ErrDeadlineExceeded})
+	timeout := fmt.Errorf("%w (%w)", driver.ErrTimeout, &net.OpError{Op: "read", Err: os.ErrDeadlineExceeded})
 	for _, c := range []struct {
 		err      error
 		observed bool
 	}{
 		{nil, true},
 		{timeout, true},
-		{fmt.Errorf("%w (%w)", lock.ErrNodeTimeout, &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}), false},
+		{fmt.Errorf("%w (%w)", driver.ErrTimeout, &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}), false},
 		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, false},
-		{lock.ErrNodeBusy, false},
+		{driver.ErrNotSent, false},
 	} {
 		n.done(lock.NodeEnd{NodeStart: lock.NodeStart{Node: "a", Op: lock.OpAcquire}, Took: time.Millisecond, Err: c.err})
 		if got := len(seen) == 1; got != c.observed {
@@ -114,7 +115,7 @@ func TestDurationsAreOfCommandsThatWereSent(t *testing.T) {
 // TestNodesThatMayNotVote are counted, shown and described as such.
 func TestNodesThatMayNotVote(t *testing.T) {
 	for _, err := range []error{
-		lock.ErrQuarantined, lock.ErrDuplicateNode, lock.ErrReplica, lock.ErrEvicting, lock.ErrUnguarded, lock.ErrFenceCounter,
+		driver.ErrQuarantined, driver.ErrDuplicate, driver.ErrReplica, driver.ErrEvicting, driver.ErrUnexamined, driver.ErrFenceCounter,
 	} {
 		wrapped := fmt.Errorf("%w: %q", err, "lockscope:fence:{7}")
 		if failureOf(wrapped) != failGuard || describe(wrapped) != err.Error() {
@@ -130,7 +131,7 @@ func TestRestartsThatAreOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.hooks.NodeRestart(t.Context(), lock.NodeRestart{Node: "a", Witnessed: true})
+	l.hooks.NodeRestart(t.Context(), lock.NodeRestart{Node: "a", Restart: driver.Restart{Witnessed: true}})
 	if err := l.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}

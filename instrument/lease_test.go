@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -48,14 +49,14 @@ func TestLossByFailure(t *testing.T) { synctest.Test(t, testLossByFailure) }
 
 func testLossByFailure(t *testing.T) {
 	var servers []*locktest.FakeServer
-	var nodes []lock.Node
+	var nodes []driver.Node
 	for i := range 3 {
 		s := locktest.NewFakeServer(fmt.Sprint("node", i))
 		t.Cleanup(s.Close)
 		servers, nodes = append(servers, s), append(nodes, s.Connect(uint64(i), locktest.Faults{}))
 	}
 	began := time.Now()
-	r, err := lock.NewFromNodes(nodes, lock.WithClock(func() time.Duration { return time.Since(began) })) // the bubble's
+	r, err := lock.NewEngine(nodes, lock.WithClock(func() time.Duration { return time.Since(began) })) // the bubble's
 	must(t, err)
 	t.Cleanup(func() { must(t, r.Close()) })
 	l := wrap(t, r)

@@ -42,7 +42,7 @@ func (l *Locker) endRelease(span trace.Span, hold time.Duration, err error) {
 	}
 	span.SetAttributes(attrHold.Float64(hold.Seconds()), attrOutcome.String(string(releaseOutcome(err))))
 	if err != nil {
-		fail(span, lock.Reason(err))
+		fail(span, string(lock.ReasonOf(err)))
 	}
 }
 
@@ -88,7 +88,7 @@ func (l *Locker) endExtend(r *renewal, out extension, left time.Duration, err er
 	}
 	r.span.SetAttributes(attrOutcome.String(out.String()), attrValidity.Float64(max(0, left.Seconds())))
 	if err != nil {
-		fail(r.span, lock.Reason(err))
+		fail(r.span, string(lock.ReasonOf(err)))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // Every record has a counter beside it: lost_total, extensions_total,
@@ -32,7 +33,7 @@ func (l *Locker) logRelease(ctx context.Context, m *lease, err error) {
 	}
 	attrs := []slog.Attr{
 		slog.String("resource", m.call.resource), slog.String("outcome", string(releaseOutcome(err))),
-		slog.String("reason", lock.Reason(err)), slog.Uint64("fence", m.next.Fence()),
+		slog.String("reason", string(lock.ReasonOf(err))), slog.Uint64("fence", m.next.Fence()),
 		slog.Duration("held", m.held()),
 	}
 	if failure, ok := errors.AsType[*lock.ReleaseError](err); ok && len(failure.Errors) > 0 {
@@ -114,10 +115,8 @@ func describe(err error) string {
 	if code := statusCode(err); code != "" {
 		return "redis replied " + code
 	}
-	for _, known := range append(bars(), lock.ErrNodeTimeout, lock.ErrNodeBusy, lock.ErrBadReply, lock.ErrTombstone) {
-		if errors.Is(err, known) {
-			return known.Error()
-		}
+	if text := driver.Describe(err); text != "" {
+		return text
 	}
 	if network, ok := errors.AsType[*net.OpError](err); ok {
 		return network.Error()

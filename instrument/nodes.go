@@ -3,10 +3,7 @@ package instrument
 import (
 	"context"
 	"errors"
-	"io"
 	"maps"
-	"net"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -14,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // maxNodeLabels is how many values the label redis_node may take; no Redlock has more nodes.
@@ -39,12 +37,12 @@ var failureNames = [failures]string{"timeout", "canceled", "refused", "readonly"
 func (f failure) String() string { return failureNames[f] }
 
 func failureOf(err error) failure {
-	switch {
-	case barred(err):
+	switch class := driver.ClassOf(err); {
+	case class.Barred():
 		return failGuard
-	case errors.Is(err, lock.ErrNodeBusy):
+	case class == driver.Busy:
 		return failBusy
-	case errors.Is(err, lock.ErrNodeTimeout), errors.Is(err, context.DeadlineExceeded):
+	case class == driver.Timeout:
 		return failTimeout
 	case errors.Is(err, context.Canceled):
 		return failCanceled
@@ -58,18 +56,6 @@ func failureOf(err error) failure {
 		return failNoScript
 	default:
 		return failOther
-	}
-}
-
-// barred reports that the node may not vote, though it can be reached.
-func barred(err error) bool {
-	return slices.ContainsFunc(bars(), func(target error) bool { return errors.Is(err, target) })
-}
-
-// bars are what keeps a node that can be reached from voting.
-func bars() []error {
-	return []error{
-		lock.ErrQuarantined, lock.ErrDuplicateNode, lock.ErrReplica, lock.ErrEvicting, lock.ErrUnguarded, lock.ErrFenceCounter,
 	}
 }
 
@@ -90,13 +76,6 @@ func statusCode(err error) string {
 		}
 	}
 	return code
-}
-
-// unreachable reports that there was no answer.
-func unreachable(err error) bool {
-	var network net.Error
-	return errors.As(err, &network) || errors.Is(err, lock.ErrNodeTimeout) ||
-		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // operations are the values of the label operation; the first three exist from a
@@ -201,7 +180,7 @@ func (n *node) done(e lock.NodeEnd) {
 	op.failures[why].Inc()
 	switch {
 	case why == failCanceled:
-	case unreachable(e.Err):
+	case driver.ClassOf(e.Err).Silent():
 		if !e.Undialed() {
 			op.duration.Observe(e.Took.Seconds())
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 // guarded is a lock with the default guard.
@@ -18,7 +19,7 @@ func guarded(t *testing.T, servers []*redisproc.Server, text *logText, s *spans)
 	for _, addr := range addrs(servers) {
 		urls = append(urls, "redis://"+addr)
 	}
-	l, err := lock.Open(urls, lock.WithNodeTimeout(2*time.Second))
+	l, err := redlock.Open(urls, lock.WithNodeTimeout(2*time.Second))
 	must(t, err)
 	t.Cleanup(func() { must(t, l.Close()) })
 	return wrap(t, l, instrument.WithLogger(text.logger()), instrument.WithTracerProvider(provider(t, s)))

@@ -26,7 +26,7 @@ var outcomeNames = [outcomes]string{"acquired", "contended", "timeout", "cancele
 func (o outcome) String() string { return outcomeNames[o] }
 
 func outcomeOf(err error) outcome {
-	switch lock.Reason(err) {
+	switch lock.ReasonOf(err) {
 	case lock.ReasonHeld:
 		return contended
 	case lock.ReasonTimeout:

@@ -149,14 +149,14 @@ func (l *Locker) endAcquire(c *call, out outcome, validity time.Duration, err er
 		c.span.SetAttributes(attrValidity.Float64(validity.Seconds()))
 	}
 	if failure {
-		fail(c.span, lock.Reason(err))
+		fail(c.span, string(lock.ReasonOf(err)))
 	}
 }
 
 // fail takes a word and no error text, which might quote what nobody may see.
 func fail(span trace.Span, reason string) {
 	if reason == "" {
-		reason = lock.ReasonError
+		reason = string(lock.ReasonError)
 	}
 	span.SetAttributes(semconv.ErrorTypeKey.String(reason))
 	span.SetStatus(codes.Error, reason)

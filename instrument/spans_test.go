@@ -17,6 +17,7 @@ import (
 
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -142,13 +143,13 @@ func testBlockerIsLinked(t *testing.T) {
 func TestNodeErrors(t *testing.T) {
 	s, text := new(spans), new(logText)
 	var servers []*locktest.FakeServer
-	var nodes []lock.Node
+	var nodes []driver.Node
 	for i := range 3 {
 		f := locktest.NewFakeServer(fmt.Sprintf("redis%d:6380", i))
 		t.Cleanup(f.Close)
 		servers, nodes = append(servers, f), append(nodes, f.Connect(uint64(i), locktest.Faults{}))
 	}
-	r, err := lock.NewFromNodes(nodes)
+	r, err := lock.NewEngine(nodes)
 	must(t, err)
 	t.Cleanup(func() { must(t, r.Close()) })
 	l := wrap(t, r, instrument.WithTracerProvider(provider(t, s)), instrument.WithLogger(text.logger()))

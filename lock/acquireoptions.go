@@ -73,16 +73,16 @@ func (o *AcquireOptions) apply(opts []AcquireOption) {
 	}
 }
 
-func (o AcquireOptions) validate(c *config) error {
+func (o AcquireOptions) validate(s *Settings) error {
 	switch {
 	case o.TTL <= 0:
 		return fmt.Errorf("%w: %v is not positive", ErrInvalidTTL, o.TTL)
-	case o.TTL < c.minTTL():
+	case o.TTL < s.minTTL():
 		return fmt.Errorf("%w: %v is too short for a node timeout of %v: use at least %v or lower the node timeout",
-			ErrInvalidTTL, o.TTL, c.nodeTimeout, c.minTTL())
-	case o.TTL > c.maxTTL:
+			ErrInvalidTTL, o.TTL, s.NodeTimeout, s.minTTL())
+	case o.TTL > s.MaxTTL:
 		return fmt.Errorf("%w: %v is above MaxTTL %v: lower it, or raise WithMaxTTL in every process using these nodes",
-			ErrInvalidTTL, o.TTL, c.maxTTL)
+			ErrInvalidTTL, o.TTL, s.MaxTTL)
 	case o.MaxWait < 0:
 		return fmt.Errorf("%w: MaxWait(%v) is negative", ErrInvalidOption, o.MaxWait)
 	case o.MaxAttempts < 0:

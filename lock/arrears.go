@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 const (
@@ -30,14 +32,14 @@ type overdue struct {
 	ctx   context.Context // values only
 	ts    tracers
 	event NodeStart
-	req   ReleaseRequest
-	said  func(ReleaseReply) // told of the answer
-	until time.Duration      // when it is pointless
+	req   driver.ReleaseRequest
+	said  func(driver.ReleaseReply) // told of the answer
+	until time.Duration             // when it is pointless
 }
 
 // owe takes a release over from a seat.
-func (m *member) owe(r *Redlock, o overdue) {
-	o.until = r.cfg.clock() + r.tombstoneTTL()
+func (m *member) owe(r *Engine, o overdue) {
+	o.until = r.cfg.Clock() + r.tombstoneTTL()
 	m.arrears.mu.Lock()
 	defer m.arrears.mu.Unlock()
 	if len(m.arrears.due) >= maxArrears {
@@ -50,14 +52,14 @@ func (m *member) owe(r *Redlock, o overdue) {
 }
 
 // pay sends what is due, one at a time, until nothing is or the Redlock is closed.
-func (m *member) pay(r *Redlock) {
+func (m *member) pay(r *Engine) {
 	pause := firstArrearsPause
 	for {
 		o, ok := m.arrears.next()
 		if !ok {
 			return
 		}
-		if r.cfg.clock() < o.until {
+		if r.cfg.Clock() < o.until {
 			reply, err := m.release(r, o.ctx, o.ts, o.event, o.req)
 			if err != nil {
 				if !r.sleep(pause) {
@@ -91,12 +93,12 @@ func (a *arrears) drop() {
 }
 
 // release sends one release within the node timeout.
-func (m *member) release(r *Redlock, ctx context.Context, ts tracers, e NodeStart, req ReleaseRequest) (reply ReleaseReply, err error) {
+func (m *member) release(r *Engine, ctx context.Context, ts tracers, e NodeStart, req driver.ReleaseRequest) (reply driver.ReleaseReply, err error) {
 	ctx, cancel := r.within(ctx)
 	defer cancel()
 	err = m.call(ctx, ts, e, func(ctx context.Context) (Verdict, error) {
 		reply, err = m.Release(ctx, req)
-		return verdictOf(reply.Outcome == Released), err
+		return verdictOf(reply.Found == driver.FoundOwn), err
 	})
 	return reply, err
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // attempt is one round of the algorithm: one token, one vote, and everything
@@ -15,17 +17,17 @@ import (
 // (https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/)
 // with a fencing token agreed on by the quorum.
 type attempt struct {
-	r     *Redlock
+	r     *Engine
 	ts    tracers
 	start AttemptStart
 	at    *place
 
-	keys   Keys
+	key    string
 	token  string
 	holder string
 	opts   AcquireOptions
 	own    []string // holder records of this contest's earlier attempts
-	waiter Waiter
+	waiter driver.Waiter
 	gate   int // index of the node whose queue is joined; -1 for none
 	floor  uint64
 
@@ -44,7 +46,7 @@ type attempt struct {
 // vote is one node's answer.
 type vote struct {
 	seat  int
-	reply AcquireReply
+	reply driver.AcquireReply
 	err   error
 }
 
@@ -60,12 +62,12 @@ type result struct {
 	split     bool // enough nodes answered, but others have some of them
 }
 
-func (r *Redlock) newAttempt(at *place, keys Keys, opts AcquireOptions, traceparent string) *attempt {
+func (r *Engine) newAttempt(at *place, key string, opts AcquireOptions, traceparent string) *attempt {
 	now := time.Now()
 	a := &attempt{
-		r: r, at: at, keys: keys, opts: opts, gate: -1,
+		r: r, at: at, key: key, opts: opts, gate: -1,
 		token:  newToken(),
-		holder: Holder{Instance: r.cfg.instance, Since: now, Traceparent: traceparent}.record() + "|" + r.attemptName(),
+		holder: Holder{Instance: r.cfg.Instance, Since: now, Traceparent: traceparent}.record() + "|" + r.attemptName(),
 		floor:  uint64(max(now.UnixMicro(), 1)),
 		seats:  make([]seat, len(r.members)),
 		votes:  make(chan vote, len(r.members)),
@@ -80,7 +82,7 @@ func (r *Redlock) newAttempt(at *place, keys Keys, opts AcquireOptions, tracepar
 // run makes the attempt. On success the seats hold the lock; on failure they are
 // being given back in the background, and the result says why.
 func (a *attempt) run(ctx context.Context) result {
-	a.began = a.r.cfg.clock()
+	a.began = a.r.cfg.Clock()
 	res := a.vote(ctx)
 	if res.err == nil {
 		res.err = a.agreeOnFence(ctx)
@@ -89,7 +91,7 @@ func (a *attempt) run(ctx context.Context) result {
 		a.validity = a.r.validity(a.opts.TTL, a.began)
 		if a.validity <= 0 {
 			res.err = fmt.Errorf("%w: %q took %v of a TTL of %v", ErrTooLate, a.start.Resource,
-				a.r.cfg.clock()-a.began, a.opts.TTL)
+				a.r.cfg.Clock()-a.began, a.opts.TTL)
 		}
 	}
 	if res.err != nil {
@@ -99,8 +101,8 @@ func (a *attempt) run(ctx context.Context) result {
 }
 
 // validity is what is left of ttl for a grant asked for at instant began.
-func (r *Redlock) validity(ttl, began time.Duration) time.Duration {
-	return ttl - drift(ttl) - (r.cfg.clock() - began)
+func (r *Engine) validity(ttl, began time.Duration) time.Duration {
+	return ttl - Drift(ttl) - (r.cfg.Clock() - began)
 }
 
 // vote asks the nodes until the outcome is certain.
@@ -134,22 +136,22 @@ func (a *attempt) ask(ctx context.Context, in *round, i int) {
 	a.r.submit(ctx, s.line, func() {
 		defer in.done()
 		if !s.open() || in.ctx.Err() != nil {
-			a.votes <- vote{seat: i, err: fmt.Errorf("%w: earlier calls are under way", ErrNodeBusy)}
+			a.votes <- vote{seat: i, err: fmt.Errorf("%w: earlier calls are under way", driver.ErrNotSent)}
 			return
 		}
-		req := AcquireRequest{
-			Keys: a.keys, Token: a.token, Holder: a.holder, TTL: a.opts.TTL, Floor: a.floor,
+		req := driver.AcquireRequest{
+			Key: a.key, Token: a.token, Holder: a.holder, TTL: a.opts.TTL, Floor: a.floor,
 			Waiter: a.waiter, Fair: a.opts.Fair, Window: a.r.cfg.handoffWindow(),
 		}
 		req.Waiter.Enqueue = a.waiter.Enqueue && i == a.gate
-		var reply AcquireReply
+		var reply driver.AcquireReply
 		err := s.call(in.ctx, a.ts, a.node(OpAcquire), func(ctx context.Context) (v Verdict, err error) {
 			reply, err = s.acquire(ctx, req)
 			return verdictOf(reply.Granted), err
 		})
 		switch {
-		case errors.Is(err, ErrNodeBusy):
-		case errors.Is(err, ErrTombstone), errors.Is(err, ErrFenceCounter):
+		case errors.Is(err, driver.ErrNotSent):
+		case errors.Is(err, driver.ErrTombstone), errors.Is(err, driver.ErrFenceCounter):
 			s.set(refused, 0)
 		case err != nil:
 			s.set(unknown, 0)
@@ -167,7 +169,7 @@ func (a *attempt) ask(ctx context.Context, in *round, i int) {
 
 // submit puts a call in a line. On a single node, and with a context that cannot
 // be cancelled, there is nothing else to wait for: the call then runs right here.
-func (r *Redlock) submit(ctx context.Context, l *line, call func()) {
+func (r *Engine) submit(ctx context.Context, l *line, call func()) {
 	if len(r.members) == 1 && ctx.Done() == nil {
 		l.doHere(r.group, call)
 		return
@@ -194,7 +196,7 @@ func (a *attempt) collect(ctx context.Context, b *ballot, enough func() bool) er
 	if enough() {
 		return nil
 	}
-	timer := time.NewTimer(a.r.cfg.nodeTimeout)
+	timer := time.NewTimer(a.r.cfg.NodeTimeout)
 	defer timer.Stop()
 	for !enough() {
 		select {
@@ -238,7 +240,7 @@ func (a *attempt) abandon(ctx context.Context) {
 			granters.expect(1)
 			answered = sync.OnceFunc(granters.done)
 		}
-		req := ReleaseRequest{Keys: a.keys, Token: a.token}
+		req := driver.ReleaseRequest{Key: a.key, Token: a.token}
 		if i == a.gate && a.waiter.Enqueue {
 			req.Waiter = a.waiter
 		}
@@ -255,7 +257,7 @@ func (a *attempt) settle(ctx context.Context) {
 	if a.undone == nil {
 		return
 	}
-	timer := time.NewTimer(a.r.cfg.nodeTimeout)
+	timer := time.NewTimer(a.r.cfg.NodeTimeout)
 	defer timer.Stop()
 	select {
 	case <-a.undone:

@@ -2,12 +2,10 @@ package lock
 
 import (
 	"cmp"
-	"errors"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // ballot collects an attempt's votes and says what they mean.
@@ -15,7 +13,7 @@ type ballot struct {
 	a        *attempt
 	answered int
 	free     []time.Duration // per node that answered: until its TTL has run out
-	blockers []AcquireReply
+	blockers []driver.AcquireReply
 	errs     []*NodeError
 	ticket   int64
 	ahead    int
@@ -65,7 +63,7 @@ func (b *ballot) timeOut() {
 		if asked && !b.voted[i] {
 			b.voted[i] = true
 			b.a.tally.failed++
-			b.fail(i, ErrNodeTimeout)
+			b.fail(i, driver.ErrTimeout)
 		}
 	}
 }
@@ -121,11 +119,11 @@ func (b *ballot) freeIn() time.Duration {
 
 // blocker describes whoever refused longest among those that say who they are.
 func (b *ballot) blocker(freeIn time.Duration) *HeldError {
-	worst := slices.MaxFunc(b.blockers, func(x, y AcquireReply) int {
+	worst := slices.MaxFunc(b.blockers, func(x, y driver.AcquireReply) int {
 		return cmp.Or(cmp.Compare(min(len(x.Holder), 1), min(len(y.Holder), 1)), cmp.Compare(x.TTL, y.TTL))
 	})
 	held := &HeldError{
-		Resource: b.a.start.Resource, Key: b.a.keys.Lock,
+		Resource: b.a.start.Resource, Key: b.a.key,
 		Refused: b.a.tally.refused, Nodes: b.a.tally.nodes,
 		HandedOver: worst.Reserved, Remaining: worst.TTL,
 	}
@@ -146,28 +144,9 @@ func (b *ballot) blocker(freeIn time.Duration) *HeldError {
 func (b *ballot) hopeless() bool {
 	permanent := 0
 	for _, err := range b.errs {
-		if isPermanent(err) {
+		if driver.ClassOf(err).Permanent() {
 			permanent++
 		}
 	}
 	return tally{nodes: b.a.tally.nodes, failed: permanent}.lost()
-}
-
-func isPermanent(err error) bool {
-	for _, target := range []error{ErrQuarantined, ErrDuplicateNode, ErrEvicting, ErrUnguarded, ErrReplica, ErrFenceCounter} {
-		if errors.Is(err, target) {
-			return true
-		}
-	}
-	var reply redis.Error
-	if !errors.As(err, &reply) {
-		return false
-	}
-	for _, prefix := range []string{"NOAUTH", "WRONGPASS", "NOPERM", "unknown command"} {
-		if redis.HasErrorPrefix(reply, prefix) {
-			return true
-		}
-	}
-	// What Redis 7.0 says of a command that the ACL denies inside a script.
-	return strings.Contains(reply.Error(), "user executing the script can't run this command")
 }

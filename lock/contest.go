@@ -4,14 +4,16 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // contest is one Acquire: attempts, and the waits between them.
 type contest struct {
-	r    *Redlock
+	r    *Engine
 	ts   tracers
 	name string
-	keys Keys
+	key  string
 	opts AcquireOptions
 	at   *place
 
@@ -127,11 +129,11 @@ func (c *contest) awaitTurn(ctx context.Context) error {
 // vain disturb one node only.
 func (c *contest) try(ctx context.Context) (*attempt, result) {
 	c.drainWake()
-	a := c.r.newAttempt(c.at, c.keys, c.opts, traceparentOf(ctx))
+	a := c.r.newAttempt(c.at, c.key, c.opts, traceparentOf(ctx))
 	a.ts, a.own = c.ts, c.own
 	a.start = AttemptStart{Resource: c.name, Attempt: c.attempts, GateFirst: c.gateFirst()}
 	a.gate = c.gate()
-	a.waiter = Waiter{ID: c.r.id, Ticket: c.ticket, Enqueue: !c.opts.NoWait && c.listens(ctx, a.gate)}
+	a.waiter = driver.Waiter{ID: c.r.id, Ticket: c.ticket, Enqueue: !c.opts.NoWait && c.listens(ctx, a.gate)}
 	hooked := c.ts.attemptStart(ctx, a.start)
 	began := time.Now()
 	res := a.run(hooked)

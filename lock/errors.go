@@ -3,8 +3,6 @@ package lock
 import (
 	"context"
 	"errors"
-
-	"github.com/lockscope/lockscope/lock/internal/guard"
 )
 
 // Errors of acquiring. Test for them with [errors.Is]: they come wrapped with
@@ -20,7 +18,7 @@ var (
 	// ErrMaxWait says that the wait budget of [MaxWait] was spent. It does not match
 	// context.DeadlineExceeded: no context of the caller's has ended.
 	ErrMaxWait = errors.New("lock: wait budget spent")
-	// ErrClosed says that the Redlock was closed.
+	// ErrClosed says that the engine was closed.
 	ErrClosed = errors.New("lock: closed")
 )
 
@@ -50,53 +48,27 @@ var (
 	ErrInvalidNode = errors.New("lock: invalid node")
 )
 
-// Reasons for which one node did not vote, found in a [NodeError].
-var (
-	// ErrNodeTimeout says that the node did not answer within the node timeout;
-	// what it did with the command is unknown.
-	ErrNodeTimeout = errors.New("no answer within the node timeout")
-	// ErrNodeBusy says that nothing was sent: the node is not answering and
-	// calls are already waiting for it.
-	ErrNodeBusy = errors.New("not asked: node is not answering")
-	// ErrQuarantined says that the node restarted so recently that locks it may
-	// have forgotten can still be valid.
-	ErrQuarantined = guard.ErrQuarantined
-	// ErrDuplicateNode says that two endpoints are one and the same server, or
-	// that two nodes have the same name.
-	ErrDuplicateNode = guard.ErrDuplicateNode
-	// ErrReplica says that the node is a replica.
-	ErrReplica = guard.ErrReplica
-	// ErrEvicting says that the node may evict lock keys under memory pressure.
-	ErrEvicting = guard.ErrEvicting
-	// ErrUnguarded says that the node's state could not be examined.
-	ErrUnguarded = guard.ErrUnguarded
-	// ErrFenceCounter says that the node's fence counter is not a number that can
-	// be counted on from: tokens granted from it would repeat or go back.
-	ErrFenceCounter = errors.New("fence counter cannot be counted on from")
-	// ErrBadReply says that the node's answer is not one lockscope's scripts give.
-	ErrBadReply = errors.New("reply not understood")
-	// ErrTombstone says that a late acquire met the tombstone of its own release.
-	ErrTombstone = errors.New("attempt was already given up")
-)
+// Reason is why something failed, in one word.
+type Reason string
 
-// The closed set of values [Reason] returns.
+// The closed set of values [ReasonOf] returns.
 const (
-	ReasonNone     = ""          // no error
-	ReasonInvalid  = "invalid"   // bad input; nothing was sent
-	ReasonClosed   = "closed"    // the Redlock was closed
-	ReasonCanceled = "canceled"  // the caller's context was cancelled
-	ReasonTimeout  = "timeout"   // a deadline or the wait budget ended
-	ReasonHeld     = "held"      // somebody else holds the resource
-	ReasonNoQuorum = "no_quorum" // too few nodes answered, or too late
-	ReasonLost     = "lost"      // the lease is over
-	ReasonNotHeld  = "not_held"  // the nodes did not hold the lease any more
-	ReasonError    = "error"     // anything else
+	ReasonNone     Reason = ""          // no error
+	ReasonInvalid  Reason = "invalid"   // bad input; nothing was sent
+	ReasonClosed   Reason = "closed"    // the engine was closed
+	ReasonCanceled Reason = "canceled"  // the caller's context was cancelled
+	ReasonTimeout  Reason = "timeout"   // a deadline or the wait budget ended
+	ReasonHeld     Reason = "held"      // somebody else holds the resource
+	ReasonNoQuorum Reason = "no_quorum" // too few nodes answered, or too late
+	ReasonLost     Reason = "lost"      // the lease is over
+	ReasonNotHeld  Reason = "not_held"  // the nodes did not hold the lease any more
+	ReasonError    Reason = "error"     // anything else
 )
 
 // reasons is looked through in order: the first match wins.
 var reasons = [...]struct {
 	target error
-	reason string
+	reason Reason
 }{
 	{ErrInvalidResource, ReasonInvalid},
 	{ErrInvalidTTL, ReasonInvalid},
@@ -115,10 +87,10 @@ var reasons = [...]struct {
 	{context.DeadlineExceeded, ReasonTimeout},
 }
 
-// Reason maps an error of this package to a closed set of short words, fit for a
+// ReasonOf maps an error of this package to a closed set of short words, fit for a
 // metric label. Where a wait was cut short by a context, that is the reason,
 // whatever the last attempt had met.
-func Reason(err error) string {
+func ReasonOf(err error) Reason {
 	if err == nil {
 		return ReasonNone
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // WaitError says that a wait was cut short: by the caller's context or by the
@@ -50,7 +52,7 @@ func (e *NodeError) Unwrap() error { return e.Err }
 // holder. It matches [ErrHeld]. It never carries the holder's token.
 type HeldError struct {
 	Resource string
-	Key      string // the lock's key in Redis
+	Key      string // the lock's key on the nodes
 	// Refused of Nodes said so. Fewer than it takes to rule out a quorum happen
 	// where one node is asked before the others.
 	Refused, Nodes int
@@ -118,7 +120,7 @@ func (e *QuorumError) addSilent(node string) {
 			return
 		}
 	}
-	e.Errors = append(e.Errors, &NodeError{Node: node, Op: e.Op, Err: ErrNodeTimeout})
+	e.Errors = append(e.Errors, &NodeError{Node: node, Op: e.Op, Err: driver.ErrTimeout})
 }
 
 // Unwrap returns ErrNoQuorum and the nodes' errors.

@@ -6,11 +6,12 @@ import (
 	"log"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 func Example() {
 	ctx := context.Background()
-	locker, err := lock.Open([]string{"redis://10.0.0.1:6379", "redis://10.0.0.2:6379", "redis://10.0.0.3:6379"})
+	locker, err := redlock.Open([]string{"redis://10.0.0.1:6379", "redis://10.0.0.2:6379", "redis://10.0.0.3:6379"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -34,13 +35,13 @@ func charge(ctx context.Context, order int, fence uint64) error {
 }
 
 func ExampleNoWait() {
-	locker, err := lock.Open([]string{"redis://127.0.0.1:6379"})
+	locker, err := redlock.Open([]string{"redis://127.0.0.1:6379"})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer locker.Close()
 	lease, err := locker.Acquire(context.Background(), "report:daily", lock.NoWait())
-	switch lock.Reason(err) {
+	switch lock.ReasonOf(err) {
 	case lock.ReasonNone:
 		defer lease.Release(context.Background())
 	case lock.ReasonHeld:

@@ -3,6 +3,8 @@ package lock
 import (
 	"context"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // partingTimeouts is how many node timeouts a release waits for answers; what is
@@ -14,12 +16,12 @@ const partingTimeouts = 3
 func (l *lease) giveBack(values, ctx context.Context) (ReleaseEnd, error) {
 	a := l.attempt
 	answers := make(chan parting, 2*len(a.seats)) // a node that is asked again speaks twice
-	req := ReleaseRequest{Keys: a.keys, Token: a.token, Handoff: l.r.cfg.handoffWindow()}
+	req := driver.ReleaseRequest{Key: a.key, Token: a.token, Handoff: l.r.cfg.handoffWindow()}
 	for i := range a.seats {
 		s := &a.seats[i]
 		said := func(p parting) {
 			if p.reply.Named {
-				l.r.places.markContended(a.keys.Lock, req.Handoff)
+				l.r.places.markContended(a.key, req.Handoff)
 			}
 			p.seat = i
 			answers <- p
@@ -53,7 +55,7 @@ func (f *farewell) collect(ctx context.Context, answers <-chan parting) error {
 	if f.decided() {
 		return nil
 	}
-	timer := time.NewTimer(partingTimeouts * f.l.r.cfg.nodeTimeout)
+	timer := time.NewTimer(partingTimeouts * f.l.r.cfg.NodeTimeout)
 	defer timer.Stop()
 	for !f.decided() {
 		select {
@@ -70,7 +72,7 @@ func (f *farewell) collect(ctx context.Context, answers <-chan parting) error {
 
 func (f *farewell) count(p parting) {
 	if f.errs[p.seat] != nil && p.err == nil && !f.lost {
-		p.reply.Outcome = Released // if not now, by the try whose answer did not come
+		p.reply.Found = driver.FoundOwn // if not now, by the try whose answer did not come
 	}
 	f.errs[p.seat] = p.err
 	switch {
@@ -78,9 +80,9 @@ func (f *farewell) count(p parting) {
 		if !p.owed {
 			f.final++
 		}
-	case p.reply.Outcome == Released:
+	case p.reply.Found == driver.FoundOwn:
 		f.released++
-	case p.reply.Outcome == NotOwner:
+	case p.reply.Found == driver.FoundOther:
 		f.taken++
 	default:
 		f.expired++

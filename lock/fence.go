@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // agreeOnFence makes a quorum's counters at least as high as the largest of the
@@ -24,6 +26,9 @@ func (a *attempt) agreeOnFence(ctx context.Context) error {
 		counters = append(counters, counter)
 	}
 	a.counter = slices.Max(counters)
+	if a.counter == 0 {
+		return nil // a driver that has no counters
+	}
 	agreed := 0
 	var behind []int
 	for i, counter := range counters {
@@ -50,7 +55,7 @@ func (a *attempt) raise(ctx context.Context, agreed int, behind []int) error {
 		s.line.do(a.r.group, func() {
 			defer in.done()
 			_, counter := s.standing()
-			req := RaiseRequest{Keys: a.keys, Token: a.token, Counter: counter, Fence: a.counter}
+			req := driver.RaiseRequest{Key: a.key, Token: a.token, Counter: counter, Fence: a.counter}
 			var raised bool
 			err := s.call(in.ctx, a.ts, a.node(OpRaise), func(ctx context.Context) (v Verdict, err error) {
 				raised, err = s.Raise(ctx, req)
@@ -65,7 +70,7 @@ func (a *attempt) raise(ctx context.Context, agreed int, behind []int) error {
 			acks <- err
 		})
 	}
-	timer := time.NewTimer(a.r.cfg.nodeTimeout)
+	timer := time.NewTimer(a.r.cfg.NodeTimeout)
 	defer timer.Stop()
 	failure := a.quorumError(OpRaise)
 	for pending := len(behind); pending > 0; pending-- {

@@ -3,6 +3,8 @@ package lock
 import (
 	"context"
 	"hash/fnv"
+
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // gateFirst decides whether the coming attempt asks the gate before the others.
@@ -18,7 +20,7 @@ func (c *contest) gateFirst() bool {
 	case c.opts.Fair:
 		return c.polls%2 == 0
 	case c.attempts == 1:
-		return c.waited || c.r.places.isContended(c.keys.Lock)
+		return c.waited || c.r.places.isContended(c.key)
 	}
 	return c.polls == 0
 }
@@ -27,7 +29,7 @@ func (c *contest) gateFirst() bool {
 // that all processes queue at the same one.
 func (c *contest) gate() int {
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(c.keys.Lock))
+	_, _ = h.Write([]byte(c.key))
 	n := len(c.r.members)
 	first := int(h.Sum32()) % n
 	for i := range n {
@@ -74,7 +76,7 @@ func (c *contest) leaveQueues(ctx context.Context, won *attempt) {
 			}
 		}
 		m := c.r.members[i]
-		req := LeaveRequest{Keys: c.keys, WaiterID: c.r.id, Handoff: c.r.cfg.handoffWindow()}
+		req := driver.LeaveRequest{Key: c.key, WaiterID: c.r.id, Handoff: c.r.cfg.handoffWindow()}
 		c.at.lines[i].do(c.r.group, func() {
 			ctx, cancel := c.r.within(ctx)
 			defer cancel()

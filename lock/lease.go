@@ -12,7 +12,7 @@ import (
 // lease is an attempt that won. Until it ends, timers watch over it; it has no
 // goroutine of its own except while a round of commands is under way.
 type lease struct {
-	r        *Redlock
+	r        *Engine
 	ts       tracers
 	resource string
 	at       *place
@@ -39,7 +39,7 @@ type lease struct {
 
 func newLease(ctx, hooked context.Context, a *attempt) *lease {
 	r := a.r
-	now := a.began + a.opts.TTL - drift(a.opts.TTL) - a.validity // when validity was measured
+	now := a.began + a.opts.TTL - Drift(a.opts.TTL) - a.validity // when validity was measured
 	l := &lease{
 		r: r, ts: a.ts, resource: a.start.Resource, at: a.at, attempt: a, fence: a.counter,
 		traceCtx: context.WithoutCancel(hooked),
@@ -62,7 +62,7 @@ func newLease(ctx, hooked context.Context, a *attempt) *lease {
 	r.mu.Unlock()
 	l.mu.Lock()
 	// By the clock as it is now: this goroutine may have stood still since.
-	l.timer = time.AfterFunc(l.nap(r.cfg.clock()), l.watch)
+	l.timer = time.AfterFunc(l.nap(r.cfg.Clock()), l.watch)
 	l.mu.Unlock()
 	select {
 	case <-r.done: // Close may have looked before this lease was there to see
@@ -88,7 +88,7 @@ func (l *lease) watch() {
 		l.mu.Unlock()
 		return
 	}
-	now := l.r.cfg.clock()
+	now := l.r.cfg.Clock()
 	expired, held, due := l.expires <= now, l.holdEnd <= now, l.renewAt <= now
 	if due {
 		l.renewAt = never // until this round has said when the next one is due
@@ -115,9 +115,9 @@ func (l *lease) Remaining() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended != nil {
-		return min(0, l.expires-l.r.cfg.clock())
+		return min(0, l.expires-l.r.cfg.Clock())
 	}
-	return l.expires - l.r.cfg.clock()
+	return l.expires - l.r.cfg.Clock()
 }
 
 // lose ends the lease and gives back what the nodes may still hold of it.
@@ -154,7 +154,7 @@ func (l *lease) end(cause error) bool {
 func (l *lease) cause() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.ended == nil && l.expires <= l.r.cfg.clock() {
+	if l.ended == nil && l.expires <= l.r.cfg.Clock() {
 		return ErrLost
 	}
 	return l.ended
@@ -175,7 +175,7 @@ func (l *lease) Release(ctx context.Context) error {
 }
 
 func (l *lease) release(ctx context.Context) error {
-	e := ReleaseStart{Resource: l.resource, Fence: l.fence, Held: l.r.cfg.clock() - l.acquired}
+	e := ReleaseStart{Resource: l.resource, Fence: l.fence, Held: l.r.cfg.Clock() - l.acquired}
 	hooked := l.ts.releaseStart(context.WithoutCancel(ctx), e)
 	began := time.Now()
 	lost := errors.Is(l.cause(), ErrLost)

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"sync/atomic"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 const (
@@ -21,13 +21,14 @@ const (
 // member is a node as the Redlock sees it: how it has been answering, and how
 // much is under way.
 type member struct {
-	Node
+	driver.Node
+	backend  Backend
 	silent   atomic.Int32 // calls in a row without an answer
 	probing  atomic.Bool  // a suspect is being asked
 	inFlight atomic.Int32
 
-	listening atomic.Bool                 // the node can name this process
-	restart   atomic.Pointer[NodeRestart] // noticed, and no trace was there to be told
+	listening atomic.Bool                    // the node can name this process
+	restart   atomic.Pointer[driver.Restart] // noticed, and no trace was there to be told
 	arrears   arrears
 }
 
@@ -39,14 +40,14 @@ func (m *member) suspect() bool { return m.silent.Load() >= suspectAfter }
 func (m *member) enter() (probe bool, err error) {
 	if m.inFlight.Add(1) > maxInFlight {
 		m.inFlight.Add(-1)
-		return false, fmt.Errorf("%w: %d acquires are under way", ErrNodeBusy, maxInFlight)
+		return false, fmt.Errorf("%w: %d acquires are under way", driver.ErrNotSent, maxInFlight)
 	}
 	if !m.suspect() {
 		return false, nil
 	}
 	if !m.probing.CompareAndSwap(false, true) {
 		m.inFlight.Add(-1)
-		return false, fmt.Errorf("%w: its last %d calls got no answer", ErrNodeBusy, m.silent.Load())
+		return false, fmt.Errorf("%w: its last %d calls got no answer", driver.ErrNotSent, m.silent.Load())
 	}
 	return true, nil
 }
@@ -65,8 +66,8 @@ func (m *member) note(err error) {
 		if m.silent.Load() != 0 {
 			m.silent.Store(0)
 		}
-	case errors.Is(err, ErrNodeBusy):
-	case errors.Is(err, ErrNodeTimeout), isNetworkError(err):
+	case errors.Is(err, driver.ErrNotSent):
+	case driver.ClassOf(err).Silent():
 		m.silent.Add(1)
 	default:
 		m.silent.Store(0)
@@ -74,10 +75,10 @@ func (m *member) note(err error) {
 }
 
 // acquire is Node.Acquire behind the bounds of enter.
-func (m *member) acquire(ctx context.Context, req AcquireRequest) (AcquireReply, error) {
+func (m *member) acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
 	probe, err := m.enter()
 	if err != nil {
-		return AcquireReply{}, err
+		return driver.AcquireReply{}, err
 	}
 	defer m.leave(probe)
 	reply, err := m.Acquire(ctx, req)
@@ -95,7 +96,7 @@ func (m *member) call(ctx context.Context, ts tracers, e NodeStart, do func(ctx 
 		m.note(err)
 		return err
 	}
-	e.Node = m.Name()
+	e.Node, e.Backend = m.Name(), m.backend
 	ctx = ts.nodeStart(ctx, e)
 	began := time.Now()
 	verdict, err := do(ctx)
@@ -105,15 +106,9 @@ func (m *member) call(ctx context.Context, ts tracers, e NodeStart, do func(ctx 
 	ts.nodeEnd(ctx, NodeEnd{NodeStart: e, Took: time.Since(began), Verdict: verdict, Err: err})
 	if m.restart.Load() != nil {
 		if r := m.restart.Swap(nil); r != nil {
-			ts.nodeRestart(ctx, *r)
+			ts.nodeRestart(ctx, NodeRestart{Node: e.Node, Backend: m.backend, Restart: *r})
 		}
 	}
 	m.note(err)
 	return err
-}
-
-// isNetworkError reports that there was no answer to read.
-func isNetworkError(err error) bool {
-	var network net.Error
-	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }

@@ -26,7 +26,7 @@ func (c *contest) pause(res result) (kind WaitKind, d time.Duration, poll bool) 
 	c.detours = 0
 	if !errors.Is(res.err, ErrHeld) && !res.split {
 		c.faults++
-		ceiling := min(firstBackoff<<min(c.faults, 10), maxBackoff, c.r.cfg.pollInterval)
+		ceiling := min(firstBackoff<<min(c.faults, 10), maxBackoff, c.r.cfg.PollInterval)
 		return WaitBackoff, 1 + c.jitter(ceiling), true
 	}
 	c.faults = 0
@@ -48,7 +48,7 @@ func (c *contest) pause(res result) (kind WaitKind, d time.Duration, poll bool) 
 
 // pollInterval is jittered, and longer for those with many in front.
 func (c *contest) pollInterval(ahead int) time.Duration {
-	d := c.r.cfg.pollInterval
+	d := c.r.cfg.PollInterval
 	if slower := d * time.Duration(1+min(ahead, 1000)/8); slower > d {
 		d = max(d, min(slower, maxPoll))
 	}
@@ -60,5 +60,5 @@ func (c *contest) jitter(d time.Duration) time.Duration {
 	if d <= 0 {
 		return 0
 	}
-	return time.Duration(c.r.cfg.random(int64(d)))
+	return time.Duration(c.r.cfg.Random(int64(d)))
 }

@@ -21,18 +21,6 @@ func TestReadmeShowsTheExample(t *testing.T) {
 	}
 }
 
-// TestReadmeShowsTheTestedACL keeps the README's ACL line the one tested.
-func TestReadmeShowsTheTestedACL(t *testing.T) {
-	readme, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	shown := between(t, string(readme), "<!-- acl -->\n```\n", "\n```\n<!-- /acl -->")
-	if want := strings.ReplaceAll(leastPrivilege, aclPassword, "PASSWORD"); shown != want {
-		t.Errorf("README.md shows\n%s\nand the test uses\n%s", shown, want)
-	}
-}
-
 // TestReadmeStatesThePromise keeps README's promise that of the package doc, word for word.
 func TestReadmeStatesThePromise(t *testing.T) {
 	readme, err := os.ReadFile("../README.md")

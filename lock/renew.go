@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // renewEvery leaves two more tries before a lease runs out.
@@ -22,7 +24,7 @@ func (l *lease) renewByTimer() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended == nil && l.ctx.Err() == nil {
-		now := l.r.cfg.clock()
+		now := l.r.cfg.Clock()
 		l.renewAt = now + next
 		l.timer.Reset(l.nap(now))
 	}
@@ -92,7 +94,7 @@ type renewal struct {
 // extension is one node's answer.
 type extension struct {
 	seat   int
-	answer Extension
+	answer driver.ExtendReply
 	err    *NodeError
 }
 
@@ -101,13 +103,13 @@ type extension struct {
 // quorum is left mean it is lost; anything else can be tried again.
 func (l *lease) extendRound(values, ctx context.Context) (r renewal) {
 	a := l.attempt
-	start := l.r.cfg.clock()
+	start := l.r.cfg.Clock()
 	answers := make(chan extension, len(a.seats))
 	in := l.r.newRound(values, len(a.seats))
 	for i := range a.seats {
 		l.extendOn(in, i, answers)
 	}
-	timer := time.NewTimer(l.r.cfg.nodeTimeout)
+	timer := time.NewTimer(l.r.cfg.NodeTimeout)
 	defer timer.Stop()
 	r.tally.nodes, r.answers = len(a.seats), make([]bool, len(a.seats))
 	var cut error
@@ -133,9 +135,9 @@ func (r *renewal) count(x extension) {
 	case x.err != nil:
 		r.tally.failed++
 		r.errs = append(r.errs, x.err)
-	case x.answer == Extended:
+	case x.answer == driver.ExtendDone:
 		r.tally.granted++
-	case x.answer == ExtendRefilled:
+	case x.answer == driver.ExtendRefilled:
 		r.refilled++
 		r.tally.refused++
 	default:
@@ -147,7 +149,7 @@ func (l *lease) conclude(r *renewal, start time.Duration, cut error) {
 	ttl := l.attempt.opts.TTL
 	switch {
 	case r.tally.won():
-		if l.prolong(start + ttl - drift(ttl)) {
+		if l.prolong(start + ttl - Drift(ttl)) {
 			r.outcome = Renewed
 			return
 		}
@@ -189,7 +191,7 @@ func asErrors(nodes []*NodeError) (all []error) {
 func (l *lease) prolong(expires time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.r.cfg.clock()
+	now := l.r.cfg.Clock()
 	if l.ended != nil || l.expires <= now || expires <= now {
 		return false
 	}
@@ -206,27 +208,27 @@ func (l *lease) extendOn(in *round, i int, answers chan<- extension) {
 	s.line.do(l.r.group, func() {
 		defer in.done()
 		if !s.open() || l.Remaining() <= 0 {
-			answers <- extension{seat: i, err: &NodeError{Node: s.Name(), Op: OpExtend, Err: fmt.Errorf("%w: the lease is over", ErrNodeBusy)}}
+			answers <- extension{seat: i, err: &NodeError{Node: s.Name(), Op: OpExtend, Err: fmt.Errorf("%w: the lease is over", driver.ErrNotSent)}}
 			return
 		}
-		req := ExtendRequest{
-			Keys: a.keys, Token: a.token, TTL: a.opts.TTL, Refill: len(a.seats) > 1, Fence: l.fence, Holder: a.holder,
+		req := driver.ExtendRequest{
+			Key: a.key, Token: a.token, TTL: a.opts.TTL, Refill: len(a.seats) > 1, Fence: l.fence, Holder: a.holder,
 		}
-		var answer Extension
+		var answer driver.ExtendReply
 		err := s.call(in.ctx, l.ts, NodeStart{Resource: l.resource, Op: OpExtend},
 			func(ctx context.Context) (v Verdict, err error) {
 				answer, err = s.Extend(ctx, req)
-				if answer == ExtendRefilled {
+				if answer == driver.ExtendRefilled {
 					return Refilled, err
 				}
-				return verdictOf(answer == Extended), err
+				return verdictOf(answer == driver.ExtendDone), err
 			})
 		if err != nil {
 			s.set(unknown, 0)
 			answers <- extension{seat: i, err: &NodeError{Node: s.Name(), Op: OpExtend, Err: err}}
 			return
 		}
-		if answer == Extended || answer == ExtendRefilled {
+		if answer == driver.ExtendDone || answer == driver.ExtendRefilled {
 			s.set(granted, 0)
 		} else {
 			s.set(refused, 0)

@@ -8,8 +8,8 @@ import (
 // within returns a context for commands on nodes: with the values of ctx, the
 // node timeout as deadline, and without the end of ctx, for a command must not be
 // cut short where its outcome matters.
-func (r *Redlock) within(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), r.cfg.nodeTimeout)
+func (r *Engine) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), r.cfg.NodeTimeout)
 }
 
 // countdown calls over when done was called as often as it was told to expect.
@@ -33,7 +33,7 @@ type round struct {
 	ctx context.Context
 }
 
-func (r *Redlock) newRound(ctx context.Context, calls int) *round {
+func (r *Engine) newRound(ctx context.Context, calls int) *round {
 	n := new(round)
 	n.ctx, n.over = r.within(ctx)
 	n.expect(calls)

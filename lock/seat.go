@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // standing is what is known of one token on one node.
@@ -71,7 +73,7 @@ func (s *seat) open() bool {
 // parting is what a node says to a release.
 type parting struct {
 	seat  int
-	reply ReleaseReply
+	reply driver.ReleaseReply
 	err   error
 	owed  bool // after err: it is asked again, and may still answer
 }
@@ -81,16 +83,16 @@ type parting struct {
 // node that never got the token, or said no to it, is asked only if always is set.
 // A node that may have the token and does not answer is asked again in the
 // background, and said told again if it does.
-func (s *seat) release(ctx context.Context, r *Redlock, ts tracers, e NodeStart, req ReleaseRequest, always bool, said func(parting)) {
+func (s *seat) release(ctx context.Context, r *Engine, ts tracers, e NodeStart, req driver.ReleaseRequest, always bool, said func(parting)) {
 	state, _ := s.standing()
 	if s.mayArrive() {
 		req.Tombstone = r.tombstoneTTL()
 	} else if state != granted && !always {
-		said(parting{reply: ReleaseReply{Outcome: Expired}})
+		said(parting{reply: driver.ReleaseReply{Found: driver.FoundNothing}})
 		return
 	}
 	if state != granted {
-		req.Waiter = Waiter{}
+		req.Waiter = driver.Waiter{}
 	}
 	reply, err := s.member.release(r, ctx, ts, e, req)
 	owed := err != nil && (state == granted || req.Tombstone > 0)
@@ -102,13 +104,13 @@ func (s *seat) release(ctx context.Context, r *Redlock, ts tracers, e NodeStart,
 		req.Handoff = r.cfg.handoffWindow()
 		s.owe(r, overdue{
 			ctx: context.WithoutCancel(ctx), ts: ts, event: e, req: req,
-			said: func(reply ReleaseReply) { said(parting{reply: reply}) },
+			said: func(reply driver.ReleaseReply) { said(parting{reply: reply}) },
 		})
 	}
 }
 
 // sleep pauses unless the Redlock is closed; it reports whether it is not.
-func (r *Redlock) sleep(d time.Duration) bool {
+func (r *Engine) sleep(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -127,4 +129,4 @@ func verdictOf(ok bool) Verdict {
 }
 
 // tombstoneTTL is how long after giving up a late acquire is still kept out.
-func (r *Redlock) tombstoneTTL() time.Duration { return max(r.cfg.maxTTL, time.Minute) }
+func (r *Engine) tombstoneTTL() time.Duration { return max(r.cfg.MaxTTL, time.Minute) }

@@ -60,7 +60,7 @@ func TestALeaseThatRanOutBeforeItWasReturned(t *testing.T) {
 				}})
 				lease, err := locker.Acquire(ctx, "job", opts...)
 				if name == "NoWait" {
-					if !errors.Is(err, lock.ErrTooLate) || lock.Reason(err) != lock.ReasonNoQuorum {
+					if !errors.Is(err, lock.ErrTooLate) || lock.ReasonOf(err) != lock.ReasonNoQuorum {
 						t.Fatalf("got %v, want ErrTooLate", err)
 					}
 					return

@@ -3,12 +3,11 @@ package lock
 import (
 	"crypto/rand"
 	"encoding/hex"
+
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
-const (
-	tokenBytes  = 16 // 128 bits: nobody guesses another's token
-	tokenLength = 2 * tokenBytes
-)
+const tokenBytes = driver.TokenLength / 2 // 128 bits: nobody guesses another's token
 
 // newToken makes the secret by which nodes tell one attempt from another. It is
 // never used twice: a late release of one attempt must not undo the next.

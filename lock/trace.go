@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // Operation names what is asked of a node.
@@ -18,7 +20,7 @@ const (
 	OpRelease   Operation = "release"
 	OpLeave     Operation = "leave" // a waiter gives up its place
 	OpSubscribe Operation = "subscribe"
-	OpVouch     Operation = "vouch" // see [Vouch]; no trace is told of it
+	OpVouch     Operation = "vouch" // of set-up code; no trace is told of it
 )
 
 // Trace is a set of hooks that report what only the algorithm knows. It has the
@@ -56,9 +58,16 @@ type Trace struct {
 	ReleaseEnd   func(context.Context, ReleaseEnd)
 }
 
+// Backend is what the nodes of an engine are.
+type Backend struct {
+	System string // what kind of server: db.system.name of OpenTelemetry, "redis"
+	Name   string // the name given with [WithBackend], else System
+}
+
 // AcquireStart begins one Acquire.
 type AcquireStart struct {
 	Resource string
+	Backend  Backend
 	Nodes    int
 	Quorum   int
 	Options  AcquireOptions
@@ -98,6 +107,7 @@ type AttemptEnd struct {
 // NodeStart begins one command on one node.
 type NodeStart struct {
 	Resource string
+	Backend  Backend
 	Node     string
 	Op       Operation
 	Attempt  int // of the Acquire it belongs to; 0 for renewals and releases
@@ -111,20 +121,18 @@ type NodeEnd struct {
 	Err     error // why the node failed; nil if it answered
 }
 
-// NodeRestart says that another server process answers for a node than before, or
-// one that is so young that locks may have been valid when it began. It may have
-// forgotten them. It is told once for each restart that a locker notices, with the
+// NodeRestart is a restart of a node's server. It may have forgotten locks that are
+// still valid. It is told once for each restart that a locker notices, with the
 // first vote after it that has a trace.
 type NodeRestart struct {
-	Node      string
-	Witnessed bool          // another process had answered before; else this one was young when it was first met
-	Left      time.Duration // how long locks it may have forgotten can still be valid
-	Enforced  bool          // the node does not vote until then; if not, it votes, and two leases can be valid
+	Node    string
+	Backend Backend
+	driver.Restart
 }
 
-// Undialed reports that there was no connection to send the command on. go-redis
-// remembers a failed dial and fails further calls at once: Took then says nothing
-// of the node.
+// Undialed reports that there was no connection to send the command on. A client may
+// remember a failed dial and fail further calls at once: Took then says nothing of the
+// node.
 func (e NodeEnd) Undialed() bool {
 	op, ok := errors.AsType[*net.OpError](e.Err)
 	return ok && op.Op == "dial"

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
@@ -40,15 +41,15 @@ func TestAPanickingTraceIsContained(t *testing.T) {
 	for _, nodes := range []int{1, 3} {
 		t.Run(fmt.Sprintf("%d nodes", nodes), func(t *testing.T) {
 			l := locktest.NewFakes(t, nodes)(t)
+			extend := func(ctx context.Context, lease lock.Lease) error { return lease.Extend(ctx) }
 			for range 2 {
-				lease, err := l.Acquire(lock.WithTrace(context.Background(), panicky()), "job", lock.MaxWait(settleTime))
-				must(t, err)
-				must(t, lease.Extend(context.Background()))
-				must(t, lease.Release(context.Background()))
+				if err := lock.Do(lock.WithTrace(context.Background(), panicky()), l, "job", extend, lock.MaxWait(time.Minute)); err != nil {
+					t.Fatal(err)
+				}
 			}
-			lease, err := l.Acquire(context.Background(), "job", lock.MaxWait(settleTime))
-			must(t, err)
-			must(t, lease.Release(context.Background()))
+			if err := lock.Do(context.Background(), l, "job", extend, lock.MaxWait(time.Minute)); err != nil {
+				t.Fatal(err)
+			}
 		})
 	}
 	for _, hook := range []string{"acquire start", "node end", "renew end", "release end"} {

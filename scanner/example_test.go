@@ -8,7 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -34,7 +34,7 @@ func ExampleWithLocker() {
 	client := redis.NewClient(&redis.Options{Addr: "localhost:6379"})
 	defer client.Close()
 	clients := []redis.UniversalClient{client}
-	locker, err := lock.New(clients)
+	locker, err := redlock.New(clients)
 	if err != nil {
 		fmt.Println(err)
 		return

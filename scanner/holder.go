@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 // maxNameLength of a holder, in bytes.
@@ -37,7 +37,7 @@ func (v *value) holder() Holder {
 
 // lockscopeHolder accepts a value cut off at headSize: who holds it comes first.
 func lockscopeHolder(text string) (Holder, bool) {
-	fence, h, ok := lock.ParseValue(text)
+	fence, h, ok := redlock.ParseValue(text)
 	if !ok {
 		return Holder{}, false
 	}
@@ -50,7 +50,7 @@ func (v *value) token() string {
 	if v.kind != kindString {
 		return ""
 	}
-	if _, _, ok := lock.ParseValue(v.head); !ok {
+	if _, _, ok := redlock.ParseValue(v.head); !ok {
 		return ""
 	}
 	return v.head[:tokenLength]

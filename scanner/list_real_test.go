@@ -14,6 +14,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -111,7 +112,7 @@ func TestListOverNodes(t *testing.T) {
 // TestListSeesRealLocks takes locks with lockscope and lists them.
 func TestListSeesRealLocks(t *testing.T) {
 	f := startNodes(t, 5)
-	locker, err := lock.New(f.clients, lock.WithRestartQuarantine(0), lock.WithNodeTimeout(2*time.Second), lock.WithInstance("worker-1"))
+	locker, err := redlock.New(f.clients, redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(2*time.Second), lock.WithInstance("worker-1"))
 	must(t, err)
 	t.Cleanup(func() { must(t, locker.Close()) })
 	lease, err := locker.Acquire(within(t), "order:1001", lock.TTL(30*time.Second))

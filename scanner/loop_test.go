@@ -15,6 +15,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -96,7 +97,7 @@ const leaderJob = "leader"
 
 func lead() int {
 	url := os.Getenv(urlEnv)
-	locker, err := lock.Open([]string{url}, lock.WithNodeTimeout(2*time.Second), lock.WithDefaults(lock.TTL(leaderTTL)))
+	locker, err := redlock.Open([]string{url}, lock.WithNodeTimeout(2*time.Second), lock.WithDefaults(lock.TTL(leaderTTL)))
 	if err != nil {
 		return 1
 	}
@@ -125,7 +126,7 @@ func TestTakeOver(t *testing.T) {
 		t.Fatal("the child does not sweep: ", err)
 	}
 
-	locker, err := lock.Open([]string{url}, lock.WithNodeTimeout(2*time.Second), lock.WithDefaults(lock.TTL(leaderTTL)))
+	locker, err := redlock.Open([]string{url}, lock.WithNodeTimeout(2*time.Second), lock.WithDefaults(lock.TTL(leaderTTL)))
 	must(t, err)
 	defer locker.Close()
 	s, err := scanner.Open([]string{url}, fast(scanner.WithLocker(locker, "scanner"), scanner.WithInterval(50*time.Millisecond))...)
@@ -156,7 +157,7 @@ func TestLostLeadership(t *testing.T) {
 	for i := range 20 {
 		must(t, f.clients[0].Set(ctx, fmt.Sprint("lock:", i), "1", 0).Err())
 	}
-	locker, err := lock.New(f.clients, lock.WithNodeTimeout(100*time.Millisecond), lock.WithDefaults(lock.TTL(time.Second)))
+	locker, err := redlock.New(f.clients, lock.WithNodeTimeout(100*time.Millisecond), lock.WithDefaults(lock.TTL(time.Second)))
 	must(t, err)
 	defer locker.Close()
 	entered := make(chan struct{}, 100)

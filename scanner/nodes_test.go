@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -114,7 +115,7 @@ func TestOrphans(t *testing.T) {
 	put(2, "lock:one", lockscopeValue(token, now))
 	must(t, f.clients[1].RPush(ctx, "lock:one", "x").Err())
 	put(0, "lock:redsync-one", redsyncValue)
-	locker, err := lock.New(f.clients, lock.WithRestartQuarantine(0), lock.WithNodeTimeout(2*time.Second))
+	locker, err := redlock.New(f.clients, redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(2*time.Second))
 	must(t, err)
 	defer locker.Close()
 	lease, err := locker.Acquire(ctx, "real", lock.TTL(time.Minute))

@@ -4,14 +4,14 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// Open is New on clients it makes from URLs, as [lock.NewClients] does. Close
+// Open is New on clients it makes from URLs, as [redlock.NewClients] does. Close
 // closes these clients too. Its errors name a URL by its position only: a URL may
 // hold a password.
 func Open(urls []string, opts ...Option) (*Scanner, error) {
-	clients, closeClients, err := lock.NewClients(urls)
+	clients, closeClients, err := redlock.NewClients(urls)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInvalidNode, err)
 	}

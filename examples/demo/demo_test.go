@@ -20,8 +20,8 @@ import (
 	"github.com/redis/go-redis/v9/logging"
 	"go.uber.org/goleak"
 
-	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 // asDemo makes the test binary be the demo, built as the test is: with -race.
@@ -170,7 +170,7 @@ func TestDemoOnYourServersLeavesOnlyFenceCounters(t *testing.T) {
 	}
 	ctx := t.Context()
 	// Young servers may not vote for a minute, and the demo vouches for its own only.
-	if err := lock.Vouch(ctx, clients); err != nil {
+	if err := redlock.Vouch(ctx, clients); err != nil {
 		t.Fatal(err)
 	}
 	if err := clients[0].Set(ctx, "lock:mine", "untouched", 0).Err(); err != nil {

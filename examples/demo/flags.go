@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/zaplog"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 const (
@@ -113,7 +114,7 @@ func (c config) validate() error {
 	if len(c.redis) == 0 {
 		return nil
 	}
-	locker, err := lock.Open(urlsOf(c.redis)) // connects to nothing yet
+	locker, err := redlock.Open(urlsOf(c.redis)) // connects to nothing yet
 	if err != nil {
 		return fmt.Errorf("-redis: %w", err)
 	}

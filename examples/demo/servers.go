@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockscope/lockscope/examples/internal/nodes"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 // patience bounds what the demo itself asks of a server.
@@ -64,7 +65,7 @@ func urlsOf(servers []string) []string {
 }
 
 // locker makes the lock of one service, on connections of its own.
-func (s *servers) locker(instance string) (*lock.Redlock, error) {
+func (s *servers) locker(instance string) (*lock.Engine, error) {
 	opts := []lock.Option{
 		lock.WithInstance(instance), lock.WithPrefix(s.prefix), lock.WithDefaults(lock.TTL(s.ttl)),
 		lock.WithNodeTimeout(s.answer),
@@ -72,7 +73,7 @@ func (s *servers) locker(instance string) (*lock.Redlock, error) {
 	if s.own != nil {
 		opts = append(opts, s.own.Options()...)
 	}
-	return lock.Open(s.urls, opts...)
+	return redlock.Open(s.urls, opts...)
 }
 
 func (s *servers) describe() []string {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/lockscope/lockscope/examples/internal/nodes"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 func main() {
@@ -79,7 +80,7 @@ func demonstrate(ctx context.Context, dsn, servers string, out io.Writer) (err e
 }
 
 // openLockers makes the locks of A and B, as if they were two processes.
-func openLockers(ctx context.Context, servers string, out io.Writer) (_ [2]*lock.Redlock, _ func() error, err error) {
+func openLockers(ctx context.Context, servers string, out io.Writer) (_ [2]*lock.Engine, _ func() error, err error) {
 	var closers []func() error
 	closeAll := func() error {
 		var errs []error
@@ -97,15 +98,15 @@ func openLockers(ctx context.Context, servers string, out io.Writer) (_ [2]*lock
 	if servers == "" {
 		set, err := nodes.Start(ctx, 3)
 		if err != nil {
-			return [2]*lock.Redlock{}, nil, err
+			return [2]*lock.Engine{}, nil, err
 		}
 		closers = append(closers, set.Stop)
 		fmt.Fprintln(out, strings.Join(set.Describe(), "\n"))
 		urls, opts = set.URLs(), append(opts, set.Options()...)
 	}
-	var lockers [2]*lock.Redlock
+	var lockers [2]*lock.Engine
 	for i, name := range []string{"A", "B"} {
-		l, err := lock.Open(urls, append(opts[:len(opts):len(opts)], lock.WithInstance(name))...)
+		l, err := redlock.Open(urls, append(opts[:len(opts):len(opts)], lock.WithInstance(name))...)
 		if err != nil {
 			return lockers, nil, err
 		}

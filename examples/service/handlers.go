@@ -76,8 +76,8 @@ type problem struct {
 
 // refuse says why a charge was not made, and when to try again.
 func (a *api) refuse(w http.ResponseWriter, r *http.Request, id string, err error) {
-	a.logger.WarnContext(r.Context(), "not charged", "order", id, "reason", lock.Reason(err), "error", err)
-	trace.SpanFromContext(r.Context()).SetStatus(codes.Error, lock.Reason(err))
+	a.logger.WarnContext(r.Context(), "not charged", "order", id, "reason", lock.ReasonOf(err), "error", err)
+	trace.SpanFromContext(r.Context()).SetStatus(codes.Error, string(lock.ReasonOf(err)))
 	if held, ok := errors.AsType[*lock.HeldError](err); ok {
 		p := problem{Error: "somebody else is working on this order", HeldBy: held.Holder.Instance}
 		if !held.Holder.Since.IsZero() {

@@ -29,6 +29,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/zaplog"
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 func main() {
@@ -69,7 +70,7 @@ func run(ctx context.Context, cfg config, logs io.Writer) (err error) {
 	}
 	defer also(func() error { return stopSpans(context.WithoutCancel(ctx)) })
 
-	redlock, err := lock.Open(urls, options...)
+	redlock, err := redlock.Open(urls, options...)
 	if err != nil {
 		return err
 	}

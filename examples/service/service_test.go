@@ -22,6 +22,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/otlp/otlptest"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 // asProgram makes this test binary be the service.
@@ -255,7 +256,7 @@ func checkSpans(t *testing.T, spans []otlptest.Span, charges int) {
 // TestHeldElsewhere: another process has the lock.
 func TestHeldElsewhere(t *testing.T) {
 	urls, _ := redisServers(t, 1)
-	other, err := lock.Open(strings.Split(urls, ","), lock.WithInstance("batch-7"))
+	other, err := redlock.Open(strings.Split(urls, ","), lock.WithInstance("batch-7"))
 	must(t, err)
 	defer other.Close()
 	lease, err := other.Acquire(t.Context(), "order:1001")

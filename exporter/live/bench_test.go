@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // stacks are the decorators whose cost is measured, around one Locker.
@@ -118,7 +119,7 @@ func pair(tb testing.TB, ctx context.Context, l lock.Locker) {
 
 // instantRedlock does everything a Redlock does but talk to servers.
 func instantRedlock(tb testing.TB) lock.Locker {
-	r, err := lock.NewFromNodes([]lock.Node{&instant{name: "a"}, &instant{name: "b"}, &instant{name: "c"}})
+	r, err := lock.NewEngine([]driver.Node{&instant{name: "a"}, &instant{name: "b"}, &instant{name: "c"}})
 	must(tb, err)
 	tb.Cleanup(func() { must(tb, r.Close()) })
 	return r
@@ -133,20 +134,22 @@ type instant struct {
 
 func (n *instant) Name() string { return n.name }
 
-func (n *instant) Acquire(_ context.Context, req lock.AcquireRequest) (lock.AcquireReply, error) {
+func (n *instant) System() string { return "instant" }
+
+func (n *instant) Acquire(_ context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
 	if n.err != nil {
-		return lock.AcquireReply{}, n.err
+		return driver.AcquireReply{}, n.err
 	}
-	return lock.AcquireReply{Granted: true, Counter: max(n.counter.Add(1), req.Floor)}, nil
+	return driver.AcquireReply{Granted: true, Counter: max(n.counter.Add(1), req.Floor)}, nil
 }
-func (n *instant) Raise(context.Context, lock.RaiseRequest) (bool, error) { return true, nil }
-func (n *instant) Extend(context.Context, lock.ExtendRequest) (lock.Extension, error) {
-	return lock.Extended, nil
+func (n *instant) Raise(context.Context, driver.RaiseRequest) (bool, error) { return true, nil }
+func (n *instant) Extend(context.Context, driver.ExtendRequest) (driver.ExtendReply, error) {
+	return driver.ExtendDone, nil
 }
-func (n *instant) Release(context.Context, lock.ReleaseRequest) (lock.ReleaseReply, error) {
-	return lock.ReleaseReply{Outcome: lock.Released}, nil
+func (n *instant) Release(context.Context, driver.ReleaseRequest) (driver.ReleaseReply, error) {
+	return driver.ReleaseReply{Found: driver.FoundOwn}, nil
 }
-func (n *instant) Leave(context.Context, lock.LeaveRequest) error { return nil }
+func (n *instant) Leave(context.Context, driver.LeaveRequest) error { return nil }
 func (n *instant) Subscribe(ctx context.Context, _ string, _ func(string)) error {
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -31,16 +32,16 @@ func newServers(t testing.TB, n int) (servers []*locktest.FakeServer) {
 }
 
 // newRedlock is a process of that name in a bubble.
-func newRedlock(t testing.TB, servers []*locktest.FakeServer, instance string) *lock.Redlock {
+func newRedlock(t testing.TB, servers []*locktest.FakeServer, instance string) *lock.Engine {
 	t.Helper()
-	var nodes []lock.Node
+	var nodes []driver.Node
 	for i, s := range servers {
 		d := time.Duration(i+1) * time.Millisecond
 		delay := locktest.Between(d, d)
 		nodes = append(nodes, s.Connect(1, locktest.Faults{RequestDelay: delay, ReplyDelay: delay}))
 	}
 	began := time.Now()
-	l, err := lock.NewFromNodes(nodes, lock.WithInstance(instance), lock.WithRandom(func(n int64) int64 { return n / 2 }),
+	l, err := lock.NewEngine(nodes, lock.WithInstance(instance), lock.WithRandom(func(n int64) int64 { return n / 2 }),
 		lock.WithClock(func() time.Duration { return time.Since(began) }))
 	must(t, err)
 	t.Cleanup(func() { must(t, l.Close()) })

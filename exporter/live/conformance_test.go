@@ -12,13 +12,14 @@ import (
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
 // The suites run on machines that are busy with others, and so with longer times
 // than a lock's defaults; the TTL is the shortest that such a node timeout allows.
 const (
-	nodeTimeout = 400 * time.Millisecond
+	nodeTimeout = 750 * time.Millisecond
 	suiteTTL    = 5 * nodeTimeout
 )
 
@@ -35,7 +36,7 @@ func TestLockerOnFakes(t *testing.T) {
 func TestLockerOnRedis(t *testing.T) {
 	t.Parallel()
 	board, servers := newBoard(t), locktest.Servers(t, 3)
-	conform(t, board, func(t testing.TB) lock.Locker { return board.Wrap(redlock(t, servers)) })
+	conform(t, board, func(t testing.TB) lock.Locker { return board.Wrap(onRedis(t, servers)) })
 }
 
 // TestStacked has a Board inside and another outside of instrument, and both around
@@ -65,11 +66,11 @@ func conform(t *testing.T, b *live.Board, newLocker func(testing.TB) lock.Locker
 
 // TestErrorsThatCannotBeTold come from a node, and panic when somebody reads them.
 func TestErrorsThatCannotBeTold(t *testing.T) {
-	r, err := lock.NewFromNodes([]lock.Node{&instant{name: "a", err: hostileError{lock.ErrBadReply}}})
+	r, err := lock.NewEngine([]driver.Node{&instant{name: "a", err: hostileError{driver.ErrBadReply}}})
 	must(t, err)
 	defer func() { must(t, r.Close()) }()
 	board := newBoard(t)
-	if _, err := board.Wrap(r).Acquire(t.Context(), "x", lock.NoWait()); !errors.Is(err, lock.ErrBadReply) {
+	if _, err := board.Wrap(r).Acquire(t.Context(), "x", lock.NoWait()); !errors.Is(err, driver.ErrBadReply) {
 		t.Fatal("acquired from a node that fails")
 	}
 	_, _ = board.Wrap(&noop{err: hostileError{lock.ErrNoQuorum}}).Acquire(t.Context(), "y")
@@ -79,7 +80,7 @@ func TestErrorsThatCannotBeTold(t *testing.T) {
 		t.Errorf("node: %+v", n)
 	}
 	for _, a := range s.Slowest {
-		if a.Outcome != lock.ReasonNoQuorum || a.Resource == "y" && a.Error != text || a.Resource == "x" && a.Steps[1].Detail != text {
+		if a.Outcome != string(lock.ReasonNoQuorum) || a.Resource == "y" && a.Error != text || a.Resource == "x" && a.Steps[1].Detail != text {
 			t.Errorf("acquisition: %+v", a)
 		}
 	}

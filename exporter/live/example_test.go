@@ -14,7 +14,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	locker := board.Wrap(&noop{}) // a *lock.Redlock, or what instrument.Wrap made of it
+	locker := board.Wrap(&noop{}) // a *lock.Engine, or what instrument.Wrap made of it
 	err = lock.Do(context.Background(), locker, "order:1001", func(ctx context.Context, _ lock.Lease) error {
 		for _, held := range board.State(ctx).Held {
 			fmt.Println(held.Resource, "is held by", held.Holder)

@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 // patience bounds what a test waits for on a machine that is busy with others.
@@ -41,14 +42,14 @@ func newBoard(t testing.TB, opts ...live.Option) *live.Board {
 	return b
 }
 
-// redlock is on servers that were empty from the start.
-func redlock(t testing.TB, servers []*redisproc.Server, opts ...lock.Option) *lock.Redlock {
+// onRedis is on servers that were empty from the start.
+func onRedis(t testing.TB, servers []*redisproc.Server, opts ...lock.Option) *lock.Engine {
 	t.Helper()
 	var clients []redis.UniversalClient
 	for _, s := range servers {
 		clients = append(clients, redis.NewClient(&redis.Options{Addr: s.Addr()}))
 	}
-	l, err := lock.New(clients, append([]lock.Option{lock.WithRestartQuarantine(0), lock.WithNodeTimeout(nodeTimeout)}, opts...)...)
+	l, err := redlock.New(clients, append([]lock.Option{redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(nodeTimeout)}, opts...)...)
 	must(t, err)
 	t.Cleanup(func() {
 		must(t, l.Close())

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // TestQuantiles compares with what sorting says, for waits of every size.
@@ -128,14 +129,14 @@ func TestReplies(t *testing.T) {
 	}{
 		{nil, true, 1, 0, 1},
 		{canceled, true, 1, 0, 0}, // up, as before
-		{fmt.Errorf("%w: nothing was sent", lock.ErrNodeBusy), true, 0, 0, 0},
-		{fmt.Errorf("%w: %w", lock.ErrNodeBusy, refused), false, 1, 1, 0}, // it could not be, for there is nobody
+		{fmt.Errorf("%w: nothing was sent", driver.ErrNotSent), true, 0, 0, 0},
+		{fmt.Errorf("%w: %w", driver.ErrNotSent, refused), false, 1, 1, 0}, // it could not be, for there is nobody
 		{refused, false, 1, 1, 0}, // no command took that long
 		{io.ErrUnexpectedEOF, false, 1, 1, 1},
-		{lock.ErrNodeTimeout, false, 1, 1, 1},
-		{lock.ErrQuarantined, true, 1, 1, 0},
-		{fmt.Errorf("%w: it is 7.5", lock.ErrFenceCounter), true, 1, 1, 0},
-		{fmt.Errorf("%w: %w", lock.ErrNodeBusy, lock.ErrReplica), true, 1, 1, 0},
+		{driver.ErrTimeout, false, 1, 1, 1},
+		{driver.ErrQuarantined, true, 1, 1, 0},
+		{fmt.Errorf("%w: it is 7.5", driver.ErrFenceCounter), true, 1, 1, 0},
+		{fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrReplica), true, 1, 1, 0},
 		{errors.New("ERR out of order"), true, 1, 1, 1},
 	} {
 		n := node{name: "a", up: true}

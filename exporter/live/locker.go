@@ -69,7 +69,7 @@ func (c *call) readTrace(ctx context.Context) {
 func (c *call) failure(err error, opts []lock.AcquireOption) (failed bool) {
 	failed = true
 	defer contain()
-	return lock.Reason(err) != lock.ReasonHeld || !c.tries(opts)
+	return lock.ReasonOf(err) != lock.ReasonHeld || !c.tries(opts)
 }
 
 // finish records the end of an Acquire, and returns when that was.

@@ -3,16 +3,15 @@ package live
 import (
 	"context"
 	"errors"
-	"io"
 	"maps"
 	"math/bits"
-	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // maxNodes bounds what a Board knows of nodes: four times the most that one Redlock
@@ -103,17 +102,14 @@ const (
 )
 
 func replyOf(err error) reply {
-	var network net.Error
-	switch {
+	switch class := driver.ClassOf(err); {
 	case err == nil:
 		return answered
-	case errors.Is(err, lock.ErrQuarantined), errors.Is(err, lock.ErrDuplicateNode), errors.Is(err, lock.ErrReplica),
-		errors.Is(err, lock.ErrEvicting), errors.Is(err, lock.ErrUnguarded), errors.Is(err, lock.ErrFenceCounter):
+	case class.Barred():
 		return barred
-	case errors.As(err, &network), errors.Is(err, lock.ErrNodeTimeout), errors.Is(err, context.DeadlineExceeded),
-		errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case class.Silent():
 		return silent
-	case errors.Is(err, lock.ErrNodeBusy):
+	case class == driver.Busy:
 		return unsent
 	case errors.Is(err, context.Canceled):
 		return given

@@ -5,12 +5,13 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 // TestYoungNodeIsTold has an only node, which votes although it may have forgotten locks.
 func TestYoungNodeIsTold(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
-	l, err := lock.Open([]string{"redis://" + s.Addr()}, lock.WithNodeTimeout(nodeTimeout))
+	l, err := redlock.Open([]string{"redis://" + s.Addr()}, lock.WithNodeTimeout(nodeTimeout))
 	must(t, err)
 	defer func() { must(t, l.Close()) }()
 	board := newBoard(t)

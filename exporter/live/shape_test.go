@@ -120,7 +120,7 @@ func TestHostileNames(t *testing.T) {
 func TestNoTokenIsTold(t *testing.T) {
 	servers := locktest.Servers(t, 3)
 	board := newBoard(t)
-	a, b := board.Wrap(redlock(t, servers)), board.Wrap(redlock(t, servers))
+	a, b := board.Wrap(onRedis(t, servers)), board.Wrap(onRedis(t, servers))
 	admin := redis.NewClient(&redis.Options{Addr: servers[2].Addr()})
 	defer admin.Close()
 	var tokens []string

@@ -174,7 +174,7 @@ func TestBackoff(t *testing.T) {
 			t.Error(got.err)
 		}
 		s := state(board)
-		if len(s.Waiting) != 0 || len(s.Slowest) != 1 || s.Slowest[0].Outcome != lock.ReasonCanceled || s.Slowest[0].Error == "" {
+		if len(s.Waiting) != 0 || len(s.Slowest) != 1 || s.Slowest[0].Outcome != string(lock.ReasonCanceled) || s.Slowest[0].Error == "" {
 			t.Errorf("after giving up: %+v", s)
 		}
 		for _, step := range s.Slowest[0].Steps { // its nodes are steps of their own
@@ -222,8 +222,8 @@ func TestOmitted(t *testing.T) {
 func TestContendedOnRedis(t *testing.T) {
 	servers := locktest.Servers(t, 3)
 	here, there := newBoard(t, live.WithInstance("a/1")), newBoard(t, live.WithInstance("b/2"))
-	a := here.Wrap(redlock(t, servers, lock.WithInstance("a/1"), lock.WithNodeTimeout(2*time.Second)))
-	b := there.Wrap(redlock(t, servers, lock.WithInstance("b/2"), lock.WithNodeTimeout(2*time.Second)))
+	a := here.Wrap(onRedis(t, servers, lock.WithInstance("a/1"), lock.WithNodeTimeout(2*time.Second)))
+	b := there.Wrap(onRedis(t, servers, lock.WithInstance("b/2"), lock.WithNodeTimeout(2*time.Second)))
 	holder := acquire(t, a, "job", lock.TTL(30*time.Second))
 	first := acquireAsync(t.Context(), b, "job", lock.TTL(30*time.Second))
 	blocked := func(b *live.Board, n int, by string, here bool) func() bool {

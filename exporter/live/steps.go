@@ -122,7 +122,7 @@ func (k *kept) fill(c *call, steps *buffer, now time.Time, took time.Duration, e
 		Outcome: outcomeAcquired, TraceID: traceText(k.trace), Steps: []Step{},
 	}
 	if err != nil {
-		k.told.Outcome = lock.Reason(err)
+		k.told.Outcome = string(lock.ReasonOf(err))
 		k.told.Error = errorText(err, maxError)
 	}
 	if steps == nil {

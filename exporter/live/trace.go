@@ -64,7 +64,7 @@ func (l *locker) onAttemptEnd(ctx context.Context, e lock.AttemptEnd) {
 // heldBy is who refused an attempt; nil if that is not why it failed.
 func heldBy(err error) *lock.HeldError {
 	held, ok := errors.AsType[*lock.HeldError](err)
-	if !ok || lock.Reason(err) != lock.ReasonHeld {
+	if !ok || lock.ReasonOf(err) != lock.ReasonHeld {
 		return nil
 	}
 	return held
@@ -148,7 +148,7 @@ func (l *locker) onWaitEnd(ctx context.Context, e lock.WaitEnd) {
 func waitOutcome(e lock.WaitEnd) lock.Verdict {
 	switch {
 	case e.Err != nil:
-		return lock.Verdict(lock.Reason(e.Err))
+		return lock.Verdict(lock.ReasonOf(e.Err))
 	case e.Named || e.Kind == lock.WaitLocal:
 		return waitWoken
 	default:

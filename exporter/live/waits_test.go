@@ -187,15 +187,15 @@ func TestManySteps(t *testing.T) {
 		board, b := process(t, servers, "b/2")
 		holder := acquire(t, a, "job")
 		_, err := b.Acquire(t.Context(), "job", lock.MaxWait(2*time.Minute))
-		if lock.Reason(err) != lock.ReasonTimeout {
+		if lock.ReasonOf(err) != lock.ReasonTimeout {
 			t.Fatal(err)
 		}
 		acq := state(board).Slowest[0]
-		if len(acq.Steps) != live.MaxSteps || acq.Omitted == 0 || acq.Outcome != lock.ReasonTimeout {
+		if len(acq.Steps) != live.MaxSteps || acq.Omitted == 0 || acq.Outcome != string(lock.ReasonTimeout) {
 			t.Errorf("%d steps, %d omitted, %s", len(acq.Steps), acq.Omitted, acq.Outcome)
 		}
 		first, last := acq.Steps[0], acq.Steps[live.MaxSteps-1]
-		if first.Start != 0 || last.Start+last.Took < 119 || last.Outcome != lock.ReasonTimeout {
+		if first.Start != 0 || last.Start+last.Took < 119 || last.Outcome != string(lock.ReasonTimeout) {
 			t.Errorf("from %+v to %+v", first, last)
 		}
 		must(t, holder.Release(t.Context()))

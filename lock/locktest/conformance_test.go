@@ -9,11 +9,12 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 // A node that does not answer must not be mistaken for a machine that is busy.
 const (
-	nodeTimeout = 400 * time.Millisecond
+	nodeTimeout = 750 * time.Millisecond
 	ttl         = 5 * nodeTimeout
 )
 
@@ -54,7 +55,7 @@ func TestLockerOnRedisCluster(t *testing.T) {
 
 // newLocker makes a Redlock on servers that were empty from the start.
 func newLocker(t testing.TB, clients []redis.UniversalClient) lock.Locker {
-	l, err := lock.New(clients, lock.WithRestartQuarantine(0), lock.WithNodeTimeout(nodeTimeout))
+	l, err := redlock.New(clients, redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(nodeTimeout))
 	if err != nil {
 		t.Fatal(err)
 	}

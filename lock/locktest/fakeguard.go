@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/internal/guard"
 )
 
-// Guards are those of one client: the very code by which package lock keeps real
+// Guards are those of one client: the very code by which package redlock keeps real
 // servers from voting, on nodes that lead to fake ones. It goes by what INFO says on
 // each new connection, which is all it has.
 type Guards struct {
@@ -51,16 +52,16 @@ func (s *FakeServer) ConnectGuarded(seed uint64, f Faults, g *Guards) *FakeNode 
 // Meet makes a connection and has its server examined, as a first command would. It
 // fails as that would.
 func (n *FakeNode) Meet(ctx context.Context) error {
-	return n.send(ctx, "meet", func(*scripts) {}, func(*scripts) {})
+	return n.send(ctx, "meet", func(*commands) {}, func(*commands) {})
 }
 
-// guardedAcquire is redisNode.Acquire of package lock.
-func (n *FakeNode) guardedAcquire(ctx context.Context, req lock.AcquireRequest) (lock.AcquireReply, error) {
+// guardedAcquire is the Acquire of package redlock.
+func (n *FakeNode) guardedAcquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
 	if err := n.guard.Admit(ctx, n.pooled(ctx)); err != nil {
-		return lock.AcquireReply{Restart: n.restart()}, fmt.Errorf("%w: %w", lock.ErrNodeBusy, err)
+		return driver.AcquireReply{Restart: n.guard.Restart()}, fmt.Errorf("%w (%w)", err, driver.ErrNotSent)
 	}
 	reply, err := n.acquire(ctx, req)
-	reply.Restart = n.restart()
+	reply.Restart = n.guard.Restart()
 	if err != nil {
 		return reply, err
 	}
@@ -77,14 +78,6 @@ func (n *FakeNode) answered() {
 	}
 }
 
-func (n *FakeNode) restart() *lock.NodeRestart {
-	r, ok := n.guard.Restart()
-	if !ok {
-		return nil
-	}
-	return &lock.NodeRestart{Node: n.Name(), Witnessed: r.Witnessed, Left: r.Left, Enforced: r.Enforced}
-}
-
 // connection returns the run of the server that a connection leads to. One whose
 // server is gone is noticed before it is used, as go-redis does.
 func (n *FakeNode) connection(ctx context.Context) (run int, err error) {
@@ -96,8 +89,8 @@ func (n *FakeNode) connection(ctx context.Context) (run int, err error) {
 		return 0, &net.OpError{Op: "dial", Net: "fake", Err: syscall.ECONNREFUSED}
 	}
 	if n.guard != nil {
-		err = n.guard.Examine(ctx, &askedServer{node: n, ask: func(do func(*scripts)) error {
-			return n.exchange(ctx, run, "info", do, func(*scripts) {})
+		err = n.guard.Examine(ctx, &askedServer{node: n, ask: func(do func(*commands)) error {
+			return n.exchange(ctx, run, "info", do, func(*commands) {})
 		}})
 	}
 	return run, err
@@ -126,19 +119,19 @@ func (n *FakeNode) giveBack(run int) {
 // askedServer is a server as the guard asks it, on one connection or on any.
 type askedServer struct {
 	node *FakeNode
-	ask  func(do func(*scripts)) error
+	ask  func(do func(*commands)) error
 	info string // the last reply
 }
 
 // pooled asks on any of the node's connections.
 func (n *FakeNode) pooled(ctx context.Context) *askedServer {
-	return &askedServer{node: n, ask: func(do func(*scripts)) error {
-		return n.send(ctx, "info", do, func(*scripts) {})
+	return &askedServer{node: n, ask: func(do func(*commands)) error {
+		return n.send(ctx, "info", do, func(*commands) {})
 	}}
 }
 
 func (c *askedServer) Info(context.Context) (string, error) {
-	if err := c.ask(func(s *scripts) { c.info = s.info() }); err != nil {
+	if err := c.ask(func(s *commands) { c.info = s.info() }); err != nil {
 		return "", err
 	}
 	if misread := c.node.guards.Misread; misread != nil {
@@ -148,7 +141,7 @@ func (c *askedServer) Info(context.Context) (string, error) {
 }
 
 func (c *askedServer) Life(context.Context) (life string, err error) {
-	err = c.ask(func(s *scripts) { life = s.life })
+	err = c.ask(func(s *commands) { life = s.life })
 	if waive := c.node.guards.Waive; waive != nil && waive(c.info) {
 		runID, _ := guard.MasterID(c.info)
 		life = guard.Vouched(runID, "")

@@ -22,7 +22,7 @@ func (s *FakeServer) dial() (run int, up bool) {
 	return s.run, !s.down
 }
 
-// info is the reply to INFO, as far as package lock reads it. It expects the mutex to
+// info is the reply to INFO, as far as package redlock reads it. It expects the mutex to
 // be held.
 func (s *FakeServer) info() string {
 	role, aof := "master", 0
@@ -61,7 +61,7 @@ func (s *FakeServer) StepClock(d time.Duration) {
 func (s *FakeServer) Flush() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.state = newState()
+	s.state = newStored()
 	s.tell("flush", "")
 }
 
@@ -69,7 +69,8 @@ func (s *FakeServer) Flush() {
 func (s *FakeServer) Snapshot() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.snapshot = s.state.clone()
+	snapshot := s.state.clone()
+	s.snapshot = &snapshot
 	s.tell("snapshot", "")
 }
 
@@ -97,7 +98,7 @@ func (s *FakeServer) Promote() {
 	s.tell("promote", "")
 }
 
-func (s *FakeServer) copied() *state {
+func (s *FakeServer) copied() stored {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state.clone()

@@ -9,11 +9,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/internal/guard"
 )
 
-// FakeNode is one client's way to a [FakeServer]: a [lock.Node] whose requests and
+// FakeNode is one client's way to a [FakeServer]: a [driver.Node] whose requests and
 // replies are delayed, lost, repeated or late as its [Faults] say. What happens to
 // a request is drawn from a generator of its own for each kind of request on each
 // resource, so that goroutines racing each other do not change each other's luck.
@@ -31,7 +31,7 @@ type FakeNode struct {
 	subscription
 }
 
-var _ lock.Node = (*FakeNode)(nil)
+var _ driver.Node = (*FakeNode)(nil)
 
 // Connect makes a client's node for the server. It is one client's: closing it
 // leaves the server and other nodes alone. seed decides over its faults.
@@ -54,49 +54,52 @@ func (n *FakeNode) SetFaults(f Faults) {
 // Name is the server's.
 func (n *FakeNode) Name() string { return n.server.name }
 
-// Acquire implements lock.Node. A server in quarantine is not asked.
-func (n *FakeNode) Acquire(ctx context.Context, req lock.AcquireRequest) (lock.AcquireReply, error) {
+// System is "fake".
+func (n *FakeNode) System() string { return "fake" }
+
+// Acquire implements driver.Node. A server in quarantine is not asked.
+func (n *FakeNode) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
 	if n.guard != nil {
 		return n.guardedAcquire(ctx, req)
 	}
 	if left := n.server.quarantine(); left > 0 {
-		return lock.AcquireReply{}, fmt.Errorf("%w: %w: for %v", lock.ErrNodeBusy, lock.ErrQuarantined, left)
+		return driver.AcquireReply{}, fmt.Errorf("%w: for %v (%w)", driver.ErrQuarantined, left, driver.ErrNotSent)
 	}
 	return n.acquire(ctx, req)
 }
 
-func (n *FakeNode) acquire(ctx context.Context, req lock.AcquireRequest) (lock.AcquireReply, error) {
+func (n *FakeNode) acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
 	type vote struct {
-		reply lock.AcquireReply
+		reply driver.AcquireReply
 		err   error
 	}
-	v, err := call(ctx, n, "acquire", req.Keys.Lock, func(s *scripts) (v vote) {
-		v.reply, v.err = s.acquire(req)
+	v, err := call(ctx, n, "acquire", req.Key, func(s *commands) (v vote) {
+		v.reply, v.err = s.Acquire(req)
 		n.server.given(v.reply.Granted, req.TTL)
-		n.server.tell("acquire", "%.6s %s: %+v %v", req.Token, req.Keys.Lock, v.reply, v.err)
+		n.server.tell("acquire", "%.6s %s: %+v %v", req.Token, req.Key, v.reply, v.err)
 		return v
 	})
 	if err != nil {
-		return lock.AcquireReply{}, err
+		return driver.AcquireReply{}, err
 	}
 	return v.reply, v.err
 }
 
-// Raise implements lock.Node.
-func (n *FakeNode) Raise(ctx context.Context, req lock.RaiseRequest) (bool, error) {
-	return call(ctx, n, "raise", req.Keys.Lock, func(s *scripts) bool {
-		raised := s.raise(req)
-		n.server.tell("raise", "%.6s:%d to %d %s: %v", req.Token, req.Counter, req.Fence, req.Keys.Lock, raised)
+// Raise implements driver.Node.
+func (n *FakeNode) Raise(ctx context.Context, req driver.RaiseRequest) (bool, error) {
+	return call(ctx, n, "raise", req.Key, func(s *commands) bool {
+		raised := s.Raise(req)
+		n.server.tell("raise", "%.6s:%d to %d %s: %v", req.Token, req.Counter, req.Fence, req.Key, raised)
 		return raised
 	})
 }
 
-// Extend implements lock.Node.
-func (n *FakeNode) Extend(ctx context.Context, req lock.ExtendRequest) (lock.Extension, error) {
-	answer, err := call(ctx, n, "extend", req.Keys.Lock, func(s *scripts) lock.Extension {
-		answer := s.extend(req)
-		n.server.given(answer == lock.Extended || answer == lock.ExtendRefilled, req.TTL)
-		n.server.tell("extend", "%.6s %s: %v", req.Token, req.Keys.Lock, answer)
+// Extend implements driver.Node.
+func (n *FakeNode) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
+	answer, err := call(ctx, n, "extend", req.Key, func(s *commands) driver.ExtendReply {
+		answer := s.Extend(req)
+		n.server.given(answer == driver.ExtendDone || answer == driver.ExtendRefilled, req.TTL)
+		n.server.tell("extend", "%.6s %s: %v", req.Token, req.Key, answer)
 		return answer
 	})
 	if err == nil {
@@ -105,20 +108,20 @@ func (n *FakeNode) Extend(ctx context.Context, req lock.ExtendRequest) (lock.Ext
 	return answer, err
 }
 
-// Release implements lock.Node.
-func (n *FakeNode) Release(ctx context.Context, req lock.ReleaseRequest) (lock.ReleaseReply, error) {
-	return call(ctx, n, "release", req.Keys.Lock, func(s *scripts) lock.ReleaseReply {
-		reply := s.release(req)
-		n.server.tell("release", "%.6s %s tombstone %v: %+v", req.Token, req.Keys.Lock, req.Tombstone, reply)
+// Release implements driver.Node.
+func (n *FakeNode) Release(ctx context.Context, req driver.ReleaseRequest) (driver.ReleaseReply, error) {
+	return call(ctx, n, "release", req.Key, func(s *commands) driver.ReleaseReply {
+		reply := s.Release(req)
+		n.server.tell("release", "%.6s %s tombstone %v: %+v", req.Token, req.Key, req.Tombstone, reply)
 		return reply
 	})
 }
 
-// Leave implements lock.Node.
-func (n *FakeNode) Leave(ctx context.Context, req lock.LeaveRequest) error {
-	_, err := call(ctx, n, "leave", req.Keys.Lock, func(s *scripts) struct{} {
-		s.leave(req)
-		n.server.tell("leave", "%.6s %s", req.WaiterID, req.Keys.Lock)
+// Leave implements driver.Node.
+func (n *FakeNode) Leave(ctx context.Context, req driver.LeaveRequest) error {
+	_, err := call(ctx, n, "leave", req.Key, func(s *commands) struct{} {
+		s.Leave(req)
+		n.server.tell("leave", "%.6s %s", req.WaiterID, req.Key)
 		return struct{}{}
 	})
 	return err
@@ -126,14 +129,14 @@ func (n *FakeNode) Leave(ctx context.Context, req lock.LeaveRequest) error {
 
 // call sends one request and waits for its reply until ctx ends. do runs on the
 // server, perhaps twice and perhaps after call has returned without its result.
-func call[T any](ctx context.Context, n *FakeNode, op, key string, do func(*scripts) T) (T, error) {
+func call[T any](ctx context.Context, n *FakeNode, op, key string, do func(*commands) T) (T, error) {
 	var none, result T
 	readOnly := false
-	err := n.send(ctx, op+" "+key, func(s *scripts) {
+	err := n.send(ctx, op+" "+key, func(s *commands) {
 		if readOnly = s.readOnly; !readOnly {
 			result = do(s)
 		}
-	}, func(s *scripts) {
+	}, func(s *commands) {
 		if !s.readOnly {
 			do(s)
 		}
@@ -158,7 +161,7 @@ func (e replyError) Error() string { return string(e) }
 func (replyError) RedisError() {}
 
 // send runs do on the server while the caller waits; unheard when it does not.
-func (n *FakeNode) send(ctx context.Context, key string, do, unheard func(*scripts)) error {
+func (n *FakeNode) send(ctx context.Context, key string, do, unheard func(*commands)) error {
 	run, err := n.connection(ctx)
 	if err != nil {
 		return err
@@ -171,7 +174,7 @@ func (n *FakeNode) send(ctx context.Context, key string, do, unheard func(*scrip
 }
 
 // exchange is one request and its reply on a connection to a run of the server.
-func (n *FakeNode) exchange(ctx context.Context, run int, key string, do, unheard func(*scripts)) error {
+func (n *FakeNode) exchange(ctx context.Context, run int, key string, do, unheard func(*commands)) error {
 	f := n.fate(key)
 	if f.lost {
 		<-ctx.Done()
@@ -244,5 +247,5 @@ func sleep(ctx context.Context, d time.Duration) bool {
 }
 
 func timedOut(ctx context.Context) error {
-	return fmt.Errorf("%w (%v)", lock.ErrNodeTimeout, ctx.Err())
+	return fmt.Errorf("%w (%v)", driver.ErrTimeout, ctx.Err())
 }

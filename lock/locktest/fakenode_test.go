@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -16,13 +16,13 @@ type fake struct {
 	*testing.T
 	server *locktest.FakeServer
 	node   *locktest.FakeNode
-	keys   lock.Keys
+	key    string
 }
 
 func inBubble(t *testing.T, faults locktest.Faults, test func(f *fake), opts ...locktest.ServerOption) {
 	synctest.Test(t, func(t *testing.T) {
 		s := locktest.NewFakeServer("fake", opts...)
-		f := &fake{T: t, server: s, node: s.Connect(1, faults), keys: lock.Keys{Lock: "lock:a", Fence: "f", Next: "n", Queue: "q"}}
+		f := &fake{T: t, server: s, node: s.Connect(1, faults), key: "lock:a"}
 		test(f)
 		if err := f.node.Close(); err != nil {
 			t.Error(err)
@@ -31,10 +31,10 @@ func inBubble(t *testing.T, faults locktest.Faults, test func(f *fake), opts ...
 	})
 }
 
-func (f *fake) acquire(token string) (lock.AcquireReply, error) {
+func (f *fake) acquire(token string) (driver.AcquireReply, error) {
 	ctx, cancel := context.WithTimeout(f.Context(), 50*time.Millisecond)
 	defer cancel()
-	return f.node.Acquire(ctx, lock.AcquireRequest{Keys: f.keys, Token: token, TTL: time.Second, Floor: uint64(time.Now().UnixMicro())})
+	return f.node.Acquire(ctx, driver.AcquireRequest{Key: f.key, Token: token, TTL: time.Second, Floor: uint64(time.Now().UnixMicro())})
 }
 
 // wantTimeout checks that a call ends with its context, and not before.
@@ -42,7 +42,7 @@ func (f *fake) wantTimeout(token string) {
 	f.Helper()
 	began := time.Now()
 	_, err := f.acquire(token)
-	if took := time.Since(began); !errors.Is(err, lock.ErrNodeTimeout) || took != 50*time.Millisecond {
+	if took := time.Since(began); !errors.Is(err, driver.ErrTimeout) || took != 50*time.Millisecond {
 		f.Errorf("%v after %v; a node timeout after 50ms expected", err, took)
 	}
 }
@@ -95,7 +95,7 @@ func TestFakeServerCrashes(t *testing.T) {
 		f.server.Pause()
 		f.wantTimeout("b") // what a dead process has not read is gone
 		f.server.Crash()
-		if _, err := f.acquire("c"); err == nil || errors.Is(err, lock.ErrNodeTimeout) {
+		if _, err := f.acquire("c"); err == nil || errors.Is(err, driver.ErrTimeout) {
 			f.Errorf("asking a server that is down: %v", err)
 		}
 		f.server.Restart()
@@ -103,7 +103,7 @@ func TestFakeServerCrashes(t *testing.T) {
 		f.server.Crash()
 		f.server.RestartEmpty(time.Minute)
 		f.wantHeld("")
-		if _, err := f.acquire("d"); !errors.Is(err, lock.ErrQuarantined) {
+		if _, err := f.acquire("d"); !errors.Is(err, driver.ErrQuarantined) {
 			f.Errorf("asking a server in quarantine: %v", err)
 		}
 		time.Sleep(time.Minute)
@@ -137,11 +137,11 @@ func TestFakeServerWakesByName(t *testing.T) {
 		if _, err := f.acquire("a"); err != nil {
 			f.Fatal(err)
 		}
-		_, err := f.node.Acquire(f.Context(), lock.AcquireRequest{Keys: f.keys, Token: "b", TTL: time.Second, Waiter: lock.Waiter{ID: "w", Enqueue: true}})
+		_, err := f.node.Acquire(f.Context(), driver.AcquireRequest{Key: f.key, Token: "b", TTL: time.Second, Waiter: driver.Waiter{ID: "w", Enqueue: true}})
 		if err != nil || f.server.QueueLength() != 1 {
 			f.Fatalf("queueing: %v, %d in the queue", err, f.server.QueueLength())
 		}
-		reply, err := f.node.Release(f.Context(), lock.ReleaseRequest{Keys: f.keys, Token: "a", Handoff: time.Second})
+		reply, err := f.node.Release(f.Context(), driver.ReleaseRequest{Key: f.key, Token: "a", Handoff: time.Second})
 		if err != nil || !reply.Named || <-woken != "lock:a" {
 			f.Errorf("release: %+v, %v", reply, err)
 		}

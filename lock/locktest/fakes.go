@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // NewFakes starts n servers in memory and returns a function that makes lockers on
@@ -27,7 +28,7 @@ func NewFakes(t testing.TB, n int, opts ...lock.Option) func(testing.TB) lock.Lo
 	var seeds atomic.Uint64
 	return func(t testing.TB) lock.Locker {
 		t.Helper()
-		var nodes []lock.Node
+		var nodes []driver.Node
 		for _, s := range servers {
 			nodes = append(nodes, s.Connect(seeds.Add(1), Faults{
 				RequestDelay: Between(10*time.Microsecond, 200*time.Microsecond),
@@ -36,7 +37,7 @@ func NewFakes(t testing.TB, n int, opts ...lock.Option) func(testing.TB) lock.Lo
 		}
 		// Not the clock of the machine: in a bubble that is another one.
 		clock := lock.WithClock(func() time.Duration { return time.Since(began) })
-		l, err := lock.NewFromNodes(nodes, append([]lock.Option{clock}, opts...)...)
+		l, err := lock.NewEngine(nodes, append([]lock.Option{clock}, opts...)...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/internal/memstate"
 )
 
-// FakeServer is a Redis server in memory, as far as package lock uses one: the
+// FakeServer is a Redis server in memory, as far as package redlock uses one: the
 // same scripts, the same expiry, a clock of its own, and it can be paused, crash
 // and come back empty. Clients reach it through [FakeServer.Connect].
 //
@@ -19,8 +21,8 @@ type FakeServer struct {
 	rate float64
 
 	mu       sync.Mutex
-	state    *state
-	snapshot *state // what RestartStale brings back
+	state    stored
+	snapshot *stored // what RestartStale brings back
 	links    map[*FakeNode]struct{}
 	run      int // grows with every crash: requests to an earlier run are gone
 	down     bool
@@ -57,7 +59,7 @@ func WithWatch(watch func(Event)) ServerOption { return func(s *FakeServer) { s.
 // NewFakeServer starts a server. Close must follow.
 func NewFakeServer(name string, opts ...ServerOption) *FakeServer {
 	s := &FakeServer{
-		name: name, born: time.Now(), rate: 1, state: newState(),
+		name: name, born: time.Now(), rate: 1, state: newStored(),
 		links: make(map[*FakeNode]struct{}), closed: make(chan struct{}),
 	}
 	s.started = s.nowUS()
@@ -122,26 +124,26 @@ func (s *FakeServer) Crash() {
 
 // Restart brings a crashed server back with what it stored, as with appendfsync
 // always. Subscriptions come back by themselves, a little later.
-func (s *FakeServer) Restart() { s.restart(0, func() *state { return s.state }) }
+func (s *FakeServer) Restart() { s.restart(0, func() stored { return s.state }) }
 
 // RestartEmpty brings a crashed server back with nothing. Asked by a node that has
 // no guard, it refuses its vote for the quarantine, as a guard would have it.
-func (s *FakeServer) RestartEmpty(quarantine time.Duration) { s.restart(quarantine, newState) }
+func (s *FakeServer) RestartEmpty(quarantine time.Duration) { s.restart(quarantine, newStored) }
 
 // RestartStale brings a crashed server back with what it had at the last Snapshot.
 func (s *FakeServer) RestartStale() {
-	s.restart(0, func() *state {
+	s.restart(0, func() stored {
 		if s.snapshot == nil {
-			return newState()
+			return newStored()
 		}
 		return s.snapshot.clone()
 	})
 }
 
-func (s *FakeServer) restart(quarantine time.Duration, stored func() *state) {
+func (s *FakeServer) restart(quarantine time.Duration, load func() stored) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.state = stored()
+	s.state = load()
 	s.down, s.master, s.started = false, nil, s.nowUS()
 	if until := time.Now().Add(quarantine); until.After(s.silent) {
 		s.silent = until // a quarantine under way goes on
@@ -169,7 +171,7 @@ var errGone = errors.New("locktest: connection lost")
 
 // execute runs do at once, if the server is still in that run. If it is paused,
 // it returns what to wait for instead.
-func (s *FakeServer) execute(run int, do func(*scripts)) (paused <-chan struct{}, err error) {
+func (s *FakeServer) execute(run int, do func(*commands)) (paused <-chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -178,14 +180,15 @@ func (s *FakeServer) execute(run int, do func(*scripts)) (paused <-chan struct{}
 	case s.paused != nil:
 		return s.paused, nil
 	}
-	sc := &scripts{state: s.state, nowUS: s.nowUS(), publish: s.publish, readOnly: s.master != nil, info: s.info}
-	s.state.expire(sc.ms())
-	do(sc)
+	c := &commands{life: s.state.life, readOnly: s.master != nil, info: s.info}
+	c.Instant = memstate.Instant{State: s.state.State, NowUS: s.nowUS(), Publish: s.publish}
+	s.state.Expire(c.NowUS / 1000)
+	do(c)
 	return nil, nil
 }
 
 // afterwards runs do d from now, for a caller that has given up by then.
-func (s *FakeServer) afterwards(run int, d time.Duration, do func(*scripts)) {
+func (s *FakeServer) afterwards(run int, d time.Duration, do func(*commands)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.run != run {

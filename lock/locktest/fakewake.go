@@ -21,17 +21,17 @@ type subscription struct {
 	wg   sync.WaitGroup // wake-ups and new subscriptions on their way
 }
 
-// Subscribe implements lock.Node.
+// Subscribe implements driver.Node.
 func (n *FakeNode) Subscribe(ctx context.Context, waiterID string, wake func(lockKey string)) error {
 	if n.subscribed() {
 		return nil
 	}
-	return n.send(ctx, "subscribe", func(*scripts) {
+	return n.send(ctx, "subscribe", func(*commands) {
 		if !n.closed {
 			n.waiter, n.wake, n.heard = waiterID, wake, true
 			n.server.tell("subscribe", "%.6s", waiterID)
 		}
-	}, func(*scripts) {})
+	}, func(*commands) {})
 }
 
 func (n *FakeNode) subscribed() bool {
@@ -40,7 +40,7 @@ func (n *FakeNode) subscribed() bool {
 	return n.waiter != ""
 }
 
-// Close implements lock.Node: no wake-up comes after it. Requests already under
+// Close implements driver.Node: no wake-up comes after it. Requests already under
 // way may still take effect on the server.
 func (n *FakeNode) Close() error {
 	n.server.mu.Lock()

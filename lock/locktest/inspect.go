@@ -19,9 +19,9 @@ type Held struct {
 func (s *FakeServer) Locks() []Held {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.state.expire(s.nowUS() / 1000)
+	s.state.Expire(s.nowUS() / 1000)
 	var all []Held
-	for _, key := range slices.Sorted(maps.Keys(s.state.locks)) {
+	for _, key := range slices.Sorted(maps.Keys(s.state.Locks)) {
 		all = append(all, s.held(key))
 	}
 	return all
@@ -31,51 +31,47 @@ func (s *FakeServer) Locks() []Held {
 func (s *FakeServer) Lock(key string) (Held, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.state.expire(s.nowUS() / 1000)
-	if _, held := s.state.locks[key]; !held {
+	s.state.Expire(s.nowUS() / 1000)
+	if _, held := s.state.Locks[key]; !held {
 		return Held{}, false
 	}
 	return s.held(key), true
 }
 
 func (s *FakeServer) held(key string) Held {
-	v := s.state.locks[key]
-	left := float64((v.expires+1)*1000-s.nowUS()) * 1000 / s.rate
-	return Held{Key: key, Token: v.token, Counter: v.counter, Holder: v.holder, Left: time.Duration(left)}
+	v := s.state.Locks[key]
+	left := float64((v.Expires+1)*1000-s.nowUS()) * 1000 / s.rate
+	return Held{Key: key, Token: v.Token, Counter: v.Counter, Holder: v.Holder, Left: time.Duration(left)}
 }
 
 // QueueLength is how many waiters queue for any resource.
 func (s *FakeServer) QueueLength() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.state.expire(s.nowUS() / 1000)
-	n := 0
-	for _, q := range s.state.queues {
-		n += len(q.tickets)
-	}
-	return n
+	s.state.Expire(s.nowUS() / 1000)
+	return s.state.Waiters()
 }
 
 // Reservations is how many locks are kept for a waiter that was named.
 func (s *FakeServer) Reservations() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.state.expire(s.nowUS() / 1000)
-	return len(s.state.next)
+	s.state.Expire(s.nowUS() / 1000)
+	return s.state.Reserved()
 }
 
-// Counter is the fence counter under a key of lock.Keys.
-func (s *FakeServer) Counter(fenceKey string) uint64 {
+// Counter is the fence counter of a lock key.
+func (s *FakeServer) Counter(key string) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.state.counters[fenceKey]
+	return s.state.Counters[key]
 }
 
 // SetCounter sets a fence counter, as if its server had seen other times.
-func (s *FakeServer) SetCounter(fenceKey string, counter uint64) {
+func (s *FakeServer) SetCounter(key string, counter uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.state.counters[fenceKey] = counter
+	s.state.Counters[key] = counter
 }
 
 // TTLs returns the shortest and the longest TTL ever given to a lock key; zero if

@@ -12,12 +12,12 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
 // TestFakeMatchesScripts runs random sequences of requests on a FakeServer and, as
-// the Lua scripts of package lock, on a real Redis, and compares every answer. The
+// the Lua scripts of package redlock, on a real Redis, and compares every answer. The
 // simulation is worth as much as the fake is like the scripts.
 func TestFakeMatchesScripts(t *testing.T) {
 	server := locktest.Servers(t, 1)[0]
@@ -41,7 +41,7 @@ func TestFakeMatchesScripts(t *testing.T) {
 type pair struct {
 	t       *testing.T
 	r       *rand.Rand
-	keys    lock.Keys
+	keys    pairKeys
 	redis   *redis.Client
 	fake    *locktest.FakeServer
 	node    *locktest.FakeNode
@@ -57,13 +57,18 @@ var (
 	pairWaiters = []string{"w0", "w1", "w2", "w3"}
 )
 
+// pairKeys are the names that package redlock derives from the lock key's.
+type pairKeys struct{ lock, fence, next, queue string }
+
+func (k pairKeys) tombstone(token string) string { return k.lock + ":tomb:" + token }
+
 func newPair(t *testing.T, client *redis.Client, seed uint64) *pair {
 	p := &pair{
 		t: t, r: rand.New(rand.NewPCG(seed, 3)), redis: client,
 		fake: locktest.NewFakeServer("fake"), scripts: make(map[string]string),
-		keys: lock.Keys{
-			Lock: fmt.Sprintf("lock:%d", seed), Fence: fmt.Sprintf("fence:%d", seed),
-			Next: fmt.Sprintf("next:%d", seed), Queue: fmt.Sprintf("queue:%d", seed),
+		keys: pairKeys{
+			lock: fmt.Sprintf("lock:%d", seed), fence: fmt.Sprintf("fence:%d", seed),
+			next: fmt.Sprintf("next:%d", seed), queue: fmt.Sprintf("queue:%d", seed),
 		},
 	}
 	p.node = p.fake.Connect(1, locktest.Faults{})
@@ -72,8 +77,8 @@ func newPair(t *testing.T, client *redis.Client, seed uint64) *pair {
 	if seed%4 == 0 {
 		start = 1<<53 - 12
 	}
-	p.fake.SetCounter(p.keys.Fence, start)
-	if err := client.Set(p.ctx(), p.keys.Fence, start, 0).Err(); err != nil {
+	p.fake.SetCounter(p.keys.lock, start)
+	if err := client.Set(p.ctx(), p.keys.fence, start, 0).Err(); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"handoff", "acquire", "raise", "extend", "release", "leave"} {
@@ -112,24 +117,24 @@ func (p *pair) close() {
 // step asks both the same thing and returns what they said.
 func (p *pair) step() (real, fake, what string) {
 	token := pairTokens[p.r.IntN(len(pairTokens))]
-	w := lock.Waiter{ID: pairWaiters[p.r.IntN(len(pairWaiters))]}
+	w := driver.Waiter{ID: pairWaiters[p.r.IntN(len(pairWaiters))]}
 	if w.Enqueue = p.r.IntN(2) == 0; w.Enqueue {
 		w.Ticket = int64(1 + p.r.IntN(9))
 	}
 	switch p.r.IntN(10) {
 	case 0, 1, 2, 3:
-		return p.acquire(lock.AcquireRequest{
-			Keys: p.keys, Token: token, Holder: "host|1|" + token[:1], TTL: time.Minute, Floor: uint64(p.r.IntN(30)),
+		return p.acquire(driver.AcquireRequest{
+			Key: p.keys.lock, Token: token, Holder: "host|1|" + token[:1], TTL: time.Minute, Floor: uint64(p.r.IntN(30)),
 			Waiter: w, Fair: p.r.IntN(3) == 0, Window: time.Minute,
 		})
 	case 4:
-		return p.raise(lock.RaiseRequest{Keys: p.keys, Token: token, Counter: p.counter, Fence: p.counter + uint64(p.r.IntN(5))})
+		return p.raise(driver.RaiseRequest{Key: p.keys.lock, Token: token, Counter: p.counter, Fence: p.counter + uint64(p.r.IntN(5))})
 	case 5:
-		return p.extend(lock.ExtendRequest{
-			Keys: p.keys, Token: token, TTL: time.Minute, Refill: p.r.IntN(2) == 0, Fence: uint64(1 + p.r.IntN(40)), Holder: "host|2|",
+		return p.extend(driver.ExtendRequest{
+			Key: p.keys.lock, Token: token, TTL: time.Minute, Refill: p.r.IntN(2) == 0, Fence: uint64(1 + p.r.IntN(40)), Holder: "host|2|",
 		})
 	case 6, 7, 8:
-		req := lock.ReleaseRequest{Keys: p.keys, Token: token}
+		req := driver.ReleaseRequest{Key: p.keys.lock, Token: token}
 		if p.r.IntN(3) == 0 {
 			req.Tombstone = time.Minute
 		}
@@ -137,11 +142,11 @@ func (p *pair) step() (real, fake, what string) {
 			req.Handoff = time.Minute
 		}
 		if p.r.IntN(4) == 0 {
-			req.Waiter = lock.Waiter{ID: w.ID, Ticket: int64(1 + p.r.IntN(9))}
+			req.Waiter = driver.Waiter{ID: w.ID, Ticket: int64(1 + p.r.IntN(9))}
 		}
 		return p.release(req)
 	}
-	return p.leave(lock.LeaveRequest{Keys: p.keys, WaiterID: w.ID, Handoff: time.Minute})
+	return p.leave(driver.LeaveRequest{Key: p.keys.lock, WaiterID: w.ID, Handoff: time.Minute})
 }
 
 // TestFakeKeepsFloorsLikeScripts: a client's clock moves a counter to within ten seconds of the node's, on either side.
@@ -157,12 +162,12 @@ func TestFakeKeepsFloorsLikeScripts(t *testing.T) {
 		"an hour ahead": {time.Hour, 9 * time.Second, 11 * time.Second},
 	} {
 		p.redis.FlushAll(t.Context())
-		p.fake.SetCounter(p.keys.Fence, 0)
+		p.fake.SetCounter(p.keys.lock, 0)
 		now := time.Now()
-		real, fake, _ := p.acquire(lock.AcquireRequest{
-			Keys: p.keys, Token: pairTokens[0], TTL: time.Minute, Floor: uint64(now.Add(c.clock).UnixMicro()),
+		real, fake, _ := p.acquire(driver.AcquireRequest{
+			Key: p.keys.lock, Token: pairTokens[0], TTL: time.Minute, Floor: uint64(now.Add(c.clock).UnixMicro()),
 		})
-		p.release(lock.ReleaseRequest{Keys: p.keys, Token: pairTokens[0]})
+		p.release(driver.ReleaseRequest{Key: p.keys.lock, Token: pairTokens[0]})
 		for where, reply := range map[string]string{"redis": real, "fake": fake} {
 			var code, counter int64
 			if _, err := fmt.Sscanf(reply, "[%d %d]", &code, &counter); err != nil || code != 1 {
@@ -175,7 +180,7 @@ func TestFakeKeepsFloorsLikeScripts(t *testing.T) {
 	}
 }
 
-// eval runs a script as redisNode does.
+// eval runs a script as package redlock does.
 func (p *pair) eval(name string, keys []string, args ...any) any {
 	p.t.Helper()
 	source := p.scripts[name]
@@ -189,7 +194,7 @@ func (p *pair) eval(name string, keys []string, args ...any) any {
 	return reply
 }
 
-func (p *pair) acquire(req lock.AcquireRequest) (real, fake, what string) {
+func (p *pair) acquire(req driver.AcquireRequest) (real, fake, what string) {
 	args := []any{req.Token, req.Holder, req.TTL.Milliseconds(), req.Floor}
 	if w := req.Waiter; w.Enqueue || w.Ticket > 0 || req.Fair {
 		ticket, window := "", int64(0)
@@ -201,14 +206,14 @@ func (p *pair) acquire(req lock.AcquireRequest) (real, fake, what string) {
 		}
 		args = append(args, w.ID, ticket, window, "1")
 	}
-	keys := []string{req.Keys.Lock, req.Keys.Fence, req.Keys.Tombstone(req.Token), req.Keys.Next, req.Keys.Queue}
+	keys := []string{p.keys.lock, p.keys.fence, p.keys.tombstone(req.Token), p.keys.next, p.keys.queue}
 	reply := p.eval("acquire", keys, args...).([]any)
 	if len(reply) == 5 {
 		reply[1] = reply[1].(int64) > 50_000 // the TTL: about a minute
 	}
 	got, err := p.node.Acquire(p.ctx(), req)
 	switch {
-	case errors.Is(err, lock.ErrFenceCounter):
+	case errors.Is(err, driver.ErrFenceCounter):
 		fake = fmt.Sprint([]any{4})
 	case err != nil:
 		fake = fmt.Sprint([]any{3})
@@ -224,40 +229,40 @@ func (p *pair) acquire(req lock.AcquireRequest) (real, fake, what string) {
 	return fmt.Sprint(reply), fake, fmt.Sprintf("acquire %.1s floor %d %+v fair %v", req.Token, req.Floor, req.Waiter, req.Fair)
 }
 
-func (p *pair) raise(req lock.RaiseRequest) (real, fake, what string) {
-	reply := p.eval("raise", []string{req.Keys.Lock, req.Keys.Fence}, fmt.Sprintf("%s:%d", req.Token, req.Counter), req.Fence)
+func (p *pair) raise(req driver.RaiseRequest) (real, fake, what string) {
+	reply := p.eval("raise", []string{p.keys.lock, p.keys.fence}, fmt.Sprintf("%s:%d", req.Token, req.Counter), req.Fence)
 	raised, _ := p.node.Raise(p.ctx(), req)
 	return fmt.Sprint(reply.(int64) == 1), fmt.Sprint(raised), fmt.Sprintf("raise %.1s:%d to %d", req.Token, req.Counter, req.Fence)
 }
 
-func (p *pair) extend(req lock.ExtendRequest) (real, fake, what string) {
+func (p *pair) extend(req driver.ExtendRequest) (real, fake, what string) {
 	refill := 0
 	if req.Refill {
 		refill = 1
 	}
-	keys := []string{req.Keys.Lock, req.Keys.Fence, req.Keys.Tombstone(req.Token)}
+	keys := []string{p.keys.lock, p.keys.fence, p.keys.tombstone(req.Token)}
 	reply := p.eval("extend", keys, req.Token, req.TTL.Milliseconds(), refill, req.Fence, req.Holder)
-	codes := map[int64]lock.Extension{-1: lock.ExtendTaken, 0: lock.ExtendGone, 1: lock.Extended, 2: lock.ExtendRefilled}
+	codes := map[int64]driver.ExtendReply{-1: driver.ExtendTaken, 0: driver.ExtendGone, 1: driver.ExtendDone, 2: driver.ExtendRefilled}
 	got, _ := p.node.Extend(p.ctx(), req)
 	return fmt.Sprint(codes[reply.(int64)]), fmt.Sprint(got), fmt.Sprintf("extend %.1s refill %v fence %d", req.Token, req.Refill, req.Fence)
 }
 
-func (p *pair) release(req lock.ReleaseRequest) (real, fake, what string) {
+func (p *pair) release(req driver.ReleaseRequest) (real, fake, what string) {
 	args := []any{req.Token, req.Tombstone.Milliseconds(), req.Handoff.Milliseconds(), "1"}
 	if req.Waiter.ID != "" {
 		args = append(args, req.Waiter.ID, req.Waiter.Ticket)
 	}
-	keys := []string{req.Keys.Lock, req.Keys.Tombstone(req.Token), req.Keys.Next, req.Keys.Queue}
+	keys := []string{p.keys.lock, p.keys.tombstone(req.Token), p.keys.next, p.keys.queue}
 	reply := p.eval("release", keys, args...).([]any)
-	outcomes := map[int64]lock.Outcome{-1: lock.NotOwner, 0: lock.Expired, 1: lock.Released}
+	found := map[int64]driver.ReleaseFound{-1: driver.FoundOther, 0: driver.FoundNothing, 1: driver.FoundOwn}
 	got, _ := p.node.Release(p.ctx(), req)
-	return fmt.Sprint(outcomes[reply[0].(int64)], reply[1].(int64) == 1), fmt.Sprint(got.Outcome, got.Named),
+	return fmt.Sprint(found[reply[0].(int64)], reply[1].(int64) == 1), fmt.Sprint(got.Found, got.Named),
 		fmt.Sprintf("release %.1s tombstone %v hand-off %v %+v", req.Token, req.Tombstone, req.Handoff, req.Waiter)
 }
 
-func (p *pair) leave(req lock.LeaveRequest) (real, fake, what string) {
-	p.eval("leave", []string{req.Keys.Lock, req.Keys.Next, req.Keys.Queue}, req.WaiterID, req.Handoff.Milliseconds(), "1")
+func (p *pair) leave(req driver.LeaveRequest) (real, fake, what string) {
+	p.eval("leave", []string{p.keys.lock, p.keys.next, p.keys.queue}, req.WaiterID, req.Handoff.Milliseconds(), "1")
 	_ = p.node.Leave(p.ctx(), req)
-	real = fmt.Sprint(p.redis.ZCard(p.ctx(), req.Keys.Queue).Val(), p.redis.Exists(p.ctx(), req.Keys.Next).Val())
+	real = fmt.Sprint(p.redis.ZCard(p.ctx(), p.keys.queue).Val(), p.redis.Exists(p.ctx(), p.keys.next).Val())
 	return real, fmt.Sprint(p.fake.QueueLength(), p.fake.Reservations()), "leave " + req.WaiterID
 }

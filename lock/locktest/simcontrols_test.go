@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // The tests below plant a defect, or break an assumption of the promise, and fail
@@ -47,32 +48,32 @@ func mustMatch(t *testing.T, violation *regexp.Regexp, s scope, pl plant) {
 // The owner token must be new for every attempt: with one token for all, a late
 // release of one attempt undoes the next, and a key left behind counts as a vote.
 func TestSimulationNoticesReusedToken(t *testing.T) {
-	mustFind(t, "I1", scope{alwaysBad: true}, plant{wrap: func(_ *history, client int, n lock.Node) lock.Node {
+	mustFind(t, "I1", scope{alwaysBad: true}, plant{wrap: func(_ *history, client int, n driver.Node) driver.Node {
 		return oneToken{n, strings.Repeat(string(rune('a'+client)), 32)}
 	}})
 }
 
 type oneToken struct {
-	lock.Node
+	driver.Node
 	token string
 }
 
-func (n oneToken) Acquire(ctx context.Context, req lock.AcquireRequest) (lock.AcquireReply, error) {
+func (n oneToken) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
 	req.Token = n.token
 	return n.Node.Acquire(ctx, req)
 }
 
-func (n oneToken) Raise(ctx context.Context, req lock.RaiseRequest) (bool, error) {
+func (n oneToken) Raise(ctx context.Context, req driver.RaiseRequest) (bool, error) {
 	req.Token = n.token
 	return n.Node.Raise(ctx, req)
 }
 
-func (n oneToken) Extend(ctx context.Context, req lock.ExtendRequest) (lock.Extension, error) {
+func (n oneToken) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
 	req.Token = n.token
 	return n.Node.Extend(ctx, req)
 }
 
-func (n oneToken) Release(ctx context.Context, req lock.ReleaseRequest) (lock.ReleaseReply, error) {
+func (n oneToken) Release(ctx context.Context, req driver.ReleaseRequest) (driver.ReleaseReply, error) {
 	req.Token, req.Tombstone = n.token, 0 // a tombstone would keep the token out for good
 	return n.Node.Release(ctx, req)
 }
@@ -84,13 +85,13 @@ func (n oneToken) Release(ctx context.Context, req lock.ReleaseRequest) (lock.Re
 func TestSimulationNoticesMissingWriteBack(t *testing.T) {
 	apart := func(h *history) {
 		for i, s := range h.servers {
-			for key := range fenceKeys(h) {
-				s.SetCounter(key, 7e15+uint64(1000*i))
+			for r := range h.plan.resources {
+				s.SetCounter(lock.DefaultPrefix+resourceName(r), 7e15+uint64(1000*i))
 			}
 		}
 	}
 	s := scope{nodes: []int{3, 5}, noWipes: true, alwaysBad: true}
-	mustFind(t, "I2", s, plant{prepare: apart, wrap: func(_ *history, _ int, n lock.Node) lock.Node {
+	mustFind(t, "I2", s, plant{prepare: apart, wrap: func(_ *history, _ int, n driver.Node) driver.Node {
 		return noWriteBack{n}
 	}})
 	found, _ := search(t, 1, 300, 1, func(seed uint64) (*plan, plant) { return newPlan(seed, s), plant{prepare: apart} })
@@ -101,46 +102,13 @@ func TestSimulationNoticesMissingWriteBack(t *testing.T) {
 	}
 }
 
-type noWriteBack struct{ lock.Node }
+type noWriteBack struct{ driver.Node }
 
-func (n noWriteBack) Raise(context.Context, lock.RaiseRequest) (bool, error) { return true, nil }
+func (n noWriteBack) Raise(context.Context, driver.RaiseRequest) (bool, error) { return true, nil }
 
-func (n noWriteBack) Extend(ctx context.Context, req lock.ExtendRequest) (lock.Extension, error) {
+func (n noWriteBack) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
 	req.Refill = false // a refill writes back in passing
 	return n.Node.Extend(ctx, req)
-}
-
-// fenceKeys finds out where package lock counts for the history's resources.
-func fenceKeys(h *history) map[string]bool {
-	spy := &keySpy{fence: make(map[string]bool)}
-	r, err := lock.NewFromNodes([]lock.Node{spy})
-	if err != nil {
-		panic(err)
-	}
-	for i := range h.plan.resources {
-		if lease, err := r.Acquire(context.Background(), resourceName(i), lock.NoRenew()); err == nil {
-			_ = lease.Release(context.Background())
-		}
-	}
-	_ = r.Close()
-	return spy.fence
-}
-
-type keySpy struct {
-	lock.Node
-	fence map[string]bool
-}
-
-func (*keySpy) Name() string { return "spy" }
-func (*keySpy) Close() error { return nil }
-
-func (s *keySpy) Acquire(_ context.Context, req lock.AcquireRequest) (lock.AcquireReply, error) {
-	s.fence[req.Keys.Fence] = true
-	return lock.AcquireReply{Granted: true, Counter: 1}, nil
-}
-
-func (*keySpy) Release(context.Context, lock.ReleaseRequest) (lock.ReleaseReply, error) {
-	return lock.ReleaseReply{Outcome: lock.Released}, nil
 }
 
 // Clocks must run at nearly the same rate: nodes that are 10 % fast forget a lock
@@ -158,23 +126,23 @@ func TestSimulationNoticesClocksOutOfBounds(t *testing.T) {
 // vote alone, while the lease is valid by its own clock and no node forgets, does
 // no harm: as long as a quorum holds the key, nobody else can have got a quorum.)
 func TestSimulationNoticesExtendThatCreates(t *testing.T) {
-	mustFind(t, "I6", scope{alwaysBad: true, noWipes: true}, plant{wrap: func(_ *history, _ int, n lock.Node) lock.Node {
+	mustFind(t, "I6", scope{alwaysBad: true, noWipes: true}, plant{wrap: func(_ *history, _ int, n driver.Node) driver.Node {
 		return extendCreates{n}
 	}})
 }
 
-type extendCreates struct{ lock.Node }
+type extendCreates struct{ driver.Node }
 
-func (n extendCreates) Extend(ctx context.Context, req lock.ExtendRequest) (lock.Extension, error) {
+func (n extendCreates) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
 	req.Refill = true
 	answer, err := n.Node.Extend(ctx, req)
-	if answer == lock.ExtendRefilled {
-		answer = lock.Extended
+	if answer == driver.ExtendRefilled {
+		answer = driver.ExtendDone
 	}
 	return answer, err
 }
 
-func (n extendCreates) Release(ctx context.Context, req lock.ReleaseRequest) (lock.ReleaseReply, error) {
+func (n extendCreates) Release(ctx context.Context, req driver.ReleaseRequest) (driver.ReleaseReply, error) {
 	req.Tombstone = 0 // what extend does not look at may as well not be there
 	return n.Node.Release(ctx, req)
 }
@@ -182,19 +150,19 @@ func (n extendCreates) Release(ctx context.Context, req lock.ReleaseRequest) (lo
 // Release must leave a tombstone where an acquire may still be on its way: without
 // one, a late acquire locks the resource for nobody until its TTL has passed.
 func TestSimulationNoticesMissingTombstone(t *testing.T) {
-	mustFind(t, "I6", scope{alwaysBad: true, noWipes: true}, plant{wrap: func(_ *history, _ int, n lock.Node) lock.Node {
+	mustFind(t, "I6", scope{alwaysBad: true, noWipes: true}, plant{wrap: func(_ *history, _ int, n driver.Node) driver.Node {
 		return noTombstone{n}
 	}})
 }
 
-type noTombstone struct{ lock.Node }
+type noTombstone struct{ driver.Node }
 
-func (n noTombstone) Release(ctx context.Context, req lock.ReleaseRequest) (lock.ReleaseReply, error) {
+func (n noTombstone) Release(ctx context.Context, req driver.ReleaseRequest) (driver.ReleaseReply, error) {
 	req.Tombstone = 0
 	return n.Node.Release(ctx, req)
 }
 
-func (n noTombstone) Extend(ctx context.Context, req lock.ExtendRequest) (lock.Extension, error) {
+func (n noTombstone) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
 	req.Refill = false // so that only a late acquire is left to be the cause
 	return n.Node.Extend(ctx, req)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -111,12 +112,12 @@ func (h *history) heal() {
 
 // recorder is a client's node that remembers what tokens went over it.
 type recorder struct {
-	lock.Node
+	driver.Node
 	h    *history
 	node int
 }
 
-func (n *recorder) Acquire(ctx context.Context, req lock.AcquireRequest) (lock.AcquireReply, error) {
+func (n *recorder) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
 	holder, _ := lock.ParseHolder(req.Holder)
 	log := n.h.acquireLog(holder.Traceparent)
 	n.h.mu.Lock()
@@ -143,7 +144,7 @@ func (n *recorder) Acquire(ctx context.Context, req lock.AcquireRequest) (lock.A
 	return reply, err
 }
 
-func (n *recorder) Release(ctx context.Context, req lock.ReleaseRequest) (lock.ReleaseReply, error) {
+func (n *recorder) Release(ctx context.Context, req driver.ReleaseRequest) (driver.ReleaseReply, error) {
 	reply, err := n.Node.Release(ctx, req)
 	if err == nil {
 		n.h.mu.Lock()

@@ -16,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 // TestSimulationOnRedisClient is the simulation with nothing of the lock replaced:
@@ -63,7 +64,7 @@ func redisHistory(t *testing.T, seed uint64) *history {
 			nodes, clients = append(nodes, given), append(clients, given)
 		}
 		var err error
-		c.redis, err = lock.New(nodes, lock.WithInstance(fmt.Sprintf("c%d", i)),
+		c.redis, err = redlock.New(nodes, lock.WithInstance(fmt.Sprintf("c%d", i)),
 			lock.WithClock(func() time.Duration { return time.Since(h.began) }),
 			lock.WithMaxTTL(simMaxTTL), lock.WithDefaults(lock.TTL(simMaxTTL)), lock.WithPollInterval(p.clients[i].poll))
 		if err != nil {

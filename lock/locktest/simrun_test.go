@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -54,7 +55,7 @@ type grave struct {
 type client struct {
 	index  int
 	rate   float64
-	redis  *lock.Redlock
+	redis  *lock.Engine
 	links  []*locktest.FakeNode
 	faults []locktest.Faults
 }
@@ -80,7 +81,7 @@ type leaseRecord struct {
 
 // plant is a defect put into the algorithm, or a broken assumption.
 type plant struct {
-	wrap       func(h *history, client int, n lock.Node) lock.Node
+	wrap       func(h *history, client int, n driver.Node) driver.Node
 	prepare    func(h *history)
 	quarantine time.Duration // of a node that forgot; 0: as promised, < 0: none
 	guards     func(*locktest.Guards)
@@ -140,21 +141,21 @@ func (h *history) newClient(i int) *client {
 	c := &client{index: i, faults: h.plan.clients[i].links, rate: h.plan.clients[i].rate}
 	clock := func() time.Duration { return time.Duration(float64(h.now()) * c.rate) }
 	guards := h.newGuards(clock)
-	var nodes []lock.Node
+	var nodes []driver.Node
 	for j, s := range h.servers {
 		link := s.ConnectGuarded(h.plan.seed*100+uint64(i*10+j), locktest.Faults{}, guards)
 		if err := link.Meet(context.Background()); err != nil {
 			panic(err)
 		}
 		c.links = append(c.links, link)
-		var n lock.Node = &recorder{Node: link, h: h, node: j}
+		var n driver.Node = &recorder{Node: link, h: h, node: j}
 		if h.plant.wrap != nil {
 			n = h.plant.wrap(h, i, n)
 		}
 		nodes = append(nodes, n)
 	}
 	var err error
-	c.redis, err = lock.NewFromNodes(nodes,
+	c.redis, err = lock.NewEngine(nodes,
 		lock.WithClock(clock),
 		lock.WithRandom(seededJitter(h.plan.seed, uint64(i))),
 		lock.WithInstance(fmt.Sprintf("c%d", i)), lock.WithNodeTimeout(simNodeTimeout),

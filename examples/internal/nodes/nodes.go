@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 // Node is one server on the loopback interface that can be made to hang.
@@ -65,14 +66,14 @@ func (s *Set) vouch(ctx context.Context) error {
 		defer c.Close()
 		clients[i] = c
 	}
-	return lock.Vouch(ctx, clients)
+	return redlock.Vouch(ctx, clients)
 }
 
 // Options is what a lock on these nodes needs besides their URLs. Embedded nodes say
 // nothing of themselves that could be examined; they cannot restart without this process.
 func (s *Set) Options() []lock.Option {
 	if s.Embedded() {
-		return []lock.Option{lock.WithoutGuard()}
+		return []lock.Option{redlock.WithoutGuard()}
 	}
 	return nil
 }
@@ -80,7 +81,7 @@ func (s *Set) Options() []lock.Option {
 // Nodes returns the nodes in a fixed order.
 func (s *Set) Nodes() []Node { return s.nodes }
 
-// URLs returns the nodes' addresses as lock.Open wants them.
+// URLs returns the nodes' addresses as redlock.Open wants them.
 func (s *Set) URLs() []string {
 	urls := make([]string, len(s.nodes))
 	for i, n := range s.nodes {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -104,7 +105,7 @@ func TestNodesVoteAtOnce(t *testing.T) {
 	for kind, set := range map[string]*Set{"embedded": embedded, "started": started} {
 		t.Run(kind, func(t *testing.T) {
 			defer set.Stop()
-			l, err := lock.Open(set.URLs(), append(set.Options(), lock.WithNodeTimeout(2*time.Second))...)
+			l, err := redlock.Open(set.URLs(), append(set.Options(), lock.WithNodeTimeout(2*time.Second))...)
 			if err != nil {
 				t.Fatal(err)
 			}

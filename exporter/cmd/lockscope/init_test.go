@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 // marked returns what lies at the marker of each server.
@@ -29,7 +30,7 @@ func locks(t *testing.T, servers ...*redisproc.Server) error {
 	for _, s := range servers {
 		urls = append(urls, "redis://"+s.Addr())
 	}
-	l, err := lock.Open(urls, lock.WithNodeTimeout(2*time.Second))
+	l, err := redlock.Open(urls, lock.WithNodeTimeout(2*time.Second))
 	must(t, err)
 	defer func() { must(t, l.Close()) }()
 	return lock.Do(t.Context(), l, "order:1001", func(context.Context, lock.Lease) error { return nil }, lock.NoWait())

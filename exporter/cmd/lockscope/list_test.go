@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 func TestListRealLocks(t *testing.T) {
@@ -19,7 +20,7 @@ func TestListRealLocks(t *testing.T) {
 	for _, s := range servers {
 		urls = append(urls, "redis://"+s.Addr())
 	}
-	locker, err := lock.Open(urls, lock.WithRestartQuarantine(0), lock.WithNodeTimeout(2*time.Second), lock.WithInstance("worker-7"))
+	locker, err := redlock.Open(urls, redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(2*time.Second), lock.WithInstance("worker-7"))
 	must(t, err)
 	defer func() { must(t, locker.Close()) }()
 	lease, err := locker.Acquire(t.Context(), "order:1001", lock.TTL(time.Minute))

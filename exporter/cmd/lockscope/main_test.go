@@ -13,8 +13,8 @@ import (
 	"github.com/redis/go-redis/v9/logging"
 	"go.uber.org/goleak"
 
-	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 // TestMain keeps go-redis from reporting the planted faults by itself, as main does.
@@ -97,7 +97,7 @@ func vouchFor(t *testing.T, servers ...*redisproc.Server) {
 	for _, s := range servers {
 		clients = append(clients, admin(t, s))
 	}
-	must(t, lock.Vouch(t.Context(), clients))
+	must(t, redlock.Vouch(t.Context(), clients))
 }
 
 func addrs(servers ...*redisproc.Server) string {
@@ -118,7 +118,7 @@ func eventually(t *testing.T, what string, cond func() bool) {
 	}
 }
 
-// ours is a value as package lock writes it; its token is a secret.
+// ours is a value as package redlock writes it; its token is a secret.
 const (
 	secretToken = "00112233445566778899aabbccddeeff"
 	ours        = secretToken + ":1763000000000001|worker-7/42|1763000000000||"

@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/exporter"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -126,8 +127,8 @@ func (f *serveFlags) options(a *app, nodes, replicas []target.Node) ([]scanner.O
 	return opts, nil
 }
 
-func (f *serveFlags) locker(nodes []target.Node) (*lock.Redlock, error) {
-	return lock.New(target.Clients(nodes), lock.WithPrefix(electPrefix), lock.WithNodeTimeout(f.nodeTimeout))
+func (f *serveFlags) locker(nodes []target.Node) (*lock.Engine, error) {
+	return redlock.New(target.Clients(nodes), lock.WithPrefix(electPrefix), lock.WithNodeTimeout(f.nodeTimeout))
 }
 
 // serve ends with the server, after ctx has ended or because it cannot listen.

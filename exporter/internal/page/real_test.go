@@ -8,6 +8,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 // testRealLock contends for a lock on real servers: the page names the holder in
@@ -17,8 +18,8 @@ func testRealLock(t *testing.T, b *tab) {
 	for _, s := range locktest.Servers(t, 3) {
 		urls = append(urls, "redis://"+s.Addr())
 	}
-	open := func(instance string) *lock.Redlock {
-		l, err := lock.Open(urls, lock.WithInstance(instance), lock.WithRestartQuarantine(0), lock.WithNodeTimeout(2*time.Second))
+	open := func(instance string) *lock.Engine {
+		l, err := redlock.Open(urls, lock.WithInstance(instance), redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(2*time.Second))
 		must(t, err)
 		t.Cleanup(func() { must(t, l.Close()) })
 		return l

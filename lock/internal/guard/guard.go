@@ -1,7 +1,7 @@
 // Package guard keeps a node from voting while its vote could be wrong: after a
 // restart that may have lost locks, as a replica, under a policy that evicts, or
 // as one server under two names. It knows a server by what INFO says on a
-// connection, and nothing of how commands travel: package lock runs it on go-redis,
+// connection, and nothing of how commands travel: package redlock runs it on go-redis,
 // the simulation in package locktest runs the very same code on servers in memory.
 package guard
 
@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // reexamineAfter is how long a finding against a node is believed.
@@ -41,13 +43,6 @@ type Config struct {
 	Cluster    bool // many servers behind one node: run ids come and go, replicas among them
 }
 
-// Restart is a server process that was not there before, or not for long.
-type Restart struct {
-	Witnessed bool          // another process was here before; else this one was met when it was young
-	Left      time.Duration // how long locks it may have forgotten can still be valid
-	Enforced  bool          // it does not vote until then
-}
-
 // Guard is one node's. It is safe for concurrent use.
 type Guard struct {
 	Config
@@ -55,7 +50,7 @@ type Guard struct {
 	met     atomic.Bool  // a server was looked at
 	clear   atomic.Bool  // nothing is known against this node: the fast way to a verdict
 	seen    atomic.Int64 // when the server was last heard of, on the clock
-	restart atomic.Pointer[Restart]
+	restart atomic.Pointer[driver.Restart]
 
 	mu        sync.Mutex
 	runID     string
@@ -79,7 +74,7 @@ func (g *Guard) Examine(ctx context.Context, s Server) error {
 	text, err := s.Info(ctx)
 	if err != nil {
 		if isReply(err) {
-			g.report(fmt.Errorf("%w: INFO is refused: grant +info to this user, or use WithoutGuard: %w", ErrUnguarded, err))
+			g.report(fmt.Errorf("%w: INFO is refused: grant +info to this user, or use WithoutGuard: %w", driver.ErrUnexamined, err))
 			return nil
 		}
 		return err
@@ -150,7 +145,7 @@ func (g *Guard) restarted(info serverInfo, vouched bool, now time.Duration) {
 		g.silent, g.silencer = until, info.runID
 	}
 	if left := max(0, g.silent-now); !first || left > 0 {
-		g.restart.Store(&Restart{Witnessed: !first, Left: left, Enforced: g.Enforce && left > 0})
+		g.restart.Store(&driver.Restart{Witnessed: !first, Left: left, Enforced: g.Enforce && left > 0})
 	}
 }
 
@@ -159,11 +154,11 @@ func (g *Guard) findProblem(info serverInfo) error {
 		return err
 	}
 	if info.evicts() && !g.EvictionOK {
-		return fmt.Errorf("%w (it is %s): set maxmemory-policy noeviction, or accept the loss of locks with WithEvictingNodes",
-			ErrEvicting, info.policy)
+		return fmt.Errorf("%w (its maxmemory-policy is %s): set it to noeviction, or accept the loss of locks with WithEvictingNodes",
+			driver.ErrEvicting, info.policy)
 	}
 	if other, taken := g.Servers.claim(info.runID, g); taken {
-		return fmt.Errorf("%w: %s and %s have the same run_id: name each server once", ErrDuplicateNode, other, g.Node)
+		return fmt.Errorf("%w: %s and %s have the same run_id: name each server once", driver.ErrDuplicate, other, g.Node)
 	}
 	return nil
 }
@@ -189,15 +184,12 @@ func (g *Guard) Answered() {
 	}
 }
 
-// Restart returns a restart that nobody was told of yet. ok is false if there is none.
-func (g *Guard) Restart() (r Restart, ok bool) {
+// Restart returns a restart that nobody was told of yet; nil if there is none.
+func (g *Guard) Restart() *driver.Restart {
 	if g.restart.Load() == nil {
-		return Restart{}, false
+		return nil
 	}
-	if p := g.restart.Swap(nil); p != nil {
-		return *p, true
-	}
-	return Restart{}, false
+	return g.restart.Swap(nil)
 }
 
 // Verdict says why the node may not vote, or nil. It is asked again after a vote:
@@ -214,8 +206,8 @@ func (g *Guard) Verdict() error {
 	now := g.Clock()
 	if left := g.silent - now; left > 0 && g.Enforce {
 		return fmt.Errorf("%w: for %v, until no lock it may have lost can be valid "+
-			"(if these nodes are new and were never used, vouch for them with lockscope init or lock.Vouch)",
-			ErrQuarantined, left.Round(time.Millisecond))
+			"(if these nodes are new and were never used, vouch for them with lockscope init or redlock.Vouch)",
+			driver.ErrQuarantined, left.Round(time.Millisecond))
 	}
 	g.settle(now)
 	return nil

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 const quarantineForTest = 60 * time.Second
@@ -125,7 +127,7 @@ func TestARestartedNodeIsSilent(t *testing.T) {
 				}
 				return
 			}
-			if !errors.Is(err, ErrQuarantined) {
+			if !errors.Is(err, driver.ErrQuarantined) {
 				t.Fatalf("got %v, want a quarantine", err)
 			}
 			f.clock.now += c.left - 1
@@ -144,16 +146,16 @@ func TestRestartsAreToldOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		enforce bool
 		steps   func(f *fixture)
-		want    *Restart
+		want    *driver.Restart
 	}{
 		"old server": {false, func(f *fixture) { f.meets(server("a", 3600)) }, nil},
-		"met young":  {false, func(f *fixture) { f.meets(server("a", 11)) }, &Restart{Left: 50 * time.Second}},
+		"met young":  {false, func(f *fixture) { f.meets(server("a", 11)) }, &driver.Restart{Left: 50 * time.Second}},
 		"witnessed": {false, func(f *fixture) {
 			f.meets(server("a", 3600))
 			f.clock.now += time.Minute
 			f.meets(server("b", 1))
-		}, &Restart{Witnessed: true, Left: 60 * time.Second}},
-		"enforced": {true, func(f *fixture) { f.meets(server("a", 1)) }, &Restart{Left: 60 * time.Second, Enforced: true}},
+		}, &driver.Restart{Witnessed: true, Left: 60 * time.Second}},
+		"enforced": {true, func(f *fixture) { f.meets(server("a", 1)) }, &driver.Restart{Left: 60 * time.Second, Enforced: true}},
 		"vouched for": {true, func(f *fixture) {
 			f.meets(server("a", 1).vouchedFor("a"))
 		}, nil},
@@ -165,15 +167,15 @@ func TestRestartsAreToldOnce(t *testing.T) {
 			if err := f.Verdict(); (err != nil) != (c.enforce && c.want != nil) {
 				t.Errorf("verdict: %v", err)
 			}
-			got, told := f.Restart()
-			if told != (c.want != nil) || told && got != *c.want {
-				t.Errorf("told %v %+v, want %+v", told, got, c.want)
+			got := f.Restart()
+			if (got != nil) != (c.want != nil) || got != nil && *got != *c.want {
+				t.Errorf("told %+v, want %+v", got, c.want)
 			}
 			f.meets(server("a", 3600))
 			if c.want != nil && c.want.Witnessed {
 				return // another restart
 			}
-			if got, again := f.Restart(); again {
+			if got := f.Restart(); got != nil {
 				t.Errorf("told again: %+v", got)
 			}
 		})
@@ -190,14 +192,14 @@ func TestProblemsAreNamed(t *testing.T) {
 		server fakeServer
 		want   error
 	}{
-		"duplicate":       {server("same", 3600), ErrDuplicateNode},
-		"replica":         {fakeServer{info: "run_id:r\r\nuptime_in_seconds:3600\r\nrole:slave\r\n"}, ErrReplica},
-		"evicting":        {server("e", 3600, "maxmemory:1", "maxmemory_policy:volatile-lru"), ErrEvicting},
+		"duplicate":       {server("same", 3600), driver.ErrDuplicate},
+		"replica":         {fakeServer{info: "run_id:r\r\nuptime_in_seconds:3600\r\nrole:slave\r\n"}, driver.ErrReplica},
+		"evicting":        {server("e", 3600, "maxmemory:1", "maxmemory_policy:volatile-lru"), driver.ErrEvicting},
 		"no limit":        {server("f", 3600, "maxmemory_policy:allkeys-lru"), nil},
 		"mended":          {server("e", 3600, "maxmemory:1", "maxmemory_policy:noeviction"), nil},
-		"no run id":       {fakeServer{info: "role:master\r\nuptime_in_seconds:3600\r\n"}, ErrUnguarded},
-		"no role":         {fakeServer{info: "run_id:a\r\nuptime_in_seconds:3600\r\n"}, ErrUnguarded},
-		"INFO is refused": {fakeServer{err: replyError("NOPERM no INFO for you")}, ErrUnguarded},
+		"no run id":       {fakeServer{info: "role:master\r\nuptime_in_seconds:3600\r\n"}, driver.ErrUnexamined},
+		"no role":         {fakeServer{info: "run_id:a\r\nuptime_in_seconds:3600\r\n"}, driver.ErrUnexamined},
+		"INFO is refused": {fakeServer{err: replyError("NOPERM no INFO for you")}, driver.ErrUnexamined},
 	} {
 		// Of the same name, too: a name is no identity.
 		g := newFixture(t, func(c *Config) { c.Servers = first.Servers })
@@ -226,8 +228,8 @@ func TestAClustersReplicasAreNoProblem(t *testing.T) {
 	other := newFixture(t, func(c *Config) { c.Cluster, c.Servers = true, f.Servers })
 	other.meets(server("master-3", 3600))
 	other.meets(server("master-1", 3600))
-	if err := other.Verdict(); !errors.Is(err, ErrDuplicateNode) {
-		t.Errorf("%v, want %v", err, ErrDuplicateNode)
+	if err := other.Verdict(); !errors.Is(err, driver.ErrDuplicate) {
+		t.Errorf("%v, want %v", err, driver.ErrDuplicate)
 	}
 }
 
@@ -248,11 +250,11 @@ func TestAFindingIsLookedAtAfresh(t *testing.T) {
 	f := newFixture(t)
 	f.meets(server("a", 1))
 	vouched := server("a", 3).vouchedFor("a")
-	if err := f.Admit(t.Context(), vouched); !errors.Is(err, ErrQuarantined) {
+	if err := f.Admit(t.Context(), vouched); !errors.Is(err, driver.ErrQuarantined) {
 		t.Errorf("%v, want what was just found", err)
 	}
 	f.clock.now += 2 * reexamineAfter
-	if err := f.Admit(t.Context(), fakeServer{err: errors.New("no answer")}); !errors.Is(err, ErrQuarantined) {
+	if err := f.Admit(t.Context(), fakeServer{err: errors.New("no answer")}); !errors.Is(err, driver.ErrQuarantined) {
 		t.Errorf("%v, want what is known", err)
 	}
 	f.clock.now += 2 * reexamineAfter

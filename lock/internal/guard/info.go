@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // serverInfo is what the guard needs of INFO. Fields a server does not tell stay zero.
@@ -49,9 +51,9 @@ func MasterID(text string) (runID string, err error) {
 func (i serverInfo) isMaster() error {
 	switch {
 	case i.runID == "" || i.role == "":
-		return fmt.Errorf("%w: INFO tells no run_id or no role, as a proxy's may: name the server itself, or use WithoutGuard", ErrUnguarded)
+		return fmt.Errorf("%w: INFO tells no run_id or no role, as a proxy's may: name the server itself, or use WithoutGuard", driver.ErrUnexamined)
 	case i.role == "slave":
-		return fmt.Errorf("%w: name its master, or use a Sentinel client", ErrReplica)
+		return fmt.Errorf("%w: name its master, or use a Sentinel client", driver.ErrReplica)
 	}
 	return nil
 }

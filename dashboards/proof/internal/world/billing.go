@@ -15,6 +15,7 @@ import (
 
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 // Resource is the label of the lock around which everything goes wrong that can, as
@@ -82,7 +83,7 @@ func (w *World) startBilling(context.Context) error {
 // locker makes a lock on connections of its own, closed by Close. The demo, which
 // started the nodes, has vouched for them.
 func (w *World) locker(instance string, opts []instrument.Option) (lock.Locker, error) {
-	redlock, err := lock.Open(w.urls(), lock.WithInstance(instance))
+	redlock, err := redlock.Open(w.urls(), lock.WithInstance(instance))
 	if err != nil {
 		return nil, err
 	}

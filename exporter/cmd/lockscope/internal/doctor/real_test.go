@@ -9,9 +9,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 func clientOf(t *testing.T, opt *redis.Options) *redis.Client {
@@ -202,7 +202,7 @@ func TestRealRightsOfNobody(t *testing.T) {
 	want(t, results, "rights", s.Addr(), Warn, "nobody")
 }
 
-// TestRealVouchedNodes: what lock.Vouch says of new servers is told, and that it counts
+// TestRealVouchedNodes: what redlock.Vouch says of new servers is told, and that it counts
 // for these processes only.
 func TestRealVouchedNodes(t *testing.T) {
 	servers := locktest.Servers(t, 3, redisproc.WithArgs("--appendonly", "yes", "--appendfsync", "always"))
@@ -211,7 +211,7 @@ func TestRealVouchedNodes(t *testing.T) {
 	for _, n := range nodes {
 		clients = append(clients, n.Client)
 	}
-	if err := lock.Vouch(t.Context(), clients); err != nil {
+	if err := redlock.Vouch(t.Context(), clients); err != nil {
 		t.Fatal(err)
 	}
 	if err := servers[2].Restart(t.Context()); err != nil {

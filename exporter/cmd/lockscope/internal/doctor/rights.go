@@ -55,7 +55,7 @@ func missingRights(ctx context.Context, c *redis.Client, p Policy) ([]string, er
 	return missing(ctx, c, probes(p.Prefix), p.ACLUser)
 }
 
-// VouchGrants are what lock.Vouch needs of a server.
+// VouchGrants are what redlock.Vouch needs of a server.
 const VouchGrants = ownKeys + " +info +dbsize +scan +get +set +del +eval"
 
 // MissingToVouch returns which of them the user of c does not have. Nothing is changed

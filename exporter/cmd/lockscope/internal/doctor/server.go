@@ -96,7 +96,7 @@ func checkPersistence(f Facts, p Policy) Result {
 func (p Policy) quarantined() bool { return p.nodes >= 3 && p.Single == "" }
 
 // checkUptime: locks that a server forgot when it started may still be valid. What it
-// keeps on disk changes nothing about that, and only lock.Vouch does.
+// keeps on disk changes nothing about that, and only redlock.Vouch does.
 func checkUptime(f Facts, p Policy) Result {
 	left := quarantine.Left(f.Server.Uptime, p.MaxTTL)
 	detail := fmt.Sprintf("started %v ago", f.Server.Uptime)

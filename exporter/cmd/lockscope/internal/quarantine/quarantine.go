@@ -11,10 +11,10 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Marker is the key at which lock.Vouch leaves what it says of a server.
+// Marker is the key at which redlock.Vouch leaves what it says of a server.
 const Marker = "lockscope:life"
 
-// Length is how long package lock keeps a node from voting after its start, if locks
+// Length is how long package redlock keeps a node from voting after its start, if locks
 // may live for maxTTL.
 func Length(maxTTL time.Duration) time.Duration { return maxTTL + maxTTL/100 + 2*time.Millisecond }
 

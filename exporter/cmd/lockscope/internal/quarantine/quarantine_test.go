@@ -6,8 +6,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 func TestLeft(t *testing.T) {
@@ -48,7 +48,7 @@ func TestReadsWhatVouchWrites(t *testing.T) {
 	if word, err := Read(t.Context(), c, id); word != None || err != nil || id == "" {
 		t.Errorf("run_id %q before: %v, %v", id, word, err)
 	}
-	if err := lock.Vouch(t.Context(), []redis.UniversalClient{c}); err != nil {
+	if err := redlock.Vouch(t.Context(), []redis.UniversalClient{c}); err != nil {
 		t.Fatal(err)
 	}
 	if word, err := Read(t.Context(), c, id); word != Vouched || err != nil {

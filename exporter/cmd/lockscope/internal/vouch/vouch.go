@@ -12,6 +12,8 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 // vouchTimeout ends before a marker of the first round would expire.
@@ -28,7 +30,7 @@ func Run(ctx context.Context, nodes []Node, maxTTL time.Duration) (Report, error
 	}
 	vouching, cancel := context.WithTimeout(ctx, vouchTimeout)
 	defer cancel()
-	err := lock.Vouch(vouching, clients(nodes))
+	err := redlock.Vouch(vouching, clients(nodes))
 	switch {
 	case err == nil && r.Count(Already) == len(nodes):
 		r.Result = Already
@@ -80,7 +82,7 @@ func refused(ctx context.Context, nodes []Node, before []sight, err error, maxTT
 		case r.Nodes[i].Result == Already && before[i].word != quarantine.Vouched:
 			r.Nodes[i].Result, r.Nodes[i].Detail = Vouched, "vouched for before another node failed: it votes at once, until it restarts"
 		case reason == nil || r.Nodes[i].Result == Already:
-		case errors.Is(reason, lock.ErrNotNew):
+		case errors.Is(reason, redlock.ErrNotNew):
 			r.refuse(i, whyNotNew(before[i], after[i]), whatNow(r.Nodes[i].Left, len(nodes)))
 		default:
 			r.Used = false
@@ -94,7 +96,7 @@ func refused(ctx context.Context, nodes []Node, before []sight, err error, maxTT
 	return r, nil
 }
 
-// whyNotNew says it in words of its own: lock.Vouch quotes a key, and keys of
+// whyNotNew says it in words of its own: redlock.Vouch quotes a key, and keys of
 // tombstones hold tokens.
 func whyNotNew(before, after sight) string {
 	switch {
@@ -119,10 +121,8 @@ func whatNow(left time.Duration, nodes int) string {
 }
 
 func advice(err error) string {
-	for _, known := range []error{lock.ErrDuplicateNode, lock.ErrReplica, lock.ErrUnguarded} {
-		if errors.Is(err, known) {
-			return "give the masters themselves, each once"
-		}
+	if driver.ClassOf(err).Barred() {
+		return "give the masters themselves, each once"
 	}
 	return doctor.ConnectionAdvice(err)
 }

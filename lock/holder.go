@@ -1,0 +1,73 @@
+package lock
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	maxInstanceLength    = 128
+	maxTraceparentLength = 64
+)
+
+// Holder is what a lock's value says about the process that wrote it.
+type Holder struct {
+	Instance    string    // host/pid, or the name given with [WithInstance]
+	Since       time.Time // when the attempt began, by the holder's clock, to the millisecond
+	Traceparent string    // W3C trace context of the acquiring call; empty if none
+}
+
+// record is the form in which a Holder travels: instance|since in ms|traceparent.
+func (h Holder) record() string {
+	var b strings.Builder
+	b.WriteString(safeText(h.Instance, maxInstanceLength))
+	b.WriteByte('|')
+	b.WriteString(strconv.FormatInt(h.Since.UnixMilli(), 10))
+	b.WriteByte('|')
+	b.WriteString(safeText(h.Traceparent, maxTraceparentLength))
+	return b.String()
+}
+
+// ParseHolder reads the holder part of a lock value. Further fields, which a
+// later version may add, are ignored.
+func ParseHolder(record string) (Holder, error) {
+	fields := strings.SplitN(record, "|", 4)
+	if len(fields) < 3 {
+		return Holder{}, fmt.Errorf("lock: holder record has %d fields, at least 3 expected", len(fields))
+	}
+	ms, err := strconv.ParseInt(fields[1], 10, 64)
+	if err != nil {
+		return Holder{}, fmt.Errorf("lock: holder record's time is not a number of milliseconds")
+	}
+	return Holder{
+		Instance:    safeText(fields[0], maxInstanceLength),
+		Since:       time.UnixMilli(ms),
+		Traceparent: safeText(fields[2], maxTraceparentLength),
+	}, nil
+}
+
+// defaultInstance names this process as people look for it: host and pid.
+func defaultInstance() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown-host"
+	}
+	return host + "/" + strconv.Itoa(os.Getpid())
+}
+
+type traceparentKey struct{}
+
+// WithTraceparent returns a context whose acquisitions write the given W3C
+// traceparent into the lock, so that whoever is refused can link to this trace.
+func WithTraceparent(ctx context.Context, traceparent string) context.Context {
+	return context.WithValue(ctx, traceparentKey{}, traceparent)
+}
+
+func traceparentOf(ctx context.Context) string {
+	s, _ := ctx.Value(traceparentKey{}).(string)
+	return s
+}

@@ -1,0 +1,183 @@
+package memstate
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+// queueTTL is how long a queue outlives the last waiter that came, as in package redlock.
+const queueTTL = 2 * time.Minute
+
+// maxSkewSeconds bounds how far a client's clock may push a fence counter, as in acquire.lua.
+const maxSkewSeconds = 10
+
+// maxCounter is where fence counters end: beyond it Lua's numbers are not exact.
+const maxCounter = 1<<53 - 1
+
+// Instant runs commands on a state at one instant.
+type Instant struct {
+	*State
+	NowUS   int64                               // the server's TIME in microseconds
+	Publish func(waiter, key string) (ears int) // tells a waiter that it was named; how many listen
+}
+
+func (s *Instant) ms() int64 { return s.NowUS / 1000 }
+
+func (s *Instant) after(d time.Duration) int64 { return s.ms() + millis(d) }
+
+// left is PTTL.
+func (s *Instant) left(expires int64) time.Duration {
+	return time.Duration(max(expires-s.ms(), 0)) * time.Millisecond
+}
+
+// Acquire is acquire.lua.
+func (s *Instant) Acquire(req driver.AcquireRequest) (driver.AcquireReply, error) {
+	if !req.Waiter.Enqueue && req.Waiter.Ticket == 0 && !req.Fair {
+		req.Waiter = driver.Waiter{} // redlock does not say who asks
+	}
+	key, waiter := req.Key, req.Waiter.ID
+	if v, held := s.Locks[key]; held {
+		if v.Token == req.Token {
+			return driver.AcquireReply{Granted: true, Counter: v.Counter}, nil
+		}
+		return s.refuse(req, driver.AcquireReply{TTL: s.left(v.Expires), Holder: v.Holder}), nil
+	}
+	_, dead := s.tombs[tomb{key, req.Token}]
+	kept, reserved := s.next[key]
+	switch {
+	case dead:
+		return driver.AcquireReply{}, driver.ErrTombstone
+	case reserved && kept.waiter != waiter:
+		return s.refuse(req, driver.AcquireReply{Reserved: true, TTL: s.left(kept.expires)}), nil
+	case req.Fair && !reserved:
+		if head := s.queue(key).head(); head != "" && head != waiter {
+			if named := s.nameNext(key, req.Window); named != "" && named != waiter {
+				return s.refuse(req, driver.AcquireReply{Reserved: true, TTL: req.Window}), nil
+			}
+		}
+	}
+	last := s.Counters[key]
+	if last >= maxCounter {
+		return driver.AcquireReply{}, driver.ErrFenceCounter
+	}
+	seconds := s.NowUS / 1e6
+	least, most := uint64(seconds-maxSkewSeconds)*1e6, uint64(seconds+maxSkewSeconds)*1e6
+	counter := max(last+1, least, min(req.Floor, most))
+	s.Counters[key] = counter
+	s.Locks[key] = Lock{Token: req.Token, Counter: counter, Holder: req.Holder, Expires: s.after(req.TTL)}
+	delete(s.next, key)
+	if req.Waiter.Enqueue && req.Waiter.Ticket != 0 {
+		delete(s.queue(key).tickets, waiter)
+	}
+	return driver.AcquireReply{Granted: true, Counter: counter}, nil
+}
+
+// refuse queues the caller, if it wants to be.
+func (s *Instant) refuse(req driver.AcquireRequest, reply driver.AcquireReply) driver.AcquireReply {
+	if req.Waiter.ID == "" || !req.Waiter.Enqueue {
+		return reply
+	}
+	q := s.queue(req.Key)
+	if _, queued := q.tickets[req.Waiter.ID]; !queued {
+		q.tickets[req.Waiter.ID] = s.ticket(req.Waiter)
+	}
+	q.expires = s.after(queueTTL)
+	reply.Ticket, reply.Ahead = q.tickets[req.Waiter.ID], q.rank(req.Waiter.ID)
+	return reply
+}
+
+func (s *Instant) ticket(w driver.Waiter) int64 {
+	if w.Ticket == 0 {
+		return s.NowUS
+	}
+	return w.Ticket
+}
+
+// nameNext is handoff.lua; it returns "" if nobody was named.
+func (s *Instant) nameNext(key string, window time.Duration) string {
+	for range 64 {
+		head := s.queue(key).pop()
+		if head == "" {
+			return ""
+		}
+		if s.Publish(head, key) > 0 {
+			s.next[key] = reservation{waiter: head, expires: s.after(window)}
+			return head
+		}
+	}
+	return ""
+}
+
+// Raise is raise.lua.
+func (s *Instant) Raise(req driver.RaiseRequest) bool {
+	v, held := s.Locks[req.Key]
+	if !held || v.Token != req.Token || v.Counter != req.Counter {
+		return false
+	}
+	s.Counters[req.Key] = max(s.Counters[req.Key], req.Fence)
+	return true
+}
+
+// Extend is extend.lua.
+func (s *Instant) Extend(req driver.ExtendRequest) driver.ExtendReply {
+	tomb := tomb{req.Key, req.Token}
+	if v, held := s.Locks[req.Key]; held {
+		if v.Token != req.Token {
+			return driver.ExtendTaken
+		}
+		v.Expires = s.after(req.TTL)
+		s.Locks[req.Key] = v
+		return driver.ExtendDone
+	}
+	if _, dead := s.tombs[tomb]; dead || !req.Refill {
+		return driver.ExtendGone
+	}
+	s.Counters[req.Key] = max(s.Counters[req.Key], req.Fence)
+	s.Locks[req.Key] = Lock{Token: req.Token, Counter: req.Fence, Holder: req.Holder, Expires: s.after(req.TTL)}
+	return driver.ExtendRefilled
+}
+
+// Release is release.lua.
+func (s *Instant) Release(req driver.ReleaseRequest) driver.ReleaseReply {
+	key, reply := req.Key, driver.ReleaseReply{Found: driver.FoundNothing}
+	if v, held := s.Locks[key]; held {
+		reply.Found = driver.FoundOther
+		if v.Token == req.Token {
+			reply.Found = driver.FoundOwn
+			delete(s.Locks, key)
+		}
+	}
+	if req.Tombstone > 0 {
+		s.tombs[tomb{key, req.Token}] = s.after(req.Tombstone)
+	}
+	if req.Waiter.ID != "" {
+		q := s.queue(key)
+		if _, queued := q.tickets[req.Waiter.ID]; !queued {
+			q.tickets[req.Waiter.ID] = s.ticket(req.Waiter)
+		}
+		q.expires = s.after(queueTTL)
+	}
+	if _, reserved := s.next[key]; req.Handoff > 0 && !reserved {
+		reply.Named = s.nameNext(key, req.Handoff) != ""
+	}
+	return reply
+}
+
+// Leave is leave.lua.
+func (s *Instant) Leave(req driver.LeaveRequest) {
+	delete(s.queue(req.Key).tickets, req.WaiterID)
+	if kept, reserved := s.next[req.Key]; !reserved || kept.waiter != req.WaiterID {
+		return
+	}
+	delete(s.next, req.Key)
+	if _, held := s.Locks[req.Key]; !held {
+		s.nameNext(req.Key, req.Handoff)
+	}
+}
+
+// millis rounds up, as package redlock does.
+func millis(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / time.Millisecond) }
+
+func (v Lock) String() string { return fmt.Sprintf("%.6s:%d until %d", v.Token, v.Counter, v.Expires) }

@@ -1,0 +1,123 @@
+// Package memstate is what a node of a lock stores and what its commands do with it,
+// in memory: the Lua scripts of package redlock, line by line, in Go. Package memlock
+// serves it, and package locktest simulates servers on it; a test there compares it
+// with the scripts on a real server.
+package memstate
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// State is what a server stores, by lock key, and when it expires. Times are the
+// server's own, in milliseconds where Redis has milliseconds.
+type State struct {
+	Locks    map[string]Lock
+	Counters map[string]uint64
+
+	tombs  map[tomb]int64 // until when
+	next   map[string]reservation
+	queues map[string]*queue
+}
+
+// Lock is a lock that is held.
+type Lock struct {
+	Token   string
+	Counter uint64
+	Holder  string
+	Expires int64 // ms
+}
+
+// tomb keeps a token from being granted any more.
+type tomb struct{ key, token string }
+
+// reservation keeps a lock for a waiter that was named.
+type reservation struct {
+	waiter  string
+	expires int64 // ms
+}
+
+// queue is a sorted set of waiters.
+type queue struct {
+	tickets map[string]int64
+	expires int64 // ms
+}
+
+// New is a server that stores nothing.
+func New() *State {
+	return &State{
+		Locks:    make(map[string]Lock),
+		Counters: make(map[string]uint64),
+		tombs:    make(map[tomb]int64),
+		next:     make(map[string]reservation),
+		queues:   make(map[string]*queue),
+	}
+}
+
+// Clone copies all of it.
+func (s *State) Clone() *State {
+	c := &State{
+		Locks: maps.Clone(s.Locks), Counters: maps.Clone(s.Counters),
+		tombs: maps.Clone(s.tombs), next: maps.Clone(s.next), queues: make(map[string]*queue),
+	}
+	for key, q := range s.queues {
+		c.queues[key] = &queue{tickets: maps.Clone(q.tickets), expires: q.expires}
+	}
+	return c
+}
+
+// Expire drops what has expired. Like Redis, it lets a key live through the
+// millisecond in which its time is up.
+func (s *State) Expire(nowMS int64) {
+	maps.DeleteFunc(s.Locks, func(_ string, v Lock) bool { return nowMS > v.Expires })
+	maps.DeleteFunc(s.tombs, func(_ tomb, at int64) bool { return nowMS > at })
+	maps.DeleteFunc(s.next, func(_ string, r reservation) bool { return nowMS > r.expires })
+	maps.DeleteFunc(s.queues, func(_ string, q *queue) bool { return nowMS > q.expires || len(q.tickets) == 0 })
+}
+
+// Waiters is how many queue, for any key.
+func (s *State) Waiters() (n int) {
+	for _, q := range s.queues {
+		n += len(q.tickets)
+	}
+	return n
+}
+
+// Reserved is how many locks are kept for a waiter that was named.
+func (s *State) Reserved() int { return len(s.next) }
+
+// queue returns the queue under key, which may be new and empty.
+func (s *State) queue(key string) *queue {
+	q, ok := s.queues[key]
+	if !ok {
+		q = &queue{tickets: make(map[string]int64), expires: 1<<62 - 1}
+		s.queues[key] = q
+	}
+	return q
+}
+
+// order is the waiters by ticket, then by name, as a sorted set has them.
+func (q *queue) order() []string {
+	return slices.SortedFunc(maps.Keys(q.tickets), func(a, b string) int {
+		return cmp.Or(cmp.Compare(q.tickets[a], q.tickets[b]), cmp.Compare(a, b))
+	})
+}
+
+// head is the first waiter, "" if there is none.
+func (q *queue) head() string {
+	if len(q.tickets) == 0 {
+		return ""
+	}
+	return q.order()[0]
+}
+
+// pop takes the first waiter out.
+func (q *queue) pop() string {
+	head := q.head()
+	delete(q.tickets, head)
+	return head
+}
+
+// rank is how many are in front of waiter.
+func (q *queue) rank(waiter string) int { return slices.Index(q.order(), waiter) }

@@ -1,0 +1,38 @@
+// Package redlock makes the locks of package lock on Redis: one node, or Redlock over a
+// quorum of independent nodes. [New] takes go-redis clients, [Open] URLs; what they
+// return, and everything a lock does, is described in package lock.
+//
+// # What is assumed of Redis, and what is noticed
+//
+// This goes on with the table of package lock, in the same words.
+//
+//	a node's clock is stepped                                        neither, but for a step at a restart that
+//	                                                                 claims an uptime from before this process
+//	                                                                 last heard of the node
+//	three nodes or more: one restarts, with or without its data,     covered: it does not vote for MaxTTL, 1 % and
+//	its disk replaced or an old one restored                         2 ms, by the uptime it tells, less a second
+//	one or two nodes: one restarts                                   told; covered with WithRestartQuarantine
+//	FLUSHALL; REPLICAOF and back; a snapshot restored in place       neither
+//	a Sentinel switches masters                                      followed within a second, and told; three
+//	                                                                 groups or more: covered in processes that
+//	                                                                 knew the former master
+//	a Redis Cluster promotes a replica, or loses a master            neither
+//	one server under two names, a replica, a policy that evicts      refused
+//	a proxy that answers for servers                                 refused where its INFO has no run_id or role,
+//	                                                                 else neither
+//	a node loses its fence counters                                  tokens go on from the clock, which is kept
+//	                                                                 within 10 s of the node's; told as a restart
+//	a fence counter is no number, or at 2^53                         refused
+//	an operator vouches for nodes that may have forgotten locks      neither: see [Vouch]
+//
+// [WithoutGuard] turns what is covered or told by looking at nodes into neither.
+//
+// # What lies in Redis
+//
+// The lock is a string at "lock:" + resource. All else is outside that prefix and
+// in the lock key's hash slot: fence counters at lockscope:fence:{n}, which never
+// expire and are at most 16384 to a node; queues at lockscope:queue:{key}, the
+// waiter a lock is kept for at lockscope:next:{key}, and tombstones at
+// lockscope:tomb:{key}:token, which all expire. lockscope:life says that somebody
+// vouched for the server, and does not.
+package redlock

@@ -1,0 +1,30 @@
+package redlock_test
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"go.uber.org/goleak"
+)
+
+// TestMain also checks the internal tests: both packages are one test binary.
+func TestMain(m *testing.M) {
+	redis.SetLogger(quiet{})
+	if job := os.Getenv(childEnv); job != "" {
+		os.Exit(childMain(job)) // this process is a contender of real_process_unix_test.go
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// childEnv makes the test binary do the job it names instead of testing.
+const childEnv = "LOCKSCOPE_TEST_CHILD"
+
+// childMain is set where there are processes to stop and continue.
+var childMain = func(string) int { return 2 }
+
+// quiet keeps go-redis from reporting every refused dial to a node that a test has killed.
+type quiet struct{}
+
+func (quiet) Printf(context.Context, string, ...any) {}

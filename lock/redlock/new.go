@@ -1,0 +1,81 @@
+package redlock
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/internal/guard"
+)
+
+// New makes an engine on the given clients: a single-node lock on one, a Redlock
+// on more. Each client is one independent server; a Sentinel failover client or
+// a cluster client counts as one. It connects to nothing yet. It fails with
+// lock.ErrInvalidNode, lock.ErrInvalidOption or lock.ErrInvalidTTL.
+//
+// lockscope opens connections of its own with the clients' addresses,
+// credentials, TLS, dialers and process hooks, and leaves the clients as they
+// are: they stay the caller's to close, after the engine.
+//
+// An odd number of nodes is best: four tolerate the failure of no more nodes
+// than three do.
+func New(clients []redis.UniversalClient, opts ...lock.Option) (*lock.Engine, error) {
+	engine, s, err := newSettings(len(clients), opts)
+	if err != nil {
+		return nil, err
+	}
+	return newEngine(clients, engine, s)
+}
+
+func newEngine(clients []redis.UniversalClient, engine *lock.Settings, s settings) (*lock.Engine, error) {
+	if err := checkClients(clients); err != nil {
+		return nil, err
+	}
+	nodes := make([]driver.Node, 0, len(clients))
+	servers, scripts := guard.NewServers(), newScripts()
+	addresses := make(map[string]int)
+	for i, given := range clients {
+		g := guard.New(s.guard(servers, engine.Clock, len(clients)))
+		d, err := derive(given, derivation{clock: engine.Clock, timeout: engine.NodeTimeout, hooks: s.hooks, onConnect: examiner(g)})
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("node %d: %w", i+1, err), closeAll(nodes))
+		}
+		if first, taken := addresses[d.address]; taken && d.address != "" {
+			err = fmt.Errorf("%w: %w: nodes %d and %d are both %s", lock.ErrInvalidNode, driver.ErrDuplicate, first+1, i+1, d.name)
+			return nil, errors.Join(err, d.Close(), closeAll(nodes))
+		}
+		addresses[d.address] = i
+		g.Node, g.Cluster = engine.NodeName(i, d.name), d.cluster
+		nodes = append(nodes, newNode(d, g.Node, g, scripts, engine.NodeTimeout))
+	}
+	e, err := engine.NewEngine(nodes)
+	if err != nil {
+		return nil, errors.Join(err, closeAll(nodes))
+	}
+	return e, nil
+}
+
+func checkClients(clients []redis.UniversalClient) error {
+	if len(clients) == 0 || len(clients) > lock.MaxNodes {
+		return fmt.Errorf("%w: %d clients, between 1 and %d are needed", lock.ErrInvalidNode, len(clients), lock.MaxNodes)
+	}
+	seen := make(map[redis.UniversalClient]int)
+	for i, n := range clients {
+		if first, twice := seen[n]; twice && n != nil {
+			return fmt.Errorf("%w: %w: clients %d and %d are one", lock.ErrInvalidNode, driver.ErrDuplicate, first+1, i+1)
+		}
+		seen[n] = i
+	}
+	return nil
+}
+
+func closeAll(nodes []driver.Node) error {
+	var errs []error
+	for _, n := range nodes {
+		errs = append(errs, n.Close())
+	}
+	return errors.Join(errs...)
+}

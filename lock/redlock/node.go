@@ -1,0 +1,144 @@
+package redlock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/internal/guard"
+)
+
+// node is a driver.Node on a go-redis client.
+type node struct {
+	name     string
+	client   client
+	scripts  *scripts
+	guard    *guard.Guard
+	counts   string // '1' if PUBLISH tells how many listen on the whole node
+	listener listener
+}
+
+func newNode(d *derived, name string, g *guard.Guard, s *scripts, timeout time.Duration) *node {
+	n := &node{name: name, client: d, scripts: s, guard: g, counts: "1"}
+	if d.cluster {
+		n.counts = "0"
+	}
+	n.listener.init(d, timeout)
+	return n
+}
+
+func (n *node) Name() string { return n.name }
+
+func (n *node) System() string { return "redis" }
+
+func (n *node) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
+	if err := n.guard.Admit(ctx, server{n.client}); err != nil {
+		return driver.AcquireReply{Restart: n.guard.Restart()}, fmt.Errorf("%w (%w)", err, driver.ErrNotSent)
+	}
+	args := []any{
+		nil, nil, 5,
+		req.Key, fenceKey(req.Key), tombstoneKey(req.Key, req.Token), nextKey(req.Key), queueKey(req.Key),
+		req.Token, req.Holder, millis(req.TTL), req.Floor,
+	}
+	if w := req.Waiter; w.Enqueue || w.Ticket > 0 || req.Fair {
+		ticket, window := "", int64(0)
+		if w.Enqueue {
+			ticket = formatInt(w.Ticket)
+		}
+		if req.Fair {
+			window = millis(req.Window)
+		}
+		args = append(args, w.ID, ticket, window, n.counts)
+	}
+	reply, err := n.scripts.acquire.run(ctx, n.client, args)
+	if err != nil {
+		return driver.AcquireReply{Restart: n.guard.Restart()}, classify(err)
+	}
+	n.guard.Answered()
+	parsed, err := parseAcquire(reply)
+	parsed.Restart = n.guard.Restart()
+	if errors.Is(err, driver.ErrFenceCounter) {
+		err = fmt.Errorf("%w: %q is not a whole number below 2^53: find out who set it; once it is deleted, tokens go on from the clock",
+			err, fenceKey(req.Key))
+	}
+	if err != nil || !parsed.Granted {
+		return parsed, err
+	}
+	// The connection that carried this vote may be the first since a restart.
+	return parsed, n.guard.Verdict()
+}
+
+func (n *node) Raise(ctx context.Context, req driver.RaiseRequest) (bool, error) {
+	reply, err := n.scripts.raise.run(ctx, n.client, []any{
+		nil, nil, 2, req.Key, fenceKey(req.Key),
+		req.Token + ":" + formatUint(req.Counter), formatUint(req.Fence),
+	})
+	if err != nil {
+		return false, classify(err)
+	}
+	code, err := parseCode(reply, 0, 1)
+	return code == 1, err
+}
+
+func (n *node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
+	refill := "0"
+	if req.Refill {
+		refill = "1"
+	}
+	reply, err := n.scripts.extend.run(ctx, n.client, []any{
+		nil, nil, 3, req.Key, fenceKey(req.Key), tombstoneKey(req.Key, req.Token),
+		req.Token, millis(req.TTL), refill, formatUint(req.Fence), req.Holder,
+	})
+	if err != nil {
+		return driver.ExtendGone, classify(err)
+	}
+	n.guard.Answered()
+	return parseExtend(reply)
+}
+
+func (n *node) Release(ctx context.Context, req driver.ReleaseRequest) (driver.ReleaseReply, error) {
+	args := []any{
+		nil, nil, 4,
+		req.Key, tombstoneKey(req.Key, req.Token), nextKey(req.Key), queueKey(req.Key),
+		req.Token, millis(req.Tombstone), millis(req.Handoff), n.counts,
+	}
+	if req.Waiter.ID != "" {
+		args = append(args, req.Waiter.ID, req.Waiter.Ticket)
+	}
+	reply, err := n.scripts.release.run(ctx, n.client, args)
+	if err != nil {
+		return driver.ReleaseReply{}, classify(err)
+	}
+	return parseRelease(reply)
+}
+
+func (n *node) Leave(ctx context.Context, req driver.LeaveRequest) error {
+	reply, err := n.scripts.leave.run(ctx, n.client, []any{
+		nil, nil, 3, req.Key, nextKey(req.Key), queueKey(req.Key),
+		req.WaiterID, millis(req.Handoff), n.counts,
+	})
+	if err != nil {
+		return classify(err)
+	}
+	_, err = parseCode(reply, 0, 1)
+	return err
+}
+
+func (n *node) Subscribe(ctx context.Context, waiterID string, wake func(string)) error {
+	return n.listener.subscribe(ctx, waiterID, wake)
+}
+
+func (n *node) Close() error {
+	n.listener.close()
+	if err := n.client.Close(); err != nil {
+		return fmt.Errorf("lock: close of %s: %w", n.name, err)
+	}
+	return nil
+}
+
+// millis rounds up, so that no TTL becomes zero and Redis never forgets early.
+func millis(d time.Duration) int64 {
+	return int64((d + time.Millisecond - 1) / time.Millisecond)
+}

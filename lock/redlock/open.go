@@ -1,0 +1,72 @@
+package redlock
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/redis/go-redis/v9"
+)
+
+// Open is New on clients it makes from URLs: see [NewClients]. Close closes these
+// clients too.
+func Open(urls []string, opts ...lock.Option) (*lock.Engine, error) {
+	clients, closeClients, err := NewClients(urls)
+	if err != nil {
+		return nil, err
+	}
+	engine, s, err := newSettings(len(clients), opts)
+	if err != nil {
+		return nil, errors.Join(err, closeClients())
+	}
+	engine.OnClose(closeClients)
+	e, err := newEngine(clients, engine, s)
+	if err != nil {
+		return nil, errors.Join(err, closeClients())
+	}
+	return e, nil
+}
+
+// NewClients makes a client for each URL of the form
+//
+//	redis://[user:password@]host:port[/db][?option=value]
+//	rediss://...                                            with TLS
+//
+// with the options of go-redis' ParseURL, and a function that closes them all. It
+// connects to nothing. Its error matches [ErrInvalidNode] and names a URL by its
+// position only: a URL may hold a password. No client is left open then.
+func NewClients(urls []string) (clients []redis.UniversalClient, closeAll func() error, err error) {
+	closeAll = func() error {
+		var errs []error
+		for _, c := range clients {
+			errs = append(errs, c.Close())
+		}
+		return errors.Join(errs...)
+	}
+	for i, raw := range urls {
+		opt, err := parseURL(raw)
+		if err != nil {
+			return nil, nil, errors.Join(fmt.Errorf("%w: URL %d %w", lock.ErrInvalidNode, i+1, err), closeAll())
+		}
+		clients = append(clients, redis.NewClient(opt))
+	}
+	return clients, closeAll, nil
+}
+
+var errMalformedURL = errors.New("is malformed: redis://[user:password@]host:port[/db] is expected, " +
+	"with special characters of the password percent-encoded (its text is withheld: it may hold a password)")
+
+// parseURL never lets the text of the URL into its error: what looks like a bad
+// port or a bad escape may be part of a password.
+func parseURL(raw string) (*redis.Options, error) {
+	scheme, _, found := strings.Cut(raw, "://")
+	if !found || (scheme != "redis" && scheme != "rediss") {
+		return nil, errors.New("must begin with redis:// or rediss://")
+	}
+	opt, err := redis.ParseURL(raw)
+	if err != nil {
+		return nil, errMalformedURL
+	}
+	return opt, nil
+}

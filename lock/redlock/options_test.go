@@ -1,0 +1,58 @@
+package redlock
+
+import (
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+func TestNewRefusesBadInputBeforeAnyNetworkCall(t *testing.T) {
+	dialled := errors.New("a connection was attempted")
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})
+	defer func() { _ = client.Close() }()
+	ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{"a": "127.0.0.1:1"}})
+	defer func() { _ = ring.Close() }()
+	for name, c := range map[string]struct {
+		nodes []redis.UniversalClient
+		opts  []lock.Option
+		want  error
+	}{
+		"no client":            {nil, nil, lock.ErrInvalidNode},
+		"nil client":           {[]redis.UniversalClient{client, nil}, nil, lock.ErrInvalidNode},
+		"typed nil client":     {[]redis.UniversalClient{(*redis.Client)(nil)}, nil, lock.ErrInvalidNode},
+		"typed nil cluster":    {[]redis.UniversalClient{(*redis.ClusterClient)(nil)}, nil, lock.ErrInvalidNode},
+		"same client twice":    {[]redis.UniversalClient{client, client}, nil, driver.ErrDuplicate},
+		"ring":                 {[]redis.UniversalClient{ring}, nil, lock.ErrInvalidNode},
+		"nil option":           {[]redis.UniversalClient{client}, []lock.Option{nil}, lock.ErrInvalidOption},
+		"empty prefix":         {[]redis.UniversalClient{client}, []lock.Option{lock.WithPrefix("")}, lock.ErrInvalidOption},
+		"braces in prefix":     {[]redis.UniversalClient{client}, []lock.Option{lock.WithPrefix("{x}:")}, lock.ErrInvalidOption},
+		"empty instance":       {[]redis.UniversalClient{client}, []lock.Option{lock.WithInstance("")}, lock.ErrInvalidOption},
+		"node timeout":         {[]redis.UniversalClient{client}, []lock.Option{lock.WithNodeTimeout(time.Microsecond)}, lock.ErrInvalidOption},
+		"poll interval":        {[]redis.UniversalClient{client}, []lock.Option{lock.WithPollInterval(0)}, lock.ErrInvalidOption},
+		"max ttl too short":    {[]redis.UniversalClient{client}, []lock.Option{lock.WithMaxTTL(time.Millisecond)}, lock.ErrInvalidOption},
+		"max ttl too long":     {[]redis.UniversalClient{client}, []lock.Option{lock.WithMaxTTL(math.MaxInt64)}, lock.ErrInvalidOption},
+		"node names mismatch":  {[]redis.UniversalClient{client}, []lock.Option{lock.WithNodeNames("a", "b")}, lock.ErrInvalidOption},
+		"negative quarantine":  {[]redis.UniversalClient{client}, []lock.Option{WithRestartQuarantine(-1)}, lock.ErrInvalidOption},
+		"another driver's":     {[]redis.UniversalClient{client}, []lock.Option{lock.DriverOption(func(*int) {})}, lock.ErrInvalidOption},
+		"node timeout too big": {[]redis.UniversalClient{client}, []lock.Option{lock.WithNodeTimeout(time.Hour)}, lock.ErrInvalidOption},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := New(c.nodes, c.opts...)
+			if err == nil {
+				_ = r.Close()
+			}
+			if !errors.Is(err, c.want) || errors.Is(err, dialled) {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+			if lock.ReasonOf(err) != lock.ReasonInvalid {
+				t.Errorf("ReasonOf(%v) = %q", err, lock.ReasonOf(err))
+			}
+		})
+	}
+}

@@ -1,0 +1,233 @@
+package redlock_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/redlock"
+)
+
+// leastPrivilege is all that lockscope needs of a server, as README.md quotes it. HELLO and AUTH need no grant.
+// Add +select for a database other than 0, and ~<prefix>* for another prefix.
+const leastPrivilege = "ACL SETUSER lockscope reset on >" + aclPassword +
+	" ~lock:* ~lockscope:* &lockscope:wake:*" +
+	" +eval +evalsha +info +subscribe +publish +ping +time" +
+	" +get +mget +set +del +exists +pttl +pexpire" +
+	" +zadd +zrem +zscore +zrank +zrange +zpopmin"
+
+const aclPassword = "correct-horse-battery"
+
+func runACL(t *testing.T, c *redis.Client, line string) {
+	t.Helper()
+	var args []any
+	for _, field := range strings.Fields(line) {
+		args = append(args, field)
+	}
+	must(t, c.Do(t.Context(), args...).Err())
+}
+
+func (f *realNodes) clientsAs(user, password string) (all []redis.UniversalClient) {
+	for _, s := range f.servers {
+		all = append(all, plainClient(f.t, &redis.Options{Addr: s.Addr(), Username: user, Password: password}))
+	}
+	return all
+}
+
+func TestRealLeastPrivilege(t *testing.T) {
+	t.Parallel()
+	f := startNodes(t, 3)
+	f.vouchForAll()
+	for _, c := range f.admin {
+		runACL(t, c, leastPrivilege)
+		must(t, c.ScriptFlush(t.Context()).Err())
+		must(t, c.Do(t.Context(), "ACL", "LOG", "RESET").Err())
+	}
+	runACL(t, f.admin[0], strings.NewReplacer("SETUSER lockscope", "SETUSER noping", " +ping", "").Replace(leastPrivilege))
+	must(t, tryEverything(t, f, patience, "lockscope", aclPassword))
+	f.outlastHeartbeat("lockscope", "noping")
+	for i, c := range f.admin {
+		denied, err := c.ACLLog(t.Context(), 100).Result()
+		must(t, err)
+		if i == 0 && !slices.ContainsFunc(denied, func(d *redis.ACLLogEntry) bool { return d.Username == "noping" && d.Object == "ping" }) {
+			t.Error("+ping is not needed")
+		}
+		for _, d := range denied {
+			if d.Username == "noping" {
+				continue
+			}
+			t.Errorf("node %d: %s denied %s %q in %s", i, d.Username, d.Reason, d.Object, d.Context)
+		}
+	}
+	for _, c := range []string{
+		"FLUSHALL", "FLUSHDB", "KEYS *", "SCAN 0", "CONFIG SET maxmemory 1", "SHUTDOWN", "ACL LIST",
+		"GET customer:1", "SET customer:1 x", "DEL customer:1", "EVAL return(redis.call('get',KEYS[1])) 1 customer:1",
+		"EVAL return(redis.call('flushall')) 0", "PUBLISH news x", "SUBSCRIBE news", "PSUBSCRIBE *", "REPLICAOF NO ONE", "SCRIPT FLUSH",
+		"CLIENT KILL TYPE normal", "MONITOR", "INCR lock:a", "EXPIRE lock:a 1000000", "PERSIST lock:a", "RENAME lock:a lock:b",
+	} {
+		user := plainClient(t, &redis.Options{Addr: f.servers[0].Addr(), Username: "lockscope", Password: aclPassword})
+		var args []any
+		for _, field := range strings.Fields(c) {
+			args = append(args, field)
+		}
+		if err := user.Do(t.Context(), args...).Err(); err == nil || !strings.Contains(err.Error(), "NOPERM") &&
+			!strings.Contains(err.Error(), "ACL failure") && !strings.Contains(err.Error(), "can't run this command") {
+			t.Errorf("%s: %v, want NOPERM", c, err)
+		}
+	}
+}
+
+// TestRealLeastPrivilegeIsLeast takes away one grant after the other: something then fails.
+func TestRealLeastPrivilegeIsLeast(t *testing.T) {
+	t.Parallel()
+	f := startNodes(t, 3)
+	for _, grant := range strings.Fields(leastPrivilege) {
+		if !strings.ContainsAny(grant[:1], "+~&") || grant == "+ping" { // +ping: TestRealLeastPrivilege
+			continue
+		}
+		for _, c := range f.admin {
+			must(t, c.FlushAll(t.Context()).Err())
+			must(t, c.ScriptFlush(t.Context()).Err())
+		}
+		f.vouchForAll()
+		for _, c := range f.admin {
+			runACL(t, c, strings.Replace(leastPrivilege, " "+grant, "", 1))
+			must(t, c.Do(t.Context(), "ACL", "LOG", "RESET").Err())
+		}
+		denied := 0
+		problem := tryEverything(t, f, 2*nodeTimeout, "lockscope", aclPassword)
+		for _, c := range f.admin {
+			log, err := c.ACLLog(t.Context(), 100).Result()
+			must(t, err)
+			denied += len(log)
+		}
+		if problem == nil && denied == 0 {
+			t.Errorf("%s is not needed", grant)
+		}
+	}
+}
+
+// outlastHeartbeat keeps a subscription of each user on the first node silent until it has been probed.
+func (f *realNodes) outlastHeartbeat(users ...string) {
+	f.t.Helper()
+	ctx, cancel := context.WithCancel(f.t.Context())
+	defer cancel()
+	holder := acquire(f.t, newLocker(f.t, f.clients()[:1]), "quiet", lock.TTL(longTTL))
+	for _, user := range users {
+		waiter := newLocker(f.t, f.clientsAs(user, aclPassword)[:1])
+		waiting := acquireAsync(ctx, waiter, "quiet")
+		defer func() { <-waiting }()
+	}
+	defer cancel()
+	pings := func() string { return statsOf(f.admin[0].Info(ctx, "commandstats").Val(), "ping") }
+	before := pings()
+	eventually(f.t, 4*settleTime, "a silent subscription is probed", func() bool {
+		log, err := f.admin[0].ACLLog(ctx, 100).Result()
+		return pings() != before && err == nil && len(log) > 0
+	})
+	must(f.t, holder.Release(ctx))
+}
+
+// tryEverything makes the given user send every command lockscope has, save the probe of a silent subscription. It waits no
+// longer than bound for any of the others to have its effect.
+func tryEverything(t *testing.T, f *realNodes, bound time.Duration, user, password string) error {
+	t.Helper()
+	quarantine := redlock.WithRestartQuarantine(time.Minute)
+	a := newLocker(t, f.clientsAs(user, password), quarantine, lock.WithPollInterval(nodeTimeout/4))
+	b := newLocker(t, f.clientsAs(user, password), quarantine, lock.WithPollInterval(nodeTimeout/4))
+	defer func() { must(t, errors.Join(a.Close(), b.Close())) }()
+	ctx, cancel := context.WithTimeout(t.Context(), 4*bound)
+	defer cancel()
+	held, err := a.Acquire(ctx, "job", lock.NoRenew(), lock.NoWait())
+	if err != nil {
+		return err
+	}
+	// Or b could be granted by the node that a has not reached yet.
+	for deadline := time.Now().Add(2 * nodeTimeout); len(f.keys("lock:job", f.all()...)) < len(f.servers) && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	waiting := acquireAsync(ctx, b, "job", lock.Fair(), lock.MaxWait(bound))
+	giveUp, stop := context.WithCancel(ctx)
+	leaving := acquireAsync(giveUp, newLocker(t, f.clientsAs(user, password), quarantine), "job")
+	for deadline := time.Now().Add(bound / 2); f.queued("job") < 2 && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	stop()
+	<-leaving
+	for deadline := time.Now().Add(bound / 4); f.queued("job") != 1 && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	must(t, f.admin[1].Del(ctx, "lock:job").Err()) // for the extend to put back
+	err = errors.Join(held.Extend(ctx), held.Release(ctx))
+	g := <-waiting
+	if g.err != nil {
+		return errors.Join(err, g.err)
+	}
+	err = errors.Join(err, g.lease.Release(ctx))
+	fair, ferr := a.Acquire(ctx, "job", lock.Fair(), lock.MaxWait(bound/2))
+	if ferr != nil {
+		return errors.Join(err, ferr)
+	}
+	return errors.Join(err, fair.Release(ctx))
+}
+
+// TestRealRefusedUser is refused at once, whatever the wait, and its secret stays out of the error.
+func TestRealRefusedUser(t *testing.T) {
+	f := startNodes(t, 3)
+	for _, c := range f.admin {
+		runACL(t, c, leastPrivilege)
+		runACL(t, c, "ACL SETUSER useless reset on >"+aclPassword+" ~lock:* ~lockscope:* +info +ping")
+		runACL(t, c, strings.NewReplacer("SETUSER lockscope", "SETUSER halfway", " +set", "").Replace(leastPrivilege))
+		runACL(t, c, "ACL SETUSER elsewhere reset on >"+aclPassword+" ~other:* ~lockscope:* &* +@all")
+	}
+	const wrong = "wrong-secret-password"
+	for _, test := range []struct{ name, user, password, says string }{
+		{"wrong password", "lockscope", wrong, "WRONGPASS"},
+		{"wrong user", "nobody", wrong, "WRONGPASS"},
+		{"no commands", "useless", aclPassword, "NOPERM"},
+		{"no such keys", "elsewhere", aclPassword, "NOPERM"},
+		{"no commands in scripts", "halfway", aclPassword, "can't run this command"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			l := newLocker(t, f.clientsAs(test.user, test.password))
+			ctx, cancel := context.WithTimeout(t.Context(), settleTime)
+			defer cancel()
+			began := time.Now()
+			_, err := l.Acquire(ctx, "job")
+			wantWithin(t, "being refused", time.Since(began), 2*nodeTimeout)
+			wantErr(t, err, lock.ErrNoQuorum)
+			wantText(t, err, test.says)
+			for _, secret := range []string{wrong, aclPassword} {
+				if err != nil && strings.Contains(err.Error(), secret) {
+					t.Errorf("the error tells the password: %v", err)
+				}
+			}
+		})
+	}
+	f.wantNoLocks()
+}
+
+// TestRealInfoDenied leaves the guard blind: it says so, and what to do.
+func TestRealInfoDenied(t *testing.T) {
+	f := startNodes(t, 3)
+	for _, c := range f.admin {
+		runACL(t, c, strings.Replace(leastPrivilege, " +info", "", 1))
+	}
+	clients := func() []redis.UniversalClient { return f.clientsAs("lockscope", aclPassword) }
+	ctx, cancel := context.WithTimeout(t.Context(), settleTime)
+	defer cancel()
+	began := time.Now()
+	_, err := newLocker(t, clients()).Acquire(ctx, "job")
+	wantWithin(t, "being refused", time.Since(began), 2*nodeTimeout)
+	wantErr(t, err, driver.ErrUnexamined, lock.ErrNoQuorum)
+	wantText(t, err, "+info", "WithoutGuard", "127.0.0.1:")
+	must(t, acquire(t, newLocker(t, clients(), redlock.WithoutGuard()), "job").Release(t.Context()))
+	f.wantNoLocks()
+}

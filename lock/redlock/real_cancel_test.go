@@ -1,0 +1,101 @@
+package redlock_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+// TestRealCancelAcquireWithoutQuorum gives up against a paused majority: what the others had granted goes at once.
+func TestRealCancelAcquireWithoutQuorum(t *testing.T) {
+	t.Parallel()
+	f, rec := startNodes(t, 5), newRecorder()
+	l := f.locker(lock.WithNodeTimeout(2 * nodeTimeout))
+	f.warm(l)
+	f.pause(0, 1, 2)
+	ctx, cancel := context.WithCancelCause(rec.in(t.Context()))
+	defer cancel(nil)
+	waiting := acquireAsync(ctx, l, "job", lock.TTL(longTTL))
+	granted := func(e lock.NodeEnd) bool { return e.Op == lock.OpAcquire && e.Verdict == lock.Granted }
+	awaitEvents(t, rec, settleTime, 4, "a granted vote", granted) // second attempt: it has a failure to tell of
+	errWhy := errors.New("user went away")
+	cancel(errWhy)
+	cancelled := time.Now()
+	g := await(t, settleTime, "the cancelled Acquire", waiting)
+	wantWithin(t, "giving up", g.at.Sub(cancelled), nodeTimeout)
+	wantErr(t, g.err, context.Canceled, errWhy, lock.ErrNoQuorum, driver.ErrTimeout)
+	if reason := lock.ReasonOf(g.err); reason != lock.ReasonCanceled {
+		t.Errorf("reason is %q", reason)
+	}
+	f.wantNoLocks(3, 4)
+	rec.wantPaired(t)
+	f.resume(0, 1, 2)
+	f.wantNoLocks()
+}
+
+// TestRealCancelWaiter gives up while somebody holds the lock: no place in the queue is left.
+func TestRealCancelWaiter(t *testing.T) {
+	f, rec := startNodes(t, 3), newRecorder()
+	holder := acquire(t, f.locker(), "job", lock.TTL(longTTL))
+	ctx, cancel := context.WithCancel(rec.in(t.Context()))
+	defer cancel()
+	waiting := acquireAsync(ctx, f.locker(), "job", lock.TTL(longTTL))
+	eventually(t, settleTime, "it queues", func() bool { return f.queued("job") == 1 })
+	cancel()
+	cancelled := time.Now()
+	g := await(t, settleTime, "the cancelled Acquire", waiting)
+	wantWithin(t, "giving up", g.at.Sub(cancelled), nodeTimeout)
+	wantErr(t, g.err, context.Canceled, lock.ErrHeld)
+	if held, ok := errors.AsType[*lock.HeldError](g.err); !ok || held.Holder.Instance == "" || held.Remaining <= 0 {
+		t.Errorf("the error does not say who held it: %v", g.err)
+	}
+	eventually(t, settleTime, "it has left the queue", func() bool { return f.queued("job") == 0 })
+	must(t, holder.Release(t.Context()))
+	f.wantNoLocks()
+	rec.wantPaired(t)
+}
+
+// TestRealReleaseWithCancelledContext is what a deferred Release meets in a handler whose client went away.
+func TestRealReleaseWithCancelledContext(t *testing.T) {
+	f := startNodes(t, 5)
+	l := f.locker()
+	ctx, cancel := context.WithCancel(t.Context())
+	lease, err := l.Acquire(ctx, "job", lock.TTL(longTTL))
+	must(t, err)
+	cancel()
+	<-lease.Context().Done()
+	_ = lease.Release(ctx) // it may or may not have had the time to learn the outcome
+	f.wantOnlyFences()
+	other := acquire(t, l, "job", lock.NoWait())
+	must(t, other.Release(t.Context()))
+}
+
+// TestRealReleaseBoundedByContext does not wait for paused nodes longer than it was asked to.
+func TestRealReleaseBoundedByContext(t *testing.T) {
+	f, rec := startNodes(t, 3), newRecorder()
+	lease, err := f.locker().Acquire(rec.in(t.Context()), "job", lock.TTL(longTTL))
+	must(t, err)
+	f.pause(0, 1)
+	ctx, cancel := context.WithTimeout(t.Context(), nodeTimeout/4)
+	defer cancel()
+	began := time.Now()
+	err = lease.Release(ctx)
+	wantWithin(t, "release", time.Since(began), nodeTimeout)
+	wantErr(t, err, context.DeadlineExceeded)
+	if errors.Is(err, lock.ErrNoQuorum) || lock.ReasonOf(err) != lock.ReasonTimeout {
+		t.Errorf("nodes are blamed for the caller's deadline, reason %q: %v", lock.ReasonOf(err), err)
+	}
+	if e, ok := errors.AsType[*lock.ReleaseError](err); !ok || e.Outcome != lock.Unknown {
+		t.Errorf("release says %v, want unknown", err)
+	}
+	if again := lease.Release(t.Context()); again == nil || again.Error() != err.Error() {
+		t.Errorf("released again: %v, want %v", again, err)
+	}
+	rec.wantPaired(t)
+	f.resume(0, 1)
+	f.wantNoLocks()
+}

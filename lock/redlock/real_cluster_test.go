@@ -1,0 +1,47 @@
+package redlock_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+)
+
+// TestRealClusterAsksReplicas: a cluster client asks any of its servers who serves what, here all the time and on new
+// connections. Where it meets a replica, nothing is wrong with the cluster, and nobody's wait is in vain.
+func TestRealClusterAsksReplicas(t *testing.T) {
+	t.Parallel()
+	c := locktest.Cluster(t, 3, redisproc.WithReplicas(1))
+	given := redis.NewClusterClient(&redis.ClusterOptions{
+		Addrs: c.Addrs(), ClusterStateReloadInterval: time.Millisecond, ConnMaxLifetime: 100 * time.Millisecond,
+	})
+	t.Cleanup(func() { must(t, given.Close()) })
+	l := newLocker(t, []redis.UniversalClient{given}, lock.WithNodeTimeout(5*nodeTimeout))
+	asked := func() (n int) { // replicas answer nobody else's CLUSTER SLOTS
+		for i := range c.Servers() {
+			for _, s := range c.Replicas(i) {
+				admin := plainClient(t, &redis.Options{Addr: s.Addr()})
+				if statsOf(admin.Info(t.Context(), "commandstats").Val(), "cluster|slots") != "" {
+					n++
+				}
+				must(t, admin.Close())
+			}
+		}
+		return n
+	}
+	resources := []string{"a", "b", "c", "d", "e", "f"} // whatever slots the masters have
+	eventually(t, waitTime, "every replica is asked for the topology", func() bool {
+		for _, resource := range resources {
+			lease, err := l.Acquire(t.Context(), resource, lock.TTL(longTTL), lock.MaxWait(waitTime))
+			if err != nil {
+				t.Fatal(err)
+			}
+			must(t, lease.Release(t.Context()))
+		}
+		return asked() == len(c.Servers())
+	})
+}

@@ -1,0 +1,101 @@
+package redlock_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"go.uber.org/goleak"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/redlock"
+)
+
+// connections lists who is connected to a node, and listening to what, without the one that asks.
+func (f *realNodes) connections(node int) (others []string) {
+	f.t.Helper()
+	list, err := f.admin[node].ClientList(f.t.Context()).Result()
+	must(f.t, err)
+	for line := range strings.Lines(list) {
+		if !strings.Contains(line, "cmd=client|list") && !strings.Contains(line, "cmd=client ") {
+			others = append(others, strings.TrimSpace(line))
+		}
+	}
+	return others
+}
+
+// TestRealCloseLeavesNothing closes with a lease held, with waiters, with subscriptions, and with nodes that do not answer.
+func TestRealCloseLeavesNothing(t *testing.T) {
+	for name, fail := range map[string]func(*realNodes){
+		"healthy": func(*realNodes) {},
+		"paused":  func(f *realNodes) { f.pause(0, 1) },
+		"killed":  func(f *realNodes) { f.kill(0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := startNodes(t, 3)
+			for _, c := range f.admin {
+				must(t, c.Ping(t.Context()).Err())
+			}
+			given := f.clients()
+			before := goleak.IgnoreCurrent()
+			rec := newRecorder()
+			a, err := redlock.New(given, lock.WithNodeTimeout(nodeTimeout), redlock.WithRestartQuarantine(0))
+			must(t, err)
+			b, err := redlock.New(given, lock.WithNodeTimeout(nodeTimeout), redlock.WithRestartQuarantine(0))
+			must(t, err)
+			held := acquire(t, a, "held", lock.TTL(longTTL))
+			waiting := acquireAsync(rec.in(t.Context()), b, "held")
+			local := acquireAsync(rec.in(t.Context()), b, "held")
+			eventually(t, settleTime, "a waiter queues and listens", func() bool { return f.queued("held") == 1 && f.subscribers() > 0 })
+			awaitEvents(t, rec, settleTime, 1, "a wait behind a caller of this process", func(e lock.WaitStart) bool { return e.Kind == lock.WaitLocal })
+			fail(f)
+			must(t, b.Close())
+			for _, c := range []<-chan grant{waiting, local} {
+				wantErr(t, await(t, settleTime, "the end of the wait", c).err, lock.ErrClosed)
+			}
+			must(t, a.Close())
+			wantErr(t, context.Cause(held.Context()), lock.ErrClosed)
+			if _, err := a.Acquire(t.Context(), "late"); err == nil {
+				t.Error("a closed Redlock acquires")
+			} else {
+				wantErr(t, err, lock.ErrClosed)
+			}
+			goleak.VerifyNone(t, before)
+			rec.wantPaired(t)
+			if name == "paused" {
+				f.resume(0, 1)
+			}
+			for _, i := range f.all() {
+				if name == "killed" && i == 0 {
+					continue
+				}
+				eventually(t, settleTime, "nobody is connected any more", func() bool { return len(f.connections(i)) == 0 })
+			}
+			for _, c := range given { // they are still the caller's
+				must(t, c.Close())
+			}
+		})
+	}
+}
+
+// TestRealGivenClientIsUntouched goes on using, and closing, the client that lockscope was given.
+func TestRealGivenClientIsUntouched(t *testing.T) {
+	f := startNodes(t, 1)
+	given := plainClient(t, &redis.Options{Addr: f.servers[0].Addr(), PoolSize: 3})
+	before := *given.Options()
+	l := newLocker(t, []redis.UniversalClient{given})
+	lease := acquire(t, l, "job", lock.TTL(longTTL))
+	if after := given.Options(); after.MaxRetries != before.MaxRetries || after.ReadTimeout != before.ReadTimeout ||
+		after.DialTimeout != before.DialTimeout || after.ContextTimeoutEnabled != before.ContextTimeoutEnabled || after.OnConnect != nil {
+		t.Error("the given client's options have changed")
+	}
+	if n := given.PoolStats().TotalConns; n != 0 {
+		t.Errorf("lockscope used %d of the given client's connections", n)
+	}
+	must(t, given.Set(t.Context(), "mine", 1, 0).Err())
+	must(t, given.Close())
+	must(t, lease.Extend(t.Context()))
+	must(t, lease.Release(t.Context()))
+	f.wantNoLocks()
+}

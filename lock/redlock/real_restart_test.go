@@ -1,0 +1,174 @@
+package redlock_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/redlock"
+)
+
+func restarts(rec *recorder) (all []lock.NodeRestart) {
+	for _, e := range rec.all() {
+		if r, ok := e.data.(lock.NodeRestart); ok {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// TestRealFewNodesRestart: one node that restarts without its data votes at once, and whoever listens is told that two leases
+// are possible. It keeps silent where that was asked for.
+func TestRealFewNodesRestart(t *testing.T) {
+	t.Parallel()
+	for name, asked := range map[string]bool{"told": false, "enforced": true} {
+		t.Run(name, func(t *testing.T) {
+			f, rec := startNodes(t, 1), newRecorder()
+			given := plainClient(t, &redis.Options{Addr: f.servers[0].Addr()})
+			opts := []lock.Option{lock.WithNodeTimeout(nodeTimeout)}
+			if asked {
+				opts = append(opts, redlock.WithRestartQuarantine(longTTL))
+				f.vouchForAll()
+			}
+			l, err := redlock.New([]redis.UniversalClient{given}, opts...)
+			must(t, err)
+			t.Cleanup(func() { must(t, l.Close()) })
+			// A server started this moment gives a newcomer a lock at once.
+			first, err := l.Acquire(rec.in(t.Context()), "job", lock.NoWait(), lock.TTL(longTTL), lock.NoRenew())
+			must(t, err)
+			met := restarts(rec)
+			if asked != (len(met) == 0) || !asked && (met[0].Witnessed || met[0].Enforced || met[0].Left <= 0) {
+				t.Errorf("of the server that was met young: %+v", met)
+			}
+
+			f.kill(0)
+			f.wipe(0)
+			f.restart(0)
+			var second lock.Lease
+			eventually(t, settleTime, "the new server answers", func() bool {
+				second, err = l.Acquire(rec.in(t.Context()), "job", lock.NoWait(), lock.TTL(longTTL))
+				return len(restarts(rec)) > len(met)
+			})
+			r := restarts(rec)[len(met)]
+			if r.Node != f.servers[0].Addr() || !r.Witnessed || r.Left < longTTL/2 || r.Enforced != asked {
+				t.Errorf("told %+v", r)
+			}
+			if asked {
+				wantErr(t, err, driver.ErrQuarantined, lock.ErrNoQuorum)
+				return
+			}
+			must(t, err)
+			if first.Remaining() <= 0 || second.Fence() <= first.Fence() {
+				t.Errorf("%v left of the first lease, fences %d and %d", first.Remaining(), first.Fence(), second.Fence())
+			}
+			must(t, second.Release(t.Context()))
+			if _, err = l.Acquire(rec.in(t.Context()), "job", lock.NoWait(), lock.TTL(longTTL)); len(restarts(rec)) != len(met)+1 {
+				t.Errorf("told again: %+v, %v", restarts(rec), err)
+			}
+		})
+	}
+}
+
+// TestRealVouch lets a set of new nodes vote at once, until one of them restarts.
+func TestRealVouch(t *testing.T) {
+	t.Parallel()
+	f := startNodes(t, 3)
+	l, err := redlock.New(f.clients(), lock.WithNodeTimeout(nodeTimeout)) // with every default of the guard
+	must(t, err)
+	t.Cleanup(func() { must(t, l.Close()) })
+	_, err = l.Acquire(t.Context(), "job", lock.MaxWait(waitTime))
+	wantErr(t, err, driver.ErrQuarantined)
+	wantText(t, err, "lockscope init", "redlock.Vouch")
+
+	for range 2 { // once more changes nothing
+		must(t, redlock.Vouch(t.Context(), f.clients()))
+	}
+	var lease lock.Lease
+	eventually(t, settleTime, "who was refused before notices", func() bool {
+		lease, err = l.Acquire(t.Context(), "job", lock.NoWait(), lock.TTL(longTTL))
+		return err == nil
+	})
+	must(t, lease.Release(t.Context()))
+
+	f.config("appendonly", "yes", 0) // it keeps the marker, which is of another process then
+	f.kill(0)
+	f.restart(0)
+	f.pause(1)
+	began := time.Now()
+	_, err = l.Acquire(t.Context(), "job", lock.NoWait())
+	wantWithin(t, "being refused", time.Since(began), 3*nodeTimeout)
+	wantErr(t, err, driver.ErrQuarantined)
+	f.resume(1)
+	wantErr(t, redlock.Vouch(t.Context(), f.clients()), redlock.ErrNotNew)
+}
+
+const secretForTest = "0123456789abcdef0123456789abcdef"
+
+// TestRealVouchGoesOn where one was cut short: between the rounds a user turned out to lack a right on one node.
+func TestRealVouchGoesOn(t *testing.T) {
+	t.Parallel()
+	f := startNodes(t, 3)
+	runACL(t, f.admin[2], "ACL SETUSER default -eval")
+	err := redlock.Vouch(t.Context(), f.clients())
+	wantText(t, err, f.servers[2].Addr(), "NOPERM")
+	runACL(t, f.admin[2], "ACL SETUSER default +eval")
+	must(t, f.admin[2].Del(t.Context(), "lockscope:life").Err()) // it would end by itself after a minute
+	must(t, redlock.Vouch(t.Context(), f.clients()))
+	must(t, acquire(t, guardedLocker(t, f.clients()), "job", lock.NoWait()).Release(t.Context()))
+}
+
+// TestRealVouchRefuses whatever is not a whole set of new nodes, and marks none of them.
+func TestRealVouchRefuses(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		nodes   int
+		spoil   func(f *realNodes) []redis.UniversalClient
+		matches []error
+		says    string
+	}{
+		"one was used": {3, func(f *realNodes) []redis.UniversalClient {
+			single := newLocker(f.t, f.clients()[:1])
+			must(f.t, acquire(f.t, single, "job").Release(f.t.Context()))
+			return f.clients()
+		}, []error{redlock.ErrNotNew}, "lockscope:fence:..."},
+		"one gave up an attempt": {3, func(f *realNodes) []redis.UniversalClient {
+			must(f.t, f.admin[0].Set(f.t.Context(), "lockscope:tomb:{lock:job}:"+secretForTest, "", longTTL).Err())
+			return f.clients()
+		}, []error{redlock.ErrNotNew}, "lockscope:tomb:..."},
+		"one is down": {3, func(f *realNodes) []redis.UniversalClient {
+			f.kill(2)
+			return f.clients()
+		}, nil, "refused"},
+		"one is a replica": {3, func(f *realNodes) []redis.UniversalClient {
+			must(f.t, f.admin[2].SlaveOf(f.t.Context(), "127.0.0.1", "1").Err())
+			return f.clients()
+		}, []error{driver.ErrReplica}, "replica"},
+		"one is named twice": {2, func(f *realNodes) []redis.UniversalClient {
+			proxy := proxyTo(f.t, f.servers[1])
+			return append(f.clients(), plainClient(f.t, &redis.Options{Addr: proxy.Addr()}))
+		}, []error{driver.ErrDuplicate}, ""},
+		"another vouch is under way": {3, func(f *realNodes) []redis.UniversalClient {
+			must(f.t, f.admin[2].Set(f.t.Context(), "lockscope:life", "vouching|of|somebody", 0).Err())
+			return f.clients()
+		}, []error{redlock.ErrNotNew}, "under way"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := startNodes(t, test.nodes)
+			clients := test.spoil(f)
+			err := redlock.Vouch(t.Context(), clients)
+			wantErr(t, err, test.matches...)
+			wantText(t, err, "127.0.0.1:", test.says)
+			if err != nil && containsText(err, secretForTest) {
+				t.Errorf("the error tells a token: %v", err)
+			}
+			for i, c := range f.admin {
+				if life := c.Get(t.Context(), "lockscope:life").Val(); life != "" && life != "vouching|of|somebody" {
+					t.Errorf("node %d was marked: %q", i, life)
+				}
+			}
+		})
+	}
+}

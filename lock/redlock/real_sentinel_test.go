@@ -1,0 +1,124 @@
+package redlock_test
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/lock/redlock"
+)
+
+// startSentinel starts a master, its replica, and a sentinel that watches them.
+func startSentinel(t *testing.T) (*realNodes, *redisproc.Sentinel) {
+	t.Helper()
+	f := startNodes(t, 2)
+	sentinel, err := redisproc.StartSentinel(t.Context(), f.servers[0], f.servers[1])
+	must(t, err)
+	t.Cleanup(func() { must(t, sentinel.Stop()) })
+	return f, sentinel
+}
+
+func failoverClient(t *testing.T, s *redisproc.Sentinel) *redis.Client {
+	c := redis.NewFailoverClient(&redis.FailoverOptions{
+		MasterName: redisproc.MasterName, SentinelAddrs: []string{s.Addr()}, DialTimeout: time.Second, ReadTimeout: time.Second,
+	})
+	t.Cleanup(func() { must(t, c.Close()) })
+	return c
+}
+
+// TestRealSentinelFailover has a master and its replica as the one node, found through a sentinel.
+func TestRealSentinelFailover(t *testing.T) {
+	t.Parallel()
+	f, sentinel := startSentinel(t)
+	l := newLocker(t, []redis.UniversalClient{failoverClient(t, sentinel)})
+
+	lease := acquire(t, l, "job", lock.TTL(longTTL))
+	if len(f.keys("lock:job", 0)) != 1 {
+		t.Error("the lock is not on the master")
+	}
+	must(t, lease.Extend(t.Context()))
+	must(t, lease.Release(t.Context()))
+	f.wantNoLocks(0)
+	before := lease.Fence()
+
+	f.kill(0)
+	var again lock.Lease
+	var err error
+	eventually(t, 15*time.Second, "the lock works on the new master", func() bool {
+		again, err = l.Acquire(t.Context(), "job", lock.NoWait(), lock.TTL(longTTL))
+		return err == nil
+	})
+	if again.Fence() <= before {
+		t.Errorf("fence %d after %d", again.Fence(), before)
+	}
+	must(t, again.Release(t.Context()))
+	f.wantNoLocks(1)
+}
+
+// TestRealSentinelSwitchesMaster: the sentinel names another master, and the former one, which it cannot reach, goes on answering
+// old connections. Ours must not be among them: what is locked there, nobody else sees.
+func TestRealSentinelSwitchesMaster(t *testing.T) {
+	t.Parallel()
+	f, sentinel := startSentinel(t)
+	l := newLocker(t, []redis.UniversalClient{failoverClient(t, sentinel)})
+	before, err := l.Acquire(t.Context(), "before", lock.TTL(longTTL), lock.NoRenew())
+	must(t, err)
+
+	// The sentinel says another server is the master, and the one before goes on as if nothing had happened: for our
+	// connections that is what a partition between it and the sentinels looks like.
+	must(t, f.admin[1].SlaveOf(t.Context(), "NO", "ONE").Err())
+	must(t, f.admin[1].FlushAll(t.Context()).Err()) // what was not replicated in time
+	watcher := redis.NewSentinelClient(&redis.Options{Addr: sentinel.Addr()})
+	defer watcher.Close()
+	must(t, watcher.Remove(t.Context(), redisproc.MasterName).Err())
+	must(t, watcher.Monitor(t.Context(), redisproc.MasterName, "127.0.0.1", strconv.Itoa(f.servers[1].Port()), "1").Err())
+	time.Sleep(askAgain)
+
+	after := acquire(t, l, "after", lock.TTL(longTTL))
+	if on := f.keys("lock:after", 0); len(on) != 0 {
+		t.Errorf("locked on the former master: %v", on)
+	}
+	wantErr(t, before.Extend(t.Context()), lock.ErrLost)
+	must(t, after.Release(t.Context()))
+}
+
+// TestRealSentinelsHang: locks go on with the master that is known while nobody says who it is.
+func TestRealSentinelsHang(t *testing.T) {
+	t.Parallel()
+	_, sentinel := startSentinel(t)
+	l := newLocker(t, []redis.UniversalClient{failoverClient(t, sentinel)})
+	must(t, acquire(t, l, "job").Release(t.Context()))
+	must(t, sentinel.Pause())
+	defer func() { must(t, sentinel.Resume()) }()
+	for end := time.Now().Add(3 * askAgain); time.Now().Before(end); {
+		lease, err := l.Acquire(t.Context(), "job", lock.NoWait(), lock.TTL(longTTL))
+		must(t, err)
+		must(t, lease.Release(t.Context()))
+	}
+}
+
+// askAgain is a little more than how long the sentinels' word is believed.
+const askAgain = 1100 * time.Millisecond
+
+// TestRealSentinelOneMasterIsOneNode: three clients of one master, which go-redis calls all by one name, are no quorum.
+func TestRealSentinelOneMasterIsOneNode(t *testing.T) {
+	t.Parallel()
+	f, sentinel := startSentinel(t)
+	var clients []redis.UniversalClient
+	for range 3 {
+		clients = append(clients, failoverClient(t, sentinel))
+	}
+	_, err := redlock.New(clients)
+	wantErr(t, err, lock.ErrInvalidNode, driver.ErrDuplicate)
+	wantText(t, err, "FailoverClient", "WithNodeNames")
+	_, err = redlock.New(clients, lock.WithNodeNames("a", "b", "a"))
+	wantErr(t, err, lock.ErrInvalidNode, driver.ErrDuplicate)
+	_, err = newLocker(t, clients, lock.WithNodeNames("a", "b", "c")).Acquire(t.Context(), "job", lock.NoWait())
+	wantErr(t, err, lock.ErrNoQuorum, driver.ErrDuplicate)
+	f.wantNoLocks(0)
+}

@@ -1,0 +1,181 @@
+package redlock_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest/netfault"
+)
+
+// pollInterval is how long a waiter that hears nothing may overlook a free lock.
+const pollInterval = lock.DefaultPollInterval
+
+// turn is who was served, and whether a release had named it.
+type turn struct {
+	locker int
+	named  bool
+}
+
+// queueUp starts an Acquire of each locker, one after the other: each is seen in the queue before the next one comes.
+// What is returned tells, in order, who was served.
+func queueUp(ctx context.Context, f *realNodes, resource string, hold time.Duration, lockers []*lock.Engine) (<-chan turn, *sync.WaitGroup) {
+	f.t.Helper()
+	served, wg := make(chan turn, len(lockers)), new(sync.WaitGroup)
+	for i, l := range lockers {
+		rec := newRecorder()
+		waiting := acquireAsync(rec.in(ctx), l, resource, lock.TTL(longTTL))
+		wg.Go(func() {
+			g := <-waiting
+			if g.err != nil {
+				return
+			}
+			served <- turn{i, of(rec, func(e lock.WaitEnd) bool { return e.Named }) > 0}
+			time.Sleep(hold) // work
+			if err := g.lease.Release(f.t.Context()); err != nil {
+				f.t.Errorf("release by %d: %v", i, err)
+			}
+		})
+		awaitEvents(f.t, rec, settleTime, 1, "waiting for the holder", func(e lock.WaitStart) bool { return e.Kind == lock.WaitHolder })
+		eventually(f.t, settleTime, fmt.Sprint(i+1, " are queued"), func() bool { return f.queued(resource) == i+1 })
+	}
+	return served, wg
+}
+
+// wantTurns requires that the lockers are served in that order, and by name, all but a few of them: one may happen to look
+// just when its turn has come.
+func wantTurns(t *testing.T, served <-chan turn, order ...int) {
+	t.Helper()
+	named := 0
+	for _, want := range order {
+		got := await(t, settleTime, "the next is served", served)
+		if got.locker != want {
+			t.Errorf("locker %d was served, want %d", got.locker, want)
+		}
+		if got.named {
+			named++
+		}
+	}
+	if named <= len(order)/2 {
+		t.Errorf("%d of %d were named", named, len(order))
+	}
+}
+
+func TestRealHandOffOrder(t *testing.T) {
+	for _, nodes := range []int{1, 3, 5} {
+		t.Run(fmt.Sprint(nodes), func(t *testing.T) {
+			f := startNodes(t, nodes)
+			var lockers []*lock.Engine
+			for range 8 {
+				lockers = append(lockers, f.locker(lock.WithNodeTimeout(patience)))
+			}
+			holder := acquire(t, f.locker(lock.WithNodeTimeout(patience)), "job", lock.TTL(longTTL))
+			served, wg := queueUp(t.Context(), f, "job", time.Millisecond, lockers)
+			must(t, holder.Release(t.Context()))
+			wantTurns(t, served, 0, 1, 2, 3, 4, 5, 6, 7)
+			wg.Wait()
+			f.wantOnlyFences()
+		})
+	}
+}
+
+// TestRealCrashedWaiter has a waiter in the middle of the queue die: the kernel closes its connections. A lock handed to it
+// would be kept for it for a node timeout, and then be found by polling.
+func TestRealCrashedWaiter(t *testing.T) {
+	for _, nodes := range []int{1, 3} {
+		t.Run(fmt.Sprint(nodes), func(t *testing.T) {
+			f := startNodes(t, nodes)
+			var proxies []*netfault.Proxy
+			var doomed []redis.UniversalClient
+			for _, s := range f.servers {
+				p := proxyTo(t, s)
+				proxies = append(proxies, p)
+				doomed = append(doomed, plainClient(t, &redis.Options{Addr: p.Addr(), ClientName: "doomed"}))
+			}
+			patient := lock.WithNodeTimeout(patience)
+			lockers := []*lock.Engine{
+				f.locker(patient), f.locker(patient), newLocker(t, doomed, patient), f.locker(patient), f.locker(patient),
+			}
+			holder := acquire(t, f.locker(patient), "job", lock.TTL(longTTL))
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			served, wg := queueUp(ctx, f, "job", time.Millisecond, lockers)
+			for _, p := range proxies {
+				p.Refuse(true)
+				p.CutAll()
+			}
+			eventually(t, settleTime, "the servers have noticed", func() bool { return !f.connected("doomed") })
+			began := time.Now()
+			must(t, holder.Release(t.Context()))
+			wantTurns(t, served, 0, 1, 3, 4)
+			wantWithin(t, "4 hand-offs past a dead waiter", time.Since(began), patience/2)
+			cancel()
+			wg.Wait()
+			f.wantNoLocks()
+		})
+	}
+}
+
+// connected reports whether a client of that name is connected to any node.
+func (f *realNodes) connected(name string) bool {
+	f.t.Helper()
+	return slices.ContainsFunc(f.all(), func(node int) bool {
+		return slices.ContainsFunc(f.connections(node), func(c string) bool { return strings.Contains(c, " name="+name+" ") })
+	})
+}
+
+// subscribers counts the channels somebody listens to, on all nodes.
+func (f *realNodes) subscribers() (n int) {
+	for _, c := range f.admin {
+		n += len(c.PubSubChannels(f.t.Context(), "*").Val())
+	}
+	return n
+}
+
+// TestRealFreeLockIsFound hides the release from a waiter: it finds the lock free within a poll interval.
+func TestRealFreeLockIsFound(t *testing.T) {
+	for _, nodes := range []int{1, 3} {
+		for name, hide := range map[string]func(f *realNodes, release func()){
+			"subscriptions killed": func(f *realNodes, release func()) {
+				for _, c := range f.admin {
+					must(t, c.Do(t.Context(), "CLIENT", "KILL", "TYPE", "pubsub").Err())
+				}
+				release()
+			},
+			"nodes stalled 100ms": func(f *realNodes, release func()) {
+				f.pause(f.all()...)
+				stalled := time.AfterFunc(100*time.Millisecond, func() { f.resume(f.all()...) })
+				defer stalled.Stop()
+				release()
+			},
+			"first node stalled 100ms after the release": func(f *realNodes, release func()) {
+				release()
+				f.pause(0)
+				time.Sleep(100 * time.Millisecond) // the fault itself
+				f.resume(0)
+			},
+		} {
+			t.Run(fmt.Sprint(nodes, " ", name), func(t *testing.T) {
+				t.Parallel()
+				f := startNodes(t, nodes)
+				holder := acquire(t, f.locker(), "job", lock.TTL(longTTL))
+				served, wg := queueUp(t.Context(), f, "job", 0, []*lock.Engine{f.locker(), f.locker()})
+				hide(f, func() { _ = holder.Release(t.Context()) })
+				free := time.Now()
+				for range 2 {
+					await(t, 2*settleTime, "a waiter", served)
+				}
+				wantWithin(t, "finding the free lock", time.Since(free), pollInterval+2*nodeTimeout)
+				wg.Wait()
+				f.wantNoLocks()
+			})
+		}
+	}
+}

@@ -1,0 +1,31 @@
+package redlock
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+// ParseValue splits the value of a lock key written by lockscope into its fencing
+// token and its holder. It drops the owner token, which is a secret. ok is false
+// for a value that lockscope did not write.
+func ParseValue(value string) (fence uint64, holder lock.Holder, ok bool) {
+	head, record, found := strings.Cut(value, "|")
+	token, counter, split := strings.Cut(head, ":")
+	if !found || !split || len(token) != driver.TokenLength {
+		return 0, lock.Holder{}, false
+	}
+	for i := range len(token) {
+		if c := token[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return 0, lock.Holder{}, false
+		}
+	}
+	fence, err := strconv.ParseUint(counter, 10, 64)
+	if err != nil {
+		return 0, lock.Holder{}, false
+	}
+	holder, err = lock.ParseHolder(record)
+	return fence, holder, err == nil
+}

@@ -1,0 +1,125 @@
+package lock
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// Settings are what the options of an engine add up to. Drivers read them; users give
+// an [Option] each.
+type Settings struct {
+	Prefix       string // of the keys
+	Instance     string // this process, as others see it
+	Backend      string // name of the set of nodes; "" for what kind of system it is
+	NodeTimeout  time.Duration
+	MaxTTL       time.Duration
+	PollInterval time.Duration
+	NodeNames    []string // in the order of the nodes; empty for their own
+	Clock        Clock
+	Random       func(n int64) int64
+
+	nodes   int
+	acquire []AcquireOption
+	driver  []any // what DriverOption was given
+	closers []func() error
+}
+
+// NewSettings applies opts to the defaults for a set of so many nodes. It fails with
+// [ErrInvalidOption], [ErrInvalidTTL] or, for a number of nodes that cannot be voted
+// on, [ErrInvalidNode].
+func NewSettings(nodes int, opts ...Option) (*Settings, error) {
+	s := &Settings{
+		Prefix:       DefaultPrefix,
+		Instance:     defaultInstance(),
+		NodeTimeout:  DefaultNodeTimeout,
+		MaxTTL:       DefaultMaxTTL,
+		PollInterval: DefaultPollInterval,
+		Random:       rand.Int64N,
+		nodes:        nodes,
+	}
+	for _, opt := range opts {
+		if opt == nil {
+			return nil, fmt.Errorf("%w: nil Option", ErrInvalidOption)
+		}
+		opt(s)
+	}
+	if err := s.validate(); err != nil {
+		return nil, err
+	}
+	if s.Clock == nil {
+		s.Clock = newClock()
+	}
+	return s, nil
+}
+
+// DriverSettings applies the options of a driver, made with [DriverOption] for type T,
+// to its defaults. An option of another driver is refused with [ErrInvalidOption].
+func DriverSettings[T any](s *Settings, defaults T) (T, error) {
+	for _, opt := range s.driver {
+		apply, ok := opt.(func(*T))
+		if !ok {
+			return defaults, fmt.Errorf("%w: %T is another driver's", ErrInvalidOption, opt)
+		}
+		apply(&defaults)
+	}
+	s.driver = nil
+	return defaults, nil
+}
+
+// OnClose makes the engine's Close call f, after the nodes are closed, and join its
+// error. It is for what a driver has made beside its nodes.
+func (s *Settings) OnClose(f func() error) { s.closers = append(s.closers, f) }
+
+// NodeName is what node i is called: the name given for it, or else its own.
+func (s *Settings) NodeName(i int, own string) string {
+	if len(s.NodeNames) > i {
+		return s.NodeNames[i]
+	}
+	return own
+}
+
+func (s *Settings) validate() error {
+	if err := validateName(s.Prefix); err != nil {
+		return fmt.Errorf("%w: WithPrefix: %w", ErrInvalidOption, err)
+	}
+	switch {
+	case s.nodes == 0 || s.nodes > MaxNodes:
+		return fmt.Errorf("%w: %d nodes, between 1 and %d are needed", ErrInvalidNode, s.nodes, MaxNodes)
+	case s.Instance == "":
+		return fmt.Errorf("%w: WithInstance: it is empty", ErrInvalidOption)
+	case s.NodeTimeout < time.Millisecond:
+		return fmt.Errorf("%w: WithNodeTimeout(%v): at least 1ms", ErrInvalidOption, s.NodeTimeout)
+	case s.PollInterval < time.Millisecond:
+		return fmt.Errorf("%w: WithPollInterval(%v): at least 1ms", ErrInvalidOption, s.PollInterval)
+	case s.MaxTTL < s.minTTL() || s.MaxTTL > maxMaxTTL:
+		return fmt.Errorf("%w: WithMaxTTL(%v): between %v and %v with a node timeout of %v",
+			ErrInvalidOption, s.MaxTTL, s.minTTL(), maxMaxTTL, s.NodeTimeout)
+	case len(s.NodeNames) != 0 && len(s.NodeNames) != s.nodes:
+		return fmt.Errorf("%w: WithNodeNames: %d names for %d nodes", ErrInvalidOption, len(s.NodeNames), s.nodes)
+	case slices.Contains(s.NodeNames, ""):
+		return fmt.Errorf("%w: WithNodeNames: a name is empty", ErrInvalidOption)
+	case s.Random == nil:
+		return fmt.Errorf("%w: WithRandom: it is nil", ErrInvalidOption)
+	}
+	if err := NewAcquireOptions(s.acquire...).validate(s); len(s.acquire) > 0 && err != nil {
+		return fmt.Errorf("WithDefaults: %w", err)
+	}
+	return nil
+}
+
+// maxMaxTTL keeps milliseconds and arithmetic on them far from overflow.
+const maxMaxTTL = 30 * 24 * time.Hour
+
+// minTTL leaves time for a vote, a fence round and a renewal that meet a hung node.
+func (s *Settings) minTTL() time.Duration { return 4 * s.NodeTimeout }
+
+// handoffWindow is how long a released lock is kept for the waiter named next:
+// time for a message, a wake-up and a round trip.
+func (s *Settings) handoffWindow() time.Duration { return s.NodeTimeout }
+
+// Drift is what validity gives up to clocks: 1 % of the TTL for their rate, 2 ms
+// for the granularity of expiry on the nodes, as the Redlock text of the Redis docs
+// has it.
+func Drift(ttl time.Duration) time.Duration { return ttl/100 + 2*time.Millisecond }
