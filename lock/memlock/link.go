@@ -1,0 +1,112 @@
+package memlock
+
+import (
+	"context"
+	"sync"
+
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/internal/memstate"
+)
+
+// link is one locker's connection to a node.
+type link struct {
+	*Node
+
+	// Guarded by the node's mutex.
+	waiter string // "" before Subscribe
+	wake   func(key string)
+	closed bool
+
+	wakes sync.WaitGroup // wake-ups on their way
+}
+
+var _ driver.Node = (*link)(nil)
+
+func (n *Node) connect() *link {
+	l := &link{Node: n}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.links[l] = struct{}{}
+	return l
+}
+
+// System implements driver.Node.
+func (l *link) System() string { return "memory" }
+
+// ask is a command and its answer; the zero answer goes with an error.
+func ask[T any](ctx context.Context, l *link, do func(*memstate.Instant) T) (answer T, err error) {
+	var given T // written by the node, perhaps after this call has returned
+	if err := l.execute(ctx, func(s *memstate.Instant) { given = do(s) }); err != nil {
+		return answer, err
+	}
+	return given, nil
+}
+
+// Acquire implements driver.Node.
+func (l *link) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
+	type vote struct {
+		reply driver.AcquireReply
+		err   error
+	}
+	v, err := ask(ctx, l, func(s *memstate.Instant) (v vote) {
+		v.reply, v.err = s.Acquire(req)
+		return v
+	})
+	if err != nil {
+		return driver.AcquireReply{}, err
+	}
+	return v.reply, v.err
+}
+
+// Raise implements driver.Node.
+func (l *link) Raise(ctx context.Context, req driver.RaiseRequest) (bool, error) {
+	return ask(ctx, l, func(s *memstate.Instant) bool { return s.Raise(req) })
+}
+
+// Extend implements driver.Node.
+func (l *link) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
+	return ask(ctx, l, func(s *memstate.Instant) driver.ExtendReply { return s.Extend(req) })
+}
+
+// Release implements driver.Node.
+func (l *link) Release(ctx context.Context, req driver.ReleaseRequest) (driver.ReleaseReply, error) {
+	return ask(ctx, l, func(s *memstate.Instant) driver.ReleaseReply { return s.Release(req) })
+}
+
+// Leave implements driver.Node.
+func (l *link) Leave(ctx context.Context, req driver.LeaveRequest) error {
+	_, err := ask(ctx, l, func(s *memstate.Instant) struct{} {
+		s.Leave(req)
+		return struct{}{}
+	})
+	return err
+}
+
+// Subscribe implements driver.Node.
+func (l *link) Subscribe(ctx context.Context, waiterID string, wake func(key string)) error {
+	return l.execute(ctx, func(*memstate.Instant) {
+		if !l.closed {
+			l.waiter, l.wake = waiterID, wake
+		}
+	})
+}
+
+// tell wakes the locker if waiter is what it calls itself. The node's mutex is held.
+func (l *link) tell(waiter, key string) bool {
+	if l.closed || l.waiter != waiter {
+		return false
+	}
+	wake := l.wake
+	l.wakes.Go(func() { wake(key) })
+	return true
+}
+
+// Close implements driver.Node: no wake-up comes after it.
+func (l *link) Close() error {
+	l.mu.Lock()
+	l.closed = true
+	delete(l.links, l)
+	l.mu.Unlock()
+	l.wakes.Wait()
+	return nil
+}

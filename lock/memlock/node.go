@@ -1,0 +1,185 @@
+package memlock
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/internal/memstate"
+)
+
+// Nodes are the nodes of one or more lockers.
+type Nodes []*Node
+
+// NewNodes makes n nodes, called mem1, mem2 and so on, that hold no locks.
+func NewNodes(n int) Nodes {
+	var nodes Nodes
+	for i := range n {
+		nodes = append(nodes, &Node{
+			name: "mem" + strconv.Itoa(i+1), state: memstate.New(), links: make(map[*link]struct{}),
+		})
+	}
+	return nodes
+}
+
+// NoQuorum takes so many nodes down that the others are no quorum: no lock can be had,
+// and those that are held are lost when their validity ends.
+func (nodes Nodes) NoQuorum() {
+	for _, n := range nodes[len(nodes)-len(nodes)/2-1:] {
+		n.Deny(fmt.Errorf("%w: taken down by the test", driver.ErrUnreachable))
+	}
+}
+
+// Recover ends every fault of every node.
+func (nodes Nodes) Recover() {
+	for _, n := range nodes {
+		n.Deny(nil)
+		n.Delay(0)
+		n.Thaw()
+	}
+}
+
+// Node is a server in memory. It is safe for concurrent use.
+type Node struct {
+	name string
+
+	mu      sync.Mutex
+	state   *memstate.State
+	links   map[*link]struct{}
+	denial  error
+	delay   time.Duration
+	frozen  chan struct{}             // closed by Thaw; nil while the node runs
+	backlog []func(*memstate.Instant) // what arrived while it was frozen, and is not waited for
+}
+
+// Name is what the node is called in errors and traces.
+func (n *Node) Name() string { return n.name }
+
+// Deny makes every command fail with err and without effect, until Deny(nil). Give one
+// of the errors of package driver to have it treated as such.
+func (n *Node) Deny(err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.denial = err
+}
+
+// Delay makes every answer take that long. Commands take effect before, also those
+// whose callers give up waiting.
+func (n *Node) Delay(d time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.delay = d
+}
+
+// Freeze stops the node as SIGSTOP does a server: commands pile up, locks go on
+// expiring. A second Freeze does nothing.
+func (n *Node) Freeze() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.frozen == nil {
+		n.frozen = make(chan struct{})
+	}
+}
+
+// Thaw lets a frozen node go on; what has piled up takes effect first, in order.
+func (n *Node) Thaw() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.frozen == nil {
+		return
+	}
+	for _, do := range n.backlog {
+		n.run(do)
+	}
+	close(n.frozen)
+	n.frozen, n.backlog = nil, nil
+}
+
+// Forget makes the node lose all it stores, as a restart without persistence does.
+func (n *Node) Forget() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.state = memstate.New()
+}
+
+// execute makes do take effect on the node and waits for the answer until ctx ends.
+func (n *Node) execute(ctx context.Context, do func(*memstate.Instant)) error {
+	n.mu.Lock()
+	for n.frozen != nil && n.denial == nil {
+		thawed := n.frozen
+		n.mu.Unlock()
+		select {
+		case <-thawed:
+			n.mu.Lock()
+		case <-ctx.Done():
+			n.arriveLate(do)
+			return timeout(ctx)
+		}
+	}
+	if err := n.denial; err != nil {
+		n.mu.Unlock()
+		return err
+	}
+	n.run(do)
+	delay := n.delay
+	n.mu.Unlock()
+	return wait(ctx, delay)
+}
+
+// arriveLate is a command whose caller has given up.
+func (n *Node) arriveLate(do func(*memstate.Instant)) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.frozen == nil {
+		n.run(do)
+		return
+	}
+	n.backlog = append(n.backlog, do)
+}
+
+// run expects the mutex to be held.
+func (n *Node) run(do func(*memstate.Instant)) {
+	now := time.Now()
+	n.state.Expire(now.UnixMilli())
+	do(&memstate.Instant{State: n.state, NowUS: now.UnixMicro(), Publish: n.publish})
+}
+
+// publish tells a waiter that it was named. It is called with the mutex held.
+func (n *Node) publish(waiter, key string) (listeners int) {
+	for l := range n.links {
+		if l.tell(waiter, key) {
+			listeners++
+		}
+	}
+	return listeners
+}
+
+// revoke takes the lock of a key away, for good.
+func (n *Node) revoke(key string, ttl time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.run(func(s *memstate.Instant) {
+		if held, ok := s.Locks[key]; ok {
+			s.Release(driver.ReleaseRequest{Key: key, Token: held.Token, Tombstone: ttl})
+		}
+	})
+}
+
+func timeout(ctx context.Context) error { return fmt.Errorf("%w (%v)", driver.ErrTimeout, ctx.Err()) }
+
+func wait(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return timeout(ctx)
+	}
+}
