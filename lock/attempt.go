@@ -17,25 +17,26 @@ import (
 // (https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/)
 // with a fencing token agreed on by the quorum.
 type attempt struct {
-	r     *Engine
-	ts    tracers
-	start AttemptStart
-	at    *place
+	engine *Engine
+	ts     tracers
+	start  AttemptStart
+	traced context.Context // of the Acquire, for the lease
+	queue  *resourceQueue
 
-	key    string
-	token  string
-	holder string
-	opts   AcquireOptions
-	own    []string // holder records of this contest's earlier attempts
-	waiter driver.Waiter
-	gate   int // index of the node whose queue is joined; -1 for none
-	floor  uint64
+	key     string
+	token   string
+	holder  string
+	opts    AcquireOptions
+	earlier []string // holder records of this Acquire's earlier attempts
+	waiter  driver.Waiter
+	gate    int // index of the node whose queue is joined; -1 for none
+	floor   uint64
 
-	began time.Duration // t0: validity counts from here
-	seats []seat
-	tally tally
-	votes chan vote
-	asked int
+	began  time.Duration // t0: validity counts from here
+	grants []grant
+	tally  tally
+	votes  chan vote
+	asked  int
 
 	counter  uint64 // largest of the grants' counters: the fencing token
 	validity time.Duration
@@ -45,7 +46,7 @@ type attempt struct {
 
 // vote is one node's answer.
 type vote struct {
-	seat  int
+	from  int
 	reply driver.AcquireReply
 	err   error
 }
@@ -55,43 +56,43 @@ type result struct {
 	err       error
 	blocker   *HeldError
 	freeIn    time.Duration // until a quorum of TTLs has run out; < 0 if unknown
-	ticket    int64         // place in the gate's queue; 0 if not queued
+	ticket    int64         // position in the gate's queue; 0 if not queued
 	ahead     int
 	gateFault bool // the gate node did not answer
 	hopeless  bool // trying again cannot help
 	split     bool // enough nodes answered, but others have some of them
 }
 
-func (r *Engine) newAttempt(at *place, key string, opts AcquireOptions, traceparent string) *attempt {
+func (e *Engine) newAttempt(queue *resourceQueue, key string, opts AcquireOptions, traceparent string) *attempt {
 	now := time.Now()
 	a := &attempt{
-		r: r, at: at, key: key, opts: opts, gate: -1,
+		engine: e, queue: queue, key: key, opts: opts, gate: -1,
 		token:  newToken(),
-		holder: Holder{Instance: r.cfg.Instance, Since: now, Traceparent: traceparent}.record() + "|" + r.attemptName(),
+		holder: Holder{Instance: e.cfg.Instance, Since: now, Traceparent: traceparent}.record() + "|" + e.attemptName(),
 		floor:  uint64(max(now.UnixMicro(), 1)),
-		seats:  make([]seat, len(r.members)),
-		votes:  make(chan vote, len(r.members)),
-		tally:  tally{nodes: len(r.members)},
+		grants: make([]grant, len(e.nodes)),
+		votes:  make(chan vote, len(e.nodes)),
+		tally:  tally{nodes: len(e.nodes)},
 	}
-	for i, m := range r.members {
-		a.seats[i].member, a.seats[i].line = m, &at.lines[i]
+	for i, n := range e.nodes {
+		a.grants[i].node, a.grants[i].calls = n, &queue.calls[i]
 	}
 	return a
 }
 
-// run makes the attempt. On success the seats hold the lock; on failure they are
+// run makes the attempt. On success the grants hold the lock; on failure they are
 // being given back in the background, and the result says why.
 func (a *attempt) run(ctx context.Context) result {
-	a.began = a.r.cfg.Clock()
+	a.began = a.engine.cfg.Clock()
 	res := a.vote(ctx)
 	if res.err == nil {
 		res.err = a.agreeOnFence(ctx)
 	}
 	if res.err == nil {
-		a.validity = a.r.validity(a.opts.TTL, a.began)
+		a.validity = a.engine.validity(a.opts.TTL, a.began)
 		if a.validity <= 0 {
 			res.err = fmt.Errorf("%w: %q took %v of a TTL of %v", ErrTooLate, a.start.Resource,
-				a.r.cfg.Clock()-a.began, a.opts.TTL)
+				a.engine.cfg.Clock()-a.began, a.opts.TTL)
 		}
 	}
 	if res.err != nil {
@@ -101,15 +102,15 @@ func (a *attempt) run(ctx context.Context) result {
 }
 
 // validity is what is left of ttl for a grant asked for at instant began.
-func (r *Engine) validity(ttl, began time.Duration) time.Duration {
-	return ttl - Drift(ttl) - (r.cfg.Clock() - began)
+func (e *Engine) validity(ttl, began time.Duration) time.Duration {
+	return ttl - Drift(ttl) - (e.cfg.Clock() - began)
 }
 
 // vote asks the nodes until the outcome is certain.
 func (a *attempt) vote(ctx context.Context) result {
 	ballot := newBallot(a)
 	if a.start.GateFirst {
-		a.ask(ctx, a.r.newRound(ctx, 1), a.gate)
+		a.ask(ctx, a.engine.newRound(ctx, 1), a.gate)
 		if err := a.collect(ctx, ballot, func() bool { return ballot.answered == 1 }); err != nil {
 			return ballot.result(err)
 		}
@@ -117,8 +118,8 @@ func (a *attempt) vote(ctx context.Context) result {
 			return ballot.turnedAway()
 		}
 	}
-	rest := a.r.newRound(ctx, len(a.seats)-a.asked)
-	for i := range a.seats {
+	rest := a.engine.newRound(ctx, len(a.grants)-a.asked)
+	for i := range a.grants {
 		if !a.start.GateFirst || i != a.gate {
 			a.ask(ctx, rest, i)
 		}
@@ -129,55 +130,55 @@ func (a *attempt) vote(ctx context.Context) result {
 
 func (a *attempt) decided() bool { return a.tally.decided() }
 
-// ask sends the acquire to one node, in the order of its line.
+// ask sends the acquire to one node, in the order of its calls.
 func (a *attempt) ask(ctx context.Context, in *round, i int) {
-	s := &a.seats[i]
+	g := &a.grants[i]
 	a.asked++
-	a.r.submit(ctx, s.line, func() {
+	a.engine.submit(ctx, g.calls, func() {
 		defer in.done()
-		if !s.open() || in.ctx.Err() != nil {
-			a.votes <- vote{seat: i, err: fmt.Errorf("%w: earlier calls are under way", driver.ErrNotSent)}
+		if !g.open() || in.ctx.Err() != nil {
+			a.votes <- vote{from: i, err: fmt.Errorf("%w: earlier calls are under way", driver.ErrNotSent)}
 			return
 		}
 		req := driver.AcquireRequest{
 			Key: a.key, Token: a.token, Holder: a.holder, TTL: a.opts.TTL, Floor: a.floor,
-			Waiter: a.waiter, Fair: a.opts.Fair, Window: a.r.cfg.handoffWindow(),
+			Waiter: a.waiter, Fair: a.opts.Fair, Window: a.engine.cfg.handoffWindow(),
 		}
 		req.Waiter.Enqueue = a.waiter.Enqueue && i == a.gate
 		var reply driver.AcquireReply
-		err := s.call(in.ctx, a.ts, a.node(OpAcquire), func(ctx context.Context) (v Verdict, err error) {
-			reply, err = s.acquire(ctx, req)
+		err := g.call(in.ctx, a.ts, a.event(OpAcquire), func(ctx context.Context) (v Verdict, err error) {
+			reply, err = g.acquire(ctx, req)
 			return verdictOf(reply.Granted), err
 		})
 		switch {
 		case errors.Is(err, driver.ErrNotSent):
 		case errors.Is(err, driver.ErrTombstone), errors.Is(err, driver.ErrFenceCounter):
-			s.set(refused, 0)
+			g.set(refused, 0)
 		case err != nil:
-			s.set(unknown, 0)
+			g.set(unknown, 0)
 		case reply.Granted:
-			s.set(granted, reply.Counter)
+			g.set(granted, reply.Counter)
 		default:
-			s.set(refused, 0)
-			if slices.Contains(a.own, reply.Holder) {
+			g.set(refused, 0)
+			if slices.Contains(a.earlier, reply.Holder) {
 				err = errOwnLeftover
 			}
 		}
-		a.votes <- vote{seat: i, reply: reply, err: err}
+		a.votes <- vote{from: i, reply: reply, err: err}
 	})
 }
 
-// submit puts a call in a line. On a single node, and with a context that cannot
+// submit puts a call in a queue. On a single node, and with a context that cannot
 // be cancelled, there is nothing else to wait for: the call then runs right here.
-func (r *Engine) submit(ctx context.Context, l *line, call func()) {
-	if len(r.members) == 1 && ctx.Done() == nil {
-		l.doHere(r.group, call)
+func (e *Engine) submit(ctx context.Context, l *callQueue, call func()) {
+	if len(e.nodes) == 1 && ctx.Done() == nil {
+		l.doHere(e.workers, call)
 		return
 	}
-	l.do(r.group, call)
+	l.do(e.workers, call)
 }
 
-func (a *attempt) node(op Operation) NodeStart {
+func (a *attempt) event(op Operation) NodeStart {
 	return NodeStart{Resource: a.start.Resource, Op: op, Attempt: a.start.Attempt}
 }
 
@@ -196,7 +197,7 @@ func (a *attempt) collect(ctx context.Context, b *ballot, enough func() bool) er
 	if enough() {
 		return nil
 	}
-	timer := time.NewTimer(a.r.cfg.NodeTimeout)
+	timer := time.NewTimer(a.engine.cfg.NodeTimeout)
 	defer timer.Stop()
 	for !enough() {
 		select {
@@ -207,7 +208,7 @@ func (a *attempt) collect(ctx context.Context, b *ballot, enough func() bool) er
 			return nil
 		case <-ctx.Done():
 			return contextError(ctx)
-		case <-a.r.done:
+		case <-a.engine.done:
 			return ErrClosed
 		}
 	}
@@ -216,37 +217,38 @@ func (a *attempt) collect(ctx context.Context, b *ballot, enough func() bool) er
 
 func (a *attempt) quorumError(op Operation) *QuorumError {
 	return &QuorumError{
-		Resource: a.start.Resource, Op: op, Nodes: a.tally.nodes, Quorum: a.r.quorum,
+		Resource: a.start.Resource, Op: op, Nodes: a.tally.nodes, Quorum: a.engine.quorum,
 		Granted: a.tally.granted, Refused: a.tally.refused,
 	}
 }
 
 // abandon gives the token back wherever it may be, in the background. A waiter
-// that the gate granted keeps its place in the gate's queue.
+// that the gate granted keeps its position in the gate's queue.
 func (a *attempt) abandon(ctx context.Context) {
 	undone := make(chan struct{})
 	granters := countdown{over: func() { close(undone) }}
 	granters.expect(1) // the end of this loop
-	for i := range a.seats {
-		s := &a.seats[i]
-		s.giveUp()
-		state, _ := s.standing()
-		if state == refused && !s.mayArrive() {
+	for i := range a.grants {
+		g := &a.grants[i]
+		g.giveUp()
+		state, _ := g.known()
+		if state == refused && !g.mayArrive() {
 			continue
 		}
-		answered := func() {}
+		call := releaseCall{
+			ctx: ctx, ts: a.ts, event: a.event(OpRelease), req: driver.ReleaseRequest{Key: a.key, Token: a.token},
+			report: func(releaseAnswer) {},
+		}
 		if state == granted {
 			a.undone = undone
 			granters.expect(1)
-			answered = sync.OnceFunc(granters.done)
+			answered := sync.OnceFunc(granters.done)
+			call.report = func(releaseAnswer) { answered() }
 		}
-		req := driver.ReleaseRequest{Key: a.key, Token: a.token}
 		if i == a.gate && a.waiter.Enqueue {
-			req.Waiter = a.waiter
+			call.req.Waiter = a.waiter
 		}
-		s.line.do(a.r.group, func() {
-			s.release(ctx, a.r, a.ts, a.node(OpRelease), req, false, func(parting) { answered() })
-		})
+		g.calls.do(a.engine.workers, func() { g.withdraw(call) })
 	}
 	granters.done()
 }
@@ -257,13 +259,13 @@ func (a *attempt) settle(ctx context.Context) {
 	if a.undone == nil {
 		return
 	}
-	timer := time.NewTimer(a.r.cfg.NodeTimeout)
+	timer := time.NewTimer(a.engine.cfg.NodeTimeout)
 	defer timer.Stop()
 	select {
 	case <-a.undone:
 	case <-timer.C:
 	case <-ctx.Done():
-	case <-a.r.done:
+	case <-a.engine.done:
 	}
 }
 

@@ -21,20 +21,20 @@ type ballot struct {
 }
 
 func newBallot(a *attempt) *ballot {
-	return &ballot{a: a, voted: make([]bool, len(a.seats))}
+	return &ballot{a: a, voted: make([]bool, len(a.grants))}
 }
 
 // count takes one vote.
 func (b *ballot) count(v vote) {
-	if b.voted[v.seat] { // it had been given up
+	if b.voted[v.from] { // it had been given up
 		return
 	}
-	b.voted[v.seat] = true
+	b.voted[v.from] = true
 	b.answered++
 	switch {
 	case v.err != nil:
 		b.a.tally.failed++
-		b.fail(v.seat, v.err)
+		b.fail(v.from, v.err)
 	case v.reply.Granted:
 		b.a.tally.granted++
 		b.free = append(b.free, 0)
@@ -46,19 +46,19 @@ func (b *ballot) count(v vote) {
 		} else {
 			b.free = append(b.free, v.reply.TTL)
 		}
-		if v.seat == b.a.gate {
+		if v.from == b.a.gate {
 			b.ticket, b.ahead = v.reply.Ticket, v.reply.Ahead
 		}
 	}
 }
 
-func (b *ballot) fail(seat int, err error) {
-	b.errs = append(b.errs, &NodeError{Node: b.a.seats[seat].Name(), Op: OpAcquire, Err: err})
+func (b *ballot) fail(from int, err error) {
+	b.errs = append(b.errs, &NodeError{Node: b.a.grants[from].Name(), Op: OpAcquire, Err: err})
 }
 
 // timeOut counts every node that was asked and has not voted as failed.
 func (b *ballot) timeOut() {
-	for i := range b.a.seats {
+	for i := range b.a.grants {
 		asked := !b.a.start.GateFirst || b.a.asked > 1 || i == b.a.gate
 		if asked && !b.voted[i] {
 			b.voted[i] = true
@@ -93,7 +93,7 @@ func (b *ballot) result(err error) result {
 	default:
 		res.err = b.quorumError()
 		res.hopeless = b.hopeless()
-		res.split = b.a.tally.refused > 0 && b.a.tally.granted+b.a.tally.refused >= b.a.r.quorum
+		res.split = b.a.tally.refused > 0 && b.a.tally.granted+b.a.tally.refused >= b.a.engine.quorum
 	}
 	return res
 }
@@ -106,7 +106,7 @@ func (b *ballot) quorumError() *QuorumError {
 
 // freeIn is when enough TTLs will have run out for a quorum, if nobody renews.
 func (b *ballot) freeIn() time.Duration {
-	quorum := b.a.r.quorum
+	quorum := b.a.engine.quorum
 	if b.a.start.GateFirst && b.a.asked == 1 {
 		quorum = 1
 	}

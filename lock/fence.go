@@ -18,8 +18,8 @@ import (
 // maximum: one that counts towards the quorum must not exceed the token.
 func (a *attempt) agreeOnFence(ctx context.Context) error {
 	var counters []uint64 // 0 where not granted
-	for i := range a.seats {
-		state, counter := a.seats[i].standing()
+	for i := range a.grants {
+		state, counter := a.grants[i].known()
 		if state != granted {
 			counter = 0
 		}
@@ -40,7 +40,7 @@ func (a *attempt) agreeOnFence(ctx context.Context) error {
 			behind = append(behind, i)
 		}
 	}
-	if agreed >= a.r.quorum {
+	if agreed >= a.engine.quorum {
 		return nil
 	}
 	a.raised = true
@@ -49,28 +49,28 @@ func (a *attempt) agreeOnFence(ctx context.Context) error {
 
 func (a *attempt) raise(ctx context.Context, agreed int, behind []int) error {
 	acks := make(chan error, len(behind))
-	in := a.r.newRound(ctx, len(behind))
+	in := a.engine.newRound(ctx, len(behind))
 	for _, i := range behind {
-		s := &a.seats[i]
-		s.line.do(a.r.group, func() {
+		g := &a.grants[i]
+		g.calls.do(a.engine.workers, func() {
 			defer in.done()
-			_, counter := s.standing()
+			_, counter := g.known()
 			req := driver.RaiseRequest{Key: a.key, Token: a.token, Counter: counter, Fence: a.counter}
 			var raised bool
-			err := s.call(in.ctx, a.ts, a.node(OpRaise), func(ctx context.Context) (v Verdict, err error) {
-				raised, err = s.Raise(ctx, req)
+			err := g.call(in.ctx, a.ts, a.event(OpRaise), func(ctx context.Context) (v Verdict, err error) {
+				raised, err = g.Raise(ctx, req)
 				return verdictOf(raised), err
 			})
 			if err == nil && !raised {
 				err = ErrNotHeld
 			}
 			if err != nil {
-				err = &NodeError{Node: s.Name(), Op: OpRaise, Err: err}
+				err = &NodeError{Node: g.Name(), Op: OpRaise, Err: err}
 			}
 			acks <- err
 		})
 	}
-	timer := time.NewTimer(a.r.cfg.NodeTimeout)
+	timer := time.NewTimer(a.engine.cfg.NodeTimeout)
 	defer timer.Stop()
 	failure := a.quorumError(OpRaise)
 	for pending := len(behind); pending > 0; pending-- {
@@ -78,7 +78,7 @@ func (a *attempt) raise(ctx context.Context, agreed int, behind []int) error {
 		case err := <-acks:
 			if node := (*NodeError)(nil); errors.As(err, &node) {
 				failure.Errors = append(failure.Errors, node)
-			} else if agreed++; agreed >= a.r.quorum {
+			} else if agreed++; agreed >= a.engine.quorum {
 				return nil
 			}
 		case <-timer.C:
@@ -89,7 +89,7 @@ func (a *attempt) raise(ctx context.Context, agreed int, behind []int) error {
 	}
 	failure.Granted = agreed
 	for _, i := range behind {
-		failure.addSilent(a.seats[i].Name())
+		failure.addSilent(a.grants[i].Name())
 	}
 	return failure
 }

@@ -12,10 +12,10 @@ import (
 // lease is an attempt that won. Until it ends, timers watch over it; it has no
 // goroutine of its own except while a round of commands is under way.
 type lease struct {
-	r        *Engine
+	engine   *Engine
 	ts       tracers
 	resource string
-	at       *place
+	queue    *resourceQueue
 	attempt  *attempt
 	fence    uint64
 	traceCtx context.Context // values of Acquire's context, for renewals and release
@@ -37,12 +37,13 @@ type lease struct {
 	releaseErr error
 }
 
-func newLease(ctx, hooked context.Context, a *attempt) *lease {
-	r := a.r
+// newLease makes a lease that ends with parent at the latest.
+func newLease(parent context.Context, a *attempt) *lease {
+	e := a.engine
 	now := a.began + a.opts.TTL - Drift(a.opts.TTL) - a.validity // when validity was measured
 	l := &lease{
-		r: r, ts: a.ts, resource: a.start.Resource, at: a.at, attempt: a, fence: a.counter,
-		traceCtx: context.WithoutCancel(hooked),
+		engine: e, ts: a.ts, resource: a.start.Resource, queue: a.queue, attempt: a, fence: a.counter,
+		traceCtx: context.WithoutCancel(a.traced),
 		acquired: now,
 		expires:  now + a.validity,
 		rounds:   make(chan struct{}, 1),
@@ -56,29 +57,29 @@ func newLease(ctx, hooked context.Context, a *attempt) *lease {
 	if a.opts.MaxHold < never-now {
 		l.holdEnd = now + a.opts.MaxHold
 	}
-	l.ctx, l.cancel = context.WithCancelCause(ctx)
-	r.mu.Lock()
-	r.leases[l] = struct{}{}
-	r.mu.Unlock()
+	l.ctx, l.cancel = context.WithCancelCause(parent)
+	e.mu.Lock()
+	e.leases[l] = struct{}{}
+	e.mu.Unlock()
 	l.mu.Lock()
 	// By the clock as it is now: this goroutine may have stood still since.
-	l.timer = time.AfterFunc(l.nap(r.cfg.Clock()), l.watch)
+	l.timer = time.AfterFunc(l.untilDue(e.cfg.Clock()), l.watch)
 	l.mu.Unlock()
 	select {
-	case <-r.done: // Close may have looked before this lease was there to see
+	case <-e.done: // Close may have looked before this lease was there to see
 		l.end(ErrClosed)
 	default:
 	}
 	return l
 }
 
-// maxNap bounds how long the lease goes unwatched: timers stand still while the
+// maxUnwatched bounds how long the lease goes unwatched: timers stand still while the
 // machine is suspended, and the clock does not.
-const maxNap = time.Second
+const maxUnwatched = time.Second
 
-// nap is how long the lease need not be looked at. mu must be held.
-func (l *lease) nap(now time.Duration) time.Duration {
-	return min(l.expires-now, l.renewAt-now, l.holdEnd-now, maxNap)
+// untilDue is how long the lease need not be looked at. mu must be held.
+func (l *lease) untilDue(now time.Duration) time.Duration {
+	return min(l.expires-now, l.renewAt-now, l.holdEnd-now, maxUnwatched)
 }
 
 // watch is the timer going off. Loss needs no network: that is the point of it.
@@ -88,13 +89,13 @@ func (l *lease) watch() {
 		l.mu.Unlock()
 		return
 	}
-	now := l.r.cfg.Clock()
+	now := l.engine.cfg.Clock()
 	expired, held, due := l.expires <= now, l.holdEnd <= now, l.renewAt <= now
 	if due {
 		l.renewAt = never // until this round has said when the next one is due
 	}
 	if !expired && !held {
-		l.timer.Reset(l.nap(now))
+		l.timer.Reset(l.untilDue(now))
 	}
 	l.mu.Unlock()
 	switch {
@@ -103,7 +104,7 @@ func (l *lease) watch() {
 	case held:
 		l.end(ErrMaxHold)
 	case due:
-		l.r.group.run(l.renewByTimer)
+		l.engine.workers.run(l.renewByTimer)
 	}
 }
 
@@ -115,15 +116,15 @@ func (l *lease) Remaining() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended != nil {
-		return min(0, l.expires-l.r.cfg.Clock())
+		return min(0, l.expires-l.engine.cfg.Clock())
 	}
-	return l.expires - l.r.cfg.Clock()
+	return l.expires - l.engine.cfg.Clock()
 }
 
 // lose ends the lease and gives back what the nodes may still hold of it.
 func (l *lease) lose() {
 	if l.end(ErrLost) {
-		l.r.group.run(func() { _, _ = l.giveBack(l.traceCtx, l.traceCtx) })
+		l.engine.workers.run(func() { _, _ = l.startRelease(l.traceCtx).wait(l.traceCtx) })
 	}
 }
 
@@ -137,15 +138,15 @@ func (l *lease) end(cause error) bool {
 	l.ended = cause
 	l.timer.Stop()
 	l.mu.Unlock()
-	for i := range l.attempt.seats {
-		l.attempt.seats[i].giveUp()
+	for i := range l.attempt.grants {
+		l.attempt.grants[i].giveUp()
 	}
 	l.cancel(cause)
-	l.r.mu.Lock()
-	delete(l.r.leases, l)
-	l.r.mu.Unlock()
-	if cause != ErrReleased { // a release still needs the order of the place's lines
-		l.r.places.leave(l.at)
+	l.engine.mu.Lock()
+	delete(l.engine.leases, l)
+	l.engine.mu.Unlock()
+	if cause != ErrReleased { // a release still needs the order of the queue's calls
+		l.queue.leave()
 	}
 	return true
 }
@@ -154,7 +155,7 @@ func (l *lease) end(cause error) bool {
 func (l *lease) cause() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.ended == nil && l.expires <= l.r.cfg.Clock() {
+	if l.ended == nil && l.expires <= l.engine.cfg.Clock() {
 		return ErrLost
 	}
 	return l.ended
@@ -163,7 +164,7 @@ func (l *lease) cause() error {
 func (l *lease) Release(ctx context.Context) error {
 	if l.releasing.CompareAndSwap(false, true) {
 		defer close(l.released)
-		l.releaseErr = l.release(ctx)
+		l.releaseErr = l.releaseOnce(ctx)
 		return l.releaseErr
 	}
 	select {
@@ -174,15 +175,15 @@ func (l *lease) Release(ctx context.Context) error {
 	}
 }
 
-func (l *lease) release(ctx context.Context) error {
-	e := ReleaseStart{Resource: l.resource, Fence: l.fence, Held: l.r.cfg.Clock() - l.acquired}
+func (l *lease) releaseOnce(ctx context.Context) error {
+	e := ReleaseStart{Resource: l.resource, Fence: l.fence, Held: l.engine.cfg.Clock() - l.acquired}
 	hooked := l.ts.releaseStart(context.WithoutCancel(ctx), e)
 	began := time.Now()
 	lost := errors.Is(l.cause(), ErrLost)
 	held := l.end(ErrReleased)
-	done, err := l.giveBack(hooked, ctx)
+	done, err := l.startRelease(hooked).wait(ctx)
 	if held {
-		l.r.places.leave(l.at)
+		l.queue.leave()
 	}
 	var failure *ReleaseError
 	if errors.As(err, &failure) {

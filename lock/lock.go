@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Locker acquires leases. [Redlock] is one; decorators wrap one.
+// Locker acquires leases. [Engine] is one; decorators wrap one.
 type Locker interface {
 	// Acquire waits for resource until ctx ends or the wait budget is spent, and
 	// returns a lease that is renewed until it is released, until ctx ends or

@@ -18,15 +18,15 @@ func renewSoon(ttl time.Duration) time.Duration { return ttl / 20 }
 // renewByTimer makes the round that is due, and arranges the next.
 func (l *lease) renewByTimer() {
 	next := renewEvery(l.attempt.opts.TTL)
-	if outcome, _ := l.renew(l.traceCtx, l.traceCtx); outcome == RenewUnknown {
+	if outcome, _ := l.renew(l.traceCtx); outcome == RenewUnknown {
 		next = renewSoon(l.attempt.opts.TTL)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended == nil && l.ctx.Err() == nil {
-		now := l.r.cfg.Clock()
+		now := l.engine.cfg.Clock()
 		l.renewAt = now + next
-		l.timer.Reset(l.nap(now))
+		l.timer.Reset(l.untilDue(now))
 	}
 }
 
@@ -37,7 +37,7 @@ func (l *lease) Extend(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("lock: extend of %q was not begun: %w", l.resource, contextError(ctx))
 	}
-	_, err := l.renew(ctx, ctx)
+	_, err := l.renew(ctx)
 	return err
 }
 
@@ -52,9 +52,9 @@ func (l *lease) over() error {
 	return nil
 }
 
-// renew makes one round of renewal. values carries the trace; the end of ctx, if
-// there is one, cuts the waiting short.
-func (l *lease) renew(values, ctx context.Context) (RenewOutcome, error) {
+// renew makes one round of renewal. The end of ctx, if there is one, cuts the waiting
+// short.
+func (l *lease) renew(ctx context.Context) (RenewOutcome, error) {
 	select {
 	case l.rounds <- struct{}{}:
 		defer func() { <-l.rounds }()
@@ -65,9 +65,9 @@ func (l *lease) renew(values, ctx context.Context) (RenewOutcome, error) {
 		return RenewLost, err
 	}
 	e := RenewStart{Resource: l.resource, Fence: l.fence, Remaining: l.Remaining()}
-	hooked := l.ts.renewStart(values, e)
+	hooked := l.ts.renewStart(ctx, e)
 	began := time.Now()
-	round := l.extendRound(hooked, ctx)
+	round := l.extendRound(hooked)
 	if round.outcome == RenewLost {
 		l.lose()
 	}
@@ -84,7 +84,7 @@ func (l *lease) renew(values, ctx context.Context) (RenewOutcome, error) {
 // renewal is what a round of renewal came to.
 type renewal struct {
 	tally    tally
-	answers  []bool // by seat
+	answers  []bool // by node
 	refilled int
 	errs     []*NodeError
 	outcome  RenewOutcome
@@ -93,7 +93,7 @@ type renewal struct {
 
 // extension is one node's answer.
 type extension struct {
-	seat   int
+	from   int
 	answer driver.ExtendReply
 	err    *NodeError
 }
@@ -101,19 +101,19 @@ type extension struct {
 // extendRound asks every node. A quorum that prolonged the lease renews it from
 // the instant before the first was asked; so many that no longer have it that no
 // quorum is left mean it is lost; anything else can be tried again.
-func (l *lease) extendRound(values, ctx context.Context) (r renewal) {
+func (l *lease) extendRound(ctx context.Context) (r renewal) {
 	a := l.attempt
-	start := l.r.cfg.Clock()
-	answers := make(chan extension, len(a.seats))
-	in := l.r.newRound(values, len(a.seats))
-	for i := range a.seats {
+	start := l.engine.cfg.Clock()
+	answers := make(chan extension, len(a.grants))
+	in := l.engine.newRound(ctx, len(a.grants))
+	for i := range a.grants {
 		l.extendOn(in, i, answers)
 	}
-	timer := time.NewTimer(l.r.cfg.NodeTimeout)
+	timer := time.NewTimer(l.engine.cfg.NodeTimeout)
 	defer timer.Stop()
-	r.tally.nodes, r.answers = len(a.seats), make([]bool, len(a.seats))
+	r.tally.nodes, r.answers = len(a.grants), make([]bool, len(a.grants))
 	var cut error
-	for over := false; !over && !r.tally.won() && !r.tally.held() && r.answered() < len(a.seats); {
+	for over := false; !over && !r.tally.won() && !r.tally.held() && r.answered() < len(a.grants); {
 		select {
 		case x := <-answers:
 			r.count(x)
@@ -130,7 +130,7 @@ func (l *lease) extendRound(values, ctx context.Context) (r renewal) {
 func (r *renewal) answered() int { return r.tally.granted + r.tally.refused + r.tally.failed }
 
 func (r *renewal) count(x extension) {
-	r.answers[x.seat] = true
+	r.answers[x.from] = true
 	switch {
 	case x.err != nil:
 		r.tally.failed++
@@ -169,7 +169,7 @@ func (l *lease) conclude(r *renewal, start time.Duration, cut error) {
 		for i, answered := range r.answers {
 			if !answered {
 				r.tally.failed++
-				e.addSilent(l.attempt.seats[i].Name())
+				e.addSilent(l.attempt.grants[i].Name())
 			}
 		}
 		r.err = e
@@ -191,12 +191,12 @@ func asErrors(nodes []*NodeError) (all []error) {
 func (l *lease) prolong(expires time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.r.cfg.Clock()
+	now := l.engine.cfg.Clock()
 	if l.ended != nil || l.expires <= now || expires <= now {
 		return false
 	}
 	l.expires = max(l.expires, expires)
-	l.timer.Reset(l.nap(now))
+	l.timer.Reset(l.untilDue(now))
 	return true
 }
 
@@ -204,35 +204,35 @@ func (l *lease) prolong(expires time.Duration) bool {
 // lost: only while the lease is valid, and only if there are others to vote.
 func (l *lease) extendOn(in *round, i int, answers chan<- extension) {
 	a := l.attempt
-	s := &a.seats[i]
-	s.line.do(l.r.group, func() {
+	g := &a.grants[i]
+	g.calls.do(l.engine.workers, func() {
 		defer in.done()
-		if !s.open() || l.Remaining() <= 0 {
-			answers <- extension{seat: i, err: &NodeError{Node: s.Name(), Op: OpExtend, Err: fmt.Errorf("%w: the lease is over", driver.ErrNotSent)}}
+		if !g.open() || l.Remaining() <= 0 {
+			answers <- extension{from: i, err: &NodeError{Node: g.Name(), Op: OpExtend, Err: fmt.Errorf("%w: the lease is over", driver.ErrNotSent)}}
 			return
 		}
 		req := driver.ExtendRequest{
-			Key: a.key, Token: a.token, TTL: a.opts.TTL, Refill: len(a.seats) > 1, Fence: l.fence, Holder: a.holder,
+			Key: a.key, Token: a.token, TTL: a.opts.TTL, Refill: len(a.grants) > 1, Fence: l.fence, Holder: a.holder,
 		}
 		var answer driver.ExtendReply
-		err := s.call(in.ctx, l.ts, NodeStart{Resource: l.resource, Op: OpExtend},
+		err := g.call(in.ctx, l.ts, NodeStart{Resource: l.resource, Op: OpExtend},
 			func(ctx context.Context) (v Verdict, err error) {
-				answer, err = s.Extend(ctx, req)
+				answer, err = g.Extend(ctx, req)
 				if answer == driver.ExtendRefilled {
 					return Refilled, err
 				}
 				return verdictOf(answer == driver.ExtendDone), err
 			})
 		if err != nil {
-			s.set(unknown, 0)
-			answers <- extension{seat: i, err: &NodeError{Node: s.Name(), Op: OpExtend, Err: err}}
+			g.set(unknown, 0)
+			answers <- extension{from: i, err: &NodeError{Node: g.Name(), Op: OpExtend, Err: err}}
 			return
 		}
 		if answer == driver.ExtendDone || answer == driver.ExtendRefilled {
-			s.set(granted, 0)
+			g.set(granted, 0)
 		} else {
-			s.set(refused, 0)
+			g.set(refused, 0)
 		}
-		answers <- extension{seat: i, answer: answer}
+		answers <- extension{from: i, answer: answer}
 	})
 }

@@ -18,7 +18,7 @@ const (
 	OpRaise     Operation = "raise" // second round of a fencing token
 	OpExtend    Operation = "extend"
 	OpRelease   Operation = "release"
-	OpLeave     Operation = "leave" // a waiter gives up its place
+	OpLeave     Operation = "leave" // a waiter leaves the queue
 	OpSubscribe Operation = "subscribe"
 	OpVouch     Operation = "vouch" // of set-up code; no trace is told of it
 )

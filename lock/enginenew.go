@@ -37,21 +37,21 @@ func (s *Settings) NewEngine(nodes []driver.Node) (*Engine, error) {
 	}
 	var id [8]byte
 	_, _ = rand.Read(id[:])
-	r := &Engine{
+	e := &Engine{
 		cfg: s, id: hex.EncodeToString(id[:]), quorum: quorumOf(len(nodes)),
 		backend: Backend{System: nodes[0].System(), Name: s.Backend},
-		places:  newPlaces(len(nodes), s.Clock),
-		group:   newGroup(),
+		queues:  newQueues(len(nodes), s.Clock),
+		workers: newWorkers(),
 		done:    make(chan struct{}),
 		leases:  make(map[*lease]struct{}),
 	}
-	if r.backend.Name == "" {
-		r.backend.Name = r.backend.System
+	if e.backend.Name == "" {
+		e.backend.Name = e.backend.System
 	}
 	for _, n := range nodes {
-		r.members = append(r.members, &member{Node: n, backend: r.backend})
+		e.nodes = append(e.nodes, &node{Node: n, engine: e})
 	}
-	return r, nil
+	return e, nil
 }
 
 // checkNames refuses equal names: in errors, traces and metrics nobody could tell

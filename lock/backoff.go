@@ -18,47 +18,47 @@ const (
 
 // pause decides how long to wait at most, and for what. poll says that the end of
 // the wait is no more than the time to look again.
-func (c *contest) pause(res result) (kind WaitKind, d time.Duration, poll bool) {
-	if res.gateFault && c.detours < len(c.r.members)-1 {
-		c.detours++
+func (a *acquisition) pause(res result) (kind WaitKind, d time.Duration, poll bool) {
+	if res.gateFault && a.gateFaults < len(a.engine.nodes)-1 {
+		a.gateFaults++
 		return WaitBackoff, 0, false // another node will serve as gate
 	}
-	c.detours = 0
+	a.gateFaults = 0
 	if !errors.Is(res.err, ErrHeld) && !res.split {
-		c.faults++
-		ceiling := min(firstBackoff<<min(c.faults, 10), maxBackoff, c.r.cfg.PollInterval)
-		return WaitBackoff, 1 + c.jitter(ceiling), true
+		a.faults++
+		ceiling := min(firstBackoff<<min(a.faults, 10), maxBackoff, a.engine.cfg.PollInterval)
+		return WaitBackoff, 1 + a.jitter(ceiling), true
 	}
-	c.faults = 0
-	if c.named && c.unlucky < 3 {
-		c.unlucky++
-		return WaitHolder, retryNamed + c.jitter(retryNamed), false
+	a.faults = 0
+	if a.named && a.namedInVain < 3 {
+		a.namedInVain++
+		return WaitHolder, retryNamed + a.jitter(retryNamed), false
 	}
-	c.unlucky = 0
-	if res.ticket == 0 && c.attempts == 1 {
+	a.namedInVain = 0
+	if res.ticket == 0 && a.attempts == 1 {
 		return WaitHolder, 0, false // subscribe and queue, then look once more
 	}
-	d = c.pollInterval(res.ahead)
+	d = a.pollInterval(res.ahead)
 	if res.freeIn > 0 && res.freeIn < d {
 		spread := time.Duration(min(res.ahead, 50)) * time.Millisecond
-		return WaitHolder, res.freeIn + time.Millisecond + c.jitter(2*time.Millisecond+spread), false
+		return WaitHolder, res.freeIn + time.Millisecond + a.jitter(2*time.Millisecond+spread), false
 	}
 	return WaitHolder, d, true
 }
 
 // pollInterval is jittered, and longer for those with many in front.
-func (c *contest) pollInterval(ahead int) time.Duration {
-	d := c.r.cfg.PollInterval
+func (a *acquisition) pollInterval(ahead int) time.Duration {
+	d := a.engine.cfg.PollInterval
 	if slower := d * time.Duration(1+min(ahead, 1000)/8); slower > d {
 		d = max(d, min(slower, maxPoll))
 	}
-	return d/2 + c.jitter(d/2)
+	return d/2 + a.jitter(d/2)
 }
 
 // jitter is a random duration below d.
-func (c *contest) jitter(d time.Duration) time.Duration {
+func (a *acquisition) jitter(d time.Duration) time.Duration {
 	if d <= 0 {
 		return 0
 	}
-	return time.Duration(c.r.cfg.Random(int64(d)))
+	return time.Duration(a.engine.cfg.Random(int64(d)))
 }

@@ -9,7 +9,7 @@ import (
 
 func TestGroupWaitsForEverythingItStarted(t *testing.T) {
 	for range 200 {
-		g := newGroup()
+		g := newWorkers()
 		var started, done atomic.Int64
 		var callers sync.WaitGroup
 		for range 8 {
@@ -35,7 +35,7 @@ func TestGroupWaitsForEverythingItStarted(t *testing.T) {
 
 func TestGroupKeepsNoMoreIdleWorkersThanItSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGroup()
+		g := newWorkers()
 		gate := make(chan struct{})
 		for range 3 * maxIdleWorkers {
 			g.run(func() { <-gate })
@@ -51,8 +51,8 @@ func TestGroupKeepsNoMoreIdleWorkersThanItSays(t *testing.T) {
 
 func TestLineKeepsOrder(t *testing.T) {
 	for _, here := range []bool{false, true} {
-		g := newGroup()
-		l := &line{idle: func() {}}
+		g := newWorkers()
+		l := &callQueue{idle: func() {}}
 		var order []int
 		var wg sync.WaitGroup
 		for i := range 500 {

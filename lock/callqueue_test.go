@@ -4,10 +4,10 @@ import "testing"
 
 // A go-redis hook of the caller's client runs inside the call, and the caller may recover its panic.
 func TestALineOutlivesACallThatPanics(t *testing.T) {
-	g := newGroup()
+	g := newWorkers()
 	defer g.close()
 	idle := make(chan struct{}, 2)
-	l := &line{idle: func() { idle <- struct{}{} }}
+	l := &callQueue{idle: func() { idle <- struct{}{} }}
 	func() {
 		defer func() {
 			if recover() == nil {

@@ -1,0 +1,247 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+// acquisition is one Acquire: attempts, and the waits between them.
+type acquisition struct {
+	engine   *Engine
+	ts       tracers
+	resource string
+	key      string
+	opts     AcquireOptions
+	queue    *resourceQueue
+
+	parent context.Context // of the lease
+	traced context.Context // parent with what the traces of the Acquire put into it
+
+	began       time.Time
+	attempts    int
+	ticket      int64  // position in the gate's queue, kept from one attempt to the next
+	queued      uint64 // set of nodes whose queue this acquisition may have joined
+	failedGates uint64 // set of nodes that just did not answer as gate
+	gateFaults  int    // gates in a row that did not answer
+	waited      bool
+	named       bool     // the coming attempt follows a call by name
+	namedInVain int      // named attempts in a row that failed
+	faults      int      // attempts in a row without a quorum of answers
+	polls       int      // poll intervals in a row in which nothing was heard
+	last        error    // what the last attempt to be decided had met
+	earlier     []string // holder records of the attempts before
+}
+
+// maxEarlier is how many earlier attempts an acquisition knows its own leftovers of.
+const maxEarlier = 8
+
+// run acquires within the wait budget.
+func (a *acquisition) run() (*lease, error) {
+	if err := a.endedBy(a.parent); err != nil {
+		return nil, a.cut(err, nil)
+	}
+	wait := a.traced
+	if a.opts.MaxWait > 0 {
+		var cancel context.CancelFunc
+		wait, cancel = context.WithTimeoutCause(wait, a.opts.MaxWait, ErrMaxWait)
+		defer cancel()
+	}
+	held := true
+	defer func() {
+		if !held {
+			a.queue.leave()
+		}
+	}()
+	for {
+		a.queue, held = a.engine.queues.enter(a.key), false
+		won, err := a.acquire(wait)
+		if err != nil {
+			return nil, err
+		}
+		l := newLease(a.parent, won)
+		held = true
+		if l.Remaining() > 0 {
+			return l, nil
+		}
+		l.lose()
+		a.last = fmt.Errorf("%w: %q ran out while this process stood still", ErrTooLate, a.resource)
+		if a.opts.NoWait || a.attempts == a.opts.MaxAttempts {
+			return nil, a.last
+		}
+		a.ticket, a.queued = 0, 0 // the grant has used them up
+	}
+}
+
+// acquire attempts and waits until it has the lock or must stop.
+func (a *acquisition) acquire(ctx context.Context) (*attempt, error) {
+	if !a.opts.NoWait {
+		if err := a.awaitTurn(ctx); err != nil {
+			return nil, a.cut(err, nil)
+		}
+		defer a.queue.passTurn()
+	}
+	for {
+		a.attempts++
+		try, res := a.try(ctx)
+		if res.err == nil {
+			a.queue.blocker.Store(nil)
+			a.leaveQueues(ctx, try)
+			return try, nil
+		}
+		a.remember(try, res)
+		if ended := a.endedBy(ctx); ended != nil {
+			a.leaveQueues(ctx, nil)
+			return nil, a.cut(ended, a.last)
+		}
+		if a.opts.NoWait || res.hopeless || a.attempts == a.opts.MaxAttempts {
+			try.settle(ctx)
+			a.leaveQueues(ctx, nil)
+			return nil, res.err
+		}
+		if err := a.wait(ctx, res); err != nil {
+			a.leaveQueues(ctx, nil)
+			return nil, a.cut(err, a.last)
+		}
+	}
+}
+
+// remember keeps what an attempt had met, unless that is only that its context
+// ended, and what it may have left behind.
+func (a *acquisition) remember(try *attempt, res result) {
+	a.earlier = append(a.earlier[max(0, len(a.earlier)-maxEarlier):], try.holder)
+	switch {
+	case errors.Is(res.err, ErrHeld), errors.Is(res.err, ErrTooLate), errors.Is(res.err, ErrNoQuorum):
+		a.last = res.err
+	case res.blocker != nil:
+		a.last = res.blocker
+	}
+}
+
+func (a *acquisition) cut(err, last error) error {
+	return &WaitError{Resource: a.resource, Attempts: a.attempts, Waited: time.Since(a.began), Last: last, Err: err}
+}
+
+func (a *acquisition) endedBy(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return contextError(ctx)
+	}
+	select {
+	case <-a.engine.done:
+		return ErrClosed
+	default:
+		return nil
+	}
+}
+
+// awaitTurn queues behind the other callers of this process.
+func (a *acquisition) awaitTurn(ctx context.Context) error {
+	turn := a.queue.takeTurn()
+	if turn == nil {
+		return nil
+	}
+	e := WaitStart{Resource: a.resource, Kind: WaitLocal, Blocker: a.queue.blocker.Load()}
+	if len(a.ts) > 0 {
+		e.Ahead = a.queue.ahead(turn)
+	}
+	hooked := a.ts.waitStart(ctx, e)
+	began := time.Now()
+	var err error
+	select {
+	case <-turn:
+	case <-ctx.Done():
+		err = contextError(ctx)
+	case <-a.engine.done:
+		err = ErrClosed
+	}
+	if err != nil {
+		a.queue.giveUpTurn(turn)
+	}
+	a.waited = true
+	a.ts.waitEnd(hooked, WaitEnd{WaitStart: e, Took: time.Since(began), Err: err})
+	return err
+}
+
+// try makes one attempt: by all nodes at once when the lock is likely free or
+// this waiter was named, else by the gate node first, so that those who come in
+// vain disturb one node only.
+func (a *acquisition) try(ctx context.Context) (*attempt, result) {
+	a.drainWake()
+	try := a.engine.newAttempt(a.queue, a.key, a.opts, traceparentOf(ctx))
+	try.traced = a.traced
+	try.ts, try.earlier = a.ts, a.earlier
+	try.start = AttemptStart{Resource: a.resource, Attempt: a.attempts, GateFirst: a.gateFirst()}
+	try.gate = a.gate()
+	try.waiter = driver.Waiter{ID: a.engine.id, Ticket: a.ticket, Enqueue: !a.opts.NoWait && a.listens(ctx, try.gate)}
+	hooked := a.ts.attemptStart(ctx, try.start)
+	began := time.Now()
+	res := try.run(hooked)
+	if len(a.ts) > 0 {
+		a.ts.attemptEnd(hooked, AttemptEnd{
+			AttemptStart: try.start, Nodes: try.tally.nodes, Quorum: a.engine.quorum,
+			Granted: try.tally.granted, Refused: try.tally.refused, Failed: try.tally.failed,
+			Raised: try.raised, Validity: try.validity, Took: time.Since(began), Err: res.err,
+		})
+	}
+	if try.waiter.Enqueue {
+		a.queued |= 1 << try.gate
+	}
+	if res.ticket > 0 {
+		a.ticket = res.ticket
+	}
+	if res.gateFault {
+		a.failedGates |= 1 << try.gate
+	} else {
+		a.failedGates = 0 // back to where everybody queues, as soon as that node answers
+	}
+	return try, res
+}
+
+func (a *acquisition) drainWake() {
+	select {
+	case w := <-a.queue.wake:
+		a.named = a.named || w.named
+	default:
+	}
+}
+
+// wait blocks until another attempt is worth while.
+func (a *acquisition) wait(ctx context.Context, res result) error {
+	kind, d, poll := a.pause(res)
+	wasNamed := a.named
+	a.named = false
+	if d == 0 {
+		return nil
+	}
+	a.waited = true
+	e := WaitStart{Resource: a.resource, Kind: kind, Ahead: res.ahead, Last: res.err}
+	if kind == WaitHolder {
+		e.Blocker = res.blocker
+		a.queue.blocker.Store(res.blocker)
+	}
+	hooked := a.ts.waitStart(ctx, e)
+	began := time.Now()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	var err error
+	select {
+	case w := <-a.queue.wake:
+		a.named, a.polls = w.named, 0
+	case <-timer.C:
+		a.named = wasNamed && a.namedInVain > 0
+		if poll {
+			a.polls++
+		} else {
+			a.polls = 0
+		}
+	case <-ctx.Done():
+		err = contextError(ctx)
+	case <-a.engine.done:
+		err = ErrClosed
+	}
+	a.ts.waitEnd(hooked, WaitEnd{WaitStart: e, Took: time.Since(began), Named: a.named, Err: err})
+	return err
+}
