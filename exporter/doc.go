@@ -34,21 +34,21 @@
 //
 //	name                                                     type       labels
 //	distributed_lock_exporter_build_info                     gauge      version, revision, goversion, goos, goarch
-//	distributed_lock_scanner_up                              gauge      redis_node
-//	distributed_lock_scanner_locks                           gauge      redis_node
-//	distributed_lock_scanner_leaked_locks                    gauge      redis_node
-//	distributed_lock_scanner_overlong_locks                  gauge      redis_node
-//	distributed_lock_scanner_oldest_leak_seconds             gauge      redis_node
-//	distributed_lock_scanner_findings                        gauge      redis_node, class
+//	distributed_lock_scanner_up                              gauge      lock_node
+//	distributed_lock_scanner_locks                           gauge      lock_node
+//	distributed_lock_scanner_leaked_locks                    gauge      lock_node
+//	distributed_lock_scanner_overlong_locks                  gauge      lock_node
+//	distributed_lock_scanner_oldest_leak_seconds             gauge      lock_node
+//	distributed_lock_scanner_findings                        gauge      lock_node, class
 //	distributed_lock_scanner_findings_omitted                gauge
-//	distributed_lock_scanner_leaked_lock_info                gauge      redis_node, key
-//	distributed_lock_scanner_pass_duration_seconds           histogram  redis_node
-//	distributed_lock_scanner_last_success_timestamp_seconds  gauge      redis_node
-//	distributed_lock_scanner_passes_total                    counter    redis_node
-//	distributed_lock_scanner_pass_failures_total             counter    redis_node
-//	distributed_lock_scanner_keys_examined_total             counter    redis_node
-//	distributed_lock_scanner_scan_calls_total                counter    redis_node
-//	distributed_lock_scanner_truncated                       gauge      redis_node
+//	distributed_lock_scanner_leaked_lock_info                gauge      lock_node, key
+//	distributed_lock_scanner_pass_duration_seconds           histogram  lock_node
+//	distributed_lock_scanner_last_success_timestamp_seconds  gauge      lock_node
+//	distributed_lock_scanner_passes_total                    counter    lock_node
+//	distributed_lock_scanner_pass_failures_total             counter    lock_node
+//	distributed_lock_scanner_keys_examined_total             counter    lock_node
+//	distributed_lock_scanner_scan_calls_total                counter    lock_node
+//	distributed_lock_scanner_truncated                       gauge      lock_node
 //	distributed_lock_scanner_standby                         gauge
 //
 // Those of the scanner come from its last sweep, not from a look at Redis during the

@@ -33,11 +33,11 @@ func TestRealScanner(t *testing.T) {
 	})
 	_, text := get(e, "/metrics")
 	contains(t, text,
-		`distributed_lock_scanner_up{redis_node="a"} 1`, `distributed_lock_scanner_up{redis_node="b"} 0`,
-		`distributed_lock_scanner_leaked_locks{redis_node="a"} 1`,
-		`distributed_lock_scanner_findings{class="no_ttl",redis_node="a"} 1`,
-		`distributed_lock_scanner_leaked_lock_info{key="lock:leak",redis_node="a"} 1`,
-		`distributed_lock_scanner_last_success_timestamp_seconds{redis_node="b"} 0`)
+		`distributed_lock_scanner_up{lock_node="a"} 1`, `distributed_lock_scanner_up{lock_node="b"} 0`,
+		`distributed_lock_scanner_leaked_locks{lock_node="a"} 1`,
+		`distributed_lock_scanner_findings{class="no_ttl",lock_node="a"} 1`,
+		`distributed_lock_scanner_leaked_lock_info{key="lock:leak",lock_node="a"} 1`,
+		`distributed_lock_scanner_last_success_timestamp_seconds{lock_node="b"} 0`)
 	families, err := expfmtParse(text)
 	must(t, err)
 	var bounds []float64

@@ -41,11 +41,11 @@ func NewScanCollector(s Snapshotter, opts ...ScanOption) prometheus.Collector {
 	c := &scanCollector{
 		source:   s,
 		nodes:    nodeMetrics(),
-		duration: desc("pass_duration_seconds", "Time a sweep of the node took, failed ones included.", "redis_node"),
-		findings: desc("findings", "Confirmed findings of the last sweep, by class."+cached, "redis_node", "class"),
+		duration: desc("pass_duration_seconds", "Time a sweep of the node took, failed ones included.", "lock_node"),
+		findings: desc("findings", "Confirmed findings of the last sweep, by class."+cached, "lock_node", "class"),
 		omitted:  desc("findings_omitted", "Findings of the last sweep that were counted but not kept because there were too many."+cached),
 		standby:  desc("standby", "Whether this process left its last sweep to another one, which holds the scanner's lock."),
-		leak:     desc("leaked_lock_info", "Always 1; one series for each of the worst confirmed locks without a TTL."+cached, "redis_node", "key"),
+		leak:     desc("leaked_lock_info", "Always 1; one series for each of the worst confirmed locks without a TTL."+cached, "lock_node", "key"),
 	}
 	for _, opt := range opts {
 		if opt != nil {
@@ -70,10 +70,10 @@ type nodeMetric struct {
 
 func nodeMetrics() []nodeMetric {
 	gauge := func(name, help string, value func(n *scanner.NodeTotals) float64) nodeMetric {
-		return nodeMetric{desc(name, help, "redis_node"), prometheus.GaugeValue, value}
+		return nodeMetric{desc(name, help, "lock_node"), prometheus.GaugeValue, value}
 	}
 	counter := func(name, help string, value func(n *scanner.NodeTotals) uint64) nodeMetric {
-		return nodeMetric{desc(name, help, "redis_node"), prometheus.CounterValue,
+		return nodeMetric{desc(name, help, "lock_node"), prometheus.CounterValue,
 			func(n *scanner.NodeTotals) float64 { return float64(value(n)) }}
 	}
 	return []nodeMetric{

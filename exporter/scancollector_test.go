@@ -46,14 +46,14 @@ func TestScanCollector(t *testing.T) {
 	e := newExporter(t, exporter.WithScanner(oneNode(), exporter.LeakedLockInfo(5)))
 	_, text := get(e, "/metrics")
 	for name, value := range want {
-		contains(t, text, fmt.Sprintf("\ndistributed_lock_scanner_%s{redis_node=\"redis-1:6379\"} %s\n", name, value))
+		contains(t, text, fmt.Sprintf("\ndistributed_lock_scanner_%s{lock_node=\"redis-1:6379\"} %s\n", name, value))
 	}
 	contains(t, text,
-		`distributed_lock_scanner_pass_duration_seconds_bucket{redis_node="redis-1:6379",le="0.01"} 2`,
-		`distributed_lock_scanner_findings{class="orphan",redis_node="redis-1:6379"} 3`,
-		`distributed_lock_scanner_findings{class="foreign_type",redis_node="redis-1:6379"} 0`,
+		`distributed_lock_scanner_pass_duration_seconds_bucket{lock_node="redis-1:6379",le="0.01"} 2`,
+		`distributed_lock_scanner_findings{class="orphan",lock_node="redis-1:6379"} 3`,
+		`distributed_lock_scanner_findings{class="foreign_type",lock_node="redis-1:6379"} 0`,
 		"distributed_lock_scanner_findings_omitted 4", "distributed_lock_scanner_standby 1",
-		`distributed_lock_scanner_leaked_lock_info{key="lock:order:1",redis_node="redis-1:6379"} 1`)
+		`distributed_lock_scanner_leaked_lock_info{key="lock:order:1",lock_node="redis-1:6379"} 1`)
 }
 
 // TestNoKeysByDefault: a key is a series only where that was asked for.

@@ -37,12 +37,12 @@
 //	distributed_lock_extensions_total           counter    resource, outcome
 //	distributed_lock_lost_total                 counter    resource, reason
 //	distributed_lock_release_failures_total     counter    resource
-//	distributed_lock_node_duration_seconds      histogram  redis_node, operation
-//	distributed_lock_node_failures_total        counter    redis_node, operation, reason
-//	distributed_lock_node_restarts_total        counter    redis_node, enforced
-//	distributed_lock_node_up                    gauge      redis_node
-//	distributed_lock_nodes                      gauge
-//	distributed_lock_quorum_nodes               gauge
+//	distributed_lock_node_duration_seconds      histogram  lock_node, backend, operation
+//	distributed_lock_node_failures_total        counter    lock_node, backend, operation, reason
+//	distributed_lock_node_restarts_total        counter    lock_node, backend, enforced
+//	distributed_lock_node_up                    gauge      lock_node, backend
+//	distributed_lock_nodes                      gauge      backend
+//	distributed_lock_quorum_nodes               gauge      backend
 //	distributed_lock_vote_margin                histogram
 //	distributed_lock_resource_overflow_total    counter
 //	distributed_lock_observer_panics_total      counter
@@ -68,8 +68,10 @@
 //
 // The label resource is bounded. Words that look like ids become "*": order:1001
 // is counted as order:*. Further values than the 100th are counted as other.
-// Decorators that share a registry share their metrics; distributed_lock_nodes
-// and distributed_lock_quorum_nodes are then those of the last one used. Keep
+// Decorators that share a registry share their metrics. Sets of nodes
+// are told apart by the label backend, the name given with lock.WithBackend; of two sets
+// of one name, distributed_lock_nodes and distributed_lock_quorum_nodes are those of the
+// last one used. Keep
 // Redlocks of different size apart with prometheus.WrapRegistererWith.
 //
 // # Spans

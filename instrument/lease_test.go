@@ -72,10 +72,10 @@ func testLossByFailure(t *testing.T) {
 	if gather(t, l, "extensions_total", "resource", "x", "outcome", "error") == 0 {
 		t.Error("no failed extension")
 	}
-	if gather(t, l, "node_failures_total", "redis_node", "node0", "operation", "extend", "reason", "timeout") == 0 {
+	if gather(t, l, "node_failures_total", "lock_node", "node0", "backend", "redis", "operation", "extend", "reason", "timeout") == 0 {
 		t.Error("no timeout of node0")
 	}
-	if up := gather(t, l, "node_up", "redis_node", "node0"); up != 0 {
+	if up := gather(t, l, "node_up", "lock_node", "node0", "backend", "redis"); up != 0 {
 		t.Errorf("node0 is up: %v", up)
 	}
 	servers[0].Resume()

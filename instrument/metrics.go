@@ -26,10 +26,9 @@ type metrics struct {
 	nodeFailures *prometheus.CounterVec
 	nodeRestarts *prometheus.CounterVec
 	nodeUp       *prometheus.GaugeVec
-	// nodes and quorum have no labels. They are vectors so that they do not exist
-	// before they are known: 0 would be a wrong answer.
+	// nodes and quorum do not exist before they are known: 0 would be a wrong answer.
 	nodes, quorum *prometheus.GaugeVec
-	size          atomic.Int64 // what they say: nodes << 32 | quorum
+	sizes         sync.Map // what they say, by name of the back end: a size
 
 	margin           prometheus.Histogram
 	overflow, panics prometheus.Counter
@@ -40,8 +39,9 @@ type metrics struct {
 	byLabel map[string]*series
 	other   *series // nil until there is something to fold into it
 
-	nodesMu sync.Mutex
-	byNode  atomic.Pointer[map[string]*node] // replaced, with nodesMu held, and never changed
+	nodesMu  sync.Mutex
+	backends int                               // asked to be told apart
+	byNode   atomic.Pointer[map[nodeKey]*node] // replaced, with nodesMu held, and never changed
 }
 
 func newMetrics(maxResources int, native bool) *metrics {
@@ -66,21 +66,21 @@ func newMetrics(maxResources int, native bool) *metrics {
 		releaseFailures: b.counter("release_failures_total", "Releases that found the lease gone, or could not tell.", "resource"),
 
 		nodeDuration: b.histogram("node_duration_seconds", "Time a node took for one command that could be sent.",
-			[]float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1}, "redis_node", "operation"),
+			[]float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1}, "lock_node", "backend", "operation"),
 		nodeFailures: b.counter("node_failures_total", "Commands a node did not carry out, by reason. Saying no is not a failure.",
-			"redis_node", "operation", "reason"),
-		nodeUp: b.gauge("node_up", "Whether the last command on a node got an answer.", "redis_node"),
+			"lock_node", "backend", "operation", "reason"),
+		nodeUp: b.gauge("node_up", "Whether the last command on a node got an answer.", "lock_node", "backend"),
 		nodeRestarts: b.counter("node_restarts_total", "Restarts of a node that were noticed, and nodes met shortly after their start; "+
-			"enforced: it does not vote while locks it may have forgotten can be valid.", "redis_node", "enforced"),
-		nodes:  b.gauge("nodes", "Nodes that are asked."),
-		quorum: b.gauge("quorum_nodes", "Nodes that must agree."),
+			"enforced: it does not vote while locks it may have forgotten can be valid.", "lock_node", "backend", "enforced"),
+		nodes:  b.gauge("nodes", "Nodes that are asked.", "backend"),
+		quorum: b.gauge("quorum_nodes", "Nodes that must agree.", "backend"),
 		margin: b.plainHistogram("vote_margin", "Votes beyond the quorum in won rounds, late votes included; at 0, one failing node more is one too many.",
 			[]float64{0, 1, 2, 3, 4}),
 		overflow: b.plainCounter("resource_overflow_total", "Calls of Acquire whose resource label became other because there are too many resources."),
 		panics:   b.plainCounter("observer_panics_total", "Panics of label functions, tracers and log handlers that were contained."),
 	}
 	m.all = b.all
-	m.byNode.Store(new(map[string]*node))
+	m.byNode.Store(new(map[nodeKey]*node))
 	return m
 }
 

@@ -137,10 +137,10 @@ func TestNodeMetrics(t *testing.T) {
 		labels []string
 		want   float64
 	}{
-		{"nodes", nil, 3},
-		{"quorum_nodes", nil, 2},
-		{"node_up", []string{"redis_node", "fake1"}, 1},
-		{"node_duration_seconds", []string{"redis_node", "fake1", "operation", "acquire"}, 1},
+		{"nodes", []string{"backend", "redis"}, 3},
+		{"quorum_nodes", []string{"backend", "redis"}, 2},
+		{"node_up", []string{"lock_node", "fake1", "backend", "redis"}, 1},
+		{"node_duration_seconds", []string{"lock_node", "fake1", "backend", "redis", "operation", "acquire"}, 1},
 		{"attempts_total", []string{"resource", "order:*"}, 1},
 		{"extensions_total", []string{"resource", "order:*", "outcome", "ok"}, 1},
 		{"validity_seconds", []string{"resource", "order:*"}, 1},
@@ -150,7 +150,7 @@ func TestNodeMetrics(t *testing.T) {
 			t.Errorf("%s%v is %v, want %v", c.name, c.labels, got, c.want)
 		}
 	}
-	if find(t, l, "node_failures_total", "redis_node", "fake1", "operation", "release", "reason", "timeout") == nil {
+	if find(t, l, "node_failures_total", "lock_node", "fake1", "backend", "redis", "operation", "release", "reason", "timeout") == nil {
 		t.Error("no zero before the first failure")
 	}
 	if sum := find(t, l, "vote_margin").Histogram.GetSampleSum(); sum != 1 {

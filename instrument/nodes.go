@@ -14,7 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// maxNodeLabels is how many values the label redis_node may take; no Redlock has more nodes.
+// maxNodeLabels is how many values the label lock_node may take; no Redlock has more nodes.
 const maxNodeLabels = lock.MaxNodes
 
 // failure indexes the values of the label reason of node_failures_total.
@@ -93,10 +93,13 @@ func operationIndex(op lock.Operation) int {
 	return len(operations) - 1
 }
 
+// nodeKey tells nodes apart; each back end may have one of the same name.
+type nodeKey struct{ backend, node string }
+
 // node is what is counted for one node.
 type node struct {
 	metrics *metrics
-	label   string
+	labels  nodeKey
 	up      prometheus.Gauge
 	// restarts are those that keep the node from voting for a while, and those that do not.
 	enforced, tolerated prometheus.Counter
@@ -109,39 +112,43 @@ type nodeOp struct {
 	failures [failures]prometheus.Counter
 }
 
-func (m *metrics) node(name string) *node {
-	if n := (*m.byNode.Load())[name]; n != nil {
+func (m *metrics) node(backend lock.Backend, name string) *node {
+	key := nodeKey{backend.Name, name}
+	if n := (*m.byNode.Load())[key]; n != nil {
 		return n
 	}
-	return m.addNode(name)
+	return m.addNode(key)
 }
 
-func (m *metrics) addNode(name string) *node {
+func (m *metrics) addNode(key nodeKey) *node {
 	m.nodesMu.Lock()
 	defer m.nodesMu.Unlock()
 	known := *m.byNode.Load()
-	if known[name] == nil && len(known) >= maxNodeLabels {
-		name = otherLabel
+	if known[key] == nil && len(known) >= maxNodeLabels {
+		key = nodeKey{otherLabel, otherLabel}
 	}
-	if n := known[name]; n != nil {
+	if n := known[key]; n != nil {
 		return n
 	}
-	label := validLabel(name[:min(len(name), maxLabel)])
+	labels := nodeKey{nodeLabel(key.backend), nodeLabel(key.node)}
 	n := &node{
-		metrics: m, label: label, up: m.nodeUp.WithLabelValues(label),
-		enforced: m.nodeRestarts.WithLabelValues(label, "true"), tolerated: m.nodeRestarts.WithLabelValues(label, "false"),
+		metrics: m, labels: labels, up: m.nodeUp.WithLabelValues(labels.node, labels.backend),
+		enforced:  m.nodeRestarts.WithLabelValues(labels.node, labels.backend, "true"),
+		tolerated: m.nodeRestarts.WithLabelValues(labels.node, labels.backend, "false"),
 	}
 	for i := range 3 {
 		n.op(operations[i])
 	}
 	more := maps.Clone(known)
 	if more == nil {
-		more = make(map[string]*node)
+		more = make(map[nodeKey]*node)
 	}
-	more[strings.Clone(name)] = n
+	more[nodeKey{strings.Clone(key.backend), strings.Clone(key.node)}] = n
 	m.byNode.Store(&more)
 	return n
 }
+
+func nodeLabel(name string) string { return validLabel(name[:min(len(name), maxLabel)]) }
 
 // op may make the same children twice at a time: they are the same.
 func (n *node) op(name lock.Operation) *nodeOp {
@@ -150,21 +157,36 @@ func (n *node) op(name lock.Operation) *nodeOp {
 		return op
 	}
 	label := string(operations[i])
-	op := &nodeOp{duration: n.metrics.nodeDuration.WithLabelValues(n.label, label)}
+	op := &nodeOp{duration: n.metrics.nodeDuration.WithLabelValues(n.labels.node, n.labels.backend, label)}
 	for j := range op.failures {
-		op.failures[j] = n.metrics.nodeFailures.WithLabelValues(n.label, label, failureNames[j])
+		op.failures[j] = n.metrics.nodeFailures.WithLabelValues(n.labels.node, n.labels.backend, label, failureNames[j])
 	}
 	n.ops[i].Store(op)
 	return op
 }
 
+// size is how many nodes there are, and how many must agree.
+type size struct{ nodes, quorum int }
+
+// maxBackends bounds the sets of nodes that are told apart.
+const maxBackends = 100
+
 // setNodes does nothing while nothing changes.
-func (m *metrics) setNodes(nodes, quorum int) {
-	size := int64(nodes)<<32 | int64(quorum)
-	if m.size.Swap(size) != size {
-		m.nodes.WithLabelValues().Set(float64(nodes))
-		m.quorum.WithLabelValues().Set(float64(quorum))
+func (m *metrics) setNodes(backend lock.Backend, now size) {
+	if known, ok := m.sizes.Load(backend.Name); ok && known == now {
+		return
 	}
+	m.nodesMu.Lock()
+	defer m.nodesMu.Unlock()
+	label := nodeLabel(backend.Name)
+	if _, ok := m.sizes.Load(backend.Name); !ok {
+		if m.backends++; m.backends > maxBackends {
+			return
+		}
+	}
+	m.sizes.Store(strings.Clone(backend.Name), now)
+	m.nodes.WithLabelValues(label).Set(float64(now.nodes))
+	m.quorum.WithLabelValues(label).Set(float64(now.quorum))
 }
 
 // done counts a command. What was not sent took no time and says nothing new of

@@ -21,8 +21,8 @@ const (
 
 // nodeCommand is what has a span name and attributes of its own.
 type nodeCommand struct {
-	node string
-	op   lock.Operation
+	system, node string
+	op           lock.Operation
 }
 
 // nodeSpanConfig is made once per command: building attributes costs more than
@@ -45,7 +45,7 @@ func (l *Locker) startNode(ctx context.Context, e lock.NodeStart) context.Contex
 	if !trace.SpanFromContext(ctx).IsRecording() && !l.outlives(ctx) {
 		return ctx
 	}
-	cfg := l.tracing.nodeSpan(nodeCommand{e.Node, e.Op})
+	cfg := l.tracing.nodeSpan(nodeCommand{e.Backend.System, e.Node, e.Op})
 	ctx, span := l.tracing.tracer.Start(ctx, cfg.name, cfg.options...)
 	if e.Attempt > 0 {
 		span.SetAttributes(attrAttempt.Int(e.Attempt))
@@ -97,23 +97,37 @@ func (t *tracing) nodeSpan(of nodeCommand) *nodeSpanConfig {
 	return cfg
 }
 
-// newNodeSpanConfig follows the semantic conventions for Redis. Every operation is
-// a script, called by its hash; the text of a statement would hold the token.
+// newNodeSpanConfig follows the semantic conventions for databases. The text of a
+// statement would hold the token.
 func newNodeSpanConfig(of nodeCommand) *nodeSpanConfig {
-	script := "lock." + string(of.op)
-	attrs := []attribute.KeyValue{
-		semconv.DBSystemNameRedis, semconv.DBOperationName("EVALSHA"), semconv.DBStoredProcedureName(script),
-	}
-	host, port, err := net.SplitHostPort(of.node)
-	if err != nil {
-		host = of.node // an alias, or a socket
-	}
-	attrs = append(attrs, semconv.ServerAddress(host))
-	if n, err := strconv.Atoi(port); err == nil && n != redisPort {
-		attrs = append(attrs, semconv.ServerPort(n))
+	name := "lock." + string(of.op)
+	attrs := []attribute.KeyValue{semconv.DBSystemNameKey.String(of.system)}
+	port := 0
+	if of.system == semconv.DBSystemNameRedis.Value.AsString() {
+		// Every operation is a script, called by its hash.
+		attrs = append(attrs, semconv.DBOperationName("EVALSHA"), semconv.DBStoredProcedureName(name))
+		name, port = "EVALSHA "+name, redisPort
+	} else {
+		attrs = append(attrs, semconv.DBOperationName(name))
 	}
 	return &nodeSpanConfig{
-		name:    "EVALSHA " + script,
-		options: []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attrs...)},
+		name: name,
+		options: []trace.SpanStartOption{
+			trace.WithSpanKind(trace.SpanKindClient),
+			trace.WithAttributes(append(attrs, serverAttributes(of.node, port)...)...),
+		},
 	}
+}
+
+// serverAttributes are address and port of a node, the port unless it is the usual one.
+func serverAttributes(node string, usual int) []attribute.KeyValue {
+	host, port, err := net.SplitHostPort(node)
+	if err != nil {
+		host = node // an alias, or a socket
+	}
+	attrs := []attribute.KeyValue{semconv.ServerAddress(host)}
+	if n, err := strconv.Atoi(port); err == nil && n != usual {
+		attrs = append(attrs, semconv.ServerPort(n))
+	}
+	return attrs
 }

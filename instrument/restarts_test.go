@@ -57,13 +57,13 @@ func TestRestartOfAnOnlyNode(t *testing.T) {
 	node := servers[0].Addr()
 	l := guarded(t, servers, text, new(spans))
 	restarts := func(enforced string) float64 {
-		return gather(t, l, "node_restarts_total", "redis_node", node, "enforced", enforced)
+		return gather(t, l, "node_restarts_total", "lock_node", node, "backend", "redis", "enforced", enforced)
 	}
 	lease, err := l.Acquire(t.Context(), "order:1001", lock.NoRenew())
 	must(t, err)
 	young := record(t, text, "node started a short while ago and votes at once: locks it forgot may still be held")
 	wantIn(t, young, "level=INFO", "node="+node, "left=", "enforced=false", "trace_id=")
-	if restarts("false") != 1 || find(t, l, "node_restarts_total", "redis_node", node, "enforced", "true") == nil {
+	if restarts("false") != 1 || find(t, l, "node_restarts_total", "lock_node", node, "backend", "redis", "enforced", "true") == nil {
 		t.Errorf("%v restarts, want 1, and a series for those that are enforced", restarts("false"))
 	}
 
@@ -96,7 +96,7 @@ func TestRestartOfOneOfThree(t *testing.T) {
 	node := servers[2].Addr()
 	eventually(t, "the restart is counted", func() bool {
 		use()
-		return gather(t, l, "node_restarts_total", "redis_node", node, "enforced", "true") == 1
+		return gather(t, l, "node_restarts_total", "lock_node", node, "backend", "redis", "enforced", "true") == 1
 	})
 	must(t, l.Flush(t.Context()))
 	line := record(t, text, "node restarted: it does not vote while locks it may have forgotten can be held")

@@ -223,7 +223,7 @@ func testNested(t *testing.T) {
 			t.Errorf("the outer decorator counted %v attempts for %s, want %v", got, resource, want)
 		}
 	}
-	if got := gather(t, a, "node_duration_seconds", "redis_node", "fake1", "operation", "acquire"); got != 2 {
+	if got := gather(t, a, "node_duration_seconds", "lock_node", "fake1", "backend", "redis", "operation", "acquire"); got != 2 {
 		t.Errorf("the outer decorator counted %v commands, want 2", got)
 	}
 	if n := len(s.named("EVALSHA lock.acquire")); n != 3 {

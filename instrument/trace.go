@@ -31,7 +31,7 @@ func (l *Locker) newHooks() *lock.Trace {
 
 func (l *Locker) onAcquireStart(ctx context.Context, e lock.AcquireStart) context.Context {
 	defer l.contain()
-	l.metrics.setNodes(e.Nodes, e.Quorum)
+	l.metrics.setNodes(e.Backend, size{e.Nodes, e.Quorum})
 	if c := l.callOf(ctx); c != nil {
 		c.start(e)
 		if c.span != nil {
@@ -61,7 +61,7 @@ func (l *Locker) onNodeStart(ctx context.Context, e lock.NodeStart) (next contex
 
 func (l *Locker) onNodeEnd(ctx context.Context, e lock.NodeEnd) {
 	defer l.contain()
-	l.metrics.node(e.Node).done(e)
+	l.metrics.node(e.Backend, e.Node).done(e)
 	if l.tracing != nil && l.tracing.nodeSpans {
 		l.endNode(ctx, e)
 	}
@@ -81,7 +81,7 @@ func (l *Locker) onNodeEnd(ctx context.Context, e lock.NodeEnd) {
 
 func (l *Locker) onNodeRestart(ctx context.Context, e lock.NodeRestart) {
 	defer l.contain()
-	l.metrics.node(e.Node).restarted(e)
+	l.metrics.node(e.Backend, e.Node).restarted(e)
 	l.logRestart(ctx, e)
 }
 

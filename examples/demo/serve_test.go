@@ -42,7 +42,7 @@ func TestDemoServes(t *testing.T) {
 	await(t, "the planted leak, on the page and in the metrics", func() bool {
 		for _, f := range document(t, url).Scan.Findings {
 			if f.Key == "lock:legacy-import" && f.Class == "no_ttl" {
-				return strings.Contains(fetch(t, url+"/metrics"), "distributed_lock_scanner_leaked_locks{redis_node=\"127.0.0.1:")
+				return strings.Contains(fetch(t, url+"/metrics"), "distributed_lock_scanner_leaked_locks{lock_node=\"127.0.0.1:")
 			}
 		}
 		return false

@@ -46,9 +46,6 @@ func (c Class) Silent() bool { return c == Timeout || c == Unreachable }
 var (
 	ErrTimeout     = NewError(Timeout, "no answer within the node timeout")
 	ErrUnreachable = NewError(Unreachable, "node cannot be reached")
-	// ErrNotSent says that a command was not sent: it has no effect, now or later. It may
-	// stand beside the error that says why, which then comes first.
-	ErrNotSent       = NewError(Busy, "not asked")
 	ErrDenied        = NewError(Denied, "node denies access")
 	ErrQuarantined   = NewError(Quarantined, "node restarted and may not vote yet")
 	ErrReplica       = NewError(Replica, "node is a replica")
@@ -56,6 +53,10 @@ var (
 	ErrDuplicate     = NewError(Duplicate, "two nodes are one")
 	ErrMisconfigured = NewError(Misconfigured, "node is not set up for locks")
 )
+
+// ErrNotSent says that a command was not sent: it has no effect, now or later. It may
+// stand beside an error that says why; alone it is [Busy].
+var ErrNotSent = errors.New("not asked")
 
 // Errors within a class, or beside all of them.
 var (
@@ -83,8 +84,8 @@ type classError struct {
 func (e *classError) Error() string { return e.text }
 
 // ClassOf is the class of a node's error: of the first error in its tree that has one,
-// else Unreachable for an error of the network and Timeout where that is a deadline.
-// It is "" for nil.
+// else Unreachable for an error of the network and Timeout where that is a deadline,
+// else Busy for [ErrNotSent]. It is "" for nil.
 func ClassOf(err error) Class {
 	var known *classError
 	var network net.Error
@@ -97,6 +98,8 @@ func ClassOf(err error) Class {
 		return Timeout
 	case network != nil, errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return Unreachable
+	case errors.Is(err, ErrNotSent):
+		return Busy
 	}
 	return Other
 }
@@ -106,6 +109,9 @@ func ClassOf(err error) Class {
 func Describe(err error) string {
 	if known, ok := errors.AsType[*classError](err); ok {
 		return known.text
+	}
+	if errors.Is(err, ErrNotSent) {
+		return ErrNotSent.Error()
 	}
 	return ""
 }

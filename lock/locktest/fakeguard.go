@@ -58,7 +58,7 @@ func (n *FakeNode) Meet(ctx context.Context) error {
 // guardedAcquire is the Acquire of package redlock.
 func (n *FakeNode) guardedAcquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
 	if err := n.guard.Admit(ctx, n.pooled(ctx)); err != nil {
-		return driver.AcquireReply{Restart: n.guard.Restart()}, fmt.Errorf("%w (%w)", err, driver.ErrNotSent)
+		return driver.AcquireReply{Restart: n.guard.Restart()}, fmt.Errorf("%w: %w", driver.ErrNotSent, err)
 	}
 	reply, err := n.acquire(ctx, req)
 	reply.Restart = n.guard.Restart()

@@ -54,8 +54,8 @@ func (n *FakeNode) SetFaults(f Faults) {
 // Name is the server's.
 func (n *FakeNode) Name() string { return n.server.name }
 
-// System is "fake".
-func (n *FakeNode) System() string { return "fake" }
+// System is what the server stands for.
+func (n *FakeNode) System() string { return "redis" }
 
 // Acquire implements driver.Node. A server in quarantine is not asked.
 func (n *FakeNode) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
@@ -63,7 +63,7 @@ func (n *FakeNode) Acquire(ctx context.Context, req driver.AcquireRequest) (driv
 		return n.guardedAcquire(ctx, req)
 	}
 	if left := n.server.quarantine(); left > 0 {
-		return driver.AcquireReply{}, fmt.Errorf("%w: for %v (%w)", driver.ErrQuarantined, left, driver.ErrNotSent)
+		return driver.AcquireReply{}, fmt.Errorf("%w: %w: for %v", driver.ErrNotSent, driver.ErrQuarantined, left)
 	}
 	return n.acquire(ctx, req)
 }

@@ -82,7 +82,7 @@ func newPair(t *testing.T, client *redis.Client, seed uint64) *pair {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"handoff", "acquire", "raise", "extend", "release", "leave"} {
-		source, err := os.ReadFile("../" + name + ".lua")
+		source, err := os.ReadFile("../redlock/" + name + ".lua")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,7 +35,7 @@ func (n *node) System() string { return "redis" }
 
 func (n *node) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
 	if err := n.guard.Admit(ctx, server{n.client}); err != nil {
-		return driver.AcquireReply{Restart: n.guard.Restart()}, fmt.Errorf("%w (%w)", err, driver.ErrNotSent)
+		return driver.AcquireReply{Restart: n.guard.Restart()}, fmt.Errorf("%w: %w", driver.ErrNotSent, err)
 	}
 	args := []any{
 		nil, nil, 5,

@@ -21,7 +21,7 @@ type alert struct {
 const (
 	labelAlertname = "alertname"
 	labelSeverity  = "severity"
-	labelNode      = "redis_node"
+	labelNode      = "lock_node"
 	labelClass     = "class"
 	labelLock      = "lock"
 	labelInstance  = "instance"

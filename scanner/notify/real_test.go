@@ -22,7 +22,7 @@ func TestAlertLifetime(t *testing.T) {
 	alertmanagertest.Await(t, "the alert is listed", func() bool { return len(am.Alerts(t)) == 1 })
 	first := am.Alerts(t)[0]
 	for name, want := range map[string]string{
-		"alertname": "DistributedLockLeaked", "severity": "warning", "redis_node": "127.0.0.1:6379", "class": "no_ttl",
+		"alertname": "DistributedLockLeaked", "severity": "warning", "lock_node": "127.0.0.1:6379", "class": "no_ttl",
 		"lock": "lock:order:1001", "team": "payments", "instance": "scanner-1",
 	} {
 		if got := first.Labels[name]; got != want {

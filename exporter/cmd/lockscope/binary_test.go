@@ -159,8 +159,8 @@ func binaryServes(t *testing.T, bin string) {
 	url := p.url()
 	eventually(t, "the leak is in /metrics", func() bool {
 		_, body := get(t, url+"/metrics")
-		return strings.Contains(body, `distributed_lock_scanner_leaked_locks{redis_node="`+servers[0].Addr()+`"} 1`) &&
-			strings.Contains(body, `distributed_lock_scanner_leaked_lock_info{key="lock:leak",redis_node="`+servers[0].Addr()+`"} 1`)
+		return strings.Contains(body, `distributed_lock_scanner_leaked_locks{lock_node="`+servers[0].Addr()+`"} 1`) &&
+			strings.Contains(body, `distributed_lock_scanner_leaked_lock_info{key="lock:leak",lock_node="`+servers[0].Addr()+`"} 1`)
 	})
 	eventually(t, "/readyz says yes", func() bool { status, _ := get(t, url+"/readyz"); return status == http.StatusOK })
 	if status, _ := get(t, url+"/healthz"); status != http.StatusOK {

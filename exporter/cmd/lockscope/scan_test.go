@@ -204,7 +204,7 @@ func TestScanTextfile(t *testing.T) {
 	command(t, quick("--redis", s.Addr(), "--textfile", path)...).want(t, exitFindings)
 	text, err := os.ReadFile(path)
 	must(t, err)
-	if want := fmt.Sprintf("distributed_lock_scanner_leaked_locks{redis_node=%q} 1\n", s.Addr()); !strings.Contains(string(text), want) {
+	if want := fmt.Sprintf("distributed_lock_scanner_leaked_locks{lock_node=%q} 1\n", s.Addr()); !strings.Contains(string(text), want) {
 		t.Errorf("%q is not in\n%s", want, text)
 	}
 	entries, err := os.ReadDir(dir)

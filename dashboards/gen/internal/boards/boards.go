@@ -17,14 +17,14 @@ import (
 const Tag = "distributed-lock"
 
 // selectors are shorthands for the variables by which a metric can be chosen: R has a
-// resource, N a redis_node, I only its process; S and M are recorded for a
+// resource, N a lock_node, I only its process; S and M are recorded for a
 // resource or a node of all processes, J for a job.
 var selectors = strings.NewReplacer(expand(map[string]string{
 	"I": `job=~"$job", instance=~"$instance"`,
 	"R": `job=~"$job", instance=~"$instance", resource=~"$resource"`,
-	"N": `job=~"$job", instance=~"$instance", redis_node=~"$redis_node"`,
+	"N": `job=~"$job", instance=~"$instance", lock_node=~"$lock_node"`,
 	"S": `job=~"$job", resource=~"$resource"`,
-	"M": `job=~"$job", redis_node=~"$redis_node"`,
+	"M": `job=~"$job", lock_node=~"$lock_node"`,
 	"J": `job=~"$job"`,
 })...)
 
@@ -120,5 +120,5 @@ func show(d dashboard.Dashboard) {
 func alerts() *dashboard.AnnotationQueryBuilder {
 	return dashboard.NewAnnotationQueryBuilder().Name("Alerts").Datasource(source()).Enable(true).Hide(false).IconColor(red).
 		Expr(selectors.Replace(`ALERTS{J,alertname=~"DistributedLock.+", alertstate="firing"}`)).
-		TitleFormat("{{alertname}}").TextFormat("{{severity}} {{resource}} {{redis_node}} {{reason}}").TagKeys("alertname,severity").Step("60s")
+		TitleFormat("{{alertname}}").TextFormat("{{severity}} {{resource}} {{lock_node}} {{reason}}").TagKeys("alertname,severity").Step("60s")
 }

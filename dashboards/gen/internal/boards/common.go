@@ -75,7 +75,7 @@ func toResource() link {
 }
 
 func toNode() link {
-	return link{title: "This node", url: "/d/lockscope-nodes?${__url_time_range}&${datasource:queryparam}&${job:queryparam}&var-redis_node=${__field.labels.redis_node:percentencode}"}
+	return link{title: "This node", url: "/d/lockscope-nodes?${__url_time_range}&${datasource:queryparam}&${job:queryparam}&var-lock_node=${__field.labels.lock_node:percentencode}"}
 }
 
 // Shares of acquires over the time shown.

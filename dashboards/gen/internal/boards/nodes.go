@@ -26,10 +26,10 @@ func nodes(c config.Config) board {
 // bound 0 is spelled in two ways.
 var withoutMargin = fmt.Sprintf(`sum(rate(distributed_lock_vote_margin_bucket{I,%s}[$__rate_interval])) / (sum(rate(distributed_lock_vote_margin_count{I}[$__rate_interval])) > 0)`, config.Bound(0))
 
-const nodeRate = `sum by (redis_node, le) (rate(distributed_lock_node_duration_seconds_bucket{N,operation="acquire"}[$__rate_interval]))`
+const nodeRate = `sum by (lock_node, le) (rate(distributed_lock_node_duration_seconds_bucket{N,operation="acquire"}[$__rate_interval]))`
 
 func nodeTiles(c config.Config) []panel {
-	spare := fmt.Sprintf("min(%s{J} - on (job) max by (job) (distributed_lock_quorum_nodes{I}))", rules.NodesUsable)
+	spare := fmt.Sprintf("min(%s{J} - on (job, backend) max by (job, backend) (distributed_lock_quorum_nodes{I}))", rules.NodesUsable)
 	return []panel{
 		tile("Nodes", "short", 0, neutral(), now(`max(distributed_lock_nodes{I})`),
 			"Redis nodes that are asked for a vote; of several jobs, the most. Good: an odd number, 3 or 5. Fewer than you set up: a process has an old configuration."),
@@ -55,10 +55,10 @@ func nodeViews() []panel {
 	return []panel{
 		{kind: states, title: "Share of processes that get an answer", w: half, h: 7, unit: "percentunit", decimals: 0, zero: true, one: true, steps: share,
 			about:   "Green: every process's last command got an answer. Orange: some did not. Red: most did not. Good: all green. A process that does nothing keeps its last impression: compare with the table.",
-			queries: course(`avg by (redis_node) (distributed_lock_node_up{N})`, "{{redis_node}}"), links: []link{toNode()}},
+			queries: course(`avg by (lock_node) (distributed_lock_node_up{N})`, "{{lock_node}}"), links: []link{toNode()}},
 		{kind: states, title: "Share of processes that can use the node", w: half, h: 7, unit: "percentunit", decimals: 0, zero: true, one: true, steps: share,
 			about:   "Like the panel beside it, but by what became of the commands of the last five minutes: a node that answers with errors, or may not vote after a restart, is not usable. Good: all green. Quorum alerts count these. Needs the recording rules.",
-			queries: course(rules.NodeUsable+"{M}", "{{redis_node}}"), links: []link{toNode()}},
+			queries: course(rules.NodeUsable+"{M}", "{{lock_node}}"), links: []link{toNode()}},
 		{kind: grid, title: "Which process cannot use which node", w: full, h: 5, unit: "percentunit", decimals: 1, none: "every process can use every node",
 			about:   "Share of acquire commands of the last five minutes that failed, where more than 1 % did. Good: empty. One process with many nodes: its network or credentials. One node with many processes: the node. Needs the recording rules.",
 			queries: now("sort_desc(" + rules.NodeErrors + "{N} > 0.01)"),
@@ -67,14 +67,14 @@ func nodeViews() []panel {
 }
 
 func nodeLatency(c config.Config) []panel {
-	byOperation := `sum by (redis_node, operation, le) (rate(distributed_lock_node_duration_seconds_bucket{N}[$__rate_interval]))`
+	byOperation := `sum by (lock_node, operation, le) (rate(distributed_lock_node_duration_seconds_bucket{N}[$__rate_interval]))`
 	all := `sum by (le) (rate(distributed_lock_node_duration_seconds_bucket{N}[$__rate_interval]))`
 	return []panel{
-		chart("Acquire p99 by node", "s", half, course("histogram_quantile(0.99, "+nodeRate+")", "{{redis_node}}"),
+		chart("Acquire p99 by node", "s", half, course("histogram_quantile(0.99, "+nodeRate+")", "{{lock_node}}"),
 			"One acquire command in a hundred takes longer. Good: below the dashed line, nodes alike. One node alone: look at SLOWLOG, fork pauses and fsync there. All: the network, or CPU of the clients.").marked(above(c.Alerts.NodeP99Seconds)).leading(toNode()),
-		chart("Acquire p50 by node", "s", half, course("histogram_quantile(0.5, "+nodeRate+")", "{{redis_node}}"),
+		chart("Acquire p50 by node", "s", half, course("histogram_quantile(0.5, "+nodeRate+")", "{{lock_node}}"),
 			"The usual time of an acquire command. Good: a round trip. A lock needs the middle one of the nodes: one that is far away costs nothing until another fails.").leading(toNode()),
-		chart("p99 by node and operation", "s", half, course("histogram_quantile(0.99, "+byOperation+")", "{{redis_node}} {{operation}}"),
+		chart("p99 by node and operation", "s", half, course("histogram_quantile(0.99, "+byOperation+")", "{{lock_node}} {{operation}}"),
 			"One command in a hundred takes longer, by what it does. Good: alike for all operations. Slow extends endanger leases; slow releases delay the next holder.").leading(toNode()),
 		heatMap("Commands, how many of which duration", half, all,
 			"Every command by how long it took; the more of them, the more a cell stands out. Good: one narrow band. A thin second band at the node timeout is commands that were given up."),
@@ -87,7 +87,7 @@ func nodeFailures() []panel {
 		chart("Failures by reason", "ops", third, course("sum by (reason) "+failed, "{{reason}}"),
 			"Good: none but canceled. timeout, refused: the node or the way to it; guard: restarted, may not vote yet; readonly: it is a replica; busy: not asked, earlier commands still hang; other: see the log.").
 			stacked().rare().tinted([]tint{{"timeout", red}, {"refused", "dark-red"}, {"readonly", purple}, {"noscript", blue}, {"guard", yellow}, {"busy", orange}, {"canceled", "gray"}, {"other", "light-red"}}),
-		chart("Failures by node", "ops", third, course("sum by (redis_node) "+failed, "{{redis_node}}"),
+		chart("Failures by node", "ops", third, course("sum by (lock_node) "+failed, "{{lock_node}}"),
 			"Good: none. One node: that node. All nodes: the processes, or what is between.").stacked().rare().leading(toNode()),
 		chart("Failures by operation", "ops", third, course("sum by (operation) "+failed, "{{operation}}"),
 			"Good: none. extend: leases are in danger; release: the next holder waits; subscribe: waiters are not woken and have to poll.").stacked().rare(),

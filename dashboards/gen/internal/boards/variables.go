@@ -55,6 +55,6 @@ func resources(some bool) variable {
 }
 
 func redisNodes(metric string) variable {
-	return variable{name: "redis_node", label: "Redis node", about: "Nodes that hold locks.",
-		query: "label_values(" + metric + "{I}, redis_node)"}
+	return variable{name: "lock_node", label: "Lock node", about: "Nodes that hold locks.",
+		query: "label_values(" + metric + "{I}, lock_node)"}
 }

@@ -26,7 +26,7 @@ var targetLabels = []string{"job", "instance"}
 func Read(paths ...string) (*Catalogue, error) {
 	c := &Catalogue{labels: map[string][]string{
 		"up":     targetLabels,
-		"ALERTS": {"alertname", "alertstate", "severity", "job", "instance", "resource", "redis_node", "reason"},
+		"ALERTS": {"alertname", "alertstate", "severity", "job", "instance", "resource", "backend", "lock_node", "reason"},
 	}}
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
@@ -87,7 +87,7 @@ func level(name string) ([]string, error) {
 	prefix, _, _ := strings.Cut(name, ":")
 	var labels []string
 	for prefix != "" {
-		known := []string{"job", "instance", "resource", "redis_node", "class"}
+		known := []string{"job", "instance", "resource", "backend", "lock_node", "class"}
 		i := slices.IndexFunc(known, func(l string) bool { return prefix == l || strings.HasPrefix(prefix, l+"_") })
 		if i < 0 {
 			return nil, fmt.Errorf("%s: %q is no label", name, prefix)

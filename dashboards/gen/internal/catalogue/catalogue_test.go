@@ -19,7 +19,7 @@ const table = `// Package x.
 //	name                           type       labels
 //	distributed_lock_wait_seconds  histogram  resource
 //	distributed_lock_lost_total    counter    resource, reason
-//	distributed_lock_node_up       gauge      redis_node
+//	distributed_lock_node_up       gauge      lock_node
 //	distributed_lock_nodes         gauge
 package x
 `
@@ -37,7 +37,7 @@ func TestCheck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := known.AddRecorded([]rules.File{{Groups: []rules.Group{{Rules: []rulefmt.Rule{{Record: "job_redis_node:up:avg"}}}}}}); err != nil {
+	if err := known.AddRecorded([]rules.File{{Groups: []rules.Group{{Rules: []rulefmt.Rule{{Record: "job_lock_node:up:avg"}}}}}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ expr, labels, err string }{
@@ -45,21 +45,21 @@ func TestCheck(t *testing.T) {
 		{`sum by (job, reason) (rate(distributed_lock_lost_total{resource="x"}[5m]))`, "job reason", ""},
 		{`sum without (reason) (rate(distributed_lock_lost_total[5m]))`, "job instance resource", ""},
 		{`histogram_quantile(0.9, sum by (le) (rate(distributed_lock_wait_seconds_bucket[5m])))`, "", ""},
-		{`topk(3, distributed_lock_node_up) > 0`, "job instance redis_node", ""},
+		{`topk(3, distributed_lock_node_up) > 0`, "job instance lock_node", ""},
 		{`2 * distributed_lock_nodes`, "job instance", ""},
-		{`distributed_lock_node_up * on (job, instance) group_left () distributed_lock_nodes`, "job instance redis_node", ""},
+		{`distributed_lock_node_up * on (job, instance) group_left () distributed_lock_nodes`, "job instance lock_node", ""},
 		{`max by (job) (distributed_lock_node_up) - on (job) max by (job) (distributed_lock_nodes)`, "job", ""},
-		{`job_redis_node:up:avg{redis_node="a"}`, "job redis_node", ""},
+		{`job_lock_node:up:avg{lock_node="a"}`, "job lock_node", ""},
 		{`{__name__=~"distributed_lock_nodes|distributed_lock_node_up", job="x"}`, "job instance", ""},
 		{`distributed_lock_nope`, "", "no metric is called distributed_lock_nope"},
 		{`{__name__=~"nope.*"}`, "", "no metric is called"},
 		{`distributed_lock_wait_seconds`, "", "no metric is called"},
-		{`distributed_lock_nodes{redis_node="a"}`, "job instance", "has no label redis_node"},
+		{`distributed_lock_nodes{lock_node="a"}`, "job instance", "has no label lock_node"},
 		{`sum by (reason) (distributed_lock_node_up)`, "reason", "has no label reason"},
 		{`sum by (instance) (sum by (job) (distributed_lock_node_up))`, "instance", "has no label instance"},
-		{`distributed_lock_node_up * on (redis_node) distributed_lock_nodes`, "redis_node", "distributed_lock_nodes has no label redis_node"},
+		{`distributed_lock_node_up * on (lock_node) distributed_lock_nodes`, "lock_node", "distributed_lock_nodes has no label lock_node"},
 		{`histogram_quantile(0.9, sum by (job) (rate(distributed_lock_wait_seconds_bucket[5m])))`, "job", "has no label le"},
-		{`job_redis_node:up:avg{instance="a"}`, "job redis_node", "has no label instance"},
+		{`job_lock_node:up:avg{instance="a"}`, "job lock_node", "has no label instance"},
 	} {
 		tree, err := promql.Parse(c.expr)
 		if err != nil {

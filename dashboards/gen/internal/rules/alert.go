@@ -18,9 +18,9 @@ const (
 	overviewBoard = "lockscope-overview?var-job={{ $labels.job | urlquery }}"
 	resourceBoard = "lockscope-resource?var-job={{ $labels.job | urlquery }}&var-resource={{ $labels.resource | urlquery }}"
 	nodesBoard    = "lockscope-nodes?var-job={{ $labels.job | urlquery }}"
-	nodeBoard     = nodesBoard + "&var-redis_node={{ $labels.redis_node | urlquery }}"
+	nodeBoard     = nodesBoard + "&var-lock_node={{ $labels.lock_node | urlquery }}"
 	leaksBoard    = "lockscope-leaks?var-job={{ $labels.job | urlquery }}"
-	leakBoard     = leaksBoard + "&var-redis_node={{ $labels.redis_node | urlquery }}"
+	leakBoard     = leaksBoard + "&var-lock_node={{ $labels.lock_node | urlquery }}"
 )
 
 type alert struct {

@@ -12,9 +12,9 @@ func (m maker) nodes() []rulefmt.Rule {
 func (m maker) quorum() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockQuorumAtRisk", severity: critical, hold: onceAgain,
-		expr: `$USABLE <= on (job) max by (job) (distributed_lock_quorum_nodes{&})
-			and on (job)
-				max by (job) (distributed_lock_nodes{&}) > on (job) max by (job) (distributed_lock_quorum_nodes{&})`,
+		expr: `$USABLE <= on (job, backend) max by (job, backend) (distributed_lock_quorum_nodes{&})
+			and on (job, backend)
+				max by (job, backend) (distributed_lock_nodes{&}) > on (job, backend) max by (job, backend) (distributed_lock_quorum_nodes{&})`,
 		pairs:   []string{"$USABLE", NodesUsable},
 		summary: "{{ $labels.job }}: {{ $value }} Redis nodes are usable; with one less nobody gets a lock",
 		about:   "Most processes of {{ $labels.job }} can use {{ $value }} of their Redis nodes, which is no more than the quorum. One node less, and every acquire and every renewal fails.",
@@ -25,11 +25,11 @@ func (m maker) quorum() rulefmt.Rule {
 func (m maker) instanceQuorum() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockInstanceQuorumAtRisk", severity: warning, hold: fiveMinutes,
-		expr: `$EACH <= on (job, instance) max by (job, instance) (distributed_lock_quorum_nodes{&})
-			and on (job, instance)
-				max by (job, instance) (distributed_lock_nodes{&}) > on (job, instance) max by (job, instance) (distributed_lock_quorum_nodes{&})
-			unless on (job)
-				$USABLE <= on (job) max by (job) (distributed_lock_quorum_nodes{&})`,
+		expr: `$EACH <= on (job, instance, backend) max by (job, instance, backend) (distributed_lock_quorum_nodes{&})
+			and on (job, instance, backend)
+				max by (job, instance, backend) (distributed_lock_nodes{&}) > on (job, instance, backend) max by (job, instance, backend) (distributed_lock_quorum_nodes{&})
+			unless on (job, backend)
+				$USABLE <= on (job, backend) max by (job, backend) (distributed_lock_quorum_nodes{&})`,
 		pairs:   []string{"$EACH", NodesUsableForEach, "$USABLE", NodesUsable},
 		summary: "{{ $labels.instance }}: can use {{ $value }} Redis nodes only, while others can use more",
 		about:   "{{ $labels.instance }} of {{ $labels.job }} can use {{ $value }} Redis nodes, no more than the quorum. Most other processes can use more: look at the network and the credentials of this one.",
@@ -42,8 +42,8 @@ func (m maker) nodeDown() rulefmt.Rule {
 		name: "DistributedLockNodeDown", severity: warning, hold: fiveMinutes,
 		expr:    `$USABLE <= 0.5`,
 		pairs:   []string{"$USABLE", NodeUsable},
-		summary: "{{ $labels.redis_node }}: takes no part in the votes of {{ $labels.job }}",
-		about:   "Only {{ $value | humanizePercentage }} of the processes of {{ $labels.job }} get most of their commands carried out by {{ $labels.redis_node }}. The others of its nodes go on without it, with one to spare less.",
+		summary: "{{ $labels.lock_node }}: takes no part in the votes of {{ $labels.job }}",
+		about:   "Only {{ $value | humanizePercentage }} of the processes of {{ $labels.job }} get most of their commands carried out by {{ $labels.lock_node }}. The others of its nodes go on without it, with one to spare less.",
 		board:   nodeBoard,
 	})
 }
@@ -53,10 +53,10 @@ func (m maker) nodeSlow() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockNodeSlow", severity: warning, hold: 2 * fiveMinutes,
 		expr: `$P99 > $LIMIT
-			and sum by (job, redis_node) (increase(distributed_lock_node_duration_seconds_count{&,operation="acquire"}[5m])) >= $ACQUIRES`,
+			and sum by (job, backend, lock_node) (increase(distributed_lock_node_duration_seconds_count{&,operation="acquire"}[5m])) >= $ACQUIRES`,
 		pairs:   []string{"$P99", NodeP99, "$LIMIT", limit, "$ACQUIRES", number(float64(m.config.SLO.MinAcquires))},
-		summary: "{{ $labels.redis_node }}: one command in a hundred takes longer than " + limit + " s",
-		about:   "The p99 of acquire commands of {{ $labels.job }} on {{ $labels.redis_node }} has been above " + limit + " s for ten minutes and is {{ $value | humanizeDuration }} now. Where it reaches the node timeout, the node loses its vote.",
+		summary: "{{ $labels.lock_node }}: one command in a hundred takes longer than " + limit + " s",
+		about:   "The p99 of acquire commands of {{ $labels.job }} on {{ $labels.lock_node }} has been above " + limit + " s for ten minutes and is {{ $value | humanizeDuration }} now. Where it reaches the node timeout, the node loses its vote.",
 		board:   nodeBoard,
 	})
 }

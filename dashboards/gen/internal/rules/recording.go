@@ -96,21 +96,21 @@ func (m maker) nodeViews() []rulefmt.Rule {
 		// What busy and guard kept from being sent has no duration. The series that are
 		// joined by or have different labels: all of them are added up.
 		m.record(NodeErrors, `
-			sum by (job, instance, redis_node) (
+			sum by (job, instance, backend, lock_node) (
 				rate(distributed_lock_node_failures_total{&,operation="acquire",reason!="canceled"}[5m])
 				or 0 * rate(distributed_lock_node_duration_seconds_count{&,operation="acquire"}[5m])
 			)
 			/ (
-				sum by (job, instance, redis_node) (
+				sum by (job, instance, backend, lock_node) (
 					rate(distributed_lock_node_duration_seconds_count{&,operation="acquire"}[5m])
 					or rate(distributed_lock_node_failures_total{&,operation="acquire",reason=~"busy|guard"}[5m])
 				) > 0
 			)`),
-		m.record(NodeUsable, `avg by (job, redis_node) ($ERRORS <= bool 0.5)`, "$ERRORS", NodeErrors),
-		m.record(NodesUsable, `sum by (job) ($USABLE > bool 0.5)`, "$USABLE", NodeUsable),
-		m.record(NodesUsableForEach, `sum by (job, instance) ($ERRORS <= bool 0.5)`, "$ERRORS", NodeErrors),
+		m.record(NodeUsable, `avg by (job, backend, lock_node) ($ERRORS <= bool 0.5)`, "$ERRORS", NodeErrors),
+		m.record(NodesUsable, `sum by (job, backend) ($USABLE > bool 0.5)`, "$USABLE", NodeUsable),
+		m.record(NodesUsableForEach, `sum by (job, instance, backend) ($ERRORS <= bool 0.5)`, "$ERRORS", NodeErrors),
 		m.record(NodeP99, `histogram_quantile(0.99,
-			sum by (job, redis_node, le) (rate(distributed_lock_node_duration_seconds_bucket{&,operation="acquire"}[5m])))`),
+			sum by (job, backend, lock_node, le) (rate(distributed_lock_node_duration_seconds_bucket{&,operation="acquire"}[5m])))`),
 	}
 }
 
@@ -119,13 +119,13 @@ func (m maker) nodeViews() []rulefmt.Rule {
 // replica counts.
 func (m maker) findings() rulefmt.Rule {
 	return m.record(Findings, `
-		max by (job, redis_node, class) (
+		max by (job, lock_node, class) (
 			distributed_lock_scanner_findings{&}
-			and on (job, instance, redis_node) (
+			and on (job, instance, lock_node) (
 				distributed_lock_scanner_last_success_timestamp_seconds{&}
-				== on (job, redis_node) group_left ()
-				max by (job, redis_node) (distributed_lock_scanner_last_success_timestamp_seconds{&})
+				== on (job, lock_node) group_left ()
+				max by (job, lock_node) (distributed_lock_scanner_last_success_timestamp_seconds{&})
 			)
 		)
-		or max by (job, redis_node, class) (distributed_lock_scanner_findings{&})`)
+		or max by (job, lock_node, class) (distributed_lock_scanner_findings{&})`)
 }

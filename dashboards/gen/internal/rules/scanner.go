@@ -9,20 +9,20 @@ import (
 func (m maker) scanner() []rulefmt.Rule {
 	return []rulefmt.Rule{
 		m.found("DistributedLockLeaked", "no_ttl",
-			"{{ $labels.redis_node }}: {{ $value }} locks never expire",
-			"{{ $value }} lock keys on {{ $labels.redis_node }} have no TTL. Whoever waits for one of them waits for good."),
+			"{{ $labels.lock_node }}: {{ $value }} locks never expire",
+			"{{ $value }} lock keys on {{ $labels.lock_node }} have no TTL. Whoever waits for one of them waits for good."),
 		m.found("DistributedLockOverlong", "long_ttl",
-			"{{ $labels.redis_node }}: {{ $value }} locks expire later than allowed",
-			"{{ $value }} lock keys on {{ $labels.redis_node }} have a TTL above the scanner's --max-ttl. If their holder dies, the others wait for that long."),
+			"{{ $labels.lock_node }}: {{ $value }} locks expire later than allowed",
+			"{{ $value }} lock keys on {{ $labels.lock_node }} have a TTL above the scanner's --max-ttl. If their holder dies, the others wait for that long."),
 		m.found("DistributedLockHeldTooLong", "held_too_long",
-			"{{ $labels.redis_node }}: {{ $value }} locks have been held for too long",
-			"{{ $value }} lock keys on {{ $labels.redis_node }} have had the same holder for longer than the scanner's --max-hold: something renews a lock and does not get done."),
+			"{{ $labels.lock_node }}: {{ $value }} locks have been held for too long",
+			"{{ $value }} lock keys on {{ $labels.lock_node }} have had the same holder for longer than the scanner's --max-hold: something renews a lock and does not get done."),
 		m.found("DistributedLockOrphaned", "orphan",
-			"{{ $labels.redis_node }}: {{ $value }} locks exist on a minority of the nodes only",
-			"{{ $value }} lock keys on {{ $labels.redis_node }} belong to nobody: their token is on a minority of the nodes. Until they expire, this node votes against everybody who wants them."),
+			"{{ $labels.lock_node }}: {{ $value }} locks exist on a minority of the nodes only",
+			"{{ $value }} lock keys on {{ $labels.lock_node }} belong to nobody: their token is on a minority of the nodes. Until they expire, this node votes against everybody who wants them."),
 		m.found("DistributedLockForeignType", "foreign_type",
-			"{{ $labels.redis_node }}: {{ $value }} keys have names of locks and are none",
-			"{{ $value }} keys on {{ $labels.redis_node }} match the scanner's pattern and have a Redis type that no lock has. Whoever wants a lock of such a name gets an error."),
+			"{{ $labels.lock_node }}: {{ $value }} keys have names of locks and are none",
+			"{{ $value }} keys on {{ $labels.lock_node }} match the scanner's pattern and have a Redis type that no lock has. Whoever wants a lock of such a name gets an error."),
 		m.stale(), m.exporterDown(),
 	}
 }
@@ -41,14 +41,14 @@ func (m maker) stale() rulefmt.Rule {
 	limit := m.config.Alerts.ScannerStale
 	return m.alert(alert{
 		name: "DistributedLockScannerStale", severity: warning, hold: fiveMinutes,
-		expr: `time() - max by (job, redis_node) (distributed_lock_scanner_last_success_timestamp_seconds{&}) > $LIMIT
+		expr: `time() - max by (job, lock_node) (distributed_lock_scanner_last_success_timestamp_seconds{&}) > $LIMIT
 			or (
-				max by (job, redis_node) (distributed_lock_scanner_up{&})
-				unless max by (job, redis_node) (distributed_lock_scanner_last_success_timestamp_seconds{&})
+				max by (job, lock_node) (distributed_lock_scanner_up{&})
+				unless max by (job, lock_node) (distributed_lock_scanner_last_success_timestamp_seconds{&})
 			)`,
 		pairs:   []string{"$LIMIT", seconds(limit)},
-		summary: "{{ $labels.redis_node }}: not swept to the end for more than " + limit.String(),
-		about:   "No sweep of {{ $labels.redis_node }} by {{ $labels.job }} was complete in the last " + limit.String() + ". Leaks there go unnoticed, and what is known of them is old.",
+		summary: "{{ $labels.lock_node }}: not swept to the end for more than " + limit.String(),
+		about:   "No sweep of {{ $labels.lock_node }} by {{ $labels.job }} was complete in the last " + limit.String() + ". Leaks there go unnoticed, and what is known of them is old.",
 		board:   leakBoard,
 	})
 }
