@@ -2,10 +2,13 @@ package lock_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
+	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/memlock"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
@@ -30,23 +33,103 @@ func charge(ctx context.Context, order int, fence uint64) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	fmt.Println("charged", order, "under", fence)
+	fmt.Println("charged", order, "under a fence:", fence > 0)
 	return nil
 }
 
-func ExampleNoWait() {
-	locker, err := redlock.Open([]string{"redis://127.0.0.1:6379"})
+// inMemory is a locker without a server; a service uses redlock.Open instead.
+func inMemory(opts ...lock.Option) *memlock.Locker {
+	locker, err := memlock.New(memlock.NewNodes(3), opts...)
 	if err != nil {
 		log.Fatal(err)
 	}
+	return locker
+}
+
+// The lease's context ends when the lease is lost, and Do says so even if the work did
+// not look.
+func ExampleDo() {
+	locker := inMemory()
 	defer locker.Close()
-	lease, err := locker.Acquire(context.Background(), "report:daily", lock.NoWait())
-	switch lock.ReasonOf(err) {
-	case lock.ReasonNone:
-		defer lease.Release(context.Background())
-	case lock.ReasonHeld:
-		fmt.Println("somebody else is at it:", err) // names the holder, and for how long at most
-	default:
-		log.Print(err)
+	err := lock.Do(context.Background(), locker, "order:1001", func(ctx context.Context, lease lock.Lease) error {
+		return charge(ctx, 1001, lease.Fence())
+	})
+	fmt.Println("error:", err)
+
+	err = lock.Do(context.Background(), locker, "order:1002", func(ctx context.Context, lease lock.Lease) error {
+		_ = locker.Lose("order:1002") // what a partition or a pause may do
+		return charge(ctx, 1002, lease.Fence())
+	})
+	fmt.Println("lost:", errors.Is(err, lock.ErrLost))
+	// Output:
+	// charged 1001 under a fence: true
+	// error: <nil>
+	// lost: true
+}
+
+// A caller that does not want to wait learns who is in its way.
+func ExampleNoWait() {
+	locker := inMemory(lock.WithInstance("reports-1"))
+	defer locker.Close()
+	ctx := context.Background()
+	lease, err := locker.Acquire(ctx, "report:daily")
+	if err != nil {
+		log.Fatal(err)
 	}
+	defer lease.Release(ctx)
+
+	_, err = locker.Acquire(ctx, "report:daily", lock.NoWait())
+	if held, ok := errors.AsType[*lock.HeldError](err); ok {
+		fmt.Println(lock.ReasonOf(err), "by", held.Holder.Instance)
+	}
+	// Output:
+	// held by reports-1
+}
+
+// A Trace is told what happens inside: here, who waits for whom.
+func ExampleWithTrace() {
+	nodes := memlock.NewNodes(1)
+	first, err := memlock.New(nodes, lock.WithInstance("checkout-1"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer first.Close()
+	second, err := memlock.New(nodes, lock.WithInstance("checkout-2"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer second.Close()
+
+	lease, err := first.Acquire(context.Background(), "order:1001")
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := lock.WithTrace(context.Background(), &lock.Trace{
+		WaitStart: func(ctx context.Context, e lock.WaitStart) context.Context {
+			fmt.Printf("checkout-2 waits for %s, held by %s\n", e.Resource, e.Blocker.Holder.Instance)
+			go lease.Release(context.Background())
+			return ctx
+		},
+	})
+	second.Acquire(ctx, "order:1001")
+	// Output:
+	// checkout-2 waits for order:1001, held by checkout-1
+}
+
+// A function that locks may be called by one that holds the same lock already.
+func ExampleReentrant() {
+	locker := inMemory()
+	defer locker.Close()
+	reentrant := lock.Reentrant(locker)
+	ctx := context.Background()
+	err := lock.Do(ctx, reentrant, "account:7", func(ctx context.Context, outer lock.Lease) error {
+		return lock.Do(ctx, reentrant, "account:7", func(_ context.Context, inner lock.Lease) error {
+			fmt.Println("one lease:", inner.Fence() == outer.Fence())
+			return nil
+		}, lock.MaxWait(time.Second))
+	})
+	fmt.Println("error:", err)
+	// Output:
+	// one lease: true
+	// error: <nil>
 }

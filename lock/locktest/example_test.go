@@ -1,0 +1,25 @@
+package locktest_test
+
+import (
+	"testing"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/memlock"
+)
+
+// Whoever implements lock.Locker, or decorates one, runs the suite in a test of its own.
+func ExampleTestLocker() {
+	_ = func(t *testing.T) { // func TestMyLocker(t *testing.T)
+		nodes := memlock.NewNodes(3)
+		locktest.TestLocker(t, func(t testing.TB) lock.Locker {
+			locker, err := memlock.New(nodes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = locker.Close() })
+			return locker // myPackage.Wrap(locker)
+		})
+	}
+	// Output:
+}
