@@ -99,14 +99,23 @@ func (o *observatory) process(srv *servers, instance string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	measured, err := instrument.Wrap(o.board.Wrap(redlock, live.As(instance)), instrument.WithRegisterer(o.registry),
-		instrument.WithTracerProvider(o.spans), instrument.WithLogger(o.logger.With("instance", instance)))
+	measured, err := o.measure(redlock, instance)
 	if err != nil {
 		return nil, errors.Join(err, redlock.Close())
 	}
 	return &process{Locker: measured, close: func() error {
 		return errors.Join(redlock.Close(), measured.Flush(context.Background()))
 	}}, nil
+}
+
+// measure makes what redlock does show on the page, in metrics, spans and logs.
+func (o *observatory) measure(redlock lock.Locker, instance string) (*instrument.Locker, error) {
+	shown, err := o.board.Wrap(redlock, live.WithLockerInstance(instance))
+	if err != nil {
+		return nil, err
+	}
+	return instrument.Wrap(shown, instrument.WithRegisterer(o.registry),
+		instrument.WithTracerProvider(o.spans), instrument.WithLogger(o.logger.With("instance", instance)))
 }
 
 // start serves and sweeps until ctx ends; wait returns how that went. url is where

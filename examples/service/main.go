@@ -81,7 +81,11 @@ func run(ctx context.Context, cfg config, logs io.Writer) (err error) {
 	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	locker, err := instrument.Wrap(board.Wrap(redlock),
+	shown, err := board.Wrap(redlock)
+	if err != nil {
+		return err
+	}
+	locker, err := instrument.Wrap(shown,
 		instrument.WithRegisterer(registry),
 		instrument.WithTracerProvider(spans),
 		instrument.WithLogger(logger))
