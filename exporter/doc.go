@@ -56,7 +56,7 @@
 // Those of the scanner come from its last sweep, not from a look at Redis during the
 // scrape: distributed_lock_scanner_last_success_timestamp_seconds tells how fresh
 // they are. Classes are no_ttl, long_ttl, held_too_long, orphan and foreign_type.
-// leaked_lock_info is off unless LeakedLockInfo asks for it. The metrics of promhttp
+// leaked_lock_info is off unless WithLeakedLockInfo asks for it. The metrics of promhttp
 // (promhttp_metric_handler_*) and, without WithGatherer, of the Go runtime and the
 // process are served too.
 package exporter

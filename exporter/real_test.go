@@ -25,7 +25,7 @@ func TestRealScanner(t *testing.T) {
 		scanner.WithNodeNames("a", "b"), scanner.WithConfirmAfter(time.Millisecond))
 	must(t, err)
 	defer s.Close()
-	e := newExporter(t, exporter.WithScanner(s, exporter.LeakedLockInfo(3)))
+	e := newExporter(t, exporter.WithScanner(s, exporter.WithLeakedLockInfo(3)))
 	must(t, servers[1].Stop())
 	await(t, "the leak is confirmed", func() bool {
 		_, _ = s.Sweep(t.Context()) // node b fails each time

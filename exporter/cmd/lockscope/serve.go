@@ -158,7 +158,7 @@ func (f *serveFlags) exporterOptions(a *app, s *scanner.Scanner, state *state) [
 		exporter.WithReadyCheck("redis", state.pings.ready),
 	}
 	if f.leaked > 0 {
-		opts = append(opts, exporter.WithScanner(s, exporter.LeakedLockInfo(f.leaked)))
+		opts = append(opts, exporter.WithScanner(s, exporter.WithLeakedLockInfo(f.leaked)))
 	} else {
 		opts = append(opts, exporter.WithScanner(s))
 	}
