@@ -44,6 +44,23 @@ func TestArrows(t *testing.T) {
 	}
 }
 
+// TestHandlerImports keeps what package server needs out of the handler: exporter-toolkit, and what comes with it. A template
+// would keep every exported method of a program in its binary: 3 MB.
+func TestHandlerImports(t *testing.T) {
+	banned := []string{
+		"github.com/prometheus/exporter-toolkit", "github.com/prometheus/common/config", "github.com/spf13", "go.yaml.in",
+		"golang.org/x/crypto", "golang.org/x/oauth2", "github.com/coreos", "google.golang.org/grpc",
+		"go.opentelemetry.io/otel/sdk", "html/template",
+	}
+	for path, deps := range listDeps(t, ".") {
+		for _, dep := range deps {
+			if below(dep, banned) {
+				t.Errorf("%s needs %s: serve in exporter/server", path, dep)
+			}
+		}
+	}
+}
+
 func below(path string, folders []string) bool {
 	for _, folder := range folders {
 		if path == folder || strings.HasPrefix(path, folder+"/") {

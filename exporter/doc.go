@@ -10,11 +10,13 @@
 //	...
 //	exp, err := exporter.New(exporter.WithGatherer(registry), exporter.WithState(board))
 //	...
-//	err = exp.Serve(ctx, exporter.Web{}) // until ctx ends
+//	srv, err := server.New(exp)
+//	...
+//	err = srv.Serve(ctx, server.Web{}) // until ctx ends
 //
 // The registry is the one that instrument was given; nothing is registered there. An
-// Exporter is an http.Handler too, for programs that have a server already: see
-// Exporter.ServeHTTP.
+// Exporter is an http.Handler: programs that have a server already mount it there,
+// see Exporter.ServeHTTP, and have no need of package server and what that imports.
 //
 // # Addresses
 //
@@ -25,9 +27,8 @@
 //	/debug/locks   page, JSON and events; with WithState or WithScanner
 //
 // GET and HEAD only. Nothing here changes a lock. Names of resources and keys are
-// shown: Serve listens on the loopback interface unless told otherwise, and a web
-// configuration file adds TLS and basic authentication to all addresses alike,
-// /healthz included.
+// shown: package server listens on the loopback interface unless told otherwise; who
+// serves the Exporter in another way decides who may ask.
 //
 // # Metrics
 //
