@@ -9,6 +9,20 @@ N        ?= 1000
 SHELL  := bash
 STRICT := set -euo pipefail;
 
+ROOT := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
+
+# go.work says which modules there are, and lets people run all of them from here. They are tested as their own go.mod says, which
+# is what go install builds: within go.work they would raise each other's dependencies.
+export GOWORK := off
+EACH = GOWORK= $(GO) list -m -f '{{.Dir}}' | xargs -P $(1) -I '{}' $(MAKE) -f '$(ROOT)/Makefile' -C '{}'
+
+# dashboards/gen does one thing after another, and takes minutes to compile with the race detector.
+RACE = $(if $(filter %/dashboards/gen,$(CURDIR)),,-race)
+
+# Linters are built as .tools/go.mod says, which nobody who requires lockscope has to do with. With -race they need nothing compiled
+# that the tests do not need as well.
+LINT = GOFLAGS="$$($(GO) env GOFLAGS) $(RACE)" $$($(GO) tool -modfile='$(ROOT)/.tools/go.mod' -n $(1))
+
 # The tests run with the race detector, which needs a C compiler and its headers.
 HAVE_REDIS = command -v "$${LOCKSCOPE_REDIS_SERVER:-redis-server}" >/dev/null
 HAVE_PROM  = command -v prometheus >/dev/null && command -v promtool >/dev/null
@@ -26,23 +40,42 @@ help: ## Show this list.
 test: vet ## Install what is missing if possible, vet, and run all tests with the race detector.
 	@# Tests build and run these without the race detector; compiled here, by all cores, nothing waits for it there.
 	$(GO) build ./exporter/cmd/lockscope ./examples/demo
-	@# Two packages at a time, so that one works, or is compiled, while another waits: the tests stand a machine that is busy.
-	$(GO) test -race -vet=off -p 2 -parallel 8 -timeout 15m ./...
-	@# The generator of the dashboards is a module of its own, so that users of the library need none of its modules.
-	cd dashboards/gen && $(GO) test ./...
+	@# The module of the library takes longer than all others, which are tested beside it, one after another.
+	+@$(STRICT) $(call EACH,2) test-module
 	@# The race detector hides what is allocated, and makes the simulation seven times slower: it runs fewer histories above, and all
 	@# of them here; those with a planted defect only here.
 	$(GO) test -count=1 -run 'Cost$$' ./instrument ./exporter/live
 	@$(STRICT) $(GO) test -count=1 -timeout 10m -run 'TestSimulation($$|Notices|Open)' -v ./lock/locktest | grep -E ' histories |^(---|ok|FAIL|PASS)'
 
+.PHONY: test-module
+test-module: # Two packages at a time, so that one works, or is compiled, while another waits: the tests stand a machine that is busy.
+	$(GO) test $(RACE) -vet=off -p 2 -parallel 8 -timeout 15m ./...
+
 .PHONY: vet
-vet: deps ## Check formatting and run go vet.
+vet: deps ## Check formatting, run go vet and linters.
 	@$(STRICT) unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .); \
 	if [ -n "$$unformatted" ]; then echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; fi
-	@# With -race it compiles what the tests need anyway. The simulations that are not built with it are in one package.
-	$(GO) vet -race ./...
+	+@$(STRICT) $(call EACH,1) vet-module
+	@# The simulations that are not built with the race detector are in one package.
 	$(GO) vet ./lock/locktest
-	cd dashboards/gen && $(GO) vet ./...
+
+# With -race, go vet compiles what the tests need anyway. What is deprecated in a dependency (SA1019) is for whoever raises it. The
+# harness of the tests in locktest may leave errors of its clean-up alone, as tests may.
+.PHONY: vet-module
+vet-module:
+	$(GO) vet $(RACE) ./...
+	$(call LINT,staticcheck) -checks inherit,-SA1019 ./...
+	$(call LINT,ineffassign) ./...
+	$(call LINT,errcheck) -ignoretests -exclude '$(ROOT)/.tools/errcheck.txt' $$($(GO) list ./... | grep -v /lock/locktest)
+
+.PHONY: tidy
+tidy: ## Make go.mod and go.sum of each module say what it needs.
+	+@$(STRICT) $(call EACH,1) tidy-module
+	cd .tools && $(GO) mod tidy
+
+.PHONY: tidy-module
+tidy-module:
+	$(GO) mod tidy
 
 .PHONY: bench
 bench: deps ## Run all benchmarks; lock/redlock/BENCHMARKS.md says how its table was made.
@@ -50,6 +83,10 @@ bench: deps ## Run all benchmarks; lock/redlock/BENCHMARKS.md says how its table
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME (20s).
+	+@$(STRICT) $(call EACH,1) fuzz-module
+
+.PHONY: fuzz-module
+fuzz-module:
 	@$(STRICT) for pkg in $$($(GO) list ./...); do \
 		listed=$$($(GO) test -list '^Fuzz' "$$pkg") || { echo "$$listed"; exit 1; }; \
 		for target in $$(grep '^Fuzz' <<<"$$listed" || true); do \

@@ -19,13 +19,14 @@ var arrows = []struct {
 	{"instrument", []string{"instrument", "lock"}, []string{"go.opentelemetry.io/otel/sdk", "github.com/prometheus/client_golang/prometheus/promhttp"}},
 	{"exporter", []string{"exporter", "instrument", "scanner", "lock", "dashboards"}, nil},
 	{"examples", []string{"examples", "exporter", "instrument", "scanner", "lock"}, nil},
+	{"examples/fencing", []string{"examples", "lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
 }
 
 // TestArrows keeps the house as it is drawn: examples -> exporter -> instrument -> lock <- scanner <- exporter. Who only
 // locks, or only looks for leaks, carries no telemetry.
 func TestArrows(t *testing.T) {
 	for _, a := range arrows {
-		packages := listDeps(t, "../"+a.folder+"/...")
+		packages := listDeps(t, "../"+a.folder, "./...")
 		if len(packages) == 0 {
 			t.Errorf("%s: no package: the check looks at nothing", a.folder)
 		}
@@ -44,6 +45,23 @@ func TestArrows(t *testing.T) {
 	}
 }
 
+// TestHandlerImports keeps what package server needs out of the handler: exporter-toolkit, and what comes with it. A template
+// would keep every exported method of a program in its binary: 3 MB.
+func TestHandlerImports(t *testing.T) {
+	banned := []string{
+		"github.com/prometheus/exporter-toolkit", "github.com/prometheus/common/config", "github.com/spf13", "go.yaml.in",
+		"golang.org/x/crypto", "golang.org/x/oauth2", "github.com/coreos", "google.golang.org/grpc",
+		"go.opentelemetry.io/otel/sdk", "html/template",
+	}
+	for path, deps := range listDeps(t, ".", ".") {
+		for _, dep := range deps {
+			if below(dep, banned) {
+				t.Errorf("%s needs %s: serve in exporter/server", path, dep)
+			}
+		}
+	}
+}
+
 func below(path string, folders []string) bool {
 	for _, folder := range folders {
 		if path == folder || strings.HasPrefix(path, folder+"/") {
@@ -53,12 +71,14 @@ func below(path string, folders []string) bool {
 	return false
 }
 
-// listDeps returns what each package needs, its tests not included.
-func listDeps(t *testing.T, pattern string) map[string][]string {
+// listDeps returns what each package needs, its tests not included. In the folder of another module it lists that.
+func listDeps(t *testing.T, folder, pattern string) map[string][]string {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}} {{range .Deps}}{{.}} {{end}}", pattern).Output()
+	list := exec.Command("go", "list", "-f", "{{.ImportPath}} {{range .Deps}}{{.}} {{end}}", pattern)
+	list.Dir = folder
+	out, err := list.Output()
 	if err != nil {
-		t.Fatalf("go list %s: %v", pattern, err)
+		t.Fatalf("go list %s in %s: %v", pattern, folder, err)
 	}
 	packages := make(map[string][]string)
 	for line := range strings.Lines(string(out)) {

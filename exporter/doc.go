@@ -4,15 +4,19 @@
 //	registry := prometheus.NewRegistry()
 //	board, err := live.New()
 //	...
-//	locker, err := instrument.Wrap(board.Wrap(redlock), instrument.WithRegisterer(registry))
+//	locker, err := board.Wrap(redlock)
+//	...
+//	measured, err := instrument.Wrap(locker, instrument.WithRegisterer(registry))
 //	...
 //	exp, err := exporter.New(exporter.WithGatherer(registry), exporter.WithState(board))
 //	...
-//	err = exp.Serve(ctx, exporter.Web{}) // until ctx ends
+//	srv, err := server.New(exp)
+//	...
+//	err = srv.Serve(ctx, server.Web{}) // until ctx ends
 //
 // The registry is the one that instrument was given; nothing is registered there. An
-// Exporter is an http.Handler too, for programs that have a server already: see
-// Exporter.ServeHTTP.
+// Exporter is an http.Handler: programs that have a server already mount it there,
+// see Exporter.ServeHTTP, and have no need of package server and what that imports.
 //
 // # Addresses
 //
@@ -23,9 +27,8 @@
 //	/debug/locks   page, JSON and events; with WithState or WithScanner
 //
 // GET and HEAD only. Nothing here changes a lock. Names of resources and keys are
-// shown: Serve listens on the loopback interface unless told otherwise, and a web
-// configuration file adds TLS and basic authentication to all addresses alike,
-// /healthz included.
+// shown: package server listens on the loopback interface unless told otherwise; who
+// serves the Exporter in another way decides who may ask.
 //
 // # Metrics
 //
@@ -54,7 +57,7 @@
 // Those of the scanner come from its last sweep, not from a look at Redis during the
 // scrape: distributed_lock_scanner_last_success_timestamp_seconds tells how fresh
 // they are. Classes are no_ttl, long_ttl, held_too_long, orphan and foreign_type.
-// leaked_lock_info is off unless LeakedLockInfo asks for it. The metrics of promhttp
+// leaked_lock_info is off unless WithLeakedLockInfo asks for it. The metrics of promhttp
 // (promhttp_metric_handler_*) and, without WithGatherer, of the Go runtime and the
 // process are served too.
 package exporter

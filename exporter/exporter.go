@@ -15,8 +15,7 @@ type Exporter struct {
 	mux  *http.ServeMux
 	page *page.Handler // nil if there is nothing to show
 
-	serving   atomic.Bool // Serve was called
-	listening atomic.Bool // and has bound every address
+	listening atomic.Bool // Listening was called
 	draining  chan struct{}
 	drainOnce sync.Once
 }
@@ -43,20 +42,17 @@ func (e *Exporter) routes() error {
 		return err
 	}
 	e.mountLocks()
-	landing, err := e.landingPage()
-	if err != nil {
-		return err
-	}
 	e.mux.Handle("/metrics", metrics)
 	e.mux.HandleFunc("/healthz", e.healthz)
 	e.mux.HandleFunc("/readyz", e.readyz)
-	e.mux.Handle("/", landing) // answers 404 to any other path
+	e.mux.HandleFunc("/", e.landing()) // answers 404 to any other path
 	return nil
 }
 
 // ServeHTTP answers GET and HEAD requests to /metrics, /healthz, /readyz,
-// /debug/locks and the landing page. It is for callers who have a server of their
-// own; they use WithOwnServer, and Drain before their server's Shutdown.
+// /debug/locks and the landing page. Callers who have a server of their own use
+// WithOwnServer, and Drain before their server's Shutdown; package server does that
+// for the others.
 func (e *Exporter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
@@ -67,8 +63,12 @@ func (e *Exporter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.mux.ServeHTTP(w, r)
 }
 
+// Listening lets /readyz depend on the checks. Package server calls it once it has
+// bound every address; with WithOwnServer, and a second time, it does nothing.
+func (e *Exporter) Listening() { e.listening.Store(true) }
+
 // Drain makes /readyz say no and ends the streams of /debug/locks, for which a
-// server's Shutdown would wait. Serve calls it. Further calls do nothing.
+// server's Shutdown would wait. Package server calls it. Further calls do nothing.
 func (e *Exporter) Drain() {
 	e.drainOnce.Do(func() {
 		close(e.draining)

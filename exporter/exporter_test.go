@@ -157,17 +157,15 @@ func TestInvalidOptions(t *testing.T) {
 	var board *live.Board
 	fine := func(context.Context) error { return nil }
 	for name, opts := range map[string][]exporter.Option{
-		"nil":              {nil},
-		"nil registry":     {exporter.WithGatherer(registry)},
-		"nil board":        {exporter.WithState(board)},
-		"no check":         {exporter.WithReadyCheck("x", nil)},
-		"no name":          {exporter.WithReadyCheck("", fine)},
-		"two lines":        {exporter.WithReadyCheck("a\nb", fine)},
-		"same name":        {exporter.WithReadyCheck("a", fine), exporter.WithReadyCheck("a", fine)},
-		"check timeout":    {exporter.WithCheckTimeout(0)},
-		"scrape timeout":   {exporter.WithScrapeTimeout(-1)},
-		"shutdown timeout": {exporter.WithShutdownTimeout(0)},
-		"drain delay":      {exporter.WithDrainDelay(-1)},
+		"nil":            {nil},
+		"nil registry":   {exporter.WithGatherer(registry)},
+		"nil board":      {exporter.WithState(board)},
+		"no check":       {exporter.WithReadyCheck("x", nil)},
+		"no name":        {exporter.WithReadyCheck("", fine)},
+		"two lines":      {exporter.WithReadyCheck("a\nb", fine)},
+		"same name":      {exporter.WithReadyCheck("a", fine), exporter.WithReadyCheck("a", fine)},
+		"check timeout":  {exporter.WithCheckTimeout(0)},
+		"scrape timeout": {exporter.WithScrapeTimeout(-1)},
 	} {
 		if _, err := exporter.New(opts...); !errors.Is(err, exporter.ErrInvalidOption) {
 			t.Errorf("%s: %v", name, err)

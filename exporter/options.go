@@ -20,8 +20,6 @@ const (
 	DefaultCheckTimeout = 800 * time.Millisecond
 	// DefaultScrapeTimeout is Prometheus' own default.
 	DefaultScrapeTimeout = 10 * time.Second
-	// DefaultShutdownTimeout is well below the 30 s an orchestrator waits before it kills.
-	DefaultShutdownTimeout = 10 * time.Second
 )
 
 // maxScrapes is how many scrapes are answered at a time: two Prometheus replicas,
@@ -44,17 +42,15 @@ type Snapshotter interface {
 }
 
 type config struct {
-	gatherer        prometheus.Gatherer
-	state           StateSource
-	scanner         Snapshotter
-	scanOptions     []ScanOption
-	checks          []*check
-	logger          *slog.Logger
-	ownServer       bool
-	checkTimeout    time.Duration
-	scrapeTimeout   time.Duration
-	drainDelay      time.Duration
-	shutdownTimeout time.Duration
+	gatherer      prometheus.Gatherer
+	state         StateSource
+	scanner       Snapshotter
+	scanOptions   []ScanOption
+	checks        []*check
+	logger        *slog.Logger
+	ownServer     bool
+	checkTimeout  time.Duration
+	scrapeTimeout time.Duration
 }
 
 // Option configures New.
@@ -82,12 +78,11 @@ func WithReadyCheck(name string, fn func(ctx context.Context) error) Option {
 	return func(c *config) { c.checks = append(c.checks, &check{name: name, fn: fn}) }
 }
 
-// WithLogger sets who is told of addresses, failed scrapes and shutdowns. Without
-// it, and with nil, nobody is.
+// WithLogger sets who is told of failed scrapes. Without it, and with nil, nobody is.
 func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l } }
 
 // WithOwnServer says that the caller serves the Exporter as a handler, without
-// Serve: /readyz then depends on the checks alone, until Drain is called.
+// package server: /readyz then depends on the checks alone, until Drain is called.
 func WithOwnServer() Option { return func(c *config) { c.ownServer = true } }
 
 // WithCheckTimeout bounds each readiness check instead of DefaultCheckTimeout.
@@ -97,21 +92,8 @@ func WithCheckTimeout(d time.Duration) Option { return func(c *config) { c.check
 // DefaultScrapeTimeout; it is answered with status 503 then.
 func WithScrapeTimeout(d time.Duration) Option { return func(c *config) { c.scrapeTimeout = d } }
 
-// WithDrainDelay makes Serve go on answering for d after its context has ended,
-// while /readyz says no: time for load balancers to look elsewhere. The default is 0.
-func WithDrainDelay(d time.Duration) Option { return func(c *config) { c.drainDelay = d } }
-
-// WithShutdownTimeout bounds how long Serve waits for requests under way when it
-// ends, instead of DefaultShutdownTimeout.
-func WithShutdownTimeout(d time.Duration) Option {
-	return func(c *config) { c.shutdownTimeout = d }
-}
-
 func newConfig(opts []Option) (config, error) {
-	c := config{
-		checkTimeout: DefaultCheckTimeout, scrapeTimeout: DefaultScrapeTimeout,
-		shutdownTimeout: DefaultShutdownTimeout,
-	}
+	c := config{checkTimeout: DefaultCheckTimeout, scrapeTimeout: DefaultScrapeTimeout}
 	for _, opt := range opts {
 		if opt == nil {
 			return c, fmt.Errorf("%w: nil Option", ErrInvalidOption)
@@ -133,15 +115,10 @@ func (c *config) validate() error {
 			return fmt.Errorf("%s: a nil %T", name, v)
 		}
 	}
-	for name, d := range map[string]time.Duration{
-		"WithCheckTimeout": c.checkTimeout, "WithScrapeTimeout": c.scrapeTimeout, "WithShutdownTimeout": c.shutdownTimeout,
-	} {
+	for name, d := range map[string]time.Duration{"WithCheckTimeout": c.checkTimeout, "WithScrapeTimeout": c.scrapeTimeout} {
 		if d <= 0 {
 			return fmt.Errorf("%s(%v) is not positive", name, d)
 		}
-	}
-	if c.drainDelay < 0 {
-		return fmt.Errorf("WithDrainDelay(%v) is negative", c.drainDelay)
 	}
 	return c.validateChecks()
 }

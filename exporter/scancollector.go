@@ -10,7 +10,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// MaxLeakedLockInfo is the most series LeakedLockInfo may ask for.
+// MaxLeakedLockInfo is the most series WithLeakedLockInfo may ask for.
 const MaxLeakedLockInfo = 20
 
 // maxKeyLabel bounds the label key, in bytes: a Redis key may have 512 MB.
@@ -19,10 +19,10 @@ const maxKeyLabel = 200
 // ScanOption configures NewScanCollector.
 type ScanOption func(*scanCollector)
 
-// LeakedLockInfo adds a series that names the key for each of the n worst confirmed
+// WithLeakedLockInfo adds a series that names the key for each of the n worst confirmed
 // leaks, at most MaxLeakedLockInfo. It is off by default: each leaked key is a new
 // series.
-func LeakedLockInfo(n int) ScanOption {
+func WithLeakedLockInfo(n int) ScanOption {
 	return func(c *scanCollector) { c.leaks = min(max(n, 0), MaxLeakedLockInfo) }
 }
 

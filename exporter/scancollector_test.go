@@ -43,7 +43,7 @@ func TestScanCollector(t *testing.T) {
 		"last_success_timestamp_seconds": "1.7000000005e+09", "truncated": "1", "passes_total": "2", "pass_failures_total": "1",
 		"keys_examined_total": "1000", "scan_calls_total": "20", "pass_duration_seconds_sum": "0.003", "pass_duration_seconds_count": "2",
 	}
-	e := newExporter(t, exporter.WithScanner(oneNode(), exporter.LeakedLockInfo(5)))
+	e := newExporter(t, exporter.WithScanner(oneNode(), exporter.WithLeakedLockInfo(5)))
 	_, text := get(e, "/metrics")
 	for name, value := range want {
 		contains(t, text, fmt.Sprintf("\ndistributed_lock_scanner_%s{lock_node=\"redis-1:6379\"} %s\n", name, value))
@@ -58,7 +58,7 @@ func TestScanCollector(t *testing.T) {
 
 // TestNoKeysByDefault: a key is a series only where that was asked for.
 func TestNoKeysByDefault(t *testing.T) {
-	for _, opts := range [][]exporter.ScanOption{nil, {exporter.LeakedLockInfo(-1)}, {nil}} {
+	for _, opts := range [][]exporter.ScanOption{nil, {exporter.WithLeakedLockInfo(-1)}, {nil}} {
 		_, text := get(newExporter(t, exporter.WithScanner(oneNode(), opts...)), "/metrics")
 		if strings.Contains(text, "order:1") {
 			t.Errorf("a key is a label: %s", text)
@@ -82,7 +82,7 @@ func TestHostileKeys(t *testing.T) {
 		s.Last.Findings = append(s.Last.Findings, scanner.Finding{Class: scanner.NoTTL, Key: fmt.Sprint("lock:", i), Confirmed: true})
 	}
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(exporter.NewScanCollector(s, exporter.LeakedLockInfo(1000)))
+	registry.MustRegister(exporter.NewScanCollector(s, exporter.WithLeakedLockInfo(1000)))
 	if _, err := registry.Gather(); err != nil {
 		t.Error(err)
 	}
@@ -140,7 +140,7 @@ func TestBeforeTheFirstSweep(t *testing.T) {
 }
 
 func TestScanLint(t *testing.T) {
-	problems, err := testutil.CollectAndLint(exporter.NewScanCollector(oneNode(), exporter.LeakedLockInfo(1)))
+	problems, err := testutil.CollectAndLint(exporter.NewScanCollector(oneNode(), exporter.WithLeakedLockInfo(1)))
 	must(t, err)
 	for _, p := range problems {
 		t.Errorf("%s: %s", p.Metric, p.Text)
@@ -149,7 +149,7 @@ func TestScanLint(t *testing.T) {
 
 // TestCatalogue compares the tables of doc.go and README.md with what is collected.
 func TestCatalogue(t *testing.T) {
-	_, text := get(newExporter(t, exporter.WithScanner(oneNode(), exporter.LeakedLockInfo(1))), "/metrics")
+	_, text := get(newExporter(t, exporter.WithScanner(oneNode(), exporter.WithLeakedLockInfo(1))), "/metrics")
 	families, err := expfmtParse(text)
 	must(t, err)
 	var code, readme []string

@@ -2,31 +2,49 @@ package instrument_test
 
 import (
 	"context"
-	"log/slog"
-	"os"
+	"fmt"
+	"log"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/memlock"
 )
 
+// A Locker that is wrapped behaves as before, and is counted. The resource label is
+// folded: a metric for each order would be one too many.
 func ExampleWrap() {
-	client := redis.NewClient(&redis.Options{Addr: "localhost:6379"})
-	redlock, err := redlock.New([]redis.UniversalClient{client})
+	engine, err := memlock.New(memlock.NewNodes(1)) // a real program: redlock.Open
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
-	registry := prometheus.NewRegistry() // serve it with promhttp
-	locker, err := instrument.Wrap(redlock,
-		instrument.WithRegisterer(registry),
-		instrument.WithLogger(slog.New(slog.NewJSONHandler(os.Stderr, nil))))
+	defer engine.Close()
+
+	registry := prometheus.NewRegistry() // serve it with promhttp, or with package exporter
+	locker, err := instrument.Wrap(engine, instrument.WithRegisterer(registry))
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
-	_ = lock.Do(context.Background(), locker, "order:1001", func(ctx context.Context, lease lock.Lease) error {
-		return nil // charge the order, with lease.Fence()
-	})
+	for _, order := range []string{"order:1001", "order:1002"} {
+		err := lock.Do(context.Background(), locker, order, func(context.Context, lock.Lease) error {
+			return nil // charge the order, with the lease's fence
+		})
+		if err != nil {
+			log.Fatal(err)
+		}
+	}
+
+	families, err := registry.Gather()
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() == "distributed_lock_wait_seconds" {
+			wait := family.GetMetric()[0]
+			fmt.Println(family.GetName(), wait.GetLabel()[0].GetValue(), "count", wait.GetHistogram().GetSampleCount())
+		}
+	}
+	// Output:
+	// distributed_lock_wait_seconds order:* count 2
 }

@@ -120,7 +120,7 @@ func (s *spans) text() string {
 func attrs(span sdktrace.ReadOnlySpan) map[string]string {
 	all := make(map[string]string)
 	for _, a := range span.Attributes() {
-		all[string(a.Key)] = a.Value.Emit()
+		all[string(a.Key)] = a.Value.String()
 	}
 	return all
 }

@@ -41,7 +41,7 @@ func (f *faults) pauseMajority(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer locker.Close()
+	defer func() { _ = locker.Close() }()
 	if err := errors.Join(pauseAll(hung)...); err != nil {
 		return "", errors.Join(err, errors.Join(resumeAll(hung)...), release(f.ledger, lease))
 	}

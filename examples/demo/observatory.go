@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/exporter"
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/otlp"
+	"github.com/lockscope/lockscope/exporter/server"
 	"github.com/lockscope/lockscope/exporter/zaplog"
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
@@ -28,7 +29,7 @@ type observatory struct {
 	registry *prometheus.Registry
 	board    *live.Board
 	scanner  *scanner.Scanner
-	exporter *exporter.Exporter
+	server   *server.Server
 
 	ends []func() error // what close does, last first
 }
@@ -57,8 +58,12 @@ func openObservatory(ctx context.Context, cfg config, srv *servers, logs io.Writ
 	if err := o.scan(cfg, srv); err != nil {
 		return o, err
 	}
-	o.exporter, err = exporter.New(exporter.WithGatherer(o.registry), exporter.WithState(o.board),
+	exp, err := exporter.New(exporter.WithGatherer(o.registry), exporter.WithState(o.board),
 		exporter.WithScanner(o.scanner), exporter.WithLogger(o.logger))
+	if err != nil {
+		return o, err
+	}
+	o.server, err = server.New(exp, server.WithLogger(o.logger))
 	return o, err
 }
 
@@ -99,8 +104,7 @@ func (o *observatory) process(srv *servers, instance string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	measured, err := instrument.Wrap(o.board.Wrap(redlock, live.As(instance)), instrument.WithRegisterer(o.registry),
-		instrument.WithTracerProvider(o.spans), instrument.WithLogger(o.logger.With("instance", instance)))
+	measured, err := o.measure(redlock, instance)
 	if err != nil {
 		return nil, errors.Join(err, redlock.Close())
 	}
@@ -109,13 +113,23 @@ func (o *observatory) process(srv *servers, instance string) (*process, error) {
 	}}, nil
 }
 
+// measure makes what redlock does show on the page, in metrics, spans and logs.
+func (o *observatory) measure(redlock lock.Locker, instance string) (*instrument.Locker, error) {
+	shown, err := o.board.Wrap(redlock, live.WithLockerInstance(instance))
+	if err != nil {
+		return nil, err
+	}
+	return instrument.Wrap(shown, instrument.WithRegisterer(o.registry),
+		instrument.WithTracerProvider(o.spans), instrument.WithLogger(o.logger.With("instance", instance)))
+}
+
 // start serves and sweeps until ctx ends; wait returns how that went. url is where
 // everything can be looked at.
 func (o *observatory) start(ctx context.Context, listen string) (url string, wait func() error, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	ready, done := make(chan string, 1), make(chan error, 1)
 	go func() {
-		done <- o.exporter.Serve(ctx, exporter.Web{
+		done <- o.server.Serve(ctx, server.Web{
 			Addresses: []string{listen},
 			Ready:     func(urls []string) { ready <- urls[0] },
 		})

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter"
+	"github.com/lockscope/lockscope/exporter/server"
 	"github.com/lockscope/lockscope/exporter/zaplog"
 	"github.com/lockscope/lockscope/lock"
 )
@@ -26,7 +26,7 @@ type config struct {
 	chargeTakes time.Duration
 	logLevel    string
 	logFormat   string
-	web         exporter.Web
+	web         server.Web
 	ready       func(api, telemetry string) // told the URLs once both answer
 }
 
@@ -45,7 +45,7 @@ func parseFlags(args []string, usage io.Writer) (config, error) {
 	flags.DurationVar(&cfg.chargeTakes, "charge-takes", 50*time.Millisecond, "how long the payment provider takes")
 	flags.StringVar(&cfg.logLevel, "log.level", zaplog.DefaultLevel, "debug, info, warn or error")
 	flags.StringVar(&cfg.logFormat, "log.format", zaplog.FormatConsole, "console or json")
-	cfg.web.RegisterStd(flags)
+	cfg.web.Register(flags)
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			fmt.Fprintln(usage, "go run ./examples/service [flags]")

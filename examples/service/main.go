@@ -26,6 +26,7 @@ import (
 	"github.com/lockscope/lockscope/exporter"
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/otlp"
+	"github.com/lockscope/lockscope/exporter/server"
 	"github.com/lockscope/lockscope/exporter/zaplog"
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
@@ -82,7 +83,11 @@ func run(ctx context.Context, cfg config, logs io.Writer) (err error) {
 	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	locker, err := instrument.Wrap(board.Wrap(redlock),
+	shown, err := board.Wrap(redlock)
+	if err != nil {
+		return err
+	}
+	locker, err := instrument.Wrap(shown,
 		instrument.WithRegisterer(registry),
 		instrument.WithTracerProvider(spans),
 		instrument.WithLogger(logger))
@@ -134,6 +139,10 @@ func canLock(l lock.Locker, instance string) func(context.Context) error {
 // serve answers until ctx ends. Then it says on /readyz that no more requests are
 // wanted, finishes those under way, which gives their locks back, and stops.
 func serve(ctx context.Context, cfg config, api *http.Server, telemetry *exporter.Exporter, logger *slog.Logger) error {
+	metrics, err := server.New(telemetry, server.WithLogger(logger))
+	if err != nil {
+		return err
+	}
 	listener, err := net.Listen("tcp", cfg.listen)
 	if err != nil {
 		return fmt.Errorf("%w (choose another address with -listen)", err)
@@ -147,7 +156,7 @@ func serve(ctx context.Context, cfg config, api *http.Server, telemetry *exporte
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	apiDone, telemetryDone := make(chan error, 1), make(chan error, 1)
-	go func() { telemetryDone <- telemetry.Serve(running, web) }()
+	go func() { telemetryDone <- metrics.Serve(running, web) }()
 	go func() { apiDone <- api.Serve(listener) }()
 	select {
 	case <-ctx.Done():

@@ -30,11 +30,11 @@ func stacks(tb testing.TB, next func() lock.Locker) []struct {
 		locker lock.Locker
 	}{
 		{"bare", next()},
-		{"board", newBoard(tb).Wrap(next())},
-		{"board without steps", newBoard(tb, live.WithSlowest(0)).Wrap(next())},
+		{"board", wrap(tb, newBoard(tb), next())},
+		{"board without steps", wrap(tb, newBoard(tb, live.WithSlowest(0)), next())},
 		{"instrument", metrics(next())},
-		{"instrument and board", metrics(newBoard(tb).Wrap(next()))},
-		{"board and instrument", newBoard(tb).Wrap(metrics(next()))},
+		{"instrument and board", metrics(wrap(tb, newBoard(tb), next()))},
+		{"board and instrument", wrap(tb, newBoard(tb), metrics(next()))},
 	}
 }
 
@@ -81,7 +81,7 @@ func BenchmarkParallel(b *testing.B) {
 // BenchmarkState is one look at a Board with ten thousand locks held.
 func BenchmarkState(b *testing.B) {
 	board := newBoard(b)
-	l := board.Wrap(&noop{})
+	l := wrap(b, board, &noop{})
 	for i := range 10_000 {
 		acquire(b, l, resourceName(i))
 	}

@@ -43,28 +43,28 @@ func New(opts ...Option) (*Board, error) {
 }
 
 // Wrap returns a Locker that behaves as next does and records on b. Several
-// lockers may record on one Board; one Locker should be wrapped once. Over a nil
-// next every Acquire fails with ErrInvalidOption.
-func (b *Board) Wrap(next lock.Locker, opts ...WrapOption) lock.Locker {
+// lockers may record on one Board; one Locker should be wrapped once.
+//
+// It fails with ErrInvalidOption for a nil next, a nil option or a value that is
+// not usable.
+func (b *Board) Wrap(next lock.Locker, opts ...WrapOption) (lock.Locker, error) {
 	if next == nil {
-		next = missing{}
+		return nil, fmt.Errorf("%w: the Locker to wrap is nil", ErrInvalidOption)
 	}
 	l := &locker{board: b, next: next, instance: b.cfg.instance}
 	for _, opt := range opts {
-		if opt != nil {
-			opt(l)
+		if opt == nil {
+			return nil, fmt.Errorf("%w: nil WrapOption", ErrInvalidOption)
 		}
+		opt(l)
 	}
+	if l.instance == "" {
+		return nil, fmt.Errorf("%w: WithLockerInstance: it is empty", ErrInvalidOption)
+	}
+	l.instance = storedName(l.instance)
 	l.hooks = l.newHooks()
 	l.told = lock.WithTrace(context.Background(), l.hooks)
-	return l
-}
-
-// missing stands in for a Locker that was not given.
-type missing struct{}
-
-func (missing) Acquire(context.Context, string, ...lock.AcquireOption) (lock.Lease, error) {
-	return nil, fmt.Errorf("%w: the Locker to wrap is nil", ErrInvalidOption)
+	return l, nil
 }
 
 // shard has the calls and leases of some resources.

@@ -52,7 +52,7 @@ func newRedlock(t testing.TB, servers []*locktest.FakeServer, instance string) *
 func process(t testing.TB, servers []*locktest.FakeServer, instance string) (*live.Board, lock.Locker) {
 	t.Helper()
 	b := newBoard(t, live.WithInstance(instance))
-	return b, b.Wrap(newRedlock(t, servers, instance))
+	return b, wrap(t, b, newRedlock(t, servers, instance))
 }
 
 // settle lets d pass, and everything that happens meanwhile.

@@ -13,7 +13,7 @@ import (
 // doingAttempt stands beside the kinds of wait; kindAttempt is how it is told.
 const (
 	doingAttempt lock.WaitKind = ""
-	kindAttempt                = "attempt"
+	kindAttempt  string        = "attempt"
 )
 
 // call is one Acquire and the lease that comes of it, as the hooks know it. It is

@@ -30,13 +30,13 @@ func newFakes(t testing.TB, n int) func(testing.TB) lock.Locker {
 func TestLockerOnFakes(t *testing.T) {
 	t.Parallel()
 	board, fakes := newBoard(t), newFakes(t, 3)
-	conform(t, board, func(t testing.TB) lock.Locker { return board.Wrap(fakes(t)) })
+	conform(t, board, func(t testing.TB) lock.Locker { return wrap(t, board, fakes(t)) })
 }
 
 func TestLockerOnRedis(t *testing.T) {
 	t.Parallel()
 	board, servers := newBoard(t), locktest.Servers(t, 3)
-	conform(t, board, func(t testing.TB) lock.Locker { return board.Wrap(onRedis(t, servers)) })
+	conform(t, board, func(t testing.TB) lock.Locker { return wrap(t, board, onRedis(t, servers)) })
 }
 
 // TestStacked has a Board inside and another outside of instrument, and both around
@@ -45,7 +45,7 @@ func TestStacked(t *testing.T) {
 	t.Parallel()
 	inner, outer, fakes := newBoard(t), newBoard(t), newFakes(t, 3)
 	conform(t, outer, func(t testing.TB) lock.Locker {
-		return outer.Wrap(lock.Reentrant(instrumented(t, inner.Wrap(fakes(t)))))
+		return wrap(t, outer, lock.Reentrant(instrumented(t, wrap(t, inner, fakes(t)))))
 	})
 	wantIdle(t, inner)
 }
@@ -55,7 +55,7 @@ func TestStacked(t *testing.T) {
 func TestHostileObservers(t *testing.T) {
 	t.Parallel()
 	board, fakes := newBoard(t), newFakes(t, 1)
-	conform(t, board, func(t testing.TB) lock.Locker { return hostile{board.Wrap(hostileErrors{fakes(t)})} })
+	conform(t, board, func(t testing.TB) lock.Locker { return hostile{wrap(t, board, hostileErrors{fakes(t)})} })
 }
 
 func conform(t *testing.T, b *live.Board, newLocker func(testing.TB) lock.Locker) {
@@ -70,10 +70,10 @@ func TestErrorsThatCannotBeTold(t *testing.T) {
 	must(t, err)
 	defer func() { must(t, r.Close()) }()
 	board := newBoard(t)
-	if _, err := board.Wrap(r).Acquire(t.Context(), "x", lock.NoWait()); !errors.Is(err, driver.ErrBadReply) {
+	if _, err := wrap(t, board, r).Acquire(t.Context(), "x", lock.NoWait()); !errors.Is(err, driver.ErrBadReply) {
 		t.Fatal("acquired from a node that fails")
 	}
-	_, _ = board.Wrap(&noop{err: hostileError{lock.ErrNoQuorum}}).Acquire(t.Context(), "y")
+	_, _ = wrap(t, board, &noop{err: hostileError{lock.ErrNoQuorum}}).Acquire(t.Context(), "y")
 	const text = "an error that cannot be told"
 	s := state(board)
 	if n := s.Nodes[0]; n.Error != text || n.Failures != 1 || !n.Up {

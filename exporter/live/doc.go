@@ -3,8 +3,9 @@
 // the time of the slowest acquisitions went.
 //
 //	board, err := live.New()
-//	locker = board.Wrap(locker) // inside or outside of instrument.Wrap
-//	state := board.State(ctx)   // what the page at /debug/locks shows
+//	locker, err = board.Wrap(locker) // inside or outside of instrument.Wrap
+//	...
+//	state := board.State(ctx) // what the page at /debug/locks shows
 //
 // A Board works over any [lock.Locker]. Over one that reports to [lock.Trace] it
 // also knows what each waiter does, whom it waits for, which nodes know a lock,

@@ -14,7 +14,10 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	locker := board.Wrap(&noop{}) // a *lock.Engine, or what instrument.Wrap made of it
+	locker, err := board.Wrap(&noop{}) // a *lock.Engine, or what instrument.Wrap made of it
+	if err != nil {
+		log.Fatal(err)
+	}
 	err = lock.Do(context.Background(), locker, "order:1001", func(ctx context.Context, _ lock.Lease) error {
 		for _, held := range board.State(ctx).Held {
 			fmt.Println(held.Resource, "is held by", held.Holder)

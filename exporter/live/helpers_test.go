@@ -42,6 +42,13 @@ func newBoard(t testing.TB, opts ...live.Option) *live.Board {
 	return b
 }
 
+func wrap(t testing.TB, b *live.Board, next lock.Locker, opts ...live.WrapOption) lock.Locker {
+	t.Helper()
+	l, err := b.Wrap(next, opts...)
+	must(t, err)
+	return l
+}
+
 // onRedis is on servers that were empty from the start.
 func onRedis(t testing.TB, servers []*redisproc.Server, opts ...lock.Option) *lock.Engine {
 	t.Helper()

@@ -55,7 +55,7 @@ func TestEnds(t *testing.T) {
 func TestForgottenLeases(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		board := newBoard(t, live.WithMaxShown(1))
-		l := board.Wrap(newRedlock(t, newServers(t, 1), "a/1"))
+		l := wrap(t, board, newRedlock(t, newServers(t, 1), "a/1"))
 		for i := range 50 {
 			acquire(t, l, resourceName(i), lock.MaxHold(time.Minute))
 		}
@@ -73,7 +73,7 @@ func TestForgottenLeases(t *testing.T) {
 func TestForgottenCalls(t *testing.T) {
 	board := newBoard(t)
 	for name, end := range map[string]func(){"panic": func() { panic("next") }, "goexit": runtime.Goexit} {
-		l := board.Wrap(ending{end})
+		l := wrap(t, board, ending{end})
 		var all sync.WaitGroup
 		all.Go(func() {
 			defer func() {
@@ -103,7 +103,7 @@ func TestExtends(t *testing.T) {
 		servers := newServers(t, 3)
 		board, l := process(t, servers, "a/1")
 		lease := acquire(t, l, "job", lock.TTL(3*time.Second))
-		plain := acquire(t, board.Wrap(&noop{}), "other")
+		plain := acquire(t, wrap(t, board, &noop{}), "other")
 		must(t, plain.Extend(t.Context()))
 		settle(2500 * time.Millisecond) // two renewals
 		must(t, lease.Extend(t.Context()))
@@ -189,7 +189,7 @@ func TestNested(t *testing.T) {
 func TestReentrant(t *testing.T) {
 	fakes := newFakes(t, 1)
 	inside, outside := newBoard(t), newBoard(t)
-	l := outside.Wrap(lock.Reentrant(inside.Wrap(fakes(t))))
+	l := wrap(t, outside, lock.Reentrant(wrap(t, inside, fakes(t))))
 	must(t, lock.Do(t.Context(), l, "x", func(ctx context.Context, _ lock.Lease) error {
 		return lock.Do(ctx, l, "x", func(context.Context, lock.Lease) error {
 			if in, out := len(state(inside).Held), len(state(outside).Held); in != 1 || out != 2 {
@@ -212,24 +212,35 @@ func wantNobody(t *testing.T, b *live.Board) {
 // TestOddLockers return what no Locker should, and it is passed on.
 func TestOddLockers(t *testing.T) {
 	board := newBoard(t)
-	if lease, err := board.Wrap(ending{func() {}}).Acquire(t.Context(), "x"); lease != nil || err != nil {
+	if lease, err := wrap(t, board, ending{func() {}}).Acquire(t.Context(), "x"); lease != nil || err != nil {
 		t.Errorf("nothing became %v, %v", lease, err)
 	}
 	mine := errors.New("mine")
-	if _, err := board.Wrap(&noop{err: mine}).Acquire(t.Context(), "x"); err != mine {
+	if _, err := wrap(t, board, &noop{err: mine}).Acquire(t.Context(), "x"); err != mine {
 		t.Errorf("the error became %v", err)
 	}
-	if _, err := board.Wrap(nil).Acquire(t.Context(), "x"); !errors.Is(err, live.ErrInvalidOption) {
-		t.Errorf("over no Locker: %v", err)
-	}
 	wantNobody(t, board)
+}
+
+// TestWrapRefuses says at once what could not be locked with later.
+func TestWrapRefuses(t *testing.T) {
+	board := newBoard(t)
+	for name, wrap := range map[string]func() (lock.Locker, error){
+		"nil locker": func() (lock.Locker, error) { return board.Wrap(nil) },
+		"nil option": func() (lock.Locker, error) { return board.Wrap(&noop{}, nil) },
+		"no name":    func() (lock.Locker, error) { return board.Wrap(&noop{}, live.WithLockerInstance("")) },
+	} {
+		if l, err := wrap(); !errors.Is(err, live.ErrInvalidOption) || l != nil {
+			t.Errorf("%s: %v, %v", name, l, err)
+		}
+	}
 }
 
 // TestHammer has many lockers on one Board, and somebody who keeps looking.
 func TestHammer(t *testing.T) {
 	board := newBoard(t, live.WithSlowest(3))
 	fakes := newFakes(t, 3)
-	lockers := []lock.Locker{board.Wrap(fakes(t)), board.Wrap(fakes(t)), board.Wrap(&noop{}), board.Wrap(&noop{err: lock.ErrNoQuorum})}
+	lockers := []lock.Locker{wrap(t, board, fakes(t)), wrap(t, board, fakes(t)), wrap(t, board, &noop{}), wrap(t, board, &noop{err: lock.ErrNoQuorum})}
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Second)
 	defer stop()
 	var all sync.WaitGroup

@@ -67,15 +67,9 @@ func WithMaxShown(n int) Option { return func(c *config) { c.maxShown = n } }
 // WrapOption configures one Locker of a Board.
 type WrapOption func(*locker)
 
-// As names who holds and waits through this Locker, instead of the Board's
-// instance: for a process that plays several. An empty name is ignored.
-func As(instance string) WrapOption {
-	return func(l *locker) {
-		if instance != "" {
-			l.instance = storedName(instance)
-		}
-	}
-}
+// WithLockerInstance names who holds and waits through this Locker, instead of the
+// Board's instance: for a process that plays several. An empty name makes Wrap fail.
+func WithLockerInstance(name string) WrapOption { return func(l *locker) { l.instance = name } }
 
 func newConfig(opts []Option) (config, error) {
 	c := config{instance: defaultInstance(), window: DefaultWindow, slowest: DefaultSlowest, maxShown: DefaultMaxShown}

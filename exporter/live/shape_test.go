@@ -86,7 +86,7 @@ func TestEmpty(t *testing.T) {
 // TestHostileNames has names that no Redlock would take, over a Locker that does.
 func TestHostileNames(t *testing.T) {
 	board := newBoard(t)
-	l := board.Wrap(&noop{})
+	l := wrap(t, board, &noop{})
 	names := []string{"", "\x00\x1b[31m", "\xff\xfe", strings.Repeat("ß", 1<<20), hostileName}
 	var leases []lock.Lease
 	for _, name := range names {
@@ -120,7 +120,7 @@ func TestHostileNames(t *testing.T) {
 func TestNoTokenIsTold(t *testing.T) {
 	servers := locktest.Servers(t, 3)
 	board := newBoard(t)
-	a, b := board.Wrap(onRedis(t, servers)), board.Wrap(onRedis(t, servers))
+	a, b := wrap(t, board, onRedis(t, servers)), wrap(t, board, onRedis(t, servers))
 	admin := redis.NewClient(&redis.Options{Addr: servers[2].Addr()})
 	defer admin.Close()
 	var tokens []string
@@ -190,7 +190,7 @@ func TestOptions(t *testing.T) {
 	if got := state(b).Instance; got != "a_b__" {
 		t.Errorf("instance %q", got)
 	}
-	must(t, acquire(t, b.Wrap(&noop{}), "x").Release(t.Context()))
+	must(t, acquire(t, wrap(t, b, &noop{}), "x").Release(t.Context()))
 	if s := state(b); len(s.Slowest) != 0 || len(s.Waits) != 1 {
 		t.Errorf("without slowest: %+v", s)
 	}
@@ -225,11 +225,11 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestAs plays two processes on one Board.
-func TestAs(t *testing.T) {
+// TestLockerInstance plays two processes on one Board.
+func TestLockerInstance(t *testing.T) {
 	fakes := locktest.NewFakes(t, 3)
 	board := newBoard(t, live.WithInstance("host"))
-	a, b := board.Wrap(fakes(t), live.As("a|1")), board.Wrap(fakes(t), live.As("b/2"), nil)
+	a, b := wrap(t, board, fakes(t), live.WithLockerInstance("a|1")), wrap(t, board, fakes(t), live.WithLockerInstance("b/2"))
 	lease, err := a.Acquire(t.Context(), "job")
 	must(t, err)
 	waiting := acquireAsync(t.Context(), b, "job")

@@ -123,7 +123,7 @@ func TestSharedBoard(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		servers := newServers(t, 3)
 		board, a := process(t, servers, "a/1")
-		b := board.Wrap(newRedlock(t, servers, "a/1"))
+		b := wrap(t, board, newRedlock(t, servers, "a/1"))
 		holder := acquire(t, a, "job")
 		ctx, cancel := context.WithCancel(t.Context())
 		first, second := acquireAsync(ctx, b, "job"), acquireAsync(ctx, b, "job")
@@ -194,7 +194,7 @@ func TestBackoff(t *testing.T) {
 func TestOmitted(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		board := newBoard(t, live.WithMaxShown(3))
-		l := board.Wrap(&noop{})
+		l := wrap(t, board, &noop{})
 		var leases []lock.Lease
 		for i := range 100 {
 			leases = append(leases, acquire(t, l, resourceName(i)))
@@ -222,8 +222,8 @@ func TestOmitted(t *testing.T) {
 func TestContendedOnRedis(t *testing.T) {
 	servers := locktest.Servers(t, 3)
 	here, there := newBoard(t, live.WithInstance("a/1")), newBoard(t, live.WithInstance("b/2"))
-	a := here.Wrap(onRedis(t, servers, lock.WithInstance("a/1"), lock.WithNodeTimeout(2*time.Second)))
-	b := there.Wrap(onRedis(t, servers, lock.WithInstance("b/2"), lock.WithNodeTimeout(2*time.Second)))
+	a := wrap(t, here, onRedis(t, servers, lock.WithInstance("a/1"), lock.WithNodeTimeout(2*time.Second)))
+	b := wrap(t, there, onRedis(t, servers, lock.WithInstance("b/2"), lock.WithNodeTimeout(2*time.Second)))
 	holder := acquire(t, a, "job", lock.TTL(30*time.Second))
 	first := acquireAsync(t.Context(), b, "job", lock.TTL(30*time.Second))
 	blocked := func(b *live.Board, n int, by string, here bool) func() bool {
@@ -263,7 +263,7 @@ func TestContendedOnRedis(t *testing.T) {
 // TestManyNames holds a hundred thousand resources at a time, and lets them go.
 func TestManyNames(t *testing.T) {
 	board := newBoard(t)
-	l := board.Wrap(&noop{})
+	l := wrap(t, board, &noop{})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	round := func() {

@@ -14,9 +14,9 @@ func TestWaitPoints(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		board := newBoard(t, live.WithWindow(10*time.Second))
 		ms := time.Millisecond
-		l := board.Wrap(&slow{times: []time.Duration{100 * ms, 200 * ms, 300 * ms, 500 * ms, 3000 * ms, 0}})
-		failing := board.Wrap(&noop{err: lock.ErrNoQuorum})
-		busy := board.Wrap(&noop{err: lock.ErrHeld})
+		l := wrap(t, board, &slow{times: []time.Duration{100 * ms, 200 * ms, 300 * ms, 500 * ms, 3000 * ms, 0}})
+		failing := wrap(t, board, &noop{err: lock.ErrNoQuorum})
+		busy := wrap(t, board, &noop{err: lock.ErrHeld})
 		for range 3 {
 			must(t, acquire(t, l, "x").Release(t.Context()))
 		}
@@ -66,7 +66,7 @@ func TestSlowest(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		board := newBoard(t, live.WithSlowest(2))
 		run := func(names string, took time.Duration) {
-			l := board.Wrap(&slow{times: []time.Duration{took, took, took, took}})
+			l := wrap(t, board, &slow{times: []time.Duration{took, took, took, took}})
 			for _, name := range names {
 				must(t, acquire(t, l, string(name)).Release(t.Context()))
 			}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"sync"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/server"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
@@ -49,7 +51,7 @@ type serveFlags struct {
 	redis       redisFlags
 	sweep       sweepFlags
 	notify      notifyFlags
-	web         exporter.Web
+	web         server.Web
 	interval    time.Duration
 	elect       bool
 	nodeTimeout time.Duration
@@ -67,7 +69,9 @@ func newServe(a *app) *cobra.Command {
 	f.redis.register(set)
 	f.sweep.register(set, scanner.DefaultMaxValues)
 	f.notify.register(set)
-	f.web.Register(set)
+	own := flag.NewFlagSet("", flag.ContinueOnError)
+	f.web.Register(own)
+	set.AddGoFlagSet(own)
 	set.DurationVar(&f.interval, "interval", scanner.DefaultInterval, "time between two sweeps")
 	set.BoolVar(&f.elect, "elect", false, "sweep only while holding a lock on the same servers")
 	set.DurationVar(&f.nodeTimeout, "node-timeout", lock.DefaultNodeTimeout, "for --elect: time after which a call to a server counts as failed")
@@ -135,7 +139,7 @@ func (f *serveFlags) locker(nodes []target.Node) (*lock.Engine, error) {
 func (f *serveFlags) serve(ctx context.Context, a *app, s *scanner.Scanner, nodes []target.Node) error {
 	pings := newPings(nodes)
 	state := newState(s, pings)
-	e, err := exporter.New(f.exporterOptions(a, s, state)...)
+	srv, err := f.server(a, s, state)
 	if err != nil {
 		return err
 	}
@@ -150,18 +154,21 @@ func (f *serveFlags) serve(ctx context.Context, a *app, s *scanner.Scanner, node
 	loops.Go(func() { state.loop(background) })
 	f.web.Ready = func(urls []string) { a.logger.Info("serving", "urls", urls) }
 	// The listeners end first: no scrape meets a scanner that is half closed.
-	return errors.Join(e.Serve(ctx, f.web), s.Close())
+	return errors.Join(srv.Serve(ctx, f.web), s.Close())
 }
 
-func (f *serveFlags) exporterOptions(a *app, s *scanner.Scanner, state *state) []exporter.Option {
+func (f *serveFlags) server(a *app, s *scanner.Scanner, state *state) (*server.Server, error) {
 	opts := []exporter.Option{
-		exporter.WithLogger(a.logger), exporter.WithState(state), exporter.WithDrainDelay(f.drain),
-		exporter.WithReadyCheck("redis", state.pings.ready),
+		exporter.WithLogger(a.logger), exporter.WithState(state), exporter.WithReadyCheck("redis", state.pings.ready),
 	}
 	if f.leaked > 0 {
-		opts = append(opts, exporter.WithScanner(s, exporter.LeakedLockInfo(f.leaked)))
+		opts = append(opts, exporter.WithScanner(s, exporter.WithLeakedLockInfo(f.leaked)))
 	} else {
 		opts = append(opts, exporter.WithScanner(s))
 	}
-	return opts
+	e, err := exporter.New(opts...)
+	if err != nil {
+		return nil, err
+	}
+	return server.New(e, server.WithLogger(a.logger), server.WithDrainDelay(f.drain))
 }

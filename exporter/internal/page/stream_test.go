@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/internal/page"
+	"github.com/lockscope/lockscope/exporter/internal/page/pagetest"
 	"github.com/lockscope/lockscope/exporter/live"
 )
 
@@ -78,7 +79,7 @@ func (w *watcher) end() {
 
 func TestStreamsShareTheSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		src := fixed(idle())
+		src := pagetest.Fixed(pagetest.Idle())
 		h := page.New(src)
 		var all []*watcher
 		for range page.DefaultMaxStreams {
@@ -87,7 +88,7 @@ func TestStreamsShareTheSource(t *testing.T) {
 		}
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		if n := src.called(); n != 11 {
+		if n := src.Called(); n != 11 {
 			t.Errorf("16 streams made %d calls in ten seconds, want 11", n)
 		}
 		for _, w := range all {
@@ -97,14 +98,14 @@ func TestStreamsShareTheSource(t *testing.T) {
 			w.end()
 		}
 		synctest.Wait()
-		calls := src.called()
+		calls := src.Called()
 		time.Sleep(time.Minute)
-		if n := src.called() - calls; n != 0 {
+		if n := src.Called() - calls; n != 0 {
 			t.Errorf("%d calls while nobody looked", n)
 		}
 		late := watch(h) // a new feed
 		synctest.Wait()
-		if n := len(late.events()); n != 1 || src.called() != calls+1 {
+		if n := len(late.events()); n != 1 || src.Called() != calls+1 {
 			t.Errorf("who comes back gets %d events", n)
 		}
 		late.end()
@@ -114,7 +115,7 @@ func TestStreamsShareTheSource(t *testing.T) {
 
 func TestStreamsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := page.New(fixed(idle()), page.WithMaxStreams(2))
+		h := page.New(pagetest.Fixed(pagetest.Idle()), page.WithMaxStreams(2))
 		one, two := watch(h), watch(h)
 		synctest.Wait()
 		three := watch(h)
@@ -136,7 +137,7 @@ func TestStreamsAreBounded(t *testing.T) {
 
 func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := page.New(fixed(idle()))
+		h := page.New(pagetest.Fixed(pagetest.Idle()))
 		w := watch(h)
 		synctest.Wait()
 		must(t, h.Close())
@@ -158,7 +159,7 @@ type stuck struct{}
 
 func (stuck) State(ctx context.Context) live.State {
 	<-ctx.Done()
-	return idle()
+	return pagetest.Idle()
 }
 
 func TestStreamEndsWhileSourceHangs(t *testing.T) {
@@ -178,7 +179,7 @@ func TestStreamEndsWhileSourceHangs(t *testing.T) {
 
 // TestShutdown is the wiring that a server needs.
 func TestShutdown(t *testing.T) {
-	h := page.New(fixed(idle()), page.WithInterval(10*time.Millisecond))
+	h := page.New(pagetest.Fixed(pagetest.Idle()), page.WithInterval(10*time.Millisecond))
 	server := &http.Server{Handler: h, ReadHeaderTimeout: patience, WriteTimeout: 50 * time.Millisecond}
 	server.RegisterOnShutdown(func() { _ = h.Close() })
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -213,9 +214,9 @@ func TestShutdown(t *testing.T) {
 
 // TestStuckClient does not read what it asked for.
 func TestStuckClient(t *testing.T) {
-	big := idle()
+	big := pagetest.Idle()
 	big.Instance = strings.Repeat("x", 4<<20)
-	h := page.New(fixed(big), page.WithInterval(time.Millisecond), page.WithMaxStreams(1), page.WithWriteTimeout(100*time.Millisecond))
+	h := page.New(pagetest.Fixed(big), page.WithInterval(time.Millisecond), page.WithMaxStreams(1), page.WithWriteTimeout(100*time.Millisecond))
 	server := httptest.NewServer(h)
 	defer server.Close()
 	defer func() { must(t, h.Close()) }()
@@ -238,7 +239,7 @@ func TestStuckClient(t *testing.T) {
 type noFlush struct{ http.ResponseWriter }
 
 func TestMiddlewareWithoutFlush(t *testing.T) {
-	h := page.New(fixed(idle()))
+	h := page.New(pagetest.Fixed(pagetest.Idle()))
 	w := httptest.NewRecorder()
 	h.ServeHTTP(noFlush{w}, httptest.NewRequest(http.MethodGet, "/?format=events", nil))
 	if w.Code != http.StatusNotImplemented || !strings.Contains(w.Body.String(), "format=json") {

@@ -32,6 +32,7 @@ func (c Config) servers() ([]*redis.Options, error) {
 	for i, raw := range urls {
 		opt, err := parse(raw)
 		if err != nil {
+			//lint:ignore ST1005 Redis is a name
 			return nil, fmt.Errorf("Redis URL %d %w", i+1, err)
 		}
 		c.fillIn(opt)

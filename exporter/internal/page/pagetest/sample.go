@@ -1,75 +1,25 @@
-package page_test
+// Package pagetest has the data that tests of the page show: of a process under load,
+// of an idle one, and of one whose names were chosen to do harm.
+package pagetest
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
-	"sync"
-	"testing"
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/scanner"
 )
 
-const patience = 30 * time.Second
+// Idle is a process that has no locks.
+func Idle() live.State { return live.State{At: time.Now(), Instance: "orders-7d9f/1"} }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+// Trace is the trace of some of what Busy does.
+const Trace = "4bf92f3577b34da6a3ce929d0e0e4736"
 
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not in %v: %s", patience, what)
-		}
-	}
-}
-
-// source tells what its function returns, and counts how often.
-type source struct {
-	mu    sync.Mutex
-	state func() live.State
-	calls int
-}
-
-func (s *source) State(context.Context) live.State {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.calls++
-	return s.state()
-}
-
-func (s *source) set(state func() live.State) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.state = state
-}
-
-func (s *source) called() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.calls
-}
-
-func fixed(state live.State) *source {
-	return &source{state: func() live.State {
-		state.At = time.Now()
-		return state
-	}}
-}
-
-func idle() live.State { return live.State{At: time.Now(), Instance: "orders-7d9f/1"} }
-
-const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
-
-// busy is a process under load, on a bad day. It lives: ages grow, leases are renewed.
-func busy(start time.Time) live.State {
+// Busy is a process under load, on a bad day. It lives: ages grow, leases are renewed.
+func Busy(start time.Time) live.State {
 	now := time.Now()
 	up := now.Sub(start).Seconds()
 	left := func(offset float64) *float64 {
@@ -78,7 +28,7 @@ func busy(start time.Time) live.State {
 	}
 	s := live.State{At: now, Instance: "orders-7d9f5c/1", Omitted: live.Omitted{}}
 	s.Held = []live.Held{
-		{Resource: "report:daily", Holder: s.Instance, Age: 754 + up, Validity: left(1), Fence: 1791043210123456, Extends: 226 + int(up/3.33), TraceID: trace},
+		{Resource: "report:daily", Holder: s.Instance, Age: 754 + up, Validity: left(1), Fence: 1791043210123456, Extends: 226 + int(up/3.33), TraceID: Trace},
 		{Resource: "inventory:warehouse-eu-central-1:rebalance", Holder: s.Instance, Age: 61 + up, Validity: left(2), Fence: 1791043902331907, Extends: 18, TraceID: "0af7651916cd43dd8448eb211c80319c"},
 		{Resource: "order:1001", Holder: s.Instance, Age: 4.1 + up, Validity: left(0), Fence: 1791043959004411, Extends: 1, TraceID: "b7ad6b7169203331a1b2c3d4e5f60718"},
 		{Resource: "customer:88213:merge", Holder: s.Instance, Age: 6.8, Validity: new(1.9), Fence: 1791043956222019},
@@ -86,7 +36,7 @@ func busy(start time.Time) live.State {
 		{Resource: "legacy:import", Holder: s.Instance, Age: .042, Fence: 1791043963009001},
 	}
 	s.Waiting = []live.Waiter{
-		{Resource: "order:1001", For: 3.9 + up, Kind: "local", Attempts: 0, Ahead: 2, TraceID: trace, Blocker: &live.Blocker{Holder: s.Instance, Here: true, Age: new(4.1 + up), Remaining: left(0)}},
+		{Resource: "order:1001", For: 3.9 + up, Kind: "local", Attempts: 0, Ahead: 2, TraceID: Trace, Blocker: &live.Blocker{Holder: s.Instance, Here: true, Age: new(4.1 + up), Remaining: left(0)}},
 		{Resource: "order:1001", For: 2.2 + up, Kind: "local", Attempts: 0, Ahead: 1, Blocker: &live.Blocker{Holder: s.Instance, Here: true, Age: new(4.1 + up), Remaining: left(0)}},
 		{Resource: "invoice:2024-11", For: 1.4 + up, Kind: "holder", Attempts: 3, Ahead: 1, TraceID: "0af7651916cd43dd8448eb211c80319c", Blocker: &live.Blocker{Holder: "billing-84cc/1", Age: new(12.6 + up), Remaining: left(1.4)}},
 		{Resource: "legacy:export", For: 1.1 + up, Kind: "holder", Attempts: 9, Blocker: &live.Blocker{NeverExpires: true}},
@@ -129,7 +79,7 @@ func slowest(at time.Time) []live.Acquisition {
 	node := func(attempt int, name string, start, took float64, outcome, detail string) live.Step {
 		return live.Step{Kind: "node", Name: name, Attempt: attempt, Start: start, Took: took, Outcome: outcome, Detail: detail}
 	}
-	contended := live.Acquisition{Resource: "invoice:2024-11", At: at.Add(-48 * time.Second), Took: 1.912, Outcome: "acquired", TraceID: trace}
+	contended := live.Acquisition{Resource: "invoice:2024-11", At: at.Add(-48 * time.Second), Took: 1.912, Outcome: "acquired", TraceID: Trace}
 	contended.Steps = []live.Step{
 		{Kind: "attempt", Name: "attempt 1", Attempt: 1, Start: 0, Took: .051, Outcome: "refused", Detail: "3 of 5 refused, 1 failed"},
 		node(1, "redis-1:6379", .0002, .0011, "refused", ""), node(1, "redis-2:6379", .0002, .0014, "refused", ""),
@@ -153,7 +103,8 @@ func slowest(at time.Time) []live.Acquisition {
 	}
 }
 
-func report() (scanner.Report, bool) {
+// Report is what a scanner found; the time of its sweep is a moment ago.
+func Report() (scanner.Report, bool) {
 	now := time.Now()
 	finding := func(class scanner.Class, node, key string, ttl time.Duration, holder, evidence string) scanner.Finding {
 		return scanner.Finding{Class: class, Node: node, Key: key, Type: "string", TTL: ttl, Evidence: evidence, FirstSeen: now.Add(-26 * time.Minute),

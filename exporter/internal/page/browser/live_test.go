@@ -1,4 +1,4 @@
-package page_test
+package browser
 
 import (
 	"net"
@@ -11,32 +11,33 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/lockscope/lockscope/exporter/internal/page"
+	"github.com/lockscope/lockscope/exporter/internal/page/pagetest"
 	"github.com/lockscope/lockscope/exporter/live"
 )
 
 func testUpdates(t *testing.T, b *tab) {
-	src := fixed(idle())
+	src := pagetest.Fixed(pagetest.Idle())
 	b.open(serve(t, src, page.WithInterval(50*time.Millisecond)))
 	if !b.is(`document.querySelector("#held .empty").checkVisibility()`) {
 		t.Error("nothing is held, and the page does not say so")
 	}
-	src.set(func() live.State { return busy(time.Now()) })
+	src.Set(func() live.State { return pagetest.Busy(time.Now()) })
 	b.until(`document.querySelectorAll("#held tbody tr").length === 6`)
 	b.until(`document.querySelector("#t-waiting dd").textContent === "7"`)
-	src.set(idle)
+	src.Set(pagetest.Idle)
 	b.until(`document.querySelectorAll("#held tbody tr").length === 0 && document.querySelector("#held .empty").checkVisibility()`)
 }
 
 // testKeeps has rows come and go around what somebody looks at.
 func testKeeps(t *testing.T, b *tab) {
 	start := time.Now()
-	src := &source{state: func() live.State { return busy(start) }}
+	src := pagetest.NewSource(func() live.State { return pagetest.Busy(start) })
 	b.open(serve(t, src, page.WithInterval(50*time.Millisecond)))
 	eval[any](b, `window.row = document.querySelector("#held tbody tr:nth-child(3)"),
 		window.fall = document.querySelectorAll(".fall")[1], fall.click(), fall.focus(),
 		getSelection().selectAllChildren(row.querySelector(".name")), scrollTo(0, 300), 0`)
-	src.set(func() live.State {
-		s := busy(start)
+	src.Set(func() live.State {
+		s := pagetest.Busy(start)
 		s.Held = append([]live.Held{{Resource: "new:1", Holder: "me", Age: 1e4}}, s.Held[1:4]...)
 		s.Slowest = append([]live.Acquisition{{Resource: "slower", At: start, Took: 9}}, s.Slowest[2:]...)
 		return s
@@ -60,7 +61,7 @@ func testKeeps(t *testing.T, b *tab) {
 
 func testBlockers(t *testing.T, b *tab) {
 	start := time.Now()
-	b.open(serve(t, &source{state: func() live.State { return busy(start) }}))
+	b.open(serve(t, pagetest.NewSource(func() live.State { return pagetest.Busy(start) })))
 	for resource, words := range map[string][]string{
 		"invoice:2024-11": {"billing-84cc/1", "has held it for", "more unless renewed"},
 		"order:1001":      {"orders-7d9f5c/1", "this process", "behind 2 callers here"},
@@ -79,7 +80,7 @@ func testBlockers(t *testing.T, b *tab) {
 		t.Errorf("the contended lock shows %q", held)
 	}
 	b.do(chromedp.Click(chromedp.CSS(".fall")))
-	for _, w := range []string{"attempt 3", "redis-4:6379", "wait for the holder", "billing-84cc/1", "no answer within 50ms", "granted", trace} {
+	for _, w := range []string{"attempt 3", "redis-4:6379", "wait for the holder", "billing-84cc/1", "no answer within 50ms", "granted", pagetest.Trace} {
 		if fall := b.text(`document.querySelector(".steps").innerText`); !strings.Contains(fall, w) {
 			t.Errorf("the waterfall does not show %q: %s", w, fall)
 		}
@@ -88,8 +89,8 @@ func testBlockers(t *testing.T, b *tab) {
 
 // testRestartedNodes tells one that keeps silent from one that votes all the same.
 func testRestartedNodes(t *testing.T, b *tab) {
-	state := busy(time.Now())
-	b.open(serve(t, fixed(state)))
+	state := pagetest.Busy(time.Now())
+	b.open(serve(t, pagetest.Fixed(state)))
 	for name, says := range map[string]string{
 		"redis-1:6379": "",
 		"redis-4:6379": "restarted, noticed 12\u00a0s ago: silent for 48\u00a0s more",
@@ -103,15 +104,15 @@ func testRestartedNodes(t *testing.T, b *tab) {
 }
 
 func testPause(t *testing.T, b *tab) {
-	src := fixed(idle())
+	src := pagetest.Fixed(pagetest.Idle())
 	b.open(serve(t, src, page.WithInterval(50*time.Millisecond)))
 	for _, key := range []string{"p", " "} {
 		b.press(key)
 		b.until(`document.getElementById("connection").textContent === "Paused" && document.getElementById("pause").innerText === "Resume"`)
 		eventually(t, "the stream ends", func() bool {
-			before := src.called()
+			before := src.Called()
 			time.Sleep(150 * time.Millisecond) // three intervals: what is still asked for is asked for now
-			return src.called() == before
+			return src.Called() == before
 		})
 		b.press(key)
 		b.until(`document.getElementById("connection").textContent === "Live"`)
@@ -128,7 +129,7 @@ func testRestart(t *testing.T, b *tab) {
 	must(t, err)
 	address := listener.Addr().String()
 	start := func(l net.Listener, state live.State) (stop func()) {
-		h := page.New(fixed(state), page.WithInterval(50*time.Millisecond))
+		h := page.New(pagetest.Fixed(state), page.WithInterval(50*time.Millisecond))
 		server := &http.Server{Handler: h, ReadHeaderTimeout: patience}
 		done := make(chan error, 1)
 		go func() { done <- server.Serve(l) }()
@@ -154,11 +155,11 @@ func testRestart(t *testing.T, b *tab) {
 }
 
 func testPolls(t *testing.T, b *tab) {
-	src := fixed(idle())
+	src := pagetest.Fixed(pagetest.Idle())
 	b.open(serve(t, src, page.WithMaxStreams(0)))
 	b.until(`document.getElementById("connection").textContent === "Live, polling"`)
-	calls := src.called()
-	eventually(t, "a second poll", func() bool { return src.called() > calls })
+	calls := src.Called()
+	eventually(t, "a second poll", func() bool { return src.Called() > calls })
 	if !b.requested("format=json") {
 		t.Error("the page did not poll")
 	}
@@ -167,7 +168,7 @@ func testPolls(t *testing.T, b *tab) {
 // testPrefix puts a proxy in front that adds a path of its own, in both ways
 // that people write it.
 func testPrefix(t *testing.T, b *tab) {
-	h := page.New(fixed(live.State{Instance: "behind"}))
+	h := page.New(pagetest.Fixed(live.State{Instance: "behind"}))
 	mux := http.NewServeMux()
 	mux.Handle("/debug/locks", h)
 	mux.Handle("/debug/locks/", h)
@@ -191,7 +192,7 @@ func testPrefix(t *testing.T, b *tab) {
 
 func testKeyboard(t *testing.T, b *tab) {
 	start := time.Now()
-	b.open(serve(t, &source{state: func() live.State { return busy(start) }}))
+	b.open(serve(t, pagetest.NewSource(func() live.State { return pagetest.Busy(start) })))
 	var order []string
 	for range 12 {
 		b.press(kb.Tab)
@@ -214,7 +215,7 @@ func testKeyboard(t *testing.T, b *tab) {
 }
 
 func testFilter(t *testing.T, b *tab) {
-	b.open(serve(t, fixed(crowded()), page.WithReport(report)))
+	b.open(serve(t, pagetest.Fixed(crowded()), page.WithReport(pagetest.Report)))
 	b.press("/")
 	b.press("ORDER:10 7d9f")
 	b.until(`document.querySelectorAll("#held tbody tr").length === 100`)
@@ -234,7 +235,7 @@ func testFilter(t *testing.T, b *tab) {
 }
 
 func testPlot(t *testing.T, b *tab) {
-	b.open(serve(t, &source{state: func() live.State { return busy(time.Now()) }}))
+	b.open(serve(t, pagetest.NewSource(func() live.State { return pagetest.Busy(time.Now()) })))
 	if got := b.text(`document.querySelector("#plot .scale").innerText`); got != "logarithmic" {
 		t.Errorf("a spread of three decades is drawn %q", got)
 	}

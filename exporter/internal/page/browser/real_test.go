@@ -1,4 +1,4 @@
-package page_test
+package browser
 
 import (
 	"testing"
@@ -29,7 +29,8 @@ func testRealLock(t *testing.T, b *tab) {
 	must(t, err)
 	board, err := live.New(live.WithInstance("orders/1"))
 	must(t, err)
-	here := board.Wrap(open("orders/1"))
+	here, err := board.Wrap(open("orders/1"))
+	must(t, err)
 	served := make(chan lock.Lease, 1)
 	go func() {
 		defer close(served)

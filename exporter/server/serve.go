@@ -1,4 +1,4 @@
-package exporter
+package server
 
 import (
 	"context"
@@ -32,8 +32,8 @@ const (
 //
 // It fails at once with ErrWebConfig, with ErrListen (naming the address) or, if it
 // is called a second time, with ErrServed.
-func (e *Exporter) Serve(ctx context.Context, w Web) error {
-	if !e.serving.CompareAndSwap(false, true) {
+func (s *Server) Serve(ctx context.Context, w Web) error {
+	if !s.serving.CompareAndSwap(false, true) {
 		return ErrServed
 	}
 	if err := w.check(); err != nil {
@@ -43,62 +43,62 @@ func (e *Exporter) Serve(ctx context.Context, w Web) error {
 	if err != nil {
 		return err
 	}
-	e.listening.Store(true)
+	s.exporter.Listening()
 	if w.Ready != nil {
 		w.Ready(urlsOf(listeners, w.scheme()))
 	}
-	return e.serve(ctx, listeners, w.ConfigFile)
+	return s.serve(ctx, listeners, w.ConfigFile)
 }
 
 // serve owns a server for each listener: exporter-toolkit wraps a server's handler
 // in each call, so that listeners must not share one.
-func (e *Exporter) serve(ctx context.Context, listeners []net.Listener, configFile string) error {
+func (s *Server) serve(ctx context.Context, listeners []net.Listener, configFile string) error {
 	failed := make(chan error, len(listeners))
 	servers := make([]*http.Server, len(listeners))
 	var wg sync.WaitGroup
 	for i, l := range listeners {
-		s := e.newServer()
-		servers[i] = s
+		server := s.newServer()
+		servers[i] = server
 		wg.Go(func() {
 			flags := &web.FlagConfig{WebConfigFile: &configFile}
-			if err := web.Serve(l, s, flags, e.cfg.logger); !errors.Is(err, http.ErrServerClosed) {
+			if err := web.Serve(l, server, flags, s.cfg.logger); !errors.Is(err, http.ErrServerClosed) {
 				_ = l.Close() // Serve of exporter-toolkit leaves it open if the file became bad meanwhile
-				failed <- fmt.Errorf("exporter: serve on %s: %w", l.Addr(), err)
+				failed <- fmt.Errorf("server: serve on %s: %w", l.Addr(), err)
 			}
 		})
 	}
 	var err error
 	select {
 	case err = <-failed:
-		e.Drain()
+		s.exporter.Drain()
 	case <-ctx.Done():
-		e.drain()
+		s.drain()
 	}
-	err = errors.Join(err, e.shutdown(servers))
+	err = errors.Join(err, s.shutdown(servers))
 	wg.Wait()
 	return err
 }
 
 // drain lets everybody know before the doors close.
-func (e *Exporter) drain() {
-	e.Drain()
-	e.cfg.logger.Debug("exporter drains", "delay", e.cfg.drainDelay)
-	if e.cfg.drainDelay > 0 {
-		time.Sleep(e.cfg.drainDelay)
+func (s *Server) drain() {
+	s.exporter.Drain()
+	s.cfg.logger.Debug("exporter drains", "delay", s.cfg.drainDelay)
+	if s.cfg.drainDelay > 0 {
+		time.Sleep(s.cfg.drainDelay)
 	}
 }
 
 // shutdown ends all servers at the same time.
-func (e *Exporter) shutdown(servers []*http.Server) error {
-	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.shutdownTimeout)
+func (s *Server) shutdown(servers []*http.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.shutdownTimeout)
 	defer cancel()
 	errs := make([]error, len(servers))
 	var wg sync.WaitGroup
-	for i, s := range servers {
+	for i, server := range servers {
 		wg.Go(func() {
-			if err := s.Shutdown(ctx); err != nil {
-				errs[i] = errors.Join(fmt.Errorf("exporter: requests were cut off, they took longer than the shutdown timeout of %v: %w",
-					e.cfg.shutdownTimeout, err), s.Close())
+			if err := server.Shutdown(ctx); err != nil {
+				errs[i] = errors.Join(fmt.Errorf("server: requests were cut off, they took longer than the shutdown timeout of %v: %w",
+					s.cfg.shutdownTimeout, err), server.Close())
 			}
 		})
 	}
@@ -106,22 +106,22 @@ func (e *Exporter) shutdown(servers []*http.Server) error {
 	return errors.Join(errs...)
 }
 
-func (e *Exporter) newServer() *http.Server {
+func (s *Server) newServer() *http.Server {
 	return &http.Server{
-		Handler:           http.HandlerFunc(e.serveConn),
+		Handler:           http.HandlerFunc(s.serveConn),
 		ReadHeaderTimeout: readHeaderTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
-		ErrorLog:          slog.NewLogLogger(e.cfg.logger.Handler(), slog.LevelDebug),
+		ErrorLog:          slog.NewLogLogger(s.cfg.logger.Handler(), slog.LevelDebug),
 	}
 }
 
 // serveConn bounds the writing of each answer, by a deadline that streams renew
 // with every event; the server's WriteTimeout would end them.
-func (e *Exporter) serveConn(w http.ResponseWriter, r *http.Request) {
+func (s *Server) serveConn(w http.ResponseWriter, r *http.Request) {
 	deadline := time.Now().Add(writeTimeout)
 	_ = http.NewResponseController(w).SetWriteDeadline(deadline) // not supported: no bound
-	e.ServeHTTP(w, r)
+	s.exporter.ServeHTTP(w, r)
 }
 
 func urlsOf(listeners []net.Listener, scheme string) []string {

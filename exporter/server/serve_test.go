@@ -1,4 +1,4 @@
-package exporter_test
+package server_test
 
 import (
 	"context"
@@ -19,10 +19,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockscope/lockscope/exporter"
+	"github.com/lockscope/lockscope/exporter/server"
 )
 
 func TestServe(t *testing.T) {
-	r := serve(t, exporter.Web{Addresses: []string{"127.0.0.1:0", "localhost:0", ":0"}}, exporter.WithState(state{}))
+	r := serve(t, server.Web{Addresses: []string{"127.0.0.1:0", "localhost:0", ":0"}}, newExporter(t, exporter.WithState(state{})))
 	if len(r.urls) != 3 || !strings.HasPrefix(r.urls[2], "http://localhost:") {
 		t.Errorf("URLs are %v", r.urls)
 	}
@@ -34,7 +35,7 @@ func TestServe(t *testing.T) {
 			t.Errorf("%s: %d", url, res.StatusCode)
 		}
 	}
-	if err := r.Serve(t.Context(), exporter.Web{}); !errors.Is(err, exporter.ErrServed) {
+	if err := r.server.Serve(t.Context(), server.Web{}); !errors.Is(err, server.ErrServed) {
 		t.Errorf("a second Serve: %v", err)
 	}
 	r.stop()
@@ -51,13 +52,13 @@ func TestReadyOnlyWhileServing(t *testing.T) {
 	if code, text := get(e, "/readyz"); code != 503 || text != "not ready\nserver: not listening yet\n" {
 		t.Errorf("before Serve: %d %q", code, text)
 	}
-	r := serve(t, exporter.Web{})
-	if code, _ := get(r, "/readyz"); code != 200 {
+	r := serve(t, server.Web{}, newExporter(t))
+	if code, _ := get(r.exporter, "/readyz"); code != 200 {
 		t.Errorf("while serving: %d", code)
 	}
 	r.stop()
 	must(t, r.ended(t))
-	if code, text := get(r, "/readyz"); code != 503 || text != "not ready\nserver: shutting down\n" {
+	if code, text := get(r.exporter, "/readyz"); code != 503 || text != "not ready\nserver: shutting down\n" {
 		t.Errorf("after Serve: %d %q", code, text)
 	}
 }
@@ -70,7 +71,8 @@ func TestShutdown(t *testing.T) {
 		close(scraping)
 		<-release
 	}))
-	r := serve(t, exporter.Web{}, exporter.WithGatherer(registry), exporter.WithState(state{}), exporter.WithShutdownTimeout(30*time.Second))
+	r := serve(t, server.Web{}, newExporter(t, exporter.WithGatherer(registry), exporter.WithState(state{})),
+		server.WithShutdownTimeout(30*time.Second))
 	events := r.stream(t)
 	await(t, "the stream begins", func() bool { return strings.HasPrefix(<-events, "data: ") })
 	answered := make(chan int, 1)
@@ -84,7 +86,7 @@ func TestShutdown(t *testing.T) {
 	r.stop()
 	for range events {
 	}
-	if code, _ := get(r, "/readyz"); code != 503 {
+	if code, _ := get(r.exporter, "/readyz"); code != 503 {
 		t.Errorf("/readyz says %d while shutting down", code)
 	}
 	select {
@@ -99,16 +101,6 @@ func TestShutdown(t *testing.T) {
 	must(t, r.ended(t))
 }
 
-// await waits for what comes by itself.
-func await(t *testing.T, what string, yes func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !yes(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain until %s", what)
-		}
-	}
-}
-
 // TestShutdownIsBounded: a request that never ends is cut off.
 func TestShutdownIsBounded(t *testing.T) {
 	release, scraping, over := make(chan struct{}), make(chan struct{}), make(chan struct{})
@@ -118,8 +110,8 @@ func TestShutdownIsBounded(t *testing.T) {
 		close(scraping)
 		<-release
 	}))
-	r := serve(t, exporter.Web{}, exporter.WithGatherer(registry),
-		exporter.WithShutdownTimeout(20*time.Millisecond), exporter.WithScrapeTimeout(time.Hour))
+	r := serve(t, server.Web{}, newExporter(t, exporter.WithGatherer(registry), exporter.WithScrapeTimeout(time.Hour)),
+		server.WithShutdownTimeout(20*time.Millisecond))
 	cut := make(chan struct{})
 	go func() {
 		defer close(cut)
@@ -145,10 +137,10 @@ func TestShutdownIsBounded(t *testing.T) {
 
 // TestDrainDelay: while it lasts, everything but readiness answers.
 func TestDrainDelay(t *testing.T) {
-	r := serve(t, exporter.Web{}, exporter.WithDrainDelay(time.Second))
+	r := serve(t, server.Web{}, newExporter(t), server.WithDrainDelay(time.Second))
 	r.stop()
 	await(t, "/readyz says no", func() bool {
-		code, _ := get(r, "/readyz")
+		code, _ := get(r.exporter, "/readyz")
 		return code == 503
 	})
 	if code, _ := r.get(t, "/healthz"); code != 200 {
@@ -163,7 +155,7 @@ func TestDrainDelay(t *testing.T) {
 func TestServeEndsAtOnceWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	must(t, newExporter(t).Serve(ctx, exporter.Web{Addresses: []string{"127.0.0.1:0"}}))
+	must(t, newServer(t, newExporter(t)).Serve(ctx, server.Web{Addresses: []string{"127.0.0.1:0"}}))
 }
 
 func TestTakenPort(t *testing.T) {
@@ -174,8 +166,8 @@ func TestTakenPort(t *testing.T) {
 	must(t, err)
 	must(t, free.Close())
 	first := free.Addr().String()
-	err = newExporter(t).Serve(t.Context(), exporter.Web{Addresses: []string{first, taken.Addr().String()}})
-	if !errors.Is(err, exporter.ErrListen) || !errors.Is(err, syscall.EADDRINUSE) {
+	err = newServer(t, newExporter(t)).Serve(t.Context(), server.Web{Addresses: []string{first, taken.Addr().String()}})
+	if !errors.Is(err, server.ErrListen) || !errors.Is(err, syscall.EADDRINUSE) {
 		t.Fatalf("error is %v", err)
 	}
 	contains(t, err.Error(), taken.Addr().String(), "stop what listens there", "--web.listen-address")
@@ -186,8 +178,8 @@ func TestTakenPort(t *testing.T) {
 
 func TestBadAddresses(t *testing.T) {
 	for _, a := range []string{"", "localhost", "127.0.0.1:", "127.0.0.1:70000", ":-1", "[::1", "1:2:3", "http://x:1/", "256.256.256.256:1"} {
-		err := newExporter(t).Serve(t.Context(), exporter.Web{Addresses: []string{a}})
-		if !errors.Is(err, exporter.ErrListen) {
+		err := newServer(t, newExporter(t)).Serve(t.Context(), server.Web{Addresses: []string{a}})
+		if !errors.Is(err, server.ErrListen) {
 			t.Errorf("%q: %v", a, err)
 		}
 	}
@@ -202,8 +194,8 @@ func TestBadWebConfig(t *testing.T) {
 		"no hash":       file(t, "d.yml", "basic_auth_users:\n  anna: plain-s3cret\n"),
 	} {
 		bound := false
-		err := newExporter(t).Serve(t.Context(), exporter.Web{Addresses: []string{"127.0.0.1:0"}, ConfigFile: path, Ready: func([]string) { bound = true }})
-		if !errors.Is(err, exporter.ErrWebConfig) || !strings.Contains(err.Error(), path) || bound {
+		err := newServer(t, newExporter(t)).Serve(t.Context(), server.Web{Addresses: []string{"127.0.0.1:0"}, ConfigFile: path, Ready: func([]string) { bound = true }})
+		if !errors.Is(err, server.ErrWebConfig) || !strings.Contains(err.Error(), path) || bound {
 			t.Errorf("%s: listened %v, error %v", name, bound, err)
 		}
 		if err != nil && strings.Contains(err.Error(), "s3cret") {
@@ -215,7 +207,7 @@ func TestBadWebConfig(t *testing.T) {
 func TestTLSAndBasicAuth(t *testing.T) {
 	config := file(t, "web.yml", "tls_server_config:\n  cert_file: "+file(t, "cert.pem", certificate(t).cert)+
 		"\n  key_file: "+file(t, "key.pem", certificate(t).key)+"\nbasic_auth_users:\n  anna: "+hashOf(t, "opensesame")+"\n")
-	r := serve(t, exporter.Web{Addresses: []string{"127.0.0.1:0", "127.0.0.1:0"}, ConfigFile: config}, exporter.WithState(state{}))
+	r := serve(t, server.Web{Addresses: []string{"127.0.0.1:0", "127.0.0.1:0"}, ConfigFile: config}, newExporter(t, exporter.WithState(state{})))
 	r.client.Transport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: certificate(t).pool}
 	for _, url := range r.urls {
 		if !strings.HasPrefix(url, "https://127.0.0.1:") {
@@ -244,7 +236,7 @@ func TestTLSAndBasicAuth(t *testing.T) {
 // not outlive it.
 func TestConnectionsOneAfterAnother(t *testing.T) {
 	var dials atomic.Int32
-	r := serve(t, exporter.Web{}, exporter.WithState(state{}))
+	r := serve(t, server.Web{}, newExporter(t, exporter.WithState(state{})))
 	r.client.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
 		dials.Add(1)
 		return new(net.Dialer).DialContext(ctx, network, addr)
@@ -261,15 +253,17 @@ func TestConnectionsOneAfterAnother(t *testing.T) {
 
 func TestFlags(t *testing.T) {
 	args := []string{"--web.listen-address=:1", "--web.listen-address", "localhost:2", "--web.config.file=c.yml"}
-	var p, s exporter.Web
+	var p, s server.Web
 	pf := pflag.NewFlagSet("test", pflag.ContinueOnError)
-	p.Register(pf)
+	own := flag.NewFlagSet("test", flag.ContinueOnError)
+	p.Register(own)
+	pf.AddGoFlagSet(own)
 	must(t, pf.Parse(args))
 	sf := flag.NewFlagSet("test", flag.ContinueOnError)
 	sf.SetOutput(io.Discard)
-	s.RegisterStd(sf)
+	s.Register(sf)
 	must(t, sf.Parse(args))
-	for name, w := range map[string]exporter.Web{"pflag": p, "flag": s} {
+	for name, w := range map[string]server.Web{"pflag": p, "flag": s} {
 		if strings.Join(w.Addresses, " ") != ":1 localhost:2" || w.ConfigFile != "c.yml" {
 			t.Errorf("%s: %+v", name, w)
 		}
@@ -277,9 +271,26 @@ func TestFlags(t *testing.T) {
 	if err := pf.Parse([]string{"--web.listen-address=nonsense"}); err == nil {
 		t.Error("no error for a bad address")
 	}
-	contains(t, pf.FlagUsages(), "--web.listen-address host:port", exporter.DefaultAddress, "--web.config.file file")
+	contains(t, pf.FlagUsages(), "--web.listen-address host:port", server.DefaultAddress, "--web.config.file file")
 	var usage strings.Builder
 	sf.SetOutput(&usage)
 	sf.PrintDefaults()
-	contains(t, usage.String(), "-web.listen-address host:port", exporter.DefaultAddress)
+	contains(t, usage.String(), "-web.listen-address host:port", server.DefaultAddress)
+}
+
+func TestInvalidOptions(t *testing.T) {
+	e := newExporter(t)
+	for name, build := range map[string]func() (*server.Server, error){
+		"nil exporter":     func() (*server.Server, error) { return server.New(nil) },
+		"nil option":       func() (*server.Server, error) { return server.New(e, nil) },
+		"shutdown timeout": func() (*server.Server, error) { return server.New(e, server.WithShutdownTimeout(0)) },
+		"drain delay":      func() (*server.Server, error) { return server.New(e, server.WithDrainDelay(-1)) },
+	} {
+		if s, err := build(); !errors.Is(err, server.ErrInvalidOption) || s != nil {
+			t.Errorf("%s: %v, %v", name, s, err)
+		}
+	}
+	if _, err := server.New(e, server.WithLogger(nil)); err != nil {
+		t.Errorf("without a logger: %v", err)
+	}
 }

@@ -1,4 +1,4 @@
-package exporter
+package server
 
 import (
 	"errors"
@@ -9,7 +9,6 @@ import (
 	"syscall"
 
 	"github.com/prometheus/exporter-toolkit/web"
-	"github.com/spf13/pflag"
 )
 
 // DefaultAddress is where Serve listens if nothing is said. It is on the loopback
@@ -18,16 +17,6 @@ import (
 // then 10000 on), beside the ports of Redis Cluster (16379) and Sentinel (26379),
 // and below the ports an operating system gives away by itself.
 const DefaultAddress = "127.0.0.1:17379"
-
-// Errors of Serve, met before anything is served.
-var (
-	// ErrListen says that an address cannot be listened on.
-	ErrListen = errors.New("exporter: cannot listen")
-	// ErrWebConfig says that the web configuration file is not usable.
-	ErrWebConfig = errors.New("exporter: web configuration")
-	// ErrServed says that Serve was called before: an Exporter serves once.
-	ErrServed = errors.New("exporter: Serve was called before")
-)
 
 // Web says where and how Serve serves. Its zero value is DefaultAddress without
 // TLS or authentication.
@@ -45,14 +34,10 @@ type Web struct {
 	Ready func(urls []string)
 }
 
-// Register adds --web.listen-address and --web.config.file to fs.
-func (w *Web) Register(fs *pflag.FlagSet) {
-	fs.Var(addressList{w}, "web.listen-address", usageListen)
-	fs.StringVar(&w.ConfigFile, "web.config.file", w.ConfigFile, usageConfig)
-}
-
-// RegisterStd adds -web.listen-address and -web.config.file to fs.
-func (w *Web) RegisterStd(fs *flag.FlagSet) {
+// Register adds -web.listen-address, which may be repeated, and -web.config.file to
+// fs. Programs that use github.com/spf13/pflag register on a flag set of their own
+// and pass that to AddGoFlagSet.
+func (w *Web) Register(fs *flag.FlagSet) {
 	fs.Var(addressList{w}, "web.listen-address", usageListen)
 	fs.StringVar(&w.ConfigFile, "web.config.file", w.ConfigFile, usageConfig)
 }
@@ -65,11 +50,9 @@ const (
 // addressList is a flag that may be repeated.
 type addressList struct{ *Web }
 
-var (
-	_ flag.Value  = addressList{}
-	_ pflag.Value = addressList{}
-)
+var _ flag.Value = addressList{}
 
+// Type is what package pflag calls the value in its usage.
 func (addressList) Type() string { return "host:port" }
 
 // String is empty without a Web: package flag asks a zero value what its default is.

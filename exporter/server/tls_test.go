@@ -1,4 +1,4 @@
-package exporter_test
+package server_test
 
 import (
 	"crypto/ecdsa"

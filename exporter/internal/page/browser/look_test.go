@@ -1,4 +1,4 @@
-package page_test
+package browser
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/lockscope/lockscope/exporter/internal/page"
+	"github.com/lockscope/lockscope/exporter/internal/page/pagetest"
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -19,7 +20,7 @@ func dark(on bool) *emulation.MediaFeature {
 
 // crowded is a process that holds many locks.
 func crowded() live.State {
-	s := busy(time.Now())
+	s := pagetest.Busy(time.Now())
 	s.Held = nil
 	for i := range 200 {
 		s.Held = append(s.Held, live.Held{Resource: fmt.Sprintf("order:%d", 1000+i), Holder: s.Instance, Age: 30 - .14*float64(i), Validity: new(9 - float64(i%30)/10), Fence: 1791043954000077 + uint64(i), Extends: 9 - i/25})
@@ -30,12 +31,12 @@ func crowded() live.State {
 
 func testLoads(t *testing.T, b *tab) {
 	start := time.Now()
-	src := &source{state: func() live.State { return busy(start) }}
-	address := serve(t, src, page.WithReport(report))
+	src := pagetest.NewSource(func() live.State { return pagetest.Busy(start) })
+	address := serve(t, src, page.WithReport(pagetest.Report))
 	b.open(address)
 	b.until(`document.getElementById("connection").textContent === "Live"`)
-	calls := src.called()
-	eventually(t, "some updates", func() bool { return src.called() > calls+2 })
+	calls := src.Called()
+	eventually(t, "some updates", func() bool { return src.Called() > calls+2 })
 	b.clean(originOf(t, address))
 	if !b.requested("format=events") {
 		t.Error("the page asked for no stream")
@@ -45,13 +46,13 @@ func testLoads(t *testing.T, b *tab) {
 // testSizes holds the page against the window: it may grow down, never sideways.
 func testSizes(t *testing.T, b *tab) {
 	start := time.Now()
-	src := &source{}
-	address := serve(t, src, page.WithReport(report))
+	src := pagetest.NewSource(pagetest.Idle)
+	address := serve(t, src, page.WithReport(pagetest.Report))
 	for _, scene := range []struct {
 		name  string
 		state func() live.State
-	}{{"rich", func() live.State { return busy(start) }}, {"empty", idle}, {"crowded", crowded}, {"hostile", hostile}} {
-		src.set(scene.state)
+	}{{"rich", func() live.State { return pagetest.Busy(start) }}, {"empty", pagetest.Idle}, {"crowded", crowded}, {"hostile", pagetest.Hostile}} {
+		src.Set(scene.state)
 		for _, width := range []int64{1440, 900, 360, 320} {
 			b.do(chromedp.EmulateViewport(width, 740))
 			b.open(address)
@@ -72,7 +73,7 @@ func testSizes(t *testing.T, b *tab) {
 
 func testTheme(t *testing.T, b *tab) {
 	background := func() string { return b.text(`getComputedStyle(document.body).backgroundColor`) }
-	address := serve(t, fixed(idle()))
+	address := serve(t, pagetest.Fixed(pagetest.Idle()))
 	b.media(dark(false))
 	b.open(address)
 	light := background()
@@ -102,7 +103,7 @@ func testTheme(t *testing.T, b *tab) {
 }
 
 func testReducedMotion(t *testing.T, b *tab) {
-	src := &source{state: func() live.State { return busy(time.Now()) }}
+	src := pagetest.NewSource(func() live.State { return pagetest.Busy(time.Now()) })
 	address := serve(t, src)
 	b.media(&emulation.MediaFeature{Name: "prefers-reduced-motion", Value: "reduce"})
 	b.open(address)
@@ -112,7 +113,7 @@ func testReducedMotion(t *testing.T, b *tab) {
 }
 
 func testEmpty(t *testing.T, b *tab) {
-	b.open(serve(t, fixed(idle()), page.WithReport(func() (scanner.Report, bool) { return scanner.Report{}, false })))
+	b.open(serve(t, pagetest.Fixed(pagetest.Idle()), page.WithReport(func() (scanner.Report, bool) { return scanner.Report{}, false })))
 	for _, id := range []string{"plot", "nodes", "held", "waiting", "slowest", "scan"} {
 		if hint := b.text(`document.querySelector("#` + id + ` .empty").checkVisibility() ? document.querySelector("#` + id + ` .empty").textContent : ""`); len(hint) < 20 {
 			t.Errorf("section %s is empty and does not say why: %q", id, hint)

@@ -1,0 +1,75 @@
+package exporter_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/lockscope/lockscope/exporter"
+	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/instrument"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+// An Exporter is a handler for the server that a program has already; package
+// server serves it on a port of its own.
+func ExampleNew() {
+	server := locktest.NewFakeServer("redis-1") // a real program: redlock.Open
+	defer server.Close()
+	redlock, err := lock.NewEngine([]driver.Node{server.Connect(1, locktest.Faults{})})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer redlock.Close()
+	board, err := live.New()
+	if err != nil {
+		log.Fatal(err)
+	}
+	shown, err := board.Wrap(redlock)
+	if err != nil {
+		log.Fatal(err)
+	}
+	registry := prometheus.NewRegistry()
+	locker, err := instrument.Wrap(shown, instrument.WithRegisterer(registry))
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	exp, err := exporter.New(exporter.WithGatherer(registry), exporter.WithState(board), exporter.WithOwnServer())
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer exp.Drain()
+
+	err = lock.Do(context.Background(), locker, "order:1001", func(context.Context, lock.Lease) error {
+		for line := range strings.Lines(ask(exp, "/metrics")) {
+			if strings.HasPrefix(line, "distributed_lock_held") {
+				fmt.Print(line)
+			}
+		}
+		fmt.Println("on the page:", strings.Contains(ask(exp, "/debug/locks?format=json"), `"order:1001"`))
+		return nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Print(ask(exp, "/readyz"))
+	// Output:
+	// distributed_lock_held{resource="order:*"} 1
+	// on the page: true
+	// ready
+}
+
+// ask is what a browser or Prometheus would be answered.
+func ask(h http.Handler, path string) string {
+	answer := httptest.NewRecorder()
+	h.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
+	return answer.Body.String()
+}

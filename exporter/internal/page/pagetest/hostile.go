@@ -1,0 +1,51 @@
+package pagetest
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// Names are those that people and programs choose, and what the page shows of them.
+func Names() map[string]string {
+	return map[string]string{
+		`<img src=x onerror=alert(1)>`:              `<img src=x onerror=alert(1)>`,
+		`</script><script>alert(2)</script>`:        `</script><script>alert(2)</script>`,
+		`"><svg onload=alert(3)>`:                   `"\"><svg onload=alert(3)>"`,
+		"order:\u202e1001:drowssap":                 `"order:\u202e1001:drowssap"`,
+		"a\x00b\x1b[2J\x7f\r\n":                     `"a\x00b\x1b[2J\x7f\r\n"`,
+		"two  spaces and\u00a0none":                 `"two  spaces and\u00a0none"`,
+		strings.Repeat("long/", 102) + "or":         strings.Repeat("long/", 102) + "or",
+		strings.Repeat("x", 512):                    strings.Repeat("x", 512),
+		"\U0001F512 locked \U0001F600 \u65e5\u672c": "\U0001F512 locked \U0001F600 \u65e5\u672c",
+		"{{constructor.constructor('1')()}}":        "{{constructor.constructor('1')()}}",
+		"javascript:alert(4)":                       "javascript:alert(4)",
+		"__proto__":                                 "__proto__",
+	}
+}
+
+// Hostile is a process whose every name was chosen by somebody else.
+func Hostile() live.State {
+	s := live.State{At: time.Now(), Instance: `<b>"instance"</b>`}
+	for _, name := range slices.Sorted(maps.Keys(Names())) {
+		s.Held = append(s.Held, live.Held{Resource: name, Holder: name, Age: 1, Validity: new(1.0), TraceID: name})
+		s.Waiting = append(s.Waiting, live.Waiter{Resource: name, Kind: name, Error: name, TraceID: name, Blocker: &live.Blocker{Holder: name, TraceID: name}})
+		s.Nodes = append(s.Nodes, live.Node{Name: name, Error: name})
+		s.Slowest = append(s.Slowest, live.Acquisition{Resource: name, At: s.At, Took: 1, Outcome: name, Error: name, TraceID: name,
+			Steps: []live.Step{{Kind: name, Name: name, Outcome: name, Detail: name}, {Kind: "wait", Name: name, Outcome: name, Took: 1}}})
+	}
+	return s
+}
+
+// HostileReport is what a scanner found of that process.
+func HostileReport() (scanner.Report, bool) {
+	r := scanner.Report{Started: time.Now()}
+	for name := range Names() {
+		r.Findings = append(r.Findings, scanner.Finding{Class: scanner.Class(name), Node: name, Key: name, Type: name, Evidence: name, Holder: scanner.Holder{Name: name, Format: scanner.Format(name)}})
+	}
+	return r, true
+}

@@ -1,0 +1,62 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter"
+)
+
+// DefaultShutdownTimeout is well below the 30 s an orchestrator waits before it kills.
+const DefaultShutdownTimeout = 10 * time.Second
+
+// ErrInvalidOption says that an option's value is not usable. New wraps it.
+var ErrInvalidOption = errors.New("server: invalid option")
+
+type config struct {
+	logger          *slog.Logger
+	drainDelay      time.Duration
+	shutdownTimeout time.Duration
+}
+
+// Option configures New.
+type Option func(*config)
+
+// WithLogger sets who is told of addresses, connections that failed and the
+// shutdown. Without it, and with nil, nobody is.
+func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l } }
+
+// WithDrainDelay makes Serve go on answering for d after its context has ended,
+// while /readyz says no: time for load balancers to look elsewhere. The default is 0.
+func WithDrainDelay(d time.Duration) Option { return func(c *config) { c.drainDelay = d } }
+
+// WithShutdownTimeout bounds how long Serve waits for requests under way when it
+// ends, instead of DefaultShutdownTimeout.
+func WithShutdownTimeout(d time.Duration) Option {
+	return func(c *config) { c.shutdownTimeout = d }
+}
+
+func newConfig(e *exporter.Exporter, opts []Option) (config, error) {
+	c := config{shutdownTimeout: DefaultShutdownTimeout}
+	if e == nil {
+		return c, fmt.Errorf("%w: the Exporter to serve is nil", ErrInvalidOption)
+	}
+	for _, opt := range opts {
+		if opt == nil {
+			return c, fmt.Errorf("%w: nil Option", ErrInvalidOption)
+		}
+		opt(&c)
+	}
+	if c.logger == nil {
+		c.logger = slog.New(slog.DiscardHandler)
+	}
+	switch {
+	case c.shutdownTimeout <= 0:
+		return c, fmt.Errorf("%w: WithShutdownTimeout(%v) is not positive", ErrInvalidOption, c.shutdownTimeout)
+	case c.drainDelay < 0:
+		return c, fmt.Errorf("%w: WithDrainDelay(%v) is negative", ErrInvalidOption, c.drainDelay)
+	}
+	return c, nil
+}
