@@ -51,9 +51,9 @@ func releaseOutcome(err error) lock.Outcome {
 		return failure.Outcome
 	}
 	if err != nil {
-		return lock.Unknown
+		return lock.OutcomeUnknown
 	}
-	return lock.Released
+	return lock.OutcomeReleased
 }
 
 // startRenewal is of a round of automatic renewal: work of its own, long after

@@ -69,7 +69,7 @@ func (l *Locker) endNode(ctx context.Context, e lock.NodeEnd) {
 		return
 	}
 	if e.Err == nil {
-		span.SetAttributes(attrGranted.Bool(e.Verdict == lock.Granted))
+		span.SetAttributes(attrGranted.Bool(e.Verdict == lock.VerdictGranted))
 		return
 	}
 	reason := failureOf(e.Err).String()

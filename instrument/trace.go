@@ -73,8 +73,8 @@ func (l *Locker) onNodeEnd(ctx context.Context, e lock.NodeEnd) {
 		return
 	}
 	if e.Op == lock.OpAcquire {
-		c.vote(e.Attempt, e.Verdict == lock.Granted)
-	} else if e.Verdict == lock.Refused || e.Verdict == lock.Refilled {
+		c.vote(e.Attempt, e.Verdict == lock.VerdictGranted)
+	} else if e.Verdict == lock.VerdictRefused || e.Verdict == lock.VerdictRefilled {
 		c.refusals.Add(1)
 	}
 }
@@ -120,7 +120,7 @@ func (l *Locker) onRenewEnd(ctx context.Context, e lock.RenewEnd) {
 	}
 	out := extendError
 	switch e.Outcome {
-	case lock.Renewed:
+	case lock.RenewDone:
 		out = extendOK
 		c.refusals.Store(0)
 		c.renewing.Store(false)

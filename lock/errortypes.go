@@ -137,16 +137,16 @@ type Outcome string
 
 // The outcomes of a release.
 const (
-	Released Outcome = "released"  // the nodes held the lease and let it go
-	Expired  Outcome = "expired"   // no node held it any more
-	NotOwner Outcome = "not_owner" // somebody else holds the resource by now
-	Unknown  Outcome = "unknown"   // too few nodes answered to tell
+	OutcomeReleased Outcome = "released"  // the nodes held the lease and let it go
+	OutcomeExpired  Outcome = "expired"   // no node held it any more
+	OutcomeNotOwner Outcome = "not_owner" // somebody else holds the resource by now
+	OutcomeUnknown  Outcome = "unknown"   // too few nodes answered to tell
 )
 
 // ReleaseError is a release that found no lease to release, or could not tell.
-// For Unknown it matches the error of the context that cut the waiting short, if one
+// For OutcomeUnknown it matches the error of the context that cut the waiting short, if one
 // did, and [ErrNoQuorum] unless that was before a quorum's answers were out of reach.
-// It matches [ErrNotHeld] for Expired, for NotOwner
+// It matches [ErrNotHeld] for OutcomeExpired, for OutcomeNotOwner
 // and whenever the lease had been lost before.
 type ReleaseError struct {
 	Resource string
@@ -163,11 +163,11 @@ func (e *ReleaseError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "lock: release of %q: ", e.Resource)
 	switch e.Outcome {
-	case Expired:
+	case OutcomeExpired:
 		b.WriteString("it had already expired; the work may have outlived the lease")
-	case NotOwner:
+	case OutcomeNotOwner:
 		b.WriteString("it has expired and somebody else holds it now; the work outlived the lease")
-	case Unknown:
+	case OutcomeUnknown:
 		fmt.Fprintf(&b, "unknown on %d nodes, where it ends with its TTL at the latest", e.Unknown)
 		if e.Cut != nil {
 			fmt.Fprintf(&b, ", if not by this release, which goes on: %v", e.Cut)
@@ -183,13 +183,13 @@ func (e *ReleaseError) Error() string {
 // Unwrap returns ErrNotHeld or ErrNoQuorum or both, and the nodes' errors.
 func (e *ReleaseError) Unwrap() []error {
 	var all []error
-	if e.Lost || e.Outcome != Unknown {
+	if e.Lost || e.Outcome != OutcomeUnknown {
 		all = append(all, ErrNotHeld)
 	}
 	if e.Cut != nil {
 		all = append(all, e.Cut)
 	}
-	if e.Outcome == Unknown && !e.spared {
+	if e.Outcome == OutcomeUnknown && !e.spared {
 		all = append(all, ErrNoQuorum)
 	}
 	for _, err := range e.Errors {

@@ -56,7 +56,7 @@ func (a *acquisition) listens(ctx context.Context, index int) bool {
 	defer cancel()
 	err := n.call(ctx, a.ts, NodeStart{Resource: a.resource, Op: OpSubscribe, Attempt: a.attempts},
 		func(ctx context.Context) (Verdict, error) {
-			return Granted, n.Subscribe(ctx, a.engine.id, a.engine.wakeUp(n))
+			return VerdictGranted, n.Subscribe(ctx, a.engine.id, a.engine.wakeUp(n))
 		})
 	if err != nil {
 		return false
@@ -83,7 +83,7 @@ func (a *acquisition) leaveQueues(ctx context.Context, won *attempt) {
 			ctx, cancel := a.engine.within(ctx)
 			defer cancel()
 			_ = n.call(ctx, a.ts, NodeStart{Resource: a.resource, Op: OpLeave},
-				func(ctx context.Context) (Verdict, error) { return Granted, n.Leave(ctx, req) })
+				func(ctx context.Context) (Verdict, error) { return VerdictGranted, n.Leave(ctx, req) })
 		})
 	}
 }

@@ -101,7 +101,7 @@ func (n *node) call(ctx context.Context, ts tracers, e NodeStart, do func(ctx co
 	began := time.Now()
 	verdict, err := do(ctx)
 	if err != nil {
-		verdict = Failed
+		verdict = VerdictFailed
 	}
 	ts.nodeEnd(ctx, NodeEnd{NodeStart: e, Took: time.Since(began), Verdict: verdict, Err: err})
 	if n.restart.Load() != nil {
@@ -126,7 +126,7 @@ func (n *node) sendRelease(c releaseCall) (reply driver.ReleaseReply, err error)
 
 func verdictOf(ok bool) Verdict {
 	if ok {
-		return Granted
+		return VerdictGranted
 	}
-	return Refused
+	return VerdictRefused
 }

@@ -135,13 +135,13 @@ func (r *releaseRound) outcome(cut error) (Outcome, error) {
 	}
 	switch {
 	case r.notHeld() && r.taken > 0:
-		e.Outcome = NotOwner
+		e.Outcome = OutcomeNotOwner
 	case r.notHeld():
-		e.Outcome = Expired
+		e.Outcome = OutcomeExpired
 	case r.answered() >= r.lease.engine.quorum:
-		return Released, nil
+		return OutcomeReleased, nil
 	default:
-		e.Outcome, e.Cut = Unknown, cut
+		e.Outcome, e.Cut = OutcomeUnknown, cut
 		e.spared = cut != nil && !tally{nodes: len(r.errs), failed: r.failed()}.lost()
 	}
 	return e.Outcome, e

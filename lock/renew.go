@@ -150,7 +150,7 @@ func (l *lease) conclude(r *renewal, start time.Duration, cut error) {
 	switch {
 	case r.tally.won():
 		if l.prolong(start + ttl - Drift(ttl)) {
-			r.outcome = Renewed
+			r.outcome = RenewDone
 			return
 		}
 		r.outcome, r.err = RenewLost, l.over()
@@ -219,7 +219,7 @@ func (l *lease) extendOn(in *round, i int, answers chan<- extension) {
 			func(ctx context.Context) (v Verdict, err error) {
 				answer, err = g.Extend(ctx, req)
 				if answer == driver.ExtendRefilled {
-					return Refilled, err
+					return VerdictRefilled, err
 				}
 				return verdictOf(answer == driver.ExtendDone), err
 			})

@@ -143,10 +143,10 @@ type Verdict string
 
 // The verdicts of a node.
 const (
-	Granted  Verdict = "granted"  // it did what was asked
-	Refused  Verdict = "refused"  // it answered no: held, not held any more
-	Failed   Verdict = "failed"   // it answered with an error, or not at all
-	Refilled Verdict = "refilled" // it had lost the key and got it back; no vote
+	VerdictGranted  Verdict = "granted"  // it did what was asked
+	VerdictRefused  Verdict = "refused"  // it answered no: held, not held any more
+	VerdictFailed   Verdict = "failed"   // it answered with an error, or not at all
+	VerdictRefilled Verdict = "refilled" // it had lost the key and got it back; no vote
 )
 
 // WaitKind says where a caller waits.
@@ -188,7 +188,7 @@ type RenewOutcome string
 
 // The outcomes of a renewal round.
 const (
-	Renewed      RenewOutcome = "renewed" // a quorum prolonged the lease
+	RenewDone    RenewOutcome = "renewed" // a quorum prolonged the lease
 	RenewUnknown RenewOutcome = "unknown" // could not tell; tried again soon
 	RenewLost    RenewOutcome = "lost"    // the lease is over
 )

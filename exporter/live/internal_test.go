@@ -157,13 +157,13 @@ func TestManyNodes(t *testing.T) {
 	var n nodes
 	var set nodeSet
 	for i := range 1000 {
-		set.note(n.done(time.Now(), lock.NodeEnd{NodeStart: lock.NodeStart{Node: fmt.Sprint(i)}}), lock.Granted)
+		set.note(n.done(time.Now(), lock.NodeEnd{NodeStart: lock.NodeStart{Node: fmt.Sprint(i)}}), lock.VerdictGranted)
 	}
 	if len(n.health(time.Now())) != maxNodes || set.len() != maxNodes {
 		t.Errorf("%d nodes, %d of them in a set", len(n.all), set.len())
 	}
-	set.note(0, lock.Refused)
-	set.note(1, lock.Failed)
+	set.note(0, lock.VerdictRefused)
+	set.note(1, lock.VerdictFailed)
 	if set.len() != maxNodes-1 {
 		t.Errorf("%d nodes after one refused", set.len())
 	}

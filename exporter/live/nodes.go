@@ -208,9 +208,9 @@ func (s *nodeSet) note(node int, said lock.Verdict) {
 	}
 	bit := uint64(1) << (node % 64)
 	switch said {
-	case lock.Granted, lock.Refilled:
+	case lock.VerdictGranted, lock.VerdictRefilled:
 		s[node/64] |= bit
-	case lock.Refused:
+	case lock.VerdictRefused:
 		s[node/64] &^= bit
 	}
 }

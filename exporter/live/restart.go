@@ -38,7 +38,7 @@ func (n *nodes) restarted(now time.Time, e lock.NodeRestart) {
 // voted forgets that the node was to keep silent: somebody has vouched for it.
 // mu must be held.
 func (n *node) voted(e lock.NodeEnd) {
-	if n.restart != nil && n.restart.Enforced && e.Op == lock.OpAcquire && e.Verdict == lock.Granted {
+	if n.restart != nil && n.restart.Enforced && e.Op == lock.OpAcquire && e.Verdict == lock.VerdictGranted {
 		n.restart = nil
 	}
 }

@@ -56,10 +56,10 @@ func TestVoteEndsSilence(t *testing.T) {
 		end      lock.NodeEnd
 		told     bool
 	}{
-		{true, vote(lock.OpAcquire, lock.Granted), false},
-		{true, vote(lock.OpAcquire, lock.Refused), true},
-		{true, vote(lock.OpRelease, lock.Granted), true},
-		{false, vote(lock.OpAcquire, lock.Granted), true},
+		{true, vote(lock.OpAcquire, lock.VerdictGranted), false},
+		{true, vote(lock.OpAcquire, lock.VerdictRefused), true},
+		{true, vote(lock.OpRelease, lock.VerdictGranted), true},
+		{false, vote(lock.OpAcquire, lock.VerdictGranted), true},
 	} {
 		var n nodes
 		n.restarted(now, lock.NodeRestart{Node: "a", Restart: driver.Restart{Witnessed: true, Left: time.Minute, Enforced: c.enforced}})

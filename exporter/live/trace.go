@@ -73,11 +73,11 @@ func heldBy(err error) *lock.HeldError {
 func attemptOutcome(err error, held *lock.HeldError) lock.Verdict {
 	switch {
 	case err == nil:
-		return lock.Granted
+		return lock.VerdictGranted
 	case held != nil:
-		return lock.Refused
+		return lock.VerdictRefused
 	default:
-		return lock.Failed
+		return lock.VerdictFailed
 	}
 }
 
@@ -157,7 +157,7 @@ func waitOutcome(e lock.WaitEnd) lock.Verdict {
 }
 
 func (l *locker) onRenewEnd(ctx context.Context, e lock.RenewEnd) {
-	if c := l.callOf(ctx); c != nil && e.Outcome == lock.Renewed {
+	if c := l.callOf(ctx); c != nil && e.Outcome == lock.RenewDone {
 		c.extended()
 	}
 }

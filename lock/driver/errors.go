@@ -44,8 +44,8 @@ func (c Class) Silent() bool { return c == Timeout || c == Unreachable }
 // Errors of a node, one for each class. Drivers wrap them, with the cause and the
 // remedy; test for them with [errors.Is], or ask [ClassOf].
 var (
-	ErrTimeout     = NewError(Timeout, "no answer within the node timeout")
-	ErrUnreachable = NewError(Unreachable, "node cannot be reached")
+	ErrTimeout       = NewError(Timeout, "no answer within the node timeout")
+	ErrUnreachable   = NewError(Unreachable, "node cannot be reached")
 	ErrDenied        = NewError(Denied, "node denies access")
 	ErrQuarantined   = NewError(Quarantined, "node restarted and may not vote yet")
 	ErrReplica       = NewError(Replica, "node is a replica")

@@ -48,8 +48,8 @@ func (c *conformance) releaseAfterLoss() {
 	err := lease.Release(c.context())
 	c.wantErr("Release after loss", err, lock.ErrNotHeld)
 	var release *lock.ReleaseError
-	if !errors.As(err, &release) || release.Outcome != lock.Expired {
-		c.Errorf("Release after loss: %v; a *ReleaseError with outcome %q expected", err, lock.Expired)
+	if !errors.As(err, &release) || release.Outcome != lock.OutcomeExpired {
+		c.Errorf("Release after loss: %v; a *ReleaseError with outcome %q expected", err, lock.OutcomeExpired)
 	}
 	if again := lease.Release(c.context()); again != err {
 		c.Errorf("a second Release returned %v, the first %v", again, err)

@@ -67,7 +67,7 @@ func (h *history) hooks(rec *leaseRecord, stall time.Duration) *lock.Trace {
 		},
 		RenewEnd: func(_ context.Context, e lock.RenewEnd) {
 			h.log("%s renewal: %v, %v left, %v", rec.id, e.Outcome, e.Left, e.Err)
-			if e.Outcome == lock.Renewed {
+			if e.Outcome == lock.RenewDone {
 				h.mu.Lock()
 				rec.expiry = max(rec.expiry, h.now()+h.truly(rec, e.Left))
 				h.mu.Unlock()

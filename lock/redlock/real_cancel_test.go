@@ -20,7 +20,7 @@ func TestRealCancelAcquireWithoutQuorum(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(rec.in(t.Context()))
 	defer cancel(nil)
 	waiting := acquireAsync(ctx, l, "job", lock.TTL(longTTL))
-	granted := func(e lock.NodeEnd) bool { return e.Op == lock.OpAcquire && e.Verdict == lock.Granted }
+	granted := func(e lock.NodeEnd) bool { return e.Op == lock.OpAcquire && e.Verdict == lock.VerdictGranted }
 	awaitEvents(t, rec, settleTime, 4, "a granted vote", granted) // second attempt: it has a failure to tell of
 	errWhy := errors.New("user went away")
 	cancel(errWhy)
@@ -89,7 +89,7 @@ func TestRealReleaseBoundedByContext(t *testing.T) {
 	if errors.Is(err, lock.ErrNoQuorum) || lock.ReasonOf(err) != lock.ReasonTimeout {
 		t.Errorf("nodes are blamed for the caller's deadline, reason %q: %v", lock.ReasonOf(err), err)
 	}
-	if e, ok := errors.AsType[*lock.ReleaseError](err); !ok || e.Outcome != lock.Unknown {
+	if e, ok := errors.AsType[*lock.ReleaseError](err); !ok || e.Outcome != lock.OutcomeUnknown {
 		t.Errorf("release says %v, want unknown", err)
 	}
 	if again := lease.Release(t.Context()); again == nil || again.Error() != err.Error() {

@@ -69,7 +69,7 @@ func TestRealLostMajority(t *testing.T) {
 			began := time.Now()
 			err = lease.Release(t.Context())
 			wantWithin(t, "release", time.Since(began), 8*nodeTimeout)
-			if e, ok := errors.AsType[*lock.ReleaseError](err); !ok || e.Outcome != lock.Unknown || e.Unknown != 2 {
+			if e, ok := errors.AsType[*lock.ReleaseError](err); !ok || e.Outcome != lock.OutcomeUnknown || e.Unknown != 2 {
 				t.Errorf("release says %v, want unknown on 2 nodes", err)
 			}
 			rec.wantPaired(t) // nothing is under way any more

@@ -20,7 +20,7 @@ func firstOf(n int) (nodes []int) {
 	return nodes
 }
 
-func renewed(e lock.RenewEnd) bool { return e.Outcome == lock.Renewed }
+func renewed(e lock.RenewEnd) bool { return e.Outcome == lock.RenewDone }
 
 func TestRealPausedMinorityWhileHeld(t *testing.T) {
 	for _, m := range minorities {

@@ -135,7 +135,7 @@ func TestRealReadOnlySingle(t *testing.T) {
 	wantErr(t, err, driver.ErrReplica, lock.ErrNoQuorum)
 	wantText(t, err, f.servers[0].Addr())
 	err = lease.Release(t.Context())
-	if e, ok := errors.AsType[*lock.ReleaseError](err); !ok || e.Outcome != lock.Unknown {
+	if e, ok := errors.AsType[*lock.ReleaseError](err); !ok || e.Outcome != lock.OutcomeUnknown {
 		t.Errorf("release on a replica says %v, want unknown", err)
 	}
 }

@@ -31,7 +31,7 @@ func TestRealReleaseByPlurality(t *testing.T) {
 			lost, holder := takenOver(t, f)
 			err := lost.Release(t.Context())
 			wantErr(t, err, lock.ErrNotHeld)
-			if e, ok := errors.AsType[*lock.ReleaseError](err); !ok || e.Outcome != lock.NotOwner {
+			if e, ok := errors.AsType[*lock.ReleaseError](err); !ok || e.Outcome != lock.OutcomeNotOwner {
 				t.Errorf("release says %v, want that somebody else holds it", err)
 			}
 			must(t, holder.Extend(t.Context()))

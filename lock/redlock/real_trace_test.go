@@ -162,7 +162,7 @@ func TestRealTraceCountsTheNodesThatLetGo(t *testing.T) {
 	must(t, lease.Release(t.Context()))
 	f.resume(2)
 	awaitEvents(t, rec, settleTime, 1, "a release by one node", func(e lock.ReleaseEnd) bool {
-		return e.Outcome == lock.Released && e.Granted == 1 && e.Refused == 1
+		return e.Outcome == lock.OutcomeReleased && e.Granted == 1 && e.Refused == 1
 	})
 }
 
