@@ -35,22 +35,6 @@ func TestPageTwice(t *testing.T) {
 	}
 }
 
-func TestParseKeyspace(t *testing.T) {
-	for text, want := range map[string][2]int64{
-		"keys=3,expires=2,avg_ttl=9":          {3, 2},
-		"keys=3,expires=2,avg_ttl=9,subexp=1": {3, 2},
-		"expires=2":                           {-1, 2},
-	} {
-		keys, expiring, err := parseKeyspace(text)
-		if err != nil || keys != want[0] || expiring != want[1] {
-			t.Errorf("%q: %d, %d, %v", text, keys, expiring, err)
-		}
-	}
-	if _, _, err := parseKeyspace("keys=many"); err == nil {
-		t.Error("no error")
-	}
-}
-
 // TestBadReplies are answers that no script of ours gives.
 func TestBadReplies(t *testing.T) {
 	for _, reply := range []any{
@@ -63,15 +47,5 @@ func TestBadReplies(t *testing.T) {
 		if _, err := parsePage(reply); err == nil {
 			t.Errorf("%v: no error", reply)
 		}
-	}
-}
-
-func TestErrorsDoNotQuote(t *testing.T) {
-	quoting := serverReply("ERR unknown command 'evalsha', with args beginning with: 'hash' '1' 'lock:secret' ")
-	if got := safe(fmt.Errorf("wrapped: %w", quoting)).Error(); got != "ERR unknown command 'evalsha'" {
-		t.Errorf("%q", got)
-	}
-	if plain := serverReply("LOADING"); safe(plain) != error(plain) {
-		t.Error("an error that quotes nothing was changed")
 	}
 }

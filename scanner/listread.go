@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
 // lister makes one listing.
@@ -112,9 +114,9 @@ func (s *listed) fail(ctx context.Context, node int, op string, err error) {
 	if ctx.Err() != nil || n.Err != nil {
 		return
 	}
-	n.Err = &NodeError{Node: n.Node, Op: op, Err: safe(err)}
+	n.Err = &NodeError{Node: n.Node, Op: op, Err: server.Scrub(err)}
 	s.errs = append(s.errs, n.Err)
-	if !isReply(err) {
+	if !server.IsReply(err) {
 		s.silent.Store(true)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
 // lookBatch is how many keys one pipeline looks at.
@@ -27,7 +29,7 @@ func (s *Scanner) look(ctx context.Context, t *target, keys []string) ([]value, 
 func (s *Scanner) lookAt(ctx context.Context, t *target, keys []string) ([]value, error) {
 	if t.path == PathScript && !t.scriptFailed {
 		values, err := s.lookByScript(ctx, t, keys)
-		if err == nil || !isReply(err) {
+		if err == nil || !server.IsReply(err) {
 			return values, err
 		}
 	}
@@ -52,10 +54,10 @@ func (s *Scanner) lookAt(ctx context.Context, t *target, keys []string) ([]value
 
 // lookByScript sees each key's value and TTL of one instant.
 func (s *Scanner) lookByScript(ctx context.Context, t *target, keys []string) ([]value, error) {
-	eval := evalCommands()[t.script]
-	cmds, err := s.pipeLooks(ctx, t, eval.byHash, s.scripts.look.hash, keys)
-	if err != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {
-		cmds, err = s.pipeLooks(ctx, t, eval.bySource, s.scripts.look.source, keys)
+	eval := server.EvalCommands()[t.script]
+	cmds, err := s.pipeLooks(ctx, t, eval.ByHash, s.scripts.look.Hash, keys)
+	if server.IsUnknownScript(err) {
+		cmds, err = s.pipeLooks(ctx, t, eval.BySource, s.scripts.look.Source, keys)
 	}
 	if err != nil {
 		return nil, err

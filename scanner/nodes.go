@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
 // source is one independent server of a Redlock: a standalone server, or a cluster.
@@ -78,15 +80,15 @@ func newSource(given redis.UniversalClient) (*source, error) {
 	switch given := given.(type) {
 	case *redis.Client:
 		if given != nil {
-			own := deriveStandalone(given)
-			s.client, s.db, s.address = own, own.Options().DB, standaloneName(own.Options())
+			own := server.Connect(given, ClientName)
+			s.client, s.db, s.address = own, own.Options().DB, server.Address(own.Options())
 			s.name = s.address
 			return s, nil
 		}
 	case *redis.ClusterClient:
 		if given != nil {
-			own := deriveCluster(given)
-			s.client, s.cluster, s.address = own, own, clusterName(own.Options())
+			own := server.ConnectCluster(given, ClientName)
+			s.client, s.cluster, s.address = own, own, server.ClusterAddress(own.Options())
 			s.name = s.address
 			return s, nil
 		}
@@ -100,7 +102,7 @@ func newSource(given redis.UniversalClient) (*source, error) {
 // differs refuses a node that was given twice, or cannot be told from another.
 func (s *source) differs(others []*source) error {
 	for i, other := range others {
-		if other.address == s.address && s.address != sentinelAddr {
+		if other.address == s.address && s.address != server.SentinelAddress {
 			return fmt.Errorf("it is node %d again: both are %s", i+1, s.address)
 		}
 		if other.name == s.name {
@@ -129,7 +131,7 @@ func (s *source) setReplica(given redis.UniversalClient) error {
 	if replica.Options().DB != s.db {
 		return fmt.Errorf("WithReplicas: the replica's client is on database %d, the node's on %d", replica.Options().DB, s.db)
 	}
-	s.replica = deriveStandalone(replica)
+	s.replica = server.Connect(replica, ClientName)
 	return nil
 }
 

@@ -38,6 +38,9 @@ const (
 	DefaultMaxValues = 20_000
 )
 
+// ClientName is what the Scanner's connections are called in CLIENT LIST.
+const ClientName = "lockscope-scanner"
+
 // AllValues given to [WithMaxValues] means no limit.
 const AllValues = -1
 

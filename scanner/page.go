@@ -2,12 +2,10 @@ package scanner
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
-	"strings"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
 // pageRequest asks for one page of keys.
@@ -37,12 +35,12 @@ func (r *run) page(ctx context.Context, t *target, req pageRequest) (pageReply, 
 		case err == nil:
 			t.path = PathScript
 			return reply, nil
-		case !isReply(err) || r.cfg.path == PathScript:
+		case !server.IsReply(err) || r.cfg.path == PathScript:
 			return pageReply{}, err
-		case !refusedForGood(err):
+		case !server.IsRefused(err):
 			// A key of a slot on the move, perhaps: the next sweep tries again.
 			t.scriptFailed = true
-		case t.script+1 < len(evalCommands()):
+		case t.script+1 < len(server.EvalCommands()):
 			t.script++
 		default:
 			t.path = PathPipeline
@@ -51,21 +49,9 @@ func (r *run) page(ctx context.Context, t *target, req pageRequest) (pageReply, 
 	return r.plainPage(ctx, t, req)
 }
 
-// isReply tells an answer of the server from the failure to get one.
-func isReply(err error) bool {
-	_, ok := errors.AsType[redis.Error](err)
-	return ok
-}
-
-// refusedForGood says that the server has no such command, or not for this user.
-func refusedForGood(err error) bool {
-	text := err.Error()
-	return strings.HasPrefix(text, "NOPERM") || strings.Contains(text, "unknown command")
-}
-
 func (r *run) scriptPage(ctx context.Context, t *target, req pageRequest) (pageReply, error) {
 	t.calls++
-	reply, err := r.scripts.page.run(ctx, t.pages, evalCommands()[t.script],
+	reply, err := r.scripts.page.Run(ctx, t.pages, server.EvalCommands()[t.script],
 		0, req.cursor, r.cfg.pattern, r.cfg.pageSize, r.ttlLimit(), req.first, req.last, flag(r.mixed))
 	if err != nil {
 		return pageReply{}, err

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
 //go:embed repair.lua
@@ -101,11 +103,11 @@ func (s *Scanner) repair(ctx context.Context, f *Finding, a Action) (RepairOutco
 	}
 	least := leastTTL(f, s.cfg.now())
 	outcome, ttl, err := repairByScript(ctx, master, f, a, least)
-	if err != nil && isReply(err) && refusedForGood(err) {
+	if err != nil && server.IsReply(err) && server.IsRefused(err) {
 		outcome, ttl, err = s.repairWatched(ctx, master, f, a, least)
 	}
 	switch {
-	case err != nil && isReply(err) && notPermitted(err):
+	case err != nil && server.IsReply(err) && notPermitted(err):
 		err = fmt.Errorf("%w; RepairACL lists what a repair needs", err)
 	case err != nil && redis.HasErrorPrefix(err, "MOVED"):
 		err = fmt.Errorf("the key's slot has moved to another node, sweep again: %w", err)
@@ -168,7 +170,7 @@ func (p onceProcessor) Process(ctx context.Context, cmd redis.Cmder) error {
 // repairByScript uses the read-only way of running scripts for a dry run, where
 // there is one: the server itself sees to it then that nothing is written.
 func repairByScript(ctx context.Context, master *redis.Client, f *Finding, a Action, least time.Duration) (outcome RepairOutcome, ttl time.Duration, err error) {
-	commands := evalCommands()
+	commands := server.EvalCommands()
 	if !a.dry {
 		commands = commands[1:]
 	}
@@ -182,11 +184,11 @@ func repairByScript(ctx context.Context, master *redis.Client, f *Finding, a Act
 	}
 	for _, eval := range commands {
 		var reply any
-		reply, err = newScript(repairLua).run(ctx, onceProcessor{master}, eval, 1, f.Key, f.Type, f.identity, wanted, act, flag(a.dry))
+		reply, err = server.NewScript(repairLua).Run(ctx, onceProcessor{master}, eval, 1, f.Key, f.Type, f.identity, wanted, act, flag(a.dry))
 		if err == nil {
 			return parseRepair(reply)
 		}
-		if !isReply(err) || !refusedForGood(err) {
+		if !server.IsReply(err) || !server.IsRefused(err) {
 			break
 		}
 	}

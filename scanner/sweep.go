@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
 // nodesAtOnce bounds how many nodes are swept at a time, and so the memory for
@@ -149,7 +151,7 @@ func (r *run) each(ctx context.Context, do func(context.Context, *target, *NodeR
 func (r *run) fail(ctx context.Context, rep *NodeReport, op string, err error) {
 	rep.Truncated = true
 	if !ended(ctx) {
-		rep.Err = &NodeError{Node: rep.Node, Op: op, Err: safe(err)}
+		rep.Err = &NodeError{Node: rep.Node, Op: op, Err: server.Scrub(err)}
 	}
 }
 

@@ -3,9 +3,9 @@ package scanner
 import (
 	"context"
 	"math"
-	"strconv"
-	"strings"
 	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
 // pass is one way through all keys of a node. It takes several sweeps if they are
@@ -23,7 +23,8 @@ const firstCursor = "0"
 // sweepNode goes through the pages of one node.
 func (r *run) sweepNode(ctx context.Context, t *target, rep *NodeReport) {
 	began := r.cfg.now()
-	keys, expiring, err := keyspace(ctx, t)
+	t.calls++
+	keys, expiring, err := server.Keyspace(ctx, t.pages, t.source.db)
 	if err != nil {
 		r.fail(ctx, rep, "read INFO", err)
 		r.orphans.markDown(t.source)
@@ -192,42 +193,4 @@ func pause(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
-}
-
-// keyspace returns how many keys the node has in the database, and how many of
-// them expire. A server that does not tell has -1 and 0: no error, but no shortcut.
-func keyspace(ctx context.Context, t *target) (keys, expiring int64, err error) {
-	t.calls++
-	text, err := t.pages.Info(ctx, "keyspace").Result()
-	if err != nil {
-		if isReply(err) {
-			return -1, 0, nil // what else is wrong with the node, its pages will tell
-		}
-		return -1, 0, err
-	}
-	prefix := "db" + strconv.Itoa(t.source.db) + ":"
-	for line := range strings.Lines(text) {
-		if fields, found := strings.CutPrefix(strings.TrimSpace(line), prefix); found {
-			return parseKeyspace(fields)
-		}
-	}
-	return 0, 0, nil // a database without keys has no line
-}
-
-// parseKeyspace reads keys=1,expires=2,avg_ttl=3.
-func parseKeyspace(fields string) (keys, expiring int64, err error) {
-	keys, expiring = -1, 0
-	for field := range strings.SplitSeq(fields, ",") {
-		name, number, _ := strings.Cut(field, "=")
-		n, err := strconv.ParseInt(number, 10, 64)
-		switch {
-		case err != nil:
-			return -1, 0, ErrBadReply
-		case name == "keys":
-			keys = n
-		case name == "expires":
-			expiring = n
-		}
-	}
-	return keys, expiring, nil
 }
