@@ -1,0 +1,37 @@
+-- describe(key, pttl) tells what a key holds, and no more of it than a lock can
+-- be large: { key, pttl, type, size, [first 256 bytes | field, value, ...] }.
+-- size is the length of a string and the number of fields of a hash. Fields come
+-- only from a hash of at most 16 in at most 4096 bytes; -1 is the size of one of
+-- which the server does not say how large it is. A key that is gone is
+-- { key, -2, "none", 0 }. The plain commands of plain.go do the same.
+local call, pcall = redis.call, redis.pcall
+
+local function describe(key, pttl)
+  local head = pcall('GETRANGE', key, 0, 255)
+  if type(head) == 'string' then
+    local size = #head
+    if size == 256 then
+      size = call('STRLEN', key)
+    elseif size == 0 and call('EXISTS', key) == 0 then
+      return { key, -2, 'none', 0 }
+    end
+    return { key, pttl, 'string', size, head }
+  end
+  local kind = call('TYPE', key).ok
+  if kind ~= 'hash' then
+    return { key, pttl, kind, 0 }
+  end
+  local size = call('HLEN', key)
+  local entry = { key, pttl, kind, size }
+  if size <= 16 then
+    local bytes = pcall('MEMORY', 'USAGE', key, 'SAMPLES', 0)
+    if type(bytes) ~= 'number' then
+      entry[4] = -1
+    elseif bytes <= 4096 then
+      for _, text in ipairs(call('HGETALL', key)) do
+        entry[#entry + 1] = text
+      end
+    end
+  end
+  return entry
+end

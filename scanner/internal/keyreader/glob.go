@@ -1,0 +1,97 @@
+package keyreader
+
+import "strings"
+
+// Matches says whether s matches a glob pattern the way a Redis server does it.
+// Each element but the star matches exactly one byte, so it is enough to come back
+// to the last star.
+func Matches(pattern, s string) bool {
+	p, i := 0, 0
+	star, resume := -1, 0
+	for i < len(s) {
+		if p < len(pattern) && pattern[p] == '*' {
+			star, resume = p, i
+			p++
+			continue
+		}
+		if p < len(pattern) {
+			if matched, width := globElement(pattern[p:], s[i]); matched {
+				p += width
+				i++
+				continue
+			}
+		}
+		if star < 0 {
+			return false
+		}
+		resume++
+		p, i = star+1, resume
+	}
+	return strings.Trim(pattern[p:], "*") == ""
+}
+
+// globElement says whether the first element of pattern matches b, and how long
+// that element is.
+func globElement(pattern string, b byte) (matched bool, width int) {
+	switch {
+	case pattern[0] == '?':
+		return true, 1
+	case pattern[0] == '[':
+		return globClass(pattern, b)
+	case pattern[0] == '\\' && len(pattern) > 1:
+		return pattern[1] == b, 2
+	}
+	return pattern[0] == b, 1
+}
+
+// globClass reads [abc], [^abc] and [a-z]. One that is not closed ends with the
+// pattern.
+func globClass(pattern string, b byte) (matched bool, width int) {
+	i := 1
+	negated := i < len(pattern) && pattern[i] == '^'
+	if negated {
+		i++
+	}
+	for i < len(pattern) && pattern[i] != ']' {
+		low, high, next := globRange(pattern, i)
+		matched = matched || low <= b && b <= high
+		i = next
+	}
+	return matched != negated, min(i+1, len(pattern))
+}
+
+// globRange reads what is at i in a class: a byte, an escaped byte, or a range,
+// whose ends may be in either order.
+func globRange(pattern string, i int) (low, high byte, next int) {
+	rest := pattern[i:]
+	switch {
+	case rest[0] == '\\' && len(rest) >= 2:
+		return rest[1], rest[1], i + 2
+	case len(rest) >= 3 && rest[1] == '-':
+		return min(rest[0], rest[2]), max(rest[0], rest[2]), i + 3
+	}
+	return rest[0], rest[0], i + 1
+}
+
+// Escape makes a text stand for itself in a glob pattern of Redis.
+func Escape(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `^`, `\^`, `-`, `\-`).Replace(s)
+}
+
+// LiteralHead is what every key that matches the pattern begins with.
+func LiteralHead(pattern string) string {
+	var b strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		switch pattern[i] {
+		case '*', '?', '[':
+			return b.String()
+		case '\\':
+			if i++; i < len(pattern) {
+				b.WriteByte(pattern[i])
+			}
+		default:
+			b.WriteByte(pattern[i])
+		}
+	}
+	return b.String()
+}
