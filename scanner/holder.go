@@ -7,7 +7,30 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
+
+// Format names who wrote a lock's value, as far as its shape tells.
+type Format string
+
+// The formats of lock values.
+const (
+	FormatLockscope Format = "lockscope"
+	FormatRedisson  Format = "redisson"
+	FormatShedLock  Format = "shedlock"
+	FormatUnknown   Format = "unknown"
+)
+
+// Holder is what a lock's value says about the process that wrote it. It never
+// holds an owner token.
+type Holder struct {
+	Format      Format
+	Name        string    // instance, host or Redisson's client and thread; empty if the value does not tell
+	Since       time.Time // by the holder's clock; zero if the value does not tell
+	Count       int       // re-entries of a Redisson lock; else zero
+	Traceparent string    // W3C trace context of a lockscope lock; else empty
+	Fence       uint64    // fencing token of a lockscope lock; else zero
+}
 
 // maxNameLength of a holder, in bytes.
 const maxNameLength = 128
@@ -15,18 +38,18 @@ const maxNameLength = 128
 // tokenLength of lockscope's owner tokens, with which its values begin.
 const tokenLength = 32
 
-// holder says what the value tells about its writer.
-func (v *value) holder() Holder {
-	switch v.kind {
-	case kindString:
-		if h, ok := lockscopeHolder(v.head); ok {
+// holderOf says what the value tells about its writer.
+func holderOf(v *keyreader.Value) Holder {
+	switch v.Type {
+	case keyreader.String:
+		if h, ok := lockscopeHolder(v.Head); ok {
 			return h
 		}
-		if h, ok := shedLockHolder(v.head); ok && v.size <= headSize {
+		if h, ok := shedLockHolder(v.Head); ok && v.Size <= keyreader.HeadSize {
 			return h
 		}
-	case kindHash:
-		if h, ok := redissonHolder(v.fields); ok {
+	case keyreader.Hash:
+		if h, ok := redissonHolder(v.Fields); ok {
 			return h
 		}
 	}
@@ -35,7 +58,7 @@ func (v *value) holder() Holder {
 	return Holder{Format: FormatUnknown}
 }
 
-// lockscopeHolder accepts a value cut off at headSize: who holds it comes first.
+// lockscopeHolder accepts a value cut off at [keyreader.HeadSize]: who holds it comes first.
 func lockscopeHolder(text string) (Holder, bool) {
 	fence, h, ok := lock.ParseValue(text)
 	if !ok {
@@ -44,16 +67,16 @@ func lockscopeHolder(text string) (Holder, bool) {
 	return Holder{Format: FormatLockscope, Name: h.Instance, Since: h.Since, Traceparent: h.Traceparent, Fence: fence}, true
 }
 
-// token is the secret by which lockscope tells its attempts apart, on all nodes
+// tokenOf is the secret by which lockscope tells its attempts apart, on all nodes
 // the same, or "" if lockscope did not write the value.
-func (v *value) token() string {
-	if v.kind != kindString {
+func tokenOf(v *keyreader.Value) string {
+	if v.Type != keyreader.String {
 		return ""
 	}
-	if _, _, ok := lock.ParseValue(v.head); !ok {
+	if _, _, ok := lock.ParseValue(v.Head); !ok {
 		return ""
 	}
-	return v.head[:tokenLength]
+	return v.Head[:tokenLength]
 }
 
 // uuidText matches what ShedLock and Redisson make identifiers of.
@@ -116,7 +139,7 @@ func redissonHolder(fields [][2]string) (Holder, bool) {
 // cleanName keeps a name on one line and short: anybody can write a value.
 func cleanName(s string) string {
 	s = strings.Map(func(r rune) rune {
-		if unprintable(r) {
+		if !strconv.IsPrint(r) {
 			return '_'
 		}
 		return r
@@ -125,51 +148,4 @@ func cleanName(s string) string {
 		s = strings.ToValidUTF8(s[:maxNameLength], "")
 	}
 	return s
-}
-
-// helperPrefixes are of keys that locks need and that are not locks: some never
-// expire by design.
-func helperPrefixes() []string { return []string{"lockscope:", "redisson_"} }
-
-// rwTimeout is in the names of keys of Redisson's read-write locks.
-const rwTimeout = ":rwlock_timeout:"
-
-// helperKey says whether a key belongs to a lock but is none. page.lua has the same.
-func helperKey(key string) bool {
-	for _, p := range helperPrefixes() {
-		if strings.HasPrefix(key, p) {
-			return true
-		}
-	}
-	return strings.Contains(key, rwTimeout)
-}
-
-// matchesHelpers says whether the pattern can match keys with helperPrefixes. Most
-// cannot, and need not have each key's name looked at.
-func matchesHelpers(pattern string) bool {
-	head := literalHead(pattern)
-	for _, p := range helperPrefixes() {
-		if strings.HasPrefix(p, head) || strings.HasPrefix(head, p) {
-			return true
-		}
-	}
-	return head == "" || head[0] == '{' // as {lock:x}:rwlock_timeout: does
-}
-
-// literalHead is what every key that matches the pattern begins with.
-func literalHead(pattern string) string {
-	var b strings.Builder
-	for i := 0; i < len(pattern); i++ {
-		switch pattern[i] {
-		case '*', '?', '[':
-			return b.String()
-		case '\\':
-			if i++; i < len(pattern) {
-				b.WriteByte(pattern[i])
-			}
-		default:
-			b.WriteByte(pattern[i])
-		}
-	}
-	return b.String()
 }

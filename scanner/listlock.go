@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 
 // Lock is who holds one lock, over all nodes that answered. A node is here what
@@ -80,7 +82,7 @@ func asInt(b bool) int {
 
 // newLock makes one lock of what each node that answered has under its key. ok is
 // false if none of them has it.
-func newLock(looks []value) (l Lock, ok bool) {
+func newLock(looks []keyreader.Value) (l Lock, ok bool) {
 	groups := groupByHolder(looks)
 	if len(groups) == 0 {
 		return Lock{}, false
@@ -89,9 +91,9 @@ func newLock(looks []value) (l Lock, ok bool) {
 		return cmp.Or(len(b.ttls)-len(a.ttls), cmp.Compare(rank(b.ttls[0]), rank(a.ttls[0])), strings.Compare(a.mark, b.mark))
 	})
 	first := groups[0]
-	holder := first.value.holder()
+	holder := holderOf(first.value)
 	return Lock{
-		Key: first.value.key, Type: first.value.kind,
+		Key: first.value.Key, Type: first.value.Type,
 		Nodes: len(first.ttls), Of: len(looks), Split: len(groups) > 1,
 		Holder: holder, Since: holder.Since, TTL: first.quorumTTL(len(looks)/2 + 1),
 	}, true
@@ -99,25 +101,25 @@ func newLock(looks []value) (l Lock, ok bool) {
 
 // holding is one holder's share of the nodes.
 type holding struct {
-	mark  string // tells holders apart; never shown
-	value *value // on one of the nodes
+	mark  string           // tells holders apart; never shown
+	value *keyreader.Value // on one of the nodes
 	ttls  []time.Duration
 }
 
-func groupByHolder(looks []value) []*holding {
+func groupByHolder(looks []keyreader.Value) []*holding {
 	var groups []*holding
 	for i := range looks {
 		v := &looks[i]
-		if v.kind == kindNone {
+		if v.Gone() {
 			continue
 		}
-		mark := v.holderMark()
+		mark := holderMark(v)
 		at := slices.IndexFunc(groups, func(h *holding) bool { return h.mark == mark })
 		if at < 0 {
 			at = len(groups)
 			groups = append(groups, &holding{mark: mark, value: v})
 		}
-		groups[at].ttls = append(groups[at].ttls, v.ttl)
+		groups[at].ttls = append(groups[at].ttls, v.TTL)
 	}
 	for _, h := range groups {
 		slices.SortFunc(h.ttls, func(a, b time.Duration) int { return cmp.Compare(rank(b), rank(a)) })
@@ -127,11 +129,11 @@ func groupByHolder(looks []value) []*holding {
 
 // holderMark is the same on all nodes that one holder's attempt was granted on:
 // counters of lockscope may differ there for a moment, its token never does.
-func (v *value) holderMark() string {
-	if token := v.token(); token != "" {
+func holderMark(v *keyreader.Value) string {
+	if token := tokenOf(v); token != "" {
 		return token
 	}
-	return v.identity()
+	return v.Identity()
 }
 
 // quorumTTL is that of the node with which the quorum ends.

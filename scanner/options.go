@@ -1,12 +1,14 @@
 package scanner
 
 import (
+	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 
 // Defaults of New and Open.
@@ -41,43 +43,36 @@ const (
 // ClientName is what the Scanner's connections are called in CLIENT LIST.
 const ClientName = "lockscope-scanner"
 
-// AllValues given to [WithMaxValues] means no limit.
-const AllValues = -1
-
-type config struct {
-	pattern      string
-	names        []string
-	replicas     []redis.UniversalClient
-	maxTTL       time.Duration
-	maxHold      time.Duration
-	interval     time.Duration
-	pageSize     int
-	pause        time.Duration
-	deadline     time.Duration
-	confirmAfter time.Duration
-	maxFindings  int
-	maxWatched   int
-	maxValues    int
-	checks       map[Class]bool
-	locker       lock.Locker
-	resource     string
-	logger       *slog.Logger
-	onFinding    func(Finding)
-	onResolved   func(Finding)
-	notifiers    []Notifier
-	progress     func(Progress)
-
-	path Path             // for tests: the only way to read pages; empty: chosen
-	now  func() time.Time // for tests
-}
-
 // Option configures New and Open.
 type Option func(*config)
+
+func newConfig(nodes int, opts []Option) (config, error) {
+	c := config{
+		pattern: keyreader.Escape(DefaultPrefix) + "*",
+		maxTTL:  DefaultMaxTTL, maxHold: DefaultMaxHold,
+		interval: DefaultInterval, deadline: DefaultDeadline,
+		pageSize: DefaultPageSize, pause: DefaultPause, confirmAfter: DefaultConfirmAfter,
+		maxFindings: DefaultMaxFindings, maxWatched: DefaultMaxWatched, maxValues: DefaultMaxValues,
+		logger: slog.New(slog.DiscardHandler),
+		now:    time.Now,
+	}
+	WithChecks(classes()...)(&c)
+	for _, opt := range opts {
+		if opt == nil {
+			return c, fmt.Errorf("%w: nil Option", ErrInvalidOption)
+		}
+		opt(&c)
+	}
+	if c.logger == nil {
+		c.logger = slog.New(slog.DiscardHandler)
+	}
+	return c, c.validate(nodes)
+}
 
 // WithPrefix looks for locks below prefix instead of "lock:". Characters that mean
 // something in a glob pattern stand for themselves.
 func WithPrefix(prefix string) Option {
-	return func(c *config) { c.pattern = escapeGlob(prefix) + "*" }
+	return func(c *config) { c.pattern = keyreader.Escape(prefix) + "*" }
 }
 
 // WithPattern looks for locks by a glob pattern of Redis, such as "{app}:lock:*",
@@ -186,12 +181,3 @@ func WithNotifier(n Notifier) Option {
 // WithProgress sets a function that is called after each page, concurrently for
 // different nodes. It must be fast: the sweep waits for it.
 func WithProgress(f func(Progress)) Option { return func(c *config) { c.progress = f } }
-
-// Progress is how far a node's sweep has come.
-type Progress struct {
-	Node     string
-	Examined int64 // keys looked at, about; see [NodeReport]
-	Keys     int64 // keys on the node
-	Locks    int64 // keys that matched so far
-	Done     bool  // the last call for this node in this sweep
-}

@@ -126,11 +126,3 @@ func FuzzStringHolder(f *testing.F) {
 		}
 	})
 }
-
-func TestEscapeGlob(t *testing.T) {
-	for text, want := range map[string]string{"lock:": "lock:", "a*b?[c]": `a\*b\?\[c\]`, `back\slash`: `back\\slash`} {
-		if got := scanner.EscapeGlob(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-}

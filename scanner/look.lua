@@ -1,3 +1,0 @@
--- KEYS: key
--- Reply: what describe says of it.
-return describe(KEYS[1], call('PTTL', KEYS[1]))
