@@ -38,9 +38,9 @@ func (c *config) classify(v *keyreader.Value, since, now time.Time) []Class {
 		return found
 	}
 	add(NoTTL, v.TTL == keyreader.Never)
-	add(LongTTL, v.TTL > c.maxTTL)
+	add(LongTTL, v.TTL > c.ttlLimit)
 	// A lock that never expires need not be held for long to be a leak.
-	add(HeldTooLong, v.TTL != keyreader.Never && !foreign && !since.IsZero() && now.Sub(since) > c.maxHold)
+	add(HeldTooLong, v.TTL != keyreader.Never && !foreign && !since.IsZero() && now.Sub(since) > c.holdLimit)
 	return found
 }
 
@@ -54,7 +54,7 @@ func (c *config) still(f *Finding, v *keyreader.Value) bool {
 	case NoTTL:
 		return v.TTL == keyreader.Never
 	case LongTTL:
-		return v.TTL > c.maxTTL
+		return v.TTL > c.ttlLimit
 	case HeldTooLong:
 		return v.TTL != keyreader.Never
 	}
@@ -67,10 +67,10 @@ func (c *config) evidence(class Class, v *keyreader.Value, since, now time.Time)
 	case NoTTL:
 		return "its TTL is -1: nothing but its holder or a person will ever remove it"
 	case LongTTL:
-		return fmt.Sprintf("its TTL is %v, more than %v", round(v.TTL), c.maxTTL)
+		return fmt.Sprintf("its TTL is %v, more than %v", round(v.TTL), c.ttlLimit)
 	case HeldTooLong:
 		return fmt.Sprintf("one holder has it for %v or more, longer than %v; it ends in %v unless it is renewed",
-			round(now.Sub(since)), c.maxHold, round(v.TTL))
+			round(now.Sub(since)), c.holdLimit, round(v.TTL))
 	case ForeignType:
 		return foreignEvidence(v)
 	}

@@ -24,8 +24,8 @@ type config struct {
 	pattern      string
 	names        []string
 	replicas     []redis.UniversalClient
-	maxTTL       time.Duration
-	maxHold      time.Duration
+	ttlLimit     time.Duration
+	holdLimit    time.Duration
 	interval     time.Duration
 	pageSize     int
 	pause        time.Duration
@@ -63,8 +63,8 @@ func (c *config) checkTimes(int) error {
 		value  time.Duration
 		least  time.Duration
 	}{
-		{"WithMaxTTL", c.maxTTL, time.Millisecond},
-		{"WithMaxHold", c.maxHold, time.Millisecond},
+		{"WithTTLLimit", c.ttlLimit, time.Millisecond},
+		{"WithHoldLimit", c.holdLimit, time.Millisecond},
 		{"WithInterval", c.interval, time.Millisecond},
 		{"WithDeadline", c.deadline, time.Millisecond},
 		{"WithPause", c.pause, 0},
@@ -151,7 +151,7 @@ func (c *config) onlyNoTTL() bool { return len(c.checks) == 1 && c.checks[NoTTL]
 func (c *config) query() keyreader.Query {
 	q := keyreader.Query{Pattern: c.pattern, Count: c.pageSize, Limit: keyreader.NoLimit}
 	if c.checks[LongTTL] {
-		q.Limit = c.maxTTL
+		q.Limit = c.ttlLimit
 	}
 	return q
 }

@@ -15,11 +15,12 @@ import (
 const (
 	// DefaultPrefix is below which locks are looked for.
 	DefaultPrefix = lock.DefaultPrefix
-	// DefaultMaxTTL is above which a TTL is a finding: most locks live for
-	// seconds, and what is above an hour is often a mistaken unit.
-	DefaultMaxTTL = time.Hour
-	// DefaultMaxHold is for how long one holder may hold a lock.
-	DefaultMaxHold = time.Hour
+	// DefaultTTLLimit is above which a TTL is a finding: most locks live for
+	// seconds, and what is above an hour is often a mistaken unit. It is a policy
+	// for what is found, and says nothing of the TTLs that lockscope grants.
+	DefaultTTLLimit = time.Hour
+	// DefaultHoldLimit is after how long with one holder a lock is a finding.
+	DefaultHoldLimit = time.Hour
 	// DefaultInterval is the time between two sweeps of Start.
 	DefaultInterval = time.Minute
 	// DefaultPageSize keeps a page at a millisecond or two of the server's time.
@@ -48,8 +49,8 @@ type Option func(*config)
 
 func newConfig(nodes int, opts []Option) (config, error) {
 	c := config{
-		pattern: keyreader.Escape(DefaultPrefix) + "*",
-		maxTTL:  DefaultMaxTTL, maxHold: DefaultMaxHold,
+		pattern:  keyreader.Escape(DefaultPrefix) + "*",
+		ttlLimit: DefaultTTLLimit, holdLimit: DefaultHoldLimit,
 		interval: DefaultInterval, deadline: DefaultDeadline,
 		pageSize: DefaultPageSize, pause: DefaultPause, confirmAfter: DefaultConfirmAfter,
 		maxFindings: DefaultMaxFindings, maxWatched: DefaultMaxWatched, maxValues: DefaultMaxValues,
@@ -95,14 +96,14 @@ func WithReplicas(replicas ...redis.UniversalClient) Option {
 	return func(c *config) { c.replicas = replicas }
 }
 
-// WithMaxTTL sets above which TTL a lock is a [LongTTL]. At least 1 ms.
-func WithMaxTTL(d time.Duration) Option { return func(c *config) { c.maxTTL = d } }
+// WithTTLLimit sets above which TTL a lock is a [LongTTL]. At least 1 ms.
+func WithTTLLimit(d time.Duration) Option { return func(c *config) { c.ttlLimit = d } }
 
-// WithMaxHold sets after how long a holder is [HeldTooLong]. At least 1 ms.
+// WithHoldLimit sets after how long a holder is [HeldTooLong]. At least 1 ms.
 //
 // Locks of lockscope and ShedLock say since when they are held. Others are
 // watched: they are held at least since the Scanner first saw that value.
-func WithMaxHold(d time.Duration) Option { return func(c *config) { c.maxHold = d } }
+func WithHoldLimit(d time.Duration) Option { return func(c *config) { c.holdLimit = d } }
 
 // WithInterval sets the time between the ends and starts of Start's sweeps, to
 // which up to 10 % are added or taken at random. At least 1 ms.

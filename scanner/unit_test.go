@@ -24,8 +24,8 @@ func TestBadOptions(t *testing.T) {
 	locker := locktest.NewFakes(t, 1)(t)
 	for name, opt := range map[string]scanner.Option{
 		"nil":            nil,
-		"max ttl":        scanner.WithMaxTTL(0),
-		"max hold":       scanner.WithMaxHold(-time.Second),
+		"ttl limit":      scanner.WithTTLLimit(0),
+		"hold limit":     scanner.WithHoldLimit(-time.Second),
 		"interval":       scanner.WithInterval(0),
 		"deadline":       scanner.WithDeadline(0),
 		"pause":          scanner.WithPause(-1),
