@@ -17,7 +17,7 @@ func foreign(v *keyreader.Value) bool {
 		if v.Size == keyreader.Unmeasured {
 			return false
 		}
-		_, ok := redissonHolder(v.Fields)
+		_, ok := redissonHold(v.Fields)
 		return !ok
 	}
 	return true

@@ -73,7 +73,7 @@ func (c *confirmation) settle(ctx context.Context, n *node, f *Finding, v *keyre
 		still, seen.Evidence = t.minority(), t.evidence()
 	}
 	if still {
-		seen.TTL, seen.Holder, seen.LastSeen = v.TTL, holderOf(v), now
+		seen.TTL, seen.Hold, seen.LastSeen = v.TTL, holdOf(v), now
 		if f.Class != Orphan {
 			seen.Evidence = c.cfg.evidence(f.Class, v, f.since, now)
 		}

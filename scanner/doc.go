@@ -64,7 +64,7 @@
 //	since when locks are held     watch.go
 //	what sweeps leave behind      memory.go (of nodes), ledger.go (of findings)
 //	what is wrong with a lock     classify.go, orphan.go
-//	who holds it                  holder.go
+//	who holds it                  hold.go
 //	the second look               confirm.go
 //	results                       report.go, finding.go, snapshot.go
 //	who is told                   notifier.go, tell.go, package notify

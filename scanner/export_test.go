@@ -22,7 +22,7 @@ func WithNow(now func() time.Time) Option { return func(c *config) { c.now = now
 // Identity is what Finding keeps of a value.
 func (f Finding) Identity() string { return f.identity }
 
-// StringHolder is what a value of that text says about its holder.
-func StringHolder(text string) Holder {
-	return holderOf(&keyreader.Value{Type: keyreader.String, Head: text[:min(len(text), keyreader.HeadSize)], Size: int64(len(text))})
+// StringHold is what a value of that text tells.
+func StringHold(text string) Hold {
+	return holdOf(&keyreader.Value{Type: keyreader.String, Head: text[:min(len(text), keyreader.HeadSize)], Size: int64(len(text))})
 }

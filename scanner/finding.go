@@ -28,7 +28,7 @@ type Finding struct {
 	Key       string        // as stored: any bytes; see KeyText
 	Type      string        // Redis type: string, hash, ...
 	TTL       time.Duration // at the last look; negative: none
-	Holder    Holder
+	Hold      Hold
 	Evidence  string // one sentence with the numbers that led here
 	FirstSeen time.Time
 	LastSeen  time.Time

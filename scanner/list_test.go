@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 
@@ -43,7 +44,7 @@ func TestQuorumOfAListedLock(t *testing.T) {
 		"other type elsewhere": {[]keyreader.Value{{Key: "lock:x", Type: "zset", TTL: s}, ours(3*s, tokenA, "7"), ours(3*s, tokenA, "7")}, 2, true, 3 * s, "host/1"},
 	} {
 		l, ok := newLock(test.looks)
-		if !ok || l.Nodes != test.nodes || l.Of != len(test.looks) || l.Split != test.split || l.TTL != test.ttl || l.Holder.Name != test.holder {
+		if !ok || l.Nodes != test.nodes || l.Of != len(test.looks) || l.Split != test.split || l.TTL != test.ttl || l.Hold.Instance != test.holder {
 			t.Errorf("%s: %+v", name, l)
 		}
 	}
@@ -59,7 +60,7 @@ func TestTopKeepsTheFirst(t *testing.T) {
 		l := Lock{Key: "lock:" + string(rune('a'+i%26)) + time.Duration(i).String(), TTL: time.Duration(random.IntN(50)) - 1}
 		l.Resource = l.Key[len("lock:"):]
 		if i%3 > 0 {
-			l.Since = time.Unix(int64(random.IntN(50)), 0)
+			l.Hold.Since = time.Unix(int64(random.IntN(50)), 0)
 		}
 		all = append(all, l)
 	}
@@ -98,10 +99,10 @@ func TestToldIsBounded(t *testing.T) {
 
 func TestOrders(t *testing.T) {
 	locks := []Lock{
-		{Key: "a", Resource: "a", TTL: time.Second, Since: time.Unix(5, 0)},
+		{Key: "a", Resource: "a", TTL: time.Second, Hold: Hold{Holder: lock.Holder{Since: time.Unix(5, 0)}}},
 		{Key: "b", Resource: "b", TTL: -1},
-		{Key: "c", Resource: "c", TTL: time.Hour, Since: time.Unix(3, 0)},
-		{Key: "d", Resource: "d", TTL: 0, Since: time.Unix(9, 0)},
+		{Key: "c", Resource: "c", TTL: time.Hour, Hold: Hold{Holder: lock.Holder{Since: time.Unix(3, 0)}}},
+		{Key: "d", Resource: "d", TTL: 0, Hold: Hold{Holder: lock.Holder{Since: time.Unix(9, 0)}}},
 	}
 	for order, want := range map[Order]string{ByTTL: "bcad", ByAge: "cadb", ByResource: "abcd"} {
 		compare := order.comparison()

@@ -21,9 +21,8 @@ type Lock struct {
 	Of    int  // that answered, with this lock or without
 	Split bool // other nodes have another holder: an attempt under way, or a left-over
 
-	// Holder is what the value tells that most nodes agree on.
-	Holder Holder
-	Since  time.Time // Holder.Since; zero if the value does not tell
+	// Hold is what the value tells that most nodes agree on.
+	Hold Hold
 	// TTL is the time until fewer than a quorum of the nodes that answered would
 	// have the lock: zero if they are fewer now, negative if it never expires.
 	TTL time.Duration
@@ -66,10 +65,10 @@ func rank(ttl time.Duration) time.Duration {
 
 func compareAge(a, b *Lock) int {
 	switch {
-	case a.Since.IsZero() || b.Since.IsZero():
-		return cmp.Compare(asInt(a.Since.IsZero()), asInt(b.Since.IsZero()))
+	case a.Hold.Since.IsZero() || b.Hold.Since.IsZero():
+		return cmp.Compare(asInt(a.Hold.Since.IsZero()), asInt(b.Hold.Since.IsZero()))
 	default:
-		return a.Since.Compare(b.Since)
+		return a.Hold.Since.Compare(b.Hold.Since)
 	}
 }
 
@@ -91,11 +90,10 @@ func newLock(looks []keyreader.Value) (l Lock, ok bool) {
 		return cmp.Or(len(b.ttls)-len(a.ttls), cmp.Compare(rank(b.ttls[0]), rank(a.ttls[0])), strings.Compare(a.mark, b.mark))
 	})
 	first := groups[0]
-	holder := holderOf(first.value)
 	return Lock{
 		Key: first.value.Key, Type: first.value.Type,
 		Nodes: len(first.ttls), Of: len(looks), Split: len(groups) > 1,
-		Holder: holder, Since: holder.Since, TTL: first.quorumTTL(len(looks)/2 + 1),
+		Hold: holdOf(first.value), TTL: first.quorumTTL(len(looks)/2 + 1),
 	}, true
 }
 

@@ -119,12 +119,12 @@ func (n *node) take(ctx context.Context, page *keyreader.Page) (locks int64, err
 		if v.Gone() {
 			continue
 		}
-		holder := holderOf(v)
-		since := n.heldSince(v, holder, now)
+		hold := holdOf(v)
+		since := n.heldSince(v, hold, now)
 		for _, class := range n.cfg.classify(v, since, now) {
 			n.ledger.note(n.finding(class, v, n.cfg.evidence(class, v, since, now), since, now))
 		}
-		if n.cfg.checks[Orphan] && n.orphans.possible() && holder.Format == FormatLockscope {
+		if n.cfg.checks[Orphan] && n.orphans.possible() && hold.Format == FormatLockscope {
 			ours = append(ours, v)
 		}
 	}
@@ -147,7 +147,7 @@ func (n *node) takeOrphans(ctx context.Context, ours []*keyreader.Value, now tim
 }
 
 // heldSince is what the value says, or what was seen of it.
-func (n *node) heldSince(v *keyreader.Value, h Holder, now time.Time) time.Time {
+func (n *node) heldSince(v *keyreader.Value, h Hold, now time.Time) time.Time {
 	if !n.cfg.checks[HeldTooLong] || foreign(v) || !h.Since.IsZero() {
 		return h.Since
 	}
@@ -163,7 +163,7 @@ func (n *node) heldSince(v *keyreader.Value, h Holder, now time.Time) time.Time 
 
 func (n *node) finding(class Class, v *keyreader.Value, evidence string, since, now time.Time) Finding {
 	return Finding{
-		Class: class, Node: n.node, Key: v.Key, Type: v.Type, TTL: v.TTL, Holder: holderOf(v), Evidence: evidence,
+		Class: class, Node: n.node, Key: v.Key, Type: v.Type, TTL: v.TTL, Hold: holdOf(v), Evidence: evidence,
 		FirstSeen: now, LastSeen: now, identity: v.Identity(), since: since,
 	}
 }

@@ -39,16 +39,16 @@ func (f *Finding) attrs() []any {
 	attrs := []any{
 		slog.String("class", string(f.Class)), slog.String("node", f.Node), slog.String("key", KeyText(f.Key)),
 		slog.String("type", f.Type), slog.String("evidence", f.Evidence), slog.Time("first_seen", f.FirstSeen),
-		slog.String("format", string(f.Holder.Format)),
+		slog.String("format", string(f.Hold.Format)),
 	}
 	if f.TTL >= 0 {
 		attrs = append(attrs, slog.Duration("ttl", f.TTL))
 	}
-	if f.Holder.Name != "" {
-		attrs = append(attrs, slog.String("holder", f.Holder.Name))
+	if f.Hold.Instance != "" {
+		attrs = append(attrs, slog.String("holder", f.Hold.Instance))
 	}
-	if !f.Holder.Since.IsZero() {
-		attrs = append(attrs, slog.Time("held_since", f.Holder.Since))
+	if !f.Hold.Since.IsZero() {
+		attrs = append(attrs, slog.Time("held_since", f.Hold.Since))
 	}
 	return attrs
 }

@@ -136,7 +136,7 @@ func newFinding(f scanner.Finding) Finding {
 	text := scanner.KeyText(f.Key)
 	doc := Finding{
 		Class: f.Class, Node: clip(f.Node, maxText), Key: clipUnique(text, maxKeyText), Type: f.Type,
-		Holder: newHolder(f.Holder), Evidence: clip(f.Evidence, maxText),
+		Holder: newHolder(f.Hold), Evidence: clip(f.Evidence, maxText),
 		FirstSeen: f.FirstSeen, LastSeen: f.LastSeen,
 	}
 	if doc.Key != f.Key && len(f.Key) <= maxKeyBytes {
@@ -150,12 +150,12 @@ func newFinding(f scanner.Finding) Finding {
 	return doc
 }
 
-func newHolder(h scanner.Holder) *Holder {
-	if h == (scanner.Holder{}) {
+func newHolder(h scanner.Hold) *Holder {
+	if h == (scanner.Hold{}) {
 		return nil
 	}
 	doc := &Holder{
-		Format: h.Format, Name: clip(h.Name, maxText), Count: h.Count,
+		Format: h.Format, Name: clip(h.Instance, maxText), Count: h.Count,
 		Traceparent: clip(h.Traceparent, maxText), Fence: h.Fence,
 	}
 	if !h.Since.IsZero() {

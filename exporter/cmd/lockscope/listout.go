@@ -54,11 +54,11 @@ func jsonListing(l scanner.Listing, now time.Time) listReport {
 			Resource: scanner.KeyText(k.Resource), Key: scanner.KeyText(k.Key), KeyBase64: base64.StdEncoding.EncodeToString([]byte(k.Key)),
 			Type: k.Type, Nodes: k.Nodes, Of: k.Of, Held: majority(k), Split: k.Split, TTL: secondsLeft(k.TTL),
 		}
-		if k.Holder != (scanner.Holder{}) {
-			lock.Holder = jsonHolder(k.Holder)
+		if k.Hold != (scanner.Hold{}) {
+			lock.Holder = jsonHolder(k.Hold)
 		}
-		if !k.Since.IsZero() {
-			age := now.Sub(k.Since).Seconds()
+		if !k.Hold.Since.IsZero() {
+			age := now.Sub(k.Hold.Since).Seconds()
 			lock.HeldFor = &age
 		}
 		out.Locks = append(out.Locks, lock)
@@ -96,8 +96,8 @@ func (a *app) writeList(format outputFlag, l scanner.Listing, now time.Time) err
 
 func lockRow(k scanner.Lock, now time.Time) []string {
 	held := unknown
-	if !k.Since.IsZero() {
-		held = short(max(0, now.Sub(k.Since)))
+	if !k.Hold.Since.IsZero() {
+		held = short(max(0, now.Sub(k.Hold.Since)))
 	}
 	ttl := ttlText(k.TTL)
 	var remarks []string
@@ -108,7 +108,7 @@ func lockRow(k scanner.Lock, now time.Time) []string {
 	if k.Split {
 		remarks = append(remarks, "other nodes have another holder")
 	}
-	return []string{scanner.KeyText(k.Resource), fmt.Sprintf("%d/%d", k.Nodes, k.Of), holderText(k.Holder), held, ttl, strings.Join(remarks, "; ")}
+	return []string{scanner.KeyText(k.Resource), fmt.Sprintf("%d/%d", k.Nodes, k.Of), holderText(k.Hold), held, ttl, strings.Join(remarks, "; ")}
 }
 
 func listSummary(shown int, omitted int64) string {

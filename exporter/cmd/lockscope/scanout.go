@@ -84,16 +84,16 @@ func jsonFindings(findings []scanner.Finding) []scanFinding {
 			Class: f.Class, Node: f.Node, Key: scanner.KeyText(f.Key), KeyBase64: base64.StdEncoding.EncodeToString([]byte(f.Key)),
 			Type: f.Type, TTL: secondsLeft(f.TTL), Evidence: f.Evidence, FirstSeen: f.FirstSeen, LastSeen: f.LastSeen,
 		}
-		if f.Holder != (scanner.Holder{}) {
-			one.Holder = jsonHolder(f.Holder)
+		if f.Hold != (scanner.Hold{}) {
+			one.Holder = jsonHolder(f.Hold)
 		}
 		out = append(out, one)
 	}
 	return out
 }
 
-func jsonHolder(h scanner.Holder) *scanHolder {
-	out := &scanHolder{Format: h.Format, Name: h.Name, Count: h.Count, Fence: h.Fence}
+func jsonHolder(h scanner.Hold) *scanHolder {
+	out := &scanHolder{Format: h.Format, Name: h.Instance, Count: h.Count, Fence: h.Fence}
 	if !h.Since.IsZero() {
 		out.Since = &h.Since
 	}
@@ -155,7 +155,7 @@ func findingRows(r scanner.Report) [][]string {
 }
 
 func findingRow(f scanner.Finding, evidence string) []string {
-	return []string{string(f.Class), f.Node, scanner.KeyText(f.Key), ttlText(f.TTL), holderText(f.Holder), evidence}
+	return []string{string(f.Class), f.Node, scanner.KeyText(f.Key), ttlText(f.TTL), holderText(f.Hold), evidence}
 }
 
 func nodeRows(r scanner.Report) [][]string {

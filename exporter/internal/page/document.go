@@ -97,7 +97,7 @@ func scanNodeOf(n scanner.NodeReport) scanNode {
 func findingOf(f scanner.Finding) finding {
 	return finding{
 		Class: f.Class, Node: f.Node, Key: scanner.KeyText(f.Key), Type: f.Type, TTL: ttlSeconds(f.TTL),
-		Holder: f.Holder.Name, Format: f.Holder.Format,
+		Holder: f.Hold.Instance, Format: f.Hold.Format,
 		Evidence: f.Evidence, FirstSeen: f.FirstSeen, Confirmed: f.Confirmed,
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/internal/page"
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -51,7 +52,7 @@ func hostile() live.State {
 func hostileReport() (scanner.Report, bool) {
 	r := scanner.Report{Started: time.Now()}
 	for name := range names {
-		r.Findings = append(r.Findings, scanner.Finding{Class: scanner.Class(name), Node: name, Key: name, Type: name, Evidence: name, Holder: scanner.Holder{Name: name, Format: scanner.Format(name)}})
+		r.Findings = append(r.Findings, scanner.Finding{Class: scanner.Class(name), Node: name, Key: name, Type: name, Evidence: name, Hold: scanner.Hold{Holder: lock.Holder{Instance: name}, Format: scanner.Format(name)}})
 	}
 	return r, true
 }

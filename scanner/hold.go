@@ -21,15 +21,14 @@ const (
 	FormatUnknown   Format = "unknown"
 )
 
-// Holder is what a lock's value says about the process that wrote it. It never
-// holds an owner token.
-type Holder struct {
-	Format      Format
-	Name        string    // instance, host or Redisson's client and thread; empty if the value does not tell
-	Since       time.Time // by the holder's clock; zero if the value does not tell
-	Count       int       // re-entries of a Redisson lock; else zero
-	Traceparent string    // W3C trace context of a lockscope lock; else empty
-	Fence       uint64    // fencing token of a lockscope lock; else zero
+// Hold is what a lock's value tells of who holds it and how. It never has an owner
+// token. Of other formats than lockscope's the Holder is what they have of it: as
+// Instance a host, or Redisson's client and thread, and ShedLock's time as Since.
+type Hold struct {
+	lock.Holder
+	Format Format
+	Count  int    // re-entries of a Redisson lock; else zero
+	Fence  uint64 // fencing token of a lockscope lock; else zero
 }
 
 // maxNameLength of a holder, in bytes.
@@ -38,33 +37,33 @@ const maxNameLength = 128
 // tokenLength of lockscope's owner tokens, with which its values begin.
 const tokenLength = 32
 
-// holderOf says what the value tells about its writer.
-func holderOf(v *keyreader.Value) Holder {
+// holdOf reads what the value tells.
+func holdOf(v *keyreader.Value) Hold {
 	switch v.Type {
 	case keyreader.String:
-		if h, ok := lockscopeHolder(v.Head); ok {
+		if h, ok := lockscopeHold(v.Head); ok {
 			return h
 		}
-		if h, ok := shedLockHolder(v.Head); ok && v.Size <= keyreader.HeadSize {
+		if h, ok := shedLockHold(v.Head); ok && v.Size <= keyreader.HeadSize {
 			return h
 		}
 	case keyreader.Hash:
-		if h, ok := redissonHolder(v.Fields); ok {
+		if h, ok := redissonHold(v.Fields); ok {
 			return h
 		}
 	}
 	// The values of redsync, redislock and SETNX scripts are their owner tokens, or
 	// may be: nothing of them is shown.
-	return Holder{Format: FormatUnknown}
+	return Hold{Format: FormatUnknown}
 }
 
-// lockscopeHolder accepts a value cut off at [keyreader.HeadSize]: who holds it comes first.
-func lockscopeHolder(text string) (Holder, bool) {
+// lockscopeHold accepts a value cut off at [keyreader.HeadSize]: who holds it comes first.
+func lockscopeHold(text string) (Hold, bool) {
 	fence, h, ok := lock.ParseValue(text)
 	if !ok {
-		return Holder{}, false
+		return Hold{}, false
 	}
-	return Holder{Format: FormatLockscope, Name: h.Instance, Since: h.Since, Traceparent: h.Traceparent, Fence: fence}, true
+	return Hold{Holder: h, Format: FormatLockscope, Fence: fence}, true
 }
 
 // tokenOf is the secret by which lockscope tells its attempts apart, on all nodes
@@ -90,31 +89,31 @@ var (
 	uuidOnly      = regexp.MustCompile(`^` + uuidText + `$`)
 )
 
-// shedLockHolder reads ADDED:time@host:uuid. The uuid authorizes the release and
+// shedLockHold reads ADDED:time@host:uuid. The uuid authorizes the release and
 // is dropped.
-func shedLockHolder(text string) (Holder, bool) {
+func shedLockHold(text string) (Hold, bool) {
 	rest, found := strings.CutPrefix(text, "ADDED:")
 	at, rest, split := strings.Cut(rest, "@")
 	if !found || !split {
-		return Holder{}, false
+		return Hold{}, false
 	}
 	since, err := time.Parse(time.RFC3339Nano, at)
 	if err != nil {
-		return Holder{}, false
+		return Hold{}, false
 	}
-	h := Holder{Format: FormatShedLock, Since: since}
+	h := Hold{Holder: lock.Holder{Since: since}, Format: FormatShedLock}
 	if m := shedLockRest.FindStringSubmatch(rest); m != nil {
-		h.Name = cleanName(m[1])
+		h.Instance = cleanName(m[1])
 	}
 	return h, true
 }
 
-// redissonHolder reads the fields of a Redisson lock: client:thread -> count, and
+// redissonHold reads the fields of a Redisson lock: client:thread -> count, and
 // "mode" in a read-write lock. The client's id and the thread together authorize
 // the unlock, so no more of the id is shown than it takes to tell holders apart: 8
 // characters of 36, with which nobody can guess the other 90 bits.
-func redissonHolder(fields [][2]string) (Holder, bool) {
-	h := Holder{Format: FormatRedisson}
+func redissonHold(fields [][2]string) (Hold, bool) {
+	h := Hold{Format: FormatRedisson}
 	var names []string
 	for _, f := range fields {
 		if f[0] == "mode" && (f[1] == "read" || f[1] == "write") {
@@ -123,7 +122,7 @@ func redissonHolder(fields [][2]string) (Holder, bool) {
 		m := redissonField.FindStringSubmatch(f[0])
 		count, err := strconv.ParseInt(f[1], 10, 32)
 		if m == nil || err != nil || count < 0 {
-			return Holder{}, false
+			return Hold{}, false
 		}
 		h.Count += int(count)
 		if uuidOnly.MatchString(m[1]) {
@@ -132,7 +131,7 @@ func redissonHolder(fields [][2]string) (Holder, bool) {
 			names = append(names, "…:"+m[2])
 		}
 	}
-	h.Name = cleanName(strings.Join(names, " "))
+	h.Instance = cleanName(strings.Join(names, " "))
 	return h, len(names) > 0
 }
 
