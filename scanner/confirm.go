@@ -22,7 +22,7 @@ type confirmation struct {
 
 // grace is how long it takes until every pending finding of a node that answers is
 // old enough.
-func (c *confirmation) grace(nodes []*node) time.Duration {
+func (c *confirmation) grace(nodes []*nodeSweep) time.Duration {
 	var wait time.Duration
 	now := c.cfg.now()
 	for _, n := range nodes {
@@ -39,7 +39,7 @@ func (c *confirmation) grace(nodes []*node) time.Duration {
 }
 
 // look looks again at what is wrong on one node.
-func (c *confirmation) look(ctx context.Context, n *node) {
+func (c *confirmation) look(ctx context.Context, n *nodeSweep) {
 	found := c.ledger.on(n.node)
 	if n.report.Err != nil || len(found) == 0 {
 		return
@@ -60,7 +60,7 @@ func (c *confirmation) look(ctx context.Context, n *node) {
 }
 
 // settle decides on one finding. An orphan is compared with the other nodes again.
-func (c *confirmation) settle(ctx context.Context, n *node, f *Finding, v *keyreader.Value, now time.Time) {
+func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *Finding, v *keyreader.Value, now time.Time) {
 	still := c.cfg.still(f, v)
 	seen := *f
 	if still && f.Class == Orphan {

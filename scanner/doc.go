@@ -59,14 +59,14 @@
 //	Scanner, Sweep, Start         scanner.go, loop.go, leader.go
 //	options                       options.go, config.go, open.go
 //	servers, masters              sources.go, connection.go
-//	a sweep, one node of it       sweep.go, node.go
+//	a sweep, one node of it       sweep.go, nodesweep.go
 //	how far a node is read        pass.go
 //	since when locks are held     watch.go
 //	what sweeps leave behind      memory.go (of nodes), ledger.go (of findings)
 //	what is wrong with a lock     classify.go, orphan.go
 //	who holds it                  hold.go
 //	the second look               confirm.go
-//	results                       report.go, finding.go, snapshot.go
+//	results                       report.go, finding.go, snapshot.go, as JSON document.go
 //	who is told                   notifier.go, tell.go, package notify
 //	List                          list.go, listing.go, listread.go, listpass.go, listlock.go, listtop.go
 //	Repair                        repair.go, repairaction.go, repairscript.go, repairwatch.go

@@ -22,7 +22,7 @@ type sweep struct {
 	orphans      *orphans
 	confirmation *confirmation
 
-	nodes []*node
+	nodes []*nodeSweep
 	lost  []NodeReport // of sources whose masters could not be found
 	errs  []error
 }
@@ -68,7 +68,7 @@ func (w *sweep) findNodes(ctx context.Context) (gone func(node string) bool) {
 		}
 		for _, c := range found[i] {
 			kept[c.node] = true
-			w.nodes = append(w.nodes, newNode(c, w.cfg, w.memory.recall(&c, w.cfg), w.ledger, w.orphans))
+			w.nodes = append(w.nodes, newNodeSweep(c, w.cfg, w.memory.recall(&c, w.cfg), w.ledger, w.orphans))
 		}
 		w.memory.keep(src, found[i])
 	}
@@ -95,7 +95,7 @@ func (w *sweep) lose(ctx context.Context, src *source, err error) (names []strin
 func (w *sweep) readAll(ctx context.Context) {
 	ctx, cancel := context.WithTimeoutCause(ctx, w.cfg.pagesUntil(), ErrDeadline)
 	defer cancel()
-	w.each(func(n *node) { n.read(ctx) })
+	w.each(func(n *nodeSweep) { n.read(ctx) })
 }
 
 // confirm looks again at what is wrong, when that has been there for the grace.
@@ -109,11 +109,11 @@ func (w *sweep) confirm(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	w.each(func(n *node) { w.confirmation.look(ctx, n) })
+	w.each(func(n *nodeSweep) { w.confirmation.look(ctx, n) })
 }
 
 // each does something with all nodes, several at a time, and waits.
-func (w *sweep) each(do func(n *node)) {
+func (w *sweep) each(do func(n *nodeSweep)) {
 	slots := make(chan struct{}, nodesAtOnce)
 	var wg sync.WaitGroup
 	for _, n := range w.nodes {

@@ -8,8 +8,8 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
-// node is one master in one sweep. One goroutine at a time uses it.
-type node struct {
+// nodeSweep is one master in one sweep. One goroutine at a time uses it.
+type nodeSweep struct {
 	connection
 	cfg     *config
 	reader  *keyreader.Reader
@@ -19,15 +19,15 @@ type node struct {
 	report  NodeReport
 }
 
-func newNode(c connection, cfg *config, m *remembered, l *ledger, o *orphans) *node {
-	return &node{
+func newNodeSweep(c connection, cfg *config, m *remembered, l *ledger, o *orphans) *nodeSweep {
+	return &nodeSweep{
 		connection: c, cfg: cfg, reader: c.reader(cfg.query(), m.capability),
 		memory: m, ledger: l, orphans: o, report: newNodeReport(c.node),
 	}
 }
 
 // read goes through the node's pages.
-func (n *node) read(ctx context.Context) {
+func (n *nodeSweep) read(ctx context.Context) {
 	began := n.cfg.now()
 	n.report.Calls++
 	keys, expiring, err := server.Keyspace(ctx, n.pages, n.source.db)
@@ -48,7 +48,7 @@ func (n *node) read(ctx context.Context) {
 }
 
 // readPages goes on with the node's pass until it ends, or ctx does.
-func (n *node) readPages(ctx context.Context, keys int64) {
+func (n *nodeSweep) readPages(ctx context.Context, keys int64) {
 	pass := &n.memory.pass
 	fresh := pass.resume()
 	for {
@@ -77,7 +77,7 @@ func (n *node) readPages(ctx context.Context, keys int64) {
 	}
 }
 
-func (n *node) readPage(ctx context.Context, keys int64) error {
+func (n *nodeSweep) readPage(ctx context.Context, keys int64) error {
 	pass, rep := &n.memory.pass, &n.report
 	page, err := n.reader.Page(ctx, pass.cursor, pass.wanted(n.cfg.valuesPerPass()))
 	rep.Path = PathPipeline
@@ -97,7 +97,7 @@ func (n *node) readPage(ctx context.Context, keys int64) error {
 	return nil
 }
 
-func (n *node) progress(keys int64, done bool) {
+func (n *nodeSweep) progress(keys int64, done bool) {
 	if n.cfg.progress != nil {
 		n.cfg.progress(Progress{Node: n.node, Examined: n.report.Examined, Keys: keys, Locks: n.report.Locks, Done: done})
 	}
@@ -105,7 +105,7 @@ func (n *node) progress(keys int64, done bool) {
 
 // take looks into the locks of a page and counts them. If ctx ends meanwhile, the
 // page is not done.
-func (n *node) take(ctx context.Context, page *keyreader.Page) (locks int64, err error) {
+func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64, err error) {
 	n.report.Unread += page.Keys - int64(len(page.Values))
 	locks = page.Keys
 	now := n.cfg.now()
@@ -132,7 +132,7 @@ func (n *node) take(ctx context.Context, page *keyreader.Page) (locks int64, err
 }
 
 // takeOrphans compares lockscope's locks of a page with the other nodes.
-func (n *node) takeOrphans(ctx context.Context, ours []*keyreader.Value, now time.Time) error {
+func (n *nodeSweep) takeOrphans(ctx context.Context, ours []*keyreader.Value, now time.Time) error {
 	if len(ours) == 0 {
 		return nil
 	}
@@ -147,7 +147,7 @@ func (n *node) takeOrphans(ctx context.Context, ours []*keyreader.Value, now tim
 }
 
 // heldSince is what the value says, or what was seen of it.
-func (n *node) heldSince(v *keyreader.Value, h Hold, now time.Time) time.Time {
+func (n *nodeSweep) heldSince(v *keyreader.Value, h Hold, now time.Time) time.Time {
 	if !n.cfg.checks[HeldTooLong] || foreign(v) || !h.Since.IsZero() {
 		return h.Since
 	}
@@ -161,7 +161,7 @@ func (n *node) heldSince(v *keyreader.Value, h Hold, now time.Time) time.Time {
 	return since
 }
 
-func (n *node) finding(class Class, v *keyreader.Value, evidence string, since, now time.Time) Finding {
+func (n *nodeSweep) finding(class Class, v *keyreader.Value, evidence string, since, now time.Time) Finding {
 	return Finding{
 		Class: class, Node: n.node, Key: v.Key, Type: v.Type, TTL: v.TTL, Hold: holdOf(v), Evidence: evidence,
 		FirstSeen: now, LastSeen: now, identity: v.Identity(), since: since,
