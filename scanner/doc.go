@@ -67,7 +67,7 @@
 //	who holds it                  hold.go
 //	the second look               confirm.go
 //	results                       report.go, finding.go, snapshot.go, as JSON document.go
-//	who is told                   notifier.go, tell.go, package notify
+//	who is told                   announce.go, notifier.go, package notify
 //	List                          list.go, listing.go, listread.go, listpass.go, listlock.go, listtop.go
 //	Repair                        repair.go, repairaction.go, repairscript.go, repairwatch.go
 //	rights of a user              acl.go

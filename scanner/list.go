@@ -32,7 +32,7 @@ func (s *Scanner) List(ctx context.Context, o ListOptions) (Listing, error) {
 
 	l := newLister(&s.cfg, s.sources, o)
 	l.open(within)
-	readAll(within, l)
+	readPasses(within, l)
 	errs := l.fill(&listing)
 	if err := context.Cause(outer); err != nil {
 		errs = append(errs, fmt.Errorf("scanner: the listing was cut short: %w", err))

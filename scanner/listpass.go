@@ -34,8 +34,8 @@ func newListPass(l *lister, index int) *listPass {
 	return p
 }
 
-// readAll reads the pages that are left, of all sources at once.
-func readAll(ctx context.Context, l *lister) {
+// readPasses reads the pages that are left, of all sources at once.
+func readPasses(ctx context.Context, l *lister) {
 	passes := make([]*listPass, len(l.sources))
 	for i := range passes {
 		passes[i] = newListPass(l, i)

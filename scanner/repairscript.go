@@ -46,7 +46,7 @@ func (r *repair) byScript(ctx context.Context) (outcome RepairOutcome, ttl time.
 	script, f := server.NewScript(repairLua), r.finding
 	for _, eval := range commands {
 		var reply any
-		reply, err = script.Run(ctx, onceProcessor{r.master}, eval, 1, f.Key, f.Type, f.identity, r.leastMillis(), r.act(), asInt(r.action.dry))
+		reply, err = script.Run(ctx, onceProcessor{r.master}, eval, 1, f.Key, f.Type, f.identity, r.leastMillis(), r.act(), r.dry())
 		if err == nil {
 			return parseRepair(reply)
 		}
@@ -63,6 +63,13 @@ func (r *repair) act() string {
 		return "delete"
 	}
 	return fmt.Sprint(r.action.after.Milliseconds())
+}
+
+func (r *repair) dry() string {
+	if r.action.dry {
+		return "1"
+	}
+	return "0"
 }
 
 func (r *repair) leastMillis() int64 {

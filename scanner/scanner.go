@@ -95,7 +95,7 @@ func (s *Scanner) sweep(ctx context.Context) (Report, error) {
 	w.run(ctx, s.totals.drop)
 	report := w.report()
 	s.totals.add(&report)
-	s.cfg.tell(ctx, report, w.confirmation.appeared)
+	s.cfg.announce(ctx, report, w.confirmation.appeared)
 	errs := w.errs
 	if err := context.Cause(ctx); err != nil {
 		errs = append(errs, fmt.Errorf("scanner: the sweep was cut short: %w", err))

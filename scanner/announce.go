@@ -9,9 +9,9 @@ import (
 // notifyTimeout bounds one notification.
 const notifyTimeout = 10 * time.Second
 
-// tell logs a sweep and calls the callbacks; appeared are the findings that it was
+// announce logs a sweep and calls the callbacks; appeared are the findings that it was
 // the first to confirm.
-func (c *config) tell(ctx context.Context, report Report, appeared []Finding) {
+func (c *config) announce(ctx context.Context, report Report, appeared []Finding) {
 	log := c.logger
 	for _, n := range report.Nodes {
 		if n.Err != nil {
