@@ -3,23 +3,21 @@ package scanner
 import (
 	"fmt"
 	"time"
-)
 
-// unmeasured is the size of a hash whose fields could not be read because the
-// server does not say how large it is.
-const unmeasured = -1
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+)
 
 // foreign says whether a key is no lock of any format known: locks are strings, or
 // small hashes as Redisson writes them.
-func (v *value) foreign() bool {
-	switch v.kind {
-	case kindString:
+func foreign(v *keyreader.Value) bool {
+	switch v.Type {
+	case keyreader.String:
 		return false
-	case kindHash:
-		if v.size == unmeasured {
+	case keyreader.Hash:
+		if v.Size == keyreader.Unmeasured {
 			return false
 		}
-		_, ok := redissonHolder(v.fields)
+		_, ok := redissonHold(v.Fields)
 		return !ok
 	}
 	return true
@@ -27,67 +25,67 @@ func (v *value) foreign() bool {
 
 // classify says what is wrong with a lock that is held since the given time; zero
 // if that is unknown. Orphans are found elsewhere: they take more than one node.
-func (c *config) classify(v *value, since, now time.Time) []Class {
+func (c *config) classify(v *keyreader.Value, since, now time.Time) []Class {
 	var found []Class
 	add := func(class Class, is bool) {
 		if is && c.checks[class] {
 			found = append(found, class)
 		}
 	}
-	foreign := v.foreign()
+	foreign := foreign(v)
 	add(ForeignType, foreign)
 	if foreign && c.checks[ForeignType] {
 		return found
 	}
-	add(NoTTL, v.ttl == never)
-	add(LongTTL, v.ttl > c.maxTTL)
+	add(NoTTL, v.TTL == keyreader.Never)
+	add(LongTTL, v.TTL > c.ttlLimit)
 	// A lock that never expires need not be held for long to be a leak.
-	add(HeldTooLong, v.ttl != never && !foreign && !since.IsZero() && now.Sub(since) > c.maxHold)
+	add(HeldTooLong, v.TTL != keyreader.Never && !foreign && !since.IsZero() && now.Sub(since) > c.holdLimit)
 	return found
 }
 
 // still says whether the value found at a second look is wrong in the same way.
 // Whether it is an orphan still, its nodes must tell.
-func (c *config) still(f *Finding, v *value) bool {
-	if v.kind == kindNone || v.identity() != f.identity {
+func (c *config) still(f *Finding, v *keyreader.Value) bool {
+	if v.Gone() || v.Identity() != f.identity {
 		return false
 	}
 	switch f.Class {
 	case NoTTL:
-		return v.ttl == never
+		return v.TTL == keyreader.Never
 	case LongTTL:
-		return v.ttl > c.maxTTL
+		return v.TTL > c.ttlLimit
 	case HeldTooLong:
-		return v.ttl != never
+		return v.TTL != keyreader.Never
 	}
 	return true
 }
 
 // evidence explains a finding in numbers. It shows nothing of the value.
-func (c *config) evidence(class Class, v *value, since, now time.Time) string {
+func (c *config) evidence(class Class, v *keyreader.Value, since, now time.Time) string {
 	switch class {
 	case NoTTL:
 		return "its TTL is -1: nothing but its holder or a person will ever remove it"
 	case LongTTL:
-		return fmt.Sprintf("its TTL is %v, more than %v", round(v.ttl), c.maxTTL)
+		return fmt.Sprintf("its TTL is %v, more than %v", round(v.TTL), c.ttlLimit)
 	case HeldTooLong:
 		return fmt.Sprintf("one holder has it for %v or more, longer than %v; it ends in %v unless it is renewed",
-			round(now.Sub(since)), c.maxHold, round(v.ttl))
+			round(now.Sub(since)), c.holdLimit, round(v.TTL))
 	case ForeignType:
 		return foreignEvidence(v)
 	}
 	return ""
 }
 
-func foreignEvidence(v *value) string {
+func foreignEvidence(v *keyreader.Value) string {
 	expiry := "never expires"
-	if v.ttl != never {
-		expiry = "expires in " + round(v.ttl).String()
+	if v.TTL != keyreader.Never {
+		expiry = "expires in " + round(v.TTL).String()
 	}
-	if v.kind == kindHash {
-		return fmt.Sprintf("it is a hash of %d fields that are not those of a Redisson lock, and %s", v.size, expiry)
+	if v.Type == keyreader.Hash {
+		return fmt.Sprintf("it is a hash of %d fields that are not those of a Redisson lock, and %s", v.Size, expiry)
 	}
-	return fmt.Sprintf("it is a %s, which no lock is, and %s", v.kind, expiry)
+	return fmt.Sprintf("it is a %s, which no lock is, and %s", v.Type, expiry)
 }
 
 // round keeps durations readable.

@@ -5,42 +5,56 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 
 // maxPageSize keeps a page at some tens of milliseconds of the server's time.
 const maxPageSize = 10_000
 
-// classes in the order in which reports list them, worst first.
-func classes() []Class { return []Class{NoTTL, HeldTooLong, Orphan, LongTTL, ForeignType} }
+// AllValues given to [WithMaxValues] means no limit.
+const AllValues = -1
 
-func newConfig(nodes int, opts []Option) (config, error) {
-	c := config{
-		pattern: escapeGlob(DefaultPrefix) + "*",
-		maxTTL:  DefaultMaxTTL, maxHold: DefaultMaxHold,
-		interval: DefaultInterval, deadline: DefaultDeadline,
-		pageSize: DefaultPageSize, pause: DefaultPause, confirmAfter: DefaultConfirmAfter,
-		maxFindings: DefaultMaxFindings, maxWatched: DefaultMaxWatched, maxValues: DefaultMaxValues,
-		logger: slog.New(slog.DiscardHandler),
-		now:    time.Now,
-	}
-	WithChecks(classes()...)(&c)
-	for _, opt := range opts {
-		if opt == nil {
-			return c, fmt.Errorf("%w: nil Option", ErrInvalidOption)
-		}
-		opt(&c)
-	}
-	if c.logger == nil {
-		c.logger = slog.New(slog.DiscardHandler)
-	}
+// config is what options say.
+type config struct {
+	pattern      string
+	names        []string
+	replicas     []redis.UniversalClient
+	ttlLimit     time.Duration
+	holdLimit    time.Duration
+	interval     time.Duration
+	pageSize     int
+	pause        time.Duration
+	deadline     time.Duration
+	confirmAfter time.Duration
+	maxFindings  int
+	maxWatched   int
+	maxValues    int
+	checks       map[Class]bool
+	locker       lock.Locker
+	resource     string
+	logger       *slog.Logger
+	onFinding    func(Finding)
+	onResolved   func(Finding)
+	notifiers    []Notifier
+	progress     func(Progress)
+
+	capability keyreader.Capability // for tests: what is known of every node beforehand
+	now        func() time.Time     // for tests
+}
+
+// validate returns the first thing that is wrong, for that many nodes.
+func (c *config) validate(nodes int) error {
 	for _, check := range []func(int) error{c.checkTimes, c.checkLimits, c.checkNodes, c.checkRest} {
 		if err := check(nodes); err != nil {
-			return c, fmt.Errorf("%w: %w", ErrInvalidOption, err)
+			return fmt.Errorf("%w: %w", ErrInvalidOption, err)
 		}
 	}
-	return c, nil
+	return nil
 }
 
 func (c *config) checkTimes(int) error {
@@ -49,8 +63,8 @@ func (c *config) checkTimes(int) error {
 		value  time.Duration
 		least  time.Duration
 	}{
-		{"WithMaxTTL", c.maxTTL, time.Millisecond},
-		{"WithMaxHold", c.maxHold, time.Millisecond},
+		{"WithTTLLimit", c.ttlLimit, time.Millisecond},
+		{"WithHoldLimit", c.holdLimit, time.Millisecond},
 		{"WithInterval", c.interval, time.Millisecond},
 		{"WithDeadline", c.deadline, time.Millisecond},
 		{"WithPause", c.pause, 0},
@@ -123,7 +137,21 @@ func (c *config) readsValues() bool {
 	return c.checks[HeldTooLong] || c.checks[Orphan] || c.checks[ForeignType]
 }
 
-// escapeGlob makes a text stand for itself in a glob pattern of Redis.
-func escapeGlob(s string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `^`, `\^`, `-`, `\-`).Replace(s)
+// valuesPerPass is how many locks have their values read for their own sake.
+func (c *config) valuesPerPass() int {
+	if !c.readsValues() {
+		return 0
+	}
+	return c.maxValues
+}
+
+func (c *config) onlyNoTTL() bool { return len(c.checks) == 1 && c.checks[NoTTL] }
+
+// query describes the locks whose TTL is a finding.
+func (c *config) query() keyreader.Query {
+	q := keyreader.Query{Pattern: c.pattern, Count: c.pageSize, Limit: keyreader.NoLimit}
+	if c.checks[LongTTL] {
+		q.Limit = c.ttlLimit
+	}
+	return q
 }

@@ -150,7 +150,7 @@ func TestZombieRenewal(t *testing.T) {
 	for _, path := range paths() {
 		must(t, c.FlushAll(ctx).Err())
 		var clk clock
-		s := newScanner(t, f.clients, scanner.UsePath(path), scanner.WithNow(clk.now), scanner.WithMaxHold(time.Hour))
+		s := newScanner(t, f.clients, scanner.UsePath(path), scanner.WithNow(clk.now), scanner.WithHoldLimit(time.Hour))
 		renew := func() {
 			must(t, c.Set(ctx, "lock:zombie", redsyncValue, 30*time.Second).Err())
 			must(t, c.HSet(ctx, "lock:redisson", redissonID+":7", clk.now().Unix()%5+1).Err()) // enters again
@@ -182,7 +182,7 @@ func TestWatchIsBounded(t *testing.T) {
 		must(t, c.Set(ctx, fmt.Sprint("lock:", i), "1", time.Minute).Err())
 	}
 	var clk clock
-	s := newScanner(t, f.clients, scanner.WithNow(clk.now), scanner.WithMaxWatched(10), scanner.WithMaxHold(time.Hour))
+	s := newScanner(t, f.clients, scanner.WithNow(clk.now), scanner.WithMaxWatched(10), scanner.WithHoldLimit(time.Hour))
 	if n := sweep(t, s).Nodes[0]; n.Unwatched != 20 {
 		t.Errorf("%d unwatched, want 20", n.Unwatched)
 	}

@@ -53,4 +53,26 @@
 // On a cluster also +cluster|slots; before Redis 7 +eval and +evalsha instead of those
 // with _ro; for a database other than 0 also +select. Without the rights to
 // run scripts, pages are read by plain commands.
+//
+// # Where what is
+//
+//	Scanner, Sweep, Start         scanner.go, loop.go, leader.go
+//	options                       options.go, config.go, open.go
+//	servers, masters              sources.go, connection.go
+//	a sweep, one node of it       sweep.go, nodesweep.go
+//	how far a node is read        pass.go
+//	since when locks are held     watch.go
+//	what sweeps leave behind      memory.go (of nodes), ledger.go (of findings)
+//	what is wrong with a lock     classify.go, orphan.go
+//	who holds it                  hold.go
+//	the second look               confirm.go
+//	results                       report.go, finding.go, snapshot.go, as JSON document.go
+//	who is told                   announce.go, notifier.go, package notify
+//	List                          list.go, listing.go, listread.go, listpass.go, listlock.go, listtop.go
+//	Repair                        repair.go, repairaction.go, repairscript.go, repairwatch.go
+//	rights of a user              acl.go
+//
+// Below them, internal/keyreader reads keys of one server, and internal/server has
+// what any server is asked: connections, INFO, scripts. A sweep, a listing and a
+// repair read keys through a keyreader.Reader, and none of them through another.
 package scanner

@@ -3,9 +3,8 @@ package scanner
 import (
 	"errors"
 	"fmt"
-	"strings"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
 // Errors of a Scanner. Test for them with [errors.Is].
@@ -23,7 +22,7 @@ var (
 	// context of commands cut off by it.
 	ErrDeadline = errors.New("scanner: the sweep's deadline has passed")
 	// ErrBadReply says that a server's answer is not one the scanner knows.
-	ErrBadReply = errors.New("reply not understood")
+	ErrBadReply = server.ErrBadReply
 )
 
 // NodeError says why a node could not be swept to its end. It never holds a
@@ -48,21 +47,3 @@ func (e *NotifyError) Error() string { return fmt.Sprintf("scanner: notify: %v",
 
 // Unwrap returns the notifier's own error.
 func (e *NotifyError) Unwrap() error { return e.Err }
-
-// safe keeps the arguments that servers quote, keys among them, out of errors.
-func safe(err error) error {
-	if reply, ok := errors.AsType[redis.Error](err); ok {
-		if text, _, quotes := strings.Cut(reply.Error(), ", with args beginning with"); quotes {
-			return serverReply(text)
-		}
-	}
-	return err
-}
-
-// serverReply is an error a server replied with, without what it quotes.
-type serverReply string
-
-func (e serverReply) Error() string { return string(e) }
-
-// RedisError marks the reply as one, as go-redis does.
-func (serverReply) RedisError() {}

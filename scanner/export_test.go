@@ -1,9 +1,20 @@
 package scanner
 
-import "time"
+import (
+	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+)
 
 // UsePath reads pages in one way only.
-func UsePath(p Path) Option { return func(c *config) { c.path = p } }
+func UsePath(p Path) Option {
+	return func(c *config) {
+		c.capability = keyreader.PlainOnly()
+		if p == PathScript {
+			c.capability = keyreader.ScriptOnly()
+		}
+	}
+}
 
 // WithNow replaces the clock.
 func WithNow(now func() time.Time) Option { return func(c *config) { c.now = now } }
@@ -11,11 +22,7 @@ func WithNow(now func() time.Time) Option { return func(c *config) { c.now = now
 // Identity is what Finding keeps of a value.
 func (f Finding) Identity() string { return f.identity }
 
-// EscapeGlob is escapeGlob.
-func EscapeGlob(s string) string { return escapeGlob(s) }
-
-// StringHolder is what a value of that text says about its holder.
-func StringHolder(text string) Holder {
-	v := value{kind: kindString, head: text[:min(len(text), headSize)], size: int64(len(text))}
-	return v.holder()
+// StringHold is what a value of that text tells.
+func StringHold(text string) Hold {
+	return holdOf(&keyreader.Value{Type: keyreader.String, Head: text[:min(len(text), keyreader.HeadSize)], Size: int64(len(text))})
 }

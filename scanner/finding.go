@@ -1,6 +1,10 @@
 package scanner
 
-import "time"
+import (
+	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+)
 
 // Class names what is wrong with a lock.
 type Class string
@@ -14,27 +18,8 @@ const (
 	ForeignType Class = "foreign_type"  // not a type that a lock has
 )
 
-// Format names who wrote a lock's value, as far as its shape tells.
-type Format string
-
-// The formats of lock values.
-const (
-	FormatLockscope Format = "lockscope"
-	FormatRedisson  Format = "redisson"
-	FormatShedLock  Format = "shedlock"
-	FormatUnknown   Format = "unknown"
-)
-
-// Holder is what a lock's value says about the process that wrote it. It never
-// holds an owner token.
-type Holder struct {
-	Format      Format
-	Name        string    // instance, host or Redisson's client and thread; empty if the value does not tell
-	Since       time.Time // by the holder's clock; zero if the value does not tell
-	Count       int       // re-entries of a Redisson lock; else zero
-	Traceparent string    // W3C trace context of a lockscope lock; else empty
-	Fence       uint64    // fencing token of a lockscope lock; else zero
-}
+// classes in the order in which reports list them, worst first.
+func classes() []Class { return []Class{NoTTL, HeldTooLong, Orphan, LongTTL, ForeignType} }
 
 // Finding is one thing wrong with one key on one node.
 type Finding struct {
@@ -43,7 +28,7 @@ type Finding struct {
 	Key       string        // as stored: any bytes; see KeyText
 	Type      string        // Redis type: string, hash, ...
 	TTL       time.Duration // at the last look; negative: none
-	Holder    Holder
+	Hold      Hold
 	Evidence  string // one sentence with the numbers that led here
 	FirstSeen time.Time
 	LastSeen  time.Time
@@ -52,3 +37,8 @@ type Finding struct {
 	since    time.Time // HeldTooLong: since when at least
 	identity string    // of the value, for the second look and for repairs; never shown
 }
+
+// KeyText returns the key as people may read it: as it is if that is one line of
+// printable text, else as a quoted Go string. strconv.Unquote brings back the
+// bytes of one that starts with a quotation mark.
+func KeyText(key string) string { return keyreader.Text(key) }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -126,7 +127,7 @@ func TestBothPathsFindTheSame(t *testing.T) {
 func dump(findings []scanner.Finding) string {
 	var all []string
 	for _, f := range findings {
-		all = append(all, fmt.Sprintf("%s %q %s %v %v %s", f.Class, f.Key, f.Type, f.TTL < 0, f.Holder, f.Identity()))
+		all = append(all, fmt.Sprintf("%s %q %s %v %v %s", f.Class, f.Key, f.Type, f.TTL < 0, f.Hold, f.Identity()))
 	}
 	slices.Sort(all)
 	return strings.Join(all, "\n")
@@ -139,18 +140,18 @@ func TestHoldersAreShown(t *testing.T) {
 	report := sweep(t, newScanner(t, f.clients))
 	for _, c := range []struct {
 		key  string
-		want scanner.Holder
+		want scanner.Hold
 	}{
-		{"lock:lockscope:leak", scanner.Holder{Format: scanner.FormatLockscope, Name: "web-3/4711", Since: now, Fence: 17,
-			Traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}},
-		{"lock:shedlock:leak", scanner.Holder{Format: scanner.FormatShedLock, Name: "batch-7", Since: now.UTC()}},
-		{"lock:redisson:leak", scanner.Holder{Format: scanner.FormatRedisson, Name: "8743c9c0…:42", Count: 3}},
-		{"lock:rw:leak", scanner.Holder{Format: scanner.FormatRedisson, Name: "8743c9c0…:42", Count: 1}},
-		{"lock:redsync:leak", scanner.Holder{Format: scanner.FormatUnknown}},
-		{"lock:redislock:leak", scanner.Holder{Format: scanner.FormatUnknown}},
-		{"lock:setnx:leak", scanner.Holder{Format: scanner.FormatUnknown}},
+		{"lock:lockscope:leak", scanner.Hold{Format: scanner.FormatLockscope, Fence: 17, Holder: lock.Holder{Instance: "web-3/4711", Since: now,
+			Traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}}},
+		{"lock:shedlock:leak", scanner.Hold{Format: scanner.FormatShedLock, Holder: lock.Holder{Instance: "batch-7", Since: now.UTC()}}},
+		{"lock:redisson:leak", scanner.Hold{Format: scanner.FormatRedisson, Holder: lock.Holder{Instance: "8743c9c0…:42"}, Count: 3}},
+		{"lock:rw:leak", scanner.Hold{Format: scanner.FormatRedisson, Holder: lock.Holder{Instance: "8743c9c0…:42"}, Count: 1}},
+		{"lock:redsync:leak", scanner.Hold{Format: scanner.FormatUnknown}},
+		{"lock:redislock:leak", scanner.Hold{Format: scanner.FormatUnknown}},
+		{"lock:setnx:leak", scanner.Hold{Format: scanner.FormatUnknown}},
 	} {
-		got := find(t, report.Findings, scanner.NoTTL, c.key).Holder
+		got := find(t, report.Findings, scanner.NoTTL, c.key).Hold
 		if !got.Since.Equal(c.want.Since) {
 			t.Errorf("%s: since %v, want %v", c.key, got.Since, c.want.Since)
 		}
@@ -168,7 +169,7 @@ func TestNoSecretIsShown(t *testing.T) {
 	var out strings.Builder
 	logger := slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s := newScanner(t, f.clients, scanner.WithLogger(logger),
-		scanner.WithOnFinding(func(f scanner.Finding) { fmt.Fprintln(&out, f.Evidence, f.Holder) }))
+		scanner.WithOnFinding(func(f scanner.Finding) { fmt.Fprintln(&out, f.Evidence, f.Hold) }))
 	report := sweep(t, s)
 	must(t, json.NewEncoder(&out).Encode(report.Findings))
 	must(t, json.NewEncoder(&out).Encode(s.Snapshot().Last.Findings))

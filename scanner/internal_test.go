@@ -3,9 +3,10 @@ package scanner
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 
 // TestPageTwice takes a page again, as if SCAN had returned all of its keys twice.
@@ -17,61 +18,21 @@ func TestPageTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	tgt := &target{name: "node", source: s.sources[0], watch: newWatch(10), pass: pass{from: 1}}
-	r := &run{Scanner: s, started: time.Now(), orphans: newOrphans(s.sources)}
-	page := pageReply{next: "1", locks: 5}
+	c := connection{node: "node", source: s.sources[0]}
+	n := newNodeSweep(c, &s.cfg, &remembered{watch: newWatch(10)}, s.ledger, newOrphans(s.sources))
+	page := keyreader.Page{Next: "1", Keys: 5}
 	for i := range 5 {
-		page.values = append(page.values, value{key: fmt.Sprint("lock:", i), ttl: never, kind: kindString, size: 1, head: "1"})
+		page.Values = append(page.Values, keyreader.Value{
+			Key: fmt.Sprint("lock:", i), TTL: keyreader.Never, Type: keyreader.String, Size: 1, Head: "1",
+		})
 	}
-	var rep NodeReport
 	for range 3 {
-		if err := r.take(t.Context(), tgt, &rep, &page); err != nil {
-			t.Fatal(err)
+		if locks, err := n.take(t.Context(), &page); err != nil || locks != 5 {
+			t.Fatal(locks, err)
 		}
 	}
 	_, pending, resolved, overflow := s.ledger.lists()
-	if len(pending) != 5 || len(resolved) != 0 || overflow != 0 || rep.Unwatched != 0 || len(tgt.watch.seen) != 5 {
-		t.Errorf("%d pending, %d resolved, %d overflow, %d watched", len(pending), len(resolved), overflow, len(tgt.watch.seen))
-	}
-}
-
-func TestParseKeyspace(t *testing.T) {
-	for text, want := range map[string][2]int64{
-		"keys=3,expires=2,avg_ttl=9":          {3, 2},
-		"keys=3,expires=2,avg_ttl=9,subexp=1": {3, 2},
-		"expires=2":                           {-1, 2},
-	} {
-		keys, expiring, err := parseKeyspace(text)
-		if err != nil || keys != want[0] || expiring != want[1] {
-			t.Errorf("%q: %d, %d, %v", text, keys, expiring, err)
-		}
-	}
-	if _, _, err := parseKeyspace("keys=many"); err == nil {
-		t.Error("no error")
-	}
-}
-
-// TestBadReplies are answers that no script of ours gives.
-func TestBadReplies(t *testing.T) {
-	for _, reply := range []any{
-		nil, "", []any{}, []any{"0", int64(1)}, []any{int64(0), int64(1), []any{}}, []any{"0", "1", []any{}},
-		[]any{"0", int64(1), []any{"x"}},
-		[]any{"0", int64(1), []any{[]any{"k", int64(-1), "string"}}},
-		[]any{"0", int64(1), []any{[]any{"k", "-1", "string", int64(0), ""}}},
-		[]any{"0", int64(1), []any{[]any{"k", int64(-1), "string", int64(0), int64(7)}}},
-	} {
-		if _, err := parsePage(reply); err == nil {
-			t.Errorf("%v: no error", reply)
-		}
-	}
-}
-
-func TestErrorsDoNotQuote(t *testing.T) {
-	quoting := serverReply("ERR unknown command 'evalsha', with args beginning with: 'hash' '1' 'lock:secret' ")
-	if got := safe(fmt.Errorf("wrapped: %w", quoting)).Error(); got != "ERR unknown command 'evalsha'" {
-		t.Errorf("%q", got)
-	}
-	if plain := serverReply("LOADING"); safe(plain) != error(plain) {
-		t.Error("an error that quotes nothing was changed")
+	if len(pending) != 5 || len(resolved) != 0 || overflow != 0 || n.report.Unwatched != 0 || len(n.memory.watch.seen) != 5 {
+		t.Errorf("%d pending, %d resolved, %d overflow, %d watched", len(pending), len(resolved), overflow, len(n.memory.watch.seen))
 	}
 }

@@ -2,8 +2,6 @@ package scanner
 
 import (
 	"context"
-	"errors"
-	"log/slog"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
@@ -28,11 +26,11 @@ func maxLead(c *config) time.Duration {
 	return max(lock.DefaultMaxHold, 4*(c.deadline+c.interval))
 }
 
-func newLeader(c *config) leader {
-	l := leader{locker: c.locker, resource: c.resource, maxHold: maxLead(c)}
+func newLeader(c *config) *leader {
+	l := &leader{locker: c.locker, resource: c.resource, maxHold: maxLead(c)}
 	// Early enough that MaxHold does not end it during a sweep, and that sweeps do
 	// not find this very lock to be held too long.
-	l.renewed = min(l.maxHold, c.maxHold) / 2
+	l.renewed = min(l.maxHold, c.holdLimit) / 2
 	return l
 }
 
@@ -64,23 +62,4 @@ func (l *leader) release(ctx context.Context) {
 	defer cancel()
 	_ = l.lease.Release(within)
 	l.lease = nil
-}
-
-// sweepIfLeader is one turn of the loop.
-func (s *Scanner) sweepIfLeader(ctx context.Context, l *leader) {
-	led, err := l.lead(ctx)
-	if err == nil {
-		_, _ = s.Sweep(led) // logged, and in the snapshot
-		return
-	}
-	if ctx.Err() != nil {
-		return
-	}
-	report := Report{Started: s.cfg.now(), Standby: true}
-	s.totals.add(&report)
-	if errors.Is(err, lock.ErrHeld) {
-		s.cfg.logger.DebugContext(ctx, "standby: another process sweeps", slog.String("resource", l.resource))
-	} else {
-		s.cfg.logger.WarnContext(ctx, "standby: the scanner's lock cannot be had", slog.Any("error", err))
-	}
 }

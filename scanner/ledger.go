@@ -102,6 +102,14 @@ func (l *ledger) settle(f *Finding, seen Finding, still bool) (confirmed bool) {
 	return confirmed
 }
 
+// confirms says whether f is one of the ledger's, and confirmed.
+func (l *ledger) confirms(f *Finding) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	own := l.entries[idOf(f)]
+	return own != nil && own.Confirmed && own.identity == f.identity
+}
+
 // lists returns copies of the findings: confirmed ones, pending ones, and those
 // resolved in this sweep.
 func (l *ledger) lists() (confirmed, pending, resolved []Finding, overflow int) {

@@ -88,13 +88,13 @@ func TestListOverNodes(t *testing.T) {
 			{"lock:pair", 2, false, time.Hour, scanner.FormatLockscope, "web-3/4711"},
 		} {
 			got := listed(t, l, want.key)
-			if got.Nodes != want.nodes || got.Of != 3 || got.Split != want.split || got.Holder.Format != want.format || got.Holder.Name != want.name {
+			if got.Nodes != want.nodes || got.Of != 3 || got.Split != want.split || got.Hold.Format != want.format || got.Hold.Instance != want.name {
 				t.Errorf("%s: %+v", path, got)
 			}
 			if off := want.ttl - got.TTL; want.ttl <= 0 && off != 0 || off < 0 || off > 2*time.Minute {
 				t.Errorf("%s: TTL of %s is %v, want %v", path, want.key, got.TTL, want.ttl)
 			}
-			if want.format == scanner.FormatLockscope && !got.Since.Equal(since) || got.Resource != strings.TrimPrefix(want.key, "lock:") {
+			if want.format == scanner.FormatLockscope && !got.Hold.Since.Equal(since) || got.Resource != strings.TrimPrefix(want.key, "lock:") {
 				t.Errorf("%s: %+v", path, got)
 			}
 		}
@@ -120,7 +120,7 @@ func TestListSeesRealLocks(t *testing.T) {
 	s := newScanner(t, f.clients)
 	eventually(t, "all nodes have the lock", func() bool { return listed(t, list(t, s, scanner.ListOptions{}), "lock:order:1001").Nodes == 5 })
 	got := listed(t, list(t, s, scanner.ListOptions{}), "lock:order:1001")
-	if got.Split || got.TTL <= 0 || got.TTL > 30*time.Second || got.Holder.Name != "worker-1" || got.Holder.Fence == 0 {
+	if got.Split || got.TTL <= 0 || got.TTL > 30*time.Second || got.Hold.Instance != "worker-1" || got.Hold.Fence == 0 {
 		t.Errorf("listed as %+v", got)
 	}
 	must(t, lease.Release(within(t)))

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 
 // Lock is who holds one lock, over all nodes that answered. A node is here what
@@ -19,9 +21,8 @@ type Lock struct {
 	Of    int  // that answered, with this lock or without
 	Split bool // other nodes have another holder: an attempt under way, or a left-over
 
-	// Holder is what the value tells that most nodes agree on.
-	Holder Holder
-	Since  time.Time // Holder.Since; zero if the value does not tell
+	// Hold is what the value tells that most nodes agree on.
+	Hold Hold
 	// TTL is the time until fewer than a quorum of the nodes that answered would
 	// have the lock: zero if they are fewer now, negative if it never expires.
 	TTL time.Duration
@@ -64,10 +65,10 @@ func rank(ttl time.Duration) time.Duration {
 
 func compareAge(a, b *Lock) int {
 	switch {
-	case a.Since.IsZero() || b.Since.IsZero():
-		return cmp.Compare(asInt(a.Since.IsZero()), asInt(b.Since.IsZero()))
+	case a.Hold.Since.IsZero() || b.Hold.Since.IsZero():
+		return cmp.Compare(asInt(a.Hold.Since.IsZero()), asInt(b.Hold.Since.IsZero()))
 	default:
-		return a.Since.Compare(b.Since)
+		return a.Hold.Since.Compare(b.Hold.Since)
 	}
 }
 
@@ -80,7 +81,7 @@ func asInt(b bool) int {
 
 // newLock makes one lock of what each node that answered has under its key. ok is
 // false if none of them has it.
-func newLock(looks []value) (l Lock, ok bool) {
+func newLock(looks []keyreader.Value) (l Lock, ok bool) {
 	groups := groupByHolder(looks)
 	if len(groups) == 0 {
 		return Lock{}, false
@@ -89,35 +90,34 @@ func newLock(looks []value) (l Lock, ok bool) {
 		return cmp.Or(len(b.ttls)-len(a.ttls), cmp.Compare(rank(b.ttls[0]), rank(a.ttls[0])), strings.Compare(a.mark, b.mark))
 	})
 	first := groups[0]
-	holder := first.value.holder()
 	return Lock{
-		Key: first.value.key, Type: first.value.kind,
+		Key: first.value.Key, Type: first.value.Type,
 		Nodes: len(first.ttls), Of: len(looks), Split: len(groups) > 1,
-		Holder: holder, Since: holder.Since, TTL: first.quorumTTL(len(looks)/2 + 1),
+		Hold: holdOf(first.value), TTL: first.quorumTTL(len(looks)/2 + 1),
 	}, true
 }
 
 // holding is one holder's share of the nodes.
 type holding struct {
-	mark  string // tells holders apart; never shown
-	value *value // on one of the nodes
+	mark  string           // tells holders apart; never shown
+	value *keyreader.Value // on one of the nodes
 	ttls  []time.Duration
 }
 
-func groupByHolder(looks []value) []*holding {
+func groupByHolder(looks []keyreader.Value) []*holding {
 	var groups []*holding
 	for i := range looks {
 		v := &looks[i]
-		if v.kind == kindNone {
+		if v.Gone() {
 			continue
 		}
-		mark := v.holderMark()
+		mark := holderMark(v)
 		at := slices.IndexFunc(groups, func(h *holding) bool { return h.mark == mark })
 		if at < 0 {
 			at = len(groups)
 			groups = append(groups, &holding{mark: mark, value: v})
 		}
-		groups[at].ttls = append(groups[at].ttls, v.ttl)
+		groups[at].ttls = append(groups[at].ttls, v.TTL)
 	}
 	for _, h := range groups {
 		slices.SortFunc(h.ttls, func(a, b time.Duration) int { return cmp.Compare(rank(b), rank(a)) })
@@ -127,11 +127,11 @@ func groupByHolder(looks []value) []*holding {
 
 // holderMark is the same on all nodes that one holder's attempt was granted on:
 // counters of lockscope may differ there for a moment, its token never does.
-func (v *value) holderMark() string {
-	if token := v.token(); token != "" {
+func holderMark(v *keyreader.Value) string {
+	if token := tokenOf(v); token != "" {
 		return token
 	}
-	return v.identity()
+	return v.Identity()
 }
 
 // quorumTTL is that of the node with which the quorum ends.

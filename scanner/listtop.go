@@ -82,13 +82,13 @@ func (h *lastFirst) Pop() any {
 	return l
 }
 
-// maxTold bounds the memory of what has been told, to some 16 MiB.
-const maxTold = 500_000
+// maxListed bounds the memory of which locks are listed, to some 16 MiB.
+const maxListed = 500_000
 
-// told remembers which locks have been told, by hashes of their keys. What is
-// beyond its limit is told by every pass that comes upon it: that takes longer, and
-// counts such locks more than once. Safe for concurrent use.
-type told struct {
+// keySet remembers keys, by their hashes. What is beyond its limit is listed by every
+// pass that comes upon it: that takes longer, and counts such locks more than once.
+// Safe for concurrent use.
+type keySet struct {
 	limit int
 	seed  maphash.Seed
 
@@ -96,20 +96,20 @@ type told struct {
 	keys map[uint64]struct{}
 }
 
-func newTold(limit int) *told {
-	return &told{limit: limit, seed: maphash.MakeSeed(), keys: make(map[uint64]struct{})}
+func newKeySet(limit int) *keySet {
+	return &keySet{limit: limit, seed: maphash.MakeSeed(), keys: make(map[uint64]struct{})}
 }
 
-// first says whether the key has not been told, as far as that is remembered.
-func (t *told) first(key string) bool {
-	hash := maphash.String(t.seed, key)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if _, known := t.keys[hash]; known {
+// add says whether the key is new, as far as that is remembered.
+func (s *keySet) add(key string) bool {
+	hash := maphash.String(s.seed, key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, known := s.keys[hash]; known {
 		return false
 	}
-	if len(t.keys) < t.limit {
-		t.keys[hash] = struct{}{}
+	if len(s.keys) < s.limit {
+		s.keys[hash] = struct{}{}
 	}
 	return true
 }

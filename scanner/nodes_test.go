@@ -129,7 +129,7 @@ func TestOrphans(t *testing.T) {
 			report := sweep(t, s)
 			wantFindings(t, string(path), report.Findings, want...)
 			one := find(t, report.Findings, scanner.Orphan, "lock:one")
-			if !strings.Contains(one.Evidence, "1 of 3") || one.Node != f.servers[2].Addr() || one.Holder.Name != "web-3/4711" {
+			if !strings.Contains(one.Evidence, "1 of 3") || one.Node != f.servers[2].Addr() || one.Hold.Instance != "web-3/4711" {
 				t.Errorf("%+v", one)
 			}
 			s.Close()

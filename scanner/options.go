@@ -1,23 +1,26 @@
 package scanner
 
 import (
+	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 
 // Defaults of New and Open.
 const (
 	// DefaultPrefix is below which locks are looked for.
 	DefaultPrefix = lock.DefaultPrefix
-	// DefaultMaxTTL is above which a TTL is a finding: most locks live for
-	// seconds, and what is above an hour is often a mistaken unit.
-	DefaultMaxTTL = time.Hour
-	// DefaultMaxHold is for how long one holder may hold a lock.
-	DefaultMaxHold = time.Hour
+	// DefaultTTLLimit is above which a TTL is a finding: most locks live for
+	// seconds, and what is above an hour is often a mistaken unit. It is a policy
+	// for what is found, and says nothing of the TTLs that lockscope grants.
+	DefaultTTLLimit = time.Hour
+	// DefaultHoldLimit is after how long with one holder a lock is a finding.
+	DefaultHoldLimit = time.Hour
 	// DefaultInterval is the time between two sweeps of Start.
 	DefaultInterval = time.Minute
 	// DefaultPageSize keeps a page at a millisecond or two of the server's time.
@@ -38,43 +41,39 @@ const (
 	DefaultMaxValues = 20_000
 )
 
-// AllValues given to [WithMaxValues] means no limit.
-const AllValues = -1
-
-type config struct {
-	pattern      string
-	names        []string
-	replicas     []redis.UniversalClient
-	maxTTL       time.Duration
-	maxHold      time.Duration
-	interval     time.Duration
-	pageSize     int
-	pause        time.Duration
-	deadline     time.Duration
-	confirmAfter time.Duration
-	maxFindings  int
-	maxWatched   int
-	maxValues    int
-	checks       map[Class]bool
-	locker       lock.Locker
-	resource     string
-	logger       *slog.Logger
-	onFinding    func(Finding)
-	onResolved   func(Finding)
-	notifiers    []Notifier
-	progress     func(Progress)
-
-	path Path             // for tests: the only way to read pages; empty: chosen
-	now  func() time.Time // for tests
-}
+// ClientName is what the Scanner's connections are called in CLIENT LIST.
+const ClientName = "lockscope-scanner"
 
 // Option configures New and Open.
 type Option func(*config)
 
+func newConfig(nodes int, opts []Option) (config, error) {
+	c := config{
+		pattern:  keyreader.Escape(DefaultPrefix) + "*",
+		ttlLimit: DefaultTTLLimit, holdLimit: DefaultHoldLimit,
+		interval: DefaultInterval, deadline: DefaultDeadline,
+		pageSize: DefaultPageSize, pause: DefaultPause, confirmAfter: DefaultConfirmAfter,
+		maxFindings: DefaultMaxFindings, maxWatched: DefaultMaxWatched, maxValues: DefaultMaxValues,
+		logger: slog.New(slog.DiscardHandler),
+		now:    time.Now,
+	}
+	WithChecks(classes()...)(&c)
+	for _, opt := range opts {
+		if opt == nil {
+			return c, fmt.Errorf("%w: nil Option", ErrInvalidOption)
+		}
+		opt(&c)
+	}
+	if c.logger == nil {
+		c.logger = slog.New(slog.DiscardHandler)
+	}
+	return c, c.validate(nodes)
+}
+
 // WithPrefix looks for locks below prefix instead of "lock:". Characters that mean
 // something in a glob pattern stand for themselves.
 func WithPrefix(prefix string) Option {
-	return func(c *config) { c.pattern = escapeGlob(prefix) + "*" }
+	return func(c *config) { c.pattern = keyreader.Escape(prefix) + "*" }
 }
 
 // WithPattern looks for locks by a glob pattern of Redis, such as "{app}:lock:*",
@@ -97,14 +96,14 @@ func WithReplicas(replicas ...redis.UniversalClient) Option {
 	return func(c *config) { c.replicas = replicas }
 }
 
-// WithMaxTTL sets above which TTL a lock is a [LongTTL]. At least 1 ms.
-func WithMaxTTL(d time.Duration) Option { return func(c *config) { c.maxTTL = d } }
+// WithTTLLimit sets above which TTL a lock is a [LongTTL]. At least 1 ms.
+func WithTTLLimit(d time.Duration) Option { return func(c *config) { c.ttlLimit = d } }
 
-// WithMaxHold sets after how long a holder is [HeldTooLong]. At least 1 ms.
+// WithHoldLimit sets after how long a holder is [HeldTooLong]. At least 1 ms.
 //
 // Locks of lockscope and ShedLock say since when they are held. Others are
 // watched: they are held at least since the Scanner first saw that value.
-func WithMaxHold(d time.Duration) Option { return func(c *config) { c.maxHold = d } }
+func WithHoldLimit(d time.Duration) Option { return func(c *config) { c.holdLimit = d } }
 
 // WithInterval sets the time between the ends and starts of Start's sweeps, to
 // which up to 10 % are added or taken at random. At least 1 ms.
@@ -183,12 +182,3 @@ func WithNotifier(n Notifier) Option {
 // WithProgress sets a function that is called after each page, concurrently for
 // different nodes. It must be fast: the sweep waits for it.
 func WithProgress(f func(Progress)) Option { return func(c *config) { c.progress = f } }
-
-// Progress is how far a node's sweep has come.
-type Progress struct {
-	Node     string
-	Examined int64 // keys looked at, about; see [NodeReport]
-	Keys     int64 // keys on the node
-	Locks    int64 // keys that matched so far
-	Done     bool  // the last call for this node in this sweep
-}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 
 // orphans compares lockscope's locks on one node with those on the others, a page
@@ -21,6 +21,9 @@ type orphans struct {
 func newOrphans(sources []*source) *orphans {
 	return &orphans{sources: sources, down: make(map[*source]bool)}
 }
+
+// possible says whether there are other nodes to compare with.
+func (o *orphans) possible() bool { return len(o.sources) > 1 }
 
 // markDown takes it that the node does not answer, for the rest of the sweep. One
 // unreachable master makes its whole cluster unknown: whose slot a key's is, this
@@ -39,7 +42,7 @@ func (o *orphans) isDown(s *source) bool {
 
 // tally is what the nodes say of one lock.
 type tally struct {
-	value   *value
+	value   *keyreader.Value
 	token   string
 	same    int // nodes that have it
 	unknown int // nodes that did not answer
@@ -59,52 +62,51 @@ func (c *tally) evidence() string {
 		c.same, c.nodes, c.quorum())
 }
 
-// count finds out how many nodes have the target's locks. It asks one node after
-// the other, and only about locks that are not decided yet.
-func (o *orphans) count(ctx context.Context, t *target, locks []*value) []*tally {
-	all := make([]*tally, len(locks))
+// count finds out how many nodes have the locks found on src, and with how many
+// commands. It asks one node after the other, and only about locks that are not
+// decided yet.
+func (o *orphans) count(ctx context.Context, src *source, locks []*keyreader.Value) (all []*tally, calls int64) {
+	all = make([]*tally, len(locks))
 	for i, v := range locks {
-		all[i] = &tally{value: v, token: v.token(), same: 1, unknown: len(o.sources) - 1, nodes: len(o.sources)}
+		all[i] = &tally{value: v, token: tokenOf(v), same: 1, unknown: len(o.sources) - 1, nodes: len(o.sources)}
 	}
 	open := slices.Clone(all)
-	at := slices.Index(o.sources, t.source)
+	at := slices.Index(o.sources, src)
 	for i := 1; i < len(o.sources) && len(open) > 0; i++ {
-		o.ask(ctx, t, o.sources[(at+i)%len(o.sources)], open)
+		calls += o.ask(ctx, o.sources[(at+i)%len(o.sources)], open)
 		open = slices.DeleteFunc(open, func(c *tally) bool { return c.held() || c.minority() })
 	}
-	return all
+	return all, calls
 }
 
 // ask counts the locks that src has under the same token.
-func (o *orphans) ask(ctx context.Context, t *target, src *source, open []*tally) {
-	for batch := range slices.Chunk(open, lookBatch) {
+func (o *orphans) ask(ctx context.Context, src *source, open []*tally) (calls int64) {
+	for batch := range slices.Chunk(open, keyreader.Batch) {
 		if ctx.Err() != nil || o.isDown(src) {
-			return
+			return calls
 		}
-		o.askBatch(ctx, t, src, batch)
+		calls += int64(len(batch))
+		o.askBatch(ctx, src, batch)
 	}
+	return calls
 }
 
 // askBatch leaves the locks unknown if src does not answer.
-func (o *orphans) askBatch(ctx context.Context, t *target, src *source, batch []*tally) {
-	pipe := src.client.Pipeline()
-	cmds := make([]*redis.Cmd, len(batch))
+func (o *orphans) askBatch(ctx context.Context, src *source, batch []*tally) {
+	keys := make([]string, len(batch))
 	for i, c := range batch {
-		cmds[i] = pipe.Do(ctx, "getrange", c.value.key, 0, tokenLength-1)
+		keys[i] = c.value.Key
 	}
-	t.calls += int64(len(batch))
-	_, _ = pipe.Exec(ctx)
-	for _, cmd := range cmds {
-		if err := cmd.Err(); err != nil && !aboutKey(err) {
-			if !ended(ctx) {
-				o.markDown(src)
-			}
-			return
+	tokens, err := keyreader.Heads(ctx, src.client, keys, tokenLength)
+	if err != nil {
+		if !ended(ctx) {
+			o.markDown(src)
 		}
+		return
 	}
 	for i, c := range batch {
 		c.unknown--
-		if token, err := cmds[i].Text(); err == nil && token == c.token {
+		if tokens[i] == c.token {
 			c.same++
 		}
 	}

@@ -2,7 +2,6 @@ package scanner
 
 import (
 	"context"
-	_ "embed" // the script
 	"errors"
 	"fmt"
 	"log/slog"
@@ -10,10 +9,10 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-)
 
-//go:embed repair.lua
-var repairLua string
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/server"
+)
 
 // ttlSlack is by how much more than the time that has passed a TTL may have become
 // shorter, for clocks of different speed and commands under way.
@@ -37,7 +36,7 @@ const ttlSlack = time.Second
 // repair. Repair does not wait for a sweep under way, may be called from
 // [WithOnFinding]'s function, and concurrently; ctx bounds it.
 func (s *Scanner) Repair(ctx context.Context, f Finding, a Action) (Repaired, error) {
-	result := Repaired{Node: f.Node, Key: f.Key, Class: f.Class, Action: a, TTL: never}
+	result := Repaired{Node: f.Node, Key: f.Key, Class: f.Class, Action: a, TTL: keyreader.Never}
 	err := s.repairable(&f, a)
 	if err == nil {
 		ctx, cancel := context.WithCancelCause(ctx)
@@ -76,9 +75,9 @@ func (s *Scanner) repairable(f *Finding, a Action) error {
 		return a.validate()
 	case f.Class == ForeignType || f.identity == "" || f.identity == f.Type:
 		return fmt.Errorf("%w: its value cannot be told from another one; look at it by hand", ErrNotRepairable)
-	case helperKey(f.Key):
+	case keyreader.IsHelper(f.Key):
 		return fmt.Errorf("%w: it is a helper key of locks", ErrNotRepairable)
-	case !globMatch(s.cfg.pattern, f.Key):
+	case !keyreader.Matches(s.cfg.pattern, f.Key):
 		return fmt.Errorf("%w: it does not match the pattern %q", ErrNotRepairable, s.cfg.pattern)
 	case !s.ledger.confirms(f):
 		return ErrNotConfirmed
@@ -86,26 +85,18 @@ func (s *Scanner) repairable(f *Finding, a Action) error {
 	return nil
 }
 
-// confirms says whether f is one of the ledger's, and confirmed.
-func (l *ledger) confirms(f *Finding) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	own := l.entries[idOf(f)]
-	return own != nil && own.Confirmed && own.identity == f.identity
-}
-
 func (s *Scanner) repair(ctx context.Context, f *Finding, a Action) (RepairOutcome, time.Duration, error) {
 	master, err := s.masterOf(ctx, f.Node)
 	if err != nil {
-		return "", never, err
+		return "", keyreader.Never, err
 	}
-	least := leastTTL(f, s.cfg.now())
-	outcome, ttl, err := repairByScript(ctx, master, f, a, least)
-	if err != nil && isReply(err) && refusedForGood(err) {
-		outcome, ttl, err = s.repairWatched(ctx, master, f, a, least)
+	r := &repair{master: master, finding: f, action: a, least: leastTTL(f, s.cfg.now())}
+	outcome, ttl, err := r.byScript(ctx)
+	if err != nil && server.IsReply(err) && server.IsRefused(err) {
+		outcome, ttl, err = r.watched(ctx)
 	}
 	switch {
-	case err != nil && isReply(err) && notPermitted(err):
+	case err != nil && server.IsReply(err) && notPermitted(err):
 		err = fmt.Errorf("%w; RepairACL lists what a repair needs", err)
 	case err != nil && redis.HasErrorPrefix(err, "MOVED"):
 		err = fmt.Errorf("the key's slot has moved to another node, sweep again: %w", err)
@@ -118,93 +109,33 @@ func notPermitted(err error) bool {
 	return strings.HasPrefix(err.Error(), "NOPERM") || strings.Contains(err.Error(), "user executing the script")
 }
 
-// leastTTL is the TTL below which the key has been changed since f; never stands
+// leastTTL is the TTL below which the key has been changed since f; Never stands
 // for a key without.
 func leastTTL(f *Finding, now time.Time) time.Duration {
 	if f.TTL < 0 {
-		return never
+		return keyreader.Never
 	}
 	passed := max(0, now.Sub(f.LastSeen))
 	return max(0, f.TTL-passed-passed/100-ttlSlack)
 }
 
-// masterOf finds the server that a finding names. It does without the targets of
-// the sweeps, which are busy for as long as one is under way.
+// masterOf finds the server that a finding names. It does without what sweeps know
+// of nodes, which is theirs for as long as one is under way.
 func (s *Scanner) masterOf(ctx context.Context, node string) (*redis.Client, error) {
 	var errs []error
 	for _, src := range s.sources {
-		if src.cluster == nil {
-			if src.name == node {
-				return src.client.(*redis.Client), nil
-			}
+		if src.cluster == nil && src.name != node {
 			continue
 		}
-		masters, err := src.masters(ctx)
+		found, err := src.connections(ctx)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("find masters of %s: %w", src.name, err))
 		}
-		for _, m := range masters {
-			if m.Options().Addr == node {
-				return m, nil
+		for _, c := range found {
+			if c.node == node {
+				return c.master, nil
 			}
 		}
 	}
 	return nil, errors.Join(append(errs, errors.New("there is no such node now"))...)
-}
-
-// once is a command that is not sent again when the connection fails: repeating
-// one that was done would report that somebody else did it.
-type once struct{ *redis.Cmd }
-
-// NoRetry makes go-redis leave it at one attempt.
-func (once) NoRetry() bool { return true }
-
-type onceProcessor struct{ *redis.Client }
-
-func (p onceProcessor) Process(ctx context.Context, cmd redis.Cmder) error {
-	return p.Client.Process(ctx, once{cmd.(*redis.Cmd)})
-}
-
-// repairByScript uses the read-only way of running scripts for a dry run, where
-// there is one: the server itself sees to it then that nothing is written.
-func repairByScript(ctx context.Context, master *redis.Client, f *Finding, a Action, least time.Duration) (outcome RepairOutcome, ttl time.Duration, err error) {
-	commands := evalCommands()
-	if !a.dry {
-		commands = commands[1:]
-	}
-	act := "delete"
-	if !a.remove {
-		act = fmt.Sprint(a.after.Milliseconds())
-	}
-	wanted := int64(-1)
-	if least >= 0 {
-		wanted = least.Milliseconds()
-	}
-	for _, eval := range commands {
-		var reply any
-		reply, err = newScript(repairLua).run(ctx, onceProcessor{master}, eval, 1, f.Key, f.Type, f.identity, wanted, act, flag(a.dry))
-		if err == nil {
-			return parseRepair(reply)
-		}
-		if !isReply(err) || !refusedForGood(err) {
-			break
-		}
-	}
-	return "", never, err
-}
-
-func parseRepair(reply any) (RepairOutcome, time.Duration, error) {
-	parts, _ := reply.([]any)
-	if len(parts) != 2 {
-		return "", never, fmt.Errorf("%w: a repair has %d parts", ErrBadReply, len(parts))
-	}
-	word, ok1 := parts[0].(string)
-	pttl, ok2 := parts[1].(int64)
-	outcome, known := map[string]RepairOutcome{
-		"gone": RepairGone, "changed": RepairChanged, "would": RepairWouldDo, "done": RepairDone,
-	}[word]
-	if !ok1 || !ok2 || !known {
-		return "", never, fmt.Errorf("%w: a repair has parts of other types", ErrBadReply)
-	}
-	return outcome, ttlOf(pttl), nil
 }

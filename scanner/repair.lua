@@ -1,11 +1,11 @@
 -- Expires or deletes a key if it still holds the value, and the kind of TTL, that
--- was seen. The value is told by value.identity (value.go).
+-- was seen. The value is told by keyreader.Value.Identity.
 -- KEYS  1 key
 -- ARGV  1 type  2 identity  3 '-1': it must not expire; else the least PTTL it must have
 --       4 'delete' or the new PTTL, which must be below the one it has  5 '1' dry run
 -- reply {'gone' | 'changed' | 'would' | 'done', PTTL found}
 
--- Lua compares strings by the server's locale, value.identity by their bytes.
+-- Lua compares strings by the server's locale, Value.Identity by their bytes.
 local function before(a, b)
   for i = 1, math.min(#a, #b) do
     if a:byte(i) ~= b:byte(i) then

@@ -6,64 +6,69 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 
-// repairWatched is repair.lua in plain commands, for servers that run no scripts:
+// watched is repair.lua in plain commands, for servers that run no scripts:
 // what changes the key between WATCH and EXEC makes EXEC fail. Only the connection
 // of WATCH is of its own; what is read on others in between is safe all the same.
-func (s *Scanner) repairWatched(ctx context.Context, master *redis.Client, f *Finding, a Action, least time.Duration) (outcome RepairOutcome, ttl time.Duration, err error) {
-	opt := *master.Options()
+func (r *repair) watched(ctx context.Context) (outcome RepairOutcome, ttl time.Duration, err error) {
+	opt := *r.master.Options()
 	opt.MaxRetries = -1 // see once
 	own := redis.NewClient(&opt)
 	defer own.Close()
 	err = own.Watch(ctx, func(tx *redis.Tx) error {
-		outcome, ttl, err = s.verdict(ctx, master, f, a, least)
+		outcome, ttl, err = r.verdict(ctx)
 		if err != nil || outcome != RepairDone {
 			return err
 		}
-		return commit(ctx, tx, f.Key, a)
-	}, f.Key)
+		return r.commit(ctx, tx)
+	}, r.finding.Key)
 	switch {
 	case errors.Is(err, redis.TxFailedErr):
 		return RepairChanged, ttl, nil
 	case errors.Is(err, errGone):
-		return RepairGone, never, nil
+		return RepairGone, keyreader.Never, nil
 	case err != nil:
-		return "", never, err
+		return "", keyreader.Never, err
 	}
 	return outcome, ttl, nil
 }
 
 // verdict is [RepairDone] if the action is still to be done.
-func (s *Scanner) verdict(ctx context.Context, master *redis.Client, f *Finding, a Action, least time.Duration) (RepairOutcome, time.Duration, error) {
-	found, err := s.look(ctx, &target{name: f.Node, master: master, path: PathPipeline}, []string{f.Key})
+func (r *repair) verdict(ctx context.Context) (RepairOutcome, time.Duration, error) {
+	f, a := r.finding, r.action
+	reader := keyreader.New(r.master, r.master, keyreader.Query{}, keyreader.PlainOnly())
+	found, err := reader.Look(ctx, []string{f.Key})
 	if err != nil {
-		return "", never, err
+		return "", keyreader.Never, err
 	}
 	v := &found[0]
-	asSeen := least < 0 && v.ttl < 0 || least >= 0 && v.ttl >= least
+	asSeen := r.least < 0 && v.TTL < 0 || r.least >= 0 && v.TTL >= r.least
 	switch {
-	case v.kind == kindNone:
-		return RepairGone, never, nil
-	case !asSeen || v.kind != f.Type || v.identity() != f.identity:
-		return RepairChanged, v.ttl, nil
-	case !a.remove && v.ttl >= 0 && v.ttl <= a.after:
-		return RepairChanged, v.ttl, nil
+	case v.Gone():
+		return RepairGone, keyreader.Never, nil
+	case !asSeen || v.Type != f.Type || v.Identity() != f.identity:
+		return RepairChanged, v.TTL, nil
+	case !a.remove && v.TTL >= 0 && v.TTL <= a.after:
+		return RepairChanged, v.TTL, nil
 	case a.dry:
-		return RepairWouldDo, v.ttl, nil
+		return RepairWouldDo, v.TTL, nil
 	}
-	return RepairDone, v.ttl, nil
+	return RepairDone, v.TTL, nil
 }
 
 var errGone = errors.New("the key is gone")
 
-func commit(ctx context.Context, tx *redis.Tx, key string, a Action) error {
+func (r *repair) commit(ctx context.Context, tx *redis.Tx) error {
+	key := r.finding.Key
 	var reply *redis.Cmd
 	_, err := tx.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
-		if a.remove {
+		if r.action.remove {
 			reply = pipe.Do(ctx, "del", key)
 		} else {
-			reply = pipe.Do(ctx, "pexpire", key, a.after.Milliseconds())
+			reply = pipe.Do(ctx, "pexpire", key, r.action.after.Milliseconds())
 		}
 		return nil
 	})

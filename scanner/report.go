@@ -1,6 +1,11 @@
 package scanner
 
-import "time"
+import (
+	"context"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/server"
+)
 
 // Report is the result of one sweep.
 type Report struct {
@@ -39,35 +44,28 @@ const (
 	PathShortcut Path = "shortcut" // INFO keyspace made looking at keys needless
 )
 
-// Snapshot is what a collector of metrics needs; its values never go backwards
-// while the Scanner lives.
-type Snapshot struct {
-	Last    Report       // the last sweep that was not a standby; zero before the first
-	Nodes   []NodeTotals // by name; masters that their cluster has no more are left out
-	Standby bool         // at its last turn, the loop left the sweep to another process
+// Progress is how far a node's sweep has come.
+type Progress struct {
+	Node     string
+	Examined int64 // keys looked at, about; see [NodeReport]
+	Keys     int64 // keys on the node
+	Locks    int64 // keys that matched so far
+	Done     bool  // the last call for this node in this sweep
 }
 
-// NodeTotals adds up all sweeps of one node.
-type NodeTotals struct {
-	Node         string
-	Up           bool // the last sweep reached the node
-	Locks        int64
-	Leaked       int // confirmed no_ttl
-	Overlong     int // confirmed long_ttl
-	Counts       map[Class]int
-	OldestLeak   time.Duration // since the oldest confirmed no_ttl was first seen; zero if there is none
-	LastSuccess  time.Time     // end of the last complete sweep; zero before it
-	Passes       uint64
-	PassFailures uint64
-	Examined     uint64
-	Calls        uint64
-	Truncated    bool
-	Durations    Durations
+func newNodeReport(name string) NodeReport { return NodeReport{Node: name, Counts: map[Class]int{}} }
+
+// fail takes down why the node could not be swept to its end. What the sweep's own
+// end has cut off is truncated, which is no failure of the node.
+func (r *NodeReport) fail(ctx context.Context, op string, err error) {
+	r.Truncated = true
+	if !ended(ctx) {
+		r.Err = &NodeError{Node: r.Node, Op: op, Err: server.Scrub(err)}
+	}
 }
 
-// Durations is a histogram of sweep durations.
-type Durations struct {
-	Count   uint64
-	Sum     time.Duration
-	Buckets map[float64]uint64 // cumulative count by upper bound in seconds
+// ended says whether ctx is over. A connection may notice the deadline first.
+func ended(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ctx.Err() != nil || ok && !time.Now().Before(deadline)
 }

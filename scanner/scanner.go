@@ -4,15 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock"
 )
 
 // Scanner looks for leaked locks. It is safe for concurrent use.
 type Scanner struct {
 	cfg     config
-	scripts *scripts
 	sources []*source
 	// closeClients closes the clients Open made; nil if they are the caller's.
 	closeClients func() error
@@ -21,13 +23,12 @@ type Scanner struct {
 	life   context.Context // ends with Close
 	end    context.CancelCauseFunc
 	loop   loop
+	ledger *ledger
+	memory *memory // of whose turn it is
 	totals totals
 
 	closeOnce sync.Once
 	closeErr  error
-
-	// Of whose turn it is.
-	ledger *ledger
 }
 
 // New makes a Scanner on the given clients. Each client is one independent server,
@@ -49,11 +50,10 @@ func New(clients []redis.UniversalClient, opts ...Option) (*Scanner, error) {
 		return nil, err
 	}
 	s := &Scanner{
-		cfg: cfg, scripts: newScripts(), sources: sources,
+		cfg: cfg, sources: sources, ledger: newLedger(cfg.maxFindings), memory: newMemory(),
 		turn: make(chan struct{}, 1),
 		loop: loop{done: make(chan struct{})},
 	}
-	s.ledger = newLedger(cfg.maxFindings)
 	s.life, s.end = context.WithCancelCause(context.Background())
 	s.turn <- struct{}{}
 	return s, nil
@@ -88,6 +88,64 @@ func (s *Scanner) Sweep(ctx context.Context) (Report, error) {
 	defer context.AfterFunc(s.life, func() { cancel(ErrClosed) })()
 	return s.sweep(ctx)
 }
+
+// sweep expects that it is its turn.
+func (s *Scanner) sweep(ctx context.Context) (Report, error) {
+	w := newSweep(&s.cfg, s.sources, s.memory, s.ledger)
+	w.run(ctx, s.totals.drop)
+	report := w.report()
+	s.totals.add(&report)
+	s.cfg.announce(ctx, report, w.confirmation.appeared)
+	errs := w.errs
+	if err := context.Cause(ctx); err != nil {
+		errs = append(errs, fmt.Errorf("scanner: the sweep was cut short: %w", err))
+	}
+	if ctx.Err() == nil {
+		errs = append(errs, s.cfg.notify(ctx, report)...)
+	}
+	return report, errors.Join(errs...)
+}
+
+// Start sweeps in the background until Stop or Close: first within a tenth of the
+// interval, then an interval after each sweep, give or take 10 %, so that many
+// processes started together do not sweep together. A further call, also after
+// Stop, fails with [ErrStarted], or with [ErrClosed] after Close.
+//
+// With [WithLocker], each interval begins with one attempt to take the lock, if it
+// is not held already. A process that does not get it does nothing until the next
+// one, and reports Standby in its Snapshot. Whoever has it keeps it until Stop;
+// when it dies, another one takes over once the lock has expired and its own next
+// interval begins. A sweep whose lock is lost is cut short.
+//
+// Errors of the sweeps go to the logger and the Snapshot.
+func (s *Scanner) Start() error {
+	l := newLeader(&s.cfg)
+	return s.loop.start(s.life, s.cfg.interval, func(ctx context.Context) { s.sweepIfLeader(ctx, l) }, l.release)
+}
+
+// sweepIfLeader is one turn of the loop.
+func (s *Scanner) sweepIfLeader(ctx context.Context, l *leader) {
+	led, err := l.lead(ctx)
+	if err == nil {
+		_, _ = s.Sweep(led) // logged, and in the snapshot
+		return
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	report := Report{Started: s.cfg.now(), Standby: true}
+	s.totals.add(&report)
+	if errors.Is(err, lock.ErrHeld) {
+		s.cfg.logger.DebugContext(ctx, "standby: another process sweeps", slog.String("resource", l.resource))
+	} else {
+		s.cfg.logger.WarnContext(ctx, "standby: the scanner's lock cannot be had", slog.Any("error", err))
+	}
+}
+
+// Stop ends the loop, and a sweep of it under way, gives the lock of [WithLocker]
+// back and returns when all that is done. Sweep can be called afterwards. Without
+// a Start, and a second time, there is nothing to do.
+func (s *Scanner) Stop() { s.loop.stop() }
 
 // Snapshot returns what a collector of metrics needs. The caller may keep it, and
 // must not change what it shares with other snapshots.

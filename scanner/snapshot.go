@@ -8,6 +8,39 @@ import (
 	"time"
 )
 
+// Snapshot is what a collector of metrics needs; its values never go backwards
+// while the Scanner lives.
+type Snapshot struct {
+	Last    Report       // the last sweep that was not a standby; zero before the first
+	Nodes   []NodeTotals // by name; masters that their cluster has no more are left out
+	Standby bool         // at its last turn, the loop left the sweep to another process
+}
+
+// NodeTotals adds up all sweeps of one node.
+type NodeTotals struct {
+	Node         string
+	Up           bool // the last sweep reached the node
+	Locks        int64
+	Leaked       int // confirmed no_ttl
+	Overlong     int // confirmed long_ttl
+	Counts       map[Class]int
+	OldestLeak   time.Duration // since the oldest confirmed no_ttl was first seen; zero if there is none
+	LastSuccess  time.Time     // end of the last complete sweep; zero before it
+	Passes       uint64
+	PassFailures uint64
+	Examined     uint64
+	Calls        uint64
+	Truncated    bool
+	Durations    Durations
+}
+
+// Durations is a histogram of sweep durations.
+type Durations struct {
+	Count   uint64
+	Sum     time.Duration
+	Buckets map[float64]uint64 // cumulative count by upper bound in seconds
+}
+
 // durationBuckets are upper bounds in seconds.
 func durationBuckets() []float64 { return []float64{.01, .1, .5, 1, 5, 15, 60, 300} }
 

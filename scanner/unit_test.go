@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -24,8 +25,8 @@ func TestBadOptions(t *testing.T) {
 	locker := locktest.NewFakes(t, 1)(t)
 	for name, opt := range map[string]scanner.Option{
 		"nil":            nil,
-		"max ttl":        scanner.WithMaxTTL(0),
-		"max hold":       scanner.WithMaxHold(-time.Second),
+		"ttl limit":      scanner.WithTTLLimit(0),
+		"hold limit":     scanner.WithHoldLimit(-time.Second),
 		"interval":       scanner.WithInterval(0),
 		"deadline":       scanner.WithDeadline(0),
 		"pause":          scanner.WithPause(-1),
@@ -89,11 +90,11 @@ func TestBadNodes(t *testing.T) {
 
 func TestHolderOf(t *testing.T) {
 	since := time.Date(2026, 11, 21, 18, 0, 0, 5e6, time.UTC)
-	for value, want := range map[string]scanner.Holder{
-		"ADDED:2026-11-21T18:00:00.005Z@host-1:" + shedLockUUID: {Format: scanner.FormatShedLock, Name: "host-1", Since: since},
-		"ADDED:2026-11-21T18:00:00.005Z@host-1":                 {Format: scanner.FormatShedLock, Name: "host-1", Since: since},
-		"ADDED:2026-11-21T18:00:00.005Z@ho\nst":                 {Format: scanner.FormatShedLock, Name: "ho_st", Since: since},
-		"ADDED:2026-11-21T18:00:00.005Z@host:secret":            {Format: scanner.FormatShedLock, Since: since},
+	for value, want := range map[string]scanner.Hold{
+		"ADDED:2026-11-21T18:00:00.005Z@host-1:" + shedLockUUID: {Format: scanner.FormatShedLock, Holder: lock.Holder{Instance: "host-1", Since: since}},
+		"ADDED:2026-11-21T18:00:00.005Z@host-1":                 {Format: scanner.FormatShedLock, Holder: lock.Holder{Instance: "host-1", Since: since}},
+		"ADDED:2026-11-21T18:00:00.005Z@ho\nst":                 {Format: scanner.FormatShedLock, Holder: lock.Holder{Instance: "ho_st", Since: since}},
+		"ADDED:2026-11-21T18:00:00.005Z@host:secret":            {Format: scanner.FormatShedLock, Holder: lock.Holder{Since: since}},
 		"ADDED:yesterday@host":                                  {Format: scanner.FormatUnknown},
 		"ADDED:":                                                {Format: scanner.FormatUnknown},
 		redsyncValue:                                            {Format: scanner.FormatUnknown},
@@ -101,7 +102,7 @@ func TestHolderOf(t *testing.T) {
 		"":                                                      {Format: scanner.FormatUnknown},
 		token + ":x|a|1|":                                       {Format: scanner.FormatUnknown},
 	} {
-		got := scanner.StringHolder(value)
+		got := scanner.StringHold(value)
 		if !got.Since.Equal(want.Since) {
 			t.Errorf("%q: since %v", value, got.Since)
 		}
@@ -112,25 +113,17 @@ func TestHolderOf(t *testing.T) {
 	}
 }
 
-func FuzzStringHolder(f *testing.F) {
+func FuzzStringHold(f *testing.F) {
 	f.Add(lockscopeValue(token, time.Now()))
 	f.Add(shedLockValue(time.Now()))
 	f.Add(redsyncValue)
 	f.Fuzz(func(t *testing.T, value string) {
-		h := scanner.StringHolder(value)
-		if h.Format == scanner.FormatUnknown && h != (scanner.Holder{Format: scanner.FormatUnknown}) {
+		h := scanner.StringHold(value)
+		if h.Format == scanner.FormatUnknown && h != (scanner.Hold{Format: scanner.FormatUnknown}) {
 			t.Errorf("%q: %+v of an unknown format", value, h)
 		}
-		if len(h.Name) > 128 || strings.ContainsAny(h.Name, "\n\r\x1b\x00") {
-			t.Errorf("%q: name %q", value, h.Name)
+		if len(h.Instance) > 128 || strings.ContainsAny(h.Instance, "\n\r\x1b\x00") {
+			t.Errorf("%q: name %q", value, h.Instance)
 		}
 	})
-}
-
-func TestEscapeGlob(t *testing.T) {
-	for text, want := range map[string]string{"lock:": "lock:", "a*b?[c]": `a\*b\?\[c\]`, `back\slash`: `back\\slash`} {
-		if got := scanner.EscapeGlob(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
 }

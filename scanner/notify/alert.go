@@ -104,7 +104,7 @@ func (c *config) annotationsFor(f scanner.Finding) map[string]string {
 	lock := clip(scanner.KeyText(f.Key), maxLabel)
 	annotations := map[string]string{
 		"summary":     fmt.Sprintf("Redis lock %s on %s %s.", lock, valid(f.Node), complaint(f.Class)),
-		"description": holderText(f.Holder) + " " + remedy(f.Class),
+		"description": holderText(f.Hold) + " " + remedy(f.Class),
 		"evidence":    clip(valid(f.Evidence), maxText),
 	}
 	if c.runbook != "" {
@@ -145,11 +145,11 @@ func remedy(class scanner.Class) string {
 	return "See the evidence."
 }
 
-func holderText(h scanner.Holder) string {
-	if h.Name == "" {
+func holderText(h scanner.Hold) string {
+	if h.Instance == "" {
 		return "Its value does not tell who holds it."
 	}
-	text := "Held by " + clip(scanner.KeyText(h.Name), maxLabel)
+	text := "Held by " + clip(scanner.KeyText(h.Instance), maxLabel)
 	if !h.Since.IsZero() {
 		text += " since " + h.Since.UTC().Format(time.RFC3339) + " by the holder's clock"
 	}

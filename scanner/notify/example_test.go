@@ -27,7 +27,7 @@ func ExampleNewAlertmanager() {
 	defer s.Close()
 }
 
-// A receiver of its own gets each sweep's report as a [notify.Document].
+// A receiver of its own gets each sweep's report as a [scanner.Document].
 func ExampleNewWebhook() {
 	hook, err := notify.NewWebhook("https://hooks.example.org/leaks", notify.WithEveryReport())
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -62,7 +63,7 @@ func finding(class scanner.Class, key string) scanner.Finding {
 	return scanner.Finding{
 		Class: class, Node: "127.0.0.1:6379", Key: key, Type: "string", TTL: -1, Evidence: "TTL -1 in two looks 5s apart",
 		FirstSeen: seen, LastSeen: seen.Add(5 * time.Second), Confirmed: true,
-		Holder: scanner.Holder{Format: scanner.FormatLockscope, Name: "billing-7", Since: seen, Fence: 1<<60 + 1},
+		Hold: scanner.Hold{Holder: lock.Holder{Instance: "billing-7", Since: seen}, Format: scanner.FormatLockscope, Fence: 1<<60 + 1},
 	}
 }
 

@@ -84,7 +84,7 @@ func TestRealAlertmanagerTakesAnyKey(t *testing.T) {
 	var findings []scanner.Finding
 	for _, key := range keys {
 		f := finding(scanner.NoTTL, key)
-		f.Holder.Name = key
+		f.Hold.Instance = key
 		findings = append(findings, f)
 	}
 	for _, class := range []scanner.Class{scanner.LongTTL, scanner.HeldTooLong, scanner.Orphan, scanner.ForeignType} {

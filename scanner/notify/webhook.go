@@ -13,7 +13,10 @@ var (
 	_ scanner.Notifier = (*Alertmanager)(nil)
 )
 
-// Webhook posts reports as JSON, each a [Document]. It may be used concurrently.
+// Webhook posts reports as JSON, each a [scanner.Document] of at most
+// 1 MiB: findings that do not fit are counted in Omitted, keys of more than 1 KiB are
+// cut, and their bytes left out from 4 KiB on. It is all that one sweep knows to be
+// wrong, so a receiver that missed one loses nothing but its resolved findings. It may be used concurrently.
 type Webhook struct {
 	to       *endpoint
 	sender   *sender

@@ -25,21 +25,18 @@ func TestWebhookDocument(t *testing.T) {
 	if len(got) != 1 || got[0].path != "/hook" || got[0].header.Get("Content-Type") != "application/json" {
 		t.Fatalf("requests: %+v", got)
 	}
-	want := `{"version":1,"instance":"cron","started":"2026-11-02T10:00:00Z","took_seconds":1.5,"truncated":true,"overflow":4,"omitted":0,` +
-		`"nodes":[{"node":"127.0.0.1:6379","took_seconds":0,"locks":3,"examined":10,"calls":2,"counts":{"no_ttl":2},"truncated":false},` +
-		`{"node":"b:6379","took_seconds":0,"locks":0,"examined":0,"calls":0,"counts":{},"truncated":false,"error":"connection refused"}],` +
-		`"findings":[` + documentOf("no_ttl", "lock:a", "", "null") + `,` + documentOf("long_ttl", `"lock:\xff\n"`, "lock:\xff\n", "90") + `],` +
-		`"resolved":[` + documentOf("orphan", `"\"quoted\""`, `"quoted"`, "null") + `]}`
+	want := `{"schema":1,"instance":"cron","started":"2026-11-02T10:00:00Z","took_seconds":1.5,"standby":false,"truncated":true,"overflow":4,"omitted":0,` +
+		`"nodes":[{"node":"127.0.0.1:6379","took_seconds":0,"locks":3,"examined":10,"calls":2,"unread":0,"unwatched":0,"counts":{"no_ttl":2},"path":"script","truncated":false},` +
+		`{"node":"b:6379","took_seconds":0,"locks":0,"examined":0,"calls":0,"unread":0,"unwatched":0,"counts":{},"truncated":false,"error":"connection refused"}],` +
+		`"findings":[` + documentOf("no_ttl", "lock:a", "lock:a", "null") + `,` + documentOf("long_ttl", `"lock:\xff\n"`, "lock:\xff\n", "90") + `],` +
+		`"pending":[],"resolved":[` + documentOf("orphan", `"\"quoted\""`, `"quoted"`, "null") + `]}`
 	if string(got[0].body) != want {
 		t.Errorf("got  %s\nwant %s", got[0].body, want)
 	}
 }
 
 func documentOf(class, text, key, ttl string) string {
-	encoded := ""
-	if key != "" {
-		encoded = `"key_base64":"` + base64.StdEncoding.EncodeToString([]byte(key)) + `",`
-	}
+	encoded := `"key_base64":"` + base64.StdEncoding.EncodeToString([]byte(key)) + `",`
 	quoted, _ := json.Marshal(text)
 	return fmt.Sprintf(`{"class":%q,"node":"127.0.0.1:6379","key":%s,%s"type":"string","ttl_seconds":%s,`+
 		`"holder":{"format":"lockscope","name":"billing-7","since":"2026-11-02T10:00:00Z","fence":"1152921504606846977"},`+
@@ -59,7 +56,7 @@ func TestWebhookKeepsSilent(t *testing.T) {
 		t.Fatalf("%d requests, want none", len(got))
 	}
 	must(t, newWebhook(t, s.URL, WithEveryReport()).Notify(t.Context(), report()))
-	if got := s.got(); len(got) != 1 || !strings.Contains(string(got[0].body), `"findings":[],"resolved":[]`) {
+	if got := s.got(); len(got) != 1 || !strings.Contains(string(got[0].body), `"findings":[],"pending":[],"resolved":[]`) {
 		t.Errorf("with WithEveryReport: %s", got)
 	}
 }
@@ -74,7 +71,7 @@ func TestWebhookBounds(t *testing.T) {
 		findings = append(findings, finding(scanner.NoTTL, fmt.Sprintf("lock:%d", i)))
 	}
 	must(t, newWebhook(t, s.URL).Notify(t.Context(), report(findings...)))
-	var d Document
+	var d scanner.Document
 	body := s.got()[0].body
 	must(t, json.Unmarshal(body, &d))
 	if len(body) > maxDocument || len(body) < maxDocument*9/10 {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/scanner"
 )
 
 // TestBinary runs the built program: its exit statuses and what signals do to it.
@@ -110,7 +111,7 @@ func binaryTerminated(t *testing.T, bin string) {
 	eventually(t, "pages are read", func() bool { return strings.Contains(c.Info(t.Context(), "commandstats").Val(), "cmdstat_scan:calls=") })
 	o := p.terminate()
 	o.want(t, exitError)
-	var r scanReport
+	var r scanner.Document
 	o.decode(t, &r)
 	if !r.Truncated || r.Status != "error" || len(r.Nodes) != 1 || !r.Nodes[0].Truncated {
 		t.Errorf("%+v", r)

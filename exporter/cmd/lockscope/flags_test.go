@@ -33,7 +33,7 @@ func TestBadInputIsRefused(t *testing.T) {
 		{"scan --cluster --sentinel-master m " + nowhere, "--sentinel-master"},
 		{"scan --redis h:1,h:1", "node"},
 		{"scan --max-ttl 5 " + nowhere, "--max-ttl"},
-		{"scan --max-ttl -5s " + nowhere, "WithMaxTTL"},
+		{"scan --max-ttl -5s " + nowhere, "WithTTLLimit"},
 		{"scan --confirm-after 10m " + nowhere, "WithConfirmAfter"},
 		{"scan --page-size 0 " + nowhere, "WithPageSize"},
 		{"scan --prefix= " + nowhere, "--pattern"},

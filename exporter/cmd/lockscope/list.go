@@ -25,7 +25,7 @@ Exit status: 0, or 2 if a server could not be read to its end (what is known is 
 JSON output (schema 1), in seconds:
   {schema, started, took_seconds, truncated, omitted,
    locks[]: {resource, key, key_base64, type, nodes, of, held, split, holder{format, name,
-             since, count, fence}, held_seconds, ttl_seconds (null: never expires)},
+             since, traceparent, count, fence}, held_seconds, ttl_seconds (null: never expires)},
    nodes[]: {node, locks, truncated, error}}`
 
 const listExample = `  lockscope list --redis r1:6379,r2:6379,r3:6379

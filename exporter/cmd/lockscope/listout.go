@@ -22,17 +22,17 @@ type listReport struct {
 }
 
 type listedLock struct {
-	Resource  string      `json:"resource"` // as it is if printable, else a quoted Go string
-	Key       string      `json:"key"`      // the same
-	KeyBase64 string      `json:"key_base64"`
-	Type      string      `json:"type"`
-	Nodes     int         `json:"nodes"` // that agree on the holder
-	Of        int         `json:"of"`    // that answered
-	Held      bool        `json:"held"`  // a majority of them agrees
-	Split     bool        `json:"split"` // other nodes have another holder
-	Holder    *scanHolder `json:"holder,omitempty"`
-	HeldFor   *float64    `json:"held_seconds,omitempty"`
-	TTL       *float64    `json:"ttl_seconds"` // null: never expires
+	Resource  string                `json:"resource"` // as it is if printable, else a quoted Go string
+	Key       string                `json:"key"`      // the same
+	KeyBase64 string                `json:"key_base64"`
+	Type      string                `json:"type"`
+	Nodes     int                   `json:"nodes"` // that agree on the holder
+	Of        int                   `json:"of"`    // that answered
+	Held      bool                  `json:"held"`  // a majority of them agrees
+	Split     bool                  `json:"split"` // other nodes have another holder
+	Holder    *scanner.HoldDocument `json:"holder,omitempty"`
+	HeldFor   *float64              `json:"held_seconds,omitempty"`
+	TTL       *float64              `json:"ttl_seconds"` // null: never expires
 }
 
 type listedNode struct {
@@ -52,13 +52,11 @@ func jsonListing(l scanner.Listing, now time.Time) listReport {
 	for _, k := range l.Locks {
 		lock := listedLock{
 			Resource: scanner.KeyText(k.Resource), Key: scanner.KeyText(k.Key), KeyBase64: base64.StdEncoding.EncodeToString([]byte(k.Key)),
-			Type: k.Type, Nodes: k.Nodes, Of: k.Of, Held: majority(k), Split: k.Split, TTL: secondsLeft(k.TTL),
+			Type: k.Type, Nodes: k.Nodes, Of: k.Of, Held: majority(k), Split: k.Split,
+			Holder: scanner.NewHoldDocument(k.Hold), TTL: secondsLeft(k.TTL),
 		}
-		if k.Holder != (scanner.Holder{}) {
-			lock.Holder = jsonHolder(k.Holder)
-		}
-		if !k.Since.IsZero() {
-			age := now.Sub(k.Since).Seconds()
+		if !k.Hold.Since.IsZero() {
+			age := now.Sub(k.Hold.Since).Seconds()
 			lock.HeldFor = &age
 		}
 		out.Locks = append(out.Locks, lock)
@@ -71,6 +69,15 @@ func jsonListing(l scanner.Listing, now time.Time) listReport {
 		out.Nodes = append(out.Nodes, node)
 	}
 	return out
+}
+
+// secondsLeft is nil for a lock that never expires.
+func secondsLeft(ttl time.Duration) *float64 {
+	if ttl < 0 {
+		return nil
+	}
+	s := ttl.Seconds()
+	return &s
 }
 
 func (a *app) writeList(format outputFlag, l scanner.Listing, now time.Time) error {
@@ -96,8 +103,8 @@ func (a *app) writeList(format outputFlag, l scanner.Listing, now time.Time) err
 
 func lockRow(k scanner.Lock, now time.Time) []string {
 	held := unknown
-	if !k.Since.IsZero() {
-		held = short(max(0, now.Sub(k.Since)))
+	if !k.Hold.Since.IsZero() {
+		held = short(max(0, now.Sub(k.Hold.Since)))
 	}
 	ttl := ttlText(k.TTL)
 	var remarks []string
@@ -108,7 +115,7 @@ func lockRow(k scanner.Lock, now time.Time) []string {
 	if k.Split {
 		remarks = append(remarks, "other nodes have another holder")
 	}
-	return []string{scanner.KeyText(k.Resource), fmt.Sprintf("%d/%d", k.Nodes, k.Of), holderText(k.Holder), held, ttl, strings.Join(remarks, "; ")}
+	return []string{scanner.KeyText(k.Resource), fmt.Sprintf("%d/%d", k.Nodes, k.Of), holderText(k.Hold), held, ttl, strings.Join(remarks, "; ")}
 }
 
 func listSummary(shown int, omitted int64) string {

@@ -117,5 +117,5 @@ func auditLine(at time.Time, f scanner.Finding, r scanner.Repaired, err error) s
 		outcome = fmt.Sprintf("failed error=%q", err.Error())
 	}
 	return fmt.Sprintf("%s repair node=%s key=%q class=%s holder=%q ttl=%s action=%q outcome=%s\n",
-		at.UTC().Format(time.RFC3339), f.Node, f.Key, f.Class, f.Holder.Name, ttlText(f.TTL), r.Action, outcome)
+		at.UTC().Format(time.RFC3339), f.Node, f.Key, f.Class, f.Hold.Instance, ttlText(f.TTL), r.Action, outcome)
 }

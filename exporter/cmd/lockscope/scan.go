@@ -30,13 +30,16 @@ Exit status: 0 clean, 1 findings of a class in --fail-on, 2 an error: a server c
 be read to its end (the others are reported all the same), the sweep was cut short by
 --deadline or a signal (what is known is reported, marked truncated), or bad input.
 
-JSON output (schema 1), in seconds:
-  {schema, status: clean|findings|error, started, took_seconds, truncated, overflow,
-   nodes[]:    {node, took_seconds, locks, examined, calls, counts{class: n}, path, truncated, error},
+JSON output (schema 1), in seconds, the same as webhooks get:
+  {schema, status: clean|findings|error, started, took_seconds, standby, truncated, overflow, omitted,
+   nodes[]:    {node, took_seconds, locks, examined, calls, unread, unwatched, counts{class: n},
+                path, truncated, error},
    findings[]: {class, node, key, key_base64, type, ttl_seconds (null: never expires),
-                holder{format, name, since, count, fence}, evidence, first_seen, last_seen},
-   pending[]:  like findings, not confirmed because the sweep was cut short}
-key is the key if it is printable, else a quoted string; key_base64 is always its bytes.
+                holder{format, name, since, traceparent, count, fence}, evidence, first_seen, last_seen},
+   pending[]:  like findings, not confirmed because the sweep was cut short,
+   resolved[]: like findings, gone since the sweep before: for webhooks of serve}
+key is the key if it is printable, else a quoted string; key_base64 is its bytes, which only
+a webhook leaves out, if they are more than 4 KiB. truncated says that something is missing.
 Fields may be added; none changes its meaning within a schema.
 
 --repair acts on confirmed findings, and only says what it would do unless --yes is given:

@@ -16,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/scanner"
 )
 
 // quick confirms at once: nobody takes locks in two steps here.
@@ -75,19 +76,19 @@ func TestScanJSON(t *testing.T) {
 	o := command(t, quick("--redis", s.Addr(), "-o", "json")...)
 	o.want(t, exitFindings)
 	o.wantNot(t, secretToken)
-	var r scanReport
+	var r scanner.Document
 	o.decode(t, &r)
 	if r.Schema != 1 || r.Status != "findings" || r.Truncated || len(r.Nodes) != 1 || r.Nodes[0].Locks != 4 || len(r.Pending) != 0 {
 		t.Errorf("%+v", r)
 	}
-	found := make(map[string]scanFinding)
+	found := make(map[string]scanner.FindingDocument)
 	for _, f := range r.Findings {
-		bytes, err := base64.StdEncoding.DecodeString(f.KeyBase64)
+		bytes, err := base64.StdEncoding.DecodeString(*f.KeyBase64)
 		must(t, err)
 		found[string(bytes)+" "+string(f.Class)] = f
 	}
 	f := found[key+" no_ttl"]
-	if f.Key != `"lock:\x00\xfe\n"` || f.TTL != nil || f.Holder == nil || f.Holder.Name != "worker-7/42" || f.Holder.Fence != 1763000000000001 || f.Holder.Since == nil {
+	if f.Key != `"lock:\x00\xfe\n"` || f.TTL != nil || f.Holder == nil || f.Holder.Name != "worker-7/42" || f.Holder.Fence != 1763000000000001 || f.Holder.Since.IsZero() {
 		t.Errorf("%+v", f)
 	}
 	if f := found["lock:old held_too_long"]; f.TTL == nil || f.Holder == nil {
@@ -116,7 +117,7 @@ func TestScanUnreachableNode(t *testing.T) {
 	must(t, servers[1].Kill())
 	o := command(t, quick("--redis", addrs(servers...), "-o", "json")...)
 	o.want(t, exitError, servers[1].Addr()+": ", "refused")
-	var r scanReport
+	var r scanner.Document
 	o.decode(t, &r)
 	if r.Status != "error" || !r.Truncated || len(r.Findings) != 1 || r.Findings[0].Key != "lock:leak" {
 		t.Errorf("%+v", r)
@@ -188,7 +189,7 @@ func TestScanCluster(t *testing.T) {
 	}
 	o := command(t, quick("--cluster", "--redis", cluster.Addrs()[0], "-o", "json")...)
 	o.want(t, exitFindings)
-	var r scanReport
+	var r scanner.Document
 	o.decode(t, &r)
 	if len(r.Nodes) != 3 || len(r.Findings) != 20 {
 		t.Errorf("%d nodes, %d findings", len(r.Nodes), len(r.Findings))
@@ -266,7 +267,7 @@ func TestScanDeadline(t *testing.T) {
 	plant(t, c, 2000)
 	o := command(t, "scan", "--redis", s.Addr(), "--page-size", "10", "--pause", "20ms", "--deadline", "200ms", "--confirm-after", "10ms", "-o", "json")
 	o.want(t, exitError, "cut short")
-	var r scanReport
+	var r scanner.Document
 	o.decode(t, &r)
 	if !r.Truncated || r.Status != "error" {
 		t.Errorf("%+v", r)
@@ -299,7 +300,7 @@ func TestScanCancelled(t *testing.T) {
 	cancel()
 	o := outcome{<-status, out.String(), errOut.String()}
 	o.want(t, exitError, "lockscope: interrupted: the report is what was known by then\n")
-	var r scanReport
+	var r scanner.Document
 	o.decode(t, &r)
 	if !r.Truncated {
 		t.Errorf("%+v", r)

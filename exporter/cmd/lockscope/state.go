@@ -98,9 +98,9 @@ func held(l scanner.Listing, now time.Time) []live.Held {
 		if !majority(k) {
 			continue
 		}
-		h := live.Held{Resource: scanner.KeyText(k.Resource), Holder: k.Holder.Name, Fence: k.Holder.Fence, Nodes: k.Nodes}
-		if !k.Since.IsZero() {
-			h.Age = max(0, now.Sub(k.Since).Seconds())
+		h := live.Held{Resource: scanner.KeyText(k.Resource), Holder: k.Hold.Instance, Fence: k.Hold.Fence, Nodes: k.Nodes}
+		if !k.Hold.Since.IsZero() {
+			h.Age = max(0, now.Sub(k.Hold.Since).Seconds())
 		}
 		if k.TTL >= 0 {
 			left := (k.TTL - now.Sub(l.Started)).Seconds()

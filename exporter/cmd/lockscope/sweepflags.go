@@ -39,8 +39,8 @@ func (s *sweepFlags) register(set *pflag.FlagSet, maxValues int) {
 	set.StringVar(&s.prefix, "prefix", scanner.DefaultPrefix, "look at keys that begin like this")
 	set.StringVar(&s.pattern, "pattern", "", "look at keys that match this glob pattern of Redis, instead of --prefix")
 	set.Var(s.checks, "checks", "classes of findings to look for; leave orphan out if the servers are not nodes of one Redlock")
-	set.DurationVar(&s.maxTTL, "max-ttl", scanner.DefaultMaxTTL, "a longer TTL is a finding: long_ttl")
-	set.DurationVar(&s.maxHold, "max-hold", scanner.DefaultMaxHold, "one holder for longer is a finding: held_too_long")
+	set.DurationVar(&s.maxTTL, "max-ttl", scanner.DefaultTTLLimit, "a longer TTL is a finding: long_ttl")
+	set.DurationVar(&s.maxHold, "max-hold", scanner.DefaultHoldLimit, "one holder for longer is a finding: held_too_long")
 	set.DurationVar(&s.confirmAfter, "confirm-after", scanner.DefaultConfirmAfter,
 		"look again after this before a finding counts; 0 looks again at once and reports locks between SETNX and EXPIRE")
 	set.IntVar(&s.pageSize, "page-size", scanner.DefaultPageSize, "keys a server looks at without serving others meanwhile (COUNT of SCAN)")
@@ -75,7 +75,7 @@ func (s *sweepFlags) options(nodes []target.Node) ([]scanner.Option, error) {
 		return nil, err
 	}
 	opts := []scanner.Option{
-		scanner.WithChecks(classes...), scanner.WithMaxTTL(s.maxTTL), scanner.WithMaxHold(s.maxHold),
+		scanner.WithChecks(classes...), scanner.WithTTLLimit(s.maxTTL), scanner.WithHoldLimit(s.maxHold),
 		scanner.WithConfirmAfter(s.confirmAfter), scanner.WithPageSize(s.pageSize), scanner.WithPause(s.pause),
 		scanner.WithDeadline(s.deadline), scanner.WithMaxFindings(s.maxFindings),
 	}

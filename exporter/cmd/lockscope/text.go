@@ -17,8 +17,8 @@ func ttlText(ttl time.Duration) string {
 	return short(ttl)
 }
 
-func holderText(h scanner.Holder) string {
-	text := h.Name
+func holderText(h scanner.Hold) string {
+	text := h.Instance
 	if text == "" {
 		return unknown
 	}

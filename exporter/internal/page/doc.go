@@ -18,18 +18,8 @@
 //
 // The document is [live.State], whose fields lie at the top, and beside them
 //
-//	scan                     null if there is no scanner
-//	  started                of the last sweep; null before the first
-//	  took_seconds
-//	  standby                another process scans
-//	  overflow               findings beyond the scanner's cap
-//	  resolved               findings of earlier sweeps that are gone
-//	  nodes[]                node, locks, examined, truncated, error
-//	  findings[]             the confirmed first, then those seen once:
-//	    class, node, key     the key as [scanner.KeyText] shows it
-//	    type, ttl_seconds    ttl_seconds is null if the key never expires
-//	    holder, format       holder is empty if the value does not tell
-//	    evidence, first_seen, confirmed
+//	scan                     null if there is no scanner; else the last sweep as a
+//	                         [scanner.Document], without "started" before the first
 //
 // Lists are never null. Fields may be added, none is renamed or removed. Names
 // come from whoever takes locks and hold any characters: escape them.

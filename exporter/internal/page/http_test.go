@@ -120,8 +120,9 @@ func TestDocument(t *testing.T) {
 		live.State
 		Scan struct {
 			Findings []map[string]any
+			Pending  []map[string]any
+			Resolved []map[string]any
 			Nodes    []map[string]any
-			Resolved int
 			Took     float64 `json:"took_seconds"`
 		}
 	}
@@ -129,16 +130,16 @@ func TestDocument(t *testing.T) {
 	if len(got.Held) != 6 || got.Waiting[2].Blocker.Holder != "billing-84cc/1" || got.Held[0].Fence != 1791043210123456 || len(got.Slowest[0].Steps) != 19 {
 		t.Errorf("the state is not inlined: %+v", got.State)
 	}
-	f := got.Scan.Findings
-	if len(f) != 5 || got.Scan.Resolved != 1 || got.Scan.Took != .82 || got.Scan.Nodes[2]["error"] != "connection refused" {
+	f := append(got.Scan.Findings, got.Scan.Pending...)
+	if len(f) != 5 || len(got.Scan.Pending) != 1 || len(got.Scan.Resolved) != 1 || got.Scan.Took != .82 || got.Scan.Nodes[2]["error"] != "connection refused" {
 		t.Fatalf("scan: %+v", got.Scan)
 	}
-	for _, field := range []string{"class", "node", "key", "type", "ttl_seconds", "holder", "format", "evidence", "first_seen", "confirmed"} {
+	for _, field := range []string{"class", "node", "key", "type", "ttl_seconds", "holder", "evidence", "first_seen"} {
 		if _, ok := f[0][field]; !ok {
 			t.Errorf("a finding has no %s: %v", field, f[0])
 		}
 	}
-	if f[0]["ttl_seconds"] != nil || f[2]["ttl_seconds"] != 9.0 || f[4]["confirmed"] != false || f[4]["key"] != `"lock:cart:1\x1b[2J"` {
+	if f[0]["ttl_seconds"] != nil || f[2]["ttl_seconds"] != 9.0 || f[4]["key"] != `"lock:cart:1\x1b[2J"` {
 		t.Errorf("findings: %v", f)
 	}
 }

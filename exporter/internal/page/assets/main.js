@@ -36,7 +36,7 @@ function leaks() {
   const scan = doc.scan;
   if (!scan) return tile("leaks", "\u2013", "", "no scanner in this process");
   if (!scan.started) return tile("leaks", "\u2013", "", "first sweep is not done");
-  const sure = new Set(scan.findings.filter(f => f.confirmed).map(f => f.key)).size + scan.overflow, maybe = scan.findings.filter(f => !f.confirmed).length;
+  const sure = new Set(scan.findings.map(f => f.key)).size + scan.overflow, maybe = scan.pending.length;
   tile("leaks", scan.standby ? "\u2013" : number(sure), "", scan.standby ? "another process scans" : (maybe ? `${number(maybe)} more seen once, ` : "") + "swept " + ago((Date.parse(doc.at) - Date.parse(scan.started)) / 1000), sure ? "warn" : "");
 }
 
@@ -45,20 +45,22 @@ function findings() {
   show(section, !!scan);
   if (!scan) return;
   const at = Date.parse(doc.at);
-  const list = scan.findings.filter(f => matches(f.key, f.holder, f.node));
+  for (const f of scan.pending) f.once = true;
+  const all = [...scan.findings, ...scan.pending];
+  const list = all.filter(f => matches(f.key, f.holder?.name ?? "", f.node));
   for (const f of list) f.ago = Math.max(0, (at - Date.parse(f.first_seen)) / 1000);
   const locks = scan.nodes.reduce((n, s) => n + s.locks, 0);
   const failed = scan.nodes.filter(n => n.error);
   const notes = [`${plural(locks, "lock")} on ${plural(scan.nodes.length, "node")} in ${duration(scan.took_seconds)}`];
-  if (scan.resolved) notes.push(`${number(scan.resolved)} resolved`);
+  if (scan.resolved.length) notes.push(`${number(scan.resolved.length)} resolved`);
   if (failed.length) notes.push("not finished: " + failed.map(n => `${printable(n.node)} (${printable(n.error)})`).join(", "));
   put(section.querySelector(".hint"), scan.started && !scan.standby ? notes.join(" \u00b7 ") : "");
   const empty = section.querySelector(".empty");
   empty.usual = !scan.started ? "The first sweep has not ended. Locks that leak show here once it has."
     : scan.standby ? "Another process holds the scanner's lock and does the sweeps."
     : "No leak found. A key that never expires, lives too long or is held too long shows here.";
-  classes(section.querySelector(".classes"), scan.findings);
-  showFindings(list, scan.findings.length, scan.overflow);
+  classes(section.querySelector(".classes"), all);
+  showFindings(list, all.length, scan.overflow);
 }
 
 function classes(line, all) {

@@ -196,10 +196,10 @@ const showFindings = table("scan", [
   ["Key", (cell, f) => { const e = part(cell, "bdi", "name"); put(e, f.key); mark(e, "title", f.key.length > 40 ? f.key : null); }, "names"],
   ["Problem", (cell, f) => {
     showChip(cell, "class", ...classOf(f.class));
-    showChip(cell, "seen", f.confirmed ? "" : "seen once");
+    showChip(cell, "seen", f.once ? "seen once" : "");
   }, "flag"],
   ["Evidence", (cell, f) => put(cell, printable(f.evidence)), "long"],
-  ["Holder", (cell, f) => { showName(cell, f.holder || "\u2013"); showSub(cell, f.format === "unknown" ? "" : printable(f.format)); }, "names"],
+  ["Holder", (cell, f) => { showName(cell, f.holder?.name || "\u2013"); showSub(cell, !f.holder || f.holder.format === "unknown" ? "" : printable(f.holder.format)); }, "names"],
   ["Node", (cell, f) => showName(cell, f.node), "names"],
   text("TTL", f => f.ttl_seconds == null ? "none" : duration(f.ttl_seconds), "num"),
   text("First seen", f => ago(f.ago), "num"),

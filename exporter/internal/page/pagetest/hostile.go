@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -45,7 +46,7 @@ func Hostile() live.State {
 func HostileReport() (scanner.Report, bool) {
 	r := scanner.Report{Started: time.Now()}
 	for name := range Names() {
-		r.Findings = append(r.Findings, scanner.Finding{Class: scanner.Class(name), Node: name, Key: name, Type: name, Evidence: name, Holder: scanner.Holder{Name: name, Format: scanner.Format(name)}})
+		r.Findings = append(r.Findings, scanner.Finding{Class: scanner.Class(name), Node: name, Key: name, Type: name, Evidence: name, Hold: scanner.Hold{Holder: lock.Holder{Instance: name}, Format: scanner.Format(name)}})
 	}
 	return r, true
 }

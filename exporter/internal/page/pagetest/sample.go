@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -108,7 +109,7 @@ func Report() (scanner.Report, bool) {
 	now := time.Now()
 	finding := func(class scanner.Class, node, key string, ttl time.Duration, holder, evidence string) scanner.Finding {
 		return scanner.Finding{Class: class, Node: node, Key: key, Type: "string", TTL: ttl, Evidence: evidence, FirstSeen: now.Add(-26 * time.Minute),
-			Confirmed: true, Holder: scanner.Holder{Format: scanner.FormatLockscope, Name: holder}}
+			Confirmed: true, Hold: scanner.Hold{Holder: lock.Holder{Instance: holder}, Format: scanner.FormatLockscope}}
 	}
 	r := scanner.Report{Started: now.Add(-14 * time.Second), Took: 820 * time.Millisecond, Resolved: make([]scanner.Finding, 1)}
 	r.Nodes = []scanner.NodeReport{{Node: "redis-1:6379", Locks: 412}, {Node: "redis-2:6379", Locks: 411}, {Node: "redis-3:6379", Err: errors.New("connection refused")}}
@@ -118,7 +119,7 @@ func Report() (scanner.Report, bool) {
 		finding(scanner.HeldTooLong, "redis-1:6379", "lock:report:daily", 9*time.Second, "orders-7d9f5c/1", "held by the same owner for 12m34s, policy is 5m"),
 		finding(scanner.LongTTL, "redis-2:6379", "lock:nightly", 26*time.Hour, "cron@batch-2", "TTL 26h, policy is 1h"),
 	}
-	r.Findings[3].Holder.Format = scanner.FormatShedLock
+	r.Findings[3].Hold.Format = scanner.FormatShedLock
 	r.Pending = []scanner.Finding{finding(scanner.Orphan, "redis-2:6379", "lock:cart:1\x1b[2J", 4*time.Second, "orders-7d9f5c/1", "on 1 of 5 nodes")}
 	r.Pending[0].Confirmed = false
 	return r, true

@@ -8,7 +8,7 @@ local keys, limit = page[2], tonumber(ARGV[4])
 local first, last = tonumber(ARGV[5]), tonumber(ARGV[6])
 local found, locks = {}, 0
 
--- As helperKey in holder.go.
+-- As IsHelper in helper.go.
 local function helper(key)
   return key:sub(1, 10) == 'lockscope:' or key:sub(1, 9) == 'redisson_'
     or key:find(':rwlock_timeout:', 1, true)

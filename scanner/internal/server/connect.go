@@ -1,4 +1,4 @@
-package scanner
+package server
 
 import (
 	"context"
@@ -10,8 +10,6 @@ import (
 )
 
 const (
-	// ClientName is what the Scanner's connections are called in CLIENT LIST.
-	ClientName = "lockscope-scanner"
 	// commandTimeout bounds each read and write on a connection: far more than a
 	// page takes, even of a busy server.
 	commandTimeout = 5 * time.Second
@@ -21,14 +19,16 @@ const (
 	maxRetries = 1
 )
 
-// sentinelAddr is what go-redis calls the address of a Sentinel failover client.
-const sentinelAddr = "FailoverClient"
+// SentinelAddress is what go-redis calls the address of a Sentinel failover client.
+const SentinelAddress = "FailoverClient"
 
-// deriveStandalone makes a client of the Scanner's own: a sweep must neither take
-// the given one's connections from the service that shares it, nor its timeouts.
-func deriveStandalone(given *redis.Client) *redis.Client {
+// Connect derives a client of one's own, whose connections have that name in CLIENT
+// LIST, from the given one, which stays as it is: to scan must neither take its
+// connections from the service that shares it, nor its timeouts. Nothing is
+// connected yet. The caller closes the derived client.
+func Connect(given *redis.Client, name string) *redis.Client {
 	opt := *given.Options()
-	opt.ClientName, opt.OnConnect = "", named(opt.OnConnect)
+	opt.ClientName, opt.OnConnect = "", named(name, opt.OnConnect)
 	opt.PoolSize, opt.MaxActiveConns, opt.MinIdleConns = poolSize, poolSize, 0
 	opt.MaxRetries, opt.DialerRetries = maxRetries, 1
 	opt.DialTimeout, opt.ReadTimeout, opt.WriteTimeout = commandTimeout, commandTimeout, commandTimeout
@@ -41,9 +41,11 @@ func deriveStandalone(given *redis.Client) *redis.Client {
 	return redis.NewClient(&opt)
 }
 
-func deriveCluster(given *redis.ClusterClient) *redis.ClusterClient {
+// ConnectCluster is [Connect] for a cluster's client. The derived one sends every
+// command to a master.
+func ConnectCluster(given *redis.ClusterClient, name string) *redis.ClusterClient {
 	opt := *given.Options()
-	opt.ClientName, opt.OnConnect = "", named(opt.OnConnect)
+	opt.ClientName, opt.OnConnect = "", named(name, opt.OnConnect)
 	opt.PoolSize, opt.MaxActiveConns, opt.MinIdleConns = poolSize, poolSize, 0
 	opt.MaxRetries, opt.DialerRetries = maxRetries, 1
 	opt.DialTimeout, opt.ReadTimeout, opt.WriteTimeout = commandTimeout, commandTimeout, commandTimeout
@@ -57,28 +59,31 @@ func deriveCluster(given *redis.ClusterClient) *redis.ClusterClient {
 
 // named gives a connection its name, if the server lets it: the right to do so is
 // not worth failing for, and go-redis' own way of doing it would.
-func named(first func(context.Context, *redis.Conn) error) func(context.Context, *redis.Conn) error {
+func named(name string, first func(context.Context, *redis.Conn) error) func(context.Context, *redis.Conn) error {
 	return func(ctx context.Context, cn *redis.Conn) error {
 		if first != nil {
 			if err := first(ctx, cn); err != nil {
 				return err
 			}
 		}
-		if err := cn.ClientSetName(ctx, ClientName).Err(); err != nil && !isReply(err) {
+		if err := cn.ClientSetName(ctx, name).Err(); err != nil && !IsReply(err) {
 			return err
 		}
 		return nil
 	}
 }
 
-func standaloneName(opt *redis.Options) string {
-	if opt.Addr != sentinelAddr && opt.DB != 0 {
+// Address is how people name the server and database of a client: host:port, and
+// /db if that is not 0. All Sentinel failover clients have [SentinelAddress].
+func Address(opt *redis.Options) string {
+	if opt.Addr != SentinelAddress && opt.DB != 0 {
 		return opt.Addr + "/" + strconv.Itoa(opt.DB)
 	}
 	return opt.Addr
 }
 
-func clusterName(opt *redis.ClusterOptions) string {
+// ClusterAddress is how people name a cluster: by the first of its addresses.
+func ClusterAddress(opt *redis.ClusterOptions) string {
 	if len(opt.Addrs) == 0 {
 		return "cluster"
 	}

@@ -1,4 +1,4 @@
-package scanner
+package keyreader
 
 import (
 	"strconv"
@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// KeyText returns the key as people may read it: as it is if that is one line of
+// Text returns the key as people may read it: as it is if that is one line of
 // printable text, else as a quoted Go string. strconv.Unquote brings back the
 // bytes of one that starts with a quotation mark.
-func KeyText(key string) string {
+func Text(key string) string {
 	if key != "" && utf8.ValidString(key) && !strings.HasPrefix(key, `"`) && !strings.ContainsFunc(key, unprintable) {
 		return key
 	}

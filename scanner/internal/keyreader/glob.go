@@ -1,11 +1,11 @@
-package scanner
+package keyreader
 
 import "strings"
 
-// globMatch says whether s matches a glob pattern the way a Redis server does it.
+// Matches says whether s matches a glob pattern the way a Redis server does it.
 // Each element but the star matches exactly one byte, so it is enough to come back
 // to the last star.
-func globMatch(pattern, s string) bool {
+func Matches(pattern, s string) bool {
 	p, i := 0, 0
 	star, resume := -1, 0
 	for i < len(s) {
@@ -71,4 +71,27 @@ func globRange(pattern string, i int) (low, high byte, next int) {
 		return min(rest[0], rest[2]), max(rest[0], rest[2]), i + 3
 	}
 	return rest[0], rest[0], i + 1
+}
+
+// Escape makes a text stand for itself in a glob pattern of Redis.
+func Escape(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `^`, `\^`, `-`, `\-`).Replace(s)
+}
+
+// LiteralHead is what every key that matches the pattern begins with.
+func LiteralHead(pattern string) string {
+	var b strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		switch pattern[i] {
+		case '*', '?', '[':
+			return b.String()
+		case '\\':
+			if i++; i < len(pattern) {
+				b.WriteByte(pattern[i])
+			}
+		default:
+			b.WriteByte(pattern[i])
+		}
+	}
+	return b.String()
 }

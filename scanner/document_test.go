@@ -1,0 +1,66 @@
+package scanner_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+var update = flag.Bool("update", false, "write testdata/document.json anew")
+
+// TestDocument holds every field of a document against testdata/document.json: what
+// changes there changes for everybody who reads one.
+func TestDocument(t *testing.T) {
+	at := time.Date(2026, 11, 21, 18, 0, 0, 5e6, time.UTC)
+	finding := func(class scanner.Class, key string, ttl time.Duration, h scanner.Hold) scanner.Finding {
+		return scanner.Finding{
+			Class: class, Node: "redis-1:6379", Key: key, Type: "string", TTL: ttl, Hold: h,
+			Evidence: "why", FirstSeen: at, LastSeen: at.Add(5 * time.Second), Confirmed: class != scanner.Orphan,
+		}
+	}
+	ours := scanner.Hold{
+		Holder: lock.Holder{Instance: "web-3/4711", Since: at.Add(-time.Hour), Traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"},
+		Format: scanner.FormatLockscope, Fence: 1<<60 + 1,
+	}
+	redisson := scanner.Hold{Holder: lock.Holder{Instance: "8743c9c0…:42"}, Format: scanner.FormatRedisson, Count: 3}
+	d := scanner.NewDocument(scanner.Report{
+		Started: at, Took: 1500 * time.Millisecond, Overflow: 4,
+		Nodes: []scanner.NodeReport{
+			{Node: "redis-1:6379", Took: time.Second, Locks: 3, Examined: 10, Calls: 2, Unread: 5, Unwatched: 6,
+				Counts: map[scanner.Class]int{scanner.NoTTL: 1, scanner.LongTTL: 1}, Path: scanner.PathScript},
+			{Node: "redis-2:6379", Truncated: true, Err: errors.New("connection refused")},
+		},
+		Findings: []scanner.Finding{finding(scanner.NoTTL, "lock:order:1", -1, ours), finding(scanner.LongTTL, "lock:\xff\n", 90*time.Minute, redisson)},
+		Pending:  []scanner.Finding{finding(scanner.Orphan, "lock:order:2", 0, ours)},
+		Resolved: []scanner.Finding{finding(scanner.ForeignType, `"quoted"`, time.Millisecond, scanner.Hold{})},
+	})
+	d.Instance, d.Status, d.Omitted = "cron", "findings", 2
+	got, err := json.MarshalIndent(d, "", "  ")
+	must(t, err)
+	golden := "testdata/document.json"
+	if *update {
+		must(t, os.WriteFile(golden, append(got, '\n'), 0o644))
+	}
+	want, err := os.ReadFile(golden)
+	must(t, err)
+	if string(got)+"\n" != string(want) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestEmptyDocument has lists to go through, and no time of a sweep that was not.
+func TestEmptyDocument(t *testing.T) {
+	got, err := json.Marshal(scanner.NewDocument(scanner.Report{}))
+	must(t, err)
+	want := `{"schema":1,"took_seconds":0,"standby":false,"truncated":false,"overflow":0,"omitted":0,` +
+		`"nodes":[],"findings":[],"pending":[],"resolved":[]}`
+	if string(got) != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}

@@ -1,0 +1,37 @@
+package keyreader
+
+import "github.com/lockscope/lockscope/scanner/internal/server"
+
+// Capability is whether a server lets scripts run, and by which commands. The zero
+// value is a server of which nothing is known.
+type Capability struct {
+	scripts scripting
+	eval    int  // which of server.EvalCommands to try; the ones before it are refused
+	only    bool // for tests: scripts that are refused are an error
+}
+
+// scripting is what is known of running scripts on a server.
+type scripting int
+
+const (
+	untried scripting = iota
+	proven            // a page was read by one
+	refused           // by every command there is
+)
+
+// PlainOnly is a server on which no script is to be tried.
+func PlainOnly() Capability { return Capability{scripts: refused} }
+
+// ScriptOnly is a server on which a refused script is to be an error, for tests.
+func ScriptOnly() Capability { return Capability{only: true} }
+
+func (c *Capability) command() server.EvalCommand { return server.EvalCommands()[c.eval] }
+
+// refuse goes on to the next command, if there is one.
+func (c *Capability) refuse() {
+	if c.eval+1 < len(server.EvalCommands()) {
+		c.eval++
+		return
+	}
+	c.scripts = refused
+}

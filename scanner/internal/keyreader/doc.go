@@ -1,0 +1,17 @@
+// Package keyreader reads keys of one Redis server, and of their values no more
+// than a lock can be large: pages of SCAN, and given keys once more. A [Reader] does
+// both by a script, or by plain commands where scripts may not run.
+//
+//	Reader, Query        reader.go
+//	one page of SCAN     page.go, page.lua
+//	given keys           look.go, look.lua, describe.lua
+//	the plain commands   plain.go
+//	may it run scripts   capability.go
+//	what was read        value.go
+//	only its beginning   heads.go
+//	patterns of keys     glob.go
+//	keys beside locks    helper.go
+//	keys as people read  keytext.go
+//
+// It knows nothing of locks, their formats or what may be wrong with them.
+package keyreader

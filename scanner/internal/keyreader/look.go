@@ -1,0 +1,95 @@
+package keyreader
+
+import (
+	"context"
+	_ "embed" // the script
+	"slices"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/scanner/internal/server"
+)
+
+//go:embed look.lua
+var lookLua string
+
+// Batch is how many keys one pipeline asks for.
+const Batch = 128
+
+// Look tells what the keys hold now, on the master itself, in the order of keys.
+// One that is not there is Gone. The error is as [Reader.Page] has it.
+func (r *Reader) Look(ctx context.Context, keys []string) ([]Value, error) {
+	values := make([]Value, 0, len(keys))
+	for some := range slices.Chunk(keys, Batch) {
+		seen, err := r.lookAt(ctx, some)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, seen...)
+	}
+	return values, nil
+}
+
+func (r *Reader) lookAt(ctx context.Context, keys []string) ([]Value, error) {
+	if r.Scripted() {
+		values, err := r.scriptLook(ctx, keys)
+		if err == nil || !server.IsReply(err) {
+			return values, err
+		}
+	}
+	return r.plainLook(ctx, keys)
+}
+
+// scriptLook sees each key's value and TTL of one instant.
+func (r *Reader) scriptLook(ctx context.Context, keys []string) ([]Value, error) {
+	eval := r.capability.command()
+	cmds, err := r.pipeLooks(ctx, eval.ByHash, r.look.Hash, keys)
+	if server.IsUnknownScript(err) {
+		cmds, err = r.pipeLooks(ctx, eval.BySource, r.look.Source, keys)
+	}
+	if err != nil {
+		return nil, err
+	}
+	values := make([]Value, len(keys))
+	for i, cmd := range cmds {
+		if cmd.Err() != nil {
+			values[i] = gone(keys[i])
+		} else if values[i], err = parseValue(cmd.Val()); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+func (r *Reader) pipeLooks(ctx context.Context, command, script string, keys []string) ([]*redis.Cmd, error) {
+	pipe := r.master.Pipeline()
+	cmds := make([]*redis.Cmd, len(keys))
+	for i, key := range keys {
+		cmds[i] = pipe.Do(ctx, command, script, 1, key)
+	}
+	r.calls += int64(len(keys))
+	return cmds, execute(ctx, pipe, cmds)
+}
+
+// execute sends a pipeline. It fails if there is no answer, or one that is not about
+// a key: what a key's own answers mean, the caller sees.
+func execute(ctx context.Context, pipe redis.Pipeliner, cmds []*redis.Cmd) error {
+	_, _ = pipe.Exec(ctx)
+	for _, cmd := range cmds {
+		if err := cmd.Err(); err != nil && !aboutKey(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// aboutKey says that an error tells of the key asked for: its type, that it is
+// gone, or that its slot is on another server.
+func aboutKey(err error) bool {
+	for _, prefix := range []string{"WRONGTYPE", "MOVED", "ASK", "TRYAGAIN"} {
+		if redis.HasErrorPrefix(err, prefix) {
+			return true
+		}
+	}
+	return err == redis.Nil
+}

@@ -1,0 +1,96 @@
+package keyreader
+
+import (
+	"context"
+	_ "embed" // the scripts
+	"fmt"
+	"math"
+
+	"github.com/lockscope/lockscope/scanner/internal/server"
+)
+
+var (
+	//go:embed describe.lua
+	describeLua string
+	//go:embed page.lua
+	pageLua string
+)
+
+// FirstCursor begins a pass through all keys and, as a Page's Next, ends it.
+const FirstCursor = "0"
+
+// Wanted says which of a page's keys are described whatever their TTL: from First
+// to Last, counted from 1. The zero value is none of them.
+type Wanted struct{ First, Last int64 }
+
+// All wants every key described.
+func All() Wanted { return Wanted{First: 1, Last: math.MaxInt32} }
+
+// Page is one page of keys.
+type Page struct {
+	Next   string // cursor of the next page; [FirstCursor]: there is none
+	Keys   int64  // how many there are, helper keys not counted as far as page.lua knows them
+	Values []Value
+}
+
+// Page reads the page at a cursor by a script if the server lets it, else by plain
+// commands. Both see the same. The error is the server's, the connection's or that
+// of ctx, and matches server.ErrBadReply if an answer makes no sense; the page may be
+// asked for again.
+func (r *Reader) Page(ctx context.Context, cursor string, wanted Wanted) (Page, error) {
+	for r.capability.scripts != refused && !r.failed {
+		page, err := r.scriptPage(ctx, cursor, wanted)
+		switch {
+		case err == nil:
+			r.capability.scripts = proven
+			return page, nil
+		case !server.IsReply(err) || r.capability.only:
+			return Page{}, err
+		case !server.IsRefused(err):
+			// A key of a slot on the move, perhaps: the next Reader tries again.
+			r.failed = true
+		default:
+			r.capability.refuse()
+		}
+	}
+	return r.plainPage(ctx, cursor, wanted)
+}
+
+func (r *Reader) scriptPage(ctx context.Context, cursor string, wanted Wanted) (Page, error) {
+	r.calls++
+	reply, err := r.page.Run(ctx, r.pages, r.capability.command(), 0, cursor, r.query.Pattern, r.query.Count,
+		r.query.limit(), wanted.First, wanted.Last, flag(r.mixed))
+	if err != nil {
+		return Page{}, err
+	}
+	return parsePage(reply)
+}
+
+func flag(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// parsePage reads a reply of page.lua.
+func parsePage(reply any) (Page, error) {
+	parts, _ := reply.([]any)
+	if len(parts) != 3 {
+		return Page{}, fmt.Errorf("%w: a page has %d parts", server.ErrBadReply, len(parts))
+	}
+	next, ok1 := parts[0].(string)
+	keys, ok2 := parts[1].(int64)
+	found, ok3 := parts[2].([]any)
+	if !ok1 || !ok2 || !ok3 {
+		return Page{}, fmt.Errorf("%w: a page has parts of other types", server.ErrBadReply)
+	}
+	p := Page{Next: next, Keys: keys, Values: make([]Value, len(found))}
+	for i, f := range found {
+		var err error
+		if p.Values[i], err = parseValue(f); err != nil {
+			return Page{}, err
+		}
+	}
+	return p, nil
+}

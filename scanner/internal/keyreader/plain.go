@@ -1,0 +1,240 @@
+package keyreader
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/scanner/internal/server"
+)
+
+// The plain commands do in a few round trips what the scripts do in one. They are
+// not atomic: what they say of a key may mix two of its values. A second look then
+// sees another one.
+
+// plainPage is page.lua in plain commands: SCAN, then a pipeline.
+func (r *Reader) plainPage(ctx context.Context, cursor string, wanted Wanted) (Page, error) {
+	from, err := strconv.ParseUint(cursor, 10, 64)
+	if err != nil {
+		return Page{}, server.ErrBadReply
+	}
+	r.calls++
+	keys, next, err := r.pages.Scan(ctx, from, r.query.Pattern, int64(r.query.Count)).Result()
+	if err != nil {
+		return Page{}, err
+	}
+	p := Page{Next: strconv.FormatUint(next, 10)}
+	var all []*inspection
+	for _, key := range keys {
+		if r.mixed && IsHelper(key) {
+			continue
+		}
+		p.Keys++
+		all = append(all, &inspection{Value: Value{Key: key}, wanted: wanted.First <= p.Keys && p.Keys <= wanted.Last})
+	}
+	in := inspector{ctx: ctx, client: r.pages, calls: &r.calls, limit: r.query.limit()}
+	p.Values, err = in.describe(all)
+	return p, err
+}
+
+// plainLook is look.lua in plain commands, for all keys at once.
+func (r *Reader) plainLook(ctx context.Context, keys []string) ([]Value, error) {
+	all := make([]*inspection, len(keys))
+	for i, key := range keys {
+		all[i] = &inspection{Value: Value{Key: key}, wanted: true}
+	}
+	in := inspector{ctx: ctx, client: r.master, calls: &r.calls}
+	found, err := in.describe(all)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]Value, len(keys))
+	for i, key := range keys {
+		values[i] = gone(key)
+		if len(found) > 0 && found[0].Key == key {
+			values[i], found = found[0], found[1:]
+		}
+	}
+	return values, nil
+}
+
+// inspection is a Value in the making.
+type inspection struct {
+	Value
+	wanted bool // whatever its TTL
+	gone   bool
+	pttl   *redis.Cmd
+	head   *redis.Cmd
+	more   *redis.Cmd // STRLEN, EXISTS or TYPE
+	bytes  *redis.Cmd
+}
+
+// inspector runs the stages of describing keys; each is one pipeline, and only the
+// first two are needed for what locks usually are.
+type inspector struct {
+	ctx    context.Context
+	client *redis.Client
+	calls  *int64
+	limit  int64
+	pipe   redis.Pipeliner
+}
+
+func (in *inspector) describe(all []*inspection) ([]Value, error) {
+	stages := []func([]*inspection) []*inspection{in.readTTLs, in.readHeads, in.readRest, in.readHashes, in.readFields}
+	open := all
+	for _, stage := range stages {
+		in.pipe = in.client.Pipeline()
+		open = stage(open)
+		if err := in.exec(); err != nil {
+			return nil, err
+		}
+	}
+	var values []Value
+	for _, k := range all {
+		if k.finish() {
+			values = append(values, k.Value)
+		}
+	}
+	return values, nil
+}
+
+// exec runs what the stage has collected. It fails if there is no answer, or one
+// that is not about a key: what a key's own answers mean, the next stage sees.
+func (in *inspector) exec() error {
+	if in.pipe.Len() == 0 {
+		return nil
+	}
+	*in.calls += int64(in.pipe.Len())
+	cmds, _ := in.pipe.Exec(in.ctx)
+	for _, cmd := range cmds {
+		if err := cmd.Err(); err != nil && !aboutKey(err) && !strings.EqualFold(cmd.Name(), "memory") {
+			return err
+		}
+	}
+	return nil
+}
+
+func (in *inspector) do(args ...any) *redis.Cmd { return in.pipe.Do(in.ctx, args...) }
+
+func (in *inspector) readTTLs(all []*inspection) []*inspection {
+	for _, k := range all {
+		k.pttl = in.do("pttl", k.Key)
+		if k.wanted {
+			k.head = in.do("getrange", k.Key, 0, HeadSize-1)
+		}
+	}
+	return all
+}
+
+func (in *inspector) readHeads(all []*inspection) []*inspection {
+	var chosen []*inspection
+	for _, k := range all {
+		pttl, err := k.pttl.Int64()
+		k.gone = err != nil || pttl == -2
+		if k.gone || !k.suspect(pttl, in.limit) && !k.wanted {
+			continue
+		}
+		k.TTL = TTLOf(pttl)
+		chosen = append(chosen, k)
+		if k.head == nil {
+			k.head = in.do("getrange", k.Key, 0, HeadSize-1)
+		}
+	}
+	return chosen
+}
+
+func (k *inspection) suspect(pttl, limit int64) bool { return pttl == -1 || pttl > limit }
+
+func (in *inspector) readRest(chosen []*inspection) []*inspection {
+	var others []*inspection
+	for _, k := range chosen {
+		head, err := k.head.Text()
+		switch {
+		case err != nil:
+			k.more = in.do("type", k.Key)
+			others = append(others, k)
+		case len(head) == HeadSize:
+			k.more = in.do("strlen", k.Key)
+		case head == "":
+			k.more = in.do("exists", k.Key)
+		}
+		if err == nil {
+			k.Type, k.Head, k.Size = String, head, int64(len(head))
+		}
+	}
+	return others
+}
+
+func (in *inspector) readHashes(others []*inspection) []*inspection {
+	var hashes []*inspection
+	for _, k := range others {
+		k.Type, _ = k.more.Text()
+		if k.Type == "" || k.Type == None {
+			k.gone = true
+		}
+		if k.Type == Hash {
+			k.more = in.do("hlen", k.Key)
+			k.bytes = in.do("memory", "usage", k.Key, "samples", 0)
+			hashes = append(hashes, k)
+		}
+	}
+	return hashes
+}
+
+func (in *inspector) readFields(hashes []*inspection) []*inspection {
+	for _, k := range hashes {
+		size, err := k.more.Int64()
+		k.gone = err != nil || size == 0
+		k.Size, k.more = size, nil
+		if k.gone || size > maxFields {
+			continue
+		}
+		bytes, err := k.bytes.Int64()
+		if err != nil {
+			k.Size = Unmeasured
+		} else if bytes <= maxHashBytes {
+			k.more = in.do("hgetall", k.Key)
+		}
+	}
+	return nil
+}
+
+// finish reads the last answers, and says whether the key is there and chosen.
+func (k *inspection) finish() bool {
+	if k.gone || k.Type == "" {
+		return false
+	}
+	switch {
+	case k.Type == String && k.more != nil:
+		n, err := k.more.Int64()
+		if k.Head == "" {
+			return err == nil && n > 0 // EXISTS
+		}
+		k.Size = n
+		return err == nil
+	case k.Type == Hash && k.more != nil:
+		texts, ok := fieldTexts(k.more.Val())
+		k.setFields(texts)
+		return ok
+	}
+	return true
+}
+
+// fieldTexts reads HGETALL as RESP2 and RESP3 have it.
+func fieldTexts(reply any) ([]string, bool) {
+	switch reply := reply.(type) {
+	case []any:
+		texts, err := stringsOf(reply)
+		return texts, err == nil && len(texts) > 0
+	case map[any]any:
+		var parts []any
+		for name, v := range reply {
+			parts = append(parts, name, v)
+		}
+		texts, err := stringsOf(parts)
+		return texts, err == nil && len(texts) > 0
+	}
+	return nil, false
+}

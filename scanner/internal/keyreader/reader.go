@@ -1,0 +1,65 @@
+package keyreader
+
+import (
+	"math"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/scanner/internal/server"
+)
+
+// NoLimit as a Query's Limit describes no key for its TTL, unless it has none.
+const NoLimit time.Duration = math.MaxInt64
+
+// Query says which keys pages have, and of which of them pages say more than that
+// they are there.
+type Query struct {
+	Pattern string        // a glob pattern of Redis; see [Escape]
+	Count   int           // COUNT of SCAN
+	Limit   time.Duration // keys with a longer TTL, or with none, are described
+}
+
+// limit in milliseconds. Rounding down makes a page rather describe one key too many.
+func (q Query) limit() int64 {
+	if q.Limit == NoLimit {
+		return math.MaxInt64 >> 10 // exact as a float, which Lua's numbers are
+	}
+	return q.Limit.Milliseconds()
+}
+
+// Reader reads the keys of one server over the given clients, which stay the
+// caller's. It keeps what it learns of the server, see [Reader.Capability], and so
+// is for one goroutine at a time.
+type Reader struct {
+	master *redis.Client
+	pages  *redis.Client
+	query  Query
+	mixed  bool // the pattern can match helper keys
+	page   *server.Script
+	look   *server.Script
+
+	capability Capability
+	failed     bool // a script failed for a reason that may pass
+	calls      int64
+}
+
+// New makes a Reader that reads pages from pages, which may be a replica, and looks
+// at keys on master. learnt is what an earlier Reader learnt of the same server; the
+// zero value is nothing.
+func New(master, pages *redis.Client, q Query, learnt Capability) *Reader {
+	return &Reader{
+		master: master, pages: pages, query: q, mixed: matchesHelpers(q.Pattern),
+		page: server.NewScript(describeLua, pageLua), look: server.NewScript(describeLua, lookLua),
+		capability: learnt,
+	}
+}
+
+// Capability is what has been learnt of the server by now.
+func (r *Reader) Capability() Capability { return r.capability }
+
+// Scripted says whether pages are read by a script, as far as is known by now.
+func (r *Reader) Scripted() bool { return r.capability.scripts == proven && !r.failed }
+
+// Calls counts the commands sent.
+func (r *Reader) Calls() int64 { return r.calls }

@@ -1,0 +1,101 @@
+package keyreader
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+// plant writes keys of every shape, a helper key and a key beside them; it returns those that Page is to count.
+func plant(t *testing.T, c *redis.Client) (keys []string) {
+	t.Helper()
+	ctx := t.Context()
+	many := make([]any, 0, 2*(maxFields+1))
+	for i := range maxFields + 1 {
+		many = append(many, i, "x")
+	}
+	for _, cmd := range []*redis.Cmd{
+		c.Do(ctx, "set", "lock:string", "value"), c.Do(ctx, "set", "lock:empty", ""),
+		c.Do(ctx, "set", "lock:large", strings.Repeat("v", HeadSize+1)),
+		c.Do(ctx, "set", "lock:expires", "value", "ex", 3600), c.Do(ctx, "set", "lock:long", "value", "ex", 86400),
+		c.Do(ctx, "hset", "lock:hash", "b", 1, "a", 2), c.Do(ctx, append([]any{"hset", "lock:many"}, many...)...),
+		c.Do(ctx, "zadd", "lock:zset", 1, "x"), c.Do(ctx, "set", "lockscope:fence:{1}", 1), c.Do(ctx, "set", "other", 1),
+	} {
+		if err := cmd.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return []string{"lock:empty", "lock:expires", "lock:hash", "lock:large", "lock:long", "lock:many", "lock:string", "lock:zset"}
+}
+
+// byKey sorts, and rounds TTLs to what two reads have in common.
+func byKey(values []Value) []Value {
+	for i := range values {
+		values[i].TTL = values[i].TTL.Round(time.Minute)
+	}
+	slices.SortFunc(values, func(a, b Value) int { return strings.Compare(a.Key, b.Key) })
+	return values
+}
+
+// TestScriptAndPlainCommandsSeeTheSame reads keys of all shapes in both ways.
+func TestScriptAndPlainCommandsSeeTheSame(t *testing.T) {
+	c := redis.NewClient(&redis.Options{Addr: locktest.Servers(t, 1)[0].Addr()})
+	t.Cleanup(func() { _ = c.Close() })
+	keys := plant(t, c)
+	q := Query{Pattern: "lock*", Count: 1000, Limit: 2 * time.Hour}
+	for _, wanted := range []Wanted{{}, All()} {
+		script, plain := New(c, c, q, ScriptOnly()), New(c, c, q, PlainOnly())
+		one, err := script.Page(t.Context(), FirstCursor, wanted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := plain.Page(t.Context(), FirstCursor, wanted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if one.Keys != int64(len(keys)) || one.Keys != other.Keys || one.Next != FirstCursor || other.Next != FirstCursor {
+			t.Errorf("%v: %d and %d keys, next %q and %q", wanted, one.Keys, other.Keys, one.Next, other.Next)
+		}
+		if a, b := byKey(one.Values), byKey(other.Values); !reflect.DeepEqual(a, b) {
+			t.Errorf("%v: by script\n%+v\nby plain commands\n%+v", wanted, a, b)
+		}
+		if want := len(keys); wanted == (Wanted{}) && len(one.Values) != want-1 || wanted == All() && len(one.Values) != want {
+			t.Errorf("%v: %d values", wanted, len(one.Values)) // lock:expires is fine
+		}
+		if !script.Scripted() || plain.Scripted() || script.Calls() == 0 || plain.Calls() <= script.Calls() {
+			t.Errorf("%v: scripted %v and %v, %d and %d calls", wanted, script.Scripted(), plain.Scripted(), script.Calls(), plain.Calls())
+		}
+	}
+}
+
+// TestLookKeepsTheOrder looks at more keys than one pipeline has, among them one that is gone.
+func TestLookKeepsTheOrder(t *testing.T) {
+	c := redis.NewClient(&redis.Options{Addr: locktest.Servers(t, 1)[0].Addr()})
+	t.Cleanup(func() { _ = c.Close() })
+	present := plant(t, c)
+	var keys []string
+	for len(keys) <= Batch {
+		keys = append(keys, append([]string{"lock:gone"}, present...)...)
+	}
+	learnt := New(c, c, Query{Pattern: "*", Count: 10}, Capability{})
+	if _, err := learnt.Page(t.Context(), FirstCursor, Wanted{}); err != nil {
+		t.Fatal(err)
+	}
+	for name, capability := range map[string]Capability{"script": learnt.Capability(), "plain": PlainOnly()} {
+		values, err := New(c, c, Query{}, capability).Look(t.Context(), keys)
+		if err != nil || len(values) != len(keys) {
+			t.Fatal(name, len(values), err)
+		}
+		for i, v := range values {
+			if v.Key != keys[i] || v.Gone() != (keys[i] == "lock:gone") {
+				t.Errorf("%s: %d is %+v, want %s", name, i, v, keys[i])
+			}
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package keyreader
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/server"
+)
+
+// HeadSize is how much of a string is read, in bytes. The other limits are of hashes.
+// describe.lua has the same.
+const (
+	HeadSize     = 256
+	maxFields    = 16
+	maxHashBytes = 4096
+)
+
+// Types that a lock can have, and None for a key that is gone.
+const (
+	None   = "none"
+	String = "string"
+	Hash   = "hash"
+)
+
+// Never is the TTL of a key that does not expire.
+const Never time.Duration = -1
+
+// Unmeasured is the Size of a hash whose fields could not be read because the
+// server does not say how large it is.
+const Unmeasured = -1
+
+// Value is what one look at a key told. Of what the key holds it has no more than
+// a lock can be large.
+type Value struct {
+	Key    string
+	TTL    time.Duration // Never: it does not expire
+	Type   string        // of Redis; None: the key is gone
+	Size   int64         // bytes of a string, fields of a hash
+	Head   string        // beginning of a string
+	Fields [][2]string   // name and value, by name; nil if the hash is large or not one
+}
+
+// gone is the Value of a key that is not there.
+func gone(key string) Value { return Value{Key: key, TTL: Never, Type: None} }
+
+// Gone says that the key is not there, or that its slot is on another server.
+func (v *Value) Gone() bool { return v.Type == None }
+
+// Identity tells this value from another of the same key. It stays the same while
+// one holder has the lock: the count of a Redisson lock that is entered again is
+// no part of it. It is derived from secrets and never shown.
+//
+// Of a string it is STRLEN .. ":" .. sha1hex(GETRANGE 0 255); of a hash that can be
+// read it is HLEN .. ":" .. sha1hex of the field names, sorted, joined by NUL; of
+// all else it is the type.
+func (v *Value) Identity() string {
+	switch {
+	case v.Type == String:
+		return fingerprint(v.Size, v.Head)
+	case v.Type == Hash && v.Fields != nil:
+		names := make([]string, len(v.Fields))
+		for i, f := range v.Fields {
+			names[i] = f[0]
+		}
+		return fingerprint(v.Size, strings.Join(names, "\x00"))
+	}
+	return v.Type
+}
+
+func fingerprint(size int64, text string) string {
+	sum := sha1.Sum([]byte(text))
+	return strconv.FormatInt(size, 10) + ":" + hex.EncodeToString(sum[:])
+}
+
+// parseValue reads a reply of describe.lua.
+func parseValue(reply any) (Value, error) {
+	parts, ok := reply.([]any)
+	if !ok || len(parts) < 4 {
+		return Value{}, fmt.Errorf("%w: a description has %d parts", server.ErrBadReply, len(parts))
+	}
+	key, ok1 := parts[0].(string)
+	pttl, ok2 := parts[1].(int64)
+	kind, ok3 := parts[2].(string)
+	size, ok4 := parts[3].(int64)
+	if !ok1 || !ok2 || !ok3 || !ok4 {
+		return Value{}, fmt.Errorf("%w: a description has parts of other types", server.ErrBadReply)
+	}
+	v := Value{Key: key, TTL: TTLOf(pttl), Type: kind, Size: size}
+	texts, err := stringsOf(parts[4:])
+	switch {
+	case err != nil:
+		return Value{}, err
+	case kind == String && len(texts) == 1:
+		v.Head = texts[0]
+	case kind == Hash && len(texts)%2 == 0:
+		v.setFields(texts)
+	}
+	return v, nil
+}
+
+// setFields takes what HGETALL replies.
+func (v *Value) setFields(texts []string) {
+	for i := 0; i+1 < len(texts); i += 2 {
+		v.Fields = append(v.Fields, [2]string{texts[i], texts[i+1]})
+	}
+	slices.SortFunc(v.Fields, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
+}
+
+// TTLOf reads what PTTL replies.
+func TTLOf(pttl int64) time.Duration {
+	if pttl < 0 {
+		return Never
+	}
+	const longest = int64(1<<63-1) / int64(time.Millisecond)
+	return time.Duration(min(pttl, longest)) * time.Millisecond
+}
+
+func stringsOf(parts []any) ([]string, error) {
+	texts := make([]string, len(parts))
+	for i, p := range parts {
+		text, ok := p.(string)
+		if !ok {
+			return nil, fmt.Errorf("%w: a %T instead of a text", server.ErrBadReply, p)
+		}
+		texts[i] = text
+	}
+	return texts, nil
+}

@@ -1,0 +1,152 @@
+package scanner
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+)
+
+// listPass goes through one source in one listing.
+type listPass struct {
+	*lister
+	index int
+	own   *listedSource
+	// peers are readers of all masters of all sources for this pass alone: a Reader
+	// is not for several goroutines.
+	peers [][]*keyreader.Reader
+}
+
+// candidate is a key of a page, and what the sources that answered have there.
+type candidate struct {
+	own   keyreader.Value // as the page has it
+	looks []keyreader.Value
+}
+
+func newListPass(l *lister, index int) *listPass {
+	p := &listPass{lister: l, index: index, own: l.sources[index], peers: make([][]*keyreader.Reader, len(l.sources))}
+	for i, src := range l.sources {
+		for _, m := range src.masters {
+			p.peers[i] = append(p.peers[i], m.connection.reader(l.query, m.reader.Capability()))
+		}
+	}
+	return p
+}
+
+// readPasses reads the pages that are left, of all sources at once.
+func readPasses(ctx context.Context, l *lister) {
+	passes := make([]*listPass, len(l.sources))
+	for i := range passes {
+		passes[i] = newListPass(l, i)
+	}
+	l.eachSource(func(i int, src *listedSource) {
+		for at, m := range src.masters {
+			if page := m.first; page != nil {
+				m.first = nil
+				passes[i].read(ctx, at, *page)
+			}
+		}
+	})
+}
+
+// read goes on from a master's first page to its last.
+func (p *listPass) read(ctx context.Context, at int, page keyreader.Page) {
+	for {
+		p.own.count(at, p.take(ctx, page.Values))
+		if ctx.Err() == nil && page.Next == keyreader.FirstCursor {
+			return
+		}
+		if !pause(ctx, p.cfg.pause) {
+			p.own.fail(ctx, at, "read page", context.Cause(ctx))
+			return
+		}
+		var err error
+		if page, err = p.own.masters[at].reader.Page(ctx, page.Next, keyreader.All()); err != nil {
+			p.own.fail(ctx, at, "read page", err)
+			return
+		}
+	}
+}
+
+// take offers the locks of a page that no pass has listed yet, and returns how many
+// of the page were asked for.
+func (p *listPass) take(ctx context.Context, page []keyreader.Value) (wanted int64) {
+	var found []*candidate
+	for _, v := range page {
+		if v.Gone() || keyreader.IsHelper(v.Key) || !p.options.wants(p.resource(v.Key)) {
+			continue
+		}
+		wanted++
+		if p.known.add(v.Key) {
+			found = append(found, &candidate{own: v})
+		}
+	}
+	p.lookAround(ctx, found)
+	for _, c := range found {
+		if lock, ok := newLock(c.looks); ok {
+			lock.Resource = p.resource(c.own.Key)
+			p.top.offer(lock)
+		}
+	}
+	return wanted
+}
+
+// lookAround asks the sources about the keys, all at once.
+func (p *listPass) lookAround(ctx context.Context, found []*candidate) {
+	if len(found) == 0 {
+		return
+	}
+	replies := make([][]keyreader.Value, len(p.sources))
+	var wg sync.WaitGroup
+	for i := range p.sources {
+		if i != p.index || p.readFromReplica() {
+			wg.Go(func() { replies[i] = p.lookAtSource(ctx, i, found) })
+		}
+	}
+	wg.Wait()
+	for i, c := range found {
+		if !p.readFromReplica() {
+			c.looks = append(c.looks, c.own)
+		}
+		for _, looks := range replies {
+			if looks != nil {
+				c.looks = append(c.looks, looks[i])
+			}
+		}
+	}
+}
+
+func (p *listPass) readFromReplica() bool { return p.own.source.replica != nil }
+
+// lookAtSource returns what a source has under the keys, nil if it does not answer.
+// Of a cluster each master is asked about all keys: those of other masters' slots
+// it says that it does not have.
+func (p *listPass) lookAtSource(ctx context.Context, at int, found []*candidate) []keyreader.Value {
+	src := p.sources[at]
+	if src.silent.Load() || len(p.peers[at]) == 0 || ctx.Err() != nil {
+		return nil
+	}
+	keys := make([]string, len(found))
+	for i, c := range found {
+		keys[i] = c.own.Key
+	}
+	all := make([]keyreader.Value, 0, len(keys))
+	for node, reader := range p.peers[at] {
+		looks, err := reader.Look(ctx, keys)
+		if err != nil {
+			src.fail(ctx, node, "look at locks", err)
+			return nil
+		}
+		if len(all) == 0 {
+			all = slices.Clone(looks)
+			continue
+		}
+		for i := range all {
+			if all[i].Gone() {
+				all[i] = looks[i]
+			}
+		}
+	}
+	return all
+}
