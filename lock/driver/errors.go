@@ -50,7 +50,7 @@ var (
 	ErrQuarantined   = NewError(Quarantined, "node restarted and may not vote yet")
 	ErrReplica       = NewError(Replica, "node is a replica")
 	ErrEvicting      = NewError(Evicting, "node may evict locks")
-	ErrDuplicate     = NewError(Duplicate, "two nodes are one")
+	ErrDuplicate     = NewError(Duplicate, "two nodes are the same server")
 	ErrMisconfigured = NewError(Misconfigured, "node is not set up for locks")
 )
 

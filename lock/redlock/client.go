@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strconv"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
 // client is the part of a go-redis client a node needs.
@@ -38,7 +38,13 @@ type derivation struct {
 	clock     lock.Clock
 	timeout   time.Duration // of one command
 	hooks     []redis.Hook
-	onConnect func(context.Context, *redis.Conn) error // after the given client's own
+	onConnect redisconn.OnConnect // after the given client's own
+}
+
+// limits are what voting needs: no retries, as a retried SET NX refuses its own success,
+// and one node timeout for whatever a call may wait for.
+func (c derivation) limits() redisconn.Limits {
+	return redisconn.Limits{Dial: dialTimeouts * c.timeout, Call: c.timeout, Pool: c.timeout}
 }
 
 // derive makes a client with the given one's address, credentials, TLS, dialer
@@ -67,31 +73,19 @@ func derive(given redis.UniversalClient, c derivation) (*derived, error) {
 }
 
 func deriveStandalone(given *redis.Client, c derivation) *derived {
-	opt := *given.Options()
-	d := &derived{dials: newDials(opt.Dialer, lateDialTime(opt.DialTimeout)), name: opt.Addr, address: opt.Network + "!" + opt.Addr}
+	opt := redisconn.Standalone(given, c.limits(), c.onConnect)
+	d := &derived{
+		dials: newDials(opt.Dialer, lateDialTime(given.Options().DialTimeout)),
+		name:  redisconn.Name(opt), address: opt.Network + "!" + opt.Addr,
+	}
 	opt.Dialer = d.dials.connect
 	var watch *masterWatch
-	if opt.Addr == sentinelAddr {
+	if opt.Addr == redisconn.SentinelAddress {
 		d.address = ""
 		watch = newMasterWatch(d.dials.connect, c.clock, c.timeout)
 		opt.Dialer = watch.connect
-	} else if opt.DB != 0 {
-		d.name += "/" + strconv.Itoa(opt.DB)
 	}
-	opt.MaxRetries = -1
-	opt.DialerRetries = 1
-	opt.DialTimeout = dialTimeouts * c.timeout
-	opt.ReadTimeout = c.timeout
-	opt.WriteTimeout = c.timeout
-	opt.PoolTimeout = c.timeout
-	opt.ContextTimeoutEnabled = true
-	opt.MinIdleConns = 0
-	opt.DisableIdentity = true
-	opt.Limiter = nil
-	opt.ClientSideCache, opt.ClientSideCacheConfig = nil, nil
-	opt.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
-	opt.OnConnect = chainOnConnect(opt.OnConnect, c.onConnect)
-	own := &batcher{Client: redis.NewClient(&opt)}
+	own := &batcher{Client: redis.NewClient(opt)}
 	for _, h := range c.hooks {
 		own.AddHook(h)
 	}
@@ -120,50 +114,25 @@ const maxLateDialTime = 10 * time.Second
 // for the next.
 const dialTimeouts = 4
 
-// sentinelAddr is what go-redis calls the address of a Sentinel failover client.
-const sentinelAddr = "FailoverClient"
-
 func deriveCluster(given *redis.ClusterClient, c derivation) *derived {
-	opt := *given.Options()
+	opt := redisconn.Cluster(given, c.limits(), c.onConnect)
 	if opt.Dialer == nil {
-		opt.Dialer = redis.NewDialer(&redis.Options{DialTimeout: opt.DialTimeout, TLSConfig: opt.TLSConfig})
+		opt.Dialer = redis.NewDialer(&redis.Options{DialTimeout: given.Options().DialTimeout, TLSConfig: opt.TLSConfig})
 	}
-	d := &derived{dials: newDials(opt.Dialer, lateDialTime(opt.DialTimeout)), name: "cluster", cluster: true}
+	d := &derived{
+		dials: newDials(opt.Dialer, lateDialTime(given.Options().DialTimeout)),
+		name:  redisconn.ClusterName(opt), cluster: true,
+	}
 	opt.Dialer = d.dials.connect
 	if len(opt.Addrs) > 0 {
-		d.name = "cluster:" + opt.Addrs[0]
 		d.address = "cluster!" + opt.Addrs[0]
 	}
-	opt.ReadOnly, opt.RouteByLatency, opt.RouteRandomly = false, false, false
-	opt.MaxRetries = -1
-	opt.DialerRetries = 1
-	opt.DialTimeout = dialTimeouts * c.timeout
-	opt.ReadTimeout = c.timeout
-	opt.WriteTimeout = c.timeout
-	opt.PoolTimeout = c.timeout
-	opt.ContextTimeoutEnabled = true
-	opt.MinIdleConns = 0
-	opt.DisableIdentity = true
-	opt.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
-	opt.OnConnect = chainOnConnect(opt.OnConnect, c.onConnect)
-	own := redis.NewClusterClient(&opt)
+	own := redis.NewClusterClient(opt)
 	for _, h := range c.hooks {
 		own.AddHook(h)
 	}
 	d.client = own
 	return d
-}
-
-func chainOnConnect(first, second func(context.Context, *redis.Conn) error) func(context.Context, *redis.Conn) error {
-	if first == nil {
-		return second
-	}
-	return func(ctx context.Context, cn *redis.Conn) error {
-		if err := first(ctx, cn); err != nil {
-			return err
-		}
-		return second(ctx, cn)
-	}
 }
 
 // divertedClient sends commands through the given client's hooks and then, by

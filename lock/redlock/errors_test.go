@@ -9,7 +9,7 @@ import (
 
 func TestErrorsDropArguments(t *testing.T) {
 	token := strings.Repeat("0a", driver.TokenLength/2)
-	err := classify(serverReply("ERR unknown command 'evalsha', with args beginning with: 'abc' '5' 'lock:a' '" + token + "'"))
+	err := classify(reply("ERR unknown command 'evalsha', with args beginning with: 'abc' '5' 'lock:a' '" + token + "'"))
 	if strings.Contains(err.Error(), token) || !strings.Contains(err.Error(), "unknown command 'evalsha'") {
 		t.Errorf("got %q", err)
 	}
@@ -17,3 +17,9 @@ func TestErrorsDropArguments(t *testing.T) {
 		t.Errorf("%q would be tried again", err)
 	}
 }
+
+// reply is an error as servers reply with.
+type reply string
+
+func (e reply) Error() string { return string(e) }
+func (reply) RedisError()     {}

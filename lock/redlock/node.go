@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/internal/guard"
 )
@@ -52,7 +54,7 @@ func (n *node) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.A
 		}
 		args = append(args, w.ID, ticket, window, n.counts)
 	}
-	reply, err := n.scripts.acquire.run(ctx, n.client, args)
+	reply, err := n.scripts.acquire.Run(ctx, n.client, redisconn.Eval(), args)
 	if err != nil {
 		return driver.AcquireReply{Restart: n.guard.Restart()}, classify(err)
 	}
@@ -71,7 +73,7 @@ func (n *node) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.A
 }
 
 func (n *node) Raise(ctx context.Context, req driver.RaiseRequest) (bool, error) {
-	reply, err := n.scripts.raise.run(ctx, n.client, []any{
+	reply, err := n.scripts.raise.Run(ctx, n.client, redisconn.Eval(), []any{
 		nil, nil, 2, req.Key, fenceKey(req.Key),
 		req.Token + ":" + formatUint(req.Counter), formatUint(req.Fence),
 	})
@@ -87,7 +89,7 @@ func (n *node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.Ext
 	if req.Refill {
 		refill = "1"
 	}
-	reply, err := n.scripts.extend.run(ctx, n.client, []any{
+	reply, err := n.scripts.extend.Run(ctx, n.client, redisconn.Eval(), []any{
 		nil, nil, 3, req.Key, fenceKey(req.Key), tombstoneKey(req.Key, req.Token),
 		req.Token, millis(req.TTL), refill, formatUint(req.Fence), req.Holder,
 	})
@@ -107,7 +109,7 @@ func (n *node) Release(ctx context.Context, req driver.ReleaseRequest) (driver.R
 	if req.Waiter.ID != "" {
 		args = append(args, req.Waiter.ID, req.Waiter.Ticket)
 	}
-	reply, err := n.scripts.release.run(ctx, n.client, args)
+	reply, err := n.scripts.release.Run(ctx, n.client, redisconn.Eval(), args)
 	if err != nil {
 		return driver.ReleaseReply{}, classify(err)
 	}
@@ -115,7 +117,7 @@ func (n *node) Release(ctx context.Context, req driver.ReleaseRequest) (driver.R
 }
 
 func (n *node) Leave(ctx context.Context, req driver.LeaveRequest) error {
-	reply, err := n.scripts.leave.run(ctx, n.client, []any{
+	reply, err := n.scripts.leave.Run(ctx, n.client, redisconn.Eval(), []any{
 		nil, nil, 3, req.Key, nextKey(req.Key), queueKey(req.Key),
 		req.WaiterID, millis(req.Handoff), n.counts,
 	})

@@ -62,7 +62,7 @@ func newSettings(nodes int, opts []lock.Option) (*lock.Settings, settings, error
 		return nil, s, err
 	}
 	if !s.quarantineGiven {
-		s.quarantine = engine.MaxTTL + lock.Drift(engine.MaxTTL)
+		s.quarantine = Quarantine(engine.MaxTTL)
 	}
 	if s.quarantine < 0 {
 		return nil, s, fmt.Errorf("%w: WithRestartQuarantine(%v): it is negative", lock.ErrInvalidOption, s.quarantine)

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/redis/go-redis/v9"
@@ -88,7 +90,7 @@ func (w *masterWatch) check(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, w.patience)
 	defer cancel()
-	conn, err := w.dial(ctx, "tcp", sentinelAddr)
+	conn, err := w.dial(ctx, "tcp", redisconn.SentinelAddress)
 	if err != nil {
 		return
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock/internal/guard"
@@ -36,6 +38,6 @@ func (s server) Life(ctx context.Context) (string, error) {
 }
 
 // examiner makes the guard look at each new connection of a client.
-func examiner(g *guard.Guard) func(context.Context, *redis.Conn) error {
+func examiner(g *guard.Guard) redisconn.OnConnect {
 	return func(ctx context.Context, cn *redis.Conn) error { return g.Examine(ctx, server{cn}) }
 }

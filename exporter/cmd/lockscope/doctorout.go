@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/redlock"
+
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
@@ -67,7 +69,7 @@ func doctorNodes(facts []doctor.Facts, maxTTL time.Duration) []doctorNode {
 	for _, f := range facts {
 		n := doctorNode{
 			Node: f.Node, Version: f.Server.Version, Role: f.Server.Role, Uptime: f.Server.Uptime.Seconds(),
-			Vouched:     f.Vouch == quarantine.Vouched,
+			Vouched:     f.Vouch == redlock.MarkerVouched,
 			ClockOffset: f.Clock.Offset.Seconds(), ClockOffsetErr: f.Clock.OffsetError.Seconds(),
 			ClockDrift: f.Clock.Drift * 1e6, ClockDriftError: f.Clock.DriftError * 1e6,
 			PingP50: f.Ping.P50.Seconds(), PingP99: f.Ping.P99.Seconds(),

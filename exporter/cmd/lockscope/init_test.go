@@ -120,7 +120,7 @@ func TestInitRefusesWhatIsNoSetOfMasters(t *testing.T) {
 	master := locktest.Servers(t, 1)[0]
 	replica := locktest.Servers(t, 1, redisproc.WithArgs("--replicaof", strings.Replace(master.Addr(), ":", " ", 1)))[0]
 	command(t, "init", "--if-new", "--redis", addrs(master, replica)).want(t, exitError, replica.Addr(), "replica")
-	command(t, "init", "--if-new", "--redis", master.Addr()+",redis://"+master.Addr()+"/1").want(t, exitError, "same redis server", "each once")
+	command(t, "init", "--if-new", "--redis", master.Addr()+",redis://"+master.Addr()+"/1").want(t, exitError, "same server", "each once")
 	if left := marked(t, master); len(left) != 0 {
 		t.Errorf("marked all the same: %q", left)
 	}

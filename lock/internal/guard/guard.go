@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
+
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
@@ -79,7 +81,7 @@ func (g *Guard) Examine(ctx context.Context, s Server) error {
 		}
 		return err
 	}
-	info := parseInfo(text)
+	info := redisinfo.Parse(text)
 	return g.judge(info, func() (string, error) {
 		life, err := s.Life(ctx)
 		if isReply(err) {
@@ -100,27 +102,27 @@ func isReply(err error) bool {
 
 // judge takes note of what a connection's server said of itself. life is asked only
 // where it matters, and its error is the connection's.
-func (g *Guard) judge(info serverInfo, life func() (string, error)) error {
-	if g.Cluster && info.role == "slave" {
+func (g *Guard) judge(info redisinfo.Info, life func() (string, error)) error {
+	if g.Cluster && info.Role() == "slave" {
 		return nil // the client asks replicas about the topology only
 	}
 	vouched := false
-	if !g.Cluster && g.Quarantine > 0 && g.Quarantine > info.age() {
+	if !g.Cluster && g.Quarantine > 0 && g.Quarantine > info.Age() {
 		text, err := life()
 		if err != nil {
 			return err
 		}
-		vouched = VouchedFor(text, info.runID)
+		vouched = VouchedFor(text, info.RunID())
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.Clock()
-	if info.runID != "" && !g.Cluster {
-		if info.runID != g.runID {
+	if info.RunID() != "" && !g.Cluster {
+		if info.RunID() != g.runID {
 			g.restarted(info, vouched, now)
 		}
 		// Not where another process is silent: what was vouched for may have been read from its leftovers.
-		if vouched && g.silencer == info.runID {
+		if vouched && g.silencer == info.RunID() {
 			g.silent = now
 		}
 	}
@@ -134,30 +136,30 @@ func (g *Guard) judge(info serverInfo, life func() (string, error)) error {
 // restarted begins the quarantine of a server not seen before. Uptime is by the
 // server's wall clock: where it claims to reach back before the last sight of the
 // former server, that clock has jumped and the whole quarantine is due.
-func (g *Guard) restarted(info serverInfo, vouched bool, now time.Duration) {
+func (g *Guard) restarted(info redisinfo.Info, vouched bool, now time.Duration) {
 	first := g.runID == ""
-	g.runID = info.runID
-	age := info.age()
-	if !first && info.uptime > now-time.Duration(g.seen.Load())+time.Second {
+	g.runID = info.RunID()
+	age := info.Age()
+	if !first && info.Uptime() > now-time.Duration(g.seen.Load())+time.Second {
 		age = 0
 	}
 	if until := now + g.Quarantine - age; until > g.silent && !vouched {
-		g.silent, g.silencer = until, info.runID
+		g.silent, g.silencer = until, info.RunID()
 	}
 	if left := max(0, g.silent-now); !first || left > 0 {
 		g.restart.Store(&driver.Restart{Witnessed: !first, Left: left, Enforced: g.Enforce && left > 0})
 	}
 }
 
-func (g *Guard) findProblem(info serverInfo) error {
-	if err := info.isMaster(); err != nil {
+func (g *Guard) findProblem(info redisinfo.Info) error {
+	if err := mustBeMaster(info); err != nil {
 		return err
 	}
-	if info.evicts() && !g.EvictionOK {
+	if info.Evicts() && !g.EvictionOK {
 		return fmt.Errorf("%w (its maxmemory-policy is %s): set it to noeviction, or accept the loss of locks with WithEvictingNodes",
-			driver.ErrEvicting, info.policy)
+			driver.ErrEvicting, info["maxmemory_policy"])
 	}
-	if other, taken := g.Servers.claim(info.runID, g); taken {
+	if other, taken := g.Servers.claim(info.RunID(), g); taken {
 		return fmt.Errorf("%w: %s and %s have the same run_id: name each server once", driver.ErrDuplicate, other, g.Node)
 	}
 	return nil

@@ -262,14 +262,3 @@ func TestAFindingIsLookedAtAfresh(t *testing.T) {
 		t.Errorf("still silent: %v", err)
 	}
 }
-
-func FuzzParseInfo(f *testing.F) {
-	f.Add("# Server\r\nrun_id:abc\r\nuptime_in_seconds:12\r\nrole:master\r\nmaxmemory:100\r\nmaxmemory_policy:allkeys-lru\r\naof_enabled:1\r\n")
-	f.Add("uptime_in_seconds:99999999999999999999")
-	f.Fuzz(func(t *testing.T, text string) {
-		info := parseInfo(text)
-		if age := info.age(); info.uptime < 0 || age < 0 || age > info.uptime {
-			t.Fatalf("uptime %v, age %v", info.uptime, age)
-		}
-	})
-}

@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
+	"github.com/lockscope/lockscope/lock/redlock"
+
 	"github.com/lockscope/lockscope/lock"
 )
 
@@ -87,10 +88,10 @@ func TestOneThingWrong(t *testing.T) {
 		{"nearly over", "uptime", func(f *Facts, _ *Policy) { f.Server.Uptime = 61 * time.Second }, Warn, "another 1s"},
 		{"short max TTL", "uptime", func(f *Facts, p *Policy) { f.Server.Uptime, p.MaxTTL = 20*time.Second, 30*time.Second }, Warn, "another 12s"},
 		{"restarted after a vouch", "uptime", func(f *Facts, _ *Policy) {
-			f.Server.Uptime, f.Vouch = time.Second, quarantine.Leftover
+			f.Server.Uptime, f.Vouch = time.Second, redlock.MarkerLeftover
 		}, Warn, "vouched for before that start only"},
 		{"half vouched", "uptime", func(f *Facts, _ *Policy) {
-			f.Server.Uptime, f.Vouch = time.Second, quarantine.Vouching
+			f.Server.Uptime, f.Vouch = time.Second, redlock.MarkerVouching
 		}, Warn, "did not finish: it does not vote"},
 		{"marker unread", "uptime", func(f *Facts, _ *Policy) {
 			f.Server.Uptime, f.Unread = time.Second, errors.New("NOPERM get")
@@ -191,7 +192,7 @@ func TestFewNodesHaveNoQuarantine(t *testing.T) {
 // TestVouchedNodeVotes: young as it is, whatever it keeps on disk.
 func TestVouchedNodeVotes(t *testing.T) {
 	f, p := sound(1), testPolicy()
-	f.Server.Uptime, f.Vouch = 3*time.Second, quarantine.Vouched
+	f.Server.Uptime, f.Vouch = 3*time.Second, redlock.MarkerVouched
 	if r := checkUptime(f, p); r.Status != Pass || !strings.Contains(r.Detail, "vouched for as new: it votes") {
 		t.Errorf("%+v", r)
 	}

@@ -3,7 +3,8 @@ package doctor
 import (
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
+	"github.com/lockscope/lockscope/lock/redlock"
+
 	"github.com/lockscope/lockscope/lock"
 )
 
@@ -36,7 +37,7 @@ type Facts struct {
 
 	Server  Server
 	Fsync   string // appendfsync; empty if CONFIG GET is not permitted
-	Vouch   quarantine.Word
+	Vouch   redlock.Marker
 	Unread  error // why it is not known whether the server was vouched for
 	Clock   Clock
 	Ping    Latency

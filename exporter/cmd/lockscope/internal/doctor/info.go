@@ -3,33 +3,22 @@ package doctor
 import (
 	"strconv"
 	"strings"
-	"time"
+
+	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 )
 
 // ParseInfo reads the reply of INFO; unknown lines are ignored.
 func ParseInfo(text string) Server {
-	fields := make(map[string]string)
-	for line := range strings.Lines(text) {
-		if key, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":"); ok {
-			fields[key] = value
-		}
-	}
-	number := func(key string) int64 {
-		n, err := strconv.ParseInt(fields[key], 10, 64)
-		if err != nil {
-			return 0
-		}
-		return n
-	}
+	info := redisinfo.Parse(text)
 	s := Server{
-		RunID: fields["run_id"], Version: fields["redis_version"], Mode: fields["redis_mode"], Role: fields["role"],
-		Replicas: int(number("connected_slaves")), Uptime: time.Duration(number("uptime_in_seconds")) * time.Second,
-		Policy: fields["maxmemory_policy"], MaxMemory: number("maxmemory"), UsedMemory: number("used_memory"),
-		EvictedKeys: number("evicted_keys"),
-		AOF:         fields["aof_enabled"] == "1", AOFError: fields["aof_last_write_status"] == "err",
-		Loading: fields["loading"] == "1",
+		RunID: info.RunID(), Version: info["redis_version"], Mode: info["redis_mode"], Role: info.Role(),
+		Replicas: int(info.Number("connected_slaves")), Uptime: info.Uptime(),
+		Policy: info["maxmemory_policy"], MaxMemory: info.Number("maxmemory"), UsedMemory: info.Number("used_memory"),
+		EvictedKeys: info.Number("evicted_keys"),
+		AOF:         info["aof_enabled"] == "1", AOFError: info["aof_last_write_status"] == "err",
+		Loading: info["loading"] == "1",
 	}
-	if v := fields["valkey_version"]; v != "" {
+	if v := info["valkey_version"]; v != "" {
 		s.Version += " (Valkey " + v + ")"
 	}
 	return s

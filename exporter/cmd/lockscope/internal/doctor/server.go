@@ -3,6 +3,8 @@ package doctor
 import (
 	"fmt"
 
+	"github.com/lockscope/lockscope/lock/redlock"
+
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 )
 
@@ -85,7 +87,7 @@ func checkPersistence(f Facts, p Policy) Result {
 	switch {
 	case p.quarantined():
 		return warn(detail, fmt.Sprintf("lockscope keeps the node from voting for %v after a restart, whatever it remembers; other libraries do not: %s",
-			quarantine.RoundUp(quarantine.Length(p.MaxTTL)), always))
+			quarantine.RoundUp(redlock.Quarantine(p.MaxTTL)), always))
 	case s.AOF:
 		return warn(detail, "with fewer than three nodes nothing stops a second holder then, unless WithRestartQuarantine is given: "+always)
 	}
@@ -103,12 +105,12 @@ func checkUptime(f Facts, p Policy) Result {
 	switch {
 	case left == 0:
 		return pass(fmt.Sprintf("%s: no lock from before can be valid (they live for %v at most)", detail, p.MaxTTL))
-	case f.Vouch == quarantine.Vouched:
+	case f.Vouch == redlock.MarkerVouched:
 		return pass(detail + ", and vouched for as new: it votes")
 	case p.Single == "cluster":
-	case f.Vouch == quarantine.Vouching:
+	case f.Vouch == redlock.MarkerVouching:
 		detail += ", a vouch for it is under way or did not finish"
-	case f.Vouch == quarantine.Leftover:
+	case f.Vouch == redlock.MarkerLeftover:
 		detail += ", vouched for before that start only, which counts no more"
 	case f.Unread != nil:
 		detail += ", and whether it was vouched for cannot be read: " + f.Unread.Error()

@@ -25,36 +25,22 @@ func TestLeft(t *testing.T) {
 	}
 }
 
-func TestParse(t *testing.T) {
-	for text, want := range map[string]Word{
-		"": None, "vouched|me|nonce": Vouched, "vouching|me|nonce": Vouching, "vouched|me": Vouched,
-		"vouched|other|nonce": Leftover, "vouching|other|nonce": Leftover, "vouched": Leftover, "something|me|x": Leftover,
-	} {
-		if got := parse(text, "me"); got != want {
-			t.Errorf("%q: %v, want %v", text, got, want)
-		}
-	}
-	if got := parse("vouched||nonce", ""); got != Leftover {
-		t.Errorf("of a server without run_id: %v", got)
-	}
-}
-
 // TestReadsWhatVouchWrites binds the two to one form of marker.
 func TestReadsWhatVouchWrites(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	c := redis.NewClient(&redis.Options{Addr: s.Addr(), DisableIdentity: true})
 	defer c.Close()
 	id := c.InfoMap(t.Context(), "server").Val()["Server"]["run_id"]
-	if word, err := Read(t.Context(), c, id); word != None || err != nil || id == "" {
+	if word, err := ReadMarker(t.Context(), c, id); word != redlock.MarkerNone || err != nil || id == "" {
 		t.Errorf("run_id %q before: %v, %v", id, word, err)
 	}
 	if err := redlock.Vouch(t.Context(), []redis.UniversalClient{c}); err != nil {
 		t.Fatal(err)
 	}
-	if word, err := Read(t.Context(), c, id); word != Vouched || err != nil {
+	if word, err := ReadMarker(t.Context(), c, id); word != redlock.MarkerVouched || err != nil {
 		t.Errorf("after: %v, %v", word, err)
 	}
-	if word, err := Read(t.Context(), c, "another"); word != Leftover || err != nil {
+	if word, err := ReadMarker(t.Context(), c, "another"); word != redlock.MarkerLeftover || err != nil {
 		t.Errorf("to another process: %v, %v", word, err)
 	}
 }

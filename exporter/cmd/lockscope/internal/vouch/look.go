@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/redlock"
+
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
@@ -26,7 +28,7 @@ type sight struct {
 	missing []string // grants
 	runID   string
 	uptime  time.Duration
-	word    quarantine.Word
+	word    redlock.Marker
 }
 
 // fit reports that nothing is known that would stop a vouch halfway.
@@ -56,6 +58,6 @@ func look(ctx context.Context, c *redis.Client) (s sight) {
 	}
 	info := doctor.ParseInfo(text)
 	s.runID, s.uptime = info.RunID, info.Uptime
-	s.word, s.err = quarantine.Read(ctx, c, s.runID)
+	s.word, s.err = quarantine.ReadMarker(ctx, c, s.runID)
 	return s
 }

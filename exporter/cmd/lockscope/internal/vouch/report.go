@@ -3,6 +3,8 @@ package vouch
 import (
 	"time"
 
+	"github.com/lockscope/lockscope/lock/redlock"
+
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 )
 
@@ -61,7 +63,7 @@ func newReport(nodes []Node, seen []sight, maxTTL time.Duration) Report {
 	for i, s := range seen {
 		r.Nodes[i] = NodeReport{Node: nodes[i].Name, Result: Untouched, Detail: "nothing was marked", Uptime: s.uptime}
 		switch {
-		case s.word == quarantine.Vouched:
+		case s.word == redlock.MarkerVouched:
 			r.Nodes[i].Result, r.Nodes[i].Detail = Already, "vouched for before, and not restarted since"
 		case s.err == nil && s.runID != "":
 			r.Nodes[i].Left = quarantine.Left(s.uptime, maxTTL)

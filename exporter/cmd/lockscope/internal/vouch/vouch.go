@@ -79,7 +79,7 @@ func refused(ctx context.Context, nodes []Node, before []sight, err error, maxTT
 	for i, n := range nodes {
 		reason := reasons[n.Client.Options().Addr]
 		switch {
-		case r.Nodes[i].Result == Already && before[i].word != quarantine.Vouched:
+		case r.Nodes[i].Result == Already && before[i].word != redlock.MarkerVouched:
 			r.Nodes[i].Result, r.Nodes[i].Detail = Vouched, "vouched for before another node failed: it votes at once, until it restarts"
 		case reason == nil || r.Nodes[i].Result == Already:
 		case errors.Is(reason, redlock.ErrNotNew):
@@ -102,9 +102,9 @@ func whyNotNew(before, after sight) string {
 	switch {
 	case before.runID != after.runID:
 		return "it restarted a moment ago"
-	case before.word == quarantine.Leftover:
+	case before.word == redlock.MarkerLeftover:
 		return "not new: it was vouched for before it restarted, or has the data of another server"
-	case before.word == quarantine.Vouching || after.word == quarantine.Vouching:
+	case before.word == redlock.MarkerVouching || after.word == redlock.MarkerVouching:
 		return "another vouch is under way, or did not finish: what it left ends within a minute"
 	}
 	return "not new: it was used for locks before"

@@ -1,0 +1,60 @@
+package redisconn
+
+import (
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Processor sends commands, as go-redis' clients do.
+type Processor interface {
+	Process(ctx context.Context, cmd redis.Cmder) error
+}
+
+// Script is a Lua script and the hash Redis caches it under.
+type Script struct{ Source, Hash string }
+
+// NewScript makes one script of its parts.
+func NewScript(parts ...string) *Script {
+	source := strings.Join(parts, "")
+	sum := sha1.Sum([]byte(source))
+	return &Script{Source: source, Hash: hex.EncodeToString(sum[:])}
+}
+
+// EvalCommand is a pair of commands that runs scripts.
+type EvalCommand struct{ ByHash, BySource string }
+
+// The commands there are. With the second, of Redis 7, the server sees to it that
+// nothing is written.
+var (
+	eval   = EvalCommand{"evalsha", "eval"}
+	evalRO = EvalCommand{"evalsha_ro", "eval_ro"}
+)
+
+// Eval runs scripts that may write.
+func Eval() EvalCommand { return eval }
+
+// EvalReadOnly runs scripts that only read, where the server knows it.
+func EvalReadOnly() EvalCommand { return evalRO }
+
+// Run calls the script by its hash, and by its source where the server does not have
+// it: after a restart, a failover or SCRIPT FLUSH. args starts with two empty places for
+// the command and the script, then the number of keys, the keys and the arguments. The
+// error is the server's, see [IsReply], or that of the connection or of ctx.
+func (s *Script) Run(ctx context.Context, c Processor, with EvalCommand, args []any) (any, error) {
+	args[0], args[1] = with.ByHash, s.Hash
+	cmd := redis.NewCmd(ctx, args...)
+	err := c.Process(ctx, cmd)
+	if IsUnknownScript(err) {
+		args[0], args[1] = with.BySource, s.Source
+		cmd = redis.NewCmd(ctx, args...)
+		err = c.Process(ctx, cmd)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return cmd.Val(), nil
+}
