@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/lockscope/lockscope/scanner/internal/server"
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // Errors of a Scanner. Test for them with [errors.Is].
@@ -22,7 +22,7 @@ var (
 	// context of commands cut off by it.
 	ErrDeadline = errors.New("scanner: the sweep's deadline has passed")
 	// ErrBadReply says that a server's answer is not one the scanner knows.
-	ErrBadReply = server.ErrBadReply
+	ErrBadReply = driver.ErrBadReply
 )
 
 // NodeError says why a node could not be swept to its end. It never holds a

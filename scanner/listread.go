@@ -6,8 +6,9 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
-	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
 // lister makes one listing.
@@ -106,9 +107,9 @@ func (s *listedSource) fail(ctx context.Context, node int, op string, err error)
 	if ctx.Err() != nil || n.Err != nil {
 		return
 	}
-	n.Err = &NodeError{Node: n.Node, Op: op, Err: server.Scrub(err)}
+	n.Err = &NodeError{Node: n.Node, Op: op, Err: redisconn.Scrub(err)}
 	s.errs = append(s.errs, n.Err)
-	if !server.IsReply(err) {
+	if !redisconn.IsReply(err) {
 		s.silent.Store(true)
 	}
 }

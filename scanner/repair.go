@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
@@ -92,11 +94,11 @@ func (s *Scanner) repair(ctx context.Context, f *Finding, a Action) (RepairOutco
 	}
 	r := &repair{master: master, finding: f, action: a, least: leastTTL(f, s.cfg.now())}
 	outcome, ttl, err := r.byScript(ctx)
-	if err != nil && server.IsReply(err) && server.IsRefused(err) {
+	if err != nil && redisconn.IsReply(err) && server.IsRefused(err) {
 		outcome, ttl, err = r.watched(ctx)
 	}
 	switch {
-	case err != nil && server.IsReply(err) && notPermitted(err):
+	case err != nil && redisconn.IsReply(err) && notPermitted(err):
 		err = fmt.Errorf("%w; RepairACL lists what a repair needs", err)
 	case err != nil && redis.HasErrorPrefix(err, "MOVED"):
 		err = fmt.Errorf("the key's slot has moved to another node, sweep again: %w", err)

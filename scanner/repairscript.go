@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
@@ -43,14 +45,15 @@ func (r *repair) byScript(ctx context.Context) (outcome RepairOutcome, ttl time.
 	if !r.action.dry {
 		commands = commands[1:]
 	}
-	script, f := server.NewScript(repairLua), r.finding
+	script, f := redisconn.NewScript(repairLua), r.finding
 	for _, eval := range commands {
 		var reply any
-		reply, err = script.Run(ctx, onceProcessor{r.master}, eval, 1, f.Key, f.Type, f.identity, r.leastMillis(), r.act(), r.dry())
+		reply, err = script.Run(ctx, onceProcessor{r.master}, eval,
+			redisconn.Args(1, f.Key, f.Type, f.identity, r.leastMillis(), r.act(), r.dry()))
 		if err == nil {
 			return parseRepair(reply)
 		}
-		if !server.IsReply(err) || !server.IsRefused(err) {
+		if !redisconn.IsReply(err) || !server.IsRefused(err) {
 			break
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/lockscope/lockscope/scanner/internal/server"
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
 // Report is the result of one sweep.
@@ -60,7 +60,7 @@ func newNodeReport(name string) NodeReport { return NodeReport{Node: name, Count
 func (r *NodeReport) fail(ctx context.Context, op string, err error) {
 	r.Truncated = true
 	if !ended(ctx) {
-		r.Err = &NodeError{Node: r.Node, Op: op, Err: server.Scrub(err)}
+		r.Err = &NodeError{Node: r.Node, Op: op, Err: redisconn.Scrub(err)}
 	}
 }
 

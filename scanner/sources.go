@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/scanner/internal/server"
@@ -49,14 +51,14 @@ func newSource(given redis.UniversalClient) (*source, error) {
 	case *redis.Client:
 		if given != nil {
 			own := server.Connect(given, ClientName)
-			s.client, s.db, s.address = own, own.Options().DB, server.Address(own.Options())
+			s.client, s.db, s.address = own, own.Options().DB, redisconn.Name(own.Options())
 			s.name = s.address
 			return s, nil
 		}
 	case *redis.ClusterClient:
 		if given != nil {
 			own := server.ConnectCluster(given, ClientName)
-			s.client, s.cluster, s.address = own, own, server.ClusterAddress(own.Options())
+			s.client, s.cluster, s.address = own, own, redisconn.ClusterName(own.Options())
 			s.name = s.address
 			return s, nil
 		}
@@ -70,7 +72,7 @@ func newSource(given redis.UniversalClient) (*source, error) {
 // differs refuses a node that was given twice, or cannot be told from another.
 func (s *source) differs(others []*source) error {
 	for i, other := range others {
-		if other.address == s.address && s.address != server.SentinelAddress {
+		if other.address == s.address && s.address != redisconn.SentinelAddress {
 			return fmt.Errorf("it is node %d again: both are %s", i+1, s.address)
 		}
 		if other.name == s.name {

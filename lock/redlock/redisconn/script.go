@@ -40,10 +40,12 @@ func Eval() EvalCommand { return eval }
 // EvalReadOnly runs scripts that only read, where the server knows it.
 func EvalReadOnly() EvalCommand { return evalRO }
 
+// Args are the arguments of [Script.Run] for these keys, after their number, and values.
+func Args(rest ...any) []any { return append([]any{nil, nil}, rest...) }
+
 // Run calls the script by its hash, and by its source where the server does not have
 // it: after a restart, a failover or SCRIPT FLUSH. args starts with two empty places for
-// the command and the script, then the number of keys, the keys and the arguments. The
-// error is the server's, see [IsReply], or that of the connection or of ctx.
+// the command and the script, see [Args]. The error is the server's, see [IsReply], or that of the connection or of ctx.
 func (s *Script) Run(ctx context.Context, c Processor, with EvalCommand, args []any) (any, error) {
 	args[0], args[1] = with.ByHash, s.Hash
 	cmd := redis.NewCmd(ctx, args...)

@@ -58,7 +58,8 @@ func (i Info) Evicts() bool {
 }
 
 // Keyspace is how many keys a database has, and how many of them expire: zeros for one
-// without keys, which has no line. ok is false if its line is not understood.
+// without keys, which has no line, and -1 keys where the line tells none. ok is false if it
+// is not understood.
 func (i Info) Keyspace(db int) (keys, expiring int64, ok bool) {
 	line, there := i["db"+strconv.Itoa(db)]
 	if !there {
@@ -77,5 +78,5 @@ func (i Info) Keyspace(db int) (keys, expiring int64, ok bool) {
 			expiring = n
 		}
 	}
-	return keys, expiring, keys >= 0
+	return keys, expiring, true
 }

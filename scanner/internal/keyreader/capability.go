@@ -1,6 +1,9 @@
 package keyreader
 
-import "github.com/lockscope/lockscope/scanner/internal/server"
+import (
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+	"github.com/lockscope/lockscope/scanner/internal/server"
+)
 
 // Capability is whether a server lets scripts run, and by which commands. The zero
 // value is a server of which nothing is known.
@@ -25,7 +28,7 @@ func PlainOnly() Capability { return Capability{scripts: refused} }
 // ScriptOnly is a server on which a refused script is to be an error, for tests.
 func ScriptOnly() Capability { return Capability{only: true} }
 
-func (c *Capability) command() server.EvalCommand { return server.EvalCommands()[c.eval] }
+func (c *Capability) command() redisconn.EvalCommand { return server.EvalCommands()[c.eval] }
 
 // refuse goes on to the next command, if there is one.
 func (c *Capability) refuse() {

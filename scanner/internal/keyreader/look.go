@@ -5,9 +5,9 @@ import (
 	_ "embed" // the script
 	"slices"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 
-	"github.com/lockscope/lockscope/scanner/internal/server"
+	"github.com/redis/go-redis/v9"
 )
 
 //go:embed look.lua
@@ -33,7 +33,7 @@ func (r *Reader) Look(ctx context.Context, keys []string) ([]Value, error) {
 func (r *Reader) lookAt(ctx context.Context, keys []string) ([]Value, error) {
 	if r.Scripted() {
 		values, err := r.scriptLook(ctx, keys)
-		if err == nil || !server.IsReply(err) {
+		if err == nil || !redisconn.IsReply(err) {
 			return values, err
 		}
 	}
@@ -44,7 +44,7 @@ func (r *Reader) lookAt(ctx context.Context, keys []string) ([]Value, error) {
 func (r *Reader) scriptLook(ctx context.Context, keys []string) ([]Value, error) {
 	eval := r.capability.command()
 	cmds, err := r.pipeLooks(ctx, eval.ByHash, r.look.Hash, keys)
-	if server.IsUnknownScript(err) {
+	if redisconn.IsUnknownScript(err) {
 		cmds, err = r.pipeLooks(ctx, eval.BySource, r.look.Source, keys)
 	}
 	if err != nil {

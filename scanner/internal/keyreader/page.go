@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
@@ -35,7 +38,7 @@ type Page struct {
 
 // Page reads the page at a cursor by a script if the server lets it, else by plain
 // commands. Both see the same. The error is the server's, the connection's or that
-// of ctx, and matches server.ErrBadReply if an answer makes no sense; the page may be
+// of ctx, and matches driver.ErrBadReply if an answer makes no sense; the page may be
 // asked for again.
 func (r *Reader) Page(ctx context.Context, cursor string, wanted Wanted) (Page, error) {
 	for r.capability.scripts != refused && !r.failed {
@@ -44,7 +47,7 @@ func (r *Reader) Page(ctx context.Context, cursor string, wanted Wanted) (Page, 
 		case err == nil:
 			r.capability.scripts = proven
 			return page, nil
-		case !server.IsReply(err) || r.capability.only:
+		case !redisconn.IsReply(err) || r.capability.only:
 			return Page{}, err
 		case !server.IsRefused(err):
 			// A key of a slot on the move, perhaps: the next Reader tries again.
@@ -58,8 +61,8 @@ func (r *Reader) Page(ctx context.Context, cursor string, wanted Wanted) (Page, 
 
 func (r *Reader) scriptPage(ctx context.Context, cursor string, wanted Wanted) (Page, error) {
 	r.calls++
-	reply, err := r.page.Run(ctx, r.pages, r.capability.command(), 0, cursor, r.query.Pattern, r.query.Count,
-		r.query.limit(), wanted.First, wanted.Last, flag(r.mixed))
+	reply, err := r.page.Run(ctx, r.pages, r.capability.command(), redisconn.Args(0, cursor, r.query.Pattern, r.query.Count,
+		r.query.limit(), wanted.First, wanted.Last, flag(r.mixed)))
 	if err != nil {
 		return Page{}, err
 	}
@@ -77,13 +80,13 @@ func flag(b bool) int {
 func parsePage(reply any) (Page, error) {
 	parts, _ := reply.([]any)
 	if len(parts) != 3 {
-		return Page{}, fmt.Errorf("%w: a page has %d parts", server.ErrBadReply, len(parts))
+		return Page{}, fmt.Errorf("%w: a page has %d parts", driver.ErrBadReply, len(parts))
 	}
 	next, ok1 := parts[0].(string)
 	keys, ok2 := parts[1].(int64)
 	found, ok3 := parts[2].([]any)
 	if !ok1 || !ok2 || !ok3 {
-		return Page{}, fmt.Errorf("%w: a page has parts of other types", server.ErrBadReply)
+		return Page{}, fmt.Errorf("%w: a page has parts of other types", driver.ErrBadReply)
 	}
 	p := Page{Next: next, Keys: keys, Values: make([]Value, len(found))}
 	for i, f := range found {

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/lockscope/lockscope/lock/driver"
 
-	"github.com/lockscope/lockscope/scanner/internal/server"
+	"github.com/redis/go-redis/v9"
 )
 
 // The plain commands do in a few round trips what the scripts do in one. They are
@@ -18,7 +18,7 @@ import (
 func (r *Reader) plainPage(ctx context.Context, cursor string, wanted Wanted) (Page, error) {
 	from, err := strconv.ParseUint(cursor, 10, 64)
 	if err != nil {
-		return Page{}, server.ErrBadReply
+		return Page{}, driver.ErrBadReply
 	}
 	r.calls++
 	keys, next, err := r.pages.Scan(ctx, from, r.query.Pattern, int64(r.query.Count)).Result()

@@ -4,9 +4,9 @@ import (
 	"math"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 
-	"github.com/lockscope/lockscope/scanner/internal/server"
+	"github.com/redis/go-redis/v9"
 )
 
 // NoLimit as a Query's Limit describes no key for its TTL, unless it has none.
@@ -36,8 +36,8 @@ type Reader struct {
 	pages  *redis.Client
 	query  Query
 	mixed  bool // the pattern can match helper keys
-	page   *server.Script
-	look   *server.Script
+	page   *redisconn.Script
+	look   *redisconn.Script
 
 	capability Capability
 	failed     bool // a script failed for a reason that may pass
@@ -50,7 +50,7 @@ type Reader struct {
 func New(master, pages *redis.Client, q Query, learnt Capability) *Reader {
 	return &Reader{
 		master: master, pages: pages, query: q, mixed: matchesHelpers(q.Pattern),
-		page: server.NewScript(describeLua, pageLua), look: server.NewScript(describeLua, lookLua),
+		page: redisconn.NewScript(describeLua, pageLua), look: redisconn.NewScript(describeLua, lookLua),
 		capability: learnt,
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/scanner/internal/server"
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // HeadSize is how much of a string is read, in bytes. The other limits are of hashes.
@@ -81,14 +81,14 @@ func fingerprint(size int64, text string) string {
 func parseValue(reply any) (Value, error) {
 	parts, ok := reply.([]any)
 	if !ok || len(parts) < 4 {
-		return Value{}, fmt.Errorf("%w: a description has %d parts", server.ErrBadReply, len(parts))
+		return Value{}, fmt.Errorf("%w: a description has %d parts", driver.ErrBadReply, len(parts))
 	}
 	key, ok1 := parts[0].(string)
 	pttl, ok2 := parts[1].(int64)
 	kind, ok3 := parts[2].(string)
 	size, ok4 := parts[3].(int64)
 	if !ok1 || !ok2 || !ok3 || !ok4 {
-		return Value{}, fmt.Errorf("%w: a description has parts of other types", server.ErrBadReply)
+		return Value{}, fmt.Errorf("%w: a description has parts of other types", driver.ErrBadReply)
 	}
 	v := Value{Key: key, TTL: TTLOf(pttl), Type: kind, Size: size}
 	texts, err := stringsOf(parts[4:])
@@ -125,7 +125,7 @@ func stringsOf(parts []any) ([]string, error) {
 	for i, p := range parts {
 		text, ok := p.(string)
 		if !ok {
-			return nil, fmt.Errorf("%w: a %T instead of a text", server.ErrBadReply, p)
+			return nil, fmt.Errorf("%w: a %T instead of a text", driver.ErrBadReply, p)
 		}
 		texts[i] = text
 	}
