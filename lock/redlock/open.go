@@ -32,6 +32,7 @@ func Open(urls []string, opts ...lock.Option) (*lock.Engine, error) {
 //
 //	redis://[user:password@]host:port[/db][?option=value]
 //	rediss://...                                            with TLS
+//	unix://[user:password@]/path/to/socket[?db=n]
 //
 // with the options of go-redis' ParseURL, and a function that closes them all. It
 // connects to nothing. Its error matches [ErrInvalidNode] and names a URL by its
@@ -45,7 +46,7 @@ func NewClients(urls []string) (clients []redis.UniversalClient, closeAll func()
 		return errors.Join(errs...)
 	}
 	for i, raw := range urls {
-		opt, err := parseURL(raw)
+		opt, err := ParseURL(raw)
 		if err != nil {
 			return nil, nil, errors.Join(fmt.Errorf("%w: URL %d %w", lock.ErrInvalidNode, i+1, err), closeAll())
 		}
@@ -54,15 +55,16 @@ func NewClients(urls []string) (clients []redis.UniversalClient, closeAll func()
 	return clients, closeAll, nil
 }
 
-var errMalformedURL = errors.New("is malformed: redis://[user:password@]host:port[/db] is expected, " +
+var errMalformedURL = errors.New("is malformed: redis://[user:password@]host:port[/db] or unix://[user:password@]/path is expected, " +
 	"with special characters of the password percent-encoded (its text is withheld: it may hold a password)")
 
-// parseURL never lets the text of the URL into its error: what looks like a bad
-// port or a bad escape may be part of a password.
-func parseURL(raw string) (*redis.Options, error) {
+// ParseURL reads one URL of [NewClients]. It never lets the text of the URL into its
+// error, which begins with a verb: what looks like a bad port or a bad escape may be part
+// of a password.
+func ParseURL(raw string) (*redis.Options, error) {
 	scheme, _, found := strings.Cut(raw, "://")
-	if !found || (scheme != "redis" && scheme != "rediss") {
-		return nil, errors.New("must begin with redis:// or rediss://")
+	if !found || (scheme != "redis" && scheme != "rediss" && scheme != "unix") {
+		return nil, errors.New("must begin with redis://, rediss:// or unix://")
 	}
 	opt, err := redis.ParseURL(raw)
 	if err != nil {

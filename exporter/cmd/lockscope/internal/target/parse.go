@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/lockscope/lockscope/lock/redlock"
+
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
@@ -105,18 +107,14 @@ func ReadSecret(path string) (string, error) {
 
 // parse makes a server of a URL or host:port. Its error never holds the text.
 func parse(raw string) (*redis.Options, error) {
-	scheme, _, found := strings.Cut(raw, "://")
-	if !found {
+	if !strings.Contains(raw, "://") {
 		host, port, err := net.SplitHostPort(raw)
 		if err != nil || host == "" || port == "" || strings.ContainsAny(raw, "@/?#") {
 			return nil, ErrBadURL
 		}
-		raw, scheme = "redis://"+raw, "redis"
+		raw = "redis://" + raw
 	}
-	if scheme != "redis" && scheme != "rediss" {
-		return nil, ErrBadURL
-	}
-	opt, err := redis.ParseURL(raw)
+	opt, err := redlock.ParseURL(raw)
 	if err != nil {
 		return nil, ErrBadURL
 	}

@@ -6,6 +6,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
@@ -44,7 +46,7 @@ type Node struct {
 // Errors of bad input. They come wrapped with what to do about it.
 var (
 	ErrNoServers = errors.New("no Redis server is named: use --redis URL, --redis-file FILE or LOCKSCOPE_REDIS")
-	ErrBadURL    = errors.New("is not of the form redis://[user:password@]host:port[/db] or host:port, " +
+	ErrBadURL    = errors.New("is not of the form redis://[user:password@]host:port[/db], unix://[user:password@]/path or host:port, " +
 		"with special characters of the password percent-encoded (its text is withheld: it may hold a password)")
 	ErrConflict = errors.New("these do not go together")
 )
@@ -65,7 +67,7 @@ func (c Config) Open() ([]Node, error) {
 	}
 	nodes := make([]Node, 0, len(servers))
 	for _, opt := range servers {
-		nodes = append(nodes, Node{Name: nodeName(opt), Address: opt.Addr, Client: redis.NewClient(opt)})
+		nodes = append(nodes, Node{Name: redisconn.Name(opt), Address: opt.Addr, Client: redis.NewClient(opt)})
 	}
 	return nodes, nil
 }
@@ -86,13 +88,6 @@ func Close(nodes []Node) error {
 		errs = append(errs, n.Client.Close())
 	}
 	return errors.Join(errs...)
-}
-
-func nodeName(opt *redis.Options) string {
-	if opt.DB != 0 {
-		return fmt.Sprintf("%s/%d", opt.Addr, opt.DB)
-	}
-	return opt.Addr
 }
 
 func openCluster(seeds []*redis.Options) Node {

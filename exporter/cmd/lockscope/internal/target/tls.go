@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+
 	"github.com/redis/go-redis/v9"
 )
 
@@ -33,7 +35,7 @@ func (t TLS) apply(servers []*redis.Options) error {
 	}
 	for _, s := range servers {
 		if s.TLSConfig == nil {
-			return fmt.Errorf("%w: a --tls flag and %s, which is not a rediss:// URL and would be plain text", ErrConflict, nodeName(s))
+			return fmt.Errorf("%w: a --tls flag and %s, which is not a rediss:// URL and would be plain text", ErrConflict, redisconn.Name(s))
 		}
 		s.TLSConfig.RootCAs = roots
 		s.TLSConfig.Certificates = pairs
