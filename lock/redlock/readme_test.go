@@ -8,7 +8,7 @@ import (
 
 // TestReadmeShowsTheTestedACL keeps the README's ACL line the one tested.
 func TestReadmeShowsTheTestedACL(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
+	readme, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
 	}

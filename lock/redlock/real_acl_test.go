@@ -15,7 +15,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// leastPrivilege is all that lockscope needs of a server, as README.md quotes it. HELLO and AUTH need no grant.
+// leastPrivilege is all that lockscope needs of a server, as README.md of this folder quotes it. HELLO and AUTH need no grant.
 // Add +select for a database other than 0, and ~<prefix>* for another prefix.
 const leastPrivilege = "ACL SETUSER lockscope reset on >" + aclPassword +
 	" ~lock:* ~lockscope:* &lockscope:wake:*" +

@@ -129,7 +129,7 @@ func checkRights(f Facts, p Policy) Result {
 	}
 	switch {
 	case len(f.Missing) > 0:
-		return fail(who+" lacks "+strings.Join(f.Missing, " "), "grant it with ACL SETUSER; README.md has the whole line")
+		return fail(who+" lacks "+strings.Join(f.Missing, " "), "grant it with ACL SETUSER; lock/redlock/README.md has the whole line")
 	case f.Unasked != nil:
 		return warn("not all rights could be checked: "+f.Unasked.Error(), "ask again, or as a user that may (--acl-user needs +acl|dryrun)")
 	}
