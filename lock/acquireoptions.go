@@ -1,7 +1,6 @@
 package lock
 
 import (
-	"fmt"
 	"math"
 	"time"
 )
@@ -71,24 +70,4 @@ func (o *AcquireOptions) apply(opts []AcquireOption) {
 			opt(o)
 		}
 	}
-}
-
-func (o AcquireOptions) validate(s *Settings) error {
-	switch {
-	case o.TTL <= 0:
-		return fmt.Errorf("%w: %v is not positive", ErrInvalidTTL, o.TTL)
-	case o.TTL < s.minTTL():
-		return fmt.Errorf("%w: %v is too short for a node timeout of %v: use at least %v or lower the node timeout",
-			ErrInvalidTTL, o.TTL, s.NodeTimeout, s.minTTL())
-	case o.TTL > s.MaxTTL:
-		return fmt.Errorf("%w: %v is above MaxTTL %v: lower it, or raise WithMaxTTL in every process using these nodes",
-			ErrInvalidTTL, o.TTL, s.MaxTTL)
-	case o.MaxWait < 0:
-		return fmt.Errorf("%w: MaxWait(%v) is negative", ErrInvalidOption, o.MaxWait)
-	case o.MaxAttempts < 0:
-		return fmt.Errorf("%w: MaxAttempts(%d) is negative", ErrInvalidOption, o.MaxAttempts)
-	case o.MaxHold <= 0:
-		return fmt.Errorf("%w: MaxHold(%v) is not positive: use Unlimited for no limit", ErrInvalidOption, o.MaxHold)
-	}
-	return nil
 }

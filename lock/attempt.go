@@ -101,11 +101,6 @@ func (a *attempt) run(ctx context.Context) result {
 	return res
 }
 
-// validity is what is left of ttl for a grant asked for at instant began.
-func (e *Engine) validity(ttl, began time.Duration) time.Duration {
-	return ttl - Drift(ttl) - (e.cfg.Clock() - began)
-}
-
 // vote asks the nodes until the outcome is certain.
 func (a *attempt) vote(ctx context.Context) result {
 	ballot := newBallot(a)
@@ -153,29 +148,19 @@ func (a *attempt) ask(ctx context.Context, in *round, i int) {
 		switch {
 		case errors.Is(err, driver.ErrNotSent):
 		case errors.Is(err, driver.ErrTombstone), errors.Is(err, driver.ErrFenceCounter):
-			g.set(refused, 0)
+			g.set(grantRefused, 0)
 		case err != nil:
-			g.set(unknown, 0)
+			g.set(grantUnknown, 0)
 		case reply.Granted:
-			g.set(granted, reply.Counter)
+			g.set(grantHeld, reply.Counter)
 		default:
-			g.set(refused, 0)
+			g.set(grantRefused, 0)
 			if slices.Contains(a.earlier, reply.Holder) {
 				err = errOwnLeftover
 			}
 		}
 		a.votes <- vote{from: i, reply: reply, err: err}
 	})
-}
-
-// submit puts a call in a queue. On a single node, and with a context that cannot
-// be cancelled, there is nothing else to wait for: the call then runs right here.
-func (e *Engine) submit(ctx context.Context, l *callQueue, call func()) {
-	if len(e.nodes) == 1 && ctx.Done() == nil {
-		l.doHere(e.workers, call)
-		return
-	}
-	l.do(e.workers, call)
 }
 
 func (a *attempt) event(op Operation) NodeStart {
@@ -232,14 +217,14 @@ func (a *attempt) abandon(ctx context.Context) {
 		g := &a.grants[i]
 		g.giveUp()
 		state, _ := g.known()
-		if state == refused && !g.mayArrive() {
+		if state == grantRefused && !g.mayArrive() {
 			continue
 		}
 		call := releaseCall{
 			ctx: ctx, ts: a.ts, event: a.event(OpRelease), req: driver.ReleaseRequest{Key: a.key, Token: a.token},
 			report: func(releaseAnswer) {},
 		}
-		if state == granted {
+		if state == grantHeld {
 			a.undone = undone
 			granters.expect(1)
 			answered := sync.OnceFunc(granters.done)

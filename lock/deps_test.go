@@ -20,10 +20,10 @@ func TestImports(t *testing.T) {
 		{"lock", []string{module + "lock/driver", "golang.org/x/sys/"}},
 		{"lock/internal/memstate", []string{module + "lock/driver"}},
 		{"lock/redlock/redisinfo", nil},
-		{"lock/internal/guard", []string{module + "lock/driver", module + "lock/redlock/redisinfo"}},
+		{"lock/redlock/guard", []string{module + "lock/driver", module + "lock/redlock/redisinfo"}},
 		{"lock/memlock", []string{module + "lock", module + "lock/driver", module + "lock/internal/memstate", "golang.org/x/sys/"}},
 		{"lock/redlock", []string{
-			module + "lock", module + "lock/driver", module + "lock/internal/guard", module + "lock/redlock/redisinfo", module + "lock/redlock/redisconn",
+			module + "lock", module + "lock/driver", module + "lock/redlock/guard", module + "lock/redlock/redisinfo", module + "lock/redlock/redisconn",
 			"golang.org/x/sys/", "github.com/redis/go-redis/v9",
 			// What go-redis itself needs.
 			"github.com/cespare/xxhash/v2", "github.com/dgryski/go-rendezvous", "go.uber.org/atomic", "github.com/klauspost/cpuid/v2",

@@ -60,4 +60,20 @@
 //
 // The algorithm of the vote is the one described in the Redis documentation as
 // Redlock, https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/.
+//
+// # Where things are
+//
+//	Locker, Lease; Do; Reentrant             lock.go; do.go; reentrant.go
+//	errors, the reason in one word           errors.go, errortypes.go, reason.go
+//	what is told while it happens            trace.go, operation.go, tracers.go
+//	options and what they add up to          options.go, acquireoptions.go, settings.go
+//	Engine: nodes, queues, leases            engine.go, enginenew.go
+//	one Acquire: attempts and waits          acquisition.go, gate.go, backoff.go
+//	callers and calls of one resource        queue.go, queues.go, callqueue.go
+//	one attempt: votes, fence, undoing       attempt.go, ballot.go, quorum.go, fence.go, grant.go
+//	what a node has been answering           node.go
+//	a lease: renewal, loss, release          lease.go, renew.go, release.go, releaseretry.go
+//	goroutines, clocks, names                workers.go, round.go, clock.go, token.go, holder.go, resource.go
+//
+// ARCHITECTURE.md, beside these, walks through them.
 package lock

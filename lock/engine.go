@@ -13,10 +13,6 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// MaxNodes is the largest number of nodes of one engine. More than nine make
-// nothing safer that is worth their latency.
-const MaxNodes = 63
-
 // Engine is a Locker over one node, or over a quorum of independent ones, of any
 // driver. It is safe for concurrent use.
 type Engine struct {
@@ -90,7 +86,7 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...AcquireOp
 	if err := validateName(resource); err != nil {
 		return nil, err
 	}
-	if err := o.validate(e.cfg); err != nil {
+	if err := e.cfg.validateAcquire(o); err != nil {
 		return nil, fmt.Errorf("%w (resource %q)", err, resource)
 	}
 	a := &acquisition{
@@ -131,3 +127,47 @@ func (e *Engine) wakeUp(n *node) func(key string) {
 		})
 	}
 }
+
+// within returns a context for commands on nodes: with the values of ctx, the
+// node timeout as deadline, and without the end of ctx, for a command must not be
+// cut short where its outcome matters.
+func (e *Engine) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), e.cfg.NodeTimeout)
+}
+
+func (e *Engine) newRound(ctx context.Context, calls int) *round {
+	n := new(round)
+	n.ctx, n.over = e.within(ctx)
+	n.expect(calls)
+	return n
+}
+
+// validity is what is left of ttl for a grant asked for at instant began.
+func (e *Engine) validity(ttl, began time.Duration) time.Duration {
+	return ttl - Drift(ttl) - (e.cfg.Clock() - began)
+}
+
+// submit puts a call in a queue. On a single node, and with a context that cannot
+// be cancelled, there is nothing else to wait for: the call then runs right here.
+func (e *Engine) submit(ctx context.Context, l *callQueue, call func()) {
+	if len(e.nodes) == 1 && ctx.Done() == nil {
+		l.doHere(e.workers, call)
+		return
+	}
+	l.do(e.workers, call)
+}
+
+// sleep pauses unless the engine is closed; it reports whether it is not.
+func (e *Engine) sleep(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-e.done:
+		return false
+	}
+}
+
+// tombstoneTTL is how long after giving up a late acquire is still kept out.
+func (e *Engine) tombstoneTTL() time.Duration { return max(e.cfg.MaxTTL, time.Minute) }

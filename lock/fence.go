@@ -20,7 +20,7 @@ func (a *attempt) agreeOnFence(ctx context.Context) error {
 	var counters []uint64 // 0 where not granted
 	for i := range a.grants {
 		state, counter := a.grants[i].known()
-		if state != granted {
+		if state != grantHeld {
 			counter = 0
 		}
 		counters = append(counters, counter)

@@ -73,7 +73,7 @@ func (a *acquisition) leaveQueues(ctx context.Context, won *attempt) {
 			continue
 		}
 		if won != nil && i == won.gate && won.waiter.Enqueue {
-			if state, _ := won.grants[i].known(); state == granted {
+			if state, _ := won.grants[i].known(); state == grantHeld {
 				continue
 			}
 		}

@@ -11,10 +11,10 @@ import (
 type grantState int
 
 const (
-	unasked grantState = iota // nothing was sent
-	granted                   // the node holds the token
-	refused                   // the node does not hold it, and will not
-	unknown                   // sent, outcome not known: it may hold it, or come to
+	grantUnasked grantState = iota // nothing was sent
+	grantHeld                      // the node holds the token
+	grantRefused                   // the node does not hold it, and will not
+	grantUnknown                   // sent, outcome not known: it may hold it, or come to
 )
 
 // grant is one node's part in one attempt and in the lease it becomes: it
@@ -41,7 +41,7 @@ func (g *grant) set(state grantState, counter uint64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.state = state
-	g.late = g.late || state == unknown
+	g.late = g.late || state == grantUnknown
 	if counter != 0 {
 		g.counter = counter
 	}
@@ -89,7 +89,7 @@ type releaseAnswer struct {
 // withdraw is release for a node that may never have got the token, or said no to
 // it: such a node is not asked.
 func (g *grant) withdraw(c releaseCall) {
-	if state, _ := g.known(); state != granted && !g.mayArrive() {
+	if state, _ := g.known(); state != grantHeld && !g.mayArrive() {
 		c.report(releaseAnswer{reply: driver.ReleaseReply{Found: driver.FoundNothing}})
 		return
 	}
@@ -105,15 +105,15 @@ func (g *grant) release(c releaseCall) {
 	if g.mayArrive() {
 		c.req.Tombstone = g.engine.tombstoneTTL()
 	}
-	if state != granted {
+	if state != grantHeld {
 		c.req.Waiter = driver.Waiter{}
 	}
 	reply, err := g.sendRelease(c)
-	retried := err != nil && (state == granted || c.req.Tombstone > 0)
+	retried := err != nil && (state == grantHeld || c.req.Tombstone > 0)
 	c.report(releaseAnswer{reply: reply, err: err, retried: retried})
 	switch {
 	case err == nil:
-		g.set(refused, 0)
+		g.set(grantRefused, 0)
 	case retried:
 		// By the time the node answers again, others will have queued behind the key.
 		c.req.Handoff = g.engine.cfg.handoffWindow()

@@ -4,24 +4,6 @@ import (
 	"time"
 )
 
-// Defaults of an engine.
-const (
-	// DefaultPrefix is where leak scanners look for locks.
-	DefaultPrefix = "lock:"
-	// DefaultNodeTimeout bounds one command on one node. It must be far below
-	// the TTL, and far above a round trip plus a pause of the node.
-	DefaultNodeTimeout = 50 * time.Millisecond
-	// DefaultMaxTTL is the longest TTL accepted, and so the time for which a
-	// restarted node may not vote.
-	DefaultMaxTTL = time.Minute
-	// DefaultPollInterval is how long a waiter that hears nothing stays quiet.
-	DefaultPollInterval = 500 * time.Millisecond
-)
-
-// Option configures an engine, or the driver below it: every driver takes the options
-// of this package and its own side by side.
-type Option func(*Settings)
-
 // WithPrefix puts locks below prefix instead of "lock:". It must not be empty
 // nor contain braces or control characters.
 func WithPrefix(prefix string) Option { return func(s *Settings) { s.Prefix = prefix } }

@@ -224,14 +224,14 @@ func (l *lease) extendOn(in *round, i int, answers chan<- extension) {
 				return verdictOf(answer == driver.ExtendDone), err
 			})
 		if err != nil {
-			g.set(unknown, 0)
+			g.set(grantUnknown, 0)
 			answers <- extension{from: i, err: &NodeError{Node: g.Name(), Op: OpExtend, Err: err}}
 			return
 		}
 		if answer == driver.ExtendDone || answer == driver.ExtendRefilled {
-			g.set(granted, 0)
+			g.set(grantHeld, 0)
 		} else {
-			g.set(refused, 0)
+			g.set(grantRefused, 0)
 		}
 		answers <- extension{from: i, answer: answer}
 	})

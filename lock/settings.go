@@ -7,6 +7,28 @@ import (
 	"time"
 )
 
+// Defaults of an engine.
+const (
+	// DefaultPrefix is where leak scanners look for locks.
+	DefaultPrefix = "lock:"
+	// DefaultNodeTimeout bounds one command on one node. It must be far below
+	// the TTL, and far above a round trip plus a pause of the node.
+	DefaultNodeTimeout = 50 * time.Millisecond
+	// DefaultMaxTTL is the longest TTL accepted, and so the time for which a
+	// restarted node may not vote.
+	DefaultMaxTTL = time.Minute
+	// DefaultPollInterval is how long a waiter that hears nothing stays quiet.
+	DefaultPollInterval = 500 * time.Millisecond
+)
+
+// MaxNodes is the largest number of nodes of one engine. More than nine make
+// nothing safer that is worth their latency.
+const MaxNodes = 63
+
+// Option configures an engine, or the driver below it: every driver takes the options
+// of this package and its own side by side.
+type Option func(*Settings)
+
 // Settings are what the options of an engine add up to. Drivers read them; users give
 // an [Option] each.
 type Settings struct {
@@ -103,8 +125,29 @@ func (s *Settings) validate() error {
 	case s.Random == nil:
 		return fmt.Errorf("%w: WithRandom: it is nil", ErrInvalidOption)
 	}
-	if err := NewAcquireOptions(s.acquire...).validate(s); len(s.acquire) > 0 && err != nil {
+	if err := s.validateAcquire(NewAcquireOptions(s.acquire...)); len(s.acquire) > 0 && err != nil {
 		return fmt.Errorf("WithDefaults: %w", err)
+	}
+	return nil
+}
+
+// validateAcquire refuses what no Acquire with these settings can do.
+func (s *Settings) validateAcquire(o AcquireOptions) error {
+	switch {
+	case o.TTL <= 0:
+		return fmt.Errorf("%w: %v is not positive", ErrInvalidTTL, o.TTL)
+	case o.TTL < s.minTTL():
+		return fmt.Errorf("%w: %v is too short for a node timeout of %v: use at least %v or lower the node timeout",
+			ErrInvalidTTL, o.TTL, s.NodeTimeout, s.minTTL())
+	case o.TTL > s.MaxTTL:
+		return fmt.Errorf("%w: %v is above MaxTTL %v: lower it, or raise WithMaxTTL in every process using these nodes",
+			ErrInvalidTTL, o.TTL, s.MaxTTL)
+	case o.MaxWait < 0:
+		return fmt.Errorf("%w: MaxWait(%v) is negative", ErrInvalidOption, o.MaxWait)
+	case o.MaxAttempts < 0:
+		return fmt.Errorf("%w: MaxAttempts(%d) is negative", ErrInvalidOption, o.MaxAttempts)
+	case o.MaxHold <= 0:
+		return fmt.Errorf("%w: MaxHold(%v) is not positive: use Unlimited for no limit", ErrInvalidOption, o.MaxHold)
 	}
 	return nil
 }

@@ -9,20 +9,6 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// Operation names what is asked of a node.
-type Operation string
-
-// The operations of a node.
-const (
-	OpAcquire   Operation = "acquire"
-	OpRaise     Operation = "raise" // second round of a fencing token
-	OpExtend    Operation = "extend"
-	OpRelease   Operation = "release"
-	OpLeave     Operation = "leave" // a waiter leaves the queue
-	OpSubscribe Operation = "subscribe"
-	OpVouch     Operation = "vouch" // of set-up code; no trace is told of it
-)
-
 // Trace is a set of hooks that report what only the algorithm knows. It has the
 // shape of [net/http/httptrace.ClientTrace] and travels in a context.
 //
@@ -226,6 +212,9 @@ type ReleaseEnd struct {
 }
 
 type traceKey struct{}
+
+// tracers tells each of its traces in turn; the zero value tells nobody.
+type tracers []*Trace
 
 // WithTrace returns a context in which t is told what happens. A trace already
 // there goes on being told, first.

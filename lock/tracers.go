@@ -7,9 +7,6 @@ import (
 	"runtime/debug"
 )
 
-// tracers tells each of its traces in turn; the zero value tells nobody.
-type tracers []*Trace
-
 // contain keeps a hook that panics from taking a lock down with it: hooks run between
 // commands whose effects must be undone, and in goroutines nobody else can recover.
 func contain[E any](ctx context.Context, e E) {

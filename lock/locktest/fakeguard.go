@@ -10,7 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/internal/guard"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
 // Guards are those of one client: the very code by which package redlock keeps real

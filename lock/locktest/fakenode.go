@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/internal/guard"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
 // FakeNode is one client's way to a [FakeServer]: a [driver.Node] whose requests and

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/internal/guard"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
 // MarkerKey is where [Vouch] leaves what it says of a server, in the database of the locks.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/internal/guard"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
 // New makes an engine on the given clients: a single-node lock on one, a Redlock

@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/internal/guard"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
 // node is a driver.Node on a go-redis client.

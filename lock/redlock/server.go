@@ -8,7 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/lock/internal/guard"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
 // server is what the guard asks a node's server: over one new connection, or

@@ -1,0 +1,15 @@
+package lock
+
+// Operation names what is asked of a node.
+type Operation string
+
+// The operations of a node.
+const (
+	OpAcquire   Operation = "acquire"
+	OpRaise     Operation = "raise" // second round of a fencing token
+	OpExtend    Operation = "extend"
+	OpRelease   Operation = "release"
+	OpLeave     Operation = "leave" // a waiter leaves the queue
+	OpSubscribe Operation = "subscribe"
+	OpVouch     Operation = "vouch" // of set-up code; no trace is told of it
+)
