@@ -5,6 +5,9 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -73,4 +76,50 @@ func exampleBody(t *testing.T) string {
 	}
 	t.Fatal("no func Example")
 	return ""
+}
+
+// TestArchitectureNamesWhatIsThere keeps the page that newcomers read from naming files
+// and tests that are gone.
+func TestArchitectureNamesWhatIsThere(t *testing.T) {
+	page, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := testFunctions(t)
+	files, named := 0, 0
+	for _, file := range regexp.MustCompile(`[a-z][\w/]*\.(go|lua)\b`).FindAllString(string(page), -1) {
+		files++
+		if !slices.ContainsFunc([]string{"", "redlock/", "locktest/", "../"}, func(dir string) bool { _, err := os.Stat(dir + file); return err == nil }) {
+			t.Errorf("there is no %s", file)
+		}
+	}
+	for _, name := range regexp.MustCompile(`\bTest[A-Z]\w+`).FindAllString(string(page), -1) {
+		named++
+		if !slices.ContainsFunc(tests, func(test string) bool { return strings.HasPrefix(test, name) }) {
+			t.Errorf("there is no %s", name)
+		}
+	}
+	if files < 50 || named < 20 {
+		t.Errorf("%d files and %d tests named: the check looks at nothing", files, named)
+	}
+}
+
+func testFunctions(t *testing.T) (names []string) {
+	t.Helper()
+	for _, pattern := range []string{"*_test.go", "*/*_test.go", "*/*/*_test.go", "../exporter/*_test.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllSubmatch(text, -1) {
+				names = append(names, string(m[1]))
+			}
+		}
+	}
+	return names
 }

@@ -18,7 +18,6 @@ const rootHelp = `lockscope looks after distributed locks in Redis, whoever wrot
   lockscope list         who holds what now
   lockscope doctor       are these servers fit for Redlock?
   lockscope init         vouch for new servers, once, so that they vote at once
-  lockscope init         vouch for new servers, once, so that they vote at once
   lockscope dashboards   Grafana boards, Prometheus rules and runbooks that match this version
 
 Every flag can be given as an environment variable: --max-ttl is LOCKSCOPE_MAX_TTL,
