@@ -5,20 +5,56 @@ import (
 	"sync"
 )
 
-// What a lock needs beside its own key lies outside the lock prefix, so that a scan
-// for locks meets nothing else, and hashes to the lock key's Redis Cluster slot.
+// keys are the names of what a lock needs beside its own key. They lie outside the lock
+// prefix, so that a scan for locks meets nothing else, and hash to the lock key's Redis
+// Cluster slot.
+type keys struct {
+	lock  string
+	fence string // counter, shared by the locks of a slot
+	next  string // whom the lock is kept for during a hand-over
+	queue string // waiters, in order of arrival
+}
 
-// fenceKey is the fence counter's, shared by the locks of a slot.
-func fenceKey(lock string) string { return "lockscope:fence:{" + slotTags()[slotOf(lock)] + "}" }
+func keysOf(lock string) *keys {
+	return &keys{
+		lock:  lock,
+		fence: "lockscope:fence:{" + slotTags()[slotOf(lock)] + "}",
+		next:  "lockscope:next:{" + lock + "}",
+		queue: "lockscope:queue:{" + lock + "}",
+	}
+}
 
-// nextKey says whom the lock is kept for during a hand-over.
-func nextKey(lock string) string { return "lockscope:next:{" + lock + "}" }
+// tombstone keeps a late acquire of token from taking effect.
+func (k *keys) tombstone(token string) string { return "lockscope:tomb:{" + k.lock + "}:" + token }
 
-// queueKey is where its waiters are, in order of arrival.
-func queueKey(lock string) string { return "lockscope:queue:{" + lock + "}" }
+// maxKeyCache bounds how many locks' keys are kept; making them again costs less than a
+// microsecond.
+const maxKeyCache = 1024
 
-// tombstoneKey keeps a late acquire of token from taking effect.
-func tombstoneKey(lock, token string) string { return "lockscope:tomb:{" + lock + "}:" + token }
+// keyCache makes the keys of a lock once for all nodes and commands.
+type keyCache struct {
+	mu     sync.RWMutex
+	byLock map[string]*keys
+}
+
+func newKeyCache() *keyCache { return &keyCache{byLock: make(map[string]*keys)} }
+
+func (c *keyCache) of(lock string) *keys {
+	c.mu.RLock()
+	k := c.byLock[lock]
+	c.mu.RUnlock()
+	if k != nil {
+		return k
+	}
+	k = keysOf(lock)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.byLock) >= maxKeyCache {
+		clear(c.byLock)
+	}
+	c.byLock[lock] = k
+	return k
+}
 
 const slotCount = 16384
 

@@ -1,6 +1,7 @@
 package redlock
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,7 +21,8 @@ func TestSlotOfAgreesWithTheClusterSpecification(t *testing.T) {
 func TestKeysShareTheLockKeysSlot(t *testing.T) {
 	for _, resource := range []string{"a", "order:1001", "ünïcödé", "with space", strings.Repeat("x", lock.MaxResourceLength)} {
 		key := lock.DefaultPrefix + resource
-		for _, other := range []string{fenceKey(key), nextKey(key), queueKey(key), tombstoneKey(key, "t")} {
+		k := keysOf(key)
+		for _, other := range []string{k.fence, k.next, k.queue, k.tombstone("t")} {
 			tag := other[strings.IndexByte(other, '{')+1 : strings.IndexByte(other, '}')]
 			if slotOf(tag) != slotOf(key) {
 				t.Errorf("%q is in slot %d, the lock %q in %d", other, slotOf(tag), key, slotOf(key))
@@ -41,5 +43,19 @@ func TestSlotTagsCoverEverySlotWithItsSmallestNumber(t *testing.T) {
 	}
 	if tags[slotOf("0")] != "0" || tags[slotOf("7")] != "7" {
 		t.Error("a smaller number was overwritten by a larger one")
+	}
+}
+
+// TestKeyCacheIsBounded: a service that locks each order once keeps the keys of few.
+func TestKeyCacheIsBounded(t *testing.T) {
+	c := newKeyCache()
+	for i := range 3 * maxKeyCache {
+		lock := "lock:" + strconv.Itoa(i)
+		if k := c.of(lock); k.lock != lock || c.of(lock) != k {
+			t.Fatalf("the keys of %s are %+v", lock, k)
+		}
+	}
+	if len(c.byLock) > maxKeyCache {
+		t.Errorf("%d are kept", len(c.byLock))
 	}
 }

@@ -35,7 +35,7 @@ func newEngine(clients []redis.UniversalClient, engine *lock.Settings, s setting
 		return nil, err
 	}
 	nodes := make([]driver.Node, 0, len(clients))
-	servers, scripts := guard.NewServers(), newScripts()
+	servers, common := guard.NewServers(), &shared{scripts: newScripts(), keys: newKeyCache()}
 	addresses := make(map[string]int)
 	for i, given := range clients {
 		g := guard.New(s.guard(servers, engine.Clock, len(clients)))
@@ -49,7 +49,7 @@ func newEngine(clients []redis.UniversalClient, engine *lock.Settings, s setting
 		}
 		addresses[d.address] = i
 		g.Node, g.Cluster = engine.NodeName(i, d.name), d.cluster
-		nodes = append(nodes, newNode(d, g.Node, g, scripts, engine.NodeTimeout))
+		nodes = append(nodes, newNode(d, g.Node, g, common, engine.NodeTimeout))
 	}
 	e, err := engine.NewEngine(nodes)
 	if err != nil {

@@ -17,13 +17,20 @@ type node struct {
 	name     string
 	client   client
 	scripts  *scripts
+	keys     *keyCache
 	guard    *guard.Guard
 	counts   string // '1' if PUBLISH tells how many listen on the whole node
 	listener listener
 }
 
-func newNode(d *derived, name string, g *guard.Guard, s *scripts, timeout time.Duration) *node {
-	n := &node{name: name, client: d, scripts: s, guard: g, counts: "1"}
+// shared is what the nodes of an engine have in common.
+type shared struct {
+	scripts *scripts
+	keys    *keyCache
+}
+
+func newNode(d *derived, name string, g *guard.Guard, shared *shared, timeout time.Duration) *node {
+	n := &node{name: name, client: d, scripts: shared.scripts, keys: shared.keys, guard: g, counts: "1"}
 	if d.cluster {
 		n.counts = "0"
 	}
@@ -39,9 +46,10 @@ func (n *node) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.A
 	if err := n.guard.Admit(ctx, server{n.client}); err != nil {
 		return driver.AcquireReply{Restart: n.guard.Restart()}, fmt.Errorf("%w: %w", driver.ErrNotSent, err)
 	}
+	k := n.keys.of(req.Key)
 	args := []any{
 		nil, nil, 5,
-		req.Key, fenceKey(req.Key), tombstoneKey(req.Key, req.Token), nextKey(req.Key), queueKey(req.Key),
+		k.lock, k.fence, k.tombstone(req.Token), k.next, k.queue,
 		req.Token, req.Holder, millis(req.TTL), req.Floor,
 	}
 	if w := req.Waiter; w.Enqueue || w.Ticket > 0 || req.Fair {
@@ -63,7 +71,7 @@ func (n *node) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.A
 	parsed.Restart = n.guard.Restart()
 	if errors.Is(err, driver.ErrFenceCounter) {
 		err = fmt.Errorf("%w: %q is not a whole number below 2^53: find out who set it; once it is deleted, tokens go on from the clock",
-			err, fenceKey(req.Key))
+			err, k.fence)
 	}
 	if err != nil || !parsed.Granted {
 		return parsed, err
@@ -73,8 +81,9 @@ func (n *node) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.A
 }
 
 func (n *node) Raise(ctx context.Context, req driver.RaiseRequest) (bool, error) {
+	k := n.keys.of(req.Key)
 	reply, err := n.scripts.raise.Run(ctx, n.client, redisconn.Eval(), []any{
-		nil, nil, 2, req.Key, fenceKey(req.Key),
+		nil, nil, 2, k.lock, k.fence,
 		req.Token + ":" + formatUint(req.Counter), formatUint(req.Fence),
 	})
 	if err != nil {
@@ -89,8 +98,9 @@ func (n *node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.Ext
 	if req.Refill {
 		refill = "1"
 	}
+	k := n.keys.of(req.Key)
 	reply, err := n.scripts.extend.Run(ctx, n.client, redisconn.Eval(), []any{
-		nil, nil, 3, req.Key, fenceKey(req.Key), tombstoneKey(req.Key, req.Token),
+		nil, nil, 3, k.lock, k.fence, k.tombstone(req.Token),
 		req.Token, millis(req.TTL), refill, formatUint(req.Fence), req.Holder,
 	})
 	if err != nil {
@@ -101,9 +111,10 @@ func (n *node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.Ext
 }
 
 func (n *node) Release(ctx context.Context, req driver.ReleaseRequest) (driver.ReleaseReply, error) {
+	k := n.keys.of(req.Key)
 	args := []any{
 		nil, nil, 4,
-		req.Key, tombstoneKey(req.Key, req.Token), nextKey(req.Key), queueKey(req.Key),
+		k.lock, k.tombstone(req.Token), k.next, k.queue,
 		req.Token, millis(req.Tombstone), millis(req.Handoff), n.counts,
 	}
 	if req.Waiter.ID != "" {
@@ -117,8 +128,9 @@ func (n *node) Release(ctx context.Context, req driver.ReleaseRequest) (driver.R
 }
 
 func (n *node) Leave(ctx context.Context, req driver.LeaveRequest) error {
+	k := n.keys.of(req.Key)
 	reply, err := n.scripts.leave.Run(ctx, n.client, redisconn.Eval(), []any{
-		nil, nil, 3, req.Key, nextKey(req.Key), queueKey(req.Key),
+		nil, nil, 3, k.lock, k.next, k.queue,
 		req.WaiterID, millis(req.Handoff), n.counts,
 	})
 	if err != nil {
