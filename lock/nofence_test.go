@@ -1,0 +1,61 @@
+package lock_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+// uncounted is a node of a system that has no counters.
+type uncounted struct {
+	driver.Node
+	raised func()
+}
+
+func (n uncounted) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
+	reply, err := n.Node.Acquire(ctx, req)
+	reply.Counter = 0
+	return reply, err
+}
+
+func (n uncounted) Raise(context.Context, driver.RaiseRequest) (bool, error) {
+	n.raised()
+	return false, errors.New("this driver has no counters")
+}
+
+// TestDriverWithoutCounters: leases have fence 0, live, are renewed and given back.
+func TestDriverWithoutCounters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var nodes []driver.Node
+		for _, name := range []string{"a", "b", "c"} {
+			s := locktest.NewFakeServer(name)
+			defer s.Close()
+			nodes = append(nodes, uncounted{s.Connect(1, locktest.Faults{}), func() { t.Error("a node was asked to raise") }})
+		}
+		began := time.Now()
+		e, err := lock.NewEngine(nodes, lock.WithClock(func() time.Duration { return time.Since(began) }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		for range 2 {
+			lease, err := e.Acquire(t.Context(), "job", lock.NoWait())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if lease.Fence() != 0 {
+				t.Errorf("fence %d", lease.Fence())
+			}
+			time.Sleep(2 * lock.DefaultTTL)
+			if err := errors.Join(lease.Extend(t.Context()), lease.Release(t.Context())); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
