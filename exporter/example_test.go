@@ -14,25 +14,22 @@ import (
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/memlock"
 )
 
 // An Exporter is a handler for the server that a program has already; package
 // server serves it on a port of its own.
 func ExampleNew() {
-	server := locktest.NewFakeServer("redis-1") // a real program: redlock.Open
-	defer server.Close()
-	redlock, err := lock.NewEngine([]driver.Node{server.Connect(1, locktest.Faults{})})
+	inMemory, err := memlock.New(memlock.NewNodes(1)) // a real program: redlock.Open
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer redlock.Close()
+	defer inMemory.Close()
 	board, err := live.New()
 	if err != nil {
 		log.Fatal(err)
 	}
-	shown, err := board.Wrap(redlock)
+	shown, err := board.Wrap(inMemory)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -9,13 +9,14 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/decorate"
 )
 
 // call is one Acquire and the lease that comes of it, as the hooks know it. It is
 // also the context that Acquire hands on: the caller's, with the span, the
 // traceparent and the hooks added.
 type call struct {
-	context.Context
+	decorate.Call
 	owner    *Locker
 	series   *series
 	resource string
@@ -23,7 +24,6 @@ type call struct {
 	span     trace.Span // nil if tracing is off
 
 	nodes, quorum atomic.Int32 // zero if no hook has been called
-	noWait        atomic.Bool
 	ttl, validity atomic.Int64 // validity of the attempt that won
 	attempts      atomic.Int32
 	votes         atomic.Int32 // of the last attempt
@@ -40,26 +40,8 @@ type call struct {
 	links    []string    // traceparents the span links to
 }
 
-// callKey finds the call of one decorator in a context.
-type callKey struct{ owner *Locker }
-
-// Value implements context.Context. A context that lock.WithTrace returns would
-// do instead of the second case, for three allocations more.
-func (c *call) Value(key any) any {
-	if key == (callKey{c.owner}) {
-		return c
-	}
-	if hooks := c.owner.told.Value(key); hooks != nil {
-		if c.Context.Value(key) == nil {
-			return hooks
-		}
-		return lock.WithTrace(c.Context, c.owner.hooks).Value(key)
-	}
-	return c.Context.Value(key)
-}
-
 func (l *Locker) callOf(ctx context.Context) *call {
-	c, _ := ctx.Value(callKey{l}).(*call)
+	c, _ := l.layer.Find(ctx).(*call)
 	return c
 }
 
@@ -82,19 +64,7 @@ func (c *call) filtered() bool { return c.span == nil && c.owner.tracing != nil 
 func (c *call) start(e lock.AcquireStart) {
 	c.nodes.Store(int32(e.Nodes))
 	c.quorum.Store(int32(e.Quorum))
-	c.noWait.Store(e.Options.NoWait)
 	c.ttl.Store(int64(e.Options.TTL))
-}
-
-// hooked reports that the wrapped Locker calls hooks.
-func (c *call) hooked() bool { return c.nodes.Load() > 0 }
-
-// tries reports that Acquire does not wait.
-func (c *call) tries(opts []lock.AcquireOption) bool {
-	if c.hooked() {
-		return c.noWait.Load()
-	}
-	return lock.NewAcquireOptions(opts...).NoWait
 }
 
 // A ballot counts the votes of one attempt, those that come too late to decide
@@ -107,7 +77,7 @@ const (
 
 // vote counts one. The margin is known when every node has had its say.
 func (c *call) vote(attempt int, granted bool) {
-	if !c.hooked() {
+	if c.nodes.Load() == 0 {
 		return
 	}
 	for {
@@ -174,7 +144,7 @@ func (c *call) waitsLong() {
 // lossReason says why a lease was lost, as far as the renewals tell.
 func (c *call) lossReason() loss {
 	switch {
-	case c.hooked() && c.refusals.Load() > c.nodes.Load()-c.quorum.Load():
+	case c.nodes.Load() > 0 && c.refusals.Load() > c.nodes.Load()-c.quorum.Load():
 		return takenOver
 	case c.renewing.Load():
 		return extendFailed

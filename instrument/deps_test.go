@@ -14,6 +14,7 @@ func TestImports(t *testing.T) {
 		std := !strings.Contains(strings.Split(path, "/")[0], ".")
 		if std || slices.Contains([]string{
 			"github.com/lockscope/lockscope/lock",
+			"github.com/lockscope/lockscope/lock/decorate",
 			"github.com/lockscope/lockscope/lock/driver",
 			"github.com/prometheus/client_golang/prometheus",
 			"go.opentelemetry.io/otel",

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/decorate"
 )
 
 // Locker measures a lock.Locker. Its zero value is not usable: see Wrap. It is
@@ -21,14 +21,7 @@ type Locker struct {
 	longWait time.Duration
 	tracing  *tracing  // nil if tracing is off
 	log      *logQueue // nil if nobody listens
-
-	hooks *lock.Trace
-	// told is an empty context in which hooks is installed, and hidden one with
-	// every value an Acquire adds to its caller's: they know the keys of values
-	// whose types are not exported.
-	told, hidden context.Context
-	// watches keeps watch values whose AfterFunc was stopped before it ran.
-	watches sync.Pool
+	layer    *decorate.Layer
 }
 
 var (
@@ -56,10 +49,7 @@ func Wrap(next lock.Locker, opts ...Option) (*Locker, error) {
 	l := &Locker{next: next, metrics: m, label: cfg.label, longWait: cfg.longWait}
 	l.log = newLogQueue(cfg.logger, m.panics)
 	l.tracing = l.newTracing(cfg)
-	l.hooks = l.newHooks()
-	l.told = lock.WithTrace(context.Background(), l.hooks)
-	l.hidden = hide(l.told)
-	l.watches.New = func() any { return newWatch(l) }
+	l.layer = decorate.NewLayer(l.newHooks(), addsToCalls)
 	return l, nil
 }
 
@@ -83,8 +73,9 @@ func (l *Locker) Flush(ctx context.Context) error {
 // a lease that is measured until its release or its loss.
 func (l *Locker) Acquire(ctx context.Context, resource string, opts ...lock.AcquireOption) (lock.Lease, error) {
 	// One allocation for the context next gets and the lease that may come of it.
-	m := &lease{call: call{Context: ctx, owner: l, resource: resource, began: time.Now()}}
+	m := &lease{call: call{owner: l, resource: resource, began: time.Now()}}
 	c := &m.call
+	c.Start(ctx, l.layer, c)
 	c.series = l.seriesOf(resource)
 	c.series.waiting.Inc()
 	defer c.series.waiting.Dec()
@@ -96,15 +87,15 @@ func (l *Locker) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 		l.failed(c, err, opts)
 		return nil, err
 	}
-	l.acquired(m, inner, ctx)
+	l.acquired(m, inner)
 	return m, nil
 }
 
 // acquired measures a success.
-func (l *Locker) acquired(m *lease, inner lock.Lease, caller context.Context) {
+func (l *Locker) acquired(m *lease, inner lock.Lease) {
 	c := &m.call
-	m.next, m.waited = inner, time.Since(c.began)
-	m.user = leaseContext{Context: inner.Context(), caller: caller, owner: l}
+	m.waited = time.Since(c.began)
+	m.Begin(&c.Call, inner, m)
 	c.series.outcomes[acquired].Inc()
 	c.series.held.Inc()
 	validity := time.Duration(c.validity.Load())
@@ -114,13 +105,13 @@ func (l *Locker) acquired(m *lease, inner lock.Lease, caller context.Context) {
 	c.series.validity.Observe(max(0, validity.Seconds()))
 	observe(c.series.wait, m.waited, c.spanContext())
 	l.finish(c, acquired, validity, nil, false)
-	m.startWatch()
+	m.Watch()
 }
 
 // failed measures a failure; a NoWait call that finds the lock held is none.
 func (l *Locker) failed(c *call, err error, opts []lock.AcquireOption) {
 	out := outcomeOf(err)
-	failure := out != contended || !c.tries(opts)
+	failure := out != contended || !c.NoWait(opts)
 	c.series.outcomes[out].Inc()
 	if failure {
 		c.series.failures.Inc()

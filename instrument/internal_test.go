@@ -2,7 +2,6 @@ package instrument
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"log/slog"
 	"net"
@@ -36,7 +35,7 @@ func TestNoSpanHooks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if has := l.hooks.NodeStart != nil; has != c.spans {
+		if has := l.newHooks().NodeStart != nil; has != c.spans {
 			t.Errorf("%s: NodeStart is installed: %v", name, has)
 		}
 	}
@@ -60,7 +59,7 @@ func TestVotes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &call{Context: context.Background(), owner: l}
+	c := &call{owner: l}
 	c.start(lock.AcquireStart{Nodes: 5, Quorum: 3})
 	ch := make(chan float64, 1)
 	l.metrics.margin = recorder{l.metrics.margin, ch}
@@ -131,7 +130,7 @@ func TestRestartsThatAreOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.hooks.NodeRestart(t.Context(), lock.NodeRestart{Node: "a", Restart: driver.Restart{Witnessed: true}})
+	l.newHooks().NodeRestart(t.Context(), lock.NodeRestart{Node: "a", Restart: driver.Restart{Witnessed: true}})
 	if err := l.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}

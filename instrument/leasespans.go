@@ -61,7 +61,9 @@ func releaseOutcome(err error) lock.Outcome {
 func (l *Locker) startRenewal(ctx context.Context, c *call) context.Context {
 	inner, span := l.tracing.tracer.Start(ctx, "lock.extend", append(c.link(), trace.WithNewRoot())...)
 	c.describeExtend(span)
-	return &renewal{Context: inner, call: c, span: span}
+	r := newRenewal(inner, c)
+	r.span = span
+	return r
 }
 
 // startExtendByHand is of an Extend, which belongs to its caller's trace.

@@ -19,7 +19,7 @@ func (l *Locker) logLost(m *lease, why loss) {
 	if l.log != nil {
 		l.log.add(&m.call, slog.LevelError, "lease lost",
 			slog.String("resource", m.call.resource), slog.String("reason", why.String()),
-			slog.Uint64("fence", m.next.Fence()), slog.Duration("held", m.held()))
+			slog.Uint64("fence", m.Fence()), slog.Duration("held", m.held()))
 	}
 }
 
@@ -33,7 +33,7 @@ func (l *Locker) logRelease(ctx context.Context, m *lease, err error) {
 	}
 	attrs := []slog.Attr{
 		slog.String("resource", m.call.resource), slog.String("outcome", string(releaseOutcome(err))),
-		slog.String("reason", string(lock.ReasonOf(err))), slog.Uint64("fence", m.next.Fence()),
+		slog.String("reason", string(lock.ReasonOf(err))), slog.Uint64("fence", m.Fence()),
 		slog.Duration("held", m.held()),
 	}
 	if failure, ok := errors.AsType[*lock.ReleaseError](err); ok && len(failure.Errors) > 0 {

@@ -32,14 +32,19 @@ func TestNoTokenIsTold(t *testing.T) {
 	note := func(err error) {
 		fmt.Fprintf(&told, "%v %+v %#v\n", err, err, err)
 	}
+	// The third node may keep the token before for a while: a quorum let go of it, and the
+	// others come after. Renewals then bring it the new one.
 	read := func() {
-		eventually(t, "the third node has the lock", func() bool {
+		eventually(t, "the third node has the lock, under a new token", func() bool {
 			token, _, _ := strings.Cut(admin.Get(t.Context(), "lock:order:1001").Val(), ":")
-			tokens[token] = len(token) == 32
-			return tokens[token]
+			if len(token) != 32 || tokens[token] {
+				return false
+			}
+			tokens[token] = true
+			return true
 		})
 	}
-	lease, err := a.Acquire(t.Context(), "order:1001", lock.TTL(time.Second))
+	lease, err := a.Acquire(t.Context(), "order:1001", lock.TTL(5*time.Second))
 	must(t, err)
 	read()
 	_, err = b.Acquire(t.Context(), "order:1001", lock.NoWait())
@@ -48,7 +53,7 @@ func TestNoTokenIsTold(t *testing.T) {
 	note(err)
 	must(t, lease.Extend(t.Context()))
 	must(t, lease.Release(t.Context()))
-	lease, err = b.Acquire(t.Context(), "order:1001", lock.TTL(500*time.Millisecond))
+	lease, err = b.Acquire(t.Context(), "order:1001", lock.TTL(2*time.Second))
 	must(t, err)
 	read()
 	must(t, servers[0].Pause())
@@ -77,7 +82,6 @@ func TestNoTokenIsTold(t *testing.T) {
 	if !strings.Contains(s.text(), "EVALSHA lock.release") || !strings.Contains(page.String(), "wait_seconds") {
 		t.Fatal("nothing to look through")
 	}
-	delete(tokens, "")
 	if len(tokens) != 2 {
 		t.Fatalf("%d tokens, want 2", len(tokens))
 	}

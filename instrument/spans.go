@@ -142,7 +142,7 @@ func (l *Locker) endAcquire(c *call, out outcome, validity time.Duration, err er
 		l.linkBlocker(c, held)
 	}
 	c.span.SetAttributes(attrOutcome.String(out.String()))
-	if c.hooked() {
+	if c.Hooked() {
 		c.span.SetAttributes(attrAttempts.Int(int(c.attempts.Load())), attrVotes.Int(int(c.votes.Load())))
 	}
 	if out == acquired {

@@ -6,6 +6,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/decorate"
 )
 
 // newHooks reports what only the algorithm knows. No hook for what costs only
@@ -144,7 +145,7 @@ func (l *Locker) onReleaseEnd(ctx context.Context, e lock.ReleaseEnd) {
 // renewal is one round of renewal: the context of an Extend, or the value that
 // finds the span of an automatic one.
 type renewal struct {
-	context.Context
+	decorate.CallContext
 	call   *call
 	span   trace.Span // nil if the round is not traced
 	byHand bool       // a caller's Extend, which ends the span itself
@@ -152,15 +153,16 @@ type renewal struct {
 
 type renewalKey struct{ owner *Locker }
 
+func newRenewal(ctx context.Context, c *call) *renewal {
+	return &renewal{CallContext: decorate.CallContext{Context: ctx, Call: &c.Call}, call: c}
+}
+
 // Value implements context.Context.
 func (r *renewal) Value(key any) any {
-	switch key {
-	case callKey{r.call.owner}:
-		return r.call
-	case renewalKey{r.call.owner}:
+	if key == (renewalKey{r.call.owner}) {
 		return r
 	}
-	return r.Context.Value(key)
+	return r.CallContext.Value(key)
 }
 
 // renewalOf is nil outside of a round that was announced.

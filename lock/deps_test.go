@@ -18,6 +18,7 @@ func TestImports(t *testing.T) {
 	}{
 		{"lock/driver", nil},
 		{"lock", []string{module + "lock/driver", "golang.org/x/sys/"}},
+		{"lock/decorate", []string{module + "lock", module + "lock/driver", "golang.org/x/sys/"}},
 		{"lock/internal/memstate", []string{module + "lock/driver"}},
 		{"lock/redlock/redisinfo", nil},
 		{"lock/redlock/guard", []string{module + "lock/driver", module + "lock/redlock/redisinfo"}},

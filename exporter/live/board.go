@@ -1,13 +1,13 @@
 package live
 
 import (
-	"context"
 	"fmt"
 	"hash/maphash"
 	"sync"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/decorate"
 )
 
 // Board records what the lockers it wraps do. Its zero value is not usable: see
@@ -20,8 +20,6 @@ type Board struct {
 	nodes   nodes
 	slowest slowest
 	buffers sync.Pool // of *buffer
-	// watches keeps watch values whose AfterFunc was stopped before it ran.
-	watches sync.Pool
 }
 
 // shards bounds how many calls contend for one mutex. A resource has one shard.
@@ -38,7 +36,6 @@ func New(opts ...Option) (*Board, error) {
 	b.waits.init(cfg.window)
 	b.slowest.n = cfg.slowest
 	b.buffers.New = func() any { return new(buffer) }
-	b.watches.New = func() any { return newWatch() }
 	return b, nil
 }
 
@@ -62,8 +59,7 @@ func (b *Board) Wrap(next lock.Locker, opts ...WrapOption) (lock.Locker, error) 
 		return nil, fmt.Errorf("%w: WithLockerInstance: it is empty", ErrInvalidOption)
 	}
 	l.instance = storedName(l.instance)
-	l.hooks = l.newHooks()
-	l.told = lock.WithTrace(context.Background(), l.hooks)
+	l.layer = decorate.NewLayer(l.newHooks())
 	return l, nil
 }
 

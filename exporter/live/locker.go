@@ -7,6 +7,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/decorate"
 )
 
 // locker records on a Board what another Locker does.
@@ -14,10 +15,7 @@ type locker struct {
 	board    *Board
 	next     lock.Locker
 	instance string
-	hooks    *lock.Trace
-	// told is an empty context in which hooks is installed: it knows the key of
-	// a value whose type is not exported.
-	told context.Context
+	layer    *decorate.Layer
 }
 
 var _ lock.Locker = (*locker)(nil)
@@ -26,7 +24,8 @@ var _ lock.Locker = (*locker)(nil)
 // a lease that is on the Board until its release or its end.
 func (l *locker) Acquire(ctx context.Context, resource string, opts ...lock.AcquireOption) (lock.Lease, error) {
 	// One allocation for the context next gets and the lease that may come of it.
-	m := &lease{call: call{Context: ctx, owner: l, resource: resource, began: time.Now()}}
+	m := &lease{call: call{owner: l, resource: resource, began: time.Now()}}
+	m.call.Start(ctx, l.layer, &m.call)
 	m.shard = l.board.shardOf(resource)
 	m.call.readTrace(ctx)
 	m.shard.wait(m)
@@ -38,11 +37,10 @@ func (l *locker) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 		m.call.finish(err, m.call.failure(err, opts))
 		return inner, err
 	}
-	m.next = inner
-	m.user = leaseContext{Context: inner.Context(), caller: ctx, owner: l}
+	m.Begin(&m.Call, inner, m)
 	m.heldAt = m.call.finish(nil, false)
 	m.shard.hold(m)
-	m.startWatch()
+	m.Watch()
 	return m, nil
 }
 
@@ -69,7 +67,7 @@ func (c *call) readTrace(ctx context.Context) {
 func (c *call) failure(err error, opts []lock.AcquireOption) (failed bool) {
 	failed = true
 	defer contain()
-	return lock.ReasonOf(err) != lock.ReasonHeld || !c.tries(opts)
+	return lock.ReasonOf(err) != lock.ReasonHeld || !c.NoWait(opts)
 }
 
 // finish records the end of an Acquire, and returns when that was.

@@ -216,7 +216,12 @@ func TestImports(t *testing.T) {
 	imports := strings.Fields(string(out))
 	for _, path := range imports {
 		std := !strings.Contains(strings.Split(path, "/")[0], ".")
-		if !std && path != "github.com/lockscope/lockscope/lock" && path != "github.com/lockscope/lockscope/lock/driver" && path != "go.opentelemetry.io/otel/trace" {
+		if !std && !slices.Contains([]string{
+			"github.com/lockscope/lockscope/lock",
+			"github.com/lockscope/lockscope/lock/decorate",
+			"github.com/lockscope/lockscope/lock/driver",
+			"go.opentelemetry.io/otel/trace",
+		}, path) {
 			t.Errorf("package live imports %s: it needs no more than lock and otel/trace", path)
 		}
 	}

@@ -83,12 +83,12 @@ func (b *Board) holders(ctx context.Context, all crowd, now time.Time) (held []H
 // tell describes a held lease; ok is false if it has ended and is about to leave.
 func (m *lease) tell(now time.Time) (h Held, ok bool) {
 	defer contain()
-	if m.next.Context().Err() != nil {
+	if m.Next().Context().Err() != nil {
 		return h, false
 	}
 	h = Held{
 		Resource: clip(m.resource, maxResource), Holder: m.owner.instance, Age: m.age(now).Seconds(),
-		Validity: m.validity(), Fence: m.next.Fence(),
+		Validity: m.validity(), Fence: m.Fence(),
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -100,7 +100,7 @@ func (m *lease) age(now time.Time) time.Duration { return max(now.Sub(m.heldAt),
 
 // validity is what is left; nil if that is for ever.
 func (m *lease) validity() *float64 {
-	left := m.next.Remaining()
+	left := m.Remaining()
 	if left >= foreverFrom {
 		return nil
 	}
@@ -140,7 +140,7 @@ func (c *call) view() view {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return view{
-		hooked: c.hooked, doing: c.doing, attempts: c.attempts, ahead: c.ahead, trace: c.trace,
+		hooked: c.Hooked(), doing: c.doing, attempts: c.attempts, ahead: c.ahead, trace: c.trace,
 		lastErr: c.lastErr, blocker: c.blocker, toldAt: c.toldAt,
 	}
 }

@@ -21,15 +21,10 @@ func (l *locker) newHooks() *lock.Trace {
 	}
 }
 
-func (l *locker) onAcquireStart(ctx context.Context, e lock.AcquireStart) context.Context {
-	c := l.callOf(ctx)
-	if c == nil {
-		return ctx
+func (l *locker) onAcquireStart(ctx context.Context, _ lock.AcquireStart) context.Context {
+	if c := l.callOf(ctx); c != nil {
+		c.readTrace(ctx)
 	}
-	c.mu.Lock()
-	c.hooked, c.noWait = true, e.Options.NoWait
-	c.mu.Unlock()
-	c.readTrace(ctx)
 	return ctx
 }
 
