@@ -1,12 +1,12 @@
 package scanner_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktest/process"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -117,14 +118,13 @@ func TestTakeOver(t *testing.T) {
 	t.Parallel()
 	server := locktest.Servers(t, 1)[0]
 	url := "redis://" + server.Addr()
-	child := exec.CommandContext(t.Context(), os.Args[0])
-	child.Env = append(os.Environ(), childEnv+"="+leaderJob, urlEnv+"="+url)
-	out, err := child.StdoutPipe()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childEnv+"="+leaderJob, urlEnv+"="+url)
+	child, err := process.Start("leader", t.TempDir(), cmd)
 	must(t, err)
-	must(t, child.Start())
-	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-		t.Fatal("the child does not sweep: ", err)
-	}
+	defer func() { must(t, child.Kill()) }()
+	_, err = child.Await(t.Context(), regexp.MustCompile("swept .*\n"))
+	must(t, err)
 
 	locker, err := redlock.Open([]string{url}, lock.WithNodeTimeout(2*time.Second), lock.WithDefaults(lock.TTL(leaderTTL)))
 	must(t, err)
@@ -137,8 +137,7 @@ func TestTakeOver(t *testing.T) {
 	if n := s.Snapshot().Nodes; len(n) != 0 {
 		t.Errorf("both sweep: %+v", n)
 	}
-	must(t, child.Process.Kill())
-	_ = child.Wait()
+	must(t, child.Kill())
 	eventually(t, "taken over", func() bool { snap := s.Snapshot(); return !snap.Standby && len(snap.Nodes) == 1 })
 
 	// Stop gives the lock back: the next one need not wait for the TTL.

@@ -139,7 +139,7 @@ func (f *fleet) charge(name string) (int, http.Header) {
 func (f *fleet) checkPause() {
 	f.t.Helper()
 	must(f.t, f.redis[2].Pause())
-	before := len(f.load.text())
+	before := len(f.load.Log())
 	down := regexp.MustCompile(`"name":"` + regexp.QuoteMeta(f.redis[2].Addr()) + `","up":false`)
 	for _, name := range []string{"orders-1", "orders-2"} {
 		f.load.await(name+" marks the node on its page", func() bool {
@@ -147,7 +147,7 @@ func (f *fleet) checkPause() {
 		})
 	}
 	f.alerted("DistributedLockNodeDown", f.redis[2].Addr())
-	f.load.await("charges go on without redis-3", func() bool { return strings.Contains(f.load.text()[before:], "200 OK: ") })
+	f.load.await("charges go on without redis-3", func() bool { return strings.Contains(f.load.Log()[before:], "200 OK: ") })
 	must(f.t, f.redis[2].Resume())
 }
 
@@ -166,10 +166,10 @@ func (f *fleet) checkLeak() {
 		f.t.Errorf("the page of lockscope does not show the leak:\n%s", page)
 	}
 	repair := start(f.t, f.environment("lockscope"), programs+"lockscope", "scan", "--confirm-after=50ms", "--repair", "delete", "--yes")
-	<-repair.done
+	<-repair.Done()
 	for _, server := range f.redis {
 		if client(f.t, server).Exists(f.t.Context(), key).Val() != 0 {
-			f.t.Errorf("%s still has the leak; scan --repair said\n%s", server.Addr(), repair.text())
+			f.t.Errorf("%s still has the leak; scan --repair said\n%s", server.Addr(), repair.Log())
 		}
 	}
 }

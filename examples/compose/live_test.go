@@ -23,9 +23,9 @@ type fleet struct {
 
 	redis                    []*redisproc.Server
 	spans                    *otlptest.Receiver
-	orders                   []*process
-	lockscope, load          *process
-	alertmanager, prometheus *process
+	orders                   []*program
+	lockscope, load          *program
+	alertmanager, prometheus *program
 }
 
 func startFleet(t *testing.T) *fleet {
@@ -55,11 +55,11 @@ func startFleet(t *testing.T) *fleet {
 func (f *fleet) init() string {
 	f.t.Helper()
 	p := f.own("init")
-	<-p.done
-	if status := p.cmd.ProcessState.ExitCode(); status != 0 {
-		f.t.Fatalf("init: exit %d: nothing that depends on it would start\n%s", status, p.text())
+	<-p.Done()
+	if status := p.ExitCode(); status != 0 {
+		f.t.Fatalf("init: exit %d: nothing that depends on it would start\n%s", status, p.Log())
 	}
-	return p.text()
+	return p.Log()
 }
 
 // bare is the host:port of a URL.
@@ -82,7 +82,7 @@ func (f *fleet) translate(text string) string {
 }
 
 // own starts a program of ours on free ports, with its flags and variables.
-func (f *fleet) own(name string, more ...string) *process {
+func (f *fleet) own(name string, more ...string) *program {
 	f.t.Helper()
 	svc := f.stack.Services[name]
 	var args []string
@@ -102,7 +102,7 @@ func (f *fleet) environment(name string) map[string]string {
 }
 
 // theirs starts a program of others, with the flags it has in its container.
-func (f *fleet) theirs(name, config, listen string, binaries ...string) *process {
+func (f *fleet) theirs(name, config, listen string, binaries ...string) *program {
 	f.t.Helper()
 	data := f.t.TempDir()
 	var args []string
@@ -165,7 +165,7 @@ func TestStack(t *testing.T) {
 		return slices.ContainsFunc(all, func(s otlptest.Span) bool { return traced[hexID(s.TraceId)] })
 	})
 	f.checkResources()
-	f.load.await("charges", func() bool { return strings.Contains(f.load.text(), "200 OK: ") })
+	f.load.await("charges", func() bool { return strings.Contains(f.load.Log(), "200 OK: ") })
 	f.checkPause()
 	f.checkLeak()
 	f.checkQuorum()

@@ -7,85 +7,60 @@ import (
 	"net"
 	"net/http"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/locktest/process"
 )
 
 // patience bounds every wait, on a machine that has much else to do.
 const patience = 40 * time.Second
 
-// process is a program of the stack that runs here instead of in a container.
-type process struct {
-	t    *testing.T
-	cmd  *exec.Cmd
-	done chan struct{} // closed when reaped
-
-	mu  sync.Mutex
-	log strings.Builder
-}
-
-// Write implements io.Writer for what the process says.
-func (p *process) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.log.Write(b)
-}
-
-func (p *process) text() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.log.String()
+// program is one of the stack that runs here instead of in a container.
+type program struct {
+	*process.Process
+	t   *testing.T
+	bin string
 }
 
 // start runs a program until the test ends. It gets no variables but these.
-func start(t *testing.T, env map[string]string, bin string, args ...string) *process {
+func start(t *testing.T, env map[string]string, bin string, args ...string) *program {
 	t.Helper()
-	p := &process{t: t, cmd: exec.Command(bin, args...), done: make(chan struct{})}
-	p.cmd.Env, p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = []string{}, t.TempDir(), p, p
+	cmd := exec.Command(bin, args...)
+	cmd.Env = []string{}
 	for name, value := range env {
-		p.cmd.Env = append(p.cmd.Env, name+"="+value)
+		cmd.Env = append(cmd.Env, name+"="+value)
 	}
-	must(t, p.cmd.Start())
-	go func() {
-		defer close(p.done)
-		_ = p.cmd.Wait()
-	}()
-	t.Cleanup(func() {
-		_ = p.cmd.Process.Kill()
-		<-p.done
-	})
-	return p
+	p, err := process.Start(filepath.Base(bin), t.TempDir(), cmd)
+	must(t, err)
+	t.Cleanup(func() { must(t, p.Kill()) })
+	return &program{Process: p, t: t, bin: bin}
 }
 
-// terminate asks the process to end, and wants it to end well.
-func (p *process) terminate() {
+// terminate asks the program to end, and wants it to end well.
+func (p *program) terminate() {
 	p.t.Helper()
-	must(p.t, p.cmd.Process.Signal(syscall.SIGTERM))
-	select {
-	case <-p.done:
-	case <-time.After(patience):
-		p.t.Fatalf("%s still runs\n%s", p.cmd.Path, p.text())
-	}
-	if status := p.cmd.ProcessState.ExitCode(); status != 0 {
-		p.t.Errorf("%s: exit %d\n%s", p.cmd.Path, status, p.text())
+	must(p.t, p.Err())
+	must(p.t, p.StopWithin(patience))
+	if status := p.ExitCode(); status != 0 {
+		p.t.Errorf("%s: exit %d\n%s", p.bin, status, p.Log())
 	}
 }
 
-// await polls until done. If that takes too long, it shows what the process said.
-func (p *process) await(what string, done func() bool) {
+// await polls until done. If that takes too long, it shows what the program said.
+func (p *program) await(what string, done func() bool) {
 	p.t.Helper()
 	p.awaitFor(patience, what, done)
 }
 
-func (p *process) awaitFor(limit time.Duration, what string, done func() bool) {
+func (p *program) awaitFor(limit time.Duration, what string, done func() bool) {
 	p.t.Helper()
 	for deadline := time.Now().Add(limit); !done(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			p.t.Fatalf("%s: not within %v; %s said\n%s", what, limit, p.cmd.Path, last(p.text(), 5000))
+			p.t.Fatalf("%s: not within %v; %s said\n%s", what, limit, p.bin, last(p.Log(), 5000))
 		}
 	}
 }
@@ -94,10 +69,10 @@ func last(text string, n int) string { return text[max(0, len(text)-n):] }
 
 // serving returns the record, in JSON, with which one of our servers says where it
 // can be reached.
-func (p *process) serving() (record map[string]any) {
+func (p *program) serving() (record map[string]any) {
 	p.t.Helper()
 	p.await("it serves", func() bool {
-		for line := range strings.Lines(p.text()) {
+		for line := range strings.Lines(p.Log()) {
 			if json.Unmarshal([]byte(line), &record) == nil && record["msg"] == "serving" {
 				return true
 			}

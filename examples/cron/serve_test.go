@@ -7,10 +7,10 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/locktest/process"
 )
 
 // TestServeUser runs the Deployment's command twice as its user: one of the two
@@ -22,7 +22,7 @@ func TestServeUser(t *testing.T) {
 	first.await("it sweeps", func() bool { return first.sweeps() })
 	first.await("it lists", func() bool { return strings.Contains(first.get("/debug/locks"), "worker-7/42") })
 	second := serve(t, s)
-	second.await("it stands by", func() bool { return strings.Contains(second.text(), "standby: another process") })
+	second.await("it stands by", func() bool { return strings.Contains(second.Log(), "standby: another process") })
 	first.terminate()
 	second.await("it takes over", func() bool { return second.sweeps() })
 	second.terminate()
@@ -33,51 +33,26 @@ func TestServeUser(t *testing.T) {
 
 // daemon is a running lockscope serve.
 type daemon struct {
-	t    *testing.T
-	cmd  *exec.Cmd
-	done chan struct{}
-
-	mu  sync.Mutex
-	log strings.Builder
-}
-
-// Write implements io.Writer for what the process says.
-func (d *daemon) Write(p []byte) (int, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.log.Write(p)
-}
-
-func (d *daemon) text() string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.log.String()
+	*process.Process
+	t *testing.T
 }
 
 func serve(t *testing.T, s server) *daemon {
 	t.Helper()
-	d := &daemon{t: t, done: make(chan struct{})}
-	d.cmd = exec.Command(built, "serve", "--redis="+s.Addr(), "--redis-username=lockscope-serve", "--interval=500ms", "--confirm-after=10ms",
+	cmd := exec.Command(built, "serve", "--redis="+s.Addr(), "--redis-username=lockscope-serve", "--interval=500ms", "--confirm-after=10ms",
 		"--elect", "--node-timeout=2s", "--web.listen-address=127.0.0.1:0", "--log.level=debug")
-	d.cmd.Env = []string{"LOCKSCOPE_REDIS_PASSWORD=" + password}
-	d.cmd.Stderr = d
-	must(t, d.cmd.Start())
-	go func() {
-		defer close(d.done)
-		_ = d.cmd.Wait()
-	}()
-	t.Cleanup(func() {
-		_ = d.cmd.Process.Kill()
-		<-d.done
-	})
-	return d
+	cmd.Env = []string{"LOCKSCOPE_REDIS_PASSWORD=" + password}
+	p, err := process.Start("serve", t.TempDir(), cmd)
+	must(t, err)
+	t.Cleanup(func() { must(t, p.Kill()) })
+	return &daemon{Process: p, t: t}
 }
 
 func (d *daemon) await(what string, cond func() bool) {
 	d.t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !cond(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			d.t.Fatalf("%s: not within 30 s\n%s", what, d.text())
+			d.t.Fatalf("%s: not within 30 s\n%s", what, d.Log())
 		}
 	}
 }
@@ -86,7 +61,7 @@ var urlLogged = regexp.MustCompile(`http://[^"\]]+`)
 
 // get returns a page, or nothing while there is none.
 func (d *daemon) get(path string) string {
-	url := urlLogged.FindString(d.text())
+	url := urlLogged.FindString(d.Log())
 	if url == "" {
 		return ""
 	}
@@ -112,13 +87,9 @@ func (d *daemon) sweeps() bool { return passed.MatchString(d.get("/metrics")) }
 
 func (d *daemon) terminate() {
 	d.t.Helper()
-	must(d.t, d.cmd.Process.Signal(syscall.SIGTERM))
-	select {
-	case <-d.done:
-	case <-time.After(30 * time.Second):
-		d.t.Fatalf("still running\n%s", d.text())
-	}
-	if status := d.cmd.ProcessState.ExitCode(); status != 0 {
-		d.t.Errorf("exit %d\n%s", status, d.text())
+	must(d.t, d.Err())
+	must(d.t, d.StopWithin(30*time.Second))
+	if status := d.ExitCode(); status != 0 {
+		d.t.Errorf("exit %d\n%s", status, d.Log())
 	}
 }

@@ -9,12 +9,13 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/locktest/process"
 )
 
 // startPostgres starts a PostgreSQL server that ends with the test. ok is false if
@@ -49,7 +50,14 @@ func startPostgres(t *testing.T) (dsn string, ok bool) {
 	server := exec.Command(filepath.Join(bin, "postgres"), "-D", dir, "-p", port,
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "fsync=off")
 	server.SysProcAttr, server.Dir = attr, dir
-	own(t, server)
+	p, err := process.Start("postgres", t.TempDir(), server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = p.Signal(syscall.SIGINT) // fast shutdown
+		<-p.Done()
+	})
 	dsn = fmt.Sprintf("postgres://tester@127.0.0.1:%s/postgres?sslmode=disable", port)
 	awaitPostgres(t, dsn)
 	return dsn, true
@@ -105,30 +113,6 @@ func freePort(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return port
-}
-
-// own starts the process, and stops it and waits for it when the test ends.
-func own(t *testing.T, cmd *exec.Cmd) {
-	t.Helper()
-	started, done := make(chan error), make(chan struct{})
-	go func() {
-		defer close(done)
-		// The parent-death signal comes when the thread that started the process ends.
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := cmd.Start()
-		started <- err
-		if err == nil {
-			_ = cmd.Wait()
-		}
-	}()
-	if err := <-started; err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGINT) // fast shutdown
-		<-done
-	})
 }
 
 func awaitPostgres(t *testing.T, dsn string) {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -22,6 +23,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/otlp/otlptest"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktest/process"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
@@ -360,19 +362,13 @@ func TestSIGTERM(t *testing.T) {
 	urls, clients := redisServers(t, 1)
 	cmd := exec.Command(os.Args[0], "-listen=127.0.0.1:0", "-web.listen-address=127.0.0.1:0", "-log.format=json", "-node-timeout=1s", "-charge-takes=500ms")
 	cmd.Env = append(os.Environ(), asProgram+"=1", "REDIS_URLS="+urls)
-	logs := new(buffer)
-	cmd.Stderr = logs
-	must(t, cmd.Start())
-	defer func() { _ = cmd.Process.Kill() }()
+	p, err := process.Start("service", t.TempDir(), cmd)
+	must(t, err)
+	defer func() { must(t, p.Kill()) }()
+	serving, err := p.Await(t.Context(), regexp.MustCompile(`.*"msg":"serving".*\n`))
+	must(t, err)
 	var addresses struct{ API string }
-	await(t, "it serves", func() bool {
-		for line := range strings.Lines(logs.String()) {
-			if strings.Contains(line, `"msg":"serving"`) {
-				return json.Unmarshal([]byte(line), &addresses) == nil
-			}
-		}
-		return false
-	})
+	must(t, json.Unmarshal([]byte(serving[0]), &addresses))
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		res, err := http.Post(addresses.API+"/orders/1001/charge", "", nil)
@@ -386,11 +382,12 @@ func TestSIGTERM(t *testing.T) {
 		}
 	})
 	await(t, "the charge is under way", func() bool { return len(locks(t, clients)) == 1 })
-	must(t, cmd.Process.Signal(syscall.SIGTERM))
+	must(t, p.Signal(syscall.SIGTERM))
 	wg.Wait()
 	http.DefaultClient.CloseIdleConnections()
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("exit: %v\n%s", err, logs)
+	<-p.Done()
+	if p.ExitCode() != 0 {
+		t.Error(p.Err())
 	}
 	if keys := locks(t, clients); len(keys) != 0 {
 		t.Errorf("locks are left: %q", keys)

@@ -10,15 +10,15 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"strings"
+	"regexp"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest/process"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
@@ -149,12 +149,11 @@ func (c contender) increment(ctx context.Context, l lock.Locker, store *redis.Cl
 	return code == 1, lost, err
 }
 
-// child is a contender that runs.
+// child is a process that does a job.
 type child struct {
-	t   *testing.T
-	cmd *exec.Cmd
-	in  io.WriteCloser
-	out *bufio.Reader
+	*process.Process
+	t  *testing.T
+	in io.Writer
 }
 
 func startChild(t *testing.T, c contender) *child {
@@ -171,28 +170,30 @@ func startJob(t *testing.T, j childJob) *child {
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	must(t, err)
-	out, err := cmd.StdoutPipe()
+	p, err := process.Start("child", t.TempDir(), cmd)
 	must(t, err)
-	must(t, cmd.Start())
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	return &child{t: t, cmd: cmd, in: in, out: bufio.NewReader(out)}
+	t.Cleanup(func() { must(t, p.Kill()) })
+	return &child{p, t, in}
 }
 
-func (c *child) signal(s syscall.Signal) {
+// await waits for a line.
+func (c *child) await(line string) {
 	c.t.Helper()
-	must(c.t, c.cmd.Process.Signal(s))
-}
-
-func (c *child) line() string {
-	c.t.Helper()
-	line, err := c.out.ReadString('\n')
+	_, err := c.Await(c.t.Context(), regexp.MustCompile("(?m)^"+line+"$"))
 	must(c.t, err)
-	return strings.TrimSpace(line)
 }
 
-func (c *child) result() (r contenderResult) {
+// result waits until the job is done.
+func (c *child) result(r any) {
 	c.t.Helper()
-	must(c.t, json.Unmarshal([]byte(c.line()), &r))
+	line, err := c.Await(c.t.Context(), regexp.MustCompile(`(?m)^\{.*\}\n`))
+	must(c.t, err)
+	must(c.t, json.Unmarshal([]byte(line[0]), r))
+}
+
+func (c *child) contended() (r contenderResult) {
+	c.t.Helper()
+	c.result(&r)
 	return r
 }
 
@@ -216,11 +217,11 @@ func TestRealProcessesLoseNoUpdate(t *testing.T) {
 	}
 	for _, progress := range []int{50, 200} {
 		eventually(t, childTimeout, "progress", func() bool { return value() >= progress })
-		a.signal(syscall.SIGSTOP)
+		must(t, a.Freeze())
 		time.Sleep(ttl + ttl/5) // the fault itself
-		a.signal(syscall.SIGCONT)
+		must(t, a.Thaw())
 	}
-	ra, rb := a.result(), b.result()
+	ra, rb := a.contended(), b.contended()
 	if ra.Err != "" || rb.Err != "" {
 		t.Errorf("failures: %q, %q", ra.Err, rb.Err)
 	}
@@ -243,21 +244,19 @@ func TestRealStoppedHolder(t *testing.T) {
 	const ttl = 5 * nodeTimeout
 	job := f.contender(contender{Register: store.servers[0].Addr(), Workers: 1, Rounds: 1, TTL: ttl, Stepwise: true})
 	stopped := startChild(t, job)
-	if line := stopped.line(); line != "read" {
-		t.Fatalf("the child says %q", line)
-	}
-	stopped.signal(syscall.SIGSTOP)
+	stopped.await("read")
+	must(t, stopped.Freeze())
 	job.Stepwise = false
 	began := time.Now()
-	other := startChild(t, job).result()
+	other := startChild(t, job).contended()
 	if other.Accepted != 1 {
 		t.Fatalf("the other process: %+v", other)
 	}
 	wantWithin(t, "taking over from a stopped process", time.Since(began), 2*ttl+pollInterval)
 	_, err := io.WriteString(stopped.in, "go on\n")
 	must(t, err)
-	stopped.signal(syscall.SIGCONT)
-	if late := stopped.result(); late.Rejected != 1 || late.Lost != 1 {
+	must(t, stopped.Thaw())
+	if late := stopped.contended(); late.Rejected != 1 || late.Lost != 1 {
 		t.Errorf("the stopped process: %+v, want its write rejected and its lease lost", late)
 	}
 	if n, _ := store.admin[0].HGet(t.Context(), register, "value").Int(); n != 1 {

@@ -4,16 +4,15 @@ package redlock_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest/process"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
@@ -77,32 +76,22 @@ func TestRealOpenStarvedProcess(t *testing.T) {
 		t.Run(fmt.Sprint("node timeout ", test.nodeTimeout), func(t *testing.T) {
 			f := startNodes(t, 1)
 			c := startJob(t, childJob{Starved: &starved{Nodes: []string{f.servers[0].Addr()}, Acquires: test.acquires, NodeTimeout: test.nodeTimeout}})
-			if line := c.line(); line != "ready" {
-				t.Fatalf("the child says %q", line)
-			}
-			done := make(chan starvedResult, 1)
-			go func() {
-				var r starvedResult
-				line, err := c.out.ReadString('\n')
-				if err == nil {
-					err = json.Unmarshal([]byte(line), &r)
+			c.await("ready")
+			for c.Running() {
+				err := c.Freeze()
+				if errors.Is(err, process.ErrExited) {
+					break
 				}
-				if err != nil {
-					r.Err = err.Error()
-				}
-				done <- r
-			}()
-			var r starvedResult
-			for over := false; !over; {
-				c.signal(syscall.SIGSTOP)
+				must(t, err)
 				time.Sleep(90 * time.Millisecond) // the fault itself
-				c.signal(syscall.SIGCONT)
+				must(t, c.Thaw())
 				select {
-				case r = <-done:
-					over = true
+				case <-c.Done():
 				case <-time.After(10 * time.Millisecond):
 				}
 			}
+			var r starvedResult
+			c.result(&r)
 			if r.Err != "" {
 				t.Error(r.Err)
 			}

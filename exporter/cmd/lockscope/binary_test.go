@@ -10,13 +10,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktest/process"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -32,63 +31,39 @@ func TestBinary(t *testing.T) {
 	t.Run("elected", func(t *testing.T) { binaryElects(t, bin) })
 }
 
-// program is a running lockscope.
+// program is a running lockscope. Its log is what it writes to stderr.
 type program struct {
-	t    *testing.T
-	cmd  *exec.Cmd
-	out  text
-	err  text
-	done chan struct{}
-}
-
-// text is a buffer that may be read while it is written.
-type text struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *text) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *text) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
+	*process.Process
+	t   *testing.T
+	out bytes.Buffer
 }
 
 func start(t *testing.T, bin string, args ...string) *program {
 	t.Helper()
-	p := &program{t: t, cmd: exec.Command(bin, args...), done: make(chan struct{})}
-	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.err
-	p.cmd.Env = append(os.Environ(), "NO_COLOR=1")
-	must(t, p.cmd.Start())
-	go func() {
-		defer close(p.done)
-		_ = p.cmd.Wait()
-	}()
-	t.Cleanup(func() {
-		_ = p.cmd.Process.Kill()
-		<-p.done
-	})
+	p := &program{t: t}
+	cmd := exec.Command(bin, args...)
+	cmd.Stdout, cmd.Env = &p.out, append(os.Environ(), "NO_COLOR=1")
+	var err error
+	p.Process, err = process.Start("lockscope", t.TempDir(), cmd)
+	must(t, err)
+	t.Cleanup(func() { must(t, p.Kill()) })
 	return p
 }
 
 func (p *program) wait() outcome {
 	p.t.Helper()
 	select {
-	case <-p.done:
+	case <-p.Done():
 	case <-time.After(30 * time.Second):
-		p.t.Fatalf("still running\n%s", p.err.String())
+		p.t.Fatalf("still running\n%s", p.Log())
 	}
-	return outcome{p.cmd.ProcessState.ExitCode(), p.out.String(), p.err.String()}
+	return outcome{p.ExitCode(), p.out.String(), p.Log()}
 }
 
 func (p *program) terminate() outcome {
 	p.t.Helper()
-	must(p.t, p.cmd.Process.Signal(syscall.SIGTERM))
+	must(p.t, p.Err())
+	must(p.t, p.StopWithin(30*time.Second))
 	return p.wait()
 }
 
@@ -121,18 +96,11 @@ func binaryTerminated(t *testing.T, bin string) {
 var urlLogged = regexp.MustCompile(`http://[^"\]]+`)
 
 // url waits until a serve is served.
-func (p *program) url() (url string) {
+func (p *program) url() string {
 	p.t.Helper()
-	eventually(p.t, "serving", func() bool {
-		select {
-		case <-p.done:
-			p.t.Fatalf("it ended:\n%s", p.err.String())
-		default:
-		}
-		url = urlLogged.FindString(p.err.String())
-		return url != ""
-	})
-	return url
+	found, err := p.Await(p.t.Context(), urlLogged)
+	must(p.t, err)
+	return found[0]
 }
 
 func get(t *testing.T, url string) (status int, body string) {
@@ -201,12 +169,11 @@ func binaryElects(t *testing.T, bin string) {
 	first := start(t, bin, args...)
 	eventually(t, "the first sweeps", func() bool { return passes(first) })
 	second := start(t, bin, args...)
-	eventually(t, "the second stands by", func() bool { return strings.Contains(second.err.String(), "standby: another process") })
+	eventually(t, "the second stands by", func() bool { return strings.Contains(second.Log(), "standby: another process") })
 	if passes(second) {
 		t.Error("both sweep")
 	}
-	must(t, first.cmd.Process.Kill())
-	first.wait()
+	must(t, first.Kill())
 	eventually(t, "the second takes over", func() bool { return passes(second) })
 	second.terminate().want(t, exitClean)
 }

@@ -1,71 +1,93 @@
 // Package process runs programs that tests and proofs need: each writes to a log file
-// that can be searched, and ends with the process that started it.
+// that can be searched, can be frozen, and ends with the process that started it.
 package process
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
-	"strings"
 	"time"
 )
 
-const (
-	// patience bounds the wait for a line in a log, on a machine that has much else to do.
-	patience  = time.Minute
-	pollEvery = 50 * time.Millisecond
+// stopGrace is how long a program may take for an orderly end.
+const stopGrace = 15 * time.Second
 
-	// stopGrace is how long a program may take for an orderly end.
-	stopGrace = 15 * time.Second
+var (
+	// ErrExited says that a program has ended that was meant to go on.
+	ErrExited = errors.New("has exited")
 
-	logLines = 15 // shown when something goes wrong
+	// ErrKilled says that a program did not end when it was asked to.
+	ErrKilled = errors.New("did not end in time and was killed")
 )
-
-// ErrExited says that a program has ended that was meant to go on.
-var ErrExited = errors.New("has exited")
 
 // Process is one run of a program, from its start until it has been reaped. Its
 // methods may be called concurrently.
 type Process struct {
-	name string
-	cmd  *exec.Cmd
-	done chan struct{} // closed when reaped; cmd.ProcessState may be read from then on
-	log  string
+	name    string
+	cmd     *exec.Cmd
+	done    chan struct{} // closed when reaped; cmd.ProcessState may be read from then on
+	log     string
+	logFrom int64 // where in the log this run begins
 }
 
-// Start runs a binary in a directory, where <name>.log gets what it writes. On Linux
-// the kernel kills it if this program dies without having called Stop.
-func Start(name, dir, bin string, args ...string) (*Process, error) {
-	bin, err := filepath.Abs(bin)
+// Start runs a command. What it writes is appended to <name>.log in the directory, but
+// for what cmd sends elsewhere. Unless cmd names another one, the command works in that
+// directory; its environment, its input and its credentials are as cmd says.
+//
+// On Linux the kernel kills it, with another signal if cmd names one, if this program
+// dies without having called Stop. On every Unix it has a process group of its own, and
+// so does not hear a terminal's Ctrl-C.
+//
+// The command belongs to the Process from here on: cmd.Wait is called already, so read
+// no pipe of cmd.StdoutPipe but the log, with Await.
+func Start(name, dir string, cmd *exec.Cmd) (*Process, error) {
+	p := &Process{name: name, cmd: cmd, done: make(chan struct{}), log: filepath.Join(dir, name+".log")}
+	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{name: name, cmd: exec.Command(bin, args...), done: make(chan struct{}), log: filepath.Join(dir, name+".log")}
-	out, err := os.OpenFile(p.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		return nil, err
+	if p.logFrom, err = log.Seek(0, io.SeekEnd); err != nil {
+		return nil, errors.Join(err, log.Close())
 	}
-	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, out, out
-	p.cmd.SysProcAttr = sysProcAttr()
+	if err := p.prepare(dir, log); err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
 	started := make(chan error)
-	go p.own(out, started)
+	go p.own(log, started)
 	if err := <-started; err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return p, nil
 }
 
+// prepare fills in what the command leaves open. The log is a file rather than a pipe:
+// a pipe needs goroutines, and stays open as long as any child of the program does.
+func (p *Process) prepare(dir string, log *os.File) (err error) {
+	if p.cmd.Dir == "" {
+		p.cmd.Dir = dir
+		p.cmd.Path, err = filepath.Abs(p.cmd.Path) // it was relative to here, not to there
+	}
+	if p.cmd.Stdout == nil {
+		p.cmd.Stdout = log
+	}
+	if p.cmd.Stderr == nil {
+		p.cmd.Stderr = log
+	}
+	p.cmd.SysProcAttr = sysProcAttr(p.cmd.SysProcAttr)
+	return err
+}
+
 // own starts the program and waits for it on one OS thread: the parent-death signal
-// is sent when the thread that made the child ends (golang/go#27505).
-func (p *Process) own(out *os.File, started chan<- error) {
+// is sent when the thread that made the child ends, and the Go runtime ends threads as
+// it sees fit (golang/go#27505).
+func (p *Process) own(log *os.File, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	defer out.Close()
+	defer log.Close()
 	err := p.cmd.Start()
 	started <- err
 	if err != nil {
@@ -75,74 +97,88 @@ func (p *Process) own(out *os.File, started chan<- error) {
 	close(p.done)
 }
 
-// Await returns the submatches of the first place in the log that matches. It fails
-// with ErrExited if the program ends first, and after a minute.
-func (p *Process) Await(ctx context.Context, what *regexp.Regexp) ([]string, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("%s has not said %q within %v, but\n%s", p.name, what, patience, p.Tail()))
-	defer cancel()
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	for {
-		ended := p.Err() // before the log is read: nothing is added to it afterwards
-		text, err := os.ReadFile(p.log)
-		if err != nil {
-			return nil, err
-		}
-		if found := what.FindStringSubmatch(string(text)); found != nil {
-			return found, nil
-		}
-		if ended != nil {
-			return nil, ended
-		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-tick.C:
-		}
+// PID returns the program's process id, which may be another's once it has ended.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Done returns a channel that is closed when the program has ended and has been reaped.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Running reports whether the program has not ended. It is true of a frozen one.
+func (p *Process) Running() bool {
+	select {
+	case <-p.done:
+		return false
+	default:
+		return true
 	}
+}
+
+// ExitCode returns the program's exit status: -1 while it runs, and if a signal ended it.
+func (p *Process) ExitCode() int {
+	if p.Running() {
+		return -1
+	}
+	return p.cmd.ProcessState.ExitCode()
 }
 
 // Err returns nil while the program runs, then an error that matches ErrExited and
 // shows the end of its log.
 func (p *Process) Err() error {
-	select {
-	case <-p.done:
-		return fmt.Errorf("%s %w: %v\n%s", p.name, ErrExited, p.cmd.ProcessState, p.Tail())
+	if p.Running() {
+		return nil
+	}
+	return fmt.Errorf("%s %w: %v\n%s", p.name, ErrExited, p.cmd.ProcessState, p.Tail())
+}
+
+// Signal sends a signal. It fails with ErrExited if the program has ended.
+func (p *Process) Signal(sig os.Signal) error { return p.sent(p.cmd.Process.Signal(sig)) }
+
+// sent is the error of having sent a signal. Only the process itself is ever hit: its
+// id is not used after it has been reaped.
+func (p *Process) sent(err error) error {
+	switch {
+	case errors.Is(err, os.ErrProcessDone):
+		<-p.done
+		return p.Err()
+	case err != nil:
+		return fmt.Errorf("%s: %w", p.name, err)
 	default:
 		return nil
 	}
 }
 
-// Tail returns the last lines of the log.
-func (p *Process) Tail() string {
-	text, err := os.ReadFile(p.log)
-	if err != nil {
-		return err.Error()
+// Kill ends the program at once, frozen or not, and returns when it is gone. Killing
+// one that has ended does nothing.
+func (p *Process) Kill() error {
+	if err := p.sent(p.cmd.Process.Kill()); err != nil && !errors.Is(err, ErrExited) {
+		return err
 	}
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	return strings.Join(lines[max(0, len(lines)-logLines):], "\n")
-}
-
-// Kill ends the program at once, and returns when it is gone.
-func (p *Process) Kill() {
-	_ = p.cmd.Process.Kill() // an error means that it is gone
 	<-p.done
+	return nil
 }
 
-// Stop asks the program to end, kills it if it has not within 15 s, and returns when
-// it is gone. It fails if the program had to be killed. Stopping again is fine.
-func (p *Process) Stop() error {
-	timer := time.NewTimer(stopGrace)
-	defer timer.Stop()
+// Stop is StopWithin 15 seconds.
+func (p *Process) Stop() error { return p.StopWithin(stopGrace) }
+
+// StopWithin asks the program to end, kills it if it has not after the grace period,
+// and returns when it is gone. The error matches ErrKilled if the program had to be
+// killed, and shows the end of its log. A frozen program goes on first, or it would not
+// hear. Where there are no signals it is killed, without an error. Stopping again is
+// fine.
+func (p *Process) StopWithin(grace time.Duration) error {
+	_ = thaw(p.cmd.Process) // an error means that asking it to exit fails too
 	if askToExit(p.cmd.Process) != nil {
-		p.Kill() // it is gone, or there are no signals here
-		return nil
+		return p.Kill()
 	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
 	select {
 	case <-p.done:
 		return nil
 	case <-timer.C:
 	}
-	p.Kill()
-	return fmt.Errorf("%s did not end within %v and was killed\n%s", p.name, stopGrace, p.Tail())
+	if err := p.Kill(); err != nil {
+		return err
+	}
+	return fmt.Errorf("%s %w: %v\n%s", p.name, ErrKilled, grace, p.Tail())
 }

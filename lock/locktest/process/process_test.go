@@ -3,8 +3,12 @@
 package process
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -17,11 +21,20 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func shell(t *testing.T, script string) *Process {
 	t.Helper()
-	p, err := Start("shell", t.TempDir(), "/bin/sh", "-c", script)
+	return start(t, t.TempDir(), exec.Command("/bin/sh", "-c", script))
+}
+
+func start(t *testing.T, dir string, cmd *exec.Cmd) *Process {
+	t.Helper()
+	p, err := Start("shell", dir, cmd)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.Kill)
+	t.Cleanup(func() {
+		if err := p.Kill(); err != nil {
+			t.Error(err)
+		}
+	})
 	return p
 }
 
@@ -65,38 +78,113 @@ func TestAwaitEndsWithContext(t *testing.T) {
 }
 
 func TestNoSuchBinary(t *testing.T) {
-	if p, err := Start("nothing", t.TempDir(), "/no/such/binary"); err == nil {
-		p.Kill()
-		t.Error("started")
+	for _, bin := range []string{"/no/such/binary", "no-such-binary"} {
+		if p, err := Start("nothing", t.TempDir(), exec.Command(bin)); err == nil {
+			t.Error("started", p.Kill())
+		}
 	}
 }
 
-// TestFreeze sees that a frozen process writes nothing, and goes on when it may.
+// TestCommand sees that what the command says of its run is kept, and the rest filled in.
+func TestCommand(t *testing.T) {
+	dir := t.TempDir()
+	var out bytes.Buffer
+	cmd := exec.Command("/bin/sh", "-c", `read line; echo "$line $NAME"; pwd >&2; exit 3`)
+	cmd.Env, cmd.Stdin, cmd.Stdout = []string{"NAME=Ada"}, strings.NewReader("hello\n"), &out
+	p := start(t, dir, cmd)
+	<-p.Done()
+	if out.String() != "hello Ada\n" || p.ExitCode() != 3 || p.Running() {
+		t.Errorf("it said %q and ended with %d", &out, p.ExitCode())
+	}
+	if here, err := filepath.EvalSymlinks(dir); err != nil || p.Log() != here+"\n" {
+		t.Errorf("the log is %q, want %q, %v", p.Log(), here, err)
+	}
+	if err := p.Signal(os.Interrupt); !errors.Is(err, ErrExited) {
+		t.Error(err)
+	}
+}
+
+// TestLogOfThisRun sees that a run does not take what an earlier one said for its own.
+func TestLogOfThisRun(t *testing.T) {
+	dir := t.TempDir()
+	first := start(t, dir, exec.Command("/bin/sh", "-c", "echo listening on 1"))
+	<-first.Done()
+	second := start(t, dir, exec.Command("/bin/sh", "-c", "echo listening on 2"))
+	found, err := second.Await(t.Context(), regexp.MustCompile(`listening on (\d+)`))
+	if err != nil || found[1] != "2" || second.Log() != "listening on 2\n" {
+		t.Error(found, err, second.Log())
+	}
+}
+
+func TestStopOfWhatDoesNotEnd(t *testing.T) {
+	p := shell(t, "trap '' TERM; echo deaf; while :; do sleep 1; done")
+	if _, err := p.Await(t.Context(), regexp.MustCompile("deaf")); err != nil {
+		t.Fatal(err)
+	}
+	if code := p.ExitCode(); code != -1 {
+		t.Errorf("exit %d while it runs", code)
+	}
+	err := p.StopWithin(100 * time.Millisecond)
+	if !errors.Is(err, ErrKilled) || !strings.Contains(err.Error(), "deaf") || p.Running() || p.ExitCode() != -1 {
+		t.Errorf("%v, exit %d", err, p.ExitCode())
+	}
+}
+
+// TestStopOfFrozen sees that a frozen program ends in its own way.
+func TestStopOfFrozen(t *testing.T) {
+	p := shell(t, "trap 'exit 7' TERM; echo ready; while :; do sleep 0.02; done")
+	if _, err := p.Await(t.Context(), regexp.MustCompile("ready")); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Freeze(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Stop(); err != nil || p.ExitCode() != 7 {
+		t.Errorf("%v, exit %d", err, p.ExitCode())
+	}
+	for _, act := range []func() error{p.Freeze, p.Thaw} {
+		if err := act(); !errors.Is(err, ErrExited) {
+			t.Error(err)
+		}
+	}
+}
+
+// TestFreeze sees that a frozen process writes nothing, and goes on when it may; one
+// that Freeze has halted has written its last when that returns.
 func TestFreeze(t *testing.T) {
 	p := shell(t, "while :; do echo tick; sleep 0.02; done")
 	if _, err := p.Await(t.Context(), regexp.MustCompile("tick\ntick")); err != nil {
 		t.Fatal(err)
 	}
-	pid := p.cmd.Process.Pid
-	if err := Freeze(pid); err != nil {
-		t.Fatal(err)
-	}
-	before := still(t, p)
-	if err := Thaw(pid); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.Await(t.Context(), regexp.MustCompile(regexp.QuoteMeta(before)+"tick\n")); err != nil {
-		t.Error(err)
+	for name, own := range map[string]bool{"own": true, "any": false} {
+		freeze, thaw := p.Freeze, p.Thaw
+		if !own {
+			freeze, thaw = func() error { return Freeze(p.PID()) }, func() error { return Thaw(p.PID()) }
+		}
+		if err := freeze(); err != nil {
+			t.Fatal(name, err)
+		}
+		last := p.Log()
+		before := still(t, p)
+		if own && before != last {
+			t.Errorf("Freeze returned before the process had halted: %q, then %q", last, before)
+		}
+		if err := thaw(); err != nil {
+			t.Fatal(name, err)
+		}
+		if _, err := p.Await(t.Context(), regexp.MustCompile(regexp.QuoteMeta(before)+"tick\n")); err != nil {
+			t.Error(name, err)
+		}
 	}
 }
 
 // still returns the log once it has not grown for a while.
 func still(t *testing.T, p *Process) string {
 	t.Helper()
-	last := logOf(t, p)
+	last := p.Log()
 	for range 100 {
 		time.Sleep(100 * time.Millisecond)
-		now := logOf(t, p)
+		now := p.Log()
 		if now == last {
 			return now
 		}
@@ -104,13 +192,4 @@ func still(t *testing.T, p *Process) string {
 	}
 	t.Fatal("a frozen process goes on writing")
 	return ""
-}
-
-func logOf(t *testing.T, p *Process) string {
-	t.Helper()
-	found, err := p.Await(t.Context(), regexp.MustCompile(`(?s)^.*\n`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found[0]
 }

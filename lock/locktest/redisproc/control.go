@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/locktest/process"
 )
 
 // stopGrace is how long Stop waits for an orderly exit. With nothing to save that takes milliseconds; a server that waits
@@ -25,43 +27,27 @@ var (
 // Resume. It returns when the process has really come to a halt, so no command sent afterwards is executed before Resume.
 // Time does not stop: keys go on expiring.
 func (s *Server) Pause() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := s.current.Load()
-	if !p.running() {
-		return ErrNotRunning
-	}
-	if err := pause(p.cmd.Process); err != nil {
-		return fmt.Errorf("redisproc: pause: %w", err)
-	}
-	err := poll(context.Background(), p.done, func(context.Context) error { return checkPaused(p.cmd.Process.Pid) })
-	if err != nil {
-		return fmt.Errorf("redisproc: pause: %w", err)
-	}
-	return nil
-}
-
-func checkPaused(pid int) error {
-	paused, err := isPaused(pid)
-	if err == nil && !paused {
-		err = errors.New("process has not stopped yet")
-	}
-	return err
+	return s.control("pause", (*process.Process).Freeze)
 }
 
 // Resume lets a paused process go on. It then answers what has piled up in its sockets. On one that is not paused it does
 // nothing.
 func (s *Server) Resume() error {
+	return s.control("resume", (*process.Process).Thaw)
+}
+
+func (s *Server) control(what string, act func(*process.Process) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := s.current.Load()
-	if !p.running() {
+	err := act(s.current.Load())
+	switch {
+	case errors.Is(err, process.ErrExited):
 		return ErrNotRunning
+	case err != nil:
+		return fmt.Errorf("redisproc: %s: %w", what, err)
+	default:
+		return nil
 	}
-	if err := resume(p.cmd.Process); err != nil {
-		return fmt.Errorf("redisproc: resume: %w", err)
-	}
-	return nil
 }
 
 // Kill ends the process with SIGKILL, paused or not, and returns when it is gone: what was not on disk is lost. Killing a
@@ -69,7 +55,7 @@ func (s *Server) Resume() error {
 func (s *Server) Kill() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.current.Load().kill()
+	return s.current.Load().Kill()
 }
 
 // Restart starts the process again on the same port, in the same directory, with the same arguments, and returns when it
@@ -81,7 +67,7 @@ func (s *Server) Restart(ctx context.Context) error {
 	if s.stopped {
 		return errStopped
 	}
-	if err := s.current.Load().kill(); err != nil {
+	if err := s.current.Load().Kill(); err != nil {
 		return err
 	}
 	if err := s.run(ctx); err != nil {
@@ -104,7 +90,7 @@ func (s *Server) Wipe() error {
 	}
 	var errs []error
 	for _, e := range entries {
-		if e.Name() != logName {
+		if e.Name() != logName+".log" {
 			errs = append(errs, os.RemoveAll(filepath.Join(s.dir, e.Name())))
 		}
 	}
@@ -117,5 +103,9 @@ func (s *Server) Stop() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stopped = true
-	return errors.Join(s.current.Load().terminate(stopGrace), os.RemoveAll(s.dir))
+	err := s.current.Load().StopWithin(stopGrace)
+	if errors.Is(err, process.ErrKilled) {
+		err = nil
+	}
+	return errors.Join(err, os.RemoveAll(s.dir))
 }

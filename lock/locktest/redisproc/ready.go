@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/locktest/process"
 )
 
 const (
@@ -27,19 +29,20 @@ var (
 )
 
 // awaitReady returns when p itself answers PING on the address. On any error p is still to be killed by the caller.
-func (p *process) awaitReady(ctx context.Context, addr string) error {
-	err := poll(ctx, p.done, func(ctx context.Context) error { return ping(ctx, addr, p.cmd.Process.Pid) })
+func awaitReady(ctx context.Context, p *process.Process, addr string) error {
+	err := poll(ctx, p.Done(), func(ctx context.Context) error { return ping(ctx, addr, p.PID()) })
 	if err == nil {
 		return nil
 	}
-	if !p.running() {
-		err = fmt.Errorf("exited: %v", p.cmd.ProcessState)
+	if ended := p.Err(); ended != nil {
+		err = ended
+	} else {
+		err = fmt.Errorf("%w; its log ends with:\n%s", err, p.Tail())
 	}
-	tail := p.tail()
-	if strings.Contains(tail, "Address already in use") {
+	if strings.Contains(p.Tail(), "Address already in use") {
 		err = fmt.Errorf("%w: %w", errPortTaken, err)
 	}
-	return fmt.Errorf("%w; its log ends with:\n%s", err, tail)
+	return err
 }
 
 // poll calls check until it returns nil, and gives up when ctx ends, when quit is closed or after readyTimeout. The error

@@ -5,12 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"sync"
 	"sync/atomic"
+
+	"github.com/lockscope/lockscope/lock/locktest/process"
 )
 
-// portAttempts is how many free ports Start tries when each is taken between choosing and binding it.
-const portAttempts = 5
+const (
+	// portAttempts is how many free ports Start tries when each is taken between choosing and binding it.
+	portAttempts = 5
+
+	logName = "redis-server" // and ".log"
+)
 
 // Server is one redis-server and the directory it works in. The process may come and go (Kill, Restart); address and
 // directory stay until Stop.
@@ -22,7 +29,7 @@ type Server struct {
 	port int
 	args []string
 
-	current atomic.Pointer[process] // the latest run, perhaps over
+	current atomic.Pointer[process.Process] // the latest run, perhaps over
 
 	mu      sync.Mutex // held while acting on the process
 	stopped bool
@@ -69,12 +76,12 @@ func start(ctx context.Context, bin string, cfg config) (_ *Server, err error) {
 
 // run starts the process and waits until it is ready. Except in start, the caller holds mu.
 func (s *Server) run(ctx context.Context) error {
-	p, err := launch(s.bin, s.dir, s.args)
+	p, err := process.Start(logName, s.dir, exec.Command(s.bin, s.args...))
 	if err != nil {
 		return err
 	}
-	if err := p.awaitReady(ctx, s.Addr()); err != nil {
-		return errors.Join(err, p.kill())
+	if err := awaitReady(ctx, p, s.Addr()); err != nil {
+		return errors.Join(err, p.Kill())
 	}
 	s.current.Store(p)
 	return nil
@@ -121,12 +128,12 @@ func (s *Server) Dir() string { return s.dir }
 
 // PID returns the id of the running process, paused or not, and 0 if there is none.
 func (s *Server) PID() int {
-	if p := s.current.Load(); p.running() {
-		return p.cmd.Process.Pid
+	if p := s.current.Load(); p.Running() {
+		return p.PID()
 	}
 	return 0
 }
 
 // Running reports whether the process exists. It is true of a paused one, and false once a server has exited, also by
 // itself.
-func (s *Server) Running() bool { return s.current.Load().running() }
+func (s *Server) Running() bool { return s.current.Load().Running() }

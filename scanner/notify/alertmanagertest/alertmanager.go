@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"testing"
@@ -72,11 +73,11 @@ func Start(t testing.TB) *Server {
 	if err := os.WriteFile(file, fmt.Appendf(nil, configuration, receiver.URL), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.process, err = process.Start("alertmanager", dir, bin,
+	s.process, err = process.Start("alertmanager", dir, exec.Command(bin,
 		"--config.file="+file,
 		"--storage.path="+filepath.Join(dir, "data"),
 		"--web.listen-address=127.0.0.1:0",
-		"--cluster.listen-address=")
+		"--cluster.listen-address="))
 	if err != nil {
 		t.Fatalf("alertmanagertest: %v", err)
 	}

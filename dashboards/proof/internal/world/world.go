@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"time"
@@ -90,7 +91,7 @@ func (w *World) run(name, bin string, args ...string) (*process.Process, error) 
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	p, err := process.Start(name, dir, bin, args...)
+	p, err := process.Start(name, dir, exec.Command(bin, args...))
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +127,7 @@ func (w *World) URLs() [][2]string {
 }
 
 // KillPrometheus ends Prometheus, to see what a proof makes of it.
-func (w *World) KillPrometheus() { w.prometheus.Kill() }
+func (w *World) KillPrometheus() { _ = w.prometheus.Kill() }
 
 // Close ends everything, what started last first. It needs no more than a minute.
 func (w *World) Close() error {
