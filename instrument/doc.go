@@ -12,7 +12,7 @@
 //
 // What a caller of the Locker could see is measured over any Locker: waits, holds,
 // outcomes, losses. What only the algorithm knows (attempts, votes, nodes,
-// renewals, blockers) is there if the Locker reports to a lock.Trace, as Redlock
+// renewals, blockers) is there if the Locker reports to a lock.Trace, as lock.Engine
 // does. A lock.Trace of the caller's goes on being told.
 //
 // Observers cannot get in the way of locking: panics in label functions, tracers
@@ -68,11 +68,9 @@
 //
 // The label resource is bounded. Words that look like ids become "*": order:1001
 // is counted as order:*. Further values than the 100th are counted as other.
-// Decorators that share a registry share their metrics. Sets of nodes
-// are told apart by the label backend, the name given with lock.WithBackend; of two sets
-// of one name, distributed_lock_nodes and distributed_lock_quorum_nodes are those of the
-// last one used. Keep
-// Redlocks of different size apart with prometheus.WrapRegistererWith.
+// Decorators that share a registry share their metrics. Sets of nodes are told apart by
+// the label backend, the name given with lock.WithBackend; of two sets of one name, distributed_lock_nodes and distributed_lock_quorum_nodes are those of the
+// last one used.
 //
 // # Spans
 //

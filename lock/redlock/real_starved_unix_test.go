@@ -45,6 +45,12 @@ func (s starved) run(ctx context.Context) (r starvedResult) {
 		return starvedResult{Err: err.Error()}
 	}
 	defer l.Close()
+	// The connection and the scripts are there before the process is starved: they take more than one acquire.
+	warm, err := l.Acquire(ctx, "warm")
+	if err != nil {
+		return starvedResult{Err: err.Error()}
+	}
+	_ = warm.Release(ctx)
 	fmt.Println("ready")
 	for i := range s.Acquires {
 		lease, err := l.Acquire(ctx, fmt.Sprint("job", i), lock.NoWait())
@@ -65,14 +71,14 @@ func (s starved) run(ctx context.Context) (r starvedResult) {
 
 // TestRealOpenStarvedProcess stops a process for 90 of every 100 ms, as a CPU quota does to a container. Its acquires meet no
 // contention and no fault, and yet some fail: the node timeout is over when the process goes on, and the timer is seen before
-// the answers. With ten times the node timeout none does. The first half of this turns around when node timeouts follow
+// the answers. With twenty times the node timeout none does, on a machine that is busy beside. The first half of this turns around when node timeouts follow
 // the TTL (issue 11).
 func TestRealOpenStarvedProcess(t *testing.T) {
 	for _, test := range []struct {
 		nodeTimeout time.Duration
 		acquires    int
 		fails       bool
-	}{{0, 50_000, true}, {500 * time.Millisecond, 1000, false}} {
+	}{{0, 50_000, true}, {time.Second, 1000, false}} {
 		t.Run(fmt.Sprint("node timeout ", test.nodeTimeout), func(t *testing.T) {
 			f := startNodes(t, 1)
 			c := startJob(t, childJob{Starved: &starved{Nodes: []string{f.servers[0].Addr()}, Acquires: test.acquires, NodeTimeout: test.nodeTimeout}})
