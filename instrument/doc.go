@@ -69,8 +69,8 @@
 // The label resource is bounded. Words that look like ids become "*": order:1001
 // is counted as order:*. Further values than the 100th are counted as other.
 // Decorators that share a registry share their metrics. Sets of nodes are told apart by
-// the label backend, the name given with lock.WithBackend; of two sets of one name, distributed_lock_nodes and distributed_lock_quorum_nodes are those of the
-// last one used.
+// the label backend, the name given with lock.WithBackend; of two sets of one name,
+// distributed_lock_nodes and distributed_lock_quorum_nodes are those of the last one used.
 //
 // # Spans
 //
