@@ -3,14 +3,45 @@ package scanner_test
 import (
 	"context"
 	"fmt"
+	"log"
 	"log/slog"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
 )
+
+// A lock without a TTL, which no library would ever release, is found and named.
+func ExampleNew() {
+	ctx := context.Background()
+	server, err := redisproc.Start(ctx) // a Redis of the example's own
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer server.Stop()
+	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
+	defer client.Close()
+	client.Set(ctx, "lock:order:1001", "a worker that died", 0)
+
+	s, err := scanner.New([]redis.UniversalClient{client})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+	report, err := s.Sweep(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, f := range report.Findings {
+		fmt.Println(f.Class, scanner.KeyText(f.Key))
+	}
+	// Output:
+	// no_ttl lock:order:1001
+}
 
 // One sweep, as a cron job does it.
 func ExampleScanner_Sweep() {
