@@ -26,6 +26,6 @@ func main() {
 func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := newApp(environ, stdin, stdout, stderr)
 	root := newRoot(a)
-	root.SetArgs(args)
+	root.SetArgs(append([]string{}, args...)) // nil would be the arguments of whatever process this is
 	return a.exit(root.ExecuteContext(ctx))
 }
