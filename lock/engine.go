@@ -149,12 +149,12 @@ func (e *Engine) validity(ttl, began time.Duration) time.Duration {
 
 // submit puts a call in a queue. On a single node, and with a context that cannot
 // be cancelled, there is nothing else to wait for: the call then runs right here.
-func (e *Engine) submit(ctx context.Context, l *callQueue, call func()) {
+func (e *Engine) submit(ctx context.Context, q *callQueue, call func()) {
 	if len(e.nodes) == 1 && ctx.Done() == nil {
-		l.doHere(e.workers, call)
+		q.doHere(e.workers, call)
 		return
 	}
-	l.do(e.workers, call)
+	q.do(e.workers, call)
 }
 
 // sleep pauses unless the engine is closed; it reports whether it is not.

@@ -1,8 +1,6 @@
 package lock
 
-import (
-	"time"
-)
+import "time"
 
 // WithPrefix puts locks below prefix instead of "lock:". It must not be empty
 // nor contain braces or control characters.

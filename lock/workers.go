@@ -3,7 +3,7 @@ package lock
 import "sync"
 
 // maxIdleWorkers is how many goroutines are kept for later. A goroutine that
-// has called into go-redis once has a stack deep enough for the next call; growing
+// has called into a driver once has a stack deep enough for the next call; growing
 // it each time costs a fifth of an acquire.
 const maxIdleWorkers = 64
 

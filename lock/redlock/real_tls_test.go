@@ -138,7 +138,7 @@ func TestRealTLS(t *testing.T) {
 		t.Errorf("the given client's hook saw %d evalsha, want acquire, extend and release", n)
 	}
 	if n, dials := dialHook.seen("evalsha"); dials == 0 || n < 3 {
-		t.Errorf("WithRedisHook's hook saw %d dials and %d evalsha", dials, n)
+		t.Errorf("WithHook's hook saw %d dials and %d evalsha", dials, n)
 	}
 	if n, err := inDB3.Keys(t.Context(), "lock:*").Result(); err != nil || len(n) > 0 {
 		t.Errorf("left: %v %v", n, err)

@@ -27,18 +27,12 @@ func NewScript(parts ...string) *Script {
 // EvalCommand is a pair of commands that runs scripts.
 type EvalCommand struct{ ByHash, BySource string }
 
-// The commands there are. With the second, of Redis 7, the server sees to it that
-// nothing is written.
-var (
-	eval   = EvalCommand{"evalsha", "eval"}
-	evalRO = EvalCommand{"evalsha_ro", "eval_ro"}
-)
-
 // Eval runs scripts that may write.
-func Eval() EvalCommand { return eval }
+func Eval() EvalCommand { return EvalCommand{"evalsha", "eval"} }
 
-// EvalReadOnly runs scripts that only read, where the server knows it.
-func EvalReadOnly() EvalCommand { return evalRO }
+// EvalReadOnly runs scripts that only read. Redis has it from version 7 on, and sees to
+// it that nothing is written.
+func EvalReadOnly() EvalCommand { return EvalCommand{"evalsha_ro", "eval_ro"} }
 
 // Args are the arguments of [Script.Run] for these keys, after their number, and values.
 func Args(rest ...any) []any { return append([]any{nil, nil}, rest...) }
