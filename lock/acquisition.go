@@ -112,7 +112,7 @@ func (a *acquisition) acquire(ctx context.Context) (*attempt, error) {
 // remember keeps what an attempt had met, unless that is only that its context
 // ended, and what it may have left behind.
 func (a *acquisition) remember(try *attempt, res result) {
-	a.earlier = append(a.earlier[max(0, len(a.earlier)-maxEarlier):], try.holder)
+	a.earlier = append(a.earlier[max(0, len(a.earlier)-maxEarlier):], try.req.Holder)
 	switch {
 	case errors.Is(res.err, ErrHeld), errors.Is(res.err, ErrTooLate), errors.Is(res.err, ErrNoQuorum):
 		a.last = res.err
@@ -170,7 +170,7 @@ func (a *acquisition) awaitTurn(ctx context.Context) error {
 // vain disturb one node only.
 func (a *acquisition) try(ctx context.Context) (*attempt, result) {
 	a.drainWake()
-	try := a.engine.newAttempt(a.queue, a.key, a.opts, traceparentOf(ctx))
+	try := a.engine.newAttempt(a.queue, a.opts, traceparentOf(ctx))
 	try.traced = a.traced
 	try.ts, try.earlier = a.ts, a.earlier
 	try.start = AttemptStart{Resource: a.resource, Attempt: a.attempts, GateFirst: a.gateFirst()}
@@ -178,11 +178,12 @@ func (a *acquisition) try(ctx context.Context) (*attempt, result) {
 	try.waiter = driver.Waiter{ID: a.engine.id, Ticket: a.ticket, Enqueue: !a.opts.NoWait && a.listens(ctx, try.gate)}
 	hooked := a.ts.attemptStart(ctx, try.start)
 	began := time.Now()
-	res := try.run(hooked)
+	res := try.make(hooked)
 	if len(a.ts) > 0 {
+		tally := try.ballot.tally
 		a.ts.attemptEnd(hooked, AttemptEnd{
-			AttemptStart: try.start, Nodes: try.tally.nodes, Quorum: a.engine.quorum,
-			Granted: try.tally.granted, Refused: try.tally.refused, Failed: try.tally.failed,
+			AttemptStart: try.start, Nodes: tally.nodes, Quorum: a.engine.quorum,
+			Granted: tally.granted, Refused: tally.refused, Failed: tally.failed,
 			Raised: try.raised, Validity: try.validity, Took: time.Since(began), Err: res.err,
 		})
 	}

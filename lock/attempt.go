@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -20,35 +20,31 @@ type attempt struct {
 	engine *Engine
 	ts     tracers
 	start  AttemptStart
+	ctx    context.Context // for the values of its commands
 	traced context.Context // of the Acquire, for the lease
 	queue  *resourceQueue
 
-	key     string
-	token   string
-	holder  string
 	opts    AcquireOptions
-	earlier []string // holder records of this Acquire's earlier attempts
+	timeout time.Duration // of one call on a node
+	earlier []string      // holder records of this Acquire's earlier attempts
 	waiter  driver.Waiter
-	gate    int // index of the node whose queue is joined; -1 for none
-	floor   uint64
+	gate    int                    // index of the node whose queue is joined
+	req     driver.AcquireRequest  // for all nodes
+	gateReq *driver.AcquireRequest // for the gate, if its queue is joined
+	shared  driver.Shared
 
 	began  time.Duration // t0: validity counts from here
 	grants []grant
-	tally  tally
-	votes  chan vote
-	asked  int
 
-	counter  uint64 // largest of the grants' counters: the fencing token
+	mu     sync.Mutex
+	ballot ballot        // guarded by mu
+	ready  chan struct{} // told when the ballot may have what it needs
+
+	fence    uint64 // largest of the grants' counters: the fencing token
+	run      uint64 // fences reserved on a quorum, from fence on
 	validity time.Duration
 	raised   bool
 	undone   chan struct{} // closed when nodes that granted in vain have answered; nil if none did
-}
-
-// vote is one node's answer.
-type vote struct {
-	from  int
-	reply driver.AcquireReply
-	err   error
 }
 
 // result is how an attempt ended.
@@ -63,26 +59,40 @@ type result struct {
 	split     bool // enough nodes answered, but others have some of them
 }
 
-func (e *Engine) newAttempt(queue *resourceQueue, key string, opts AcquireOptions, traceparent string) *attempt {
+func (e *Engine) newAttempt(queue *resourceQueue, opts AcquireOptions, traceparent string) *attempt {
 	now := time.Now()
 	a := &attempt{
-		engine: e, queue: queue, key: key, opts: opts, gate: -1,
-		token:  newToken(),
-		holder: Holder{Instance: e.cfg.Instance, Since: now, Traceparent: traceparent}.record() + "|" + e.attemptName(),
-		floor:  uint64(max(now.UnixMicro(), 1)),
+		engine: e, queue: queue, opts: opts, timeout: e.cfg.nodeTimeout(opts.TTL),
 		grants: make([]grant, len(e.nodes)),
-		votes:  make(chan vote, len(e.nodes)),
-		tally:  tally{nodes: len(e.nodes)},
+		ready:  make(chan struct{}, 1),
+	}
+	a.ballot.a = a
+	a.ballot.tally.nodes = len(e.nodes)
+	a.req = driver.AcquireRequest{
+		Key: queue.key, Token: newToken(), Holder: e.holderRecord(now, traceparent), TTL: opts.TTL,
+		Floor: uint64(max(now.UnixMicro(), 1)), Fair: opts.Fair, Window: handoffWindow, Shared: &a.shared,
 	}
 	for i, n := range e.nodes {
-		a.grants[i].node, a.grants[i].calls = n, &queue.calls[i]
+		g := &a.grants[i]
+		g.node, g.attempt, g.index, g.calls = n, a, i, &queue.calls[i]
 	}
 	return a
 }
 
+// holderRecord is what the lock's value says of this attempt: its [Holder], and a name
+// that tells it from all others, in public, so that an Acquire recognizes what its own
+// earlier attempt left behind.
+func (e *Engine) holderRecord(since time.Time, traceparent string) string {
+	b := make([]byte, 0, 160)
+	b = Holder{Instance: e.cfg.Instance, Since: since, Traceparent: traceparent}.append(b)
+	b = append(append(append(b, '|'), e.id...), '.')
+	return string(strconv.AppendUint(b, e.attempts.Add(1), 36))
+}
+
 // run makes the attempt. On success the grants hold the lock; on failure they are
 // being given back in the background, and the result says why.
-func (a *attempt) run(ctx context.Context) result {
+func (a *attempt) make(ctx context.Context) result {
+	a.ctx = valuesOf(ctx)
 	a.began = a.engine.cfg.Clock()
 	res := a.vote(ctx)
 	if res.err == nil {
@@ -96,100 +106,143 @@ func (a *attempt) run(ctx context.Context) result {
 		}
 	}
 	if res.err != nil {
-		a.abandon(ctx)
+		a.abandon()
 	}
 	return res
 }
 
 // vote asks the nodes until the outcome is certain.
 func (a *attempt) vote(ctx context.Context) result {
-	ballot := newBallot(a)
+	a.req.Waiter = a.waiter
+	a.req.Waiter.Enqueue = false
+	if a.waiter.Enqueue {
+		joining := a.req
+		joining.Waiter, joining.Shared = a.waiter, nil
+		a.gateReq = &joining
+	}
 	if a.start.GateFirst {
-		a.ask(ctx, a.engine.newRound(ctx, 1), a.gate)
-		if err := a.collect(ctx, ballot, func() bool { return ballot.answered == 1 }); err != nil {
-			return ballot.result(err)
-		}
-		if a.tally.refused > 0 || a.tally.failed > 0 && a.waiter.Enqueue {
-			return ballot.turnedAway()
+		if res, over := a.voteAtGate(ctx); over {
+			return res
 		}
 	}
-	rest := a.engine.newRound(ctx, len(a.grants)-a.asked)
-	for i := range a.grants {
-		if !a.start.GateFirst || i != a.gate {
-			a.ask(ctx, rest, i)
-		}
-	}
-	err := a.collect(ctx, ballot, a.decided)
-	return ballot.result(err)
+	a.askAll()
+	err := a.await(ctx, a.timeout)
+	return a.result(err)
 }
 
-func (a *attempt) decided() bool { return a.tally.decided() }
+// voteAtGate asks the gate alone, which is enough if it refuses. A gate that is slower
+// than it usually is does not keep the others from being asked.
+func (a *attempt) voteAtGate(ctx context.Context) (res result, over bool) {
+	a.ballot.gateOnly = true
+	a.ask(a.gate)
+	patience, hedged := a.hedge()
+	err := a.await(ctx, patience)
+	a.mu.Lock()
+	a.ballot.gateOnly = false
+	answered, refused, failed := a.ballot.answered > 0, a.ballot.tally.refused > 0, a.ballot.tally.failed > 0
+	a.mu.Unlock()
+	switch {
+	case err != nil:
+		return a.result(err), true
+	case !answered && hedged:
+		a.queue.hedged.Store(true)
+		return res, false
+	case answered && a.queue.hedged.Load():
+		a.queue.hedged.Store(false)
+	}
+	if refused || (failed || !answered) && a.waiter.Enqueue {
+		return a.turnedAway(), true
+	}
+	return res, false
+}
 
-// ask sends the acquire to one node, in the order of its calls.
-func (a *attempt) ask(ctx context.Context, in *round, i int) {
+const (
+	// hedgeAfter is how many of its usual round trips the gate is waited for alone.
+	hedgeAfter = 10
+	minHedge   = 20 * time.Millisecond
+)
+
+// hedge is how long the gate is waited for alone, and whether the others are asked
+// then. That happens once until it answers: a busy gate must not cause a herd. Where
+// nobody may overtake the queue, its node has to be heard.
+func (a *attempt) hedge() (patience time.Duration, hedged bool) {
+	if a.opts.Fair || a.queue.hedged.Load() {
+		return a.timeout, false
+	}
+	usual := time.Duration(a.engine.nodes[a.gate].roundTrip.Load())
+	patience = max(hedgeAfter*usual, minHedge)
+	return min(patience, a.timeout), patience < a.timeout
+}
+
+// ask hands the acquire to one node, in the order of its calls.
+func (a *attempt) ask(i int) {
+	a.mu.Lock()
+	a.ballot.asked |= 1 << i
+	a.mu.Unlock()
 	g := &a.grants[i]
-	a.asked++
-	a.engine.submit(ctx, g.calls, func() {
-		defer in.done()
-		if !g.open() || in.ctx.Err() != nil {
-			a.votes <- vote{from: i, err: fmt.Errorf("%w: earlier calls are under way", driver.ErrNotSent)}
-			return
+	g.deadline = time.Now().Add(a.timeout)
+	g.calls.do((*acquiring)(g))
+}
+
+func (a *attempt) askAll() {
+	a.mu.Lock()
+	before := a.ballot.asked
+	a.ballot.asked = 1<<len(a.grants) - 1
+	a.mu.Unlock()
+	deadline := time.Now().Add(a.timeout)
+	for i := range a.grants {
+		if before&(1<<i) == 0 {
+			g := &a.grants[i]
+			g.deadline = deadline
+			g.calls.do((*acquiring)(g))
 		}
-		req := driver.AcquireRequest{
-			Key: a.key, Token: a.token, Holder: a.holder, TTL: a.opts.TTL, Floor: a.floor,
-			Waiter: a.waiter, Fair: a.opts.Fair, Window: a.engine.cfg.handoffWindow(),
-		}
-		req.Waiter.Enqueue = a.waiter.Enqueue && i == a.gate
-		var reply driver.AcquireReply
-		err := g.call(in.ctx, a.ts, a.event(OpAcquire), func(ctx context.Context) (v Verdict, err error) {
-			reply, err = g.acquire(ctx, req)
-			return verdictOf(reply.Granted), err
-		})
-		switch {
-		case errors.Is(err, driver.ErrNotSent):
-		case errors.Is(err, driver.ErrTombstone), errors.Is(err, driver.ErrFenceCounter):
-			g.set(grantRefused, 0)
-		case err != nil:
-			g.set(grantUnknown, 0)
-		case reply.Granted:
-			g.set(grantHeld, reply.Counter)
-		default:
-			g.set(grantRefused, 0)
-			if slices.Contains(a.earlier, reply.Holder) {
-				err = errOwnLeftover
-			}
-		}
-		a.votes <- vote{from: i, reply: reply, err: err}
-	})
+	}
+}
+
+// request is what node i is asked.
+func (a *attempt) request(i int) *driver.AcquireRequest {
+	if i == a.gate && a.gateReq != nil {
+		return a.gateReq
+	}
+	return &a.req
 }
 
 func (a *attempt) event(op Operation) NodeStart {
 	return NodeStart{Resource: a.start.Resource, Op: op, Attempt: a.start.Attempt}
 }
 
-// collect counts votes until enough says so, until every node asked has voted or
-// run out of time, or until ctx ends.
-func (a *attempt) collect(ctx context.Context, b *ballot, enough func() bool) error {
-	for !enough() {
+// count takes a node's vote.
+func (a *attempt) count(from int, reply driver.AcquireReply, err error) {
+	a.mu.Lock()
+	a.ballot.count(from, reply, err)
+	enough := a.ballot.enough()
+	a.mu.Unlock()
+	if enough {
 		select {
-		case v := <-a.votes:
-			b.count(v)
-			continue
+		case a.ready <- struct{}{}:
 		default:
 		}
-		break
 	}
-	if enough() {
+}
+
+func (a *attempt) enough() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.ballot.enough()
+}
+
+// await returns once the ballot has what it needs or the time is up, or with an error
+// when ctx or the engine ends.
+func (a *attempt) await(ctx context.Context, patience time.Duration) error {
+	if a.enough() {
 		return nil
 	}
-	timer := time.NewTimer(a.engine.cfg.NodeTimeout)
-	defer timer.Stop()
-	for !enough() {
+	timer := a.engine.timers.start(patience)
+	defer a.engine.timers.stop(timer)
+	for !a.enough() {
 		select {
-		case v := <-a.votes:
-			b.count(v)
+		case <-a.ready:
 		case <-timer.C:
-			b.timeOut()
 			return nil
 		case <-ctx.Done():
 			return contextError(ctx)
@@ -200,40 +253,58 @@ func (a *attempt) collect(ctx context.Context, b *ballot, enough func() bool) er
 	return nil
 }
 
+// result closes the ballot; err is why it was cut short.
+func (a *attempt) result(err error) result {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err == nil {
+		a.ballot.timeOut()
+	}
+	a.ballot.closed = true
+	return a.ballot.result(err)
+}
+
+// turnedAway is the result of asking the gate alone and not being granted.
+func (a *attempt) turnedAway() result {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.ballot.timeOut()
+	a.ballot.closed = true
+	return a.ballot.turnedAway()
+}
+
 func (a *attempt) quorumError(op Operation) *QuorumError {
 	return &QuorumError{
-		Resource: a.start.Resource, Op: op, Nodes: a.tally.nodes, Quorum: a.engine.quorum,
-		Granted: a.tally.granted, Refused: a.tally.refused,
+		Resource: a.start.Resource, Op: op, Nodes: len(a.grants), Quorum: a.engine.quorum,
+		Granted: a.ballot.tally.granted, Refused: a.ballot.tally.refused,
 	}
 }
 
 // abandon gives the token back wherever it may be, in the background. A waiter
 // that the gate granted keeps its position in the gate's queue.
-func (a *attempt) abandon(ctx context.Context) {
-	undone := make(chan struct{})
-	granters := countdown{over: func() { close(undone) }}
-	granters.expect(1) // the end of this loop
+func (a *attempt) abandon() {
+	granters := &countdown{over: make(chan struct{})}
+	granters.left.Store(1) // the end of this loop
 	for i := range a.grants {
 		g := &a.grants[i]
 		g.giveUp()
-		state, _ := g.known()
-		if state == grantRefused && !g.mayArrive() {
+		state := g.known()
+		if a.ballot.asked&(1<<i) == 0 || state == grantRefused && !g.mayArrive() {
 			continue
 		}
-		call := releaseCall{
-			ctx: ctx, ts: a.ts, event: a.event(OpRelease), req: driver.ReleaseRequest{Key: a.key, Token: a.token},
-			report: func(releaseAnswer) {},
+		u := &undoing{
+			g: g, ctx: a.ctx, ts: a.ts, event: a.event(OpRelease), withdraw: true,
+			req: driver.ReleaseRequest{Key: a.req.Key, Token: a.req.Token},
 		}
 		if state == grantHeld {
-			a.undone = undone
-			granters.expect(1)
-			answered := sync.OnceFunc(granters.done)
-			call.report = func(releaseAnswer) { answered() }
+			a.undone = granters.over
+			granters.left.Add(1)
+			u.report = &granter{granters: granters}
 		}
 		if i == a.gate && a.waiter.Enqueue {
-			call.req.Waiter = a.waiter
+			u.req.Waiter = a.waiter
 		}
-		g.calls.do(a.engine.workers, func() { g.withdraw(call) })
+		g.calls.do(u)
 	}
 	granters.done()
 }
@@ -244,8 +315,8 @@ func (a *attempt) settle(ctx context.Context) {
 	if a.undone == nil {
 		return
 	}
-	timer := time.NewTimer(a.engine.cfg.NodeTimeout)
-	defer timer.Stop()
+	timer := a.engine.timers.start(a.timeout)
+	defer a.engine.timers.stop(timer)
 	select {
 	case <-a.undone:
 	case <-timer.C:

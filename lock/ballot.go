@@ -8,46 +8,46 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// ballot collects an attempt's votes and says what they mean.
+// ballot collects an attempt's votes and says what they mean. Its attempt's mutex guards
+// it.
 type ballot struct {
 	a        *attempt
+	tally    tally
 	answered int
+	gateOnly bool            // the gate's vote is all that is wanted for now
+	closed   bool            // later votes do not count
+	asked    uint64          // set of nodes
+	voted    uint64          // set of nodes
 	free     []time.Duration // per node that answered: until its TTL has run out
 	blockers []driver.AcquireReply
 	errs     []*NodeError
 	ticket   int64
 	ahead    int
-	voted    []bool
-}
-
-func newBallot(a *attempt) *ballot {
-	return &ballot{a: a, voted: make([]bool, len(a.grants))}
 }
 
 // count takes one vote.
-func (b *ballot) count(v vote) {
-	if b.voted[v.from] { // it had been given up
+func (b *ballot) count(from int, reply driver.AcquireReply, err error) {
+	if b.closed || b.voted&(1<<from) != 0 {
 		return
 	}
-	b.voted[v.from] = true
+	b.voted |= 1 << from
 	b.answered++
 	switch {
-	case v.err != nil:
-		b.a.tally.failed++
-		b.fail(v.from, v.err)
-	case v.reply.Granted:
-		b.a.tally.granted++
-		b.free = append(b.free, 0)
+	case err != nil:
+		b.tally.failed++
+		b.fail(from, err)
+	case reply.Granted:
+		b.tally.granted++
 	default:
-		b.a.tally.refused++
-		b.blockers = append(b.blockers, v.reply)
-		if v.reply.TTL < 0 {
+		b.tally.refused++
+		b.blockers = append(b.blockers, reply)
+		if reply.TTL < 0 {
 			b.free = append(b.free, never)
 		} else {
-			b.free = append(b.free, v.reply.TTL)
+			b.free = append(b.free, reply.TTL)
 		}
-		if v.from == b.a.gate {
-			b.ticket, b.ahead = v.reply.Ticket, v.reply.Ahead
+		if from == b.a.gate {
+			b.ticket, b.ahead = reply.Ticket, reply.Ahead
 		}
 	}
 }
@@ -56,16 +56,72 @@ func (b *ballot) fail(from int, err error) {
 	b.errs = append(b.errs, &NodeError{Node: b.a.grants[from].Name(), Op: OpAcquire, Err: err})
 }
 
-// timeOut counts every node that was asked and has not voted as failed.
+// timeOut counts every node that was asked and has not voted as failed, unless the vote
+// is won without.
 func (b *ballot) timeOut() {
+	if b.enough() {
+		return
+	}
 	for i := range b.a.grants {
-		asked := !b.a.start.GateFirst || b.a.asked > 1 || i == b.a.gate
-		if asked && !b.voted[i] {
-			b.voted[i] = true
-			b.a.tally.failed++
-			b.fail(i, driver.ErrTimeout)
+		if b.asked&^b.voted&(1<<i) != 0 {
+			b.count(i, driver.AcquireReply{}, driver.ErrTimeout)
 		}
 	}
+}
+
+// enough reports that the votes still missing change nothing of what is said of this
+// ballot: neither who won nor why not.
+func (b *ballot) enough() bool {
+	t := b.tally
+	switch {
+	case b.gateOnly:
+		return b.answered > 0
+	case t.won(), b.answered == t.nodes:
+		return true
+	case !t.lost():
+		return false
+	}
+	missing, spare := t.nodes-b.answered, t.nodes-quorumOf(t.nodes)
+	one := b.inOneName() + t.failed
+	switch {
+	case t.held(), t.failed > spare:
+		return true
+	case one >= quorumOf(t.nodes):
+		return t.failed+missing <= spare
+	}
+	return one+missing < quorumOf(t.nodes) && t.refused+missing <= spare
+}
+
+// held reports that somebody has the resource, or others are about to: the refusals
+// alone rule out a quorum, or those in one holder's name and the nodes that did not
+// answer could be that holder's quorum. Where so many failed that nobody can win, that
+// is what is wrong.
+func (b *ballot) held() bool {
+	t := b.tally
+	if t.held() {
+		return true
+	}
+	return t.refused > 0 && t.failed <= t.nodes-quorumOf(t.nodes) && b.inOneName()+t.failed >= quorumOf(t.nodes)
+}
+
+// inOneName is how many nodes refused for the same holder, at most. One that keeps the
+// lock for the waiter named next does so in nobody's name, and counts for each.
+func (b *ballot) inOneName() (most int) {
+	kept := 0
+	for i, x := range b.blockers {
+		if x.Reserved {
+			kept++
+			continue
+		}
+		same := 0
+		for _, y := range b.blockers[i:] {
+			if !y.Reserved && y.Holder == x.Holder {
+				same++
+			}
+		}
+		most = max(most, same)
+	}
+	return most + kept
 }
 
 // turnedAway is the result of asking the gate alone and not being granted.
@@ -82,18 +138,22 @@ func (b *ballot) turnedAway() result {
 
 // result is what the votes amount to; err is why collecting them was cut short.
 func (b *ballot) result(err error) result {
-	res := result{err: err, freeIn: b.freeIn(), ticket: b.ticket, ahead: b.ahead}
+	res := result{err: err, freeIn: -1, ticket: b.ticket, ahead: b.ahead}
+	if err == nil && b.tally.won() {
+		return res
+	}
+	res.freeIn = b.freeIn()
 	if len(b.blockers) > 0 {
 		res.blocker = b.blocker(res.freeIn)
 	}
-	switch t := b.a.tally; {
-	case err != nil || t.won():
-	case t.held():
+	switch {
+	case err != nil:
+	case b.held():
 		res.err = res.blocker
 	default:
 		res.err = b.quorumError()
 		res.hopeless = b.hopeless()
-		res.split = b.a.tally.refused > 0 && b.a.tally.granted+b.a.tally.refused >= b.a.engine.quorum
+		res.split = b.tally.refused > 0 && b.tally.granted+b.tally.refused >= b.a.engine.quorum
 	}
 	return res
 }
@@ -104,17 +164,19 @@ func (b *ballot) quorumError() *QuorumError {
 	return e
 }
 
-// freeIn is when enough TTLs will have run out for a quorum, if nobody renews.
+// freeIn is when enough TTLs will have run out for a quorum, if nobody renews. A node
+// that granted is free at once.
 func (b *ballot) freeIn() time.Duration {
 	quorum := b.a.engine.quorum
-	if b.a.start.GateFirst && b.a.asked == 1 {
+	if b.asked&(b.asked-1) == 0 { // one node was asked
 		quorum = 1
 	}
-	if len(b.free) < quorum {
+	free := slices.Concat(make([]time.Duration, b.tally.granted), b.free)
+	if len(free) < quorum {
 		return -1
 	}
-	slices.Sort(b.free)
-	return b.free[quorum-1]
+	slices.Sort(free)
+	return free[quorum-1]
 }
 
 // blocker describes whoever refused longest among those that say who they are.
@@ -123,9 +185,9 @@ func (b *ballot) blocker(freeIn time.Duration) *HeldError {
 		return cmp.Or(cmp.Compare(min(len(x.Holder), 1), min(len(y.Holder), 1)), cmp.Compare(x.TTL, y.TTL))
 	})
 	held := &HeldError{
-		Resource: b.a.start.Resource, Key: b.a.key,
-		Refused: b.a.tally.refused, Nodes: b.a.tally.nodes,
-		HandedOver: worst.Reserved, Remaining: worst.TTL,
+		Resource: b.a.start.Resource, Key: b.a.req.Key,
+		Refused: b.tally.refused, Nodes: b.tally.nodes,
+		HandedOver: worst.Reserved, Remaining: worst.TTL, Errors: b.errs,
 	}
 	switch {
 	case freeIn == never:
@@ -148,5 +210,5 @@ func (b *ballot) hopeless() bool {
 			permanent++
 		}
 	}
-	return tally{nodes: b.a.tally.nodes, failed: permanent}.lost()
+	return tally{nodes: b.tally.nodes, failed: permanent}.lost()
 }

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/internal/workers"
 )
 
 // Engine is a Locker over one node, or over a quorum of independent ones, of any
@@ -22,7 +22,8 @@ type Engine struct {
 	quorum  int
 	backend Backend
 	queues  *queues
-	workers *workers
+	workers *workers.Workers
+	timers  timers
 
 	done      chan struct{} // closed by Close
 	closeOnce sync.Once
@@ -32,12 +33,6 @@ type Engine struct {
 
 	mu     sync.Mutex
 	leases map[*lease]struct{}
-}
-
-// attemptName tells one attempt from all others, in public: it follows the holder
-// record, so that an Acquire recognizes what its own earlier attempt left behind.
-func (e *Engine) attemptName() string {
-	return e.id + "." + strconv.FormatUint(e.attempts.Add(1), 36)
 }
 
 // Close ends every wait with ErrClosed and every lease's context with ErrClosed
@@ -53,7 +48,7 @@ func (e *Engine) Close() error {
 		for _, l := range e.heldLeases() {
 			l.end(ErrClosed)
 		}
-		e.workers.close()
+		e.workers.Close()
 		errs := make([]error, len(e.nodes))
 		var closing sync.WaitGroup
 		for i, n := range e.nodes {
@@ -119,27 +114,10 @@ func (e *Engine) wakeUp(n *node) func(key string) {
 		if resource, ours := strings.CutPrefix(key, e.cfg.Prefix); !ours || validateName(resource) != nil {
 			return
 		}
-		req := driver.LeaveRequest{Key: key, WaiterID: e.id, Handoff: e.cfg.handoffWindow()}
-		e.workers.run(func() {
-			ctx, cancel := e.within(context.Background())
-			defer cancel()
-			n.note(n.Leave(ctx, req))
-		})
+		req := &driver.LeaveRequest{Key: key, WaiterID: e.id, Handoff: handoffWindow}
+		call := driver.Call{Context: context.Background(), Deadline: time.Now().Add(e.cfg.nodeTimeout(DefaultTTL))}
+		n.Leave(call, req, &leftUnasked{n, time.Now()})
 	}
-}
-
-// within returns a context for commands on nodes: with the values of ctx, the
-// node timeout as deadline, and without the end of ctx, for a command must not be
-// cut short where its outcome matters.
-func (e *Engine) within(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), e.cfg.NodeTimeout)
-}
-
-func (e *Engine) newRound(ctx context.Context, calls int) *round {
-	n := new(round)
-	n.ctx, n.over = e.within(ctx)
-	n.expect(calls)
-	return n
 }
 
 // validity is what is left of ttl for a grant asked for at instant began.
@@ -147,14 +125,14 @@ func (e *Engine) validity(ttl, began time.Duration) time.Duration {
 	return ttl - Drift(ttl) - (e.cfg.Clock() - began)
 }
 
-// submit puts a call in a queue. On a single node, and with a context that cannot
-// be cancelled, there is nothing else to wait for: the call then runs right here.
-func (e *Engine) submit(ctx context.Context, q *callQueue, call func()) {
-	if len(e.nodes) == 1 && ctx.Done() == nil {
-		q.doHere(e.workers, call)
-		return
+// closing reports that Close was called.
+func (e *Engine) closing() bool {
+	select {
+	case <-e.done:
+		return true
+	default:
+		return false
 	}
-	q.do(e.workers, call)
 }
 
 // sleep pauses unless the engine is closed; it reports whether it is not.

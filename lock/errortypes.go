@@ -65,7 +65,13 @@ type HeldError struct {
 	// HandedOver is true if nobody holds the lock this instant, but it is kept
 	// for the waiter whose turn it is.
 	HandedOver bool
+	// Errors are those of the nodes that did not answer: so few that the holder is
+	// what keeps the resource from being acquired.
+	Errors []*NodeError
 }
+
+// Unwrap returns the nodes' errors.
+func (e *HeldError) Unwrap() []error { return asErrors(e.Errors) }
 
 // Is makes errors.Is(err, ErrHeld) true.
 func (e *HeldError) Is(target error) bool { return target == ErrHeld }
@@ -86,6 +92,10 @@ func (e *HeldError) Error() string {
 		fmt.Fprintf(&b, ", for at most %v unless renewed", e.Remaining.Round(time.Millisecond))
 	case e.Remaining < 0:
 		fmt.Fprintf(&b, " and never expires: delete the key %q by hand once you know its owner is gone", e.Key)
+	}
+	for _, err := range e.Errors {
+		b.WriteString("; ")
+		b.WriteString(err.Error())
 	}
 	return b.String()
 }

@@ -2,8 +2,8 @@ package lock
 
 import (
 	"context"
-	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/lockscope/lockscope/lock/driver"
@@ -16,80 +16,146 @@ import (
 // lost could belong to a later point in time. In the usual case the counters are
 // equal already and nothing is sent. All grants known by now take part in the
 // maximum: one that counts towards the quorum must not exceed the token.
+//
+// A grant may reserve a run of fences. Those that follow the token are the lease's as
+// far as a quorum's counters stand behind them, and no further.
 func (a *attempt) agreeOnFence(ctx context.Context) error {
-	var counters []uint64 // 0 where not granted
+	var room [8]uint64
+	ends := room[:0] // of the grants' runs
+	var target uint64
 	for i := range a.grants {
-		state, counter := a.grants[i].known()
-		if state != grantHeld {
-			counter = 0
+		first, last := a.grants[i].fences()
+		if first == 0 {
+			continue
 		}
-		counters = append(counters, counter)
+		ends = append(ends, last)
+		if first > a.fence {
+			a.fence, target = first, last
+		}
 	}
-	a.counter = slices.Max(counters)
-	if a.counter == 0 {
+	if a.fence == 0 {
 		return nil // a driver that has no counters
 	}
-	agreed := 0
-	var behind []int
-	for i, counter := range counters {
-		switch counter {
-		case 0:
-		case a.counter:
-			agreed++
-		default:
-			behind = append(behind, i)
+	slices.Sort(ends)
+	if len(ends) >= a.engine.quorum {
+		if end := ends[len(ends)-a.engine.quorum]; end >= a.fence {
+			a.run = end - a.fence + 1
+			return nil
 		}
-	}
-	if agreed >= a.engine.quorum {
-		return nil
 	}
 	a.raised = true
-	return a.raise(ctx, agreed, behind)
+	if err := a.raise(ctx, target); err != nil {
+		return err
+	}
+	a.run = target - a.fence + 1
+	return nil
 }
 
-func (a *attempt) raise(ctx context.Context, agreed int, behind []int) error {
-	acks := make(chan error, len(behind))
-	in := a.engine.newRound(ctx, len(behind))
-	for _, i := range behind {
+// raise lifts the counters that are below target until a quorum's are not.
+func (a *attempt) raise(ctx context.Context, target uint64) error {
+	round := &raiseRound{a: a, ready: make(chan struct{}, 1)}
+	var behind []*raising
+	for i := range a.grants {
 		g := &a.grants[i]
-		g.calls.do(a.engine.workers, func() {
-			defer in.done()
-			_, counter := g.known()
-			req := driver.RaiseRequest{Key: a.key, Token: a.token, Counter: counter, Fence: a.counter}
-			var raised bool
-			err := g.call(in.ctx, a.ts, a.event(OpRaise), func(ctx context.Context) (v Verdict, err error) {
-				raised, err = g.Raise(ctx, req)
-				return verdictOf(raised), err
-			})
-			if err == nil && !raised {
-				err = ErrNotHeld
-			}
-			if err != nil {
-				err = &NodeError{Node: g.Name(), Op: OpRaise, Err: err}
-			}
-			acks <- err
-		})
-	}
-	timer := time.NewTimer(a.engine.cfg.NodeTimeout)
-	defer timer.Stop()
-	failure := a.quorumError(OpRaise)
-	for pending := len(behind); pending > 0; pending-- {
-		select {
-		case err := <-acks:
-			if node := (*NodeError)(nil); errors.As(err, &node) {
-				failure.Errors = append(failure.Errors, node)
-			} else if agreed++; agreed >= a.engine.quorum {
-				return nil
-			}
-		case <-timer.C:
-			pending = 0
-		case <-ctx.Done():
-			return contextError(ctx)
+		switch first, last := g.fences(); {
+		case first == 0:
+		case last >= target:
+			round.agreed++
+		default:
+			behind = append(behind, &raising{g: g, round: round, req: driver.RaiseRequest{
+				Key: a.req.Key, Token: a.req.Token, Counter: first, Fence: target,
+			}})
 		}
 	}
-	failure.Granted = agreed
-	for _, i := range behind {
-		failure.addSilent(a.grants[i].Name())
+	round.pending = len(behind)
+	for _, r := range behind {
+		r.deadline = time.Now().Add(a.timeout)
+		r.g.calls.do(r)
+	}
+	timer := a.engine.timers.start(a.timeout)
+	defer a.engine.timers.stop(timer)
+	select {
+	case <-round.ready:
+	case <-timer.C:
+	case <-ctx.Done():
+		return contextError(ctx)
+	case <-a.engine.done:
+		return ErrClosed
+	}
+	return round.close(behind)
+}
+
+// raiseRound collects what the nodes answer that are behind.
+type raiseRound struct {
+	a     *attempt
+	ready chan struct{}
+
+	mu      sync.Mutex
+	agreed  int
+	pending int
+	closed  bool
+	errs    []*NodeError
+}
+
+func (r *raiseRound) count(node string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pending--
+	switch {
+	case r.closed:
+	case err != nil:
+		r.errs = append(r.errs, &NodeError{Node: node, Op: OpRaise, Err: err})
+	default:
+		r.agreed++
+	}
+	if r.agreed >= r.a.engine.quorum || r.pending == 0 {
+		select {
+		case r.ready <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// close says whether a quorum agrees.
+func (r *raiseRound) close(behind []*raising) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	if r.agreed >= r.a.engine.quorum {
+		return nil
+	}
+	failure := r.a.quorumError(OpRaise)
+	failure.Granted, failure.Errors = r.agreed, r.errs
+	if r.pending > 0 {
+		for _, b := range behind {
+			failure.addSilent(b.g.Name())
+		}
 	}
 	return failure
+}
+
+// raising is one node whose counter is behind.
+type raising struct {
+	g        *grant
+	round    *raiseRound
+	req      driver.RaiseRequest
+	deadline time.Time
+	command  command
+}
+
+func (r *raising) start() {
+	a := r.round.a
+	r.command = r.g.begin(a.ctx, a.ts, a.event(OpRaise))
+	r.g.Raise(driver.Call{Context: r.command.ctx, Deadline: r.deadline}, &r.req, r)
+}
+
+// Answer implements driver.Answer.
+func (r *raising) Answer(raised bool, err error) {
+	a := r.round.a
+	r.g.end(r.command, a.ts, a.event(OpRaise), verdictOf(raised), err)
+	if err == nil && !raised {
+		err = ErrNotHeld
+	}
+	r.round.count(r.g.Name(), err)
+	r.g.calls.next()
 }

@@ -3,6 +3,7 @@ package lock
 import (
 	"context"
 	"hash/fnv"
+	"time"
 
 	"github.com/lockscope/lockscope/lock/driver"
 )
@@ -52,12 +53,12 @@ func (a *acquisition) listens(ctx context.Context, index int) bool {
 	if a.attempts == 1 {
 		return false
 	}
-	ctx, cancel := a.engine.within(ctx)
+	e := NodeStart{Resource: a.resource, Op: OpSubscribe, Attempt: a.attempts}
+	c := n.begin(valuesOf(ctx), a.ts, e)
+	limited, cancel := context.WithTimeout(c.ctx, a.engine.cfg.nodeTimeout(a.opts.TTL))
 	defer cancel()
-	err := n.call(ctx, a.ts, NodeStart{Resource: a.resource, Op: OpSubscribe, Attempt: a.attempts},
-		func(ctx context.Context) (Verdict, error) {
-			return VerdictGranted, n.Subscribe(ctx, a.engine.id, a.engine.wakeUp(n))
-		})
+	err := n.Subscribe(limited, a.engine.id, a.engine.wakeUp(n))
+	n.end(c, a.ts, e, VerdictGranted, err)
 	if err != nil {
 		return false
 	}
@@ -73,17 +74,47 @@ func (a *acquisition) leaveQueues(ctx context.Context, won *attempt) {
 			continue
 		}
 		if won != nil && i == won.gate && won.waiter.Enqueue {
-			if state, _ := won.grants[i].known(); state == grantHeld {
+			if won.grants[i].known() == grantHeld {
 				continue
 			}
 		}
-		n := a.engine.nodes[i]
-		req := driver.LeaveRequest{Key: a.key, WaiterID: a.engine.id, Handoff: a.engine.cfg.handoffWindow()}
-		a.queue.calls[i].do(a.engine.workers, func() {
-			ctx, cancel := a.engine.within(ctx)
-			defer cancel()
-			_ = n.call(ctx, a.ts, NodeStart{Resource: a.resource, Op: OpLeave},
-				func(ctx context.Context) (Verdict, error) { return VerdictGranted, n.Leave(ctx, req) })
+		calls := &a.queue.calls[i]
+		calls.do(&leaving{
+			n: a.engine.nodes[i], calls: calls, ctx: valuesOf(ctx), ts: a.ts, timeout: a.engine.cfg.nodeTimeout(a.opts.TTL),
+			event: NodeStart{Resource: a.resource, Op: OpLeave},
+			req:   driver.LeaveRequest{Key: a.key, WaiterID: a.engine.id, Handoff: handoffWindow},
 		})
 	}
 }
+
+// leaving takes this process out of a node's queue, in the order of the node's calls.
+type leaving struct {
+	n       *node
+	calls   *callQueue
+	ctx     context.Context // for its values
+	ts      tracers
+	timeout time.Duration
+	event   NodeStart
+	req     driver.LeaveRequest
+	command command
+}
+
+func (l *leaving) start() {
+	l.command = l.n.begin(l.ctx, l.ts, l.event)
+	l.n.Leave(driver.Call{Context: l.command.ctx, Deadline: time.Now().Add(l.timeout)}, &l.req, l)
+}
+
+// Answer implements driver.Answer.
+func (l *leaving) Answer(_ bool, err error) {
+	l.n.end(l.command, l.ts, l.event, VerdictGranted, err)
+	l.calls.next()
+}
+
+// leftUnasked takes the answer where no caller of this process waits any more.
+type leftUnasked struct {
+	n     *node
+	began time.Time
+}
+
+// Answer implements driver.Answer.
+func (l *leftUnasked) Answer(_ bool, err error) { l.n.note(time.Since(l.began), err) }

@@ -1,8 +1,11 @@
 package lock
 
 import (
-	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/lockscope/lockscope/lock/driver"
 )
@@ -21,30 +24,112 @@ const (
 // remembers what the node last said of the token.
 type grant struct {
 	*node
-	calls *callQueue
+	attempt *attempt
+	index   int
+	calls   *callQueue
+
+	deadline time.Time // of the acquire
+	command  command   // the acquire
+	probe    bool
 
 	mu      sync.Mutex
 	state   grantState
 	counter uint64 // fence counter of the grant
+	run     uint64 // fences reserved from there on
 	late    bool   // a call was not answered, and may still arrive
 	givenUp bool   // the token was given up: nothing may be set any more
 }
 
-// known is the node's last word and its fence counter.
-func (g *grant) known() (grantState, uint64) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.state, g.counter
+// acquiring is a grant whose acquire waits for its turn, or for its answer.
+type acquiring grant
+
+func (c *acquiring) start() {
+	g := (*grant)(c)
+	a := g.attempt
+	g.command = g.begin(a.ctx, a.ts, a.event(OpAcquire))
+	err := g.unsendable()
+	if err == nil {
+		g.probe, err = g.enter()
+	}
+	if err != nil {
+		g.acquired(driver.AcquireReply{}, err)
+		return
+	}
+	g.Acquire(driver.Call{Context: g.command.ctx, Deadline: g.deadline}, a.request(g.index), c)
 }
 
-func (g *grant) set(state grantState, counter uint64) {
+// Answer implements driver.Answer.
+func (c *acquiring) Answer(reply driver.AcquireReply, err error) {
+	g := (*grant)(c)
+	if reply.Restart != nil {
+		g.restart.Store(reply.Restart)
+	}
+	g.leave(g.probe)
+	g.acquired(reply, err)
+}
+
+// unsendable is why an acquire whose turn has come is pointless by now.
+func (g *grant) unsendable() error {
+	switch {
+	case g.engine.closing():
+		return fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrClosed)
+	case !g.open() || !time.Now().Before(g.deadline):
+		return fmt.Errorf("%w: earlier calls are under way", driver.ErrNotSent)
+	}
+	return nil
+}
+
+// acquired takes the node's vote.
+func (g *grant) acquired(reply driver.AcquireReply, err error) {
+	a := g.attempt
+	g.end(g.command, a.ts, a.event(OpAcquire), verdictOf(reply.Granted), err)
+	switch {
+	case errors.Is(err, driver.ErrNotSent):
+	case errors.Is(err, driver.ErrTombstone), errors.Is(err, driver.ErrFenceCounter):
+		g.set(grantRefused)
+	case err != nil:
+		g.set(grantUnknown)
+	case reply.Granted:
+		g.hold(reply.Counter, max(reply.Run, 1))
+	default:
+		g.set(grantRefused)
+		if slices.Contains(a.earlier, reply.Holder) {
+			err = errOwnLeftover
+		}
+	}
+	a.count(g.index, reply, err)
+	g.calls.next()
+}
+
+// known is the node's last word.
+func (g *grant) known() grantState {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.state
+}
+
+// fences are those that the node's grant reserves: from the first to the last. Both are
+// 0 if it granted none.
+func (g *grant) fences() (first, last uint64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.state != grantHeld || g.counter == 0 {
+		return 0, 0
+	}
+	return g.counter, g.counter + g.run - 1
+}
+
+func (g *grant) set(state grantState) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.state = state
 	g.late = g.late || state == grantUnknown
-	if counter != 0 {
-		g.counter = counter
-	}
+}
+
+func (g *grant) hold(counter, run uint64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.state, g.counter, g.run = grantHeld, counter, run
 }
 
 // mayArrive reports that a call which can set the token was not answered: however
@@ -67,57 +152,4 @@ func (g *grant) open() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return !g.givenUp
-}
-
-// releaseCall is a release on its way to a node.
-type releaseCall struct {
-	ctx    context.Context // for its values: its end is not heeded
-	ts     tracers
-	event  NodeStart
-	req    driver.ReleaseRequest
-	report func(releaseAnswer) // called with each answer
-}
-
-// releaseAnswer is what a node says to a release.
-type releaseAnswer struct {
-	from    int // index of the node
-	reply   driver.ReleaseReply
-	err     error
-	retried bool // after err: it is asked again, and may still answer
-}
-
-// withdraw is release for a node that may never have got the token, or said no to
-// it: such a node is not asked.
-func (g *grant) withdraw(c releaseCall) {
-	if state, _ := g.known(); state != grantHeld && !g.mayArrive() {
-		c.report(releaseAnswer{reply: driver.ReleaseReply{Found: driver.FoundNothing}})
-		return
-	}
-	g.release(c)
-}
-
-// release undoes the token on this node and reports what came of it. It must
-// run in the grant's call queue, so that what it undoes has been answered or given up.
-// A node that may have the token and does not answer is asked again in the
-// background, and reported again if it does.
-func (g *grant) release(c releaseCall) {
-	state, _ := g.known()
-	if g.mayArrive() {
-		c.req.Tombstone = g.engine.tombstoneTTL()
-	}
-	if state != grantHeld {
-		c.req.Waiter = driver.Waiter{}
-	}
-	reply, err := g.sendRelease(c)
-	retried := err != nil && (state == grantHeld || c.req.Tombstone > 0)
-	c.report(releaseAnswer{reply: reply, err: err, retried: retried})
-	switch {
-	case err == nil:
-		g.set(grantRefused, 0)
-	case retried:
-		// By the time the node answers again, others will have queued behind the key.
-		c.req.Handoff = g.engine.cfg.handoffWindow()
-		c.ctx = context.WithoutCancel(c.ctx)
-		g.retryRelease(c)
-	}
 }

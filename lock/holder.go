@@ -21,15 +21,13 @@ type Holder struct {
 	Traceparent string    // W3C trace context of the acquiring call; empty if none
 }
 
-// record is the form in which a Holder travels: instance|since in ms|traceparent.
-func (h Holder) record() string {
-	var b strings.Builder
-	b.WriteString(safeText(h.Instance, maxInstanceLength))
-	b.WriteByte('|')
-	b.WriteString(strconv.FormatInt(h.Since.UnixMilli(), 10))
-	b.WriteByte('|')
-	b.WriteString(safeText(h.Traceparent, maxTraceparentLength))
-	return b.String()
+// append adds the form in which a Holder travels: instance|since in ms|traceparent.
+func (h Holder) append(b []byte) []byte {
+	b = append(b, safeText(h.Instance, maxInstanceLength)...)
+	b = append(b, '|')
+	b = strconv.AppendInt(b, h.Since.UnixMilli(), 10)
+	b = append(b, '|')
+	return append(b, safeText(h.Traceparent, maxTraceparentLength)...)
 }
 
 // ParseHolder reads the holder part of a lock value. Further fields, which a

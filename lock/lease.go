@@ -23,7 +23,7 @@ type lease struct {
 	cancel   context.CancelCauseFunc
 	acquired time.Duration
 
-	rounds chan struct{} // one slot: one round of renewal at a time
+	rounds chan struct{} // one slot: one round of renewal at a time; made with the first
 
 	mu      sync.Mutex
 	timer   *time.Timer   // goes off at the earliest of the three below, if not before
@@ -33,7 +33,8 @@ type lease struct {
 	ended   error         // the cause; nil while held
 
 	releasing  atomic.Bool
-	released   chan struct{} // closed when the first Release is done
+	done       bool          // the first Release is; guarded by mu, as the next two
+	released   chan struct{} // closed then; nil if nobody waits for it
 	releaseErr error
 }
 
@@ -42,12 +43,10 @@ func newLease(parent context.Context, a *attempt) *lease {
 	e := a.engine
 	now := a.began + a.opts.TTL - Drift(a.opts.TTL) - a.validity // when validity was measured
 	l := &lease{
-		engine: e, ts: a.ts, resource: a.start.Resource, queue: a.queue, attempt: a, fence: a.counter,
+		engine: e, ts: a.ts, resource: a.start.Resource, queue: a.queue, attempt: a, fence: a.fence,
 		traceCtx: context.WithoutCancel(a.traced),
 		acquired: now,
 		expires:  now + a.validity,
-		rounds:   make(chan struct{}, 1),
-		released: make(chan struct{}),
 		renewAt:  never,
 		holdEnd:  never,
 	}
@@ -104,7 +103,7 @@ func (l *lease) watch() {
 	case held:
 		l.end(ErrMaxHold)
 	case due:
-		l.engine.workers.run(l.renewByTimer)
+		l.engine.workers.Run(l.renewByTimer)
 	}
 }
 
@@ -124,7 +123,7 @@ func (l *lease) Remaining() time.Duration {
 // lose ends the lease and gives back what the nodes may still hold of it.
 func (l *lease) lose() {
 	if l.end(ErrLost) {
-		l.engine.workers.run(func() { _, _ = l.startRelease(l.traceCtx).wait(l.traceCtx) })
+		l.startRelease(l.traceCtx)
 	}
 }
 
@@ -163,16 +162,39 @@ func (l *lease) cause() error {
 
 func (l *lease) Release(ctx context.Context) error {
 	if l.releasing.CompareAndSwap(false, true) {
-		defer close(l.released)
-		l.releaseErr = l.releaseOnce(ctx)
-		return l.releaseErr
+		var err error
+		defer func() { l.finishRelease(err) }()
+		err = l.releaseOnce(ctx)
+		return err
 	}
 	select {
-	case <-l.released:
+	case <-l.releaseDone():
 		return l.releaseErr
 	case <-ctx.Done():
 		return fmt.Errorf("lock: release of %q is under way: %w", l.resource, contextError(ctx))
 	}
+}
+
+func (l *lease) finishRelease(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.done, l.releaseErr = true, err
+	if l.released != nil {
+		close(l.released)
+	}
+}
+
+// releaseDone is closed when the first Release is done.
+func (l *lease) releaseDone() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.released == nil {
+		l.released = make(chan struct{})
+		if l.done {
+			close(l.released)
+		}
+	}
+	return l.released
 }
 
 func (l *lease) releaseOnce(ctx context.Context) error {

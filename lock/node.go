@@ -22,10 +22,11 @@ const (
 // much is under way.
 type node struct {
 	driver.Node
-	engine   *Engine
-	silent   atomic.Int32 // calls in a row without an answer
-	probing  atomic.Bool  // a suspect is being asked
-	inFlight atomic.Int32
+	engine    *Engine
+	silent    atomic.Int32 // calls in a row without an answer
+	probing   atomic.Bool  // a suspect is being asked
+	inFlight  atomic.Int32
+	roundTrip atomic.Int64 // what answers have usually taken, in nanoseconds
 
 	listening atomic.Bool                    // the node can name this process
 	restart   atomic.Pointer[driver.Restart] // noticed, and no trace was there to be told
@@ -59,13 +60,16 @@ func (n *node) leave(probe bool) {
 	n.inFlight.Add(-1)
 }
 
-// note remembers whether the node answered. An error reply is an answer.
-func (n *node) note(err error) {
+// note remembers whether the node answered, and how long that took. An error reply is
+// an answer.
+func (n *node) note(took time.Duration, err error) {
 	switch {
 	case err == nil:
 		if n.silent.Load() != 0 {
 			n.silent.Store(0)
 		}
+		usual := n.roundTrip.Load() // a lost update is no harm
+		n.roundTrip.Store(usual + (int64(took)-usual)/8)
 	case errors.Is(err, driver.ErrNotSent):
 	case driver.ClassOf(err).Silent():
 		n.silent.Add(1)
@@ -74,54 +78,38 @@ func (n *node) note(err error) {
 	}
 }
 
-// acquire is Node.Acquire behind the bounds of enter.
-func (n *node) acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
-	probe, err := n.enter()
-	if err != nil {
-		return driver.AcquireReply{}, err
-	}
-	defer n.leave(probe)
-	reply, err := n.Acquire(ctx, req)
-	if reply.Restart != nil {
-		n.restart.Store(reply.Restart)
-	}
-	return reply, err
+// command is one call on one node, as its traces and the node's record know it.
+type command struct {
+	ctx   context.Context // for its hooks
+	began time.Time
 }
 
-// call runs one command, with its trace, and its mark in the node's record. ctx
-// must end by itself: see within.
-func (n *node) call(ctx context.Context, ts tracers, e NodeStart, do func(ctx context.Context) (Verdict, error)) error {
-	if len(ts) == 0 {
-		_, err := do(ctx)
-		n.note(err)
-		return err
+// begin tells the traces of a call.
+func (n *node) begin(ctx context.Context, ts tracers, e NodeStart) command {
+	if len(ts) > 0 {
+		e.Node, e.Backend = n.Name(), n.engine.backend
+		ctx = ts.nodeStart(ctx, e)
 	}
-	e.Node, e.Backend = n.Name(), n.engine.backend
-	ctx = ts.nodeStart(ctx, e)
-	began := time.Now()
-	verdict, err := do(ctx)
+	return command{ctx: ctx, began: time.Now()}
+}
+
+// end tells them of its answer, with the event that began it.
+func (n *node) end(c command, ts tracers, e NodeStart, verdict Verdict, err error) {
+	took := time.Since(c.began)
+	n.note(took, err)
+	if len(ts) == 0 {
+		return
+	}
 	if err != nil {
 		verdict = VerdictFailed
 	}
-	ts.nodeEnd(ctx, NodeEnd{NodeStart: e, Took: time.Since(began), Verdict: verdict, Err: err})
+	e.Node, e.Backend = n.Name(), n.engine.backend
+	ts.nodeEnd(c.ctx, NodeEnd{NodeStart: e, Took: took, Verdict: verdict, Err: err})
 	if n.restart.Load() != nil {
 		if r := n.restart.Swap(nil); r != nil {
-			ts.nodeRestart(ctx, NodeRestart{Node: e.Node, Backend: n.engine.backend, Restart: *r})
+			ts.nodeRestart(c.ctx, NodeRestart{Node: e.Node, Backend: n.engine.backend, Restart: *r})
 		}
 	}
-	n.note(err)
-	return err
-}
-
-// sendRelease sends one release within the node timeout.
-func (n *node) sendRelease(c releaseCall) (reply driver.ReleaseReply, err error) {
-	ctx, cancel := n.engine.within(c.ctx)
-	defer cancel()
-	err = n.call(ctx, c.ts, c.event, func(ctx context.Context) (Verdict, error) {
-		reply, err = n.Release(ctx, c.req)
-		return verdictOf(reply.Found == driver.FoundOwn), err
-	})
-	return reply, err
 }
 
 func verdictOf(ok bool) Verdict {
@@ -129,4 +117,13 @@ func verdictOf(ok bool) Verdict {
 		return VerdictGranted
 	}
 	return VerdictRefused
+}
+
+// valuesOf is ctx without its end: a command must not be cut short where its outcome
+// matters.
+func valuesOf(ctx context.Context) context.Context {
+	if ctx.Done() == nil {
+		return ctx
+	}
+	return context.WithoutCancel(ctx)
 }

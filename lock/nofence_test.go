@@ -14,12 +14,12 @@ import (
 
 // uncounted is a node of a system that has no counters.
 type uncounted struct {
-	driver.Node
+	driver.BlockingNode
 	raised func()
 }
 
 func (n uncounted) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
-	reply, err := n.Node.Acquire(ctx, req)
+	reply, err := n.BlockingNode.Acquire(ctx, req)
 	reply.Counter = 0
 	return reply, err
 }
@@ -36,7 +36,7 @@ func TestDriverWithoutCounters(t *testing.T) {
 		for _, name := range []string{"a", "b", "c"} {
 			s := locktest.NewFakeServer(name)
 			defer s.Close()
-			nodes = append(nodes, uncounted{s.Connect(1, locktest.Faults{}), func() { t.Error("a node was asked to raise") }})
+			nodes = append(nodes, driver.Async(uncounted{s.Connect(1, locktest.Faults{}), func() { t.Error("a node was asked to raise") }}))
 		}
 		began := time.Now()
 		e, err := lock.NewEngine(nodes, lock.WithClock(func() time.Duration { return time.Since(began) }))

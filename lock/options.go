@@ -14,8 +14,10 @@ func WithInstance(name string) Option { return func(s *Settings) { s.Instance = 
 // process apart: "orders", "eu-west". The default is what kind of system it is.
 func WithBackend(name string) Option { return func(s *Settings) { s.Backend = name } }
 
-// WithNodeTimeout bounds every command on a node. Raising it tolerates slower
-// nodes; lowering it decides faster when nodes hang. At least 1 ms.
+// WithNodeTimeout bounds every command on a node, instead of a twentieth of the lock's
+// TTL between 50 and 500 ms. Raising it tolerates slower nodes and clients without CPU;
+// lowering it decides faster when so many nodes hang that no quorum answers. At least
+// 1 ms; 0 is the default.
 func WithNodeTimeout(d time.Duration) Option { return func(s *Settings) { s.NodeTimeout = d } }
 
 // WithMaxTTL sets the longest TTL accepted. It must be the same in every process

@@ -28,7 +28,7 @@ func TestAcquireRefusesBadInputBeforeAnyNetworkCall(t *testing.T) {
 		"zero ttl":        {"a", TTL(0), ErrInvalidTTL},
 		"negative ttl":    {"a", TTL(-time.Second), ErrInvalidTTL},
 		"sub-ms ttl":      {"a", TTL(999 * time.Microsecond), ErrInvalidTTL},
-		"ttl < 4 timeout": {"a", TTL(4*DefaultNodeTimeout - 1), ErrInvalidTTL},
+		"ttl < 4 timeout": {"a", TTL(4*MinNodeTimeout - 1), ErrInvalidTTL},
 		"ttl > max":       {"a", TTL(DefaultMaxTTL + 1), ErrInvalidTTL},
 		"huge ttl":        {"a", TTL(math.MaxInt64), ErrInvalidTTL},
 		"max wait":        {"a", MaxWait(-1), ErrInvalidOption},

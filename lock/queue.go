@@ -10,7 +10,8 @@ type resourceQueue struct {
 	calls []callQueue // one a node
 	wake  chan wakeUp
 
-	users atomic.Int32 // acquires and leases concerned with it
+	hedged atomic.Bool  // the gate was slower than usual, and has not answered since
+	users  atomic.Int32 // acquires and leases concerned with it
 
 	blocker atomic.Pointer[HeldError] // whom the caller that contends waits for
 
@@ -26,9 +27,8 @@ type wakeUp struct {
 
 func newResourceQueue(all *queues, key string) *resourceQueue {
 	q := &resourceQueue{all: all, key: key, calls: make([]callQueue, all.nodes), wake: make(chan wakeUp, 1)}
-	idle := func() { all.forget(q) }
 	for i := range q.calls {
-		q.calls[i].idle = idle
+		q.calls[i].of = q
 	}
 	return q
 }

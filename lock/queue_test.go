@@ -3,7 +3,6 @@ package lock
 import (
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 )
 
@@ -49,25 +48,19 @@ func closed(c <-chan struct{}) bool {
 }
 
 func TestAQueueIsKeptUntilItsCallsAreDone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		all, _ := newTestQueues()
-		g := newWorkers()
-		q := all.enter("lock:a")
-		answer := make(chan struct{})
-		q.calls[1].do(g, func() { <-answer })
-		q.leave()
-		synctest.Wait()
-		if all.enter("lock:a") != q {
-			t.Error("a newcomer does not queue behind the call under way")
-		}
-		q.leave()
-		close(answer)
-		synctest.Wait()
-		if n := len(all.byKey); n != 0 {
-			t.Errorf("%d places are left", n)
-		}
-		g.close()
-	})
+	all, _ := newTestQueues()
+	q := all.enter("lock:a")
+	var started []string
+	q.calls[1].do(&recordedCall{name: "a", started: &started})
+	q.leave()
+	if all.enter("lock:a") != q {
+		t.Error("a newcomer does not queue behind the call under way")
+	}
+	q.leave()
+	q.calls[1].next()
+	if n := len(all.byKey); n != 0 {
+		t.Errorf("%d queues are left", n)
+	}
 }
 
 func TestBeingNamedOutweighsOtherHints(t *testing.T) {

@@ -2,7 +2,7 @@ package lock
 
 import (
 	"context"
-	"time"
+	"sync"
 
 	"github.com/lockscope/lockscope/lock/driver"
 )
@@ -16,41 +16,52 @@ const releaseTimeouts = 3
 func (l *lease) startRelease(ctx context.Context) *releaseRound {
 	a := l.attempt
 	round := &releaseRound{
-		lease: l, lost: l.cause() != ErrReleased, errs: make([]error, len(a.grants)),
-		answers: make(chan releaseAnswer, 2*len(a.grants)), // a node that is asked again speaks twice
+		lease: l, lost: l.cause() != ErrReleased, ready: a.ready, undoings: make([]undoing, len(a.grants)),
 	}
-	for i := range a.grants {
-		g := &a.grants[i]
-		call := releaseCall{
-			ctx: ctx, ts: l.ts, event: NodeStart{Resource: l.resource, Op: OpRelease},
-			req: driver.ReleaseRequest{Key: a.key, Token: a.token, Handoff: l.engine.cfg.handoffWindow()},
-		}
-		call.report = func(answer releaseAnswer) {
-			if answer.reply.Named {
-				l.engine.queues.markContended(a.key, call.req.Handoff)
-			}
-			answer.from = i
-			round.answers <- answer
-		}
-		l.engine.submit(ctx, g.calls, func() { g.release(call) })
+	ctx = valuesOf(ctx)
+	for i := range round.undoings {
+		u := &round.undoings[i]
+		u.g, u.ctx, u.ts, u.event = &a.grants[i], ctx, l.ts, NodeStart{Resource: l.resource, Op: OpRelease}
+		u.req = driver.ReleaseRequest{Key: a.req.Key, Token: a.req.Token, Handoff: handoffWindow}
+		u.shared, u.report = &round.shared, round
+		u.g.calls.do(u)
 	}
 	return round
 }
 
 // releaseRound collects what the nodes say to a release.
 type releaseRound struct {
-	lease                    *lease
-	answers                  chan releaseAnswer
-	lost                     bool // the lease was over before the release
+	lease    *lease
+	lost     bool // the lease was over before the release
+	undoings []undoing
+	shared   driver.Shared
+	ready    chan struct{} // told when it may be decided; nobody waits for the attempt any more
+
+	mu                       sync.Mutex
 	released, expired, taken int
-	final                    int     // nodes that failed and will not be asked again
-	errs                     []error // by node; nil once it has answered
+	final                    int // nodes that failed and will not be asked again
+}
+
+// releaseAnswered takes a node's answer; one that is asked again gives two.
+func (r *releaseRound) releaseAnswered(a releaseAnswer) {
+	r.mu.Lock()
+	r.count(a)
+	decided := r.decided()
+	r.mu.Unlock()
+	if decided {
+		select {
+		case r.ready <- struct{}{}:
+		default:
+		}
+	}
 }
 
 // wait returns once a quorum has said what became of the lease, or all have, or ctx
 // ends. The nodes go on being asked then.
 func (r *releaseRound) wait(ctx context.Context) (ReleaseEnd, error) {
 	cut := r.collect(ctx)
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	outcome, err := r.outcome(cut)
 	return ReleaseEnd{
 		Outcome: outcome, Granted: r.released, Refused: r.expired + r.taken, Failed: r.failed(), Err: err,
@@ -59,18 +70,15 @@ func (r *releaseRound) wait(ctx context.Context) (ReleaseEnd, error) {
 
 // collect returns why it stopped listening, if that was ctx.
 func (r *releaseRound) collect(ctx context.Context) error {
-	for len(r.answers) > 0 && !r.decided() {
-		r.count(<-r.answers)
-	}
-	if r.decided() {
+	if r.isDecided() {
 		return nil
 	}
-	timer := time.NewTimer(releaseTimeouts * r.lease.engine.cfg.NodeTimeout)
-	defer timer.Stop()
-	for !r.decided() {
+	engine := r.lease.engine
+	timer := engine.timers.start(releaseTimeouts * r.lease.attempt.timeout)
+	defer engine.timers.stop(timer)
+	for !r.isDecided() {
 		select {
-		case a := <-r.answers:
-			r.count(a)
+		case <-r.ready:
 		case <-timer.C:
 			return nil
 		case <-ctx.Done():
@@ -80,11 +88,17 @@ func (r *releaseRound) collect(ctx context.Context) error {
 	return nil
 }
 
+func (r *releaseRound) isDecided() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.decided()
+}
+
 func (r *releaseRound) count(a releaseAnswer) {
-	if r.errs[a.from] != nil && a.err == nil && !r.lost {
+	if r.undoings[a.from].err != nil && a.err == nil && !r.lost {
 		a.reply.Found = driver.FoundOwn // if not now, by the try whose answer did not come
 	}
-	r.errs[a.from] = a.err
+	r.undoings[a.from].err = a.err
 	switch {
 	case a.err != nil:
 		if !a.retried {
@@ -100,8 +114,8 @@ func (r *releaseRound) count(a releaseAnswer) {
 }
 
 func (r *releaseRound) failed() (n int) {
-	for _, err := range r.errs {
-		if err != nil {
+	for i := range r.undoings {
+		if r.undoings[i].err != nil {
 			n++
 		}
 	}
@@ -113,24 +127,27 @@ func (r *releaseRound) answered() int { return r.released + r.expired + r.taken 
 // notHeld reports that so many nodes did not have the lease that no quorum can have
 // had it: one that had, and released it, does not outvote them.
 func (r *releaseRound) notHeld() bool {
-	return tally{nodes: len(r.errs), refused: r.expired + r.taken}.held()
+	return tally{nodes: len(r.undoings), refused: r.expired + r.taken}.held()
 }
 
 // decided reports that a quorum let the lease go, that so many did not have it that
 // others may, or that nobody is left to ask. Whether somebody else has it by now is
 // worth waiting for: any node may be the one that knows.
 func (r *releaseRound) decided() bool {
-	return r.answered()+r.final == len(r.errs) || r.released >= r.lease.engine.quorum || r.notHeld() && r.taken > 0
+	return r.answered()+r.final == len(r.undoings) || r.released >= r.lease.engine.quorum || r.notHeld() && r.taken > 0
 }
 
 // outcome is what the answers amount to; cut is why no more were waited for. Only a
 // quorum's word that it did not have the lease makes a release fail, and no node's
 // word against it makes it succeed.
 func (r *releaseRound) outcome(cut error) (Outcome, error) {
-	e := &ReleaseError{Resource: r.lease.resource, Unknown: len(r.errs) - r.answered()}
-	for i, err := range r.errs {
-		if err != nil {
-			e.Errors = append(e.Errors, &NodeError{Node: r.lease.attempt.grants[i].Name(), Op: OpRelease, Err: err})
+	if r.answered() >= r.lease.engine.quorum && !r.notHeld() {
+		return OutcomeReleased, nil
+	}
+	e := &ReleaseError{Resource: r.lease.resource, Unknown: len(r.undoings) - r.answered()}
+	for i := range r.undoings {
+		if u := &r.undoings[i]; u.err != nil {
+			e.Errors = append(e.Errors, &NodeError{Node: u.g.Name(), Op: OpRelease, Err: u.err})
 		}
 	}
 	switch {
@@ -138,11 +155,9 @@ func (r *releaseRound) outcome(cut error) (Outcome, error) {
 		e.Outcome = OutcomeNotOwner
 	case r.notHeld():
 		e.Outcome = OutcomeExpired
-	case r.answered() >= r.lease.engine.quorum:
-		return OutcomeReleased, nil
 	default:
 		e.Outcome, e.Cut = OutcomeUnknown, cut
-		e.spared = cut != nil && !tally{nodes: len(r.errs), failed: r.failed()}.lost()
+		e.spared = cut != nil && !tally{nodes: len(r.undoings), failed: r.failed()}.lost()
 	}
 	return e.Outcome, e
 }

@@ -26,21 +26,22 @@ type releaseRetries struct {
 
 // pendingRelease is a release to be sent again until it is answered.
 type pendingRelease struct {
-	releaseCall
+	*undoing
 	until time.Duration // when it is pointless
 }
 
 // retryRelease takes a release over that was not answered.
-func (n *node) retryRelease(c releaseCall) {
+func (n *node) retryRelease(u *undoing) {
 	n.retries.mu.Lock()
 	defer n.retries.mu.Unlock()
 	if len(n.retries.due) >= maxReleaseRetries {
 		return
 	}
 	until := n.engine.cfg.Clock() + n.engine.tombstoneTTL()
-	n.retries.due = append(n.retries.due, pendingRelease{releaseCall: c, until: until})
+	u.retry()
+	n.retries.due = append(n.retries.due, pendingRelease{undoing: u, until: until})
 	if !n.retries.running {
-		n.retries.running = n.engine.workers.run(n.runRetries)
+		n.retries.running = n.engine.workers.Run(n.runRetries)
 	}
 }
 
@@ -53,15 +54,15 @@ func (n *node) runRetries() {
 			return
 		}
 		if n.engine.cfg.Clock() < p.until {
-			reply, err := n.sendRelease(p.releaseCall)
-			if err != nil {
+			answer := p.again()
+			if answer.err != nil {
 				if !n.engine.sleep(pause) {
 					return
 				}
 				pause = min(2*pause, lastRetryPause)
 				continue
 			}
-			p.report(releaseAnswer{reply: reply})
+			p.tell(answer)
 		}
 		pause = firstRetryPause
 		n.retries.drop()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/lockscope/lockscope/lock/driver"
@@ -55,9 +56,10 @@ func (l *lease) over() error {
 // renew makes one round of renewal. The end of ctx, if there is one, cuts the waiting
 // short.
 func (l *lease) renew(ctx context.Context) (RenewOutcome, error) {
+	slot := l.roundSlot()
 	select {
-	case l.rounds <- struct{}{}:
-		defer func() { <-l.rounds }()
+	case slot <- struct{}{}:
+		defer func() { <-slot }()
 	case <-ctx.Done():
 		return RenewUnknown, fmt.Errorf("lock: extend of %q waited for another: %w", l.resource, contextError(ctx))
 	}
@@ -81,8 +83,67 @@ func (l *lease) renew(ctx context.Context) (RenewOutcome, error) {
 	return round.outcome, round.err
 }
 
-// renewal is what a round of renewal came to.
+// extendRound asks every node. A quorum that prolonged the lease renews it from
+// the instant before the first was asked; so many that no longer have it that no
+// quorum is left mean it is lost; anything else can be tried again.
+func (l *lease) extendRound(ctx context.Context) *renewal {
+	a := l.attempt
+	r := &renewal{
+		lease: l, ctx: valuesOf(ctx), began: l.engine.cfg.Clock(), deadline: time.Now().Add(a.timeout),
+		tally: tally{nodes: len(a.grants)}, answers: make([]bool, len(a.grants)),
+		extensions: make([]extending, len(a.grants)), ready: make(chan struct{}, 1),
+	}
+	r.req = driver.ExtendRequest{
+		Key: a.req.Key, Token: a.req.Token, TTL: a.opts.TTL, Refill: len(a.grants) > 1,
+		Fence: a.fence + max(a.run, 1) - 1, Holder: a.req.Holder, Shared: &r.shared,
+	}
+	for i := range r.extensions {
+		x := &r.extensions[i]
+		x.g, x.r = &a.grants[i], r
+		x.g.calls.do(x)
+	}
+	timer := l.engine.timers.start(a.timeout)
+	defer l.engine.timers.stop(timer)
+	var cut error
+	for over := false; !over && !r.isDecided(); {
+		select {
+		case <-r.ready:
+		case <-timer.C:
+			over = true
+		case <-ctx.Done():
+			over, cut = true, contextError(ctx)
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	l.conclude(r, cut)
+	return r
+}
+
+// roundSlot is what a round of renewal occupies.
+func (l *lease) roundSlot() chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.rounds == nil {
+		l.rounds = make(chan struct{}, 1)
+	}
+	return l.rounds
+}
+
+// renewal is a round of renewal, and what it came to.
 type renewal struct {
+	lease      *lease
+	ctx        context.Context // for its values
+	began      time.Duration   // validity counts from here
+	deadline   time.Time
+	req        driver.ExtendRequest
+	shared     driver.Shared
+	extensions []extending
+	ready      chan struct{} // told when it may be decided
+
+	mu       sync.Mutex
+	closed   bool // later answers do not count
 	tally    tally
 	answers  []bool // by node
 	refilled int
@@ -91,65 +152,50 @@ type renewal struct {
 	err      error
 }
 
-// extension is one node's answer.
-type extension struct {
-	from   int
-	answer driver.ExtendReply
-	err    *NodeError
+func (r *renewal) decided() bool {
+	t := r.tally
+	return t.won() || t.held() || t.granted+t.refused+t.failed == t.nodes
 }
 
-// extendRound asks every node. A quorum that prolonged the lease renews it from
-// the instant before the first was asked; so many that no longer have it that no
-// quorum is left mean it is lost; anything else can be tried again.
-func (l *lease) extendRound(ctx context.Context) (r renewal) {
-	a := l.attempt
-	start := l.engine.cfg.Clock()
-	answers := make(chan extension, len(a.grants))
-	in := l.engine.newRound(ctx, len(a.grants))
-	for i := range a.grants {
-		l.extendOn(in, i, answers)
-	}
-	timer := time.NewTimer(l.engine.cfg.NodeTimeout)
-	defer timer.Stop()
-	r.tally.nodes, r.answers = len(a.grants), make([]bool, len(a.grants))
-	var cut error
-	for over := false; !over && !r.tally.won() && !r.tally.held() && r.answered() < len(a.grants); {
-		select {
-		case x := <-answers:
-			r.count(x)
-		case <-timer.C:
-			over = true
-		case <-ctx.Done():
-			over, cut = true, contextError(ctx)
-		}
-	}
-	l.conclude(&r, start, cut)
-	return r
+func (r *renewal) isDecided() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.decided()
 }
 
-func (r *renewal) answered() int { return r.tally.granted + r.tally.refused + r.tally.failed }
-
-func (r *renewal) count(x extension) {
-	r.answers[x.from] = true
+// count takes one node's answer.
+func (r *renewal) count(from int, answer driver.ExtendReply, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return
+	}
+	r.answers[from] = true
 	switch {
-	case x.err != nil:
+	case err != nil:
 		r.tally.failed++
-		r.errs = append(r.errs, x.err)
-	case x.answer == driver.ExtendDone:
+		r.errs = append(r.errs, &NodeError{Node: r.extensions[from].g.Name(), Op: OpExtend, Err: err})
+	case answer == driver.ExtendDone:
 		r.tally.granted++
-	case x.answer == driver.ExtendRefilled:
+	case answer == driver.ExtendRefilled:
 		r.refilled++
 		r.tally.refused++
 	default:
 		r.tally.refused++
 	}
+	if r.decided() {
+		select {
+		case r.ready <- struct{}{}:
+		default:
+		}
+	}
 }
 
-func (l *lease) conclude(r *renewal, start time.Duration, cut error) {
+func (l *lease) conclude(r *renewal, cut error) {
 	ttl := l.attempt.opts.TTL
 	switch {
 	case r.tally.won():
-		if l.prolong(start + ttl - Drift(ttl)) {
+		if l.prolong(r.began + ttl - Drift(ttl)) {
 			r.outcome = RenewDone
 			return
 		}
@@ -200,39 +246,45 @@ func (l *lease) prolong(expires time.Duration) bool {
 	return true
 }
 
-// extendOn asks one node to prolong the lease, and to take it back where it was
+// extending asks one node to prolong the lease, and to take it back where it was
 // lost: only while the lease is valid, and only if there are others to vote.
-func (l *lease) extendOn(in *round, i int, answers chan<- extension) {
-	a := l.attempt
-	g := &a.grants[i]
-	g.calls.do(l.engine.workers, func() {
-		defer in.done()
-		if !g.open() || l.Remaining() <= 0 {
-			answers <- extension{from: i, err: &NodeError{Node: g.Name(), Op: OpExtend, Err: fmt.Errorf("%w: the lease is over", driver.ErrNotSent)}}
-			return
-		}
-		req := driver.ExtendRequest{
-			Key: a.key, Token: a.token, TTL: a.opts.TTL, Refill: len(a.grants) > 1, Fence: l.fence, Holder: a.holder,
-		}
-		var answer driver.ExtendReply
-		err := g.call(in.ctx, l.ts, NodeStart{Resource: l.resource, Op: OpExtend},
-			func(ctx context.Context) (v Verdict, err error) {
-				answer, err = g.Extend(ctx, req)
-				if answer == driver.ExtendRefilled {
-					return VerdictRefilled, err
-				}
-				return verdictOf(answer == driver.ExtendDone), err
-			})
-		if err != nil {
-			g.set(grantUnknown, 0)
-			answers <- extension{from: i, err: &NodeError{Node: g.Name(), Op: OpExtend, Err: err}}
-			return
-		}
-		if answer == driver.ExtendDone || answer == driver.ExtendRefilled {
-			g.set(grantHeld, 0)
-		} else {
-			g.set(grantRefused, 0)
-		}
-		answers <- extension{from: i, answer: answer}
-	})
+type extending struct {
+	g       *grant
+	r       *renewal
+	command command
+}
+
+func (x *extending) event() NodeStart {
+	return NodeStart{Resource: x.r.lease.resource, Op: OpExtend}
+}
+
+func (x *extending) start() {
+	r := x.r
+	if !x.g.open() || r.lease.Remaining() <= 0 || !time.Now().Before(r.deadline) {
+		r.count(x.g.index, driver.ExtendGone, fmt.Errorf("%w: the lease is over, or earlier calls are under way", driver.ErrNotSent))
+		x.g.calls.next()
+		return
+	}
+	x.command = x.g.begin(r.ctx, r.lease.ts, x.event())
+	x.g.Extend(driver.Call{Context: x.command.ctx, Deadline: r.deadline}, &r.req, x)
+}
+
+// Answer implements driver.Answer.
+func (x *extending) Answer(answer driver.ExtendReply, err error) {
+	verdict := verdictOf(answer == driver.ExtendDone)
+	if answer == driver.ExtendRefilled {
+		verdict = VerdictRefilled
+	}
+	x.g.end(x.command, x.r.lease.ts, x.event(), verdict, err)
+	switch {
+	case errors.Is(err, driver.ErrNotSent):
+	case err != nil:
+		x.g.set(grantUnknown)
+	case answer == driver.ExtendDone, answer == driver.ExtendRefilled:
+		x.g.set(grantHeld)
+	default:
+		x.g.set(grantRefused)
+	}
+	x.r.count(x.g.index, answer, err)
+	x.g.calls.next()
 }

@@ -11,9 +11,9 @@ import (
 const (
 	// DefaultPrefix is where leak scanners look for locks.
 	DefaultPrefix = "lock:"
-	// DefaultNodeTimeout bounds one command on one node. It must be far below
-	// the TTL, and far above a round trip plus a pause of the node.
-	DefaultNodeTimeout = 50 * time.Millisecond
+	// MinNodeTimeout and MaxNodeTimeout bound [DefaultNodeTimeout].
+	MinNodeTimeout = 50 * time.Millisecond
+	MaxNodeTimeout = 500 * time.Millisecond
 	// DefaultMaxTTL is the longest TTL accepted, and so the time for which a
 	// restarted node may not vote.
 	DefaultMaxTTL = time.Minute
@@ -32,10 +32,10 @@ type Option func(*Settings)
 // Settings are what the options of an engine add up to. Drivers read them; users give
 // an [Option] each.
 type Settings struct {
-	Prefix       string // of the keys
-	Instance     string // this process, as others see it
-	Backend      string // name of the set of nodes; "" for what kind of system it is
-	NodeTimeout  time.Duration
+	Prefix       string        // of the keys
+	Instance     string        // this process, as others see it
+	Backend      string        // name of the set of nodes; "" for what kind of system it is
+	NodeTimeout  time.Duration // 0: it follows the TTL
 	MaxTTL       time.Duration
 	PollInterval time.Duration
 	NodeNames    []string // in the order of the nodes; empty for their own
@@ -55,7 +55,6 @@ func NewSettings(nodes int, opts ...Option) (*Settings, error) {
 	s := &Settings{
 		Prefix:       DefaultPrefix,
 		Instance:     defaultInstance(),
-		NodeTimeout:  DefaultNodeTimeout,
 		MaxTTL:       DefaultMaxTTL,
 		PollInterval: DefaultPollInterval,
 		Random:       rand.Int64N,
@@ -111,13 +110,13 @@ func (s *Settings) validate() error {
 		return fmt.Errorf("%w: %d nodes, between 1 and %d are needed", ErrInvalidNode, s.nodes, MaxNodes)
 	case s.Instance == "":
 		return fmt.Errorf("%w: WithInstance: it is empty", ErrInvalidOption)
-	case s.NodeTimeout < time.Millisecond:
+	case s.NodeTimeout != 0 && s.NodeTimeout < time.Millisecond:
 		return fmt.Errorf("%w: WithNodeTimeout(%v): at least 1ms", ErrInvalidOption, s.NodeTimeout)
 	case s.PollInterval < time.Millisecond:
 		return fmt.Errorf("%w: WithPollInterval(%v): at least 1ms", ErrInvalidOption, s.PollInterval)
 	case s.MaxTTL < s.minTTL() || s.MaxTTL > maxMaxTTL:
 		return fmt.Errorf("%w: WithMaxTTL(%v): between %v and %v with a node timeout of %v",
-			ErrInvalidOption, s.MaxTTL, s.minTTL(), maxMaxTTL, s.NodeTimeout)
+			ErrInvalidOption, s.MaxTTL, s.minTTL(), maxMaxTTL, s.nodeTimeout(0))
 	case len(s.NodeNames) != 0 && len(s.NodeNames) != s.nodes:
 		return fmt.Errorf("%w: WithNodeNames: %d names for %d nodes", ErrInvalidOption, len(s.NodeNames), s.nodes)
 	case slices.Contains(s.NodeNames, ""):
@@ -138,7 +137,7 @@ func (s *Settings) validateAcquire(o AcquireOptions) error {
 		return fmt.Errorf("%w: %v is not positive", ErrInvalidTTL, o.TTL)
 	case o.TTL < s.minTTL():
 		return fmt.Errorf("%w: %v is too short for a node timeout of %v: use at least %v or lower the node timeout",
-			ErrInvalidTTL, o.TTL, s.NodeTimeout, s.minTTL())
+			ErrInvalidTTL, o.TTL, s.nodeTimeout(o.TTL), s.minTTL())
 	case o.TTL > s.MaxTTL:
 		return fmt.Errorf("%w: %v is above MaxTTL %v: lower it, or raise WithMaxTTL in every process using these nodes",
 			ErrInvalidTTL, o.TTL, s.MaxTTL)
@@ -156,11 +155,30 @@ func (s *Settings) validateAcquire(o AcquireOptions) error {
 const maxMaxTTL = 30 * 24 * time.Hour
 
 // minTTL leaves time for a vote, a fence round and a renewal that meet a hung node.
-func (s *Settings) minTTL() time.Duration { return 4 * s.NodeTimeout }
+func (s *Settings) minTTL() time.Duration { return 4 * s.nodeTimeout(0) }
+
+// DefaultNodeTimeout is what one command on one node may take for a lock of this TTL: a
+// twentieth of it, at least [MinNodeTimeout] and at most [MaxNodeTimeout]. A vote waits
+// for no slow node, so this matters only where a quorum is slow, or this process: one
+// that is stopped for most of every tenth of a second, as a CPU quota does to a
+// container, has its answers late.
+func DefaultNodeTimeout(ttl time.Duration) time.Duration {
+	return min(max(ttl/20, MinNodeTimeout), MaxNodeTimeout)
+}
+
+func (s *Settings) nodeTimeout(ttl time.Duration) time.Duration {
+	if s.NodeTimeout != 0 {
+		return s.NodeTimeout
+	}
+	return DefaultNodeTimeout(ttl)
+}
+
+// LongestNodeTimeout is the most that any command on a node may take.
+func (s *Settings) LongestNodeTimeout() time.Duration { return s.nodeTimeout(s.MaxTTL) }
 
 // handoffWindow is how long a released lock is kept for the waiter named next:
 // time for a message, a wake-up and a round trip.
-func (s *Settings) handoffWindow() time.Duration { return s.NodeTimeout }
+const handoffWindow = 50 * time.Millisecond
 
 // Drift is what validity gives up to clocks: 1 % of the TTL for their rate, 2 ms
 // for the granularity of expiry on the nodes, as the Redlock text of the Redis docs

@@ -1,6 +1,9 @@
 package driver
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
 // TokenLength is the length of an owner token: as many lower-case hexadecimal digits.
 const TokenLength = 32
@@ -15,6 +18,36 @@ type AcquireRequest struct {
 	Waiter Waiter
 	Fair   bool          // refuse while anybody else is in front
 	Window time.Duration // how long the lock is kept for a waiter that is named
+	Run    uint64        // how many fences to reserve, for leases handed on without asking; 0 is 1
+
+	Shared *Shared // by the requests of one round; may be nil
+}
+
+// Shared keeps the arguments that a driver builds of a request which all nodes of a round
+// get alike. It is safe for concurrent use; a nil one keeps nothing.
+type Shared struct {
+	mu   sync.Mutex
+	args []any
+}
+
+// Args are those that SetArgs was given; nil before that.
+func (s *Shared) Args() []any {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.args
+}
+
+// SetArgs keeps arguments, which must not change any more.
+func (s *Shared) SetArgs(args []any) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.args = args
 }
 
 // Waiter is an entry in a node's queue for a key.
@@ -28,6 +61,7 @@ type Waiter struct {
 type AcquireReply struct {
 	Granted  bool
 	Counter  uint64        // fence counter of the grant; 0 if the driver has none
+	Run      uint64        // fences reserved from Counter on; 0 is 1
 	Reserved bool          // refused because the lock is kept for the next waiter
 	TTL      time.Duration // refused: what is left of the lock; negative if it never expires
 	Holder   string        // refused: holder record, "" if unknown
@@ -63,6 +97,8 @@ type ExtendRequest struct {
 	Refill bool // put the key back where it was lost
 	Fence  uint64
 	Holder string
+
+	Shared *Shared
 }
 
 // ExtendReply is a node's answer to Extend.
@@ -83,6 +119,8 @@ type ReleaseRequest struct {
 	Tombstone time.Duration // > 0: an acquire of Token may still arrive and must not take effect
 	Handoff   time.Duration // > 0: name the next waiter and keep the lock for it this long
 	Waiter    Waiter        // rejoins the queue if its ID is set
+
+	Shared *Shared // nil where this one differs from the others
 }
 
 // ReleaseReply is a node's answer to Release.

@@ -59,8 +59,9 @@ func (c *conformance) releaseAfterLoss() {
 func (c *conformance) releaseAfterTakeover() {
 	lease := c.acquire(c.locker(), lock.NoRenew())
 	next := c.acquire(c.locker())
-	if lease.Context().Err() == nil {
-		c.Error("the resource was given away while the lease was valid")
+	// By the clock: a timer may be seen late on a busy machine.
+	if left := lease.Remaining(); left > 0 {
+		c.Errorf("the resource was given away while the lease was valid for %v", left)
 	}
 	c.wantErr("Release after a takeover", lease.Release(c.context()), lock.ErrNotHeld)
 	if err := next.Context().Err(); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
-// FakeNode is one client's way to a [FakeServer]: a [driver.Node] whose requests and
+// FakeNode is one client's way to a [FakeServer]: a [driver.BlockingNode] whose requests and
 // replies are delayed, lost, repeated or late as its [Faults] say. What happens to
 // a request is drawn from a generator of its own for each kind of request on each
 // resource, so that goroutines racing each other do not change each other's luck.
@@ -31,7 +31,7 @@ type FakeNode struct {
 	subscription
 }
 
-var _ driver.Node = (*FakeNode)(nil)
+var _ driver.BlockingNode = (*FakeNode)(nil)
 
 // Connect makes a client's node for the server. It is one client's: closing it
 // leaves the server and other nodes alone. seed decides over its faults.
@@ -57,7 +57,7 @@ func (n *FakeNode) Name() string { return n.server.name }
 // System is what the server stands for.
 func (n *FakeNode) System() string { return "redis" }
 
-// Acquire implements driver.Node. A server in quarantine is not asked.
+// Acquire implements driver.BlockingNode. A server in quarantine is not asked.
 func (n *FakeNode) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
 	if n.guard != nil {
 		return n.guardedAcquire(ctx, req)
@@ -85,7 +85,7 @@ func (n *FakeNode) acquire(ctx context.Context, req driver.AcquireRequest) (driv
 	return v.reply, v.err
 }
 
-// Raise implements driver.Node.
+// Raise implements driver.BlockingNode.
 func (n *FakeNode) Raise(ctx context.Context, req driver.RaiseRequest) (bool, error) {
 	return call(ctx, n, "raise", req.Key, func(s *commands) bool {
 		raised := s.Raise(req)
@@ -94,7 +94,7 @@ func (n *FakeNode) Raise(ctx context.Context, req driver.RaiseRequest) (bool, er
 	})
 }
 
-// Extend implements driver.Node.
+// Extend implements driver.BlockingNode.
 func (n *FakeNode) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
 	answer, err := call(ctx, n, "extend", req.Key, func(s *commands) driver.ExtendReply {
 		answer := s.Extend(req)
@@ -108,7 +108,7 @@ func (n *FakeNode) Extend(ctx context.Context, req driver.ExtendRequest) (driver
 	return answer, err
 }
 
-// Release implements driver.Node.
+// Release implements driver.BlockingNode.
 func (n *FakeNode) Release(ctx context.Context, req driver.ReleaseRequest) (driver.ReleaseReply, error) {
 	return call(ctx, n, "release", req.Key, func(s *commands) driver.ReleaseReply {
 		reply := s.Release(req)
@@ -117,7 +117,7 @@ func (n *FakeNode) Release(ctx context.Context, req driver.ReleaseRequest) (driv
 	})
 }
 
-// Leave implements driver.Node.
+// Leave implements driver.BlockingNode.
 func (n *FakeNode) Leave(ctx context.Context, req driver.LeaveRequest) error {
 	_, err := call(ctx, n, "leave", req.Key, func(s *commands) struct{} {
 		s.Leave(req)

@@ -30,10 +30,10 @@ func NewFakes(t testing.TB, n int, opts ...lock.Option) func(testing.TB) lock.Lo
 		t.Helper()
 		var nodes []driver.Node
 		for _, s := range servers {
-			nodes = append(nodes, s.Connect(seeds.Add(1), Faults{
+			nodes = append(nodes, driver.Async(s.Connect(seeds.Add(1), Faults{
 				RequestDelay: Between(10*time.Microsecond, 200*time.Microsecond),
 				ReplyDelay:   Between(10*time.Microsecond, 200*time.Microsecond),
-			}))
+			})))
 		}
 		// Not the clock of the machine: in a bubble that is another one.
 		clock := lock.WithClock(func() time.Duration { return time.Since(began) })

@@ -21,7 +21,7 @@ type subscription struct {
 	wg   sync.WaitGroup // wake-ups and new subscriptions on their way
 }
 
-// Subscribe implements driver.Node.
+// Subscribe implements driver.BlockingNode.
 func (n *FakeNode) Subscribe(ctx context.Context, waiterID string, wake func(lockKey string)) error {
 	if n.subscribed() {
 		return nil
@@ -40,7 +40,7 @@ func (n *FakeNode) subscribed() bool {
 	return n.waiter != ""
 }
 
-// Close implements driver.Node: no wake-up comes after it. Requests already under
+// Close implements driver.BlockingNode: no wake-up comes after it. Requests already under
 // way may still take effect on the server.
 func (n *FakeNode) Close() error {
 	n.server.mu.Lock()

@@ -48,34 +48,34 @@ func mustMatch(t *testing.T, violation *regexp.Regexp, s scope, pl plant) {
 // The owner token must be new for every attempt: with one token for all, a late
 // release of one attempt undoes the next, and a key left behind counts as a vote.
 func TestSimulationNoticesReusedToken(t *testing.T) {
-	mustFind(t, "I1", scope{alwaysBad: true}, plant{wrap: func(_ *history, client int, n driver.Node) driver.Node {
+	mustFind(t, "I1", scope{alwaysBad: true}, plant{wrap: func(_ *history, client int, n driver.BlockingNode) driver.BlockingNode {
 		return oneToken{n, strings.Repeat(string(rune('a'+client)), 32)}
 	}})
 }
 
 type oneToken struct {
-	driver.Node
+	driver.BlockingNode
 	token string
 }
 
 func (n oneToken) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
 	req.Token = n.token
-	return n.Node.Acquire(ctx, req)
+	return n.BlockingNode.Acquire(ctx, req)
 }
 
 func (n oneToken) Raise(ctx context.Context, req driver.RaiseRequest) (bool, error) {
 	req.Token = n.token
-	return n.Node.Raise(ctx, req)
+	return n.BlockingNode.Raise(ctx, req)
 }
 
 func (n oneToken) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
 	req.Token = n.token
-	return n.Node.Extend(ctx, req)
+	return n.BlockingNode.Extend(ctx, req)
 }
 
 func (n oneToken) Release(ctx context.Context, req driver.ReleaseRequest) (driver.ReleaseReply, error) {
 	req.Token, req.Tombstone = n.token, 0 // a tombstone would keep the token out for good
-	return n.Node.Release(ctx, req)
+	return n.BlockingNode.Release(ctx, req)
 }
 
 // The quorum must agree on the fence: where counters differ and the largest is not
@@ -91,7 +91,7 @@ func TestSimulationNoticesMissingWriteBack(t *testing.T) {
 		}
 	}
 	s := scope{nodes: []int{3, 5}, noWipes: true, alwaysBad: true}
-	mustFind(t, "I2", s, plant{prepare: apart, wrap: func(_ *history, _ int, n driver.Node) driver.Node {
+	mustFind(t, "I2", s, plant{prepare: apart, wrap: func(_ *history, _ int, n driver.BlockingNode) driver.BlockingNode {
 		return noWriteBack{n}
 	}})
 	found, _ := search(t, 1, 300, 1, func(seed uint64) (*plan, plant) { return newPlan(seed, s), plant{prepare: apart} })
@@ -102,13 +102,13 @@ func TestSimulationNoticesMissingWriteBack(t *testing.T) {
 	}
 }
 
-type noWriteBack struct{ driver.Node }
+type noWriteBack struct{ driver.BlockingNode }
 
 func (n noWriteBack) Raise(context.Context, driver.RaiseRequest) (bool, error) { return true, nil }
 
 func (n noWriteBack) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
 	req.Refill = false // a refill writes back in passing
-	return n.Node.Extend(ctx, req)
+	return n.BlockingNode.Extend(ctx, req)
 }
 
 // Clocks must run at nearly the same rate: nodes that are 10 % fast forget a lock
@@ -126,16 +126,16 @@ func TestSimulationNoticesClocksOutOfBounds(t *testing.T) {
 // vote alone, while the lease is valid by its own clock and no node forgets, does
 // no harm: as long as a quorum holds the key, nobody else can have got a quorum.)
 func TestSimulationNoticesExtendThatCreates(t *testing.T) {
-	mustFind(t, "I6", scope{alwaysBad: true, noWipes: true}, plant{wrap: func(_ *history, _ int, n driver.Node) driver.Node {
+	mustFind(t, "I6", scope{alwaysBad: true, noWipes: true}, plant{wrap: func(_ *history, _ int, n driver.BlockingNode) driver.BlockingNode {
 		return extendCreates{n}
 	}})
 }
 
-type extendCreates struct{ driver.Node }
+type extendCreates struct{ driver.BlockingNode }
 
 func (n extendCreates) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
 	req.Refill = true
-	answer, err := n.Node.Extend(ctx, req)
+	answer, err := n.BlockingNode.Extend(ctx, req)
 	if answer == driver.ExtendRefilled {
 		answer = driver.ExtendDone
 	}
@@ -144,27 +144,27 @@ func (n extendCreates) Extend(ctx context.Context, req driver.ExtendRequest) (dr
 
 func (n extendCreates) Release(ctx context.Context, req driver.ReleaseRequest) (driver.ReleaseReply, error) {
 	req.Tombstone = 0 // what extend does not look at may as well not be there
-	return n.Node.Release(ctx, req)
+	return n.BlockingNode.Release(ctx, req)
 }
 
 // Release must leave a tombstone where an acquire may still be on its way: without
 // one, a late acquire locks the resource for nobody until its TTL has passed.
 func TestSimulationNoticesMissingTombstone(t *testing.T) {
-	mustFind(t, "I6", scope{alwaysBad: true, noWipes: true}, plant{wrap: func(_ *history, _ int, n driver.Node) driver.Node {
+	mustFind(t, "I6", scope{alwaysBad: true, noWipes: true}, plant{wrap: func(_ *history, _ int, n driver.BlockingNode) driver.BlockingNode {
 		return noTombstone{n}
 	}})
 }
 
-type noTombstone struct{ driver.Node }
+type noTombstone struct{ driver.BlockingNode }
 
 func (n noTombstone) Release(ctx context.Context, req driver.ReleaseRequest) (driver.ReleaseReply, error) {
 	req.Tombstone = 0
-	return n.Node.Release(ctx, req)
+	return n.BlockingNode.Release(ctx, req)
 }
 
 func (n noTombstone) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
 	req.Refill = false // so that only a late acquire is left to be the cause
-	return n.Node.Extend(ctx, req)
+	return n.BlockingNode.Extend(ctx, req)
 }
 
 // A node that forgot its locks must not vote before they would have expired: one

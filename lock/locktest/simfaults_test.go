@@ -112,7 +112,7 @@ func (h *history) heal() {
 
 // recorder is a client's node that remembers what tokens went over it.
 type recorder struct {
-	driver.Node
+	driver.BlockingNode
 	h    *history
 	node int
 }
@@ -132,7 +132,7 @@ func (n *recorder) Acquire(ctx context.Context, req driver.AcquireRequest) (driv
 		undone = undone && n.h.buried[grave{n.node, token}]
 	}
 	n.h.mu.Unlock()
-	reply, err := n.Node.Acquire(ctx, req)
+	reply, err := n.BlockingNode.Acquire(ctx, req)
 	if err == nil && !reply.Granted {
 		n.h.mu.Lock()
 		if log.token == req.Token {
@@ -145,7 +145,7 @@ func (n *recorder) Acquire(ctx context.Context, req driver.AcquireRequest) (driv
 }
 
 func (n *recorder) Release(ctx context.Context, req driver.ReleaseRequest) (driver.ReleaseReply, error) {
-	reply, err := n.Node.Release(ctx, req)
+	reply, err := n.BlockingNode.Release(ctx, req)
 	if err == nil {
 		n.h.mu.Lock()
 		n.h.buried[grave{n.node, req.Token}] = true

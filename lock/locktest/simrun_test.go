@@ -81,7 +81,7 @@ type leaseRecord struct {
 
 // plant is a defect put into the algorithm, or a broken assumption.
 type plant struct {
-	wrap       func(h *history, client int, n driver.Node) driver.Node
+	wrap       func(h *history, client int, n driver.BlockingNode) driver.BlockingNode
 	prepare    func(h *history)
 	quarantine time.Duration // of a node that forgot; 0: as promised, < 0: none
 	guards     func(*locktest.Guards)
@@ -148,11 +148,11 @@ func (h *history) newClient(i int) *client {
 			panic(err)
 		}
 		c.links = append(c.links, link)
-		var n driver.Node = &recorder{Node: link, h: h, node: j}
+		var n driver.BlockingNode = &recorder{BlockingNode: link, h: h, node: j}
 		if h.plant.wrap != nil {
 			n = h.plant.wrap(h, i, n)
 		}
-		nodes = append(nodes, n)
+		nodes = append(nodes, driver.Async(n))
 	}
 	var err error
 	c.redis, err = lock.NewEngine(nodes,

@@ -20,7 +20,7 @@ type link struct {
 	wakes sync.WaitGroup // wake-ups on their way
 }
 
-var _ driver.Node = (*link)(nil)
+var _ driver.BlockingNode = (*link)(nil)
 
 func (n *Node) connect() *link {
 	l := &link{Node: n}
@@ -30,7 +30,7 @@ func (n *Node) connect() *link {
 	return l
 }
 
-// System implements driver.Node.
+// System implements driver.BlockingNode.
 func (l *link) System() string { return "memory" }
 
 // ask is a command and its answer; the zero answer goes with an error.
@@ -42,7 +42,7 @@ func ask[T any](ctx context.Context, l *link, do func(*memstate.Instant) T) (ans
 	return given, nil
 }
 
-// Acquire implements driver.Node.
+// Acquire implements driver.BlockingNode.
 func (l *link) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
 	type vote struct {
 		reply driver.AcquireReply
@@ -58,22 +58,22 @@ func (l *link) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.A
 	return v.reply, v.err
 }
 
-// Raise implements driver.Node.
+// Raise implements driver.BlockingNode.
 func (l *link) Raise(ctx context.Context, req driver.RaiseRequest) (bool, error) {
 	return ask(ctx, l, func(s *memstate.Instant) bool { return s.Raise(req) })
 }
 
-// Extend implements driver.Node.
+// Extend implements driver.BlockingNode.
 func (l *link) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
 	return ask(ctx, l, func(s *memstate.Instant) driver.ExtendReply { return s.Extend(req) })
 }
 
-// Release implements driver.Node.
+// Release implements driver.BlockingNode.
 func (l *link) Release(ctx context.Context, req driver.ReleaseRequest) (driver.ReleaseReply, error) {
 	return ask(ctx, l, func(s *memstate.Instant) driver.ReleaseReply { return s.Release(req) })
 }
 
-// Leave implements driver.Node.
+// Leave implements driver.BlockingNode.
 func (l *link) Leave(ctx context.Context, req driver.LeaveRequest) error {
 	_, err := ask(ctx, l, func(s *memstate.Instant) struct{} {
 		s.Leave(req)
@@ -82,7 +82,7 @@ func (l *link) Leave(ctx context.Context, req driver.LeaveRequest) error {
 	return err
 }
 
-// Subscribe implements driver.Node.
+// Subscribe implements driver.BlockingNode.
 func (l *link) Subscribe(ctx context.Context, waiterID string, wake func(key string)) error {
 	return l.execute(ctx, func(*memstate.Instant) {
 		if !l.closed {
@@ -101,7 +101,7 @@ func (l *link) tell(waiter, key string) bool {
 	return true
 }
 
-// Close implements driver.Node: no wake-up comes after it.
+// Close implements driver.BlockingNode: no wake-up comes after it.
 func (l *link) Close() error {
 	l.mu.Lock()
 	l.closed = true

@@ -39,7 +39,7 @@ func newEngine(clients []redis.UniversalClient, engine *lock.Settings, s setting
 	addresses := make(map[string]int)
 	for i, given := range clients {
 		g := guard.New(s.guard(servers, engine.Clock, len(clients)))
-		d, err := derive(given, derivation{clock: engine.Clock, timeout: engine.NodeTimeout, hooks: s.hooks, onConnect: examiner(g)})
+		d, err := derive(given, derivation{clock: engine.Clock, timeout: engine.LongestNodeTimeout(), hooks: s.hooks, onConnect: examiner(g)})
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("node %d: %w", i+1, err), closeAll(nodes))
 		}
@@ -49,7 +49,7 @@ func newEngine(clients []redis.UniversalClient, engine *lock.Settings, s setting
 		}
 		addresses[d.address] = i
 		g.Node, g.Cluster = engine.NodeName(i, d.name), d.cluster
-		nodes = append(nodes, newNode(d, g.Node, g, common, engine.NodeTimeout))
+		nodes = append(nodes, driver.Async(newNode(d, g.Node, g, common, engine.LongestNodeTimeout())))
 	}
 	e, err := engine.NewEngine(nodes)
 	if err != nil {

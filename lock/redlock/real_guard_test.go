@@ -39,7 +39,7 @@ func TestRealQuarantine(t *testing.T) {
 		began := time.Now()
 		_, err := l.Acquire(t.Context(), "job", lock.NoWait())
 		wantWithin(t, name+" locker's acquire", time.Since(began), 2*nodeTimeout)
-		wantErr(t, err, driver.ErrQuarantined, lock.ErrNoQuorum)
+		wantErr(t, err, driver.ErrQuarantined, lock.ErrHeld)
 		wantText(t, err, f.servers[1].Addr()+" acquire", driver.ErrQuarantined.Error())
 	}
 	if holder.Context().Err() != nil {
@@ -96,7 +96,7 @@ func TestRealDurabilityWaivesNothing(t *testing.T) {
 		t.Errorf("a second lease, with %v left of the first", holder.Remaining())
 		must(t, second.Release(t.Context()))
 	}
-	wantErr(t, err, driver.ErrQuarantined, lock.ErrNoQuorum)
+	wantErr(t, err, driver.ErrQuarantined, lock.ErrHeld)
 	must(t, holder.Release(t.Context()))
 }
 

@@ -18,9 +18,8 @@ import (
 
 // starved is the job of a child process that gets little time to run: uncontended acquires, one after the other.
 type starved struct {
-	Nodes       []string
-	Acquires    int           // at most: one without a quorum is enough
-	NodeTimeout time.Duration // 0: the default
+	Nodes    []string
+	Acquires int // at most: one without a quorum is enough
 }
 
 type starvedResult struct {
@@ -36,11 +35,7 @@ func (s starved) run(ctx context.Context) (r starvedResult) {
 		defer client.Close()
 		clients = append(clients, client)
 	}
-	opts := []lock.Option{redlock.WithRestartQuarantine(0)}
-	if s.NodeTimeout > 0 {
-		opts = append(opts, lock.WithNodeTimeout(s.NodeTimeout))
-	}
-	l, err := redlock.New(clients, opts...)
+	l, err := redlock.New(clients, redlock.WithRestartQuarantine(0))
 	if err != nil {
 		return starvedResult{Err: err.Error()}
 	}
@@ -69,19 +64,14 @@ func (s starved) run(ctx context.Context) (r starvedResult) {
 	return r
 }
 
-// TestRealOpenStarvedProcess stops a process for 90 of every 100 ms, as a CPU quota does to a container. Its acquires meet no
-// contention and no fault, and yet some fail: the node timeout is over when the process goes on, and the timer is seen before
-// the answers. With twenty times the node timeout none does, on a machine that is busy beside. The first half of this turns around when node timeouts follow
-// the TTL (issue 11).
-func TestRealOpenStarvedProcess(t *testing.T) {
-	for _, test := range []struct {
-		nodeTimeout time.Duration
-		acquires    int
-		fails       bool
-	}{{0, 50_000, true}, {time.Second, 1000, false}} {
-		t.Run(fmt.Sprint("node timeout ", test.nodeTimeout), func(t *testing.T) {
+// TestRealStarvedProcess stops a process for 60 and for 90 of every 100 ms, as a CPU quota does to a container. Its acquires meet no
+// contention and no fault, and none fails, with every default. A node timeout of 50 ms, of which nothing is left when the
+// process goes on, would lose 3 % and 13 % of them.
+func TestRealStarvedProcess(t *testing.T) {
+	for _, stopped := range []time.Duration{60 * time.Millisecond, 90 * time.Millisecond} {
+		t.Run(fmt.Sprint(stopped), func(t *testing.T) {
 			f := startNodes(t, 1)
-			c := startJob(t, childJob{Starved: &starved{Nodes: []string{f.servers[0].Addr()}, Acquires: test.acquires, NodeTimeout: test.nodeTimeout}})
+			c := startJob(t, childJob{Starved: &starved{Nodes: []string{f.servers[0].Addr()}, Acquires: 1000}})
 			c.await("ready")
 			for c.Running() {
 				err := c.Freeze()
@@ -89,11 +79,11 @@ func TestRealOpenStarvedProcess(t *testing.T) {
 					break
 				}
 				must(t, err)
-				time.Sleep(90 * time.Millisecond) // the fault itself
+				time.Sleep(stopped) // the fault itself
 				must(t, c.Thaw())
 				select {
 				case <-c.Done():
-				case <-time.After(10 * time.Millisecond):
+				case <-time.After(100*time.Millisecond - stopped):
 				}
 			}
 			var r starvedResult
@@ -101,8 +91,8 @@ func TestRealOpenStarvedProcess(t *testing.T) {
 			if r.Err != "" {
 				t.Error(r.Err)
 			}
-			if r.NoQuorum != test.fails {
-				t.Errorf("after %d acquires one found no quorum: %v, want %v", r.Acquired, r.NoQuorum, test.fails)
+			if r.NoQuorum {
+				t.Errorf("after %d acquires one found no quorum", r.Acquired)
 			}
 		})
 	}

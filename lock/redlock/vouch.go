@@ -198,7 +198,7 @@ func (v *voucher) confirm(ctx context.Context, n *vouchedNode) error {
 
 // takeBack removes what the first round left; what it cannot reach expires.
 func (v *voucher) takeBack(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lock.DefaultNodeTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lock.MaxNodeTimeout)
 	defer cancel()
 	_ = v.each(ctx, func(ctx context.Context, n *vouchedNode) error {
 		return n.conn.Eval(ctx, replaceMarker, []string{guard.LifeKey}, guard.Vouching(n.runID, v.nonce), "").Err()

@@ -74,7 +74,7 @@ func newServe(a *app) *cobra.Command {
 	set.AddGoFlagSet(own)
 	set.DurationVar(&f.interval, "interval", scanner.DefaultInterval, "time between two sweeps")
 	set.BoolVar(&f.elect, "elect", false, "sweep only while holding a lock on the same servers")
-	set.DurationVar(&f.nodeTimeout, "node-timeout", lock.DefaultNodeTimeout, "for --elect: time after which a call to a server counts as failed")
+	set.DurationVar(&f.nodeTimeout, "node-timeout", lock.DefaultNodeTimeout(lock.DefaultTTL), "for --elect: time after which a call to a server counts as failed")
 	set.IntVar(&f.leaked, "export-leaked-keys", 0, fmt.Sprintf("name so many leaked keys in a metric, at most %d: each is a series of its own", exporter.MaxLeakedLockInfo))
 	set.DurationVar(&f.drain, "web.drain-delay", 0, "go on serving for this long after SIGTERM while /readyz says no")
 	return cmd

@@ -16,7 +16,7 @@ import (
 
 func testPolicy() Policy {
 	return Policy{
-		TTL: lock.DefaultTTL, MaxTTL: lock.DefaultMaxTTL, NodeTimeout: lock.DefaultNodeTimeout,
+		TTL: lock.DefaultTTL, MaxTTL: lock.DefaultMaxTTL, NodeTimeout: lock.MinNodeTimeout,
 		Prefix: lock.DefaultPrefix, For: time.Second, nodes: 3,
 	}
 }

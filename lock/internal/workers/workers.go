@@ -1,4 +1,5 @@
-package lock
+// Package workers owns goroutines that run calls one after another.
+package workers
 
 import "sync"
 
@@ -7,9 +8,9 @@ import "sync"
 // it each time costs a fifth of an acquire.
 const maxIdleWorkers = 64
 
-// workers owns goroutines: they run calls until they are closed, and close waits
+// Workers own goroutines: they run calls until they are closed, and Close waits
 // for every one of them.
-type workers struct {
+type Workers struct {
 	calls chan func() // unbuffered: only an idle worker receives
 	quit  chan struct{}
 
@@ -19,12 +20,13 @@ type workers struct {
 	wg     sync.WaitGroup
 }
 
-func newWorkers() *workers {
-	return &workers{calls: make(chan func()), quit: make(chan struct{})}
+// New makes workers; there is no goroutine before there is a call.
+func New() *Workers {
+	return &Workers{calls: make(chan func()), quit: make(chan struct{})}
 }
 
-// run starts call on a worker unless they are closed. It reports whether it did.
-func (w *workers) run(call func()) bool {
+// Run starts call on a worker unless they are closed. It reports whether it did.
+func (w *Workers) Run(call func()) bool {
 	w.mu.Lock()
 	if w.closed {
 		w.mu.Unlock()
@@ -43,7 +45,7 @@ func (w *workers) run(call func()) bool {
 }
 
 // work runs calls as long as there are any and the worker is worth keeping.
-func (w *workers) work(call func()) {
+func (w *Workers) work(call func()) {
 	defer w.wg.Done()
 	for {
 		call()
@@ -60,8 +62,8 @@ func (w *workers) work(call func()) {
 	}
 }
 
-// next waits for a call that run promised to an idle worker; nil when closed.
-func (w *workers) next() func() {
+// next waits for a call that Run promised to an idle worker; nil when closed.
+func (w *Workers) next() func() {
 	select {
 	case call := <-w.calls:
 		return call
@@ -77,8 +79,8 @@ func (w *workers) next() func() {
 	return <-w.calls // every worker still waiting was promised one
 }
 
-// close lets no more start and waits for those that run. It may be called once.
-func (w *workers) close() {
+// Close lets no more start and waits for those that run. It may be called once.
+func (w *Workers) Close() {
 	w.mu.Lock()
 	w.closed = true
 	w.mu.Unlock()
