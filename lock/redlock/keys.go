@@ -13,15 +13,19 @@ type keys struct {
 	fence string // counter, shared by the locks of a slot
 	next  string // whom the lock is kept for during a hand-over
 	queue string // waiters, in order of arrival
+
+	args struct{ lock, fence, next, queue any } // the same, as arguments of commands
 }
 
 func keysOf(lock string) *keys {
-	return &keys{
+	k := &keys{
 		lock:  lock,
 		fence: "lockscope:fence:{" + slotTags()[slotOf(lock)] + "}",
 		next:  "lockscope:next:{" + lock + "}",
 		queue: "lockscope:queue:{" + lock + "}",
 	}
+	k.args.lock, k.args.fence, k.args.next, k.args.queue = k.lock, k.fence, k.next, k.queue
+	return k
 }
 
 // tombstone keeps a late acquire of token from taking effect.

@@ -23,7 +23,7 @@ const (
 // listener is a node's one subscription: to the channel on which releases name
 // this process's waiter. It begins with the first wait and lasts until close.
 type listener struct {
-	client  client
+	client  subscriber
 	timeout time.Duration
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -34,7 +34,13 @@ type listener struct {
 	current *redis.PubSub // nil until the first subscription is confirmed
 }
 
-func (l *listener) init(c client, timeout time.Duration) {
+// subscriber is the part of a go-redis client that a listener needs.
+type subscriber interface {
+	Subscribe(ctx context.Context, channels ...string) *redis.PubSub
+	Close() error
+}
+
+func (l *listener) init(c subscriber, timeout time.Duration) {
 	l.client, l.timeout = c, timeout
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 }

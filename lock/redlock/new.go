@@ -37,25 +37,40 @@ func newEngine(clients []redis.UniversalClient, engine *lock.Settings, s setting
 	nodes := make([]driver.Node, 0, len(clients))
 	servers, common := guard.NewServers(), &shared{scripts: newScripts(), keys: newKeyCache()}
 	addresses := make(map[string]int)
+	c := derivation{clock: engine.Clock, timeout: engine.LongestNodeTimeout(), hooks: s.hooks}
 	for i, given := range clients {
-		g := guard.New(s.guard(servers, engine.Clock, len(clients)))
-		d, err := derive(given, derivation{clock: engine.Clock, timeout: engine.LongestNodeTimeout(), hooks: s.hooks, onConnect: examiner(g)})
-		if err != nil {
+		if err := checkClient(given); err != nil {
 			return nil, errors.Join(fmt.Errorf("node %d: %w", i+1, err), closeAll(nodes))
 		}
-		if first, taken := addresses[d.address]; taken && d.address != "" {
-			err = fmt.Errorf("%w: %w: nodes %d and %d are both %s", lock.ErrInvalidNode, driver.ErrDuplicate, first+1, i+1, d.name)
-			return nil, errors.Join(err, d.Close(), closeAll(nodes))
+		g := guard.New(s.guard(servers, engine.Clock, len(clients)))
+		n, name, address := newDriverNode(given, c, g, common, func(own string) string { return engine.NodeName(i, own) })
+		nodes = append(nodes, n)
+		if first, taken := addresses[address]; taken && address != "" {
+			err := fmt.Errorf("%w: %w: nodes %d and %d are both %s", lock.ErrInvalidNode, driver.ErrDuplicate, first+1, i+1, name)
+			return nil, errors.Join(err, closeAll(nodes))
 		}
-		addresses[d.address] = i
-		g.Node, g.Cluster = engine.NodeName(i, d.name), d.cluster
-		nodes = append(nodes, driver.Async(newNode(d, g.Node, g, common, engine.LongestNodeTimeout())))
+		addresses[address] = i
 	}
 	e, err := engine.NewEngine(nodes)
 	if err != nil {
 		return nil, errors.Join(err, closeAll(nodes))
 	}
 	return e, nil
+}
+
+// newDriverNode makes the node of one client, and returns what its server is called and
+// where it is; the node itself may be called something else.
+func newDriverNode(
+	given redis.UniversalClient, c derivation, g *guard.Guard, common *shared, rename func(own string) string,
+) (n driver.Node, name, address string) {
+	if cluster, ok := given.(*redis.ClusterClient); ok {
+		own, d, name, address := newCluster(cluster, c, examiner(g))
+		g.Node, g.Cluster = rename(name), true
+		return driver.Async(newClusterNode(own, d, g.Node, g, common, c.timeout)), name, address
+	}
+	k := newConnector(given.(*redis.Client), c)
+	g.Node = rename(k.name())
+	return newNode(k, g.Node, g, common, c.timeout), k.name(), k.address()
 }
 
 func checkClients(clients []redis.UniversalClient) error {

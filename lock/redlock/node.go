@@ -6,20 +6,17 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/lockscope/lockscope/lock/redlock/redisconn"
-
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
-// node is a driver.Node on a go-redis client.
+// node is a driver.Node on lanes of its own to one server.
 type node struct {
 	name     string
-	client   client
+	lanes    *lanes
 	scripts  *scripts
 	keys     *keyCache
 	guard    *guard.Guard
-	counts   string // '1' if PUBLISH tells how many listen on the whole node
 	listener listener
 }
 
@@ -29,12 +26,9 @@ type shared struct {
 	keys    *keyCache
 }
 
-func newNode(d *derived, name string, g *guard.Guard, shared *shared, timeout time.Duration) *node {
-	n := &node{name: name, client: d, scripts: shared.scripts, keys: shared.keys, guard: g, counts: "1"}
-	if d.cluster {
-		n.counts = "0"
-	}
-	n.listener.init(d, timeout)
+func newNode(c *connector, name string, g *guard.Guard, shared *shared, timeout time.Duration) *node {
+	n := &node{name: name, lanes: newLanes(c, g), scripts: shared.scripts, keys: shared.keys, guard: g}
+	n.listener.init(c.subscriber(), timeout)
 	return n
 }
 
@@ -42,117 +36,133 @@ func (n *node) Name() string { return n.name }
 
 func (n *node) System() string { return "redis" }
 
-func (n *node) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
-	if err := n.guard.Admit(ctx, server{n.client}); err != nil {
-		return driver.AcquireReply{Restart: n.guard.Restart()}, fmt.Errorf("%w: %w", driver.ErrNotSent, err)
-	}
-	k := n.keys.of(req.Key)
-	args := []any{
-		nil, nil, 5,
-		k.lock, k.fence, k.tombstone(req.Token), k.next, k.queue,
-		req.Token, req.Holder, millis(req.TTL), req.Floor,
-	}
-	if w := req.Waiter; w.Enqueue || w.Ticket > 0 || req.Fair {
-		ticket, window := "", int64(0)
-		if w.Enqueue {
-			ticket = formatInt(w.Ticket)
-		}
-		if req.Fair {
-			window = millis(req.Window)
-		}
-		args = append(args, w.ID, ticket, window, n.counts)
-	}
-	reply, err := n.scripts.acquire.Run(ctx, n.client, redisconn.Eval(), args)
-	if err != nil {
-		return driver.AcquireReply{Restart: n.guard.Restart()}, classify(err)
-	}
-	n.guard.Answered()
-	parsed, err := parseAcquire(reply)
-	parsed.Restart = n.guard.Restart()
-	if errors.Is(err, driver.ErrFenceCounter) {
-		err = fmt.Errorf("%w: %q is not a whole number below 2^53: find out who set it; once it is deleted, tokens go on from the clock",
-			err, k.fence)
-	}
-	if err != nil || !parsed.Granted {
-		return parsed, err
-	}
-	// The connection that carried this vote may be the first since a restart.
-	return parsed, n.guard.Verdict()
-}
-
-func (n *node) Raise(ctx context.Context, req driver.RaiseRequest) (bool, error) {
-	k := n.keys.of(req.Key)
-	reply, err := n.scripts.raise.Run(ctx, n.client, redisconn.Eval(), []any{
-		nil, nil, 2, k.lock, k.fence,
-		req.Token + ":" + formatUint(req.Counter), formatUint(req.Fence),
-	})
-	if err != nil {
-		return false, classify(err)
-	}
-	code, err := parseCode(reply, 0, 1)
-	return code == 1, err
-}
-
-func (n *node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
-	refill := "0"
-	if req.Refill {
-		refill = "1"
-	}
-	k := n.keys.of(req.Key)
-	reply, err := n.scripts.extend.Run(ctx, n.client, redisconn.Eval(), []any{
-		nil, nil, 3, k.lock, k.fence, k.tombstone(req.Token),
-		req.Token, millis(req.TTL), refill, formatUint(req.Fence), req.Holder,
-	})
-	if err != nil {
-		return driver.ExtendGone, classify(err)
-	}
-	n.guard.Answered()
-	return parseExtend(reply)
-}
-
-func (n *node) Release(ctx context.Context, req driver.ReleaseRequest) (driver.ReleaseReply, error) {
-	k := n.keys.of(req.Key)
-	args := []any{
-		nil, nil, 4,
-		k.lock, k.tombstone(req.Token), k.next, k.queue,
-		req.Token, millis(req.Tombstone), millis(req.Handoff), n.counts,
-	}
-	if req.Waiter.ID != "" {
-		args = append(args, req.Waiter.ID, req.Waiter.Ticket)
-	}
-	reply, err := n.scripts.release.Run(ctx, n.client, redisconn.Eval(), args)
-	if err != nil {
-		return driver.ReleaseReply{}, classify(err)
-	}
-	return parseRelease(reply)
-}
-
-func (n *node) Leave(ctx context.Context, req driver.LeaveRequest) error {
-	k := n.keys.of(req.Key)
-	reply, err := n.scripts.leave.Run(ctx, n.client, redisconn.Eval(), []any{
-		nil, nil, 3, k.lock, k.next, k.queue,
-		req.WaiterID, millis(req.Handoff), n.counts,
-	})
-	if err != nil {
-		return classify(err)
-	}
-	_, err = parseCode(reply, 0, 1)
-	return err
-}
-
 func (n *node) Subscribe(ctx context.Context, waiterID string, wake func(string)) error {
 	return n.listener.subscribe(ctx, waiterID, wake)
 }
 
 func (n *node) Close() error {
 	n.listener.close()
-	if err := n.client.Close(); err != nil {
+	if err := errors.Join(n.lanes.close(), n.listener.client.Close(), n.lanes.connector.dials.close()); err != nil {
 		return fmt.Errorf("lock: close of %s: %w", n.name, err)
 	}
 	return nil
 }
 
-// millis rounds up, so that no TTL becomes zero and Redis never forgets early.
-func millis(d time.Duration) int64 {
-	return int64((d + time.Millisecond - 1) / time.Millisecond)
+// hand gives a command to the lanes.
+func (n *node) hand(call driver.Call, c *command, s *script, args []any, to replier) {
+	c.ctx, c.deadline, c.script, c.args, c.to = call.Context, call.Deadline, s, args, to
+	n.lanes.hand(c)
+}
+
+// acquireCommand is an acquire on its way.
+type acquireCommand struct {
+	command
+	n   *node
+	key string
+	to  driver.Answer[driver.AcquireReply]
+}
+
+func (n *node) Acquire(call driver.Call, req *driver.AcquireRequest, to driver.Answer[driver.AcquireReply]) {
+	c := &acquireCommand{n: n, key: req.Key, to: to}
+	c.votes = true
+	args := req.Shared.Args()
+	if args == nil {
+		args = acquireArgs(n.scripts, n.keys.of(req.Key), req, countsListeners)
+		req.Shared.SetArgs(args)
+	}
+	n.hand(call, &c.command, n.scripts.acquire, args, c)
+}
+
+func (c *acquireCommand) reply(val any, err error) {
+	if err != nil {
+		c.to.Answer(driver.AcquireReply{Restart: c.n.guard.Restart()}, err)
+		return
+	}
+	c.to.Answer(voted(c.n.guard, c.n.keys, c.key, val))
+}
+
+type raiseCommand struct {
+	command
+	to driver.Answer[bool]
+}
+
+func (n *node) Raise(call driver.Call, req *driver.RaiseRequest, to driver.Answer[bool]) {
+	c := &raiseCommand{to: to}
+	n.hand(call, &c.command, n.scripts.raise, raiseArgs(n.scripts, n.keys.of(req.Key), req), c)
+}
+
+func (c *raiseCommand) reply(val any, err error) {
+	if err != nil {
+		c.to.Answer(false, err)
+		return
+	}
+	code, err := parseCode(val, 0, 1)
+	c.to.Answer(code == 1, err)
+}
+
+type extendCommand struct {
+	command
+	n  *node
+	to driver.Answer[driver.ExtendReply]
+}
+
+func (n *node) Extend(call driver.Call, req *driver.ExtendRequest, to driver.Answer[driver.ExtendReply]) {
+	c := &extendCommand{n: n, to: to}
+	args := req.Shared.Args()
+	if args == nil {
+		args = extendArgs(n.scripts, n.keys.of(req.Key), req)
+		req.Shared.SetArgs(args)
+	}
+	n.hand(call, &c.command, n.scripts.extend, args, c)
+}
+
+func (c *extendCommand) reply(val any, err error) {
+	if err != nil {
+		c.to.Answer(driver.ExtendGone, err)
+		return
+	}
+	c.n.guard.Answered()
+	c.to.Answer(parseExtend(val))
+}
+
+type releaseCommand struct {
+	command
+	to driver.Answer[driver.ReleaseReply]
+}
+
+func (n *node) Release(call driver.Call, req *driver.ReleaseRequest, to driver.Answer[driver.ReleaseReply]) {
+	c := &releaseCommand{to: to}
+	args := req.Shared.Args()
+	if args == nil {
+		args = releaseArgs(n.scripts, n.keys.of(req.Key), req, countsListeners)
+		req.Shared.SetArgs(args)
+	}
+	n.hand(call, &c.command, n.scripts.release, args, c)
+}
+
+func (c *releaseCommand) reply(val any, err error) {
+	if err != nil {
+		c.to.Answer(driver.ReleaseReply{}, err)
+		return
+	}
+	c.to.Answer(parseRelease(val))
+}
+
+type leaveCommand struct {
+	command
+	to driver.Answer[bool]
+}
+
+func (n *node) Leave(call driver.Call, req *driver.LeaveRequest, to driver.Answer[bool]) {
+	c := &leaveCommand{to: to}
+	n.hand(call, &c.command, n.scripts.leave, leaveArgs(n.scripts, n.keys.of(req.Key), req, countsListeners), c)
+}
+
+func (c *leaveCommand) reply(val any, err error) {
+	if err != nil {
+		c.to.Answer(false, err)
+		return
+	}
+	code, err := parseCode(val, 0, 1)
+	c.to.Answer(code == 1, err)
 }

@@ -10,34 +10,15 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/redis/go-redis/v9"
 )
 
 // askMasterAfter is how long the sentinels' word on who is master is believed.
 const askMasterAfter = time.Second
 
-// masterClient keeps a Sentinel client's connections on the current master. When the
+// masterWatch keeps a Sentinel client's connections on the current master. When the
 // sentinels switch masters, go-redis drops the pooled connections of the caller's
 // client only; ours would stay with the demoted master as long as it answers, and
 // take locks there that the new one knows nothing of.
-type masterClient struct {
-	client
-	watch *masterWatch
-}
-
-// Process asks the sentinels before the command if it was some time ago, or if a
-// command failed since.
-func (c *masterClient) Process(ctx context.Context, cmd redis.Cmder) error {
-	c.watch.check(ctx)
-	err := c.client.Process(ctx, cmd)
-	if err != nil && driver.ClassOf(err).Silent() {
-		c.watch.doubt()
-	}
-	return err
-}
-
-// masterWatch knows the connections of one Sentinel client, and where they lead.
 type masterWatch struct {
 	dial     dialer // asks the sentinels, and connects to the master they name
 	clock    lock.Clock

@@ -44,7 +44,7 @@ func Standalone(given *redis.Client, l Limits, then OnConnect) *redis.Options {
 	opt.Limiter = nil
 	opt.ClientSideCache, opt.ClientSideCacheConfig = nil, nil
 	opt.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
-	opt.OnConnect = chain(opt.OnConnect, then)
+	opt.OnConnect = Chain(opt.OnConnect, then)
 	return &opt
 }
 
@@ -62,7 +62,7 @@ func Cluster(given *redis.ClusterClient, l Limits, then OnConnect) *redis.Cluste
 	opt.DisableIdentity = true
 	opt.ReadOnly, opt.RouteByLatency, opt.RouteRandomly = false, false, false
 	opt.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
-	opt.OnConnect = chain(opt.OnConnect, then)
+	opt.OnConnect = Chain(opt.OnConnect, then)
 	return &opt
 }
 
@@ -74,7 +74,8 @@ func (l Limits) retries() int {
 	return l.Retries
 }
 
-func chain(first, then OnConnect) OnConnect {
+// Chain makes one of two, either of which may be nil.
+func Chain(first, then OnConnect) OnConnect {
 	switch {
 	case first == nil:
 		return then

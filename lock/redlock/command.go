@@ -1,0 +1,71 @@
+package redlock
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+)
+
+// command is one call of a script, from the moment it is handed to a node's lanes.
+type command struct {
+	ctx      context.Context // for its values
+	deadline time.Time
+	script   *script
+	args     []any // shared with the commands of other nodes
+	votes    bool  // the guard decides whether it may be sent
+	to       replier
+
+	cmd *redis.Cmd // of the present try
+
+	// Guarded by the mutex of the lanes.
+	written  bool // it is in a batch that may be on its way
+	answered bool
+}
+
+func (c *command) isVote() bool { return c.votes }
+
+// replier takes what became of a command: the reply, or why there is none.
+type replier interface{ reply(val any, err error) }
+
+// refuse answers a command that was not sent.
+func (c *command) refuse(why error) { c.to.reply(nil, fmt.Errorf("%w: %w", driver.ErrNotSent, why)) }
+
+// expire answers a command that ran out of time. The server may still get to see it if
+// it was written.
+func (c *command) expire() {
+	if c.written {
+		c.to.reply(nil, driver.ErrTimeout)
+		return
+	}
+	c.refuse(driver.ErrTimeout)
+}
+
+// byHash makes the command that is sent, by the script's hash.
+func (c *command) byHash(ctx context.Context) redis.Cmder {
+	c.cmd = redis.NewCmd(ctx, c.args...)
+	return c.cmd
+}
+
+// bySource makes it anew with the script's text, for a server that does not know it.
+func (c *command) bySource(ctx context.Context) redis.Cmder {
+	args := append([]any{"eval", c.script.Source}, c.args[2:]...)
+	c.cmd = redis.NewCmd(ctx, args...)
+	return c.cmd
+}
+
+// unknownScript reports that the server did not know the hash: nothing was done.
+func (c *command) unknownScript() bool { return redisconn.IsUnknownScript(c.cmd.Err()) }
+
+// finish answers with what the server replied.
+func (c *command) finish() {
+	if err := c.cmd.Err(); err != nil {
+		c.to.reply(nil, classify(err))
+		return
+	}
+	c.to.reply(c.cmd.Val(), nil)
+}

@@ -1,0 +1,193 @@
+package redlock
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+// checkIdle is how long a connection may have been idle and still be taken for good
+// without a look at it.
+const checkIdle = time.Millisecond
+
+// lane is one connection, and the goroutine that owns it.
+type lane struct {
+	lanes *lanes
+	wake  chan struct{}
+	conn  *connection // nil until it is needed, and after it broke
+	used  time.Time   // when it carried the last reply
+
+	flight []*command // what is under way; guarded by the mutex of the lanes
+	done   []*command // those of them that nobody had answered by the time of the replies
+	votes  []*command
+	cmds   []redis.Cmder
+
+	link atomic.Pointer[connection] // for cut
+}
+
+func (l *lane) run() {
+	defer l.drop()
+	for l.lanes.await(l) {
+		if !l.connect() {
+			continue
+		}
+		l.lanes.gather(l)
+		if len(l.flight) > 0 {
+			l.carry()
+		}
+	}
+}
+
+// carry sends what is under way, and answers what nobody has answered meanwhile.
+func (l *lane) carry() {
+	barred := l.admit()
+	sent := l.flight
+	if barred != nil {
+		sent = l.others()
+	}
+	err := l.exchange(sent, (*command).byHash)
+	if err == nil {
+		err = l.teach(sent)
+	}
+	l.used = time.Now()
+	for _, c := range l.lanes.landed(l) {
+		if c.cmd == nil {
+			c.refuse(barred)
+		} else {
+			c.finish()
+		}
+	}
+	clear(l.cmds)
+	if err != nil {
+		l.broke(err)
+	}
+}
+
+// admit asks the guard why the node may not vote, if any of the commands is a vote.
+func (l *lane) admit() error {
+	if !slices.ContainsFunc(l.flight, (*command).isVote) {
+		return nil
+	}
+	return l.lanes.guard.Admit(l.lanes.ctx, server{l.conn.sticky})
+}
+
+// others are the commands that are no votes.
+func (l *lane) others() []*command {
+	l.votes = l.votes[:0]
+	for _, c := range l.flight {
+		if !c.votes {
+			l.votes = append(l.votes, c)
+		}
+	}
+	return l.votes
+}
+
+// exchange sends the commands in one write and reads their replies. Its error is the
+// connection's, which is of no use after it.
+func (l *lane) exchange(commands []*command, form func(*command, context.Context) redis.Cmder) (err error) {
+	if len(commands) == 0 {
+		return nil
+	}
+	ctx := context.Background()
+	if len(commands) == 1 {
+		ctx = commands[0].ctx
+	}
+	l.cmds = l.cmds[:0]
+	for _, c := range commands {
+		l.cmds = append(l.cmds, form(c, ctx))
+	}
+	defer func() {
+		if v := recover(); v != nil { // of a hook of the caller's client
+			err = fmt.Errorf("a hook of the client panicked: %v", v)
+			for _, cmd := range l.cmds {
+				cmd.SetErr(err)
+			}
+		}
+	}()
+	l.conn.process(ctx, l.cmds)
+	for _, cmd := range l.cmds {
+		if isBroken(cmd.Err()) {
+			return cmd.Err()
+		}
+	}
+	return nil
+}
+
+// teach sends those commands again, with their scripts, whose scripts the server did not
+// know. Nothing that follows them was sent: the engine waits for their answers.
+func (l *lane) teach(sent []*command) error {
+	var again []*command
+	for _, c := range sent {
+		if c.unknownScript() {
+			again = append(again, c)
+		}
+	}
+	if len(again) == 0 {
+		return nil
+	}
+	return l.exchange(again, (*command).bySource)
+}
+
+// connect makes a connection unless there is one that is good. It reports whether there
+// is.
+func (l *lane) connect() bool {
+	l.lanes.connector.check(l.lanes.ctx)
+	if l.conn != nil && time.Since(l.used) > checkIdle && l.conn.stale() {
+		l.drop()
+	}
+	if l.conn != nil {
+		return true
+	}
+	if err := l.lanes.mayDial(); err != nil {
+		l.lanes.inVain(err, false)
+		return false
+	}
+	c := l.lanes.connector.connection(l.lanes.guard)
+	l.link.Store(c)
+	if err := c.open(l.lanes.ctx); err != nil {
+		l.link.Store(nil)
+		c.close()
+		l.doubt(err)
+		l.lanes.inVain(classify(err), true)
+		return false
+	}
+	l.conn = c
+	l.lanes.join()
+	return true
+}
+
+// broke gives a connection up that failed.
+func (l *lane) broke(err error) {
+	l.doubt(err)
+	l.drop()
+}
+
+// doubt notes that there may be another server by now.
+func (l *lane) doubt(err error) {
+	if driver.ClassOf(classify(err)).Silent() {
+		l.lanes.connector.doubt()
+	}
+}
+
+func (l *lane) drop() {
+	if l.conn == nil {
+		return
+	}
+	l.link.Store(nil)
+	l.conn.close()
+	l.conn = nil
+	l.lanes.part()
+}
+
+// cut ends what the lane waits for, from another goroutine.
+func (l *lane) cut() {
+	if c := l.link.Load(); c != nil {
+		c.cut()
+	}
+}

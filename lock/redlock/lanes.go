@@ -1,0 +1,282 @@
+package redlock
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
+)
+
+const (
+	// maxLanes is how many connections a node has at most. Commands gather while all of
+	// them are busy: more connections mean more system calls for the same work.
+	maxLanes = 4
+	// maxBatch bounds one pipeline, and so what one answer that does not come takes
+	// down with it.
+	maxBatch = 128
+)
+
+// lanes carry the commands of one node. Each is one connection, which sends whatever has
+// gathered while all lanes were busy as one pipeline, and waits for all the replies. One
+// that is not connected takes no command before it is: there may be another to take it.
+// Nothing keeps an order between them: the engine has one command for a resource under
+// way on a node at a time.
+//
+// A command is answered by its deadline, whatever its connection does: one that was not
+// written by then is dropped, one that was may still be executed.
+type lanes struct {
+	connector *connector
+	guard     *guard.Guard
+	ctx       context.Context // of dials
+	cancel    context.CancelFunc
+	running   sync.WaitGroup
+
+	mu        sync.Mutex
+	closed    bool
+	all       []*lane
+	idle      []*lane // those without a connection first; the last is the one used last
+	connected int
+	failed    time.Time // the last dial that did
+	failure   error
+	waiting   []*command // for a lane to take
+	watch     time.Time  // when the timer goes off; zero if it does not
+
+	expiring sync.Mutex // held while commands that ran out of time are answered
+	timer    *time.Timer
+}
+
+func newLanes(c *connector, g *guard.Guard) *lanes {
+	p := &lanes{connector: c, guard: g}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	p.timer = time.AfterFunc(time.Hour, p.expire)
+	p.timer.Stop()
+	return p
+}
+
+// hand takes a command over.
+func (p *lanes) hand(c *command) {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		c.refuse(driver.ErrClosed)
+		return
+	}
+	p.watchOver(c.deadline)
+	p.waiting = append(p.waiting, c)
+	p.rouse()
+	p.mu.Unlock()
+}
+
+// rouse makes an idle lane take what is waiting, or a new one. It expects the mutex to be
+// held.
+func (p *lanes) rouse() {
+	if n := len(p.idle); n > 0 {
+		l := p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		l.wake <- struct{}{} // it has room for one, and is told once for being idle
+		return
+	}
+	if len(p.all) < maxLanes {
+		l := &lane{lanes: p, wake: make(chan struct{}, 1)}
+		p.all = append(p.all, l)
+		p.running.Go(l.run)
+	}
+}
+
+// await returns once something is waiting, false if the lanes are closed.
+func (p *lanes) await(l *lane) bool {
+	p.mu.Lock()
+	if p.closed || len(p.waiting) > 0 {
+		defer p.mu.Unlock()
+		return !p.closed
+	}
+	if l.conn != nil {
+		p.idle = append(p.idle, l)
+	} else {
+		p.idle = slices.Insert(p.idle, 0, l)
+	}
+	p.mu.Unlock()
+	_, ok := <-l.wake
+	return ok
+}
+
+// gather gives the lane what is waiting, as much as one pipeline takes.
+func (p *lanes) gather(l *lane) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := min(len(p.waiting), maxBatch)
+	for _, c := range p.waiting[:n] {
+		c.written = true
+	}
+	l.flight = append(l.flight[:0], p.waiting[:n]...)
+	p.waiting = append(p.waiting[:0], p.waiting[n:]...)
+}
+
+// join counts a lane that has connected.
+func (p *lanes) join() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.connected++
+}
+
+// part counts a lane that has lost its connection.
+func (p *lanes) part() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.connected--
+}
+
+// reconnectPause is how long a dial that failed speaks for the next.
+const reconnectPause = 10 * time.Millisecond
+
+// mayDial is why a lane had better not dial right now; nil if it may.
+func (p *lanes) mayDial() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if time.Since(p.failed) < reconnectPause {
+		return p.failure
+	}
+	return nil
+}
+
+// inVain says that a lane could not connect. If no other is connected, what is waiting is
+// refused.
+func (p *lanes) inVain(why error, dialled bool) {
+	p.mu.Lock()
+	if dialled {
+		p.failed, p.failure = time.Now(), why
+	}
+	var refused []*command
+	switch {
+	case len(p.waiting) == 0:
+	case p.connected == 0:
+		refused, p.waiting = p.waiting, nil
+	default:
+		p.rouse()
+	}
+	p.mu.Unlock()
+	for _, c := range refused {
+		c.refuse(why)
+	}
+}
+
+// landed says that nothing is under way on the lane any more, and returns those commands
+// that nobody has answered.
+func (p *lanes) landed(l *lane) []*command {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l.done = l.done[:0]
+	for _, c := range l.flight {
+		if !c.answered {
+			c.answered = true
+			l.done = append(l.done, c)
+		}
+	}
+	clear(l.flight)
+	l.flight = l.flight[:0]
+	return l.done
+}
+
+// watchOver makes the timer go off by the deadline. It expects the mutex to be held.
+func (p *lanes) watchOver(deadline time.Time) {
+	if p.watch.IsZero() || deadline.Before(p.watch) {
+		p.watch = deadline
+		p.timer.Reset(time.Until(deadline))
+	}
+}
+
+// expire answers the commands whose time is up.
+func (p *lanes) expire() {
+	p.expiring.Lock()
+	defer p.expiring.Unlock()
+	for _, c := range p.overdue(time.Now()) {
+		c.expire()
+	}
+	p.mu.Lock()
+	closed := p.closed
+	p.mu.Unlock()
+	if closed {
+		p.cutIdle()
+	}
+}
+
+// overdue takes out the commands whose time is up, and sets the timer for the others.
+func (p *lanes) overdue(now time.Time) (due []*command) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.watch = time.Time{}
+	kept := p.waiting[:0]
+	for _, c := range p.waiting {
+		if now.Before(c.deadline) {
+			kept = append(kept, c)
+			p.watchOver(c.deadline)
+			continue
+		}
+		due = append(due, c)
+	}
+	clear(p.waiting[len(kept):])
+	p.waiting = kept
+	for _, l := range p.all {
+		for _, c := range l.flight {
+			switch {
+			case c.answered:
+			case now.Before(c.deadline):
+				p.watchOver(c.deadline)
+			default:
+				c.answered = true
+				due = append(due, c)
+			}
+		}
+	}
+	return due
+}
+
+// close refuses what is waiting, lets what is under way be answered, and ends the lanes.
+func (p *lanes) close() error {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return nil
+	}
+	p.closed = true
+	waiting := p.waiting
+	p.waiting = nil
+	for _, l := range p.idle {
+		close(l.wake)
+	}
+	p.idle = nil
+	p.mu.Unlock()
+	for _, c := range waiting {
+		c.refuse(driver.ErrClosed)
+	}
+	p.cutIdle()
+	p.running.Wait()
+	p.cancel()
+	p.timer.Stop()
+	p.expiring.Lock() // until nobody is being answered any more
+	defer p.expiring.Unlock()
+	return nil
+}
+
+// cutIdle ends the connections on which nobody waits for an answer any more.
+func (p *lanes) cutIdle() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	busy := false
+	for _, l := range p.all {
+		waited := false
+		for _, c := range l.flight {
+			waited = waited || !c.answered
+		}
+		if !waited {
+			l.cut()
+		}
+		busy = busy || waited
+	}
+	if !busy {
+		p.cancel() // dials as well
+	}
+}
