@@ -1,0 +1,38 @@
+package main
+
+import "fmt"
+
+// row is one line of the table: one kind of work, done by every peer that can.
+type row struct {
+	name    string
+	work    work
+	lockers int    // processes, so to speak
+	callers int    // goroutines, dealt out over the lockers
+	floor   string // the peer that the others are compared with
+	measure measure
+	unit    unit
+}
+
+// allRows are the rows, from top to bottom.
+func allRows() []row {
+	var rows []row
+	for _, nodes := range []int{1, 5} {
+		rows = append(rows, pairRow(nodes))
+	}
+	return rows
+}
+
+// pairRow is one caller who acquires what nobody else wants, and releases it.
+func pairRow(nodes int) row {
+	return row{
+		name: "pair, p50, " + nodesText(nodes), work: work{nodes: nodes},
+		lockers: 1, callers: 1, floor: "go-redis", measure: measurePairs, unit: latency,
+	}
+}
+
+func nodesText(n int) string {
+	if n == 1 {
+		return "1 node"
+	}
+	return fmt.Sprintf("%d nodes", n)
+}
