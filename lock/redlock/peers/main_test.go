@@ -18,14 +18,15 @@ func TestMain(m *testing.M) {
 // TestRun is a row of each kind, too short for its numbers to mean anything.
 func TestRun(t *testing.T) {
 	var stdout, stderr strings.Builder
-	args := []string{"-for", "20ms", "-stretches", "1", "-rows", "p50, 1 node"}
+	args := []string{"-for", "20ms", "-stretches", "1", "-rows", "p50, 1 node|5 nodes, 64"}
 	if status := run(t.Context(), args, &stdout, &stderr); status != 0 {
 		t.Fatalf("status %d: %s", status, &stderr)
 	}
 	t.Log("\n" + stdout.String())
 	table := cells(stdout.String())
 	for name, filled := range map[string][]string{
-		"pair, p50, 1 node": {"lockscope", "go-redis"},
+		"pair, p50, 1 node":            {"lockscope", "go-redis", "AutoPipeline"},
+		"pairs/s, 5 nodes, 64 callers": {"lockscope", "go-redis", "AutoPipeline"},
 	} {
 		row, ok := table[name]
 		if !ok {
@@ -38,7 +39,7 @@ func TestRun(t *testing.T) {
 			}
 		}
 	}
-	if len(table) != 1+1 {
+	if len(table) != 1+2 {
 		t.Errorf("%d lines in the table", len(table))
 	}
 }

@@ -65,6 +65,14 @@ func countAllocations(do func()) float64 {
 	return float64(after.Mallocs - before.Mallocs)
 }
 
+func measureThroughput(ctx context.Context, r row, lockers []locker, resource string, d time.Duration) outcome {
+	names := numbered(resource, r.callers)
+	turns, failed := stretch(ctx, r.callers, d, func(c caller) error {
+		return pair(c.ctx, lockers[0], names[c.index])
+	})
+	return outcome{value: float64(turns) / d.Seconds(), failed: failed}
+}
+
 func pair(ctx context.Context, l locker, resource string) error {
 	release, err := l.Acquire(ctx, resource)
 	if err != nil {

@@ -25,6 +25,15 @@ func (l fakeLocker) Acquire(context.Context, string) (func(context.Context) erro
 
 func (l fakeLocker) Close() error { return nil }
 
+func TestThroughputCountsWhatIsDoneInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := measureThroughput(t.Context(), row{callers: 3}, []locker{fakeLocker{takes: 300 * time.Millisecond}}, "r", time.Second)
+		if out.value != 9 || out.failed.count != 0 { // the fourth of each is done after 1.2 s
+			t.Errorf("%+v", out)
+		}
+	})
+}
+
 func TestPairsAreTimedOneByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := measurePairs(t.Context(), row{callers: 1}, []locker{fakeLocker{takes: 3 * time.Millisecond}}, "r", time.Second)
@@ -36,7 +45,7 @@ func TestPairsAreTimedOneByOne(t *testing.T) {
 
 func TestFailuresAreCounted(t *testing.T) {
 	down := errors.New("down")
-	for name, m := range map[string]measure{"pairs": measurePairs} {
+	for name, m := range map[string]measure{"pairs": measurePairs, "throughput": measureThroughput} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				out := m(t.Context(), row{callers: 1}, []locker{fakeLocker{takes: 30 * time.Millisecond, err: down}}, "r", 100*time.Millisecond)

@@ -60,6 +60,6 @@ func (p peer) ready(ctx context.Context, l locker, resource string) error {
 func allPeers() []peer {
 	return []peer{
 		lockscopePeer(),
-		goRedisPeer(),
+		goRedisPeer(), autoPipelinePeer(),
 	}
 }

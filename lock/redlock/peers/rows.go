@@ -19,6 +19,11 @@ func allRows() []row {
 	for _, nodes := range []int{1, 5} {
 		rows = append(rows, pairRow(nodes))
 	}
+	for _, nodes := range []int{1, 5} {
+		for _, callers := range []int{64, 256} {
+			rows = append(rows, throughputRow(nodes, callers))
+		}
+	}
 	return rows
 }
 
@@ -27,6 +32,15 @@ func pairRow(nodes int) row {
 	return row{
 		name: "pair, p50, " + nodesText(nodes), work: work{nodes: nodes},
 		lockers: 1, callers: 1, floor: "go-redis", measure: measurePairs, unit: latency,
+	}
+}
+
+// throughputRow is that by many callers of one process at once, each with a resource of
+// its own.
+func throughputRow(nodes, callers int) row {
+	return row{
+		name: fmt.Sprintf("pairs/s, %s, %d callers", nodesText(nodes), callers), work: work{nodes: nodes},
+		lockers: 1, callers: callers, floor: "AutoPipeline", measure: measureThroughput, unit: rate,
 	}
 }
 
