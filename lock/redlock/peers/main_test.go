@@ -18,15 +18,19 @@ func TestMain(m *testing.M) {
 // TestRun is a row of each kind, too short for its numbers to mean anything.
 func TestRun(t *testing.T) {
 	var stdout, stderr strings.Builder
-	args := []string{"-for", "20ms", "-stretches", "1", "-rows", "p50, 1 node|5 nodes, 64"}
+	args := []string{"-for", "20ms", "-stretches", "1", "-rows", "p50, 1 node|5 nodes, 64|, 2 lockers|8 callers"}
 	if status := run(t.Context(), args, &stdout, &stderr); status != 0 {
 		t.Fatalf("status %d: %s", status, &stderr)
 	}
 	t.Log("\n" + stdout.String())
 	table := cells(stdout.String())
 	for name, filled := range map[string][]string{
-		"pair, p50, 1 node":            {"lockscope", "go-redis", "AutoPipeline"},
-		"pairs/s, 5 nodes, 64 callers": {"lockscope", "go-redis", "AutoPipeline"},
+		"pair, p50, 1 node":                          {"lockscope", "go-redis", "AutoPipeline"},
+		"pairs/s, 5 nodes, 64 callers":               {"lockscope", "go-redis", "AutoPipeline"},
+		"hand-offs/s, 1 node, 2 lockers, hold 0 ms":  {"lockscope", "BLPOP"},
+		"hand-offs/s, 5 nodes, 2 lockers, hold 0 ms": {"lockscope", "BLPOP"},
+		"acquisitions/s, 1 node, 1 process, 8 callers, hold 1 ms": {
+			"lockscope", "BLPOP", "sync.Mutex"},
 	} {
 		row, ok := table[name]
 		if !ok {
@@ -39,7 +43,7 @@ func TestRun(t *testing.T) {
 			}
 		}
 	}
-	if len(table) != 1+2 {
+	if len(table) != 1+5 {
 		t.Errorf("%d lines in the table", len(table))
 	}
 }

@@ -73,6 +73,50 @@ func measureThroughput(ctx context.Context, r row, lockers []locker, resource st
 	return outcome{value: float64(turns) / d.Seconds(), failed: failed}
 }
 
+// measureHandoffs counts how often the holder was another one than before.
+func measureHandoffs(ctx context.Context, r row, lockers []locker, resource string, d time.Duration) outcome {
+	book, _, failed := contend(ctx, r, lockers, resource, d)
+	return outcome{value: float64(book.handoffs) / d.Seconds(), beside: book.fairness(), failed: failed}
+}
+
+func measureAcquisitions(ctx context.Context, r row, lockers []locker, resource string, d time.Duration) outcome {
+	book, turns, failed := contend(ctx, r, lockers, resource, d)
+	return outcome{value: float64(turns) / d.Seconds(), beside: book.fairness(), failed: failed}
+}
+
+// contend has all callers want one resource until the stretch is over. Who still waits
+// then gives up, which is no failure.
+func contend(ctx context.Context, r row, lockers []locker, resource string, d time.Duration) (*ledger, int, failures) {
+	book := newLedger(r.callers)
+	turns, failed := stretch(ctx, r.callers, d, func(c caller) error {
+		release, err := lockers[c.index%len(lockers)].Acquire(c.waiting, resource)
+		if err != nil && c.waiting.Err() != nil {
+			return errOver
+		}
+		if err != nil {
+			return err
+		}
+		return holdAndRelease(c, book, r.hold, release)
+	})
+	return book, turns, failed
+}
+
+// holdAndRelease notes nobody who was granted it after the end.
+func holdAndRelease(c caller, book *ledger, hold time.Duration, release func(context.Context) error) error {
+	if c.waiting.Err() != nil {
+		return release(c.ctx)
+	}
+	err := book.enter(c.index)
+	if hold > 0 {
+		time.Sleep(hold)
+	}
+	book.leave()
+	if failed := release(c.ctx); err == nil {
+		err = failed
+	}
+	return err
+}
+
 func pair(ctx context.Context, l locker, resource string) error {
 	release, err := l.Acquire(ctx, resource)
 	if err != nil {

@@ -28,8 +28,9 @@ type locker interface {
 
 // work is what a row asks of a peer.
 type work struct {
-	nodes     int
-	contended bool // all callers want the same resource, and wait for it
+	nodes      int
+	contended  bool // all callers want the same resource, and wait for it
+	oneProcess bool // all callers use one locker
 }
 
 // peer is a column of the table: a library with the options it is used with.
@@ -61,5 +62,6 @@ func allPeers() []peer {
 	return []peer{
 		lockscopePeer(),
 		goRedisPeer(), autoPipelinePeer(),
+		blpopPeer(), mutexPeer(),
 	}
 }
