@@ -25,12 +25,12 @@ func TestRun(t *testing.T) {
 	t.Log("\n" + stdout.String())
 	table := cells(stdout.String())
 	for name, filled := range map[string][]string{
-		"pair, p50, 1 node":                          {"lockscope", "redislock", "go-redis", "AutoPipeline"},
-		"pairs/s, 5 nodes, 64 callers":               {"lockscope", "go-redis", "AutoPipeline"},
-		"hand-offs/s, 1 node, 2 lockers, hold 0 ms":  {"lockscope", "redislock", "redislock tuned", "BLPOP"},
-		"hand-offs/s, 5 nodes, 2 lockers, hold 0 ms": {"lockscope", "BLPOP"},
+		"pair, p50, 1 node":                          {"lockscope", "redsync", "redislock", "go-redis", "AutoPipeline"},
+		"pairs/s, 5 nodes, 64 callers":               {"lockscope", "redsync", "redsync failfast", "go-redis", "AutoPipeline"},
+		"hand-offs/s, 1 node, 2 lockers, hold 0 ms":  {"lockscope", "redsync", "redsync tuned", "redislock", "redislock tuned", "BLPOP"},
+		"hand-offs/s, 5 nodes, 2 lockers, hold 0 ms": {"lockscope", "redsync", "redsync tuned", "BLPOP"},
 		"acquisitions/s, 1 node, 1 process, 8 callers, hold 1 ms": {
-			"lockscope", "redislock", "redislock tuned", "BLPOP", "sync.Mutex"},
+			"lockscope", "redsync", "redsync tuned", "redislock", "redislock tuned", "BLPOP", "sync.Mutex"},
 	} {
 		row, ok := table[name]
 		if !ok {

@@ -61,6 +61,7 @@ func (p peer) ready(ctx context.Context, l locker, resource string) error {
 func allPeers() []peer {
 	return []peer{
 		lockscopePeer(),
+		redsyncPeer(), redsyncFailFastPeer(), redsyncTunedPeer(),
 		redislockPeer(), redislockTunedPeer(),
 		goRedisPeer(), autoPipelinePeer(),
 		blpopPeer(), mutexPeer(),

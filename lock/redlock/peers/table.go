@@ -155,7 +155,7 @@ func circumstances(o options) string {
 	}
 	for _, dep := range info.Deps {
 		switch dep.Path {
-		case "github.com/bsm/redislock", "github.com/redis/go-redis/v9":
+		case "github.com/go-redsync/redsync/v4", "github.com/bsm/redislock", "github.com/redis/go-redis/v9":
 			text += fmt.Sprintf("; %s %s", strings.TrimPrefix(dep.Path, "github.com/"), dep.Version)
 		}
 	}
