@@ -81,6 +81,10 @@ tidy-module:
 bench: deps ## Run all benchmarks; lock/redlock/BENCHMARKS.md says how its table was made.
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 90m ./lock/redlock ./instrument ./exporter/... ./scanner
 
+.PHONY: bench-peers
+bench-peers: deps ## Measure redsync, redislock and others beside lockscope; seven minutes.
+	cd lock/redlock/peers && $(GO) run .
+
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME (20s).
 	+@$(STRICT) $(call EACH,1) fuzz-module

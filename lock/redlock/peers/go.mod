@@ -1,0 +1,20 @@
+module github.com/lockscope/lockscope/lock/redlock/peers
+
+go 1.26.0
+
+require (
+	github.com/bsm/redislock v0.10.0
+	github.com/go-redsync/redsync/v4 v4.18.1
+	github.com/lockscope/lockscope v0.0.0
+	github.com/redis/go-redis/v9 v9.23.0
+	go.uber.org/goleak v1.3.0
+)
+
+require (
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	go.uber.org/atomic v1.12.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+)
+
+// Nobody installs this module: what it measures is the checkout around it, whichever commit that is.
+replace github.com/lockscope/lockscope => ../../..
