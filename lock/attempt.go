@@ -125,7 +125,7 @@ func (a *attempt) vote(ctx context.Context) result {
 			return res
 		}
 	}
-	a.askAll()
+	a.askAll(ctx)
 	err := a.await(ctx, a.timeout)
 	return a.result(err)
 }
@@ -184,7 +184,7 @@ func (a *attempt) ask(i int) {
 	g.calls.do((*acquiring)(g))
 }
 
-func (a *attempt) askAll() {
+func (a *attempt) askAll(ctx context.Context) {
 	a.mu.Lock()
 	before := a.ballot.asked
 	a.ballot.asked = 1<<len(a.grants) - 1
@@ -194,7 +194,7 @@ func (a *attempt) askAll() {
 		if before&(1<<i) == 0 {
 			g := &a.grants[i]
 			g.deadline = deadline
-			g.calls.do((*acquiring)(g))
+			g.calls.doWaiting((*acquiring)(g), a.engine.onlyWait(ctx))
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package lock
 
-import "sync"
+import (
+	"context"
+	"sync"
+)
 
 // callQueue keeps the calls about one resource on one node in order: a release never
 // overtakes the acquire it undoes, nor an acquire the release before it. One call is
@@ -15,10 +18,16 @@ type callQueue struct {
 
 // queuedCall is a call whose turn comes: start hands it over, and whoever gets its
 // answer calls next.
-type queuedCall interface{ start() }
+//
+// wait is the context of a caller that has nothing to do but wait for the answer, nil if
+// there is none: see driver.Call.
+type queuedCall interface{ start(wait context.Context) }
 
 // do starts call now, or after the calls already under way.
-func (q *callQueue) do(call queuedCall) {
+func (q *callQueue) do(call queuedCall) { q.doWaiting(call, nil) }
+
+// doWaiting is do for a caller that only waits.
+func (q *callQueue) doWaiting(call queuedCall, wait context.Context) {
 	q.mu.Lock()
 	if q.busy {
 		q.waiting = append(q.waiting, call)
@@ -27,7 +36,7 @@ func (q *callQueue) do(call queuedCall) {
 	}
 	q.busy = true
 	q.mu.Unlock()
-	call.start()
+	call.start(wait)
 }
 
 // next says that the call under way is answered, and starts the one behind it.
@@ -37,7 +46,7 @@ func (q *callQueue) next() {
 		call := q.waiting[0]
 		q.waiting = q.waiting[1:]
 		q.mu.Unlock()
-		call.start()
+		call.start(nil)
 		return
 	}
 	q.busy, q.waiting = false, nil

@@ -1,6 +1,9 @@
 package lock
 
-import "testing"
+import (
+	"context"
+	"testing"
+)
 
 // recordedCall is a call that is answered when the test says so.
 type recordedCall struct {
@@ -10,7 +13,7 @@ type recordedCall struct {
 	atOnce  bool // the answer comes before start returns
 }
 
-func (c *recordedCall) start() {
+func (c *recordedCall) start(context.Context) {
 	*c.started = append(*c.started, c.name)
 	if c.atOnce {
 		c.queue.next()

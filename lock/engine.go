@@ -125,6 +125,14 @@ func (e *Engine) validity(ttl, began time.Duration) time.Duration {
 	return ttl - Drift(ttl) - (e.cfg.Clock() - began)
 }
 
+// onlyWait is ctx where a caller that waits for one node's answer waits for nothing else.
+func (e *Engine) onlyWait(ctx context.Context) context.Context {
+	if len(e.nodes) == 1 {
+		return ctx
+	}
+	return nil
+}
+
 // closing reports that Close was called.
 func (e *Engine) closing() bool {
 	select {

@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -43,7 +44,7 @@ type grant struct {
 // acquiring is a grant whose acquire waits for its turn, or for its answer.
 type acquiring grant
 
-func (c *acquiring) start() {
+func (c *acquiring) start(wait context.Context) {
 	g := (*grant)(c)
 	a := g.attempt
 	g.command = g.begin(a.ctx, a.ts, a.event(OpAcquire))
@@ -55,7 +56,7 @@ func (c *acquiring) start() {
 		g.acquired(driver.AcquireReply{}, err)
 		return
 	}
-	g.Acquire(driver.Call{Context: g.command.ctx, Deadline: g.deadline}, a.request(g.index), c)
+	g.Acquire(driver.Call{Context: g.command.ctx, Deadline: g.deadline, Wait: wait}, a.request(g.index), c)
 }
 
 // Answer implements driver.Answer.

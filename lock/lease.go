@@ -123,7 +123,7 @@ func (l *lease) Remaining() time.Duration {
 // lose ends the lease and gives back what the nodes may still hold of it.
 func (l *lease) lose() {
 	if l.end(ErrLost) {
-		l.startRelease(l.traceCtx)
+		l.startRelease(l.traceCtx, nil)
 	}
 }
 
@@ -203,7 +203,7 @@ func (l *lease) releaseOnce(ctx context.Context) error {
 	began := time.Now()
 	lost := errors.Is(l.cause(), ErrLost)
 	held := l.end(ErrReleased)
-	done, err := l.startRelease(hooked).wait(ctx)
+	done, err := l.startRelease(hooked, l.engine.onlyWait(ctx)).wait(ctx)
 	if held {
 		l.queue.leave()
 	}

@@ -70,7 +70,7 @@ func (n *node) note(took time.Duration, err error) {
 		}
 		usual := n.roundTrip.Load() // a lost update is no harm
 		n.roundTrip.Store(usual + (int64(took)-usual)/8)
-	case errors.Is(err, driver.ErrNotSent):
+	case errors.Is(err, driver.ErrUnheard), driver.ClassOf(err) == driver.Busy:
 	case driver.ClassOf(err).Silent():
 		n.silent.Add(1)
 	default:

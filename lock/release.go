@@ -12,19 +12,20 @@ import (
 const releaseTimeouts = 3
 
 // startRelease asks every node to release, in the order of its calls. The events of
-// the nodes descend from ctx, whose end is not heeded: see releaseRound.wait.
-func (l *lease) startRelease(ctx context.Context) *releaseRound {
+// the nodes descend from ctx, whose end is not heeded: see releaseRound.wait. wait is that
+// of callQueue.doWaiting.
+func (l *lease) startRelease(ctx, wait context.Context) *releaseRound {
 	a := l.attempt
 	round := &releaseRound{
 		lease: l, lost: l.cause() != ErrReleased, ready: a.ready, undoings: make([]undoing, len(a.grants)),
 	}
-	ctx = valuesOf(ctx)
+	values := valuesOf(ctx)
 	for i := range round.undoings {
 		u := &round.undoings[i]
-		u.g, u.ctx, u.ts, u.event = &a.grants[i], ctx, l.ts, NodeStart{Resource: l.resource, Op: OpRelease}
+		u.g, u.ctx, u.ts, u.event = &a.grants[i], values, l.ts, NodeStart{Resource: l.resource, Op: OpRelease}
 		u.req = driver.ReleaseRequest{Key: a.req.Key, Token: a.req.Token, Handoff: handoffWindow}
 		u.shared, u.report = &round.shared, round
-		u.g.calls.do(u)
+		u.g.calls.doWaiting(u, wait)
 	}
 	return round
 }

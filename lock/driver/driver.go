@@ -70,6 +70,10 @@ type Call struct {
 	Context context.Context
 	// Deadline is when the call has been answered, with [ErrTimeout] if need be.
 	Deadline time.Time
+	// Wait is set where the caller has nothing else to do: the node may then use its
+	// goroutine, and return when it has answered. It returns at once when Wait ends,
+	// and may then answer with [ErrUnheard].
+	Wait context.Context
 }
 
 // Answer is told the answer to a call.

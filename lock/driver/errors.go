@@ -69,6 +69,9 @@ var (
 	ErrBadReply = NewError(Other, "reply not understood")
 	// ErrTombstone says that a late acquire met the tombstone of its own release.
 	ErrTombstone = NewError(Other, "attempt was already given up")
+	// ErrUnheard says that the caller did not wait for the answer, which says nothing of
+	// the node. The command may still take effect.
+	ErrUnheard = errors.New("the caller did not wait for the answer")
 	// ErrClosed says that the node was closed. Nothing was sent.
 	ErrClosed = errors.New("node is closed")
 )

@@ -15,6 +15,7 @@ import (
 type command struct {
 	ctx      context.Context // for its values
 	deadline time.Time
+	wait     context.Context // of a caller that only waits; may be nil
 	script   *script
 	args     []any // shared with the commands of other nodes
 	votes    bool  // the guard decides whether it may be sent
@@ -63,7 +64,12 @@ func (c *command) unknownScript() bool { return redisconn.IsUnknownScript(c.cmd.
 
 // finish answers with what the server replied.
 func (c *command) finish() {
-	if err := c.cmd.Err(); err != nil {
+	switch err := c.cmd.Err(); {
+	case err == nil:
+	case c.wait != nil && c.wait.Err() != nil && isBroken(err):
+		c.to.reply(nil, fmt.Errorf("%w (%v)", driver.ErrUnheard, err))
+		return
+	default:
 		c.to.reply(nil, classify(err))
 		return
 	}

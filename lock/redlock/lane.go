@@ -23,10 +23,16 @@ type lane struct {
 	conn  *connection // nil until it is needed, and after it broke
 	used  time.Time   // when it carried the last reply
 
-	flight []*command // what is under way; guarded by the mutex of the lanes
-	done   []*command // those of them that nobody had answered by the time of the replies
-	votes  []*command
-	cmds   []redis.Cmder
+	// Guarded by the mutex of the lanes.
+	flight   []*command // what is under way
+	began    time.Time  // since when
+	borrowed bool       // a caller sends its own command
+	isCut    bool       // the connection was closed under it
+	spared   bool       // it could not connect: others may take what is waiting
+
+	done  []*command // those of them that nobody had answered by the time of the replies
+	votes []*command
+	cmds  []redis.Cmder
 
 	link atomic.Pointer[connection] // for cut
 }
@@ -43,6 +49,9 @@ func (l *lane) run() {
 		}
 	}
 }
+
+// fresh reports that the connection is as good as one can tell.
+func (l *lane) fresh() bool { return time.Since(l.used) <= checkIdle || !l.conn.stale() }
 
 // carry sends what is under way, and answers what nobody has answered meanwhile.
 func (l *lane) carry() {
@@ -138,14 +147,14 @@ func (l *lane) teach(sent []*command) error {
 // is.
 func (l *lane) connect() bool {
 	l.lanes.connector.check(l.lanes.ctx)
-	if l.conn != nil && time.Since(l.used) > checkIdle && l.conn.stale() {
+	if l.conn != nil && !l.fresh() {
 		l.drop()
 	}
 	if l.conn != nil {
 		return true
 	}
 	if err := l.lanes.mayDial(); err != nil {
-		l.lanes.inVain(err, false)
+		l.lanes.inVain(l, err, false)
 		return false
 	}
 	c := l.lanes.connector.connection(l.lanes.guard)
@@ -154,7 +163,7 @@ func (l *lane) connect() bool {
 		l.link.Store(nil)
 		c.close()
 		l.doubt(err)
-		l.lanes.inVain(classify(err), true)
+		l.lanes.inVain(l, classify(err), true)
 		return false
 	}
 	l.conn = c

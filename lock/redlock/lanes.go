@@ -11,9 +11,12 @@ import (
 )
 
 const (
-	// maxLanes is how many connections a node has at most. Commands gather while all of
-	// them are busy: more connections mean more system calls for the same work.
-	maxLanes = 4
+	// maxLanes is how many connections a node has at most. Commands gather while one is
+	// busy: more connections mean more system calls for the same work. Only where a reply
+	// takes longer than a server nearby needs is another one used.
+	maxLanes   = 4
+	nearby     = 300 * time.Microsecond
+	perCommand = 20 * time.Microsecond
 	// maxBatch bounds one pipeline, and so what one answer that does not come takes
 	// down with it.
 	maxBatch = 128
@@ -65,39 +68,77 @@ func (p *lanes) hand(c *command) {
 		return
 	}
 	p.watchOver(c.deadline)
+	if l := p.borrow(c); l != nil {
+		p.watchOver(l.began.Add(glance))
+		p.mu.Unlock()
+		l.carry()
+		p.giveBack(l)
+		return
+	}
 	p.waiting = append(p.waiting, c)
 	p.rouse()
 	p.mu.Unlock()
 }
 
-// rouse makes an idle lane take what is waiting, or a new one. It expects the mutex to be
-// held.
-func (p *lanes) rouse() {
-	if n := len(p.idle); n > 0 {
-		l := p.idle[n-1]
-		p.idle = p.idle[:n-1]
-		l.wake <- struct{}{} // it has room for one, and is told once for being idle
-		return
-	}
-	if len(p.all) < maxLanes {
-		l := &lane{lanes: p, wake: make(chan struct{}, 1)}
-		p.all = append(p.all, l)
-		p.running.Go(l.run)
-	}
-}
-
-// await returns once something is waiting, false if the lanes are closed.
-func (p *lanes) await(l *lane) bool {
-	p.mu.Lock()
-	if p.closed || len(p.waiting) > 0 {
-		defer p.mu.Unlock()
-		return !p.closed
-	}
+// putIdle expects the mutex to be held.
+func (p *lanes) putIdle(l *lane) {
 	if l.conn != nil {
 		p.idle = append(p.idle, l)
 	} else {
 		p.idle = slices.Insert(p.idle, 0, l)
 	}
+}
+
+// slow reports that every lane that is busy has been so for longer than a server nearby
+// takes. It expects the mutex to be held.
+func (p *lanes) slow() bool {
+	if len(p.idle) == len(p.all) {
+		return true
+	}
+	now := time.Now()
+	for _, l := range p.all {
+		if !slices.Contains(p.idle, l) && now.Sub(l.began) < nearby+time.Duration(len(l.flight))*perCommand {
+			return false
+		}
+	}
+	return true
+}
+
+// rouse makes an idle lane take what is waiting, or a new one. It expects the mutex to be
+// held.
+func (p *lanes) rouse() {
+	if !p.slow() || p.wake() {
+		return
+	}
+	if len(p.all) < maxLanes {
+		l := &lane{lanes: p, wake: make(chan struct{}, 1), began: time.Now()}
+		p.all = append(p.all, l)
+		p.running.Go(l.run)
+	}
+}
+
+// wake makes an idle lane go on. It expects the mutex to be held.
+func (p *lanes) wake() bool {
+	n := len(p.idle)
+	if n == 0 {
+		return false
+	}
+	l := p.idle[n-1]
+	p.idle = p.idle[:n-1]
+	l.began = time.Now()
+	l.wake <- struct{}{} // it has room for one, and is told once for being idle
+	return true
+}
+
+// await returns once something is waiting, false if the lanes are closed.
+func (p *lanes) await(l *lane) bool {
+	p.mu.Lock()
+	if p.closed || len(p.waiting) > 0 && !l.spared {
+		defer p.mu.Unlock()
+		return !p.closed
+	}
+	l.spared = false
+	p.putIdle(l)
 	p.mu.Unlock()
 	_, ok := <-l.wake
 	return ok
@@ -111,7 +152,7 @@ func (p *lanes) gather(l *lane) {
 	for _, c := range p.waiting[:n] {
 		c.written = true
 	}
-	l.flight = append(l.flight[:0], p.waiting[:n]...)
+	l.flight, l.began = append(l.flight[:0], p.waiting[:n]...), time.Now()
 	p.waiting = append(p.waiting[:0], p.waiting[n:]...)
 }
 
@@ -144,7 +185,7 @@ func (p *lanes) mayDial() error {
 
 // inVain says that a lane could not connect. If no other is connected, what is waiting is
 // refused.
-func (p *lanes) inVain(why error, dialled bool) {
+func (p *lanes) inVain(l *lane, why error, dialled bool) {
 	p.mu.Lock()
 	if dialled {
 		p.failed, p.failure = time.Now(), why
@@ -155,7 +196,8 @@ func (p *lanes) inVain(why error, dialled bool) {
 	case p.connected == 0:
 		refused, p.waiting = p.waiting, nil
 	default:
-		p.rouse()
+		l.spared = true
+		p.wake()
 	}
 	p.mu.Unlock()
 	for _, c := range refused {
@@ -178,60 +220,6 @@ func (p *lanes) landed(l *lane) []*command {
 	clear(l.flight)
 	l.flight = l.flight[:0]
 	return l.done
-}
-
-// watchOver makes the timer go off by the deadline. It expects the mutex to be held.
-func (p *lanes) watchOver(deadline time.Time) {
-	if p.watch.IsZero() || deadline.Before(p.watch) {
-		p.watch = deadline
-		p.timer.Reset(time.Until(deadline))
-	}
-}
-
-// expire answers the commands whose time is up.
-func (p *lanes) expire() {
-	p.expiring.Lock()
-	defer p.expiring.Unlock()
-	for _, c := range p.overdue(time.Now()) {
-		c.expire()
-	}
-	p.mu.Lock()
-	closed := p.closed
-	p.mu.Unlock()
-	if closed {
-		p.cutIdle()
-	}
-}
-
-// overdue takes out the commands whose time is up, and sets the timer for the others.
-func (p *lanes) overdue(now time.Time) (due []*command) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.watch = time.Time{}
-	kept := p.waiting[:0]
-	for _, c := range p.waiting {
-		if now.Before(c.deadline) {
-			kept = append(kept, c)
-			p.watchOver(c.deadline)
-			continue
-		}
-		due = append(due, c)
-	}
-	clear(p.waiting[len(kept):])
-	p.waiting = kept
-	for _, l := range p.all {
-		for _, c := range l.flight {
-			switch {
-			case c.answered:
-			case now.Before(c.deadline):
-				p.watchOver(c.deadline)
-			default:
-				c.answered = true
-				due = append(due, c)
-			}
-		}
-	}
-	return due
 }
 
 // close refuses what is waiting, lets what is under way be answered, and ends the lanes.

@@ -50,7 +50,7 @@ func (n *node) Close() error {
 
 // hand gives a command to the lanes.
 func (n *node) hand(call driver.Call, c *command, s *script, args []any, to replier) {
-	c.ctx, c.deadline, c.script, c.args, c.to = call.Context, call.Deadline, s, args, to
+	c.ctx, c.deadline, c.wait, c.script, c.args, c.to = call.Context, call.Deadline, call.Wait, s, args, to
 	n.lanes.hand(c)
 }
 

@@ -1,0 +1,62 @@
+package redlock
+
+import "time"
+
+// borrow is a lane on which the command's caller sends it itself: being woken by another
+// goroutine takes longer than the server does. It is nil if the caller does not only
+// wait, or no connected lane is idle. It expects the mutex to be held.
+func (p *lanes) borrow(c *command) *lane {
+	n := len(p.idle)
+	if c.wait == nil || n < len(p.all) || n == 0 || len(p.waiting) > 0 || p.connector.watch != nil {
+		return nil
+	}
+	l := p.idle[n-1]
+	if l.conn == nil || !l.fresh() {
+		return nil
+	}
+	p.idle = p.idle[:n-1]
+	c.written = true
+	l.flight, l.borrowed, l.began = append(l.flight[:0], c), true, time.Now()
+	return l
+}
+
+func (p *lanes) giveBack(l *lane) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if l.isCut && l.conn != nil {
+		l.link.Store(nil)
+		l.conn.close()
+		l.conn = nil
+		p.connected--
+	}
+	l.borrowed, l.isCut = false, false
+	if p.closed {
+		close(l.wake)
+		return
+	}
+	p.putIdle(l)
+	if len(p.waiting) > 0 {
+		p.rouse()
+	}
+}
+
+// glance is how often callers that send their own commands are looked at: whether they
+// still wait. Being told by their contexts would cost more than the look.
+const glance = 5 * time.Millisecond
+
+// cutBorrowed lets callers go on who wait no more, or whose commands are answered.
+func (p *lanes) cutBorrowed(now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, l := range p.all {
+		if !l.borrowed || len(l.flight) == 0 {
+			continue
+		}
+		if c := l.flight[0]; c.answered || c.wait.Err() != nil {
+			l.isCut = true
+			l.cut()
+			continue
+		}
+		p.watchOver(now.Add(glance))
+	}
+}

@@ -1,0 +1,166 @@
+package redlock_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+// connectionIDs are the ids of a node's connections beside the test's own.
+func (f *realNodes) connectionIDs(node int) (ids []string) {
+	for _, line := range f.connections(node) {
+		ids = append(ids, strings.Fields(line)[0])
+	}
+	return ids
+}
+
+// TestRealManyCallersShareFewConnections: whatever the caller's pool size and however many call.
+func TestRealManyCallersShareFewConnections(t *testing.T) {
+	t.Parallel()
+	f := startNodes(t, 3)
+	l := f.locker(lock.WithNodeTimeout(patience))
+	pairs(t, l, 64, 20)
+	for i := range f.servers {
+		if ids := f.connectionIDs(i); len(ids) > 4 {
+			t.Errorf("node %d has %d connections", i, len(ids))
+		}
+	}
+	f.wantNoLocks()
+}
+
+// pairs makes callers acquire and release each their own resource so many times.
+func pairs(t *testing.T, l lock.Locker, callers, times int) {
+	t.Helper()
+	done := make(chan error, callers)
+	for c := range callers {
+		go func() {
+			var errs []error
+			for range times {
+				lease, err := l.Acquire(t.Context(), fmt.Sprint("own:", c), lock.TTL(longTTL))
+				if err == nil {
+					err = lease.Release(t.Context())
+				}
+				errs = append(errs, err)
+			}
+			done <- errors.Join(errs...)
+		}()
+	}
+	for range callers {
+		must(t, await(t, patience, "a caller", done))
+	}
+}
+
+// TestRealHungServerKeepsItsConnection: calls are answered in time while a server hangs, and when it goes on, so does the
+// connection it had. One node is asked by the caller itself, which must come back as well.
+func TestRealHungServerKeepsItsConnection(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{1, 3} {
+		t.Run(fmt.Sprint(n, " nodes"), func(t *testing.T) {
+			f := startNodes(t, n)
+			l := f.locker()
+			f.warm(l)
+			before := f.connectionIDs(0)
+			f.pause(f.all()...)
+			began := time.Now()
+			_, err := l.Acquire(context.Background(), "job", lock.NoWait(), lock.TTL(longTTL))
+			wantWithin(t, "acquire", time.Since(began), 2*nodeTimeout)
+			wantErr(t, err, lock.ErrNoQuorum, driver.ErrTimeout)
+			f.resume(f.all()...)
+			f.wantNoLocks()
+			must(t, acquire(t, l, "job", lock.TTL(longTTL)).Release(t.Context()))
+			if after := f.connectionIDs(0); n > 1 && after[0] != before[0] {
+				t.Errorf("connections were %v and are %v", before, after)
+			}
+		})
+	}
+}
+
+// TestRealCancelledWhileAsking: the one node hangs, and the caller, who asks it by itself, gives up.
+func TestRealCancelledWhileAsking(t *testing.T) {
+	t.Parallel()
+	f := startNodes(t, 1)
+	l := f.locker(lock.WithNodeTimeout(patience))
+	f.warm(l)
+	f.pause(0)
+	ctx, cancel := context.WithCancel(t.Context())
+	asking := acquireAsync(ctx, l, "job", lock.TTL(longTTL))
+	time.Sleep(nodeTimeout / 10) // it is asking by then; if not, it is cancelled before
+	cancel()
+	cancelled := time.Now()
+	g := await(t, patience, "the cancelled Acquire", asking)
+	wantWithin(t, "giving up", g.at.Sub(cancelled), nodeTimeout)
+	wantErr(t, g.err, context.Canceled)
+	f.resume(0)
+	f.wantNoLocks()
+	must(t, acquire(t, l, "job", lock.TTL(longTTL)).Release(t.Context()))
+}
+
+// TestRealClosedIdleConnection: a server that closes idle connections, or was restarted, costs no acquire.
+func TestRealClosedIdleConnection(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{1, 3} {
+		f := startNodes(t, n)
+		l := f.locker()
+		f.warm(l)
+		for i := range f.servers {
+			must(t, f.admin[i].ClientKillByFilter(t.Context(), "SKIPME", "yes").Err())
+		}
+		must(t, acquire(t, l, "job", lock.NoWait(), lock.TTL(longTTL)).Release(t.Context()))
+	}
+}
+
+// TestRealDeadNodeIsNotSent: nobody need undo what was never sent.
+func TestRealDeadNodeIsNotSent(t *testing.T) {
+	t.Parallel()
+	f, rec := startNodes(t, 3), newRecorder()
+	l := f.locker()
+	f.warm(l)
+	f.kill(1)
+	for range 20 {
+		lease, err := l.Acquire(rec.in(t.Context()), "job", lock.TTL(longTTL))
+		must(t, err)
+		must(t, lease.Release(t.Context()))
+	}
+	refused := func(e lock.NodeEnd) bool {
+		return e.Op == lock.OpAcquire && errors.Is(e.Err, driver.ErrNotSent) && driver.ClassOf(e.Err) == driver.Unreachable
+	}
+	awaitEvents(t, rec, settleTime, 1, "an acquire that was not sent", refused)
+}
+
+// panicking is a hook of the caller's client.
+type panicking struct{ redis.Hook }
+
+func (panicking) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (panicking) ProcessHook(redis.ProcessHook) redis.ProcessHook {
+	return func(_ context.Context, cmd redis.Cmder) error {
+		if strings.HasPrefix(cmd.Name(), "eval") {
+			panic("hook")
+		}
+		return nil
+	}
+}
+func (panicking) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+// TestRealPanickingHook: a hook of the caller's client that panics fails the call, and no more.
+func TestRealPanickingHook(t *testing.T) {
+	t.Parallel()
+	f := startNodes(t, 3)
+	clients := f.clients()
+	clients[0].AddHook(panicking{})
+	l := newLocker(t, clients)
+	must(t, acquire(t, l, "job", lock.TTL(longTTL)).Release(t.Context()))
+	single := newLocker(t, clients[:1])
+	_, err := single.Acquire(t.Context(), "other", lock.NoWait())
+	wantErr(t, err, lock.ErrNoQuorum)
+	wantText(t, err, "hook")
+}
