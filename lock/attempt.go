@@ -179,9 +179,7 @@ func (a *attempt) ask(i int) {
 	a.mu.Lock()
 	a.ballot.asked |= 1 << i
 	a.mu.Unlock()
-	g := &a.grants[i]
-	g.deadline = time.Now().Add(a.timeout)
-	g.calls.do((*acquiring)(g))
+	a.grants[i].ask(time.Now().Add(a.timeout), nil)
 }
 
 func (a *attempt) askAll(ctx context.Context) {
@@ -192,9 +190,7 @@ func (a *attempt) askAll(ctx context.Context) {
 	deadline := time.Now().Add(a.timeout)
 	for i := range a.grants {
 		if before&(1<<i) == 0 {
-			g := &a.grants[i]
-			g.deadline = deadline
-			g.calls.doWaiting((*acquiring)(g), a.engine.onlyWait(ctx))
+			a.grants[i].ask(deadline, a.engine.onlyWait(ctx))
 		}
 	}
 }

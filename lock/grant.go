@@ -54,6 +54,7 @@ func (c *acquiring) start(wait context.Context) {
 	}
 	if err != nil {
 		g.acquired(driver.AcquireReply{}, err)
+		g.calls.next()
 		return
 	}
 	g.Acquire(driver.Call{Context: g.command.ctx, Deadline: g.deadline, Wait: wait}, a.request(g.index), c)
@@ -67,6 +68,20 @@ func (c *acquiring) Answer(reply driver.AcquireReply, err error) {
 	}
 	g.leave(g.probe)
 	g.acquired(reply, err)
+	g.calls.next()
+}
+
+// ask hands the acquire over, in the order of the node's calls. Where those get no
+// answers, an acquire is not put behind them: its vote would be missing until its time
+// is up, and other nodes held for so long.
+func (g *grant) ask(deadline time.Time, wait context.Context) {
+	g.deadline = deadline
+	if g.suspect() && g.calls.isBusy() {
+		g.command = g.begin(g.attempt.ctx, g.attempt.ts, g.attempt.event(OpAcquire))
+		g.acquired(driver.AcquireReply{}, g.errSuspect())
+		return
+	}
+	g.calls.doWaiting((*acquiring)(g), wait)
 }
 
 // unsendable is why an acquire whose turn has come is pointless by now.
@@ -99,7 +114,6 @@ func (g *grant) acquired(reply driver.AcquireReply, err error) {
 		}
 	}
 	a.count(g.index, reply, err)
-	g.calls.next()
 }
 
 // known is the node's last word.

@@ -48,9 +48,13 @@ func (n *node) enter() (probe bool, err error) {
 	}
 	if !n.probing.CompareAndSwap(false, true) {
 		n.inFlight.Add(-1)
-		return false, fmt.Errorf("%w: its last %d calls got no answer", driver.ErrNotSent, n.silent.Load())
+		return false, n.errSuspect()
 	}
 	return true, nil
+}
+
+func (n *node) errSuspect() error {
+	return fmt.Errorf("%w: its last %d calls got no answer", driver.ErrNotSent, n.silent.Load())
 }
 
 func (n *node) leave(probe bool) {
