@@ -72,8 +72,8 @@
 //	callers and calls of one resource        queue.go, queues.go, callqueue.go
 //	one attempt: votes, fence, undoing       attempt.go, ballot.go, quorum.go, fence.go, grant.go
 //	what a node has been answering           node.go
-//	a lease: renewal, loss, release          lease.go, renew.go, release.go, releaseretry.go
-//	goroutines, clocks, names                workers.go, round.go, clock.go, token.go, holder.go, resource.go
+//	a lease: renewal, loss, release          lease.go, renew.go, release.go, releasecall.go, releaseretry.go
+//	clocks, timers, names                    clock.go, timers.go, token.go, holder.go, resource.go
 //
 // ARCHITECTURE.md, beside these, walks through them.
 package lock

@@ -22,9 +22,13 @@ type starved struct {
 	Acquires int // at most: one without a quorum is enough
 }
 
+// starvedTTL is short enough for a lease to be renewed several times.
+const starvedTTL = 2 * time.Second
+
 type starvedResult struct {
 	Acquired int
 	NoQuorum bool
+	Lost     bool // the lease it kept beside
 	Err      string
 }
 
@@ -46,6 +50,14 @@ func (s starved) run(ctx context.Context) (r starvedResult) {
 		return starvedResult{Err: err.Error()}
 	}
 	_ = warm.Release(ctx)
+	kept, err := l.Acquire(ctx, "kept", lock.TTL(starvedTTL))
+	if err != nil {
+		return starvedResult{Err: err.Error()}
+	}
+	defer func() {
+		r.Lost = kept.Context().Err() != nil
+		_ = kept.Release(ctx)
+	}()
 	fmt.Println("ready")
 	for i := range s.Acquires {
 		lease, err := l.Acquire(ctx, fmt.Sprint("job", i), lock.NoWait())
@@ -71,7 +83,7 @@ func TestRealStarvedProcess(t *testing.T) {
 	for _, stopped := range []time.Duration{60 * time.Millisecond, 90 * time.Millisecond} {
 		t.Run(fmt.Sprint(stopped), func(t *testing.T) {
 			f := startNodes(t, 1)
-			c := startJob(t, childJob{Starved: &starved{Nodes: []string{f.servers[0].Addr()}, Acquires: 1000}})
+			c := startJob(t, childJob{Starved: &starved{Nodes: []string{f.servers[0].Addr()}, Acquires: 2000}})
 			c.await("ready")
 			for c.Running() {
 				err := c.Freeze()
@@ -93,6 +105,9 @@ func TestRealStarvedProcess(t *testing.T) {
 			}
 			if r.NoQuorum {
 				t.Errorf("after %d acquires one found no quorum", r.Acquired)
+			}
+			if r.Lost {
+				t.Error("the lease it kept was lost")
 			}
 		})
 	}
