@@ -70,7 +70,7 @@
 //	Engine: nodes, queues, leases            engine.go, enginenew.go
 //	one Acquire: attempts and waits          acquisition.go, gate.go, backoff.go
 //	callers and calls of one resource        queue.go, queues.go, callqueue.go
-//	one attempt: votes, fence, undoing       attempt.go, ballot.go, quorum.go, fence.go, grant.go
+//	one attempt: votes, fence, undoing       attempt.go, vote.go, ballot.go, quorum.go, fence.go, grant.go
 //	what a node has been answering           node.go
 //	a lease: renewal, loss, release          lease.go, renew.go, release.go, releasecall.go, releaseretry.go
 //	clocks, timers, names                    clock.go, timers.go, token.go, holder.go, resource.go
