@@ -22,7 +22,7 @@ func acquireArgs(s *scripts, k *keys, req *driver.AcquireRequest, counts string)
 	args := []any{
 		"evalsha", s.acquire.Hash, 5,
 		k.args.lock, k.args.fence, k.tombstone(req.Token), k.args.next, k.args.queue,
-		req.Token, req.Holder, millis(req.TTL), req.Floor,
+		req.Token, req.Holder, millis(req.TTL), req.Floor, max(req.Run, 1),
 	}
 	if w := req.Waiter; w.Enqueue || w.Ticket > 0 || req.Fair {
 		ticket, window := "", int64(0)
@@ -34,7 +34,7 @@ func acquireArgs(s *scripts, k *keys, req *driver.AcquireRequest, counts string)
 		}
 		args = append(args, w.ID, ticket, window, counts)
 	}
-	return args
+	return append(args, "") // no marker is expected
 }
 
 // voted reads the reply of acquire.lua. A grant counts only if nothing became known
@@ -62,13 +62,9 @@ func raiseArgs(s *scripts, k *keys, req *driver.RaiseRequest) []any {
 }
 
 func extendArgs(s *scripts, k *keys, req *driver.ExtendRequest) []any {
-	refill := "0"
-	if req.Refill {
-		refill = "1"
-	}
 	return []any{
 		"evalsha", s.extend.Hash, 3, k.args.lock, k.args.fence, k.tombstone(req.Token),
-		req.Token, millis(req.TTL), refill, formatUint(req.Fence), req.Holder,
+		req.Token, millis(req.TTL), flag(req.Refill), formatUint(req.Fence), req.Holder, flag(req.Rename), "",
 	}
 }
 
@@ -89,6 +85,14 @@ func leaveArgs(s *scripts, k *keys, req *driver.LeaveRequest, counts string) []a
 		"evalsha", s.leave.Hash, 3, k.args.lock, k.args.next, k.args.queue,
 		req.WaiterID, millis(req.Handoff), counts,
 	}
+}
+
+// flag is what scripts take for a bool.
+func flag(set bool) string {
+	if set {
+		return "1"
+	}
+	return "0"
 }
 
 // millis rounds up, so that no TTL becomes zero and Redis never forgets early.
