@@ -14,10 +14,12 @@ func (p *lanes) putIdle(l *lane) {
 	}
 }
 
-// slow reports that every lane that is busy has been so for longer than a server nearby
-// takes. It expects the mutex to be held.
+// slow reports that another lane is of use: every one that is busy has been so for longer
+// than a server nearby takes, or one is, and enough has gathered for the server to work on
+// while the answers of the first are dealt with. It expects the mutex to be held.
 func (p *lanes) slow() bool {
-	if len(p.idle) == len(p.all) {
+	busy := len(p.all) - len(p.idle)
+	if busy == 0 || busy == 1 && len(p.waiting) >= overlap {
 		return true
 	}
 	now := time.Now()

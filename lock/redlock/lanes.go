@@ -12,8 +12,10 @@ import (
 const (
 	// maxLanes is how many connections a node has at most. Commands gather while one is
 	// busy: more connections mean more system calls for the same work. Only where a reply
-	// takes longer than a server nearby needs is another one used.
+	// takes longer than a server nearby needs is another one used, and a second where there
+	// is much to do.
 	maxLanes   = 4
+	overlap    = 16
 	nearby     = 300 * time.Microsecond
 	perCommand = 20 * time.Microsecond
 	// maxBatch bounds one pipeline, and so what one answer that does not come takes
