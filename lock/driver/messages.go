@@ -12,6 +12,7 @@ type AcquireRequest struct {
 	Holder string // holder record to store
 	TTL    time.Duration
 	Floor  uint64 // the counter becomes at least this
+	Run    uint64 // how many fences to reserve, from the counter of the reply on; 0 is 1
 	Waiter Waiter
 	Fair   bool          // refuse while anybody else is in front
 	Window time.Duration // how long the lock is kept for a waiter that is named
@@ -28,6 +29,7 @@ type Waiter struct {
 type AcquireReply struct {
 	Granted  bool
 	Counter  uint64        // fence counter of the grant; 0 if the driver has none
+	Run      uint64        // how many fences the grant reserves from Counter on: 1, or as many as were asked for
 	Reserved bool          // refused because the lock is kept for the next waiter
 	TTL      time.Duration // refused: what is left of the lock; negative if it never expires
 	Holder   string        // refused: holder record, "" if unknown
@@ -62,7 +64,8 @@ type ExtendRequest struct {
 	TTL    time.Duration
 	Refill bool // put the key back where it was lost
 	Fence  uint64
-	Holder string
+	Holder string // holder record, for a refill
+	Rename bool   // write Holder also where the lock is: another caller of this process has it now
 }
 
 // ExtendReply is a node's answer to Extend.

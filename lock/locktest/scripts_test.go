@@ -57,6 +57,24 @@ var (
 	pairWaiters = []string{"w0", "w1", "w2", "w3"}
 )
 
+// scriptFiles are the parts of each script, as package redlock puts them together.
+var scriptFiles = map[string][]string{
+	"acquire": {"acquire", "handoff", "refuse"}, "raise": {"raise"}, "extend": {"extend"},
+	"release": {"release", "handoff", "namenext"}, "leave": {"handoff", "leave"},
+}
+
+func readScript(t *testing.T, files ...string) (source string) {
+	t.Helper()
+	for _, name := range files {
+		part, err := os.ReadFile("../redlock/" + name + ".lua")
+		if err != nil {
+			t.Fatal(err)
+		}
+		source += string(part)
+	}
+	return source
+}
+
 // pairKeys are the names that package redlock derives from the lock key's.
 type pairKeys struct{ lock, fence, next, queue string }
 
@@ -81,12 +99,8 @@ func newPair(t *testing.T, client *redis.Client, seed uint64) *pair {
 	if err := client.Set(p.ctx(), p.keys.fence, start, 0).Err(); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"handoff", "acquire", "raise", "extend", "release", "leave"} {
-		source, err := os.ReadFile("../redlock/" + name + ".lua")
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.scripts[name] = string(source)
+	for name, files := range scriptFiles {
+		p.scripts[name] = readScript(t, files...)
 	}
 	for _, w := range pairWaiters[:2+seed%3] { // the others cannot be told that it is their turn
 		ps := client.Subscribe(p.ctx(), "lockscope:wake:"+w)
@@ -125,13 +139,14 @@ func (p *pair) step() (real, fake, what string) {
 	case 0, 1, 2, 3:
 		return p.acquire(driver.AcquireRequest{
 			Key: p.keys.lock, Token: token, Holder: "host|1|" + token[:1], TTL: time.Minute, Floor: uint64(p.r.IntN(30)),
-			Waiter: w, Fair: p.r.IntN(3) == 0, Window: time.Minute,
+			Run: uint64(p.r.IntN(3)), Waiter: w, Fair: p.r.IntN(3) == 0, Window: time.Minute,
 		})
 	case 4:
 		return p.raise(driver.RaiseRequest{Key: p.keys.lock, Token: token, Counter: p.counter, Fence: p.counter + uint64(p.r.IntN(5))})
 	case 5:
 		return p.extend(driver.ExtendRequest{
 			Key: p.keys.lock, Token: token, TTL: time.Minute, Refill: p.r.IntN(2) == 0, Fence: uint64(1 + p.r.IntN(40)), Holder: "host|2|",
+			Rename: p.r.IntN(2) == 0,
 		})
 	case 6, 7, 8:
 		req := driver.ReleaseRequest{Key: p.keys.lock, Token: token}
@@ -170,7 +185,7 @@ func TestFakeKeepsFloorsLikeScripts(t *testing.T) {
 		p.release(driver.ReleaseRequest{Key: p.keys.lock, Token: pairTokens[0]})
 		for where, reply := range map[string]string{"redis": real, "fake": fake} {
 			var code, counter int64
-			if _, err := fmt.Sscanf(reply, "[%d %d]", &code, &counter); err != nil || code != 1 {
+			if _, err := fmt.Sscanf(reply, "[%d %d 1]", &code, &counter); err != nil || code != 1 {
 				t.Fatalf("%s, %s: %s", name, where, reply)
 			}
 			if off := time.UnixMicro(counter).Sub(now); off < c.low || off > c.high+time.Since(now) {
@@ -180,14 +195,32 @@ func TestFakeKeepsFloorsLikeScripts(t *testing.T) {
 	}
 }
 
+// TestFakeReservesRunsLikeScripts: a run moves the counter by as much as was asked for, until that is more than a second ahead.
+func TestFakeReservesRunsLikeScripts(t *testing.T) {
+	server := locktest.Servers(t, 1)[0]
+	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
+	t.Cleanup(func() { _ = client.Close() })
+	p := newPair(t, client, 1)
+	defer p.close()
+	p.redis.FlushAll(t.Context())
+	p.fake.SetCounter(p.keys.lock, 0)
+	const run = 100_000_000 // what the clock counts in 100 seconds
+	first := uint64(time.Now().UnixMicro())
+	for i, want := range []string{
+		fmt.Sprint([]any{1, first, run}), fmt.Sprint([]any{1, first + run, 1}), fmt.Sprint([]any{1, first + run + 1, 1}),
+	} {
+		real, fake, _ := p.acquire(driver.AcquireRequest{Key: p.keys.lock, Token: pairTokens[i], TTL: time.Minute, Floor: first, Run: run})
+		if real != want || fake != want {
+			t.Errorf("grant %d: redis %s, fake %s, want %s", i, real, fake, want)
+		}
+		p.release(driver.ReleaseRequest{Key: p.keys.lock, Token: pairTokens[i]})
+	}
+}
+
 // eval runs a script as package redlock does.
 func (p *pair) eval(name string, keys []string, args ...any) any {
 	p.t.Helper()
-	source := p.scripts[name]
-	if name != "raise" && name != "extend" {
-		source = p.scripts["handoff"] + source
-	}
-	reply, err := p.redis.Eval(p.ctx(), source, keys, args...).Result()
+	reply, err := p.redis.Eval(p.ctx(), p.scripts[name], keys, args...).Result()
 	if err != nil {
 		p.t.Fatalf("%s: %v", name, err)
 	}
@@ -195,7 +228,7 @@ func (p *pair) eval(name string, keys []string, args ...any) any {
 }
 
 func (p *pair) acquire(req driver.AcquireRequest) (real, fake, what string) {
-	args := []any{req.Token, req.Holder, req.TTL.Milliseconds(), req.Floor}
+	args := []any{req.Token, req.Holder, req.TTL.Milliseconds(), req.Floor, max(req.Run, 1)}
 	if w := req.Waiter; w.Enqueue || w.Ticket > 0 || req.Fair {
 		ticket, window := "", int64(0)
 		if w.Enqueue {
@@ -207,9 +240,13 @@ func (p *pair) acquire(req driver.AcquireRequest) (real, fake, what string) {
 		args = append(args, w.ID, ticket, window, "1")
 	}
 	keys := []string{p.keys.lock, p.keys.fence, p.keys.tombstone(req.Token), p.keys.next, p.keys.queue}
-	reply := p.eval("acquire", keys, args...).([]any)
-	if len(reply) == 5 {
-		reply[1] = reply[1].(int64) > 50_000 // the TTL: about a minute
+	reply := p.eval("acquire", keys, append(args, "")...)
+	if counter, granted := reply.(int64); granted {
+		reply = []any{1, counter, 1}
+	}
+	fields := reply.([]any)
+	if len(fields) == 5 {
+		fields[1] = fields[1].(int64) > 50_000 // the TTL: about a minute
 	}
 	got, err := p.node.Acquire(p.ctx(), req)
 	switch {
@@ -218,7 +255,7 @@ func (p *pair) acquire(req driver.AcquireRequest) (real, fake, what string) {
 	case err != nil:
 		fake = fmt.Sprint([]any{3})
 	case got.Granted:
-		fake, p.counter = fmt.Sprint([]any{1, got.Counter}), got.Counter
+		fake, p.counter = fmt.Sprint([]any{1, got.Counter, got.Run}), got.Counter
 	default:
 		code := 0
 		if got.Reserved {
@@ -226,7 +263,7 @@ func (p *pair) acquire(req driver.AcquireRequest) (real, fake, what string) {
 		}
 		fake = fmt.Sprint([]any{code, got.TTL > 50*time.Second, got.Holder, got.Ticket, got.Ahead})
 	}
-	return fmt.Sprint(reply), fake, fmt.Sprintf("acquire %.1s floor %d %+v fair %v", req.Token, req.Floor, req.Waiter, req.Fair)
+	return fmt.Sprint(reply), fake, fmt.Sprintf("acquire %.1s floor %d run %d %+v fair %v", req.Token, req.Floor, req.Run, req.Waiter, req.Fair)
 }
 
 func (p *pair) raise(req driver.RaiseRequest) (real, fake, what string) {
@@ -236,15 +273,12 @@ func (p *pair) raise(req driver.RaiseRequest) (real, fake, what string) {
 }
 
 func (p *pair) extend(req driver.ExtendRequest) (real, fake, what string) {
-	refill := 0
-	if req.Refill {
-		refill = 1
-	}
+	flag := map[bool]int{true: 1}
 	keys := []string{p.keys.lock, p.keys.fence, p.keys.tombstone(req.Token)}
-	reply := p.eval("extend", keys, req.Token, req.TTL.Milliseconds(), refill, req.Fence, req.Holder)
+	reply := p.eval("extend", keys, req.Token, req.TTL.Milliseconds(), flag[req.Refill], req.Fence, req.Holder, flag[req.Rename], "")
 	codes := map[int64]driver.ExtendReply{-1: driver.ExtendTaken, 0: driver.ExtendGone, 1: driver.ExtendDone, 2: driver.ExtendRefilled}
 	got, _ := p.node.Extend(p.ctx(), req)
-	return fmt.Sprint(codes[reply.(int64)]), fmt.Sprint(got), fmt.Sprintf("extend %.1s refill %v fence %d", req.Token, req.Refill, req.Fence)
+	return fmt.Sprint(codes[reply.(int64)]), fmt.Sprint(got), fmt.Sprintf("extend %.1s refill %v fence %d rename %v", req.Token, req.Refill, req.Fence, req.Rename)
 }
 
 func (p *pair) release(req driver.ReleaseRequest) (real, fake, what string) {
@@ -253,10 +287,10 @@ func (p *pair) release(req driver.ReleaseRequest) (real, fake, what string) {
 		args = append(args, req.Waiter.ID, req.Waiter.Ticket)
 	}
 	keys := []string{p.keys.lock, p.keys.tombstone(req.Token), p.keys.next, p.keys.queue}
-	reply := p.eval("release", keys, args...).([]any)
-	found := map[int64]driver.ReleaseFound{-1: driver.FoundOther, 0: driver.FoundNothing, 1: driver.FoundOwn}
+	reply := p.eval("release", keys, args...).(int64)
+	found := map[int64]driver.ReleaseFound{0: driver.FoundNothing, 1: driver.FoundOwn, 2: driver.FoundOther}
 	got, _ := p.node.Release(p.ctx(), req)
-	return fmt.Sprint(found[reply[0].(int64)], reply[1].(int64) == 1), fmt.Sprint(got.Found, got.Named),
+	return fmt.Sprint(found[reply%4], reply >= 4), fmt.Sprint(got.Found, got.Named),
 		fmt.Sprintf("release %.1s tombstone %v hand-off %v %+v", req.Token, req.Tombstone, req.Handoff, req.Waiter)
 }
 

@@ -1,4 +1,4 @@
--- Shared head of the scripts that know the queue of waiters.
+-- Shared by the scripts that know the queue of waiters, after what every call of theirs runs.
 
 -- The queue forgets waiters that stopped coming after this long.
 local QUEUE_TTL_MS = 120000

@@ -50,7 +50,7 @@ func (n *node) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.A
 	args := []any{
 		nil, nil, 5,
 		k.lock, k.fence, k.tombstone(req.Token), k.next, k.queue,
-		req.Token, req.Holder, millis(req.TTL), req.Floor,
+		req.Token, req.Holder, millis(req.TTL), req.Floor, max(req.Run, 1),
 	}
 	if w := req.Waiter; w.Enqueue || w.Ticket > 0 || req.Fair {
 		ticket, window := "", int64(0)
@@ -62,6 +62,7 @@ func (n *node) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.A
 		}
 		args = append(args, w.ID, ticket, window, n.counts)
 	}
+	args = append(args, "") // no marker is expected
 	reply, err := n.scripts.acquire.Run(ctx, n.client, redisconn.Eval(), args)
 	if err != nil {
 		return driver.AcquireReply{Restart: n.guard.Restart()}, classify(err)
@@ -94,20 +95,24 @@ func (n *node) Raise(ctx context.Context, req driver.RaiseRequest) (bool, error)
 }
 
 func (n *node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
-	refill := "0"
-	if req.Refill {
-		refill = "1"
-	}
 	k := n.keys.of(req.Key)
 	reply, err := n.scripts.extend.Run(ctx, n.client, redisconn.Eval(), []any{
 		nil, nil, 3, k.lock, k.fence, k.tombstone(req.Token),
-		req.Token, millis(req.TTL), refill, formatUint(req.Fence), req.Holder,
+		req.Token, millis(req.TTL), flag(req.Refill), formatUint(req.Fence), req.Holder, flag(req.Rename), "",
 	})
 	if err != nil {
 		return driver.ExtendGone, classify(err)
 	}
 	n.guard.Answered()
 	return parseExtend(reply)
+}
+
+// flag is what scripts take for a bool.
+func flag(set bool) string {
+	if set {
+		return "1"
+	}
+	return "0"
 }
 
 func (n *node) Release(ctx context.Context, req driver.ReleaseRequest) (driver.ReleaseReply, error) {

@@ -1,7 +1,6 @@
 package redlock
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -9,9 +8,20 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
+// unprovenError is the reply of a server that did not vote, for its marker is not the one expected.
+type unprovenError struct{ marker string }
+
+func (unprovenError) Error() string { return driver.ErrQuarantined.Error() }
+
+func (unprovenError) Unwrap() []error { return []error{driver.ErrNotSent, driver.ErrQuarantined} }
+
 // parseAcquire reads the reply of acquire.lua. It accepts anything a server or a
-// proxy may send and never panics.
+// proxy may send and never panics. A reply that the server does not vote is an
+// [unprovenError].
 func parseAcquire(reply any) (driver.AcquireReply, error) {
+	if counter, ok := reply.(int64); ok {
+		return parseGrant(counter, 1)
+	}
 	fields, ok := reply.([]any)
 	if !ok || len(fields) == 0 {
 		return driver.AcquireReply{}, fmt.Errorf("%w: acquire got %T", driver.ErrBadReply, reply)
@@ -24,16 +34,26 @@ func parseAcquire(reply any) (driver.AcquireReply, error) {
 		return driver.AcquireReply{}, driver.ErrTombstone
 	case code == 4:
 		return driver.AcquireReply{}, driver.ErrFenceCounter
-	case code == 1 && len(fields) == 2:
-		counter, ok := fields[1].(int64)
-		if !ok || counter <= 0 {
-			return driver.AcquireReply{}, fmt.Errorf("%w: fence counter is not a positive number", driver.ErrBadReply)
+	case code == 5 && len(fields) == 2:
+		marker, _ := fields[1].(string)
+		return driver.AcquireReply{}, unprovenError{marker}
+	case code == 1 && len(fields) == 3:
+		counter, ok1 := fields[1].(int64)
+		run, ok2 := fields[2].(int64)
+		if ok1 && ok2 {
+			return parseGrant(counter, run)
 		}
-		return driver.AcquireReply{Granted: true, Counter: uint64(counter)}, nil
 	case (code == 0 || code == 2) && len(fields) == 5:
 		return parseRefusal(code, fields)
 	}
 	return driver.AcquireReply{}, fmt.Errorf("%w: acquire code %d with %d fields", driver.ErrBadReply, code, len(fields))
+}
+
+func parseGrant(counter, run int64) (driver.AcquireReply, error) {
+	if counter <= 0 || run <= 0 {
+		return driver.AcquireReply{}, fmt.Errorf("%w: fence counter is not a positive number", driver.ErrBadReply)
+	}
+	return driver.AcquireReply{Granted: true, Counter: uint64(counter), Run: uint64(run)}, nil
 }
 
 func parseRefusal(code int64, fields []any) (driver.AcquireReply, error) {
@@ -59,6 +79,10 @@ const maxPTTL = int64(30 * 24 * time.Hour / time.Millisecond)
 
 // parseExtend reads the reply of extend.lua.
 func parseExtend(reply any) (driver.ExtendReply, error) {
+	if fields, ok := reply.([]any); ok && len(fields) == 2 && fields[0] == any(int64(5)) {
+		marker, _ := fields[1].(string)
+		return driver.ExtendGone, unprovenError{marker}
+	}
 	code, err := parseCode(reply, -1, 2)
 	switch code {
 	case 1:
@@ -82,23 +106,15 @@ func parseCode(reply any, low, high int64) (int64, error) {
 
 // parseRelease reads the reply of release.lua.
 func parseRelease(reply any) (driver.ReleaseReply, error) {
-	fields, ok := reply.([]any)
-	if !ok || len(fields) != 2 {
-		return driver.ReleaseReply{}, fmt.Errorf("%w: release got %T", driver.ErrBadReply, reply)
+	code, err := parseCode(reply, 0, 6)
+	if err == nil && code == 3 {
+		err = fmt.Errorf("%w: release code %d", driver.ErrBadReply, code)
 	}
-	code, err1 := parseCode(fields[0], -1, 1)
-	named, err2 := parseCode(fields[1], 0, 1)
-	if err := errors.Join(err1, err2); err != nil {
+	if err != nil {
 		return driver.ReleaseReply{}, err
 	}
-	found := driver.FoundNothing
-	switch code {
-	case 1:
-		found = driver.FoundOwn
-	case -1:
-		found = driver.FoundOther
-	}
-	return driver.ReleaseReply{Found: found, Named: named == 1}, nil
+	found := [...]driver.ReleaseFound{driver.FoundNothing, driver.FoundOwn, driver.FoundOther}[code%4]
+	return driver.ReleaseReply{Found: found, Named: code >= 4}, nil
 }
 
 func formatInt(n int64) string   { return strconv.FormatInt(n, 10) }

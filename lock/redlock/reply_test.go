@@ -15,12 +15,18 @@ func TestParseAcquire(t *testing.T) {
 		want  driver.AcquireReply
 		err   error
 	}{
-		{[]any{int64(1), int64(42)}, driver.AcquireReply{Granted: true, Counter: 42}, nil},
+		{int64(42), driver.AcquireReply{Granted: true, Counter: 42, Run: 1}, nil},
+		{[]any{int64(1), int64(42), int64(8)}, driver.AcquireReply{Granted: true, Counter: 42, Run: 8}, nil},
 		{[]any{int64(0), int64(1500), "h|1|", int64(7), int64(2)}, driver.AcquireReply{TTL: 1500 * time.Millisecond, Holder: "h|1|", Ticket: 7, Ahead: 2}, nil},
 		{[]any{int64(0), int64(-1), "", int64(0), int64(0)}, driver.AcquireReply{TTL: -time.Millisecond}, nil},
 		{[]any{int64(2), int64(40), "", int64(0), int64(0)}, driver.AcquireReply{Reserved: true, TTL: 40 * time.Millisecond}, nil},
 		{[]any{int64(3)}, driver.AcquireReply{}, driver.ErrTombstone},
-		{[]any{int64(1), int64(0)}, driver.AcquireReply{}, driver.ErrBadReply},
+		{[]any{int64(4)}, driver.AcquireReply{}, driver.ErrFenceCounter},
+		{[]any{int64(5), "voting|..."}, driver.AcquireReply{}, driver.ErrQuarantined},
+		{[]any{int64(5), "voting|..."}, driver.AcquireReply{}, driver.ErrNotSent},
+		{int64(0), driver.AcquireReply{}, driver.ErrBadReply},
+		{[]any{int64(1), int64(42), int64(0)}, driver.AcquireReply{}, driver.ErrBadReply},
+		{[]any{int64(1), int64(42), "x"}, driver.AcquireReply{}, driver.ErrBadReply},
 		{[]any{int64(0), "x", "", int64(0), int64(0)}, driver.AcquireReply{}, driver.ErrBadReply},
 		{[]any{}, driver.AcquireReply{}, driver.ErrBadReply},
 		{nil, driver.AcquireReply{}, driver.ErrBadReply},
@@ -36,7 +42,7 @@ func TestParseAcquire(t *testing.T) {
 // FuzzReplies feeds the parsers whatever a server could send, as JSON whose whole
 // numbers become the int64 of a Redis reply.
 func FuzzReplies(f *testing.F) {
-	for _, s := range []string{`[1,42]`, `[0,1500,"h|1|",7,2]`, `[2,-9,"",0,0]`, `[3]`, `[]`, `"OK"`, `1`, `-1`, `[1,[1]]`, `[0,9e18,"",1,1]`} {
+	for _, s := range []string{`[1,42,1]`, `42`, `[5,"x"]`, `[0,"x",3]`, `[0,1500,"h|1|",7,2]`, `[2,-9,"",0,0]`, `[3]`, `[]`, `"OK"`, `1`, `-1`, `[1,[1]]`, `[0,9e18,"",1,1]`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -50,6 +56,9 @@ func FuzzReplies(f *testing.F) {
 		}
 		if r, err := parseRelease(v); err == nil && (r.Found < driver.FoundNothing || r.Found > driver.FoundOther) {
 			t.Fatalf("parseRelease(%v) = %+v", v, r)
+		}
+		if reply, err := parseExtend(v); err == nil && (reply < driver.ExtendGone || reply > driver.ExtendTaken) {
+			t.Fatalf("parseExtend(%v) = %v", v, reply)
 		}
 		if code, err := parseCode(v, -1, 2); err == nil && (code < -1 || code > 2) {
 			t.Fatalf("parseCode(%v) = %d", v, code)

@@ -24,15 +24,21 @@ var releaseLua string
 //go:embed leave.lua
 var leaveLua string
 
+//go:embed refuse.lua
+var refuseLua string
+
+//go:embed namenext.lua
+var nameNextLua string
+
 // scripts are what a node runs.
 type scripts struct{ acquire, raise, extend, release, leave *redisconn.Script }
 
 func newScripts() *scripts {
 	return &scripts{
-		acquire: redisconn.NewScript(handoffLua, acquireLua),
+		acquire: redisconn.NewScript(acquireLua, handoffLua, refuseLua),
 		raise:   redisconn.NewScript(raiseLua),
 		extend:  redisconn.NewScript(extendLua),
-		release: redisconn.NewScript(handoffLua, releaseLua),
+		release: redisconn.NewScript(releaseLua, handoffLua, nameNextLua),
 		leave:   redisconn.NewScript(handoffLua, leaveLua),
 	}
 }

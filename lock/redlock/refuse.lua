@@ -1,0 +1,27 @@
+-- The rest of acquire.lua, after handoff.lua: somebody holds the lock, or is in front.
+
+local function refuse(code, pttl, holder)
+  if not waiter or ticket == '' then
+    return {code, pttl, holder, 0, 0}
+  end
+  return {code, pttl, holder, join(KEYS[5], waiter, ticket), redis.call('ZRANK', KEYS[5], waiter)}
+end
+
+if value then
+  -- A value that is not ours may be another library's owner token: it stays here.
+  return refuse(0, redis.call('PTTL', KEYS[1]), string.match(value, '^%x+:%d+|(.*)$') or '')
+end
+if reserved and reserved ~= waiter then
+  return refuse(2, redis.call('PTTL', KEYS[4]), '')
+end
+if overtakes then
+  local named = name_next(KEYS[1], KEYS[4], KEYS[5], ARGV[8], ARGV[9])
+  if named and named ~= waiter then
+    return refuse(2, tonumber(ARGV[8]), '')
+  end
+  local granted = grant(seen[2], named)
+  if granted then
+    return granted
+  end
+end
+return refuse(0, redis.call('PTTL', KEYS[1]), '')
