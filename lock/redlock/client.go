@@ -25,6 +25,7 @@ type derived struct {
 	client
 	address string // tells two clients of one server apart from two servers; "" if unknown
 	name    string
+	db      int
 	cluster bool
 	dials   *dials
 }
@@ -76,7 +77,7 @@ func deriveStandalone(given *redis.Client, c derivation) *derived {
 	opt := redisconn.Standalone(given, c.limits(), c.onConnect)
 	d := &derived{
 		dials: newDials(opt.Dialer, lateDialTime(given.Options().DialTimeout)),
-		name:  redisconn.Name(opt), address: opt.Network + "!" + opt.Addr,
+		name:  redisconn.Name(opt), db: opt.DB, address: opt.Network + "!" + opt.Addr,
 	}
 	opt.Dialer = d.dials.connect
 	var watch *masterWatch

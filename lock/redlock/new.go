@@ -3,6 +3,7 @@ package redlock
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -37,6 +38,7 @@ func newEngine(clients []redis.UniversalClient, engine *lock.Settings, s setting
 	nodes := make([]driver.Node, 0, len(clients))
 	servers, common := guard.NewServers(), &shared{scripts: newScripts(), keys: newKeyCache()}
 	addresses := make(map[string]int)
+	var guards []*guard.Guard
 	for i, given := range clients {
 		g := guard.New(s.guard(servers, engine.Clock, len(clients)))
 		d, err := derive(given, derivation{clock: engine.Clock, timeout: engine.NodeTimeout, hooks: s.hooks, onConnect: examiner(g)})
@@ -48,14 +50,27 @@ func newEngine(clients []redis.UniversalClient, engine *lock.Settings, s setting
 			return nil, errors.Join(err, d.Close(), closeAll(nodes))
 		}
 		addresses[d.address] = i
-		g.Node, g.Cluster = engine.NodeName(i, d.name), d.cluster
+		g.Node, g.DB, g.Cluster = engine.NodeName(i, d.name), d.db, d.cluster
+		guards = append(guards, g)
 		nodes = append(nodes, newNode(d, g.Node, g, common, engine.NodeTimeout))
+	}
+	for _, g := range guards {
+		g.Fingerprint = fingerprint(nodes, engine.MaxTTL)
 	}
 	e, err := engine.NewEngine(nodes)
 	if err != nil {
 		return nil, errors.Join(err, closeAll(nodes))
 	}
 	return e, nil
+}
+
+// fingerprint is known once all nodes have their names, and none is connected to yet.
+func fingerprint(nodes []driver.Node, maxTTL time.Duration) guard.Fingerprint {
+	names := make([]string, len(nodes))
+	for i, n := range nodes {
+		names[i] = n.Name()
+	}
+	return guard.NewFingerprint(names, maxTTL)
 }
 
 func checkClients(clients []redis.UniversalClient) error {
