@@ -22,6 +22,9 @@ var ErrNotNew = guard.ErrNotNew
 // MaxTTL, than this process was given. Its class is misconfigured.
 var ErrOtherConfiguration = guard.ErrOtherConfiguration
 
+// ErrNotReached says that [Reconfigure] reached too few nodes.
+var ErrNotReached = guard.ErrNotReached
+
 // classify gives an error of go-redis its class, where its type does not show it. The
 // context error of a timeout stays out: it is the node's timeout, not the caller's.
 func classify(err error) error {

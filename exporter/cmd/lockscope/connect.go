@@ -40,9 +40,12 @@ func (r *redisFlags) register(set *pflag.FlagSet) {
 }
 
 // open makes clients and connects to nothing yet. The caller closes them.
-func (r *redisFlags) open(a *app) ([]target.Node, error) {
+func (r *redisFlags) open(a *app) ([]target.Node, error) { return r.openURLs(a, r.urls.Values()) }
+
+// openURLs does it for other servers of the same users.
+func (r *redisFlags) openURLs(a *app, urls []string) ([]target.Node, error) {
 	c := r.target
-	c.URLs = r.urls.Values()
+	c.URLs = urls
 	c.Stdin = a.in
 	c.Password, c.SentinelPassword = a.env[varRedisPassword], a.env[varSentinelPassword]
 	if c.Password != "" && c.PasswordFile != "" {
