@@ -16,7 +16,7 @@
 //	a node's own older data put back while it runs: key by key,      neither
 //	by DEBUG RELOAD NOSAVE, SWAPDB, or by a promotion of its copy
 //	three nodes or more: processes disagree about the nodes or       refused; neither where the nodes that are not
-//	MaxTTL                                                           common are a quorum
+//	MaxTTL                                                           common are a quorum: see [Reconfigure]
 //	a Sentinel switches masters                                      followed within a second, and told; three
 //	                                                                 groups or more: covered in processes that
 //	                                                                 knew the former master
