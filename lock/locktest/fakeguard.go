@@ -2,40 +2,46 @@ package locktest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
+	"strconv"
 	"syscall"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/internal/memstate"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
 // Guards are those of one client: the very code by which package redlock keeps real
 // servers from voting, on nodes that lead to fake ones. It goes by what INFO says on
-// each new connection, which is all it has.
+// each new connection, and by the marker that the scripts read.
 type Guards struct {
-	// Clock is the client's.
+	// Clock is the client's, Wall what it says the time is.
 	Clock lock.Clock
-	// Quarantine is how long a node that restarted may not vote.
+	Wall  func() time.Time
+	// Quarantine is how long a node that may have forgotten may not vote.
 	Quarantine time.Duration
 	// Enforce keeps it from voting; otherwise its restart is only told of.
 	Enforce bool
-	// For controls, which plant a defect that must be found: Misread changes what is
-	// read of INFO, Waive takes a server that says so of itself for one that was
-	// vouched for, and Deaf keeps the guard from noticing that a node answers.
-	Misread func(info string) string
-	Waive   func(info string) bool
-	Deaf    bool
+	// Fingerprint is of the client's configuration.
+	Fingerprint guard.Fingerprint
+	// For controls, which plant a defect that must be found: Misread changes what is read
+	// of INFO, OneSight makes every connection believe what the first one saw, and Asking
+	// changes what quarantine.lua is asked.
+	Misread  func(info string) string
+	OneSight bool
+	Asking   func(s *memstate.Instant, a *memstate.Asked)
 
 	servers *guard.Servers
 }
 
 // NewGuards makes a client's guards.
-func NewGuards(clock lock.Clock, quarantine time.Duration, enforce bool) *Guards {
-	return &Guards{Clock: clock, Quarantine: quarantine, Enforce: enforce, servers: guard.NewServers()}
+func NewGuards(clock lock.Clock, quarantine time.Duration, enforce bool, f guard.Fingerprint) *Guards {
+	return &Guards{Clock: clock, Wall: time.Now, Quarantine: quarantine, Enforce: enforce, Fingerprint: f, servers: guard.NewServers()}
 }
 
 // ConnectGuarded is [FakeServer.Connect] with a guard on connections that last from
@@ -43,7 +49,7 @@ func NewGuards(clock lock.Clock, quarantine time.Duration, enforce bool) *Guards
 func (s *FakeServer) ConnectGuarded(seed uint64, f Faults, g *Guards) *FakeNode {
 	n := s.Connect(seed, f)
 	n.guard = guard.New(guard.Config{
-		Node: s.name, Servers: g.servers, Clock: g.Clock, Quarantine: g.Quarantine, Enforce: g.Enforce,
+		Node: s.name, Servers: g.servers, Clock: g.Clock, Quarantine: g.Quarantine, Enforce: g.Enforce, Fingerprint: g.Fingerprint,
 	})
 	n.guards = g
 	return n
@@ -55,96 +61,163 @@ func (n *FakeNode) Meet(ctx context.Context) error {
 	return n.send(ctx, "meet", func(*commands) {}, func(*commands) {})
 }
 
+// Ask lets the node's guard ask whether its server votes, as an acquire would that it refuses.
+func (n *FakeNode) Ask(ctx context.Context) error { return n.guard.Unproven(ctx, n.pooled(ctx)) }
+
+// errUnproven is the reply of a server that does not vote for this connection.
+var errUnproven = fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrQuarantined)
+
 // guardedAcquire is the Acquire of package redlock.
 func (n *FakeNode) guardedAcquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
 	if err := n.guard.Admit(ctx, n.pooled(ctx)); err != nil {
 		return driver.AcquireReply{Restart: n.guard.Restart()}, fmt.Errorf("%w: %w", driver.ErrNotSent, err)
 	}
 	reply, err := n.acquire(ctx, req)
-	reply.Restart = n.guard.Restart()
-	if err != nil {
-		return reply, err
+	if errors.Is(err, errUnproven) {
+		if err = n.guard.Unproven(ctx, n.pooled(ctx)); err == nil {
+			reply, err = n.acquire(ctx, req) // the first had no effect
+		} else {
+			err = fmt.Errorf("%w: %w", driver.ErrNotSent, err)
+		}
 	}
-	n.answered()
-	if reply.Granted {
+	reply.Restart = n.guard.Restart()
+	if err == nil && reply.Granted {
 		err = n.guard.Verdict()
 	}
 	return reply, err
 }
 
-func (n *FakeNode) answered() {
-	if n.guard != nil && !n.guards.Deaf {
-		n.guard.Answered()
-	}
+// connection is one to a run of the server, and what it saw of it when it was made.
+type connection struct {
+	run   int
+	sight guard.Sight
 }
 
-// connection returns the run of the server that a connection leads to. One whose
-// server is gone is noticed before it is used, as go-redis does.
-func (n *FakeNode) connection(ctx context.Context) (run int, err error) {
+// connection returns one that is not in use, or a new one. One whose server is gone is
+// noticed before it is used, as go-redis does.
+func (n *FakeNode) connection(ctx context.Context) (conn connection, err error) {
 	run, up := n.server.dial()
-	if n.guard != nil && n.takeIdle(run) {
-		return run, nil
+	if n.guard == nil {
+		conn.sight = uncheckedSight()
+	} else if idle, ok := n.takeIdle(run); ok {
+		return idle, nil
 	}
 	if !up {
-		return 0, &net.OpError{Op: "dial", Net: "fake", Err: syscall.ECONNREFUSED}
+		return conn, &net.OpError{Op: "dial", Net: "fake", Err: syscall.ECONNREFUSED}
 	}
+	conn.run = run
 	if n.guard != nil {
-		err = n.guard.Examine(ctx, &askedServer{node: n, ask: func(do func(*commands)) error {
-			return n.exchange(ctx, run, "info", do, func(*commands) {})
+		first := n.guard.Latest()
+		conn.sight, err = n.guard.Examine(ctx, &askedServer{node: n, ask: func(do, unheard func(*commands)) error {
+			return n.exchange(ctx, conn, "info", do, unheard)
 		}})
+		if n.guards.OneSight && first.RunID() != "" {
+			conn.sight = n.first(first)
+		}
 	}
-	return run, err
+	return conn, err
 }
 
-func (n *FakeNode) takeIdle(run int) bool {
+// uncheckedSight is what a guard that is off sees.
+func uncheckedSight() guard.Sight {
+	sight, _ := guard.New(guard.Config{Off: true}).Examine(context.Background(), nil)
+	return sight
+}
+
+// first is what the node's first connection saw.
+func (n *FakeNode) first(seen guard.Sight) guard.Sight {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.idle = slices.DeleteFunc(n.idle, func(of int) bool { return of != run })
-	if len(n.idle) == 0 {
-		return false
+	if n.firstSight == nil {
+		n.firstSight = &seen
 	}
-	n.idle = n.idle[1:]
-	return true
+	return *n.firstSight
 }
 
-func (n *FakeNode) giveBack(run int) {
+func (n *FakeNode) takeIdle(run int) (conn connection, ok bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.idle = slices.DeleteFunc(n.idle, func(c connection) bool { return c.run != run })
+	if len(n.idle) == 0 {
+		return conn, false
+	}
+	conn = n.idle[0]
+	n.idle = n.idle[1:]
+	return conn, true
+}
+
+func (n *FakeNode) giveBack(conn connection) {
 	if n.guard == nil {
 		return
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.idle = append(n.idle, run)
+	n.idle = append(n.idle, conn)
 }
 
 // askedServer is a server as the guard asks it, on one connection or on any.
 type askedServer struct {
 	node *FakeNode
-	ask  func(do func(*commands)) error
-	info string // the last reply
+	ask  func(do, unheard func(*commands)) error
 }
 
 // pooled asks on any of the node's connections.
 func (n *FakeNode) pooled(ctx context.Context) *askedServer {
-	return &askedServer{node: n, ask: func(do func(*commands)) error {
-		return n.send(ctx, "info", do, func(*commands) {})
+	return &askedServer{node: n, ask: func(do, unheard func(*commands)) error {
+		return n.send(ctx, "info", do, unheard)
 	}}
 }
 
-func (c *askedServer) Info(context.Context) (string, error) {
-	if err := c.ask(func(s *commands) { c.info = s.info() }); err != nil {
+func (c *askedServer) Info(context.Context) (info string, err error) {
+	if err := c.ask(func(s *commands) { info = s.info() }, ignored); err != nil {
 		return "", err
 	}
 	if misread := c.node.guards.Misread; misread != nil {
-		c.info = misread(c.info)
+		info = misread(info)
 	}
-	return c.info, nil
+	return info, nil
 }
 
-func (c *askedServer) Life(context.Context) (life string, err error) {
-	err = c.ask(func(s *commands) { life = s.life })
-	if waive := c.node.guards.Waive; waive != nil && waive(c.info) {
-		runID, _ := guard.MasterID(c.info)
-		life = guard.Vouched(runID, "")
+func (c *askedServer) Marker(context.Context) (marker string, err error) {
+	err = c.ask(func(s *commands) { marker = s.Marker }, ignored)
+	return marker, err
+}
+
+// ignored is what a server does for a question that nobody waits for any more.
+func ignored(*commands) {}
+
+// Ask runs quarantine.lua with the arguments that package redlock would send.
+func (c *askedServer) Ask(_ context.Context, a guard.Ask) (answer guard.Answer, err error) {
+	sent := c.node.guards.Wall()
+	readOnly := false
+	err = c.ask(func(s *commands) {
+		if readOnly = s.readOnly; !readOnly {
+			answer = c.node.askQuarantine(s, a, sent)
+		}
+	}, func(s *commands) {
+		if !s.readOnly {
+			c.node.askQuarantine(s, a, sent)
+		}
+	})
+	if err == nil && readOnly {
+		err = errReadOnly
 	}
-	return life, err
+	return answer, err
+}
+
+func (n *FakeNode) askQuarantine(s *commands, a guard.Ask, sent time.Time) (answer guard.Answer) {
+	args := s.sight.QuarantineArgs(a, sent)
+	asked := memstate.Asked{
+		Fingerprint: args[0].(string), RunID: args[1].(string), DB: strconv.Itoa(args[2].(int)),
+		CallerMS: args[3].(int64), LengthMS: args[4].(int64), Nonce: args[5].(string), Known: args[6].(string),
+	}
+	instant := s.Instant
+	if n.guards.Asking != nil {
+		n.guards.Asking(&instant, &asked)
+	}
+	var left int64
+	answer.Code, answer.Marker, left = instant.AskQuarantine(asked)
+	answer.Left = time.Duration(left) * time.Millisecond
+	n.server.tell("quarantine", "%+v: %+v", asked, answer)
+	return answer
 }

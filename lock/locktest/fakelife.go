@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/internal/memstate"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
@@ -41,12 +42,32 @@ func (s *FakeServer) info() string {
 
 func (s *FakeServer) runID() string { return fmt.Sprintf("%s.%d", s.name, s.run) }
 
-// Vouch says of the server, as it runs now, that it was never used before.
-func (s *FakeServer) Vouch() {
+// Vouch says of the server, as it runs now, that it was never used before, and that it
+// votes for a configuration.
+func (s *FakeServer) Vouch(f guard.Fingerprint) {
+	s.SetMarker("voting|" + string(f) + "|" + s.RunID() + "|0")
+}
+
+// RunID is of the server's process.
+func (s *FakeServer) RunID() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.state.life = guard.Vouched(s.runID(), "nonce")
-	s.tell("vouched for", "")
+	return s.runID()
+}
+
+// SetMarker replaces the proof that the server carries.
+func (s *FakeServer) SetMarker(marker string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.Marker = marker
+	s.tell("marker", "%s", marker)
+}
+
+// Marker is the proof that the server carries; "" if there is none.
+func (s *FakeServer) Marker() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.Marker
 }
 
 // StepClock moves the server's clock, and with it every key's time to live.
@@ -61,7 +82,7 @@ func (s *FakeServer) StepClock(d time.Duration) {
 func (s *FakeServer) Flush() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.state = newStored()
+	s.state = memstate.New()
 	s.tell("flush", "")
 }
 
@@ -69,8 +90,7 @@ func (s *FakeServer) Flush() {
 func (s *FakeServer) Snapshot() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	snapshot := s.state.clone()
-	s.snapshot = &snapshot
+	s.snapshot = s.state.Clone()
 	s.tell("snapshot", "")
 }
 
@@ -98,8 +118,8 @@ func (s *FakeServer) Promote() {
 	s.tell("promote", "")
 }
 
-func (s *FakeServer) copied() stored {
+func (s *FakeServer) copied() *memstate.State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.state.clone()
+	return s.state.Clone()
 }

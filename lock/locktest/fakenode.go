@@ -26,7 +26,9 @@ type FakeNode struct {
 	mu     sync.Mutex // taken after server.mu
 	faults Faults
 	luck   map[string]*rand.Rand
-	idle   []int // with a guard: the server's run, of each connection that is not in use
+	idle   []connection // with a guard: those that are not in use
+
+	firstSight *guard.Sight // for controls
 
 	subscription
 }
@@ -74,6 +76,10 @@ func (n *FakeNode) acquire(ctx context.Context, req driver.AcquireRequest) (driv
 		err   error
 	}
 	v, err := call(ctx, n, "acquire", req.Key, func(s *commands) (v vote) {
+		if marker, ok := s.Proven(s.sight.Expected()); !ok {
+			n.server.tell("acquire", "%.6s %s: not with %q", req.Token, req.Key, marker)
+			return vote{err: errUnproven}
+		}
 		v.reply, v.err = s.Acquire(req)
 		n.server.given(v.reply.Granted, req.TTL)
 		n.server.tell("acquire", "%.6s %s: %+v %v", req.Token, req.Key, v.reply, v.err)
@@ -96,14 +102,20 @@ func (n *FakeNode) Raise(ctx context.Context, req driver.RaiseRequest) (bool, er
 
 // Extend implements driver.BlockingNode.
 func (n *FakeNode) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
+	other := ""
 	answer, err := call(ctx, n, "extend", req.Key, func(s *commands) driver.ExtendReply {
+		if s.OtherConfiguration(s.sight.Fingerprint()) {
+			other = s.Marker
+			n.server.tell("extend", "%.6s %s: not with %q", req.Token, req.Key, other)
+			return driver.ExtendGone
+		}
 		answer := s.Extend(req)
 		n.server.given(answer == driver.ExtendDone || answer == driver.ExtendRefilled, req.TTL)
 		n.server.tell("extend", "%.6s %s: %v", req.Token, req.Key, answer)
 		return answer
 	})
-	if err == nil {
-		n.answered()
+	if err == nil && other != "" {
+		err = n.guard.OtherConfiguration(other)
 	}
 	return answer, err
 }
@@ -162,19 +174,19 @@ func (replyError) RedisError() {}
 
 // send runs do on the server while the caller waits; unheard when it does not.
 func (n *FakeNode) send(ctx context.Context, key string, do, unheard func(*commands)) error {
-	run, err := n.connection(ctx)
+	conn, err := n.connection(ctx)
 	if err != nil {
 		return err
 	}
-	if err := n.exchange(ctx, run, key, do, unheard); err != nil {
+	if err := n.exchange(ctx, conn, key, do, unheard); err != nil {
 		return err // and the connection is not used again
 	}
-	n.giveBack(run)
+	n.giveBack(conn)
 	return nil
 }
 
-// exchange is one request and its reply on a connection to a run of the server.
-func (n *FakeNode) exchange(ctx context.Context, run int, key string, do, unheard func(*commands)) error {
+// exchange is one request and its reply on a connection.
+func (n *FakeNode) exchange(ctx context.Context, conn connection, key string, do, unheard func(*commands)) error {
 	f := n.fate(key)
 	if f.lost {
 		<-ctx.Done()
@@ -182,11 +194,11 @@ func (n *FakeNode) exchange(ctx context.Context, run int, key string, do, unhear
 	}
 	began := time.Now()
 	if !sleep(ctx, f.there) {
-		n.server.afterwards(run, f.there-time.Since(began), unheard)
+		n.server.afterwards(conn, f.there-time.Since(began), unheard)
 		return timedOut(ctx)
 	}
 	for {
-		paused, err := n.server.execute(run, do)
+		paused, err := n.server.execute(conn, do)
 		if err != nil {
 			return &net.OpError{Op: "read", Net: "fake", Err: err}
 		}
@@ -196,12 +208,12 @@ func (n *FakeNode) exchange(ctx context.Context, run int, key string, do, unhear
 		select {
 		case <-paused:
 		case <-ctx.Done():
-			n.server.afterwards(run, 0, unheard)
+			n.server.afterwards(conn, 0, unheard)
 			return timedOut(ctx)
 		}
 	}
 	if f.twice {
-		n.server.afterwards(run, f.again, unheard)
+		n.server.afterwards(conn, f.again, unheard)
 	}
 	if f.replyLost {
 		<-ctx.Done()

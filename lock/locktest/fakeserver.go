@@ -21,8 +21,8 @@ type FakeServer struct {
 	rate float64
 
 	mu       sync.Mutex
-	state    stored
-	snapshot *stored // what RestartStale brings back
+	state    *memstate.State
+	snapshot *memstate.State // what RestartStale brings back
 	links    map[*FakeNode]struct{}
 	run      int // grows with every crash: requests to an earlier run are gone
 	down     bool
@@ -59,7 +59,7 @@ func WithWatch(watch func(Event)) ServerOption { return func(s *FakeServer) { s.
 // NewFakeServer starts a server. Close must follow.
 func NewFakeServer(name string, opts ...ServerOption) *FakeServer {
 	s := &FakeServer{
-		name: name, born: time.Now(), rate: 1, state: newStored(),
+		name: name, born: time.Now(), rate: 1, state: memstate.New(),
 		links: make(map[*FakeNode]struct{}), closed: make(chan struct{}),
 	}
 	s.started = s.nowUS()
@@ -124,23 +124,23 @@ func (s *FakeServer) Crash() {
 
 // Restart brings a crashed server back with what it stored, as with appendfsync
 // always. Subscriptions come back by themselves, a little later.
-func (s *FakeServer) Restart() { s.restart(0, func() stored { return s.state }) }
+func (s *FakeServer) Restart() { s.restart(0, func() *memstate.State { return s.state }) }
 
 // RestartEmpty brings a crashed server back with nothing. Asked by a node that has
 // no guard, it refuses its vote for the quarantine, as a guard would have it.
-func (s *FakeServer) RestartEmpty(quarantine time.Duration) { s.restart(quarantine, newStored) }
+func (s *FakeServer) RestartEmpty(quarantine time.Duration) { s.restart(quarantine, memstate.New) }
 
 // RestartStale brings a crashed server back with what it had at the last Snapshot.
 func (s *FakeServer) RestartStale() {
-	s.restart(0, func() stored {
+	s.restart(0, func() *memstate.State {
 		if s.snapshot == nil {
-			return newStored()
+			return memstate.New()
 		}
-		return s.snapshot.clone()
+		return s.snapshot.Clone()
 	})
 }
 
-func (s *FakeServer) restart(quarantine time.Duration, load func() stored) {
+func (s *FakeServer) restart(quarantine time.Duration, load func() *memstate.State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.state = load()
@@ -171,27 +171,27 @@ var errGone = errors.New("locktest: connection lost")
 
 // execute runs do at once, if the server is still in that run. If it is paused,
 // it returns what to wait for instead.
-func (s *FakeServer) execute(run int, do func(*commands)) (paused <-chan struct{}, err error) {
+func (s *FakeServer) execute(conn connection, do func(*commands)) (paused <-chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.run != run:
+	case s.run != conn.run:
 		return nil, errGone
 	case s.paused != nil:
 		return s.paused, nil
 	}
-	c := &commands{life: s.state.life, readOnly: s.master != nil, info: s.info}
-	c.Instant = memstate.Instant{State: s.state.State, NowUS: s.nowUS(), Publish: s.publish}
+	c := &commands{sight: conn.sight, readOnly: s.master != nil, info: s.info}
+	c.Instant = memstate.Instant{State: s.state, NowUS: s.nowUS(), Publish: s.publish}
 	s.state.Expire(c.NowUS / 1000)
 	do(c)
 	return nil, nil
 }
 
 // afterwards runs do d from now, for a caller that has given up by then.
-func (s *FakeServer) afterwards(run int, d time.Duration, do func(*commands)) {
+func (s *FakeServer) afterwards(conn connection, d time.Duration, do func(*commands)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.run != run {
+	if s.run != conn.run {
 		return
 	}
 	s.late.Go(func() {
@@ -203,7 +203,7 @@ func (s *FakeServer) afterwards(run int, d time.Duration, do func(*commands)) {
 			return
 		}
 		for {
-			paused, err := s.execute(run, do)
+			paused, err := s.execute(conn, do)
 			if err != nil || paused == nil {
 				return
 			}

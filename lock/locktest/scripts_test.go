@@ -195,6 +195,28 @@ func TestFakeKeepsFloorsLikeScripts(t *testing.T) {
 	}
 }
 
+// TestFakeReservesRunsLikeScripts: a run moves the counter by as much as was asked for, until that is more than a second ahead.
+func TestFakeReservesRunsLikeScripts(t *testing.T) {
+	server := locktest.Servers(t, 1)[0]
+	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
+	t.Cleanup(func() { _ = client.Close() })
+	p := newPair(t, client, 1)
+	defer p.close()
+	p.redis.FlushAll(t.Context())
+	p.fake.SetCounter(p.keys.lock, 0)
+	const run = 100_000_000 // what the clock counts in 100 seconds
+	first := uint64(time.Now().UnixMicro())
+	for i, want := range []string{
+		fmt.Sprint([]any{1, first, run}), fmt.Sprint([]any{1, first + run, 1}), fmt.Sprint([]any{1, first + run + 1, 1}),
+	} {
+		real, fake, _ := p.acquire(driver.AcquireRequest{Key: p.keys.lock, Token: pairTokens[i], TTL: time.Minute, Floor: first, Run: run})
+		if real != want || fake != want {
+			t.Errorf("grant %d: redis %s, fake %s, want %s", i, real, fake, want)
+		}
+		p.release(driver.ReleaseRequest{Key: p.keys.lock, Token: pairTokens[i]})
+	}
+}
+
 // eval runs a script as package redlock does.
 func (p *pair) eval(name string, keys []string, args ...any) any {
 	p.t.Helper()

@@ -103,13 +103,14 @@ func (h *history) checkHonesty(rec *leaseRecord) {
 		return
 	}
 	holding := 0
-	for _, s := range h.servers {
+	members := h.servers[:h.plan.members(rec.client)]
+	for _, s := range members {
 		if held, ok := s.Lock("lock:" + resourceName(rec.resource)); ok && held.Token == rec.token && held.Left >= h.truly(rec, left) {
 			holding++
 		}
 	}
-	if holding < len(h.servers)/2+1 {
-		h.violate("I4 %v: %v remain, but only %d of %d nodes hold it for so long", rec, left, holding, len(h.servers))
+	if holding < len(members)/2+1 {
+		h.violate("I4 %v: %v remain, but only %d of %d nodes hold it for so long", rec, left, holding, len(members))
 	}
 }
 
@@ -136,6 +137,9 @@ func (h *history) checkLiveness() {
 	const bound = simMaxTTL + 10*time.Second
 	var all sync.WaitGroup
 	for i := range h.clients {
+		if h.plan.members(i) != h.plan.members(0) {
+			continue // a process of before the change, which has to be stopped
+		}
 		all.Go(func() {
 			for res := range h.plan.resources {
 				o := &op{resource: res, ttl: simMaxTTL, hold: 5 * time.Millisecond, text: " at the end",

@@ -174,3 +174,10 @@ func TestSimulationNoticesMissingQuarantine(t *testing.T) {
 	mustFind(t, "I1", s, plant{quarantine: -1})
 	t.Run("too short", func(t *testing.T) { mustFind(t, "I1", s, plant{quarantine: 200 * time.Millisecond}) })
 }
+
+// Every rule of the guard is there for a history that goes wrong without it.
+func TestSimulationNoticesGuardFlaws(t *testing.T) {
+	for name, flaw := range guardFlaws {
+		t.Run(name, func(t *testing.T) { mustFind(t, "I1", flaw.scope, flaw.plant) })
+	}
+}

@@ -30,6 +30,9 @@ type plan struct {
 	wipes     bool       // some node forgets, or comes to store another's keys
 	steps     bool       // some node's clock steps while nobody can have a lock there
 	repeats   bool       // some request takes effect twice
+
+	vouches []time.Duration // when somebody vouches for all nodes; nil if that was done before
+	change  *change
 }
 
 // clientPlan is one process: a Redlock and the goroutines that use it.
@@ -38,6 +41,7 @@ type clientPlan struct {
 	poll    time.Duration
 	links   []locktest.Faults // one a node
 	breaks  []timeline        // one a node: when the link is much worse than that
+	wall    wallClock
 	workers [][]op
 }
 
@@ -76,6 +80,7 @@ const (
 	stale       faultKind = "crash and remember what was"
 	rebooted    faultKind = "crash and forget, and then an hour passes on the clock"
 	replicates  faultKind = "replica for a while, then replaced"
+	setRight    faultKind = "crash and forget, an hour behind, and set right"
 	flushed     faultKind = "flush"            // no server says so
 	borrowed    faultKind = "replica and back" // neither of that
 	cutOff      faultKind = "cut off"
@@ -89,11 +94,13 @@ type scope struct {
 	rate      float64
 	client    float64 // the rate of clients' clocks; 0 for any within the bound
 	noWipes   bool
-	losses    []faultKind // what happens to nodes, often and nothing else; nil for anything but flushed and borrowed
+	losses    []faultKind // what happens to nodes, often and nothing else; nil for anything
 	alwaysBad bool        // no calm histories
 	holdLong  bool        // leases are held until they run out
 	close     bool        // leases are as long as may be and nodes are down for moments: what is late by little shows
 	resources int
+	vouched   bool // acts of vouching happen, in time or not
+	changed   bool // the set of nodes is changed
 }
 
 func newPlan(seed uint64, s scope) *plan {
@@ -107,6 +114,9 @@ func newPlan(seed uint64, s scope) *plan {
 		sizes = []int{1, 2, 3, 3, 3, 4, 5, 5, 6, 7}
 	}
 	n := sizes[r.IntN(len(sizes))]
+	if s.changed {
+		n = p.planChange(r)
+	}
 	p.wipes = chance(r, 0.35) && !s.noWipes && !p.calm || s.losses != nil
 	p.fresh, p.aof = chance(r, 0.5), chance(r, 0.5)
 	for range n {
@@ -115,6 +125,13 @@ func newPlan(seed uint64, s scope) *plan {
 	}
 	base := p.linkFaults(r)
 	p.repeats = base.Duplicate > 0
+	if s.vouched {
+		p.wipes = true
+		p.vouches = append(p.vouches, upTo(r, 100*time.Millisecond)) // the one in time
+		for range r.IntN(3) {
+			p.vouches = append(p.vouches, upTo(r, 3*time.Second))
+		}
+	}
 	for range 2 + r.IntN(3) {
 		p.clients = append(p.clients, p.client(r, base, s))
 	}
@@ -163,23 +180,23 @@ func (p *plan) nodeTimeline(r *rand.Rand, s scope, nodes int) (t timeline) {
 		case s.losses != nil:
 			kinds = s.losses
 		case p.wipes:
-			kinds = append(kinds, wiped, wiped, stale, rebooted)
+			kinds = append(kinds, wiped, wiped, stale, rebooted, setRight, flushed)
 			if nodes > 1 {
-				kinds = append(kinds, replicates)
+				kinds = append(kinds, replicates, borrowed)
 			}
 		}
 		f := fault{after: upTo(r, 3*time.Second), kind: kinds[r.IntN(len(kinds))], lasts: upTo(r, 1500*time.Millisecond)}
 		if s.close {
 			f.lasts /= 100
 		}
-		p.steps = p.steps || f.kind == rebooted
+		p.steps = p.steps || f.kind == rebooted || f.kind == setRight
 		t = append(t, f)
 	}
 	return t
 }
 
 func (p *plan) client(r *rand.Rand, base locktest.Faults, s scope) clientPlan {
-	c := clientPlan{rate: clockRate(r, s.client), poll: 50*time.Millisecond + upTo(r, 450*time.Millisecond)}
+	c := clientPlan{rate: clockRate(r, s.client), wall: p.wallClock(r), poll: 50*time.Millisecond + upTo(r, 450*time.Millisecond)}
 	for range p.rates {
 		c.links = append(c.links, base)
 		var t timeline
@@ -210,6 +227,9 @@ func (p *plan) op(r *rand.Rand, s scope) op {
 	}
 	if s.close {
 		o.ttl = simMaxTTL
+	}
+	if s.changed {
+		o.before *= 5 // a quarantine passes while it happens
 	}
 	if chance(r, 0.25) || s.holdLong {
 		o.hold = upTo(r, 2*o.ttl)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
 // TestSimulationOnRedisClient is the simulation with nothing of the lock replaced:
@@ -51,20 +52,24 @@ func redisHistory(t *testing.T, seed uint64) *history {
 	p := newPlan(seed, scope{nodes: []int{3}, losses: []faultKind{wiped}, resources: 1})
 	h := &history{plan: p, began: time.Now(), logs: make(map[string]*acquireLog), regs: []*register{new(register)}}
 	var servers []*miniServer
+	var names []string
 	for i := range p.rates {
 		servers = append(servers, newMiniServer(t, seed*10+uint64(i)))
+		names = append(names, fmt.Sprintf("10.0.0.%d:6379", i+1)) // of its own: nothing is looked up, which a bubble could not do
+	}
+	for _, s := range servers {
+		s.vouch(guard.NewFingerprint(names, simMaxTTL))
 	}
 	var clients []*redis.Client
 	for i := range p.clients {
 		c := &client{index: i}
 		var nodes []redis.UniversalClient
 		for j, s := range servers {
-			// An address of its own: nothing is looked up, which a bubble could not do.
-			given := redis.NewClient(&redis.Options{Addr: fmt.Sprintf("10.0.0.%d:6379", j+1), Dialer: s.dial})
+			given := redis.NewClient(&redis.Options{Addr: names[j], Dialer: s.dial})
 			nodes, clients = append(nodes, given), append(clients, given)
 		}
 		var err error
-		c.redis, err = redlock.New(nodes, lock.WithInstance(fmt.Sprintf("c%d", i)),
+		c.redis, err = redlock.New(nodes, redlock.WithRestartQuarantine(simQuarantine), lock.WithInstance(fmt.Sprintf("c%d", i)),
 			lock.WithClock(func() time.Duration { return time.Since(h.began) }),
 			lock.WithMaxTTL(simMaxTTL), lock.WithDefaults(lock.TTL(simMaxTTL)), lock.WithPollInterval(p.clients[i].poll))
 		if err != nil {
@@ -91,7 +96,15 @@ func redisHistory(t *testing.T, seed uint64) *history {
 	work.Wait()
 	close(stop)
 	cuts.Wait()
-	time.Sleep(simQuarantine + 2*time.Second) // a guard believes no part of the second it cannot see
+	for range 3 { // whoever asks first begins a quarantine, and another ends it
+		for _, c := range h.clients {
+			if lease, err := c.redis.Acquire(context.Background(), "after", lock.NoWait()); err == nil {
+				_ = lease.Release(context.Background())
+			}
+		}
+		time.Sleep(simQuarantine + 50*time.Millisecond)
+	}
+	time.Sleep(simMaxTTL)
 	h.checkLiveness()
 	time.Sleep(2 * time.Second)
 	for i, s := range servers {
@@ -154,10 +167,21 @@ func newMiniServer(t *testing.T, seed uint64) *miniServer {
 }
 
 func (s *miniServer) info() string {
+	id := s.runID()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return fmt.Sprintf("run_id:%p.%d\r\nuptime_in_seconds:%d\r\nrole:master\r\n",
-		s, s.run, time.Now().Unix()-s.started.Unix())
+	return fmt.Sprintf("run_id:%s\r\nuptime_in_seconds:%d\r\nrole:master\r\n", id, time.Now().Unix()-s.started.Unix())
+}
+
+func (s *miniServer) runID() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return fmt.Sprintf("%p.%d", s, s.run)
+}
+
+// vouch lets the server vote at once, until it restarts.
+func (s *miniServer) vouch(f guard.Fingerprint) {
+	_ = s.redis.Set(redlock.MarkerKey, "voting|"+string(f)+"|"+s.runID()+"|0")
 }
 
 // restartEmpty is a restart that loses everything.

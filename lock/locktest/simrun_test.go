@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
 // history is a plan as it happens, inside a bubble.
@@ -31,6 +32,7 @@ type history struct {
 	trace      func(string)
 	restarted  time.Duration // when a node last did; 0 if none has
 	broken     int           // connections that broke in mid-command
+	changed    chan struct{} // closed when the set of nodes is another
 }
 
 // acquireLog is what went over the wire for one Acquire. Guarded by history.mu.
@@ -85,6 +87,8 @@ type plant struct {
 	prepare    func(h *history)
 	quarantine time.Duration // of a node that forgot; 0: as promised, < 0: none
 	guards     func(*locktest.Guards)
+	vouch      func(h *history, v *guard.Vouch)
+	change     func(*guard.Change)
 }
 
 // outcome is what is left of a history.
@@ -108,7 +112,7 @@ func run(t *testing.T, p *plan, pl plant, trace func(string)) (out outcome) {
 func newHistory(p *plan, pl plant, trace func(string)) *history {
 	h := &history{
 		plan: p, plant: pl, began: time.Now(), trace: trace,
-		logs: make(map[string]*acquireLog), buried: make(map[grave]bool),
+		logs: make(map[string]*acquireLog), buried: make(map[grave]bool), changed: make(chan struct{}),
 	}
 	for range p.resources {
 		h.regs = append(h.regs, new(register))
@@ -125,8 +129,13 @@ func newHistory(p *plan, pl plant, trace func(string)) *history {
 			opts = append(opts, locktest.WithWatch(func(e locktest.Event) { h.log("    %s %s %s", e.Server, e.What, e.Detail) }))
 		}
 		s := locktest.NewFakeServer(fmt.Sprintf("n%d", i), opts...)
-		s.Vouch()
+		if p.vouches == nil && p.change == nil {
+			s.Vouch(p.fingerprint())
+		}
 		h.servers = append(h.servers, s)
+	}
+	if p.change != nil {
+		p.change.prepare(h)
 	}
 	for i := range p.clients {
 		h.clients = append(h.clients, h.newClient(i))
@@ -140,9 +149,11 @@ func newHistory(p *plan, pl plant, trace func(string)) *history {
 func (h *history) newClient(i int) *client {
 	c := &client{index: i, faults: h.plan.clients[i].links, rate: h.plan.clients[i].rate}
 	clock := func() time.Duration { return time.Duration(float64(h.now()) * c.rate) }
-	guards := h.newGuards(clock)
+	members := h.plan.members(i)
+	guards := h.newGuards(clock, fingerprintOf(members))
+	guards.Wall = func() time.Time { return time.Now().Add(h.plan.clients[i].wall.at(h.now())) }
 	var nodes []driver.Node
-	for j, s := range h.servers {
+	for j, s := range h.servers[:members] {
 		link := s.ConnectGuarded(h.plan.seed*100+uint64(i*10+j), locktest.Faults{}, guards)
 		if err := link.Meet(context.Background()); err != nil {
 			panic(err)
@@ -168,8 +179,8 @@ func (h *history) newClient(i int) *client {
 
 // newGuards keeps nodes silent after a restart however few they are: that is what is
 // promised where it is asked for.
-func (h *history) newGuards(clock lock.Clock) *locktest.Guards {
-	g := locktest.NewGuards(clock, simQuarantine, h.plant.quarantine >= 0)
+func (h *history) newGuards(clock lock.Clock, f guard.Fingerprint) *locktest.Guards {
+	g := locktest.NewGuards(clock, simQuarantine, h.plant.quarantine >= 0, f)
 	if h.plant.quarantine > 0 {
 		g.Quarantine = h.plant.quarantine
 	}
@@ -186,8 +197,10 @@ func (h *history) happen() {
 	for i := range h.plan.nodes {
 		faults.Go(func() { h.nodeFaults(i) })
 	}
+	faults.Go(h.vouch)
+	faults.Go(h.reconfigure)
 	for i, c := range h.plan.clients {
-		for j := range h.servers {
+		for j := range h.clients[i].links {
 			faults.Go(func() { h.linkFaults(i, j) })
 		}
 		for w, ops := range c.workers {

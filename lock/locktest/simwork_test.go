@@ -12,6 +12,9 @@ import (
 
 // worker is one goroutine of a client.
 func (h *history) worker(c, w int, ops []op) {
+	if change := h.plan.change; change != nil && change.first() && h.plan.members(c) == change.to {
+		<-h.changed
+	}
 	for i := range ops {
 		time.Sleep(ops[i].before)
 		h.perform(c, fmt.Sprintf("c%dw%do%d", c, w, i), &ops[i])

@@ -40,7 +40,8 @@ local function grant(counter, reserved)
   local digits, run = ARGV[4], ARGV[5]
   local asked = tonumber(digits)
   local fence, floor = last + 1, asked
-  local seconds = redis.call('TIME')[1]
+  local now = redis.call('TIME')
+  local seconds = now[1]
   if floor > (seconds + 10) * 1000000 then
     floor = (seconds + 10) * 1000000
   elseif floor < (seconds - 10) * 1000000 then
@@ -56,7 +57,7 @@ local function grant(counter, reserved)
   if run ~= '1' then
     run = tonumber(run)
     -- Runs must not outpace the clock: from there a node that was wiped counts on.
-    if fence > (seconds + 1) * 1000000 then
+    if fence > (seconds + 1) * 1000000 + now[2] then
       run = 1
     else
       ends = string.format('%.0f', fence + run - 1)

@@ -18,12 +18,32 @@ const (
 
 type script = redisconn.Script
 
-func acquireArgs(s *scripts, k *keys, req *driver.AcquireRequest, counts string) []any {
-	args := []any{
-		"evalsha", s.acquire.Hash, 5,
-		k.args.lock, k.args.fence, k.tombstone(req.Token), k.args.next, k.args.queue,
-		req.Token, req.Holder, millis(req.TTL), req.Floor, max(req.Run, 1),
+// place is what depends on where a script runs.
+type place struct {
+	marker bool   // the server has one, in the slot of whatever is asked
+	counts string // whether PUBLISH tells how many listen
+}
+
+var (
+	onServer  = place{marker: true, counts: countsListeners}
+	inCluster = place{counts: countsShard}
+)
+
+// appendKeys appends the number of keys and the keys: those given and, unless it has
+// another slot, the server's marker.
+func (p place) appendKeys(args []any, keys ...any) []any {
+	if p.marker {
+		return append(append(append(args, len(keys)+1), keys...), guard.MarkerKey)
 	}
+	return append(append(args, len(keys)), keys...)
+}
+
+// acquireArgs are the arguments of acquire.lua but the last: the marker that the
+// connection expects.
+func acquireArgs(s *scripts, k *keys, req *driver.AcquireRequest, at place) []any {
+	args := append(make([]any, 0, 20), "evalsha", s.acquire.Hash)
+	args = at.appendKeys(args, k.args.lock, k.args.fence, k.tombstone(req.Token), k.args.next, k.args.queue)
+	args = append(args, req.Token, req.Holder, millis(req.TTL), req.Floor, max(req.Run, 1))
 	if w := req.Waiter; w.Enqueue || w.Ticket > 0 || req.Fair {
 		ticket, window := "", int64(0)
 		if w.Enqueue {
@@ -32,15 +52,14 @@ func acquireArgs(s *scripts, k *keys, req *driver.AcquireRequest, counts string)
 		if req.Fair {
 			window = millis(req.Window)
 		}
-		args = append(args, w.ID, ticket, window, counts)
+		args = append(args, w.ID, ticket, window, at.counts)
 	}
-	return append(args, "") // no marker is expected
+	return args
 }
 
 // voted reads the reply of acquire.lua. A grant counts only if nothing became known
 // against the node meanwhile.
 func voted(g *guard.Guard, cache *keyCache, key string, val any) (driver.AcquireReply, error) {
-	g.Answered()
 	reply, err := parseAcquire(val)
 	reply.Restart = g.Restart()
 	if errors.Is(err, driver.ErrFenceCounter) {
@@ -48,8 +67,10 @@ func voted(g *guard.Guard, cache *keyCache, key string, val any) (driver.Acquire
 			err, cache.of(key).fence)
 	}
 	if err == nil && reply.Granted {
-		// The connection that carried this vote may be the first since a restart.
-		err = g.Verdict()
+		// The connection that carried this vote may be the first since the node got a problem.
+		if err = g.Verdict(); reply.Restart == nil {
+			reply.Restart = g.Restart()
+		}
 	}
 	return reply, err
 }
@@ -61,18 +82,28 @@ func raiseArgs(s *scripts, k *keys, req *driver.RaiseRequest) []any {
 	}
 }
 
-func extendArgs(s *scripts, k *keys, req *driver.ExtendRequest) []any {
-	return []any{
-		"evalsha", s.extend.Hash, 3, k.args.lock, k.args.fence, k.tombstone(req.Token),
-		req.Token, millis(req.TTL), flag(req.Refill), formatUint(req.Fence), req.Holder, flag(req.Rename), "",
-	}
+// extendArgs are the arguments of extend.lua but the last: the fingerprint of the
+// connection's configuration.
+func extendArgs(s *scripts, k *keys, req *driver.ExtendRequest, at place) []any {
+	args := append(make([]any, 0, 16), "evalsha", s.extend.Hash)
+	args = at.appendKeys(args, k.args.lock, k.args.fence, k.tombstone(req.Token))
+	return append(args, req.Token, millis(req.TTL), flag(req.Refill), formatUint(req.Fence), req.Holder, flag(req.Rename))
 }
 
-func releaseArgs(s *scripts, k *keys, req *driver.ReleaseRequest, counts string) []any {
+// extended reads the reply of extend.lua.
+func extended(g *guard.Guard, val any) (driver.ExtendReply, error) {
+	reply, err := parseExtend(val)
+	if other, ok := errors.AsType[unprovenError](err); ok {
+		err = g.OtherConfiguration(other.marker)
+	}
+	return reply, err
+}
+
+func releaseArgs(s *scripts, k *keys, req *driver.ReleaseRequest, at place) []any {
 	args := []any{
 		"evalsha", s.release.Hash, 4,
 		k.args.lock, k.tombstone(req.Token), k.args.next, k.args.queue,
-		req.Token, millis(req.Tombstone), millis(req.Handoff), counts,
+		req.Token, millis(req.Tombstone), millis(req.Handoff), at.counts,
 	}
 	if req.Waiter.ID != "" {
 		args = append(args, req.Waiter.ID, req.Waiter.Ticket)
@@ -80,10 +111,10 @@ func releaseArgs(s *scripts, k *keys, req *driver.ReleaseRequest, counts string)
 	return args
 }
 
-func leaveArgs(s *scripts, k *keys, req *driver.LeaveRequest, counts string) []any {
+func leaveArgs(s *scripts, k *keys, req *driver.LeaveRequest, at place) []any {
 	return []any{
 		"evalsha", s.leave.Hash, 3, k.args.lock, k.args.next, k.args.queue,
-		req.WaiterID, millis(req.Handoff), counts,
+		req.WaiterID, millis(req.Handoff), at.counts,
 	}
 }
 

@@ -46,10 +46,10 @@ func (n *clusterNode) run(ctx context.Context, s *script, args []any) (any, erro
 }
 
 func (n *clusterNode) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
-	if err := n.guard.Admit(ctx, server{n.client}); err != nil {
+	if err := n.guard.Admit(ctx, server{process: n.client, scripts: n.scripts, sight: n.guard.Latest}); err != nil {
 		return driver.AcquireReply{Restart: n.guard.Restart()}, fmt.Errorf("%w: %w", driver.ErrNotSent, err)
 	}
-	val, err := n.run(ctx, n.scripts.acquire, acquireArgs(n.scripts, n.keys.of(req.Key), &req, countsShard))
+	val, err := n.run(ctx, n.scripts.acquire, append(acquireArgs(n.scripts, n.keys.of(req.Key), &req, inCluster), n.guard.Latest().Expected()))
 	if err != nil {
 		return driver.AcquireReply{Restart: n.guard.Restart()}, err
 	}
@@ -66,16 +66,15 @@ func (n *clusterNode) Raise(ctx context.Context, req driver.RaiseRequest) (bool,
 }
 
 func (n *clusterNode) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
-	val, err := n.run(ctx, n.scripts.extend, extendArgs(n.scripts, n.keys.of(req.Key), &req))
+	val, err := n.run(ctx, n.scripts.extend, append(extendArgs(n.scripts, n.keys.of(req.Key), &req, inCluster), n.guard.Latest().Fingerprint()))
 	if err != nil {
 		return driver.ExtendGone, err
 	}
-	n.guard.Answered()
-	return parseExtend(val)
+	return extended(n.guard, val)
 }
 
 func (n *clusterNode) Release(ctx context.Context, req driver.ReleaseRequest) (driver.ReleaseReply, error) {
-	val, err := n.run(ctx, n.scripts.release, releaseArgs(n.scripts, n.keys.of(req.Key), &req, countsShard))
+	val, err := n.run(ctx, n.scripts.release, releaseArgs(n.scripts, n.keys.of(req.Key), &req, inCluster))
 	if err != nil {
 		return driver.ReleaseReply{}, err
 	}
@@ -83,7 +82,7 @@ func (n *clusterNode) Release(ctx context.Context, req driver.ReleaseRequest) (d
 }
 
 func (n *clusterNode) Leave(ctx context.Context, req driver.LeaveRequest) error {
-	val, err := n.run(ctx, n.scripts.leave, leaveArgs(n.scripts, n.keys.of(req.Key), &req, countsShard))
+	val, err := n.run(ctx, n.scripts.leave, leaveArgs(n.scripts, n.keys.of(req.Key), &req, inCluster))
 	if err == nil {
 		_, err = parseCode(val, 0, 1)
 	}

@@ -17,18 +17,41 @@ type command struct {
 	deadline time.Time
 	wait     context.Context // of a caller that only waits; may be nil
 	script   *script
-	args     []any // shared with the commands of other nodes
-	votes    bool  // the guard decides whether it may be sent
+	args     []any // shared with the commands of other nodes; the last may be the connection's to add
+	compared compared
 	to       replier
 
-	cmd *redis.Cmd // of the present try
+	cmd     *redis.Cmd // of the present try
+	refused error      // why it had no effect although it was sent
 
 	// Guarded by the mutex of the lanes.
 	written  bool // it is in a batch that may be on its way
 	answered bool
 }
 
-func (c *command) isVote() bool { return c.votes }
+// isVote reports that the guard decides whether the command may be sent.
+func (c *command) isVote() bool { return c.compared == comparedMarker }
+
+// compared is what of the connection the script compares with the server's marker: its
+// last argument.
+type compared int
+
+const (
+	comparedNothing compared = iota
+	comparedMarker
+	comparedFingerprint
+)
+
+// on are the arguments on this connection.
+func (c *command) on(conn *connection) []any {
+	switch own := c.args[:len(c.args):len(c.args)]; c.compared {
+	case comparedMarker:
+		return append(own, conn.expected)
+	case comparedFingerprint:
+		return append(own, conn.fingerprint)
+	}
+	return c.args
+}
 
 // replier takes what became of a command: the reply, or why there is none.
 type replier interface{ reply(val any, err error) }
@@ -47,14 +70,14 @@ func (c *command) expire() {
 }
 
 // byHash makes the command that is sent, by the script's hash.
-func (c *command) byHash(ctx context.Context) redis.Cmder {
-	c.cmd = redis.NewCmd(ctx, c.args...)
+func (c *command) byHash(ctx context.Context, conn *connection) redis.Cmder {
+	c.cmd = redis.NewCmd(ctx, c.on(conn)...)
 	return c.cmd
 }
 
 // bySource makes it anew with the script's text, for a server that does not know it.
-func (c *command) bySource(ctx context.Context) redis.Cmder {
-	args := append([]any{"eval", c.script.Source}, c.args[2:]...)
+func (c *command) bySource(ctx context.Context, conn *connection) redis.Cmder {
+	args := append([]any{"eval", c.script.Source}, c.on(conn)[2:]...)
 	c.cmd = redis.NewCmd(ctx, args...)
 	return c.cmd
 }
@@ -64,6 +87,10 @@ func (c *command) unknownScript() bool { return redisconn.IsUnknownScript(c.cmd.
 
 // finish answers with what the server replied.
 func (c *command) finish() {
+	if c.refused != nil {
+		c.refuse(c.refused)
+		return
+	}
 	switch err := c.cmd.Err(); {
 	case err == nil:
 	case c.wait != nil && c.wait.Err() != nil && isBroken(err):

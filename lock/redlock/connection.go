@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
@@ -18,11 +19,24 @@ type connection struct {
 	sticky *redis.Conn   // on it
 	hooked *redis.Conn   // the caller's hooks, and then sticky
 	socket atomic.Pointer[net.Conn]
+
+	// What it saw of its server when it was made: see guard.Sight.
+	seen                  guard.Sight
+	expected, fingerprint any
+}
+
+func (c *connection) sight() guard.Sight { return c.seen }
+
+// examine is done before the connection carries a command.
+func (c *connection) examine(ctx context.Context, cn *redis.Conn, g *guard.Guard) (err error) {
+	c.seen, err = g.Examine(ctx, server{process: cn})
+	c.expected, c.fingerprint = c.seen.Expected(), c.seen.Fingerprint()
+	return err
 }
 
 // open connects, and has the server examined.
 func (c *connection) open(ctx context.Context) error {
-	_, err := server{c.sticky}.Life(ctx)
+	_, err := server{process: c.sticky}.Marker(ctx)
 	if redisconn.IsReply(err) {
 		return nil // there is a server: what it does not permit is for the guard to say
 	}

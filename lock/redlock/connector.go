@@ -73,7 +73,7 @@ func (k *connector) connection(g *guard.Guard) *connection {
 		}
 		return conn, err
 	}
-	opt.OnConnect = redisconn.Chain(opt.OnConnect, examiner(g))
+	opt.OnConnect = redisconn.Chain(opt.OnConnect, func(ctx context.Context, cn *redis.Conn) error { return c.examine(ctx, cn, g) })
 	c.own = redis.NewClient(&opt)
 	for _, h := range k.hooks {
 		c.own.AddHook(h)

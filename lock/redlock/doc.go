@@ -6,13 +6,17 @@
 //
 // This goes on with the table of package lock, in the same words.
 //
-//	a node's clock is stepped                                        neither, but for a step at a restart that
-//	                                                                 claims an uptime from before this process
-//	                                                                 last heard of the node
+//	a node's clock is stepped                                        neither; covered while it keeps silent, if the
+//	                                                                 callers' clocks are not stepped, too
 //	three nodes or more: one restarts, with or without its data,     covered: it does not vote for MaxTTL, 1 % and
-//	its disk replaced or an old one restored                         2 ms, by the uptime it tells, less a second
+//	its disk replaced or an old one restored; FLUSHALL; REPLICAOF    2 ms, and at least 15 s, by its clock and by
+//	another node and back                                            the callers'
 //	one or two nodes: one restarts                                   told; covered with WithRestartQuarantine
-//	FLUSHALL; REPLICAOF and back; a snapshot restored in place       neither
+//	one or two nodes: FLUSHALL, REPLICAOF and back                   neither; covered with WithRestartQuarantine
+//	a node's own older data put back while it runs: key by key,      neither
+//	by DEBUG RELOAD NOSAVE, SWAPDB, or by a promotion of its copy
+//	three nodes or more: processes disagree about the nodes or       refused; neither where the nodes that are not
+//	MaxTTL                                                           common are a quorum: see [Reconfigure]
 //	a Sentinel switches masters                                      followed within a second, and told; three
 //	                                                                 groups or more: covered in processes that
 //	                                                                 knew the former master
@@ -23,7 +27,7 @@
 //	a node loses its fence counters                                  tokens go on from the clock, which is kept
 //	                                                                 within 10 s of the node's; told as a restart
 //	a fence counter is no number, or at 2^53                         refused
-//	an operator vouches for nodes that may have forgotten locks      neither: see [Vouch]
+//	an operator vouches for nodes that may have forgotten locks      neither: see [Vouch], [VouchRestarted]
 //
 // [WithoutGuard] turns what is covered or told by looking at nodes into neither.
 //
@@ -33,6 +37,6 @@
 // in the lock key's hash slot: fence counters at lockscope:fence:{n}, which never
 // expire and are at most 16384 to a node; queues at lockscope:queue:{key}, the
 // waiter a lock is kept for at lockscope:next:{key}, and tombstones at
-// lockscope:tomb:{key}:token, which all expire. lockscope:life says that somebody
-// vouched for the server, and does not.
+// lockscope:tomb:{key}:token, which all expire. lockscope:life is the server's proof that
+// it remembers, and for which nodes and MaxTTL it votes, and does not.
 package redlock

@@ -11,11 +11,19 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
 // ErrNotNew says that a node cannot be vouched for: it may have forgotten locks, or
 // may come to.
-var ErrNotNew = errors.New("node is not new")
+var ErrNotNew = guard.ErrNotNew
+
+// ErrOtherConfiguration says that a node votes for another set of nodes, or another
+// MaxTTL, than this process was given. Its class is misconfigured.
+var ErrOtherConfiguration = guard.ErrOtherConfiguration
+
+// ErrNotReached says that [Reconfigure] reached too few nodes.
+var ErrNotReached = guard.ErrNotReached
 
 // classify gives an error of go-redis its class, where its type does not show it. The
 // context error of a timeout stays out: it is the node's timeout, not the caller's.

@@ -64,6 +64,9 @@ func (l *lane) carry() {
 	if err == nil {
 		err = l.teach(sent)
 	}
+	if err == nil {
+		err = l.prove(sent)
+	}
 	l.used = time.Now()
 	for _, c := range l.lanes.landed(l) {
 		if c.cmd == nil {
@@ -83,14 +86,40 @@ func (l *lane) admit() error {
 	if !slices.ContainsFunc(l.flight, (*command).isVote) {
 		return nil
 	}
-	return l.lanes.guard.Admit(l.lanes.ctx, server{l.conn.sticky})
+	return l.lanes.guard.Admit(l.lanes.ctx, l.server())
+}
+
+// server is what the guard asks, on this connection.
+func (l *lane) server() server {
+	return server{process: l.conn.sticky, scripts: l.lanes.scripts, sight: l.conn.sight}
+}
+
+// prove asks, where the server did not vote for want of a proof that it remembers, for
+// the proof, and has the votes repeated, which had no effect, once there is one.
+func (l *lane) prove(sent []*command) error {
+	var again []*command
+	for _, c := range sent {
+		if c.isVote() && c.cmd.Err() == nil && isUnproven(c.cmd.Val()) {
+			again = append(again, c)
+		}
+	}
+	if len(again) == 0 {
+		return nil
+	}
+	if err := l.lanes.guard.Unproven(l.lanes.ctx, l.server()); err != nil {
+		for _, c := range again {
+			c.refused = err
+		}
+		return nil
+	}
+	return l.exchange(again, (*command).byHash)
 }
 
 // others are the commands that are no votes.
 func (l *lane) others() []*command {
 	l.votes = l.votes[:0]
 	for _, c := range l.flight {
-		if !c.votes {
+		if !c.isVote() {
 			l.votes = append(l.votes, c)
 		}
 	}
@@ -99,7 +128,7 @@ func (l *lane) others() []*command {
 
 // exchange sends the commands in one write and reads their replies. Its error is the
 // connection's, which is of no use after it.
-func (l *lane) exchange(commands []*command, form func(*command, context.Context) redis.Cmder) (err error) {
+func (l *lane) exchange(commands []*command, form func(*command, context.Context, *connection) redis.Cmder) (err error) {
 	if len(commands) == 0 {
 		return nil
 	}
@@ -109,7 +138,7 @@ func (l *lane) exchange(commands []*command, form func(*command, context.Context
 	}
 	l.cmds = l.cmds[:0]
 	for _, c := range commands {
-		l.cmds = append(l.cmds, form(c, ctx))
+		l.cmds = append(l.cmds, form(c, ctx, l.conn))
 	}
 	defer func() {
 		if v := recover(); v != nil { // of a hook of the caller's client

@@ -86,7 +86,7 @@ func (p *lanes) part() {
 }
 
 // reconnectPause is how long a dial that failed speaks for the next.
-const reconnectPause = 10 * time.Millisecond
+const reconnectPause = time.Millisecond
 
 // mayDial is why a lane had better not dial right now; nil if it may.
 func (p *lanes) mayDial() error {

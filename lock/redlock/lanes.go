@@ -34,6 +34,7 @@ const (
 type lanes struct {
 	connector *connector
 	guard     *guard.Guard
+	scripts   *scripts
 	ctx       context.Context // of dials
 	cancel    context.CancelFunc
 	running   sync.WaitGroup
@@ -52,8 +53,8 @@ type lanes struct {
 	timer    *time.Timer
 }
 
-func newLanes(c *connector, g *guard.Guard) *lanes {
-	p := &lanes{connector: c, guard: g}
+func newLanes(c *connector, g *guard.Guard, s *scripts) *lanes {
+	p := &lanes{connector: c, guard: g, scripts: s}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.timer = time.AfterFunc(time.Hour, p.expire)
 	p.timer.Stop()

@@ -1,16 +1,45 @@
 package redlock
 
-import "testing"
+import (
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock/redlock/guard"
+)
 
 func TestReadMarker(t *testing.T) {
-	for text, want := range map[string]Marker{
-		"": MarkerNone, "vouched|me|nonce": MarkerVouched, "vouching|me|nonce": MarkerVouching, "vouched|other|nonce": MarkerLeftover, "vouching|other|nonce": MarkerLeftover, "vouched": MarkerLeftover, "vouched|me": MarkerLeftover, "something|me|x": MarkerLeftover,
+	names := []string{"b", "a", "c"}
+	f := string(guard.NewFingerprint(names, time.Minute))
+	counted := "quarantine|" + f + "|me|0|nonce.1|60602|1000|2000"
+	for text, want := range map[string]MarkerState{
+		"":                                   MarkerNone,
+		"voting|" + f + "|me|0":              MarkerVoting,
+		"quarantine|" + f + "|me|0|n|1|0|0":  MarkerQuarantined,
+		counted:                              MarkerQuarantined,
+		"changing|" + f + "|me|0|n|1|0|0":    MarkerChanging,
+		"voting|" + f + "|other|0":           MarkerLeftover,
+		"voting|" + f + "|me|1":              MarkerLeftover,
+		"changing|" + f + "|other|0|n|1|0|0": MarkerLeftover,
+		"voting":                             MarkerLeftover,
+		"voting|" + f + "|me":                MarkerLeftover,
+		"voting|" + f + "|me|0|more":         MarkerLeftover,
+		"quarantine|" + f + "|me|0|n|1|0":    MarkerLeftover,
+		"quarantine|" + f + "|me|0|n|x|0|0":  MarkerLeftover,
+		"something|" + f + "|me|0":           MarkerLeftover,
+		"vouched|me|nonce":                   MarkerLeftover,
 	} {
-		if got := ReadMarker(text, "me"); got != want {
-			t.Errorf("%q: %v, want %v", text, got, want)
+		if got := ReadMarker(text, "me", 0); got.State != want {
+			t.Errorf("%q: %v, want %v", text, got.State, want)
 		}
 	}
-	if got := ReadMarker("vouched||nonce", ""); got != MarkerLeftover {
+	if got := ReadMarker("voting|"+f+"||0", "", 0); got.State != MarkerLeftover {
 		t.Errorf("of a server without run_id: %v", got)
+	}
+	m := ReadMarker(counted, "me", 0)
+	if !m.Of([]string{"a", "b", "c"}, time.Minute) || m.Of([]string{"a", "b"}, time.Minute) || m.Of(names, time.Hour) {
+		t.Errorf("of which configuration is %+v?", m)
+	}
+	if left := m.Left(time.Minute, time.UnixMilli(12_000)); m.Identity != "nonce.1" || left != 50602*time.Millisecond {
+		t.Errorf("%v left of %q", left, m.Identity)
 	}
 }

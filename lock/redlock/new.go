@@ -3,6 +3,7 @@ package redlock
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -38,18 +39,22 @@ func newEngine(clients []redis.UniversalClient, engine *lock.Settings, s setting
 	servers, common := guard.NewServers(), &shared{scripts: newScripts(), keys: newKeyCache()}
 	addresses := make(map[string]int)
 	c := derivation{clock: engine.Clock, timeout: engine.LongestNodeTimeout(), hooks: s.hooks}
+	var guards []*guard.Guard
 	for i, given := range clients {
 		if err := checkClient(given); err != nil {
 			return nil, errors.Join(fmt.Errorf("node %d: %w", i+1, err), closeAll(nodes))
 		}
 		g := guard.New(s.guard(servers, engine.Clock, len(clients)))
 		n, name, address := newDriverNode(given, c, g, common, func(own string) string { return engine.NodeName(i, own) })
-		nodes = append(nodes, n)
+		guards, nodes = append(guards, g), append(nodes, n)
 		if first, taken := addresses[address]; taken && address != "" {
 			err := fmt.Errorf("%w: %w: nodes %d and %d are both %s", lock.ErrInvalidNode, driver.ErrDuplicate, first+1, i+1, name)
 			return nil, errors.Join(err, closeAll(nodes))
 		}
 		addresses[address] = i
+	}
+	for _, g := range guards {
+		g.Fingerprint = fingerprint(nodes, engine.MaxTTL)
 	}
 	e, err := engine.NewEngine(nodes)
 	if err != nil {
@@ -69,8 +74,17 @@ func newDriverNode(
 		return driver.Async(newClusterNode(own, d, g.Node, g, common, c.timeout)), name, address
 	}
 	k := newConnector(given.(*redis.Client), c)
-	g.Node = rename(k.name())
+	g.Node, g.DB = rename(k.name()), k.opt.DB
 	return newNode(k, g.Node, g, common, c.timeout), k.name(), k.address()
+}
+
+// fingerprint is known once all nodes have their names, and none is connected to yet.
+func fingerprint(nodes []driver.Node, maxTTL time.Duration) guard.Fingerprint {
+	names := make([]string, len(nodes))
+	for i, n := range nodes {
+		names[i] = n.Name()
+	}
+	return guard.NewFingerprint(names, maxTTL)
 }
 
 func checkClients(clients []redis.UniversalClient) error {

@@ -27,7 +27,7 @@ type shared struct {
 }
 
 func newNode(c *connector, name string, g *guard.Guard, shared *shared, timeout time.Duration) *node {
-	n := &node{name: name, lanes: newLanes(c, g), scripts: shared.scripts, keys: shared.keys, guard: g}
+	n := &node{name: name, lanes: newLanes(c, g, shared.scripts), scripts: shared.scripts, keys: shared.keys, guard: g}
 	n.listener.init(c.subscriber(), timeout)
 	return n
 }
@@ -64,10 +64,10 @@ type acquireCommand struct {
 
 func (n *node) Acquire(call driver.Call, req *driver.AcquireRequest, to driver.Answer[driver.AcquireReply]) {
 	c := &acquireCommand{n: n, key: req.Key, to: to}
-	c.votes = true
+	c.compared = comparedMarker
 	args := req.Shared.Args()
 	if args == nil {
-		args = acquireArgs(n.scripts, n.keys.of(req.Key), req, countsListeners)
+		args = acquireArgs(n.scripts, n.keys.of(req.Key), req, onServer)
 		req.Shared.SetArgs(args)
 	}
 	n.hand(call, &c.command, n.scripts.acquire, args, c)
@@ -108,9 +108,10 @@ type extendCommand struct {
 
 func (n *node) Extend(call driver.Call, req *driver.ExtendRequest, to driver.Answer[driver.ExtendReply]) {
 	c := &extendCommand{n: n, to: to}
+	c.compared = comparedFingerprint
 	args := req.Shared.Args()
 	if args == nil {
-		args = extendArgs(n.scripts, n.keys.of(req.Key), req)
+		args = extendArgs(n.scripts, n.keys.of(req.Key), req, onServer)
 		req.Shared.SetArgs(args)
 	}
 	n.hand(call, &c.command, n.scripts.extend, args, c)
@@ -121,8 +122,7 @@ func (c *extendCommand) reply(val any, err error) {
 		c.to.Answer(driver.ExtendGone, err)
 		return
 	}
-	c.n.guard.Answered()
-	c.to.Answer(parseExtend(val))
+	c.to.Answer(extended(c.n.guard, val))
 }
 
 type releaseCommand struct {
@@ -134,7 +134,7 @@ func (n *node) Release(call driver.Call, req *driver.ReleaseRequest, to driver.A
 	c := &releaseCommand{to: to}
 	args := req.Shared.Args()
 	if args == nil {
-		args = releaseArgs(n.scripts, n.keys.of(req.Key), req, countsListeners)
+		args = releaseArgs(n.scripts, n.keys.of(req.Key), req, onServer)
 		req.Shared.SetArgs(args)
 	}
 	n.hand(call, &c.command, n.scripts.release, args, c)
@@ -155,7 +155,7 @@ type leaveCommand struct {
 
 func (n *node) Leave(call driver.Call, req *driver.LeaveRequest, to driver.Answer[bool]) {
 	c := &leaveCommand{to: to}
-	n.hand(call, &c.command, n.scripts.leave, leaveArgs(n.scripts, n.keys.of(req.Key), req, countsListeners), c)
+	n.hand(call, &c.command, n.scripts.leave, leaveArgs(n.scripts, n.keys.of(req.Key), req, onServer), c)
 }
 
 func (c *leaveCommand) reply(val any, err error) {

@@ -12,19 +12,19 @@ import (
 
 // settings are the options of this package.
 type settings struct {
-	quarantine      time.Duration // MaxTTL plus drift unless given
+	quarantine      time.Duration // by MaxTTL unless given
 	quarantineGiven bool
 	evictionOK      bool
 	unguarded       bool
 	hooks           []redis.Hook
 }
 
-// WithRestartQuarantine sets for how long a node that restarted may not vote,
-// instead of MaxTTL plus 1 % and 2 ms. Anything shorter, and 0 which switches
-// it off, is safe only if the nodes lose nothing when they restart, or if no
-// lock can have been held before. Without this option one or two nodes vote at
-// once after a restart, and Trace.NodeRestart tells of it; given, it holds for
-// any number of nodes. To let a set of new nodes vote at once, use [Vouch]
+// WithRestartQuarantine sets for how long a node that restarted, or lost its data, may
+// not vote, instead of [Quarantine]. Anything shorter, and 0 which switches it off, is
+// safe only if the nodes lose nothing when they restart, or if no lock can have been held
+// before; with 0 nodes vote for any set of nodes, too. Without this option one or two
+// nodes vote at once after a restart, and Trace.NodeRestart tells of it; given, it holds
+// for any number of nodes. To let a set of new nodes vote at once, use [Vouch]
 // instead: it holds until their next restart, an option for every one.
 func WithRestartQuarantine(d time.Duration) lock.Option {
 	return lock.DriverOption(func(s *settings) { s.quarantine, s.quarantineGiven = d, true })
@@ -76,6 +76,6 @@ func newSettings(nodes int, opts []lock.Option) (*lock.Settings, settings, error
 func (s *settings) guard(servers *guard.Servers, clock lock.Clock, nodes int) guard.Config {
 	return guard.Config{
 		Servers: servers, Clock: clock, Off: s.unguarded, EvictionOK: s.evictionOK,
-		Quarantine: s.quarantine, Enforce: nodes >= 3 || s.quarantineGiven,
+		Quarantine: s.quarantine, Enforce: s.quarantine > 0 && (nodes >= 3 || s.quarantineGiven),
 	}
 }

@@ -23,7 +23,7 @@ func TestRealQuarantine(t *testing.T) {
 	proxy := proxyTo(t, f.servers[2])
 	proxy.Refuse(true)
 	const quarantine = 6 * time.Second
-	options := []lock.Option{redlock.WithRestartQuarantine(quarantine)}
+	options := []lock.Option{redlock.WithRestartQuarantine(quarantine), f.named()}
 	holder := acquire(t, newLocker(t, f.through(proxy, 2), options...), "job", lock.TTL(longTTL), lock.NoRenew())
 	old := f.locker(options...) // has seen the node before its restart
 	must(t, acquire(t, old, "warm-up", lock.TTL(longTTL)).Release(t.Context()))
@@ -87,7 +87,7 @@ func TestRealDurabilityWaivesNothing(t *testing.T) {
 	proxy := proxyTo(t, f.servers[2])
 	proxy.Refuse(true)
 	guarded := redlock.WithRestartQuarantine(time.Minute)
-	holder := acquire(t, newLocker(t, f.through(proxy, 2), guarded), "job", lock.TTL(longTTL), lock.NoRenew())
+	holder := acquire(t, newLocker(t, f.through(proxy, 2), guarded, f.named()), "job", lock.TTL(longTTL), lock.NoRenew())
 	f.kill(1)
 	f.wipe(1)
 	f.restart(1)
@@ -101,7 +101,7 @@ func TestRealDurabilityWaivesNothing(t *testing.T) {
 }
 
 // TestRealQuarantineLastsItsTime starts a server just before a second is full, when Redis counts the most it did not live:
-// uptime_in_seconds is the difference of two instants, each rounded down.
+// uptime_in_seconds is the difference of two instants, each rounded down. It is not believed.
 func TestRealQuarantineLastsItsTime(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 1)

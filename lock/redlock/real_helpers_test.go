@@ -83,6 +83,15 @@ func (f *realNodes) through(p *netfault.Proxy, i int) []redis.UniversalClient {
 	return all
 }
 
+// named gives the nodes their servers' names, also behind a proxy: by its names a set of nodes is told from others.
+func (f *realNodes) named() lock.Option {
+	var names []string
+	for _, s := range f.servers {
+		names = append(names, s.Addr())
+	}
+	return lock.WithNodeNames(names...)
+}
+
 // locker makes a Redlock of its own connections on all nodes.
 func (f *realNodes) locker(opts ...lock.Option) *lock.Engine {
 	f.t.Helper()

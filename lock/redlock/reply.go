@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
 // unprovenError is the reply of a server that did not vote, for its marker is not the one expected.
@@ -14,6 +15,12 @@ type unprovenError struct{ marker string }
 func (unprovenError) Error() string { return driver.ErrQuarantined.Error() }
 
 func (unprovenError) Unwrap() []error { return []error{driver.ErrNotSent, driver.ErrQuarantined} }
+
+// isUnproven reports that a reply of acquire.lua is that the server may not vote.
+func isUnproven(reply any) bool {
+	fields, ok := reply.([]any)
+	return ok && len(fields) == 2 && fields[0] == any(int64(5))
+}
 
 // parseAcquire reads the reply of acquire.lua. It accepts anything a server or a
 // proxy may send and never panics. A reply that the server does not vote is an
@@ -93,6 +100,39 @@ func parseExtend(reply any) (driver.ExtendReply, error) {
 		return driver.ExtendTaken, err
 	}
 	return driver.ExtendGone, err
+}
+
+// parseQuarantine reads the reply of quarantine.lua.
+func parseQuarantine(reply any) (guard.Answer, error) {
+	code, marker, rest, err := parseMarker(reply, guard.AnswerOther, guard.AnswerChanging)
+	if err != nil {
+		return guard.Answer{}, err
+	}
+	a := guard.Answer{Code: int(code), Marker: marker}
+	if a.Code != guard.AnswerQuarantined {
+		return a, nil
+	}
+	if len(rest) == 1 {
+		if left, ok := rest[0].(int64); ok && left > 0 {
+			a.Left = time.Duration(min(left, maxPTTL)) * time.Millisecond
+			return a, nil
+		}
+	}
+	return guard.Answer{}, fmt.Errorf("%w: a quarantine without what is left of it", driver.ErrBadReply)
+}
+
+// parseMarker reads a code, a marker, and what follows.
+func parseMarker(reply any, low, high int64) (code int64, marker string, rest []any, err error) {
+	fields, _ := reply.([]any)
+	if len(fields) < 2 {
+		return 0, "", nil, fmt.Errorf("%w: %T, a marker expected", driver.ErrBadReply, reply)
+	}
+	code, err = parseCode(fields[0], low, high)
+	marker, ok := fields[1].(string)
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: %T, a marker expected", driver.ErrBadReply, fields[1])
+	}
+	return code, marker, fields[2:], err
 }
 
 // parseCode reads a reply that is one number between low and high.

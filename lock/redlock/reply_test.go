@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
 func TestParseAcquire(t *testing.T) {
@@ -56,6 +57,9 @@ func FuzzReplies(f *testing.F) {
 		}
 		if r, err := parseRelease(v); err == nil && (r.Found < driver.FoundNothing || r.Found > driver.FoundOther) {
 			t.Fatalf("parseRelease(%v) = %+v", v, r)
+		}
+		if a, err := parseQuarantine(v); err == nil && (a.Left > 0) != (a.Code == guard.AnswerQuarantined) {
+			t.Fatalf("parseQuarantine(%v) = %+v", v, a)
 		}
 		if reply, err := parseExtend(v); err == nil && (reply < driver.ExtendGone || reply > driver.ExtendTaken) {
 			t.Fatalf("parseExtend(%v) = %v", v, reply)

@@ -30,15 +30,25 @@ var refuseLua string
 //go:embed namenext.lua
 var nameNextLua string
 
+//go:embed quarantine.lua
+var quarantineLua string
+
+//go:embed mark.lua
+var markLua string
+
+//go:embed replace.lua
+var replaceLua string
+
 // scripts are what a node runs.
-type scripts struct{ acquire, raise, extend, release, leave *redisconn.Script }
+type scripts struct{ acquire, raise, extend, release, leave, quarantine *redisconn.Script }
 
 func newScripts() *scripts {
 	return &scripts{
-		acquire: redisconn.NewScript(acquireLua, handoffLua, refuseLua),
-		raise:   redisconn.NewScript(raiseLua),
-		extend:  redisconn.NewScript(extendLua),
-		release: redisconn.NewScript(releaseLua, handoffLua, nameNextLua),
-		leave:   redisconn.NewScript(handoffLua, leaveLua),
+		acquire:    redisconn.NewScript(acquireLua, handoffLua, refuseLua),
+		raise:      redisconn.NewScript(raiseLua),
+		extend:     redisconn.NewScript(extendLua),
+		release:    redisconn.NewScript(releaseLua, handoffLua, nameNextLua),
+		leave:      redisconn.NewScript(handoffLua, leaveLua),
+		quarantine: redisconn.NewScript(quarantineLua),
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/pflag"
 
@@ -39,9 +40,12 @@ func (r *redisFlags) register(set *pflag.FlagSet) {
 }
 
 // open makes clients and connects to nothing yet. The caller closes them.
-func (r *redisFlags) open(a *app) ([]target.Node, error) {
+func (r *redisFlags) open(a *app) ([]target.Node, error) { return r.openURLs(a, r.urls.Values()) }
+
+// openURLs does it for other servers of the same users.
+func (r *redisFlags) openURLs(a *app, urls []string) ([]target.Node, error) {
 	c := r.target
-	c.URLs = r.urls.Values()
+	c.URLs = urls
 	c.Stdin = a.in
 	c.Password, c.SentinelPassword = a.env[varRedisPassword], a.env[varSentinelPassword]
 	if c.Password != "" && c.PasswordFile != "" {
@@ -52,6 +56,28 @@ func (r *redisFlags) open(a *app) ([]target.Node, error) {
 
 // close releases the clients; what goes wrong then concerns nobody any more.
 func closeNodes(nodes []target.Node) { _ = target.Close(nodes) }
+
+// namesFlag is how the services name the nodes, where that is not their addresses.
+type namesFlag struct{ list *flags.List }
+
+func (n *namesFlag) register(set *pflag.FlagSet) {
+	n.list = flags.NewList("name")
+	set.Var(n.list, "node-names", "what the services call the nodes, in the order of --redis: WithNodeNames; without it their addresses")
+}
+
+// of returns a name for each node.
+func (n *namesFlag) of(nodes []target.Node) ([]string, error) {
+	names := n.list.Values()
+	if len(names) == 0 {
+		for _, node := range nodes {
+			names = append(names, node.Name)
+		}
+	}
+	if len(names) != len(nodes) {
+		return nil, fmt.Errorf("--node-names: %d names for %d nodes", len(names), len(nodes))
+	}
+	return names, nil
+}
 
 // outputFlag is the format of a command's results.
 type outputFlag string

@@ -21,17 +21,20 @@ over a restart, have clocks of true rate, answer fast enough, and grant the righ
 lock needs. It changes nothing: rights are tried with commands that do nothing on keys
 that do not exist.
 
-A server that started less than --max-ttl and 1 % ago may have forgotten locks that
-are still valid, whatever it keeps on disk. Of three nodes or more it does not vote
-until then; one or two vote at once. What ends that earlier is lockscope init, for new
-nodes only. Doctor says of each node which it is.
+A server that restarted or lost its data may have forgotten locks that are still valid,
+whatever it keeps on disk. Of three nodes or more it therefore votes only with a marker
+of its own, for these very nodes and --max-ttl; without one it keeps silent for --max-ttl
+and 1 %, and at least 15 s. One or two vote at once. What ends that earlier is lockscope
+init, for new nodes only. Doctor says of each node which it is.
 
 Exit status: 0 all pass, 1 the worst is a warning, 2 the worst is a failure, or the
 check itself failed.
 
 JSON output (schema 1): status; results[] of check, node (absent: all nodes),
 status, detail, advice; nodes[] with the numbers measured, in seconds and ppm, and
-quarantine_left_seconds: how long locks the node may have forgotten can be valid.`
+quarantine_left_seconds: how long locks the node may have forgotten can be valid, and
+what its marker says: marker (none, voting, quarantine, changing, leftover),
+configuration, run_id and quarantine, which lockscope init --restarted wants.`
 
 const doctorExample = `  lockscope doctor --redis 10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379
   lockscope doctor --redis-file nodes.txt --redis-password-file /run/secrets/redis --for 30s
@@ -43,6 +46,7 @@ var errInterrupted = errors.New("interrupted")
 type doctorFlags struct {
 	redis  redisFlags
 	output outputFlag
+	names  namesFlag
 	policy doctor.Policy
 }
 
@@ -55,9 +59,10 @@ func newDoctor(a *app) *cobra.Command {
 	set := cmd.Flags()
 	f.redis.register(set)
 	f.output.register(set)
+	f.names.register(set)
 	set.DurationVar(&f.policy.For, "for", doctor.DefaultFor, "how long to sample clocks and latency")
 	set.DurationVar(&f.policy.TTL, "ttl", doctor.DefaultTTL, "TTL that most locks have")
-	set.DurationVar(&f.policy.MaxTTL, "max-ttl", lock.DefaultMaxTTL, "longest TTL a lock may have, for which a restarted node must stay silent")
+	set.DurationVar(&f.policy.MaxTTL, "max-ttl", lock.DefaultMaxTTL, "longest TTL a lock may have, for which a restarted node must stay silent: WithMaxTTL of the services")
 	set.DurationVar(&f.policy.NodeTimeout, "node-timeout", lock.DefaultNodeTimeout(doctor.DefaultTTL), "time after which a call to a node counts as failed: a twentieth of the TTL unless set")
 	set.StringVar(&f.policy.Prefix, "prefix", lock.DefaultPrefix, "prefix of lock keys, for the check of rights")
 	set.StringVar(&f.policy.ACLUser, "acl-user", "", "check the rights of this user by ACL DRYRUN (Redis 7) instead of one's own")
@@ -87,6 +92,9 @@ func (f *doctorFlags) run(ctx context.Context, a *app) error {
 		return err
 	}
 	defer closeNodes(nodes)
+	if f.policy.NodeNames, err = f.names.of(nodes); err != nil {
+		return err
+	}
 	facts := f.gather(ctx, nodes)
 	if ctx.Err() != nil {
 		return errInterrupted

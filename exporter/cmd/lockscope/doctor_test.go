@@ -24,18 +24,18 @@ func TestDoctorStatuses(t *testing.T) {
 		list += fmt.Sprintf("127.0.0.%d:%d,", i+1, s.Port())
 	}
 	command(t, patient("--redis", list)...).want(t, exitFindings, "not vouched for: it does not vote for another", "lockscope init", "3 warn, 0 fail")
-	vouchFor(t, servers...)
-	command(t, patient("--redis", list)...).want(t, exitClean, "0 warn, 0 fail", "the user may do all that locks need", "vouched for as new: it votes")
+	command(t, "init", "--redis", list).want(t, exitClean)
+	command(t, patient("--redis", list)...).want(t, exitClean, "0 warn, 0 fail", "the user may do all that locks need", "it votes for this configuration: 3 nodes, max TTL 1m0s")
 
 	o := command(t, patient("--redis", list, "-o", "json")...)
 	o.want(t, exitClean)
 	var r doctorReport
 	o.decode(t, &r)
 	if r.Status != doctor.Pass || len(r.Nodes) != 3 || r.Nodes[0].Version == "" || r.Nodes[0].Samples == 0 ||
-		!r.Nodes[0].Vouched || r.Nodes[0].Quarantine != 0 || len(r.Results) < 30 {
+		!r.Nodes[0].Vouched || r.Nodes[0].Marker != "voting" || r.Nodes[0].Quarantine != 0 || len(r.Results) < 30 {
 		t.Errorf("%+v", r)
 	}
-	command(t, patient("--redis", addrs(servers...))...).want(t, exitFindings, "3 nodes are at 127.0.0.1")
+	command(t, patient("--redis", addrs(servers...), "--node-names", list)...).want(t, exitFindings, "3 nodes are at 127.0.0.1")
 
 	must(t, servers[2].Restart(t.Context()))
 	command(t, patient("--redis", list, "-o", "json")...).decode(t, &r)

@@ -31,7 +31,11 @@ type doctorNode struct {
 	Role            string  `json:"role,omitempty"`
 	Uptime          float64 `json:"uptime_seconds"`
 	Quarantine      float64 `json:"quarantine_left_seconds"`
-	Vouched         bool    `json:"vouched"` // the process that runs now
+	Vouched         bool    `json:"vouched"` // the process that runs now, or it has waited: it votes
+	RunID           string  `json:"run_id,omitempty"`
+	Marker          string  `json:"marker"`
+	Configuration   string  `json:"configuration,omitempty"`
+	QuarantineID    string  `json:"quarantine,omitempty"`
 	ClockOffset     float64 `json:"clock_offset_seconds"`
 	ClockOffsetErr  float64 `json:"clock_offset_error_seconds"`
 	ClockDrift      float64 `json:"clock_drift_ppm"`
@@ -45,7 +49,7 @@ type doctorNode struct {
 
 func (a *app) writeDoctor(f *doctorFlags, facts []doctor.Facts, results []doctor.Result) error {
 	if f.output == outputJSON {
-		return a.writeJSON(doctorReport{schemaVersion, doctor.Worst(results), results, doctorNodes(facts, f.policy.MaxTTL)})
+		return a.writeJSON(doctorReport{schemaVersion, doctor.Worst(results), results, doctorNodes(facts, f.policy)})
 	}
 	opt := table.Options{Width: terminal(a.out)}
 	if a.colored() {
@@ -64,12 +68,13 @@ func (a *app) writeJSON(v any) error {
 	return enc.Encode(v)
 }
 
-func doctorNodes(facts []doctor.Facts, maxTTL time.Duration) []doctorNode {
+func doctorNodes(facts []doctor.Facts, p doctor.Policy) []doctorNode {
 	nodes := make([]doctorNode, 0, len(facts))
 	for _, f := range facts {
 		n := doctorNode{
 			Node: f.Node, Version: f.Server.Version, Role: f.Server.Role, Uptime: f.Server.Uptime.Seconds(),
-			Vouched:     f.Vouch == redlock.MarkerVouched,
+			Vouched: f.Marker.State == redlock.MarkerVoting, RunID: f.Server.RunID, Marker: f.Marker.State.String(),
+			Configuration: f.Marker.Configuration, QuarantineID: f.Marker.Identity,
 			ClockOffset: f.Clock.Offset.Seconds(), ClockOffsetErr: f.Clock.OffsetError.Seconds(),
 			ClockDrift: f.Clock.Drift * 1e6, ClockDriftError: f.Clock.DriftError * 1e6,
 			PingP50: f.Ping.P50.Seconds(), PingP99: f.Ping.P99.Seconds(),
@@ -77,8 +82,10 @@ func doctorNodes(facts []doctor.Facts, maxTTL time.Duration) []doctorNode {
 		}
 		if f.Err != nil {
 			n.Error = f.Err.Error()
+		} else if len(facts) >= 3 && p.Single == "" {
+			n.Quarantine = quarantine.LeftBy(f.Marker, p.MaxTTL, time.Now()).Seconds()
 		} else if !n.Vouched {
-			n.Quarantine = quarantine.Left(f.Server.Uptime, maxTTL).Seconds()
+			n.Quarantine = quarantine.Left(f.Server.Uptime, p.MaxTTL).Seconds()
 		}
 		nodes = append(nodes, n)
 	}

@@ -12,12 +12,13 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/vouch"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 const initHelp = `Init vouches for new servers: it declares that nobody can hold a lock on them, because
 they just started and were never used for locks. Three nodes or more then vote at once.
-Without it they do not for --max-ttl and 1 % after each start, as they may have
-forgotten locks that are still valid; one or two nodes vote anyway.
+Without it they do not for --max-ttl and 1 %, and at least 15 s, after each start, as
+they may have forgotten locks that are still valid; one or two nodes vote anyway.
 
 It is an act for new nodes, once, by whoever sets them up. Never make it a part of what
 a service does when it starts, and never use it to hurry up nodes that restarted: a
@@ -25,7 +26,15 @@ lock that such a node forgot is a second holder. It holds until a server's next 
 
 All nodes of the lock must be given, answer, be separate masters, and have nothing of
 lockscope's in them. Else nothing is vouched for, and what stands in the way is told.
-The user needs ~lockscope:* +info +dbsize +scan +get +set +del +eval on every node.
+Nodes vote for one configuration: their addresses (or --node-names, where services give
+WithNodeNames) and --max-ttl must be those of the services. Changing them later is
+lockscope reconfigure.
+The user needs ~lockscope:* +info +dbsize +scan +get +mget +set +del +eval +time on
+every node.
+
+One node that restarted, and of which you know that it forgot nothing that matters, can
+be vouched for by itself: --restarted with its name, --run-id and --quarantine with what
+lockscope doctor says of it. That is good once.
 
 Exit status: 0 done, or done before; 2 refused, or an error. With --if-new also 0 if
 nothing but former use stood in the way, for a step that runs at every start: the nodes
@@ -43,8 +52,11 @@ const initExample = `  lockscope init --redis 10.0.0.1:6379,10.0.0.2:6379,10.0.0
 type initFlags struct {
 	redis  redisFlags
 	output outputFlag
+	names  namesFlag
 	maxTTL time.Duration
 	ifNew  bool
+
+	restarted redlock.RestartedNode
 }
 
 func newInit(a *app) *cobra.Command {
@@ -56,7 +68,11 @@ func newInit(a *app) *cobra.Command {
 	set := cmd.Flags()
 	f.redis.register(set)
 	f.output.register(set)
-	set.DurationVar(&f.maxTTL, "max-ttl", lock.DefaultMaxTTL, "longest TTL a lock may have, to say for how long nodes that are not vouched for stay silent")
+	f.names.register(set)
+	set.DurationVar(&f.maxTTL, "max-ttl", lock.DefaultMaxTTL, "longest TTL a lock may have: WithMaxTTL of the services")
+	set.StringVar(&f.restarted.Name, "restarted", "", "vouch for this one node, which restarted, and for no other")
+	set.StringVar(&f.restarted.RunID, "run-id", "", "with --restarted: run_id of its process, as lockscope doctor tells it")
+	set.StringVar(&f.restarted.Quarantine, "quarantine", "", "with --restarted: identity of its quarantine, as lockscope doctor tells it")
 	set.BoolVar(&f.ifNew, "if-new", false, "exit with 0 also if the nodes were used before and therefore have to wait")
 	return cmd
 }
@@ -73,7 +89,14 @@ func (f *initFlags) run(ctx context.Context, a *app) error {
 		return err
 	}
 	defer closeNodes(targets)
-	report, err := vouch.Run(ctx, servers(targets), f.maxTTL)
+	names, err := f.names.of(targets)
+	if err != nil {
+		return err
+	}
+	if f.restarted != (redlock.RestartedNode{}) {
+		return f.vouchForOne(ctx, a, targets, names)
+	}
+	report, err := vouch.Run(ctx, servers(targets), names, f.maxTTL)
 	if ctx.Err() != nil {
 		return errInterrupted
 	}
@@ -87,6 +110,18 @@ func (f *initFlags) run(ctx context.Context, a *app) error {
 		return &statusError{status: exitError}
 	}
 	return nil
+}
+
+// vouchForOne ends the quarantine of a node that is known to have forgotten nothing.
+func (f *initFlags) vouchForOne(ctx context.Context, a *app, targets []target.Node, names []string) error {
+	if f.restarted.Name == "" || f.restarted.RunID == "" || f.restarted.Quarantine == "" {
+		return errors.New("--restarted, --run-id and --quarantine belong together: lockscope doctor tells all three")
+	}
+	if err := redlock.VouchRestarted(ctx, target.Clients(targets), f.restarted, vouch.Options(names, f.maxTTL)...); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(a.out, "vouched for %s, until it restarts: it votes\n", f.restarted.Name)
+	return err
 }
 
 // servers leaves out nothing: without --cluster every client is of one server.

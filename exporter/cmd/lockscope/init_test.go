@@ -131,7 +131,7 @@ func TestInitRefusesWhatIsNoSetOfMasters(t *testing.T) {
 func TestInitRights(t *testing.T) {
 	const password = "an-acl-passw0rd"
 	servers := locktest.Servers(t, 2)
-	grants := strings.Fields("~lockscope:* +info +dbsize +scan +get +set +del +eval")
+	grants := strings.Fields("~lockscope:* +info +dbsize +scan +get +mget +set +del +eval +time")
 	for _, taken := range append(grants, "") {
 		for _, s := range servers {
 			args := []any{"ACL", "SETUSER", "setup", "reset", "on", ">" + password}
@@ -172,4 +172,30 @@ func TestInitOfAClusterAndASentinel(t *testing.T) {
 	command(t, master...).want(t, exitClean, "vouched for 1 node")
 	set(t, admin(t, servers[0]), "lockscope:life", "vouched|another|nonce", 0)
 	command(t, master...).want(t, exitError, "sentinel:"+redisproc.MasterName, "vouched for before it restarted")
+}
+
+// TestInitOfARestartedNode: with what doctor says of it, once.
+func TestInitOfARestartedNode(t *testing.T) {
+	servers := locktest.Servers(t, 3)
+	list := addrs(servers...)
+	command(t, "init", "--redis", list).want(t, exitClean)
+	must(t, locks(t, servers...))
+	must(t, servers[0].Restart(t.Context()))
+	_ = locks(t, servers...) // begins the quarantine
+	var r doctorReport
+	command(t, patient("--redis", list, "-o", "json")...).decode(t, &r)
+	n := r.Nodes[0]
+	if n.Marker != redlock.MarkerQuarantined.String() || n.QuarantineID == "" || n.Quarantine < 50 {
+		t.Fatalf("%+v", n)
+	}
+	one := []string{"init", "--redis", list, "--restarted", n.Node, "--run-id", n.RunID, "--quarantine", n.QuarantineID}
+	command(t, one[:5]...).want(t, exitError, "belong together")
+	command(t, append(one[:len(one):len(one)], "--max-ttl", "2m")...).want(t, exitError, "is not, or no longer")
+	command(t, one...).want(t, exitClean, "vouched for "+n.Node)
+	command(t, patient("--redis", list, "-o", "json")...).decode(t, &r)
+	if r.Nodes[0].Marker != redlock.MarkerVoting.String() {
+		t.Errorf("%+v", r.Nodes[0])
+	}
+	must(t, admin(t, servers[0]).FlushAll(t.Context()).Err())
+	command(t, one...).want(t, exitError, "is not, or no longer")
 }

@@ -66,7 +66,7 @@ func (s *Instant) Acquire(req driver.AcquireRequest) (driver.AcquireReply, error
 	least, most := uint64(seconds-maxSkewSeconds)*1e6, uint64(seconds+maxSkewSeconds)*1e6
 	counter := max(last+1, least, min(req.Floor, most))
 	run := max(req.Run, 1)
-	if run > 1 && counter > uint64(seconds+1)*1e6 {
+	if run > 1 && counter > uint64(s.NowUS+1e6) {
 		run = 1 // runs must not outpace the clock
 	}
 	s.Counters[key] = counter + run - 1

@@ -15,6 +15,7 @@ import (
 type State struct {
 	Locks    map[string]Lock
 	Counters map[string]uint64
+	Marker   string // of the guard: what proves that the server remembers; "" if there is none
 
 	tombs  map[tomb]int64 // until when
 	next   map[string]reservation
@@ -58,7 +59,7 @@ func New() *State {
 // Clone copies all of it.
 func (s *State) Clone() *State {
 	c := &State{
-		Locks: maps.Clone(s.Locks), Counters: maps.Clone(s.Counters),
+		Locks: maps.Clone(s.Locks), Counters: maps.Clone(s.Counters), Marker: s.Marker,
 		tombs: maps.Clone(s.tombs), next: maps.Clone(s.next), queues: make(map[string]*queue),
 	}
 	for key, q := range s.queues {

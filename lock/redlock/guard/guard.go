@@ -1,8 +1,9 @@
-// Package guard keeps a node from voting while its vote could be wrong: after a
-// restart that may have lost locks, as a replica, under a policy that evicts, or
-// as one server under two names. It knows a server by what INFO says on a
-// connection, and nothing of how commands travel: package redlock runs it on go-redis,
-// the simulation in package locktest runs the very same code on servers in memory.
+// Package guard keeps a node from voting while its vote could be wrong: when it may have
+// forgotten locks, for another set of nodes, as a replica, under a policy that evicts, or
+// as one server under two names. That it remembers is proved by a marker on the server,
+// which the script that votes reads; the rest it knows by what INFO says on a connection.
+// It knows nothing of how commands travel: package redlock runs it on go-redis, the
+// simulation in package locktest runs the very same code on servers in memory.
 package guard
 
 import (
@@ -25,8 +26,10 @@ const reexamineAfter = time.Second
 type Server interface {
 	// Info is the reply to INFO.
 	Info(ctx context.Context) (string, error)
-	// Life is the value of [LifeKey], "" if there is none.
-	Life(ctx context.Context) (string, error)
+	// Marker is the value of [MarkerKey], "" if there is none.
+	Marker(ctx context.Context) (string, error)
+	// Ask runs quarantine.lua with [Sight.QuarantineArgs] of the connection that carries it.
+	Ask(ctx context.Context, a Ask) (Answer, error)
 }
 
 // Config is what a Guard goes by.
@@ -35,60 +38,75 @@ type Config struct {
 	Servers *Servers // shared by the guards of all nodes
 	Clock   func() time.Duration
 
-	// Quarantine is how long a forgotten lock can be valid after a restart; 0 if
-	// restarts do not matter. A node that restarted is told about, and where Enforce
-	// is set it does not vote for so long.
-	Quarantine time.Duration
-	Enforce    bool
-	EvictionOK bool
-	Off        bool
-	Cluster    bool // many servers behind one node: run ids come and go, replicas among them
+	// Quarantine is how long a forgotten lock can be valid; 0 if it does not matter that
+	// nodes forget. Where Enforce is set a node votes only with the proof that it
+	// remembers, for the configuration of this Fingerprint; else it votes, and that it
+	// restarted is told.
+	Quarantine  time.Duration
+	Enforce     bool
+	Fingerprint Fingerprint
+	DB          int
+	EvictionOK  bool
+	Off         bool
+	Cluster     bool // many servers behind one node: run ids come and go, replicas among them
 }
 
 // Guard is one node's. It is safe for concurrent use.
 type Guard struct {
 	Config
 
-	met     atomic.Bool  // a server was looked at
-	clear   atomic.Bool  // nothing is known against this node: the fast way to a verdict
-	seen    atomic.Int64 // when the server was last heard of, on the clock
+	met     atomic.Bool // a server was looked at
+	clear   atomic.Bool // nothing is known against this node: the fast way to a verdict
+	latest  atomic.Pointer[Sight]
 	restart atomic.Pointer[driver.Restart]
 
 	mu        sync.Mutex
 	runID     string
-	silent    time.Duration // locks that were forgotten can be valid until then
-	silencer  string        // run id of the process that forgot them
 	problem   error
-	checkedAt time.Duration // when what is held against the node was last looked at
+	silence   *silence      // why its server did not vote; nil if it does, as far as is known
+	known     string        // identity of the quarantine that was read last
+	voted     bool          // with the proof, since the last silence
+	replaced  bool          // another process answers than before, and nobody was told
+	checkedAt time.Duration // when the problem was last looked at
+	askedAt   time.Duration // when the server last said why it did not vote
 }
 
 // New makes the guard of a node that was not examined yet.
 func New(c Config) *Guard { return &Guard{Config: c} }
 
-// Examine looks at the server behind a new connection before it carries a command,
-// so that the first vote after a restart is already known to come from a restarted
-// server. It fails only where the connection does: releases must go through even
-// where votes may not.
-func (g *Guard) Examine(ctx context.Context, s Server) error {
+// enforces reports that the server needs the proof to vote. The marker of a Redis Cluster
+// would have to be one for each slot.
+func (g *Guard) enforces() bool {
+	return g.Enforce && g.Quarantine > 0 && !g.Off && !g.Cluster
+}
+
+// Examine looks at the server behind a new connection before it carries a command, and
+// returns what that connection has to be compared with from then on. It fails only where
+// the connection does: releases must go through even where votes may not.
+func (g *Guard) Examine(ctx context.Context, s Server) (Sight, error) {
 	if g.Off {
-		return nil
+		return Sight{unchecked: true}, nil
 	}
 	text, err := s.Info(ctx)
 	if err != nil {
 		if isReply(err) {
 			g.report(fmt.Errorf("%w: INFO is refused: grant +info to this user, or use WithoutGuard: %w", driver.ErrUnexamined, err))
-			return nil
+			return g.saw(""), nil
 		}
-		return err
+		return Sight{}, err
 	}
 	info := redisinfo.Parse(text)
-	return g.judge(info, func() (string, error) {
-		life, err := s.Life(ctx)
+	err = g.judge(info, func() (string, error) {
+		marker, err := s.Marker(ctx)
 		if isReply(err) {
 			return "", nil // it may not be read: then nobody has vouched
 		}
-		return life, err
+		return marker, err
 	})
+	if err != nil {
+		return Sight{}, err
+	}
+	return g.saw(info.RunID()), nil
 }
 
 // isReply tells an error the server replied with from a connection that failed.
@@ -100,54 +118,47 @@ func isReply(err error) bool {
 	return errors.As(err, &reply)
 }
 
-// judge takes note of what a connection's server said of itself. life is asked only
+// judge takes note of what a connection's server said of itself. marker is asked only
 // where it matters, and its error is the connection's.
-func (g *Guard) judge(info redisinfo.Info, life func() (string, error)) error {
+func (g *Guard) judge(info redisinfo.Info, marker func() (string, error)) error {
 	if g.Cluster && info.Role() == "slave" {
 		return nil // the client asks replicas about the topology only
 	}
 	vouched := false
-	if !g.Cluster && g.Quarantine > 0 && g.Quarantine > info.Age() {
-		text, err := life()
+	if !g.Cluster && !g.enforces() && g.Quarantine > info.Age() {
+		text, err := marker()
 		if err != nil {
 			return err
 		}
-		vouched = VouchedFor(text, info.RunID())
+		m, ok := ParseMarker(text)
+		vouched = ok && m.State == Voting && m.RunID == info.RunID() && m.RunID != ""
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	now := g.Clock()
-	if info.RunID() != "" && !g.Cluster {
-		if info.RunID() != g.runID {
-			g.restarted(info, vouched, now)
-		}
-		// Not where another process is silent: what was vouched for may have been read from its leftovers.
-		if vouched && g.silencer == info.RunID() {
-			g.silent = now
-		}
+	if info.RunID() != "" && !g.Cluster && info.RunID() != g.runID {
+		g.meet(info, vouched)
 	}
 	g.met.Store(true)
-	g.seen.Store(int64(now))
-	g.problem, g.checkedAt = g.findProblem(info), now
-	g.settle(now)
+	g.problem, g.checkedAt = g.findProblem(info), g.Clock()
+	g.settle()
 	return nil
 }
 
-// restarted begins the quarantine of a server not seen before. Uptime is by the
-// server's wall clock: where it claims to reach back before the last sight of the
-// former server, that clock has jumped and the whole quarantine is due.
-func (g *Guard) restarted(info redisinfo.Info, vouched bool, now time.Duration) {
+// meet takes note of a process not seen before. Where that alone is told, its uptime says
+// for how long; else its marker does, and the uptime is not believed.
+func (g *Guard) meet(info redisinfo.Info, vouched bool) {
 	first := g.runID == ""
 	g.runID = info.RunID()
-	age := info.Age()
-	if !first && info.Uptime() > now-time.Duration(g.seen.Load())+time.Second {
-		age = 0
+	if g.enforces() {
+		g.replaced = g.replaced || !first
+		return
 	}
-	if until := now + g.Quarantine - age; until > g.silent && !vouched {
-		g.silent, g.silencer = until, info.RunID()
+	left := max(0, g.Quarantine-info.Age())
+	if vouched {
+		left = 0
 	}
-	if left := max(0, g.silent-now); !first || left > 0 {
-		g.restart.Store(&driver.Restart{Witnessed: !first, Left: left, Enforced: g.Enforce && left > 0})
+	if !first || left > 0 {
+		g.restart.Store(&driver.Restart{Witnessed: !first, Left: left})
 	}
 }
 
@@ -174,16 +185,8 @@ func (g *Guard) report(problem error) {
 }
 
 // settle expects mu to be held.
-func (g *Guard) settle(now time.Duration) {
-	g.clear.Store(g.problem == nil && (g.silent <= now || !g.Enforce))
-}
-
-// Answered notes that the server was there to answer a command. What is known of
-// its clock is only as good as this is recent.
-func (g *Guard) Answered() {
-	if !g.Off {
-		g.seen.Store(int64(g.Clock()))
-	}
+func (g *Guard) settle() {
+	g.clear.Store(g.problem == nil && g.silence == nil && !g.replaced && (g.voted || !g.enforces()))
 }
 
 // Restart returns a restart that nobody was told of yet; nil if there is none.
@@ -194,8 +197,8 @@ func (g *Guard) Restart() *driver.Restart {
 	return g.restart.Swap(nil)
 }
 
-// Verdict says why the node may not vote, or nil. It is asked again after a vote:
-// the connection that carried it may be the first since a restart.
+// Verdict says of a vote that was granted why it does not count, or nil: the connection
+// that carried it may be the first since the node got a problem.
 func (g *Guard) Verdict() error {
 	if g.Off || g.clear.Load() {
 		return nil
@@ -205,37 +208,50 @@ func (g *Guard) Verdict() error {
 	if g.problem != nil {
 		return g.problem
 	}
-	now := g.Clock()
-	if left := g.silent - now; left > 0 && g.Enforce {
-		return fmt.Errorf("%w: for %v, until no lock it may have lost can be valid "+
-			"(if these nodes are new and were never used, vouch for them with lockscope init or redlock.Vouch)",
-			driver.ErrQuarantined, left.Round(time.Millisecond))
+	if g.replaced {
+		g.restart.Store(&driver.Restart{Witnessed: true})
 	}
-	g.settle(now)
+	g.silence, g.known, g.voted, g.replaced = nil, "", true, false
+	g.settle()
 	return nil
 }
 
 // Admit says, before anything is sent, why the node may not vote. A server that was
 // never looked at is, first: one that may not vote should not be left with traces of
 // a lock that nobody got. A finding is looked at afresh from time to time: the
-// operator may have mended it, or vouched.
+// operator may have mended it, or vouched, and a quarantine ends when somebody asks.
 func (g *Guard) Admit(ctx context.Context, s Server) error {
-	if !g.Off && !g.met.Load() {
-		_, _ = s.Life(ctx) // makes a connection; where that fails, so will the vote
-	}
-	err := g.Verdict()
-	if err == nil {
+	if g.Off || g.clear.Load() {
 		return nil
 	}
+	if !g.met.Load() {
+		_, _ = s.Marker(ctx) // makes a connection; where that fails, so will the vote
+	}
 	g.mu.Lock()
-	now := g.Clock()
-	stale := now-g.checkedAt > reexamineAfter
+	now, problem, silence := g.Clock(), g.problem, g.silence
+	last := &g.askedAt
+	if problem != nil {
+		last = &g.checkedAt
+	}
+	stale := now-*last > reexamineAfter
 	if stale {
-		g.checkedAt = now // one caller looks, the others go on believing
+		*last = now // one caller looks, the others go on believing
 	}
 	g.mu.Unlock()
-	if !stale || g.Examine(ctx, s) != nil {
-		return err
+	switch {
+	case problem != nil && stale:
+		if _, err := g.Examine(ctx, s); err != nil {
+			return problem
+		}
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		return g.problem
+	case problem != nil:
+		return problem
+	case silence == nil:
+		return nil
+	case stale || now >= silence.until:
+		return g.ask(ctx, s)
 	}
-	return g.Verdict()
+	return silence.error(now)
 }

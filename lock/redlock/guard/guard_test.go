@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,12 +19,26 @@ func (c *manualClock) read() time.Duration { return c.now }
 
 // fakeServer answers what it is set to.
 type fakeServer struct {
-	info, life string
-	err        error
+	info, marker string
+	err          error
+	answers      *[]Answer // of quarantine.lua, one after the other; the last stays
+	asked        *[]Ask
 }
 
-func (s fakeServer) Info(context.Context) (string, error) { return s.info, s.err }
-func (s fakeServer) Life(context.Context) (string, error) { return s.life, s.err }
+func (s fakeServer) Info(context.Context) (string, error)   { return s.info, s.err }
+func (s fakeServer) Marker(context.Context) (string, error) { return s.marker, s.err }
+
+func (s fakeServer) Ask(_ context.Context, a Ask) (Answer, error) {
+	if s.answers == nil {
+		return Answer{}, s.err
+	}
+	*s.asked = append(*s.asked, a)
+	answer := (*s.answers)[0]
+	if len(*s.answers) > 1 {
+		*s.answers = (*s.answers)[1:]
+	}
+	return answer, nil
+}
 
 // server is one that has been up for so many whole seconds.
 func server(runID string, uptime int, more ...string) fakeServer {
@@ -35,8 +50,25 @@ func server(runID string, uptime int, more ...string) fakeServer {
 }
 
 func (s fakeServer) vouchedFor(runID string) fakeServer {
-	s.life = Vouched(runID, "nonce")
+	s.marker = votingMarker(ours, runID, 0)
 	return s
+}
+
+// answering sets what quarantine.lua says.
+func (s fakeServer) answering(all ...Answer) fakeServer {
+	s.answers, s.asked = &all, new([]Ask)
+	return s
+}
+
+var (
+	ours   = NewFingerprint([]string{"a", "b", "c"}, time.Minute)
+	theirs = NewFingerprint([]string{"a", "b", "c", "d", "e"}, time.Minute)
+)
+
+// silent is the answer of a server that keeps a quarantine.
+func silent(identity string, left time.Duration) Answer {
+	return Answer{Code: AnswerQuarantined, Left: left,
+		Marker: "quarantine" + strings.TrimPrefix(votingMarker(ours, "a", 0), "voting") + "|" + identity + "|60000|1|1"}
 }
 
 type fixture struct {
@@ -47,98 +79,113 @@ type fixture struct {
 
 func newFixture(t *testing.T, change ...func(*Config)) *fixture {
 	clock := &manualClock{now: time.Hour}
-	c := Config{Node: "n1", Servers: NewServers(), Clock: clock.read, Quarantine: quarantineForTest, Enforce: true}
+	c := Config{Node: "n1", Servers: NewServers(), Clock: clock.read, Quarantine: quarantineForTest, Enforce: true, Fingerprint: ours}
 	for _, f := range change {
 		f(&c)
 	}
 	return &fixture{t, clock, New(c)}
 }
 
-func (f *fixture) meets(s fakeServer) {
+func (f *fixture) meets(s fakeServer) Sight {
 	f.t.Helper()
-	if err := f.Examine(f.t.Context(), s); err != nil {
+	sight, err := f.Examine(f.t.Context(), s)
+	if err != nil {
 		f.t.Fatal(err)
+	}
+	return sight
+}
+
+func TestASightIsOfItsConnection(t *testing.T) {
+	f := newFixture(t)
+	if got := f.Latest().Expected(); got != unexamined {
+		t.Errorf("before any connection a server votes with %q", got)
+	}
+	first, second := f.meets(server("a", 1)), f.meets(server("b", 1))
+	if first.Expected() != votingMarker(ours, "a", 0) || second.Expected() != votingMarker(ours, "b", 0) || f.Latest() != second {
+		t.Errorf("%+v, then %+v; the latest is %+v", first, second, f.Latest())
+	}
+	if blind := f.meets(fakeServer{err: replyError("NOPERM no INFO for you")}); blind.Expected() != unexamined || blind.Fingerprint() != unexamined {
+		t.Errorf("where INFO is refused: %+v", blind)
+	}
+	if (Sight{}).Expected() != unexamined {
+		t.Error("the zero value votes")
+	}
+	for name, change := range map[string]func(*Config){
+		"off":           func(c *Config) { c.Off = true },
+		"not enforced":  func(c *Config) { c.Enforce = false },
+		"no quarantine": func(c *Config) { c.Quarantine = 0 },
+		"Redis Cluster": func(c *Config) { c.Cluster = true },
+	} {
+		g := newFixture(t, change)
+		if s := g.meets(server("a", 1)); s.Expected() != "" || s.Fingerprint() != "" || g.Latest().Expected() != "" {
+			t.Errorf("%s: %+v", name, s)
+		}
 	}
 }
 
-func TestARestartedNodeIsSilent(t *testing.T) {
+// TestAQuarantineIsCountedFromWhenItWasRead: whoever begins one asks again, with its identity.
+func TestAQuarantineIsCountedFromWhenItWasRead(t *testing.T) {
+	f := newFixture(t)
+	s := server("a", 3600).answering(silent("q1", 60*time.Second), silent("q1", 60*time.Second), silent("q1", 40*time.Second), Answer{Code: AnswerVotes})
+	f.meets(s)
+	if err := f.Unproven(t.Context(), s); !errors.Is(err, driver.ErrQuarantined) {
+		t.Fatalf("%v, want a quarantine", err)
+	}
+	if asked := *s.asked; len(asked) != 2 || asked[0].Known != "" || asked[1].Known != "q1" || asked[0].Nonce == asked[1].Nonce || asked[0].Length != quarantineForTest {
+		t.Errorf("asked %+v", asked)
+	}
+	if err := f.Admit(t.Context(), s); !errors.Is(err, driver.ErrQuarantined) || len(*s.asked) != 2 {
+		t.Errorf("%v after %d questions: what was just said is believed", err, len(*s.asked))
+	}
+	f.clock.now += 2 * reexamineAfter
+	if err := f.Admit(t.Context(), s); !errors.Is(err, driver.ErrQuarantined) || !strings.Contains(err.Error(), "for 40s") || len(*s.asked) != 3 {
+		t.Errorf("%v after %d questions", err, len(*s.asked))
+	}
+	f.clock.now += 40 * time.Second
+	if err := f.Admit(t.Context(), s); err != nil || f.Verdict() != nil {
+		t.Errorf("still silent: %v", err)
+	}
+	if err := f.Admit(t.Context(), s); err != nil || len(*s.asked) != 4 {
+		t.Errorf("%v after %d questions", err, len(*s.asked))
+	}
+}
+
+func TestWhatElseKeepsANodeSilent(t *testing.T) {
 	for name, c := range map[string]struct {
-		steps func(f *fixture)
-		left  time.Duration // of the quarantine; 0 if none
+		answer Answer
+		want   error
+		says   []string
 	}{
-		"up for long": {func(f *fixture) { f.meets(server("a", 3600)) }, 0},
-		// Redis says 10 as soon as 9.001 s have passed.
-		"just started":                           {func(f *fixture) { f.meets(server("a", 10)) }, 51 * time.Second},
-		"up for the quarantine by its own count": {func(f *fixture) { f.meets(server("a", 60)) }, time.Second},
-		"appendonly now, whatever it was before": {func(f *fixture) {
-			f.meets(server("a", 0, "aof_enabled:1"))
-		}, 60 * time.Second},
-		"restarted while we were connected": {func(f *fixture) {
-			f.meets(server("a", 3600))
-			f.clock.now += 5 * time.Minute
-			f.meets(server("b", 2))
-		}, 59 * time.Second},
-		"uptime stretched by a clock jump": {func(f *fixture) {
-			f.meets(server("a", 3600))
-			f.clock.now += 10 * time.Second
-			f.meets(server("b", 3600))
-		}, 60 * time.Second},
-		"clock an hour ahead after days on old connections": {func(f *fixture) {
-			f.meets(server("a", 3600))
-			f.clock.now += 5 * 24 * time.Hour
-			f.Answered() // a vote, on a connection made five days ago
-			f.clock.now += 2 * time.Second
-			f.meets(server("b", 3601))
-		}, 60 * time.Second},
-		"same server seen again": {func(f *fixture) {
-			f.meets(server("a", 10))
-			f.clock.now += 20 * time.Second
-			f.meets(server("a", 30))
-		}, 31 * time.Second},
-		"quarantine over": {func(f *fixture) {
-			f.meets(server("a", 0))
-			f.clock.now += quarantineForTest
-		}, 0},
-		"vouched for": {func(f *fixture) { f.meets(server("a", 1).vouchedFor("a")) }, 0},
-		"vouched for while we watched": {func(f *fixture) {
-			f.meets(server("a", 1))
-			f.meets(server("a", 2).vouchedFor("a"))
-		}, 0},
-		"another process was vouched for": {func(f *fixture) { f.meets(server("b", 0).vouchedFor("a")) }, 60 * time.Second},
-		"only half vouched for": {func(f *fixture) {
-			s := server("a", 0)
-			s.life = Vouching("a", "nonce")
-			f.meets(s)
-		}, 60 * time.Second},
-		"a late word of the process that is gone": {func(f *fixture) {
-			f.meets(server("a", 1).vouchedFor("a"))
-			f.meets(server("b", 0))
-			f.meets(server("a", 1).vouchedFor("a"))
-			f.meets(server("a", 1).vouchedFor("a"))
-		}, 60 * time.Second},
+		"another configuration": {Answer{Code: AnswerOther, Marker: votingMarker(theirs, "a", 0)}, ErrOtherConfiguration, []string{"5 nodes", "3 nodes", "reconfigure"}},
+		"an unfinished change":  {Answer{Code: AnswerChanging, Marker: "changing"}, driver.ErrQuarantined, []string{"not finished", "reconfigure"}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			f := newFixture(t)
-			c.steps(f)
-			err := f.Verdict()
-			if c.left == 0 {
-				if err != nil {
-					t.Fatalf("may not vote: %v", err)
-				}
-				return
+		f := newFixture(t)
+		s := server("a", 3600).answering(c.answer, Answer{Code: AnswerVotes})
+		f.meets(s)
+		err := f.Unproven(t.Context(), s)
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, text := range c.says {
+			if err == nil || !strings.Contains(err.Error(), text) {
+				t.Errorf("%s: %v does not say %q", name, err, text)
 			}
-			if !errors.Is(err, driver.ErrQuarantined) {
-				t.Fatalf("got %v, want a quarantine", err)
-			}
-			f.clock.now += c.left - 1
-			if f.Verdict() == nil {
-				t.Error("voted before its time")
-			}
-			f.clock.now++
-			if err := f.Verdict(); err != nil {
-				t.Errorf("still silent after %v: %v", c.left, err)
-			}
-		})
+		}
+		if err := f.Admit(t.Context(), s); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want what was just found", name, err)
+		}
+		f.clock.now += 2 * reexamineAfter
+		if err := f.Admit(t.Context(), s); err != nil {
+			t.Errorf("%s: still silent: %v", name, err)
+		}
+	}
+	f := newFixture(t)
+	f.meets(server("a", 1))
+	if err := f.Unproven(t.Context(), fakeServer{err: driver.ErrTimeout}); !errors.Is(err, driver.ErrTimeout) {
+		t.Errorf("a server that does not say: %v", err)
+	}
+	if err := f.OtherConfiguration(votingMarker(theirs, "a", 0)); !errors.Is(err, ErrOtherConfiguration) || driver.ClassOf(err) != driver.Misconfigured {
+		t.Errorf("an extend: %v", err)
 	}
 }
 
@@ -149,36 +196,73 @@ func TestRestartsAreToldOnce(t *testing.T) {
 		want    *driver.Restart
 	}{
 		"old server": {false, func(f *fixture) { f.meets(server("a", 3600)) }, nil},
-		"met young":  {false, func(f *fixture) { f.meets(server("a", 11)) }, &driver.Restart{Left: 50 * time.Second}},
+		// Redis says 11 as soon as 10.001 s have passed.
+		"met young": {false, func(f *fixture) { f.meets(server("a", 11)) }, &driver.Restart{Left: 50 * time.Second}},
 		"witnessed": {false, func(f *fixture) {
 			f.meets(server("a", 3600))
 			f.clock.now += time.Minute
 			f.meets(server("b", 1))
 		}, &driver.Restart{Witnessed: true, Left: 60 * time.Second}},
-		"enforced": {true, func(f *fixture) { f.meets(server("a", 1)) }, &driver.Restart{Left: 60 * time.Second, Enforced: true}},
-		"vouched for": {true, func(f *fixture) {
-			f.meets(server("a", 1).vouchedFor("a"))
+		"vouched for": {false, func(f *fixture) { f.meets(server("a", 1).vouchedFor("a")) }, nil},
+		"another process was vouched for": {false, func(f *fixture) {
+			f.meets(server("a", 1).vouchedFor("b"))
+		}, &driver.Restart{Left: 60 * time.Second}},
+		"enforced, and it votes": {true, func(f *fixture) {
+			f.meets(server("a", 1))
+			f.votes()
 		}, nil},
+		"enforced, and silent when first met": {true, func(f *fixture) {
+			f.meets(server("a", 1))
+			f.refuses("q1", 50*time.Second)
+		}, &driver.Restart{Left: 50 * time.Second, Enforced: true}},
+		"enforced, and witnessed": {true, func(f *fixture) {
+			f.meets(server("a", 3600))
+			f.votes()
+			f.meets(server("b", 1))
+			f.refuses("q1", 60*time.Second)
+		}, &driver.Restart{Witnessed: true, Left: 60 * time.Second, Enforced: true}},
+		"enforced, and flushed": {true, func(f *fixture) {
+			f.meets(server("a", 3600))
+			f.votes()
+			f.refuses("q1", 60*time.Second)
+			f.clock.now += 2 * reexamineAfter
+			f.refuses("q1", 58*time.Second)
+		}, &driver.Restart{Witnessed: true, Left: 60 * time.Second, Enforced: true}},
+		"enforced, and vouched for meanwhile": {true, func(f *fixture) {
+			f.meets(server("a", 3600))
+			f.votes()
+			f.meets(server("b", 1))
+			f.votes()
+		}, &driver.Restart{Witnessed: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
 			f.Enforce = c.enforce
 			c.steps(f)
-			if err := f.Verdict(); (err != nil) != (c.enforce && c.want != nil) {
-				t.Errorf("verdict: %v", err)
-			}
 			got := f.Restart()
 			if (got != nil) != (c.want != nil) || got != nil && *got != *c.want {
 				t.Errorf("told %+v, want %+v", got, c.want)
-			}
-			f.meets(server("a", 3600))
-			if c.want != nil && c.want.Witnessed {
-				return // another restart
 			}
 			if got := f.Restart(); got != nil {
 				t.Errorf("told again: %+v", got)
 			}
 		})
+	}
+}
+
+// votes is a vote that was granted with the proof.
+func (f *fixture) votes() {
+	f.t.Helper()
+	if err := f.Verdict(); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// refuses is an acquire that the server did not vote on.
+func (f *fixture) refuses(identity string, left time.Duration) {
+	f.t.Helper()
+	if err := f.Unproven(f.t.Context(), server("a", 1).answering(silent(identity, left))); !errors.Is(err, driver.ErrQuarantined) {
+		f.t.Fatal(err)
 	}
 }
 
@@ -248,17 +332,17 @@ func TestARestartedServerMayTakeItsNodesPlace(t *testing.T) {
 
 func TestAFindingIsLookedAtAfresh(t *testing.T) {
 	f := newFixture(t)
-	f.meets(server("a", 1))
-	vouched := server("a", 3).vouchedFor("a")
-	if err := f.Admit(t.Context(), vouched); !errors.Is(err, driver.ErrQuarantined) {
+	f.meets(fakeServer{info: "run_id:a\r\nrole:slave\r\n"})
+	master := server("a", 3600)
+	if err := f.Admit(t.Context(), master); !errors.Is(err, driver.ErrReplica) {
 		t.Errorf("%v, want what was just found", err)
 	}
 	f.clock.now += 2 * reexamineAfter
-	if err := f.Admit(t.Context(), fakeServer{err: errors.New("no answer")}); !errors.Is(err, driver.ErrQuarantined) {
+	if err := f.Admit(t.Context(), fakeServer{err: errors.New("no answer")}); !errors.Is(err, driver.ErrReplica) {
 		t.Errorf("%v, want what is known", err)
 	}
 	f.clock.now += 2 * reexamineAfter
-	if err := f.Admit(t.Context(), vouched); err != nil {
+	if err := f.Admit(t.Context(), master); err != nil {
 		t.Errorf("still silent: %v", err)
 	}
 }

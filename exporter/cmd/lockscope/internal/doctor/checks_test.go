@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 
 	"github.com/lockscope/lockscope/lock"
 )
@@ -17,7 +18,8 @@ import (
 func testPolicy() Policy {
 	return Policy{
 		TTL: lock.DefaultTTL, MaxTTL: lock.DefaultMaxTTL, NodeTimeout: lock.MinNodeTimeout,
-		Prefix: lock.DefaultPrefix, For: time.Second, nodes: 3,
+		Prefix: lock.DefaultPrefix, For: time.Second, nodes: 3, now: time.UnixMilli(21_000),
+		NodeNames: []string{"n1:6379", "n2:6379", "n3:6379"},
 	}
 }
 
@@ -30,10 +32,17 @@ func sound(i int) Facts {
 			Uptime: time.Hour, Policy: "noeviction", AOF: true,
 		},
 		Fsync:  "always",
+		Marker: markerFor(i, "voting", ""),
 		Clock:  Clock{Samples: 100, Offset: time.Millisecond, OffsetError: 100 * time.Microsecond, Drift: 5e-6, DriftError: 50e-6},
 		Ping:   Latency{Count: 100, P50: 200 * time.Microsecond, P99: time.Millisecond},
 		Script: Latency{Count: 100, P50: 250 * time.Microsecond, P99: time.Millisecond},
 	}
+}
+
+// markerFor is the i-th sound node's marker for the configuration of all three.
+func markerFor(i int, state, rest string) redlock.Marker {
+	f := guard.NewFingerprint([]string{"n1:6379", "n2:6379", "n3:6379"}, lock.DefaultMaxTTL)
+	return redlock.ReadMarker(fmt.Sprintf("%s|%s|id%d|0%s", state, string(f), i, rest), fmt.Sprintf("id%d", i), 0)
 }
 
 func TestSoundNodesPass(t *testing.T) {
@@ -84,18 +93,23 @@ func TestOneThingWrong(t *testing.T) {
 		{"fsync unknown", "persistence", func(f *Facts, _ *Policy) { f.Fsync = "" }, Warn, "+config|get"},
 		{"everysec", "persistence", func(f *Facts, _ *Policy) { f.Fsync = "everysec" }, Warn, "voting for 1m1s"},
 		{"no AOF", "persistence", func(f *Facts, _ *Policy) { f.Server.AOF = false }, Warn, "voting for 1m1s"},
-		{"just started", "uptime", func(f *Facts, _ *Policy) { f.Server.Uptime = 20 * time.Second }, Warn, "not vouched for: it does not vote for another 42s"},
-		{"nearly over", "uptime", func(f *Facts, _ *Policy) { f.Server.Uptime = 61 * time.Second }, Warn, "another 1s"},
-		{"short max TTL", "uptime", func(f *Facts, p *Policy) { f.Server.Uptime, p.MaxTTL = 20*time.Second, 30*time.Second }, Warn, "another 12s"},
-		{"restarted after a vouch", "uptime", func(f *Facts, _ *Policy) {
-			f.Server.Uptime, f.Vouch = time.Second, redlock.MarkerLeftover
-		}, Warn, "vouched for before that start only"},
-		{"half vouched", "uptime", func(f *Facts, _ *Policy) {
-			f.Server.Uptime, f.Vouch = time.Second, redlock.MarkerVouching
-		}, Warn, "did not finish: it does not vote"},
-		{"marker unread", "uptime", func(f *Facts, _ *Policy) {
-			f.Server.Uptime, f.Unread = time.Second, errors.New("NOPERM get")
-		}, Warn, "cannot be read: NOPERM get: it does not vote"},
+		{"no marker", "marker", func(f *Facts, _ *Policy) { f.Marker = redlock.Marker{} }, Warn, "not vouched for: it does not vote for another 1m1s"},
+		{"silent", "marker", func(f *Facts, _ *Policy) {
+			f.Marker = markerFor(1, "quarantine", "|nonce.1|60602|1000|1000")
+		}, Warn, "quarantine nonce.1 of process id1: it does not vote for another 41s"},
+		{"not counted yet", "marker", func(f *Facts, _ *Policy) {
+			f.Marker = markerFor(1, "quarantine", "|nonce.1|60602|0|0")
+		}, Warn, "another 1m1s"},
+		{"restarted", "marker", func(f *Facts, _ *Policy) {
+			f.Marker = redlock.ReadMarker("voting|3:60000:abc|before|0", "id1", 0)
+		}, Warn, "of before it restarted"},
+		{"in mid-change", "marker", func(f *Facts, _ *Policy) {
+			f.Marker = markerFor(1, "changing", "|nonce.1|60602|0|0")
+		}, Fail, "not finished"},
+		{"another's", "marker", func(f *Facts, p *Policy) {
+			f.Marker = redlock.ReadMarker("voting|5:60000:abc|id1|0", "id1", 0)
+		}, Fail, "5 nodes, max TTL 1m0s"},
+		{"marker unread", "marker", func(f *Facts, _ *Policy) { f.Unread = errors.New("NOPERM get") }, Warn, "cannot be read: NOPERM get"},
 		{"no run_id", "role", func(f *Facts, _ *Policy) { f.Server.RunID = "" }, Fail, "WithoutGuard"},
 		{"no role", "role", func(f *Facts, _ *Policy) { f.Server.Role = "" }, Fail, "proxy"},
 		{"clock off", "clock", func(f *Facts, _ *Policy) { f.Clock.Offset = -5 * time.Second }, Warn, "5.00s behind"},
@@ -179,7 +193,7 @@ func TestFewNodesHaveNoQuarantine(t *testing.T) {
 	if r := checkPersistence(f, p); r.Status != Fail {
 		t.Errorf("%+v", r)
 	}
-	f.Server.Uptime = time.Second
+	f.Server.Uptime, f.Marker = time.Second, redlock.Marker{}
 	if r := checkUptime(f, p); r.Status != Warn || !strings.Contains(r.Detail, "it votes") || !strings.Contains(r.Advice, "do not lock") {
 		t.Errorf("%+v", r)
 	}
@@ -192,7 +206,11 @@ func TestFewNodesHaveNoQuarantine(t *testing.T) {
 // TestVouchedNodeVotes: young as it is, whatever it keeps on disk.
 func TestVouchedNodeVotes(t *testing.T) {
 	f, p := sound(1), testPolicy()
-	f.Server.Uptime, f.Vouch = 3*time.Second, redlock.MarkerVouched
+	f.Server.Uptime = 3 * time.Second
+	if r := checkMarker(f, p); r.Status != Pass || !strings.Contains(r.Detail, "it votes") {
+		t.Errorf("%+v", r)
+	}
+	p.nodes = 2
 	if r := checkUptime(f, p); r.Status != Pass || !strings.Contains(r.Detail, "vouched for as new: it votes") {
 		t.Errorf("%+v", r)
 	}

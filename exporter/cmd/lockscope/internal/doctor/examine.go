@@ -1,5 +1,7 @@
 package doctor
 
+import "time"
+
 // check is one assumption: what is asked of every node, or of all together.
 type check struct {
 	name string
@@ -21,6 +23,7 @@ func checks() []check {
 		{name: "evicted", node: checkEvicted},
 		{name: "persistence", node: checkPersistence},
 		{name: "uptime", node: checkUptime},
+		{name: "marker", node: checkMarker},
 		{name: "clock", node: checkClock},
 		{name: "clock drift", node: checkDrift},
 		{name: "clocks", all: checkClocks},
@@ -34,6 +37,14 @@ func checks() []check {
 // left out of the others, save those that need only its address.
 func Examine(facts []Facts, p Policy) []Result {
 	p.nodes = len(facts)
+	if p.now.IsZero() {
+		p.now = time.Now()
+	}
+	if len(p.NodeNames) == 0 {
+		for _, f := range facts {
+			p.NodeNames = append(p.NodeNames, f.Node)
+		}
+	}
 	var results []Result
 	for _, c := range checks() {
 		if c.all != nil {

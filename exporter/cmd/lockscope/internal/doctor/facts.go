@@ -24,8 +24,10 @@ type Policy struct {
 	For         time.Duration // how long to sample clocks and latency
 	ACLUser     string        // whose rights to check by ACL DRYRUN; empty: one's own, by trying
 	Single      string        // "cluster" or "sentinel": the nodes are one node of a lock; else empty
+	NodeNames   []string      // lock.WithNodeNames; empty for the nodes' own
 
-	nodes int // asked
+	nodes int       // asked
+	now   time.Time // when they were
 }
 
 // Facts is what one server tells.
@@ -37,8 +39,8 @@ type Facts struct {
 
 	Server  Server
 	Fsync   string // appendfsync; empty if CONFIG GET is not permitted
-	Vouch   redlock.Marker
-	Unread  error // why it is not known whether the server was vouched for
+	Marker  redlock.Marker
+	Unread  error // why the marker is not known
 	Clock   Clock
 	Ping    Latency
 	Script  Latency

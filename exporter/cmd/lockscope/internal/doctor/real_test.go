@@ -36,6 +36,7 @@ func nodesOf(t *testing.T, servers ...*redisproc.Server) (nodes []Node) {
 // patient judges no latency: tests share the machine with others.
 func patient() Policy {
 	p := testPolicy()
+	p.NodeNames = nil // as the nodes are called
 	p.For, p.NodeTimeout, p.TTL = 300*time.Millisecond, 10*time.Second, time.Hour
 	return p
 }
@@ -94,8 +95,8 @@ func TestRealServersInTrouble(t *testing.T) {
 	want(t, results, "persistence", good.Addr(), Pass, "always")
 	want(t, results, "persistence", lazy.Addr(), Warn, "everysec")
 	want(t, results, "persistence", evicting.Addr(), Warn, "appendonly no")
-	want(t, results, "uptime", good.Addr(), Warn, "not vouched for: it does not vote for another")
-	want(t, results, "uptime", lazy.Addr(), Warn, "lockscope init")
+	want(t, results, "marker", good.Addr(), Warn, "not vouched for: it does not vote for another")
+	want(t, results, "marker", lazy.Addr(), Warn, "lockscope init")
 	want(t, results, "clock", good.Addr(), Pass, "this machine")
 	want(t, results, "clocks", "", Pass, "")
 	want(t, results, "latency", good.Addr(), Pass, "p99")
@@ -220,9 +221,9 @@ func TestRealVouchedNodes(t *testing.T) {
 	setUser(t, nodes[1].Client, "blind", "+info +time +ping +eval +config|get")
 	nodes[1].Client = clientOf(t, &redis.Options{Addr: servers[1].Addr(), Username: "blind", Password: "pw"})
 	results := examine(t, patient(), nodes)
-	want(t, results, "uptime", servers[0].Addr(), Pass, "vouched for as new: it votes")
-	want(t, results, "uptime", servers[1].Addr(), Warn, "cannot be read: NOPERM")
-	want(t, results, "uptime", servers[2].Addr(), Warn, "vouched for before that start only")
+	want(t, results, "marker", servers[0].Addr(), Pass, "it votes for this configuration: 3 nodes")
+	want(t, results, "marker", servers[1].Addr(), Warn, "cannot be read: NOPERM")
+	want(t, results, "marker", servers[2].Addr(), Warn, "of before it restarted")
 	want(t, results, "persistence", servers[2].Addr(), Pass, "fence counters")
 }
 

@@ -56,7 +56,7 @@ func missingRights(ctx context.Context, c *redis.Client, p Policy) ([]string, er
 }
 
 // VouchGrants are what redlock.Vouch needs of a server.
-const VouchGrants = ownKeys + " +info +dbsize +scan +get +set +del +eval"
+const VouchGrants = ownKeys + " +info +dbsize +scan +get +mget +set +del +eval +time"
 
 // MissingToVouch returns which of them the user of c does not have. Nothing is changed
 // on the server.
@@ -67,7 +67,7 @@ func MissingToVouch(ctx context.Context, c *redis.Client) ([]string, error) {
 	}
 	return missing(ctx, c, []probe{
 		plain("info", "server"), plain("dbsize"), plain("scan", 0, "count", 1), plain("eval", "return 1", 0),
-		onKey("get"), onKey("set", "x", "xx", "px", 1), onKey("del"),
+		onKey("get"), onKey("mget"), onKey("set", "x", "xx", "px", 1), onKey("del"), plain("time"),
 	}, "")
 }
 

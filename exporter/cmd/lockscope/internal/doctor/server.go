@@ -98,32 +98,20 @@ func checkPersistence(f Facts, p Policy) Result {
 func (p Policy) quarantined() bool { return p.nodes >= 3 && p.Single == "" }
 
 // checkUptime: locks that a server forgot when it started may still be valid. What it
-// keeps on disk changes nothing about that, and only redlock.Vouch does.
+// keeps on disk changes nothing about that. Of three nodes or more the marker decides.
 func checkUptime(f Facts, p Policy) Result {
 	left := quarantine.Left(f.Server.Uptime, p.MaxTTL)
 	detail := fmt.Sprintf("started %v ago", f.Server.Uptime)
 	switch {
+	case p.quarantined():
+		return pass(detail)
 	case left == 0:
 		return pass(fmt.Sprintf("%s: no lock from before can be valid (they live for %v at most)", detail, p.MaxTTL))
-	case f.Vouch == redlock.MarkerVouched:
-		return pass(detail + ", and vouched for as new: it votes")
-	case p.Single == "cluster":
-	case f.Vouch == redlock.MarkerVouching:
-		detail += ", a vouch for it is under way or did not finish"
-	case f.Vouch == redlock.MarkerLeftover:
-		detail += ", vouched for before that start only, which counts no more"
-	case f.Unread != nil:
-		detail += ", and whether it was vouched for cannot be read: " + f.Unread.Error()
-	default:
-		detail += ", not vouched for"
-	}
-	switch {
-	case p.quarantined():
-		return warn(fmt.Sprintf("%s: it does not vote for another %v", detail, quarantine.RoundUp(left)),
-			"wait, for it may have forgotten locks that are valid until then; only if all these nodes are new and were never used: lockscope init")
 	case p.Single == "cluster":
 		return warn(fmt.Sprintf("%s: locks it may have forgotten can be valid for another %v", detail, quarantine.RoundUp(left)),
 			"in a Redis Cluster nodes vote at once: two leases can be valid until then, so protect what matters by fencing tokens")
+	case f.Marker.State == redlock.MarkerVoting:
+		return pass(detail + ", and vouched for as new: it votes")
 	}
 	return warn(fmt.Sprintf("%s: it votes, and locks it may have forgotten can be valid for another %v", detail, quarantine.RoundUp(left)),
 		"two leases can be valid until then: do not lock on it yet; WithRestartQuarantine keeps fewer than three nodes silent, too")

@@ -1,5 +1,5 @@
-// Package quarantine knows for how long a server that restarted may have forgotten
-// locks that are still valid, and whether somebody vouched for it instead.
+// Package quarantine knows for how long a server may have forgotten locks that are still
+// valid: by its marker, or where that decides nothing by its uptime.
 package quarantine
 
 import (
@@ -20,11 +20,23 @@ func Left(uptime, maxTTL time.Duration) time.Duration {
 // RoundUp rounds up to seconds: whoever waits must not wait too short.
 func RoundUp(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
 
+// LeftBy is what remains by the marker of a server that votes only with one. Where it has
+// none of its own, its quarantine has not even begun: that is for who asks for its vote.
+func LeftBy(m redlock.Marker, maxTTL time.Duration, now time.Time) time.Duration {
+	switch m.State {
+	case redlock.MarkerVoting:
+		return 0
+	case redlock.MarkerQuarantined:
+		return m.Left(maxTTL, now)
+	}
+	return redlock.Quarantine(maxTTL)
+}
+
 // ReadMarker reads the marker of a server whose run_id is known.
-func ReadMarker(ctx context.Context, c redis.Cmdable, runID string) (redlock.Marker, error) {
+func ReadMarker(ctx context.Context, c *redis.Client, runID string) (redlock.Marker, error) {
 	text, err := c.Get(ctx, redlock.MarkerKey).Result()
 	if errors.Is(err, redis.Nil) {
-		return redlock.MarkerNone, nil
+		return redlock.Marker{}, nil
 	}
-	return redlock.ReadMarker(text, runID), err
+	return redlock.ReadMarker(text, runID, c.Options().DB), err
 }

@@ -18,6 +18,7 @@ func TestLeft(t *testing.T) {
 		{61 * time.Second, time.Minute, 602 * time.Millisecond},
 		{62 * time.Second, time.Minute, 0},
 		{time.Hour, time.Minute, 0},
+		{time.Second, time.Second, 15 * time.Second},
 	} {
 		if got := Left(c.uptime, c.maxTTL); got != c.want {
 			t.Errorf("up for %v: %v left, want %v", c.uptime, got, c.want)
@@ -31,16 +32,16 @@ func TestReadsWhatVouchWrites(t *testing.T) {
 	c := redis.NewClient(&redis.Options{Addr: s.Addr(), DisableIdentity: true})
 	defer c.Close()
 	id := c.InfoMap(t.Context(), "server").Val()["Server"]["run_id"]
-	if word, err := ReadMarker(t.Context(), c, id); word != redlock.MarkerNone || err != nil || id == "" {
+	if word, err := ReadMarker(t.Context(), c, id); word.State != redlock.MarkerNone || err != nil || id == "" {
 		t.Errorf("run_id %q before: %v, %v", id, word, err)
 	}
 	if err := redlock.Vouch(t.Context(), []redis.UniversalClient{c}); err != nil {
 		t.Fatal(err)
 	}
-	if word, err := ReadMarker(t.Context(), c, id); word != redlock.MarkerVouched || err != nil {
+	if word, err := ReadMarker(t.Context(), c, id); word.State != redlock.MarkerVoting || err != nil {
 		t.Errorf("after: %v, %v", word, err)
 	}
-	if word, err := ReadMarker(t.Context(), c, "another"); word != redlock.MarkerLeftover || err != nil {
+	if word, err := ReadMarker(t.Context(), c, "another"); word.State != redlock.MarkerLeftover || err != nil {
 		t.Errorf("to another process: %v, %v", word, err)
 	}
 }

@@ -28,7 +28,7 @@ type sight struct {
 	missing []string // grants
 	runID   string
 	uptime  time.Duration
-	word    redlock.Marker
+	marker  redlock.Marker
 }
 
 // fit reports that nothing is known that would stop a vouch halfway.
@@ -58,6 +58,6 @@ func look(ctx context.Context, c *redis.Client) (s sight) {
 	}
 	info := doctor.ParseInfo(text)
 	s.runID, s.uptime = info.RunID, info.Uptime
-	s.word, s.err = quarantine.ReadMarker(ctx, c, s.runID)
+	s.marker, s.err = quarantine.ReadMarker(ctx, c, s.runID)
 	return s
 }

@@ -35,7 +35,7 @@ type NodeReport struct {
 	Advice string // what to do about it; empty if nothing
 	Uptime time.Duration
 	// Left is for how long locks that the node may have forgotten can be valid: of three
-	// nodes or more, it does not vote until then. Zero if it was vouched for.
+	// nodes or more, it does not vote until then. Zero if it votes.
 	Left time.Duration
 }
 
@@ -58,15 +58,17 @@ func (r Report) Left() time.Duration {
 	return left
 }
 
-func newReport(nodes []Node, seen []sight, maxTTL time.Duration) Report {
+func newReport(nodes []Node, seen []sight, names []string, maxTTL time.Duration) Report {
 	r := Report{Nodes: make([]NodeReport, len(nodes))}
 	for i, s := range seen {
 		r.Nodes[i] = NodeReport{Node: nodes[i].Name, Result: Untouched, Detail: "nothing was marked", Uptime: s.uptime}
 		switch {
-		case s.word == redlock.MarkerVouched:
-			r.Nodes[i].Result, r.Nodes[i].Detail = Already, "vouched for before, and not restarted since"
-		case s.err == nil && s.runID != "":
+		case s.marker.State == redlock.MarkerVoting && s.marker.Of(names, maxTTL):
+			r.Nodes[i].Result, r.Nodes[i].Detail = Already, "it votes, and has not restarted since it was vouched for or waited"
+		case s.err == nil && s.runID != "" && len(nodes) < 3:
 			r.Nodes[i].Left = quarantine.Left(s.uptime, maxTTL)
+		case s.err == nil && s.runID != "":
+			r.Nodes[i].Left = quarantine.LeftBy(s.marker, maxTTL, time.Now())
 		}
 	}
 	return r

@@ -21,16 +21,17 @@ const vouchTimeout = 45 * time.Second
 
 // Run vouches for all nodes or for none. What stands in the way is in the report; the
 // error is of what concerns no node, such as the end of ctx. A second run changes
-// nothing. maxTTL is how long locks may live, and only told.
-func Run(ctx context.Context, nodes []Node, maxTTL time.Duration) (Report, error) {
+// nothing. names and maxTTL are what the services on these nodes give them: they vote for
+// no others.
+func Run(ctx context.Context, nodes []Node, names []string, maxTTL time.Duration) (Report, error) {
 	before := lookAt(ctx, nodes)
-	r := newReport(nodes, before, maxTTL)
+	r := newReport(nodes, before, names, maxTTL)
 	if refuseUnfit(&r, before) || ctx.Err() != nil {
 		return r, ctx.Err()
 	}
 	vouching, cancel := context.WithTimeout(ctx, vouchTimeout)
 	defer cancel()
-	err := redlock.Vouch(vouching, clients(nodes))
+	err := redlock.Vouch(vouching, clients(nodes), Options(names, maxTTL)...)
 	switch {
 	case err == nil && r.Count(Already) == len(nodes):
 		r.Result = Already
@@ -41,7 +42,12 @@ func Run(ctx context.Context, nodes []Node, maxTTL time.Duration) (Report, error
 	case ctx.Err() != nil:
 		return r, ctx.Err()
 	}
-	return refused(ctx, nodes, before, err, maxTTL)
+	return refused(ctx, nodes, before, err, names, maxTTL)
+}
+
+// Options are those of the services on the nodes, as far as the nodes care.
+func Options(names []string, maxTTL time.Duration) []lock.Option {
+	return []lock.Option{lock.WithNodeNames(names...), lock.WithMaxTTL(maxTTL)}
 }
 
 func clients(nodes []Node) []redis.UniversalClient {
@@ -71,19 +77,22 @@ func refuseUnfit(r *Report, seen []sight) bool {
 }
 
 // refused finds out what a vouch that failed has left behind.
-func refused(ctx context.Context, nodes []Node, before []sight, err error, maxTTL time.Duration) (Report, error) {
+func refused(ctx context.Context, nodes []Node, before []sight, err error, names []string, maxTTL time.Duration) (Report, error) {
 	after := lookAt(ctx, nodes)
-	r := newReport(nodes, after, maxTTL)
+	r := newReport(nodes, after, names, maxTTL)
 	r.Result, r.Used = Refused, true
 	reasons := nodeErrors(err)
-	for i, n := range nodes {
-		reason := reasons[n.Client.Options().Addr]
+	for i := range nodes {
+		reason := reasons[names[i]]
 		switch {
-		case r.Nodes[i].Result == Already && before[i].word != redlock.MarkerVouched:
+		case r.Nodes[i].Result == Already && before[i].marker.State != redlock.MarkerVoting:
 			r.Nodes[i].Result, r.Nodes[i].Detail = Vouched, "vouched for before another node failed: it votes at once, until it restarts"
 		case reason == nil || r.Nodes[i].Result == Already:
+		case errors.Is(reason, redlock.ErrOtherConfiguration):
+			r.Used = false
+			r.refuse(i, reason.Error(), "give the nodes, --node-names and --max-ttl of the services here; to change those, see lockscope reconfigure")
 		case errors.Is(reason, redlock.ErrNotNew):
-			r.refuse(i, whyNotNew(before[i], after[i]), whatNow(r.Nodes[i].Left, len(nodes)))
+			r.refuse(i, whyNotNew(before[i], after[i], reason), whatNow(r.Nodes[i].Left, len(nodes)))
 		default:
 			r.Used = false
 			r.refuse(i, reason.Error(), advice(reason))
@@ -98,14 +107,16 @@ func refused(ctx context.Context, nodes []Node, before []sight, err error, maxTT
 
 // whyNotNew says it in words of its own: redlock.Vouch quotes a key, and keys of
 // tombstones hold tokens.
-func whyNotNew(before, after sight) string {
+func whyNotNew(before, after sight, reason error) string {
 	switch {
 	case before.runID != after.runID:
 		return "it restarted a moment ago"
-	case before.word == redlock.MarkerLeftover:
+	case before.marker.State == redlock.MarkerLeftover:
 		return "not new: it was vouched for before it restarted, or has the data of another server"
-	case before.word == redlock.MarkerVouching || after.word == redlock.MarkerVouching:
-		return "another vouch is under way, or did not finish: what it left ends within a minute"
+	case before.marker.State == redlock.MarkerChanging:
+		return "not new: a change of its configuration was begun and not finished"
+	case strings.Contains(reason.Error(), "another vouch"):
+		return "another vouch is under way, or did not finish: what it left stands in the way for a minute"
 	}
 	return "not new: it was used for locks before"
 }

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/vouch"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/redlock"
+)
+
+const reconfigureHelp = `Reconfigure changes the members of a set of three nodes or more, or the longest TTL of
+its locks. Nodes vote for one configuration; two at a time could each have a quorum.
+
+It takes the votes of the old nodes (--from) from the old configuration, and begins a
+quarantine under the new one (--redis, --max-ttl) on all nodes of the new set, for as
+long as a lock of either can be valid: no lock can be taken for that time. Services with
+the old configuration are refused from then on, lose their locks as they run out, and
+have to be stopped, or started with the new one.
+
+The order: stop the services with the old configuration or be ready to, run this, start
+them with the new one. Where the nodes that join are a quorum of the new set by
+themselves (from three nodes to seven), no service may have the new one before.
+
+Every node that joins must answer, of the old ones so many that the others are no quorum,
+and a quorum of the new. If it fails in mid-act some nodes keep silent until it is run
+again. A node of both sets that did not answer is named; once it is back, the same with
+--from left out lets it join, and costs the others nothing.
+
+The user needs ~lockscope:* +info +get +mget +set +del +eval +time on every node.
+
+Exit status: 0 done, 1 done, but nodes did not answer, 2 refused, or an error.
+
+JSON output (schema 1): status: changed; away[]; quarantine_seconds.`
+
+const reconfigureExample = `  lockscope reconfigure --from r1:6379,r2:6379,r3:6379 --redis r1:6379,r2:6379,r3:6379,r4:6379,r5:6379
+  lockscope reconfigure --redis r1:6379,r2:6379,r3:6379,r4:6379,r5:6379    # r2 was away, and joins late
+  lockscope reconfigure --from r1:6379,r2:6379,r3:6379 --from-max-ttl 1m --redis r1:6379,r2:6379,r3:6379 --max-ttl 10m`
+
+type reconfigureFlags struct {
+	redis      redisFlags
+	output     outputFlag
+	names      namesFlag
+	maxTTL     time.Duration
+	from       *flags.List
+	fromNames  *flags.List
+	fromMaxTTL time.Duration
+}
+
+func newReconfigure(a *app) *cobra.Command {
+	f := &reconfigureFlags{from: flags.NewList("URL"), fromNames: flags.NewList("name")}
+	cmd := &cobra.Command{
+		Use: "reconfigure", Short: "Change the members of a set of nodes, or the longest TTL", Long: reconfigureHelp, Example: reconfigureExample,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
+	}
+	set := cmd.Flags()
+	f.redis.register(set)
+	f.output.register(set)
+	f.names.register(set)
+	set.DurationVar(&f.maxTTL, "max-ttl", lock.DefaultMaxTTL, "longest TTL a lock may have from now on: WithMaxTTL of the services")
+	set.Var(f.from, "from", "nodes of the old configuration, in the form of --redis; without it, those that are in the new one already")
+	set.Var(f.fromNames, "from-node-names", "what the services of before call the nodes, in the order of --from")
+	set.DurationVar(&f.fromMaxTTL, "from-max-ttl", 0, "longest TTL of before; 0 for --max-ttl")
+	return cmd
+}
+
+// reconfigureReport is the JSON form of a change.
+type reconfigureReport struct {
+	Schema     int      `json:"schema"`
+	Status     string   `json:"status"`
+	Away       []string `json:"away"`
+	Quarantine float64  `json:"quarantine_seconds"`
+}
+
+func (f *reconfigureFlags) run(ctx context.Context, a *app) error {
+	if f.redis.target.Cluster || f.redis.target.SentinelMaster != "" {
+		return errors.New("--cluster, --sentinel-master: such a node votes for any configuration")
+	}
+	if f.fromMaxTTL == 0 {
+		f.fromMaxTTL = f.maxTTL
+	}
+	to, toNodes, err := f.configuration(a, f.redis.urls.Values(), f.names, f.maxTTL)
+	if err != nil {
+		return err
+	}
+	defer closeNodes(toNodes)
+	urls, names := f.from.Values(), namesFlag{list: f.fromNames}
+	if len(urls) == 0 {
+		urls, names = f.redis.urls.Values(), f.names
+	}
+	from, fromNodes, err := f.configuration(a, urls, names, f.fromMaxTTL)
+	if err != nil {
+		return fmt.Errorf("--from: %w", err)
+	}
+	defer closeNodes(fromNodes)
+	away, err := redlock.Reconfigure(ctx, from, to)
+	if ctx.Err() != nil {
+		return errors.Join(errInterrupted, err)
+	}
+	if err != nil {
+		return err
+	}
+	if err := f.write(a, away); err != nil || len(away) == 0 {
+		return err
+	}
+	return &statusError{status: exitFindings}
+}
+
+func (f *reconfigureFlags) configuration(a *app, urls []string, names namesFlag, maxTTL time.Duration) (redlock.Configuration, []target.Node, error) {
+	nodes, err := f.redis.openURLs(a, urls)
+	if err != nil {
+		return redlock.Configuration{}, nil, err
+	}
+	called, err := names.of(nodes)
+	if err != nil {
+		closeNodes(nodes)
+		return redlock.Configuration{}, nil, err
+	}
+	return redlock.Configuration{Nodes: target.Clients(nodes), Options: vouch.Options(called, maxTTL)}, nodes, nil
+}
+
+func (f *reconfigureFlags) write(a *app, away []string) error {
+	silent := redlock.Quarantine(max(f.maxTTL, f.fromMaxTTL))
+	if f.output == outputJSON {
+		return a.writeJSON(reconfigureReport{schemaVersion, "changed", append([]string{}, away...), silent.Seconds()})
+	}
+	text := fmt.Sprintf("changed: no lock can be taken for %v from when a service first asks\n", quarantine.RoundUp(silent))
+	if len(away) > 0 {
+		text += fmt.Sprintf("did not answer, and vote for neither: %s\n-> once they are back, run this again without --from\n", strings.Join(away, " "))
+	}
+	_, err := fmt.Fprint(a.out, text)
+	return err
+}

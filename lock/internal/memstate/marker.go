@@ -1,0 +1,118 @@
+package memstate
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Proven is how acquire.lua begins: whether the server votes for who expects this
+// marker, and if not, which it has.
+func (s *Instant) Proven(expected string) (marker string, ok bool) {
+	return s.Marker, expected == "" || s.Marker == expected
+}
+
+// OtherConfiguration is how extend.lua begins: whether the marker names another configuration.
+func (s *Instant) OtherConfiguration(fingerprint string) bool {
+	fields := strings.Split(s.Marker, "|")
+	return fingerprint != "" && len(fields) > 2 && fields[1] != fingerprint
+}
+
+// Asked are the arguments of quarantine.lua.
+type Asked struct {
+	Fingerprint, RunID, DB string
+	CallerMS, LengthMS     int64
+	Nonce, Known           string
+}
+
+// whose is what all markers of this server and configuration have in common.
+func (a Asked) whose() string { return "|" + a.Fingerprint + "|" + a.RunID + "|" + a.DB }
+
+// AskQuarantine is quarantine.lua.
+func (s *Instant) AskQuarantine(a Asked) (code int, marker string, leftMS int64) {
+	whose := a.whose()
+	if s.Marker == "voting"+whose {
+		return 1, s.Marker, 0
+	}
+	fields := strings.Split(s.Marker, "|")
+	known := len(fields) >= 4 && (fields[0] == "voting" || fields[0] == "quarantine" || fields[0] == "changing")
+	if known && fields[1] != a.Fingerprint {
+		return -1, s.Marker, 0
+	}
+	known = known && fields[2] == a.RunID && fields[3] == a.DB
+	if known && fields[0] == "changing" {
+		return 2, s.Marker, 0
+	}
+	write := func(identity string, length, node, caller int64) {
+		s.Marker = fmt.Sprintf("quarantine%s|%s|%d|%d|%d", whose, identity, length, node, caller)
+	}
+	if !known || len(fields) != 8 {
+		write(a.Nonce+"."+strconv.FormatInt(s.NowUS, 10), a.LengthMS, 0, 0)
+		return 0, s.Marker, a.LengthMS
+	}
+	identity, length, node, caller := fields[4], max(number(fields[5]), a.LengthMS), number(fields[6]), number(fields[7])
+	now := s.ms()
+	if a.Known == identity && (node == 0 || now+1 < node || a.CallerMS+1 < caller) {
+		node, caller = now+1, a.CallerMS+1
+		write(identity, length, node, caller)
+	}
+	if node == 0 {
+		return 0, s.Marker, length
+	}
+	if a.Known == identity && now-node >= length && a.CallerMS-caller >= length {
+		s.Marker = "voting" + whose
+		return 1, s.Marker, 0
+	}
+	return 0, s.Marker, max(length-(now-node), length-(a.CallerMS-caller), 1)
+}
+
+func number(text string) int64 {
+	n, _ := strconv.ParseInt(text, 10, 64)
+	return n
+}
+
+// Marked are the arguments of mark.lua.
+type Marked struct {
+	State, Fingerprint, RunID, DB, Nonce string
+	LengthMS                             int64
+	Read                                 string
+}
+
+// vouchLasts is how long a vouch keeps another from beginning, in microseconds.
+const vouchLasts = 60_000_000
+
+// Mark is mark.lua.
+func (s *Instant) Mark(m Marked) (code int, marker string) {
+	whose := Asked{Fingerprint: m.Fingerprint, RunID: m.RunID, DB: m.DB}.whose()
+	if m.State == "changing" && s.Marker != m.Read {
+		return -1, s.Marker
+	}
+	if m.State == "quarantine" && s.Marker != "" {
+		if s.Marker == "voting"+whose {
+			return 1, s.Marker
+		}
+		rest, ours := strings.CutPrefix(s.Marker, "quarantine"+whose+"|")
+		if !ours {
+			return -1, s.Marker
+		}
+		identity, _, _ := strings.Cut(rest, "|")
+		nonce, began, _ := strings.Cut(identity, ".")
+		if strings.HasPrefix(nonce, "vouch-") && nonce != m.Nonce && s.NowUS-number(began) < vouchLasts {
+			return -1, s.Marker
+		}
+	}
+	s.Marker = fmt.Sprintf("%s%s|%s.%d|%d|0|0", m.State, whose, m.Nonce, s.NowUS, m.LengthMS)
+	return 0, s.Marker
+}
+
+// Replace is replace.lua.
+func (s *Instant) Replace(prefix, marker string) bool {
+	if marker != "" && s.Marker == marker {
+		return true
+	}
+	if s.Marker == "" || !strings.HasPrefix(s.Marker, prefix) {
+		return false
+	}
+	s.Marker = marker
+	return true
+}

@@ -1,0 +1,31 @@
+package locktest_test
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// wallClock is what a client believes the time to be: off by up to an hour, and stepped,
+// unless a node's clock is. Of the two, one must be right while a quarantine lasts.
+type wallClock struct{ off, step, when time.Duration }
+
+func (w wallClock) at(now time.Duration) time.Duration {
+	if now >= w.when {
+		return w.off + w.step
+	}
+	return w.off
+}
+
+func (p *plan) wallClock(r *rand.Rand) (w wallClock) {
+	off, step, when := upTo(r, 2*time.Hour)-time.Hour, upTo(r, 2*time.Hour)-time.Hour, upTo(r, 8*time.Second)
+	if p.steps || p.calm {
+		return w
+	}
+	if chance(r, 0.3) {
+		w.off = off
+	}
+	if chance(r, 0.3) {
+		w.step, w.when = step, when
+	}
+	return w
+}

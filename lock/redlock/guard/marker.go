@@ -1,0 +1,106 @@
+package guard
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// MarkerKey is where a server carries the proof that it remembers, in the database of the locks.
+const MarkerKey = "lockscope:life"
+
+// State is what a marker says of its server.
+type State string
+
+// The states. Anything else is no marker of this version, and counts as none.
+const (
+	Voting      State = "voting"     // it remembers, and votes for the configuration named
+	Quarantined State = "quarantine" // it may have forgotten: both clocks are counted
+	Changing    State = "changing"   // a change to the configuration named is not finished: it never ends by itself
+)
+
+// Marker is the value at [MarkerKey], as the scripts write it. Who compares a marker
+// with another's run_id or database must take it for none: it was copied from there.
+type Marker struct {
+	State       State
+	Fingerprint Fingerprint
+	RunID       string // of the server that has it
+	DB          string
+
+	// Of a quarantine, and of a change:
+	Identity string        // tells it from every other
+	Length   time.Duration // at least
+	Node     time.Time     // when its count began, by the node's clock; zero if it did not yet
+	Caller   time.Time     // by the callers'
+}
+
+// ParseMarker reads a marker. ok is false for a value that is none, and for "".
+func ParseMarker(value string) (m Marker, ok bool) {
+	fields := strings.Split(value, "|")
+	if len(fields) < 4 {
+		return Marker{}, false
+	}
+	m = Marker{State: State(fields[0]), Fingerprint: Fingerprint(fields[1]), RunID: fields[2], DB: fields[3]}
+	if m.State == Voting {
+		return m, len(fields) == 4
+	}
+	if m.State != Quarantined && m.State != Changing || len(fields) != 8 {
+		return Marker{}, false
+	}
+	var numbers [3]int64
+	for i, text := range fields[5:] {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 0 {
+			return Marker{}, false
+		}
+		numbers[i] = n
+	}
+	m.Identity, m.Length = fields[4], time.Duration(numbers[0])*time.Millisecond
+	if numbers[1] > 0 {
+		m.Node, m.Caller = time.UnixMilli(numbers[1]), time.UnixMilli(numbers[2])
+	}
+	return m, true
+}
+
+// Left is how long the quarantine still lasts for who asks for at least so much, by
+// the callers' clock alone: the node's may say more.
+func (m Marker) Left(length time.Duration, now time.Time) time.Duration {
+	length = max(length, m.Length)
+	if m.Caller.IsZero() {
+		return length
+	}
+	return min(max(0, length-now.Sub(m.Caller)), length)
+}
+
+// votingMarker lets a server vote for a configuration.
+func votingMarker(f Fingerprint, runID string, db int) string {
+	return string(Voting) + "|" + string(f) + "|" + runID + "|" + strconv.Itoa(db)
+}
+
+// Fingerprint tells configurations apart: sets of nodes, by their names, and the longest
+// TTL. Two that differ in either could each have a quorum of its own, or end each other's
+// quarantine too early.
+type Fingerprint string
+
+// NewFingerprint is the same for the same names in any order.
+func NewFingerprint(names []string, maxTTL time.Duration) Fingerprint {
+	sorted := slices.Sorted(slices.Values(names))
+	ms := maxTTL.Milliseconds()
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d\n%s", ms, strings.Join(sorted, "\n")))
+	return Fingerprint(fmt.Sprintf("%d:%d:%s", len(sorted), ms, hex.EncodeToString(sum[:6])))
+}
+
+// String is for people: how many nodes, and the longest TTL.
+func (f Fingerprint) String() string {
+	nodes, rest, _ := strings.Cut(string(f), ":")
+	text, hash, _ := strings.Cut(rest, ":")
+	ms, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || hash == "" {
+		return strconv.Quote(string(f))
+	}
+	return fmt.Sprintf("%s nodes, max TTL %v, names %s", nodes, time.Duration(ms)*time.Millisecond, hash)
+}

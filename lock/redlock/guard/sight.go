@@ -1,0 +1,83 @@
+package guard
+
+import "time"
+
+// Sight is what one connection saw of its server when it was made. Whatever the
+// connection carries is compared with it, in the script that votes: a process that
+// took the server's place, or a copy of another's data, has another run_id.
+//
+// The zero value is of a connection that was not examined: no server votes on it.
+type Sight struct {
+	runID       string
+	db          int
+	fingerprint Fingerprint
+	expected    string // marker; "" of a connection that was not examined
+	unchecked   bool   // the server votes whatever its marker says
+}
+
+// unexamined matches no marker.
+const unexamined = "unexamined"
+
+// Expected is the last argument of acquire.lua on this connection: the marker that lets
+// the server vote, or "" if it votes anyway.
+func (s Sight) Expected() string {
+	switch {
+	case s.unchecked:
+		return ""
+	case s.expected == "":
+		return unexamined
+	}
+	return s.expected
+}
+
+// Fingerprint is the last argument of extend.lua: "" if any configuration will do.
+func (s Sight) Fingerprint() string {
+	switch {
+	case s.unchecked:
+		return ""
+	case s.expected == "":
+		return unexamined
+	}
+	return string(s.fingerprint)
+}
+
+// RunID is of the server's process; "" if it is not known.
+func (s Sight) RunID() string { return s.runID }
+
+// saw is the sight of a connection to the process with this run id.
+func (g *Guard) saw(runID string) Sight {
+	s := Sight{runID: runID, db: g.DB, fingerprint: g.Fingerprint, unchecked: !g.enforces()}
+	if runID != "" {
+		s.expected = votingMarker(g.Fingerprint, runID, g.DB)
+	}
+	g.latest.Store(&s)
+	return s
+}
+
+// Latest is what the newest connection saw. It stands in for each connection's own
+// where commands are sent on any of a pool.
+func (g *Guard) Latest() Sight {
+	if s := g.latest.Load(); s != nil {
+		return *s
+	}
+	return Sight{unchecked: !g.enforces()}
+}
+
+// Ask are the arguments of quarantine.lua, beside those of the connection that carries it.
+type Ask struct {
+	Length time.Duration // of the quarantine, at least
+	Nonce  string        // of a quarantine that begins
+	Known  string        // identity of the quarantine that was read before; "" if none was
+}
+
+// QuarantineArgs are the arguments of quarantine.lua on this connection. now is the
+// caller's clock at the moment of sending: an older instant would end a quarantine early.
+func (s Sight) QuarantineArgs(a Ask, now time.Time) []any {
+	return []any{string(s.fingerprint), s.runID, s.db, now.UnixMilli(), millis(a.Length), a.Nonce, a.Known}
+}
+
+// DB is the number of the database of the locks.
+func (s Sight) DB() int { return s.db }
+
+// millis rounds up, so that no quarantine ends early.
+func millis(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / time.Millisecond) }

@@ -1,0 +1,118 @@
+package guard
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"time"
+
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+// ErrOtherConfiguration says that a node votes for another set of nodes, or another MaxTTL.
+var ErrOtherConfiguration = driver.NewError(driver.Misconfigured, "node votes for another configuration")
+
+// Answer is the reply of quarantine.lua.
+type Answer struct {
+	Code   int // one of those below
+	Marker string
+	Left   time.Duration // of a quarantine
+}
+
+// The codes of an answer.
+const (
+	AnswerOther       = -1 // it votes for another configuration
+	AnswerQuarantined = 0
+	AnswerVotes       = 1
+	AnswerChanging    = 2 // a change of the configuration was begun and not finished
+)
+
+// silence is why a server did not vote.
+type silence struct {
+	until time.Duration // on the clock: when to ask again at the latest
+	err   error         // nil for a quarantine
+}
+
+func (s *silence) error(now time.Duration) error {
+	if s.err != nil {
+		return s.err
+	}
+	return fmt.Errorf("%w: for %v, until no lock it may have lost can be valid "+
+		"(if these nodes are new and were never used, vouch for them with lockscope init or redlock.Vouch)",
+		driver.ErrQuarantined, max(0, s.until-now).Round(time.Millisecond))
+}
+
+// Unproven is what follows when a server did not vote, for its marker is not the one the
+// connection expects: its quarantine begins, or is asked for. It returns why the node may
+// not vote, or nil if by now it may and the acquire, which had no effect, can be sent again.
+func (g *Guard) Unproven(ctx context.Context, s Server) error {
+	g.mu.Lock()
+	now, silence := g.Clock(), g.silence
+	fresh := silence != nil && now < silence.until && now-g.askedAt <= reexamineAfter
+	g.mu.Unlock()
+	if fresh {
+		return silence.error(now)
+	}
+	return g.ask(ctx, s)
+}
+
+// ask runs quarantine.lua: twice where the quarantine is another than was known, for its
+// count begins only with a caller who has read its identity.
+func (g *Guard) ask(ctx context.Context, s Server) error {
+	for again := false; ; again = true {
+		g.mu.Lock()
+		known := g.known
+		g.mu.Unlock()
+		answer, err := s.Ask(ctx, Ask{Length: g.Quarantine, Nonce: rand.Text(), Known: known})
+		if err != nil {
+			return err
+		}
+		m, _ := ParseMarker(answer.Marker)
+		if answer.Code == AnswerQuarantined && m.Identity != known && !again {
+			g.mu.Lock()
+			g.known = m.Identity
+			g.mu.Unlock()
+			continue
+		}
+		return g.answered(answer, m, again)
+	}
+}
+
+// answered takes note of what the server says of its silence.
+func (g *Guard) answered(a Answer, m Marker, begun bool) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := g.Clock()
+	g.askedAt = now
+	defer g.settle()
+	if a.Code == AnswerVotes {
+		g.silence, g.known = nil, ""
+		return nil
+	}
+	g.silence = &silence{until: now + reexamineAfter}
+	switch a.Code {
+	case AnswerOther:
+		g.silence.err = otherConfiguration(m.Fingerprint, g.Fingerprint)
+	case AnswerChanging:
+		g.silence.err = fmt.Errorf("%w: a change to this configuration was begun and not finished: "+
+			"finish it with lockscope reconfigure or redlock.Reconfigure", driver.ErrQuarantined)
+	default:
+		g.silence.until, g.known = now+a.Left, m.Identity
+	}
+	if begun {
+		g.restart.Store(&driver.Restart{Witnessed: g.voted || g.replaced, Left: a.Left, Enforced: true})
+		g.voted, g.replaced = false, false
+	}
+	return g.silence.error(now)
+}
+
+// OtherConfiguration is the error of an extend that a server refused, by its marker.
+func (g *Guard) OtherConfiguration(marker string) error {
+	m, _ := ParseMarker(marker)
+	return otherConfiguration(m.Fingerprint, g.Fingerprint)
+}
+
+func otherConfiguration(theirs, ours Fingerprint) error {
+	return fmt.Errorf("%w: its own is of %v; this process has %v: stop the processes with the old one, "+
+		"or change it with lockscope reconfigure or redlock.Reconfigure", ErrOtherConfiguration, theirs, ours)
+}

@@ -1,0 +1,147 @@
+package guard
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// vouchNonce begins the identity of a quarantine that a vouch began, as mark.lua knows it.
+const vouchNonce = "vouch-"
+
+// takeBackTime bounds what is done after a vouch has failed.
+const takeBackTime = 500 * time.Millisecond
+
+// Vouch is the act of declaring that all nodes of a set are new: see redlock.Vouch.
+type Vouch struct {
+	Members     Members
+	Fingerprint Fingerprint
+	Length      time.Duration             // of the quarantine that the first round begins
+	Wrap        func(string, error) error // adds the node's name to its error
+	Nonce       string                    // of this act; "" for a random one
+}
+
+// Run marks all nodes in two rounds. The first begins a quarantine on each, which names
+// this act; none of them votes from then on. Where each answers and none was used, the
+// second ends those that are still there: what came in between, a restart, a lost data
+// set or another act, has put another marker in their place.
+func (v *Vouch) Run(ctx context.Context) error {
+	err := v.Members.each(ctx, v.Wrap, func(ctx context.Context, m *Member) error { return m.look(ctx) })
+	if err == nil {
+		err = v.Members.distinct(v.Wrap)
+	}
+	if err != nil || v.done() {
+		return err
+	}
+	if v.Nonce == "" {
+		v.Nonce = rand.Text()
+	}
+	if err = errors.Join(v.Members.each(ctx, v.Wrap, v.mark), v.Members.each(ctx, v.Wrap, unused)); err == nil {
+		err = v.Members.each(ctx, v.Wrap, v.confirm)
+	}
+	if err != nil {
+		v.takeBack(ctx)
+	}
+	return err
+}
+
+// done reports that every node, as it runs now, votes already.
+func (v *Vouch) done() bool {
+	for _, m := range v.Members {
+		if !m.votesFor(v.Fingerprint) {
+			return false
+		}
+	}
+	return true
+}
+
+// mark is the first round.
+func (v *Vouch) mark(ctx context.Context, m *Member) error {
+	code, marker, err := m.Conn.Mark(ctx, Mark{
+		State: Quarantined, Fingerprint: v.Fingerprint, RunID: m.runID, DB: m.DB, Nonce: vouchNonce + v.Nonce, Length: v.Length,
+	})
+	if err != nil {
+		return err
+	}
+	m.marker = marker
+	if code != MarkRefused {
+		return nil
+	}
+	switch read, ours := m.says(); {
+	case ours && read.Fingerprint != v.Fingerprint:
+		return fmt.Errorf("%w: %w", ErrNotNew, otherConfiguration(read.Fingerprint, v.Fingerprint))
+	case ours && read.State == Changing:
+		return fmt.Errorf("%w: a change of the configuration was begun and not finished", ErrNotNew)
+	case ours:
+		return fmt.Errorf("%w: another vouch is under way, or was until a minute ago", ErrNotNew)
+	}
+	return fmt.Errorf("%w: its marker is of before it restarted, or came with the data of another server", ErrNotNew)
+}
+
+// unused requires that no lock was ever granted here: fence counters do not expire.
+func unused(ctx context.Context, m *Member) error {
+	kind, err := m.Conn.Used(ctx)
+	if err != nil || kind == "" {
+		return err
+	}
+	return fmt.Errorf("%w: it has keys %s, so it was used for locks before: it votes by itself once its quarantine is over", ErrNotNew, kind)
+}
+
+// confirm is the second round: nothing has happened to the server since the first.
+func (v *Vouch) confirm(ctx context.Context, m *Member) error {
+	if m.votesFor(v.Fingerprint) {
+		return nil // by a vouch that did not come to its end
+	}
+	replaced, err := m.Conn.Replace(ctx, m.prefix(), votingMarker(v.Fingerprint, m.runID, m.DB))
+	if err == nil && !replaced {
+		err = fmt.Errorf("%w: it restarted or lost its data a moment ago, or another vouch began", ErrNotNew)
+	}
+	return err
+}
+
+// takeBack removes what the first round left; what it cannot reach is a quarantine as any other.
+func (v *Vouch) takeBack(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeBackTime)
+	defer cancel()
+	_ = v.Members.each(ctx, v.Wrap, func(ctx context.Context, m *Member) error {
+		if read, ours := m.says(); !ours || read.State != Quarantined || !strings.HasPrefix(read.Identity, vouchNonce+v.Nonce+".") {
+			return nil
+		}
+		_, err := m.Conn.Replace(ctx, m.prefix(), "")
+		return err
+	})
+}
+
+// VouchRestarted is the act of declaring that one node has forgotten nothing: see
+// redlock.VouchRestarted.
+type VouchRestarted struct {
+	Member          *Member
+	Fingerprint     Fingerprint
+	RunID, Identity string // of the process, and of its quarantine
+	Wrap            func(string, error) error
+}
+
+// Run ends exactly that quarantine of exactly that process: a second time it finds none.
+func (v *VouchRestarted) Run(ctx context.Context) error {
+	m := v.Member
+	err := m.look(ctx)
+	if err == nil && m.runID != v.RunID {
+		err = fmt.Errorf("%w: its run_id is %s by now: it restarted again", ErrNotNew, m.runID)
+	}
+	if err == nil {
+		m.marker = string(Quarantined) + strings.TrimPrefix(votingMarker(v.Fingerprint, m.runID, m.DB), string(Voting)) + "|" + v.Identity + "|"
+		var ended bool
+		ended, err = m.Conn.Replace(ctx, m.marker, votingMarker(v.Fingerprint, m.runID, m.DB))
+		if err == nil && !ended {
+			err = fmt.Errorf("%w: the quarantine %q is not, or no longer, the one it keeps: "+
+				"look at it with lockscope doctor, and find out what happened since", ErrNotNew, v.Identity)
+		}
+	}
+	if err != nil {
+		return v.Wrap(m.Name, err)
+	}
+	return nil
+}

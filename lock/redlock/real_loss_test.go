@@ -1,0 +1,141 @@
+package redlock_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/redlock"
+)
+
+// The tests of this file let a node forget a lock, or vote in another set, while a lease is valid: nobody else must get one.
+
+// wantNoSecondLease requires that nobody else gets the resource while the lease is valid, and says why.
+func wantNoSecondLease(t *testing.T, held lock.Lease, other *lock.Engine, targets ...error) {
+	t.Helper()
+	second, err := other.Acquire(t.Context(), "job", lock.NoWait(), lock.TTL(longTTL))
+	if held.Remaining() <= 0 {
+		t.Fatal("the lease under test is over")
+	}
+	if err == nil {
+		t.Errorf("a second lease, with %v left of the first", held.Remaining())
+		must(t, second.Release(t.Context()))
+		return
+	}
+	wantErr(t, err, targets...)
+}
+
+// twoOfThree holds a resource on the first two of three nodes.
+func twoOfThree(t *testing.T, opts ...lock.Option) (f *realNodes, held lock.Lease) {
+	t.Helper()
+	f = startNodes(t, 3)
+	must(t, redlock.Vouch(t.Context(), f.clients(), opts...))
+	proxy := proxyTo(t, f.servers[2])
+	proxy.Refuse(true)
+	held = acquire(t, guardedLocker(t, f.through(proxy, 2), append(opts, f.named())...), "job", lock.TTL(longTTL), lock.NoRenew())
+	return f, held
+}
+
+// guardedLocker has every default of the guard.
+func guardedLocker(t *testing.T, clients []redis.UniversalClient, opts ...lock.Option) *lock.Engine {
+	t.Helper()
+	l, err := redlock.New(clients, append([]lock.Option{lock.WithNodeTimeout(nodeTimeout)}, opts...)...)
+	must(t, err)
+	t.Cleanup(func() { must(t, l.Close()) })
+	return l
+}
+
+func TestRealFlushed(t *testing.T) {
+	t.Parallel()
+	f, held := twoOfThree(t)
+	other := guardedLocker(t, f.clients())
+	must(t, acquire(t, other, "warm-up").Release(t.Context())) // its connections are there
+	must(t, f.admin[1].FlushAll(t.Context()).Err())
+	wantNoSecondLease(t, held, other, driver.ErrQuarantined)
+}
+
+func TestRealReplicaAndBack(t *testing.T) {
+	t.Parallel()
+	f, held := twoOfThree(t)
+	other := guardedLocker(t, f.clients())
+	must(t, acquire(t, other, "warm-up").Release(t.Context()))
+	f.config("repl-diskless-sync-delay", "0", 2)
+	follow := func(host, port string) { must(t, f.admin[1].SlaveOf(t.Context(), host, port).Err()) }
+	follow("127.0.0.1", portOf(f, 2))
+	eventually(t, settleTime, "the node has another's keys", func() bool { return len(f.keys("lock:job", 1)) == 0 })
+	follow("NO", "ONE")
+	wantNoSecondLease(t, held, other, driver.ErrQuarantined)
+}
+
+// TestRealStaleSnapshot: a node restarts with what it had before the lock, its marker among it.
+func TestRealStaleSnapshot(t *testing.T) {
+	t.Parallel()
+	f := startNodes(t, 3)
+	f.vouchForAll()
+	for i := range f.servers {
+		must(t, f.admin[i].Save(t.Context()).Err())
+	}
+	proxy := proxyTo(t, f.servers[2])
+	proxy.Refuse(true)
+	held := acquire(t, guardedLocker(t, f.through(proxy, 2), f.named()), "job", lock.TTL(longTTL), lock.NoRenew())
+	other := guardedLocker(t, f.clients())
+	must(t, acquire(t, other, "warm-up").Release(t.Context()))
+	f.kill(1)
+	f.restart(1)
+	if marker := f.admin[1].Get(t.Context(), redlock.MarkerKey).Val(); marker == "" {
+		t.Fatal("the snapshot was not loaded")
+	}
+	wantNoSecondLease(t, held, other, driver.ErrQuarantined)
+}
+
+// TestRealMembersDiffer: three nodes become five without the act that this takes.
+func TestRealMembersDiffer(t *testing.T) {
+	t.Parallel()
+	f := startNodes(t, 5)
+	three := &realNodes{t: t, servers: f.servers[:3], admin: f.admin[:3]}
+	three.vouchForAll()
+	proxy := proxyTo(t, f.servers[2])
+	proxy.Refuse(true)
+	held := acquire(t, guardedLocker(t, three.through(proxy, 2), three.named()), "job", lock.TTL(longTTL), lock.NoRenew())
+	five := guardedLocker(t, f.clients())
+	wantNoSecondLease(t, held, five)
+	_, err := five.Acquire(t.Context(), "job", lock.NoWait())
+	wantErr(t, err, redlock.ErrOtherConfiguration, driver.ErrQuarantined)
+	wantText(t, err, "3 nodes, max TTL 1m0s", "5 nodes, max TTL 1m0s", "lockscope reconfigure")
+}
+
+// TestRealMaxTTLsDiffer: a process that would keep a restarted node silent for its own MaxTTL, while a lock with another's
+// may be valid, gets no vote at all.
+func TestRealMaxTTLsDiffer(t *testing.T) {
+	t.Parallel()
+	f, held := twoOfThree(t)
+	short := guardedLocker(t, f.clients(), lock.WithMaxTTL(nodeTimeout*8), lock.WithDefaults(lock.TTL(nodeTimeout*4)))
+	_, err := short.Acquire(t.Context(), "job", lock.NoWait())
+	wantErr(t, err, redlock.ErrOtherConfiguration, lock.ErrNoQuorum)
+	wantText(t, err, "max TTL 1m0s", "max TTL 3.2s")
+	if held.Remaining() <= 0 {
+		t.Error("the lease under test is over")
+	}
+	must(t, held.Extend(t.Context()))
+}
+
+// TestRealQuarantineEndsByTwoClocks: the marker is counted on the node, and neither clock ends it alone.
+func TestRealQuarantineEndsByTwoClocks(t *testing.T) {
+	t.Parallel()
+	f := startNodes(t, 3)
+	const quarantine = 1500 * time.Millisecond
+	l := guardedLocker(t, f.clients(), redlock.WithRestartQuarantine(quarantine))
+	began := time.Now()
+	_, err := l.Acquire(t.Context(), "job", lock.NoWait())
+	wantErr(t, err, driver.ErrQuarantined)
+	eventually(t, settleTime, "the nodes vote", func() bool {
+		lease, err := l.Acquire(t.Context(), "job", lock.NoWait())
+		return err == nil && lease.Release(t.Context()) == nil
+	})
+	if early := quarantine - time.Since(began); early > 0 {
+		t.Errorf("they voted %v early", early)
+	}
+}

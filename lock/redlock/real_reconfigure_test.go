@@ -1,0 +1,47 @@
+package redlock_test
+
+import (
+	"testing"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/redlock"
+)
+
+// TestRealReconfigure takes three nodes to five and back, with a lease that is held and a process of before that goes on.
+func TestRealReconfigure(t *testing.T) {
+	t.Parallel()
+	f := startNodes(t, 5)
+	three := &realNodes{t: t, servers: f.servers[:3], admin: f.admin[:3]}
+	three.vouchForAll()
+	// New ones each time: what was found against a node is believed for a second.
+	of3 := func() *lock.Engine { return guardedLocker(t, three.clients()) }
+	of5 := func() *lock.Engine { return guardedLocker(t, f.clients()) }
+	old := of3()
+	held := acquire(t, old, "job", lock.TTL(longTTL), lock.NoRenew())
+
+	small, large := redlock.Configuration{Nodes: three.clients()}, redlock.Configuration{Nodes: f.clients()}
+	away, err := redlock.Reconfigure(t.Context(), small, large)
+	must(t, err)
+	if len(away) > 0 {
+		t.Errorf("away: %v", away)
+	}
+	wantNoSecondLease(t, held, of5(), driver.ErrQuarantined)
+	_, err = old.Acquire(t.Context(), "other", lock.NoWait())
+	wantErr(t, err, redlock.ErrOtherConfiguration, lock.ErrNoQuorum)
+	wantErr(t, held.Extend(t.Context()), redlock.ErrOtherConfiguration)
+
+	_, err = redlock.Reconfigure(t.Context(), large, small)
+	must(t, err)
+	wantNoSecondLease(t, held, of5(), redlock.ErrOtherConfiguration)
+	wantNoSecondLease(t, held, of3(), driver.ErrQuarantined)
+
+	same := redlock.Configuration{Nodes: three.clients(), Options: []lock.Option{lock.WithMaxTTL(2 * longTTL)}}
+	_, err = redlock.Reconfigure(t.Context(), same, same)
+	wantErr(t, err, redlock.ErrNotReached)
+	_, err = redlock.Reconfigure(t.Context(), small, same)
+	must(t, err)
+	_, err = of3().Acquire(t.Context(), "other", lock.NoWait())
+	wantErr(t, err, redlock.ErrOtherConfiguration)
+	wantText(t, err, "max TTL 1m0s", "max TTL 2m0s")
+}
