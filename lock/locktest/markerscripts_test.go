@@ -130,9 +130,10 @@ func identityOf(marker string) string {
 	return ""
 }
 
-// left is what is left of a quarantine in seconds, where its count did not begin in the far future.
+// left is what is left of a quarantine in seconds, where its count did not begin in the far future: a count begins a
+// millisecond late.
 func left(code, left, length int64) int64 {
-	if code != 0 || left > length {
+	if code != 0 || left > length+1 {
 		return 0
 	}
 	return (left + 500) / 1000

@@ -101,7 +101,13 @@ func (h *history) heal() {
 			link.SetFaults(calm)
 		}
 	}
-	if h.plant.quarantine < 0 {
+	h.mu.Lock()
+	restarted := h.restarted
+	h.mu.Unlock()
+	switch {
+	case restarted == 0 && h.plan.vouches == nil && h.plan.change == nil:
+		return // every node has voted all the time
+	case h.plant.quarantine < 0:
 		return // nothing keeps the nodes silent
 	}
 	h.joinLate()
@@ -113,7 +119,7 @@ func (h *history) heal() {
 			}
 		}
 		if h.allVote() {
-			time.Sleep(2 * time.Second) // and what was found against nodes is looked at afresh
+			time.Sleep(restarted + 2*time.Second - h.now()) // and what was found against nodes is looked at afresh
 			return
 		}
 		time.Sleep(simQuarantine + 50*time.Millisecond) // of a node's clock that is slow
