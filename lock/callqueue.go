@@ -18,16 +18,17 @@ type callQueue struct {
 
 // queuedCall is a call whose turn comes: start hands it over, and whoever gets its
 // answer calls next.
-//
-// wait is the context of a caller that has nothing to do but wait for the answer, nil if
-// there is none: see driver.Call.
-type queuedCall interface{ start(wait context.Context) }
+type queuedCall interface{ start(wait waiter) }
+
+// waiter is a caller that has nothing to do but wait for the answer, until its context
+// ends: see driver.Call. The zero value is none.
+type waiter struct{ ctx context.Context }
 
 // do starts call now, or after the calls already under way.
-func (q *callQueue) do(call queuedCall) { q.doWaiting(call, nil) }
+func (q *callQueue) do(call queuedCall) { q.doWaiting(call, waiter{}) }
 
 // doWaiting is do for a caller that only waits.
-func (q *callQueue) doWaiting(call queuedCall, wait context.Context) {
+func (q *callQueue) doWaiting(call queuedCall, wait waiter) {
 	q.mu.Lock()
 	if q.busy {
 		q.waiting = append(q.waiting, call)
@@ -46,7 +47,7 @@ func (q *callQueue) next() {
 		call := q.waiting[0]
 		q.waiting = q.waiting[1:]
 		q.mu.Unlock()
-		call.start(nil)
+		call.start(waiter{})
 		return
 	}
 	q.busy, q.waiting = false, nil

@@ -1,7 +1,6 @@
 package lock
 
 import (
-	"context"
 	"testing"
 )
 
@@ -13,7 +12,7 @@ type recordedCall struct {
 	atOnce  bool // the answer comes before start returns
 }
 
-func (c *recordedCall) start(context.Context) {
+func (c *recordedCall) start(waiter) {
 	*c.started = append(*c.started, c.name)
 	if c.atOnce {
 		c.queue.next()

@@ -126,11 +126,11 @@ func (e *Engine) validity(ttl, began time.Duration) time.Duration {
 }
 
 // onlyWait is ctx where a caller that waits for one node's answer waits for nothing else.
-func (e *Engine) onlyWait(ctx context.Context) context.Context {
+func (e *Engine) onlyWait(ctx context.Context) waiter {
 	if len(e.nodes) == 1 {
-		return ctx
+		return waiter{ctx}
 	}
-	return nil
+	return waiter{}
 }
 
 // closing reports that Close was called.

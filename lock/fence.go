@@ -143,7 +143,7 @@ type raising struct {
 	command  command
 }
 
-func (r *raising) start(context.Context) {
+func (r *raising) start(waiter) {
 	a := r.round.a
 	r.command = r.g.begin(a.ctx, a.ts, a.event(OpRaise))
 	r.g.Raise(driver.Call{Context: r.command.ctx, Deadline: r.deadline}, &r.req, r)

@@ -99,7 +99,7 @@ type leaving struct {
 	command command
 }
 
-func (l *leaving) start(context.Context) {
+func (l *leaving) start(waiter) {
 	l.command = l.n.begin(l.ctx, l.ts, l.event)
 	l.n.Leave(driver.Call{Context: l.command.ctx, Deadline: time.Now().Add(l.timeout)}, &l.req, l)
 }

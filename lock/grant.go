@@ -1,7 +1,6 @@
 package lock
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -44,7 +43,7 @@ type grant struct {
 // acquiring is a grant whose acquire waits for its turn, or for its answer.
 type acquiring grant
 
-func (c *acquiring) start(wait context.Context) {
+func (c *acquiring) start(wait waiter) {
 	g := (*grant)(c)
 	a := g.attempt
 	g.command = g.begin(a.ctx, a.ts, a.event(OpAcquire))
@@ -57,7 +56,7 @@ func (c *acquiring) start(wait context.Context) {
 		g.calls.next()
 		return
 	}
-	g.Acquire(driver.Call{Context: g.command.ctx, Deadline: g.deadline, Wait: wait}, a.request(g.index), c)
+	g.Acquire(driver.Call{Context: g.command.ctx, Deadline: g.deadline, Wait: wait.ctx}, a.request(g.index), c)
 }
 
 // Answer implements driver.Answer.
@@ -74,7 +73,7 @@ func (c *acquiring) Answer(reply driver.AcquireReply, err error) {
 // ask hands the acquire over, in the order of the node's calls. Where those get no
 // answers, an acquire is not put behind them: its vote would be missing until its time
 // is up, and other nodes held for so long.
-func (g *grant) ask(deadline time.Time, wait context.Context) {
+func (g *grant) ask(deadline time.Time, wait waiter) {
 	g.deadline = deadline
 	if g.suspect() && g.calls.isBusy() {
 		g.command = g.begin(g.attempt.ctx, g.attempt.ts, g.attempt.event(OpAcquire))

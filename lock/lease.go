@@ -123,7 +123,7 @@ func (l *lease) Remaining() time.Duration {
 // lose ends the lease and gives back what the nodes may still hold of it.
 func (l *lease) lose() {
 	if l.end(ErrLost) {
-		l.startRelease(l.traceCtx, nil)
+		l.startRelease(l.traceCtx, waiter{})
 	}
 }
 

@@ -14,7 +14,7 @@ const releaseTimeouts = 3
 // startRelease asks every node to release, in the order of its calls. The events of
 // the nodes descend from ctx, whose end is not heeded: see releaseRound.wait. wait is that
 // of callQueue.doWaiting.
-func (l *lease) startRelease(ctx, wait context.Context) *releaseRound {
+func (l *lease) startRelease(ctx context.Context, wait waiter) *releaseRound {
 	a := l.attempt
 	round := &releaseRound{
 		lease: l, lost: l.cause() != ErrReleased, ready: a.ready, undoings: make([]undoing, len(a.grants)),

@@ -37,7 +37,7 @@ type releaseAnswer struct {
 	retried bool // after err: it is asked again, and may still answer
 }
 
-func (u *undoing) start(wait context.Context) {
+func (u *undoing) start(wait waiter) {
 	u.state = u.g.known()
 	late := u.g.mayArrive()
 	if u.withdraw && u.state != grantHeld && !late {
@@ -56,10 +56,10 @@ func (u *undoing) start(wait context.Context) {
 	u.send(wait)
 }
 
-func (u *undoing) send(wait context.Context) {
+func (u *undoing) send(wait waiter) {
 	u.command = u.g.begin(u.ctx, u.ts, u.event)
 	deadline := time.Now().Add(u.g.attempt.timeout)
-	u.g.Release(driver.Call{Context: u.command.ctx, Deadline: deadline, Wait: wait}, &u.req, u)
+	u.g.Release(driver.Call{Context: u.command.ctx, Deadline: deadline, Wait: wait.ctx}, &u.req, u)
 }
 
 // Answer implements driver.Answer.
@@ -92,7 +92,7 @@ func (u *undoing) tell(a releaseAnswer) {
 
 // again sends the release once more and returns the answer.
 func (u *undoing) again() releaseAnswer {
-	u.send(nil)
+	u.send(waiter{})
 	return <-u.answers
 }
 

@@ -258,7 +258,7 @@ func (x *extending) event() NodeStart {
 	return NodeStart{Resource: x.r.lease.resource, Op: OpExtend}
 }
 
-func (x *extending) start(context.Context) {
+func (x *extending) start(waiter) {
 	r := x.r
 	if !x.g.open() || r.lease.Remaining() <= 0 || !time.Now().Before(r.deadline) {
 		r.count(x.g.index, driver.ExtendGone, fmt.Errorf("%w: the lease is over, or earlier calls are under way", driver.ErrNotSent))

@@ -75,7 +75,7 @@ func (a *attempt) ask(i int) {
 	a.mu.Lock()
 	a.ballot.asked |= 1 << i
 	a.mu.Unlock()
-	a.grants[i].ask(time.Now().Add(a.timeout), nil)
+	a.grants[i].ask(time.Now().Add(a.timeout), waiter{})
 }
 
 func (a *attempt) askAll(ctx context.Context) {
