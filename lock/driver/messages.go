@@ -97,6 +97,7 @@ type ExtendRequest struct {
 	Refill bool // put the key back where it was lost
 	Fence  uint64
 	Holder string
+	Rename bool // the holder is another than before: replace its record, and nothing else
 
 	Shared *Shared
 }

@@ -72,10 +72,14 @@ func newPair(t *testing.T, client *redis.Client, seed uint64) *pair {
 		},
 	}
 	p.node = p.fake.Connect(1, locktest.Faults{})
-	// Ahead of both clocks, which are not the same; and near the end now and then.
+	// Ahead of both clocks, which are not the same, or level with them, so that runs are
+	// reserved; and near the end now and then.
 	start := uint64(7e15)
-	if seed%4 == 0 {
+	switch seed % 4 {
+	case 0:
 		start = 1<<53 - 12
+	case 1:
+		start = uint64(time.Now().UnixMicro())
 	}
 	p.fake.SetCounter(p.keys.lock, start)
 	if err := client.Set(p.ctx(), p.keys.fence, start, 0).Err(); err != nil {
@@ -124,7 +128,7 @@ func (p *pair) step() (real, fake, what string) {
 	switch p.r.IntN(10) {
 	case 0, 1, 2, 3:
 		return p.acquire(driver.AcquireRequest{
-			Key: p.keys.lock, Token: token, Holder: "host|1|" + token[:1], TTL: time.Minute, Floor: uint64(p.r.IntN(30)),
+			Key: p.keys.lock, Token: token, Holder: "host|1|" + token[:1], TTL: time.Minute, Floor: uint64(p.r.IntN(30)), Run: uint64(p.r.IntN(4)),
 			Waiter: w, Fair: p.r.IntN(3) == 0, Window: time.Minute,
 		})
 	case 4:
@@ -132,6 +136,7 @@ func (p *pair) step() (real, fake, what string) {
 	case 5:
 		return p.extend(driver.ExtendRequest{
 			Key: p.keys.lock, Token: token, TTL: time.Minute, Refill: p.r.IntN(2) == 0, Fence: uint64(1 + p.r.IntN(40)), Holder: "host|2|",
+			Rename: p.r.IntN(2) == 0,
 		})
 	case 6, 7, 8:
 		req := driver.ReleaseRequest{Key: p.keys.lock, Token: token}
@@ -170,7 +175,7 @@ func TestFakeKeepsFloorsLikeScripts(t *testing.T) {
 		p.release(driver.ReleaseRequest{Key: p.keys.lock, Token: pairTokens[0]})
 		for where, reply := range map[string]string{"redis": real, "fake": fake} {
 			var code, counter int64
-			if _, err := fmt.Sscanf(reply, "[%d %d]", &code, &counter); err != nil || code != 1 {
+			if _, err := fmt.Sscanf(reply, "[%d %d", &code, &counter); err != nil || code != 1 {
 				t.Fatalf("%s, %s: %s", name, where, reply)
 			}
 			if off := time.UnixMicro(counter).Sub(now); off < c.low || off > c.high+time.Since(now) {
@@ -195,7 +200,7 @@ func (p *pair) eval(name string, keys []string, args ...any) any {
 }
 
 func (p *pair) acquire(req driver.AcquireRequest) (real, fake, what string) {
-	args := []any{req.Token, req.Holder, req.TTL.Milliseconds(), req.Floor}
+	args := []any{req.Token, req.Holder, req.TTL.Milliseconds(), req.Floor, max(req.Run, 1)}
 	if w := req.Waiter; w.Enqueue || w.Ticket > 0 || req.Fair {
 		ticket, window := "", int64(0)
 		if w.Enqueue {
@@ -218,7 +223,7 @@ func (p *pair) acquire(req driver.AcquireRequest) (real, fake, what string) {
 	case err != nil:
 		fake = fmt.Sprint([]any{3})
 	case got.Granted:
-		fake, p.counter = fmt.Sprint([]any{1, got.Counter}), got.Counter
+		fake, p.counter = fmt.Sprint([]any{1, got.Counter, got.Run}), got.Counter
 	default:
 		code := 0
 		if got.Reserved {
@@ -226,7 +231,7 @@ func (p *pair) acquire(req driver.AcquireRequest) (real, fake, what string) {
 		}
 		fake = fmt.Sprint([]any{code, got.TTL > 50*time.Second, got.Holder, got.Ticket, got.Ahead})
 	}
-	return fmt.Sprint(reply), fake, fmt.Sprintf("acquire %.1s floor %d %+v fair %v", req.Token, req.Floor, req.Waiter, req.Fair)
+	return fmt.Sprint(reply), fake, fmt.Sprintf("acquire %.1s floor %d run %d %+v fair %v", req.Token, req.Floor, req.Run, req.Waiter, req.Fair)
 }
 
 func (p *pair) raise(req driver.RaiseRequest) (real, fake, what string) {
@@ -236,15 +241,12 @@ func (p *pair) raise(req driver.RaiseRequest) (real, fake, what string) {
 }
 
 func (p *pair) extend(req driver.ExtendRequest) (real, fake, what string) {
-	refill := 0
-	if req.Refill {
-		refill = 1
-	}
+	flags := map[bool]int{true: 1}
 	keys := []string{p.keys.lock, p.keys.fence, p.keys.tombstone(req.Token)}
-	reply := p.eval("extend", keys, req.Token, req.TTL.Milliseconds(), refill, req.Fence, req.Holder)
+	reply := p.eval("extend", keys, req.Token, req.TTL.Milliseconds(), flags[req.Refill], req.Fence, req.Holder, flags[req.Rename])
 	codes := map[int64]driver.ExtendReply{-1: driver.ExtendTaken, 0: driver.ExtendGone, 1: driver.ExtendDone, 2: driver.ExtendRefilled}
 	got, _ := p.node.Extend(p.ctx(), req)
-	return fmt.Sprint(codes[reply.(int64)]), fmt.Sprint(got), fmt.Sprintf("extend %.1s refill %v fence %d", req.Token, req.Refill, req.Fence)
+	return fmt.Sprint(codes[reply.(int64)]), fmt.Sprint(got), fmt.Sprintf("extend %.1s refill %v fence %d rename %v", req.Token, req.Refill, req.Fence, req.Rename)
 }
 
 func (p *pair) release(req driver.ReleaseRequest) (real, fake, what string) {

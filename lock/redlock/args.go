@@ -22,7 +22,7 @@ func acquireArgs(s *scripts, k *keys, req *driver.AcquireRequest, counts string)
 	args := []any{
 		"evalsha", s.acquire.Hash, 5,
 		k.args.lock, k.args.fence, k.tombstone(req.Token), k.args.next, k.args.queue,
-		req.Token, req.Holder, millis(req.TTL), req.Floor,
+		req.Token, req.Holder, millis(req.TTL), req.Floor, max(req.Run, 1),
 	}
 	if w := req.Waiter; w.Enqueue || w.Ticket > 0 || req.Fair {
 		ticket, window := "", int64(0)
@@ -62,13 +62,16 @@ func raiseArgs(s *scripts, k *keys, req *driver.RaiseRequest) []any {
 }
 
 func extendArgs(s *scripts, k *keys, req *driver.ExtendRequest) []any {
-	refill := "0"
+	refill, rename := "0", "0"
 	if req.Refill {
 		refill = "1"
 	}
+	if req.Rename {
+		rename = "1"
+	}
 	return []any{
 		"evalsha", s.extend.Hash, 3, k.args.lock, k.args.fence, k.tombstone(req.Token),
-		req.Token, millis(req.TTL), refill, formatUint(req.Fence), req.Holder,
+		req.Token, millis(req.TTL), refill, formatUint(req.Fence), req.Holder, rename,
 	}
 }
 

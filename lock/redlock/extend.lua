@@ -2,6 +2,7 @@
 -- put back, which is told apart in the reply: a refill is no vote.
 -- KEYS  1 lock  2 fence counter  3 tombstone of this token
 -- ARGV  1 token  2 ttl ms  3 '1' refill  4 fence  5 holder
+--       6 '1' the holder is another than before
 -- reply 1 extended | 2 refilled | 0 not there | -1 somebody else's
 
 local token = ARGV[1]
@@ -14,6 +15,10 @@ if type(value) == 'table' then
 end
 if value then
   if string.sub(value, 1, #token + 1) == token .. ':' then
+    if ARGV[6] == '1' then
+      redis.call('SET', KEYS[1], string.match(value, '^[^|]*') .. '|' .. ARGV[5], 'PX', ARGV[2])
+      return 1
+    end
     return redis.call('PEXPIRE', KEYS[1], ARGV[2])
   end
   -- A write, so that a replica says READONLY instead of a stale 'not yours'.

@@ -24,12 +24,13 @@ func parseAcquire(reply any) (driver.AcquireReply, error) {
 		return driver.AcquireReply{}, driver.ErrTombstone
 	case code == 4:
 		return driver.AcquireReply{}, driver.ErrFenceCounter
-	case code == 1 && len(fields) == 2:
-		counter, ok := fields[1].(int64)
-		if !ok || counter <= 0 {
-			return driver.AcquireReply{}, fmt.Errorf("%w: fence counter is not a positive number", driver.ErrBadReply)
+	case code == 1 && len(fields) == 3:
+		counter, ok1 := fields[1].(int64)
+		run, ok2 := fields[2].(int64)
+		if !ok1 || !ok2 || counter <= 0 || run <= 0 {
+			return driver.AcquireReply{}, fmt.Errorf("%w: fence counter and run are not positive numbers", driver.ErrBadReply)
 		}
-		return driver.AcquireReply{Granted: true, Counter: uint64(counter)}, nil
+		return driver.AcquireReply{Granted: true, Counter: uint64(counter), Run: uint64(run)}, nil
 	case (code == 0 || code == 2) && len(fields) == 5:
 		return parseRefusal(code, fields)
 	}

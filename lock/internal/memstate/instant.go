@@ -40,7 +40,7 @@ func (s *Instant) Acquire(req driver.AcquireRequest) (driver.AcquireReply, error
 	key, waiter := req.Key, req.Waiter.ID
 	if v, held := s.Locks[key]; held {
 		if v.Token == req.Token {
-			return driver.AcquireReply{Granted: true, Counter: v.Counter}, nil
+			return driver.AcquireReply{Granted: true, Counter: v.Counter, Run: 1}, nil
 		}
 		return s.refuse(req, driver.AcquireReply{TTL: s.left(v.Expires), Holder: v.Holder}), nil
 	}
@@ -65,13 +65,17 @@ func (s *Instant) Acquire(req driver.AcquireRequest) (driver.AcquireReply, error
 	seconds := s.NowUS / 1e6
 	least, most := uint64(seconds-maxSkewSeconds)*1e6, uint64(seconds+maxSkewSeconds)*1e6
 	counter := max(last+1, least, min(req.Floor, most))
-	s.Counters[key] = counter
+	run := max(req.Run, 1)
+	if counter > uint64(s.NowUS)+1e6 || counter+run > maxCounter {
+		run = 1 // a run must not outpace the clock
+	}
+	s.Counters[key] = counter + run - 1
 	s.Locks[key] = Lock{Token: req.Token, Counter: counter, Holder: req.Holder, Expires: s.after(req.TTL)}
 	delete(s.next, key)
 	if req.Waiter.Enqueue && req.Waiter.Ticket != 0 {
 		delete(s.queue(key).tickets, waiter)
 	}
-	return driver.AcquireReply{Granted: true, Counter: counter}, nil
+	return driver.AcquireReply{Granted: true, Counter: counter, Run: run}, nil
 }
 
 // refuse queues the caller, if it wants to be.
@@ -128,6 +132,9 @@ func (s *Instant) Extend(req driver.ExtendRequest) driver.ExtendReply {
 			return driver.ExtendTaken
 		}
 		v.Expires = s.after(req.TTL)
+		if req.Rename {
+			v.Holder = req.Holder
+		}
 		s.Locks[req.Key] = v
 		return driver.ExtendDone
 	}
