@@ -94,6 +94,7 @@ type scope struct {
 	holdLong  bool        // leases are held until they run out
 	close     bool        // leases are as long as may be and nodes are down for moments: what is late by little shows
 	resources int
+	crowds    bool // callers of one process queue also where losses are given
 }
 
 func newPlan(seed uint64, s scope) *plan {
@@ -117,6 +118,9 @@ func newPlan(seed uint64, s scope) *plan {
 	p.repeats = base.Duplicate > 0
 	for range 2 + r.IntN(3) {
 		p.clients = append(p.clients, p.client(r, base, s))
+	}
+	if s.losses == nil || s.crowds {
+		p.addCrowds(s)
 	}
 	return p
 }
