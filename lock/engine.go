@@ -86,7 +86,9 @@ func (e *Engine) forget(l *lease) {
 }
 
 // Acquire implements [Locker]. Calls for one resource from one engine are served
-// first come, first served, and only one of them contends with other processes.
+// first come, first served, and only one of them contends with other processes. For up to
+// 10 ms after a grant, a release hands the lock over to the next of them that wants it
+// alike, with a lease of its own, and asks no node.
 func (e *Engine) Acquire(ctx context.Context, resource string, opts ...AcquireOption) (Lease, error) {
 	o := NewAcquireOptions(e.cfg.acquire...)
 	o.apply(opts)
