@@ -27,6 +27,7 @@ type call struct {
 	ttl, validity atomic.Int64 // validity of the attempt that won
 	attempts      atomic.Int32
 	votes         atomic.Int32 // of the last attempt
+	handedOver    atomic.Bool  // by another lease of this process
 	blocker       atomic.Pointer[lock.HeldError]
 	renewing      atomic.Bool  // a renewal is under way, or the last one failed
 	refusals      atomic.Int32 // nodes that said no to the renewal under way

@@ -29,6 +29,7 @@
 //	distributed_lock_failures_total             counter    resource
 //	distributed_lock_acquisitions_total         counter    resource, outcome
 //	distributed_lock_attempts_total             counter    resource
+//	distributed_lock_handovers_total            counter    resource
 //	distributed_lock_waiting                    gauge      resource
 //	distributed_lock_long_waits_total           counter    resource
 //	distributed_lock_held                       gauge      resource

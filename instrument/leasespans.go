@@ -27,10 +27,14 @@ func (l *Locker) startRelease(ctx context.Context, m *lease) (next context.Conte
 	return inner, span
 }
 
-// describeRelease adds what only the wrapped Locker knew: how many nodes let go.
+// describeRelease adds what only the wrapped Locker knew: how many nodes let go, or that none
+// was asked.
 func (l *Locker) describeRelease(ctx context.Context, e lock.ReleaseEnd) {
 	if span, ok := ctx.Value(releaseKey{l}).(trace.Span); ok {
 		span.SetAttributes(attrVotes.Int(e.Granted))
+		if e.HandedOver {
+			span.SetAttributes(attrHandedOver.Bool(true))
+		}
 	}
 }
 

@@ -87,6 +87,7 @@ func (l loss) String() string { return lossNames[l] }
 type series struct {
 	wait, hold, validity      prometheus.Observer
 	failures, attempts        prometheus.Counter
+	handOvers                 prometheus.Counter
 	releaseFailures, longWait prometheus.Counter
 	waiting, held             prometheus.Gauge
 	outcomes                  [outcomes]prometheus.Counter
@@ -101,6 +102,7 @@ func (m *metrics) newSeries(label string) *series {
 		validity:        m.validity.WithLabelValues(label),
 		failures:        m.failures.WithLabelValues(label),
 		attempts:        m.attempts.WithLabelValues(label),
+		handOvers:       m.handOvers.WithLabelValues(label),
 		releaseFailures: m.releaseFailures.WithLabelValues(label),
 		longWait:        m.longWait.WithLabelValues(label),
 		waiting:         m.waiting.WithLabelValues(label),

@@ -36,6 +36,7 @@ const (
 	attrAttempts     = attribute.Key("distributed_lock.attempts")
 	attrAttempt      = attribute.Key("distributed_lock.attempt")
 	attrVotes        = attribute.Key("distributed_lock.votes")
+	attrHandedOver   = attribute.Key("distributed_lock.handed_over") // inside the process; absent if not
 	attrValidity     = attribute.Key("distributed_lock.validity")
 	attrHold         = attribute.Key("distributed_lock.hold")
 	attrGranted      = attribute.Key("distributed_lock.granted")
@@ -144,6 +145,9 @@ func (l *Locker) endAcquire(c *call, out outcome, validity time.Duration, err er
 	c.span.SetAttributes(attrOutcome.String(out.String()))
 	if c.Hooked() {
 		c.span.SetAttributes(attrAttempts.Int(int(c.attempts.Load())), attrVotes.Int(int(c.votes.Load())))
+	}
+	if c.handedOver.Load() {
+		c.span.SetAttributes(attrHandedOver.Bool(true))
 	}
 	if out == acquired {
 		c.span.SetAttributes(attrValidity.Float64(validity.Seconds()))

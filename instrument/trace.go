@@ -14,6 +14,7 @@ import (
 func (l *Locker) newHooks() *lock.Trace {
 	t := &lock.Trace{
 		AcquireStart: l.onAcquireStart,
+		AcquireEnd:   l.onAcquireEnd,
 		AttemptEnd:   l.onAttemptEnd,
 		NodeEnd:      l.onNodeEnd,
 		NodeRestart:  l.onNodeRestart,
@@ -40,6 +41,18 @@ func (l *Locker) onAcquireStart(ctx context.Context, e lock.AcquireStart) contex
 		}
 	}
 	return ctx
+}
+
+func (l *Locker) onAcquireEnd(ctx context.Context, e lock.AcquireEnd) {
+	if !e.HandedOver {
+		return
+	}
+	defer l.contain()
+	if c := l.callOf(ctx); c != nil {
+		c.series.handOvers.Inc()
+		c.handedOver.Store(true)
+		c.validity.Store(int64(e.Validity))
+	}
 }
 
 func (l *Locker) onAttemptEnd(ctx context.Context, e lock.AttemptEnd) {

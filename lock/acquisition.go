@@ -28,6 +28,7 @@ type acquisition struct {
 	failedGates uint64 // set of nodes that just did not answer as gate
 	gateFaults  int    // gates in a row that did not answer
 	waited      bool
+	late        bool     // the lease ran out before it could be returned
 	named       bool     // the coming attempt follows a call by name
 	namedInVain int      // named attempts in a row that failed
 	faults      int      // attempts in a row without a quorum of answers
@@ -39,8 +40,8 @@ type acquisition struct {
 // maxEarlier is how many earlier attempts an acquisition knows its own leftovers of.
 const maxEarlier = 8
 
-// run acquires within the wait budget.
-func (a *acquisition) run() (*lease, error) {
+// acquireLease acquires within the wait budget.
+func (a *acquisition) acquireLease() (*lease, error) {
 	if err := a.endedBy(a.parent); err != nil {
 		return nil, a.cut(err, nil)
 	}
@@ -57,54 +58,67 @@ func (a *acquisition) run() (*lease, error) {
 		}
 	}()
 	for {
-		a.queue, held = a.engine.queues.enter(a.key), false
-		won, err := a.acquire(wait)
+		a.queue, held, a.late = a.engine.queues.enter(a.key), false, false
+		h, err := a.acquire(wait)
 		if err != nil {
 			return nil, err
 		}
-		l := newLease(a.parent, won)
+		l := newLease(a, h)
 		held = true
-		if l.Remaining() > 0 {
+		if !a.late {
 			return l, nil
 		}
 		l.lose()
 		a.last = fmt.Errorf("%w: %q ran out while this process stood still", ErrTooLate, a.resource)
-		if a.opts.NoWait || a.attempts == a.opts.MaxAttempts {
+		if a.opts.NoWait || a.attempts > 0 && a.attempts == a.opts.MaxAttempts {
 			return nil, a.last
 		}
 		a.ticket, a.queued = 0, 0 // the grant has used them up
 	}
 }
 
-// acquire attempts and waits until it has the lock or must stop.
-func (a *acquisition) acquire(ctx context.Context) (*attempt, error) {
-	if !a.opts.NoWait {
-		if err := a.awaitTurn(ctx); err != nil {
-			return nil, a.cut(err, nil)
-		}
-		defer a.queue.passTurn()
+// acquire waits for its turn, which it has if it succeeds, and for the lock.
+func (a *acquisition) acquire(ctx context.Context) (hold, error) {
+	if a.opts.NoWait {
+		return a.contend(ctx)
 	}
+	turn, err := a.awaitTurn(ctx)
+	if err != nil {
+		return hold{}, a.cut(err, nil)
+	}
+	if turn != nil && turn.handed {
+		return turn.held, nil
+	}
+	h, err := a.contend(ctx)
+	if err != nil {
+		a.queue.passTurn()
+	}
+	return h, err
+}
+
+// contend attempts and waits until it has the lock or must stop.
+func (a *acquisition) contend(ctx context.Context) (hold, error) {
 	for {
 		a.attempts++
 		try, res := a.try(ctx)
 		if res.err == nil {
 			a.queue.blocker.Store(nil)
 			a.leaveQueues(ctx, try)
-			return try, nil
+			return try.won(), nil
 		}
 		a.remember(try, res)
 		if ended := a.endedBy(ctx); ended != nil {
 			a.leaveQueues(ctx, nil)
-			return nil, a.cut(ended, a.last)
+			return hold{}, a.cut(ended, a.last)
 		}
 		if a.opts.NoWait || res.hopeless || a.attempts == a.opts.MaxAttempts {
 			try.settle(ctx)
 			a.leaveQueues(ctx, nil)
-			return nil, res.err
+			return hold{}, res.err
 		}
 		if err := a.wait(ctx, res); err != nil {
 			a.leaveQueues(ctx, nil)
-			return nil, a.cut(err, a.last)
+			return hold{}, a.cut(err, a.last)
 		}
 	}
 }
@@ -137,34 +151,6 @@ func (a *acquisition) endedBy(ctx context.Context) error {
 	}
 }
 
-// awaitTurn queues behind the other callers of this process.
-func (a *acquisition) awaitTurn(ctx context.Context) error {
-	turn := a.queue.takeTurn()
-	if turn == nil {
-		return nil
-	}
-	e := WaitStart{Resource: a.resource, Kind: WaitLocal, Blocker: a.queue.blocker.Load()}
-	if len(a.ts) > 0 {
-		e.Ahead = a.queue.ahead(turn)
-	}
-	hooked := a.ts.waitStart(ctx, e)
-	began := time.Now()
-	var err error
-	select {
-	case <-turn:
-	case <-ctx.Done():
-		err = contextError(ctx)
-	case <-a.engine.done:
-		err = ErrClosed
-	}
-	if err != nil {
-		a.queue.giveUpTurn(turn)
-	}
-	a.waited = true
-	a.ts.waitEnd(hooked, WaitEnd{WaitStart: e, Took: time.Since(began), Err: err})
-	return err
-}
-
 // try makes one attempt: by all nodes at once when the lock is likely free or
 // this waiter was named, else by the gate node first, so that those who come in
 // vain disturb one node only.
@@ -173,6 +159,7 @@ func (a *acquisition) try(ctx context.Context) (*attempt, result) {
 	try := a.engine.newAttempt(a.queue, a.opts, traceparentOf(ctx))
 	try.traced = a.traced
 	try.ts, try.earlier = a.ts, a.earlier
+	try.req.Run = a.reserve()
 	try.start = AttemptStart{Resource: a.resource, Attempt: a.attempts, GateFirst: a.gateFirst()}
 	try.gate = a.gate()
 	try.waiter = driver.Waiter{ID: a.engine.id, Ticket: a.ticket, Enqueue: !a.opts.NoWait && a.listens(ctx, try.gate)}
@@ -223,6 +210,8 @@ func (a *acquisition) wait(ctx context.Context, res result) error {
 		e.Blocker = res.blocker
 		a.queue.blocker.Store(res.blocker)
 	}
+	a.queue.first.Store(wasNamed || res.ticket > 0 && res.ahead == 0)
+	defer a.queue.first.Store(false)
 	hooked := a.ts.waitStart(ctx, e)
 	began := time.Now()
 	timer := time.NewTimer(d)

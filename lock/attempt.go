@@ -40,9 +40,9 @@ type attempt struct {
 	ballot ballot        // guarded by mu
 	ready  chan struct{} // told when the ballot may have what it needs
 
-	fence    uint64 // largest of the grants' counters: the fencing token
-	run      uint64 // fences reserved on a quorum, from fence on
-	validity time.Duration
+	fence    uint64        // largest of the grants' counters: the fencing token
+	run      uint64        // fences reserved on a quorum, from fence on
+	validity time.Duration // when it was granted
 	raised   bool
 	undone   chan struct{} // closed when nodes that granted in vain have answered; nil if none did
 }
@@ -109,6 +109,11 @@ func (a *attempt) make(ctx context.Context) result {
 		a.abandon()
 	}
 	return res
+}
+
+// grantedAt is the instant at which validity was measured.
+func (a *attempt) grantedAt() time.Duration {
+	return a.began + a.opts.TTL - Drift(a.opts.TTL) - a.validity
 }
 
 func (a *attempt) quorumError(op Operation) *QuorumError {

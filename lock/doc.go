@@ -16,9 +16,10 @@
 // another, and are not stepped, and while no node votes that has lost state before its
 // quarantine is over, at most one lease per resource is valid at any time. Without any
 // timing assumption, as long as the nodes keep their counters, fencing tokens are
-// unique and increase from one acquisition to the next, so a resource that rejects
-// lower tokens is safe. A lost lease is signalled no later than its validity ends, by a
-// local timer that needs no network, as soon as the process gets to run.
+// unique and increase from one grant to the next; a lease handed over inside a process
+// takes the next of its grant's run. So a resource that rejects lower tokens is safe. A
+// lost lease is signalled no later than its validity ends, by a local timer that needs
+// no network, as soon as the process gets to run.
 //
 // # What is assumed, and what is noticed
 //
@@ -55,6 +56,13 @@
 // for messages that are lost; so a dead waiter, a dead gate or a dead holder cost
 // latency and never liveness.
 //
+// Callers of one process that queue for one resource hand the lock over among
+// themselves, for up to 10 ms after a grant, without asking a node: only to the one that
+// waits first, and only if both ask for the same TTL, are renewed and not Fair, and two
+// thirds of the validity are left. Each has a lease of its own. The grant has reserved a run
+// of fences for that, which a quorum's counters stand behind; one that lives on writes its
+// own name into the lock.
+//
 // A lease is renewed every third of its TTL. Its context is cancelled when it is
 // released, lost, or held for longer than MaxHold.
 //
@@ -69,7 +77,8 @@
 //	options and what they add up to          options.go, acquireoptions.go, settings.go
 //	Engine: nodes, queues, leases            engine.go, enginenew.go
 //	one Acquire: attempts and waits          acquisition.go, gate.go, backoff.go
-//	callers and calls of one resource        queue.go, queues.go, callqueue.go
+//	callers and calls of one resource        queue.go, queues.go, turn.go, callqueue.go
+//	hand-over between callers of a process   handover.go
 //	one attempt: votes, fence, undoing       attempt.go, vote.go, ballot.go, quorum.go, fence.go, grant.go
 //	what a node has been answering           node.go
 //	a lease: renewal, loss, release          lease.go, renew.go, release.go, releasecall.go, releaseretry.go

@@ -51,6 +51,9 @@ func (a *attempt) agreeOnFence(ctx context.Context) error {
 	return nil
 }
 
+// lastFence is the end of the run that a quorum's counters stand behind.
+func (a *attempt) lastFence() uint64 { return a.fence + max(a.run, 1) - 1 }
+
 // raise lifts the counters that are below target until a quorum's are not.
 func (a *attempt) raise(ctx context.Context, target uint64) error {
 	round := &raiseRound{a: a, ready: make(chan struct{}, 1)}

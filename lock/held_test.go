@@ -94,6 +94,10 @@ func TestAHungGateCostsMilliseconds(t *testing.T) {
 			}
 			holder := <-second
 			synctest.Wait()
+			if err := holder.Extend(t.Context()); err != nil { // to have it on every node
+				t.Fatal(err)
+			}
+			synctest.Wait()
 			nodes[hung].Freeze()
 			began := time.Now()
 			_, err = a.Acquire(t.Context(), "job", lock.NoWait())

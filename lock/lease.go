@@ -2,8 +2,6 @@ package lock
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,15 +20,21 @@ type lease struct {
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
 	acquired time.Duration
+	validity time.Duration // when it was acquired
+
+	handedOver bool   // by another lease on the same attempt
+	kept       bool   // it keeps, or has kept, the turn of its caller
+	holder     string // its own holder record, once a round of renewal wants it
 
 	rounds chan struct{} // one slot: one round of renewal at a time; made with the first
 
-	mu      sync.Mutex
-	timer   *time.Timer   // goes off at the earliest of the three below, if not before
-	expires time.Duration // on the clock: when validity ends
-	renewAt time.Duration // when the next round of renewal is due; never if none
-	holdEnd time.Duration // when MaxHold is reached
-	ended   error         // the cause; nil while held
+	mu        sync.Mutex
+	timer     *time.Timer   // goes off at the earliest of the four below, if not before
+	expires   time.Duration // on the clock: when validity ends
+	renewAt   time.Duration // when the next round of renewal is due; never if none
+	holdEnd   time.Duration // when MaxHold is reached
+	keepUntil time.Duration // when the turn is passed on; never if it is not kept
+	ended     error         // the cause; nil while held
 
 	releasing  atomic.Bool
 	done       bool          // the first Release is; guarded by mu, as the next two
@@ -38,36 +42,37 @@ type lease struct {
 	releaseErr error
 }
 
-// newLease makes a lease that ends with parent at the latest.
-func newLease(parent context.Context, a *attempt) *lease {
+// newLease makes the lease of an acquisition, which ends with its parent at the latest. The
+// lease takes over the turn, if the acquisition has it.
+func newLease(a *acquisition, h hold) *lease {
 	e := a.engine
-	now := a.began + a.opts.TTL - Drift(a.opts.TTL) - a.validity // when validity was measured
 	l := &lease{
-		engine: e, ts: a.ts, resource: a.start.Resource, queue: a.queue, attempt: a, fence: a.fence,
-		traceCtx: context.WithoutCancel(a.traced),
-		acquired: now,
-		expires:  now + a.validity,
-		renewAt:  never,
-		holdEnd:  never,
+		engine: e, ts: a.ts, resource: a.resource, queue: a.queue, attempt: h.attempt, fence: h.fence,
+		traceCtx:   context.WithoutCancel(a.traced),
+		acquired:   h.since,
+		validity:   h.expires - h.since,
+		handedOver: h.handedOver,
+		expires:    h.expires,
+		renewAt:    h.renewAt,
+		holdEnd:    never,
+		keepUntil:  never,
 	}
-	if !a.opts.NoRenew {
-		l.renewAt = now + renewEvery(a.opts.TTL)
+	if a.opts.MaxHold < never-h.since {
+		l.holdEnd = h.since + a.opts.MaxHold
 	}
-	if a.opts.MaxHold < never-now {
-		l.holdEnd = now + a.opts.MaxHold
-	}
-	l.ctx, l.cancel = context.WithCancelCause(parent)
-	e.mu.Lock()
-	e.leases[l] = struct{}{}
-	e.mu.Unlock()
-	l.mu.Lock()
 	// By the clock as it is now: this goroutine may have stood still since.
-	l.timer = time.AfterFunc(l.untilDue(e.cfg.Clock()), l.watch)
+	now := e.cfg.Clock()
+	if now >= l.expires {
+		a.late = true
+	}
+	l.keepTurn(&h, &a.opts, now)
+	l.ctx, l.cancel = context.WithCancelCause(a.parent)
+	l.mu.Lock()
+	l.timer = time.AfterFunc(l.untilDue(now), l.watch)
+	e.remember(l)
 	l.mu.Unlock()
-	select {
-	case <-e.done: // Close may have looked before this lease was there to see
-		l.end(ErrClosed)
-	default:
+	if e.closing() { // Close may have looked before this lease was there to see
+		l.stop(ErrClosed)
 	}
 	return l
 }
@@ -78,7 +83,7 @@ const maxUnwatched = time.Second
 
 // untilDue is how long the lease need not be looked at. mu must be held.
 func (l *lease) untilDue(now time.Duration) time.Duration {
-	return min(l.expires-now, l.renewAt-now, l.holdEnd-now, maxUnwatched)
+	return min(l.expires-now, l.renewAt-now, l.holdEnd-now, l.keepUntil-now, maxUnwatched)
 }
 
 // watch is the timer going off. Loss needs no network: that is the point of it.
@@ -93,15 +98,22 @@ func (l *lease) watch() {
 	if due {
 		l.renewAt = never // until this round has said when the next one is due
 	}
+	passing := l.keepUntil <= now
+	if passing {
+		l.keepUntil = never
+	}
 	if !expired && !held {
 		l.timer.Reset(l.untilDue(now))
 	}
 	l.mu.Unlock()
+	if passing {
+		l.passTurn()
+	}
 	switch {
 	case expired:
 		l.lose()
 	case held:
-		l.end(ErrMaxHold)
+		l.stop(ErrMaxHold)
 	case due:
 		l.engine.workers.Run(l.renewByTimer)
 	}
@@ -124,10 +136,22 @@ func (l *lease) Remaining() time.Duration {
 func (l *lease) lose() {
 	if l.end(ErrLost) {
 		l.startRelease(l.traceCtx, waiter{})
+		l.passTurn()
+		l.queue.leave()
 	}
 }
 
-// end cancels the lease's context with cause. It reports whether it was the first.
+// stop ends the lease and gives nothing back: the work it protects may still be running.
+func (l *lease) stop(cause error) {
+	if l.end(cause) {
+		l.passTurn()
+		l.queue.leave()
+	}
+}
+
+// end cancels the lease's context with cause. It reports whether it was the first, which
+// then has the turn to pass on and the queue to leave; a release before that, whose calls
+// go before those of whoever is next.
 func (l *lease) end(cause error) bool {
 	l.mu.Lock()
 	if l.ended != nil {
@@ -141,12 +165,7 @@ func (l *lease) end(cause error) bool {
 		l.attempt.grants[i].giveUp()
 	}
 	l.cancel(cause)
-	l.engine.mu.Lock()
-	delete(l.engine.leases, l)
-	l.engine.mu.Unlock()
-	if cause != ErrReleased { // a release still needs the order of the queue's calls
-		l.queue.leave()
-	}
+	l.engine.forget(l)
 	return true
 }
 
@@ -158,60 +177,4 @@ func (l *lease) cause() error {
 		return ErrLost
 	}
 	return l.ended
-}
-
-func (l *lease) Release(ctx context.Context) error {
-	if l.releasing.CompareAndSwap(false, true) {
-		var err error
-		defer func() { l.finishRelease(err) }()
-		err = l.releaseOnce(ctx)
-		return err
-	}
-	select {
-	case <-l.releaseDone():
-		return l.releaseErr
-	case <-ctx.Done():
-		return fmt.Errorf("lock: release of %q is under way: %w", l.resource, contextError(ctx))
-	}
-}
-
-func (l *lease) finishRelease(err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.done, l.releaseErr = true, err
-	if l.released != nil {
-		close(l.released)
-	}
-}
-
-// releaseDone is closed when the first Release is done.
-func (l *lease) releaseDone() <-chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.released == nil {
-		l.released = make(chan struct{})
-		if l.done {
-			close(l.released)
-		}
-	}
-	return l.released
-}
-
-func (l *lease) releaseOnce(ctx context.Context) error {
-	e := ReleaseStart{Resource: l.resource, Fence: l.fence, Held: l.engine.cfg.Clock() - l.acquired}
-	hooked := l.ts.releaseStart(context.WithoutCancel(ctx), e)
-	began := time.Now()
-	lost := errors.Is(l.cause(), ErrLost)
-	held := l.end(ErrReleased)
-	done, err := l.startRelease(hooked, l.engine.onlyWait(ctx)).wait(ctx)
-	if held {
-		l.queue.leave()
-	}
-	var failure *ReleaseError
-	if errors.As(err, &failure) {
-		failure.Lost = lost
-	}
-	done.ReleaseStart, done.Took = e, time.Since(began)
-	l.ts.releaseEnd(hooked, done)
-	return err
 }

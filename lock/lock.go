@@ -33,8 +33,9 @@ type Lease interface {
 	// ErrClosed, or the parent's own cause.
 	Context() context.Context
 
-	// Fence is the fencing token: unique and increasing per resource from one
-	// acquisition to the next. A store that rejects lower tokens than it has
+	// Fence is the fencing token: unique per resource, and increasing from one grant
+	// to the next; a lease handed over inside a process has the next token of its
+	// grant's. A store that rejects lower tokens than it has
 	// seen is safe whatever happens to clocks and pauses.
 	Fence() uint64
 
@@ -54,7 +55,8 @@ type Lease interface {
 	// ctx has ended; ctx only bounds how long the answer is waited for. It
 	// returns nil if the nodes let the lease go, else a *ReleaseError saying
 	// whether it had expired, has another owner, or could not be told: a quorum's
-	// word that it did not have the lease outweighs a node that let go of it. Further
+	// word that it did not have the lease outweighs a node that let go of it. If the lock
+	// is handed over to the next caller of this process, no node is asked. Further
 	// calls do nothing and return the first one's result.
 	Release(ctx context.Context) error
 }

@@ -14,10 +14,12 @@ type resourceQueue struct {
 	users  atomic.Int32 // acquires and leases concerned with it
 
 	blocker atomic.Pointer[HeldError] // whom the caller that contends waits for
+	first   atomic.Bool               // the caller that contends waits, and is the next to be named or was named
 
 	// Guarded by the mutex of all.
-	taken bool            // a caller of this process contends
-	turns []chan struct{} // the others, first come first served
+	taken  bool    // a caller of this process contends, or a lease keeps its turn
+	keeper *lease  // nil unless one does
+	turns  []*turn // the others, first come first served
 }
 
 // wakeUp is a hint that an attempt is worth while.
@@ -39,57 +41,12 @@ func (q *resourceQueue) leave() {
 	q.all.forget(q)
 }
 
-// takeTurn lets the caller contend. If another caller of this process does
-// already, it returns a channel that is closed when the turn has come.
-func (q *resourceQueue) takeTurn() (turn chan struct{}) {
-	q.all.mu.Lock()
-	defer q.all.mu.Unlock()
-	if !q.taken {
-		q.taken = true
-		return nil
+// released says that this process has asked the nodes to let go. If the next that will be
+// named contends here, it need not wait for a message: its calls go after the release.
+func (q *resourceQueue) released() {
+	if q.first.Load() {
+		q.signal(wakeUp{named: true})
 	}
-	turn = make(chan struct{})
-	q.turns = append(q.turns, turn)
-	return turn
-}
-
-// passTurn lets the next local caller contend.
-func (q *resourceQueue) passTurn() {
-	q.all.mu.Lock()
-	defer q.all.mu.Unlock()
-	if len(q.turns) == 0 {
-		q.taken = false
-		return
-	}
-	next := q.turns[0]
-	q.turns = q.turns[1:]
-	close(next)
-}
-
-// giveUpTurn leaves the local queue; a turn that came meanwhile is passed on.
-func (q *resourceQueue) giveUpTurn(turn chan struct{}) {
-	q.all.mu.Lock()
-	for i, t := range q.turns {
-		if t == turn {
-			q.turns = append(q.turns[:i], q.turns[i+1:]...)
-			q.all.mu.Unlock()
-			return
-		}
-	}
-	q.all.mu.Unlock()
-	q.passTurn()
-}
-
-// ahead is how many callers of this process contend or queue before turn.
-func (q *resourceQueue) ahead(turn chan struct{}) int {
-	q.all.mu.Lock()
-	defer q.all.mu.Unlock()
-	for i, t := range q.turns {
-		if t == turn {
-			return i + 1
-		}
-	}
-	return 0
 }
 
 // signal never blocks; being named outweighs any other reason to wake up.

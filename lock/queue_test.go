@@ -17,23 +17,23 @@ func newTestQueues() (*queues, *manualClock) {
 
 func TestTurnsAreFirstComeFirstServed(t *testing.T) {
 	all, _ := newTestQueues()
-	q := all.enter("lock:a")
-	if q.takeTurn() != nil {
+	q, opts := all.enter("lock:a"), NewAcquireOptions()
+	if q.takeTurn(&opts) != nil {
 		t.Fatal("the first had to wait")
 	}
-	second, third, fourth := q.takeTurn(), q.takeTurn(), q.takeTurn()
+	second, third, fourth := q.takeTurn(&opts), q.takeTurn(&opts), q.takeTurn(&opts)
 	if got := q.ahead(third); got != 2 {
 		t.Errorf("%d ahead of the third, want 2", got)
 	}
 	q.giveUpTurn(third)
 	q.passTurn()
-	if !closed(second) || closed(third) || closed(fourth) {
+	if !closed(second.come) || closed(third.come) || closed(fourth.come) {
 		t.Fatal("the turn did not go to the second")
 	}
 	// The fourth gives up in the instant its turn comes: nobody may wait for ever.
 	q.passTurn()
 	q.giveUpTurn(fourth)
-	if q.takeTurn() != nil {
+	if q.takeTurn(&opts) != nil {
 		t.Error("a turn that was given up is still taken")
 	}
 }
@@ -69,7 +69,7 @@ func TestBeingNamedOutweighsOtherHints(t *testing.T) {
 	if all.wakeUp("lock:a") {
 		t.Error("nobody contends, and somebody was named")
 	}
-	q.takeTurn()
+	q.takeTurn(new(AcquireOptions))
 	all.wakeUp("")
 	if !all.wakeUp("lock:a") || all.wakeUp("lock:b") {
 		t.Error("who contends is not known")

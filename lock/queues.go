@@ -67,7 +67,7 @@ func (all *queues) wakeUp(key string) bool {
 	defer all.mu.Unlock()
 	if key != "" {
 		q, ok := all.byKey[key]
-		if !ok || !q.taken {
+		if !ok || !q.contends() {
 			return false
 		}
 		q.signal(wakeUp{named: true})

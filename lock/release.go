@@ -2,7 +2,10 @@ package lock
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
+	"time"
 
 	"github.com/lockscope/lockscope/lock/driver"
 )
@@ -10,6 +13,81 @@ import (
 // releaseTimeouts is how many node timeouts a release waits for answers; what is
 // still unanswered then goes on in the background.
 const releaseTimeouts = 3
+
+func (l *lease) Release(ctx context.Context) error {
+	if l.releasing.CompareAndSwap(false, true) {
+		var err error
+		defer func() { l.finishRelease(err) }()
+		err = l.releaseOnce(ctx)
+		return err
+	}
+	select {
+	case <-l.releaseDone():
+		return l.releaseErr
+	case <-ctx.Done():
+		return fmt.Errorf("lock: release of %q is under way: %w", l.resource, contextError(ctx))
+	}
+}
+
+func (l *lease) finishRelease(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.done, l.releaseErr = true, err
+	if l.released != nil {
+		close(l.released)
+	}
+}
+
+// releaseDone is closed when the first Release is done.
+func (l *lease) releaseDone() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.released == nil {
+		l.released = make(chan struct{})
+		if l.done {
+			close(l.released)
+		}
+	}
+	return l.released
+}
+
+func (l *lease) releaseOnce(ctx context.Context) error {
+	e := ReleaseStart{Resource: l.resource, Fence: l.fence}
+	hooked, began := valuesOf(ctx), time.Time{}
+	if len(l.ts) > 0 {
+		e.Held, began = l.engine.cfg.Clock()-l.acquired, time.Now()
+		hooked = l.ts.releaseStart(hooked, e)
+	}
+	var done ReleaseEnd
+	var err error
+	if l.handOver() {
+		done = ReleaseEnd{Outcome: OutcomeReleased, HandedOver: true}
+	} else {
+		done, err = l.releaseOnNodes(ctx, hooked)
+	}
+	if len(l.ts) > 0 {
+		done.ReleaseStart, done.Took = e, time.Since(began)
+		l.ts.releaseEnd(hooked, done)
+	}
+	return err
+}
+
+// releaseOnNodes gives the lock back. The events of the nodes descend from hooked.
+func (l *lease) releaseOnNodes(ctx, hooked context.Context) (ReleaseEnd, error) {
+	lost := errors.Is(l.cause(), ErrLost)
+	held := l.end(ErrReleased)
+	round := l.startRelease(hooked, l.engine.onlyWait(ctx))
+	l.passTurn()
+	done, err := round.wait(ctx)
+	if held {
+		l.queue.leave()
+	}
+	var failure *ReleaseError
+	if errors.As(err, &failure) {
+		failure.Lost = lost
+	}
+	return done, err
+}
 
 // startRelease asks every node to release, in the order of its calls. The events of
 // the nodes descend from ctx, whose end is not heeded: see releaseRound.wait. wait is that
@@ -27,6 +105,7 @@ func (l *lease) startRelease(ctx context.Context, wait waiter) *releaseRound {
 		u.shared, u.report = &round.shared, round
 		u.g.calls.doWaiting(u, wait)
 	}
+	l.queue.released()
 	return round
 }
 

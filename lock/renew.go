@@ -95,7 +95,7 @@ func (l *lease) extendRound(ctx context.Context) *renewal {
 	}
 	r.req = driver.ExtendRequest{
 		Key: a.req.Key, Token: a.req.Token, TTL: a.opts.TTL, Refill: len(a.grants) > 1,
-		Fence: a.fence + max(a.run, 1) - 1, Holder: a.req.Holder, Shared: &r.shared,
+		Fence: a.lastFence(), Holder: l.holderRecord(), Rename: l.handedOver, Shared: &r.shared,
 	}
 	for i := range r.extensions {
 		x := &r.extensions[i]
@@ -121,7 +121,8 @@ func (l *lease) extendRound(ctx context.Context) *renewal {
 	return r
 }
 
-// roundSlot is what a round of renewal occupies.
+// roundSlot is what a round of renewal occupies, before it looks whether the lease is over:
+// who holds mu and finds it free can end the lease before the next round begins.
 func (l *lease) roundSlot() chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()

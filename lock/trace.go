@@ -62,11 +62,12 @@ type AcquireStart struct {
 // AcquireEnd ends one Acquire.
 type AcquireEnd struct {
 	AcquireStart
-	Attempts int
-	Took     time.Duration
-	Validity time.Duration // validity left; zero on failure
-	Fence    uint64        // zero on failure
-	Err      error
+	Attempts   int // 0 if the lock was handed over, or waiting ended before the first
+	Took       time.Duration
+	Validity   time.Duration // validity left; zero on failure
+	Fence      uint64        // zero on failure
+	HandedOver bool          // by a lease of this process, without asking a node
+	Err        error
 }
 
 // AttemptStart begins one round of the algorithm.
@@ -157,9 +158,10 @@ type WaitStart struct {
 // WaitEnd ends a wait.
 type WaitEnd struct {
 	WaitStart
-	Took  time.Duration
-	Named bool // a release named this waiter as the next
-	Err   error
+	Took       time.Duration
+	Named      bool // a release named this waiter as the next
+	HandedOver bool // a release of this process handed the lock over; only with WaitLocal
+	Err        error
 }
 
 // RenewStart begins one round of renewal.
@@ -200,15 +202,17 @@ type ReleaseStart struct {
 }
 
 // ReleaseEnd ends a release. The counts are of the nodes that had answered when
-// the outcome was certain; those in none of them had not.
+// the outcome was certain; those in none of them had not. All are 0 if the lock was
+// handed over.
 type ReleaseEnd struct {
 	ReleaseStart
-	Outcome Outcome
-	Granted int // nodes that held the lock and let go of it
-	Refused int // nodes that no longer knew it, or held another's
-	Failed  int
-	Took    time.Duration
-	Err     error
+	Outcome    Outcome // [OutcomeReleased] if it was handed over
+	Granted    int     // nodes that held the lock and let go of it
+	Refused    int     // nodes that no longer knew it, or held another's
+	Failed     int
+	HandedOver bool // to the caller of this process that waited first; no node was asked
+	Took       time.Duration
+	Err        error
 }
 
 type traceKey struct{}

@@ -106,6 +106,6 @@ type Step struct {
 	Attempt int     `json:"attempt"`
 	Start   float64 `json:"start_seconds"`
 	Took    float64 `json:"took_seconds"`
-	Outcome string  `json:"outcome"`          // granted, refused, failed; for waits woken, timeout, or lock.Reason of what ended the call
+	Outcome string  `json:"outcome"`          // granted, refused, failed; for waits woken, handed_over, timeout, or lock.Reason of what ended the call
 	Detail  string  `json:"detail,omitempty"` // error, or who was waited for
 }

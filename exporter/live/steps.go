@@ -24,10 +24,11 @@ const (
 	stepWait    = "wait"
 )
 
-// Outcomes of waits that end with another attempt.
+// Outcomes of waits that end with another attempt, or with the lock.
 const (
-	waitWoken   lock.Verdict = "woken"   // by a release that named this waiter, or by the caller before it
-	waitTimeout lock.Verdict = "timeout" // nobody woke it for as long as it meant to wait
+	waitWoken   lock.Verdict = "woken"       // by a release that named this waiter, or by the caller before it
+	waitHanded  lock.Verdict = "handed_over" // the caller before it in this process handed it the lock
+	waitTimeout lock.Verdict = "timeout"     // nobody woke it for as long as it meant to wait
 )
 
 // step is a Step before its texts are made, which only the slowest need.

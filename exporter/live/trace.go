@@ -144,6 +144,8 @@ func waitOutcome(e lock.WaitEnd) lock.Verdict {
 	switch {
 	case e.Err != nil:
 		return lock.Verdict(lock.ReasonOf(e.Err))
+	case e.HandedOver:
+		return waitHanded
 	case e.Named || e.Kind == lock.WaitLocal:
 		return waitWoken
 	default:

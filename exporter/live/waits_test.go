@@ -151,6 +151,37 @@ func TestSteps(t *testing.T) {
 	})
 }
 
+// TestHandedOver: the wait of a caller that was handed the lock says so, and nothing else
+// was done for it.
+func TestHandedOver(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		board, l := process(t, newServers(t, 3), "a/1")
+		holder := acquire(t, l, "job")
+		contends := acquireAsync(t.Context(), l, "job")
+		settle(time.Millisecond)
+		queues := acquireAsync(t.Context(), l, "job")
+		settle(time.Second)
+		must(t, holder.Release(t.Context()))
+		first := <-contends
+		must(t, first.err)
+		must(t, first.lease.Release(t.Context()))
+		second := <-queues
+		must(t, second.err)
+		must(t, second.lease.Release(t.Context()))
+		told := 0
+		for _, acq := range state(board).Slowest {
+			for _, s := range acq.Steps {
+				if s.Outcome == "handed_over" && s.Kind == "wait" && s.Name == "local" && len(acq.Steps) == 1 && acq.Outcome == "acquired" {
+					told++
+				}
+			}
+		}
+		if told != 1 {
+			t.Errorf("%d acquisitions were handed over: %+v", told, state(board).Slowest)
+		}
+	})
+}
+
 // TestStragglers has a node answer after the lock was acquired by the others.
 func TestStragglers(t *testing.T) {
 	inBubble(t, func(t *testing.T) {

@@ -2,6 +2,7 @@ package locktest
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ func (s *suite) testWait(t *testing.T) {
 	s.run(t, "ends with the release", (*conformance).waitsForRelease)
 	s.run(t, "ends with the holder's TTL", (*conformance).waitsForTTL)
 	s.run(t, "of the same locker", (*conformance).waitsLocally)
+	s.run(t, "of many callers of one locker", (*conformance).queuesLocally)
 	s.run(t, "bounded by MaxWait", (*conformance).maxWait)
 	s.run(t, "bounded by MaxAttempts", (*conformance).maxAttempts)
 	s.run(t, "ended by the context", (*conformance).cancelWhileWaiting)
@@ -83,6 +85,53 @@ func (c *conformance) waitsLocally() {
 	c.stillWaiting(w)
 	c.release(holder)
 	c.release(c.served(w))
+}
+
+// queuesLocally: callers of one locker in a queue, among which it may hand the lock over,
+// and one of another locker: exclusive, fences unique and increasing.
+func (c *conformance) queuesLocally() {
+	const callers, each = 8, 10
+	l, other := c.locker(), c.locker()
+	holder := c.acquire(l)
+	last, inside := holder.Fence(), 0 // guarded by the lock
+	work := func(by lock.Locker) error {
+		return lock.Do(c.context(), by, c.resource, func(ctx context.Context, lease lock.Lease) error {
+			if inside++; inside != 1 {
+				c.Errorf("%d callers hold the lock", inside)
+			}
+			if lease.Fence() < last || lease.Fence() == last && last != 0 {
+				c.Errorf("fence %d after %d", lease.Fence(), last)
+			}
+			if lease.Remaining() <= 0 || ctx.Err() != nil {
+				c.Errorf("served with %v left: %v", lease.Remaining(), context.Cause(ctx))
+			}
+			last = lease.Fence()
+			inside--
+			return nil
+		}, lock.TTL(c.suite.ttl))
+	}
+	errs := make(chan error)
+	for w := range callers + 1 {
+		by := l
+		if w == callers {
+			by = other
+		}
+		go func() {
+			var err error
+			for range each {
+				err = errors.Join(err, work(by))
+			}
+			errs <- err
+		}()
+	}
+	time.Sleep(c.suite.ttl / 10)
+	c.release(holder)
+	for range callers + 1 {
+		if err := <-errs; err != nil {
+			c.Error(err)
+		}
+	}
+	c.wantFree(other)
 }
 
 func (c *conformance) maxWait() {

@@ -47,10 +47,13 @@ func TestSimulation(t *testing.T) {
 		count = simHistories
 	}
 	began := time.Now()
-	found, leases := search(t, first, count, 10, func(seed uint64) (*plan, plant) { return newPlan(seed, scope{}), plant{} })
+	found, leases, handed := search(t, first, count, 10, func(seed uint64) (*plan, plant) { return newPlan(seed, scope{}), plant{} })
 	took := time.Since(began)
-	t.Logf("%d histories from seed %d in %v, %.0f a second, %d leases, %d violated",
-		count, first, took.Round(time.Millisecond), float64(count)/took.Seconds(), leases, len(found))
+	t.Logf("%d histories from seed %d in %v, %.0f a second, %d leases, %d of them handed over, %d violated",
+		count, first, took.Round(time.Millisecond), float64(count)/took.Seconds(), leases, handed, len(found))
+	if handed < count/10 && len(found) == 0 {
+		t.Error("hardly any lease was handed over")
+	}
 	for _, out := range found {
 		t.Errorf("seed %d:\n%s\nreplay: go test ./lock/locktest -run TestSimulation -v -args -seed=%d",
 			out.seed, strings.Join(out.violations, "\n"), out.seed)
@@ -83,8 +86,8 @@ func replay(t *testing.T, seed uint64) {
 }
 
 // search runs histories on all processors until enough of them are violated.
-func search(t *testing.T, first uint64, count, enough int, make func(seed uint64) (*plan, plant)) (found []outcome, leases int) {
-	var next, total atomic.Int64
+func search(t *testing.T, first uint64, count, most int, make func(seed uint64) (*plan, plant)) (found []outcome, leases, handed int) {
+	var next, total, over atomic.Int64
 	var mu sync.Mutex
 	t.Run("histories", func(t *testing.T) {
 		for w := range runtime.GOMAXPROCS(0) {
@@ -93,14 +96,15 @@ func search(t *testing.T, first uint64, count, enough int, make func(seed uint64
 				for {
 					i := next.Add(1) - 1
 					mu.Lock()
-					over := i >= int64(count) || len(found) >= enough
+					enough := i >= int64(count) || len(found) >= most
 					mu.Unlock()
-					if over {
+					if enough {
 						return
 					}
 					p, pl := make(first + uint64(i))
 					out := guarded(t, p, pl)
 					total.Add(int64(out.leases))
+					over.Add(int64(out.handed))
 					if len(out.violations) > 0 {
 						mu.Lock()
 						found = append(found, out)
@@ -110,7 +114,7 @@ func search(t *testing.T, first uint64, count, enough int, make func(seed uint64
 			})
 		}
 	})
-	return found, int(total.Load())
+	return found, int(total.Load()), int(over.Load())
 }
 
 // guarded says which seed it was if a history panics or gets stuck: that is how a

@@ -11,8 +11,9 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// checkLeases checks the leases of the whole history: no two valid at a time (I1),
-// and fences unique and in order of real time (I2).
+// checkLeases checks the leases of the whole history: no two valid at a time (I1), and
+// fences unique and increasing (I2): from one grant to the next that is asked for later,
+// and from one lease to the next that it is handed over to.
 func (h *history) checkLeases() {
 	for i, a := range h.leases {
 		for _, b := range h.leases[i+1:] {
@@ -23,14 +24,14 @@ func (h *history) checkLeases() {
 				h.violate("I1 two valid leases of one resource:\n  %v\n  %v", a, b)
 			}
 			first, second := a, b
-			if b.returned < a.started {
+			if b.grant.returned < a.grant.started || a.grant == b.grant && b.returned < a.returned {
 				first, second = b, a
 			}
 			switch {
 			case h.plan.steps: // nodes that lost their counters, and no clock to stand in for them
 			case a.fence == b.fence:
 				h.violate("I2 one fence twice:\n  %v\n  %v", a, b)
-			case first.returned < second.started && first.fence > second.fence:
+			case (first.grant == second.grant || first.grant.returned < second.grant.started) && first.fence > second.fence:
 				h.violate("I2 fence decreased:\n  %v\n  %v", first, second)
 			}
 		}

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
@@ -32,7 +31,7 @@ func mustFind(t *testing.T, invariant string, s scope, pl plant) {
 func mustMatch(t *testing.T, violation *regexp.Regexp, s scope, pl plant) {
 	t.Helper()
 	for seed := uint64(1); seed <= simHistories; seed += 25 {
-		found, _ := search(t, seed, 25, 25, func(seed uint64) (*plan, plant) { return newPlan(seed, s), pl })
+		found, _, _ := search(t, seed, 25, 25, func(seed uint64) (*plan, plant) { return newPlan(seed, s), pl })
 		for _, out := range found {
 			for _, v := range out.violations {
 				if violation.MatchString(v) {
@@ -83,18 +82,11 @@ func (n oneToken) Release(ctx context.Context, req driver.ReleaseRequest) (drive
 // ahead of the clock, whose floor would hide this; with the write-back in place they
 // alone must do.
 func TestSimulationNoticesMissingWriteBack(t *testing.T) {
-	apart := func(h *history) {
-		for i, s := range h.servers {
-			for r := range h.plan.resources {
-				s.SetCounter(lock.DefaultPrefix+resourceName(r), 7e15+uint64(1000*i))
-			}
-		}
-	}
 	s := scope{nodes: []int{3, 5}, noWipes: true, alwaysBad: true}
 	mustFind(t, "I2", s, plant{prepare: apart, wrap: func(_ *history, _ int, n driver.BlockingNode) driver.BlockingNode {
 		return noWriteBack{n}
 	}})
-	found, _ := search(t, 1, 300, 1, func(seed uint64) (*plan, plant) { return newPlan(seed, s), plant{prepare: apart} })
+	found, _, _ := search(t, 1, 300, 1, func(seed uint64) (*plan, plant) { return newPlan(seed, s), plant{prepare: apart} })
 	for _, out := range found {
 		if text := strings.Join(out.violations, "\n"); strings.Contains(text, "I2") {
 			t.Errorf("counters alone, without a clock, seed %d:\n%s", out.seed, text)

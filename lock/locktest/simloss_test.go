@@ -21,7 +21,7 @@ func mustHold(t *testing.T, count int, s scope) {
 	if raceEnabled {
 		count /= 10
 	}
-	found, leases := search(t, 1, count, 1, func(seed uint64) (*plan, plant) { return newPlan(seed, s), plant{} })
+	found, leases, _ := search(t, 1, count, 1, func(seed uint64) (*plan, plant) { return newPlan(seed, s), plant{} })
 	for _, out := range found {
 		t.Errorf("seed %d:\n%s", out.seed, strings.Join(out.violations, "\n"))
 	}

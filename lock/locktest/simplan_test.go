@@ -101,6 +101,7 @@ type scope struct {
 	resources int
 	vouched   bool // acts of vouching happen, in time or not
 	changed   bool // the set of nodes is changed
+	crowds    bool // callers of one process queue also where losses are given
 }
 
 func newPlan(seed uint64, s scope) *plan {
@@ -134,6 +135,9 @@ func newPlan(seed uint64, s scope) *plan {
 	}
 	for range 2 + r.IntN(3) {
 		p.clients = append(p.clients, p.client(r, base, s))
+	}
+	if s.losses == nil || s.crowds {
+		p.addCrowds(s)
 	}
 	return p
 }

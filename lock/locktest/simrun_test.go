@@ -70,6 +70,8 @@ type leaseRecord struct {
 	fence    uint64
 	token    string
 	lease    lock.Lease
+	grant    *leaseRecord  // the first lease of its grant; itself unless the lock was handed over
+	handed   bool          // the lock was handed over
 	started  time.Duration // Acquire was called
 	returned time.Duration // and returned
 
@@ -95,6 +97,7 @@ type plant struct {
 type outcome struct {
 	seed       uint64
 	leases     int
+	handed     int // of them handed over inside a process
 	violations []string
 }
 
@@ -104,9 +107,18 @@ func run(t *testing.T, p *plan, pl plant, trace func(string)) (out outcome) {
 	synctest.Test(t, func(*testing.T) {
 		h := newHistory(p, pl, trace)
 		h.happen()
-		out = outcome{seed: p.seed, leases: len(h.leases), violations: h.violations}
+		out = outcome{seed: p.seed, leases: len(h.leases), handed: h.handedOver(), violations: h.violations}
 	})
 	return out
+}
+
+func (h *history) handedOver() (n int) {
+	for _, rec := range h.leases {
+		if rec.handed {
+			n++
+		}
+	}
+	return n
 }
 
 func newHistory(p *plan, pl plant, trace func(string)) *history {

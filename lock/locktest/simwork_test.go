@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
@@ -68,6 +69,7 @@ func (h *history) hooks(rec *leaseRecord, stall time.Duration) *lock.Trace {
 			h.log("%s attempt %d (gate first %v): %d granted, %d refused, %d failed: %v", rec.id, e.Attempt, e.GateFirst, e.Granted, e.Refused, e.Failed, e.Err)
 			time.Sleep(stall)
 		},
+		AcquireEnd: func(_ context.Context, e lock.AcquireEnd) { rec.handed = e.HandedOver },
 		RenewEnd: func(_ context.Context, e lock.RenewEnd) {
 			h.log("%s renewal: %v, %v left, %v", rec.id, e.Outcome, e.Left, e.Err)
 			if e.Outcome == lock.RenewDone {
@@ -82,12 +84,27 @@ func (h *history) hooks(rec *leaseRecord, stall time.Duration) *lock.Trace {
 func (h *history) acquired(rec *leaseRecord, lease lock.Lease) {
 	log := h.acquireLog(rec.id)
 	h.mu.Lock()
-	rec.lease, rec.fence, rec.returned, rec.token = lease, lease.Fence(), h.now(), log.token
+	rec.lease, rec.fence, rec.returned, rec.token, rec.grant = lease, lease.Fence(), h.now(), log.token, rec
+	if rec.handed {
+		rec.grant = h.latestGrant(rec)
+		rec.token = rec.grant.token
+	}
 	rec.expiry = rec.returned + h.truly(rec, lease.Remaining())
 	h.leases = append(h.leases, rec)
 	h.mu.Unlock()
-	h.log("%s HOLDS res%d with fence %d and token %.6s for %v", rec.id, rec.resource, rec.fence, rec.token, lease.Remaining())
+	h.log("%s HOLDS res%d with fence %d and token %.6s for %v, handed over: %v", rec.id, rec.resource, rec.fence, rec.token, lease.Remaining(), rec.handed)
 	context.AfterFunc(lease.Context(), func() { h.contextEnded(rec) })
+}
+
+// latestGrant is what the lease before this one, of the same client, was granted. The
+// mutex must be held.
+func (h *history) latestGrant(rec *leaseRecord) *leaseRecord {
+	for _, before := range slices.Backward(h.leases) {
+		if before.client == rec.client && before.resource == rec.resource {
+			return before.grant
+		}
+	}
+	return rec // its token is unknown then, which I4 notices
 }
 
 // truly is how long a time by the client's clock takes.

@@ -1,5 +1,5 @@
 const outcomes = {
-  good: ["acquired", "granted", "released", "woken", "refilled"],
+  good: ["acquired", "granted", "released", "woken", "handed_over", "refilled"],
   warn: ["refused", "held", "timeout", "canceled", "closed", "not_held"],
   bad: ["failed", "no_quorum", "lost", "error", "invalid"],
 };
