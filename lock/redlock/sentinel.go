@@ -12,8 +12,12 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// askMasterAfter is how long the sentinels' word on who is master is believed.
-const askMasterAfter = time.Second
+// askMasterAfter is how long the sentinels' word on who is master is believed, and
+// maxPatience how long a command waits for it at most.
+const (
+	askMasterAfter = time.Second
+	maxPatience    = 100 * time.Millisecond
+)
 
 // masterWatch keeps a Sentinel client's connections on the current master. When the
 // sentinels switch masters, go-redis drops the pooled connections of the caller's
@@ -33,7 +37,7 @@ type masterWatch struct {
 
 func newMasterWatch(dial dialer, clock lock.Clock, nodeTimeout time.Duration) *masterWatch {
 	return &masterWatch{
-		dial: dial, clock: clock, patience: nodeTimeout / 2, doubted: true, conns: make(map[*masterConn]struct{}),
+		dial: dial, clock: clock, patience: min(nodeTimeout/4, maxPatience), doubted: true, conns: make(map[*masterConn]struct{}),
 	}
 }
 
