@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing/synctest"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
 )
 
 // checkLeases checks the leases of the whole history: no two valid at a time (I1), and
@@ -174,12 +176,19 @@ func (h *history) checkQuiescence() {
 		}
 	}
 	time.Sleep(3 * time.Minute)
+	if slices.ContainsFunc(h.servers, storesLocks) {
+		time.Sleep(time.Hour) // what was copied from a server whose clock was an hour ahead ends with that hour
+	}
 	for i, s := range h.servers {
-		if locks := s.Locks(); len(locks) > 0 || s.QueueLength() > 0 || s.Reservations() > 0 {
-			h.violate("I7 n%d still has %v, %d waiters, %d reservations after every TTL", i, locks, s.QueueLength(), s.Reservations())
+		if storesLocks(s) {
+			h.violate("I7 n%d still has %v, %d waiters, %d reservations after every TTL", i, s.Locks(), s.QueueLength(), s.Reservations())
 		}
 		if low, high := s.TTLs(); low < 0 || high > simMaxTTL {
 			h.violate("I7 n%d was given TTLs from %v to %v", i, low, high)
 		}
 	}
+}
+
+func storesLocks(s *locktest.FakeServer) bool {
+	return len(s.Locks()) > 0 || s.QueueLength() > 0 || s.Reservations() > 0
 }

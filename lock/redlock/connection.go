@@ -19,6 +19,7 @@ type connection struct {
 	sticky *redis.Conn   // on it
 	hooked *redis.Conn   // the caller's hooks, and then sticky
 	socket atomic.Pointer[net.Conn]
+	broken error // what the guard met on it
 
 	// What it saw of its server when it was made: see guard.Sight.
 	seen                  guard.Sight
@@ -65,6 +66,15 @@ func pipeline(ctx context.Context, conn *redis.Conn, cmds []redis.Cmder) {
 func (c *connection) stale() bool {
 	socket := c.socket.Load()
 	return socket == nil || isStale(*socket)
+}
+
+// Process sends what the guard asks.
+func (c *connection) Process(ctx context.Context, cmd redis.Cmder) error {
+	err := c.sticky.Process(ctx, cmd)
+	if isBroken(err) {
+		c.broken = err
+	}
+	return err
 }
 
 // cut fails what waits for the connection.

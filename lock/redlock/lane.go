@@ -76,6 +76,9 @@ func (l *lane) carry() {
 		}
 	}
 	clear(l.cmds)
+	if err == nil {
+		err = l.conn.broken
+	}
 	if err != nil {
 		l.broke(err)
 	}
@@ -91,7 +94,7 @@ func (l *lane) admit() error {
 
 // server is what the guard asks, on this connection.
 func (l *lane) server() server {
-	return server{process: l.conn.sticky, scripts: l.lanes.scripts, sight: l.conn.sight}
+	return server{process: l.conn, scripts: l.lanes.scripts, sight: l.conn.sight}
 }
 
 // prove asks, where the server did not vote for want of a proof that it remembers, for
