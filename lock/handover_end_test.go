@@ -66,10 +66,10 @@ func TestEndedLeasePassesTheTurn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inProcess(t, func(p *process) {
 				holder, waiting := p.queue(options{lock.MaxHold(2 * time.Millisecond)}, nil)
-				before := p.attempts
+				before := p.attempts.read()
 				end(p, holder.lease)
 				synctest.Wait()
-				if p.attempts == before {
+				if p.attempts.read() == before {
 					t.Error("the next caller does not contend")
 				}
 				<-waiting[0].done
@@ -113,7 +113,7 @@ func TestGivingUpInTheInstantOfAHandOver(t *testing.T) {
 			if p.isHeld() || time.Since(began) > 2*afterNamedInVain {
 				t.Errorf("held after all was released, and %v", time.Since(began))
 			}
-			if len(waiting) == 1 && waiting[0].err != nil && p.handed > 0 {
+			if len(waiting) == 1 && waiting[0].err != nil && p.handed.read() > 0 {
 				released++
 			}
 		})
@@ -128,10 +128,10 @@ func TestGivingUpInTheInstantOfAHandOver(t *testing.T) {
 func TestGivingUpBeforeOneThatContends(t *testing.T) {
 	inProcess(t, func(p *process) {
 		holder, waiting := p.queue(nil, nil, options{lock.Fair()})
-		before := p.attempts
+		before := p.attempts.read()
 		waiting[0].cancel()
 		synctest.Wait()
-		if p.attempts == before {
+		if p.attempts.read() == before {
 			t.Error("it waits for a hand-over that cannot come")
 		}
 		holder.release()
@@ -193,7 +193,7 @@ func TestOthersAreToldOfTheHolder(t *testing.T) {
 		holder.release()
 		waiting[0].served()
 		since := time.Now()
-		other, extends := p.another(), p.extends
+		other, extends := p.another(), p.extends.read()
 		told := func() time.Time {
 			_, err := other.Acquire(p.t.Context(), "job", lock.NoWait())
 			held, ok := errors.AsType[*lock.HeldError](err)
@@ -210,8 +210,8 @@ func TestOthersAreToldOfTheHolder(t *testing.T) {
 		if got := told(); !got.Equal(since.Truncate(time.Millisecond)) {
 			t.Errorf("since %v, want %v", got, since)
 		}
-		if p.extends-extends != len(p.nodes) {
-			t.Errorf("%d extends for it", p.extends-extends)
+		if p.extends.read()-extends != len(p.nodes) {
+			t.Errorf("%d extends for it", p.extends.read()-extends)
 		}
 		waiting[0].release()
 	})

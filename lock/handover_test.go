@@ -23,7 +23,7 @@ type options = []lock.AcquireOption
 func TestHandOver(t *testing.T) {
 	inProcess(t, func(p *process) {
 		holder, waiting := p.queue(nil, nil, nil, nil)
-		acquires, releases := p.acquires, p.releases
+		acquires, releases := p.acquires.read(), p.releases.read()
 		fence := holder.lease.Fence()
 		for i, next := range waiting {
 			if next.isDone() {
@@ -45,12 +45,12 @@ func TestHandOver(t *testing.T) {
 			}
 			holder = next
 		}
-		if p.acquires != acquires || p.releases != releases || p.handed != len(waiting) {
-			t.Errorf("%d acquires and %d releases on nodes for %d hand-overs", p.acquires-acquires, p.releases-releases, p.handed)
+		if p.acquires.read() != acquires || p.releases.read() != releases || p.handed.read() != len(waiting) {
+			t.Errorf("%d acquires and %d releases on nodes for %d hand-overs", p.acquires.read()-acquires, p.releases.read()-releases, p.handed.read())
 		}
 		holder.release()
-		if p.releases-releases < 2 || p.isHeld() {
-			t.Errorf("the last one asked %d nodes to let go", p.releases-releases)
+		if p.releases.read()-releases < 2 || p.isHeld() {
+			t.Errorf("the last one asked %d nodes to let go", p.releases.read()-releases)
 		}
 		if later := p.call(); later.served().Fence() <= fence+100 {
 			t.Errorf("fence %d is of the run before, which began before %d", later.lease.Fence(), fence)
@@ -98,7 +98,7 @@ func TestHandOverIsRefused(t *testing.T) {
 				}
 				time.Sleep(afterNamedInVain)
 				lease := waiting[0].served()
-				if waiting[0].end.HandedOver != c.handed || p.handed > 0 != c.handed {
+				if waiting[0].end.HandedOver != c.handed || p.handed.read() > 0 != c.handed {
 					t.Errorf("handed over: %v", waiting[0].end.HandedOver)
 				}
 				if lease.Fence() <= holder.lease.Fence() {
@@ -146,7 +146,7 @@ func TestHandOverKeepsTheOrder(t *testing.T) {
 		holder.release()
 		waiting[0].served()
 		synctest.Wait()
-		if p.attempts < 4 {
+		if p.attempts.read() < 4 {
 			t.Error("the fair caller waits for a hand-over that cannot come")
 		}
 		waiting[0].release()
@@ -158,8 +158,8 @@ func TestHandOverKeepsTheOrder(t *testing.T) {
 		waiting[1].release()
 		time.Sleep(afterNamedInVain)
 		waiting[2].release()
-		if p.handed != 1 {
-			t.Errorf("%d hand-overs, want 1", p.handed)
+		if p.handed.read() != 1 {
+			t.Errorf("%d hand-overs, want 1", p.handed.read())
 		}
 	})
 }
@@ -169,15 +169,15 @@ func TestHandOverKeepsTheOrder(t *testing.T) {
 func TestTurnIsPassedAfterTheWindow(t *testing.T) {
 	inProcess(t, func(p *process) {
 		holder, waiting := p.queue(nil, nil, nil)
-		before := p.attempts
+		before := p.attempts.read()
 		time.Sleep(9 * time.Millisecond)
 		synctest.Wait()
-		if p.attempts != before {
+		if p.attempts.read() != before {
 			t.Error("the next caller contends while the lock may be handed over")
 		}
 		time.Sleep(2 * time.Millisecond)
 		synctest.Wait()
-		if p.attempts == before {
+		if p.attempts.read() == before {
 			t.Error("the next caller does not contend")
 		}
 		holder.release()
@@ -197,14 +197,14 @@ func TestUncontendedLeaseKeepsNoTurn(t *testing.T) {
 	inProcess(t, func(p *process) {
 		holder := p.call()
 		holder.served()
-		before := p.attempts
+		before := p.attempts.read()
 		next := p.call()
-		if p.attempts == before {
+		if p.attempts.read() == before {
 			t.Error("it waits for a hand-over that cannot come")
 		}
 		holder.release()
 		next.release()
-		if p.handed > 0 || next.wait.Kind != "" {
+		if p.handed.read() > 0 || next.wait.Kind != "" {
 			t.Errorf("handed over, or waited for: %+v", next.wait)
 		}
 	})
