@@ -111,11 +111,6 @@ func (a *attempt) make(ctx context.Context) result {
 	return res
 }
 
-// grantedAt is the instant at which validity was measured.
-func (a *attempt) grantedAt() time.Duration {
-	return a.began + a.opts.TTL - Drift(a.opts.TTL) - a.validity
-}
-
 // vote asks the nodes until the outcome is certain.
 func (a *attempt) vote(ctx context.Context) result {
 	a.req.Waiter = a.waiter
