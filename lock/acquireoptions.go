@@ -59,9 +59,13 @@ func Fair() AcquireOption { return func(o *AcquireOptions) { o.Fair = true } }
 
 // NewAcquireOptions applies opts to the defaults.
 func NewAcquireOptions(opts ...AcquireOption) AcquireOptions {
-	o := AcquireOptions{TTL: DefaultTTL, MaxHold: DefaultMaxHold}
+	o := defaultAcquireOptions()
 	o.apply(opts)
 	return o
+}
+
+func defaultAcquireOptions() AcquireOptions {
+	return AcquireOptions{TTL: DefaultTTL, MaxHold: DefaultMaxHold}
 }
 
 func (o *AcquireOptions) apply(opts []AcquireOption) {

@@ -111,11 +111,6 @@ func (a *attempt) make(ctx context.Context) result {
 	return res
 }
 
-// grantedAt is the instant at which validity was measured.
-func (a *attempt) grantedAt() time.Duration {
-	return a.began + a.opts.TTL - Drift(a.opts.TTL) - a.validity
-}
-
 func (a *attempt) quorumError(op Operation) *QuorumError {
 	return &QuorumError{
 		Resource: a.start.Resource, Op: op, Nodes: len(a.grants), Quorum: a.engine.quorum,

@@ -81,7 +81,7 @@
 //	hand-over between callers of a process   handover.go
 //	one attempt: votes, fence, undoing       attempt.go, vote.go, ballot.go, quorum.go, fence.go, grant.go
 //	what a node has been answering           node.go
-//	a lease: renewal, loss, release          lease.go, renew.go, release.go, releasecall.go, releaseretry.go
+//	a lease: renewal, loss, release          lease.go, renew.go, release.go, and their calls
 //	clocks, timers, names                    clock.go, timers.go, token.go, holder.go, resource.go
 //
 // ARCHITECTURE.md, beside these, walks through them.

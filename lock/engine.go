@@ -90,19 +90,19 @@ func (e *Engine) forget(l *lease) {
 // 10 ms after a grant, a release hands the lock over to the next of them that wants it
 // alike, with a lease of its own, and asks no node.
 func (e *Engine) Acquire(ctx context.Context, resource string, opts ...AcquireOption) (Lease, error) {
-	o := NewAcquireOptions(e.cfg.acquire...)
-	o.apply(opts)
 	if err := validateName(resource); err != nil {
 		return nil, err
 	}
-	if err := e.cfg.validateAcquire(o); err != nil {
+	a := &acquisition{
+		engine: e, ts: tracersOf(ctx), resource: resource, key: e.cfg.Prefix + resource,
+		opts: defaultAcquireOptions(), parent: ctx, began: time.Now(),
+	}
+	a.opts.apply(e.cfg.acquire)
+	a.opts.apply(opts)
+	if err := e.cfg.validateAcquire(a.opts); err != nil {
 		return nil, fmt.Errorf("%w (resource %q)", err, resource)
 	}
-	a := &acquisition{
-		engine: e, ts: tracersOf(ctx), resource: resource, key: e.cfg.Prefix + resource, opts: o,
-		parent: ctx, began: time.Now(),
-	}
-	start := AcquireStart{Resource: resource, Backend: e.backend, Nodes: len(e.nodes), Quorum: e.quorum, Options: o}
+	start := AcquireStart{Resource: resource, Backend: e.backend, Nodes: len(e.nodes), Quorum: e.quorum, Options: a.opts}
 	a.traced = a.ts.acquireStart(ctx, start)
 	l, err := a.acquireLease()
 	if len(a.ts) > 0 {

@@ -42,6 +42,11 @@ func (a *attempt) won() hold {
 	return h
 }
 
+// grantedAt is the instant at which validity was measured.
+func (a *attempt) grantedAt() time.Duration {
+	return a.began + a.opts.TTL - Drift(a.opts.TTL) - a.validity
+}
+
 // reserve is how many fences the next attempt asks for: more than its own only if there is
 // somebody to hand the lock over to.
 func (a *acquisition) reserve() uint64 {

@@ -2,7 +2,7 @@ package lock_test
 
 import (
 	"context"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,13 +17,17 @@ type process struct {
 	nodes  memlock.Nodes
 	locker *memlock.Locker
 
-	mu       sync.Mutex
-	attempts int
-	acquires int // on nodes, as the next two
-	extends  int
-	releases int
-	handed   int // releases that handed the lock over
+	attempts counter
+	acquires counter // on nodes, as the next two
+	extends  counter
+	releases counter
+	handed   counter // releases that handed the lock over
 }
+
+type counter struct{ n atomic.Int64 }
+
+func (c *counter) add()      { c.n.Add(1) }
+func (c *counter) read() int { return int(c.n.Load()) }
 
 // inProcess runs f in fake time on three nodes. Whoever waits for the network again and
 // again is seen by its polls, which take an hour.
@@ -65,17 +69,17 @@ func (p *process) call(opts ...lock.AcquireOption) *caller {
 	c.cancel = cancel
 	ctx = lock.WithTrace(ctx, &lock.Trace{
 		AttemptStart: func(ctx context.Context, _ lock.AttemptStart) context.Context {
-			p.count(&p.attempts)
+			p.attempts.add()
 			return ctx
 		},
 		NodeEnd: func(_ context.Context, e lock.NodeEnd) {
 			switch e.Op {
 			case lock.OpAcquire:
-				p.count(&p.acquires)
+				p.acquires.add()
 			case lock.OpExtend:
-				p.count(&p.extends)
+				p.extends.add()
 			case lock.OpRelease:
-				p.count(&p.releases)
+				p.releases.add()
 			}
 		},
 		WaitEnd: func(_ context.Context, e lock.WaitEnd) {
@@ -86,7 +90,7 @@ func (p *process) call(opts ...lock.AcquireOption) *caller {
 		AcquireEnd: func(_ context.Context, e lock.AcquireEnd) { c.end = e },
 		ReleaseEnd: func(_ context.Context, e lock.ReleaseEnd) {
 			if e.HandedOver {
-				p.count(&p.handed)
+				p.handed.add()
 			}
 		},
 	})
@@ -96,12 +100,6 @@ func (p *process) call(opts ...lock.AcquireOption) *caller {
 	}()
 	synctest.Wait()
 	return c
-}
-
-func (p *process) count(n *int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	*n++
 }
 
 // queue is a caller that has the lock, with a run of fences, and those that wait for it.

@@ -2,14 +2,11 @@ package lock_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/locktest"
 )
 
 // afterNamedInVain is how long a caller may pause that was named too late: a message for
@@ -23,7 +20,7 @@ type options = []lock.AcquireOption
 func TestHandOver(t *testing.T) {
 	inProcess(t, func(p *process) {
 		holder, waiting := p.queue(nil, nil, nil, nil)
-		acquires, releases := p.acquires, p.releases
+		acquires, releases := p.acquires.read(), p.releases.read()
 		fence := holder.lease.Fence()
 		for i, next := range waiting {
 			if next.isDone() {
@@ -45,12 +42,12 @@ func TestHandOver(t *testing.T) {
 			}
 			holder = next
 		}
-		if p.acquires != acquires || p.releases != releases || p.handed != len(waiting) {
-			t.Errorf("%d acquires and %d releases on nodes for %d hand-overs", p.acquires-acquires, p.releases-releases, p.handed)
+		if p.acquires.read() != acquires || p.releases.read() != releases || p.handed.read() != len(waiting) {
+			t.Errorf("%d acquires and %d releases on nodes for %d hand-overs", p.acquires.read()-acquires, p.releases.read()-releases, p.handed.read())
 		}
 		holder.release()
-		if p.releases-releases < 2 || p.isHeld() {
-			t.Errorf("the last one asked %d nodes to let go", p.releases-releases)
+		if p.releases.read()-releases < 2 || p.isHeld() {
+			t.Errorf("the last one asked %d nodes to let go", p.releases.read()-releases)
 		}
 		if later := p.call(); later.served().Fence() <= fence+100 {
 			t.Errorf("fence %d is of the run before, which began before %d", later.lease.Fence(), fence)
@@ -98,7 +95,7 @@ func TestHandOverIsRefused(t *testing.T) {
 				}
 				time.Sleep(afterNamedInVain)
 				lease := waiting[0].served()
-				if waiting[0].end.HandedOver != c.handed || p.handed > 0 != c.handed {
+				if waiting[0].end.HandedOver != c.handed || p.handed.read() > 0 != c.handed {
 					t.Errorf("handed over: %v", waiting[0].end.HandedOver)
 				}
 				if lease.Fence() <= holder.lease.Fence() {
@@ -146,7 +143,7 @@ func TestHandOverKeepsTheOrder(t *testing.T) {
 		holder.release()
 		waiting[0].served()
 		synctest.Wait()
-		if p.attempts < 4 {
+		if p.attempts.read() < 4 {
 			t.Error("the fair caller waits for a hand-over that cannot come")
 		}
 		waiting[0].release()
@@ -158,8 +155,8 @@ func TestHandOverKeepsTheOrder(t *testing.T) {
 		waiting[1].release()
 		time.Sleep(afterNamedInVain)
 		waiting[2].release()
-		if p.handed != 1 {
-			t.Errorf("%d hand-overs, want 1", p.handed)
+		if p.handed.read() != 1 {
+			t.Errorf("%d hand-overs, want 1", p.handed.read())
 		}
 	})
 }
@@ -169,15 +166,15 @@ func TestHandOverKeepsTheOrder(t *testing.T) {
 func TestTurnIsPassedAfterTheWindow(t *testing.T) {
 	inProcess(t, func(p *process) {
 		holder, waiting := p.queue(nil, nil, nil)
-		before := p.attempts
+		before := p.attempts.read()
 		time.Sleep(9 * time.Millisecond)
 		synctest.Wait()
-		if p.attempts != before {
+		if p.attempts.read() != before {
 			t.Error("the next caller contends while the lock may be handed over")
 		}
 		time.Sleep(2 * time.Millisecond)
 		synctest.Wait()
-		if p.attempts == before {
+		if p.attempts.read() == before {
 			t.Error("the next caller does not contend")
 		}
 		holder.release()
@@ -197,79 +194,15 @@ func TestUncontendedLeaseKeepsNoTurn(t *testing.T) {
 	inProcess(t, func(p *process) {
 		holder := p.call()
 		holder.served()
-		before := p.attempts
+		before := p.attempts.read()
 		next := p.call()
-		if p.attempts == before {
+		if p.attempts.read() == before {
 			t.Error("it waits for a hand-over that cannot come")
 		}
 		holder.release()
 		next.release()
-		if p.handed > 0 || next.wait.Kind != "" {
+		if p.handed.read() > 0 || next.wait.Kind != "" {
 			t.Errorf("handed over, or waited for: %+v", next.wait)
 		}
 	})
-}
-
-// shortRun is a node that reserves so many fences at most, whatever it is asked for.
-type shortRun struct {
-	driver.BlockingNode
-	most uint64
-}
-
-func (n shortRun) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
-	req.Run = min(req.Run, n.most)
-	return n.BlockingNode.Acquire(ctx, req)
-}
-
-// TestRunIsUsedUp: a fence that no quorum stands behind is nobody's. A driver that knows
-// no runs reserves one fence, its grant's.
-func TestRunIsUsedUp(t *testing.T) {
-	for most := range uint64(4) {
-		synctest.Test(t, func(t *testing.T) {
-			var nodes []driver.Node
-			for _, name := range []string{"a", "b", "c"} {
-				s := locktest.NewFakeServer(name)
-				defer s.Close()
-				nodes = append(nodes, driver.Async(shortRun{s.Connect(1, locktest.Faults{}), most}))
-			}
-			e, err := lock.NewEngine(nodes)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer e.Close()
-			var fences []uint64
-			handed := 0
-			ctx := lock.WithTrace(t.Context(), &lock.Trace{AcquireEnd: func(_ context.Context, e lock.AcquireEnd) {
-				if fences = append(fences, e.Fence); e.HandedOver {
-					handed++
-				}
-			}})
-			first, err := e.Acquire(ctx, "job")
-			if err != nil {
-				t.Fatal(err)
-			}
-			done := make(chan error)
-			for range 12 {
-				go func() {
-					done <- lock.Do(ctx, e, "job", func(context.Context, lock.Lease) error { return nil })
-				}()
-				synctest.Wait()
-			}
-			err = first.Release(t.Context())
-			for range 12 {
-				err = errors.Join(err, <-done)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i := range fences[1:] {
-				if fences[i+1] <= fences[i] {
-					t.Errorf("run of %d: fence %d after %d", most, fences[i+1], fences[i])
-				}
-			}
-			if want := map[uint64]int{0: 0, 1: 0, 2: 6, 3: 8}[most]; handed != want {
-				t.Errorf("run of %d: %d hand-overs, want %d", most, handed, want)
-			}
-		})
-	}
 }

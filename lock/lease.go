@@ -48,7 +48,7 @@ func newLease(a *acquisition, h hold) *lease {
 	e := a.engine
 	l := &lease{
 		engine: e, ts: a.ts, resource: a.resource, queue: a.queue, attempt: h.attempt, fence: h.fence,
-		traceCtx:   context.WithoutCancel(a.traced),
+		traceCtx:   valuesOf(a.traced),
 		acquired:   h.since,
 		validity:   h.expires - h.since,
 		handedOver: h.handedOver,

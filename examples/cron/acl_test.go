@@ -102,7 +102,7 @@ func duties() []duty {
 	}
 	expiring := func(s server) bool { return s.admin.PTTL(context.Background(), "lock:leak").Val() > 0 }
 	vouched := func(s server) bool {
-		return strings.HasPrefix(s.admin.Get(context.Background(), "lockscope:life").Val(), "vouched|")
+		return strings.HasPrefix(s.admin.Get(context.Background(), "lockscope:life").Val(), "voting|")
 	}
 	return []duty{
 		{"lockscope-init", []string{"init"}, 0, "vouched for 1 node", vouched},

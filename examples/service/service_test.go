@@ -229,20 +229,25 @@ func TestService(t *testing.T) {
 	contains(t, s.logs.String(), `"msg":"charged"`, `"trace_id":"`+traceID+`"`, `"msg":"shutting down"`)
 }
 
-// checkSpans wants, for each charge, a request with lock.acquire in it and the nodes
-// in that.
+// checkSpans wants, for each charge, a request with lock.acquire in it, and the nodes
+// in that unless it was handed the lock.
 func checkSpans(t *testing.T, spans []otlptest.Span, charges int) {
 	t.Helper()
 	byID := make(map[string]otlptest.Span)
 	for _, s := range spans {
 		byID[string(s.SpanId)] = s
 	}
-	acquired, voted := 0, make(map[string]bool)
+	acquired, handed, voted := 0, 0, make(map[string]bool)
 	for _, s := range spans {
 		parent := byID[string(s.ParentSpanId)]
 		switch {
 		case s.Name == "lock.acquire":
 			acquired++
+			for _, a := range s.Attributes {
+				if a.Key == "distributed_lock.handed_over" {
+					handed++
+				}
+			}
 			if parent.Span == nil || parent.Name != "POST /orders/{id}/charge" || s.Resource["service.name"] != "orders" {
 				t.Errorf("the parent of lock.acquire is %v", parent.Span)
 			}
@@ -250,8 +255,8 @@ func checkSpans(t *testing.T, spans []otlptest.Span, charges int) {
 			voted[string(s.ParentSpanId)] = true
 		}
 	}
-	if acquired != charges || len(voted) != charges {
-		t.Errorf("%d spans lock.acquire, %d of them with nodes; want %d of %d spans", acquired, len(voted), charges, len(spans))
+	if acquired != charges || len(voted)+handed != charges {
+		t.Errorf("%d spans lock.acquire, %d with nodes and %d handed over; want %d of %d spans", acquired, len(voted), handed, charges, len(spans))
 	}
 }
 
