@@ -16,7 +16,8 @@ const (
 	// one before it.
 	renameAfter = 5 * time.Millisecond
 	// A grant reserves so many fences for each caller that waits behind the one that asks,
-	// at most the second: what 10 ms are enough for, by measurement.
+	// at most the second: more than are handed over in 10 ms, and fewer than the
+	// microseconds in them, by which counters go on by themselves.
 	fencesPerWaiter = 256
 	maxRun          = 8192
 )
