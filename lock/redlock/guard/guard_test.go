@@ -104,10 +104,10 @@ func TestASightIsOfItsConnection(t *testing.T) {
 	if first.Expected() != votingMarker(ours, "a", 0) || second.Expected() != votingMarker(ours, "b", 0) || f.Latest() != second {
 		t.Errorf("%+v, then %+v; the latest is %+v", first, second, f.Latest())
 	}
-	if blind := f.meets(fakeServer{err: replyError("NOPERM no INFO for you")}); blind.Expected() != unexamined || blind.Fingerprint() != unexamined {
+	if blind := f.meets(fakeServer{err: replyError("NOPERM no INFO for you")}); blind.Expected() != unexamined || blind.Fingerprint() != string(ours) {
 		t.Errorf("where INFO is refused: %+v", blind)
 	}
-	if (Sight{}).Expected() != unexamined {
+	if (Sight{}).Expected() != unexamined || (Sight{}).Fingerprint() != unexamined {
 		t.Error("the zero value votes")
 	}
 	for name, change := range map[string]func(*Config){

@@ -30,12 +30,13 @@ func (s Sight) Expected() string {
 	return s.expected
 }
 
-// Fingerprint is the last argument of extend.lua: "" if any configuration will do.
+// Fingerprint is the last argument of extend.lua: "" if any configuration will do. It is
+// known also where the server's run_id is not: leases end no sooner for that.
 func (s Sight) Fingerprint() string {
 	switch {
 	case s.unchecked:
 		return ""
-	case s.expected == "":
+	case s.fingerprint == "":
 		return unexamined
 	}
 	return string(s.fingerprint)

@@ -36,7 +36,6 @@ func nodesOf(t *testing.T, servers ...*redisproc.Server) (nodes []Node) {
 // patient judges no latency: tests share the machine with others.
 func patient() Policy {
 	p := testPolicy()
-	p.NodeNames = nil // as the nodes are called
 	p.For, p.NodeTimeout, p.TTL = 300*time.Millisecond, 10*time.Second, time.Hour
 	return p
 }
