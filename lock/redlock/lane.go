@@ -28,6 +28,7 @@ type lane struct {
 	began    time.Time  // since when
 	borrowed bool       // a caller sends its own command
 	isCut    bool       // the connection was closed under it
+	joined   bool       // it has a connection
 	spared   bool       // it could not connect: others may take what is waiting
 
 	done  []*command // those of them that nobody had answered by the time of the replies
@@ -199,7 +200,7 @@ func (l *lane) connect() bool {
 		return false
 	}
 	l.conn = c
-	l.lanes.join()
+	l.lanes.join(l)
 	return true
 }
 
@@ -223,7 +224,7 @@ func (l *lane) drop() {
 	l.link.Store(nil)
 	l.conn.close()
 	l.conn = nil
-	l.lanes.part()
+	l.lanes.part(l)
 }
 
 // cut ends what the lane waits for, from another goroutine.

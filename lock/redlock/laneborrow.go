@@ -27,6 +27,7 @@ func (p *lanes) giveBack(l *lane) {
 		l.link.Store(nil)
 		l.conn.close()
 		l.conn = nil
+		l.joined = false
 		p.connected--
 	}
 	l.borrowed, l.isCut = false, false
@@ -41,7 +42,8 @@ func (p *lanes) giveBack(l *lane) {
 }
 
 // glance is how often callers that send their own commands are looked at: whether they
-// still wait. Being told by their contexts would cost more than the look.
+// still wait. Being told by their contexts would cost more than the look. As often it is
+// seen to that commands do not wait for a lane that hangs.
 const glance = 5 * time.Millisecond
 
 // cutBorrowed lets callers go on who wait no more, or whose commands are answered.

@@ -14,34 +14,47 @@ func (p *lanes) putIdle(l *lane) {
 	}
 }
 
-// slow reports that another lane is of use: every one that is busy has been so for longer
-// than a server nearby takes, or one is, and enough has gathered for the server to work on
-// while the answers of the first are dealt with. It expects the mutex to be held.
+// slow reports that another lane is of use: none that is busy can be expected to be done
+// soon, or one can, and enough has gathered for the server to work on while the answers of
+// that one are dealt with. It expects the mutex to be held.
 func (p *lanes) slow() bool {
-	busy := len(p.all) - len(p.idle)
-	if busy == 0 || busy == 1 && len(p.waiting) >= overlap {
-		return true
-	}
-	now := time.Now()
+	now, busy, soon := time.Now(), 0, 0
 	for _, l := range p.all {
-		if !slices.Contains(p.idle, l) && now.Sub(l.began) < nearby+time.Duration(len(l.flight))*perCommand {
-			return false
+		if slices.Contains(p.idle, l) {
+			continue
+		}
+		busy++
+		if now.Sub(l.began) < l.usual() {
+			soon++
 		}
 	}
-	return true
+	return soon == 0 || busy == 1 && len(p.waiting) >= overlap
 }
 
-// rouse makes an idle lane take what is waiting, or a new one. It expects the mutex to be
-// held.
-func (p *lanes) rouse() {
-	if !p.slow() || p.wake() {
-		return
+// usual is how long what the lane does may take before another is used. It expects the
+// mutex to be held.
+func (l *lane) usual() time.Duration {
+	if !l.joined {
+		return connecting
 	}
-	if len(p.all) < maxLanes {
-		l := &lane{lanes: p, wake: make(chan struct{}, 1), began: time.Now()}
-		p.all = append(p.all, l)
-		p.running.Go(l.run)
+	return nearby + time.Duration(len(l.flight))*perCommand
+}
+
+// rouse makes an idle lane take what is waiting, or a new one, and reports whether it did.
+// It expects the mutex to be held.
+func (p *lanes) rouse() bool {
+	switch {
+	case !p.slow():
+		return false
+	case p.wake():
+		return true
+	case len(p.all) == maxLanes:
+		return false
 	}
+	l := &lane{lanes: p, wake: make(chan struct{}, 1), began: time.Now()}
+	p.all = append(p.all, l)
+	p.running.Go(l.run)
+	return true
 }
 
 // wake makes an idle lane go on. It expects the mutex to be held.
@@ -72,16 +85,18 @@ func (p *lanes) await(l *lane) bool {
 }
 
 // join counts a lane that has connected.
-func (p *lanes) join() {
+func (p *lanes) join(l *lane) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	l.joined = true
 	p.connected++
 }
 
 // part counts a lane that has lost its connection.
-func (p *lanes) part() {
+func (p *lanes) part(l *lane) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	l.joined = false
 	p.connected--
 }
 

@@ -18,6 +18,7 @@ const (
 	overlap    = 16
 	nearby     = 300 * time.Microsecond
 	perCommand = 20 * time.Microsecond
+	connecting = 10 * time.Millisecond
 	// maxBatch bounds one pipeline, and so what one answer that does not come takes
 	// down with it.
 	maxBatch = 128
@@ -78,7 +79,9 @@ func (p *lanes) hand(c *command) {
 		return
 	}
 	p.waiting = append(p.waiting, c)
-	p.rouse()
+	if !p.rouse() {
+		p.watchOver(time.Now().Add(glance)) // the lane that is waited for may hang
+	}
 	p.mu.Unlock()
 }
 

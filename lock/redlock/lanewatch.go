@@ -42,7 +42,9 @@ func (p *lanes) overdue(now time.Time) (due []*command) {
 		due = append(due, c)
 	}
 	clear(p.waiting[len(kept):])
-	p.waiting = kept
+	if p.waiting = kept; len(kept) > 0 && !p.rouse() {
+		p.watchOver(now.Add(glance))
+	}
 	for _, l := range p.all {
 		for _, c := range l.flight {
 			switch {
