@@ -2,8 +2,11 @@ package live_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	noopTrace "go.opentelemetry.io/otel/trace/noop"
@@ -12,6 +15,7 @@ import (
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktest"
 )
 
 // stacks are the decorators whose cost is measured, around one Locker.
@@ -51,6 +55,31 @@ func BenchmarkNoop(b *testing.B) {
 func BenchmarkInstant(b *testing.B) {
 	for _, s := range stacks(b, func() lock.Locker { return instantRedlock(b) }) {
 		b.Run(s.name, func(b *testing.B) { benchPairs(b, s.locker) })
+	}
+}
+
+// BenchmarkRedis is that on real servers, each stack in turns with a bare Locker, and
+// reports the ratio of the medians.
+func BenchmarkRedis(b *testing.B) {
+	for _, n := range []int{1, 3} {
+		servers := locktest.Servers(b, n)
+		bare := onRedis(b, servers)
+		for _, s := range stacks(b, func() lock.Locker { return onRedis(b, servers) })[1:] {
+			b.Run(fmt.Sprintf("nodes=%d/%s", n, s.name), func(b *testing.B) {
+				var times [2][]time.Duration
+				for i := 0; b.Loop(); i++ {
+					for j := range 2 { // who goes first alternates too
+						which := (i + j) % 2
+						began := time.Now()
+						pair(b, b.Context(), [2]lock.Locker{bare, s.locker}[which])
+						times[which] = append(times[which], time.Since(began))
+					}
+				}
+				slices.Sort(times[0])
+				slices.Sort(times[1])
+				b.ReportMetric(float64(times[1][len(times[1])/2])/float64(times[0][len(times[0])/2]), "p50-x")
+			})
+		}
 	}
 }
 
