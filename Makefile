@@ -45,7 +45,7 @@ test: vet ## Install what is missing if possible, vet, and run all tests with th
 	@# The race detector hides what is allocated, and makes the simulation seven times slower: it runs fewer histories above, and all
 	@# of them here; those with a planted defect only here.
 	$(GO) test -count=1 -run 'Cost$$' ./instrument ./exporter/live
-	@$(STRICT) $(GO) test -count=1 -timeout 10m -run 'TestSimulation($$|Notices|Open)' -v ./lock/locktest | grep -E ' histories |^(---|ok|FAIL|PASS)'
+	@$(STRICT) $(GO) test -count=1 -timeout 10m -run 'TestSimulation($$|Notices)' -v ./lock/locktest | grep -E ' histories |^(---|ok|FAIL|PASS)'
 
 .PHONY: test-module
 test-module: # Two packages at a time, so that one works, or is compiled, while another waits: the tests stand a machine that is busy.
