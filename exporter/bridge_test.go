@@ -26,7 +26,7 @@ func Example_openTelemetryMetrics() {
 	spans := sdktrace.NewTracerProvider()
 	server := locktest.NewFakeServer("redis-1") // a real program: redlock.Open
 	defer server.Close()
-	redlock, err := lock.NewEngine([]driver.Node{driver.Async(server.Connect(1, locktest.Faults{}))})
+	redlock, err := lock.NewEngine([]driver.Node{lock.Async(server.Connect(1, locktest.Faults{}))})
 	if err != nil {
 		panic(err)
 	}

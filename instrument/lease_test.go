@@ -53,7 +53,7 @@ func testLossByFailure(t *testing.T) {
 	for i := range 3 {
 		s := locktest.NewFakeServer(fmt.Sprint("node", i))
 		t.Cleanup(s.Close)
-		servers, nodes = append(servers, s), append(nodes, driver.Async(s.Connect(uint64(i), locktest.Faults{})))
+		servers, nodes = append(servers, s), append(nodes, lock.Async(s.Connect(uint64(i), locktest.Faults{})))
 	}
 	began := time.Now()
 	r, err := lock.NewEngine(nodes, lock.WithClock(func() time.Duration { return time.Since(began) })) // the bubble's

@@ -147,7 +147,7 @@ func TestNodeErrors(t *testing.T) {
 	for i := range 3 {
 		f := locktest.NewFakeServer(fmt.Sprintf("redis%d:6380", i))
 		t.Cleanup(f.Close)
-		servers, nodes = append(servers, f), append(nodes, driver.Async(f.Connect(uint64(i), locktest.Faults{})))
+		servers, nodes = append(servers, f), append(nodes, lock.Async(f.Connect(uint64(i), locktest.Faults{})))
 	}
 	r, err := lock.NewEngine(nodes)
 	must(t, err)

@@ -16,16 +16,15 @@ func TestImports(t *testing.T) {
 		path    string
 		allowed []string // of what is not the standard library's
 	}{
-		{"lock/internal/workers", nil},
-		{"lock/driver", []string{module + "lock/internal/workers"}},
-		{"lock", []string{module + "lock/driver", module + "lock/internal/workers", "golang.org/x/sys/"}},
-		{"lock/decorate", []string{module + "lock", module + "lock/driver", module + "lock/internal/workers", "golang.org/x/sys/"}},
-		{"lock/internal/memstate", []string{module + "lock/driver", module + "lock/internal/workers"}},
+		{"lock/driver", nil},
+		{"lock", []string{module + "lock/driver", "golang.org/x/sys/"}},
+		{"lock/decorate", []string{module + "lock", module + "lock/driver", "golang.org/x/sys/"}},
+		{"lock/internal/memstate", []string{module + "lock/driver"}},
 		{"lock/redlock/redisinfo", nil},
-		{"lock/redlock/guard", []string{module + "lock/driver", module + "lock/internal/workers", module + "lock/redlock/redisinfo"}},
-		{"lock/memlock", []string{module + "lock", module + "lock/driver", module + "lock/internal/memstate", module + "lock/internal/workers", "golang.org/x/sys/"}},
+		{"lock/redlock/guard", []string{module + "lock/driver", module + "lock/redlock/redisinfo"}},
+		{"lock/memlock", []string{module + "lock", module + "lock/driver", module + "lock/internal/memstate", "golang.org/x/sys/"}},
 		{"lock/redlock", []string{
-			module + "lock", module + "lock/driver", module + "lock/internal/workers", module + "lock/redlock/guard", module + "lock/redlock/redisinfo", module + "lock/redlock/redisconn",
+			module + "lock", module + "lock/driver", module + "lock/redlock/guard", module + "lock/redlock/redisinfo", module + "lock/redlock/redisconn",
 			"golang.org/x/sys/", "github.com/redis/go-redis/v9",
 			// What go-redis itself needs.
 			"github.com/cespare/xxhash/v2", "github.com/dgryski/go-rendezvous", "go.uber.org/atomic", "github.com/klauspost/cpuid/v2",

@@ -82,6 +82,7 @@
 //	one attempt: votes, fence, undoing       attempt.go, vote.go, ballot.go, quorum.go, fence.go, grant.go
 //	what a node has been answering           node.go
 //	a lease: renewal, loss, release          lease.go, renew.go, release.go, and their calls
+//	goroutines; drivers that block           workers.go; async.go
 //	clocks, timers, names                    clock.go, timers.go, token.go, holder.go, resource.go
 //
 // ARCHITECTURE.md, beside these, walks through them.

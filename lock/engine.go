@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/internal/workers"
 )
 
 // Engine is a Locker over one node, or over a quorum of independent ones, of any
@@ -22,7 +21,7 @@ type Engine struct {
 	quorum  int
 	backend Backend
 	queues  *queues
-	workers *workers.Workers
+	workers *workers
 	timers  timers
 
 	done      chan struct{} // closed by Close
@@ -48,7 +47,7 @@ func (e *Engine) Close() error {
 		for _, l := range e.heldLeases() {
 			l.stop(ErrClosed)
 		}
-		e.workers.Close()
+		e.workers.close()
 		errs := make([]error, len(e.nodes))
 		var closing sync.WaitGroup
 		for i, n := range e.nodes {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/internal/workers"
 )
 
 // NewEngine makes an engine on nodes of any driver, such as the fakes of package
@@ -42,7 +41,7 @@ func (s *Settings) NewEngine(nodes []driver.Node) (*Engine, error) {
 		cfg: s, id: hex.EncodeToString(id[:]), quorum: quorumOf(len(nodes)),
 		backend: Backend{System: nodes[0].System(), Name: s.Backend},
 		queues:  newQueues(len(nodes), s.Clock),
-		workers: workers.New(),
+		workers: newWorkers(),
 		done:    make(chan struct{}),
 		leases:  make(map[*lease]struct{}),
 	}

@@ -31,7 +31,7 @@ func TestRunIsUsedUp(t *testing.T) {
 			for _, name := range []string{"a", "b", "c"} {
 				s := locktest.NewFakeServer(name)
 				defer s.Close()
-				nodes = append(nodes, driver.Async(shortRun{s.Connect(1, locktest.Faults{}), most}))
+				nodes = append(nodes, lock.Async(shortRun{s.Connect(1, locktest.Faults{}), most}))
 			}
 			e, err := lock.NewEngine(nodes)
 			if err != nil {

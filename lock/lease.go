@@ -115,7 +115,7 @@ func (l *lease) watch() {
 	case held:
 		l.stop(ErrMaxHold)
 	case due:
-		l.engine.workers.Run(l.renewByTimer)
+		l.engine.workers.run(l.renewByTimer)
 	}
 }
 

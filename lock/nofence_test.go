@@ -36,7 +36,7 @@ func TestDriverWithoutCounters(t *testing.T) {
 		for _, name := range []string{"a", "b", "c"} {
 			s := locktest.NewFakeServer(name)
 			defer s.Close()
-			nodes = append(nodes, driver.Async(uncounted{s.Connect(1, locktest.Faults{}), func() { t.Error("a node was asked to raise") }}))
+			nodes = append(nodes, lock.Async(uncounted{s.Connect(1, locktest.Faults{}), func() { t.Error("a node was asked to raise") }}))
 		}
 		began := time.Now()
 		e, err := lock.NewEngine(nodes, lock.WithClock(func() time.Duration { return time.Since(began) }))

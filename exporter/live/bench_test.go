@@ -148,7 +148,7 @@ func pair(tb testing.TB, ctx context.Context, l lock.Locker) {
 
 // instantRedlock does everything a Redlock does but talk to servers.
 func instantRedlock(tb testing.TB) lock.Locker {
-	r, err := lock.NewEngine([]driver.Node{driver.Async(&instant{name: "a"}), driver.Async(&instant{name: "b"}), driver.Async(&instant{name: "c"})})
+	r, err := lock.NewEngine([]driver.Node{lock.Async(&instant{name: "a"}), lock.Async(&instant{name: "b"}), lock.Async(&instant{name: "c"})})
 	must(tb, err)
 	tb.Cleanup(func() { must(tb, r.Close()) })
 	return r

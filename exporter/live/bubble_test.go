@@ -38,7 +38,7 @@ func newRedlock(t testing.TB, servers []*locktest.FakeServer, instance string) *
 	for i, s := range servers {
 		d := time.Duration(i+1) * time.Millisecond
 		delay := locktest.Between(d, d)
-		nodes = append(nodes, driver.Async(s.Connect(1, locktest.Faults{RequestDelay: delay, ReplyDelay: delay})))
+		nodes = append(nodes, lock.Async(s.Connect(1, locktest.Faults{RequestDelay: delay, ReplyDelay: delay})))
 	}
 	began := time.Now()
 	l, err := lock.NewEngine(nodes, lock.WithInstance(instance), lock.WithRandom(func(n int64) int64 { return n / 2 }),

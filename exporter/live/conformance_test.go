@@ -66,7 +66,7 @@ func conform(t *testing.T, b *live.Board, newLocker func(testing.TB) lock.Locker
 
 // TestErrorsThatCannotBeTold come from a node, and panic when somebody reads them.
 func TestErrorsThatCannotBeTold(t *testing.T) {
-	r, err := lock.NewEngine([]driver.Node{driver.Async(&instant{name: "a", err: hostileError{driver.ErrBadReply}})})
+	r, err := lock.NewEngine([]driver.Node{lock.Async(&instant{name: "a", err: hostileError{driver.ErrBadReply}})})
 	must(t, err)
 	defer func() { must(t, r.Close()) }()
 	board := newBoard(t)

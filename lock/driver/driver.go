@@ -18,7 +18,7 @@
 //
 // The engine hands calls over and goes on; it never has two calls about one key under
 // way on one node, so that drivers need not keep an order. A driver for a system whose
-// client blocks implements [BlockingNode] instead, and [Async] makes it a Node.
+// client blocks implements [BlockingNode] instead, and lock.Async makes it a Node.
 package driver
 
 import (

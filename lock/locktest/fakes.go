@@ -30,7 +30,7 @@ func NewFakes(t testing.TB, n int, opts ...lock.Option) func(testing.TB) lock.Lo
 		t.Helper()
 		var nodes []driver.Node
 		for _, s := range servers {
-			nodes = append(nodes, driver.Async(s.Connect(seeds.Add(1), Faults{
+			nodes = append(nodes, lock.Async(s.Connect(seeds.Add(1), Faults{
 				RequestDelay: Between(10*time.Microsecond, 200*time.Microsecond),
 				ReplyDelay:   Between(10*time.Microsecond, 200*time.Microsecond),
 			})))

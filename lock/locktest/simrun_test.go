@@ -175,7 +175,7 @@ func (h *history) newClient(i int) *client {
 		if h.plant.wrap != nil {
 			n = h.plant.wrap(h, i, n)
 		}
-		nodes = append(nodes, driver.Async(n))
+		nodes = append(nodes, lock.Async(n))
 	}
 	var err error
 	c.redis, err = lock.NewEngine(nodes,

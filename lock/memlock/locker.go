@@ -34,7 +34,7 @@ func New(nodes Nodes, opts ...lock.Option) (*Locker, error) {
 	}
 	var links []driver.Node
 	for _, n := range nodes {
-		links = append(links, driver.Async(n.connect()))
+		links = append(links, lock.Async(n.connect()))
 	}
 	engine, err := settings.NewEngine(links)
 	if err != nil {

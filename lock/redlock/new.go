@@ -71,7 +71,7 @@ func newDriverNode(
 	if cluster, ok := given.(*redis.ClusterClient); ok {
 		own, d, name, address := newCluster(cluster, c, examiner(g))
 		g.Node, g.Cluster = rename(name), true
-		return driver.Async(newClusterNode(own, d, g.Node, g, common, c.timeout)), name, address
+		return lock.Async(newClusterNode(own, d, g.Node, g, common, c.timeout)), name, address
 	}
 	k := newConnector(given.(*redis.Client), c)
 	g.Node, g.DB = rename(k.name()), k.opt.DB

@@ -1,5 +1,4 @@
-// Package workers owns goroutines that run calls one after another.
-package workers
+package lock
 
 import "sync"
 
@@ -8,9 +7,9 @@ import "sync"
 // it each time costs a fifth of an acquire.
 const maxIdleWorkers = 64
 
-// Workers own goroutines: they run calls until they are closed, and Close waits
+// workers own goroutines: they run calls until they are closed, and close waits
 // for every one of them.
-type Workers struct {
+type workers struct {
 	calls chan func() // unbuffered: only an idle worker receives
 	quit  chan struct{}
 
@@ -20,13 +19,13 @@ type Workers struct {
 	wg     sync.WaitGroup
 }
 
-// New makes workers; there is no goroutine before there is a call.
-func New() *Workers {
-	return &Workers{calls: make(chan func()), quit: make(chan struct{})}
+// newWorkers makes workers; there is no goroutine before there is a call.
+func newWorkers() *workers {
+	return &workers{calls: make(chan func()), quit: make(chan struct{})}
 }
 
-// Run starts call on a worker unless they are closed. It reports whether it did.
-func (w *Workers) Run(call func()) bool {
+// run starts call on a worker unless they are closed. It reports whether it did.
+func (w *workers) run(call func()) bool {
 	w.mu.Lock()
 	if w.closed {
 		w.mu.Unlock()
@@ -45,7 +44,7 @@ func (w *Workers) Run(call func()) bool {
 }
 
 // work runs calls as long as there are any and the worker is worth keeping.
-func (w *Workers) work(call func()) {
+func (w *workers) work(call func()) {
 	defer w.wg.Done()
 	for {
 		call()
@@ -62,8 +61,8 @@ func (w *Workers) work(call func()) {
 	}
 }
 
-// next waits for a call that Run promised to an idle worker; nil when closed.
-func (w *Workers) next() func() {
+// next waits for a call that run promised to an idle worker; nil when closed.
+func (w *workers) next() func() {
 	select {
 	case call := <-w.calls:
 		return call
@@ -79,8 +78,8 @@ func (w *Workers) next() func() {
 	return <-w.calls // every worker still waiting was promised one
 }
 
-// Close lets no more start and waits for those that run. It may be called once.
-func (w *Workers) Close() {
+// close lets no more start and waits for those that run. It may be called once.
+func (w *workers) close() {
 	w.mu.Lock()
 	w.closed = true
 	w.mu.Unlock()

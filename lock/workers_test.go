@@ -1,4 +1,4 @@
-package workers
+package lock
 
 import (
 	"sync"
@@ -9,22 +9,22 @@ import (
 
 func TestGroupWaitsForEverythingItStarted(t *testing.T) {
 	for range 200 {
-		g := New()
+		g := newWorkers()
 		var started, done atomic.Int64
 		var callers sync.WaitGroup
 		for range 8 {
 			callers.Go(func() {
 				for range 50 {
-					if g.Run(func() { done.Add(1) }) {
+					if g.run(func() { done.Add(1) }) {
 						started.Add(1)
 					}
 				}
 			})
 		}
-		g.Close() // races with the callers on purpose
+		g.close() // races with the callers on purpose
 		late := done.Load()
 		callers.Wait()
-		if g.Run(func() { t.Error("ran after close") }) {
+		if g.run(func() { t.Error("ran after close") }) {
 			t.Error("a closed group accepts work")
 		}
 		if started.Load() != done.Load() || done.Load() != late {
@@ -35,16 +35,16 @@ func TestGroupWaitsForEverythingItStarted(t *testing.T) {
 
 func TestGroupKeepsNoMoreIdleWorkersThanItSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := New()
+		g := newWorkers()
 		gate := make(chan struct{})
 		for range 3 * maxIdleWorkers {
-			g.Run(func() { <-gate })
+			g.run(func() { <-gate })
 		}
 		close(gate)
 		synctest.Wait()
 		if g.idle != maxIdleWorkers {
 			t.Errorf("%d idle workers, want %d", g.idle, maxIdleWorkers)
 		}
-		g.Close()
+		g.close()
 	})
 }

@@ -1,0 +1,59 @@
+package lock
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+// Async makes a Node of a node that blocks: each call has a goroutine while it is under
+// way, and Close waits for all of them.
+func Async(n driver.BlockingNode) driver.Node {
+	return &async{BlockingNode: n, workers: newWorkers()}
+}
+
+type async struct {
+	driver.BlockingNode
+	workers *workers
+}
+
+func (a *async) Acquire(call driver.Call, req *driver.AcquireRequest, to driver.Answer[driver.AcquireReply]) {
+	block(a, call, to, func(ctx context.Context) (driver.AcquireReply, error) { return a.BlockingNode.Acquire(ctx, *req) })
+}
+
+func (a *async) Raise(call driver.Call, req *driver.RaiseRequest, to driver.Answer[bool]) {
+	block(a, call, to, func(ctx context.Context) (bool, error) { return a.BlockingNode.Raise(ctx, *req) })
+}
+
+func (a *async) Extend(call driver.Call, req *driver.ExtendRequest, to driver.Answer[driver.ExtendReply]) {
+	block(a, call, to, func(ctx context.Context) (driver.ExtendReply, error) { return a.BlockingNode.Extend(ctx, *req) })
+}
+
+func (a *async) Release(call driver.Call, req *driver.ReleaseRequest, to driver.Answer[driver.ReleaseReply]) {
+	block(a, call, to, func(ctx context.Context) (driver.ReleaseReply, error) { return a.BlockingNode.Release(ctx, *req) })
+}
+
+func (a *async) Leave(call driver.Call, req *driver.LeaveRequest, to driver.Answer[bool]) {
+	block(a, call, to, func(ctx context.Context) (bool, error) {
+		err := a.BlockingNode.Leave(ctx, *req)
+		return err == nil, err
+	})
+}
+
+func (a *async) Close() error {
+	a.workers.close()
+	return a.BlockingNode.Close()
+}
+
+func block[T any](a *async, call driver.Call, to driver.Answer[T], do func(context.Context) (T, error)) {
+	started := a.workers.run(func() {
+		ctx, cancel := context.WithDeadline(context.WithoutCancel(call.Context), call.Deadline)
+		defer cancel()
+		to.Answer(do(ctx))
+	})
+	if !started {
+		var none T
+		to.Answer(none, fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrClosed))
+	}
+}

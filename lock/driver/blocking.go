@@ -1,0 +1,18 @@
+package driver
+
+import "context"
+
+// BlockingNode is a [Node] whose methods return with their answers. They return by the
+// time their context ends, may be called concurrently, and otherwise do as those of
+// Node.
+type BlockingNode interface {
+	Name() string
+	System() string
+	Acquire(ctx context.Context, req AcquireRequest) (AcquireReply, error)
+	Raise(ctx context.Context, req RaiseRequest) (bool, error)
+	Extend(ctx context.Context, req ExtendRequest) (ExtendReply, error)
+	Release(ctx context.Context, req ReleaseRequest) (ReleaseReply, error)
+	Leave(ctx context.Context, req LeaveRequest) error
+	Subscribe(ctx context.Context, waiterID string, wake func(key string)) error
+	Close() error
+}
