@@ -165,7 +165,7 @@ func (a *acquisition) try(ctx context.Context) (*attempt, result) {
 	try.waiter = driver.Waiter{ID: a.engine.id, Ticket: a.ticket, Enqueue: !a.opts.NoWait && a.listens(ctx, try.gate)}
 	hooked := a.ts.attemptStart(ctx, try.start)
 	began := time.Now()
-	res := try.make(hooked)
+	res := try.carryOut(hooked)
 	if len(a.ts) > 0 {
 		tally := try.ballot.tally
 		a.ts.attemptEnd(hooked, AttemptEnd{

@@ -37,8 +37,8 @@ type attempt struct {
 	grants []grant
 
 	mu     sync.Mutex
-	ballot ballot        // guarded by mu
-	ready  chan struct{} // told when the ballot may have what it needs
+	ballot ballot // guarded by mu
+	ready  signal // set when the ballot may have what it needs
 
 	fence    uint64        // largest of the grants' counters: the fencing token
 	run      uint64        // fences reserved on a quorum, from fence on
@@ -64,7 +64,7 @@ func (e *Engine) newAttempt(queue *resourceQueue, opts AcquireOptions, tracepare
 	a := &attempt{
 		engine: e, queue: queue, opts: opts, timeout: e.cfg.nodeTimeout(opts.TTL),
 		grants: make([]grant, len(e.nodes)),
-		ready:  make(chan struct{}, 1),
+		ready:  newSignal(),
 	}
 	a.ballot.a = a
 	a.ballot.tally.nodes = len(e.nodes)
@@ -89,9 +89,9 @@ func (e *Engine) holderRecord(since time.Time, traceparent string) string {
 	return string(strconv.AppendUint(b, e.attempts.Add(1), 36))
 }
 
-// run makes the attempt. On success the grants hold the lock; on failure they are
+// carryOut makes the attempt. On success the grants hold the lock; on failure they are
 // being given back in the background, and the result says why.
-func (a *attempt) make(ctx context.Context) result {
+func (a *attempt) carryOut(ctx context.Context) result {
 	a.ctx = valuesOf(ctx)
 	a.began = a.engine.cfg.Clock()
 	res := a.vote(ctx)

@@ -83,7 +83,7 @@
 //	what a node has been answering           node.go
 //	a lease: renewal, loss, release          lease.go, renew.go, release.go, and their calls
 //	goroutines; drivers that block           workers.go; async.go
-//	clocks, timers, names                    clock.go, timers.go, token.go, holder.go, resource.go
+//	clocks, timers, names                    clock.go, await.go, token.go, holder.go, resource.go
 //
 // ARCHITECTURE.md, beside these, walks through them.
 package lock

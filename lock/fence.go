@@ -56,7 +56,7 @@ func (a *attempt) lastFence() uint64 { return a.fence + max(a.run, 1) - 1 }
 
 // raise lifts the counters that are below target until a quorum's are not.
 func (a *attempt) raise(ctx context.Context, target uint64) error {
-	round := &raiseRound{a: a, ready: make(chan struct{}, 1)}
+	round := &raiseRound{a: a, ready: newSignal()}
 	var behind []*raising
 	for i := range a.grants {
 		g := &a.grants[i]
@@ -75,15 +75,8 @@ func (a *attempt) raise(ctx context.Context, target uint64) error {
 		r.deadline = time.Now().Add(a.timeout)
 		r.g.calls.do(r)
 	}
-	timer := a.engine.timers.start(a.timeout)
-	defer a.engine.timers.stop(timer)
-	select {
-	case <-round.ready:
-	case <-timer.C:
-	case <-ctx.Done():
-		return contextError(ctx)
-	case <-a.engine.done:
-		return ErrClosed
+	if err := a.engine.await(ctx, a.engine.done, a.timeout, round.ready, round.decided); err != nil {
+		return err
 	}
 	return round.close(behind)
 }
@@ -91,7 +84,7 @@ func (a *attempt) raise(ctx context.Context, target uint64) error {
 // raiseRound collects what the nodes answer that are behind.
 type raiseRound struct {
 	a     *attempt
-	ready chan struct{}
+	ready signal
 
 	mu      sync.Mutex
 	agreed  int
@@ -111,12 +104,14 @@ func (r *raiseRound) count(node string, err error) {
 	default:
 		r.agreed++
 	}
-	if r.agreed >= r.a.engine.quorum || r.pending == 0 {
-		select {
-		case r.ready <- struct{}{}:
-		default:
-		}
-	}
+	r.ready.set()
+}
+
+// decided reports that a quorum agrees, or that nobody is left to.
+func (r *raiseRound) decided() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.agreed >= r.a.engine.quorum || r.pending == 0
 }
 
 // close says whether a quorum agrees.

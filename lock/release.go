@@ -115,7 +115,7 @@ type releaseRound struct {
 	lost     bool // the lease was over before the release
 	undoings []undoing
 	shared   driver.Shared
-	ready    chan struct{} // told when it may be decided; nobody waits for the attempt any more
+	ready    signal // set when it may be decided; nobody waits for the attempt any more
 
 	mu                       sync.Mutex
 	released, expired, taken int
@@ -129,43 +129,21 @@ func (r *releaseRound) releaseAnswered(a releaseAnswer) {
 	decided := r.decided()
 	r.mu.Unlock()
 	if decided {
-		select {
-		case r.ready <- struct{}{}:
-		default:
-		}
+		r.ready.set()
 	}
 }
 
 // wait returns once a quorum has said what became of the lease, or all have, or ctx
 // ends. The nodes go on being asked then.
 func (r *releaseRound) wait(ctx context.Context) (ReleaseEnd, error) {
-	cut := r.collect(ctx)
+	l := r.lease
+	cut := l.engine.await(ctx, nil, releaseTimeouts*l.attempt.timeout, r.ready, r.isDecided)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	outcome, err := r.outcome(cut)
 	return ReleaseEnd{
 		Outcome: outcome, Granted: r.released, Refused: r.expired + r.taken, Failed: r.failed(), Err: err,
 	}, err
-}
-
-// collect returns why it stopped listening, if that was ctx.
-func (r *releaseRound) collect(ctx context.Context) error {
-	if r.isDecided() {
-		return nil
-	}
-	engine := r.lease.engine
-	timer := engine.timers.start(releaseTimeouts * r.lease.attempt.timeout)
-	defer engine.timers.stop(timer)
-	for !r.isDecided() {
-		select {
-		case <-r.ready:
-		case <-timer.C:
-			return nil
-		case <-ctx.Done():
-			return contextError(ctx)
-		}
-	}
-	return nil
 }
 
 func (r *releaseRound) isDecided() bool {

@@ -91,7 +91,7 @@ func (l *lease) extendRound(ctx context.Context) *renewal {
 	r := &renewal{
 		lease: l, ctx: valuesOf(ctx), began: l.engine.cfg.Clock(), deadline: time.Now().Add(a.timeout),
 		tally: tally{nodes: len(a.grants)}, answers: make([]bool, len(a.grants)),
-		extensions: make([]extending, len(a.grants)), ready: make(chan struct{}, 1),
+		extensions: make([]extending, len(a.grants)), ready: newSignal(),
 	}
 	r.req = driver.ExtendRequest{
 		Key: a.req.Key, Token: a.req.Token, TTL: a.opts.TTL, Refill: len(a.grants) > 1,
@@ -102,18 +102,7 @@ func (l *lease) extendRound(ctx context.Context) *renewal {
 		x.g, x.r = &a.grants[i], r
 		x.g.calls.do(x)
 	}
-	timer := l.engine.timers.start(a.timeout)
-	defer l.engine.timers.stop(timer)
-	var cut error
-	for over := false; !over && !r.isDecided(); {
-		select {
-		case <-r.ready:
-		case <-timer.C:
-			over = true
-		case <-ctx.Done():
-			over, cut = true, contextError(ctx)
-		}
-	}
+	cut := l.engine.await(ctx, nil, a.timeout, r.ready, r.isDecided)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true
@@ -141,7 +130,7 @@ type renewal struct {
 	req        driver.ExtendRequest
 	shared     driver.Shared
 	extensions []extending
-	ready      chan struct{} // told when it may be decided
+	ready      signal // set when it may be decided
 
 	mu       sync.Mutex
 	closed   bool // later answers do not count
@@ -185,10 +174,7 @@ func (r *renewal) count(from int, answer driver.ExtendReply, err error) {
 		r.tally.refused++
 	}
 	if r.decided() {
-		select {
-		case r.ready <- struct{}{}:
-		default:
-		}
+		r.ready.set()
 	}
 }
 

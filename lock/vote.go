@@ -21,7 +21,7 @@ func (a *attempt) vote(ctx context.Context) result {
 			return res
 		}
 	}
-	a.askAll(ctx)
+	a.ask(1<<len(a.grants)-1, a.engine.onlyWait(ctx))
 	err := a.await(ctx, a.timeout)
 	return a.result(err)
 }
@@ -30,7 +30,7 @@ func (a *attempt) vote(ctx context.Context) result {
 // than it usually is does not keep the others from being asked.
 func (a *attempt) voteAtGate(ctx context.Context) (res result, over bool) {
 	a.ballot.gateOnly = true
-	a.ask(a.gate)
+	a.ask(1<<a.gate, waiter{})
 	patience, hedged := a.hedge()
 	err := a.await(ctx, patience)
 	a.mu.Lock()
@@ -70,23 +70,17 @@ func (a *attempt) hedge() (patience time.Duration, hedged bool) {
 	return min(patience, a.timeout), patience < a.timeout
 }
 
-// ask hands the acquire to one node, in the order of its calls.
-func (a *attempt) ask(i int) {
+// ask hands the acquire to those of a set of nodes that were not asked before, in the
+// order of each node's calls.
+func (a *attempt) ask(nodes uint64, wait waiter) {
 	a.mu.Lock()
-	a.ballot.asked |= 1 << i
-	a.mu.Unlock()
-	a.grants[i].ask(time.Now().Add(a.timeout), waiter{})
-}
-
-func (a *attempt) askAll(ctx context.Context) {
-	a.mu.Lock()
-	before := a.ballot.asked
-	a.ballot.asked = 1<<len(a.grants) - 1
+	nodes &^= a.ballot.asked
+	a.ballot.asked |= nodes
 	a.mu.Unlock()
 	deadline := time.Now().Add(a.timeout)
 	for i := range a.grants {
-		if before&(1<<i) == 0 {
-			a.grants[i].ask(deadline, a.engine.onlyWait(ctx))
+		if nodes&(1<<i) != 0 {
+			a.grants[i].ask(deadline, wait)
 		}
 	}
 }
@@ -110,10 +104,7 @@ func (a *attempt) count(from int, reply driver.AcquireReply, err error) {
 	enough := a.ballot.enough()
 	a.mu.Unlock()
 	if enough {
-		select {
-		case a.ready <- struct{}{}:
-		default:
-		}
+		a.ready.set()
 	}
 }
 
@@ -123,26 +114,9 @@ func (a *attempt) enough() bool {
 	return a.ballot.enough()
 }
 
-// await returns once the ballot has what it needs or the time is up, or with an error
-// when ctx or the engine ends.
+// await waits for the ballot to have what it needs.
 func (a *attempt) await(ctx context.Context, patience time.Duration) error {
-	if a.enough() {
-		return nil
-	}
-	timer := a.engine.timers.start(patience)
-	defer a.engine.timers.stop(timer)
-	for !a.enough() {
-		select {
-		case <-a.ready:
-		case <-timer.C:
-			return nil
-		case <-ctx.Done():
-			return contextError(ctx)
-		case <-a.engine.done:
-			return ErrClosed
-		}
-	}
-	return nil
+	return a.engine.await(ctx, a.engine.done, patience, a.ready, a.enough)
 }
 
 // result closes the ballot; err is why it was cut short.

@@ -30,24 +30,17 @@ type Shared struct {
 	args []any
 }
 
-// Args are those that SetArgs was given; nil before that.
-func (s *Shared) Args() []any {
+// Args are what build returned the first time. They must not change any more.
+func (s *Shared) Args(build func() []any) []any {
 	if s == nil {
-		return nil
+		return build()
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.args == nil {
+		s.args = build()
+	}
 	return s.args
-}
-
-// SetArgs keeps arguments, which must not change any more.
-func (s *Shared) SetArgs(args []any) {
-	if s == nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.args = args
 }
 
 // Waiter is an entry in a node's queue for a key.

@@ -65,11 +65,7 @@ type acquireCommand struct {
 func (n *node) Acquire(call driver.Call, req *driver.AcquireRequest, to driver.Answer[driver.AcquireReply]) {
 	c := &acquireCommand{n: n, key: req.Key, to: to}
 	c.compared = comparedMarker
-	args := req.Shared.Args()
-	if args == nil {
-		args = acquireArgs(n.scripts, n.keys.of(req.Key), req, onServer)
-		req.Shared.SetArgs(args)
-	}
+	args := req.Shared.Args(func() []any { return acquireArgs(n.scripts, n.keys.of(req.Key), req, onServer) })
 	n.hand(call, &c.command, n.scripts.acquire, args, c)
 }
 
@@ -81,23 +77,29 @@ func (c *acquireCommand) reply(val any, err error) {
 	c.to.Answer(voted(c.n.guard, c.n.keys, c.key, val))
 }
 
-type raiseCommand struct {
+// flagCommand is a command whose script replies 1 or 0.
+type flagCommand struct {
 	command
 	to driver.Answer[bool]
 }
 
-func (n *node) Raise(call driver.Call, req *driver.RaiseRequest, to driver.Answer[bool]) {
-	c := &raiseCommand{to: to}
-	n.hand(call, &c.command, n.scripts.raise, raiseArgs(n.scripts, n.keys.of(req.Key), req), c)
-}
-
-func (c *raiseCommand) reply(val any, err error) {
+func (c *flagCommand) reply(val any, err error) {
 	if err != nil {
 		c.to.Answer(false, err)
 		return
 	}
 	code, err := parseCode(val, 0, 1)
 	c.to.Answer(code == 1, err)
+}
+
+func (n *node) Raise(call driver.Call, req *driver.RaiseRequest, to driver.Answer[bool]) {
+	c := &flagCommand{to: to}
+	n.hand(call, &c.command, n.scripts.raise, raiseArgs(n.scripts, n.keys.of(req.Key), req), c)
+}
+
+func (n *node) Leave(call driver.Call, req *driver.LeaveRequest, to driver.Answer[bool]) {
+	c := &flagCommand{to: to}
+	n.hand(call, &c.command, n.scripts.leave, leaveArgs(n.scripts, n.keys.of(req.Key), req, onServer), c)
 }
 
 type extendCommand struct {
@@ -109,11 +111,7 @@ type extendCommand struct {
 func (n *node) Extend(call driver.Call, req *driver.ExtendRequest, to driver.Answer[driver.ExtendReply]) {
 	c := &extendCommand{n: n, to: to}
 	c.compared = comparedFingerprint
-	args := req.Shared.Args()
-	if args == nil {
-		args = extendArgs(n.scripts, n.keys.of(req.Key), req, onServer)
-		req.Shared.SetArgs(args)
-	}
+	args := req.Shared.Args(func() []any { return extendArgs(n.scripts, n.keys.of(req.Key), req, onServer) })
 	n.hand(call, &c.command, n.scripts.extend, args, c)
 }
 
@@ -132,11 +130,7 @@ type releaseCommand struct {
 
 func (n *node) Release(call driver.Call, req *driver.ReleaseRequest, to driver.Answer[driver.ReleaseReply]) {
 	c := &releaseCommand{to: to}
-	args := req.Shared.Args()
-	if args == nil {
-		args = releaseArgs(n.scripts, n.keys.of(req.Key), req, onServer)
-		req.Shared.SetArgs(args)
-	}
+	args := req.Shared.Args(func() []any { return releaseArgs(n.scripts, n.keys.of(req.Key), req, onServer) })
 	n.hand(call, &c.command, n.scripts.release, args, c)
 }
 
@@ -146,23 +140,4 @@ func (c *releaseCommand) reply(val any, err error) {
 		return
 	}
 	c.to.Answer(parseRelease(val))
-}
-
-type leaveCommand struct {
-	command
-	to driver.Answer[bool]
-}
-
-func (n *node) Leave(call driver.Call, req *driver.LeaveRequest, to driver.Answer[bool]) {
-	c := &leaveCommand{to: to}
-	n.hand(call, &c.command, n.scripts.leave, leaveArgs(n.scripts, n.keys.of(req.Key), req, onServer), c)
-}
-
-func (c *leaveCommand) reply(val any, err error) {
-	if err != nil {
-		c.to.Answer(false, err)
-		return
-	}
-	code, err := parseCode(val, 0, 1)
-	c.to.Answer(code == 1, err)
 }
