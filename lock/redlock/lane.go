@@ -31,9 +31,9 @@ type lane struct {
 	joined   bool       // it has a connection
 	spared   bool       // it could not connect: others may take what is waiting
 
-	done  []*command // those of them that nobody had answered by the time of the replies
-	votes []*command
-	cmds  []redis.Cmder
+	done     []*command // those of the flight that nobody had answered by the time of the replies
+	unbarred []*command // those of the flight that are no votes
+	cmds     []redis.Cmder
 
 	link atomic.Pointer[connection] // for cut
 }
@@ -121,13 +121,13 @@ func (l *lane) prove(sent []*command) error {
 
 // others are the commands that are no votes.
 func (l *lane) others() []*command {
-	l.votes = l.votes[:0]
+	l.unbarred = l.unbarred[:0]
 	for _, c := range l.flight {
 		if !c.isVote() {
-			l.votes = append(l.votes, c)
+			l.unbarred = append(l.unbarred, c)
 		}
 	}
-	return l.votes
+	return l.unbarred
 }
 
 // exchange sends the commands in one write and reads their replies. Its error is the
@@ -200,7 +200,7 @@ func (l *lane) connect() bool {
 		return false
 	}
 	l.conn = c
-	l.lanes.join(l)
+	l.lanes.join(l, true)
 	return true
 }
 
@@ -224,7 +224,7 @@ func (l *lane) drop() {
 	l.link.Store(nil)
 	l.conn.close()
 	l.conn = nil
-	l.lanes.part(l)
+	l.lanes.join(l, false)
 }
 
 // cut ends what the lane waits for, from another goroutine.

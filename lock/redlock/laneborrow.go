@@ -22,15 +22,14 @@ func (p *lanes) borrow(c *command) *lane {
 
 func (p *lanes) giveBack(l *lane) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if l.isCut && l.conn != nil {
-		l.link.Store(nil)
-		l.conn.close()
-		l.conn = nil
-		l.joined = false
-		p.connected--
-	}
+	isCut := l.isCut
 	l.borrowed, l.isCut = false, false
+	p.mu.Unlock()
+	if isCut {
+		l.drop()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.closed {
 		close(l.wake)
 		return

@@ -31,6 +31,8 @@ func (p *lanes) slow() bool {
 	return soon == 0 || busy == 1 && len(p.waiting) >= overlap
 }
 
+func (l *lane) isJoined() bool { return l.joined }
+
 // usual is how long what the lane does may take before another is used. It expects the
 // mutex to be held.
 func (l *lane) usual() time.Duration {
@@ -84,20 +86,11 @@ func (p *lanes) await(l *lane) bool {
 	return ok
 }
 
-// join counts a lane that has connected.
-func (p *lanes) join(l *lane) {
+// join says whether the lane has a connection.
+func (p *lanes) join(l *lane, joined bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	l.joined = true
-	p.connected++
-}
-
-// part counts a lane that has lost its connection.
-func (p *lanes) part(l *lane) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	l.joined = false
-	p.connected--
+	l.joined = joined
 }
 
 // reconnectPause is how long a dial that failed speaks for the next.
@@ -123,7 +116,7 @@ func (p *lanes) inVain(l *lane, why error, dialled bool) {
 	var refused []*command
 	switch {
 	case len(p.waiting) == 0:
-	case p.connected == 0:
+	case !slices.ContainsFunc(p.all, (*lane).isJoined):
 		refused, p.waiting = p.waiting, nil
 	default:
 		l.spared = true

@@ -40,15 +40,14 @@ type lanes struct {
 	cancel    context.CancelFunc
 	running   sync.WaitGroup
 
-	mu        sync.Mutex
-	closed    bool
-	all       []*lane
-	idle      []*lane // those without a connection first; the last is the one used last
-	connected int
-	failed    time.Time // the last dial that did
-	failure   error
-	waiting   []*command // for a lane to take
-	watch     time.Time  // when the timer goes off; zero if it does not
+	mu      sync.Mutex
+	closed  bool
+	all     []*lane
+	idle    []*lane   // those without a connection first; the last is the one used last
+	failed  time.Time // the last dial that did
+	failure error
+	waiting []*command // for a lane to take
+	watch   time.Time  // when the timer goes off; zero if it does not
 
 	expiring sync.Mutex // held while commands that ran out of time are answered
 	timer    *time.Timer
@@ -115,11 +114,11 @@ func (p *lanes) landed(l *lane) []*command {
 }
 
 // close refuses what is waiting, lets what is under way be answered, and ends the lanes.
-func (p *lanes) close() error {
+func (p *lanes) close() {
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
-		return nil
+		return
 	}
 	p.closed = true
 	waiting := p.waiting
@@ -138,7 +137,6 @@ func (p *lanes) close() error {
 	p.timer.Stop()
 	p.expiring.Lock() // until nobody is being answered any more
 	defer p.expiring.Unlock()
-	return nil
 }
 
 // cutIdle ends the connections on which nobody waits for an answer any more.

@@ -42,7 +42,8 @@ func (n *node) Subscribe(ctx context.Context, waiterID string, wake func(string)
 
 func (n *node) Close() error {
 	n.listener.close()
-	if err := errors.Join(n.lanes.close(), n.listener.client.Close(), n.lanes.connector.dials.close()); err != nil {
+	n.lanes.close()
+	if err := errors.Join(n.listener.client.Close(), n.lanes.connector.dials.close()); err != nil {
 		return fmt.Errorf("lock: close of %s: %w", n.name, err)
 	}
 	return nil
