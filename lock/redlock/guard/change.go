@@ -149,18 +149,28 @@ func (c *Change) stragglers() (late Members) {
 	return late
 }
 
+// markTries is how often a node is marked whose marker those who ask for its vote keep changing: they begin a quarantine, count
+// it and end it, and then leave it alone.
+const markTries = 5
+
 // mark is the first round.
 func (c *Change) mark(ctx context.Context, m *Member) error {
-	code, marker, err := m.Conn.Mark(ctx, Mark{
-		State: Changing, Fingerprint: c.New, RunID: m.runID, DB: m.DB, Nonce: c.nonce, Length: c.Length, Read: m.marker,
-	})
-	if err == nil && code != Marked {
-		err = errors.New("its marker was changed a moment ago")
-	}
-	if err == nil {
+	for range markTries {
+		code, marker, err := m.Conn.Mark(ctx, Mark{
+			State: Changing, Fingerprint: c.New, RunID: m.runID, DB: m.DB, Nonce: c.nonce, Length: c.Length, Read: m.marker,
+		})
+		if err != nil {
+			return err
+		}
 		m.marker = marker
+		if code == Marked {
+			return nil
+		}
+		if read, _ := m.says(); read.State == Changing {
+			return errors.New("another change of it began a moment ago")
+		}
 	}
-	return err
+	return errors.New("its marker was changed again and again")
 }
 
 // begin is the second round, to one node.
