@@ -26,6 +26,8 @@ type AcquireOptions struct {
 	NoRenew     bool
 	MaxHold     time.Duration
 	Fair        bool
+
+	FailOnDeadlock bool
 }
 
 // AcquireOption configures one Acquire.
@@ -56,6 +58,13 @@ func MaxHold(d time.Duration) AcquireOption { return func(o *AcquireOptions) { o
 // Without it a newcomer may win an instant at which nobody holds the lock and no
 // hand-over is under way. With several nodes it costs one more round trip.
 func Fair() AcquireOption { return func(o *AcquireOptions) { o.Fair = true } }
+
+// FailOnDeadlock ends the wait with a [DeadlockError] where it is found to be part of a
+// cycle: the caller, as its context says (see [Holding]), holds what a call waits for that
+// holds, in the end, what this one waits for, all in this process. The cycle must have
+// been there for 50 ms. Of the calls in a cycle that ask for this, one fails. Without it
+// cycles are told to the traces alone.
+func FailOnDeadlock() AcquireOption { return func(o *AcquireOptions) { o.FailOnDeadlock = true } }
 
 // NewAcquireOptions applies opts to the defaults.
 func NewAcquireOptions(opts ...AcquireOption) AcquireOptions {

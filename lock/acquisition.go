@@ -17,6 +17,7 @@ type acquisition struct {
 	key      string
 	opts     AcquireOptions
 	queue    *resourceQueue
+	graph    waitGraph
 
 	parent context.Context // of the lease
 	traced context.Context // parent with what the traces of the Acquire put into it
@@ -79,6 +80,7 @@ func (a *acquisition) acquireLease() (*lease, error) {
 
 // acquire waits for its turn, which it has if it succeeds, and for the lock.
 func (a *acquisition) acquire(ctx context.Context) (hold, error) {
+	defer a.leaveGraph()
 	if a.opts.NoWait {
 		return a.contend(ctx)
 	}
@@ -212,26 +214,37 @@ func (a *acquisition) wait(ctx context.Context, res result) error {
 	}
 	a.queue.first.Store(wasNamed || res.ticket > 0 && res.ahead == 0)
 	defer a.queue.first.Store(false)
+	a.enterGraph()
 	hooked := a.ts.waitStart(ctx, e)
 	began := time.Now()
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	var err error
-	select {
-	case w := <-a.queue.wake:
-		a.named, a.polls = w.named, 0
-	case <-timer.C:
-		a.named = wasNamed && a.namedInVain > 0
-		if poll {
-			a.polls++
-		} else {
-			a.polls = 0
-		}
-	case <-ctx.Done():
-		err = contextError(ctx)
-	case <-a.engine.done:
-		err = ErrClosed
-	}
+	err := a.sleep(ctx, d, poll, wasNamed)
 	a.ts.waitEnd(hooked, WaitEnd{WaitStart: e, Took: time.Since(began), Named: a.named, Err: err})
 	return err
+}
+
+// sleep is wait itself: until this process is told, or d is over.
+func (a *acquisition) sleep(ctx context.Context, d time.Duration, poll, wasNamed bool) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	for {
+		select {
+		case w := <-a.queue.wake:
+			a.named, a.polls = w.named, 0
+			return nil
+		case <-timer.C:
+			a.named = wasNamed && a.namedInVain > 0
+			if a.polls++; !poll {
+				a.polls = 0
+			}
+			return nil
+		case <-a.graph.suspects():
+			a.lookAgain()
+		case d := <-a.graph.told:
+			return &DeadlockError{d}
+		case <-ctx.Done():
+			return contextError(ctx)
+		case <-a.engine.done:
+			return ErrClosed
+		}
+	}
 }

@@ -101,7 +101,11 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...AcquireOp
 	if err := e.cfg.validateAcquire(a.opts); err != nil {
 		return nil, fmt.Errorf("%w (resource %q)", err, resource)
 	}
+	a.graph = newWaitGraph(ctx, &a.opts)
 	start := AcquireStart{Resource: resource, Backend: e.backend, Nodes: len(e.nodes), Quorum: e.quorum, Options: a.opts}
+	if len(a.ts) > 0 {
+		start.Holding = heldBy(a.graph.leases)
+	}
 	a.traced = a.ts.acquireStart(ctx, start)
 	l, err := a.acquireLease()
 	if len(a.ts) > 0 {

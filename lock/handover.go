@@ -111,6 +111,7 @@ func (l *lease) handOver() bool {
 	}
 	l.cancel(ErrReleased)
 	close(next.come)
+	l.queue.holder.CompareAndSwap(l, nil)
 	l.engine.forget(l)
 	l.queue.leave()
 	return true

@@ -19,6 +19,7 @@ type lease struct {
 	traceCtx context.Context // values of Acquire's context, for renewals and release
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
+	outer    *lease // that the call which acquired this one held; see Holding
 	acquired time.Duration
 	validity time.Duration // when it was acquired
 
@@ -35,6 +36,7 @@ type lease struct {
 	holdEnd   time.Duration // when MaxHold is reached
 	keepUntil time.Duration // when the turn is passed on; never if it is not kept
 	ended     error         // the cause; nil while held
+	blocked   []blocked     // calls that wait in the context of this lease
 
 	releasing  atomic.Bool
 	done       bool          // the first Release is; guarded by mu, as the next two
@@ -66,10 +68,11 @@ func newLease(a *acquisition, h hold) *lease {
 		a.late = true
 	}
 	l.keepTurn(&h, &a.opts, now)
-	l.ctx, l.cancel = context.WithCancelCause(a.parent)
+	l.ctx, l.cancel = l.contextOf(a.parent)
 	l.mu.Lock()
 	l.timer = time.AfterFunc(l.untilDue(now), l.watch)
 	e.remember(l)
+	l.queue.holder.Store(l)
 	l.mu.Unlock()
 	if e.closing() { // Close may have looked before this lease was there to see
 		l.stop(ErrClosed)
@@ -165,6 +168,7 @@ func (l *lease) end(cause error) bool {
 		l.attempt.grants[i].giveUp()
 	}
 	l.cancel(cause)
+	l.queue.holder.CompareAndSwap(l, nil)
 	l.engine.forget(l)
 	return true
 }

@@ -14,6 +14,7 @@ type resourceQueue struct {
 	users  atomic.Int32 // acquires and leases concerned with it
 
 	blocker atomic.Pointer[HeldError] // whom the caller that contends waits for
+	holder  atomic.Pointer[lease]     // of this process; nil if none is known
 	first   atomic.Bool               // the caller that contends waits, and is the next to be named or was named
 
 	// Guarded by the mutex of all.

@@ -16,6 +16,7 @@ const (
 	ReasonCanceled Reason = "canceled"  // the caller's context was cancelled
 	ReasonTimeout  Reason = "timeout"   // a deadline or the wait budget ended
 	ReasonHeld     Reason = "held"      // somebody else holds the resource
+	ReasonDeadlock Reason = "deadlock"  // it waited for what its own caller keeps from being released
 	ReasonNoQuorum Reason = "no_quorum" // too few nodes answered, or too late
 	ReasonLost     Reason = "lost"      // the lease is over
 	ReasonNotHeld  Reason = "not_held"  // the nodes did not hold the lease any more
@@ -36,6 +37,7 @@ var reasons = [...]struct {
 	{ErrMaxHold, ReasonLost},
 	{ErrReleased, ReasonNotHeld},
 	{ErrNotHeld, ReasonNotHeld},
+	{ErrDeadlock, ReasonDeadlock},
 	{ErrMaxWait, ReasonTimeout},
 	{ErrHeld, ReasonHeld},
 	{ErrNoQuorum, ReasonNoQuorum},

@@ -36,6 +36,7 @@ type Trace struct {
 	NodeStart    func(context.Context, NodeStart) context.Context
 	NodeEnd      func(context.Context, NodeEnd)
 	NodeRestart  func(context.Context, NodeRestart)
+	Deadlock     func(context.Context, Deadlock)
 	WaitStart    func(context.Context, WaitStart) context.Context
 	WaitEnd      func(context.Context, WaitEnd)
 	RenewStart   func(context.Context, RenewStart) context.Context
@@ -57,6 +58,7 @@ type AcquireStart struct {
 	Nodes    int
 	Quorum   int
 	Options  AcquireOptions
+	Holding  []Held // what the caller holds while it waits; see the function Holding
 }
 
 // AcquireEnd ends one Acquire.

@@ -73,6 +73,10 @@ func (ts tracers) nodeRestart(ctx context.Context, e NodeRestart) {
 	end(ctx, ts, func(t *Trace) func(context.Context, NodeRestart) { return t.NodeRestart }, e)
 }
 
+func (ts tracers) deadlock(ctx context.Context, e Deadlock) {
+	end(ctx, ts, func(t *Trace) func(context.Context, Deadlock) { return t.Deadlock }, e)
+}
+
 func (ts tracers) waitStart(ctx context.Context, e WaitStart) context.Context {
 	return start(ctx, ts, func(t *Trace) func(context.Context, WaitStart) context.Context { return t.WaitStart }, e)
 }

@@ -21,23 +21,14 @@ func (a *acquisition) awaitTurn(ctx context.Context) (*turn, error) {
 	if turn == nil {
 		return nil, nil
 	}
+	a.enterGraph()
 	e := WaitStart{Resource: a.resource, Kind: WaitLocal, Blocker: a.queue.blocker.Load()}
 	hooked, began := ctx, time.Time{}
 	if len(a.ts) > 0 {
 		e.Ahead = a.queue.ahead(turn)
 		hooked, began = a.ts.waitStart(ctx, e), time.Now()
 	}
-	var err error
-	select {
-	case <-turn.come:
-		if turn.handed {
-			err = a.endedBy(ctx)
-		}
-	case <-ctx.Done():
-		err = contextError(ctx)
-	case <-a.engine.done:
-		err = ErrClosed
-	}
+	err := a.sleepUntil(ctx, turn)
 	if err != nil && a.queue.giveUpTurn(turn) {
 		<-turn.come // the lease before has ended
 		a.giveBack(turn.held)
@@ -49,6 +40,27 @@ func (a *acquisition) awaitTurn(ctx context.Context) (*turn, error) {
 		})
 	}
 	return turn, err
+}
+
+// sleepUntil waits for the turn.
+func (a *acquisition) sleepUntil(ctx context.Context, turn *turn) error {
+	for {
+		select {
+		case <-turn.come:
+			if turn.handed {
+				return a.endedBy(ctx)
+			}
+			return nil
+		case <-a.graph.suspects():
+			a.lookAgain()
+		case d := <-a.graph.told:
+			return &DeadlockError{d}
+		case <-ctx.Done():
+			return contextError(ctx)
+		case <-a.engine.done:
+			return ErrClosed
+		}
+	}
 }
 
 // takeTurn lets the caller contend. If another caller of this process does already, or a
