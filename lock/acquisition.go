@@ -18,6 +18,7 @@ type acquisition struct {
 	opts     AcquireOptions
 	queue    *resourceQueue
 	graph    waitGraph
+	origin   origin
 
 	parent context.Context // of the lease
 	traced context.Context // parent with what the traces of the Acquire put into it
@@ -158,13 +159,16 @@ func (a *acquisition) endedBy(ctx context.Context) error {
 // vain disturb one node only.
 func (a *acquisition) try(ctx context.Context) (*attempt, result) {
 	a.drainWake()
-	try := a.engine.newAttempt(a.queue, a.opts, traceparentOf(ctx))
+	try := a.engine.newAttempt(a.queue, a.opts, a.origin)
 	try.traced = a.traced
 	try.ts, try.earlier = a.ts, a.earlier
 	try.req.Run = a.reserve()
 	try.start = AttemptStart{Resource: a.resource, Attempt: a.attempts, GateFirst: a.gateFirst()}
 	try.gate = a.gate()
 	try.waiter = driver.Waiter{ID: a.engine.id, Ticket: a.ticket, Enqueue: !a.opts.NoWait && a.listens(ctx, try.gate)}
+	if try.waiter.Enqueue {
+		try.waiter.Record = a.entry()
+	}
 	hooked := a.ts.attemptStart(ctx, try.start)
 	began := time.Now()
 	res := try.carryOut(hooked)

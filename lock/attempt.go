@@ -59,7 +59,7 @@ type result struct {
 	split     bool // enough nodes answered, but others have some of them
 }
 
-func (e *Engine) newAttempt(queue *resourceQueue, opts AcquireOptions, traceparent string) *attempt {
+func (e *Engine) newAttempt(queue *resourceQueue, opts AcquireOptions, from origin) *attempt {
 	now := time.Now()
 	a := &attempt{
 		engine: e, queue: queue, opts: opts, timeout: e.cfg.nodeTimeout(opts.TTL),
@@ -69,7 +69,7 @@ func (e *Engine) newAttempt(queue *resourceQueue, opts AcquireOptions, tracepare
 	a.ballot.a = a
 	a.ballot.tally.nodes = len(e.nodes)
 	a.req = driver.AcquireRequest{
-		Key: queue.key, Token: newToken(), Holder: e.holderRecord(now, traceparent), TTL: opts.TTL,
+		Key: queue.key, Token: newToken(), Holder: e.holderRecord(now, from), TTL: opts.TTL,
 		Floor: uint64(max(now.UnixMicro(), 1)), Fair: opts.Fair, Window: handoffWindow, Shared: &a.shared,
 	}
 	for i, n := range e.nodes {
@@ -82,12 +82,20 @@ func (e *Engine) newAttempt(queue *resourceQueue, opts AcquireOptions, tracepare
 // holderRecord is what the lock's value says of this attempt: its [Holder], and a name
 // that tells it from all others, in public, so that an Acquire recognizes what its own
 // earlier attempt left behind.
-func (e *Engine) holderRecord(since time.Time, traceparent string) string {
-	b := make([]byte, 0, 160)
-	b = Holder{Instance: e.cfg.Instance, Since: since, Traceparent: traceparent}.append(b)
-	b = append(append(append(b, '|'), e.id...), '.')
-	return string(strconv.AppendUint(b, e.attempts.Add(1), 36))
+func (e *Engine) holderRecord(since time.Time, from origin) string {
+	var name [32]byte
+	attempt := strconv.AppendUint(append(append(name[:0], e.id...), '.'), e.attempts.Add(1), 36)
+	return string(e.holder(since, from).append(make([]byte, 0, 160), string(attempt)))
 }
+
+func (e *Engine) holder(since time.Time, from origin) Holder {
+	return Holder{
+		Instance: e.cfg.Instance, Since: since, Traceparent: from.traceparent, CallSite: from.callSite, Page: e.cfg.Page,
+	}
+}
+
+// origin is where an Acquire comes from.
+type origin struct{ traceparent, callSite string }
 
 // carryOut makes the attempt. On success the grants hold the lock; on failure they are
 // being given back in the background, and the result says why.

@@ -102,11 +102,15 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...AcquireOp
 		return nil, fmt.Errorf("%w (resource %q)", err, resource)
 	}
 	a.graph = newWaitGraph(ctx, &a.opts)
-	start := AcquireStart{Resource: resource, Backend: e.backend, Nodes: len(e.nodes), Quorum: e.quorum, Options: a.opts}
+	if e.cfg.CallSites {
+		a.origin.callSite = callSite()
+	}
+	start := AcquireStart{Resource: resource, Backend: e.backend, Nodes: len(e.nodes), Quorum: e.quorum, Options: a.opts, CallSite: a.origin.callSite}
 	if len(a.ts) > 0 {
 		start.Holding = heldBy(a.graph.leases)
 	}
 	a.traced = a.ts.acquireStart(ctx, start)
+	a.origin.traceparent = traceparentOf(a.traced)
 	l, err := a.acquireLease()
 	if len(a.ts) > 0 {
 		end := AcquireEnd{AcquireStart: start, Attempts: a.attempts, Took: time.Since(a.began), Err: err}

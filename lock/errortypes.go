@@ -83,7 +83,11 @@ func (e *HeldError) Error() string {
 	case e.HandedOver:
 		b.WriteString("being handed to the next waiter")
 	case e.Holder.Instance != "":
-		fmt.Fprintf(&b, "held by %s since %s", e.Holder.Instance, e.Holder.Since.UTC().Format(time.RFC3339Nano))
+		fmt.Fprintf(&b, "held by %s", e.Holder.Instance)
+		if e.Holder.CallSite != "" {
+			fmt.Fprintf(&b, " at %s", e.Holder.CallSite)
+		}
+		fmt.Fprintf(&b, " since %s", e.Holder.Since.UTC().Format(time.RFC3339Nano))
 	default:
 		b.WriteString("held by an unknown owner")
 	}

@@ -160,7 +160,7 @@ func (l *lease) holderRecord() string {
 	}
 	if l.holder == "" {
 		since := time.Now().Add(l.acquired - l.engine.cfg.Clock())
-		l.holder = l.engine.holderRecord(since, traceparentOf(l.traceCtx))
+		l.holder = l.engine.holderRecord(since, l.origin)
 	}
 	return l.holder
 }

@@ -12,6 +12,8 @@ import (
 const (
 	maxInstanceLength    = 128
 	maxTraceparentLength = 64
+	maxCallSiteLength    = 128
+	maxPageLength        = 256
 )
 
 // Holder is what a lock's value says about the process that wrote it.
@@ -19,10 +21,21 @@ type Holder struct {
 	Instance    string    // host/pid, or the name given with [WithInstance]
 	Since       time.Time // when the attempt began, by the holder's clock, to the millisecond
 	Traceparent string    // W3C trace context of the acquiring call; empty if none
+	CallSite    string    // folder/file.go:line of that call; empty without [WithCallSites]
+	Page        string    // where the process shows its locks; empty without [WithPage]
 }
 
-// append adds the form in which a Holder travels: instance|since in ms|traceparent.
-func (h Holder) append(b []byte) []byte {
+// append adds the form in which a Holder travels, with a name for what it holds:
+// instance|since in ms|traceparent|name, and |call site|page where one of them is known.
+func (h Holder) append(b []byte, name string) []byte {
+	b = append(append(h.appendFirst(b), '|'), name...)
+	if h.CallSite != "" || h.Page != "" {
+		b = h.appendRest(append(b, '|'))
+	}
+	return b
+}
+
+func (h Holder) appendFirst(b []byte) []byte {
 	b = append(b, safeText(h.Instance, maxInstanceLength)...)
 	b = append(b, '|')
 	b = strconv.AppendInt(b, h.Since.UnixMilli(), 10)
@@ -30,10 +43,15 @@ func (h Holder) append(b []byte) []byte {
 	return append(b, safeText(h.Traceparent, maxTraceparentLength)...)
 }
 
+func (h Holder) appendRest(b []byte) []byte {
+	b = append(b, safeText(h.CallSite, maxCallSiteLength)...)
+	return append(append(b, '|'), safeText(h.Page, maxPageLength)...)
+}
+
 // ParseHolder reads the holder part of a lock value. Further fields, which a
 // later version may add, are ignored.
 func ParseHolder(record string) (Holder, error) {
-	fields := strings.SplitN(record, "|", 4)
+	fields := strings.SplitN(record, "|", 7)
 	if len(fields) < 3 {
 		return Holder{}, fmt.Errorf("lock: holder record has %d fields, at least 3 expected", len(fields))
 	}
@@ -41,11 +59,15 @@ func ParseHolder(record string) (Holder, error) {
 	if err != nil {
 		return Holder{}, fmt.Errorf("lock: holder record's time is not a number of milliseconds")
 	}
-	return Holder{
+	h := Holder{
 		Instance:    safeText(fields[0], maxInstanceLength),
 		Since:       time.UnixMilli(ms),
 		Traceparent: safeText(fields[2], maxTraceparentLength),
-	}, nil
+	}
+	if len(fields) > 5 { // the fourth is the name of the attempt, or how many wait
+		h.CallSite, h.Page = safeText(fields[4], maxCallSiteLength), safeText(fields[5], maxPageLength)
+	}
+	return h, nil
 }
 
 // defaultInstance names this process as people look for it: host and pid.

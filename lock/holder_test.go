@@ -10,15 +10,17 @@ func TestHolderSurvivesTheRoundTrip(t *testing.T) {
 		Instance: "checkout-1/4242", Since: time.UnixMilli(1763700000123),
 		Traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
 	}
-	got, err := ParseHolder(string(h.append(nil)))
-	if err != nil || got != h {
-		t.Fatalf("ParseHolder(%q) = %+v, %v", string(h.append(nil)), got, err)
+	for _, full := range []Holder{h, {Instance: "a", Since: h.Since, CallSite: "orders/charge.go:42", Page: "http://10.0.0.7:9090/debug/locks"}} {
+		record := string(full.append(nil, "name"))
+		if got, err := ParseHolder(record); err != nil || got != full {
+			t.Fatalf("ParseHolder(%q) = %+v, %v", record, got, err)
+		}
 	}
 }
 
 func TestHolderOfALaterVersionIsStillRead(t *testing.T) {
-	h, err := ParseHolder("host/1|1000|tp|a field of the future|another")
-	if err != nil || h.Instance != "host/1" || h.Traceparent != "tp" {
+	h, err := ParseHolder("host/1|1000|tp|name|a.go:1|http://page|a field of the future|another")
+	if err != nil || h.Instance != "host/1" || h.Traceparent != "tp" || h.Page != "http://page" {
 		t.Fatalf("got %+v, %v", h, err)
 	}
 }
@@ -33,9 +35,9 @@ func FuzzHolder(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := ParseHolder(string(h.append(nil)))
+		again, err := ParseHolder(string(h.append(nil, "name")))
 		if err != nil || again != h {
-			t.Fatalf("ParseHolder(%q) = %+v, rewritten %q, read again %+v, %v", record, h, string(h.append(nil)), again, err)
+			t.Fatalf("ParseHolder(%q) = %+v, rewritten %q, read again %+v, %v", record, h, string(h.append(nil, "name")), again, err)
 		}
 	})
 }

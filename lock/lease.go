@@ -16,6 +16,7 @@ type lease struct {
 	queue    *resourceQueue
 	attempt  *attempt
 	fence    uint64
+	origin   origin
 	traceCtx context.Context // values of Acquire's context, for renewals and release
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
@@ -50,6 +51,7 @@ func newLease(a *acquisition, h hold) *lease {
 	e := a.engine
 	l := &lease{
 		engine: e, ts: a.ts, resource: a.resource, queue: a.queue, attempt: h.attempt, fence: h.fence,
+		origin:     a.origin,
 		traceCtx:   valuesOf(a.traced),
 		acquired:   h.since,
 		validity:   h.expires - h.since,

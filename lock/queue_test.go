@@ -18,10 +18,10 @@ func newTestQueues() (*queues, *manualClock) {
 func TestTurnsAreFirstComeFirstServed(t *testing.T) {
 	all, _ := newTestQueues()
 	q, opts := all.enter("lock:a"), NewAcquireOptions()
-	if q.takeTurn(&opts) != nil {
+	if q.takeTurn(&opts, nil) != nil {
 		t.Fatal("the first had to wait")
 	}
-	second, third, fourth := q.takeTurn(&opts), q.takeTurn(&opts), q.takeTurn(&opts)
+	second, third, fourth := q.takeTurn(&opts, nil), q.takeTurn(&opts, nil), q.takeTurn(&opts, nil)
 	if got := q.ahead(third); got != 2 {
 		t.Errorf("%d ahead of the third, want 2", got)
 	}
@@ -33,7 +33,7 @@ func TestTurnsAreFirstComeFirstServed(t *testing.T) {
 	// The fourth gives up in the instant its turn comes: nobody may wait for ever.
 	q.passTurn()
 	q.giveUpTurn(fourth)
-	if q.takeTurn(&opts) != nil {
+	if q.takeTurn(&opts, nil) != nil {
 		t.Error("a turn that was given up is still taken")
 	}
 }
@@ -69,7 +69,7 @@ func TestBeingNamedOutweighsOtherHints(t *testing.T) {
 	if all.wakeUp("lock:a") {
 		t.Error("nobody contends, and somebody was named")
 	}
-	q.takeTurn(new(AcquireOptions))
+	q.takeTurn(new(AcquireOptions), nil)
 	all.wakeUp("")
 	if !all.wakeUp("lock:a") || all.wakeUp("lock:b") {
 		t.Error("who contends is not known")

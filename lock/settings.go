@@ -38,6 +38,8 @@ type Settings struct {
 	NodeTimeout  time.Duration // 0: it follows the TTL
 	MaxTTL       time.Duration
 	PollInterval time.Duration
+	CallSites    bool
+	Page         string   // URL where this process shows its locks
 	NodeNames    []string // in the order of the nodes; empty for their own
 	Clock        Clock
 	Random       func(n int64) int64
@@ -121,6 +123,8 @@ func (s *Settings) validate() error {
 		return fmt.Errorf("%w: WithNodeNames: %d names for %d nodes", ErrInvalidOption, len(s.NodeNames), s.nodes)
 	case slices.Contains(s.NodeNames, ""):
 		return fmt.Errorf("%w: WithNodeNames: a name is empty", ErrInvalidOption)
+	case !validPage(s.Page):
+		return fmt.Errorf("%w: WithPage: an absolute http or https URL without credentials is needed", ErrInvalidOption)
 	case s.Random == nil:
 		return fmt.Errorf("%w: WithRandom: it is nil", ErrInvalidOption)
 	}

@@ -58,6 +58,7 @@ type AcquireStart struct {
 	Nodes    int
 	Quorum   int
 	Options  AcquireOptions
+	CallSite string // of the call, with [WithCallSites]
 	Holding  []Held // what the caller holds while it waits; see the function Holding
 }
 

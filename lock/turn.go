@@ -7,8 +7,9 @@ import (
 
 // turn is the place of a caller that waits behind others of this process.
 type turn struct {
-	opts *AcquireOptions // of the caller
-	come chan struct{}   // closed when the caller contends, or has been handed the lock
+	opts   *AcquireOptions // of the caller
+	leases []*lease        // that the caller holds
+	come   chan struct{}   // closed when the caller contends, or has been handed the lock
 
 	held   hold // with handed; both are set before come is closed
 	handed bool
@@ -17,7 +18,7 @@ type turn struct {
 // awaitTurn queues behind the other callers of this process. The turn may come with the
 // lock; a caller that has given up by then hands it on.
 func (a *acquisition) awaitTurn(ctx context.Context) (*turn, error) {
-	turn := a.queue.takeTurn(&a.opts)
+	turn := a.queue.takeTurn(&a.opts, a.graph.leases)
 	if turn == nil {
 		return nil, nil
 	}
@@ -66,7 +67,7 @@ func (a *acquisition) sleepUntil(ctx context.Context, turn *turn) error {
 // takeTurn lets the caller contend. If another caller of this process does already, or a
 // lease that could hand the lock over to this one keeps the turn, it returns the place to
 // wait at.
-func (q *resourceQueue) takeTurn(opts *AcquireOptions) *turn {
+func (q *resourceQueue) takeTurn(opts *AcquireOptions, held []*lease) *turn {
 	q.all.mu.Lock()
 	defer q.all.mu.Unlock()
 	switch {
@@ -77,7 +78,7 @@ func (q *resourceQueue) takeTurn(opts *AcquireOptions) *turn {
 		q.keeper = nil
 		return nil
 	}
-	t := &turn{opts: opts, come: make(chan struct{})}
+	t := &turn{opts: opts, leases: held, come: make(chan struct{})}
 	q.turns = append(q.turns, t)
 	return t
 }
@@ -181,6 +182,16 @@ func (q *resourceQueue) waiting() int {
 	q.all.mu.Lock()
 	defer q.all.mu.Unlock()
 	return len(q.turns)
+}
+
+// holdings are what the callers that wait for their turn hold, one entry a caller.
+func (q *resourceQueue) holdings() (all [][]*lease) {
+	q.all.mu.Lock()
+	defer q.all.mu.Unlock()
+	for _, t := range q.turns {
+		all = append(all, t.leases)
+	}
+	return all
 }
 
 // contends reports that a caller of this process contends, and could use a name. The

@@ -48,6 +48,7 @@ type Waiter struct {
 	ID      string // "" for a caller that does not wait
 	Enqueue bool   // join the queue if refused
 	Ticket  int64  // position to rejoin at; 0 for the end of the queue
+	Record  string // what an acquire that queues says of itself, for others to read; "" leaves what there is
 }
 
 // AcquireReply is a node's vote.

@@ -52,6 +52,14 @@ func (s *FakeServer) QueueLength() int {
 	return s.state.Waiters()
 }
 
+// Entry is what a waiter in the queue of a lock key said of itself, after its ticket and a
+// line break; "" if it said nothing for half a minute.
+func (s *FakeServer) Entry(key, waiterID string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.Entry(key, waiterID)
+}
+
 // Reservations is how many locks are kept for a waiter that was named.
 func (s *FakeServer) Reservations() int {
 	s.mu.Lock()

@@ -79,6 +79,7 @@ func readScript(t *testing.T, files ...string) (source string) {
 type pairKeys struct{ lock, fence, next, queue string }
 
 func (k pairKeys) tombstone(token string) string { return k.lock + ":tomb:" + token }
+func (k pairKeys) entry(waiter string) string    { return k.lock + ":waiter:" + waiter }
 
 func newPair(t *testing.T, client *redis.Client, seed uint64) *pair {
 	p := &pair{
@@ -134,6 +135,9 @@ func (p *pair) step() (real, fake, what string) {
 	w := driver.Waiter{ID: pairWaiters[p.r.IntN(len(pairWaiters))]}
 	if w.Enqueue = p.r.IntN(2) == 0; w.Enqueue {
 		w.Ticket = int64(1 + p.r.IntN(9))
+		if p.r.IntN(2) == 0 {
+			w.Record = fmt.Sprintf("host|%d||1||\n7 other", p.r.IntN(1000))
+		}
 	}
 	switch p.r.IntN(10) {
 	case 0, 1, 2, 3:
@@ -240,7 +244,11 @@ func (p *pair) acquire(req driver.AcquireRequest) (real, fake, what string) {
 		args = append(args, w.ID, ticket, window, "1")
 	}
 	keys := []string{p.keys.lock, p.keys.fence, p.keys.tombstone(req.Token), p.keys.next, p.keys.queue}
+	if req.Waiter.Record != "" {
+		args, keys = append(args, req.Waiter.Record), append(keys, p.keys.entry(req.Waiter.ID))
+	}
 	reply := p.eval("acquire", keys, append(args, "")...)
+	says, _ := p.redis.Get(p.ctx(), p.keys.entry(req.Waiter.ID)).Result()
 	if counter, granted := reply.(int64); granted {
 		reply = []any{1, counter, 1}
 	}
@@ -263,7 +271,7 @@ func (p *pair) acquire(req driver.AcquireRequest) (real, fake, what string) {
 		}
 		fake = fmt.Sprint([]any{code, got.TTL > 50*time.Second, got.Holder, got.Ticket, got.Ahead})
 	}
-	return fmt.Sprint(reply), fake, fmt.Sprintf("acquire %.1s floor %d run %d %+v fair %v", req.Token, req.Floor, req.Run, req.Waiter, req.Fair)
+	return fmt.Sprint(reply, says), fmt.Sprint(fake, p.fake.Entry(p.keys.lock, req.Waiter.ID)), fmt.Sprintf("acquire %.1s floor %d run %d %+v fair %v", req.Token, req.Floor, req.Run, req.Waiter, req.Fair)
 }
 
 func (p *pair) raise(req driver.RaiseRequest) (real, fake, what string) {

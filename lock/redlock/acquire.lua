@@ -1,13 +1,15 @@
 -- Grants the lock when it is free, else says how long it is taken and by whom: the part
 -- that every call runs. What it does not decide goes on in handoff.lua and refuse.lua.
 -- KEYS  1 lock  2 fence counter  3 tombstone of this token  4 next (reservation)  5 queue
---       6 marker of the server; not in a Redis Cluster, where it has another slot
+--       what a caller that queues says of itself, if it does: where to; and the marker of
+--       the server, always the last; not in a Redis Cluster, where it has another slot
 -- ARGV  1 token  2 holder  3 ttl ms  4 floor us  5 run: how many fences to reserve;
 --       and of a caller that waits:
 --       6 waiter id
 --       7 ticket: '' do not queue, '0' join at the end, else rejoin at that place
 --       8 hand-off window ms if nobody may overtake the queue (fair), else '0'
 --       9 '1' PUBLISH counts every listener
+--       10 what it says of itself while it queues, if anything
 --       always the last: the marker that lets the server vote, or '' if it votes anyway
 -- reply counter granted | {1, counter, run} granted, where more than one was asked for
 --       {0, pttl ms, holder, ticket, ahead} held
@@ -21,7 +23,7 @@ local seen
 if expected == '' then
   seen = redis.call('MGET', KEYS[1], KEYS[2], KEYS[3], KEYS[4])
 else
-  seen = redis.call('MGET', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[6])
+  seen = redis.call('MGET', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[#KEYS])
   if seen[5] ~= expected then
     return {5, seen[5] or ''}
   end

@@ -41,8 +41,12 @@ func (p place) appendKeys(args []any, keys ...any) []any {
 // acquireArgs are the arguments of acquire.lua but the last: the marker that the
 // connection expects.
 func acquireArgs(s *scripts, k *keys, req *driver.AcquireRequest, at place) []any {
-	args := append(make([]any, 0, 20), "evalsha", s.acquire.Hash)
-	args = at.appendKeys(args, k.args.lock, k.args.fence, k.tombstone(req.Token), k.args.next, k.args.queue)
+	args := append(make([]any, 0, 24), "evalsha", s.acquire.Hash)
+	if req.Waiter.Enqueue && req.Waiter.Record != "" {
+		args = at.appendKeys(args, k.args.lock, k.args.fence, k.tombstone(req.Token), k.args.next, k.args.queue, k.entry(req.Waiter.ID))
+	} else {
+		args = at.appendKeys(args, k.args.lock, k.args.fence, k.tombstone(req.Token), k.args.next, k.args.queue)
+	}
 	args = append(args, req.Token, req.Holder, millis(req.TTL), req.Floor, max(req.Run, 1))
 	if w := req.Waiter; w.Enqueue || w.Ticket > 0 || req.Fair {
 		ticket, window := "", int64(0)
@@ -53,6 +57,9 @@ func acquireArgs(s *scripts, k *keys, req *driver.AcquireRequest, at place) []an
 			window = millis(req.Window)
 		}
 		args = append(args, w.ID, ticket, window, at.counts)
+		if w.Enqueue && w.Record != "" {
+			args = append(args, w.Record)
+		}
 	}
 	return args
 }

@@ -2,6 +2,8 @@
 
 -- The queue forgets waiters that stopped coming after this long.
 local QUEUE_TTL_MS = 120000
+-- What a waiter says of itself is written again every ten seconds at least.
+local ENTRY_TTL_MS = 30000
 
 -- join gives the waiter its place in the queue, or finds it there, and returns
 -- its ticket: the time of its arrival. A ticket other than '0' claims that place.

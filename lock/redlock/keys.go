@@ -31,6 +31,9 @@ func keysOf(lock string) *keys {
 // tombstone keeps a late acquire of token from taking effect.
 func (k *keys) tombstone(token string) string { return "lockscope:tomb:{" + k.lock + "}:" + token }
 
+// entry is what a waiter says of itself while it queues.
+func (k *keys) entry(waiter string) string { return "lockscope:waiter:{" + k.lock + "}:" + waiter }
+
 // maxKeyCache bounds how many locks' keys are kept; making them again costs less than a
 // microsecond.
 const maxKeyCache = 1024

@@ -4,7 +4,12 @@ local function refuse(code, pttl, holder)
   if not waiter or ticket == '' then
     return {code, pttl, holder, 0, 0}
   end
-  return {code, pttl, holder, join(KEYS[5], waiter, ticket), redis.call('ZRANK', KEYS[5], waiter)}
+  local place = join(KEYS[5], waiter, ticket)
+  if count > 10 then
+    -- The place tells this stay in the queue from the waiter's others.
+    redis.call('SET', KEYS[6], string.format('%.0f', place) .. '\n' .. ARGV[10], 'PX', ENTRY_TTL_MS)
+  end
+  return {code, pttl, holder, place, redis.call('ZRANK', KEYS[5], waiter)}
 end
 
 if value then

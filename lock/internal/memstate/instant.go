@@ -10,6 +10,9 @@ import (
 // queueTTL is how long a queue outlives the last waiter that came, as in package redlock.
 const queueTTL = 2 * time.Minute
 
+// entryTTL is how long what a waiter says of itself is kept.
+const entryTTL = 30 * time.Second
+
 // maxSkewSeconds bounds how far a client's clock may push a fence counter, as in acquire.lua.
 const maxSkewSeconds = 10
 
@@ -88,6 +91,9 @@ func (s *Instant) refuse(req driver.AcquireRequest, reply driver.AcquireReply) d
 		q.tickets[req.Waiter.ID] = s.ticket(req.Waiter)
 	}
 	q.expires = s.after(queueTTL)
+	if w := req.Waiter; w.Record != "" {
+		s.saying[stay{req.Key, w.ID}] = entry{fmt.Sprintf("%d\n%s", q.tickets[w.ID], w.Record), s.after(entryTTL)}
+	}
 	reply.Ticket, reply.Ahead = q.tickets[req.Waiter.ID], q.rank(req.Waiter.ID)
 	return reply
 }

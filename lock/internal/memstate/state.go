@@ -20,6 +20,7 @@ type State struct {
 	tombs  map[tomb]int64 // until when
 	next   map[string]reservation
 	queues map[string]*queue
+	saying map[stay]entry
 }
 
 // Lock is a lock that is held.
@@ -45,6 +46,15 @@ type queue struct {
 	expires int64 // ms
 }
 
+// stay is a waiter's in the queue of a key.
+type stay struct{ key, waiter string }
+
+// entry is what it says of itself.
+type entry struct {
+	text    string
+	expires int64 // ms
+}
+
 // New is a server that stores nothing.
 func New() *State {
 	return &State{
@@ -53,6 +63,7 @@ func New() *State {
 		tombs:    make(map[tomb]int64),
 		next:     make(map[string]reservation),
 		queues:   make(map[string]*queue),
+		saying:   make(map[stay]entry),
 	}
 }
 
@@ -61,6 +72,7 @@ func (s *State) Clone() *State {
 	c := &State{
 		Locks: maps.Clone(s.Locks), Counters: maps.Clone(s.Counters), Marker: s.Marker,
 		tombs: maps.Clone(s.tombs), next: maps.Clone(s.next), queues: make(map[string]*queue),
+		saying: maps.Clone(s.saying),
 	}
 	for key, q := range s.queues {
 		c.queues[key] = &queue{tickets: maps.Clone(q.tickets), expires: q.expires}
@@ -74,6 +86,7 @@ func (s *State) Expire(nowMS int64) {
 	maps.DeleteFunc(s.Locks, func(_ string, v Lock) bool { return nowMS > v.Expires })
 	maps.DeleteFunc(s.tombs, func(_ tomb, at int64) bool { return nowMS > at })
 	maps.DeleteFunc(s.next, func(_ string, r reservation) bool { return nowMS > r.expires })
+	maps.DeleteFunc(s.saying, func(_ stay, e entry) bool { return nowMS > e.expires })
 	maps.DeleteFunc(s.queues, func(_ string, q *queue) bool { return nowMS > q.expires || len(q.tickets) == 0 })
 }
 
@@ -84,6 +97,9 @@ func (s *State) Waiters() (n int) {
 	}
 	return n
 }
+
+// Entry is what a waiter says of itself for a key, after its ticket and a line break; "" if nothing.
+func (s *State) Entry(key, waiter string) string { return s.saying[stay{key, waiter}].text }
 
 // Reserved is how many locks are kept for a waiter that was named.
 func (s *State) Reserved() int { return len(s.next) }

@@ -1,0 +1,68 @@
+package redlock
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// Queued is a process in the queue of a lock.
+type Queued struct {
+	ID    string    // of its engine
+	Since time.Time // when it came, by the node's clock
+	// Says is what it says of itself; nil if it has not waited for long, or does not
+	// say anything: Acquire tells after a tenth of a second.
+	Says *lock.Waiting
+}
+
+// ReadQueue reads who waits for a lock on one node, first in line first: at most the
+// first most of them, and how many there are. key is the lock's, as it is called on the
+// node. The processes that wait for a lock queue on one of its nodes, as long as that one
+// answers: whoever wants to see all asks each, and tells them apart by ID.
+//
+// The user needs +zrange +zcard +mget on ~lockscope:*.
+func ReadQueue(ctx context.Context, node redis.Cmdable, key string, most int) (first []Queued, total int, err error) {
+	names := keysOf(key)
+	var members *redis.ZSliceCmd
+	var card *redis.IntCmd
+	_, err = node.Pipelined(ctx, func(p redis.Pipeliner) error {
+		members, card = p.ZRangeWithScores(ctx, names.queue, 0, int64(most)-1), p.ZCard(ctx, names.queue)
+		return nil
+	})
+	if err != nil || len(members.Val()) == 0 {
+		return nil, 0, err
+	}
+	var entries []string
+	for _, m := range members.Val() {
+		id, _ := m.Member.(string)
+		first = append(first, Queued{ID: id, Since: time.UnixMicro(int64(m.Score))})
+		entries = append(entries, names.entry(id))
+	}
+	said, err := node.MGet(ctx, entries...).Result()
+	if err != nil {
+		return nil, 0, err
+	}
+	for i := range first {
+		text, _ := said[i].(string)
+		first[i].Says = parseEntry(text, first[i].Since)
+	}
+	return first, int(card.Val()), nil
+}
+
+// parseEntry reads what a waiter says of itself, unless that is of an earlier stay in the queue.
+func parseEntry(text string, since time.Time) *lock.Waiting {
+	ticket, record, _ := strings.Cut(text, "\n")
+	if ticket != strconv.FormatInt(since.UnixMicro(), 10) {
+		return nil
+	}
+	w, err := lock.ParseWaiting(record)
+	if err != nil {
+		return nil
+	}
+	return &w
+}

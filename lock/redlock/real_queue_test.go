@@ -1,0 +1,57 @@
+package redlock_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/redlock"
+)
+
+// TestRealQueueTellsWhoWaits: who waits, since when, where, holding what, as the nodes tell it to anybody.
+func TestRealQueueTellsWhoWaits(t *testing.T) {
+	t.Parallel()
+	f := startNodes(t, 3)
+	const page = "http://10.0.0.7:9090/debug/locks"
+	holder := f.locker(lock.WithInstance("holder"), lock.WithCallSites())
+	waiter := f.locker(lock.WithInstance("waiter"), lock.WithCallSites(), lock.WithPage(page))
+	held := acquire(t, holder, "job", lock.TTL(longTTL))
+	first, second := acquire(t, waiter, "first", lock.TTL(longTTL)), acquire(t, waiter, "second", lock.TTL(longTTL))
+	var gone []<-chan grant
+	for _, lease := range []lock.Lease{first, second} {
+		gone = append(gone, acquireAsync(lease.Context(), waiter, "job", lock.TTL(longTTL)))
+	}
+	var seen redlock.Queued
+	eventually(t, settleTime, "the waiters hold something", func() bool {
+		for _, node := range f.admin {
+			queue, total, err := redlock.ReadQueue(t.Context(), node, "lock:job", 10)
+			must(t, err)
+			if total != len(queue) || total > 1 {
+				t.Fatalf("%d of %d in the queue", len(queue), total)
+			}
+			if total == 1 && queue[0].Says != nil && len(queue[0].Says.Holds) == 2 {
+				seen = queue[0]
+			}
+		}
+		return seen.Says != nil
+	})
+	w := *seen.Says
+	if w.Instance != "waiter" || w.Page != page || w.Callers != 2 || !strings.HasPrefix(w.CallSite, "redlock/real_") {
+		t.Errorf("the waiter says %+v", w)
+	}
+	for _, lease := range []lock.Lease{first, second} {
+		if !slices.Contains(w.Holds, lock.Held{Resource: lease.Resource(), Fence: lease.Fence()}) {
+			t.Errorf("it does not say that it holds %q: %+v", lease.Resource(), w.Holds)
+		}
+	}
+	_, err := waiter.Acquire(t.Context(), "job", lock.NoWait())
+	wantErr(t, err, lock.ErrHeld)
+	wantText(t, err, "held by holder", "real_helpers_test.go:")
+	must(t, first.Release(t.Context()))
+	must(t, second.Release(t.Context()))
+	for _, g := range gone {
+		await(t, waitTime, "the waiter gives up", g)
+	}
+	must(t, held.Release(t.Context()))
+}

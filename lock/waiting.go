@@ -1,0 +1,78 @@
+package lock
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Waiting is what a process that queues for a resource says of itself, beside its place:
+// with [Holder], the graph of who blocks whom can be read off the nodes.
+type Waiting struct {
+	Holder         // Since is when the call in front began to wait
+	Callers int    // of this process that wait for the resource
+	Holds   []Held // by any of them, at most [MaxHolds]
+}
+
+const (
+	// MaxHolds bounds how many leases a queue entry names.
+	MaxHolds = 16
+	// publishAfter is how long a call has waited before its process says more of itself
+	// than its place: hand-offs that take no time need not pay for it.
+	publishAfter = 100 * time.Millisecond
+)
+
+// append adds the form in which it travels: a line of instance|since in
+// ms|traceparent|callers|call site|page, and one of fence and resource for each lease held.
+func (w Waiting) append(b []byte) []byte {
+	b = w.appendFirst(b)
+	b = append(strconv.AppendInt(append(b, '|'), int64(w.Callers), 10), '|')
+	b = w.appendRest(b)
+	for _, h := range w.Holds[:min(len(w.Holds), MaxHolds)] {
+		b = strconv.AppendUint(append(b, '\n'), h.Fence, 10)
+		b = append(append(b, ' '), h.Resource...)
+	}
+	return b
+}
+
+// ParseWaiting reads what a queue entry says. Further fields of the first line, which a
+// later version may add, are ignored, and so are leases whose resource is no valid name.
+func ParseWaiting(record string) (Waiting, error) {
+	lines := strings.Split(record, "\n")
+	holder, err := ParseHolder(lines[0])
+	if err != nil {
+		return Waiting{}, err
+	}
+	w := Waiting{Holder: holder}
+	fields := strings.SplitN(lines[0], "|", 5)
+	if len(fields) < 4 {
+		return Waiting{}, fmt.Errorf("lock: queue entry has %d fields, at least 4 expected", len(fields))
+	}
+	if w.Callers, err = strconv.Atoi(fields[3]); err != nil || w.Callers < 0 {
+		return Waiting{}, fmt.Errorf("lock: queue entry's number of callers is not a number")
+	}
+	for _, line := range lines[1:min(len(lines), 1+MaxHolds)] {
+		number, resource, _ := strings.Cut(line, " ")
+		fence, err := strconv.ParseUint(number, 10, 64)
+		if err != nil || validateName(resource) != nil {
+			continue
+		}
+		w.Holds = append(w.Holds, Held{Resource: resource, Fence: fence})
+	}
+	return w, nil
+}
+
+// entry is what this process says of itself in the queue; "" as long as it has not waited.
+func (a *acquisition) entry() string {
+	waited := time.Since(a.began)
+	if a.opts.NoWait || waited < publishAfter {
+		return ""
+	}
+	w := Waiting{Holder: a.engine.holder(time.Now().Add(-waited), a.origin), Callers: 1, Holds: heldBy(a.graph.leases)}
+	for _, held := range a.queue.holdings() {
+		w.Callers++
+		w.Holds = append(w.Holds, heldBy(held)...)
+	}
+	return string(w.append(nil))
+}
