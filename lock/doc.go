@@ -79,6 +79,7 @@
 //	one Acquire: attempts and waits          acquisition.go, gate.go, backoff.go
 //	callers and calls of one resource        queue.go, queues.go, turn.go, callqueue.go
 //	hand-over between callers of a process   handover.go
+//	who waits holding what; deadlocks        holding.go, waiting.go, callsite.go; deadlock.go
 //	one attempt: votes, fence, undoing       attempt.go, vote.go, ballot.go, quorum.go, fence.go, grant.go
 //	what a node has been answering           node.go
 //	a lease: renewal, loss, release          lease.go, renew.go, release.go, and their calls
