@@ -76,6 +76,7 @@ func TestRealReconfigureUnderLoad(t *testing.T) {
 type heldWindow struct {
 	resource   string
 	fence      uint64
+	asked      time.Time // before the nodes were: whoever waits for the CPU has the lease later
 	began, end time.Time
 }
 
@@ -85,12 +86,12 @@ type heldWindows struct {
 	all []heldWindow
 }
 
-// since counts the leases that began after an instant.
+// since counts the leases that the nodes were asked for after an instant.
 func (h *heldWindows) since(at time.Time) (n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, w := range h.all {
-		if w.began.After(at) {
+		if w.asked.After(at) {
 			n++
 		}
 	}
@@ -122,6 +123,7 @@ func (h *heldWindows) try(ctx context.Context, l lock.Locker, resource string, t
 		return
 	}
 	w := heldWindow{resource: resource, fence: lease.Fence(), began: time.Now()}
+	w.asked = w.began.Add(lease.Remaining() - (ttl - lock.Drift(ttl)))
 	over := time.NewTimer(hold)
 	defer over.Stop()
 	for lease.Remaining() > 0 {
@@ -158,8 +160,8 @@ func wantSilence(t *testing.T, all []heldWindow, began, ended time.Time, quarant
 	t.Helper()
 	first, ok := time.Time{}, false
 	for _, w := range all {
-		if w.began.After(ended) && (!ok || w.began.Before(first)) {
-			first, ok = w.began, true
+		if w.asked.After(ended) && (!ok || w.asked.Before(first)) {
+			first, ok = w.asked, true
 		}
 	}
 	if earliest := began.Add(quarantine); !ok || first.Before(earliest) {
