@@ -181,7 +181,10 @@ func TestInitOfARestartedNode(t *testing.T) {
 	command(t, "init", "--redis", list).want(t, exitClean)
 	must(t, locks(t, servers...))
 	must(t, servers[0].Restart(t.Context()))
-	_ = locks(t, servers...) // begins the quarantine
+	eventually(t, "the quarantine begins", func() bool { // with the first command that reaches the node; a quorum need not wait for it
+		_ = locks(t, servers...)
+		return strings.HasPrefix(admin(t, servers[0]).Get(t.Context(), "lockscope:life").Val(), "quarantine|")
+	})
 	var r doctorReport
 	command(t, patient("--redis", list, "-o", "json")...).decode(t, &r)
 	n := r.Nodes[0]
