@@ -7,8 +7,8 @@ import (
 
 // Held is a lease that a context holds: one that it descends from, and that is not over.
 type Held struct {
-	Resource string
-	Fence    uint64
+	Resource string `json:"resource"`
+	Fence    uint64 `json:"fence"`
 }
 
 func (h Held) String() string { return fmt.Sprintf("%q (fence %d)", h.Resource, h.Fence) }

@@ -43,6 +43,9 @@ func holdOf(v *keyreader.Value) Hold {
 	switch v.Type {
 	case keyreader.String:
 		if h, ok := lockscopeHold(v.Head); ok {
+			if v.Size > keyreader.HeadSize {
+				h.Page = "" // it comes last, and may be cut off
+			}
 			return h
 		}
 		if h, ok := shedLockHold(v.Head); ok && v.Size <= keyreader.HeadSize {

@@ -33,6 +33,9 @@ func (s *Scanner) List(ctx context.Context, o ListOptions) (Listing, error) {
 	l := newLister(&s.cfg, s.sources, o)
 	l.open(within)
 	readPasses(within, l)
+	if o.Waits {
+		listing.Waits = readWaits(within, l)
+	}
 	errs := l.fill(&listing)
 	if err := context.Cause(outer); err != nil {
 		errs = append(errs, fmt.Errorf("scanner: the listing was cut short: %w", err))

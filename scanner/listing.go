@@ -18,6 +18,7 @@ type ListOptions struct {
 	Reverse  bool   // last ones first
 	Contains string // only resources with this text in their name
 	Glob     string // only resources that match this pattern, as Redis matches them
+	Waits    bool   // also read who waits: a second pass over the keys
 	Limit    int    // locks kept, the first ones of the order; 0: DefaultListLimit
 }
 
@@ -34,6 +35,7 @@ type Listing struct {
 	// from Locks and Omitted, and nodes from Of.
 	Truncated bool
 	Nodes     []ListedNode
+	Waits     *Waits // nil unless it was asked for
 }
 
 // ListedNode is what reading one server told.

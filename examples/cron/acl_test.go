@@ -117,6 +117,10 @@ func duties() []duty {
 func (d duty) do(t *testing.T, s server) outcome {
 	t.Helper()
 	s.plant(t)
+	if slices.Equal(d.args, []string{"list"}) { // a server that has a queue is none that may be vouched for
+		must(t, s.admin.ZAdd(t.Context(), "lockscope:queue:{lock:fine}", redis.Z{Score: 1, Member: "0011223344556677"}).Err())
+		must(t, s.admin.Set(t.Context(), "lockscope:waiter:{lock:fine}:0011223344556677", "1\nworker-8/42|1|||2||", time.Minute).Err())
+	}
 	return run(t, []string{"LOCKSCOPE_REDIS_PASSWORD=" + password}, built, append(d.args, "--redis="+s.Addr(), "--redis-username="+d.user)...)
 }
 

@@ -2,6 +2,7 @@ package redlock
 
 import (
 	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -22,7 +23,7 @@ func keysOf(lock string) *keys {
 		lock:  lock,
 		fence: "lockscope:fence:{" + slotTags()[slotOf(lock)] + "}",
 		next:  "lockscope:next:{" + lock + "}",
-		queue: "lockscope:queue:{" + lock + "}",
+		queue: QueueKey(lock),
 	}
 	k.args.lock, k.args.fence, k.args.next, k.args.queue = k.lock, k.fence, k.next, k.queue
 	return k
@@ -30,6 +31,21 @@ func keysOf(lock string) *keys {
 
 // tombstone keeps a late acquire of token from taking effect.
 func (k *keys) tombstone(token string) string { return "lockscope:tomb:{" + k.lock + "}:" + token }
+
+const queuePrefix = "lockscope:queue:{"
+
+// QueueKey is the key of a lock's queue of waiters; of a pattern that matches keys of
+// locks, it is one that matches their queues.
+func QueueKey(lockKey string) string { return queuePrefix + lockKey + "}" }
+
+// LockOfQueue is the key of the lock whose queue has this key; ok is false for any other key.
+func LockOfQueue(key string) (lockKey string, ok bool) {
+	lockKey, ok = strings.CutPrefix(key, queuePrefix)
+	if !ok {
+		return "", false
+	}
+	return strings.CutSuffix(lockKey, "}")
+}
 
 // entry is what a waiter says of itself while it queues.
 func (k *keys) entry(waiter string) string { return "lockscope:waiter:{" + k.lock + "}:" + waiter }

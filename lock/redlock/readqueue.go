@@ -25,7 +25,7 @@ type Queued struct {
 // node. The processes that wait for a lock queue on one of its nodes, as long as that one
 // answers: whoever wants to see all asks each, and tells them apart by ID.
 //
-// The user needs +zrange +zcard +mget on ~lockscope:*.
+// The user needs +zrange +zcard +mget on lockscope:queue:* and lockscope:waiter:*.
 func ReadQueue(ctx context.Context, node redis.Cmdable, key string, most int) (first []Queued, total int, err error) {
 	names := keysOf(key)
 	var members *redis.ZSliceCmd

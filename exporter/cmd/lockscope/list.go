@@ -17,6 +17,11 @@ const listHelp = `List shows who holds what at this moment, as far as the values
 resource, how many of the nodes agree, the holder, since when, and how much longer the
 lock lives unless it is renewed. It reads locks of any library and changes nothing.
 
+Beside each lock it says how many calls wait for it and for how long the first has: the
+processes that queue for one of lockscope's locks say so on the nodes, with what they
+hold meanwhile. So chains (the holder of this waits for that) and deadlocks, also across
+processes, are found and said. --waiters lists the processes. Other libraries have no queue.
+
 Several --redis are the nodes of one Redlock. A lock is held while a majority of the
 nodes agrees; one that fewer have is a left-over or an attempt under way.
 
@@ -25,7 +30,10 @@ Exit status: 0, or 2 if a server could not be read to its end (what is known is 
 JSON output (schema 1), in seconds:
   {schema, started, took_seconds, truncated, omitted,
    locks[]: {resource, key, key_base64, type, nodes, of, held, split, holder{format, name,
-             since, traceparent, count, fence}, held_seconds, ttl_seconds (null: never expires)},
+             since, traceparent, count, fence}, held_seconds, ttl_seconds (null: never expires),
+             waiting{processes, callers, longest_seconds, chain[], queue[]: {id, name, waited_seconds,
+             callers, call_site, traceparent, page, holds[]: {resource, fence}}}},
+   waits_unknown (why, if who waits was not read), deadlocks[]: text,
    nodes[]: {node, locks, truncated, error}}`
 
 const listExample = `  lockscope list --redis r1:6379,r2:6379,r3:6379
@@ -38,6 +46,7 @@ type listFlags struct {
 	prefix, pattern string
 	sort, filter    string
 	reverse         bool
+	waiters         bool
 	limit           int
 	pageSize        int
 	pause, deadline time.Duration
@@ -56,6 +65,7 @@ func newList(a *app) *cobra.Command {
 	set.StringVar(&f.pattern, "pattern", "", "look at keys that match this glob pattern of Redis, instead of --prefix")
 	set.StringVar(&f.sort, "sort", string(scanner.ByTTL), "what comes first: ttl (longest left), age (held for longest) or resource (by name)")
 	set.BoolVar(&f.reverse, "reverse", false, "the other way round")
+	set.BoolVar(&f.waiters, "waiters", false, "list the processes that wait, too")
 	set.StringVar(&f.filter, "filter", "", "only resources with this text in their name, or matching it if it has a *, ? or [")
 	set.IntVar(&f.limit, "limit", scanner.DefaultListLimit, "show so many locks and only count the others")
 	set.IntVar(&f.pageSize, "page-size", scanner.DefaultPageSize, "keys a server looks at without serving others meanwhile (COUNT of SCAN)")
@@ -86,7 +96,7 @@ func (f *listFlags) run(ctx context.Context, a *app) error {
 	if err == nil && listing.Truncated {
 		err = errListTruncated
 	}
-	return errors.Join(err, a.writeList(f.output, listing, time.Now()))
+	return errors.Join(err, a.writeList(f, listing, waits{listing.Waits}, time.Now()))
 }
 
 var errListTruncated = errors.New("not every server was read to its end: locks are missing (see --deadline)")
@@ -105,7 +115,7 @@ func (f *listFlags) options() ([]scanner.Option, error) {
 }
 
 func (f *listFlags) listOptions() scanner.ListOptions {
-	o := scanner.ListOptions{Order: scanner.Order(f.sort), Reverse: f.reverse, Limit: f.limit}
+	o := scanner.ListOptions{Order: scanner.Order(f.sort), Reverse: f.reverse, Limit: f.limit, Waits: true}
 	if strings.ContainsAny(f.filter, "*?[") {
 		o.Glob = f.filter
 	} else {

@@ -18,6 +18,8 @@ type listReport struct {
 	Truncated bool         `json:"truncated"`
 	Omitted   int64        `json:"omitted"`
 	Locks     []listedLock `json:"locks"`
+	Unknown   string       `json:"waits_unknown,omitempty"`
+	Deadlocks []string     `json:"deadlocks,omitempty"`
 	Nodes     []listedNode `json:"nodes"`
 }
 
@@ -33,6 +35,7 @@ type listedLock struct {
 	Holder    *scanner.HoldDocument `json:"holder,omitempty"`
 	HeldFor   *float64              `json:"held_seconds,omitempty"`
 	TTL       *float64              `json:"ttl_seconds"` // null: never expires
+	Waiting   *listedWait           `json:"waiting,omitempty"`
 }
 
 type listedNode struct {
@@ -44,7 +47,7 @@ type listedNode struct {
 
 func majority(l scanner.Lock) bool { return l.Nodes > l.Of/2 }
 
-func jsonListing(l scanner.Listing, now time.Time) listReport {
+func jsonListing(l scanner.Listing, w waits, now time.Time) listReport {
 	out := listReport{
 		Schema: schemaVersion, Started: l.Started, Took: l.Took.Seconds(), Truncated: l.Truncated, Omitted: l.Omitted,
 		Locks: make([]listedLock, 0, len(l.Locks)), Nodes: make([]listedNode, 0, len(l.Nodes)),
@@ -54,12 +57,19 @@ func jsonListing(l scanner.Listing, now time.Time) listReport {
 			Resource: scanner.KeyText(k.Resource), Key: scanner.KeyText(k.Key), KeyBase64: base64.StdEncoding.EncodeToString([]byte(k.Key)),
 			Type: k.Type, Nodes: k.Nodes, Of: k.Of, Held: majority(k), Split: k.Split,
 			Holder: scanner.NewHoldDocument(k.Hold), TTL: secondsLeft(k.TTL),
+			Waiting: w.document(w.of(k.Key), now),
 		}
 		if !k.Hold.Since.IsZero() {
 			age := now.Sub(k.Hold.Since).Seconds()
 			lock.HeldFor = &age
 		}
 		out.Locks = append(out.Locks, lock)
+	}
+	if err := w.errWaits(); err != nil {
+		out.Unknown = err.Error()
+	}
+	for _, d := range w.Deadlocks {
+		out.Deadlocks = append(out.Deadlocks, d.String())
 	}
 	for _, n := range l.Nodes {
 		node := listedNode{Node: n.Node, Locks: n.Locks, Truncated: n.Truncated}
@@ -80,28 +90,32 @@ func secondsLeft(ttl time.Duration) *float64 {
 	return &s
 }
 
-func (a *app) writeList(format outputFlag, l scanner.Listing, now time.Time) error {
-	if format == outputJSON {
-		return a.writeJSON(jsonListing(l, now))
+func (a *app) writeList(f *listFlags, l scanner.Listing, w waits, now time.Time) error {
+	if f.output == outputJSON {
+		return a.writeJSON(jsonListing(l, w, now))
 	}
 	var rows [][]string
 	for _, k := range l.Locks {
-		rows = append(rows, lockRow(k, now))
+		rows = append(rows, lockRow(k, w, now))
 	}
 	if len(rows) > 0 {
-		head := []string{"RESOURCE", "NODES", "HOLDER", "HELD FOR", "TTL LEFT", "REMARK"}
+		head := []string{"RESOURCE", "NODES", "HOLDER", "HELD FOR", "TTL LEFT", "WAITING", "REMARK"}
 		if err := table.Write(a.out, head, rows, table.Options{Width: terminal(a.out)}); err != nil {
 			return err
 		}
 	}
 	if len(rows) == 0 || l.Omitted > 0 {
-		_, err := fmt.Fprintln(a.out, listSummary(len(rows), l.Omitted))
+		if _, err := fmt.Fprintln(a.out, listSummary(len(rows), l.Omitted)); err != nil {
+			return err
+		}
+	}
+	if err := a.writeGraph(w); err != nil || !f.waiters {
 		return err
 	}
-	return nil
+	return a.writeWaiters(w, now)
 }
 
-func lockRow(k scanner.Lock, now time.Time) []string {
+func lockRow(k scanner.Lock, w waits, now time.Time) []string {
 	held := unknown
 	if !k.Hold.Since.IsZero() {
 		held = short(max(0, now.Sub(k.Hold.Since)))
@@ -115,7 +129,7 @@ func lockRow(k scanner.Lock, now time.Time) []string {
 	if k.Split {
 		remarks = append(remarks, "other nodes have another holder")
 	}
-	return []string{scanner.KeyText(k.Resource), fmt.Sprintf("%d/%d", k.Nodes, k.Of), holderText(k.Hold), held, ttl, strings.Join(remarks, "; ")}
+	return []string{scanner.KeyText(k.Resource), fmt.Sprintf("%d/%d", k.Nodes, k.Of), holderText(k.Hold), held, ttl, w.text(k.Key, now), strings.Join(remarks, "; ")}
 }
 
 func listSummary(shown int, omitted int64) string {

@@ -22,6 +22,9 @@ func holderText(h scanner.Hold) string {
 	if text == "" {
 		return unknown
 	}
+	if h.CallSite != "" {
+		text += " at " + h.CallSite
+	}
 	if h.Count > 1 {
 		text += fmt.Sprintf(" (%d times)", h.Count)
 	}
