@@ -109,7 +109,8 @@ func (n *FakeNode) Extend(ctx context.Context, req driver.ExtendRequest) (driver
 			n.server.tell("extend", "%.6s %s: not with %q", req.Token, req.Key, other)
 			return driver.ExtendGone
 		}
-		answer := s.Extend(req)
+		_, votes := s.Proven(s.sight.Expected())
+		answer := s.Extend(req, votes)
 		n.server.given(answer == driver.ExtendDone || answer == driver.ExtendRefilled, req.TTL)
 		n.server.tell("extend", "%.6s %s: %v", req.Token, req.Key, answer)
 		return answer

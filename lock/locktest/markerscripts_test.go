@@ -36,7 +36,7 @@ func TestFakeMatchesMarkerScripts(t *testing.T) {
 		}
 	}
 	for _, code := range []string{
-		"ask -1", "ask 0", "ask 1", "ask 2", "mark -1", "mark 0", "mark 1", "replace 0", "replace 1", "acquire true", "acquire false", "extend true", "extend false",
+		"ask -1", "ask 0", "ask 1", "ask 2", "mark -1", "mark 0", "mark 1", "replace 0", "replace 1", "acquire true", "acquire false", "extend refilled", "extend gone", "extend refused",
 	} {
 		if codes[code] == 0 {
 			t.Errorf("no %s among %v", code, codes)
@@ -185,7 +185,19 @@ func (p *markerPair) votes(expected, fingerprint string) (real, fake, what strin
 		_, ok := p.instant().Proven(expected)
 		return fmt.Sprint(!refused), fmt.Sprint(ok), "acquire with " + expected
 	}
-	reply := p.eval("extend", []string{key, "fence", key + ":tomb", pairMarkerKey}, token, 1000, "1", 1, "host|1|", "0", fingerprint)
+	reply := p.eval("extend", []string{key, "fence", key + ":tomb", pairMarkerKey}, token, 1000, "1", 1, "host|1|", "0", fingerprint, expected)
 	_, refused := reply.([]any)
-	return fmt.Sprint(!refused), fmt.Sprint(!p.instant().OtherConfiguration(fingerprint)), "extend of " + fingerprint
+	_, proven := p.instant().Proven(expected)
+	return extended(refused, reply == any(int64(2))), extended(p.instant().OtherConfiguration(fingerprint), proven), "extend of " + fingerprint
+}
+
+// extended is what an extend of a lock that is not there comes to, in a word.
+func extended(refused, refilled bool) string {
+	switch {
+	case refused:
+		return "refused"
+	case refilled:
+		return "refilled"
+	}
+	return "gone"
 }

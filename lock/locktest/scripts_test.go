@@ -283,7 +283,7 @@ func (p *pair) raise(req driver.RaiseRequest) (real, fake, what string) {
 func (p *pair) extend(req driver.ExtendRequest) (real, fake, what string) {
 	flag := map[bool]int{true: 1}
 	keys := []string{p.keys.lock, p.keys.fence, p.keys.tombstone(req.Token)}
-	reply := p.eval("extend", keys, req.Token, req.TTL.Milliseconds(), flag[req.Refill], req.Fence, req.Holder, flag[req.Rename], "")
+	reply := p.eval("extend", keys, req.Token, req.TTL.Milliseconds(), flag[req.Refill], req.Fence, req.Holder, flag[req.Rename], "", "")
 	codes := map[int64]driver.ExtendReply{-1: driver.ExtendTaken, 0: driver.ExtendGone, 1: driver.ExtendDone, 2: driver.ExtendRefilled}
 	got, _ := p.node.Extend(p.ctx(), req)
 	return fmt.Sprint(codes[reply.(int64)]), fmt.Sprint(got), fmt.Sprintf("extend %.1s refill %v fence %d rename %v", req.Token, req.Refill, req.Fence, req.Rename)
@@ -303,8 +303,8 @@ func (p *pair) release(req driver.ReleaseRequest) (real, fake, what string) {
 }
 
 func (p *pair) leave(req driver.LeaveRequest) (real, fake, what string) {
-	p.eval("leave", []string{p.keys.lock, p.keys.next, p.keys.queue}, req.WaiterID, req.Handoff.Milliseconds(), "1")
+	p.eval("leave", []string{p.keys.lock, p.keys.next, p.keys.queue, p.keys.entry(req.WaiterID)}, req.WaiterID, req.Handoff.Milliseconds(), "1")
 	_ = p.node.Leave(p.ctx(), req)
-	real = fmt.Sprint(p.redis.ZCard(p.ctx(), p.keys.queue).Val(), p.redis.Exists(p.ctx(), p.keys.next).Val())
-	return real, fmt.Sprint(p.fake.QueueLength(), p.fake.Reservations()), "leave " + req.WaiterID
+	real = fmt.Sprint(p.redis.ZCard(p.ctx(), p.keys.queue).Val(), p.redis.Exists(p.ctx(), p.keys.next).Val(), p.redis.Get(p.ctx(), p.keys.entry(req.WaiterID)).Val())
+	return real, fmt.Sprint(p.fake.QueueLength(), p.fake.Reservations(), p.fake.Entry(p.keys.lock, req.WaiterID)), "leave " + req.WaiterID
 }

@@ -65,7 +65,7 @@ func (l *link) Raise(ctx context.Context, req driver.RaiseRequest) (bool, error)
 
 // Extend implements driver.BlockingNode.
 func (l *link) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
-	return ask(ctx, l, func(s *memstate.Instant) driver.ExtendReply { return s.Extend(req) })
+	return ask(ctx, l, func(s *memstate.Instant) driver.ExtendReply { return s.Extend(req, true) })
 }
 
 // Release implements driver.BlockingNode.

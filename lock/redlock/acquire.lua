@@ -74,6 +74,9 @@ local function grant(counter, reserved)
   end
   if waiter and ticket ~= '' and ticket ~= '0' then
     redis.call('ZREM', KEYS[5], waiter)
+    if count > 10 then
+      redis.call('DEL', KEYS[6])
+    end
   end
   if run ~= '1' then
     return {1, fence, run}

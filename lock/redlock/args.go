@@ -89,8 +89,8 @@ func raiseArgs(s *scripts, k *keys, req *driver.RaiseRequest) []any {
 	}
 }
 
-// extendArgs are the arguments of extend.lua but the last: the fingerprint of the
-// connection's configuration.
+// extendArgs are the arguments of extend.lua but the last two: the fingerprint of
+// the connection's configuration and the marker that it expects.
 func extendArgs(s *scripts, k *keys, req *driver.ExtendRequest, at place) []any {
 	args := append(make([]any, 0, 16), "evalsha", s.extend.Hash)
 	args = at.appendKeys(args, k.args.lock, k.args.fence, k.tombstone(req.Token))
@@ -120,7 +120,7 @@ func releaseArgs(s *scripts, k *keys, req *driver.ReleaseRequest, at place) []an
 
 func leaveArgs(s *scripts, k *keys, req *driver.LeaveRequest, at place) []any {
 	return []any{
-		"evalsha", s.leave.Hash, 3, k.args.lock, k.args.next, k.args.queue,
+		"evalsha", s.leave.Hash, 4, k.args.lock, k.args.next, k.args.queue, k.entry(req.WaiterID),
 		req.WaiterID, millis(req.Handoff), at.counts,
 	}
 }

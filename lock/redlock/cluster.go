@@ -66,7 +66,7 @@ func (n *clusterNode) Raise(ctx context.Context, req driver.RaiseRequest) (bool,
 }
 
 func (n *clusterNode) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
-	val, err := n.run(ctx, n.scripts.extend, append(extendArgs(n.scripts, n.keys.of(req.Key), &req, inCluster), n.guard.Latest().Fingerprint()))
+	val, err := n.run(ctx, n.scripts.extend, append(extendArgs(n.scripts, n.keys.of(req.Key), &req, inCluster), n.guard.Latest().Fingerprint(), n.guard.Latest().Expected()))
 	if err != nil {
 		return driver.ExtendGone, err
 	}

@@ -33,13 +33,13 @@ type command struct {
 func (c *command) isVote() bool { return c.compared == comparedMarker }
 
 // compared is what of the connection the script compares with the server's marker: its
-// last argument.
+// last arguments.
 type compared int
 
 const (
 	comparedNothing compared = iota
 	comparedMarker
-	comparedFingerprint
+	comparedFingerprint // and the marker, where the lock is put back
 )
 
 // on are the arguments on this connection.
@@ -48,7 +48,7 @@ func (c *command) on(conn *connection) []any {
 	case comparedMarker:
 		return append(own, conn.expected)
 	case comparedFingerprint:
-		return append(own, conn.fingerprint)
+		return append(own, conn.fingerprint, conn.expected)
 	}
 	return c.args
 }

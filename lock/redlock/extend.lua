@@ -4,15 +4,18 @@
 --       4 marker of the server; not in a Redis Cluster, where it has another slot
 -- ARGV  1 token  2 ttl ms  3 '1' refill  4 fence  5 holder  6 '1' write the holder anew
 --       7 fingerprint of the caller's configuration, or '' if any will do
+--       8 the marker that lets the server vote, or '' if it votes anyway
 -- reply 1 extended | 2 refilled | 0 not there | -1 somebody else's
 --       {5, marker} the server votes for another configuration
 
 local token, value = ARGV[1]
+local votes = ARGV[8] == ''
 if ARGV[7] == '' then
   value = redis.call('MGET', KEYS[1])[1]
 else
   local seen = redis.call('MGET', KEYS[1], KEYS[4])
   value = seen[1]
+  votes = votes or seen[2] == ARGV[8]
   if seen[2] then
     local fingerprint = string.match(seen[2], '^%a+|([^|]*)|')
     if fingerprint and fingerprint ~= ARGV[7] then
@@ -29,7 +32,9 @@ if value then
     return 1
   end
 elseif redis.call('EXISTS', KEYS[1]) == 0 then
-  if ARGV[3] ~= '1' or redis.call('EXISTS', KEYS[3]) == 1 then
+  -- A key that is put back is a vote from the next round on: a server that may not vote,
+  -- for it may have forgotten another's lock, does not take it.
+  if ARGV[3] ~= '1' or not votes or redis.call('EXISTS', KEYS[3]) == 1 then
     redis.call('DEL', KEYS[1])
     return 0
   end

@@ -139,3 +139,24 @@ func TestRealQuarantineEndsByTwoClocks(t *testing.T) {
 		t.Errorf("they voted %v early", early)
 	}
 }
+
+// TestRealNodeThatForgotTakesNothingBack: a key that a renewal puts back counts from the next round on. A node that may have forgotten
+// somebody else's lock must not count, so it takes none until its quarantine is over.
+func TestRealNodeThatForgotTakesNothingBack(t *testing.T) {
+	t.Parallel()
+	f := startNodes(t, 5)
+	f.vouchForAll()
+	l := guardedLocker(t, f.clients())
+	held := acquire(t, l, "job", lock.TTL(longTTL), lock.NoRenew())
+	eventually(t, settleTime, "all nodes have the lock", func() bool { return len(f.keys("lock:job", f.all()...)) == 5 })
+	must(t, f.admin[1].FlushAll(t.Context()).Err())
+	must(t, f.admin[2].Del(t.Context(), "lock:job").Err()) // this one remembers all but the key
+	for range 3 {
+		must(t, held.Extend(t.Context()))
+	}
+	eventually(t, settleTime, "the node that votes has it back", func() bool { return len(f.keys("lock:job", 2)) == 1 })
+	if back := f.keys("lock:job", 1); len(back) > 0 {
+		t.Errorf("a node that was emptied took it back: %v", back)
+	}
+	must(t, held.Release(t.Context()))
+}

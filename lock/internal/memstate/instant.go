@@ -77,6 +77,9 @@ func (s *Instant) Acquire(req driver.AcquireRequest) (driver.AcquireReply, error
 	delete(s.next, key)
 	if req.Waiter.Enqueue && req.Waiter.Ticket != 0 {
 		delete(s.queue(key).tickets, waiter)
+		if req.Waiter.Record != "" {
+			delete(s.saying, stay{key, waiter})
+		}
 	}
 	return driver.AcquireReply{Granted: true, Counter: counter, Run: run}, nil
 }
@@ -130,8 +133,8 @@ func (s *Instant) Raise(req driver.RaiseRequest) bool {
 	return true
 }
 
-// Extend is extend.lua.
-func (s *Instant) Extend(req driver.ExtendRequest) driver.ExtendReply {
+// Extend is extend.lua, on a server that votes for the caller or does not.
+func (s *Instant) Extend(req driver.ExtendRequest, votes bool) driver.ExtendReply {
 	tomb := tomb{req.Key, req.Token}
 	if v, held := s.Locks[req.Key]; held {
 		if v.Token != req.Token {
@@ -144,7 +147,7 @@ func (s *Instant) Extend(req driver.ExtendRequest) driver.ExtendReply {
 		s.Locks[req.Key] = v
 		return driver.ExtendDone
 	}
-	if _, dead := s.tombs[tomb]; dead || !req.Refill {
+	if _, dead := s.tombs[tomb]; dead || !req.Refill || !votes {
 		return driver.ExtendGone
 	}
 	s.Counters[req.Key] = max(s.Counters[req.Key], req.Fence)
@@ -181,6 +184,7 @@ func (s *Instant) Release(req driver.ReleaseRequest) driver.ReleaseReply {
 // Leave is leave.lua.
 func (s *Instant) Leave(req driver.LeaveRequest) {
 	delete(s.queue(req.Key).tickets, req.WaiterID)
+	delete(s.saying, stay{req.Key, req.WaiterID})
 	if kept, reserved := s.next[req.Key]; !reserved || kept.waiter != req.WaiterID {
 		return
 	}
