@@ -174,11 +174,15 @@ func (m *Fences) holderSteps(s fencesState, a int, each func(Step, fencesState))
 		if n.holder == 0 && int(s.filled) < m.Refills {
 			to := s
 			to.filled++
-			n := &to.nodes[j]
-			n.holder, n.grant, n.counter = uint8(a+1), at.end, max(n.counter, at.end)
+			to.nodes[j].refill(a, at.end)
 			each(Step{Text: "{n} takes the key of {c} back", Client: a, Node: j}, to)
 		}
 	}
+}
+
+// refill is extend.lua where the key was lost: it comes back with the last fence.
+func (n *fenceNode) refill(a int, last uint8) {
+	n.holder, n.grant, n.counter = uint8(a+1), last, max(n.counter, last)
 }
 
 // nodeSteps are the calls of attempt a that node j may carry out next.

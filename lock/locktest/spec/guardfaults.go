@@ -1,5 +1,18 @@
 package spec
 
+import "strings"
+
+// String names what is in the set.
+func (f Fault) String() string {
+	var names []string
+	for i, name := range [...]string{"flush", "restart", "restart empty", "restart old", "copied", "clock set", "own past"} {
+		if f&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, "/")
+}
+
 // faultSteps are what may happen to node j.
 func (m *Guard) faultSteps(s guardState, j int, each func(Step, guardState)) {
 	if int(s.faults) >= m.Faults {
