@@ -126,21 +126,24 @@ func brokenGuards() []Case {
 
 func brokenMembers() []Case {
 	type R = MembersRules
+	begun := []string{"the change lets node C begin its quarantine", "the change lets node D begin its quarantine",
+		"the change lets node E begin its quarantine"}
+	renewed := []string{"a tick passes", "client 1 begins a round of renewal", "node A extends the lock of client 1"}
 	return []Case{
 		// 7: {A, B} of three and {C, D, E} of five.
 		newCase("AnyConfiguration", &Members{Old: 3, New: 5, OldTTL: 2, NewTTL: 2, Rules: R{AnyConfiguration: true}}),
 		// 20: the same, where nodes are at different pairs of sets.
 		newCase("NodeByNode", &Members{Old: 3, New: 5, OldTTL: 2, NewTTL: 2, Rules: R{NodeByNode: true}}, leaseOnAB...),
 		// 7: an old quorum is left when the new one begins.
-		newCase("OldQuorumLeft", &Members{Old: 3, New: 5, OldTTL: 2, NewTTL: 2, Rules: R{OldQuorumLeft: true}}, marked("C", "D", "E")...),
+		newCase("OldQuorumLeft", &Members{Old: 3, New: 5, OldTTL: 2, NewTTL: 2, Rules: R{OldQuorumLeft: true}},
+			slices.Concat(marked("C", "D", "E"), begun)...),
 		// 39: nodes go over while an old lease is valid.
 		newCase("NoQuarantine", &Members{Old: 3, New: 5, OldTTL: 2, NewTTL: 2, Rules: R{NoQuarantine: true}}, leaseOnAB...),
 		// 21: the quarantine of a change is shorter than an old lease.
 		newCase("NewLengthOnly", &Members{Old: 3, New: 5, OldTTL: 3, NewTTL: 2, Rules: R{NewLengthOnly: true}}, leaseOnAB...),
 		// 19: an old lease is renewed for ever.
 		newCase("ExtendsUnchecked", &Members{Old: 3, New: 5, OldTTL: 2, NewTTL: 2, Renewed: true, Rules: R{ExtendsUnchecked: true}},
-			slices.Concat(leaseOnAB, marked("C", "A", "D", "E"), []string{"the change lets node C begin its quarantine",
-				"the change lets node D begin its quarantine", "the change lets node E begin its quarantine"})...),
+			slices.Concat(leaseOnAB, marked("C", "A", "D", "E"), begun, renewed)...),
 		// 21: who has the shorter longest TTL ends a quarantine too early.
 		newCase("TTLNotNamed", &Members{Old: 3, New: 3, OldTTL: 3, NewTTL: 2, Wipes: 1, Rules: R{TTLNotNamed: true}}),
 	}
