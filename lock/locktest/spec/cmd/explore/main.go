@@ -40,7 +40,7 @@ func main() {
 
 func heading(title string, columns ...any) {
 	fmt.Printf("\n%s\n\n", title)
-	fmt.Printf("| model | %-40s | bounds | %10s | %11s | %5s | %6s | |\n", append([]any{""}, columns...)...)
+	fmt.Printf("| model | %-40s | bounds | %10s | %11s | %5s | %6s | |\n", append([]any{"what"}, columns...)...)
 	fmt.Println("|---|---|---|--:|--:|--:|--:|---|")
 }
 
