@@ -103,6 +103,10 @@ fuzz-module:
 sim: ## Simulate N (1000) random histories of the lock from SEED (1).
 	$(GO) test ./lock/locktest -run Simulation -v -args -seed=$(SEED) -histories=$(N)
 
+.PHONY: spec
+spec: ## Explore the models of the algorithm at larger bounds than the tests do, and print what was seen; minutes.
+	$(GO) run ./lock/locktest/spec/cmd/explore
+
 .PHONY: dashboards
 dashboards: ## Write dashboards and rules anew from dashboards/gen.
 	cd dashboards/gen && $(GO) run . -out ..

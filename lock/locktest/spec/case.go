@@ -1,0 +1,50 @@
+package spec
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Case is one exploration: a model with its bounds and rules, and what is to be found.
+type Case struct {
+	Model  string   // votes, fences, guard or members
+	Name   string   // the rule that is off, or what is special
+	Bounds string   // the fields of the model that are set
+	After  []string // the steps with which it begins
+
+	explore func(limit int) (Result, error)
+}
+
+// Explore explores it.
+func (c Case) Explore(limit int) (Result, error) { return c.explore(limit) }
+
+// newCase is the exploration of a model, after some steps if any are named.
+func newCase[S comparable](name string, m Model[S], after ...string) Case {
+	c := Case{Name: name, After: after}
+	c.Model, c.Bounds = describe(m)
+	c.explore = func(limit int) (Result, error) {
+		begins, err := After(m, after...)
+		if err != nil {
+			return Result{}, err
+		}
+		return Explore(begins, limit)
+	}
+	return c
+}
+
+// describe names a model, and its bounds. Rules that are off are not among them.
+func describe(m any) (model, bounds string) {
+	v := reflect.ValueOf(m).Elem()
+	var set []string
+	for i := range v.NumField() {
+		switch f := v.Field(i); {
+		case f.IsZero() || f.Kind() == reflect.Struct:
+		case f.Kind() == reflect.Bool:
+			set = append(set, v.Type().Field(i).Name)
+		default:
+			set = append(set, fmt.Sprint(v.Type().Field(i).Name, " ", f.Interface()))
+		}
+	}
+	return strings.ToLower(v.Type().Name()), strings.Join(set, ", ")
+}

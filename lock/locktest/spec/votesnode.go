@@ -1,0 +1,163 @@
+package spec
+
+// nodeSteps are the calls of attempt a that node j may carry out next.
+func (m *Votes) nodeSteps(s votesState, a, j int, each func(Step, votesState)) {
+	c := s.nodes[j].calls[a]
+	do := func(text string, to votesState) { each(Step{Text: text, Client: a, Node: j}, to) }
+	if c.acquire == pending {
+		m.answerAcquire(s, a, j, do)
+	}
+	if c.acquire == late {
+		to := s
+		to.nodes[j].acquire(m, a)
+		to.nodes[j].calls[a].acquire = unsent
+		to.nodes[j].settle(m, a)
+		do("{n} carries out a late acquire of {c}", to)
+	}
+	if c.extend == extending {
+		m.answerExtend(s, a, j, do)
+	}
+	if c.lateExtend {
+		to := s
+		to.nodes[j].extend(m, a)
+		to.nodes[j].calls[a].lateExtend = false
+		to.nodes[j].settle(m, a)
+		do("{n} carries out a late extend of {c}", to)
+	}
+	if c.release == releasing {
+		to := s
+		to.nodes[j].release(m, a)
+		do("{n} carries out the release of {c}", to)
+	}
+}
+
+func (m *Votes) answerAcquire(s votesState, a, j int, do func(string, votesState)) {
+	to := s
+	c := &to.nodes[j].calls[a]
+	answer, text := refused, "{n} refuses {c}"
+	if to.nodes[j].acquire(m, a) {
+		answer, text = granted, "{n} grants {c}"
+	}
+	if c.acquire = answer; to.attempts[a].phase == held {
+		c.acquire = unsent
+	}
+	do(text, to)
+	if int(to.lost) < m.Lost {
+		to.lost++
+		c.mayArrive = true
+		if c.acquire == granted {
+			c.acquire = refused
+		}
+		do("{n} carries out the acquire of {c}, and its answer is lost", to)
+	}
+	if m.Rules.ResentAfterNoScript {
+		s.nodes[j].calls[a].acquire = late
+		do("{n} answers {c} that it did not carry the acquire out, and is sent it again", s)
+	}
+}
+
+func (m *Votes) answerExtend(s votesState, a, j int, do func(string, votesState)) {
+	n := &s.nodes[j]
+	if n.extend(m, a) {
+		n.calls[a].extend = extended
+		do("{n} extends the lock of {c}", s)
+	} else {
+		n.calls[a].extend = notVoted
+		do("{n} does not extend for {c}, or puts the key back", s)
+	}
+	if int(s.lost) < m.Lost {
+		s.lost++
+		n.calls[a].extend, n.calls[a].mayArrive = notVoted, true
+		do("{n} carries out the extend of {c}, and its answer is lost", s)
+	}
+}
+
+// acquire is acquire.lua: it reports that the lock is granted.
+func (n *votesNode) acquire(m *Votes, a int) bool {
+	token := m.token(a)
+	switch {
+	case n.silent > 0:
+		return false
+	case n.holder == token+1:
+		return true
+	case n.holder != 0 || n.calls[a].release == buried:
+		return false
+	}
+	n.holder, n.ttl = token+1, uint8(m.TTL)
+	return true
+}
+
+// extend is extend.lua: it reports that it prolonged the lock of a. Where the lock is free
+// it is put back, which is no vote.
+func (n *votesNode) extend(m *Votes, a int) bool {
+	token := m.token(a)
+	switch {
+	case n.holder == token+1:
+		n.ttl = uint8(m.TTL)
+		return true
+	case n.holder != 0:
+		return false
+	case n.calls[a].release == buried && !m.Rules.RefillIgnoresTombstone:
+		return false
+	case n.silent > 0 && !m.Rules.RefillInQuarantine:
+		return false
+	}
+	n.holder, n.ttl = token+1, uint8(m.TTL)
+	return m.Rules.RefillVotes
+}
+
+// release is release.lua: what may still arrive must not take effect any more.
+func (n *votesNode) release(m *Votes, a int) {
+	token := m.token(a)
+	if n.holder == token+1 || m.Rules.ReleaseWithoutToken {
+		n.holder, n.ttl = 0, 0
+	}
+	c := &n.calls[a]
+	if c.release = undone; c.mayArrive && !m.Rules.NoTombstone {
+		c.release = buried
+	}
+	n.settle(m, a)
+}
+
+func (n *votesNode) tick() {
+	n.silent = max(n.silent, 1) - 1
+	if n.ttl = max(n.ttl, 1) - 1; n.ttl == 0 {
+		n.holder = 0
+	}
+	if n.savedTTL = max(n.savedTTL, 1) - 1; n.savedTTL == 0 {
+		n.saved = 0
+	}
+}
+
+// faults are what may happen to a node: it loses all keys, or gets those of a snapshot.
+// Either way it has forgotten something, and its quarantine begins.
+func (m *Votes) faults(s votesState, j int, each func(Step, votesState)) {
+	n := &s.nodes[j]
+	if int(s.restored) < m.Restores && n.holder != 0 && n.saved == 0 {
+		to := s
+		to.nodes[j].saved, to.nodes[j].savedTTL = n.holder, n.ttl
+		each(Step{Text: "a snapshot is made of {n}", Node: j}, to)
+	}
+	if int(s.restored) < m.Restores && n.saved != 0 {
+		to := s
+		to.restored++
+		to.nodes[j].forget(m)
+		to.nodes[j].holder, to.nodes[j].ttl = n.saved, n.savedTTL
+		to.nodes[j].saved, to.nodes[j].savedTTL = 0, 0
+		each(Step{Text: "{n} goes on from its snapshot", Node: j}, to)
+	}
+	if int(s.wiped) < m.Wipes {
+		s.wiped++
+		n.forget(m)
+		each(Step{Text: "{n} loses all its keys", Node: j}, s)
+	}
+}
+
+func (n *votesNode) forget(m *Votes) {
+	n.holder, n.ttl, n.silent = 0, 0, m.quarantine()
+	for a := range n.calls {
+		if r := n.calls[a].release; r == undone || r == buried {
+			n.calls[a].release = forgot
+		}
+	}
+}
