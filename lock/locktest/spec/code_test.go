@@ -45,8 +45,13 @@ func TestVotesDoWhatTheCodeDoes(t *testing.T) {
 				reply, _ := code.Acquire(request(a))
 				got, want = node.acquire(m, a), reply.Granted
 			case 2:
-				reply := code.Extend(driver.ExtendRequest{Key: "k", Token: token, TTL: ticksTTL, Refill: true})
+				votes := r.IntN(3) > 0
+				if !votes {
+					node.silent = 1
+				}
+				reply := code.Extend(driver.ExtendRequest{Key: "k", Token: token, TTL: ticksTTL, Refill: true}, votes)
 				got, want = node.extend(m, a), reply == driver.ExtendDone
+				node.silent = 0
 			case 3:
 				req := driver.ReleaseRequest{Key: "k", Token: token}
 				if node.calls[a].mayArrive {
@@ -103,7 +108,7 @@ func TestFencesDoWhatTheCodeDoes(t *testing.T) {
 					delete(code.Locks, "k")
 					node.holder, node.grant = 0, 0
 				} else if node.counter < 200 {
-					code.Extend(driver.ExtendRequest{Key: "k", Token: token, TTL: time.Hour, Refill: true, Fence: uint64(node.counter) + 1})
+					code.Extend(driver.ExtendRequest{Key: "k", Token: token, TTL: time.Hour, Refill: true, Fence: uint64(node.counter) + 1}, true)
 					node.refill(a, node.counter+1)
 				}
 			}
