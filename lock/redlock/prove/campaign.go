@@ -78,7 +78,7 @@ func (c *campaign) orders(ledger string) site.Orders {
 		Dir: c.dir, Ledger: ledger, Callers: c.callers, MaxTTL: maxTTL, Pace: pace, Seed: c.seed,
 	}
 	for i := range resources {
-		o.Resources = append(o.Resources, fmt.Sprintf("job.%c", 'a'+i))
+		o.Resources = append(o.Resources, fmt.Sprintf("job.%c%c", 'a'+i/26, 'a'+i%26))
 	}
 	return o
 }

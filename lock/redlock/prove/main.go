@@ -87,7 +87,7 @@ type options struct {
 
 const (
 	nodes     = 5
-	resources = 24
+	resources = 48
 	maxTTL    = 3 * time.Second
 	pace      = 80 * time.Millisecond
 )

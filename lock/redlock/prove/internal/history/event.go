@@ -27,6 +27,9 @@ const (
 	Done     Kind = "done"     // the worker has ended by itself: Text is what it left behind
 )
 
+// Blind is the Text of a Write whose worker did not look whether the lease is valid.
+const Blind = "blind"
+
 // Event is one line. Fields that a kind does not need are left out.
 type Event struct {
 	T    int64 `json:"t"`

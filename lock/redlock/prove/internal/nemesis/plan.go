@@ -158,28 +158,31 @@ func (p *planner) lasting(least, most time.Duration) (time.Duration, bool) {
 	return d, p.now+d < p.length-calm
 }
 
+// mayImpair reports that enough nodes are left to vote if one more does not, or that this
+// time it is to be seen what happens if not: safety needs no quorum, but a campaign in
+// which nobody gets a lock shows little.
+func (p *planner) mayImpair(node int) bool {
+	impaired := 0
+	for i, until := range p.nodes[:p.members] {
+		if i != node && (until > p.now || p.silent[i] > p.now) {
+			impaired++
+		}
+	}
+	return impaired < (p.members-1)/2 || p.length >= 3*time.Minute && p.rand.IntN(20) == 0
+}
+
 // freeNode takes a node to which nothing is being done.
 func (p *planner) freeNode(d time.Duration) (int, bool) {
 	i := p.rand.IntN(p.members)
-	if p.nodes[i] > p.now || p.waits() {
+	if p.nodes[i] > p.now || p.waits() || !p.mayImpair(i) {
 		return 0, false
 	}
 	p.nodes[i] = p.now + d + time.Second
 	return i, true
 }
 
-// forgetful takes a node that will not vote for a while. Enough others remain to vote,
-// but for one time in twenty.
+// forgetful takes a node that will not vote for a while.
 func (p *planner) forgetful(d time.Duration) (int, bool) {
-	silent := 0
-	for _, until := range p.silent[:p.members] {
-		if until > p.now {
-			silent++
-		}
-	}
-	if silent >= (p.members-1)/2 && (p.length < 3*time.Minute || p.rand.IntN(20) > 0) {
-		return 0, false
-	}
 	i, ok := p.freeNode(d)
 	if ok {
 		p.silent[i] = p.now + d + silence
@@ -200,14 +203,15 @@ func (p *planner) freeClient(d time.Duration) (int, bool) {
 // of a node, or those of a client to most of its nodes.
 func (p *planner) freeLinks(d time.Duration) (links []Link, ok bool) {
 	client, node := p.rand.IntN(p.size.Clients), p.rand.IntN(p.members)
-	switch p.rand.IntN(5) {
-	case 0, 1:
+	whole := p.mayImpair(node)
+	switch shape := p.rand.IntN(5); {
+	case shape < 2 || shape == 2 && !whole:
 		links = append(links, Link{client, node})
-	case 2:
+	case shape == 2:
 		for c := range p.size.Clients {
 			links = append(links, Link{c, node})
 		}
-	case 3:
+	case shape == 3:
 		for n := range p.members {
 			links = append(links, Link{client, n})
 		}

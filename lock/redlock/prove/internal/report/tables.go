@@ -71,6 +71,9 @@ type row struct {
 	lost    []*judge.Lease
 }
 
+// shortest is for how long an instant, like FLUSHALL, is taken to be a fault.
+const shortest = 2 * time.Second
+
 // lookBack is longer than an acquire takes.
 const lookBack = int64(10 * time.Second)
 
@@ -95,9 +98,10 @@ func (r *reading) faults(b *strings.Builder) {
 		}
 		one.count++
 		one.on += time.Duration(f.To - f.From)
+		f.To = max(f.To, f.From+int64(shortest))
 		r.during(one, f, lost)
 	}
-	fmt.Fprint(b, "## Faults\n\nAcquires that overlap a fault, of the clients that it concerns; waits are of those that got the lock. "+
+	fmt.Fprint(b, "## Faults\n\nAcquires that overlap a fault, or the two seconds from its beginning, of the clients that it concerns; waits are of those that got the lock. "+
 		"\"Signal\" is how long after the end of validity the loss was told, in all and without the time in which the process did not run.\n\n")
 	fmt.Fprintln(b, "| fault | times | on | acquires | no quorum | wait p50 | p99 | max | lost | signal max | of it running |")
 	fmt.Fprintln(b, "|---|---|---|---|---|---|---|---|---|---|---|")

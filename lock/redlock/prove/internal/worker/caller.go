@@ -28,11 +28,12 @@ const (
 	limited                 // held for longer than MaxHold
 	abandoned               // the caller's context ends while it is held; never released
 	impatient               // the caller's context ends while it waits
+	heedless                // not renewed, and written under once it is over, as by one who was paused
 	manners
 )
 
 // weights say how often each manner is drawn.
-var weights = [manners]int{plain: 120, noWait: 12, fair: 8, long: 5, byHand: 5, limited: 3, abandoned: 3, impatient: 12}
+var weights = [manners]int{plain: 120, noWait: 12, fair: 8, long: 3, byHand: 3, limited: 2, abandoned: 2, impatient: 12, heedless: 2}
 
 // intent is one use of a lock, before it begins.
 type intent struct {
@@ -84,6 +85,8 @@ func (c *caller) draw() intent {
 		i.hold = i.ttl/2 + c.upTo(i.ttl)
 	case limited, abandoned:
 		i.hold = c.upTo(i.ttl / 2)
+	case heedless:
+		i.hold = i.ttl*9/10 + c.upTo(i.ttl/5)
 	case impatient:
 		i.maxWait = c.upTo(50 * time.Millisecond)
 	}
@@ -111,7 +114,7 @@ func (i intent) options() []lock.AcquireOption {
 		return append(opts, lock.NoWait())
 	case fair:
 		opts = append(opts, lock.Fair())
-	case byHand:
+	case byHand, heedless:
 		opts = append(opts, lock.NoRenew())
 	case limited:
 		opts = append(opts, lock.MaxHold(max(i.hold, 1)))
@@ -134,7 +137,11 @@ func (c *caller) use(i intent) {
 	if h == nil {
 		return
 	}
-	h.update()
+	if i.manner == heedless {
+		h.updateBlindly(i.hold)
+	} else {
+		h.update()
+	}
 	switch i.manner {
 	case plain, noWait, fair, impatient:
 		c.keep(h, i.hold)

@@ -105,13 +105,27 @@ func (h *held) update() {
 	if !h.keep(h, h.upTo(2*time.Millisecond)) {
 		return
 	}
-	at, until := h.look()
-	if until == 0 {
-		return
+	if at, until := h.look(); until > 0 {
+		h.store(history.Event{T: at, Kind: history.Write, Since: since, Until: until, Version: version})
 	}
-	h.write(history.Event{T: at, Kind: history.Write, Since: since, Until: until, Version: version})
-	accepted, err = h.ledger.Write(ledger.Entry{
-		Resource: h.lease.Resource(), Fence: h.lease.Fence(), Version: version + 1, Worker: h.cfg.Name, ID: h.id,
+}
+
+// updateBlindly writes after a while, whatever has become of the lease: nothing but the
+// fence keeps that from harming others.
+func (h *held) updateBlindly(after time.Duration) {
+	since := history.Now()
+	version, accepted, err := h.ledger.Read(h.lease.Resource(), h.lease.Fence())
+	if err == nil && accepted && h.pause(after) {
+		h.store(history.Event{T: history.Now(), Kind: history.Write, Since: since, Version: version, Text: history.Blind})
+	}
+}
+
+// store sends an update to the ledger: what is written down before tells of it also if the
+// process does not live to hear the answer.
+func (h *held) store(e history.Event) {
+	h.write(e)
+	accepted, err := h.ledger.Write(ledger.Entry{
+		Resource: h.lease.Resource(), Fence: h.lease.Fence(), Version: e.Version + 1, Worker: h.cfg.Name, ID: h.id,
 	})
 	if err == nil {
 		h.write(history.Event{T: history.Now(), Kind: history.Written, Accepted: accepted})
