@@ -114,6 +114,14 @@ func TestPlantedViolations(t *testing.T) {
 			s.release(1, s.grant(1, 30, 14*second, 16*second), 30, 18*second)
 			return s.done()
 		}},
+		"a lease that ran out before it was released, and another": {Exclusion, "is valid from", func(s *script) *Evidence {
+			id := s.grant(1, 30, 40*second, 41*second)
+			s.lose(1, id, 30, 51*second, 0)
+			s.event(1, history.Event{T: 60 * second, Kind: history.Release, ID: id, Resource: "a", Fence: 30})
+			s.event(1, history.Event{T: 61 * second, Kind: history.Released, ID: id, Resource: "a", Fence: 30})
+			s.release(0, s.grant(0, 31, 44*second, 49*second), 31, 50*second)
+			return s.done()
+		}},
 		"a lease of a process that was killed, and another": {Exclusion, "is valid from", func(s *script) *Evidence {
 			s.Workers[1].Killed, s.Workers[1].To = true, 21*second
 			s.grant(1, 30, 19*second, 20*second)

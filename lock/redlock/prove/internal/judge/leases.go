@@ -39,19 +39,17 @@ func (l *Lease) seen(at, until int64) {
 }
 
 // End is when the lease was certainly not over yet, at the latest that is known:
-// a lease that was released was valid until then, if it said so; one that ran out, until it
-// did; the lease of a process that was killed, until it would run out. Everything else may
+// one that ran out was valid until it did; one that was released, until then, if it said
+// so; the lease of a process that was killed, until it would run out. Everything else may
 // have ended at any time after it was seen last.
 func (l *Lease) End() int64 {
 	switch {
-	case l.Released != 0:
-		return l.SeenValid
-	case l.Ended == nil:
-		return l.Until
-	case l.Ended.Outcome == "lost" && !l.LostByRound:
+	case l.Ended != nil && l.Ended.Outcome == "lost" && !l.LostByRound:
 		return max(l.SeenValid, l.Ended.Until)
-	default:
+	case l.Ended != nil || l.Released != 0 || l.LostByRound:
 		return l.SeenValid
+	default:
+		return l.Until
 	}
 }
 
