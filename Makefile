@@ -85,6 +85,10 @@ bench: deps ## Run all benchmarks; lock/redlock/BENCHMARKS.md says how its table
 bench-peers: deps ## Measure redsync, redislock and others beside lockscope; seven minutes.
 	cd lock/redlock/peers && $(GO) run .
 
+.PHONY: prove
+prove: deps ## Everything at once on real servers, for FOR (1m) from SEED (1), judged: lock/redlock/prove.
+	cd lock/redlock/prove && $(GO) run . -for $(or $(FOR),1m) -seed $(SEED)
+
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME (20s).
 	+@$(STRICT) $(call EACH,1) fuzz-module

@@ -1,5 +1,6 @@
 // Package netfault puts a TCP proxy between a client and a real server and lets a test do to the connection what networks
-// do: slow it down, swallow what one side says, cut it, refuse it, or deliver a command long after the client gave up.
+// do: slow it down, swallow what one side says, cut it, refuse it, deliver a command long after the client gave up, deliver
+// it twice, or let one connection overtake another.
 //
 //	proxy, err := netfault.Listen(server.Addr())
 //	...

@@ -12,14 +12,11 @@ type faults struct {
 	dropToServer bool
 	dropToClient bool
 	refuse       bool
-	flow         chan struct{} // closed while client bytes may pass
+	flow         gate  // for client bytes
+	record       *tape // nil while nothing is recorded
 }
 
-func newFaults() *faults {
-	f := &faults{flow: make(chan struct{})}
-	close(f.flow)
-	return f
-}
+func newFaults() *faults { return &faults{flow: openGate()} }
 
 // set changes something under the lock.
 func (f *faults) set(change func(*faults)) {
@@ -28,26 +25,10 @@ func (f *faults) set(change func(*faults)) {
 	change(f)
 }
 
-// hold, release and flowing are called under the lock.
-func (f *faults) hold() {
-	if f.flowing() {
-		f.flow = make(chan struct{})
-	}
-}
-
-func (f *faults) release() {
-	if !f.flowing() {
-		close(f.flow)
-	}
-}
-
-func (f *faults) flowing() bool {
-	select {
-	case <-f.flow:
-		return true
-	default:
-		return false
-	}
+func (f *faults) tape() *tape {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.record
 }
 
 func (f *faults) refusing() bool {
@@ -75,8 +56,4 @@ func (f *faults) onArrival(d direction) (delay time.Duration, drop bool) {
 }
 
 // gate returns a channel that is closed once client bytes may leave.
-func (f *faults) gate() <-chan struct{} {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.flow
-}
+func (f *faults) gate() <-chan struct{} { return f.flow.opened() }

@@ -15,13 +15,16 @@ type link struct {
 	faults   *faults
 	up, down *queue // to the server, to the client
 
+	held  gate     // of this connection alone: see Proxy.HoldOne
+	taped recorder // see Proxy.Record
+
 	ctx  context.Context
 	cut  context.CancelFunc
 	done chan struct{} // closed by the proxy when run has returned
 }
 
 func newLink(ctx context.Context, client net.Conn, f *faults) *link {
-	l := &link{client: client, faults: f, up: newQueue(), down: newQueue(), done: make(chan struct{})}
+	l := &link{client: client, faults: f, up: newQueue(), down: newQueue(), held: openGate(), done: make(chan struct{})}
 	l.ctx, l.cut = context.WithCancel(ctx)
 	return l
 }
@@ -58,6 +61,9 @@ func (l *link) read(src net.Conn, q *queue, d direction) {
 	buf := make([]byte, 16<<10)
 	for {
 		n, err := src.Read(buf)
+		if d == toServer && n > 0 {
+			l.taped.heard(buf[:n], l.faults.tape())
+		}
 		if delay, drop := l.faults.onArrival(d); n > 0 && !drop {
 			q.push(buf[:n], time.Now().Add(delay))
 		}
@@ -92,12 +98,14 @@ func (l *link) mayLeave(c chunk, d direction) bool {
 	if d == toClient {
 		return true
 	}
-	select {
-	case <-l.faults.gate():
-		return true
-	case <-l.ctx.Done():
-		return false
+	for _, open := range []<-chan struct{}{l.faults.gate(), l.held.opened()} {
+		select {
+		case <-open:
+		case <-l.ctx.Done():
+			return false
+		}
 	}
+	return true
 }
 
 // closeWrite says that nothing more will come, and still listens.

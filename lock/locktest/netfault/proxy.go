@@ -104,11 +104,35 @@ func (p *Proxy) DropToClient(on bool) { p.faults.set(func(f *faults) { f.dropToC
 func (p *Proxy) Refuse(on bool) { p.faults.set(func(f *faults) { f.refuse = on }) }
 
 // Hold keeps what clients say in the proxy until Flow. Servers are still heard. Memory is the only limit to what is kept.
-func (p *Proxy) Hold() { p.faults.set((*faults).hold) }
+func (p *Proxy) Hold() { p.faults.flow.shut() }
+
+// HoldOne is Hold for one connection alone, the one whose client spoke last: what is said on others overtakes it. It
+// reports whether there was a connection to hold.
+func (p *Proxy) HoldOne() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var last *link
+	for l := range p.links {
+		if spoke := l.taped.spoke.Load(); spoke > 0 && (last == nil || spoke > last.taped.spoke.Load()) {
+			last = l
+		}
+	}
+	if last != nil {
+		last.held.shut()
+	}
+	return last != nil
+}
 
 // Flow delivers, in order, what has been held, also for clients that are gone by now, and lets bytes pass again. It does
 // not wait for the delivery; that is done when Held is 0.
-func (p *Proxy) Flow() { p.faults.set((*faults).release) }
+func (p *Proxy) Flow() {
+	p.faults.flow.release()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for l := range p.links {
+		l.held.release()
+	}
+}
 
 // Held returns how many bytes from clients the proxy has taken and not yet forwarded, be it for Hold or for a delay.
 func (p *Proxy) Held() int {

@@ -20,10 +20,16 @@ func WithPort(port int) Option {
 	return func(c *config) { c.port = port }
 }
 
+// WithEnv adds "NAME=value" to the server's environment, which is this program's otherwise.
+func WithEnv(env ...string) Option {
+	return func(c *config) { c.env = append(c.env, env...) }
+}
+
 // config is what the options add up to.
 type config struct {
 	port  int // 0: a free one
 	extra []string
+	env   []string
 
 	// prepare writes what the server needs into its directory, once, and returns the command line.
 	prepare func(dir string, port int) ([]string, error)

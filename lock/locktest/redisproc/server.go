@@ -28,6 +28,7 @@ type Server struct {
 	dir  string
 	port int
 	args []string
+	env  []string // beside this program's
 
 	current atomic.Pointer[process.Process] // the latest run, perhaps over
 
@@ -56,7 +57,7 @@ func Start(ctx context.Context, opts ...Option) (*Server, error) {
 }
 
 func start(ctx context.Context, bin string, cfg config) (_ *Server, err error) {
-	s := &Server{bin: bin, port: cfg.port}
+	s := &Server{bin: bin, port: cfg.port, env: cfg.env}
 	if s.port == 0 {
 		if s.port, err = freePort(); err != nil {
 			return nil, err
@@ -76,7 +77,9 @@ func start(ctx context.Context, bin string, cfg config) (_ *Server, err error) {
 
 // run starts the process and waits until it is ready. Except in start, the caller holds mu.
 func (s *Server) run(ctx context.Context) error {
-	p, err := process.Start(logName, s.dir, exec.Command(s.bin, s.args...))
+	cmd := exec.Command(s.bin, s.args...)
+	cmd.Env = append(os.Environ(), s.env...)
+	p, err := process.Start(logName, s.dir, cmd)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,93 @@
+//go:build linux
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock/redlock/prove/internal/judge"
+)
+
+// small is a campaign that is over soon, with fewer clients for a machine that has other things to do.
+func small(t *testing.T, length time.Duration) options {
+	return options{length: length, seed: 1, dir: t.TempDir(), clients: 3, callers: 6, progress: t.Output()}
+}
+
+// TestCampaign is a short one, from the first server to the report.
+func TestCampaign(t *testing.T) {
+	c, err := conduct(t.Context(), small(t, 18*time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range c.verdict.Anomalies {
+		t.Error(a)
+	}
+	if !c.ok() {
+		t.Errorf("porcupine says %s", c.verdict.Register.Result)
+	}
+	if n := len(c.verdict.Leases); n < 50 {
+		t.Errorf("only %d leases", n)
+	}
+	carriedOut := 0
+	for _, f := range c.nemesis.Done() {
+		if !f.Skipped && f.Err == "" {
+			carriedOut++
+		}
+		if f.Err != "" {
+			t.Errorf("%s: %s", f.Kind, f.Err)
+		}
+	}
+	if carriedOut < 5 || len(c.plan)-carriedOut > 3 {
+		t.Errorf("only %d of %d faults were carried out", carriedOut, len(c.plan))
+	}
+	var report strings.Builder
+	if err := c.publish(&report); err != nil {
+		t.Fatal(err)
+	}
+	t.Log("\n" + report.String())
+	for _, want := range []string{"**HELD", "porcupine: Ok", "| exclusion |", "| wait p50 |"} {
+		if !strings.Contains(report.String(), want) {
+			t.Errorf("the report does not say %q", want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(c.dir, "report.md")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCampaignFindsAForger has a client that takes no locks. It is found by everybody whose business it is.
+func TestCampaignFindsAForger(t *testing.T) {
+	o := small(t, 6*time.Second)
+	o.forgers = 1
+	c, err := conduct(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := make(map[string]int)
+	for _, a := range c.verdict.Anomalies {
+		found[a.Judge]++
+	}
+	t.Logf("found: %v; porcupine says %s", found, c.verdict.Register.Result)
+	for _, name := range []string{judge.Exclusion, judge.Fences, judge.Ledger} {
+		if found[name] == 0 {
+			t.Errorf("%s has found nothing", name)
+		}
+	}
+	if c.ok() || c.verdict.Register.Ok() {
+		t.Errorf("the verdict is fine; porcupine says %s", c.verdict.Register.Result)
+	}
+	var report strings.Builder
+	if err := c.publish(&report); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(report.String(), "**VIOLATED") {
+		t.Errorf("the report says\n%s", &report)
+	}
+	if _, err := os.Stat(filepath.Join(c.dir, "porcupine.html")); err != nil {
+		t.Error(err)
+	}
+}
