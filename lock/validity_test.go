@@ -70,6 +70,49 @@ func TestLossIsSignalledWhenValidityEnds(t *testing.T) {
 	}
 }
 
+// TestAnAttemptThatTookLongerThanItsTTLFails: the host is suspended while the nodes vote.
+func TestAnAttemptThatTookLongerThanItsTTLFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var suspended atomic.Int64
+		began := time.Now()
+		p := &process{t: t, nodes: memlock.NewNodes(3)}
+		p.locker = p.another(lock.WithClock(func() time.Duration { return time.Since(began) + time.Duration(suspended.Load()) }))
+		var end lock.AttemptEnd
+		ctx := lock.WithTrace(t.Context(), &lock.Trace{
+			NodeEnd:    func(context.Context, lock.NodeEnd) { suspended.Store(int64(lock.DefaultTTL)) },
+			AttemptEnd: func(_ context.Context, e lock.AttemptEnd) { end = e },
+		})
+		if _, err := p.locker.Acquire(ctx, "job", lock.NoWait()); !errors.Is(err, lock.ErrTooLate) {
+			t.Errorf("Acquire says %v, want ErrTooLate", err)
+		}
+		if !errors.Is(end.Err, lock.ErrTooLate) || end.Validity > 0 {
+			t.Errorf("the attempt ended with %v and a validity of %v", end.Err, end.Validity)
+		}
+		synctest.Wait()
+		if p.isHeld() {
+			t.Error("it was not given back")
+		}
+	})
+}
+
+// TestExtendOfALeaseThatIsReleasedMeanwhile: what the nodes prolonged is not renewed: the release is behind it.
+func TestExtendOfALeaseThatIsReleasedMeanwhile(t *testing.T) {
+	inProcess(t, func(p *process) {
+		lease := p.acquire(lock.NoRenew())
+		p.delay(100 * time.Millisecond)
+		extended, released := make(chan error), make(chan error)
+		go func() { extended <- lease.Extend(p.t.Context()) }()
+		synctest.Wait()
+		go func() { released <- lease.Release(p.t.Context()) }()
+		if err := <-extended; !errors.Is(err, lock.ErrReleased) {
+			p.t.Errorf("Extend says %v, want ErrReleased", err)
+		}
+		if err := <-released; err != nil {
+			p.t.Error(err)
+		}
+	})
+}
+
 // TestExtendDoesNotReviveALeaseThatRanOut: the host is suspended while the nodes prolong the lease. By the clock it is over when
 // their answers come, and no timer has gone off yet: somebody else may have been let in meanwhile, elsewhere.
 func TestExtendDoesNotReviveALeaseThatRanOut(t *testing.T) {
