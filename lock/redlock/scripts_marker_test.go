@@ -102,6 +102,7 @@ func TestScriptsQuarantineEndsByBothClocks(t *testing.T) {
 		time.Sleep(shortLength / 10)
 	}
 	silent("by the node's clock alone", a)
+	silent("for as long as who has a longer MaxTTL wants", long)
 	stranger := late
 	stranger.known = "another"
 	silent("by who knows another quarantine", stranger)
