@@ -72,7 +72,8 @@ func (m Mutant) apply(text string) (string, error) {
 func all() []Mutant {
 	var list []Mutant
 	for _, of := range []func() []Mutant{
-		voteMutants, validityMutants,
+		voteMutants, validityMutants, fenceMutants, renewalMutants, releaseMutants, orderMutants, handOverMutants, waitMutants,
+		guardMutants, quarantineMutants, laneMutants,
 	} {
 		list = append(list, of()...)
 	}
