@@ -103,6 +103,10 @@ fuzz-module:
 sim: ## Simulate N (1000) random histories of the lock from SEED (1).
 	$(GO) test ./lock/locktest -run Simulation -v -args -seed=$(SEED) -histories=$(N)
 
+.PHONY: mutate
+mutate: deps ## Plant bugs one at a time, and see that the test named for each fails; ONLY=regexp chooses some.
+	$(GO) run ./lock/locktest/mutate -only '$(ONLY)'
+
 .PHONY: dashboards
 dashboards: ## Write dashboards and rules anew from dashboards/gen.
 	cd dashboards/gen && $(GO) run . -out ..
