@@ -6,7 +6,7 @@ func laneMutants() []Mutant {
 		{
 			Bug: "a lane sends a whole batch again after NOSCRIPT", Why: "a release that was carried out is repeated, and says that there was no lock",
 			File: "lock/redlock/lane.go", Old: "		if c.unknownScript() {", New: "		if c.unknownScript() || len(sent) > 0 {",
-			Killer: by(redlock, "TestRealScriptFlush"),
+			Killer: by(redlock, "TestRealManyCallersShareFewConnections"),
 		},
 		{
 			Bug: "a lane sends a batch again when its connection broke", Why: "what was carried out is repeated behind the engine's back",
