@@ -111,6 +111,10 @@ sim: ## Simulate N (1000) random histories of the lock from SEED (1).
 spec: ## Explore the models of the algorithm at larger bounds than the tests do, and print what was seen; minutes.
 	$(GO) run ./lock/locktest/spec/cmd/explore
 
+.PHONY: mutate
+mutate: deps ## Plant bugs one at a time, and see that the test named for each fails; ONLY=regexp chooses some.
+	$(GO) run ./lock/locktest/mutate -only '$(ONLY)'
+
 .PHONY: dashboards
 dashboards: ## Write dashboards and rules anew from dashboards/gen.
 	cd dashboards/gen && $(GO) run . -out ..

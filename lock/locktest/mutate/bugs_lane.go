@@ -1,0 +1,43 @@
+package main
+
+// laneMutants are bugs in how commands travel to Redis, and in what is told of them.
+func laneMutants() []Mutant {
+	return []Mutant{
+		{
+			Bug: "a lane sends a whole batch again after NOSCRIPT", Why: "a release that was carried out is repeated, and says that there was no lock",
+			File: "lock/redlock/lane.go", Old: "		if c.unknownScript() {", New: "		if c.unknownScript() || len(sent) > 0 {",
+			Killer: by(redlock, "TestRealManyCallersShareFewConnections"),
+		},
+		{
+			Bug: "a lane sends a batch again when its connection broke", Why: "what was carried out is repeated behind the engine's back",
+			File: "lock/redlock/lane.go", Old: "	if err == nil {\n		err = l.teach(sent)",
+			New:    "	if err != nil {\n		if l.drop(); l.connect() {\n			err = l.exchange(sent, (*command).byHash)\n		}\n	}\n	if err == nil {\n		err = l.teach(sent)",
+			Killer: by(redlock, "TestRealReleaseWhoseReplyIsLost"),
+		},
+		{
+			Bug: "go-redis sends commands again by itself", Why: "as above",
+			File: "lock/redlock/redisconn/derive.go", Old: "	if l.Retries == 0 {\n		return -1\n	}", New: "",
+			Killer: by(conn, "TestDerivedOptions"),
+		},
+		{
+			Bug: "a caller that asks by itself waits for its batch when it is cancelled", Why: "a request that was cancelled hangs for as long as the node does",
+			File: "lock/redlock/laneborrow.go", Old: "c.answered || c.wait.Err() != nil", New: "c.answered",
+			Killer: by(redlock, "TestRealCancelledWhileAsking"),
+		},
+		{
+			Bug: "a command that was written is said not to be sent when its time is up", Why: "no tombstone where one is needed",
+			File: "lock/redlock/command.go", Old: "	if c.written {\n", New: "	if false {\n",
+			Killer: by(redlock, "TestACommandThatWasWrittenMayTakeEffect"),
+		},
+		{
+			Bug: "an error quotes the arguments of a command", Why: "owner tokens in logs",
+			File: "lock/redlock/redisconn/errors.go", Old: "; quotes {", New: "; quotes && text == \"\" {",
+			Killer: by(conn, "TestErrorsAreToldApartAndScrubbed"),
+		},
+		{
+			Bug: "an error quotes a URL", Why: "passwords in logs",
+			File: "lock/redlock/open.go", Old: "return nil, errMalformedURL", New: "return nil, err",
+			Killer: by(redlock, "TestOpenRefusesBadURLsWithoutTheirText"),
+		},
+	}
+}

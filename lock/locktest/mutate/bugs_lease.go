@@ -1,0 +1,135 @@
+package main
+
+// renewalMutants are bugs in how a lease is prolonged, or is not.
+func renewalMutants() []Mutant {
+	return []Mutant{
+		{
+			Bug: "a refill votes", Why: "nodes that had lost the lease, and may have let another in, are a quorum for it",
+			File: "lock/renew.go", Old: "r.refilled++\n		r.tally.refused++", New: "r.refilled++\n		r.tally.granted++",
+			Killer: by(engine, "TestRefillIsNoVote"),
+		},
+		{
+			Bug: "an extend brings back a lease that ran out", Why: "a host that was suspended goes on with a lock that is another's",
+			File: "lock/renew.go", Old: "if l.ended != nil || l.expires <= now || expires <= now {", New: "if l.ended != nil || expires <= now {",
+			Killer: by(engine, "TestExtendDoesNotReviveALeaseThatRanOut"),
+		},
+		{
+			Bug: "an extend renews a lease that was released meanwhile", Why: "its caller is told that it has a lock which is on its way back",
+			File: "lock/renew.go", Old: "if l.ended != nil || l.expires <= now || expires <= now {", New: "if l.expires <= now || expires <= now {",
+			Killer: by(engine, "TestExtendOfALeaseThatIsReleasedMeanwhile"),
+		},
+		{
+			Bug: "an extend that took longer than the TTL renews", Why: "the nodes have let go of the lock again",
+			File: "lock/renew.go", Old: "if l.ended != nil || l.expires <= now || expires <= now {", New: "if l.ended != nil || l.expires <= now {",
+			Killer: by(engine, "TestExtendDoesNotReviveALeaseThatRanOut"),
+			Equivalent: "The end of validity that a round gives is no earlier than the one before: all rounds of a grant have its TTL, and the rounds " +
+				"begin one after the other. Where the new end is past, so is the old one, which is asked first.",
+		},
+		{
+			Bug: "a lease that a quorum no longer holds goes on to the end of its validity", Why: "its holder works beside the next one, and could have known",
+			File: "lock/renew.go", Old: "case r.tally.held():\n		r.outcome = RenewLost", New: "case r.tally.held():\n		r.outcome = RenewUnknown",
+			Killer: by(memory, "TestALeaseIsLostOnOrder"),
+		},
+		{
+			Bug: "a round that cannot tell ends the lease", Why: "a majority that pauses for a moment takes every lock away",
+			File: "lock/renew.go", Old: "	default:\n		r.outcome = RenewUnknown\n		e := l.attempt", New: "	default:\n		r.outcome = RenewLost\n		e := l.attempt",
+			Killer: by(redlock, "TestRealReadOnlySingle"),
+		},
+		{
+			Bug: "an extend does not look at the tombstone", Why: "a late one brings a lock back that was released",
+			File: "lock/redlock/extend.lua", Old: "or not votes or redis.call('EXISTS', KEYS[3]) == 1 then", New: "or not votes then",
+			Killer: by(redlock, "TestScriptsHeedTombstones"),
+		},
+		{
+			Bug: "a node that may not vote takes a lock back", Why: "the next renewal counts it, beside a grant that the node has forgotten",
+			File: "lock/redlock/extend.lua", Old: "or not votes or", New: "or",
+			Killer: by(redlock, "TestScriptsVoteForTheirMarker"),
+		},
+		{
+			Bug: "an extend creates the key where nobody asked for that", Why: "on a single node it resurrects a lease that was lost",
+			File: "lock/redlock/extend.lua", Old: "if ARGV[3] ~= '1' or", New: "if",
+			Killer: by(redlock, "TestScriptsRefill"),
+		},
+		{
+			Bug: "an extend prolongs whatever lock is there", Why: "two holders renew one key",
+			File: "lock/redlock/extend.lua", Old: "if string.sub(value, 1, #token + 1) == token .. ':' then", New: "if true then",
+			Killer: by(redlock, "TestScriptsCompareTokens"),
+		},
+		{
+			Bug: "an extend that finds another's lock writes nothing", Why: "a replica says 'not yours' from old data, and a quorum of them ends the lease",
+			File: "lock/redlock/extend.lua", Old: "if redis.call('EXISTS', KEYS[3]) == 0 then\n  redis.call('DEL', KEYS[3])\nend\nreturn -1", New: "return -1",
+			Killer: by(redlock, "TestScriptsOnAReplicaSayNothing"),
+		},
+		{
+			Bug: "an extend that finds no lock writes nothing", Why: "as above, where the replica has not heard of the lock",
+			File: "lock/redlock/extend.lua", Old: "    redis.call('DEL', KEYS[1])\n    return 0", New: "    return 0",
+			Killer: by(redlock, "TestScriptsOnAReplicaSayNothing"),
+		},
+		{
+			Bug: "what an extend writes removes its tombstone", Why: "the late acquire that it was to stop locks the resource for nobody",
+			File: "lock/redlock/extend.lua", Old: "if redis.call('EXISTS', KEYS[3]) == 0 then\n  redis", New: "if true then\n  redis",
+			Killer: by(redlock, "TestScriptsHeedTombstones"),
+		},
+	}
+}
+
+// releaseMutants are bugs in how a lock is given back.
+func releaseMutants() []Mutant {
+	return []Mutant{
+		{
+			Bug: "a release leaves no tombstone", Why: "an acquire that comes late locks the resource for nobody",
+			File: "lock/releasecall.go", Old: "	if late {\n", New: "	if false && late {\n",
+			Killer: by(redlock, "TestRealLateSetAfterRelease/release_gets_through"),
+		},
+		{
+			Bug: "a call without an answer is taken for one that failed", Why: "no tombstone where one is needed",
+			File: "lock/grant.go", Old: "g.late = g.late || state == grantUnknown", New: "g.late = false",
+			Killer: by(redlock, "TestRealLateSetAfterRelease/release_gets_through"),
+		},
+		{
+			Bug: "acquire does not look at the tombstone", Why: "as above",
+			File: "lock/redlock/acquire.lua", Old: "elseif seen[3] then", New: "elseif false then",
+			Killer: by(redlock, "TestScriptsHeedTombstones"),
+		},
+		{
+			Bug: "release deletes the key whoever's it is", Why: "who comes late takes the lock away from its holder",
+			File: "lock/redlock/release.lua", Old: "if string.sub(value, 1, #token + 1) == token .. ':' then", New: "if true then",
+			Killer: by(redlock, "TestScriptsCompareTokens"),
+		},
+		{
+			Bug: "a release that finds nothing writes nothing", Why: "a replica says 'not there', and the key stays on its master",
+			File: "lock/redlock/release.lua", Old: "elseif result ~= 1 and redis.call('EXISTS', KEYS[2]) == 0 then", New: "elseif false then",
+			Killer: by(redlock, "TestScriptsOnAReplicaSayNothing"),
+		},
+		{
+			Bug: "what a release writes removes its tombstone", Why: "the late acquire that it was to stop locks the resource for nobody",
+			File: "lock/redlock/release.lua", Old: "elseif result ~= 1 and redis.call('EXISTS', KEYS[2]) == 0 then", New: "elseif result ~= 1 then",
+			Killer: by(redlock, "TestScriptsHeedTombstones"),
+		},
+		{
+			Bug: "a release that was not answered is not sent again", Why: "a node that paused keeps the lock for the rest of its TTL",
+			File: "lock/releasecall.go", Old: "u.g.retryRelease(u)", New: "_ = u.g",
+			Killer: by(engine, "TestAReleaseIsSentUntilItIsAnswered"),
+		},
+		{
+			Bug: "one node's 'released' outweighs a quorum's 'not yours'", Why: "Do says that all was well, and another was holder meanwhile",
+			File: "lock/release.go", Old: "if r.answered() >= r.lease.engine.quorum && !r.notHeld() {", New: "if r.answered() >= r.lease.engine.quorum && (r.released > 0 || !r.notHeld()) {",
+			Killer: by(redlock, "TestRealReleaseByPlurality"),
+		},
+		{
+			Bug: "a release that had taken effect is taken for one of nothing", Why: "who released in time is told that the lease was over",
+			File: "lock/release.go", Old: "if r.undoings[a.from].err != nil && a.err == nil && !r.lost {", New: "if false {",
+			Killer: by(redlock, "TestRealReleaseWhoseReplyIsLost"),
+		},
+		{
+			Bug: "the caller's cancelled context goes to the nodes", Why: "a deferred release of a request that was cancelled does not happen",
+			File: "lock/node.go", Old: "return context.WithoutCancel(ctx)", New: "return ctx",
+			Killer: by(redlock, "TestRealReleaseThroughAHookThatHeedsContexts"),
+		},
+		{
+			Bug: "Close does not wait for what is under way", Why: "goroutines and commands outlive the engine",
+			File: "lock/workers.go", Old: "close(w.quit)\n	w.wg.Wait()", New: "close(w.quit)",
+			Killer: by(engine, "TestWorkersWaitForWhatIsUnderWay"),
+		},
+	}
+}

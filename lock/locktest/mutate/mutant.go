@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Mutant is one bug: a piece of text of one file, replaced by another.
+type Mutant struct {
+	Bug  string // what is wrong then
+	Why  string // what comes of it
+	File string // from the root of the repository
+
+	Old, New string
+	Times    int // how often Old occurs, and is replaced; 0 for once
+
+	Killer Killer
+
+	// Equivalent argues that no test can tell the mutant from the original. Such a one is
+	// planted all the same, must survive, and is not counted among the killed.
+	Equivalent string
+}
+
+// Killer is the test that must fail.
+type Killer struct {
+	Package string // as go test takes it
+	Run     string // names of the test and of its subtest, without anchors: TestA or TestA/b_c
+	Args    string // further arguments of the test, separated by blanks
+	Hangs   bool   // that it does not end is how it notices
+}
+
+func (k Killer) String() string { return k.Run }
+
+// by is the test of a package of the lock.
+func by(pkg, run string) Killer { return Killer{Package: pkg, Run: run} }
+
+// hangs is the killer, where it notices by not coming to an end.
+func (k Killer) hangs() Killer {
+	k.Hangs = true
+	return k
+}
+
+// with gives the test arguments.
+func (k Killer) with(args string) Killer {
+	k.Args = args
+	return k
+}
+
+// pattern is what -test.run takes.
+func (k Killer) pattern() string {
+	parts := strings.Split(k.Run, "/")
+	for i, p := range parts {
+		parts[i] = "^" + p + "$"
+	}
+	return strings.Join(parts, "/")
+}
+
+// apply plants the bug in the text of its file. It fails if the text to replace is not there
+// as often as it is said to be, or if nothing would change.
+func (m Mutant) apply(text string) (string, error) {
+	want := max(m.Times, 1)
+	switch n := strings.Count(text, m.Old); {
+	case m.Old == "" || m.Old == m.New:
+		return "", fmt.Errorf("%s: nothing to replace", m.File)
+	case n != want:
+		return "", fmt.Errorf("%s: the text to replace is there %d times instead of %d:\n%s", m.File, n, want, m.Old)
+	}
+	return strings.ReplaceAll(text, m.Old, m.New), nil
+}
+
+// all are the mutants, in the order of their numbers.
+func all() []Mutant {
+	var list []Mutant
+	for _, of := range []func() []Mutant{
+		voteMutants, validityMutants, fenceMutants, renewalMutants, releaseMutants, orderMutants, handOverMutants, waitMutants,
+		guardMutants, quarantineMutants, laneMutants,
+	} {
+		list = append(list, of()...)
+	}
+	return list
+}
