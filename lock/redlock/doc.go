@@ -6,8 +6,9 @@
 //
 // This goes on with the table of package lock, in the same words.
 //
-//	a node's clock is stepped                                        neither; covered while it keeps silent, if the
-//	                                                                 callers' clocks are not stepped, too
+//	a node's clock is stepped                                        neither; covered while it keeps silent and has
+//	                                                                 longer than a MaxTTL to go, if the callers'
+//	                                                                 clocks are not stepped, too
 //	three nodes or more: one restarts, with or without its data,     covered: it does not vote for MaxTTL, 1 % and
 //	its disk replaced or an old one restored; FLUSHALL; REPLICAOF    2 ms, and at least 15 s, by its clock and by
 //	another node and back                                            the callers'
