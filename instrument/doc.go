@@ -75,15 +75,27 @@
 //
 // # Spans
 //
-// lock.acquire (INTERNAL) is a child of the caller's span, and "EVALSHA lock.<operation>"
-// (CLIENT) of each node one of lock.acquire, lock.extend or lock.release. lock.release
-// links to lock.acquire; so does lock.extend, which is the root of a new trace for
-// automatic renewal. While another process holds the lock, lock.acquire names it in
-// distributed_lock.blocker.instance and links to the span that acquired it, whose
-// traceparent travels in the lock's value. A node that failed and was outvoted
-// leaves lock.acquire without an error. There are no span events, no statements and
-// no tokens. WithSpanFilter leaves out all spans of a call, WithNodeSpans those of
-// the nodes; WithSpanAttributes adds to the others.
+// lock.acquire (INTERNAL) is a child of the caller's span, and so are lock.release and the
+// lock.extend of an Extend, with a link to lock.acquire; where the caller has no span they are
+// children of lock.acquire, as lock.extend of automatic renewal is. Nothing that follows
+// an acquire is recorded unless the acquire was, or its caller's trace is: a sampler is asked
+// once, and sees the resource, the mode and the TTL. A lease that is renewed for hours makes
+// a long trace: WithSpanFilter and samplers know such resources by name.
+//
+// Each wait between attempts is a span lock.wait in lock.acquire, with its kind in
+// distributed_lock.wait.kind: local (behind others of this process), holder (for the holder)
+// or backoff (for nodes to answer again). While another process holds the lock, lock.wait and
+// lock.acquire name it in distributed_lock.blocker.instance, and lock.acquire links to the span
+// that acquired it, whose traceparent travels in the lock's value, if that was sampled.
+//
+// Commands on nodes are "EVALSHA lock.<operation>" (CLIENT), in lock.acquire, lock.extend or
+// lock.release. Those of acquires always are spans, those of renewals, releases and leaves
+// if they failed or took 50 ms (WithNodeSpans, WithSlowNode): an uncontended pair on five nodes
+// makes seven spans. A node that failed and was outvoted leaves lock.acquire without an error.
+// What gives back the rest of a decided acquire is in that lock.acquire and no error, whatever
+// becomes of it; of a release that is sent again and again, the first failure is recorded. There are
+// no span events, no statements and no tokens. WithSpanFilter leaves out all spans of a call;
+// WithSpanAttributes adds to the lock.* spans.
 //
 // # Logs
 //

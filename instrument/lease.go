@@ -52,6 +52,7 @@ func (m *lease) Release(ctx context.Context) error {
 	switch {
 	case m.call.traced():
 		ctx, span = l.startRelease(ctx, m)
+		ctx = &decorate.CallContext{Context: ctx, Call: &m.call.Call}
 	case m.call.filtered():
 		ctx = &decorate.CallContext{Context: ctx, Call: &m.call.Call}
 	}

@@ -17,6 +17,9 @@ const (
 	// DefaultMaxResources is how many values the resource label may take. A value
 	// costs some 60 series.
 	DefaultMaxResources = 100
+	// DefaultSlowNode is from when on a node's answer to a release or a renewal is worth
+	// a span.
+	DefaultSlowNode = 50 * time.Millisecond
 	// DefaultLongWait is after how long a wait is told to the logger.
 	DefaultLongWait = 5 * time.Second
 )
@@ -31,7 +34,8 @@ type config struct {
 	label          func(string) string
 	maxResources   int
 	native         bool
-	nodeSpans      bool
+	nodeSpans      NodeSpans
+	slowNode       time.Duration
 	spanAttributes []attribute.KeyValue
 	spanFilter     func(ctx context.Context, resource string) bool
 	longWait       time.Duration
@@ -79,9 +83,12 @@ func WithMaxResources(n int) Option { return func(c *config) { c.maxResources = 
 // factor 1.1 and at most 100 buckets each.
 func WithNativeHistograms() Option { return func(c *config) { c.native = true } }
 
-// WithNodeSpans says whether each command on a node gets a span. It is on by
-// default; switch it off if the Redis clients trace their commands themselves.
-func WithNodeSpans(on bool) Option { return func(c *config) { c.nodeSpans = on } }
+// WithNodeSpans says which commands on nodes get a span, instead of NodeSpansVotes.
+func WithNodeSpans(which NodeSpans) Option { return func(c *config) { c.nodeSpans = which } }
+
+// WithSlowNode sets from when on a command on a node is slow for NodeSpansVotes, instead
+// of DefaultSlowNode.
+func WithSlowNode(d time.Duration) Option { return func(c *config) { c.slowNode = d } }
 
 // WithSpanAttributes adds attributes to the spans lock.acquire, lock.extend and
 // lock.release, for samplers to see. Metrics have labels of their own, which are
@@ -102,7 +109,7 @@ func WithSpanFilter(keep func(ctx context.Context, resource string) bool) Option
 func WithLongWait(d time.Duration) Option { return func(c *config) { c.longWait = d } }
 
 func newConfig(opts []Option) (config, error) {
-	c := config{maxResources: DefaultMaxResources, nodeSpans: true, longWait: DefaultLongWait}
+	c := config{maxResources: DefaultMaxResources, slowNode: DefaultSlowNode, longWait: DefaultLongWait}
 	for _, opt := range opts {
 		if opt == nil {
 			return c, fmt.Errorf("%w: nil Option", ErrInvalidOption)
@@ -111,6 +118,9 @@ func newConfig(opts []Option) (config, error) {
 	}
 	if c.maxResources < 0 {
 		return c, fmt.Errorf("%w: WithMaxResources(%d) is negative", ErrInvalidOption, c.maxResources)
+	}
+	if c.nodeSpans < NodeSpansVotes || c.nodeSpans > NodeSpansNone {
+		return c, fmt.Errorf("%w: WithNodeSpans(%d): NodeSpansVotes, NodeSpansAll or NodeSpansNone is expected", ErrInvalidOption, c.nodeSpans)
 	}
 	return c, nil
 }
