@@ -38,6 +38,7 @@ type call struct {
 	mu       sync.Mutex
 	longWait *time.Timer // nil until the first wait
 	over     bool        // Acquire is about to return
+	lost     bool        // the lease, and that was told
 	links    []string    // traceparents the span links to
 
 	unreleased map[unreleased]bool // what has a span already

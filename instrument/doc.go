@@ -101,9 +101,11 @@
 //
 // Silent without WithLogger. Told are: "lease lost" (error); "renewal failed,
 // lease still valid", "no quorum", "still waiting for the lock", "released a lease that
-// was already gone" and "release could not be confirmed" (warnings), with trace_id
-// and span_id, and the reason of every node; and of restarts "node restarted"
+// was already gone" and "release could not be confirmed" (warnings), with trace_id,
+// span_id and trace_flags, and the reason of every node; and of restarts "node restarted"
 // (warning) or "node started a short while ago" (info), both followed by whether it
-// votes, with node, left and enforced. Records wait in a short queue for the handler;
-// Flush waits for them.
+// votes, with node, left and enforced. Of the same message and reason about the same resource
+// label or node, one record in five seconds is told (WithLogInterval); the next says in
+// left_out how many were not. Records wait in a short queue for the handler; Flush waits
+// for them. What go-redis itself writes to stderr goes to a logger with exporter/redislog.
 package instrument

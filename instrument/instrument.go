@@ -47,7 +47,7 @@ func Wrap(next lock.Locker, opts ...Option) (*Locker, error) {
 		return nil, err
 	}
 	l := &Locker{next: next, metrics: m, label: cfg.label, longWait: cfg.longWait}
-	l.log = newLogQueue(cfg.logger, m.panics)
+	l.log = newLogQueue(cfg.logger, cfg.logInterval, m.panics)
 	l.tracing = l.newTracing(cfg)
 	l.layer = decorate.NewLayer(l.newHooks(), addsToCalls)
 	return l, nil

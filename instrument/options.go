@@ -22,6 +22,8 @@ const (
 	DefaultSlowNode = 50 * time.Millisecond
 	// DefaultLongWait is after how long a wait is told to the logger.
 	DefaultLongWait = 5 * time.Second
+	// DefaultLogInterval is how often the logger is told of the same.
+	DefaultLogInterval = 5 * time.Second
 )
 
 // ErrInvalidOption says that an option's value is not usable. Wrap wraps it.
@@ -39,6 +41,7 @@ type config struct {
 	spanAttributes []attribute.KeyValue
 	spanFilter     func(ctx context.Context, resource string) bool
 	longWait       time.Duration
+	logInterval    time.Duration
 }
 
 // Option configures Wrap.
@@ -62,7 +65,7 @@ func WithTracerProvider(p trace.TracerProvider) Option {
 // WithLogger sets who is told of lost leases, failed renewals, missing quorums,
 // long waits and releases that came too late. Without it, and with nil, nobody
 // is. Records are handled one by one in the background; if the handler cannot
-// keep up, records are dropped and the next one says how many.
+// keep up, records are dropped and the next one says how many. See WithLogInterval.
 func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l } }
 
 // WithResourceLabel computes the resource label from the resource name, instead
@@ -108,8 +111,14 @@ func WithSpanFilter(keep func(ctx context.Context, resource string) bool) Option
 // still goes on. Zero or less switches that off.
 func WithLongWait(d time.Duration) Option { return func(c *config) { c.longWait = d } }
 
+// WithLogInterval sets how often the logger is told of the same: a record is left out if one
+// with its message and reason, about the same resource label or node, was less than d ago.
+// The next that passes says in left_out how many were. The first of a kind is never left
+// out, nor dropped. Zero or less tells of everything. The default is DefaultLogInterval.
+func WithLogInterval(d time.Duration) Option { return func(c *config) { c.logInterval = d } }
+
 func newConfig(opts []Option) (config, error) {
-	c := config{maxResources: DefaultMaxResources, slowNode: DefaultSlowNode, longWait: DefaultLongWait}
+	c := config{maxResources: DefaultMaxResources, slowNode: DefaultSlowNode, longWait: DefaultLongWait, logInterval: DefaultLogInterval}
 	for _, opt := range opts {
 		if opt == nil {
 			return c, fmt.Errorf("%w: nil Option", ErrInvalidOption)

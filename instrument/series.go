@@ -85,6 +85,7 @@ func (l loss) String() string { return lossNames[l] }
 // looked up once per Acquire; all of it exists from the first on, so that a rate
 // is there before the first event.
 type series struct {
+	label                     string
 	wait, hold, validity      prometheus.Observer
 	failures, attempts        prometheus.Counter
 	handOvers                 prometheus.Counter
@@ -97,6 +98,7 @@ type series struct {
 
 func (m *metrics) newSeries(label string) *series {
 	s := &series{
+		label:           label,
 		wait:            m.wait.WithLabelValues(label),
 		hold:            m.hold.WithLabelValues(label),
 		validity:        m.validity.WithLabelValues(label),
