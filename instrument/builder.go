@@ -20,6 +20,21 @@ const (
 type builder struct {
 	native bool
 	all    []prometheus.Collector
+	// perResource are those whose first label is resource.
+	perResource []vec
+}
+
+// vec is a metric with labels.
+type vec interface {
+	prometheus.Collector
+	DeletePartialMatch(prometheus.Labels) int
+}
+
+func (b *builder) add(v vec, labels []string) {
+	b.all = append(b.all, v)
+	if labels[0] == "resource" {
+		b.perResource = append(b.perResource, v)
+	}
 }
 
 func (b *builder) histogramOpts(name, help string, buckets []float64) prometheus.HistogramOpts {
@@ -34,7 +49,7 @@ func (b *builder) histogramOpts(name, help string, buckets []float64) prometheus
 
 func (b *builder) histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
 	v := prometheus.NewHistogramVec(b.histogramOpts(name, help, buckets), labels)
-	b.all = append(b.all, v)
+	b.add(v, labels)
 	return v
 }
 
@@ -46,7 +61,7 @@ func (b *builder) plainHistogram(name, help string, buckets []float64) prometheu
 
 func (b *builder) counter(name, help string, labels ...string) *prometheus.CounterVec {
 	v := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
-	b.all = append(b.all, v)
+	b.add(v, labels)
 	return v
 }
 
@@ -58,6 +73,6 @@ func (b *builder) plainCounter(name, help string) prometheus.Counter {
 
 func (b *builder) gauge(name, help string, labels ...string) *prometheus.GaugeVec {
 	v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, labels)
-	b.all = append(b.all, v)
+	b.add(v, labels)
 	return v
 }

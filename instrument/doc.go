@@ -68,7 +68,12 @@
 // exemplars with trace_id and span_id while the span is sampled.
 //
 // The label resource is bounded. Words that look like ids become "*": order:1001
-// is counted as order:*. Further values than the 100th are counted as other.
+// is counted as order:*, and so are UUIDs, ULIDs, KSUIDs, nanoids, base62 and e-mail
+// addresses. Further values than the 100th are counted as other, and the calls in
+// distributed_lock_resource_overflow_total; names that no lock can have are counted as
+// invalid and take no slot. A value that was not used for an hour is let go: its series
+// are deleted, its counters with them, as at the end of a process (WithIdleResources).
+// Names that are given to WithResources always have a slot and stay.
 // Decorators that share a registry share their metrics. Sets of nodes are told apart by
 // the label backend, the name given with lock.WithBackend; of two sets of one name,
 // distributed_lock_nodes and distributed_lock_quorum_nodes are those of the last one used.

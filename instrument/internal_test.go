@@ -114,7 +114,7 @@ func (r recorder) Observe(v float64) { r.seen <- v }
 
 // TestDurationsAreOfCommandsThatWereSent: a node that cannot be dialled must not look fast.
 func TestDurationsAreOfCommandsThatWereSent(t *testing.T) {
-	m := newMetrics(1, false)
+	m := newMetrics(shared{maxResources: 1})
 	n := m.node(lock.Backend{}, "a")
 	seen := make(chan float64, 10)
 	n.op(lock.OpAcquire).duration = recorder{prometheus.NewHistogram(prometheus.HistogramOpts{}), seen}

@@ -75,6 +75,7 @@ func (m *lease) held() time.Duration { return time.Since(m.call.began) - m.waite
 func (m *lease) Ended(ctx context.Context, cause error) {
 	defer m.call.owner.contain()
 	s := m.call.series
+	defer s.done()
 	s.held.Dec()
 	observe(s.hold, m.held(), trace.SpanContextFromContext(ctx))
 	switch {
