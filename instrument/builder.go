@@ -1,6 +1,7 @@
 package instrument
 
 import (
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -39,6 +40,9 @@ func (b *builder) add(v vec, labels []string) {
 
 func (b *builder) histogramOpts(name, help string, buckets []float64) prometheus.HistogramOpts {
 	o := prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets}
+	if strings.HasSuffix(name, "_seconds") {
+		o.Unit = "seconds" // a line of its own in OpenMetrics
+	}
 	if b.native {
 		o.NativeHistogramBucketFactor = nativeFactor
 		o.NativeHistogramMaxBucketNumber = nativeMaxBuckets

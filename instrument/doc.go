@@ -42,6 +42,7 @@
 //	distributed_lock_node_failures_total        counter    lock_node, backend, operation, reason
 //	distributed_lock_node_restarts_total        counter    lock_node, backend, enforced
 //	distributed_lock_node_up                    gauge      lock_node, backend
+//	distributed_lock_node_usable                gauge      lock_node, backend
 //	distributed_lock_nodes                      gauge      backend
 //	distributed_lock_quorum_nodes               gauge      backend
 //	distributed_lock_vote_margin                histogram
@@ -56,6 +57,10 @@
 // timeout, canceled, refused, readonly, noscript, busy (not asked), guard (may not
 // vote) and other. Operations are acquire, raise, extend, release, leave (a waiter
 // gives up its place) and subscribe.
+//
+// A node in quarantine answers and may not vote: distributed_lock_node_up is 1 then and
+// distributed_lock_node_usable 0. Fewer usable nodes than distributed_lock_quorum_nodes mean
+// that no lock can be had.
 //
 // A restart is counted once by every process that notices it, also where a node had
 // started a short while before it was met. With enforced="true" the node does not vote

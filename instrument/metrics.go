@@ -27,6 +27,7 @@ type metrics struct {
 	nodeFailures *prometheus.CounterVec
 	nodeRestarts *prometheus.CounterVec
 	nodeUp       *prometheus.GaugeVec
+	nodeUsable   *prometheus.GaugeVec
 	// nodes and quorum do not exist before they are known: 0 would be a wrong answer.
 	nodes, quorum *prometheus.GaugeVec
 	sizes         sync.Map // what they say, by name of the back end: a size
@@ -71,6 +72,8 @@ func newMetrics(cfg shared) *metrics {
 		nodeFailures: b.counter("node_failures_total", "Commands a node did not carry out, by reason. Saying no is not a failure.",
 			"lock_node", "backend", "operation", "reason"),
 		nodeUp: b.gauge("node_up", "Whether the last command on a node got an answer.", "lock_node", "backend"),
+		nodeUsable: b.gauge("node_usable", "Whether the node may vote, as far as it was heard: 0 if it does not answer, or its guard refused.",
+			"lock_node", "backend"),
 		nodeRestarts: b.counter("node_restarts_total", "Restarts of a node that were noticed, and nodes met shortly after their start; "+
 			"enforced: it does not vote while locks it may have forgotten can be valid.", "lock_node", "backend", "enforced"),
 		nodes:  b.gauge("nodes", "Nodes that are asked.", "backend"),
