@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -16,6 +17,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 // counts are how many spans of each name there are, and in how many traces.
@@ -183,6 +185,24 @@ func testWaitsAreSpans(t *testing.T) {
 	}
 	if kinds["holder"] == 0 || kinds["local"] != 1 {
 		t.Errorf("waits: %v", kinds)
+	}
+}
+
+// TestNamespace: spans of nodes say in which database they are, if that is one.
+func TestNamespace(t *testing.T) {
+	for want, dbs := range map[string][]int{"0": {0, 0}, "3": {3, 3}, "": {0, 3}} {
+		s := new(spans)
+		var clients []redis.UniversalClient
+		for i, server := range locktest.Servers(t, len(dbs)) {
+			c := redis.NewClient(&redis.Options{Addr: server.Addr(), DB: dbs[i]})
+			defer c.Close()
+			clients = append(clients, c)
+		}
+		engine, err := redlock.New(clients)
+		must(t, err)
+		defer engine.Close()
+		use(t, wrap(t, engine, instrument.WithTracerProvider(provider(t, s))), "job")
+		wantAttrs(t, s.named("EVALSHA lock.acquire")[0], "db.namespace="+want)
 	}
 }
 

@@ -175,6 +175,9 @@ func (t *tracing) nodeSpan(of nodeCommand) *nodeSpanConfig {
 func newNodeSpanConfig(of nodeCommand) *nodeSpanConfig {
 	name := "lock." + string(of.op)
 	attrs := []attribute.KeyValue{semconv.DBSystemNameKey.String(of.backend.System)}
+	if of.backend.Namespace != "" {
+		attrs = append(attrs, semconv.DBNamespace(of.backend.Namespace))
+	}
 	port := 0
 	if of.backend.System == semconv.DBSystemNameRedis.Value.AsString() {
 		// Every operation is a script, called by its hash.
