@@ -44,7 +44,7 @@ test: vet ## Install what is missing if possible, vet, and run all tests with th
 	+@$(STRICT) $(call EACH,2) test-module
 	@# The race detector hides what is allocated, and makes the simulation seven times slower: it runs fewer histories above, and all
 	@# of them here; those with a planted defect only here.
-	$(GO) test -count=1 -run 'Cost$$' ./instrument ./exporter/live
+	$(GO) test -count=1 -run 'Costs?$$' ./instrument ./exporter ./exporter/live
 	@$(STRICT) $(GO) test -count=1 -timeout 10m -run 'TestSimulation($$|Notices)' -v ./lock/locktest | grep -E ' histories |^(---|ok|FAIL|PASS)'
 
 .PHONY: test-module

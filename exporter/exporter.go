@@ -63,6 +63,19 @@ func (e *Exporter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.mux.ServeHTTP(w, r)
 }
 
+// Mount serves /metrics, /healthz, /readyz and /debug/locks on a mux that has other things to
+// serve, the landing page not included. A mux that has one of these paths already panics, as
+// http.ServeMux does. See WithOwnServer.
+func (e *Exporter) Mount(mux *http.ServeMux) {
+	for _, path := range []string{"/metrics", "/healthz", "/readyz"} {
+		mux.Handle(path, e)
+	}
+	if e.page != nil {
+		mux.Handle("/"+locksPath, e)
+		mux.Handle("/"+locksPath+"/{$}", e)
+	}
+}
+
 // Listening lets /readyz depend on the checks. Package server calls it once it has
 // bound every address; with WithOwnServer, and a second time, it does nothing.
 func (e *Exporter) Listening() { e.listening.Store(true) }

@@ -2,13 +2,31 @@ package exporter
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
 	"unicode"
+
+	"github.com/lockscope/lockscope/lock"
 )
+
+// LockCheck makes a check for WithReadyCheck of whether locks can be had: it takes a lock called
+// name, without waiting, and gives it back. Nodes that answer and may not vote fail it, as
+// a PING would not. The name should be this process' own, "ready:"+instance perhaps; a leftover
+// of a check before, which is held, proves as much as a lock that is free. l is best the Locker
+// inside of the decorators: a check is no traffic.
+func LockCheck(l lock.Locker, name string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		err := lock.Do(ctx, l, name, func(context.Context, lock.Lease) error { return nil }, lock.NoWait(), lock.NoRenew())
+		if errors.Is(err, lock.ErrHeld) {
+			return nil
+		}
+		return err
+	}
+}
 
 // check is one condition of readiness.
 type check struct {

@@ -58,7 +58,11 @@ func NewScanCollector(s Snapshotter, opts ...ScanOption) prometheus.Collector {
 const cached = " Cached: distributed_lock_scanner_last_success_timestamp_seconds tells how fresh it is."
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc("distributed_lock_scanner_"+name, help, labels, nil)
+	var opts []prometheus.DescOpt
+	if strings.HasSuffix(name, "_seconds") {
+		opts = append(opts, prometheus.WithUnit("seconds"))
+	}
+	return prometheus.V2.NewDesc("distributed_lock_scanner_"+name, help, prometheus.UnconstrainedLabels(labels), nil, opts...)
 }
 
 // nodeMetric is a metric with one value for each node.

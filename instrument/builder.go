@@ -1,6 +1,7 @@
 package instrument
 
 import (
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -20,10 +21,28 @@ const (
 type builder struct {
 	native bool
 	all    []prometheus.Collector
+	// perResource are those whose first label is resource.
+	perResource []vec
+}
+
+// vec is a metric with labels.
+type vec interface {
+	prometheus.Collector
+	DeletePartialMatch(prometheus.Labels) int
+}
+
+func (b *builder) add(v vec, labels []string) {
+	b.all = append(b.all, v)
+	if labels[0] == "resource" {
+		b.perResource = append(b.perResource, v)
+	}
 }
 
 func (b *builder) histogramOpts(name, help string, buckets []float64) prometheus.HistogramOpts {
 	o := prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets}
+	if strings.HasSuffix(name, "_seconds") {
+		o.Unit = "seconds" // a line of its own in OpenMetrics
+	}
 	if b.native {
 		o.NativeHistogramBucketFactor = nativeFactor
 		o.NativeHistogramMaxBucketNumber = nativeMaxBuckets
@@ -34,7 +53,7 @@ func (b *builder) histogramOpts(name, help string, buckets []float64) prometheus
 
 func (b *builder) histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
 	v := prometheus.NewHistogramVec(b.histogramOpts(name, help, buckets), labels)
-	b.all = append(b.all, v)
+	b.add(v, labels)
 	return v
 }
 
@@ -46,7 +65,7 @@ func (b *builder) plainHistogram(name, help string, buckets []float64) prometheu
 
 func (b *builder) counter(name, help string, labels ...string) *prometheus.CounterVec {
 	v := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
-	b.all = append(b.all, v)
+	b.add(v, labels)
 	return v
 }
 
@@ -58,6 +77,6 @@ func (b *builder) plainCounter(name, help string) prometheus.Counter {
 
 func (b *builder) gauge(name, help string, labels ...string) *prometheus.GaugeVec {
 	v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, labels)
-	b.all = append(b.all, v)
+	b.add(v, labels)
 	return v
 }

@@ -38,7 +38,10 @@ type call struct {
 	mu       sync.Mutex
 	longWait *time.Timer // nil until the first wait
 	over     bool        // Acquire is about to return
+	lost     bool        // the lease, and that was told
 	links    []string    // traceparents the span links to
+
+	unreleased map[unreleased]bool // what has a span already
 }
 
 func (l *Locker) callOf(ctx context.Context) *call {
@@ -57,6 +60,9 @@ func (c *call) spanContext() trace.SpanContext {
 // traced reports that the acquire span is more than a stand-in of a provider that
 // makes none; those of later work would be stand-ins too.
 func (c *call) traced() bool { return c.span != nil && c.span.SpanContext().IsValid() }
+
+// sampled reports that the acquire span is recorded: what follows by itself is too.
+func (c *call) sampled() bool { return c.span != nil && c.span.SpanContext().IsSampled() }
 
 // filtered reports that nothing of this call is to have a span.
 func (c *call) filtered() bool { return c.span == nil && c.owner.tracing != nil }

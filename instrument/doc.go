@@ -42,6 +42,7 @@
 //	distributed_lock_node_failures_total        counter    lock_node, backend, operation, reason
 //	distributed_lock_node_restarts_total        counter    lock_node, backend, enforced
 //	distributed_lock_node_up                    gauge      lock_node, backend
+//	distributed_lock_node_usable                gauge      lock_node, backend
 //	distributed_lock_nodes                      gauge      backend
 //	distributed_lock_quorum_nodes               gauge      backend
 //	distributed_lock_vote_margin                histogram
@@ -57,6 +58,10 @@
 // vote) and other. Operations are acquire, raise, extend, release, leave (a waiter
 // gives up its place) and subscribe.
 //
+// A node in quarantine answers and may not vote: distributed_lock_node_up is 1 then and
+// distributed_lock_node_usable 0. Fewer usable nodes than distributed_lock_quorum_nodes mean
+// that no lock can be had.
+//
 // A restart is counted once by every process that notices it, also where a node had
 // started a short while before it was met. With enforced="true" the node does not vote
 // while locks that it may have forgotten can be valid; with "false" it votes, and two
@@ -68,30 +73,49 @@
 // exemplars with trace_id and span_id while the span is sampled.
 //
 // The label resource is bounded. Words that look like ids become "*": order:1001
-// is counted as order:*. Further values than the 100th are counted as other.
+// is counted as order:*, and so are UUIDs, ULIDs, KSUIDs, nanoids, base62 and e-mail
+// addresses. Further values than the 100th are counted as other, and the calls in
+// distributed_lock_resource_overflow_total; names that no lock can have are counted as
+// invalid and take no slot. A value that was not used for an hour is let go: its series
+// are deleted, its counters with them, as at the end of a process (WithIdleResources).
+// Names that are given to WithResources always have a slot and stay.
 // Decorators that share a registry share their metrics. Sets of nodes are told apart by
 // the label backend, the name given with lock.WithBackend; of two sets of one name,
 // distributed_lock_nodes and distributed_lock_quorum_nodes are those of the last one used.
 //
 // # Spans
 //
-// lock.acquire (INTERNAL) is a child of the caller's span, and "EVALSHA lock.<operation>"
-// (CLIENT) of each node one of lock.acquire, lock.extend or lock.release. lock.release
-// links to lock.acquire; so does lock.extend, which is the root of a new trace for
-// automatic renewal. While another process holds the lock, lock.acquire names it in
-// distributed_lock.blocker.instance and links to the span that acquired it, whose
-// traceparent travels in the lock's value. A node that failed and was outvoted
-// leaves lock.acquire without an error. There are no span events, no statements and
-// no tokens. WithSpanFilter leaves out all spans of a call, WithNodeSpans those of
-// the nodes; WithSpanAttributes adds to the others.
+// lock.acquire (INTERNAL) is a child of the caller's span, and so are lock.release and the
+// lock.extend of an Extend, with a link to lock.acquire; where the caller has no span they are
+// children of lock.acquire, as lock.extend of automatic renewal is. Nothing that follows
+// an acquire is recorded unless the acquire was, or its caller's trace is: a sampler is asked
+// once, and sees the resource, the mode and the TTL. A lease that is renewed for hours makes
+// a long trace: WithSpanFilter and samplers know such resources by name.
+//
+// Each wait between attempts is a span lock.wait in lock.acquire, with its kind in
+// distributed_lock.wait.kind: local (behind others of this process), holder (for the holder)
+// or backoff (for nodes to answer again). While another process holds the lock, lock.wait and
+// lock.acquire name it in distributed_lock.blocker.instance, and lock.acquire links to the span
+// that acquired it, whose traceparent travels in the lock's value, if that was sampled.
+//
+// Commands on nodes are "EVALSHA lock.<operation>" (CLIENT), in lock.acquire, lock.extend or
+// lock.release. Those of acquires always are spans, those of renewals, releases and leaves
+// if they failed or took 50 ms (WithNodeSpans, WithSlowNode): an uncontended pair on five nodes
+// makes seven spans. A node that failed and was outvoted leaves lock.acquire without an error.
+// What gives back the rest of a decided acquire is in that lock.acquire and no error, whatever
+// becomes of it; of a release that is sent again and again, the first failure is recorded. There are
+// no span events, no statements and no tokens. WithSpanFilter leaves out all spans of a call;
+// WithSpanAttributes adds to the lock.* spans.
 //
 // # Logs
 //
 // Silent without WithLogger. Told are: "lease lost" (error); "renewal failed,
 // lease still valid", "no quorum", "still waiting for the lock", "released a lease that
-// was already gone" and "release could not be confirmed" (warnings), with trace_id
-// and span_id, and the reason of every node; and of restarts "node restarted"
+// was already gone" and "release could not be confirmed" (warnings), with trace_id,
+// span_id and trace_flags, and the reason of every node; and of restarts "node restarted"
 // (warning) or "node started a short while ago" (info), both followed by whether it
-// votes, with node, left and enforced. Records wait in a short queue for the handler;
-// Flush waits for them.
+// votes, with node, left and enforced. Of the same message and reason about the same resource
+// label or node, one record in five seconds is told (WithLogInterval); the next says in
+// left_out how many were not. Records wait in a short queue for the handler; Flush waits
+// for them. What go-redis itself writes to stderr goes to a logger with exporter/redislog.
 package instrument

@@ -42,12 +42,13 @@ func Wrap(next lock.Locker, opts ...Option) (*Locker, error) {
 	if next == nil {
 		return nil, fmt.Errorf("%w: the Locker to wrap is nil", ErrInvalidOption)
 	}
-	m, err := register(cfg.registerer, newMetrics(cfg.maxResources, cfg.native))
+	m, err := register(cfg.registerer, newMetrics(cfg.shared))
 	if err != nil {
 		return nil, err
 	}
+	m.reserve(cfg.resources)
 	l := &Locker{next: next, metrics: m, label: cfg.label, longWait: cfg.longWait}
-	l.log = newLogQueue(cfg.logger, m.panics)
+	l.log = newLogQueue(cfg.logger, cfg.logInterval, m.panics)
 	l.tracing = l.newTracing(cfg)
 	l.layer = decorate.NewLayer(l.newHooks(), addsToCalls)
 	return l, nil
@@ -76,7 +77,7 @@ func (l *Locker) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	m := &lease{call: call{owner: l, resource: resource, began: time.Now()}}
 	c := &m.call
 	c.Start(ctx, l.layer, c)
-	c.series = l.seriesOf(resource)
+	c.series = l.seriesOf(resource, c.began)
 	c.series.waiting.Inc()
 	defer c.series.waiting.Dec()
 	if l.tracing != nil && l.keepsSpans(ctx, resource) {
@@ -126,6 +127,9 @@ func (l *Locker) failed(c *call, err error, opts []lock.AcquireOption) {
 // finish ends what began with the call: timer and span.
 func (l *Locker) finish(c *call, out outcome, validity time.Duration, err error, failure bool) {
 	c.stopLongWait()
+	if out != acquired { // else with the end of the lease
+		defer c.series.done()
+	}
 	if c.span != nil {
 		l.endAcquire(c, out, validity, err, failure)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
 
@@ -28,7 +29,7 @@ func TestNoSpanHooks(t *testing.T) {
 		spans bool
 	}{
 		"off":           {[]Option{WithTracerProvider(noop.NewTracerProvider())}, false},
-		"no node spans": {[]Option{WithNodeSpans(false)}, false},
+		"no node spans": {[]Option{WithNodeSpans(NodeSpansNone)}, false},
 		"default":       {nil, true},
 	} {
 		l, err := Wrap(never{}, c.opts...)
@@ -40,6 +41,33 @@ func TestNoSpanHooks(t *testing.T) {
 		}
 	}
 }
+
+// TestCleanUpIsNotRed: what gives back the rest of a decided acquire fails nobody's call.
+func TestCleanUpIsNotRed(t *testing.T) {
+	for _, c := range []struct {
+		op      lock.Operation
+		attempt int
+		want    codes.Code
+	}{
+		{lock.OpAcquire, 1, codes.Error}, {lock.OpRelease, 0, codes.Error}, {lock.OpExtend, 0, codes.Error},
+		{lock.OpRelease, 1, codes.Unset}, {lock.OpLeave, 0, codes.Unset},
+	} {
+		var s status
+		describeNode(&s, lock.NodeEnd{NodeStart: lock.NodeStart{Op: c.op, Attempt: c.attempt}, Err: driver.ErrTimeout})
+		if s.code != c.want {
+			t.Errorf("%s of attempt %d: status %v, want %v", c.op, c.attempt, s.code, c.want)
+		}
+	}
+}
+
+// status is a span that keeps its own.
+type status struct {
+	noop.Span
+	code codes.Code
+}
+
+func (s *status) IsRecording() bool                { return true }
+func (s *status) SetStatus(c codes.Code, _ string) { s.code = c }
 
 func TestTraceparent(t *testing.T) {
 	sc := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}, TraceFlags: trace.FlagsSampled})
@@ -86,7 +114,7 @@ func (r recorder) Observe(v float64) { r.seen <- v }
 
 // TestDurationsAreOfCommandsThatWereSent: a node that cannot be dialled must not look fast.
 func TestDurationsAreOfCommandsThatWereSent(t *testing.T) {
-	m := newMetrics(1, false)
+	m := newMetrics(shared{maxResources: 1})
 	n := m.node(lock.Backend{}, "a")
 	seen := make(chan float64, 10)
 	n.op(lock.OpAcquire).duration = recorder{prometheus.NewHistogram(prometheus.HistogramOpts{}), seen}

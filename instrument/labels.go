@@ -1,6 +1,11 @@
 package instrument
 
-import "strings"
+import (
+	"strings"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+)
 
 const (
 	// otherLabel stands for all resources, or nodes, that are too many.
@@ -11,21 +16,40 @@ const (
 	// a digit, mixes upper and lower case with digits, mixes letters and digits, or
 	// whatever it consists of.
 	minHex, minMixed, minAlnum, minLong = 8, 10, 16, 32
+	// Lengths of ids that may do without digits, and how often they go from one case to another.
+	base62UUID, ksuid, minChanges = 22, 27, 9
+	// invalidLabel stands for names that no lock can have.
+	invalidLabel = "invalid"
 )
 
-// seriesOf finds the series of a resource.
-func (l *Locker) seriesOf(resource string) *series {
+// seriesOf finds the series of a resource, for a call that begins now.
+func (l *Locker) seriesOf(resource string, now time.Time) *series {
+	if !validName(resource) {
+		return l.metrics.useInvalid(now)
+	}
+	if s := l.metrics.useReserved(resource, now); s != nil {
+		return s
+	}
 	var space [maxLabel]byte
 	if l.label != nil {
 		if label := l.customLabel(resource); label != "" {
-			return l.metrics.seriesOf(append(space[:0], label[:min(len(label), maxLabel)]...))
+			return l.metrics.useLabel(append(space[:0], label[:min(len(label), maxLabel)]...), now)
 		}
 	}
-	label := fold(space[:0], resource)
-	if len(label) == 0 {
-		label = append(label, otherLabel...)
+	return l.metrics.useLabel(fold(space[:0], resource), now)
+}
+
+// validName reports that a lock can have the name; see lock.ErrInvalidResource.
+func validName(name string) bool {
+	if name == "" || len(name) > lock.MaxResourceLength {
+		return false
 	}
-	return l.metrics.seriesOf(label)
+	for i := range len(name) {
+		if c := name[i]; c < 0x20 || c == 0x7f || c == '{' || c == '}' {
+			return false
+		}
+	}
+	return true
 }
 
 // customLabel is "" if the user's function panics.
@@ -39,8 +63,8 @@ func validLabel(label string) string { return strings.ToValidUTF8(label, "_") }
 
 // fold appends name to label with every word that looks like an id replaced by
 // "*": order:1001 becomes order:*. Words are what lies between ASCII characters
-// that are neither letters nor digits; a UUID is one word. It appends no more than
-// maxLabel bytes, and so never grows a label of that capacity.
+// that are neither letters nor digits; UUIDs, e-mail addresses and nanoids are one word
+// each. It appends no more than maxLabel bytes, and so never grows a label of that capacity.
 func fold(label []byte, name string) []byte {
 	for i := 0; i < len(name) && len(label) < maxLabel; {
 		end, id := nextWord(name, i)
@@ -63,6 +87,12 @@ func nextWord(s string, i int) (end int, id bool) {
 	if uuidAt(s, i) {
 		return i + uuidLength, true
 	}
+	if end, ok := emailAt(s, i); ok {
+		return end, true
+	}
+	if nanoidAt(s, i) {
+		return i + nanoidLength, true
+	}
 	var k letters
 	for end = i; end < len(s) && k.count(s[end]); end++ {
 	}
@@ -70,28 +100,49 @@ func nextWord(s string, i int) (end int, id bool) {
 }
 
 // letters counts what a word consists of.
-type letters struct{ digits, hexes, uppers, lowers int }
+type letters struct {
+	digits, hexes, uppers, lowers int
+	changes                       int // from one of digits, uppers and lowers to another
+	last                          byte
+}
 
 // count reports that c belongs to a word.
 func (k *letters) count(c byte) bool {
-	switch { // differences of bytes wrap around
-	case c-'0' <= 9:
+	kind := kindOf(c)
+	switch kind {
+	case '0':
 		k.digits++
 		k.hexes++
-	case c-'a' <= 'z'-'a':
+	case 'a':
 		k.lowers++
 		if c <= 'f' {
 			k.hexes++
 		}
-	case c-'A' <= 'Z'-'A':
+	case 'A':
 		k.uppers++
 		if c <= 'F' {
 			k.hexes++
 		}
-	default:
-		return c >= 0x80
 	}
-	return true
+	if kind != 0 && k.last != 0 && kind != k.last {
+		k.changes++
+	}
+	k.last = kind
+	return kind != 0 || c >= 0x80
+}
+
+// kindOf is '0' for a digit, 'a' or 'A' for a letter, and else 0.
+func kindOf(c byte) byte {
+	switch { // differences of bytes wrap around
+	case c-'0' <= 9:
+		return '0'
+	case c-'a' <= 'z'-'a':
+		return 'a'
+	case c-'A' <= 'Z'-'A':
+		return 'A'
+	default:
+		return 0
+	}
 }
 
 func (k *letters) idLike(n int) bool {
@@ -99,7 +150,8 @@ func (k *letters) idLike(n int) bool {
 	case k.digits == n, n >= minLong:
 		return true
 	case k.digits == 0:
-		return false
+		// One in a hundred of these ids has no digit. Words put together change less often.
+		return (n == base62UUID || n == ksuid) && k.uppers+k.lowers == n && k.changes >= minChanges
 	case k.hexes == n && n >= minHex:
 		return true
 	default:

@@ -1,8 +1,14 @@
 package instrument
 
 import (
+	"errors"
+	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/memlock"
 )
 
 func TestFold(t *testing.T) {
@@ -24,8 +30,30 @@ func TestFold(t *testing.T) {
 		"nightly-invoice-reconciliation":                 "nightly-invoice-reconciliation",
 		"ß / ü":                                          "ß / ü",
 		"":                                               "",
-		"x:" + strings.Repeat("a", 40):                   "x:*",
-		strings.Repeat("ab:", 60):                        strings.Repeat("ab:", 60)[:maxLabel],
+		// E-mail addresses.
+		"user:alice@example.com":              "user:*",
+		"mail:bob.o+tag@mail.example.co.uk:x": "mail:*:x",
+		"alice@example.com":                   "*",
+		"job@host":                            "job@host",
+		"cache@v1.2":                          "cache@v1.*",
+		"@example.com":                        "@example.com",
+		// nanoid, ULID, KSUID, xid, cuid, base62.
+		"cart:V1StGXR8_Z5jdHi6B-myT":        "cart:*",
+		"tenant_V1StGXR8_Z5jdHi6B-myT/lock": "tenant_*/lock",
+		"cart:-uStGXR8_Z5jdHi6B-my_":        "cart:*",
+		"job:01arz3ndektsv4rrffq69g5fav":    "job:*",
+		"0ujtsYcgvSTl8PAuAdqWYSMnLOv":       "*",
+		"ksuid:aujtsYcgvSTlsPAuAdqWYSMnLOv": "ksuid:*",
+		"b62:7n42DGM5Tflk9n8mt7Fhc7":        "b62:*",
+		"xid:9m4e2mr0ui3e8a215n4g":          "xid:*",
+		"cuid:cjld2cjxh0000qzrmn831i7rn":    "cuid:*",
+		"getURLForUser":                     "getURLForUser",
+		"InvoiceExportDailyRunner":          "InvoiceExportDailyRunner",
+		"nightly-Invoice-Export":            "nightly-Invoice-Export",
+		"orders_by_region_eu_w":             "orders_by_region_eu_w",
+		"Shard07-EuWest-Primar":             "Shard07-EuWest-Primar",
+		"x:" + strings.Repeat("a", 40):      "x:*",
+		strings.Repeat("ab:", 60):           strings.Repeat("ab:", 60)[:maxLabel],
 	} {
 		if got := string(fold(nil, name)); got != want {
 			t.Errorf("fold(%q) = %q, want %q", name, got, want)
@@ -35,15 +63,58 @@ func TestFold(t *testing.T) {
 
 // TestLookUpDoesNotAllocate keeps the label out of the cost of an Acquire.
 func TestLookUpDoesNotAllocate(t *testing.T) {
-	l := &Locker{metrics: newMetrics(10, false)}
-	l.seriesOf("order:1001")
-	if n := testing.AllocsPerRun(100, func() { l.seriesOf("order:1002") }); n != 0 {
-		t.Errorf("%v allocations", n)
+	l := &Locker{metrics: newMetrics(shared{maxResources: 10})}
+	now := time.Now()
+	for _, name := range []string{"order:1001", "user:alice@example.com", "cart:V1StGXR8_Z5jdHi6B-myT"} {
+		l.seriesOf(name, now)
+		if n := testing.AllocsPerRun(100, func() { l.seriesOf(name, now) }); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}
+
+// TestNamesAreThoseOfLocks: what lock refuses, and only that, takes no slot.
+func TestNamesAreThoseOfLocks(t *testing.T) {
+	engine, err := memlock.New(memlock.NewNodes(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	for _, name := range []string{"", "a", "{a}", "a\nb", "a\x7f", "ä", "\xff", strings.Repeat("a", lock.MaxResourceLength), strings.Repeat("a", lock.MaxResourceLength+1)} {
+		lease, err := engine.Acquire(t.Context(), name)
+		if validName(name) != !errors.Is(err, lock.ErrInvalidResource) {
+			t.Errorf("%q: valid: %v, but lock says %v", name, validName(name), err)
+		}
+		if err == nil {
+			if err := lease.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// TestFoldIsStable folds names made of what ids are made of, and what is beside them, twice.
+func TestFoldIsStable(t *testing.T) {
+	pieces := []string{"a", "b", "Z", "Q", "7", "0", "-", "_", "@", ".", "*", ":", "+", "é", "com", "V1StGXR8_Z5jdHi6B-myT", "550e8400-e29b-41d4-a716-446655440000", "a@b.de"}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 100_000 {
+		var name strings.Builder
+		for range 1 + random.IntN(24) {
+			name.WriteString(pieces[random.IntN(len(pieces))])
+		}
+		if name.Len() > maxLabel {
+			continue
+		}
+		once := string(fold(nil, name.String()))
+		if twice := string(fold(nil, once)); twice != once || len(once) > name.Len() {
+			t.Fatalf("fold(%q) = %q, and then %q", name.String(), once, twice)
+		}
 	}
 }
 
 func FuzzFold(f *testing.F) {
 	f.Add("order:1001")
+	f.Add("user:alice@example.com/V1StGXR8_Z5jdHi6B-myT")
 	f.Add("550e8400-e29b-41d4-a716-446655440000")
 	f.Fuzz(func(t *testing.T, name string) {
 		label := fold(nil, name)

@@ -52,6 +52,7 @@ func (m *lease) Release(ctx context.Context) error {
 	switch {
 	case m.call.traced():
 		ctx, span = l.startRelease(ctx, m)
+		ctx = &decorate.CallContext{Context: ctx, Call: &m.call.Call}
 	case m.call.filtered():
 		ctx = &decorate.CallContext{Context: ctx, Call: &m.call.Call}
 	}
@@ -74,6 +75,7 @@ func (m *lease) held() time.Duration { return time.Since(m.call.began) - m.waite
 func (m *lease) Ended(ctx context.Context, cause error) {
 	defer m.call.owner.contain()
 	s := m.call.series
+	defer s.done()
 	s.held.Dec()
 	observe(s.hold, m.held(), trace.SpanContextFromContext(ctx))
 	switch {

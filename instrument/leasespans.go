@@ -3,7 +3,6 @@ package instrument
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -15,13 +14,16 @@ import (
 // releaseKey finds the span of a release of one decorator in a context.
 type releaseKey struct{ owner *Locker }
 
-// startRelease returns a nil span if the tracer panics.
+// startRelease returns a nil span if there is none to be, or the tracer panics.
 func (l *Locker) startRelease(ctx context.Context, m *lease) (next context.Context, span trace.Span) {
 	next = ctx
 	defer l.contain()
-	inner, span := l.tracing.tracer.Start(ctx, "lock.release", m.call.link()...)
+	parent, opts, ok := m.call.laterSpan(ctx, attrResource.String(m.call.resource))
+	if !ok {
+		return ctx, nil
+	}
+	inner, span := l.tracing.tracer.Start(parent, "lock.release", opts...)
 	if span.IsRecording() {
-		span.SetAttributes(attrResource.String(m.call.resource))
 		inner = context.WithValue(inner, releaseKey{l}, span)
 	}
 	return inner, span
@@ -60,11 +62,10 @@ func releaseOutcome(err error) lock.Outcome {
 	return lock.OutcomeReleased
 }
 
-// startRenewal is of a round of automatic renewal: work of its own, long after
-// the trace that acquired has ended.
+// startRenewal is of a round of automatic renewal: a child of the span that acquired, which
+// has ended, so that it is recorded if that was.
 func (l *Locker) startRenewal(ctx context.Context, c *call) context.Context {
-	inner, span := l.tracing.tracer.Start(ctx, "lock.extend", append(c.link(), trace.WithNewRoot())...)
-	c.describeExtend(span)
+	inner, span := l.tracing.tracer.Start(trace.ContextWithSpan(ctx, c.span), "lock.extend", l.tracing.startOptions(c.extendAttributes()...)...)
 	r := newRenewal(inner, c)
 	r.span = span
 	return r
@@ -73,17 +74,17 @@ func (l *Locker) startRenewal(ctx context.Context, c *call) context.Context {
 // startExtendByHand is of an Extend, which belongs to its caller's trace.
 func (l *Locker) startExtendByHand(r *renewal) {
 	defer l.contain()
-	r.Context, r.span = l.tracing.tracer.Start(r.Context, "lock.extend", r.call.link()...)
-	r.call.describeExtend(r.span)
+	if parent, opts, ok := r.call.laterSpan(r.Context, r.call.extendAttributes()...); ok {
+		r.Context, r.span = l.tracing.tracer.Start(parent, "lock.extend", opts...)
+	}
 }
 
-func (c *call) describeExtend(span trace.Span) {
-	if span.IsRecording() {
-		span.SetAttributes(attrResource.String(c.resource))
-		if ttl := c.ttl.Load(); ttl > 0 {
-			span.SetAttributes(attrTTL.Float64(time.Duration(ttl).Seconds()))
-		}
+func (c *call) extendAttributes() []attribute.KeyValue {
+	attrs := []attribute.KeyValue{attrResource.String(c.resource)}
+	if ttl := c.ttl.Load(); ttl > 0 {
+		attrs = append(attrs, attrTTL.Float64(time.Duration(ttl).Seconds()))
 	}
+	return attrs
 }
 
 func (l *Locker) endExtend(r *renewal, out extension, left time.Duration, err error) {
@@ -98,9 +99,19 @@ func (l *Locker) endExtend(r *renewal, out extension, left time.Duration, err er
 	}
 }
 
-// link leads from later spans to the one that acquired.
-func (c *call) link() []trace.SpanStartOption {
-	return append(slices.Clip(c.owner.tracing.static), trace.WithLinks(trace.Link{
-		SpanContext: c.span.SpanContext(), Attributes: []attribute.KeyValue{attrRelation.String("acquire")},
-	}))
+// laterSpan is where the span of a call on the lease belongs: into its caller's trace, with a
+// link to the span that acquired; without such a trace below that span. Where nobody has
+// recorded that either, there is none: it would be the root of a trace of its own.
+func (c *call) laterSpan(ctx context.Context, attrs ...attribute.KeyValue) (parent context.Context, opts []trace.SpanStartOption, ok bool) {
+	opts = c.owner.tracing.startOptions(attrs...)
+	acquired := c.span.SpanContext()
+	switch {
+	case !trace.SpanContextFromContext(ctx).IsValid():
+		return trace.ContextWithSpan(ctx, c.span), opts, acquired.IsSampled()
+	case acquired.IsSampled():
+		opts = append(opts, trace.WithLinks(trace.Link{
+			SpanContext: acquired, Attributes: []attribute.KeyValue{attrRelation.String("acquire")},
+		}))
+	}
+	return ctx, opts, true
 }

@@ -19,6 +19,7 @@ const logCapacity = 128
 type logQueue struct {
 	handler slog.Handler
 	panics  prometheus.Counter
+	limit   logLimit
 
 	mu      sync.Mutex
 	records []logRecord
@@ -31,23 +32,36 @@ type logRecord struct {
 	record slog.Record
 }
 
-func newLogQueue(l *slog.Logger, panics prometheus.Counter) *logQueue {
+func newLogQueue(l *slog.Logger, every time.Duration, panics prometheus.Counter) *logQueue {
 	if l == nil {
 		return nil
 	}
-	return &logQueue{handler: l.Handler(), panics: panics}
+	return &logQueue{handler: l.Handler(), panics: panics, limit: logLimit{every: every, kinds: make(map[logKind]*logTold)}}
 }
 
-// add takes the trace from ctx.
-func (q *logQueue) add(ctx context.Context, level slog.Level, msg string, attrs ...slog.Attr) {
-	r := slog.NewRecord(time.Now(), level, msg, 0)
+// admit reports whether anybody is to be told: a nil queue tells nobody.
+func (q *logQueue) admit(msg, reason, about string) (p logPass, ok bool) {
+	if q == nil {
+		return p, false
+	}
+	return q.limit.admit(logKind{msg, reason, about}, time.Now())
+}
+
+// add takes the trace from ctx. It does not block. The first record of a kind has room, however
+// slow the handler is.
+func (q *logQueue) add(ctx context.Context, p logPass, level slog.Level, attrs ...slog.Attr) {
+	r := slog.NewRecord(time.Now(), level, p.msg, 0)
 	r.AddAttrs(attrs...)
+	if p.leftOut > 0 {
+		r.AddAttrs(slog.Int("left_out", p.leftOut))
+	}
 	if sc := trace.SpanContextFromContext(ctx); sc.IsValid() {
-		r.AddAttrs(slog.String("trace_id", sc.TraceID().String()), slog.String("span_id", sc.SpanID().String()))
+		r.AddAttrs(slog.String("trace_id", sc.TraceID().String()), slog.String("span_id", sc.SpanID().String()),
+			slog.String("trace_flags", sc.TraceFlags().String()))
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.records) >= logCapacity {
+	if len(q.records) >= logCapacity && !p.first {
 		q.dropped++
 		return
 	}

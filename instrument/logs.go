@@ -16,34 +16,46 @@ import (
 // acquisitions_total, long_waits_total, release_failures_total and node_restarts_total.
 
 func (l *Locker) logLost(m *lease, why loss) {
-	if l.log != nil {
-		l.log.add(&m.call, slog.LevelError, "lease lost",
-			slog.String("resource", m.call.resource), slog.String("reason", why.String()),
+	c := &m.call
+	c.mu.Lock() // no round of renewal is told of from here on
+	defer c.mu.Unlock()
+	c.lost = true
+	if p, ok := l.log.admit("lease lost", why.String(), c.series.label); ok {
+		l.log.add(c, p, slog.LevelError,
+			slog.String("resource", c.resource), slog.String("reason", why.String()),
 			slog.Uint64("fence", m.Fence()), slog.Duration("held", m.held()))
 	}
 }
 
 func (l *Locker) logRelease(ctx context.Context, m *lease, err error) {
-	if l.log == nil {
-		return
-	}
-	msg := "release could not be confirmed"
+	msg, reason := "release could not be confirmed", string(lock.ReasonOf(err))
 	if errors.Is(err, lock.ErrNotHeld) {
 		msg = "released a lease that was already gone"
 	}
+	p, ok := l.log.admit(msg, reason, m.call.series.label)
+	if !ok {
+		return
+	}
 	attrs := []slog.Attr{
 		slog.String("resource", m.call.resource), slog.String("outcome", string(releaseOutcome(err))),
-		slog.String("reason", string(lock.ReasonOf(err))), slog.Uint64("fence", m.Fence()),
+		slog.String("reason", reason), slog.Uint64("fence", m.Fence()),
 		slog.Duration("held", m.held()),
 	}
 	if failure, ok := errors.AsType[*lock.ReleaseError](err); ok && len(failure.Errors) > 0 {
 		attrs = append(attrs, nodeReasons(failure.Errors))
 	}
-	l.log.add(ctx, slog.LevelWarn, msg, attrs...)
+	l.log.add(ctx, p, slog.LevelWarn, attrs...)
 }
 
+// logRenewal says nothing of a lease that is over, or about to be: that is told as its loss.
 func (l *Locker) logRenewal(ctx context.Context, c *call, e lock.RenewEnd) {
-	if l.log == nil {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lost || e.Left <= 0 {
+		return
+	}
+	p, ok := l.log.admit("renewal failed, lease still valid", string(lock.ReasonOf(e.Err)), c.series.label)
+	if !ok {
 		return
 	}
 	attrs := []slog.Attr{
@@ -53,14 +65,15 @@ func (l *Locker) logRenewal(ctx context.Context, c *call, e lock.RenewEnd) {
 	if quorum, ok := errors.AsType[*lock.QuorumError](e.Err); ok {
 		attrs = append(attrs, slog.Int("needed", quorum.Quorum), nodeReasons(quorum.Errors))
 	}
-	l.log.add(ctx, slog.LevelWarn, "renewal failed, lease still valid", attrs...)
+	l.log.add(ctx, p, slog.LevelWarn, attrs...)
 }
 
 func (l *Locker) logNoQuorum(c *call, e *lock.QuorumError) {
-	if l.log == nil {
+	p, ok := l.log.admit("no quorum", string(e.Op), c.series.label)
+	if !ok {
 		return
 	}
-	l.log.add(c, slog.LevelWarn, "no quorum",
+	l.log.add(c, p, slog.LevelWarn,
 		slog.String("resource", c.resource), slog.String("operation", string(e.Op)),
 		slog.Int("granted", e.Granted), slog.Int("refused", e.Refused),
 		slog.Int("needed", e.Quorum), slog.Int("nodes", e.Nodes), nodeReasons(e.Errors))
@@ -69,9 +82,6 @@ func (l *Locker) logNoQuorum(c *call, e *lock.QuorumError) {
 // logRestart warns of a restart that was witnessed. A node that was young when it was
 // met is every node of a new deployment.
 func (l *Locker) logRestart(ctx context.Context, e lock.NodeRestart) {
-	if l.log == nil {
-		return
-	}
 	level, msg := slog.LevelInfo, "node started a short while ago"
 	if e.Witnessed {
 		level, msg = slog.LevelWarn, "node restarted"
@@ -84,11 +94,14 @@ func (l *Locker) logRestart(ctx context.Context, e lock.NodeRestart) {
 	default:
 		msg += " and votes: no lock from before can be held"
 	}
-	l.log.add(ctx, level, msg, slog.String("node", e.Node), slog.Duration("left", e.Left), slog.Bool("enforced", e.Enforced))
+	if p, ok := l.log.admit(msg, e.Backend.Name, e.Node); ok {
+		l.log.add(ctx, p, level, slog.String("node", e.Node), slog.Duration("left", e.Left), slog.Bool("enforced", e.Enforced))
+	}
 }
 
 func (l *Locker) logLongWait(c *call) {
-	if l.log == nil {
+	p, ok := l.log.admit("still waiting for the lock", "", c.series.label)
+	if !ok {
 		return
 	}
 	attrs := []slog.Attr{slog.String("resource", c.resource), slog.Duration("waited", time.Since(c.began))}
@@ -98,7 +111,7 @@ func (l *Locker) logLongWait(c *call) {
 			attrs = append(attrs, slog.String("blocker_trace_id", sc.TraceID().String()))
 		}
 	}
-	l.log.add(c, slog.LevelWarn, "still waiting for the lock", attrs...)
+	l.log.add(c, p, slog.LevelWarn, attrs...)
 }
 
 // nodeReasons says of every node why it did not take part.

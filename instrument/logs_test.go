@@ -29,7 +29,7 @@ func (s stuck) Handle(ctx context.Context, r slog.Record) error {
 // and what did not fit is told of afterwards.
 func TestStuckHandler(t *testing.T) {
 	text, free := new(logText), make(chan struct{})
-	l := wrap(t, &noop{err: &lock.QuorumError{Resource: "x"}}, instrument.WithLogger(slog.New(stuck{text.logger().Handler(), free})))
+	l := wrap(t, &noop{err: &lock.QuorumError{Resource: "x"}}, instrument.WithLogger(slog.New(stuck{text.logger().Handler(), free})), instrument.WithLogInterval(0))
 	began := time.Now()
 	for range 300 {
 		_, _ = l.Acquire(t.Context(), "x")

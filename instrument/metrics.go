@@ -14,6 +14,7 @@ import (
 
 // metrics is the catalogue: every metric there is, and its children so far.
 type metrics struct {
+	shared
 	all []prometheus.Collector
 
 	wait, hold, validity            *prometheus.HistogramVec
@@ -26,6 +27,7 @@ type metrics struct {
 	nodeFailures *prometheus.CounterVec
 	nodeRestarts *prometheus.CounterVec
 	nodeUp       *prometheus.GaugeVec
+	nodeUsable   *prometheus.GaugeVec
 	// nodes and quorum do not exist before they are known: 0 would be a wrong answer.
 	nodes, quorum *prometheus.GaugeVec
 	sizes         sync.Map // what they say, by name of the back end: a size
@@ -33,21 +35,20 @@ type metrics struct {
 	margin           prometheus.Histogram
 	overflow, panics prometheus.Counter
 
-	limit int
+	perResource []vec
 
-	mu      sync.RWMutex
-	byLabel map[string]*series
-	other   *series // nil until there is something to fold into it
+	mu     sync.RWMutex
+	labels labelSet
 
 	nodesMu  sync.Mutex
 	backends int                               // asked to be told apart
 	byNode   atomic.Pointer[map[nodeKey]*node] // replaced, with nodesMu held, and never changed
 }
 
-func newMetrics(maxResources int, native bool) *metrics {
-	b := &builder{native: native}
+func newMetrics(cfg shared) *metrics {
+	b := &builder{native: cfg.native}
 	m := &metrics{
-		limit: maxResources, byLabel: make(map[string]*series),
+		shared: cfg, labels: newLabelSet(cfg.maxResources, cfg.idleResources),
 
 		wait: b.histogram("wait_seconds", "Time from calling Acquire to its return, whatever the outcome.",
 			[]float64{.001, .005, .01, .05, .1, .5, 1, 5}, "resource"),
@@ -71,6 +72,8 @@ func newMetrics(maxResources int, native bool) *metrics {
 		nodeFailures: b.counter("node_failures_total", "Commands a node did not carry out, by reason. Saying no is not a failure.",
 			"lock_node", "backend", "operation", "reason"),
 		nodeUp: b.gauge("node_up", "Whether the last command on a node got an answer.", "lock_node", "backend"),
+		nodeUsable: b.gauge("node_usable", "Whether the node may vote, as far as it was heard: 0 if it does not answer, or its guard refused.",
+			"lock_node", "backend"),
 		nodeRestarts: b.counter("node_restarts_total", "Restarts of a node that were noticed, and nodes met shortly after their start; "+
 			"enforced: it does not vote while locks it may have forgotten can be valid.", "lock_node", "backend", "enforced"),
 		nodes:  b.gauge("nodes", "Nodes that are asked.", "backend"),
@@ -80,7 +83,7 @@ func newMetrics(maxResources int, native bool) *metrics {
 		overflow: b.plainCounter("resource_overflow_total", "Calls of Acquire whose resource label became other because there are too many resources."),
 		panics:   b.plainCounter("observer_panics_total", "Panics of label functions, tracers and log handlers that were contained."),
 	}
-	m.all = b.all
+	m.all, m.perResource = b.all, b.perResource
 	m.byNode.Store(new(map[nodeKey]*node))
 	return m
 }
@@ -92,8 +95,9 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector.
+// Collect implements prometheus.Collector. It lets go of what has been idle for long.
 func (m *metrics) Collect(ch chan<- prometheus.Metric) {
+	m.letGo()
 	for _, c := range m.all {
 		c.Collect(ch)
 	}
@@ -118,13 +122,33 @@ func register(r prometheus.Registerer, m *metrics) (*metrics, error) {
 	}
 	switch known := already.ExistingCollector.(type) {
 	case *metrics:
-		return known, nil
+		return known, known.agrees(m.shared)
 	case *Locker: // registered by hand
-		return known.metrics, nil
+		return known.metrics, known.metrics.agrees(m.shared)
 	default:
 		// The registry compares descriptions only: same names, something else.
 		return nil, fmt.Errorf("instrument: register metrics: a foreign %T has taken their names: %w", known, err)
 	}
+}
+
+// agrees refuses options that the metrics of a registry cannot have any more.
+func (m *metrics) agrees(asked shared) error {
+	have := m.shared
+	for _, o := range []struct {
+		given     bool
+		name      string
+		has, asks any
+	}{
+		{asked.given&givenMaxResources != 0, "WithMaxResources", have.maxResources, asked.maxResources},
+		{asked.given&givenIdleResources != 0, "WithIdleResources", have.idleResources, asked.idleResources},
+		{asked.given&givenNative != 0, "WithNativeHistograms", have.native, asked.native},
+	} {
+		if o.given && o.has != o.asks {
+			return fmt.Errorf("%w: %s: the metrics of this registry are those of another decorator, with %v and not %v: "+
+				"give both the same, or each a registry", ErrInvalidOption, o.name, o.has, o.asks)
+		}
+	}
+	return nil
 }
 
 // observe adds an exemplar if its trace is kept, so that it leads somewhere.

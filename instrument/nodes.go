@@ -101,6 +101,8 @@ type node struct {
 	metrics *metrics
 	labels  nodeKey
 	up      prometheus.Gauge
+	// usable says whether it may vote.
+	usable prometheus.Gauge
 	// restarts are those that keep the node from voting for a while, and those that do not.
 	enforced, tolerated prometheus.Counter
 
@@ -132,7 +134,9 @@ func (m *metrics) addNode(key nodeKey) *node {
 	}
 	labels := nodeKey{nodeLabel(key.backend), nodeLabel(key.node)}
 	n := &node{
-		metrics: m, labels: labels, up: m.nodeUp.WithLabelValues(labels.node, labels.backend),
+		metrics: m, labels: labels,
+		up:        m.nodeUp.WithLabelValues(labels.node, labels.backend),
+		usable:    m.nodeUsable.WithLabelValues(labels.node, labels.backend),
 		enforced:  m.nodeRestarts.WithLabelValues(labels.node, labels.backend, "true"),
 		tolerated: m.nodeRestarts.WithLabelValues(labels.node, labels.backend, "false"),
 	}
@@ -196,6 +200,9 @@ func (n *node) done(e lock.NodeEnd) {
 	if e.Err == nil {
 		op.duration.Observe(e.Took.Seconds())
 		n.up.Set(1)
+		if votes(e.Op) {
+			n.usable.Set(1)
+		}
 		return
 	}
 	why := failureOf(e.Err)
@@ -207,13 +214,18 @@ func (n *node) done(e lock.NodeEnd) {
 			op.duration.Observe(e.Took.Seconds())
 		}
 		n.up.Set(0)
+		n.usable.Set(0)
 	case why == failGuard:
 		n.up.Set(1)
+		n.usable.Set(0)
 	case why != failBusy:
 		op.duration.Observe(e.Took.Seconds())
 		n.up.Set(1)
 	}
 }
+
+// votes reports that a node which may not vote does not carry the operation out.
+func votes(op lock.Operation) bool { return op == lock.OpAcquire || op == lock.OpExtend }
 
 func (n *node) restarted(e lock.NodeRestart) {
 	if e.Enforced {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"strconv"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -19,10 +20,24 @@ const (
 	maxNodeSpanConfigs = 1024
 )
 
+// NodeSpans says which commands on nodes get a span of their own.
+type NodeSpans int
+
+// The choices of WithNodeSpans.
+const (
+	// NodeSpansVotes are those of acquires, which decide who has the lock, and of the
+	// others those that failed or were slow.
+	NodeSpansVotes NodeSpans = iota
+	NodeSpansAll
+	// NodeSpansNone is for Redis clients that trace their commands themselves.
+	NodeSpansNone
+)
+
 // nodeCommand is what has a span name and attributes of its own.
 type nodeCommand struct {
-	system, node string
-	op           lock.Operation
+	backend lock.Backend
+	node    string
+	op      lock.Operation
 }
 
 // nodeSpanConfig is made once per command: building attributes costs more than
@@ -36,35 +51,85 @@ type nodeSpanConfig struct {
 // may be somebody else's.
 type nodeSpanKey struct{ owner *Locker }
 
-// startNode starts no span where none is recorded around it: the node spans of
-// calls that are not sampled would be thrown away one by one.
-func (l *Locker) startNode(ctx context.Context, e lock.NodeStart) context.Context {
+// startsNodeSpan reports that a command gets a span whatever comes of it.
+func (t *tracing) startsNodeSpan(op lock.Operation) bool {
+	return t.nodeSpans == NodeSpansAll || op == lock.OpAcquire || op == lock.OpRaise
+}
+
+// recordsNodes reports that spans of nodes around ctx would be kept. Those of calls that are not
+// sampled would be thrown away one by one. The span around may have ended, and have been sampled: a
+// failed attempt or a lost lease is given back when Acquire has long returned.
+func (l *Locker) recordsNodes(ctx context.Context) bool {
 	if c := l.callOf(ctx); c != nil && c.filtered() {
+		return false
+	}
+	span := trace.SpanFromContext(ctx)
+	return span.IsRecording() || span.SpanContext().IsSampled()
+}
+
+func (l *Locker) startNode(ctx context.Context, e lock.NodeStart) context.Context {
+	if !l.tracing.startsNodeSpan(e.Op) || !l.recordsNodes(ctx) {
 		return ctx
 	}
-	if !trace.SpanFromContext(ctx).IsRecording() && !l.outlives(ctx) {
-		return ctx
-	}
-	cfg := l.tracing.nodeSpan(nodeCommand{e.Backend.System, e.Node, e.Op})
-	ctx, span := l.tracing.tracer.Start(ctx, cfg.name, cfg.options...)
-	if e.Attempt > 0 {
-		span.SetAttributes(attrAttempt.Int(e.Attempt))
-	}
+	ctx, span := l.startNodeSpan(ctx, e)
 	return context.WithValue(ctx, nodeSpanKey{l}, span)
 }
 
-// outlives reports that the span around has ended, and was sampled: a failed
-// attempt or a lost lease is given back when Acquire has long returned.
-func (l *Locker) outlives(ctx context.Context) bool {
-	return trace.SpanContextFromContext(ctx).IsSampled()
+func (l *Locker) startNodeSpan(ctx context.Context, e lock.NodeStart, opts ...trace.SpanStartOption) (context.Context, trace.Span) {
+	cfg := l.tracing.nodeSpan(nodeCommand{e.Backend, e.Node, e.Op})
+	ctx, span := l.tracing.tracer.Start(ctx, cfg.name, append(opts, cfg.options...)...)
+	if e.Attempt > 0 {
+		span.SetAttributes(attrAttempt.Int(e.Attempt))
+	}
+	return ctx, span
 }
 
 func (l *Locker) endNode(ctx context.Context, e lock.NodeEnd) {
-	span, _ := ctx.Value(nodeSpanKey{l}).(trace.Span)
-	if span == nil {
+	if span, ok := ctx.Value(nodeSpanKey{l}).(trace.Span); ok {
+		describeNode(span, e)
+		span.End()
 		return
 	}
-	defer span.End()
+	if l.tracing.startsNodeSpan(e.Op) || !l.recordsNodes(ctx) || !l.worthASpan(ctx, e) {
+		return
+	}
+	now := time.Now()
+	_, span := l.startNodeSpan(ctx, e.NodeStart, trace.WithTimestamp(now.Add(-e.Took)))
+	describeNode(span, e)
+	span.End(trace.WithTimestamp(now))
+}
+
+// worthASpan reports that a command failed or was slow. A release that a node does not
+// answer is sent again and again, for as long as the key may be there: one span tells.
+func (l *Locker) worthASpan(ctx context.Context, e lock.NodeEnd) bool {
+	if e.Err == nil {
+		return e.Took >= l.tracing.slowNode
+	}
+	c := l.callOf(ctx)
+	return e.Op != lock.OpRelease || c == nil || c.firstUnreleased(e.NodeStart)
+}
+
+// unreleased is a grant that a node was asked to give back, in vain.
+type unreleased struct {
+	node    string
+	attempt int
+}
+
+func (c *call) firstUnreleased(e lock.NodeStart) bool {
+	key := unreleased{e.Node, e.Attempt}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.unreleased[key] {
+		return false
+	}
+	if c.unreleased == nil {
+		c.unreleased = make(map[unreleased]bool)
+	}
+	c.unreleased[key] = true
+	return true
+}
+
+func describeNode(span trace.Span, e lock.NodeEnd) {
 	if !span.IsRecording() {
 		return
 	}
@@ -78,7 +143,15 @@ func (l *Locker) endNode(ctx context.Context, e lock.NodeEnd) {
 		span.SetAttributes(semconv.DBResponseStatusCode(code))
 	}
 	span.SetAttributes(semconv.ErrorTypeKey.String(reason))
-	span.SetStatus(codes.Error, reason)
+	if !cleansUp(e.NodeStart) {
+		span.SetStatus(codes.Error, reason)
+	}
+}
+
+// cleansUp reports that a command gives back what a decided acquire left: nobody's call fails
+// with it, and the key ends with its TTL at the latest.
+func cleansUp(e lock.NodeStart) bool {
+	return e.Op == lock.OpLeave || e.Op == lock.OpRelease && e.Attempt > 0
 }
 
 func (t *tracing) nodeSpan(of nodeCommand) *nodeSpanConfig {
@@ -101,9 +174,12 @@ func (t *tracing) nodeSpan(of nodeCommand) *nodeSpanConfig {
 // statement would hold the token.
 func newNodeSpanConfig(of nodeCommand) *nodeSpanConfig {
 	name := "lock." + string(of.op)
-	attrs := []attribute.KeyValue{semconv.DBSystemNameKey.String(of.system)}
+	attrs := []attribute.KeyValue{semconv.DBSystemNameKey.String(of.backend.System)}
+	if of.backend.Namespace != "" {
+		attrs = append(attrs, semconv.DBNamespace(of.backend.Namespace))
+	}
 	port := 0
-	if of.system == semconv.DBSystemNameRedis.Value.AsString() {
+	if of.backend.System == semconv.DBSystemNameRedis.Value.AsString() {
 		// Every operation is a script, called by its hash.
 		attrs = append(attrs, semconv.DBOperationName("EVALSHA"), semconv.DBStoredProcedureName(name))
 		name, port = "EVALSHA "+name, redisPort

@@ -17,32 +17,58 @@ const (
 	// DefaultMaxResources is how many values the resource label may take. A value
 	// costs some 60 series.
 	DefaultMaxResources = 100
+	// DefaultIdleResources is how long a value of the resource label is kept without a call.
+	DefaultIdleResources = time.Hour
+	// DefaultSlowNode is from when on a node's answer to a release or a renewal is worth
+	// a span.
+	DefaultSlowNode = 50 * time.Millisecond
 	// DefaultLongWait is after how long a wait is told to the logger.
 	DefaultLongWait = 5 * time.Second
+	// DefaultLogInterval is how often the logger is told of the same.
+	DefaultLogInterval = 5 * time.Second
 )
 
 // ErrInvalidOption says that an option's value is not usable. Wrap wraps it.
 var ErrInvalidOption = errors.New("instrument: invalid option")
 
+// shared is what decorators on one registry must agree about.
+type shared struct {
+	maxResources  int
+	idleResources time.Duration
+	native        bool
+	given         givenOptions
+}
+
+// givenOptions are those that were not left out.
+type givenOptions int
+
+const (
+	givenMaxResources givenOptions = 1 << iota
+	givenIdleResources
+	givenNative
+)
+
 type config struct {
+	shared
 	registerer     prometheus.Registerer
 	tracerProvider trace.TracerProvider
 	logger         *slog.Logger
 	label          func(string) string
-	maxResources   int
-	native         bool
-	nodeSpans      bool
+	resources      []string
+	nodeSpans      NodeSpans
+	slowNode       time.Duration
 	spanAttributes []attribute.KeyValue
 	spanFilter     func(ctx context.Context, resource string) bool
 	longWait       time.Duration
+	logInterval    time.Duration
 }
 
 // Option configures Wrap.
 type Option func(*config)
 
 // WithRegisterer registers the metrics. Decorators that register with the same
-// registry share one set of metrics: the first one's, with its MaxResources and
-// its kind of histograms. Without this option, and with nil, nothing is
+// registry share one set of metrics. Those that are given WithMaxResources, WithIdleResources or
+// WithNativeHistograms must agree with the first: Wrap fails with ErrInvalidOption if not. Without this option, and with nil, nothing is
 // registered; register the Locker itself then, or let it be.
 func WithRegisterer(r prometheus.Registerer) Option { return func(c *config) { c.registerer = r } }
 
@@ -58,30 +84,54 @@ func WithTracerProvider(p trace.TracerProvider) Option {
 // WithLogger sets who is told of lost leases, failed renewals, missing quorums,
 // long waits and releases that came too late. Without it, and with nil, nobody
 // is. Records are handled one by one in the background; if the handler cannot
-// keep up, records are dropped and the next one says how many.
+// keep up, records are dropped and the next one says how many. See WithLogInterval.
 func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l } }
 
 // WithResourceLabel computes the resource label from the resource name, instead
 // of folding what looks like an id to "*". It is called in every Acquire. The
-// number of values stays bounded by WithMaxResources. If it panics or returns "",
+// number of values stays bounded by WithMaxResources. It is not asked about the names of WithResources, nor
+// about those no lock can have, which are counted as "invalid". If it panics or returns "",
 // the label is what it would have been without it; bytes that are not UTF-8 are
 // replaced, and 128 bytes is the most that is used. nil is ignored.
 func WithResourceLabel(label func(resource string) string) Option {
 	return func(c *config) { c.label = label }
 }
 
-// WithMaxResources sets how many values the resource label may take before
-// further ones become "other". Zero makes all of them "other"; a negative n makes
+// WithMaxResources sets how many values the resource label may take at a time, beside those
+// of WithResources, before further ones become "other". Zero makes all of them "other"; a
+// negative n makes Wrap fail.
+func WithMaxResources(n int) Option {
+	return func(c *config) { c.maxResources, c.given = n, c.given|givenMaxResources }
+}
+
+// WithResources reserves values of the resource label: a resource of one of these names is counted
+// under it, neither folded nor ever "other", and its series exist from the start. Names add up
+// over several uses, and over the decorators on one registry. A name that no lock can have makes
 // Wrap fail.
-func WithMaxResources(n int) Option { return func(c *config) { c.maxResources = n } }
+func WithResources(names ...string) Option {
+	return func(c *config) { c.resources = append(c.resources, names...) }
+}
+
+// WithIdleResources sets after how long without a call or a lease the series of a resource label
+// are deleted, and its slot is free for another. Its counters begin at zero if it comes back, as
+// those of a process that has started again. Zero or less keeps them for ever. The default is
+// DefaultIdleResources; those of WithResources stay.
+func WithIdleResources(d time.Duration) Option {
+	return func(c *config) { c.idleResources, c.given = d, c.given|givenIdleResources }
+}
 
 // WithNativeHistograms adds native histograms to the classic buckets, with growth
 // factor 1.1 and at most 100 buckets each.
-func WithNativeHistograms() Option { return func(c *config) { c.native = true } }
+func WithNativeHistograms() Option {
+	return func(c *config) { c.native, c.given = true, c.given|givenNative }
+}
 
-// WithNodeSpans says whether each command on a node gets a span. It is on by
-// default; switch it off if the Redis clients trace their commands themselves.
-func WithNodeSpans(on bool) Option { return func(c *config) { c.nodeSpans = on } }
+// WithNodeSpans says which commands on nodes get a span, instead of NodeSpansVotes.
+func WithNodeSpans(which NodeSpans) Option { return func(c *config) { c.nodeSpans = which } }
+
+// WithSlowNode sets from when on a command on a node is slow for NodeSpansVotes, instead
+// of DefaultSlowNode.
+func WithSlowNode(d time.Duration) Option { return func(c *config) { c.slowNode = d } }
 
 // WithSpanAttributes adds attributes to the spans lock.acquire, lock.extend and
 // lock.release, for samplers to see. Metrics have labels of their own, which are
@@ -101,8 +151,14 @@ func WithSpanFilter(keep func(ctx context.Context, resource string) bool) Option
 // still goes on. Zero or less switches that off.
 func WithLongWait(d time.Duration) Option { return func(c *config) { c.longWait = d } }
 
+// WithLogInterval sets how often the logger is told of the same: a record is left out if one
+// with its message and reason, about the same resource label or node, was less than d ago.
+// The next that passes says in left_out how many were. The first of a kind is never left
+// out, nor dropped. Zero or less tells of everything. The default is DefaultLogInterval.
+func WithLogInterval(d time.Duration) Option { return func(c *config) { c.logInterval = d } }
+
 func newConfig(opts []Option) (config, error) {
-	c := config{maxResources: DefaultMaxResources, nodeSpans: true, longWait: DefaultLongWait}
+	c := config{shared: shared{maxResources: DefaultMaxResources, idleResources: DefaultIdleResources}, slowNode: DefaultSlowNode, longWait: DefaultLongWait, logInterval: DefaultLogInterval}
 	for _, opt := range opts {
 		if opt == nil {
 			return c, fmt.Errorf("%w: nil Option", ErrInvalidOption)
@@ -111,6 +167,14 @@ func newConfig(opts []Option) (config, error) {
 	}
 	if c.maxResources < 0 {
 		return c, fmt.Errorf("%w: WithMaxResources(%d) is negative", ErrInvalidOption, c.maxResources)
+	}
+	for _, name := range c.resources {
+		if !validName(name) {
+			return c, fmt.Errorf("%w: WithResources(%q): no lock can have that name", ErrInvalidOption, name)
+		}
+	}
+	if c.nodeSpans < NodeSpansVotes || c.nodeSpans > NodeSpansNone {
+		return c, fmt.Errorf("%w: WithNodeSpans(%d): NodeSpansVotes, NodeSpansAll or NodeSpansNone is expected", ErrInvalidOption, c.nodeSpans)
 	}
 	return c, nil
 }

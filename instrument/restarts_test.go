@@ -1,6 +1,7 @@
 package instrument_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +41,32 @@ func record(t *testing.T, text *logText, msg string) (line string) {
 		t.Errorf("%q is told %d times:\n%s", msg, n, text.String())
 	}
 	return line
+}
+
+// TestNodesInQuarantine answer, and may not vote.
+func TestNodesInQuarantine(t *testing.T) {
+	servers := locktest.Servers(t, 3) // new, and nobody has vouched for them
+	l := guarded(t, servers, new(logText), new(spans))
+	if _, err := l.Acquire(t.Context(), "job", lock.NoWait()); !errors.Is(err, lock.ErrNoQuorum) {
+		t.Fatalf("%v, want no quorum", err)
+	}
+	want := func(server *redisproc.Server, up, usable float64) {
+		t.Helper()
+		eventually(t, "the node is seen as it is", func() bool {
+			_, _ = l.Acquire(t.Context(), "job", lock.NoWait())
+			return gather(t, l, "node_up", "lock_node", server.Addr(), "backend", "redis") == up &&
+				gather(t, l, "node_usable", "lock_node", server.Addr(), "backend", "redis") == usable
+		})
+	}
+	for _, s := range servers {
+		want(s, 1, 0)
+	}
+	vouchFor(t, servers)
+	for _, s := range servers {
+		want(s, 1, 1)
+	}
+	must(t, servers[0].Kill())
+	want(servers[0], 0, 0)
 }
 
 func wantIn(t *testing.T, line string, all ...string) {

@@ -2,6 +2,7 @@ package instrument
 
 import (
 	"errors"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -85,6 +86,11 @@ func (l loss) String() string { return lossNames[l] }
 // looked up once per Acquire; all of it exists from the first on, so that a rate
 // is there before the first event.
 type series struct {
+	label    string
+	reserved bool         // never let go
+	users    atomic.Int64 // calls that have not ended, and leases that have not
+	usedAt   atomic.Int64 // in nanoseconds since 1970, to the second
+
 	wait, hold, validity      prometheus.Observer
 	failures, attempts        prometheus.Counter
 	handOvers                 prometheus.Counter
@@ -97,6 +103,7 @@ type series struct {
 
 func (m *metrics) newSeries(label string) *series {
 	s := &series{
+		label:           label,
 		wait:            m.wait.WithLabelValues(label),
 		hold:            m.hold.WithLabelValues(label),
 		validity:        m.validity.WithLabelValues(label),
@@ -118,42 +125,4 @@ func (m *metrics) newSeries(label string) *series {
 		s.lost[i] = m.lost.WithLabelValues(label, lossNames[i])
 	}
 	return s
-}
-
-// seriesOf finds the series of a label as it comes from folding, before it is
-// made valid UTF-8. The look-up does not allocate.
-func (m *metrics) seriesOf(label []byte) *series {
-	m.mu.RLock()
-	s, other := m.byLabel[string(label)], m.other
-	full := len(m.byLabel) >= m.limit
-	m.mu.RUnlock()
-	if s != nil {
-		return s
-	}
-	if !full || other == nil {
-		s, other = m.addSeries(string(label))
-		if s != nil {
-			return s
-		}
-	}
-	m.overflow.Inc()
-	return other
-}
-
-// addSeries returns the label's series, or the one to use because there are too many.
-func (m *metrics) addSeries(label string) (s, other *series) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if s = m.byLabel[label]; s != nil {
-		return s, nil
-	}
-	if len(m.byLabel) < m.limit {
-		s = m.newSeries(validLabel(label))
-		m.byLabel[label] = s
-		return s, nil
-	}
-	if m.other == nil {
-		m.other = m.newSeries(otherLabel)
-	}
-	return nil, m.other
 }

@@ -43,12 +43,16 @@ const (
 	attrBlocker      = attribute.Key("distributed_lock.blocker.instance")
 	attrBlockerSince = attribute.Key("distributed_lock.blocker.since") // RFC 3339
 	attrRelation     = attribute.Key("distributed_lock.link")          // acquire or blocker
+	attrWaitKind     = attribute.Key("distributed_lock.wait.kind")     // a lock.WaitKind
+	attrWaitAhead    = attribute.Key("distributed_lock.wait.ahead")    // waiters in front; absent if none is known
+	attrNamed        = attribute.Key("distributed_lock.wait.named")    // by a release, as the next; absent if not
 )
 
 // tracing makes spans.
 type tracing struct {
 	tracer    trace.Tracer
-	nodeSpans bool
+	nodeSpans NodeSpans
+	slowNode  time.Duration
 	filter    func(ctx context.Context, resource string) bool // nil: all
 	static    []trace.SpanStartOption                         // of lock.* spans
 
@@ -71,11 +75,19 @@ func (l *Locker) newTracing(cfg config) (t *tracing) {
 	if tracer == nil {
 		return nil
 	}
-	t = &tracing{tracer: tracer, nodeSpans: cfg.nodeSpans, filter: cfg.spanFilter, nodes: make(map[nodeCommand]*nodeSpanConfig)}
+	t = &tracing{
+		tracer: tracer, nodeSpans: cfg.nodeSpans, slowNode: cfg.slowNode,
+		filter: cfg.spanFilter, nodes: make(map[nodeCommand]*nodeSpanConfig),
+	}
 	if len(cfg.spanAttributes) > 0 {
 		t.static = []trace.SpanStartOption{trace.WithAttributes(cfg.spanAttributes...)}
 	}
 	return t
+}
+
+// startOptions are of a lock.* span, with what samplers are to see.
+func (t *tracing) startOptions(attrs ...attribute.KeyValue) []trace.SpanStartOption {
+	return append(slices.Clip(t.static), trace.WithAttributes(attrs...))
 }
 
 // keepsSpans asks the filter.
@@ -106,15 +118,13 @@ func version() string {
 // the call. If the tracer panics the call goes on without.
 func (l *Locker) startAcquire(c *call, opts []lock.AcquireOption) {
 	defer l.contain()
-	ctx, span := l.tracing.tracer.Start(c.Context, "lock.acquire", l.tracing.static...)
+	o := lock.NewAcquireOptions(opts...)
+	ctx, span := l.tracing.tracer.Start(c.Context, "lock.acquire", l.tracing.startOptions(
+		attrResource.String(c.resource), attrMode.String(mode(o)), attrTTL.Float64(o.TTL.Seconds()))...)
 	if sc := span.SpanContext(); sc.IsValid() {
 		ctx = lock.WithTraceparent(ctx, traceparent(sc))
 	}
 	c.Context, c.span = ctx, span
-	if span.IsRecording() {
-		o := lock.NewAcquireOptions(opts...)
-		span.SetAttributes(attrResource.String(c.resource), attrMode.String(mode(o)), attrTTL.Float64(o.TTL.Seconds()))
-	}
 }
 
 func mode(o lock.AcquireOptions) string {
@@ -172,14 +182,18 @@ func (l *Locker) linkBlocker(c *call, blocker *lock.HeldError) {
 	if c.span == nil || !c.span.IsRecording() || holder.Instance == "" {
 		return
 	}
-	c.span.SetAttributes(attrBlocker.String(holder.Instance), attrBlockerSince.String(holder.Since.UTC().Format(time.RFC3339Nano)))
+	c.span.SetAttributes(blockerAttributes(holder)...)
+	sc := parseTraceparent(holder.Traceparent)
+	if !sc.IsSampled() {
+		return // nobody has recorded it
+	}
 	c.mu.Lock()
 	known := len(c.links) >= maxLinks || slices.Contains(c.links, holder.Traceparent)
 	if !known {
 		c.links = append(c.links, holder.Traceparent)
 	}
 	c.mu.Unlock()
-	if sc := parseTraceparent(holder.Traceparent); !known && sc.IsValid() {
+	if !known {
 		c.span.AddLink(trace.Link{SpanContext: sc, Attributes: []attribute.KeyValue{
 			attrRelation.String("blocker"), attrBlocker.String(holder.Instance),
 		}})

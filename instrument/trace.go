@@ -23,9 +23,10 @@ func (l *Locker) newHooks() *lock.Trace {
 		RenewEnd:     l.onRenewEnd,
 	}
 	if l.tracing != nil {
+		t.WaitEnd = l.onWaitEnd
 		t.ReleaseEnd = l.onReleaseEnd
 	}
-	if l.tracing != nil && l.tracing.nodeSpans {
+	if l.tracing != nil && l.tracing.nodeSpans != NodeSpansNone {
 		t.NodeStart = l.onNodeStart
 	}
 	return t
@@ -76,7 +77,7 @@ func (l *Locker) onNodeStart(ctx context.Context, e lock.NodeStart) (next contex
 func (l *Locker) onNodeEnd(ctx context.Context, e lock.NodeEnd) {
 	defer l.contain()
 	l.metrics.node(e.Backend, e.Node).done(e)
-	if l.tracing != nil && l.tracing.nodeSpans {
+	if l.tracing != nil && l.tracing.nodeSpans != NodeSpansNone {
 		l.endNode(ctx, e)
 	}
 	if e.Op != lock.OpAcquire && e.Op != lock.OpExtend {
@@ -99,16 +100,24 @@ func (l *Locker) onNodeRestart(ctx context.Context, e lock.NodeRestart) {
 	l.logRestart(ctx, e)
 }
 
-func (l *Locker) onWaitStart(ctx context.Context, e lock.WaitStart) context.Context {
+func (l *Locker) onWaitStart(ctx context.Context, e lock.WaitStart) (next context.Context) {
+	next = ctx
 	defer l.contain()
-	if c := l.callOf(ctx); c != nil {
-		c.armLongWait()
-		if e.Blocker != nil {
-			c.blocker.Store(e.Blocker)
-			l.linkBlocker(c, e.Blocker)
-		}
+	c := l.callOf(ctx)
+	if c == nil {
+		return ctx
 	}
-	return ctx
+	c.armLongWait()
+	if e.Blocker != nil {
+		c.blocker.Store(e.Blocker)
+		l.linkBlocker(c, e.Blocker)
+	}
+	return l.startWait(ctx, c, e)
+}
+
+func (l *Locker) onWaitEnd(ctx context.Context, e lock.WaitEnd) {
+	defer l.contain()
+	l.endWait(ctx, e)
 }
 
 func (l *Locker) onRenewStart(ctx context.Context, e lock.RenewStart) (next context.Context) {
@@ -120,7 +129,7 @@ func (l *Locker) onRenewStart(ctx context.Context, e lock.RenewStart) (next cont
 	}
 	c.refusals.Store(0)
 	c.renewing.Store(true)
-	if c.traced() && l.renewalOf(ctx) == nil {
+	if c.sampled() && l.renewalOf(ctx) == nil {
 		return l.startRenewal(ctx, c)
 	}
 	return ctx

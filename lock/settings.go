@@ -35,6 +35,7 @@ type Settings struct {
 	Prefix       string        // of the keys
 	Instance     string        // this process, as others see it
 	Backend      string        // name of the set of nodes; "" for what kind of system it is
+	Namespace    string        // of [Backend]; a driver sets it
 	NodeTimeout  time.Duration // 0: it follows the TTL
 	MaxTTL       time.Duration
 	PollInterval time.Duration

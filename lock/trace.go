@@ -49,6 +49,9 @@ type Trace struct {
 type Backend struct {
 	System string // what kind of server: db.system.name of OpenTelemetry, "redis"
 	Name   string // the name given with [WithBackend], else System
+	// Namespace is db.namespace of OpenTelemetry: the number of the database on all Redis
+	// nodes; "" if there is none, or not one.
+	Namespace string
 }
 
 // AcquireStart begins one Acquire.

@@ -19,8 +19,8 @@ const mostNodes = 9
 
 type config struct {
 	listen      string
-	redis       []string // URLs; empty: start some
-	nodes       int      // how many to start
+	redis       []string // URLs; empty: locks in memory
+	nodes       int      // how many to have in memory
 	instance    string
 	nodeTimeout time.Duration
 	chargeTakes time.Duration
@@ -38,8 +38,8 @@ func parseFlags(args []string, usage io.Writer) (config, error) {
 	flags.SetOutput(io.Discard)
 	flags.StringVar(&cfg.listen, "listen", "127.0.0.1:8080", "`host:port` of the API")
 	flags.StringVar(&servers, "redis", "", "`URLs` of independent Redis nodes, separated by commas; better given in REDIS_URLS\n"+
-		"if they hold passwords. Without any, nodes are started for as long as the service runs")
-	flags.IntVar(&cfg.nodes, "nodes", 5, "how many nodes to start")
+		"if they hold passwords. Without any, locks are kept in the memory of this process")
+	flags.IntVar(&cfg.nodes, "nodes", 5, "how many nodes to have in memory, without Redis")
 	flags.StringVar(&cfg.instance, "instance", defaultInstance(), "name of this process in the locks it holds")
 	flags.DurationVar(&cfg.nodeTimeout, "node-timeout", lock.DefaultNodeTimeout(lock.DefaultTTL), "how long a node may take for a command")
 	flags.DurationVar(&cfg.chargeTakes, "charge-takes", 50*time.Millisecond, "how long the payment provider takes")

@@ -17,24 +17,19 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/logging"
 
-	"github.com/lockscope/lockscope/examples/internal/nodes"
 	"github.com/lockscope/lockscope/exporter"
-	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/observe"
 	"github.com/lockscope/lockscope/exporter/otlp"
+	"github.com/lockscope/lockscope/exporter/redislog"
 	"github.com/lockscope/lockscope/exporter/server"
 	"github.com/lockscope/lockscope/exporter/zaplog"
-	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/memlock"
 )
 
 func main() {
-	redis.SetLogger(&logging.VoidLogger{}) // a node that is down is in lockscope's logs and metrics
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal kills
 	cfg, err := parseFlags(os.Args[1:], os.Stdout)
@@ -58,11 +53,7 @@ func run(ctx context.Context, cfg config, logs io.Writer) (err error) {
 	}
 	defer also(flush)
 
-	urls, options, stopNodes, err := redisNodes(ctx, cfg, logger)
-	if err != nil {
-		return err
-	}
-	defer also(stopNodes)
+	redis.SetLogger(redislog.New(logger)) // for all clients of the process
 
 	// OTEL_EXPORTER_OTLP_ENDPOINT says where spans go; nowhere without it.
 	spans, stopSpans, err := otlp.NewTracerProvider(ctx, "orders", otlp.WithLogger(logger))
@@ -71,69 +62,36 @@ func run(ctx context.Context, cfg config, logs io.Writer) (err error) {
 	}
 	defer also(func() error { return stopSpans(context.WithoutCancel(ctx)) })
 
-	redlock, err := redlock.Open(urls, options...)
+	locks, closeLocks, err := newLocks(cfg, observe.Config{Instance: cfg.instance, TracerProvider: spans, Logger: logger, OwnPort: true})
 	if err != nil {
 		return err
 	}
-	defer also(redlock.Close)
+	defer also(closeLocks)
+	defer also(func() error { return locks.Shutdown(context.WithoutCancel(ctx)) })
 
-	board, err := live.New(live.WithInstance(cfg.instance))
-	if err != nil {
-		return err
-	}
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	shown, err := board.Wrap(redlock)
-	if err != nil {
-		return err
-	}
-	locker, err := instrument.Wrap(shown,
-		instrument.WithRegisterer(registry),
-		instrument.WithTracerProvider(spans),
-		instrument.WithLogger(logger))
-	if err != nil {
-		return err
-	}
-	defer also(func() error { return locker.Flush(context.WithoutCancel(ctx)) })
-
-	telemetry, err := exporter.New(
-		exporter.WithGatherer(registry),
-		exporter.WithState(board),
-		exporter.WithReadyCheck("locks", canLock(redlock, cfg.instance)),
-		exporter.WithLogger(logger))
-	if err != nil {
-		return err
-	}
 	api := &http.Server{
-		Handler:           traced(spans, newAPI(locker, cfg.instance, newOrders(cfg.chargeTakes), logger)),
+		Handler:           traced(spans, newAPI(locks, cfg.instance, newOrders(cfg.chargeTakes), logger)),
 		ReadHeaderTimeout: 5 * time.Second, WriteTimeout: maxWait + 30*time.Second, IdleTimeout: 2 * time.Minute,
 		ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
 	}
-	return serve(ctx, cfg, api, telemetry, logger)
+	return serve(ctx, cfg, api, locks.Exporter, logger)
 }
 
-// redisNodes returns the URLs of the Redis nodes that were given, or of some that it
-// starts.
-func redisNodes(ctx context.Context, cfg config, logger *slog.Logger) ([]string, []lock.Option, func() error, error) {
-	options := []lock.Option{lock.WithInstance(cfg.instance), lock.WithNodeTimeout(cfg.nodeTimeout)}
+// newLocks locks on the Redis nodes that were given or, to try it, in the memory of this process.
+func newLocks(cfg config, seen observe.Config) (locks *observe.Locks, closeLocks func() error, err error) {
 	if len(cfg.redis) > 0 {
-		return cfg.redis, options, func() error { return nil }, nil
+		locks, err = observe.Redis(cfg.redis, seen, lock.WithNodeTimeout(cfg.nodeTimeout))
+		return locks, func() error { return nil }, err // Shutdown closes what Redis has opened
 	}
-	set, err := nodes.Start(ctx, cfg.nodes)
+	seen.Logger.Warn("no Redis was given: locks are kept in memory, and nobody else sees them")
+	inMemory, err := memlock.New(memlock.NewNodes(cfg.nodes), lock.WithInstance(cfg.instance))
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("start Redis: %w", err)
+		return nil, nil, err
 	}
-	for _, line := range set.Describe() {
-		logger.Info(line)
+	if locks, err = observe.New(inMemory, seen); err != nil {
+		return nil, nil, errors.Join(err, inMemory.Close())
 	}
-	return set.URLs(), append(options, set.Options()...), set.Stop, nil
-}
-
-// canLock takes a lock of its own, without the decorators: a check is no traffic.
-func canLock(l lock.Locker, instance string) func(context.Context) error {
-	return func(ctx context.Context) error {
-		return lock.Do(ctx, l, "ready:"+instance, func(context.Context, lock.Lease) error { return nil }, lock.NoWait())
-	}
+	return locks, inMemory.Close, nil
 }
 
 // serve answers until ctx ends. Then it says on /readyz that no more requests are

@@ -64,6 +64,37 @@ func redisServers(t *testing.T, n int) (urls string, clients []*redis.Client) {
 	return strings.Join(all, ","), clients
 }
 
+// vouch lets new nodes vote at once.
+func vouch(t *testing.T, clients []*redis.Client) {
+	t.Helper()
+	var nodes []redis.UniversalClient
+	for _, c := range clients {
+		nodes = append(nodes, c)
+	}
+	must(t, redlock.Vouch(t.Context(), nodes))
+}
+
+// TestInMemory needs nothing but Go.
+func TestInMemory(t *testing.T) {
+	s := startService(t, "-nodes=3", "-charge-takes=1ms")
+	if code, _, text := s.do(t, http.MethodPost, s.api+"/orders/1001/charge"); code != http.StatusOK {
+		t.Errorf("%d %s", code, text)
+	}
+	_, _, metrics := s.do(t, http.MethodGet, s.telemetry+"/metrics")
+	contains(t, metrics, `distributed_lock_nodes{backend="memory"} 3`)
+	s.stop()
+	must(t, s.ended(t))
+}
+
+// TestCopyable: whoever copies the example has no access to packages that are internal here.
+func TestCopyable(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{join .Imports "\n"}}`, ".").Output()
+	must(t, err)
+	if strings.Contains(string(out), "/internal/") {
+		t.Errorf("an internal package is imported: %s", out)
+	}
+}
+
 // locks are the keys of locks on any node.
 func locks(t *testing.T, clients []*redis.Client) (keys []string) {
 	t.Helper()
@@ -189,7 +220,9 @@ const traceID = "0af7651916cd43dd8448eb211c80319c"
 func TestService(t *testing.T) {
 	collector := otlptest.NewHTTP(t)
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
-	s := startService(t, "-nodes=3", "-charge-takes=5ms", "-instance=orders-1")
+	urls, clients := redisServers(t, 3)
+	vouch(t, clients)
+	s := startService(t, "-redis="+urls, "-charge-takes=5ms", "-instance=orders-1")
 	await(t, "it is ready", func() bool {
 		code, _, _ := s.do(t, http.MethodGet, s.telemetry+"/readyz")
 		return code == http.StatusOK

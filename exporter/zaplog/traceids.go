@@ -57,7 +57,23 @@ func (h *traceIDs) Handle(ctx context.Context, r slog.Record) error {
 	for _, apply := range h.later {
 		next = apply(next)
 	}
-	return next.Handle(ctx, r)
+	return next.Handle(ctx, without(r, ids))
+}
+
+// without leaves out of a record what its handler has been given: instrument puts the ids
+// into its records for handlers that know nothing of traces.
+func without(r slog.Record, ids []slog.Attr) slog.Record {
+	if !hasTraceID(r) {
+		return r
+	}
+	rest := slog.NewRecord(r.Time, r.Level, r.Message, r.PC)
+	r.Attrs(func(a slog.Attr) bool {
+		if !slices.ContainsFunc(ids, a.Equal) {
+			rest.AddAttrs(a)
+		}
+		return true
+	})
+	return rest
 }
 
 // WithAttrs implements slog.Handler.

@@ -103,6 +103,22 @@ func TestTraceIDsStayAtTheTop(t *testing.T) {
 	}
 }
 
+// TestIDsAreToldOnce: records of instrument bring them for handlers that know nothing of traces.
+func TestIDsAreToldOnce(t *testing.T) {
+	logger, out := newLogger(t)
+	logger.WithGroup("g").InfoContext(spanContext(t), "m", "k", "v",
+		"trace_id", "01020300000000000000000000000000", "span_id", "0405000000000000", "trace_flags", "01")
+	for _, key := range []string{"trace_id", "span_id", "trace_flags"} {
+		if n := strings.Count(out.String(), `"`+key+`"`); n != 1 {
+			t.Errorf("%s is told %d times: %s", key, n, out)
+		}
+	}
+	g, _ := records(t, out)[0]["g"].(map[string]any)
+	if g["k"] != "v" {
+		t.Errorf("the group has lost what else it had: %s", out)
+	}
+}
+
 // TestGroupsKeepTheirOrder: what follows a group stays in it, with a span and without.
 func TestGroupsKeepTheirOrder(t *testing.T) {
 	logger, out := newLogger(t)

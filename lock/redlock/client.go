@@ -3,6 +3,7 @@ package redlock
 import (
 	"fmt"
 	"reflect"
+	"strconv"
 	"time"
 
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
@@ -67,4 +68,19 @@ func newCluster(given *redis.ClusterClient, c derivation, onConnect redisconn.On
 		own.AddHook(h)
 	}
 	return own, d, redisconn.ClusterName(opt), address
+}
+
+// namespaceOf is the number of the database that all clients use; "" if they do not use one.
+func namespaceOf(clients []redis.UniversalClient) (number string) {
+	for i, given := range clients {
+		own := "0" // Redis Cluster has no other
+		if c, ok := given.(*redis.Client); ok {
+			own = strconv.Itoa(c.Options().DB)
+		}
+		if i > 0 && own != number {
+			return ""
+		}
+		number = own
+	}
+	return number
 }

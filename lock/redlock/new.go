@@ -56,6 +56,7 @@ func newEngine(clients []redis.UniversalClient, engine *lock.Settings, s setting
 	for _, g := range guards {
 		g.Fingerprint = fingerprint(nodes, engine.MaxTTL)
 	}
+	engine.Namespace = namespaceOf(clients)
 	e, err := engine.NewEngine(nodes)
 	if err != nil {
 		return nil, errors.Join(err, closeAll(nodes))

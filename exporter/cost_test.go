@@ -1,0 +1,178 @@
+//go:build !race
+
+package exporter_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+	noopTrace "go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/instrument"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/memlock"
+)
+
+// idle is a Locker that does nothing: what is around it is all there is to pay.
+type idle struct{}
+
+type idleLease struct {
+	ctx      context.Context
+	resource string
+}
+
+func (idle) Acquire(ctx context.Context, resource string, _ ...lock.AcquireOption) (lock.Lease, error) {
+	return &idleLease{ctx, resource}, nil
+}
+
+func (l *idleLease) Resource() string              { return l.resource }
+func (l *idleLease) Context() context.Context      { return l.ctx }
+func (l *idleLease) Fence() uint64                 { return 1 }
+func (l *idleLease) Remaining() time.Duration      { return time.Second }
+func (l *idleLease) Extend(context.Context) error  { return nil }
+func (l *idleLease) Release(context.Context) error { return nil }
+
+// observers are what the table of costs in instrument's README has a row for.
+var observers = []struct {
+	name string
+	wrap func(t testing.TB, l lock.Locker) lock.Locker
+}{
+	{"metrics", func(t testing.TB, l lock.Locker) lock.Locker { return measured(t, l, noopTrace.NewTracerProvider()) }},
+	{"metrics, spans not sampled", func(t testing.TB, l lock.Locker) lock.Locker { return measured(t, l, sampling(sdktrace.NeverSample())) }},
+	{"metrics, spans sampled", func(t testing.TB, l lock.Locker) lock.Locker {
+		return measured(t, l, sampling(sdktrace.AlwaysSample()))
+	}},
+	{"board", onBoard},
+	{"metrics, spans not sampled, board", func(t testing.TB, l lock.Locker) lock.Locker {
+		return measured(t, onBoard(t, l), sampling(sdktrace.NeverSample()))
+	}},
+}
+
+func sampling(s sdktrace.Sampler) trace.TracerProvider {
+	return sdktrace.NewTracerProvider(sdktrace.WithSampler(s))
+}
+
+func measured(t testing.TB, l lock.Locker, p trace.TracerProvider) lock.Locker {
+	m, err := instrument.Wrap(l, instrument.WithTracerProvider(p))
+	must(t, err)
+	return m
+}
+
+func onBoard(t testing.TB, l lock.Locker) lock.Locker {
+	b, err := live.New()
+	must(t, err)
+	shown, err := b.Wrap(l)
+	must(t, err)
+	return shown
+}
+
+func pair(t testing.TB, ctx context.Context, l lock.Locker) {
+	lease, err := l.Acquire(ctx, "order:1001")
+	must(t, err)
+	must(t, lease.Release(ctx))
+}
+
+// costRow is a row of the table: allocations of a pair, and its time as a multiple of one without.
+type costRow struct {
+	allocs int
+	ratio  float64
+}
+
+func costTable(t testing.TB) map[string]costRow {
+	text, err := os.ReadFile("../instrument/README.md")
+	must(t, err)
+	_, section, ok := strings.Cut(string(text), "\n## Costs\n")
+	if !ok {
+		t.Fatal("the README has no section Costs")
+	}
+	table := make(map[string]costRow)
+	for line := range strings.Lines(section) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		if len(cells) != 3 {
+			continue
+		}
+		allocs, err := strconv.Atoi(strings.TrimSpace(cells[1]))
+		if err != nil {
+			continue
+		}
+		ratio, err := strconv.ParseFloat(strings.TrimSpace(cells[2]), 64)
+		must(t, err)
+		table[strings.TrimSpace(cells[0])] = costRow{allocs, ratio}
+	}
+	return table
+}
+
+// TestCosts holds the table: allocations to the last, times to twice what it says, for machines differ.
+func TestCosts(t *testing.T) {
+	table := costTable(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	allocs := func(l lock.Locker) int { return int(testing.AllocsPerRun(1000, func() { pair(t, ctx, l) })) }
+	bare := allocs(idle{})
+	for _, o := range observers {
+		row, ok := table[o.name]
+		if !ok {
+			t.Errorf("no row %q", o.name)
+			continue
+		}
+		if got := allocs(o.wrap(t, idle{})) - bare; got != row.allocs {
+			t.Errorf("%s: %d allocations, the table says %d", o.name, got, row.allocs)
+		}
+		ratio := timeRatio(t, o.wrap)
+		t.Logf("%s: %.2f times the pair without", o.name, ratio)
+		if ratio > 2*row.ratio {
+			t.Errorf("%s: %.2f times the pair without, the table says %.2f", o.name, ratio, row.ratio)
+		}
+	}
+	if len(table) != len(observers) {
+		t.Errorf("the table has %d rows, want %d", len(table), len(observers))
+	}
+}
+
+// timeRatio takes pairs on five nodes in memory, with the observer and without in turn, and compares the medians.
+func timeRatio(t testing.TB, wrap func(testing.TB, lock.Locker) lock.Locker) float64 {
+	var lockers [2]lock.Locker
+	for i := range lockers {
+		l, err := memlock.New(memlock.NewNodes(5))
+		must(t, err)
+		defer l.Close()
+		lockers[i] = l
+	}
+	lockers[1] = wrap(t, lockers[1])
+	var times [2][]time.Duration
+	for range 500 {
+		for i, l := range lockers {
+			began := time.Now()
+			pair(t, context.Background(), l)
+			times[i] = append(times[i], time.Since(began))
+		}
+	}
+	for i := range times {
+		slices.Sort(times[i])
+	}
+	median := len(times[0]) / 2
+	return float64(times[1][median]) / float64(times[0][median])
+}
+
+// BenchmarkCosts prints the rows of the table.
+func BenchmarkCosts(b *testing.B) {
+	for _, o := range observers {
+		b.Run(strings.ReplaceAll(o.name, ", ", "+"), func(b *testing.B) {
+			l := o.wrap(b, idle{})
+			b.ReportAllocs()
+			for b.Loop() {
+				pair(b, context.Background(), l)
+			}
+			b.ReportMetric(timeRatio(b, o.wrap), fmt.Sprint("x-on-5-nodes"))
+		})
+	}
+}

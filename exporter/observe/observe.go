@@ -1,0 +1,172 @@
+// Package observe makes a lock that can be seen, in one call: metrics, spans, log records, the live
+// page and readiness, wired as the pieces would be by hand.
+//
+//	locks, err := observe.Redis(urls, observe.Config{Instance: "orders-1", Logger: logger})
+//	...
+//	locks.Mount(mux) // /metrics, /healthz, /readyz and /debug/locks of the program's own server
+//	defer locks.Shutdown(ctx)
+//	...
+//	err = lock.Do(ctx, locks, "order:1001", work)
+//
+// The pieces are packages instrument, exporter/live and exporter: whoever needs more of them passes
+// their options in the Config, or does without this package.
+package observe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/lockscope/lockscope/exporter"
+	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/instrument"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/redlock"
+)
+
+// Config says how locks are observed. Its zero value is right for a program with global
+// OpenTelemetry providers and one registry for what is here.
+type Config struct {
+	// Instance is what this process is called, in the locks it holds and on the page. Empty is
+	// the default of lock.WithInstance, host/pid.
+	Instance string
+	// Registry is where the metrics are, and what /metrics serves. nil makes one, with the metrics
+	// of the process and the Go runtime.
+	Registry *prometheus.Registry
+	// TracerProvider is where spans go. nil is the global one.
+	TracerProvider trace.TracerProvider
+	// Logger is told what goes wrong. nil: nobody is.
+	Logger *slog.Logger
+	// OwnPort says that package server serves the Exporter: it is then not ready before that listens.
+	OwnPort bool
+
+	// More of the pieces; these options come after those made of the fields above.
+	Instrument []instrument.Option
+	Board      []live.Option
+	Exporter   []exporter.Option
+}
+
+// Locks is a Locker with everything that is known about it. Its zero value is not usable: see Redis
+// and New. It is safe for concurrent use.
+type Locks struct {
+	lock.Locker // observed
+
+	// Exporter serves what is known. Registry holds the metrics.
+	Exporter *exporter.Exporter
+	Registry *prometheus.Registry
+
+	measured *instrument.Locker
+	close    func() error // of what Redis has opened; nil if nothing
+}
+
+// Redis locks on the Redis nodes of urls, as redlock.Open does, and observes it. It takes options of
+// lock and redlock; the instance is that of cfg. On error nothing is left open.
+func Redis(urls []string, cfg Config, opts ...lock.Option) (*Locks, error) {
+	if cfg.Instance != "" {
+		opts = append(opts[:len(opts):len(opts)], lock.WithInstance(cfg.Instance))
+	}
+	engine, err := redlock.Open(urls, opts...)
+	if err != nil {
+		return nil, err
+	}
+	l, err := New(engine, cfg)
+	if err != nil {
+		return nil, errors.Join(err, engine.Close())
+	}
+	l.close = engine.Close
+	return l, nil
+}
+
+// New observes next, which stays its caller's to close, after Shutdown. If cfg names an instance,
+// next must have been made with lock.WithInstance of the same name. It fails with the errors of
+// the pieces: ErrInvalidOption of instrument, live or exporter, or the registry's.
+func New(next lock.Locker, cfg Config) (*Locks, error) {
+	if next == nil {
+		return nil, fmt.Errorf("%w: the Locker to observe is nil", instrument.ErrInvalidOption)
+	}
+	if cfg.Registry == nil {
+		cfg.Registry = prometheus.NewRegistry()
+		cfg.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	}
+	board, err := live.New(cfg.board()...)
+	if err != nil {
+		return nil, err
+	}
+	shown, err := board.Wrap(next)
+	if err != nil {
+		return nil, err
+	}
+	measured, err := instrument.Wrap(shown, append([]instrument.Option{
+		instrument.WithRegisterer(cfg.Registry),
+		instrument.WithTracerProvider(cfg.TracerProvider),
+		instrument.WithLogger(cfg.Logger),
+	}, cfg.Instrument...)...)
+	if err != nil {
+		return nil, err
+	}
+	exp, err := exporter.New(cfg.exporter(next, board)...)
+	if err != nil {
+		return nil, err
+	}
+	return &Locks{Locker: measured, Exporter: exp, Registry: cfg.Registry, measured: measured}, nil
+}
+
+func (c *Config) board() (opts []live.Option) {
+	if c.Instance != "" {
+		opts = append(opts, live.WithInstance(c.Instance))
+	}
+	return append(opts, c.Board...)
+}
+
+// exporter checks readiness on the bare Locker: a check is no traffic.
+func (c *Config) exporter(bare lock.Locker, board *live.Board) []exporter.Option {
+	opts := []exporter.Option{
+		exporter.WithGatherer(c.Registry),
+		exporter.WithState(board),
+		exporter.WithReadyCheck("locks", exporter.LockCheck(bare, c.readyLock())),
+		exporter.WithLogger(c.Logger),
+	}
+	if !c.OwnPort {
+		opts = append(opts, exporter.WithOwnServer())
+	}
+	return append(opts, c.Exporter...)
+}
+
+// readyLock is a lock of this process' own; a lock's name has no braces.
+func (c *Config) readyLock() string {
+	instance := c.Instance
+	if instance == "" {
+		host, _ := os.Hostname() // without one, processes with one pid share a lock: one that is held proves as much
+		instance = host + "/" + strconv.Itoa(os.Getpid())
+	}
+	name := "ready:" + strings.NewReplacer("{", "(", "}", ")").Replace(instance)
+	return name[:min(len(name), lock.MaxResourceLength)]
+}
+
+// Mount serves what is known on a mux of the program's own: see exporter.Exporter.Mount.
+func (l *Locks) Mount(mux *http.ServeMux) { l.Exporter.Mount(mux) }
+
+// ServeHTTP serves what is known: see exporter.Exporter.ServeHTTP.
+func (l *Locks) ServeHTTP(w http.ResponseWriter, r *http.Request) { l.Exporter.ServeHTTP(w, r) }
+
+// Shutdown ends the streams of the page, makes /readyz say no, waits until the logger was told of
+// everything, and closes what Redis has opened, which ends its leases. ctx bounds the waiting for
+// the logger; its error is returned then, and everything is closed nevertheless. The program shuts
+// its server down after it, and its tracer provider last.
+func (l *Locks) Shutdown(ctx context.Context) error {
+	l.Exporter.Drain()
+	var err error
+	if l.close != nil {
+		err = l.close()
+	}
+	return errors.Join(err, l.measured.Flush(ctx))
+}

@@ -1,0 +1,273 @@
+package instrument_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/lockscope/lockscope/instrument"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/redlock"
+)
+
+// counts are how many spans of each name there are, and in how many traces.
+func (s *spans) counts() (byName map[string]int, all, traces int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	byName, ids := make(map[string]int), make(map[trace.TraceID]bool)
+	for _, span := range s.all {
+		byName[span.Name()]++
+		ids[span.SpanContext().TraceID()] = true
+	}
+	return byName, len(s.all), len(ids)
+}
+
+// TestSpansOfAPair holds an uncontended acquire and release on five nodes to eight spans.
+func TestSpansOfAPair(t *testing.T) { synctest.Test(t, testSpansOfAPair) }
+
+func testSpansOfAPair(t *testing.T) {
+	for which, want := range map[instrument.NodeSpans]int{instrument.NodeSpansVotes: 7, instrument.NodeSpansAll: 12, instrument.NodeSpansNone: 2} {
+		s := new(spans)
+		l := wrap(t, locktest.NewFakes(t, 5)(t), instrument.WithTracerProvider(provider(t, s)), instrument.WithNodeSpans(which))
+		must(t, lock.Do(t.Context(), l, "order:1001", func(context.Context, lock.Lease) error { return nil }))
+		time.Sleep(time.Second) // in the time of the bubble: the last nodes have answered
+		if byName, all, traces := s.counts(); all != want || traces != 1 {
+			t.Errorf("%v: %d spans in %d traces, want %d in one: %v", which, all, traces, want, byName)
+		}
+	}
+}
+
+// TestSpansOfALongLease: renewals are in the trace that acquired, one span each.
+func TestSpansOfALongLease(t *testing.T) { synctest.Test(t, testSpansOfALongLease) }
+
+func testSpansOfALongLease(t *testing.T) {
+	s := new(spans)
+	l := wrap(t, locktest.NewFakes(t, 5)(t), instrument.WithTracerProvider(provider(t, s)))
+	must(t, lock.Do(t.Context(), l, "order:1001", func(context.Context, lock.Lease) error {
+		time.Sleep(10 * time.Second)
+		return nil
+	}))
+	time.Sleep(time.Second)
+	if byName, all, traces := s.counts(); byName["lock.extend"] < 2 || byName["lock.extend"] > 3 || all != 1+5+byName["lock.extend"]+1 || traces != 1 {
+		t.Errorf("%d spans in %d traces: %v", all, traces, byName)
+	}
+	acquire := s.named("lock.acquire")[0].SpanContext()
+	for _, extend := range s.named("lock.extend") {
+		if extend.Parent().SpanID() != acquire.SpanID() {
+			t.Error("a renewal is no child of the span that acquired")
+		}
+		wantAttrs(t, extend, "distributed_lock.resource=order:1001", "distributed_lock.outcome=ok")
+	}
+}
+
+// drops samples roots but those of one resource, which it can only know from attributes given at the start, and
+// samples everything that has no parent otherwise.
+type drops struct{ resource string }
+
+func (d drops) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingResult {
+	for _, a := range p.Attributes {
+		if a.Key == "distributed_lock.resource" && a.Value == attribute.StringValue(d.resource) {
+			return sdktrace.SamplingResult{Decision: sdktrace.Drop}
+		}
+	}
+	return sdktrace.SamplingResult{Decision: sdktrace.RecordAndSample}
+}
+
+func (d drops) Description() string { return "drops" }
+
+// flips samples every second root.
+type flips struct{ roots int }
+
+func (f *flips) ShouldSample(sdktrace.SamplingParameters) sdktrace.SamplingResult {
+	f.roots++
+	if f.roots%2 == 1 {
+		return sdktrace.SamplingResult{Decision: sdktrace.Drop}
+	}
+	return sdktrace.SamplingResult{Decision: sdktrace.RecordAndSample}
+}
+
+func (f *flips) Description() string { return "flips" }
+
+// TestSamplers see the resource, and what they decide holds for all that follows.
+func TestSamplers(t *testing.T) { synctest.Test(t, testSamplers) }
+
+func testSamplers(t *testing.T) {
+	for name, root := range map[string]sdktrace.Sampler{"by resource": drops{"quiet"}, "by chance": new(flips)} {
+		s := new(spans)
+		p := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(s), sdktrace.WithSampler(sdktrace.ParentBased(root)))
+		l := wrap(t, locktest.NewFakes(t, 3)(t), instrument.WithTracerProvider(p))
+		for _, resource := range []string{"quiet", "loud"} {
+			lease, err := l.Acquire(t.Context(), resource, lock.TTL(3*time.Second))
+			must(t, err)
+			must(t, lease.Extend(t.Context()))
+			time.Sleep(10 * time.Second)
+			must(t, lease.Release(t.Context()))
+		}
+		time.Sleep(time.Second)
+		_, all, traces := s.counts()
+		if traces != 1 || all != 1+3+1+9+1 && all != 1+3+1+10+1 {
+			t.Errorf("%s: %d spans in %d traces: %s", name, all, traces, s.text())
+		}
+		for _, span := range s.named("lock.acquire") {
+			wantAttrs(t, span, "distributed_lock.resource=loud")
+		}
+		must(t, p.Shutdown(context.Background()))
+	}
+}
+
+// TestNoLinksToWhatNobodyRecorded: neither to an acquire nor to a holder that was not sampled.
+func TestNoLinksToWhatNobodyRecorded(t *testing.T) {
+	synctest.Test(t, testNoLinksToWhatNobodyRecorded)
+}
+
+func testNoLinksToWhatNobodyRecorded(t *testing.T) {
+	s := new(spans)
+	p := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(s), sdktrace.WithSampler(drops{"quiet"}))
+	fakes := locktest.NewFakes(t, 3)
+	a, b := wrap(t, fakes(t), instrument.WithTracerProvider(p)), wrap(t, fakes(t), instrument.WithTracerProvider(provider(t, s)))
+	lease, err := a.Acquire(t.Context(), "quiet")
+	must(t, err)
+	_, _ = b.Acquire(t.Context(), "quiet", lock.NoWait())
+	ctx, root := provider(t, s).Tracer("test").Start(t.Context(), "caller")
+	must(t, lease.Release(ctx))
+	root.End()
+	synctest.Wait()
+	for _, name := range []string{"lock.acquire", "lock.release"} {
+		for _, span := range s.named(name) {
+			if len(span.Links()) > 0 {
+				t.Errorf("%s links to %v", name, span.Links())
+			}
+		}
+	}
+	must(t, p.Shutdown(context.Background()))
+}
+
+// TestWaitsAreSpans: one for each wait, with its kind and, where there is one, who is waited for.
+func TestWaitsAreSpans(t *testing.T) { synctest.Test(t, testWaitsAreSpans) }
+
+func testWaitsAreSpans(t *testing.T) {
+	s := new(spans)
+	fakes := locktest.NewFakes(t, 3, lock.WithInstance("billing/7"))
+	l := wrap(t, fakes(t), instrument.WithTracerProvider(provider(t, s)))
+	holder, err := fakes(t).Acquire(t.Context(), "job")
+	must(t, err)
+	done := make(chan error, 2)
+	for range 2 { // one waits for the holder, and the other for the first
+		go func() {
+			done <- lock.Do(t.Context(), l, "job", func(context.Context, lock.Lease) error { return nil })
+		}()
+		time.Sleep(100 * time.Millisecond)
+	}
+	must(t, holder.Release(t.Context()))
+	must(t, <-done)
+	must(t, <-done)
+	kinds := make(map[string]int)
+	parents := make(map[trace.SpanID]bool)
+	for _, span := range s.named("lock.acquire") {
+		parents[span.SpanContext().SpanID()] = true
+	}
+	for _, span := range s.named("lock.wait") {
+		kinds[attrs(span)["distributed_lock.wait.kind"]]++
+		wantAttrs(t, span, "distributed_lock.resource=job", "distributed_lock.blocker.instance=billing/7")
+		if !parents[span.Parent().SpanID()] || span.Status().Code != codes.Unset {
+			t.Errorf("lock.wait has parent %v and status %v", span.Parent().SpanID(), span.Status())
+		}
+	}
+	if kinds["holder"] == 0 || kinds["local"] != 1 {
+		t.Errorf("waits: %v", kinds)
+	}
+}
+
+// TestNamespace: spans of nodes say in which database they are, if that is one.
+func TestNamespace(t *testing.T) {
+	for want, dbs := range map[string][]int{"0": {0, 0}, "3": {3, 3}, "": {0, 3}} {
+		s := new(spans)
+		var clients []redis.UniversalClient
+		for i, server := range locktest.Servers(t, len(dbs)) {
+			c := redis.NewClient(&redis.Options{Addr: server.Addr(), DB: dbs[i]})
+			defer c.Close()
+			clients = append(clients, c)
+		}
+		engine, err := redlock.New(clients)
+		must(t, err)
+		defer engine.Close()
+		use(t, wrap(t, engine, instrument.WithTracerProvider(provider(t, s))), "job")
+		wantAttrs(t, s.named("EVALSHA lock.acquire")[0], "db.namespace="+want)
+	}
+}
+
+// lame are three fake servers, of which a test may take some down, and a decorator on them.
+func lame(t *testing.T, s *spans) ([]*locktest.FakeServer, *instrument.Locker) {
+	var servers []*locktest.FakeServer
+	var nodes []driver.Node
+	for i := range 3 {
+		f := locktest.NewFakeServer(fmt.Sprintf("redis%d:6380", i))
+		t.Cleanup(f.Close)
+		servers, nodes = append(servers, f), append(nodes, lock.Async(f.Connect(uint64(i), locktest.Faults{})))
+	}
+	r, err := lock.NewEngine(nodes)
+	must(t, err)
+	t.Cleanup(func() { must(t, r.Close()) })
+	return servers, wrap(t, r, instrument.WithTracerProvider(provider(t, s)))
+}
+
+// TestWaitForNodes is told as what it is.
+func TestWaitForNodes(t *testing.T) { synctest.Test(t, testWaitForNodes) }
+
+func testWaitForNodes(t *testing.T) {
+	s := new(spans)
+	servers, l := lame(t, s)
+	servers[0].Crash()
+	servers[1].Crash()
+	_, _ = l.Acquire(t.Context(), "job", lock.MaxAttempts(2))
+	synctest.Wait()
+	waits := s.named("lock.wait")
+	if len(waits) != 1 {
+		t.Fatalf("%d waits: %s", len(waits), s.text())
+	}
+	wantAttrs(t, waits[0], "distributed_lock.wait.kind=backoff", "distributed_lock.blocker.instance=")
+}
+
+// TestNodesThatFailAreSeen: once for each release that a node does not answer, however often it is asked again.
+func TestNodesThatFailAreSeen(t *testing.T) { synctest.Test(t, testNodesThatFailAreSeen) }
+
+func testNodesThatFailAreSeen(t *testing.T) {
+	s := new(spans)
+	servers, l := lame(t, s)
+	const leases = 3
+	var held []lock.Lease
+	for i := range leases {
+		lease, err := l.Acquire(t.Context(), fmt.Sprint("job", i))
+		must(t, err)
+		held = append(held, lease)
+	}
+	synctest.Wait()
+	servers[0].Crash()
+	for _, lease := range held {
+		must(t, lease.Extend(t.Context()))
+		must(t, lease.Release(t.Context()))
+	}
+	time.Sleep(10 * time.Second) // releases are sent again meanwhile
+	for _, name := range []string{"EVALSHA lock.extend", "EVALSHA lock.release"} {
+		seen := s.named(name)
+		if len(seen) != leases {
+			t.Errorf("%d spans %s, want %d", len(seen), name, leases)
+		}
+		for _, span := range seen {
+			wantAttrs(t, span, "server.address=redis0")
+			if span.Status().Code != codes.Error {
+				t.Errorf("%s has status %v", name, span.Status())
+			}
+		}
+	}
+}

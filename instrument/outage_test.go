@@ -1,0 +1,110 @@
+package instrument_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"go.opentelemetry.io/otel/codes"
+
+	"github.com/lockscope/lockscope/instrument"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+)
+
+// outages are what a set of three may suffer without a lock being any less held.
+var outages = []struct {
+	name string
+	fail func(*redisproc.Server) error
+	heal func(*redisproc.Server) error
+}{
+	{"healthy", nil, nil},
+	{"one node dead", (*redisproc.Server).Kill, nil},
+	{"one node hung", (*redisproc.Server).Pause, (*redisproc.Server).Resume},
+}
+
+// eachOutage runs a test on three servers once for each outage. The lock "job" is held
+// by "billing/7" on all of them when the outage begins.
+func eachOutage(t *testing.T, test func(t *testing.T, servers []*redisproc.Server, holder lock.Lease)) {
+	for _, o := range outages {
+		t.Run(o.name, func(t *testing.T) {
+			t.Parallel()
+			servers := locktest.Servers(t, 3)
+			holder, err := onRedis(t, addrs(servers), lock.WithInstance("billing/7")).Acquire(t.Context(), "job")
+			must(t, err)
+			must(t, holder.Extend(t.Context())) // it is on every node
+			if o.fail != nil {
+				must(t, o.fail(servers[0]))
+			}
+			if o.heal != nil {
+				t.Cleanup(func() { must(t, o.heal(servers[0])) })
+			}
+			test(t, servers, holder)
+		})
+	}
+}
+
+// TestContentionInAnOutage: while a tolerated minority does not answer, what is in the way
+// is the holder, and that is what is counted, traced and logged.
+func TestContentionInAnOutage(t *testing.T) { eachOutage(t, testContentionInAnOutage) }
+
+func testContentionInAnOutage(t *testing.T, servers []*redisproc.Server, _ lock.Lease) {
+	const calls = 100
+	s, text := new(spans), new(logText)
+	l := wrap(t, onRedis(t, addrs(servers)), instrument.WithTracerProvider(provider(t, s)), instrument.WithLogger(text.logger()))
+	for range calls {
+		_, err := l.Acquire(t.Context(), "job", lock.NoWait())
+		if held, ok := errors.AsType[*lock.HeldError](err); !ok || held.Holder.Instance != "billing/7" {
+			t.Fatalf("%v, want who holds it", err)
+		}
+	}
+	must(t, l.Flush(t.Context()))
+	if got := gather(t, l, "acquisitions_total", "resource", "job", "outcome", "contended"); got != calls {
+		t.Errorf("%v contended, want %v", got, calls)
+	}
+	for name, want := range map[string]float64{"failures_total": 0, "wait_seconds": calls, "attempts_total": calls} {
+		if got := gather(t, l, name, "resource", "job"); got != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+	for _, span := range s.named("lock.acquire") {
+		wantAttrs(t, span, "distributed_lock.outcome=contended", "distributed_lock.blocker.instance=billing/7")
+		if span.Status().Code != codes.Unset {
+			t.Errorf("a miss has status %v", span.Status())
+		}
+	}
+	if log := text.String(); log != "" {
+		t.Errorf("logged: %s", log)
+	}
+}
+
+// TestWaitsInAnOutage: a wait is no more attempts than it takes, and is for the holder.
+func TestWaitsInAnOutage(t *testing.T) { eachOutage(t, testWaitsInAnOutage) }
+
+func testWaitsInAnOutage(t *testing.T, servers []*redisproc.Server, holder lock.Lease) {
+	const waits = 10
+	holding := onRedis(t, addrs(servers), lock.WithInstance("billing/7"))
+	l := wrap(t, onRedis(t, addrs(servers)), instrument.WithLongWait(100*time.Millisecond))
+	for i := range waits {
+		if i > 0 {
+			var err error
+			holder, err = holding.Acquire(t.Context(), "job")
+			must(t, err)
+		}
+		done := make(chan error, 1)
+		go func() {
+			done <- lock.Do(t.Context(), l, "job", func(context.Context, lock.Lease) error { return nil })
+		}()
+		eventually(t, "it waits", func() bool { return gather(t, l, "long_waits_total", "resource", "job") == float64(i+1) })
+		must(t, holder.Release(t.Context()))
+		must(t, <-done)
+	}
+	if got := gather(t, l, "attempts_total", "resource", "job"); got > 4*waits {
+		t.Errorf("%v attempts in %d waits", got, waits)
+	}
+	if got := gather(t, l, "failures_total", "resource", "job"); got != 0 {
+		t.Errorf("%v failures", got)
+	}
+}
