@@ -30,6 +30,7 @@
 //	distributed_lock_acquisitions_total         counter    resource, outcome
 //	distributed_lock_attempts_total             counter    resource
 //	distributed_lock_handovers_total            counter    resource
+//	distributed_lock_deadlocks_total            counter    resource
 //	distributed_lock_waiting                    gauge      resource
 //	distributed_lock_long_waits_total           counter    resource
 //	distributed_lock_held                       gauge      resource
@@ -96,7 +97,10 @@
 // distributed_lock.wait.kind: local (behind others of this process), holder (for the holder)
 // or backoff (for nodes to answer again). While another process holds the lock, lock.wait and
 // lock.acquire name it in distributed_lock.blocker.instance, and lock.acquire links to the span
-// that acquired it, whose traceparent travels in the lock's value, if that was sampled.
+// that acquired it, whose traceparent travels in the lock's value, if that was sampled. What the
+// caller holds while it waits is in distributed_lock.holding, its place in the code, with
+// lock.WithCallSites, in distributed_lock.call_site, and a cycle that it closed in
+// distributed_lock.deadlock.cycle.
 //
 // Commands on nodes are "EVALSHA lock.<operation>" (CLIENT), in lock.acquire, lock.extend or
 // lock.release. Those of acquires always are spans, those of renewals, releases and leaves
@@ -109,7 +113,7 @@
 //
 // # Logs
 //
-// Silent without WithLogger. Told are: "lease lost" (error); "renewal failed,
+// Silent without WithLogger. Told are: "lease lost" and "deadlock", with the cycle (errors); "renewal failed,
 // lease still valid", "no quorum", "still waiting for the lock", "released a lease that
 // was already gone" and "release could not be confirmed" (warnings), with trace_id,
 // span_id and trace_flags, and the reason of every node; and of restarts "node restarted"

@@ -13,7 +13,8 @@ import (
 )
 
 // Every record has a counter beside it: lost_total, extensions_total,
-// acquisitions_total, long_waits_total, release_failures_total and node_restarts_total.
+// acquisitions_total, long_waits_total, release_failures_total, node_restarts_total and
+// deadlocks_total.
 
 func (l *Locker) logLost(m *lease, why loss) {
 	c := &m.call
@@ -99,19 +100,38 @@ func (l *Locker) logRestart(ctx context.Context, e lock.NodeRestart) {
 	}
 }
 
+func (l *Locker) logDeadlock(c *call, e lock.Deadlock) {
+	if p, ok := l.log.admit("deadlock", "", c.series.label); ok {
+		l.log.add(c, p, slog.LevelError, slog.String("resource", c.resource), slog.String("cycle", e.String()))
+	}
+}
+
 func (l *Locker) logLongWait(c *call) {
 	p, ok := l.log.admit("still waiting for the lock", "", c.series.label)
 	if !ok {
 		return
 	}
 	attrs := []slog.Attr{slog.String("resource", c.resource), slog.Duration("waited", time.Since(c.began))}
+	if held := lock.Holding(c); len(held) > 0 {
+		attrs = append(attrs, slog.Any("holding", resourcesOf(held)))
+	}
 	if b := c.blocker.Load(); b != nil && b.Holder.Instance != "" {
 		attrs = append(attrs, slog.String("blocker", b.Holder.Instance), slog.Time("blocker_since", b.Holder.Since))
+		if b.Holder.CallSite != "" {
+			attrs = append(attrs, slog.String("blocker_call_site", b.Holder.CallSite))
+		}
 		if sc := parseTraceparent(b.Holder.Traceparent); sc.IsValid() {
 			attrs = append(attrs, slog.String("blocker_trace_id", sc.TraceID().String()))
 		}
 	}
 	l.log.add(c, p, slog.LevelWarn, attrs...)
+}
+
+func resourcesOf(held []lock.Held) (names []string) {
+	for _, h := range held {
+		names = append(names, h.Resource)
+	}
+	return names
 }
 
 // nodeReasons says of every node why it did not take part.

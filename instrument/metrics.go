@@ -20,6 +20,7 @@ type metrics struct {
 	wait, hold, validity            *prometheus.HistogramVec
 	failures, acquisitions          *prometheus.CounterVec
 	attempts, handOvers, extensions *prometheus.CounterVec
+	deadlocks                       *prometheus.CounterVec
 	lost, releaseFailures, longWait *prometheus.CounterVec
 	waiting, held                   *prometheus.GaugeVec
 
@@ -56,6 +57,7 @@ func newMetrics(cfg shared) *metrics {
 		acquisitions: b.counter("acquisitions_total", "Calls of Acquire that have ended, by outcome.", "resource", "outcome"),
 		attempts:     b.counter("attempts_total", "Rounds of voting made by calls of Acquire.", "resource"),
 		handOvers:    b.counter("handovers_total", "Calls of Acquire that were handed the lock by another lease of their process, without asking a node.", "resource"),
+		deadlocks:    b.counter("deadlocks_total", "Cycles of leases of this process whose calls wait for one another, found as a call began to wait.", "resource"),
 		waiting:      b.gauge("waiting", "Calls of Acquire that have not returned yet.", "resource"),
 		longWait:     b.counter("long_waits_total", "Calls of Acquire that waited for longer than the threshold of the long-wait log.", "resource"),
 		held:         b.gauge("held", "Leases that this process holds.", "resource"),

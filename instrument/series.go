@@ -93,7 +93,7 @@ type series struct {
 
 	wait, hold, validity      prometheus.Observer
 	failures, attempts        prometheus.Counter
-	handOvers                 prometheus.Counter
+	handOvers, deadlocks      prometheus.Counter
 	releaseFailures, longWait prometheus.Counter
 	waiting, held             prometheus.Gauge
 	outcomes                  [outcomes]prometheus.Counter
@@ -110,6 +110,7 @@ func (m *metrics) newSeries(label string) *series {
 		failures:        m.failures.WithLabelValues(label),
 		attempts:        m.attempts.WithLabelValues(label),
 		handOvers:       m.handOvers.WithLabelValues(label),
+		deadlocks:       m.deadlocks.WithLabelValues(label),
 		releaseFailures: m.releaseFailures.WithLabelValues(label),
 		longWait:        m.longWait.WithLabelValues(label),
 		waiting:         m.waiting.WithLabelValues(label),

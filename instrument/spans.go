@@ -42,6 +42,10 @@ const (
 	attrGranted      = attribute.Key("distributed_lock.granted")
 	attrBlocker      = attribute.Key("distributed_lock.blocker.instance")
 	attrBlockerSince = attribute.Key("distributed_lock.blocker.since") // RFC 3339
+	attrBlockerSite  = attribute.Key("distributed_lock.blocker.call_site")
+	attrCallSite     = attribute.Key("distributed_lock.call_site")
+	attrHolding      = attribute.Key("distributed_lock.holding") // resources
+	attrDeadlock     = attribute.Key("distributed_lock.deadlock.cycle")
 	attrRelation     = attribute.Key("distributed_lock.link")          // acquire or blocker
 	attrWaitKind     = attribute.Key("distributed_lock.wait.kind")     // a lock.WaitKind
 	attrWaitAhead    = attribute.Key("distributed_lock.wait.ahead")    // waiters in front; absent if none is known
@@ -139,6 +143,12 @@ func (l *Locker) describeAcquire(c *call, e lock.AcquireStart) {
 	if c.span.IsRecording() {
 		c.span.SetAttributes(attrNodes.Int(e.Nodes), attrQuorum.Int(e.Quorum),
 			attrMode.String(mode(e.Options)), attrTTL.Float64(e.Options.TTL.Seconds()))
+		if e.CallSite != "" {
+			c.span.SetAttributes(attrCallSite.String(e.CallSite))
+		}
+		if len(e.Holding) > 0 {
+			c.span.SetAttributes(attrHolding.StringSlice(resourcesOf(e.Holding)))
+		}
 	}
 }
 

@@ -18,6 +18,7 @@ func (l *Locker) newHooks() *lock.Trace {
 		AttemptEnd:   l.onAttemptEnd,
 		NodeEnd:      l.onNodeEnd,
 		NodeRestart:  l.onNodeRestart,
+		Deadlock:     l.onDeadlock,
 		WaitStart:    l.onWaitStart,
 		RenewStart:   l.onRenewStart,
 		RenewEnd:     l.onRenewEnd,
@@ -98,6 +99,19 @@ func (l *Locker) onNodeRestart(ctx context.Context, e lock.NodeRestart) {
 	defer l.contain()
 	l.metrics.node(e.Backend, e.Node).restarted(e)
 	l.logRestart(ctx, e)
+}
+
+func (l *Locker) onDeadlock(ctx context.Context, e lock.Deadlock) {
+	defer l.contain()
+	c := l.callOf(ctx)
+	if c == nil {
+		return
+	}
+	c.series.deadlocks.Inc()
+	l.logDeadlock(c, e)
+	if c.span != nil {
+		c.span.SetAttributes(attrDeadlock.String(e.String()))
+	}
 }
 
 func (l *Locker) onWaitStart(ctx context.Context, e lock.WaitStart) (next context.Context) {

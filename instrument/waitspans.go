@@ -53,7 +53,11 @@ func blockerAttributes(h lock.Holder) []attribute.KeyValue {
 	if h.Instance == "" {
 		return nil
 	}
-	return []attribute.KeyValue{
+	attrs := []attribute.KeyValue{
 		attrBlocker.String(h.Instance), attrBlockerSince.String(h.Since.UTC().Format(time.RFC3339Nano)),
 	}
+	if h.CallSite != "" {
+		attrs = append(attrs, attrBlockerSite.String(h.CallSite))
+	}
+	return attrs
 }
