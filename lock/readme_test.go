@@ -24,21 +24,24 @@ func TestReadmeShowsTheExample(t *testing.T) {
 	}
 }
 
-// TestReadmeStatesThePromise keeps README's promise that of the package doc, word for word.
+// TestReadmeStatesThePromise keeps the promise of README and EVIDENCE.md that of the package doc, word for word.
 func TestReadmeStatesThePromise(t *testing.T) {
-	readme, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	doc, err := os.ReadFile("doc.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	words := func(text string) string { return strings.Join(strings.Fields(text), " ") }
-	promised := between(t, string(doc), "// # The promise\n//\n", "\n//\n// # ")
-	quoted := between(t, string(readme), "## What is promised\n\n", "\n\n")
-	if p, q := words(strings.ReplaceAll(promised, "//", "")), words(strings.ReplaceAll(quoted, ">", "")); p != q {
-		t.Errorf("the package doc promises\n%s\nand README.md\n%s", p, q)
+	words := func(text, marks string) string {
+		return strings.Join(strings.Fields(strings.ReplaceAll(text, marks, "")), " ")
+	}
+	promised := words(between(t, string(doc), "// # The promise\n//\n", "\n//\n// # "), "//")
+	for page, heading := range map[string]string{"../README.md": "## What is promised\n\n", "EVIDENCE.md": "## What is claimed\n\n"} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if quoted := words(between(t, string(text), heading, "\n\n"), ">"); quoted != promised {
+			t.Errorf("the package doc promises\n%s\nand %s\n%s", promised, page, quoted)
+		}
 	}
 }
 
