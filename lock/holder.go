@@ -3,6 +3,7 @@ package lock
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -68,6 +69,15 @@ func ParseHolder(record string) (Holder, error) {
 		h.CallSite, h.Page = safeText(fields[4], maxCallSiteLength), safeText(fields[5], maxPageLength)
 	}
 	return h, nil
+}
+
+// validPage refuses what nobody could open, and a URL with credentials: others read it.
+func validPage(page string) bool {
+	if page == "" {
+		return true
+	}
+	u, err := url.Parse(page)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && len(page) <= maxPageLength
 }
 
 // defaultInstance names this process as people look for it: host and pid.

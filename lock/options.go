@@ -33,6 +33,17 @@ func WithPollInterval(d time.Duration) Option { return func(s *Settings) { s.Pol
 // instead of host:port.
 func WithNodeNames(names ...string) Option { return func(s *Settings) { s.NodeNames = names } }
 
+// WithCallSites makes every Acquire remember where it was called: the file, its folder
+// and the line, as "orders/charge.go:42". The lock's value, [HeldError], the trace and
+// the queue entries of waiters say it. It costs a walk up the stack for each Acquire: see
+// BENCHMARKS.md of package redlock.
+func WithCallSites() Option { return func(s *Settings) { s.CallSites = true } }
+
+// WithPage says where this process shows who holds and who waits, as
+// "http://10.0.0.7:9090/debug/locks". It is written into the locks it holds and its
+// entries in queues, for whoever sees one of them to find the page.
+func WithPage(url string) Option { return func(s *Settings) { s.Page = url } }
+
 // WithClock replaces the clock by which validity is measured. For tests.
 func WithClock(clock Clock) Option { return func(s *Settings) { s.Clock = clock } }
 
