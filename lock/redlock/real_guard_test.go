@@ -224,7 +224,7 @@ func TestRealDuplicateNode(t *testing.T) {
 	for i := range 3 { // on the very first vote, too
 		_, err := newLocker(t, []redis.UniversalClient{
 			plainClient(t, &redis.Options{Addr: f.servers[0].Addr()}), plainClient(t, &redis.Options{Addr: proxy.Addr()}),
-		}).Acquire(t.Context(), fmt.Sprint("first", i), lock.NoWait(), lock.TTL(longTTL))
+		}, lock.WithNodeTimeout(patience)).Acquire(t.Context(), fmt.Sprint("first", i), lock.NoWait(), lock.TTL(longTTL))
 		wantErr(t, err, driver.ErrDuplicate)
 	}
 	f.wantNoLocks()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -76,7 +77,8 @@ func TestRealHungServerKeepsItsConnection(t *testing.T) {
 			f.resume(f.all()...)
 			f.wantNoLocks()
 			must(t, acquire(t, l, "job", lock.TTL(longTTL)).Release(t.Context()))
-			if after := f.connectionIDs(0); n > 1 && after[0] != before[0] {
+			// On a busy machine there may be a second one, that was still being made as the servers were stopped.
+			if after := f.connectionIDs(0); n > 1 && !slices.ContainsFunc(before, func(id string) bool { return slices.Contains(after, id) }) {
 				t.Errorf("connections were %v and are %v", before, after)
 			}
 		})
