@@ -33,8 +33,11 @@ type call struct {
 	ahead    int
 	blocker  *lock.HeldError // whom it waits for, or waited for before this attempt
 	toldAt   time.Time       // of blocker
-	lastErr  error           // of the last attempt, unless it was refused
-	known    nodeSet         // nodes that know the lock
+	asOf     time.Time       // when the last attempt to be refused began
+	callSite string
+	holding  []lock.Held // by the caller while it waits
+	lastErr  error       // of the last attempt, unless it was refused
+	known    nodeSet     // nodes that know the lock
 	extends  int
 	steps    *buffer // nil until the first step, and once the call is over
 	over     bool
