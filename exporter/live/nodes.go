@@ -185,7 +185,11 @@ func (n *node) sum(now time.Time) (h Node, lastErr error) {
 	var took histogram
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	h = Node{Name: clip(n.name, maxName), Up: n.state == NodeUp, State: cmp.Or(n.state, NodeDown), Restart: n.restart.tell(now)}
+	h = Node{Name: clip(n.name, maxName), State: cmp.Or(n.state, NodeDown), Restart: n.restart.tell(now)}
+	if h.State == NodeUp && h.Restart != nil && h.Restart.Enforced {
+		h.State = NodeQuarantined // it answers what is no vote
+	}
+	h.Up = h.State == NodeUp
 	for i := range n.slots {
 		if c := &n.slots[i]; c.slot > slotOf(now)-nodeSlots && c.slot <= slotOf(now) {
 			h.Calls += c.calls

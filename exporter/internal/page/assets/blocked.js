@@ -3,24 +3,26 @@ const toneOfWait = (seconds, o) => seconds >= o.alarm_seconds ? "bad" : seconds 
 
 // heldBy says in words who or what is in the way: a name or what stands for one, and
 // the rest.
-function heldBy(b, otherwise) {
+function heldBy(b, otherwise, known) {
   if (!b) return {lead: otherwise, rest: ""};
   if (b.handed_over) return {lead: "the hand-over", rest: "nobody holds it; it is kept for the next in line"};
   const rest = [];
+  if (known) return {name: b.holder, lead: "a holder that left no name", here: b.here, rest: ""};
   if (b.age_seconds != null) rest.push(`has held it for ${duration(b.age_seconds)}`);
   if (b.never_expires) rest.push("delete the key once you know that its owner is gone");
   else if (b.remaining_seconds != null) rest.push(`at most ${duration(b.remaining_seconds)} more unless renewed`);
   return {name: b.holder, lead: "a holder that left no name", here: b.here, rest: rest.join(", ")};
 }
 
-function showHolder(cell, b, otherwise, more = []) {
-  const {name, lead, here, rest} = heldBy(b, otherwise);
+// showHolder says less of a holder that is known from the row above.
+function showHolder(cell, b, otherwise, more = [], known = false) {
+  const {name, lead, here, rest} = heldBy(b, otherwise, known);
   style(showName(cell, name || lead), name ? "name" : "");
   showChip(cell, "here", here ? "this process" : "");
   showChip(cell, "never", b?.never_expires ? "never expires" : "", "bad");
-  showSite(cell, b?.call_site);
-  showTraceLink(cell, b?.trace_id);
-  showPageLink(cell, b?.page);
+  showSite(cell, known ? "" : b?.call_site);
+  showTraceLink(cell, known ? "" : b?.trace_id);
+  showPageLink(cell, known ? "" : b?.page);
   showSub(cell, [rest, ...more].filter(Boolean).join(", "));
   cell.classList.toggle("held", !!b && !b.handed_over);
 }
@@ -50,7 +52,7 @@ const waiterColumns = [
   text("Waiting for", w => duration(w.for_seconds), "num"),
   ["Waits for", (cell, w) => {
     const queue = w.kind !== "local" ? "" : w.ahead > 0 ? `behind ${plural(w.ahead, "caller")} here` : "next in line here";
-    showHolder(cell, w.blocker, unknownHolder(w), [queue]);
+    showHolder(cell, w.blocker, unknownHolder(w), [queue], w.known);
     showError(cell, w.error ? "last attempt: " + printable(w.error) : "");
   }, "long"],
   text("Attempts", w => number(w.attempts), "num"),
@@ -78,7 +80,7 @@ const showBlocked = (() => {
     button.addEventListener("click", () => { view.toggle(r.resource); render(); });
     const waiters = tableOf(waiterColumns, "Callers that wait", w => [w.instance, w.trace_id, w.call_site].join("\0"));
     const holds = tableOf(holdColumns, "Who held it before", h => [h.holder, h.trace_id, h.took_seconds.toFixed(6)].join("\0"));
-    panel.append(el("p", "first dim"), waiters.root, el("p", "before dim"), holds.root);
+    panel.append(el("p", "first dim"), el("div", "box", waiters.root), el("p", "before dim"), holds.root);
     const item = el("li", "", el("div", "row", el("div", "what", button), el("div", "many"), el("div", "by"), el("p", "chain")), panel);
     item.tables = {waiters, holds};
     return item;
@@ -107,7 +109,10 @@ const showBlocked = (() => {
   function fill({waiters, holds}, panel, r) {
     const past = r.holds ?? [];
     put(panel.querySelector(".first"), r.waiters.length < r.waiting ? `first ${number(r.waiters.length)} of ${number(r.waiting)}, longest first` : `all ${number(r.waiting)}, longest first`);
+    for (const w of r.waiters) w.known = !!w.blocker?.holder && w.blocker.holder === r.holder?.holder;
     waiters.show(r.waiters);
+    const box = waiters.root.parentNode;
+    mark(box, "tabindex", box.scrollHeight > box.clientHeight + 1 ? 0 : null);
     put(panel.querySelector(".before"), past.length ? "in the last ten minutes, latest first" : "");
     holds.show(past.slice(0, 20));
   }

@@ -41,7 +41,7 @@ function recently() {
   }
   const {waiting} = doc.totals, some = ended || waiting;
   const words = [ended ? `${number(ended)} ended, ${failed ? number(failed) : "none"} failed` : "none ended"];
-  if (waiting) words.push(`${number(waiting)} still wait${waiting === 1 ? "s" : ""}`);
+  if (waiting) words.unshift(`${number(waiting)} still wait${waiting === 1 ? "s" : ""}`);
   tile("wait", some ? duration(p50) : "\u2013", some ? " / " + duration(p99) : "", words.join(", "), failed ? "warn" : "");
 }
 

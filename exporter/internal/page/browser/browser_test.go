@@ -47,6 +47,7 @@ func TestInBrowser(t *testing.T) {
 		{"leads to traces and other pages", testLinks},
 		{"keeps the view in the address", testAddress},
 		{"shows nodes that may have forgotten locks", testRestartedNodes},
+		{"says who may vote", testNodesThatDoNotVote},
 		{"shows a lock on real servers", testRealLock},
 		{"escapes hostile names", testHostile},
 		{"works by keyboard", testKeyboard},

@@ -100,6 +100,21 @@ func testRestartedNodes(t *testing.T, b *tab) {
 	}
 }
 
+// testNodesThatDoNotVote: a node is not up for answering.
+func testNodesThatDoNotVote(t *testing.T, b *tab) {
+	s := pagetest.Busy(time.Now())
+	for i := range 3 {
+		s.Nodes[i] = live.Node{Name: s.Nodes[i].Name, State: live.NodeQuarantined, Calls: 9, Failures: 9, Error: "node restarted and may not vote yet"}
+	}
+	b.open(serve(t, pagetest.Fixed(s)))
+	if got := b.text(`document.getElementById("t-nodes").innerText`); !strings.Contains(got, "1 / 5") || !strings.Contains(got, "quarantined") {
+		t.Errorf("with three quarantined nodes and one more that is silent the tile says %q", got)
+	}
+	if !b.is(`document.getElementById("t-nodes").className === "is-bad" && document.querySelectorAll("#nodes .node.warn").length === 4`) {
+		t.Error("nodes without a vote look well")
+	}
+}
+
 func testPause(t *testing.T, b *tab) {
 	src := pagetest.Fixed(pagetest.Idle())
 	b.open(serve(t, src, page.WithInterval(50*time.Millisecond)))
