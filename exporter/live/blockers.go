@@ -20,13 +20,27 @@ func (l *look) blockerOf(c *contention, w *waiter) *Blocker {
 	}
 	me := w.owner.instance
 	h, told := c.holderFor(w), c.toldTo(w)
-	if h != nil && (told == nil || h.owner == w.owner || told.blocker.Holder.Instance == h.owner.instance || !h.heldAt.Before(told.asOf)) {
+	if h != nil && (told == nil || h.owner == w.owner || !told.contradicts(h)) {
 		return heldHere(h, me)
 	}
-	if told == nil || l.board.outdated(c.resource, told, w) {
+	switch {
+	case told == nil:
+		return nil
+	case !l.board.outdated(c.resource, told, w):
+		return heldElsewhere(told.blocker, told.toldAt, me, l.now)
+	case h != nil:
+		return heldHere(h, me)
+	default:
 		return nil
 	}
-	return heldElsewhere(told.blocker, told.toldAt, me, l.now)
+}
+
+// contradicts reports that a waiter was refused, after the lease was granted, in the name
+// of somebody else, by so many nodes that the lease cannot be on a quorum of them. A
+// single node may not have heard yet that an earlier holder has let go.
+func (told *waiter) contradicts(h *holder) bool {
+	b := told.blocker
+	return !b.HandedOver && b.Holder.Instance != h.owner.instance && h.heldAt.Before(told.asOf) && b.Nodes-b.Refused < b.Nodes/2+1
 }
 
 // holderFor is the lease that keeps the waiter from having the resource: of its own

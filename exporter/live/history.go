@@ -104,7 +104,7 @@ func (s *shard) note(m *lease) {
 	if h := s.contended[m.resource]; h != nil {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		h.add(tenure{instance: m.owner.instance, callSite: m.callSite, trace: traceText(m.trace), since: m.heldAt, until: time.Now()})
+		h.add(tenure{instance: m.owner.instance, callSite: m.from().callSite, trace: traceText(m.trace), since: m.heldAt, until: time.Now()})
 	}
 }
 

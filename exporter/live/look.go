@@ -134,12 +134,11 @@ type view struct {
 	attempts int
 	ahead    int
 	trace    trace.TraceID
-	callSite string
-	holding  []lock.Held
-	lastErr  error
-	blocker  *lock.HeldError
-	toldAt   time.Time
-	asOf     time.Time
+	origin
+	lastErr error
+	blocker *lock.HeldError
+	toldAt  time.Time
+	asOf    time.Time
 }
 
 func (c *call) view() view {
@@ -147,6 +146,6 @@ func (c *call) view() view {
 	defer c.mu.Unlock()
 	return view{
 		hooked: c.Hooked(), doing: c.doing, attempts: c.attempts, ahead: c.ahead, trace: c.trace,
-		callSite: c.callSite, holding: c.holding, lastErr: c.lastErr, blocker: c.blocker, toldAt: c.toldAt, asOf: c.asOf,
+		origin: c.from(), lastErr: c.lastErr, blocker: c.blocker, toldAt: c.began.Add(c.toldAt), asOf: c.began.Add(c.asOf),
 	}
 }

@@ -75,7 +75,7 @@ func (m *lease) tell(now time.Time) (h Held, ok bool) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	h.Extends, h.TraceID, h.Nodes, h.CallSite = m.extends, traceText(m.trace), m.known.len(), clip(m.callSite, maxName)
+	h.Extends, h.TraceID, h.Nodes, h.CallSite = m.extends, traceText(m.trace), m.known.len(), clip(m.from().callSite, maxName)
 	return h, true
 }
 

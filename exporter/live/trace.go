@@ -36,7 +36,7 @@ func (l *locker) onAcquireStart(ctx context.Context, e lock.AcquireStart) contex
 func (c *call) place(e lock.AcquireStart) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.callSite, c.holding = e.CallSite, e.Holding
+	c.origin = &origin{callSite: e.CallSite, holding: e.Holding}
 }
 
 func (l *locker) onAttemptStart(ctx context.Context, e lock.AttemptStart) context.Context {
@@ -59,7 +59,7 @@ func (l *locker) onAttemptEnd(ctx context.Context, e lock.AttemptEnd) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.lastErr = e.Err; held != nil {
-		c.lastErr, c.blocker, c.toldAt, c.asOf = nil, held, now, now.Add(-e.Took)
+		c.lastErr, c.blocker, c.toldAt, c.asOf = nil, held, now.Sub(c.began), c.startOf(now, e.Took)
 	}
 	c.record(step{
 		kind: stepAttempt, attempt: e.Attempt, start: c.startOf(now, e.Took), took: e.Took,
@@ -136,7 +136,7 @@ func (l *locker) onWaitStart(ctx context.Context, e lock.WaitStart) context.Cont
 func (c *call) startWait(e lock.WaitStart, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.doing, c.ahead, c.blocker, c.toldAt = e.Kind, e.Ahead, e.Blocker, now
+	c.doing, c.ahead, c.blocker, c.toldAt = e.Kind, e.Ahead, e.Blocker, now.Sub(c.began)
 }
 
 // elsewhere is whom a call was told to wait for, if that is nobody of this Board.
