@@ -26,7 +26,7 @@ func showLive(ctx context.Context, out *screen, l *ledger, b *live.Board, every 
 			if total == before {
 				st = red
 			}
-			out.at(st, "%s", liveLine(rate, held, b.State(ctx).Waiting))
+			out.at(st, "%s", liveLine(rate, held, b.State(ctx)))
 			before, at = total, now
 		}
 	}
@@ -38,7 +38,8 @@ func liveHead() string {
 	return fmt.Sprintf("%8s  "+liveFormat, "time", "acq/s", "waiting", "held", "longest wait", "of", "for", "blocked by", "since")
 }
 
-func liveLine(rate float64, held int, waiting []live.Waiter) string {
+func liveLine(rate float64, held int, s live.State) string {
+	waiting := s.Waiting
 	var longest live.Waiter
 	var waited, who, since string
 	if len(waiting) > 0 {
@@ -46,7 +47,7 @@ func liveLine(rate float64, held int, waiting []live.Waiter) string {
 		waited = short(fromSeconds(longest.For))
 		who, since = blockedBy(longest, waiting)
 	}
-	line := fmt.Sprintf(liveFormat, fmt.Sprintf("%.0f", rate), len(waiting), held, longest.Resource, longest.Instance, waited, who, since)
+	line := fmt.Sprintf(liveFormat, fmt.Sprintf("%.0f", rate), s.Totals.Waiting, held, longest.Resource, longest.Instance, waited, who, since)
 	return strings.TrimRight(line, " ")
 }
 

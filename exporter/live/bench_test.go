@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/memlock"
 )
 
 // stacks are the decorators whose cost is measured, around one Locker.
@@ -120,6 +122,29 @@ func BenchmarkState(b *testing.B) {
 			b.Fatal("nothing is held")
 		}
 	}
+}
+
+// BenchmarkCrowd is one look at a Board with two thousand callers waiting.
+func BenchmarkCrowd(b *testing.B) {
+	board := newBoard(b)
+	engine, err := memlock.New(memlock.NewNodes(3))
+	must(b, err)
+	l := wrap(b, board, engine)
+	holder := acquire(b, l, "job")
+	ctx, cancel := context.WithCancel(context.Background())
+	var waiting sync.WaitGroup
+	for range 2000 {
+		waiting.Go(func() { _, _ = l.Acquire(ctx, "job") })
+	}
+	eventually(b, "all wait", func() bool { return board.State(ctx).Totals.Waiting == 2000 })
+	b.ReportAllocs()
+	for b.Loop() {
+		board.State(ctx)
+	}
+	cancel()
+	waiting.Wait()
+	must(b, holder.Release(context.Background()))
+	must(b, engine.Close())
 }
 
 // TestCost holds the Board to eight allocations per acquire and release.

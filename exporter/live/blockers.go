@@ -6,122 +6,125 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// queue is one resource of one locker, behind which its callers wait.
-type queue struct {
-	owner    *locker
-	resource string
-}
-
-// queues remembers, while a State is made, what was found at the head of a queue.
-type queues map[queue]heads
-
-type heads struct{ own, others head }
-
-// blockerOf is whom a waiter waits for; nil if that is not known. Who has been
-// refused was told by whom. A caller in a local queue is told nothing: it waits for
-// the lease held here, or else for whomever the caller that contends for all of
-// them waits for. Of a Locker that calls no hooks it is only known that it cannot
-// give away what it has given.
-func blockerOf(m *lease, v view, known queues, now time.Time) *Blocker {
-	contends := v.hooked && v.doing != lock.WaitLocal
-	if contends && v.blocker == nil {
+// blockerOf is whom a waiter waits for; nil if that is not known, and where it waits for
+// nodes instead.
+//
+// A lease of this Board is the truth, unless a refusal that came later names somebody
+// else: then the lease is of another set of nodes, on which the name is free to mean
+// something else. An older refusal is out of date. A caller in a local queue is told
+// nothing: it waits for whomever the caller in front of it waits for. Of a Locker that
+// calls no hooks it is only known that it cannot give away what it has given.
+func (l *look) blockerOf(c *contention, w *waiter) *Blocker {
+	if w.hooked && w.doing == lock.WaitBackoff {
 		return nil
 	}
-	h := known.of(m)
-	me := m.owner.instance
-	blocker := heldHere(h.own.holder, me, now)
+	me := w.owner.instance
+	h, told := c.holderFor(w), c.toldTo(w)
+	if h != nil && (told == nil || h.owner == w.owner || !told.contradicts(h)) {
+		return heldHere(h, me)
+	}
 	switch {
-	case blocker != nil || !v.hooked:
-		return blocker
-	case contends:
-		return heldElsewhere(v.blocker, v.toldAt, me, now)
+	case told == nil:
+		return nil
+	case !l.board.outdated(c.resource, told, w):
+		return heldElsewhere(told.blocker, told.toldAt, me, l.now)
+	case h != nil:
+		return heldHere(h, me)
+	default:
+		return nil
 	}
-	return aheadOfQueue(h, me, now)
 }
 
-// aheadOfQueue is whom a whole queue waits for while its own locker holds nothing.
-// What its own callers were told goes before what other lockers of the Board have
-// of the same name.
-func aheadOfQueue(h heads, me string, now time.Time) *Blocker {
-	if blocker := heldElsewhere(h.own.blocker, h.own.toldAt, me, now); blocker != nil {
-		return blocker
-	}
-	if blocker := heldHere(h.others.holder, me, now); blocker != nil {
-		return blocker
-	}
-	return heldElsewhere(h.others.blocker, h.others.toldAt, me, now)
+// contradicts reports that a waiter was refused, after the lease was granted, in the name
+// of somebody else, by so many nodes that the lease cannot be on a quorum of them. A
+// single node may not have heard yet that an earlier holder has let go.
+func (told *waiter) contradicts(h *holder) bool {
+	b := told.blocker
+	return !b.HandedOver && b.Holder.Instance != h.owner.instance && h.heldAt.Before(told.asOf) && b.Nodes-b.Refused < b.Nodes/2+1
 }
 
-func (q queues) of(m *lease) heads {
-	key := queue{m.owner, m.resource}
-	h, ok := q[key]
-	if !ok {
-		h = m.shard.ahead(m)
-		q[key] = h
+// holderFor is the lease that keeps the waiter from having the resource: of its own
+// locker, or else the latest of another.
+func (c *contention) holderFor(w *waiter) *holder {
+	var other *holder
+	for i := range c.holders {
+		if c.holders[i].owner == w.owner {
+			return &c.holders[i]
+		}
+		if other == nil && w.hooked {
+			other = &c.holders[i]
+		}
 	}
-	return h
+	return other
 }
 
-// head is who holds a resource, and whom the caller in front waits for.
-type head struct {
-	holder  *lease
-	blocker *lock.HeldError
-	toldAt  time.Time
+// toldTo is whose refusal counts for a waiter: its own, or for one in a local queue that
+// of the caller in front, or of any; nil if nobody was told.
+func (c *contention) toldTo(w *waiter) *waiter {
+	switch {
+	case !w.hooked:
+		return nil
+	case w.doing != lock.WaitLocal && w.blocker == nil:
+		return nil
+	case w.doing != lock.WaitLocal:
+		return w
+	}
+	if c.heads == nil {
+		c.findHeads()
+	}
+	if own := c.heads[w.owner]; own != nil {
+		return own
+	}
+	return c.heads[nil]
 }
 
-// ahead looks for what m waits for, among what m's locker does and what others do.
-func (s *shard) ahead(m *lease) (h heads) {
+// findHeads finds the callers in front, of each locker and of all.
+func (c *contention) findHeads() {
+	c.heads = make(map[*locker]*waiter)
+	for _, w := range c.waiters {
+		if w.doing == lock.WaitLocal || w.blocker == nil {
+			continue
+		}
+		for _, of := range []*locker{w.owner, nil} {
+			if c.heads[of] == nil {
+				c.heads[of] = w
+			}
+		}
+	}
+}
+
+// releasing is how long after the end of a lease nodes may still refuse in its name.
+const releasing = 500 * time.Millisecond
+
+// outdated reports that a refusal names a holder of this Board whose lease has ended: it
+// would be on the Board. Another process may have the same name; so it counts that a
+// lease of that name was seen to end, where that would have been noted.
+func (b *Board) outdated(resource string, told, w *waiter) bool {
+	if !b.names(told.blocker.Holder.Instance) {
+		return false
+	}
+	s := w.shard
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	which := func(x *lease) *head {
-		if x.owner == m.owner {
-			return &h.own
-		}
-		return &h.others
-	}
-	for x := s.held.first; x != nil && h.own.holder == nil; x = x.after {
-		if x.resource == m.resource {
-			which(x).holder = x
-		}
-	}
-	for x := s.waiting.first; x != nil && h.own.blocker == nil && h.own.holder == nil; x = x.after {
-		if x.resource == m.resource {
-			which(x).contends(x)
-		}
-	}
-	return h
+	h := s.contended[resource]
+	return h == nil || h.endedSince(told.blocker.Holder.Instance, told.asOf.Add(-releasing))
 }
 
-// contends takes over whom a caller waits for, unless it is in a queue itself.
-func (h *head) contends(x *lease) {
-	if v := x.view(); v.doing != lock.WaitLocal && v.blocker != nil {
-		h.blocker, h.toldAt = v.blocker, v.toldAt
-	}
-}
-
-// heldHere describes a lease of this Board to a waiter that is called me; nil for a lease that has ended, and for none.
-func heldHere(m *lease, me string, now time.Time) (blocker *Blocker) {
-	if m == nil {
-		return nil
-	}
-	h, ok := m.tell(now)
-	if !ok {
-		return nil
-	}
+// heldHere describes a lease of this Board to a waiter that is called me.
+func heldHere(h *holder, me string) *Blocker {
+	age := h.told.Age
 	return &Blocker{
-		Holder: h.Holder, Here: h.Holder == me, Age: &h.Age, Remaining: h.Validity,
-		NeverExpires: h.Validity == nil, TraceID: h.TraceID,
+		Holder: h.told.Holder, Here: h.told.Holder == me, Age: &age, Remaining: h.told.Validity,
+		NeverExpires: h.told.Validity == nil, CallSite: h.told.CallSite, TraceID: h.told.TraceID,
 	}
 }
 
 // heldElsewhere is what a refusal tells, as it was told a while ago.
 func heldElsewhere(held *lock.HeldError, toldAt time.Time, me string, now time.Time) *Blocker {
-	if held == nil {
-		return nil
-	}
 	blocker := &Blocker{
 		Holder: clip(held.Holder.Instance, maxName), Here: held.Holder.Instance == me,
 		NeverExpires: held.Remaining < 0, HandedOver: held.HandedOver, TraceID: traceOf(held.Holder.Traceparent),
+		CallSite: clip(held.Holder.CallSite, maxName), Page: pageOf(held.Holder.Page),
 	}
 	if !held.Holder.Since.IsZero() {
 		blocker.Age = seconds(max(now.Sub(held.Holder.Since), 0))

@@ -3,7 +3,9 @@ package live
 import (
 	"fmt"
 	"hash/maphash"
+	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
@@ -20,6 +22,9 @@ type Board struct {
 	nodes   nodes
 	slowest slowest
 	buffers sync.Pool // of *buffer
+
+	deadlocks deadlocks
+	instances atomic.Pointer[map[string]bool] // names of lockers; replaced, never changed
 }
 
 // shards bounds how many calls contend for one mutex. A resource has one shard.
@@ -59,15 +64,37 @@ func (b *Board) Wrap(next lock.Locker, opts ...WrapOption) (lock.Locker, error) 
 		return nil, fmt.Errorf("%w: WithLockerInstance: it is empty", ErrInvalidOption)
 	}
 	l.instance = storedName(l.instance)
+	b.name(l.instance)
 	l.layer = decorate.NewLayer(l.newHooks())
 	return l, nil
+}
+
+// name makes an instance one of those that the Board's lockers have.
+func (b *Board) name(instance string) {
+	for {
+		old := b.instances.Load()
+		names := map[string]bool{instance: true}
+		if old != nil {
+			maps.Copy(names, *old)
+		}
+		if b.instances.CompareAndSwap(old, &names) {
+			return
+		}
+	}
+}
+
+// names reports that a locker of the Board has that name.
+func (b *Board) names(instance string) bool {
+	names := b.instances.Load()
+	return names != nil && (*names)[instance]
 }
 
 // shard has the calls and leases of some resources.
 type shard struct {
 	mu            sync.Mutex
 	waiting, held list
-	_             [64]byte // keeps shards out of each other's cache lines
+	contended     map[string]*history // of few resources; nil until somebody waits
+	_             [64]byte            // keeps shards out of each other's cache lines
 }
 
 func (b *Board) shardOf(resource string) *shard {
@@ -129,6 +156,9 @@ func (s *shard) hold(m *lease) {
 func (s *shard) drop(m *lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if len(s.contended) > 0 && m.in == &s.held {
+		s.note(m)
+	}
 	s.waiting.remove(m)
 	s.held.remove(m)
 }

@@ -32,13 +32,22 @@ type call struct {
 	attempts int
 	ahead    int
 	blocker  *lock.HeldError // whom it waits for, or waited for before this attempt
-	toldAt   time.Time       // of blocker
+	toldAt   time.Duration   // of blocker, after began
+	asOf     time.Duration   // after began: when the last attempt to be refused did
+	origin   *origin         // nil if nothing is known of it
 	lastErr  error           // of the last attempt, unless it was refused
 	known    nodeSet         // nodes that know the lock
 	extends  int
 	steps    *buffer // nil until the first step, and once the call is over
 	over     bool
 	kept     *kept // where stragglers go; nil unless the call is among the slowest
+}
+
+// origin is where a call was made, and what its caller holds while it waits. Most calls
+// have none: it is kept apart.
+type origin struct {
+	callSite string
+	holding  []lock.Held
 }
 
 func (l *locker) callOf(ctx context.Context) *call {
@@ -77,6 +86,14 @@ func (c *call) record(s step) {
 		}
 		c.steps.add(s)
 	}
+}
+
+// from is where the call was made, if that is known. mu must be held.
+func (c *call) from() origin {
+	if c.origin == nil {
+		return origin{}
+	}
+	return *c.origin
 }
 
 // startOf is when something began that has taken that long by now.

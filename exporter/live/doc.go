@@ -11,7 +11,27 @@
 // also knows what each waiter does, whom it waits for, which nodes know a lock,
 // how the nodes are, and the steps of an acquisition.
 //
+// # Who blocks whom
+//
+// A [State] counts everything and lists the first of it: Totals and the rows of
+// Blocked are of all calls, and what is listed says of how many. A row is a
+// resource that callers wait for, with its holder, and the chain of what that
+// holder waits for itself: a call whose context descends from a lease holds it
+// (see [lock.Holding]). Deadlocks are told as soon as an engine reports one
+// (lock.Trace), and those between engines once two looks have seen the same
+// cycle; they go on being told for ten minutes after they are over.
+//
+// Waiters name the lease of the Board, if there is one, and otherwise whom they
+// were told of when they were last refused: a refusal that names a lease of the
+// Board which has ended since is out of date, and nobody is named. Resources are
+// told apart by name alone: lockers of one Board should be of one set of nodes,
+// or have prefixes that do not meet in their resources.
+//
+// # Bounds
+//
 // Memory is bounded: what is held and what waits takes a record each until it
-// ends, everything else has a fixed size. No goroutine runs in the background.
+// ends, everything else has a fixed size. For ten minutes it is remembered who
+// held what somebody waited for: the latest 50 holders of a resource, of at most
+// 256 resources, 500 holders in a State. No goroutine runs in the background.
 // No owner token is ever kept: neither a lease nor a trace event has one.
 package live

@@ -134,12 +134,12 @@ func TestReplies(t *testing.T) {
 		{refused, false, 1, 1, 0}, // no command took that long
 		{io.ErrUnexpectedEOF, false, 1, 1, 1},
 		{driver.ErrTimeout, false, 1, 1, 1},
-		{driver.ErrQuarantined, true, 1, 1, 0},
-		{fmt.Errorf("%w: it is 7.5", driver.ErrFenceCounter), true, 1, 1, 0},
-		{fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrReplica), true, 1, 1, 0},
+		{driver.ErrQuarantined, false, 1, 1, 0}, // it answers, and may not vote
+		{fmt.Errorf("%w: it is 7.5", driver.ErrFenceCounter), false, 1, 1, 0},
+		{fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrReplica), false, 1, 1, 0},
 		{errors.New("ERR out of order"), true, 1, 1, 1},
 	} {
-		n := node{name: "a", up: true}
+		n := node{name: "a", state: NodeUp}
 		n.done(now, lock.NodeEnd{Took: time.Millisecond, Err: c.err})
 		h := n.health(now)
 		took := 0

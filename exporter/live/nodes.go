@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -39,7 +40,7 @@ type node struct {
 
 	mu       sync.Mutex
 	slots    [nodeSlots]nodeCounts
-	up       bool
+	state    string    // of the NodeState constants; empty: it was not asked
 	answered time.Time // zero: never
 	lastErr  error
 	failedAt time.Time
@@ -133,14 +134,29 @@ func (n *node) done(now time.Time, e lock.NodeEnd) {
 	if r != barred && !e.Undialed() { // else nothing was sent
 		c.took.add(e.Took)
 	}
-	n.up = r != silent
-	if n.up {
+	n.state = stateOf(r, e.Err)
+	if r != silent {
 		n.answered = now
 	}
 	n.voted(e)
 	if r != answered {
 		c.failures++
 		n.lastErr, n.failedAt = e.Err, now
+	}
+}
+
+// stateOf is what a reply says of the node. One that answers and may not vote is not up:
+// every lock is acquired without it.
+func stateOf(r reply, err error) string {
+	switch {
+	case r == silent:
+		return NodeDown
+	case r != barred:
+		return NodeUp
+	case driver.ClassOf(err) == driver.Quarantined:
+		return NodeQuarantined
+	default:
+		return NodeBarred
 	}
 }
 
@@ -169,7 +185,11 @@ func (n *node) sum(now time.Time) (h Node, lastErr error) {
 	var took histogram
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	h = Node{Name: clip(n.name, maxName), Up: n.up, Restart: n.restart.tell(now)}
+	h = Node{Name: clip(n.name, maxName), State: cmp.Or(n.state, NodeDown), Restart: n.restart.tell(now)}
+	if h.State == NodeUp && h.Restart != nil && h.Restart.Enforced {
+		h.State = NodeQuarantined // it answers what is no vote
+	}
+	h.Up = h.State == NodeUp
 	for i := range n.slots {
 		if c := &n.slots[i]; c.slot > slotOf(now)-nodeSlots && c.slot <= slotOf(now) {
 			h.Calls += c.calls

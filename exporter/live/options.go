@@ -21,6 +21,12 @@ const (
 	DefaultMaxShown = 200
 )
 
+// Defaults of WithObjectives.
+const (
+	DefaultWarning = time.Second
+	DefaultAlarm   = 5 * time.Second
+)
+
 // SlowestFor is how long one of the slowest acquisitions is kept.
 const SlowestFor = 5 * time.Minute
 
@@ -42,6 +48,9 @@ type config struct {
 	window   time.Duration
 	slowest  int
 	maxShown int
+	warning  time.Duration
+	alarm    time.Duration
+	traceURL string
 }
 
 // Option configures New.
@@ -61,8 +70,21 @@ func WithWindow(d time.Duration) Option { return func(c *config) { c.window = d 
 func WithSlowest(n int) Option { return func(c *config) { c.slowest = n } }
 
 // WithMaxShown sets how many held locks, and how many waiters, a State has at
-// most, instead of 200: from 1 to 10,000. Further ones are counted as omitted.
+// most, instead of 200: from 1 to 10,000. Further ones are counted as omitted. Of the
+// waiters of one resource, at most 50 or a quarter of that number are listed.
 func WithMaxShown(n int) Option { return func(c *config) { c.maxShown = n } }
+
+// WithObjectives sets which longest wait is worth a warning, and which an alarm, instead
+// of 1 and 5 seconds: those that your SLO of the wait names. Both are positive, and the
+// alarm is not below the warning.
+func WithObjectives(warning, alarm time.Duration) Option {
+	return func(c *config) { c.warning, c.alarm = warning, alarm }
+}
+
+// WithTraceURL makes trace ids links: to url with its one {traceID} replaced, as in
+// "https://tempo.example.com/trace/{traceID}". It is http or https, has no credentials,
+// and its host is fixed.
+func WithTraceURL(url string) Option { return func(c *config) { c.traceURL = url } }
 
 // WrapOption configures one Locker of a Board.
 type WrapOption func(*locker)
@@ -72,7 +94,7 @@ type WrapOption func(*locker)
 func WithLockerInstance(name string) WrapOption { return func(l *locker) { l.instance = name } }
 
 func newConfig(opts []Option) (config, error) {
-	c := config{instance: defaultInstance(), window: DefaultWindow, slowest: DefaultSlowest, maxShown: DefaultMaxShown}
+	c := config{instance: defaultInstance(), window: DefaultWindow, slowest: DefaultSlowest, maxShown: DefaultMaxShown, warning: DefaultWarning, alarm: DefaultAlarm}
 	for _, opt := range opts {
 		if opt == nil {
 			return c, fmt.Errorf("%w: nil Option", ErrInvalidOption)
@@ -88,6 +110,10 @@ func newConfig(opts []Option) (config, error) {
 		return c, fmt.Errorf("%w: WithSlowest(%d): between 0 and %d", ErrInvalidOption, c.slowest, maxSlowest)
 	case c.maxShown < 1 || c.maxShown > maxShown:
 		return c, fmt.Errorf("%w: WithMaxShown(%d): between 1 and %d", ErrInvalidOption, c.maxShown, maxShown)
+	case c.warning <= 0 || c.alarm < c.warning:
+		return c, fmt.Errorf("%w: WithObjectives(%v, %v): positive, and the alarm not below the warning", ErrInvalidOption, c.warning, c.alarm)
+	case c.traceURL != "" && !validTraceURL(c.traceURL):
+		return c, fmt.Errorf("%w: WithTraceURL: an http or https URL with a host of its own, one {traceID} behind it and no credentials is needed", ErrInvalidOption)
 	}
 	c.instance = storedName(c.instance)
 	return c, nil

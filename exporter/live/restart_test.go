@@ -67,5 +67,12 @@ func TestVoteEndsSilence(t *testing.T) {
 		if got := n.health(now)[0].Restart != nil; got != c.told {
 			t.Errorf("%+v: told: %v", c, got)
 		}
+		want := NodeUp
+		if c.enforced && c.told {
+			want = NodeQuarantined
+		}
+		if h := n.health(now)[0]; h.State != want || h.Up != (want == NodeUp) {
+			t.Errorf("%+v: the node is %s, up: %v; want %s", c, h.State, h.Up, want)
+		}
 	}
 }

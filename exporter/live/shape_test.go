@@ -172,21 +172,31 @@ func TestNoTokenIsTold(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	for name, opt := range map[string]live.Option{
-		"nil":               nil,
-		"no instance":       live.WithInstance(""),
-		"window too short":  live.WithWindow(time.Second - 1),
-		"window too long":   live.WithWindow(time.Hour + 1),
-		"slowest too few":   live.WithSlowest(-1),
-		"slowest too many":  live.WithSlowest(101),
-		"shown too few":     live.WithMaxShown(0),
-		"shown far too few": live.WithMaxShown(-1 << 62),
-		"shown too many":    live.WithMaxShown(10_001),
+		"nil":                nil,
+		"no instance":        live.WithInstance(""),
+		"window too short":   live.WithWindow(time.Second - 1),
+		"window too long":    live.WithWindow(time.Hour + 1),
+		"slowest too few":    live.WithSlowest(-1),
+		"slowest too many":   live.WithSlowest(101),
+		"shown too few":      live.WithMaxShown(0),
+		"shown far too few":  live.WithMaxShown(-1 << 62),
+		"shown too many":     live.WithMaxShown(10_001),
+		"no warning":         live.WithObjectives(0, time.Second),
+		"alarm too early":    live.WithObjectives(time.Second, time.Second-1),
+		"trace without id":   live.WithTraceURL("https://tempo/trace/"),
+		"trace chooses":      live.WithTraceURL("https://{traceID}/trace"),
+		"trace chooses, too": live.WithTraceURL("https://tempo{traceID}/"),
+		"trace twice":        live.WithTraceURL("https://tempo/{traceID}/{traceID}"),
+		"trace script":       live.WithTraceURL("javascript:alert({traceID})"),
+		"trace password":     live.WithTraceURL("https://a:b@tempo/{traceID}"),
+		"trace relative":     live.WithTraceURL("/trace/{traceID}"),
 	} {
 		if b, err := live.New(opt); !errors.Is(err, live.ErrInvalidOption) || b != nil {
 			t.Errorf("%s: %v, %v", name, b, err)
 		}
 	}
-	b := newBoard(t, live.WithInstance("a|b\n\xff"), live.WithWindow(time.Hour), live.WithSlowest(0), live.WithMaxShown(1))
+	b := newBoard(t, live.WithInstance("a|b\n\xff"), live.WithWindow(time.Hour), live.WithSlowest(0), live.WithMaxShown(1),
+		live.WithObjectives(time.Millisecond, time.Millisecond), live.WithTraceURL("https://tempo.example.com/trace/{traceID}?x=y"))
 	if got := state(b).Instance; got != "a_b__" {
 		t.Errorf("instance %q", got)
 	}
@@ -220,6 +230,7 @@ func TestImports(t *testing.T) {
 			"github.com/lockscope/lockscope/lock",
 			"github.com/lockscope/lockscope/lock/decorate",
 			"github.com/lockscope/lockscope/lock/driver",
+			"github.com/lockscope/lockscope/lock/waitgraph",
 			"go.opentelemetry.io/otel/trace",
 		}, path) {
 			t.Errorf("package live imports %s: it needs no more than lock and otel/trace", path)

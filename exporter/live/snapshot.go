@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"time"
-
-	"go.opentelemetry.io/otel/trace"
 
 	"github.com/lockscope/lockscope/lock"
 )
@@ -16,68 +13,54 @@ import (
 const foreverFrom = 10 * 365 * 24 * time.Hour
 
 // State returns what is known at this instant. It asks no node and waits for
-// nobody; when ctx ends, it returns what it has gathered so far and counts the
+// nobody; when ctx ends, it lists what it has gathered so far and counts the
 // rest as omitted. The caller may change what is returned. Concurrent calls are
-// safe; one takes well below a millisecond unless many thousands of locks are held.
+// safe; one takes well below a millisecond unless many thousands hold or wait.
 func (b *Board) State(ctx context.Context) State {
 	now := time.Now()
+	l := b.look(now)
+	g := l.graph()
 	s := State{
-		At: now.Round(0).UTC(), Instance: b.cfg.instance, Held: []Held{}, Waiting: []Waiter{},
+		At: now.Round(0).UTC(), Instance: b.cfg.instance, TraceURL: b.cfg.traceURL,
+		Objectives: Objectives{Warning: b.cfg.warning.Seconds(), Alarm: b.cfg.alarm.Seconds()},
+		Totals:     l.totals(g), Deadlocks: b.deadlocks.look(g, now),
 		Waits: b.waits.points(now), Nodes: b.nodes.health(now), Slowest: b.slowest.acquisitions(now),
+		History: b.histories(g.rows, now),
 	}
-	waiting, held := b.gather()
-	s.Held, s.Omitted.Held = b.holders(ctx, held, now)
-	s.Waiting, s.Omitted.Waiting = b.waiters(ctx, waiting, now)
+	listed, lists := l.choose(g)
+	s.Blocked, s.Omitted.Blocked = g.blocked(ctx, listed, b.cfg.maxShown)
+	s.Held, s.Omitted.Held = l.holders(ctx)
+	s.Waiting, s.Omitted.Waiting = l.waiters(ctx, lists)
 	return s
 }
 
-// crowd is the oldest of those who wait, or hold, and how many there are.
-type crowd struct {
-	oldest []*lease
-	n      int
-}
-
-// gather copies no more than can be shown while it keeps others out of a shard.
-func (b *Board) gather() (waiting, held crowd) {
-	for i := range b.shards {
-		s := &b.shards[i]
-		s.mu.Lock()
-		waiting.take(&s.waiting, b.cfg.maxShown)
-		held.take(&s.held, b.cfg.maxShown)
-		s.mu.Unlock()
+func (l *look) totals(g *graph) Totals {
+	t := Totals{Held: l.held.n, Contended: len(g.rows), Recent: l.board.waits.recent(l.now, l.waiting)}
+	for _, c := range g.rows {
+		t.Waiting += len(c.waiters)
+		t.Longest = max(t.Longest, c.waiters[0].waited(l.now).Seconds())
 	}
-	waiting.cut(b.cfg.maxShown, func(m *lease) time.Time { return m.began })
-	held.cut(b.cfg.maxShown, func(m *lease) time.Time { return m.heldAt })
-	return waiting, held
-}
-
-func (c *crowd) take(from *list, limit int) {
-	c.n += from.n
-	for m := from.first; m != nil && limit > 0; m = m.after {
-		c.oldest = append(c.oldest, m)
-		limit--
+	t.Attempting = len(l.waiting) - t.Waiting
+	if len(l.held.oldest) > 0 {
+		t.OldestHold = l.held.oldest[0].age(l.now).Seconds()
 	}
+	return t
 }
 
-// cut leaves the oldest, and those of one age by name.
-func (c *crowd) cut(limit int, since func(*lease) time.Time) {
-	slices.SortFunc(c.oldest, func(x, y *lease) int {
-		return cmp.Or(since(x).Compare(since(y)), strings.Compare(x.resource, y.resource))
-	})
-	c.oldest = c.oldest[:min(limit, len(c.oldest))]
-}
-
-func (b *Board) holders(ctx context.Context, all crowd, now time.Time) (held []Held, omitted int) {
-	held = make([]Held, 0, len(all.oldest))
-	for i, m := range all.oldest {
+func (l *look) holders(ctx context.Context) (held []Held, omitted int) {
+	held = make([]Held, 0, len(l.held.oldest))
+	for i, m := range l.held.oldest {
 		if ctx.Err() != nil {
-			return held, all.n - i
+			return held, l.held.n - i
 		}
-		if h, ok := m.tell(now); ok {
+		if h, ok := m.tell(l.now); ok {
+			if c := l.wanted[m.resource]; c != nil && c.blocks {
+				h.Waiters = len(c.waiters)
+			}
 			held = append(held, h)
 		}
 	}
-	return held, all.n - len(all.oldest)
+	return held, l.held.n - len(l.held.oldest)
 }
 
 // tell describes a held lease; ok is false if it has ended and is about to leave.
@@ -92,7 +75,7 @@ func (m *lease) tell(now time.Time) (h Held, ok bool) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	h.Extends, h.TraceID, h.Nodes = m.extends, traceText(m.trace), m.known.len()
+	h.Extends, h.TraceID, h.Nodes, h.CallSite = m.extends, traceText(m.trace), m.known.len(), clip(m.from().callSite, maxName)
 	return h, true
 }
 
@@ -107,51 +90,64 @@ func (m *lease) validity() *float64 {
 	return seconds(max(left, 0))
 }
 
-func (b *Board) waiters(ctx context.Context, all crowd, now time.Time) (waiting []Waiter, omitted int) {
-	waiting = make([]Waiter, 0, len(all.oldest))
-	known := make(queues)
-	for i, m := range all.oldest {
-		if ctx.Err() != nil {
-			return waiting, all.n - i
+// At most so many waiters of one resource are listed: some of each first, then more of
+// those for which most is waited.
+const (
+	fewWaiters  = 5
+	mostWaiters = 50
+)
+
+// choose picks the waiters to list: the longest of each resource, and then whoever else
+// there is room for. listed is how many of each row.
+func (l *look) choose(g *graph) (listed []int, chosen []*waiter) {
+	room := l.board.cfg.maxShown
+	listed = make([]int, len(g.rows))
+	for _, upTo := range []int{fewWaiters, max(mostWaiters, l.board.cfg.maxShown/4)} {
+		for i, c := range g.rows {
+			n := max(min(upTo, len(c.waiters), listed[i]+room), listed[i])
+			chosen = append(chosen, c.waiters[listed[i]:n]...)
+			room -= n - listed[i]
+			listed[i] = n
 		}
-		view := m.view()
-		w := view.tell(now)
-		w.Instance = m.owner.instance
-		w.Resource, w.For = clip(m.resource, maxResource), max(now.Sub(m.began), 0).Seconds()
-		w.Blocker = blockerOf(m, view, known, now)
-		waiting = append(waiting, w)
 	}
-	return waiting, all.n - len(all.oldest)
+	for i := range l.waiting {
+		if w := &l.waiting[i]; room > 0 && !l.wanted[w.resource].blocks {
+			chosen = append(chosen, w)
+			room--
+		}
+	}
+	slices.SortStableFunc(chosen, func(x, y *waiter) int {
+		return cmp.Or(x.began.Compare(y.began), cmp.Compare(x.resource, y.resource))
+	})
+	return listed, chosen
 }
 
-// view is what a waiter does at one instant.
-type view struct {
-	hooked   bool
-	doing    lock.WaitKind
-	attempts int
-	ahead    int
-	trace    trace.TraceID
-	lastErr  error
-	blocker  *lock.HeldError
-	toldAt   time.Time
+func (l *look) waiters(ctx context.Context, chosen []*waiter) (waiting []Waiter, omitted int) {
+	waiting = make([]Waiter, 0, len(chosen))
+	for _, w := range chosen {
+		if ctx.Err() != nil {
+			break
+		}
+		told := w.tell(l.now)
+		told.Blocker = l.blockerOf(l.wanted[w.resource], w)
+		waiting = append(waiting, told)
+	}
+	return waiting, len(l.waiting) - len(waiting)
 }
 
-func (c *call) view() view {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return view{
-		hooked: c.Hooked(), doing: c.doing, attempts: c.attempts, ahead: c.ahead, trace: c.trace,
-		lastErr: c.lastErr, blocker: c.blocker, toldAt: c.toldAt,
+func (w *waiter) tell(now time.Time) Waiter {
+	t := Waiter{
+		Resource: clip(w.resource, maxResource), Instance: w.owner.instance, For: w.waited(now).Seconds(),
+		Kind: kindAttempt, Attempts: w.attempts, Ahead: w.ahead, CallSite: clip(w.callSite, maxName), TraceID: traceText(w.trace),
 	}
-}
-
-func (v view) tell(now time.Time) Waiter {
-	w := Waiter{Kind: kindAttempt, Attempts: v.attempts, Ahead: v.ahead, TraceID: traceText(v.trace)}
-	if v.doing != doingAttempt {
-		w.Kind = string(v.doing)
+	if w.doing != doingAttempt {
+		t.Kind = string(w.doing)
 	}
-	if v.lastErr != nil {
-		w.Error = errorText(v.lastErr, maxError)
+	for _, h := range w.holding[:min(len(w.holding), lock.MaxHolds)] {
+		t.Holds = append(t.Holds, clip(h.Resource, maxResource))
 	}
-	return w
+	if w.lastErr != nil {
+		t.Error = errorText(w.lastErr, maxError)
+	}
+	return t
 }

@@ -4,21 +4,57 @@ import "time"
 
 // State is what a process knows about its locks at one instant. Durations are in
 // seconds, offsets count from the start of what holds them.
+//
+// Totals and Blocked count everything; the other lists are bounded and say, here or in
+// Omitted, of how many they are the first.
 type State struct {
-	At       time.Time     `json:"at"`
-	Instance string        `json:"instance"` // who reports
-	Held     []Held        `json:"held"`     // oldest first
-	Waiting  []Waiter      `json:"waiting"`  // longest first
-	Waits    []WaitPoint   `json:"waits"`    // oldest first, one a second; seconds without a wait are left out
-	Nodes    []Node        `json:"nodes"`    // in the order they were first seen
-	Slowest  []Acquisition `json:"slowest"`  // slowest first, of the last minutes
-	Omitted  Omitted       `json:"omitted"`
+	At         time.Time     `json:"at"`
+	Instance   string        `json:"instance"` // who reports
+	Totals     Totals        `json:"totals"`
+	Objectives Objectives    `json:"objectives"`
+	Deadlocks  []Deadlock    `json:"deadlocks"` // those that go on first, then the latest
+	Blocked    []Blocked     `json:"blocked"`   // callers times longest wait decides the order
+	Held       []Held        `json:"held"`      // oldest first
+	Waiting    []Waiter      `json:"waiting"`   // longest first, some of each resource
+	Waits      []WaitPoint   `json:"waits"`     // oldest first, one a second; seconds without a wait are left out
+	Nodes      []Node        `json:"nodes"`     // in the order they were first seen
+	Slowest    []Acquisition `json:"slowest"`   // slowest first, of the last minutes
+	History    []History     `json:"history"`   // in the order of Blocked, then the latest
+	Omitted    Omitted       `json:"omitted"`
+	TraceURL   string        `json:"trace_url,omitempty"` // of a trace, with {traceID} in it
+}
+
+// Totals count what there is, listed or not.
+type Totals struct {
+	Held       int     `json:"held"`
+	OldestHold float64 `json:"oldest_hold_seconds"`
+	Waiting    int     `json:"waiting"`              // calls that wait for the resources of Blocked
+	Contended  int     `json:"contended"`            // resources that somebody waits for
+	Attempting int     `json:"attempting"`           // further calls, which have just begun
+	Longest    float64 `json:"longest_wait_seconds"` // of the calls that wait now
+	Recent     Recent  `json:"recent"`
+}
+
+// Recent is the last minute of Acquires. Those that have not ended count, too, with the
+// time that they have waited so far: nothing is well while they hang.
+type Recent struct {
+	Ended  int     `json:"ended"`
+	Failed int     `json:"failed"` // of those that ended
+	P50    float64 `json:"p50_seconds"`
+	P99    float64 `json:"p99_seconds"`
+}
+
+// Objectives are how long a wait may take; see WithObjectives.
+type Objectives struct {
+	Warning float64 `json:"warning_seconds"`
+	Alarm   float64 `json:"alarm_seconds"`
 }
 
 // Omitted counts what the limits of a State left out.
 type Omitted struct {
 	Held    int `json:"held"`
 	Waiting int `json:"waiting"`
+	Blocked int `json:"blocked"`
 }
 
 // Held is one lock that is held.
@@ -29,7 +65,10 @@ type Held struct {
 	Validity *float64 `json:"validity_seconds"` // left; null: never expires, or unknown
 	Fence    uint64   `json:"fence,string,omitempty"`
 	Extends  int      `json:"extends"`
+	Waiters  int      `json:"waiters,omitempty"` // calls on this Board that wait for it
+	CallSite string   `json:"call_site,omitempty"`
 	TraceID  string   `json:"trace_id,omitempty"`
+	Page     string   `json:"page,omitempty"`  // of another process that holds it
 	Nodes    int      `json:"nodes,omitempty"` // that know the lock, where they were asked
 }
 
@@ -42,8 +81,11 @@ type Waiter struct {
 	Attempts int      `json:"attempts"`
 	Ahead    int      `json:"ahead"` // waiters in front, where known
 	Blocker  *Blocker `json:"blocker,omitempty"`
+	Holds    []string `json:"holds,omitempty"` // resources that its caller holds meanwhile
 	Error    string   `json:"error,omitempty"` // of the last attempt, if it was not refused
+	CallSite string   `json:"call_site,omitempty"`
 	TraceID  string   `json:"trace_id,omitempty"`
+	Page     string   `json:"page,omitempty"` // of another process that waits
 }
 
 // Blocker is who a Waiter waits for.
@@ -54,7 +96,57 @@ type Blocker struct {
 	Remaining    *float64 `json:"remaining_seconds,omitempty"` // at most, unless renewed
 	NeverExpires bool     `json:"never_expires,omitempty"`
 	HandedOver   bool     `json:"handed_over,omitempty"` // nobody holds it; it is kept for the next waiter
-	TraceID      string   `json:"trace_id,omitempty"`    // of the holder
+	CallSite     string   `json:"call_site,omitempty"`
+	TraceID      string   `json:"trace_id,omitempty"` // of the holder
+	Page         string   `json:"page,omitempty"`     // where the holder's process shows its locks
+}
+
+// Blocked is a resource that somebody waits for.
+type Blocked struct {
+	Resource string   `json:"resource"`
+	Waiting  int      `json:"waiting"`            // calls, all of them
+	Listed   int      `json:"listed"`             // of them in State.Waiting
+	Longest  float64  `json:"longest_seconds"`    // wait
+	Failing  int      `json:"failing,omitempty"`  // whose last attempt failed, and was not refused
+	Error    string   `json:"error,omitempty"`    // of the one of these that has waited longest
+	Holder   *Blocker `json:"holder,omitempty"`   // null: nobody is known to hold it
+	Chain    []Link   `json:"chain,omitempty"`    // what the holder waits for itself, who holds that, and so on; at most MaxChain
+	Deadlock bool     `json:"deadlock,omitempty"` // it is part of a cycle, or waits behind one
+}
+
+// Link leads from a holder to what it waits for.
+type Link struct {
+	Resource string   `json:"resource"` // that the holder before waits for
+	For      float64  `json:"for_seconds"`
+	CallSite string   `json:"call_site,omitempty"` // where it waits
+	TraceID  string   `json:"trace_id,omitempty"`  // of the call that waits
+	Holder   *Blocker `json:"holder,omitempty"`    // of Resource
+}
+
+// Deadlock is a cycle: the holder of each resource waits for the next one, and that of
+// the last for the first. A lock.Trace told of it, or two looks at the Board have seen it
+// unchanged.
+type Deadlock struct {
+	Found float64 `json:"found_seconds"`  // ago
+	Over  bool    `json:"over,omitempty"` // it is not there any more
+	Cycle []Link  `json:"cycle"`
+}
+
+// History is who held a resource while somebody waited for it, in the last 10 minutes.
+type History struct {
+	Resource string   `json:"resource"`
+	Holds    []Tenure `json:"holds"` // latest first
+	Omitted  int      `json:"omitted,omitempty"`
+}
+
+// Tenure is one lease that has ended, or a holder elsewhere that waiters were told of.
+type Tenure struct {
+	Holder    string  `json:"holder"`
+	Ended     float64 `json:"ended_seconds"` // ago; of a holder elsewhere, when a waiter was last told of it
+	Took      float64 `json:"took_seconds"`
+	Elsewhere bool    `json:"elsewhere,omitempty"`
+	CallSite  string  `json:"call_site,omitempty"`
+	TraceID   string  `json:"trace_id,omitempty"`
 }
 
 // WaitPoint is one second of finished Acquires.
@@ -69,7 +161,8 @@ type WaitPoint struct {
 // Node is the health of one Redis node as its commands tell, over the last minute.
 type Node struct {
 	Name     string   `json:"name"`
-	Up       bool     `json:"up"` // it answered the last command
+	Up       bool     `json:"up"`    // it answered the last command, and may vote
+	State    string   `json:"state"` // one of the NodeState constants
 	Calls    int      `json:"calls"`
 	Failures int      `json:"failures"`
 	P50      float64  `json:"p50_seconds"`
@@ -78,6 +171,14 @@ type Node struct {
 	Error    string   `json:"error,omitempty"`
 	Restart  *Restart `json:"restart,omitempty"` // while locks that it forgot can be valid
 }
+
+// The states of a Node.
+const (
+	NodeUp          = "up"
+	NodeQuarantined = "quarantined" // it answers, and may not vote yet: see Restart
+	NodeBarred      = "barred"      // it answers, and may not vote as it is: see Error
+	NodeDown        = "down"        // it does not answer
+)
 
 // Restart says that a node may have forgotten locks.
 type Restart struct {

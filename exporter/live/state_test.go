@@ -3,6 +3,7 @@ package live_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -41,7 +42,7 @@ func TestQueues(t *testing.T) {
 				want.Kind, want.Attempts = "holder", w.Attempts
 			}
 			want.For, want.TraceID = float64(5-i), "0000000000000000000000000000000"+string(rune('2'+i))
-			if w != want || i == 0 && w.Attempts < 2 {
+			if !reflect.DeepEqual(w, want) || i == 0 && w.Attempts < 2 {
 				t.Errorf("waiter %d is %+v, want %+v", i, w, want)
 			}
 			wantBlocker(t, w.Blocker, live.Blocker{Holder: "a/1", TraceID: "00000000000000000000000000000001"}, 6)

@@ -15,17 +15,28 @@ func (l *locker) newHooks() *lock.Trace {
 		AttemptEnd:   l.onAttemptEnd,
 		NodeEnd:      l.onNodeEnd,
 		NodeRestart:  l.onNodeRestart,
+		Deadlock:     l.onDeadlock,
 		WaitStart:    l.onWaitStart,
 		WaitEnd:      l.onWaitEnd,
 		RenewEnd:     l.onRenewEnd,
 	}
 }
 
-func (l *locker) onAcquireStart(ctx context.Context, _ lock.AcquireStart) context.Context {
+func (l *locker) onAcquireStart(ctx context.Context, e lock.AcquireStart) context.Context {
 	if c := l.callOf(ctx); c != nil {
 		c.readTrace(ctx)
+		if e.CallSite != "" || len(e.Holding) > 0 {
+			c.place(e)
+		}
 	}
 	return ctx
+}
+
+// place keeps where the call was made, and what its caller holds.
+func (c *call) place(e lock.AcquireStart) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.origin = &origin{callSite: e.CallSite, holding: e.Holding}
 }
 
 func (l *locker) onAttemptStart(ctx context.Context, e lock.AttemptStart) context.Context {
@@ -48,7 +59,7 @@ func (l *locker) onAttemptEnd(ctx context.Context, e lock.AttemptEnd) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.lastErr = e.Err; held != nil {
-		c.lastErr, c.blocker, c.toldAt = nil, held, now
+		c.lastErr, c.blocker, c.toldAt, c.asOf = nil, held, now.Sub(c.began), c.startOf(now, e.Took)
 	}
 	c.record(step{
 		kind: stepAttempt, attempt: e.Attempt, start: c.startOf(now, e.Took), took: e.Took,
@@ -115,10 +126,25 @@ func (l *locker) onWaitStart(ctx context.Context, e lock.WaitStart) context.Cont
 		return ctx
 	}
 	now := time.Now()
+	c.startWait(e, now)
+	if e.Kind != lock.WaitBackoff {
+		c.shard.contend(c.resource, l.elsewhere(e), now)
+	}
+	return ctx
+}
+
+func (c *call) startWait(e lock.WaitStart, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.doing, c.ahead, c.blocker, c.toldAt = e.Kind, e.Ahead, e.Blocker, now
-	return ctx
+	c.doing, c.ahead, c.blocker, c.toldAt = e.Kind, e.Ahead, e.Blocker, now.Sub(c.began)
+}
+
+// elsewhere is whom a call was told to wait for, if that is nobody of this Board.
+func (l *locker) elsewhere(e lock.WaitStart) *lock.HeldError {
+	if e.Kind != lock.WaitHolder || e.Blocker == nil || e.Blocker.Holder.Instance == "" || l.board.names(e.Blocker.Holder.Instance) {
+		return nil
+	}
+	return e.Blocker
 }
 
 func (l *locker) onWaitEnd(ctx context.Context, e lock.WaitEnd) {

@@ -16,6 +16,19 @@ type waits struct {
 	open   histogram
 	past   []WaitPoint // a ring, as long as there are seconds
 	next   int         // where the next one goes
+	slots  [recentSlots]recentSlot
+}
+
+// The last minute is kept in slots, so that its quantiles are those of all its calls.
+const (
+	recentSlotSeconds = 5
+	recentSlots       = 60 / recentSlotSeconds
+)
+
+type recentSlot struct {
+	slot          int64
+	count, failed int
+	took          histogram
 }
 
 func (w *waits) init(window time.Duration) {
@@ -46,8 +59,44 @@ func (w *waits) turn(second int64) {
 	} else if w.now.Count > 0 {
 		w.keep(w.point())
 	}
+	w.keepRecent()
 	w.open = histogram{}
 	w.second, w.now = second, WaitPoint{At: time.Unix(second, 0).UTC()}
+}
+
+// keepRecent adds the second under way to its slot.
+func (w *waits) keepRecent() {
+	at := w.second / recentSlotSeconds
+	s := &w.slots[at%recentSlots]
+	if s.slot != at {
+		*s = recentSlot{slot: at}
+	}
+	s.count += w.now.Count
+	s.failed += w.now.Failed
+	s.took.merge(&w.open)
+}
+
+// recent is the last minute, and those who wait by now.
+func (w *waits) recent(now time.Time, waiting []waiter) (r Recent) {
+	var took histogram
+	for i := range waiting {
+		took.add(waiting[i].waited(now))
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	last := now.Unix() / recentSlotSeconds
+	for i := range w.slots {
+		if s := &w.slots[i]; s.slot > last-recentSlots && s.slot <= last {
+			r.Ended, r.Failed = r.Ended+s.count, r.Failed+s.failed
+			took.merge(&s.took)
+		}
+	}
+	if at := w.second / recentSlotSeconds; at > last-recentSlots && at <= last {
+		r.Ended, r.Failed = r.Ended+w.now.Count, r.Failed+w.now.Failed
+		took.merge(&w.open)
+	}
+	r.P50, r.P99 = took.quantile(.5).Seconds(), took.quantile(.99).Seconds()
+	return r
 }
 
 func (w *waits) keep(p WaitPoint) {

@@ -145,12 +145,11 @@ func (g *Graph) Cycles() (all []lock.Deadlock) {
 		if len(cycle) == 0 {
 			continue
 		}
-		first := slices.Index(cycle, slices.Min(cycle))
-		cycle = append(cycle[first:len(cycle):len(cycle)], cycle[:first]...)
 		d := lock.Deadlock{}
 		for _, resource := range cycle {
 			d.Cycle = append(d.Cycle, lock.Held{Resource: resource, Fence: g.byName[resource].Lease.Fence})
 		}
+		d = FromFirst(d)
 		if !seen[d.String()] {
 			seen[d.String()] = true
 			all = append(all, d)
@@ -158,6 +157,18 @@ func (g *Graph) Cycles() (all []lock.Deadlock) {
 	}
 	slices.SortFunc(all, func(a, b lock.Deadlock) int { return cmp.Compare(a.String(), b.String()) })
 	return all
+}
+
+// FromFirst is the same deadlock, told from the resource whose name comes first, as Cycles
+// tells all of them: so it can be recognized.
+func FromFirst(d lock.Deadlock) lock.Deadlock {
+	first := 0
+	for i, h := range d.Cycle {
+		if h.Resource < d.Cycle[first].Resource {
+			first = i
+		}
+	}
+	return lock.Deadlock{Cycle: slices.Concat(d.Cycle[first:], d.Cycle[:first])}
 }
 
 // shortestCycle searches by breadth; the result begins with start.

@@ -22,8 +22,16 @@ var (
 	domJS string
 	//go:embed assets/text.js
 	textJS string
+	//go:embed assets/links.js
+	linksJS string
 	//go:embed assets/tables.js
 	tablesJS string
+	//go:embed assets/nodes.js
+	nodesJS string
+	//go:embed assets/blocked.js
+	blockedJS string
+	//go:embed assets/banners.js
+	bannersJS string
 	//go:embed assets/plot.js
 	plotJS string
 	//go:embed assets/waterfall.js
@@ -43,7 +51,7 @@ type asset struct {
 
 func newAsset() asset {
 	script := "\"use strict\";(() => {\n" +
-		strings.Join([]string{domJS, textJS, tablesJS, plotJS, waterfallJS, connectionJS, mainJS}, "\n") + "})();\n"
+		strings.Join([]string{domJS, textJS, linksJS, tablesJS, nodesJS, blockedJS, bannersJS, plotJS, waterfallJS, connectionJS, mainJS}, "\n") + "})();\n"
 	body := strings.NewReplacer("/*style*/", pageCSS, "/*script*/", script).Replace(pageHTML)
 	return asset{
 		body: []byte(body),

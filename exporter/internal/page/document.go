@@ -14,6 +14,10 @@ type document struct {
 // listed returns the state without null lists; it changes nothing that the
 // source may still hold.
 func listed(s live.State) live.State {
+	s = complete(s)
+	s.Deadlocks = orEmpty(s.Deadlocks)
+	s.Blocked = orEmpty(s.Blocked)
+	s.History = orEmpty(s.History)
 	s.Held = orEmpty(s.Held)
 	s.Waiting = orEmpty(s.Waiting)
 	s.Waits = orEmpty(s.Waits)

@@ -18,25 +18,28 @@ func (h *Handler) serveEvents(w http.ResponseWriter, r *http.Request) {
 	s, ok := h.feeds.join()
 	if !ok {
 		w.Header().Set("Retry-After", "10")
-		h.fail(w, http.StatusServiceUnavailable, "no stream to spare: poll ?format=json")
+		h.fail(w, r, http.StatusServiceUnavailable, "no stream to spare: poll ?format=json")
 		return
 	}
 	defer h.feeds.leave(s)
 	out := http.NewResponseController(w)
 	// A later request on this connection must not inherit a stream's deadline.
 	defer func() { _ = out.SetWriteDeadline(time.Time{}) }()
+	e := newEncoder(w, r)
 	if err := out.Flush(); errors.Is(err, http.ErrNotSupported) {
-		h.fail(w, http.StatusNotImplemented, "a middleware in front of this page cannot stream: poll ?format=json")
+		w.Header().Del("Content-Encoding")
+		h.fail(w, r, http.StatusNotImplemented, "a middleware in front of this page cannot stream: poll ?format=json")
 		return
 	}
-	h.send(w, r, out, s)
+	h.send(e, r, out, s)
+	e.end()
 }
 
-func (h *Handler) send(w http.ResponseWriter, r *http.Request, out *http.ResponseController, s *stream) {
+func (h *Handler) send(e encoder, r *http.Request, out *http.ResponseController, s *stream) {
 	for {
 		select {
 		case line, more := <-s.documents:
-			if !more || h.event(w, out, line) != nil {
+			if !more || h.event(e, out, line) != nil {
 				return
 			}
 		case <-r.Context().Done():
@@ -48,15 +51,18 @@ func (h *Handler) send(w http.ResponseWriter, r *http.Request, out *http.Respons
 // event writes one document. The deadline replaces the server's WriteTimeout,
 // which no stream would survive; it is an error only where it could not be set
 // although the connection knows deadlines.
-func (h *Handler) event(w http.ResponseWriter, out *http.ResponseController, line []byte) error {
+func (h *Handler) event(e encoder, out *http.ResponseController, line []byte) error {
 	err := out.SetWriteDeadline(time.Now().Add(h.writeTimeout))
 	if err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
 	for _, part := range [][]byte{[]byte("data: "), line, []byte("\n\n")} {
-		if _, err := w.Write(part); err != nil {
+		if _, err := e.Write(part); err != nil {
 			return err
 		}
+	}
+	if err := e.flush(); err != nil {
+		return err
 	}
 	return out.Flush()
 }

@@ -74,10 +74,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.asset.secure(w.Header())
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		h.fail(w, http.StatusMethodNotAllowed, "this page is read-only: use GET or HEAD")
+		h.fail(w, r, http.StatusMethodNotAllowed, "this page is read-only: use GET or HEAD")
 		return
 	}
 	w.Header().Set("Vary", "Accept")
+	w.Header().Add("Vary", "Accept-Encoding")
 	switch format := formatOf(r); format {
 	case formatHTML:
 		h.asset.serve(w, r)
@@ -86,28 +87,35 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case formatEvents:
 		h.serveEvents(w, r)
 	default:
-		h.fail(w, http.StatusBadRequest, "unknown format: use html, json or events")
+		h.fail(w, r, http.StatusBadRequest, "unknown format: use html, json or events")
 	}
 }
 
 func (h *Handler) serveJSON(w http.ResponseWriter, r *http.Request) {
 	body, err := h.document(r.Context())
 	if err != nil {
-		h.fail(w, http.StatusInternalServerError, err.Error())
+		h.fail(w, r, http.StatusInternalServerError, err.Error())
 		return
 	}
-	h.write(w, http.StatusOK, append(body, '\n'))
+	h.write(w, r, http.StatusOK, append(body, '\n'))
 }
+
+// worthGzip is below which length compression saves no packet.
+const worthGzip = 1 << 10
 
 // fail answers with an error that programs can read as well as people.
-func (h *Handler) fail(w http.ResponseWriter, status int, text string) {
+func (h *Handler) fail(w http.ResponseWriter, r *http.Request, status int, text string) {
 	body, _ := json.Marshal(map[string]string{"error": text})
-	h.write(w, status, append(body, '\n'))
+	h.write(w, r, status, append(body, '\n'))
 }
 
-func (h *Handler) write(w http.ResponseWriter, status int, body []byte) {
+func (h *Handler) write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	if acceptsGzip(r) && len(body) > worthGzip {
+		compressed(w, status, body)
+		return
+	}
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // net/http drops it for HEAD; nobody is left to tell of an error

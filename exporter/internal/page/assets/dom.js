@@ -2,6 +2,7 @@
 // textContent and attributes only, never as markup.
 
 const byID = id => document.getElementById(id);
+const filter = byID("filter");
 
 function el(tag, className, ...content) {
   const e = document.createElement(tag);

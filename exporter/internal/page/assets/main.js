@@ -1,6 +1,6 @@
-const root = document.documentElement, filter = byID("filter");
+const root = document.documentElement;
 const states = {live: "Live", polling: "Live, polling", lost: "Connection lost, trying again", paused: "Paused"};
-let doc = null, heardAt = 0;
+let doc = null, heardAt = 0, state = "connecting";
 
 // matches says whether all words of the filter are in one of the texts.
 function matches(...texts) {
@@ -17,19 +17,32 @@ function tile(id, value, small, sub, tone = "") {
   style(t, tone ? "is-" + tone : "");
 }
 
-function tiles() {
-  const held = doc.held.length + doc.omitted.held, waiting = doc.waiting.length + doc.omitted.waiting;
-  tile("held", number(held), "", held ? "oldest " + duration(doc.held[0]?.age_seconds) : "none now");
-  tile("waiting", number(waiting), "", waiting ? "longest " + duration(doc.waiting[0]?.for_seconds) : "nobody now");
-  const since = Date.parse(doc.at) - 60e3;
-  const minute = doc.waits.filter(w => Date.parse(w.at) >= since);
-  const {p50, p99} = estimate(minute);
-  const count = minute.reduce((n, w) => n + w.count, 0), failed = minute.reduce((n, w) => n + w.failed, 0);
-  tile("wait", duration(p50), " / " + duration(p99), count ? `${plural(count, "acquire")}, ${failed ? number(failed) : "none"} failed` : "no acquire ended");
-  const down = doc.nodes.filter(n => !n.up);
-  tile("nodes", number(doc.nodes.length - down.length), " / " + number(doc.nodes.length),
-    down.length ? "down: " + down.map(n => printable(n.name)).join(", ") : doc.nodes.length ? "all answer" : "none asked yet", down.length ? "bad" : "");
+function tiles(voting) {
+  const t = doc.totals, o = doc.objectives, tone = t.waiting ? toneOfWait(t.longest_wait_seconds, o) : "";
+  const above = {bad: "alarm from " + duration(o.alarm_seconds), warn: "objective " + duration(o.warning_seconds)}[tone];
+  tile("waiting", number(t.waiting), "", t.waiting ? "for " + plural(t.contended, "resource") : t.attempting ? `nobody now, ${number(t.attempting)} just asking` : "nobody now", tone);
+  tile("longest", t.waiting ? duration(t.longest_wait_seconds) : "\u2013", "", above ?? (t.waiting ? "of those that wait now" : "nobody waits"), tone);
+  recently();
+  tile("held", number(t.held), "", t.held ? "oldest " + duration(t.oldest_hold_seconds) : "none now");
+  const silent = doc.nodes.filter(n => stateOf(n) !== "up"), all = doc.nodes.length;
+  tile("nodes", number(voting), " / " + number(all),
+    silent.length ? silent.map(n => `${printable(n.name)} ${nodeWords[stateOf(n)] ?? stateOf(n)}`).join(", ") : all ? "all answer and vote" : "none asked yet", silent.length ? 2 * voting > all ? "warn" : "bad" : "");
   leaks();
+}
+
+// recently is about the last minute. Of a source that does not count it, the points tell.
+function recently() {
+  const since = Date.parse(doc.at) - 60e3, minute = doc.waits.filter(w => Date.parse(w.at) >= since);
+  let {p50_seconds: p50, p99_seconds: p99, ended, failed} = doc.totals.recent;
+  if (!ended && minute.length) {
+    ({p50, p99} = estimate(minute));
+    ended = minute.reduce((n, w) => n + w.count, 0);
+    failed = minute.reduce((n, w) => n + w.failed, 0);
+  }
+  const {waiting} = doc.totals, some = ended || waiting;
+  const words = [ended ? `${number(ended)} ended, ${failed ? number(failed) : "none"} failed` : "none ended"];
+  if (waiting) words.unshift(`${number(waiting)} still wait${waiting === 1 ? "s" : ""}`);
+  tile("wait", some ? duration(p50) : "\u2013", some ? " / " + duration(p99) : "", words.join(", "), failed ? "warn" : "");
 }
 
 function leaks() {
@@ -76,22 +89,30 @@ function classes(line, all) {
 
 function render() {
   if (!doc) return;
-  const waiters = Map.groupBy(doc.waiting, w => w.resource);
-  for (const h of doc.held) h.waiters = waiters.get(h.resource)?.length;
-  for (const w of doc.waiting) w.by = w.instance === doc.instance ? "" : w.instance;
-  tiles();
+  traceTemplate = doc.trace_url ?? "";
+  showDeadlocks(doc);
+  tiles(showNodes(doc.nodes));
+  showBlocked(doc, matches);
   plot(doc);
-  showNodes(doc.nodes, doc.nodes.length);
-  showHeld(doc.held.filter(h => matches(h.resource, h.holder, h.trace_id)), doc.held.length, doc.omitted.held);
-  showWaiting(doc.waiting.filter(w => matches(w.resource, w.by, w.blocker?.holder, w.trace_id)), doc.waiting.length, doc.omitted.waiting);
+  showHeld(doc.held.filter(h => matches(h.resource, h.holder, h.call_site, h.trace_id)), doc.totals.held, doc.totals.held - doc.held.length);
+  showHistory(doc, matches);
   showSlowest(doc, matches);
   findings();
   put(byID("instance"), printable(doc.instance));
-  document.title = `${number(doc.held.length)} held, ${number(doc.waiting.length)} waiting \u00b7 Locks`;
+  titled();
+}
+
+// titled tells those who look at another tab.
+function titled() {
+  const cycles = doc.deadlocks.filter(d => !d.over).length;
+  const news = state === "lost" ? "No connection \u00b7 " : cycles ? (cycles === 1 ? "Deadlock" : number(cycles) + " deadlocks") + " \u00b7 " : "";
+  document.title = `${news}${number(doc.totals.waiting)} waiting, ${number(doc.totals.held)} held \u00b7 Locks`;
 }
 
 function age() {
-  put(byID("updated"), doc ? `updated ${Math.max(0, Math.round((performance.now() - heardAt) / 1000))} s ago` : "");
+  const seconds = doc ? Math.max(0, Math.round((performance.now() - heardAt) / 1000)) : 0;
+  put(byID("updated"), doc ? `updated ${seconds} s ago` : "");
+  showLost(state, seconds);
 }
 
 const setPaused = connection(next => {
@@ -100,9 +121,12 @@ const setPaused = connection(next => {
   show(byID("main"), true);
   render();
   age();
-}, state => {
+}, now => {
+  state = now;
   mark(root, "data-connection", state);
   put(byID("connection"), states[state]);
+  age();
+  if (doc) titled();
 });
 setInterval(age, 1000);
 
@@ -131,13 +155,14 @@ themeButton.addEventListener("click", () => {
   setTheme(names[(names.indexOf(root.dataset.theme) + 1) % names.length]);
 });
 
-filter.addEventListener("input", render);
+filter.addEventListener("input", () => { view.write(); render(); });
 addEventListener("keydown", e => {
   if (e.ctrlKey || e.metaKey || e.altKey) return;
   if (e.target === filter) {
     if (e.key !== "Escape") return;
     if (filter.value === "") filter.blur();
     filter.value = "";
+    view.write();
     render();
   } else if (e.key === "/") {
     filter.focus();

@@ -3,7 +3,7 @@ const plot = (() => {
   const picture = svg("svg", {"aria-hidden": "true"});
   canvas.append(picture);
   const most = 300, gap = 15; // seconds shown; seconds without a point that break a line
-  const pad = {left: 62, right: 38, top: 12, bottom: 24};
+  const pad = {left: 62, right: 38, top: 8, bottom: 20};
   let points = [], now = 0, span = most, chosen = null, width = 0, height = 0;
 
   const x = t => pad.left + (1 - (now - t) / span) * (width - pad.left - pad.right);
@@ -18,10 +18,10 @@ const plot = (() => {
       const low = Math.floor(Math.log10(min)), high = Math.max(low + 1, Math.log10(max * 1.15));
       y = v => bottom - Math.max(0, (Math.log10(Math.max(v, 1e-9)) - low) / (high - low)) * room;
       const ticks = [];
-      for (let e = low; e <= high; e++) for (const m of high - low < 2.2 ? [1, 3] : [1]) if (Math.log10(m) + e <= high) ticks.push(m * 10 ** e);
+      for (let e = low; e <= high; e++) for (const m of high - low < 2.2 && height >= 160 ? [1, 3] : [1]) if (Math.log10(m) + e <= high) ticks.push(m * 10 ** e);
       return {ticks, log: true};
     }
-    const step = niceStep(max, 4);
+    const step = niceStep(max, height < 160 ? 2 : 4);
     const top = Math.ceil(max / step - 1e-9) * step;
     y = v => bottom - v / top * room;
     const ticks = [];
@@ -52,9 +52,9 @@ const plot = (() => {
     const step = span / 60 > 2 ? 60 : span / 4, every = width < 480 ? 2 : 1;
     for (let s = span; s > 0; s -= step * every) {
       const label = step < 60 ? `\u2212${s} s` : `\u2212${s / 60} min`;
-      picture.append(svg("text", {x: x(now - s), y: bottom + 18, "text-anchor": "middle"}, label));
+      picture.append(svg("text", {x: x(now - s), y: bottom + 16, "text-anchor": "middle"}, label));
     }
-    picture.append(svg("text", {x: right, y: bottom + 18, "text-anchor": "middle"}, "now"));
+    picture.append(svg("text", {x: right, y: bottom + 16, "text-anchor": "middle"}, "now"));
   }
 
   function endLabels(last) {

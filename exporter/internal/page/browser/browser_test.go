@@ -43,7 +43,11 @@ func TestInBrowser(t *testing.T) {
 		{"updates live", testUpdates},
 		{"keeps focus and what is open", testKeeps},
 		{"shows who blocks whom", testBlockers},
+		{"answers on the first screen", testFirstScreen},
+		{"leads to traces and other pages", testLinks},
+		{"keeps the view in the address", testAddress},
 		{"shows nodes that may have forgotten locks", testRestartedNodes},
+		{"says who may vote", testNodesThatDoNotVote},
 		{"shows a lock on real servers", testRealLock},
 		{"escapes hostile names", testHostile},
 		{"works by keyboard", testKeyboard},
@@ -216,6 +220,18 @@ func (b *tab) press(keys string) {
 func (b *tab) media(features ...*emulation.MediaFeature) {
 	b.t.Helper()
 	b.do(command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features}))
+}
+
+// picture keeps what the window shows.
+func (b *tab) picture(name string) {
+	b.t.Helper()
+	if *shots == "" {
+		return
+	}
+	must(b.t, os.MkdirAll(*shots, 0o755))
+	picture, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+	must(b.t, err)
+	must(b.t, os.WriteFile(filepath.Join(*shots, name+".png"), picture, 0o644))
 }
 
 // shot keeps a picture of the whole page, if somebody asked for pictures.

@@ -17,7 +17,7 @@ import (
 
 func testUpdates(t *testing.T, b *tab) {
 	src := pagetest.Fixed(pagetest.Idle())
-	b.open(serve(t, src, page.WithInterval(50*time.Millisecond)))
+	b.open(serve(t, src, page.WithInterval(50*time.Millisecond)) + "#show=held")
 	if !b.is(`document.querySelector("#held .empty").checkVisibility()`) {
 		t.Error("nothing is held, and the page does not say so")
 	}
@@ -32,7 +32,7 @@ func testUpdates(t *testing.T, b *tab) {
 func testKeeps(t *testing.T, b *tab) {
 	start := time.Now()
 	src := pagetest.NewSource(func() live.State { return pagetest.Busy(start) })
-	b.open(serve(t, src, page.WithInterval(50*time.Millisecond)))
+	b.open(serve(t, src, page.WithInterval(50*time.Millisecond)) + "#show=held")
 	eval[any](b, `window.row = document.querySelector("#held tbody tr:nth-child(3)"),
 		window.fall = document.querySelectorAll(".fall")[1], fall.click(), fall.focus(),
 		getSelection().selectAllChildren(row.querySelector(".name")), scrollTo(0, 300), 0`)
@@ -61,23 +61,20 @@ func testKeeps(t *testing.T, b *tab) {
 
 func testBlockers(t *testing.T, b *tab) {
 	start := time.Now()
-	b.open(serve(t, pagetest.NewSource(func() live.State { return pagetest.Busy(start) })))
+	b.open(serve(t, pagetest.NewSource(func() live.State { return pagetest.Busy(start) })) + "#show=held&open=order%3A1001")
 	for resource, words := range map[string][]string{
 		"invoice:2024-11": {"billing-84cc/1", "has held it for", "more unless renewed"},
-		"order:1001":      {"orders-7d9f5c/1", "this process", "behind 2 callers here"},
+		"order:1001":      {"orders-7d9f5c/1", "this process", "all 2, longest first", "behind 2 callers here", "behind 1 caller here"},
 		"legacy:export":   {"left no name", "never expires"},
 		"cart:5541":       {"nodes to answer", "2 of 5 nodes agreed"},
 		"stock:17":        {"hand-over"},
 	} {
-		row := b.text(`[...document.querySelectorAll("#waiting tbody tr")].find(r => r.querySelector(".name").textContent === "` + resource + `").innerText`)
+		row := b.text(`[...document.querySelectorAll("#blocked .rows > li")].find(r => r.querySelector(".name").textContent === "` + resource + `").innerText`)
 		for _, w := range words {
 			if !strings.Contains(row, w) {
 				t.Errorf("the waiter for %s shows %q, without %q", resource, row, w)
 			}
 		}
-	}
-	if held := b.text(`document.querySelector("#held tbody tr:nth-child(3) th").innerText`); !strings.Contains(held, "2 waiting here") {
-		t.Errorf("the contended lock shows %q", held)
 	}
 	b.do(chromedp.Click(chromedp.CSS(".fall")))
 	for _, w := range []string{"attempt 3", "redis-4:6379", "wait for the holder", "billing-84cc/1", "no answer within 50ms", "granted", pagetest.Trace} {
@@ -96,10 +93,25 @@ func testRestartedNodes(t *testing.T, b *tab) {
 		"redis-4:6379": "restarted, noticed 12\u00a0s ago: silent for 48\u00a0s more",
 		"redis-5:6379": "young when first met 3\u00a0s ago: votes, though locks it forgot may be held for 57\u00a0s more",
 	} {
-		row := b.text(`[...document.querySelectorAll("#nodes tbody tr")].find(r => r.querySelector(".name").textContent === "` + name + `").querySelector("[data-part=restart]").innerText`)
+		row := b.text(`[...document.querySelectorAll("#nodes li")].find(r => r.querySelector(".name").textContent === "` + name + `").querySelector("[data-part=restart]").innerText`)
 		if row != says {
 			t.Errorf("%s shows %q, not %q", name, row, says)
 		}
+	}
+}
+
+// testNodesThatDoNotVote: a node is not up for answering.
+func testNodesThatDoNotVote(t *testing.T, b *tab) {
+	s := pagetest.Busy(time.Now())
+	for i := range 3 {
+		s.Nodes[i] = live.Node{Name: s.Nodes[i].Name, State: live.NodeQuarantined, Calls: 9, Failures: 9, Error: "node restarted and may not vote yet"}
+	}
+	b.open(serve(t, pagetest.Fixed(s)))
+	if got := b.text(`document.getElementById("t-nodes").innerText`); !strings.Contains(got, "1 / 5") || !strings.Contains(got, "quarantined") {
+		t.Errorf("with three quarantined nodes and one more that is silent the tile says %q", got)
+	}
+	if !b.is(`document.getElementById("t-nodes").className === "is-bad" && document.querySelectorAll("#nodes .node.warn").length === 4`) {
+		t.Error("nodes without a vote look well")
 	}
 }
 
@@ -144,6 +156,7 @@ func testRestart(t *testing.T, b *tab) {
 	b.until(`document.getElementById("connection").textContent === "Live"`)
 	stop()
 	b.until(`document.getElementById("connection").textContent === "Connection lost, trying again"`)
+	b.until(`document.getElementById("lost").checkVisibility() && document.title.startsWith("No connection") && getComputedStyle(document.getElementById("blocked")).opacity < 1`)
 	if !b.is(`document.getElementById("instance").textContent === "first" && /updated \d+ s ago/.test(document.getElementById("updated").textContent)`) {
 		t.Error("what was known before the loss is gone")
 	}
@@ -151,7 +164,7 @@ func testRestart(t *testing.T, b *tab) {
 	must(t, err)
 	stop = start(listener, live.State{Instance: "second"})
 	defer stop()
-	b.until(`document.getElementById("connection").textContent === "Live" && document.getElementById("instance").textContent === "second"`)
+	b.until(`document.getElementById("connection").textContent === "Live" && document.getElementById("instance").textContent === "second" && document.getElementById("lost").hidden && !document.title.includes("connection")`)
 }
 
 func testPolls(t *testing.T, b *tab) {
@@ -194,7 +207,7 @@ func testKeyboard(t *testing.T, b *tab) {
 	start := time.Now()
 	b.open(serve(t, pagetest.NewSource(func() live.State { return pagetest.Busy(start) })))
 	var order []string
-	for range 12 {
+	for range 30 {
 		b.press(kb.Tab)
 		order = append(order, b.text(`(e => e.id || e.className || e.tagName)(document.activeElement)`))
 		if !b.is(`(s => s.outlineStyle !== "none" && parseFloat(s.outlineWidth) >= 2)(getComputedStyle(document.activeElement))`) {
@@ -205,7 +218,7 @@ func testKeyboard(t *testing.T, b *tab) {
 		}
 	}
 	got := strings.Join(order, " ")
-	if !strings.HasPrefix(got, "skip filter pause theme canvas ") || !strings.HasSuffix(got, "fall") {
+	if !strings.HasPrefix(got, "skip filter pause theme open ") || !strings.Contains(got, " open canvas head ") || !strings.HasSuffix(got, "fall") {
 		t.Fatalf("tab order: %s", got)
 	}
 	b.press(kb.Enter)
@@ -215,11 +228,12 @@ func testKeyboard(t *testing.T, b *tab) {
 }
 
 func testFilter(t *testing.T, b *tab) {
-	b.open(serve(t, pagetest.Fixed(crowded()), page.WithReport(pagetest.Report)))
+	b.open(serve(t, pagetest.Fixed(crowded()), page.WithReport(pagetest.Report)) + "#show=held")
 	b.press("/")
 	b.press("ORDER:10 7d9f")
+	b.until(`location.hash === "#q=ORDER%3A10+7d9f&show=held"`)
 	b.until(`document.querySelectorAll("#held tbody tr").length === 100`)
-	for id, want := range map[string]string{"held": "100 of 200", "waiting": "2 of 7", "slowest": "0 of 5", "scan": "0 of 5"} {
+	for id, want := range map[string]string{"held": "100 of 241", "blocked": "1 of 6", "slowest": "0 of 5", "scan": "0 of 5"} {
 		if got := b.text(`document.querySelector("#` + id + ` .count").textContent`); got != want {
 			t.Errorf("%s counts %q, want %q", id, got, want)
 		}

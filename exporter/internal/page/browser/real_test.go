@@ -39,20 +39,20 @@ func testRealLock(t *testing.T, b *tab) {
 		}
 	}()
 
-	b.open(serve(t, board, page.WithInterval(50*time.Millisecond)))
+	b.open(serve(t, board, page.WithInterval(50*time.Millisecond)) + "#show=held")
 	row := func(section string) string {
-		return `[...document.querySelectorAll("#` + section + ` tbody tr")].find(r => r.querySelector(".name").textContent === "` + resource + `")`
+		return `[...document.querySelectorAll("` + section + `")].find(r => r.querySelector(".name").textContent === "` + resource + `")`
 	}
-	b.until(row("waiting") + `?.innerText.includes("billing/7")`)
-	b.until(`[...document.querySelectorAll("#nodes tbody tr")].filter(r => r.innerText.includes("up")).length === 3`)
+	b.until(row("#blocked .rows > li") + `?.innerText.includes("billing/7")`)
+	b.until(`[...document.querySelectorAll("#nodes li")].filter(r => r.innerText.includes("up")).length === 3`)
 
 	must(t, blocker.Release(t.Context()))
 	lease := <-served
 	if lease == nil {
 		t.Fatal("the waiter was not served")
 	}
-	b.until(row("held") + `?.innerText.includes("orders/1")`)
-	b.until(row("waiting") + ` === undefined`)
+	b.until(row("#held tbody tr") + `?.innerText.includes("orders/1")`)
+	b.until(row("#blocked .rows > li") + ` === undefined`)
 	must(t, lease.Release(t.Context()))
-	b.until(row("held") + ` === undefined`)
+	b.until(row("#held tbody tr") + ` === undefined`)
 }

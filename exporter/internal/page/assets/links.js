@@ -1,0 +1,67 @@
+// Links lead to other people's pages, by addresses that other people wrote: only to
+// what is http or https, without credentials, and for traces only by a hex id.
+const newTab = {target: "_blank", rel: "noopener noreferrer"};
+
+function web(address) {
+  try {
+    const u = new URL(address);
+    return /^https?:$/.test(u.protocol) && !u.username && !u.password ? u.href : null;
+  } catch { return null; }
+}
+
+let traceTemplate = "";
+const traceAddress = id => traceTemplate && /^[0-9a-f]{32}$/.test(id) ? web(traceTemplate.replace("{traceID}", id)) : null;
+
+// showLink shows text that leads somewhere if there is an address.
+function showLink(parent, className, text, address) {
+  const e = part(parent, "a", className);
+  put(e, text ?? "");
+  mark(e, "href", address);
+  for (const name in newTab) mark(e, name, address ? newTab[name] : null);
+  show(e, !!text);
+  return e;
+}
+
+function showTraceLink(parent, id) {
+  const e = showLink(parent, "trace", id ? printable(id) : "", id ? traceAddress(id) : null);
+  mark(e, "title", id ? "trace " + e.textContent : null);
+}
+
+const showPageLink = (parent, address) => showLink(parent, "page", address && web(address) ? "its page" : "", address ? web(address) : null);
+
+// What somebody looks at is in the address behind the #, for others to see the same.
+const view = (() => {
+  const open = new Set(), shown = new Set(), folds = document.querySelectorAll("details");
+  function read() {
+    const from = new URLSearchParams(location.hash.slice(1));
+    open.clear();
+    shown.clear();
+    for (const name of from.getAll("open")) open.add(name);
+    for (const id of from.getAll("show")) shown.add(id);
+    for (const fold of folds) fold.open = shown.has(fold.parentNode.id);
+    filter.value = from.get("q") ?? "";
+  }
+  function write() {
+    const to = new URLSearchParams();
+    if (filter.value) to.set("q", filter.value);
+    for (const name of open) to.append("open", name);
+    for (const id of shown) to.append("show", id);
+    const hash = to.toString();
+    history.replaceState(null, "", hash ? "#" + hash : location.pathname + location.search);
+  }
+  for (const fold of folds) fold.addEventListener("toggle", () => {
+    if (shown.has(fold.parentNode.id) === fold.open) return;
+    if (fold.open) shown.add(fold.parentNode.id);
+    else shown.delete(fold.parentNode.id);
+    write();
+  });
+  addEventListener("hashchange", () => { read(); render(); });
+  read();
+  return {open, write, toggle(name) { if (!open.delete(name)) open.add(name); write(); }};
+})();
+
+// The link to the content must not take the place of all that.
+document.querySelector(".skip").addEventListener("click", e => {
+  e.preventDefault();
+  byID("main").focus();
+});

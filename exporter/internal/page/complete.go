@@ -1,0 +1,58 @@
+package page
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/lockscope/lockscope/exporter/live"
+)
+
+// complete counts what a source has listed and not counted, as one does that knows of
+// locks from somewhere else than a live.Board. Objectives have their defaults.
+func complete(s live.State) live.State {
+	if s.Objectives == (live.Objectives{}) {
+		s.Objectives = live.Objectives{Warning: live.DefaultWarning.Seconds(), Alarm: live.DefaultAlarm.Seconds()}
+	}
+	if s.Totals != (live.Totals{}) || s.Blocked != nil {
+		return s
+	}
+	s.Blocked = blocked(s.Waiting)
+	s.Totals.Held, s.Totals.Contended = len(s.Held)+s.Omitted.Held, len(s.Blocked)
+	s.Totals.Waiting = len(s.Waiting) + s.Omitted.Waiting
+	for _, h := range s.Held {
+		s.Totals.OldestHold = max(s.Totals.OldestHold, h.Age)
+	}
+	for _, w := range s.Waiting {
+		s.Totals.Longest = max(s.Totals.Longest, w.For)
+	}
+	return s
+}
+
+// blocked are the resources that somebody waits for, most waited for first.
+func blocked(waiting []live.Waiter) []live.Blocked {
+	rows := make([]live.Blocked, 0)
+	at := make(map[string]int)
+	for _, w := range waiting {
+		i, known := at[w.Resource]
+		if !known {
+			i = len(rows)
+			at[w.Resource] = i
+			rows = append(rows, live.Blocked{Resource: w.Resource})
+		}
+		row := &rows[i]
+		row.Waiting++
+		row.Listed++
+		row.Longest = max(row.Longest, w.For)
+		if row.Holder == nil {
+			row.Holder = w.Blocker
+		}
+		if w.Error != "" {
+			row.Failing++
+			row.Error = cmp.Or(row.Error, w.Error)
+		}
+	}
+	slices.SortStableFunc(rows, func(x, y live.Blocked) int {
+		return cmp.Compare(float64(y.Waiting)*y.Longest, float64(x.Waiting)*x.Longest)
+	})
+	return rows
+}

@@ -1,0 +1,180 @@
+package live_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/memlock"
+)
+
+// newMemory is a locker in memory on a Board, that knows where it is called.
+func newMemory(t *testing.T, board *live.Board, nodes memlock.Nodes, instance string) lock.Locker {
+	t.Helper()
+	engine, err := memlock.New(nodes, lock.WithInstance(instance), lock.WithCallSites(), lock.WithPage("http://10.0.0.7:9090/debug/locks"))
+	must(t, err)
+	t.Cleanup(func() { must(t, engine.Close()) })
+	return wrap(t, board, engine, live.WithLockerInstance(instance))
+}
+
+// TestChain: callers wait for a lease whose holder waits for that of another process.
+func TestChain(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		nodes := memlock.NewNodes(3)
+		board := newBoard(t, live.WithInstance("orders/1"))
+		here, there := newMemory(t, board, nodes, "orders/1"), newMemory(t, newBoard(t), nodes, "billing/2")
+		stock, err := there.Acquire(lock.WithTraceparent(t.Context(), traceparent1), "stock")
+		must(t, err)
+		order, err := here.Acquire(inTrace(t.Context(), 2), "order")
+		must(t, err)
+		ctx, cancel := context.WithCancel(order.Context())
+		inner := acquireAsync(inTrace(ctx, 3), here, "stock")
+		settle(2 * time.Second)
+		first, second := acquireAsync(ctx, here, "audit"), acquireAsync(t.Context(), here, "order")
+		settle(time.Second)
+		s := state(board)
+		if len(s.Blocked) != 2 || s.Totals.Waiting != 2 || len(s.Deadlocks) != 0 {
+			t.Fatalf("blocked %+v, deadlocks %+v", s.Blocked, s.Deadlocks)
+		}
+		row := s.Blocked[1]
+		if row.Resource != "order" || row.Waiting != 1 || row.Deadlock || len(row.Chain) != 1 || row.Holder == nil ||
+			row.Holder.Holder != "orders/1" || row.Holder.CallSite == "" || !row.Holder.Here || row.Holder.TraceID[31] != '2' {
+			t.Fatalf("row %+v, holder %+v", row, row.Holder)
+		}
+		link := row.Chain[0]
+		if link.Resource != "stock" || !near(link.For, 3) || link.CallSite == "" || link.TraceID[31] != '3' || link.Holder == nil ||
+			link.Holder.Holder != "billing/2" || link.Holder.CallSite == "" || link.Holder.Page != "http://10.0.0.7:9090/debug/locks" || link.Holder.TraceID[31] != '1' {
+			t.Errorf("link %+v, held by %+v", link, link.Holder)
+		}
+		if w := s.Waiting[0]; w.Resource != "stock" || len(w.Holds) != 1 || w.Holds[0] != "order" || w.CallSite == "" {
+			t.Errorf("waiter %+v", w)
+		}
+		cancel()
+		<-inner
+		got := <-first
+		must(t, got.err)
+		must(t, got.lease.Release(t.Context()))
+		must(t, order.Release(t.Context()))
+		got = <-second
+		must(t, got.err)
+		must(t, got.lease.Release(t.Context()))
+		must(t, stock.Release(t.Context()))
+		h := state(board).History
+		if len(h) != 2 || h[0].Holds[0].CallSite == "" {
+			t.Fatalf("history %+v", h)
+		}
+		for _, of := range h {
+			holder := map[string]string{"order": "orders/1", "stock": "billing/2"}[of.Resource]
+			if of.Holds[0].Holder != holder || of.Holds[0].Elsewhere != (of.Resource == "stock") ||
+				of.Holds[0].Took < 2 || of.Holds[0].Took > 3.05 { // of a holder elsewhere, as long as somebody was told of it
+				t.Errorf("history of %s: %+v", of.Resource, of.Holds)
+			}
+		}
+		settle(live.HistoryFor)
+		if h := state(board).History; len(h) != 0 {
+			t.Errorf("ten minutes later: %+v", h)
+		}
+	})
+}
+
+// TestDeadlocks: one engine tells of a cycle at once, and the Board finds one between two
+// engines when it looks twice. Both are over when somebody gives up.
+func TestDeadlocks(t *testing.T) {
+	for name, lockers := range map[string]func(t *testing.T, b *live.Board) (first, second lock.Locker){
+		"one engine": func(t *testing.T, b *live.Board) (lock.Locker, lock.Locker) {
+			l := newMemory(t, b, memlock.NewNodes(1), "orders/1")
+			return l, l
+		},
+		"two engines": func(t *testing.T, b *live.Board) (lock.Locker, lock.Locker) {
+			return newMemory(t, b, memlock.NewNodes(1), "orders/1"), newMemory(t, b, memlock.NewNodes(1), "stock/1")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				board := newBoard(t, live.WithInstance("orders/1"))
+				first, second := lockers(t, board)
+				ctx, cancel := context.WithCancel(t.Context())
+				var working sync.WaitGroup
+				cross := func(outer lock.Locker, one string, inner lock.Locker, other string) {
+					working.Go(func() {
+						err := lock.Do(ctx, outer, one, func(ctx context.Context, _ lock.Lease) error {
+							time.Sleep(10 * time.Millisecond)
+							_, err := inner.Acquire(ctx, other)
+							return err
+						})
+						if !errors.Is(err, context.Canceled) {
+							t.Errorf("it ended with %v", err)
+						}
+					})
+				}
+				cross(first, "order", second, "stock")
+				cross(second, "stock", first, "order")
+				settle(500 * time.Millisecond)
+				behind := acquireAsync(ctx, first, "order")
+				settle(500 * time.Millisecond)
+				state(board)
+				settle(time.Second)
+				s := state(board)
+				if len(s.Deadlocks) != 1 || s.Deadlocks[0].Over || len(s.Deadlocks[0].Cycle) != 2 {
+					t.Fatalf("deadlocks %+v", s.Deadlocks)
+				}
+				for i, want := range []string{"order", "stock"} {
+					link := s.Deadlocks[0].Cycle[i]
+					if link.Resource != want || !near(link.For, 1.99) || link.CallSite == "" || link.Holder == nil || link.Holder.CallSite == "" {
+						t.Errorf("link %d is %+v, held by %+v", i, link, link.Holder)
+					}
+				}
+				if len(s.Blocked) != 2 || !s.Blocked[0].Deadlock || !s.Blocked[1].Deadlock || s.Blocked[0].Resource != "order" || s.Blocked[0].Waiting != 2 {
+					t.Errorf("blocked %+v", s.Blocked)
+				}
+				cancel()
+				working.Wait()
+				<-behind
+				settle(time.Minute)
+				s = state(board)
+				if len(s.Deadlocks) != 1 || !s.Deadlocks[0].Over || s.Deadlocks[0].Found < 60 || len(s.Blocked) != 0 {
+					t.Errorf("when all have given up: %+v", s.Deadlocks)
+				}
+				settle(10 * time.Minute)
+				if s = state(board); len(s.Deadlocks) != 0 {
+					t.Errorf("much later: %+v", s.Deadlocks)
+				}
+			})
+		})
+	}
+}
+
+// TestHistoryIsBounded contends for more resources than are remembered, and for one more
+// often than is.
+func TestHistoryIsBounded(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		board := newBoard(t)
+		l := newMemory(t, board, memlock.NewNodes(1), "orders/1")
+		pass := func(resource string) {
+			holder := acquire(t, l, resource)
+			next := acquireAsync(t.Context(), l, resource)
+			settle(20 * time.Millisecond)
+			must(t, holder.Release(t.Context()))
+			got := <-next
+			must(t, got.err)
+			must(t, got.lease.Release(t.Context()))
+		}
+		for i := range 400 {
+			pass(resourceName(i))
+		}
+		for range 60 {
+			pass("hot")
+		}
+		h := state(board).History
+		if len(h) == 0 || len(h) > 100 || h[0].Resource != "hot" || len(h[0].Holds) != 50 {
+			t.Fatalf("%d histories", len(h))
+		}
+		if first := h[0].Holds[0]; first.Holder != "orders/1" || first.Elsewhere || first.Ended > .03 {
+			t.Errorf("the latest holder is %+v", first)
+		}
+	})
+}

@@ -1,0 +1,165 @@
+package live
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// HistoryFor is how long it is remembered who held a resource that somebody waited for.
+const HistoryFor = 10 * time.Minute
+
+const (
+	historiesPerShard = 8   // the latest that somebody waited for
+	tenuresKept       = 50  // of one resource, the latest
+	tenuresShown      = 500 // of all resources in a State
+	historiesShown    = 100
+)
+
+// history is who held a resource that somebody waited for. It is guarded by the mutex of
+// its shard.
+type history struct {
+	waited  time.Time // when a call last began to wait
+	tenures []tenure  // a ring
+	next    int
+}
+
+// tenure is a lease that has ended, or a holder that waiters were told of.
+type tenure struct {
+	instance, callSite string
+	trace              string
+	since, until       time.Time
+	elsewhere          bool
+}
+
+func (h *history) add(t tenure) {
+	if len(h.tenures) < tenuresKept {
+		h.tenures = append(h.tenures, t)
+		return
+	}
+	h.tenures[h.next] = t
+	h.next = (h.next + 1) % len(h.tenures)
+}
+
+// addElsewhere notes a holder that a waiter was told of, once.
+func (h *history) addElsewhere(held *lock.HeldError, now time.Time) {
+	for i := range h.tenures {
+		t := &h.tenures[i]
+		if t.elsewhere && t.instance == held.Holder.Instance && t.since.Equal(held.Holder.Since) {
+			t.until = now
+			return
+		}
+	}
+	h.add(tenure{
+		instance: held.Holder.Instance, callSite: held.Holder.CallSite, trace: traceOf(held.Holder.Traceparent),
+		since: held.Holder.Since, until: now, elsewhere: true,
+	})
+}
+
+// endedSince reports that a lease of that name has ended since.
+func (h *history) endedSince(instance string, since time.Time) bool {
+	return slices.ContainsFunc(h.tenures, func(t tenure) bool {
+		return !t.elsewhere && t.instance == instance && !t.until.Before(since)
+	})
+}
+
+// contend notes that a call begins to wait, behind whom it was told of if that is nobody
+// of this Board.
+func (s *shard) contend(resource string, elsewhere *lock.HeldError, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.contended[resource]
+	if h == nil {
+		h = new(history)
+		s.keep(resource, h)
+	}
+	h.waited = now
+	if elsewhere != nil {
+		h.addElsewhere(elsewhere, now)
+	}
+}
+
+// keep makes room by forgetting what nobody has waited for the longest. mu must be held.
+func (s *shard) keep(resource string, h *history) {
+	if s.contended == nil {
+		s.contended = make(map[string]*history)
+	}
+	if len(s.contended) >= historiesPerShard {
+		var oldest string
+		for name, other := range s.contended {
+			if oldest == "" || other.waited.Before(s.contended[oldest].waited) {
+				oldest = name
+			}
+		}
+		delete(s.contended, oldest)
+	}
+	s.contended[resource] = h
+}
+
+// note remembers a lease that ends now, if somebody waited for its resource. mu must be
+// held.
+func (s *shard) note(m *lease) {
+	if h := s.contended[m.resource]; h != nil {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		h.add(tenure{instance: m.owner.instance, callSite: m.from().callSite, trace: traceText(m.trace), since: m.heldAt, until: time.Now()})
+	}
+}
+
+// histories tells what is remembered: of the given resources first, then of those that
+// somebody waited for last.
+func (b *Board) histories(first []*contention, now time.Time) []History {
+	type remembered struct {
+		rank   int
+		waited time.Time
+		History
+	}
+	ranks := make(map[string]int, len(first))
+	for i, c := range first {
+		ranks[c.resource] = i + 1
+	}
+	var all []remembered
+	for i := range b.shards {
+		s := &b.shards[i]
+		s.mu.Lock()
+		for name, h := range s.contended {
+			if now.Sub(h.waited) >= HistoryFor && ranks[name] == 0 {
+				delete(s.contended, name)
+				continue
+			}
+			if told := h.tell(name, now); len(told.Holds) > 0 {
+				all = append(all, remembered{cmp.Or(ranks[name], len(first)+1), h.waited, told})
+			}
+		}
+		s.mu.Unlock()
+	}
+	slices.SortFunc(all, func(x, y remembered) int {
+		return cmp.Or(cmp.Compare(x.rank, y.rank), y.waited.Compare(x.waited), cmp.Compare(x.Resource, y.Resource))
+	})
+	told, room := make([]History, 0, min(len(all), historiesShown)), tenuresShown
+	for _, h := range all[:min(len(all), historiesShown)] {
+		if n := min(len(h.Holds), room); n < len(h.Holds) {
+			h.Holds, h.Omitted = h.Holds[:n], len(h.Holds)-n
+		}
+		room -= len(h.Holds)
+		told = append(told, h.History)
+	}
+	return told
+}
+
+// tell is the latest first.
+func (h *history) tell(resource string, now time.Time) History {
+	told := History{Resource: clip(resource, maxResource)}
+	for _, t := range h.tenures {
+		if now.Sub(t.until) < HistoryFor {
+			told.Holds = append(told.Holds, Tenure{
+				Holder: clip(t.instance, maxName), Ended: max(now.Sub(t.until), 0).Seconds(), Took: max(t.until.Sub(t.since), 0).Seconds(),
+				Elsewhere: t.elsewhere, CallSite: clip(t.callSite, maxName), TraceID: t.trace,
+			})
+		}
+	}
+	slices.SortStableFunc(told.Holds, func(x, y Tenure) int { return cmp.Compare(x.Ended, y.Ended) })
+	return told
+}
