@@ -97,7 +97,8 @@ func (w *worker) work() (err error) {
 	}
 	registry := prometheus.NewRegistry()
 	measured, err := instrument.Wrap(next, instrument.WithRegisterer(registry), instrument.WithTracerProvider(noop.NewTracerProvider()),
-		instrument.WithLogger(slog.New(slog.NewJSONHandler(log, nil))), instrument.WithResourceLabel(func(r string) string { return r }))
+		instrument.WithLogger(slog.New(slog.NewJSONHandler(log, nil))), instrument.WithResourceLabel(func(r string) string { return r }),
+		instrument.WithLogInterval(0)) // every loss has a record
 	if err != nil {
 		return errors.Join(err, closeNext())
 	}
