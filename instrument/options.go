@@ -10,6 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/lockscope/lockscope/lock"
 )
 
 // Defaults of Wrap.
@@ -169,8 +171,8 @@ func newConfig(opts []Option) (config, error) {
 		return c, fmt.Errorf("%w: WithMaxResources(%d) is negative", ErrInvalidOption, c.maxResources)
 	}
 	for _, name := range c.resources {
-		if !validName(name) {
-			return c, fmt.Errorf("%w: WithResources(%q): no lock can have that name", ErrInvalidOption, name)
+		if err := lock.ValidateResource(name); err != nil {
+			return c, fmt.Errorf("%w: WithResources(%q): %w", ErrInvalidOption, name, err)
 		}
 	}
 	if c.nodeSpans < NodeSpansVotes || c.nodeSpans > NodeSpansNone {

@@ -46,10 +46,10 @@ const (
 	attrCallSite     = attribute.Key("distributed_lock.call_site")
 	attrHolding      = attribute.Key("distributed_lock.holding") // resources
 	attrDeadlock     = attribute.Key("distributed_lock.deadlock.cycle")
-	attrRelation     = attribute.Key("distributed_lock.link")          // acquire or blocker
-	attrWaitKind     = attribute.Key("distributed_lock.wait.kind")     // a lock.WaitKind
-	attrWaitAhead    = attribute.Key("distributed_lock.wait.ahead")    // waiters in front; absent if none is known
-	attrNamed        = attribute.Key("distributed_lock.wait.named")    // by a release, as the next; absent if not
+	attrRelation     = attribute.Key("distributed_lock.link")       // acquire or blocker
+	attrWaitKind     = attribute.Key("distributed_lock.wait.kind")  // a lock.WaitKind
+	attrWaitAhead    = attribute.Key("distributed_lock.wait.ahead") // waiters in front; absent if none is known
+	attrNamed        = attribute.Key("distributed_lock.wait.named") // by a release, as the next; absent if not
 )
 
 // tracing makes spans.
