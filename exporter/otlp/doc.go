@@ -67,6 +67,7 @@
 //	distributed_lock_quorum_nodes             distributed_lock.quorum_nodes       {node}
 //	distributed_lock_vote_margin              distributed_lock.vote_margin        {vote}
 //	distributed_lock_resource_overflow_total  distributed_lock.resource_overflow  {call}
+//	distributed_lock_label_overflow_total     distributed_lock.label_overflow     {call}
 //	distributed_lock_observer_panics_total    distributed_lock.observer_panics    {panic}
 //
 // Those of the scanner and of the exporter follow: distributed_lock_scanner_oldest_leak_seconds is
