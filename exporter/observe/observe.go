@@ -155,6 +155,9 @@ func (c *Config) exporter(bare lock.Locker, board *live.Board) []exporter.Option
 		exporter.WithReadyCheck("locks", exporter.LockCheck(bare, c.readyLock())),
 		exporter.WithLogger(c.Logger),
 	}
+	if source, ok := bare.(exporter.ConnectionSource); ok {
+		opts = append(opts, exporter.WithConnections(source))
+	}
 	if !c.OwnPort {
 		opts = append(opts, exporter.WithOwnServer())
 	}

@@ -75,6 +75,7 @@ func TestRedis(t *testing.T) {
 		}
 		for path, want := range map[string]string{
 			"/metrics":                 `distributed_lock_held{resource="order:*"} 1`,
+			"/metrics?":                `distributed_lock_connection_dial_failures_total{backend="redis",lock_node="` + server.Addr() + `"} 0`,
 			"/debug/locks?format=json": `"instance":"orders-1"`,
 			"/healthz":                 "ok",
 			"/readyz":                  "ready",

@@ -28,6 +28,7 @@ var counted = map[string]string{
 	"deadlocks_total": "deadlock", "held": "lease", "lost_total": "lease", "extensions_total": "extension",
 	"release_failures_total": "release", "node_failures_total": "command", "node_restarts_total": "restart",
 	"nodes": "node", "quorum_nodes": "node", "vote_margin": "vote", "observer_panics_total": "panic",
+	"connections": "connection", "connection_waiting": "command", "connection_dials_total": "dial", "connection_dial_failures_total": "dial",
 	"scanner_locks": "lock", "scanner_leaked_locks": "lock", "scanner_overlong_locks": "lock",
 	"scanner_findings": "finding", "scanner_findings_omitted": "finding", "scanner_passes_total": "pass",
 	"scanner_pass_failures_total": "pass", "scanner_keys_examined_total": "key", "scanner_scan_calls_total": "call",
