@@ -120,7 +120,7 @@ func WithResources(names ...string) Option {
 // there is none the label is empty. Each takes MaxLabelValues values at a time, further ones are counted
 // as "other", and the calls in distributed_lock_label_overflow_total; a value without a call for the
 // time of WithIdleResources is let go when metrics are collected. Each value of each resource costs some
-// 60 series. A name that is no label, or taken, makes Wrap fail with ErrInvalidOption. All decorators on
+// 60 series, and there are at most 2000 of them. A name that is no label, or taken, makes Wrap fail with ErrInvalidOption. All decorators on
 // one registry must be given the same: Wrap fails with the registry's error if not.
 func WithLabels(names ...string) Option {
 	return func(c *config) { c.labels = append(c.labels[:len(c.labels):len(c.labels)], names...) }
