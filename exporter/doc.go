@@ -37,6 +37,10 @@
 //
 //	name                                                     type       labels
 //	distributed_lock_exporter_build_info                     gauge      version, revision, goversion, goos, goarch
+//	distributed_lock_connections                             gauge      lock_node, backend, state
+//	distributed_lock_connection_waiting                      gauge      lock_node, backend
+//	distributed_lock_connection_dials_total                  counter    lock_node, backend
+//	distributed_lock_connection_dial_failures_total          counter    lock_node, backend
 //	distributed_lock_scanner_up                              gauge      lock_node
 //	distributed_lock_scanner_locks                           gauge      lock_node
 //	distributed_lock_scanner_leaked_locks                    gauge      lock_node
@@ -53,6 +57,10 @@
 //	distributed_lock_scanner_scan_calls_total                counter    lock_node
 //	distributed_lock_scanner_truncated                       gauge      lock_node
 //	distributed_lock_scanner_standby                         gauge
+//
+// Those of connections are served with WithConnections, of engines whose drivers tell: that on Redis
+// does, except for a Redis Cluster. States are busy and idle. The connection that listens for wake-ups is
+// not counted.
 //
 // Those of the scanner come from its last sweep, not from a look at Redis during the
 // scrape: distributed_lock_scanner_last_success_timestamp_seconds tells how fresh

@@ -46,6 +46,7 @@ type config struct {
 	state         StateSource
 	scanner       Snapshotter
 	scanOptions   []ScanOption
+	connections   []ConnectionSource
 	checks        []*check
 	logger        *slog.Logger
 	ownServer     bool
@@ -69,6 +70,12 @@ func WithState(s StateSource) Option { return func(c *config) { c.state = s } }
 // WithScanner adds the metrics of s to /metrics; see NewScanCollector. nil is ignored.
 func WithScanner(s Snapshotter, opts ...ScanOption) Option {
 	return func(c *config) { c.scanner, c.scanOptions = s, opts }
+}
+
+// WithConnections adds the metrics of the connections of engines to /metrics; see
+// NewConnectionCollector. Sources add up over several uses; nil is ignored.
+func WithConnections(sources ...ConnectionSource) Option {
+	return func(c *config) { c.connections = append(c.connections, sources...) }
 }
 
 // WithReadyCheck makes /readyz depend on fn, which is called for every request but

@@ -149,7 +149,7 @@ func TestScanLint(t *testing.T) {
 
 // TestCatalogue compares the tables of doc.go and README.md with what is collected.
 func TestCatalogue(t *testing.T) {
-	_, text := get(newExporter(t, exporter.WithScanner(oneNode(), exporter.WithLeakedLockInfo(1))), "/metrics")
+	_, text := get(newExporter(t, exporter.WithScanner(oneNode(), exporter.WithLeakedLockInfo(1)), exporter.WithConnections(oneConnected())), "/metrics")
 	families, err := expfmtParse(text)
 	must(t, err)
 	var code, readme []string

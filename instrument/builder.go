@@ -1,6 +1,7 @@
 package instrument
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ const (
 // builder makes metrics and remembers them in order.
 type builder struct {
 	native bool
+	more   []string // labels that follow resource
 	all    []prometheus.Collector
 	// perResource are those whose first label is resource.
 	perResource []vec
@@ -38,6 +40,14 @@ func (b *builder) add(v vec, labels []string) {
 	}
 }
 
+// with adds the labels of WithLabels to those of a resource.
+func (b *builder) with(labels []string) []string {
+	if labels[0] != "resource" {
+		return labels
+	}
+	return slices.Insert(labels, 1, b.more...)
+}
+
 func (b *builder) histogramOpts(name, help string, buckets []float64) prometheus.HistogramOpts {
 	o := prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets}
 	if strings.HasSuffix(name, "_seconds") {
@@ -52,7 +62,7 @@ func (b *builder) histogramOpts(name, help string, buckets []float64) prometheus
 }
 
 func (b *builder) histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
-	v := prometheus.NewHistogramVec(b.histogramOpts(name, help, buckets), labels)
+	v := prometheus.NewHistogramVec(b.histogramOpts(name, help, buckets), b.with(labels))
 	b.add(v, labels)
 	return v
 }
@@ -64,7 +74,7 @@ func (b *builder) plainHistogram(name, help string, buckets []float64) prometheu
 }
 
 func (b *builder) counter(name, help string, labels ...string) *prometheus.CounterVec {
-	v := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
+	v := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, b.with(labels))
 	b.add(v, labels)
 	return v
 }
@@ -76,7 +86,7 @@ func (b *builder) plainCounter(name, help string) prometheus.Counter {
 }
 
 func (b *builder) gauge(name, help string, labels ...string) *prometheus.GaugeVec {
-	v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, labels)
+	v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, b.with(labels))
 	b.add(v, labels)
 	return v
 }

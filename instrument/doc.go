@@ -48,6 +48,7 @@
 //	distributed_lock_quorum_nodes               gauge      backend
 //	distributed_lock_vote_margin                histogram
 //	distributed_lock_resource_overflow_total    counter
+//	distributed_lock_label_overflow_total       counter
 //	distributed_lock_observer_panics_total      counter
 //
 // Outcomes of acquisitions are acquired, contended, timeout, canceled, no_quorum
@@ -84,6 +85,14 @@
 // the label backend, the name given with lock.WithBackend; of two sets of one name,
 // distributed_lock_nodes and distributed_lock_quorum_nodes are those of the last one used.
 //
+// WithLabels adds up to three labels to those with resource. Their values come with the calls, from
+// ContextWithLabel, and are bounded like resources, to 20 each:
+//
+//	measured, err := instrument.Wrap(locker, instrument.WithLabels("tenant_tier"))
+//	...
+//	ctx = instrument.ContextWithLabel(ctx, "tenant_tier", "gold")
+//	lease, err := measured.Acquire(ctx, "order:1001")
+//
 // # Spans
 //
 // lock.acquire (INTERNAL) is a child of the caller's span, and so are lock.release and the
@@ -109,7 +118,7 @@
 // What gives back the rest of a decided acquire is in that lock.acquire and no error, whatever
 // becomes of it; of a release that is sent again and again, the first failure is recorded. There are
 // no span events, no statements and no tokens. WithSpanFilter leaves out all spans of a call;
-// WithSpanAttributes adds to the lock.* spans.
+// WithSpanAttributes adds to the lock.* spans, and ContextWithAttributes to those of a call.
 //
 // # Logs
 //
@@ -121,5 +130,5 @@
 // votes, with node, left and enforced. Of the same message and reason about the same resource
 // label or node, one record in five seconds is told (WithLogInterval); the next says in
 // left_out how many were not. Records wait in a short queue for the handler; Flush waits
-// for them. What go-redis itself writes to stderr goes to a logger with exporter/redislog.
+// for them. The attributes of ContextWithAttributes are in the records, too. What go-redis itself writes to stderr goes to a logger with exporter/redislog.
 package instrument

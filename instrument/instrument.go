@@ -78,6 +78,9 @@ func (l *Locker) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	c := &m.call
 	c.Start(ctx, l.layer, c)
 	c.series = l.seriesOf(resource, c.began)
+	if len(l.metrics.callLabels.names) > 0 {
+		c.series = l.metrics.useCallLabels(ctx, c.series, c.began)
+	}
 	c.series.waiting.Inc()
 	defer c.series.waiting.Dec()
 	if l.tracing != nil && l.keepsSpans(ctx, resource) {

@@ -24,7 +24,7 @@ const (
 
 // seriesOf finds the series of a resource, for a call that begins now.
 func (l *Locker) seriesOf(resource string, now time.Time) *series {
-	if !validName(resource) {
+	if lock.ValidateResource(resource) != nil {
 		return l.metrics.useInvalid(now)
 	}
 	if s := l.metrics.useReserved(resource, now); s != nil {
@@ -37,19 +37,6 @@ func (l *Locker) seriesOf(resource string, now time.Time) *series {
 		}
 	}
 	return l.metrics.useLabel(fold(space[:0], resource), now)
-}
-
-// validName reports that a lock can have the name; see lock.ErrInvalidResource.
-func validName(name string) bool {
-	if name == "" || len(name) > lock.MaxResourceLength {
-		return false
-	}
-	for i := range len(name) {
-		if c := name[i]; c < 0x20 || c == 0x7f || c == '{' || c == '}' {
-			return false
-		}
-	}
-	return true
 }
 
 // customLabel is "" if the user's function panics.

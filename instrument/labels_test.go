@@ -82,8 +82,8 @@ func TestNamesAreThoseOfLocks(t *testing.T) {
 	defer engine.Close()
 	for _, name := range []string{"", "a", "{a}", "a\nb", "a\x7f", "ä", "\xff", strings.Repeat("a", lock.MaxResourceLength), strings.Repeat("a", lock.MaxResourceLength+1)} {
 		lease, err := engine.Acquire(t.Context(), name)
-		if validName(name) != !errors.Is(err, lock.ErrInvalidResource) {
-			t.Errorf("%q: valid: %v, but lock says %v", name, validName(name), err)
+		if valid := lock.ValidateResource(name) == nil; valid != !errors.Is(err, lock.ErrInvalidResource) {
+			t.Errorf("%q: valid: %v, but lock says %v", name, valid, err)
 		}
 		if err == nil {
 			if err := lease.Release(t.Context()); err != nil {

@@ -1,6 +1,7 @@
 package instrument
 
 import (
+	"math"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -36,6 +37,9 @@ func (s *series) use(now time.Time) *series {
 func (s *series) done() {
 	s.touch(time.Now())
 	s.users.Add(-1)
+	if s.base != nil {
+		s.base.done()
+	}
 }
 
 // touch writes at most once a second: a resource that is in much use is on many cores.
@@ -99,7 +103,7 @@ func (m *metrics) fixedSeries(label string) *series {
 	s := m.labels.byLabel[label]
 	switch {
 	case s == nil:
-		s = m.newSeries(label)
+		s = m.newSeries(label, labelValues{})
 		m.labels.byLabel[label] = s
 	case !s.reserved:
 		m.labels.slots--
@@ -127,7 +131,7 @@ func (m *metrics) addLabel(label string, now time.Time) *series {
 		}
 		return set.other
 	}
-	s := m.newSeries(valid)
+	s := m.newSeries(valid, labelValues{})
 	set.byLabel[valid] = s
 	set.slots++
 	return s
@@ -156,13 +160,13 @@ func (m *metrics) dropIdle(now time.Time) {
 	m.labels.sweptAt = now
 	before := now.Add(-m.labels.idle).UnixNano()
 	for label, s := range m.labels.byLabel {
+		m.dropVariants(s, before)
 		if s.reserved || s.users.Load() > 0 || s.usedAt.Load() > before {
 			continue
 		}
+		m.dropVariants(s, math.MaxInt64) // nobody uses them: they would use the base
 		delete(m.labels.byLabel, label)
 		m.labels.slots--
-		for _, v := range m.perResource {
-			v.DeletePartialMatch(prometheus.Labels{"resource": label})
-		}
+		m.deleteSeries(prometheus.Labels{"resource": label})
 	}
 }

@@ -65,7 +65,7 @@ func releaseOutcome(err error) lock.Outcome {
 // startRenewal is of a round of automatic renewal: a child of the span that acquired, which
 // has ended, so that it is recorded if that was.
 func (l *Locker) startRenewal(ctx context.Context, c *call) context.Context {
-	inner, span := l.tracing.tracer.Start(trace.ContextWithSpan(ctx, c.span), "lock.extend", l.tracing.startOptions(c.extendAttributes()...)...)
+	inner, span := l.tracing.tracer.Start(trace.ContextWithSpan(ctx, c.span), "lock.extend", c.startOptions(c.extendAttributes()...)...)
 	r := newRenewal(inner, c)
 	r.span = span
 	return r
@@ -103,7 +103,7 @@ func (l *Locker) endExtend(r *renewal, out extension, left time.Duration, err er
 // link to the span that acquired; without such a trace below that span. Where nobody has
 // recorded that either, there is none: it would be the root of a trace of its own.
 func (c *call) laterSpan(ctx context.Context, attrs ...attribute.KeyValue) (parent context.Context, opts []trace.SpanStartOption, ok bool) {
-	opts = c.owner.tracing.startOptions(attrs...)
+	opts = c.startOptions(attrs...)
 	acquired := c.span.SpanContext()
 	switch {
 	case !trace.SpanContextFromContext(ctx).IsValid():

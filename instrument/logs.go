@@ -22,9 +22,9 @@ func (l *Locker) logLost(m *lease, why loss) {
 	defer c.mu.Unlock()
 	c.lost = true
 	if p, ok := l.log.admit("lease lost", why.String(), c.series.label); ok {
-		l.log.add(c, p, slog.LevelError,
+		l.log.add(c, p, slog.LevelError, append(c.logAttributes(),
 			slog.String("resource", c.resource), slog.String("reason", why.String()),
-			slog.Uint64("fence", m.Fence()), slog.Duration("held", m.held()))
+			slog.Uint64("fence", m.Fence()), slog.Duration("held", m.held()))...)
 	}
 }
 
@@ -37,11 +37,11 @@ func (l *Locker) logRelease(ctx context.Context, m *lease, err error) {
 	if !ok {
 		return
 	}
-	attrs := []slog.Attr{
+	attrs := append(m.call.logAttributes(),
 		slog.String("resource", m.call.resource), slog.String("outcome", string(releaseOutcome(err))),
 		slog.String("reason", reason), slog.Uint64("fence", m.Fence()),
 		slog.Duration("held", m.held()),
-	}
+	)
 	if failure, ok := errors.AsType[*lock.ReleaseError](err); ok && len(failure.Errors) > 0 {
 		attrs = append(attrs, nodeReasons(failure.Errors))
 	}
@@ -59,10 +59,10 @@ func (l *Locker) logRenewal(ctx context.Context, c *call, e lock.RenewEnd) {
 	if !ok {
 		return
 	}
-	attrs := []slog.Attr{
+	attrs := append(c.logAttributes(),
 		slog.String("resource", c.resource), slog.Uint64("fence", e.Fence), slog.Duration("validity", e.Left),
 		slog.Int("granted", e.Granted), slog.Int("refused", e.Refused), slog.Int("failed", e.Failed),
-	}
+	)
 	if quorum, ok := errors.AsType[*lock.QuorumError](e.Err); ok {
 		attrs = append(attrs, slog.Int("needed", quorum.Quorum), nodeReasons(quorum.Errors))
 	}
@@ -74,10 +74,10 @@ func (l *Locker) logNoQuorum(c *call, e *lock.QuorumError) {
 	if !ok {
 		return
 	}
-	l.log.add(c, p, slog.LevelWarn,
+	l.log.add(c, p, slog.LevelWarn, append(c.logAttributes(),
 		slog.String("resource", c.resource), slog.String("operation", string(e.Op)),
 		slog.Int("granted", e.Granted), slog.Int("refused", e.Refused),
-		slog.Int("needed", e.Quorum), slog.Int("nodes", e.Nodes), nodeReasons(e.Errors))
+		slog.Int("needed", e.Quorum), slog.Int("nodes", e.Nodes), nodeReasons(e.Errors))...)
 }
 
 // logRestart warns of a restart that was witnessed. A node that was young when it was
@@ -102,7 +102,7 @@ func (l *Locker) logRestart(ctx context.Context, e lock.NodeRestart) {
 
 func (l *Locker) logDeadlock(c *call, e lock.Deadlock) {
 	if p, ok := l.log.admit("deadlock", "", c.series.label); ok {
-		l.log.add(c, p, slog.LevelError, slog.String("resource", c.resource), slog.String("cycle", e.String()))
+		l.log.add(c, p, slog.LevelError, append(c.logAttributes(), slog.String("resource", c.resource), slog.String("cycle", e.String()))...)
 	}
 }
 
@@ -111,7 +111,7 @@ func (l *Locker) logLongWait(c *call) {
 	if !ok {
 		return
 	}
-	attrs := []slog.Attr{slog.String("resource", c.resource), slog.Duration("waited", time.Since(c.began))}
+	attrs := append(c.logAttributes(), slog.String("resource", c.resource), slog.Duration("waited", time.Since(c.began)))
 	if held := lock.Holding(c); len(held) > 0 {
 		attrs = append(attrs, slog.Any("holding", resourcesOf(held)))
 	}

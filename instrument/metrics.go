@@ -35,11 +35,13 @@ type metrics struct {
 
 	margin           prometheus.Histogram
 	overflow, panics prometheus.Counter
+	labelOverflow    prometheus.Counter
 
 	perResource []vec
 
-	mu     sync.RWMutex
-	labels labelSet
+	mu         sync.RWMutex
+	labels     labelSet
+	callLabels callLabels
 
 	nodesMu  sync.Mutex
 	backends int                               // asked to be told apart
@@ -47,9 +49,9 @@ type metrics struct {
 }
 
 func newMetrics(cfg shared) *metrics {
-	b := &builder{native: cfg.native}
+	b := &builder{native: cfg.native, more: cfg.labels}
 	m := &metrics{
-		shared: cfg, labels: newLabelSet(cfg.maxResources, cfg.idleResources),
+		shared: cfg, labels: newLabelSet(cfg.maxResources, cfg.idleResources), callLabels: newCallLabels(cfg.labels),
 
 		wait: b.histogram("wait_seconds", "Time from calling Acquire to its return, whatever the outcome.",
 			[]float64{.001, .005, .01, .05, .1, .5, 1, 5}, "resource"),
@@ -83,7 +85,9 @@ func newMetrics(cfg shared) *metrics {
 		margin: b.plainHistogram("vote_margin", "Votes beyond the quorum in won rounds, late votes included; at 0, one failing node more is one too many.",
 			[]float64{0, 1, 2, 3, 4}),
 		overflow: b.plainCounter("resource_overflow_total", "Calls of Acquire whose resource label became other because there are too many resources."),
-		panics:   b.plainCounter("observer_panics_total", "Panics of label functions, tracers and log handlers that were contained."),
+		labelOverflow: b.plainCounter("label_overflow_total",
+			"Calls of Acquire with a label whose value became other because there are too many values."),
+		panics: b.plainCounter("observer_panics_total", "Panics of label functions, tracers and log handlers that were contained."),
 	}
 	m.all, m.perResource = b.all, b.perResource
 	m.byNode.Store(new(map[nodeKey]*node))

@@ -10,6 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/lockscope/lockscope/lock"
 )
 
 // Defaults of Wrap.
@@ -36,6 +38,7 @@ type shared struct {
 	maxResources  int
 	idleResources time.Duration
 	native        bool
+	labels        []string
 	given         givenOptions
 }
 
@@ -112,6 +115,17 @@ func WithResources(names ...string) Option {
 	return func(c *config) { c.resources = append(c.resources, names...) }
 }
 
+// WithLabels adds labels, at most MaxLabels, to the metrics that have the label resource: the tier of a
+// tenant, a kind of job. Their values come from the contexts of the calls, by ContextWithLabel; where
+// there is none the label is empty. Each takes MaxLabelValues values at a time, further ones are counted
+// as "other", and the calls in distributed_lock_label_overflow_total; a value without a call for the
+// time of WithIdleResources is let go when metrics are collected. Each value of each resource costs some
+// 60 series, and there are at most 2000 of them. A name that is no label, or taken, makes Wrap fail with ErrInvalidOption. All decorators on
+// one registry must be given the same: Wrap fails with the registry's error if not.
+func WithLabels(names ...string) Option {
+	return func(c *config) { c.labels = append(c.labels[:len(c.labels):len(c.labels)], names...) }
+}
+
 // WithIdleResources sets after how long without a call or a lease the series of a resource label
 // are deleted, and its slot is free for another. Its counters begin at zero if it comes back, as
 // those of a process that has started again. Zero or less keeps them for ever. The default is
@@ -134,8 +148,8 @@ func WithNodeSpans(which NodeSpans) Option { return func(c *config) { c.nodeSpan
 func WithSlowNode(d time.Duration) Option { return func(c *config) { c.slowNode = d } }
 
 // WithSpanAttributes adds attributes to the spans lock.acquire, lock.extend and
-// lock.release, for samplers to see. Metrics have labels of their own, which are
-// bounded: see WithResourceLabel.
+// lock.release, for samplers to see; see ContextWithAttributes for those of a call. Metrics have
+// labels of their own, which are bounded: see WithResourceLabel and WithLabels.
 func WithSpanAttributes(attrs ...attribute.KeyValue) Option {
 	return func(c *config) { c.spanAttributes = append(c.spanAttributes, attrs...) }
 }
@@ -169,9 +183,12 @@ func newConfig(opts []Option) (config, error) {
 		return c, fmt.Errorf("%w: WithMaxResources(%d) is negative", ErrInvalidOption, c.maxResources)
 	}
 	for _, name := range c.resources {
-		if !validName(name) {
-			return c, fmt.Errorf("%w: WithResources(%q): no lock can have that name", ErrInvalidOption, name)
+		if err := lock.ValidateResource(name); err != nil {
+			return c, fmt.Errorf("%w: WithResources(%q): %w", ErrInvalidOption, name, err)
 		}
+	}
+	if err := checkLabels(c.labels); err != nil {
+		return c, err
 	}
 	if c.nodeSpans < NodeSpansVotes || c.nodeSpans > NodeSpansNone {
 		return c, fmt.Errorf("%w: WithNodeSpans(%d): NodeSpansVotes, NodeSpansAll or NodeSpansNone is expected", ErrInvalidOption, c.nodeSpans)

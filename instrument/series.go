@@ -2,6 +2,7 @@ package instrument
 
 import (
 	"errors"
+	"slices"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -91,6 +92,9 @@ type series struct {
 	users    atomic.Int64 // calls that have not ended, and leases that have not
 	usedAt   atomic.Int64 // in nanoseconds since 1970, to the second
 
+	base     *series                 // of the resource without such values; nil for that itself
+	variants map[labelValues]*series // of a base, with the mutex of the metrics held
+
 	wait, hold, validity      prometheus.Observer
 	failures, attempts        prometheus.Counter
 	handOvers, deadlocks      prometheus.Counter
@@ -101,29 +105,31 @@ type series struct {
 	lost                      [losses]prometheus.Counter
 }
 
-func (m *metrics) newSeries(label string) *series {
+// newSeries is of a value of the label resource, with those of the labels of WithLabels.
+func (m *metrics) newSeries(label string, v labelValues) *series {
+	values := slices.Clip(append([]string{label}, v[:len(m.callLabels.names)]...))
 	s := &series{
 		label:           label,
-		wait:            m.wait.WithLabelValues(label),
-		hold:            m.hold.WithLabelValues(label),
-		validity:        m.validity.WithLabelValues(label),
-		failures:        m.failures.WithLabelValues(label),
-		attempts:        m.attempts.WithLabelValues(label),
-		handOvers:       m.handOvers.WithLabelValues(label),
-		deadlocks:       m.deadlocks.WithLabelValues(label),
-		releaseFailures: m.releaseFailures.WithLabelValues(label),
-		longWait:        m.longWait.WithLabelValues(label),
-		waiting:         m.waiting.WithLabelValues(label),
-		held:            m.held.WithLabelValues(label),
+		wait:            m.wait.WithLabelValues(values...),
+		hold:            m.hold.WithLabelValues(values...),
+		validity:        m.validity.WithLabelValues(values...),
+		failures:        m.failures.WithLabelValues(values...),
+		attempts:        m.attempts.WithLabelValues(values...),
+		handOvers:       m.handOvers.WithLabelValues(values...),
+		deadlocks:       m.deadlocks.WithLabelValues(values...),
+		releaseFailures: m.releaseFailures.WithLabelValues(values...),
+		longWait:        m.longWait.WithLabelValues(values...),
+		waiting:         m.waiting.WithLabelValues(values...),
+		held:            m.held.WithLabelValues(values...),
 	}
 	for i := range s.outcomes {
-		s.outcomes[i] = m.acquisitions.WithLabelValues(label, outcomeNames[i])
+		s.outcomes[i] = m.acquisitions.WithLabelValues(append(values, outcomeNames[i])...)
 	}
 	for i := range s.extensions {
-		s.extensions[i] = m.extensions.WithLabelValues(label, extensionNames[i])
+		s.extensions[i] = m.extensions.WithLabelValues(append(values, extensionNames[i])...)
 	}
 	for i := range s.lost {
-		s.lost[i] = m.lost.WithLabelValues(label, lossNames[i])
+		s.lost[i] = m.lost.WithLabelValues(append(values, lossNames[i])...)
 	}
 	return s
 }

@@ -90,8 +90,12 @@ func (l *Locker) newTracing(cfg config) (t *tracing) {
 }
 
 // startOptions are of a lock.* span, with what samplers are to see.
-func (t *tracing) startOptions(attrs ...attribute.KeyValue) []trace.SpanStartOption {
-	return append(slices.Clip(t.static), trace.WithAttributes(attrs...))
+func (c *call) startOptions(attrs ...attribute.KeyValue) []trace.SpanStartOption {
+	opts := append(slices.Clip(c.owner.tracing.static), trace.WithAttributes(attrs...))
+	if own := attributesOf(c); len(own) > 0 {
+		opts = append(opts, trace.WithAttributes(own...))
+	}
+	return opts
 }
 
 // keepsSpans asks the filter.
@@ -123,7 +127,7 @@ func version() string {
 func (l *Locker) startAcquire(c *call, opts []lock.AcquireOption) {
 	defer l.contain()
 	o := lock.NewAcquireOptions(opts...)
-	ctx, span := l.tracing.tracer.Start(c.Context, "lock.acquire", l.tracing.startOptions(
+	ctx, span := l.tracing.tracer.Start(c.Context, "lock.acquire", c.startOptions(
 		attrResource.String(c.resource), attrMode.String(mode(o)), attrTTL.Float64(o.TTL.Seconds()))...)
 	if sc := span.SpanContext(); sc.IsValid() {
 		ctx = lock.WithTraceparent(ctx, traceparent(sc))

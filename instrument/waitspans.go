@@ -26,7 +26,7 @@ func (l *Locker) startWait(ctx context.Context, c *call, e lock.WaitStart) conte
 	if e.Blocker != nil {
 		attrs = append(attrs, blockerAttributes(e.Blocker.Holder)...)
 	}
-	_, span := l.tracing.tracer.Start(trace.ContextWithSpan(ctx, c.span), "lock.wait", l.tracing.startOptions(attrs...)...)
+	_, span := l.tracing.tracer.Start(trace.ContextWithSpan(ctx, c.span), "lock.wait", c.startOptions(attrs...)...)
 	return context.WithValue(ctx, waitSpanKey{l}, span)
 }
 

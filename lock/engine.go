@@ -62,6 +62,10 @@ func (e *Engine) Close() error {
 	return e.closeErr
 }
 
+// Instance is what others see this process as: the name given with [WithInstance], or its
+// default, as far as a lock's value can hold it.
+func (e *Engine) Instance() string { return safeText(e.cfg.Instance, maxInstanceLength) }
+
 func (e *Engine) heldLeases() []*lease {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -89,7 +93,7 @@ func (e *Engine) forget(l *lease) {
 // 10 ms after a grant, a release hands the lock over to the next of them that wants it
 // alike, with a lease of its own, and asks no node.
 func (e *Engine) Acquire(ctx context.Context, resource string, opts ...AcquireOption) (Lease, error) {
-	if err := validateName(resource); err != nil {
+	if err := ValidateResource(resource); err != nil {
 		return nil, err
 	}
 	a := &acquisition{
@@ -132,7 +136,7 @@ func (e *Engine) wakeUp(n *node) func(key string) {
 		if e.queues.wakeUp(key) {
 			return
 		}
-		if resource, ours := strings.CutPrefix(key, e.cfg.Prefix); !ours || validateName(resource) != nil {
+		if resource, ours := strings.CutPrefix(key, e.cfg.Prefix); !ours || ValidateResource(resource) != nil {
 			return
 		}
 		req := &driver.LeaveRequest{Key: key, WaiterID: e.id, Handoff: handoffWindow}

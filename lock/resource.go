@@ -8,9 +8,11 @@ import (
 // MaxResourceLength is the longest resource name in bytes.
 const MaxResourceLength = 512
 
-// validateName refuses what could not be told apart from key syntax: braces
+// ValidateResource says why no lock can have the name, in an error that matches
+// [ErrInvalidResource], or nil. [Engine.Acquire] asks it before anything else: names are
+// 1 to [MaxResourceLength] bytes without what could not be told apart from key syntax. Braces
 // choose a cluster slot, control characters hide in logs and terminals.
-func validateName(name string) error {
+func ValidateResource(name string) error {
 	switch {
 	case name == "":
 		return fmt.Errorf("%w: it is empty", ErrInvalidResource)

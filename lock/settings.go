@@ -105,7 +105,7 @@ func (s *Settings) NodeName(i int, own string) string {
 }
 
 func (s *Settings) validate() error {
-	if err := validateName(s.Prefix); err != nil {
+	if err := ValidateResource(s.Prefix); err != nil {
 		return fmt.Errorf("%w: WithPrefix: %w", ErrInvalidOption, err)
 	}
 	switch {

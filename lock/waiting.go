@@ -55,7 +55,7 @@ func ParseWaiting(record string) (Waiting, error) {
 	for _, line := range lines[1:min(len(lines), 1+MaxHolds)] {
 		number, resource, _ := strings.Cut(line, " ")
 		fence, err := strconv.ParseUint(number, 10, 64)
-		if err != nil || validateName(resource) != nil {
+		if err != nil || ValidateResource(resource) != nil {
 			continue
 		}
 		w.Holds = append(w.Holds, Held{Resource: resource, Fence: fence})

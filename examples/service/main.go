@@ -62,7 +62,7 @@ func run(ctx context.Context, cfg config, logs io.Writer) (err error) {
 	}
 	defer also(func() error { return stopSpans(context.WithoutCancel(ctx)) })
 
-	locks, closeLocks, err := newLocks(cfg, observe.Config{Instance: cfg.instance, TracerProvider: spans, Logger: logger, OwnPort: true})
+	locks, closeLocks, err := newLocks(cfg, observe.Config{TracerProvider: spans, Logger: logger, OwnPort: true})
 	if err != nil {
 		return err
 	}
@@ -79,12 +79,13 @@ func run(ctx context.Context, cfg config, logs io.Writer) (err error) {
 
 // newLocks locks on the Redis nodes that were given or, to try it, in the memory of this process.
 func newLocks(cfg config, seen observe.Config) (locks *observe.Locks, closeLocks func() error, err error) {
+	name := lock.WithInstance(cfg.instance)
 	if len(cfg.redis) > 0 {
-		locks, err = observe.Redis(cfg.redis, seen, lock.WithNodeTimeout(cfg.nodeTimeout))
+		locks, err = observe.Redis(cfg.redis, seen, name, lock.WithNodeTimeout(cfg.nodeTimeout))
 		return locks, func() error { return nil }, err // Shutdown closes what Redis has opened
 	}
 	seen.Logger.Warn("no Redis was given: locks are kept in memory, and nobody else sees them")
-	inMemory, err := memlock.New(memlock.NewNodes(cfg.nodes), lock.WithInstance(cfg.instance))
+	inMemory, err := memlock.New(memlock.NewNodes(cfg.nodes), name)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -36,8 +36,8 @@ import (
 // Config says how locks are observed. Its zero value is right for a program with global
 // OpenTelemetry providers and one registry for what is here.
 type Config struct {
-	// Instance is what this process is called, in the locks it holds and on the page. Empty is
-	// the default of lock.WithInstance, host/pid.
+	// Instance is what this process is called, in the locks it holds and on the page. It is named
+	// once: leave it empty if lock.WithInstance says it, or for its default, host/pid.
 	Instance string
 	// Registry is where the metrics are, and what /metrics serves. nil makes one, with the metrics
 	// of the process and the Go runtime.
@@ -69,7 +69,7 @@ type Locks struct {
 }
 
 // Redis locks on the Redis nodes of urls, as redlock.Open does, and observes it. It takes options of
-// lock and redlock; the instance is that of cfg. On error nothing is left open.
+// lock and redlock; the instance is that of cfg if that names one. On error nothing is left open.
 func Redis(urls []string, cfg Config, opts ...lock.Option) (*Locks, error) {
 	if cfg.Instance != "" {
 		opts = append(opts[:len(opts):len(opts)], lock.WithInstance(cfg.Instance))
@@ -78,6 +78,7 @@ func Redis(urls []string, cfg Config, opts ...lock.Option) (*Locks, error) {
 	if err != nil {
 		return nil, err
 	}
+	cfg.Instance = engine.Instance()
 	l, err := New(engine, cfg)
 	if err != nil {
 		return nil, errors.Join(err, engine.Close())
@@ -86,12 +87,16 @@ func Redis(urls []string, cfg Config, opts ...lock.Option) (*Locks, error) {
 	return l, nil
 }
 
-// New observes next, which stays its caller's to close, after Shutdown. If cfg names an instance,
-// next must have been made with lock.WithInstance of the same name. It fails with the errors of
-// the pieces: ErrInvalidOption of instrument, live or exporter, or the registry's.
+// New observes next, which stays its caller's to close, after Shutdown. The instance is that of next,
+// if it has a method Instance as lock.Engine does; a cfg that names another is refused with
+// instrument.ErrInvalidOption. It also fails with the errors of the pieces: ErrInvalidOption of
+// instrument, live or exporter, or the registry's.
 func New(next lock.Locker, cfg Config) (*Locks, error) {
 	if next == nil {
 		return nil, fmt.Errorf("%w: the Locker to observe is nil", instrument.ErrInvalidOption)
+	}
+	if err := cfg.nameAfter(next); err != nil {
+		return nil, err
 	}
 	if cfg.Registry == nil {
 		cfg.Registry = prometheus.NewRegistry()
@@ -120,6 +125,21 @@ func New(next lock.Locker, cfg Config) (*Locks, error) {
 	return &Locks{Locker: measured, Exporter: exp, Registry: cfg.Registry, measured: measured}, nil
 }
 
+// nameAfter gives what is shown the name that the locks have.
+func (c *Config) nameAfter(next lock.Locker) error {
+	named, ok := next.(interface{ Instance() string })
+	if !ok {
+		return nil
+	}
+	name := named.Instance()
+	if c.Instance != "" && c.Instance != name {
+		return fmt.Errorf("%w: Config.Instance is %q, and the Locker's locks say %q: leave it empty, or give lock.WithInstance the same",
+			instrument.ErrInvalidOption, c.Instance, name)
+	}
+	c.Instance = name
+	return nil
+}
+
 func (c *Config) board() (opts []live.Option) {
 	if c.Instance != "" {
 		opts = append(opts, live.WithInstance(c.Instance))
@@ -134,6 +154,9 @@ func (c *Config) exporter(bare lock.Locker, board *live.Board) []exporter.Option
 		exporter.WithState(board),
 		exporter.WithReadyCheck("locks", exporter.LockCheck(bare, c.readyLock())),
 		exporter.WithLogger(c.Logger),
+	}
+	if source, ok := bare.(exporter.ConnectionSource); ok {
+		opts = append(opts, exporter.WithConnections(source))
 	}
 	if !c.OwnPort {
 		opts = append(opts, exporter.WithOwnServer())

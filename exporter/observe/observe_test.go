@@ -75,6 +75,7 @@ func TestRedis(t *testing.T) {
 		}
 		for path, want := range map[string]string{
 			"/metrics":                 `distributed_lock_held{resource="order:*"} 1`,
+			"/metrics?":                `distributed_lock_connection_dial_failures_total{backend="redis",lock_node="` + server.Addr() + `"} 0`,
 			"/debug/locks?format=json": `"instance":"orders-1"`,
 			"/healthz":                 "ok",
 			"/readyz":                  "ready",
@@ -103,6 +104,30 @@ func TestRedis(t *testing.T) {
 	}
 	if len(recorder.Ended()) == 0 {
 		t.Error("no spans")
+	}
+}
+
+// TestInstance is named once: on the lock, and the page and the checks have it, or in the Config.
+func TestInstance(t *testing.T) {
+	engine, err := memlock.New(memlock.NewNodes(1), lock.WithInstance("orders-1|\n"))
+	must(t, err)
+	defer engine.Close()
+	if engine.Instance() != "orders-1__" {
+		t.Errorf("%q is not what a lock's value holds", engine.Instance())
+	}
+	locks, err := observe.New(engine, observe.Config{})
+	must(t, err)
+	if _, body := get(locks, "/debug/locks?format=json"); !strings.Contains(body, `"instance":"orders-1__"`) {
+		t.Errorf("the page has another name: %.200s", body)
+	}
+	if _, err := observe.New(engine, observe.Config{Instance: "orders-2"}); !errors.Is(err, instrument.ErrInvalidOption) {
+		t.Errorf("two names: %v", err)
+	}
+	locks, err = observe.Redis([]string{"redis://127.0.0.1:1"}, observe.Config{}, lock.WithInstance("batch"))
+	must(t, err)
+	defer func() { must(t, locks.Shutdown(t.Context())) }()
+	if _, body := get(locks, "/debug/locks?format=json"); !strings.Contains(body, `"instance":"batch"`) {
+		t.Errorf("the page has another name: %.200s", body)
 	}
 }
 

@@ -1,5 +1,6 @@
 // Package otlp sends spans to a collector, as the standard OTEL_ environment
-// variables say. Nothing is sent, and nothing runs, unless an endpoint is set.
+// variables say, and brings metrics into an OpenTelemetry pipeline. Nothing is sent, and
+// nothing runs, unless an endpoint is set.
 //
 //	provider, shutdown, err := otlp.NewTracerProvider(ctx, "orders", otlp.WithLogger(logger))
 //	...
@@ -33,4 +34,42 @@
 // that wins over it. The SDK ignores values it does not understand, or logs them
 // where nobody looks; here they are errors, which name the variable, and its value
 // unless that may hold a secret.
+//
+// # Metrics
+//
+// Programs without Prometheus give instrument.WithRegisterer a registry that nobody scrapes, and
+// NewMetricProducer reads it for their pipeline: one set of instruments, seen in two ways. With
+// WithOTelNames its metrics are called by the rules of OpenTelemetry: dots between namespaces, the unit
+// in a field of its own, and no _total. Of these names a collector that writes to Prometheus makes the
+// others again, so that boards and rules stay as they are; labels are attributes of the same name.
+//
+//	in Prometheus                             in OpenTelemetry                    unit
+//	distributed_lock_wait_seconds             distributed_lock.wait               s
+//	distributed_lock_failures_total           distributed_lock.failures           {call}
+//	distributed_lock_acquisitions_total       distributed_lock.acquisitions       {call}
+//	distributed_lock_attempts_total           distributed_lock.attempts           {attempt}
+//	distributed_lock_handovers_total          distributed_lock.handovers          {handover}
+//	distributed_lock_deadlocks_total          distributed_lock.deadlocks          {deadlock}
+//	distributed_lock_waiting                  distributed_lock.waiting            {call}
+//	distributed_lock_long_waits_total         distributed_lock.long_waits         {call}
+//	distributed_lock_held                     distributed_lock.held               {lease}
+//	distributed_lock_hold_seconds             distributed_lock.hold               s
+//	distributed_lock_validity_seconds         distributed_lock.validity           s
+//	distributed_lock_extensions_total         distributed_lock.extensions         {extension}
+//	distributed_lock_lost_total               distributed_lock.lost               {lease}
+//	distributed_lock_release_failures_total   distributed_lock.release_failures   {release}
+//	distributed_lock_node_duration_seconds    distributed_lock.node.duration      s
+//	distributed_lock_node_failures_total      distributed_lock.node.failures      {command}
+//	distributed_lock_node_restarts_total      distributed_lock.node.restarts      {restart}
+//	distributed_lock_node_up                  distributed_lock.node.up
+//	distributed_lock_node_usable              distributed_lock.node.usable
+//	distributed_lock_nodes                    distributed_lock.nodes              {node}
+//	distributed_lock_quorum_nodes             distributed_lock.quorum_nodes       {node}
+//	distributed_lock_vote_margin              distributed_lock.vote_margin        {vote}
+//	distributed_lock_resource_overflow_total  distributed_lock.resource_overflow  {call}
+//	distributed_lock_label_overflow_total     distributed_lock.label_overflow     {call}
+//	distributed_lock_observer_panics_total    distributed_lock.observer_panics    {panic}
+//
+// Those of the scanner and of the exporter follow: distributed_lock_scanner_oldest_leak_seconds is
+// distributed_lock.scanner.oldest_leak in s.
 package otlp

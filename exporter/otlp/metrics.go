@@ -18,22 +18,36 @@ import (
 // It is the bridge of OpenTelemetry, go.opentelemetry.io/contrib/bridges/prometheus,
 // with the trace and span ids of exemplars in their binary form: the bridge passes
 // on their hexadecimal text, which is twice as long as OTLP allows. It drops the
-// exemplars of native histograms. With a nil registry it produces nothing.
-func NewMetricProducer(registry prometheus.Gatherer) metric.Producer {
+// exemplars of native histograms. With a nil registry it produces nothing. Names are those
+// of Prometheus unless WithOTelNames asks for others; a nil option is ignored. The producer is
+// safe for concurrent use. What a registry cannot gather is told to OpenTelemetry's error handler.
+func NewMetricProducer(registry prometheus.Gatherer, opts ...MetricOption) metric.Producer {
 	if registry == nil {
 		registry = prometheus.NewRegistry() // the bridge would take the global one
 	}
-	return producer{bridge.NewMetricProducer(bridge.WithGatherer(registry))}
+	p := &producer{Producer: bridge.NewMetricProducer(bridge.WithGatherer(registry))}
+	for _, opt := range opts {
+		if opt != nil {
+			opt(p)
+		}
+	}
+	return p
 }
 
-type producer struct{ metric.Producer }
+type producer struct {
+	metric.Producer
+	rename bool
+}
 
 // Produce implements metric.Producer.
-func (p producer) Produce(ctx context.Context) ([]metricdata.ScopeMetrics, error) {
+func (p *producer) Produce(ctx context.Context) ([]metricdata.ScopeMetrics, error) {
 	scopes, err := p.Producer.Produce(ctx)
 	for _, scope := range scopes {
-		for _, m := range scope.Metrics {
-			repair(m.Data)
+		for i := range scope.Metrics {
+			repair(scope.Metrics[i].Data)
+			if p.rename {
+				rename(&scope.Metrics[i])
+			}
 		}
 	}
 	return scopes, err

@@ -91,6 +91,9 @@ func (p *lanes) join(l *lane, joined bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l.joined = joined
+	if joined {
+		p.dialled++
+	}
 }
 
 // reconnectPause is how long a dial that failed speaks for the next.
@@ -112,6 +115,8 @@ func (p *lanes) inVain(l *lane, why error, dialled bool) {
 	p.mu.Lock()
 	if dialled {
 		p.failed, p.failure = time.Now(), why
+		p.dialled++
+		p.dialFailures++
 	}
 	var refused []*command
 	switch {

@@ -46,8 +46,10 @@ type lanes struct {
 	idle    []*lane   // those without a connection first; the last is the one used last
 	failed  time.Time // the last dial that did
 	failure error
-	waiting []*command // for a lane to take
-	watch   time.Time  // when the timer goes off; zero if it does not
+	// dialled counts the dials that have ended, and dialFailures those that were in vain.
+	dialled, dialFailures uint64
+	waiting               []*command // for a lane to take
+	watch                 time.Time  // when the timer goes off; zero if it does not
 
 	expiring sync.Mutex // held while commands that ran out of time are answered
 	timer    *time.Timer

@@ -1,0 +1,83 @@
+package exporter
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+// ConnectionSource tells how a process is connected to its nodes. It must be safe for concurrent use
+// and answer from memory. lock.Engine is one.
+type ConnectionSource interface {
+	Connections() []lock.NodeConnections
+}
+
+type connectionCollector struct {
+	sources []ConnectionSource
+
+	connections, waiting, dials, failures *prometheus.Desc
+}
+
+// NewConnectionCollector makes a collector of the connections of engines, for a registry of the
+// caller's; WithConnections is the way without one. What several say of one node of one back end is
+// added up. A nil source is ignored; without any it collects nothing.
+func NewConnectionCollector(sources ...ConnectionSource) prometheus.Collector {
+	desc := func(name, help string, more ...string) *prometheus.Desc {
+		return prometheus.NewDesc("distributed_lock_"+name, help, append([]string{"lock_node", "backend"}, more...), nil)
+	}
+	c := &connectionCollector{
+		connections: desc("connections", "Connections to the node that commands can be sent on, by whether they carry any.", "state"),
+		waiting:     desc("connection_waiting", "Commands that no connection to the node has taken yet."),
+		dials:       desc("connection_dials_total", "Connections to the node that were asked for, failed ones included."),
+		failures:    desc("connection_dial_failures_total", "Connections to the node that could not be made."),
+	}
+	for _, s := range sources {
+		if s != nil && !isNilPointer(s) {
+			c.sources = append(c.sources, s)
+		}
+	}
+	return c
+}
+
+// Describe implements prometheus.Collector.
+func (c *connectionCollector) Describe(ch chan<- *prometheus.Desc) {
+	ch <- c.connections
+	ch <- c.waiting
+	ch <- c.dials
+	ch <- c.failures
+}
+
+// Collect implements prometheus.Collector.
+func (c *connectionCollector) Collect(ch chan<- prometheus.Metric) {
+	for node, n := range c.sums() {
+		send := func(desc *prometheus.Desc, kind prometheus.ValueType, value float64, more ...string) {
+			ch <- prometheus.MustNewConstMetric(desc, kind, value, append([]string{node.name, node.backend}, more...)...)
+		}
+		send(c.connections, prometheus.GaugeValue, float64(n.Busy), "busy")
+		send(c.connections, prometheus.GaugeValue, float64(n.Open-n.Busy), "idle")
+		send(c.waiting, prometheus.GaugeValue, float64(n.Waiting))
+		send(c.dials, prometheus.CounterValue, float64(n.Dials))
+		send(c.failures, prometheus.CounterValue, float64(n.DialFailures))
+	}
+}
+
+// connectedNode is whose connections are counted: two series of a name would fail the whole scrape.
+type connectedNode struct{ name, backend string }
+
+func (c *connectionCollector) sums() map[connectedNode]driver.Connections {
+	sums := make(map[connectedNode]driver.Connections)
+	for _, s := range c.sources {
+		for _, n := range s.Connections() {
+			key := connectedNode{label(n.Node, maxKeyLabel), label(n.Backend.Name, maxKeyLabel)}
+			sum := sums[key]
+			sum.Open += n.Open
+			sum.Busy += n.Busy
+			sum.Waiting += n.Waiting
+			sum.Dials += n.Dials
+			sum.DialFailures += n.DialFailures
+			sums[key] = sum
+		}
+	}
+	return sums
+}

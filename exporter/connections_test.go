@@ -1,0 +1,75 @@
+package exporter_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/lockscope/lockscope/exporter"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/memlock"
+	"github.com/lockscope/lockscope/lock/redlock"
+)
+
+// connected is a source that says what it is told to.
+type connected []lock.NodeConnections
+
+func (c connected) Connections() []lock.NodeConnections { return c }
+
+func oneConnected() connected {
+	return connected{{Node: "redis-1", Backend: lock.Backend{System: "redis", Name: "orders"},
+		Connections: driver.Connections{Open: 3, Busy: 1, Waiting: 7, Dials: 9, DialFailures: 4}}}
+}
+
+// TestConnections: every value, and one series where two engines have the same node.
+func TestConnections(t *testing.T) {
+	var none *lock.Engine
+	c := exporter.NewConnectionCollector(oneConnected(), nil, none, oneConnected())
+	problems, err := testutil.CollectAndLint(c)
+	must(t, err)
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+	must(t, testutil.CollectAndCompare(c, strings.NewReader(`
+# HELP distributed_lock_connection_dial_failures_total Connections to the node that could not be made.
+# TYPE distributed_lock_connection_dial_failures_total counter
+distributed_lock_connection_dial_failures_total{backend="orders",lock_node="redis-1"} 8
+# HELP distributed_lock_connection_dials_total Connections to the node that were asked for, failed ones included.
+# TYPE distributed_lock_connection_dials_total counter
+distributed_lock_connection_dials_total{backend="orders",lock_node="redis-1"} 18
+# HELP distributed_lock_connection_waiting Commands that no connection to the node has taken yet.
+# TYPE distributed_lock_connection_waiting gauge
+distributed_lock_connection_waiting{backend="orders",lock_node="redis-1"} 14
+# HELP distributed_lock_connections Connections to the node that commands can be sent on, by whether they carry any.
+# TYPE distributed_lock_connections gauge
+distributed_lock_connections{backend="orders",lock_node="redis-1",state="busy"} 2
+distributed_lock_connections{backend="orders",lock_node="redis-1",state="idle"} 4
+`)))
+}
+
+// TestConnectionsOfEngines: those of Redis are served, those of a driver that does not tell are not.
+func TestConnectionsOfEngines(t *testing.T) {
+	server := locktest.Servers(t, 1)[0]
+	engine, err := redlock.Open([]string{"redis://" + server.Addr()}, redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(2*time.Second))
+	must(t, err)
+	defer engine.Close()
+	inMemory, err := memlock.New(memlock.NewNodes(1))
+	must(t, err)
+	defer inMemory.Close()
+	e := newExporter(t, exporter.WithConnections(engine), exporter.WithConnections(inMemory, nil))
+	must(t, lock.Do(t.Context(), engine, "order:1", func(context.Context, lock.Lease) error { return nil }))
+	_, text := get(e, "/metrics")
+	contains(t, text, `distributed_lock_connections{backend="redis",lock_node="`+server.Addr()+`",state="`,
+		`distributed_lock_connection_dial_failures_total{backend="redis",lock_node="`+server.Addr()+`"} 0`)
+	if n := strings.Count(text, "\ndistributed_lock_connection_dials_total{"); n != 1 {
+		t.Errorf("%d nodes have connections, want one", n)
+	}
+	if strings.Contains(text, `distributed_lock_connection_dials_total{backend="redis",lock_node="`+server.Addr()+`"} 0`) {
+		t.Error("no dial was counted")
+	}
+}
