@@ -21,6 +21,9 @@ func (e *Exporter) metricsHandler() (http.Handler, error) {
 	if e.cfg.scanner != nil {
 		all = append(all, NewScanCollector(e.cfg.scanner, e.cfg.scanOptions...))
 	}
+	if e.cfg.waits != nil {
+		all = append(all, NewWaitCollector(e.cfg.waits))
+	}
 	if e.cfg.gatherer == nil {
 		all = append(all, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"reflect"
 	"time"
 
@@ -46,6 +47,8 @@ type config struct {
 	state         StateSource
 	scanner       Snapshotter
 	scanOptions   []ScanOption
+	waits         WaitSource
+	fleet         http.Handler
 	checks        []*check
 	logger        *slog.Logger
 	ownServer     bool
@@ -110,7 +113,7 @@ func newConfig(opts []Option) (config, error) {
 }
 
 func (c *config) validate() error {
-	for name, v := range map[string]any{"WithGatherer": c.gatherer, "WithState": c.state, "WithScanner": c.scanner} {
+	for name, v := range map[string]any{"WithGatherer": c.gatherer, "WithState": c.state, "WithScanner": c.scanner, "WithWaits": c.waits, "WithFleet": c.fleet} {
 		if isNilPointer(v) {
 			return fmt.Errorf("%s: a nil %T", name, v)
 		}
