@@ -26,6 +26,8 @@
 //	/readyz        200, or 503 and a line for each reason not to be ready
 //	/debug/locks   page, JSON and events; with WithState or WithScanner
 //
+// and, with WithFleet, /debug/locks/fleet: who waits where in all processes, as JSON.
+//
 // GET and HEAD only. Nothing here changes a lock. Names of resources and keys are
 // shown: package server listens on the loopback interface unless told otherwise; who
 // serves the Exporter in another way decides who may ask.
@@ -57,6 +59,12 @@
 //	distributed_lock_scanner_scan_calls_total                counter    lock_node
 //	distributed_lock_scanner_truncated                       gauge      lock_node
 //	distributed_lock_scanner_standby                         gauge
+//	distributed_lock_scanner_deadlocks                       gauge
+//	distributed_lock_scanner_deadlocks_found_total           counter
+//	distributed_lock_scanner_blocked_locks                   gauge
+//	distributed_lock_scanner_waiting_calls                   gauge
+//	distributed_lock_scanner_longest_wait_seconds            gauge
+//	distributed_lock_scanner_waits_last_success_timestamp_seconds  gauge
 //
 // Those of connections are served with WithConnections, of engines whose drivers tell: that on Redis
 // does, except for a Redis Cluster. States are busy and idle. The connection that listens for wake-ups is
@@ -65,6 +73,8 @@
 // Those of the scanner come from its last sweep, not from a look at Redis during the
 // scrape: distributed_lock_scanner_last_success_timestamp_seconds tells how fresh
 // they are. Classes are no_ttl, long_ttl, held_too_long, orphan and foreign_type.
+// The last six, with WithWaits, come from the queues on the nodes, which are read more
+// often: distributed_lock_scanner_waits_last_success_timestamp_seconds tells when.
 // leaked_lock_info is off unless WithLeakedLockInfo asks for it. The metrics of promhttp
 // (promhttp_metric_handler_*) and, without WithGatherer, of the Go runtime and the
 // process are served too.

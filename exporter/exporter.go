@@ -42,6 +42,7 @@ func (e *Exporter) routes() error {
 		return err
 	}
 	e.mountLocks()
+	e.mountFleet()
 	e.mux.Handle("/metrics", metrics)
 	e.mux.HandleFunc("/healthz", e.healthz)
 	e.mux.HandleFunc("/readyz", e.readyz)
@@ -50,7 +51,7 @@ func (e *Exporter) routes() error {
 }
 
 // ServeHTTP answers GET and HEAD requests to /metrics, /healthz, /readyz,
-// /debug/locks and the landing page. Callers who have a server of their own use
+// /debug/locks, /debug/locks/fleet and the landing page. Callers who have a server of their own use
 // WithOwnServer, and Drain before their server's Shutdown; package server does that
 // for the others.
 func (e *Exporter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -73,6 +74,9 @@ func (e *Exporter) Mount(mux *http.ServeMux) {
 	if e.page != nil {
 		mux.Handle("/"+locksPath, e)
 		mux.Handle("/"+locksPath+"/{$}", e)
+	}
+	if e.cfg.fleet != nil {
+		mux.Handle("/"+fleetPath, e)
 	}
 }
 

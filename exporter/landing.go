@@ -19,6 +19,9 @@ func (e *Exporter) links() []link {
 	if e.page != nil {
 		links = append(links, link{"/" + locksPath, "Locks", "who holds what and who waits for whom, live"})
 	}
+	if e.cfg.fleet != nil {
+		links = append(links, link{"/" + fleetPath, "Fleet", "who waits where in the code of all processes, as JSON"})
+	}
 	return append(links,
 		link{"/healthz", "Health", "whether the process answers"},
 		link{"/readyz", "Readiness", "whether it should get work, and if not why"})

@@ -24,6 +24,9 @@ func (e *Exporter) metricsHandler() (http.Handler, error) {
 	if len(e.cfg.connections) > 0 {
 		all = append(all, NewConnectionCollector(e.cfg.connections...))
 	}
+	if e.cfg.waits != nil {
+		all = append(all, NewWaitCollector(e.cfg.waits))
+	}
 	if e.cfg.gatherer == nil {
 		all = append(all, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"reflect"
 	"time"
 
@@ -47,6 +48,8 @@ type config struct {
 	scanner       Snapshotter
 	scanOptions   []ScanOption
 	connections   []ConnectionSource
+	waits         WaitSource
+	fleet         http.Handler
 	checks        []*check
 	logger        *slog.Logger
 	ownServer     bool
@@ -117,7 +120,7 @@ func newConfig(opts []Option) (config, error) {
 }
 
 func (c *config) validate() error {
-	for name, v := range map[string]any{"WithGatherer": c.gatherer, "WithState": c.state, "WithScanner": c.scanner} {
+	for name, v := range map[string]any{"WithGatherer": c.gatherer, "WithState": c.state, "WithScanner": c.scanner, "WithWaits": c.waits, "WithFleet": c.fleet} {
 		if isNilPointer(v) {
 			return fmt.Errorf("%s: a nil %T", name, v)
 		}

@@ -24,10 +24,7 @@ func (s *Scanner) List(ctx context.Context, o ListOptions) (Listing, error) {
 	if s.life.Err() != nil {
 		return listing, ErrClosed
 	}
-	outer, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(s.life, func() { cancel(ErrClosed) })()
-	within, stop := context.WithTimeoutCause(outer, s.cfg.deadline, ErrDeadline)
+	outer, within, stop := s.reading(ctx)
 	defer stop()
 
 	l := newLister(&s.cfg, s.sources, o)
@@ -42,4 +39,17 @@ func (s *Scanner) List(ctx context.Context, o ListOptions) (Listing, error) {
 	}
 	listing.Took = s.cfg.now().Sub(listing.Started)
 	return listing, errors.Join(errs...)
+}
+
+// reading returns a context that ends with ctx and with the Scanner, and one that ends
+// at the deadline, too.
+func (s *Scanner) reading(ctx context.Context) (outer, within context.Context, stop func()) {
+	outer, cancel := context.WithCancelCause(ctx)
+	detach := context.AfterFunc(s.life, func() { cancel(ErrClosed) })
+	within, end := context.WithTimeoutCause(outer, s.cfg.deadline, ErrDeadline)
+	return outer, within, func() {
+		end()
+		detach()
+		cancel(nil)
+	}
 }

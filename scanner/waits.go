@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -27,9 +28,12 @@ type Waits struct {
 	Graph *waitgraph.Graph
 	// Deadlocks are cycles over processes, or inside one, that two looks have found.
 	Deadlocks []lock.Deadlock
-	// Err joins why queues of nodes could not be read, a [*NodeError] each. A node that
-	// failed before, as its locks were read, is not asked and not named again.
+	// Err joins why queues of nodes could not be read, a [*NodeError] each, and why the
+	// reading ended before its end. A node that failed before, as its locks were read, is
+	// not asked and not named again.
 	Err error
+	// Read is how many of the nodes were asked for their queues and answered to the end.
+	Read, Of int
 	// Omitted says that more locks are waited for than [MaxWaitedFor].
 	Omitted bool
 }
@@ -72,8 +76,24 @@ func readWaits(ctx context.Context, l *lister) *Waits {
 		r.look(ctx)
 		r.waits.Deadlocks = watch.Deadlocks(r.waits.Graph)
 	}
+	r.count(ctx)
 	r.waits.Err = errors.Join(r.errs...)
 	return &r.waits
+}
+
+// count tells how much of the nodes was read.
+func (r *waitsReader) count(ctx context.Context) {
+	for _, src := range r.sources {
+		r.waits.Of += max(1, len(src.masters))
+		for at := range src.masters {
+			if ctx.Err() == nil && !src.silent.Load() && r.failed[waitsNode{src, at}] == nil {
+				r.waits.Read++
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		r.errs = append(r.errs, fmt.Errorf("scanner: queues were not read to their end: %w", context.Cause(ctx)))
+	}
 }
 
 // waitsNode is a master of a source.

@@ -60,6 +60,8 @@ func TestBadInputIsRefused(t *testing.T) {
 		{"doctor --prefix= " + nowhere, "--prefix"},
 		{"serve --interval 0s " + nowhere, "WithInterval"},
 		{"serve --export-leaked-keys 21 " + nowhere, "between 0 and 20"},
+		{"serve --waits-every -1s " + nowhere, "--waits-every"},
+		{"serve --pages http://u:" + secret + "@h/ " + nowhere, "--pages"},
 		{"serve --web.config.file /nonexistent/file " + nowhere, "web"},
 	} {
 		t.Run(c.args, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/exporter/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/server"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/redlock"
@@ -21,12 +22,24 @@ import (
 const serveHelp = `Serve sweeps again and again, like scan, and serves
 
   /metrics       what the sweeps found, in the Prometheus and OpenMetrics formats
-  /debug/locks   who holds what now, how the servers answer; the same as JSON
+  /debug/locks   who holds what now, who waits for whom, how the servers answer; the same as JSON
+  /debug/locks/fleet   with --pages: who waits where in the code of all processes, as JSON
   /healthz       the process lives
   /readyz        it serves, and one Redis server at least answers
 
 It is for fleets whose services cannot tell these themselves. A scrape never waits for
 Redis: metrics are of the last sweep, see distributed_lock_scanner_last_success_timestamp_seconds.
+
+Every --waits-every it reads who waits off the nodes, as list does. Deadlocks, also across
+processes, are logged when they appear and when they are gone, and counted in metrics.
+
+Processes can say on the nodes where their page is (lock.WithPage). --pages lets serve read
+these pages while somebody looks at /debug/locks/fleet. It is off unless asked for: anybody
+with write access to Redis can plant an address there, to which serve then sends a GET.
+--pages listed reads every page but those of this machine; patterns of hosts, as
+--pages '*.orders.svc,10.0.7.*', only these. Either way an address must end in /debug/locks,
+credentials, redirects and link-local addresses are refused, at most 200 pages are read,
+each every 10 s for at most 2 s and 4 MiB, and what was not read is shown with the reason.
 
 With --elect several of these processes may run: the one that holds a lock on the same
 servers sweeps, and another one takes over when it dies.
@@ -56,6 +69,8 @@ type serveFlags struct {
 	elect       bool
 	nodeTimeout time.Duration
 	leaked      int
+	waitsEvery  time.Duration
+	pages       string
 	drain       time.Duration
 }
 
@@ -76,6 +91,8 @@ func newServe(a *app) *cobra.Command {
 	set.BoolVar(&f.elect, "elect", false, "sweep only while holding a lock on the same servers")
 	set.DurationVar(&f.nodeTimeout, "node-timeout", lock.DefaultNodeTimeout(lock.DefaultTTL), "for --elect: time after which a call to a server counts as failed")
 	set.IntVar(&f.leaked, "export-leaked-keys", 0, fmt.Sprintf("name so many leaked keys in a metric, at most %d: each is a series of its own", exporter.MaxLeakedLockInfo))
+	set.DurationVar(&f.waitsEvery, "waits-every", waitsEvery, "time between two looks at who waits; 0 looks only while somebody looks at the page")
+	set.StringVar(&f.pages, "pages", "off", "read the pages that processes publish in Redis: off, listed (any host), or patterns of hosts; anybody who can write to Redis can plant an address")
 	set.DurationVar(&f.drain, "web.drain-delay", 0, "go on serving for this long after SIGTERM while /readyz says no")
 	return cmd
 }
@@ -83,6 +100,13 @@ func newServe(a *app) *cobra.Command {
 func (f *serveFlags) run(ctx context.Context, a *app) error {
 	if f.leaked < 0 || f.leaked > exporter.MaxLeakedLockInfo {
 		return fmt.Errorf("--export-leaked-keys %d: between 0 and %d, for each key is a series of its own", f.leaked, exporter.MaxLeakedLockInfo)
+	}
+	if f.waitsEvery < 0 {
+		return fmt.Errorf("--waits-every %v: it is negative", f.waitsEvery)
+	}
+	pages, err := fleet.ParsePolicy(f.pages)
+	if err != nil {
+		return fmt.Errorf("--pages: %w", err)
 	}
 	nodes, err := f.redis.open(a)
 	if err != nil {
@@ -111,7 +135,7 @@ func (f *serveFlags) run(ctx context.Context, a *app) error {
 		return err
 	}
 	defer func() { _ = s.Close() }()
-	return f.serve(ctx, a, s, nodes)
+	return f.serve(ctx, a, s, nodes, pages)
 }
 
 func (f *serveFlags) options(a *app, nodes, replicas []target.Node) ([]scanner.Option, error) {
@@ -136,10 +160,11 @@ func (f *serveFlags) locker(nodes []target.Node) (*lock.Engine, error) {
 }
 
 // serve ends with the server, after ctx has ended or because it cannot listen.
-func (f *serveFlags) serve(ctx context.Context, a *app, s *scanner.Scanner, nodes []target.Node) error {
-	pings := newPings(nodes)
-	state := newState(s, pings)
-	srv, err := f.server(a, s, state)
+func (f *serveFlags) serve(ctx context.Context, a *app, s *scanner.Scanner, nodes []target.Node, pages fleet.Policy) error {
+	pings, blocking := newPings(nodes), newBlocking(a.logger)
+	state := newState(s, pings, blocking)
+	view := newFleetView(state, pages)
+	srv, err := f.server(a, s, state, view)
 	if err != nil {
 		return err
 	}
@@ -152,14 +177,24 @@ func (f *serveFlags) serve(ctx context.Context, a *app, s *scanner.Scanner, node
 	defer stop()
 	loops.Go(func() { pings.loop(background) })
 	loops.Go(func() { state.loop(background) })
+	if f.waitsEvery > 0 {
+		loops.Go(func() { blocking.loop(background, s, f.waitsEvery) })
+	}
+	if view != nil {
+		loops.Go(func() { view.loop(background) })
+	}
 	f.web.Ready = func(urls []string) { a.logger.Info("serving", "urls", urls) }
 	// The listeners end first: no scrape meets a scanner that is half closed.
 	return errors.Join(srv.Serve(ctx, f.web), s.Close())
 }
 
-func (f *serveFlags) server(a *app, s *scanner.Scanner, state *state) (*server.Server, error) {
+func (f *serveFlags) server(a *app, s *scanner.Scanner, state *state, view *fleetView) (*server.Server, error) {
 	opts := []exporter.Option{
 		exporter.WithLogger(a.logger), exporter.WithState(state), exporter.WithReadyCheck("redis", state.pings.ready),
+		exporter.WithWaits(state.blocking),
+	}
+	if view != nil {
+		opts = append(opts, exporter.WithFleet(fleet.Handler(view.document)))
 	}
 	if f.leaked > 0 {
 		opts = append(opts, exporter.WithScanner(s, exporter.WithLeakedLockInfo(f.leaked)))

@@ -24,6 +24,7 @@ const (
 type state struct {
 	scanner  *scanner.Scanner
 	pings    *pings
+	blocking *blocking
 	instance string
 	wanted   chan struct{} // holds one element while somebody waits for a fresh listing
 	first    chan struct{} // closed once there is a listing
@@ -32,10 +33,10 @@ type state struct {
 	listing scanner.Listing
 }
 
-func newState(s *scanner.Scanner, p *pings) *state {
+func newState(s *scanner.Scanner, p *pings, b *blocking) *state {
 	host, _ := os.Hostname()
 	return &state{
-		scanner: s, pings: p, instance: cmp.Or(host, "unknown-host") + "/" + strconv.Itoa(os.Getpid()),
+		scanner: s, pings: p, blocking: b, instance: cmp.Or(host, "unknown-host") + "/" + strconv.Itoa(os.Getpid()),
 		wanted: make(chan struct{}, 1), first: make(chan struct{}),
 	}
 }
@@ -50,7 +51,8 @@ func (s *state) loop(ctx context.Context) {
 		case <-s.wanted:
 		}
 		// What an error leaves out is missing from the page; pings and logs tell why.
-		listing, _ := s.scanner.List(ctx, scanner.ListOptions{Order: scanner.ByAge, Limit: live.DefaultMaxShown})
+		listing, _ := s.scanner.List(ctx, scanner.ListOptions{Order: scanner.ByAge, Limit: live.DefaultMaxShown, Waits: true})
+		s.blocking.observe(ctx, listing.Waits, time.Now())
 		s.mu.Lock()
 		s.listing = listing
 		s.mu.Unlock()
@@ -71,6 +73,24 @@ func rest(ctx context.Context, d time.Duration) {
 // State implements exporter.StateSource: from memory, save that the first caller
 // waits a moment for the first listing.
 func (s *state) State(ctx context.Context) live.State {
+	listing := s.latest(ctx)
+	now := time.Now()
+	waiting, omitted := waiters(listing.Waits, now)
+	state := live.State{
+		At: now, Instance: s.instance, Held: held(listing, now), Nodes: s.pings.state(now),
+		Waiting: waiting, Waits: []live.WaitPoint{}, Slowest: []live.Acquisition{},
+		Omitted: live.Omitted{Held: int(listing.Omitted), Waiting: omitted},
+	}
+	if listing.Waits != nil {
+		g := graph{listing.Waits, now}
+		state.Blocked, state.Deadlocks = g.blocked(waiting), g.deadlocks()
+		state.Totals = totals(state)
+	}
+	return state
+}
+
+// latest is the last listing, of which a fresh one is made for the next who looks.
+func (s *state) latest(ctx context.Context) scanner.Listing {
 	select {
 	case s.wanted <- struct{}{}:
 	default:
@@ -83,12 +103,7 @@ func (s *state) State(ctx context.Context) live.State {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := time.Now()
-	return live.State{
-		At: now, Instance: s.instance, Held: held(s.listing, now), Nodes: s.pings.state(now),
-		Waiting: []live.Waiter{}, Waits: []live.WaitPoint{}, Slowest: []live.Acquisition{},
-		Omitted: live.Omitted{Held: int(s.listing.Omitted)},
-	}
+	return s.listing
 }
 
 // held leaves out what no majority of the nodes agrees on: nobody holds that.

@@ -1,0 +1,81 @@
+package fleet
+
+import (
+	"slices"
+	"strings"
+)
+
+// The most of what a page says that is kept.
+const (
+	maxCalls    = 200 // of a page
+	maxCounts   = 1000
+	maxHolds    = 16
+	maxName     = 128 // bytes
+	maxResource = 512
+)
+
+// answer is what is used of a page's document.
+type answer struct {
+	Instance string  `json:"instance"`
+	Waiting  []Call  `json:"waiting"`
+	Blocked  []Count `json:"blocked"` // missing from pages of older versions
+}
+
+// Call is one that waits, as its process's page tells.
+type Call struct {
+	Resource string   `json:"resource"`
+	Instance string   `json:"instance,omitempty"`
+	For      float64  `json:"for_seconds"`
+	Kind     string   `json:"kind,omitempty"` // attempt, or a lock.WaitKind
+	CallSite string   `json:"call_site,omitempty"`
+	TraceID  string   `json:"trace_id,omitempty"`
+	Holds    []string `json:"holds,omitempty"` // resources that the call holds meanwhile
+}
+
+// Count is how many calls wait for a resource.
+type Count struct {
+	Resource string `json:"resource"`
+	Waiting  int    `json:"waiting"`
+}
+
+func (a *answer) calls() []Call {
+	all := a.Waiting[:min(len(a.Waiting), maxCalls)]
+	for i := range all {
+		c := &all[i]
+		c.Resource, c.Instance, c.CallSite = clip(c.Resource, maxResource), clip(c.Instance, maxName), clip(c.CallSite, maxName)
+		c.Kind, c.TraceID = clip(c.Kind, 32), clip(c.TraceID, 32)
+		c.Holds = c.Holds[:min(len(c.Holds), maxHolds)]
+		for h := range c.Holds {
+			c.Holds[h] = clip(c.Holds[h], maxResource)
+		}
+	}
+	return slices.Clone(all)
+}
+
+// counts are the page's own, or those of what it lists.
+func (a *answer) counts() (all []Count) {
+	listed := make(map[string]int)
+	for _, c := range a.Waiting {
+		listed[clip(c.Resource, maxResource)]++
+	}
+	for _, c := range a.Blocked {
+		name := clip(c.Resource, maxResource)
+		listed[name] = max(listed[name], min(c.Waiting, 1_000_000_000))
+	}
+	for name, n := range listed {
+		if len(all) == maxCounts {
+			break
+		}
+		all = append(all, Count{name, n})
+	}
+	slices.SortFunc(all, func(a, b Count) int { return strings.Compare(a.Resource, b.Resource) })
+	return all
+}
+
+// clip keeps a text short: a page may say anything.
+func clip(s string, limit int) string {
+	if len(s) > limit {
+		s = s[:limit]
+	}
+	return strings.ToValidUTF8(strings.Clone(s), "")
+}

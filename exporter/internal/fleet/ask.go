@@ -1,0 +1,109 @@
+package fleet
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"syscall"
+)
+
+// Errors of an answer.
+var (
+	ErrTimeout  = fmt.Errorf("it did not answer within %v", Timeout)
+	ErrTooLarge = fmt.Errorf("its answer has more than %d MiB", MaxBody>>20)
+	ErrNoPage   = errors.New("its answer is not what a page of lockscope says")
+)
+
+// StatusError says that a page answered, but not with its document.
+type StatusError struct{ Status int }
+
+func (e *StatusError) Error() string {
+	if e.Status/100 == 3 {
+		return fmt.Sprintf("it answers with status %d: redirects are not followed", e.Status)
+	}
+	return fmt.Sprintf("it answers with status %d", e.Status)
+}
+
+// newClient makes connections that the policy allows, keeps none, has no proxy, no
+// cookies, and follows no redirect: a page that may be read must not send it elsewhere.
+func newClient(p Policy) *http.Client {
+	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
+		host, _, err := net.SplitHostPort(addr)
+		if err != nil {
+			return nil, err
+		}
+		d := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error { return p.reaches(host, address) }}
+		return d.DialContext(ctx, network, addr)
+	}
+	return &http.Client{
+		Transport:     &http.Transport{DialContext: dial, DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// ask reads one page. Its errors hold nothing of the answer.
+func (r *Reader) ask(ctx context.Context, page string) (*answer, error) {
+	u, err := r.policy.address(page)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, Timeout, ErrTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, ErrNoAddress
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "lockscope")
+	resp, err := r.client.Do(req)
+	if err != nil {
+		return nil, reason(ctx, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return nil, &StatusError{resp.StatusCode}
+	}
+	return decode(ctx, resp.Body)
+}
+
+func decode(ctx context.Context, body io.Reader) (*answer, error) {
+	text, err := io.ReadAll(io.LimitReader(body, MaxBody+1))
+	switch {
+	case err != nil:
+		return nil, reason(ctx, err)
+	case len(text) > MaxBody:
+		return nil, ErrTooLarge
+	}
+	var a answer
+	if err := json.Unmarshal(text, &a); err != nil || a.Instance == "" || a.Waiting == nil {
+		return nil, ErrNoPage
+	}
+	a.Instance = clip(a.Instance, maxName)
+	return &a, nil
+}
+
+// reason is why a request failed, without the address, which stands beside it.
+func reason(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if of, ok := errors.AsType[*url.Error](err); ok {
+		err = of.Err
+	}
+	if errors.Is(err, ErrLocal) {
+		return ErrLocal
+	}
+	_, connection := errors.AsType[*net.OpError](err)
+	_, name := errors.AsType[*net.DNSError](err)
+	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
+	if connection || name || certificate {
+		return err
+	}
+	return ErrNoPage // the texts of other errors quote the answer
+}

@@ -1,0 +1,92 @@
+package fleet
+
+import (
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// Document is the JSON form of a fleet: schema 1. Durations are in seconds.
+type Document struct {
+	Schema    int        `json:"schema"`
+	At        time.Time  `json:"at"`
+	Instance  string     `json:"instance"` // who reports
+	Unknown   string     `json:"waits_unknown,omitempty"`
+	Deadlocks []string   `json:"deadlocks"`
+	Resources []Resource `json:"resources"` // that somebody waits for; most waited for first
+	Pages     []Read     `json:"pages"`     // by address
+	Omitted   int        `json:"pages_omitted,omitempty"`
+}
+
+// Resource is one that is waited for.
+type Resource struct {
+	Resource  string   `json:"resource"`
+	Waiting   int      `json:"waiting"`                 // calls
+	Processes int      `json:"processes"`               // they belong to
+	Longest   float64  `json:"longest_seconds"`         // wait
+	Holder    *Holder  `json:"holder,omitempty"`        // null: nobody holds it, or the nodes do not tell
+	Chain     []string `json:"chain,omitempty"`         // what the holder waits for, and so on
+	Waiters   []Waiter `json:"waiters"`                 // those in front; of how many, Processes says
+	OnlyPages bool     `json:"only_on_pages,omitempty"` // no node has a queue for it
+}
+
+// Holder is who holds a resource, as the nodes tell.
+type Holder struct {
+	Instance string    `json:"instance"`
+	Since    time.Time `json:"since,omitzero"`
+	CallSite string    `json:"call_site,omitempty"`
+	TraceID  string    `json:"trace_id,omitempty"`
+	Page     string    `json:"page,omitempty"`
+}
+
+// Waiter is a process that waits: what it wrote into its queue entry, and what its page
+// says beside.
+type Waiter struct {
+	Instance string      `json:"instance,omitempty"` // empty: its queue entry does not tell yet
+	Callers  int         `json:"callers"`            // of it that wait for the resource
+	Waited   float64     `json:"waited_seconds"`     // by the one that has waited longest
+	CallSite string      `json:"call_site,omitempty"`
+	TraceID  string      `json:"trace_id,omitempty"`
+	Holds    []lock.Held `json:"holds,omitempty"`
+	Page     string      `json:"page,omitempty"`
+	OnNode   bool        `json:"on_node"`         // a node has it in its queue
+	Calls    []Call      `json:"calls,omitempty"` // that its page lists: Callers says of how many
+}
+
+// Read is how reading a page went.
+type Read struct {
+	Page     string   `json:"page"`
+	Instance string   `json:"instance,omitempty"`        // whose it says it is
+	Read     *float64 `json:"read_seconds"`              // ago; null: never
+	Failing  *float64 `json:"failing_seconds,omitempty"` // since reads fail, for how long
+	Error    string   `json:"error,omitempty"`           // why
+}
+
+func readsOf(pages []Page, now time.Time) []Read {
+	all := make([]Read, 0, len(pages))
+	for _, p := range pages {
+		r := Read{Page: p.URL, Instance: p.Instance}
+		if !p.Read.IsZero() {
+			r.Read = ago(p.Read, now)
+		}
+		if p.Err != nil {
+			r.Failing, r.Error = ago(p.Failing, now), p.Err.Error()
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+func ago(at, now time.Time) *float64 {
+	s := max(0, now.Sub(at)).Seconds()
+	return &s
+}
+
+func holderOf(l *scanner.Lock) *Holder {
+	if l == nil || l.Hold.Instance == "" {
+		return nil
+	}
+	h := l.Hold
+	return &Holder{Instance: h.Instance, Since: h.Since, CallSite: h.CallSite, TraceID: TraceID(h.Traceparent), Page: h.Page}
+}

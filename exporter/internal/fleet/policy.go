@@ -1,0 +1,98 @@
+package fleet
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"net/url"
+	"path"
+	"strings"
+)
+
+// ErrBadPolicy says that a text is no policy. The text is withheld: whoever writes a URL
+// there may have written a password.
+var ErrBadPolicy = errors.New("off, listed, or patterns of hosts such as *.orders.svc are expected")
+
+// Errors of a page that is not asked.
+var (
+	ErrNotAllowed = errors.New("its host is not one that --pages allows")
+	ErrNoAddress  = errors.New("it is no address of a page: http or https without credentials, and a path that ends in /debug/locks, are expected")
+	ErrLocal      = errors.New("its host leads to this machine or to a link-local address")
+)
+
+// Policy says which pages may be read. The zero value allows none.
+type Policy struct {
+	listed bool
+	hosts  []string
+}
+
+// ParsePolicy reads off, listed, or patterns of hosts with commas between them: * stands
+// for any text, ? for any character.
+func ParsePolicy(text string) (Policy, error) {
+	switch text {
+	case "", "off":
+		return Policy{}, nil
+	case "listed":
+		return Policy{listed: true}, nil
+	}
+	var p Policy
+	for host := range strings.SplitSeq(text, ",") {
+		host = strings.ToLower(strings.TrimSpace(host))
+		if _, err := path.Match(host, "x"); err != nil || host == "" || strings.ContainsAny(host, "/@") {
+			return Policy{}, ErrBadPolicy
+		}
+		p.hosts = append(p.hosts, host)
+	}
+	return p, nil
+}
+
+// Off says that no page may be read.
+func (p Policy) Off() bool { return !p.listed && len(p.hosts) == 0 }
+
+// address is what is asked for a page; an error if nothing is.
+func (p Policy) address(page string) (*url.URL, error) {
+	u, err := url.Parse(page)
+	switch {
+	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "", u.User != nil,
+		!strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/debug/locks"):
+		return nil, ErrNoAddress
+	case !p.allows(u.Hostname()):
+		return nil, ErrNotAllowed
+	}
+	return &url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawQuery: "format=json"}, nil
+}
+
+func (p Policy) allows(host string) bool {
+	host = strings.ToLower(host)
+	for _, pattern := range p.hosts {
+		if ok, err := path.Match(pattern, host); ok && err == nil {
+			return true
+		}
+	}
+	return p.listed
+}
+
+// reaches says whether a host may lead to this address. A name that somebody has made
+// lead to this machine does not: only its own names do, and only by a pattern.
+func (p Policy) reaches(host, address string) error {
+	to, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return ErrLocal
+	}
+	ip := to.Addr().Unmap()
+	switch {
+	case ip.IsLoopback():
+		if !p.listed && isLoopback(host) {
+			return nil
+		}
+	case ip.IsLinkLocalUnicast(), ip.IsMulticast(), ip.IsUnspecified():
+	default:
+		return nil
+	}
+	return ErrLocal
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,157 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// The limits of a Reader.
+const (
+	MaxPages = 200              // that are read
+	Every    = 10 * time.Second // between two reads of one page
+	Timeout  = 2 * time.Second  // of one read
+	MaxBody  = 4 << 20          // bytes of an answer, uncompressed
+	atOnce   = 16               // pages that are read at one time
+)
+
+// Page is what is known of one page.
+type Page struct {
+	URL      string
+	Instance string    // whose it says it is
+	Calls    []Call    // that wait, as it lists them; none while reads fail
+	Counts   []Count   // of waiting calls by resource, listed or not; none while reads fail
+	Read     time.Time // the last read that succeeded; zero: none did
+	Failing  time.Time // since when reads fail; zero: the last one succeeded
+	Err      error     // why
+
+	asked time.Time
+}
+
+// Reader reads pages. It is safe for concurrent use.
+type Reader struct {
+	policy Policy
+	client *http.Client
+	now    func() time.Time
+
+	mu      sync.Mutex
+	pages   map[string]*Page
+	omitted int
+}
+
+// NewReader makes a Reader of pages that the policy allows.
+func NewReader(p Policy) *Reader {
+	return &Reader{policy: p, client: newClient(p), now: time.Now, pages: make(map[string]*Page)}
+}
+
+// Read reads those of the pages that were not read in the last [Every], and forgets the
+// ones that are not among them any more. It returns once each has answered, failed or
+// reached [Timeout], or ctx has ended. Of more than [MaxPages], those that have answered
+// before come first; the others take turns by lot, so that addresses that nobody answers
+// keep none out for ever that somebody does.
+func (r *Reader) Read(ctx context.Context, pages []string) {
+	var reading sync.WaitGroup
+	slots := make(chan struct{}, atOnce)
+	for _, url := range r.due(pages) {
+		select {
+		case slots <- struct{}{}:
+		case <-ctx.Done():
+			reading.Wait()
+			return
+		}
+		reading.Go(func() {
+			defer func() { <-slots }()
+			r.read(ctx, url)
+		})
+	}
+	reading.Wait()
+}
+
+// due takes up the pages and returns those to read now.
+func (r *Reader) due(pages []string) (urls []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	kept := r.choose(pages)
+	for _, p := range kept {
+		if r.now().Sub(p.asked) >= Every {
+			p.asked = r.now()
+			urls = append(urls, p.URL)
+		}
+	}
+	return urls
+}
+
+// choose leaves the pages that are wanted now, as many as are read. r.mu is held.
+func (r *Reader) choose(wanted []string) []*Page {
+	var all []*Page
+	seen := make(map[string]bool)
+	for _, url := range wanted {
+		if seen[url] {
+			continue
+		}
+		seen[url] = true
+		p := r.pages[url]
+		if p == nil {
+			p = &Page{URL: url}
+		}
+		all = append(all, p)
+	}
+	if len(all) > MaxPages {
+		rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		slices.SortStableFunc(all, func(a, b *Page) int { return cmp.Compare(r.rank(a), r.rank(b)) })
+	}
+	kept := all[:min(len(all), MaxPages)]
+	r.omitted = len(all) - len(kept)
+	clear(r.pages)
+	for _, p := range kept {
+		r.pages[p.URL] = p
+	}
+	return kept
+}
+
+// rank keeps those that were asked just now, lest more are asked than may be.
+func (r *Reader) rank(p *Page) int {
+	switch {
+	case !p.Read.IsZero():
+		return 0
+	case r.now().Sub(p.asked) < Every:
+		return 1
+	}
+	return 2
+}
+
+func (r *Reader) read(ctx context.Context, url string) {
+	a, err := r.ask(ctx, url)
+	if ctx.Err() != nil {
+		return // it is not the page that failed
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.pages[url]
+	switch {
+	case p == nil: // forgotten meanwhile
+	case err != nil:
+		if p.Err = err; p.Failing.IsZero() {
+			p.Failing = r.now()
+		}
+		p.Calls, p.Counts = nil, nil // nobody knows whether they still wait
+	default:
+		p.Instance, p.Calls, p.Counts = a.Instance, a.calls(), a.counts()
+		p.Read, p.Failing, p.Err = r.now(), time.Time{}, nil
+	}
+}
+
+// Pages returns what is known of the pages, by address, and how many are left out.
+func (r *Reader) Pages() (pages []Page, omitted int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range r.pages {
+		pages = append(pages, *p)
+	}
+	slices.SortFunc(pages, func(a, b Page) int { return cmp.Compare(a.URL, b.URL) })
+	return pages, r.omitted
+}

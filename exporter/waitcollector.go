@@ -1,0 +1,90 @@
+package exporter
+
+import (
+	"errors"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// WaitTotals is what the queues of all processes told when they were last read.
+type WaitTotals struct {
+	Deadlocks   int           // seen, and not seen to be over
+	Found       uint64        // deadlocks, since the process began
+	Blocked     int           // locks that somebody waits for
+	Waiting     int           // calls that wait for them, as far as their processes say
+	Longest     time.Duration // how long one of these has waited
+	LastSuccess time.Time     // when a majority of the nodes was last read; zero: never
+}
+
+// WaitSource tells who waits for locks. It must be safe for concurrent use and answer
+// from memory.
+type WaitSource interface {
+	WaitTotals() WaitTotals
+}
+
+// WithWaits adds the metrics of who waits for whom, over all processes, to /metrics: see
+// NewWaitCollector. nil is ignored.
+func WithWaits(s WaitSource) Option { return func(c *config) { c.waits = s } }
+
+type waitCollector struct {
+	source WaitSource
+
+	deadlocks, found, blocked, waiting, longest, success *prometheus.Desc
+}
+
+// NewWaitCollector makes a collector of who waits, as s knows it. It never looks at Redis.
+// With a nil s it collects nothing.
+func NewWaitCollector(s WaitSource) prometheus.Collector {
+	const read = " Cached: distributed_lock_scanner_waits_last_success_timestamp_seconds tells how fresh it is."
+	return &waitCollector{
+		source:    s,
+		deadlocks: desc("deadlocks", "Deadlocks over processes, or inside one, that were seen and not seen to be over."+read),
+		found:     desc("deadlocks_found_total", "Deadlocks that the queues of waiting processes have shown."),
+		blocked:   desc("blocked_locks", "Locks that some process waits for."+read),
+		waiting:   desc("waiting_calls", "Calls that wait for locks, as far as their processes say so on the nodes."+read),
+		longest:   desc("longest_wait_seconds", "How long the call has waited that waits for longest; 0 if none does."+read),
+		success:   desc("waits_last_success_timestamp_seconds", "When the queues of a majority of the nodes were last read; 0 before the first time."),
+	}
+}
+
+func (c *waitCollector) all() []*prometheus.Desc {
+	return []*prometheus.Desc{c.deadlocks, c.found, c.blocked, c.waiting, c.longest, c.success}
+}
+
+// Describe implements prometheus.Collector.
+func (c *waitCollector) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range c.all() {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector. A panic of the source costs these metrics only.
+func (c *waitCollector) Collect(ch chan<- prometheus.Metric) {
+	if c.source == nil {
+		return
+	}
+	t, err := c.totals()
+	if err != nil {
+		ch <- prometheus.NewInvalidMetric(c.deadlocks, err)
+		return
+	}
+	gauge := func(d *prometheus.Desc, v float64) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v)
+	}
+	gauge(c.deadlocks, float64(t.Deadlocks))
+	gauge(c.blocked, float64(t.Blocked))
+	gauge(c.waiting, float64(t.Waiting))
+	gauge(c.longest, t.Longest.Seconds())
+	gauge(c.success, seconds(t.LastSuccess))
+	ch <- prometheus.MustNewConstMetric(c.found, prometheus.CounterValue, float64(t.Found))
+}
+
+func (c *waitCollector) totals() (t WaitTotals, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errors.New("the source of who waits panicked")
+		}
+	}()
+	return c.source.WaitTotals(), nil
+}
