@@ -12,9 +12,9 @@ import (
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-// tenSeconds is what is left of a TTL of ten seconds for the holder: 1 % and 2 ms are given up to clocks. It is a number
+// fullTTL is what is left of a TTL of ten seconds for the holder: 1 % and 2 ms are given up to clocks. It is a number
 // of its own, so that a slip in lock.Drift shows.
-const tenSeconds = 10*time.Second - 100*time.Millisecond - 2*time.Millisecond
+const fullTTL = 10*time.Second - 100*time.Millisecond - 2*time.Millisecond
 
 // delay makes every node take effect at once and answer so much later.
 func (p *process) delay(d time.Duration) {
@@ -38,15 +38,15 @@ func TestValidityCountsFromBeforeTheFirstRequest(t *testing.T) {
 		const answersIn = 100 * time.Millisecond
 		p.delay(answersIn)
 		lease := p.acquire(lock.TTL(10*time.Second), lock.NoRenew())
-		if left := lease.Remaining(); left != tenSeconds-answersIn {
-			t.Errorf("%v left after an acquire of %v, want %v", left, answersIn, tenSeconds-answersIn)
+		if left := lease.Remaining(); left != fullTTL-answersIn {
+			t.Errorf("%v left after an acquire of %v, want %v", left, answersIn, fullTTL-answersIn)
 		}
 		time.Sleep(time.Second)
 		if err := lease.Extend(p.t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if left := lease.Remaining(); left != tenSeconds-answersIn {
-			t.Errorf("%v left after an extend of %v, want %v", left, answersIn, tenSeconds-answersIn)
+		if left := lease.Remaining(); left != fullTTL-answersIn {
+			t.Errorf("%v left after an extend of %v, want %v", left, answersIn, fullTTL-answersIn)
 		}
 	})
 }
@@ -59,8 +59,8 @@ func TestLossIsSignalledWhenValidityEnds(t *testing.T) {
 				lease, began := p.acquire(append(opts, lock.TTL(10*time.Second))...), time.Now()
 				p.nodes.NoQuorum()
 				<-lease.Context().Done()
-				if took := time.Since(began); took != tenSeconds {
-					t.Errorf("signalled after %v, want %v", took, tenSeconds)
+				if took := time.Since(began); took != fullTTL {
+					t.Errorf("signalled after %v, want %v", took, fullTTL)
 				}
 				if cause := context.Cause(lease.Context()); cause != lock.ErrLost {
 					t.Errorf("cause is %v", cause)

@@ -40,12 +40,6 @@ func (k Killer) hangs() Killer {
 	return k
 }
 
-// with gives the test arguments.
-func (k Killer) with(args string) Killer {
-	k.Args = args
-	return k
-}
-
 // pattern is what -test.run takes.
 func (k Killer) pattern() string {
 	parts := strings.Split(k.Run, "/")
