@@ -25,7 +25,6 @@ type Mutant struct {
 type Killer struct {
 	Package string // as go test takes it
 	Run     string // names of the test and of its subtest, without anchors: TestA or TestA/b_c
-	Args    string // further arguments of the test, separated by blanks
 	Hangs   bool   // that it does not end is how it notices
 }
 

@@ -106,9 +106,6 @@ type testRun struct {
 // test runs the binary of the killer's package, in the folder of that package.
 func (t *tree) test(ctx context.Context, binary string, k Killer, limit time.Duration) (testRun, error) {
 	args := []string{"-test.v", "-test.count=1", "-test.run=" + k.pattern(), "-test.timeout=" + limit.String()}
-	if k.Args != "" {
-		args = append(args, strings.Fields(k.Args)...)
-	}
 	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Dir, cmd.Env = filepath.Join(t.root, filepath.FromSlash(k.Package)), environment()
 	var out bytes.Buffer
