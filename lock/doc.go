@@ -76,7 +76,7 @@
 //	what is told while it happens            trace.go, operation.go, tracers.go
 //	options and what they add up to          options.go, acquireoptions.go, settings.go
 //	Engine: nodes, queues, leases            engine.go, enginenew.go
-//	one Acquire: attempts and waits          acquisition.go, gate.go, backoff.go
+//	one Acquire: attempts and waits          acquisition.go, gate.go, wait.go, backoff.go
 //	callers and calls of one resource        queue.go, queues.go, turn.go, callqueue.go
 //	hand-over between callers of a process   handover.go
 //	who waits holding what; deadlocks        holding.go, waiting.go, callsite.go; deadlock.go

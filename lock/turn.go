@@ -29,7 +29,10 @@ func (a *acquisition) awaitTurn(ctx context.Context) (*turn, error) {
 		e.Ahead = a.queue.ahead(turn)
 		hooked, began = a.ts.waitStart(ctx, e), time.Now()
 	}
-	err := a.sleepUntil(ctx, turn)
+	_, err := a.until(ctx, woken{turn: turn.come})
+	if err == nil && turn.handed {
+		err = a.endedBy(ctx)
+	}
 	if err != nil && a.queue.giveUpTurn(turn) {
 		<-turn.come // the lease before has ended
 		a.giveBack(turn.held)
@@ -41,27 +44,6 @@ func (a *acquisition) awaitTurn(ctx context.Context) (*turn, error) {
 		})
 	}
 	return turn, err
-}
-
-// sleepUntil waits for the turn.
-func (a *acquisition) sleepUntil(ctx context.Context, turn *turn) error {
-	for {
-		select {
-		case <-turn.come:
-			if turn.handed {
-				return a.endedBy(ctx)
-			}
-			return nil
-		case <-a.graph.suspects():
-			a.lookAgain()
-		case d := <-a.graph.told:
-			return &DeadlockError{d}
-		case <-ctx.Done():
-			return contextError(ctx)
-		case <-a.engine.done:
-			return ErrClosed
-		}
-	}
 }
 
 // takeTurn lets the caller contend. If another caller of this process does already, or a

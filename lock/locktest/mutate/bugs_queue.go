@@ -117,7 +117,7 @@ func waitMutants() []Mutant {
 		},
 		{
 			Bug: "a named waiter does not try, it waits for its timer", Why: "every hand-off takes a poll",
-			File: "lock/acquisition.go", Old: "		case w := <-a.queue.wake:\n			a.named, a.polls = w.named, 0\n			return nil\n		case <-timer.C:", New: "		case <-timer.C:",
+			File: "lock/wait.go", Old: "		case said := <-w.wake:\n			return &said, nil\n", New: "",
 			Killer: by(memory, "TestWaitersAreNamed"),
 		},
 		{
