@@ -72,7 +72,7 @@ func readWaits(ctx context.Context, l *lister) *Waits {
 	r.findQueues(ctx)
 	r.look(ctx)
 	var watch waitgraph.Watch
-	if watch.Deadlocks(r.waits.Graph); len(r.waits.Graph.Cycles()) > 0 && pause(ctx, secondLook) {
+	if watch.Deadlocks(r.waits.Graph); watch.Suspects() && pause(ctx, secondLook) {
 		r.look(ctx)
 		r.waits.Deadlocks = watch.Deadlocks(r.waits.Graph)
 	}

@@ -119,6 +119,23 @@ func (r *Resource) Longest() (since time.Time) {
 // their names.
 func (g *Graph) WaitsFor(resource string) []string { return g.waitsFor[resource] }
 
+// Waiter is who holds the lease of one resource and waits for another; ok is false if
+// nobody is known to.
+func (g *Graph) Waiter(from, to string) (w Waiter, ok bool) {
+	held, other := g.byName[from], g.byName[to]
+	if held == nil || held.Lease == nil || other == nil {
+		return Waiter{}, false
+	}
+	for _, w := range other.Waiters {
+		for _, h := range w.Holds {
+			if h.Resource == from && held.Lease.is(h, w.Instance) {
+				return w, true
+			}
+		}
+	}
+	return Waiter{}, false
+}
+
 // Chain is what the holder of a resource waits for, what the holder of that waits for,
 // and so on, as far as it goes or until it comes to a resource again, which is then the
 // last. Of several that one holder waits for it follows the first.
@@ -198,6 +215,9 @@ func shortestCycle(edges map[string][]string, start string) []string {
 // Watch remembers the cycles of the last look. The zero value has not looked yet. It is
 // not safe for concurrent use.
 type Watch struct{ last map[string]bool }
+
+// Suspects reports that the last look has seen a cycle.
+func (w *Watch) Suspects() bool { return len(w.last) > 0 }
 
 // Deadlocks are the cycles of g that were there the last time, too: the same leases, in
 // the same order. Looks should be as far apart as calls take that only look like a cycle,

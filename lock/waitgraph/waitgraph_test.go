@@ -32,6 +32,12 @@ func TestChain(t *testing.T) {
 	if got, want := g.Chain("order"), []string{"stock", "truck"}; !slices.Equal(got, want) {
 		t.Errorf("chain %v, want %v", got, want)
 	}
+	if w, ok := g.Waiter("order", "stock"); !ok || w.Instance != "p1" {
+		t.Errorf("who holds order and waits for stock: %+v, %v", w, ok)
+	}
+	if w, ok := g.Waiter("order", "truck"); ok {
+		t.Errorf("who holds order and waits for truck: %+v", w)
+	}
 	if got := g.Resource("order").Callers(); got != 4 {
 		t.Errorf("%d callers", got)
 	}

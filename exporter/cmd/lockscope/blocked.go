@@ -1,12 +1,12 @@
 package main
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -33,11 +33,9 @@ func (g graph) blocked(rows []live.Waiter) (all []live.Blocked) {
 			b.Chain = append(b.Chain, g.link(at, next))
 			at = next
 		}
-		for _, d := range g.Deadlocks {
-			for _, held := range d.Cycle {
-				b.Deadlock = b.Deadlock || held.Resource == f.Resource
-			}
-		}
+		b.Deadlock = slices.ContainsFunc(g.Deadlocks, func(d lock.Deadlock) bool {
+			return slices.ContainsFunc(d.Cycle, func(h lock.Held) bool { return h.Resource == f.Resource })
+		})
 		all = append(all, b)
 	}
 	return all
@@ -46,35 +44,18 @@ func (g graph) blocked(rows []live.Waiter) (all []live.Blocked) {
 // link leads from the holder of one resource to another, which it waits for.
 func (g graph) link(from, to string) live.Link {
 	l := live.Link{Resource: scanner.KeyText(to), Holder: g.holder(to)}
-	holder := g.Graph.Resource(from)
-	if holder == nil || holder.Lease == nil {
-		return l
-	}
-	for _, w := range g.Graph.Resource(to).Waiters {
-		if holds(w, holder, from) {
-			l.For, l.CallSite, l.TraceID = max(0, g.now.Sub(w.Since)).Seconds(), w.CallSite, fleet.TraceID(w.Traceparent)
-			return l
-		}
+	if w, ok := g.Graph.Waiter(from, to); ok {
+		l.For, l.CallSite, l.TraceID = max(0, g.now.Sub(w.Since)).Seconds(), w.CallSite, fleet.TraceID(w.Traceparent)
 	}
 	return l
 }
 
-func holds(w lock.Waiting, of *waitgraph.Resource, resource string) bool {
-	for _, h := range w.Holds {
-		if h.Resource == resource && w.Instance == of.Lease.Holder.Instance {
-			return true
-		}
-	}
-	return false
-}
-
 func (g graph) holder(resource string) *live.Blocker {
-	for i := range g.Locks {
-		if g.Locks[i].Resource == resource {
-			return blocker(g.Locks[i].Lock, g.now)
-		}
+	i := slices.IndexFunc(g.Locks, func(f scanner.WaitedFor) bool { return f.Resource == resource })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return blocker(g.Locks[i].Lock, g.now)
 }
 
 func (g graph) deadlocks() (all []live.Deadlock) {
@@ -87,16 +68,4 @@ func (g graph) deadlocks() (all []live.Deadlock) {
 		all = append(all, cycle)
 	}
 	return all
-}
-
-// totals count what the state lists and leaves out.
-func totals(s live.State) (t live.Totals) {
-	t.Held, t.Contended = len(s.Held)+s.Omitted.Held, len(s.Blocked)
-	for _, h := range s.Held {
-		t.OldestHold = max(t.OldestHold, h.Age)
-	}
-	for _, b := range s.Blocked {
-		t.Waiting, t.Longest = t.Waiting+b.Waiting, max(t.Longest, b.Longest)
-	}
-	return t
 }

@@ -84,7 +84,6 @@ func (s *state) State(ctx context.Context) live.State {
 	if listing.Waits != nil {
 		g := graph{listing.Waits, now}
 		state.Blocked, state.Deadlocks = g.blocked(waiting), g.deadlocks()
-		state.Totals = totals(state)
 	}
 	return state
 }

@@ -13,17 +13,20 @@ func complete(s live.State) live.State {
 	if s.Objectives == (live.Objectives{}) {
 		s.Objectives = live.Objectives{Warning: live.DefaultWarning.Seconds(), Alarm: live.DefaultAlarm.Seconds()}
 	}
-	if s.Totals != (live.Totals{}) || s.Blocked != nil {
+	if s.Totals != (live.Totals{}) {
 		return s
 	}
-	s.Blocked = blocked(s.Waiting)
+	if s.Blocked == nil {
+		s.Blocked = blocked(s.Waiting)
+		s.Totals.Waiting = s.Omitted.Waiting // in no row
+	}
 	s.Totals.Held, s.Totals.Contended = len(s.Held)+s.Omitted.Held, len(s.Blocked)
-	s.Totals.Waiting = len(s.Waiting) + s.Omitted.Waiting
 	for _, h := range s.Held {
 		s.Totals.OldestHold = max(s.Totals.OldestHold, h.Age)
 	}
-	for _, w := range s.Waiting {
-		s.Totals.Longest = max(s.Totals.Longest, w.For)
+	for _, b := range s.Blocked {
+		s.Totals.Waiting += b.Waiting
+		s.Totals.Longest = max(s.Totals.Longest, b.Longest)
 	}
 	return s
 }
