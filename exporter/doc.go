@@ -50,6 +50,7 @@
 //	distributed_lock_scanner_oldest_leak_seconds             gauge      lock_node
 //	distributed_lock_scanner_findings                        gauge      lock_node, class
 //	distributed_lock_scanner_findings_omitted                gauge
+//	distributed_lock_scanner_incomplete                      gauge      reason
 //	distributed_lock_scanner_leaked_lock_info                gauge      lock_node, key
 //	distributed_lock_scanner_pass_duration_seconds           histogram  lock_node
 //	distributed_lock_scanner_last_success_timestamp_seconds  gauge      lock_node
@@ -75,6 +76,8 @@
 // they are. Classes are no_ttl, long_ttl, held_too_long, orphan and foreign_type.
 // The last six, with WithWaits, come from the queues on the nodes, which are read more
 // often: distributed_lock_scanner_waits_last_success_timestamp_seconds tells when.
+// Reasons of incomplete are those of scanner.Reasons; they have series from the first
+// sweep on, and an alert on "nothing found" wants all of them to be 0.
 // leaked_lock_info is off unless WithLeakedLockInfo asks for it. The metrics of promhttp
 // (promhttp_metric_handler_*) and, without WithGatherer, of the Go runtime and the
 // process are served too.

@@ -31,7 +31,7 @@ type scanCollector struct {
 	leaks  int
 	nodes  []nodeMetric
 
-	duration, findings, omitted, standby, leak *prometheus.Desc
+	duration, findings, omitted, incomplete, standby, leak *prometheus.Desc
 }
 
 // NewScanCollector makes a collector of what s has found. It looks at the snapshot
@@ -39,13 +39,14 @@ type scanCollector struct {
 // collects nothing.
 func NewScanCollector(s Snapshotter, opts ...ScanOption) prometheus.Collector {
 	c := &scanCollector{
-		source:   s,
-		nodes:    nodeMetrics(),
-		duration: desc("pass_duration_seconds", "Time a sweep of the node took, failed ones included.", "lock_node"),
-		findings: desc("findings", "Confirmed findings of the last sweep, by class."+cached, "lock_node", "class"),
-		omitted:  desc("findings_omitted", "Findings of the last sweep that were counted but not kept because there were too many."+cached),
-		standby:  desc("standby", "Whether this process left its last sweep to another one, which holds the scanner's lock."),
-		leak:     desc("leaked_lock_info", "Always 1; one series for each of the worst confirmed locks without a TTL."+cached, "lock_node", "key"),
+		source:     s,
+		nodes:      nodeMetrics(),
+		duration:   desc("pass_duration_seconds", "Time a sweep of the node took, failed ones included.", "lock_node"),
+		findings:   desc("findings", "Confirmed findings of the last sweep, by class."+cached, "lock_node", "class"),
+		omitted:    desc("findings_omitted", "Findings of the last sweep that were counted but not kept because there were too many."+cached),
+		incomplete: desc("incomplete", "What the last sweep is not proved to have read: gaps of its report, by reason. Nothing found says nothing of them."+cached, "reason"),
+		standby:    desc("standby", "Whether this process left its last sweep to another one, which holds the scanner's lock."),
+		leak:       desc("leaked_lock_info", "Always 1; one series for each of the worst confirmed locks without a TTL."+cached, "lock_node", "key"),
 	}
 	for _, opt := range opts {
 		if opt != nil {
@@ -85,9 +86,9 @@ func nodeMetrics() []nodeMetric {
 			func(n *scanner.NodeTotals) float64 { return boolean(n.Up) }),
 		gauge("locks", "Keys that matched in the last complete sweep."+cached,
 			func(n *scanner.NodeTotals) float64 { return float64(n.Locks) }),
-		gauge("leaked_locks", "Locks that never expire, confirmed by a second look."+cached,
+		gauge("leaked_locks", "Locks that never expire, confirmed by a second look; beyond the bound of findings, seen once."+cached,
 			func(n *scanner.NodeTotals) float64 { return float64(n.Leaked) }),
-		gauge("overlong_locks", "Locks whose TTL is above the longest allowed, confirmed by a second look."+cached,
+		gauge("overlong_locks", "Locks whose TTL is above the longest allowed, confirmed by a second look; beyond the bound of findings, seen once."+cached,
 			func(n *scanner.NodeTotals) float64 { return float64(n.Overlong) }),
 		gauge("oldest_leak_seconds", "Time since the oldest leaked lock was first seen; 0 without one."+cached,
 			func(n *scanner.NodeTotals) float64 { return n.OldestLeak.Seconds() }),
@@ -128,6 +129,7 @@ func (c *scanCollector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- c.duration
 	ch <- c.findings
 	ch <- c.omitted
+	ch <- c.incomplete
 	ch <- c.standby
 	if c.leaks > 0 {
 		ch <- c.leak
@@ -155,7 +157,23 @@ func (c *scanCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	ch <- prometheus.MustNewConstMetric(c.omitted, prometheus.GaugeValue, float64(s.Last.Overflow))
 	ch <- prometheus.MustNewConstMetric(c.standby, prometheus.GaugeValue, boolean(s.Standby))
+	c.collectGaps(ch, &s.Last)
 	c.collectLeaks(ch, s.Last.Findings)
+}
+
+// collectGaps says nothing before the first sweep: an alert on what is missing must not
+// take that for complete.
+func (c *scanCollector) collectGaps(ch chan<- prometheus.Metric, last *scanner.Report) {
+	if last.Started.IsZero() {
+		return
+	}
+	gaps := make(map[scanner.Reason]int)
+	for _, g := range last.Incomplete() {
+		gaps[g.Reason]++
+	}
+	for _, reason := range scanner.Reasons() {
+		ch <- prometheus.MustNewConstMetric(c.incomplete, prometheus.GaugeValue, float64(gaps[reason]), string(reason))
+	}
 }
 
 func (c *scanCollector) snapshot() (s scanner.Snapshot, err error) {

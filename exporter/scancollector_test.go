@@ -26,7 +26,9 @@ func oneNode() found {
 	leak := scanner.Finding{Class: scanner.NoTTL, Node: "redis-1:6379", Key: "lock:order:1", Confirmed: true}
 	return found{
 		Standby: true,
-		Last:    scanner.Report{Started: time.Unix(100, 0), Findings: []scanner.Finding{leak}, Overflow: 4},
+		Last: scanner.Report{Started: time.Unix(100, 0), Findings: []scanner.Finding{leak}, Overflow: 4,
+			Nodes: []scanner.NodeReport{{Node: "redis-1:6379", Gaps: []scanner.Gap{{Reason: scanner.ReasonReplica}}}},
+			Gaps:  []scanner.Gap{{Reason: scanner.ReasonNoMatch}, {Reason: scanner.ReasonNoMatch}}},
 		Nodes: []scanner.NodeTotals{{
 			Node: "redis-1:6379", Up: true, Locks: 7, Leaked: 1, Overlong: 2,
 			Counts:     map[scanner.Class]int{scanner.NoTTL: 1, scanner.LongTTL: 2, scanner.Orphan: 3},
@@ -52,6 +54,8 @@ func TestScanCollector(t *testing.T) {
 		`distributed_lock_scanner_pass_duration_seconds_bucket{lock_node="redis-1:6379",le="0.01"} 2`,
 		`distributed_lock_scanner_findings{class="orphan",lock_node="redis-1:6379"} 3`,
 		`distributed_lock_scanner_findings{class="foreign_type",lock_node="redis-1:6379"} 0`,
+		`distributed_lock_scanner_incomplete{reason="replica_not_in_sync"} 1`, `distributed_lock_scanner_incomplete{reason="no_match"} 2`,
+		`distributed_lock_scanner_incomplete{reason="slots_moving"} 0`,
 		"distributed_lock_scanner_findings_omitted 4", "distributed_lock_scanner_standby 1",
 		`distributed_lock_scanner_leaked_lock_info{key="lock:order:1",lock_node="redis-1:6379"} 1`)
 }

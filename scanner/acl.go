@@ -4,13 +4,13 @@ package scanner
 // [Scanner.Sweep] do, besides its password, its keys (%R~lock:* or ~lock:*) and "on".
 // Servers before Redis 7 have no eval_ro: leave it and evalsha_ro out, and add
 // evalsha and eval. Without either, pages are read by plain commands.
-// A cluster client needs cluster|slots and command as well, and INFO is needed by
+// A cluster client needs cluster|slots, cluster|nodes and command as well, and INFO is needed by
 // sweeps only.
 func ListACL() []string {
 	return []string{
 		"+client|setname", "+info", "+scan", "+evalsha_ro", "+eval_ro",
 		"+pttl", "+type", "+getrange", "+strlen", "+exists", "+hlen", "+memory|usage", "+hgetall",
-		"+cluster|slots", "+command",
+		"+cluster|slots", "+cluster|nodes", "+command",
 	}
 }
 

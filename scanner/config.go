@@ -22,6 +22,8 @@ const AllValues = -1
 // config is what options say.
 type config struct {
 	pattern      string
+	more         []string // patterns besides that
+	emptyAllowed bool
 	names        []string
 	replicas     []redis.UniversalClient
 	ttlLimit     time.Duration
@@ -112,7 +114,7 @@ func (c *config) checkNodes(nodes int) error {
 }
 
 func (c *config) checkRest(int) error {
-	if c.pattern == "" {
+	if slices.Contains(c.patterns(), "") {
 		return fmt.Errorf("WithPattern: it is empty; \"*\" matches every key")
 	}
 	if len(c.checks) == 0 {
@@ -147,7 +149,10 @@ func (c *config) valuesPerPass() int {
 
 func (c *config) onlyNoTTL() bool { return len(c.checks) == 1 && c.checks[NoTTL] }
 
-// query describes the locks whose TTL is a finding.
+// patterns are all that locks are looked for by.
+func (c *config) patterns() []string { return append([]string{c.pattern}, c.more...) }
+
+// query describes the locks whose TTL is a finding, by the first pattern.
 func (c *config) query() keyreader.Query {
 	q := keyreader.Query{Pattern: c.pattern, Count: c.pageSize, Limit: keyreader.NoLimit}
 	if c.checks[LongTTL] {

@@ -28,6 +28,16 @@
 // thread, re-entries and the first 8 characters of the client id of Redisson's. The
 // values of redsync, redislock and SETNX scripts are tokens as a whole.
 //
+// # Coverage
+//
+// Nothing is said of what was not read: [Report.Incomplete] lists it, a [Gap] with a
+// [Reason] each. Without one, each node was a master, the same process before and after
+// its pages; a replica that was read had all that its master had when the sweep began;
+// and every slot of a cluster had one node that served it all the time. Keys of a slot on
+// the move are asked for on both sides, and make the report incomplete all the same: one
+// may have moved from a node not yet read to one that was. A pattern without a single key
+// is a gap, too. The bound on findings keeps the worst and counts all.
+//
 // # Cost
 //
 // A page of keys is one command, a script that returns only what deserves a closer
@@ -50,7 +60,7 @@
 //	+scan +pttl +getrange +strlen +exists +type +hlen +hgetall +memory|usage
 //	+info +eval_ro +evalsha_ro +client|setname
 //
-// On a cluster also +cluster|slots; before Redis 7 +eval and +evalsha instead of those
+// On a cluster also +cluster|slots and +cluster|nodes; before Redis 7 +eval and +evalsha instead of those
 // with _ro; for a database other than 0 also +select. Without the rights to
 // run scripts, pages are read by plain commands.
 //
@@ -61,6 +71,7 @@
 //	servers, masters              sources.go, connection.go
 //	a sweep, one node of it       sweep.go, nodesweep.go
 //	how far a node is read        pass.go
+//	what is proved to be read     coverage.go, standing.go
 //	since when locks are held     watch.go
 //	what sweeps leave behind      memory.go (of nodes), ledger.go (of findings)
 //	what is wrong with a lock     classify.go, orphan.go

@@ -3,6 +3,8 @@ package scanner
 import (
 	"encoding/base64"
 	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
 // DocumentSchema is the version of [Document]. It changes when a field changes its
@@ -23,6 +25,9 @@ type Document struct {
 	Overflow  int       `json:"overflow"`  // findings beyond the cap, counted but not kept
 	Omitted   int       `json:"omitted"`   // findings left out of this document, to keep it small
 
+	Complete bool          `json:"complete"` // all that was to be read is proved to have been read
+	Gaps     []GapDocument `json:"gaps"`     // what is not
+
 	Nodes    []NodeDocument    `json:"nodes"`
 	Findings []FindingDocument `json:"findings"` // confirmed and still there, worst first
 	Pending  []FindingDocument `json:"pending"`  // seen once
@@ -42,6 +47,18 @@ type NodeDocument struct {
 	Path      Path          `json:"path,omitempty"`
 	Truncated bool          `json:"truncated"`
 	Error     string        `json:"error,omitempty"`
+
+	Matched    map[string]int64 `json:"matched,omitempty"` // locks by pattern; left out if they were not counted
+	Redirected int64            `json:"redirected"`
+	Overflow   int              `json:"overflow"`
+	Slots      []string         `json:"slots,omitempty"` // "0-5460": of a cluster's node, those that were read
+}
+
+// GapDocument is the JSON form of a [Gap].
+type GapDocument struct {
+	Node   string `json:"node,omitempty"` // left out if it is no single node's
+	Reason Reason `json:"reason"`
+	Detail string `json:"detail"`
 }
 
 // FindingDocument is the JSON form of a [Finding].
@@ -72,13 +89,18 @@ type HoldDocument struct {
 func NewDocument(r Report) Document {
 	d := Document{
 		Schema: DocumentSchema, Started: r.Started, Took: r.Took.Seconds(), Standby: r.Standby,
-		Truncated: r.Overflow > 0, Overflow: r.Overflow,
+		Truncated: r.Overflow > 0, Overflow: r.Overflow, Complete: !r.Standby && !r.Started.IsZero(), Gaps: []GapDocument{},
 		Nodes:    make([]NodeDocument, 0, len(r.Nodes)),
 		Findings: newFindingDocuments(r.Findings), Pending: newFindingDocuments(r.Pending), Resolved: newFindingDocuments(r.Resolved),
 	}
 	for _, n := range r.Nodes {
 		d.Nodes = append(d.Nodes, newNodeDocument(n))
 		d.Truncated = d.Truncated || n.Truncated || n.Err != nil
+	}
+	d.Complete = d.Complete && !d.Truncated
+	for _, g := range r.Incomplete() {
+		d.Complete = false
+		d.Gaps = append(d.Gaps, GapDocument(g))
 	}
 	return d
 }
@@ -87,6 +109,10 @@ func newNodeDocument(n NodeReport) NodeDocument {
 	d := NodeDocument{
 		Node: n.Node, Took: n.Took.Seconds(), Locks: n.Locks, Examined: n.Examined, Calls: n.Calls,
 		Unread: n.Unread, Unwatched: n.Unwatched, Counts: n.Counts, Path: n.Path, Truncated: n.Truncated,
+		Matched: n.Matched, Redirected: n.Redirected, Overflow: n.Overflow,
+	}
+	for _, r := range n.Slots {
+		d.Slots = append(d.Slots, server.SlotRange(r).String())
 	}
 	if d.Counts == nil {
 		d.Counts = map[Class]int{}

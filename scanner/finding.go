@@ -35,6 +35,7 @@ type Finding struct {
 	Confirmed bool // seen again with the same value after the grace
 
 	since    time.Time // HeldTooLong: since when at least
+	noted    bool      // a page of the sweep under way has shown it
 	identity string    // of the value, for the second look and for repairs; never shown
 }
 

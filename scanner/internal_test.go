@@ -31,7 +31,8 @@ func TestPageTwice(t *testing.T) {
 			t.Fatal(locks, err)
 		}
 	}
-	_, pending, resolved, overflow := s.ledger.lists()
+	_, pending, resolved := s.ledger.lists()
+	overflow := len(s.ledger.omitted())
 	if len(pending) != 5 || len(resolved) != 0 || overflow != 0 || n.report.Unwatched != 0 || len(n.memory.watch.seen) != 5 {
 		t.Errorf("%d pending, %d resolved, %d overflow, %d watched", len(pending), len(resolved), overflow, len(n.memory.watch.seen))
 	}

@@ -8,14 +8,15 @@ import (
 )
 
 // ledger keeps findings from sweep to sweep, each once however often SCAN returns
-// its key, and no more than limit.
+// its key, and no more than limit: the worst.
 type ledger struct {
 	limit int
 
 	mu       sync.Mutex
 	entries  map[findingID]*Finding
-	overflow int       // findings of this sweep that had no place
-	resolved []Finding // of this sweep
+	counts   map[Class]int            // of the entries
+	overflow map[string]map[Class]int // findings of this sweep that had no place, by node
+	resolved []Finding                // of this sweep
 }
 
 type findingID struct {
@@ -27,14 +28,19 @@ type findingID struct {
 func idOf(f *Finding) findingID { return findingID{f.Node, f.Key, f.Class} }
 
 func newLedger(limit int) *ledger {
-	return &ledger{limit: limit, entries: make(map[findingID]*Finding)}
+	return &ledger{
+		limit: limit, entries: make(map[findingID]*Finding), counts: make(map[Class]int), overflow: make(map[string]map[Class]int),
+	}
 }
 
 // begin starts a sweep.
 func (l *ledger) begin() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.overflow, l.resolved = 0, nil
+	l.overflow, l.resolved = make(map[string]map[Class]int), nil
+	for _, f := range l.entries {
+		f.noted = false
+	}
 }
 
 // note takes what a page showed.
@@ -43,16 +49,62 @@ func (l *ledger) note(f Finding) {
 	defer l.mu.Unlock()
 	id := idOf(&f)
 	old := l.entries[id]
-	if old == nil && len(l.entries) >= l.limit {
-		l.overflow++
+	f.noted = true
+	if old == nil && len(l.entries) >= l.limit && !l.makeRoom(&f) {
+		l.omit(&f)
 		return
 	}
 	if old != nil && old.identity == f.identity {
 		f.FirstSeen, f.Confirmed = old.FirstSeen, old.Confirmed
+		l.remove(old)
 	} else if old != nil {
 		l.resolve(old)
 	}
 	l.entries[id] = &f
+	l.counts[f.Class]++
+}
+
+// makeRoom gives up a finding of a milder class than f's, one not confirmed if there is
+// one, and says whether there was any. A sweep does so at most limit times a class. It
+// expects the lock to be held.
+func (l *ledger) makeRoom(f *Finding) bool {
+	order := classes()
+	for i := len(order) - 1; i > slices.Index(order, f.Class); i-- {
+		if l.counts[order[i]] == 0 {
+			continue
+		}
+		var least *Finding
+		for _, e := range l.entries {
+			if e.Class == order[i] && (least == nil || least.Confirmed && !e.Confirmed) {
+				least = e
+			}
+		}
+		if least.noted {
+			l.omit(least)
+		} // else it is counted if a page shows it
+		l.remove(least)
+		return true
+	}
+	return false
+}
+
+// omit counts a finding that is not kept. It expects the lock to be held.
+func (l *ledger) omit(f *Finding) {
+	if l.overflow[f.Node] == nil {
+		l.overflow[f.Node] = make(map[Class]int)
+	}
+	l.overflow[f.Node][f.Class]++
+}
+
+// omitted are the findings of this sweep that were counted and not kept, by node.
+func (l *ledger) omitted() map[string]map[Class]int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := make(map[string]map[Class]int, len(l.overflow))
+	for node, counts := range l.overflow {
+		all[node] = maps.Clone(counts)
+	}
+	return all
 }
 
 // resolve expects the lock to be held.
@@ -60,7 +112,13 @@ func (l *ledger) resolve(f *Finding) {
 	if f.Confirmed {
 		l.resolved = append(l.resolved, *f)
 	}
+	l.remove(f)
+}
+
+// remove expects the lock to be held, and f to be an entry.
+func (l *ledger) remove(f *Finding) {
 	delete(l.entries, idOf(f))
+	l.counts[f.Class]--
 }
 
 // on returns the findings of a node, by key.
@@ -112,7 +170,7 @@ func (l *ledger) confirms(f *Finding) bool {
 
 // lists returns copies of the findings: confirmed ones, pending ones, and those
 // resolved in this sweep.
-func (l *ledger) lists() (confirmed, pending, resolved []Finding, overflow int) {
+func (l *ledger) lists() (confirmed, pending, resolved []Finding) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, f := range l.entries {
@@ -126,7 +184,7 @@ func (l *ledger) lists() (confirmed, pending, resolved []Finding, overflow int) 
 	for _, list := range [][]Finding{confirmed, pending, resolved} {
 		slices.SortFunc(list, func(a, b Finding) int { return compareFindings(&a, &b) })
 	}
-	return confirmed, pending, resolved, l.overflow
+	return confirmed, pending, resolved
 }
 
 // compareFindings puts the worst first, and what is known of one key together.

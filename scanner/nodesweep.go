@@ -2,10 +2,10 @@ package scanner
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
-	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
 // nodeSweep is one master in one sweep. One goroutine at a time uses it.
@@ -17,6 +17,7 @@ type nodeSweep struct {
 	ledger  *ledger
 	orphans *orphans
 	report  NodeReport
+	covered coverage // of a cluster's node: what was read of its slots
 }
 
 func newNodeSweep(c connection, cfg *config, m *remembered, l *ledger, o *orphans) *nodeSweep {
@@ -29,44 +30,74 @@ func newNodeSweep(c connection, cfg *config, m *remembered, l *ledger, o *orphan
 // read goes through the node's pages.
 func (n *nodeSweep) read(ctx context.Context) {
 	began := n.cfg.now()
-	n.report.Calls++
-	keys, expiring, err := server.Keyspace(ctx, n.pages, n.source.db)
+	keys, err := n.readAll(ctx)
 	if err != nil {
-		n.report.fail(ctx, "read INFO", err)
 		n.orphans.markDown(n.source)
-	} else if keys == expiring && n.cfg.onlyNoTTL() {
-		// Every key expires: that was true of one instant, as everything a sweep
-		// finds is, and takes one command instead of one for each page.
-		n.report.Path, n.report.Examined = PathShortcut, keys
-		n.memory.pass.abandon()
-	} else {
-		n.readPages(ctx, max(keys, 0))
-		n.memory.capability = n.reader.Capability()
 	}
 	n.report.Took = n.cfg.now().Sub(began)
 	n.progress(max(keys, n.report.Examined), true)
 }
 
+// readAll returns how many keys the server has, and the error with which the node failed.
+func (n *nodeSweep) readAll(ctx context.Context) (keys int64, err error) {
+	now, err := n.standing(ctx)
+	if err != nil {
+		n.report.fail(ctx, "read INFO", err)
+		return 0, n.report.Err
+	}
+	keys, expiring, ok := now.pages.Keyspace(n.source.db)
+	if len(now.pages) == 0 {
+		keys = -1
+	} else if !ok {
+		n.report.fail(ctx, "read INFO", ErrBadReply)
+		return 0, n.report.Err
+	}
+	if err := n.admit(ctx, &now); err != nil {
+		n.report.fail(ctx, "check role", err)
+		return 0, n.report.Err
+	}
+	if keys == expiring && n.cfg.onlyNoTTL() {
+		n.shortcut(&now, keys)
+		return keys, nil
+	}
+	n.reader.Importing(now.view.Importing)
+	n.readPages(ctx, &now, max(keys, 0))
+	n.memory.capability = n.reader.Capability()
+	return keys, n.report.Err
+}
+
+// shortcut takes it that every key expires: that was true of one instant, as everything a
+// sweep finds is, and takes one command instead of one for each page.
+func (n *nodeSweep) shortcut(now *standing, keys int64) {
+	n.report.Path, n.report.Examined = PathShortcut, keys
+	if keys == 0 {
+		n.report.Matched = map[string]int64{}
+	}
+	n.memory.pass.abandon()
+	n.cover(now, now)
+}
+
 // readPages goes on with the node's pass until it ends, or ctx does.
-func (n *nodeSweep) readPages(ctx context.Context, keys int64) {
-	pass := &n.memory.pass
+func (n *nodeSweep) readPages(ctx context.Context, now *standing, keys int64) {
+	pass, patterns := &n.memory.pass, len(n.cfg.patterns())
+	if pass.began != nil && pass.began.pages.RunID() != now.pages.RunID() {
+		pass.abandon() // cursors are one process's
+	}
 	fresh := pass.resume()
+	if fresh {
+		pass.began = now
+	}
 	for {
+		n.reader.Seek(n.cfg.patterns()[pass.pattern])
 		if err := n.readPage(ctx, keys); err != nil {
 			n.report.fail(ctx, "read page", err)
 			if n.report.Err != nil {
-				n.orphans.markDown(n.source)
 				pass.abandon() // the node may come back with other keys at the cursor
 			}
 			return
 		}
-		if pass.ended() {
-			if fresh {
-				n.report.Examined = max(keys, n.report.Locks)
-			}
-			if pass.finish(n.cfg.valuesPerPass()) {
-				n.memory.watch.endRound()
-			}
+		if pass.ended(patterns) {
+			n.finish(ctx, fresh, keys)
 			return
 		}
 		n.progress(keys, false)
@@ -77,8 +108,30 @@ func (n *nodeSweep) readPages(ctx context.Context, keys int64) {
 	}
 }
 
+// finish ends a pass: what the node says of itself now tells what was read.
+func (n *nodeSweep) finish(ctx context.Context, fresh bool, keys int64) {
+	pass := &n.memory.pass
+	began := pass.began
+	if fresh {
+		n.report.Examined = max(keys, n.report.Locks)
+	}
+	n.report.Matched = make(map[string]int64)
+	for i, pattern := range n.cfg.patterns() {
+		n.report.Matched[pattern] += pass.matched[i]
+	}
+	if pass.finish(n.cfg.valuesPerPass()) {
+		n.memory.watch.endRound()
+	}
+	now, err := n.standing(ctx)
+	if err != nil {
+		n.report.fail(ctx, "read INFO", err)
+		return
+	}
+	n.compare(began, &now)
+}
+
 func (n *nodeSweep) readPage(ctx context.Context, keys int64) error {
-	pass, rep := &n.memory.pass, &n.report
+	pass, rep, redirected := &n.memory.pass, &n.report, n.reader.Redirected()
 	page, err := n.reader.Page(ctx, pass.cursor, pass.wanted(n.cfg.valuesPerPass()))
 	rep.Path = PathPipeline
 	if n.reader.Scripted() {
@@ -87,11 +140,12 @@ func (n *nodeSweep) readPage(ctx context.Context, keys int64) error {
 	if err != nil {
 		return err
 	}
+	rep.Unread += page.Keys - int64(len(page.Values)) - (n.reader.Redirected() - redirected)
 	locks, err := n.take(ctx, &page)
 	if err != nil {
 		return err
 	}
-	pass.advance(page.Next, locks)
+	pass.advance(page.Next, locks, len(n.cfg.patterns()))
 	rep.Locks = pass.locks
 	rep.Examined = min(rep.Examined+int64(n.cfg.pageSize), max(keys, rep.Locks))
 	return nil
@@ -106,14 +160,13 @@ func (n *nodeSweep) progress(keys int64, done bool) {
 // take looks into the locks of a page and counts them. If ctx ends meanwhile, the
 // page is not done.
 func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64, err error) {
-	n.report.Unread += page.Keys - int64(len(page.Values))
 	locks = page.Keys
 	now := n.cfg.now()
 	var ours []*keyreader.Value
 	for i := range page.Values {
 		v := &page.Values[i]
-		if keyreader.IsHelper(v.Key) {
-			locks-- // a name that a pattern without helper prefixes can match
+		if keyreader.IsHelper(v.Key) || n.seenBefore(v.Key) {
+			locks-- // a name that a pattern without helper prefixes can match, or that an earlier one has
 			continue
 		}
 		if v.Gone() {
@@ -129,6 +182,12 @@ func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64
 		}
 	}
 	return locks, n.takeOrphans(ctx, ours, now)
+}
+
+// seenBefore says that an earlier pattern of this pass matches the key.
+func (n *nodeSweep) seenBefore(key string) bool {
+	earlier := n.cfg.patterns()[:n.memory.pass.pattern]
+	return slices.ContainsFunc(earlier, func(p string) bool { return keyreader.Matches(p, key) })
 }
 
 // takeOrphans compares lockscope's locks of a page with the other nodes.

@@ -73,12 +73,34 @@ func newConfig(nodes int, opts []Option) (config, error) {
 // WithPrefix looks for locks below prefix instead of "lock:". Characters that mean
 // something in a glob pattern stand for themselves.
 func WithPrefix(prefix string) Option {
-	return func(c *config) { c.pattern = keyreader.Escape(prefix) + "*" }
+	return WithPattern(PrefixPattern(prefix))
 }
 
 // WithPattern looks for locks by a glob pattern of Redis, such as "{app}:lock:*",
-// instead of below a prefix. Of WithPrefix and WithPattern the last one counts.
-func WithPattern(glob string) Option { return func(c *config) { c.pattern = glob } }
+// instead of below a prefix. Of WithPrefix, WithPattern and WithPatterns the last one
+// counts.
+func WithPattern(glob string) Option {
+	return func(c *config) { c.pattern, c.more = glob, nil }
+}
+
+// WithPatterns looks for locks by several glob patterns. A sweep goes through all keys
+// once for each. A key that several match is a finding once, and may count among
+// [NodeReport].Locks as often. List knows the first pattern only.
+func WithPatterns(globs ...string) Option {
+	return func(c *config) {
+		c.pattern, c.more = "", nil
+		if len(globs) > 0 {
+			c.pattern, c.more = globs[0], globs[1:]
+		}
+	}
+}
+
+// PrefixPattern is the glob pattern of the keys that begin with prefix.
+func PrefixPattern(prefix string) string { return keyreader.Escape(prefix) + "*" }
+
+// WithEmptyAllowed takes it for complete that no key matches a pattern. Otherwise that is
+// [ReasonNoMatch]: it is rarely what was meant.
+func WithEmptyAllowed() Option { return func(c *config) { c.emptyAllowed = true } }
 
 // WithNodeNames names the nodes in reports, in their order, instead of host:port.
 // Masters of a cluster keep their addresses for names: which of them there are is
@@ -128,7 +150,8 @@ func WithDeadline(d time.Duration) Option { return func(c *config) { c.deadline 
 func WithConfirmAfter(d time.Duration) Option { return func(c *config) { c.confirmAfter = d } }
 
 // WithMaxFindings sets how many findings are kept, confirmed and pending ones
-// together. Further ones are counted in [Report].Overflow only. At least 1.
+// together: the worst. Further ones are counted only, as in [Report].Overflow, by one
+// look, and among the counts of [NodeReport]. At least 1.
 func WithMaxFindings(n int) Option { return func(c *config) { c.maxFindings = n } }
 
 // WithMaxWatched sets how many locks per node, of formats that do not say since

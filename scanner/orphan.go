@@ -97,7 +97,7 @@ func (o *orphans) askBatch(ctx context.Context, src *source, batch []*tally) {
 	for i, c := range batch {
 		keys[i] = c.value.Key
 	}
-	tokens, err := keyreader.Heads(ctx, src.client, keys, tokenLength)
+	heads, err := keyreader.Heads(ctx, src.client, keys, tokenLength)
 	if err != nil {
 		if !ended(ctx) {
 			o.markDown(src)
@@ -105,8 +105,11 @@ func (o *orphans) askBatch(ctx context.Context, src *source, batch []*tally) {
 		return
 	}
 	for i, c := range batch {
+		if !heads[i].Known {
+			continue
+		}
 		c.unknown--
-		if tokens[i] == c.token {
+		if heads[i].Text == c.token {
 			c.same++
 		}
 	}

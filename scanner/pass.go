@@ -10,9 +10,12 @@ import (
 // cut off by their deadline: the next one goes on where the last one stopped,
 // which SCAN's cursors, being kept by the client, allow.
 type pass struct {
-	cursor string // "": a new pass
-	locks  int64
-	from   int64 // values are wanted of the locks from this one on, counted from 1
+	began   *standing // what the node said of itself then
+	pattern int       // of the config's, the one that is looked for
+	cursor  string    // "": a new pass
+	locks   int64
+	matched []int64 // locks by pattern
+	from    int64   // values are wanted of the locks from this one on, counted from 1
 }
 
 // resume begins the pass, or goes on with it; fresh says that it begins.
@@ -20,7 +23,7 @@ func (p *pass) resume() (fresh bool) {
 	if p.cursor == "" {
 		*p = pass{cursor: keyreader.FirstCursor, from: max(p.from, 1)}
 	}
-	return p.cursor == keyreader.FirstCursor
+	return p.pattern == 0 && p.cursor == keyreader.FirstCursor
 }
 
 // wanted are the locks of the next page whose turn it is to have their values read,
@@ -36,14 +39,21 @@ func (p *pass) wanted(values int) keyreader.Wanted {
 	return w
 }
 
-// advance takes a page that was read.
-func (p *pass) advance(next string, locks int64) {
-	p.cursor = next
+// advance takes a page that was read, of so many patterns.
+func (p *pass) advance(next string, locks int64, patterns int) {
+	if p.matched == nil {
+		p.matched = make([]int64, patterns)
+	}
+	p.matched[p.pattern] += locks
 	p.locks += locks
+	p.cursor = next
+	if next == keyreader.FirstCursor {
+		p.pattern++
+	}
 }
 
-// ended says, after a page, that it was the last one.
-func (p *pass) ended() bool { return p.cursor == keyreader.FirstCursor }
+// ended says, after a page, that it was the last one of the last pattern.
+func (p *pass) ended(patterns int) bool { return p.pattern == patterns }
 
 // finish hands the turn of having their values read to the next locks, or begins
 // again with the first: all have had theirs then.

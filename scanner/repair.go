@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,8 +80,8 @@ func (s *Scanner) repairable(f *Finding, a Action) error {
 		return fmt.Errorf("%w: its value cannot be told from another one; look at it by hand", ErrNotRepairable)
 	case keyreader.IsHelper(f.Key):
 		return fmt.Errorf("%w: it is a helper key of locks", ErrNotRepairable)
-	case !keyreader.Matches(s.cfg.pattern, f.Key):
-		return fmt.Errorf("%w: it does not match the pattern %q", ErrNotRepairable, s.cfg.pattern)
+	case !slices.ContainsFunc(s.cfg.patterns(), func(p string) bool { return keyreader.Matches(p, f.Key) }):
+		return fmt.Errorf("%w: it does not match the pattern %q", ErrNotRepairable, s.cfg.patterns())
 	case !s.ledger.confirms(f):
 		return ErrNotConfirmed
 	}

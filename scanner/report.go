@@ -16,6 +16,7 @@ type Report struct {
 	Pending  []Finding // seen once; confirmed or forgotten by a later look
 	Resolved []Finding // confirmed by an earlier sweep and gone or healed now
 	Overflow int       // findings beyond the cap, counted but not kept
+	Gaps     []Gap     // what is missing of the whole, besides that of the Nodes; see Incomplete
 	Standby  bool      // nothing was swept: another process holds the scanner's lock
 }
 
@@ -23,15 +24,21 @@ type Report struct {
 type NodeReport struct {
 	Node      string
 	Took      time.Duration
-	Locks     int64 // keys that matched; zero on PathShortcut
-	Examined  int64 // keys the server looked at, matching or not, about
-	Calls     int64 // commands sent
-	Unread    int64 // locks into whose values this sweep did not look; see WithMaxValues
-	Unwatched int64 // locks of which nobody knows since when they are held; see WithMaxWatched
-	Counts    map[Class]int
+	Locks     int64         // keys that matched; zero on PathShortcut
+	Examined  int64         // keys the server looked at, matching or not, about
+	Calls     int64         // commands sent
+	Unread    int64         // locks into whose values this sweep did not look; see WithMaxValues
+	Unwatched int64         // locks of which nobody knows since when they are held; see WithMaxWatched
+	Counts    map[Class]int // confirmed findings, and those beyond the cap, which were seen once
 	Path      Path
 	Truncated bool  // stopped at a limit: counts are lower bounds
 	Err       error // why the node could not be swept to its end
+
+	Matched    map[string]int64 // Locks by pattern; nil on PathShortcut
+	Redirected int64            // keys of which the node said that another one has them: nothing is known of them
+	Overflow   int              // findings beyond the cap, counted but not kept
+	Slots      []SlotRange      // of a cluster's node: those it was proved to serve while they were read
+	Gaps       []Gap            // what is not proved to be read
 }
 
 // Path names how pages are read.

@@ -21,8 +21,8 @@ type NodeTotals struct {
 	Node         string
 	Up           bool // the last sweep reached the node
 	Locks        int64
-	Leaked       int // confirmed no_ttl
-	Overlong     int // confirmed long_ttl
+	Leaked       int // no_ttl, as in Counts
+	Overlong     int // long_ttl, as in Counts
 	Counts       map[Class]int
 	OldestLeak   time.Duration // since the oldest confirmed no_ttl was first seen; zero if there is none
 	LastSuccess  time.Time     // end of the last complete sweep; zero before it
@@ -73,7 +73,7 @@ func (t *totals) add(r *Report) {
 // after returns the totals after one more sweep of the node.
 func (t NodeTotals) after(n *NodeReport, r *Report) NodeTotals {
 	end := r.Started.Add(r.Took)
-	t.Node, t.Up, t.Truncated = n.Node, n.Err == nil, n.Truncated
+	t.Node, t.Up, t.Truncated = n.Node, n.Err == nil, n.Truncated || n.Overflow > 0
 	t.Counts = maps.Clone(n.Counts)
 	t.Leaked, t.Overlong = n.Counts[NoTTL], n.Counts[LongTTL]
 	t.OldestLeak = 0

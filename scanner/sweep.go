@@ -134,9 +134,10 @@ func (w *sweep) each(do func(n *nodeSweep)) {
 // report puts together what is known when all looks are done.
 func (w *sweep) report() Report {
 	report := Report{Started: w.started, Took: w.cfg.now().Sub(w.started)}
-	report.Findings, report.Pending, report.Resolved, report.Overflow = w.ledger.lists()
+	report.Findings, report.Pending, report.Resolved = w.ledger.lists()
 	for _, n := range w.nodes {
 		n.report.Calls += n.reader.Calls()
+		n.report.Redirected = n.reader.Redirected()
 		report.Nodes = append(report.Nodes, n.report)
 	}
 	report.Nodes = append(report.Nodes, w.lost...)
@@ -149,5 +150,36 @@ func (w *sweep) report() Report {
 			rep.Counts[f.Class]++
 		}
 	}
+	for node, counts := range w.ledger.omitted() {
+		for class, n := range counts {
+			report.Overflow += n
+			if rep := byName[node]; rep != nil {
+				rep.Overflow += n
+				rep.Counts[class] += n
+			}
+		}
+	}
+	w.close(&report)
 	return report
+}
+
+// close says what the report is not proved to have seen.
+func (w *sweep) close(report *Report) {
+	for i := range report.Nodes {
+		report.Nodes[i].close(w.cfg)
+	}
+	for _, src := range w.sources {
+		cover := coverage{whole: true}
+		read := false
+		for _, n := range w.nodes {
+			if n.source == src {
+				cover.add(n)
+				read = true
+			}
+		}
+		if src.cluster != nil && read {
+			report.Gaps = append(report.Gaps, cover.gaps(src)...)
+		}
+	}
+	report.Gaps = append(report.Gaps, w.cfg.unmatched(report.Nodes)...)
 }

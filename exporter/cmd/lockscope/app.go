@@ -23,6 +23,8 @@ const (
 	exitClean    = 0
 	exitFindings = 1
 	exitError    = 2
+	// exitIncomplete is a scan that found nothing and is not proved to have read all.
+	exitIncomplete = 3
 )
 
 // statusError ends the program with a status of its own. A nil err means that
@@ -69,6 +71,9 @@ func secretVars() []string {
 func (a *app) prepare(cmd *cobra.Command, _ []string) error {
 	for _, typo := range flags.Typos(a.env, knownVars(cmd.Root())) {
 		fmt.Fprintf(a.errOut, "lockscope: %s is set and nothing reads it: is %s meant?\n", typo.Name, typo.Meant)
+	}
+	for _, name := range flags.Unread(cmd.Flags(), a.env) {
+		fmt.Fprintf(a.errOut, "lockscope: %s is set and not read: that flag counts on the command line only\n", name)
 	}
 	if err := flags.Apply(cmd.Flags(), a.env); err != nil {
 		return err

@@ -70,7 +70,7 @@ func (p *program) terminate() outcome {
 func binaryStatuses(t *testing.T, bin string) {
 	s := locktest.Servers(t, 1)[0]
 	c := admin(t, s)
-	start(t, bin, "scan", "--redis", s.Addr()).wait().want(t, exitClean)
+	start(t, bin, "scan", "--redis", s.Addr()).wait().want(t, exitIncomplete, "no_match")
 	set(t, c, "lock:leak", "v", 0)
 	start(t, bin, quick("--redis", s.Addr())...).wait().want(t, exitFindings, "lock:leak")
 	o := start(t, bin, "scan", "--redis", "127.0.0.1:1").wait()

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -34,13 +35,16 @@ func (r *repairFlags) register(set *pflag.FlagSet) {
 		"a dry run unless --yes is given")
 	set.Var(r.classes, "repair-classes", "classes of findings that --repair acts on")
 	set.BoolVar(&r.yes, "yes", false, "carry out --repair instead of saying what it would do")
-	set.StringVar(&r.auditLog, "audit-log", "", "append one line for each key that --repair looked at to this file")
+	set.StringVar(&r.auditLog, "audit-log", "", "append what --repair is about to do, and what became of it, to this file, a line each for every key: "+
+		"what cannot be written down first is not done")
+	flags.CommandLineOnly(set, "repair", "yes")
 }
 
 // repairPlan is a repair whose flags have been checked and whose log is open. A
 // nil one repairs nothing.
 type repairPlan struct {
 	action  scanner.Action
+	dry     bool
 	classes []scanner.Class
 	log     *os.File // nil: stderr alone
 }
@@ -63,7 +67,7 @@ func (r *repairFlags) plan() (*repairPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &repairPlan{action: action, classes: classes}
+	p := &repairPlan{action: action, dry: !r.yes, classes: classes}
 	if r.auditLog != "" {
 		if p.log, err = os.OpenFile(r.auditLog, os.O_APPEND|os.O_CREATE|os.O_WRONLY, auditMode); err != nil {
 			return nil, fmt.Errorf("--audit-log: %w", err)
@@ -87,6 +91,9 @@ func (p *repairPlan) run(ctx context.Context, a *app, s *scanner.Scanner, r scan
 		if !slices.Contains(p.classes, f.Class) || ctx.Err() != nil {
 			continue
 		}
+		if err := p.intend(f); err != nil {
+			return errors.Join(append(errs, fmt.Errorf("--audit-log: %w: stopped repairing", err))...)
+		}
 		done, err := s.Repair(ctx, f, p.action)
 		if err != nil {
 			errs = append(errs, err)
@@ -106,8 +113,31 @@ func (p *repairPlan) audit(stderr io.Writer, line string) error {
 	if p.log == nil {
 		return nil
 	}
-	_, err := io.WriteString(p.log, line)
+	return p.write(line)
+}
+
+// intend has it on disk what is about to be done: of an act whose outcome is not in the
+// log, it is known that it may have been.
+func (p *repairPlan) intend(f scanner.Finding) error {
+	if p.log == nil || p.dry {
+		return nil
+	}
+	return p.write(fmt.Sprintf("%s intent %s\n", time.Now().UTC().Format(time.RFC3339), auditFields(f, p.action)))
+}
+
+func (p *repairPlan) write(line string) error {
+	if _, err := io.WriteString(p.log, line); err != nil {
+		return err
+	}
+	err := p.log.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		return nil // a pipe or a terminal, which has no disk
+	}
 	return err
+}
+
+func auditFields(f scanner.Finding, a scanner.Action) string {
+	return fmt.Sprintf("node=%s key=%q class=%s holder=%q ttl=%s action=%q", f.Node, f.Key, f.Class, f.Hold.Instance, ttlText(f.TTL), a)
 }
 
 // auditLine has no lock's value or token: a finding holds none.
@@ -116,6 +146,5 @@ func auditLine(at time.Time, f scanner.Finding, r scanner.Repaired, err error) s
 	if err != nil {
 		outcome = fmt.Sprintf("failed error=%q", err.Error())
 	}
-	return fmt.Sprintf("%s repair node=%s key=%q class=%s holder=%q ttl=%s action=%q outcome=%s\n",
-		at.UTC().Format(time.RFC3339), f.Node, f.Key, f.Class, f.Hold.Instance, ttlText(f.TTL), r.Action, outcome)
+	return fmt.Sprintf("%s repair %s outcome=%s\n", at.UTC().Format(time.RFC3339), auditFields(f, r.Action), outcome)
 }

@@ -43,7 +43,8 @@ func TestRepair(t *testing.T) {
 	text, err := os.ReadFile(log)
 	must(t, err)
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	if len(lines) != 3 || !strings.Contains(lines[0], `key="lock:a\n" class=no_ttl holder="worker-7/42" ttl=never action="expire=30m0s" outcome=done`) {
+	const first = `key="lock:a\n" class=no_ttl holder="worker-7/42" ttl=never action="expire=30m0s"`
+	if len(lines) != 6 || !strings.Contains(lines[0], " intent node=") || !strings.HasSuffix(lines[0], first) || !strings.HasSuffix(lines[1], first+" outcome=done") {
 		t.Errorf("the audit log has %d lines:\n%s", len(lines), text)
 	}
 	if strings.Contains(string(text), secretToken) {
@@ -65,8 +66,22 @@ func TestRepairStopsWithoutItsLog(t *testing.T) {
 	}
 	if _, err := os.Stat("/dev/full"); err == nil { // Linux: writes fail, opening does not
 		command(t, append(args, "/dev/full")...).want(t, exitError, "stopped repairing")
-		if n := c.DBSize(t.Context()).Val(); n != 2 {
-			t.Errorf("%d keys are left: repaired on without a log", n)
+		if n := c.DBSize(t.Context()).Val(); n != 3 {
+			t.Errorf("%d keys are left of 3: repaired without a log", n)
 		}
+	}
+}
+
+// TestEnvironmentArmsNoRepair: what a plain scan does, it does in any environment.
+func TestEnvironmentArmsNoRepair(t *testing.T) {
+	s := locktest.Servers(t, 1)[0]
+	c := admin(t, s)
+	set(t, c, "lock:a", ours, 0)
+	o := commandWith(t, []string{"LOCKSCOPE_REPAIR=delete", "LOCKSCOPE_YES=true"}, "", quick("--redis", s.Addr())...)
+	o.want(t, exitFindings, "LOCKSCOPE_REPAIR is set and not read", "LOCKSCOPE_YES is set and not read")
+	o.wantNot(t, "outcome=")
+	commandWith(t, []string{"LOCKSCOPE_YES=true"}, "", quick("--redis", s.Addr(), "--repair", "delete")...).want(t, exitFindings, "would_do")
+	if n := c.DBSize(t.Context()).Val(); n != 1 {
+		t.Errorf("%d keys are left of 1", n)
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 const rootHelp = `lockscope looks after distributed locks in Redis, whoever wrote them.
 
-  lockscope scan         one sweep for leaked locks, for cron: exit 0 clean, 1 findings, 2 error
+  lockscope scan         one sweep for leaked locks, for cron: exit 0 clean, 1 findings, 2 error, 3 incomplete
   lockscope serve        sweeps again and again; /metrics, /debug/locks, health checks, alerts
   lockscope list         who holds what now
   lockscope doctor       are these servers fit for Redlock?
@@ -21,7 +21,7 @@ const rootHelp = `lockscope looks after distributed locks in Redis, whoever wrot
   lockscope reconfigure  change the members of a set of servers, or the longest TTL
   lockscope dashboards   Grafana boards, Prometheus rules and runbooks that match this version
 
-Every flag can be given as an environment variable: --max-ttl is LOCKSCOPE_MAX_TTL,
+Every flag but --repair and --yes can be given as an environment variable: --max-ttl is LOCKSCOPE_MAX_TTL,
 --log.level is LOCKSCOPE_LOG_LEVEL. A flag wins over its variable.
 
 Passwords belong in a file (--redis-password-file, --redis-file) or in the variable

@@ -28,12 +28,26 @@ later, finds the same value still there: a lock between SETNX and EXPIRE is no l
 
 Exit status: 0 clean, 1 findings of a class in --fail-on, 2 an error: a server could not
 be read to its end (the others are reported all the same), the sweep was cut short by
---deadline or a signal (what is known is reported, marked truncated), or bad input.
+--deadline or a signal (what is known is reported, marked truncated), or bad input;
+3 incomplete: nothing of a class in --fail-on was found, and not all was read. The report
+has a line for each gap, with one of these reasons:
+
+  node_failed          the server failed, or restarted during the sweep
+  redirected           keys of which it said that another server has them
+  replica_not_in_sync  a replica that is behind, cut off, or named as the server itself
+  role_unknown         the server does not tell whether it is a master
+  slots_uncovered      slots of a cluster that no server read serves
+  slots_moving         slots on the move between two servers
+  bound_reached        --deadline or --max-findings; the worst findings are kept, all are counted
+  values_unread        --max-values
+  holders_unwatched    more holders than are watched
+  no_match             no key matches; --allow-empty if that is how it should be
 
 JSON output (schema 1), in seconds, the same as webhooks get:
-  {schema, status: clean|findings|error, started, took_seconds, standby, truncated, overflow, omitted,
+  {schema, status: clean|findings|incomplete|error, started, took_seconds, standby, truncated, overflow, omitted,
+   complete, gaps[]: {node (absent: no single one's), reason, detail},
    nodes[]:    {node, took_seconds, locks, examined, calls, unread, unwatched, counts{class: n},
-                path, truncated, error},
+                path, truncated, error, matched{pattern: n}, redirected, overflow, slots[]: "0-5460"},
    findings[]: {class, node, key, key_base64, type, ttl_seconds (null: never expires),
                 holder{format, name, since, traceparent, count, fence}, evidence, first_seen, last_seen},
    pending[]:  like findings, not confirmed because the sweep was cut short,
@@ -55,11 +69,12 @@ const scanExample = `  lockscope scan --redis redis://10.0.0.1:6379
   lockscope scan --redis r1:6379 --repair expire=1h --yes --audit-log /var/log/lockscope-audit.log`
 
 const (
-	wordClean    = "clean"
-	wordFindings = "findings"
-	wordError    = "error"
-	failOnNone   = "none"
-	defaultEvery = time.Hour
+	wordClean      = "clean"
+	wordFindings   = "findings"
+	wordIncomplete = "incomplete"
+	wordError      = "error"
+	failOnNone     = "none"
+	defaultEvery   = time.Hour
 )
 
 type scanFlags struct {
@@ -187,7 +202,7 @@ func (f *scanFlags) execute(ctx context.Context, a *app, p *plan) error {
 		err = errTruncated
 	}
 	status, word := p.judge(report, err)
-	if !f.quiet || err != nil || len(report.Findings) > 0 {
+	if !f.quiet || err != nil || len(report.Findings) > 0 || status != exitClean {
 		err = errors.Join(err, a.writeScan(f.output, report, word))
 	}
 	if f.textfile != "" {
@@ -218,6 +233,9 @@ func (p *plan) judge(r scanner.Report, err error) (status int, word string) {
 		if slices.Contains(p.failOn, f.Class) {
 			return exitFindings, wordFindings
 		}
+	}
+	if len(r.Incomplete()) > 0 {
+		return exitIncomplete, wordIncomplete
 	}
 	return exitClean, wordClean
 }

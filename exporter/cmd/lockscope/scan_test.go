@@ -28,10 +28,14 @@ func TestScanStatuses(t *testing.T) {
 	servers := locktest.Servers(t, 2)
 	c := admin(t, servers[0])
 	both := []string{"--redis", addrs(servers...)}
-	command(t, quick(both...)...).want(t, exitClean, servers[0].Addr(), "nothing")
+	empty := command(t, quick(both...)...)
+	empty.want(t, exitIncomplete, servers[0].Addr(), "nothing", "0 keys match lock:*", "INCOMPLETE", "no_match: no key matches")
+	command(t, quick(append(both, "--allow-empty")...)...).want(t, exitClean, "0 keys match lock:*")
 
 	set(t, c, "lock:fine", "v", time.Minute)
-	command(t, quick(both...)...).want(t, exitClean)
+	fine := command(t, quick(both...)...)
+	fine.want(t, exitClean, "1 keys match lock:*")
+	fine.wantNot(t, "INCOMPLETE")
 
 	set(t, c, "lock:leak", "v", 0)
 	o := command(t, quick(both...)...)
@@ -42,8 +46,9 @@ func TestScanStatuses(t *testing.T) {
 	command(t, quick("--redis", addrs(servers...), "--fail-on", "long_ttl,orphan")...).want(t, exitClean, "lock:leak")
 	command(t, quick("--redis", addrs(servers...), "--fail-on", "none")...).want(t, exitClean, "lock:leak")
 	command(t, quick("--redis", addrs(servers...), "--checks", "long_ttl")...).want(t, exitClean)
-	command(t, quick("--redis", addrs(servers...), "--prefix", "nothing:")...).want(t, exitClean)
-	command(t, quick("--redis", addrs(servers...), "--pattern", "no[th]ing*")...).want(t, exitClean)
+	command(t, quick("--redis", addrs(servers...), "--prefix", "nothing:")...).want(t, exitIncomplete, "0 keys match nothing:*")
+	command(t, quick("--redis", addrs(servers...), "--prefix", "nothing:", "--prefix", "lock:")...).want(t, exitFindings, "lock:leak", "0 keys match nothing:*", "2 keys match lock:*")
+	command(t, quick("--redis", addrs(servers...), "--pattern", "no[th]ing*", "--allow-empty")...).want(t, exitClean)
 	command(t, quick("--redis", addrs(servers...), "--pattern", "lock:l??k")...).want(t, exitFindings, "lock:leak")
 }
 
@@ -104,7 +109,8 @@ func TestScanJSON(t *testing.T) {
 
 func TestScanQuiet(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
-	if o := command(t, quick("--redis", s.Addr(), "-q")...); o != (outcome{}) {
+	command(t, quick("--redis", s.Addr(), "-q")...).want(t, exitIncomplete, "no_match")
+	if o := command(t, quick("--redis", s.Addr(), "-q", "--allow-empty")...); o != (outcome{}) {
 		t.Errorf("%+v", o)
 	}
 	set(t, admin(t, s), "lock:leak", "v", 0)
@@ -156,8 +162,8 @@ func TestScanWrongPassword(t *testing.T) {
 		o.wantNot(t, wrong, right)
 	}
 	command(t, quick("--redis", s.Addr())...).want(t, exitError, "NOAUTH")
-	commandWith(t, []string{"LOCKSCOPE_REDIS_PASSWORD=" + right}, "", quick("--redis", s.Addr())...).want(t, exitClean)
-	commandWith(t, nil, "redis://:"+right+"@"+s.Addr()+"\n", quick("--redis-file", "-")...).want(t, exitClean)
+	commandWith(t, []string{"LOCKSCOPE_REDIS_PASSWORD=" + right}, "", quick("--redis", s.Addr(), "--allow-empty")...).want(t, exitClean)
+	commandWith(t, nil, "redis://:"+right+"@"+s.Addr()+"\n", quick("--redis-file", "-", "--allow-empty")...).want(t, exitClean)
 }
 
 // TestScanHugeValue finds a leak of 512 MB, the most a value may have, without
@@ -191,8 +197,14 @@ func TestScanCluster(t *testing.T) {
 	o.want(t, exitFindings)
 	var r scanner.Document
 	o.decode(t, &r)
-	if len(r.Nodes) != 3 || len(r.Findings) != 20 {
-		t.Errorf("%d nodes, %d findings", len(r.Nodes), len(r.Findings))
+	if len(r.Nodes) != 3 || len(r.Findings) != 20 || !r.Complete {
+		t.Errorf("%d nodes, %d findings, %+v", len(r.Nodes), len(r.Findings), r.Gaps)
+	}
+	one := command(t, quick("--redis", cluster.Addrs()[0], "--fail-on", "orphan", "-o", "json")...)
+	one.want(t, exitIncomplete)
+	one.decode(t, &r)
+	if r.Status != "incomplete" || r.Complete || len(r.Gaps) != 1 || r.Gaps[0].Reason != scanner.ReasonSlotsUncovered {
+		t.Errorf("one master by itself: %s, %+v", r.Status, r.Gaps)
 	}
 }
 
@@ -234,7 +246,7 @@ func receiver(t *testing.T, status int) (url string, bodies <-chan string) {
 func TestScanPushgateway(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	url, got := receiver(t, http.StatusOK)
-	command(t, quick("--redis", s.Addr(), "--pushgateway", strings.Replace(url, "http://", "http://app:s3cret@", 1))...).want(t, exitClean)
+	command(t, quick("--redis", s.Addr(), "--allow-empty", "--pushgateway", strings.Replace(url, "http://", "http://app:s3cret@", 1))...).want(t, exitClean)
 	if body := <-got; !strings.HasPrefix(body, "PUT /metrics/job/lockscope_scan app s3cret ") || !strings.Contains(body, "distributed_lock_scanner_up") {
 		t.Errorf("%q", body)
 	}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,10 +41,52 @@ func (a *app) writeScan(format outputFlag, r scanner.Report, status string) erro
 		return err
 	}
 	if r.Overflow > 0 {
-		_, err := fmt.Fprintf(a.out, "\n%d more findings are counted and not listed: raise --max-findings\n", r.Overflow)
-		return err
+		if _, err := fmt.Fprintf(a.out, "\n%d more findings are counted and not listed: raise --max-findings\n", r.Overflow); err != nil {
+			return err
+		}
 	}
-	return nil
+	_, err := fmt.Fprint(a.out, "\n"+matchedText(r)+gapsText(r))
+	return err
+}
+
+// matchedText says of how many keys the report speaks: "nothing" is said of these only.
+func matchedText(r scanner.Report) string {
+	matched := make(map[string]int64)
+	uncounted := 0
+	for _, n := range r.Nodes {
+		if n.Matched == nil {
+			uncounted++
+		}
+		for pattern, locks := range n.Matched {
+			matched[pattern] += locks
+		}
+	}
+	var b strings.Builder
+	for _, pattern := range slices.Sorted(maps.Keys(matched)) {
+		fmt.Fprintf(&b, "%d keys match %s\n", matched[pattern], scanner.KeyText(pattern))
+	}
+	if uncounted > 0 {
+		fmt.Fprintf(&b, "on %d of %d nodes the matching keys were not all counted\n", uncounted, len(r.Nodes))
+	}
+	return b.String()
+}
+
+// gapsText has a line for each thing that was not read.
+func gapsText(r scanner.Report) string {
+	gaps := r.Incomplete()
+	if len(gaps) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("INCOMPLETE: what follows was not read, and the report says nothing of it\n")
+	for _, g := range gaps {
+		where := ""
+		if g.Node != "" {
+			where = g.Node + ": "
+		}
+		fmt.Fprintf(&b, "  %s: %s%s\n", g.Reason, where, table.Printable(g.Detail))
+	}
+	return b.String()
 }
 
 func findingRows(r scanner.Report) [][]string {

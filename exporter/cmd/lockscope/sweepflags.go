@@ -23,7 +23,9 @@ func classNames() []string {
 
 // sweepFlags say what is looked for and how gently. scan and serve have them in common.
 type sweepFlags struct {
-	prefix, pattern string
+	prefixes        []string
+	patterns        []string
+	allowEmpty      bool
 	checks          *flags.List
 	maxTTL, maxHold time.Duration
 	confirmAfter    time.Duration
@@ -36,8 +38,9 @@ type sweepFlags struct {
 
 func (s *sweepFlags) register(set *pflag.FlagSet, maxValues int) {
 	s.checks, s.replicas = flags.NewList("class", classNames()...), flags.NewList("URL")
-	set.StringVar(&s.prefix, "prefix", scanner.DefaultPrefix, "look at keys that begin like this")
-	set.StringVar(&s.pattern, "pattern", "", "look at keys that match this glob pattern of Redis, instead of --prefix")
+	set.StringArrayVar(&s.prefixes, "prefix", nil, "look at keys that begin like this; repeat it for several. Without it and --pattern: "+scanner.DefaultPrefix)
+	set.StringArrayVar(&s.patterns, "pattern", nil, "look at keys that match this glob pattern of Redis, too; repeat it for several. Each costs a pass through all keys")
+	set.BoolVar(&s.allowEmpty, "allow-empty", false, "it is no gap that no key matches")
 	set.Var(s.checks, "checks", "classes of findings to look for; leave orphan out if the servers are not nodes of one Redlock")
 	set.DurationVar(&s.maxTTL, "max-ttl", scanner.DefaultTTLLimit, "a longer TTL is a finding: long_ttl")
 	set.DurationVar(&s.maxHold, "max-hold", scanner.DefaultHoldLimit, "one holder for longer is a finding: held_too_long")
@@ -79,13 +82,13 @@ func (s *sweepFlags) options(nodes []target.Node) ([]scanner.Option, error) {
 		scanner.WithConfirmAfter(s.confirmAfter), scanner.WithPageSize(s.pageSize), scanner.WithPause(s.pause),
 		scanner.WithDeadline(s.deadline), scanner.WithMaxFindings(s.maxFindings),
 	}
-	switch {
-	case s.pattern != "":
-		opts = append(opts, scanner.WithPattern(s.pattern))
-	case s.prefix == "":
-		return nil, errNoPrefix
-	default:
-		opts = append(opts, scanner.WithPrefix(s.prefix))
+	globs, err := s.globs()
+	if err != nil {
+		return nil, err
+	}
+	opts = append(opts, scanner.WithPatterns(globs...))
+	if s.allowEmpty {
+		opts = append(opts, scanner.WithEmptyAllowed())
 	}
 	if s.maxValues == 0 {
 		opts = append(opts, scanner.WithMaxValues(scanner.AllValues))
@@ -93,6 +96,22 @@ func (s *sweepFlags) options(nodes []target.Node) ([]scanner.Option, error) {
 		opts = append(opts, scanner.WithMaxValues(s.maxValues))
 	}
 	return append(opts, scanner.WithNodeNames(names(nodes)...)), nil
+}
+
+// globs are the patterns of all prefixes and patterns given: none replaces another.
+func (s *sweepFlags) globs() ([]string, error) {
+	if slices.Contains(s.prefixes, "") {
+		return nil, errNoPrefix
+	}
+	var globs []string
+	for _, p := range s.prefixes {
+		globs = append(globs, scanner.PrefixPattern(p))
+	}
+	globs = append(globs, s.patterns...)
+	if len(globs) == 0 {
+		globs = []string{scanner.PrefixPattern(scanner.DefaultPrefix)}
+	}
+	return globs, nil
 }
 
 func names(nodes []target.Node) []string {

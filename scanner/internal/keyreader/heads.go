@@ -6,11 +6,16 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Heads returns the first size bytes of the strings under keys, in their order, ""
-// for a key that has none. It is one pipeline: give it no more than [Batch] keys.
-// client may be a cluster's, where each key is asked for on its own master. An error
-// is as [Reader.Page] has it.
-func Heads(ctx context.Context, client redis.UniversalClient, keys []string, size int) ([]string, error) {
+// Head is what a string begins with.
+type Head struct {
+	Text  string // "" if the key has no string
+	Known bool   // false: the server has no say about the key, whose slot is another's
+}
+
+// Heads returns the first size bytes of the strings under keys, in their order. It is
+// one pipeline: give it no more than [Batch] keys. client may be a cluster's, where each
+// key is asked for on its own master. An error is as [Reader.Page] has it.
+func Heads(ctx context.Context, client redis.UniversalClient, keys []string, size int) ([]Head, error) {
 	pipe := client.Pipeline()
 	cmds := make([]*redis.Cmd, len(keys))
 	for i, key := range keys {
@@ -19,9 +24,10 @@ func Heads(ctx context.Context, client redis.UniversalClient, keys []string, siz
 	if err := execute(ctx, pipe, cmds); err != nil {
 		return nil, err
 	}
-	heads := make([]string, len(keys))
+	heads := make([]Head, len(keys))
 	for i, cmd := range cmds {
-		heads[i], _ = cmd.Text() // another type, or another server's: it has none
+		heads[i].Text, _ = cmd.Text() // another type: it has none
+		heads[i].Known = !isRedirection(cmd.Err())
 	}
 	return heads, nil
 }

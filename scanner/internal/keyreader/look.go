@@ -52,13 +52,28 @@ func (r *Reader) scriptLook(ctx context.Context, keys []string) ([]Value, error)
 	}
 	values := make([]Value, len(keys))
 	for i, cmd := range cmds {
-		if cmd.Err() != nil {
+		switch {
+		case isRedirection(cmd.Err()):
+			values[i], err = r.plainLookAt(ctx, keys[i])
+		case cmd.Err() != nil:
 			values[i] = gone(keys[i])
-		} else if values[i], err = parseValue(cmd.Val()); err != nil {
+		default:
+			values[i], err = parseValue(cmd.Val())
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
 	return values, nil
+}
+
+// plainLookAt knows how to ask for a key whose slot is on the move.
+func (r *Reader) plainLookAt(ctx context.Context, key string) (Value, error) {
+	values, err := r.plainLook(ctx, []string{key})
+	if err != nil {
+		return Value{}, err
+	}
+	return values[0], nil
 }
 
 func (r *Reader) pipeLooks(ctx context.Context, command, script string, keys []string) ([]*redis.Cmd, error) {
@@ -81,15 +96,4 @@ func execute(ctx context.Context, pipe redis.Pipeliner, cmds []*redis.Cmd) error
 		}
 	}
 	return nil
-}
-
-// aboutKey says that an error tells of the key asked for: its type, that it is
-// gone, or that its slot is on another server.
-func aboutKey(err error) bool {
-	for _, prefix := range []string{"WRONGTYPE", "MOVED", "ASK", "TRYAGAIN"} {
-		if redis.HasErrorPrefix(err, prefix) {
-			return true
-		}
-	}
-	return err == redis.Nil
 }

@@ -34,7 +34,8 @@ func (r *Reader) plainPage(ctx context.Context, cursor string, wanted Wanted) (P
 		p.Keys++
 		all = append(all, &inspection{Value: Value{Key: key}, wanted: wanted.First <= p.Keys && p.Keys <= wanted.Last})
 	}
-	in := inspector{ctx: ctx, client: r.pages, calls: &r.calls, limit: r.query.limit()}
+	in := r.inspector(ctx, r.pages)
+	in.limit = r.query.limit()
 	p.Values, err = in.describe(all)
 	return p, err
 }
@@ -45,7 +46,7 @@ func (r *Reader) plainLook(ctx context.Context, keys []string) ([]Value, error) 
 	for i, key := range keys {
 		all[i] = &inspection{Value: Value{Key: key}, wanted: true}
 	}
-	in := inspector{ctx: ctx, client: r.master, calls: &r.calls}
+	in := r.inspector(ctx, r.master)
 	found, err := in.describe(all)
 	if err != nil {
 		return nil, err
@@ -65,6 +66,7 @@ type inspection struct {
 	Value
 	wanted bool // whatever its TTL
 	gone   bool
+	asking bool // its slot is on the move to this server: each command follows an ASKING
 	pttl   *redis.Cmd
 	head   *redis.Cmd
 	more   *redis.Cmd // STRLEN, EXISTS or TYPE
@@ -76,13 +78,17 @@ type inspection struct {
 type inspector struct {
 	ctx    context.Context
 	client *redis.Client
-	calls  *int64
+	reader *Reader // counts
 	limit  int64
 	pipe   redis.Pipeliner
 }
 
+func (r *Reader) inspector(ctx context.Context, client *redis.Client) *inspector {
+	return &inspector{ctx: ctx, client: client, reader: r}
+}
+
 func (in *inspector) describe(all []*inspection) ([]Value, error) {
-	stages := []func([]*inspection) []*inspection{in.readTTLs, in.readHeads, in.readRest, in.readHashes, in.readFields}
+	stages := []func([]*inspection) []*inspection{in.readTTLs, in.askTTLs, in.readHeads, in.readRest, in.readHashes, in.readFields}
 	open := all
 	for _, stage := range stages {
 		in.pipe = in.client.Pipeline()
@@ -93,7 +99,9 @@ func (in *inspector) describe(all []*inspection) ([]Value, error) {
 	}
 	var values []Value
 	for _, k := range all {
-		if k.finish() {
+		if k.redirected() {
+			in.reader.redirected++
+		} else if k.finish() {
 			values = append(values, k.Value)
 		}
 	}
@@ -106,7 +114,7 @@ func (in *inspector) exec() error {
 	if in.pipe.Len() == 0 {
 		return nil
 	}
-	*in.calls += int64(in.pipe.Len())
+	in.reader.calls += int64(in.pipe.Len())
 	cmds, _ := in.pipe.Exec(in.ctx)
 	for _, cmd := range cmds {
 		if err := cmd.Err(); err != nil && !aboutKey(err) && !strings.EqualFold(cmd.Name(), "memory") {
@@ -116,15 +124,34 @@ func (in *inspector) exec() error {
 	return nil
 }
 
-func (in *inspector) do(args ...any) *redis.Cmd { return in.pipe.Do(in.ctx, args...) }
+func (in *inspector) do(k *inspection, args ...any) *redis.Cmd {
+	if k.asking {
+		in.pipe.Do(in.ctx, "asking") // is good for the one command after it
+	}
+	return in.pipe.Do(in.ctx, args...)
+}
 
 func (in *inspector) readTTLs(all []*inspection) []*inspection {
 	for _, k := range all {
-		k.pttl = in.do("pttl", k.Key)
+		k.pttl = in.do(k, "pttl", k.Key)
 		if k.wanted {
-			k.head = in.do("getrange", k.Key, 0, HeadSize-1)
+			k.head = in.do(k, "getrange", k.Key, 0, HeadSize-1)
 		}
 	}
+	return all
+}
+
+// askTTLs asks again for the keys that are on this server already while their slot is
+// another one's still.
+func (in *inspector) askTTLs(all []*inspection) []*inspection {
+	var arriving []*inspection
+	for _, k := range all {
+		if slot, ok := movedSlot(k.pttl.Err()); ok && in.reader.importing.Has(slot) {
+			k.asking = true
+			arriving = append(arriving, k)
+		}
+	}
+	in.readTTLs(arriving)
 	return all
 }
 
@@ -139,7 +166,7 @@ func (in *inspector) readHeads(all []*inspection) []*inspection {
 		k.TTL = TTLOf(pttl)
 		chosen = append(chosen, k)
 		if k.head == nil {
-			k.head = in.do("getrange", k.Key, 0, HeadSize-1)
+			k.head = in.do(k, "getrange", k.Key, 0, HeadSize-1)
 		}
 	}
 	return chosen
@@ -153,12 +180,12 @@ func (in *inspector) readRest(chosen []*inspection) []*inspection {
 		head, err := k.head.Text()
 		switch {
 		case err != nil:
-			k.more = in.do("type", k.Key)
+			k.more = in.do(k, "type", k.Key)
 			others = append(others, k)
 		case len(head) == HeadSize:
-			k.more = in.do("strlen", k.Key)
+			k.more = in.do(k, "strlen", k.Key)
 		case head == "":
-			k.more = in.do("exists", k.Key)
+			k.more = in.do(k, "exists", k.Key)
 		}
 		if err == nil {
 			k.Type, k.Head, k.Size = String, head, int64(len(head))
@@ -175,8 +202,8 @@ func (in *inspector) readHashes(others []*inspection) []*inspection {
 			k.gone = true
 		}
 		if k.Type == Hash {
-			k.more = in.do("hlen", k.Key)
-			k.bytes = in.do("memory", "usage", k.Key, "samples", 0)
+			k.more = in.do(k, "hlen", k.Key)
+			k.bytes = in.do(k, "memory", "usage", k.Key, "samples", 0)
 			hashes = append(hashes, k)
 		}
 	}
@@ -195,10 +222,20 @@ func (in *inspector) readFields(hashes []*inspection) []*inspection {
 		if err != nil {
 			k.Size = Unmeasured
 		} else if bytes <= maxHashBytes {
-			k.more = in.do("hgetall", k.Key)
+			k.more = in.do(k, "hgetall", k.Key)
 		}
 	}
 	return nil
+}
+
+// redirected says that another server has to be asked for the key.
+func (k *inspection) redirected() bool {
+	for _, cmd := range []*redis.Cmd{k.pttl, k.head, k.more, k.bytes} {
+		if cmd != nil && isRedirection(cmd.Err()) {
+			return true
+		}
+	}
+	return false
 }
 
 // finish reads the last answers, and says whether the key is there and chosen.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+	"github.com/lockscope/lockscope/scanner/internal/server"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -35,13 +36,16 @@ type Reader struct {
 	master *redis.Client
 	pages  *redis.Client
 	query  Query
-	mixed  bool // the pattern can match helper keys
+	mixed  bool // its pattern can match helper keys
 	page   *redisconn.Script
 	look   *redisconn.Script
 
 	capability Capability
 	failed     bool // a script failed for a reason that may pass
 	calls      int64
+
+	importing  server.SlotSet // whose keys are asked for by ASKING
+	redirected int64
 }
 
 // New makes a Reader that reads pages from pages, which may be a replica, and looks
@@ -63,3 +67,16 @@ func (r *Reader) Scripted() bool { return r.capability.scripts == proven && !r.f
 
 // Calls counts the commands sent.
 func (r *Reader) Calls() int64 { return r.calls }
+
+// Seek reads the pages of another pattern from now on.
+func (r *Reader) Seek(pattern string) {
+	r.query.Pattern, r.mixed = pattern, matchesHelpers(pattern)
+}
+
+// Importing tells which slots are on the move to this server: their keys are asked for in
+// the way that is meant for that.
+func (r *Reader) Importing(slots server.SlotSet) { r.importing = slots }
+
+// Redirected counts the keys of which the server said that another one has to be asked.
+// They are in no page's Values and Gone for a look: nothing is known of them.
+func (r *Reader) Redirected() int64 { return r.redirected }

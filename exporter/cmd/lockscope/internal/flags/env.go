@@ -55,5 +55,29 @@ func Document(set *pflag.FlagSet) {
 	})
 }
 
+// commandLineOnly marks a flag that no variable sets.
+const commandLineOnly = "lockscope_command_line_only"
+
+// CommandLineOnly takes the variables of flags away: of what does harm if it is set by
+// mistake, or by somebody else.
+func CommandLineOnly(set *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		_ = set.SetAnnotation(name, commandLineOnly, nil) // fails for a flag that is not there
+	}
+}
+
+// Unread names the variables in env of flags that no variable sets.
+func Unread(set *pflag.FlagSet, env Env) (names []string) {
+	set.VisitAll(func(f *pflag.Flag) {
+		if _, only := f.Annotations[commandLineOnly]; only && env[Name(f.Name)] != "" {
+			names = append(names, Name(f.Name))
+		}
+	})
+	return names
+}
+
 // bound reports whether a flag has a variable: asking for help does not.
-func bound(f *pflag.Flag) bool { return f.Name != "help" && f.Name != "version" }
+func bound(f *pflag.Flag) bool {
+	_, only := f.Annotations[commandLineOnly]
+	return f.Name != "help" && f.Name != "version" && !only
+}

@@ -1,0 +1,161 @@
+package scanner
+
+import (
+	"fmt"
+
+	"github.com/lockscope/lockscope/scanner/internal/server"
+)
+
+// Reason names why a [Report] is incomplete.
+type Reason string
+
+// The reasons.
+const (
+	ReasonNodeFailed     Reason = "node_failed"         // the node failed, or was another process at the end than at the start
+	ReasonRedirected     Reason = "redirected"          // keys of which the node said that another one has them
+	ReasonReplica        Reason = "replica_not_in_sync" // what a replica has is not proved to be what its master has
+	ReasonRoleUnknown    Reason = "role_unknown"        // the node does not tell whether it is a master
+	ReasonSlotsUncovered Reason = "slots_uncovered"     // slots of a cluster that no node read serves
+	ReasonSlotsMoving    Reason = "slots_moving"        // slots on the move: a key may have moved from unread to read
+	ReasonBoundReached   Reason = "bound_reached"       // the deadline of a sweep, or the bound of findings
+	ReasonValuesUnread   Reason = "values_unread"       // locks whose values were not looked at: see WithMaxValues
+	ReasonUnwatched      Reason = "holders_unwatched"   // holders for whom the watch has no room: see WithMaxWatched
+	ReasonNoMatch        Reason = "no_match"            // a pattern that no key matches: see WithEmptyAllowed
+)
+
+// Reasons are all there are, in the order of their definition.
+func Reasons() []Reason {
+	return []Reason{
+		ReasonNodeFailed, ReasonRedirected, ReasonReplica, ReasonRoleUnknown, ReasonSlotsUncovered, ReasonSlotsMoving,
+		ReasonBoundReached, ReasonValuesUnread, ReasonUnwatched, ReasonNoMatch,
+	}
+}
+
+// Gap is something that a sweep was to read and is not proved to have read.
+type Gap struct {
+	Node   string // as in [NodeReport]; "" if it is no single node's
+	Reason Reason
+	Detail string // what and how much, and what to do about it; no key, no value
+}
+
+// SlotRange is the hash slots of a Redis Cluster from First to Last.
+type SlotRange struct{ First, Last int }
+
+// Incomplete returns all that the sweep is not proved to have read: that of the nodes,
+// and that of the whole. Without any, the report is proved to say all there is of the
+// keys that were there from the sweep's beginning to its end. A standby's report, which
+// read nothing, has none either.
+func (r *Report) Incomplete() []Gap {
+	var all []Gap
+	for i := range r.Nodes {
+		all = append(all, r.Nodes[i].Gaps...)
+	}
+	return append(all, r.Gaps...)
+}
+
+// movingText is why ASKING does not prove that all of a moving slot was read.
+const movingText = "are on the move, and keys may have gone to a node that was read before: sweep again when they have arrived"
+
+// coverage is which slots of a cluster the nodes of one source were proved to serve
+// during the sweep.
+type coverage struct {
+	read     server.SlotSet
+	moving   server.SlotSet
+	assigned server.SlotSet
+	whole    bool // every node of it was read to its end
+}
+
+// add takes what was read of one node.
+func (c *coverage) add(n *nodeSweep) {
+	c.read = c.read.Union(n.covered.read)
+	c.moving = c.moving.Union(n.covered.moving)
+	c.assigned = c.assigned.Union(n.covered.assigned)
+	c.whole = c.whole && n.covered.whole
+}
+
+// gaps says what is missing of a whole cluster. Slots of a node that was not read to its
+// end are told of by that node.
+func (c *coverage) gaps(src *source) []Gap {
+	var gaps []Gap
+	rest := server.AllSlots().Without(c.read).Without(c.moving)
+	add := func(reason Reason, slots server.SlotSet, text string) {
+		if slots.Len() > 0 {
+			gaps = append(gaps, Gap{Reason: reason, Detail: fmt.Sprintf("%s: slots %s "+text, src.name, slots.String())})
+		}
+	}
+	if c.assigned.Len() > 0 {
+		add(ReasonSlotsUncovered, rest.Without(c.assigned), "are served by no node: mend the cluster")
+	}
+	if c.whole {
+		add(ReasonSlotsMoving, rest.Both(c.assigned), "changed hands during the sweep: sweep again")
+	}
+	add(ReasonSlotsMoving, c.moving, movingText)
+	return gaps
+}
+
+// missing says what one node of a cluster does not cover, if it was named without the
+// others.
+func (c *coverage) missing() []Gap {
+	all := server.AllSlots()
+	others := all.Without(c.read).Without(c.moving)
+	var gaps []Gap
+	if others.Len() > 0 {
+		gaps = append(gaps, Gap{Reason: ReasonSlotsUncovered, Detail: fmt.Sprintf(
+			"it is one node of a Redis Cluster, and slots %s are not its: name the cluster as a cluster (--cluster)", others.String())})
+	}
+	if c.moving.Len() > 0 {
+		gaps = append(gaps, Gap{Reason: ReasonSlotsMoving, Detail: fmt.Sprintf("slots %s "+movingText, c.moving.String())})
+	}
+	return gaps
+}
+
+// unmatched says which patterns no key matched. A node that was not counted may have some.
+func (c *config) unmatched(nodes []NodeReport) []Gap {
+	if c.emptyAllowed {
+		return nil
+	}
+	matched := make(map[string]int64)
+	for _, n := range nodes {
+		if n.Err != nil || n.Truncated || n.Matched == nil {
+			return nil
+		}
+		for pattern, locks := range n.Matched {
+			matched[pattern] += locks
+		}
+	}
+	var gaps []Gap
+	for _, pattern := range c.patterns() {
+		if matched[pattern] == 0 {
+			gaps = append(gaps, Gap{Reason: ReasonNoMatch, Detail: fmt.Sprintf(
+				"no key matches %q: is that what the locks are called, and is this the server and database they are in?", pattern)})
+		}
+	}
+	return gaps
+}
+
+// gap adds a reason why the node is not proved to be read.
+func (r *NodeReport) gap(reason Reason, format string, args ...any) {
+	r.Gaps = append(r.Gaps, Gap{Node: r.Node, Reason: reason, Detail: fmt.Sprintf(format, args...)})
+}
+
+// close adds what the numbers of the finished report tell.
+func (r *NodeReport) close(c *config) {
+	switch {
+	case r.Err != nil:
+		r.gap(ReasonNodeFailed, "%v", r.Err)
+	case r.Truncated:
+		r.gap(ReasonBoundReached, "the sweep ended before it had seen every key: give it more time (--deadline)")
+	}
+	if r.Redirected > 0 {
+		r.gap(ReasonRedirected, "%d keys were seen and not read: it said that their slots are another node's, or nobody's", r.Redirected)
+	}
+	if r.Overflow > 0 {
+		r.gap(ReasonBoundReached, "%d findings are counted and not kept: raise the bound (--max-findings)", r.Overflow)
+	}
+	if r.Unread > 0 && c.readsValues() {
+		r.gap(ReasonValuesUnread, "the values of %d locks were not read: their turn comes with later sweeps, or raise the bound (--max-values)", r.Unread)
+	}
+	if r.Unwatched > 0 {
+		r.gap(ReasonUnwatched, "of %d locks nobody watches since when they are held: raise the bound of the watch (WithMaxWatched)", r.Unwatched)
+	}
+}

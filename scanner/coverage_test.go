@@ -1,0 +1,264 @@
+package scanner_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// wantGaps compares the reasons why a report is incomplete.
+func wantGaps(t testing.TB, what string, r scanner.Report, want ...scanner.Reason) {
+	t.Helper()
+	var got []scanner.Reason
+	for _, g := range r.Incomplete() {
+		got = append(got, g.Reason)
+		if g.Detail == "" || !slices.Contains(scanner.Reasons(), g.Reason) {
+			t.Errorf("%s: %+v", what, g)
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: incomplete %+v, want %v", what, r.Incomplete(), want)
+	}
+}
+
+func clientOf(t testing.TB, s *redisproc.Server) *redis.Client {
+	t.Helper()
+	c := redis.NewClient(&redis.Options{Addr: s.Addr()})
+	t.Cleanup(func() { must(t, c.Close()) })
+	return c
+}
+
+func clusterClient(t testing.TB, cl *redisproc.Cluster) *redis.ClusterClient {
+	t.Helper()
+	c := redis.NewClusterClient(&redis.ClusterOptions{Addrs: cl.Addrs()})
+	t.Cleanup(func() { must(t, c.Close()) })
+	return c
+}
+
+// TestNodesOfAClusterByThemselves are read as far as they go, and nobody takes that for the whole.
+func TestNodesOfAClusterByThemselves(t *testing.T) {
+	t.Parallel()
+	cl := locktest.Cluster(t, 3, redisproc.WithReplicas(1))
+	c := clusterClient(t, cl)
+	for i := range 30 {
+		set(t, c, fmt.Sprint("lock:", i), "1", 0)
+	}
+	whole := sweep(t, newScanner(t, []redis.UniversalClient{c}))
+	wantGaps(t, "the cluster", whole)
+	var slots int
+	for _, n := range whole.Nodes {
+		for _, r := range n.Slots {
+			slots += r.Last - r.First + 1
+		}
+	}
+	if slots != 16384 || len(whole.Findings) != 30 {
+		t.Errorf("%d slots, %d findings", slots, len(whole.Findings))
+	}
+
+	master := sweep(t, newScanner(t, []redis.UniversalClient{clientOf(t, cl.Servers()[0])}))
+	wantGaps(t, "a master", master, scanner.ReasonSlotsUncovered)
+	if n := master.Nodes[0]; len(n.Slots) != 1 || n.Slots[0] != (scanner.SlotRange{First: 0, Last: 5460}) || n.Counts[scanner.NoTTL] == 0 {
+		t.Errorf("%+v", n)
+	}
+	for _, path := range paths() {
+		s := newScanner(t, []redis.UniversalClient{clientOf(t, cl.Replicas(0)[0])}, scanner.UsePath(path))
+		report, err := s.Sweep(within(t))
+		if !errors.Is(err, scanner.ErrNotMaster) {
+			t.Errorf("a replica by %s: %v", path, err)
+		}
+		wantGaps(t, "a replica", report, scanner.ReasonNodeFailed)
+	}
+}
+
+// TestSlotsNobodyServes are said to be missing, whether or not the cluster goes on without.
+func TestSlotsNobodyServes(t *testing.T) {
+	t.Parallel()
+	cl := locktest.Cluster(t, 3)
+	c := clusterClient(t, cl)
+	ctx := within(t)
+	keys := map[string]int{}
+	for i := range 60 {
+		key := fmt.Sprint("lock:", i)
+		set(t, c, key, "1", 0)
+		keys[key] = int(c.ClusterKeySlot(ctx, key).Val())
+	}
+	lost := keys["lock:0"]
+	for _, s := range cl.Servers() {
+		admin := clientOf(t, s)
+		must(t, admin.ConfigSet(ctx, "cluster-require-full-coverage", "no").Err())
+		must(t, admin.ClusterDelSlots(ctx, lost).Err())
+	}
+	s := newScanner(t, []redis.UniversalClient{c})
+	report := sweep(t, s)
+	// Its key is still in the table of the node that served it, which does not answer for it.
+	wantGaps(t, "one slot", report, scanner.ReasonSlotsUncovered, scanner.ReasonRedirected)
+	if len(report.Findings) != 59 || !strings.Contains(fmt.Sprint(report.Incomplete()), fmt.Sprint("slots ", lost, " ")) {
+		t.Errorf("%d findings, %+v", len(report.Findings), report.Incomplete())
+	}
+}
+
+// TestHalfMovedSlot finds what is on either side, and does not say that it is all.
+func TestHalfMovedSlot(t *testing.T) {
+	t.Parallel()
+	cl := locktest.Cluster(t, 3)
+	c := clusterClient(t, cl)
+	ctx := within(t)
+	var keys, want []string
+	for i := range 12 {
+		keys = append(keys, fmt.Sprintf("lock:{moving}:%d", i))
+		set(t, c, keys[i], token+fmt.Sprint(i), 0)
+		want = append(want, "no_ttl "+keys[i])
+	}
+	slot := c.ClusterKeySlot(ctx, keys[0]).Val()
+	from, err := c.MasterForKey(ctx, keys[0])
+	must(t, err)
+	var to *redis.Client
+	for _, s := range cl.Servers() {
+		if s.Addr() != from.Options().Addr {
+			to = clientOf(t, s)
+			break
+		}
+	}
+	must(t, to.Do(ctx, "CLUSTER", "SETSLOT", slot, "IMPORTING", from.Do(ctx, "CLUSTER", "MYID").Val()).Err())
+	must(t, from.Do(ctx, "CLUSTER", "SETSLOT", slot, "MIGRATING", to.Do(ctx, "CLUSTER", "MYID").Val()).Err())
+	host, port, _ := strings.Cut(to.Options().Addr, ":")
+	for _, key := range keys[:5] {
+		must(t, from.Migrate(ctx, host, port, key, 0, 5*time.Second).Err())
+	}
+	for _, size := range []int{3, 500} {
+		report := sweep(t, newScanner(t, []redis.UniversalClient{c}, scanner.WithPageSize(size)))
+		wantFindings(t, "half moved", report.Findings, want...)
+		wantGaps(t, "half moved", report, scanner.ReasonSlotsMoving)
+	}
+}
+
+// TestReplicaIsChecked: pages are read from a replica only if it is the node's, and taken for
+// the node's only while it is in sync.
+func TestReplicaIsChecked(t *testing.T) {
+	t.Parallel()
+	f := startNodes(t, 3, redisproc.WithArgs("--repl-diskless-sync-delay", "0"))
+	ctx := within(t)
+	master, replica, stranger := f.clients[0], f.clients[1], f.clients[2]
+	set(t, master, "lock:a", "1", 0)
+	from := func(r redis.UniversalClient) *scanner.Scanner {
+		return newScanner(t, f.clients[:1], scanner.WithReplicas(r))
+	}
+	for what, r := range map[string]redis.UniversalClient{"a stranger": stranger, "never in sync": replica} {
+		if what == "never in sync" {
+			must(t, replica.SlaveOf(ctx, "127.0.0.1", "1").Err())
+		}
+		report, err := from(r).Sweep(ctx)
+		if !errors.Is(err, scanner.ErrNotReplica) {
+			t.Errorf("%s: %v", what, err)
+		}
+		wantGaps(t, what, report, scanner.ReasonNodeFailed)
+	}
+	host, port, _ := strings.Cut(f.servers[0].Addr(), ":")
+	must(t, replica.SlaveOf(ctx, host, port).Err())
+	eventually(t, "in sync", func() bool { return strings.Contains(replica.Info(ctx, "replication").Val(), "master_link_status:up") })
+	s := from(replica)
+	report := sweep(t, s)
+	wantFindings(t, "in sync", report.Findings, "no_ttl lock:a")
+	wantGaps(t, "in sync", report)
+
+	must(t, f.servers[0].Pause())
+	must(t, replica.SlaveOf(ctx, "127.0.0.1", "1").Err()) // its link is down, its data is old
+	must(t, f.servers[0].Resume())
+	set(t, master, "lock:b", "1", 0)
+	wantGaps(t, "link down", sweep(t, s), scanner.ReasonReplica)
+
+	named := newScanner(t, []redis.UniversalClient{replica})
+	wantGaps(t, "a replica named as the node", sweep(t, named), scanner.ReasonReplica)
+}
+
+// TestNothingMatches is said of each pattern, of an empty server as of a wrong name.
+func TestNothingMatches(t *testing.T) {
+	f := startNodes(t, 2)
+	wantGaps(t, "empty", sweep(t, newScanner(t, f.clients)), scanner.ReasonNoMatch)
+	wantGaps(t, "empty, by INFO alone", sweep(t, newScanner(t, f.clients, scanner.WithChecks(scanner.NoTTL))), scanner.ReasonNoMatch)
+	wantGaps(t, "allowed", sweep(t, newScanner(t, f.clients, scanner.WithEmptyAllowed())))
+	set(t, f.clients[1], "shedlock:a", "1", 0)
+	wantGaps(t, "another name", sweep(t, newScanner(t, f.clients)), scanner.ReasonNoMatch)
+
+	set(t, f.clients[0], "lock:a", "1", 0)
+	set(t, f.clients[0], "lock:b", "1", 0)
+	patterns := scanner.WithPatterns(scanner.PrefixPattern("lock:"), "*a", "none:*")
+	for _, path := range paths() {
+		report := sweep(t, newScanner(t, f.clients, patterns, scanner.UsePath(path), scanner.WithPageSize(1)))
+		wantFindings(t, "several patterns", report.Findings, "no_ttl lock:a", "no_ttl lock:b", "no_ttl shedlock:a")
+		wantGaps(t, "several patterns", report, scanner.ReasonNoMatch)
+		if n := report.Nodes[0]; n.Locks != 2 || n.Matched["lock:*"] != 2 || n.Matched["*a"] != 0 || n.Path != path {
+			t.Errorf("%+v", n)
+		}
+		if n := report.Nodes[1]; n.Locks != 1 || n.Matched["*a"] != 1 {
+			t.Errorf("%+v", n)
+		}
+	}
+	one := sweep(t, newScanner(t, f.clients, scanner.WithChecks(scanner.LongTTL)))
+	wantGaps(t, "matches", one)
+}
+
+// TestAnotherProcess does not take a pass for whole that two processes of a server answered.
+func TestAnotherProcess(t *testing.T) {
+	t.Parallel()
+	f := startNodes(t, 1, redisproc.WithArgs("--appendonly", "yes", "--appendfsync", "always"))
+	for i := range 40 {
+		set(t, f.clients[0], fmt.Sprint("lock:", i), "1", 0)
+	}
+	restarted := false
+	s := newScanner(t, f.clients, scanner.WithPageSize(5), scanner.WithProgress(func(scanner.Progress) {
+		if !restarted {
+			restarted = true
+			must(t, f.servers[0].Kill())
+			must(t, f.servers[0].Restart(within(t)))
+		}
+	}))
+	report, err := s.Sweep(within(t))
+	if gaps := report.Incomplete(); len(gaps) != 1 || gaps[0].Reason != scanner.ReasonNodeFailed {
+		t.Errorf("%+v, %v", gaps, err)
+	}
+}
+
+// TestBoundKeepsTheWorst whatever comes first, and counts all.
+func TestBoundKeepsTheWorst(t *testing.T) {
+	f := startNodes(t, 1)
+	ctx := within(t)
+	must(t, f.clients[0].Eval(ctx, "for i = 1, 2500 do redis.call('SET', 'lock:' .. i, '1', 'EX', 90000) end return 1", nil).Err())
+	for i := range 3 {
+		set(t, f.clients[0], fmt.Sprint("lock:leak", i), "1", 0)
+	}
+	for _, path := range paths() {
+		s := newScanner(t, f.clients, scanner.UsePath(path), scanner.WithMaxFindings(50))
+		for range 2 { // with an empty ledger and a full one
+			report := sweep(t, s)
+			var leaks int
+			for _, found := range report.Findings {
+				if found.Class == scanner.NoTTL {
+					leaks++
+				}
+			}
+			n := report.Nodes[0]
+			if leaks != 3 || len(report.Findings) != 50 || report.Overflow != 2453 || n.Overflow != 2453 ||
+				n.Counts[scanner.NoTTL] != 3 || n.Counts[scanner.LongTTL] != 2500 || !s.Snapshot().Nodes[0].Truncated {
+				t.Errorf("%s: %d leaks of %d findings, overflow %d, %+v", path, leaks, len(report.Findings), report.Overflow, n)
+			}
+			wantGaps(t, "bound", report, scanner.ReasonBoundReached)
+		}
+	}
+	one := newScanner(t, f.clients, scanner.WithMaxFindings(1))
+	sweep(t, one)
+	if n := one.Snapshot().Nodes[0]; n.Leaked != 3 || n.Overlong != 2500 || !n.Truncated {
+		t.Errorf("%+v", n)
+	}
+}

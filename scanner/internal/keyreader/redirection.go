@@ -1,0 +1,38 @@
+package keyreader
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// aboutKey says that an error tells of the key asked for: its type, that it is
+// gone, or that its slot is not this server's.
+func aboutKey(err error) bool {
+	return err == redis.Nil || redis.HasErrorPrefix(err, "WRONGTYPE") || isRedirection(err)
+}
+
+// isRedirection says that the server cannot tell of the key: its slot is another's, on
+// the move, or nobody's.
+func isRedirection(err error) bool {
+	for _, prefix := range []string{"MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN Hash slot not served"} {
+		if redis.HasErrorPrefix(err, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// movedSlot reads the slot off a MOVED 3999 127.0.0.1:6381.
+func movedSlot(err error) (slot int, ok bool) {
+	if !redis.HasErrorPrefix(err, "MOVED") {
+		return 0, false
+	}
+	words := strings.Fields(err.Error())
+	if len(words) < 2 {
+		return 0, false
+	}
+	slot, err = strconv.Atoi(words[1])
+	return slot, err == nil
+}

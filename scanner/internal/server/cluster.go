@@ -1,0 +1,90 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/lockscope/lockscope/lock/driver"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// ClusterView is what one node of a Redis Cluster says of the cluster's slots.
+type ClusterView struct {
+	Own       SlotSet // that the node serves
+	Assigned  SlotSet // that any node serves, by its account
+	Importing SlotSet // that are on the move to the node
+	Migrating SlotSet // that are on the move away from it
+}
+
+// Moving are the slots of which keys may be on two nodes.
+func (v *ClusterView) Moving() SlotSet { return v.Importing.Union(v.Migrating) }
+
+// View asks a node of a cluster which slots are whose. An error is that of the server,
+// the connection or the context, or matches driver.ErrBadReply.
+func View(ctx context.Context, client *redis.Client) (ClusterView, error) {
+	text, err := client.ClusterNodes(ctx).Result()
+	if err != nil {
+		return ClusterView{}, err
+	}
+	return parseView(text)
+}
+
+// slotsColumn is where the slots of a line of CLUSTER NODES begin.
+const slotsColumn = 8
+
+// parseView reads CLUSTER NODES: id, address, flags, master, three numbers, the state of
+// the link, and the slots. Only the node's own line tells of slots on the move.
+func parseView(text string) (ClusterView, error) {
+	var v ClusterView
+	own := false
+	for line := range strings.Lines(text) {
+		columns := strings.Fields(line)
+		if len(columns) < slotsColumn {
+			return v, fmt.Errorf("%w: a line of CLUSTER NODES has %d columns", driver.ErrBadReply, len(columns))
+		}
+		flags := "," + columns[2] + ","
+		myself := strings.Contains(flags, ",myself,")
+		own = own || myself
+		for _, column := range columns[slotsColumn:] {
+			if err := v.add(column, myself); err != nil {
+				return v, err
+			}
+		}
+	}
+	if !own {
+		return v, fmt.Errorf("%w: CLUSTER NODES does not name the node itself", driver.ErrBadReply)
+	}
+	return v, nil
+}
+
+// add takes 17, 0-5460, [93->-id] or [93-<-id].
+func (v *ClusterView) add(column string, myself bool) error {
+	bare := strings.Trim(column, "[]")
+	first, rest, _ := strings.Cut(bare, "-")
+	from, err := strconv.Atoi(first)
+	if err != nil {
+		return fmt.Errorf("%w: CLUSTER NODES has slots %.40q", driver.ErrBadReply, column)
+	}
+	switch {
+	case strings.HasPrefix(rest, ">-"):
+		v.Migrating.Add(SlotRange{from, from})
+		return nil
+	case strings.HasPrefix(rest, "<-"):
+		v.Importing.Add(SlotRange{from, from})
+		return nil
+	}
+	r := SlotRange{from, from}
+	if rest != "" {
+		if r.Last, err = strconv.Atoi(rest); err != nil {
+			return fmt.Errorf("%w: CLUSTER NODES has slots %.40q", driver.ErrBadReply, column)
+		}
+	}
+	v.Assigned.Add(r)
+	if myself {
+		v.Own.Add(r)
+	}
+	return nil
+}
