@@ -6,7 +6,7 @@ import (
 )
 
 func (m maker) resources() []rulefmt.Rule {
-	return []rulefmt.Rule{m.waitP99(), m.lost(), m.maxHold(), m.retryStorm(), m.pilingUp(), m.releases()}
+	return []rulefmt.Rule{m.waitP99(), m.lost(), m.maxHold(), m.retryStorm(), m.pilingUp(), m.releases(), m.overflow()}
 }
 
 // enough is the volume guard of alerts about the last five minutes.
@@ -91,3 +91,15 @@ func (m maker) releases() rulefmt.Rule {
 
 // onceAgain is how long a condition of the nodes must last.
 const onceAgain = model.Duration(2 * 60 * 1e9)
+
+// overflow is for resources without a name of their own: no other alert of this file can
+// tell them apart. A few calls, as of a deployment with two sets of names, are nothing.
+func (m maker) overflow() rulefmt.Rule {
+	return m.alert(alert{
+		name: "DistributedLockResourceOverflow", severity: warning, hold: 2 * fiveMinutes,
+		expr:    `sum by (job) (rate(distributed_lock_resource_overflow_total{&}[5m])) > 0`,
+		summary: "{{ $labels.job }}: resources are counted as other",
+		about:   "{{ $labels.job }} makes {{ $value | humanize }} calls of Acquire a second for resources beyond the limit of the label. They are counted as other: waits, losses and failures of these are mixed, and alerts cannot name them.",
+		board:   overviewBoard,
+	})
+}
