@@ -1,6 +1,8 @@
 package live
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
@@ -19,7 +21,7 @@ func (l *look) blockerOf(c *contention, w *waiter) *Blocker {
 		return nil
 	}
 	me := w.owner.instance
-	h, told := c.holderFor(w), c.toldTo(w)
+	h, told := c.holderFor(w), l.confirmed(c, c.toldTo(w))
 	if h != nil && (told == nil || h.owner == w.owner || !told.contradicts(h)) {
 		return heldHere(h, me)
 	}
@@ -40,7 +42,33 @@ func (l *look) blockerOf(c *contention, w *waiter) *Blocker {
 // single node may not have heard yet that an earlier holder has let go.
 func (told *waiter) contradicts(h *holder) bool {
 	b := told.blocker
-	return !b.HandedOver && b.Holder.Instance != h.owner.instance && h.heldAt.Before(told.asOf) && b.Nodes-b.Refused < b.Nodes/2+1
+	return !b.HandedOver && b.Holder.Instance != h.owner.instance && h.heldAt.Before(told.asOf) && told.byMany()
+}
+
+// byMany reports that a waiter was refused by so many nodes that the rest is no quorum.
+func (told *waiter) byMany() bool {
+	b := told.blocker
+	return b.Nodes-b.Refused < b.Nodes/2+1
+}
+
+// confirmed is what a waiter was told, or the latest refusal by many nodes where that was
+// the vote of a caller that waits itself: of an attempt that fails, on the node that was
+// asked first and alone.
+func (l *look) confirmed(c *contention, told *waiter) *waiter {
+	if told == nil || told.byMany() || told.blocker.HandedOver || !c.waitsHere(told.blocker.Holder.Instance) {
+		return told
+	}
+	var best *waiter
+	for _, w := range c.waiters {
+		if w.blocker != nil && w.byMany() && (best == nil || w.asOf.After(best.asOf)) && !l.board.outdated(c.resource, w, w) {
+			best = w
+		}
+	}
+	return cmp.Or(best, told)
+}
+
+func (c *contention) waitsHere(instance string) bool {
+	return slices.ContainsFunc(c.waiters, func(w *waiter) bool { return w.owner.instance == instance })
 }
 
 // holderFor is the lease that keeps the waiter from having the resource: of its own

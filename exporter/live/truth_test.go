@@ -41,7 +41,8 @@ func TestBlockersAreTrue(t *testing.T) {
 		}
 		for _, w := range s.Waiting {
 			h, here := holders[w.Resource]
-			if !here || w.Kind == string(lock.WaitBackoff) {
+			begun := w.Attempts > 0 || w.Kind != "attempt" // one that has not begun to ask waits for nobody
+			if !here || !begun || w.Kind == string(lock.WaitBackoff) {
 				continue
 			}
 			waiters++

@@ -17,10 +17,12 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// TestMain keeps go-redis from reporting the planted faults by itself, as main does.
+// TestMain keeps go-redis from reporting the planted faults by itself, as main does. A
+// pool whose dials all failed looks once a second whether it was closed.
 func TestMain(m *testing.M) {
 	redis.SetLogger(&logging.VoidLogger{})
-	goleak.VerifyTestMain(m, goleak.Cleanup(os.Exit))
+	goleak.VerifyTestMain(m, goleak.Cleanup(os.Exit),
+		goleak.IgnoreAnyFunction("github.com/redis/go-redis/v9/internal/pool.(*ConnPool).tryDial"))
 }
 
 // outcome is what one run of the program left behind.
