@@ -217,7 +217,7 @@ func TestPatterns(t *testing.T) {
 func TestHugeValueIsNotRead(t *testing.T) {
 	f := startNodes(t, 1)
 	ctx := within(t)
-	const size = 512 << 20
+	const size = 128 << 20
 	must(t, f.clients[0].SetRange(ctx, "lock:huge", size-1, "x").Err())
 	for _, path := range paths() {
 		before := sentBytes(ctx, t, f.clients[0])

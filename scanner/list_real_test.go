@@ -317,7 +317,7 @@ func TestListCluster(t *testing.T) {
 // TestListDoesNotTransferValues has a value that would take a while.
 func TestListDoesNotTransferValues(t *testing.T) {
 	f := startNodes(t, 1)
-	must(t, f.clients[0].SetRange(within(t), "lock:huge", 500<<20, "x").Err())
+	must(t, f.clients[0].SetRange(within(t), "lock:huge", 64<<20, "x").Err())
 	before := outputBytes(t, f.clients[0])
 	l := list(t, newScanner(t, f.clients), scanner.ListOptions{})
 	if sent := outputBytes(t, f.clients[0]) - before; sent > 1<<20 || len(l.Locks) != 1 {

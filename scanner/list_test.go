@@ -31,24 +31,29 @@ func TestQuorumOfAListedLock(t *testing.T) {
 		split  bool
 		ttl    time.Duration
 		holder string
+		silent int
 	}{
-		"all agree":            {[]keyreader.Value{ours(5*s, tokenA, "7"), ours(4*s, tokenA, "7"), ours(3*s, tokenA, "7")}, 3, false, 4 * s, "host/1"},
-		"counters differ":      {[]keyreader.Value{ours(5*s, tokenA, "7"), ours(4*s, tokenA, "8"), none}, 2, false, 4 * s, "host/1"},
-		"minority":             {[]keyreader.Value{ours(5*s, tokenA, "7"), none, none}, 1, false, 0, "host/1"},
-		"split":                {[]keyreader.Value{ours(5*s, tokenA, "7"), ours(9*s, tokenB, "7"), ours(4*s, tokenA, "7")}, 2, true, 4 * s, "host/1"},
-		"one never expires":    {[]keyreader.Value{ours(keyreader.Never, tokenA, "7"), ours(2*s, tokenA, "7"), ours(1*s, tokenA, "7")}, 3, false, 2 * s, "host/1"},
-		"a quorum never does":  {[]keyreader.Value{ours(keyreader.Never, tokenA, "7"), ours(keyreader.Never, tokenA, "7"), ours(1*s, tokenA, "7")}, 3, false, keyreader.Never, "host/1"},
-		"another's on one":     {[]keyreader.Value{listValue(s, "random"), listValue(2*s, "random"), listValue(3*s, "other!")}, 2, true, s, ""},
-		"one server":           {[]keyreader.Value{listValue(keyreader.Never, "random")}, 1, false, keyreader.Never, ""},
-		"two of two needed":    {[]keyreader.Value{ours(5*s, tokenA, "7"), ours(3*s, tokenA, "7")}, 2, false, 3 * s, "host/1"},
-		"other type elsewhere": {[]keyreader.Value{{Key: "lock:x", Type: "zset", TTL: s}, ours(3*s, tokenA, "7"), ours(3*s, tokenA, "7")}, 2, true, 3 * s, "host/1"},
+		"all agree":                    {[]keyreader.Value{ours(5*s, tokenA, "7"), ours(4*s, tokenA, "7"), ours(3*s, tokenA, "7")}, 3, false, 4 * s, "host/1", 0},
+		"counters differ":              {[]keyreader.Value{ours(5*s, tokenA, "7"), ours(4*s, tokenA, "8"), none}, 2, false, 4 * s, "host/1", 0},
+		"minority":                     {[]keyreader.Value{ours(5*s, tokenA, "7"), none, none}, 1, false, 0, "host/1", 0},
+		"split":                        {[]keyreader.Value{ours(5*s, tokenA, "7"), ours(9*s, tokenB, "7"), ours(4*s, tokenA, "7")}, 2, true, 4 * s, "host/1", 0},
+		"one never expires":            {[]keyreader.Value{ours(keyreader.Never, tokenA, "7"), ours(2*s, tokenA, "7"), ours(1*s, tokenA, "7")}, 3, false, 2 * s, "host/1", 0},
+		"a quorum never does":          {[]keyreader.Value{ours(keyreader.Never, tokenA, "7"), ours(keyreader.Never, tokenA, "7"), ours(1*s, tokenA, "7")}, 3, false, keyreader.Never, "host/1", 0},
+		"another's on one":             {[]keyreader.Value{listValue(s, "random"), listValue(2*s, "random"), listValue(3*s, "other!")}, 2, true, s, "", 0},
+		"one server":                   {[]keyreader.Value{listValue(keyreader.Never, "random")}, 1, false, keyreader.Never, "", 0},
+		"two of two needed":            {[]keyreader.Value{ours(5*s, tokenA, "7"), ours(3*s, tokenA, "7")}, 2, false, 3 * s, "host/1", 0},
+		"other type elsewhere":         {[]keyreader.Value{{Key: "lock:x", Type: "zset", TTL: s}, ours(3*s, tokenA, "7"), ours(3*s, tokenA, "7")}, 2, true, 3 * s, "host/1", 0},
+		"one of two, one is silent":    {[]keyreader.Value{ours(5*s, tokenA, "7"), none}, 1, false, 5 * s, "host/1", 1},
+		"one of three, two are silent": {[]keyreader.Value{ours(5*s, tokenA, "7"), none, none}, 1, false, 5 * s, "host/1", 2},
+		"one of four, one is silent":   {[]keyreader.Value{ours(5*s, tokenA, "7"), none, none, none}, 1, false, 0, "host/1", 1},
+		"two of three, two are silent": {[]keyreader.Value{ours(5*s, tokenA, "7"), ours(3*s, tokenA, "7"), none}, 2, false, 5 * s, "host/1", 2},
 	} {
-		l, ok := newLock(test.looks)
-		if !ok || l.Nodes != test.nodes || l.Of != len(test.looks) || l.Split != test.split || l.TTL != test.ttl || l.Hold.Instance != test.holder {
+		l, ok := newLock(test.looks, test.silent)
+		if !ok || l.Nodes != test.nodes || l.Of != len(test.looks) || l.Split != test.split || l.TTL != test.ttl || l.Held() != (l.TTL != 0) || l.Hold.Instance != test.holder {
 			t.Errorf("%s: %+v", name, l)
 		}
 	}
-	if _, ok := newLock([]keyreader.Value{none, none}); ok {
+	if _, ok := newLock([]keyreader.Value{none, none}, 1); ok {
 		t.Error("a lock that nobody has was listed")
 	}
 }

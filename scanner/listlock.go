@@ -17,16 +17,24 @@ type Lock struct {
 	Resource string // the key without what all keys of the pattern begin with
 	Type     string // Redis type: string, hash, ...
 
-	Nodes int  // that agree on the same holder
-	Of    int  // that answered, with this lock or without
-	Split bool // other nodes have another holder: an attempt under way, or a left-over
+	Nodes  int  // that agree on the same holder
+	Of     int  // that answered, with this lock or without
+	Silent int  // that did not answer
+	Split  bool // other nodes have another holder: an attempt under way, or a left-over
 
 	// Hold is what the value tells that most nodes agree on.
 	Hold Hold
-	// TTL is the time until fewer than a quorum of the nodes that answered would
-	// have the lock: zero if they are fewer now, negative if it never expires.
+	// TTL is the time until the lock is not Held any more: zero if it is not now,
+	// negative if it never expires.
 	TTL time.Duration
 }
+
+// Held reports that a quorum of the nodes may have the lock: those that agree on its
+// holder, and those that did not answer.
+func (l *Lock) Held() bool { return l.Nodes >= l.needed() }
+
+// needed is how many of the nodes that answered make a quorum with those that did not.
+func (l *Lock) needed() int { return max(1, (l.Of+l.Silent)/2+1-l.Silent) }
 
 // Order says which locks of a [Listing] come first, and so which are kept if there
 // are more than its limit.
@@ -80,8 +88,8 @@ func asInt(b bool) int {
 }
 
 // newLock makes one lock of what each node that answered has under its key. ok is
-// false if none of them has it.
-func newLock(looks []keyreader.Value) (l Lock, ok bool) {
+// false if none of them has it. silent is how many did not answer.
+func newLock(looks []keyreader.Value, silent int) (l Lock, ok bool) {
 	groups := groupByHolder(looks)
 	if len(groups) == 0 {
 		return Lock{}, false
@@ -90,11 +98,13 @@ func newLock(looks []keyreader.Value) (l Lock, ok bool) {
 		return cmp.Or(len(b.ttls)-len(a.ttls), cmp.Compare(rank(b.ttls[0]), rank(a.ttls[0])), strings.Compare(a.mark, b.mark))
 	})
 	first := groups[0]
-	return Lock{
+	l = Lock{
 		Key: first.value.Key, Type: first.value.Type,
-		Nodes: len(first.ttls), Of: len(looks), Split: len(groups) > 1,
-		Hold: holdOf(first.value), TTL: first.quorumTTL(len(looks)/2 + 1),
-	}, true
+		Nodes: len(first.ttls), Of: len(looks), Silent: silent, Split: len(groups) > 1,
+		Hold: holdOf(first.value),
+	}
+	l.TTL = first.quorumTTL(l.needed())
+	return l, true
 }
 
 // holding is one holder's share of the nodes.

@@ -84,7 +84,7 @@ func (p *listPass) take(ctx context.Context, page []keyreader.Value) (wanted int
 	}
 	p.lookAround(ctx, found)
 	for _, c := range found {
-		if lock, ok := newLock(c.looks); ok {
+		if lock, ok := newLock(c.looks, len(p.sources)-len(c.looks)); ok {
 			lock.Resource = p.resource(c.own.Key)
 			p.top.offer(lock)
 		}

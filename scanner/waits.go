@@ -216,7 +216,7 @@ func (r *waitsReader) lookAtLocks(ctx context.Context, all []WaitedFor, found []
 		}
 	}
 	for i := range all {
-		if l, ok := newLock(found[i].looks); ok {
+		if l, ok := newLock(found[i].looks, len(r.sources)-len(found[i].looks)); ok {
 			l.Resource = all[i].Resource
 			all[i].Lock = &l
 		}

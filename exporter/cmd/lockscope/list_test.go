@@ -51,6 +51,15 @@ func TestListRealLocks(t *testing.T) {
 	})
 }
 
+// TestListOfALockWithASilentNode may be held: on the node that answers, and on the one that does not.
+func TestListOfALockWithASilentNode(t *testing.T) {
+	servers := locktest.Servers(t, 3)
+	set(t, admin(t, servers[0]), "lock:order:1001", ours, time.Minute)
+	must(t, servers[2].Pause())
+	o := command(t, "list", "--redis", addrs(servers...))
+	o.want(t, exitError, "order:1001  1/2    worker-7", "1 silent: held if they have it, too", servers[2].Addr())
+}
+
 func TestListSortsAndLimits(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	c := admin(t, s)

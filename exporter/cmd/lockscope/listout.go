@@ -30,7 +30,8 @@ type listedLock struct {
 	Type      string                `json:"type"`
 	Nodes     int                   `json:"nodes"` // that agree on the holder
 	Of        int                   `json:"of"`    // that answered
-	Held      bool                  `json:"held"`  // a majority of them agrees
+	Silent    int                   `json:"silent,omitempty"`
+	Held      bool                  `json:"held"`  // by a majority, as far as they and the silent ones tell
 	Split     bool                  `json:"split"` // other nodes have another holder
 	Holder    *scanner.HoldDocument `json:"holder,omitempty"`
 	HeldFor   *float64              `json:"held_seconds,omitempty"`
@@ -45,8 +46,6 @@ type listedNode struct {
 	Error     string `json:"error,omitempty"`
 }
 
-func majority(l scanner.Lock) bool { return l.Nodes > l.Of/2 }
-
 func jsonListing(l scanner.Listing, w waits, now time.Time) listReport {
 	out := listReport{
 		Schema: schemaVersion, Started: l.Started, Took: l.Took.Seconds(), Truncated: l.Truncated, Omitted: l.Omitted,
@@ -55,7 +54,7 @@ func jsonListing(l scanner.Listing, w waits, now time.Time) listReport {
 	for _, k := range l.Locks {
 		lock := listedLock{
 			Resource: scanner.KeyText(k.Resource), Key: scanner.KeyText(k.Key), KeyBase64: base64.StdEncoding.EncodeToString([]byte(k.Key)),
-			Type: k.Type, Nodes: k.Nodes, Of: k.Of, Held: majority(k), Split: k.Split,
+			Type: k.Type, Nodes: k.Nodes, Of: k.Of, Silent: k.Silent, Held: k.Held(), Split: k.Split,
 			Holder: scanner.NewHoldDocument(k.Hold), TTL: secondsLeft(k.TTL),
 			Waiting: w.document(w.of(k.Key), now),
 		}
@@ -122,9 +121,12 @@ func lockRow(k scanner.Lock, w waits, now time.Time) []string {
 	}
 	ttl := ttlText(k.TTL)
 	var remarks []string
-	if !majority(k) {
+	switch {
+	case !k.Held():
 		ttl = unknown
 		remarks = append(remarks, "no majority: a left-over or an attempt under way")
+	case k.Nodes <= (k.Of+k.Silent)/2:
+		remarks = append(remarks, fmt.Sprintf("%d silent: held if they have it, too", k.Silent))
 	}
 	if k.Split {
 		remarks = append(remarks, "other nodes have another holder")

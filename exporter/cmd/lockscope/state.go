@@ -105,11 +105,11 @@ func (s *state) latest(ctx context.Context) scanner.Listing {
 	return s.listing
 }
 
-// held leaves out what no majority of the nodes agrees on: nobody holds that.
+// held leaves out what no majority of the nodes can have: nobody holds that.
 func held(l scanner.Listing, now time.Time) []live.Held {
 	all := make([]live.Held, 0, len(l.Locks))
 	for _, k := range l.Locks {
-		if !majority(k) {
+		if !k.Held() {
 			continue
 		}
 		h := live.Held{Resource: scanner.KeyText(k.Resource), Holder: k.Hold.Instance, Fence: k.Hold.Fence, Nodes: k.Nodes}

@@ -59,7 +59,7 @@ func waiters(w *scanner.Waits, now time.Time) (rows []live.Waiter, omitted int) 
 func calls(f *scanner.WaitedFor) int { return f.Callers + max(0, f.Processes-len(f.Queue)) }
 
 func blocker(l *scanner.Lock, now time.Time) *live.Blocker {
-	if l == nil || !majority(*l) {
+	if l == nil || !l.Held() {
 		return nil
 	}
 	b := &live.Blocker{Holder: l.Hold.Instance, NeverExpires: l.TTL < 0, TraceID: fleet.TraceID(l.Hold.Traceparent)}
