@@ -36,6 +36,9 @@ type Waits struct {
 	Read, Of int
 	// Omitted says that more locks are waited for than [MaxWaitedFor].
 	Omitted bool
+	// Took is what the reading took, without finding the nodes and waiting for those that
+	// are silent from the first.
+	Took time.Duration
 }
 
 // WaitedFor is a lock with a queue.
@@ -69,6 +72,7 @@ type waitsReader struct {
 // readWaits goes through the keys of each master once, after its locks were read.
 func readWaits(ctx context.Context, l *lister) *Waits {
 	r := &waitsReader{lister: l, pass: newListPass(l, 0), queues: make(map[string][]waitsNode), failed: make(map[waitsNode]error)}
+	began := r.cfg.now()
 	r.findQueues(ctx)
 	r.look(ctx)
 	var watch waitgraph.Watch
@@ -77,7 +81,7 @@ func readWaits(ctx context.Context, l *lister) *Waits {
 		r.waits.Deadlocks = watch.Deadlocks(r.waits.Graph)
 	}
 	r.count(ctx)
-	r.waits.Err = errors.Join(r.errs...)
+	r.waits.Err, r.waits.Took = errors.Join(r.errs...), r.cfg.now().Sub(began)
 	return &r.waits
 }
 

@@ -61,10 +61,9 @@ func (b *blocking) loop(ctx context.Context, s *scanner.Scanner, every time.Dura
 		if age := b.age(); age < every {
 			pause -= age
 		} else if !s.Snapshot().Standby {
-			began := time.Now()
 			w, _ := s.Waits(ctx) // it tells itself how much of the nodes was read
 			b.observe(ctx, w, time.Now())
-			pause = max(pause, waitsShare*time.Since(began))
+			pause = max(pause, waitsShare*w.Took)
 		}
 		rest(ctx, pause)
 	}

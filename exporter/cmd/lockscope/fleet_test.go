@@ -151,7 +151,7 @@ func TestServeShowsTheFleet(t *testing.T) {
 			eventually(t, "orders-1 waits for stock-2 on serve's own page", func() bool { return waitsForStock(t, url) })
 			callOff()
 			if name == "one node hung" {
-				must(t, servers[2].Resume()) // each look waits five seconds for it, and rests for twenty
+				must(t, servers[2].Resume()) // each look waits five seconds for it
 			}
 			eventually(t, "the deadlock is over", func() bool { return metric("deadlocks 0") && metric("deadlocks_found_total 1") })
 			if !strings.Contains(log.String(), "deadlock is over") {
