@@ -107,13 +107,19 @@ func extended(g *guard.Guard, val any) (driver.ExtendReply, error) {
 }
 
 func releaseArgs(s *scripts, k *keys, req *driver.ReleaseRequest, at place) []any {
-	args := []any{
-		"evalsha", s.release.Hash, 4,
-		k.args.lock, k.tombstone(req.Token), k.args.next, k.args.queue,
-		req.Token, millis(req.Tombstone), millis(req.Handoff), at.counts,
+	says := req.Waiter.ID != "" && req.Waiter.Record != ""
+	args := append(make([]any, 0, 16), "evalsha", s.release.Hash)
+	if says {
+		args = append(args, 5, k.args.lock, k.tombstone(req.Token), k.args.next, k.args.queue, k.entry(req.Waiter.ID))
+	} else {
+		args = append(args, 4, k.args.lock, k.tombstone(req.Token), k.args.next, k.args.queue)
 	}
+	args = append(args, req.Token, millis(req.Tombstone), millis(req.Handoff), at.counts)
 	if req.Waiter.ID != "" {
 		args = append(args, req.Waiter.ID, req.Waiter.Ticket)
+	}
+	if says {
+		args = append(args, req.Waiter.Record)
 	}
 	return args
 }

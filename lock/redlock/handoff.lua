@@ -7,7 +7,9 @@ local ENTRY_TTL_MS = 30000
 
 -- join gives the waiter its place in the queue, or finds it there, and returns
 -- its ticket: the time of its arrival. A ticket other than '0' claims that place.
-local function join(queue, waiter, ticket)
+-- What the waiter says of itself, if anything, is written with the place, which tells
+-- this stay in the queue from the waiter's others.
+local function join(queue, waiter, ticket, entry, says)
   local place = redis.call('ZSCORE', queue, waiter)
   if not place then
     place = ticket
@@ -18,7 +20,11 @@ local function join(queue, waiter, ticket)
     redis.call('ZADD', queue, place, waiter)
   end
   redis.call('PEXPIRE', queue, QUEUE_TTL_MS)
-  return tonumber(place)
+  place = tonumber(place)
+  if says then
+    redis.call('SET', entry, string.format('%.0f', place) .. '\n' .. says, 'PX', ENTRY_TTL_MS)
+  end
+  return place
 end
 
 -- name_next takes the head of the queue, keeps the lock for it for a short window

@@ -1,7 +1,7 @@
 -- The rest of release.lua, after handoff.lua.
 
 if ARGV[5] then
-  join(KEYS[4], ARGV[5], ARGV[6])
+  join(KEYS[4], ARGV[5], ARGV[6], KEYS[5], ARGV[7])
 end
 -- Also where the key is somebody else's: it may be the one node that is wrong.
 if ARGV[3] ~= '0' and redis.call('EXISTS', KEYS[3]) == 0 and name_next(KEYS[1], KEYS[3], KEYS[4], ARGV[3], ARGV[4]) then

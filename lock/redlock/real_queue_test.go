@@ -9,14 +9,27 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// TestRealQueueTellsWhoWaits: who waits, since when, where, holding what, as the nodes tell it to anybody.
+// TestRealQueueTellsWhoWaits: who waits, since when, where, holding what, as the nodes tell it to anybody; also where one of them
+// does not have the lock, which may be the one that has the queue.
 func TestRealQueueTellsWhoWaits(t *testing.T) {
-	t.Parallel()
+	for name, without := range map[string][]int{"all have the lock": nil, "one has not": {0}, "another has not": {1}, "the third has not": {2}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testQueueTellsWhoWaits(t, without)
+		})
+	}
+}
+
+func testQueueTellsWhoWaits(t *testing.T, without []int) {
 	f := startNodes(t, 3)
 	const page = "http://10.0.0.7:9090/debug/locks"
 	holder := f.locker(lock.WithInstance("holder"), lock.WithCallSites())
 	waiter := f.locker(lock.WithInstance("waiter"), lock.WithCallSites(), lock.WithPage(page))
 	held := acquire(t, holder, "job", lock.TTL(longTTL))
+	must(t, held.Extend(t.Context())) // every node has answered
+	for _, node := range without {
+		must(t, f.admin[node].Del(t.Context(), "lock:job").Err())
+	}
 	first, second := acquire(t, waiter, "first", lock.TTL(longTTL)), acquire(t, waiter, "second", lock.TTL(longTTL))
 	var gone []<-chan grant
 	for _, lease := range []lock.Lease{first, second} {

@@ -4,11 +4,7 @@ local function refuse(code, pttl, holder)
   if not waiter or ticket == '' then
     return {code, pttl, holder, 0, 0}
   end
-  local place = join(KEYS[5], waiter, ticket)
-  if count > 10 then
-    -- The place tells this stay in the queue from the waiter's others.
-    redis.call('SET', KEYS[6], string.format('%.0f', place) .. '\n' .. ARGV[10], 'PX', ENTRY_TTL_MS)
-  end
+  local place = join(KEYS[5], waiter, ticket, KEYS[6], count > 10 and ARGV[10])
   return {code, pttl, holder, place, redis.call('ZRANK', KEYS[5], waiter)}
 end
 

@@ -1,9 +1,11 @@
 -- Deletes the lock where this token holds it: the part that every call runs. Where
 -- somebody waits it goes on in handoff.lua and namenext.lua.
 -- KEYS  1 lock  2 tombstone of this token  3 next (reservation)  4 queue
+--       5 where to what that waiter says of itself, if it does
 -- ARGV  1 token  2 tombstone ms or '0'  3 hand-off window ms or '0' (name nobody)
 --       4 '1' PUBLISH counts every listener; and if a waiter is to rejoin the queue,
 --       for its attempt was granted here and failed elsewhere:  5 its id  6 its ticket or '0'
+--       7 what it says of itself while it queues, if anything
 -- reply 0 was not there | 1 released | 2 somebody else's; and 4 more if a waiter was named
 
 local token, result = ARGV[1], 0

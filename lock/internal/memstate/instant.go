@@ -89,16 +89,22 @@ func (s *Instant) refuse(req driver.AcquireRequest, reply driver.AcquireReply) d
 	if req.Waiter.ID == "" || !req.Waiter.Enqueue {
 		return reply
 	}
-	q := s.queue(req.Key)
-	if _, queued := q.tickets[req.Waiter.ID]; !queued {
-		q.tickets[req.Waiter.ID] = s.ticket(req.Waiter)
-	}
-	q.expires = s.after(queueTTL)
-	if w := req.Waiter; w.Record != "" {
-		s.saying[stay{req.Key, w.ID}] = entry{fmt.Sprintf("%d\n%s", q.tickets[w.ID], w.Record), s.after(entryTTL)}
-	}
+	q := s.join(req.Key, req.Waiter)
 	reply.Ticket, reply.Ahead = q.tickets[req.Waiter.ID], q.rank(req.Waiter.ID)
 	return reply
+}
+
+// join gives a waiter its place in the queue, or finds it there.
+func (s *Instant) join(key string, w driver.Waiter) *queue {
+	q := s.queue(key)
+	if _, queued := q.tickets[w.ID]; !queued {
+		q.tickets[w.ID] = s.ticket(w)
+	}
+	q.expires = s.after(queueTTL)
+	if w.Record != "" {
+		s.saying[stay{key, w.ID}] = entry{fmt.Sprintf("%d\n%s", q.tickets[w.ID], w.Record), s.after(entryTTL)}
+	}
+	return q
 }
 
 func (s *Instant) ticket(w driver.Waiter) int64 {
@@ -169,11 +175,7 @@ func (s *Instant) Release(req driver.ReleaseRequest) driver.ReleaseReply {
 		s.tombs[tomb{key, req.Token}] = s.after(req.Tombstone)
 	}
 	if req.Waiter.ID != "" {
-		q := s.queue(key)
-		if _, queued := q.tickets[req.Waiter.ID]; !queued {
-			q.tickets[req.Waiter.ID] = s.ticket(req.Waiter)
-		}
-		q.expires = s.after(queueTTL)
+		s.join(key, req.Waiter)
 	}
 	if _, reserved := s.next[key]; req.Handoff > 0 && !reserved {
 		reply.Named = s.nameNext(key, req.Handoff) != ""
