@@ -101,6 +101,7 @@ func (a *acquisition) acquire(ctx context.Context) (hold, error) {
 
 // contend attempts and waits until it has the lock or must stop.
 func (a *acquisition) contend(ctx context.Context) (hold, error) {
+	a.engine.warm.await(ctx, a.engine)
 	for {
 		a.attempts++
 		try, res := a.try(ctx)

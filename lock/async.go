@@ -41,6 +41,14 @@ func (a *async) Leave(call driver.Call, req *driver.LeaveRequest, to driver.Answ
 	})
 }
 
+// Warm implements driver.Warmer for nodes that do.
+func (a *async) Warm(ctx context.Context) error {
+	if w, ok := a.BlockingNode.(driver.Warmer); ok {
+		return w.Warm(ctx)
+	}
+	return nil
+}
+
 func (a *async) Close() error {
 	a.workers.close()
 	return a.BlockingNode.Close()

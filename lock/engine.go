@@ -23,6 +23,7 @@ type Engine struct {
 	queues  *queues
 	workers *workers
 	timers  timers
+	warm    warmUp
 
 	done      chan struct{} // closed by Close
 	closeOnce sync.Once

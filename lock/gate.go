@@ -2,6 +2,7 @@ package lock
 
 import (
 	"context"
+	"errors"
 	"hash/fnv"
 	"time"
 
@@ -50,7 +51,7 @@ func (a *acquisition) listens(ctx context.Context, index int) bool {
 	if n.listening.Load() {
 		return a.polls%2 == 0
 	}
-	if a.attempts == 1 {
+	if a.attempts == 1 || n.mute.Load() {
 		return false
 	}
 	e := NodeStart{Resource: a.resource, Op: OpSubscribe, Attempt: a.attempts}
@@ -58,6 +59,11 @@ func (a *acquisition) listens(ctx context.Context, index int) bool {
 	limited, cancel := context.WithTimeout(c.ctx, a.engine.cfg.nodeTimeout(a.opts.TTL))
 	defer cancel()
 	err := n.Subscribe(limited, a.engine.id, a.engine.wakeUp(n))
+	if errors.Is(err, driver.ErrNoWakeUps) {
+		n.mute.Store(true)
+		n.end(c, a.ts, e, VerdictRefused, nil)
+		return false
+	}
 	n.end(c, a.ts, e, VerdictGranted, err)
 	if err != nil {
 		return false

@@ -29,6 +29,7 @@ type node struct {
 	roundTrip atomic.Int64 // what answers have usually taken, in nanoseconds
 
 	listening atomic.Bool                    // the node can name this process
+	mute      atomic.Bool                    // it never will
 	restart   atomic.Pointer[driver.Restart] // noticed, and no trace was there to be told
 	retries   releaseRetries
 }

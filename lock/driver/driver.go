@@ -57,7 +57,7 @@ type Node interface {
 	// Subscribe makes wake be called with a key each time a release names this
 	// waiter there, and with "" when messages may have been missed. It returns once
 	// that is so, by the end of ctx, and does nothing on a second call. It lasts until
-	// Close.
+	// Close. A driver that cannot do that returns [ErrNoWakeUps], and has no queue.
 	Subscribe(ctx context.Context, waiterID string, wake func(key string)) error
 	// Close waits until every call under way is answered, ends the subscription and the
 	// connections, and waits for both. Calls after it are answered with [ErrClosed].

@@ -72,6 +72,9 @@ var (
 	// ErrUnheard says that the caller did not wait for the answer, which says nothing of
 	// the node. The command may still take effect.
 	ErrUnheard = errors.New("the caller did not wait for the answer")
+	// ErrNoWakeUps answers Subscribe where a node tells nobody that it is next: waiters
+	// look again and again, and queue nowhere. It is no failure.
+	ErrNoWakeUps = errors.New("node tells no waiters")
 	// ErrClosed says that the node was closed. Nothing was sent.
 	ErrClosed = errors.New("node is closed")
 )
