@@ -1,0 +1,140 @@
+package pglock
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+//go:embed schema/*.sql
+var files embed.FS
+
+const functionsFile = "schema/functions.sql"
+
+// entries are the functions that the driver calls; others are theirs alone.
+var entries = []string{
+	"acquire(text, text, text, bigint, bigint, bigint, text, bigint, text, bigint, bigint, boolean)",
+	"raise(text, text, bigint, bigint)",
+	"extend(text, text, bigint, boolean, bigint, text, boolean)",
+	"release(text, text, bigint, bigint, text, bigint, text)",
+	"leave(text, text, bigint)",
+	"prune(interval, integer)",
+}
+
+// Beginner starts a transaction: a *pgx.Conn or a *pgxpool.Pool.
+type Beginner interface {
+	Begin(ctx context.Context) (pgx.Tx, error)
+}
+
+// Migrate makes the schema what this version of the package needs: all of it the first
+// time, what has changed later. It runs in one transaction, so that it takes effect as a
+// whole or not at all; several may run at one time, and again: the later ones find
+// nothing to do but the functions, which are made anew. Locks that are held stay held.
+// The role needs the right to create in the database, and owns what it makes; those who
+// take locks need what [Grant] gives. schema is [DefaultSchema] as a rule.
+func Migrate(ctx context.Context, db Beginner, schema string) error {
+	if err := validSchema(schema); err != nil {
+		return err
+	}
+	return inTransaction(ctx, db, "migrate", func(tx pgx.Tx) error { return migrate(ctx, tx, schema) })
+}
+
+func migrate(ctx context.Context, tx pgx.Tx, schema string) error {
+	name := pgx.Identifier{schema}.Sanitize()
+	steps := []string{
+		"SELECT pg_advisory_xact_lock(hashtextextended('lockscope migration', 0))",
+		"CREATE SCHEMA IF NOT EXISTS " + name,
+		"SET LOCAL search_path = " + name,
+		"CREATE TABLE IF NOT EXISTS migration (version int PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())",
+	}
+	for _, sql := range steps {
+		if _, err := tx.Exec(ctx, sql); err != nil {
+			return err
+		}
+	}
+	if err := migrateTables(ctx, tx); err != nil {
+		return err
+	}
+	if err := runFile(ctx, tx, functionsFile); err != nil {
+		return err
+	}
+	// With the rights of their owner and a path of their own, so that who takes locks
+	// needs no right on a table, and no table of another schema is taken for one of these.
+	for _, f := range entries {
+		_, err := tx.Exec(ctx, "ALTER FUNCTION "+f+" SECURITY DEFINER SET search_path = "+name+", pg_temp")
+		if err != nil {
+			return err
+		}
+	}
+	_, err := tx.Exec(ctx, "REVOKE ALL ON ALL FUNCTIONS IN SCHEMA "+name+" FROM PUBLIC")
+	return err
+}
+
+// migrateTables runs the numbered files that were not run here before.
+func migrateTables(ctx context.Context, tx pgx.Tx) error {
+	var done int
+	if err := tx.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM migration").Scan(&done); err != nil {
+		return err
+	}
+	tables, err := fs.Glob(files, "schema/[0-9]*.sql")
+	if err != nil {
+		return err
+	}
+	if done > len(tables) {
+		return fmt.Errorf("pglock: the schema is of version %d, a later one than this package's %d", done, len(tables))
+	}
+	for i, file := range tables[done:] {
+		if err := runFile(ctx, tx, file); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, "INSERT INTO migration (version) VALUES ($1)", done+i+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func runFile(ctx context.Context, tx pgx.Tx, file string) error {
+	sql, err := files.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.Conn().PgConn().Exec(ctx, string(sql)).ReadAll(); err != nil {
+		return fmt.Errorf("%s: %w", strings.TrimPrefix(file, "schema/"), err)
+	}
+	return nil
+}
+
+// Grant gives a role what taking locks needs: to use the schema and to call its
+// functions. It can read who holds what and who waits (views held and waiting), and no
+// token. Whoever owns the schema may call it, again and again.
+func Grant(ctx context.Context, db Beginner, schema, role string) error {
+	if err := validSchema(schema); err != nil {
+		return err
+	}
+	name, to := pgx.Identifier{schema}.Sanitize(), pgx.Identifier{role}.Sanitize()
+	return inTransaction(ctx, db, "grant", func(tx pgx.Tx) error {
+		grants := []string{"GRANT USAGE ON SCHEMA " + name, "GRANT SELECT ON " + name + ".held, " + name + ".waiting"}
+		for _, f := range entries {
+			grants = append(grants, "GRANT EXECUTE ON FUNCTION "+name+"."+f)
+		}
+		for _, sql := range grants {
+			if _, err := tx.Exec(ctx, sql+" TO "+to); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func inTransaction(ctx context.Context, db Beginner, what string, do func(pgx.Tx) error) error {
+	err := pgx.BeginFunc(ctx, db, do)
+	if err != nil {
+		return fmt.Errorf("pglock: %s: %w", what, err)
+	}
+	return nil
+}

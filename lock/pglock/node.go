@@ -1,0 +1,219 @@
+package pglock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+// The codes of function acquire.
+const (
+	codeHeld = iota
+	codeGranted
+	codeReserved
+	codeTombstone
+	codeCounter
+	codeForgot
+)
+
+// node asks one server: a function of the schema for each request.
+type node struct {
+	name     string
+	pool     *pgxpool.Pool
+	calls    calls
+	memory   time.Duration // for how long a server that was promoted is not believed
+	enforced bool
+	listener *listener // nil: waiters look again and again
+	pruner   *pruner
+
+	mu   sync.Mutex
+	told time.Time // when locks that were forgotten as told last will have run out
+}
+
+var _ driver.BlockingNode = (*node)(nil)
+
+// calls are the statements.
+type calls struct{ acquire, raise, extend, release, leave, prune string }
+
+func callsOf(schema string) calls {
+	schema = pgx.Identifier{schema}.Sanitize()
+	return calls{
+		acquire: "SELECT code, fence, run, ttl, held_by, ticket, ahead, forgot FROM " + schema + ".acquire($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+		raise:   "SELECT " + schema + ".raise($1, $2, $3, $4)",
+		extend:  "SELECT " + schema + ".extend($1, $2, $3, $4, $5, $6, $7)",
+		release: "SELECT what, named FROM " + schema + ".release($1, $2, $3, $4, $5, $6, $7)",
+		leave:   "SELECT " + schema + ".leave($1, $2, $3)",
+		prune:   "SELECT " + schema + ".prune($1, $2)",
+	}
+}
+
+func newNode(name string, pool *pgxpool.Pool, listen *pgx.ConnConfig, s settings, memory time.Duration) *node {
+	n := &node{name: name, pool: pool, calls: callsOf(s.schema), memory: memory, enforced: s.enforced}
+	if !s.poll {
+		n.listener = newListener(listen)
+	}
+	n.pruner = startPruner(n)
+	return n
+}
+
+// Name implements driver.BlockingNode.
+func (n *node) Name() string { return n.name }
+
+// System implements driver.BlockingNode.
+func (n *node) System() string { return "postgresql" }
+
+// ask calls a function that returns one row.
+func (n *node) ask(ctx context.Context, sql string, args []any, to ...any) error {
+	err := n.pool.QueryRow(ctx, sql, args...).Scan(to...)
+	return classify(err)
+}
+
+// Acquire implements driver.BlockingNode.
+func (n *node) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
+	var code int
+	var fence, run, ttl, ticket, ahead, forgot int64
+	var holder string
+	var place *int64
+	if req.Waiter.Enqueue {
+		place = &req.Waiter.Ticket
+	}
+	window := time.Duration(0)
+	if req.Fair {
+		window = req.Window
+	}
+	err := n.ask(ctx, n.calls.acquire, []any{
+		req.Key, req.Token, req.Holder, millis(req.TTL), int64(min(req.Floor, maxFence)), int64(max(req.Run, 1)),
+		req.Waiter.ID, place, req.Waiter.Record, millis(window), millis(n.memory), n.enforced,
+	}, &code, &fence, &run, &ttl, &holder, &ticket, &ahead, &forgot)
+	if err != nil {
+		return driver.AcquireReply{}, err
+	}
+	reply := driver.AcquireReply{Restart: n.restart(forgot)}
+	switch code {
+	case codeGranted:
+		reply.Granted, reply.Counter, reply.Run = true, uint64(fence), uint64(run)
+	case codeHeld, codeReserved:
+		reply.Reserved, reply.TTL, reply.Holder = code == codeReserved, time.Duration(ttl)*time.Millisecond, holder
+		reply.Ticket, reply.Ahead = ticket, int(ahead)
+	case codeTombstone:
+		return reply, driver.ErrTombstone
+	case codeCounter:
+		return reply, fmt.Errorf("%w: that of %q is at 2^53: find out who set it", driver.ErrFenceCounter, req.Key)
+	case codeForgot:
+		return reply, fmt.Errorf("%w: it was promoted, or restored from a backup: for %v",
+			driver.ErrQuarantined, time.Duration(forgot)*time.Millisecond)
+	default:
+		return reply, fmt.Errorf("%w: code %d of acquire", driver.ErrBadReply, code)
+	}
+	return reply, nil
+}
+
+// restart tells once of a server with another history than the last.
+func (n *node) restart(forgot int64) *driver.Restart {
+	if forgot == 0 {
+		return nil
+	}
+	left := time.Duration(forgot) * time.Millisecond
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if now := time.Now(); now.Before(n.told) {
+		return nil
+	} else {
+		n.told = now.Add(left)
+	}
+	return &driver.Restart{Witnessed: true, Left: left, Enforced: n.enforced}
+}
+
+// Raise implements driver.BlockingNode.
+func (n *node) Raise(ctx context.Context, req driver.RaiseRequest) (raised bool, err error) {
+	err = n.ask(ctx, n.calls.raise, []any{req.Key, req.Token, int64(req.Counter), int64(req.Fence)}, &raised)
+	return raised, err
+}
+
+// Extend implements driver.BlockingNode.
+func (n *node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
+	var code int
+	err := n.ask(ctx, n.calls.extend, []any{
+		req.Key, req.Token, millis(req.TTL), req.Refill, int64(req.Fence), req.Holder, req.Rename,
+	}, &code)
+	if err != nil {
+		return 0, err
+	}
+	switch code {
+	case 1:
+		return driver.ExtendDone, nil
+	case 2:
+		return driver.ExtendRefilled, nil
+	case -1:
+		return driver.ExtendTaken, nil
+	case 0:
+		return driver.ExtendGone, nil
+	}
+	return 0, fmt.Errorf("%w: code %d of extend", driver.ErrBadReply, code)
+}
+
+// Release implements driver.BlockingNode.
+func (n *node) Release(ctx context.Context, req driver.ReleaseRequest) (driver.ReleaseReply, error) {
+	var found int
+	var reply driver.ReleaseReply
+	err := n.ask(ctx, n.calls.release, []any{
+		req.Key, req.Token, millis(req.Tombstone), millis(req.Handoff), req.Waiter.ID, req.Waiter.Ticket, req.Waiter.Record,
+	}, &found, &reply.Named)
+	if err != nil {
+		return driver.ReleaseReply{}, err
+	}
+	switch found {
+	case 0:
+		reply.Found = driver.FoundNothing
+	case 1:
+		reply.Found = driver.FoundOwn
+	case 2:
+		reply.Found = driver.FoundOther
+	default:
+		return reply, fmt.Errorf("%w: code %d of release", driver.ErrBadReply, found)
+	}
+	return reply, nil
+}
+
+// Leave implements driver.BlockingNode.
+func (n *node) Leave(ctx context.Context, req driver.LeaveRequest) error {
+	var left bool
+	return n.ask(ctx, n.calls.leave, []any{req.Key, req.WaiterID, millis(req.Handoff)}, &left)
+}
+
+// Subscribe implements driver.BlockingNode.
+func (n *node) Subscribe(ctx context.Context, waiterID string, wake func(key string)) error {
+	if n.listener == nil {
+		return driver.ErrNoWakeUps
+	}
+	return n.listener.subscribe(ctx, waiterID, wake)
+}
+
+// Warm makes a connection before it is needed.
+func (n *node) Warm(ctx context.Context) error { return classify(n.pool.Ping(ctx)) }
+
+// Close implements driver.BlockingNode.
+func (n *node) Close() error {
+	n.pruner.stop()
+	var err error
+	if n.listener != nil {
+		err = n.listener.close()
+	}
+	n.pool.Close()
+	return errors.Join(err)
+}
+
+// maxFence is the largest counter that a row takes.
+const maxFence = 1<<63 - 1
+
+// millis rounds up, so that no TTL becomes zero and the server never forgets early.
+func millis(d time.Duration) int64 {
+	return int64((d + time.Millisecond - 1) / time.Millisecond)
+}

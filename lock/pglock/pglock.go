@@ -1,0 +1,73 @@
+package pglock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+// New makes an engine on the server that pool connects to. It makes connections of its
+// own, as pool is configured, when they are needed: pool is not used and stays the
+// caller's. [Migrate] must have been run there. It takes the options of package lock and
+// those of this package, and fails with lock.ErrInvalidOption or lock.ErrInvalidNode
+// without asking the server. Close must follow.
+func New(pool *pgxpool.Pool, opts ...lock.Option) (*lock.Engine, error) {
+	if pool == nil {
+		return nil, fmt.Errorf("%w: nil pool", lock.ErrInvalidNode)
+	}
+	return newEngine(pool.Config().Copy(), opts)
+}
+
+// Open is New for a connection string, a URL or key=value pairs as psql takes them.
+func Open(connString string, opts ...lock.Option) (*lock.Engine, error) {
+	config, err := pgxpool.ParseConfig(connString)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", lock.ErrInvalidNode, err) // it shows no password
+	}
+	return newEngine(config, opts)
+}
+
+func newEngine(config *pgxpool.Config, opts []lock.Option) (*lock.Engine, error) {
+	engine, err := lock.NewSettings(1, opts...)
+	if err != nil {
+		return nil, err
+	}
+	s, err := lock.DriverSettings(engine, settings{schema: DefaultSchema, connections: DefaultConnections})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.validate(); err != nil {
+		return nil, err
+	}
+	listen := config.ConnConfig
+	if s.listen != "" {
+		if listen, err = pgx.ParseConfig(s.listen); err != nil {
+			return nil, fmt.Errorf("%w: WithListener: %w", lock.ErrInvalidOption, err)
+		}
+	}
+	config.MaxConns, config.MinConns, config.MinIdleConns = s.connections, 0, 1
+	pool, err := pgxpool.NewWithConfig(context.Background(), config)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", lock.ErrInvalidNode, err)
+	}
+	engine.Namespace = config.ConnConfig.Database + "|" + s.schema
+	n := newNode(engine.NodeName(0, nameOf(config.ConnConfig)), pool, listen, s, engine.MaxTTL)
+	e, err := engine.NewEngine([]driver.Node{lock.Async(n)})
+	if err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
+	return e, nil
+}
+
+// nameOf is where a connection leads, without who connects.
+func nameOf(c *pgx.ConnConfig) string {
+	return net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
+}
