@@ -1,0 +1,100 @@
+package pglock_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/pglock"
+	"github.com/lockscope/lockscope/lock/pglock/pgproc"
+)
+
+// failedOver is a standby that was promoted without what the primary has granted last: the lease that is returned.
+func failedOver(t *testing.T) (*pgproc.Server, lock.Lease) {
+	t.Helper()
+	primary := server(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	standby, err := primary.Standby(ctx)
+	must(t, err)
+	t.Cleanup(func() { must(t, standby.Stop()) })
+	l := locker(t, primary)
+	must(t, acquire(t, l, "before").Release(t.Context()))
+	_, err = must2(pglock.Open(standby.URL("service")))(t).Acquire(t.Context(), "job", lock.NoWait())
+	wantErr(t, err, driver.ErrReplica)
+	must(t, standby.Kill())
+	lease := acquire(t, l, "job")
+	must(t, primary.Kill())
+	must(t, standby.Restart(ctx))
+	must(t, standby.Promote(ctx))
+	return standby, lease
+}
+
+func must2(l *lock.Engine, err error) func(testing.TB) *lock.Engine {
+	return func(t testing.TB) *lock.Engine {
+		t.Helper()
+		must(t, err)
+		t.Cleanup(func() { must(t, l.Close()) })
+		return l
+	}
+}
+
+// TestAFailoverIsTold: the standby was not waited for, and has not got the lock. Whoever asks there is told so, and a second lease is valid.
+func TestAFailoverIsTold(t *testing.T) {
+	s, _ := failedOver(t)
+	var told atomic.Pointer[lock.NodeRestart]
+	ctx := lock.WithTrace(t.Context(), &lock.Trace{NodeRestart: func(_ context.Context, e lock.NodeRestart) { told.Store(&e) }})
+	l := locker(t, s)
+	lease, err := l.Acquire(ctx, "job", lock.NoWait())
+	must(t, err)
+	must(t, lease.Release(t.Context()))
+	e := told.Load()
+	if e == nil || e.Enforced || e.Left <= 0 || e.Left > lock.DefaultMaxTTL {
+		t.Fatalf("told: %+v", e)
+	}
+	told.Store(nil)
+	lease, err = l.Acquire(ctx, "job", lock.NoWait())
+	must(t, err)
+	must(t, lease.Release(t.Context()))
+	if e := told.Load(); e != nil {
+		t.Errorf("told again: %+v", e)
+	}
+}
+
+// TestAFailoverIsWaitedOut where that is asked for, by every process, from when the first of them came.
+func TestAFailoverIsWaitedOut(t *testing.T) {
+	s, first := failedOver(t)
+	const memory = 5 * time.Second
+	open := func() *lock.Engine {
+		return locker(t, s, pglock.WithFailoverQuarantine(), lock.WithMaxTTL(memory), lock.WithNodeTimeout(200*time.Millisecond))
+	}
+	l := open()
+	began := time.Now()
+	var err error
+	eventually(t, "it says why it grants nothing", func() bool {
+		_, err = l.Acquire(t.Context(), "job", lock.NoWait(), lock.TTL(4*time.Second))
+		return err != nil && strings.Contains(err.Error(), "promoted")
+	})
+	wantErr(t, err, lock.ErrNoQuorum, driver.ErrQuarantined)
+	must(t, s.Kill())
+	must(t, s.Restart(t.Context())) // it is remembered
+	other := open()
+	eventually(t, "another process has the lock", func() bool {
+		lease, err := other.Acquire(t.Context(), "job", lock.NoWait(), lock.TTL(4*time.Second))
+		if err != nil {
+			return false
+		}
+		if waited := time.Since(began); waited < memory-100*time.Millisecond {
+			t.Errorf("granted after %v", waited)
+		}
+		if lease.Fence() <= first.Fence() {
+			t.Errorf("fence %d after %d", lease.Fence(), first.Fence())
+		}
+		must(t, lease.Release(t.Context()))
+		return true
+	})
+}

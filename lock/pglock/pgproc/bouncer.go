@@ -1,0 +1,102 @@
+package pgproc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lockscope/lockscope/lock/locktest/process"
+)
+
+// Bouncer is a pgbouncer in transaction mode before a server.
+type Bouncer struct {
+	dir     string
+	port    int
+	process *process.Process
+}
+
+// StartBouncer makes one with so many connections to the server.
+func StartBouncer(ctx context.Context, s *Server, connections int) (*Bouncer, error) {
+	bin, err := exec.LookPath("pgbouncer")
+	if err != nil {
+		bin = "/usr/sbin/pgbouncer"
+	}
+	dir, err := os.MkdirTemp("", "pgbouncer-")
+	if err != nil {
+		return nil, err
+	}
+	b := &Bouncer{dir: dir}
+	if b.port, err = freePort(); err == nil {
+		err = b.start(ctx, bin, s, connections)
+	}
+	if err != nil {
+		return nil, errors.Join(err, b.Stop())
+	}
+	return b, nil
+}
+
+func (b *Bouncer) start(ctx context.Context, bin string, s *Server, connections int) error {
+	config := strings.Join([]string{
+		"[databases]", fmt.Sprintf("* = host=127.0.0.1 port=%d", s.port),
+		"[pgbouncer]", "listen_addr = 127.0.0.1", fmt.Sprintf("listen_port = %d", b.port), "unix_socket_dir =",
+		"auth_type = any", "pool_mode = transaction", fmt.Sprintf("default_pool_size = %d", connections), "",
+	}, "\n")
+	// With auth_type any the user of the server is fixed.
+	config = strings.Replace(config, "port="+fmt.Sprint(s.port), fmt.Sprintf("port=%d user=service dbname=postgres", s.port), 1)
+	file := filepath.Join(b.dir, "pgbouncer.ini")
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		return err
+	}
+	if s.who != nil {
+		if err := errors.Join(os.Chown(b.dir, int(s.who.Uid), int(s.who.Gid)), os.Chown(file, int(s.who.Uid), int(s.who.Gid))); err != nil {
+			return err
+		}
+	}
+	cmd := exec.Command(bin, file)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.who}
+	var err error
+	if b.process, err = process.Start("pgbouncer", b.dir, cmd); err != nil {
+		return err
+	}
+	return b.await(ctx)
+}
+
+func (b *Bouncer) await(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	for {
+		conn, err := pgx.Connect(ctx, b.URL())
+		if err == nil {
+			return conn.Close(ctx)
+		}
+		select {
+		case <-b.process.Done():
+			return b.process.Err()
+		case <-ctx.Done():
+			return errors.Join(err, ctx.Err())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// URL is how to connect, as the role service.
+func (b *Bouncer) URL() string {
+	return fmt.Sprintf("postgres://service@127.0.0.1:%d/postgres?sslmode=disable&default_query_exec_mode=exec", b.port)
+}
+
+// Stop ends it and removes its directory.
+func (b *Bouncer) Stop() error {
+	var err error
+	if b.process != nil {
+		err = b.process.Kill()
+	}
+	return errors.Join(err, os.RemoveAll(b.dir))
+}

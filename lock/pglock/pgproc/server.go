@@ -1,0 +1,209 @@
+package pgproc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lockscope/lockscope/lock/locktest/process"
+)
+
+const (
+	startTimeout = time.Minute
+	portAttempts = 5
+	logName      = "postgres"
+)
+
+// Server is one PostgreSQL server. The processes may come and go; address and data stay
+// until Stop. Its methods must not be called concurrently, save URL.
+type Server struct {
+	dir     string
+	port    int
+	options []string
+	who     *syscall.Credential
+	process *process.Process
+}
+
+// Start makes a server and returns when it takes connections. Options are settings, as in
+// "fsync=on": it is off otherwise.
+func Start(ctx context.Context, options ...string) (*Server, error) {
+	who, err := credential()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "pgproc-")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{dir: dir, who: who, options: options}
+	if err := s.init(ctx); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	for range portAttempts {
+		if s.port, err = freePort(); err != nil {
+			break
+		}
+		if err = s.Restart(ctx); err == nil {
+			return s, nil
+		}
+	}
+	return nil, errors.Join(err, s.Stop())
+}
+
+func (s *Server) init(ctx context.Context) error {
+	if s.who != nil {
+		if err := os.Chown(s.dir, int(s.who.Uid), int(s.who.Gid)); err != nil {
+			return err
+		}
+	}
+	bin, err := binary("initdb")
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, bin, "-D", s.data(), "-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8", "--locale", "C")
+	cmd.Dir, cmd.SysProcAttr = s.dir, &syscall.SysProcAttr{Credential: s.who}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+	return nil
+}
+
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+
+// Restart starts the server again, on the data it has, and returns when it takes
+// connections. What ran before is killed.
+func (s *Server) Restart(ctx context.Context) error {
+	if err := s.Kill(); err != nil {
+		return err
+	}
+	bin, err := binary("postgres")
+	if err != nil {
+		return err
+	}
+	args := []string{"-D", s.data(), "-p", strconv.Itoa(s.port)}
+	for _, o := range append([]string{"listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off", "max_wal_size=256MB"}, s.options...) {
+		args = append(args, "-c", o)
+	}
+	cmd := exec.Command(bin, args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.who, Pdeathsig: syscall.SIGQUIT}
+	if s.process, err = process.Start(logName, s.dir, cmd); err != nil {
+		return err
+	}
+	return s.await(ctx)
+}
+
+func (s *Server) await(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	for {
+		conn, err := pgx.Connect(ctx, s.URL("postgres"))
+		if err == nil {
+			return conn.Close(ctx)
+		}
+		select {
+		case <-s.process.Done():
+			return s.process.Err()
+		case <-ctx.Done():
+			return errors.Join(err, ctx.Err())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// URL is how to connect as a user, to the database postgres.
+func (s *Server) URL(user string) string {
+	return fmt.Sprintf("postgres://%s@127.0.0.1:%d/postgres?sslmode=disable", user, s.port)
+}
+
+// Port is where it listens.
+func (s *Server) Port() int { return s.port }
+
+// Pause stops every process of the server where it is; Resume lets them go on.
+func (s *Server) Pause() error { return s.all(process.Freeze) }
+
+// Resume ends a Pause.
+func (s *Server) Resume() error { return s.all(process.Thaw) }
+
+// all does something to the server's first process and then to its children, which can
+// not become more once the first is stopped.
+func (s *Server) all(do func(pid int) error) error {
+	if err := do(s.process.PID()); err != nil {
+		return err
+	}
+	for _, pid := range s.children() {
+		if err := do(pid); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Server) children() (pids []int) {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	parent := strconv.Itoa(s.process.PID())
+	for _, file := range stats {
+		stat, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		// pid (name) state parent ...
+		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && len(fields) > 1 && fields[1] == parent {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// Kill ends the server as a crash of the machine does. On one that does not run it does
+// nothing.
+func (s *Server) Kill() error {
+	if s.process == nil || !s.process.Running() {
+		return nil
+	}
+	children := s.children()
+	err := s.process.Kill()
+	for _, pid := range children {
+		p, findErr := os.FindProcess(pid)
+		if findErr == nil {
+			_ = p.Kill()
+			_ = p.Release()
+		}
+	}
+	s.awaitGone(children)
+	return err
+}
+
+// awaitGone waits for processes of which this one is not the parent: what they share in
+// memory keeps the next server from starting.
+func (s *Server) awaitGone(pids []int) {
+	for _, pid := range pids {
+		for range 500 {
+			if _, err := os.Stat("/proc/" + strconv.Itoa(pid)); err != nil {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+}
+
+// Stop ends the server and removes its directory.
+func (s *Server) Stop() error { return errors.Join(s.Kill(), os.RemoveAll(s.dir)) }
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	return l.Addr().(*net.TCPAddr).Port, l.Close()
+}
