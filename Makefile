@@ -28,6 +28,8 @@ HAVE_REDIS = command -v "$${LOCKSCOPE_REDIS_SERVER:-redis-server}" >/dev/null
 HAVE_PROM  = command -v prometheus >/dev/null && command -v promtool >/dev/null
 HAVE_AM    = { command -v prometheus-alertmanager || command -v alertmanager; } >/dev/null
 HAVE_WEB   = { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null
+HAVE_PG    = { [ -n "$${LOCKSCOPE_POSTGRES_BIN:-}" ] || ls /usr/lib/postgresql/*/bin/initdb || command -v initdb; } >/dev/null 2>&1
+HAVE_PGB   = { command -v pgbouncer || ls /usr/sbin/pgbouncer; } >/dev/null 2>&1
 HAVE_CC    = echo '\#include <stdlib.h>' | $$($(GO) env CC) -E -x c - >/dev/null 2>&1
 
 .DEFAULT_GOAL := help
@@ -129,18 +131,20 @@ demo: ## See it work: five nodes, contention, faults, leaks, a live page.
 
 # policy-rc.d, where there is none yet, keeps the packages from starting servers of their own on their well-known ports.
 .PHONY: deps
-deps: ## Install what the tests run (redis-server, prometheus, alertmanager, chromium, a C compiler), as root with apt; else say what to install.
+deps: ## Install what the tests run (redis-server, prometheus, alertmanager, chromium, postgresql, pgbouncer, a C compiler), as root with apt; else say what to install.
 	@$(STRICT) want=(); \
 	$(HAVE_REDIS) || want+=(redis-server); \
 	$(HAVE_PROM) || want+=(prometheus); \
 	$(HAVE_AM) || want+=(prometheus-alertmanager); \
 	$(HAVE_WEB) || want+=(chromium); \
+	$(HAVE_PG) || want+=(postgresql); \
+	$(HAVE_PGB) || want+=(pgbouncer); \
 	$(HAVE_CC) || want+=(gcc libc6-dev); \
 	if [ $${#want[@]} -eq 0 ]; then exit 0; fi; \
 	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
 		echo "missing: $${want[*]}"; \
 		echo "  Debian/Ubuntu: sudo apt-get install $${want[*]}"; \
-		echo "  macOS:         brew install redis prometheus alertmanager; brew install --cask chromium; xcode-select --install"; \
+		echo "  macOS:         brew install redis prometheus alertmanager postgresql pgbouncer; brew install --cask chromium; xcode-select --install"; \
 		echo "  redis-server elsewhere: set LOCKSCOPE_REDIS_SERVER=/path/to/redis-server"; \
 		exit 1; \
 	fi; \
