@@ -1,6 +1,7 @@
 package scanner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,11 +29,18 @@ const ttlSlack = time.Second
 // action is done, in one step of the server; nothing that replaced the lock in the
 // meantime is touched.
 //
-// Only a finding that this Scanner has confirmed is repaired, and no helper key,
-// no key outside of the pattern and no [ForeignType]: else the error is
-// [ErrNotConfirmed] or [ErrNotRepairable]. The action is done on the finding's
-// node alone; an [Orphan] has a finding on each. Make sure that the holder is gone:
-// a lock that is [HeldTooLong] can have a holder that works on.
+// It refuses, before any command is sent,
+//   - what this Scanner has not confirmed: [ErrNotConfirmed];
+//   - helper keys, keys outside of the pattern, a [ForeignType], and values that do not
+//     tell two owners apart: constants, names, short or partly compared values, fields
+//     that were not read, and values that another key has, too: [ErrNotRepairable];
+//   - keys on nodes, or in slots, of which the last sweep did not read all:
+//     [ErrIncomplete];
+//   - values that were not seen for as long as [WithRepairMinAge] says: [ErrTooYoung].
+//
+// The action is done on the finding's node alone; an [Orphan] has a finding on each.
+// Make sure that the holder is gone: a lock that is [HeldTooLong] can have a holder that
+// works on, and one without a TTL one that never wanted any.
 //
 // Repairing again is harmless, and tells that the key is gone or changed. An error
 // is a [*RepairError]. The logger of [WithLogger] gets a line for each
@@ -40,12 +48,12 @@ const ttlSlack = time.Second
 // [WithOnFinding]'s function, and concurrently; ctx bounds it.
 func (s *Scanner) Repair(ctx context.Context, f Finding, a Action) (Repaired, error) {
 	result := Repaired{Node: f.Node, Key: f.Key, Class: f.Class, Action: a, TTL: keyreader.Never}
-	err := s.repairable(&f, a)
+	own, err := s.repairable(&f, a)
 	if err == nil {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		defer context.AfterFunc(s.life, func() { cancel(ErrClosed) })()
-		result.Outcome, result.TTL, err = s.repair(ctx, &f, a)
+		result.Outcome, result.TTL, err = s.repair(ctx, &own, a)
 		if err != nil && ctx.Err() != nil {
 			err = errors.Join(context.Cause(ctx), err)
 		}
@@ -70,20 +78,42 @@ func (s *Scanner) audit(ctx context.Context, r Repaired, err error) {
 	s.cfg.logger.LogAttrs(ctx, slog.LevelInfo, "lock repaired", append(attrs, slog.String("outcome", string(r.Outcome)))...)
 }
 
-func (s *Scanner) repairable(f *Finding, a Action) error {
+// repairable returns the ledger's own f, which callers cannot have changed, if it may be
+// repaired.
+func (s *Scanner) repairable(f *Finding, a Action) (own Finding, err error) {
 	switch {
 	case s.life.Err() != nil:
-		return ErrClosed
+		return own, ErrClosed
 	case a.validate() != nil:
-		return a.validate()
+		return own, a.validate()
+	}
+	if err := lockable(f, s.cfg.patterns()); err != nil {
+		return own, err
+	}
+	own, confirmed := s.ledger.confirmed(f)
+	if !confirmed {
+		return own, ErrNotConfirmed
+	}
+	if err := s.proof.Load().covers(&own); err != nil {
+		return own, err
+	}
+	if err := s.cfg.oldEnough(own.FirstSeen, s.cfg.now()); err != nil {
+		return own, fmt.Errorf("%w; a process that does not live as long makes a plan and carries it out later: lockscope repair plan", err)
+	}
+	return own, nil
+}
+
+// lockable says whether f's key is that of a lock, and its value tells whose it is.
+func lockable(f *Finding, patterns []string) error {
+	switch {
 	case f.Class == ForeignType || f.identity == "" || f.identity == f.Type:
 		return fmt.Errorf("%w: its value cannot be told from another one; look at it by hand", ErrNotRepairable)
 	case keyreader.IsHelper(f.Key):
 		return fmt.Errorf("%w: it is a helper key of locks", ErrNotRepairable)
-	case !slices.ContainsFunc(s.cfg.patterns(), func(p string) bool { return keyreader.Matches(p, f.Key) }):
-		return fmt.Errorf("%w: it does not match the pattern %q", ErrNotRepairable, s.cfg.patterns())
-	case !s.ledger.confirms(f):
-		return ErrNotConfirmed
+	case !slices.ContainsFunc(patterns, func(p string) bool { return keyreader.Matches(p, f.Key) }):
+		return fmt.Errorf("%w: it does not match the pattern %q", ErrNotRepairable, patterns)
+	case !f.distinct:
+		return fmt.Errorf("%w: %s; look at it by hand", ErrNotRepairable, cmp.Or(f.doubt, "its value may be the same for every owner"))
 	}
 	return nil
 }

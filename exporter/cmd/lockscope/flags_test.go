@@ -104,7 +104,7 @@ func TestHelp(t *testing.T) {
 		o := command(t, cmd.Name(), "--help")
 		o.want(t, exitClean, cmd.Long, "Examples:", "Exit status:")
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if f.Name == "repair" || f.Name == "yes" {
+			if f.Name == "repair" || f.Name == "yes" || f.Name == "min-age" {
 				return // see TestEnvironmentArmsNoRepair
 			}
 			if f.Name != "help" && !strings.Contains(strings.Join(strings.Fields(o.out), " "), "[$"+flags.Name(f.Name)+"]") {
