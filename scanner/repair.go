@@ -49,17 +49,30 @@ const ttlSlack = time.Second
 func (s *Scanner) Repair(ctx context.Context, f Finding, a Action) (Repaired, error) {
 	result := Repaired{Node: f.Node, Key: f.Key, Class: f.Class, Action: a, TTL: keyreader.Never}
 	own, err := s.repairable(&f, a)
+	return s.perform(ctx, result, err, func(ctx context.Context) (RepairOutcome, time.Duration, error) {
+		at, err := s.connectionOf(ctx, own.Node)
+		if err != nil {
+			return "", keyreader.Never, err
+		}
+		return s.repair(ctx, at, &own, a)
+	})
+}
+
+// perform acts unless err says why not, and tells the logger.
+func (s *Scanner) perform(ctx context.Context, result Repaired, err error,
+	act func(context.Context) (RepairOutcome, time.Duration, error)) (Repaired, error) {
 	if err == nil {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		defer context.AfterFunc(s.life, func() { cancel(ErrClosed) })()
-		result.Outcome, result.TTL, err = s.repair(ctx, &own, a)
+		result.Outcome, result.TTL, err = act(ctx)
 		if err != nil && ctx.Err() != nil {
 			err = errors.Join(context.Cause(ctx), err)
 		}
 	}
 	if err != nil {
-		err = &RepairError{Node: f.Node, Key: f.Key, Action: a, Err: err}
+		result.Outcome = ""
+		err = &RepairError{Node: result.Node, Key: result.Key, Action: result.Action, Err: err}
 	}
 	s.audit(ctx, result, err)
 	return result, err
@@ -81,12 +94,23 @@ func (s *Scanner) audit(ctx context.Context, r Repaired, err error) {
 // repairable returns the ledger's own f, which callers cannot have changed, if it may be
 // repaired.
 func (s *Scanner) repairable(f *Finding, a Action) (own Finding, err error) {
-	switch {
-	case s.life.Err() != nil:
+	if s.life.Err() != nil {
 		return own, ErrClosed
-	case a.validate() != nil:
-		return own, a.validate()
 	}
+	if err := a.validate(); err != nil {
+		return own, err
+	}
+	if own, err = s.proved(f); err != nil {
+		return own, err
+	}
+	if err := s.cfg.oldEnough(own.FirstSeen, s.cfg.now()); err != nil {
+		return own, fmt.Errorf("%w; a process that does not live as long makes a plan and carries it out later: lockscope repair plan", err)
+	}
+	return own, nil
+}
+
+// proved returns the ledger's own f, if it may be repaired once it is old enough.
+func (s *Scanner) proved(f *Finding) (own Finding, err error) {
 	if err := lockable(f, s.cfg.patterns()); err != nil {
 		return own, err
 	}
@@ -94,13 +118,7 @@ func (s *Scanner) repairable(f *Finding, a Action) (own Finding, err error) {
 	if !confirmed {
 		return own, ErrNotConfirmed
 	}
-	if err := s.proof.Load().covers(&own); err != nil {
-		return own, err
-	}
-	if err := s.cfg.oldEnough(own.FirstSeen, s.cfg.now()); err != nil {
-		return own, fmt.Errorf("%w; a process that does not live as long makes a plan and carries it out later: lockscope repair plan", err)
-	}
-	return own, nil
+	return own, s.proof.Load().covers(&own)
 }
 
 // lockable says whether f's key is that of a lock, and its value tells whose it is.
@@ -118,12 +136,8 @@ func lockable(f *Finding, patterns []string) error {
 	return nil
 }
 
-func (s *Scanner) repair(ctx context.Context, f *Finding, a Action) (RepairOutcome, time.Duration, error) {
-	master, err := s.masterOf(ctx, f.Node)
-	if err != nil {
-		return "", keyreader.Never, err
-	}
-	r := &repair{master: master, finding: f, action: a, least: leastTTL(f, s.cfg.now())}
+func (s *Scanner) repair(ctx context.Context, at connection, f *Finding, a Action) (RepairOutcome, time.Duration, error) {
+	r := &repair{master: at.master, finding: f, action: a, least: leastTTL(f, s.cfg.now())}
 	outcome, ttl, err := r.byScript(ctx)
 	if err != nil && redisconn.IsReply(err) && server.IsRefused(err) {
 		outcome, ttl, err = r.watched(ctx)
@@ -152,9 +166,9 @@ func leastTTL(f *Finding, now time.Time) time.Duration {
 	return max(0, f.TTL-passed-passed/100-ttlSlack)
 }
 
-// masterOf finds the server that a finding names. It does without what sweeps know
+// connectionOf finds the server that a finding names. It does without what sweeps know
 // of nodes, which is theirs for as long as one is under way.
-func (s *Scanner) masterOf(ctx context.Context, node string) (*redis.Client, error) {
+func (s *Scanner) connectionOf(ctx context.Context, node string) (connection, error) {
 	var errs []error
 	for _, src := range s.sources {
 		if src.cluster == nil && src.name != node {
@@ -166,9 +180,9 @@ func (s *Scanner) masterOf(ctx context.Context, node string) (*redis.Client, err
 		}
 		for _, c := range found {
 			if c.node == node {
-				return c.master, nil
+				return c, nil
 			}
 		}
 	}
-	return nil, errors.Join(append(errs, errors.New("there is no such node now"))...)
+	return connection{}, errors.Join(append(errs, errors.New("there is no such node now"))...)
 }
