@@ -54,12 +54,13 @@ type act struct {
 	node, key string
 	class     scanner.Class
 	holder    string
+	identity  string // of the planned value; "" without a plan
 	ttl       time.Duration
 	action    scanner.Action
 }
 
 func actOn(f scanner.Finding, a scanner.Action) act {
-	return act{f.Node, f.Key, f.Class, f.Hold.Instance, f.TTL, a}
+	return act{node: f.Node, key: f.Key, class: f.Class, holder: f.Hold.Instance, ttl: f.TTL, action: a}
 }
 
 // perform does what is to be done between its two lines. What cannot be written down
@@ -100,7 +101,7 @@ func refused(err error) bool {
 func (l *auditLog) write(word string, a act, rest string, tell bool) error {
 	plan := ""
 	if l.plan != "" {
-		plan = " plan=" + l.plan
+		plan = " plan=" + l.plan + " identity=" + a.identity
 	}
 	line := fmt.Sprintf("%s %s operator=%q%s node=%s key=%q class=%s holder=%q ttl=%s action=%q%s\n", time.Now().UTC().Format(time.RFC3339),
 		word, l.operator, plan, a.node, a.key, a.class, a.holder, ttlText(a.ttl), a.action, rest)
