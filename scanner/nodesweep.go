@@ -87,6 +87,8 @@ func (n *nodeSweep) readPages(ctx context.Context, now *standing, keys int64) {
 	fresh := pass.resume()
 	if fresh {
 		pass.began = now
+	} else {
+		n.values.missSome()
 	}
 	for {
 		n.reader.Seek(n.cfg.patterns()[pass.pattern])

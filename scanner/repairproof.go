@@ -71,7 +71,8 @@ const maxCompared = 50_000
 
 // values finds out which identities more than one key has, on whatever node: they are a
 // holder's, and say nothing of one hold. All values that a sweep reads are compared with
-// the findings of earlier sweeps, and the first maxCompared with one another.
+// the findings of earlier sweeps, and the first maxCompared with one another. What
+// was seen to be shared stays so for as long as it is a finding's.
 type values struct {
 	seed maphash.Seed
 
@@ -79,15 +80,23 @@ type values struct {
 	key      map[uint64]uint64 // of the first key that had the value, both as their hashes
 	shared   map[uint64]bool
 	early    map[uint64]bool // known when the sweep began
-	overflow bool
+	overflow bool            // not all values were compared with one another
 }
 
-func newValues(known []Finding) *values {
+// newValues knows the findings of the ledger, and what the sweep before found out of them;
+// before is nil for the first sweep.
+func newValues(known []Finding, before *proof) *values {
 	s := &values{
 		seed: maphash.MakeSeed(), key: make(map[uint64]uint64), shared: make(map[uint64]bool), early: make(map[uint64]bool),
 	}
+	if before != nil {
+		s.seed = before.values.seed
+	}
 	for i := range known {
 		id := s.hash(known[i].identity)
+		if before != nil && before.values.isShared(id) {
+			s.shared[id] = true
+		}
 		s.early[id] = true
 		s.noteHash(id, s.hash(known[i].Key))
 	}
@@ -121,6 +130,19 @@ func (s *values) noteHash(id, key uint64) {
 	}
 }
 
+func (s *values) isShared(id uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.shared[id]
+}
+
+// missSome says that the sweep does not read all keys: it goes on where another one ended.
+func (s *values) missSome() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.overflow = true
+}
+
 // unique says whether no other key had f's value.
 func (s *values) unique(f *Finding) error {
 	s.mu.Lock()
@@ -130,7 +152,7 @@ func (s *values) unique(f *Finding) error {
 	case s.shared[id]:
 		return fmt.Errorf("%w: another key has the same value: it is its holder's, and says nothing of this hold; look at it by hand", ErrNotRepairable)
 	case s.overflow && !s.early[id]:
-		return fmt.Errorf("%w: its value was not compared with those of all other keys, which are too many for one sweep: sweep again", ErrIncomplete)
+		return fmt.Errorf("%w: its value was not compared with those of all other keys, which are too many for one sweep, or were not all read by it: sweep again", ErrIncomplete)
 	}
 	return nil
 }

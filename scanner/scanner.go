@@ -93,7 +93,7 @@ func (s *Scanner) Sweep(ctx context.Context) (Report, error) {
 
 // sweep expects that it is its turn.
 func (s *Scanner) sweep(ctx context.Context) (Report, error) {
-	w := newSweep(&s.cfg, s.sources, s.memory, s.ledger)
+	w := newSweep(&s.cfg, s.sources, s.memory, s.ledger, s.proof.Load())
 	w.run(ctx, s.totals.drop)
 	report := w.report()
 	s.proof.Store(w.proof(&report))

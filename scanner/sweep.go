@@ -28,11 +28,11 @@ type sweep struct {
 	errs  []error
 }
 
-func newSweep(cfg *config, sources []*source, m *memory, l *ledger) *sweep {
+func newSweep(cfg *config, sources []*source, m *memory, l *ledger, before *proof) *sweep {
 	o := newOrphans(sources)
 	return &sweep{
 		cfg: cfg, sources: sources, memory: m, ledger: l, started: cfg.now(),
-		orphans: o, confirmation: &confirmation{cfg: cfg, ledger: l, orphans: o}, values: newValues(l.all()),
+		orphans: o, confirmation: &confirmation{cfg: cfg, ledger: l, orphans: o}, values: newValues(l.all(), before),
 	}
 }
 
