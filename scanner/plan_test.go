@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -214,5 +215,48 @@ func TestPlanOfAnOrphan(t *testing.T) {
 	}
 	if n := f.clients[0].Exists(within(t), "lock:a", "lock:b").Val(); n != 2 {
 		t.Errorf("%d of 2 locks are left", n)
+	}
+}
+
+// TestPlanInACluster is carried out on each master, and not on keys whose slot is on its way elsewhere.
+func TestPlanInACluster(t *testing.T) {
+	t.Parallel()
+	cl := locktest.Cluster(t, 3)
+	c := clusterClient(t, cl)
+	ctx := within(t)
+	for _, key := range []string{"lock:a", "lock:b", "lock:c", "lock:d", "lock:{moving}"} {
+		set(t, c, key, tokenOf(key), 0)
+	}
+	s := newScanner(t, []redis.UniversalClient{c})
+	p := carried(t, planOf(t, s, scanner.NoTTL))
+	if len(p.Steps) != 5 || len(p.Refused) != 0 || len(p.Gaps) != 0 {
+		t.Fatalf("%+v", p)
+	}
+	from, err := c.MasterForKey(ctx, "lock:{moving}")
+	must(t, err)
+	slot := c.ClusterKeySlot(ctx, "lock:{moving}").Val()
+	var to *redis.Client
+	for _, server := range cl.Servers() {
+		if server.Addr() != from.Options().Addr {
+			to = clientOf(t, server)
+		}
+	}
+	must(t, to.Do(ctx, "CLUSTER", "SETSLOT", slot, "IMPORTING", from.Do(ctx, "CLUSTER", "MYID").Val()).Err())
+	must(t, from.Do(ctx, "CLUSTER", "SETSLOT", slot, "MIGRATING", to.Do(ctx, "CLUSTER", "MYID").Val()).Err())
+	host, port, _ := strings.Cut(to.Options().Addr, ":")
+	must(t, from.Migrate(ctx, host, port, "lock:{moving}", 0, 5*time.Second).Err())
+	run := begin(t, s, p)
+	for i, step := range p.Steps {
+		r, err := run.Apply(ctx, i, false)
+		if step.Key == "lock:{moving}" {
+			if !errors.Is(err, scanner.ErrIncomplete) || r.Outcome != "" {
+				t.Errorf("on the move: %s, %v", r.Outcome, err)
+			}
+		} else if err != nil || r.Outcome != scanner.RepairDone {
+			t.Errorf("%s: %s, %v", step.Key, r.Outcome, err)
+		}
+	}
+	if n := c.Exists(ctx, "lock:{moving}").Val(); n != 1 {
+		t.Error("the key on the move is gone")
 	}
 }

@@ -155,6 +155,9 @@ func (a *app) showPlan(p scanner.Plan, path string) error {
 		}
 	}
 	if len(p.Refused) > 0 {
+		if _, err := fmt.Fprintln(a.out); err != nil {
+			return err
+		}
 		var rows [][]string
 		for _, r := range p.Refused {
 			rows = append(rows, []string{string(r.Class), r.Node, r.Key, r.Reason})
