@@ -172,7 +172,8 @@ func WithMaxWatched(n int) Option { return func(c *config) { c.maxWatched = n } 
 func WithMaxValues(n int) Option { return func(c *config) { c.maxValues = n } }
 
 // WithChecks looks for the given classes of findings only. If [NoTTL] is the only
-// one, a node whose INFO says that every key expires is not scanned at all.
+// one, a node whose INFO says that every key expires is not scanned at all. Naming [Orphan]
+// makes a report incomplete if it cannot be looked for; see [ReasonOrphans].
 func WithChecks(classes ...Class) Option {
 	return func(c *config) {
 		c.checks = make(map[Class]bool, len(classes))
