@@ -2,6 +2,7 @@ package scanner
 
 // ListACL returns the rules by which an ACL user may do all that [Scanner.List] and
 // [Scanner.Sweep] do, besides its password, its keys (%R~lock:* or ~lock:*) and "on".
+// Where several nodes are looked at, orphans among them, it reads %R~lockscope:life, too.
 // Servers before Redis 7 have no eval_ro: leave it and evalsha_ro out, and add
 // evalsha and eval. Without either, pages are read by plain commands.
 // A cluster client needs cluster|slots, cluster|nodes and command as well, and INFO is needed by
@@ -14,7 +15,7 @@ func ListACL() []string {
 	}
 }
 
-// RepairACL returns the rules that [Scanner.Repair] needs on top of [ListACL]. Its
+// RepairACL returns the rules that [Scanner.Repair] and [PlanRun.Apply] need on top of [ListACL]. Its
 // keys must be writable. Where a user may run no scripts, watch, multi and exec take
 // the place of evalsha and eval; they are in the list for that.
 func RepairACL() []string {

@@ -7,6 +7,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -56,4 +57,16 @@ func TestSlotOnTheMove(t *testing.T) {
 		report = sweep(t, s)
 		return len(report.Findings) == len(want) && reportOf(t, report, to.Options().Addr).Path == scanner.PathScript
 	})
+}
+
+// serverAt is the server of a cluster with that address.
+func serverAt(t testing.TB, cl *redisproc.Cluster, addr string) *redisproc.Server {
+	t.Helper()
+	for _, s := range cl.Servers() {
+		if s.Addr() == addr {
+			return s
+		}
+	}
+	t.Fatalf("no server at %s", addr)
+	return nil
 }

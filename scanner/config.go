@@ -37,6 +37,9 @@ type config struct {
 	maxWatched   int
 	maxValues    int
 	checks       map[Class]bool
+	orphansAsked bool // not only because all classes are the default
+	oneRedlock   bool
+	repairMinAge time.Duration
 	locker       lock.Locker
 	resource     string
 	logger       *slog.Logger
@@ -71,6 +74,7 @@ func (c *config) checkTimes(int) error {
 		{"WithDeadline", c.deadline, time.Millisecond},
 		{"WithPause", c.pause, 0},
 		{"WithConfirmAfter", c.confirmAfter, 0},
+		{"WithRepairMinAge", c.repairMinAge, 0},
 	} {
 		if t.value < t.least {
 			return fmt.Errorf("%s(%v): at least %v", t.option, t.value, t.least)

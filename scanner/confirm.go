@@ -63,6 +63,9 @@ func (c *confirmation) look(ctx context.Context, n *nodeSweep) {
 func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *Finding, v *keyreader.Value, now time.Time) {
 	still := c.cfg.still(f, v)
 	seen := *f
+	if still && f.Class == Orphan && !c.orphans.possible() {
+		return // whether it is one cannot be told any more
+	}
 	if still && f.Class == Orphan {
 		tallies, calls := c.orphans.count(ctx, n.source, []*keyreader.Value{v})
 		n.report.Calls += calls

@@ -21,13 +21,14 @@ const (
 	ReasonValuesUnread   Reason = "values_unread"       // locks whose values were not looked at: see WithMaxValues
 	ReasonUnwatched      Reason = "holders_unwatched"   // holders for whom the watch has no room: see WithMaxWatched
 	ReasonNoMatch        Reason = "no_match"            // a pattern that no key matches: see WithEmptyAllowed
+	ReasonOrphans        Reason = "orphans_unproved"    // the nodes are not proved to be one Redlock's: see WithOneRedlock
 )
 
 // Reasons are all there are, in the order of their definition.
 func Reasons() []Reason {
 	return []Reason{
 		ReasonNodeFailed, ReasonRedirected, ReasonReplica, ReasonRoleUnknown, ReasonSlotsUncovered, ReasonSlotsMoving,
-		ReasonBoundReached, ReasonValuesUnread, ReasonUnwatched, ReasonNoMatch,
+		ReasonBoundReached, ReasonValuesUnread, ReasonUnwatched, ReasonNoMatch, ReasonOrphans,
 	}
 }
 

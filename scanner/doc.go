@@ -28,6 +28,24 @@
 // thread, re-entries and the first 8 characters of the client id of Redisson's. The
 // values of redsync, redislock and SETNX scripts are tokens as a whole.
 //
+// An [Orphan] is only looked for where the nodes are all those of one Redlock: they say so
+// by the markers with which they vote, or [WithOneRedlock] does. Where nobody looked,
+// [Report.Skipped] says it, and Incomplete if orphans were asked for by [WithChecks].
+//
+// # Repair
+//
+// A repair acts on a key that still holds the very value that was found, and on nothing
+// else. So it wants a value that one owner alone can have: lockscope's, ShedLock's and
+// Redisson's do, and so do UUIDs, 32 hexadecimal digits and random text of 16 characters.
+// A constant, the name of a host, a value of several keys, one that is longer than the 256
+// bytes compared, or fields that were not read, do not: [ErrNotRepairable]. And it wants the
+// value to have been seen for ten minutes ([WithRepairMinAge], else [ErrTooYoung]), by a
+// sweep that read all of the node or slot (else [ErrIncomplete]).
+//
+// [Scanner.Repair] does it at once, for a process that has seen the finding for that long.
+// [Scanner.Plan] writes down what would be done, for people to read; [Scanner.Begin] carries
+// that out when it is old enough, in another process.
+//
 // # Coverage
 //
 // Nothing is said of what was not read: [Report.Incomplete] lists it, a [Gap] with a
@@ -55,7 +73,8 @@
 //
 // # Rights
 //
-// A user with these rights, and the keys' patterns, is enough:
+// A user with these rights, the keys' patterns, and %R~lockscope:life if there are several
+// nodes, is enough:
 //
 //	+scan +pttl +getrange +strlen +exists +type +hlen +hgetall +memory|usage
 //	+info +eval_ro +evalsha_ro +client|setname
@@ -74,13 +93,15 @@
 //	what is proved to be read     coverage.go, standing.go
 //	since when locks are held     watch.go
 //	what sweeps leave behind      memory.go (of nodes), ledger.go (of findings)
-//	what is wrong with a lock     classify.go, orphan.go
+//	what is wrong with a lock     classify.go, orphan.go, orphanproof.go
 //	who holds it                  hold.go
 //	the second look               confirm.go
 //	results                       report.go, finding.go, snapshot.go, as JSON document.go
 //	who is told                   announce.go, notifier.go, package notify
 //	List                          list.go, listing.go, listread.go, listpass.go, listlock.go, listtop.go
-//	Repair                        repair.go, repairaction.go, repairscript.go, repairwatch.go
+//	Repair                        repair.go, repairaction.go, repairscript.go, repairwatch.go, repairoptions.go
+//	what may be repaired          repairidentity.go, repairproof.go
+//	plans                         plan.go, planrun.go
 //	rights of a user              acl.go
 //
 // Below them, internal/keyreader reads keys of one server, and internal/server has

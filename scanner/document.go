@@ -27,6 +27,7 @@ type Document struct {
 
 	Complete bool          `json:"complete"` // all that was to be read is proved to have been read
 	Gaps     []GapDocument `json:"gaps"`     // what is not
+	Skipped  []GapDocument `json:"skipped"`  // what was not looked for, and was not asked for either
 
 	Nodes    []NodeDocument    `json:"nodes"`
 	Findings []FindingDocument `json:"findings"` // confirmed and still there, worst first
@@ -89,7 +90,7 @@ type HoldDocument struct {
 func NewDocument(r Report) Document {
 	d := Document{
 		Schema: DocumentSchema, Started: r.Started, Took: r.Took.Seconds(), Standby: r.Standby,
-		Truncated: r.Overflow > 0, Overflow: r.Overflow, Complete: !r.Standby && !r.Started.IsZero(), Gaps: []GapDocument{},
+		Truncated: r.Overflow > 0, Overflow: r.Overflow, Complete: !r.Standby && !r.Started.IsZero(), Gaps: []GapDocument{}, Skipped: []GapDocument{},
 		Nodes:    make([]NodeDocument, 0, len(r.Nodes)),
 		Findings: newFindingDocuments(r.Findings), Pending: newFindingDocuments(r.Pending), Resolved: newFindingDocuments(r.Resolved),
 	}
@@ -101,6 +102,9 @@ func NewDocument(r Report) Document {
 	for _, g := range r.Incomplete() {
 		d.Complete = false
 		d.Gaps = append(d.Gaps, GapDocument(g))
+	}
+	for _, g := range r.Skipped {
+		d.Skipped = append(d.Skipped, GapDocument(g))
 	}
 	return d
 }

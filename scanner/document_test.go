@@ -59,7 +59,7 @@ func TestEmptyDocument(t *testing.T) {
 	got, err := json.Marshal(scanner.NewDocument(scanner.Report{}))
 	must(t, err)
 	want := `{"schema":1,"took_seconds":0,"standby":false,"truncated":false,"overflow":0,"omitted":0,` +
-		`"complete":false,"gaps":[],"nodes":[],"findings":[],"pending":[],"resolved":[]}`
+		`"complete":false,"gaps":[],"skipped":[],"nodes":[],"findings":[],"pending":[],"resolved":[]}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -2,6 +2,7 @@ package scanner_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,6 +26,9 @@ const (
 	redissonID   = "8743c9c0-0795-4907-87fd-6c719a6b4586"
 	shedLockUUID = "5c2f1f86-6f26-4d1d-9c28-0d2f5a1f4b0a"
 )
+
+// tokenOf is another value for each key, as a generator of random numbers makes them.
+func tokenOf(key string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(key)))[:32] }
 
 func lockscopeValue(tok string, since time.Time) string {
 	return fmt.Sprintf("%s:17|web-3/4711|%d|00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01|a.1", tok, since.UnixMilli())
@@ -68,9 +72,10 @@ func startNodes(t testing.TB, n int, opts ...redisproc.Option) *nodes {
 	return f
 }
 
-// fast are options for tests: nothing is waited for that need not be.
+// fast are options for tests: nothing is waited for that need not be. What repairs wait
+// for has tests of its own.
 func fast(opts ...scanner.Option) []scanner.Option {
-	base := []scanner.Option{scanner.WithPause(0), scanner.WithConfirmAfter(10 * time.Millisecond)}
+	base := []scanner.Option{scanner.WithPause(0), scanner.WithConfirmAfter(10 * time.Millisecond), scanner.WithRepairMinAge(0)}
 	return append(base, opts...)
 }
 

@@ -19,7 +19,7 @@ func TestPageTwice(t *testing.T) {
 	}
 	defer s.Close()
 	c := connection{node: "node", source: s.sources[0]}
-	n := newNodeSweep(c, &s.cfg, &remembered{watch: newWatch(10)}, s.ledger, newOrphans(s.sources))
+	n := newNodeSweep(c, &s.cfg, &remembered{watch: newWatch(10)}, s.ledger, newOrphans(s.sources), newValues(nil, nil))
 	page := keyreader.Page{Next: "1", Keys: 5}
 	for i := range 5 {
 		page.Values = append(page.Values, keyreader.Value{

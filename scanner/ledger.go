@@ -160,12 +160,26 @@ func (l *ledger) settle(f *Finding, seen Finding, still bool) (confirmed bool) {
 	return confirmed
 }
 
-// confirms says whether f is one of the ledger's, and confirmed.
-func (l *ledger) confirms(f *Finding) bool {
+// confirmed returns the ledger's own f, if there is one and it is confirmed.
+func (l *ledger) confirmed(f *Finding) (own Finding, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	own := l.entries[idOf(f)]
-	return own != nil && own.Confirmed && own.identity == f.identity
+	e := l.entries[idOf(f)]
+	if e == nil || !e.Confirmed || e.identity != f.identity {
+		return Finding{}, false
+	}
+	return *e, true
+}
+
+// all returns copies of all findings, in no order.
+func (l *ledger) all() []Finding {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := make([]Finding, 0, len(l.entries))
+	for _, f := range l.entries {
+		all = append(all, *f)
+	}
+	return all
 }
 
 // lists returns copies of the findings: confirmed ones, pending ones, and those

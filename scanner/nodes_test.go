@@ -125,7 +125,7 @@ func TestOrphans(t *testing.T) {
 	want := []string{"orphan lock:split", "orphan lock:split", "orphan lock:split", "orphan lock:quorum", "orphan lock:one", "foreign_type lock:one"}
 	for _, path := range paths() {
 		for _, size := range []int{1, 500} {
-			s := newScanner(t, f.clients, scanner.UsePath(path), scanner.WithPageSize(size))
+			s := newScanner(t, f.clients, scanner.UsePath(path), scanner.WithPageSize(size), scanner.WithOneRedlock())
 			report := sweep(t, s)
 			wantFindings(t, string(path), report.Findings, want...)
 			one := find(t, report.Findings, scanner.Orphan, "lock:one")
@@ -137,12 +137,12 @@ func TestOrphans(t *testing.T) {
 	}
 
 	// With node 1 away, what is on one of the others might have a quorum.
-	s := newScanner(t, f.clients)
+	s := newScanner(t, f.clients, scanner.WithOneRedlock())
 	sweep(t, s)
 	must(t, f.servers[1].Kill())
 	report, err := s.Sweep(ctx)
 	asNode(t, err, f.servers[1].Addr())
-	fresh := newScanner(t, f.clients)
+	fresh := newScanner(t, f.clients, scanner.WithOneRedlock())
 	undecided, err := fresh.Sweep(ctx)
 	asNode(t, err, f.servers[1].Addr())
 	wantFindings(t, "undecidable", undecided.Findings)
@@ -158,7 +158,7 @@ func TestOrphanOfFiveWithOneAway(t *testing.T) {
 		must(t, f.clients[node].Set(ctx, key, lockscopeValue(token, time.Now()), time.Minute).Err())
 	}
 	must(t, f.servers[4].Kill())
-	report, err := newScanner(t, f.clients).Sweep(ctx)
+	report, err := newScanner(t, f.clients, scanner.WithOneRedlock()).Sweep(ctx)
 	asNode(t, err, f.servers[4].Addr())
 	wantFindings(t, "1+1 < 3, 2+1 = 3", report.Findings, "orphan lock:one")
 }
@@ -172,7 +172,7 @@ func TestOrphanInTheMaking(t *testing.T) {
 		must(t, f.clients[i].Set(ctx, "lock:a", lockscopeValue(token, time.Now()), time.Minute).Err())
 	}
 	put(0)
-	s := newScanner(t, f.clients, scanner.WithConfirmAfter(time.Second),
+	s := newScanner(t, f.clients, scanner.WithOneRedlock(), scanner.WithConfirmAfter(time.Second),
 		scanner.WithProgress(func(p scanner.Progress) {
 			if p.Done && p.Node == f.servers[0].Addr() {
 				put(1)
@@ -245,7 +245,7 @@ func TestClusterAsANode(t *testing.T) {
 			must(t, c.Set(ctx, fmt.Sprint("lock:cluster:", i), v, time.Minute).Err())
 		}
 	}
-	s := newScanner(t, append(f.clients, c))
+	s := newScanner(t, append(f.clients, c), scanner.WithOneRedlock())
 	wantFindings(t, "cluster", sweep(t, s).Findings, "orphan lock:cluster:0", "orphan lock:cluster:1", "orphan lock:cluster:2")
 }
 

@@ -16,14 +16,15 @@ type nodeSweep struct {
 	memory  *remembered
 	ledger  *ledger
 	orphans *orphans
+	values  *values
 	report  NodeReport
 	covered coverage // of a cluster's node: what was read of its slots
 }
 
-func newNodeSweep(c connection, cfg *config, m *remembered, l *ledger, o *orphans) *nodeSweep {
+func newNodeSweep(c connection, cfg *config, m *remembered, l *ledger, o *orphans, v *values) *nodeSweep {
 	return &nodeSweep{
 		connection: c, cfg: cfg, reader: c.reader(cfg.query(), m.capability),
-		memory: m, ledger: l, orphans: o, report: newNodeReport(c.node),
+		memory: m, ledger: l, orphans: o, values: v, report: newNodeReport(c.node),
 	}
 }
 
@@ -86,6 +87,8 @@ func (n *nodeSweep) readPages(ctx context.Context, now *standing, keys int64) {
 	fresh := pass.resume()
 	if fresh {
 		pass.began = now
+	} else {
+		n.values.missSome()
 	}
 	for {
 		n.reader.Seek(n.cfg.patterns()[pass.pattern])
@@ -172,6 +175,7 @@ func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64
 		if v.Gone() {
 			continue
 		}
+		n.values.note(v)
 		hold := holdOf(v)
 		since := n.heldSince(v, hold, now)
 		for _, class := range n.cfg.classify(v, since, now) {
@@ -221,8 +225,9 @@ func (n *nodeSweep) heldSince(v *keyreader.Value, h Hold, now time.Time) time.Ti
 }
 
 func (n *nodeSweep) finding(class Class, v *keyreader.Value, evidence string, since, now time.Time) Finding {
+	doubt := doubt(v)
 	return Finding{
 		Class: class, Node: n.node, Key: v.Key, Type: v.Type, TTL: v.TTL, Hold: holdOf(v), Evidence: evidence,
-		FirstSeen: now, LastSeen: now, identity: v.Identity(), since: since,
+		FirstSeen: now, LastSeen: now, identity: v.Identity(), distinct: doubt == "", doubt: doubt, since: since,
 	}
 }

@@ -3,6 +3,7 @@ package scanner
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -31,6 +32,8 @@ const (
 	DefaultDeadline = 5 * time.Minute
 	// DefaultConfirmAfter is far more than SETNX and its EXPIRE are apart.
 	DefaultConfirmAfter = 5 * time.Second
+	// DefaultRepairMinAge is more than most locks are held for.
+	DefaultRepairMinAge = 10 * time.Minute
 	// DefaultMaxFindings bounds memory and reports.
 	DefaultMaxFindings = 1000
 	// DefaultMaxWatched bounds the memory of the watch on holders; an entry takes
@@ -54,10 +57,12 @@ func newConfig(nodes int, opts []Option) (config, error) {
 		interval: DefaultInterval, deadline: DefaultDeadline,
 		pageSize: DefaultPageSize, pause: DefaultPause, confirmAfter: DefaultConfirmAfter,
 		maxFindings: DefaultMaxFindings, maxWatched: DefaultMaxWatched, maxValues: DefaultMaxValues,
-		logger: slog.New(slog.DiscardHandler),
-		now:    time.Now,
+		repairMinAge: DefaultRepairMinAge,
+		logger:       slog.New(slog.DiscardHandler),
+		now:          time.Now,
 	}
 	WithChecks(classes()...)(&c)
+	c.orphansAsked = false
 	for _, opt := range opts {
 		if opt == nil {
 			return c, fmt.Errorf("%w: nil Option", ErrInvalidOption)
@@ -167,10 +172,12 @@ func WithMaxWatched(n int) Option { return func(c *config) { c.maxWatched = n } 
 func WithMaxValues(n int) Option { return func(c *config) { c.maxValues = n } }
 
 // WithChecks looks for the given classes of findings only. If [NoTTL] is the only
-// one, a node whose INFO says that every key expires is not scanned at all.
+// one, a node whose INFO says that every key expires is not scanned at all. Naming [Orphan]
+// makes a report incomplete if it cannot be looked for; see [ReasonOrphans].
 func WithChecks(classes ...Class) Option {
 	return func(c *config) {
 		c.checks = make(map[Class]bool, len(classes))
+		c.orphansAsked = slices.Contains(classes, Orphan)
 		for _, class := range classes {
 			c.checks[class] = true
 		}

@@ -13,6 +13,8 @@ import (
 // at a time.
 type orphans struct {
 	sources []*source
+	one     bool   // they are those of one Redlock; see prove
+	doubt   string // why that is not proved
 
 	mu   sync.Mutex
 	down map[*source]bool // did not answer in this sweep
@@ -22,8 +24,8 @@ func newOrphans(sources []*source) *orphans {
 	return &orphans{sources: sources, down: make(map[*source]bool)}
 }
 
-// possible says whether there are other nodes to compare with.
-func (o *orphans) possible() bool { return len(o.sources) > 1 }
+// possible says whether there are other nodes to compare with, and it makes sense to.
+func (o *orphans) possible() bool { return o.one }
 
 // markDown takes it that the node does not answer, for the rest of the sweep. One
 // unreachable master makes its whole cluster unknown: whose slot a key's is, this

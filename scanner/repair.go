@@ -1,6 +1,7 @@
 package scanner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,11 +29,18 @@ const ttlSlack = time.Second
 // action is done, in one step of the server; nothing that replaced the lock in the
 // meantime is touched.
 //
-// Only a finding that this Scanner has confirmed is repaired, and no helper key,
-// no key outside of the pattern and no [ForeignType]: else the error is
-// [ErrNotConfirmed] or [ErrNotRepairable]. The action is done on the finding's
-// node alone; an [Orphan] has a finding on each. Make sure that the holder is gone:
-// a lock that is [HeldTooLong] can have a holder that works on.
+// It refuses, before any command is sent,
+//   - what this Scanner has not confirmed: [ErrNotConfirmed];
+//   - helper keys, keys outside of the pattern, a [ForeignType], and values that do not
+//     tell two owners apart: constants, names, short or partly compared values, fields
+//     that were not read, and values that another key has, too: [ErrNotRepairable];
+//   - keys on nodes, or in slots, of which the last sweep did not read all:
+//     [ErrIncomplete];
+//   - values that were not seen for as long as [WithRepairMinAge] says: [ErrTooYoung].
+//
+// The action is done on the finding's node alone; an [Orphan] has a finding on each.
+// Make sure that the holder is gone: a lock that is [HeldTooLong] can have a holder that
+// works on, and one without a TTL one that never wanted any.
 //
 // Repairing again is harmless, and tells that the key is gone or changed. An error
 // is a [*RepairError]. The logger of [WithLogger] gets a line for each
@@ -40,18 +48,31 @@ const ttlSlack = time.Second
 // [WithOnFinding]'s function, and concurrently; ctx bounds it.
 func (s *Scanner) Repair(ctx context.Context, f Finding, a Action) (Repaired, error) {
 	result := Repaired{Node: f.Node, Key: f.Key, Class: f.Class, Action: a, TTL: keyreader.Never}
-	err := s.repairable(&f, a)
+	own, err := s.repairable(&f, a)
+	return s.perform(ctx, result, err, func(ctx context.Context) (RepairOutcome, time.Duration, error) {
+		at, err := s.connectionOf(ctx, own.Node)
+		if err != nil {
+			return "", keyreader.Never, err
+		}
+		return s.repair(ctx, at, &own, a)
+	})
+}
+
+// perform acts unless err says why not, and tells the logger.
+func (s *Scanner) perform(ctx context.Context, result Repaired, err error,
+	act func(context.Context) (RepairOutcome, time.Duration, error)) (Repaired, error) {
 	if err == nil {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		defer context.AfterFunc(s.life, func() { cancel(ErrClosed) })()
-		result.Outcome, result.TTL, err = s.repair(ctx, &f, a)
+		result.Outcome, result.TTL, err = act(ctx)
 		if err != nil && ctx.Err() != nil {
 			err = errors.Join(context.Cause(ctx), err)
 		}
 	}
 	if err != nil {
-		err = &RepairError{Node: f.Node, Key: f.Key, Action: a, Err: err}
+		result.Outcome = ""
+		err = &RepairError{Node: result.Node, Key: result.Key, Action: result.Action, Err: err}
 	}
 	s.audit(ctx, result, err)
 	return result, err
@@ -70,30 +91,53 @@ func (s *Scanner) audit(ctx context.Context, r Repaired, err error) {
 	s.cfg.logger.LogAttrs(ctx, slog.LevelInfo, "lock repaired", append(attrs, slog.String("outcome", string(r.Outcome)))...)
 }
 
-func (s *Scanner) repairable(f *Finding, a Action) error {
+// repairable returns the ledger's own f, which callers cannot have changed, if it may be
+// repaired.
+func (s *Scanner) repairable(f *Finding, a Action) (own Finding, err error) {
+	if s.life.Err() != nil {
+		return own, ErrClosed
+	}
+	if err := a.validate(); err != nil {
+		return own, err
+	}
+	if own, err = s.proved(f); err != nil {
+		return own, err
+	}
+	if err := s.cfg.oldEnough(own.FirstSeen, s.cfg.now()); err != nil {
+		return own, fmt.Errorf("%w; a process that does not live as long makes a plan and carries it out later: lockscope repair plan", err)
+	}
+	return own, nil
+}
+
+// proved returns the ledger's own f, if it may be repaired once it is old enough.
+func (s *Scanner) proved(f *Finding) (own Finding, err error) {
+	if err := lockable(f, s.cfg.patterns()); err != nil {
+		return own, err
+	}
+	own, confirmed := s.ledger.confirmed(f)
+	if !confirmed {
+		return own, ErrNotConfirmed
+	}
+	return own, s.proof.Load().covers(&own)
+}
+
+// lockable says whether f's key is that of a lock, and its value tells whose it is.
+func lockable(f *Finding, patterns []string) error {
 	switch {
-	case s.life.Err() != nil:
-		return ErrClosed
-	case a.validate() != nil:
-		return a.validate()
 	case f.Class == ForeignType || f.identity == "" || f.identity == f.Type:
 		return fmt.Errorf("%w: its value cannot be told from another one; look at it by hand", ErrNotRepairable)
 	case keyreader.IsHelper(f.Key):
 		return fmt.Errorf("%w: it is a helper key of locks", ErrNotRepairable)
-	case !slices.ContainsFunc(s.cfg.patterns(), func(p string) bool { return keyreader.Matches(p, f.Key) }):
-		return fmt.Errorf("%w: it does not match the pattern %q", ErrNotRepairable, s.cfg.patterns())
-	case !s.ledger.confirms(f):
-		return ErrNotConfirmed
+	case !slices.ContainsFunc(patterns, func(p string) bool { return keyreader.Matches(p, f.Key) }):
+		return fmt.Errorf("%w: it does not match the pattern %q", ErrNotRepairable, patterns)
+	case !f.distinct:
+		return fmt.Errorf("%w: %s; look at it by hand", ErrNotRepairable, cmp.Or(f.doubt, "its value may be the same for every owner"))
 	}
 	return nil
 }
 
-func (s *Scanner) repair(ctx context.Context, f *Finding, a Action) (RepairOutcome, time.Duration, error) {
-	master, err := s.masterOf(ctx, f.Node)
-	if err != nil {
-		return "", keyreader.Never, err
-	}
-	r := &repair{master: master, finding: f, action: a, least: leastTTL(f, s.cfg.now())}
+func (s *Scanner) repair(ctx context.Context, at connection, f *Finding, a Action) (RepairOutcome, time.Duration, error) {
+	r := &repair{master: at.master, finding: f, action: a, least: leastTTL(f, s.cfg.now())}
 	outcome, ttl, err := r.byScript(ctx)
 	if err != nil && redisconn.IsReply(err) && server.IsRefused(err) {
 		outcome, ttl, err = r.watched(ctx)
@@ -122,9 +166,9 @@ func leastTTL(f *Finding, now time.Time) time.Duration {
 	return max(0, f.TTL-passed-passed/100-ttlSlack)
 }
 
-// masterOf finds the server that a finding names. It does without what sweeps know
+// connectionOf finds the server that a finding names. It does without what sweeps know
 // of nodes, which is theirs for as long as one is under way.
-func (s *Scanner) masterOf(ctx context.Context, node string) (*redis.Client, error) {
+func (s *Scanner) connectionOf(ctx context.Context, node string) (connection, error) {
 	var errs []error
 	for _, src := range s.sources {
 		if src.cluster == nil && src.name != node {
@@ -136,9 +180,9 @@ func (s *Scanner) masterOf(ctx context.Context, node string) (*redis.Client, err
 		}
 		for _, c := range found {
 			if c.node == node {
-				return c.master, nil
+				return c, nil
 			}
 		}
 	}
-	return nil, errors.Join(append(errs, errors.New("there is no such node now"))...)
+	return connection{}, errors.Join(append(errs, errors.New("there is no such node now"))...)
 }

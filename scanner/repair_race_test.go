@@ -30,7 +30,7 @@ func TestRepairNeverTouchesAReplacement(t *testing.T) {
 		for _, action := range []scanner.Action{scanner.Delete(), scanner.Expire(time.Minute)} {
 			must(t, c.FlushAll(within(t)).Err())
 			for i := range keys {
-				set(t, c, fmt.Sprint("lock:", i), redsyncValue, 0)
+				set(t, c, fmt.Sprint("lock:", i), tokenOf(fmt.Sprint(i)), 0)
 			}
 			s := newScanner(t, []redis.UniversalClient{client})
 			found := sweep(t, s).Findings

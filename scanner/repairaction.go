@@ -18,6 +18,12 @@ var (
 	// ErrNotRepairable says that the key must be repaired by hand: it is no lock, or
 	// its value cannot be told from another one.
 	ErrNotRepairable = errors.New("scanner: cannot be repaired safely")
+	// ErrTooYoung says that a value has not been seen for the minimum age of
+	// [WithRepairMinAge]: its holder may be at work. The text says how long is left.
+	ErrTooYoung = errors.New("scanner: too young to be repaired")
+	// ErrIncomplete says that the last sweep did not read all that bears on a finding. The
+	// text has the [Reason], and what to do about it.
+	ErrIncomplete = errors.New("scanner: the evidence is incomplete")
 )
 
 // Action is what [Scanner.Repair] does to a key: [Expire] or [Delete].

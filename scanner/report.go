@@ -17,6 +17,7 @@ type Report struct {
 	Resolved []Finding // confirmed by an earlier sweep and gone or healed now
 	Overflow int       // findings beyond the cap, counted but not kept
 	Gaps     []Gap     // what is missing of the whole, besides that of the Nodes; see Incomplete
+	Skipped  []Gap     // what was not looked for, and was not asked for either: it leaves the report complete
 	Standby  bool      // nothing was swept: another process holds the scanner's lock
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
 
@@ -26,14 +27,15 @@ type Scanner struct {
 	ledger *ledger
 	memory *memory // of whose turn it is
 	totals totals
+	proof  atomic.Pointer[proof] // of the last sweep
 
 	closeOnce sync.Once
 	closeErr  error
 }
 
 // New makes a Scanner on the given clients. Each client is one independent server,
-// the way a Redlock has them: several unrelated servers want a Scanner each, or
-// [WithChecks] without [Orphan]. A Sentinel failover client counts as one; so does
+// the way a Redlock has them. Servers that have nothing to do with each other may share a
+// Scanner: [Orphan] is looked for only where they are one Redlock's. A Sentinel failover client counts as one; so does
 // a cluster client, whose masters are reported as nodes of their own. It connects
 // to nothing yet.
 //
@@ -91,9 +93,10 @@ func (s *Scanner) Sweep(ctx context.Context) (Report, error) {
 
 // sweep expects that it is its turn.
 func (s *Scanner) sweep(ctx context.Context) (Report, error) {
-	w := newSweep(&s.cfg, s.sources, s.memory, s.ledger)
+	w := newSweep(&s.cfg, s.sources, s.memory, s.ledger, s.proof.Load())
 	w.run(ctx, s.totals.drop)
 	report := w.report()
+	s.proof.Store(w.proof(&report))
 	s.totals.add(&report)
 	s.cfg.announce(ctx, report, w.confirmation.appeared)
 	errs := w.errs

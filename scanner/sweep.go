@@ -21,17 +21,18 @@ type sweep struct {
 
 	orphans      *orphans
 	confirmation *confirmation
+	values       *values
 
 	nodes []*nodeSweep
 	lost  []NodeReport // of sources whose masters could not be found
 	errs  []error
 }
 
-func newSweep(cfg *config, sources []*source, m *memory, l *ledger) *sweep {
+func newSweep(cfg *config, sources []*source, m *memory, l *ledger, before *proof) *sweep {
 	o := newOrphans(sources)
 	return &sweep{
 		cfg: cfg, sources: sources, memory: m, ledger: l, started: cfg.now(),
-		orphans: o, confirmation: &confirmation{cfg: cfg, ledger: l, orphans: o},
+		orphans: o, confirmation: &confirmation{cfg: cfg, ledger: l, orphans: o}, values: newValues(l.all(), before),
 	}
 }
 
@@ -44,6 +45,9 @@ func (w *sweep) run(ctx context.Context, drop func(gone func(node string) bool))
 	gone := w.findNodes(ctx)
 	w.ledger.drop(gone)
 	drop(gone)
+	if w.cfg.checks[Orphan] {
+		w.orphans.prove(ctx, w.cfg.oneRedlock)
+	}
 	w.readAll(ctx)
 	w.confirm(ctx)
 }
@@ -68,7 +72,7 @@ func (w *sweep) findNodes(ctx context.Context) (gone func(node string) bool) {
 		}
 		for _, c := range found[i] {
 			kept[c.node] = true
-			w.nodes = append(w.nodes, newNodeSweep(c, w.cfg, w.memory.recall(&c, w.cfg), w.ledger, w.orphans))
+			w.nodes = append(w.nodes, newNodeSweep(c, w.cfg, w.memory.recall(&c, w.cfg), w.ledger, w.orphans, w.values))
 		}
 		w.memory.keep(src, found[i])
 	}
@@ -182,4 +186,12 @@ func (w *sweep) close(report *Report) {
 		}
 	}
 	report.Gaps = append(report.Gaps, w.cfg.unmatched(report.Nodes)...)
+	if w.cfg.checks[Orphan] && w.orphans.doubt != "" {
+		gap := Gap{Reason: ReasonOrphans, Detail: w.orphans.doubt}
+		if w.cfg.orphansAsked {
+			report.Gaps = append(report.Gaps, gap)
+		} else {
+			report.Skipped = append(report.Skipped, gap)
+		}
+	}
 }

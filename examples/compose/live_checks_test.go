@@ -157,7 +157,7 @@ func (f *fleet) checkLeak() {
 	f.t.Helper()
 	const key = "lock:import"
 	for _, server := range f.redis {
-		must(f.t, client(f.t, server).Set(f.t.Context(), key, "forgotten", 0).Err())
+		must(f.t, client(f.t, server).Set(f.t.Context(), key, "3f2c9a6ec7a911f0b5d20242ac120002", 0).Err())
 	}
 	for _, server := range f.redis {
 		f.alerted("DistributedLockLeaked", server.Addr())
@@ -165,7 +165,7 @@ func (f *fleet) checkLeak() {
 	if page := get(f.t, "http://"+f.here["lockscope:17379"]+"/debug/locks?format=json"); !strings.Contains(page, `"import"`) {
 		f.t.Errorf("the page of lockscope does not show the leak:\n%s", page)
 	}
-	repair := start(f.t, f.environment("lockscope"), programs+"lockscope", "scan", "--confirm-after=50ms", "--repair", "delete", "--yes")
+	repair := start(f.t, f.environment("lockscope"), programs+"lockscope", "scan", "--confirm-after=50ms", "--min-age=0s", "--repair", "delete", "--yes")
 	<-repair.Done()
 	for _, server := range f.redis {
 		if client(f.t, server).Exists(f.t.Context(), key).Val() != 0 {

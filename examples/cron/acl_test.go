@@ -60,7 +60,7 @@ func (s server) plant(t *testing.T) {
 	must(t, s.admin.Set(ctx, "lock:leak", held, 0).Err())
 	must(t, s.admin.Set(ctx, "lock:empty", "", 0).Err())
 	must(t, s.admin.Set(ctx, "lock:long", strings.Repeat("x", 1000), 0).Err())
-	must(t, s.admin.Set(ctx, "lock:fine", held, time.Minute).Err())
+	must(t, s.admin.Set(ctx, "lock:fine", "1"+held[1:], time.Minute).Err())
 	must(t, s.admin.HSet(ctx, "lock:redisson", "8743c9c0-0795-4907-87fd-6c719a6b4586:1", 1).Err())
 	must(t, s.admin.LPush(ctx, "lock:list", "x").Err())
 	must(t, s.admin.ScriptFlush(ctx).Err())
@@ -108,8 +108,8 @@ func duties() []duty {
 		{"lockscope-init", []string{"init"}, 0, "vouched for 1 node", vouched},
 		{"lockscope-scan", []string{"scan", "--confirm-after=10ms"}, 1, "lock:leak", nil},
 		{"lockscope-list", []string{"list"}, 0, "worker-7/42", nil},
-		{"lockscope-repair", []string{"scan", "--confirm-after=10ms", "--repair=delete", "--yes"}, 1, "outcome=done", repaired},
-		{"lockscope-repair", []string{"scan", "--confirm-after=10ms", "--repair=expire=1h", "--yes"}, 1, "outcome=done", expiring},
+		{"lockscope-repair", []string{"scan", "--confirm-after=10ms", "--min-age=0s", "--repair=delete", "--yes"}, 2, "outcome=done", repaired},
+		{"lockscope-repair", []string{"scan", "--confirm-after=10ms", "--min-age=0s", "--repair=expire=1h", "--yes"}, 2, "outcome=done", expiring},
 		{"lockscope-doctor", []string{"doctor", "--for=50ms", "--node-timeout=10s", "--ttl=1h", "--acl-user=lockscope-serve", "--prefix=lockscope:elect:"}, 1, "rights", nil},
 	}
 }
@@ -121,7 +121,12 @@ func (d duty) do(t *testing.T, s server) outcome {
 		must(t, s.admin.ZAdd(t.Context(), "lockscope:queue:{lock:fine}", redis.Z{Score: 1, Member: "0011223344556677"}).Err())
 		must(t, s.admin.Set(t.Context(), "lockscope:waiter:{lock:fine}:0011223344556677", "1\nworker-8/42|1|||2||", time.Minute).Err())
 	}
-	return run(t, []string{"LOCKSCOPE_REDIS_PASSWORD=" + password}, built, append(d.args, "--redis="+s.Addr(), "--redis-username="+d.user)...)
+	args := append(d.args, "--redis="+s.Addr(), "--redis-username="+d.user)
+	if d.args[0] == "scan" { // whether several nodes are one Redlock's it reads off them
+		_, port, _ := strings.Cut(s.Addr(), ":")
+		args = append(args, "--redis=localhost:"+port)
+	}
+	return run(t, []string{"LOCKSCOPE_REDIS_PASSWORD=" + password}, built, args...)
 }
 
 func (d duty) done(o outcome, s server) bool {

@@ -88,13 +88,21 @@ func (a *app) prepare(cmd *cobra.Command, _ []string) error {
 
 func knownVars(root *cobra.Command) []string {
 	known := secretVars()
-	for _, cmd := range append(root.Commands(), root) {
+	for _, cmd := range append(subcommands(root), root) {
 		add := func(f *pflag.Flag) { known = append(known, flags.Name(f.Name)) }
 		cmd.LocalFlags().VisitAll(add)
 		cmd.PersistentFlags().VisitAll(add)
 	}
 	slices.Sort(known)
 	return slices.Compact(known)
+}
+
+// subcommands are all commands below root, and those below them.
+func subcommands(root *cobra.Command) (all []*cobra.Command) {
+	for _, cmd := range root.Commands() {
+		all = append(append(all, cmd), subcommands(cmd)...)
+	}
+	return all
 }
 
 // exit reports err and returns the status it stands for.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,11 +17,11 @@ func TestRepair(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "audit.log")
 	ttl := func(key string) time.Duration { return c.PTTL(t.Context(), key).Val() }
 	repair := func(args ...string) outcome {
-		return command(t, quick(append([]string{"--redis", s.Addr(), "--max-hold", "1h"}, args...)...)...)
+		return command(t, quick(append([]string{"--redis", s.Addr(), "--max-hold", "1h", "--min-age", "0s", "--operator", "ada"}, args...)...)...)
 	}
 	set(t, c, "lock:a\n", ours, 0)
-	set(t, c, "lock:b", "v", 0)
-	set(t, c, "lock:long", "v", 100*time.Hour)
+	set(t, c, "lock:b", "3f2c9a6ec7a911f0b5d20242ac120002", 0)
+	set(t, c, "lock:long", "8Q5xLzCgV2rEJwJ7yYtSIA==", 100*time.Hour)
 
 	o := repair("--repair", "delete")
 	o.want(t, exitFindings, `key="lock:a\n"`, "would_do", "dry run")
@@ -44,7 +45,7 @@ func TestRepair(t *testing.T) {
 	must(t, err)
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	const first = `key="lock:a\n" class=no_ttl holder="worker-7/42" ttl=never action="expire=30m0s"`
-	if len(lines) != 6 || !strings.Contains(lines[0], " intent node=") || !strings.HasSuffix(lines[0], first) || !strings.HasSuffix(lines[1], first+" outcome=done") {
+	if len(lines) != 6 || !strings.Contains(lines[0], ` intent operator="ada" node=`) || !strings.HasSuffix(lines[0], first) || !strings.HasSuffix(lines[1], first+" outcome=done") {
 		t.Errorf("the audit log has %d lines:\n%s", len(lines), text)
 	}
 	if strings.Contains(string(text), secretToken) {
@@ -56,10 +57,10 @@ func TestRepair(t *testing.T) {
 func TestRepairStopsWithoutItsLog(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	c := admin(t, s)
-	for _, key := range []string{"lock:a", "lock:b", "lock:c"} {
-		set(t, c, key, "v", 0)
+	for i, key := range []string{"lock:a", "lock:b", "lock:c"} {
+		set(t, c, key, fmt.Sprintf("3f2c9a6ec7a911f0b5d20242ac12000%d", i), 0)
 	}
-	args := quick("--redis", s.Addr(), "--repair", "delete", "--yes", "--audit-log")
+	args := quick("--redis", s.Addr(), "--min-age", "0s", "--repair", "delete", "--yes", "--audit-log")
 	command(t, append(args, filepath.Join(t.TempDir(), "missing", "log"))...).want(t, exitError, "--audit-log")
 	if n := c.DBSize(t.Context()).Val(); n != 3 {
 		t.Errorf("%d keys are left of 3", n)
@@ -77,10 +78,10 @@ func TestEnvironmentArmsNoRepair(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	c := admin(t, s)
 	set(t, c, "lock:a", ours, 0)
-	o := commandWith(t, []string{"LOCKSCOPE_REPAIR=delete", "LOCKSCOPE_YES=true"}, "", quick("--redis", s.Addr())...)
-	o.want(t, exitFindings, "LOCKSCOPE_REPAIR is set and not read", "LOCKSCOPE_YES is set and not read")
+	o := commandWith(t, []string{"LOCKSCOPE_REPAIR=delete", "LOCKSCOPE_YES=true", "LOCKSCOPE_MIN_AGE=0s"}, "", quick("--redis", s.Addr())...)
+	o.want(t, exitFindings, "LOCKSCOPE_REPAIR is set and not read", "LOCKSCOPE_YES is set and not read", "LOCKSCOPE_MIN_AGE is set and not read")
 	o.wantNot(t, "outcome=")
-	commandWith(t, []string{"LOCKSCOPE_YES=true"}, "", quick("--redis", s.Addr(), "--repair", "delete")...).want(t, exitFindings, "would_do")
+	commandWith(t, []string{"LOCKSCOPE_YES=true"}, "", quick("--redis", s.Addr(), "--min-age", "0s", "--repair", "delete")...).want(t, exitFindings, "would_do")
 	if n := c.DBSize(t.Context()).Val(); n != 1 {
 		t.Errorf("%d keys are left of 1", n)
 	}

@@ -16,12 +16,13 @@ const rootHelp = `lockscope looks after distributed locks in Redis, whoever wrot
   lockscope scan         one sweep for leaked locks, for cron: exit 0 clean, 1 findings, 2 error, 3 incomplete
   lockscope serve        sweeps again and again; /metrics, /debug/locks, health checks, alerts
   lockscope list         who holds what now
+  lockscope repair       lets leaked locks expire, or deletes them: a plan first, then the act
   lockscope doctor       are these servers fit for Redlock?
   lockscope init         vouch for new servers, once, so that they vote at once
   lockscope reconfigure  change the members of a set of servers, or the longest TTL
   lockscope dashboards   Grafana boards, Prometheus rules and runbooks that match this version
 
-Every flag but --repair and --yes can be given as an environment variable: --max-ttl is LOCKSCOPE_MAX_TTL,
+Every flag but --repair, --yes and --min-age can be given as an environment variable: --max-ttl is LOCKSCOPE_MAX_TTL,
 --log.level is LOCKSCOPE_LOG_LEVEL. A flag wins over its variable.
 
 Passwords belong in a file (--redis-password-file, --redis-file) or in the variable
@@ -49,9 +50,11 @@ func newRoot(a *app) *cobra.Command {
 	root.SetVersionTemplate("lockscope {{.Version}}\n")
 	root.PersistentFlags().StringVar(&a.logLevel, "log.level", "info", "log records of this level and above: debug, info, warn or error")
 	root.PersistentFlags().StringVar(&a.logFormat, "log.format", "console", "format of log records on stderr: console or json")
-	root.AddCommand(newScan(a), newServe(a), newList(a), newDoctor(a), newInit(a), newReconfigure(a), newDashboards(a), newVersion(a))
+	root.AddCommand(newScan(a), newServe(a), newList(a), newRepair(a), newDoctor(a), newInit(a), newReconfigure(a), newDashboards(a), newVersion(a))
 	for _, cmd := range root.Commands() {
-		cmd.Args = noArguments
+		if cmd.Args == nil {
+			cmd.Args = noArguments
+		}
 		cmd.Flags().SortFlags = false
 		flags.Document(cmd.Flags())
 	}
@@ -71,7 +74,7 @@ func noCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if strings.ContainsAny(args[0], ":@/") {
-		return errors.New("a command is needed before arguments: scan, serve, list, doctor, init, reconfigure or dashboards; see --help")
+		return errors.New("a command is needed before arguments: scan, serve, list, repair, doctor, init, reconfigure or dashboards; see --help")
 	}
 	meant := ""
 	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {

@@ -42,10 +42,11 @@ has a line for each gap, with one of these reasons:
   values_unread        --max-values
   holders_unwatched    more holders than are watched
   no_match             no key matches; --allow-empty if that is how it should be
+  orphans_unproved     --checks names orphan, and the servers do not prove to be one Redlock's: see --redlock
 
 JSON output (schema 1), in seconds, the same as webhooks get:
   {schema, status: clean|findings|incomplete|error, started, took_seconds, standby, truncated, overflow, omitted,
-   complete, gaps[]: {node (absent: no single one's), reason, detail},
+   complete, gaps[]: {node (absent: no single one's), reason, detail}, skipped[]: like gaps, not looked for and not asked for,
    nodes[]:    {node, took_seconds, locks, examined, calls, unread, unwatched, counts{class: n},
                 path, truncated, error, matched{pattern: n}, redirected, overflow, slots[]: "0-5460"},
    findings[]: {class, node, key, key_base64, type, ttl_seconds (null: never expires),
@@ -58,7 +59,11 @@ Fields may be added; none changes its meaning within a schema.
 
 --repair acts on confirmed findings, and only says what it would do unless --yes is given:
 expire=1h lets the lock expire by itself, delete removes it. Nothing happens to a lock
-whose value or TTL has changed since it was looked at. One audit line for each key goes
+whose value or TTL has changed since it was looked at, whose value does not tell its owner
+from another one (constants, names, short ones, those of several keys), which was not seen
+for --min-age, or about which the report is incomplete. What is left alone has a line that
+says why. A scan begins without memory: lockscope repair plan writes down what it saw, and
+lockscope repair apply acts on it when it is old enough. One audit line for each key goes
 to standard error and is appended to --audit-log.`
 
 const scanExample = `  lockscope scan --redis redis://10.0.0.1:6379
@@ -117,7 +122,7 @@ type plan struct {
 	scanner *scanner.Scanner
 	failOn  []scanner.Class
 	gateway *gateway
-	repair  *repairPlan
+	repair  *scanRepair
 	bar     *progress // nil without a terminal
 }
 
@@ -162,6 +167,7 @@ func (f *scanFlags) plan(a *app, nodes, replicas []target.Node) (_ *plan, err er
 	if a.logger.Enabled(context.Background(), slog.LevelDebug) { // the report says the rest
 		opts = append(opts, scanner.WithLogger(a.logger))
 	}
+	opts = append(opts, scanner.WithRepairMinAge(f.repair.act.minAge))
 	if len(replicas) > 0 {
 		opts = append(opts, scanner.WithReplicas(target.Clients(replicas)...))
 	}
@@ -169,7 +175,7 @@ func (f *scanFlags) plan(a *app, nodes, replicas []target.Node) (_ *plan, err er
 		p.bar = newProgress(a.errOut)
 		opts = append(opts, scanner.WithProgress(p.bar.report))
 	}
-	if p.repair, err = f.repair.plan(); err != nil {
+	if p.repair, err = f.repair.open(a); err != nil {
 		return nil, err
 	}
 	if p.scanner, err = scanner.New(target.Clients(nodes), opts...); err != nil {
@@ -212,7 +218,7 @@ func (f *scanFlags) execute(ctx context.Context, a *app, p *plan) error {
 		err = errors.Join(err, p.gateway.push(context.WithoutCancel(ctx), p.scanner))
 	}
 	if p.repair != nil && ctx.Err() == nil {
-		err = errors.Join(err, p.repair.run(ctx, a, p.scanner, report))
+		err = errors.Join(err, p.repair.run(ctx, p.scanner, report))
 	}
 	if err != nil {
 		return err

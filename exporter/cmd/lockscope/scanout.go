@@ -45,7 +45,7 @@ func (a *app) writeScan(format outputFlag, r scanner.Report, status string) erro
 			return err
 		}
 	}
-	_, err := fmt.Fprint(a.out, "\n"+matchedText(r)+gapsText(r))
+	_, err := fmt.Fprint(a.out, "\n"+matchedText(r)+skippedText(r)+gapsText(r))
 	return err
 }
 
@@ -67,6 +67,15 @@ func matchedText(r scanner.Report) string {
 	}
 	if uncounted > 0 {
 		fmt.Fprintf(&b, "on %d of %d nodes the matching keys were not all counted\n", uncounted, len(r.Nodes))
+	}
+	return b.String()
+}
+
+// skippedText has a line for each thing that nobody asked to be looked for.
+func skippedText(r scanner.Report) string {
+	var b strings.Builder
+	for _, g := range r.Skipped {
+		fmt.Fprintf(&b, "%s: %s\n", g.Reason, table.Printable(g.Detail))
 	}
 	return b.String()
 }

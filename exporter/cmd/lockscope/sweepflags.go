@@ -34,6 +34,7 @@ type sweepFlags struct {
 	maxFindings     int
 	maxValues       int
 	replicas        *flags.List
+	redlock         bool
 }
 
 func (s *sweepFlags) register(set *pflag.FlagSet, maxValues int) {
@@ -41,7 +42,8 @@ func (s *sweepFlags) register(set *pflag.FlagSet, maxValues int) {
 	set.StringArrayVar(&s.prefixes, "prefix", nil, "look at keys that begin like this; repeat it for several. Without it and --pattern: "+scanner.DefaultPrefix)
 	set.StringArrayVar(&s.patterns, "pattern", nil, "look at keys that match this glob pattern of Redis, too; repeat it for several. Each costs a pass through all keys")
 	set.BoolVar(&s.allowEmpty, "allow-empty", false, "it is no gap that no key matches")
-	set.Var(s.checks, "checks", "classes of findings to look for; leave orphan out if the servers are not nodes of one Redlock")
+	set.Var(s.checks, "checks", "classes of findings to look for; orphan is only looked for if the servers prove to be all nodes of one Redlock")
+	set.BoolVar(&s.redlock, "redlock", false, "the servers are all nodes of one Redlock, though they do not prove it; if they are not, every healthy lock is an orphan")
 	set.DurationVar(&s.maxTTL, "max-ttl", scanner.DefaultTTLLimit, "a longer TTL is a finding: long_ttl")
 	set.DurationVar(&s.maxHold, "max-hold", scanner.DefaultHoldLimit, "one holder for longer is a finding: held_too_long")
 	set.DurationVar(&s.confirmAfter, "confirm-after", scanner.DefaultConfirmAfter,
@@ -78,9 +80,15 @@ func (s *sweepFlags) options(nodes []target.Node) ([]scanner.Option, error) {
 		return nil, err
 	}
 	opts := []scanner.Option{
-		scanner.WithChecks(classes...), scanner.WithTTLLimit(s.maxTTL), scanner.WithHoldLimit(s.maxHold),
+		scanner.WithTTLLimit(s.maxTTL), scanner.WithHoldLimit(s.maxHold),
 		scanner.WithConfirmAfter(s.confirmAfter), scanner.WithPageSize(s.pageSize), scanner.WithPause(s.pause),
 		scanner.WithDeadline(s.deadline), scanner.WithMaxFindings(s.maxFindings),
+	}
+	if s.checks.Given() {
+		opts = append(opts, scanner.WithChecks(classes...))
+	}
+	if s.redlock {
+		opts = append(opts, scanner.WithOneRedlock())
 	}
 	globs, err := s.globs()
 	if err != nil {

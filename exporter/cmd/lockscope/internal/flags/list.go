@@ -19,6 +19,9 @@ func NewList(kind string, defaults ...string) *List { return &List{values: defau
 // Values returns what was given, in order and without empty elements.
 func (l *List) Values() []string { return slices.Clone(l.values) }
 
+// Given says whether the values are others than the defaults.
+func (l *List) Given() bool { return l.given }
+
 // Set implements pflag.Value. It takes anything: whoever knows what the values
 // mean checks them.
 func (l *List) Set(text string) error {

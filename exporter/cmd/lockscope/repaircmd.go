@@ -1,0 +1,57 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+)
+
+const repairHelp = `Repair lets leaked locks expire, or deletes them, in two steps:
+
+  lockscope repair plan   sweeps and writes down what would be done to which key, and why
+  lockscope repair apply  carries out that plan, when it was read and is old enough
+
+A plan says of each key which value it held, as a digest, and since when that was seen. Only
+keys that still hold it are touched, and only if it was first seen --min-age before. So:
+make a plan, read it, wait, apply it; a process that sweeps all the time is not needed.
+
+Never touched are locks whose value does not tell its owner from another one: constants such
+as 1, names of hosts, short or very long values, values that several keys have. Nor are keys
+on servers, or in slots, that were not read to their end. They are listed with the reason.
+
+Exit status: see the two commands.`
+
+const repairExample = `  lockscope repair plan --redis r1:6379,r2:6379,r3:6379 --action expire=1h -o plan.json
+  lockscope repair apply plan.json --redis r1:6379,r2:6379,r3:6379         # says what it would do
+  lockscope repair apply plan.json --redis r1:6379,r2:6379,r3:6379 --yes`
+
+func newRepair(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "repair", Short: "Let leaked locks expire, or delete them: a plan first, then the act", Long: repairHelp, Example: repairExample,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return errors.New("repair plan or repair apply is meant; see lockscope repair --help")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	plan, apply := newRepairPlan(a), newRepairApply(a)
+	plan.Args, apply.Args = noArguments, onePlan
+	for _, sub := range []*cobra.Command{plan, apply} {
+		sub.Flags().SortFlags = false
+		flags.Document(sub.Flags())
+		cmd.AddCommand(sub)
+	}
+	return cmd
+}
+
+// onePlan does not repeat the arguments: one may be a URL with a password.
+func onePlan(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return errors.New("the file of one plan is needed, and nothing else but flags: lockscope repair apply FILE --redis URL")
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package scanner_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// wantSkipped wants a report that is complete, and says that nobody looked for orphans.
+func wantSkipped(t *testing.T, what string, r scanner.Report, says string) {
+	t.Helper()
+	wantGaps(t, what, r)
+	if len(r.Skipped) != 1 || r.Skipped[0].Reason != scanner.ReasonOrphans || !strings.Contains(r.Skipped[0].Detail, says) {
+		t.Errorf("%s: skipped %+v, want %q", what, r.Skipped, says)
+	}
+	for _, f := range r.Findings {
+		if f.Class == scanner.Orphan {
+			t.Errorf("%s: %s is an orphan", what, f.Key)
+		}
+	}
+}
+
+// TestOrphansWantOneRedlock: a lock on one of several servers is an orphan only if its quorum is among them.
+func TestOrphansWantOneRedlock(t *testing.T) {
+	f := startNodes(t, 4)
+	ctx := within(t)
+	for i, c := range f.clients {
+		set(t, c, fmt.Sprint("lock:", i), lockscopeValue(tokenOf(fmt.Sprint(i)), time.Now()), time.Minute)
+	}
+	look := func(clients []redis.UniversalClient, opts ...scanner.Option) scanner.Report {
+		return sweep(t, newScanner(t, clients, opts...))
+	}
+	three := f.clients[:3]
+	wantSkipped(t, "unrelated", look(three), "does not tell for which Redlock")
+	wantGaps(t, "asked for", look(three, scanner.WithChecks(scanner.Orphan, scanner.NoTTL)), scanner.ReasonOrphans)
+	if r := look(three, scanner.WithChecks(scanner.NoTTL, scanner.LongTTL)); len(r.Skipped) != 0 {
+		t.Errorf("not to be looked for: %+v", r.Skipped)
+	}
+	said := look(three, scanner.WithOneRedlock())
+	wantFindings(t, "said", said.Findings, "orphan lock:0", "orphan lock:1", "orphan lock:2")
+	wantGaps(t, "said", said)
+
+	for _, c := range three {
+		must(t, c.Del(ctx, c.Keys(ctx, "lock:*").Val()...).Err())
+	}
+	must(t, redlock.Vouch(ctx, three))
+	for i, c := range three {
+		set(t, c, fmt.Sprint("lock:", i), lockscopeValue(tokenOf(fmt.Sprint(i)), time.Now()), time.Minute)
+	}
+	wantFindings(t, "vouched for", look(three).Findings, "orphan lock:0", "orphan lock:1", "orphan lock:2")
+	wantSkipped(t, "two of three", look(three[:2]), "a Redlock of 3 nodes, and 2 are named")
+	wantSkipped(t, "a stranger", look(f.clients[1:]), f.servers[3].Addr())
+	_, port, _ := strings.Cut(f.servers[0].Addr(), ":")
+	twice := redis.NewClient(&redis.Options{Addr: "localhost:" + port})
+	t.Cleanup(func() { must(t, twice.Close()) })
+	wantSkipped(t, "one twice", look([]redis.UniversalClient{three[0], three[1], twice}), "are one server")
+
+	must(t, f.servers[2].Kill())
+	s := newScanner(t, three)
+	report, err := s.Sweep(ctx)
+	asNode(t, err, f.servers[2].Addr())
+	wantFindings(t, "one is down: either could have two of three", report.Findings)
+	if len(report.Skipped) != 0 {
+		t.Errorf("%+v", report.Skipped)
+	}
+}
+
+// TestMarkersOfOthersProveNothing: data that was copied brings its marker along.
+func TestMarkersOfOthersProveNothing(t *testing.T) {
+	f := startNodes(t, 6)
+	ctx := within(t)
+	must(t, redlock.Vouch(ctx, f.clients[:3]))
+	for i, c := range f.clients[3:] {
+		set(t, c, "lockscope:life", f.clients[i].Get(ctx, "lockscope:life").Val(), 0)
+		set(t, c, fmt.Sprint("lock:", i), lockscopeValue(token, time.Now()), time.Minute)
+	}
+	wantSkipped(t, "copies", sweep(t, newScanner(t, f.clients[3:])), "another server's")
+
+	must(t, redlock.Vouch(ctx, f.clients[:3]))
+	set(t, f.clients[0], "lock:a", lockscopeValue(token, time.Now()), time.Minute)
+	clients := slices.Clone(f.clients[:3])
+	clients[1] = aclClient(t, f.servers[1].Addr(), f.clients[1], scanner.ListACL())
+	wantSkipped(t, "not readable", sweep(t, newScanner(t, clients)), "grant %R~lockscope:life")
+}

@@ -1,0 +1,130 @@
+package scanner
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+)
+
+// PlanRun carries out a [Plan]. It is safe for concurrent use.
+type PlanRun struct {
+	s    *Scanner
+	plan Plan
+}
+
+// Begin makes ready to carry out a plan on the servers it is for, which this Scanner must
+// have been given under the same names. Nothing is sent to any server yet. The error is
+// [ErrInvalidPlan] or [ErrClosed].
+func (s *Scanner) Begin(p Plan) (*PlanRun, error) {
+	now := s.cfg.now()
+	wrong := func(format string, args ...any) (*PlanRun, error) {
+		return nil, fmt.Errorf("%w: "+format, append([]any{ErrInvalidPlan}, args...)...)
+	}
+	switch servers := s.servers(); {
+	case s.life.Err() != nil:
+		return nil, ErrClosed
+	case p.Schema != PlanSchema || p.ID == "" || p.ID != p.seal():
+		return wrong("it is not what its id stands for: make it anew")
+	case p.Created.After(now.Add(planSkew)):
+		return wrong("it was made in the future, at %v: set the clocks", p.Created)
+	case now.Sub(p.Created) > PlanLife || now.After(p.Expires):
+		return wrong("it expired at %v: make it anew", p.Expires)
+	case !slices.Equal(p.Servers, servers):
+		return wrong("it is for %s, and these are %s", strings.Join(p.Servers, ", "), strings.Join(servers, ", "))
+	}
+	return &PlanRun{s: s, plan: p}, nil
+}
+
+// Apply carries out the step with that index, or with dry says what it would do. The key
+// must still have the planned value, which is compared as [Scanner.Repair] does, and the
+// value must have been first seen as long ago as [WithRepairMinAge] says, by whoever made
+// the plan: else the error matches [ErrTooYoung]. An [Orphan] is compared with the other
+// nodes once more; where they do not all tell, the error matches [ErrIncomplete]. Applying
+// again is harmless. An error is a [*RepairError]; ctx bounds it.
+func (r *PlanRun) Apply(ctx context.Context, step int, dry bool) (Repaired, error) {
+	f, a, err := r.plan.Steps[step].read()
+	if dry {
+		a = a.DryRun()
+	}
+	result := Repaired{Node: f.Node, Key: f.Key, Class: f.Class, Action: a, TTL: keyreader.Never}
+	if err == nil {
+		err = r.s.cfg.oldEnough(f.FirstSeen, r.s.cfg.now())
+	}
+	return r.s.perform(ctx, result, err, func(ctx context.Context) (RepairOutcome, time.Duration, error) {
+		return r.act(ctx, &f, a)
+	})
+}
+
+// read makes a finding of a step.
+func (p *PlanStep) read() (f Finding, a Action, err error) {
+	key, err := base64.StdEncoding.DecodeString(p.KeyBase64)
+	f = Finding{
+		Class: p.Class, Node: p.Node, Key: string(key), Type: p.Type, TTL: keyreader.Never, Evidence: p.Evidence,
+		FirstSeen: p.FirstSeen, LastSeen: p.LastSeen, Confirmed: true, identity: p.Digest,
+	}
+	if err != nil {
+		return f, a, fmt.Errorf("%w: a key is not base64", ErrInvalidPlan)
+	}
+	if !slices.Contains(classes(), f.Class) {
+		return f, a, fmt.Errorf("%w: there is no class %q", ErrInvalidPlan, f.Class)
+	}
+	if p.TTL != nil {
+		f.TTL = time.Duration(*p.TTL * float64(time.Second))
+	}
+	f.Hold.Instance = p.Holder
+	a, err = ParseAction(p.Action)
+	return f, a, err
+}
+
+// act looks at the key before it acts on it: a plan has the digest of a value, and from
+// the value itself is told whether it is an identity.
+func (r *PlanRun) act(ctx context.Context, f *Finding, a Action) (RepairOutcome, time.Duration, error) {
+	at, err := r.s.connectionOf(ctx, f.Node)
+	if err != nil {
+		return "", keyreader.Never, err
+	}
+	reader := at.reader(keyreader.Query{}, keyreader.Capability{})
+	found, err := reader.Look(ctx, []string{f.Key})
+	if err != nil {
+		return "", keyreader.Never, err
+	}
+	v := &found[0]
+	switch {
+	case reader.Redirected() > 0:
+		return "", keyreader.Never, fmt.Errorf("%w: the key's slot has moved, or is on the move: make the plan anew", ErrIncomplete)
+	case v.Gone():
+		return RepairGone, keyreader.Never, nil
+	case v.Type != f.Type || v.Identity() != f.identity:
+		return RepairChanged, v.TTL, nil
+	}
+	f.doubt = doubt(v)
+	f.distinct = f.doubt == ""
+	if err := lockable(f, r.plan.Patterns); err != nil {
+		return "", v.TTL, err
+	}
+	if f.Class == Orphan {
+		if still, err := r.s.orphaned(ctx, at.source, v); err != nil || !still {
+			return RepairChanged, v.TTL, err
+		}
+	}
+	return r.s.repair(ctx, at, f, a)
+}
+
+// orphaned says whether the lock has no quorum, now.
+func (s *Scanner) orphaned(ctx context.Context, src *source, v *keyreader.Value) (bool, error) {
+	o := newOrphans(s.sources)
+	o.prove(ctx, s.cfg.oneRedlock)
+	if !o.possible() {
+		return false, fmt.Errorf("%w: %s", ErrIncomplete, o.doubt)
+	}
+	tallies, _ := o.count(ctx, src, []*keyreader.Value{v})
+	if t := tallies[0]; !t.held() && !t.minority() {
+		return false, fmt.Errorf("%w: nodes do not answer that could have the lock, too", ErrIncomplete)
+	}
+	return tallies[0].minority(), nil
+}

@@ -1,0 +1,48 @@
+package scanner
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+)
+
+// TestValuesBeyondTheBound: what was not compared with all is not said to be unique, until a sweep began with it.
+func TestValuesBeyondTheBound(t *testing.T) {
+	value := func(key, text string) *keyreader.Value {
+		return &keyreader.Value{Key: key, Type: keyreader.String, Head: text, Size: int64(len(text))}
+	}
+	finding := func(v *keyreader.Value) *Finding { return &Finding{Key: v.Key, identity: v.Identity()} }
+	late, known := value("lock:late", "late"), value("lock:known", "known")
+	fill := func(s *values) {
+		for i := range maxCompared {
+			s.note(value(fmt.Sprint("lock:", i), fmt.Sprint(i)))
+		}
+	}
+	first := newValues([]Finding{*finding(known)}, nil)
+	fill(first)
+	first.note(known)
+	first.note(late)
+	if err := first.unique(finding(late)); !errors.Is(err, ErrIncomplete) {
+		t.Errorf("beyond the bound: %v", err)
+	}
+	if err := first.unique(finding(known)); err != nil {
+		t.Errorf("known before: %v", err)
+	}
+	first.note(value("lock:other", "known"))
+	if err := first.unique(finding(known)); !errors.Is(err, ErrNotRepairable) {
+		t.Errorf("another key has it: %v", err)
+	}
+	next := newValues([]Finding{*finding(known), *finding(late)}, &proof{values: first})
+	next.missSome() // it goes on where the first one ended
+	if err := next.unique(finding(late)); err != nil {
+		t.Errorf("known when the sweep began: %v", err)
+	}
+	if err := next.unique(finding(known)); !errors.Is(err, ErrNotRepairable) {
+		t.Errorf("another key had it: %v", err)
+	}
+	if err := next.unique(finding(value("lock:new", "new"))); !errors.Is(err, ErrIncomplete) {
+		t.Errorf("found by a sweep that read a part: %v", err)
+	}
+}

@@ -1,0 +1,137 @@
+package scanner_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// refused wants Repair to refuse, with a text that says what to do, and the key to be left.
+func refused(t *testing.T, s *scanner.Scanner, f scanner.Finding, want error, says string) {
+	t.Helper()
+	for _, action := range []scanner.Action{scanner.Delete(), scanner.Delete().DryRun(), scanner.Expire(time.Minute)} {
+		r, err := s.Repair(within(t), f, action)
+		if !errors.Is(err, want) || !strings.Contains(fmt.Sprint(err), says) || r.Outcome != "" {
+			t.Errorf("%s: %v: %s, %v; want %v, %q", f.Key, action, r.Outcome, err, want, says)
+		}
+	}
+}
+
+// TestRepairWaitsForTheMinimumAge from the first sight of the very value, whatever the value says.
+func TestRepairWaitsForTheMinimumAge(t *testing.T) {
+	f := startNodes(t, 1)
+	c := f.clients[0]
+	clk := &clock{}
+	set(t, c, "lock:redis-py", "3f2c9a6ec7a911f0b5d20242ac120002", 0)
+	set(t, c, "lock:old", lockscopeValue(token, time.Now().Add(-30*24*time.Hour)), 0)
+	s := newScanner(t, f.clients, scanner.WithRepairMinAge(scanner.DefaultRepairMinAge), scanner.WithNow(clk.now))
+	findings := sweep(t, s).Findings
+	leak, old := find(t, findings, scanner.NoTTL, "lock:redis-py"), find(t, findings, scanner.NoTTL, "lock:old")
+	refused(t, s, leak, scanner.ErrTooYoung, "lockscope repair plan")
+	refused(t, s, old, scanner.ErrTooYoung, "wait another 10m0s")
+	clk.pass(9 * time.Minute)
+	sweep(t, s)
+	leak.FirstSeen = leak.FirstSeen.Add(-time.Hour) // what a caller says counts for nothing
+	refused(t, s, leak, scanner.ErrTooYoung, "wait another 1m0s")
+
+	set(t, c, "lock:redis-py", "4f2c9a6ec7a911f0b5d20242ac120002", 0) // another holder, who is as young as it is
+	clk.pass(2 * time.Minute)
+	leak = find(t, sweep(t, s).Findings, scanner.NoTTL, "lock:redis-py")
+	refused(t, s, leak, scanner.ErrTooYoung, "")
+	repair(t, s, old, scanner.Delete(), scanner.RepairDone)
+	clk.pass(11 * time.Minute)
+	repair(t, s, leak, scanner.Delete(), scanner.RepairDone)
+}
+
+// TestRepairKnowsValuesOfSeveralKeys: one is its holder's, whichever key comes first, and on whichever node.
+func TestRepairKnowsValuesOfSeveralKeys(t *testing.T) {
+	f := startNodes(t, 2)
+	const own = "3f2c9a6ec7a911f0b5d20242ac120002"
+	set(t, f.clients[0], "lock:leak", own, 0)
+	for _, node := range []int{0, 1} {
+		for _, other := range []string{"lock:a", "lock:z"} {
+			set(t, f.clients[node], other, own, time.Minute)
+			s := newScanner(t, f.clients)
+			leak := find(t, sweep(t, s).Findings, scanner.NoTTL, "lock:leak")
+			refused(t, s, leak, scanner.ErrNotRepairable, "another key")
+			must(t, f.clients[node].Del(within(t), other).Err())
+			sweep(t, s) // it was its holder's once, and is no more of an identity for that
+			refused(t, s, leak, scanner.ErrNotRepairable, "another key")
+		}
+	}
+	set(t, f.clients[1], "lock:leak", own, time.Minute) // the same lock, on another node
+	s := newScanner(t, f.clients)
+	repair(t, s, find(t, sweep(t, s).Findings, scanner.NoTTL, "lock:leak"), scanner.Delete(), scanner.RepairDone)
+}
+
+// TestRepairWantsAllThatBearsOnIt: what a sweep left out may be what speaks for the holder.
+func TestRepairWantsAllThatBearsOnIt(t *testing.T) {
+	f := startNodes(t, 2)
+	c := f.clients[0]
+	for i := range 30 {
+		set(t, c, fmt.Sprint("lock:fine:", i), redissonID+fmt.Sprint(i), time.Minute)
+	}
+	set(t, c, "lock:leak", redsyncValue, 0)
+	set(t, f.clients[1], "lock:elsewhere", redislockVal, 0)
+	for name, test := range map[string]struct {
+		opt  scanner.Option
+		says scanner.Reason
+	}{
+		"values unread": {scanner.WithMaxValues(10), scanner.ReasonValuesUnread},
+		"overflow":      {scanner.WithTTLLimit(time.Second), scanner.ReasonBoundReached},
+	} {
+		s := newScanner(t, f.clients, test.opt, scanner.WithMaxFindings(10))
+		findings := sweep(t, s).Findings
+		refused(t, s, find(t, findings, scanner.NoTTL, "lock:leak"), scanner.ErrIncomplete, string(test.says))
+		if name == "values unread" { // the other node was read
+			repair(t, s, find(t, findings, scanner.NoTTL, "lock:elsewhere"), scanner.Delete().DryRun(), scanner.RepairWouldDo)
+		}
+	}
+	// Who is not watched could be held too long, and has a TTL or not all the same.
+	s := newScanner(t, f.clients, scanner.WithMaxWatched(1))
+	report := sweep(t, s)
+	wantGaps(t, "unwatched", report, scanner.ReasonUnwatched)
+	repair(t, s, find(t, report.Findings, scanner.NoTTL, "lock:leak"), scanner.Delete(), scanner.RepairDone)
+}
+
+// TestRepairLeavesSlotsOnTheMove, and repairs the others.
+func TestRepairLeavesSlotsOnTheMove(t *testing.T) {
+	t.Parallel()
+	cl := locktest.Cluster(t, 3)
+	c := clusterClient(t, cl)
+	ctx := within(t)
+	set(t, c, "lock:{moving}", tokenOf("moving"), 0)
+	from, err := c.MasterForKey(ctx, "lock:{moving}")
+	must(t, err)
+	slot := c.ClusterKeySlot(ctx, "lock:{moving}").Val()
+	still := ""
+	for i := 0; still == ""; i++ { // another slot of the same master
+		key := fmt.Sprintf("lock:{still%d}", i)
+		if m, err := c.MasterForKey(ctx, key); err == nil && m.Options().Addr == from.Options().Addr {
+			still = key
+		}
+	}
+	set(t, c, still, tokenOf("still"), 0)
+	alone := newScanner(t, []redis.UniversalClient{clientOf(t, serverAt(t, cl, from.Options().Addr))})
+	refused(t, alone, find(t, sweep(t, alone).Findings, scanner.NoTTL, still), scanner.ErrIncomplete, string(scanner.ReasonSlotsUncovered))
+
+	var to *redis.Client
+	for _, s := range cl.Servers() {
+		if s.Addr() != from.Options().Addr {
+			to = clientOf(t, s)
+		}
+	}
+	must(t, to.Do(ctx, "CLUSTER", "SETSLOT", slot, "IMPORTING", from.Do(ctx, "CLUSTER", "MYID").Val()).Err())
+	must(t, from.Do(ctx, "CLUSTER", "SETSLOT", slot, "MIGRATING", to.Do(ctx, "CLUSTER", "MYID").Val()).Err())
+	s := newScanner(t, []redis.UniversalClient{c})
+	findings := sweep(t, s).Findings
+	refused(t, s, find(t, findings, scanner.NoTTL, "lock:{moving}"), scanner.ErrIncomplete, fmt.Sprint("slot ", slot))
+	repair(t, s, find(t, findings, scanner.NoTTL, still), scanner.Delete(), scanner.RepairDone)
+}
