@@ -28,6 +28,8 @@ type Document struct {
 	Complete bool          `json:"complete"` // all that was to be read is proved to have been read
 	Gaps     []GapDocument `json:"gaps"`     // what is not
 
+	Excluded []ExcludedDocument `json:"excluded,omitempty"` // what exclusions kept out
+
 	Nodes    []NodeDocument    `json:"nodes"`
 	Findings []FindingDocument `json:"findings"` // confirmed and still there, worst first
 	Pending  []FindingDocument `json:"pending"`  // seen once
@@ -61,6 +63,15 @@ type GapDocument struct {
 	Detail string `json:"detail"`
 }
 
+// ExcludedDocument is the JSON form of an [Excluded].
+type ExcludedDocument struct {
+	Pattern  string    `json:"pattern"`
+	Until    time.Time `json:"until"`
+	Reason   string    `json:"reason"`
+	Findings int       `json:"findings"`
+	Ended    bool      `json:"ended"` // it kept nothing out: renew it or take it away
+}
+
 // FindingDocument is the JSON form of a [Finding].
 type FindingDocument struct {
 	Class     Class         `json:"class"`
@@ -70,6 +81,7 @@ type FindingDocument struct {
 	Type      string        `json:"type"`
 	TTL       *float64      `json:"ttl_seconds"` // null: it never expires
 	Holder    *HoldDocument `json:"holder,omitempty"`
+	Policy    string        `json:"policy,omitempty"`
 	Evidence  string        `json:"evidence"`
 	FirstSeen time.Time     `json:"first_seen"`
 	LastSeen  time.Time     `json:"last_seen"`
@@ -92,6 +104,9 @@ func NewDocument(r Report) Document {
 		Truncated: r.Overflow > 0, Overflow: r.Overflow, Complete: !r.Standby && !r.Started.IsZero(), Gaps: []GapDocument{},
 		Nodes:    make([]NodeDocument, 0, len(r.Nodes)),
 		Findings: newFindingDocuments(r.Findings), Pending: newFindingDocuments(r.Pending), Resolved: newFindingDocuments(r.Resolved),
+	}
+	for _, e := range r.Excluded {
+		d.Excluded = append(d.Excluded, ExcludedDocument{e.Pattern, e.Until, e.Reason, e.Findings, e.Ended})
 	}
 	for _, n := range r.Nodes {
 		d.Nodes = append(d.Nodes, newNodeDocument(n))
@@ -129,7 +144,7 @@ func newFindingDocuments(findings []Finding) []FindingDocument {
 		encoded := base64.StdEncoding.EncodeToString([]byte(f.Key))
 		all = append(all, FindingDocument{
 			Class: f.Class, Node: f.Node, Key: KeyText(f.Key), KeyBase64: &encoded, Type: f.Type,
-			TTL: secondsLeft(f.TTL), Holder: NewHoldDocument(f.Hold), Evidence: f.Evidence,
+			TTL: secondsLeft(f.TTL), Holder: NewHoldDocument(f.Hold), Evidence: f.Evidence, Policy: f.Policy,
 			FirstSeen: f.FirstSeen, LastSeen: f.LastSeen,
 		})
 	}

@@ -29,6 +29,7 @@ type Finding struct {
 	Type      string        // Redis type: string, hash, ...
 	TTL       time.Duration // at the last look; negative: none
 	Hold      Hold
+	Policy    string // that it was judged by; empty: the defaults
 	Evidence  string // one sentence with the numbers that led here
 	FirstSeen time.Time
 	LastSeen  time.Time

@@ -12,12 +12,13 @@ type Report struct {
 	Started  time.Time
 	Took     time.Duration
 	Nodes    []NodeReport
-	Findings []Finding // confirmed and still there, worst first
-	Pending  []Finding // seen once; confirmed or forgotten by a later look
-	Resolved []Finding // confirmed by an earlier sweep and gone or healed now
-	Overflow int       // findings beyond the cap, counted but not kept
-	Gaps     []Gap     // what is missing of the whole, besides that of the Nodes; see Incomplete
-	Standby  bool      // nothing was swept: another process holds the scanner's lock
+	Findings []Finding  // confirmed and still there, worst first
+	Pending  []Finding  // seen once; confirmed or forgotten by a later look
+	Resolved []Finding  // confirmed by an earlier sweep and gone or healed now
+	Overflow int        // findings beyond the cap, counted but not kept
+	Excluded []Excluded // what [WithExclusions] kept out, in their order
+	Gaps     []Gap      // what is missing of the whole, besides that of the Nodes; see Incomplete
+	Standby  bool       // nothing was swept: another process holds the scanner's lock
 }
 
 // NodeReport is what a sweep did on one node.
