@@ -118,21 +118,21 @@ func (r *waitsReader) findQueues(ctx context.Context) {
 }
 
 func (r *waitsReader) scan(ctx context.Context, n waitsNode, master *redis.Client) error {
-	for cursor := uint64(0); ; {
-		keys, next, err := master.Scan(ctx, cursor, redlock.QueueKey(r.cfg.pattern), int64(r.cfg.pageSize)).Result()
-		if err != nil {
-			return err
-		}
-		for _, key := range keys {
-			r.found(n, key)
-		}
-		if cursor = next; cursor == 0 {
-			return nil
-		}
-		if !pause(ctx, r.cfg.pause) {
-			return context.Cause(ctx)
+	for _, pattern := range r.cfg.patterns() {
+		for cursor, first := uint64(0), true; first || cursor != 0; first = false {
+			keys, next, err := master.Scan(ctx, cursor, redlock.QueueKey(pattern), int64(r.cfg.pageSize)).Result()
+			if err != nil {
+				return err
+			}
+			for _, key := range keys {
+				r.found(n, key)
+			}
+			if cursor = next; !pause(ctx, r.cfg.pause) {
+				return context.Cause(ctx)
+			}
 		}
 	}
+	return nil
 }
 
 func (r *waitsReader) found(n waitsNode, queueKey string) {

@@ -82,7 +82,7 @@ func (s *sweepFlags) options(nodes []target.Node) ([]scanner.Option, error) {
 		scanner.WithConfirmAfter(s.confirmAfter), scanner.WithPageSize(s.pageSize), scanner.WithPause(s.pause),
 		scanner.WithDeadline(s.deadline), scanner.WithMaxFindings(s.maxFindings),
 	}
-	globs, err := s.globs()
+	globs, err := keyGlobs(s.prefixes, s.patterns)
 	if err != nil {
 		return nil, err
 	}
@@ -98,16 +98,16 @@ func (s *sweepFlags) options(nodes []target.Node) ([]scanner.Option, error) {
 	return append(opts, scanner.WithNodeNames(names(nodes)...)), nil
 }
 
-// globs are the patterns of all prefixes and patterns given: none replaces another.
-func (s *sweepFlags) globs() ([]string, error) {
-	if slices.Contains(s.prefixes, "") {
+// keyGlobs are the patterns of all prefixes and patterns given: none replaces another.
+func keyGlobs(prefixes, patterns []string) ([]string, error) {
+	if slices.Contains(prefixes, "") {
 		return nil, errNoPrefix
 	}
 	var globs []string
-	for _, p := range s.prefixes {
+	for _, p := range prefixes {
 		globs = append(globs, scanner.PrefixPattern(p))
 	}
-	globs = append(globs, s.patterns...)
+	globs = append(globs, patterns...)
 	if len(globs) == 0 {
 		globs = []string{scanner.PrefixPattern(scanner.DefaultPrefix)}
 	}
