@@ -53,6 +53,7 @@ func newRoot(a *app) *cobra.Command {
 	for _, cmd := range root.Commands() {
 		cmd.Args = noArguments
 		cmd.Flags().SortFlags = false
+		flags.AllowDays(cmd.Flags())
 		flags.Document(cmd.Flags())
 	}
 	flags.Document(root.PersistentFlags())
