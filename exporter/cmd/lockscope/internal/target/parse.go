@@ -110,6 +110,12 @@ func ReadSecret(path string) (string, error) {
 	return secret, nil
 }
 
+// CheckURL says what is wrong with a URL, without its text.
+func CheckURL(raw string) error {
+	_, err := parse(raw)
+	return err
+}
+
 // parse makes a server of a URL or host:port. Its error never holds the text.
 func parse(raw string) (*redis.Options, error) {
 	if !strings.Contains(raw, "://") {
