@@ -24,6 +24,7 @@ type config struct {
 	pattern      string
 	more         []string // patterns besides that
 	emptyAllowed bool
+	group        string
 	policies     []Policy
 	exclusions   []Exclusion
 	names        []string

@@ -38,6 +38,7 @@ type Document struct {
 
 // NodeDocument is the JSON form of a [NodeReport].
 type NodeDocument struct {
+	Group     string        `json:"group,omitempty"` // of servers, where several are swept
 	Node      string        `json:"node"`
 	Took      float64       `json:"took_seconds"`
 	Locks     int64         `json:"locks"`
@@ -58,6 +59,7 @@ type NodeDocument struct {
 
 // GapDocument is the JSON form of a [Gap].
 type GapDocument struct {
+	Group  string `json:"group,omitempty"`
 	Node   string `json:"node,omitempty"` // left out if it is no single node's
 	Reason Reason `json:"reason"`
 	Detail string `json:"detail"`
@@ -65,6 +67,7 @@ type GapDocument struct {
 
 // ExcludedDocument is the JSON form of an [Excluded].
 type ExcludedDocument struct {
+	Group    string    `json:"group,omitempty"`
 	Pattern  string    `json:"pattern"`
 	Until    time.Time `json:"until"`
 	Reason   string    `json:"reason"`
@@ -74,6 +77,7 @@ type ExcludedDocument struct {
 
 // FindingDocument is the JSON form of a [Finding].
 type FindingDocument struct {
+	Group     string        `json:"group,omitempty"`
 	Class     Class         `json:"class"`
 	Node      string        `json:"node"`
 	Key       string        `json:"key"`                  // as [KeyText] writes it
@@ -106,7 +110,7 @@ func NewDocument(r Report) Document {
 		Findings: newFindingDocuments(r.Findings), Pending: newFindingDocuments(r.Pending), Resolved: newFindingDocuments(r.Resolved),
 	}
 	for _, e := range r.Excluded {
-		d.Excluded = append(d.Excluded, ExcludedDocument{e.Pattern, e.Until, e.Reason, e.Findings, e.Ended})
+		d.Excluded = append(d.Excluded, ExcludedDocument{e.Group, e.Pattern, e.Until, e.Reason, e.Findings, e.Ended})
 	}
 	for _, n := range r.Nodes {
 		d.Nodes = append(d.Nodes, newNodeDocument(n))
@@ -122,7 +126,7 @@ func NewDocument(r Report) Document {
 
 func newNodeDocument(n NodeReport) NodeDocument {
 	d := NodeDocument{
-		Node: n.Node, Took: n.Took.Seconds(), Locks: n.Locks, Examined: n.Examined, Calls: n.Calls,
+		Group: n.Group, Node: n.Node, Took: n.Took.Seconds(), Locks: n.Locks, Examined: n.Examined, Calls: n.Calls,
 		Unread: n.Unread, Unwatched: n.Unwatched, Counts: n.Counts, Path: n.Path, Truncated: n.Truncated,
 		Matched: n.Matched, Redirected: n.Redirected, Overflow: n.Overflow,
 	}
@@ -143,7 +147,7 @@ func newFindingDocuments(findings []Finding) []FindingDocument {
 	for _, f := range findings {
 		encoded := base64.StdEncoding.EncodeToString([]byte(f.Key))
 		all = append(all, FindingDocument{
-			Class: f.Class, Node: f.Node, Key: KeyText(f.Key), KeyBase64: &encoded, Type: f.Type,
+			Group: f.Group, Class: f.Class, Node: f.Node, Key: KeyText(f.Key), KeyBase64: &encoded, Type: f.Type,
 			TTL: secondsLeft(f.TTL), Holder: NewHoldDocument(f.Hold), Evidence: f.Evidence, Policy: f.Policy,
 			FirstSeen: f.FirstSeen, LastSeen: f.LastSeen,
 		})

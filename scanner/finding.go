@@ -25,6 +25,7 @@ func classes() []Class { return []Class{NoTTL, HeldTooLong, Orphan, LongTTL, For
 type Finding struct {
 	Class     Class
 	Node      string
+	Group     string        // of [WithGroup]
 	Key       string        // as stored: any bytes; see KeyText
 	Type      string        // Redis type: string, hash, ...
 	TTL       time.Duration // at the last look; negative: none

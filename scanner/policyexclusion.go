@@ -17,6 +17,7 @@ type Exclusion struct {
 // Excluded is what an exclusion did in one sweep.
 type Excluded struct {
 	Exclusion
+	Group string // of [WithGroup]
 	// Findings is how many it kept out, by one look: they are not looked at again. A key
 	// counts once for each class and node.
 	Findings int

@@ -24,6 +24,7 @@ type Report struct {
 // NodeReport is what a sweep did on one node.
 type NodeReport struct {
 	Node      string
+	Group     string // of [WithGroup]
 	Took      time.Duration
 	Locks     int64         // keys that matched; zero on PathShortcut
 	Examined  int64         // keys the server looked at, matching or not, about

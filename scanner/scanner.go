@@ -94,6 +94,7 @@ func (s *Scanner) sweep(ctx context.Context) (Report, error) {
 	w := newSweep(&s.cfg, s.sources, s.memory, s.ledger)
 	w.run(ctx, s.totals.drop)
 	report := w.report()
+	report.stamp(s.cfg.group)
 	s.totals.add(&report)
 	s.cfg.announce(ctx, report, w.confirmation.appeared)
 	errs := w.errs

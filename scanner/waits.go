@@ -241,3 +241,30 @@ func graphOf(all []WaitedFor) *waitgraph.Graph {
 	}
 	return waitgraph.New(resources...)
 }
+
+// MergeWaits makes one of what several Scanners read. A name that several groups wait for
+// is in the graph once: that of the first.
+func MergeWaits(waits ...*Waits) *Waits {
+	if len(waits) == 1 {
+		return waits[0]
+	}
+	all := &Waits{}
+	var errs []error
+	named := make(map[string]bool)
+	var once []WaitedFor
+	for _, w := range waits {
+		all.Locks = append(all.Locks, w.Locks...)
+		all.Deadlocks = append(all.Deadlocks, w.Deadlocks...)
+		all.Read, all.Of = all.Read+w.Read, all.Of+w.Of
+		all.Omitted = all.Omitted || w.Omitted
+		errs = append(errs, w.Err)
+		for _, l := range w.Locks {
+			if !named[l.Resource] {
+				named[l.Resource] = true
+				once = append(once, l)
+			}
+		}
+	}
+	all.Err, all.Graph = errors.Join(errs...), graphOf(once)
+	return all
+}
