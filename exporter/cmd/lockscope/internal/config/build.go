@@ -166,6 +166,13 @@ func (f *File) credentials(c *Credentials) (opts []notify.Option, err error) {
 	return opts, nil
 }
 
+// Only is the file with one group of its own.
+func (f *File) Only(g *Group) *File {
+	one := *f
+	one.Groups = []Group{*g}
+	return &one
+}
+
 // Secrets are the files besides itself that the file names.
 func (f *File) Secrets() (paths []string) {
 	add := func(some ...string) {
