@@ -125,14 +125,16 @@ func checkExamples(t *testing.T, cmd *cobra.Command) {
 	for line := range strings.Lines(cmd.Example) {
 		line, _, _ = strings.Cut(line, "#")
 		line, _, _ = strings.Cut(line, "|")
+		line, _, _ = strings.Cut(line, ">")
 		_, args, ok := strings.Cut(line, "lockscope "+cmd.Name())
 		if !ok {
 			t.Errorf("%q is no example of %s", line, cmd.Name())
 			continue
 		}
-		fresh, _, err := newRoot(newApp(nil, nil, nil, nil)).Find([]string{cmd.Name()})
+		fields := strings.Fields(strings.ReplaceAll(args, "'", ""))
+		fresh, fields, err := newRoot(newApp(nil, nil, nil, nil)).Find(append([]string{cmd.Name()}, fields...))
 		must(t, err)
-		if err := fresh.ParseFlags(strings.Fields(strings.ReplaceAll(args, "'", ""))); err != nil || fresh.Flags().NArg() > 0 {
+		if err := fresh.ParseFlags(fields); err != nil || fresh.ValidateArgs(fresh.Flags().Args()) != nil {
 			t.Errorf("%q: %v, arguments %q", line, err, fresh.Flags().Args())
 		}
 	}
