@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -55,17 +56,13 @@ func Globs(patterns []Pattern) (globs []string) {
 }
 
 func (p *Pattern) policy() scanner.Policy {
-	glob := p.Pattern
+	glob, name := p.Pattern, p.Pattern
 	if glob == "" {
-		glob = scanner.PrefixPattern(p.Prefix)
+		glob, name = scanner.PrefixPattern(p.Prefix), p.Prefix+"*"
 	}
-	policy := scanner.Policy{
-		Name: p.Name, Pattern: glob, MaxTTL: time.Duration(p.MaxTTL), MaxHold: time.Duration(p.MaxHold), NoTTLAllowed: p.NoTTLAllowed,
+	return scanner.Policy{
+		Name: cmp.Or(p.Name, name), Pattern: glob, MaxTTL: time.Duration(p.MaxTTL), MaxHold: time.Duration(p.MaxHold), NoTTLAllowed: p.NoTTLAllowed,
 	}
-	if policy.Name == "" {
-		policy.Name = glob
-	}
-	return policy
 }
 
 // Options are what the file says of a group's locks.

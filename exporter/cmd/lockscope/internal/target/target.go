@@ -90,6 +90,26 @@ func Close(nodes []Node) error {
 	return errors.Join(errs...)
 }
 
+// URL is how a node is reached, without credentials.
+func URL(n Node) string {
+	var opt *redis.Options
+	switch c := n.Client.(type) {
+	case *redis.Client:
+		opt = c.Options()
+	case *redis.ClusterClient:
+		opt = &redis.Options{Addr: n.Address, TLSConfig: c.Options().TLSConfig}
+	default:
+		return n.Address
+	}
+	switch {
+	case opt.Network == "unix":
+		return fmt.Sprintf("unix://%s?db=%d", opt.Addr, opt.DB)
+	case opt.TLSConfig != nil:
+		return fmt.Sprintf("rediss://%s/%d", opt.Addr, opt.DB)
+	}
+	return fmt.Sprintf("redis://%s/%d", opt.Addr, opt.DB)
+}
+
 func openCluster(seeds []*redis.Options) Node {
 	first := seeds[0]
 	opt := &redis.ClusterOptions{
