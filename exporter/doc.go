@@ -50,6 +50,7 @@
 //	distributed_lock_scanner_oldest_leak_seconds             gauge      lock_node
 //	distributed_lock_scanner_findings                        gauge      lock_node, class
 //	distributed_lock_scanner_findings_omitted                gauge
+//	distributed_lock_scanner_findings_excluded               gauge
 //	distributed_lock_scanner_incomplete                      gauge      reason
 //	distributed_lock_scanner_leaked_lock_info                gauge      lock_node, key
 //	distributed_lock_scanner_pass_duration_seconds           histogram  lock_node
@@ -66,6 +67,8 @@
 //	distributed_lock_scanner_waiting_calls                   gauge
 //	distributed_lock_scanner_longest_wait_seconds            gauge
 //	distributed_lock_scanner_waits_last_success_timestamp_seconds  gauge
+//	distributed_lock_scanner_config_last_reload_successful   gauge
+//	distributed_lock_scanner_config_last_reload_success_timestamp_seconds  gauge
 //
 // Those of connections are served with WithConnections, of engines whose drivers tell: that on Redis
 // does, except for a Redis Cluster. States are busy and idle. The connection that listens for wake-ups is

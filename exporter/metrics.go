@@ -27,6 +27,9 @@ func (e *Exporter) metricsHandler() (http.Handler, error) {
 	if e.cfg.waits != nil {
 		all = append(all, NewWaitCollector(e.cfg.waits))
 	}
+	if e.cfg.reload != nil {
+		all = append(all, NewReloadCollector(e.cfg.reload))
+	}
 	if e.cfg.gatherer == nil {
 		all = append(all, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	}

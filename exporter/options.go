@@ -49,6 +49,7 @@ type config struct {
 	scanOptions   []ScanOption
 	connections   []ConnectionSource
 	waits         WaitSource
+	reload        ReloadSource
 	fleet         http.Handler
 	checks        []*check
 	logger        *slog.Logger
@@ -120,7 +121,7 @@ func newConfig(opts []Option) (config, error) {
 }
 
 func (c *config) validate() error {
-	for name, v := range map[string]any{"WithGatherer": c.gatherer, "WithState": c.state, "WithScanner": c.scanner, "WithWaits": c.waits, "WithFleet": c.fleet} {
+	for name, v := range map[string]any{"WithGatherer": c.gatherer, "WithState": c.state, "WithScanner": c.scanner, "WithWaits": c.waits, "WithReload": c.reload, "WithFleet": c.fleet} {
 		if isNilPointer(v) {
 			return fmt.Errorf("%s: a nil %T", name, v)
 		}

@@ -31,7 +31,7 @@ type scanCollector struct {
 	leaks  int
 	nodes  []nodeMetric
 
-	duration, findings, omitted, incomplete, standby, leak *prometheus.Desc
+	duration, findings, omitted, excluded, incomplete, standby, leak *prometheus.Desc
 }
 
 // NewScanCollector makes a collector of what s has found. It looks at the snapshot
@@ -44,6 +44,7 @@ func NewScanCollector(s Snapshotter, opts ...ScanOption) prometheus.Collector {
 		duration:   desc("pass_duration_seconds", "Time a sweep of the node took, failed ones included.", "lock_node"),
 		findings:   desc("findings", "Confirmed findings of the last sweep, by class."+cached, "lock_node", "class"),
 		omitted:    desc("findings_omitted", "Findings of the last sweep that were counted but not kept because there were too many."+cached),
+		excluded:   desc("findings_excluded", "Findings of the last sweep that exclusions of the configuration kept out."+cached),
 		incomplete: desc("incomplete", "What the last sweep is not proved to have read: gaps of its report, by reason. Nothing found says nothing of them."+cached, "reason"),
 		standby:    desc("standby", "Whether this process left its last sweep to another one, which holds the scanner's lock."),
 		leak:       desc("leaked_lock_info", "Always 1; one series for each of the worst confirmed locks without a TTL."+cached, "lock_node", "key"),
@@ -129,6 +130,7 @@ func (c *scanCollector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- c.duration
 	ch <- c.findings
 	ch <- c.omitted
+	ch <- c.excluded
 	ch <- c.incomplete
 	ch <- c.standby
 	if c.leaks > 0 {
@@ -156,6 +158,11 @@ func (c *scanCollector) Collect(ch chan<- prometheus.Metric) {
 		}
 	}
 	ch <- prometheus.MustNewConstMetric(c.omitted, prometheus.GaugeValue, float64(s.Last.Overflow))
+	excluded := 0
+	for _, e := range s.Last.Excluded {
+		excluded += e.Findings
+	}
+	ch <- prometheus.MustNewConstMetric(c.excluded, prometheus.GaugeValue, float64(excluded))
 	ch <- prometheus.MustNewConstMetric(c.standby, prometheus.GaugeValue, boolean(s.Standby))
 	c.collectGaps(ch, &s.Last)
 	c.collectLeaks(ch, s.Last.Findings)

@@ -27,8 +27,9 @@ func oneNode() found {
 	return found{
 		Standby: true,
 		Last: scanner.Report{Started: time.Unix(100, 0), Findings: []scanner.Finding{leak}, Overflow: 4,
-			Nodes: []scanner.NodeReport{{Node: "redis-1:6379", Gaps: []scanner.Gap{{Reason: scanner.ReasonReplica}}}},
-			Gaps:  []scanner.Gap{{Reason: scanner.ReasonNoMatch}, {Reason: scanner.ReasonNoMatch}}},
+			Nodes:    []scanner.NodeReport{{Node: "redis-1:6379", Gaps: []scanner.Gap{{Reason: scanner.ReasonReplica}}}},
+			Gaps:     []scanner.Gap{{Reason: scanner.ReasonNoMatch}, {Reason: scanner.ReasonNoMatch}},
+			Excluded: []scanner.Excluded{{Findings: 2}, {Findings: 3}}},
 		Nodes: []scanner.NodeTotals{{
 			Node: "redis-1:6379", Up: true, Locks: 7, Leaked: 1, Overlong: 2,
 			Counts:     map[scanner.Class]int{scanner.NoTTL: 1, scanner.LongTTL: 2, scanner.Orphan: 3},
@@ -56,7 +57,7 @@ func TestScanCollector(t *testing.T) {
 		`distributed_lock_scanner_findings{class="foreign_type",lock_node="redis-1:6379"} 0`,
 		`distributed_lock_scanner_incomplete{reason="replica_not_in_sync"} 1`, `distributed_lock_scanner_incomplete{reason="no_match"} 2`,
 		`distributed_lock_scanner_incomplete{reason="slots_moving"} 0`,
-		"distributed_lock_scanner_findings_omitted 4", "distributed_lock_scanner_standby 1",
+		"distributed_lock_scanner_findings_omitted 4", "distributed_lock_scanner_findings_excluded 5", "distributed_lock_scanner_standby 1",
 		`distributed_lock_scanner_leaked_lock_info{key="lock:order:1",lock_node="redis-1:6379"} 1`)
 }
 
@@ -154,7 +155,7 @@ func TestScanLint(t *testing.T) {
 // TestCatalogue compares the tables of doc.go and README.md with what is collected.
 func TestCatalogue(t *testing.T) {
 	_, text := get(newExporter(t, exporter.WithScanner(oneNode(), exporter.WithLeakedLockInfo(1)),
-		exporter.WithConnections(oneConnected()), exporter.WithWaits(waiting{})), "/metrics")
+		exporter.WithConnections(oneConnected()), exporter.WithWaits(waiting{}), exporter.WithReload(reload{})), "/metrics")
 	families, err := expfmtParse(text)
 	must(t, err)
 	var code, readme []string
@@ -168,7 +169,7 @@ func TestCatalogue(t *testing.T) {
 		for _, of := range []string{"distributed_lock_scanner_last_success_timestamp_seconds", "distributed_lock_scanner_waits_last_success_timestamp_seconds"} {
 			help = strings.TrimSuffix(help, " Cached: "+of)
 		}
-		if sweep := strings.Contains(name, "_scanner_") && f.GetType() == dto.MetricType_GAUGE && !strings.HasSuffix(name, "last_success_timestamp_seconds") && !strings.HasSuffix(name, "_standby"); cached != sweep {
+		if sweep := strings.Contains(name, "_scanner_") && f.GetType() == dto.MetricType_GAUGE && !strings.HasSuffix(name, "last_success_timestamp_seconds") && !strings.HasSuffix(name, "_standby") && !strings.Contains(name, "_config_last_"); cached != sweep {
 			t.Errorf("%s: HELP says it is cached: %v", name, cached)
 		}
 		readme = append(readme, row+" "+help+bounds(f))

@@ -30,6 +30,12 @@ func (c *config) announce(ctx context.Context, report Report, appeared []Finding
 			c.onResolved(f)
 		}
 	}
+	for _, e := range report.Excluded {
+		if e.Ended {
+			log.WarnContext(ctx, "an exclusion has ended, and excludes nothing: renew it or take it away",
+				slog.String("pattern", e.Pattern), slog.Time("until", e.Until), slog.String("reason", e.Reason))
+		}
+	}
 	log.DebugContext(ctx, "sweep", slog.Duration("took", report.Took), slog.Int("nodes", len(report.Nodes)),
 		slog.Int("findings", len(report.Findings)), slog.Int("pending", len(report.Pending)),
 		slog.Int("resolved", len(report.Resolved)), slog.Int("overflow", report.Overflow))
@@ -43,6 +49,9 @@ func (f *Finding) attrs() []any {
 	}
 	if f.TTL >= 0 {
 		attrs = append(attrs, slog.Duration("ttl", f.TTL))
+	}
+	if f.Policy != "" {
+		attrs = append(attrs, slog.String("policy", f.Policy))
 	}
 	if f.Hold.Instance != "" {
 		attrs = append(attrs, slog.String("holder", f.Hold.Instance))

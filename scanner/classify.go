@@ -37,44 +37,59 @@ func (c *config) classify(v *keyreader.Value, since, now time.Time) []Class {
 	if foreign && c.checks[ForeignType] {
 		return found
 	}
-	add(NoTTL, v.TTL == keyreader.Never)
-	add(LongTTL, v.TTL > c.ttlLimit)
-	// A lock that never expires need not be held for long to be a leak.
-	add(HeldTooLong, v.TTL != keyreader.Never && !foreign && !since.IsZero() && now.Sub(since) > c.holdLimit)
+	p := c.policyOf(v.Key)
+	add(NoTTL, p.leaked(v))
+	add(LongTTL, v.TTL > p.MaxTTL)
+	add(HeldTooLong, p.limitsHold(v) && !foreign && !since.IsZero() && now.Sub(since) > p.MaxHold)
 	return found
 }
+
+func (p *Policy) leaked(v *keyreader.Value) bool { return v.TTL == keyreader.Never && !p.NoTTLAllowed }
+
+// limitsHold says whether it matters for how long the lock is held: one that is a leak
+// need not be held for long.
+func (p *Policy) limitsHold(v *keyreader.Value) bool { return !p.leaked(v) && p.MaxHold > 0 }
 
 // still says whether the value found at a second look is wrong in the same way.
 // Whether it is an orphan still, its nodes must tell.
 func (c *config) still(f *Finding, v *keyreader.Value) bool {
-	if v.Gone() || v.Identity() != f.identity {
+	if v.Gone() || v.Identity() != f.identity || c.excludes(f.Key) >= 0 {
 		return false
 	}
+	p := c.policyOf(f.Key)
 	switch f.Class {
 	case NoTTL:
-		return v.TTL == keyreader.Never
+		return p.leaked(v)
 	case LongTTL:
-		return v.TTL > c.ttlLimit
+		return v.TTL > p.MaxTTL
 	case HeldTooLong:
-		return v.TTL != keyreader.Never
+		return p.limitsHold(v)
 	}
 	return true
 }
 
 // evidence explains a finding in numbers. It shows nothing of the value.
 func (c *config) evidence(class Class, v *keyreader.Value, since, now time.Time) string {
+	p := c.policyOf(v.Key)
 	switch class {
 	case NoTTL:
 		return "its TTL is -1: nothing but its holder or a person will ever remove it"
 	case LongTTL:
-		return fmt.Sprintf("its TTL is %v, more than %v", round(v.TTL), c.ttlLimit)
+		return fmt.Sprintf("its TTL is %v, more than %v", round(v.TTL), p.MaxTTL) + p.clause()
 	case HeldTooLong:
-		return fmt.Sprintf("one holder has it for %v or more, longer than %v; it ends in %v unless it is renewed",
-			round(now.Sub(since)), c.holdLimit, round(v.TTL))
+		return fmt.Sprintf("one holder has it for %v or more, longer than %v", round(now.Sub(since)), p.MaxHold) + p.clause() + ending(v)
 	case ForeignType:
 		return foreignEvidence(v)
 	}
 	return ""
+}
+
+// ending says what becomes of a lock if nobody renews it.
+func ending(v *keyreader.Value) string {
+	if v.TTL == keyreader.Never {
+		return "; it never expires"
+	}
+	return fmt.Sprintf("; it ends in %v unless it is renewed", round(v.TTL))
 }
 
 func foreignEvidence(v *keyreader.Value) string {

@@ -24,6 +24,9 @@ type config struct {
 	pattern      string
 	more         []string // patterns besides that
 	emptyAllowed bool
+	group        string
+	policies     []Policy
+	exclusions   []Exclusion
 	names        []string
 	replicas     []redis.UniversalClient
 	ttlLimit     time.Duration
@@ -54,7 +57,7 @@ type config struct {
 
 // validate returns the first thing that is wrong, for that many nodes.
 func (c *config) validate(nodes int) error {
-	for _, check := range []func(int) error{c.checkTimes, c.checkLimits, c.checkNodes, c.checkRest} {
+	for _, check := range []func(int) error{c.checkTimes, c.checkLimits, c.checkNodes, c.checkPolicies, c.checkRest} {
 		if err := check(nodes); err != nil {
 			return fmt.Errorf("%w: %w", ErrInvalidOption, err)
 		}
@@ -158,9 +161,5 @@ func (c *config) patterns() []string { return append([]string{c.pattern}, c.more
 
 // query describes the locks whose TTL is a finding, by the first pattern.
 func (c *config) query() keyreader.Query {
-	q := keyreader.Query{Pattern: c.pattern, Count: c.pageSize, Limit: keyreader.NoLimit}
-	if c.checks[LongTTL] {
-		q.Limit = c.ttlLimit
-	}
-	return q
+	return keyreader.Query{Pattern: c.pattern, Count: c.pageSize, Limit: c.ttlLimitFor(c.pattern)}
 }

@@ -34,6 +34,7 @@ func Reasons() []Reason {
 
 // Gap is something that a sweep was to read and is not proved to have read.
 type Gap struct {
+	Group  string // of [WithGroup]
 	Node   string // as in [NodeReport]; "" if it is no single node's
 	Reason Reason
 	Detail string // what and how much, and what to do about it; no key, no value

@@ -56,6 +56,15 @@
 // may have moved from a node not yet read to one that was. A pattern without a single key
 // is a gap, too. The bound on findings keeps the worst and counts all.
 //
+// # Policy
+//
+// What is right for a lock is said by [WithTTLLimit] and [WithHoldLimit], and for those
+// below a pattern by the first [Policy] that matches. An [Exclusion] keeps findings out of
+// reports until its end; they are counted in [Report].Excluded, never hidden. Servers that
+// have nothing to do with each other want a Scanner each: [WithGroup] names them, and
+// [MergeReports] makes one report. Package discover finds out which libraries keep locks
+// below which patterns.
+//
 // # Cost
 //
 // A page of keys is one command, a script that returns only what deserves a closer
@@ -87,6 +96,8 @@
 //
 //	Scanner, Sweep, Start         scanner.go, loop.go, leader.go
 //	options                       options.go, config.go, open.go
+//	what is right for which locks policy.go, what is left out policyexclusion.go
+//	several Scanners, one report  group.go
 //	servers, masters              sources.go, connection.go
 //	a sweep, one node of it       sweep.go, nodesweep.go
 //	how far a node is read        pass.go

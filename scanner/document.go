@@ -29,6 +29,8 @@ type Document struct {
 	Gaps     []GapDocument `json:"gaps"`     // what is not
 	Skipped  []GapDocument `json:"skipped"`  // what was not looked for, and was not asked for either
 
+	Excluded []ExcludedDocument `json:"excluded,omitempty"` // what exclusions kept out
+
 	Nodes    []NodeDocument    `json:"nodes"`
 	Findings []FindingDocument `json:"findings"` // confirmed and still there, worst first
 	Pending  []FindingDocument `json:"pending"`  // seen once
@@ -37,6 +39,7 @@ type Document struct {
 
 // NodeDocument is the JSON form of a [NodeReport].
 type NodeDocument struct {
+	Group     string        `json:"group,omitempty"` // of servers, where several are swept
 	Node      string        `json:"node"`
 	Took      float64       `json:"took_seconds"`
 	Locks     int64         `json:"locks"`
@@ -57,13 +60,25 @@ type NodeDocument struct {
 
 // GapDocument is the JSON form of a [Gap].
 type GapDocument struct {
+	Group  string `json:"group,omitempty"`
 	Node   string `json:"node,omitempty"` // left out if it is no single node's
 	Reason Reason `json:"reason"`
 	Detail string `json:"detail"`
 }
 
+// ExcludedDocument is the JSON form of an [Excluded].
+type ExcludedDocument struct {
+	Group    string    `json:"group,omitempty"`
+	Pattern  string    `json:"pattern"`
+	Until    time.Time `json:"until"`
+	Reason   string    `json:"reason"`
+	Findings int       `json:"findings"`
+	Ended    bool      `json:"ended"` // it kept nothing out: renew it or take it away
+}
+
 // FindingDocument is the JSON form of a [Finding].
 type FindingDocument struct {
+	Group     string        `json:"group,omitempty"`
 	Class     Class         `json:"class"`
 	Node      string        `json:"node"`
 	Key       string        `json:"key"`                  // as [KeyText] writes it
@@ -71,6 +86,7 @@ type FindingDocument struct {
 	Type      string        `json:"type"`
 	TTL       *float64      `json:"ttl_seconds"` // null: it never expires
 	Holder    *HoldDocument `json:"holder,omitempty"`
+	Policy    string        `json:"policy,omitempty"`
 	Evidence  string        `json:"evidence"`
 	FirstSeen time.Time     `json:"first_seen"`
 	LastSeen  time.Time     `json:"last_seen"`
@@ -94,6 +110,9 @@ func NewDocument(r Report) Document {
 		Nodes:    make([]NodeDocument, 0, len(r.Nodes)),
 		Findings: newFindingDocuments(r.Findings), Pending: newFindingDocuments(r.Pending), Resolved: newFindingDocuments(r.Resolved),
 	}
+	for _, e := range r.Excluded {
+		d.Excluded = append(d.Excluded, ExcludedDocument{e.Group, e.Pattern, e.Until, e.Reason, e.Findings, e.Ended})
+	}
 	for _, n := range r.Nodes {
 		d.Nodes = append(d.Nodes, newNodeDocument(n))
 		d.Truncated = d.Truncated || n.Truncated || n.Err != nil
@@ -111,7 +130,7 @@ func NewDocument(r Report) Document {
 
 func newNodeDocument(n NodeReport) NodeDocument {
 	d := NodeDocument{
-		Node: n.Node, Took: n.Took.Seconds(), Locks: n.Locks, Examined: n.Examined, Calls: n.Calls,
+		Group: n.Group, Node: n.Node, Took: n.Took.Seconds(), Locks: n.Locks, Examined: n.Examined, Calls: n.Calls,
 		Unread: n.Unread, Unwatched: n.Unwatched, Counts: n.Counts, Path: n.Path, Truncated: n.Truncated,
 		Matched: n.Matched, Redirected: n.Redirected, Overflow: n.Overflow,
 	}
@@ -132,8 +151,8 @@ func newFindingDocuments(findings []Finding) []FindingDocument {
 	for _, f := range findings {
 		encoded := base64.StdEncoding.EncodeToString([]byte(f.Key))
 		all = append(all, FindingDocument{
-			Class: f.Class, Node: f.Node, Key: KeyText(f.Key), KeyBase64: &encoded, Type: f.Type,
-			TTL: secondsLeft(f.TTL), Holder: NewHoldDocument(f.Hold), Evidence: f.Evidence,
+			Group: f.Group, Class: f.Class, Node: f.Node, Key: KeyText(f.Key), KeyBase64: &encoded, Type: f.Type,
+			TTL: secondsLeft(f.TTL), Holder: NewHoldDocument(f.Hold), Evidence: f.Evidence, Policy: f.Policy,
 			FirstSeen: f.FirstSeen, LastSeen: f.LastSeen,
 		})
 	}

@@ -25,10 +25,12 @@ func classes() []Class { return []Class{NoTTL, HeldTooLong, Orphan, LongTTL, For
 type Finding struct {
 	Class     Class
 	Node      string
+	Group     string        // of [WithGroup]
 	Key       string        // as stored: any bytes; see KeyText
 	Type      string        // Redis type: string, hash, ...
 	TTL       time.Duration // at the last look; negative: none
 	Hold      Hold
+	Policy    string // that it was judged by; empty: the defaults
 	Evidence  string // one sentence with the numbers that led here
 	FirstSeen time.Time
 	LastSeen  time.Time

@@ -14,7 +14,7 @@ import (
 // [New] was given: a server, or a cluster as a whole.
 type Lock struct {
 	Key      string // as stored: any bytes; see [KeyText]
-	Resource string // the key without what all keys of the pattern begin with
+	Resource string // the key without what all keys of its pattern begin with
 	Type     string // Redis type: string, hash, ...
 
 	Nodes  int  // that agree on the same holder

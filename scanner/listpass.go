@@ -50,19 +50,23 @@ func readPasses(ctx context.Context, l *lister) {
 	})
 }
 
-// read goes on from a master's first page to its last.
+// read goes on from a master's first page to its last, of one pattern after the other.
 func (p *listPass) read(ctx context.Context, at int, page keyreader.Page) {
+	reader, pattern := p.own.masters[at].reader, 0
 	for {
-		p.own.count(at, p.take(ctx, page.Values))
+		p.own.count(at, p.take(ctx, page.Values, pattern))
 		if ctx.Err() == nil && page.Next == keyreader.FirstCursor {
-			return
+			if pattern++; pattern == len(p.globs) {
+				return
+			}
+			reader.Seek(p.globs[pattern], keyreader.NoLimit)
 		}
 		if !pause(ctx, p.cfg.pause) {
 			p.own.fail(ctx, at, "read page", context.Cause(ctx))
 			return
 		}
 		var err error
-		if page, err = p.own.masters[at].reader.Page(ctx, page.Next, keyreader.All()); err != nil {
+		if page, err = reader.Page(ctx, page.Next, keyreader.All()); err != nil {
 			p.own.fail(ctx, at, "read page", err)
 			return
 		}
@@ -70,11 +74,11 @@ func (p *listPass) read(ctx context.Context, at int, page keyreader.Page) {
 }
 
 // take offers the locks of a page that no pass has listed yet, and returns how many
-// of the page were asked for.
-func (p *listPass) take(ctx context.Context, page []keyreader.Value) (wanted int64) {
+// of the page were asked for and are in no pass of an earlier pattern.
+func (p *listPass) take(ctx context.Context, page []keyreader.Value, pattern int) (wanted int64) {
 	var found []*candidate
 	for _, v := range page {
-		if v.Gone() || keyreader.IsHelper(v.Key) || !p.options.wants(p.resource(v.Key)) {
+		if v.Gone() || keyreader.IsHelper(v.Key) || !p.options.wants(p.resource(v.Key)) || p.seenBefore(v.Key, pattern) {
 			continue
 		}
 		wanted++

@@ -20,7 +20,7 @@ type lister struct {
 	cfg     *config
 	query   keyreader.Query
 	options ListOptions
-	prefix  string
+	globs   []string // what keys are looked for by, in the order of the passes
 	top     *top
 	known   *keySet
 	sources []*listedSource
@@ -48,12 +48,14 @@ type listedMaster struct {
 func newLister(cfg *config, sources []*source, o ListOptions) *lister {
 	l := &lister{
 		cfg:     cfg,
-		query:   keyreader.Query{Pattern: o.pattern(cfg.pattern), Count: cfg.pageSize, Limit: keyreader.NoLimit},
 		options: o,
-		prefix:  keyreader.LiteralHead(cfg.pattern),
 		top:     newTop(o.comparison(), o.Limit),
 		known:   newKeySet(maxListed),
 	}
+	for _, pattern := range cfg.patterns() {
+		l.globs = append(l.globs, o.pattern(pattern))
+	}
+	l.query = keyreader.Query{Pattern: l.globs[0], Count: cfg.pageSize, Limit: keyreader.NoLimit}
 	for _, src := range sources {
 		l.sources = append(l.sources, &listedSource{source: src})
 	}
@@ -131,10 +133,22 @@ func (l *lister) fill(listing *Listing) (errs []error) {
 	return errs
 }
 
-// resource is the key itself if it is all prefix.
+// resource is the key without what all keys of a pattern begin with that matches it: of
+// several the one that cuts off least. It is the key itself if nothing else is left.
 func (l *lister) resource(key string) string {
-	if len(key) <= len(l.prefix) {
+	cut := len(key)
+	for _, pattern := range l.cfg.patterns() {
+		if head := len(keyreader.LiteralHead(pattern)); head < cut && keyreader.Matches(pattern, key) {
+			cut = head
+		}
+	}
+	if cut == len(key) {
 		return key
 	}
-	return key[len(l.prefix):]
+	return key[cut:]
+}
+
+// seenBefore says that the pass of an earlier pattern has the key.
+func (l *lister) seenBefore(key string, pass int) bool {
+	return slices.ContainsFunc(l.globs[:pass], func(p string) bool { return keyreader.Matches(p, key) })
 }

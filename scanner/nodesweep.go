@@ -19,12 +19,15 @@ type nodeSweep struct {
 	values  *values
 	report  NodeReport
 	covered coverage // of a cluster's node: what was read of its slots
+
+	excluded []int // findings kept out, by exclusion
 }
 
 func newNodeSweep(c connection, cfg *config, m *remembered, l *ledger, o *orphans, v *values) *nodeSweep {
 	return &nodeSweep{
 		connection: c, cfg: cfg, reader: c.reader(cfg.query(), m.capability),
 		memory: m, ledger: l, orphans: o, values: v, report: newNodeReport(c.node),
+		excluded: make([]int, len(cfg.exclusions)),
 	}
 }
 
@@ -91,7 +94,8 @@ func (n *nodeSweep) readPages(ctx context.Context, now *standing, keys int64) {
 		n.values.missSome()
 	}
 	for {
-		n.reader.Seek(n.cfg.patterns()[pass.pattern])
+		pattern := n.cfg.patterns()[pass.pattern]
+		n.reader.Seek(pattern, n.cfg.ttlLimitFor(pattern))
 		if err := n.readPage(ctx, keys); err != nil {
 			n.report.fail(ctx, "read page", err)
 			if n.report.Err != nil {
@@ -179,7 +183,7 @@ func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64
 		hold := holdOf(v)
 		since := n.heldSince(v, hold, now)
 		for _, class := range n.cfg.classify(v, since, now) {
-			n.ledger.note(n.finding(class, v, n.cfg.evidence(class, v, since, now), since, now))
+			n.note(n.finding(class, v, n.cfg.evidence(class, v, since, now), since, now))
 		}
 		if n.cfg.checks[Orphan] && n.orphans.possible() && hold.Format == FormatLockscope {
 			ours = append(ours, v)
@@ -203,7 +207,7 @@ func (n *nodeSweep) takeOrphans(ctx context.Context, ours []*keyreader.Value, no
 	n.report.Calls += calls
 	for _, c := range tallies {
 		if c.minority() {
-			n.ledger.note(n.finding(Orphan, c.value, c.evidence(), time.Time{}, now))
+			n.note(n.finding(Orphan, c.value, c.evidence(), time.Time{}, now))
 		}
 	}
 	return ctx.Err()
@@ -224,10 +228,20 @@ func (n *nodeSweep) heldSince(v *keyreader.Value, h Hold, now time.Time) time.Ti
 	return since
 }
 
+// note keeps a finding, or counts it if an exclusion keeps it out.
+func (n *nodeSweep) note(f Finding) {
+	if i := n.cfg.excludes(f.Key); i >= 0 {
+		n.excluded[i]++
+		return
+	}
+	n.ledger.note(f)
+}
+
 func (n *nodeSweep) finding(class Class, v *keyreader.Value, evidence string, since, now time.Time) Finding {
 	doubt := doubt(v)
 	return Finding{
 		Class: class, Node: n.node, Key: v.Key, Type: v.Type, TTL: v.TTL, Hold: holdOf(v), Evidence: evidence,
+		Policy:    n.cfg.policyOf(v.Key).Name,
 		FirstSeen: now, LastSeen: now, identity: v.Identity(), distinct: doubt == "", doubt: doubt, since: since,
 	}
 }

@@ -90,7 +90,7 @@ func WithPattern(glob string) Option {
 
 // WithPatterns looks for locks by several glob patterns. A sweep goes through all keys
 // once for each. A key that several match is a finding once, and may count among
-// [NodeReport].Locks as often. List knows the first pattern only.
+// [NodeReport].Locks as often.
 func WithPatterns(globs ...string) Option {
 	return func(c *config) {
 		c.pattern, c.more = "", nil

@@ -12,18 +12,20 @@ type Report struct {
 	Started  time.Time
 	Took     time.Duration
 	Nodes    []NodeReport
-	Findings []Finding // confirmed and still there, worst first
-	Pending  []Finding // seen once; confirmed or forgotten by a later look
-	Resolved []Finding // confirmed by an earlier sweep and gone or healed now
-	Overflow int       // findings beyond the cap, counted but not kept
-	Gaps     []Gap     // what is missing of the whole, besides that of the Nodes; see Incomplete
-	Skipped  []Gap     // what was not looked for, and was not asked for either: it leaves the report complete
-	Standby  bool      // nothing was swept: another process holds the scanner's lock
+	Findings []Finding  // confirmed and still there, worst first
+	Pending  []Finding  // seen once; confirmed or forgotten by a later look
+	Resolved []Finding  // confirmed by an earlier sweep and gone or healed now
+	Overflow int        // findings beyond the cap, counted but not kept
+	Excluded []Excluded // what [WithExclusions] kept out, in their order
+	Gaps     []Gap      // what is missing of the whole, besides that of the Nodes; see Incomplete
+	Skipped  []Gap      // what was not looked for, and was not asked for either: it leaves the report complete
+	Standby  bool       // nothing was swept: another process holds the scanner's lock
 }
 
 // NodeReport is what a sweep did on one node.
 type NodeReport struct {
 	Node      string
+	Group     string // of [WithGroup]
 	Took      time.Duration
 	Locks     int64         // keys that matched; zero on PathShortcut
 	Examined  int64         // keys the server looked at, matching or not, about

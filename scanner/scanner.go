@@ -97,6 +97,7 @@ func (s *Scanner) sweep(ctx context.Context) (Report, error) {
 	w.run(ctx, s.totals.drop)
 	report := w.report()
 	s.proof.Store(w.proof(&report))
+	report.stamp(s.cfg.group)
 	s.totals.add(&report)
 	s.cfg.announce(ctx, report, w.confirmation.appeared)
 	errs := w.errs

@@ -163,6 +163,7 @@ func (w *sweep) report() Report {
 			}
 		}
 	}
+	report.Excluded = w.cfg.excluded(w.nodes)
 	w.close(&report)
 	return report
 }

@@ -122,21 +122,21 @@ func (r *waitsReader) findQueues(ctx context.Context) {
 }
 
 func (r *waitsReader) scan(ctx context.Context, n waitsNode, master *redis.Client) error {
-	for cursor := uint64(0); ; {
-		keys, next, err := master.Scan(ctx, cursor, redlock.QueueKey(r.cfg.pattern), int64(r.cfg.pageSize)).Result()
-		if err != nil {
-			return err
-		}
-		for _, key := range keys {
-			r.found(n, key)
-		}
-		if cursor = next; cursor == 0 {
-			return nil
-		}
-		if !pause(ctx, r.cfg.pause) {
-			return context.Cause(ctx)
+	for _, pattern := range r.cfg.patterns() {
+		for cursor, first := uint64(0), true; first || cursor != 0; first = false {
+			keys, next, err := master.Scan(ctx, cursor, redlock.QueueKey(pattern), int64(r.cfg.pageSize)).Result()
+			if err != nil {
+				return err
+			}
+			for _, key := range keys {
+				r.found(n, key)
+			}
+			if cursor = next; !pause(ctx, r.cfg.pause) {
+				return context.Cause(ctx)
+			}
 		}
 	}
+	return nil
 }
 
 func (r *waitsReader) found(n waitsNode, queueKey string) {
@@ -244,4 +244,31 @@ func graphOf(all []WaitedFor) *waitgraph.Graph {
 		resources = append(resources, r)
 	}
 	return waitgraph.New(resources...)
+}
+
+// MergeWaits makes one of what several Scanners read. A name that several groups wait for
+// is in the graph once: that of the first.
+func MergeWaits(waits ...*Waits) *Waits {
+	if len(waits) == 1 {
+		return waits[0]
+	}
+	all := &Waits{}
+	var errs []error
+	named := make(map[string]bool)
+	var once []WaitedFor
+	for _, w := range waits {
+		all.Locks = append(all.Locks, w.Locks...)
+		all.Deadlocks = append(all.Deadlocks, w.Deadlocks...)
+		all.Read, all.Of = all.Read+w.Read, all.Of+w.Of
+		all.Omitted = all.Omitted || w.Omitted
+		errs = append(errs, w.Err)
+		for _, l := range w.Locks {
+			if !named[l.Resource] {
+				named[l.Resource] = true
+				once = append(once, l)
+			}
+		}
+	}
+	all.Err, all.Graph = errors.Join(errs...), graphOf(once)
+	return all
 }

@@ -28,6 +28,7 @@ func TestBinary(t *testing.T) {
 	t.Run("statuses", func(t *testing.T) { binaryStatuses(t, bin) })
 	t.Run("SIGTERM mid-sweep", func(t *testing.T) { binaryTerminated(t, bin) })
 	t.Run("serve", func(t *testing.T) { binaryServes(t, bin) })
+	t.Run("reload", func(t *testing.T) { binaryReloads(t, bin) })
 	t.Run("elected", func(t *testing.T) { binaryElects(t, bin) })
 }
 

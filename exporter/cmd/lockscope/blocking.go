@@ -55,7 +55,7 @@ func (b *blocking) WaitTotals() exporter.WaitTotals {
 
 // loop reads who waits, unless a page has just had it read, until ctx ends. A standby of
 // --elect leaves that to the process that sweeps.
-func (b *blocking) loop(ctx context.Context, s *scanner.Scanner, every time.Duration) {
+func (b *blocking) loop(ctx context.Context, s lockReader, every time.Duration) {
 	for ctx.Err() == nil {
 		pause := every
 		if age := b.age(); age < every {

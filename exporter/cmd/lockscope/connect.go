@@ -13,6 +13,8 @@ import (
 const (
 	varRedisPassword    = flags.Prefix + "REDIS_PASSWORD"
 	varSentinelPassword = flags.Prefix + "SENTINEL_PASSWORD"
+	// varRedisURL is where platforms say which server is an app's.
+	varRedisURL = "REDIS_URL"
 )
 
 var errTwoPasswords = errors.New("both --redis-password-file and " + varRedisPassword + " are given: which one counts?")
@@ -25,8 +27,8 @@ type redisFlags struct {
 
 func (r *redisFlags) register(set *pflag.FlagSet) {
 	r.urls = flags.NewList("URL")
-	set.VarP(r.urls, "redis", "r", "Redis server as redis://[user:password@]host:port[/db], rediss:// for TLS, or host:port; "+
-		"repeat it or separate by commas")
+	set.VarP(r.urls, "redis", "r", "Redis server as redis://[user:password@]host:port[/db], rediss:// for TLS, unix:///path/to/socket, host:port, localhost or an address; "+
+		"repeat it or separate by commas. Without any server the variable "+varRedisURL+" counts")
 	set.StringVar(&r.target.File, "redis-file", "", "file with one such URL a line; - is standard input")
 	set.StringVar(&r.target.Username, "redis-username", "", "ACL user for URLs that name none")
 	set.StringVar(&r.target.PasswordFile, "redis-password-file", "", "file with the password for URLs without one; or the variable "+varRedisPassword)
@@ -47,6 +49,9 @@ func (r *redisFlags) openURLs(a *app, urls []string) ([]target.Node, error) {
 	c := r.target
 	c.URLs = urls
 	c.Stdin = a.in
+	if url := a.env[varRedisURL]; url != "" && len(urls) == 0 && c.File == "" {
+		c.URLs = []string{url}
+	}
 	c.Password, c.SentinelPassword = a.env[varRedisPassword], a.env[varSentinelPassword]
 	if c.Password != "" && c.PasswordFile != "" {
 		return nil, errTwoPasswords

@@ -136,6 +136,7 @@ func checkExamples(t *testing.T, cmd *cobra.Command) {
 	for line := range strings.Lines(cmd.Example) {
 		line, _, _ = strings.Cut(line, "#")
 		line, _, _ = strings.Cut(line, "|")
+		line, _, _ = strings.Cut(line, ">")
 		_, args, ok := strings.Cut(line, cmd.CommandPath())
 		if !ok {
 			t.Errorf("%q is no example of %s", line, cmd.Name())

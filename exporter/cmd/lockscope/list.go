@@ -43,7 +43,8 @@ const listExample = `  lockscope list --redis r1:6379,r2:6379,r3:6379
 type listFlags struct {
 	redis           redisFlags
 	output          outputFlag
-	prefix, pattern string
+	prefixes        []string
+	patterns        []string
 	sort, filter    string
 	reverse         bool
 	waiters         bool
@@ -61,8 +62,8 @@ func newList(a *app) *cobra.Command {
 	set := cmd.Flags()
 	f.redis.register(set)
 	f.output.register(set)
-	set.StringVar(&f.prefix, "prefix", scanner.DefaultPrefix, "look at keys that begin like this")
-	set.StringVar(&f.pattern, "pattern", "", "look at keys that match this glob pattern of Redis, instead of --prefix")
+	set.StringArrayVar(&f.prefixes, "prefix", nil, "look at keys that begin like this; repeat it for several. Without it and --pattern: "+scanner.DefaultPrefix)
+	set.StringArrayVar(&f.patterns, "pattern", nil, "look at keys that match this glob pattern of Redis, too; repeat it for several. Each costs a pass through all keys")
 	set.StringVar(&f.sort, "sort", string(scanner.ByTTL), "what comes first: ttl (longest left), age (held for longest) or resource (by name)")
 	set.BoolVar(&f.reverse, "reverse", false, "the other way round")
 	set.BoolVar(&f.waiters, "waiters", false, "list the processes that wait, too")
@@ -105,13 +106,11 @@ func (f *listFlags) options() ([]scanner.Option, error) {
 	opts := []scanner.Option{
 		scanner.WithPageSize(f.pageSize), scanner.WithPause(f.pause), scanner.WithDeadline(f.deadline), scanner.WithConfirmAfter(0),
 	}
-	switch {
-	case f.pattern != "":
-		return append(opts, scanner.WithPattern(f.pattern)), nil
-	case f.prefix == "":
-		return nil, errNoPrefix
+	globs, err := keyGlobs(f.prefixes, f.patterns)
+	if err != nil {
+		return nil, err
 	}
-	return append(opts, scanner.WithPrefix(f.prefix)), nil
+	return append(opts, scanner.WithPatterns(globs...)), nil
 }
 
 func (f *listFlags) listOptions() scanner.ListOptions {

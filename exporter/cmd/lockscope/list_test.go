@@ -117,3 +117,15 @@ func TestListCluster(t *testing.T) {
 		d.want(t, exitError, addr)
 	}
 }
+
+func TestListSeveralPatterns(t *testing.T) {
+	s := locktest.Servers(t, 1)[0]
+	c := admin(t, s)
+	set(t, c, "lock:a", "v", time.Minute)
+	set(t, c, "job-lock:default:nightly", "v", time.Minute)
+	set(t, c, "other", "v", time.Minute)
+	o := command(t, "list", "--redis", s.Addr(), "--prefix", "job-lock:default:", "--pattern", "lock:*")
+	o.want(t, exitClean, "nightly", "a ")
+	o.wantNot(t, "other")
+	command(t, "list", "--redis", s.Addr(), "--prefix", "").want(t, exitError, "--prefix is empty")
+}

@@ -18,10 +18,9 @@ const (
 
 // pings knows how the nodes have answered over the last minute.
 type pings struct {
+	mu    sync.Mutex
 	nodes []target.Node
-
-	mu   sync.Mutex
-	seen []health // of each node
+	seen  map[string]*health // by node
 }
 
 type health struct {
@@ -37,7 +36,22 @@ type ping struct {
 }
 
 func newPings(nodes []target.Node) *pings {
-	return &pings{nodes: nodes, seen: make([]health, len(nodes))}
+	p := &pings{}
+	p.follow(nodes)
+	return p
+}
+
+// follow pings these nodes from now on, and keeps what is known of those of the same name.
+func (p *pings) follow(nodes []target.Node) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	seen := make(map[string]*health, len(nodes))
+	for _, n := range nodes {
+		if seen[n.Name] = p.seen[n.Name]; seen[n.Name] == nil {
+			seen[n.Name] = &health{}
+		}
+	}
+	p.nodes, p.seen = nodes, seen
 }
 
 // loop pings all nodes until ctx ends.
@@ -56,21 +70,27 @@ func (p *pings) loop(ctx context.Context) {
 func (p *pings) round(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
+	p.mu.Lock()
+	nodes := p.nodes
+	p.mu.Unlock()
 	var asking sync.WaitGroup
-	for i, n := range p.nodes {
+	for _, n := range nodes {
 		asking.Go(func() {
 			began := time.Now()
 			err := n.Client.Ping(ctx).Err()
-			p.note(i, ping{began, time.Since(began), err == nil}, err)
+			p.note(n.Name, ping{began, time.Since(began), err == nil}, err)
 		})
 	}
 	asking.Wait()
 }
 
-func (p *pings) note(i int, one ping, err error) {
+func (p *pings) note(node string, one ping, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	h := &p.seen[i]
+	h := p.seen[node]
+	if h == nil {
+		return // it is followed no more
+	}
 	h.err = err
 	if one.ok {
 		h.answered = one.at
@@ -83,8 +103,8 @@ func (p *pings) state(now time.Time) []live.Node {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	nodes := make([]live.Node, 0, len(p.nodes))
-	for i, n := range p.nodes {
-		nodes = append(nodes, p.seen[i].state(n.Name, now))
+	for _, n := range p.nodes {
+		nodes = append(nodes, p.seen[n.Name].state(n.Name, now))
 	}
 	return nodes
 }

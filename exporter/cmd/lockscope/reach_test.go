@@ -100,3 +100,20 @@ func TestScanAlerts(t *testing.T) {
 		t.Errorf("the alert ends in %v, not four times --every from now", left)
 	}
 }
+
+// TestShortForms of naming a server, and of durations.
+func TestShortForms(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "redis.sock")
+	s := locktest.Servers(t, 1, redisproc.WithArgs("--unixsocket", socket))[0]
+	set(t, admin(t, s), "lock:day", "v", 20*time.Hour)
+	for name, args := range map[string][]string{"unix://": {"--redis", "unix://" + socket}, "path": {"--redis", socket}} {
+		t.Log(name)
+		command(t, quick(append(args, "--max-ttl", "1d")...)...).want(t, exitClean, "1 keys match")
+		command(t, quick(append(args, "--max-ttl", "0.5h")...)...).want(t, exitFindings, "long_ttl")
+	}
+	commandWith(t, []string{"REDIS_URL=redis://" + s.Addr(), "LOCKSCOPE_MAX_TTL=2d"}, "", quick()...).want(t, exitClean, s.Addr())
+	o := commandWith(t, []string{"REDIS_URL=redis://u:s3cr3t@h:x1"}, "", quick()...)
+	o.want(t, exitError, "Redis URL 1")
+	o.wantNot(t, "s3cr3t")
+	commandWith(t, []string{"REDIS_URL=redis://127.0.0.1:1"}, "", quick("--redis", s.Addr(), "--max-ttl", "1d")...).want(t, exitClean)
+}

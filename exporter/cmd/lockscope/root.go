@@ -20,6 +20,8 @@ const rootHelp = `lockscope looks after distributed locks in Redis, whoever wrot
   lockscope doctor       are these servers fit for Redlock?
   lockscope init         vouch for new servers, once, so that they vote at once
   lockscope reconfigure  change the members of a set of servers, or the longest TTL
+  lockscope discover     which libraries keep locks here? proposes a configuration
+  lockscope config       check the configuration file of scan and serve, or print its schema
   lockscope dashboards   Grafana boards, Prometheus rules and runbooks that match this version
 
 Every flag but --repair, --yes and --min-age can be given as an environment variable: --max-ttl is LOCKSCOPE_MAX_TTL,
@@ -50,12 +52,13 @@ func newRoot(a *app) *cobra.Command {
 	root.SetVersionTemplate("lockscope {{.Version}}\n")
 	root.PersistentFlags().StringVar(&a.logLevel, "log.level", "info", "log records of this level and above: debug, info, warn or error")
 	root.PersistentFlags().StringVar(&a.logFormat, "log.format", "console", "format of log records on stderr: console or json")
-	root.AddCommand(newScan(a), newServe(a), newList(a), newRepair(a), newDoctor(a), newInit(a), newReconfigure(a), newDashboards(a), newVersion(a))
+	root.AddCommand(newScan(a), newServe(a), newList(a), newRepair(a), newDoctor(a), newInit(a), newReconfigure(a), newDiscover(a), newConfig(a), newDashboards(a), newVersion(a))
 	for _, cmd := range root.Commands() {
 		if cmd.Args == nil {
 			cmd.Args = noArguments
 		}
 		cmd.Flags().SortFlags = false
+		flags.AllowDays(cmd.Flags())
 		flags.Document(cmd.Flags())
 	}
 	flags.Document(root.PersistentFlags())
@@ -74,7 +77,7 @@ func noCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if strings.ContainsAny(args[0], ":@/") {
-		return errors.New("a command is needed before arguments: scan, serve, list, repair, doctor, init, reconfigure or dashboards; see --help")
+		return errors.New("a command is needed before arguments: scan, serve, list, repair, doctor, init, reconfigure, discover, config or dashboards; see --help")
 	}
 	meant := ""
 	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {

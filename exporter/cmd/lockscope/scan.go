@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -46,16 +45,21 @@ has a line for each gap, with one of these reasons:
 
 JSON output (schema 1), in seconds, the same as webhooks get:
   {schema, status: clean|findings|incomplete|error, started, took_seconds, standby, truncated, overflow, omitted,
-   complete, gaps[]: {node (absent: no single one's), reason, detail}, skipped[]: like gaps, not looked for and not asked for,
-   nodes[]:    {node, took_seconds, locks, examined, calls, unread, unwatched, counts{class: n},
+   complete, gaps[]: {group, node (absent: no single one's), reason, detail}, skipped[]: like gaps, not looked for and not asked for,
+   excluded[]: {group, pattern, until, reason, findings, ended: it kept nothing out},
+   nodes[]:    {group (of --config), node, took_seconds, locks, examined, calls, unread, unwatched, counts{class: n},
                 path, truncated, error, matched{pattern: n}, redirected, overflow, slots[]: "0-5460"},
-   findings[]: {class, node, key, key_base64, type, ttl_seconds (null: never expires),
+   findings[]: {group, class, policy, node, key, key_base64, type, ttl_seconds (null: never expires),
                 holder{format, name, since, traceparent, count, fence}, evidence, first_seen, last_seen},
    pending[]:  like findings, not confirmed because the sweep was cut short,
    resolved[]: like findings, gone since the sweep before: for webhooks of serve}
 key is the key if it is printable, else a quoted string; key_base64 is its bytes, which only
 a webhook leaves out, if they are more than 4 KiB. truncated says that something is missing.
 Fields may be added; none changes its meaning within a schema.
+
+--config names a file with groups of servers that have nothing to do with each other,
+patterns with limits of their own, exclusions with an end and a reason, and who is told.
+Flags win over it; servers are named by it or by flags, not both. See lockscope config.
 
 --repair acts on confirmed findings, and only says what it would do unless --yes is given:
 expire=1h lets the lock expire by itself, delete removes it. Nothing happens to a lock
@@ -68,6 +72,7 @@ to standard error and is appended to --audit-log.`
 
 const scanExample = `  lockscope scan --redis redis://10.0.0.1:6379
   lockscope scan --redis r1:6379,r2:6379,r3:6379 --max-hold 15m -o json
+  lockscope scan --config /etc/lockscope/lockscope.yaml --quiet
   lockscope scan --redis r1:6379 --textfile /var/lib/node_exporter/lockscope.prom --fail-on none
   lockscope scan --redis r1:6379 --alertmanager http://alertmanager:9093 --every 1h
   lockscope scan --redis r1:6379 --repair expire=1h          # says what it would do
@@ -83,9 +88,7 @@ const (
 )
 
 type scanFlags struct {
-	redis    redisFlags
-	sweep    sweepFlags
-	notify   notifyFlags
+	groups   groupFlags
 	output   outputFlag
 	quiet    bool
 	failOn   *flags.List
@@ -103,9 +106,7 @@ func newScan(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
 	}
 	set := cmd.Flags()
-	f.redis.register(set)
-	f.sweep.register(set, 0)
-	f.notify.register(set)
+	f.groups.register(set, 0)
 	f.output.register(set)
 	f.repair.register(set)
 	set.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing if there is nothing wrong")
@@ -119,7 +120,7 @@ func newScan(a *app) *cobra.Command {
 
 // plan is a scan whose flags have all been checked.
 type plan struct {
-	scanner *scanner.Scanner
+	groups  groups
 	failOn  []scanner.Class
 	gateway *gateway
 	repair  *scanRepair
@@ -127,17 +128,7 @@ type plan struct {
 }
 
 func (f *scanFlags) run(ctx context.Context, a *app) (err error) {
-	nodes, err := f.redis.open(a)
-	if err != nil {
-		return err
-	}
-	defer closeNodes(nodes)
-	replicas, err := f.sweep.openReplicas(a, &f.redis)
-	if err != nil {
-		return err
-	}
-	defer closeNodes(replicas)
-	p, err := f.plan(a, nodes, replicas)
+	p, err := f.plan(a)
 	if err != nil {
 		return err
 	}
@@ -145,7 +136,7 @@ func (f *scanFlags) run(ctx context.Context, a *app) (err error) {
 	return f.execute(ctx, a, p)
 }
 
-func (f *scanFlags) plan(a *app, nodes, replicas []target.Node) (_ *plan, err error) {
+func (f *scanFlags) plan(a *app) (_ *plan, err error) {
 	p := &plan{}
 	if p.failOn, err = f.failOnClasses(); err != nil {
 		return nil, err
@@ -155,22 +146,11 @@ func (f *scanFlags) plan(a *app, nodes, replicas []target.Node) (_ *plan, err er
 			return nil, err
 		}
 	}
-	opts, err := f.sweep.options(nodes)
-	if err != nil {
-		return nil, err
-	}
-	told, err := f.notify.options(f.every, a.logger)
-	if err != nil {
-		return nil, err
-	}
-	opts = append(opts, told...)
+	var opts []scanner.Option
 	if a.logger.Enabled(context.Background(), slog.LevelDebug) { // the report says the rest
 		opts = append(opts, scanner.WithLogger(a.logger))
 	}
 	opts = append(opts, scanner.WithRepairMinAge(f.repair.act.minAge))
-	if len(replicas) > 0 {
-		opts = append(opts, scanner.WithReplicas(target.Clients(replicas)...))
-	}
 	if terminal(a.errOut) > 0 {
 		p.bar = newProgress(a.errOut)
 		opts = append(opts, scanner.WithProgress(p.bar.report))
@@ -178,13 +158,22 @@ func (f *scanFlags) plan(a *app, nodes, replicas []target.Node) (_ *plan, err er
 	if p.repair, err = f.repair.open(a); err != nil {
 		return nil, err
 	}
-	if p.scanner, err = scanner.New(target.Clients(nodes), opts...); err != nil {
+	if p.groups, err = f.open(a, opts); err != nil {
 		return nil, errors.Join(err, p.repair.close())
 	}
 	return p, nil
 }
 
-func (p *plan) close() { _ = errors.Join(p.scanner.Close(), p.repair.close()) }
+// open makes the groups, each with these options besides its own.
+func (f *scanFlags) open(a *app, opts []scanner.Option) (groups, error) {
+	file, err := f.groups.load()
+	if err != nil {
+		return nil, err
+	}
+	return f.groups.build(a, file, f.every, nil, func(*group) ([]scanner.Option, error) { return opts, nil })
+}
+
+func (p *plan) close() { _ = errors.Join(p.groups.close(), p.repair.close()) }
 
 func (f *scanFlags) failOnClasses() ([]scanner.Class, error) {
 	names := f.failOn.Values()
@@ -197,7 +186,8 @@ func (f *scanFlags) failOnClasses() ([]scanner.Class, error) {
 // execute sweeps, reports and publishes. What was found is reported before
 // anything that can fail is tried.
 func (f *scanFlags) execute(ctx context.Context, a *app, p *plan) error {
-	report, err := p.scanner.Sweep(ctx)
+	reports, err := p.groups.sweep(ctx)
+	report := scanner.MergeReports(reports...)
 	if p.bar != nil {
 		p.bar.clear()
 	}
@@ -212,13 +202,15 @@ func (f *scanFlags) execute(ctx context.Context, a *app, p *plan) error {
 		err = errors.Join(err, a.writeScan(f.output, report, word))
 	}
 	if f.textfile != "" {
-		err = errors.Join(err, writeTextfile(f.textfile, p.scanner))
+		err = errors.Join(err, writeTextfile(f.textfile, p.groups))
 	}
 	if p.gateway != nil {
-		err = errors.Join(err, p.gateway.push(context.WithoutCancel(ctx), p.scanner))
+		err = errors.Join(err, p.gateway.push(context.WithoutCancel(ctx), p.groups))
 	}
 	if p.repair != nil && ctx.Err() == nil {
-		err = errors.Join(err, p.repair.run(ctx, p.scanner, report))
+		for i, g := range p.groups {
+			err = errors.Join(err, p.repair.run(ctx, g.scanner, reports[i]))
+		}
 	}
 	if err != nil {
 		return err

@@ -29,15 +29,16 @@ func (a *app) writeScan(format outputFlag, r scanner.Report, status string) erro
 	}
 	opt := table.Options{Width: terminal(a.out)}
 	if len(r.Findings)+len(r.Pending) > 0 {
-		head := []string{"CLASS", "NODE", "KEY", "TTL", "HOLDER", "EVIDENCE"}
-		if err := table.Write(a.out, head, findingRows(r), opt); err != nil {
+		head, rows := withGroups(r, []string{"CLASS", "NODE", "KEY", "TTL", "HOLDER", "EVIDENCE"}, findingRows(r), findingGroups(r))
+		if err := table.Write(a.out, head, rows, opt); err != nil {
 			return err
 		}
 		if _, err := fmt.Fprintln(a.out); err != nil {
 			return err
 		}
 	}
-	if err := table.Write(a.out, []string{"NODE", "LOCKS", "KEYS EXAMINED", "TOOK", "FOUND", "REMARK"}, nodeRows(r), opt); err != nil {
+	head, rows := withGroups(r, []string{"NODE", "LOCKS", "KEYS EXAMINED", "TOOK", "FOUND", "REMARK"}, nodeRows(r), nodeGroups(r))
+	if err := table.Write(a.out, head, rows, opt); err != nil {
 		return err
 	}
 	if r.Overflow > 0 {
@@ -45,7 +46,7 @@ func (a *app) writeScan(format outputFlag, r scanner.Report, status string) erro
 			return err
 		}
 	}
-	_, err := fmt.Fprint(a.out, "\n"+matchedText(r)+skippedText(r)+gapsText(r))
+	_, err := fmt.Fprint(a.out, "\n"+matchedText(r)+skippedText(r)+excludedText(r)+gapsText(r))
 	return err
 }
 
@@ -80,6 +81,52 @@ func skippedText(r scanner.Report) string {
 	return b.String()
 }
 
+// excludedText says what exclusions kept out, and which have ended.
+func excludedText(r scanner.Report) string {
+	var b strings.Builder
+	for _, e := range r.Excluded {
+		what := scanner.KeyText(e.Pattern)
+		if e.Group != "" {
+			what = e.Group + ": " + what
+		}
+		reason := table.Printable(e.Reason)
+		switch until := e.Until.UTC().Format("2006-01-02 15:04 MST"); {
+		case e.Ended:
+			fmt.Fprintf(&b, "EXCLUSION ENDED %s: %s (%s) excludes nothing: renew it or take it away\n", until, what, reason)
+		default:
+			fmt.Fprintf(&b, "%d findings are excluded until %s: %s (%s)\n", e.Findings, until, what, reason)
+		}
+	}
+	return b.String()
+}
+
+// withGroups puts a column in front if the report is of groups.
+func withGroups(r scanner.Report, head []string, rows [][]string, groups []string) ([]string, [][]string) {
+	if len(r.Nodes) == 0 || r.Nodes[0].Group == "" {
+		return head, rows
+	}
+	for i := range rows {
+		rows[i] = append([]string{groups[i]}, rows[i]...)
+	}
+	return append([]string{"GROUP"}, head...), rows
+}
+
+func findingGroups(r scanner.Report) (groups []string) {
+	for _, list := range [][]scanner.Finding{r.Findings, r.Pending} {
+		for _, f := range list {
+			groups = append(groups, f.Group)
+		}
+	}
+	return groups
+}
+
+func nodeGroups(r scanner.Report) (groups []string) {
+	for _, n := range r.Nodes {
+		groups = append(groups, n.Group)
+	}
+	return groups
+}
+
 // gapsText has a line for each thing that was not read.
 func gapsText(r scanner.Report) string {
 	gaps := r.Incomplete()
@@ -92,6 +139,9 @@ func gapsText(r scanner.Report) string {
 		where := ""
 		if g.Node != "" {
 			where = g.Node + ": "
+		}
+		if g.Group != "" {
+			where = g.Group + ": " + where
 		}
 		fmt.Fprintf(&b, "  %s: %s%s\n", g.Reason, where, table.Printable(g.Detail))
 	}

@@ -41,6 +41,11 @@ with write access to Redis can plant an address there, to which serve then sends
 credentials, redirects and link-local addresses are refused, at most 200 pages are read,
 each every 10 s for at most 2 s and 4 MiB, and what was not read is shown with the reason.
 
+--config names a file with groups of servers, patterns with limits of their own, exclusions
+and who is told. On SIGHUP it is read again, and so is a file of a secret when it changes,
+with or without --config; groups that stay the same go on undisturbed. If the new one is bad
+the one before is kept, which distributed_lock_scanner_config_last_reload_successful tells.
+
 With --elect several of these processes may run: the one that holds a lock on the same
 servers sweeps, and another one takes over when it dies.
 
@@ -51,6 +56,7 @@ Exit status: 0 after SIGTERM or SIGINT, once requests under way are answered; 2 
 
 const serveExample = `  lockscope serve --redis r1:6379,r2:6379,r3:6379
   lockscope serve --redis r1:6379 --web.listen-address :17379 --web.config.file web.yml --log.format json
+  lockscope serve --config lockscope.yaml
   lockscope serve --redis-file nodes.txt --elect --alertmanager http://am-0:9093 --alertmanager http://am-1:9093`
 
 // The lock of --elect is held for as long as a process lives. It is not below lock:,
@@ -61,9 +67,7 @@ const (
 )
 
 type serveFlags struct {
-	redis       redisFlags
-	sweep       sweepFlags
-	notify      notifyFlags
+	groups      groupFlags
 	web         server.Web
 	interval    time.Duration
 	elect       bool
@@ -81,9 +85,7 @@ func newServe(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
 	}
 	set := cmd.Flags()
-	f.redis.register(set)
-	f.sweep.register(set, scanner.DefaultMaxValues)
-	f.notify.register(set)
+	f.groups.register(set, scanner.DefaultMaxValues)
 	own := flag.NewFlagSet("", flag.ContinueOnError)
 	f.web.Register(own)
 	set.AddGoFlagSet(own)
@@ -108,51 +110,12 @@ func (f *serveFlags) run(ctx context.Context, a *app) error {
 	if err != nil {
 		return fmt.Errorf("--pages: %w", err)
 	}
-	nodes, err := f.redis.open(a)
+	s, err := f.open(a)
 	if err != nil {
 		return err
 	}
-	defer closeNodes(nodes)
-	replicas, err := f.sweep.openReplicas(a, &f.redis)
-	if err != nil {
-		return err
-	}
-	defer closeNodes(replicas)
-	opts, err := f.options(a, nodes, replicas)
-	if err != nil {
-		return err
-	}
-	if f.elect {
-		locker, err := f.locker(nodes)
-		if err != nil {
-			return fmt.Errorf("--elect: %w", err)
-		}
-		defer func() { _ = locker.Close() }()
-		opts = append(opts, scanner.WithLocker(locker, electResource))
-	}
-	s, err := scanner.New(target.Clients(nodes), opts...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = s.Close() }()
-	return f.serve(ctx, a, s, nodes, pages)
-}
-
-func (f *serveFlags) options(a *app, nodes, replicas []target.Node) ([]scanner.Option, error) {
-	opts, err := f.sweep.options(nodes)
-	if err != nil {
-		return nil, err
-	}
-	// An alert must outlive the time from one report to the next, sweeps included.
-	told, err := f.notify.options(f.interval+f.sweep.deadline, a.logger)
-	if err != nil {
-		return nil, err
-	}
-	opts = append(append(opts, told...), scanner.WithLogger(a.logger), scanner.WithInterval(f.interval))
-	if len(replicas) > 0 {
-		opts = append(opts, scanner.WithReplicas(target.Clients(replicas)...))
-	}
-	return opts, nil
+	defer func() { _ = s.close() }()
+	return f.serve(ctx, a, s, pages)
 }
 
 func (f *serveFlags) locker(nodes []target.Node) (*lock.Engine, error) {
@@ -160,15 +123,15 @@ func (f *serveFlags) locker(nodes []target.Node) (*lock.Engine, error) {
 }
 
 // serve ends with the server, after ctx has ended or because it cannot listen.
-func (f *serveFlags) serve(ctx context.Context, a *app, s *scanner.Scanner, nodes []target.Node, pages fleet.Policy) error {
-	pings, blocking := newPings(nodes), newBlocking(a.logger)
+func (f *serveFlags) serve(ctx context.Context, a *app, s *sweeping, pages fleet.Policy) error {
+	pings, blocking := newPings(s.groups().nodes()), newBlocking(a.logger)
 	state := newState(s, pings, blocking)
 	view := newFleetView(state, pages)
 	srv, err := f.server(a, s, state, view)
 	if err != nil {
 		return err
 	}
-	if err := s.Start(); err != nil {
+	if err := s.groups().start(); err != nil {
 		return err
 	}
 	var loops sync.WaitGroup
@@ -177,6 +140,9 @@ func (f *serveFlags) serve(ctx context.Context, a *app, s *scanner.Scanner, node
 	defer stop()
 	loops.Go(func() { pings.loop(background) })
 	loops.Go(func() { state.loop(background) })
+	loops.Go(func() {
+		s.loop(background, a, min(f.interval, lookEvery), func(all groups) { pings.follow(all.nodes()) })
+	})
 	if f.waitsEvery > 0 {
 		loops.Go(func() { blocking.loop(background, s, f.waitsEvery) })
 	}
@@ -185,13 +151,13 @@ func (f *serveFlags) serve(ctx context.Context, a *app, s *scanner.Scanner, node
 	}
 	f.web.Ready = func(urls []string) { a.logger.Info("serving", "urls", urls) }
 	// The listeners end first: no scrape meets a scanner that is half closed.
-	return errors.Join(srv.Serve(ctx, f.web), s.Close())
+	return errors.Join(srv.Serve(ctx, f.web), s.close())
 }
 
-func (f *serveFlags) server(a *app, s *scanner.Scanner, state *state, view *fleetView) (*server.Server, error) {
+func (f *serveFlags) server(a *app, s *sweeping, state *state, view *fleetView) (*server.Server, error) {
 	opts := []exporter.Option{
 		exporter.WithLogger(a.logger), exporter.WithState(state), exporter.WithReadyCheck("redis", state.pings.ready),
-		exporter.WithWaits(state.blocking),
+		exporter.WithWaits(state.blocking), exporter.WithReload(s),
 	}
 	if view != nil {
 		opts = append(opts, exporter.WithFleet(fleet.Handler(view.document)))

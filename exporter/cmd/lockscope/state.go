@@ -22,7 +22,7 @@ const (
 
 // state makes of a listing and of pings what /debug/locks shows.
 type state struct {
-	scanner  *scanner.Scanner
+	scanner  lockReader
 	pings    *pings
 	blocking *blocking
 	instance string
@@ -33,7 +33,7 @@ type state struct {
 	listing scanner.Listing
 }
 
-func newState(s *scanner.Scanner, p *pings, b *blocking) *state {
+func newState(s lockReader, p *pings, b *blocking) *state {
 	host, _ := os.Hostname()
 	return &state{
 		scanner: s, pings: p, blocking: b, instance: cmp.Or(host, "unknown-host") + "/" + strconv.Itoa(os.Getpid()),

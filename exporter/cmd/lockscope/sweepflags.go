@@ -90,7 +90,7 @@ func (s *sweepFlags) options(nodes []target.Node) ([]scanner.Option, error) {
 	if s.redlock {
 		opts = append(opts, scanner.WithOneRedlock())
 	}
-	globs, err := s.globs()
+	globs, err := keyGlobs(s.prefixes, s.patterns)
 	if err != nil {
 		return nil, err
 	}
@@ -106,16 +106,16 @@ func (s *sweepFlags) options(nodes []target.Node) ([]scanner.Option, error) {
 	return append(opts, scanner.WithNodeNames(names(nodes)...)), nil
 }
 
-// globs are the patterns of all prefixes and patterns given: none replaces another.
-func (s *sweepFlags) globs() ([]string, error) {
-	if slices.Contains(s.prefixes, "") {
+// keyGlobs are the patterns of all prefixes and patterns given: none replaces another.
+func keyGlobs(prefixes, patterns []string) ([]string, error) {
+	if slices.Contains(prefixes, "") {
 		return nil, errNoPrefix
 	}
 	var globs []string
-	for _, p := range s.prefixes {
+	for _, p := range prefixes {
 		globs = append(globs, scanner.PrefixPattern(p))
 	}
-	globs = append(globs, s.patterns...)
+	globs = append(globs, patterns...)
 	if len(globs) == 0 {
 		globs = []string{scanner.PrefixPattern(scanner.DefaultPrefix)}
 	}

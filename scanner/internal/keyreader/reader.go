@@ -68,9 +68,9 @@ func (r *Reader) Scripted() bool { return r.capability.scripts == proven && !r.f
 // Calls counts the commands sent.
 func (r *Reader) Calls() int64 { return r.calls }
 
-// Seek reads the pages of another pattern from now on.
-func (r *Reader) Seek(pattern string) {
-	r.query.Pattern, r.mixed = pattern, matchesHelpers(pattern)
+// Seek reads the pages of another pattern from now on, with a Limit of its own.
+func (r *Reader) Seek(pattern string, limit time.Duration) {
+	r.query.Pattern, r.query.Limit, r.mixed = pattern, limit, matchesHelpers(pattern)
 }
 
 // Importing tells which slots are on the move to this server: their keys are asked for in

@@ -20,7 +20,7 @@ func Typos(env Env, known []string) []Typo {
 		if !strings.HasPrefix(name, Prefix) || slices.Contains(known, name) {
 			continue
 		}
-		if meant := nearest(name, known); meant != "" {
+		if meant := Nearest(name, known); meant != "" {
 			found = append(found, Typo{name, meant})
 		}
 	}
@@ -28,7 +28,8 @@ func Typos(env Env, known []string) []Typo {
 	return found
 }
 
-func nearest(name string, known []string) (meant string) {
+// Nearest is the one of known that name resembles most, "" if it resembles none.
+func Nearest(name string, known []string) (meant string) {
 	least := farTypo + 1
 	for _, k := range known {
 		if d := distance(name, k); d < least {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/lockscope/lockscope/lock/redlock"
@@ -17,7 +18,11 @@ import (
 const (
 	mostServers = 1000
 	mostSecret  = 64 << 10
+	defaultPort = "6379"
 )
+
+// hostName is a name with a dot, and nothing that a URL has besides.
+var hostName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\.[a-z][a-z0-9-]*[a-z0-9]$`)
 
 // servers reads and checks everything that Config says.
 func (c Config) servers() ([]*redis.Options, error) {
@@ -105,20 +110,45 @@ func ReadSecret(path string) (string, error) {
 	return secret, nil
 }
 
+// CheckURL says what is wrong with a URL, without its text.
+func CheckURL(raw string) error {
+	_, err := parse(raw)
+	return err
+}
+
 // parse makes a server of a URL or host:port. Its error never holds the text.
 func parse(raw string) (*redis.Options, error) {
 	if !strings.Contains(raw, "://") {
-		host, port, err := net.SplitHostPort(raw)
-		if err != nil || host == "" || port == "" || strings.ContainsAny(raw, "@/?#") {
-			return nil, ErrBadURL
+		var err error
+		if raw, err = complete(raw); err != nil {
+			return nil, err
 		}
-		raw = "redis://" + raw
 	}
 	opt, err := redlock.ParseURL(raw)
 	if err != nil {
 		return nil, ErrBadURL
 	}
 	return opt, nil
+}
+
+// complete makes a URL of host:port, a socket's path, localhost, an address or a name with
+// a dot. Any other single word could be a part of a password that was cut at a comma, and
+// would be told as a host's name.
+func complete(raw string) (string, error) {
+	if strings.HasPrefix(raw, "/") && !strings.ContainsAny(raw, "@?#") {
+		return "unix://" + raw, nil
+	}
+	if host, port, err := net.SplitHostPort(raw); err == nil && host != "" && port != "" && !strings.ContainsAny(raw, "@/?#") {
+		return "redis://" + raw, nil
+	}
+	bare := strings.TrimSuffix(strings.TrimPrefix(raw, "["), "]")
+	switch ip := net.ParseIP(bare); {
+	case ip != nil:
+		return "redis://" + net.JoinHostPort(bare, defaultPort), nil
+	case raw == "localhost" || hostName.MatchString(raw):
+		return "redis://" + raw + ":" + defaultPort, nil
+	}
+	return "", ErrBadURL
 }
 
 // fillIn sets what a URL leaves open, and what every connection here has in

@@ -45,8 +45,8 @@ type Node struct {
 
 // Errors of bad input. They come wrapped with what to do about it.
 var (
-	ErrNoServers = errors.New("no Redis server is named: use --redis URL, --redis-file FILE or LOCKSCOPE_REDIS")
-	ErrBadURL    = errors.New("is not of the form redis://[user:password@]host:port[/db], unix://[user:password@]/path or host:port, " +
+	ErrNoServers = errors.New("no Redis server is named: use --redis URL, --redis-file FILE, LOCKSCOPE_REDIS or REDIS_URL")
+	ErrBadURL    = errors.New("is not of the form redis://[user:password@]host:port[/db], unix://[user:password@]/path, host:port, localhost or an address, " +
 		"with special characters of the password percent-encoded (its text is withheld: it may hold a password)")
 	ErrConflict = errors.New("these do not go together")
 )
@@ -88,6 +88,26 @@ func Close(nodes []Node) error {
 		errs = append(errs, n.Client.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// URL is how a node is reached, without credentials.
+func URL(n Node) string {
+	var opt *redis.Options
+	switch c := n.Client.(type) {
+	case *redis.Client:
+		opt = c.Options()
+	case *redis.ClusterClient:
+		opt = &redis.Options{Addr: n.Address, TLSConfig: c.Options().TLSConfig}
+	default:
+		return n.Address
+	}
+	switch {
+	case opt.Network == "unix":
+		return fmt.Sprintf("unix://%s?db=%d", opt.Addr, opt.DB)
+	case opt.TLSConfig != nil:
+		return fmt.Sprintf("rediss://%s/%d", opt.Addr, opt.DB)
+	}
+	return fmt.Sprintf("redis://%s/%d", opt.Addr, opt.DB)
 }
 
 func openCluster(seeds []*redis.Options) Node {

@@ -60,6 +60,21 @@ func TestURLsFromEverywhere(t *testing.T) {
 	}
 }
 
+func TestShortForms(t *testing.T) {
+	for raw, want := range map[string]string{
+		"localhost": "localhost:6379", "10.0.0.7": "10.0.0.7:6379", "::1": "[::1]:6379", "[::1]": "[::1]:6379",
+		"redis.prod.internal": "redis.prod.internal:6379", "/run/redis.sock": "/run/redis.sock", "unix:///run/redis.sock": "/run/redis.sock",
+		"unix:///run/redis.sock?db=2": "/run/redis.sock", "redis://localhost": "localhost:6379",
+	} {
+		if opts := optionsOf(t, Config{URLs: []string{raw}}); opts[0].Addr != want {
+			t.Errorf("%s: %s, want %s", raw, opts[0].Addr, want)
+		}
+	}
+	if _, err := (Config{URLs: []string{"word.word1.W"}}).Open(); !errors.Is(err, ErrBadURL) {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestCredentialsFillInWhatURLsLeaveOpen(t *testing.T) {
 	opts := optionsOf(t, Config{
 		URLs: []string{"redis://own:mine@h1:1", "redis://:mine@h2:2", "redis://own@h3:3", "h4:4"}, Username: "all",

@@ -1,0 +1,192 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/notify"
+)
+
+// GroupLabel is the label of alerts that has the name of their group.
+const GroupLabel = "lock_group"
+
+// Target says how a group's servers are reached. It reads the files of its secrets.
+func (f *File) Target(g *Group) (c target.Config, err error) {
+	c = target.Config{
+		URLs: g.Redis, Username: g.Username, Cluster: g.Cluster, SentinelMaster: g.SentinelMaster,
+		TLS: target.TLS{CA: f.file(g.TLS.CA), Cert: f.file(g.TLS.Cert), Key: f.file(g.TLS.Key), SkipVerify: g.TLS.InsecureSkipVerify},
+	}
+	if c.Password, err = f.secret(g.PasswordFile); err != nil {
+		return c, fmt.Errorf("password_file: %w", err)
+	}
+	if c.SentinelPassword, err = f.secret(g.SentinelPasswordFile); err != nil {
+		return c, fmt.Errorf("sentinel_password_file: %w", err)
+	}
+	return c, nil
+}
+
+func (f *File) secret(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	return target.ReadSecret(f.file(path))
+}
+
+// PatternsOf are a group's patterns: its own, or those of the file. None: the default.
+func (f *File) PatternsOf(g *Group) []Pattern {
+	if len(g.Patterns) > 0 {
+		return g.Patterns
+	}
+	return f.Patterns
+}
+
+// Globs are what keys are looked for by.
+func Globs(patterns []Pattern) (globs []string) {
+	for _, p := range patterns {
+		if glob := p.policy().Pattern; !slices.Contains(globs, glob) {
+			globs = append(globs, glob)
+		}
+	}
+	return globs
+}
+
+func (p *Pattern) policy() scanner.Policy {
+	glob, name := p.Pattern, p.Pattern
+	if glob == "" {
+		glob, name = scanner.PrefixPattern(p.Prefix), p.Prefix+"*"
+	}
+	return scanner.Policy{
+		Name: cmp.Or(p.Name, name), Pattern: glob, MaxTTL: time.Duration(p.MaxTTL), MaxHold: time.Duration(p.MaxHold), NoTTLAllowed: p.NoTTLAllowed,
+	}
+}
+
+// Options are what the file says of a group's locks.
+func (f *File) Options(g *Group) []scanner.Option {
+	var policies []scanner.Policy
+	for _, p := range f.PatternsOf(g) {
+		if p.Name != "" || p.MaxTTL != 0 || p.MaxHold != 0 || p.NoTTLAllowed {
+			policies = append(policies, p.policy())
+		}
+	}
+	var exclusions []scanner.Exclusion
+	for _, e := range append(slices.Clone(f.Exclusions), g.Exclusions...) {
+		exclusions = append(exclusions, scanner.Exclusion{Pattern: e.Pattern, Until: e.Until.Time, Reason: e.Reason})
+	}
+	return []scanner.Option{scanner.WithPolicies(policies...), scanner.WithExclusions(exclusions...)}
+}
+
+// Notifiers makes those that are told of a group's findings; resend is the time between
+// two reports.
+func (f *File) Notifiers(g *Group, resend time.Duration, logger *slog.Logger) ([]scanner.Notifier, error) {
+	var all []scanner.Notifier
+	for i := range f.Notify.Alertmanagers {
+		a := &f.Notify.Alertmanagers[i]
+		if len(a.Groups) > 0 && !slices.Contains(a.Groups, g.Name) {
+			continue
+		}
+		one, err := f.alertmanager(a, g, resend, logger)
+		if err != nil {
+			return nil, f.Problem(fmt.Sprintf("notify.alertmanagers[%d]", i), err)
+		}
+		all = append(all, one)
+	}
+	for i := range f.Notify.Webhooks {
+		w := &f.Notify.Webhooks[i]
+		if len(w.Groups) > 0 && !slices.Contains(w.Groups, g.Name) {
+			continue
+		}
+		one, err := f.webhook(w)
+		if err != nil {
+			return nil, f.Problem(fmt.Sprintf("notify.webhooks[%d]", i), err)
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+func (f *File) alertmanager(a *Alertmanager, g *Group, resend time.Duration, logger *slog.Logger) (scanner.Notifier, error) {
+	opts, err := f.credentials(&a.Credentials)
+	if err != nil {
+		return nil, err
+	}
+	labels := make(map[string]string, len(a.Labels)+1)
+	if g.Name != "" {
+		labels[GroupLabel] = g.Name
+	}
+	for name, value := range a.Labels {
+		labels[name] = value
+	}
+	opts = append(opts, notify.WithResend(resend), notify.WithLogger(logger), notify.WithLabels(labels))
+	for class, severity := range a.Severity {
+		opts = append(opts, notify.WithSeverity(scanner.Class(class), severity))
+	}
+	return notify.NewAlertmanager(a.URLs, opts...)
+}
+
+func (f *File) webhook(w *Webhook) (scanner.Notifier, error) {
+	opts, err := f.credentials(&w.Credentials)
+	if err != nil {
+		return nil, err
+	}
+	url := w.URL
+	if w.URLFile != "" {
+		if url, err = f.secret(w.URLFile); err != nil {
+			return nil, fmt.Errorf("url_file: %w", err)
+		}
+	}
+	if w.EveryReport {
+		opts = append(opts, notify.WithEveryReport())
+	}
+	return notify.NewWebhook(url, opts...)
+}
+
+func (f *File) credentials(c *Credentials) (opts []notify.Option, err error) {
+	if c.Username != "" {
+		password, err := f.secret(c.PasswordFile)
+		if err != nil {
+			return nil, fmt.Errorf("password_file: %w", err)
+		}
+		opts = append(opts, notify.WithBasicAuth(c.Username, password))
+	}
+	if c.BearerTokenFile != "" {
+		token, err := f.secret(c.BearerTokenFile)
+		if err != nil {
+			return nil, fmt.Errorf("bearer_token_file: %w", err)
+		}
+		opts = append(opts, notify.WithBearerToken(token))
+	}
+	return opts, nil
+}
+
+// Only is the file with one group of its own.
+func (f *File) Only(g *Group) *File {
+	one := *f
+	one.Groups = []Group{*g}
+	return &one
+}
+
+// Secrets are the files besides itself that the file names.
+func (f *File) Secrets() (paths []string) {
+	add := func(some ...string) {
+		for _, path := range some {
+			if path != "" && !slices.Contains(paths, f.file(path)) {
+				paths = append(paths, f.file(path))
+			}
+		}
+	}
+	for _, g := range f.Groups {
+		add(g.PasswordFile, g.SentinelPasswordFile, g.TLS.CA, g.TLS.Cert, g.TLS.Key)
+	}
+	for _, a := range f.Notify.Alertmanagers {
+		add(a.PasswordFile, a.BearerTokenFile)
+	}
+	for _, w := range f.Notify.Webhooks {
+		add(w.URLFile, w.PasswordFile, w.BearerTokenFile)
+	}
+	return paths
+}

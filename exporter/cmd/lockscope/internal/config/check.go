@@ -1,0 +1,147 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// check finds what a right form does not tell.
+func (f *File) check(p *problems) {
+	for i, class := range f.Checks {
+		checkClass(p, fmt.Sprintf("checks[%d]", i), class)
+	}
+	checkPatterns(p, "", f.Patterns)
+	checkExclusions(p, "", f.Exclusions)
+	for name, d := range map[string]Duration{"max_ttl": f.MaxTTL, "max_hold": f.MaxHold, "interval": f.Interval} {
+		checkLimit(p, name, d)
+	}
+	seen := make(map[string]bool)
+	for i := range f.Groups {
+		g, path := &f.Groups[i], fmt.Sprintf("groups[%d]", i)
+		if seen[g.Name] {
+			p.add(path+".name", "another group has this name, too")
+		}
+		seen[g.Name] = true
+		g.check(p, path)
+	}
+	f.checkNotify(p)
+}
+
+func (g *Group) check(p *problems, path string) {
+	if strings.TrimSpace(g.Name) == "" {
+		p.add(path+".name", "it is empty")
+	}
+	if len(g.Redis) == 0 {
+		p.add(path+".redis", "no server is named")
+	}
+	for name, urls := range map[string][]string{"redis": g.Redis, "replicas": g.Replicas} {
+		for i, url := range urls {
+			if err := target.CheckURL(url); err != nil {
+				p.add(fmt.Sprintf("%s.%s[%d]", path, name, i), "it %v", err)
+			}
+		}
+	}
+	single := g.Cluster || g.SentinelMaster != ""
+	switch {
+	case g.Cluster && g.SentinelMaster != "":
+		p.add(path+".cluster", "this and sentinel_master exclude each other")
+	case single && g.Redlock != nil:
+		p.add(path+".redlock", "a cluster, or what Sentinels watch, is one node: leave this out")
+	case single && len(g.Replicas) > 0:
+		p.add(path+".replicas", "only single servers have replicas here")
+	case !single && len(g.Redis) > 1 && g.Redlock == nil:
+		p.add(path, "redlock is missing: true if these servers are nodes of one Redlock, false if they have nothing to do with each other")
+	case len(g.Replicas) > 0 && len(g.Replicas) != len(g.Redis):
+		p.add(path+".replicas", "%d for %d servers: one for each, in their order", len(g.Replicas), len(g.Redis))
+	}
+	if g.SentinelPasswordFile != "" && g.SentinelMaster == "" {
+		p.add(path+".sentinel_password_file", "it means nothing without sentinel_master")
+	}
+	if (g.TLS.Cert == "") != (g.TLS.Key == "") {
+		p.add(path+".tls", "cert and key are given together or not at all")
+	}
+	checkPatterns(p, path+".", g.Patterns)
+	checkExclusions(p, path+".", g.Exclusions)
+}
+
+func checkPatterns(p *problems, path string, patterns []Pattern) {
+	seen := make(map[string]bool)
+	for i := range patterns {
+		one, at := &patterns[i], fmt.Sprintf("%spatterns[%d]", path, i)
+		if (one.Pattern == "") == (one.Prefix == "") {
+			p.add(at, "either pattern or prefix is needed; pattern: '*' looks at every key")
+			continue
+		}
+		if name := one.policy().Name; seen[name] {
+			p.add(at, "another one is called like this: give it a name")
+		} else {
+			seen[name] = true
+		}
+		checkLimit(p, at+".max_ttl", one.MaxTTL)
+		checkLimit(p, at+".max_hold", one.MaxHold)
+	}
+}
+
+func checkLimit(p *problems, path string, d Duration) {
+	if _, given := p.lines[path]; given && time.Duration(d) < time.Millisecond {
+		p.add(path, "at least 1ms")
+	}
+}
+
+func checkExclusions(p *problems, path string, exclusions []Exclusion) {
+	for i, e := range exclusions {
+		at := fmt.Sprintf("%sexclusions[%d]", path, i)
+		if e.Pattern == "" {
+			p.add(at+".pattern", "it is empty; '*' excludes every key")
+		}
+		if e.Until.IsZero() {
+			p.add(at+".until", "it is empty: say until when")
+		}
+		if strings.TrimSpace(e.Reason) == "" {
+			p.add(at+".reason", "it is empty: say why, for whoever reads it later")
+		}
+	}
+}
+
+func checkClass(p *problems, path, class string) {
+	all := []scanner.Class{scanner.NoTTL, scanner.HeldTooLong, scanner.Orphan, scanner.LongTTL, scanner.ForeignType}
+	if !slices.Contains(all, scanner.Class(class)) {
+		p.add(path, "there is no such class; there are %v", all)
+	}
+}
+
+func (f *File) checkNotify(p *problems) {
+	for i, a := range f.Notify.Alertmanagers {
+		path := fmt.Sprintf("notify.alertmanagers[%d]", i)
+		for class := range a.Severity {
+			checkClass(p, path+".severity", class)
+		}
+		f.checkTarget(p, path, a.Groups, a.Credentials)
+	}
+	for i, w := range f.Notify.Webhooks {
+		path := fmt.Sprintf("notify.webhooks[%d]", i)
+		if (w.URL == "") == (w.URLFile == "") {
+			p.add(path, "either url or url_file is needed")
+		}
+		f.checkTarget(p, path, w.Groups, w.Credentials)
+	}
+}
+
+func (f *File) checkTarget(p *problems, path string, groups []string, c Credentials) {
+	for i, name := range groups {
+		if !slices.ContainsFunc(f.Groups, func(g Group) bool { return g.Name == name }) {
+			p.add(fmt.Sprintf("%s.groups[%d]", path, i), "there is no such group")
+		}
+	}
+	switch {
+	case c.Username == "" && c.PasswordFile != "":
+		p.add(path+".password_file", "username is missing")
+	case c.Username != "" && c.BearerTokenFile != "":
+		p.add(path+".bearer_token_file", "this and username exclude each other")
+	}
+}

@@ -1,0 +1,128 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const secret = "s3cr3t"
+
+const example = "../../../../../examples/cron/lockscope.yaml"
+
+func TestLoadExample(t *testing.T) {
+	f, err := Load(example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	orders, batch := &f.Groups[0], &f.Groups[1]
+	if len(f.Groups) != 2 || !*orders.Redlock || len(orders.Redis) != 3 || time.Duration(f.MaxHold) != 15*time.Minute {
+		t.Errorf("%+v", f)
+	}
+	if got := Globs(f.PatternsOf(batch)); len(got) != 2 || got[0] != `job\-lock:default:*` || time.Duration(batch.Patterns[0].MaxTTL) != 24*time.Hour {
+		t.Errorf("%q, %+v", got, batch.Patterns)
+	}
+	if until := f.Exclusions[0].Until; !until.Equal(time.Date(2027, 4, 1, 0, 0, 0, 0, time.UTC)) {
+		t.Errorf("the last day is not excluded: %v", until)
+	}
+	if got := f.Secrets(); len(got) != 1 || got[0] != filepath.Join(filepath.Dir(example), "redis-password") {
+		t.Errorf("%q", got)
+	}
+	if told, err := f.Notifiers(orders, time.Minute, nil); err != nil || len(told) != 1 {
+		t.Errorf("%d notifiers, %v", len(told), err)
+	}
+}
+
+// TestProblems are all told, each with its line, and none with a value.
+func TestProblems(t *testing.T) {
+	const redis = "groups: [{name: a, redis: [h:1]}]\n"
+	for name, test := range map[string]struct{ text, says string }{
+		"empty":            {"", "x.yaml: it is empty"},
+		"no mapping":       {"- a", "x.yaml:1: a mapping (name: value) is expected"},
+		"typo":             {"interval: 1m\nmax_tll: 1h", `x.yaml:2: there is no "max_tll" here: is max_ttl meant?`},
+		"typo below":       {"groups:\n  - name: a\n    redis: [h:1]\n    pasword_file: x", `x.yaml:4: groups[0]: there is no "pasword_file" here: is password_file meant?`},
+		"unknown":          {secret + ": 1", "x.yaml:1: an unknown name; there are groups, patterns"},
+		"embedded":         {"notify: {webhooks: [{url: 'http://h', bearer_tokenfile: x}]}", "is bearer_token_file meant?"},
+		"twice":            {"interval: 1m\ninterval: 2m", "x.yaml:2: interval: it is given twice"},
+		"syntax":           {"groups: [\n  '" + secret, "x.yaml:"},
+		"unknown anchor":   {"checks: *" + secret, "x.yaml"},
+		"two documents":    {"interval: 1m\n---\ninterval: 2m", "a second document"},
+		"no list":          {"groups: {name: a}", "x.yaml:1: groups: a list is expected"},
+		"no name":          {"groups:\n  - redis: [h:1]", "x.yaml:2: groups[0]: name is missing"},
+		"no text":          {"groups: [{name: 1, redis: [h:1]}]", "put it in quotation marks"},
+		"no bool":          {"allow_empty: " + secret, "true or false"},
+		"no number":        {"throttle: {page_size: " + secret + "}", "throttle.page_size: a whole number"},
+		"no duration":      {"interval: 5", "interval: a duration is expected"},
+		"negative":         {"interval: -5s", "interval: a duration is expected"},
+		"list of duration": {"interval: [" + secret + "]", "interval: one value is expected"},
+		"zero":             {"max_ttl: 0s", "max_ttl: at least 1ms"},
+		"no date":          {"exclusions: [{pattern: a, until: soon, reason: b}]", "a date is expected"},
+		"no reason":        {"exclusions: [{pattern: a, until: 2026-12-31}]", "exclusions[0]: reason is missing"},
+		"empty reason":     {"exclusions: [{pattern: a, until: 2026-12-31, reason: ' '}]", "exclusions[0].reason: it is empty"},
+		"bad URL":          {"groups:\n- name: a\n  redis:\n  - h:1\n  - redis://u:" + secret + "@h:x1\n  redlock: true", "x.yaml:5: groups[0].redis[1]: it is not of the form"},
+		"word for URL":     {"groups: [{name: a, redis: [" + secret + "]}]", "groups[0].redis[0]"},
+		"no redlock":       {"groups: [{name: a, redis: [h:1, h:2]}]", "redlock is missing"},
+		"two names":        {"groups: [{name: a, redis: [h:1]}, {name: a, redis: [h:2]}]", "groups[1].name: another group"},
+		"both kinds":       {"groups: [{name: a, redis: [h:1], cluster: true, sentinel_master: m}]", "exclude each other"},
+		"replicas":         {"groups: [{name: a, redis: [h:1], replicas: [h:2, h:3]}]", "2 for 1 servers"},
+		"cert alone":       {"groups: [{name: a, redis: [h:1], tls: {cert: x}}]", "cert and key"},
+		"no pattern":       {redis + "patterns: [{max_ttl: 1h}]", "patterns[0]: either pattern or prefix"},
+		"one name twice":   {redis + "patterns: [{name: a, prefix: x}, {name: a, prefix: y}]", "patterns[1]: another one"},
+		"class":            {redis + "checks: [" + secret + "]", "checks[0]: there is no such class"},
+		"severity":         {redis + "notify: {alertmanagers: [{urls: ['http://h'], severity: {nottl: page}}]}", "no such class"},
+		"group of target":  {redis + "notify: {webhooks: [{url: 'http://h', groups: [b]}]}", "there is no such group"},
+		"webhook":          {redis + "notify: {webhooks: [{}]}", "either url or url_file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := parse("x.yaml", []byte(test.text))
+			var problems *Problems
+			if !errors.As(err, &problems) {
+				t.Fatalf("%v", err)
+			}
+			if !strings.Contains(err.Error(), test.says) {
+				t.Errorf("%v\nwant %s", err, test.says)
+			}
+			if strings.Contains(err.Error(), secret) {
+				t.Errorf("the error tells a value: %v", err)
+			}
+		})
+	}
+}
+
+// TestProblemsAreAllTold in the order of the lines.
+func TestProblemsAreAllTold(t *testing.T) {
+	_, err := parse("x.yaml", []byte("interval: never\nmax_tll: 1h\ngroups: 7\n"))
+	if lines := strings.Split(err.Error(), "\n"); len(lines) != 3 || !strings.HasPrefix(lines[0], "x.yaml:1") || !strings.HasPrefix(lines[2], "x.yaml:3") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestSecretsAreRead(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "lockscope.yaml")
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("lockscope.yaml", "groups: [{name: a, redis: [h:1], username: u, password_file: pw}]\n")
+	f, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Target(&f.Groups[0]); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "password_file") {
+		t.Errorf("%v", err)
+	}
+	write("pw", secret+"\n")
+	c, err := f.Target(&f.Groups[0])
+	if err != nil || c.Password != secret || c.Username != "u" {
+		t.Errorf("%v", err)
+	}
+	if _, err := Load(filepath.Join(dir, "missing")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+}

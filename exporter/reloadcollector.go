@@ -1,0 +1,51 @@
+package exporter
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Reload is how the last attempt went to read a configuration again, of whatever sweeps.
+type Reload struct {
+	Successful  bool      // the last attempt; true before there was one
+	LastSuccess time.Time // when the configuration in use was read
+}
+
+// ReloadSource tells of reloads. It is safe for concurrent use and answers from memory.
+type ReloadSource interface{ Reload() Reload }
+
+// WithReload adds to /metrics whether a configuration could be read again; see
+// NewReloadCollector. nil is ignored.
+func WithReload(s ReloadSource) Option { return func(c *config) { c.reload = s } }
+
+type reloadCollector struct {
+	source           ReloadSource
+	success, lastOne *prometheus.Desc
+}
+
+// NewReloadCollector makes a collector of whether the configuration of a scanner could be
+// read again. With a nil s it collects nothing.
+func NewReloadCollector(s ReloadSource) prometheus.Collector {
+	return &reloadCollector{
+		source:  s,
+		success: desc("config_last_reload_successful", "Whether the last attempt to read the configuration again was successful; if not, the one before is in use."),
+		lastOne: desc("config_last_reload_success_timestamp_seconds", "When the configuration in use was read."),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (c *reloadCollector) Describe(ch chan<- *prometheus.Desc) {
+	ch <- c.success
+	ch <- c.lastOne
+}
+
+// Collect implements prometheus.Collector.
+func (c *reloadCollector) Collect(ch chan<- prometheus.Metric) {
+	if c.source == nil {
+		return
+	}
+	r := c.source.Reload()
+	ch <- prometheus.MustNewConstMetric(c.success, prometheus.GaugeValue, boolean(r.Successful))
+	ch <- prometheus.MustNewConstMetric(c.lastOne, prometheus.GaugeValue, seconds(r.LastSuccess))
+}

@@ -1,0 +1,32 @@
+package exporter_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/lockscope/lockscope/exporter"
+)
+
+type reload exporter.Reload
+
+func (r reload) Reload() exporter.Reload { return exporter.Reload(r) }
+
+func TestReloadCollector(t *testing.T) {
+	c := exporter.NewReloadCollector(reload{Successful: false, LastSuccess: time.Unix(1700000000, 0)})
+	want := `# HELP distributed_lock_scanner_config_last_reload_success_timestamp_seconds When the configuration in use was read.
+# TYPE distributed_lock_scanner_config_last_reload_success_timestamp_seconds gauge
+distributed_lock_scanner_config_last_reload_success_timestamp_seconds 1.7e+09
+# HELP distributed_lock_scanner_config_last_reload_successful Whether the last attempt to read the configuration again was successful; if not, the one before is in use.
+# TYPE distributed_lock_scanner_config_last_reload_successful gauge
+distributed_lock_scanner_config_last_reload_successful 0
+`
+	if err := testutil.CollectAndCompare(c, strings.NewReader(want)); err != nil {
+		t.Error(err)
+	}
+	if n := testutil.CollectAndCount(exporter.NewReloadCollector(nil)); n != 0 {
+		t.Errorf("%d metrics of nothing", n)
+	}
+}

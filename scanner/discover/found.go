@@ -1,0 +1,165 @@
+package discover
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Library names who writes locks of a form.
+type Library string
+
+// The libraries that are recognised.
+const (
+	Lockscope         Library = "lockscope"
+	Redsync           Library = "redsync"
+	Redislock         Library = "redislock"
+	NodeRedlock       Library = "node-redlock"
+	Redisson          Library = "Redisson lock"
+	RedissonRW        Library = "Redisson read-write lock"
+	RedissonFair      Library = "Redisson fair lock"
+	RedissonSemaphore Library = "Redisson semaphore"
+	ShedLock          Library = "ShedLock"
+	SpringIntegration Library = "Spring Integration"
+	Laravel           Library = "Laravel"
+	RedisPy           Library = "redis-py"
+	PythonRedisLock   Library = "python-redis-lock"
+	SidekiqUnique     Library = "sidekiq-unique-jobs"
+	CelerySingleton   Library = "celery-singleton"
+	RedBeat           Library = "redbeat"
+	BullMQ            Library = "BullMQ"
+	SetNX             Library = "SETNX"
+)
+
+// Confidence is how sure a recognition is.
+type Confidence int
+
+// From a guess to a form that nothing else has.
+const (
+	Low    Confidence = iota + 1 // the form is common and the name says nothing
+	Medium                       // the form is common and the name speaks of locks
+	High                         // form and name, or the form alone, are the library's own
+)
+
+// String is the word for it.
+func (c Confidence) String() string {
+	switch c {
+	case Low:
+		return "low"
+	case Medium:
+		return "medium"
+	case High:
+		return "high"
+	}
+	return fmt.Sprintf("Confidence(%d)", int(c))
+}
+
+// Found is the locks of one library below one pattern.
+type Found struct {
+	Library    Library
+	Pattern    string // a glob pattern of Redis
+	Keys       int    // in the sample
+	Example    string // a key of them: any bytes; see scanner.KeyText
+	NoTTL      int    // of them, those that never expire
+	MinTTL     time.Duration
+	MaxTTL     time.Duration // zero: none expires
+	Evidence   string        // in words; no value
+	Confidence Confidence
+}
+
+// Result is what a sample shows.
+type Result struct {
+	Found   []Found // surest first
+	Sampled int64   // keys looked at
+	Whole   bool    // these were all
+}
+
+// seen is one key that was recognised.
+type seen struct {
+	clue
+	key string
+	ttl time.Duration // negative: none
+}
+
+// collect makes findings of recognised keys.
+func collect(all []seen) []Found {
+	groups := make(map[Library]map[string][]seen)
+	for _, s := range all {
+		if groups[s.library] == nil {
+			groups[s.library] = make(map[string][]seen)
+		}
+		at := s.pattern
+		if at == "" {
+			at = "\x00" + firstPart(s.key) // no pattern has a NUL of its own here
+		}
+		groups[s.library][at] = append(groups[s.library][at], s)
+	}
+	var found []Found
+	for library, patterns := range groups {
+		for _, keys := range patterns {
+			found = append(found, foundOf(library, keys))
+		}
+	}
+	found = settle(found)
+	slices.SortFunc(found, func(a, b Found) int {
+		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(b.Keys, a.Keys), cmp.Compare(a.Library, b.Library), cmp.Compare(a.Pattern, b.Pattern))
+	})
+	return found
+}
+
+func foundOf(library Library, keys []seen) Found {
+	f := Found{Library: library, Pattern: keys[0].pattern, Keys: len(keys), Example: keys[0].key, Evidence: keys[0].evidence, Confidence: keys[0].confidence}
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = k.key
+		f.Example = min(f.Example, k.key)
+		if k.confidence > f.Confidence {
+			f.Confidence, f.Evidence = k.confidence, k.evidence
+		}
+		switch {
+		case k.ttl < 0:
+			f.NoTTL++
+		case f.MaxTTL == 0:
+			f.MinTTL, f.MaxTTL = k.ttl, k.ttl
+		default:
+			f.MinTTL, f.MaxTTL = min(f.MinTTL, k.ttl), max(f.MaxTTL, k.ttl)
+		}
+	}
+	if f.Pattern == "" {
+		f.Pattern = patternOf(names)
+	}
+	return f
+}
+
+// likelyChance is one library's token taken for another's: 1 of 64 random tokens looks like
+// a UUID of version 1. So few beside the many below one pattern are the many's.
+const likelyChance = 16
+
+// settle gives the few of a pattern to the many.
+func settle(found []Found) []Found {
+	slices.SortFunc(found, func(a, b Found) int { return cmp.Or(cmp.Compare(b.Keys, a.Keys), cmp.Compare(a.Library, b.Library)) })
+	var kept []Found
+	for _, f := range found {
+		at := slices.IndexFunc(kept, func(k Found) bool {
+			return k.Pattern == f.Pattern && k.Keys >= f.Keys*likelyChance && isToken(k.Library) && isToken(f.Library)
+		})
+		if at < 0 {
+			kept = append(kept, f)
+			continue
+		}
+		many := &kept[at]
+		many.Keys += f.Keys
+		many.NoTTL += f.NoTTL
+		if f.MaxTTL > 0 {
+			many.MaxTTL = max(many.MaxTTL, f.MaxTTL)
+			many.MinTTL = min(many.MinTTL, f.MinTTL)
+		}
+	}
+	return kept
+}
+
+// isToken says that a library's values are nothing but random tokens.
+func isToken(l Library) bool {
+	return slices.Contains([]Library{RedisPy, NodeRedlock, Redsync, PythonRedisLock, Redislock, SpringIntegration, Laravel}, l)
+}

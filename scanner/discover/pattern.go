@@ -1,0 +1,47 @@
+package discover
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/lockscope/lockscope/scanner"
+)
+
+const delimiters = ":/|#._-"
+
+// firstPart is what a key begins with, up to its first delimiter.
+func firstPart(key string) string {
+	if i := strings.IndexAny(key, ":/|#"); i > 0 {
+		return key[:i]
+	}
+	if i := strings.IndexAny(key, "._-"); i > 0 {
+		return key[:i]
+	}
+	return key
+}
+
+// patternOf is what all keys begin with, up to a delimiter. Keys have a first part in
+// common. A single key without one is its own pattern.
+func patternOf(keys []string) string {
+	common := keys[0]
+	for _, key := range keys[1:] {
+		for !strings.HasPrefix(key, common) {
+			common = common[:len(common)-1]
+		}
+	}
+	if len(keys) > 1 && common != "" && strings.ContainsAny(common[len(common)-1:], delimiters) {
+		return scanner.PrefixPattern(common)
+	}
+	if i := strings.LastIndexAny(common, delimiters); i >= 0 {
+		return scanner.PrefixPattern(common[:i+1])
+	}
+	if len(keys) > 1 {
+		return scanner.PrefixPattern(common)
+	}
+	return strings.TrimSuffix(scanner.PrefixPattern(common), "*")
+}
+
+// lockWord is a word of a name that speaks of locks; block and clock do not.
+var lockWord = regexp.MustCompile(`(?i:(^|[^a-z])(red|job|task|cron|redis|dist|shed|app|my)?(locks?|locked|locking|mutex|mutexes|lease|leases)([^a-z]|$))|[a-z]Lock([^a-z]|$)`)
+
+func namesLock(key string) bool { return lockWord.MatchString(key) }

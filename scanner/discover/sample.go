@@ -1,0 +1,230 @@
+package discover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/server"
+)
+
+// DefaultSample is how many keys are looked at.
+const DefaultSample = 100_000
+
+// ClientName is what the connections are called in CLIENT LIST.
+const ClientName = "lockscope-discover"
+
+// maxCompanions bounds how many keys are looked at beside the sample, for their helpers
+// were in it.
+const maxCompanions = 1000
+
+// Options say how much is looked at and how gently. The zero value is the defaults.
+type Options struct {
+	Sample   int           // keys of the server or cluster; 0: DefaultSample
+	PageSize int           // COUNT of SCAN; 0: scanner.DefaultPageSize
+	Pause    time.Duration // after each page; 0: scanner.DefaultPause; negative: none
+}
+
+func (o Options) complete() (Options, error) {
+	if o.Sample < 0 || o.PageSize < 0 {
+		return o, fmt.Errorf("%w: Sample and PageSize are at least 1", scanner.ErrInvalidOption)
+	}
+	if o.Sample == 0 {
+		o.Sample = DefaultSample
+	}
+	if o.PageSize == 0 {
+		o.PageSize = scanner.DefaultPageSize
+	}
+	if o.Pause == 0 {
+		o.Pause = scanner.DefaultPause
+	}
+	return o, nil
+}
+
+// Sample looks at some keys of a server, or of each master of a cluster, and says whose
+// locks are among them. There is a result in any case: what is known if ctx ends or a
+// server fails, which is the error. Only single servers and clusters can be sampled.
+func Sample(ctx context.Context, client redis.UniversalClient, o Options) (Result, error) {
+	o, err := o.complete()
+	if err != nil {
+		return Result{}, err
+	}
+	masters, closeAll, err := mastersOf(ctx, client)
+	if err != nil {
+		return Result{}, err
+	}
+	defer closeAll()
+	share := max(1, o.Sample/len(masters))
+	result, err := Result{Whole: true}, error(nil)
+	var all []seen
+	for _, m := range masters {
+		s := &sampler{client: m, options: o, left: share, companions: make(map[string]companion)}
+		whole, failed := s.run(ctx)
+		result.Whole = result.Whole && whole
+		result.Sampled += s.sampled
+		all = append(all, s.seen...)
+		err = errors.Join(err, failed)
+	}
+	result.Found = collect(all)
+	return result, err
+}
+
+// mastersOf makes clients of our own.
+func mastersOf(ctx context.Context, client redis.UniversalClient) (masters []*redis.Client, closeAll func(), err error) {
+	switch client := client.(type) {
+	case *redis.Client:
+		own := server.Connect(client, ClientName)
+		return []*redis.Client{own}, func() { _ = own.Close() }, nil
+	case *redis.ClusterClient:
+		own := server.ConnectCluster(client, ClientName)
+		var mu sync.Mutex
+		err := own.ForEachMaster(ctx, func(_ context.Context, m *redis.Client) error {
+			mu.Lock()
+			defer mu.Unlock()
+			masters = append(masters, m)
+			return nil
+		})
+		if err == nil && len(masters) == 0 {
+			err = errors.New("discover: the cluster has no masters")
+		}
+		if err != nil {
+			return nil, nil, errors.Join(redisconn.Scrub(err), own.Close())
+		}
+		return masters, func() { _ = own.Close() }, nil
+	}
+	return nil, nil, fmt.Errorf("%w: a %T cannot be sampled", scanner.ErrInvalidNode, client)
+}
+
+// companion is what keys beside a lock say of it.
+type companion struct{ fair, permits bool }
+
+// sampler looks at one master.
+type sampler struct {
+	client  *redis.Client
+	options Options
+	left    int
+
+	sampled    int64
+	seen       []seen
+	companions map[string]companion // by the name of the lock
+}
+
+func (s *sampler) run(ctx context.Context) (whole bool, err error) {
+	reader := keyreader.New(s.client, s.client, keyreader.Query{Pattern: "*", Count: s.options.PageSize, Limit: keyreader.NoLimit}, keyreader.Capability{})
+	more := false
+	for cursor, first := uint64(0), true; !more && (first || cursor != 0); first = false {
+		var keys []string
+		if keys, cursor, err = s.client.Scan(ctx, cursor, "*", int64(s.options.PageSize)).Result(); err != nil {
+			return false, redisconn.Scrub(err)
+		}
+		if len(keys) >= s.left {
+			more = len(keys) > s.left || cursor != 0
+			keys = keys[:s.left]
+		}
+		s.left -= len(keys)
+		if err := s.look(ctx, reader, keys); err != nil {
+			return false, err
+		}
+		if !more && cursor != 0 && !pause(ctx, s.options.Pause) {
+			return false, context.Cause(ctx)
+		}
+	}
+	return !more, s.finish(ctx, reader)
+}
+
+func (s *sampler) look(ctx context.Context, reader *keyreader.Reader, keys []string) error {
+	values, err := reader.Look(ctx, keys)
+	if err != nil {
+		return redisconn.Scrub(err)
+	}
+	for i := range values {
+		v := &values[i]
+		if v.Gone() {
+			continue
+		}
+		s.sampled++
+		s.note(v)
+		if !keyreader.IsHelper(v.Key) {
+			s.take(&entry{Value: v})
+		}
+	}
+	return nil
+}
+
+func (s *sampler) take(e *entry) {
+	if c, ok := recognise(e); ok {
+		s.seen = append(s.seen, seen{clue: c, key: e.Key, ttl: e.TTL})
+	}
+}
+
+// note takes down whose helper a key is.
+func (s *sampler) note(v *keyreader.Value) {
+	name, fair := strings.CutPrefix(v.Key, "redisson_lock_queue:{")
+	if !fair {
+		name, fair = strings.CutPrefix(v.Key, "redisson_lock_timeout:{")
+	}
+	permits := false
+	if !fair && v.Type == "zset" {
+		name, permits = strings.CutPrefix(v.Key, "{")
+		if permits {
+			name, permits = strings.CutSuffix(name, "}:timeout")
+		}
+	} else if fair {
+		name = strings.TrimSuffix(name, "}")
+	}
+	if (fair || permits) && len(s.companions) < maxCompanions {
+		s.companions[name] = companion{fair, permits}
+	}
+}
+
+// finish looks at the keys whose helpers were in the sample.
+func (s *sampler) finish(ctx context.Context, reader *keyreader.Reader) error {
+	if len(s.companions) == 0 {
+		return nil
+	}
+	var kept []seen
+	for _, one := range s.seen {
+		if _, again := s.companions[one.key]; !again {
+			kept = append(kept, one)
+		}
+	}
+	s.seen = kept
+	var names []string
+	for name := range s.companions {
+		names = append(names, name)
+	}
+	values, err := reader.Look(ctx, names)
+	if err != nil {
+		return redisconn.Scrub(err)
+	}
+	for i := range values {
+		if v := &values[i]; !v.Gone() {
+			c := s.companions[v.Key]
+			s.take(&entry{Value: v, fair: c.fair, permits: c.permits})
+		}
+	}
+	return nil
+}
+
+// pause waits, and says whether ctx lasted.
+func pause(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,240 @@
+package discover_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/discover"
+)
+
+// Values in the exact form of each library.
+const (
+	id      = "8743c9c0-0795-4907-87fd-6c719a6b4586"
+	hexRand = "9f86d081884c3d659a2feaa0c55ad015" // of node-redlock
+	hexUUID = "6fa459eaee8a11ee8ca40242ac130003" // uuid1().hex of redis-py
+)
+
+func connect(t *testing.T, s *redisproc.Server) *redis.Client {
+	t.Helper()
+	c := redis.NewClient(&redis.Options{Addr: s.Addr()})
+	t.Cleanup(func() { must(t, c.Close()) })
+	return c
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func sample(t *testing.T, c redis.UniversalClient, o discover.Options) discover.Result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	o.Pause = -1
+	r, err := discover.Sample(ctx, c, o)
+	must(t, err)
+	return r
+}
+
+// form is one key as a library writes it.
+type form struct {
+	library    discover.Library
+	key, value string
+	hash       []any
+	ttl        time.Duration
+	pattern    string
+	confidence discover.Confidence
+}
+
+func forms() []form {
+	const m = time.Minute
+	return []form{
+		{discover.Lockscope, "orders:lock:1", "0123456789abcdef0123456789abcdef:17|web-3/4711|1763000000000||", nil, m, "orders:lock:*", discover.High},
+		{discover.Redsync, "sync-lock:a:1", "8Q5xLzCgV2rEJwJ7yYtSIA==", nil, m, `sync\-lock:a:*`, discover.High},
+		{discover.Redislock, "bsm:lock:1", "hTYMdGE4tKPBgV8bdmV0Nw", nil, m, "bsm:lock:*", discover.High},
+		{discover.Redislock, "bsm2:lock:1", "hTYMdGE4tKPBgV8bdmV0Nwregion=eu", nil, m, "bsm2:lock:*", discover.Low},
+		{discover.NodeRedlock, "node:locks:1", hexRand, nil, m, "node:locks:*", discover.Medium},
+		{discover.Redisson, "plainOrder:7", "", []any{id + ":42", 1}, 30 * time.Second, "plainOrder:*", discover.High},
+		{discover.RedissonRW, "rwOrder:7", "", []any{id + ":42:write", 1, "mode", "write"}, 30 * time.Second, "rwOrder:*", discover.High},
+		{discover.RedissonFair, "fairOrder:7", "", []any{id + ":42", 2}, 30 * time.Second, "fairOrder:*", discover.High},
+		{discover.RedissonSemaphore, "permits:7", "3", nil, 0, "permits:*", discover.High},
+		{discover.RedissonSemaphore, "semaphore:upload", "5", nil, 0, "semaphore:*", discover.Low},
+		{discover.ShedLock, "job-lock:default:nightly", "ADDED:2026-11-22T10:00:00.123Z@batch-7", nil, m, `job\-lock:default:*`, discover.High},
+		{discover.ShedLock, "shed:prod:x", "ADDED:2026-11-22T10:00:00.123456Z@batch-7:" + id, nil, m, "shed:prod:*", discover.High},
+		{discover.SpringIntegration, "spring-lock:order-1", id, nil, m, `spring\-lock:order\-*`, discover.Medium},
+		{discover.Laravel, "laravel_database_laravel_cache_:import", "aB3dE5gH7jK9mN1p", nil, m, `laravel_database_laravel_cache_:*`, discover.High},
+		{discover.RedisPy, "py:lock:a", hexUUID, nil, 0, "py:lock:*", discover.High},
+		{discover.PythonRedisLock, "lock:prl", "Q2hhbmdlIG1lIHRvIGEgbG9j", nil, m, "lock:*", discover.Medium},
+		{discover.SidekiqUnique, "uniquejobs:d41d8cd98f00b204e9800998ecf8427e:LOCKED", "", []any{"b4a577edbccf1d805744efa9", "1763000000.123"}, 0, "uniquejobs:*:LOCKED", discover.High},
+		{discover.CelerySingleton, "SINGLETONLOCK_d41d8cd98f00b204e9800998ecf8427e", id, nil, 0, "SINGLETONLOCK_*", discover.High},
+		{discover.RedBeat, "redbeat::lock", hexUUID, nil, 25 * m, "redbeat::lock", discover.High},
+		{discover.BullMQ, "bull:mail:1234:lock", id + ":7", nil, 30 * time.Second, "bull:mail:*:lock", discover.High},
+		{discover.SetNX, "cron.lock.nightly", "1", nil, m, "cron.lock.*", discover.Medium},
+		{discover.SetNX, "deploy:mutex", "somebody", nil, 0, "deploy:*", discover.Low},
+	}
+}
+
+func plant(t *testing.T, c redis.Cmdable, all []form) {
+	t.Helper()
+	ctx := t.Context()
+	for _, f := range all {
+		if f.hash != nil {
+			must(t, c.HSet(ctx, f.key, f.hash...).Err())
+			if f.ttl > 0 {
+				must(t, c.Expire(ctx, f.key, f.ttl).Err())
+			}
+			continue
+		}
+		must(t, c.Set(ctx, f.key, f.value, f.ttl).Err())
+	}
+	// What the libraries keep beside their locks.
+	must(t, c.RPush(ctx, "redisson_lock_queue:{fairOrder:7}", id+":43").Err())
+	must(t, c.ZAdd(ctx, "redisson_lock_timeout:{fairOrder:7}", redis.Z{Member: id + ":43"}).Err())
+	must(t, c.ZAdd(ctx, "{permits:7}:timeout", redis.Z{Member: "p"}).Err())
+	must(t, c.ZAdd(ctx, "uniquejobs:digests", redis.Z{Member: "d"}).Err())
+	must(t, c.HSet(ctx, "bull:mail:1234", "name", "send").Err())
+	must(t, c.ZAdd(ctx, "redbeat::schedule", redis.Z{Member: "s"}).Err())
+}
+
+// TestForms has each library's exact form recognised by itself, and all of them together.
+func TestForms(t *testing.T) {
+	c := connect(t, locktest.Servers(t, 1)[0])
+	for _, f := range forms() {
+		must(t, c.FlushAll(t.Context()).Err())
+		plant(t, c, []form{f})
+		checkForm(t, sample(t, c, discover.Options{}), f)
+	}
+	must(t, c.FlushAll(t.Context()).Err())
+	plant(t, c, forms())
+	r := sample(t, c, discover.Options{})
+	for _, f := range forms() {
+		checkForm(t, r, f)
+	}
+	if want := len(forms()) + 6; r.Sampled < int64(want) || !r.Whole {
+		t.Errorf("%d of %d keys, whole %v", r.Sampled, want, r.Whole)
+	}
+	if len(r.Found) != len(forms()) {
+		t.Errorf("%d findings of %d forms", len(r.Found), len(forms()))
+	}
+	text := fmt.Sprintf("%+v", r)
+	for _, f := range forms() {
+		if len(f.value) > 10 && strings.Contains(text, f.value) {
+			t.Errorf("the result tells the value of %s", f.library)
+		}
+	}
+	if strings.Contains(text, id) {
+		t.Error("the result tells a client's id")
+	}
+}
+
+func checkForm(t *testing.T, r discover.Result, want form) {
+	t.Helper()
+	for _, f := range r.Found {
+		if f.Library != want.library || f.Pattern != want.pattern {
+			continue
+		}
+		if f.Keys != 1 || f.Example != want.key || f.Confidence != want.confidence || f.Evidence == "" {
+			t.Errorf("%s: %+v", want.key, f)
+		}
+		if (f.NoTTL == 1) != (want.ttl == 0) || want.ttl > 0 && (f.MaxTTL > want.ttl || f.MaxTTL < want.ttl-10*time.Second) {
+			t.Errorf("%s: TTL %+v, want %v", want.key, f, want.ttl)
+		}
+		return
+	}
+	t.Errorf("%s is not taken for %s below %s: %+v", want.key, want.library, want.pattern, r.Found)
+}
+
+// TestOtherKeys are taken for nobody's locks, or said to be a guess.
+func TestOtherKeys(t *testing.T) {
+	c := connect(t, locktest.Servers(t, 1)[0])
+	ctx := t.Context()
+	for key, value := range map[string]string{
+		"counter:visits": "12345", "clock:now": "1763000000", "block:17": "1", "user:1": `{"name":"Ada"}`, "flag:beta": "true",
+		"page:/index.html": "<html></html>", "aB3dE5gH7jK9mN1p": "aB3dE5gH7jK9mN1p", "nightlyclock": "1",
+	} {
+		must(t, c.Set(ctx, key, value, time.Minute).Err())
+	}
+	must(t, c.HSet(ctx, "user:2", "name", "Ada", "mode", "read").Err())
+	must(t, c.LPush(ctx, "queue:lock", "a").Err())
+	if r := sample(t, c, discover.Options{}); len(r.Found) != 0 {
+		t.Errorf("%+v", r.Found)
+	}
+	must(t, c.Set(ctx, "session:1", hexRand, time.Minute).Err())
+	must(t, c.Set(ctx, "etag:1", "8Q5xLzCgV2rEJwJ7yYtSIA==", time.Minute).Err())
+	r := sample(t, c, discover.Options{})
+	for _, f := range r.Found {
+		if f.Confidence != discover.Low {
+			t.Errorf("%+v", f)
+		}
+	}
+}
+
+// TestTokensThatLookLikeOthers: of many random tokens some are UUIDs of version 1 by chance.
+func TestTokensThatLookLikeOthers(t *testing.T) {
+	c := connect(t, locktest.Servers(t, 1)[0])
+	for i := range 40 {
+		value := hexRand
+		if i == 7 {
+			value = hexUUID
+		}
+		must(t, c.Set(t.Context(), fmt.Sprintf("jobs:lock:%d", i), value, time.Minute).Err())
+	}
+	if r := sample(t, c, discover.Options{}); len(r.Found) != 1 || r.Found[0].Library != discover.NodeRedlock || r.Found[0].Keys != 40 || r.Found[0].Pattern != "jobs:lock:*" {
+		t.Errorf("%+v", r.Found)
+	}
+}
+
+// TestSampleIsBounded, reads only, and is gentle.
+func TestSampleIsBounded(t *testing.T) {
+	s := locktest.Servers(t, 1)[0]
+	c := connect(t, s)
+	ctx := t.Context()
+	pipe := c.Pipeline()
+	for i := range 3000 {
+		pipe.Set(ctx, fmt.Sprintf("lock:%d", i), "1", time.Minute)
+	}
+	_, err := pipe.Exec(ctx)
+	must(t, err)
+	must(t, c.Do(ctx, "ACL", "SETUSER", "reader", "on", ">pw", "%R~*", "resetchannels", "-@all",
+		"+scan", "+pttl", "+getrange", "+strlen", "+exists", "+type", "+hlen", "+hgetall", "+memory|usage").Err())
+	reader := redis.NewClient(&redis.Options{Addr: s.Addr(), Username: "reader", Password: "pw", DisableIdentity: true, Protocol: 2})
+	defer reader.Close()
+	r := sample(t, reader, discover.Options{Sample: 700, PageSize: 100})
+	if r.Sampled != 700 || r.Whole || len(r.Found) != 1 || r.Found[0].Keys != 700 {
+		t.Errorf("%d keys, whole %v, %+v", r.Sampled, r.Whole, r.Found)
+	}
+	if r := sample(t, reader, discover.Options{Sample: 100_000}); r.Sampled != 3000 || !r.Whole {
+		t.Errorf("%d keys, whole %v", r.Sampled, r.Whole)
+	}
+	if _, err := discover.Sample(ctx, c, discover.Options{Sample: -1}); !errors.Is(err, scanner.ErrInvalidOption) {
+		t.Errorf("%v", err)
+	}
+	ended, end := context.WithCancel(ctx)
+	end()
+	if _, err := discover.Sample(ended, c, discover.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestSampleOfACluster(t *testing.T) {
+	cluster := locktest.Cluster(t, 3)
+	c := redis.NewClusterClient(&redis.ClusterOptions{Addrs: cluster.Addrs()})
+	defer c.Close()
+	for i := range 60 {
+		must(t, c.Set(t.Context(), fmt.Sprintf("lock:%d", i), "8Q5xLzCgV2rEJwJ7yYtSIA==", time.Minute).Err())
+	}
+	if r := sample(t, c, discover.Options{}); r.Sampled != 60 || !r.Whole || len(r.Found) != 1 || r.Found[0].Library != discover.Redsync {
+		t.Errorf("%+v", r)
+	}
+}

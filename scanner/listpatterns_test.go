@@ -1,0 +1,46 @@
+package scanner_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// TestListSeveralPatterns lists each lock once, by whichever pattern it matches, and strips
+// the prefix of that.
+func TestListSeveralPatterns(t *testing.T) {
+	for _, path := range paths() {
+		t.Run(string(path), func(t *testing.T) { testListSeveralPatterns(t, path) })
+	}
+}
+
+func testListSeveralPatterns(t *testing.T, path scanner.Path) {
+	n := startNodes(t, 2)
+	for _, c := range n.clients {
+		for _, key := range []string{"lock:a", "lock:b:c", "job-lock:default:nightly", "other:x"} {
+			must(t, c.Set(within(t), key, redsyncValue, time.Minute).Err())
+		}
+	}
+	s := newScanner(t, n.clients, scanner.UsePath(path), scanner.WithPatterns("lock:b:*", "lock:*", "job-lock:default:*"))
+	listing, err := s.List(within(t), scanner.ListOptions{Order: scanner.ByResource, Waits: true})
+	must(t, err)
+	var got []string
+	for _, l := range listing.Locks {
+		got = append(got, fmt.Sprintf("%s=%s %d/%d", l.Resource, l.Key, l.Nodes, l.Of))
+	}
+	want := []string{"a=lock:a 2/2", "b:c=lock:b:c 2/2", "nightly=job-lock:default:nightly 2/2"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+	if listing.Omitted != 0 || listing.Nodes[0].Locks != 3 || listing.Nodes[1].Locks != 3 {
+		t.Errorf("%d omitted, %+v", listing.Omitted, listing.Nodes)
+	}
+	listing, err = s.List(within(t), scanner.ListOptions{Contains: "night"})
+	must(t, err)
+	if len(listing.Locks) != 1 || listing.Locks[0].Resource != "nightly" {
+		t.Errorf("%+v", listing.Locks)
+	}
+}
