@@ -38,6 +38,20 @@
 // may have moved from a node not yet read to one that was. A pattern without a single key
 // is a gap, too. The bound on findings keeps the worst and counts all.
 //
+// # Holders
+//
+// [HeldTooLong] is said of a holder that is proved to be one. A random token proves it,
+// seen again; so does an expiry that nobody has moved. A value that says no more than which
+// client has the lock (Redisson, Spring), is not proof enough: it takes three sweeps, none
+// of which sees the lock free, entered less often than before or with its TTL raised when
+// nobody would have renewed it, and a close look during the grace. Constants, short texts,
+// values under several keys at a time, values longer than are read and hashes that may not
+// be measured prove nothing, whatever is in them; [NodeReport].Indistinct counts those.
+//
+// What a value says of its holder's clock counts if it agrees with what was seen: a holder
+// from the future, or from before a sweep that did not find it, is one since it was first
+// seen, and the evidence says so.
+//
 // # Cost
 //
 // A page of keys is one command, a script that returns only what deserves a closer
@@ -72,7 +86,8 @@
 //	a sweep, one node of it       sweep.go, nodesweep.go
 //	how far a node is read        pass.go
 //	what is proved to be read     coverage.go, standing.go
-//	since when locks are held     watch.go
+//	since when locks are held     watch.go, since.go
+//	what tells holders apart      identity.go, digest.go
 //	what sweeps leave behind      memory.go (of nodes), ledger.go (of findings)
 //	what is wrong with a lock     classify.go, orphan.go
 //	who holds it                  hold.go

@@ -50,6 +50,7 @@ type NodeDocument struct {
 
 	Matched    map[string]int64 `json:"matched,omitempty"` // locks by pattern; left out if they were not counted
 	Redirected int64            `json:"redirected"`
+	Indistinct int64            `json:"indistinct"` // locks whose values do not tell one holder from the next
 	Overflow   int              `json:"overflow"`
 	Slots      []string         `json:"slots,omitempty"` // "0-5460": of a cluster's node, those that were read
 }
@@ -109,7 +110,7 @@ func newNodeDocument(n NodeReport) NodeDocument {
 	d := NodeDocument{
 		Node: n.Node, Took: n.Took.Seconds(), Locks: n.Locks, Examined: n.Examined, Calls: n.Calls,
 		Unread: n.Unread, Unwatched: n.Unwatched, Counts: n.Counts, Path: n.Path, Truncated: n.Truncated,
-		Matched: n.Matched, Redirected: n.Redirected, Overflow: n.Overflow,
+		Matched: n.Matched, Redirected: n.Redirected, Overflow: n.Overflow, Indistinct: n.Indistinct,
 	}
 	for _, r := range n.Slots {
 		d.Slots = append(d.Slots, server.SlotRange(r).String())

@@ -2,6 +2,8 @@ package scanner_test
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,6 +27,13 @@ const (
 	redissonID   = "8743c9c0-0795-4907-87fd-6c719a6b4586"
 	shedLockUUID = "5c2f1f86-6f26-4d1d-9c28-0d2f5a1f4b0a"
 )
+
+// randomToken is a value as redsync writes it.
+func randomToken() string {
+	b := make([]byte, 16)
+	_, _ = rand.Read(b)
+	return base64.StdEncoding.EncodeToString(b)
+}
 
 func lockscopeValue(tok string, since time.Time) string {
 	return fmt.Sprintf("%s:17|web-3/4711|%d|00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01|a.1", tok, since.UnixMilli())

@@ -86,6 +86,9 @@ func (n *nodeSweep) readPages(ctx context.Context, now *standing, keys int64) {
 	fresh := pass.resume()
 	if fresh {
 		pass.began = now
+		if pass.from == 1 {
+			n.memory.watch.begin(n.node, n.cfg.now())
+		}
 	}
 	for {
 		n.reader.Seek(n.cfg.patterns()[pass.pattern])
@@ -120,7 +123,7 @@ func (n *nodeSweep) finish(ctx context.Context, fresh bool, keys int64) {
 		n.report.Matched[pattern] += pass.matched[i]
 	}
 	if pass.finish(n.cfg.valuesPerPass()) {
-		n.memory.watch.endRound()
+		n.memory.watch.endRound(n.node)
 	}
 	now, err := n.standing(ctx)
 	if err != nil {
@@ -173,9 +176,10 @@ func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64
 			continue
 		}
 		hold := holdOf(v)
-		since := n.heldSince(v, hold, now)
-		for _, class := range n.cfg.classify(v, since, now) {
-			n.ledger.note(n.finding(class, v, n.cfg.evidence(class, v, since, now), since, now))
+		held := n.tenure(v, &hold, now)
+		n.count(&held)
+		for _, class := range n.cfg.classify(v, held.since, now) {
+			n.ledger.note(n.finding(class, v, n.evidence(class, v, &held, now), held.since, now))
 		}
 		if n.cfg.checks[Orphan] && n.orphans.possible() && hold.Format == FormatLockscope {
 			ours = append(ours, v)
@@ -205,19 +209,24 @@ func (n *nodeSweep) takeOrphans(ctx context.Context, ours []*keyreader.Value, no
 	return ctx.Err()
 }
 
-// heldSince is what the value says, or what was seen of it.
-func (n *nodeSweep) heldSince(v *keyreader.Value, h Hold, now time.Time) time.Time {
-	if !n.cfg.checks[HeldTooLong] || foreign(v) || !h.Since.IsZero() {
-		return h.Since
+// evidence explains a finding. Why a holder's own word was not believed goes with how
+// long it holds.
+func (n *nodeSweep) evidence(class Class, v *keyreader.Value, held *tenure, now time.Time) string {
+	text := n.cfg.evidence(class, v, held.since, now)
+	if class == HeldTooLong {
+		text += held.doubt
 	}
-	if n.cfg.maxWatched == 0 {
-		return time.Time{}
-	}
-	since, ok := n.memory.watch.note(v.Key, v.Identity(), now)
-	if !ok {
+	return text
+}
+
+// count takes down of how many locks it is not known since when they are held.
+func (n *nodeSweep) count(held *tenure) {
+	if held.unwatched {
 		n.report.Unwatched++
 	}
-	return since
+	if held.indistinct {
+		n.report.Indistinct++
+	}
 }
 
 func (n *nodeSweep) finding(class Class, v *keyreader.Value, evidence string, since, now time.Time) Finding {

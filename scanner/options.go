@@ -124,7 +124,8 @@ func WithTTLLimit(d time.Duration) Option { return func(c *config) { c.ttlLimit 
 // WithHoldLimit sets after how long a holder is [HeldTooLong]. At least 1 ms.
 //
 // Locks of lockscope and ShedLock say since when they are held. Others are
-// watched: they are held at least since the Scanner first saw that value.
+// watched: they are held at least since the Scanner first saw that value, if the value
+// tells one holder from the next. The package's doc says when it does.
 func WithHoldLimit(d time.Duration) Option { return func(c *config) { c.holdLimit = d } }
 
 // WithInterval sets the time between the ends and starts of Start's sweeps, to

@@ -22,17 +22,18 @@ type Report struct {
 
 // NodeReport is what a sweep did on one node.
 type NodeReport struct {
-	Node      string
-	Took      time.Duration
-	Locks     int64         // keys that matched; zero on PathShortcut
-	Examined  int64         // keys the server looked at, matching or not, about
-	Calls     int64         // commands sent
-	Unread    int64         // locks into whose values this sweep did not look; see WithMaxValues
-	Unwatched int64         // locks of which nobody knows since when they are held; see WithMaxWatched
-	Counts    map[Class]int // confirmed findings, and those beyond the cap, which were seen once
-	Path      Path
-	Truncated bool  // stopped at a limit: counts are lower bounds
-	Err       error // why the node could not be swept to its end
+	Node       string
+	Took       time.Duration
+	Locks      int64         // keys that matched; zero on PathShortcut
+	Examined   int64         // keys the server looked at, matching or not, about
+	Calls      int64         // commands sent
+	Unread     int64         // locks into whose values this sweep did not look; see WithMaxValues
+	Unwatched  int64         // locks of which nobody knows since when they are held; see WithMaxWatched
+	Indistinct int64         // locks whose values do not tell one holder from the next: they are held too long only if they are not written meanwhile
+	Counts     map[Class]int // confirmed findings, and those beyond the cap, which were seen once
+	Path       Path
+	Truncated  bool  // stopped at a limit: counts are lower bounds
+	Err        error // why the node could not be swept to its end
 
 	Matched    map[string]int64 // Locks by pattern; nil on PathShortcut
 	Redirected int64            // keys of which the node said that another one has them: nothing is known of them

@@ -100,7 +100,7 @@ func (w *sweep) readAll(ctx context.Context) {
 
 // confirm looks again at what is wrong, when that has been there for the grace.
 func (w *sweep) confirm(ctx context.Context) {
-	if wait := w.confirmation.grace(w.nodes); wait > 0 && !pause(ctx, wait) {
+	if wait := w.confirmation.grace(w.nodes); wait > 0 && !w.confirmation.attend(ctx, w.nodes, wait) {
 		for _, n := range w.nodes {
 			n.report.Truncated = true
 		}

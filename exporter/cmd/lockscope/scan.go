@@ -47,7 +47,7 @@ JSON output (schema 1), in seconds, the same as webhooks get:
   {schema, status: clean|findings|incomplete|error, started, took_seconds, standby, truncated, overflow, omitted,
    complete, gaps[]: {node (absent: no single one's), reason, detail},
    nodes[]:    {node, took_seconds, locks, examined, calls, unread, unwatched, counts{class: n},
-                path, truncated, error, matched{pattern: n}, redirected, overflow, slots[]: "0-5460"},
+                path, truncated, error, matched{pattern: n}, redirected, indistinct, overflow, slots[]: "0-5460"},
    findings[]: {class, node, key, key_base64, type, ttl_seconds (null: never expires),
                 holder{format, name, since, traceparent, count, fence}, evidence, first_seen, last_seen},
    pending[]:  like findings, not confirmed because the sweep was cut short,
