@@ -47,7 +47,7 @@ func (c *config) classify(v *keyreader.Value, since, now time.Time) []Class {
 // still says whether the value found at a second look is wrong in the same way.
 // Whether it is an orphan still, its nodes must tell.
 func (c *config) still(f *Finding, v *keyreader.Value) bool {
-	if v.Gone() || v.Identity() != f.identity {
+	if v.Gone() || !f.same(v.Identity()) {
 		return false
 	}
 	switch f.Class {

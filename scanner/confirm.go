@@ -101,14 +101,18 @@ func (c *confirmation) look(ctx context.Context, n *nodeSweep) {
 	for i, f := range found {
 		keys[i] = f.Key
 	}
+	redirected := n.reader.Redirected()
 	values, err := n.reader.Look(ctx, keys)
 	if err != nil {
 		n.report.fail(ctx, "second look", err)
 		return
 	}
+	moved := n.reader.Redirected() > redirected
 	now := c.cfg.now()
 	for i, f := range found {
-		c.settle(ctx, n, f, &values[i], now)
+		if v := &values[i]; !(v.Gone() && (moved || n.moving(v.Key))) { // a key that moves is not gone
+			c.settle(ctx, n, f, v, now)
+		}
 	}
 }
 
@@ -133,6 +137,7 @@ func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *Finding, v *
 	}
 	if still {
 		seen.TTL, seen.Hold, seen.LastSeen = v.TTL, holdOf(v), now
+		seen.identity, seen.recalled = v.Identity(), recalled{}
 		if f.Class != Orphan {
 			seen.Evidence = n.evidence(f.Class, v, &held, now)
 		}

@@ -52,6 +52,13 @@
 // from the future, or from before a sweep that did not find it, is one since it was first
 // seen, and the evidence says so.
 //
+// # Memory
+//
+// With [WithMemory] a process begins with what the one before it knew: since when holders
+// have been seen, and which findings were confirmed, so that those mended meanwhile are
+// resolved. Processes that elect a leader share it in Redis. A finding of a cluster stays
+// the same one when its key moves to another node.
+//
 // # Cost
 //
 // A page of keys is one command, a script that returns only what deserves a closer
@@ -89,6 +96,7 @@
 //	since when locks are held     watch.go, since.go
 //	what tells holders apart      identity.go, digest.go
 //	what sweeps leave behind      memory.go (of nodes), ledger.go (of findings)
+//	what processes leave behind   recall.go, store.go, redisstore.go
 //	what is wrong with a lock     classify.go, orphan.go
 //	who holds it                  hold.go
 //	the second look               confirm.go

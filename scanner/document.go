@@ -21,9 +21,10 @@ type Document struct {
 	Started   time.Time `json:"started,omitzero"`   // left out: nothing was swept yet
 	Took      float64   `json:"took_seconds"`
 	Standby   bool      `json:"standby"`
-	Truncated bool      `json:"truncated"` // something is missing: a node was not read to its end, or see the next two
-	Overflow  int       `json:"overflow"`  // findings beyond the cap, counted but not kept
-	Omitted   int       `json:"omitted"`   // findings left out of this document, to keep it small
+	Unelected bool      `json:"unelected,omitempty"` // it could not be told who was to sweep: others may have swept, too
+	Truncated bool      `json:"truncated"`           // something is missing: a node was not read to its end, or see the next two
+	Overflow  int       `json:"overflow"`            // findings beyond the cap, counted but not kept
+	Omitted   int       `json:"omitted"`             // findings left out of this document, to keep it small
 
 	Complete bool          `json:"complete"` // all that was to be read is proved to have been read
 	Gaps     []GapDocument `json:"gaps"`     // what is not
@@ -89,7 +90,7 @@ type HoldDocument struct {
 // NewDocument writes a report as a Document. Its lists may be empty, never null.
 func NewDocument(r Report) Document {
 	d := Document{
-		Schema: DocumentSchema, Started: r.Started, Took: r.Took.Seconds(), Standby: r.Standby,
+		Schema: DocumentSchema, Started: r.Started, Took: r.Took.Seconds(), Standby: r.Standby, Unelected: r.Unelected,
 		Truncated: r.Overflow > 0, Overflow: r.Overflow, Complete: !r.Standby && !r.Started.IsZero(), Gaps: []GapDocument{},
 		Nodes:    make([]NodeDocument, 0, len(r.Nodes)),
 		Findings: newFindingDocuments(r.Findings), Pending: newFindingDocuments(r.Pending), Resolved: newFindingDocuments(r.Resolved),

@@ -37,6 +37,8 @@ type Finding struct {
 	since    time.Time // HeldTooLong: since when at least
 	noted    bool      // a page of the sweep under way has shown it
 	identity string    // of the value, for the second look and for repairs; never shown
+	source   string    // whose node it is on; a key of a cluster may move to another node
+	recalled recalled  // in place of identity, until it is seen again
 }
 
 // KeyText returns the key as people may read it: as it is if that is one line of

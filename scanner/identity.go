@@ -28,7 +28,7 @@ const (
 	shortestToken = 20
 	// A random text goes from letters to digits and back, or between cases, at every other
 	// character; a word does not, and a name of a host does so a few times.
-	wordChanges  = 3
+	wordChanges  = 2
 	tokenChanges = 7
 	fewLetters   = 6 // distinct ones: less is a text like "aaaa..."
 )

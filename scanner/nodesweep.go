@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
 // nodeSweep is one master in one sweep. One goroutine at a time uses it.
@@ -18,6 +19,7 @@ type nodeSweep struct {
 	orphans *orphans
 	report  NodeReport
 	covered coverage // of a cluster's node: what was read of its slots
+	view    server.ClusterView
 }
 
 func newNodeSweep(c connection, cfg *config, m *remembered, l *ledger, o *orphans) *nodeSweep {
@@ -45,6 +47,7 @@ func (n *nodeSweep) readAll(ctx context.Context) (keys int64, err error) {
 		n.report.fail(ctx, "read INFO", err)
 		return 0, n.report.Err
 	}
+	n.view = now.view
 	keys, expiring, ok := now.pages.Keyspace(n.source.db)
 	if len(now.pages) == 0 {
 		keys = -1
@@ -188,6 +191,12 @@ func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64
 	return locks, n.takeOrphans(ctx, ours, now)
 }
 
+// moving says that the key may be on another node of the cluster already.
+func (n *nodeSweep) moving(key string) bool {
+	slots := n.view.Moving()
+	return slots.Has(server.SlotOf(key))
+}
+
 // seenBefore says that an earlier pattern of this pass matches the key.
 func (n *nodeSweep) seenBefore(key string) bool {
 	earlier := n.cfg.patterns()[:n.memory.pass.pattern]
@@ -232,6 +241,6 @@ func (n *nodeSweep) count(held *tenure) {
 func (n *nodeSweep) finding(class Class, v *keyreader.Value, evidence string, since, now time.Time) Finding {
 	return Finding{
 		Class: class, Node: n.node, Key: v.Key, Type: v.Type, TTL: v.TTL, Hold: holdOf(v), Evidence: evidence,
-		FirstSeen: now, LastSeen: now, identity: v.Identity(), since: since,
+		FirstSeen: now, LastSeen: now, identity: v.Identity(), since: since, source: n.source.name,
 	}
 }

@@ -9,15 +9,16 @@ import (
 
 // Report is the result of one sweep.
 type Report struct {
-	Started  time.Time
-	Took     time.Duration
-	Nodes    []NodeReport
-	Findings []Finding // confirmed and still there, worst first
-	Pending  []Finding // seen once; confirmed or forgotten by a later look
-	Resolved []Finding // confirmed by an earlier sweep and gone or healed now
-	Overflow int       // findings beyond the cap, counted but not kept
-	Gaps     []Gap     // what is missing of the whole, besides that of the Nodes; see Incomplete
-	Standby  bool      // nothing was swept: another process holds the scanner's lock
+	Started   time.Time
+	Took      time.Duration
+	Nodes     []NodeReport
+	Findings  []Finding // confirmed and still there, worst first
+	Pending   []Finding // seen once; confirmed or forgotten by a later look
+	Resolved  []Finding // confirmed by an earlier sweep and gone or healed now
+	Overflow  int       // findings beyond the cap, counted but not kept
+	Gaps      []Gap     // what is missing of the whole, besides that of the Nodes; see Incomplete
+	Standby   bool      // nothing was swept: another process holds the scanner's lock
+	Unelected bool      // swept without the scanner's lock, which nobody could have: others may have swept, too
 }
 
 // NodeReport is what a sweep did on one node.

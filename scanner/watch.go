@@ -280,13 +280,13 @@ func (w *watch) keep(nodes []string) {
 	if len(gone) == 0 {
 		return
 	}
-	for i := range w.rounds {
-		w.rounds[i].looking = w.rounds[i].node != ""
-	}
 	for k, e := range w.seen {
 		if gone[e.node] {
 			e.node = adrift
 			w.seen[k] = e
 		}
+	}
+	for _, node := range nodes {
+		w.rounds[w.place(node)].looking = true
 	}
 }
