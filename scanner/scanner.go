@@ -91,7 +91,16 @@ func (s *Scanner) waitAndSweep(ctx context.Context, unelected bool) (Report, err
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(s.life, func() { cancel(ErrClosed) })()
+	defer context.AfterFunc(ctx, s.interrupt)()
 	return s.sweep(ctx, unelected)
+}
+
+// interrupt ends what waits for the answer of a server that hangs. A listing under way
+// tries again.
+func (s *Scanner) interrupt() {
+	for _, src := range s.sources {
+		src.open.Interrupt()
+	}
 }
 
 // sweep expects that it is its turn.

@@ -3,9 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/live"
@@ -60,7 +63,7 @@ func (p *pings) round(ctx context.Context) {
 	for i, n := range p.nodes {
 		asking.Go(func() {
 			began := time.Now()
-			err := n.Client.Ping(ctx).Err()
+			err := answers(ctx, n.Client)
 			p.note(i, ping{began, time.Since(began), err == nil}, err)
 		})
 	}
@@ -113,17 +116,34 @@ func (h *health) state(name string, now time.Time) live.Node {
 	return n
 }
 
+// answers is nil if the server does, to PING or, if that is not the user's to send, to INFO.
+func answers(ctx context.Context, c redis.UniversalClient) error {
+	err := c.Ping(ctx).Err()
+	if err == nil || !redis.HasErrorPrefix(err, "NOPERM") {
+		return err
+	}
+	if c.Info(ctx, "server").Err() == nil {
+		return nil
+	}
+	return fmt.Errorf("grant +ping to its user: %w", err)
+}
+
 var errNoNode = errors.New("no Redis server answers")
 
 // ready is nil once a node has answered the last ping; it says nothing of how many:
-// a page about servers that are down is wanted then above all.
+// a page about servers that are down is wanted then above all. Else it says why each did
+// not.
 func (p *pings) ready(context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, h := range p.seen {
+	why := []error{errNoNode}
+	for i, h := range p.seen {
 		if h.err == nil && len(h.calls) > 0 {
 			return nil
 		}
+		if h.err != nil {
+			why = append(why, fmt.Errorf("%s: %w", p.nodes[i].Name, h.err))
+		}
 	}
-	return errNoNode
+	return errors.Join(why...)
 }

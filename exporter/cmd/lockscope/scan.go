@@ -44,7 +44,7 @@ has a line for each gap, with one of these reasons:
   no_match             no key matches; --allow-empty if that is how it should be
 
 JSON output (schema 1), in seconds, the same as webhooks get:
-  {schema, status: clean|findings|incomplete|error, started, took_seconds, standby, truncated, overflow, omitted,
+  {schema, status: clean|findings|incomplete|error, started, took_seconds, standby, unelected, truncated, overflow, omitted,
    complete, gaps[]: {node (absent: no single one's), reason, detail},
    nodes[]:    {node, took_seconds, locks, examined, calls, unread, unwatched, counts{class: n},
                 path, truncated, error, matched{pattern: n}, redirected, indistinct, overflow, slots[]: "0-5460"},
@@ -55,6 +55,9 @@ JSON output (schema 1), in seconds, the same as webhooks get:
 key is the key if it is printable, else a quoted string; key_base64 is its bytes, which only
 a webhook leaves out, if they are more than 4 KiB. truncated says that something is missing.
 Fields may be added; none changes its meaning within a schema.
+
+--state FILE keeps what is known between scans: a holder of a library that does not say since
+when it holds a lock is found to hold it for too long by the third scan that sees it.
 
 --repair acts on confirmed findings, and only says what it would do unless --yes is given:
 expire=1h lets the lock expire by itself, delete removes it. Nothing happens to a lock
@@ -89,6 +92,7 @@ type scanFlags struct {
 	job      string
 	every    time.Duration
 	repair   repairFlags
+	memory   memoryFlag
 }
 
 func newScan(a *app) *cobra.Command {
@@ -101,6 +105,7 @@ func newScan(a *app) *cobra.Command {
 	f.redis.register(set)
 	f.sweep.register(set, 0)
 	f.notify.register(set)
+	f.memory.register(set, "")
 	f.output.register(set)
 	f.repair.register(set)
 	set.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing if there is nothing wrong")
@@ -158,7 +163,11 @@ func (f *scanFlags) plan(a *app, nodes, replicas []target.Node) (_ *plan, err er
 	if err != nil {
 		return nil, err
 	}
-	opts = append(opts, told...)
+	kept, err := f.memory.options(nodes, false)
+	if err != nil {
+		return nil, err
+	}
+	opts = append(append(opts, told...), kept...)
 	if a.logger.Enabled(context.Background(), slog.LevelDebug) { // the report says the rest
 		opts = append(opts, scanner.WithLogger(a.logger))
 	}
@@ -191,6 +200,9 @@ func (f *scanFlags) failOnClasses() ([]scanner.Class, error) {
 // execute sweeps, reports and publishes. What was found is reported before
 // anything that can fail is tried.
 func (f *scanFlags) execute(ctx context.Context, a *app, p *plan) error {
+	if p.bar != nil {
+		p.bar.keepUp()
+	}
 	report, err := p.scanner.Sweep(ctx)
 	if p.bar != nil {
 		p.bar.clear()
@@ -202,7 +214,7 @@ func (f *scanFlags) execute(ctx context.Context, a *app, p *plan) error {
 		err = errTruncated
 	}
 	status, word := p.judge(report, err)
-	if !f.quiet || err != nil || len(report.Findings) > 0 || status != exitClean {
+	if !f.quiet || f.output == outputJSON || err != nil || len(report.Findings) > 0 || status != exitClean {
 		err = errors.Join(err, a.writeScan(f.output, report, word))
 	}
 	if f.textfile != "" {

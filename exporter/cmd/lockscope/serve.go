@@ -42,7 +42,13 @@ credentials, redirects and link-local addresses are refused, at most 200 pages a
 each every 10 s for at most 2 s and 4 MiB, and what was not read is shown with the reason.
 
 With --elect several of these processes may run: the one that holds a lock on the same
-servers sweeps, and another one takes over when it dies.
+servers sweeps, and another one takes over when it dies. If nobody can have the lock, for
+too few servers answer, /readyz says so; after three intervals each process sweeps what is
+left, and distributed_lock_scanner_unelected is 1.
+
+--state keeps what is known of holders and findings, so that a restart does not begin anew:
+since when a holder has its lock, which findings have been reported. With --elect it is in
+Redis unless given, for the next one to sweep is another process.
 
 It listens on the loopback interface unless --web.listen-address says otherwise: who
 holds which lock is nobody's business outside. --web.config.file adds TLS and passwords.
@@ -64,6 +70,7 @@ type serveFlags struct {
 	redis       redisFlags
 	sweep       sweepFlags
 	notify      notifyFlags
+	memory      memoryFlag
 	web         server.Web
 	interval    time.Duration
 	elect       bool
@@ -84,6 +91,7 @@ func newServe(a *app) *cobra.Command {
 	f.redis.register(set)
 	f.sweep.register(set, scanner.DefaultMaxValues)
 	f.notify.register(set)
+	f.memory.register(set, "; with --elect redis unless given")
 	own := flag.NewFlagSet("", flag.ContinueOnError)
 	f.web.Register(own)
 	set.AddGoFlagSet(own)
@@ -152,7 +160,8 @@ func (f *serveFlags) options(a *app, nodes, replicas []target.Node) ([]scanner.O
 	if len(replicas) > 0 {
 		opts = append(opts, scanner.WithReplicas(target.Clients(replicas)...))
 	}
-	return opts, nil
+	kept, err := f.memory.options(nodes, f.elect)
+	return append(opts, kept...), err
 }
 
 func (f *serveFlags) locker(nodes []target.Node) (*lock.Engine, error) {
@@ -191,7 +200,7 @@ func (f *serveFlags) serve(ctx context.Context, a *app, s *scanner.Scanner, node
 func (f *serveFlags) server(a *app, s *scanner.Scanner, state *state, view *fleetView) (*server.Server, error) {
 	opts := []exporter.Option{
 		exporter.WithLogger(a.logger), exporter.WithState(state), exporter.WithReadyCheck("redis", state.pings.ready),
-		exporter.WithWaits(state.blocking),
+		exporter.WithWaits(state.blocking), exporter.WithReadyCheck("election", func(context.Context) error { return undecided(s.Snapshot()) }),
 	}
 	if view != nil {
 		opts = append(opts, exporter.WithFleet(fleet.Handler(view.document)))
@@ -206,4 +215,12 @@ func (f *serveFlags) server(a *app, s *scanner.Scanner, state *state, view *flee
 		return nil, err
 	}
 	return server.New(e, server.WithLogger(a.logger), server.WithDrainDelay(f.drain))
+}
+
+// undecided is why nobody sweeps, if it cannot be told who is to.
+func undecided(s scanner.Snapshot) error {
+	if !s.Standby || s.Undecided == nil {
+		return nil
+	}
+	return fmt.Errorf("nobody sweeps, for who is to cannot be decided: %w", s.Undecided)
 }
