@@ -5,12 +5,12 @@ package scanner
 // Servers before Redis 7 have no eval_ro: leave it and evalsha_ro out, and add
 // evalsha and eval. Without either, pages are read by plain commands.
 // A cluster client needs cluster|slots, cluster|nodes and command as well, and INFO is needed by
-// sweeps only; ping is for who wants to know whether the server lives.
+// sweeps only.
 // From Redis 7.2 on +client|no-touch keeps a look at a value from counting as use of the
 // key (OBJECT IDLETIME). Older servers have no such command, and on them it does.
 func ListACL() []string {
 	return []string{
-		"+ping", "+client|setname", "+info", "+scan", "+evalsha_ro", "+eval_ro",
+		"+client|setname", "+info", "+scan", "+evalsha_ro", "+eval_ro",
 		"+pttl", "+type", "+getrange", "+strlen", "+exists", "+hlen", "+memory|usage", "+hgetall",
 		"+cluster|slots", "+cluster|nodes", "+command",
 	}

@@ -93,7 +93,7 @@
 //	a sweep, one node of it       sweep.go, nodesweep.go
 //	how far a node is read        pass.go
 //	what is proved to be read     coverage.go, standing.go
-//	since when locks are held     watch.go, since.go
+//	since when locks are held     watch.go, watchround.go, since.go
 //	what tells holders apart      identity.go, digest.go
 //	what sweeps leave behind      memory.go (of nodes), ledger.go (of findings)
 //	what processes leave behind   recall.go, store.go, redisstore.go

@@ -29,6 +29,7 @@ type pings struct {
 
 type health struct {
 	calls    []ping // oldest first
+	refused  bool   // PING is not the user's to send
 	err      error  // of the last call
 	answered time.Time
 }
@@ -63,7 +64,7 @@ func (p *pings) round(ctx context.Context) {
 	for i, n := range p.nodes {
 		asking.Go(func() {
 			began := time.Now()
-			err := answers(ctx, n.Client)
+			err := p.ask(ctx, i, n.Client)
 			p.note(i, ping{began, time.Since(began), err == nil}, err)
 		})
 	}
@@ -116,16 +117,25 @@ func (h *health) state(name string, now time.Time) live.Node {
 	return n
 }
 
-// answers is nil if the server does, to PING or, if that is not the user's to send, to INFO.
-func answers(ctx context.Context, c redis.UniversalClient) error {
-	err := c.Ping(ctx).Err()
-	if err == nil || !redis.HasErrorPrefix(err, "NOPERM") {
-		return err
+// ask is nil if the server answers PING or, if that is not the user's to send, INFO. Once
+// it was refused, it is not asked for again: each time is a line in the server's ACL LOG.
+func (p *pings) ask(ctx context.Context, i int, c redis.UniversalClient) error {
+	p.mu.Lock()
+	refused := p.seen[i].refused
+	p.mu.Unlock()
+	if !refused {
+		err := c.Ping(ctx).Err()
+		if err == nil || !redis.HasErrorPrefix(err, "NOPERM") {
+			return err
+		}
 	}
-	if c.Info(ctx, "server").Err() == nil {
-		return nil
+	err := c.Info(ctx, "server").Err()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.seen[i].refused = err == nil; err != nil {
+		return fmt.Errorf("grant +ping to its user: %w", err)
 	}
-	return fmt.Errorf("grant +ping to its user: %w", err)
+	return nil
 }
 
 var errNoNode = errors.New("no Redis server answers")
