@@ -61,6 +61,7 @@
 //	distributed_lock_scanner_scan_calls_total                counter    lock_node
 //	distributed_lock_scanner_truncated                       gauge      lock_node
 //	distributed_lock_scanner_standby                         gauge
+//	distributed_lock_scanner_unelected                       gauge
 //	distributed_lock_scanner_deadlocks                       gauge
 //	distributed_lock_scanner_deadlocks_found_total           counter
 //	distributed_lock_scanner_blocked_locks                   gauge

@@ -31,7 +31,7 @@ type scanCollector struct {
 	leaks  int
 	nodes  []nodeMetric
 
-	duration, findings, omitted, excluded, incomplete, standby, leak *prometheus.Desc
+	duration, findings, omitted, excluded, incomplete, standby, unelected, leak *prometheus.Desc
 }
 
 // NewScanCollector makes a collector of what s has found. It looks at the snapshot
@@ -47,6 +47,7 @@ func NewScanCollector(s Snapshotter, opts ...ScanOption) prometheus.Collector {
 		excluded:   desc("findings_excluded", "Findings of the last sweep that exclusions of the configuration kept out."+cached),
 		incomplete: desc("incomplete", "What the last sweep is not proved to have read: gaps of its report, by reason. Nothing found says nothing of them."+cached, "reason"),
 		standby:    desc("standby", "Whether this process left its last sweep to another one, which holds the scanner's lock."),
+		unelected:  desc("unelected", "Whether the last sweep was done without the scanner's lock, which nobody could have: others may have swept, too."+cached),
 		leak:       desc("leaked_lock_info", "Always 1; one series for each of the worst confirmed locks without a TTL."+cached, "lock_node", "key"),
 	}
 	for _, opt := range opts {
@@ -72,15 +73,16 @@ type nodeMetric struct {
 	desc  *prometheus.Desc
 	kind  prometheus.ValueType
 	value func(n *scanner.NodeTotals) float64
+	lasts bool // it is true of a standby as well: of the past, not of what the nodes are like
 }
 
 func nodeMetrics() []nodeMetric {
 	gauge := func(name, help string, value func(n *scanner.NodeTotals) float64) nodeMetric {
-		return nodeMetric{desc(name, help, "lock_node"), prometheus.GaugeValue, value}
+		return nodeMetric{desc(name, help, "lock_node"), prometheus.GaugeValue, value, name == "last_success_timestamp_seconds"}
 	}
 	counter := func(name, help string, value func(n *scanner.NodeTotals) uint64) nodeMetric {
 		return nodeMetric{desc(name, help, "lock_node"), prometheus.CounterValue,
-			func(n *scanner.NodeTotals) float64 { return float64(value(n)) }}
+			func(n *scanner.NodeTotals) float64 { return float64(value(n)) }, true}
 	}
 	return []nodeMetric{
 		gauge("up", "Whether the last sweep reached the node."+cached,
@@ -133,6 +135,7 @@ func (c *scanCollector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- c.excluded
 	ch <- c.incomplete
 	ch <- c.standby
+	ch <- c.unelected
 	if c.leaks > 0 {
 		ch <- c.leak
 	}
@@ -154,8 +157,12 @@ func (c *scanCollector) Collect(ch chan<- prometheus.Metric) {
 		n := &s.Nodes[i]
 		if name := label(n.Node, maxKeyLabel); !seen[name] {
 			seen[name] = true
-			c.collectNode(ch, n, name)
+			c.collectNode(ch, n, name, s.Standby || n.Standby)
 		}
+	}
+	ch <- prometheus.MustNewConstMetric(c.standby, prometheus.GaugeValue, boolean(s.Standby))
+	if s.Standby {
+		return // what the nodes are like is another process' to say: see collectNode
 	}
 	ch <- prometheus.MustNewConstMetric(c.omitted, prometheus.GaugeValue, float64(s.Last.Overflow))
 	excluded := 0
@@ -163,7 +170,6 @@ func (c *scanCollector) Collect(ch chan<- prometheus.Metric) {
 		excluded += e.Findings
 	}
 	ch <- prometheus.MustNewConstMetric(c.excluded, prometheus.GaugeValue, float64(excluded))
-	ch <- prometheus.MustNewConstMetric(c.standby, prometheus.GaugeValue, boolean(s.Standby))
 	c.collectGaps(ch, &s.Last)
 	c.collectLeaks(ch, s.Last.Findings)
 }
@@ -174,6 +180,7 @@ func (c *scanCollector) collectGaps(ch chan<- prometheus.Metric, last *scanner.R
 	if last.Started.IsZero() {
 		return
 	}
+	ch <- prometheus.MustNewConstMetric(c.unelected, prometheus.GaugeValue, boolean(last.Unelected))
 	gaps := make(map[scanner.Reason]int)
 	for _, g := range last.Incomplete() {
 		gaps[g.Reason]++
@@ -192,12 +199,19 @@ func (c *scanCollector) snapshot() (s scanner.Snapshot, err error) {
 	return c.source.Snapshot(), nil
 }
 
-func (c *scanCollector) collectNode(ch chan<- prometheus.Metric, n *scanner.NodeTotals, name string) {
+// collectNode leaves out, of a standby, what its own last sweep found: that was another
+// time, and may be mended.
+func (c *scanCollector) collectNode(ch chan<- prometheus.Metric, n *scanner.NodeTotals, name string, standby bool) {
 	for _, m := range c.nodes {
-		ch <- prometheus.MustNewConstMetric(m.desc, m.kind, m.value(n), name)
+		if m.lasts || !standby {
+			ch <- prometheus.MustNewConstMetric(m.desc, m.kind, m.value(n), name)
+		}
 	}
 	d := n.Durations
 	ch <- prometheus.MustNewConstHistogram(c.duration, d.Count, d.Sum.Seconds(), d.Buckets, name)
+	if standby {
+		return
+	}
 	for _, class := range classes() {
 		ch <- prometheus.MustNewConstMetric(c.findings, prometheus.GaugeValue, float64(n.Counts[class]), name, string(class))
 	}

@@ -25,7 +25,6 @@ func oneNode() found {
 	}
 	leak := scanner.Finding{Class: scanner.NoTTL, Node: "redis-1:6379", Key: "lock:order:1", Confirmed: true}
 	return found{
-		Standby: true,
 		Last: scanner.Report{Started: time.Unix(100, 0), Findings: []scanner.Finding{leak}, Overflow: 4,
 			Nodes:    []scanner.NodeReport{{Node: "redis-1:6379", Gaps: []scanner.Gap{{Reason: scanner.ReasonReplica}}}},
 			Gaps:     []scanner.Gap{{Reason: scanner.ReasonNoMatch}, {Reason: scanner.ReasonNoMatch}},
@@ -57,8 +56,22 @@ func TestScanCollector(t *testing.T) {
 		`distributed_lock_scanner_findings{class="foreign_type",lock_node="redis-1:6379"} 0`,
 		`distributed_lock_scanner_incomplete{reason="replica_not_in_sync"} 1`, `distributed_lock_scanner_incomplete{reason="no_match"} 2`,
 		`distributed_lock_scanner_incomplete{reason="slots_moving"} 0`,
-		"distributed_lock_scanner_findings_omitted 4", "distributed_lock_scanner_findings_excluded 5", "distributed_lock_scanner_standby 1",
+		"distributed_lock_scanner_findings_omitted 4", "distributed_lock_scanner_findings_excluded 5", "distributed_lock_scanner_standby 0",
 		`distributed_lock_scanner_leaked_lock_info{key="lock:order:1",lock_node="redis-1:6379"} 1`)
+}
+
+// TestStandbyTellsOfThePastOnly: what it found before another process swept may be mended.
+func TestStandbyTellsOfThePastOnly(t *testing.T) {
+	s := oneNode()
+	s.Standby = true
+	_, text := get(newExporter(t, exporter.WithScanner(s, exporter.WithLeakedLockInfo(5))), "/metrics")
+	contains(t, text, "distributed_lock_scanner_standby 1", `distributed_lock_scanner_passes_total{lock_node="redis-1:6379"} 2`,
+		`distributed_lock_scanner_last_success_timestamp_seconds{lock_node="redis-1:6379"}`)
+	for _, name := range []string{"up", "locks", "leaked_locks", "findings", "findings_omitted", "incomplete", "leaked_lock_info", "oldest_leak_seconds", "unelected"} {
+		if strings.Contains(text, "\ndistributed_lock_scanner_"+name+"{") || strings.Contains(text, "\ndistributed_lock_scanner_"+name+" ") {
+			t.Errorf("a standby tells %s", name)
+		}
+	}
 }
 
 // TestNoKeysByDefault: a key is a series only where that was asked for.

@@ -7,6 +7,8 @@ package scanner
 // evalsha and eval. Without either, pages are read by plain commands.
 // A cluster client needs cluster|slots, cluster|nodes and command as well, and INFO is needed by
 // sweeps only.
+// From Redis 7.2 on +client|no-touch keeps a look at a value from counting as use of the
+// key (OBJECT IDLETIME). Older servers have no such command, and on them it does.
 func ListACL() []string {
 	return []string{
 		"+client|setname", "+info", "+scan", "+evalsha_ro", "+eval_ro",

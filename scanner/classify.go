@@ -53,7 +53,7 @@ func (p *Policy) limitsHold(v *keyreader.Value) bool { return !p.leaked(v) && p.
 // still says whether the value found at a second look is wrong in the same way.
 // Whether it is an orphan still, its nodes must tell.
 func (c *config) still(f *Finding, v *keyreader.Value) bool {
-	if v.Gone() || v.Identity() != f.identity || c.excludes(f.Key) >= 0 {
+	if v.Gone() || !f.same(v.Identity()) || c.excludes(f.Key) >= 0 {
 		return false
 	}
 	p := c.policyOf(f.Key)

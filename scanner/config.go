@@ -50,6 +50,7 @@ type config struct {
 	onResolved   func(Finding)
 	notifiers    []Notifier
 	progress     func(Progress)
+	store        Store
 
 	capability keyreader.Capability // for tests: what is known of every node beforehand
 	now        func() time.Time     // for tests

@@ -2,6 +2,8 @@ package scanner
 
 import (
 	"context"
+	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -38,6 +40,57 @@ func (c *confirmation) grace(nodes []*nodeSweep) time.Duration {
 	return min(wait, c.cfg.confirmAfter)
 }
 
+// closeLooks is how often a holder is looked at during the grace that its client's value
+// does not prove to be one.
+const closeLooks = 24
+
+// attend waits for the grace and looks meanwhile, as often as it may, at those that are
+// said to hold a lock for too long: who takes it again and again is caught by it. It says
+// whether ctx lasted.
+func (c *confirmation) attend(ctx context.Context, nodes []*nodeSweep, grace time.Duration) bool {
+	for end := c.cfg.now().Add(grace); ; {
+		left := end.Sub(c.cfg.now())
+		if left <= 0 {
+			return ctx.Err() == nil
+		}
+		if !c.lookClosely(ctx, nodes) {
+			return pause(ctx, left)
+		}
+		if !pause(ctx, min(left, rand.N(2*grace/closeLooks+1))) {
+			return false
+		}
+	}
+}
+
+// lookClosely says whether there was anything to look at. An error is the second look's
+// to report.
+func (c *confirmation) lookClosely(ctx context.Context, nodes []*nodeSweep) bool {
+	var looked bool
+	for _, n := range nodes {
+		var keys []string
+		for _, f := range c.ledger.on(n.node) {
+			if f.Class == HeldTooLong && !f.Confirmed && f.Hold.Since.IsZero() && len(keys) < keyreader.Batch {
+				keys = append(keys, f.Key)
+			}
+		}
+		if n.report.Err != nil || len(keys) == 0 {
+			continue
+		}
+		looked = true
+		values, err := n.reader.Look(ctx, keys)
+		now := c.cfg.now()
+		for i := range values {
+			if v := &values[i]; err == nil && v.Gone() {
+				n.memory.watch.forget(v.Key)
+			} else if err == nil {
+				hold := holdOf(v)
+				n.tenure(v, &hold, now)
+			}
+		}
+	}
+	return looked
+}
+
 // look looks again at what is wrong on one node.
 func (c *confirmation) look(ctx context.Context, n *nodeSweep) {
 	found := c.ledger.on(n.node)
@@ -48,23 +101,33 @@ func (c *confirmation) look(ctx context.Context, n *nodeSweep) {
 	for i, f := range found {
 		keys[i] = f.Key
 	}
+	redirected := n.reader.Redirected()
 	values, err := n.reader.Look(ctx, keys)
 	if err != nil {
 		n.report.fail(ctx, "second look", err)
 		return
 	}
+	moved := n.reader.Redirected() > redirected
 	now := c.cfg.now()
 	for i, f := range found {
-		c.settle(ctx, n, f, &values[i], now)
+		if v := &values[i]; !(v.Gone() && (moved || n.moving(v.Key))) { // a key that moves is not gone
+			c.settle(ctx, n, f, v, now)
+		}
 	}
 }
 
 // settle decides on one finding. An orphan is compared with the other nodes again.
 func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *Finding, v *keyreader.Value, now time.Time) {
 	still := c.cfg.still(f, v)
-	seen := *f
+	seen, held := *f, tenure{since: f.since}
 	if still && f.Class == Orphan && !c.orphans.possible() {
 		return // whether it is one cannot be told any more
+	}
+	if still && f.Class == HeldTooLong {
+		hold := holdOf(v)
+		held = n.tenure(v, &hold, now)
+		seen.since = held.since
+		still = slices.Contains(c.cfg.classify(v, held.since, now), HeldTooLong)
 	}
 	if still && f.Class == Orphan {
 		tallies, calls := c.orphans.count(ctx, n.source, []*keyreader.Value{v})
@@ -77,8 +140,9 @@ func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *Finding, v *
 	}
 	if still {
 		seen.TTL, seen.Hold, seen.LastSeen = v.TTL, holdOf(v), now
+		seen.identity, seen.recalled = v.Identity(), recalled{}
 		if f.Class != Orphan {
-			seen.Evidence = c.cfg.evidence(f.Class, v, f.since, now)
+			seen.Evidence = n.evidence(f.Class, v, &held, now)
 		}
 	}
 	if c.ledger.settle(f, seen, still) {

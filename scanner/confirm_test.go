@@ -151,9 +151,11 @@ func TestZombieRenewal(t *testing.T) {
 		must(t, c.FlushAll(ctx).Err())
 		var clk clock
 		s := newScanner(t, f.clients, scanner.UsePath(path), scanner.WithNow(clk.now), scanner.WithHoldLimit(time.Hour))
+		entered := 1
 		renew := func() {
 			must(t, c.Set(ctx, "lock:zombie", redsyncValue, 30*time.Second).Err())
-			must(t, c.HSet(ctx, "lock:redisson", redissonID+":7", clk.now().Unix()%5+1).Err()) // enters again
+			must(t, c.HSet(ctx, "lock:redisson", redissonID+":7", entered).Err())
+			entered++ // it enters again
 			must(t, c.Expire(ctx, "lock:redisson", 30*time.Second).Err())
 			must(t, c.Set(ctx, "lock:busy", fmt.Sprint(clk.now()), 30*time.Second).Err())
 		}
@@ -179,7 +181,7 @@ func TestWatchIsBounded(t *testing.T) {
 	f := startNodes(t, 1)
 	c, ctx := f.clients[0], within(t)
 	for i := range 30 {
-		must(t, c.Set(ctx, fmt.Sprint("lock:", i), "1", time.Minute).Err())
+		must(t, c.Set(ctx, fmt.Sprint("lock:", i), randomToken(), time.Minute).Err())
 	}
 	var clk clock
 	s := newScanner(t, f.clients, scanner.WithNow(clk.now), scanner.WithMaxWatched(10), scanner.WithHoldLimit(time.Hour))

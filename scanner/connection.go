@@ -10,10 +10,11 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
 // source is one independent server of a Redlock: a standalone server, or a cluster.
-// It is clients and their names, and does not change after New.
+// It is clients and their names, which do not change after New.
 type source struct {
 	name    string
 	address string
@@ -21,6 +22,7 @@ type source struct {
 	cluster *redis.ClusterClient  // the same, if it is one
 	replica *redis.Client         // the Scanner's own; nil if there is none
 	db      int
+	open    server.Connections // the Scanner's own
 }
 
 // connection is the way to one master of a source. Cluster clients replace a

@@ -158,6 +158,6 @@ func (r *NodeReport) close(c *config) {
 		r.gap(ReasonValuesUnread, "the values of %d locks were not read: their turn comes with later sweeps, or raise the bound (--max-values)", r.Unread)
 	}
 	if r.Unwatched > 0 {
-		r.gap(ReasonUnwatched, "of %d locks nobody watches since when they are held: raise the bound of the watch (WithMaxWatched)", r.Unwatched)
+		r.gap(ReasonUnwatched, "of %d locks nobody watches since when they are held: raise the bound (--max-watched)", r.Unwatched)
 	}
 }

@@ -64,6 +64,26 @@
 // have nothing to do with each other want a Scanner each: [WithGroup] names them, and
 // [MergeReports] makes one report. Package discover finds out which libraries keep locks
 // below which patterns.
+// # Holders
+//
+// [HeldTooLong] is said of a holder that is proved to be one. A random token proves it,
+// seen again; so does an expiry that nobody has moved. A value that says no more than which
+// client has the lock (Redisson, Spring), is not proof enough: it takes three sweeps, none
+// of which sees the lock free, entered less often than before or with its TTL raised when
+// nobody would have renewed it, and a close look during the grace. Constants, short texts,
+// values under several keys at a time, values longer than are read and hashes that may not
+// be measured prove nothing, whatever is in them; [NodeReport].Indistinct counts those.
+//
+// What a value says of its holder's clock counts if it agrees with what was seen: a holder
+// from the future, or from before a sweep that did not find it, is one since it was first
+// seen, and the evidence says so.
+//
+// # Memory
+//
+// With [WithMemory] a process begins with what the one before it knew: since when holders
+// have been seen, and which findings were confirmed, so that those mended meanwhile are
+// resolved. Processes that elect a leader share it in Redis. A finding of a cluster stays
+// the same one when its key moves to another node.
 //
 // # Cost
 //
@@ -102,8 +122,10 @@
 //	a sweep, one node of it       sweep.go, nodesweep.go
 //	how far a node is read        pass.go
 //	what is proved to be read     coverage.go, standing.go
-//	since when locks are held     watch.go
+//	since when locks are held     watch.go, watchround.go, since.go
+//	what tells holders apart      identity.go, digest.go
 //	what sweeps leave behind      memory.go (of nodes), ledger.go (of findings)
+//	what processes leave behind   recall.go, store.go, redisstore.go
 //	what is wrong with a lock     classify.go, orphan.go, orphanproof.go
 //	who holds it                  hold.go
 //	the second look               confirm.go

@@ -21,9 +21,10 @@ type Document struct {
 	Started   time.Time `json:"started,omitzero"`   // left out: nothing was swept yet
 	Took      float64   `json:"took_seconds"`
 	Standby   bool      `json:"standby"`
-	Truncated bool      `json:"truncated"` // something is missing: a node was not read to its end, or see the next two
-	Overflow  int       `json:"overflow"`  // findings beyond the cap, counted but not kept
-	Omitted   int       `json:"omitted"`   // findings left out of this document, to keep it small
+	Unelected bool      `json:"unelected,omitempty"` // it could not be told who was to sweep: others may have swept, too
+	Truncated bool      `json:"truncated"`           // something is missing: a node was not read to its end, or see the next two
+	Overflow  int       `json:"overflow"`            // findings beyond the cap, counted but not kept
+	Omitted   int       `json:"omitted"`             // findings left out of this document, to keep it small
 
 	Complete bool          `json:"complete"` // all that was to be read is proved to have been read
 	Gaps     []GapDocument `json:"gaps"`     // what is not
@@ -54,6 +55,7 @@ type NodeDocument struct {
 
 	Matched    map[string]int64 `json:"matched,omitempty"` // locks by pattern; left out if they were not counted
 	Redirected int64            `json:"redirected"`
+	Indistinct int64            `json:"indistinct"` // locks whose values do not tell one holder from the next
 	Overflow   int              `json:"overflow"`
 	Slots      []string         `json:"slots,omitempty"` // "0-5460": of a cluster's node, those that were read
 }
@@ -105,7 +107,7 @@ type HoldDocument struct {
 // NewDocument writes a report as a Document. Its lists may be empty, never null.
 func NewDocument(r Report) Document {
 	d := Document{
-		Schema: DocumentSchema, Started: r.Started, Took: r.Took.Seconds(), Standby: r.Standby,
+		Schema: DocumentSchema, Started: r.Started, Took: r.Took.Seconds(), Standby: r.Standby, Unelected: r.Unelected,
 		Truncated: r.Overflow > 0, Overflow: r.Overflow, Complete: !r.Standby && !r.Started.IsZero(), Gaps: []GapDocument{}, Skipped: []GapDocument{},
 		Nodes:    make([]NodeDocument, 0, len(r.Nodes)),
 		Findings: newFindingDocuments(r.Findings), Pending: newFindingDocuments(r.Pending), Resolved: newFindingDocuments(r.Resolved),
@@ -132,7 +134,7 @@ func newNodeDocument(n NodeReport) NodeDocument {
 	d := NodeDocument{
 		Group: n.Group, Node: n.Node, Took: n.Took.Seconds(), Locks: n.Locks, Examined: n.Examined, Calls: n.Calls,
 		Unread: n.Unread, Unwatched: n.Unwatched, Counts: n.Counts, Path: n.Path, Truncated: n.Truncated,
-		Matched: n.Matched, Redirected: n.Redirected, Overflow: n.Overflow,
+		Matched: n.Matched, Redirected: n.Redirected, Overflow: n.Overflow, Indistinct: n.Indistinct,
 	}
 	for _, r := range n.Slots {
 		d.Slots = append(d.Slots, server.SlotRange(r).String())

@@ -41,6 +41,8 @@ type Finding struct {
 	identity string    // of the value, for the second look and for repairs; never shown
 	distinct bool      // the identity tells this hold from another one; see doubt
 	doubt    string    // why it does not
+	source   string    // whose node it is on; a key of a cluster may move to another node
+	recalled recalled  // in place of identity, until it is seen again
 }
 
 // KeyText returns the key as people may read it: as it is if that is one line of

@@ -2,6 +2,7 @@ package scanner
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"time"
 )
@@ -56,6 +57,8 @@ func MergeReports(reports ...Report) Report {
 		all.Resolved = append(all.Resolved, r.Resolved...)
 		all.Excluded = append(all.Excluded, r.Excluded...)
 		all.Gaps = append(all.Gaps, r.Gaps...)
+		all.Skipped = append(all.Skipped, r.Skipped...)
+		all.Unelected = all.Unelected || r.Unelected
 		all.Overflow += r.Overflow
 	}
 	if !all.Started.IsZero() {
@@ -74,11 +77,17 @@ func MergeSnapshots(snapshots ...Snapshot) Snapshot {
 		return snapshots[0]
 	}
 	all := Snapshot{Standby: len(snapshots) > 0}
-	reports := make([]Report, len(snapshots))
-	for i, s := range snapshots {
+	var reports []Report
+	for _, s := range snapshots {
 		all.Standby = all.Standby && s.Standby
-		all.Nodes = append(all.Nodes, s.Nodes...)
-		reports[i] = s.Last
+		for _, n := range s.Nodes {
+			n.Standby = s.Standby
+			all.Nodes = append(all.Nodes, n)
+		}
+		if !s.Standby { // else it is not its own any more
+			reports = append(reports, s.Last)
+		}
+		all.Undecided = errors.Join(all.Undecided, s.Undecided)
 	}
 	slices.SortStableFunc(all.Nodes, func(a, b NodeTotals) int { return cmp.Compare(a.Node, b.Node) })
 	all.Last = MergeReports(reports...)

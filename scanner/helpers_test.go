@@ -2,7 +2,9 @@ package scanner_test
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"slices"
@@ -29,6 +31,13 @@ const (
 
 // tokenOf is another value for each key, as a generator of random numbers makes them.
 func tokenOf(key string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(key)))[:32] }
+
+// randomToken is a value as redsync writes it.
+func randomToken() string {
+	b := make([]byte, 16)
+	_, _ = rand.Read(b)
+	return base64.StdEncoding.EncodeToString(b)
+}
 
 func lockscopeValue(tok string, since time.Time) string {
 	return fmt.Sprintf("%s:17|web-3/4711|%d|00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01|a.1", tok, since.UnixMilli())

@@ -2,6 +2,7 @@ package scanner
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
@@ -15,7 +16,12 @@ type leader struct {
 	renewed  time.Duration // after which the lock is taken anew
 	lease    lock.Lease    // nil: not leading
 	since    time.Time
+	unknown  time.Time // since when it cannot be told who has the lock; zero: it can
 }
+
+// undecidedIntervals is for how many of them nobody sweeps because it cannot be told who
+// is to.
+const undecidedIntervals = 3
 
 // releaseTimeout bounds giving the lock back when the loop's context has ended.
 const releaseTimeout = 5 * time.Second
@@ -46,11 +52,31 @@ func (l *leader) lead(ctx context.Context) (context.Context, error) {
 	if l.lease == nil {
 		lease, err := l.locker.Acquire(ctx, l.resource, lock.NoWait(), lock.MaxHold(l.maxHold))
 		if err != nil {
+			l.note(errors.Is(err, lock.ErrHeld))
 			return nil, err
 		}
 		l.lease, l.since = lease, time.Now()
+		l.note(true)
 	}
 	return l.lease.Context(), nil
+}
+
+// note takes down whether it could be told who has the lock.
+func (l *leader) note(decided bool) {
+	switch {
+	case decided:
+		l.unknown = time.Time{}
+	case l.unknown.IsZero():
+		l.unknown = time.Now()
+	}
+}
+
+// undecided is for how long it could not be told who has the lock.
+func (l *leader) undecided() time.Duration {
+	if l.unknown.IsZero() {
+		return 0
+	}
+	return time.Since(l.unknown)
 }
 
 // release gives the lock back. One that cannot be given back expires.

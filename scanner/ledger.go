@@ -19,13 +19,14 @@ type ledger struct {
 	resolved []Finding                // of this sweep
 }
 
+// findingID has no node: a key of a cluster is the same one when it has moved.
 type findingID struct {
-	node  string
-	key   string
-	class Class
+	source string
+	key    string
+	class  Class
 }
 
-func idOf(f *Finding) findingID { return findingID{f.Node, f.Key, f.Class} }
+func idOf(f *Finding) findingID { return findingID{f.source, f.Key, f.Class} }
 
 func newLedger(limit int) *ledger {
 	return &ledger{
@@ -54,7 +55,7 @@ func (l *ledger) note(f Finding) {
 		l.omit(&f)
 		return
 	}
-	if old != nil && old.identity == f.identity {
+	if old != nil && old.same(f.identity) {
 		f.FirstSeen, f.Confirmed = old.FirstSeen, old.Confirmed
 		l.remove(old)
 	} else if old != nil {
@@ -135,13 +136,17 @@ func (l *ledger) on(node string) []*Finding {
 	return found
 }
 
-// drop forgets the findings of nodes that are no more.
-func (l *ledger) drop(gone func(node string) bool) {
+// rehome says of each finding of a source that no page has shown which node has its key
+// now; home is "" if that is unknown.
+func (l *ledger) rehome(source string, home func(f *Finding) string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, f := range slices.Collect(maps.Values(l.entries)) {
-		if gone(f.Node) {
-			l.resolve(f)
+	for _, f := range l.entries {
+		if f.source != source || f.noted {
+			continue
+		}
+		if node := home(f); node != "" {
+			f.Node = node
 		}
 	}
 }
@@ -165,7 +170,7 @@ func (l *ledger) confirmed(f *Finding) (own Finding, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.entries[idOf(f)]
-	if e == nil || !e.Confirmed || e.identity != f.identity {
+	if e == nil || !e.Confirmed || e.Node != f.Node || e.identity != f.identity {
 		return Finding{}, false
 	}
 	return *e, true

@@ -170,3 +170,43 @@ func TestLostLeadership(t *testing.T) {
 		return snap.Standby && len(snap.Nodes) == 1 && snap.Nodes[0].Truncated
 	})
 }
+
+// TestSweepsWithoutQuorum takes two of three servers away: who is to sweep the third cannot be told, and everybody does.
+func TestSweepsWithoutQuorum(t *testing.T) {
+	f := startNodes(t, 3)
+	ctx := within(t)
+	must(t, redlock.Vouch(ctx, f.clients))
+	must(t, f.clients[0].Set(ctx, "lock:a", "1", 0).Err())
+	var all []*scanner.Scanner
+	for range 2 {
+		locker, err := redlock.New(f.clients, lock.WithNodeTimeout(100*time.Millisecond), lock.WithDefaults(lock.TTL(time.Second)))
+		must(t, err)
+		defer locker.Close()
+		s := newScanner(t, f.clients, scanner.WithLocker(locker, "scanner"), scanner.WithInterval(100*time.Millisecond))
+		must(t, s.Start())
+		all = append(all, s)
+	}
+	swept := func() (n int) {
+		for _, s := range all {
+			if snap := s.Snapshot(); !snap.Standby && len(snap.Last.Findings) > 0 && snap.Undecided == nil {
+				n++
+			}
+		}
+		return n
+	}
+	eventually(t, "one sweeps", func() bool { return swept() == 1 })
+	must(t, f.servers[1].Kill())
+	must(t, f.servers[2].Kill())
+	for i, s := range all {
+		eventually(t, fmt.Sprint("undecided ", i), func() bool { return s.Snapshot().Undecided != nil })
+		eventually(t, fmt.Sprint("sweeps all the same ", i), func() bool {
+			snap := s.Snapshot()
+			return !snap.Standby && snap.Last.Unelected && snap.Undecided != nil && len(snap.Last.Findings) == 1
+		})
+		for _, n := range s.Snapshot().Nodes {
+			if up := n.Node == f.servers[0].Addr(); n.Up != up {
+				t.Errorf("%s: up %v", n.Node, n.Up)
+			}
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
 // nodeSweep is one master in one sweep. One goroutine at a time uses it.
@@ -21,6 +22,7 @@ type nodeSweep struct {
 	covered coverage // of a cluster's node: what was read of its slots
 
 	excluded []int // findings kept out, by exclusion
+	view     server.ClusterView
 }
 
 func newNodeSweep(c connection, cfg *config, m *remembered, l *ledger, o *orphans, v *values) *nodeSweep {
@@ -49,6 +51,7 @@ func (n *nodeSweep) readAll(ctx context.Context) (keys int64, err error) {
 		n.report.fail(ctx, "read INFO", err)
 		return 0, n.report.Err
 	}
+	n.view = now.view
 	keys, expiring, ok := now.pages.Keyspace(n.source.db)
 	if len(now.pages) == 0 {
 		keys = -1
@@ -90,6 +93,9 @@ func (n *nodeSweep) readPages(ctx context.Context, now *standing, keys int64) {
 	fresh := pass.resume()
 	if fresh {
 		pass.began = now
+		if pass.from == 1 {
+			n.memory.watch.begin(n.node, n.cfg.now())
+		}
 	} else {
 		n.values.missSome()
 	}
@@ -127,7 +133,7 @@ func (n *nodeSweep) finish(ctx context.Context, fresh bool, keys int64) {
 		n.report.Matched[pattern] += pass.matched[i]
 	}
 	if pass.finish(n.cfg.valuesPerPass()) {
-		n.memory.watch.endRound()
+		n.memory.watch.endRound(n.node)
 	}
 	now, err := n.standing(ctx)
 	if err != nil {
@@ -181,15 +187,22 @@ func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64
 		}
 		n.values.note(v)
 		hold := holdOf(v)
-		since := n.heldSince(v, hold, now)
-		for _, class := range n.cfg.classify(v, since, now) {
-			n.note(n.finding(class, v, n.cfg.evidence(class, v, since, now), since, now))
+		held := n.tenure(v, &hold, now)
+		n.count(&held)
+		for _, class := range n.cfg.classify(v, held.since, now) {
+			n.note(n.finding(class, v, n.evidence(class, v, &held, now), held.since, now))
 		}
 		if n.cfg.checks[Orphan] && n.orphans.possible() && hold.Format == FormatLockscope {
 			ours = append(ours, v)
 		}
 	}
 	return locks, n.takeOrphans(ctx, ours, now)
+}
+
+// moving says that the key may be on another node of the cluster already.
+func (n *nodeSweep) moving(key string) bool {
+	slots := n.view.Moving()
+	return slots.Has(server.SlotOf(key))
 }
 
 // seenBefore says that an earlier pattern of this pass matches the key.
@@ -213,19 +226,24 @@ func (n *nodeSweep) takeOrphans(ctx context.Context, ours []*keyreader.Value, no
 	return ctx.Err()
 }
 
-// heldSince is what the value says, or what was seen of it.
-func (n *nodeSweep) heldSince(v *keyreader.Value, h Hold, now time.Time) time.Time {
-	if !n.cfg.checks[HeldTooLong] || foreign(v) || !h.Since.IsZero() {
-		return h.Since
+// evidence explains a finding. Why a holder's own word was not believed goes with how
+// long it holds.
+func (n *nodeSweep) evidence(class Class, v *keyreader.Value, held *tenure, now time.Time) string {
+	text := n.cfg.evidence(class, v, held.since, now)
+	if class == HeldTooLong {
+		text += held.doubt
 	}
-	if n.cfg.maxWatched == 0 {
-		return time.Time{}
-	}
-	since, ok := n.memory.watch.note(v.Key, v.Identity(), now)
-	if !ok {
+	return text
+}
+
+// count takes down of how many locks it is not known since when they are held.
+func (n *nodeSweep) count(held *tenure) {
+	if held.unwatched {
 		n.report.Unwatched++
 	}
-	return since
+	if held.indistinct {
+		n.report.Indistinct++
+	}
 }
 
 // note keeps a finding, or counts it if an exclusion keeps it out.
@@ -242,6 +260,6 @@ func (n *nodeSweep) finding(class Class, v *keyreader.Value, evidence string, si
 	return Finding{
 		Class: class, Node: n.node, Key: v.Key, Type: v.Type, TTL: v.TTL, Hold: holdOf(v), Evidence: evidence,
 		Policy:    n.cfg.policyOf(v.Key).Name,
-		FirstSeen: now, LastSeen: now, identity: v.Identity(), distinct: doubt == "", doubt: doubt, since: since,
+		FirstSeen: now, LastSeen: now, identity: v.Identity(), distinct: doubt == "", doubt: doubt, since: since, source: n.source.name,
 	}
 }

@@ -129,7 +129,8 @@ func WithTTLLimit(d time.Duration) Option { return func(c *config) { c.ttlLimit 
 // WithHoldLimit sets after how long a holder is [HeldTooLong]. At least 1 ms.
 //
 // Locks of lockscope and ShedLock say since when they are held. Others are
-// watched: they are held at least since the Scanner first saw that value.
+// watched: they are held at least since the Scanner first saw that value, if the value
+// tells one holder from the next. The package's doc says when it does.
 func WithHoldLimit(d time.Duration) Option { return func(c *config) { c.holdLimit = d } }
 
 // WithInterval sets the time between the ends and starts of Start's sweeps, to
@@ -190,6 +191,14 @@ func WithChecks(classes ...Class) Option {
 func WithLocker(l lock.Locker, resource string) Option {
 	return func(c *config) { c.locker, c.resource = l, resource }
 }
+
+// WithMemory keeps in a store what sweeps know of holders and findings, so that the next
+// process does not begin anew: in a [FileStore] for one that is run again and again or
+// restarted, in a [RedisStore] for those that elect a leader. It is read before the first
+// sweep, and again by a process that was a standby; it is written when findings have
+// changed, or else every few minutes. Failures are a [*MemoryError] of the sweep, which is
+// done all the same. It has names of keys, and no value or token.
+func WithMemory(s Store) Option { return func(c *config) { c.store = s } }
 
 // WithLogger sets who is told of findings that appear (warn) and resolve (info),
 // of node errors (warn) and of every sweep (debug). Without it nobody is.

@@ -57,6 +57,17 @@ func (c *config) complete(p Policy) Policy {
 	return p
 }
 
+// leastHold is the shortest time that any lock may be held.
+func (c *config) leastHold() time.Duration {
+	least := c.holdLimit
+	for _, p := range c.policies {
+		if hold := c.complete(p).MaxHold; hold > 0 {
+			least = min(least, hold)
+		}
+	}
+	return least
+}
+
 // ttlLimitFor is the lowest limit of TTLs that counts for keys of a pattern: pages say
 // more of keys with a longer one.
 func (c *config) ttlLimitFor(pattern string) time.Duration {

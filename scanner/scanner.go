@@ -20,14 +20,15 @@ type Scanner struct {
 	// closeClients closes the clients Open made; nil if they are the caller's.
 	closeClients func() error
 
-	turn   chan struct{}   // holds one element while nobody sweeps
-	life   context.Context // ends with Close
-	end    context.CancelCauseFunc
-	loop   loop
-	ledger *ledger
-	memory *memory // of whose turn it is
-	totals totals
-	proof  atomic.Pointer[proof] // of the last sweep
+	turn         chan struct{}   // holds one element while nobody sweeps
+	life         context.Context // ends with Close
+	end          context.CancelCauseFunc
+	loop         loop
+	ledger       *ledger
+	memory       *memory      // of whose turn it is
+	recollection recollection // of the same
+	totals       totals
+	proof        atomic.Pointer[proof] // of the last sweep
 
 	closeOnce sync.Once
 	closeErr  error
@@ -72,7 +73,11 @@ func New(clients []redis.UniversalClient, opts ...Option) (*Scanner, error) {
 // Callbacks and notifiers run before Sweep returns. One sweep runs at a time: a
 // further call waits its turn for as long as its ctx lasts. After Close it fails
 // with [ErrClosed].
-func (s *Scanner) Sweep(ctx context.Context) (Report, error) {
+func (s *Scanner) Sweep(ctx context.Context) (Report, error) { return s.waitAndSweep(ctx, false) }
+
+// waitAndSweep is [Scanner.Sweep]. Unelected is one that has the scanner's lock, or needs
+// none, only because nobody can have it.
+func (s *Scanner) waitAndSweep(ctx context.Context, unelected bool) (Report, error) {
 	report := Report{Started: s.cfg.now()}
 	select {
 	case <-s.turn:
@@ -88,19 +93,36 @@ func (s *Scanner) Sweep(ctx context.Context) (Report, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(s.life, func() { cancel(ErrClosed) })()
-	return s.sweep(ctx)
+	defer context.AfterFunc(ctx, s.interrupt)()
+	return s.sweep(ctx, unelected)
+}
+
+// interrupt ends what waits for the answer of a server that hangs. A listing under way
+// tries again.
+func (s *Scanner) interrupt() {
+	for _, src := range s.sources {
+		src.open.Interrupt()
+	}
 }
 
 // sweep expects that it is its turn.
-func (s *Scanner) sweep(ctx context.Context) (Report, error) {
+func (s *Scanner) sweep(ctx context.Context, unelected bool) (Report, error) {
+	unknown := s.recall(ctx)
 	w := newSweep(&s.cfg, s.sources, s.memory, s.ledger, s.proof.Load())
 	w.run(ctx, s.totals.drop)
 	report := w.report()
 	s.proof.Store(w.proof(&report))
 	report.stamp(s.cfg.group)
+	report.Unelected = unelected
 	s.totals.add(&report)
 	s.cfg.announce(ctx, report, w.confirmation.appeared)
 	errs := w.errs
+	for _, err := range []error{unknown, s.remember(ctx, len(w.confirmation.appeared)+len(report.Resolved) > 0)} {
+		if err != nil {
+			s.cfg.logger.WarnContext(ctx, "what earlier sweeps knew is not at hand", slog.Any("error", err))
+			errs = append(errs, err)
+		}
+	}
 	if err := context.Cause(ctx); err != nil {
 		errs = append(errs, fmt.Errorf("scanner: the sweep was cut short: %w", err))
 	}
@@ -121,6 +143,10 @@ func (s *Scanner) sweep(ctx context.Context) (Report, error) {
 // when it dies, another one takes over once the lock has expired and its own next
 // interval begins. A sweep whose lock is lost is cut short.
 //
+// If it cannot be decided for more than three intervals who has the lock, because its
+// servers do not answer, say, each process sweeps what is left, and tries to get the lock
+// before each sweep: better twice than never. These reports are Unelected.
+//
 // Errors of the sweeps go to the logger and the Snapshot.
 func (s *Scanner) Start() error {
 	l := newLeader(&s.cfg)
@@ -130,19 +156,32 @@ func (s *Scanner) Start() error {
 // sweepIfLeader is one turn of the loop.
 func (s *Scanner) sweepIfLeader(ctx context.Context, l *leader) {
 	led, err := l.lead(ctx)
-	if err == nil {
+	switch {
+	case err == nil:
+		s.totals.elect(nil)
 		_, _ = s.Sweep(led) // logged, and in the snapshot
-		return
+	case ctx.Err() != nil:
+	case errors.Is(err, lock.ErrHeld):
+		s.cfg.logger.DebugContext(ctx, "standby: another process sweeps", slog.String("resource", l.resource))
+		s.standBy(nil)
+	case l.undecided() > undecidedIntervals*s.cfg.interval:
+		s.cfg.logger.WarnContext(ctx, "sweep without being elected: the scanner's lock cannot be had", slog.Any("error", err))
+		s.totals.elect(err)
+		_, _ = s.waitAndSweep(ctx, true)
+	default:
+		s.cfg.logger.WarnContext(ctx, "standby: the scanner's lock cannot be had", slog.Any("error", err))
+		s.standBy(err)
 	}
-	if ctx.Err() != nil {
-		return
-	}
+}
+
+// standBy leaves the sweep to another process, which may know more from now on; undecided
+// is why there may be none.
+func (s *Scanner) standBy(undecided error) {
+	s.totals.elect(undecided)
 	report := Report{Started: s.cfg.now(), Standby: true}
 	s.totals.add(&report)
-	if errors.Is(err, lock.ErrHeld) {
-		s.cfg.logger.DebugContext(ctx, "standby: another process sweeps", slog.String("resource", l.resource))
-	} else {
-		s.cfg.logger.WarnContext(ctx, "standby: the scanner's lock cannot be had", slog.Any("error", err))
+	if undecided == nil {
+		s.recollection.stale.Store(true)
 	}
 }
 

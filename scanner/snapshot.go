@@ -13,12 +13,16 @@ import (
 type Snapshot struct {
 	Last    Report       // the last sweep that was not a standby; zero before the first
 	Nodes   []NodeTotals // by name; masters that their cluster has no more are left out
-	Standby bool         // at its last turn, the loop left the sweep to another process
+	Standby bool         // at its last turn, the loop left the sweep to another process: what is in Last and Nodes is no longer its own
+	// Undecided is why it could not be told at the loop's last turn who is to sweep; nil if
+	// it could. Such a process stands by for some intervals, and sweeps then.
+	Undecided error
 }
 
 // NodeTotals adds up all sweeps of one node.
 type NodeTotals struct {
 	Node         string
+	Standby      bool // of a Scanner that stands by, beside others that do not: see MergeSnapshots
 	Up           bool // the last sweep reached the node
 	Locks        int64
 	Leaked       int // no_ttl, as in Counts
@@ -46,10 +50,11 @@ func durationBuckets() []float64 { return []float64{.01, .1, .5, 1, 5, 15, 60, 3
 
 // totals adds up the sweeps.
 type totals struct {
-	mu      sync.Mutex
-	last    Report
-	standby bool
-	nodes   map[string]NodeTotals
+	mu        sync.Mutex
+	last      Report
+	standby   bool
+	undecided error
+	nodes     map[string]NodeTotals
 }
 
 // add takes a report, which is not changed any more.
@@ -68,6 +73,13 @@ func (t *totals) add(r *Report) {
 		n := &r.Nodes[i]
 		t.nodes[n.Node] = t.nodes[n.Node].after(n, r)
 	}
+}
+
+// elect takes why it could not be told who is to sweep.
+func (t *totals) elect(undecided error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.undecided = undecided
 }
 
 // after returns the totals after one more sweep of the node.
@@ -122,5 +134,5 @@ func (t *totals) snapshot() Snapshot {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	nodes := slices.SortedFunc(maps.Values(t.nodes), func(a, b NodeTotals) int { return strings.Compare(a.Node, b.Node) })
-	return Snapshot{Last: t.last, Nodes: nodes, Standby: t.standby}
+	return Snapshot{Last: t.last, Nodes: nodes, Standby: t.standby, Undecided: t.undecided}
 }

@@ -50,14 +50,14 @@ func newSource(given redis.UniversalClient) (*source, error) {
 	switch given := given.(type) {
 	case *redis.Client:
 		if given != nil {
-			own := server.Connect(given, ClientName)
+			own := server.Connect(given, ClientName, &s.open)
 			s.client, s.db, s.address = own, own.Options().DB, redisconn.Name(own.Options())
 			s.name = s.address
 			return s, nil
 		}
 	case *redis.ClusterClient:
 		if given != nil {
-			own := server.ConnectCluster(given, ClientName)
+			own := server.ConnectCluster(given, ClientName, &s.open)
 			s.client, s.cluster, s.address = own, own, redisconn.ClusterName(own.Options())
 			s.name = s.address
 			return s, nil
@@ -101,6 +101,6 @@ func (s *source) setReplica(given redis.UniversalClient) error {
 	if replica.Options().DB != s.db {
 		return fmt.Errorf("WithReplicas: the replica's client is on database %d, the node's on %d", replica.Options().DB, s.db)
 	}
-	s.replica = server.Connect(replica, ClientName)
+	s.replica = server.Connect(replica, ClientName, &s.open)
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
 // nodesAtOnce bounds how many nodes are read at a time, and so the memory for their
@@ -43,12 +45,12 @@ func (w *sweep) run(ctx context.Context, drop func(gone func(node string) bool))
 	defer cancel()
 	w.ledger.begin()
 	gone := w.findNodes(ctx)
-	w.ledger.drop(gone)
 	drop(gone)
 	if w.cfg.checks[Orphan] {
 		w.orphans.prove(ctx, w.cfg.oneRedlock)
 	}
 	w.readAll(ctx)
+	w.rehome()
 	w.confirm(ctx)
 }
 
@@ -102,9 +104,27 @@ func (w *sweep) readAll(ctx context.Context) {
 	w.each(func(n *nodeSweep) { n.read(ctx) })
 }
 
+// rehome finds the nodes that findings of clusters are on now: after a failover, or when
+// slots were moved, it is another one than the sweep before.
+func (w *sweep) rehome() {
+	for _, src := range w.sources {
+		if src.cluster == nil {
+			continue
+		}
+		w.ledger.rehome(src.name, func(f *Finding) string {
+			for _, n := range w.nodes {
+				if n.source == src && n.report.Err == nil && n.view.Own.Has(server.SlotOf(f.Key)) {
+					return n.node
+				}
+			}
+			return ""
+		})
+	}
+}
+
 // confirm looks again at what is wrong, when that has been there for the grace.
 func (w *sweep) confirm(ctx context.Context) {
-	if wait := w.confirmation.grace(w.nodes); wait > 0 && !pause(ctx, wait) {
+	if wait := w.confirmation.grace(w.nodes); wait > 0 && !w.confirmation.attend(ctx, w.nodes, wait) {
 		for _, n := range w.nodes {
 			n.report.Truncated = true
 		}

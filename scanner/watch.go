@@ -1,55 +1,187 @@
 package scanner
 
 import (
-	"hash/maphash"
+	"math/rand/v2"
+	"sync"
 	"time"
 )
 
-// watch remembers since when locks have had their value, for formats that do not
-// say since when they are held. A full watch takes no more locks until some it has
-// are gone; so those it has are watched for as long as they last.
+// watch remembers since when the locks of one source have had one holder. A full watch
+// keeps those that have been there longest; of those that are new, chance decides, so that
+// nothing stays unseen for long behind many that come and go. It is safe for concurrent
+// use: the nodes of a cluster share it, for keys move between them.
 type watch struct {
 	limit int
-	seed  maphash.Seed
-	round uint32
-	seen  map[uint64]watched
+
+	mu      sync.Mutex
+	digest  digest
+	seen    map[uint64]watched
+	holders map[uint64]int // keys by identity
+	rounds  []watchRound   // of the nodes
+	fresh   []uint64       // keys whose holder was first seen since a round ended
+	offered int            // how many such there were, with those that found no room
+	crowded bool           // some found none
+	whole   time.Time      // all locks that were there at that time have been seen; zero: not so
 }
 
-// watched is kept by hashes, so that its size does not depend on names. Two of
-// 10,000 keys share a hash once in 10^11 times.
+// watched is one lock. It is kept by digests, so that its size does not depend on names.
+// Two of 10,000 keys share one once in 10^11 times.
 type watched struct {
 	identity uint64
-	first    time.Time
+	first    time.Time // of this holder
+	whole    time.Time // the watch's whole then
+	last     time.Time
+	expiry   time.Time     // when the lock was to end, when it was last renewed
+	longest  time.Duration // that its TTL was
+	count    int           // re-entries
+	looks    int           // rounds in which it was seen
+	fresh    bool
+	node     int // its round's place; adrift: that node is gone
 	round    uint32
 }
 
-func newWatch(limit int) *watch {
-	return &watch{limit: limit, seed: maphash.MakeSeed(), seen: make(map[uint64]watched)}
+// adrift are locks of a node that is no more. Another one may have them.
+const adrift = -1
+
+const (
+	// expirySlack is by how much the end of a lock may seem to move: a PTTL is some time
+	// old when it is read.
+	expirySlack = time.Second
+	// Who renews a lock does so when this much of its TTL is left at most; Redisson and
+	// Spring at two thirds. If it was earlier, somebody took the lock anew.
+	renewalBelow = 0.75
+	// Who renews a lock does so before so little of its TTL is left.
+	renewalAbove = 0.25
+	// leastLooks prove a holder whose client always writes the same value.
+	leastLooks = 3
+)
+
+func newWatch(limit int, d digest) *watch {
+	return &watch{limit: limit, digest: d, seen: make(map[uint64]watched), holders: make(map[uint64]int)}
 }
 
-// note returns since when the key is known to have had this value; ok is false if
-// there is no place to remember that.
-func (w *watch) note(key, identity string, now time.Time) (since time.Time, ok bool) {
-	k, id := maphash.String(w.seed, key), maphash.String(w.seed, identity)
-	entry, known := w.seen[k]
-	if !known && len(w.seen) >= w.limit {
-		return time.Time{}, false
-	}
-	if !known || entry.identity != id {
-		entry = watched{identity: id, first: now}
-	}
-	entry.round = w.round
-	w.seen[k] = entry
-	return entry.first, true
+// sight is one look at a lock.
+type sight struct {
+	node, key, identity string
+	distinct            distinction
+	at                  time.Time
+	ttl                 time.Duration
+	count               int
+	worth               time.Duration // no room is given to an indistinct holder that cannot get this old
 }
 
-// endRound is called when every lock has been looked at since the last call: those
-// that were not seen are gone.
-func (w *watch) endRound() {
-	for k, entry := range w.seen {
-		if entry.round != w.round {
-			delete(w.seen, k)
+// observed is what the watch knows of who holds a lock.
+type observed struct {
+	first time.Time // when this holder was first seen; zero: it is not proved to be one
+	whole time.Time // when all locks were seen and this was none of them; zero: unknown
+	full  bool      // this one, or another one for it, is not remembered
+}
+
+// note takes a look at a lock.
+func (w *watch) note(s sight) (o observed) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	k, id := w.digest.number(s.key), w.digest.number(s.identity)
+	e, known := w.seen[k]
+	if !known {
+		if s.distinct == indistinct && s.ttl < s.worth {
+			return observed{}
+		}
+		var room bool
+		if room, o.full = w.makeRoom(); !room {
+			return o
 		}
 	}
-	w.round++
+	place := w.place(s.node)
+	if !known || !e.continues(id, &s, w.holders[id] > 1) {
+		if known {
+			w.unhold(e.identity)
+		}
+		w.holders[id]++
+		if !e.fresh {
+			w.fresh, w.offered = append(w.fresh, k), w.offered+1
+		}
+		e = watched{identity: id, first: s.at, whole: w.whole, expiry: s.at.Add(s.ttl), fresh: true, round: w.rounds[place].number - 1}
+	}
+	e.see(&s, place, w.rounds[place].number)
+	w.seen[k] = e
+	if s.distinct == perClient && e.looks < leastLooks {
+		return o
+	}
+	o.first, o.whole = e.first, e.whole
+	return o
+}
+
+// see takes down a look at the entry's hold.
+func (e *watched) see(s *sight, place int, round uint32) {
+	if e.round != round {
+		e.looks++
+	}
+	if s.distinct == perClient && !e.unmoved(s) {
+		e.expiry = s.at.Add(s.ttl)
+	}
+	e.node, e.round, e.last, e.count, e.longest = place, round, s.at, s.count, max(e.longest, s.ttl)
+}
+
+// unmoved says that the lock ends when it was to end: nobody has written it since.
+func (e *watched) unmoved(s *sight) bool { return s.at.Add(s.ttl).Sub(e.expiry).Abs() <= expirySlack }
+
+// continues says whether what is seen is proved to be the entry's hold, or for a client's
+// value at least not proved to be another one. Shared: other keys have the same value.
+func (e *watched) continues(id uint64, s *sight, shared bool) bool {
+	switch {
+	case e.identity != id || s.count < e.count:
+		return false
+	case s.distinct == perHold && !shared || e.unmoved(s):
+		return true
+	case s.distinct != perClient:
+		return false
+	}
+	longest := float64(max(e.longest, s.ttl))
+	late, early := e.expiry.Sub(e.last), e.expiry.Sub(s.at)
+	return s.at.Add(s.ttl).After(e.expiry) && float64(late) >= renewalAbove*longest && float64(early) <= renewalBelow*longest
+}
+
+// makeRoom says whether there is room for one more, and whether that or another one goes
+// without. Each that is new has the same chance to stay.
+func (w *watch) makeRoom() (room, full bool) {
+	if len(w.seen) < w.limit {
+		return true, false
+	}
+	w.crowded = true
+	w.offered++
+	i := rand.IntN(w.offered)
+	if i >= len(w.fresh) {
+		return false, true
+	}
+	w.remove(w.fresh[i])
+	last := len(w.fresh) - 1
+	w.fresh[i] = w.fresh[last]
+	w.fresh = w.fresh[:last]
+	w.offered-- // note counts the newcomer
+	return true, true
+}
+
+func (w *watch) remove(k uint64) {
+	w.unhold(w.seen[k].identity)
+	delete(w.seen, k)
+}
+
+func (w *watch) unhold(id uint64) {
+	if w.holders[id]--; w.holders[id] <= 0 {
+		delete(w.holders, id)
+	}
+}
+
+// forget is told that a key is gone. Whoever has it next is another holder.
+func (w *watch) forget(key string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	k := w.digest.number(key)
+	if e, ok := w.seen[k]; ok {
+		w.unhold(e.identity)
+		e.identity = w.digest.number("") // nobody's: an identity is never empty
+		w.holders[e.identity]++
+		w.seen[k] = e
+	}
 }

@@ -99,6 +99,11 @@ func TestCrontab(t *testing.T) {
 			continue
 		}
 		parses(t, strings.Fields(args))
+		_, password, _ := strings.Cut(text, "LOCKSCOPE_REDIS_PASSWORD_FILE=")
+		password, _, _ = strings.Cut(password, "\n")
+		if install := "-m 400 -o " + fields[5] + " /dev/stdin " + password; !strings.Contains(read(t, "README.md"), install) {
+			t.Errorf("the README gives the password to somebody else than %s: %q is missing", fields[5], install)
+		}
 		jobs++
 	}
 	if jobs != 1 {

@@ -81,10 +81,10 @@ func Sample(ctx context.Context, client redis.UniversalClient, o Options) (Resul
 func mastersOf(ctx context.Context, client redis.UniversalClient) (masters []*redis.Client, closeAll func(), err error) {
 	switch client := client.(type) {
 	case *redis.Client:
-		own := server.Connect(client, ClientName)
+		own := server.Connect(client, ClientName, new(server.Connections))
 		return []*redis.Client{own}, func() { _ = own.Close() }, nil
 	case *redis.ClusterClient:
-		own := server.ConnectCluster(client, ClientName)
+		own := server.ConnectCluster(client, ClientName, new(server.Connections))
 		var mu sync.Mutex
 		err := own.ForEachMaster(ctx, func(_ context.Context, m *redis.Client) error {
 			mu.Lock()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"log/slog"
 	"time"
 
@@ -15,19 +16,24 @@ import (
 type notifyFlags struct {
 	alertmanagers *flags.List
 	webhooks      *flags.List
+	labels        map[string]string
 }
 
 func (n *notifyFlags) register(set *pflag.FlagSet) {
 	n.alertmanagers, n.webhooks = flags.NewList("URL"), flags.NewList("URL")
 	set.Var(n.alertmanagers, "alertmanager", "post findings as alerts to this Alertmanager (http://host:9093); repeat it for each member of a cluster")
+	set.StringToStringVar(&n.labels, "label", nil, "give each alert this label (team=payments), to route it by; repeat it for several")
 	set.Var(n.webhooks, "webhook", "post reports with findings as JSON to this URL; as it may be a secret, prefer its variable")
 }
 
 // options makes the notifiers; resend is the time between two reports.
 func (n *notifyFlags) options(resend time.Duration, logger *slog.Logger) ([]scanner.Option, error) {
 	var opts []scanner.Option
+	if len(n.labels) > 0 && len(n.alertmanagers.Values()) == 0 {
+		return nil, errors.New("--label: it is for alerts: give --alertmanager as well")
+	}
 	if urls := n.alertmanagers.Values(); len(urls) > 0 {
-		am, err := notify.NewAlertmanager(urls, notify.WithResend(resend), notify.WithLogger(logger))
+		am, err := notify.NewAlertmanager(urls, notify.WithResend(resend), notify.WithLogger(logger), notify.WithLabels(n.labels))
 		if err != nil {
 			return nil, err
 		}

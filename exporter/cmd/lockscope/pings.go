@@ -3,9 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/live"
@@ -25,6 +28,7 @@ type pings struct {
 
 type health struct {
 	calls    []ping // oldest first
+	refused  bool   // PING is not the user's to send
 	err      error  // of the last call
 	answered time.Time
 }
@@ -77,7 +81,7 @@ func (p *pings) round(ctx context.Context) {
 	for _, n := range nodes {
 		asking.Go(func() {
 			began := time.Now()
-			err := n.Client.Ping(ctx).Err()
+			err := p.ask(ctx, n)
 			p.note(n.Name, ping{began, time.Since(began), err == nil}, err)
 		})
 	}
@@ -133,17 +137,48 @@ func (h *health) state(name string, now time.Time) live.Node {
 	return n
 }
 
+// ask is nil if the server answers PING or, if that is not the user's to send, INFO. Once
+// it was refused, it is not asked for again: each time is a line in the server's ACL LOG.
+func (p *pings) ask(ctx context.Context, n target.Node) error {
+	p.mu.Lock()
+	h := p.seen[n.Name]
+	refused := h != nil && h.refused
+	p.mu.Unlock()
+	if !refused {
+		err := n.Client.Ping(ctx).Err()
+		if err == nil || !redis.HasErrorPrefix(err, "NOPERM") {
+			return err
+		}
+	}
+	err := n.Client.Info(ctx, "server").Err()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if h != nil {
+		h.refused = err == nil
+	}
+	if err != nil {
+		return fmt.Errorf("grant +ping to its user: %w", err)
+	}
+	return nil
+}
+
 var errNoNode = errors.New("no Redis server answers")
 
 // ready is nil once a node has answered the last ping; it says nothing of how many:
-// a page about servers that are down is wanted then above all.
+// a page about servers that are down is wanted then above all. Else it says why each did
+// not.
 func (p *pings) ready(context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, h := range p.seen {
+	why := []error{errNoNode}
+	for _, n := range p.nodes {
+		h := p.seen[n.Name]
 		if h.err == nil && len(h.calls) > 0 {
 			return nil
 		}
+		if h.err != nil {
+			why = append(why, fmt.Errorf("%s: %w", n.Name, h.err))
+		}
 	}
-	return errNoNode
+	return errors.Join(why...)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	patience     = 2 * time.Second // a shorter scan needs no progress
+	patience     = time.Second // a shorter scan needs no progress
 	progressRate = 200 * time.Millisecond
 	clearLine    = "\r\x1b[K"
 )
@@ -24,10 +24,33 @@ type progress struct {
 	began   time.Time
 	written time.Time // zero: nothing to clear
 	nodes   map[string]scanner.Progress
+	stop    func() // ends keepUp; nil: it does not run
 }
 
 func newProgress(w io.Writer) *progress {
 	return &progress{w: w, now: time.Now, began: time.Now(), nodes: make(map[string]scanner.Progress)}
+}
+
+// keepUp writes the line anew until clear is called: while findings are given the time to
+// go away, or a server is waited for, nothing is reported.
+func (p *progress) keepUp() {
+	ended, done := make(chan struct{}), make(chan struct{})
+	p.stop = func() { close(ended); <-done }
+	go func() {
+		defer close(done)
+		ticker := time.NewTicker(progressRate)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case <-ticker.C:
+				p.mu.Lock()
+				p.write()
+				p.mu.Unlock()
+			}
+		}
+	}()
 }
 
 // report is for scanner.WithProgress.
@@ -35,6 +58,11 @@ func (p *progress) report(of scanner.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.nodes[of.Node] = of
+	p.write()
+}
+
+// write expects the lock to be held.
+func (p *progress) write() {
 	now := p.now()
 	if now.Sub(p.began) < patience || now.Sub(p.written) < progressRate {
 		return
@@ -54,6 +82,9 @@ func (p *progress) line(now time.Time) string {
 			done++
 		}
 	}
+	if len(p.nodes) == 0 {
+		return fmt.Sprintf("waiting for an answer, %v", now.Sub(p.began).Round(time.Second))
+	}
 	if done == len(p.nodes) {
 		return fmt.Sprintf("%d locks; looking at findings again ... %v", locks, now.Sub(p.began).Round(time.Second))
 	}
@@ -67,6 +98,10 @@ func (p *progress) line(now time.Time) string {
 
 // clear removes the line; the caller sweeps no more.
 func (p *progress) clear() {
+	if p.stop != nil {
+		p.stop()
+		p.stop = nil
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.written.IsZero() {

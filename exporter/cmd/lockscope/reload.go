@@ -201,10 +201,10 @@ func (f *serveFlags) finish(a *app, g *group, interval time.Duration) ([]scanner
 	if g.name != "" {
 		opts[0] = scanner.WithLogger(a.logger.With("group", g.name))
 	}
-	if !f.elect {
-		return opts, nil
+	kept, err := f.memory.options(g, f.elect)
+	if opts = append(opts, kept...); err != nil || !f.elect {
+		return opts, err
 	}
-	var err error
 	if g.locker, err = f.locker(g.nodes); err != nil {
 		return nil, fmt.Errorf("--elect: %w", err)
 	}

@@ -44,11 +44,11 @@ has a line for each gap, with one of these reasons:
   orphans_unproved     --checks names orphan, and the servers do not prove to be one Redlock's: see --redlock
 
 JSON output (schema 1), in seconds, the same as webhooks get:
-  {schema, status: clean|findings|incomplete|error, started, took_seconds, standby, truncated, overflow, omitted,
+  {schema, status: clean|findings|incomplete|error, started, took_seconds, standby, unelected, truncated, overflow, omitted,
    complete, gaps[]: {group, node (absent: no single one's), reason, detail}, skipped[]: like gaps, not looked for and not asked for,
    excluded[]: {group, pattern, until, reason, findings, ended: it kept nothing out},
    nodes[]:    {group (of --config), node, took_seconds, locks, examined, calls, unread, unwatched, counts{class: n},
-                path, truncated, error, matched{pattern: n}, redirected, overflow, slots[]: "0-5460"},
+                path, truncated, error, matched{pattern: n}, redirected, indistinct, overflow, slots[]: "0-5460"},
    findings[]: {group, class, policy, node, key, key_base64, type, ttl_seconds (null: never expires),
                 holder{format, name, since, traceparent, count, fence}, evidence, first_seen, last_seen},
    pending[]:  like findings, not confirmed because the sweep was cut short,
@@ -60,6 +60,9 @@ Fields may be added; none changes its meaning within a schema.
 --config names a file with groups of servers that have nothing to do with each other,
 patterns with limits of their own, exclusions with an end and a reason, and who is told.
 Flags win over it; servers are named by it or by flags, not both. See lockscope config.
+
+--state FILE keeps what is known between scans: a holder of a library that does not say since
+when it holds a lock is found to hold it for too long by the third scan that sees it.
 
 --repair acts on confirmed findings, and only says what it would do unless --yes is given:
 expire=1h lets the lock expire by itself, delete removes it. Nothing happens to a lock
@@ -97,6 +100,7 @@ type scanFlags struct {
 	job      string
 	every    time.Duration
 	repair   repairFlags
+	memory   memoryFlag
 }
 
 func newScan(a *app) *cobra.Command {
@@ -107,6 +111,7 @@ func newScan(a *app) *cobra.Command {
 	}
 	set := cmd.Flags()
 	f.groups.register(set, 0)
+	f.memory.register(set, "")
 	f.output.register(set)
 	f.repair.register(set)
 	set.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing if there is nothing wrong")
@@ -170,7 +175,10 @@ func (f *scanFlags) open(a *app, opts []scanner.Option) (groups, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.groups.build(a, file, f.every, nil, func(*group) ([]scanner.Option, error) { return opts, nil })
+	return f.groups.build(a, file, f.every, nil, func(g *group) ([]scanner.Option, error) {
+		kept, err := f.memory.options(g, false)
+		return append(slices.Clip(opts), kept...), err
+	})
 }
 
 func (p *plan) close() { _ = errors.Join(p.groups.close(), p.repair.close()) }
@@ -186,6 +194,9 @@ func (f *scanFlags) failOnClasses() ([]scanner.Class, error) {
 // execute sweeps, reports and publishes. What was found is reported before
 // anything that can fail is tried.
 func (f *scanFlags) execute(ctx context.Context, a *app, p *plan) error {
+	if p.bar != nil {
+		p.bar.keepUp()
+	}
 	reports, err := p.groups.sweep(ctx)
 	report := scanner.MergeReports(reports...)
 	if p.bar != nil {
@@ -198,7 +209,7 @@ func (f *scanFlags) execute(ctx context.Context, a *app, p *plan) error {
 		err = errTruncated
 	}
 	status, word := p.judge(report, err)
-	if !f.quiet || err != nil || len(report.Findings) > 0 || status != exitClean {
+	if !f.quiet || f.output == outputJSON || err != nil || len(report.Findings) > 0 || status != exitClean {
 		err = errors.Join(err, a.writeScan(f.output, report, word))
 	}
 	if f.textfile != "" {

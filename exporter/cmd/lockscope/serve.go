@@ -47,7 +47,13 @@ with or without --config; groups that stay the same go on undisturbed. If the ne
 the one before is kept, which distributed_lock_scanner_config_last_reload_successful tells.
 
 With --elect several of these processes may run: the one that holds a lock on the same
-servers sweeps, and another one takes over when it dies.
+servers sweeps, and another one takes over when it dies. If nobody can have the lock, for
+too few servers answer, /readyz says so; after three intervals each process sweeps what is
+left, and distributed_lock_scanner_unelected is 1.
+
+--state keeps what is known of holders and findings, so that a restart does not begin anew:
+since when a holder has its lock, which findings have been reported. With --elect it is in
+Redis unless given, for the next one to sweep is another process.
 
 It listens on the loopback interface unless --web.listen-address says otherwise: who
 holds which lock is nobody's business outside. --web.config.file adds TLS and passwords.
@@ -68,6 +74,7 @@ const (
 
 type serveFlags struct {
 	groups      groupFlags
+	memory      memoryFlag
 	web         server.Web
 	interval    time.Duration
 	elect       bool
@@ -86,6 +93,7 @@ func newServe(a *app) *cobra.Command {
 	}
 	set := cmd.Flags()
 	f.groups.register(set, scanner.DefaultMaxValues)
+	f.memory.register(set, "; with --elect redis unless given")
 	own := flag.NewFlagSet("", flag.ContinueOnError)
 	f.web.Register(own)
 	set.AddGoFlagSet(own)
@@ -158,6 +166,7 @@ func (f *serveFlags) server(a *app, s *sweeping, state *state, view *fleetView) 
 	opts := []exporter.Option{
 		exporter.WithLogger(a.logger), exporter.WithState(state), exporter.WithReadyCheck("redis", state.pings.ready),
 		exporter.WithWaits(state.blocking), exporter.WithReload(s),
+		exporter.WithReadyCheck("election", func(context.Context) error { return s.groups().undecided() }),
 	}
 	if view != nil {
 		opts = append(opts, exporter.WithFleet(fleet.Handler(view.document)))
@@ -172,4 +181,25 @@ func (f *serveFlags) server(a *app, s *sweeping, state *state, view *fleetView) 
 		return nil, err
 	}
 	return server.New(e, server.WithLogger(a.logger), server.WithDrainDelay(f.drain))
+}
+
+// undecided is why nobody sweeps, if it cannot be told who is to.
+func undecided(s scanner.Snapshot) error {
+	if !s.Standby || s.Undecided == nil {
+		return nil
+	}
+	return fmt.Errorf("nobody sweeps, for who is to cannot be decided: %w", s.Undecided)
+}
+
+// undecided is that of each group.
+func (all groups) undecided() error {
+	var errs []error
+	for _, g := range all {
+		err := undecided(g.scanner.Snapshot())
+		if err != nil && g.name != "" {
+			err = fmt.Errorf("group %s: %w", g.name, err)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }

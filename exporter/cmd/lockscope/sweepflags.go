@@ -33,6 +33,7 @@ type sweepFlags struct {
 	pause, deadline time.Duration
 	maxFindings     int
 	maxValues       int
+	maxWatched      int
 	replicas        *flags.List
 	redlock         bool
 }
@@ -53,6 +54,7 @@ func (s *sweepFlags) register(set *pflag.FlagSet, maxValues int) {
 	set.DurationVar(&s.deadline, "deadline", scanner.DefaultDeadline, "a sweep takes no longer, and is truncated if it would")
 	set.IntVar(&s.maxFindings, "max-findings", scanner.DefaultMaxFindings, "keep so many findings and only count the others")
 	set.IntVar(&s.maxValues, "max-values", maxValues, "read so many values per server and sweep, in turns; 0 reads all")
+	set.IntVar(&s.maxWatched, "max-watched", scanner.DefaultMaxWatched, "remember so many holders per server that do not say since when they hold their locks")
 	set.Var(s.replicas, "replica", "replica to read pages from, one for each --redis in its order")
 }
 
@@ -82,7 +84,7 @@ func (s *sweepFlags) options(nodes []target.Node) ([]scanner.Option, error) {
 	opts := []scanner.Option{
 		scanner.WithTTLLimit(s.maxTTL), scanner.WithHoldLimit(s.maxHold),
 		scanner.WithConfirmAfter(s.confirmAfter), scanner.WithPageSize(s.pageSize), scanner.WithPause(s.pause),
-		scanner.WithDeadline(s.deadline), scanner.WithMaxFindings(s.maxFindings),
+		scanner.WithDeadline(s.deadline), scanner.WithMaxFindings(s.maxFindings), scanner.WithMaxWatched(s.maxWatched),
 	}
 	if s.checks.Given() {
 		opts = append(opts, scanner.WithChecks(classes...))

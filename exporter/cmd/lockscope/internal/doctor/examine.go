@@ -21,6 +21,7 @@ func checks() []check {
 		{name: "role", node: checkRole},
 		{name: "eviction", node: checkEviction},
 		{name: "evicted", node: checkEvicted},
+		{name: "writes", node: checkWrites},
 		{name: "persistence", node: checkPersistence},
 		{name: "uptime", node: checkUptime},
 		{name: "marker", node: checkMarker},

@@ -44,6 +44,7 @@ type Facts struct {
 	Clock   Clock
 	Ping    Latency
 	Script  Latency
+	Refuses string   // the reply with which it refuses to write; empty if it does not
 	Missing []string // grants that locks need and the user lacks
 	Unasked error    // why not all rights could be checked
 }

@@ -44,7 +44,7 @@ func ask(ctx context.Context, n Node, p Policy) Facts {
 	defer cancel()
 	text, err := n.Client.Info(reach).Result()
 	if err != nil {
-		f.Err = fmt.Errorf("INFO: %w", err)
+		f.Err = fmt.Errorf("INFO: %w", explained(reach, n.Address, err))
 		return f
 	}
 	f.Server = ParseInfo(text)
@@ -56,6 +56,9 @@ func ask(ctx context.Context, n Node, p Policy) Facts {
 		f.Marker, f.Unread = quarantine.ReadMarker(reach, n.Client, f.Server.RunID)
 	}
 	f.observe(ctx, n.Client, p.For)
+	writes, cancelWrites := context.WithTimeout(ctx, reachTimeout)
+	defer cancelWrites()
+	f.Refuses = writeRefusal(writes, n.Client, p, text)
 	rights, cancelRights := context.WithTimeout(ctx, reachTimeout)
 	defer cancelRights()
 	f.Missing, f.Unasked = missingRights(rights, n.Client, p)

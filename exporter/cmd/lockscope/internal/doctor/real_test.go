@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -105,6 +106,57 @@ func TestRealServersInTrouble(t *testing.T) {
 			t.Errorf("a node that is down is judged: %+v", r)
 		}
 	}
+}
+
+// TestRealServersThatRefuseToWrite are servers on which no lock can be taken, whatever else they say.
+func TestRealServersThatRefuseToWrite(t *testing.T) {
+	ctx := t.Context()
+	lonely := locktest.Servers(t, 1, redisproc.WithArgs("--min-replicas-to-write", "1"))[0]
+	full := locktest.Servers(t, 1, redisproc.WithArgs("--save", "3600 1"))[0]
+	gappy := locktest.Cluster(t, 3).Servers()[0]
+	fine := locktest.Servers(t, 1)[0]
+	nodes := nodesOf(t, lonely, full, gappy, fine)
+	// A snapshot that cannot be written: its folder is gone.
+	if err := os.RemoveAll(full.Dir()); err != nil {
+		t.Fatal(err)
+	}
+	_ = nodes[1].Client.BgSave(ctx).Err()
+	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(nodes[1].Client.Info(ctx).Val(), "rdb_last_bgsave_status:err"); {
+		if time.Now().After(deadline) {
+			t.Fatal("the snapshot did not fail")
+		}
+		pause(ctx, 10*time.Millisecond)
+	}
+	if err := nodes[2].Client.ClusterDelSlotsRange(ctx, 0, 10).Err(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(nodes[2].Client.ClusterInfo(ctx).Val(), "cluster_state:fail"); {
+		if time.Now().After(deadline) {
+			t.Fatal("the cluster is not down")
+		}
+		pause(ctx, 10*time.Millisecond)
+	}
+	for _, user := range []string{"", "default"} { // by trying, and by what they say of themselves
+		p := patient()
+		p.For, p.ACLUser = time.Millisecond, user
+		results := examine(t, p, nodes)
+		want(t, results, "writes", lonely.Addr(), Fail, "NOREPLICAS")
+		want(t, results, "writes", full.Addr(), Fail, "MISCONF")
+		want(t, results, "writes", gappy.Addr(), Fail, "CLUSTERDOWN")
+		want(t, results, "writes", fine.Addr(), Pass, "")
+	}
+}
+
+// TestRealServerWithoutRoom has all its connections taken.
+func TestRealServerWithoutRoom(t *testing.T) {
+	s := locktest.Servers(t, 1)[0]
+	c := clientOf(t, &redis.Options{Addr: s.Addr()})
+	if err := c.ConfigSet(t.Context(), "maxclients", "1").Err(); err != nil {
+		t.Fatal(err)
+	}
+	p := patient()
+	p.For = time.Millisecond
+	want(t, examine(t, p, nodesOf(t, s)), "connection", s.Addr(), Fail, "raise maxclients")
 }
 
 func TestRealHungServer(t *testing.T) {

@@ -30,6 +30,8 @@ func ConnectionAdvice(err error) string {
 		return "user or password is wrong: see --redis-username and --redis-password-file"
 	case strings.Contains(text, "NOAUTH"):
 		return "the server wants a password: give --redis-password-file or LOCKSCOPE_REDIS_PASSWORD"
+	case strings.Contains(text, "max number of clients"):
+		return "all its connections are taken: raise maxclients, or find who does not close theirs (CLIENT LIST)"
 	case strings.Contains(text, "NOPERM"):
 		return "grant +info to this user: without it lockscope lets the node vote with WithoutGuard only, and restarts, replicas and eviction go unnoticed"
 	case strings.Contains(text, "x509:"):

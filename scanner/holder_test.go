@@ -1,0 +1,165 @@
+package scanner_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// busy takes and leaves a lock all the time until the test has ended; write writes it anew.
+func busy(t *testing.T, hold time.Duration, write func(ctx context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	must(t, write(ctx))
+	go func() {
+		defer close(done)
+		for ticker := time.NewTicker(hold); ; {
+			select {
+			case <-ctx.Done():
+				ticker.Stop()
+				return
+			case <-ticker.C:
+				_ = write(ctx) // fails when the test ends
+			}
+		}
+	}()
+	t.Cleanup(func() { cancel(); <-done })
+}
+
+// TestBusyLocksAreNotHeldTooLong has locks whose values do not tell one holder from the next, taken anew all the time.
+func TestBusyLocksAreNotHeldTooLong(t *testing.T) {
+	t.Parallel()
+	f := startNodes(t, 1)
+	c, ctx := f.clients[0], within(t)
+	setting := func(value string, keys ...string) func(context.Context) error {
+		return func(ctx context.Context) error {
+			for _, key := range keys {
+				if err := c.Set(ctx, key, value, 10*time.Second).Err(); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	entering := func(key, client string) func(context.Context) error {
+		return func(ctx context.Context) error {
+			pipe := c.TxPipeline()
+			pipe.Del(ctx, key)
+			pipe.HSet(ctx, key, client+":42", 1)
+			pipe.PExpire(ctx, key, 30*time.Second)
+			_, err := pipe.Exec(ctx)
+			return err
+		}
+	}
+	const hold = 150 * time.Millisecond
+	busy(t, hold, setting("1", "lock:constant"))
+	busy(t, hold, setting("locked-by-the-order-service", "lock:word"))
+	busy(t, hold, setting(redsyncValue, "lock:shared:1", "lock:shared:2"))
+	busy(t, hold, setting(shedLockUUID, "lock:spring"))
+	busy(t, hold, setting(strings.Repeat("x", 300)+"tail", "lock:partial"))
+	busy(t, hold, entering("lock:redisson", redissonID))
+	must(t, c.Set(ctx, "lock:held", redislockVal, time.Minute).Err())
+	must(t, c.Set(ctx, "lock:held:constant", "1", time.Minute).Err())
+
+	for _, path := range paths() {
+		s := newScanner(t, f.clients, scanner.UsePath(path), scanner.WithHoldLimit(time.Second), scanner.WithConfirmAfter(2*time.Second))
+		for range 4 {
+			report := sweep(t, s)
+			for _, finding := range report.Findings {
+				if !strings.HasPrefix(finding.Key, "lock:held") {
+					t.Errorf("%s: %s of %s, whose holder changes every %v: %s", path, finding.Class, finding.Key, hold, finding.Evidence)
+				}
+			}
+			if n := report.Nodes[0]; n.Indistinct == 0 {
+				t.Errorf("%s: nothing is said of locks without distinct holders: %+v", path, n)
+			}
+			time.Sleep(400 * time.Millisecond) // the time between two sweeps, in which holders change
+		}
+		report := sweep(t, s)
+		wantFindings(t, string(path), report.Findings, "held_too_long lock:held", "held_too_long lock:held:constant")
+	}
+}
+
+// TestUnmeasuredHashesAreNotOneHolder gives the user no right to measure hashes.
+func TestUnmeasuredHashesAreNotOneHolder(t *testing.T) {
+	f := startNodes(t, 1)
+	c, ctx := f.clients[0], within(t)
+	must(t, c.Do(ctx, "acl", "setuser", "poor", "on", ">pw", "~*", "+@all", "-memory").Err())
+	poor := redis.NewClient(&redis.Options{Addr: f.servers[0].Addr(), Username: "poor", Password: "pw"})
+	defer poor.Close()
+	var clk clock
+	s := newScanner(t, []redis.UniversalClient{poor}, scanner.WithNow(clk.now), scanner.WithHoldLimit(time.Hour))
+	for i := range 5 {
+		must(t, c.Del(ctx, "lock:hash").Err())
+		must(t, c.HSet(ctx, "lock:hash", fmt.Sprintf("%s:%d", redissonID, i), 1).Err())
+		must(t, c.Expire(ctx, "lock:hash", 30*time.Second).Err())
+		report := sweep(t, s)
+		wantFindings(t, "unmeasured", report.Findings)
+		if n := report.Nodes[0]; n.Indistinct != 1 {
+			t.Errorf("sweep %d: %d indistinct, want 1", i, n.Indistinct)
+		}
+		clk.pass(40 * time.Minute)
+	}
+}
+
+// TestClientsThatComeAgain are seen in few sweeps: a hold count that fell, a lock that was free.
+func TestClientsThatComeAgain(t *testing.T) {
+	f := startNodes(t, 1)
+	c, ctx := f.clients[0], within(t)
+	var clk clock
+	s := newScanner(t, f.clients, scanner.WithNow(clk.now), scanner.WithHoldLimit(time.Hour), scanner.WithEmptyAllowed())
+	for i := range 6 {
+		must(t, c.HSet(ctx, "lock:count", redissonID+":7", 3-i%3).Err())
+		must(t, c.Expire(ctx, "lock:count", 30*time.Second).Err())
+		must(t, c.Del(ctx, "lock:gap").Err())
+		if i%2 == 0 {
+			must(t, c.HSet(ctx, "lock:gap", redissonID+":8", 1).Err())
+			must(t, c.Expire(ctx, "lock:gap", 30*time.Second).Err())
+		}
+		wantFindings(t, fmt.Sprint("sweep ", i), sweep(t, s).Findings)
+		clk.pass(50 * time.Minute)
+	}
+}
+
+// TestHoldersClocks are compared with what was seen of the holders.
+func TestHoldersClocks(t *testing.T) {
+	f := startNodes(t, 1)
+	c, ctx := f.clients[0], within(t)
+	var clk clock
+	for i, tc := range []struct {
+		off  time.Duration
+		want string // "" if nothing is to be found when it was held for 10 minutes
+		then string // when it was held for 70
+	}{
+		{0, "", "1h10m"},
+		{-3 * time.Hour, "", "behind"},
+		{30 * 24 * time.Hour, "", "ahead"},
+	} {
+		for _, value := range []func() string{
+			func() string { return lockscopeValue(token, clk.now().Add(tc.off)) },
+			func() string { return shedLockValue(clk.now().Add(tc.off)) },
+		} {
+			must(t, c.FlushAll(ctx).Err())
+			s := newScanner(t, f.clients, scanner.WithNow(clk.now), scanner.WithHoldLimit(time.Hour), scanner.WithEmptyAllowed())
+			sweep(t, s)
+			clk.pass(time.Minute)
+			must(t, c.Set(ctx, "lock:a", value(), 10*time.Minute).Err())
+			sweep(t, s)
+			clk.pass(10 * time.Minute)
+			wantFindings(t, fmt.Sprint("healthy ", i), sweep(t, s).Findings)
+			clk.pass(time.Hour)
+			report := sweep(t, s)
+			wantFindings(t, fmt.Sprint("zombie ", i), report.Findings, "held_too_long lock:a")
+			if len(report.Findings) == 1 && !strings.Contains(report.Findings[0].Evidence, tc.then) {
+				t.Errorf("evidence %q, want %s", report.Findings[0].Evidence, tc.then)
+			}
+		}
+	}
+}

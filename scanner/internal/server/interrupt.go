@@ -1,0 +1,81 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"syscall"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Connections are those that clients have open, so that what waits for an answer on one
+// can be made to wait no more: go-redis does not notice that a context was cancelled while
+// it reads. The zero value is ready. It is safe for concurrent use.
+type Connections struct {
+	mu   sync.Mutex
+	open map[net.Conn]struct{}
+}
+
+// Interrupt closes all there are. Clients go on with new ones.
+func (c *Connections) Interrupt() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for conn := range c.open {
+		_ = conn.Close() // what waits on it is told
+	}
+	clear(c.open)
+}
+
+// dialer is how a client of these options connects, in whose place it is.
+type dialer = func(ctx context.Context, network, addr string) (net.Conn, error)
+
+// dialing takes down the connections that dial makes.
+func (c *Connections) dialing(dial dialer, opt *redis.Options) dialer {
+	if dial == nil {
+		dial = redis.NewDialer(opt)
+	}
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := dial(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.open == nil {
+			c.open = make(map[net.Conn]struct{})
+		}
+		c.open[conn] = struct{}{}
+		noted := &notedConn{Conn: conn, of: c}
+		if raw, ok := conn.(syscall.Conn); ok {
+			return &rawConn{noted, raw}, nil
+		}
+		return noted, nil
+	}
+}
+
+// notedConn is forgotten when it is closed.
+type notedConn struct {
+	net.Conn
+	of *Connections
+}
+
+func (c *notedConn) Close() error {
+	c.of.mu.Lock()
+	_, open := c.of.open[c.Conn]
+	delete(c.of.open, c.Conn)
+	c.of.mu.Unlock()
+	if err := c.Conn.Close(); open || !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// rawConn lets go-redis see whether the other side has closed it.
+type rawConn struct {
+	*notedConn
+	raw syscall.Conn
+}
+
+func (c *rawConn) SyscallConn() (syscall.RawConn, error) { return c.raw.SyscallConn() }

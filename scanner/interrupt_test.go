@@ -1,0 +1,46 @@
+package scanner_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// TestCancelWithAHungServer ends a sweep that waits for an answer which does not come.
+func TestCancelWithAHungServer(t *testing.T) {
+	f := startNodes(t, 2)
+	must(t, f.clients[0].Set(within(t), "lock:a", "1", 0).Err())
+	answered := make(chan struct{}, 10)
+	s := newScanner(t, f.clients, scanner.WithProgress(func(p scanner.Progress) {
+		if p.Done {
+			answered <- struct{}{}
+		}
+	}))
+	sweep(t, s)
+	for len(answered) > 0 {
+		<-answered
+	}
+	must(t, f.servers[1].Pause())
+	defer func() { must(t, f.servers[1].Resume()) }()
+	ctx, cancel := context.WithCancel(within(t))
+	type result struct {
+		report scanner.Report
+		err    error
+	}
+	done := make(chan result, 1)
+	go func() {
+		report, err := s.Sweep(ctx)
+		done <- result{report, err}
+	}()
+	<-answered // the other one is waited for
+	began := time.Now()
+	cancel()
+	got := <-done
+	if took := time.Since(began); took > time.Second || !errors.Is(got.err, context.Canceled) {
+		t.Errorf("the sweep ended after %v: %v", took, got.err)
+	}
+	wantFindings(t, "known by then", append(got.report.Findings, got.report.Pending...), "no_ttl lock:a")
+}
