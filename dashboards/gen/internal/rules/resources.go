@@ -28,7 +28,7 @@ func (m maker) waitP99() rulefmt.Rule {
 func (m maker) lost() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockLost", severity: critical,
-		expr:    `sum by (job, resource, reason) (increase(distributed_lock_lost_total{&,reason!="max_hold"}[15m])) > 0`,
+		expr:    `sum by ($JOB, resource, reason) (increase(distributed_lock_lost_total{&,reason!="max_hold"}[15m])) > 0`,
 		summary: "{{ $labels.resource }}: a lease was lost while it was in use ({{ $labels.reason }})",
 		about:   "{{ $labels.job }} lost about {{ $value | humanize }} leases of {{ $labels.resource }} in the last 15 minutes: {{ $labels.reason }}. Work that does not heed its context or its fencing token may have run beside another holder's.",
 		board:   resourceBoard,
@@ -38,7 +38,7 @@ func (m maker) lost() rulefmt.Rule {
 func (m maker) maxHold() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockMaxHoldReached", severity: warning,
-		expr:    `sum by (job, resource) (increase(distributed_lock_lost_total{&,reason="max_hold"}[15m])) > 0`,
+		expr:    `sum by ($JOB, resource) (increase(distributed_lock_lost_total{&,reason="max_hold"}[15m])) > 0`,
 		summary: "{{ $labels.resource }}: a lease was held until its MaxHold",
 		about:   "About {{ $value | humanize }} leases of {{ $labels.resource }} in {{ $labels.job }} reached their MaxHold in the last 15 minutes and were no longer renewed: work that takes too long, or a lease that nobody releases.",
 		board:   resourceBoard,
@@ -51,8 +51,8 @@ func (m maker) retryStorm() rulefmt.Rule {
 	t := m.config.Alerts
 	return m.alert(alert{
 		name: "DistributedLockRetryStorm", severity: warning, hold: 2 * fiveMinutes,
-		expr: `sum by (job, resource) (rate(distributed_lock_attempts_total{&}[5m])) > $RATE
-			and sum by (job, resource) (rate(distributed_lock_attempts_total{&}[5m])) > $FACTOR * $WAITS`,
+		expr: `sum by ($JOB, resource) (rate(distributed_lock_attempts_total{&}[5m])) > $RATE
+			and sum by ($JOB, resource) (rate(distributed_lock_attempts_total{&}[5m])) > $FACTOR * $WAITS`,
 		pairs:   []string{"$RATE", number(t.AttemptsPerSecond), "$FACTOR", number(t.AttemptsPerAcquire), "$WAITS", Waits},
 		summary: "{{ $labels.resource }}: more than " + number(t.AttemptsPerAcquire) + " attempts for every acquire",
 		about:   "{{ $labels.job }} makes {{ $value | humanize }} attempts a second at {{ $labels.resource }}, more than " + number(t.AttemptsPerAcquire) + " for every acquire that ends. They load every node and rarely win.",
@@ -66,9 +66,9 @@ func (m maker) pilingUp() rulefmt.Rule {
 	t := m.config.Alerts
 	return m.alert(alert{
 		name: "DistributedLockWaitersPilingUp", severity: warning, hold: fiveMinutes,
-		expr: `sum by (job, resource) (distributed_lock_waiting{&}) >= $WAITERS
-			and sum by (job, resource) (distributed_lock_waiting{&})
-				> $DRAIN * sum by (job, resource) (rate(distributed_lock_acquisitions_total{&,outcome="acquired"}[5m]))`,
+		expr: `sum by ($JOB, resource) (distributed_lock_waiting{&}) >= $WAITERS
+			and sum by ($JOB, resource) (distributed_lock_waiting{&})
+				> $DRAIN * sum by ($JOB, resource) (rate(distributed_lock_acquisitions_total{&,outcome="acquired"}[5m]))`,
 		pairs:   []string{"$WAITERS", number(t.Waiters), "$DRAIN", number(t.DrainSeconds)},
 		summary: "{{ $labels.resource }}: {{ $value | humanize }} callers wait, and the queue hardly moves",
 		about:   "{{ $value | humanize }} calls of Acquire in {{ $labels.job }} wait for {{ $labels.resource }}. At the present pace it takes longer than " + number(t.DrainSeconds) + " s until the last of them has its turn.",
@@ -79,9 +79,9 @@ func (m maker) pilingUp() rulefmt.Rule {
 func (m maker) releases() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockReleaseFailures", severity: warning, hold: fiveMinutes,
-		expr: `sum by (job, resource) (increase(distributed_lock_release_failures_total{&}[15m])) >= $BAD
-			and sum by (job, resource) (increase(distributed_lock_release_failures_total{&}[15m]))
-				> $RATIO * sum by (job, resource) (increase(distributed_lock_hold_seconds_count{&}[15m]))`,
+		expr: `sum by ($JOB, resource) (increase(distributed_lock_release_failures_total{&}[15m])) >= $BAD
+			and sum by ($JOB, resource) (increase(distributed_lock_release_failures_total{&}[15m]))
+				> $RATIO * sum by ($JOB, resource) (increase(distributed_lock_hold_seconds_count{&}[15m]))`,
 		pairs:   []string{"$BAD", number(float64(m.config.SLO.MinBad)), "$RATIO", number(m.config.Alerts.ReleaseFailureRatio)},
 		summary: "{{ $labels.resource }}: releases fail",
 		about:   "About {{ $value | humanize }} releases of {{ $labels.resource }} in {{ $labels.job }} found the lease gone or could not tell, in the last 15 minutes. The next holder waits for the rest of the TTL, or there was one already.",
@@ -97,7 +97,7 @@ const onceAgain = model.Duration(2 * 60 * 1e9)
 func (m maker) overflow() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockResourceOverflow", severity: warning, hold: 2 * fiveMinutes,
-		expr:    `sum by (job) (rate(distributed_lock_resource_overflow_total{&}[5m])) > 0`,
+		expr:    `sum by ($JOB) (rate(distributed_lock_resource_overflow_total{&}[5m])) > 0`,
 		summary: "{{ $labels.job }}: resources are counted as other",
 		about:   "{{ $labels.job }} makes {{ $value | humanize }} calls of Acquire a second for resources beyond the limit of the label. They are counted as other: waits, losses and failures of these are mixed, and alerts cannot name them.",
 		board:   overviewBoard,

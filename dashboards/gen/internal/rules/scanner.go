@@ -41,10 +41,10 @@ func (m maker) stale() rulefmt.Rule {
 	limit := m.config.Alerts.ScannerStale
 	return m.alert(alert{
 		name: "DistributedLockScannerStale", severity: warning, hold: fiveMinutes,
-		expr: `time() - max by (job, lock_node) (distributed_lock_scanner_last_success_timestamp_seconds{&}) > $LIMIT
+		expr: `time() - max by ($JOB, lock_node) (distributed_lock_scanner_last_success_timestamp_seconds{&}) > $LIMIT
 			or (
-				max by (job, lock_node) (distributed_lock_scanner_up{&})
-				unless max by (job, lock_node) (distributed_lock_scanner_last_success_timestamp_seconds{&})
+				max by ($JOB, lock_node) (distributed_lock_scanner_up{&})
+				unless max by ($JOB, lock_node) (distributed_lock_scanner_last_success_timestamp_seconds{&})
 			)`,
 		pairs:   []string{"$LIMIT", seconds(limit)},
 		summary: "{{ $labels.lock_node }}: not swept to the end for more than " + limit.String(),
@@ -56,8 +56,8 @@ func (m maker) stale() rulefmt.Rule {
 // An exporter is known by its build info, whatever its scrape job is called. One
 // replica left is enough.
 func (m maker) exporterDown() rulefmt.Rule {
-	expr := `count by (job) (last_over_time(distributed_lock_exporter_build_info{&}[1d]))
-		unless count by (job) (distributed_lock_exporter_build_info{&})`
+	expr := `count by ($JOB) (last_over_time(distributed_lock_exporter_build_info{&}[1d]))
+		unless count by ($JOB) (distributed_lock_exporter_build_info{&})`
 	if job := m.config.ExporterJob; job != "" {
 		expr += fmt.Sprintf(` or absent(up{&,job=%q} == 1)`, job)
 	}
