@@ -33,7 +33,7 @@ func TestCommitted(t *testing.T) {
 			t.Errorf("%s differs from what is generated; run: cd dashboards/gen && go run . -out ..", f.Path)
 		}
 	}
-	for _, pattern := range []string{"rules/*", "grafana/*", "kubernetes/*"} {
+	for _, pattern := range []string{"rules/*", "grafana/*", "kubernetes/*", "alertmanager/*"} {
 		found, err := filepath.Glob(filepath.Join(committed, pattern))
 		must(t, err)
 		for _, path := range found {

@@ -19,6 +19,7 @@ this version of lockscope below a directory, which is made if it is not there:
   grafana/       dashboards, to be imported or provisioned
   rules/         recording rules and alerts, for rule_files of Prometheus
   kubernetes/    the same rules as a PrometheusRule
+  alertmanager/  routes and inhibitions for the Alertmanager: one cause, one notification
   runbooks/      one page for each alert
   provisioning/  examples of configuration for Grafana and Prometheus
   README.md      how to use them
