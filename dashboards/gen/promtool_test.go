@@ -53,7 +53,10 @@ func TestPromtoolCheckRules(t *testing.T) {
 // TestPromtoolTestRules runs the unit tests of the alerts.
 func TestPromtoolTestRules(t *testing.T) {
 	for _, path := range glob(t, "tests/*.yaml") {
-		t.Run(filepath.Base(path), func(t *testing.T) { promtool(t, "test", "rules", path) })
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			t.Parallel() // the longest take a minute and more
+			promtool(t, "test", "rules", path)
+		})
 	}
 }
 
