@@ -117,6 +117,10 @@ spec: ## Explore the models of the algorithm at larger bounds than the tests do,
 mutate: deps ## Plant bugs one at a time, and see that the test named for each fails; ONLY=regexp chooses some.
 	$(GO) run ./lock/locktest/mutate -only '$(ONLY)'
 
+.PHONY: mutate-rules
+mutate-rules: deps ## Change one thing in one rule at a time, and see that promtool notices; ONLY=regexp chooses some.
+	cd dashboards/gen && $(GO) run ./mutate -only '$(ONLY)'
+
 .PHONY: dashboards
 dashboards: ## Write dashboards and rules anew from dashboards/gen.
 	cd dashboards/gen && $(GO) run . -out ..

@@ -10,7 +10,7 @@ import (
 	"io/fs"
 )
 
-//go:embed README.md grafana/*.json rules/*.yaml kubernetes/*.yaml runbooks/*.md provisioning
+//go:embed README.md grafana/*.json rules/*.yaml kubernetes/*.yaml alertmanager/*.yml runbooks/*.md provisioning
 var files embed.FS
 
 // FS returns the files: README.md, and the folders
@@ -18,6 +18,7 @@ var files embed.FS
 //	grafana       dashboards, to be imported or provisioned
 //	rules         recording rules and alerts, for rule_files of Prometheus
 //	kubernetes    the same rules as a PrometheusRule
+//	alertmanager  routes and inhibitions: one cause, one notification
 //	runbooks      one page for each alert, <alert>.md
 //	provisioning  examples of configuration for Grafana and Prometheus
 //

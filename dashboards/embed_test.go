@@ -26,7 +26,7 @@ func TestFS(t *testing.T) {
 // TestComplete compares the embedded files with those on disk: a pattern of go:embed
 // misses a file with a new extension.
 func TestComplete(t *testing.T) {
-	for _, dir := range []string{"grafana", "rules", "kubernetes", "runbooks", "provisioning"} {
+	for _, dir := range []string{"grafana", "rules", "kubernetes", "alertmanager", "runbooks", "provisioning"} {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err

@@ -4,6 +4,9 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
+
+	"github.com/prometheus/common/model"
 
 	"github.com/lockscope/lockscope/dashboards/gen/internal/catalogue"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
@@ -30,7 +33,7 @@ func TestCommitted(t *testing.T) {
 			t.Errorf("%s differs from what is generated; run: cd dashboards/gen && go run . -out ..", f.Path)
 		}
 	}
-	for _, pattern := range []string{"rules/*", "grafana/*", "kubernetes/*"} {
+	for _, pattern := range []string{"rules/*", "grafana/*", "kubernetes/*", "alertmanager/*"} {
 		found, err := filepath.Glob(filepath.Join(committed, pattern))
 		must(t, err)
 		for _, path := range found {
@@ -48,7 +51,12 @@ func variants() map[string]config.Config {
 	other.ExporterJob = "lockscope"
 	other.SLO.WithinSeconds = 1 // a bound with two spellings
 	other.SLO.Windows = other.SLO.Windows[:2]
-	return map[string]config.Config{"default": config.Default(), "other": other}
+	other.Labels = []string{"cluster", "namespace"}
+	other.Resources = []config.Resource{{Resource: "report", Every: model.Duration(time.Hour)}, {Resource: "leader", Queues: true}}
+	alone := config.Default()
+	alone.Labels = nil
+	alone.DashboardURL = "https://grafana.example.com"
+	return map[string]config.Config{"default": config.Default(), "other": other, "alone": alone}
 }
 
 // known is the catalogue, with what the rules record.
@@ -58,6 +66,7 @@ func known(t *testing.T, c config.Config) (*catalogue.Catalogue, []rules.File) {
 	files, err := rules.Files(c)
 	must(t, err)
 	must(t, all.AddRecorded(files))
+	all.Clusters(c.Labels)
 	return all, files
 }
 

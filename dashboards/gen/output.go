@@ -41,7 +41,11 @@ func ruleFiles(c config.Config) ([]file, error) {
 		made = append(made, file{"rules/" + f.Name, text})
 	}
 	manifest, err := rules.Manifest(all)
-	return append(made, file{"kubernetes/prometheusrule.yaml", manifest}), err
+	if err != nil {
+		return nil, err
+	}
+	alertmanager, err := rules.Alertmanager(c)
+	return append(made, file{"kubernetes/prometheusrule.yaml", manifest}, file{"alertmanager/alertmanager.yml", alertmanager}), err
 }
 
 func dashboards(c config.Config) ([]file, error) {

@@ -51,6 +51,28 @@ func TestDashboardsKeepsYourChanges(t *testing.T) {
 	}
 }
 
+// TestDashboardsLinks has every alert link to the addresses that were given.
+func TestDashboardsLinks(t *testing.T) {
+	dir := t.TempDir()
+	command(t, "dashboards", "--out", dir, "--grafana-url", "https://graphs.example.com/", "--runbook-url", "http://wiki/locks").want(t, 0)
+	for _, name := range []string{"rules/slo.yaml", "rules/alerts.yaml", "kubernetes/prometheusrule.yaml"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range strings.Split(string(text), "\n") {
+			key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+			if key == "dashboard_url" && !strings.HasPrefix(value, "https://graphs.example.com/d/lockscope-") ||
+				key == "runbook_url" && !strings.HasPrefix(value, "http://wiki/locks/DistributedLock") {
+				t.Errorf("%s: %s", name, line)
+			}
+		}
+	}
+	for _, wrong := range []string{"grafana", "ftp://x", "https://x/#y", "https://x/{{ y }}", "https://"} {
+		command(t, "dashboards", "--out", dir, "--grafana-url", wrong).want(t, 2, "--grafana-url", "want an address")
+	}
+}
+
 func TestDashboardsBadInput(t *testing.T) {
 	command(t, "dashboards").want(t, 2, "--out is needed")
 	file := filepath.Join(t.TempDir(), "file")

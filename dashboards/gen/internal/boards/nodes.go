@@ -29,7 +29,7 @@ var withoutMargin = fmt.Sprintf(`sum(rate(distributed_lock_vote_margin_bucket{I,
 const nodeRate = `sum by (lock_node, le) (rate(distributed_lock_node_duration_seconds_bucket{N,operation="acquire"}[$__rate_interval]))`
 
 func nodeTiles(c config.Config) []panel {
-	spare := fmt.Sprintf("min(%s{J} - on (job, backend) max by (job, backend) (distributed_lock_quorum_nodes{I}))", rules.NodesUsable)
+	spare := fmt.Sprintf("min(%s{J} - on (job, backend) group_left () max by (job, backend) (distributed_lock_quorum_nodes{I}))", rules.NodesUsable)
 	return []panel{
 		tile("Nodes", "short", 0, neutral(), now(`max(distributed_lock_nodes{I})`),
 			"Redis nodes that are asked for a vote; of several jobs, the most. Good: an odd number, 3 or 5. Fewer than you set up: a process has an old configuration."),

@@ -47,7 +47,7 @@ func overviewTiles(c config.Config, o objectives) []panel {
 			"Leases in the time shown that ended while they were in use. Good: 0. Each is a chance that two holders worked at once, unless they heed the fencing token: see Losses below."),
 		tile("Attempts/acquire", "short", 1, above(c.Alerts.AttemptsPerAcquire), course(`sum(rate(distributed_lock_attempts_total{R}[$__rate_interval])) / (sum(rate(distributed_lock_wait_seconds_count{R}[$__rate_interval])) > 0)`, ""),
 			"Rounds of voting for each acquire. Good: below 2. Long holds raise it harmlessly; with many attempts a second it is a retry storm."),
-		tile("Nodes to spare", "short", 0, steps(red, step{1, green}), now(fmt.Sprintf(`min(%s{J} - on (job, backend) max by (job, backend) (distributed_lock_quorum_nodes{I}))`, rules.NodesUsable)),
+		tile("Nodes to spare", "short", 0, steps(red, step{1, green}), now(fmt.Sprintf(`min(%s{J} - on (job, backend) group_left () max by (job, backend) (distributed_lock_quorum_nodes{I}))`, rules.NodesUsable)),
 			"Redis nodes beyond the quorum that most processes can use, of the job that has the fewest. Good: 1 of 3, 2 of 5. At 0 the next node that fails takes all locks with it: see Nodes. With a single node it is always 0. Needs the recording rules."),
 		tile("Leaked locks", "short", 0, anyIsBad(), now("sum("+latest("distributed_lock_scanner_leaked_locks", "{I}", "lock_node")+")"),
 			"Lock keys without a TTL that the scanner has confirmed, of any library. Good: 0. Whoever waits for one waits for good: see Leaks."),

@@ -25,8 +25,11 @@ var targetLabels = []string{"job", "instance"}
 // Read reads the tables in these Go files.
 func Read(paths ...string) (*Catalogue, error) {
 	c := &Catalogue{labels: map[string][]string{
-		"up":     targetLabels,
-		"ALERTS": {"alertname", "alertstate", "severity", "job", "instance", "resource", "backend", "lock_node", "reason"},
+		"up":                         targetLabels,
+		"process_start_time_seconds": targetLabels,
+		rules.Expected:               {"resource"},
+		rules.Queues:                 {"resource"},
+		"ALERTS":                     {"alertname", "alertstate", "severity", "job", "instance", "resource", "backend", "lock_node", "reason"},
 	}}
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
@@ -82,12 +85,22 @@ func (c *Catalogue) AddRecorded(files []rules.File) error {
 	return nil
 }
 
+// Clusters adds the labels that tell clusters apart to every series there is, but for
+// objectives, which are the same in all clusters.
+func (c *Catalogue) Clusters(labels []string) {
+	for name, have := range c.labels {
+		if name != rules.Expected && name != rules.Queues {
+			c.labels[name] = slices.Concat(labels, have)
+		}
+	}
+}
+
 // level reads the labels off a recorded name; labels may have underscores themselves.
 func level(name string) ([]string, error) {
 	prefix, _, _ := strings.Cut(name, ":")
 	var labels []string
 	for prefix != "" {
-		known := []string{"job", "instance", "resource", "backend", "lock_node", "class"}
+		known := []string{"job", "instance", "resource", "backend", "lock_node", "class", "le", "reason"}
 		i := slices.IndexFunc(known, func(l string) bool { return prefix == l || strings.HasPrefix(prefix, l+"_") })
 		if i < 0 {
 			return nil, fmt.Errorf("%s: %q is no label", name, prefix)

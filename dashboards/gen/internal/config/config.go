@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,14 +23,31 @@ import (
 // of them can waits be told apart.
 var WaitBuckets = []float64{.001, .005, .01, .05, .1, .5, 1, 5}
 
+// NodeBuckets are those of distributed_lock_node_duration_seconds.
+var NodeBuckets = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1}
+
+// FloorBucket returns the largest bound that is not above v, or the smallest of all.
+func FloorBucket(bounds []float64, v float64) float64 {
+	floor := bounds[0]
+	for _, b := range bounds {
+		if b <= v {
+			floor = b
+		}
+	}
+	return floor
+}
+
 // Config is everything that can be changed.
 type Config struct {
 	// Selector is added to every selector of the rules, for a Prometheus that
 	// watches several environments: env="prod".
 	Selector string `yaml:"selector"`
+	// Labels tell fleets apart that have jobs of the same name: every rule aggregates by
+	// them and by job. A label that series do not have does no harm.
+	Labels []string `yaml:"labels"`
 	// RunbookURL is the address of an alert's runbook, without its <name>.md.
 	RunbookURL string `yaml:"runbook_url"`
-	// DashboardURL is the address of Grafana.
+	// DashboardURL is the address of Grafana. Without it, dashboard_url is a path.
 	DashboardURL string `yaml:"dashboard_url"`
 	// ExporterJob, if set, makes DistributedLockExporterDown fire also if this
 	// scrape job has never had a target that is up.
@@ -40,6 +58,19 @@ type Config struct {
 	Interval model.Duration `yaml:"interval"`
 	SLO      SLO            `yaml:"slo"`
 	Alerts   Thresholds     `yaml:"alerts"`
+	// Resources are those that differ from what is usual.
+	Resources []Resource `yaml:"resources,omitempty"`
+}
+
+// Resource is what is expected of one value of the label resource, in every job.
+type Resource struct {
+	Resource string `yaml:"resource"`
+	// Every is the interval of scheduled work: without a success for half as long
+	// again DistributedLockOverdue fires.
+	Every model.Duration `yaml:"every,omitempty"`
+	// Queues says that callers are meant to wait for long, as for the election of a
+	// leader: no alert is about their waits.
+	Queues bool `yaml:"queues,omitempty"`
 }
 
 // SLO is what every resource is promised.
@@ -50,8 +81,8 @@ type SLO struct {
 	WithinSeconds float64        `yaml:"within_seconds"`
 	Period        model.Duration `yaml:"period"` // for which the error budget is meant to last
 	Windows       []Window       `yaml:"windows"`
-	// An alert needs MinAcquires acquires in its long window, of which MinBad were bad:
-	// else one failure at night would wake somebody.
+	// An alert needs MinAcquires acquires in its long window. MinBad is for alerts that
+	// belong to no window.
 	MinAcquires int `yaml:"min_acquires"`
 	MinBad      int `yaml:"min_bad"`
 }
@@ -64,6 +95,8 @@ type Window struct {
 	Short    model.Duration `yaml:"short"`
 	Factor   float64        `yaml:"factor"`
 	For      model.Duration `yaml:"for"`
+	// MinBad bad acquires are needed in the long window: one failure at night wakes nobody.
+	MinBad int `yaml:"min_bad"`
 }
 
 // Thresholds are those of the alerts that belong to no objective.
@@ -81,17 +114,17 @@ type Thresholds struct {
 // Default returns what the committed files are made with.
 func Default() Config {
 	return Config{
-		RunbookURL:   "https://github.com/lockscope/lockscope/blob/main/dashboards/runbooks",
-		DashboardURL: "http://localhost:3000",
-		Interval:     minutes(1),
+		RunbookURL: "https://github.com/lockscope/lockscope/blob/main/dashboards/runbooks",
+		Labels:     []string{"cluster"},
+		Interval:   minutes(1),
 		SLO: SLO{
 			Availability: 0.999, Wait: 0.99, WithinSeconds: 0.5, Period: days(30),
 			MinAcquires: 10, MinBad: 3,
 			Windows: []Window{
-				{Severity: "critical", Long: hours(1), Short: minutes(5), Factor: 14.4, For: minutes(2)},
-				{Severity: "critical", Long: hours(6), Short: minutes(30), Factor: 6, For: minutes(15)},
-				{Severity: "warning", Long: days(1), Short: hours(2), Factor: 3, For: hours(1)},
-				{Severity: "warning", Long: days(3), Short: hours(6), Factor: 1, For: hours(3)},
+				{Severity: "critical", Long: hours(1), Short: minutes(5), Factor: 14.4, For: minutes(2), MinBad: 5},
+				{Severity: "critical", Long: hours(6), Short: minutes(30), Factor: 6, For: minutes(15), MinBad: 5},
+				{Severity: "warning", Long: days(1), Short: hours(2), Factor: 3, For: hours(1), MinBad: 3},
+				{Severity: "warning", Long: days(3), Short: hours(6), Factor: 1, For: hours(3), MinBad: 3},
 			},
 		},
 		Alerts: Thresholds{
@@ -163,7 +196,12 @@ func (c Config) problems() []error {
 	check(c.Interval > 0 && 3*c.Interval < minutes(5), "interval: %s; three of them must be below five minutes", c.Interval)
 	check(matchers(c.Selector), `selector: %s; want matchers such as env="prod"`, c.Selector)
 	check(c.RunbookURL != "", "runbook_url: empty")
-	check(c.DashboardURL != "", "dashboard_url: empty")
+	check(!slices.ContainsFunc(c.Labels, func(l string) bool { return !labelName.MatchString(l) || l == "job" || l == "instance" }),
+		"labels: %s; want names of labels beside job and instance", c.Labels)
+	for i, r := range c.Resources {
+		check(r.Resource != "" && (r.Every > 0 || r.Queues), "resources: number %d needs a resource, and every or queues", i+1)
+		check(r.Every >= 0 && r.Every <= days(14), "resources: %s: every: %s is above 14d", r.Resource, r.Every)
+	}
 	check(!strings.HasSuffix(c.RunbookURL, "/") && !strings.HasSuffix(c.DashboardURL, "/"), "runbook_url and dashboard_url must not end in /")
 	for name, v := range map[string]float64{
 		"wait_p99_seconds": c.Alerts.WaitP99Seconds, "node_p99_seconds": c.Alerts.NodeP99Seconds,
@@ -175,6 +213,8 @@ func (c Config) problems() []error {
 	}
 	return bad
 }
+
+var labelName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 
 // matchers reports that a selector is a list of matchers and nothing else.
 func matchers(selector string) bool {

@@ -7,10 +7,11 @@ import (
 	"github.com/prometheus/prometheus/model/rulefmt"
 )
 
-// Severities. Critical wakes somebody, a warning is looked at in working hours.
+// Severities. Critical wakes somebody, a warning is looked at in working hours, none is a sign of life.
 const (
 	critical = "critical"
 	warning  = "warning"
+	none     = "none"
 )
 
 // Dashboards, by what their addresses end in.
@@ -26,6 +27,7 @@ const (
 type alert struct {
 	name, severity string
 	hold           model.Duration // for how long before it fires
+	keep           model.Duration // for how long it goes on when the condition is over
 	labels         map[string]string
 	expr           string
 	pairs          []string
@@ -37,10 +39,11 @@ func (m maker) alert(a alert) rulefmt.Rule {
 	labels := map[string]string{"severity": a.severity}
 	maps.Copy(labels, a.labels)
 	return rulefmt.Rule{
-		Alert:  a.name,
-		Expr:   m.expr(a.expr, a.pairs...),
-		For:    a.hold,
-		Labels: labels,
+		Alert:         a.name,
+		Expr:          m.expr(a.expr, a.pairs...),
+		For:           a.hold,
+		KeepFiringFor: a.keep,
+		Labels:        labels,
 		Annotations: map[string]string{
 			"summary":       a.summary,
 			"description":   a.about,

@@ -1,9 +1,31 @@
 package rules
 
-import "github.com/prometheus/prometheus/model/rulefmt"
+import (
+	"github.com/prometheus/prometheus/model/rulefmt"
+
+	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
+)
 
 func (m maker) nodes() []rulefmt.Rule {
-	return []rulefmt.Rule{m.quorum(), m.instanceQuorum(), m.nodeDown(), m.nodeSlow()}
+	return []rulefmt.Rule{m.quorumLost(), m.quorum(), m.instanceQuorum(), m.nodeDown(), m.nodeSlow()}
+}
+
+// quorumLost and quorum ask those who lock, and the scanner where nobody does: without
+// commands there is no view of the nodes, and no sign that they are gone. For the
+// scanner a quorum is the majority of the nodes it is given.
+func (m maker) quorumLost() rulefmt.Rule {
+	return m.alert(alert{
+		name: "DistributedLockQuorumLost", severity: critical, hold: onceAgain,
+		expr: `$USABLE < on ($JOB, backend) max by ($JOB, backend) (distributed_lock_quorum_nodes{&})
+			or (
+				sum by ($JOB) ($REACHED) <= count by ($JOB) ($REACHED) / 2
+				and count by ($JOB) ($REACHED) >= 3
+			)`,
+		pairs:   []string{"$USABLE", NodesUsable, "$REACHED", NodeReached},
+		summary: "{{ $labels.job }}: {{ $value }} Redis nodes are usable; nobody gets a lock",
+		about:   "{{ $labels.job }} can use {{ $value }} of its Redis nodes, fewer than the quorum. Every acquire and every renewal fails, and leases end when their validity does.",
+		board:   nodesBoard,
+	})
 }
 
 // A single node, or two, have no node to spare on their best day: at risk is only
@@ -12,10 +34,17 @@ func (m maker) nodes() []rulefmt.Rule {
 func (m maker) quorum() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockQuorumAtRisk", severity: critical, hold: onceAgain,
-		expr: `$USABLE <= on (job, backend) max by (job, backend) (distributed_lock_quorum_nodes{&})
-			and on (job, backend)
-				max by (job, backend) (distributed_lock_nodes{&}) > on (job, backend) max by (job, backend) (distributed_lock_quorum_nodes{&})`,
-		pairs:   []string{"$USABLE", NodesUsable},
+		expr: `(
+				$USABLE <= on ($JOB, backend) max by ($JOB, backend) (distributed_lock_quorum_nodes{&})
+				and on ($JOB, backend)
+					max by ($JOB, backend) (distributed_lock_nodes{&}) > on ($JOB, backend) max by ($JOB, backend) (distributed_lock_quorum_nodes{&})
+			)
+			or (
+				sum by ($JOB) ($REACHED) <= count by ($JOB) ($REACHED) / 2 + 1
+				and count by ($JOB) ($REACHED) >= 3
+				and sum by ($JOB) ($REACHED) < count by ($JOB) ($REACHED)
+			)`,
+		pairs:   []string{"$USABLE", NodesUsable, "$REACHED", NodeReached},
 		summary: "{{ $labels.job }}: {{ $value }} Redis nodes are usable; with one less nobody gets a lock",
 		about:   "Most processes of {{ $labels.job }} can use {{ $value }} of their Redis nodes, which is no more than the quorum. One node less, and every acquire and every renewal fails.",
 		board:   nodesBoard,
@@ -25,11 +54,11 @@ func (m maker) quorum() rulefmt.Rule {
 func (m maker) instanceQuorum() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockInstanceQuorumAtRisk", severity: warning, hold: fiveMinutes,
-		expr: `$EACH <= on (job, instance, backend) max by (job, instance, backend) (distributed_lock_quorum_nodes{&})
-			and on (job, instance, backend)
-				max by (job, instance, backend) (distributed_lock_nodes{&}) > on (job, instance, backend) max by (job, instance, backend) (distributed_lock_quorum_nodes{&})
-			unless on (job, backend)
-				$USABLE <= on (job, backend) max by (job, backend) (distributed_lock_quorum_nodes{&})`,
+		expr: `$EACH <= on ($JOB, instance, backend) max by ($JOB, instance, backend) (distributed_lock_quorum_nodes{&})
+			and on ($JOB, instance, backend)
+				max by ($JOB, instance, backend) (distributed_lock_nodes{&}) > on ($JOB, instance, backend) max by ($JOB, instance, backend) (distributed_lock_quorum_nodes{&})
+			unless on ($JOB, backend)
+				$USABLE <= on ($JOB, backend) max by ($JOB, backend) (distributed_lock_quorum_nodes{&})`,
 		pairs:   []string{"$EACH", NodesUsableForEach, "$USABLE", NodesUsable},
 		summary: "{{ $labels.instance }}: can use {{ $value }} Redis nodes only, while others can use more",
 		about:   "{{ $labels.instance }} of {{ $labels.job }} can use {{ $value }} Redis nodes, no more than the quorum. Most other processes can use more: look at the network and the credentials of this one.",
@@ -53,8 +82,10 @@ func (m maker) nodeSlow() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockNodeSlow", severity: warning, hold: 2 * fiveMinutes,
 		expr: `$P99 > $LIMIT
-			and sum by (job, backend, lock_node) (increase(distributed_lock_node_duration_seconds_count{&,operation="acquire"}[5m])) >= $ACQUIRES`,
-		pairs:   []string{"$P99", NodeP99, "$LIMIT", limit, "$ACQUIRES", number(float64(m.config.SLO.MinAcquires))},
+			and sum by ($JOB, backend, lock_node) (increase(distributed_lock_node_duration_seconds_count{&,operation="acquire"}[5m]))
+				- sum by ($JOB, backend, lock_node) (increase(distributed_lock_node_duration_seconds_bucket{&,operation="acquire",$LE}[5m])) > $BAD`,
+		pairs: []string{"$P99", NodeP99, "$LIMIT", limit, "$BAD", atLeast(m.config.SLO.MinBad),
+			"$LE", config.Bound(config.FloorBucket(config.NodeBuckets, m.config.Alerts.NodeP99Seconds))},
 		summary: "{{ $labels.lock_node }}: one command in a hundred takes longer than " + limit + " s",
 		about:   "The p99 of acquire commands of {{ $labels.job }} on {{ $labels.lock_node }} has been above " + limit + " s for ten minutes and is {{ $value | humanizeDuration }} now. Where it reaches the node timeout, the node loses its vote.",
 		board:   nodeBoard,

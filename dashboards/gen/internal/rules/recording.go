@@ -10,31 +10,39 @@ import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 )
 
-const fiveMinutes = model.Duration(5 * time.Minute)
+const (
+	fiveMinutes = model.Duration(5 * time.Minute)
+	anHour      = model.Duration(time.Hour)
+	sixHours    = 6 * anHour
+	threeDays   = 72 * anHour
+)
 
-// rawLimit is the longest window that is read from the counters themselves. A
-// longer one is added up from recorded rates: days of raw samples of every
-// process would be read at every evaluation otherwise.
-const rawLimit = model.Duration(2 * time.Hour)
+// quickLimit is the longest window that is added up at every interval; those that
+// are longer change slowly.
+const quickLimit = 2 * anHour
 
 func (m maker) recordings() []Group {
 	windows := m.windows()
-	raw := slices.IndexFunc(windows, func(w model.Duration) bool { return w > rawLimit })
-	if raw < 0 {
-		raw = len(windows)
+	quick := slices.IndexFunc(windows, func(w model.Duration) bool { return w > quickLimit })
+	if quick < 0 {
+		quick = len(windows)
 	}
-	slow := m.group("distributed-lock-sli-days", m.ratios(windows[raw:]))
-	slow.Interval *= 3
-	return []Group{
-		m.group("distributed-lock-sli", append(m.rates(), m.ratios(windows[:raw])...)),
-		slow,
-		m.group("distributed-lock-views", append(m.nodeViews(), m.findings())),
+	days := m.group("distributed-lock-sli-days", append(m.ratios(windows[quick:]), m.scheduled()...))
+	days.Interval *= 3
+	groups := []Group{
+		m.group("distributed-lock-sli", slices.Concat(m.rates(), m.ratios(windows[:quick]), m.quantiles(fiveMinutes, anHour))),
+		days,
+		m.group("distributed-lock-views", slices.Concat(m.nodeViews(), m.scannerViews())),
 	}
+	if objectives := m.objectives(); len(objectives) > 0 {
+		groups = append(groups, m.group("distributed-lock-objectives", objectives))
+	}
+	return groups
 }
 
 // windows lists those of the alerts, and the period of the objectives.
 func (m maker) windows() []model.Duration {
-	all := []model.Duration{m.config.SLO.Period}
+	all := []model.Duration{m.config.SLO.Period, sixHours, threeDays}
 	for _, w := range m.config.SLO.Windows {
 		all = append(all, w.Long, w.Short)
 	}
@@ -42,16 +50,47 @@ func (m maker) windows() []model.Duration {
 	return slices.Compact(all)
 }
 
+// rates are the only rules that read counters; everything about longer windows is
+// added up from them.
 func (m maker) rates() []rulefmt.Rule {
+	p99 := config.Bound(config.FloorBucket(config.WaitBuckets, m.config.Alerts.WaitP99Seconds))
 	return []rulefmt.Rule{
-		m.record(Waits, `sum by (job, resource) (rate(distributed_lock_wait_seconds_count{&}[5m]))`),
-		m.record(Failures, `sum by (job, resource) (rate(distributed_lock_failures_total{&}[5m]))`),
-		m.record(SlowWaits, `clamp_min(
-			sum by (job, resource) (rate(distributed_lock_wait_seconds_count{&}[5m]))
-			- sum by (job, resource) (rate(distributed_lock_wait_seconds_bucket{&,$LE}[5m])), 0)`, "$LE", m.config.SLO.Within()),
-		m.record(WaitP99, `histogram_quantile(0.99,
-			sum by (job, resource, le) (rate(distributed_lock_wait_seconds_bucket{&}[5m])))`),
+		m.blind(),
+		m.counted(Waits, "$JOB, resource", `distributed_lock_wait_seconds_count{&}`),
+		m.counted(Failures, "$JOB, resource", `distributed_lock_failures_total{&}`),
+		m.counted(Acquired, "$JOB, resource", `distributed_lock_acquisitions_total{&,outcome="acquired"}`),
+		m.counted(Buckets, "$JOB, resource, le", `distributed_lock_wait_seconds_bucket{&}`),
+		m.record(SlowWaits, `clamp_min($WAITS - sum by ($JOB, resource) ($BUCKETS{$LE}), 0)`,
+			"$WAITS", Waits, "$BUCKETS", Buckets, "$LE", m.config.SLO.Within()),
+		m.record(AboveLimit, `clamp_min($WAITS - sum by ($JOB, resource) ($BUCKETS{$LE}), 0)`,
+			"$WAITS", Waits, "$BUCKETS", Buckets, "$LE", p99),
+		m.counted(Lost, "$JOB, resource, reason", `distributed_lock_lost_total{&}`),
+		m.counted(Deadlocks, "$JOB, resource", `distributed_lock_deadlocks_total{&}`),
+		m.counted(Unreleased, "$JOB, resource", `distributed_lock_release_failures_total{&}`),
+		m.counted(Holds, "$JOB, resource", `distributed_lock_hold_seconds_count{&}`),
 	}
+}
+
+// counted records the rate of a counter, and what a new series has counted before its
+// first scrape: a pod of a CronJob lives for a minute, with counters that are born at 1.
+// A series is new only if Prometheus has looked before and would have seen it.
+func (m maker) counted(name, by, counter string) rulefmt.Rule {
+	return m.record(name, `sum by ($BY) (
+			(
+				max_over_time($COUNTER[5m]) unless $COUNTER offset 5m
+				unless on ($JOB, instance) $BLIND
+				unless on () absent(up{&} offset 5m)
+			) / 300
+			or rate($COUNTER[5m])
+		)`, "$BY", m.fill(by), "$COUNTER", m.expr(counter), "$BLIND", Blind)
+}
+
+// blind lists processes that were there before without being scraped: they were out of
+// reach, or have only now been added to Prometheus.
+func (m maker) blind() rulefmt.Rule {
+	return m.record(Blind, `count by ($JOB, instance) (
+			last_over_time(up{&}[1h] offset 5m) or process_start_time_seconds{&} < time() - 600
+		) unless on ($JOB, instance) (up{&} offset 5m == 1)`)
 }
 
 // ratios records error ratios per window. Without acquires there is no ratio,
@@ -59,17 +98,11 @@ func (m maker) rates() []rulefmt.Rule {
 func (m maker) ratios(windows []model.Duration) []rulefmt.Rule {
 	var failed, slow, volume []rulefmt.Rule
 	for _, w := range windows {
-		fill := []string{"$W", w.String(), "$LE", m.config.SLO.Within(), "$INTERVAL", seconds(m.config.Interval),
+		fill := []string{"$W", w.String(), "$INTERVAL", seconds(m.config.Interval),
 			"$WAITS", Waits, "$FAILURES", Failures, "$SLOW", SlowWaits}
-		if w <= rawLimit {
-			failed = append(failed, m.record(FailureRatio(w), `
-				sum by (job, resource) (rate(distributed_lock_failures_total{&}[$W]))
-				/ (sum by (job, resource) (rate(distributed_lock_wait_seconds_count{&}[$W])) > 0)`, fill...))
-			slow = append(slow, m.record(SlowRatio(w), `clamp_min(1 -
-				sum by (job, resource) (rate(distributed_lock_wait_seconds_bucket{&,$LE}[$W]))
-				/ (sum by (job, resource) (rate(distributed_lock_wait_seconds_count{&}[$W])) > 0), 0)`, fill...))
-			volume = append(volume, m.record(Volume(w),
-				`sum by (job, resource) (increase(distributed_lock_wait_seconds_count{&}[$W]))`, fill...))
+		if w <= fiveMinutes {
+			failed = append(failed, m.record(FailureRatio(w), `$FAILURES / ($WAITS > 0)`, fill...))
+			slow = append(slow, m.record(SlowRatio(w), `$SLOW / ($WAITS > 0)`, fill...))
 			continue
 		}
 		failed = append(failed, m.record(FailureRatio(w),
@@ -79,6 +112,19 @@ func (m maker) ratios(windows []model.Duration) []rulefmt.Rule {
 		volume = append(volume, m.record(Volume(w), `sum_over_time($WAITS[$W]) * $INTERVAL`, fill...))
 	}
 	return slices.Concat(failed, slow, slices.DeleteFunc(volume, m.unguarded))
+}
+
+// quantiles records how long one wait in a hundred lasts at least.
+func (m maker) quantiles(windows ...model.Duration) []rulefmt.Rule {
+	var all []rulefmt.Rule
+	for _, w := range windows {
+		buckets := Buckets
+		if w > fiveMinutes {
+			buckets = "sum_over_time(" + Buckets + "[" + w.String() + "])"
+		}
+		all = append(all, m.record(P99(w), `histogram_quantile(0.99, $BUCKETS)`, "$BUCKETS", buckets))
+	}
+	return all
 }
 
 // unguarded reports that no alert asks for this volume: only long windows are guarded.
@@ -92,40 +138,26 @@ func (m maker) unguarded(r rulefmt.Rule) bool {
 // by what became of the commands of the last minutes, and a process that sent none
 // has no view.
 func (m maker) nodeViews() []rulefmt.Rule {
+	// A process that acquires now and then has the view of its last commands, while it lives.
+	const views = `(last_over_time($ERRORS[15m]) and on ($JOB, instance, backend) distributed_lock_nodes{&}) <= bool 0.5`
 	return []rulefmt.Rule{
 		// What busy and guard kept from being sent has no duration. The series that are
 		// joined by or have different labels: all of them are added up.
 		m.record(NodeErrors, `
-			sum by (job, instance, backend, lock_node) (
+			sum by ($JOB, instance, backend, lock_node) (
 				rate(distributed_lock_node_failures_total{&,operation="acquire",reason!="canceled"}[5m])
 				or 0 * rate(distributed_lock_node_duration_seconds_count{&,operation="acquire"}[5m])
 			)
 			/ (
-				sum by (job, instance, backend, lock_node) (
+				sum by ($JOB, instance, backend, lock_node) (
 					rate(distributed_lock_node_duration_seconds_count{&,operation="acquire"}[5m])
 					or rate(distributed_lock_node_failures_total{&,operation="acquire",reason=~"busy|guard"}[5m])
 				) > 0
 			)`),
-		m.record(NodeUsable, `avg by (job, backend, lock_node) ($ERRORS <= bool 0.5)`, "$ERRORS", NodeErrors),
-		m.record(NodesUsable, `sum by (job, backend) ($USABLE > bool 0.5)`, "$USABLE", NodeUsable),
-		m.record(NodesUsableForEach, `sum by (job, instance, backend) ($ERRORS <= bool 0.5)`, "$ERRORS", NodeErrors),
+		m.record(NodeUsable, `avg by ($JOB, backend, lock_node) (`+views+`)`, "$ERRORS", NodeErrors),
+		m.record(NodesUsable, `sum by ($JOB, backend) ($USABLE > bool 0.5)`, "$USABLE", NodeUsable),
+		m.record(NodesUsableForEach, `sum by ($JOB, instance, backend) (`+views+`)`, "$ERRORS", NodeErrors),
 		m.record(NodeP99, `histogram_quantile(0.99,
-			sum by (job, backend, lock_node, le) (rate(distributed_lock_node_duration_seconds_bucket{&,operation="acquire"}[5m])))`),
+			sum by ($JOB, backend, lock_node, le) (rate(distributed_lock_node_duration_seconds_bucket{&,operation="acquire"}[5m])))`),
 	}
-}
-
-// findings prefers the replica of the scanner that swept a node last: one that
-// went to standby keeps what it found before. Until a sweep is complete, every
-// replica counts.
-func (m maker) findings() rulefmt.Rule {
-	return m.record(Findings, `
-		max by (job, lock_node, class) (
-			distributed_lock_scanner_findings{&}
-			and on (job, instance, lock_node) (
-				distributed_lock_scanner_last_success_timestamp_seconds{&}
-				== on (job, lock_node) group_left ()
-				max by (job, lock_node) (distributed_lock_scanner_last_success_timestamp_seconds{&})
-			)
-		)
-		or max by (job, lock_node, class) (distributed_lock_scanner_findings{&})`)
 }

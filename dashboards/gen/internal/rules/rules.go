@@ -116,7 +116,17 @@ func (m maker) expr(template string, pairs ...string) string {
 	if s := m.config.Selector; s != "" {
 		braces = []string{"{&,", "{" + s + ",", "{&}", "{" + s + "}"}
 	}
-	return strings.NewReplacer(append(braces, longestFirst(pairs)...)...).Replace(template)
+	return m.fill(strings.NewReplacer(append(braces, longestFirst(pairs)...)...).Replace(template))
+}
+
+// fill puts the configured labels of clusters beside the job, wherever processes are
+// told apart: the same job in two clusters is two.
+func (m maker) fill(text string) string {
+	var cluster string
+	for _, l := range m.config.Labels {
+		cluster += l + ", "
+	}
+	return strings.NewReplacer("$CLUSTER ", cluster, "$JOB", cluster+"job").Replace(text)
 }
 
 // longestFirst keeps $W from being replaced in $WAITS.

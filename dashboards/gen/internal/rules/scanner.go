@@ -9,30 +9,55 @@ import (
 func (m maker) scanner() []rulefmt.Rule {
 	return []rulefmt.Rule{
 		m.found("DistributedLockLeaked", "no_ttl",
-			"{{ $labels.lock_node }}: {{ $value }} locks never expire",
-			"{{ $value }} lock keys on {{ $labels.lock_node }} have no TTL. Whoever waits for one of them waits for good."),
+			"{{ $labels.job }}: {{ $value }} locks never expire",
+			"{{ $value }} lock keys or more have no TTL. Whoever waits for one of them waits for good."),
 		m.found("DistributedLockOverlong", "long_ttl",
-			"{{ $labels.lock_node }}: {{ $value }} locks expire later than allowed",
-			"{{ $value }} lock keys on {{ $labels.lock_node }} have a TTL above the scanner's --max-ttl. If their holder dies, the others wait for that long."),
+			"{{ $labels.job }}: {{ $value }} locks expire later than allowed",
+			"{{ $value }} lock keys or more have a TTL above the scanner's --max-ttl. If their holder dies, the others wait for that long."),
 		m.found("DistributedLockHeldTooLong", "held_too_long",
-			"{{ $labels.lock_node }}: {{ $value }} locks have been held for too long",
-			"{{ $value }} lock keys on {{ $labels.lock_node }} have had the same holder for longer than the scanner's --max-hold: something renews a lock and does not get done."),
+			"{{ $labels.job }}: {{ $value }} locks have been held for too long",
+			"{{ $value }} lock keys or more have had the same holder for longer than the scanner's --max-hold: something renews a lock and does not get done."),
 		m.found("DistributedLockOrphaned", "orphan",
-			"{{ $labels.lock_node }}: {{ $value }} locks exist on a minority of the nodes only",
-			"{{ $value }} lock keys on {{ $labels.lock_node }} belong to nobody: their token is on a minority of the nodes. Until they expire, this node votes against everybody who wants them."),
+			"{{ $labels.job }}: {{ $value }} locks exist on a minority of the nodes only",
+			"{{ $value }} lock keys or more belong to nobody: their token is on a minority of the nodes. Until they expire, those nodes vote against everybody who wants them."),
 		m.found("DistributedLockForeignType", "foreign_type",
-			"{{ $labels.lock_node }}: {{ $value }} keys have names of locks and are none",
-			"{{ $value }} keys on {{ $labels.lock_node }} match the scanner's pattern and have a Redis type that no lock has. Whoever wants a lock of such a name gets an error."),
-		m.stale(), m.exporterDown(),
+			"{{ $labels.job }}: {{ $value }} keys have names of locks and are none",
+			"{{ $value }} keys or more match the scanner's pattern and have a Redis type that no lock has. Whoever wants a lock of such a name gets an error."),
+		m.incomplete(), m.stillDeadlocked(), m.stale(), m.exporterDown(), m.watchdog(),
 	}
 }
 
+// found counts a key that is on several nodes once: what the node has that has most of
+// them. Whoever replaces the scanner looks twice before it finds them again.
 func (m maker) found(name, class, summary, about string) rulefmt.Rule {
 	return m.alert(alert{
-		name: name, severity: warning, hold: fiveMinutes,
-		expr:    `$FINDINGS{class="$CLASS"} > 0`,
+		name: name, severity: warning, hold: fiveMinutes, keep: 3 * fiveMinutes,
+		expr:    `max by ($JOB, class) ($FINDINGS{class="$CLASS"}) > 0`,
 		pairs:   []string{"$FINDINGS", Findings, "$CLASS", class},
-		summary: summary, about: about, board: leakBoard,
+		summary: summary, about: about, board: leaksBoard,
+	})
+}
+
+func (m maker) incomplete() rulefmt.Rule {
+	return m.alert(alert{
+		name: "DistributedLockScannerIncomplete", severity: warning, hold: 3 * fiveMinutes,
+		expr: `max by ($JOB, reason) (
+				distributed_lock_scanner_incomplete{&} unless on ($JOB, instance) distributed_lock_scanner_standby{&} == 1
+			) > 0`,
+		summary: "{{ $labels.job }}: sweeps leave something out ({{ $labels.reason }})",
+		about:   "The last sweeps of {{ $labels.job }} did not read everything: {{ $labels.reason }}, {{ $value }} times. That no leak was found says nothing of what was left out.",
+		board:   leaksBoard,
+	})
+}
+
+// stillDeadlocked is for cycles over several processes, which none of them sees.
+func (m maker) stillDeadlocked() rulefmt.Rule {
+	return m.alert(alert{
+		name: "DistributedLockDeadlock", severity: critical, hold: fiveMinutes,
+		expr:    `max by ($JOB) (distributed_lock_scanner_deadlocks{&}) > 0`,
+		summary: "{{ $labels.job }}: {{ $value }} groups of callers wait for one another",
+		about:   "The queues that {{ $labels.job }} reads have {{ $value }} cycles of callers, each of which holds what the next one waits for. None gets a lock before one of them gives up.",
+		board:   leaksBoard,
 	})
 }
 
@@ -41,12 +66,8 @@ func (m maker) stale() rulefmt.Rule {
 	limit := m.config.Alerts.ScannerStale
 	return m.alert(alert{
 		name: "DistributedLockScannerStale", severity: warning, hold: fiveMinutes,
-		expr: `time() - max by (job, lock_node) (distributed_lock_scanner_last_success_timestamp_seconds{&}) > $LIMIT
-			or (
-				max by (job, lock_node) (distributed_lock_scanner_up{&})
-				unless max by (job, lock_node) (distributed_lock_scanner_last_success_timestamp_seconds{&})
-			)`,
-		pairs:   []string{"$LIMIT", seconds(limit)},
+		expr:    `time() - $SWEEP > $LIMIT or (max by ($JOB, lock_node) (distributed_lock_scanner_up{&}) unless $SWEEP)`,
+		pairs:   []string{"$LIMIT", seconds(limit), "$SWEEP", LastSweep},
 		summary: "{{ $labels.lock_node }}: not swept to the end for more than " + limit.String(),
 		about:   "No sweep of {{ $labels.lock_node }} by {{ $labels.job }} was complete in the last " + limit.String() + ". Leaks there go unnoticed, and what is known of them is old.",
 		board:   leakBoard,
@@ -54,17 +75,28 @@ func (m maker) stale() rulefmt.Rule {
 }
 
 // An exporter is known by its build info, whatever its scrape job is called. One
-// replica left is enough.
+// replica left is enough. Two intervals are how old what is recorded may be.
 func (m maker) exporterDown() rulefmt.Rule {
-	expr := `count by (job) (last_over_time(distributed_lock_exporter_build_info{&}[1d]))
-		unless count by (job) (distributed_lock_exporter_build_info{&})`
+	expr := `time() - $SEEN > $FRESH`
 	if job := m.config.ExporterJob; job != "" {
 		expr += fmt.Sprintf(` or absent(up{&,job=%q} == 1)`, job)
 	}
+	fresh := 2 * m.config.Interval
 	return m.alert(alert{
-		name: "DistributedLockExporterDown", severity: warning, hold: fiveMinutes, expr: expr,
+		name: "DistributedLockExporterDown", severity: warning, hold: fiveMinutes - min(fresh, fiveMinutes), expr: expr,
+		pairs:   []string{"$SEEN", ExporterSeen, "$FRESH", seconds(fresh)},
 		summary: "{{ $labels.job }}: no exporter of lock metrics answers",
-		about:   "No target of the job {{ $labels.job }} has served the metrics of lockscope for five minutes, and one did within the last day. No leak is found meanwhile.",
+		about:   "No target of the job {{ $labels.job }} has served the metrics of lockscope for five minutes, and one did within the last 30 days. No leak is found meanwhile.",
 		board:   leaksBoard,
+	})
+}
+
+// watchdog fires always: whoever receives it sounds the alarm when it does not come.
+func (m maker) watchdog() rulefmt.Rule {
+	return m.alert(alert{
+		name: "DistributedLockWatchdog", severity: none, expr: `vector(1)`,
+		summary: "alerts about distributed locks are evaluated and delivered",
+		about:   "This alert always fires. If it does not arrive, neither does any other: let a service outside of the cluster tell you when it stops coming.",
+		board:   "lockscope-overview",
 	})
 }

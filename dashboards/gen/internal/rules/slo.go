@@ -15,6 +15,7 @@ type objective struct {
 	target       float64
 	ratio        func(window model.Duration) string
 	what         string // ends a sentence that starts with a percentage
+	except       string // which alerts are not for this objective
 }
 
 func (m maker) burns() []rulefmt.Rule {
@@ -23,7 +24,7 @@ func (m maker) burns() []rulefmt.Rule {
 		{alert: "DistributedLockAcquireErrorBudgetBurn", label: "availability", target: slo.Availability,
 			ratio: FailureRatio, what: "failed"},
 		{alert: "DistributedLockWaitErrorBudgetBurn", label: "wait", target: slo.Wait,
-			ratio: SlowRatio, what: "waited for longer than " + number(slo.WithinSeconds) + " s"},
+			ratio: SlowRatio, except: " unless on (resource) " + Queues, what: "waited for longer than " + number(slo.WithinSeconds) + " s"},
 	}
 	var all []rulefmt.Rule
 	for _, o := range objectives {
@@ -34,7 +35,7 @@ func (m maker) burns() []rulefmt.Rule {
 	return all
 }
 
-// burn asks for MinBad bad acquires beside MinAcquires: with few acquires, one
+// burn asks for the window's MinBad bad acquires beside MinAcquires: with few acquires, one
 // failure alone is a high ratio.
 func (m maker) burn(o objective, w config.Window) rulefmt.Rule {
 	slo := m.config.SLO
@@ -44,11 +45,11 @@ func (m maker) burn(o objective, w config.Window) rulefmt.Rule {
 		labels: map[string]string{"slo": o.label, "long_window": w.Long.String(), "short_window": w.Short.String()},
 		expr: `$LONG > $FACTOR * $BUDGET
 			and $SHORT > $FACTOR * $BUDGET
-			and $VOLUME >= $ACQUIRES
-			and $LONG * $VOLUME >= $BAD`,
+			and $VOLUME > $ACQUIRES
+			and $LONG * $VOLUME > $BAD` + o.except,
 		pairs: []string{"$LONG", o.ratio(w.Long), "$SHORT", o.ratio(w.Short), "$VOLUME", Volume(w.Long),
 			"$FACTOR", number(w.Factor), "$BUDGET", budget,
-			"$ACQUIRES", fmt.Sprint(slo.MinAcquires), "$BAD", fmt.Sprint(slo.MinBad)},
+			"$ACQUIRES", atLeast(slo.MinAcquires), "$BAD", atLeast(w.MinBad)},
 		summary: fmt.Sprintf("{{ $labels.resource }}: the %s budget burns at more than %s times the pace it is made for", o.label, number(w.Factor)),
 		about: fmt.Sprintf("{{ $value | humanizePercentage }} of the acquires of {{ $labels.resource }} by {{ $labels.job }} %s in the last %s, and it goes on. "+
 			"The objective allows %s %%: at this pace the budget of %s is gone in %s.",

@@ -1,0 +1,73 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
+)
+
+// consequences are alerts that a lost quorum brings about, for every resource.
+var consequences = []string{
+	"DistributedLockAcquireErrorBudgetBurn", "DistributedLockWaitErrorBudgetBurn", "DistributedLockWaitP99High",
+	"DistributedLockEveryAcquireFails", "DistributedLockOverdue", "DistributedLockLost", "DistributedLockRetryStorm",
+	"DistributedLockWaitersPilingUp", "DistributedLockReleaseFailures",
+}
+
+type route struct {
+	Matchers       []string `yaml:"matchers,omitempty"`
+	Receiver       string   `yaml:"receiver"`
+	GroupBy        []string `yaml:"group_by,omitempty"`
+	GroupWait      string   `yaml:"group_wait,omitempty"`
+	GroupInterval  string   `yaml:"group_interval,omitempty"`
+	RepeatInterval string   `yaml:"repeat_interval,omitempty"`
+	Routes         []route  `yaml:"routes,omitempty"`
+}
+
+type inhibition struct {
+	Source []string `yaml:"source_matchers"`
+	Target []string `yaml:"target_matchers"`
+	Equal  []string `yaml:"equal,omitempty"`
+}
+
+// Alertmanager returns a configuration by which one cause is one notification: alerts
+// are grouped by name and cluster, whatever the number of resources, and what follows
+// from another alert is held back while that fires.
+func Alertmanager(c config.Config) ([]byte, error) {
+	var m struct {
+		Route     route               `yaml:"route"`
+		Receivers []map[string]string `yaml:"receivers"`
+		Inhibit   []inhibition        `yaml:"inhibit_rules"`
+	}
+	m.Receivers = []map[string]string{{"name": "team"}, {"name": "watchdog"}}
+	m.Route = route{Receiver: "team", GroupBy: append([]string{"alertname"}, c.Labels...), GroupWait: "30s", GroupInterval: "5m", RepeatInterval: "4h",
+		Routes: []route{
+			{Matchers: []string{`severity="none"`}, Receiver: "watchdog", GroupWait: "0s", GroupInterval: "1m", RepeatInterval: "5m"},
+			// A quorum is known to be lost minutes after the first acquires have failed. A lost
+			// lease does not wait for that.
+			{Matchers: []string{named(without(consequences, "DistributedLockLost")...)}, Receiver: "team", GroupWait: "3m"},
+		}}
+	m.Inhibit = inhibitions(c)
+	return encode(m)
+}
+
+func inhibitions(c config.Config) []inhibition {
+	same := append(slices.Clone(c.Labels), "job")
+	resource := append(slices.Clone(same), "resource")
+	return []inhibition{
+		{Source: []string{named("DistributedLockQuorumLost")}, Target: []string{named(consequences...)}, Equal: same},
+		{Source: []string{named("DistributedLockQuorumLost")}, Equal: c.Labels, Target: []string{named("DistributedLockQuorumAtRisk",
+			"DistributedLockInstanceQuorumAtRisk", "DistributedLockNodeDown", "DistributedLockNodeSlow", "DistributedLockScannerStale", "DistributedLockScannerIncomplete")}},
+		{Source: []string{named("DistributedLockQuorumAtRisk")}, Target: []string{named("DistributedLockInstanceQuorumAtRisk", "DistributedLockNodeDown")}, Equal: same},
+		{Source: []string{named("DistributedLockExporterDown")}, Target: []string{named("DistributedLockScannerStale", "DistributedLockScannerIncomplete")}, Equal: same},
+		{Source: []string{named("DistributedLockEveryAcquireFails")}, Target: []string{named("DistributedLockAcquireErrorBudgetBurn", "DistributedLockOverdue")}, Equal: resource},
+		// A budget that burns fast burns slowly as well.
+		{Source: []string{named(consequences[:2]...), `severity="critical"`}, Target: []string{named(consequences[:2]...), `severity="warning"`}, Equal: append(resource, "alertname")},
+	}
+}
+
+func named(alerts ...string) string { return `alertname=~"` + strings.Join(alerts, "|") + `"` }
+
+func without(names []string, name string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
+}

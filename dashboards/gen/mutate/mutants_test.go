@@ -1,0 +1,71 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/prometheus/prometheus/model/rulefmt"
+	"go.uber.org/goleak"
+
+	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestMutants wants every rule changed, and every equivalent mutant to be one of them.
+func TestMutants(t *testing.T) {
+	files, err := rules.Files(config.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := mutants(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed, names := map[string]bool{}, map[string]bool{}
+	for _, m := range all {
+		changed[name(m.rule)], names[m.String()] = true, true
+	}
+	for _, f := range files {
+		for _, g := range f.Groups {
+			for _, r := range g.Rules {
+				if !changed[name(r)] {
+					t.Errorf("%s is never changed", name(r))
+				}
+			}
+		}
+	}
+	for mutant, why := range equivalent {
+		if !names[mutant] || why == "" {
+			t.Errorf("%s is no mutant, or has no reason", mutant)
+		}
+	}
+	t.Logf("%d mutants", len(all))
+}
+
+func TestChange(t *testing.T) {
+	rule := rulefmt.Rule{Alert: "A", For: 60e9, Expr: `sum by (job) (rate(x_total{a="b"}[5m])) > 2 unless on (job) y`}
+	made, err := change(rule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := map[string]string{}
+	for _, m := range made {
+		have[m.what] = m.rule.Expr
+	}
+	for what, expr := range map[string]string{
+		"for 1m -> 30s":  rule.Expr,
+		"2 -> 2.8":       `sum by (job) (rate(x_total{a="b"}[5m])) > 2.8 unless on (job) y`,
+		"[5m] -> [10m]":  `sum by (job) (rate(x_total{a="b"}[10m])) > 2 unless on (job) y`,
+		"> -> <":         `sum by (job) (rate(x_total{a="b"}[5m])) < 2 unless on (job) y`,
+		"by without job": `sum(rate(x_total{a="b"}[5m])) > 2 unless on (job) y`,
+		"on without job": `sum by (job) (rate(x_total{a="b"}[5m])) > 2 unless on () y`,
+		`without a="b"`:  `sum by (job) (rate(x_total[5m])) > 2 unless on (job) y`,
+		"sum -> max":     `max by (job) (rate(x_total{a="b"}[5m])) > 2 unless on (job) y`,
+		"unless -> and":  `sum by (job) (rate(x_total{a="b"}[5m])) > 2 and on (job) y`,
+	} {
+		if have[what] != expr {
+			t.Errorf("%s: %s, want %s", what, have[what], expr)
+		}
+	}
+}

@@ -1,0 +1,187 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/dashboards"
+	"github.com/lockscope/lockscope/lock/locktest/process"
+)
+
+// A minute of the shipped configuration is a second of the test.
+var waits = strings.NewReplacer(
+	"group_wait: 30s", "group_wait: 500ms", "group_wait: 3m", "group_wait: 3s",
+	"group_interval: 5m", "group_interval: 5s", "group_interval: 1m", "group_interval: 1s",
+)
+
+// notification is what a receiver is sent.
+type notification struct {
+	Receiver string
+	Alerts   []struct{ Labels map[string]string }
+}
+
+func (n notification) name() string {
+	l := n.Alerts[0].Labels
+	return n.Receiver + ": " + strings.TrimPrefix(l["alertname"], "DistributedLock") + " " + l["cluster"]
+}
+
+// TestStorm has a quorum lost with 300 resources: 1,211 alerts, as they come one after the
+// other, are three notifications at most. One of another cluster is told as ever.
+func TestStorm(t *testing.T) {
+	told := make(chan notification, 100)
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var n notification
+		if err := json.NewDecoder(r.Body).Decode(&n); err != nil {
+			t.Error(err)
+		}
+		told <- n
+	}))
+	defer hook.Close()
+	url := alertmanager(t, hook.URL)
+
+	var first, second, third []map[string]string
+	for i := range 300 {
+		resource := fmt.Sprintf("order-%d", i)
+		first = append(first, alert("Lost", "critical", "resource", resource, "reason", "extend_failed"))
+		second = append(second, burn("Acquire", resource, "1h"), burn("Acquire", resource, "6h"), burn("Wait", resource, "1h"))
+	}
+	third = append(third, alert("QuorumLost", "critical"), alert("QuorumAtRisk", "critical"),
+		alert("QuorumLost", "critical", "job", "lockscope"), alert("QuorumAtRisk", "critical", "job", "lockscope"))
+	for i := range 3 {
+		node := fmt.Sprintf("redis-%d", i)
+		third = append(third, alert("NodeDown", "warning", "lock_node", node), alert("ScannerStale", "warning", "job", "lockscope", "lock_node", node))
+	}
+	third = append(third, alert("Watchdog", "none", "job", ""))
+	post(t, url, first)
+	seen := []string{(<-told).name()} // leases are lost long before the quorum is known to be
+	post(t, url, second)
+	elsewhere := burn("Acquire", "order-1", "1h")
+	elsewhere["cluster"] = "west"
+	post(t, url, append(third, elsewhere))
+
+	seen = append(seen, collect(t, told)...)
+	for _, want := range []string{"team: Lost east", "team: QuorumLost east", "team: AcquireErrorBudgetBurn west", "watchdog: Watchdog "} {
+		if !slices.Contains(seen, want) {
+			t.Errorf("not told of %s: %q", want, seen)
+		}
+	}
+	if storm := slices.DeleteFunc(seen, func(s string) bool { return !strings.HasSuffix(s, " east") }); len(storm) > 3 {
+		t.Errorf("%d notifications: %q", len(storm), storm)
+	}
+}
+
+// collect waits until the alert of the other cluster is told, which is held back for as long
+// as those of the storm, and for what else is told then.
+func collect(t *testing.T, told <-chan notification) (seen []string) {
+	limit := time.After(time.Minute)
+	var quiet <-chan time.Time
+	for {
+		select {
+		case n := <-told:
+			if n.Receiver == "watchdog" && slices.Contains(seen, n.name()) {
+				continue // again and again
+			}
+			seen = append(seen, n.name())
+			t.Logf("%s, %d alerts", n.name(), len(n.Alerts))
+			if strings.HasSuffix(n.name(), " west") {
+				quiet = time.After(2 * time.Second)
+			}
+		case <-quiet:
+			return seen
+		case <-limit:
+			t.Fatalf("told of %q only", seen)
+		}
+	}
+}
+
+func alert(name, severity string, labels ...string) map[string]string {
+	all := map[string]string{"alertname": "DistributedLock" + name, "severity": severity, "cluster": "east", "job": "shop"}
+	if severity == "none" {
+		delete(all, "cluster")
+	}
+	for pair := range slices.Chunk(labels, 2) {
+		all[pair[0]] = pair[1]
+	}
+	return all
+}
+
+func burn(of, resource, window string) map[string]string {
+	return alert(of+"ErrorBudgetBurn", "critical", "resource", resource, "long_window", window)
+}
+
+var listensOn = regexp.MustCompile(`msg="Listening on" address=(127\.0\.0\.1:\d+)`)
+
+// alertmanager starts one with the shipped configuration, whose receivers are sent to url.
+func alertmanager(t *testing.T, url string) string {
+	bin := ""
+	for _, name := range []string{os.Getenv("LOCKSCOPE_ALERTMANAGER"), "prometheus-alertmanager", "alertmanager"} {
+		if path, err := exec.LookPath(name); err == nil && bin == "" {
+			bin = path
+		}
+	}
+	if bin == "" {
+		t.Fatal("no alertmanager: make deps installs it")
+	}
+	text, err := fs.ReadFile(dashboards.FS(), "alertmanager/alertmanager.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := waits.Replace(string(text))
+	for _, name := range []string{"team", "watchdog"} {
+		config = strings.Replace(config, "  - name: "+name+"\n", fmt.Sprintf("  - name: %s\n    webhook_configs: [{url: %q}]\n", name, url), 1)
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "alertmanager.yml")
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := process.Start("alertmanager", dir, exec.Command(bin, "--config.file="+file, "--storage.path="+filepath.Join(dir, "alerts"),
+		"--web.listen-address=127.0.0.1:0", "--cluster.listen-address="))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Stop() })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	found, err := p.Await(ctx, listensOn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "http://" + found[1]
+}
+
+func post(t *testing.T, url string, all []map[string]string) {
+	t.Helper()
+	var body []map[string]any
+	for _, labels := range all {
+		body = append(body, map[string]any{"labels": labels})
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.Post(url+"/api/v2/alerts", "application/json", bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("%d alerts: %s", len(all), resp.Status)
+	}
+	http.DefaultClient.CloseIdleConnections()
+}
