@@ -114,7 +114,7 @@ func testExclusions(t *testing.T, path scanner.Path) {
 func TestExcludedOrphans(t *testing.T) {
 	n := startNodes(t, 3)
 	must(t, n.clients[0].Set(within(t), "lock:orphan", lockscopeValue(token, time.Now()), time.Minute).Err())
-	report := sweep(t, newScanner(t, n.clients, scanner.WithExclusions(
+	report := sweep(t, newScanner(t, n.clients, scanner.WithOneRedlock(), scanner.WithExclusions(
 		scanner.Exclusion{Pattern: "lock:or*", Until: time.Now().Add(time.Hour), Reason: "known"})))
 	wantFindings(t, "findings", report.Findings)
 	if len(report.Excluded) != 1 || report.Excluded[0].Findings != 1 {
