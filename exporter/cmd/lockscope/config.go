@@ -38,6 +38,16 @@ const configExample = `  lockscope config check lockscope.yaml             # eve
 // connectTimeout bounds what config check --connect asks of a server.
 const connectTimeout = 5 * time.Second
 
+const configCheckHelp = `Check reads a configuration file as scan and serve do and says every mistake with its line,
+never a value: it may be a secret. With --connect it also asks the servers that the file names.
+
+Exit status: 0 nothing is wrong; 2 something is.`
+
+const configSchemaHelp = `Schema prints the JSON schema of a configuration file, for editors that complete and check YAML by
+one.
+
+Exit status: 0.`
+
 func newConfig(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "config", Short: "Check the configuration file, or print its schema", Long: configHelp, Example: configExample,
@@ -46,12 +56,14 @@ func newConfig(a *app) *cobra.Command {
 	connect := false
 	check := &cobra.Command{
 		Use: "check FILE", Short: "Say every mistake of a configuration file with its line", Args: oneFile,
+		Long: configCheckHelp, Example: "  lockscope config check lockscope.yaml\n  lockscope config check lockscope.yaml --connect",
 		RunE: func(cmd *cobra.Command, args []string) error { return a.checkConfig(cmd.Context(), args[0], connect) },
 	}
 	check.Flags().BoolVar(&connect, "connect", false, "also ask the servers")
 	flags.CommandLineOnly(check.Flags(), "connect")
 	schema := &cobra.Command{
 		Use: "schema", Short: "Print the JSON schema of a configuration file, for editors", Args: noArguments,
+		Long: configSchemaHelp, Example: "  lockscope config schema > lockscope.schema.json",
 		RunE: func(*cobra.Command, []string) error {
 			text, err := config.Schema()
 			if err == nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,8 +114,8 @@ func TestHelp(t *testing.T) {
 		o := command(t, append(strings.Fields(cmd.CommandPath())[1:], "--help")...)
 		o.want(t, exitClean, cmd.Long, "Examples:", "Exit status:")
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if f.Name == "repair" || f.Name == "yes" || f.Name == "min-age" {
-				return // see TestEnvironmentArmsNoRepair
+			if slices.Contains([]string{"repair", "yes", "min-age", "connect"}, f.Name) {
+				return // of the command line only; see TestEnvironmentArmsNoRepair
 			}
 			if f.Name != "help" && !strings.Contains(strings.Join(strings.Fields(o.out), " "), "[$"+flags.Name(f.Name)+"]") {
 				t.Errorf("%s: --%s does not name %s", cmd.Name(), f.Name, flags.Name(f.Name))

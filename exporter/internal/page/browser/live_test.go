@@ -44,16 +44,16 @@ func testKeeps(t *testing.T, b *tab) {
 	})
 	b.until(`document.querySelector("#held tbody tr .name").textContent === "new:1"`)
 	for what, ok := range map[string]string{
-		"the row":               `row.isConnected && row.rowIndex === 3`,
-		"the selection":         `getSelection().toString() === "order:1001"`,
-		"what is expanded":      `fall.isConnected && fall.getAttribute("aria-expanded") === "true" && fall.nextElementSibling.checkVisibility()`,
-		"the focus":             `document.activeElement === fall`,
-		"the place on the page": `scrollY === 300`,
+		"the row":          `row.isConnected && row.rowIndex === 3`,
+		"the selection":    `getSelection().toString() === "order:1001"`,
+		"what is expanded": `fall.isConnected && fall.getAttribute("aria-expanded") === "true" && fall.nextElementSibling.checkVisibility()`,
+		"the focus":        `document.activeElement === fall`,
 	} {
 		if !b.is(ok) {
 			t.Errorf("an update took away %s", what)
 		}
 	}
+	b.until(`scrollY === 300`) // a browser that is busy puts it right with the next frame
 	if !b.is(`document.querySelector(".fall .name").textContent === "slower"`) {
 		t.Error("the slowest is not first")
 	}
