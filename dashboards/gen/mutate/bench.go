@@ -46,7 +46,7 @@ func (b bench) notices(ctx context.Context, m mutant) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	groups := b.with(m)
 	alerts := dependents(groups, m.rule)
 	if err := save(filepath.Join(dir, "rules.yaml"), rules.File{Groups: needed(groups, alerts)}); err != nil {

@@ -26,7 +26,7 @@ func explained(ctx context.Context, address string, err error) error {
 	if dialErr != nil {
 		return err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(time.Now().Add(greetingTimeout))
 	line, _ := bufio.NewReader(io.LimitReader(conn, 256)).ReadString('\n')
 	if said, ok := strings.CutPrefix(strings.TrimSpace(line), "-"); ok {
