@@ -106,7 +106,7 @@ func MergeListings(o ListOptions, listings ...Listing) Listing {
 		if all.Started.IsZero() || l.Started.Before(all.Started) {
 			all.Started = l.Started
 		}
-		all.Took = max(all.Took, l.Took)
+		all.Took, all.Reading = max(all.Took, l.Took), max(all.Reading, l.Reading)
 		all.Locks = append(all.Locks, l.Locks...)
 		all.Omitted += l.Omitted
 		all.Truncated = all.Truncated || l.Truncated

@@ -29,6 +29,7 @@ func (s *Scanner) List(ctx context.Context, o ListOptions) (Listing, error) {
 
 	l := newLister(&s.cfg, s.sources, o)
 	l.open(within)
+	began := s.cfg.now()
 	readPasses(within, l)
 	if o.Waits {
 		listing.Waits = readWaits(within, l)
@@ -37,7 +38,8 @@ func (s *Scanner) List(ctx context.Context, o ListOptions) (Listing, error) {
 	if err := context.Cause(outer); err != nil {
 		errs = append(errs, fmt.Errorf("scanner: the listing was cut short: %w", err))
 	}
-	listing.Took = s.cfg.now().Sub(listing.Started)
+	now := s.cfg.now()
+	listing.Took, listing.Reading = now.Sub(listing.Started), now.Sub(began)
 	return listing, errors.Join(errs...)
 }
 

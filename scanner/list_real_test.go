@@ -211,6 +211,9 @@ func TestListWithoutANode(t *testing.T) {
 	if l.Took > 25*time.Second { // a timeout is 5 s, and there are ten pages
 		t.Errorf("took %v: each page waits for the frozen node", l.Took)
 	}
+	if l.Reading <= 0 || l.Reading > l.Took-time.Second {
+		t.Errorf("%v of %v were spent reading: that of the frozen node was spent waiting", l.Reading, l.Took)
+	}
 	must(t, f.servers[1].Resume())
 
 	ctx, cancel := context.WithCancel(within(t))

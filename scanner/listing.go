@@ -27,6 +27,7 @@ type ListOptions struct {
 type Listing struct {
 	Started time.Time
 	Took    time.Duration
+	Reading time.Duration // of Took: without finding the nodes and waiting for those that are silent from the first
 	Locks   []Lock
 	// Omitted counts locks beyond the limit. From half a million locks on it can be
 	// too high: those that several nodes have may count several times.

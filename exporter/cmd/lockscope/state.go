@@ -16,6 +16,9 @@ const (
 	// listEvery is how old a listing gets before somebody who looks has it made
 	// again. Nobody looks: nothing is read.
 	listEvery = 5 * time.Second
+	// listShare bounds what of the time is spent listing, one part in so many: a page that
+	// somebody forgot costs a large Redis next to nothing, and is older there.
+	listShare = 10
 	// firstListing is how long the first who looks waits for it.
 	firstListing = 2 * time.Second
 )
@@ -57,9 +60,12 @@ func (s *state) loop(ctx context.Context) {
 		s.listing = listing
 		s.mu.Unlock()
 		once.Do(func() { close(s.first) })
-		rest(ctx, listEvery)
+		rest(ctx, listPause(listing.Reading))
 	}
 }
+
+// listPause is how long nothing is listed after a listing.
+func listPause(reading time.Duration) time.Duration { return max(listEvery, (listShare-1)*reading) }
 
 func rest(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
