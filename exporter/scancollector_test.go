@@ -147,7 +147,7 @@ func TestBeforeTheFirstSweep(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(exporter.NewScanCollector(found{}))
 	families, err := registry.Gather()
-	if err != nil || len(families) != 2 {
+	if err != nil || len(families) != 3 {
 		t.Errorf("%v, %v", families, err)
 	}
 	none := prometheus.NewPedanticRegistry()

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -253,7 +254,8 @@ func (s sweepFlags) with(file *config.File, set *pflag.FlagSet) sweepFlags {
 		s.maxFindings = cmp.Or(t.MaxFindings, s.maxFindings)
 	}
 	if open("checks") && len(file.Checks) > 0 {
-		s.checks = flags.NewList("class", file.Checks...)
+		s.checks = flags.NewList("class")
+		_ = s.checks.Set(strings.Join(file.Checks, ",")) // which makes it given; it takes anything
 	}
 	s.allowEmpty = s.allowEmpty || file.AllowEmpty
 	return s
