@@ -40,6 +40,8 @@ type Checker struct {
 	Boards []Board
 	// Choice is the value of each variable that cannot be all of its values.
 	Choice map[string]string
+	// Quiet are recording rules that have nothing to record while all is well.
+	Quiet []string
 
 	prometheus, alertmanager *client
 }

@@ -217,15 +217,18 @@ func TestDefaulted(t *testing.T) {
 func TestRules(t *testing.T) {
 	const rule = `{"name": %q, "type": %q, "health": %q, "lastError": %q}`
 	answers := map[string]string{
-		"/api/v1/rules": fmt.Sprintf(`{"groups": [{"name": "g", "rules": [`+rule+","+rule+","+rule+`]}]}`,
-			"a:b", "recording", "ok", "", "c:d", "recording", "err", "many-to-many", "Alert", "alerting", "unknown", ""),
+		"/api/v1/rules": fmt.Sprintf(`{"groups": [{"name": "g", "rules": [`+rule+","+rule+","+rule+","+rule+`]}]}`,
+			"a:b", "recording", "ok", "", "c:d", "recording", "err", "many-to-many", "Alert", "alerting", "unknown", "", "e:f", "recording", "ok", ""),
 		`/api/v1/query count({__name__="a:b"}`: fmt.Sprintf(vectorOf, time.Now().Unix(), "3"),
 		`/api/v1/query count({__name__="c:d"}`: nothing,
+		`/api/v1/query count({__name__="e:f"}`: nothing,
 	}
 	server := httptest.NewServer(&fake{answers: answers})
 	defer server.Close()
-	found, problems := New(nil, nil, server.URL, server.URL).AskRules(t.Context())
-	if found != (Rules{Groups: 1, Recording: 2, Alerting: 1, Recorded: 1}) {
+	c := New(nil, nil, server.URL, server.URL)
+	c.Quiet = []string{"e:f"}
+	found, problems := c.AskRules(t.Context())
+	if found != (Rules{Groups: 1, Recording: 3, Alerting: 1, Recorded: 1}) {
 		t.Errorf("%+v", found)
 	}
 	told := fmt.Sprint(problems)

@@ -50,8 +50,11 @@ func (c *Checker) AskRules(ctx context.Context) (found Rules, problems []Problem
 	}
 	slices.Sort(recorded)
 	for _, name := range slices.Compact(recorded) {
-		if p := c.recorded(ctx, name); p != nil {
+		p := c.recorded(ctx, name)
+		if p != nil && (p.Answer != "" || !slices.Contains(c.Quiet, name)) {
 			problems = append(problems, *p)
+		}
+		if p != nil {
 			continue
 		}
 		found.Recorded++
