@@ -7,8 +7,11 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 
+	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/pglock"
@@ -56,8 +59,48 @@ func locker(t testing.TB, s *pgproc.Server, opts ...lock.Option) *lock.Engine {
 	return l
 }
 
+// TestConformance holds the driver to the contract of every locker, alone and below metrics, spans and the live page.
 func TestConformance(t *testing.T) {
 	s := server(t)
-	locktest.TestLocker(t, func(t testing.TB) lock.Locker { return locker(t, s, lock.WithNodeTimeout(500*time.Millisecond)) },
-		locktest.WithTTL(2*time.Second))
+	plain := func(t testing.TB) lock.Locker { return locker(t, s, lock.WithNodeTimeout(500*time.Millisecond)) }
+	for name, newLocker := range map[string]func(testing.TB) lock.Locker{"plain": plain, "decorated": decorated(plain)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			locktest.TestLocker(t, newLocker, locktest.WithTTL(2*time.Second))
+		})
+	}
+}
+
+func decorated(newLocker func(testing.TB) lock.Locker) func(testing.TB) lock.Locker {
+	return func(t testing.TB) lock.Locker {
+		board, err := live.New()
+		must(t, err)
+		measured, err := instrument.Wrap(newLocker(t), instrument.WithRegisterer(prometheus.NewRegistry()))
+		must(t, err)
+		shown, err := board.Wrap(measured)
+		must(t, err)
+		return shown
+	}
+}
+
+// TestWhatMetricsSay of a server of another system: the same names, with its own as the backend.
+func TestWhatMetricsSay(t *testing.T) {
+	s := server(t)
+	registry := prometheus.NewRegistry()
+	l, err := instrument.Wrap(locker(t, s), instrument.WithRegisterer(registry))
+	must(t, err)
+	must(t, acquire(t, l, "job").Release(t.Context()))
+	families, err := registry.Gather()
+	must(t, err)
+	seen := false
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			for _, label := range m.GetLabel() {
+				seen = seen || label.GetName() == "backend" && label.GetValue() == "postgresql"
+			}
+		}
+	}
+	if !seen {
+		t.Errorf("no series has the backend postgresql: %v", families)
+	}
 }

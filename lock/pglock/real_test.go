@@ -81,7 +81,7 @@ func TestAHungServer(t *testing.T) {
 	for range 3 {
 		began := time.Now()
 		_, err := l.Acquire(t.Context(), "job", lock.NoWait(), lock.TTL(longTTL))
-		wantErr(t, err, lock.ErrNoQuorum, driver.ErrTimeout)
+		wantErr(t, err, lock.ErrNoQuorum) // no answer in time, or not asked while earlier calls have none
 		if took := time.Since(began); took > 10*time.Second {
 			t.Errorf("it took %v", took)
 		}

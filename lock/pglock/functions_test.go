@@ -1,0 +1,78 @@
+package pglock_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// calls asks the functions as the driver does.
+type calls struct {
+	t  *testing.T
+	db *pgxpool.Pool
+}
+
+func (c calls) acquire(token string, ttl time.Duration) (code int, fence int64) {
+	c.t.Helper()
+	must(c.t, c.db.QueryRow(c.t.Context(), "SELECT code, fence FROM lockscope.acquire('k', $1, '', $2, 0, 1, '', NULL, '', 0, 0, false)",
+		token, ttl.Milliseconds()).Scan(&code, &fence))
+	return code, fence
+}
+
+func (c calls) number(sql string, args ...any) (n int) {
+	c.t.Helper()
+	must(c.t, c.db.QueryRow(c.t.Context(), sql, args...).Scan(&n))
+	return n
+}
+
+// TestTombstones: an acquire that arrives after the release of its attempt has no effect, nor has a refill; and a token that has the lock
+// gets the same grant again.
+func TestTombstones(t *testing.T) {
+	c := calls{t, pool(t, server(t).URL("service"))}
+	release := "SELECT what FROM lockscope.release('k', $1, $2, 0, '', 0, '')"
+	if what := c.number(release, "late", 60_000); what != 0 {
+		t.Errorf("a lock that nobody has was released: %d", what)
+	}
+	if code, _ := c.acquire("late", time.Minute); code != 3 {
+		t.Errorf("granted after its release: code %d", code)
+	}
+	if code := c.number("SELECT lockscope.extend('k', 'late', 60000, true, 1, '', false)"); code != 0 {
+		t.Errorf("put back after its release: %d", code)
+	}
+	code, first := c.acquire("mine", time.Minute)
+	again, second := c.acquire("mine", time.Minute)
+	if code != 1 || again != 1 || first != second {
+		t.Errorf("codes %d and %d, fences %d and %d", code, again, first, second)
+	}
+	if code, _ := c.acquire("other", time.Minute); code != 0 {
+		t.Errorf("granted twice: %d", code)
+	}
+	if what := c.number(release, "other", 0); what != 2 {
+		t.Errorf("another's lock was released: %d", what)
+	}
+	if what := c.number(release, "mine", 0); what != 1 {
+		t.Errorf("its own was not: %d", what)
+	}
+	if code, third := c.acquire("other", time.Minute); code != 1 || third <= first {
+		t.Errorf("code %d, fence %d after %d", code, third, first)
+	}
+}
+
+// TestExtending: what ran out is put back without a vote, if nobody has taken it.
+func TestExtending(t *testing.T) {
+	c := calls{t, pool(t, server(t).URL("service"))}
+	_, fence := c.acquire("mine", time.Millisecond)
+	extend := func(token string, refill bool) int {
+		return c.number("SELECT lockscope.extend('k', $1, 60000, $2, $3, '', false)", token, refill, fence)
+	}
+	eventually(t, "it runs out", func() bool { return extend("mine", false) == 0 })
+	for i, want := range []int{2, 1} {
+		if code := extend("mine", true); code != want {
+			t.Errorf("extend %d: %d, want %d", i, code, want)
+		}
+	}
+	if code := extend("other", true); code != -1 {
+		t.Errorf("another's lock was extended: %d", code)
+	}
+}

@@ -1,0 +1,52 @@
+package pglock_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/pglock"
+)
+
+// TestReading tells who holds and who waits to a role that owns nothing.
+func TestReading(t *testing.T) {
+	s := server(t)
+	holder, waiter := locker(t, s, lock.WithInstance("orders-1")), locker(t, s, lock.WithInstance("orders-2"), lock.WithCallSites())
+	lease := acquire(t, holder, "job")
+	held := acquire(t, waiter, "other")
+	ctx, cancel := context.WithCancel(held.Context())
+	defer cancel()
+	gone := make(chan error, 1)
+	go func() {
+		_, err := waiter.Acquire(ctx, "job")
+		gone <- err
+	}()
+	db := pool(t, s.URL("service"))
+	var waiting []pglock.Waiting
+	eventually(t, "the waiter says what it holds", func() bool {
+		var err error
+		waiting, err = pglock.ReadWaiting(t.Context(), db, pglock.DefaultSchema)
+		must(t, err)
+		return len(waiting) == 1 && waiting[0].Says != nil && len(waiting[0].Says.Holds) == 1
+	})
+	if w := waiting[0]; w.Key != "lock:job" || w.Says.Instance != "orders-2" || w.Says.Holds[0].Resource != "other" || w.Says.CallSite == "" ||
+		time.Since(w.Since) > waitTime || time.Since(w.Since) < 0 {
+		t.Errorf("%+v, %+v", w, w.Says)
+	}
+	all, err := pglock.ReadHeld(t.Context(), db, pglock.DefaultSchema)
+	must(t, err)
+	if len(all) != 2 || all[0].Key != "lock:job" || all[0].Holder.Instance != "orders-1" || all[0].Fence != lease.Fence() ||
+		all[0].Remaining <= 0 || all[0].Remaining > longTTL {
+		t.Errorf("%+v", all)
+	}
+	cancel()
+	wantErr(t, <-gone, context.Canceled)
+	must(t, lease.Release(t.Context()))
+	must(t, held.Release(t.Context()))
+	_, err = pglock.ReadHeld(t.Context(), db, "missing")
+	wantErr(t, err, driver.ErrMisconfigured)
+	_, err = pglock.ReadHeld(t.Context(), db, "Bad")
+	wantErr(t, err, lock.ErrInvalidOption)
+}
