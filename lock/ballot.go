@@ -108,20 +108,24 @@ func (b *ballot) held() bool {
 // lock for the waiter named next does so in nobody's name, and counts for each.
 func (b *ballot) inOneName() (most int) {
 	kept := 0
-	for i, x := range b.blockers {
+	for _, x := range b.blockers {
 		if x.Reserved {
 			kept++
 			continue
 		}
-		same := 0
-		for _, y := range b.blockers[i:] {
-			if !y.Reserved && y.Holder == x.Holder {
-				same++
-			}
-		}
-		most = max(most, same)
+		most = max(most, b.inNameOf(x.Holder))
 	}
 	return most + kept
+}
+
+// inNameOf is how many nodes refused for that holder.
+func (b *ballot) inNameOf(holder string) (n int) {
+	for _, x := range b.blockers {
+		if !x.Reserved && x.Holder == holder {
+			n++
+		}
+	}
+	return n
 }
 
 // turnedAway is the result of asking the gate alone and not being granted.
@@ -179,10 +183,13 @@ func (b *ballot) freeIn() time.Duration {
 	return free[quorum-1]
 }
 
-// blocker describes whoever refused longest among those that say who they are.
+// blocker describes who has most of the nodes that refused, among those that say who they
+// are; of two that have as many, who has them for longer: the other one is a vote that
+// fails.
 func (b *ballot) blocker(freeIn time.Duration) *HeldError {
 	worst := slices.MaxFunc(b.blockers, func(x, y driver.AcquireReply) int {
-		return cmp.Or(cmp.Compare(min(len(x.Holder), 1), min(len(y.Holder), 1)), cmp.Compare(x.TTL, y.TTL))
+		return cmp.Or(cmp.Compare(min(len(x.Holder), 1), min(len(y.Holder), 1)),
+			cmp.Compare(b.inNameOf(x.Holder), b.inNameOf(y.Holder)), olderHolder(x.Holder, y.Holder), cmp.Compare(x.TTL, y.TTL))
 	})
 	held := &HeldError{
 		Resource: b.a.start.Resource, Key: b.a.req.Key,
@@ -199,6 +206,19 @@ func (b *ballot) blocker(freeIn time.Duration) *HeldError {
 		held.Holder = holder
 	}
 	return held
+}
+
+// olderHolder is positive if x holds since before y, by their own clocks.
+func olderHolder(x, y string) int {
+	if x == y {
+		return 0
+	}
+	one, err := ParseHolder(x)
+	other, otherErr := ParseHolder(y)
+	if err != nil || otherErr != nil {
+		return 0
+	}
+	return other.Since.Compare(one.Since)
 }
 
 // hopeless reports that so many nodes failed for good, by configuration or

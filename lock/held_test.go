@@ -111,3 +111,31 @@ func TestAHungGateCostsMilliseconds(t *testing.T) {
 		})
 	}
 }
+
+// TestTheHolderHasMostNodes: a vote that fails may have one node for longer than the holder has the others, and is not who holds the lock.
+func TestTheHolderHasMostNodes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := memlock.NewNodes(3)
+		holder, err := newMemLocker(t, nodes, lock.WithInstance("the holder")).Acquire(t.Context(), "job", lock.TTL(5*time.Second))
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		nodes[2].Forget()
+		time.Sleep(time.Second)
+		stray, err := newMemLocker(t, nodes[2:], lock.WithInstance("somebody")).Acquire(t.Context(), "job", lock.TTL(time.Minute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = newMemLocker(t, nodes).Acquire(t.Context(), "job", lock.NoWait())
+		var held *lock.HeldError
+		if !errors.As(err, &held) || held.Holder.Instance != "the holder" {
+			t.Errorf("%v, want one that names the holder of two nodes", err)
+		}
+		for _, lease := range []lock.Lease{stray, holder} {
+			if err := lease.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
