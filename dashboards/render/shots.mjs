@@ -74,12 +74,36 @@ async function bundle() {
   return { script: text('.js'), style: text('.css') };
 }
 
+// elsewhere are panels that do not ask Prometheus.
+const elsewhere = (panel) => panel.type === 'alertlist' || ['loki', 'tempo'].includes(panel.datasource?.type);
+
+// opened are the panels with all rows unfolded, as after a click on each. What asks Grafana, Loki or
+// Tempo is left out, and so are rows of nothing else.
+function opened(panels) {
+  const all = [];
+  let moved = 0; // by what is unfolded above
+  for (const panel of panels) {
+    const down = (p) => ({ ...p, gridPos: { ...p.gridPos, y: p.gridPos.y + moved } });
+    const below = (panel.panels ?? []).filter((p) => !elsewhere(p));
+    if (panel.collapsed && below.length === 0) {
+      continue;
+    }
+    if (!elsewhere(panel)) {
+      all.push(down(panel), ...below.map(down));
+    }
+    if (panel.collapsed) {
+      moved += Math.max(...below.map((p) => p.gridPos.y + p.gridPos.h)) - panel.gridPos.y - 1;
+    }
+  }
+  return all;
+}
+
 // load answers all that the page needs to know.
 async function load(prometheus, file, name, range) {
   const board = JSON.parse(await readFile(path.join(flags.boards, file), 'utf8'));
   const variables = await fillVariables(prometheus, board, range, chosen(name));
   const panels = [];
-  for (const panel of board.panels) {
+  for (const panel of opened(board.panels)) {
     const pixels = Math.floor((width * panel.gridPos.w) / 24);
     panels.push({ panel, results: await query(prometheus, panel, variables, range, pixels, scrape) });
   }

@@ -29,7 +29,7 @@ function Header() {
   return (
     <div style={{ padding: `12px ${margin}px 4px`, display: 'flex', flexWrap: 'wrap', gap, alignItems: 'center', fontSize: typography.bodySmall.fontSize }}>
       <span style={{ ...typography.h4, marginRight: gap }}>{board.title}</span>
-      {board.templating.list.map((v) => (
+      {board.templating.list.filter((v) => v.hide !== 2).map((v) => (
         <span key={v.name} style={pill}>
           <span style={{ color: colors.text.secondary }}>{v.label} </span>
           {variables[v.name].texts.join(' + ')}

@@ -52,6 +52,25 @@ func (p panel) otherwise(text string) panel { p.none = text; return p }
 
 func (p panel) leading(l ...link) panel { p.links = l; return p }
 
+// largest leaves the series that were the largest at any time shown. All of a thousand
+// resources are a chart that nobody reads.
+func (p panel) largest(n int) panel {
+	queries := make([]query, len(p.queries))
+	for i, q := range p.queries {
+		q.expr = fmt.Sprintf("(%[1]s) and topk(%[2]d, max_over_time((%[1]s)[$__range:$__rate_interval] @ end()))", q.expr, n)
+		queries[i] = q
+	}
+	p.queries = queries
+	return p
+}
+
+func (p panel) wide(w uint32) panel { p.w = w; return p }
+
+func (p panel) telling(legend string) panel {
+	p.named, p.queries = true, []query{{expr: p.queries[0].expr, legend: legend, instant: true}}
+	return p
+}
+
 func (p panel) traced() panel { p.exemplars = true; return p }
 
 func heatMap(title string, w uint32, expr, about string) panel {
@@ -69,13 +88,20 @@ func quantiles(expr, legend string, of ...float64) []query {
 	return all
 }
 
-// Links to the other dashboards; they keep the time, the data source and the job.
+// Links to the other dashboards; they keep the time, the data source, the clusters and the job.
 func toResource() link {
-	return link{title: "This resource in depth", url: "/d/lockscope-resource?${__url_time_range}&${datasource:queryparam}&${job:queryparam}&var-resource=${__field.labels.resource:percentencode}"}
+	return link{title: "This resource in depth", url: "/d/lockscope-resource?${__url_time_range}&${datasource:queryparam}&${job:queryparam}$LINKED&var-resource=${__field.labels.resource:percentencode}"}
 }
 
 func toNode() link {
-	return link{title: "This node", url: "/d/lockscope-nodes?${__url_time_range}&${datasource:queryparam}&${job:queryparam}&var-lock_node=${__field.labels.lock_node:percentencode}"}
+	return link{title: "This node", url: "/d/lockscope-nodes?${__url_time_range}&${datasource:queryparam}&${job:queryparam}$LINKED&var-lock_node=${__field.labels.lock_node:percentencode}"}
+}
+
+// fromRow is for the column of a table that names what another dashboard is about; the row
+// has a job.
+func fromRow(title, board, label string) link {
+	return link{title: title, url: "/d/" + board + "?${__url_time_range}&${datasource:queryparam}$LINKED&var-job=${__data.fields.job:percentencode}&var-" +
+		label + "=${__data.fields." + label + ":percentencode}"}
 }
 
 // Shares of acquires over the time shown.
@@ -131,10 +157,10 @@ const waitRate = `sum by (le) (rate(distributed_lock_wait_seconds_bucket{R}[$__r
 
 func waits(good float64) []panel {
 	return []panel{
-		chart("Wait p50, p95, p99", "s", half, quantiles(waitRate, "", .5, .95, .99),
+		chart("Wait time p50, p95, p99", "s", half, quantiles(waitRate, "", .5, .95, .99),
 			"Time from calling Acquire to its return, whatever the outcome. Good: p99 below the dashed line. Each dot is one acquire: click it to see its trace, which links to the holder that was waited for.").
 			marked(steps(green, step{good, orange}, step{1, red})).traced(),
-		heatMap("Waits, how many of which length", half, waitRate,
+		heatMap("Wait time distribution", half, waitRate,
 			"Every acquire by how long it waited; the more of them, the more a cell stands out. Good: what stands out is at the bottom. A second band further up is callers that wait for a whole hold, or for a TTL of a holder that died.").traced(),
 	}
 }

@@ -13,6 +13,9 @@ const (
 	grid // a table
 	topList
 	states
+	alertList // of Grafana's own
+	logLines  // of Loki
+	traces    // of Tempo
 )
 
 // Colours mean the same everywhere: green is good, orange wants a look, red a person.
@@ -94,23 +97,30 @@ type panel struct {
 	columns      []column
 	hidden       []string // columns not shown
 	links        []link
-	linked       string // the column of a table that has the links; else everything has them
+	cells        []labelColumn // of a table; links are beside those that everything has
+	order        []string      // of the labels in a table; others and values follow
+	named        bool          // a tile tells the name beside the value
+	fill         filler
+}
+
+// labelColumn is how a label is shown in a table.
+type labelColumn struct {
+	column string
+	width  float64
+	links  []link
 }
 
 // tint is the colour of a series whose name says what is good and what is bad.
 type tint struct{ series, color string }
 
-// link leads from a series or a row to another dashboard.
-type link struct{ title, url string }
+// link leads from a series or a row to another dashboard, or away from Grafana.
+type link struct {
+	title, url string
+	away       bool
+}
 
 // auto as decimals leaves them to Grafana.
 const auto = -1
-
-// row is a line of panels below a title; its panels fill 24 columns a line.
-type row struct {
-	title  string
-	panels []panel
-}
 
 // now is a query for a tile or a table.
 func now(expr string) []query { return []query{{expr: expr, instant: true}} }

@@ -23,6 +23,9 @@ func source() common.DataSourceRef {
 
 // Build implements cog.Builder.
 func (p panel) Build() (dashboard.Panel, error) {
+	if p.kind == alertList || p.kind == logLines || p.kind == traces {
+		return p.elsewhere()
+	}
 	made, err := p.visualization().Build()
 	if err != nil {
 		return made, err
@@ -30,7 +33,6 @@ func (p panel) Build() (dashboard.Panel, error) {
 	made.Title, made.Description = &p.title, &p.about
 	ds := source()
 	made.Datasource = &ds
-	made.GridPos = &dashboard.GridPos{W: p.w, H: p.h}
 	if made.Targets, err = p.targets(); err != nil {
 		return made, err
 	}
@@ -81,9 +83,7 @@ func (p panel) defaults(c *dashboard.FieldConfig) {
 	if p.kind == single {
 		c.Mappings = []dashboard.ValueMapping{{SpecialValueMap: calm()}}
 	}
-	if p.linked == "" {
-		c.Links = p.dataLinks()
-	}
+	c.Links = p.dataLinks(p.links)
 }
 
 // calm keeps what has no value from the colour of the lowest step, which is often
@@ -95,9 +95,10 @@ func calm() *dashboard.SpecialValueMap {
 	return m
 }
 
-func (p panel) dataLinks() (all []dashboard.DashboardLink) {
-	for _, l := range p.links {
-		all = append(all, dashboard.DashboardLink{Title: l.title, Url: &l.url, Type: dashboard.DashboardLinkTypeLink, Tags: []string{}})
+func (p panel) dataLinks(links []link) (all []dashboard.DashboardLink) {
+	for _, l := range links {
+		url := p.fill.Replace(l.url)
+		all = append(all, dashboard.DashboardLink{Title: l.title, Url: &url, TargetBlank: l.away, Type: dashboard.DashboardLinkTypeLink, Tags: []string{}})
 	}
 	return all
 }
@@ -121,10 +122,10 @@ func (p panel) targets() ([]variants.Dataquery, error) {
 	var all []variants.Dataquery
 	for i, q := range p.queries {
 		b := prometheus.NewDataqueryBuilder().
-			RefId(string(rune('A' + i))).Datasource(source()).Expr(selectors.Replace(q.expr)).
+			RefId(string(rune('A' + i))).Datasource(source()).Expr(p.fill.expr(q.expr)).
 			EditorMode(prometheus.QueryEditorModeCode)
 		if q.legend != "" {
-			b.LegendFormat(q.legend)
+			b.LegendFormat(p.fill.legend(q.legend))
 		}
 		switch {
 		case p.kind == grid:
@@ -154,8 +155,12 @@ func (p panel) tile() cog.Builder[dashboard.Panel] {
 	if p.queries[0].instant {
 		graph = common.BigValueGraphModeNone
 	}
+	text := common.BigValueTextModeValue
+	if p.named {
+		text = common.BigValueTextModeValueAndName
+	}
 	return stat.NewPanelBuilder().GraphMode(graph).ColorMode(common.BigValueColorModeValue).
-		JustifyMode(common.BigValueJustifyModeAuto).TextMode(common.BigValueTextModeValue).
+		JustifyMode(common.BigValueJustifyModeAuto).TextMode(text).
 		ReduceOptions(p.reduced()).Orientation(common.VizOrientationAuto)
 }
 
@@ -194,15 +199,10 @@ func (p panel) chart() cog.Builder[dashboard.Panel] {
 	return b
 }
 
-// legend is a table beside the chart. Where that leaves no room for the chart it is
-// names below it: of a table, two lines would fit.
+// legend is names below the chart, of which there are few: a table would take a third of it.
 func (p panel) legend() *common.VizLegendOptionsBuilder {
-	l := common.NewVizLegendOptionsBuilder().ShowLegend(true)
-	if p.w < half {
-		return l.DisplayMode(common.LegendDisplayModeList).Placement(common.LegendPlacementBottom).Calcs([]string{})
-	}
-	return l.DisplayMode(common.LegendDisplayModeTable).Placement(common.LegendPlacementRight).
-		Calcs([]string{"lastNotNull", "max"}).SortBy("Max").SortDesc(true)
+	return common.NewVizLegendOptionsBuilder().ShowLegend(true).
+		DisplayMode(common.LegendDisplayModeList).Placement(common.LegendPlacementBottom).Calcs([]string{})
 }
 
 func tooltip() *common.VizTooltipOptionsBuilder {
@@ -249,13 +249,27 @@ func (p panel) table() cog.Builder[dashboard.Panel] {
 		names[value] = c.title
 		b.OverrideByName(c.title, c.properties())
 	}
-	if p.linked != "" {
-		b.OverrideByName(p.linked, []dashboard.DynamicConfigValue{{Id: "links", Value: p.dataLinks()}})
+	for _, c := range p.cells {
+		b.OverrideByName(c.column, p.label(c))
+	}
+	places := map[string]int{}
+	for i, name := range p.order {
+		places[name] = i
 	}
 	return b.WithTransformation(dashboard.DataTransformerConfig{Id: "merge", Options: map[string]any{}}).
 		WithTransformation(dashboard.DataTransformerConfig{Id: "organize", Options: map[string]any{
-			"excludeByName": drop, "renameByName": names, "indexByName": map[string]int{},
+			"excludeByName": drop, "renameByName": names, "indexByName": places,
 		}})
+}
+
+func (p panel) label(c labelColumn) (all []dashboard.DynamicConfigValue) {
+	if len(c.links) > 0 {
+		all = append(all, dashboard.DynamicConfigValue{Id: "links", Value: p.dataLinks(c.links)})
+	}
+	if c.width > 0 {
+		all = append(all, dashboard.DynamicConfigValue{Id: "custom.width", Value: c.width})
+	}
+	return all
 }
 
 func (c column) properties() []dashboard.DynamicConfigValue {

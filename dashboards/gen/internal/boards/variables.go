@@ -10,18 +10,25 @@ import (
 // variable is something the reader may choose.
 type variable struct {
 	name, label, about string
-	query              string // empty: the data source
+	query              string // for its values
 	some               bool   // begins with one value, not with all
+	source             string // the type of a data source
+	cluster            bool   // also has the value that is none
+	fill               filler
 }
 
 // Build implements cog.Builder. All variables may have several values, even where one
 // is wanted: only then does Grafana escape what a pattern would misread, such as
 // the * of order:*.
 func (v variable) Build() (dashboard.VariableModel, error) {
-	if v.query == "" {
-		return dashboard.NewDatasourceVariableBuilder(v.name).Label(v.label).Description(v.about).Type("prometheus").Build()
+	if v.source != "" {
+		b := dashboard.NewDatasourceVariableBuilder(v.name).Label(v.label).Description(v.about).Type(v.source)
+		if v.source != prometheusSource {
+			b.Hide(dashboard.VariableHideHideVariable) // there may be none
+		}
+		return b.Build()
 	}
-	query := selectors.Replace(v.query)
+	query := v.fill.Replace(v.query)
 	b := dashboard.NewQueryVariableBuilder(v.name).Label(v.label).Description(v.about).
 		Datasource(source()).Definition(query).
 		Query(dashboard.StringOrMap{Map: map[string]any{"query": query, "refId": "variable-" + v.name, "qryType": 1}}).
@@ -34,18 +41,29 @@ func (v variable) Build() (dashboard.VariableModel, error) {
 		Text:     dashboard.StringOrArrayOfString{ArrayOfString: []string{"All"}},
 		Value:    dashboard.StringOrArrayOfString{ArrayOfString: []string{"$__all"}},
 	}
-	return b.Multi(true).IncludeAll(true).AllValue(".+").Current(all).Build()
+	every := ".+"
+	if v.cluster {
+		every = ".*" // series may not have the label
+	}
+	return b.Multi(true).IncludeAll(true).AllValue(every).Current(all).Build()
 }
+
+const prometheusSource = "prometheus"
 
 // processes are the variables of every dashboard: the values of each depend on those
 // of the one before. Every process in question has one of the metrics.
-func processes(metrics ...string) []variable {
+func processes(labels []string, metrics ...string) []variable {
 	match := fmt.Sprintf(`__name__=~"%s"`, strings.Join(metrics, "|"))
-	return []variable{
-		{name: "datasource", label: "Data source", about: "The Prometheus to ask."},
-		{name: "job", label: "Job", about: "Scrape jobs.", query: "label_values({" + match + "}, job)"},
-		{name: "instance", label: "Instance", about: "Processes of these jobs.", query: "label_values({J," + match + "}, instance)"},
+	all := []variable{{name: "datasource", label: "Data source", about: "The Prometheus to ask.", source: prometheusSource}}
+	chosen := ""
+	for _, l := range labels {
+		all = append(all, variable{name: l, label: strings.ToUpper(l[:1]) + l[1:], about: "Values of the label " + l + ", if series have it.", cluster: true,
+			query: "label_values({" + match + chosen + "}, " + l + ")"})
+		chosen += fmt.Sprintf(`, %[1]s=~"$%[1]s"`, l)
 	}
+	return append(all,
+		variable{name: "job", label: "Job", about: "Scrape jobs.", query: "label_values({C," + match + "}, job)"},
+		variable{name: "instance", label: "Instance", about: "Processes of these jobs.", query: "label_values({J," + match + "}, instance)"})
 }
 
 func resources(some bool) variable {

@@ -22,6 +22,9 @@ type Catalogue struct {
 // Target labels are added to every scraped series by Prometheus.
 var targetLabels = []string{"job", "instance"}
 
+// alertLabels are those of the alerts of all rules.
+var alertLabels = []string{"alertname", "severity", "job", "instance", "resource", "backend", "lock_node", "reason"}
+
 // Read reads the tables in these Go files.
 func Read(paths ...string) (*Catalogue, error) {
 	c := &Catalogue{labels: map[string][]string{
@@ -29,7 +32,8 @@ func Read(paths ...string) (*Catalogue, error) {
 		"process_start_time_seconds": targetLabels,
 		rules.Expected:               {"resource"},
 		rules.Queues:                 {"resource"},
-		"ALERTS":                     {"alertname", "alertstate", "severity", "job", "instance", "resource", "backend", "lock_node", "reason"},
+		"ALERTS":                     append([]string{"alertstate"}, alertLabels...),
+		"ALERTS_FOR_STATE":           alertLabels,
 	}}
 	for _, path := range paths {
 		text, err := os.ReadFile(path)

@@ -60,6 +60,7 @@ type Config struct {
 	Alerts   Thresholds     `yaml:"alerts"`
 	// Resources are those that differ from what is usual.
 	Resources []Resource `yaml:"resources,omitempty"`
+	Boards    Boards     `yaml:"boards"`
 }
 
 // Resource is what is expected of one value of the label resource, in every job.
@@ -117,6 +118,7 @@ func Default() Config {
 		RunbookURL: "https://github.com/lockscope/lockscope/blob/main/dashboards/runbooks",
 		Labels:     []string{"cluster"},
 		Interval:   minutes(1),
+		Boards:     defaultBoards(),
 		SLO: SLO{
 			Availability: 0.999, Wait: 0.99, WithinSeconds: 0.5, Period: days(30),
 			MinAcquires: 10, MinBad: 3,
@@ -183,7 +185,7 @@ func Bound(le float64) string {
 
 // Validate names everything that cannot work.
 func (c Config) Validate() error {
-	return errors.Join(append(c.SLO.problems(), c.problems()...)...)
+	return errors.Join(slices.Concat(c.SLO.problems(), c.problems(), c.boardProblems())...)
 }
 
 func (c Config) problems() []error {

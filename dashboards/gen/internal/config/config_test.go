@@ -43,12 +43,16 @@ func TestRefused(t *testing.T) {
 		"slo: {period: 1h}":          "below a day",
 		"slo: {windows: []}":         "no windows",
 		"slo: {windows: [{severity: x, factor: 2, long: 5m, short: 1h}]}": "window 1",
-		"interval: 2m":                     "below five minutes",
-		"runbook_url: ''":                  "runbook_url: empty",
-		"dashboard_url: http://x/":         "must not end in /",
-		"alerts: {waiters: 0}":             "waiters must be above 0",
-		"selector: 'env=prod'":             "selector",
-		"selector: 'env=\"prod\"} or up{'": "selector",
+		"interval: 2m":                                   "below five minutes",
+		"runbook_url: ''":                                "runbook_url: empty",
+		"dashboard_url: http://x/":                       "must not end in /",
+		"boards: {top: 0}":                               "top: 0",
+		"boards: {page_url: /debug/locks}":               "want an address",
+		"boards: {page_url: 'http://{pod}/debug/locks'}": "page_url",
+		"boards: {log_selector: app}":                    "log_selector",
+		"alerts: {waiters: 0}":                           "waiters must be above 0",
+		"selector: 'env=prod'":                           "selector",
+		"selector: 'env=\"prod\"} or up{'":               "selector",
 	} {
 		c, err := read(t, text)
 		if err == nil {
@@ -65,5 +69,14 @@ func TestRefused(t *testing.T) {
 	}
 	if _, err := config.Read("nowhere.yaml"); err == nil {
 		t.Error("a file that is not there is accepted")
+	}
+}
+
+func TestPage(t *testing.T) {
+	c := config.Default()
+	c.Boards.PageURL = "https://{cluster}.example.com/{job}/{instance}/debug/locks"
+	const want = "https://${__data.fields.cluster}.example.com/${__data.fields.job}/${__data.fields.instance}/debug/locks"
+	if got := c.Page(); got != want || c.Validate() != nil {
+		t.Errorf("%s, %v", got, c.Validate())
 	}
 }

@@ -34,6 +34,8 @@ type Panel struct {
 	Description string    `json:"description"`
 	Datasource  SourceRef `json:"datasource"`
 	Targets     []Target  `json:"targets"`
+	Collapsed   bool      `json:"collapsed"` // a row that is folded,
+	Panels      []Panel   `json:"panels"`    // which has those below it
 	GridPos     struct {
 		H, W, X, Y int
 	} `json:"gridPos"`
@@ -89,12 +91,15 @@ type Variable struct {
 	IncludeAll bool            `json:"includeAll"`
 	AllValue   string          `json:"allValue"`
 	Refresh    int             `json:"refresh"`
+	Hide       int             `json:"hide"` // 2: the reader does not see it
 }
 
 // Annotation marks times in all charts.
 type Annotation struct {
 	Name       string    `json:"name"`
 	Expr       string    `json:"expr"`
+	Title      string    `json:"titleFormat"`
+	Text       string    `json:"textFormat"`
 	Datasource SourceRef `json:"datasource"`
 }
 
@@ -122,6 +127,20 @@ func (p Panel) Links() (urls []string) {
 		}
 	}
 	return urls
+}
+
+// All lists the panels, those in folded rows included.
+func (d Dashboard) All() (all []Panel) {
+	for _, p := range d.Panels {
+		all = append(append(all, p), p.Panels...)
+	}
+	return all
+}
+
+// AsksPrometheus reports that a panel shows what a Prometheus answers. Rows, texts, lists of
+// alerts, logs and traces do not.
+func (p Panel) AsksPrometheus() bool {
+	return !p.IsRow() && p.Type != "text" && p.Type != "alertlist" && p.Datasource.Type != "loki" && p.Datasource.Type != "tempo"
 }
 
 // IsRow reports that a panel is only the title of those below it.
@@ -164,7 +183,10 @@ type Query struct {
 // Queries lists every expression of a dashboard.
 func (d Dashboard) Queries() []Query {
 	var all []Query
-	for _, p := range d.Panels {
+	for _, p := range d.All() {
+		if !p.AsksPrometheus() {
+			continue
+		}
 		for i, t := range p.Targets {
 			all = append(all, Query{Dashboard: d.UID, Panel: p.Title, PanelID: p.ID, Type: p.Type, Ref: t.RefID,
 				Unit: p.unitOf(i), Instant: t.Instant, Expr: t.Expr})

@@ -62,10 +62,10 @@ func (r *run) found(where, format string, args ...any) {
 	r.findings = append(r.findings, Finding{Rule: r.rule, Where: r.UID + ": " + where, What: fmt.Sprintf(format, args...)})
 }
 
-// panels calls do for every panel that shows data.
+// panels calls do for every panel that shows data of Prometheus.
 func (r *run) panels(do func(where string, p grafana.Panel)) {
-	for _, p := range r.Panels {
-		if !p.IsRow() && p.Type != "text" {
+	for _, p := range r.All() {
+		if p.AsksPrometheus() {
 			do(fmt.Sprintf("panel %d %q", p.ID, p.Title), p)
 		}
 	}

@@ -26,6 +26,7 @@ func linter(t *testing.T, sample string) lint.Linter {
 	files, err := rules.Files(config.Default())
 	must(t, err)
 	must(t, known.AddRecorded(files))
+	known.Clusters(config.Default().Labels)
 	l := lint.Linter{Catalogue: known}
 	d, err := grafana.Parse([]byte(sample))
 	must(t, err)
@@ -71,8 +72,8 @@ var spoiled = map[string][]struct{ old, new string }{
 	"panel-no-targets-rule": {{`"targets": [`, `"unknown": [`}},
 	"target-promql-rule":    {{`sum by (`, `sum by by (`}, {`$__range]`, `$__distance]`}},
 	"target-rate-interval-rule": {
-		{`sum(rate(distributed_lock_wait_seconds_count{job=~\"$job\", instance=~\"$instance\", resource=~\"$resource\"}[$__rate_interval]))`,
-			`sum(rate(distributed_lock_wait_seconds_count{job=~\"$job\", instance=~\"$instance\", resource=~\"$resource\"}[5m]))`},
+		{`sum(rate(distributed_lock_wait_seconds_count{job=~\"$job\", instance=~\"$instance\", resource=~\"$resource\", cluster=~\"$cluster\"}[$__rate_interval]))`,
+			`sum(rate(distributed_lock_wait_seconds_count{job=~\"$job\", instance=~\"$instance\", resource=~\"$resource\", cluster=~\"$cluster\"}[5m]))`},
 	},
 	"target-job-rule":         {{`{job=~\"$job\", instance=~\"$instance\"`, `{instance=~\"$instance\"`}},
 	"target-instance-rule":    {{`, instance=~\"$instance\"`, ``}},
@@ -91,7 +92,7 @@ var spoiled = map[string][]struct{ old, new string }{
 	"pattern-variable-rule": {{`resource=~\"$resource\"`, `resource=\"$resource\"`}, {`"multi": true`, `"multi": false`}},
 	"integer-bound-rule":    {{`le=\"0.5\"`, `le=\"1\"`}, {`le=\"0.5\"`, `le=\"5.0\"`}},
 	"classic-model-rule":    {{`"schemaVersion": 42`, `"schemaVersion": 43`}, {`"id": 7,`, `"id": 6,`}, {`"distributed-lock"`, `"locks"`}},
-	"layout-rule":           {{`"w": 12,`, `"w": 13,`}, {`"w": 12,`, `"w": 11,`}},
+	"layout-rule":           {{`"w": 12,`, `"w": 13,`}, {`"w": 12,`, `"w": 11,`}, {`"collapsed": true`, `"collapsed": false`}},
 	"link-rule":             {{`/d/lockscope-resource?`, `/d/lockscope-lock?`}},
 	"alerts-rule":           {{`"expr": "ALERTS{`, `"expr": "up{`}},
 	"exemplar-rule":         {{`"exemplar": true`, `"exemplar": false`}},

@@ -96,7 +96,7 @@ func classicModel(r *run) {
 		r.found("dashboard", "schema %d, uid %q, tags %v", r.SchemaVersion, r.UID, r.Tags)
 	}
 	seen := map[int]bool{}
-	for _, p := range r.Panels {
+	for _, p := range r.All() {
 		if p.ID == 0 || seen[p.ID] {
 			r.found("panel "+p.Title, "id %d is not its own", p.ID)
 		}
@@ -104,14 +104,28 @@ func classicModel(r *run) {
 	}
 }
 
-// layout walks over the grid: every cell of a line belongs to one panel.
+// layout walks over the grid. What is below a folded row moves up when it is opened,
+// and has a grid of its own.
 func layout(r *run) {
+	r.grid(r.Panels, 0)
+	for _, p := range r.Panels {
+		if p.Collapsed != (len(p.Panels) > 0) {
+			r.found("row "+p.Title, "folded: %v, with %d panels", p.Collapsed, len(p.Panels))
+		}
+		if p.Collapsed {
+			r.grid(p.Panels, p.GridPos.Y+p.GridPos.H)
+		}
+	}
+}
+
+// grid checks that every cell of a line belongs to one panel, from the line top on.
+func (r *run) grid(panels []grafana.Panel, top int) {
 	const columns = 24
 	cells := map[[2]int]string{}
-	bottom := 0
-	for _, p := range r.Panels {
+	bottom := top
+	for _, p := range panels {
 		g := p.GridPos
-		if g.X+g.W > columns || g.W == 0 || g.H == 0 {
+		if g.X+g.W > columns || g.W == 0 || g.H == 0 || g.Y < top {
 			r.found("panel "+p.Title, "%+v is outside of the grid", g)
 		}
 		for y := g.Y; y < g.Y+g.H; y++ {
@@ -125,7 +139,7 @@ func layout(r *run) {
 		}
 		bottom = max(bottom, g.Y+g.H)
 	}
-	if holes := columns*bottom - len(cells); holes > 0 {
+	if holes := columns*(bottom-top) - len(cells); holes > 0 {
 		r.found("layout", "%d cells are empty", holes)
 	}
 }
@@ -138,7 +152,8 @@ func links(r *run) {
 	}
 	r.panels(func(where string, p grafana.Panel) {
 		for _, url := range p.Links() {
-			if m := boardPath.FindStringSubmatch(url); m == nil || !r.boards[m[1]] {
+			outside := strings.HasPrefix(url, "http://") || strings.HasPrefix(url, "https://") // runbooks, pages of processes
+			if m := boardPath.FindStringSubmatch(url); !outside && (m == nil || !r.boards[m[1]]) {
 				r.found(where, "link to %s", url)
 			}
 		}

@@ -10,10 +10,11 @@ import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/promql"
 )
 
-// Common are those of the rules of dashboard-linter that apply; the two about Loki do not.
+// Common are those of the rules of dashboard-linter that apply; the two about Loki do not: a
+// selector of logs is configured.
 func Common() []Rule {
 	return []Rule{
-		{"template-datasource-rule", "one data source, chosen by the reader", templateDatasource},
+		{"template-datasource-rule", "one data source for numbers, chosen by the reader", templateDatasource},
 		{"template-job-rule", "readers look for a variable job", func(r *run) { r.target("job", "Job") }},
 		{"template-instance-rule", "readers look for a variable instance", func(r *run) { r.target("instance", "Instance") }},
 		{"template-label-promql-rule", "a variable without values empties every panel", templateQueries},
@@ -34,7 +35,7 @@ func Common() []Rule {
 func templateDatasource(r *run) {
 	var sources []grafana.Variable
 	for _, v := range r.Templating.List {
-		if v.Type == "datasource" {
+		if v.Type == "datasource" && v.Text() != "loki" && v.Text() != "tempo" {
 			sources = append(sources, v)
 		}
 	}

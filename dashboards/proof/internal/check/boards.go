@@ -64,6 +64,7 @@ type document struct {
 
 type panelDocument struct {
 	Type, Title string
+	Datasource  struct{ Type string }
 	Targets     []struct {
 		RefID             string `json:"refId"`
 		Expr              string
@@ -137,7 +138,7 @@ func parse(text []byte) (b Board, err error) {
 func (b *Board) addPanels(all []panelDocument) {
 	for _, p := range all {
 		b.addPanels(p.Panels)
-		if p.Type == "row" {
+		if p.Type == "row" || p.elsewhere() {
 			continue
 		}
 		panel := Panel{Title: p.Title}
@@ -147,6 +148,11 @@ func (b *Board) addPanels(all []panelDocument) {
 		}
 		b.Panels = append(b.Panels, panel)
 	}
+}
+
+// elsewhere says that a panel does not ask Prometheus: a list of alerts asks Grafana.
+func (p panelDocument) elsewhere() bool {
+	return p.Type == "alertlist" || p.Datasource.Type == "loki" || p.Datasource.Type == "tempo"
 }
 
 // title is that of the i-th query: in a table that of its column.

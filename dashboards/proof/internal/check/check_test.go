@@ -21,6 +21,7 @@ const boardText = `{
  "templating": {"list": [
   {"type": "datasource", "name": "datasource", "query": "prometheus"},
   {"type": "query", "name": "job", "allValue": ".+", "query": {"query": "label_values({__name__=~\"a|b\"}, job)"}},
+  {"type": "query", "name": "cluster", "allValue": ".*", "query": "label_values(nowhere, cluster)"},
   {"type": "query", "name": "resource", "query": "label_values(a{job=~\"$job\"}, resource)"}]},
  "annotations": {"list": [{"expr": "ALERTS{job=~\"$job\"}"}]},
  "panels": [
@@ -29,6 +30,8 @@ const boardText = `{
     "fieldConfig": {"defaults": {"unit": "s"}}}]},
   {"type": "timeseries", "title": "Chart", "targets": [{"refId": "A", "expr": "a{resource=~\"$resource\"}[$__rate_interval]", "exemplar": true}],
    "fieldConfig": {"defaults": {"unit": "percentunit"}}},
+  {"type": "alertlist", "title": "Alerts"},
+  {"type": "logs", "title": "Logs", "datasource": {"type": "loki"}, "targets": [{"refId": "A", "expr": "{a=\"b\"}"}]},
   {"type": "heatmap", "title": "Map", "targets": [{"refId": "A", "expr": "map"}], "fieldConfig": {"defaults": {"unit": "s"}}},
   {"type": "table", "title": "Table", "targets": [{"refId": "A", "expr": "one", "instant": true}, {"refId": "B", "expr": "two", "instant": true}],
    "fieldConfig": {"defaults": {"unit": "short"}, "overrides": [
@@ -53,7 +56,7 @@ func TestLoad(t *testing.T) {
 		}
 	}
 	want := "Folded/Folded/s Chart/Chart/percentunit Map/Map/ops Table/First/s Table/Second/percentunit"
-	if strings.Join(got, " ") != want || b.Span != 3*time.Hour || len(b.Variables) != 2 || b.Queries() != 5 {
+	if strings.Join(got, " ") != want || b.Span != 3*time.Hour || len(b.Variables) != 3 || b.Queries() != 5 {
 		t.Errorf("%q, %+v", got, b)
 	}
 }
@@ -128,6 +131,7 @@ func good() map[string]string {
 	one := fmt.Sprintf(vectorOf, now, "0.5")
 	return map[string]string{
 		"/api/v1/label/job/values":      `["shop"]`,
+		"/api/v1/label/cluster/values":  `[]`,
 		"/api/v1/label/resource/values": `["order:*", "x"]`,
 		"/api/v1/query_exemplars":       `[{"exemplars": [{}]}]`,
 		"/api/v1/query_range ALERTS":    one,

@@ -47,6 +47,9 @@ var (
 	errUnfilled = errors.New("is not a variable that Grafana would fill in")
 )
 
+// anyOrNone matches series that lack the label, too.
+const anyOrNone = ".*"
+
 // fill asks for the values of every variable. All values are chosen where that is
 // possible, else those of choice, which must be among them.
 func fill(ctx context.Context, c *client, b Board, w window, choice map[string]string) (map[string]string, error) {
@@ -61,7 +64,8 @@ func fill(ctx context.Context, c *client, b Board, w window, choice map[string]s
 		if err != nil {
 			return nil, fmt.Errorf("%s: variable %s: %w", b.UID, v.Name, err)
 		}
-		if len(found) == 0 || v.All == "" && !slices.Contains(found, choice[v.Name]) {
+		// What stands for all clusters also stands for none: series need not have such a label.
+		if len(found) == 0 && v.All != anyOrNone || v.All == "" && !slices.Contains(found, choice[v.Name]) {
 			return nil, fmt.Errorf("%s: variable %s: label_values(%s, %s) %w to choose: %q", b.UID, v.Name, selector, v.Label, errNoValues, found)
 		}
 		chosen[v.Name] = v.All

@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"go.opentelemetry.io/otel/sdk/trace"
 
+	"github.com/lockscope/lockscope/exporter"
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/redlock"
@@ -56,10 +57,14 @@ func (w *World) startBilling(context.Context) error {
 		instrument.WithRegisterer(registry), instrument.WithTracerProvider(spans), instrument.WithLongWait(longWait),
 	}
 	var err error
-	if b.first, err = w.locker("billing-1", opts); err != nil {
+	var pools [2]exporter.ConnectionSource
+	if b.first, pools[0], err = w.locker("billing-1", opts); err != nil {
 		return err
 	}
-	if b.second, err = w.locker("billing-2", opts); err != nil {
+	if b.second, pools[1], err = w.locker("billing-2", opts); err != nil {
+		return err
+	}
+	if err := registry.Register(exporter.NewConnectionCollector(pools[:]...)); err != nil {
 		return err
 	}
 	for _, n := range w.nodes {
@@ -82,18 +87,18 @@ func (w *World) startBilling(context.Context) error {
 
 // locker makes a lock on connections of its own, closed by Close. The demo, which
 // started the nodes, has vouched for them.
-func (w *World) locker(instance string, opts []instrument.Option) (lock.Locker, error) {
+func (w *World) locker(instance string, opts []instrument.Option) (lock.Locker, exporter.ConnectionSource, error) {
 	redlock, err := redlock.Open(w.urls(), lock.WithInstance(instance))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	w.ends = append(w.ends, redlock.Close)
 	measured, err := instrument.Wrap(redlock, opts...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	w.ends = append(w.ends, func() error { return measured.Flush(context.Background()) })
-	return measured, nil
+	return measured, redlock, nil
 }
 
 // serve serves metrics with exemplars.

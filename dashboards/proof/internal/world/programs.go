@@ -77,7 +77,7 @@ var serving = regexp.MustCompile(`"msg":"serving","urls":\["(http://[^"]+)"\]`)
 func (w *World) startLockscope(ctx context.Context) error {
 	var err error
 	w.lockscope.Process, err = w.run("lockscope", w.binary("lockscope"), "serve", "--redis", strings.Join(w.urls(), ","),
-		"--interval", "4s", "--confirm-after", "1s", "--deadline", "20s", "--max-hold", maxHold.String(),
+		"--interval", "4s", "--confirm-after", "1s", "--deadline", "20s", "--max-hold", maxHold.String(), "--export-leaked-keys", "5",
 		"--web.listen-address", "127.0.0.1:0", "--log.format", "json")
 	if err != nil {
 		return err

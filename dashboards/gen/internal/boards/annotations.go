@@ -1,0 +1,38 @@
+package boards
+
+import "github.com/grafana/grafana-foundation-sdk/go/dashboard"
+
+// mark is something that happened, marked in every chart.
+type mark struct {
+	name, color string
+	expr        string
+	title, text string
+	tags        string
+}
+
+// happened are the marks that every dashboard has.
+func happened() []mark {
+	return []mark{
+		{name: "Alerts", color: red, expr: `ALERTS{J,alertname=~"DistributedLock.+", alertstate="firing"}`,
+			title: "{{alertname}} fires", text: "{{severity}}: {{job}} {{resource}} {{lock_node}} {{reason}}", tags: "alertname,severity"},
+		// A version is new where it was not there five minutes ago.
+		{name: "Deploys", color: blue, expr: `count by ($JOB, version, revision) (distributed_lock_exporter_build_info{I})
+			unless count by ($JOB, version, revision) (distributed_lock_exporter_build_info{I} offset 5m)`,
+			title: "New version", text: "{{job}} runs {{version}} ({{revision}})", tags: "job,version"},
+		{name: "Restarts", color: yellow, expr: `time() - process_start_time_seconds{I} < 120`,
+			title: "Process started", text: "{{job}} {{instance}} has started", tags: "job,instance"},
+	}
+}
+
+// losses marks lost leases, of the resources that a dashboard lets its reader choose.
+func losses(selector string) mark {
+	return mark{name: "Lost leases", color: purple,
+		expr:  `sum by ($JOB, resource, reason) (increase(distributed_lock_lost_total` + selector + `[1m])) > 0`,
+		title: "Lease lost", text: "{{job}} lost a lease of {{resource}}: {{reason}}", tags: "resource,reason"}
+}
+
+func (m mark) builder(fill filler) *dashboard.AnnotationQueryBuilder {
+	return dashboard.NewAnnotationQueryBuilder().Name(m.name).Datasource(source()).Enable(true).Hide(false).IconColor(m.color).
+		Expr(fill.expr(m.expr)).TitleFormat(fill.legend(m.title)).TextFormat(fill.legend(m.text)).
+		TagKeys(m.tags).Step("60s")
+}

@@ -1,0 +1,208 @@
+package boards_test
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockscope/lockscope/dashboards/gen/internal/boards"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/grafana"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/promql"
+)
+
+// drawn is every dashboard of a configuration, by its uid.
+func drawn(t *testing.T, c config.Config) map[string]grafana.Dashboard {
+	t.Helper()
+	files, err := boards.Files(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]grafana.Dashboard{}
+	for _, f := range files {
+		d, err := grafana.Parse(f.JSON)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[d.UID] = d
+	}
+	return all
+}
+
+func variable(d grafana.Dashboard, name string) (grafana.Variable, bool) {
+	i := slices.IndexFunc(d.Templating.List, func(v grafana.Variable) bool { return v.Name == name })
+	if i < 0 {
+		return grafana.Variable{}, false
+	}
+	return d.Templating.List[i], true
+}
+
+// TestClusters wants every label that tells clusters apart to be chosen in every query,
+// and to go along with every link.
+func TestClusters(t *testing.T) {
+	c := config.Default()
+	c.Labels = []string{"cluster", "namespace"}
+	for uid, d := range drawn(t, c) {
+		vars := map[string]string{}
+		for _, v := range d.Templating.List {
+			vars[v.Name] = "$" + v.Name
+		}
+		for _, l := range c.Labels {
+			if v, ok := variable(d, l); !ok || !v.Multi || v.AllValue != ".*" {
+				t.Errorf("%s: variable %s: %+v", uid, l, v)
+			}
+			for _, q := range d.Queries() {
+				expr, _ := promql.Fill(q.Expr, vars)
+				tree, err := promql.Parse(expr)
+				if err != nil {
+					t.Fatal(q.Panel, err)
+				}
+				for _, s := range promql.Selectors(tree) {
+					if want := l + `=~"$` + l + `"`; s.Matcher(l) != want {
+						t.Errorf("%s: %s: %s is not chosen by %s", uid, q.Panel, s.Metric, want)
+					}
+				}
+			}
+			for _, p := range d.All() {
+				for _, url := range p.Links() {
+					if strings.HasPrefix(url, "/d/") && !strings.Contains(url, "${"+l+":queryparam}") {
+						t.Errorf("%s: %s: %s loses the %s", uid, p.Title, url, l)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestNoClusters: without labels nothing is left of them.
+func TestNoClusters(t *testing.T) {
+	c := config.Default()
+	c.Labels = nil
+	files, err := boards.Files(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if m := regexp.MustCompile(`cluster|\$CLUSTER|\$JOB|\$LINKED|\{[A-Z][,}]`).Find(f.JSON); m != nil {
+			t.Errorf("%s: %s", f.Name, m)
+		}
+	}
+}
+
+// TestJobsAreToldApart wants what is grouped by job to be grouped by cluster.
+func TestJobsAreToldApart(t *testing.T) {
+	for uid, d := range drawn(t, config.Default()) {
+		for _, q := range d.Queries() {
+			if m := regexp.MustCompile(`\((job|lock_node)\b[^)]*\)`).FindString(q.Expr); m != "" {
+				t.Errorf("%s: %s groups by %s", uid, q.Panel, m)
+			}
+		}
+	}
+}
+
+// TestOverviewBegins wants what matters in an incident first, and not folded.
+func TestOverviewBegins(t *testing.T) {
+	var open, closed []string
+	for _, p := range drawn(t, config.Default())["lockscope-overview"].Panels {
+		switch {
+		case p.IsRow() && p.Collapsed:
+			closed = append(closed, p.Title)
+		case p.IsRow():
+			if len(closed) > 0 {
+				t.Errorf("%s is below what is folded", p.Title)
+			}
+			open = append(open, p.Title)
+		}
+	}
+	if want := []string{"Health", "What fires", "Who holds and who waits", "Objectives"}; !slices.Equal(open, want) || len(closed) == 0 {
+		t.Errorf("open are %q, folded %q", open, closed)
+	}
+}
+
+// TestLargest wants charts of resources and processes, of which there may be thousands,
+// to show the configured number.
+func TestLargest(t *testing.T) {
+	c := config.Default()
+	c.Boards.Top = 7
+	for uid, d := range drawn(t, c) {
+		for _, p := range d.All() {
+			for _, target := range p.Targets {
+				many := strings.Contains(target.Legend, "{{resource}}") || strings.Contains(target.Legend, "{{instance}}")
+				if p.Type == "timeseries" && many && !strings.Contains(target.Expr, "topk(7, ") {
+					t.Errorf("%s: %s shows all", uid, p.Title)
+				}
+			}
+		}
+	}
+}
+
+// TestLegends wants them below the charts, where they take little.
+func TestLegends(t *testing.T) {
+	files, err := boards.Files(config.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if strings.Contains(string(f.JSON), `"placement": "right"`) {
+			t.Errorf("%s has a legend beside a chart", f.Name)
+		}
+	}
+}
+
+func TestPageAndRunbookLinks(t *testing.T) {
+	c := config.Default()
+	c.Boards.PageURL, c.RunbookURL = "https://{cluster}.example.com/{instance}/locks", "https://wiki.example.com/locks"
+	d := drawn(t, c)["lockscope-overview"]
+	var all []string
+	for _, p := range d.All() {
+		all = append(all, p.Links()...)
+	}
+	for _, want := range []string{"https://${__data.fields.cluster}.example.com/${__data.fields.instance}/locks",
+		"https://wiki.example.com/locks/${__data.fields.alertname}.md"} {
+		if !slices.Contains(all, want) {
+			t.Errorf("%s is not among %q", want, all)
+		}
+	}
+}
+
+// TestLogsAreOptional: without a selector there is no panel and no variable; with one the
+// variable is hidden, as there may be no Loki.
+func TestLogsAreOptional(t *testing.T) {
+	for selector, want := range map[string]bool{"": false, `{app="billing"}`: true} {
+		c := config.Default()
+		c.Boards.LogSelector = selector
+		d := drawn(t, c)["lockscope-resource"]
+		v, found := variable(d, "logs")
+		if found != want || found && (v.Hide != 2 || v.Text() != "loki") {
+			t.Errorf("%q: variable %+v", selector, v)
+		}
+		shown := slices.ContainsFunc(d.All(), func(p grafana.Panel) bool {
+			return p.Type == "logs" && strings.HasPrefix(p.Targets[0].Expr, selector)
+		})
+		if shown != want {
+			t.Errorf("%q: logs are shown: %v", selector, shown)
+		}
+	}
+}
+
+// TestMarks wants words for what is marked in the charts.
+func TestMarks(t *testing.T) {
+	for uid, d := range drawn(t, config.Default()) {
+		text, err := json.Marshal(d.Annotations.List)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"Alerts", "Deploys", "Restarts"} {
+			if !strings.Contains(string(text), `"name":"`+name+`"`) {
+				t.Errorf("%s does not mark %s", uid, name)
+			}
+		}
+		for _, a := range d.Annotations.List {
+			if a.Title == "" || len(strings.Fields(a.Text)) < 2 {
+				t.Errorf("%s: %s has no words: %+v", uid, a.Name, a)
+			}
+		}
+	}
+}

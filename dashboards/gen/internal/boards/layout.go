@@ -1,0 +1,68 @@
+package boards
+
+import (
+	"fmt"
+
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+)
+
+// columns is the width of a dashboard.
+const columns = 24
+
+// row is a line of panels below a title; its panels fill 24 columns a line.
+type row struct {
+	title  string
+	panels []panel
+	folded bool // until the reader opens it
+}
+
+func folded(title string, panels []panel) row { return row{title: title, panels: panels, folded: true} }
+
+// layout puts rows below one another. Grafana wants the panels of a folded row inside of
+// it, where it makes room for them when the row is opened.
+func layout(rows []row, fill filler) (all []dashboard.PanelOrRowPanel, err error) {
+	y, id := uint32(0), uint32(0)
+	for _, r := range rows {
+		id++
+		title := dashboard.NewRowPanel()
+		title.Title, title.Id, title.Collapsed = &r.title, id, r.folded
+		title.GridPos = &dashboard.GridPos{Y: y, W: columns, H: 1}
+		y++
+		below, bottom, err := r.place(y, &id, fill)
+		if err != nil {
+			return nil, err
+		}
+		if r.folded {
+			title.Panels = below
+			all = append(all, dashboard.PanelOrRowPanel{RowPanel: title})
+			continue
+		}
+		all, y = append(all, dashboard.PanelOrRowPanel{RowPanel: title}), bottom
+		for _, p := range below {
+			all = append(all, dashboard.PanelOrRowPanel{Panel: &p})
+		}
+	}
+	return all, nil
+}
+
+// place puts the panels of a row side by side, from the line y on.
+func (r row) place(y uint32, id *uint32, fill filler) (below []dashboard.Panel, bottom uint32, err error) {
+	var x, height uint32
+	for _, p := range r.panels {
+		if x+p.w > columns {
+			x, y, height = 0, y+height, 0
+		}
+		p.fill = fill
+		made, err := p.Build()
+		if err != nil {
+			return nil, 0, fmt.Errorf("%s: %w", p.title, err)
+		}
+		*id++
+		number := *id // links to a single panel use it
+		made.Id = &number
+		made.GridPos = &dashboard.GridPos{X: x, Y: y, W: p.w, H: p.h}
+		below = append(below, made)
+		x, height = x+p.w, max(height, p.h)
+	}
+	return below, y + height, nil
+}
