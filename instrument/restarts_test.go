@@ -118,9 +118,12 @@ func TestRestartOfOneOfThree(t *testing.T) {
 		must(t, err)
 		must(t, lease.Release(t.Context()))
 	}
-	use()
-	must(t, servers[2].Restart(t.Context()))
 	node := servers[2].Addr()
+	eventually(t, "the node is met, two of three decide without it", func() bool {
+		use()
+		return gather(t, l, "node_usable", "lock_node", node, "backend", "redis") == 1
+	})
+	must(t, servers[2].Restart(t.Context()))
 	eventually(t, "the restart is counted", func() bool {
 		use()
 		return gather(t, l, "node_restarts_total", "lock_node", node, "backend", "redis", "enforced", "true") == 1
