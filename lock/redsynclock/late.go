@@ -2,54 +2,69 @@ package redsynclock
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// within asks for a token's sake: what takes effect after it was given up is undone.
-func (n *node) within(ctx context.Context, key string, v *value, ask func(context.Context) error) error {
-	return n.bounded(ctx, ask, func() {
-		if !n.values.isBuried(v) {
-			return
-		}
-		limited, cancel := context.WithTimeout(context.Background(), n.memory)
+// ask has redsync do something for a call, which is answered by its deadline: whether a
+// client heeds its context is up to how it is configured. What comes later is told to
+// late, which may be nil.
+func ask[T any](n *node, call driver.Call, to driver.Answer[T], do func(context.Context) (T, error), late func()) {
+	var none T
+	if !n.begin() {
+		to.Answer(none, fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrClosed))
+		return
+	}
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(call.Context), call.Deadline)
+	inTime := context.AfterFunc(ctx, func() { to.Answer(none, driver.ErrTimeout) })
+	go func() {
+		defer n.calls.Done()
 		defer cancel()
-		m := n.mutex(key, n.memory, valueOf(v))
-		_, _ = m.UnlockContext(limited)
-	})
+		limited, done := n.limit(ctx)
+		defer done()
+		reply, err := do(limited)
+		switch {
+		case inTime():
+			to.Answer(reply, err)
+		case late != nil:
+			late()
+		}
+	}()
 }
 
-// bounded waits for redsync until ctx ends: whether a client heeds its context is up to
-// how it is configured. What comes later is told to late.
-func (n *node) bounded(ctx context.Context, ask func(context.Context) error, late func()) error {
-	limited, cancel := n.limit(ctx)
-	answer := make(chan error)
-	n.calls.Go(func() {
-		defer cancel()
-		err := ask(limited)
-		select {
-		case answer <- err:
-		case <-ctx.Done():
-			if late != nil {
-				late()
-			}
-		}
-	})
-	select {
-	case err := <-answer:
-		return err
-	case <-ctx.Done():
-		return driver.ErrTimeout
+// begin counts a call that Close waits for. It is false after Close.
+func (n *node) begin() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.closed {
+		n.calls.Add(1)
 	}
+	return !n.closed
 }
 
 // limit leaves redsync the time to say what a quorum of its pools has said, while others
 // hang: where it asks several, it waits for each of them.
 func (n *node) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	end, ok := ctx.Deadline()
-	if n.pool != nil || !ok {
-		return context.WithCancel(ctx)
+	if n.pool != nil {
+		return ctx, func() {}
 	}
+	return half(ctx)
+}
+
+// half ends when half of the time has passed.
+func half(ctx context.Context) (context.Context, context.CancelFunc) {
+	end, _ := ctx.Deadline()
 	return context.WithTimeout(ctx, time.Until(end)/2)
+}
+
+// undo takes back what took effect after its token was given up.
+func (n *node) undo(key string, v *value) {
+	if !n.values.isBuried(v) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), n.memory)
+	defer cancel()
+	_, _ = n.mutex(key, n.memory, valueOf(v)).UnlockContext(ctx)
 }

@@ -20,19 +20,25 @@ type node struct {
 	memory  time.Duration    // after which a token that nobody extended holds nothing
 	values  values
 	calls   sync.WaitGroup // of redsync, also such as nobody waits for any more
+
+	mu     sync.Mutex
+	closed bool
 }
 
-var _ driver.BlockingNode = (*node)(nil)
+var _ interface {
+	driver.Node
+	driver.Warmer
+} = (*node)(nil)
 
 func newNode(name string, s set, options []redsync.Option, memory time.Duration) *node {
 	s.name = name
 	return &node{set: s, options: options, memory: memory}
 }
 
-// Name implements driver.BlockingNode.
+// Name implements driver.Node.
 func (n *node) Name() string { return n.name }
 
-// System implements driver.BlockingNode.
+// System implements driver.Node.
 func (n *node) System() string { return "redis" }
 
 // mutex is a handle on a key: redsync keeps nothing on the servers but that. redsync's
@@ -42,52 +48,44 @@ func (n *node) mutex(key string, ttl time.Duration, opts ...redsync.Option) *red
 	return n.redsync.NewMutex(key, slices.Concat(first, n.options, []redsync.Option{redsync.WithTries(1), redsync.WithExpiry(ttl)}, opts)...)
 }
 
-// Acquire implements driver.BlockingNode.
-func (n *node) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
+// Acquire implements driver.Node.
+func (n *node) Acquire(call driver.Call, req *driver.AcquireRequest, to driver.Answer[driver.AcquireReply]) {
 	v := n.values.add(req.Token, req.Token+"|"+req.Holder, n.memory)
-	m := n.mutex(req.Key, max(req.TTL, time.Millisecond), redsync.WithGenValueFunc(func() (string, error) { return v.text, nil }))
-	err := n.within(ctx, req.Key, v, m.TryLockContext)
-	switch {
-	case err == nil:
-		return driver.AcquireReply{Granted: true}, nil
-	case isTaken(err):
-		n.values.remove(req.Token)
-		return n.refused(ctx, req.Key)
-	}
-	return driver.AcquireReply{}, classify(err)
+	ask(n, call, to, func(ctx context.Context) (reply driver.AcquireReply, err error) {
+		m := n.mutex(req.Key, req.TTL, redsync.WithGenValueFunc(func() (string, error) { return v.text, nil }))
+		err = m.TryLockContext(ctx)
+		switch {
+		case err == nil:
+			reply.Granted = true
+		case isTaken(err):
+			n.values.remove(req.Token)
+			return n.refused(ctx, req.Key), nil
+		}
+		return reply, classify(err)
+	}, func() { n.undo(req.Key, v) })
 }
 
-// refused reads who has the key, where that can be asked.
-func (n *node) refused(ctx context.Context, key string) (driver.AcquireReply, error) {
+// refused reads who has the key, where that can be asked. It is held also if that fails.
+func (n *node) refused(ctx context.Context, key string) (reply driver.AcquireReply) {
 	if n.pool == nil {
-		return driver.AcquireReply{}, nil
+		return reply
 	}
-	var found driver.AcquireReply
-	end, _ := ctx.Deadline()
-	ctx, cancel := context.WithTimeout(ctx, time.Until(end)/2) // what is known is said in time
+	ctx, cancel := half(ctx) // what is known is said in time
 	defer cancel()
-	err := n.bounded(ctx, func(ctx context.Context) error {
-		conn, err := n.pool.Get(ctx)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = conn.Close() }()
-		value, err := conn.Get(key)
-		if err != nil {
-			return err
-		}
-		left, err := conn.PTTL(key)
-		if err != nil {
-			return err
-		}
-		_, found.Holder, _ = strings.Cut(value, "|")
-		found.TTL = remaining(left)
-		return nil
-	}, nil)
+	conn, err := n.pool.Get(ctx)
 	if err != nil {
-		return driver.AcquireReply{}, nil // it is held nevertheless
+		return reply
 	}
-	return found, nil
+	defer func() { _ = conn.Close() }()
+	value, err := conn.Get(key)
+	if err != nil {
+		return reply
+	}
+	if left, err := conn.PTTL(key); err == nil {
+		_, reply.Holder, _ = strings.Cut(value, "|")
+		reply.TTL = remaining(left)
+	}
+	return reply
 }
 
 // remaining tells a key that is gone by now (-2) from one that never expires (-1), which
@@ -102,19 +100,20 @@ func remaining(pttl time.Duration) time.Duration {
 	return pttl
 }
 
-// Raise implements driver.BlockingNode. There are no counters.
-func (n *node) Raise(context.Context, driver.RaiseRequest) (bool, error) {
-	return false, errors.ErrUnsupported
+// Raise implements driver.Node. There are no counters.
+func (n *node) Raise(_ driver.Call, _ *driver.RaiseRequest, to driver.Answer[bool]) {
+	to.Answer(false, errors.ErrUnsupported)
 }
 
-// Extend implements driver.BlockingNode.
-func (n *node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
+// Extend implements driver.Node.
+func (n *node) Extend(call driver.Call, req *driver.ExtendRequest, to driver.Answer[driver.ExtendReply]) {
 	v := n.values.add(req.Token, req.Token+"|"+req.Holder, n.memory)
-	extend := func(opts ...redsync.Option) error {
-		m := n.mutex(req.Key, req.TTL, append(opts, valueOf(v))...)
-		return n.within(ctx, req.Key, v, func(ctx context.Context) error { return agreed(m.ExtendContext(ctx)) })
-	}
-	err := extend()
+	ask(n, call, to, func(ctx context.Context) (driver.ExtendReply, error) { return n.extend(ctx, req, v) },
+		func() { n.undo(req.Key, v) })
+}
+
+func (n *node) extend(ctx context.Context, req *driver.ExtendRequest, v *value) (driver.ExtendReply, error) {
+	err := agreed(n.mutex(req.Key, req.TTL, valueOf(v)).ExtendContext(ctx))
 	switch {
 	case err == nil:
 		return driver.ExtendDone, nil
@@ -123,7 +122,7 @@ func (n *node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.Ext
 	case !req.Refill:
 		return driver.ExtendGone, nil
 	}
-	err = extend(redsync.WithSetNXOnExtend())
+	err = agreed(n.mutex(req.Key, req.TTL, valueOf(v), redsync.WithSetNXOnExtend()).ExtendContext(ctx))
 	switch {
 	case err == nil:
 		return driver.ExtendRefilled, nil
@@ -133,16 +132,21 @@ func (n *node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.Ext
 	return 0, classify(err)
 }
 
-// Release implements driver.BlockingNode.
-func (n *node) Release(ctx context.Context, req driver.ReleaseRequest) (reply driver.ReleaseReply, err error) {
+// Release implements driver.Node.
+func (n *node) Release(call driver.Call, req *driver.ReleaseRequest, to driver.Answer[driver.ReleaseReply]) {
 	v := n.values.find(req.Token)
-	if v == nil {
-		return reply, nil // it was refused, or has run out long ago
+	if v == nil { // it was refused, or has run out long ago
+		to.Answer(driver.ReleaseReply{Found: driver.FoundNothing}, nil)
+		return
 	}
 	if req.Tombstone > 0 {
 		n.values.bury(v)
 	}
-	err = n.unlock(ctx, req.Key, v)
+	ask(n, call, to, func(ctx context.Context) (driver.ReleaseReply, error) { return n.release(ctx, req, v) }, nil)
+}
+
+func (n *node) release(ctx context.Context, req *driver.ReleaseRequest, v *value) (reply driver.ReleaseReply, err error) {
+	err = agreed(n.mutex(req.Key, n.memory, valueOf(v)).UnlockContext(ctx))
 	switch {
 	case err == nil:
 		reply.Found = driver.FoundOwn
@@ -157,29 +161,39 @@ func (n *node) Release(ctx context.Context, req driver.ReleaseRequest) (reply dr
 	return reply, nil
 }
 
-func (n *node) unlock(ctx context.Context, key string, v *value) error {
-	m := n.mutex(key, n.memory, valueOf(v))
-	return n.bounded(ctx, func(ctx context.Context) error { return agreed(m.UnlockContext(ctx)) }, nil)
+// Leave implements driver.Node. There is no queue.
+func (n *node) Leave(_ driver.Call, _ *driver.LeaveRequest, to driver.Answer[bool]) {
+	to.Answer(false, nil)
 }
 
-// Leave implements driver.BlockingNode. There is no queue.
-func (n *node) Leave(context.Context, driver.LeaveRequest) error { return nil }
-
-// Subscribe implements driver.BlockingNode: waiters poll.
+// Subscribe implements driver.Node: waiters poll.
 func (n *node) Subscribe(context.Context, string, func(string)) error { return driver.ErrNoWakeUps }
 
 // Warm implements driver.Warmer: it reads a key that nobody writes.
 func (n *node) Warm(ctx context.Context) error {
-	m := n.mutex("lockscope:warm", n.memory, redsync.WithValue("-"))
-	return n.bounded(ctx, func(ctx context.Context) error {
-		_, err := m.ValidContext(ctx)
+	if !n.begin() {
+		return driver.ErrClosed
+	}
+	read := make(chan error, 1)
+	go func() {
+		defer n.calls.Done()
+		_, err := n.mutex("lockscope:warm", n.memory, redsync.WithValue("-")).ValidContext(ctx)
+		read <- err
+	}()
+	select {
+	case err := <-read:
 		return err
-	}, nil)
+	case <-ctx.Done():
+		return driver.ErrTimeout
+	}
 }
 
-// Close implements driver.BlockingNode. It waits for calls of redsync that nobody waited
-// for: until the client under the pool gives up. The pools stay open.
+// Close implements driver.Node. It waits for calls of redsync that nobody waited for:
+// until the client under the pool gives up. The pools stay open.
 func (n *node) Close() error {
+	n.mu.Lock()
+	n.closed = true
+	n.mu.Unlock()
 	n.calls.Wait()
 	return nil
 }
