@@ -1,13 +1,6 @@
 package zklock
 
-import (
-	"path"
-	"slices"
-
-	"github.com/go-zookeeper/zk"
-)
-
-// watch has the process told when the place is first. front are those before it; only
+// watch has the process told when the place may be first. front are those before it; only
 // the last of them is watched. It fails with zk.ErrNoNode if that one is gone.
 func (n *node) watch(p *place, front []string) error {
 	last := front[len(front)-1]
@@ -29,34 +22,23 @@ func (n *node) watch(p *place, front []string) error {
 	}
 	n.run(func() {
 		select {
-		case e := <-events:
-			n.moved(p, e, len(front) == 1)
+		case <-events:
+			n.moved(p)
 		case <-n.life.Done():
 		}
 	})
 	return nil
 }
 
-// moved is called when the one in front has gone, or when the session has.
-func (n *node) moved(p *place, e zk.Event, first bool) {
+// moved is called when the one in front has gone, or when the session has. Whether it had
+// the lock, or gave up, the attempt that follows finds out: to read the queue here would
+// make every hand-off a round trip longer.
+func (n *node) moved(p *place) {
 	n.mu.Lock()
 	p.watching = ""
+	wake, buried := n.wake, p.buried
 	n.mu.Unlock()
-	own, ok := n.at(p)
-	if !ok {
-		return
-	}
-	if !first && e.Type == zk.EventNodeDeleted {
-		names, _, err := n.link.Children(p.dir)
-		at := slices.Index(queueOf(names), path.Base(own))
-		if err == nil && at > 0 && n.watch(p, queueOf(names)[:at]) == nil {
-			return // it had given up; others are still in front
-		}
-	}
-	n.mu.Lock()
-	wake := n.wake
-	n.mu.Unlock()
-	if wake != nil {
+	if wake != nil && !buried {
 		wake(p.key)
 	}
 }
