@@ -13,7 +13,6 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
-	"github.com/lockscope/lockscope/lock/redsynclock"
 )
 
 // pair takes a lock, works, and gives it back.
@@ -39,7 +38,7 @@ var peers = []peer{
 		}
 	}},
 	{"redsynclock", func(b *testing.B, servers []*redisproc.Server) pair {
-		l := closing(b)(redsynclock.New(pools(b, servers...)))
+		l := locker(b, servers)
 		return func(resource string, work func()) error {
 			return lock.Do(context.Background(), l, resource, func(context.Context, lock.Lease) error { work(); return nil })
 		}
