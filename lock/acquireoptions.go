@@ -26,6 +26,7 @@ type AcquireOptions struct {
 	NoRenew     bool
 	MaxHold     time.Duration
 	Fair        bool
+	Fenced      bool
 
 	FailOnDeadlock bool
 }
@@ -58,6 +59,11 @@ func MaxHold(d time.Duration) AcquireOption { return func(o *AcquireOptions) { o
 // Without it a newcomer may win an instant at which nobody holds the lock and no
 // hand-over is under way. With several nodes it costs one more round trip.
 func Fair() AcquireOption { return func(o *AcquireOptions) { o.Fair = true } }
+
+// Fenced makes Acquire fail with ErrInvalidOption, and give the lock back, where it would
+// have a lease without a fencing token: the nodes of some drivers have no counters. For
+// callers whose resource relies on tokens.
+func Fenced() AcquireOption { return func(o *AcquireOptions) { o.Fenced = true } }
 
 // FailOnDeadlock ends the wait with a [DeadlockError] where it is found to be part of a
 // cycle: the caller, as its context says (see [Holding]), holds what a call waits for that

@@ -105,6 +105,7 @@ func (a *attempt) carryOut(ctx context.Context) result {
 	res := a.vote(ctx)
 	if res.err == nil {
 		res.err = a.agreeOnFence(ctx)
+		res.hopeless = errors.Is(res.err, ErrInvalidOption)
 	}
 	if res.err == nil {
 		a.validity = a.engine.validity(a.opts.TTL, a.began)

@@ -2,6 +2,7 @@ package lock
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -34,7 +35,7 @@ func (a *attempt) agreeOnFence(ctx context.Context) error {
 		}
 	}
 	if a.fence == 0 {
-		return nil // a driver that has no counters
+		return a.withoutFence()
 	}
 	slices.Sort(ends)
 	if len(ends) >= a.engine.quorum {
@@ -49,6 +50,14 @@ func (a *attempt) agreeOnFence(ctx context.Context) error {
 	}
 	a.run = target - a.fence + 1
 	return nil
+}
+
+// withoutFence is what is said of the grants of a driver that has no counters.
+func (a *attempt) withoutFence() error {
+	if !a.opts.Fenced {
+		return nil
+	}
+	return fmt.Errorf("%w: Fenced: locks of %s have no fencing tokens here: use another driver, or do without", ErrInvalidOption, a.engine.backend.System)
 }
 
 // lastFence is the end of the run that a quorum's counters stand behind.

@@ -29,21 +29,47 @@ func (n uncounted) Raise(context.Context, driver.RaiseRequest) (bool, error) {
 	return false, errors.New("this driver has no counters")
 }
 
-// TestDriverWithoutCounters: leases have fence 0, live, are renewed and given back.
-func TestDriverWithoutCounters(t *testing.T) {
+// uncountedEngine is on three nodes without counters, in fake time.
+func uncountedEngine(t *testing.T) *lock.Engine {
+	var nodes []driver.Node
+	for _, name := range []string{"a", "b", "c"} {
+		s := locktest.NewFakeServer(name)
+		t.Cleanup(s.Close)
+		nodes = append(nodes, lock.Async(uncounted{s.Connect(1, locktest.Faults{}), func() { t.Error("a node was asked to raise") }}))
+	}
+	began := time.Now()
+	e, err := lock.NewEngine(nodes, lock.WithClock(func() time.Duration { return time.Since(began) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	return e
+}
+
+// TestFencedRefusesToGoWithout, at once, and leaves nothing behind.
+func TestFencedRefusesToGoWithout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var nodes []driver.Node
-		for _, name := range []string{"a", "b", "c"} {
-			s := locktest.NewFakeServer(name)
-			defer s.Close()
-			nodes = append(nodes, lock.Async(uncounted{s.Connect(1, locktest.Faults{}), func() { t.Error("a node was asked to raise") }}))
+		e := uncountedEngine(t)
+		for _, opts := range [][]lock.AcquireOption{{lock.Fenced()}, {lock.Fenced(), lock.NoWait()}} {
+			_, err := e.Acquire(t.Context(), "job", opts...)
+			if !errors.Is(err, lock.ErrInvalidOption) || lock.ReasonOf(err) != lock.ReasonInvalid {
+				t.Errorf("%v", err)
+			}
 		}
-		began := time.Now()
-		e, err := lock.NewEngine(nodes, lock.WithClock(func() time.Duration { return time.Since(began) }))
+		lease, err := e.Acquire(t.Context(), "job", lock.NoWait())
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer e.Close()
+		if err := lease.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestDriverWithoutCounters: leases have fence 0, live, are renewed and given back.
+func TestDriverWithoutCounters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := uncountedEngine(t)
 		for range 2 {
 			lease, err := e.Acquire(t.Context(), "job", lock.NoWait())
 			if err != nil {

@@ -23,7 +23,7 @@ import (
 // Subtests run in parallel, as far as -parallel lets them. The suite takes some
 // twenty times the TTL it works with.
 func TestLocker(t *testing.T, newLocker func(t testing.TB) lock.Locker, opts ...ConformanceOption) {
-	s := &suite{newLocker: newLocker, ttl: 500 * time.Millisecond}
+	s := &suite{newLocker: newLocker, ttl: 500 * time.Millisecond, fences: true, holders: true}
 	for _, opt := range opts {
 		opt(s)
 	}
@@ -43,9 +43,18 @@ type ConformanceOption func(*suite)
 // them fail.
 func WithTTL(d time.Duration) ConformanceOption { return func(s *suite) { s.ttl = d } }
 
+// WithoutFences holds the Locker to what the contract says of systems that have no
+// counters: every lease has fence 0.
+func WithoutFences() ConformanceOption { return func(s *suite) { s.fences = false } }
+
+// WithoutHolders does not ask a [lock.HeldError] who holds the lock, nor for how long.
+func WithoutHolders() ConformanceOption { return func(s *suite) { s.holders = false } }
+
 type suite struct {
 	newLocker func(testing.TB) lock.Locker
 	ttl       time.Duration
+	fences    bool
+	holders   bool
 }
 
 // conformance is one subtest.
@@ -95,6 +104,17 @@ func (c *conformance) acquireIn(ctx context.Context, l lock.Locker, opts ...lock
 		c.Fatalf("Acquire(%q): %v", c.resource, err)
 	}
 	return lease
+}
+
+// wantNewer checks that a lease's fence is above the one before, where there are fences.
+func (c *conformance) wantNewer(fence, last uint64) {
+	c.Helper()
+	switch {
+	case c.suite.fences && fence <= last:
+		c.Errorf("fence %d after %d", fence, last)
+	case !c.suite.fences && fence != 0:
+		c.Errorf("fence %d of a system without", fence)
+	}
 }
 
 func (c *conformance) release(lease lock.Lease) {

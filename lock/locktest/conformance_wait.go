@@ -62,9 +62,7 @@ func (c *conformance) waitsForRelease() {
 	c.stillWaiting(w)
 	c.release(holder)
 	lease := c.served(w)
-	if lease.Fence() <= holder.Fence() {
-		c.Errorf("fence %d after %d", lease.Fence(), holder.Fence())
-	}
+	c.wantNewer(lease.Fence(), holder.Fence())
 	c.release(lease)
 }
 
@@ -99,9 +97,7 @@ func (c *conformance) queuesLocally() {
 			if inside++; inside != 1 {
 				c.Errorf("%d callers hold the lock", inside)
 			}
-			if lease.Fence() < last || lease.Fence() == last && last != 0 {
-				c.Errorf("fence %d after %d", lease.Fence(), last)
-			}
+			c.wantNewer(lease.Fence(), last)
 			if lease.Remaining() <= 0 || ctx.Err() != nil {
 				c.Errorf("served with %v left: %v", lease.Remaining(), context.Cause(ctx))
 			}

@@ -1,0 +1,41 @@
+package locktest_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+// uncounted is a node of a system that has no counters, and does not say who holds a lock.
+type uncounted struct{ driver.BlockingNode }
+
+func (n uncounted) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
+	reply, err := n.BlockingNode.Acquire(ctx, req)
+	reply.Counter, reply.Holder = 0, ""
+	return reply, err
+}
+
+// TestLockerWithoutFences: what a system does not have is not asked for, and all else is.
+func TestLockerWithoutFences(t *testing.T) {
+	t.Parallel()
+	server := locktest.NewFakeServer("a")
+	t.Cleanup(server.Close)
+	var seeds atomic.Uint64
+	locktest.TestLocker(t, func(t testing.TB) lock.Locker {
+		node := uncounted{server.Connect(seeds.Add(1), locktest.Faults{})}
+		e, err := lock.NewEngine([]driver.Node{lock.Async(node)}, lock.WithNodeTimeout(nodeTimeout))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := e.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return e
+	}, locktest.WithTTL(ttl), locktest.WithoutFences(), locktest.WithoutHolders())
+}

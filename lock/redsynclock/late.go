@@ -1,0 +1,70 @@
+package redsynclock
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+// ask has redsync do something for a call, which is answered by its deadline: whether a
+// client heeds its context is up to how it is configured. What comes later is told to
+// late, which may be nil.
+func ask[T any](n *node, call driver.Call, to driver.Answer[T], do func(context.Context) (T, error), late func()) {
+	var none T
+	if !n.begin() {
+		to.Answer(none, fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrClosed))
+		return
+	}
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(call.Context), call.Deadline)
+	inTime := context.AfterFunc(ctx, func() { to.Answer(none, driver.ErrTimeout) })
+	go func() {
+		defer n.calls.Done()
+		defer cancel()
+		limited, done := n.limit(ctx)
+		defer done()
+		reply, err := do(limited)
+		switch {
+		case inTime():
+			to.Answer(reply, err)
+		case late != nil:
+			late()
+		}
+	}()
+}
+
+// begin counts a call that Close waits for. It is false after Close.
+func (n *node) begin() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.closed {
+		n.calls.Add(1)
+	}
+	return !n.closed
+}
+
+// limit leaves redsync the time to say what a quorum of its pools has said, while others
+// hang: where it asks several, it waits for each of them.
+func (n *node) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if n.pool != nil {
+		return ctx, func() {}
+	}
+	return half(ctx)
+}
+
+// half ends when half of the time has passed.
+func half(ctx context.Context) (context.Context, context.CancelFunc) {
+	end, _ := ctx.Deadline()
+	return context.WithTimeout(ctx, time.Until(end)/2)
+}
+
+// undo takes back what took effect after its token was given up.
+func (n *node) undo(key string, v *value) {
+	if !n.values.isBuried(v) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), n.memory)
+	defer cancel()
+	_, _ = n.mutex(key, n.memory, valueOf(v)).UnlockContext(ctx)
+}

@@ -1,0 +1,144 @@
+package redsynclock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-redsync/redsync/v4"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// Mutexes stands where a *redsync.Redsync did, in code that goes on calling NewMutex.
+type Mutexes struct{ locker lock.Locker }
+
+// Over has mutexes with redsync's methods lock through a Locker, which may be wrapped:
+// what is measured and shown of it, is of them.
+func Over(l lock.Locker) *Mutexes { return &Mutexes{locker: l} }
+
+// NewMutex makes a mutex as redsync's NewMutex does. Of the options, WithExpiry and
+// WithTries have an effect here; others belong into [WithMutexOptions]. How long it waits
+// between tries is the Locker's, [DefaultPollInterval] at most.
+func (m *Mutexes) NewMutex(name string, options ...redsync.Option) *Mutex {
+	return &Mutex{locker: m.locker, name: name, observed: observe(options)}
+}
+
+// Mutex has the methods of a *redsync.Mutex, but for Value. Errors match those of redsync
+// and those of package lock. Unlike redsync's it may be used concurrently.
+type Mutex struct {
+	locker lock.Locker
+	name   string
+	observed
+
+	mu    sync.Mutex
+	lease lock.Lease // of the last Lock that succeeded; nil before
+	end   context.CancelFunc
+	until time.Time
+}
+
+// Name returns the name of the mutex, which is the resource.
+func (m *Mutex) Name() string { return m.name }
+
+// Until returns until when the lock is valid if it is not extended; the zero time before
+// it was locked.
+func (m *Mutex) Until() time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.until
+}
+
+// Lock is LockContext without a context.
+func (m *Mutex) Lock() error { return m.LockContext(context.Background()) }
+
+// LockContext locks m, trying as often as WithTries says. The end of ctx ends the wait,
+// and not the lock. The lock is not renewed, as redsync's is not: see ExtendContext.
+func (m *Mutex) LockContext(ctx context.Context) error {
+	return m.lock(ctx, lock.MaxAttempts(m.tries))
+}
+
+// TryLock is TryLockContext without a context.
+func (m *Mutex) TryLock() error { return m.TryLockContext(context.Background()) }
+
+// TryLockContext tries once.
+func (m *Mutex) TryLockContext(ctx context.Context) error { return m.lock(ctx, lock.NoWait()) }
+
+func (m *Mutex) lock(ctx context.Context, opts ...lock.AcquireOption) error {
+	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })
+	lease, err := m.locker.Acquire(life, m.name, append(opts, lock.TTL(m.expiry), lock.NoRenew())...)
+	if err == nil && !stop() {
+		err = errors.Join(context.Cause(ctx), lease.Release(life))
+	}
+	if err != nil {
+		stop()
+		end(nil)
+		return failed(err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lease, m.end, m.until = lease, func() { end(nil) }, time.Now().Add(lease.Remaining())
+	return nil
+}
+
+// failed is what callers of redsync look for beside what callers of package lock do.
+func failed(err error) error {
+	if errors.Is(err, lock.ErrHeld) {
+		return fmt.Errorf("%w: %w: %w", redsync.ErrFailed, &redsync.ErrTaken{}, err)
+	}
+	return fmt.Errorf("%w: %w", redsync.ErrFailed, err)
+}
+
+// Unlock is UnlockContext without a context.
+func (m *Mutex) Unlock() (bool, error) { return m.UnlockContext(context.Background()) }
+
+// UnlockContext gives the lock back. It returns false, and why, if it was not held any
+// more or if that is not known.
+func (m *Mutex) UnlockContext(ctx context.Context) (bool, error) {
+	m.mu.Lock()
+	lease, end := m.lease, m.end
+	m.lease, m.end = nil, nil
+	m.mu.Unlock()
+	if lease == nil {
+		return false, redsync.ErrLockAlreadyExpired
+	}
+	defer end()
+	err := lease.Release(ctx)
+	if errors.Is(err, lock.ErrNotHeld) {
+		err = fmt.Errorf("%w: %w", redsync.ErrLockAlreadyExpired, err)
+	}
+	return err == nil, err
+}
+
+// Extend is ExtendContext without a context.
+func (m *Mutex) Extend() (bool, error) { return m.ExtendContext(context.Background()) }
+
+// ExtendContext makes the lock live for another expiry. It returns false, and why, if it
+// may not.
+func (m *Mutex) ExtendContext(ctx context.Context) (bool, error) {
+	m.mu.Lock()
+	lease := m.lease
+	m.mu.Unlock()
+	if lease == nil {
+		return false, redsync.ErrExtendFailed
+	}
+	if err := lease.Extend(ctx); err != nil {
+		return false, fmt.Errorf("%w: %w", redsync.ErrExtendFailed, err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.until = time.Now().Add(lease.Remaining())
+	return true, nil
+}
+
+// Valid reports whether the lock is valid. It asks no server.
+func (m *Mutex) Valid() (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.lease != nil && m.lease.Remaining() > 0, nil
+}
+
+// ValidContext is Valid.
+func (m *Mutex) ValidContext(context.Context) (bool, error) { return m.Valid() }

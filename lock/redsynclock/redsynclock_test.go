@@ -1,0 +1,158 @@
+package redsynclock_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/go-redsync/redsync/v4/redis"
+	"github.com/go-redsync/redsync/v4/redis/goredis/v9"
+	"github.com/prometheus/client_golang/prometheus"
+	client "github.com/redis/go-redis/v9"
+	"go.uber.org/goleak"
+
+	"github.com/go-redsync/redsync/v4"
+	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/instrument"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/lock/redsynclock"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.Cleanup(os.Exit)) }
+
+// A server that does not answer must not be mistaken for a machine that is busy.
+const (
+	nodeTimeout = 750 * time.Millisecond
+	suiteTTL    = 5 * nodeTimeout
+	patience    = 30 * time.Second
+)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantErr(t testing.TB, err error, targets ...error) {
+	t.Helper()
+	for _, target := range targets {
+		if !errors.Is(err, target) {
+			t.Fatalf("%v; want %v", err, target)
+		}
+	}
+}
+
+// pools are what a process has that uses redsync.
+func pools(t testing.TB, servers ...*redisproc.Server) (all []redis.Pool) {
+	t.Helper()
+	for _, s := range servers {
+		c := client.NewClient(&client.Options{Addr: s.Addr(), ContextTimeoutEnabled: true})
+		t.Cleanup(func() { must(t, c.Close()) })
+		all = append(all, goredis.NewPool(c))
+	}
+	return all
+}
+
+func closing(t testing.TB) func(*lock.Engine, error) *lock.Engine {
+	return func(l *lock.Engine, err error) *lock.Engine {
+		t.Helper()
+		must(t, err)
+		t.Cleanup(func() { must(t, l.Close()) })
+		return l
+	}
+}
+
+func locker(t testing.TB, servers []*redisproc.Server, opts ...lock.Option) *lock.Engine {
+	t.Helper()
+	return closing(t)(redsynclock.New(pools(t, servers...), append([]lock.Option{lock.WithNodeTimeout(nodeTimeout)}, opts...)...))
+}
+
+func acquire(t testing.TB, l lock.Locker, resource string, opts ...lock.AcquireOption) lock.Lease {
+	t.Helper()
+	lease, err := l.Acquire(t.Context(), resource, append([]lock.AcquireOption{lock.MaxWait(patience)}, opts...)...)
+	must(t, err)
+	return lease
+}
+
+// conform holds what make returns to the contract, but for fences, plain and decorated.
+func conform(t *testing.T, newLocker func(t testing.TB) lock.Locker, opts ...locktest.ConformanceOption) {
+	opts = append(opts, locktest.WithTTL(suiteTTL), locktest.WithoutFences())
+	t.Run("plain", func(t *testing.T) { locktest.TestLocker(t, newLocker, opts...) })
+	t.Run("decorated", func(t *testing.T) {
+		board, err := live.New()
+		must(t, err)
+		locktest.TestLocker(t, func(t testing.TB) lock.Locker {
+			shown, err := board.Wrap(newLocker(t))
+			must(t, err)
+			l, err := instrument.Wrap(shown,
+				instrument.WithRegisterer(prometheus.NewRegistry()), instrument.WithLogger(slog.New(slog.DiscardHandler)))
+			must(t, err)
+			return l
+		}, opts...)
+	})
+}
+
+func TestConformance(t *testing.T) {
+	for name, n := range map[string]int{"one pool": 1, "three pools": 3} {
+		t.Run(name, func(t *testing.T) {
+			servers := locktest.Servers(t, n)
+			conform(t, func(t testing.TB) lock.Locker { return locker(t, servers) })
+		})
+	}
+}
+
+func TestConformanceOfWrap(t *testing.T) {
+	servers := locktest.Servers(t, 3)
+	conform(t, func(t testing.TB) lock.Locker {
+		return closing(t)(redsynclock.Wrap(redsync.New(pools(t, servers...)...), lock.WithNodeTimeout(nodeTimeout)))
+	}, locktest.WithoutHolders())
+}
+
+// TestBadInput is refused before a server is asked.
+func TestBadInput(t *testing.T) {
+	nobody := client.NewClient(&client.Options{Addr: "127.0.0.1:1"})
+	defer func() { must(t, nobody.Close()) }()
+	somewhere := goredis.NewPool(nobody)
+	for name, c := range map[string]struct {
+		pools []redis.Pool
+		opts  []lock.Option
+		want  error
+	}{
+		"no pools":      {nil, nil, lock.ErrInvalidNode},
+		"a nil pool":    {[]redis.Pool{nil}, nil, lock.ErrInvalidNode},
+		"no expiry":     {[]redis.Pool{somewhere}, []lock.Option{redsynclock.WithMutexOptions(redsync.WithExpiry(0))}, lock.ErrInvalidTTL},
+		"two names":     {[]redis.Pool{somewhere}, []lock.Option{lock.WithNodeNames("a", "b")}, lock.ErrInvalidOption},
+		"nil option":    {[]redis.Pool{somewhere}, []lock.Option{nil}, lock.ErrInvalidOption},
+		"a foreign one": {[]redis.Pool{somewhere}, []lock.Option{lock.DriverOption(func(*int) {})}, lock.ErrInvalidOption},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := redsynclock.New(c.pools, c.opts...)
+			wantErr(t, err, c.want)
+		})
+	}
+	_, err := redsynclock.Wrap(nil)
+	wantErr(t, err, lock.ErrInvalidNode)
+}
+
+// TestExpiryIsTheTTL, where no Acquire says otherwise, also one longer than package lock's MaxTTL is by default.
+func TestExpiryIsTheTTL(t *testing.T) {
+	servers := locktest.Servers(t, 1)
+	for want, opts := range map[time.Duration][]redsync.Option{
+		8 * time.Second: nil, 2 * time.Minute: {redsync.WithExpiry(2 * time.Minute), redsync.WithTries(1 << 40)},
+	} {
+		lease := acquire(t, locker(t, servers, redsynclock.WithMutexOptions(opts...)), want.String())
+		if left := lease.Remaining(); left > want || left < want*9/10 {
+			t.Errorf("%v are left of %v", left, want)
+		}
+		if lease.Fence() != 0 {
+			t.Errorf("fence %d", lease.Fence())
+		}
+		must(t, lease.Release(context.Background()))
+	}
+}

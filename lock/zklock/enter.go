@@ -1,0 +1,229 @@
+package zklock
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+// tries is how often a place is made anew that vanished, or whose parents did.
+const tries = 3
+
+// enter takes a place and looks who is first.
+func (n *node) enter(p *place, req driver.AcquireRequest, queued bool) (reply driver.AcquireReply, err error) {
+	if err := n.checkTTL(req.TTL); err != nil {
+		return reply, fmt.Errorf("%w: %w", driver.ErrNotSent, err)
+	}
+	for range tries {
+		own, ok := n.at(p)
+		switch {
+		case !ok:
+			return reply, driver.ErrTombstone
+		case own == "":
+			queued = false
+			if err := n.create(p); err != nil {
+				return reply, classify(err)
+			}
+			if err := n.checkTTL(req.TTL); err != nil {
+				return reply, err
+			}
+		case queued:
+			// What another server answers, or this one from before, could be of a time when
+			// the session had not expired yet.
+			if _, err := n.link.Sync(p.dir); err != nil {
+				return reply, cutOff(err)
+			}
+		}
+		names, err := n.look(p)
+		if err != nil {
+			return reply, cutOff(err)
+		}
+		own, _ = n.at(p)
+		switch at := slices.Index(names, path.Base(own)); {
+		case at == 0:
+			return n.hold(p, req, queued)
+		case at > 0:
+			if reply, err := n.stand(p, req, names[:at]); !errors.Is(err, zk.ErrNoNode) {
+				return reply, err
+			}
+		default:
+			n.vanished(p)
+		}
+	}
+	return reply, fmt.Errorf("%w: the queue of %q changes faster than it can be read", driver.ErrUnreachable, p.key)
+}
+
+// create makes the place. It is found again where the answer was lost.
+func (n *node) create(p *place) error {
+	for range tries {
+		session := n.making(p)
+		made, err := n.link.Create(p.dir+"/"+protected+p.guid+lockName, p.data, zk.FlagEphemeral|zk.FlagSequence, n.acl)
+		switch {
+		case err == nil:
+			n.made(p, made, 0)
+			return nil
+		case errors.Is(err, zk.ErrNoNode):
+			if err := n.createParents(p.dir); err != nil {
+				return err
+			}
+		case errors.Is(err, zk.ErrConnectionClosed):
+			return n.search(p, session)
+		default:
+			return err
+		}
+	}
+	return zk.ErrNoNode
+}
+
+// search looks for a place that may have been made before the connection closed. It
+// fails if it was not.
+func (n *node) search(p *place, session int64) error {
+	for {
+		if err := n.link.await(n.life); err != nil {
+			return cutOff(err)
+		}
+		if n.link.SessionID() != session {
+			return cutOff(zk.ErrSessionExpired) // it went with its session
+		}
+		_, err := n.link.Sync(p.dir) // it may have been made by another server than this
+		var names []string
+		if err == nil {
+			names, _, err = n.link.Children(p.dir)
+		}
+		if err != nil && isDisconnect(err) {
+			continue
+		}
+		if err != nil && !errors.Is(err, zk.ErrNoNode) {
+			return err
+		}
+		for _, name := range names {
+			if strings.HasPrefix(name, protected+p.guid) {
+				n.made(p, p.dir+"/"+name, 0)
+				return nil
+			}
+		}
+		return cutOff(zk.ErrConnectionClosed)
+	}
+}
+
+// createParents makes the node of a resource, which the ensemble removes when it has been
+// empty for a while, and what is above.
+func (n *node) createParents(dir string) error {
+	above := ""
+	for _, name := range strings.Split(strings.TrimPrefix(path.Dir(dir), "/"), "/") {
+		above += "/" + name
+		if _, err := n.link.Create(above, nil, zk.FlagPersistent, n.acl); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+			return err
+		}
+	}
+	if _, err := n.link.CreateContainer(dir, nil, zk.FlagContainer, n.acl); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+		return err
+	}
+	return nil
+}
+
+// look reads the queue, and with it what made the place, if that is not known.
+func (n *node) look(p *place) ([]string, error) {
+	var stat *zk.Stat
+	var statErr error
+	var both sync.WaitGroup
+	n.mu.Lock()
+	own, known := p.path, p.czxid != 0
+	n.mu.Unlock()
+	if !known {
+		both.Go(func() { _, stat, statErr = n.link.Exists(own) })
+	}
+	names, _, err := n.link.Children(p.dir)
+	both.Wait()
+	switch {
+	case errors.Is(err, zk.ErrNoNode):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case statErr != nil && !errors.Is(statErr, zk.ErrNoNode):
+		return nil, statErr
+	case stat != nil && stat.Czxid != 0:
+		n.made(p, own, stat.Czxid)
+	}
+	return queueOf(names), nil
+}
+
+// hold is the vote of who is first.
+func (n *node) hold(p *place, req driver.AcquireRequest, queued bool) (reply driver.AcquireReply, err error) {
+	fence, err := n.fence(p, req.Floor)
+	if err != nil {
+		return reply, err
+	}
+	if !n.grant(p, req.Token, req.TTL, queued) {
+		return reply, driver.ErrTombstone
+	}
+	return driver.AcquireReply{Granted: true, Counter: fence, Run: 1}, nil
+}
+
+// stand is the vote of who is not: the place is kept for who waits, and the one in front
+// of it watched. It fails with zk.ErrNoNode if that one is gone.
+func (n *node) stand(p *place, req driver.AcquireRequest, front []string) (reply driver.AcquireReply, err error) {
+	waits := req.Waiter.Enqueue || req.Waiter.Ticket != 0
+	var watched error
+	var both sync.WaitGroup
+	if waits {
+		both.Go(func() { watched = n.watch(p, front) })
+	}
+	data, stat, err := n.link.Get(p.dir + "/" + front[0])
+	both.Wait()
+	switch {
+	case watched != nil:
+		return reply, cutOff(watched)
+	case err == nil:
+		reply.Holder, reply.TTL = readRecord(data, stat.Mtime)
+	case !errors.Is(err, zk.ErrNoNode):
+		return reply, cutOff(err)
+	}
+	if !waits {
+		n.remove(n.bury(p))
+		n.forget(req.Token)
+		return reply, nil
+	}
+	if !n.queue(p, req.Token) {
+		return reply, driver.ErrTombstone
+	}
+	own, _ := n.at(p)
+	seq, _ := seqOf(path.Base(own))
+	reply.Ticket, reply.Ahead = seq+1, len(front)-1
+	return reply, nil
+}
+
+// retryEvery is the pause after a call that was cut off.
+const retryEvery = 50 * time.Millisecond
+
+// remove deletes what is left of a place, however long that takes, while its session lives.
+func (n *node) remove(r remains) {
+	for r.path != "" {
+		if n.link.await(n.life) != nil || n.link.SessionID() != r.session {
+			return
+		}
+		if err := n.link.Delete(r.path, -1); err == nil || !isDisconnect(err) {
+			return
+		}
+		select {
+		case <-time.After(retryEvery):
+		case <-n.life.Done():
+			return
+		}
+	}
+}
+
+// removeBuried removes what an attempt made after it was given up.
+func (n *node) removeBuried(p *place) {
+	if _, ok := n.at(p); !ok {
+		n.remove(n.bury(p))
+	}
+}

@@ -1,0 +1,193 @@
+package zklock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+// link is a session, and the connection that it has at the time. A session that has
+// expired is followed by another.
+type link struct {
+	*zk.Conn
+	auth   []auth
+	authed chan struct{} // closed when the ensemble knows who we are
+	gone   chan struct{} // closed when the client has ended
+	dial   zk.Dialer
+
+	mu      sync.Mutex
+	has     bool          // there is a session, on a connection
+	changed chan struct{} // closed when has changes
+	session time.Duration // what the ensemble allows; 0 before it said so
+	denied  error
+	severed bool
+	open    map[net.Conn]struct{}
+}
+
+// silent takes what the client would log: errors of calls say what is wrong.
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}
+
+func connect(servers []string, session time.Duration, s settings) (*link, error) {
+	l := &link{
+		auth: s.auth, authed: make(chan struct{}), gone: make(chan struct{}), changed: make(chan struct{}),
+		open: make(map[net.Conn]struct{}), dial: s.dial,
+	}
+	if l.dial == nil {
+		l.dial = net.DialTimeout
+	}
+	conn, events, err := zk.Connect(servers, session, zk.WithDialer(l.connect), zk.WithEventCallback(l.event), zk.WithLogger(silent{}), zk.WithLogInfo(false))
+	if err != nil {
+		return nil, err
+	}
+	l.Conn = conn
+	go func() {
+		defer close(l.gone)
+		for range events { // until the client ends; the callback has them all
+		}
+	}()
+	go l.authenticate()
+	return l, nil
+}
+
+// authenticate says who we are before anything else is asked; the client repeats it on
+// later connections.
+func (l *link) authenticate() {
+	for _, a := range l.auth {
+		for {
+			err := l.AddAuth(a.scheme, a.secret)
+			if err == nil {
+				break
+			}
+			if !isDisconnect(err) || l.isSevered() {
+				l.deny(err)
+				return
+			}
+			select {
+			case <-time.After(retryEvery):
+			case <-l.gone:
+				return
+			}
+		}
+	}
+	close(l.authed)
+}
+
+func (l *link) deny(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.denied = fmt.Errorf("%w: %w: WithAuth", driver.ErrDenied, err)
+	l.signal()
+}
+
+// event is told by the client what becomes of the session. It must not block.
+func (l *link) event(e zk.Event) {
+	if e.Type != zk.EventSession {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	has := e.State == zk.StateHasSession
+	if has != l.has {
+		l.has = has
+		l.signal()
+	}
+}
+
+// signal expects the mutex to be held.
+func (l *link) signal() {
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// await returns when there is a session on a connection. It fails when ctx ends, or the
+// client does: nothing was sent then.
+func (l *link) await(ctx context.Context) error {
+	for {
+		l.mu.Lock()
+		has, changed, denied := l.has, l.changed, l.denied
+		l.mu.Unlock()
+		if denied != nil {
+			return fmt.Errorf("%w: %w", driver.ErrNotSent, denied)
+		}
+		authed := l.authed
+		if has {
+			select {
+			case <-authed:
+				return nil
+			default:
+			}
+		} else {
+			authed = nil
+		}
+		select {
+		case <-changed:
+		case <-authed:
+		case <-l.gone:
+			return fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrClosed)
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w: no server of the ensemble has taken up the session", driver.ErrNotSent, driver.ErrUnreachable)
+		}
+	}
+}
+
+// allowed is how long the session may be without a sign of life; 0 if that is not known yet.
+func (l *link) allowed() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.session
+}
+
+var errSevered = errors.New("zklock: closed")
+
+// connect is what the client connects with.
+func (l *link) connect(network, address string, timeout time.Duration) (net.Conn, error) {
+	if l.isSevered() {
+		return nil, errSevered
+	}
+	conn, err := l.dial(network, address, timeout)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.severed {
+		return nil, errors.Join(errSevered, conn.Close())
+	}
+	l.open[conn] = struct{}{}
+	return &wire{Conn: conn, link: l}, nil
+}
+
+func (l *link) isSevered() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.severed
+}
+
+// close ends the session, or, if it is to live on until it expires, the connection
+// alone. It returns when the client has ended.
+func (l *link) close(keepSession bool) {
+	if keepSession {
+		l.sever()
+	}
+	l.Close()
+	l.sever() // a server that hangs would be waited for
+	<-l.gone
+}
+
+func (l *link) sever() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.severed = true
+	for conn := range l.open {
+		_ = conn.Close()
+	}
+}

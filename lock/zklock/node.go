@@ -1,0 +1,183 @@
+package zklock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+// node asks an ensemble, in one session.
+type node struct {
+	name  string
+	link  *link
+	root  string
+	acl   []zk.ACL
+	life  context.Context
+	end   context.CancelFunc
+	works sync.WaitGroup
+
+	mu      sync.Mutex
+	closed  bool
+	byToken map[string]*place // of attempts that may have one
+	waiting map[string]*place // by key, of this process, of no attempt at the time
+	wake    func(key string)  // nil before Subscribe
+	base    fenceBase
+}
+
+var _ driver.BlockingNode = (*node)(nil)
+
+func newNode(name string, l *link, s settings) *node {
+	life, end := context.WithCancel(context.Background())
+	return &node{
+		name: name, link: l, root: s.root, acl: s.acl, life: life, end: end,
+		byToken: make(map[string]*place), waiting: make(map[string]*place),
+	}
+}
+
+// Name implements driver.BlockingNode.
+func (n *node) Name() string { return n.name }
+
+// System implements driver.BlockingNode.
+func (n *node) System() string { return "zookeeper" }
+
+// Acquire implements driver.BlockingNode.
+func (n *node) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
+	p, queued := n.begin(req)
+	reply, err := within(ctx, n, func() (driver.AcquireReply, error) { return n.enter(p, req, queued) }, func() { n.removeBuried(p) })
+	if errors.Is(err, driver.ErrNotSent) {
+		n.forget(req.Token)
+	}
+	return reply, err
+}
+
+// Raise implements driver.BlockingNode. There is one counter, and so nothing to agree on.
+func (n *node) Raise(context.Context, driver.RaiseRequest) (bool, error) {
+	return false, errors.ErrUnsupported
+}
+
+// Extend implements driver.BlockingNode. It is a write: only the leader knows whether
+// the session lives, and does not say so to a server that merely answers reads.
+func (n *node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
+	n.mu.Lock()
+	p := n.byToken[req.Token]
+	if p == nil || p.buried || p.expiry == nil || !p.expiry.Stop() {
+		n.mu.Unlock()
+		return driver.ExtendGone, nil
+	}
+	p.data = record(req.TTL, req.Holder)
+	path, data := p.path, p.data
+	if p.rename != nil {
+		p.rename.Stop()
+	}
+	n.mu.Unlock()
+	reply, err := within(ctx, n, func() (driver.ExtendReply, error) {
+		switch _, err := n.link.Set(path, data, -1); {
+		case err == nil:
+			return driver.ExtendDone, nil
+		case errors.Is(err, zk.ErrNoNode):
+			return driver.ExtendGone, nil
+		default:
+			return 0, classify(err)
+		}
+	}, nil)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !p.buried {
+		p.expiry.Reset(req.TTL)
+	}
+	return reply, err
+}
+
+// Release implements driver.BlockingNode.
+func (n *node) Release(ctx context.Context, req driver.ReleaseRequest) (reply driver.ReleaseReply, err error) {
+	n.mu.Lock()
+	p := n.byToken[req.Token]
+	n.mu.Unlock()
+	if p == nil {
+		return reply, nil
+	}
+	rest := n.bury(p)
+	if rest.path != "" { // else whoever is making it removes it
+		reply.Found, err = within(ctx, n, func() (driver.ReleaseFound, error) { return n.giveBack(p.dir, rest.path) }, nil)
+	}
+	if err == nil {
+		n.forget(req.Token)
+	}
+	return reply, err
+}
+
+func (n *node) giveBack(dir, path string) (driver.ReleaseFound, error) {
+	err := n.link.Delete(path, -1)
+	if err == nil {
+		return driver.FoundOwn, nil
+	}
+	if !errors.Is(err, zk.ErrNoNode) {
+		return 0, classify(err)
+	}
+	if names, _, err := n.link.Children(dir); err == nil && len(queueOf(names)) > 0 {
+		return driver.FoundOther, nil
+	}
+	return driver.FoundNothing, nil
+}
+
+// Leave implements driver.BlockingNode.
+func (n *node) Leave(ctx context.Context, req driver.LeaveRequest) error {
+	n.mu.Lock()
+	p := n.waiting[req.Key]
+	n.mu.Unlock()
+	if p == nil {
+		return nil
+	}
+	rest := n.bury(p)
+	n.run(func() { n.remove(rest) })
+	return nil
+}
+
+// Subscribe implements driver.BlockingNode: what is watched is who stands in front.
+func (n *node) Subscribe(_ context.Context, _ string, wake func(key string)) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.wake == nil {
+		n.wake = wake
+	}
+	return nil
+}
+
+// Warm implements driver.Warmer.
+func (n *node) Warm(ctx context.Context) error { return n.link.await(ctx) }
+
+// Close implements driver.BlockingNode. The session ends, and with it every place, unless
+// a lock is held: then it is left to expire.
+func (n *node) Close() error {
+	n.mu.Lock()
+	n.closed = true
+	held := false
+	for _, p := range n.byToken {
+		for _, timer := range []*time.Timer{p.expiry, p.rename} {
+			if timer != nil {
+				timer.Stop()
+				held = held || !p.buried
+			}
+		}
+	}
+	n.mu.Unlock()
+	n.end()
+	n.link.close(held)
+	n.works.Wait()
+	return nil
+}
+
+// checkTTL refuses what the ensemble's sessions are too short for, as soon as that is known.
+func (n *node) checkTTL(ttl time.Duration) error {
+	if allowed := n.link.allowed(); allowed > 0 && ttl > longestTTL(allowed) {
+		return fmt.Errorf("%w: its sessions are of %v: TTLs above %v need another maxSessionTimeout",
+			driver.ErrMisconfigured, allowed, longestTTL(allowed))
+	}
+	return nil
+}

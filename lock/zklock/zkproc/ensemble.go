@@ -1,0 +1,136 @@
+package zkproc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"strconv"
+	"time"
+)
+
+const (
+	startTimeout = 2 * time.Minute
+	attempts     = 3
+
+	// Ports are drawn from below the range that outgoing connections' are taken from.
+	firstPort, portCount = 22000, 9000
+)
+
+// Tick is the unit of time of the servers.
+const Tick = 500 * time.Millisecond
+
+// Ensemble is a number of servers that keep the same data.
+type Ensemble struct{ Servers []*Server }
+
+// Option configures Start.
+type Option func(*config)
+
+type config struct{ settings, java []string }
+
+// WithSettings adds lines to the configuration, as in "maxSessionTimeout=4000".
+func WithSettings(lines ...string) Option {
+	return func(c *config) { c.settings = append(c.settings, lines...) }
+}
+
+// WithSync has servers wait for the disk before they answer; otherwise they do not.
+func WithSync() Option { return func(c *config) { c.java = nil } }
+
+// Start makes an ensemble of n servers and returns when all of them serve.
+func Start(ctx context.Context, n int, opts ...Option) (*Ensemble, error) {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	c := config{java: []string{"-Dzookeeper.forceSync=no"}}
+	for _, opt := range opts {
+		opt(&c)
+	}
+	var err error
+	for range attempts {
+		e := &Ensemble{}
+		if err = e.make(n, c); err == nil {
+			err = e.Await(ctx)
+		}
+		if err == nil {
+			return e, nil
+		}
+		err = errors.Join(err, e.Stop())
+	}
+	return nil, err
+}
+
+func (e *Ensemble) make(n int, c config) error {
+	for i := range n {
+		dir, err := os.MkdirTemp("", "zkproc-")
+		if err != nil {
+			return err
+		}
+		s := &Server{dir: dir, id: i + 1, options: c.java}
+		e.Servers = append(e.Servers, s)
+		if err := freePorts(&s.ports.client, &s.ports.quorum, &s.ports.election); err != nil {
+			return err
+		}
+	}
+	for _, s := range e.Servers {
+		if err := errors.Join(s.configure(e.Servers, c.settings), s.Start()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Await returns when all servers serve.
+func (e *Ensemble) Await(ctx context.Context) error {
+	for _, s := range e.Servers {
+		if err := s.Await(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Addrs are where clients connect.
+func (e *Ensemble) Addrs() (addrs []string) {
+	for _, s := range e.Servers {
+		addrs = append(addrs, s.Addr())
+	}
+	return addrs
+}
+
+// Leader is the server that leads. It fails if none does.
+func (e *Ensemble) Leader() (*Server, error) {
+	for _, s := range e.Servers {
+		if mode, err := s.Mode(); err == nil && (mode == "leader" || mode == "standalone") {
+			return s, nil
+		}
+	}
+	return nil, errors.New("zkproc: no server leads")
+}
+
+// Stop ends all servers and removes their directories.
+func (e *Ensemble) Stop() error {
+	var errs []error
+	for _, s := range e.Servers {
+		errs = append(errs, s.Kill(), os.RemoveAll(s.dir))
+	}
+	return errors.Join(errs...)
+}
+
+func freePorts(to ...*int) error {
+	for _, p := range to {
+		found := false
+		for range 100 {
+			*p = firstPort + rand.IntN(portCount)
+			l, err := net.Listen("tcp", net.JoinHostPort(loopback, strconv.Itoa(*p)))
+			if err == nil {
+				found = l.Close() == nil
+				break
+			}
+		}
+		if !found {
+			return fmt.Errorf("zkproc: no free port from %d to %d", firstPort, firstPort+portCount-1)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package zkproc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/lockscope/lockscope/lock/locktest/process"
+)
+
+const (
+	logName   = "zookeeper"
+	loopback  = "127.0.0.1"
+	pollEvery = 50 * time.Millisecond
+	askWithin = time.Second
+)
+
+// Server is one server. The processes may come and go; address and data stay until the
+// ensemble stops. Its methods must not be called concurrently, save Addr.
+type Server struct {
+	dir     string
+	id      int
+	ports   ports
+	options []string // of the Java machine
+	process *process.Process
+}
+
+// ports are where clients, followers and candidates of an election connect.
+type ports struct{ client, quorum, election int }
+
+// Addr is where clients connect.
+func (s *Server) Addr() string { return net.JoinHostPort(loopback, strconv.Itoa(s.ports.client)) }
+
+// configure writes the configuration for one of these members.
+func (s *Server) configure(members []*Server, settings []string) error {
+	lines := append([]string{
+		"dataDir=" + s.dir, "clientPort=" + strconv.Itoa(s.ports.client), "clientPortAddress=" + loopback,
+		"tickTime=" + strconv.Itoa(int(Tick.Milliseconds())), "initLimit=40", "syncLimit=10", "maxClientCnxns=0",
+		"minSessionTimeout=1000", "maxSessionTimeout=60000", "admin.enableServer=false", "4lw.commands.whitelist=srvr",
+	}, settings...)
+	if len(members) > 1 {
+		for _, m := range members {
+			lines = append(lines, fmt.Sprintf("server.%d=%s:%d:%d", m.id, loopback, m.ports.quorum, m.ports.election))
+		}
+	}
+	return errors.Join(
+		os.WriteFile(filepath.Join(s.dir, "zoo.cfg"), []byte(strings.Join(lines, "\n")+"\n"), 0o600),
+		os.WriteFile(filepath.Join(s.dir, "myid"), []byte(strconv.Itoa(s.id)), 0o600),
+	)
+}
+
+// Start starts the server, on the data it has, and does not wait until it serves. What
+// ran before is killed.
+func (s *Server) Start() error {
+	if err := s.Kill(); err != nil {
+		return err
+	}
+	java, classpath, err := find()
+	if err != nil {
+		return err
+	}
+	args := append([]string{"-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classpath}, s.options...)
+	cmd := exec.Command(java, append(args, "org.apache.zookeeper.server.quorum.QuorumPeerMain", filepath.Join(s.dir, "zoo.cfg"))...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	s.process, err = process.Start(logName, s.dir, cmd)
+	return err
+}
+
+// Await returns when the server serves: it is alone, or part of a quorum.
+func (s *Server) Await(ctx context.Context) error {
+	for {
+		if mode, err := s.Mode(); err == nil && mode != "" {
+			return nil
+		}
+		select {
+		case <-s.process.Done():
+			return fmt.Errorf("%w\n%s", s.process.Err(), s.process.Tail())
+		case <-ctx.Done():
+			return fmt.Errorf("zkproc: %s does not serve: %w\n%s", s.Addr(), ctx.Err(), s.process.Tail())
+		case <-time.After(pollEvery):
+		}
+	}
+}
+
+// Mode is what the server says it is: "leader", "follower" or "standalone"; "" if it does
+// not serve.
+func (s *Server) Mode() (string, error) {
+	conn, err := net.DialTimeout("tcp", s.Addr(), askWithin)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = conn.Close() }()
+	if err := conn.SetDeadline(time.Now().Add(askWithin)); err != nil {
+		return "", err
+	}
+	if _, err := io.WriteString(conn, "srvr"); err != nil {
+		return "", err
+	}
+	text, err := io.ReadAll(conn)
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(text)) {
+		if mode, ok := strings.CutPrefix(line, "Mode: "); ok {
+			return strings.TrimSpace(mode), nil
+		}
+	}
+	return "", nil
+}
+
+// Pause stops the server where it is; Resume lets it go on.
+func (s *Server) Pause() error { return s.process.Freeze() }
+
+// Resume ends a Pause.
+func (s *Server) Resume() error { return s.process.Thaw() }
+
+// Kill ends the server as a crash does. On one that does not run it does nothing.
+func (s *Server) Kill() error {
+	if s.process == nil || !s.process.Running() {
+		return nil
+	}
+	return s.process.Kill()
+}
