@@ -1,0 +1,187 @@
+package etcdlock
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// claim is a key of ours in a resource's directory. The oldest there is the lock; the
+// others are the queue. A key that was deleted and made again is another claim: it is told
+// by the revision that made it.
+type claim struct {
+	directory string
+	key       string
+	record    string        // holder record: the key's value
+	ttl       time.Duration // of the lock
+	made      int64         // revision that made the key; 0 if that is not known
+	fence     uint64
+
+	// Only of the calls about the resource, which come one after the other.
+	until    time.Duration // when the lock is over if nothing prolongs it; 0 before it is had
+	unsure   bool          // a call was not answered, and may still put or delete the key
+	renaming *time.Timer   // writes the record of a lock that was waited for
+
+	mu     sync.Mutex
+	leases []*lease    // that it was put under; the last counts
+	keeper *time.Timer // prolongs the lease while it waits
+	left   bool        // it does not wait any more
+}
+
+func (c *claim) lease() *lease {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.leases[len(c.leases)-1]
+}
+
+// ours reports that a key is this very claim.
+func (c *claim) ours(kv *mvccpb.KeyValue) bool {
+	return string(kv.Key) == c.key && kv.CreateRevision == c.made
+}
+
+func (c *claim) isThere() clientv3.Cmp {
+	return clientv3.Compare(clientv3.CreateRevision(c.key), "=", c.made)
+}
+
+// look reads the claims that are as old as this one or older, the oldest first, and
+// errGone if it is not among them.
+func (n *node) look(ctx context.Context, c *claim) (*clientv3.GetResponse, error) {
+	known := n.revision()
+	resp, err := repeat(ctx, func(ctx context.Context) (*clientv3.GetResponse, error) {
+		return n.client.Get(ctx, c.directory, clientv3.WithPrefix(), clientv3.WithMaxCreateRev(c.made),
+			clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
+	})
+	if err != nil {
+		return nil, err
+	}
+	n.observe(resp.Header, known)
+	if !slices.ContainsFunc(resp.Kvs, c.ours) {
+		return resp, errGone
+	}
+	return resp, nil
+}
+
+// maxTerms is how many leaders in a row a call may meet.
+const maxTerms = 3
+
+// confirm prolongs the claim's lease, always or if it does not cover the lock from now on,
+// and looks. What was looked at then is errGone, or has a lease that began at sent.
+//
+// A keep-alive is no proposal, so that only a look after it, through a majority and in the
+// same term, says that it was the leader who took it. And a leader that stood still
+// may come back to revoke all leases that it knows and nobody has prolonged there
+// (etcd-io/etcd#15247; releases until the end of 2023 do): in another term than the lease's own the claim
+// moves to a new lease, of which no former leader knows.
+func (n *node) confirm(ctx context.Context, c *claim, always bool) (resp *clientv3.GetResponse, sent time.Duration, err error) {
+	for range maxTerms {
+		sent = n.clock()
+		covered := !always && c.lease().covers(c.ttl, sent)
+		var term uint64
+		if !covered {
+			term, err = n.keepAlive(ctx, c.lease().id)
+			if err != nil && !errors.Is(err, rpctypes.ErrLeaseNotFound) {
+				return nil, 0, err
+			}
+		}
+		resp, err = n.look(ctx, c)
+		switch {
+		case err != nil || covered:
+			return resp, sent, err
+		case term != resp.Header.RaftTerm:
+			continue
+		case term != c.lease().term:
+			if sent, err = n.move(ctx, c); err == nil {
+				return resp, sent, nil
+			}
+			return resp, 0, err
+		}
+		c.lease().renew(sent)
+		return resp, sent, nil
+	}
+	return nil, 0, errNoTerm
+}
+
+// move puts a claim under a new lease, if it is still there.
+func (n *node) move(ctx context.Context, c *claim) (sent time.Duration, err error) {
+	sent = n.clock()
+	l, err := n.grant(ctx, c.lease().seconds)
+	if err != nil {
+		return 0, err
+	}
+	c.mu.Lock()
+	c.leases = append(c.leases, l)
+	c.mu.Unlock()
+	put := clientv3.OpPut(c.key, "", clientv3.WithIgnoreValue(), clientv3.WithLease(l.id))
+	resp, again, err := n.commit(ctx, []clientv3.Cmp{c.isThere()}, []clientv3.Op{put}, nil)
+	c.unsure = c.unsure || again
+	switch {
+	case err != nil:
+		c.unsure = true
+		return 0, err
+	case !resp.Succeeded:
+		return 0, errGone
+	}
+	return sent, nil
+}
+
+// rename writes another holder record, if the claim is still there.
+func (n *node) rename(ctx context.Context, c *claim, record string) error {
+	put := clientv3.OpPut(c.key, record, clientv3.WithIgnoreLease())
+	_, _, err := n.commit(ctx, []clientv3.Cmp{c.isThere()}, []clientv3.Op{put}, nil)
+	return err
+}
+
+// commit makes a transaction, on several members if need be: again says that it may have
+// been made before.
+func (n *node) commit(ctx context.Context, cmps []clientv3.Cmp, then, otherwise []clientv3.Op) (resp *clientv3.TxnResponse, again bool, err error) {
+	return repeated(ctx, func(ctx context.Context) (*clientv3.TxnResponse, error) {
+		return n.client.Txn(ctx).If(cmps...).Then(then...).Else(otherwise...).Commit()
+	})
+}
+
+// remove deletes the key of a claim, and says who is first in the directory then. Where a
+// late call may still put it there, its leases are revoked: nothing can be put under them.
+func (n *node) remove(ctx context.Context, c *claim, bury bool) (found bool, first *mvccpb.KeyValue, err error) {
+	if bury || c.unsure || c.made == 0 {
+		return c.made != 0, nil, n.revoke(ctx, c)
+	}
+	known := n.revision()
+	oldest := clientv3.OpGet(c.directory, clientv3.WithFirstCreate()...)
+	resp, again, err := n.commit(ctx, []clientv3.Cmp{c.isThere()}, []clientv3.Op{clientv3.OpDelete(c.key)}, []clientv3.Op{oldest})
+	if errors.Is(err, rpctypes.ErrNoSpace) {
+		return true, nil, n.revoke(ctx, c) // 3.4 refuses any transaction then
+	}
+	if err != nil {
+		c.unsure = true
+		return false, nil, err
+	}
+	n.observe(resp.Header, known)
+	if resp.Succeeded || again { // if not now, by a try whose answer did not come
+		n.idle.put(c.lease())
+		return true, nil, nil
+	}
+	if kvs := resp.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
+		first = kvs[0]
+	}
+	return false, first, nil
+}
+
+func (n *node) revoke(ctx context.Context, c *claim) error {
+	c.mu.Lock()
+	leases := slices.Clone(c.leases)
+	c.mu.Unlock()
+	for _, l := range leases {
+		_, err := repeat(ctx, func(ctx context.Context) (*clientv3.LeaseRevokeResponse, error) { return n.client.Revoke(ctx, l.id) })
+		if err != nil && !errors.Is(err, rpctypes.ErrLeaseNotFound) {
+			c.unsure = true
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package etcdlock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/connectivity"
+	"google.golang.org/grpc/status"
+
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+// errGone says that a claim is not in its directory any more.
+var errGone = errors.New("the claim is gone")
+
+// errNoTerm says that no two answers in a row came from the same leader's time.
+var errNoTerm = fmt.Errorf("%w: the leader changes again and again", driver.ErrUnreachable)
+
+// fail is classify that knows a member which does not answer from one that cannot be
+// connected to: for the client both end with the time there is.
+func (n *node) fail(err error) error {
+	err = classify(err)
+	if driver.ClassOf(err) != driver.Timeout {
+		return err
+	}
+	if state := n.client.ActiveConnection().GetState(); state == connectivity.Connecting || state == connectivity.TransientFailure {
+		return fmt.Errorf("%w: no endpoint takes connections: %w", driver.ErrUnreachable, err)
+	}
+	return err
+}
+
+// classify says what kind of failure an error of the client is, with the remedy.
+func classify(err error) error {
+	if err == nil || driver.Describe(err) != "" {
+		return err
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%w: %w", driver.ErrTimeout, err)
+	}
+	switch err = rpctypes.Error(err); {
+	case is(err, rpctypes.ErrNoSpace):
+		return fmt.Errorf("%w: %w: compact, defragment, then etcdctl alarm disarm, or raise --quota-backend-bytes", driver.ErrMisconfigured, err)
+	case is(err, rpctypes.ErrPermissionDenied):
+		return fmt.Errorf("%w: %w: the user's role needs readwrite on the lock prefix and on the fence key", driver.ErrDenied, err)
+	case is(err, rpctypes.ErrAuthFailed, rpctypes.ErrInvalidAuthToken, rpctypes.ErrUserEmpty, rpctypes.ErrUserNotFound, rpctypes.ErrAuthNotEnabled):
+		return fmt.Errorf("%w: %w: give clientv3.Config a user and password that the cluster knows", driver.ErrDenied, err)
+	case is(err, rpctypes.ErrNoLeader, rpctypes.ErrLeaderChanged, rpctypes.ErrNotLeader, rpctypes.ErrTimeoutDueToLeaderFail,
+		rpctypes.ErrTimeoutDueToConnectionLost, rpctypes.ErrTimeout):
+		return fmt.Errorf("%w: %w: a majority of the members has to run and reach one another", driver.ErrUnreachable, err)
+	case is(err, rpctypes.ErrTooManyRequests):
+		return fmt.Errorf("%w: %w", driver.ErrNotSent, err)
+	case is(err, rpctypes.ErrCorrupt):
+		return fmt.Errorf("%w: %w", driver.ErrMisconfigured, err)
+	}
+	return classifyCode(err)
+}
+
+func is(err error, targets ...error) bool {
+	for _, target := range targets {
+		if errors.Is(err, target) {
+			return true
+		}
+	}
+	return false
+}
+
+// classifyCode goes by the codes of gRPC, where etcd itself has said nothing.
+func classifyCode(err error) error {
+	switch codeOf(err) {
+	case codes.DeadlineExceeded:
+		return fmt.Errorf("%w: %w", driver.ErrTimeout, err)
+	case codes.Canceled:
+		return fmt.Errorf("%w: the client was closed: %w", driver.ErrClosed, err)
+	case codes.Unavailable:
+		return fmt.Errorf("%w: %w", driver.ErrUnreachable, err)
+	case codes.Unimplemented:
+		return fmt.Errorf("%w: %w: the endpoint is no etcd that speaks v3", driver.ErrMisconfigured, err)
+	case codes.Unauthenticated, codes.PermissionDenied:
+		return fmt.Errorf("%w: %w", driver.ErrDenied, err)
+	}
+	return err
+}
+
+func codeOf(err error) codes.Code {
+	var known rpctypes.EtcdError
+	if errors.As(err, &known) {
+		return known.Code()
+	}
+	return status.Code(err)
+}

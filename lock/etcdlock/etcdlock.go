@@ -1,0 +1,54 @@
+package etcdlock
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+// New makes an engine on the cluster that client connects to. It takes the options of
+// package lock and those of this package, and fails with lock.ErrInvalidOption or
+// lock.ErrInvalidNode without asking the cluster. The client stays the caller's, and has to
+// be open until Close, which must follow.
+func New(client *clientv3.Client, opts ...lock.Option) (*lock.Engine, error) {
+	if client == nil {
+		return nil, fmt.Errorf("%w: nil client", lock.ErrInvalidNode)
+	}
+	engine, err := lock.NewSettings(1, opts...)
+	if err != nil {
+		return nil, err
+	}
+	s, err := lock.DriverSettings(engine, settings{fenceKey: DefaultFenceKey})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.validate(); err != nil {
+		return nil, err
+	}
+	n := newNode(client, engine.NodeName(0, nameOf(client.Endpoints())), engine, s)
+	e, err := engine.NewEngine([]driver.Node{lock.Async(n)})
+	if err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
+	return e, nil
+}
+
+// nameOf is where a cluster is, without who connects.
+func nameOf(endpoints []string) string {
+	var hosts []string
+	for _, e := range endpoints {
+		if u, err := url.Parse(e); err == nil && u.Host != "" {
+			e = u.Host
+		} else if at := strings.LastIndexByte(e, '@'); at >= 0 {
+			e = e[at+1:]
+		}
+		hosts = append(hosts, e)
+	}
+	return strings.Join(hosts, ",")
+}
