@@ -15,6 +15,8 @@ import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/grafana"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/promql"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/ruletest"
 )
 
 // promtool runs Prometheus's own checker. Debian's is of Prometheus 2.
@@ -50,13 +52,33 @@ func TestPromtoolCheckRules(t *testing.T) {
 	}
 }
 
-// TestPromtoolTestRules runs the unit tests of the alerts.
+// TestPromtoolTestRules runs the unit tests of the alerts, each with the rules it needs.
 func TestPromtoolTestRules(t *testing.T) {
-	for _, path := range glob(t, "tests/*.yaml") {
-		t.Run(filepath.Base(path), func(t *testing.T) {
-			t.Parallel() // the longest take a minute and more
-			promtool(t, "test", "rules", path)
+	suites, err := ruletest.Load(filepath.Join(committed, "tests"))
+	must(t, err)
+	files, err := rules.Files(config.Default()) // the committed ones: see TestCommitted
+	must(t, err)
+	var groups []rules.Group
+	for _, f := range files {
+		groups = append(groups, f.Groups...)
+	}
+	tests := 0
+	for _, j := range ruletest.Jobs(suites, groups) {
+		tests += len(j.Tests)
+		t.Run(j.File, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			must(t, ruletest.Write(dir, j.Groups))
+			if _, says, err := ruletest.Promtool(t.Context(), dir, j.Suite); says != "" || err != nil {
+				t.Error(says, err)
+			}
 		})
+	}
+	for _, s := range suites {
+		tests -= len(s.Tests)
+	}
+	if tests != 0 {
+		t.Errorf("%d tests more than there are", tests)
 	}
 }
 

@@ -5,23 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/prometheus/prometheus/model/rulefmt"
-	"go.yaml.in/yaml/v3"
 
-	"github.com/lockscope/lockscope/dashboards/gen/internal/promql"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/ruletest"
 )
 
 // bench runs tests on mutants: of the rules only those that the tested alerts need, and
 // of the tests only those that name these alerts, the short ones first.
 type bench struct {
 	files  []rules.File
-	suites []suite
+	suites []ruletest.Suite
 }
 
 // sound is an error if a test about an alert fails on the rules as they are.
@@ -49,24 +45,16 @@ func (b bench) notices(ctx context.Context, m mutant) (bool, error) {
 	defer func() { _ = os.RemoveAll(dir) }()
 	groups := b.with(m)
 	alerts := dependents(groups, m.rule)
-	if err := save(filepath.Join(dir, "rules.yaml"), rules.File{Groups: needed(groups, alerts)}); err != nil {
+	if err := ruletest.Write(dir, ruletest.Needed(groups, alerts)); err != nil {
 		return false, err
 	}
 	for _, s := range about(b.suites, alerts) {
-		noticed, err := promtool(ctx, dir, s)
+		noticed, _, err := ruletest.Promtool(ctx, dir, s)
 		if noticed || err != nil {
 			return noticed, err
 		}
 	}
 	return false, nil
-}
-
-func save(path string, f rules.File) error {
-	text, err := f.YAML()
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, text, 0o600)
 }
 
 // with returns all groups, with the mutant in its place.
@@ -84,21 +72,6 @@ func (b bench) with(m mutant) []rules.Group {
 	return all
 }
 
-// reads lists what an expression reads that other rules record.
-func reads(r rulefmt.Rule) []string {
-	tree, err := promql.Parse(r.Expr)
-	if err != nil {
-		return nil
-	}
-	var names []string
-	for _, s := range promql.Selectors(tree) {
-		if strings.Contains(s.Metric, ":") {
-			names = append(names, s.Metric)
-		}
-	}
-	return names
-}
-
 // dependents names the alerts that a rule has to do with.
 func dependents(groups []rules.Group, of rulefmt.Rule) []string {
 	if of.Alert != "" {
@@ -110,7 +83,7 @@ func dependents(groups []rules.Group, of rulefmt.Rule) []string {
 		for _, g := range groups {
 			for _, r := range g.Rules {
 				known := slices.Contains(series, r.Record) || slices.Contains(alerts, r.Alert)
-				if !known && slices.ContainsFunc(reads(r), func(n string) bool { return slices.Contains(series, n) }) {
+				if !known && slices.ContainsFunc(ruletest.Reads(r), func(n string) bool { return slices.Contains(series, n) }) {
 					changed = true
 					if r.Alert != "" {
 						alerts = append(alerts, r.Alert)
@@ -122,55 +95,4 @@ func dependents(groups []rules.Group, of rulefmt.Rule) []string {
 		}
 	}
 	return alerts
-}
-
-// needed leaves out the rules that have nothing to do with these alerts.
-func needed(groups []rules.Group, alerts []string) []rules.Group {
-	want := map[string]bool{}
-	for _, a := range alerts {
-		want[a] = true
-	}
-	for changed := true; changed; {
-		changed = false
-		for _, g := range groups {
-			for _, r := range g.Rules {
-				for _, n := range reads(r) {
-					if want[name(r)] && !want[n] {
-						want[n], changed = true, true
-					}
-				}
-			}
-		}
-	}
-	var left []rules.Group
-	for _, g := range groups {
-		g.Rules = slices.DeleteFunc(slices.Clone(g.Rules), func(r rulefmt.Rule) bool { return !want[name(r)] })
-		if len(g.Rules) > 0 {
-			left = append(left, g)
-		}
-	}
-	return left
-}
-
-// promtool reports whether the tests fail. That they cannot be run is an error.
-func promtool(ctx context.Context, dir string, s suite) (failed bool, err error) {
-	s.RuleFiles = []string{"rules.yaml"}
-	text, err := yaml.Marshal(s)
-	if err != nil {
-		return false, err
-	}
-	path := filepath.Join(dir, "tests.yaml")
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		return false, err
-	}
-	out, err := exec.CommandContext(ctx, "promtool", "test", "rules", path).CombinedOutput()
-	var exit *exec.ExitError
-	switch {
-	case err == nil:
-		return false, nil
-	case errors.As(err, &exit) && strings.Contains(string(out), "FAILED:"):
-		return true, nil
-	default:
-		return false, fmt.Errorf("promtool: %w\n%s", err, out)
-	}
 }

@@ -23,6 +23,7 @@ import (
 
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/ruletest"
 )
 
 func main() {
@@ -60,7 +61,7 @@ func run(ctx context.Context, args []string, out io.Writer) (lived int, err erro
 	if err != nil {
 		return 0, err
 	}
-	suites, err := load(*tests)
+	suites, err := ruletest.Load(*tests)
 	if err != nil {
 		return 0, err
 	}
