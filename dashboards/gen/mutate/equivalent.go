@@ -22,7 +22,13 @@ var equivalent = map[string]string{
 	"DistributedLockForeignType warning: 0 -> 0.9":       whole,
 	"DistributedLockScannerIncomplete warning: 0 -> 0.9": whole,
 	"DistributedLockDeadlock critical: 0 -> 0.9":         whole,
+
+	"DistributedLockWatchdog none: 1 -> 0.6": alwaysFires,
+	"DistributedLockWatchdog none: 1 -> 1.4": alwaysFires,
 }
 
 // reason says why a mutant cannot be noticed, or is empty.
 func reason(m mutant) string { return equivalent[m.String()] }
+
+// alwaysFires is why the value of a watchdog does not matter.
+const alwaysFires = "it fires whatever the value is, and no text has it"
