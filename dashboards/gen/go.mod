@@ -3,7 +3,9 @@ module github.com/lockscope/lockscope/dashboards/gen
 go 1.26.0
 
 require (
+	github.com/google/go-jsonnet v0.22.0
 	github.com/grafana/grafana-foundation-sdk/go v0.0.18
+	github.com/lockscope/lockscope v0.0.0
 	github.com/prometheus/common v0.67.5
 	github.com/prometheus/prometheus v0.311.3
 	go.uber.org/goleak v1.3.0
@@ -35,6 +37,7 @@ require (
 	go.opentelemetry.io/otel/trace v1.42.0 // indirect
 	go.uber.org/atomic v1.11.0 // indirect
 	go.yaml.in/yaml/v2 v2.4.4 // indirect
+	golang.org/x/crypto v0.49.0 // indirect
 	golang.org/x/net v0.52.0 // indirect
 	golang.org/x/oauth2 v0.36.0 // indirect
 	golang.org/x/sys v0.42.0 // indirect

@@ -12,7 +12,8 @@ import (
 
 func TestDashboards(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "folder")
-	command(t, "dashboards", "--out", dir).want(t, 0, "files written to "+dir)
+	command(t, "dashboards", "--out", dir).want(t, 0, "files written to "+dir,
+		"the 30-day budget needs --storage.tsdb.retention.time of 35d or more\n")
 	for _, name := range shipped(t) {
 		want, err := fs.ReadFile(dashboards.FS(), name)
 		if err != nil {
@@ -73,8 +74,52 @@ func TestDashboardsLinks(t *testing.T) {
 	}
 }
 
+// TestDashboardsFitted has the flags arrive in the files; dashboards/deploy says what they do there.
+func TestDashboardsFitted(t *testing.T) {
+	dir := t.TempDir()
+	command(t, "dashboards", "--out", dir, "--labels", "cluster, namespace", "--selector", `env="prod"`, "--exporter-job", "locks",
+		"--objectives", "availability=0.9999,within=0.1").want(t, 0)
+	for name, wants := range map[string][]string{
+		"rules/recording.yaml":           {`sum by (cluster, namespace, job, resource)`, `{env="prod",outcome="acquired"}`, `le="0.1"`},
+		"rules/slo.yaml":                 {"14.4 * 0.0001"},
+		"rules/alerts.yaml":              {`up{env="prod",job="locks"}`},
+		"alertmanager/alertmanager.yml":  {"namespace"},
+		"kubernetes/prometheusrule.yaml": {"14.4 * 0.0001", `env="prod"`},
+		"grafana/lockscope-nodes.json":   {`namespace=~\"$namespace\"`, `env=\"prod\"`},
+	} {
+		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range wants {
+			if !strings.Contains(string(text), want) {
+				t.Errorf("%s: no %s", name, want)
+			}
+		}
+	}
+	command(t, "dashboards", "--out", dir, "--force", "--labels", "").want(t, 0)
+	if text, err := os.ReadFile(filepath.Join(dir, "rules", "slo.yaml")); err != nil || strings.Contains(string(text), "cluster") {
+		t.Errorf("by cluster without a label, or %v", err)
+	}
+}
+
+func TestDashboardsFormats(t *testing.T) {
+	for format, name := range map[string]string{"configmaps": "kubernetes/lockscope-overview.yaml", "mixin": "mixin.libsonnet"} {
+		dir := t.TempDir()
+		command(t, "dashboards", "--out", dir, "--format", format).want(t, 0)
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestDashboardsBadInput(t *testing.T) {
 	command(t, "dashboards").want(t, 2, "--out is needed")
+	for says, args := range map[string][]string{
+		"--format tar": {"--format", "tar"}, "--labels job": {"--labels", "job"}, "--selector x=": {"--selector", "x="}, "within=7": {"--objectives", "within=7"},
+	} {
+		command(t, append([]string{"dashboards", "--out", t.TempDir()}, args...)...).want(t, 2, says)
+	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
