@@ -52,6 +52,9 @@ func (s Settings) walk(v any) error {
 		s.limits(v)
 		for key, item := range v {
 			text, ok := item.(string)
+			if ok && key == "expr" && elsewhere(v) {
+				continue
+			}
 			if !ok {
 				if err := s.walk(item); err != nil {
 					return err
@@ -66,6 +69,12 @@ func (s Settings) walk(v any) error {
 		}
 	}
 	return nil
+}
+
+// elsewhere reports that a query asks for logs or traces, in a language of their own.
+func elsewhere(query object) bool {
+	kind := asObject(query["datasource"])["type"]
+	return kind == "loki" || kind == "tempo"
 }
 
 var labelValues = regexp.MustCompile(`^label_values\((.+), *(\w+)\)$`)

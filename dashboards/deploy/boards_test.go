@@ -89,6 +89,16 @@ func TestVariables(t *testing.T) {
 	}
 }
 
+// TestQueriesOfOthers: logs and traces are asked for in languages of their own, and come back as they are.
+func TestQueriesOfOthers(t *testing.T) {
+	const panel = `{"panels":[{"targets":[{"expr":"{service_name=~\".+\"} |= \"lock\"","datasource":{"type":"loki"}}]}]}`
+	out, err := Settings{Labels: []string{"region"}}.board([]byte(panel))
+	must(t, err)
+	if want := `{service_name=~\".+\"} |= \"lock\"`; !strings.Contains(string(out), want) {
+		t.Errorf("no %s in\n%s", want, out)
+	}
+}
+
 func TestStandIns(t *testing.T) {
 	for _, text := range []string{
 		`rate(m[$__rate_interval])`, `m{a=~"$a",b="\"${b}"} offset $__range`, `topk($top, sum by (a) (m)) > ${limit:raw}`,
@@ -116,7 +126,7 @@ func expressions(v any) (all []string) {
 			if m := labelValues.FindStringSubmatch(text); m != nil && key == "query" {
 				all = append(all, m[1])
 			}
-			if key == "expr" {
+			if key == "expr" && !elsewhere(v) {
 				all = append(all, text)
 			}
 			all = append(all, expressions(item)...)
