@@ -11,9 +11,11 @@ STRICT := set -euo pipefail;
 
 ROOT := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
 
-# go.work says which modules there are, and lets people run all of them from here. They are tested as their own go.mod says, which
-# is what go install builds: within go.work they would raise each other's dependencies.
-export GOWORK := off
+# go.work says which modules there are, and lets people run all of them from here. Within it they would raise each other's
+# dependencies: the modules of a release are built and tested within release.work instead, which are the versions that the binary
+# is installed with, and each other one as its own go.mod says.
+RELEASED := $(ROOT) $(addprefix $(ROOT)/,$(shell sed -n 's,^	\./,,p' '$(ROOT)/release.work'))
+export GOWORK := $(if $(filter $(CURDIR),$(RELEASED)),$(ROOT)/release.work,off)
 EACH = GOWORK= $(GO) list -m -f '{{.Dir}}' | xargs -P $(1) -I '{}' $(MAKE) -f '$(ROOT)/Makefile' -C '{}'
 
 # dashboards/gen does one thing after another, and takes minutes to compile with the race detector.
@@ -21,7 +23,7 @@ RACE = $(if $(filter %/dashboards/gen,$(CURDIR)),,-race)
 
 # Linters are built as .tools/go.mod says, which nobody who requires lockscope has to do with. With -race they need nothing compiled
 # that the tests do not need as well.
-LINT = GOFLAGS="$$($(GO) env GOFLAGS) $(RACE)" $$($(GO) tool -modfile='$(ROOT)/.tools/go.mod' -n $(1))
+LINT = GOFLAGS="$$($(GO) env GOFLAGS) $(RACE)" $$(GOWORK=off $(GO) tool -modfile='$(ROOT)/.tools/go.mod' -n $(1))
 
 # The tests run with the race detector, which needs a C compiler and its headers.
 HAVE_REDIS = command -v "$${LOCKSCOPE_REDIS_SERVER:-redis-server}" >/dev/null
@@ -30,6 +32,9 @@ HAVE_AM    = { command -v prometheus-alertmanager || command -v alertmanager; } 
 HAVE_WEB   = { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null
 HAVE_PG    = { [ -n "$${LOCKSCOPE_POSTGRES_BIN:-}" ] || ls /usr/lib/postgresql/*/bin/initdb || command -v initdb; } >/dev/null 2>&1
 HAVE_PGB   = { command -v pgbouncer || ls /usr/sbin/pgbouncer; } >/dev/null 2>&1
+HAVE_ETCD  = command -v "$${LOCKSCOPE_ETCD:-etcd}" >/dev/null
+HAVE_JAVA  = command -v java >/dev/null
+HAVE_ZK    = { [ -n "$${LOCKSCOPE_ZOOKEEPER_JARS:-}" ] || [ -e /usr/share/java/zookeeper.jar ]; }
 HAVE_CC    = echo '\#include <stdlib.h>' | $$($(GO) env CC) -E -x c - >/dev/null 2>&1
 
 .DEFAULT_GOAL := help
@@ -72,12 +77,13 @@ vet-module:
 
 .PHONY: tidy
 tidy: ## Make go.mod and go.sum of each module say what it needs.
+	cd release && GOWORK=off $(GO) run . -root .. -tidy
 	+@$(STRICT) $(call EACH,1) tidy-module
-	cd .tools && $(GO) mod tidy
+	cd .tools && GOWORK=off $(GO) mod tidy
 
 .PHONY: tidy-module
-tidy-module:
-	$(GO) mod tidy
+tidy-module: # The modules of a release require versions of each other that are not tagged yet.
+	$(if $(filter off,$(GOWORK)),$(GO) mod tidy)
 
 .PHONY: bench
 bench: deps ## Run all benchmarks; lock/redlock/BENCHMARKS.md says how its table was made.
@@ -85,11 +91,11 @@ bench: deps ## Run all benchmarks; lock/redlock/BENCHMARKS.md says how its table
 
 .PHONY: bench-peers
 bench-peers: deps ## Measure redsync, redislock and others beside lockscope; seven minutes.
-	cd lock/redlock/peers && $(GO) run .
+	cd lock/redlock/peers && GOWORK=off $(GO) run .
 
 .PHONY: prove
 prove: deps ## Everything at once on real servers, for FOR (1m) from SEED (1), judged: lock/redlock/prove.
-	cd lock/redlock/prove && $(GO) run . -for $(or $(FOR),1m) -seed $(SEED)
+	cd lock/redlock/prove && GOWORK=off $(GO) run . -for $(or $(FOR),1m) -seed $(SEED)
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME (20s).
@@ -119,15 +125,15 @@ mutate: deps ## Plant bugs one at a time, and see that the test named for each f
 
 .PHONY: mutate-rules
 mutate-rules: deps ## Change one thing in one rule at a time, and see that promtool notices; ONLY=regexp chooses some.
-	cd dashboards/gen && $(GO) run ./mutate -only '$(ONLY)'
+	cd dashboards/gen && GOWORK=off $(GO) run ./mutate -only '$(ONLY)'
 
 .PHONY: dashboards
 dashboards: ## Write dashboards and rules anew from dashboards/gen.
-	cd dashboards/gen && $(GO) run . -out ..
+	cd dashboards/gen && GOWORK=off $(GO) run . -out ..
 
 .PHONY: dashboards-proof
 dashboards-proof: deps ## Run every dashboard query and rule against a live Prometheus over the demo.
-	$(GO) run ./dashboards/proof
+	cd dashboards/proof && GOWORK=off $(GO) run .
 
 .PHONY: demo
 demo: ## See it work: five nodes, contention, faults, leaks, a live page.
@@ -135,7 +141,7 @@ demo: ## See it work: five nodes, contention, faults, leaks, a live page.
 
 # policy-rc.d, where there is none yet, keeps the packages from starting servers of their own on their well-known ports.
 .PHONY: deps
-deps: ## Install what the tests run (redis-server, prometheus, alertmanager, chromium, postgresql, pgbouncer, a C compiler), as root with apt; else say what to install.
+deps: ## Install what the tests run (redis-server, prometheus, alertmanager, chromium, postgresql, pgbouncer, etcd, zookeeper, a C compiler), as root with apt; else say what to install.
 	@$(STRICT) want=(); \
 	$(HAVE_REDIS) || want+=(redis-server); \
 	$(HAVE_PROM) || want+=(prometheus); \
@@ -143,13 +149,17 @@ deps: ## Install what the tests run (redis-server, prometheus, alertmanager, chr
 	$(HAVE_WEB) || want+=(chromium); \
 	$(HAVE_PG) || want+=(postgresql); \
 	$(HAVE_PGB) || want+=(pgbouncer); \
+	$(HAVE_ETCD) || want+=(etcd-server); \
+	$(HAVE_JAVA) || want+=(default-jre-headless); \
+	$(HAVE_ZK) || want+=(zookeeper); \
 	$(HAVE_CC) || want+=(gcc libc6-dev); \
 	if [ $${#want[@]} -eq 0 ]; then exit 0; fi; \
 	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
 		echo "missing: $${want[*]}"; \
 		echo "  Debian/Ubuntu: sudo apt-get install $${want[*]}"; \
-		echo "  macOS:         brew install redis prometheus alertmanager postgresql pgbouncer; brew install --cask chromium; xcode-select --install"; \
-		echo "  redis-server elsewhere: set LOCKSCOPE_REDIS_SERVER=/path/to/redis-server"; \
+		echo "  macOS:         brew install redis prometheus alertmanager postgresql pgbouncer etcd zookeeper openjdk; brew install --cask chromium; xcode-select --install"; \
+		echo "  redis-server elsewhere: set LOCKSCOPE_REDIS_SERVER=/path/to/redis-server; LOCKSCOPE_ETCD, LOCKSCOPE_POSTGRES_BIN likewise;"; \
+		echo "  LOCKSCOPE_ZOOKEEPER_JARS is the folder with ZooKeeper's archives"; \
 		exit 1; \
 	fi; \
 	echo "installing: $${want[*]}"; \
@@ -159,6 +169,7 @@ deps: ## Install what the tests run (redis-server, prometheus, alertmanager, chr
 		chmod +x /usr/sbin/policy-rc.d; \
 	fi; \
 	export DEBIAN_FRONTEND=noninteractive; \
+	mkdir -p /usr/share/man/man1 `# a minimal image lacks it, and Java links its pages there`; \
 	apt-get update; \
 	apt-get install -y --no-install-recommends "$${want[@]}"; \
 	for package in "$${want[@]}"; do dpkg -s "$$package" >/dev/null || { echo "$$package is still missing"; exit 1; }; done

@@ -64,8 +64,12 @@ func kinds(all map[string]map[string]any) (names []string) {
 func program(t *testing.T) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "lockscope")
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
 	cmd := exec.Command("go", "build", "-o", bin, "./exporter/cmd/lockscope")
-	cmd.Dir = filepath.Join("..", "..")
+	cmd.Dir, cmd.Env = root, append(os.Environ(), "GOWORK="+filepath.Join(root, "release.work"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}

@@ -3,7 +3,8 @@ module github.com/lockscope/lockscope/lock/etcdlock
 go 1.26.0
 
 require (
-	github.com/lockscope/lockscope v0.0.0
+	github.com/lockscope/lockscope v0.1.0
+	github.com/lockscope/lockscope/exporter v0.1.0
 	github.com/prometheus/client_golang v1.25.0
 	go.etcd.io/etcd/api/v3 v3.7.3
 	go.etcd.io/etcd/client/v3 v3.7.3
@@ -43,5 +44,3 @@ require (
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260928230214-8a89bd6388cc // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 )
-
-replace github.com/lockscope/lockscope => ../..

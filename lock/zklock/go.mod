@@ -4,7 +4,8 @@ go 1.26.0
 
 require (
 	github.com/go-zookeeper/zk v1.0.4
-	github.com/lockscope/lockscope v0.0.0
+	github.com/lockscope/lockscope v0.1.0
+	github.com/lockscope/lockscope/exporter v0.1.0
 	github.com/prometheus/client_golang v1.25.0
 	go.uber.org/goleak v1.3.0
 )
@@ -28,5 +29,3 @@ require (
 	golang.org/x/sys v0.49.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 )
-
-replace github.com/lockscope/lockscope => ../..

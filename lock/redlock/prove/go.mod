@@ -4,7 +4,7 @@ go 1.26.0
 
 require (
 	github.com/anishathalye/porcupine v1.3.1
-	github.com/lockscope/lockscope v0.0.0
+	github.com/lockscope/lockscope v0.1.0
 	github.com/prometheus/client_golang v1.25.0
 	github.com/prometheus/client_model v0.6.3
 	github.com/redis/go-redis/v9 v9.23.0
@@ -30,4 +30,5 @@ require (
 )
 
 // Nobody installs this module: what it judges is the checkout around it, whichever commit that is.
+
 replace github.com/lockscope/lockscope => ../../..

@@ -5,7 +5,8 @@ go 1.26.0
 require (
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.23.0
-	github.com/lockscope/lockscope v0.0.0
+	github.com/lockscope/lockscope v0.1.0
+	github.com/lockscope/lockscope/exporter v0.0.0-00010101000000-000000000000
 	go.uber.org/goleak v1.3.0
 )
 
@@ -20,4 +21,13 @@ require (
 )
 
 // Nobody installs this module: what it tests is the checkout around it, whichever commit that is.
-replace github.com/lockscope/lockscope => ../../../..
+
+replace (
+	github.com/lockscope/lockscope => ../../../..
+	github.com/lockscope/lockscope/dashboards => ../../../../dashboards
+	github.com/lockscope/lockscope/exporter => ../../../../exporter
+	github.com/lockscope/lockscope/lock/etcdlock => ../../../../lock/etcdlock
+	github.com/lockscope/lockscope/lock/pglock => ../../../../lock/pglock
+	github.com/lockscope/lockscope/lock/redsynclock => ../../../../lock/redsynclock
+	github.com/lockscope/lockscope/lock/zklock => ../../../../lock/zklock
+)

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/mod/module"
+)
+
+// user is somebody with the go command, no checkout, and a proxy that has this tree as a version.
+type user struct {
+	version string
+	env     []string
+}
+
+// newUser shares the module cache of whoever runs the test, so that nothing is downloaded or compiled twice; the version is one
+// nobody else has, and is removed from the cache afterwards.
+func newUser(t *testing.T, all []*released) *user {
+	t.Helper()
+	now := time.Now()
+	u := &user{version: fmt.Sprintf("v0.0.0-tree.%d", now.UnixNano())}
+	proxy := t.TempDir()
+	must(t, writeProxy(all, proxy, u.version, now))
+	out, err := exec.Command("go", "env", "GOMODCACHE", "GOPROXY").Output()
+	must(t, err)
+	cache, proxies, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	t.Cleanup(func() { forget(t, cache, all, u.version) })
+	u.env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-modcacherw", "GONOSUMDB=github.com/lockscope/*", "GOPROXY=file://"+proxy+","+proxies)
+	return u
+}
+
+// forget removes a version of all modules from the module cache.
+func forget(t *testing.T, cache string, all []*released, version string) {
+	for _, m := range all {
+		escaped, err := module.EscapePath(m.path)
+		must(t, err)
+		files, err := filepath.Glob(filepath.Join(cache, "cache", "download", filepath.FromSlash(escaped), "@v", version+".*"))
+		must(t, err)
+		for _, name := range append(files, filepath.Join(cache, filepath.FromSlash(escaped)+"@"+version)) {
+			must(t, os.RemoveAll(name))
+		}
+	}
+}
+
+func (u *user) run(t *testing.T, dir, program string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), program, args...)
+	cmd.Dir, cmd.Env = dir, u.env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", filepath.Base(program), strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// TestInstall: the programs of a release are installed by their path and version, and the binary runs.
+func TestInstall(t *testing.T) {
+	u := newUser(t, repository(t))
+	bin := t.TempDir()
+	u.env = append(u.env, "GOBIN="+bin)
+	for _, program := range []string{"exporter/cmd/lockscope", "examples/demo"} {
+		u.run(t, bin, "go", "install", "github.com/lockscope/lockscope/"+program+"@"+u.version)
+	}
+	if out := u.run(t, bin, filepath.Join(bin, "lockscope"), "--version"); !strings.Contains(out, u.version) {
+		t.Errorf("the binary of %s says %s", u.version, out)
+	}
+}
+
+// TestBuildOfUser: a program that needs one module of a release builds with what that module requires, in every one of them.
+func TestBuildOfUser(t *testing.T) {
+	all := repository(t)
+	u := newUser(t, all)
+	for _, m := range all {
+		imported := packagesOf(t, m)
+		if len(imported) == 0 {
+			continue // it has programs only, and those are installed
+		}
+		dir := t.TempDir()
+		var source strings.Builder
+		source.WriteString("package shop\n\nimport (\n")
+		for _, path := range imported {
+			fmt.Fprintf(&source, "\t_ %q\n", path)
+		}
+		source.WriteString(")\n")
+		must(t, os.WriteFile(filepath.Join(dir, "shop.go"), []byte(source.String()), 0o644))
+		u.run(t, dir, "go", "mod", "init", "example.com/shop")
+		u.run(t, dir, "go", "get", m.path+"@"+u.version)
+		u.run(t, dir, "go", "build", "-mod=mod", ".")
+	}
+}
+
+// packagesOf lists what others can import of a module.
+func packagesOf(t *testing.T, m *released) (paths []string) {
+	t.Helper()
+	for _, fields := range list(t, m, "{{if .GoFiles}}{{.ImportPath}} {{.Name}}{{end}}") {
+		if fields[1] != "main" && !strings.Contains(fields[0]+"/", "/internal/") {
+			paths = append(paths, fields[0])
+		}
+	}
+	return paths
+}
+
+// list runs go list for the packages of a module within release.work.
+func list(t *testing.T, m *released, format string) (lines [][]string) {
+	t.Helper()
+	work, err := filepath.Abs(filepath.Join(root, workFile))
+	must(t, err)
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-f", format, "./...")
+	cmd.Dir, cmd.Env = m.dir(), append(os.Environ(), "GOWORK="+work)
+	out, err := cmd.Output()
+	must(t, err)
+	for line := range strings.Lines(string(out)) {
+		if fields := strings.Fields(line); len(fields) > 0 {
+			lines = append(lines, fields)
+		}
+	}
+	return lines
+}
+
+// TestImportsBetweenModules: of another module only what it exports, which is what stays as it is from one version to the next.
+func TestImportsBetweenModules(t *testing.T) {
+	all, seen := repository(t), 0
+	for _, m := range all {
+		for _, fields := range list(t, m, `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}{{range .TestImports}} {{.}}{{end}}{{range .XTestImports}} {{.}}{{end}}`) {
+			for _, path := range fields[1:] {
+				if !strings.HasPrefix(path, "github.com/lockscope/lockscope/") || moduleOf(all, path) == m {
+					continue
+				}
+				if seen++; strings.Contains(path, "/internal/") {
+					t.Errorf("%s imports %s of another module", fields[0], path)
+				}
+			}
+		}
+	}
+	if seen == 0 {
+		t.Error("no module imports another: the check looks at nothing")
+	}
+}
+
+// moduleOf is the module with the longest path that path is below.
+func moduleOf(all []*released, path string) (found *released) {
+	for _, m := range all {
+		if (path == m.path || strings.HasPrefix(path, m.path+"/")) && (found == nil || len(m.path) > len(found.path)) {
+			found = m
+		}
+	}
+	return found
+}

@@ -1,0 +1,46 @@
+// Command release prepares a release of the modules that release.work names, and says how they are tagged. README.md has the steps.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("release", flag.ContinueOnError)
+	root := flags.String("root", ".", "the root of the repository")
+	version := flags.String("version", "", "the version to release, as v0.2.0: every go.mod is made to require it of the others")
+	proxy := flags.String("proxy", "", "write a module proxy of the tree to this folder instead; GOPROXY takes its file:// URL")
+	mods := flags.Bool("tidy", false, "run go mod tidy in every module of a release instead")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	all, err := modules(*root)
+	if err != nil {
+		return err
+	}
+	switch {
+	case *mods:
+		return tidy(all)
+	case *proxy != "":
+		return writeProxy(all, *proxy, *version, time.Now())
+	}
+	if err := setVersion(all, *version); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%d modules require %s of each other. Run the tests, commit, and tag that commit:\n\n", len(all), *version)
+	for _, m := range all {
+		fmt.Fprintf(out, "git tag %s\n", m.tag(*version))
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/semver"
+)
+
+// workFile names the released modules, from the root of the repository.
+const workFile = "release.work"
+
+// released is a module of a release.
+type released struct {
+	folder string // from the root of the repository, with slashes; . is the root
+	path   string
+	file   *modfile.File
+	root   string
+}
+
+// modules reads the released modules of the repository in root, in the order of release.work.
+func modules(root string) ([]*released, error) {
+	name := filepath.Join(root, workFile)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	work, err := modfile.ParseWork(name, text, nil)
+	if err != nil {
+		return nil, err
+	}
+	var all []*released
+	for _, use := range work.Use {
+		m := &released{folder: strings.TrimPrefix(filepath.ToSlash(filepath.Clean(use.Path)), "./"), root: root}
+		if err := m.read(); err != nil {
+			return nil, err
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+func (m *released) dir() string { return filepath.Join(m.root, filepath.FromSlash(m.folder)) }
+
+func (m *released) read() error {
+	name := filepath.Join(m.dir(), "go.mod")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	if m.file, err = modfile.Parse(name, text, nil); err != nil {
+		return err
+	}
+	m.path = m.file.Module.Mod.Path
+	if len(m.file.Replace) > 0 {
+		return fmt.Errorf("%s replaces %s: go install of what is in it would be refused", name, m.file.Replace[0].Old.Path)
+	}
+	return nil
+}
+
+// tag is the git tag that releases the module: Go looks for that of a nested module below its folder.
+func (m *released) tag(version string) string {
+	if m.folder == "." {
+		return version
+	}
+	return m.folder + "/" + version
+}
+
+// goMod is the module's go.mod, requiring version of all released modules that it requires.
+func (m *released) goMod(all []*released, version string) ([]byte, error) {
+	file, err := modfile.Parse("go.mod", modfile.Format(m.file.Syntax), nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range all {
+		if !requires(file, other.path) {
+			continue
+		}
+		if err := file.AddRequire(other.path, version); err != nil {
+			return nil, err
+		}
+	}
+	return file.Format()
+}
+
+func requires(file *modfile.File, path string) bool {
+	for _, r := range file.Require {
+		if r.Mod.Path == path {
+			return true
+		}
+	}
+	return false
+}
+
+// setVersion makes all released modules require version of each other.
+func setVersion(all []*released, version string) error {
+	if err := checkVersion(version); err != nil {
+		return err
+	}
+	for _, m := range all {
+		text, err := m.goMod(all, version)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(m.dir(), "go.mod"), text, 0o644); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"go.work", workFile} {
+		if err := replaceIn(filepath.Join(all[0].root, name), all, version); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replaceIn makes a workspace take version of every module from the tree: the go command asks for its go.mod even there.
+func replaceIn(name string, all []*released, version string) error {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	work, err := modfile.ParseWork(name, text, nil)
+	if err != nil {
+		return err
+	}
+	for _, old := range slices.Clone(work.Replace) {
+		if err := work.DropReplace(old.Old.Path, old.Old.Version); err != nil {
+			return err
+		}
+	}
+	for _, m := range all {
+		if err := work.AddReplace(m.path, version, "./"+strings.TrimPrefix(m.folder, "."), ""); err != nil {
+			return err
+		}
+	}
+	work.Cleanup()
+	return os.WriteFile(name, modfile.Format(work.Syntax), 0o644)
+}
+
+// checkVersion refuses what Go would not take for a version of these modules.
+func checkVersion(version string) error {
+	if !semver.IsValid(version) || semver.Canonical(version) != version || module.CheckPathMajor(version, "") != nil {
+		return fmt.Errorf("%q is no version of these modules: like v0.2.0, for their paths end in no major version", version)
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// copyMods copies what run reads, which it also writes.
+func copyMods(t *testing.T) string {
+	t.Helper()
+	to := t.TempDir()
+	names := []string{"go.work", workFile}
+	for _, m := range repository(t) {
+		names = append(names, filepath.Join(m.folder, "go.mod"))
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		must(t, err)
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(to, name)), 0o755))
+		must(t, os.WriteFile(filepath.Join(to, name), text, 0o644))
+	}
+	return to
+}
+
+// TestRelease: every module requires the version of every other, and has a tag that Go looks for.
+func TestRelease(t *testing.T) {
+	tree, out := copyMods(t), new(bytes.Buffer)
+	must(t, run([]string{"-root", tree, "-version", "v0.7.3"}, out))
+	for _, line := range []string{"git tag v0.7.3\n", "git tag exporter/v0.7.3\n", "git tag lock/pglock/v0.7.3\n"} {
+		if !strings.Contains(out.String(), line) {
+			t.Errorf("%q is not in\n%s", line, out)
+		}
+	}
+	all, err := modules(tree)
+	must(t, err)
+	required := 0
+	for _, m := range all {
+		for _, r := range m.file.Require {
+			if !isReleased(all, r.Mod.Path) {
+				continue
+			}
+			if required++; r.Mod.Version != "v0.7.3" {
+				t.Errorf("%s requires %s", m.folder, r.Mod)
+			}
+		}
+	}
+	if required < len(all) {
+		t.Errorf("%d requirements between %d modules", required, len(all))
+	}
+	for _, name := range []string{"go.work", workFile} {
+		text, err := os.ReadFile(filepath.Join(tree, name))
+		must(t, err)
+		if n := strings.Count(string(text), " v0.7.3 => "); n != len(all) {
+			t.Errorf("%s replaces %d modules of that version, want %d", name, n, len(all))
+		}
+	}
+}
+
+func TestVersions(t *testing.T) {
+	for _, version := range []string{"", "0.2.0", "v0.2", "v2.0.0", "v0.2.0+meta", "latest"} {
+		err := run([]string{"-root", copyMods(t), "-version", version}, new(bytes.Buffer))
+		if err == nil || !strings.Contains(err.Error(), "like v0.2.0") {
+			t.Errorf("%q: %v", version, err)
+		}
+	}
+}
+
+// TestReplaced modules cannot be installed from.
+func TestReplaced(t *testing.T) {
+	tree := copyMods(t)
+	name := filepath.Join(tree, "exporter", "go.mod")
+	text, err := os.ReadFile(name)
+	must(t, err)
+	must(t, os.WriteFile(name, append(text, "\nreplace github.com/lockscope/lockscope => ..\n"...), 0o644))
+	if err := run([]string{"-root", tree, "-version", "v0.2.0"}, new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), "go install") {
+		t.Errorf("%v", err)
+	}
+}

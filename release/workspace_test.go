@@ -1,0 +1,98 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/modfile"
+)
+
+const root = ".."
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func repository(t testing.TB) []*released {
+	t.Helper()
+	all, err := modules(root)
+	must(t, err)
+	return all
+}
+
+// TestRequirements keeps the client of a system out of the modules of others, and the versions of a release one.
+func TestRequirements(t *testing.T) {
+	clients := map[string]string{
+		"github.com/jackc/": "lock/pglock", "go.etcd.io/": "lock/etcdlock", "github.com/go-zookeeper/": "lock/zklock", "github.com/go-redsync/": "lock/redsynclock",
+	}
+	heavy := []string{"github.com/chromedp/", "modernc.org/", "honnef.co/", "sigs.k8s.io/"}
+	versions := make(map[string]bool)
+	for _, m := range repository(t) {
+		if len(m.file.Require) == 0 {
+			t.Errorf("%s requires nothing: the check looks at nothing", m.folder)
+		}
+		for _, required := range m.file.Require {
+			path := required.Mod.Path
+			for prefix, folder := range clients {
+				if strings.HasPrefix(path, prefix) && !required.Indirect && folder != m.folder {
+					t.Errorf("%s requires %s itself: that is for %s", m.folder, path, folder)
+				}
+				if strings.HasPrefix(path, prefix) && m.folder == "." {
+					t.Errorf("whoever requires the library has %s", path)
+				}
+			}
+			for _, prefix := range heavy {
+				if strings.HasPrefix(path, prefix) {
+					t.Errorf("%s requires %s: that belongs to a module that nobody requires", m.folder, path)
+				}
+			}
+			if strings.HasPrefix(path, "github.com/lockscope/") {
+				versions[required.Mod.Version] = true
+			}
+		}
+	}
+	if len(versions) != 1 {
+		t.Errorf("modules require %v of each other: a release has one version", versions)
+	}
+}
+
+// TestWorkspace finds every module of the repository that has Go in go.work: make test goes by that.
+func TestWorkspace(t *testing.T) {
+	name := filepath.Join(root, "go.work")
+	text, err := os.ReadFile(name)
+	must(t, err)
+	work, err := modfile.ParseWork(name, text, nil)
+	must(t, err)
+	var listed []string
+	for _, use := range work.Use {
+		listed = append(listed, filepath.Clean(use.Path))
+	}
+	must(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && path != root && (entry.Name() == "node_modules" || strings.HasPrefix(entry.Name(), ".")) {
+			return filepath.SkipDir
+		}
+		if entry.Name() != "go.mod" {
+			return nil
+		}
+		folder, err := filepath.Rel(root, filepath.Dir(path))
+		if err == nil && folder != filepath.Join("dashboards", "render") && !slices.Contains(listed, folder) {
+			t.Errorf("%s is not in go.work: go work use ./%s", path, filepath.ToSlash(folder))
+		}
+		return err
+	}))
+	for _, m := range repository(t) {
+		if !slices.Contains(listed, filepath.FromSlash(m.folder)) {
+			t.Errorf("%s is released, and not in go.work", m.folder)
+		}
+	}
+}
