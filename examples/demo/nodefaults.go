@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/lockscope/lockscope/lock/locktest/nodes"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest/nodes"
 )
 
 // pauseNode makes one node hang for a while: a quorum goes on without it.

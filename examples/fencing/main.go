@@ -20,8 +20,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
 
-	"github.com/lockscope/lockscope/lock/locktest/nodes"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest/nodes"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
