@@ -3,6 +3,7 @@
 package kubernetes_test
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
