@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -18,6 +19,7 @@ import (
 // BenchmarkUncontended is a lock and its release, beside what no lock can do without: two
 // proposals, a put and a delete. They take turns, so that all meet the same machine; medians.
 func BenchmarkUncontended(b *testing.B) {
+	b.Setenv("LOCKSCOPE_ETCD_DIR", os.TempDir()) // on the disk
 	for _, members := range []int{1, 3} {
 		b.Run(fmt.Sprint(members), func(b *testing.B) {
 			c := cluster(b, members)
@@ -69,6 +71,7 @@ func lockPair(b *testing.B, c *etcdproc.Cluster) func() error {
 
 // BenchmarkHandOffs is one lock that several clients take in turn, as fast as they can.
 func BenchmarkHandOffs(b *testing.B) {
+	b.Setenv("LOCKSCOPE_ETCD_DIR", os.TempDir()) // on the disk
 	for _, members := range []int{1, 3} {
 		c := cluster(b, members)
 		for _, clients := range []int{2, 8} {

@@ -25,7 +25,8 @@ type Cluster struct {
 }
 
 // Start makes a cluster of so many members and returns when a majority serves. Options are
-// etcd's own, for each member.
+// etcd's own, for each member. Data is in a directory of its own below LOCKSCOPE_ETCD_DIR; without
+// that in memory, where there is room for it.
 func Start(ctx context.Context, members int, options ...string) (*Cluster, error) {
 	var err error
 	for range portAttempts { // another process may take a port first
@@ -41,7 +42,7 @@ func Start(ctx context.Context, members int, options ...string) (*Cluster, error
 }
 
 func start(ctx context.Context, members int, options []string) (*Cluster, error) {
-	dir, err := os.MkdirTemp("", "etcdproc-")
+	dir, err := os.MkdirTemp(dataDir(members), "etcdproc-")
 	if err != nil {
 		return nil, err
 	}
