@@ -65,30 +65,30 @@ func run(ctx context.Context, args []string, out io.Writer) (lived int, err erro
 	if err != nil {
 		return 0, err
 	}
-	var todo []mutant
+	var selected []mutant
 	for _, m := range all {
 		if chosen.MatchString(m.String()) && reason(m) == "" {
-			todo = append(todo, m)
+			selected = append(selected, m)
 		}
 	}
 	if *list {
-		for _, m := range todo {
+		for _, m := range selected {
 			fmt.Fprintln(out, m)
 		}
 		return 0, nil
 	}
 	b := bench{files: files, suites: suites}
-	if err := b.allSound(ctx, todo); err != nil {
+	if err := b.allSound(ctx, selected); err != nil {
 		return 0, err
 	}
-	return try(ctx, todo, b, *workers, out)
+	return try(ctx, selected, b, *workers, out)
 }
 
 // allSound tests the rules as they are: tests that fail on them notice anything.
-func (b bench) allSound(ctx context.Context, todo []mutant) error {
+func (b bench) allSound(ctx context.Context, selected []mutant) error {
 	var errs []error
 	seen := map[string]bool{}
-	for _, m := range todo {
+	for _, m := range selected {
 		if alert := m.rule.Alert; alert != "" && !seen[alert] {
 			seen[alert] = true
 			errs = append(errs, b.sound(ctx, alert))
@@ -98,7 +98,7 @@ func (b bench) allSound(ctx context.Context, todo []mutant) error {
 }
 
 // try runs the mutants, some at once, and tells of those that live.
-func try(ctx context.Context, todo []mutant, b bench, workers int, out io.Writer) (lived int, err error) {
+func try(ctx context.Context, selected []mutant, b bench, workers int, out io.Writer) (lived int, err error) {
 	var mu sync.Mutex
 	var group sync.WaitGroup
 	next := make(chan mutant)
@@ -118,11 +118,11 @@ func try(ctx context.Context, todo []mutant, b bench, workers int, out io.Writer
 			}
 		})
 	}
-	for _, m := range todo {
+	for _, m := range selected {
 		next <- m
 	}
 	close(next)
 	group.Wait()
-	fmt.Fprintf(out, "%d mutants, %d live\n", len(todo), lived)
+	fmt.Fprintf(out, "%d mutants, %d live\n", len(selected), lived)
 	return lived, err
 }
