@@ -29,6 +29,8 @@ func TestBinary(t *testing.T) {
 	t.Run("SIGTERM mid-sweep", func(t *testing.T) { binaryTerminated(t, bin) })
 	t.Run("serve", func(t *testing.T) { binaryServes(t, bin) })
 	t.Run("reload", func(t *testing.T) { binaryReloads(t, bin) })
+	t.Run("Ctrl-C beside a hung server", func(t *testing.T) { binaryInterrupted(t, bin) })
+	t.Run("serve restarted again and again", func(t *testing.T) { binaryRemembers(t, bin) })
 	t.Run("elected", func(t *testing.T) { binaryElects(t, bin) })
 }
 
