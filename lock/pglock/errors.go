@@ -41,43 +41,25 @@ func isConnectError(err error) bool {
 
 // classifyCode goes by the codes of PostgreSQL's documentation, appendix A.
 func classifyCode(refused *pgconn.PgError, err error) error {
-	class, remedy := driver.Other, ""
+	var class error
+	remedy := ""
 	switch code := refused.Code; {
 	case code == "25006":
-		class, remedy = driver.Replica, "connect to the primary (target_session_attrs=read-write)"
+		class, remedy = driver.ErrReplica, ": connect to the primary (target_session_attrs=read-write)"
 	case code == "42501", strings.HasPrefix(code, "28"):
-		class, remedy = driver.Denied, "Grant gives a role what it needs"
+		class, remedy = driver.ErrDenied, ": Grant gives a role what it needs"
 	case code == "3F000", code == "42883", code == "42P01", code == "42703", code == "3D000":
-		class, remedy = driver.Misconfigured, "run Migrate on this database, with the same schema"
+		class, remedy = driver.ErrMisconfigured, ": run Migrate on this database, with the same schema"
 	case code == "0A000":
-		class, remedy = driver.Misconfigured, "read committed is needed"
+		class, remedy = driver.ErrMisconfigured, ": read committed is needed"
 	case code == "57P01", code == "57P02", code == "57P03", code == "53300", strings.HasPrefix(code, "08"):
-		class = driver.Unreachable
+		class = driver.ErrUnreachable
 	case code == "57014", code == "55P03":
-		class = driver.Timeout
+		class = driver.ErrTimeout
 	case strings.HasPrefix(code, "53"):
-		class = driver.Misconfigured
-	}
-	if class == driver.Other {
+		class = driver.ErrMisconfigured
+	default:
 		return err
 	}
-	if remedy != "" {
-		remedy = ": " + remedy
-	}
-	return fmt.Errorf("%w: %w%s", sentinelOf(class), err, remedy)
-}
-
-func sentinelOf(class driver.Class) error {
-	switch class {
-	case driver.Replica:
-		return driver.ErrReplica
-	case driver.Denied:
-		return driver.ErrDenied
-	case driver.Misconfigured:
-		return driver.ErrMisconfigured
-	case driver.Unreachable:
-		return driver.ErrUnreachable
-	default:
-		return driver.ErrTimeout
-	}
+	return fmt.Errorf("%w: %w%s", class, err, remedy)
 }

@@ -118,10 +118,9 @@ func (l *listener) session(waiterID string, wake func(key string), ready func())
 }
 
 // close ends the connection and waits for it.
-func (l *listener) close() error {
+func (l *listener) close() {
 	l.mu.Lock()
 	l.end()
 	l.mu.Unlock()
 	l.done.Wait()
-	return nil
 }

@@ -2,7 +2,6 @@ package pglock
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -202,12 +201,11 @@ func (n *node) Warm(ctx context.Context) error { return classify(n.pool.Ping(ctx
 // Close implements driver.BlockingNode.
 func (n *node) Close() error {
 	n.pruner.stop()
-	var err error
 	if n.listener != nil {
-		err = n.listener.close()
+		n.listener.close()
 	}
 	n.pool.Close()
-	return errors.Join(err)
+	return nil
 }
 
 // maxFence is the largest counter that a row takes.

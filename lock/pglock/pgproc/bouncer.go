@@ -9,9 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/lockscope/lockscope/lock/locktest/process"
 )
@@ -66,25 +63,7 @@ func (b *Bouncer) start(ctx context.Context, bin string, s *Server, connections 
 	if b.process, err = process.Start("pgbouncer", b.dir, cmd); err != nil {
 		return err
 	}
-	return b.await(ctx)
-}
-
-func (b *Bouncer) await(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	for {
-		conn, err := pgx.Connect(ctx, b.URL())
-		if err == nil {
-			return conn.Close(ctx)
-		}
-		select {
-		case <-b.process.Done():
-			return b.process.Err()
-		case <-ctx.Done():
-			return errors.Join(err, ctx.Err())
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
+	return await(ctx, b.process, b.URL())
 }
 
 // URL is how to connect, as the role service.

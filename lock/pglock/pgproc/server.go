@@ -99,20 +99,21 @@ func (s *Server) Restart(ctx context.Context) error {
 	if s.process, err = process.Start(logName, s.dir, cmd); err != nil {
 		return err
 	}
-	return s.await(ctx)
+	return await(ctx, s.process, s.URL("postgres"))
 }
 
-func (s *Server) await(ctx context.Context) error {
+// await returns once somebody can connect to a process, or the process has ended.
+func await(ctx context.Context, p *process.Process, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	for {
-		conn, err := pgx.Connect(ctx, s.URL("postgres"))
+		conn, err := pgx.Connect(ctx, url)
 		if err == nil {
 			return conn.Close(ctx)
 		}
 		select {
-		case <-s.process.Done():
-			return s.process.Err()
+		case <-p.Done():
+			return p.Err()
 		case <-ctx.Done():
 			return errors.Join(err, ctx.Err())
 		case <-time.After(20 * time.Millisecond):
