@@ -70,28 +70,26 @@ func conform(t *testing.T, members int, decorate func(testing.TB, lock.Locker) l
 }
 
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	conform(t, 1, func(_ testing.TB, l lock.Locker) lock.Locker { return l })
 }
 
-func TestConformanceOnThreeMembers(t *testing.T) {
-	conform(t, 3, func(_ testing.TB, l lock.Locker) lock.Locker { return l })
-}
-
-func TestConformanceInstrumented(t *testing.T) {
+// TestConformanceDecorated has metrics, spans, logs and the live page around it.
+func TestConformanceDecorated(t *testing.T) {
+	t.Parallel()
+	board, err := live.New()
+	must(t, err)
 	conform(t, 1, func(t testing.TB, l lock.Locker) lock.Locker {
 		wrapped, err := instrument.Wrap(l, instrument.WithRegisterer(prometheus.NewRegistry()),
 			instrument.WithTracerProvider(trace.NewTracerProvider()), instrument.WithLogger(slog.New(slog.DiscardHandler)))
 		must(t, err)
-		return wrapped
+		shown, err := board.Wrap(wrapped)
+		must(t, err)
+		return shown
 	})
 }
 
-func TestConformanceLive(t *testing.T) {
-	board, err := live.New()
-	must(t, err)
-	conform(t, 1, func(t testing.TB, l lock.Locker) lock.Locker {
-		wrapped, err := board.Wrap(l)
-		must(t, err)
-		return wrapped
-	})
+func TestConformanceOnThreeMembers(t *testing.T) {
+	t.Parallel()
+	conform(t, 3, func(_ testing.TB, l lock.Locker) lock.Locker { return l })
 }

@@ -162,6 +162,7 @@ func leader(t testing.TB, c *etcdproc.Cluster) *etcdproc.Member {
 }
 
 func TestLeaderKilled(t *testing.T) {
+	t.Parallel()
 	c, lockers := three(t)
 	workers := startCrowd(t, lockers)
 	for range 2 {
@@ -176,6 +177,7 @@ func TestLeaderKilled(t *testing.T) {
 }
 
 func TestMemberStopped(t *testing.T) {
+	t.Parallel()
 	c, lockers := three(t)
 	workers := startCrowd(t, lockers)
 	workers.goesOn(20)
@@ -194,6 +196,7 @@ func TestMemberStopped(t *testing.T) {
 // TestLeaderStandsStill for longer than the leases it knows live, and comes back to revoke
 // them. Of a lease that is renewed meanwhile it knows nothing: nobody else gets the lock.
 func TestLeaderStandsStill(t *testing.T) {
+	t.Parallel()
 	c, lockers := three(t)
 	held := acquire(t, lockers[0], "held", lock.TTL(8*time.Second))
 	workers := startCrowd(t, lockers)

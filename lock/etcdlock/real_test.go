@@ -119,6 +119,7 @@ func TestLateAcquire(t *testing.T) {
 // TestRestoredSnapshot forgets what was granted since. A process that has seen more says so,
 // and the tokens go on above all before, for everybody.
 func TestRestoredSnapshot(t *testing.T) {
+	t.Parallel()
 	c := cluster(t, 1)
 	m := c.Members[0]
 	witness := locker(t, c)
@@ -216,6 +217,7 @@ func TestNoSpace(t *testing.T) {
 
 // TestNoMajority is told as such, for the member that is left answers.
 func TestNoMajority(t *testing.T) {
+	t.Parallel()
 	c := cluster(t, 3)
 	l := locker(t, c)
 	must(t, acquire(t, l, "job").Release(t.Context()))
@@ -229,6 +231,7 @@ func TestNoMajority(t *testing.T) {
 }
 
 func TestWhatStandsInTheWay(t *testing.T) {
+	t.Parallel()
 	c := cluster(t, 1)
 	admin := client(t, c)
 	for _, do := range []func() error{
