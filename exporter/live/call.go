@@ -34,6 +34,7 @@ type call struct {
 	blocker  *lock.HeldError // whom it waits for, or waited for before this attempt
 	toldAt   time.Duration   // of blocker, after began
 	asOf     time.Duration   // after began: when the last attempt to be refused did
+	tried    time.Duration   // after began: when the last attempt did
 	origin   *origin         // nil if nothing is known of it
 	lastErr  error           // of the last attempt, unless it was refused
 	known    nodeSet         // nodes that know the lock

@@ -43,7 +43,7 @@ func (l *locker) onAttemptStart(ctx context.Context, e lock.AttemptStart) contex
 	if c := l.callOf(ctx); c != nil {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.doing, c.attempts, c.known = doingAttempt, e.Attempt, nodeSet{}
+		c.doing, c.attempts, c.known, c.tried = doingAttempt, e.Attempt, nodeSet{}, time.Since(c.began)
 	}
 	return ctx
 }
@@ -59,7 +59,9 @@ func (l *locker) onAttemptEnd(ctx context.Context, e lock.AttemptEnd) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.lastErr = e.Err; held != nil {
-		c.lastErr, c.blocker, c.toldAt, c.asOf = nil, held, now.Sub(c.began), c.startOf(now, e.Took)
+		// Not by what it took, as the step below: told late, for want of a processor, the refusal would seem to be younger than a
+		// lease that was granted meanwhile.
+		c.lastErr, c.blocker, c.toldAt, c.asOf = nil, held, now.Sub(c.began), c.tried
 	}
 	c.record(step{
 		kind: stepAttempt, attempt: e.Attempt, start: c.startOf(now, e.Took), took: e.Took,

@@ -77,7 +77,7 @@ func serving(t *testing.T, args ...string) (url string, log *logged) {
 	}()
 	t.Cleanup(func() {
 		stop()
-		if status := <-ended; status != exitClean {
+		if status := <-ended; status != exitClean || t.Failed() {
 			t.Errorf("serve ended with %d\n%s", status, log)
 		}
 	})
@@ -97,7 +97,9 @@ func deadlock(t *testing.T, orders, stock lock.Locker) (callOff func()) {
 	wait := func(l lock.Locker, held lock.Lease, next string) {
 		within, end := context.WithCancel(held.Context())
 		defer context.AfterFunc(ctx, end)()
-		_, _ = l.Acquire(within, next)
+		if _, err := l.Acquire(within, next); ctx.Err() == nil {
+			t.Errorf("the call for %q ended before it was called off: %v; what it held: %v", next, err, context.Cause(held.Context()))
+		}
 	}
 	waiting.Go(func() { wait(orders, a, "stock") })
 	waiting.Go(func() { wait(stock, b, "order") })
