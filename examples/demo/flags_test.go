@@ -27,6 +27,7 @@ func TestBadFlags(t *testing.T) {
 		{"-listen 127.0.0.1", `-listen: "127.0.0.1" is not host:port`},
 		{"-log loud", `level "loud"`},
 		{"extra", `unexpected argument "extra"`},
+		{"-backend mysql", `-backend "mysql": one of redis`},
 		{"-what", "flag provided but not defined: -what"},
 	}
 	for _, test := range tests {
@@ -53,7 +54,7 @@ func TestHelp(t *testing.T) {
 	if status := run(t.Context(), []string{"-h"}, &stdout, &stderr); status != 0 || stderr.Len() != 0 {
 		t.Errorf("exit status %d, %q", status, &stderr)
 	}
-	for _, flag := range []string{"-for", "-nodes", "-redis", "-ttl", "-node-timeout", "-seed", "-listen", "-log"} {
+	for _, flag := range []string{"-for", "-nodes", "-redis", "-ttl", "-node-timeout", "-seed", "-listen", "-log", "-backend"} {
 		if !strings.Contains(stdout.String(), "\n  "+flag+" ") {
 			t.Errorf("no %s in %s", flag, &stdout)
 		}
@@ -71,6 +72,17 @@ func TestServersThatDoNotAnswerAreAnErrorAtOnce(t *testing.T) {
 	}
 	if took := time.Since(began); took > 2*patience {
 		t.Errorf("took %v", took)
+	}
+}
+
+func TestNodeTimeoutFollowsBackend(t *testing.T) {
+	for args, want := range map[string]time.Duration{
+		"": 50 * time.Millisecond,
+	} {
+		cfg, err := parseFlags(strings.Fields(args), nil)
+		if err != nil || cfg.answer != want {
+			t.Errorf("%q: node timeout %v, %v; want %v", args, cfg.answer, err, want)
+		}
 	}
 }
 
