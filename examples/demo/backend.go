@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -40,12 +42,20 @@ type system struct {
 // systems are all that -backend can name, the default first.
 func systems() []system {
 	const (
-		short = 3 * time.Second // faults need some room to be seen
+		// Faults need some room to be seen; elections, leases and sessions of whole seconds
+		// need more.
+		short, long = 3 * time.Second, 8 * time.Second
 		// Package lock refuses shorter ones: there must be time for a node that hangs.
 		minTTL = 4 * lock.MinNodeTimeout
+		// A session lasts two TTLs, and at least two ticks of the servers.
+		minSessionTTL = 500 * time.Millisecond
 	)
 	return []system{
 		{name: "redis", starts: "Redis servers", fenced: true, voting: true, shortest: short, minTTL: minTTL, open: openRedis},
+		{name: "postgres", starts: "one PostgreSQL server", fenced: true, shortest: short, minTTL: minTTL, open: openPostgres},
+		{name: "etcd", starts: "a cluster of three members", fenced: true, shortest: long, minTTL: minTTL, open: openEtcd},
+		{name: "zookeeper", starts: "an ensemble of three servers", fenced: true, shortest: long, minTTL: minSessionTTL, open: openZooKeeper},
+		{name: "redsync", starts: "five Redis servers", voting: true, shortest: short, minTTL: minTTL, open: openRedsync},
 	}
 }
 
@@ -76,9 +86,22 @@ func (s system) silence() string {
 	return "(no answer)"
 }
 
+// missing says what to install, also where the environment names a place and nothing is there.
+func missing(notInstalled, err error) error {
+	if errors.Is(err, notInstalled) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", notInstalled, err)
+}
+
 // options are those that the locks of every system take.
 func (c config) options(instance string) []lock.Option {
 	return []lock.Option{
 		lock.WithInstance(instance), lock.WithDefaults(lock.TTL(c.ttl)), lock.WithNodeTimeout(c.answer),
 	}
+}
+
+// closing has the lock's Close end a client as well, which was made for it alone.
+func closing(closeClient func() error) lock.Option {
+	return func(s *lock.Settings) { s.OnClose(closeClient) }
 }
