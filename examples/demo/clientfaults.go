@@ -2,18 +2,18 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/redis/go-redis/v9"
-
-	"github.com/lockscope/lockscope/lock"
 )
 
-// crashHolder lets a process die while it holds what everybody wants.
-func (f *faults) crashHolder(ctx context.Context) (string, error) {
+// crash is that a process dies while it holds what everybody wants; remains says what
+// keeps the lock after that.
+func (f *faults) crash(remains string) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) { return f.crashHolder(ctx, remains) }
+}
+
+func (f *faults) crashHolder(ctx context.Context, remains string) (string, error) {
 	const instance, resource = "importer-1", "order:1001"
 	locker, lease, err := f.hold(ctx, instance, resource)
 	if err != nil {
@@ -23,12 +23,12 @@ func (f *faults) crashHolder(ctx context.Context) (string, error) {
 	defer unfollow()
 	crashed := time.Now()
 	// Close without Release is what a crash looks like from outside: no renewal, no
-	// connection, and keys that stay.
+	// connection, and a lock that stays.
 	if err := locker.Close(); err != nil {
 		return "", err
 	}
 	f.ledger.ended(lease, false)
-	f.out.event(yellow, "CRASH", "%s vanishes holding %s; its keys stay for a TTL of %v", instance, resource, f.cfg.ttl)
+	f.out.event(yellow, "CRASH", "%s vanishes holding %s; %s", instance, resource, remains)
 
 	select {
 	case first := <-grants:
@@ -60,37 +60,4 @@ func waitsOf(ctx context.Context, first grant, grants <-chan grant, ttl time.Dur
 			return waits
 		}
 	}
-}
-
-// plantEternalKey leaves a lock as a library without TTLs would.
-func (f *faults) plantEternalKey(ctx context.Context) (string, error) {
-	const resource = "legacy-import"
-	key := f.servers.prefix + resource
-	err := f.servers.each(ctx, func(ctx context.Context, node *redis.Client) error {
-		return node.Set(ctx, key, "another library", 0).Err()
-	})
-	if err != nil {
-		return "", err
-	}
-	f.out.event(yellow, "PLANT", "another library sets %s on every node, without a TTL", key)
-	locker, err := f.observatory.process(f.servers, "legacy-1")
-	if err != nil {
-		return "", err
-	}
-	for began := time.Now(); ; {
-		_, err = locker.Acquire(ctx, resource, lock.NoWait())
-		// On a busy machine too few nodes may have answered in time to say anything.
-		if !errors.Is(err, lock.ErrNoQuorum) || time.Since(began) > f.cfg.ttl {
-			break
-		}
-	}
-	if closed := locker.Close(); closed != nil {
-		return "", closed
-	}
-	var held *lock.HeldError
-	if !errors.As(err, &held) {
-		return "", fmt.Errorf("a NoWait attempt on %s: %w", key, err)
-	}
-	f.out.event(yellow, "HELD", "%v", held)
-	return fmt.Sprintf("%s is blocked for good; NoWait says so at once instead of waiting", resource), nil
 }

@@ -12,9 +12,14 @@ import (
 type faults struct {
 	cfg         config
 	out         *screen
-	servers     *servers
+	backend     backend
 	ledger      *ledger
 	observatory *observatory
+
+	calm struct { // between faults
+		acquisitions int
+		length       time.Duration
+	}
 }
 
 // fault happens when a share of the run is over. It returns what it did, in a
@@ -25,25 +30,11 @@ type fault struct {
 	happen func(context.Context) (string, error)
 }
 
-// plan leaves out what these servers cannot or must not suffer.
-func (f *faults) plan() []fault {
-	crash := fault{0.40, "crashed holder", f.crashHolder}
-	if f.servers.own == nil {
-		return []fault{crash}
-	}
-	eternal := fault{0.10, "key without TTL", f.plantEternalKey}
-	majority := fault{0.62, "majority paused", f.pauseMajority}
-	if len(f.servers.urls) < 3 {
-		return []fault{eternal, crash, majority}
-	}
-	return []fault{eternal, {0.20, "paused node", f.pauseNode}, crash, majority}
-}
-
 // run returns a line for each fault that happened.
 func (f *faults) run(ctx context.Context) (lines []string, err error) {
 	began := time.Now()
-	for _, next := range f.plan() {
-		sleep(ctx, time.Until(began.Add(time.Duration(next.at*float64(f.cfg.length)))))
+	for _, next := range f.backend.faults(f) {
+		f.rest(ctx, began.Add(time.Duration(next.at*float64(f.cfg.length))))
 		if ctx.Err() != nil {
 			return lines, nil
 		}
@@ -61,7 +52,7 @@ func (f *faults) run(ctx context.Context) (lines []string, err error) {
 // hold acquires a resource as an instance that exists only for a fault. Unless
 // there is an error, the caller closes the locker.
 func (f *faults) hold(ctx context.Context, instance, resource string) (*process, lock.Lease, error) {
-	locker, err := f.observatory.process(f.servers, instance)
+	locker, err := f.observatory.process(f.backend, instance)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -73,8 +64,26 @@ func (f *faults) hold(ctx context.Context, instance, resource string) (*process,
 	return locker, lease, nil
 }
 
+// rest does nothing until then, and counts what the services do meanwhile.
+func (f *faults) rest(ctx context.Context, until time.Time) {
+	before, _ := f.ledger.acquisitions()
+	began := time.Now()
+	sleep(ctx, time.Until(until))
+	after, _ := f.ledger.acquisitions()
+	f.calm.acquisitions += after - before
+	f.calm.length += time.Since(began)
+}
+
+// usual is acquisitions a second while nothing goes wrong.
+func (f *faults) usual() float64 { return float64(f.calm.acquisitions) / f.calm.length.Seconds() }
+
 // rate is acquisitions a second since an earlier total.
 func (f *faults) rate(before int, since time.Time) float64 {
 	total, _ := f.ledger.acquisitions()
 	return float64(total-before) / time.Since(since).Seconds()
+}
+
+// brief is how long a fault lasts that others do not depend on.
+func (f *faults) brief() time.Duration {
+	return min(max(f.cfg.length*15/100, 300*time.Millisecond), 4*time.Second)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,17 +16,14 @@ import (
 )
 
 const (
-	shortest = 3 * time.Second // faults need some room to be seen
 	mostNode = 15
 
 	// The longest fault lasts 1.3 TTL, and there are three that depend on it.
 	ttlShare = 8
-
-	// Package lock refuses shorter ones: there must be time for a node that hangs.
-	minTTL = 4 * lock.MinNodeTimeout
 )
 
 type config struct {
+	system system
 	length time.Duration
 	nodes  int
 	redis  []string // host:port or URL of the user's own servers; empty: start some
@@ -40,15 +38,17 @@ type config struct {
 // parseFlags writes to usage only if asked for help.
 func parseFlags(args []string, usage io.Writer) (config, error) {
 	var cfg config
-	var servers string
+	var backend, servers string
 	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
+	flags.StringVar(&backend, "backend", systems()[0].name, "the `system` that the locks are in: "+names(systems()))
 	flags.DurationVar(&cfg.length, "for", 20*time.Second, "how long to run")
 	flags.IntVar(&cfg.nodes, "nodes", 5, "how many Redis nodes to start")
 	flags.StringVar(&servers, "redis", "", "use these servers (`host:port,host:port` or redis:// URLs) instead of starting some;\n"+
 		"nothing is done to them but locking below lock:demo:")
 	flags.DurationVar(&cfg.ttl, "ttl", 0, "how long a lock outlives a holder that died (default a tenth of -for, at most 2s)")
-	flags.DurationVar(&cfg.answer, "node-timeout", lock.MinNodeTimeout, "how long a node may take to answer; a busy machine needs more")
+	flags.DurationVar(&cfg.answer, "node-timeout", lock.MinNodeTimeout, "how long a node may take to answer; a busy machine needs more\n"+
+		"(a quarter of -ttl unless given, at most 500ms, where there is one to ask: postgres, etcd, zookeeper)")
 	flags.Uint64Var(&cfg.seed, "seed", 1, "what the services do and how long they hold follows from it")
 	flags.StringVar(&cfg.listen, "listen", "127.0.0.1:0", "serve metrics and the live page on this `host:port`; port 0 picks a free one")
 	flags.StringVar(&cfg.logLevel, "log", "error", "what of the services' logs to write to stderr: debug, info, warn or error")
@@ -63,19 +63,42 @@ func parseFlags(args []string, usage io.Writer) (config, error) {
 	if flags.NArg() > 0 {
 		return cfg, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
-	nodesGiven := false
-	flags.Visit(func(f *flag.Flag) { nodesGiven = nodesGiven || f.Name == "nodes" })
-	if servers != "" && nodesGiven {
-		return cfg, errors.New("-nodes says how many servers to start, -redis to start none: give one of them")
-	}
-	if cfg.ttl == 0 {
-		cfg.ttl = min(cfg.length/10, 2*time.Second)
+	given := make(map[string]bool)
+	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	if err := cfg.choose(backend, given); err != nil {
+		return cfg, err
 	}
 	var err error
 	if cfg.redis, err = splitServers(servers); err != nil {
 		return cfg, err
 	}
 	return cfg, cfg.validate()
+}
+
+// choose takes the system of that name, with the defaults that follow from it, and
+// refuses flags that mean nothing there.
+func (c *config) choose(backend string, given map[string]bool) error {
+	all := systems()
+	i := slices.IndexFunc(all, func(s system) bool { return s.name == backend })
+	if i < 0 {
+		return fmt.Errorf("-backend %q: one of %s", backend, names(all))
+	}
+	c.system = all[i]
+	for _, name := range []string{"redis", "nodes"} {
+		if given[name] && backend != all[0].name {
+			return fmt.Errorf("-%s is for -backend %s: -backend %s starts %s of its own", name, all[0].name, backend, c.system.starts)
+		}
+	}
+	if given["redis"] && given["nodes"] {
+		return errors.New("-nodes says how many servers to start, -redis to start none: give one of them")
+	}
+	if c.ttl == 0 {
+		c.ttl = min(c.length/10, 2*time.Second)
+	}
+	if !given["node-timeout"] {
+		c.answer = c.system.answer(c.ttl)
+	}
+	return nil
 }
 
 func splitServers(list string) ([]string, error) {
@@ -94,12 +117,12 @@ func splitServers(list string) ([]string, error) {
 
 func (c config) validate() error {
 	switch {
-	case c.length < shortest:
-		return fmt.Errorf("-for %v is too short: at least %v", c.length, shortest)
+	case c.length < c.system.shortest:
+		return fmt.Errorf("-for %v is too short: at least %v with -backend %s", c.length, c.system.shortest, c.system.name)
 	case c.nodes < 1 || c.nodes > mostNode:
 		return fmt.Errorf("-nodes %d: between 1 and %d", c.nodes, mostNode)
-	case c.ttl < minTTL || c.ttl > lock.DefaultMaxTTL:
-		return fmt.Errorf("-ttl %v: between %v and %v", c.ttl, minTTL, lock.DefaultMaxTTL)
+	case c.ttl < c.system.minTTL || c.ttl > lock.DefaultMaxTTL:
+		return fmt.Errorf("-ttl %v: between %v and %v", c.ttl, c.system.minTTL, lock.DefaultMaxTTL)
 	case c.answer < time.Millisecond || c.answer > c.ttl/4:
 		return fmt.Errorf("-node-timeout %v: between 1ms and a quarter of the TTL, which is %v", c.answer, c.ttl)
 	case c.ttl > c.length/ttlShare:

@@ -27,6 +27,13 @@ func TestBadFlags(t *testing.T) {
 		{"-listen 127.0.0.1", `-listen: "127.0.0.1" is not host:port`},
 		{"-log loud", `level "loud"`},
 		{"extra", `unexpected argument "extra"`},
+		{"-backend mysql", `-backend "mysql": one of redis, postgres, etcd, zookeeper, redsync`},
+		{"-backend postgres -redis a:1", "-redis is for -backend redis: -backend postgres starts one PostgreSQL server of its own"},
+		{"-backend etcd -nodes 3", "-nodes is for -backend redis: -backend etcd starts a cluster of three members of its own"},
+		{"-backend zookeeper -redis a:1", "starts an ensemble of three servers of its own"},
+		{"-backend redsync -nodes 5", "starts five Redis servers of its own"},
+		{"-backend etcd -for 7s", "too short: at least 8s with -backend etcd"},
+		{"-backend zookeeper -for 8s -ttl 400ms", "-ttl 400ms: between 500ms and 1m0s"},
 		{"-what", "flag provided but not defined: -what"},
 	}
 	for _, test := range tests {
@@ -53,7 +60,7 @@ func TestHelp(t *testing.T) {
 	if status := run(t.Context(), []string{"-h"}, &stdout, &stderr); status != 0 || stderr.Len() != 0 {
 		t.Errorf("exit status %d, %q", status, &stderr)
 	}
-	for _, flag := range []string{"-for", "-nodes", "-redis", "-ttl", "-node-timeout", "-seed", "-listen", "-log"} {
+	for _, flag := range []string{"-for", "-nodes", "-redis", "-ttl", "-node-timeout", "-seed", "-listen", "-log", "-backend"} {
 		if !strings.Contains(stdout.String(), "\n  "+flag+" ") {
 			t.Errorf("no %s in %s", flag, &stdout)
 		}
@@ -71,6 +78,21 @@ func TestServersThatDoNotAnswerAreAnErrorAtOnce(t *testing.T) {
 	}
 	if took := time.Since(began); took > 2*patience {
 		t.Errorf("took %v", took)
+	}
+}
+
+func TestNodeTimeoutFollowsBackend(t *testing.T) {
+	for args, want := range map[string]time.Duration{
+		"":                                      50 * time.Millisecond,
+		"-backend redsync":                      50 * time.Millisecond,
+		"-backend postgres":                     500 * time.Millisecond,
+		"-backend etcd -ttl 1s":                 250 * time.Millisecond,
+		"-backend zookeeper -node-timeout 80ms": 80 * time.Millisecond,
+	} {
+		cfg, err := parseFlags(strings.Fields(args), nil)
+		if err != nil || cfg.answer != want {
+			t.Errorf("%q: node timeout %v, %v; want %v", args, cfg.answer, err, want)
+		}
 	}
 }
 

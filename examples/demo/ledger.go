@@ -11,6 +11,8 @@ import (
 // ledger is what the services would share if they were honest with each other: it
 // checks every acquisition against those before, at the instant it happens.
 type ledger struct {
+	unfenced bool // leases have no fencing tokens
+
 	mu        sync.Mutex
 	entries   map[string]*entry
 	total     int
@@ -20,6 +22,7 @@ type ledger struct {
 // entry is one resource's.
 type entry struct {
 	resource     string
+	unfenced     bool
 	acquisitions int
 	handoffs     int // acquisitions by another instance than the one before
 	lost         int
@@ -37,8 +40,12 @@ type grant struct {
 	lease    lock.Lease
 	instance string
 	waited   time.Duration
-	before   uint64 // result of fence before Acquire was called
+	before   uint64    // result of fence before Acquire was called
+	at       time.Time // when it was recorded; for followers
 }
+
+// anyResource is what to follow for the grants of all.
+const anyResource = ""
 
 // follower is told of every grant of a resource.
 type follower struct {
@@ -46,14 +53,15 @@ type follower struct {
 	grants   chan grant
 }
 
-func newLedger() *ledger {
-	return &ledger{entries: make(map[string]*entry), followers: make(map[*follower]struct{})}
+// newLedger makes the ledger of a system whose leases have fencing tokens, or have none.
+func newLedger(fenced bool) *ledger {
+	return &ledger{unfenced: !fenced, entries: make(map[string]*entry), followers: make(map[*follower]struct{})}
 }
 
 func (l *ledger) entry(resource string) *entry {
 	e, ok := l.entries[resource]
 	if !ok {
-		e = &entry{resource: resource}
+		e = &entry{resource: resource, unfenced: l.unfenced}
 		l.entries[resource] = e
 	}
 	return e
@@ -76,7 +84,7 @@ func (l *ledger) granted(g grant) {
 	valid := isValid(g.lease)
 	// A caller that was held up between Acquire and here may find the next holder's
 	// higher token: that is disorder only while its own lease is still valid.
-	if g.lease.Fence() <= g.before || valid && g.lease.Fence() <= e.fence {
+	if !e.unfenced && (g.lease.Fence() <= g.before || valid && g.lease.Fence() <= e.fence) {
 		e.disordered++
 	}
 	if valid && isValid(e.holder) {
@@ -89,6 +97,7 @@ func (l *ledger) granted(g grant) {
 	e.waits.add(g.waited)
 	e.holder, e.instance, e.fence = g.lease, g.instance, max(e.fence, g.lease.Fence())
 	l.total++
+	g.at = time.Now()
 	l.tell(g)
 }
 
@@ -109,7 +118,7 @@ func (l *ledger) ended(lease lock.Lease, lost bool) {
 	}
 }
 
-// follow returns the grants of a resource from now on, as many as fit; stop ends it.
+// follow returns the grants of a resource, or of anyResource, from now on, as many as fit; stop ends it.
 func (l *ledger) follow(resource string) (grants <-chan grant, stop func()) {
 	f := &follower{resource: resource, grants: make(chan grant, 64)}
 	l.mu.Lock()
@@ -125,7 +134,7 @@ func (l *ledger) follow(resource string) (grants <-chan grant, stop func()) {
 // tell never waits for a follower: the services come first.
 func (l *ledger) tell(g grant) {
 	for f := range l.followers {
-		if f.resource == g.lease.Resource() {
+		if f.resource == anyResource || f.resource == g.lease.Resource() {
 			select {
 			case f.grants <- g:
 			default:

@@ -24,7 +24,7 @@ func (s *stub) Context() context.Context { return context.Background() }
 func lease(fence uint64) *stub { return &stub{resource: "r", fence: fence, left: time.Second} }
 
 func TestLedgerCountsHandoffs(t *testing.T) {
-	l := newLedger()
+	l := newLedger(true)
 	for i, instance := range []string{"a", "a", "b", "a"} {
 		held := lease(uint64(i + 1))
 		l.granted(grant{lease: held, instance: instance})
@@ -51,7 +51,7 @@ func TestLedgerNoticesFencesOutOfOrder(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			l := newLedger()
+			l := newLedger(true)
 			first := lease(10)
 			l.granted(grant{lease: first, instance: "a"})
 			l.ended(first, false)
@@ -63,8 +63,19 @@ func TestLedgerNoticesFencesOutOfOrder(t *testing.T) {
 	}
 }
 
+func TestLedgerWithoutFences(t *testing.T) {
+	l := newLedger(false)
+	for range 2 {
+		l.granted(grant{lease: lease(0), instance: "a"})
+	}
+	e := l.close()[0]
+	if e.disordered != 0 || e.overlaps != 1 || order(e) != "none; HELD TWICE 1 times" {
+		t.Errorf("%+v, %s", e, order(e))
+	}
+}
+
 func TestLedgerNoticesTwoHolders(t *testing.T) {
-	l := newLedger()
+	l := newLedger(true)
 	first := lease(1)
 	l.granted(grant{lease: first, instance: "a"})
 	first.left = 0
@@ -82,7 +93,9 @@ func TestLedgerNoticesTwoHolders(t *testing.T) {
 }
 
 func TestFollowerHearsOfItsResourceOnly(t *testing.T) {
-	l := newLedger()
+	l := newLedger(true)
+	all, stopAll := l.follow(anyResource)
+	defer stopAll()
 	grants, stop := l.follow("r")
 	l.granted(grant{lease: &stub{resource: "other"}, instance: "a"})
 	l.granted(grant{lease: lease(1), instance: "b"})
@@ -90,5 +103,8 @@ func TestFollowerHearsOfItsResourceOnly(t *testing.T) {
 	l.granted(grant{lease: lease(2), instance: "c"})
 	if g := <-grants; g.instance != "b" || len(grants) != 0 {
 		t.Errorf("got %s and %d more", g.instance, len(grants))
+	}
+	if len(all) != 3 {
+		t.Errorf("who follows all got %d of 3", len(all))
 	}
 }

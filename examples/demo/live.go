@@ -10,8 +10,9 @@ import (
 	"github.com/lockscope/lockscope/exporter/live"
 )
 
-// showLive writes a line every interval until ctx ends.
-func showLive(ctx context.Context, out *screen, l *ledger, b *live.Board, every time.Duration) {
+// showLive writes a line every interval until ctx ends. silence is how it calls that
+// nobody can be granted anything.
+func showLive(ctx context.Context, out *screen, l *ledger, b *live.Board, silence string, every time.Duration) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	before, at := 0, time.Now()
@@ -26,7 +27,7 @@ func showLive(ctx context.Context, out *screen, l *ledger, b *live.Board, every 
 			if total == before {
 				st = red
 			}
-			out.at(st, "%s", liveLine(rate, held, b.State(ctx)))
+			out.at(st, "%s", liveLine(rate, held, b.State(ctx), silence))
 			before, at = total, now
 		}
 	}
@@ -38,26 +39,27 @@ func liveHead() string {
 	return fmt.Sprintf("%8s  "+liveFormat, "time", "acq/s", "waiting", "held", "longest wait", "of", "for", "blocked by", "since")
 }
 
-func liveLine(rate float64, held int, s live.State) string {
+func liveLine(rate float64, held int, s live.State, silence string) string {
 	waiting := s.Waiting
 	var longest live.Waiter
 	var waited, who, since string
 	if len(waiting) > 0 {
 		longest = waiting[0]
 		waited = short(fromSeconds(longest.For))
-		who, since = blockedBy(longest, waiting)
+		who, since = blockedBy(longest, waiting, silence)
 	}
 	line := fmt.Sprintf(liveFormat, fmt.Sprintf("%.0f", rate), s.Totals.Waiting, held, longest.Resource, longest.Instance, waited, who, since)
 	return strings.TrimRight(line, " ")
 }
 
-// blockedBy names the holder and says how long it has been holding.
-func blockedBy(w live.Waiter, all []live.Waiter) (who, since string) {
+// blockedBy names the holder and says how long it has been holding, or what keeps
+// everybody waiting if no answer comes: silence.
+func blockedBy(w live.Waiter, all []live.Waiter, silence string) (who, since string) {
 	switch {
 	case slices.ContainsFunc(all, func(other live.Waiter) bool {
 		return other.Error != "" && other.Resource == w.Resource && other.Instance == w.Instance
 	}):
-		return "(no quorum)", "" // says the one in front, where others queue behind
+		return silence, "" // says the one in front, where others queue behind
 	case w.Blocker == nil:
 		return "", ""
 	case w.Blocker.HandedOver:

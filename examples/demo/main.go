@@ -1,6 +1,6 @@
 // Command demo shows lockscope at work: several services contend for a handful of
-// resources on five Redis nodes while nodes hang and holders die, and a table at
-// the end says what everybody had of it.
+// resources while servers hang and holders die, and a table at the end says what
+// everybody had of it. The locks are in five Redis nodes, or in another system.
 package main
 
 import (

@@ -28,14 +28,14 @@ type observatory struct {
 	spans    trace.TracerProvider // OTEL_EXPORTER_OTLP_ENDPOINT says where to; nowhere without it
 	registry *prometheus.Registry
 	board    *live.Board
-	scanner  *scanner.Scanner
+	scanner  *scanner.Scanner // nil where there is nothing that it could sweep
 	server   *server.Server
 
 	ends []func() error // what close does, last first
 }
 
 // openObservatory starts nothing but what watches. On error nothing is left of it.
-func openObservatory(ctx context.Context, cfg config, srv *servers, logs io.Writer) (o *observatory, err error) {
+func openObservatory(ctx context.Context, cfg config, b backend, logs io.Writer) (o *observatory, err error) {
 	o = new(observatory)
 	defer func() {
 		if err != nil {
@@ -55,11 +55,14 @@ func openObservatory(ctx context.Context, cfg config, srv *servers, logs io.Writ
 	if o.board, err = live.New(live.WithInstance("demo")); err != nil {
 		return o, err
 	}
-	if err := o.scan(cfg, srv); err != nil {
+	if err := o.scan(cfg, b); err != nil {
 		return o, err
 	}
-	exp, err := exporter.New(exporter.WithGatherer(o.registry), exporter.WithState(o.board),
-		exporter.WithScanner(o.scanner), exporter.WithLogger(o.logger))
+	opts := []exporter.Option{exporter.WithGatherer(o.registry), exporter.WithState(o.board), exporter.WithLogger(o.logger)}
+	if o.scanner != nil {
+		opts = append(opts, exporter.WithScanner(o.scanner))
+	}
+	exp, err := exporter.New(opts...)
 	if err != nil {
 		return o, err
 	}
@@ -78,9 +81,13 @@ func (o *observatory) trace(ctx context.Context) error {
 }
 
 // scan sweeps several times a run: what is planted is to be seen soon.
-func (o *observatory) scan(cfg config, srv *servers) (err error) {
+func (o *observatory) scan(cfg config, b backend) (err error) {
+	urls, prefix := b.scanned()
+	if len(urls) == 0 {
+		return nil
+	}
 	every := min(cfg.length/20, 15*time.Second)
-	o.scanner, err = scanner.Open(srv.urls, scanner.WithPrefix(srv.prefix), scanner.WithInterval(every),
+	o.scanner, err = scanner.Open(urls, scanner.WithPrefix(prefix), scanner.WithInterval(every),
 		scanner.WithConfirmAfter(every/2), scanner.WithDeadline(10*every), scanner.WithLogger(o.logger))
 	if err != nil {
 		return err
@@ -95,27 +102,27 @@ type process struct {
 	close func() error
 }
 
-// Close ends the process without a word to Redis.
+// Close ends the process without a word to the servers.
 func (p *process) Close() error { return p.close() }
 
 // process makes a lock on connections of its own, as a process would have it.
-func (o *observatory) process(srv *servers, instance string) (*process, error) {
-	redlock, err := srv.locker(instance)
+func (o *observatory) process(b backend, instance string) (*process, error) {
+	locker, err := b.locker(instance)
 	if err != nil {
 		return nil, err
 	}
-	measured, err := o.measure(redlock, instance)
+	measured, err := o.measure(locker, instance)
 	if err != nil {
-		return nil, errors.Join(err, redlock.Close())
+		return nil, errors.Join(err, locker.Close())
 	}
 	return &process{Locker: measured, close: func() error {
-		return errors.Join(redlock.Close(), measured.Flush(context.Background()))
+		return errors.Join(locker.Close(), measured.Flush(context.Background()))
 	}}, nil
 }
 
-// measure makes what redlock does show on the page, in metrics, spans and logs.
-func (o *observatory) measure(redlock lock.Locker, instance string) (*instrument.Locker, error) {
-	shown, err := o.board.Wrap(redlock, live.WithLockerInstance(instance))
+// measure makes what a lock does show on the page, in metrics, spans and logs.
+func (o *observatory) measure(locker lock.Locker, instance string) (*instrument.Locker, error) {
+	shown, err := o.board.Wrap(locker, live.WithLockerInstance(instance))
 	if err != nil {
 		return nil, err
 	}
@@ -140,20 +147,36 @@ func (o *observatory) start(ctx context.Context, listen string) (url string, wai
 		cancel()
 		return "", nil, err
 	}
-	if err := o.scanner.Start(); err != nil {
+	if err := o.startScanner(); err != nil {
 		cancel()
 		return "", nil, errors.Join(err, <-done)
 	}
 	return url, func() error {
 		cancel()
-		o.scanner.Stop()
+		o.stopScanner()
 		return <-done
 	}, nil
+}
+
+func (o *observatory) startScanner() error {
+	if o.scanner == nil {
+		return nil
+	}
+	return o.scanner.Start()
+}
+
+func (o *observatory) stopScanner() {
+	if o.scanner != nil {
+		o.scanner.Stop()
+	}
 }
 
 // leaks are the keys without a TTL that the scanner has found, on how many nodes.
 func (o *observatory) leaks() map[string]int {
 	found := make(map[string]int)
+	if o.scanner == nil {
+		return found
+	}
 	for _, f := range o.scanner.Snapshot().Last.Findings {
 		if f.Class == scanner.NoTTL {
 			found[f.Key]++

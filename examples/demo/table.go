@@ -26,6 +26,7 @@ func table(entries []*entry) []string {
 func sum(entries []*entry) *entry {
 	all := &entry{resource: "all"}
 	for _, e := range entries {
+		all.unfenced = e.unfenced // all are of one system
 		all.acquisitions += e.acquisitions
 		all.handoffs += e.handoffs
 		all.lost += e.lost
@@ -38,7 +39,10 @@ func sum(entries []*entry) *entry {
 
 func order(e *entry) string {
 	verdict := "yes"
-	if e.disordered > 0 {
+	switch {
+	case e.unfenced:
+		verdict = "none"
+	case e.disordered > 0:
 		verdict = fmt.Sprintf("NO, %d not", e.disordered)
 	}
 	if e.overlaps > 0 {

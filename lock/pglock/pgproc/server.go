@@ -25,7 +25,8 @@ const (
 )
 
 // Server is one PostgreSQL server. The processes may come and go; address and data stay
-// until Stop. Its methods must not be called concurrently, save URL.
+// until Stop. Its methods must not be called concurrently, save URL and
+// Connect.
 type Server struct {
 	dir     string
 	port    int
@@ -119,6 +120,11 @@ func await(ctx context.Context, p *process.Process, url string) error {
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
+}
+
+// Connect connects as a user, to the database postgres. Close must follow.
+func (s *Server) Connect(ctx context.Context, user string) (*pgx.Conn, error) {
+	return pgx.Connect(ctx, s.URL(user))
 }
 
 // URL is how to connect as a user, to the database postgres.

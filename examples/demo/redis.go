@@ -19,37 +19,40 @@ import (
 // patience bounds what the demo itself asks of a server.
 const patience = 3 * time.Second
 
-// servers are the Redis nodes of one run.
-type servers struct {
+// redisNodes are the Redis servers of one run, and those that are the user's.
+type redisNodes struct {
+	cfg    config
 	urls   []string
 	prefix string
-	ttl    time.Duration
-	answer time.Duration
 	own    *nodes.Set // nil if they are the user's
 }
 
-// openServers starts servers, or makes sure that the user's answer: the lock would
+var _ backend = (*redisNodes)(nil)
+
+// openRedis starts servers, or makes sure that the user's answer: the lock would
 // wait for them for as long as the demo runs.
-func openServers(ctx context.Context, cfg config) (*servers, error) {
+func openRedis(ctx context.Context, cfg config) (backend, error) {
 	if len(cfg.redis) == 0 {
 		own, err := nodes.Start(ctx, cfg.nodes)
 		if err != nil {
 			return nil, err
 		}
-		return &servers{urls: own.URLs(), prefix: lock.DefaultPrefix, ttl: cfg.ttl, answer: cfg.answer, own: own}, nil
+		return &redisNodes{cfg: cfg, urls: own.URLs(), prefix: lock.DefaultPrefix, own: own}, nil
 	}
 	// Random, so that two demos on the same servers never clean up each other's locks.
 	var run [2]byte
 	_, _ = rand.Read(run[:])
-	s := &servers{urls: urlsOf(cfg.redis), prefix: lock.DefaultPrefix + "demo:" + hex.EncodeToString(run[:]) + ":",
-		ttl: cfg.ttl, answer: cfg.answer}
+	s := &redisNodes{cfg: cfg, urls: urlsOf(cfg.redis), prefix: lock.DefaultPrefix + "demo:" + hex.EncodeToString(run[:]) + ":"}
 	err := s.each(ctx, func(ctx context.Context, node *redis.Client) error {
 		if err := node.Ping(ctx).Err(); err != nil {
 			return fmt.Errorf("%s does not answer: %w", node.Options().Addr, err)
 		}
 		return nil
 	})
-	return s, err
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // urlsOf makes URLs of plain host:port.
@@ -64,19 +67,15 @@ func urlsOf(servers []string) []string {
 	return urls
 }
 
-// locker makes the lock of one service, on connections of its own.
-func (s *servers) locker(instance string) (*lock.Engine, error) {
-	opts := []lock.Option{
-		lock.WithInstance(instance), lock.WithPrefix(s.prefix), lock.WithDefaults(lock.TTL(s.ttl)),
-		lock.WithNodeTimeout(s.answer),
-	}
+func (s *redisNodes) locker(instance string) (*lock.Engine, error) {
+	opts := append(s.cfg.options(instance), lock.WithPrefix(s.prefix))
 	if s.own != nil {
 		opts = append(opts, s.own.Options()...)
 	}
 	return redlock.Open(s.urls, opts...)
 }
 
-func (s *servers) describe() []string {
+func (s *redisNodes) describe() []string {
 	if s.own != nil && s.own.Embedded() {
 		return s.own.Describe()
 	}
@@ -89,8 +88,10 @@ func (s *servers) describe() []string {
 	}
 }
 
+func (s *redisNodes) scanned() (urls []string, prefix string) { return s.urls, s.prefix }
+
 // close stops servers that were started here, and cleans up those that were not.
-func (s *servers) close() error {
+func (s *redisNodes) close() error {
 	if s.own != nil {
 		return s.own.Stop()
 	}
@@ -99,7 +100,7 @@ func (s *servers) close() error {
 
 // cleanUp deletes what would otherwise end with its TTL: keys of a crashed holder,
 // queues and tombstones. Fence counters stay, for they must never go back.
-func (s *servers) cleanUp(ctx context.Context, node *redis.Client) error {
+func (s *redisNodes) cleanUp(ctx context.Context, node *redis.Client) error {
 	for _, pattern := range []string{s.prefix + "*", "lockscope:*{" + s.prefix + "*"} {
 		keys := node.Scan(ctx, 0, pattern, 1000).Iterator()
 		for keys.Next(ctx) {
@@ -115,7 +116,7 @@ func (s *servers) cleanUp(ctx context.Context, node *redis.Client) error {
 }
 
 // each calls do for every node, one after the other.
-func (s *servers) each(ctx context.Context, do func(context.Context, *redis.Client) error) error {
+func (s *redisNodes) each(ctx context.Context, do func(context.Context, *redis.Client) error) error {
 	var errs []error
 	for _, u := range s.urls {
 		opt, err := redis.ParseURL(u)

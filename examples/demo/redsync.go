@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	redsyncredis "github.com/go-redsync/redsync/v4/redis"
+	"github.com/go-redsync/redsync/v4/redis/goredis/v9"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/lock/redsynclock"
+)
+
+// redsyncServers is how many there are: two may be away.
+const redsyncServers = 5
+
+// redsync is five Redis servers with the keys of redsync.
+type redsync struct {
+	cfg     config
+	servers []*redisproc.Server
+}
+
+var _ backend = (*redsync)(nil)
+
+func openRedsync(ctx context.Context, cfg config) (backend, error) {
+	servers, err := redisproc.StartN(ctx, redsyncServers)
+	if err != nil {
+		return nil, err
+	}
+	return &redsync{cfg: cfg, servers: servers}, nil
+}
+
+func (r *redsync) locker(instance string) (*lock.Engine, error) {
+	opts := r.cfg.options(instance)
+	var pools []redsyncredis.Pool
+	var names []string
+	var errs []func() error
+	for _, s := range r.servers {
+		client := redis.NewClient(&redis.Options{Addr: s.Addr(), ContextTimeoutEnabled: true})
+		pools, names = append(pools, goredis.NewPool(client)), append(names, s.Addr())
+		opts, errs = append(opts, closing(client.Close)), append(errs, client.Close)
+	}
+	locker, err := redsynclock.New(pools, append(opts, lock.WithNodeNames(names...))...)
+	if err != nil {
+		return nil, errors.Join(err, together(errs))
+	}
+	return locker, nil
+}
+
+func (r *redsync) describe() []string {
+	var ports, pids []string
+	for _, s := range r.servers {
+		ports, pids = append(ports, fmt.Sprint(s.Port())), append(pids, fmt.Sprint(s.PID()))
+	}
+	return []string{
+		fmt.Sprintf("%d redis-server processes on 127.0.0.1, ports %s", len(r.servers), strings.Join(ports, " ")),
+		"their pids: " + strings.Join(pids, " "),
+		"locks are redsync's: without fencing tokens, and without an order among those who wait",
+	}
+}
+
+// faults has no server that comes back without its data: it would vote at once for what
+// it has forgotten, and redsync promises nothing then.
+func (r *redsync) faults(f *faults) []fault {
+	hung, dead := r.servers[1], r.servers[3]
+	paused := disruption{
+		word: "PAUSE", what: fmt.Sprintf("server %s hangs for %v; the other %d go on", hung.Addr(), f.brief(), redsyncServers-1),
+		take: hung.Pause, giveBack: hung.Resume, backWord: "RESUME", back: hung.Addr() + " answers again",
+		did: fmt.Sprintf("one of %d hung for", redsyncServers),
+	}
+	killed := disruption{
+		word: "KILL", what: fmt.Sprintf("server %s is killed for good; the other %d go on", dead.Addr(), redsyncServers-1),
+		take: dead.Kill, did: fmt.Sprintf("one of %d was killed; in the first", redsyncServers),
+	}
+	return []fault{
+		{0.20, "paused server", f.disrupt(paused)},
+		{0.40, "crashed holder", f.crash(fmt.Sprintf("its keys stay for a TTL of %v", r.cfg.ttl))},
+		{0.65, "killed server", f.disrupt(killed)},
+	}
+}
+
+func (r *redsync) scanned() (urls []string, prefix string) { return nil, "" }
+
+func (r *redsync) close() error {
+	var stops []func() error
+	for _, s := range r.servers {
+		stops = append(stops, s.Stop)
+	}
+	return together(stops)
+}
+
+// together calls all at the same time.
+func together(all []func() error) error {
+	errs := make([]error, len(all))
+	var wg sync.WaitGroup
+	for i, do := range all {
+		wg.Go(func() { errs[i] = do() })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}

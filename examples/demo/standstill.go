@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// noticeable is how long nobody must have been granted anything for it to be told.
+const noticeable = 500 * time.Millisecond
+
+// standstill is the longest time without a grant.
+type standstill struct {
+	out     *screen
+	last    time.Time // of the latest grant
+	longest time.Duration
+}
+
+// granted tells of a standstill when it ends.
+func (s *standstill) granted(g grant) {
+	gap := g.at.Sub(s.last)
+	if gap >= noticeable {
+		s.out.event(green, "GRANT", "%s to %s, the first grant for %s", g.lease.Resource(), g.instance, short(gap))
+	}
+	s.longest, s.last = max(s.longest, gap), g.at
+}
+
+// follow follows grants for so long, or until ctx ends.
+func (s *standstill) follow(ctx context.Context, grants <-chan grant, length time.Duration) {
+	timer := time.NewTimer(length)
+	defer timer.Stop()
+	for {
+		select {
+		case g := <-grants:
+			s.granted(g)
+		case <-timer.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// awaitGrant waits for a grant after those that are known, and returns false if ctx ended first.
+func (s *standstill) awaitGrant(ctx context.Context, grants <-chan grant) bool {
+	for len(grants) > 0 {
+		s.granted(<-grants)
+	}
+	select {
+	case g := <-grants:
+		s.granted(g)
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// String is what the closing lines say of it: nothing if it was not noticeable.
+func (s *standstill) String() string {
+	if s.longest < noticeable {
+		return ""
+	}
+	return fmt.Sprintf(", and nothing for %s", short(s.longest))
+}
