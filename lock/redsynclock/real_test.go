@@ -88,9 +88,11 @@ func mixed(t *testing.T, plain *redsync.Redsync, l lock.Locker) {
 
 // TestOneOfThreePools is dead, or hangs: locks are had, renewed and given back, and it is named.
 func TestOneOfThreePools(t *testing.T) {
+	t.Parallel()
 	for name, fault := range map[string]func(*redisproc.Server) error{"dead": (*redisproc.Server).Kill, "hung": (*redisproc.Server).Pause} {
 		for _, how := range []string{"New", "Wrap"} {
 			t.Run(name+", "+how, func(t *testing.T) {
+				t.Parallel()
 				servers := locktest.Servers(t, 3)
 				var l *lock.Engine
 				if how == "New" {

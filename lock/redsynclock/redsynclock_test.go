@@ -99,8 +99,10 @@ func conform(t *testing.T, newLocker func(t testing.TB) lock.Locker, opts ...loc
 }
 
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	for name, n := range map[string]int{"one pool": 1, "three pools": 3} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			servers := locktest.Servers(t, n)
 			conform(t, func(t testing.TB) lock.Locker { return locker(t, servers) })
 		})
@@ -108,6 +110,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestConformanceOfWrap(t *testing.T) {
+	t.Parallel()
 	servers := locktest.Servers(t, 3)
 	conform(t, func(t testing.TB) lock.Locker {
 		return closing(t)(redsynclock.Wrap(redsync.New(pools(t, servers...)...), lock.WithNodeTimeout(nodeTimeout)))

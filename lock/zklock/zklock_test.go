@@ -82,11 +82,14 @@ func eventually(t testing.TB, what string, cond func() bool) {
 }
 
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	e := ensemble(t, 1)
 	t.Run("plain", func(t *testing.T) {
+		t.Parallel()
 		locktest.TestLocker(t, func(t testing.TB) lock.Locker { return locker(t, e) }, locktest.WithTTL(suiteTTL))
 	})
 	t.Run("decorated", func(t *testing.T) {
+		t.Parallel()
 		board, err := live.New()
 		must(t, err)
 		locktest.TestLocker(t, func(t testing.TB) lock.Locker {
@@ -102,6 +105,7 @@ func TestConformance(t *testing.T) {
 
 // TestConformanceOfAnEnsemble, where each locker may be on another server.
 func TestConformanceOfAnEnsemble(t *testing.T) {
+	t.Parallel()
 	e := ensemble(t, 3)
 	locktest.TestLocker(t, func(t testing.TB) lock.Locker { return locker(t, e) }, locktest.WithTTL(suiteTTL))
 }
