@@ -24,7 +24,9 @@ const readSession = 10 * time.Second
 type ZooKeeper struct {
 	Conn    *zk.Conn // nil before Connect
 	Root    string
+	Session time.Duration // to ask for
 	servers []string
+	reader  sessionReader
 	auth    string
 	ended   chan struct{}
 }
@@ -41,7 +43,7 @@ func newZooKeeper(c *Config) (*ZooKeeper, error) {
 	if c.ZooKeeperAuth != "" && !strings.Contains(c.ZooKeeperAuth, ":") {
 		return nil, ErrBadAuth
 	}
-	return &ZooKeeper{Root: c.ZooKeeperRoot, servers: c.ZooKeeper, auth: c.ZooKeeperAuth}, nil
+	return &ZooKeeper{Root: c.ZooKeeperRoot, Session: readSession, servers: c.ZooKeeper, auth: c.ZooKeeperAuth}, nil
 }
 
 // System implements Backend.
@@ -52,6 +54,13 @@ func (b *ZooKeeper) Address() string { return strings.Join(b.servers, ",") }
 
 // Servers are the members that were named.
 func (b *ZooKeeper) Servers() []string { return b.servers }
+
+// Granted is how long a session the ensemble grants where Session is asked for; 0 before Connect.
+func (b *ZooKeeper) Granted() time.Duration {
+	b.reader.mu.Lock()
+	defer b.reader.mu.Unlock()
+	return b.reader.granted
+}
 
 // TellsTTL implements Backend: places end with sessions of others.
 func (*ZooKeeper) TellsTTL() bool { return false }
@@ -77,7 +86,7 @@ func (b *ZooKeeper) Connect(ctx context.Context) error {
 			once.Do(func() { close(session) })
 		}
 	}
-	conn, events, err := zk.Connect(b.servers, readSession, zk.WithEventCallback(event), zk.WithLogger(silent{}), zk.WithLogInfo(false))
+	conn, events, err := zk.Connect(b.servers, b.Session, zk.WithDialer(b.reader.dial), zk.WithEventCallback(event), zk.WithLogger(silent{}), zk.WithLogInfo(false))
 	if err != nil { // a name that cannot be looked up
 		return b.explain(fmt.Errorf("%w: %w", driver.ErrUnreachable, err))
 	}
