@@ -54,9 +54,9 @@ func postgresLocker(t *testing.T, s *pgproc.Server, name string) *lock.Engine {
 	return l
 }
 
-func etcd(t *testing.T, members int) (*etcdproc.Cluster, *clientv3.Client) {
+func etcd(t *testing.T, members int, options ...string) (*etcdproc.Cluster, *clientv3.Client) {
 	t.Helper()
-	c, err := etcdproc.Start(t.Context(), members)
+	c, err := etcdproc.Start(t.Context(), members, options...)
 	must(t, err)
 	t.Cleanup(func() { must(t, c.Stop()) })
 	client, err := c.Client()
@@ -261,3 +261,7 @@ func TestGlobExpression(t *testing.T) {
 		}
 	}
 }
+
+type quiet struct{}
+
+func (quiet) Printf(string, ...any) {}
