@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// Errors of bad input. They never hold its text.
+// Errors of bad input, which never hold its text, and of a question before Connect.
 var (
 	ErrBadPostgres  = errors.New("--postgres is no URL postgres://user@host:port/database and no key=value pairs, or names files that cannot be read (its text is withheld: it may hold a password)")
 	ErrBadEndpoint  = errors.New("is not of the form host:port, http://host:port or https://host:port (its text is withheld: it may hold a password; users are given by --etcd-username)")
@@ -27,9 +28,18 @@ func explain(b Backend, err error, r remedies) error {
 	if err == nil {
 		return nil
 	}
+	err = OneLine(err)
 	remedy := cmp.Or(r[driver.ClassOf(err)], "is it up, is the address right, may this machine reach it?")
 	if class := driver.ClassOf(err); r[class] == "" && !class.Silent() {
 		return fmt.Errorf("%s %s: %w", b.System(), b.Address(), err)
 	}
 	return fmt.Errorf("%s %s: %w: %s", b.System(), b.Address(), err, remedy)
 }
+
+// OneLine is err on one line: pgx has one for each address that it has tried.
+func OneLine(err error) error { return &oneLine{err} }
+
+type oneLine struct{ err error }
+
+func (e *oneLine) Error() string { return strings.Join(strings.Fields(e.err.Error()), " ") }
+func (e *oneLine) Unwrap() error { return e.err }

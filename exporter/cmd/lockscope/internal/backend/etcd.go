@@ -98,7 +98,7 @@ func (b *Etcd) Connect(ctx context.Context) error {
 	b.Client = client
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	// A page of no key, as a majority has it. What else it may say reading says as well.
+	// What a majority has to answer. Any other error comes of reading, too, and is explained there.
 	if _, err = client.Get(ctx, b.Prefix, clientv3.WithPrefix(), clientv3.WithCountOnly()); ctx.Err() != nil && err != nil {
 		return b.explain(errNoMajority)
 	}

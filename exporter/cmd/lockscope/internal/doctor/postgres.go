@@ -28,9 +28,9 @@ type postgresFacts struct {
 	Most, Used    int    // connections
 	Own, OwnUsed  int    // of this role; -1: no limit
 
-	Schema   pglock.Schema
-	Unread   error // why the schema is not known
-	Schemata string
+	SchemaName string
+	Schema     pglock.Schema
+	Unread     error // why the schema is not known
 }
 
 const postgresQuestion = `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS version_number,
@@ -50,7 +50,7 @@ func Postgres(ctx context.Context, b *backend.Postgres, p Policy) Examination {
 	n := BackendNode{Node: b.Address()}
 	var f postgresFacts
 	if f, n.Err = askPostgres(ctx, b); n.Err != nil {
-		e.add("connection", n.Node, fail(n.Err.Error(), "see --postgres: is the server up, is the address right, does the role exist and may it connect?"))
+		e.add("connection", n.Node, fail(backend.OneLine(n.Err).Error(), "see --postgres: is the server up, is the address right, does the role exist and may it connect?"))
 		e.Nodes = []BackendNode{n}
 		return e
 	}
@@ -92,7 +92,7 @@ func askPostgres(ctx context.Context, b *backend.Postgres) (f postgresFacts, err
 	if err != nil {
 		return f, err
 	}
-	f.Uptime, f.Schemata = time.Duration(uptime*float64(time.Second)), b.Schema
+	f.Uptime, f.SchemaName = time.Duration(uptime*float64(time.Second)), b.Schema
 	f.Schema, f.Unread = pglock.ReadSchema(ctx, b.Pool, b.Schema)
 	return f, nil
 }
@@ -137,7 +137,7 @@ func checkPostgresSchema(f postgresFacts, _ Policy) Result {
 	case f.Unread != nil:
 		return fail(f.Unread.Error(), "see --schema")
 	case !s.Present:
-		return fail(fmt.Sprintf("there is no schema %s in this database", f.Schemata), migrate+"; see --schema")
+		return fail(fmt.Sprintf("there is no schema %s in this database", f.SchemaName), migrate+"; see --schema")
 	case !s.Usage:
 		return warn("it is there, and not known more of: this role may not use it", "see rights")
 	case len(s.Missing) > 0:
@@ -153,12 +153,12 @@ func checkPostgresSchema(f postgresFacts, _ Policy) Result {
 }
 
 func checkPostgresRights(f postgresFacts, _ Policy) Result {
-	grant := fmt.Sprintf("pglock.Grant(ctx, db, %q, %q), as the owner of the schema", f.Schemata, f.User)
+	grant := fmt.Sprintf("pglock.Grant(ctx, db, %q, %q), as the owner of the schema", f.SchemaName, f.User)
 	switch s := f.Schema; {
 	case f.Unread != nil || !s.Present:
 		return warn("not known: see schema", "see schema")
 	case !s.Usage:
-		return fail(fmt.Sprintf("%s may not use schema %s", f.User, f.Schemata), grant)
+		return fail(fmt.Sprintf("%s may not use schema %s", f.User, f.SchemaName), grant)
 	case len(s.Denied) > 0:
 		return fail(f.User+" may not use "+strings.Join(s.Denied, "; "), grant)
 	}
