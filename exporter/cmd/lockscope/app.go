@@ -64,7 +64,7 @@ func newApp(environ []string, in io.Reader, out, errOut io.Writer) *app {
 
 // secretVars are the variables without a flag: a command line is no place for secrets.
 func secretVars() []string {
-	return []string{varRedisPassword, varSentinelPassword}
+	return []string{varRedisPassword, varSentinelPassword, varPostgresPassword, varEtcdPassword, varZooKeeperAuth}
 }
 
 // prepare runs before every command: variables, then the logger they configure.

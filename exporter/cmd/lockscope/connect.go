@@ -41,6 +41,9 @@ func (r *redisFlags) register(set *pflag.FlagSet) {
 		"their own password comes from the variable "+varSentinelPassword)
 }
 
+// named says that a flag names servers, and not the environment of a platform alone.
+func (r *redisFlags) named() bool { return len(r.urls.Values()) > 0 || r.target.File != "" }
+
 // open makes clients and connects to nothing yet. The caller closes them.
 func (r *redisFlags) open(a *app) ([]target.Node, error) { return r.openURLs(a, r.urls.Values()) }
 

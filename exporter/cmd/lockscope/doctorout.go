@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,7 @@ type doctorReport struct {
 }
 
 type doctorNode struct {
+	Backend         string  `json:"backend,omitempty"` // empty: redis
 	Node            string  `json:"node"`
 	Error           string  `json:"error,omitempty"`
 	Version         string  `json:"version,omitempty"`
@@ -47,18 +49,27 @@ type doctorNode struct {
 	Samples         int     `json:"samples"`
 }
 
-func (a *app) writeDoctor(f *doctorFlags, facts []doctor.Facts, results []doctor.Result) error {
+func (a *app) writeDoctor(f *doctorFlags, d diagnosis) error {
 	if f.output == outputJSON {
-		return a.writeJSON(doctorReport{schemaVersion, doctor.Worst(results), results, doctorNodes(facts, f.policy)})
+		nodes := append(doctorNodes(d.facts, f.policy), backendNodes(d.others)...)
+		return a.writeJSON(doctorReport{schemaVersion, doctor.Worst(d.results), d.results, nodes})
+	}
+	head, rows := []string{"RESULT", "CHECK", "NODE", "DETAIL"}, doctorRows(d.results)
+	if len(d.others) > 1 || len(d.others) > 0 && len(d.facts) > 0 {
+		head = slices.Insert(head, backendColumn, "BACKEND")
+	} else {
+		for i := range rows {
+			rows[i] = slices.Delete(rows[i], backendColumn, backendColumn+1)
+		}
 	}
 	opt := table.Options{Width: terminal(a.out)}
 	if a.colored() {
 		opt.Style = colorStatus
 	}
-	if err := table.Write(a.out, []string{"RESULT", "CHECK", "NODE", "DETAIL"}, doctorRows(results), opt); err != nil {
+	if err := table.Write(a.out, head, rows, opt); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.out, "\n%s\n", tally(results))
+	_, err := fmt.Fprintf(a.out, "\n%s\n", tally(d.results))
 	return err
 }
 
@@ -92,6 +103,27 @@ func doctorNodes(facts []doctor.Facts, p doctor.Policy) []doctorNode {
 	return nodes
 }
 
+func backendNodes(all []doctor.Examination) (nodes []doctorNode) {
+	for _, e := range all {
+		for _, b := range e.Nodes {
+			n := doctorNode{
+				Backend: e.Backend, Node: b.Node, Version: b.Version, Role: b.Role, Uptime: b.Uptime.Seconds(),
+				ClockOffset: b.Clock.Offset.Seconds(), ClockOffsetErr: b.Clock.OffsetError.Seconds(),
+				ClockDrift: b.Clock.Drift * 1e6, ClockDriftError: b.Clock.DriftError * 1e6,
+				PingP50: b.Ping.P50.Seconds(), PingP99: b.Ping.P99.Seconds(), Samples: b.Ping.Count,
+			}
+			if b.Err != nil {
+				n.Error = b.Err.Error()
+			}
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}
+
+// backendColumn is where rows say which system they are about.
+const backendColumn = 1
+
 // doctorRows says once what is true of several nodes, with the advice below.
 func doctorRows(results []doctor.Result) [][]string {
 	var rows [][]string
@@ -101,9 +133,9 @@ func doctorRows(results []doctor.Result) [][]string {
 		for i++; i < len(results) && sameButNode(results[i], r); i++ {
 			nodes = append(nodes, results[i].Node)
 		}
-		rows = append(rows, []string{string(r.Status), r.Check, strings.Join(nodes, " "), r.Detail})
+		rows = append(rows, []string{string(r.Status), cmp.Or(r.Backend, systemRedis), r.Check, strings.Join(nodes, " "), r.Detail})
 		if r.Advice != "" {
-			rows = append(rows, []string{"", "", "", "-> " + r.Advice})
+			rows = append(rows, []string{"", "", "", "", "-> " + r.Advice})
 		}
 	}
 	return rows

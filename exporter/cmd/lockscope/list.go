@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -25,23 +26,33 @@ processes, are found and said. --waiters lists the processes. Other libraries ha
 Several --redis are the nodes of one Redlock. A lock is held while a majority of the
 nodes agrees; one that fewer have is a left-over or an attempt under way.
 
+With --postgres, --etcd and --zookeeper it reads the locks of lockscope's drivers there, and
+what a plain concurrency.Mutex, zk.Lock or Curator holds, of whom nothing is known. Several
+systems are listed side by side, and --filter, --sort and --limit hold over all of them;
+REDIS_URL counts only where no system is named. Each system has chains and deadlocks of its
+own. What waiters hold meanwhile PostgreSQL tells as Redis does; etcd and ZooKeeper do not,
+and so have no chains. ZooKeeper does not tell how long a lock lives either.
+
 Exit status: 0, or 2 if a server could not be read to its end (what is known is shown).
 
 JSON output (schema 1), in seconds:
   {schema, started, took_seconds, truncated, omitted,
-   locks[]: {resource, key, key_base64, type, nodes, of, held, split, holder{format, name,
-             since, traceparent, count, fence}, held_seconds, ttl_seconds (null: never expires),
+   locks[]: {backend (redis, postgresql, etcd or zookeeper), resource, key, key_base64, type, nodes, of,
+             held, split, holder{format, name, since, traceparent, count, fence}, held_seconds,
+             ttl_seconds (null: never expires), ttl_unknown (true: nor is it known when it does),
              waiting{processes, callers, longest_seconds, chain[], queue[]: {id, name, waited_seconds,
              callers, call_site, traceparent, page, holds[]: {resource, fence}}}},
    waits_unknown (why, if who waits was not read), deadlocks[]: text,
-   nodes[]: {node, locks, truncated, error}}`
+   nodes[]: {backend, node, locks, truncated, error}}`
 
 const listExample = `  lockscope list --redis r1:6379,r2:6379,r3:6379
   lockscope list --redis r1:6379 --sort age --limit 20        # held for longest
-  lockscope list --redis r1:6379 --filter 'order:*' -o json | jq -r '.locks[].holder.name'`
+  lockscope list --redis r1:6379 --filter 'order:*' -o json | jq -r '.locks[].holder.name'
+  lockscope list --postgres postgres://orders@db/shop --etcd e1:2379,e2:2379,e3:2379 --zookeeper z1:2181,z2:2181`
 
 type listFlags struct {
 	redis           redisFlags
+	backends        backendFlags
 	output          outputFlag
 	prefixes        []string
 	patterns        []string
@@ -61,9 +72,11 @@ func newList(a *app) *cobra.Command {
 	}
 	set := cmd.Flags()
 	f.redis.register(set)
+	f.backends.register(set)
 	f.output.register(set)
-	set.StringArrayVar(&f.prefixes, "prefix", nil, "look at keys that begin like this; repeat it for several. Without it and --pattern: "+scanner.DefaultPrefix)
-	set.StringArrayVar(&f.patterns, "pattern", nil, "look at keys that match this glob pattern of Redis, too; repeat it for several. Each costs a pass through all keys")
+	set.StringArrayVar(&f.prefixes, "prefix", nil, "look at keys that begin like this; repeat it for several. Without it and --pattern: "+scanner.DefaultPrefix+
+		". In PostgreSQL all locks are looked at, and this is left out of their names")
+	set.StringArrayVar(&f.patterns, "pattern", nil, "look at keys of Redis that match this glob pattern, too; repeat it for several. Each costs a pass through all keys")
 	set.StringVar(&f.sort, "sort", string(scanner.ByTTL), "what comes first: ttl (longest left), age (held for longest) or resource (by name)")
 	set.BoolVar(&f.reverse, "reverse", false, "the other way round")
 	set.BoolVar(&f.waiters, "waiters", false, "list the processes that wait, too")
@@ -76,28 +89,68 @@ func newList(a *app) *cobra.Command {
 }
 
 func (f *listFlags) run(ctx context.Context, a *app) error {
+	if err := f.validate(); err != nil {
+		return err
+	}
+	others, err := f.backends.open(a, f.redis.target.TLS, f.prefixes)
+	if err != nil {
+		return err
+	}
+	defer closeBackends(others)
+	var reads []reading
+	if f.redis.named() || len(others) == 0 {
+		nodes, err := f.redis.open(a)
+		if err != nil {
+			return err
+		}
+		defer closeNodes(nodes)
+		s, err := f.scanner(nodes)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = s.Close() }()
+		reads = append(reads, f.readRedis(s))
+	}
+	for _, b := range others {
+		reads = append(reads, f.readBackend(b))
+	}
+	l, err := f.read(ctx, reads)
+	return errors.Join(err, a.writeList(f, l, time.Now()))
+}
+
+func (f *listFlags) validate() error {
+	switch scanner.Order(f.sort) {
+	case scanner.ByTTL, scanner.ByAge, scanner.ByResource:
+	default:
+		return fmt.Errorf("--sort: there is no order %q: ttl, age or resource", f.sort)
+	}
+	if f.limit < 0 {
+		return fmt.Errorf("--limit: %d locks are negative", f.limit)
+	}
+	return nil
+}
+
+func (f *listFlags) scanner(nodes []target.Node) (*scanner.Scanner, error) {
 	opts, err := f.options()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	nodes, err := f.redis.open(a)
-	if err != nil {
-		return err
+	return scanner.New(target.Clients(nodes), append(opts, scanner.WithNodeNames(names(nodes)...))...)
+}
+
+// readRedis is the reading of all nodes of one Redlock.
+func (f *listFlags) readRedis(s *scanner.Scanner) reading {
+	return func(ctx context.Context) (part, error) {
+		listing, err := s.List(ctx, f.listOptions())
+		if err == nil && listing.Truncated {
+			err = errListTruncated
+		}
+		w := listing.Waits
+		if w == nil {
+			w = backend.NoWaits()
+		}
+		return part{system: systemRedis, tellsTTL: true, listing: listing, waits: waits{w}}, err
 	}
-	defer closeNodes(nodes)
-	s, err := scanner.New(target.Clients(nodes), append(opts, scanner.WithNodeNames(names(nodes)...))...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = s.Close() }()
-	listing, err := s.List(ctx, f.listOptions())
-	if errors.Is(err, scanner.ErrInvalidOption) {
-		return fmt.Errorf("--sort, --filter, --limit: %w", err)
-	}
-	if err == nil && listing.Truncated {
-		err = errListTruncated
-	}
-	return errors.Join(err, a.writeList(f, listing, waits{listing.Waits}, time.Now()))
 }
 
 var errListTruncated = errors.New("not every server was read to its end: locks are missing (see --deadline)")

@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,60 +26,82 @@ type listReport struct {
 }
 
 type listedLock struct {
-	Resource  string                `json:"resource"` // as it is if printable, else a quoted Go string
-	Key       string                `json:"key"`      // the same
-	KeyBase64 string                `json:"key_base64"`
-	Type      string                `json:"type"`
-	Nodes     int                   `json:"nodes"` // that agree on the holder
-	Of        int                   `json:"of"`    // that answered
-	Silent    int                   `json:"silent,omitempty"`
-	Held      bool                  `json:"held"`  // by a majority, as far as they and the silent ones tell
-	Split     bool                  `json:"split"` // other nodes have another holder
-	Holder    *scanner.HoldDocument `json:"holder,omitempty"`
-	HeldFor   *float64              `json:"held_seconds,omitempty"`
-	TTL       *float64              `json:"ttl_seconds"` // null: never expires
-	Waiting   *listedWait           `json:"waiting,omitempty"`
+	Backend    string                `json:"backend"`
+	Resource   string                `json:"resource"` // as it is if printable, else a quoted Go string
+	Key        string                `json:"key"`      // the same
+	KeyBase64  string                `json:"key_base64"`
+	Type       string                `json:"type"`
+	Nodes      int                   `json:"nodes"` // that agree on the holder
+	Of         int                   `json:"of"`    // that answered
+	Silent     int                   `json:"silent,omitempty"`
+	Held       bool                  `json:"held"`  // by a majority, as far as they and the silent ones tell
+	Split      bool                  `json:"split"` // other nodes have another holder
+	Holder     *scanner.HoldDocument `json:"holder,omitempty"`
+	HeldFor    *float64              `json:"held_seconds,omitempty"`
+	TTL        *float64              `json:"ttl_seconds"` // null: never expires, or not known
+	TTLUnknown bool                  `json:"ttl_unknown,omitempty"`
+	Waiting    *listedWait           `json:"waiting,omitempty"`
 }
 
 type listedNode struct {
+	Backend   string `json:"backend"`
 	Node      string `json:"node"`
 	Locks     int64  `json:"locks"`
 	Truncated bool   `json:"truncated"`
 	Error     string `json:"error,omitempty"`
 }
 
-func jsonListing(l scanner.Listing, w waits, now time.Time) listReport {
+func jsonListing(l *listing, now time.Time) listReport {
 	out := listReport{
-		Schema: schemaVersion, Started: l.Started, Took: l.Took.Seconds(), Truncated: l.Truncated, Omitted: l.Omitted,
-		Locks: make([]listedLock, 0, len(l.Locks)), Nodes: make([]listedNode, 0, len(l.Nodes)),
+		Schema: schemaVersion, Started: l.started, Took: l.took.Seconds(), Truncated: l.truncated, Omitted: l.omitted,
+		Locks: make([]listedLock, 0, len(l.locks)), Nodes: []listedNode{},
 	}
-	for _, k := range l.Locks {
-		lock := listedLock{
-			Resource: scanner.KeyText(k.Resource), Key: scanner.KeyText(k.Key), KeyBase64: base64.StdEncoding.EncodeToString([]byte(k.Key)),
-			Type: k.Type, Nodes: k.Nodes, Of: k.Of, Silent: k.Silent, Held: k.Held(), Split: k.Split,
-			Holder: scanner.NewHoldDocument(k.Hold), TTL: secondsLeft(k.TTL),
-			Waiting: w.document(w.of(k.Key), now),
-		}
-		if !k.Hold.Since.IsZero() {
-			age := now.Sub(k.Hold.Since).Seconds()
-			lock.HeldFor = &age
-		}
-		out.Locks = append(out.Locks, lock)
+	for _, k := range l.locks {
+		out.Locks = append(out.Locks, jsonLock(k, now))
 	}
-	if err := w.errWaits(); err != nil {
+	var unknown []error
+	for _, p := range l.parts {
+		unknown = append(unknown, p.waits.errWaits())
+		for _, d := range p.waits.Deadlocks {
+			out.Deadlocks = append(out.Deadlocks, l.prefix(p)+d.String())
+		}
+		for _, n := range p.listing.Nodes {
+			node := listedNode{Backend: p.system, Node: n.Node, Locks: n.Locks, Truncated: n.Truncated}
+			if n.Err != nil {
+				node.Error = n.Err.Error()
+			}
+			out.Nodes = append(out.Nodes, node)
+		}
+	}
+	if err := errors.Join(unknown...); err != nil {
 		out.Unknown = err.Error()
 	}
-	for _, d := range w.Deadlocks {
-		out.Deadlocks = append(out.Deadlocks, d.String())
-	}
-	for _, n := range l.Nodes {
-		node := listedNode{Node: n.Node, Locks: n.Locks, Truncated: n.Truncated}
-		if n.Err != nil {
-			node.Error = n.Err.Error()
-		}
-		out.Nodes = append(out.Nodes, node)
-	}
 	return out
+}
+
+func jsonLock(k entry, now time.Time) listedLock {
+	lock := listedLock{
+		Backend: k.in.system, Resource: scanner.KeyText(k.Resource), Key: scanner.KeyText(k.Key), KeyBase64: base64.StdEncoding.EncodeToString([]byte(k.Key)),
+		Type: k.Type, Nodes: k.Nodes, Of: k.Of, Silent: k.Silent, Held: k.Held(), Split: k.Split,
+		Holder: scanner.NewHoldDocument(k.Hold), TTLUnknown: !k.in.tellsTTL,
+		Waiting: k.in.waits.document(k.in.waits.of(k.Key), now),
+	}
+	if k.in.tellsTTL {
+		lock.TTL = secondsLeft(k.TTL)
+	}
+	if !k.Hold.Since.IsZero() {
+		age := now.Sub(k.Hold.Since).Seconds()
+		lock.HeldFor = &age
+	}
+	return lock
+}
+
+// prefix says which system a line is about, where there are several.
+func (l *listing) prefix(p *part) string {
+	if len(l.parts) == 1 {
+		return ""
+	}
+	return p.system + ": "
 }
 
 // secondsLeft is nil for a lock that never expires.
@@ -89,32 +113,42 @@ func secondsLeft(ttl time.Duration) *float64 {
 	return &s
 }
 
-func (a *app) writeList(f *listFlags, l scanner.Listing, w waits, now time.Time) error {
+func (a *app) writeList(f *listFlags, l *listing, now time.Time) error {
 	if f.output == outputJSON {
-		return a.writeJSON(jsonListing(l, w, now))
+		return a.writeJSON(jsonListing(l, now))
 	}
 	var rows [][]string
-	for _, k := range l.Locks {
-		rows = append(rows, lockRow(k, w, now))
+	for _, k := range l.locks {
+		rows = append(rows, l.inColumn(k.in, lockRow(k, now)))
 	}
 	if len(rows) > 0 {
-		head := []string{"RESOURCE", "NODES", "HOLDER", "HELD FOR", "TTL LEFT", "WAITING", "REMARK"}
+		head := l.column("BACKEND", []string{"RESOURCE", "NODES", "HOLDER", "HELD FOR", "TTL LEFT", "WAITING", "REMARK"})
 		if err := table.Write(a.out, head, rows, table.Options{Width: terminal(a.out)}); err != nil {
 			return err
 		}
 	}
-	if len(rows) == 0 || l.Omitted > 0 {
-		if _, err := fmt.Fprintln(a.out, listSummary(len(rows), l.Omitted)); err != nil {
+	if len(rows) == 0 || l.omitted > 0 {
+		if _, err := fmt.Fprintln(a.out, l.summary()); err != nil {
 			return err
 		}
 	}
-	if err := a.writeGraph(w); err != nil || !f.waiters {
+	if err := a.writeGraph(l); err != nil || !f.waiters {
 		return err
 	}
-	return a.writeWaiters(w, now)
+	return a.writeWaiters(l, now)
 }
 
-func lockRow(k scanner.Lock, w waits, now time.Time) []string {
+// column puts a cell before a row where there are several systems.
+func (l *listing) column(cell string, row []string) []string {
+	if len(l.parts) == 1 {
+		return row
+	}
+	return append([]string{cell}, row...)
+}
+
+func (l *listing) inColumn(p *part, row []string) []string { return l.column(p.system, row) }
+
+func lockRow(k entry, now time.Time) []string {
 	held := unknown
 	if !k.Hold.Since.IsZero() {
 		held = short(max(0, now.Sub(k.Hold.Since)))
@@ -128,18 +162,23 @@ func lockRow(k scanner.Lock, w waits, now time.Time) []string {
 	case k.Nodes <= (k.Of+k.Silent)/2:
 		remarks = append(remarks, fmt.Sprintf("%d silent: held if they have it, too", k.Silent))
 	}
+	if !k.in.tellsTTL {
+		ttl = unknown
+		remarks = append(remarks, "until it is released, or its holder's session ends")
+	}
 	if k.Split {
 		remarks = append(remarks, "other nodes have another holder")
 	}
-	return []string{scanner.KeyText(k.Resource), fmt.Sprintf("%d/%d", k.Nodes, k.Of), holderText(k.Hold), held, ttl, w.text(k.Key, now), strings.Join(remarks, "; ")}
+	return []string{scanner.KeyText(k.Resource), fmt.Sprintf("%d/%d", k.Nodes, k.Of), holderText(k.Hold), held, ttl, k.in.waits.text(k.Key, now), strings.Join(remarks, "; ")}
 }
 
-func listSummary(shown int, omitted int64) string {
+func (l *listing) summary() string {
+	others := slices.ContainsFunc(l.parts, func(p *part) bool { return p.system != systemRedis })
 	switch {
-	case omitted > 0:
-		return fmt.Sprintf("... and %d more: see --limit and --filter", omitted)
-	case shown == 0:
-		return "no locks"
+	case l.omitted > 0:
+		return fmt.Sprintf("... and %d more: see --limit and --filter", l.omitted)
+	case l.truncated && others:
+		return "no locks where they could be read"
 	}
-	return ""
+	return "no locks"
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -61,19 +62,40 @@ func (w waits) document(f *scanner.WaitedFor, now time.Time) *listedWait {
 	}
 	d := &listedWait{Processes: f.Processes, Callers: f.Callers, Longest: w.longest(f, now).Seconds(), Chain: w.Graph.Chain(f.Resource)}
 	for _, q := range f.Queue {
-		one := listedWaiter{ID: q.ID, Waited: max(0, now.Sub(q.Since)).Seconds()}
+		one := listedWaiter{ID: q.ID, Waited: waited(q, now).Seconds()}
 		if says := q.Says; says != nil {
 			one.Name, one.Callers, one.CallSite = says.Instance, says.Callers, says.CallSite
 			one.Traceparent, one.Page, one.Holds = says.Traceparent, says.Page, says.Holds
-			one.Waited = max(0, now.Sub(says.Since)).Seconds()
 		}
 		d.Queue = append(d.Queue, one)
 	}
 	return d
 }
 
-func (w waits) longest(f *scanner.WaitedFor, now time.Time) time.Duration {
-	return max(0, now.Sub(w.Graph.Resource(f.Resource).Longest()))
+// longest is the longest wait that is known; a plain Mutex of etcd tells of none.
+func (waits) longest(f *scanner.WaitedFor, now time.Time) (most time.Duration) {
+	for _, q := range f.Queue {
+		most = max(most, waited(q, now))
+	}
+	return most
+}
+
+func waited(q redlock.Queued, now time.Time) time.Duration {
+	since := q.Since
+	if q.Says != nil {
+		since = q.Says.Since
+	}
+	if since.IsZero() {
+		return 0
+	}
+	return max(0, now.Sub(since))
+}
+
+func waitText(d time.Duration) string {
+	if d == 0 {
+		return unknown
+	}
+	return short(d)
 }
 
 // text is the column of a lock's row: how many calls wait, and the longest wait.
@@ -85,22 +107,25 @@ func (w waits) text(key string, now time.Time) string {
 	case f == nil:
 		return "-"
 	}
-	return fmt.Sprintf("%d, %s", f.Callers, short(w.longest(f, now)))
+	return fmt.Sprintf("%d, %s", f.Callers, waitText(w.longest(f, now)))
 }
 
 // writeGraph says what the table of locks has no room for: chains and deadlocks.
-func (a *app) writeGraph(w waits) error {
+func (a *app) writeGraph(l *listing) error {
 	var b strings.Builder
-	for _, f := range w.Locks {
-		if chain := w.Graph.Chain(f.Resource); len(chain) > 0 {
-			fmt.Fprintf(&b, "the holder of %q waits for %s\n", scanner.KeyText(f.Resource), strings.Join(quoted(chain), ", whose holder waits for "))
+	for _, p := range l.parts {
+		w, prefix := p.waits, l.prefix(p)
+		for _, f := range w.Locks {
+			if chain := w.Graph.Chain(f.Resource); len(chain) > 0 {
+				fmt.Fprintf(&b, "%sthe holder of %q waits for %s\n", prefix, scanner.KeyText(f.Resource), strings.Join(quoted(chain), ", whose holder waits for "))
+			}
 		}
-	}
-	for _, d := range w.Deadlocks {
-		fmt.Fprintf(&b, "DEADLOCK: %v\n", d)
-	}
-	if err := w.errWaits(); err != nil {
-		fmt.Fprintf(&b, "who waits is not known of every node: %v\n", err)
+		for _, d := range w.Deadlocks {
+			fmt.Fprintf(&b, "%sDEADLOCK: %v\n", prefix, d)
+		}
+		if err := w.errWaits(); err != nil {
+			fmt.Fprintf(&b, "who waits is not known of every node: %v\n", err)
+		}
 	}
 	_, err := fmt.Fprint(a.out, b.String())
 	return err
@@ -114,24 +139,13 @@ func quoted(names []string) (all []string) {
 }
 
 // writeWaiters is the table that --waiters adds.
-func (a *app) writeWaiters(w waits, now time.Time) error {
+func (a *app) writeWaiters(l *listing, now time.Time) error {
 	var rows [][]string
-	for _, f := range w.Locks {
-		for _, q := range w.document(&f, now).Queue {
-			name, callers := q.Name, strconv.Itoa(q.Callers)
-			if name == "" {
-				name, callers = unknown, unknown
+	for _, p := range l.parts {
+		for _, f := range p.waits.Locks {
+			for _, row := range p.waits.rows(f, now) {
+				rows = append(rows, l.inColumn(p, row))
 			}
-			var holds []string
-			for _, h := range q.Holds {
-				holds = append(holds, h.Resource)
-			}
-			rows = append(rows, []string{
-				scanner.KeyText(f.Resource), name, callers, short(time.Duration(q.Waited * float64(time.Second))), q.CallSite, strings.Join(holds, ", "),
-			})
-		}
-		if more := f.Processes - len(f.Queue); more > 0 {
-			rows = append(rows, []string{scanner.KeyText(f.Resource), fmt.Sprintf("... and %d more processes", more), "", "", "", ""})
 		}
 	}
 	if len(rows) == 0 {
@@ -140,6 +154,26 @@ func (a *app) writeWaiters(w waits, now time.Time) error {
 	if _, err := fmt.Fprintln(a.out); err != nil {
 		return err
 	}
-	head := []string{"WAITED FOR", "WAITER", "CALLERS", "FOR", "AT", "HOLDS"}
+	head := l.column("BACKEND", []string{"WAITED FOR", "WAITER", "CALLERS", "FOR", "AT", "HOLDS"})
 	return table.Write(a.out, head, rows, table.Options{Width: terminal(a.out)})
+}
+
+func (w waits) rows(f scanner.WaitedFor, now time.Time) (rows [][]string) {
+	for _, q := range w.document(&f, now).Queue {
+		name, callers := q.Name, strconv.Itoa(q.Callers)
+		if name == "" {
+			name, callers = unknown, unknown
+		}
+		var holds []string
+		for _, h := range q.Holds {
+			holds = append(holds, h.Resource)
+		}
+		rows = append(rows, []string{
+			scanner.KeyText(f.Resource), name, callers, waitText(time.Duration(q.Waited * float64(time.Second))), q.CallSite, strings.Join(holds, ", "),
+		})
+	}
+	if more := f.Processes - len(f.Queue); more > 0 {
+		rows = append(rows, []string{scanner.KeyText(f.Resource), fmt.Sprintf("... and %d more processes", more), "", "", "", ""})
+	}
+	return rows
 }

@@ -15,9 +15,9 @@ const rootHelp = `lockscope looks after distributed locks in Redis, whoever wrot
 
   lockscope scan         one sweep for leaked locks, for cron: exit 0 clean, 1 findings, 2 error, 3 incomplete
   lockscope serve        sweeps again and again; /metrics, /debug/locks, health checks, alerts
-  lockscope list         who holds what now
+  lockscope list         who holds what now, in PostgreSQL, etcd and ZooKeeper, too
   lockscope repair       lets leaked locks expire, or deletes them: a plan first, then the act
-  lockscope doctor       are these servers fit for Redlock?
+  lockscope doctor       are these servers fit for locks? Of PostgreSQL, etcd and ZooKeeper, too
   lockscope init         vouch for new servers, once, so that they vote at once
   lockscope reconfigure  change the members of a set of servers, or the longest TTL
   lockscope discover     which libraries keep locks here? proposes a configuration
@@ -28,7 +28,9 @@ Every flag but --repair, --yes and --min-age can be given as an environment vari
 --log.level is LOCKSCOPE_LOG_LEVEL. A flag wins over its variable.
 
 Passwords belong in a file (--redis-password-file, --redis-file) or in the variable
-LOCKSCOPE_REDIS_PASSWORD rather than on a command line, which others can read.
+LOCKSCOPE_REDIS_PASSWORD rather than on a command line, which others can read; those of
+other systems in LOCKSCOPE_POSTGRES_PASSWORD, LOCKSCOPE_ETCD_PASSWORD and
+LOCKSCOPE_ZOOKEEPER_AUTH.
 They are never printed. Neither are the values of locks, which hold their owners' secrets.
 
 Results go to standard output, everything else to standard error.`

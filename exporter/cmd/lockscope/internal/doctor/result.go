@@ -14,11 +14,12 @@ const (
 
 // Result is what one check says about one node, or about all of them.
 type Result struct {
-	Check  string `json:"check"`
-	Node   string `json:"node,omitempty"` // empty: all nodes together
-	Status Status `json:"status"`
-	Detail string `json:"detail"`
-	Advice string `json:"advice,omitempty"` // what to do about it; empty if nothing
+	Backend string `json:"backend,omitempty"` // empty: redis
+	Check   string `json:"check"`
+	Node    string `json:"node,omitempty"` // empty: all nodes together
+	Status  Status `json:"status"`
+	Detail  string `json:"detail"`
+	Advice  string `json:"advice,omitempty"` // what to do about it; empty if nothing
 }
 
 // Worst is the worst status of the results; Pass if there are none.

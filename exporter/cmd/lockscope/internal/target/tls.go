@@ -24,6 +24,18 @@ var ErrNoCertificate = errors.New("holds no PEM certificate")
 
 func (t TLS) set() bool { return t != TLS{} }
 
+// Config is for connections to other systems; nil if no flag is set.
+func (t TLS) Config() (*tls.Config, error) {
+	if !t.set() {
+		return nil, nil
+	}
+	roots, pairs, err := t.load()
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Config{RootCAs: roots, Certificates: pairs, InsecureSkipVerify: t.SkipVerify, MinVersion: tls.VersionTLS12}, nil
+}
+
 // apply completes the TLS configuration of the servers that have one.
 func (t TLS) apply(servers []*redis.Options) error {
 	if !t.set() {

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/pglock"
+	"github.com/lockscope/lockscope/lock/zklock"
+)
+
+const (
+	varPostgresPassword = flags.Prefix + "POSTGRES_PASSWORD"
+	varEtcdPassword     = flags.Prefix + "ETCD_PASSWORD"
+	varZooKeeperAuth    = flags.Prefix + "ZOOKEEPER_AUTH"
+)
+
+// backendFlags say which systems beside Redis a command reads.
+type backendFlags struct {
+	config                             backend.Config
+	etcd, zookeeper                    *flags.List
+	postgresPasswordFile, passwordFile string
+}
+
+func (f *backendFlags) register(set *pflag.FlagSet) {
+	c := &f.config
+	set.StringVar(&c.Postgres, "postgres", "", "PostgreSQL server with locks of pglock, as postgres://user@host:port/database or the key=value pairs of psql")
+	set.StringVar(&c.Schema, "schema", pglock.DefaultSchema, "schema of the locks in PostgreSQL: WithSchema of the services")
+	set.StringVar(&f.postgresPasswordFile, "postgres-password-file", "", "file with the password for --postgres; or the variable "+varPostgresPassword)
+	f.etcd = flags.NewList("endpoint")
+	set.Var(f.etcd, "etcd", "members of one etcd cluster with locks of etcdlock or concurrency.Mutex, as host:port or https://host:port; repeat it or separate by commas. "+
+		"The --tls flags are for https://")
+	set.StringVar(&c.EtcdPrefix, "etcd-prefix", lock.DefaultPrefix, "what the keys of locks in etcd begin with: WithPrefix of the services")
+	set.StringVar(&c.EtcdUsername, "etcd-username", "", "user of the etcd cluster")
+	set.StringVar(&f.passwordFile, "etcd-password-file", "", "file with the password of --etcd-username; or the variable "+varEtcdPassword)
+	f.zookeeper = flags.NewList("server")
+	set.Var(f.zookeeper, "zookeeper", "servers of one ZooKeeper ensemble with locks of zklock, zk.Lock or Curator, as host:port; repeat it or separate by commas. "+
+		"The variable "+varZooKeeperAuth+" is user:password where the nodes are not for everybody")
+	set.StringVar(&c.ZooKeeperRoot, "zookeeper-root", zklock.DefaultRoot, "node below which each lock has one: WithRoot of the services")
+}
+
+// open makes the backends that are named, and connects to none. The caller closes them.
+func (f *backendFlags) open(a *app, tls target.TLS, prefixes []string) (all []backend.Backend, err error) {
+	c := f.config
+	c.Etcd, c.ZooKeeper, c.ZooKeeperAuth, c.Prefixes = f.etcd.Values(), f.zookeeper.Values(), a.env[varZooKeeperAuth], prefixes
+	if c.PostgresPassword, err = a.secret("--postgres-password-file", f.postgresPasswordFile, varPostgresPassword); err != nil {
+		return nil, err
+	}
+	if c.EtcdPassword, err = a.secret("--etcd-password-file", f.passwordFile, varEtcdPassword); err != nil {
+		return nil, err
+	}
+	if len(c.Etcd) > 0 {
+		if c.TLS, err = tls.Config(); err != nil {
+			return nil, err
+		}
+	}
+	return c.Open()
+}
+
+// secret is what a file holds, or a variable.
+func (a *app) secret(flag, file, variable string) (string, error) {
+	if file == "" {
+		return a.env[variable], nil
+	}
+	if a.env[variable] != "" {
+		return "", fmt.Errorf("both %s and %s are given: which one counts?", flag, variable)
+	}
+	secret, err := target.ReadSecret(file)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", flag, err)
+	}
+	return secret, nil
+}
+
+func closeBackends(all []backend.Backend) {
+	for _, b := range all {
+		b.Close()
+	}
+}

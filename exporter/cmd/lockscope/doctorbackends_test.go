@@ -1,0 +1,203 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/zklock/zkproc"
+)
+
+// results are what doctor says, by backend, check and node.
+func results(t *testing.T, o outcome) map[string]doctor.Result {
+	t.Helper()
+	var r doctorReport
+	o.decode(t, &r)
+	all := make(map[string]doctor.Result)
+	for _, one := range r.Results {
+		all[one.Check] = one
+		all[one.Check+" "+one.Node] = one
+	}
+	return all
+}
+
+func wantResult(t *testing.T, all map[string]doctor.Result, check string, status doctor.Status, says ...string) {
+	t.Helper()
+	r, found := all[check]
+	if !found || r.Status != status {
+		t.Errorf("%s: %+v, want %s", check, r, status)
+	}
+	for _, text := range says {
+		if !strings.Contains(r.Detail+" -> "+r.Advice, text) {
+			t.Errorf("%s: %q is not in %s -> %s", check, text, r.Detail, r.Advice)
+		}
+	}
+	if status != doctor.Pass && r.Advice == "" {
+		t.Errorf("%s: no advice", check)
+	}
+}
+
+func TestDoctorOfPostgres(t *testing.T) {
+	s := postgres(t, "fsync=on")
+	db := database(t, s)
+	exec := func(sql string) {
+		t.Helper()
+		_, err := db.Exec(t.Context(), sql)
+		must(t, err)
+	}
+	asService := patient("--postgres", s.URL("service"))
+	asService = append(asService, "-o", "json")
+	sound := command(t, patient("--postgres", s.URL("service"))...)
+	sound.want(t, exitClean, "0 warn, 0 fail", "primary", "service may do all that locks need", "fsync on")
+	sound.wantNot(t, "BACKEND")
+	wantResult(t, results(t, command(t, patient("--postgres", s.URL("postgres"), "-o", "json")...)), "schema", doctor.Pass, "version 1")
+
+	exec("CREATE ROLE stranger LOGIN CONNECTION LIMIT 3")
+	poor := command(t, patient("--postgres", s.URL("stranger"), "-o", "json")...)
+	poor.want(t, exitError)
+	wantResult(t, results(t, poor), "rights", doctor.Fail, "stranger may not use schema lockscope", `pglock.Grant(ctx, db, "lockscope", "stranger")`)
+	wantResult(t, results(t, poor), "connections", doctor.Warn, "1 of 3 of this role")
+	exec("REVOKE EXECUTE ON FUNCTION lockscope.prune(interval, integer) FROM service")
+	exec("ALTER ROLE service SET default_transaction_isolation = 'serializable'")
+	all := results(t, command(t, asService...))
+	wantResult(t, all, "rights", doctor.Fail, "function prune(interval, integer)")
+	wantResult(t, all, "transactions", doctor.Fail, "serializable")
+	wantResult(t, results(t, command(t, patient("--postgres", s.URL("service"), "--schema", "missing", "-o", "json")...)), "schema", doctor.Fail, "no schema missing", "pglock.Migrate")
+	exec("DROP FUNCTION lockscope.leave(text, text, bigint)")
+	exec("UPDATE lockscope.migration SET version = 99")
+	wantResult(t, results(t, command(t, asService...)), "schema", doctor.Fail, "leave(text, text, bigint)", "pglock.Migrate")
+
+	gone := command(t, patient("--postgres", "postgres://u:s3cr3t@127.0.0.1:1/db")...)
+	gone.want(t, exitError, "connection", "127.0.0.1:1", "refused", "see --postgres")
+	gone.wantNot(t, "s3cr3t")
+}
+
+// TestDoctorOfAStandby, of its primary, and of a primary that waits for one that is not there.
+func TestDoctorOfAStandby(t *testing.T) {
+	s := postgres(t)
+	standby, err := s.Standby(t.Context())
+	must(t, err)
+	t.Cleanup(func() { must(t, standby.Stop()) })
+	o := command(t, patient("--postgres", standby.URL("service"), "-o", "json")...)
+	o.want(t, exitError)
+	wantResult(t, results(t, o), "role", doctor.Fail, "a standby", "target_session_attrs")
+	eventually(t, "the standby is connected", func() bool {
+		r := results(t, command(t, patient("--postgres", s.URL("service"), "-o", "json")...))
+		return r["replication"].Status == doctor.Warn
+	})
+	all := results(t, command(t, patient("--postgres", s.URL("service"), "-o", "json")...))
+	wantResult(t, all, "replication", doctor.Warn, "1 connected", "WithFailoverQuarantine")
+	wantResult(t, all, "persistence", doctor.Fail, "fsync off")
+	must(t, standby.Kill())
+	db := database(t, s)
+	_, err = db.Exec(t.Context(), "ALTER SYSTEM SET synchronous_standby_names = 'other'")
+	must(t, err)
+	_, err = db.Exec(t.Context(), "SELECT pg_reload_conf()")
+	must(t, err)
+	eventually(t, "the primary waits for a standby that is not there", func() bool {
+		r := results(t, command(t, patient("--postgres", s.URL("service"), "-o", "json")...))["replication"]
+		return r.Status == doctor.Warn && strings.Contains(r.Detail, `"other"`) && strings.Contains(r.Detail, "0 connected")
+	})
+}
+
+func TestDoctorOfEtcd(t *testing.T) {
+	c, client := etcd(t, 3)
+	args := patient("--etcd", strings.Join(c.Endpoints(), ","))
+	command(t, args...).want(t, exitClean, "0 warn, 0 fail", "leader", "3 members, 3 named: 1 may fail", "the user may do all that locks need")
+	must(t, c.Members[0].Kill())
+	o := command(t, append(args, "-o", "json")...)
+	o.want(t, exitFindings)
+	wantResult(t, results(t, o), "connection "+c.Members[0].Endpoint(), doctor.Warn, "refused", "before another one fails")
+	wantResult(t, results(t, o), "quorum", doctor.Pass)
+	must(t, c.Members[1].Kill())
+	o = command(t, append(args, "-o", "json")...)
+	o.want(t, exitError)
+	wantResult(t, results(t, o), "quorum", doctor.Fail, "no majority answers", "no lock can be taken")
+	must(t, c.Members[0].Start())
+	must(t, c.Members[1].Start())
+	must(t, c.Await(t.Context()))
+
+	for _, do := range []func() error{
+		func() error { _, err := client.RoleAdd(t.Context(), "root"); return err },
+		func() error { _, err := client.UserAdd(t.Context(), "root", "r00t"); return err },
+		func() error { _, err := client.UserGrantRole(t.Context(), "root", "root"); return err },
+		func() error { _, err := client.RoleAdd(t.Context(), "reader"); return err },
+		func() error {
+			_, err := client.RoleGrantPermission(t.Context(), "reader", "lock:", clientv3.GetPrefixRangeEnd("lock:"), clientv3.PermissionType(clientv3.PermRead))
+			return err
+		},
+		func() error { _, err := client.UserAdd(t.Context(), "reader", "s3cr3t"); return err },
+		func() error { _, err := client.UserGrantRole(t.Context(), "reader", "reader"); return err },
+		func() error { _, err := client.AuthEnable(t.Context()); return err },
+	} {
+		must(t, do())
+	}
+	poor := commandWith(t, []string{"LOCKSCOPE_ETCD_PASSWORD=s3cr3t"}, "", append(args, "--etcd-username", "reader", "-o", "json")...)
+	poor.want(t, exitError)
+	wantResult(t, results(t, poor), "rights", doctor.Fail, "permission denied", "readwrite")
+	wrong := commandWith(t, []string{"LOCKSCOPE_ETCD_PASSWORD=wr0ng"}, "", append(args, "--etcd-username", "reader")...)
+	wrong.want(t, exitError, "authentication failed", "--etcd-username")
+	wrong.wantNot(t, "wr0ng")
+	wantResult(t, results(t, command(t, append(args, "-o", "json")...)), "rights", doctor.Fail, "--etcd-username")
+}
+
+// TestDoctorOfTwoClusters that are named as one, and one that is full.
+func TestDoctorOfTwoClusters(t *testing.T) {
+	one, _ := etcd(t, 1)
+	other, _ := etcd(t, 1)
+	o := command(t, patient("--etcd", one.Endpoints()[0], "--etcd", other.Endpoints()[0], "-o", "json")...)
+	o.want(t, exitError)
+	wantResult(t, results(t, o), "cluster", doctor.Fail, "different clusters")
+	wantResult(t, results(t, o), "nodes", doctor.Warn, "1 member")
+	_, full := etcd(t, 1, "--quota-backend-bytes", "262144")
+	big := strings.Repeat("x", 64<<10)
+	eventually(t, "the database is full", func() bool {
+		_, err := full.Put(t.Context(), "big", big)
+		return err != nil
+	})
+	wantResult(t, results(t, command(t, patient("--etcd", full.Endpoints()[0], "-o", "json")...)), "alarms", doctor.Fail, "NOSPACE", "alarm disarm")
+}
+
+func TestDoctorOfZooKeeper(t *testing.T) {
+	e := zookeeper(t, 3, zkproc.WithSettings("maxSessionTimeout=30000"))
+	args := patient("--zookeeper", strings.Join(e.Addrs(), ","))
+	command(t, args...).want(t, exitClean, "0 warn, 0 fail", "leader, 3.", "3 servers vote, 3 named: 1 may fail", "sessions of 20s are granted", "may create and read below /locks")
+	o := command(t, append(args, "--max-ttl", "20s", "-o", "json")...)
+	o.want(t, exitError)
+	wantResult(t, results(t, o), "session", doctor.Fail, "TTLs above 15s are refused", "maxSessionTimeout=40000")
+	conn, events, err := zk.Connect(e.Addrs(), 10*time.Second, zk.WithLogger(quiet{}), zk.WithLogInfo(false))
+	must(t, err)
+	_, err = conn.Create("/private", nil, 0, append(zk.DigestACL(zk.PermAll, "owner", "s3cr3t"), zk.WorldACL(zk.PermRead)...))
+	must(t, err)
+	conn.Close()
+	for range events { // until it has ended
+	}
+	private := append(args, "--zookeeper-root", "/private", "-o", "json")
+	wantResult(t, results(t, command(t, private...)), "rights", doctor.Fail, "LOCKSCOPE_ZOOKEEPER_AUTH")
+	commandWith(t, []string{"LOCKSCOPE_ZOOKEEPER_AUTH=owner:s3cr3t"}, "", private...).want(t, exitClean)
+	must(t, e.Servers[0].Kill())
+	o = command(t, append(args, "-o", "json")...)
+	o.want(t, exitFindings)
+	wantResult(t, results(t, o), "connection "+e.Servers[0].Addr(), doctor.Warn, "refused")
+	must(t, e.Servers[1].Kill())
+	o = command(t, append(args, "-o", "json")...)
+	o.want(t, exitError)
+	wantResult(t, results(t, o), "quorum", doctor.Fail, "no server has taken up a session")
+}
+
+// TestDoctorOfServersThatAreNoEnsemble, of one that does not tell what it is, and of all systems at once.
+func TestDoctorOfServersThatAreNoEnsemble(t *testing.T) {
+	one, other := zookeeper(t, 1), zookeeper(t, 1)
+	o := command(t, patient("--zookeeper", one.Addrs()[0]+","+other.Addrs()[0], "-o", "json")...)
+	o.want(t, exitError)
+	wantResult(t, results(t, o), "quorum", doctor.Fail, "no part of an ensemble")
+	redis := locktest.Servers(t, 1)[0]
+	_, client := etcd(t, 1)
+	all := command(t, patient("--redis", redis.Addr(), "--etcd", strings.Join(client.Endpoints(), ","), "--zookeeper", one.Addrs()[0])...)
+	all.want(t, exitError, "RESULT  BACKEND", "zookeeper", "etcd", "redis", "appendonly no")
+}

@@ -1,0 +1,97 @@
+package backend
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// dialTimeout bounds the first answer: one that cannot be reached must not take the time of the others.
+const dialTimeout = 5 * time.Second
+
+// Backend is one system. Its methods are not to be called concurrently; Close must follow
+// Open, whatever became of Connect. Errors name the system, its address and the remedy.
+type Backend interface {
+	System() string  // as it is called in metrics: postgresql, etcd or zookeeper
+	Address() string // without credentials
+	TellsTTL() bool  // whether it says how long a lock lives
+
+	// Connect asks for the first answer, within seconds.
+	Connect(ctx context.Context) error
+	// Held reads the locks that are held.
+	Held(ctx context.Context) ([]scanner.Lock, error)
+	// Waiting reads who waits, the first in line of each lock first.
+	Waiting(ctx context.Context) ([]Waiter, error)
+	Close()
+}
+
+// Waiter is a place in the queue of a lock.
+type Waiter struct {
+	Key, Resource string
+	Since         time.Time // by the system's clock; the waiter's where that is all there is
+	Says          *lock.Waiting
+}
+
+// Config says which systems there are and how to reach them.
+type Config struct {
+	Postgres         string // URL, or key=value pairs as psql takes them; empty: none
+	Schema           string
+	PostgresPassword string   // beside the URL
+	Prefixes         []string // that keys in PostgreSQL begin with, and resources do not
+
+	Etcd         []string // endpoints of one cluster
+	EtcdPrefix   string
+	EtcdUsername string
+	EtcdPassword string
+	TLS          *tls.Config // for https:// endpoints; nil: the system's authorities
+
+	ZooKeeper     []string // servers of one ensemble
+	ZooKeeperRoot string
+	ZooKeeperAuth string // user:password
+}
+
+// Given reports that at least one system is named.
+func (c *Config) Given() bool { return c.Postgres != "" || len(c.Etcd) > 0 || len(c.ZooKeeper) > 0 }
+
+// Open makes the backends that are named, and connects to none.
+func (c *Config) Open() ([]Backend, error) {
+	var all []Backend
+	var errs []error
+	add := func(b Backend, err error) {
+		if err != nil {
+			errs = append(errs, err)
+		} else {
+			all = append(all, b)
+		}
+	}
+	if c.Postgres != "" {
+		add(newPostgres(c))
+	}
+	if len(c.Etcd) > 0 {
+		add(newEtcd(c))
+	}
+	if len(c.ZooKeeper) > 0 {
+		add(newZooKeeper(c))
+	}
+	if len(errs) > 0 {
+		for _, b := range all {
+			b.Close()
+		}
+		return nil, errors.Join(errs...)
+	}
+	return all, nil
+}
+
+// held is a lock as all systems but Redis have it: on one node, which votes by itself.
+func held(key, resource, kind string, fence uint64, holder lock.Holder, left time.Duration) scanner.Lock {
+	l := scanner.Lock{Key: key, Resource: resource, Type: kind, Nodes: 1, Of: 1, TTL: left}
+	l.Hold = scanner.Hold{Holder: holder, Format: scanner.FormatLockscope, Fence: fence}
+	if holder == (lock.Holder{}) {
+		l.Hold = scanner.Hold{Format: scanner.FormatUnknown}
+	}
+	return l
+}

@@ -1,0 +1,113 @@
+package backend
+
+import (
+	"cmp"
+	"context"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/pglock"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// Postgres is a schema of package pglock.
+type Postgres struct {
+	Pool     *pgxpool.Pool
+	Schema   string
+	address  string
+	prefixes []string
+}
+
+func newPostgres(c *Config) (*Postgres, error) {
+	config, err := pgxpool.ParseConfig(c.Postgres)
+	if err != nil {
+		return nil, ErrBadPostgres // pgx takes passwords out as far as it understands the text
+	}
+	if c.PostgresPassword != "" {
+		config.ConnConfig.Password = c.PostgresPassword
+	}
+	config.ConnConfig.ConnectTimeout = dialTimeout
+	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec // a pooler may keep no session
+	config.MaxConns, config.MinConns, config.MinIdleConns = 1, 0, 0
+	config.ConnConfig.RuntimeParams["application_name"] = "lockscope"
+	pool, err := pgxpool.NewWithConfig(context.Background(), config)
+	if err != nil {
+		return nil, ErrBadPostgres
+	}
+	b := &Postgres{
+		Pool: pool, Schema: cmp.Or(c.Schema, pglock.DefaultSchema), address: postgresAddress(config.ConnConfig),
+		prefixes: slices.Clone(c.Prefixes),
+	}
+	if len(b.prefixes) == 0 {
+		b.prefixes = []string{lock.DefaultPrefix}
+	}
+	slices.SortFunc(b.prefixes, func(a, b string) int { return len(b) - len(a) })
+	return b, nil
+}
+
+func postgresAddress(c *pgx.ConnConfig) string {
+	hosts := []string{net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))}
+	for _, f := range c.Fallbacks {
+		hosts = append(hosts, net.JoinHostPort(f.Host, strconv.Itoa(int(f.Port))))
+	}
+	return strings.Join(slices.Compact(hosts), ",") // there is a fallback without TLS, too
+}
+
+// System implements Backend.
+func (*Postgres) System() string { return "postgresql" }
+
+// Address implements Backend.
+func (b *Postgres) Address() string { return b.address }
+
+// TellsTTL implements Backend.
+func (*Postgres) TellsTTL() bool { return true }
+
+// Close implements Backend.
+func (b *Postgres) Close() { b.Pool.Close() }
+
+// Connect implements Backend: it leaves that to the first question, which pgx bounds.
+func (*Postgres) Connect(context.Context) error { return nil }
+
+func (b *Postgres) explain(err error) error {
+	return explain(b, err, remedies{
+		driver.Denied:        "see the user and password of --postgres, and --postgres-password-file; the owner of the schema lets a role read by pglock.Grant",
+		driver.Misconfigured: "see --schema and the database of --postgres",
+	})
+}
+
+// Held implements Backend.
+func (b *Postgres) Held(ctx context.Context) ([]scanner.Lock, error) {
+	all, err := pglock.ReadHeld(ctx, b.Pool, b.Schema)
+	locks := make([]scanner.Lock, 0, len(all))
+	for _, h := range all {
+		locks = append(locks, held(h.Key, b.resource(h.Key), "row", h.Fence, h.Holder, max(h.Remaining, time.Millisecond)))
+	}
+	return locks, b.explain(err)
+}
+
+// Waiting implements Backend. A standby cannot tell: the queue is not replicated.
+func (b *Postgres) Waiting(ctx context.Context) ([]Waiter, error) {
+	all, err := pglock.ReadWaiting(ctx, b.Pool, b.Schema)
+	waiters := make([]Waiter, 0, len(all))
+	for _, w := range all {
+		waiters = append(waiters, Waiter{Key: w.Key, Resource: b.resource(w.Key), Since: w.Since, Says: w.Says})
+	}
+	return waiters, b.explain(err)
+}
+
+func (b *Postgres) resource(key string) string {
+	for _, p := range b.prefixes {
+		if name, ok := strings.CutPrefix(key, p); ok {
+			return name
+		}
+	}
+	return key
+}

@@ -1,0 +1,122 @@
+package backend
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/waitgraph"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// secondLook is how long after a cycle was seen it must still be there.
+const secondLook = 150 * time.Millisecond
+
+// NoWaits is what is known of a system that was not asked who waits.
+func NoWaits() *scanner.Waits { return &scanner.Waits{Graph: waitgraph.New()} }
+
+// Read reads who holds what and who waits for whom. A cycle counts as a deadlock if a second
+// look finds it unchanged. There are Waits in any case: what kept them from being read is their Err,
+// and err is of the locks alone.
+func Read(ctx context.Context, b Backend) (locks []scanner.Lock, w *scanner.Waits, err error) {
+	if err := b.Connect(ctx); err != nil {
+		return nil, NoWaits(), err
+	}
+	var watch waitgraph.Watch
+	locks, w, err = look(ctx, b)
+	if watch.Deadlocks(w.Graph); watch.Suspects() && pause(ctx, secondLook) {
+		if _, again, err := look(ctx, b); err == nil {
+			w.Deadlocks = watch.Deadlocks(again.Graph)
+		}
+	}
+	return locks, w, err
+}
+
+func look(ctx context.Context, b Backend) ([]scanner.Lock, *scanner.Waits, error) {
+	locks, err := b.Held(ctx)
+	if err != nil {
+		return nil, NoWaits(), err
+	}
+	w := &scanner.Waits{Of: 1}
+	waiting, err := b.Waiting(ctx)
+	if w.Err = err; err == nil {
+		w.Read = 1
+	}
+	w.Locks = queues(waiting, locks)
+	w.Graph = graph(w.Locks, locks, time.Now())
+	rank := make(map[string]int)
+	for i, c := range w.Graph.Contended(time.Now()) {
+		rank[c.Name] = i
+	}
+	slices.SortStableFunc(w.Locks, func(a, b scanner.WaitedFor) int { return cmp.Compare(rank[a.Resource], rank[b.Resource]) })
+	return locks, w, nil
+}
+
+func queues(waiting []Waiter, locks []scanner.Lock) (all []scanner.WaitedFor) {
+	at := make(map[string]int)
+	for _, w := range waiting {
+		i, known := at[w.Key]
+		if !known {
+			i = len(all)
+			at[w.Key] = i
+			all = append(all, scanner.WaitedFor{Key: w.Key, Resource: w.Resource})
+		}
+		q := &all[i]
+		if q.Processes++; len(q.Queue) >= scanner.MaxQueued {
+			continue
+		}
+		q.Queue = append(q.Queue, redlock.Queued{ID: strconv.Itoa(q.Processes), Since: w.Since, Says: w.Says})
+		q.Callers++
+		if w.Says != nil {
+			q.Callers += w.Says.Callers - 1
+		}
+	}
+	for i := range locks {
+		if q, waited := at[locks[i].Key]; waited {
+			all[q].Lock = &locks[i]
+		}
+	}
+	return all
+}
+
+// graph leads from leases to what their holders wait for, as far as waiters say what they hold.
+func graph(queues []scanner.WaitedFor, locks []scanner.Lock, now time.Time) *waitgraph.Graph {
+	resources := make([]waitgraph.Resource, 0, len(queues)+len(locks))
+	for _, l := range locks {
+		r := waitgraph.Resource{Name: l.Resource}
+		if l.Hold.Format == scanner.FormatLockscope {
+			r.Lease = &waitgraph.Lease{Fence: l.Hold.Fence, Holder: l.Hold.Holder}
+		}
+		resources = append(resources, r)
+	}
+	for _, q := range queues {
+		r := waitgraph.Resource{Name: q.Resource}
+		for _, w := range q.Queue {
+			said := lock.Waiting{Holder: lock.Holder{Since: w.Since}, Callers: 1}
+			if w.Says != nil {
+				said = *w.Says
+			}
+			if said.Since.IsZero() {
+				said.Since = now // nobody knows since when
+			}
+			r.Waiters = append(r.Waiters, said)
+		}
+		resources = append(resources, r)
+	}
+	return waitgraph.New(resources...)
+}
+
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,246 @@
+package etcdlock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// Held is a lock that somebody holds.
+type Held struct {
+	Key       string        // with the prefix of the locker's options
+	Fence     uint64        // 0 if it is not known: of a plain Mutex, or on a base that was compacted since
+	Holder    lock.Holder   // empty for a plain Mutex
+	Remaining time.Duration // until the key goes, unless prolonged, in whole seconds; negative: never
+}
+
+// Waiting is a claim that stands behind the one that holds a lock. It says who, and not
+// how many calls of its process wait nor what they hold meanwhile.
+type Waiting struct {
+	Key    string
+	Since  time.Time   // by the waiter's clock; zero for a plain Mutex
+	Holder lock.Holder // of what waits; empty for a plain Mutex
+}
+
+const (
+	// readPage is how many keys are read at one time.
+	readPage = 1000
+	// readParallel bounds the questions for the rest of a lease that are under way.
+	readParallel = 8
+	// readBack bounds how many former fence bases are looked for: there is one a minute at most.
+	readBack = 1000
+)
+
+// ReadHeld returns the locks below a prefix that are held, by key: those of a plain
+// concurrency.Mutex, too. It changes nothing; the right it needs is to read the prefix and
+// [DefaultFenceKey], on which tokens count. All is of one moment but Remaining, for which
+// each lease is asked: a lock whose lease has ended by then is left out. When ctx ends, or a
+// majority does not answer, there is an error and no list.
+func ReadHeld(ctx context.Context, client *clientv3.Client, prefix string) ([]Held, error) {
+	queues, err := readQueues(ctx, client, prefix)
+	if err != nil {
+		return nil, err
+	}
+	var first []*mvccpb.KeyValue
+	for _, q := range queues {
+		first = append(first, q.claims[0])
+	}
+	bases, err := readBases(ctx, client, first)
+	if err != nil {
+		return nil, err
+	}
+	left, err := readLeases(ctx, client, first)
+	if err != nil {
+		return nil, err
+	}
+	var all []Held
+	for i, kv := range first {
+		rest, there := left[clientv3.LeaseID(kv.Lease)]
+		if !there {
+			continue
+		}
+		h := Held{Key: queues[i].key, Remaining: rest}
+		if said, parseErr := lock.ParseHolder(string(kv.Value)); parseErr == nil {
+			h.Holder, h.Fence = said, fenceAt(bases, kv.CreateRevision)
+		}
+		all = append(all, h)
+	}
+	return all, nil
+}
+
+// ReadWaiting returns who waits for the locks below a prefix, by key and in the order of
+// the queue. It fails as [ReadHeld] does, and changes nothing.
+func ReadWaiting(ctx context.Context, client *clientv3.Client, prefix string) ([]Waiting, error) {
+	queues, err := readQueues(ctx, client, prefix)
+	if err != nil {
+		return nil, err
+	}
+	var all []Waiting
+	for _, q := range queues {
+		for _, kv := range q.claims[1:] {
+			w := Waiting{Key: q.key}
+			if said, parseErr := lock.ParseHolder(string(kv.Value)); parseErr == nil {
+				w.Holder, w.Since = said, said.Since
+			}
+			all = append(all, w)
+		}
+	}
+	return all, nil
+}
+
+// queue are the claims to a lock, the oldest first: at least one.
+type queue struct {
+	key    string
+	claims []*mvccpb.KeyValue
+}
+
+// readQueues reads all claims as they were at one revision.
+func readQueues(ctx context.Context, client *clientv3.Client, prefix string) ([]queue, error) {
+	byKey := make(map[string]*queue)
+	from, end, revision := prefix, clientv3.GetPrefixRangeEnd(prefix), int64(0)
+	if prefix == "" {
+		from, end = "\x00", "\x00"
+	}
+	for {
+		resp, err := client.Get(ctx, from, clientv3.WithRange(end), clientv3.WithLimit(readPage), clientv3.WithRev(revision))
+		if err != nil {
+			return nil, fmt.Errorf("etcdlock: %w", classify(err))
+		}
+		revision = resp.Header.Revision
+		for _, kv := range resp.Kvs {
+			key, ok := lockOf(prefix, string(kv.Key))
+			if !ok {
+				continue
+			}
+			if byKey[key] == nil {
+				byKey[key] = &queue{key: key}
+			}
+			byKey[key].claims = append(byKey[key].claims, kv)
+		}
+		if !resp.More {
+			break
+		}
+		from = string(resp.Kvs[len(resp.Kvs)-1].Key) + "\x00"
+	}
+	return inOrder(byKey), nil
+}
+
+func inOrder(byKey map[string]*queue) []queue {
+	all := make([]queue, 0, len(byKey))
+	for _, q := range byKey {
+		slices.SortFunc(q.claims, func(a, b *mvccpb.KeyValue) int { return int(a.CreateRevision - b.CreateRevision) })
+		all = append(all, *q)
+	}
+	slices.SortFunc(all, func(a, b queue) int { return strings.Compare(a.key, b.key) })
+	return all
+}
+
+// lockOf is the key of the lock that a claim is to: the inverse of directory and keyOf. It is
+// false for a key that is no claim.
+func lockOf(prefix, claim string) (key string, ok bool) {
+	directory, lease, found := cutLast(strings.TrimPrefix(claim, prefix), "/")
+	if _, err := strconv.ParseUint(lease, 16, 64); !found || err != nil {
+		return "", false
+	}
+	return prefix + strings.ReplaceAll(strings.ReplaceAll(directory, "%2F", "/"), "%25", "%"), true
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	at := strings.LastIndex(s, sep)
+	if at < 0 {
+		return s, "", false
+	}
+	return s[:at], s[at+len(sep):], true
+}
+
+// readBases reads the fence base, and back to the one on which the oldest of the claims was
+// granted: a token counts on the base of its own transaction. The latest comes first; what
+// was compacted is not there.
+func readBases(ctx context.Context, client *clientv3.Client, claims []*mvccpb.KeyValue) (bases []base, err error) {
+	oldest := int64(math.MaxInt64)
+	for _, kv := range claims {
+		if len(kv.Value) > 0 { // a plain Mutex writes none, and may be held for days
+			oldest = min(oldest, kv.CreateRevision)
+		}
+	}
+	for at := int64(0); len(claims) > 0 && len(bases) < readBack; {
+		resp, err := client.Get(ctx, DefaultFenceKey, clientv3.WithRev(at))
+		switch {
+		case errors.Is(err, rpctypes.ErrCompacted):
+			return bases, nil
+		case err != nil:
+			return nil, fmt.Errorf("etcdlock: %w", classify(err))
+		case len(resp.Kvs) == 0:
+			return bases, nil
+		}
+		kv := resp.Kvs[0]
+		value, err := strconv.ParseUint(string(kv.Value), 10, 64)
+		if err != nil {
+			return bases, nil
+		}
+		bases = append(bases, base{value: value, mod: kv.ModRevision})
+		if at = kv.ModRevision - 1; kv.ModRevision <= oldest || at < 1 {
+			break
+		}
+	}
+	return bases, nil
+}
+
+func fenceAt(bases []base, made int64) uint64 {
+	for _, b := range bases {
+		if b.mod <= made {
+			return b.value + uint64(made)
+		}
+	}
+	return 0
+}
+
+// readLeases asks how long leases live on. One that has ended is not in the answer; that of
+// keys without one, 0, never ends.
+func readLeases(ctx context.Context, client *clientv3.Client, claims []*mvccpb.KeyValue) (map[clientv3.LeaseID]time.Duration, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	left := map[clientv3.LeaseID]time.Duration{0: -1}
+	asked := map[clientv3.LeaseID]bool{0: true}
+	slots := make(chan struct{}, readParallel)
+	var mu sync.Mutex
+	var asking sync.WaitGroup
+	for _, kv := range claims {
+		id := clientv3.LeaseID(kv.Lease)
+		if asked[id] {
+			continue
+		}
+		asked[id] = true
+		slots <- struct{}{}
+		asking.Go(func() {
+			defer func() { <-slots }()
+			resp, err := client.TimeToLive(ctx, id)
+			switch {
+			case errors.Is(err, rpctypes.ErrLeaseNotFound):
+			case err != nil:
+				cancel(err)
+			case resp.TTL >= 0:
+				mu.Lock()
+				defer mu.Unlock()
+				left[id] = time.Duration(resp.TTL) * time.Second
+			}
+		})
+	}
+	asking.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return nil, fmt.Errorf("etcdlock: %w", classify(err))
+	}
+	return left, nil
+}

@@ -1,0 +1,215 @@
+package zklock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+// Held is a lock that somebody holds. How long it lives is not known: it goes with the
+// session of who made it, of which the ensemble tells others nothing.
+type Held struct {
+	Key    string      // below the root
+	Fence  uint64      // 0 if it is not known: of zk.Lock and of Curator
+	Holder lock.Holder // empty for them
+}
+
+// Waiting is a place behind the one that holds a lock. It says who, and not how many calls
+// of its process wait nor what they hold meanwhile.
+type Waiting struct {
+	Key    string
+	Since  time.Time   // by the ensemble's clock
+	Holder lock.Holder // of what waits; empty for zk.Lock and Curator
+}
+
+// readParallel bounds the questions that are under way.
+const readParallel = 8
+
+// ReadHeld returns the locks below a root that are held, by key: those of zk.Lock and of
+// Curator, too. The right to read is all that it needs, and it changes nothing. A lock
+// deeper than one node below the root is not found; one that is taken or released meanwhile
+// may be there or not.
+//
+// The client knows no contexts: when ctx ends there is an error at once, and questions that
+// are under way end with their answers, or with conn.
+func ReadHeld(ctx context.Context, conn *zk.Conn, root string) ([]Held, error) {
+	return answered(ctx, func() ([]Held, error) {
+		queues, err := readQueues(ctx, conn, root, 1)
+		if err != nil {
+			return nil, err
+		}
+		base, err := storedBase(conn, root)
+		if err != nil {
+			return nil, err
+		}
+		var all []Held
+		for _, q := range queues {
+			h := Held{Key: q.key, Holder: q.places[0].holder}
+			if base != 0 && q.places[0].ours {
+				h.Fence = base + uint64(q.places[0].stat.Czxid)
+			}
+			all = append(all, h)
+		}
+		return all, nil
+	})
+}
+
+// ReadWaiting returns who waits for the locks below a root, by key and in the order of the
+// queue. It fails as [ReadHeld] does, and changes nothing.
+func ReadWaiting(ctx context.Context, conn *zk.Conn, root string) ([]Waiting, error) {
+	return answered(ctx, func() ([]Waiting, error) {
+		queues, err := readQueues(ctx, conn, root, -1)
+		if err != nil {
+			return nil, err
+		}
+		var all []Waiting
+		for _, q := range queues {
+			for _, p := range q.places[1:] {
+				all = append(all, Waiting{Key: q.key, Since: time.UnixMilli(p.stat.Ctime), Holder: p.holder})
+			}
+		}
+		return all, nil
+	})
+}
+
+// answered waits for ask until ctx ends.
+func answered[T any](ctx context.Context, ask func() ([]T, error)) ([]T, error) {
+	var all []T
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		all, err = ask()
+	}()
+	select {
+	case <-done:
+		if err != nil {
+			return nil, fmt.Errorf("zklock: %w", classify(err))
+		}
+		return all, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("zklock: %w: %w", driver.ErrTimeout, context.Cause(ctx))
+	}
+}
+
+// storedBase is what tokens count on; 0 if none was ever granted.
+func storedBase(conn *zk.Conn, root string) (uint64, error) {
+	data, _, err := conn.Get(root + "/" + baseName)
+	if err != nil && !errors.Is(err, zk.ErrNoNode) {
+		return 0, err
+	}
+	value, err := strconv.ParseUint(string(data), 10, 62)
+	if err != nil {
+		return 0, nil // nor is one granted on it now
+	}
+	return value, nil
+}
+
+// readQueue are the places of a lock, the first in line first: at least one.
+type readQueue struct {
+	key    string
+	places []readPlace
+}
+
+type readPlace struct {
+	stat   *zk.Stat
+	holder lock.Holder
+	ours   bool // and not made by zk.Lock or Curator
+}
+
+// readQueues reads the queues of all locks, and of each so many places; all if most is negative.
+func readQueues(ctx context.Context, conn *zk.Conn, root string, most int) ([]readQueue, error) {
+	if _, err := conn.Sync(root); err != nil && !errors.Is(err, zk.ErrNoNode) {
+		return nil, err // what this server knows may be of a while ago
+	}
+	names, _, err := conn.Children(root)
+	if err != nil && !errors.Is(err, zk.ErrNoNode) {
+		return nil, err
+	}
+	var mu sync.Mutex
+	var all []readQueue
+	var errs []error
+	slots := make(chan struct{}, readParallel)
+	var asking sync.WaitGroup
+	for _, name := range names {
+		key, err := url.PathUnescape(name)
+		if err != nil || name == baseName {
+			continue
+		}
+		slots <- struct{}{}
+		asking.Go(func() {
+			defer func() { <-slots }()
+			places, err := readPlaces(ctx, conn, root+"/"+name, most)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				errs = append(errs, err)
+			} else if len(places) > 0 {
+				all = append(all, readQueue{key, places})
+			}
+		})
+	}
+	asking.Wait()
+	if len(errs) > 0 {
+		return nil, errs[0]
+	}
+	slices.SortFunc(all, func(a, b readQueue) int { return strings.Compare(a.key, b.key) })
+	return all, nil
+}
+
+// readPlaces reads the first places of a queue. One that goes meanwhile is left out, unless
+// it was the first: then somebody else is.
+func readPlaces(ctx context.Context, conn *zk.Conn, dir string, most int) ([]readPlace, error) {
+	for range tries {
+		names, _, err := conn.Children(dir)
+		if errors.Is(err, zk.ErrNoNode) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		queue := queueOf(names)
+		if most >= 0 {
+			queue = queue[:min(most, len(queue))]
+		}
+		places, err := readData(ctx, conn, dir, queue)
+		if !errors.Is(err, zk.ErrNoNode) {
+			return places, err
+		}
+	}
+	return nil, nil // it changes hands faster than it can be read
+}
+
+// readData fails with zk.ErrNoNode if the first is gone.
+func readData(ctx context.Context, conn *zk.Conn, dir string, queue []string) (places []readPlace, err error) {
+	for i, name := range queue {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		data, stat, err := conn.Get(dir + "/" + name)
+		switch {
+		case errors.Is(err, zk.ErrNoNode) && i > 0:
+			continue
+		case err != nil:
+			return nil, err
+		}
+		p := readPlace{stat: stat}
+		said, _ := readRecord(data, stat.Mtime)
+		if holder, err := lock.ParseHolder(said); err == nil {
+			p.holder, p.ours = holder, true
+		}
+		places = append(places, p)
+	}
+	return places, nil
+}
