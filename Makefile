@@ -47,8 +47,8 @@ help: ## Show this list.
 test: vet ## Install what is missing if possible, vet, and run all tests with the race detector.
 	@# Tests build and run these without the race detector; compiled here, by all cores, nothing waits for it there.
 	$(GO) build ./exporter/cmd/lockscope ./examples/demo
-	@# The module of the library takes longer than all others, which are tested beside it, one after another.
-	+@$(STRICT) $(call EACH,2) test-module
+	@# Three modules at a time: most tests wait for servers, and the library takes as long as half of the others.
+	+@$(STRICT) $(call EACH,3) test-module
 	@# The race detector hides what is allocated, and makes the simulation seven times slower: it runs fewer histories above, and all
 	@# of them here; those with a planted defect only here.
 	$(GO) test -count=1 -run 'Costs?$$' ./instrument ./exporter ./exporter/live
@@ -62,7 +62,7 @@ test-module: # Two packages at a time, so that one works, or is compiled, while 
 vet: deps ## Check formatting, run go vet and linters.
 	@$(STRICT) unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .); \
 	if [ -n "$$unformatted" ]; then echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; fi
-	+@$(STRICT) $(call EACH,1) vet-module
+	+@$(STRICT) $(call EACH,2) vet-module
 	@# The simulations that are not built with the race detector are in one package.
 	$(GO) vet ./lock/locktest
 
