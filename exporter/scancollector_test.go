@@ -48,7 +48,11 @@ func TestScanCollector(t *testing.T) {
 	e := newExporter(t, exporter.WithScanner(oneNode(), exporter.WithLeakedLockInfo(5)))
 	_, text := get(e, "/metrics")
 	for name, value := range want {
-		contains(t, text, fmt.Sprintf("\ndistributed_lock_scanner_%s{lock_node=\"redis-1:6379\"} %s\n", name, value))
+		labels := `lock_node="redis-1:6379"`
+		if name == "up" {
+			labels = `group="",` + labels
+		}
+		contains(t, text, fmt.Sprintf("\ndistributed_lock_scanner_%s{%s} %s\n", name, labels, value))
 	}
 	contains(t, text,
 		`distributed_lock_scanner_pass_duration_seconds_bucket{lock_node="redis-1:6379",le="0.01"} 2`,

@@ -22,8 +22,9 @@ type Snapshot struct {
 // NodeTotals adds up all sweeps of one node.
 type NodeTotals struct {
 	Node         string
-	Standby      bool // of a Scanner that stands by, beside others that do not: see MergeSnapshots
-	Up           bool // the last sweep reached the node
+	Group        string // of servers, as whoever merges Snapshots of several Scanners names it
+	Standby      bool   // of a Scanner that stands by, beside others that do not: see MergeSnapshots
+	Up           bool   // the last sweep reached the node
 	Locks        int64
 	Leaked       int // no_ttl, as in Counts
 	Overlong     int // long_ttl, as in Counts

@@ -77,6 +77,22 @@ func TestUnrelatedServers(t *testing.T) {
 	o.want(t, exitClean, servers[2].Addr())
 }
 
+// TestGroupsInMetrics: each group of a serve has a quorum of its own, so a node says of which it is.
+func TestGroupsInMetrics(t *testing.T) {
+	servers := locktest.Servers(t, 2)
+	path := configFile(t, fmt.Sprintf("groups: [{name: orders, redis: [%q]}, {name: stock, redis: [%q]}]\n", servers[0].Addr(), servers[1].Addr()))
+	must(t, servers[1].Kill())
+	url, _ := serving(t, "--config", path)
+	want := []string{
+		fmt.Sprintf(`distributed_lock_scanner_up{group="orders",lock_node=%q} 1`, servers[0].Addr()),
+		fmt.Sprintf(`distributed_lock_scanner_up{group="stock",lock_node=%q} 0`, servers[1].Addr()),
+	}
+	eventually(t, strings.Join(want, " and "), func() bool {
+		_, body := get(t, url+"/metrics")
+		return strings.Contains(body, want[0]) && strings.Contains(body, want[1])
+	})
+}
+
 // TestConfigWithoutServers has flags name them, and the file the rest.
 func TestConfigWithoutServers(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]

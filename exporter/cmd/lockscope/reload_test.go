@@ -37,7 +37,7 @@ func binaryReloads(t *testing.T, bin string) {
 		eventually(t, what, func() bool { return strings.Contains(metrics(), text) })
 	}
 	up := func(i int) string {
-		return fmt.Sprintf("distributed_lock_scanner_up{lock_node=%q} 1", servers[i].Addr())
+		return fmt.Sprintf("distributed_lock_scanner_up{group=%q,lock_node=%q} 1", []string{"one", "two"}[i], servers[i].Addr())
 	}
 	shows("the first group", up(0))
 	shows("no reload yet", "distributed_lock_scanner_config_last_reload_successful 1")

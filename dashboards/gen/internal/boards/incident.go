@@ -42,7 +42,7 @@ func fires(c config.Config) []panel {
 			about:   "Alerts of these rules that fire for the chosen jobs, and for how long their condition has been true. Good: none. Click the name for the runbook, the resource or the node for its dashboard.",
 			queries: now(`sort_desc(time() - ALERTS_FOR_STATE{J,alertname=~"DistributedLock.+"} and ignoring (alertstate) ` + firingAlerts + `)`),
 			columns: []column{{title: "Active for", unit: "s", decimals: auto, steps: neutral(), width: 110}},
-			order:   []string{"alertname", "severity", "Value", "resource", "lock_node", "job", "instance"}, hidden: []string{"backend", "class", "reason"},
+			order:   []string{"alertname", "severity", "Value", "resource", "lock_node", "job", "instance"}, hidden: []string{"backend", "class", "reason", "group"},
 			cells: []labelColumn{
 				{column: "alertname", width: 300, links: []link{{title: "Runbook", url: c.RunbookURL + "/${__data.fields.alertname}.md", away: true}}},
 				{column: "severity", width: 80},

@@ -23,7 +23,7 @@ type Catalogue struct {
 var targetLabels = []string{"job", "instance"}
 
 // alertLabels are those of the alerts of all rules.
-var alertLabels = []string{"alertname", "severity", "job", "instance", "resource", "backend", "lock_node", "reason"}
+var alertLabels = []string{"alertname", "severity", "job", "instance", "resource", "backend", "lock_node", "reason", "group"}
 
 // Read reads the tables in these Go files.
 func Read(paths ...string) (*Catalogue, error) {
@@ -104,7 +104,7 @@ func level(name string) ([]string, error) {
 	prefix, _, _ := strings.Cut(name, ":")
 	var labels []string
 	for prefix != "" {
-		known := []string{"job", "instance", "resource", "backend", "lock_node", "class", "le", "reason"}
+		known := []string{"job", "instance", "resource", "backend", "lock_node", "class", "le", "reason", "group"}
 		i := slices.IndexFunc(known, func(l string) bool { return prefix == l || strings.HasPrefix(prefix, l+"_") })
 		if i < 0 {
 			return nil, fmt.Errorf("%s: %q is no label", name, prefix)

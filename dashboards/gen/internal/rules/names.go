@@ -36,7 +36,7 @@ const (
 	LastSweep    = "job_lock_node:distributed_lock_scanner_last_success:timestamp"
 	ExporterSeen = "job:distributed_lock_exporter_seen:timestamp"
 	// NodeReached is 1 for a node that the scanner reaches, or whose votes others get.
-	NodeReached = "job_lock_node:distributed_lock_scanner_node_reached:max"
+	NodeReached = "job_lock_node_group:distributed_lock_scanner_node_reached:max"
 
 	// Objectives of single resources.
 	Expected = "resource:distributed_lock_expected_interval:seconds"

@@ -6,24 +6,28 @@ import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 )
 
+// ofGroup names the group of servers that the scanner tells of, if it has several.
+const ofGroup = "{{ with $labels.group }}, group {{ . }}{{ end }}"
+
 func (m maker) nodes() []rulefmt.Rule {
 	return []rulefmt.Rule{m.quorumLost(), m.quorum(), m.instanceQuorum(), m.nodeDown(), m.nodeSlow()}
 }
 
 // quorumLost and quorum ask those who lock, and the scanner where nobody does: without
 // commands there is no view of the nodes, and no sign that they are gone. For the
-// scanner a quorum is the majority of the nodes it is given.
+// scanner a quorum is the majority of the nodes it is given, in each group of its
+// configuration by itself.
 func (m maker) quorumLost() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockQuorumLost", severity: critical, hold: onceAgain,
 		expr: `$USABLE < on ($JOB, backend) max by ($JOB, backend) (distributed_lock_quorum_nodes{&})
 			or (
-				sum by ($JOB) ($REACHED) <= count by ($JOB) ($REACHED) / 2
-				and count by ($JOB) ($REACHED) >= 3
+				sum by ($JOB, group) ($REACHED) <= count by ($JOB, group) ($REACHED) / 2
+				and count by ($JOB, group) ($REACHED) >= 3
 			)`,
 		pairs:   []string{"$USABLE", NodesUsable, "$REACHED", NodeReached},
-		summary: "{{ $labels.job }}: {{ $value }} Redis nodes are usable; nobody gets a lock",
-		about:   "{{ $labels.job }} can use {{ $value }} of its Redis nodes, fewer than the quorum. Every acquire and every renewal fails, and leases end when their validity does.",
+		summary: "{{ $labels.job }}" + ofGroup + ": {{ $value }} Redis nodes are usable; nobody gets a lock",
+		about:   "{{ $labels.job }}" + ofGroup + " can use {{ $value }} of its Redis nodes, fewer than the quorum. Every acquire and every renewal fails, and leases end when their validity does.",
 		board:   nodesBoard,
 	})
 }
@@ -40,13 +44,13 @@ func (m maker) quorum() rulefmt.Rule {
 					max by ($JOB, backend) (distributed_lock_nodes{&}) > on ($JOB, backend) max by ($JOB, backend) (distributed_lock_quorum_nodes{&})
 			)
 			or (
-				sum by ($JOB) ($REACHED) <= count by ($JOB) ($REACHED) / 2 + 1
-				and count by ($JOB) ($REACHED) >= 3
-				and sum by ($JOB) ($REACHED) < count by ($JOB) ($REACHED)
+				sum by ($JOB, group) ($REACHED) <= count by ($JOB, group) ($REACHED) / 2 + 1
+				and count by ($JOB, group) ($REACHED) >= 3
+				and sum by ($JOB, group) ($REACHED) < count by ($JOB, group) ($REACHED)
 			)`,
 		pairs:   []string{"$USABLE", NodesUsable, "$REACHED", NodeReached},
-		summary: "{{ $labels.job }}: {{ $value }} Redis nodes are usable; with one less nobody gets a lock",
-		about:   "Most processes of {{ $labels.job }} can use {{ $value }} of their Redis nodes, which is no more than the quorum. One node less, and every acquire and every renewal fails.",
+		summary: "{{ $labels.job }}" + ofGroup + ": {{ $value }} Redis nodes are usable; with one less nobody gets a lock",
+		about:   "Most processes of {{ $labels.job }}" + ofGroup + " can use {{ $value }} of their Redis nodes, which is no more than the quorum. One node less, and every acquire and every renewal fails.",
 		board:   nodesBoard,
 	})
 }

@@ -30,7 +30,7 @@ func (m maker) lastSweep() rulefmt.Rule {
 
 // A node that the scanner alone cannot reach is not lost: whoever locks gets its votes.
 func (m maker) nodeReached() rulefmt.Rule {
-	const reached = `max by ($JOB, lock_node) (
+	const reached = `max by ($JOB, lock_node, group) (
 			distributed_lock_scanner_up{&} unless on ($JOB, instance) distributed_lock_scanner_standby{&} == 1
 		)`
 	return m.record(NodeReached, `(`+reached+` == 0 and on ($CLUSTER lock_node) $USABLE > 0.5) + 1 or `+reached, "$USABLE", NodeUsable)

@@ -1,0 +1,62 @@
+package exporter
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// nodeMetric is a metric with one value for each node.
+type nodeMetric struct {
+	desc  *prometheus.Desc
+	kind  prometheus.ValueType
+	value func(n *scanner.NodeTotals) float64
+	lasts bool // it is true of a standby as well: of the past, not of what the nodes are like
+	group bool // it says of which group the node is
+}
+
+func (m *nodeMetric) of(n *scanner.NodeTotals, name string) prometheus.Metric {
+	labels := []string{name}
+	if m.group {
+		labels = append(labels, label(n.Group, maxKeyLabel))
+	}
+	return prometheus.MustNewConstMetric(m.desc, m.kind, m.value(n), labels...)
+}
+
+func nodeMetrics() []nodeMetric {
+	gauge := func(name, help string, value func(n *scanner.NodeTotals) float64) nodeMetric {
+		return nodeMetric{desc: desc(name, help, "lock_node"), kind: prometheus.GaugeValue, value: value, lasts: name == "last_success_timestamp_seconds"}
+	}
+	counter := func(name, help string, value func(n *scanner.NodeTotals) uint64) nodeMetric {
+		return nodeMetric{
+			desc: desc(name, help, "lock_node"), kind: prometheus.CounterValue, lasts: true,
+			value: func(n *scanner.NodeTotals) float64 { return float64(value(n)) },
+		}
+	}
+	return []nodeMetric{
+		{
+			desc: desc("up", "Whether the last sweep reached the node, and of which group of servers it is: empty without a configuration file of groups."+cached, "lock_node", "group"),
+			kind: prometheus.GaugeValue, value: func(n *scanner.NodeTotals) float64 { return boolean(n.Up) }, group: true,
+		},
+		gauge("locks", "Keys that matched in the last complete sweep."+cached,
+			func(n *scanner.NodeTotals) float64 { return float64(n.Locks) }),
+		gauge("leaked_locks", "Locks that never expire, confirmed by a second look; beyond the bound of findings, seen once."+cached,
+			func(n *scanner.NodeTotals) float64 { return float64(n.Leaked) }),
+		gauge("overlong_locks", "Locks whose TTL is above the longest allowed, confirmed by a second look; beyond the bound of findings, seen once."+cached,
+			func(n *scanner.NodeTotals) float64 { return float64(n.Overlong) }),
+		gauge("oldest_leak_seconds", "Time since the oldest leaked lock was first seen; 0 without one."+cached,
+			func(n *scanner.NodeTotals) float64 { return n.OldestLeak.Seconds() }),
+		gauge("last_success_timestamp_seconds", "When the last complete sweep of the node ended; 0 before the first.",
+			func(n *scanner.NodeTotals) float64 { return seconds(n.LastSuccess) }),
+		gauge("truncated", "Whether the last sweep stopped at a limit, so that its counts are lower bounds."+cached,
+			func(n *scanner.NodeTotals) float64 { return boolean(n.Truncated) }),
+		counter("passes_total", "Sweeps of the node, failed ones included.",
+			func(n *scanner.NodeTotals) uint64 { return n.Passes }),
+		counter("pass_failures_total", "Sweeps of the node that did not get to its end.",
+			func(n *scanner.NodeTotals) uint64 { return n.PassFailures }),
+		counter("keys_examined_total", "Keys the server has looked at, whether or not they are locks.",
+			func(n *scanner.NodeTotals) uint64 { return n.Examined }),
+		counter("scan_calls_total", "Commands sent to the node.",
+			func(n *scanner.NodeTotals) uint64 { return n.Calls }),
+	}
+}
