@@ -64,6 +64,14 @@
 // have nothing to do with each other want a Scanner each: [WithGroup] names them, and
 // [MergeReports] makes one report. Package discover finds out which libraries keep locks
 // below which patterns.
+//
+// # Other systems
+//
+// A Scanner reads Redis. What looks at rows of PostgreSQL or keys of etcd makes a [Report] of
+// its own, of the same [Finding]s and [Gap]s, and [MergeReports] puts it beside the others:
+// notifications, documents, exit statuses and metrics take what is merged. [MergeListings]
+// does so for what is held.
+//
 // # Holders
 //
 // [HeldTooLong] is said of a holder that is proved to be one. A random token proves it,

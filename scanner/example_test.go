@@ -84,3 +84,32 @@ func ExampleWithLocker() {
 		fmt.Println(err)
 	}
 }
+
+// Another system's report beside that of Redis: a row of PostgreSQL that nothing will remove, and a server that was not read.
+func ExampleMergeReports() {
+	swept := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	redis := scanner.Report{Started: swept, Nodes: []scanner.NodeReport{{Node: "redis-1:6379", Group: "orders", Locks: 3}}}
+	postgres := scanner.Report{
+		Started: swept,
+		Nodes: []scanner.NodeReport{
+			{Node: "pg-1:5432", Group: "billing", Locks: 1},
+			{Node: "pg-2:5432", Group: "billing", Gaps: []scanner.Gap{{
+				Reason: scanner.ReasonNodeFailed, Node: "pg-2:5432", Group: "billing", Detail: "connection refused",
+			}}},
+		},
+		Findings: []scanner.Finding{{
+			Class: scanner.NoTTL, Node: "pg-1:5432", Group: "billing", Key: "invoice:7", Type: "row", TTL: -1, Confirmed: true,
+			Evidence: "the row has no time at which it expires",
+		}},
+	}
+	all := scanner.MergeReports(redis, postgres)
+	for _, f := range all.Findings {
+		fmt.Println(f.Group, f.Node, f.Class, f.Key+":", f.Evidence)
+	}
+	for _, gap := range all.Incomplete() {
+		fmt.Println(gap.Group, gap.Node, gap.Reason)
+	}
+	// Output:
+	// billing pg-1:5432 no_ttl invoice:7: the row has no time at which it expires
+	// billing pg-2:5432 node_failed
+}

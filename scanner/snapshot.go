@@ -22,7 +22,7 @@ type Snapshot struct {
 // NodeTotals adds up all sweeps of one node.
 type NodeTotals struct {
 	Node         string
-	Group        string // of servers, as whoever merges Snapshots of several Scanners names it
+	Group        string // of [WithGroup]
 	Standby      bool   // of a Scanner that stands by, beside others that do not: see MergeSnapshots
 	Up           bool   // the last sweep reached the node
 	Locks        int64
@@ -86,7 +86,8 @@ func (t *totals) elect(undecided error) {
 // after returns the totals after one more sweep of the node.
 func (t NodeTotals) after(n *NodeReport, r *Report) NodeTotals {
 	end := r.Started.Add(r.Took)
-	t.Node, t.Up, t.Truncated = n.Node, n.Err == nil, n.Truncated || n.Overflow > 0
+	t.Node, t.Group = n.Node, n.Group
+	t.Up, t.Truncated = n.Err == nil, n.Truncated || n.Overflow > 0
 	t.Counts = maps.Clone(n.Counts)
 	t.Leaked, t.Overlong = n.Counts[NoTTL], n.Counts[LongTTL]
 	t.OldestLeak = 0

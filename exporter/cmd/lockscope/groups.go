@@ -89,14 +89,11 @@ func (all groups) sweep(ctx context.Context) ([]scanner.Report, error) {
 	return reports, errors.Join(errs...)
 }
 
-// Snapshot implements exporter.Snapshotter. It names the group of each node: each has a quorum of its own.
+// Snapshot implements exporter.Snapshotter.
 func (all groups) Snapshot() scanner.Snapshot {
 	snapshots := make([]scanner.Snapshot, len(all))
 	for i, g := range all {
 		snapshots[i] = g.scanner.Snapshot()
-		for j := range snapshots[i].Nodes {
-			snapshots[i].Nodes[j].Group = g.name
-		}
 	}
 	return scanner.MergeSnapshots(snapshots...)
 }
