@@ -14,8 +14,9 @@ ROOT := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
 # go.work says which modules there are, and lets people run all of them from here. Within it they would raise each other's
 # dependencies: the modules of a release are built and tested within release.work instead, which are the versions that the binary
 # is installed with, and each other one as its own go.mod says.
-RELEASED := $(ROOT) $(addprefix $(ROOT)/,$(shell sed -n 's,^	\./,,p' '$(ROOT)/release.work'))
-export GOWORK := $(if $(filter $(CURDIR),$(RELEASED)),$(ROOT)/release.work,off)
+RELEASE  := .tools/release
+RELEASED := $(ROOT) $(addprefix $(ROOT)/,$(shell sed -n 's,^	\.\./\.\./,,p' '$(ROOT)/$(RELEASE)/release.work'))
+export GOWORK := $(if $(filter $(CURDIR),$(RELEASED)),$(ROOT)/$(RELEASE)/release.work,off)
 EACH = GOWORK= $(GO) list -m -f '{{.Dir}}' | xargs -P $(1) -I '{}' $(MAKE) -f '$(ROOT)/Makefile' -C '{}'
 
 # dashboards/gen does one thing after another, and takes minutes to compile with the race detector.
@@ -79,7 +80,7 @@ vet-module:
 
 .PHONY: tidy
 tidy: ## Make go.mod and go.sum of each module say what it needs.
-	cd release && GOWORK=off $(GO) run . -root .. -tidy
+	cd $(RELEASE) && GOWORK=off $(GO) run . -tidy
 	+@$(STRICT) $(call EACH,1) tidy-module
 	cd .tools && GOWORK=off $(GO) mod tidy
 

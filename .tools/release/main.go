@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -18,7 +19,7 @@ func main() {
 
 func run(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("release", flag.ContinueOnError)
-	root := flags.String("root", ".", "the root of the repository")
+	root := flags.String("root", filepath.Join("..", ".."), "the root of the repository")
 	version := flags.String("version", "", "the version to release, as v0.2.0: every go.mod is made to require it of the others")
 	proxy := flags.String("proxy", "", "write a module proxy of the tree to this folder instead; GOPROXY takes its file:// URL")
 	mods := flags.Bool("tidy", false, "run go mod tidy in every module of a release instead")

@@ -13,7 +13,7 @@ import (
 )
 
 // workFile names the released modules, from the root of the repository.
-const workFile = "release.work"
+const workFile = ".tools/release/release.work"
 
 // released is a module of a release.
 type released struct {
@@ -25,7 +25,7 @@ type released struct {
 
 // modules reads the released modules of the repository in root, in the order of release.work.
 func modules(root string) ([]*released, error) {
-	name := filepath.Join(root, workFile)
+	name := filepath.Join(root, filepath.FromSlash(workFile))
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
@@ -36,7 +36,11 @@ func modules(root string) ([]*released, error) {
 	}
 	var all []*released
 	for _, use := range work.Use {
-		m := &released{folder: strings.TrimPrefix(filepath.ToSlash(filepath.Clean(use.Path)), "./"), root: root}
+		folder, err := filepath.Rel(root, filepath.Join(filepath.Dir(name), use.Path))
+		if err != nil {
+			return nil, err
+		}
+		m := &released{folder: filepath.ToSlash(folder), root: root}
 		if err := m.read(); err != nil {
 			return nil, err
 		}
@@ -112,7 +116,7 @@ func setVersion(all []*released, version string) error {
 		}
 	}
 	for _, name := range []string{"go.work", workFile} {
-		if err := replaceIn(filepath.Join(all[0].root, name), all, version); err != nil {
+		if err := replaceIn(filepath.Join(all[0].root, filepath.FromSlash(name)), all, version); err != nil {
 			return err
 		}
 	}
@@ -130,12 +134,23 @@ func replaceIn(name string, all []*released, version string) error {
 		return err
 	}
 	for _, old := range slices.Clone(work.Replace) {
+		if old.Old.Version == version {
+			continue
+		}
 		if err := work.DropReplace(old.Old.Path, old.Old.Version); err != nil {
 			return err
 		}
 	}
 	for _, m := range all {
-		if err := work.AddReplace(m.path, version, "./"+strings.TrimPrefix(m.folder, "."), ""); err != nil {
+		path, err := filepath.Rel(filepath.Dir(name), m.dir())
+		if err != nil {
+			return err
+		}
+		// Without dots in front it would be the path of a module.
+		if path = filepath.ToSlash(path); !strings.HasPrefix(path, ".") {
+			path = "./" + path
+		}
+		if err := work.AddReplace(m.path, version, path, ""); err != nil {
 			return err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-const root = ".."
+const root = "../.."
 
 func must(t testing.TB, err error) {
 	t.Helper()
