@@ -24,9 +24,7 @@ const (
 
 func acquire(t testing.TB, l lock.Locker, resource string, opts ...lock.AcquireOption) lock.Lease {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), waitTime)
-	defer cancel()
-	lease, err := l.Acquire(context.WithoutCancel(ctx), resource, append([]lock.AcquireOption{lock.TTL(longTTL), lock.MaxWait(waitTime)}, opts...)...)
+	lease, err := l.Acquire(context.Background(), resource, append([]lock.AcquireOption{lock.TTL(longTTL), lock.MaxWait(waitTime)}, opts...)...)
 	must(t, err)
 	return lease
 }
