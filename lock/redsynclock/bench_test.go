@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,17 +14,14 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
 
-// pair takes a lock, works, and gives it back.
-type pair func(resource string, work func()) error
-
 // peer makes clients that contend with each other as processes do.
 type peer struct {
 	name   string
-	client func(b *testing.B, servers []*redisproc.Server) pair
+	client func(b *testing.B, servers []*redisproc.Server) locktest.Pair
 }
 
 var peers = []peer{
-	{"redsync", func(b *testing.B, servers []*redisproc.Server) pair { // first: what the others are compared to
+	{"redsync", func(b *testing.B, servers []*redisproc.Server) locktest.Pair { // first: what the others are compared to
 		rs := redsync.New(pools(b, servers...)...)
 		return func(resource string, work func()) error {
 			m := rs.NewMutex(resource, redsync.WithTries(1_000_000))
@@ -37,7 +33,7 @@ var peers = []peer{
 			return err
 		}
 	}},
-	{"redsynclock", func(b *testing.B, servers []*redisproc.Server) pair {
+	{"redsynclock", func(b *testing.B, servers []*redisproc.Server) locktest.Pair {
 		l := locker(b, servers)
 		return func(resource string, work func()) error {
 			return lock.Do(context.Background(), l, resource, func(context.Context, lock.Lease) error { work(); return nil })
@@ -51,7 +47,7 @@ func BenchmarkPair(b *testing.B) {
 		b.Run(fmt.Sprint(n, " pools"), func(b *testing.B) {
 			servers := locktest.Servers(b, n)
 			times := make([][]time.Duration, len(peers))
-			var clients []pair
+			var clients []locktest.Pair
 			for _, p := range peers {
 				clients = append(clients, p.client(b, servers))
 			}
@@ -81,54 +77,16 @@ func BenchmarkHandOffs(b *testing.B) {
 		for _, p := range peers {
 			b.Run(fmt.Sprint(n, " clients/", p.name), func(b *testing.B) {
 				servers := locktest.Servers(b, 1)
-				var clients []pair
+				var clients []locktest.Pair
 				for range n {
 					clients = append(clients, p.client(b, servers))
 				}
-				var seen contention
+				var seen locktest.Contention
 				for b.Loop() {
-					seen = contendFor(b, stretch, clients)
+					seen = locktest.Contend(b, stretch, clients)
 				}
-				b.ReportMetric(seen.locks, "locks/s")
-				b.ReportMetric(seen.handOffs, "hand-offs/s")
-				b.ReportMetric(seen.jain, "jain")
+				seen.Report(b)
 			})
 		}
 	}
-}
-
-// contention is what clients did that wanted one lock.
-type contention struct{ locks, handOffs, jain float64 }
-
-func contendFor(b *testing.B, d time.Duration, clients []pair) (c contention) {
-	counts := make([]float64, len(clients))
-	last := -1 // who had it last; guarded by the lock
-	end := time.Now().Add(d)
-	var all sync.WaitGroup
-	for i, do := range clients {
-		all.Go(func() {
-			for time.Now().Before(end) {
-				err := do("contended", func() {
-					counts[i]++
-					if last != i {
-						c.handOffs++
-					}
-					last = i
-				})
-				if err != nil {
-					b.Error(err)
-					return
-				}
-			}
-		})
-	}
-	all.Wait()
-	var squares float64
-	for _, n := range counts {
-		c.locks += n
-		squares += n * n
-	}
-	c.jain = c.locks * c.locks / (float64(len(counts)) * max(squares, 1))
-	c.locks, c.handOffs = c.locks/d.Seconds(), c.handOffs/d.Seconds()
-	return c
 }

@@ -4,27 +4,24 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/zklock/zkproc"
 )
-
-// pair takes a lock, works, and gives it back.
-type pair func(resource string, work func()) error
 
 // peer makes clients that contend with each other as processes do.
 type peer struct {
 	name   string
-	client func(b *testing.B, e *zkproc.Ensemble) pair
+	client func(b *testing.B, e *zkproc.Ensemble) locktest.Pair
 }
 
 // floor is what no lock can do without: two proposals, and nothing else.
-func floor(b *testing.B, e *zkproc.Ensemble) pair {
+func floor(b *testing.B, e *zkproc.Ensemble) locktest.Pair {
 	conn, anyone := client(b, e), zk.WorldACL(zk.PermAll)
 	if _, err := conn.Create("/floor", nil, zk.FlagPersistent, anyone); err != nil {
 		b.Fatal(err)
@@ -39,7 +36,7 @@ func floor(b *testing.B, e *zkproc.Ensemble) pair {
 	}
 }
 
-func plainLock(b *testing.B, e *zkproc.Ensemble) pair {
+func plainLock(b *testing.B, e *zkproc.Ensemble) locktest.Pair {
 	conn := client(b, e)
 	return func(resource string, work func()) error {
 		l := zk.NewLock(conn, "/locks/"+resource, zk.WorldACL(zk.PermAll))
@@ -51,7 +48,7 @@ func plainLock(b *testing.B, e *zkproc.Ensemble) pair {
 	}
 }
 
-func ours(b *testing.B, e *zkproc.Ensemble) pair {
+func ours(b *testing.B, e *zkproc.Ensemble) locktest.Pair {
 	l := locker(b, e)
 	return func(resource string, work func()) error {
 		return lock.Do(context.Background(), l, resource, func(context.Context, lock.Lease) error { work(); return nil })
@@ -67,7 +64,7 @@ func BenchmarkPair(b *testing.B) {
 			e := ensemble(b, n, zkproc.WithSync())
 			peers := append([]peer{{"floor", floor}}, locks...)
 			times := make([][]time.Duration, len(peers))
-			var clients []pair
+			var clients []locktest.Pair
 			for _, p := range peers {
 				clients = append(clients, p.client(b, e))
 			}
@@ -98,54 +95,16 @@ func BenchmarkHandOffs(b *testing.B) {
 	for _, n := range []int{2, 8} {
 		for _, p := range locks {
 			b.Run(fmt.Sprint(n, " clients/", p.name), func(b *testing.B) {
-				var clients []pair
+				var clients []locktest.Pair
 				for range n {
 					clients = append(clients, p.client(b, e))
 				}
-				var seen contention
+				var seen locktest.Contention
 				for b.Loop() {
-					seen = contendFor(b, stretch, clients)
+					seen = locktest.Contend(b, stretch, clients)
 				}
-				b.ReportMetric(seen.locks, "locks/s")
-				b.ReportMetric(seen.handOffs, "hand-offs/s")
-				b.ReportMetric(seen.jain, "jain")
+				seen.Report(b)
 			})
 		}
 	}
-}
-
-// contention is what clients did that wanted one lock.
-type contention struct{ locks, handOffs, jain float64 }
-
-func contendFor(b *testing.B, d time.Duration, clients []pair) (c contention) {
-	counts := make([]float64, len(clients))
-	last := -1 // who had it last; guarded by the lock
-	end := time.Now().Add(d)
-	var all sync.WaitGroup
-	for i, do := range clients {
-		all.Go(func() {
-			for time.Now().Before(end) {
-				err := do("contended", func() {
-					counts[i]++
-					if last != i {
-						c.handOffs++
-					}
-					last = i
-				})
-				if err != nil {
-					b.Error(err)
-					return
-				}
-			}
-		})
-	}
-	all.Wait()
-	var squares float64
-	for _, n := range counts {
-		c.locks += n
-		squares += n * n
-	}
-	c.jain = c.locks * c.locks / (float64(len(counts)) * max(squares, 1))
-	c.locks, c.handOffs = c.locks/d.Seconds(), c.handOffs/d.Seconds()
-	return c
 }
