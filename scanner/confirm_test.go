@@ -279,7 +279,8 @@ func TestDeadline(t *testing.T) {
 			if !n.Truncated {
 				return true
 			}
-			if n.Err != nil || n.Locks >= keys {
+			// Every lock may have been seen when the time is up, but not that there is none after it.
+			if n.Err != nil || n.Locks > keys {
 				t.Errorf("%s: %+v", path, n)
 			}
 			confirmed = len(report.Findings)
