@@ -71,7 +71,7 @@ func (c *connection) stale() bool {
 // Process sends what the guard asks.
 func (c *connection) Process(ctx context.Context, cmd redis.Cmder) error {
 	err := c.sticky.Process(ctx, cmd)
-	if isBroken(err) {
+	if isSpent(err) {
 		c.broken = err
 	}
 	return err
@@ -104,7 +104,11 @@ func (h divert) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPipe
 	}
 }
 
-// isBroken reports that a connection is of no use after this error.
+// isBroken reports that there was no reply.
 func isBroken(err error) bool {
 	return err != nil && !errors.Is(err, redis.Nil) && !redisconn.IsReply(err)
 }
+
+// isSpent reports that a connection is of no use after this error: it is broken, or go-redis has
+// given it up, and would repeat the error instead of sending anything.
+func isSpent(err error) bool { return isBroken(err) || redisconn.IsGivenUp(err) }

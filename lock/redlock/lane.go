@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
 // checkIdle is how long a connection may have been idle and still be taken for good
@@ -154,7 +155,7 @@ func (l *lane) exchange(commands []*command, form func(*command, context.Context
 	}()
 	l.conn.process(ctx, l.cmds)
 	for _, cmd := range l.cmds {
-		if isBroken(cmd.Err()) {
+		if isSpent(cmd.Err()) {
 			return cmd.Err()
 		}
 	}
@@ -212,7 +213,7 @@ func (l *lane) broke(err error) {
 
 // doubt notes that there may be another server by now.
 func (l *lane) doubt(err error) {
-	if driver.ClassOf(classify(err)).Silent() {
+	if redisconn.IsGivenUp(err) || driver.ClassOf(classify(err)).Silent() {
 		l.lanes.connector.doubt()
 	}
 }

@@ -1,6 +1,8 @@
 package redlock_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -159,4 +161,30 @@ func TestRealNodeThatForgotTakesNothingBack(t *testing.T) {
 		t.Errorf("a node that was emptied took it back: %v", back)
 	}
 	must(t, held.Release(t.Context()))
+}
+
+// TestRealPromotedAgain: a node does not write while it is a replica, and go-redis gives up every connection on which it
+// says so. None is used again: they would repeat for good what it said once.
+func TestRealPromotedAgain(t *testing.T) {
+	t.Parallel()
+	f := startNodes(t, 2)
+	l := guardedLocker(t, f.clients()[:1])
+	must(t, acquire(t, l, "warm-up").Release(t.Context()))
+	must(t, f.admin[0].SlaveOf(t.Context(), "127.0.0.1", portOf(f, 1)).Err())
+	for range 3 {
+		_, err := l.Acquire(t.Context(), "job", lock.NoWait())
+		wantErr(t, err, lock.ErrNoQuorum)
+		if text := fmt.Sprint(err); strings.Contains(text, "bad state") || !strings.Contains(text, "replica") {
+			t.Error(text)
+		}
+	}
+	must(t, f.admin[0].SlaveOf(t.Context(), "NO", "ONE").Err())
+	eventually(t, settleTime, "the node is examined again", func() bool {
+		lease, err := l.Acquire(t.Context(), "job", lock.NoWait())
+		if err != nil {
+			return false
+		}
+		must(t, lease.Release(t.Context()))
+		return true
+	})
 }

@@ -16,6 +16,12 @@ func IsReply(err error) bool {
 // IsUnknownScript says that the server has no script of that hash: nothing was done.
 func IsUnknownScript(err error) bool { return err != nil && redis.HasErrorPrefix(err, "NOSCRIPT") }
 
+// IsGivenUp says that go-redis will not use the connection again although the server replied:
+// what it is connected to may be another server than the address stands for by now.
+func IsGivenUp(err error) bool {
+	return err != nil && (redis.HasErrorPrefix(err, "READONLY") || redis.HasErrorPrefix(err, "MOVED"))
+}
+
 // IsUnknownCommand says that the server has no such command.
 func IsUnknownCommand(err error) bool {
 	reply, ok := errors.AsType[redis.Error](err)

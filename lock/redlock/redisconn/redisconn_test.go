@@ -35,6 +35,9 @@ func TestErrorsAreToldApartAndScrubbed(t *testing.T) {
 		if got := redisconn.IsDenied(reply(text)); got != denied {
 			t.Errorf("IsDenied(%q) = %v", text, got)
 		}
+		if got := redisconn.IsGivenUp(reply(text)); got != strings.HasPrefix(text, "READONLY") {
+			t.Errorf("IsGivenUp(%q) = %v", text, got)
+		}
 	}
 }
 
