@@ -56,6 +56,9 @@ type HeldError struct {
 	// Refused of Nodes said so. Fewer than it takes to rule out a quorum happen
 	// where one node is asked before the others.
 	Refused, Nodes int
+	// Named is how many of those that refused did so in the name of Holder: others may have
+	// the name of an earlier holder, or of an attempt that fails.
+	Named int
 	// Holder is who wrote the lock; zero if the lock was not written by
 	// lockscope, or if it is being handed over.
 	Holder Holder

@@ -132,6 +132,12 @@ func TestTheHolderHasMostNodes(t *testing.T) {
 		if !errors.As(err, &held) || held.Holder.Instance != "the holder" {
 			t.Errorf("%v, want one that names the holder of two nodes", err)
 		}
+		nodes[1].Freeze()
+		_, err = newMemLocker(t, nodes).Acquire(t.Context(), "job", lock.NoWait())
+		if !errors.As(err, &held) || held.Holder.Instance != "the holder" || held.Refused != 2 || held.Named != 1 {
+			t.Errorf("%+v, want one that names who holds for longer: one node of the two that refused did so in that name", held)
+		}
+		nodes.Recover()
 		for _, lease := range []lock.Lease{stray, holder} {
 			if err := lease.Release(t.Context()); err != nil {
 				t.Error(err)

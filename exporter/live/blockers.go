@@ -39,16 +39,17 @@ func (l *look) blockerOf(c *contention, w *waiter) *Blocker {
 
 // contradicts reports that a waiter was refused, after the lease was granted, in the name
 // of somebody else, by so many nodes that the lease cannot be on a quorum of them. A
-// single node may not have heard yet that an earlier holder has let go.
+// single node may not have heard yet that an earlier holder has let go, while others refuse in the
+// name of the present one.
 func (told *waiter) contradicts(h *holder) bool {
 	b := told.blocker
 	return !b.HandedOver && b.Holder.Instance != h.owner.instance && h.heldAt.Before(told.asOf) && told.byMany()
 }
 
-// byMany reports that a waiter was refused by so many nodes that the rest is no quorum.
+// byMany reports that so many nodes refused a waiter in one name that the rest is no quorum.
 func (told *waiter) byMany() bool {
 	b := told.blocker
-	return b.Nodes-b.Refused < b.Nodes/2+1
+	return b.Nodes-b.Named < b.Nodes/2+1
 }
 
 // confirmed is what a waiter was told, or the latest refusal by many nodes where that was

@@ -12,7 +12,7 @@ import (
 // refused by many nodes in the name of who holds the lock.
 func TestAVoteOfAWaiterIsNoHolder(t *testing.T) {
 	refused := func(by string, nodes int) *lock.HeldError {
-		return &lock.HeldError{Holder: lock.Holder{Instance: by}, Nodes: 3, Refused: nodes, Remaining: time.Minute}
+		return &lock.HeldError{Holder: lock.Holder{Instance: by}, Nodes: 3, Refused: nodes, Named: nodes, Remaining: time.Minute}
 	}
 	for name, test := range map[string]struct {
 		told *lock.HeldError
@@ -45,6 +45,28 @@ func TestAVoteOfAWaiterIsNoHolder(t *testing.T) {
 				t.Errorf("it waits for %+v, want %s", got, test.want)
 			}
 		})
+	}
+}
+
+// TestTwoRefusalsInTwoNames has a waiter refused by a node that had not heard that an earlier holder has let go, and by one that
+// names the present holder, whose lease is on the same page.
+func TestTwoRefusalsInTwoNames(t *testing.T) {
+	for named, want := range map[int]string{1: "orders/1", 2: "stock/3"} {
+		board, err := New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := time.Now()
+		owner, other := &locker{board: board, instance: "orders/1"}, &locker{board: board, instance: "orders/1"}
+		w := &waiter{lease: new(lease), view: view{hooked: true, doing: lock.WaitHolder, asOf: now,
+			blocker: &lock.HeldError{Holder: lock.Holder{Instance: "stock/3"}, Nodes: 3, Refused: 2, Named: named}}}
+		w.owner, w.shard = other, &board.shards[0]
+		held := &lease{call: call{owner: owner}, heldAt: now.Add(-time.Second)}
+		c := &contention{resource: "job", waiters: []*waiter{w}, holders: []holder{{held, Held{Holder: owner.instance}}}}
+		l := &look{board: board, now: now, wanted: map[string]*contention{"job": c}}
+		if got := l.blockerOf(c, w); got == nil || got.Holder != want {
+			t.Errorf("%d of 3 nodes named another: it waits for %+v, want %s", named, got, want)
+		}
 	}
 }
 
