@@ -5,6 +5,7 @@
 //
 //	go run ./dashboards/proof
 //	go run ./dashboards/proof -keep     # and leaves it all running until Ctrl-C
+//	go run ./dashboards/proof -alerts   # fires every alert, and waits until all is calm
 //
 // Exit status: 0 proved, 1 not, 2 wrong arguments.
 package main
@@ -41,6 +42,7 @@ const (
 
 type options struct {
 	keep   bool
+	alerts bool
 	length time.Duration
 }
 
@@ -54,7 +56,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "proof: %v; -h shows all flags\n", err)
 		return 2
 	}
-	if err := newProof(stdout).run(ctx, o); err != nil {
+	prove := newProof(stdout).run
+	if o.alerts {
+		prove = newProof(stdout).runAlerts
+	}
+	if err := prove(ctx, o); err != nil {
 		fmt.Fprintf(stderr, "proof: %v\n", err)
 		return 1
 	}
@@ -66,6 +72,7 @@ func parseFlags(args []string, usage io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("proof", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.BoolVar(&o.keep, "keep", false, "leave everything running until Ctrl-C, also if something was wrong")
+	flags.BoolVar(&o.alerts, "alerts", false, "fire every alert, with minutes of two seconds, and see that none is left when all is well")
 	flags.DurationVar(&o.length, "for", 0, fmt.Sprintf("how long the demo runs: nothing new is seen afterwards (default %v, with -keep %v)", defaultLength, keptLength))
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -77,6 +84,9 @@ func parseFlags(args []string, usage io.Writer) (o options, err error) {
 	}
 	if flags.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	if o.alerts && (o.keep || o.length != 0) {
+		return o, errors.New("-alerts goes with neither -keep nor -for")
 	}
 	if o.length == 0 {
 		o.length = defaultLength

@@ -22,6 +22,8 @@ const (
 
 	askAgain = 2 * time.Second
 
+	hung = 2 // of five nodes, which leave no more than the quorum
+
 	shown = 20 // problems; where Prometheus is gone, everything is one
 )
 
@@ -95,7 +97,7 @@ func (p *proof) prove(ctx context.Context, w *world.World, c *check.Checker) err
 // alarmed freezes nodes until the wanted alerts and what else there is only then are
 // there, and never longer.
 func (p *proof) alarmed(ctx context.Context, w *world.World, c *check.Checker) (all []check.Alert, err error) {
-	thaw := w.Freeze()
+	thaw := w.Freeze(hung)
 	problems, err := p.poll(ctx, w, alertsLimit, func() []check.Problem {
 		var err error
 		if all, err = c.AskAlerts(ctx); err != nil {
@@ -154,7 +156,11 @@ func lacking(problems []check.Problem) string {
 	if len(problems) == 0 {
 		return "all is as it should be"
 	}
-	return fmt.Sprintf("not yet: %s %s, and %d more", problems[0].Where, problems[0].What, len(problems)-1)
+	text := fmt.Sprintf("not yet: %s %s", problems[0].Where, problems[0].What)
+	if more := len(problems) - 1; more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	return text
 }
 
 // show writes the problems, if there are any.

@@ -137,7 +137,7 @@ func wantEmpty(t *testing.T, dir string) {
 }
 
 func TestArguments(t *testing.T) {
-	for args, want := range map[string]int{"-h": 0, "-for 1s": 2, "-keep now": 2, "-loud": 2} {
+	for args, want := range map[string]int{"-h": 0, "-for 1s": 2, "-alerts -keep": 2, "-alerts -for 4m": 2, "-keep now": 2, "-loud": 2} {
 		var out, errOut bytes.Buffer
 		if status := run(t.Context(), strings.Fields(args), &out, &errOut); status != want {
 			t.Errorf("%s: exit status %d, want %d: %s%s", args, status, want, &out, &errOut)

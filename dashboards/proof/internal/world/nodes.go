@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock/locktest/process"
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 // node is one of the demo's redis-servers.
@@ -34,6 +36,24 @@ func parseNodes(ports, pids string) ([]node, error) {
 	return nodes, nil
 }
 
+// startNodes starts five that are vouched for, where there is no demo that does.
+func (w *World) startNodes(ctx context.Context) error {
+	servers, err := redisproc.StartN(ctx, 5)
+	if err != nil {
+		return err
+	}
+	for _, s := range servers {
+		w.ends = append(w.ends, s.Stop)
+		w.nodes = append(w.nodes, node{addr: s.Addr(), pid: s.PID()})
+	}
+	clients, closeAll, err := redlock.NewClients(w.urls())
+	if err != nil {
+		return err
+	}
+	w.cfg.Tell("%d redis-servers", len(w.nodes))
+	return errors.Join(redlock.Vouch(ctx, clients), closeAll())
+}
+
 func (w *World) urls() []string {
 	urls := make([]string, len(w.nodes))
 	for i, n := range w.nodes {
@@ -42,19 +62,16 @@ func (w *World) urls() []string {
 	return urls
 }
 
-// frozen is how many nodes of five leave no more than the quorum.
-const frozen = 2
-
 // refreeze is how often they are frozen again: the demo pauses and resumes nodes too.
 const refreeze = 200 * time.Millisecond
 
-// Freeze makes two of the five nodes hang until thaw, which waits until they are told
-// to go on. The demo must be running; if it ends, so does the freeze.
-func (w *World) Freeze() (thaw func() error) {
+// Freeze makes so many of the five nodes hang until thaw, which waits until they are told
+// to go on. If there is a demo and it ends, so does the freeze.
+func (w *World) Freeze(nodes int) (thaw func() error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var err error
 	var hold sync.WaitGroup
-	hold.Go(func() { err = w.hold(ctx) })
+	hold.Go(func() { err = w.hold(ctx, w.nodes[len(w.nodes)-nodes:]) })
 	return sync.OnceValue(func() error {
 		cancel()
 		hold.Wait()
@@ -62,12 +79,11 @@ func (w *World) Freeze() (thaw func() error) {
 	})
 }
 
-func (w *World) hold(ctx context.Context) error {
-	hung := w.nodes[len(w.nodes)-frozen:]
+func (w *World) hold(ctx context.Context, hung []node) error {
 	tick := time.NewTicker(refreeze)
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		if err := w.demo.Err(); err != nil {
+		if w.demo.Process != nil && w.demo.Err() != nil {
 			return nil // and so have its servers; their pids may be those of others soon
 		}
 		if err := each(hung, process.Freeze); err != nil {

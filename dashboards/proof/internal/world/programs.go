@@ -8,8 +8,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/locktest/process"
 )
 
 // Packages of the binaries, which are run as anybody would run them.
@@ -73,12 +76,17 @@ func (w *World) AwaitDemoLeak(ctx context.Context) error {
 
 var serving = regexp.MustCompile(`"msg":"serving","urls":\["(http://[^"]+)"\]`)
 
-// startLockscope looks often, and finds that a lock was held for too long soon.
-func (w *World) startLockscope(ctx context.Context) error {
+// StartLockscope starts a serve that looks often, and finds that a lock was held for too long
+// soon. Once stopped, it can be started again, and is where it was.
+func (w *World) StartLockscope(ctx context.Context) error {
+	address := "127.0.0.1:0"
+	if w.lockscope.url != "" {
+		address = strings.TrimPrefix(w.lockscope.url, "http://")
+	}
 	var err error
 	w.lockscope.Process, err = w.run("lockscope", w.binary("lockscope"), "serve", "--redis", strings.Join(w.urls(), ","),
 		"--interval", "4s", "--confirm-after", "1s", "--deadline", "20s", "--max-hold", maxHold.String(), "--export-leaked-keys", "5",
-		"--web.listen-address", "127.0.0.1:0", "--log.format", "json")
+		"--web.listen-address", address, "--log.format", "json")
 	if err != nil {
 		return err
 	}
@@ -89,6 +97,12 @@ func (w *World) startLockscope(ctx context.Context) error {
 	w.lockscope.url = strings.TrimSuffix(url[1], "/")
 	w.cfg.Tell("lockscope serve on %s", w.lockscope.url)
 	return nil
+}
+
+// StopLockscope ends it as an operator does.
+func (w *World) StopLockscope() error {
+	w.all = slices.DeleteFunc(w.all, func(p *process.Process) bool { return p == w.lockscope.Process })
+	return w.lockscope.Stop()
 }
 
 // find returns the first of these binaries that is installed.

@@ -2,34 +2,37 @@ package world
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/prometheus/common/model"
 )
 
 // configuration has the evaluation interval of the shipped example; every group of
 // the shipped rules has one of its own.
 const configuration = `
 global:
-  scrape_interval: 1s
-  scrape_timeout: 1s
+  scrape_interval: %[1]s
+  scrape_timeout: %[1]s
   evaluation_interval: 1m
 rule_files:
-  - %q
+  - %[2]q
 alerting:
   alertmanagers:
     - static_configs:
-        - targets: [%q]
+        - targets: [%[3]q]
 scrape_configs:
-  - job_name: %s
+  - job_name: %[4]s
     static_configs:
-      - targets: [%q, %q]
-  - job_name: %s
+      - targets: %[5]s
+  - job_name: %[6]s
     static_configs:
-      - targets: [%q]
+      - targets: [%[7]q]
 `
 
 // startPrometheus keeps what it scrapes for an hour at most.
@@ -42,20 +45,43 @@ func (w *World) startPrometheus(ctx context.Context) error {
 		return err
 	}
 	host := func(url string) string { return strings.TrimPrefix(url, "http://") }
-	file, err := w.write("prometheus.yml", fmt.Appendf(nil, configuration, filepath.Join(w.dir, "rules", "*.yaml"), host(w.manager.url),
-		JobServices, host(w.demo.url), host(w.bill.url), JobLockscope, host(w.lockscope.url)))
+	var targets []string
+	if w.demo.Process != nil {
+		targets = append(targets, host(w.demo.url))
+	}
+	for _, s := range w.services {
+		targets = append(targets, host(s.url))
+	}
+	list, err := json.Marshal(targets)
 	if err != nil {
 		return err
 	}
-	w.prometheus.Process, err = w.run("prometheus", bin, "--config.file="+file, "--storage.tsdb.path="+filepath.Join(w.dir, "series"),
-		"--storage.tsdb.retention.time=1h", "--storage.tsdb.retention.size=256MB", "--enable-feature=exemplar-storage",
-		"--web.listen-address=127.0.0.1:0")
+	every := w.scrapes()
+	file, err := w.write("prometheus.yml", fmt.Appendf(nil, configuration, model.Duration(every), filepath.Join(w.dir, "rules", "*.yaml"), host(w.manager.url),
+		JobServices, list, JobLockscope, host(w.lockscope.url)))
 	if err != nil {
+		return err
+	}
+	args := []string{"--config.file=" + file, "--storage.tsdb.path=" + filepath.Join(w.dir, "series"),
+		"--storage.tsdb.retention.time=1h", "--storage.tsdb.retention.size=256MB", "--enable-feature=exemplar-storage",
+		"--web.listen-address=127.0.0.1:0"}
+	if w.cfg.Minute > 0 {
+		args = append(args, "--query.lookback-delta="+model.Duration(5*w.cfg.Minute).String())
+	}
+	if w.prometheus.Process, err = w.run("prometheus", bin, args...); err != nil {
 		return err
 	}
 	w.prometheus.url, err = w.listening(ctx, w.prometheus)
-	w.cfg.Tell("Prometheus on %s, scrapes every second", w.prometheus.url)
+	w.cfg.Tell("Prometheus on %s, scrapes every %v", w.prometheus.url, every)
 	return err
+}
+
+// scrapes are a second apart, or as often as every quarter of a minute is, if minutes are short.
+func (w *World) scrapes() time.Duration {
+	if w.cfg.Minute > 0 {
+		return w.cfg.Minute / 4
+	}
+	return time.Second
 }
 
 const (

@@ -46,16 +46,25 @@ func (w *World) writeRules() error {
 		if err != nil {
 			return err
 		}
-		hastened, changes, err := hasten(text)
+		loaded, changes, err := w.hastened(text)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		if _, err := w.write("rules/"+path.Base(name), hastened); err != nil {
+		if _, err := w.write("rules/"+path.Base(name), loaded); err != nil {
 			return err
 		}
 		w.cfg.Tell("%s, loaded from a copy that differs in: %s", path.Base(name), changes)
 	}
 	return nil
+}
+
+// hastened are rules that do not need hours: all their times are shorter, or only what they wait for.
+func (w *World) hastened(text []byte) (hastened []byte, changes string, err error) {
+	if w.cfg.Minute > 0 {
+		hastened, err = scale(text, w.cfg.Minute)
+		return hastened, fmt.Sprintf("a minute lasts %v, and every other time in proportion", w.cfg.Minute), err
+	}
+	return hasten(text)
 }
 
 // hasten shortens waits, in place, so that nothing else can differ. It tells what

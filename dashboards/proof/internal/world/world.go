@@ -34,6 +34,9 @@ type Config struct {
 	Length time.Duration
 	// Rules has the rule files.
 	Rules fs.FS
+	// Minute, if set, is how long a minute of the rules lasts. There is no demo then, and more
+	// trouble: everything that an alert is about.
+	Minute time.Duration
 	// Tell is called with what is going on, a line at a time.
 	Tell func(format string, args ...any)
 }
@@ -45,8 +48,10 @@ type World struct {
 	began time.Time
 	ends  []func() error // what Close does, last first
 	all   []*process.Process
-	bill  *billing
 
+	services                             []*service
+	bill                                 *billing
+	trials                               *trials
 	nodes                                []node
 	demo, lockscope, prometheus, manager program
 }
@@ -75,9 +80,15 @@ func Start(ctx context.Context, cfg Config) (w *World, err error) {
 		return w, err
 	}
 	w.ends = append(w.ends, func() error { return os.RemoveAll(w.dir) })
-	for _, start := range []func(context.Context) error{
-		w.build, w.startAlertmanager, w.startDemo, w.plant, w.startLockscope, w.startBilling, w.startPrometheus,
-	} {
+	steps := []func(context.Context) error{
+		w.build, w.startAlertmanager, w.startDemo, w.plant, w.StartLockscope, w.startBilling, w.startPrometheus,
+	}
+	if cfg.Minute > 0 {
+		steps = []func(context.Context) error{
+			w.build, w.startAlertmanager, w.startNodes, w.plant, w.StartLockscope, w.startBilling, w.startTrials, w.startPrometheus,
+		}
+	}
+	for _, start := range steps {
 		if err := start(ctx); err != nil {
 			return w, err
 		}
@@ -106,7 +117,10 @@ func (w *World) Err() error {
 	for _, p := range w.all {
 		errs = append(errs, p.Err())
 	}
-	return errors.Join(append(errs, w.bill.err())...)
+	for _, s := range w.services {
+		errs = append(errs, s.err())
+	}
+	return errors.Join(errs...)
 }
 
 // Age is the time since the start.
@@ -120,10 +134,13 @@ func (w *World) Alertmanager() string { return w.manager.url }
 
 // URLs names everything that can be looked at.
 func (w *World) URLs() [][2]string {
-	return [][2]string{
-		{"prometheus", w.prometheus.url}, {"alertmanager", w.manager.url},
-		{"demo", w.demo.url}, {"lockscope", w.lockscope.url}, {"billing", w.bill.url},
+	urls := [][2]string{
+		{"prometheus", w.prometheus.url}, {"alertmanager", w.manager.url}, {"lockscope", w.lockscope.url}, {"billing", w.bill.url},
 	}
+	if w.demo.Process != nil {
+		urls = append(urls, [2]string{"demo", w.demo.url})
+	}
+	return urls
 }
 
 // KillPrometheus ends Prometheus, to see what a proof makes of it.

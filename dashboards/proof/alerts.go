@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"testing/fstest"
+	"time"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/lockscope/lockscope/dashboards/deploy"
+	"github.com/lockscope/lockscope/dashboards/proof/internal/check"
+	"github.com/lockscope/lockscope/dashboards/proof/internal/world"
+)
+
+const (
+	minute = 2 * time.Second // how long one of the rules' lasts
+
+	scheduledEvery = model.Duration(10 * time.Minute)
+
+	// Rules that wait for longer, of an error budget that burns slowly, fire if they have the time, and
+	// do not end for hours.
+	patience = 15 * minute
+
+	troubleLimit = 5 * time.Minute
+	outageLimit  = 3 * time.Minute
+	calmLimit    = 5 * time.Minute
+)
+
+const (
+	watchdog = "DistributedLockWatchdog" // fires as long as alerts work
+	slow     = "DistributedLockNodeSlow" // is true of a machine that is busy with something else
+)
+
+// Alerts that need nodes that hang, or an exporter that is gone: all others fire before.
+var (
+	ofNodes    = []string{"DistributedLockQuorumLost", "DistributedLockQuorumAtRisk", "DistributedLockNodeDown", "DistributedLockScannerStale", "DistributedLockScannerIncomplete"}
+	ofExporter = []string{"DistributedLockExporterDown"}
+)
+
+// alerts fires every alert, one trouble after the other, and ends when none is left.
+type alerts struct {
+	*proof
+	w     *world.World
+	c     *check.Checker
+	fired check.Fired
+	all   []check.Live
+	began time.Time
+}
+
+// runAlerts proves that every alert fires and that none goes on when all is well.
+func (p *proof) runAlerts(ctx context.Context, _ options) (err error) {
+	rules, err := scheduled(p.files)
+	if err != nil {
+		return err
+	}
+	w, err := world.Start(ctx, world.Config{Rules: rules, Tell: p.tell, Minute: minute})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		err = errors.Join(err, w.Close())
+		p.tell("all is stopped")
+	}()
+	a := &alerts{proof: p, w: w, c: check.New(nil, nil, w.Prometheus(), w.Alertmanager()), began: time.Now()}
+	err = errors.Join(a.trouble(ctx), a.outage(ctx), a.absence(ctx), a.calm(ctx))
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	fmt.Fprintln(p.out)
+	a.fired.Write(p.out, a.all, minute)
+	fmt.Fprintln(p.out)
+	return err
+}
+
+// scheduled adds what no fleet has by itself: a resource that is expected in an interval.
+func scheduled(files fs.FS) (fs.FS, error) {
+	made, err := deploy.Files(files, deploy.Settings{Objectives: deploy.Objectives{
+		Resources: []deploy.Resource{{Resource: world.Scheduled, Every: scheduledEvery}}}}, deploy.Plain)
+	if err != nil {
+		return nil, err
+	}
+	all := make(fstest.MapFS)
+	for _, f := range made {
+		all[f.Path] = &fstest.MapFile{Data: f.Text}
+	}
+	return all, nil
+}
+
+// trouble is of the services.
+func (a *alerts) trouble(ctx context.Context) error {
+	a.tell("services are in trouble")
+	return a.until(ctx, troubleLimit, func() []check.Problem { return a.lacking(append(ofNodes, ofExporter...)...) })
+}
+
+func (a *alerts) outage(ctx context.Context) error {
+	a.tell("three of five redis-servers hang")
+	thaw := a.w.Freeze(3)
+	return errors.Join(a.until(ctx, outageLimit, func() []check.Problem { return a.lacking(ofExporter...) }), thaw())
+}
+
+func (a *alerts) absence(ctx context.Context) error {
+	a.tell("the redis-servers go on; lockscope serve is stopped")
+	return errors.Join(a.w.StopLockscope(),
+		a.until(ctx, outageLimit, func() []check.Problem { return a.lacking() }),
+		a.w.StartLockscope(ctx))
+}
+
+func (a *alerts) calm(ctx context.Context) error {
+	a.tell("lockscope serve is there again, the keys are deleted, and all work goes well")
+	return errors.Join(a.w.Recover(ctx), a.until(ctx, calmLimit, func() []check.Problem { return check.StillFiring(a.all, patience, watchdog, slow) }))
+}
+
+// lacking are the alerts that have never fired, but for those whose time has not come.
+func (a *alerts) lacking(later ...string) (problems []check.Problem) {
+	var due []check.Live
+	for _, live := range a.all {
+		if !slices.Contains(later, live.Name) {
+			due = append(due, live)
+		}
+	}
+	return a.fired.Lacking(due, patience)
+}
+
+// until asks for alerts until there is no problem with them.
+func (a *alerts) until(ctx context.Context, limit time.Duration, problems func() []check.Problem) error {
+	found, err := a.poll(ctx, a.w, limit, func() []check.Problem {
+		all, err := a.c.AskAlerting(ctx)
+		if err != nil {
+			return []check.Problem{{Where: "alerts", What: err.Error()}}
+		}
+		a.all = all
+		a.fired.Note(all, time.Since(a.began))
+		return problems()
+	})
+	return errors.Join(err, a.show(found))
+}

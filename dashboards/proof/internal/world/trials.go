@@ -1,0 +1,204 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/instrument"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/redlock"
+)
+
+// Scheduled is a resource that is taken once, and not again before the end of the trials. Somebody
+// has to be told in what interval it should be.
+const Scheduled = "nightly-report"
+
+const (
+	forever = "legacy-import" // left behind without a TTL: every acquire fails
+	queued  = "stock:1"
+	crowd   = 24 // callers in that queue
+	served  = 3 * time.Second
+	busy    = "cart"
+	seat    = "seat"
+	counted = "email"
+
+	pause      = 35 * time.Millisecond // above the limit of a slow node, below the node timeout
+	pauseEvery = 100 * time.Millisecond
+	often      = 5 * time.Millisecond
+	now        = 50 * time.Millisecond
+	regularly  = 300 * time.Millisecond
+	embrace    = 30 * time.Second
+)
+
+// embraced are two that are each waited for by who holds the other.
+var embraced = [2]string{"ledger", "vault"}
+
+// trials are services that suffer from what the service in trouble does not: queues that hardly
+// move, a slow node, nodes out of reach of one process, retries without end, deadlocks.
+type trials struct {
+	*service
+	far         *service // of a process that does not reach two of the nodes
+	unreachable atomic.Bool
+	locker      lock.Locker
+	hasty       lock.Locker // does not wait to be told
+	remote      lock.Locker
+	slowed      *redis.Client
+}
+
+func (w *World) startTrials(ctx context.Context) error {
+	t := &trials{slowed: adminOf(w.nodes[0])}
+	w.ends = append(w.ends, t.slowed.Close)
+	if err := w.onNodes(ctx, w.nodes, func(c *redis.Client) error { return c.Set(ctx, lock.DefaultPrefix+forever, "another library", 0).Err() }); err != nil {
+		return err
+	}
+	near, far := prometheus.NewRegistry(), prometheus.NewRegistry()
+	var errs [3]error
+	t.locker, errs[0] = w.locker(near, "trials-1")
+	t.hasty, errs[1] = w.locker(near, "trials-2", lock.WithPollInterval(often))
+	t.remote, errs[2] = w.remote(far, t)
+	if err := errors.Join(errs[:]...); err != nil {
+		return err
+	}
+	loops := []func(context.Context){t.slow, t.retry, t.embrace, t.repeat(t.locker, busy, now), t.repeat(t.locker, forever, regularly, lock.MaxWait(impatience)),
+		func(ctx context.Context) { wait(ctx, nil, 10*w.cfg.Minute); t.once(ctx) }}
+	for range crowd {
+		loops = append(loops, t.queue)
+	}
+	var err error
+	if t.service, err = w.startService(near, loops...); err != nil {
+		return err
+	}
+	// Two names, and room for one, which is the first to be seen.
+	lease, err := t.remote.Acquire(ctx, counted)
+	if err != nil {
+		return err
+	}
+	_ = lease.Release(ctx)
+	t.far, err = w.startService(far, t.repeat(t.remote, counted, regularly), t.repeat(t.remote, "letter", regularly))
+	w.trials = t
+	return err
+}
+
+// remote is a locker of a process that cannot reach the last two nodes as long as it should not.
+func (w *World) remote(registry *prometheus.Registry, t *trials) (lock.Locker, error) {
+	t.unreachable.Store(true)
+	var dialer net.Dialer
+	var clients []redis.UniversalClient
+	for i, n := range w.nodes {
+		c := redis.NewClient(&redis.Options{Addr: n.addr, Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			if i >= 3 && t.unreachable.Load() {
+				return nil, errors.New("no route from here")
+			}
+			return dialer.DialContext(ctx, network, addr)
+		}})
+		w.ends = append(w.ends, c.Close)
+		clients = append(clients, c)
+	}
+	l, err := redlock.New(clients, lock.WithInstance("trials-far"))
+	if err != nil {
+		return nil, err
+	}
+	return w.measure(registry, l, instrument.WithMaxResources(1))
+}
+
+// Recover ends every trouble but a freeze: what was left behind is deleted, and all work goes well.
+func (w *World) Recover(ctx context.Context) error {
+	t, b := w.trials, w.bill
+	t.unreachable.Store(false)
+	b.instead(t.repeat(b.first, invoice, regularly))
+	var loops []func(context.Context)
+	for _, resource := range []string{queued, forever, Scheduled, seat, embraced[0], embraced[1]} {
+		loops = append(loops, t.repeat(t.locker, resource, regularly))
+	}
+	t.instead(loops...)
+	t.far.instead(t.repeat(t.remote, counted, regularly))
+	return w.onNodes(ctx, w.nodes, func(c *redis.Client) error {
+		return c.Del(ctx, longKey, foreignKey, orphanKey, lock.DefaultPrefix+forever).Err()
+	})
+}
+
+// repeat takes and gives back a lock, again and again.
+func (t *trials) repeat(l lock.Locker, resource string, every time.Duration, opts ...lock.AcquireOption) func(context.Context) {
+	return func(ctx context.Context) {
+		for ctx.Err() == nil {
+			if lease, err := l.Acquire(ctx, resource, opts...); err == nil {
+				_ = lease.Release(context.WithoutCancel(ctx))
+			}
+			wait(ctx, nil, every)
+		}
+	}
+}
+
+// once does scheduled work for the last time. Prometheus must have looked before: what a process did
+// before it was first seen is not counted.
+func (t *trials) once(ctx context.Context) {
+	if lease, err := t.locker.Acquire(ctx, Scheduled); err == nil {
+		_ = lease.Release(context.WithoutCancel(ctx))
+	}
+}
+
+// queue is one of the callers that each keep the others waiting.
+func (t *trials) queue(ctx context.Context) {
+	for ctx.Err() == nil {
+		if lease, err := t.locker.Acquire(ctx, queued); err == nil {
+			wait(ctx, lease.Context().Done(), served)
+			_ = lease.Release(context.WithoutCancel(ctx))
+		}
+		wait(ctx, nil, now)
+	}
+}
+
+// slow has a node hesitate before it answers, now and then.
+func (t *trials) slow(ctx context.Context) {
+	for ctx.Err() == nil {
+		_ = t.slowed.Do(ctx, "client", "pause", pause.Milliseconds()).Err()
+		wait(ctx, nil, pauseEvery)
+	}
+}
+
+// retry asks for a lock that another process of the same service does not give back.
+func (t *trials) retry(ctx context.Context) {
+	for ctx.Err() == nil {
+		held, err := t.locker.Acquire(ctx, seat)
+		if err != nil {
+			wait(ctx, nil, regularly)
+			continue
+		}
+		if lease, err := t.hasty.Acquire(held.Context(), seat); err == nil {
+			_ = lease.Release(context.WithoutCancel(ctx))
+		}
+		_ = held.Release(context.WithoutCancel(ctx))
+	}
+}
+
+// embrace has two callers wait for what the other one holds.
+func (t *trials) embrace(ctx context.Context) {
+	for ctx.Err() == nil {
+		var both sync.WaitGroup
+		var ready sync.WaitGroup
+		ready.Add(2)
+		for _, of := range [][2]string{embraced, {embraced[1], embraced[0]}} {
+			both.Go(func() {
+				held, err := t.locker.Acquire(ctx, of[0])
+				ready.Done()
+				if err != nil {
+					return
+				}
+				ready.Wait()
+				if lease, err := t.locker.Acquire(held.Context(), of[1], lock.MaxWait(embrace)); err == nil {
+					_ = lease.Release(context.WithoutCancel(ctx))
+				}
+				_ = held.Release(context.WithoutCancel(ctx))
+			})
+		}
+		both.Wait()
+		wait(ctx, nil, respite)
+	}
+}
