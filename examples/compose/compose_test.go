@@ -120,7 +120,7 @@ var address = regexp.MustCompile(`([a-z][a-z0-9-]*):(\d{4,5})\b`)
 // TestAddresses looks up every host:port that a file of the stack names.
 func TestAddresses(t *testing.T) {
 	s := loadStack(t)
-	files := []string{"compose.yaml", "prometheus.yml", "alertmanager.yml", "tempo.yaml", "grafana/tempo.yaml",
+	files := []string{"compose.yaml", "prometheus.yml", "tempo.yaml", "grafana/tempo.yaml",
 		s.Services["grafana"].onHost(t, "/etc/grafana/provisioning/datasources/prometheus.yaml")}
 	found := make(map[string]bool)
 	for _, path := range files {
