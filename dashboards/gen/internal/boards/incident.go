@@ -17,7 +17,7 @@ func health(c config.Config, o objectives) []panel {
 		tile("Availability", "percentunit", 3, atLeast(o.Availability), now(o.availability("")),
 			"Share of acquires in the time shown that got the lock, all resources together, by volume. Good: "+percent(o.Availability)+" % or more. Below it, look at the objectives for the resource and at Outcomes for the reason."),
 		tile("Nodes to spare", "short", 0, steps(red, step{1, green}), now(fmt.Sprintf(`min(%s{J} - on ($JOB, backend) group_left () max by ($JOB, backend) (distributed_lock_quorum_nodes{I}))`, rules.NodesUsable)),
-			"Redis nodes beyond the quorum that most processes can use, of the job that has the fewest. Good: 1 of 3, 2 of 5. At 0 the next node that fails takes all locks with it: see Nodes. With a single node it is always 0. Needs the recording rules."),
+			"Lock nodes beyond the quorum that most processes can use, of the job that has the fewest. Good: 1 of 3, 2 of 5. At 0 the next node that fails takes all locks with it: see Nodes. With a single node it is always 0. Needs the recording rules."),
 		tile("Leases lost", "short", 0, anyIsBad(), now(`sum(increase(distributed_lock_lost_total{R,reason!="max_hold"}[$__range]))`),
 			"Leases in the time shown that ended while they were in use. Good: 0. Each is a chance that two holders worked at once, unless they heed the fencing token: see Lost leases below."),
 		tile("Leaked locks", "short", 0, anyIsBad(), now("sum(max by ($JOB) ("+latest("distributed_lock_scanner_leaked_locks", "{I}", "$JOB, lock_node")+"))"),

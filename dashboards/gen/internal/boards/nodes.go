@@ -10,7 +10,7 @@ import (
 func nodes(c config.Config) board {
 	return board{
 		uid: "lockscope-nodes", title: "Distributed locks / Nodes", from: "now-3h",
-		about:     "The Redis nodes as the processes that lock see them: do they answer, how fast, what fails, and how many may still be lost.",
+		about:     "The lock nodes as the processes that lock see them: do they answer, how fast, what fails, and how many may still be lost.",
 		variables: append(processes(c.Labels, "distributed_lock_node_up"), redisNodes("distributed_lock_node_up")),
 		rows: []row{
 			{title: "At a glance", panels: nodeTiles(c)},
@@ -34,7 +34,7 @@ func nodeTiles(c config.Config) []panel {
 	spare := fmt.Sprintf("min(%s{J} - on ($JOB, backend) group_left () max by ($JOB, backend) (distributed_lock_quorum_nodes{I}))", rules.NodesUsable)
 	return []panel{
 		tile("Nodes", "short", 0, neutral(), now(`max(distributed_lock_nodes{I})`),
-			"Redis nodes that are asked for a vote; of several jobs, the most. Good: an odd number, 3 or 5. Fewer than you set up: a process has an old configuration."),
+			"Lock nodes that are asked for a vote; of several jobs, the most. Good: an odd number, 3 or 5. Fewer than you set up: a process has an old configuration."),
 		tile("Quorum", "short", 0, neutral(), now(`max(distributed_lock_quorum_nodes{I})`),
 			"Votes that make a lock. Good: more than half of the nodes, always."),
 		tile("Usable nodes", "short", 0, neutral(), now(fmt.Sprintf("min(%s{J})", rules.NodesUsable)),

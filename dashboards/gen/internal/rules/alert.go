@@ -1,7 +1,9 @@
 package rules
 
 import (
+	"fmt"
 	"maps"
+	"strings"
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/rulefmt"
@@ -48,7 +50,20 @@ func (m maker) alert(a alert) rulefmt.Rule {
 			"summary":       a.summary,
 			"description":   a.about,
 			"runbook_url":   m.config.RunbookURL + "/" + a.name + ".md",
-			"dashboard_url": m.config.DashboardURL + "/d/" + a.board,
+			"dashboard_url": m.config.DashboardURL + "/d/" + m.ofFleet(a.board),
 		},
 	}
+}
+
+// ofFleet has a link name the fleet, where it names the job.
+func (m maker) ofFleet(board string) string {
+	address, job, found := strings.Cut(board, "?")
+	if !found {
+		return board
+	}
+	var fleet strings.Builder
+	for _, l := range m.config.Labels {
+		fmt.Fprintf(&fleet, "var-%[1]s={{ $labels.%[1]s | urlquery }}&", l)
+	}
+	return address + "?" + fleet.String() + job
 }

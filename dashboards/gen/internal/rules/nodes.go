@@ -26,8 +26,8 @@ func (m maker) quorumLost() rulefmt.Rule {
 				and count by ($JOB, group) ($REACHED) >= 3
 			)`,
 		pairs:   []string{"$USABLE", NodesUsable, "$REACHED", NodeReached},
-		summary: "{{ $labels.job }}" + ofGroup + ": {{ $value }} Redis nodes are usable; nobody gets a lock",
-		about:   "{{ $labels.job }}" + ofGroup + " can use {{ $value }} of its Redis nodes, fewer than the quorum. Every acquire and every renewal fails, and leases end when their validity does.",
+		summary: "{{ $labels.job }}" + ofGroup + ": lock nodes that are usable: {{ $value }}; nobody gets a lock",
+		about:   "{{ $labels.job }}" + ofGroup + " can use {{ $value }} of its lock nodes, fewer than the quorum. Every acquire and every renewal fails, and leases end when their validity does.",
 		board:   nodesBoard,
 	})
 }
@@ -49,8 +49,8 @@ func (m maker) quorum() rulefmt.Rule {
 				and sum by ($JOB, group) ($REACHED) < count by ($JOB, group) ($REACHED)
 			)`,
 		pairs:   []string{"$USABLE", NodesUsable, "$REACHED", NodeReached},
-		summary: "{{ $labels.job }}" + ofGroup + ": {{ $value }} Redis nodes are usable; with one less nobody gets a lock",
-		about:   "Most processes of {{ $labels.job }}" + ofGroup + " can use {{ $value }} of their Redis nodes, which is no more than the quorum. One node less, and every acquire and every renewal fails.",
+		summary: "{{ $labels.job }}" + ofGroup + ": lock nodes that are usable: {{ $value }}; with one less nobody gets a lock",
+		about:   "Most processes of {{ $labels.job }}" + ofGroup + " can use {{ $value }} of their lock nodes, which is no more than the quorum. One node less, and every acquire and every renewal fails.",
 		board:   nodesBoard,
 	})
 }
@@ -64,8 +64,8 @@ func (m maker) instanceQuorum() rulefmt.Rule {
 			unless on ($JOB, backend)
 				$USABLE <= on ($JOB, backend) max by ($JOB, backend) (distributed_lock_quorum_nodes{&})`,
 		pairs:   []string{"$EACH", NodesUsableForEach, "$USABLE", NodesUsable},
-		summary: "{{ $labels.instance }}: can use {{ $value }} Redis nodes only, while others can use more",
-		about:   "{{ $labels.instance }} of {{ $labels.job }} can use {{ $value }} Redis nodes, no more than the quorum. Most other processes can use more: look at the network and the credentials of this one.",
+		summary: "{{ $labels.instance }}: can use {{ $value }} of its lock nodes, while others can use more",
+		about:   "{{ $labels.instance }} of {{ $labels.job }} can use {{ $value }} of its lock nodes, no more than the quorum. Most other processes can use more: look at the network and the credentials of this one.",
 		board:   nodesBoard + "&var-instance={{ $labels.instance | urlquery }}",
 	})
 }

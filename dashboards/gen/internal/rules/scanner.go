@@ -9,20 +9,20 @@ import (
 func (m maker) scanner() []rulefmt.Rule {
 	return []rulefmt.Rule{
 		m.found("DistributedLockLeaked", "no_ttl",
-			"{{ $labels.job }}: {{ $value }} locks never expire",
-			"{{ $value }} lock keys or more have no TTL. Whoever waits for one of them waits for good."),
+			"{{ $labels.job }}: locks that never expire: {{ $value }}",
+			"Lock keys without a TTL: {{ $value }} or more. Whoever waits for one of them waits for good."),
 		m.found("DistributedLockOverlong", "long_ttl",
-			"{{ $labels.job }}: {{ $value }} locks expire later than allowed",
-			"{{ $value }} lock keys or more have a TTL above the scanner's --max-ttl. If their holder dies, the others wait for that long."),
+			"{{ $labels.job }}: locks that expire later than allowed: {{ $value }}",
+			"Lock keys with a TTL above the scanner's --max-ttl: {{ $value }} or more. If their holder dies, the others wait for that long."),
 		m.found("DistributedLockHeldTooLong", "held_too_long",
-			"{{ $labels.job }}: {{ $value }} locks have been held for too long",
-			"{{ $value }} lock keys or more have had the same holder for longer than the scanner's --max-hold: something renews a lock and does not get done."),
+			"{{ $labels.job }}: locks that have been held for too long: {{ $value }}",
+			"Lock keys that have had one holder for longer than the scanner's --max-hold: {{ $value }} or more. Something renews a lock and does not get done."),
 		m.found("DistributedLockOrphaned", "orphan",
-			"{{ $labels.job }}: {{ $value }} locks exist on a minority of the nodes only",
-			"{{ $value }} lock keys or more belong to nobody: their token is on a minority of the nodes. Until they expire, those nodes vote against everybody who wants them."),
+			"{{ $labels.job }}: locks that are on a minority of the nodes only: {{ $value }}",
+			"Lock keys that belong to nobody, as their token is on a minority of the nodes: {{ $value }} or more. Until they expire, those nodes vote against everybody who wants them."),
 		m.found("DistributedLockForeignType", "foreign_type",
-			"{{ $labels.job }}: {{ $value }} keys have names of locks and are none",
-			"{{ $value }} keys or more match the scanner's pattern and have a Redis type that no lock has. Whoever wants a lock of such a name gets an error."),
+			"{{ $labels.job }}: keys with names of locks that are none: {{ $value }}",
+			"Keys that match the scanner's pattern and have a Redis type that no lock has: {{ $value }} or more. Whoever wants a lock of such a name gets an error."),
 		m.incomplete(), m.stillDeadlocked(), m.stale(), m.exporterDown(), m.watchdog(),
 	}
 }
@@ -55,8 +55,8 @@ func (m maker) stillDeadlocked() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockDeadlock", severity: critical, hold: fiveMinutes,
 		expr:    `max by ($JOB) (distributed_lock_scanner_deadlocks{&}) > 0`,
-		summary: "{{ $labels.job }}: {{ $value }} groups of callers wait for one another",
-		about:   "The queues that {{ $labels.job }} reads have {{ $value }} cycles of callers, each of which holds what the next one waits for. None gets a lock before one of them gives up.",
+		summary: "{{ $labels.job }}: groups of callers that wait for one another: {{ $value }}",
+		about:   "The queues that {{ $labels.job }} reads have cycles of callers, each of which holds what the next one waits for: {{ $value }}. None gets a lock before one of them gives up.",
 		board:   leaksBoard,
 	})
 }
