@@ -124,7 +124,7 @@ func burn(of, resource, window string) map[string]string {
 	return alert(of+"ErrorBudgetBurn", "critical", "resource", resource, "long_window", window)
 }
 
-var listensOn = regexp.MustCompile(`msg="Listening on" address=(127\.0\.0\.1:\d+)`)
+var listensOn = regexp.MustCompile(`msg="Listening on"(?: component=\w+)? address=(127\.0\.0\.1:\d+)`)
 
 // alertmanager starts one with the shipped configuration, whose receivers are sent to url.
 func alertmanager(t *testing.T, url string) string {

@@ -86,7 +86,7 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-var listening = regexp.MustCompile(`msg="Listening on" address=(127\.0\.0\.1:\d+)`)
+var listening = regexp.MustCompile(`msg="Listening on"(?: component=\w+)? address=(127\.0\.0\.1:\d+)`)
 
 func (s *Server) awaitReady(t testing.TB) {
 	t.Helper()

@@ -149,7 +149,7 @@ func (w *World) startAlertmanager(ctx context.Context) error {
 	return err
 }
 
-var listensOn = regexp.MustCompile(`msg="Listening on" address=(127\.0\.0\.1:\d+)`)
+var listensOn = regexp.MustCompile(`msg="Listening on"(?: component=\w+)? address=(127\.0\.0\.1:\d+)`)
 
 // listening is how Prometheus and Alertmanager tell the port they were given.
 func (w *World) listening(ctx context.Context, p program) (url string, err error) {
