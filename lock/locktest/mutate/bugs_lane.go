@@ -39,5 +39,15 @@ func laneMutants() []Mutant {
 			File: "lock/redlock/open.go", Old: "return nil, errMalformedURL", New: "return nil, err",
 			Killer: by(redlock, "TestOpenRefusesBadURLsWithoutTheirText"),
 		},
+		{
+			Bug: "a connection that go-redis has given up is used again", Why: "a node that was a replica for a moment goes on being refused for it",
+			File: "lock/redlock/connection.go", Old: "isBroken(err) || redisconn.IsGivenUp(err)", New: "isBroken(err) || err != nil && redisconn.IsGivenUp(nil)",
+			Killer: by(redlock, "TestRealPromotedAgain"),
+		},
+		{
+			Bug: "all nodes that refuse are said to do so in one name", Why: "a page names who held the lock before, and not who holds it",
+			File: "lock/ballot.go", Old: "Named: b.inNameOf(worst.Holder)", New: "Named: b.tally.refused",
+			Killer: by(engine, "TestTheHolderHasMostNodes"),
+		},
 	}
 }
