@@ -35,9 +35,10 @@ const (
 	slow     = "DistributedLockNodeSlow" // is true of a machine that is busy with something else
 )
 
-// Alerts that need nodes that hang, or an exporter that is gone: all others fire before.
+// ofNodes need nodes that hang, ofExporter an exporter that is gone: all other alerts fire before.
 var (
-	ofNodes    = []string{"DistributedLockQuorumLost", "DistributedLockQuorumAtRisk", "DistributedLockNodeDown", "DistributedLockScannerStale", "DistributedLockScannerIncomplete"}
+	ofNodes = []string{"DistributedLockQuorumLost", "DistributedLockQuorumAtRisk", "DistributedLockNodeDown",
+		"DistributedLockScannerStale", "DistributedLockScannerIncomplete"}
 	ofExporter = []string{"DistributedLockExporterDown"}
 )
 
@@ -66,7 +67,11 @@ func (p *proof) runAlerts(ctx context.Context, _ options) (err error) {
 		p.tell("all is stopped")
 	}()
 	a := &alerts{proof: p, w: w, c: check.New(nil, nil, w.Prometheus(), w.Alertmanager()), began: time.Now()}
-	err = errors.Join(a.trouble(ctx), a.outage(ctx), a.absence(ctx), a.calm(ctx))
+	for _, step := range []func(context.Context) error{a.trouble, a.outage, a.absence, a.calm} {
+		if err = step(ctx); err != nil {
+			break
+		}
+	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -93,7 +98,7 @@ func scheduled(files fs.FS) (fs.FS, error) {
 // trouble is of the services.
 func (a *alerts) trouble(ctx context.Context) error {
 	a.tell("services are in trouble")
-	return a.until(ctx, troubleLimit, func() []check.Problem { return a.lacking(append(ofNodes, ofExporter...)...) })
+	return a.until(ctx, troubleLimit, func() []check.Problem { return a.lacking(slices.Concat(ofNodes, ofExporter)...) })
 }
 
 func (a *alerts) outage(ctx context.Context) error {
