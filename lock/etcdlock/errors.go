@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc/codes"
@@ -27,9 +29,17 @@ func (n *node) fail(err error) error {
 		return err
 	}
 	if state := n.client.ActiveConnection().GetState(); state == connectivity.Connecting || state == connectivity.TransientFailure {
-		return fmt.Errorf("%w: no endpoint takes connections: %w", driver.ErrUnreachable, err)
+		return fmt.Errorf("%w: no endpoint takes connections%s: %w", driver.ErrUnreachable, n.doubt(), err)
 	}
 	return err
+}
+
+// doubt is what else may be wrong: the client does not say why it cannot connect.
+func (n *node) doubt() string {
+	if slices.ContainsFunc(n.client.Endpoints(), func(e string) bool { return strings.HasPrefix(e, "https://") }) {
+		return ", or none shows a certificate that clientv3.Config.TLS believes"
+	}
+	return ""
 }
 
 // classify says what kind of failure an error of the client is, with the remedy.

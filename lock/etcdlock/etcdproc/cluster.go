@@ -2,6 +2,7 @@ package etcdproc
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"os"
@@ -22,16 +23,32 @@ const (
 type Cluster struct {
 	Members []*Member
 	dir     string
+	secure  *tls.Config // of clients; nil without TLS
+}
+
+// Certificate is what members show their clients: PEM files, and what a client needs to believe them.
+type Certificate struct {
+	CertFile, KeyFile string
+	Client            *tls.Config
 }
 
 // Start makes a cluster of so many members and returns when a majority serves. Options are
 // etcd's own, for each member. Data is in a directory of its own below LOCKSCOPE_ETCD_DIR; without
 // that in memory, where there is room for it.
 func Start(ctx context.Context, members int, options ...string) (*Cluster, error) {
+	return startAny(ctx, members, nil, options)
+}
+
+// StartTLS is Start with members that speak nothing but TLS with clients.
+func StartTLS(ctx context.Context, members int, cert Certificate, options ...string) (*Cluster, error) {
+	return startAny(ctx, members, cert.Client, append([]string{"--cert-file", cert.CertFile, "--key-file", cert.KeyFile}, options...))
+}
+
+func startAny(ctx context.Context, members int, secure *tls.Config, options []string) (*Cluster, error) {
 	var err error
 	for range portAttempts { // another process may take a port first
 		var c *Cluster
-		if c, err = start(ctx, members, options); err == nil {
+		if c, err = start(ctx, members, secure, options); err == nil {
 			return c, nil
 		}
 		if errors.Is(err, ErrNotInstalled) || ctx.Err() != nil {
@@ -41,12 +58,12 @@ func Start(ctx context.Context, members int, options ...string) (*Cluster, error
 	return nil, err
 }
 
-func start(ctx context.Context, members int, options []string) (*Cluster, error) {
+func start(ctx context.Context, members int, secure *tls.Config, options []string) (*Cluster, error) {
 	dir, err := os.MkdirTemp(dataDir(members), "etcdproc-")
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{dir: dir}
+	c := &Cluster{dir: dir, secure: secure}
 	if err := c.run(ctx, members, options); err != nil {
 		return nil, errors.Join(err, c.Stop())
 	}
@@ -58,12 +75,16 @@ func (c *Cluster) run(ctx context.Context, members int, options []string) error 
 	if err != nil {
 		return err
 	}
+	scheme := "http"
+	if c.secure != nil {
+		scheme = "https"
+	}
 	var all []string
 	for i := range members {
 		name := fmt.Sprint("m", i+1)
 		m := &Member{
-			name: name, dir: filepath.Join(c.dir, name), options: options,
-			client: fmt.Sprint("http://127.0.0.1:", ports[2*i]), peer: fmt.Sprint("http://127.0.0.1:", ports[2*i+1]),
+			name: name, dir: filepath.Join(c.dir, name), options: options, secure: c.secure,
+			client: fmt.Sprint(scheme, "://127.0.0.1:", ports[2*i]), peer: fmt.Sprint("http://127.0.0.1:", ports[2*i+1]),
 		}
 		c.Members = append(c.Members, m)
 		all = append(all, name+"="+m.peer)
@@ -90,7 +111,7 @@ func (c *Cluster) Endpoints() (urls []string) {
 
 // Client connects to the cluster. Close must follow.
 func (c *Cluster) Client() (*clientv3.Client, error) {
-	return clientv3.New(clientv3.Config{Endpoints: c.Endpoints(), DialTimeout: 2 * time.Second, Logger: zap.NewNop()})
+	return clientv3.New(clientv3.Config{Endpoints: c.Endpoints(), TLS: c.secure, DialTimeout: 2 * time.Second, Logger: zap.NewNop()})
 }
 
 // Await returns when the members that run serve: each of them has a majority.
@@ -127,7 +148,7 @@ func (m *Member) serves(ctx context.Context) error {
 }
 
 func (m *Member) ask(ctx context.Context, do func(context.Context, *clientv3.Client) error) error {
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{m.client}, Logger: zap.NewNop()})
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{m.client}, TLS: m.secure, Logger: zap.NewNop()})
 	if err != nil {
 		return err
 	}

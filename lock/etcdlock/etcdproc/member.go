@@ -1,6 +1,7 @@
 package etcdproc
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"os"
@@ -17,6 +18,7 @@ type Member struct {
 	client, peer string // URLs
 	cluster      string // all members' names and peer URLs
 	options      []string
+	secure       *tls.Config
 	process      *process.Process
 }
 

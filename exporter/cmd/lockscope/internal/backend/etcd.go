@@ -2,10 +2,12 @@ package backend
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,28 +88,73 @@ func (b *Etcd) Close() {
 	}
 }
 
-// Connect implements Backend. With a user it asks for a token.
+// Connect implements Backend. With a user it asks for a token. It does not try again where no certificate is believed.
 func (b *Etcd) Connect(ctx context.Context) error {
+	if slices.ContainsFunc(b.config.Endpoints, isSecure) {
+		if err := b.noMajority(ctx); CertificateAdvice(err) != "" {
+			return b.explain(err)
+		}
+	}
 	client, err := clientv3.New(b.config)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return b.explain(errNoMajority)
+		return b.explain(b.noMajority(ctx))
 	case err != nil:
 		return b.explain(fmt.Errorf("%w: %w", driver.ErrDenied, err))
 	}
 	b.Client = client
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	try, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	// What a majority has to answer. Any other error comes of reading, too, and is explained there.
-	if _, err = client.Get(ctx, b.Prefix, clientv3.WithPrefix(), clientv3.WithCountOnly()); ctx.Err() != nil && err != nil {
-		return b.explain(errNoMajority)
+	if _, err = client.Get(try, b.Prefix, clientv3.WithPrefix(), clientv3.WithCountOnly()); try.Err() != nil && err != nil {
+		return b.explain(b.noMajority(ctx))
 	}
 	return nil
 }
 
+// noMajority says why, if no endpoint takes connections.
+func (b *Etcd) noMajority(ctx context.Context) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	for _, endpoint := range b.config.Endpoints {
+		if err = b.Dial(ctx, endpoint); err == nil {
+			return errNoMajority
+		}
+	}
+	return fmt.Errorf("%w: %w", errNoMajority, err)
+}
+
+// Dial connects to an endpoint, and is done. The client tries again and again by itself, and does not say why.
+func (b *Etcd) Dial(ctx context.Context, endpoint string) error {
+	_, address, found := strings.Cut(endpoint, "://")
+	if !found {
+		address = endpoint
+	}
+	dial := (&net.Dialer{}).DialContext
+	if isSecure(endpoint) {
+		dial = (&tls.Dialer{Config: b.config.TLS}).DialContext
+	}
+	conn, err := dial(ctx, "tcp", address)
+	if err == nil {
+		_ = conn.Close()
+	}
+	return err
+}
+
+func isSecure(endpoint string) bool { return strings.HasPrefix(endpoint, "https://") }
+
+// CertificateAdvice is what to do about a server that is not believed; "" if that is not what is wrong.
+func CertificateAdvice(err error) string {
+	if err == nil || !strings.Contains(err.Error(), "x509:") {
+		return ""
+	}
+	return "its certificate is not believed: see --tls-ca, and the host name of the endpoint"
+}
+
 func (b *Etcd) explain(err error) error {
 	return explain(b, err, remedies{
-		driver.Denied: "see --etcd-username and --etcd-password-file; the user's role needs read on the prefix and on " + etcdlock.DefaultFenceKey,
+		driver.Unreachable: CertificateAdvice(err),
+		driver.Denied:      "see --etcd-username and --etcd-password-file; the user's role needs read on the prefix and on " + etcdlock.DefaultFenceKey,
 	})
 }
 

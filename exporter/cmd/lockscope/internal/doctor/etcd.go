@@ -1,10 +1,10 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -80,7 +80,7 @@ func askEtcd(ctx context.Context, b *backend.Etcd, p Policy) etcdFacts {
 	var asking sync.WaitGroup
 	for i, endpoint := range b.Endpoints() {
 		asking.Go(func() {
-			f.Members[i] = askMember(reach, b.Client, endpoint)
+			f.Members[i] = askMember(reach, b, endpoint)
 		})
 	}
 	asking.Go(func() {
@@ -111,17 +111,11 @@ func askEtcd(ctx context.Context, b *backend.Etcd, p Policy) etcdFacts {
 }
 
 // askMember dials before it asks: the client tries again and again, and keeps to itself why.
-func askMember(ctx context.Context, client *clientv3.Client, endpoint string) etcdMember {
-	_, address, found := strings.Cut(endpoint, "://")
-	if !found {
-		address = endpoint
-	}
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
-	if err != nil {
+func askMember(ctx context.Context, b *backend.Etcd, endpoint string) etcdMember {
+	if err := b.Dial(ctx, endpoint); err != nil {
 		return etcdMember{endpoint, err, nil}
 	}
-	_ = conn.Close()
-	status, err := client.Status(ctx, endpoint)
+	status, err := b.Client.Status(ctx, endpoint)
 	if err != nil && ctx.Err() != nil {
 		err = errors.New("it takes connections and does not answer")
 	}
@@ -169,7 +163,8 @@ func checkEtcdMember(m etcdMember, f etcdFacts) Result {
 	case m.Err != nil && f.Quorum.Count > 0:
 		return warn(m.Err.Error(), "locks work with what is left: mend it before another one fails")
 	case m.Err != nil:
-		return fail(m.Err.Error(), "is it up, is the address right, may this machine reach it, does it want https:// (--tls-ca, --tls-cert)?")
+		return fail(m.Err.Error(), cmp.Or(backend.CertificateAdvice(m.Err),
+			"is it up, is the address right, may this machine reach it, does it want https:// (--tls-ca, --tls-cert)?"))
 	case m.Status.Leader == 0:
 		return fail("it knows no leader", "it does not reach a majority of the members: see their peer addresses")
 	}
