@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -13,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -124,8 +122,6 @@ func burn(of, resource, window string) map[string]string {
 	return alert(of+"ErrorBudgetBurn", "critical", "resource", resource, "long_window", window)
 }
 
-var listensOn = regexp.MustCompile(`msg="Listening on"(?: component=\w+)? address=(127\.0\.0\.1:\d+)`)
-
 // alertmanager starts one with the shipped configuration, whose receivers are sent to url.
 func alertmanager(t *testing.T, url string) string {
 	bin := ""
@@ -156,13 +152,11 @@ func alertmanager(t *testing.T, url string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Stop() })
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	found, err := p.Await(ctx, listensOn)
+	address, err := p.AwaitAddress(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return "http://" + found[1]
+	return "http://" + address
 }
 
 func post(t *testing.T, url string, all []map[string]string) {

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"testing"
 	"time"
 
@@ -86,15 +85,13 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-var listening = regexp.MustCompile(`msg="Listening on"(?: component=\w+)? address=(127\.0\.0\.1:\d+)`)
-
 func (s *Server) awaitReady(t testing.TB) {
 	t.Helper()
-	found, err := s.process.Await(t.Context(), listening)
+	address, err := s.process.AwaitAddress(t.Context())
 	if err != nil {
 		t.Fatalf("alertmanagertest: %v", err)
 	}
-	s.url = "http://" + found[1]
+	s.url = "http://" + address
 	Await(t, "Alertmanager is ready", func() bool {
 		resp, err := s.client.Get(s.url + "/-/ready")
 		if err != nil {

@@ -34,19 +34,7 @@ type Live struct {
 
 // AskAlerting asks Prometheus for every alerting rule, those that do not fire included.
 func (c *Checker) AskAlerting(ctx context.Context) ([]Live, error) {
-	var loaded struct {
-		Groups []struct {
-			Rules []struct {
-				Name, Type string
-				Labels     map[string]string
-				Duration   float64 // seconds
-				Alerts     []struct {
-					State       string
-					Annotations map[string]string
-				}
-			}
-		}
-	}
+	var loaded ruleGroups
 	if err := c.prometheus.ask(ctx, "/api/v1/rules", nil, &loaded); err != nil {
 		return nil, err
 	}

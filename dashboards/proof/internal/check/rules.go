@@ -19,6 +19,12 @@ type ruleGroups struct {
 		Name  string
 		Rules []struct {
 			Name, Type, Health, LastError string
+			Labels                        map[string]string
+			Duration                      float64 // seconds
+			Alerts                        []struct {
+				State       string
+				Annotations map[string]string
+			}
 		}
 	}
 }

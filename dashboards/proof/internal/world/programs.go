@@ -149,15 +149,13 @@ func (w *World) startAlertmanager(ctx context.Context) error {
 	return err
 }
 
-var listensOn = regexp.MustCompile(`msg="Listening on"(?: component=\w+)? address=(127\.0\.0\.1:\d+)`)
-
 // listening is how Prometheus and Alertmanager tell the port they were given.
 func (w *World) listening(ctx context.Context, p program) (url string, err error) {
-	found, err := p.Await(ctx, listensOn)
+	address, err := p.AwaitAddress(ctx)
 	if err != nil {
 		return "", err
 	}
-	url = "http://" + found[1]
+	url = "http://" + address
 	return url, awaitReady(ctx, p, url)
 }
 
