@@ -32,10 +32,10 @@ type once struct{ *redis.Cmd }
 // NoRetry makes go-redis leave it at one attempt.
 func (once) NoRetry() bool { return true }
 
-type onceProcessor struct{ *redis.Client }
+type onceProcessor struct{ client *redis.Client }
 
 func (p onceProcessor) Process(ctx context.Context, cmd redis.Cmder) error {
-	return p.Client.Process(ctx, once{cmd.(*redis.Cmd)})
+	return p.client.Process(ctx, once{cmd.(*redis.Cmd)})
 }
 
 // byScript uses the read-only way of running scripts for a dry run, where there is

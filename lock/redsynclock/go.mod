@@ -3,11 +3,11 @@ module github.com/lockscope/lockscope/lock/redsynclock
 go 1.26.0
 
 require (
-	github.com/go-redsync/redsync/v4 v4.18.1
+	github.com/go-redsync/redsync/v4 v4.18.0
 	github.com/lockscope/lockscope v0.1.0
 	github.com/lockscope/lockscope/exporter v0.1.0
 	github.com/prometheus/client_golang v1.25.0
-	github.com/redis/go-redis/v9 v9.23.0
+	github.com/redis/go-redis/v9 v9.22.0
 	go.uber.org/goleak v1.3.0
 )
 
