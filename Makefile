@@ -17,14 +17,18 @@ ROOT := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
 RELEASE  := .tools/release
 RELEASED := $(ROOT) $(addprefix $(ROOT)/,$(shell sed -n 's,^	\.\./\.\./,,p' '$(ROOT)/$(RELEASE)/release.work'))
 export GOWORK := $(if $(filter $(CURDIR),$(RELEASED)),$(ROOT)/$(RELEASE)/release.work,off)
+PROOF    := dashboards/proof
 EACH = GOWORK= $(GO) list -m -f '{{.Dir}}' | xargs -P $(1) -I '{}' $(MAKE) -f '$(ROOT)/Makefile' -C '{}'
 
-# dashboards/gen does one thing after another, and takes minutes to compile with the race detector.
-RACE = $(if $(filter %/dashboards/gen,$(CURDIR)),,-race)
+# These do one thing after another, or take minutes to compile with the race detector: the SDK of Grafana, SQLite.
+RACE = $(if $(filter %/dashboards/gen %/examples/fencing %/examples/kubernetes,$(CURDIR)),,-race)
+
+# What is compiled without the race detector is compiled as the images have it, and so once.
+PLAIN = CGO_ENABLED=0
 
 # Linters are built as .tools/go.mod says, which nobody who requires lockscope has to do with. With -race they need nothing compiled
 # that the tests do not need as well.
-LINT = GOFLAGS="$$($(GO) env GOFLAGS) $(RACE)" $$(GOWORK=off $(GO) tool -modfile='$(ROOT)/.tools/go.mod' -n $(1))
+LINT = GOGC=200 GOFLAGS="$$($(GO) env GOFLAGS) $(RACE)" $$(GOWORK=off $(PLAIN) $(GO) tool -modfile='$(ROOT)/.tools/go.mod' -n $(1))
 
 # The tests run with the race detector, which needs a C compiler and its headers.
 HAVE_REDIS = command -v "$${LOCKSCOPE_REDIS_SERVER:-redis-server}" >/dev/null
@@ -45,34 +49,55 @@ help: ## Show this list.
 	@grep -E '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "make %-16s %s\n", $$1, $$2 }'
 
 .PHONY: test
-test: vet ## Install what is missing if possible, vet, and run all tests with the race detector.
-	@# Tests build and run these without the race detector; compiled here, by all cores, nothing waits for it there.
-	$(GO) build ./exporter/cmd/lockscope ./examples/demo
-	@# Three modules at a time: most tests wait for servers, and the library takes as long as half of the others.
-	+@$(STRICT) $(call EACH,3) test-module
-	@# The race detector hides what is allocated, and makes the simulation seven times slower: it runs fewer histories above, and all
-	@# of them here; those with a planted defect only here.
-	$(GO) test -count=1 -run 'Costs?$$' ./instrument ./exporter ./exporter/live
-	@# A race of go-zookeeper's own, when it reconnects, would end these.
-	$(GO) test -count=1 -run 'TestASessionExpires|TestAHungServer|TestServersOfAnEnsembleDie|TestTheAnswerToACreateIsLost' ./lock/zklock
-	@$(STRICT) $(GO) test -count=1 -timeout 10m -run 'TestSimulation($$|Notices)' -v ./lock/locktest | grep -E ' histories |^(---|ok|FAIL|PASS)'
+test: deps format ## Install what is missing if possible, vet, and run all tests with the race detector.
+	@# What tests share is compiled first, once, and by all cores: the modules of a release, and the programs that tests run.
+	$(GO) vet -race $(addsuffix /...,$(RELEASED))
+	$(PLAIN) $(GO) build -o /dev/null ./exporter/cmd/lockscope ./examples/demo ./examples/service ./examples/compose/load
+	@# Three modules at a time: most tests wait for servers, and the library takes as long as half of the others. What waits for
+	@# nothing takes what they leave of the cores. The alerts of dashboards/proof, whose minutes last two seconds, come when the
+	@# others are done.
+	+@$(STRICT) nice -n 10 $(MAKE) lint test-simulation & patient=$$!; trap 'kill $$patient 2>/dev/null || true; wait' EXIT; \
+	failed=; { GOWORK= $(GO) list -m -f '-C "{{.Dir}}" test-module' | grep -v '$(PROOF)'; echo '-C "$(ROOT)" test-reconnects'; } | \
+		xargs -P 3 -L 1 $(MAKE) -f '$(ROOT)/Makefile' || failed=1; \
+	$(MAKE) -f '$(ROOT)/Makefile' -C '$(ROOT)/$(PROOF)' test-module || failed=1; \
+	wait $$patient && [ -z "$$failed" ]
+	@# What is measured, alone: the race detector hides what is allocated.
+	$(PLAIN) $(GO) test -count=1 -run 'Costs?$$' ./instrument ./exporter ./exporter/live
 
 .PHONY: test-module
 test-module: # Two packages at a time, so that one works, or is compiled, while another waits: the tests stand a machine that is busy.
-	$(GO) test $(RACE) -vet=off -p 2 -parallel 8 -timeout 15m ./...
+	$(if $(RACE),,$(PLAIN)) $(GO) test $(RACE) -vet=off -p 2 -parallel 8 -timeout 15m ./...
+
+# The race detector makes the simulation seven times slower: it runs few histories in test-module, and all of them here; those with a
+# planted defect only here.
+.PHONY: test-simulation
+test-simulation:
+	@$(STRICT) GOGC=400 $(PLAIN) $(GO) test -count=1 -timeout 15m -run 'TestSimulation($$|Notices)' -v ./lock/locktest | grep -E ' histories |^(---|ok|FAIL|PASS)'
+
+# A race of go-zookeeper's own, when it reconnects, would end these with the race detector.
+.PHONY: test-reconnects
+test-reconnects:
+	$(PLAIN) $(GO) test -count=1 -run 'TestASessionExpires|TestAHungServer|TestServersOfAnEnsembleDie|TestTheAnswerToACreateIsLost' ./lock/zklock
 
 .PHONY: vet
-vet: deps ## Check formatting, run go vet and linters.
+vet: deps format lint ## Check formatting, run go vet and linters.
+
+.PHONY: format
+format:
 	@$(STRICT) unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .); \
 	if [ -n "$$unformatted" ]; then echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; fi
-	+@$(STRICT) $(call EACH,2) vet-module
+
+.PHONY: lint
+lint:
+	+@$(STRICT) $(call EACH,2) lint-module
 	@# The simulations that are not built with the race detector are in one package.
-	$(GO) vet ./lock/locktest
+	$(PLAIN) $(GO) vet ./lock/locktest
 
 # With -race, go vet compiles what the tests need anyway. What is deprecated in a dependency (SA1019) is for whoever raises it. The
 # harness of the tests in locktest may leave errors of its clean-up alone, as tests may.
-.PHONY: vet-module
-vet-module:
+.PHONY: lint-module
+lint-module: export CGO_ENABLED := $(if $(RACE),1,0)
+lint-module:
 	$(GO) vet $(RACE) ./...
 	$(call LINT,staticcheck) -checks inherit,-SA1019 ./...
 	$(call LINT,ineffassign) ./...

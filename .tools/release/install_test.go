@@ -30,7 +30,7 @@ func newUser(t *testing.T, all []*released) *user {
 	must(t, err)
 	cache, proxies, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	t.Cleanup(func() { forget(t, cache, all, u.version) })
-	u.env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-modcacherw", "GONOSUMDB=github.com/lockscope/*", "GOPROXY=file://"+proxy+","+proxies)
+	u.env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=-modcacherw", "GONOSUMDB=github.com/lockscope/*", "GOPROXY=file://"+proxy+","+proxies)
 	return u
 }
 

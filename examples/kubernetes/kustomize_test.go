@@ -70,7 +70,7 @@ func program(t *testing.T) string {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("go", "build", "-o", bin, "./exporter/cmd/lockscope")
-	cmd.Dir, cmd.Env = root, append(os.Environ(), "GOWORK="+filepath.Join(root, ".tools", "release", "release.work"))
+	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0", "GOWORK="+filepath.Join(root, ".tools", "release", "release.work"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}

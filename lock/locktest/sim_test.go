@@ -19,7 +19,7 @@ const simHistories = 10000
 
 var (
 	seedFlag      = flag.Uint64("seed", 0, "first seed of TestSimulation; alone, replays that one history and tells it event by event")
-	historiesFlag = flag.Int("histories", 0, "number of histories of TestSimulation; 0 for 10000, 1000 with -race")
+	historiesFlag = flag.Int("histories", 0, "number of histories of TestSimulation; 0 for 10000, 300 with -race")
 )
 
 func TestMain(m *testing.M) {
@@ -41,7 +41,7 @@ func TestSimulation(t *testing.T) {
 	case testing.Short():
 		count = 500
 	case raceEnabled:
-		count = 1000
+		count = 300
 		t.Logf("with the race detector: %d histories instead of %d", count, simHistories)
 	default:
 		count = simHistories

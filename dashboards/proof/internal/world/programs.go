@@ -28,7 +28,8 @@ func (w *World) build(ctx context.Context) error {
 	w.cfg.Tell("building the demo and lockscope")
 	bin := filepath.Join(w.dir, "bin")
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", bin+string(filepath.Separator), demoPackage, lockscopePackage)
-	cmd.WaitDelay = buildGrace // interrupted, go leaves compilers behind that hold its output open
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as the image has it
+	cmd.WaitDelay = buildGrace                      // interrupted, go leaves compilers behind that hold its output open
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, out)
 	}
