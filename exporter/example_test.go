@@ -47,7 +47,7 @@ func ExampleNew() {
 
 	err = lock.Do(context.Background(), locker, "order:1001", func(context.Context, lock.Lease) error {
 		for line := range strings.Lines(ask(exp, "/metrics")) {
-			if strings.HasPrefix(line, "distributed_lock_held") {
+			if strings.HasPrefix(line, "distributed_lock_held{") {
 				fmt.Print(line)
 			}
 		}

@@ -34,6 +34,7 @@
 //	distributed_lock_waiting                    gauge      resource
 //	distributed_lock_long_waits_total           counter    resource
 //	distributed_lock_held                       gauge      resource
+//	distributed_lock_held_since_timestamp_seconds gauge    resource
 //	distributed_lock_hold_seconds               histogram  resource
 //	distributed_lock_validity_seconds           histogram  resource
 //	distributed_lock_extensions_total           counter    resource, outcome
@@ -56,9 +57,11 @@
 // (nothing renewed it), extend_failed (renewals did not get through), taken_over (a
 // quorum no longer knew it) and max_hold. A lease ended by the closing of its
 // Locker or by its caller's context is not lost. Reasons of a node's failure are
-// timeout, canceled, refused, readonly, noscript, busy (not asked), guard (may not
-// vote) and other. Operations are acquire, raise, extend, release, leave (a waiter
-// gives up its place) and subscribe.
+// timeout, canceled, refused (nothing listens there), dial (no connection for another
+// cause), readonly, noscript, busy (not asked), guard (may not vote) and other. What was
+// canceled, refused, dial, busy or guard has no duration, for it was not sent or not
+// waited for. Operations are acquire, raise, extend, release, leave (a waiter gives up
+// its place) and subscribe.
 //
 // A node in quarantine answers and may not vote: distributed_lock_node_up is 1 then and
 // distributed_lock_node_usable 0. Fewer usable nodes than distributed_lock_quorum_nodes mean

@@ -101,7 +101,7 @@ func (l *Locker) acquired(m *lease, inner lock.Lease) {
 	m.waited = time.Since(c.began)
 	m.Begin(&c.Call, inner, m)
 	c.series.outcomes[acquired].Inc()
-	c.series.held.Inc()
+	c.series.held.add(m)
 	validity := time.Duration(c.validity.Load())
 	if validity == 0 { // no hook has told
 		validity = inner.Remaining()

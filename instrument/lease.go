@@ -16,6 +16,8 @@ type lease struct {
 	decorate.Lease
 	call   call
 	waited time.Duration // from call.began
+
+	earlier, later *lease // in the list of the series
 }
 
 var (
@@ -76,7 +78,7 @@ func (m *lease) Ended(ctx context.Context, cause error) {
 	defer m.call.owner.contain()
 	s := m.call.series
 	defer s.done()
-	s.held.Dec()
+	s.held.remove(m)
 	observe(s.hold, m.held(), trace.SpanContextFromContext(ctx))
 	switch {
 	case errors.Is(cause, lock.ErrLost):

@@ -2,6 +2,7 @@ package instrument_test
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,6 +43,40 @@ func testLosses(t *testing.T) {
 	if got := gather(t, l, "hold_seconds", "resource", "x"); got != 2 {
 		t.Errorf("%v holds, want 2", got)
 	}
+}
+
+// TestHeldSince: of leases in one series the one that is held for longest counts, in
+// whichever order they end.
+func TestHeldSince(t *testing.T) { synctest.Test(t, testHeldSince) }
+
+func testHeldSince(t *testing.T) {
+	l := wrap(t, locktest.NewFakes(t, 3)(t))
+	since := func() float64 {
+		return gather(t, l, "held_since_timestamp_seconds", "resource", "order:*")
+	}
+	var leases []lock.Lease
+	var acquired []float64
+	for i := range 4 {
+		time.Sleep(time.Second)
+		lease, err := l.Acquire(t.Context(), fmt.Sprint("order:", i))
+		must(t, err)
+		leases, acquired = append(leases, lease), append(acquired, float64(time.Now().UnixMicro())/1e6)
+	}
+	for _, step := range []struct {
+		release int
+		left    float64
+	}{{1, acquired[0]}, {0, acquired[2]}, {3, acquired[2]}, {2, 0}} {
+		must(t, leases[step.release].Release(t.Context()))
+		if got := since(); math.Abs(got-step.left) > .5 {
+			t.Errorf("without lease %d held since %.3f, want %.3f", step.release, got, step.left)
+		}
+	}
+	lease, err := l.Acquire(t.Context(), "order:9")
+	must(t, err)
+	if got, now := since(), float64(time.Now().Unix()); math.Abs(got-now) > 1.5 {
+		t.Errorf("held since %.3f, want %.3f", got, now)
+	}
+	must(t, lease.Release(t.Context()))
 }
 
 // TestLossByFailure pauses nodes under a lease, and takes the lock away under another.

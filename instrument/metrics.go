@@ -22,7 +22,7 @@ type metrics struct {
 	attempts, handOvers, extensions *prometheus.CounterVec
 	deadlocks                       *prometheus.CounterVec
 	lost, releaseFailures, longWait *prometheus.CounterVec
-	waiting, held                   *prometheus.GaugeVec
+	waiting, held, heldSince        *prometheus.GaugeVec
 
 	nodeDuration *prometheus.HistogramVec
 	nodeFailures *prometheus.CounterVec
@@ -63,6 +63,7 @@ func newMetrics(cfg shared) *metrics {
 		waiting:      b.gauge("waiting", "Calls of Acquire that have not returned yet.", "resource"),
 		longWait:     b.counter("long_waits_total", "Calls of Acquire that waited for longer than the threshold of the long-wait log.", "resource"),
 		held:         b.gauge("held", "Leases that this process holds.", "resource"),
+		heldSince:    b.gauge("held_since_timestamp_seconds", "When the lease that this process has held for longest was acquired, in seconds since 1970; 0 if it holds none.", "resource"),
 		hold: b.histogram("hold_seconds", "Time from acquiring a lease to the end of its release, or to its loss.",
 			[]float64{.01, .05, .1, .5, 1, 5, 10, 30, 60, 300}, "resource"),
 		validity: b.histogram("validity_seconds", "Validity left of a lease when it was acquired.",

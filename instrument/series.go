@@ -99,7 +99,8 @@ type series struct {
 	failures, attempts        prometheus.Counter
 	handOvers, deadlocks      prometheus.Counter
 	releaseFailures, longWait prometheus.Counter
-	waiting, held             prometheus.Gauge
+	waiting                   prometheus.Gauge
+	held                      holding
 	outcomes                  [outcomes]prometheus.Counter
 	extensions                [extensions]prometheus.Counter
 	lost                      [losses]prometheus.Counter
@@ -120,7 +121,7 @@ func (m *metrics) newSeries(label string, v labelValues) *series {
 		releaseFailures: m.releaseFailures.WithLabelValues(values...),
 		longWait:        m.longWait.WithLabelValues(values...),
 		waiting:         m.waiting.WithLabelValues(values...),
-		held:            m.held.WithLabelValues(values...),
+		held:            holding{count: m.held.WithLabelValues(values...), since: m.heldSince.WithLabelValues(values...)},
 	}
 	for i := range s.outcomes {
 		s.outcomes[i] = m.acquisitions.WithLabelValues(append(values, outcomeNames[i])...)

@@ -53,6 +53,7 @@
 //	distributed_lock_waiting                  distributed_lock.waiting            {call}
 //	distributed_lock_long_waits_total         distributed_lock.long_waits         {call}
 //	distributed_lock_held                     distributed_lock.held               {lease}
+//	distributed_lock_held_since_timestamp_seconds  distributed_lock.held_since_timestamp  s
 //	distributed_lock_hold_seconds             distributed_lock.hold               s
 //	distributed_lock_validity_seconds         distributed_lock.validity           s
 //	distributed_lock_extensions_total         distributed_lock.extensions         {extension}

@@ -7,26 +7,24 @@ import (
 )
 
 // holders is a table of who holds and who waits, of the processes that do most of both.
-// Metrics tell which process holds a lock; since when is told as far as it can be: a process
-// that holds something has held it for no longer than since its last release.
 func holders(c config.Config, title, by string, h uint32) panel {
 	waiting, held := "sum by ("+by+") (distributed_lock_waiting{R})", "sum by ("+by+") (distributed_lock_held{R})"
 	most := func(expr string) string {
 		return fmt.Sprintf("%s and topk(%d, %s + %s)", expr, c.Boards.Top, waiting, held)
 	}
-	// Where nothing was released in the time shown, it is since the process was first seen in it.
-	release := fmt.Sprintf(`(
-			time() - max by (%[1]s) (max_over_time(timestamp(changes(distributed_lock_hold_seconds_count{R}[$__rate_interval]) > 0)[$__range:$__rate_interval]))
-			or time() - min by (%[1]s) (min_over_time(timestamp(distributed_lock_held{R})[$__range:$__rate_interval]))
+	// As of the last scrape: what it saw may be released since.
+	longest := fmt.Sprintf(`(
+			clamp_min(max by (%[1]s) (timestamp(distributed_lock_held_since_timestamp_seconds{R}) - (distributed_lock_held_since_timestamp_seconds{R} > 0)), 0)
+			or 0 * max by (%[1]s) (distributed_lock_held_since_timestamp_seconds{R})
 		)`, by)
 	mean := fmt.Sprintf("sum by (%[1]s) (increase(distributed_lock_hold_seconds_sum{R}[$__range])) / (sum by (%[1]s) (increase(distributed_lock_hold_seconds_count{R}[$__range])) > 0)", by)
 	return panel{kind: grid, title: title, w: full, h: h, unit: "short", decimals: auto,
-		about:   "The processes that hold and wait most. Good: what is held was released a moment ago. Held, and no release for much longer than the mean hold: that process is stuck. Click the process for its live page, which names holders, waiters and their calls.",
-		queries: instants("sort_desc("+most(held)+")", most(waiting), most(release), most(mean)),
+		about:   "The processes that hold and wait most. Good: what is held is held for about the mean hold. Held for much longer: that process is stuck. Click the process for its live page, which names holders, waiters and their calls.",
+		queries: instants("sort_desc("+most(held)+")", most(waiting), most(longest), most(mean)),
 		columns: []column{
 			{title: "Held", unit: "short", steps: neutral(), width: 90},
 			{title: "Waiting", unit: "short", steps: steps(green, step{c.Alerts.Waiters, orange}, step{10 * c.Alerts.Waiters, red}), width: 90},
-			{title: "No release for", unit: "s", decimals: auto, steps: neutral(), width: 140},
+			{title: "Held for", unit: "s", decimals: auto, steps: neutral(), width: 110},
 			{title: "Mean hold", unit: "s", decimals: auto, steps: neutral(), width: 110},
 		},
 		order: []string{"resource", "job", "instance"},

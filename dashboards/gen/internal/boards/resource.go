@@ -75,7 +75,7 @@ func resourceHolders(c config.Config) []panel {
 	return []panel{
 		holders(c, "Processes that hold and wait", "$JOB, instance", 6),
 		chart("Held by process", "short", third, course(`sum by ($JOB, instance) (distributed_lock_held{R})`, "{{job}} {{instance}}"),
-			"Who holds it. Good: it changes hands. A line that stays at 1 while others wait is the process to look at: its /debug/locks page says since when.").stacked().largest(c.Boards.Top),
+			"Who holds it. Good: it changes hands. A line that stays at 1 while others wait is the process to look at: the table says since when.").stacked().largest(c.Boards.Top),
 		chart("Hand-overs", "ops", third, []query{
 			{expr: `sum(rate(distributed_lock_handovers_total{R}[$__rate_interval]))`, legend: "hand-overs"},
 			{expr: `sum(rate(distributed_lock_hold_seconds_count{R}[$__rate_interval]))`, legend: "releases"}},
