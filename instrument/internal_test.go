@@ -2,6 +2,8 @@ package instrument
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -121,17 +123,26 @@ func TestDurationsAreOfCommandsThatWereSent(t *testing.T) {
 	timeout := fmt.Errorf("%w (%w)", driver.ErrTimeout, &net.OpError{Op: "read", Err: os.ErrDeadlineExceeded})
 	for _, c := range []struct {
 		err      error
+		reason   failure
 		observed bool
 	}{
-		{nil, true},
-		{timeout, true},
-		{fmt.Errorf("%w (%w)", driver.ErrTimeout, &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}), false},
-		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, false},
-		{driver.ErrNotSent, false},
+		{nil, failures, true},
+		{errors.New("ERR"), failOther, true},
+		{timeout, failTimeout, true},
+		{fmt.Errorf("%w (%w)", driver.ErrTimeout, &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}), failDial, false},
+		{&net.OpError{Op: "dial", Err: syscall.EHOSTUNREACH}, failDial, false},
+		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, failRefused, false},
+		{&net.OpError{Op: "dial", Err: context.Canceled}, failCanceled, false},
+		{driver.ErrNotSent, failBusy, false},
+		{driver.ErrQuarantined, failGuard, false},
+		{context.Canceled, failCanceled, false},
 	} {
 		n.done(lock.NodeEnd{NodeStart: lock.NodeStart{Node: "a", Op: lock.OpAcquire}, Took: time.Millisecond, Err: c.err})
 		if got := len(seen) == 1; got != c.observed {
 			t.Errorf("%v: observed: %v", c.err, got)
+		}
+		if c.err != nil && failureOf(c.err) != c.reason {
+			t.Errorf("%v is %v, want %v", c.err, failureOf(c.err), c.reason)
 		}
 		for len(seen) > 0 {
 			<-seen

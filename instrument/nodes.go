@@ -24,6 +24,7 @@ const (
 	failTimeout failure = iota
 	failCanceled
 	failRefused
+	failDial
 	failReadonly
 	failNoScript
 	failBusy
@@ -32,22 +33,32 @@ const (
 	failures
 )
 
-var failureNames = [failures]string{"timeout", "canceled", "refused", "readonly", "noscript", "busy", "guard", "other"}
+var failureNames = [failures]string{"timeout", "canceled", "refused", "dial", "readonly", "noscript", "busy", "guard", "other"}
 
 func (f failure) String() string { return failureNames[f] }
 
+// sent reports that the command took its time on the node, and so has a duration. Rules
+// and boards take for the commands of a node those that have one, and the failures that
+// were not sent; what was canceled is neither.
+func (f failure) sent() bool {
+	return f != failCanceled && f != failRefused && f != failDial && f != failBusy && f != failGuard
+}
+
 func failureOf(err error) failure {
+	undialed := lock.NodeEnd{Err: err}.Undialed()
 	switch class := driver.ClassOf(err); {
 	case class.Barred():
 		return failGuard
 	case class == driver.Busy:
 		return failBusy
-	case class == driver.Timeout:
+	case class == driver.Timeout && !undialed:
 		return failTimeout
 	case errors.Is(err, context.Canceled):
 		return failCanceled
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return failRefused
+	case undialed:
+		return failDial
 	}
 	switch statusCode(err) {
 	case "READONLY":
@@ -193,8 +204,8 @@ func (m *metrics) setNodes(backend lock.Backend, now size) {
 	m.quorum.WithLabelValues(label).Set(float64(now.quorum))
 }
 
-// done counts a command. What was not sent took no time and says nothing new of
-// whether the node is up.
+// done counts a command. What was not asked, or given up, says nothing new of whether
+// the node is up.
 func (n *node) done(e lock.NodeEnd) {
 	op := n.op(e.Op)
 	if e.Err == nil {
@@ -207,19 +218,18 @@ func (n *node) done(e lock.NodeEnd) {
 	}
 	why := failureOf(e.Err)
 	op.failures[why].Inc()
+	if why.sent() {
+		op.duration.Observe(e.Took.Seconds())
+	}
 	switch {
-	case why == failCanceled:
+	case why == failCanceled || why == failBusy:
 	case driver.ClassOf(e.Err).Silent():
-		if !e.Undialed() {
-			op.duration.Observe(e.Took.Seconds())
-		}
 		n.up.Set(0)
 		n.usable.Set(0)
 	case why == failGuard:
 		n.up.Set(1)
 		n.usable.Set(0)
-	case why != failBusy:
-		op.duration.Observe(e.Took.Seconds())
+	default:
 		n.up.Set(1)
 	}
 }

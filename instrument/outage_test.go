@@ -3,6 +3,7 @@ package instrument_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -107,4 +108,32 @@ func testWaitsInAnOutage(t *testing.T, servers []*redisproc.Server, holder lock.
 	if got := gather(t, l, "failures_total", "resource", "job"); got != 0 {
 		t.Errorf("%v failures", got)
 	}
+}
+
+// TestCommandsInAnOutageAreCounted: the share of a node's commands that fail, as rules
+// work it out, is of the commands there were. A dead node has failures alone, and no
+// duration.
+func TestCommandsInAnOutageAreCounted(t *testing.T) { eachOutage(t, testCommandsInAnOutageAreCounted) }
+
+func testCommandsInAnOutageAreCounted(t *testing.T, servers []*redisproc.Server, _ lock.Lease) {
+	var ended atomic.Int64
+	ctx := lock.WithTrace(t.Context(), &lock.Trace{NodeEnd: func(_ context.Context, e lock.NodeEnd) {
+		if e.Op == lock.OpAcquire && e.Node == servers[0].Addr() && !errors.Is(e.Err, context.Canceled) {
+			ended.Add(1)
+		}
+	}})
+	l := wrap(t, onRedis(t, addrs(servers)))
+	for range 50 {
+		if _, err := l.Acquire(ctx, "job", lock.NoWait()); !errors.Is(err, lock.ErrHeld) {
+			t.Fatal(err)
+		}
+	}
+	of := []string{"lock_node", servers[0].Addr(), "backend", "redis", "operation", "acquire"}
+	eventually(t, "each command has a duration, or was not sent", func() bool {
+		commands := gather(t, l, "node_duration_seconds", of...)
+		for _, unsent := range []string{"refused", "dial", "busy", "guard"} {
+			commands += gather(t, l, "node_failures_total", append(of, "reason", unsent)...)
+		}
+		return commands == float64(ended.Load()) && commands >= 50
+	})
 }

@@ -30,6 +30,11 @@ var withoutMargin = fmt.Sprintf(`sum(rate(distributed_lock_vote_margin_bucket{I,
 
 const nodeRate = `sum by ($CLUSTER lock_node, le) (rate(distributed_lock_node_duration_seconds_bucket{N,operation="acquire"}[$__rate_interval]))`
 
+// failedCommands adds up series of different labels: what has no connection has no duration.
+const failedCommands = `sum(rate(distributed_lock_node_failures_total{N,reason!~"canceled|busy|guard"}[$__rate_interval]))
+	/ (sum(rate(distributed_lock_node_duration_seconds_count{N}[$__rate_interval])
+		or rate(distributed_lock_node_failures_total{N,reason=~"refused|dial"}[$__rate_interval])) > 0)`
+
 func nodeTiles(c config.Config) []panel {
 	spare := fmt.Sprintf("min(%s{J} - on ($JOB, backend) group_left () max by ($JOB, backend) (distributed_lock_quorum_nodes{I}))", rules.NodesUsable)
 	return []panel{
@@ -43,8 +48,8 @@ func nodeTiles(c config.Config) []panel {
 			"Usable nodes beyond the quorum. Good: 1 of 3, 2 of 5. At 0 the next failure stops all locking: bring a node back now. With a single node it is always 0. Needs the recording rules."),
 		tile("Slowest node, p99", "s", auto, above(c.Alerts.NodeP99Seconds), now("max(histogram_quantile(0.99, "+nodeRate+"))"),
 			fmt.Sprintf("One acquire command in a hundred takes longer on the slowest node. Good: a few milliseconds. Above %v s an alert fires: near the node timeout votes are lost.", c.Alerts.NodeP99Seconds)),
-		tile("Failed commands", "percentunit", 2, steps(green, step{.001, orange}, step{.05, red}), course(`sum(rate(distributed_lock_node_failures_total{N,reason!~"canceled|busy|guard"}[$__rate_interval])) / (sum(rate(distributed_lock_node_duration_seconds_count{N}[$__rate_interval])) > 0)`, ""),
-			"Share of commands sent that were not carried out. Good: 0. A node saying no to a vote is not a failure. See Failures by reason."),
+		tile("Failed commands", "percentunit", 2, steps(green, step{.001, orange}, step{.05, red}), course(failedCommands, ""),
+			"Share of commands that were not carried out, with those for which there was no connection. Good: 0. A node saying no to a vote is not a failure. See Failures by reason."),
 		tile("No spare vote", "percentunit", 1, steps(green, step{.05, orange}, step{.5, red}), course(withoutMargin, ""),
 			"Share of won rounds with no vote beyond the quorum. Good: near 0. It rises when a node does not vote, also one that is up but restarted and has to wait. With one or two nodes it is always 100 %."),
 		tile("Commands", "ops", auto, neutral(), course(`sum(rate(distributed_lock_node_duration_seconds_count{N}[$__rate_interval]))`, ""),
@@ -118,8 +123,8 @@ func nodeFailures() []panel {
 	failed := `(rate(distributed_lock_node_failures_total{N}[$__rate_interval]))`
 	return []panel{
 		chart("Failures by reason", "ops", third, course("sum by (reason) "+failed, "{{reason}}"),
-			"Good: none but canceled. timeout, refused: the node or the way to it; guard: restarted, may not vote yet; readonly: it is a replica; busy: not asked, earlier commands still hang; other: see the log.").
-			stacked().rare().tinted([]tint{{"timeout", red}, {"refused", "dark-red"}, {"readonly", purple}, {"noscript", blue}, {"guard", yellow}, {"busy", orange}, {"canceled", "gray"}, {"other", "light-red"}}),
+			"Good: none but canceled. timeout, refused, dial: the node or the way to it; guard: restarted, may not vote yet; readonly: it is a replica; busy: not asked, earlier commands still hang; other: see the log.").
+			stacked().rare().tinted([]tint{{"timeout", red}, {"refused", "dark-red"}, {"dial", "semi-dark-red"}, {"readonly", purple}, {"noscript", blue}, {"guard", yellow}, {"busy", orange}, {"canceled", "gray"}, {"other", "light-red"}}),
 		chart("Failures by node", "ops", third, course("sum by ($CLUSTER lock_node) "+failed, "{{lock_node}}"),
 			"Good: none. One node: that node. All nodes: the processes, or what is between.").stacked().rare().leading(toNode()),
 		chart("Failures by operation", "ops", third, course("sum by (operation) "+failed, "{{operation}}"),

@@ -13,7 +13,7 @@ const (
 	SlowWaits  = "job_resource:distributed_lock_slow_waits:rate5m"
 	Failures   = "job_resource:distributed_lock_failures:rate5m"
 	WaitP99    = "job_resource:distributed_lock_wait_seconds:p99_rate5m"
-	NodeErrors = "job_instance_backend_lock_node:distributed_lock_node_failures_per_command:ratio_rate5m"
+	NodeErrors = "job_instance_backend_lock_node:distributed_lock_node_failures_per_command:ratio_rate2m"
 	// NodeUsable is the share of processes for which a node carries out most commands.
 	NodeUsable         = "job_backend_lock_node:distributed_lock_node_usable:avg"
 	NodesUsable        = "job_backend:distributed_lock_nodes_usable:sum"

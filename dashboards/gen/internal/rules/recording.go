@@ -2,6 +2,7 @@ package rules
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -132,28 +133,33 @@ func (m maker) unguarded(r rulefmt.Rule) bool {
 	return !slices.ContainsFunc(m.config.SLO.Windows, func(w config.Window) bool { return r.Record == Volume(w.Long) })
 }
 
+// failuresPerCommand is the share of a process's acquire commands on a node that failed. What
+// was not sent has no duration, and a node that is dead has nothing else. The series that are
+// joined by or have different labels: all of them are added up.
+func failuresPerCommand(window string) string {
+	return strings.ReplaceAll(`sum by ($JOB, instance, backend, lock_node) (
+			rate(distributed_lock_node_failures_total{&,operation="acquire",reason!="canceled"}[$W])
+			or 0 * rate(distributed_lock_node_duration_seconds_count{&,operation="acquire"}[$W])
+		)
+		/ (
+			sum by ($JOB, instance, backend, lock_node) (
+				rate(distributed_lock_node_duration_seconds_count{&,operation="acquire"}[$W])
+				or rate(distributed_lock_node_failures_total{&,operation="acquire",reason=~"refused|dial|busy|guard"}[$W])
+			) > 0
+		)`, "$W", window)
+}
+
 // nodeViews records what processes see of the nodes. The gauge
 // distributed_lock_node_up tells of a process's last command, however long ago that
 // was, and is 1 for a node that answers with an error. So a node counts as usable
 // by what became of the commands of the last minutes, and a process that sent none
 // has no view.
 func (m maker) nodeViews() []rulefmt.Rule {
-	// A process that acquires now and then has the view of its last commands, while it lives.
+	// Of two minutes, if there were commands: while nobody gets a lock there are few, and five minutes would
+	// be of the many before. A process that acquires now and then has the view of its last ones, while it lives.
 	const views = `(last_over_time($ERRORS[15m]) and on ($JOB, instance, backend) distributed_lock_nodes{&}) <= bool 0.5`
 	return []rulefmt.Rule{
-		// What busy and guard kept from being sent has no duration. The series that are
-		// joined by or have different labels: all of them are added up.
-		m.record(NodeErrors, `
-			sum by ($JOB, instance, backend, lock_node) (
-				rate(distributed_lock_node_failures_total{&,operation="acquire",reason!="canceled"}[5m])
-				or 0 * rate(distributed_lock_node_duration_seconds_count{&,operation="acquire"}[5m])
-			)
-			/ (
-				sum by ($JOB, instance, backend, lock_node) (
-					rate(distributed_lock_node_duration_seconds_count{&,operation="acquire"}[5m])
-					or rate(distributed_lock_node_failures_total{&,operation="acquire",reason=~"busy|guard"}[5m])
-				) > 0
-			)`),
+		m.record(NodeErrors, failuresPerCommand("2m")+" or "+failuresPerCommand("5m")),
 		m.record(NodeUsable, `avg by ($JOB, backend, lock_node) (`+views+`)`, "$ERRORS", NodeErrors),
 		m.record(NodesUsable, `sum by ($JOB, backend) ($USABLE > bool 0.5)`, "$USABLE", NodeUsable),
 		m.record(NodesUsableForEach, `sum by ($JOB, instance, backend) (`+views+`)`, "$ERRORS", NodeErrors),
