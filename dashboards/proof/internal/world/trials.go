@@ -16,7 +16,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// Scheduled is a resource that is taken once, and not again before the end of the trials. Somebody
+// Scheduled is a resource that is taken a few times, and not again before the end of the trials. Somebody
 // has to be told in what interval it should be.
 const Scheduled = "nightly-report"
 
@@ -67,7 +67,7 @@ func (w *World) startTrials(ctx context.Context) error {
 		return err
 	}
 	loops := []func(context.Context){t.slow, t.retry, t.embrace, t.repeat(t.locker, busy, now), t.repeat(t.locker, forever, regularly, lock.MaxWait(impatience)),
-		func(ctx context.Context) { wait(ctx, nil, 10*w.cfg.Minute); t.once(ctx) }}
+		func(ctx context.Context) { t.lastTimes(ctx, w.cfg.Minute) }}
 	for range crowd {
 		loops = append(loops, t.queue)
 	}
@@ -136,11 +136,15 @@ func (t *trials) repeat(l lock.Locker, resource string, every time.Duration, opt
 	}
 }
 
-// once does scheduled work for the last time. Prometheus must have looked before: what a process did
-// before it was first seen is not counted.
-func (t *trials) once(ctx context.Context) {
-	if lease, err := t.locker.Acquire(ctx, Scheduled); err == nil {
-		_ = lease.Release(context.WithoutCancel(ctx))
+// lastTimes does scheduled work a few times, and never again: on a machine that is busy once might
+// fail. Prometheus must have looked before: what a process did before it was first seen is not counted.
+func (t *trials) lastTimes(ctx context.Context, minute time.Duration) {
+	wait(ctx, nil, 10*minute)
+	for range 5 {
+		if lease, err := t.locker.Acquire(ctx, Scheduled); err == nil {
+			_ = lease.Release(context.WithoutCancel(ctx))
+		}
+		wait(ctx, nil, minute)
 	}
 }
 
