@@ -35,14 +35,8 @@ func (n *node) enter(p *place, req driver.AcquireRequest, queued bool) (reply dr
 			if err := n.checkTTL(req.TTL); err != nil {
 				return reply, err
 			}
-		case queued:
-			// What another server answers, or this one from before, could be of a time when
-			// the session had not expired yet.
-			if _, err := n.link.Sync(p.dir); err != nil {
-				return reply, cutOff(err)
-			}
 		}
-		names, err := n.look(p)
+		names, err := n.look(p, queued)
 		if err != nil {
 			return reply, cutOff(err)
 		}
@@ -130,20 +124,30 @@ func (n *node) createParents(dir string) error {
 	return nil
 }
 
-// look reads the queue, and with it what made the place, if that is not known.
-func (n *node) look(p *place) ([]string, error) {
+// look reads the queue, and with it what made the place, if that is not known. The place of
+// who has queued may have gone with its session, and the server not know it yet: to sync
+// takes a session that lives. It need not come first, for who was the first in the queue
+// stays that while its place is there.
+func (n *node) look(p *place, queued bool) ([]string, error) {
 	var stat *zk.Stat
-	var statErr error
-	var both sync.WaitGroup
+	var statErr, syncErr error
+	var all sync.WaitGroup
 	n.mu.Lock()
-	own, known := p.path, p.czxid != 0
+	own, known, session := p.path, p.czxid != 0, p.session
 	n.mu.Unlock()
 	if !known {
-		both.Go(func() { _, stat, statErr = n.link.Exists(own) })
+		all.Go(func() { _, stat, statErr = n.link.Exists(own) })
+	}
+	if queued {
+		all.Go(func() { _, syncErr = n.link.Sync(p.dir) })
 	}
 	names, _, err := n.link.Children(p.dir)
-	both.Wait()
+	all.Wait()
 	switch {
+	case syncErr != nil:
+		return nil, syncErr
+	case queued && n.link.SessionID() != session:
+		return nil, nil // the place went with its session, and it is another that was synced
 	case errors.Is(err, zk.ErrNoNode):
 		return nil, nil
 	case err != nil:
