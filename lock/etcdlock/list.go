@@ -45,10 +45,11 @@ const (
 
 // ReadHeld returns the locks below a prefix that are held, by key: those of a plain
 // concurrency.Mutex, too. It changes nothing; the right it needs is to read the prefix and
-// [DefaultFenceKey], on which tokens count. All is of one moment but Remaining, for which
+// fenceKey, on which tokens count: [DefaultFenceKey], or what the services say with
+// [WithFenceKey]. All is of one moment but Remaining, for which
 // each lease is asked: a lock whose lease has ended by then is left out. When ctx ends, or a
 // majority does not answer, there is an error and no list.
-func ReadHeld(ctx context.Context, client *clientv3.Client, prefix string) ([]Held, error) {
+func ReadHeld(ctx context.Context, client *clientv3.Client, prefix, fenceKey string) ([]Held, error) {
 	queues, err := readQueues(ctx, client, prefix)
 	if err != nil {
 		return nil, err
@@ -57,7 +58,7 @@ func ReadHeld(ctx context.Context, client *clientv3.Client, prefix string) ([]He
 	for _, q := range queues {
 		first = append(first, q.claims[0])
 	}
-	bases, err := readBases(ctx, client, first)
+	bases, err := readBases(ctx, client, fenceKey, first)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +169,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 // readBases reads the fence base, and back to the one on which the oldest of the claims was
 // granted: a token counts on the base of its own transaction. The latest comes first; what
 // was compacted is not there.
-func readBases(ctx context.Context, client *clientv3.Client, claims []*mvccpb.KeyValue) (bases []base, err error) {
+func readBases(ctx context.Context, client *clientv3.Client, fenceKey string, claims []*mvccpb.KeyValue) (bases []base, err error) {
 	oldest := int64(math.MaxInt64)
 	for _, kv := range claims {
 		if len(kv.Value) > 0 { // a plain Mutex writes none, and may be held for days
@@ -176,7 +177,7 @@ func readBases(ctx context.Context, client *clientv3.Client, claims []*mvccpb.Ke
 		}
 	}
 	for at := int64(0); len(claims) > 0 && len(bases) < readBack; {
-		resp, err := client.Get(ctx, DefaultFenceKey, clientv3.WithRev(at))
+		resp, err := client.Get(ctx, fenceKey, clientv3.WithRev(at))
 		switch {
 		case errors.Is(err, rpctypes.ErrCompacted):
 			return bases, nil

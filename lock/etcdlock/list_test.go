@@ -16,7 +16,7 @@ import (
 
 func readHeld(t testing.TB, client *clientv3.Client) map[string]etcdlock.Held {
 	t.Helper()
-	all, err := etcdlock.ReadHeld(t.Context(), client, lock.DefaultPrefix)
+	all, err := etcdlock.ReadHeld(t.Context(), client, lock.DefaultPrefix, etcdlock.DefaultFenceKey)
 	must(t, err)
 	byKey := make(map[string]etcdlock.Held)
 	for _, h := range all {
@@ -130,7 +130,7 @@ func TestReadingFails(t *testing.T) {
 	must(t, c.Members[0].Kill())
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	_, err := etcdlock.ReadHeld(ctx, admin, lock.DefaultPrefix)
+	_, err := etcdlock.ReadHeld(ctx, admin, lock.DefaultPrefix, etcdlock.DefaultFenceKey)
 	if class := driver.ClassOf(err); !class.Silent() {
 		t.Errorf("class %s: %v", class, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/etcdlock"
 	"github.com/lockscope/lockscope/lock/pglock"
 	"github.com/lockscope/lockscope/lock/zklock"
 )
@@ -35,6 +36,7 @@ func (f *backendFlags) register(set *pflag.FlagSet) {
 	set.Var(f.etcd, "etcd", "members of one etcd cluster with locks of etcdlock or concurrency.Mutex, as host:port or https://host:port; repeat it or separate by commas. "+
 		"The --tls flags are for https://")
 	set.StringVar(&c.EtcdPrefix, "etcd-prefix", lock.DefaultPrefix, "what the keys of locks in etcd begin with: WithPrefix of the services")
+	set.StringVar(&c.EtcdFenceKey, "etcd-fence-key", etcdlock.DefaultFenceKey, "key in etcd on which fencing tokens count: WithFenceKey of the services")
 	set.StringVar(&c.EtcdUsername, "etcd-username", "", "user of the etcd cluster")
 	set.StringVar(&f.passwordFile, "etcd-password-file", "", "file with the password of --etcd-username; or the variable "+varEtcdPassword)
 	f.zookeeper = flags.NewList("server")

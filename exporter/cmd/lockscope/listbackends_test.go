@@ -65,9 +65,9 @@ func etcd(t *testing.T, members int, options ...string) (*etcdproc.Cluster, *cli
 	return c, client
 }
 
-func etcdLocker(t *testing.T, client *clientv3.Client, name string) *lock.Engine {
+func etcdLocker(t *testing.T, client *clientv3.Client, name string, opts ...lock.Option) *lock.Engine {
 	t.Helper()
-	l, err := etcdlock.New(client, lock.WithNodeTimeout(2*time.Second), lock.WithInstance(name))
+	l, err := etcdlock.New(client, append(opts, lock.WithNodeTimeout(2*time.Second), lock.WithInstance(name))...)
 	must(t, err)
 	t.Cleanup(func() { must(t, l.Close()) })
 	return l
@@ -119,14 +119,16 @@ func TestListSideBySide(t *testing.T) {
 	zk := zookeeper(t, 1)
 	args := []string{
 		"list", "--redis", redis.Addr(), "--postgres", pg.URL("service"), "--etcd", strings.Join(client.Endpoints(), ","), "--zookeeper", strings.Join(zk.Addrs(), ","),
+		"--etcd-fence-key", "fences/base",
 	}
+	fenceKey := etcdlock.WithFenceKey("fences/base")
 	fences := map[string]uint64{
 		"postgresql": hold(t, postgresLocker(t, pg, "pg-1"), "order:pg").Fence(),
-		"etcd":       hold(t, etcdLocker(t, client, "etcd-1"), "order:etcd").Fence(),
+		"etcd":       hold(t, etcdLocker(t, client, "etcd-1", fenceKey), "order:etcd").Fence(),
 		"zookeeper":  hold(t, zookeeperLocker(t, zk, "zk-1"), "order:zk").Fence(),
 	}
 	queue(t, postgresLocker(t, pg, "pg-2"), t.Context(), "order:pg")
-	queue(t, etcdLocker(t, client, "etcd-2"), t.Context(), "order:etcd")
+	queue(t, etcdLocker(t, client, "etcd-2", fenceKey), t.Context(), "order:etcd")
 	queue(t, zookeeperLocker(t, zk, "zk-2"), t.Context(), "order:zk")
 	session, err := concurrency.NewSession(client)
 	must(t, err)

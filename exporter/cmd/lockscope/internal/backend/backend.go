@@ -45,6 +45,7 @@ type Config struct {
 
 	Etcd         []string // endpoints of one cluster
 	EtcdPrefix   string
+	EtcdFenceKey string
 	EtcdUsername string
 	EtcdPassword string
 	TLS          *tls.Config // for https:// endpoints; nil: the system's authorities

@@ -22,9 +22,10 @@ import (
 
 // Etcd is a cluster with a prefix of package etcdlock, or of plain Mutexes.
 type Etcd struct {
-	Client *clientv3.Client // nil before Connect
-	Prefix string
-	config clientv3.Config
+	Client   *clientv3.Client // nil before Connect
+	Prefix   string
+	FenceKey string
+	config   clientv3.Config
 }
 
 func newEtcd(c *Config) (*Etcd, error) {
@@ -37,7 +38,7 @@ func newEtcd(c *Config) (*Etcd, error) {
 			return nil, ErrPlainText
 		}
 	}
-	return &Etcd{Prefix: c.EtcdPrefix, config: clientv3.Config{
+	return &Etcd{Prefix: c.EtcdPrefix, FenceKey: c.EtcdFenceKey, config: clientv3.Config{
 		Endpoints: c.Etcd, Username: c.EtcdUsername, Password: c.EtcdPassword, TLS: c.TLS, DialTimeout: dialTimeout, Logger: zap.NewNop(),
 	}}, nil
 }
@@ -154,7 +155,7 @@ func CertificateAdvice(err error) string {
 func (b *Etcd) explain(err error) error {
 	return explain(b, err, remedies{
 		driver.Unreachable: CertificateAdvice(err),
-		driver.Denied:      "see --etcd-username and --etcd-password-file; the user's role needs read on the prefix and on " + etcdlock.DefaultFenceKey,
+		driver.Denied:      "see --etcd-username and --etcd-password-file; the user's role needs read on the prefix and on " + b.FenceKey,
 	})
 }
 
@@ -163,7 +164,7 @@ func (b *Etcd) Held(ctx context.Context) ([]scanner.Lock, error) {
 	if b.Client == nil {
 		return nil, ErrNotConnected
 	}
-	all, err := etcdlock.ReadHeld(ctx, b.Client, b.Prefix)
+	all, err := etcdlock.ReadHeld(ctx, b.Client, b.Prefix, b.FenceKey)
 	locks := make([]scanner.Lock, 0, len(all))
 	for _, h := range all {
 		left := h.Remaining

@@ -67,7 +67,7 @@ func Etcd(ctx context.Context, b *backend.Etcd, p Policy) Examination {
 	e.add("version", "", checkEtcdVersions(f))
 	e.add("alarms", "", checkEtcdAlarms(f))
 	if f.Quorum.Count > 0 {
-		e.add("rights", "", checkEtcdRights(f, b.Prefix))
+		e.add("rights", "", checkEtcdRights(f, b.Prefix, b.FenceKey))
 		e.add("latency", "", judgeLatency(f.Quorum, p))
 	}
 	return e
@@ -98,7 +98,7 @@ func askEtcd(ctx context.Context, b *backend.Etcd, p Policy) etcdFacts {
 	f.Quorum = sampleLatency(ctx, p.For, func() error {
 		try, cancel := context.WithTimeout(ctx, reachTimeout)
 		defer cancel()
-		_, err := b.Client.Get(try, etcdlock.DefaultFenceKey)
+		_, err := b.Client.Get(try, b.FenceKey)
 		if errors.Is(err, rpctypes.ErrPermissionDenied) || errors.Is(err, rpctypes.ErrUserEmpty) {
 			err = nil // an answer all the same: see rights
 		}
@@ -144,7 +144,7 @@ func etcdRights(ctx context.Context, b *backend.Etcd) error {
 	key := etcdlock.MutexPrefix(b.Prefix, "lockscope-doctor") + "/0"
 	_, err := b.Client.Txn(ctx).If(clientv3.Compare(clientv3.CreateRevision(key), "<", 0)).
 		Then(clientv3.OpGet(key), clientv3.OpPut(key, ""),
-			clientv3.OpGet(etcdlock.DefaultFenceKey), clientv3.OpPut(etcdlock.DefaultFenceKey, "")).Commit()
+			clientv3.OpGet(b.FenceKey), clientv3.OpPut(b.FenceKey, "")).Commit()
 	return err
 }
 
@@ -238,8 +238,8 @@ func checkEtcdAlarms(f etcdFacts) Result {
 	return pass("none")
 }
 
-func checkEtcdRights(f etcdFacts, prefix string) Result {
-	mend := fmt.Sprintf("the user's role needs readwrite on the prefix %q and on the key %q", prefix, etcdlock.DefaultFenceKey)
+func checkEtcdRights(f etcdFacts, prefix, fenceKey string) Result {
+	mend := fmt.Sprintf("the user's role needs readwrite on the prefix %q and on the key %q", prefix, fenceKey)
 	switch {
 	case errors.Is(f.Rights, rpctypes.ErrNoSpace):
 		return warn("not known while there is no space", "see alarms")
