@@ -53,10 +53,11 @@
 //	distributed_lock_observer_panics_total      counter
 //
 // Outcomes of acquisitions are acquired, contended, timeout, canceled, no_quorum
-// and error; of extensions ok, lost and error. Reasons of a loss are expired
-// (nothing renewed it), extend_failed (renewals did not get through), taken_over (a
-// quorum no longer knew it) and max_hold. A lease ended by the closing of its
-// Locker or by its caller's context is not lost. Reasons of a node's failure are
+// and error; of extensions ok, lost, error (a round that could not tell) and overtaken (by
+// a release or a hand-over). Reasons of a loss are expired (nothing renewed it),
+// extend_failed (renewals did not get through), taken_over (a quorum no longer knew it)
+// and max_hold. A lease ended by the closing of its Locker or by its caller's context is
+// not lost. Reasons of a node's failure are
 // timeout, canceled, refused (nothing listens there), dial (no connection for another
 // cause), readonly, noscript, busy (not asked), guard (may not vote) and other. What was
 // canceled, refused, dial, busy or guard has no duration, for it was not sent or not

@@ -7,9 +7,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.opentelemetry.io/otel/codes"
+
+	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/memlock"
 )
 
 func TestLosses(t *testing.T) { synctest.Test(t, testLosses) }
@@ -126,5 +130,38 @@ func testLossByFailure(t *testing.T) {
 	eventually(t, "lost because the nodes forgot it", func() bool { return lost("y", "taken_over") })
 	eventually(t, "the round is counted", func() bool {
 		return gather(t, l, "extensions_total", "resource", "y", "outcome", "lost") == 1
+	})
+}
+
+// TestARenewalThatAReleaseOvertakesIsNotLost: the round is counted, as neither good nor bad, and no span of it fails.
+func TestARenewalThatAReleaseOvertakesIsNotLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := memlock.NewNodes(3)
+		next, err := memlock.New(nodes)
+		must(t, err)
+		t.Cleanup(func() { must(t, next.Close()) })
+		seen := &spans{}
+		l := wrap(t, next, instrument.WithTracerProvider(provider(t, seen)))
+		lease, err := l.Acquire(t.Context(), "x", lock.TTL(9*time.Second))
+		must(t, err)
+		for _, n := range nodes {
+			n.Delay(100 * time.Millisecond)
+		}
+		time.Sleep(3*time.Second + 50*time.Millisecond) // the round of renewal is under way
+		must(t, lease.Release(t.Context()))
+		synctest.Wait()
+		for outcome, want := range map[string]float64{"ok": 0, "lost": 0, "error": 0, "overtaken": 1} {
+			if got := gather(t, l, "extensions_total", "resource", "x", "outcome", outcome); got != want {
+				t.Errorf("%v rounds were %s, want %v", got, outcome, want)
+			}
+		}
+		for _, span := range seen.named("lock.extend") {
+			if span.Status().Code != codes.Unset {
+				t.Errorf("the span of the round has status %v", span.Status())
+			}
+		}
+		if len(seen.named("lock.extend")) != 1+len(nodes) {
+			t.Error("no span of the round, or of a node")
+		}
 	})
 }

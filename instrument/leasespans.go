@@ -94,7 +94,7 @@ func (l *Locker) endExtend(r *renewal, out extension, left time.Duration, err er
 		return
 	}
 	r.span.SetAttributes(attrOutcome.String(out.String()), attrValidity.Float64(max(0, left.Seconds())))
-	if err != nil {
+	if err != nil && (out != extendOvertaken || r.byHand) {
 		fail(r.span, string(lock.ReasonOf(err)))
 	}
 }

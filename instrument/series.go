@@ -49,10 +49,11 @@ const (
 	extendOK extension = iota
 	extendLost
 	extendError
+	extendOvertaken
 	extensions
 )
 
-var extensionNames = [extensions]string{"ok", "lost", "error"}
+var extensionNames = [extensions]string{"ok", "lost", "error", "overtaken"}
 
 func (e extension) String() string { return extensionNames[e] }
 
@@ -63,6 +64,8 @@ func extensionOf(err error) extension {
 		return extendOK
 	case errors.Is(err, lock.ErrLost), errors.Is(err, lock.ErrMaxHold), errors.Is(err, lock.ErrNotHeld):
 		return extendLost
+	case errors.Is(err, lock.ErrReleased), errors.Is(err, lock.ErrClosed):
+		return extendOvertaken
 	default:
 		return extendError
 	}

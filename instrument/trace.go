@@ -163,6 +163,8 @@ func (l *Locker) onRenewEnd(ctx context.Context, e lock.RenewEnd) {
 		c.renewing.Store(false)
 	case lock.RenewLost:
 		out = extendLost
+	case lock.RenewOvertaken:
+		out = extendOvertaken
 	}
 	c.series.extensions[out].Inc()
 	if r := l.renewalOf(ctx); r != nil && r.span != nil && !r.byHand {

@@ -180,12 +180,16 @@ func (r *renewal) count(from int, answer driver.ExtendReply, err error) {
 
 func (l *lease) conclude(r *renewal, cut error) {
 	ttl := l.attempt.opts.TTL
+	if r.tally.won() && l.prolong(r.began+ttl-Drift(ttl)) {
+		r.outcome = RenewDone
+		return
+	}
+	cause := l.cause()
 	switch {
+	case cause != nil && ReasonOf(cause) != ReasonLost:
+		// Whoever ended it has told the nodes so, and they may have said no for that.
+		r.outcome, r.err = RenewOvertaken, l.over()
 	case r.tally.won():
-		if l.prolong(r.began + ttl - Drift(ttl)) {
-			r.outcome = RenewDone
-			return
-		}
 		r.outcome, r.err = RenewLost, l.over()
 	case r.tally.held():
 		r.outcome = RenewLost

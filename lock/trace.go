@@ -184,7 +184,10 @@ type RenewOutcome string
 const (
 	RenewDone    RenewOutcome = "renewed" // a quorum prolonged the lease
 	RenewUnknown RenewOutcome = "unknown" // could not tell; tried again soon
-	RenewLost    RenewOutcome = "lost"    // the lease is over
+	RenewLost    RenewOutcome = "lost"    // the lease is lost, or reached its maximum hold
+	// RenewOvertaken: the lease was released or handed over while the nodes were asked, or
+	// its engine was closed. Nothing is lost by that.
+	RenewOvertaken RenewOutcome = "overtaken"
 )
 
 // RenewEnd ends one round of renewal. Left is the validity after it.

@@ -95,10 +95,16 @@ func TestAnAttemptThatTookLongerThanItsTTLFails(t *testing.T) {
 	})
 }
 
-// TestExtendOfALeaseThatIsReleasedMeanwhile: what the nodes prolonged is not renewed: the release is behind it.
+// TestExtendOfALeaseThatIsReleasedMeanwhile: what the nodes prolonged is not renewed: the release is behind it. Nothing is lost
+// by that, and the trace does not say so.
 func TestExtendOfALeaseThatIsReleasedMeanwhile(t *testing.T) {
 	inProcess(t, func(p *process) {
-		lease := p.acquire(lock.NoRenew())
+		var end lock.RenewEnd
+		ctx := lock.WithTrace(p.t.Context(), &lock.Trace{RenewEnd: func(_ context.Context, e lock.RenewEnd) { end = e }})
+		lease, err := p.locker.Acquire(ctx, "job", lock.NoRenew())
+		if err != nil {
+			p.t.Fatal(err)
+		}
 		p.delay(100 * time.Millisecond)
 		extended, released := make(chan error), make(chan error)
 		go func() { extended <- lease.Extend(p.t.Context()) }()
@@ -109,6 +115,9 @@ func TestExtendOfALeaseThatIsReleasedMeanwhile(t *testing.T) {
 		}
 		if err := <-released; err != nil {
 			p.t.Error(err)
+		}
+		if end.Outcome != lock.RenewOvertaken || !errors.Is(end.Err, lock.ErrReleased) {
+			p.t.Errorf("the round was %s: %v", end.Outcome, end.Err)
 		}
 	})
 }

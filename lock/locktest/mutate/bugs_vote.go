@@ -80,7 +80,7 @@ func validityMutants() []Mutant {
 		},
 		{
 			Bug: "an extend counts from after its answers", Why: "as above, with each renewal",
-			File: "lock/renew.go", Old: "l.prolong(r.began + ttl - Drift(ttl))", New: "l.prolong(l.engine.cfg.Clock() + ttl - Drift(ttl))",
+			File: "lock/renew.go", Old: "l.prolong(r.began+ttl-Drift(ttl))", New: "l.prolong(l.engine.cfg.Clock()+ttl-Drift(ttl))",
 			Killer: by(engine, "TestValidityCountsFromBeforeTheFirstRequest"),
 		},
 		{

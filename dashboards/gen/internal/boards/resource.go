@@ -96,8 +96,8 @@ func resourceHolding() []panel {
 		heatMap("Hold time distribution", half, holdRate,
 			"Every lease by how long it was held; the more of them, the more a cell stands out. Good: one band, well below the TTL. A band far up is work that should not be done under the lock.").traced(),
 		chart("Renewals by outcome", "ops", full, course(`sum by (outcome) (rate(distributed_lock_extensions_total{R}[$__rate_interval]))`, "{{outcome}}"),
-			"Rounds of renewal. Good: only ok. error: a round could not tell and is repeated; lost: a quorum said no, the lease is gone.").
-			stacked().rare().tinted([]tint{{"ok", green}, {"error", orange}, {"lost", red}}),
+			"Rounds of renewal. Good: only ok, and overtaken, where the lease was released before the round was over. error: a round could not tell and is repeated; lost: a quorum said no, the lease is gone.").
+			stacked().rare().tinted([]tint{{"ok", green}, {"overtaken", "gray"}, {"error", orange}, {"lost", red}}),
 	}
 }
 

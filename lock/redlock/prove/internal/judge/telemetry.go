@@ -91,7 +91,7 @@ func (w *Worker) tally(d worker.Dump) tally {
 			t.acquiring(e.Resource, calls[e.ID].T, e.T)
 			delete(calls, e.ID)
 		case history.Renewed:
-			outcome := map[string]string{"renewed": "ok", "lost": "lost"}[e.Outcome]
+			outcome := map[string]string{"renewed": "ok", "lost": "lost", "overtaken": "overtaken"}[e.Outcome]
 			if outcome == "" {
 				outcome = "error"
 			}
