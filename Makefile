@@ -54,19 +54,23 @@ test: deps format ## Install what is missing if possible, vet, and run all tests
 	$(GO) vet -race $(addsuffix /...,$(RELEASED))
 	$(PLAIN) $(GO) build -o /dev/null ./exporter/cmd/lockscope ./examples/demo ./examples/service ./examples/compose/load
 	@# Three modules at a time: most tests wait for servers, and the library takes as long as half of the others. What waits for
-	@# nothing takes what they leave of the cores. The alerts of dashboards/proof, whose minutes last two seconds, come when the
-	@# others are done.
+	@# nothing takes what they leave of the cores. The proof of the alerts, whose minutes last two seconds, comes when the others
+	@# are done.
 	+@$(STRICT) nice -n 10 $(MAKE) lint test-simulation & patient=$$!; trap 'kill $$patient 2>/dev/null || true; wait' EXIT; \
-	failed=; { GOWORK= $(GO) list -m -f '-C "{{.Dir}}" test-module' | grep -v '$(PROOF)'; echo '-C "$(ROOT)" test-reconnects'; } | \
+	failed=; { GOWORK= $(GO) list -m -f '-C "{{.Dir}}" test-module'; echo '-C "$(ROOT)" test-reconnects'; } | \
 		xargs -P 3 -L 1 $(MAKE) -f '$(ROOT)/Makefile' || failed=1; \
-	$(MAKE) -f '$(ROOT)/Makefile' -C '$(ROOT)/$(PROOF)' test-module || failed=1; \
+	$(MAKE) -f '$(ROOT)/Makefile' -C '$(ROOT)/$(PROOF)' test-alerts || failed=1; \
 	wait $$patient && [ -z "$$failed" ]
 	@# What is measured, alone: the race detector hides what is allocated.
 	$(PLAIN) $(GO) test -count=1 -run 'Costs?$$' ./instrument ./exporter ./exporter/live
 
 .PHONY: test-module
 test-module: # Two packages at a time, so that one works, or is compiled, while another waits: the tests stand a machine that is busy.
-	$(if $(RACE),,$(PLAIN)) $(GO) test $(RACE) -vet=off -p 2 -parallel 8 -timeout 15m ./...
+	$(if $(RACE),,$(PLAIN)) $(GO) test $(RACE) -vet=off -p 2 -parallel 8 -timeout 15m $(if $(filter %/$(PROOF),$(CURDIR)),-skip '^TestAlerts$$') ./...
+
+.PHONY: test-alerts
+test-alerts:
+	$(GO) test -race -vet=off -timeout 15m -run '^TestAlerts$$' .
 
 # The race detector makes the simulation seven times slower: it runs few histories in test-module, and all of them here; those with a
 # planted defect only here.
