@@ -2,13 +2,14 @@ package lock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // Async makes a Node of a node that blocks: each call has a goroutine while it is under
-// way, and Close waits for all of them.
+// way, that of its caller if it has nothing else to do. Close waits for all of them.
 func Async(n driver.BlockingNode) driver.Node {
 	return &async{BlockingNode: n, workers: newWorkers()}
 }
@@ -55,13 +56,31 @@ func (a *async) Close() error {
 }
 
 func block[T any](a *async, call driver.Call, to driver.Answer[T], do func(context.Context) (T, error)) {
-	started := a.workers.run(func() {
-		ctx, cancel := context.WithDeadline(context.WithoutCancel(call.Context), call.Deadline)
-		defer cancel()
-		to.Answer(do(ctx))
-	})
+	started := false
+	if call.Wait != nil {
+		started = a.workers.lend(func() { to.Answer(heeding(call, do)) })
+	} else {
+		started = a.workers.run(func() {
+			ctx, cancel := context.WithDeadline(context.WithoutCancel(call.Context), call.Deadline)
+			defer cancel()
+			to.Answer(do(ctx))
+		})
+	}
 	if !started {
 		var none T
 		to.Answer(none, fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrClosed))
 	}
+}
+
+// heeding ends the call when its caller waits no more. What becomes of the command is not
+// known then, as with one that runs out of time.
+func heeding[T any](call driver.Call, do func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(call.Context), call.Deadline)
+	defer cancel()
+	waits := context.AfterFunc(call.Wait, cancel)
+	answer, err := do(ctx)
+	if !waits() && err != nil && !errors.Is(err, driver.ErrNotSent) {
+		err = fmt.Errorf("%w (%v)", driver.ErrUnheard, err)
+	}
+	return answer, err
 }

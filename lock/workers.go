@@ -43,6 +43,21 @@ func (w *workers) run(call func()) bool {
 	return true
 }
 
+// lend runs call on the goroutine of its caller, unless they are closed. It reports whether
+// it did.
+func (w *workers) lend(call func()) bool {
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return false
+	}
+	w.wg.Add(1)
+	w.mu.Unlock()
+	defer w.wg.Done()
+	call()
+	return true
+}
+
 // work runs calls as long as there are any and the worker is worth keeping.
 func (w *workers) work(call func()) {
 	defer w.wg.Done()

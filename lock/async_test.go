@@ -1,0 +1,92 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+// hung is a node that does not answer before its context ends.
+type hung struct {
+	driver.BlockingNode
+	closed chan struct{}
+}
+
+func (*hung) Acquire(ctx context.Context, _ driver.AcquireRequest) (driver.AcquireReply, error) {
+	<-ctx.Done()
+	return driver.AcquireReply{}, driver.ErrTimeout
+}
+
+func (h *hung) Close() error {
+	close(h.closed)
+	return nil
+}
+
+// heard is told an answer.
+type heard chan error
+
+func (h heard) Answer(_ driver.AcquireReply, err error) { h <- err }
+
+// TestAsyncOnTheCallersGoroutine: a caller that only waits makes the call itself, and is there when it gives up, at once. That says
+// nothing of the node; that time is up does.
+func TestAsyncOnTheCallersGoroutine(t *testing.T) {
+	for name, c := range map[string]struct {
+		cancel time.Duration
+		took   time.Duration
+		want   error
+	}{"gives up": {time.Second, time.Second, driver.ErrUnheard}, "waits": {time.Hour, 5 * time.Second, driver.ErrTimeout}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := Async(&hung{closed: make(chan struct{})})
+				wait, cancel := context.WithTimeout(t.Context(), c.cancel)
+				defer cancel()
+				began, to := time.Now(), make(heard, 1)
+				n.Acquire(driver.Call{Context: t.Context(), Deadline: began.Add(5 * time.Second), Wait: wait}, &driver.AcquireRequest{}, to)
+				select {
+				case err := <-to:
+					if !errors.Is(err, c.want) || errors.Is(err, driver.ErrUnheard) != (c.want == driver.ErrUnheard) {
+						t.Errorf("answered %v, want %v", err, c.want)
+					}
+				default:
+					t.Error("it returned and had not answered")
+				}
+				if took := time.Since(began); took != c.took {
+					t.Errorf("it took %v, want %v", took, c.took)
+				}
+				if err := n.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// TestAsyncCloseWaitsForItsCallers, whosever goroutine they are on, and lets no more in.
+func TestAsyncCloseWaitsForItsCallers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		node := &hung{closed: make(chan struct{})}
+		n, to := Async(node), make(heard, 2)
+		call := driver.Call{Context: t.Context(), Deadline: time.Now().Add(time.Second), Wait: t.Context()}
+		go n.Acquire(call, &driver.AcquireRequest{}, to)
+		synctest.Wait()
+		go func() { _ = n.Close() }()
+		synctest.Wait()
+		select {
+		case <-node.closed:
+			t.Error("it was closed under a call")
+		default:
+		}
+		n.Acquire(call, &driver.AcquireRequest{}, to)
+		if err := <-to; !errors.Is(err, driver.ErrClosed) || !errors.Is(err, driver.ErrNotSent) {
+			t.Errorf("after Close: %v", err)
+		}
+		<-node.closed
+		if err := <-to; !errors.Is(err, driver.ErrTimeout) {
+			t.Errorf("the call before Close: %v", err)
+		}
+	})
+}
