@@ -23,22 +23,24 @@ func (n *node) enter(p *place, req driver.AcquireRequest, queued bool) (reply dr
 		return reply, fmt.Errorf("%w: %w", driver.ErrNotSent, err)
 	}
 	for range tries {
+		var names []string
 		own, ok := n.at(p)
 		switch {
 		case !ok:
 			return reply, driver.ErrTombstone
 		case own == "":
 			queued = false
-			if err := n.create(p); err != nil {
+			if names, err = n.create(p); err != nil {
 				return reply, classify(err)
 			}
 			if err := n.checkTTL(req.TTL); err != nil {
 				return reply, err
 			}
 		}
-		names, err := n.look(p, queued)
-		if err != nil {
-			return reply, cutOff(err)
+		if names == nil {
+			if names, err = n.look(p, queued); err != nil {
+				return reply, cutOff(err)
+			}
 		}
 		own, _ = n.at(p)
 		switch at := slices.Index(names, path.Base(own)); {
@@ -55,26 +57,26 @@ func (n *node) enter(p *place, req driver.AcquireRequest, queued bool) (reply dr
 	return reply, fmt.Errorf("%w: the queue of %q changes faster than it can be read", driver.ErrUnreachable, p.key)
 }
 
-// create makes the place. It is found again where the answer was lost.
-func (n *node) create(p *place) error {
+// create makes the place, and returns the queue if that was seen with it. The place is found
+// again where the answer was lost.
+func (n *node) create(p *place) (names []string, err error) {
 	for range tries {
 		session := n.making(p)
-		made, err := n.link.Create(p.dir+"/"+protected+p.guid+lockName, p.data, zk.FlagEphemeral|zk.FlagSequence, n.acl)
+		names, err := n.createAndLook(p)
 		switch {
 		case err == nil:
-			n.made(p, made, 0)
-			return nil
+			return names, nil
 		case errors.Is(err, zk.ErrNoNode):
 			if err := n.createParents(p.dir); err != nil {
-				return err
+				return nil, err
 			}
 		case errors.Is(err, zk.ErrConnectionClosed):
-			return n.search(p, session)
+			return nil, n.search(p, session)
 		default:
-			return err
+			return nil, err
 		}
 	}
-	return zk.ErrNoNode
+	return nil, zk.ErrNoNode
 }
 
 // search looks for a place that may have been made before the connection closed. It
@@ -124,44 +126,11 @@ func (n *node) createParents(dir string) error {
 	return nil
 }
 
-// look reads the queue, and with it what made the place, if that is not known. The place of
-// who has queued may have gone with its session, and the server not know it yet: to sync
-// takes a session that lives. It need not come first, for who was the first in the queue
-// stays that while its place is there.
-func (n *node) look(p *place, queued bool) ([]string, error) {
-	var stat *zk.Stat
-	var statErr, syncErr error
-	var all sync.WaitGroup
-	n.mu.Lock()
-	own, known, session := p.path, p.czxid != 0, p.session
-	n.mu.Unlock()
-	if !known {
-		all.Go(func() { _, stat, statErr = n.link.Exists(own) })
-	}
-	if queued {
-		all.Go(func() { _, syncErr = n.link.Sync(p.dir) })
-	}
-	names, _, err := n.link.Children(p.dir)
-	all.Wait()
-	switch {
-	case syncErr != nil:
-		return nil, syncErr
-	case queued && n.link.SessionID() != session:
-		return nil, nil // the place went with its session, and it is another that was synced
-	case errors.Is(err, zk.ErrNoNode):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	case statErr != nil && !errors.Is(statErr, zk.ErrNoNode):
-		return nil, statErr
-	case stat != nil && stat.Czxid != 0:
-		n.made(p, own, stat.Czxid)
-	}
-	return queueOf(names), nil
-}
-
 // hold is the vote of who is first.
 func (n *node) hold(p *place, req driver.AcquireRequest, queued bool) (reply driver.AcquireReply, err error) {
+	if err := n.know(p); err != nil {
+		return reply, cutOff(err)
+	}
 	fence, err := n.fence(p, req.Floor)
 	if err != nil {
 		return reply, err
@@ -176,16 +145,19 @@ func (n *node) hold(p *place, req driver.AcquireRequest, queued bool) (reply dri
 // of it watched. It fails with zk.ErrNoNode if that one is gone.
 func (n *node) stand(p *place, req driver.AcquireRequest, front []string) (reply driver.AcquireReply, err error) {
 	waits := req.Waiter.Enqueue || req.Waiter.Ticket != 0
-	var watched error
-	var both sync.WaitGroup
+	var watched, known error
+	var all sync.WaitGroup
 	if waits {
-		both.Go(func() { watched = n.watch(p, front) })
+		all.Go(func() { watched = n.watch(p, front) })
+		all.Go(func() { known = n.know(p) }) // when it is first, that has not to be asked
 	}
 	data, stat, err := n.link.Get(p.dir + "/" + front[0])
-	both.Wait()
+	all.Wait()
 	switch {
 	case watched != nil:
 		return reply, cutOff(watched)
+	case known != nil:
+		return reply, cutOff(known)
 	case err == nil:
 		reply.Holder, reply.TTL = readRecord(data, stat.Mtime)
 	case !errors.Is(err, zk.ErrNoNode):

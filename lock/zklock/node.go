@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -21,6 +22,8 @@ type node struct {
 	life  context.Context
 	end   context.CancelFunc
 	works sync.WaitGroup
+
+	crowded atomic.Bool // others were in the queue that was seen last
 
 	mu      sync.Mutex
 	closed  bool
