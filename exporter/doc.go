@@ -49,6 +49,7 @@
 //	distributed_lock_scanner_overlong_locks                  gauge      lock_node
 //	distributed_lock_scanner_oldest_leak_seconds             gauge      lock_node
 //	distributed_lock_scanner_findings                        gauge      lock_node, class
+//	distributed_lock_scanner_finding_keys                    gauge      class
 //	distributed_lock_scanner_findings_omitted                gauge
 //	distributed_lock_scanner_findings_excluded               gauge
 //	distributed_lock_scanner_incomplete                      gauge      reason

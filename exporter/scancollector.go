@@ -31,7 +31,7 @@ type scanCollector struct {
 	leaks  int
 	nodes  []nodeMetric
 
-	duration, findings, omitted, excluded, incomplete, standby, unelected, leak *prometheus.Desc
+	duration, findings, keys, omitted, excluded, incomplete, standby, unelected, leak *prometheus.Desc
 }
 
 // NewScanCollector makes a collector of what s has found. It looks at the snapshot
@@ -43,6 +43,7 @@ func NewScanCollector(s Snapshotter, opts ...ScanOption) prometheus.Collector {
 		nodes:      nodeMetrics(),
 		duration:   desc("pass_duration_seconds", "Time a sweep of the node took, failed ones included.", "lock_node"),
 		findings:   desc("findings", "Confirmed findings of the last sweep, by class."+cached, "lock_node", "class"),
+		keys:       desc("finding_keys", "Keys with a confirmed finding of the last sweep, by class: each once, however many nodes of its group have it. At least so many, if findings were omitted."+cached, "class"),
 		omitted:    desc("findings_omitted", "Findings of the last sweep that were counted but not kept because there were too many."+cached),
 		excluded:   desc("findings_excluded", "Findings of the last sweep that exclusions of the configuration kept out."+cached),
 		incomplete: desc("incomplete", "What the last sweep is not proved to have read: gaps of its report, by reason. Nothing found says nothing of them."+cached, "reason"),
@@ -89,6 +90,7 @@ func (c *scanCollector) Describe(ch chan<- *prometheus.Desc) {
 	}
 	ch <- c.duration
 	ch <- c.findings
+	ch <- c.keys
 	ch <- c.omitted
 	ch <- c.excluded
 	ch <- c.incomplete
@@ -128,6 +130,7 @@ func (c *scanCollector) Collect(ch chan<- prometheus.Metric) {
 		excluded += e.Findings
 	}
 	ch <- prometheus.MustNewConstMetric(c.excluded, prometheus.GaugeValue, float64(excluded))
+	c.collectKeys(ch, &s)
 	c.collectGaps(ch, &s.Last)
 	c.collectLeaks(ch, s.Last.Findings)
 }

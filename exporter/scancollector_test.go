@@ -58,10 +58,28 @@ func TestScanCollector(t *testing.T) {
 		`distributed_lock_scanner_pass_duration_seconds_bucket{lock_node="redis-1:6379",le="0.01"} 2`,
 		`distributed_lock_scanner_findings{class="orphan",lock_node="redis-1:6379"} 3`,
 		`distributed_lock_scanner_findings{class="foreign_type",lock_node="redis-1:6379"} 0`,
+		`distributed_lock_scanner_finding_keys{class="orphan"} 3`, `distributed_lock_scanner_finding_keys{class="foreign_type"} 0`,
 		`distributed_lock_scanner_incomplete{reason="replica_not_in_sync"} 1`, `distributed_lock_scanner_incomplete{reason="no_match"} 2`,
 		`distributed_lock_scanner_incomplete{reason="slots_moving"} 0`,
 		"distributed_lock_scanner_findings_omitted 4", "distributed_lock_scanner_findings_excluded 5", "distributed_lock_scanner_standby 0",
 		`distributed_lock_scanner_leaked_lock_info{key="lock:order:1",lock_node="redis-1:6379"} 1`)
+}
+
+// TestAKeyIsCountedOnce, however many nodes have it: in a group, for another group's key is another lock.
+func TestAKeyIsCountedOnce(t *testing.T) {
+	s := found{Last: scanner.Report{Started: time.Unix(100, 0)}}
+	for _, on := range []struct{ group, node, key string }{
+		{"a", "a1", "lock:1"}, {"a", "a2", "lock:1"}, {"a", "a2", "lock:2"}, {"a", "a3", "lock:3"}, {"b", "b1", "lock:1"},
+	} {
+		s.Last.Findings = append(s.Last.Findings, scanner.Finding{Class: scanner.NoTTL, Node: on.node, Group: on.group, Key: on.key, Confirmed: true})
+	}
+	for _, n := range []scanner.NodeTotals{{Node: "a1", Group: "a"}, {Node: "a2", Group: "a"}, {Node: "a3", Group: "a"}, {Node: "b1", Group: "b"}} {
+		n.Counts = map[scanner.Class]int{scanner.NoTTL: 1}
+		s.Nodes = append(s.Nodes, n)
+	}
+	s.Nodes[3].Counts[scanner.NoTTL] = 7 // of which six are not kept
+	_, text := get(newExporter(t, exporter.WithScanner(s)), "/metrics")
+	contains(t, text, `distributed_lock_scanner_finding_keys{class="no_ttl"} 10`)
 }
 
 // TestStandbyTellsOfThePastOnly: what it found before another process swept may be mended.
@@ -71,7 +89,7 @@ func TestStandbyTellsOfThePastOnly(t *testing.T) {
 	_, text := get(newExporter(t, exporter.WithScanner(s, exporter.WithLeakedLockInfo(5))), "/metrics")
 	contains(t, text, "distributed_lock_scanner_standby 1", `distributed_lock_scanner_passes_total{lock_node="redis-1:6379"} 2`,
 		`distributed_lock_scanner_last_success_timestamp_seconds{lock_node="redis-1:6379"}`)
-	for _, name := range []string{"up", "locks", "leaked_locks", "findings", "findings_omitted", "incomplete", "leaked_lock_info", "oldest_leak_seconds", "unelected"} {
+	for _, name := range []string{"up", "locks", "leaked_locks", "findings", "finding_keys", "findings_omitted", "incomplete", "leaked_lock_info", "oldest_leak_seconds", "unelected"} {
 		if strings.Contains(text, "\ndistributed_lock_scanner_"+name+"{") || strings.Contains(text, "\ndistributed_lock_scanner_"+name+" ") {
 			t.Errorf("a standby tells %s", name)
 		}

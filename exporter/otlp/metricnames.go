@@ -30,7 +30,7 @@ var counted = map[string]string{
 	"nodes": "node", "quorum_nodes": "node", "vote_margin": "vote", "observer_panics_total": "panic",
 	"connections": "connection", "connection_waiting": "command", "connection_dials_total": "dial", "connection_dial_failures_total": "dial",
 	"scanner_locks": "lock", "scanner_leaked_locks": "lock", "scanner_overlong_locks": "lock",
-	"scanner_findings": "finding", "scanner_findings_omitted": "finding", "scanner_passes_total": "pass",
+	"scanner_findings": "finding", "scanner_finding_keys": "key", "scanner_findings_omitted": "finding", "scanner_passes_total": "pass",
 	"scanner_pass_failures_total": "pass", "scanner_keys_examined_total": "key", "scanner_scan_calls_total": "call",
 }
 

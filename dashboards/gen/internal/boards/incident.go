@@ -20,7 +20,7 @@ func health(c config.Config, o objectives) []panel {
 			"Lock nodes beyond the quorum that most processes can use, of the job that has the fewest. Good: 1 of 3, 2 of 5. At 0 the next node that fails takes all locks with it: see Nodes. With a single node it is always 0. Needs the recording rules."),
 		tile("Leases lost", "short", 0, anyIsBad(), now(`sum(increase(distributed_lock_lost_total{R,reason!="max_hold"}[$__range]))`),
 			"Leases in the time shown that ended while they were in use. Good: 0. Each is a chance that two holders worked at once, unless they heed the fencing token: see Lost leases below."),
-		tile("Leaked locks", "short", 0, anyIsBad(), now("sum(max by ($JOB) ("+latest("distributed_lock_scanner_leaked_locks", "{I}", "$JOB, lock_node")+"))"),
+		tile("Leaked locks", "short", 0, anyIsBad(), now(findingKeys("no_ttl")),
 			"Lock keys without a TTL that the scanner has confirmed, of any library; a key on several nodes counts once. Good: 0. Whoever waits for one waits for good: see Leaks."),
 		tile("Alerts firing", "short", 0, anyIsBad(), now(`count(`+firingAlerts+`) or vector(0)`),
 			"Alerts of these rules that are firing for the chosen jobs, listed below. Good: 0. Each has a link to its runbook."),

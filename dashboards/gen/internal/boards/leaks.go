@@ -39,14 +39,22 @@ func latest(metric, selector, by string) string {
 // sinceSweep is the time since the last complete sweep of a node. Before the first there is none.
 const sinceSweep = "time() - max by ($CLUSTER lock_node) (" + lastSuccess + "{N} > 0)"
 
+// findingKeys counts keys with a finding, each once; where no scanner tells of keys, as many
+// as the node has that has most.
+func findingKeys(class string) string {
+	selector := `{I,class="` + class + `"}`
+	return "sum(max by ($JOB) (distributed_lock_scanner_finding_keys" + selector + ") or max by ($JOB) (" +
+		latest("distributed_lock_scanner_findings", selector, "$JOB, lock_node") + "))"
+}
+
 func leakTiles(c config.Config) []panel {
 	found := func(title, class string, s []step, about string) panel {
-		return tile(title, "short", 0, s, now("sum("+latest("distributed_lock_scanner_findings", `{N,class="`+class+`"}`, "$CLUSTER lock_node")+")"), about)
+		return tile(title, "short", 0, s, now(findingKeys(class)), about)
 	}
 	stale := time.Duration(c.Alerts.ScannerStale).Seconds()
 	return []panel{
 		found("Without TTL", "no_ttl", anyIsBad(),
-			"Lock keys without a TTL, confirmed by a second look, all nodes added up. Good: 0. Whoever waits for one waits for good. `lockscope scan` names them; `--repair` gives them a TTL."),
+			"Lock keys without a TTL, confirmed by a second look; a key on several nodes counts once. Good: 0. Whoever waits for one waits for good. `lockscope scan` names them; `--repair` gives them a TTL."),
 		found("TTL too long", "long_ttl", anyIsSuspicious(),
 			"Lock keys with a TTL above --max-ttl. Good: 0. Often seconds and milliseconds mixed up. If the holder dies, the others wait for that long."),
 		found("Held too long", "held_too_long", anyIsSuspicious(),

@@ -21,6 +21,8 @@ const (
 	NodeP99            = "job_backend_lock_node:distributed_lock_node_duration_seconds:p99_rate5m"
 	// Findings are those of the process that swept last.
 	Findings = "job_lock_node_class:distributed_lock_scanner_findings:max"
+	// FindingKeys counts a key once, however many nodes have it.
+	FindingKeys = "job_class:distributed_lock_scanner_finding_keys:max"
 
 	// Blind are processes of which Prometheus cannot tell what they counted in the last minutes.
 	Blind      = "job_instance:up:blind5m"

@@ -27,13 +27,12 @@ func (m maker) scanner() []rulefmt.Rule {
 	}
 }
 
-// found counts a key that is on several nodes once: what the node has that has most of
-// them. Whoever replaces the scanner looks twice before it finds them again.
+// found is of keys; whoever replaces the scanner looks twice before it finds them again.
 func (m maker) found(name, class, summary, about string) rulefmt.Rule {
 	return m.alert(alert{
 		name: name, severity: warning, hold: fiveMinutes, keep: 3 * fiveMinutes,
-		expr:    `max by ($JOB, class) ($FINDINGS{class="$CLASS"}) > 0`,
-		pairs:   []string{"$FINDINGS", Findings, "$CLASS", class},
+		expr:    `$KEYS{class="$CLASS"} > 0`,
+		pairs:   []string{"$KEYS", FindingKeys, "$CLASS", class},
 		summary: summary, about: about, board: leaksBoard,
 	})
 }

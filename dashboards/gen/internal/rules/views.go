@@ -6,7 +6,7 @@ import "github.com/prometheus/prometheus/model/rulefmt"
 // standby keeps what it saw when it swept. What was known last is remembered while
 // nothing is served at all, so that an alert does not end because its source has.
 func (m maker) scannerViews() []rulefmt.Rule {
-	return []rulefmt.Rule{m.exporterSeen(), m.lastSweep(), m.nodeReached(), m.findings()}
+	return []rulefmt.Rule{m.exporterSeen(), m.lastSweep(), m.nodeReached(), m.findings(), m.findingKeys()}
 }
 
 // known is for how long a source that is gone is still missed.
@@ -53,4 +53,18 @@ func (m maker) findings() rulefmt.Rule {
 			and on ($JOB) $SEEN
 			unless on ($JOB) distributed_lock_scanner_findings{&}
 		)`, "$SELF", Findings, "$SEEN", ExporterSeen)
+}
+
+// While no scanner tells of keys, there are as many as the node has that has most.
+func (m maker) findingKeys() rulefmt.Rule {
+	return m.record(FindingKeys, `
+		max by ($JOB, class) (
+			distributed_lock_scanner_finding_keys{&}
+			and on ($JOB, instance) (
+				max by ($JOB, instance) (distributed_lock_scanner_last_success_timestamp_seconds{&})
+				== on ($JOB) group_left ()
+				max by ($JOB) (distributed_lock_scanner_last_success_timestamp_seconds{&})
+			)
+		)
+		or max by ($JOB, class) ($FINDINGS)`, "$FINDINGS", Findings)
 }
