@@ -134,6 +134,7 @@ func TestDurationsAreOfCommandsThatWereSent(t *testing.T) {
 		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, failRefused, false},
 		{&net.OpError{Op: "dial", Err: context.Canceled}, failCanceled, false},
 		{driver.ErrNotSent, failBusy, false},
+		{fmt.Errorf("%w: %w", driver.ErrNotSent, context.Canceled), failCanceled, false},
 		{driver.ErrQuarantined, failGuard, false},
 		{context.Canceled, failCanceled, false},
 	} {

@@ -49,7 +49,7 @@ func failureOf(err error) failure {
 	switch class := driver.ClassOf(err); {
 	case class.Barred():
 		return failGuard
-	case class == driver.Busy:
+	case class == driver.Busy && !errors.Is(err, context.Canceled):
 		return failBusy
 	case class == driver.Timeout && !undialed:
 		return failTimeout

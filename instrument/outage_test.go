@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"go.opentelemetry.io/otel/codes"
 
 	"github.com/lockscope/lockscope/instrument"
@@ -35,7 +36,14 @@ func eachOutage(t *testing.T, test func(t *testing.T, servers []*redisproc.Serve
 			servers := locktest.Servers(t, 3)
 			holder, err := onRedis(t, addrs(servers), lock.WithInstance("billing/7")).Acquire(t.Context(), "job")
 			must(t, err)
-			must(t, holder.Extend(t.Context())) // it is on every node
+			for _, s := range servers { // a quorum is enough for the holder
+				client := redis.NewClient(&redis.Options{Addr: s.Addr()})
+				t.Cleanup(func() { must(t, client.Close()) })
+				eventually(t, "it is on every node", func() bool {
+					must(t, holder.Extend(t.Context()))
+					return client.Exists(t.Context(), "lock:job").Val() == 1
+				})
+			}
 			if o.fail != nil {
 				must(t, o.fail(servers[0]))
 			}
@@ -134,6 +142,6 @@ func testCommandsInAnOutageAreCounted(t *testing.T, servers []*redisproc.Server,
 		for _, unsent := range []string{"refused", "dial", "busy", "guard"} {
 			commands += gather(t, l, "node_failures_total", append(of, "reason", unsent)...)
 		}
-		return commands == float64(ended.Load()) && commands >= 50
+		return commands == float64(ended.Load()) && commands >= 20 // the others were given up
 	})
 }

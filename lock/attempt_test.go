@@ -1,6 +1,7 @@
 package lock_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -40,6 +41,41 @@ func TestATokenIsOfOneAttempt(t *testing.T) {
 			t.Errorf("%d tokens in 6 attempts", len(tokens))
 		}
 	})
+}
+
+// TestAnAttemptThatOthersDecidedIsNoFailureOfANode: where calls queue for a node that answers, an acquire whose turn comes too
+// late was given up; only of a node that does not answer is it said that it was not asked.
+func TestAnAttemptThatOthersDecidedIsNoFailureOfANode(t *testing.T) {
+	for name, pause := range map[string]time.Duration{"slow": 20 * time.Millisecond, "silent": 2 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := observe(t)
+				unsent := make(chan error, 10)
+				ctx := lock.WithTrace(t.Context(), &lock.Trace{NodeEnd: func(_ context.Context, e lock.NodeEnd) {
+					if e.Op == lock.OpAcquire && errors.Is(e.Err, driver.ErrNotSent) {
+						unsent <- e.Err
+					}
+				}})
+				o.servers[0].Pause()
+				lease, err := o.engine.Acquire(ctx, "job", lock.NoWait())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := o.engine.Acquire(ctx, "job", lock.NoWait()); !errors.Is(err, lock.ErrHeld) {
+					t.Fatal(err)
+				}
+				time.Sleep(pause)
+				o.servers[0].Resume()
+				time.Sleep(time.Second)
+				if err := <-unsent; errors.Is(err, context.Canceled) != (name == "slow") || len(unsent) > 0 {
+					t.Errorf("not sent: %v, and %d others", err, len(unsent))
+				}
+				if err := lease.Release(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
 }
 
 // TestWhatWasGivenUpIsNotSent: an acquire that waits behind another call to its node is dropped once its attempt is over.

@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -83,11 +84,14 @@ func (g *grant) ask(deadline time.Time, wait waiter) {
 	g.calls.doWaiting((*acquiring)(g), wait)
 }
 
-// unsendable is why an acquire whose turn has come is pointless by now.
+// unsendable is why an acquire whose turn has come is pointless by now. That others have
+// decided the attempt meanwhile is no failure of a node that answers.
 func (g *grant) unsendable() error {
 	switch {
 	case g.engine.closing():
 		return fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrClosed)
+	case !g.open() && g.silent.Load() == 0 && time.Now().Before(g.deadline):
+		return fmt.Errorf("%w: %w: its attempt is over", driver.ErrNotSent, context.Canceled)
 	case !g.open() || !time.Now().Before(g.deadline):
 		return fmt.Errorf("%w: earlier calls are under way", driver.ErrNotSent)
 	}
