@@ -82,9 +82,10 @@ const (
 	ballotMask     = 1<<ballotAnswered - 1
 )
 
-// vote counts one. The margin is known when every node has had its say.
+// vote counts one. The margin is known when every node has had its say; a set of one or two
+// has none to lose.
 func (c *call) vote(attempt int, granted bool) {
-	if c.nodes.Load() == 0 {
+	if c.nodes.Load() <= c.quorum.Load() {
 		return
 	}
 	for {

@@ -83,7 +83,7 @@ func newMetrics(cfg shared) *metrics {
 			"enforced: it does not vote while locks it may have forgotten can be valid.", "lock_node", "backend", "enforced"),
 		nodes:  b.gauge("nodes", "Nodes that are asked.", "backend"),
 		quorum: b.gauge("quorum_nodes", "Nodes that must agree.", "backend"),
-		margin: b.plainHistogram("vote_margin", "Votes beyond the quorum in won rounds, late votes included; at 0, one failing node more is one too many.",
+		margin: b.plainHistogram("vote_margin", "Votes beyond the quorum in won rounds, late votes included, of sets of three nodes or more; at 0, one failing node more is one too many.",
 			[]float64{0, 1, 2, 3, 4}),
 		overflow: b.plainCounter("resource_overflow_total", "Calls of Acquire whose resource label became other because there are too many resources."),
 		labelOverflow: b.plainCounter("label_overflow_total",

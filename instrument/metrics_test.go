@@ -7,12 +7,15 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"go.opentelemetry.io/otel/trace"
 	noopTrace "go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
 )
 
 func TestOutcomes(t *testing.T) {
@@ -195,4 +198,18 @@ func TestBadOptions(t *testing.T) {
 	}
 	l := wrap(t, &noop{}, instrument.WithLogger(nil), instrument.WithTracerProvider(nil), instrument.WithRegisterer(nil))
 	must(t, lock.Do(t.Context(), l, "x", func(context.Context, lock.Lease) error { return nil }))
+}
+
+// TestNoMarginOfSmallSets: one or two nodes have no vote to spare, ever: shares of rounds without one are of the others.
+func TestNoMarginOfSmallSets(t *testing.T) {
+	for n, want := range map[int]float64{1: 0, 2: 0, 3: 1} {
+		synctest.Test(t, func(t *testing.T) {
+			l := wrap(t, locktest.NewFakes(t, n)(t))
+			must(t, lock.Do(t.Context(), l, "x", func(context.Context, lock.Lease) error { return nil }))
+			time.Sleep(time.Second) // in the time of the bubble: the last node has answered
+			if got := gather(t, l, "vote_margin"); got != want {
+				t.Errorf("%d nodes: %v rounds, want %v", n, got, want)
+			}
+		})
+	}
 }

@@ -36,22 +36,20 @@ const failedCommands = `sum(rate(distributed_lock_node_failures_total{N,reason!~
 		or rate(distributed_lock_node_failures_total{N,reason=~"refused|dial"}[$__rate_interval])) > 0)`
 
 func nodeTiles(c config.Config) []panel {
-	spare := fmt.Sprintf("min(%s{J} - on ($JOB, backend) group_left () max by ($JOB, backend) (distributed_lock_quorum_nodes{I}))", rules.NodesUsable)
 	return []panel{
-		tile("Nodes", "short", 0, neutral(), now(`max(distributed_lock_nodes{I})`),
-			"Lock nodes that are asked for a vote; of several jobs, the most. Good: an odd number, 3 or 5. Fewer than you set up: a process has an old configuration."),
-		tile("Quorum", "short", 0, neutral(), now(`max(distributed_lock_quorum_nodes{I})`),
-			"Votes that make a lock. Good: more than half of the nodes, always."),
-		tile("Usable nodes", "short", 0, neutral(), now(fmt.Sprintf("min(%s{J})", rules.NodesUsable)),
-			"Nodes that carry out most commands of most processes; of several jobs, the fewest. Good: all of them. Needs the recording rules."),
-		tile("Nodes to spare", "short", 0, steps(red, step{1, green}), now(spare),
-			"Usable nodes beyond the quorum. Good: 1 of 3, 2 of 5. At 0 the next failure stops all locking: bring a node back now. With a single node it is always 0. Needs the recording rules."),
+		tile("Sets of nodes", "short", 0, neutral(), now(`count(`+quorum+`)`),
+			"Sets of lock nodes that are asked for votes, by job and back end; the table below has them. Good: as many as you set up."),
+		tile("Without a quorum", "short", 0, anyIsBad(), now(`count(`+spare+` < 0) or 0 * count(`+spare+`)`),
+			"Sets of which so few nodes are usable that nobody gets a lock. Good: 0. Needs the recording rules."),
+		tile("Unusable nodes", "short", 0, anyIsSuspicious(), now(`count(`+rules.NodeUsable+`{M} <= 0.5) or 0 * count(`+rules.NodeUsable+`{M})`),
+			"Nodes that most processes cannot use: silent, refusing, or not allowed to vote after a restart. Good: 0. Needs the recording rules."),
+		nodesToSpare("Usable nodes beyond the quorum, of the set that has the fewest. Good: 1 of 3, 2 of 5. At 0 the next failure stops all locking there: bring a node back now."),
 		tile("Slowest node, p99", "s", auto, above(c.Alerts.NodeP99Seconds), now("max(histogram_quantile(0.99, "+nodeRate+"))"),
 			fmt.Sprintf("One acquire command in a hundred takes longer on the slowest node. Good: a few milliseconds. Above %v s an alert fires: near the node timeout votes are lost.", c.Alerts.NodeP99Seconds)),
 		tile("Failed commands", "percentunit", 2, steps(green, step{.001, orange}, step{.05, red}), course(failedCommands, ""),
 			"Share of commands that were not carried out, with those for which there was no connection. Good: 0. A node saying no to a vote is not a failure. See Failures by reason."),
 		tile("No spare vote", "percentunit", 1, steps(green, step{.05, orange}, step{.5, red}), course(withoutMargin, ""),
-			"Share of won rounds with no vote beyond the quorum. Good: near 0. It rises when a node does not vote, also one that is up but restarted and has to wait. With one or two nodes it is always 100 %."),
+			"Share of won rounds with no vote beyond the quorum. Good: near 0. It rises when a node does not vote, also one that is up but restarted and has to wait."),
 		tile("Commands", "ops", auto, neutral(), course(`sum(rate(distributed_lock_node_duration_seconds_count{N}[$__rate_interval]))`, ""),
 			"Commands a second on the chosen nodes. Good: about three to five for each acquire and node. Much more: see attempts per acquire."),
 	}
@@ -91,6 +89,7 @@ func nodeConnections() []panel {
 func nodeViews() []panel {
 	share := steps(red, step{0.5, orange}, step{1, green})
 	return []panel{
+		nodeSets(),
 		{kind: states, title: "Processes that get an answer", w: half, h: 7, unit: "percentunit", decimals: 0, zero: true, one: true, steps: share,
 			about:   "Green: every process's last command got an answer. Orange: some did not. Red: most did not. Good: all green. A process that does nothing keeps its last impression: compare with the table.",
 			queries: course(`avg by ($CLUSTER lock_node) (distributed_lock_node_up{N})`, "{{lock_node}}"), links: []link{toNode()}},

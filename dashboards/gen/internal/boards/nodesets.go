@@ -1,0 +1,33 @@
+package boards
+
+import "github.com/lockscope/lockscope/dashboards/gen/internal/rules"
+
+// A set of nodes is a job's, on one back end: what several of them have is not added up.
+const (
+	quorum = `max by ($JOB, backend) (distributed_lock_quorum_nodes{I})`
+	size   = `max by ($JOB, backend) (distributed_lock_nodes{I})`
+	spare  = `(` + rules.NodesUsable + `{J} - on ($JOB, backend) group_left () ` + quorum + `)`
+)
+
+// nodesToSpare leaves out sets of one or two nodes that work: they have none by design, and
+// what one such node stands for may be a cluster.
+func nodesToSpare(about string) panel {
+	const byDesign = `(` + size + ` <= on ($JOB, backend) ` + quorum + ` and on ($JOB, backend) ` + spare + ` >= 0)`
+	return tile("Nodes to spare", "short", 0, steps(red, step{1, green}), now(`min(`+spare+` unless on ($JOB, backend) `+byDesign+`)`),
+		about+" Sets of one or two nodes count only when they have no quorum. n/a: there are no others, or no recording rules.").otherwise("n/a")
+}
+
+// nodeSets puts back ends side by side.
+func nodeSets() panel {
+	return panel{kind: grid, title: "Sets of nodes", w: full, h: 6, unit: "short", decimals: 0,
+		about:   "Each set of nodes that is asked for votes: a job's, on one back end. Good: all nodes usable. PostgreSQL, etcd and ZooKeeper are one node each, whatever stands behind it. Sets of one name in one job are added up: name them with lock.WithBackend. Needs the recording rules.",
+		queries: instants(size, quorum, rules.NodesUsable+"{J}", "sort("+spare+")"),
+		columns: []column{
+			{title: "Nodes", unit: "short", steps: neutral()},
+			{title: "Quorum", unit: "short", steps: neutral()},
+			{title: "Usable", unit: "short", steps: neutral()},
+			{title: "To spare", unit: "short", steps: steps(red, step{0, blue}, step{1, green})},
+		}, hidden: []string{"__name__"},
+		order: []string{"job", "backend"},
+	}
+}
