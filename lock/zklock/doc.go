@@ -42,7 +42,7 @@
 //	options                   options.go
 //	a request                 node.go
 //	taking a place            enter.go, place.go, names.go
-//	who is in front           watch.go
+//	who is in front           look.go, watch.go
 //	fencing tokens            fence.go
 //	session and connection    link.go, wire.go
 //	answers that come late    late.go

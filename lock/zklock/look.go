@@ -59,9 +59,9 @@ func (n *node) createAndLook(p *place) (names []string, err error) {
 
 // onlyThis reports that one node was made between the two, and none deleted: the last change
 // of the children is the one that made the only child. Cversion is twice the nodes ever
-// made, less those there are.
+// made, less those there are; a container that was made anew counts from the beginning.
 func onlyThis(before, after sight) bool {
-	return before.err == nil && before.stat.NumChildren == 0 && after.stat.NumChildren == 1 &&
+	return before.err == nil && before.stat.Czxid == after.stat.Czxid && before.stat.NumChildren == 0 && after.stat.NumChildren == 1 &&
 		after.stat.Cversion-before.stat.Cversion == 1
 }
 
