@@ -53,8 +53,8 @@ func wrongBoards(t *testing.T, ctx context.Context, w *world.World) {
 		change func(*check.Query)
 		what   string
 	}{
-		"misspelt metric":  {func(q *check.Query) { q.Expr = strings.Replace(q.Expr, "distributed_lock_", "distributed_lok_", 1) }, "is empty"},
-		"no such value":    {func(q *check.Query) { q.Expr = strings.Replace(q.Expr, "$job", "nobody", 1) }, "is empty"},
+		"misspelt metric":  {func(q *check.Query) { q.Expr = strings.ReplaceAll(q.Expr, "distributed_lock_", "distributed_lok_") }, "is empty"},
+		"no such value":    {func(q *check.Query) { q.Expr = strings.ReplaceAll(q.Expr, "$job", "nobody") }, "is empty"},
 		"no PromQL":        {func(q *check.Query) { q.Expr += " by" }, "fails"},
 		"below zero":       {func(q *check.Query) { q.Expr = "-1 - (" + q.Expr + ")" }, "not plausible"},
 		"another unit":     {func(q *check.Query) { q.Expr = "1e7 + (" + q.Expr + ")" }, "not plausible"},
