@@ -135,6 +135,7 @@ func TestDurationsAreOfCommandsThatWereSent(t *testing.T) {
 		{&net.OpError{Op: "dial", Err: context.Canceled}, failCanceled, false},
 		{driver.ErrNotSent, failBusy, false},
 		{fmt.Errorf("%w: %w", driver.ErrNotSent, context.Canceled), failCanceled, false},
+		{fmt.Errorf("%w (%v)", driver.ErrUnheard, timeout), failCanceled, false},
 		{driver.ErrQuarantined, failGuard, false},
 		{context.Canceled, failCanceled, false},
 	} {

@@ -47,6 +47,8 @@ func (f failure) sent() bool {
 func failureOf(err error) failure {
 	undialed := lock.NodeEnd{Err: err}.Undialed()
 	switch class := driver.ClassOf(err); {
+	case errors.Is(err, driver.ErrUnheard):
+		return failCanceled
 	case class.Barred():
 		return failGuard
 	case class == driver.Busy && !errors.Is(err, context.Canceled):

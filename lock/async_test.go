@@ -3,6 +3,7 @@ package lock
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -89,4 +90,85 @@ func TestAsyncCloseWaitsForItsCallers(t *testing.T) {
 			t.Errorf("the call before Close: %v", err)
 		}
 	})
+}
+
+// TestABudgetThatEndsUnderACall: what is told is who has the lock, as the attempt before said, and not that a node was silent which
+// was not waited for.
+func TestABudgetThatEndsUnderACall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		n := &slowly{answer: driver.AcquireReply{TTL: time.Minute, Holder: "billing/7|1700000000000||job"}}
+		e, err := NewEngine([]driver.Node{Async(n)}, WithPollInterval(20*time.Millisecond), WithClock(func() time.Duration { return time.Since(began) }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = e.Acquire(t.Context(), "job", MaxWait(250*time.Millisecond))
+		if !errors.Is(err, ErrMaxWait) || !errors.Is(err, ErrHeld) || errors.Is(err, ErrNoQuorum) || n.calls.Load() < 2 {
+			t.Errorf("after %d calls: %v", n.calls.Load(), err)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestAReleaseThatIsNotWaitedFor goes on, and does not blame the node.
+func TestAReleaseThatIsNotWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		n := &slowly{answer: driver.AcquireReply{Granted: true, Counter: 1, Run: 1}}
+		var ends []ReleaseEnd
+		traced := WithTrace(t.Context(), &Trace{ReleaseEnd: func(_ context.Context, e ReleaseEnd) { ends = append(ends, e) }})
+		e, err := NewEngine([]driver.Node{Async(n)}, WithClock(func() time.Duration { return time.Since(began) }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lease, err := e.Acquire(traced, "job")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		err = lease.Release(ctx)
+		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrNoQuorum) || errors.Is(err, driver.ErrUnheard) {
+			t.Errorf("Release says %v", err)
+		}
+		if len(ends) != 1 || ends[0].Failed != 0 {
+			t.Errorf("told is %+v", ends)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// slowly answers, in a tenth of a second.
+type slowly struct {
+	driver.BlockingNode
+	answer driver.AcquireReply
+	calls  atomic.Int32
+}
+
+func (*slowly) Name() string   { return "a" }
+func (*slowly) System() string { return "test" }
+func (*slowly) Close() error   { return nil }
+
+func (*slowly) Subscribe(context.Context, string, func(string)) error { return driver.ErrNoWakeUps }
+
+func (*slowly) Release(ctx context.Context, _ driver.ReleaseRequest) (driver.ReleaseReply, error) {
+	return driver.ReleaseReply{Found: driver.FoundOwn}, delay(ctx)
+}
+
+func (s *slowly) Acquire(ctx context.Context, _ driver.AcquireRequest) (driver.AcquireReply, error) {
+	s.calls.Add(1)
+	return s.answer, delay(ctx)
+}
+
+func delay(ctx context.Context) error {
+	select {
+	case <-time.After(100 * time.Millisecond):
+		return nil
+	case <-ctx.Done():
+		return driver.ErrTimeout
+	}
 }

@@ -171,9 +171,10 @@ func (r *releaseRound) count(a releaseAnswer) {
 	}
 }
 
+// failed counts the nodes that did; one that was not waited for did not.
 func (r *releaseRound) failed() (n int) {
 	for i := range r.undoings {
-		if r.undoings[i].err != nil {
+		if err := r.undoings[i].err; err != nil && !errors.Is(err, driver.ErrUnheard) {
 			n++
 		}
 	}
@@ -204,7 +205,7 @@ func (r *releaseRound) outcome(cut error) (Outcome, error) {
 	}
 	e := &ReleaseError{Resource: r.lease.resource, Unknown: len(r.undoings) - r.answered()}
 	for i := range r.undoings {
-		if u := &r.undoings[i]; u.err != nil {
+		if u := &r.undoings[i]; u.err != nil && !errors.Is(u.err, driver.ErrUnheard) {
 			e.Errors = append(e.Errors, &NodeError{Node: u.g.Name(), Op: OpRelease, Err: u.err})
 		}
 	}

@@ -2,6 +2,7 @@ package lock
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/lockscope/lockscope/lock/driver"
@@ -97,8 +98,12 @@ func (a *attempt) event(op Operation) NodeStart {
 	return NodeStart{Resource: a.start.Resource, Op: op, Attempt: a.start.Attempt}
 }
 
-// count takes a node's vote.
+// count takes a node's vote. What its caller did not wait for is no failure of the node:
+// whoever waits for the ballot learns at once why it is over.
 func (a *attempt) count(from int, reply driver.AcquireReply, err error) {
+	if errors.Is(err, driver.ErrUnheard) {
+		return
+	}
 	a.mu.Lock()
 	a.ballot.count(from, reply, err)
 	enough := a.ballot.enough()
