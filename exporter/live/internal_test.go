@@ -129,6 +129,7 @@ func TestReplies(t *testing.T) {
 	}{
 		{nil, true, 1, 0, 1},
 		{canceled, true, 1, 0, 0}, // up, as before
+		{fmt.Errorf("%w (%v)", driver.ErrUnheard, driver.ErrTimeout), true, 1, 0, 0},
 		{fmt.Errorf("%w: nothing was sent", driver.ErrNotSent), true, 0, 0, 0},
 		{fmt.Errorf("%w: %w", driver.ErrNotSent, refused), false, 1, 1, 0}, // it could not be, for there is nobody
 		{refused, false, 1, 1, 0}, // no command took that long

@@ -112,7 +112,7 @@ func replyOf(err error) reply {
 		return silent
 	case class == driver.Busy:
 		return unsent
-	case errors.Is(err, context.Canceled):
+	case errors.Is(err, driver.ErrUnheard), errors.Is(err, context.Canceled):
 		return given
 	default:
 		return erred
