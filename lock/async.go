@@ -56,27 +56,24 @@ func (a *async) Close() error {
 }
 
 func block[T any](a *async, call driver.Call, to driver.Answer[T], do func(context.Context) (T, error)) {
-	started := false
+	run := a.workers.run
 	if call.Wait != nil {
-		started = a.workers.lend(func() { to.Answer(heeding(call, do)) })
-	} else {
-		started = a.workers.run(func() {
-			ctx, cancel := context.WithDeadline(context.WithoutCancel(call.Context), call.Deadline)
-			defer cancel()
-			to.Answer(do(ctx))
-		})
+		run = a.workers.lend
 	}
-	if !started {
+	if !run(func() { to.Answer(bounded(call, do)) }) {
 		var none T
 		to.Answer(none, fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrClosed))
 	}
 }
 
-// heeding ends the call when its caller waits no more. What becomes of the command is not
-// known then, as with one that runs out of time.
-func heeding[T any](call driver.Call, do func(context.Context) (T, error)) (T, error) {
+// bounded ends the call at its deadline, and when a caller that lends its goroutine waits no
+// more. What becomes of the command is not known then.
+func bounded[T any](call driver.Call, do func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(call.Context), call.Deadline)
 	defer cancel()
+	if call.Wait == nil {
+		return do(ctx)
+	}
 	waits := context.AfterFunc(call.Wait, cancel)
 	answer, err := do(ctx)
 	if !waits() && err != nil && !errors.Is(err, driver.ErrNotSent) {
