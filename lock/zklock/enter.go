@@ -6,7 +6,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -47,8 +46,11 @@ func (n *node) enter(p *place, req driver.AcquireRequest, queued bool) (reply dr
 		case at == 0:
 			return n.hold(p, req, queued)
 		case at > 0:
-			if reply, err := n.stand(p, req, names[:at]); !errors.Is(err, zk.ErrNoNode) {
+			switch reply, err := n.stand(p, req, names[:at]); {
+			case !errors.Is(err, zk.ErrNoNode):
 				return reply, err
+			case at == 1: // the only one in front is gone
+				return n.hold(p, req, queued)
 			}
 		default:
 			n.vanished(p)
@@ -62,7 +64,7 @@ func (n *node) enter(p *place, req driver.AcquireRequest, queued bool) (reply dr
 func (n *node) create(p *place) (names []string, err error) {
 	for range tries {
 		session := n.making(p)
-		names, err := n.createAndLook(p)
+		names, err := n.take(p)
 		switch {
 		case err == nil:
 			return names, nil
@@ -145,23 +147,12 @@ func (n *node) hold(p *place, req driver.AcquireRequest, queued bool) (reply dri
 // of it watched. It fails with zk.ErrNoNode if that one is gone.
 func (n *node) stand(p *place, req driver.AcquireRequest, front []string) (reply driver.AcquireReply, err error) {
 	waits := req.Waiter.Enqueue || req.Waiter.Ticket != 0
-	var watched, known error
-	var all sync.WaitGroup
-	if waits {
-		all.Go(func() { watched = n.watch(p, front) })
-		all.Go(func() { known = n.know(p) }) // when it is first, that has not to be asked
-	}
-	data, stat, err := n.link.Get(p.dir + "/" + front[0])
-	all.Wait()
+	data, stat, err := n.readHolder(p, front, waits)
 	switch {
-	case watched != nil:
-		return reply, cutOff(watched)
-	case known != nil:
-		return reply, cutOff(known)
-	case err == nil:
-		reply.Holder, reply.TTL = readRecord(data, stat.Mtime)
-	case !errors.Is(err, zk.ErrNoNode):
+	case err != nil:
 		return reply, cutOff(err)
+	case stat != nil:
+		reply.Holder, reply.TTL = readRecord(data, stat.Mtime)
 	}
 	if !waits {
 		n.remove(n.bury(p))

@@ -1,6 +1,7 @@
 package zklock
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -163,7 +164,7 @@ func (l *link) connect(network, address string, timeout time.Duration) (net.Conn
 		return nil, errors.Join(errSevered, conn.Close())
 	}
 	l.open[conn] = struct{}{}
-	return &wire{Conn: conn, link: l}, nil
+	return &wire{Conn: conn, in: bufio.NewReader(conn), link: l}, nil
 }
 
 func (l *link) isSevered() bool {

@@ -23,7 +23,7 @@ type node struct {
 	end   context.CancelFunc
 	works sync.WaitGroup
 
-	crowded atomic.Bool // others were in the queue that was seen last
+	crowded atomic.Int32 // for how many queues more others are expected in them
 
 	mu      sync.Mutex
 	closed  bool

@@ -44,7 +44,7 @@ func WithRoot(path string) lock.Option {
 }
 
 // WithACL says who may do what with the nodes that are made, instead of everybody
-// everything. Others that want the lock have to create, read and delete.
+// everything. Others that want the lock have to create, read, write and delete.
 func WithACL(acl ...zk.ACL) lock.Option {
 	return lock.DriverOption(func(s *settings) { s.acl = acl })
 }

@@ -64,40 +64,67 @@ func TestAPlaceOfAnotherSession(t *testing.T) {
 	}
 }
 
-// TestWhatMadeAPlace is told by the children of the one above, if nothing else was made or
-// deleted there: then, and only then, it is known at once, and it is right.
+// TestWhatMadeAPlace is told by the node above, whoever is in the queue, and the queue too if nobody else is.
 func TestWhatMadeAPlace(t *testing.T) {
 	n := startNode(t)
-	first, _ := takePlace(t, n, 0)
-	n.remove(n.bury(first))
-	const tries = 100
-	known := 0
-	for attempt := 1; attempt <= tries; attempt++ {
-		n.crowded.Store(false) // the one before was not alone
-		p, names := takePlace(t, n, attempt)
-		_, stat, err := n.link.Exists(p.path)
+	const tries = 50
+	for attempt := range tries {
+		var queue []*place
+		for at := range 3 {
+			p, names := takePlace(t, n, 3*attempt+at)
+			queue = append(queue, p)
+			if _, stat, err := n.link.Exists(p.path); err != nil || stat.Czxid != p.czxid {
+				t.Errorf("attempt %d, place %d: made by %x, %v; it is said to be %x", attempt, at, stat.Czxid, err, p.czxid)
+			}
+			if names != nil && len(names) != at+1 || names == nil && at == 0 {
+				t.Errorf("attempt %d, place %d: in the queue are %v", attempt, at, names)
+			}
+		}
+		for _, p := range queue {
+			n.remove(n.bury(p))
+		}
+	}
+}
+
+// TestAWatchOutlivesRenewals: who is in front writes its place anew when it extends. Who watches that place is woken when it
+// is gone, and not before.
+func TestAWatchOutlivesRenewals(t *testing.T) {
+	n := startNode(t)
+	woken := make(chan string, 10)
+	if err := n.Subscribe(t.Context(), "", func(key string) { woken <- key }); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(token int, waiter driver.Waiter) driver.AcquireReply {
+		t.Helper()
+		reply, err := n.Acquire(t.Context(), driver.AcquireRequest{Key: "a", Token: fmt.Sprintf("%032x", token), TTL: 10 * time.Second, Floor: 1, Holder: fmt.Sprintf("h%d|0|", token), Waiter: waiter})
 		if err != nil {
 			t.Fatal(err)
 		}
-		switch p.czxid {
-		case stat.Czxid:
-			known++
-		case 0: // the requests were sent in another order
-		default:
-			t.Errorf("attempt %d: made by %x, not by %x", attempt, stat.Czxid, p.czxid)
-		}
-		if names != nil && len(names) != 1 {
-			t.Errorf("attempt %d: in the queue are %v", attempt, names)
-		}
-		second, _ := takePlace(t, n, tries+attempt)
-		if second.czxid != 0 {
-			t.Errorf("attempt %d: of two places, one is said to be made by %x", attempt, second.czxid)
-		}
-		n.remove(n.bury(p))
-		n.remove(n.bury(second))
+		return reply
 	}
-	t.Logf("known at once %d times of %d", known, tries)
-	if known == 0 {
-		t.Error("it was never known at once")
+	if reply := ask(1, driver.Waiter{}); !reply.Granted {
+		t.Fatalf("the first: %+v", reply)
+	}
+	waits := ask(2, driver.Waiter{Enqueue: true})
+	if waits.Granted || waits.Holder != "h1|0|" {
+		t.Fatalf("the second: %+v", waits)
+	}
+	first := fmt.Sprintf("%032x", 1)
+	for range 5 {
+		if reply, err := n.Extend(t.Context(), driver.ExtendRequest{Key: "a", Token: first, TTL: 10 * time.Second, Holder: "h1|0|"}); err != nil || reply != driver.ExtendDone {
+			t.Fatal(reply, err)
+		}
+	}
+	select {
+	case <-woken:
+		t.Error("woken by a renewal")
+	default:
+	}
+	if _, err := n.Release(t.Context(), driver.ReleaseRequest{Key: "a", Token: first}); err != nil {
+		t.Fatal(err)
+	}
+	<-woken
+	if reply := ask(3, driver.Waiter{Ticket: waits.Ticket}); !reply.Granted {
+		t.Errorf("the second, when the first is gone: %+v", reply)
 	}
 }

@@ -1,15 +1,18 @@
 package zklock
 
 import (
+	"bufio"
 	"encoding/binary"
 	"net"
 	"time"
 )
 
 // wire is a connection on which the ensemble's first answer is read along: the client
-// keeps to itself how long a session is allowed.
+// keeps to itself how long a session is allowed. It reads an answer at once of which the
+// client asks for the length, and then for the rest.
 type wire struct {
 	net.Conn
+	in   *bufio.Reader
 	link *link
 	head []byte // of the answer, until it is known
 	read bool
@@ -21,7 +24,7 @@ const answerLength = 12
 
 // Read implements net.Conn.
 func (w *wire) Read(b []byte) (int, error) {
-	n, err := w.Conn.Read(b)
+	n, err := w.in.Read(b)
 	if !w.read && n > 0 {
 		w.head = append(w.head, b[:n]...)
 		if len(w.head) >= answerLength {

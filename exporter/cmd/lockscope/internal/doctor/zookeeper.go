@@ -228,7 +228,7 @@ func checkZooKeeperRights(f zookeeperFacts, root string) Result {
 	case errors.Is(f.Rights, zk.ErrNoAuth):
 		return fail("the user may not create, or not read, below "+root, "give LOCKSCOPE_ZOOKEEPER_AUTH=user:password of who may; services say it by zklock.WithAuth")
 	case f.Rights != nil:
-		return warn(f.Rights.Error(), "ask again; locks need create, read and delete below "+root)
+		return warn(f.Rights.Error(), "ask again; locks need create, read, write and delete below "+root)
 	}
 	return pass("the user may create and read below " + root)
 }
