@@ -25,12 +25,20 @@ type Deadlock struct {
 func (d Deadlock) String() string {
 	var b strings.Builder
 	for _, h := range d.Cycle {
-		fmt.Fprintf(&b, "%v waits for ", h)
+		fmt.Fprintf(&b, "%v%s waits for ", h, d.on(h))
 	}
 	if len(d.Cycle) > 0 {
-		fmt.Fprintf(&b, "%q", d.Cycle[0].Resource)
+		fmt.Fprintf(&b, "%q%s", d.Cycle[0].Resource, d.on(d.Cycle[0]))
 	}
 	return b.String()
+}
+
+// on says on which nodes a lease is, where the cycle is on several sets of them.
+func (d Deadlock) on(h Held) string {
+	if !slices.ContainsFunc(d.Cycle, func(other Held) bool { return other.Backend != h.Backend }) {
+		return ""
+	}
+	return " on " + h.Backend
 }
 
 // DeadlockError is what ended the wait of a call with [FailOnDeadlock]. It matches

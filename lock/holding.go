@@ -9,6 +9,7 @@ import (
 type Held struct {
 	Resource string `json:"resource"`
 	Fence    uint64 `json:"fence"`
+	Backend  string `json:"backend,omitempty"` // name of its set of nodes; in a queue entry only if it is another than the queue's
 }
 
 func (h Held) String() string { return fmt.Sprintf("%q (fence %d)", h.Resource, h.Fence) }
@@ -38,7 +39,9 @@ func heldBy(leases []*lease) (all []Held) {
 	return all
 }
 
-func (l *lease) held() Held { return Held{Resource: l.resource, Fence: l.fence} }
+func (l *lease) held() Held {
+	return Held{Resource: l.resource, Fence: l.fence, Backend: l.engine.backend.Name}
+}
 
 // contextOf makes the context of a lease, in which the lease can be found.
 func (l *lease) contextOf(parent context.Context) (context.Context, context.CancelCauseFunc) {

@@ -24,7 +24,8 @@ const (
 )
 
 // append adds the form in which it travels: a line of instance|since in
-// ms|traceparent|callers|call site|page, and one of fence and resource for each lease held.
+// ms|traceparent|callers|call site|page, and one of fence, resource and, after a tab, what
+// other set of nodes it is on, for each lease held.
 func (w Waiting) append(b []byte) []byte {
 	b = w.appendFirst(b)
 	b = append(strconv.AppendInt(append(b, '|'), int64(w.Callers), 10), '|')
@@ -32,6 +33,9 @@ func (w Waiting) append(b []byte) []byte {
 	for _, h := range w.Holds[:min(len(w.Holds), MaxHolds)] {
 		b = strconv.AppendUint(append(b, '\n'), h.Fence, 10)
 		b = append(append(b, ' '), h.Resource...)
+		if h.Backend != "" {
+			b = append(append(b, '\t'), safeText(h.Backend, maxInstanceLength)...)
+		}
 	}
 	return b
 }
@@ -53,12 +57,13 @@ func ParseWaiting(record string) (Waiting, error) {
 		return Waiting{}, fmt.Errorf("lock: queue entry's number of callers is not a number")
 	}
 	for _, line := range lines[1:min(len(lines), 1+MaxHolds)] {
-		number, resource, _ := strings.Cut(line, " ")
+		number, held, _ := strings.Cut(line, " ")
+		resource, backend, _ := strings.Cut(held, "\t")
 		fence, err := strconv.ParseUint(number, 10, 64)
 		if err != nil || ValidateResource(resource) != nil {
 			continue
 		}
-		w.Holds = append(w.Holds, Held{Resource: resource, Fence: fence})
+		w.Holds = append(w.Holds, Held{Resource: resource, Fence: fence, Backend: safeText(backend, maxInstanceLength)})
 	}
 	return w, nil
 }
@@ -69,10 +74,22 @@ func (a *acquisition) entry() string {
 	if a.opts.NoWait || waited < publishAfter {
 		return ""
 	}
-	w := Waiting{Holder: a.engine.holder(time.Now().Add(-waited), a.origin), Callers: 1, Holds: heldBy(a.graph.leases)}
+	w := Waiting{Holder: a.engine.holder(time.Now().Add(-waited), a.origin), Callers: 1, Holds: a.engine.published(a.graph.leases)}
 	for _, held := range a.queue.holdings() {
 		w.Callers++
-		w.Holds = append(w.Holds, heldBy(held)...)
+		w.Holds = append(w.Holds, a.engine.published(held)...)
 	}
 	return string(w.append(nil))
+}
+
+// published are leases as a queue entry names them: without the set of nodes if it is the
+// queue's.
+func (e *Engine) published(leases []*lease) []Held {
+	all := heldBy(leases)
+	for i, l := range leases {
+		if l.engine.backend == e.backend {
+			all[i].Backend = ""
+		}
+	}
+	return all
 }

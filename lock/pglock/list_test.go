@@ -2,11 +2,13 @@ package pglock_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/memlock"
 	"github.com/lockscope/lockscope/lock/pglock"
 )
 
@@ -16,7 +18,12 @@ func TestReading(t *testing.T) {
 	holder, waiter := locker(t, s, lock.WithInstance("orders-1")), locker(t, s, lock.WithInstance("orders-2"), lock.WithCallSites())
 	lease := acquire(t, holder, "job")
 	held := acquire(t, waiter, "other")
-	ctx, cancel := context.WithCancel(held.Context())
+	elsewhere, err := memlock.New(memlock.NewNodes(1))
+	must(t, err)
+	defer func() { must(t, elsewhere.Close()) }()
+	twin, err := elsewhere.Acquire(held.Context(), "job") // of one name, and nothing to do with it
+	must(t, err)
+	ctx, cancel := context.WithCancel(twin.Context())
 	defer cancel()
 	gone := make(chan error, 1)
 	go func() {
@@ -29,9 +36,10 @@ func TestReading(t *testing.T) {
 		var err error
 		waiting, err = pglock.ReadWaiting(t.Context(), db, pglock.DefaultSchema)
 		must(t, err)
-		return len(waiting) == 1 && waiting[0].Says != nil && len(waiting[0].Says.Holds) == 1
+		return len(waiting) == 1 && waiting[0].Says != nil && len(waiting[0].Says.Holds) == 2
 	})
-	if w := waiting[0]; w.Key != "lock:job" || w.Says.Instance != "orders-2" || w.Says.Holds[0].Resource != "other" || w.Says.CallSite == "" ||
+	holds := []lock.Held{{Resource: "job", Fence: twin.Fence(), Backend: "memory"}, {Resource: "other", Fence: held.Fence()}}
+	if w := waiting[0]; w.Key != "lock:job" || w.Says.Instance != "orders-2" || !slices.Equal(w.Says.Holds, holds) || w.Says.CallSite == "" ||
 		time.Since(w.Since) > waitTime || time.Since(w.Since) < 0 {
 		t.Errorf("%+v, %+v", w, w.Says)
 	}
@@ -44,6 +52,7 @@ func TestReading(t *testing.T) {
 	cancel()
 	wantErr(t, <-gone, context.Canceled)
 	must(t, lease.Release(t.Context()))
+	must(t, twin.Release(t.Context()))
 	must(t, held.Release(t.Context()))
 	_, err = pglock.ReadHeld(t.Context(), db, "missing")
 	wantErr(t, err, driver.ErrMisconfigured)

@@ -65,7 +65,8 @@ func New(resources ...Resource) *Graph {
 	return g
 }
 
-// addEdges leads from the leases that a waiter holds to what it waits for.
+// addEdges leads from the leases that a waiter holds to what it waits for. A lease on
+// another set of nodes is none of the graph.
 func (g *Graph) addEdges(w Waiter, resource string) {
 	for _, h := range w.Holds {
 		if r := g.byName[h.Resource]; r != nil && r.Lease != nil && r.Lease.is(h, w.Instance) {
@@ -76,7 +77,7 @@ func (g *Graph) addEdges(w Waiter, resource string) {
 
 // is reports that what a process holds is this lease, or one that was handed it.
 func (l *Lease) is(h lock.Held, instance string) bool {
-	return instance == l.Holder.Instance && h.Fence >= l.Fence
+	return h.Backend == "" && instance == l.Holder.Instance && h.Fence >= l.Fence
 }
 
 // Resource is what is known of one; nil if nothing is.

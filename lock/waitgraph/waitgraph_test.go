@@ -105,3 +105,11 @@ func texts(all []lock.Deadlock) (s []string) {
 	}
 	return s
 }
+
+// TestAnotherSetOfNodes: what a waiter holds there is not what has the same name here.
+func TestAnotherSetOfNodes(t *testing.T) {
+	g := waitgraph.New(held("order", 5, "p1", waits("p1", 0, lock.Held{Resource: "order", Fence: 6, Backend: "postgresql"})))
+	if got := g.Cycles(); got != nil {
+		t.Errorf("cycles %v", got)
+	}
+}

@@ -166,7 +166,11 @@ func (w waits) rows(f scanner.WaitedFor, now time.Time) (rows [][]string) {
 		}
 		var holds []string
 		for _, h := range q.Holds {
-			holds = append(holds, h.Resource)
+			held := h.Resource
+			if h.Backend != "" {
+				held += " (" + h.Backend + ")"
+			}
+			holds = append(holds, held)
 		}
 		rows = append(rows, []string{
 			scanner.KeyText(f.Resource), name, callers, waitText(time.Duration(q.Waited * float64(time.Second))), q.CallSite, strings.Join(holds, ", "),
