@@ -14,13 +14,19 @@ var passedThrough = [...]string{
 	"github.com/lockscope/lockscope/exporter/live.",
 }
 
+// goexit is what calls a function that has a goroutine of its own.
+const goexit = "runtime.goexit"
+
 // callSite is the nearest caller outside of lockscope; "" if there is none within reach.
 func callSite() string {
 	var pcs [24]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
 	for {
 		frame, more := frames.Next()
-		if frame.File != "" && !passesThrough(frame.Function) {
+		switch {
+		case frame.Function == goexit:
+			return ""
+		case frame.File != "" && !passesThrough(frame.Function):
 			return path.Join(path.Base(path.Dir(frame.File)), path.Base(frame.File)) + ":" + strconv.Itoa(frame.Line)
 		}
 		if !more {
