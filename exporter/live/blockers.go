@@ -28,7 +28,7 @@ func (l *look) blockerOf(c *contention, w *waiter) *Blocker {
 	switch {
 	case told == nil:
 		return nil
-	case !l.board.outdated(c.resource, told, w):
+	case !l.board.outdated(c.id, told, w):
 		return heldElsewhere(told.blocker, told.toldAt, me, l.now)
 	case h != nil:
 		return heldHere(h, me)
@@ -61,7 +61,7 @@ func (l *look) confirmed(c *contention, told *waiter) *waiter {
 	}
 	var best *waiter
 	for _, w := range c.waiters {
-		if w.blocker != nil && w.byMany() && (best == nil || w.asOf.After(best.asOf)) && !l.board.outdated(c.resource, w, w) {
+		if w.blocker != nil && w.byMany() && (best == nil || w.asOf.After(best.asOf)) && !l.board.outdated(c.id, w, w) {
 			best = w
 		}
 	}
@@ -128,14 +128,14 @@ const releasing = 500 * time.Millisecond
 // outdated reports that a refusal names a holder of this Board whose lease has ended: it
 // would be on the Board. Another process may have the same name; so it counts that a
 // lease of that name was seen to end, where that would have been noted.
-func (b *Board) outdated(resource string, told, w *waiter) bool {
+func (b *Board) outdated(of id, told, w *waiter) bool {
 	if !b.names(told.blocker.Holder.Instance) {
 		return false
 	}
 	s := w.shard
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h := s.contended[resource]
+	h := s.contended[of]
 	return h == nil || h.endedSince(told.blocker.Holder.Instance, told.asOf.Add(-releasing))
 }
 

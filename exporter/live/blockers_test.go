@@ -28,8 +28,8 @@ func TestAVoteOfAWaiterIsNoHolder(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := &contention{resource: "job"}
-			l := &look{board: board, now: time.Now(), wanted: map[string]*contention{"job": c}}
+			c := &contention{id: id{resource: "job"}}
+			l := &look{board: board, now: time.Now(), wanted: map[id]*contention{c.id: c}}
 			for i, told := range []*lock.HeldError{nil, refused("billing/7", 2), test.told} {
 				owner := &locker{board: board, instance: []string{"orders/0", "orders/1", "orders/2"}[i]}
 				if _, err := board.Wrap(nobody{}, WithLockerInstance(owner.instance)); err != nil {
@@ -40,7 +40,7 @@ func TestAVoteOfAWaiterIsNoHolder(t *testing.T) {
 				c.waiters = append(c.waiters, w)
 			}
 			w := c.waiters[2]
-			w.shard.contend("job", nil, l.now)
+			w.shard.contend(c.id, nil, l.now)
 			if got := l.blockerOf(c, w); got == nil || got.Holder != test.want {
 				t.Errorf("it waits for %+v, want %s", got, test.want)
 			}
@@ -62,8 +62,8 @@ func TestTwoRefusalsInTwoNames(t *testing.T) {
 			blocker: &lock.HeldError{Holder: lock.Holder{Instance: "stock/3"}, Nodes: 3, Refused: 2, Named: named}}}
 		w.owner, w.shard = other, &board.shards[0]
 		held := &lease{call: call{owner: owner}, heldAt: now.Add(-time.Second)}
-		c := &contention{resource: "job", waiters: []*waiter{w}, holders: []holder{{held, Held{Holder: owner.instance}}}}
-		l := &look{board: board, now: now, wanted: map[string]*contention{"job": c}}
+		c := &contention{id: id{resource: "job"}, waiters: []*waiter{w}, holders: []holder{{held, Held{Holder: owner.instance}}}}
+		l := &look{board: board, now: now, wanted: map[id]*contention{c.id: c}}
 		if got := l.blockerOf(c, w); got == nil || got.Holder != want {
 			t.Errorf("%d of 3 nodes named another: it waits for %+v, want %s", named, got, want)
 		}

@@ -93,8 +93,8 @@ func (b *Board) names(instance string) bool {
 type shard struct {
 	mu            sync.Mutex
 	waiting, held list
-	contended     map[string]*history // of few resources; nil until somebody waits
-	_             [64]byte            // keeps shards out of each other's cache lines
+	contended     map[id]*history // of few resources; nil until somebody waits
+	_             [64]byte        // keeps shards out of each other's cache lines
 }
 
 func (b *Board) shardOf(resource string) *shard {

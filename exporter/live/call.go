@@ -27,6 +27,7 @@ type call struct {
 	began    time.Time
 
 	mu       sync.Mutex
+	backend  string // "" until a hook has said so
 	trace    trace.TraceID
 	doing    lock.WaitKind
 	attempts int
@@ -64,7 +65,7 @@ func (c *call) end(wanted bool) (*buffer, *kept) {
 	steps := c.steps
 	c.steps, c.over = nil, true
 	if wanted {
-		c.kept = &kept{trace: c.trace}
+		c.kept = &kept{trace: c.trace, backend: c.backend}
 		c.kept.mu.Lock()
 	}
 	return steps, c.kept

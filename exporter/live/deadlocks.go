@@ -29,7 +29,7 @@ type deadlocks struct {
 }
 
 type deadlock struct {
-	cycle lock.Deadlock
+	cycle lock.Deadlock // of keys
 	found time.Time
 	seen  time.Time // the last time
 	over  bool
@@ -48,7 +48,7 @@ func (ds *deadlocks) tell(d lock.Deadlock, now time.Time) {
 	}
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
-	ds.add(waitgraph.FromFirst(d), now)
+	ds.add(waitgraph.FromFirst(lock.Deadlock{Cycle: keyedAll(d.Cycle)}), now)
 }
 
 // add must be called with mu held.
@@ -59,7 +59,8 @@ func (ds *deadlocks) add(d lock.Deadlock, now time.Time) {
 	}
 	told := make([]Link, 0, len(d.Cycle))
 	for _, h := range d.Cycle[:min(len(d.Cycle), MaxChain)] {
-		told = append(told, Link{Resource: clip(h.Resource, maxResource)})
+		of := idOf(h.Resource)
+		told = append(told, Link{Resource: clip(of.resource, maxResource), Backend: clip(of.backend, maxName)})
 	}
 	ds.all = slices.Insert(ds.all, 0, &deadlock{cycle: d, found: now, seen: now, told: told})
 	ds.all = ds.all[:min(len(ds.all), maxDeadlocks)]

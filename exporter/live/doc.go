@@ -23,9 +23,11 @@
 //
 // Waiters name the lease of the Board, if there is one, and otherwise whom they
 // were told of when they were last refused: a refusal that names a lease of the
-// Board which has ended since is out of date, and nobody is named. Resources are
-// told apart by name alone: lockers of one Board should be of one set of nodes,
-// or have prefixes that do not meet in their resources.
+// Board which has ended since is out of date, and nobody is named. Lockers of one
+// Board may be of several sets of nodes, on which one name means several things:
+// they are told apart by the sets' names ([lock.WithBackend], or the system's), so
+// two sets of one system need names of their own. Of Lockers without a Trace the
+// set is not known.
 //
 // # Bounds
 //

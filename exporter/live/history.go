@@ -67,13 +67,13 @@ func (h *history) endedSince(instance string, since time.Time) bool {
 
 // contend notes that a call begins to wait, behind whom it was told of if that is nobody
 // of this Board.
-func (s *shard) contend(resource string, elsewhere *lock.HeldError, now time.Time) {
+func (s *shard) contend(of id, elsewhere *lock.HeldError, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h := s.contended[resource]
+	h := s.contended[of]
 	if h == nil {
 		h = new(history)
-		s.keep(resource, h)
+		s.keep(of, h)
 	}
 	h.waited = now
 	if elsewhere != nil {
@@ -82,26 +82,29 @@ func (s *shard) contend(resource string, elsewhere *lock.HeldError, now time.Tim
 }
 
 // keep makes room by forgetting what nobody has waited for the longest. mu must be held.
-func (s *shard) keep(resource string, h *history) {
+func (s *shard) keep(of id, h *history) {
 	if s.contended == nil {
-		s.contended = make(map[string]*history)
+		s.contended = make(map[id]*history)
 	}
 	if len(s.contended) >= historiesPerShard {
-		var oldest string
-		for name, other := range s.contended {
-			if oldest == "" || other.waited.Before(s.contended[oldest].waited) {
-				oldest = name
+		var oldest *id
+		for known, other := range s.contended {
+			if oldest == nil || other.waited.Before(s.contended[*oldest].waited) {
+				oldest = &known
 			}
 		}
-		delete(s.contended, oldest)
+		delete(s.contended, *oldest)
 	}
-	s.contended[resource] = h
+	s.contended[of] = h
 }
 
 // note remembers a lease that ends now, if somebody waited for its resource. mu must be
 // held.
 func (s *shard) note(m *lease) {
-	if h := s.contended[m.resource]; h != nil {
+	if len(s.contended) == 0 {
+		return
+	}
+	if h := s.contended[m.id()]; h != nil {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		h.add(tenure{instance: m.owner.instance, callSite: m.from().callSite, trace: traceText(m.trace), since: m.heldAt, until: time.Now()})
@@ -116,27 +119,27 @@ func (b *Board) histories(first []*contention, now time.Time) []History {
 		waited time.Time
 		History
 	}
-	ranks := make(map[string]int, len(first))
+	ranks := make(map[id]int, len(first))
 	for i, c := range first {
-		ranks[c.resource] = i + 1
+		ranks[c.id] = i + 1
 	}
 	var all []remembered
 	for i := range b.shards {
 		s := &b.shards[i]
 		s.mu.Lock()
-		for name, h := range s.contended {
-			if now.Sub(h.waited) >= HistoryFor && ranks[name] == 0 {
-				delete(s.contended, name)
+		for of, h := range s.contended {
+			if now.Sub(h.waited) >= HistoryFor && ranks[of] == 0 {
+				delete(s.contended, of)
 				continue
 			}
-			if told := h.tell(name, now); len(told.Holds) > 0 {
-				all = append(all, remembered{cmp.Or(ranks[name], len(first)+1), h.waited, told})
+			if told := h.tell(of, now); len(told.Holds) > 0 {
+				all = append(all, remembered{cmp.Or(ranks[of], len(first)+1), h.waited, told})
 			}
 		}
 		s.mu.Unlock()
 	}
 	slices.SortFunc(all, func(x, y remembered) int {
-		return cmp.Or(cmp.Compare(x.rank, y.rank), y.waited.Compare(x.waited), cmp.Compare(x.Resource, y.Resource))
+		return cmp.Or(cmp.Compare(x.rank, y.rank), y.waited.Compare(x.waited), cmp.Compare(x.Resource, y.Resource), cmp.Compare(x.Backend, y.Backend))
 	})
 	told, room := make([]History, 0, min(len(all), historiesShown)), tenuresShown
 	for _, h := range all[:min(len(all), historiesShown)] {
@@ -150,8 +153,8 @@ func (b *Board) histories(first []*contention, now time.Time) []History {
 }
 
 // tell is the latest first.
-func (h *history) tell(resource string, now time.Time) History {
-	told := History{Resource: clip(resource, maxResource)}
+func (h *history) tell(of id, now time.Time) History {
+	told := History{Resource: clip(of.resource, maxResource), Backend: clip(of.backend, maxName)}
 	for _, t := range h.tenures {
 		if now.Sub(t.until) < HistoryFor {
 			told.Holds = append(told.Holds, Tenure{

@@ -140,7 +140,7 @@ func TestReplies(t *testing.T) {
 		{fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrReplica), false, 1, 1, 0},
 		{errors.New("ERR out of order"), true, 1, 1, 1},
 	} {
-		n := node{name: "a", state: NodeUp}
+		n := node{name: nodeName{node: "a"}, state: NodeUp}
 		n.done(now, lock.NodeEnd{Took: time.Millisecond, Err: c.err})
 		h := n.health(now)
 		took := 0

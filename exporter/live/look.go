@@ -18,7 +18,7 @@ type look struct {
 	now     time.Time
 	waiting []waiter // longest first
 	held    crowd
-	wanted  map[string]*contention
+	wanted  map[id]*contention
 }
 
 // waiter is a call that has not ended, and what it did at that instant.
@@ -29,11 +29,11 @@ type waiter struct {
 
 // contention is a resource that calls want.
 type contention struct {
-	resource string
-	waiters  []*waiter // longest first
-	holders  []holder  // leases of the Board, latest first
-	blocks   bool      // somebody waits, and is not just making a first attempt
-	heads    map[*locker]*waiter
+	id
+	waiters []*waiter // longest first
+	holders []holder  // leases of the Board, latest first
+	blocks  bool      // somebody waits, and is not just making a first attempt
+	heads   map[*locker]*waiter
 }
 
 // holder is a lease of the Board that has not ended.
@@ -53,7 +53,7 @@ type crowd struct {
 
 // look copies pointers while it keeps others out of a shard, and reads them afterwards.
 func (b *Board) look(now time.Time) *look {
-	l := &look{board: b, now: now, wanted: make(map[string]*contention)}
+	l := &look{board: b, now: now, wanted: make(map[id]*contention)}
 	var waiting, held []*lease
 	for i := range b.shards {
 		s := &b.shards[i]
@@ -95,10 +95,11 @@ func (l *look) readWaiting(all []*lease) {
 	for i, m := range all {
 		w := &l.waiting[i]
 		w.lease, w.view = m, m.view()
-		c := l.wanted[m.resource]
+		of := w.id()
+		c := l.wanted[of]
 		if c == nil {
-			c = &contention{resource: m.resource}
-			l.wanted[m.resource] = c
+			c = &contention{id: of}
+			l.wanted[of] = c
 		}
 		c.waiters = append(c.waiters, w)
 		c.blocks = c.blocks || w.waits(l.now)
@@ -114,7 +115,7 @@ func (w *waiter) waited(now time.Time) time.Duration { return max(now.Sub(w.bega
 
 func (l *look) readHolders(held []*lease) {
 	for _, m := range held {
-		c := l.wanted[m.resource]
+		c := l.wanted[m.id()]
 		if c == nil {
 			continue
 		}
@@ -129,6 +130,7 @@ func (l *look) readHolders(held []*lease) {
 
 // view is what a waiter does at one instant.
 type view struct {
+	backend  string
 	hooked   bool
 	doing    lock.WaitKind
 	attempts int
@@ -145,7 +147,7 @@ func (c *call) view() view {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return view{
-		hooked: c.Hooked(), doing: c.doing, attempts: c.attempts, ahead: c.ahead, trace: c.trace,
+		backend: c.backend, hooked: c.Hooked(), doing: c.doing, attempts: c.attempts, ahead: c.ahead, trace: c.trace,
 		origin: c.from(), lastErr: c.lastErr, blocker: c.blocker, toldAt: c.began.Add(c.toldAt), asOf: c.began.Add(c.asOf),
 	}
 }

@@ -27,16 +27,19 @@ const (
 
 // nodes is the health of all nodes seen.
 type nodes struct {
-	byName atomic.Pointer[map[string]*node] // replaced, never changed
+	byName atomic.Pointer[map[nodeName]*node] // replaced, never changed
 
 	mu  sync.Mutex
 	all []*node // in the order they were first seen
 }
 
+// nodeName tells nodes of one name apart that are of different sets.
+type nodeName struct{ backend, node string }
+
 // node is the health of one.
 type node struct {
 	index int
-	name  string
+	name  nodeName
 
 	mu       sync.Mutex
 	slots    [nodeSlots]nodeCounts
@@ -55,7 +58,7 @@ type nodeCounts struct {
 
 // done counts a command and returns the node's index, -1 if it has none.
 func (n *nodes) done(now time.Time, e lock.NodeEnd) int {
-	node := n.named(e.Node)
+	node := n.named(nodeName{e.Backend.Name, e.Node})
 	if node == nil {
 		return -1
 	}
@@ -63,7 +66,7 @@ func (n *nodes) done(now time.Time, e lock.NodeEnd) int {
 	return node.index
 }
 
-func (n *nodes) named(name string) *node {
+func (n *nodes) named(name nodeName) *node {
 	if known := n.byName.Load(); known != nil {
 		if node := (*known)[name]; node != nil {
 			return node
@@ -72,17 +75,17 @@ func (n *nodes) named(name string) *node {
 	return n.add(name)
 }
 
-func (n *nodes) add(name string) *node {
+func (n *nodes) add(name nodeName) *node {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	more := make(map[string]*node)
+	more := make(map[nodeName]*node)
 	if known := n.byName.Load(); known != nil {
 		if node := (*known)[name]; node != nil || len(n.all) >= maxNodes {
 			return node
 		}
 		maps.Copy(more, *known)
 	}
-	name = strings.Clone(name)
+	name = nodeName{strings.Clone(name.backend), strings.Clone(name.node)}
 	added := &node{index: len(n.all), name: name}
 	more[name] = added
 	n.all = append(n.all, added)
@@ -185,7 +188,7 @@ func (n *node) sum(now time.Time) (h Node, lastErr error) {
 	var took histogram
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	h = Node{Name: clip(n.name, maxName), State: cmp.Or(n.state, NodeDown), Restart: n.restart.tell(now)}
+	h = Node{Name: clip(n.name.node, maxName), Backend: clip(n.name.backend, maxName), State: cmp.Or(n.state, NodeDown), Restart: n.restart.tell(now)}
 	if h.State == NodeUp && h.Restart != nil && h.Restart.Enforced {
 		h.State = NodeQuarantined // it answers what is no vote
 	}

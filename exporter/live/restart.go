@@ -25,11 +25,11 @@ func (r *restart) tell(now time.Time) *Restart {
 }
 
 func (n *nodes) restarted(now time.Time, e lock.NodeRestart) {
-	node := n.named(e.Node)
+	node := n.named(nodeName{e.Backend.Name, e.Node})
 	if node == nil {
 		return
 	}
-	e.Node = "" // the name is kept once
+	e.Node, e.Backend = "", lock.Backend{} // the names are kept once
 	node.mu.Lock()
 	defer node.mu.Unlock()
 	node.restart = &restart{now, e}

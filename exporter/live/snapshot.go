@@ -54,7 +54,7 @@ func (l *look) holders(ctx context.Context) (held []Held, omitted int) {
 			return held, l.held.n - i
 		}
 		if h, ok := m.tell(l.now); ok {
-			if c := l.wanted[m.resource]; c != nil && c.blocks {
+			if c := l.wanted[m.id()]; c != nil && c.blocks {
 				h.Waiters = len(c.waiters)
 			}
 			held = append(held, h)
@@ -76,6 +76,7 @@ func (m *lease) tell(now time.Time) (h Held, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	h.Extends, h.TraceID, h.Nodes, h.CallSite = m.extends, traceText(m.trace), m.known.len(), clip(m.from().callSite, maxName)
+	h.Backend = clip(m.backend, maxName)
 	return h, true
 }
 
@@ -111,7 +112,7 @@ func (l *look) choose(g *graph) (listed []int, chosen []*waiter) {
 		}
 	}
 	for i := range l.waiting {
-		if w := &l.waiting[i]; room > 0 && !l.wanted[w.resource].blocks {
+		if w := &l.waiting[i]; room > 0 && !l.wanted[w.id()].blocks {
 			chosen = append(chosen, w)
 			room--
 		}
@@ -129,7 +130,7 @@ func (l *look) waiters(ctx context.Context, chosen []*waiter) (waiting []Waiter,
 			break
 		}
 		told := w.tell(l.now)
-		told.Blocker = l.blockerOf(l.wanted[w.resource], w)
+		told.Blocker = l.blockerOf(l.wanted[w.id()], w)
 		waiting = append(waiting, told)
 	}
 	return waiting, len(l.waiting) - len(waiting)
@@ -137,17 +138,27 @@ func (l *look) waiters(ctx context.Context, chosen []*waiter) (waiting []Waiter,
 
 func (w *waiter) tell(now time.Time) Waiter {
 	t := Waiter{
-		Resource: clip(w.resource, maxResource), Instance: w.owner.instance, For: w.waited(now).Seconds(),
+		Resource: clip(w.resource, maxResource), Backend: clip(w.backend, maxName), Instance: w.owner.instance, For: w.waited(now).Seconds(),
 		Kind: kindAttempt, Attempts: w.attempts, Ahead: w.ahead, CallSite: clip(w.callSite, maxName), TraceID: traceText(w.trace),
 	}
 	if w.doing != doingAttempt {
 		t.Kind = string(w.doing)
 	}
 	for _, h := range w.holding[:min(len(w.holding), lock.MaxHolds)] {
-		t.Holds = append(t.Holds, clip(h.Resource, maxResource))
+		t.Holds = append(t.Holds, w.heldText(h))
 	}
 	if w.lastErr != nil {
 		t.Error = errorText(w.lastErr, maxError)
 	}
 	return t
+}
+
+// heldText names what the caller of a waiter holds, and where that is if it is on other nodes
+// than those that it waits for.
+func (w *waiter) heldText(h lock.Held) string {
+	name := clip(h.Resource, maxResource)
+	if h.Backend != w.backend {
+		name += " (" + clip(h.Backend, maxName) + ")"
+	}
+	return name
 }

@@ -60,6 +60,7 @@ type Omitted struct {
 // Held is one lock that is held.
 type Held struct {
 	Resource string   `json:"resource"`
+	Backend  string   `json:"backend,omitempty"` // name of the set of nodes, where that is known
 	Holder   string   `json:"holder"`
 	Age      float64  `json:"age_seconds"`
 	Validity *float64 `json:"validity_seconds"` // left; null: never expires, or unknown
@@ -75,6 +76,7 @@ type Held struct {
 // Waiter is one Acquire that has not ended.
 type Waiter struct {
 	Resource string   `json:"resource"`
+	Backend  string   `json:"backend,omitempty"`
 	Instance string   `json:"instance"` // who waits
 	For      float64  `json:"for_seconds"`
 	Kind     string   `json:"kind"` // attempt, or a lock.WaitKind
@@ -104,6 +106,7 @@ type Blocker struct {
 // Blocked is a resource that somebody waits for.
 type Blocked struct {
 	Resource string   `json:"resource"`
+	Backend  string   `json:"backend,omitempty"`
 	Waiting  int      `json:"waiting"`            // calls, all of them
 	Listed   int      `json:"listed"`             // of them in State.Waiting
 	Longest  float64  `json:"longest_seconds"`    // wait
@@ -117,6 +120,7 @@ type Blocked struct {
 // Link leads from a holder to what it waits for.
 type Link struct {
 	Resource string   `json:"resource"` // that the holder before waits for
+	Backend  string   `json:"backend,omitempty"`
 	For      float64  `json:"for_seconds"`
 	CallSite string   `json:"call_site,omitempty"` // where it waits
 	TraceID  string   `json:"trace_id,omitempty"`  // of the call that waits
@@ -135,6 +139,7 @@ type Deadlock struct {
 // History is who held a resource while somebody waited for it, in the last 10 minutes.
 type History struct {
 	Resource string   `json:"resource"`
+	Backend  string   `json:"backend,omitempty"`
 	Holds    []Tenure `json:"holds"` // latest first
 	Omitted  int      `json:"omitted,omitempty"`
 }
@@ -158,9 +163,10 @@ type WaitPoint struct {
 	P99    float64   `json:"p99_seconds"`
 }
 
-// Node is the health of one Redis node as its commands tell, over the last minute.
+// Node is the health of one node as its commands tell, over the last minute.
 type Node struct {
 	Name     string   `json:"name"`
+	Backend  string   `json:"backend,omitempty"`
 	Up       bool     `json:"up"`    // it answered the last command, and may vote
 	State    string   `json:"state"` // one of the NodeState constants
 	Calls    int      `json:"calls"`
@@ -191,6 +197,7 @@ type Restart struct {
 // Acquisition is one finished Acquire and where its time went.
 type Acquisition struct {
 	Resource string    `json:"resource"`
+	Backend  string    `json:"backend,omitempty"`
 	At       time.Time `json:"at"` // start
 	Took     float64   `json:"took_seconds"`
 	Outcome  string    `json:"outcome"` // acquired, or lock.Reason of the error

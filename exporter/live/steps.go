@@ -104,9 +104,10 @@ func (s *step) detail() string {
 
 // kept is one of the slowest acquisitions. Stragglers add to it until it is dropped.
 type kept struct {
-	ended time.Time
-	took  time.Duration
-	trace trace.TraceID
+	ended   time.Time
+	took    time.Duration
+	trace   trace.TraceID
+	backend string
 
 	mu      sync.Mutex
 	told    Acquisition
@@ -119,7 +120,7 @@ func (k *kept) fill(c *call, steps *buffer, now time.Time, took time.Duration, e
 	defer k.mu.Unlock()
 	k.ended, k.took = now, took
 	k.told = Acquisition{
-		Resource: clip(c.resource, maxResource), At: c.began.Round(0).UTC(), Took: took.Seconds(),
+		Resource: clip(c.resource, maxResource), Backend: clip(k.backend, maxName), At: c.began.Round(0).UTC(), Took: took.Seconds(),
 		Outcome: outcomeAcquired, TraceID: traceText(k.trace), Steps: []Step{},
 	}
 	if err != nil {

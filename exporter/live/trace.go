@@ -25,18 +25,19 @@ func (l *locker) newHooks() *lock.Trace {
 func (l *locker) onAcquireStart(ctx context.Context, e lock.AcquireStart) context.Context {
 	if c := l.callOf(ctx); c != nil {
 		c.readTrace(ctx)
-		if e.CallSite != "" || len(e.Holding) > 0 {
-			c.place(e)
-		}
+		c.place(e)
 	}
 	return ctx
 }
 
-// place keeps where the call was made, and what its caller holds.
+// place keeps whose lock is wanted, where the call was made, and what its caller holds.
 func (c *call) place(e lock.AcquireStart) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.origin = &origin{callSite: e.CallSite, holding: e.Holding}
+	c.backend = e.Backend.Name
+	if e.CallSite != "" || len(e.Holding) > 0 {
+		c.origin = &origin{callSite: e.CallSite, holding: e.Holding}
+	}
 }
 
 func (l *locker) onAttemptStart(ctx context.Context, e lock.AttemptStart) context.Context {
@@ -130,7 +131,7 @@ func (l *locker) onWaitStart(ctx context.Context, e lock.WaitStart) context.Cont
 	now := time.Now()
 	c.startWait(e, now)
 	if e.Kind != lock.WaitBackoff {
-		c.shard.contend(c.resource, l.elsewhere(e), now)
+		c.shard.contend(c.id(), l.elsewhere(e), now)
 	}
 	return ctx
 }

@@ -1,0 +1,151 @@
+package live_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/memlock"
+	"github.com/lockscope/lockscope/lock/pglock"
+	"github.com/lockscope/lockscope/lock/pglock/pgproc"
+	"github.com/lockscope/lockscope/lock/redlock"
+)
+
+// onBackend is a locker in memory on a Board, of a set of nodes with that name.
+func onBackend(t *testing.T, board *live.Board, nodes memlock.Nodes, backend, instance string) lock.Locker {
+	t.Helper()
+	engine, err := memlock.New(nodes, lock.WithInstance(instance), lock.WithBackend(backend), lock.WithCallSites())
+	must(t, err)
+	t.Cleanup(func() { must(t, engine.Close()) })
+	return wrap(t, board, engine, live.WithLockerInstance(instance))
+}
+
+// TestOneNameOnTwoBackends: who moves from one system to another takes each lock on both. One that holds it on the first and waits
+// for it on the second waits for whoever has it there, and not for itself.
+func TestOneNameOnTwoBackends(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		board := newBoard(t, live.WithInstance("orders/1"))
+		old, next := memlock.NewNodes(3), memlock.NewNodes(3)
+		first, second := onBackend(t, board, old, "redis", "orders/1"), onBackend(t, board, next, "postgres", "orders/1")
+		elsewhere := onBackend(t, newBoard(t), next, "postgres", "billing/2")
+		theirs := acquire(t, elsewhere, "order:1")
+		outer := acquire(t, first, "order:1")
+		inner := acquireAsync(outer.Context(), second, "order:1")
+		behind := acquireAsync(t.Context(), first, "order:1")
+		settle(2 * time.Second)
+		state(board)
+		settle(time.Second)
+		s := state(board)
+		if len(s.Deadlocks) != 0 || len(s.Blocked) != 2 {
+			t.Fatalf("deadlocks %+v, blocked %+v", s.Deadlocks, s.Blocked)
+		}
+		holders := map[string]string{"redis": "orders/1", "postgres": "billing/2"}
+		for _, b := range s.Blocked {
+			if b.Resource != "order:1" || b.Waiting != 1 || b.Deadlock || b.Holder == nil || b.Holder.Holder != holders[b.Backend] {
+				t.Errorf("blocked %+v, held by %+v", b, b.Holder)
+			}
+			if b.Backend == "redis" && (len(b.Chain) != 1 || b.Chain[0].Backend != "postgres" || b.Chain[0].Holder.Holder != "billing/2") {
+				t.Errorf("chain of %+v: %+v", b, b.Chain)
+			}
+		}
+		for _, w := range s.Waiting {
+			if w.Blocker == nil || w.Blocker.Holder != holders[w.Backend] || w.Backend == "postgres" && !slices.Equal(w.Holds, []string{"order:1 (redis)"}) {
+				t.Errorf("waits %+v for %+v", w, w.Blocker)
+			}
+		}
+		if len(s.Held) != 1 || s.Held[0].Backend != "redis" || s.Held[0].Waiters != 1 {
+			t.Errorf("held %+v", s.Held)
+		}
+		if len(s.Nodes) != 6 { // they have the same names
+			t.Errorf("nodes %+v", s.Nodes)
+		}
+		must(t, theirs.Release(t.Context()))
+		must(t, (<-inner).lease.Release(t.Context()))
+		must(t, outer.Release(t.Context()))
+		must(t, (<-behind).lease.Release(t.Context()))
+		for _, h := range state(board).History {
+			if len(h.Holds) == 0 || h.Holds[len(h.Holds)-1].Holder != holders[h.Backend] {
+				t.Errorf("history %+v", h)
+			}
+		}
+		for _, a := range state(board).Slowest {
+			if holders[a.Backend] == "" {
+				t.Errorf("slowest %+v", a)
+			}
+		}
+	})
+}
+
+// TestDeadlockAcrossTwoSystems: a lock on Redis and one on PostgreSQL, taken in either order. Neither server knows of the other.
+func TestDeadlockAcrossTwoSystems(t *testing.T) {
+	server, err := pgproc.Start(t.Context())
+	must(t, err)
+	t.Cleanup(func() { must(t, server.Stop()) })
+	pool, err := pgxpool.New(t.Context(), server.URL("postgres"))
+	must(t, err)
+	t.Cleanup(pool.Close)
+	must(t, pglock.Migrate(t.Context(), pool, pglock.DefaultSchema))
+	told := make(chan lock.Deadlock, 4)
+	options := []lock.Option{lock.WithInstance("orders/1"), lock.WithNodeTimeout(nodeTimeout), lock.WithCallSites()}
+	stock, err := pglock.New(pool, options...)
+	must(t, err)
+	t.Cleanup(func() { must(t, stock.Close()) })
+	orders, err := redlock.Open([]string{"redis://" + locktest.Servers(t, 1)[0].Addr()}, options...)
+	must(t, err)
+	t.Cleanup(func() { must(t, orders.Close()) })
+	board := newBoard(t, live.WithInstance("orders/1"))
+	onRedis, onPostgres := wrap(t, board, orders), wrap(t, board, stock)
+
+	ctx, cancel := context.WithCancel(lock.WithTrace(t.Context(), &lock.Trace{Deadlock: func(_ context.Context, d lock.Deadlock) { told <- d }}))
+	defer cancel()
+	var working, holding sync.WaitGroup
+	holding.Add(2)
+	cross := func(outer lock.Locker, one string, inner lock.Locker, other string) {
+		working.Go(func() {
+			err := lock.Do(ctx, outer, one, func(ctx context.Context, _ lock.Lease) error {
+				holding.Done()
+				holding.Wait()
+				_, err := inner.Acquire(ctx, other)
+				return err
+			})
+			if err != nil && !errors.Is(err, context.Canceled) { // nil: what the other released came in the same instant
+				t.Errorf("it ended with %v", err)
+			}
+		})
+	}
+	cross(onRedis, "order", onPostgres, "stock")
+	cross(onPostgres, "stock", onRedis, "order")
+	var s live.State
+	eventually(t, "the cycle is on the Board", func() bool {
+		s = state(board)
+		return len(s.Deadlocks) == 1 && len(s.Deadlocks[0].Cycle) == 2 && len(s.Blocked) == 2
+	})
+	on := map[string]string{"order": "redis", "stock": "postgresql"}
+	for _, link := range s.Deadlocks[0].Cycle {
+		if link.Backend != on[link.Resource] || link.CallSite == "" || link.Holder == nil || link.Holder.Holder != "orders/1" {
+			t.Errorf("link %+v, held by %+v", link, link.Holder)
+		}
+	}
+	for _, b := range s.Blocked {
+		if !b.Deadlock || b.Backend != on[b.Resource] {
+			t.Errorf("blocked %+v", b)
+		}
+	}
+	if d := <-told; len(d.Cycle) != 2 {
+		t.Errorf("the engines tell of %v", d)
+	}
+	cancel()
+	working.Wait()
+	eventually(t, "it is over when both give up", func() bool {
+		s = state(board)
+		return len(s.Deadlocks) == 1 && s.Deadlocks[0].Over && len(s.Blocked) == 0
+	})
+}
