@@ -77,7 +77,7 @@ const showBlocked = (() => {
     panel.id = "row-" + ++ids;
     button.type = "button";
     button.setAttribute("aria-controls", panel.id);
-    button.addEventListener("click", () => { view.toggle(r.resource); render(); });
+    button.addEventListener("click", () => { view.toggle(lockKey(item.row)); render(); });
     const waiters = tableOf(waiterColumns, "Callers that wait", w => [w.instance, w.trace_id, w.call_site].join("\0"));
     const holds = tableOf(holdColumns, "Who held it before", h => [h.holder, h.trace_id, h.took_seconds.toFixed(6)].join("\0"));
     panel.append(el("p", "first dim"), el("div", "box", waiters.root), el("p", "before dim"), holds.root);
@@ -88,10 +88,12 @@ const showBlocked = (() => {
 
   function update(item, r) {
     const [row, panel] = item.children, [what, many, by, chain] = row.children;
-    const tone = toneOfWait(r.longest_seconds, r.objectives), opened = view.open.has(r.resource);
+    const tone = toneOfWait(r.longest_seconds, r.objectives), opened = view.open.has(lockKey(r));
+    item.row = r;
     style(item, r.deadlock ? "bad-edge" : tone ? tone + "-edge" : "");
     showName(what.firstChild, r.resource);
     mark(what.firstChild, "aria-expanded", opened);
+    showBackend(what, r);
     showChip(what, "cycle", r.deadlock ? "deadlock" : "", "bad");
     put(part(many, "strong", "n"), number(r.waiting));
     put(part(many, "span", "w"), " waiting, ");
@@ -119,10 +121,11 @@ const showBlocked = (() => {
 
   // showChain says what the holder waits for itself.
   function showChain(p, links) {
-    sync(p, links, l => l.resource, () => el("span", "link"), (e, l) => {
+    sync(p, links, lockKey, () => el("span", "link"), (e, l) => {
       put(part(e, "span", "how"), "which waits ");
       put(part(e, "span", "for"), `${duration(l.for_seconds)} for `);
       showName(e, l.resource);
+      showBackend(e, l);
       showSite(e, l.call_site);
       put(part(e, "span", "held"), l.holder?.holder ? " held by " : ", held by nobody that is known");
       const who = part(e, "bdi", "who");
@@ -134,11 +137,11 @@ const showBlocked = (() => {
   }
 
   return (doc, matches) => {
-    const waiters = Map.groupBy(doc.waiting, w => w.resource);
-    const before = new Map(doc.history.map(h => [h.resource, h.holds]));
-    const rows = doc.blocked.map(r => ({...r, objectives: doc.objectives, waiters: waiters.get(r.resource) ?? [], holds: before.get(r.resource)}));
-    const shown = rows.filter(r => matches(r.resource, r.holder?.holder, r.holder?.call_site, r.holder?.trace_id, ...(r.chain ?? []).map(l => l.resource), ...r.waiters.flatMap(w => [w.instance === doc.instance ? "" : w.instance, w.call_site, w.trace_id])));
-    sync(list, shown, r => r.resource, make, update);
+    const waiters = Map.groupBy(doc.waiting, lockKey);
+    const before = new Map(doc.history.map(h => [lockKey(h), h.holds]));
+    const rows = doc.blocked.map(r => ({...r, objectives: doc.objectives, waiters: waiters.get(lockKey(r)) ?? [], holds: before.get(lockKey(r))}));
+    const shown = rows.filter(r => matches(r.resource, r.backend, r.holder?.holder, r.holder?.call_site, r.holder?.trace_id, ...(r.chain ?? []).map(l => l.resource), ...r.waiters.flatMap(w => [w.instance === doc.instance ? "" : w.instance, w.call_site, w.trace_id])));
+    sync(list, shown, lockKey, make, update);
     counted(section, shown.length, rows.length, doc.omitted.blocked ?? 0);
     put(section.querySelector(".hint"), rows.length ? `${plural(doc.totals.waiting, "caller")}, longest wait ${duration(doc.totals.longest_wait_seconds)}` : "");
     show(list, shown.length > 0);
@@ -148,17 +151,17 @@ const showBlocked = (() => {
 const showHistory = (() => {
   const section = byID("history");
   const list = table("history", [
-    ["Resource", (cell, h) => showName(cell, h.resource), "names"],
+    ["Resource", (cell, h) => { showName(cell, h.resource); showBackend(cell, h); }, "names"],
     ["Last held by", (cell, h) => { showName(cell, h.holds[0].holder); showSite(cell, h.holds[0].call_site); }, "names"],
     text("Until", h => ago(h.holds[0].ended_seconds), "num"),
     text("Longest hold", h => duration(Math.max(...h.holds.map(t => t.took_seconds))), "num"),
     text("Holds", h => number(h.holds.length + (h.omitted ?? 0)), "num"),
     ["Trace", (cell, h) => showTrace(cell, h.holds[0].trace_id)],
-  ], h => h.resource);
+  ], lockKey);
   return (doc, matches) => {
-    const now = new Set(doc.blocked.map(r => r.resource));
-    const past = doc.history.filter(h => !now.has(h.resource) && h.holds.length);
+    const now = new Set(doc.blocked.map(lockKey));
+    const past = doc.history.filter(h => !now.has(lockKey(h)) && h.holds.length);
     show(section, past.length > 0);
-    list(past.filter(h => matches(h.resource, ...h.holds.map(t => t.holder))), past.length);
+    list(past.filter(h => matches(h.resource, h.backend, ...h.holds.map(t => t.holder))), past.length);
   };
 })();

@@ -26,8 +26,14 @@ function tiles(voting) {
   tile("held", number(t.held), "", t.held ? "oldest " + duration(t.oldest_hold_seconds) : "none now");
   const silent = doc.nodes.filter(n => stateOf(n) !== "up"), all = doc.nodes.length;
   tile("nodes", number(voting), " / " + number(all),
-    silent.length ? silent.map(n => `${printable(n.name)} ${nodeWords[stateOf(n)] ?? stateOf(n)}`).join(", ") : all ? "all answer and vote" : "none asked yet", silent.length ? 2 * voting > all ? "warn" : "bad" : "");
+    silent.length ? silent.map(n => `${printable(n.name)} ${nodeWords[stateOf(n)] ?? stateOf(n)}`).join(", ") : all ? "all answer and vote" : "none asked yet", silent.length ? quorate() ? "warn" : "bad" : "");
   leaks();
+}
+
+// quorate says whether of each set of nodes most vote.
+function quorate() {
+  const sets = Map.groupBy(doc.nodes, n => n.backend ?? "");
+  return [...sets.values()].every(set => 2 * set.filter(n => stateOf(n) === "up").length > set.length);
 }
 
 // recently is about the last minute. Of a source that does not count it, the points tell.
@@ -90,11 +96,12 @@ function classes(line, all) {
 function render() {
   if (!doc) return;
   traceTemplate = doc.trace_url ?? "";
+  several = backendsOf(doc).size > 1;
   showDeadlocks(doc);
   tiles(showNodes(doc.nodes));
   showBlocked(doc, matches);
   plot(doc);
-  showHeld(doc.held.filter(h => matches(h.resource, h.holder, h.call_site, h.trace_id)), doc.totals.held, doc.totals.held - doc.held.length);
+  showHeld(doc.held.filter(h => matches(h.resource, h.backend, h.holder, h.call_site, h.trace_id)), doc.totals.held, doc.totals.held - doc.held.length);
   showHistory(doc, matches);
   showSlowest(doc, matches);
   findings();

@@ -19,10 +19,11 @@ function stateOf(n) {
 
 function showNodes(nodes) {
   const section = byID("nodes"), list = section.querySelector(".chips");
-  sync(list, nodes, n => n.name, () => el("li", "node"), (item, n) => {
+  sync(list, nodes, n => (n.backend ?? "") + "\0" + n.name, () => el("li", "node"), (item, n) => {
     const state = stateOf(n), left = state === "quarantined" && n.restart?.enforced ? ", " + duration(n.restart.left_seconds) + " left" : "";
     style(item, "node " + (nodeTones[state] ?? ""));
     showName(item, n.name);
+    showBackend(item, n);
     showChip(item, "state", (nodeWords[state] ?? words(state)) + left, nodeTones[state] ?? "");
     put(part(item, "span", "p99"), n.calls > n.failures && n.p99_seconds ? "p99 " + duration(n.p99_seconds) : "");
     const failed = part(item, "span", "failed");

@@ -84,8 +84,21 @@ function showTrace(cell, id) {
   cell.classList.toggle("none", !id);
 }
 
+// Where what is shown is on several sets of nodes, each name says on which: it means
+// something else on another.
+let several = false;
+const telling = x => several && !!x.backend;
+const lockKey = x => telling(x) ? `${x.resource} (${x.backend})` : x.resource;
+const showBackend = (cell, x) => showChip(cell, "set", telling(x) ? printable(x.backend) : "");
+
+function backendsOf(doc) {
+  const all = [doc.nodes, doc.held, doc.blocked].flat().map(x => x.backend).filter(Boolean);
+  return new Set(all);
+}
+
 const resourceColumn = ["Resource", (cell, item) => {
   showName(cell, item.resource);
+  showBackend(cell, item);
   const waiters = item.waiters ?? 0;
   showChip(cell, "queue", waiters ? `${number(waiters)} waiting here` : "", "warn");
 }, "names"];
@@ -122,7 +135,7 @@ const showHeld = table("held", [
   text("Renewed", h => number(h.extends) + "\u00d7", "num"),
   text("Fence", h => h.fence ?? "\u2013", "num wide"),
   traceColumn,
-], h => h.resource + "\0" + (h.fence ?? "") + "\0" + h.holder);
+], h => lockKey(h) + "\0" + (h.fence ?? "") + "\0" + h.holder);
 
 const classText = {
   __proto__: null, // a class may be called anything

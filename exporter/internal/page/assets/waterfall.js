@@ -10,7 +10,7 @@ const words = outcome => printable(outcome.replaceAll("_", " "));
 const showSlowest = (() => {
   const section = byID("slowest"), list = section.querySelector("ul");
   const open = new Map(); // by key: what somebody looks at stays when the list moves on
-  const keyOf = a => [a.resource, a.at, a.took_seconds, a.trace_id].join("\0");
+  const keyOf = a => [a.backend, a.resource, a.at, a.took_seconds, a.trace_id].join("\0");
   let ids = 0;
 
   function make(a) {
@@ -38,7 +38,7 @@ const showSlowest = (() => {
 
   function update(item, a) {
     const [name, track, took, result, when] = item.firstChild.children;
-    put(name, printable(a.resource));
+    put(name, printable(a.resource) + (telling(a) ? ` (${printable(a.backend)})` : ""));
     track.firstChild.style.transform = `scaleX(${Math.min(1, a.took_seconds / a.longest).toFixed(4)})`;
     put(took, duration(a.took_seconds));
     put(result.firstChild, words(a.outcome));
@@ -90,7 +90,7 @@ const showSlowest = (() => {
     const listed = new Set(doc.slowest.map(keyOf));
     const kept = [...open.values()].filter(a => !listed.has(keyOf(a)));
     const all = [...doc.slowest, ...kept].sort((a, b) => b.took_seconds - a.took_seconds);
-    const shown = all.filter(a => open.has(keyOf(a)) || matches(a.resource, a.trace_id));
+    const shown = all.filter(a => open.has(keyOf(a)) || matches(a.resource, a.backend, a.trace_id));
     for (const a of all) {
       a.longest = all[0].took_seconds || 1;
       a.ago = (at - Date.parse(a.at)) / 1000;

@@ -46,6 +46,7 @@ func TestInBrowser(t *testing.T) {
 		{"answers on the first screen", testFirstScreen},
 		{"leads to traces and other pages", testLinks},
 		{"keeps the view in the address", testAddress},
+		{"tells sets of nodes apart", testBackends},
 		{"shows nodes that may have forgotten locks", testRestartedNodes},
 		{"says who may vote", testNodesThatDoNotVote},
 		{"shows a lock on real servers", testRealLock},
