@@ -44,7 +44,7 @@
 //	taking a place            enter.go, place.go, names.go
 //	who is in front           look.go, watch.go
 //	fencing tokens            fence.go
-//	session and connection    link.go, wire.go
+//	session and connection    link.go, calls.go, wire.go
 //	answers that come late    late.go
 //	what failed               errors.go
 package zklock

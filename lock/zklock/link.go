@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -17,11 +18,12 @@ import (
 // link is a session, and the connection that it has at the time. A session that has
 // expired is followed by another.
 type link struct {
-	*zk.Conn
-	auth   []auth
-	authed chan struct{} // closed when the ensemble knows who we are
-	gone   chan struct{} // closed when the client has ended
-	dial   zk.Dialer
+	conn    *zk.Conn
+	auth    []auth
+	authed  chan struct{} // closed when the ensemble knows who we are
+	gone    chan struct{} // closed when the client has ended
+	dial    zk.Dialer
+	closing atomic.Bool
 
 	mu      sync.Mutex
 	has     bool          // there is a session, on a connection
@@ -49,7 +51,7 @@ func connect(servers []string, session time.Duration, s settings) (*link, error)
 	if err != nil {
 		return nil, err
 	}
-	l.Conn = conn
+	l.conn = conn
 	go func() {
 		defer close(l.gone)
 		for range events { // until the client ends; the callback has them all
@@ -64,7 +66,7 @@ func connect(servers []string, session time.Duration, s settings) (*link, error)
 func (l *link) authenticate() {
 	for _, a := range l.auth {
 		for {
-			err := l.AddAuth(a.scheme, a.secret)
+			err := l.conn.AddAuth(a.scheme, a.secret)
 			if err == nil {
 				break
 			}
@@ -173,15 +175,33 @@ func (l *link) isSevered() bool {
 	return l.severed
 }
 
+// How long close waits for a server to end a session, and then for the client, which has
+// nothing left to wait for then.
+const (
+	endWithin  = 250 * time.Millisecond
+	leaveAfter = 10 * time.Second
+)
+
 // close ends the session, or, if it is to live on until it expires, the connection
 // alone. It returns when the client has ended.
-func (l *link) close(keepSession bool) {
+func (l *link) close(keepSession bool) error {
+	l.closing.Store(true)
 	if keepSession {
 		l.sever()
 	}
-	l.Close()
+	l.conn.Close()
+	select {
+	case <-l.gone:
+		return nil
+	case <-time.After(endWithin):
+	}
 	l.sever() // a server that hangs would be waited for
-	<-l.gone
+	select {
+	case <-l.gone:
+		return nil
+	case <-time.After(leaveAfter):
+		return fmt.Errorf("zklock: the client has not ended within %v, and is left behind", leaveAfter)
+	}
 }
 
 func (l *link) sever() {

@@ -171,9 +171,9 @@ func (n *node) Close() error {
 	}
 	n.mu.Unlock()
 	n.end()
-	n.link.close(held)
+	err := n.link.close(held)
 	n.works.Wait()
-	return nil
+	return err
 }
 
 // checkTTL refuses what the ensemble's sessions are too short for, as soon as that is known.

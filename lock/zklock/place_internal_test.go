@@ -2,16 +2,22 @@ package zklock
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/zklock/zkproc"
 )
 
 // startNode starts a server, and a node that asks it.
-func startNode(t *testing.T) *node {
+func startNode(t *testing.T) *node { return connectNode(t, startServer(t)) }
+
+func startServer(t *testing.T) *zkproc.Ensemble {
 	e, err := zkproc.Start(context.Background(), 1)
 	if err != nil {
 		t.Fatal(err)
@@ -21,6 +27,10 @@ func startNode(t *testing.T) *node {
 			t.Error(err)
 		}
 	})
+	return e
+}
+
+func connectNode(t *testing.T, e *zkproc.Ensemble) *node {
 	s := defaultSettings()
 	l, err := connect(e.Addrs(), 20*time.Second, s)
 	if err != nil {
@@ -42,6 +52,34 @@ func takePlace(t *testing.T, n *node, attempt int) (*place, []string) {
 		t.Fatal(err)
 	}
 	return p, names
+}
+
+// TestCloseWhileItIsAsked: a client that is asked while it closes would never end, now and then.
+func TestCloseWhileItIsAsked(t *testing.T) {
+	e := startServer(t)
+	for range 40 {
+		n := connectNode(t, e)
+		ended, asked := make(chan struct{}), make(chan struct{}, 1)
+		var asking sync.WaitGroup
+		for range 20 {
+			asking.Go(func() {
+				for err := error(nil); !errors.Is(err, zk.ErrClosing); _, _, err = n.link.Children("/") {
+					select {
+					case asked <- struct{}{}:
+					case <-ended:
+						return
+					default:
+					}
+				}
+			})
+		}
+		<-asked
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+		close(ended)
+		asking.Wait()
+	}
 }
 
 // TestAPlaceOfAnotherSession: who queued and finds its place first has the lock only while
