@@ -32,7 +32,7 @@ func TestRealOpenSnapshotRestoredInPlace(t *testing.T) {
 	}
 	must(t, f.admin[1].FlushAll(t.Context()).Err())
 	for key, value := range snapshot {
-		must(t, f.admin[1].Restore(t.Context(), key, 0, value).Err())
+		must(t, f.admin[1].RestoreReplace(t.Context(), key, 0, value).Err())
 	}
 	second := acquire(t, other, "job", lock.TTL(longTTL))
 	if held.Remaining() <= 0 || second.Remaining() <= 0 {
