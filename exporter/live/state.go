@@ -166,9 +166,9 @@ type WaitPoint struct {
 // Node is the health of one node as its commands tell, over the last minute.
 type Node struct {
 	Name     string   `json:"name"`
-	Backend  string   `json:"backend,omitempty"`
 	Up       bool     `json:"up"`    // it answered the last command, and may vote
 	State    string   `json:"state"` // one of the NodeState constants
+	Backend  string   `json:"backend,omitempty"`
 	Calls    int      `json:"calls"`
 	Failures int      `json:"failures"`
 	P50      float64  `json:"p50_seconds"`
