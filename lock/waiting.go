@@ -13,6 +13,7 @@ type Waiting struct {
 	Holder         // Since is when the call in front began to wait
 	Callers int    // of this process that wait for the resource
 	Holds   []Held // by any of them, at most [MaxHolds]
+	Backend string // what the process calls the nodes; "" in what was written before there was this
 }
 
 const (
@@ -24,12 +25,15 @@ const (
 )
 
 // append adds the form in which it travels: a line of instance|since in
-// ms|traceparent|callers|call site|page, and one of fence, resource and, after a tab, what
+// ms|traceparent|callers|call site|page|name of the nodes, and one of fence, resource and, after a tab, what
 // other set of nodes it is on, for each lease held.
 func (w Waiting) append(b []byte) []byte {
 	b = w.appendFirst(b)
 	b = append(strconv.AppendInt(append(b, '|'), int64(w.Callers), 10), '|')
 	b = w.appendRest(b)
+	if w.Backend != "" {
+		b = append(append(b, '|'), safeText(w.Backend, maxInstanceLength)...)
+	}
 	for _, h := range w.Holds[:min(len(w.Holds), MaxHolds)] {
 		b = strconv.AppendUint(append(b, '\n'), h.Fence, 10)
 		b = append(append(b, ' '), h.Resource...)
@@ -49,12 +53,15 @@ func ParseWaiting(record string) (Waiting, error) {
 		return Waiting{}, err
 	}
 	w := Waiting{Holder: holder}
-	fields := strings.SplitN(lines[0], "|", 5)
+	fields := strings.SplitN(lines[0], "|", 8)
 	if len(fields) < 4 {
 		return Waiting{}, fmt.Errorf("lock: queue entry has %d fields, at least 4 expected", len(fields))
 	}
 	if w.Callers, err = strconv.Atoi(fields[3]); err != nil || w.Callers < 0 {
 		return Waiting{}, fmt.Errorf("lock: queue entry's number of callers is not a number")
+	}
+	if len(fields) > 6 {
+		w.Backend = safeText(fields[6], maxInstanceLength)
 	}
 	for _, line := range lines[1:min(len(lines), 1+MaxHolds)] {
 		number, held, _ := strings.Cut(line, " ")
@@ -74,7 +81,7 @@ func (a *acquisition) entry() string {
 	if a.opts.NoWait || waited < publishAfter {
 		return ""
 	}
-	w := Waiting{Holder: a.engine.holder(time.Now().Add(-waited), a.origin), Callers: 1, Holds: a.engine.published(a.graph.leases)}
+	w := Waiting{Holder: a.engine.holder(time.Now().Add(-waited), a.origin), Callers: 1, Holds: a.engine.published(a.graph.leases), Backend: a.engine.backend.Name}
 	for _, held := range a.queue.holdings() {
 		w.Callers++
 		w.Holds = append(w.Holds, a.engine.published(held)...)

@@ -11,6 +11,7 @@ func TestWaitingSurvivesTheRoundTrip(t *testing.T) {
 	w := Waiting{
 		Holder:  Holder{Instance: "checkout-1/4242", Since: time.UnixMilli(1763700000123), CallSite: "a/b.go:1", Page: "http://10.0.0.7/debug/locks"},
 		Callers: 3,
+		Backend: "redis",
 		Holds:   []Held{{Resource: "order:1001", Fence: 1 << 52}, {Resource: "a|b c", Fence: 2, Backend: "postgresql"}},
 	}
 	if got, err := ParseWaiting(string(w.append(nil))); err != nil || !reflect.DeepEqual(got, w) {
@@ -29,6 +30,7 @@ func FuzzWaiting(f *testing.F) {
 	f.Add("host/1|1763700000123|00-abc-def-01|2|a.go:1|http://p\n17 order:1")
 	f.Add("|0||1||\n\n x")
 	f.Add("a|1||1\n17 order:1\tb|c\td")
+	f.Add("a|1||1||||x|y")
 	f.Add("a|1||-3")
 	f.Fuzz(func(t *testing.T, record string) {
 		w, err := ParseWaiting(record)

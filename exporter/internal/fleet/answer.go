@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -24,6 +25,7 @@ type answer struct {
 // Call is one that waits, as its process's page tells.
 type Call struct {
 	Resource string   `json:"resource"`
+	Backend  string   `json:"backend,omitempty"` // what its process calls the nodes; "" where that is not told
 	Instance string   `json:"instance,omitempty"`
 	For      float64  `json:"for_seconds"`
 	Kind     string   `json:"kind,omitempty"` // attempt, or a lock.WaitKind
@@ -35,6 +37,7 @@ type Call struct {
 // Count is how many calls wait for a resource.
 type Count struct {
 	Resource string `json:"resource"`
+	Backend  string `json:"backend,omitempty"`
 	Waiting  int    `json:"waiting"`
 }
 
@@ -43,7 +46,7 @@ func (a *answer) calls() []Call {
 	for i := range all {
 		c := &all[i]
 		c.Resource, c.Instance, c.CallSite = clip(c.Resource, maxResource), clip(c.Instance, maxName), clip(c.CallSite, maxName)
-		c.Kind, c.TraceID = clip(c.Kind, 32), clip(c.TraceID, 32)
+		c.Kind, c.TraceID, c.Backend = clip(c.Kind, 32), clip(c.TraceID, 32), clip(c.Backend, maxName)
 		c.Holds = c.Holds[:min(len(c.Holds), maxHolds)]
 		for h := range c.Holds {
 			c.Holds[h] = clip(c.Holds[h], maxResource)
@@ -54,21 +57,27 @@ func (a *answer) calls() []Call {
 
 // counts are the page's own, or those of what it lists.
 func (a *answer) counts() (all []Count) {
-	listed := make(map[string]int)
+	listed := make(map[Count]int) // by what is counted
+	of := func(resource, backend string) Count {
+		return Count{Resource: clip(resource, maxResource), Backend: clip(backend, maxName)}
+	}
 	for _, c := range a.Waiting {
-		listed[clip(c.Resource, maxResource)]++
+		listed[of(c.Resource, c.Backend)]++
 	}
 	for _, c := range a.Blocked {
-		name := clip(c.Resource, maxResource)
-		listed[name] = max(listed[name], min(c.Waiting, 1_000_000_000))
+		what := of(c.Resource, c.Backend)
+		listed[what] = max(listed[what], min(c.Waiting, 1_000_000_000))
 	}
-	for name, n := range listed {
+	for what, n := range listed {
 		if len(all) == maxCounts {
 			break
 		}
-		all = append(all, Count{name, n})
+		what.Waiting = n
+		all = append(all, what)
 	}
-	slices.SortFunc(all, func(a, b Count) int { return strings.Compare(a.Resource, b.Resource) })
+	slices.SortFunc(all, func(a, b Count) int {
+		return cmp.Or(strings.Compare(a.Resource, b.Resource), strings.Compare(a.Backend, b.Backend))
+	})
 	return all
 }
 

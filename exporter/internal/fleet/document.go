@@ -22,6 +22,7 @@ type Document struct {
 // Resource is one that is waited for.
 type Resource struct {
 	Resource  string   `json:"resource"`
+	Backend   string   `json:"backend,omitempty"`       // what pages call the nodes, of one that is on none of those that are read
 	Waiting   int      `json:"waiting"`                 // calls
 	Processes int      `json:"processes"`               // they belong to
 	Longest   float64  `json:"longest_seconds"`         // wait

@@ -39,7 +39,7 @@ func Published(l scanner.Listing) (pages []string) {
 // node has heard, for they have just begun or their node is down, are added as its own.
 func Merge(waits *scanner.Waits, pages []Page, now time.Time) Document {
 	d := Document{Schema: 1, At: now.UTC(), Deadlocks: []string{}, Resources: []Resource{}, Pages: readsOf(pages, now)}
-	m := merger{pages: pages, used: make(map[ofPage]bool), now: now}
+	m := merger{pages: pages, used: make(map[ofPage]bool), names: make(map[string]bool), now: now}
 	if waits != nil {
 		for _, w := range waits.Deadlocks {
 			d.Deadlocks = append(d.Deadlocks, w.String())
@@ -58,11 +58,12 @@ func Merge(waits *scanner.Waits, pages []Page, now time.Time) Document {
 type merger struct {
 	pages []Page
 	used  map[ofPage]bool
+	names map[string]bool // of the nodes that are read, as those call them who wait there
 	now   time.Time
 }
 
 // ofPage is what a page says of one resource.
-type ofPage struct{ url, resource string }
+type ofPage struct{ url, resource, backend string }
 
 func (m *merger) fromNodes(waits *scanner.Waits, f *scanner.WaitedFor) Resource {
 	r := Resource{
@@ -74,7 +75,10 @@ func (m *merger) fromNodes(waits *scanner.Waits, f *scanner.WaitedFor) Resource 
 		if says := q.Says; says != nil {
 			w.Instance, w.Callers, w.CallSite, w.TraceID = says.Instance, max(1, says.Callers), says.CallSite, TraceID(says.Traceparent)
 			w.Holds, w.Page, w.Waited = says.Holds, says.Page, max(0, m.now.Sub(says.Since)).Seconds()
-			m.ask(&w, f.Resource)
+			if says.Backend != "" {
+				m.names[says.Backend] = true
+			}
+			m.ask(&w, f.Resource, says.Backend)
 		}
 		r.add(w)
 	}
@@ -82,37 +86,42 @@ func (m *merger) fromNodes(waits *scanner.Waits, f *scanner.WaitedFor) Resource 
 }
 
 // ask adds what the waiter's page says. Of two processes with one page, the first gets it.
-func (m *merger) ask(w *Waiter, resource string) {
+func (m *merger) ask(w *Waiter, resource, backend string) {
 	at, known := slices.BinarySearchFunc(m.pages, w.Page, func(p Page, url string) int { return strings.Compare(p.URL, url) })
-	id := ofPage{w.Page, resource}
+	id := ofPage{w.Page, resource, backend}
 	if !known || m.used[id] {
 		return
 	}
 	m.used[id] = true
 	p := &m.pages[at]
-	w.Calls = p.callsFor(resource)
-	w.Callers = max(w.Callers, p.count(resource))
+	w.Calls = p.callsFor(resource, backend)
+	w.Callers = max(w.Callers, p.count(resource, backend))
 }
 
-// addRest adds the calls that no queue has.
+// addRest adds the calls that no queue has. What is on other nodes than those that are read
+// stands by itself.
 func (m *merger) addRest(d *Document) {
-	at := make(map[string]int)
+	type row struct{ resource, backend string }
+	at := make(map[row]int)
 	for i, r := range d.Resources {
-		at[r.Resource] = i
+		at[row{resource: r.Resource}] = i
 	}
 	for i := range m.pages {
 		p := &m.pages[i]
 		for _, c := range p.Counts {
-			if m.used[ofPage{p.URL, c.Resource}] || c.Waiting == 0 {
+			if m.used[ofPage{p.URL, c.Resource, c.Backend}] || c.Waiting == 0 {
 				continue
 			}
-			name := scanner.KeyText(c.Resource)
-			if _, known := at[name]; !known {
-				at[name] = len(d.Resources)
-				d.Resources = append(d.Resources, Resource{Resource: name, Waiters: []Waiter{}, OnlyPages: true})
+			of := row{scanner.KeyText(c.Resource), c.Backend}
+			if m.isRead(c.Backend) {
+				of.backend = ""
 			}
-			r := &d.Resources[at[name]]
-			w := Waiter{Instance: p.Instance, Callers: c.Waiting, Page: p.URL, Calls: p.callsFor(c.Resource)}
+			if _, known := at[of]; !known {
+				at[of] = len(d.Resources)
+				d.Resources = append(d.Resources, Resource{Resource: of.resource, Backend: of.backend, Waiters: []Waiter{}, OnlyPages: true})
+			}
+			r := &d.Resources[at[of]]
+			w := Waiter{Instance: p.Instance, Callers: c.Waiting, Page: p.URL, Calls: p.callsFor(c.Resource, c.Backend)}
 			for _, call := range w.Calls {
 				w.Waited = max(w.Waited, call.For)
 			}
@@ -122,24 +131,30 @@ func (m *merger) addRest(d *Document) {
 	}
 }
 
+// isRead reports that these are the nodes that are read, as far as that is known: they are
+// Redis, which is called that unless somebody says otherwise.
+func (m *merger) isRead(backend string) bool {
+	return m.names[backend] || len(m.names) == 0 && backend == "redis"
+}
+
 func (r *Resource) add(w Waiter) {
 	r.Waiters = append(r.Waiters, w)
 	r.Waiting += w.Callers
 	r.Longest = max(r.Longest, w.Waited)
 }
 
-func (p *Page) callsFor(resource string) (calls []Call) {
+func (p *Page) callsFor(resource, backend string) (calls []Call) {
 	for _, c := range p.Calls {
-		if c.Resource == resource {
+		if c.Resource == resource && c.Backend == backend {
 			calls = append(calls, c)
 		}
 	}
 	return calls
 }
 
-func (p *Page) count(resource string) int {
+func (p *Page) count(resource, backend string) int {
 	for _, c := range p.Counts {
-		if c.Resource == resource {
+		if c.Resource == resource && c.Backend == backend {
 			return c.Waiting
 		}
 	}
