@@ -1,13 +1,18 @@
 package locktest
 
 import (
-	"sync"
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 )
-
-// Pair takes the lock of a resource, works, and gives it back, as one client does.
-type Pair func(resource string, work func()) error
 
 // Contention is what clients did that all wanted one lock.
 type Contention struct {
@@ -16,45 +21,154 @@ type Contention struct {
 	Jain     float64 // fairness after Jain: 1 if all had it as often, 1/n if one of n had it alone
 }
 
-// Contend has each client take one lock as often as it can for so long, and reports the
-// error of one that failed, which ends that client. It returns when all have ended. The
-// lock itself guards what is counted: one that two clients hold at a time is a data race.
-func Contend(t testing.TB, d time.Duration, clients []Pair) (c Contention) {
-	counts := make([]float64, len(clients))
-	last := -1 // who had it last
-	end := time.Now().Add(d)
-	var all sync.WaitGroup
-	for i, do := range clients {
-		all.Go(func() {
-			for time.Now().Before(end) {
-				err := do("contended", func() {
-					counts[i]++
-					if last != i {
-						c.HandOffs++
-					}
-					last = i
-				})
-				if err != nil {
-					t.Error(err)
-					return
-				}
-			}
-		})
-	}
-	all.Wait()
-	var squares float64
-	for _, n := range counts {
-		c.Locks += n
-		squares += n * n
-	}
-	c.Jain = c.Locks * c.Locks / (float64(len(counts)) * max(squares, 1))
-	c.Locks, c.HandOffs = c.Locks/d.Seconds(), c.HandOffs/d.Seconds()
-	return c
-}
-
 // Report adds the numbers to those of a benchmark.
 func (c Contention) Report(b *testing.B) {
 	b.ReportMetric(c.Locks, "locks/s")
 	b.ReportMetric(c.HandOffs, "hand-offs/s")
 	b.ReportMetric(c.Jain, "jain")
+}
+
+// task is what a process is told that contends with others like it.
+type task struct {
+	Peer    string
+	Servers []string
+	Stretch time.Duration
+}
+
+const taskEnv = "LOCKTEST_CONTENDER"
+
+// Contender is what a benchmark calls that [CompareHandOffs] runs in processes of its own.
+// It does nothing in one that was started otherwise.
+func Contender(b *testing.B, peers []Peer) {
+	b.Helper()
+	var t task
+	if json.Unmarshal([]byte(os.Getenv(taskEnv)), &t) != nil {
+		return
+	}
+	at := slices.IndexFunc(peers, func(p Peer) bool { return p.Name == t.Peer })
+	if at < 0 {
+		b.Fatalf("there is no %q", t.Peer)
+	}
+	if err := t.run(peers[at].Client(b, t.Servers)); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// run takes the lock as often as it can, once all have connected, and tells the process that
+// started this one when it had it.
+func (t task) run(do Pair) error {
+	if err := do(fmt.Sprint("of-its-own-", os.Getpid()), func() {}); err != nil {
+		return err
+	}
+	to := os.NewFile(3, "contention")
+	if _, err := fmt.Fprintln(to, "ready"); err != nil {
+		return err
+	}
+	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
+		return err
+	}
+	var had []int64
+	for end := time.Now().Add(t.Stretch); time.Now().Before(end); {
+		if err := do("contended", func() { had = append(had, time.Now().UnixNano()) }); err != nil {
+			return err
+		}
+	}
+	return errors.Join(json.NewEncoder(to).Encode(had), to.Close())
+}
+
+// contend has n processes take one lock. By the machine's clock it is told who had it after whom.
+func contend(b *testing.B, client string, n int, t task) Contention {
+	b.Helper()
+	told, err := json.Marshal(t)
+	if err != nil {
+		b.Fatal(err)
+	}
+	all := make([]*contending, n)
+	for i := range all {
+		all[i] = startContender(b, client, string(told))
+	}
+	for _, p := range all {
+		if line, err := p.from.ReadString('\n'); line != "ready\n" {
+			b.Fatalf("a client did not connect: %v\n%s", err, p.said.String())
+		}
+	}
+	for _, p := range all {
+		if _, err := fmt.Fprintln(p.start, "go"); err != nil {
+			b.Fatal(err)
+		}
+	}
+	counts := make([][]int64, n)
+	for i, p := range all {
+		if err := json.NewDecoder(p.from).Decode(&counts[i]); err != nil {
+			b.Fatalf("a client did not end: %v\n%s", err, p.said.String())
+		}
+	}
+	return contention(counts, t.Stretch)
+}
+
+// contending is a process that does.
+type contending struct {
+	start *os.File // written to when all are ready
+	from  *bufio.Reader
+	said  strings.Builder
+}
+
+func startContender(b *testing.B, client, told string) *contending {
+	b.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	in, start, err := os.Pipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	from, out, err := os.Pipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	p := &contending{start: start, from: bufio.NewReader(from)}
+	cmd := exec.Command(program, "-test.run=^$", "-test.bench=^"+client+"$", "-test.benchtime=1x")
+	cmd.Env = append(os.Environ(), taskEnv+"="+told)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = in, &p.said, &p.said, []*os.File{out}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	_, _ = in.Close(), out.Close()
+	b.Cleanup(func() {
+		_ = start.Close()
+		_ = from.Close()
+		if err := cmd.Wait(); err != nil {
+			b.Errorf("a client ended with %v\n%s", err, p.said.String())
+		}
+	})
+	return p
+}
+
+// contention is that of clients each of which had the lock at these times.
+func contention(counts [][]int64, d time.Duration) (c Contention) {
+	type turn struct {
+		at  int64
+		who int
+	}
+	var turns []turn
+	var squares float64
+	for who, had := range counts {
+		for _, at := range had {
+			turns = append(turns, turn{at, who})
+		}
+		squares += float64(len(had)) * float64(len(had))
+	}
+	slices.SortFunc(turns, func(x, y turn) int { return cmp.Compare(x.at, y.at) })
+	last := -1
+	for _, t := range turns {
+		if t.who != last {
+			c.HandOffs++
+		}
+		last = t.who
+	}
+	c.Locks = float64(len(turns))
+	c.Jain = c.Locks * c.Locks / (float64(len(counts)) * max(squares, 1))
+	c.Locks, c.HandOffs = c.Locks/d.Seconds(), c.HandOffs/d.Seconds()
+	return c
 }

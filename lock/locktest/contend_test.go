@@ -1,42 +1,47 @@
-package locktest_test
+package locktest
 
 import (
-	"errors"
-	"sync"
+	"math"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/lock/locktest"
+	"golang.org/x/sys/unix"
 )
 
-// TestContend counts two clients of a mutex, and reports the error of a third.
-func TestContend(t *testing.T) {
-	var mu sync.Mutex
-	worked := 0
-	client := func(_ string, work func()) error {
-		mu.Lock()
-		defer mu.Unlock()
-		worked++
+func TestContentionIsCountedByTheClock(t *testing.T) {
+	c := contention([][]int64{{1, 2, 5}, {4, 3}, nil}, 500*time.Millisecond)
+	if want := 25. / (3 * 13); c.Locks != 10 || c.HandOffs != 6 || math.Abs(c.Jain-want) > 1e-9 { // 0 0 1 1 0
+		t.Errorf("%+v, want 10 locks and 6 hand-offs a second, and a Jain index of %v", c, want)
+	}
+}
+
+// fileLocks are of one file, between processes.
+var fileLocks = []Peer{{"flock", func(b *testing.B, servers []string) Pair {
+	f, err := os.Create(servers[0])
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = f.Close() })
+	return func(_ string, work func()) error {
+		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+			return err
+		}
 		work()
-		return nil
+		return unix.Flock(int(f.Fd()), unix.LOCK_UN)
 	}
-	const d = 50 * time.Millisecond
-	failed := &failures{TB: t}
-	c := locktest.Contend(failed, d, []locktest.Pair{client, client, func(string, func()) error { return errors.New("no server") }})
-	if got := c.Locks * d.Seconds(); int(got+0.5) != worked || worked == 0 {
-		t.Errorf("%.1f locks, want %d", got, worked)
-	}
-	if c.HandOffs > c.Locks || c.Jain <= 0 || c.Jain > 2./3+1e-9 {
-		t.Errorf("%+v: more hand-offs than locks, or fairer than a client without any allows", c)
-	}
-	if failed.n != 1 {
-		t.Errorf("%d errors reported, want that of the client without a server", failed.n)
+}}}
+
+func BenchmarkContender(b *testing.B) { Contender(b, fileLocks) }
+
+// TestProcessesContend starts this program twice.
+func TestProcessesContend(t *testing.T) {
+	var seen Contention
+	ran := testing.Benchmark(func(b *testing.B) {
+		seen = contend(b, "BenchmarkContender", 2, task{"flock", []string{filepath.Join(t.TempDir(), "lock")}, 100 * time.Millisecond})
+	})
+	if ran.N == 0 || seen.HandOffs < 1 || seen.HandOffs > seen.Locks || seen.Jain <= 0.5 {
+		t.Errorf("%+v of two processes, after %d runs", seen, ran.N)
 	}
 }
-
-type failures struct {
-	testing.TB
-	n int
-}
-
-func (f *failures) Error(...any) { f.n++ }

@@ -2,139 +2,103 @@ package pglock_test
 
 import (
 	"context"
-	"slices"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/pglock"
 )
 
-// BenchmarkPair is an acquire and a release that nobody else wants, beside what is needed at least for a lock of that durability: one
-// commit that waits for the disk and one that does not; and beside an advisory lock, which is in memory and ends with its session.
-// They take turns, so that all meet the same machine; medians.
-func BenchmarkPair(b *testing.B) {
-	s := server(b, "fsync=on")
-	db := pool(b, s.URL("postgres"))
+// floor is what is needed at least for a lock that outlives a crash: a commit that waits for the disk and one that does not. servers
+// are the URLs of the owner and of a service.
+func floor(b *testing.B, servers []string) locktest.Pair {
+	db := pool(b, servers[0])
 	_, err := db.Exec(b.Context(), "CREATE TABLE floor (key text PRIMARY KEY, n bigint) WITH (fillfactor = 50); INSERT INTO floor VALUES ('k', 0);"+
 		"CREATE FUNCTION up() RETURNS bigint LANGUAGE sql AS $$ UPDATE floor SET n = n + 1 WHERE key = 'k' RETURNING n $$;"+
 		"CREATE FUNCTION lazy() RETURNS bigint LANGUAGE sql AS $$ SELECT set_config('synchronous_commit', 'off', true); UPDATE floor SET n = n + 1 WHERE key = 'k' RETURNING n $$")
 	must(b, err)
-	conn, err := db.Acquire(b.Context())
-	must(b, err)
-	defer conn.Release()
-	l := locker(b, s)
-	pairs := []struct {
-		name string
-		do   func()
-	}{
-		{"floor", func() {
-			query(b, db, "SELECT up()")
-			query(b, db, "SELECT lazy()")
-		}},
-		{"advisory", func() {
-			_, err := conn.Exec(b.Context(), "SELECT pg_advisory_lock(42)")
-			must(b, err)
-			_, err = conn.Exec(b.Context(), "SELECT pg_advisory_unlock(42)")
-			must(b, err)
-		}},
-		{"pglock", func() {
-			lease, err := l.Acquire(b.Context(), "job")
-			must(b, err)
-			must(b, lease.Release(b.Context()))
-		}},
-	}
-	took := make([][]time.Duration, len(pairs))
-	for b.Loop() {
-		for i, pair := range pairs {
-			began := time.Now()
-			pair.do()
-			took[i] = append(took[i], time.Since(began))
+	return func(_ string, work func()) error {
+		var n int64
+		if err := db.QueryRow(context.Background(), "SELECT up()").Scan(&n); err != nil {
+			return err
 		}
-	}
-	var medians []float64
-	for i, pair := range pairs {
-		slices.Sort(took[i])
-		medians = append(medians, float64(took[i][len(took[i])/2].Microseconds()))
-		b.ReportMetric(medians[i], pair.name+"-us")
-	}
-	b.ReportMetric(medians[2]/medians[0], "ratio")
-}
-
-func query(b *testing.B, db *pgxpool.Pool, sql string) {
-	var n int64
-	must(b, db.QueryRow(b.Context(), sql).Scan(&n))
-}
-
-// BenchmarkHandOff is a lock that several processes want all the time: lockers of their own here, sessions of their own for the advisory
-// lock, which is given in order as well.
-func BenchmarkHandOff(b *testing.B) {
-	for _, n := range []int{2, 8} {
-		s := server(b, "fsync=on")
-		b.Run("advisory lock/"+string(rune('0'+n)), func(b *testing.B) {
-			config, err := pgxpool.ParseConfig(s.URL("service"))
-			must(b, err)
-			config.MaxConns = int32(n)
-			db, err := pgxpool.NewWithConfig(b.Context(), config)
-			must(b, err)
-			defer db.Close()
-			inTurn(b, n, func(ctx context.Context) error {
-				conn, err := db.Acquire(ctx)
-				if err != nil {
-					return err
-				}
-				defer conn.Release()
-				if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock(42)"); err != nil {
-					return err
-				}
-				_, err = conn.Exec(ctx, "SELECT pg_advisory_unlock(42)")
-				return err
-			})
-		})
-		b.Run("pglock/"+string(rune('0'+n)), func(b *testing.B) {
-			var lockers []*lock.Engine
-			for range n {
-				lockers = append(lockers, locker(b, s))
-			}
-			var next atomic.Int32
-			inTurn(b, n, func(ctx context.Context) error {
-				l := lockers[int(next.Add(1))%n]
-				lease, err := l.Acquire(ctx, "job")
-				if err != nil {
-					return err
-				}
-				return lease.Release(ctx)
-			})
-		})
+		work()
+		return db.QueryRow(context.Background(), "SELECT lazy()").Scan(&n)
 	}
 }
 
-// inTurn has so many do something b.N times together, and reports how evenly.
-func inTurn(b *testing.B, n int, do func(context.Context) error) {
-	left := atomic.Int64{}
-	left.Store(int64(b.N))
-	took := make([]int, n)
-	began := time.Now()
-	var all sync.WaitGroup
-	for i := range n {
-		all.Go(func() {
-			for left.Add(-1) >= 0 {
-				if err := do(b.Context()); err != nil {
-					b.Error(err)
-					return
-				}
-				took[i]++
-			}
-		})
+// advisory is a lock of a session, in memory: it ends with the server.
+func advisory(b *testing.B, servers []string) locktest.Pair {
+	conn := connection(b, servers[0])
+	return func(resource string, work func()) error {
+		if _, err := conn.Exec(context.Background(), "SELECT pg_advisory_lock(hashtext($1))", resource); err != nil {
+			return err
+		}
+		work()
+		_, err := conn.Exec(context.Background(), "SELECT pg_advisory_unlock(hashtext($1))", resource)
+		return err
 	}
-	all.Wait()
-	least, most := took[0], took[0]
-	for _, t := range took {
-		least, most = min(least, t), max(most, t)
-	}
-	b.ReportMetric(float64(b.N)/time.Since(began).Seconds(), "handoffs/s")
-	b.ReportMetric(float64(least)/float64(max(most, 1)), "least/most")
 }
+
+// row is a lock of a row until the commit of who has changed it, which waits for the disk.
+func row(b *testing.B, servers []string) locktest.Pair {
+	conn := connection(b, servers[0])
+	_, _ = conn.Exec(b.Context(), "CREATE TABLE IF NOT EXISTS rows (key text PRIMARY KEY, n bigint) WITH (fillfactor = 50)") // of two at a time one may fail
+	return func(resource string, work func()) error {
+		ctx := context.Background()
+		if _, err := conn.Exec(ctx, "INSERT INTO rows VALUES ($1, 0) ON CONFLICT DO NOTHING", resource); err != nil {
+			return err
+		}
+		tx, err := conn.Begin(ctx)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, "SELECT n FROM rows WHERE key = $1 FOR UPDATE", resource); err != nil {
+			return err
+		}
+		work()
+		if _, err := tx.Exec(ctx, "UPDATE rows SET n = n + 1 WHERE key = $1", resource); err != nil {
+			return err
+		}
+		return tx.Commit(ctx)
+	}
+}
+
+func ours(b *testing.B, servers []string) locktest.Pair {
+	l, err := pglock.Open(servers[1], lock.WithNodeTimeout(2*time.Second))
+	must(b, err)
+	b.Cleanup(func() { must(b, l.Close()) })
+	return func(resource string, work func()) error {
+		return lock.Do(context.Background(), l, resource, func(context.Context, lock.Lease) error { work(); return nil })
+	}
+}
+
+func connection(b *testing.B, url string) *pgxpool.Conn {
+	conn, err := pool(b, url).Acquire(b.Context())
+	must(b, err)
+	b.Cleanup(conn.Release)
+	return conn
+}
+
+var peers = []locktest.Peer{{Name: "advisory", Client: advisory}, {Name: "row", Client: row}, {Name: "pglock", Client: ours}}
+
+func durable(b *testing.B) []string {
+	s := server(b, "fsync=on")
+	return []string{s.URL("postgres"), s.URL("service")}
+}
+
+// BenchmarkPair is a lock that nobody contends for.
+func BenchmarkPair(b *testing.B) {
+	locktest.ComparePairs(b, durable(b), append([]locktest.Peer{{Name: "floor", Client: floor}}, peers...))
+}
+
+// BenchmarkHandOffs is how often a second the lock changes hands, between processes that want it all the time.
+func BenchmarkHandOffs(b *testing.B) {
+	locktest.CompareHandOffs(b, "BenchmarkContender", durable(b), peers)
+}
+
+// BenchmarkContender is one of these.
+func BenchmarkContender(b *testing.B) { locktest.Contender(b, peers) }

@@ -49,10 +49,19 @@ func wantErr(t testing.TB, err error, targets ...error) {
 }
 
 // pools are what a process has that uses redsync.
-func pools(t testing.TB, servers ...*redisproc.Server) (all []redis.Pool) {
+func pools(t testing.TB, servers ...*redisproc.Server) []redis.Pool {
 	t.Helper()
+	var addrs []string
 	for _, s := range servers {
-		c := client.NewClient(&client.Options{Addr: s.Addr(), ContextTimeoutEnabled: true})
+		addrs = append(addrs, s.Addr())
+	}
+	return poolsOf(t, addrs)
+}
+
+func poolsOf(t testing.TB, addrs []string) (all []redis.Pool) {
+	t.Helper()
+	for _, addr := range addrs {
+		c := client.NewClient(&client.Options{Addr: addr, ContextTimeoutEnabled: true})
 		t.Cleanup(func() { must(t, c.Close()) })
 		all = append(all, goredis.NewPool(c))
 	}

@@ -24,7 +24,12 @@ func (quiet) Printf(string, ...any) {}
 // client is a connection of the plain library.
 func client(t testing.TB, e *zkproc.Ensemble) *zk.Conn {
 	t.Helper()
-	conn, events, err := zk.Connect(e.Addrs(), 20*time.Second, zk.WithLogger(quiet{}), zk.WithLogInfo(false))
+	return connect(t, e.Addrs())
+}
+
+func connect(t testing.TB, servers []string) *zk.Conn {
+	t.Helper()
+	conn, events, err := zk.Connect(servers, 20*time.Second, zk.WithLogger(quiet{}), zk.WithLogInfo(false))
 	must(t, err)
 	t.Cleanup(func() {
 		conn.Close()
