@@ -76,8 +76,11 @@ func bounded[T any](call driver.Call, do func(context.Context) (T, error)) (T, e
 	}
 	waits := context.AfterFunc(call.Wait, cancel)
 	answer, err := do(ctx)
-	if !waits() && err != nil && !errors.Is(err, driver.ErrNotSent) {
+	switch unheard := !waits() && err != nil; {
+	case unheard && !errors.Is(err, driver.ErrNotSent):
 		err = fmt.Errorf("%w (%v)", driver.ErrUnheard, err)
+	case unheard && errors.Is(err, context.Canceled): // cut off in what comes before the command
+		err = fmt.Errorf("%w: %w (%v)", driver.ErrNotSent, driver.ErrUnheard, err)
 	}
 	return answer, err
 }

@@ -3,6 +3,7 @@ package lock
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -62,6 +63,30 @@ func TestAsyncOnTheCallersGoroutine(t *testing.T) {
 					t.Error(err)
 				}
 			})
+		})
+	}
+}
+
+// preparing is a node that has to do something before it can be asked.
+type preparing struct{ driver.BlockingNode }
+
+func (preparing) Acquire(ctx context.Context, _ driver.AcquireRequest) (driver.AcquireReply, error) {
+	<-ctx.Done()
+	return driver.AcquireReply{}, fmt.Errorf("%w: %w: %w", driver.ErrNotSent, driver.ErrTimeout, ctx.Err())
+}
+
+// TestAsyncWhatWasNotSent in time says something of the node; what its caller did not wait for does not.
+func TestAsyncWhatWasNotSent(t *testing.T) {
+	for patience, unheard := range map[time.Duration]bool{time.Second: true, time.Hour: false} {
+		synctest.Test(t, func(t *testing.T) {
+			wait, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			to := make(heard, 1)
+			call := driver.Call{Context: t.Context(), Deadline: time.Now().Add(5 * time.Second), Wait: wait}
+			Async(preparing{}).Acquire(call, &driver.AcquireRequest{}, to)
+			if err := <-to; !errors.Is(err, driver.ErrNotSent) || errors.Is(err, driver.ErrUnheard) != unheard {
+				t.Errorf("with a patience of %v: %v", patience, err)
+			}
 		})
 	}
 }
