@@ -34,6 +34,9 @@
 //	                              lock.Fair changes nothing
 //	Close with a lock held        ends the connection and not the session, for the work may be running
 //
+// The change that makes a place writes to the node above it, to learn its own number: what
+// data that node has is emptied.
+//
 // A caller with lock.NoWait that is refused has made a place and deleted it: two writes.
 //
 // # Where what is
