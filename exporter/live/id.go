@@ -1,6 +1,7 @@
 package live
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/lockscope/lockscope/lock"
@@ -9,12 +10,16 @@ import (
 // id is a resource of one set of nodes: on another, the name means something else.
 type id struct{ backend, resource string }
 
-// key is what stands for it in a graph, whose resources have but a name.
-func (of id) key() string { return of.backend + "\x00" + of.resource }
+// key is what stands for it in a graph, whose resources have but a name. Either part may be
+// any text.
+func (of id) key() string {
+	return strconv.Itoa(len(of.backend)) + ":" + of.backend + of.resource
+}
 
 func idOf(key string) id {
-	backend, resource, _ := strings.Cut(key, "\x00")
-	return id{backend, resource}
+	length, rest, _ := strings.Cut(key, ":")
+	n, _ := strconv.Atoi(length)
+	return id{rest[:n], rest[n:]}
 }
 
 // keyed is a lease as the graph knows it.

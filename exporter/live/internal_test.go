@@ -185,3 +185,17 @@ func TestBuffer(t *testing.T) {
 		t.Errorf("omitted %d of %v", b.omitted, attempts)
 	}
 }
+
+// TestKeys: whatever a set of nodes and a resource are called, the graph's name for them is theirs alone.
+func TestKeys(t *testing.T) {
+	seen := make(map[string]id)
+	for _, backend := range []string{"", "redis", "12:redis", "\x00", ":"} {
+		for _, resource := range []string{"", "order:1", "redisorder:1", "\x00", ":"} {
+			of := id{backend, resource}
+			if other, taken := seen[of.key()]; taken || idOf(of.key()) != of {
+				t.Errorf("%q is also of %q, and is read as %q", of, other, idOf(of.key()))
+			}
+			seen[of.key()] = of
+		}
+	}
+}
