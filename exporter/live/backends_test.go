@@ -2,7 +2,6 @@ package live_test
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"testing"
@@ -108,21 +107,10 @@ func TestDeadlockAcrossTwoSystems(t *testing.T) {
 	defer cancel()
 	var working, holding sync.WaitGroup
 	holding.Add(2)
-	cross := func(outer lock.Locker, one string, inner lock.Locker, other string) {
-		working.Go(func() {
-			err := lock.Do(ctx, outer, one, func(ctx context.Context, _ lock.Lease) error {
-				holding.Done()
-				holding.Wait()
-				_, err := inner.Acquire(ctx, other)
-				return err
-			})
-			if err != nil && !errors.Is(err, context.Canceled) { // nil: what the other released came in the same instant
-				t.Errorf("it ended with %v", err)
-			}
-		})
-	}
-	cross(onRedis, "order", onPostgres, "stock")
-	cross(onPostgres, "stock", onRedis, "order")
+	holdBoth(ctx, t, &working, onRedis, onPostgres, func() {
+		holding.Done()
+		holding.Wait()
+	})
 	var s live.State
 	eventually(t, "the cycle is on the Board", func() bool {
 		s = state(board)

@@ -99,20 +99,7 @@ func TestDeadlocks(t *testing.T) {
 				first, second := lockers(t, board)
 				ctx, cancel := context.WithCancel(t.Context())
 				var working sync.WaitGroup
-				cross := func(outer lock.Locker, one string, inner lock.Locker, other string) {
-					working.Go(func() {
-						err := lock.Do(ctx, outer, one, func(ctx context.Context, _ lock.Lease) error {
-							time.Sleep(10 * time.Millisecond)
-							_, err := inner.Acquire(ctx, other)
-							return err
-						})
-						if err != nil && !errors.Is(err, context.Canceled) { // nil: what the other released came in the same instant
-							t.Errorf("it ended with %v", err)
-						}
-					})
-				}
-				cross(first, "order", second, "stock")
-				cross(second, "stock", first, "order")
+				holdBoth(ctx, t, &working, first, second, func() { time.Sleep(10 * time.Millisecond) })
 				settle(500 * time.Millisecond)
 				behind := acquireAsync(ctx, first, "order")
 				settle(500 * time.Millisecond)
@@ -146,6 +133,25 @@ func TestDeadlocks(t *testing.T) {
 			})
 		})
 	}
+}
+
+// holdBoth has two calls each hold what the other wants: an order of the first Locker, and stock of the second. Each calls meet when
+// it holds one.
+func holdBoth(ctx context.Context, t *testing.T, working *sync.WaitGroup, first, second lock.Locker, meet func()) {
+	cross := func(outer lock.Locker, one string, inner lock.Locker, other string) {
+		working.Go(func() {
+			err := lock.Do(ctx, outer, one, func(ctx context.Context, _ lock.Lease) error {
+				meet()
+				_, err := inner.Acquire(ctx, other)
+				return err
+			})
+			if err != nil && !errors.Is(err, context.Canceled) { // nil: what the other released came in the same instant
+				t.Errorf("it ended with %v", err)
+			}
+		})
+	}
+	cross(first, "order", second, "stock")
+	cross(second, "stock", first, "order")
 }
 
 // TestHistoryIsBounded contends for more resources than are remembered, and for one more
