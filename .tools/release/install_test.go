@@ -121,33 +121,3 @@ func list(t *testing.T, m *released, format string) (lines [][]string) {
 	}
 	return lines
 }
-
-// TestImportsBetweenModules: of another module only what it exports, which is what stays as it is from one version to the next.
-func TestImportsBetweenModules(t *testing.T) {
-	all, seen := repository(t), 0
-	for _, m := range all {
-		for _, fields := range list(t, m, `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}{{range .TestImports}} {{.}}{{end}}{{range .XTestImports}} {{.}}{{end}}`) {
-			for _, path := range fields[1:] {
-				if !strings.HasPrefix(path, "github.com/lockscope/lockscope/") || moduleOf(all, path) == m {
-					continue
-				}
-				if seen++; strings.Contains(path, "/internal/") {
-					t.Errorf("%s imports %s of another module", fields[0], path)
-				}
-			}
-		}
-	}
-	if seen == 0 {
-		t.Error("no module imports another: the check looks at nothing")
-	}
-}
-
-// moduleOf is the module with the longest path that path is below.
-func moduleOf(all []*released, path string) (found *released) {
-	for _, m := range all {
-		if (path == m.path || strings.HasPrefix(path, m.path+"/")) && (found == nil || len(m.path) > len(found.path)) {
-			found = m
-		}
-	}
-	return found
-}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -64,24 +66,87 @@ func TestRequirements(t *testing.T) {
 	}
 }
 
-// TestWorkspace finds every module of the repository that has Go in go.work: make test goes by that.
-func TestWorkspace(t *testing.T) {
-	name := filepath.Join(root, "go.work")
-	text, err := os.ReadFile(name)
-	must(t, err)
-	work, err := modfile.ParseWork(name, text, nil)
-	must(t, err)
-	var listed []string
-	for _, use := range work.Use {
-		listed = append(listed, filepath.Clean(use.Path))
+// TestImportsBetweenModules: of another module only what it exports, which is what stays as it is from one version to the next. That goes
+// for modules that are not released as well: what they test is what users get.
+func TestImportsBetweenModules(t *testing.T) {
+	modules, seen := make(map[string]string), 0 // path by folder
+	for _, use := range workspace(t).Use {
+		folder := filepath.Join(root, use.Path)
+		text, err := os.ReadFile(filepath.Join(folder, "go.mod"))
+		must(t, err)
+		modules[folder] = modfile.ModulePath(text)
 	}
-	must(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	must(t, walk(func(path string, entry fs.DirEntry) error {
+		if filepath.Ext(path) != ".go" {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		here := filepath.Dir(path)
+		for modules[here] == "" {
+			here = filepath.Dir(here)
+		}
+		for _, spec := range file.Imports {
+			imported := strings.Trim(spec.Path.Value, `"`)
+			if !strings.HasPrefix(imported, "github.com/lockscope/lockscope/") || moduleOf(modules, imported) == modules[here] {
+				continue
+			}
+			if seen++; strings.Contains(imported, "/internal/") {
+				t.Errorf("%s imports %s of another module", path, imported)
+			}
+		}
+		return nil
+	}))
+	if seen == 0 {
+		t.Error("no module imports another: the check looks at nothing")
+	}
+}
+
+// moduleOf is the module with the longest path that path is below.
+func moduleOf(modules map[string]string, path string) (found string) {
+	for _, module := range modules {
+		if strings.HasPrefix(path+"/", module+"/") && len(module) > len(found) {
+			found = module
+		}
+	}
+	return found
+}
+
+// walk calls visit for the files of the repository, save those of tools.
+func walk(visit func(path string, entry fs.DirEntry) error) error {
+	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		if entry.IsDir() && path != root && (entry.Name() == "node_modules" || strings.HasPrefix(entry.Name(), ".")) {
 			return filepath.SkipDir
 		}
+		if entry.IsDir() {
+			return nil
+		}
+		return visit(path, entry)
+	})
+}
+
+func workspace(t *testing.T) *modfile.WorkFile {
+	t.Helper()
+	name := filepath.Join(root, "go.work")
+	text, err := os.ReadFile(name)
+	must(t, err)
+	work, err := modfile.ParseWork(name, text, nil)
+	must(t, err)
+	return work
+}
+
+// TestWorkspace finds every module of the repository that has Go in go.work: make test goes by that.
+func TestWorkspace(t *testing.T) {
+	var listed []string
+	for _, use := range workspace(t).Use {
+		listed = append(listed, filepath.Clean(use.Path))
+	}
+	must(t, walk(func(path string, entry fs.DirEntry) error {
 		if entry.Name() != "go.mod" {
 			return nil
 		}

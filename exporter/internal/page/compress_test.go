@@ -14,12 +14,12 @@ import (
 	"testing"
 
 	"github.com/lockscope/lockscope/exporter/internal/page"
-	"github.com/lockscope/lockscope/exporter/internal/page/pagetest"
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/livetest"
 )
 
 func TestGzip(t *testing.T) {
-	h := page.New(pagetest.Incident(t.Context(), t))
+	h := page.New(livetest.Incident(t.Context(), t))
 	want := body(t, ask(h, http.MethodGet, "/?format=json", ""))
 	for accept, zipped := range map[string]bool{"gzip": true, "br, gzip;q=0.5": true, "*": true, "gzip;q=0": false, "br": false, "": false} {
 		r := httptest.NewRequest(http.MethodGet, "/?format=json", nil)
@@ -60,7 +60,7 @@ func (c *counted) Flush()              { c.events <- struct{}{} }
 
 // TestGzipStream has each event arrive when it is sent, and says what compression saves.
 func TestGzipStream(t *testing.T) {
-	h := page.New(pagetest.Incident(t.Context(), t), page.WithInterval(1))
+	h := page.New(livetest.Incident(t.Context(), t), page.WithInterval(1))
 	defer func() { must(t, h.Close()) }()
 	size := make(map[string]int)
 	for _, encoding := range []string{"gzip", "identity"} {

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/internal/page"
-	"github.com/lockscope/lockscope/exporter/internal/page/pagetest"
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/livetest"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -36,7 +36,7 @@ func body(t *testing.T, r *http.Response) string {
 }
 
 func TestFormats(t *testing.T) {
-	h := page.New(pagetest.Fixed(pagetest.Idle()))
+	h := page.New(livetest.Fixed(livetest.Idle()))
 	const html, jsonType, events = "text/html; charset=utf-8", "application/json; charset=utf-8", "text/event-stream; charset=utf-8"
 	for _, test := range []struct{ target, accept, want string }{
 		{"/", "", html},
@@ -71,7 +71,7 @@ func TestFormats(t *testing.T) {
 }
 
 func TestMethods(t *testing.T) {
-	h := page.New(pagetest.Fixed(pagetest.Idle()))
+	h := page.New(livetest.Fixed(livetest.Idle()))
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions, http.MethodPatch} {
 		r := ask(h, method, "/", "")
 		if r.StatusCode != http.StatusMethodNotAllowed || r.Header.Get("Allow") != "GET, HEAD" {
@@ -81,7 +81,7 @@ func TestMethods(t *testing.T) {
 }
 
 func TestHeaders(t *testing.T) {
-	h := page.New(pagetest.Fixed(pagetest.Idle()))
+	h := page.New(livetest.Fixed(livetest.Idle()))
 	for target, cache := range map[string]string{"/": "no-cache", "/?format=json": "no-store", "/?format=x": "no-store"} {
 		header := ask(h, http.MethodGet, target, "").Header
 		csp := header.Get("Content-Security-Policy")
@@ -102,7 +102,7 @@ func TestHeaders(t *testing.T) {
 }
 
 func TestPageIsCached(t *testing.T) {
-	h := page.New(pagetest.Fixed(pagetest.Idle()))
+	h := page.New(livetest.Fixed(livetest.Idle()))
 	first := ask(h, http.MethodGet, "/", "")
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	r.Header.Set("If-None-Match", first.Header.Get("ETag"))
@@ -114,7 +114,7 @@ func TestPageIsCached(t *testing.T) {
 }
 
 func TestDocument(t *testing.T) {
-	h := page.New(pagetest.Fixed(pagetest.Busy(time.Now())), page.WithReport(pagetest.Report))
+	h := page.New(livetest.Fixed(livetest.Busy(time.Now())), page.WithReport(livetest.Report))
 	r := ask(h, http.MethodGet, "/", "application/json")
 	var got struct {
 		live.State
@@ -147,7 +147,7 @@ func TestDocument(t *testing.T) {
 func TestEmptyDocument(t *testing.T) {
 	for name, h := range map[string]*page.Handler{
 		"no source": page.New(nil),
-		"idle":      page.New(pagetest.Fixed(live.State{Slowest: []live.Acquisition{{}}})),
+		"idle":      page.New(livetest.Fixed(live.State{Slowest: []live.Acquisition{{}}})),
 		"no report": page.New(nil, page.WithReport(func() (scanner.Report, bool) { return scanner.Report{}, false })),
 	} {
 		text := body(t, ask(h, http.MethodGet, "/?format=json", ""))
@@ -164,7 +164,7 @@ func TestEmptyDocument(t *testing.T) {
 
 // TestJSONIsInert has names that would be markup if a browser took JSON for a page.
 func TestJSONIsInert(t *testing.T) {
-	text := body(t, ask(page.New(pagetest.NewSource(pagetest.Hostile)), http.MethodGet, "/?format=json", ""))
+	text := body(t, ask(page.New(livetest.NewSource(livetest.Hostile)), http.MethodGet, "/?format=json", ""))
 	if strings.ContainsAny(text, "<>") || strings.Contains(text, "\u2028") || strings.Count(text, "\n") != 1 {
 		t.Error("JSON holds markup or lines")
 	}
@@ -178,7 +178,7 @@ func TestBadSources(t *testing.T) {
 	for name, h := range map[string]*page.Handler{
 		"panics":        page.New(panicking{}),
 		"report panics": page.New(nil, page.WithReport(func() (scanner.Report, bool) { panic("secret") })),
-		"no number":     page.New(pagetest.Fixed(live.State{Held: []live.Held{{Age: math.NaN()}}})),
+		"no number":     page.New(livetest.Fixed(live.State{Held: []live.Held{{Age: math.NaN()}}})),
 	} {
 		r := ask(h, http.MethodGet, "/?format=json", "")
 		if text := body(t, r); r.StatusCode != http.StatusInternalServerError || strings.Contains(text, "secret") || !strings.Contains(text, `"error":`) {
@@ -197,7 +197,7 @@ type slow struct{ err chan error }
 func (s slow) State(ctx context.Context) live.State {
 	<-ctx.Done()
 	s.err <- ctx.Err()
-	return pagetest.Idle()
+	return livetest.Idle()
 }
 
 func TestSlowSource(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/internal/page"
-	"github.com/lockscope/lockscope/exporter/internal/page/pagetest"
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/livetest"
 )
 
 // watcher is a client of a stream without a network.
@@ -79,7 +79,7 @@ func (w *watcher) end() {
 
 func TestStreamsShareTheSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		src := pagetest.Fixed(pagetest.Idle())
+		src := livetest.Fixed(livetest.Idle())
 		h := page.New(src)
 		var all []*watcher
 		for range page.DefaultMaxStreams {
@@ -115,7 +115,7 @@ func TestStreamsShareTheSource(t *testing.T) {
 
 func TestStreamsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := page.New(pagetest.Fixed(pagetest.Idle()), page.WithMaxStreams(2))
+		h := page.New(livetest.Fixed(livetest.Idle()), page.WithMaxStreams(2))
 		one, two := watch(h), watch(h)
 		synctest.Wait()
 		three := watch(h)
@@ -137,7 +137,7 @@ func TestStreamsAreBounded(t *testing.T) {
 
 func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := page.New(pagetest.Fixed(pagetest.Idle()))
+		h := page.New(livetest.Fixed(livetest.Idle()))
 		w := watch(h)
 		synctest.Wait()
 		must(t, h.Close())
@@ -159,7 +159,7 @@ type stuck struct{}
 
 func (stuck) State(ctx context.Context) live.State {
 	<-ctx.Done()
-	return pagetest.Idle()
+	return livetest.Idle()
 }
 
 func TestStreamEndsWhileSourceHangs(t *testing.T) {
@@ -179,7 +179,7 @@ func TestStreamEndsWhileSourceHangs(t *testing.T) {
 
 // TestShutdown is the wiring that a server needs.
 func TestShutdown(t *testing.T) {
-	h := page.New(pagetest.Fixed(pagetest.Idle()), page.WithInterval(10*time.Millisecond))
+	h := page.New(livetest.Fixed(livetest.Idle()), page.WithInterval(10*time.Millisecond))
 	server := &http.Server{Handler: h, ReadHeaderTimeout: patience, WriteTimeout: 50 * time.Millisecond}
 	server.RegisterOnShutdown(func() { _ = h.Close() })
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -214,9 +214,9 @@ func TestShutdown(t *testing.T) {
 
 // TestStuckClient does not read what it asked for.
 func TestStuckClient(t *testing.T) {
-	big := pagetest.Idle()
+	big := livetest.Idle()
 	big.Instance = strings.Repeat("x", 4<<20)
-	h := page.New(pagetest.Fixed(big), page.WithInterval(time.Millisecond), page.WithMaxStreams(1), page.WithWriteTimeout(100*time.Millisecond))
+	h := page.New(livetest.Fixed(big), page.WithInterval(time.Millisecond), page.WithMaxStreams(1), page.WithWriteTimeout(100*time.Millisecond))
 	server := httptest.NewServer(h)
 	defer server.Close()
 	defer func() { must(t, h.Close()) }()
@@ -239,7 +239,7 @@ func TestStuckClient(t *testing.T) {
 type noFlush struct{ http.ResponseWriter }
 
 func TestMiddlewareWithoutFlush(t *testing.T) {
-	h := page.New(pagetest.Fixed(pagetest.Idle()))
+	h := page.New(livetest.Fixed(livetest.Idle()))
 	w := httptest.NewRecorder()
 	h.ServeHTTP(noFlush{w}, httptest.NewRequest(http.MethodGet, "/?format=events", nil))
 	if w.Code != http.StatusNotImplemented || !strings.Contains(w.Body.String(), "format=json") {

@@ -6,13 +6,13 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/lockscope/lockscope/exporter/internal/page/pagetest"
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/livetest"
 )
 
 // testBackends has a process that takes a lock of one name on two systems, of which the smaller is down.
 func testBackends(t *testing.T, b *tab) {
-	s := pagetest.Idle()
+	s := livetest.Idle()
 	s.Totals = live.Totals{Held: 2, Waiting: 2, Contended: 2, Longest: 4}
 	for _, name := range []string{"r1:6379", "r2:6379", "r3:6379"} {
 		s.Nodes = append(s.Nodes, live.Node{Name: name, Backend: "redis", Up: true, State: live.NodeUp})
@@ -26,7 +26,7 @@ func testBackends(t *testing.T, b *tab) {
 		s.History = append(s.History, live.History{Resource: "order:1", Backend: backend, Holds: []live.Tenure{{Holder: "before on " + backend, Ended: 9, Took: 1}}})
 	}
 	s.Blocked[0].Chain = []live.Link{{Resource: "order:1", Backend: "postgresql", For: 4, Holder: s.Blocked[1].Holder}}
-	address := serve(t, pagetest.Fixed(s))
+	address := serve(t, livetest.Fixed(s))
 	b.open(address + "#show=held")
 	b.until(`document.querySelectorAll("#blocked .rows > li").length === 2`)
 	for what, want := range map[string][2]string{
@@ -48,9 +48,9 @@ func testBackends(t *testing.T, b *tab) {
 	b.open(address + "#q=postgresql")
 	b.until(`document.querySelectorAll("#blocked .rows > li").length === 1`)
 
-	alone := pagetest.Idle()
+	alone := livetest.Idle()
 	alone.Nodes, alone.Held = s.Nodes[:3], s.Held[:1]
-	b.open(serve(t, pagetest.Fixed(alone)) + "#show=held")
+	b.open(serve(t, livetest.Fixed(alone)) + "#show=held")
 	b.until(`document.querySelectorAll("#held tbody tr").length === 1`)
 	if b.is(`[...document.querySelectorAll("[data-part=set]")].some(e => e.checkVisibility())`) {
 		t.Error("a process with one set of nodes names it at each lock")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
@@ -26,7 +25,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/lockscope/lockscope/exporter/internal/page"
+	"github.com/lockscope/lockscope/exporter"
+	"github.com/lockscope/lockscope/scanner"
 )
 
 // -shots keeps pictures of the page, for people to look at.
@@ -261,18 +261,32 @@ func command[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.V
 	})
 }
 
-// serve mounts the page at /debug/locks of a server on loopback.
-func serve(t *testing.T, source page.Source, opts ...page.Option) (address string) {
-	h := page.New(source, opts...)
-	mux := http.NewServeMux()
-	mux.Handle("/debug/locks", h)
-	server := httptest.NewServer(mux)
+// serve serves an exporter on loopback, and tells where its page is.
+func serve(t *testing.T, source exporter.StateSource, opts ...exporter.Option) (address string) {
+	e := newExporter(t, source, opts...)
+	server := httptest.NewServer(e)
 	t.Cleanup(func() {
-		must(t, h.Close())
+		e.Drain()
 		server.Close()
 	})
 	return server.URL + "/debug/locks"
 }
+
+func newExporter(t *testing.T, source exporter.StateSource, opts ...exporter.Option) *exporter.Exporter {
+	e, err := exporter.New(append(opts, exporter.WithState(source), exporter.WithOwnServer())...)
+	must(t, err)
+	return e
+}
+
+// swept is a scanner whose last sweep found what report returns.
+type swept func() (scanner.Report, bool)
+
+func (report swept) Snapshot() scanner.Snapshot {
+	last, _ := report()
+	return scanner.Snapshot{Last: last}
+}
+
+func withReport(report swept) exporter.Option { return exporter.WithScanner(report) }
 
 func originOf(t *testing.T, address string) string {
 	u, err := url.Parse(address)

@@ -9,13 +9,12 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"github.com/lockscope/lockscope/exporter/internal/page"
-	"github.com/lockscope/lockscope/exporter/internal/page/pagetest"
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/livetest"
 )
 
 func testHostile(t *testing.T, b *tab) {
-	address := serve(t, pagetest.NewSource(pagetest.Hostile), page.WithReport(pagetest.HostileReport))
+	address := serve(t, livetest.NewSource(livetest.Hostile), withReport(livetest.HostileReport))
 	b.open(address)
 	b.until(`document.getElementById("connection").textContent === "Live"`)
 	eval[any](b, `document.querySelectorAll(".fall").forEach(f => f.click()), 0`)
@@ -24,7 +23,7 @@ func testHostile(t *testing.T, b *tab) {
 	}
 	for _, column := range []string{"#held th .name", "#blocked .open .name", "#nodes .name", ".fall .name", "#scan th .name"} {
 		shown := eval[[]string](b, `[...document.querySelectorAll("`+column+`")].map(e => e.textContent)`)
-		for name, want := range pagetest.Names() {
+		for name, want := range livetest.Names() {
 			if !slices.Contains(shown, want) {
 				t.Errorf("%s does not show %q as %s", column, name, want)
 			}
@@ -39,7 +38,7 @@ func testHostile(t *testing.T, b *tab) {
 // testNames looks for what a screen reader needs.
 func testNames(t *testing.T, b *tab) {
 	start := time.Now()
-	b.open(serve(t, pagetest.NewSource(func() live.State { return pagetest.Busy(start) }), page.WithReport(pagetest.Report)) + "#show=held&open=order%3A1001")
+	b.open(serve(t, livetest.NewSource(func() live.State { return livetest.Busy(start) }), withReport(livetest.Report)) + "#show=held&open=order%3A1001")
 	for what, wrong := range map[string]string{
 		"inputs without a label":         `[...document.querySelectorAll("input")].filter(e => !e.labels.length)`,
 		"buttons without text":           `[...document.querySelectorAll("button")].filter(e => !(e.getAttribute("aria-label") ?? e.innerText).trim())`,
@@ -64,7 +63,7 @@ func testNames(t *testing.T, b *tab) {
 }
 
 func testNoScript(t *testing.T, b *tab) {
-	address := serve(t, pagetest.Fixed(pagetest.Idle()))
+	address := serve(t, livetest.Fixed(livetest.Idle()))
 	b.do(command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}), chromedp.Navigate(address))
 	b.do(command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{}))
 	if got := b.text(`document.body.innerText`); !strings.Contains(got, "format=json") {

@@ -8,9 +8,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/lockscope/lockscope/exporter/internal/page"
-	"github.com/lockscope/lockscope/exporter/internal/page/pagetest"
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/livetest"
 )
 
 const hotRow = `[...document.querySelectorAll("#blocked .rows > li")].find(r => r.querySelector(".name").textContent === "order:1001")`
@@ -18,7 +17,7 @@ const hotRow = `[...document.querySelectorAll("#blocked .rows > li")].find(r => 
 // testFirstScreen has 1,000 callers wait for one resource: without scrolling, on a desk
 // and on a phone, the page says for what, behind whom, and what that one waits for.
 func testFirstScreen(t *testing.T, b *tab) {
-	address := serve(t, pagetest.Incident(t.Context(), t), page.WithReport(pagetest.Report))
+	address := serve(t, livetest.Incident(t.Context(), t), withReport(livetest.Report))
 	for _, screen := range []struct{ width, height int64 }{{1440, 900}, {768, 1024}, {390, 844}} {
 		b.do(chromedp.EmulateViewport(screen.width, screen.height))
 		b.open(address)
@@ -70,16 +69,16 @@ func testFirstScreen(t *testing.T, b *tab) {
 }
 
 func testLinks(t *testing.T, b *tab) {
-	s := pagetest.Busy(time.Now())
+	s := livetest.Busy(time.Now())
 	s.TraceURL = "https://tempo.example.com/trace/{traceID}?from=lockscope"
 	s.Waiting[2].Blocker.Page = "http://10.0.3.17:9090/debug/locks"
-	s.Waiting[2].Blocker.TraceID = pagetest.Trace
+	s.Waiting[2].Blocker.TraceID = livetest.Trace
 	s.Waiting[3].Blocker.Page = "javascript:alert(1)"
-	s.Waiting[3].Blocker.TraceID = "../../" + pagetest.Trace[6:]
+	s.Waiting[3].Blocker.TraceID = "../../" + livetest.Trace[6:]
 	s.Waiting[0].Blocker.Page = "https://me:secret@10.0.3.17/"
-	b.open(serve(t, pagetest.Fixed(s)) + "#show=held&open=invoice%3A2024-11")
+	b.open(serve(t, livetest.Fixed(s)) + "#show=held&open=invoice%3A2024-11")
 	got := b.text(`[...document.querySelectorAll("#blocked .row a[href]")].map(a => a.href).join(" ")`)
-	if want := "https://tempo.example.com/trace/" + pagetest.Trace + "?from=lockscope http://10.0.3.17:9090/debug/locks"; got != want {
+	if want := "https://tempo.example.com/trace/" + livetest.Trace + "?from=lockscope http://10.0.3.17:9090/debug/locks"; got != want {
 		t.Errorf("links to %q, want %q", got, want)
 	}
 	if !b.is(`[...document.querySelectorAll("main a[href]")].every(a => a.rel === "noopener noreferrer" && a.target === "_blank" && /^https?:$/.test(a.protocol))`) {
@@ -91,7 +90,7 @@ func testLinks(t *testing.T, b *tab) {
 }
 
 func testAddress(t *testing.T, b *tab) {
-	b.open(serve(t, pagetest.NewSource(func() live.State { return pagetest.Busy(time.Now()) })) + "#q=invoice&open=invoice%3A2024-11&show=held")
+	b.open(serve(t, livetest.NewSource(func() live.State { return livetest.Busy(time.Now()) })) + "#q=invoice&open=invoice%3A2024-11&show=held")
 	b.until(`document.getElementById("filter").value === "invoice" && document.querySelectorAll("#blocked .rows > li").length === 1`)
 	b.until(`document.querySelector("#blocked .panel").checkVisibility() && document.querySelector("#held details").open`)
 	b.do(chromedp.Click(chromedp.CSS("#blocked .open")))

@@ -10,34 +10,33 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/lockscope/lockscope/exporter/internal/page"
-	"github.com/lockscope/lockscope/exporter/internal/page/pagetest"
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/livetest"
 )
 
 func testUpdates(t *testing.T, b *tab) {
-	src := pagetest.Fixed(pagetest.Idle())
-	b.open(serve(t, src, page.WithInterval(50*time.Millisecond)) + "#show=held")
+	src := livetest.Fixed(livetest.Idle())
+	b.open(serve(t, src) + "#show=held")
 	if !b.is(`document.querySelector("#held .empty").checkVisibility()`) {
 		t.Error("nothing is held, and the page does not say so")
 	}
-	src.Set(func() live.State { return pagetest.Busy(time.Now()) })
+	src.Set(func() live.State { return livetest.Busy(time.Now()) })
 	b.until(`document.querySelectorAll("#held tbody tr").length === 6`)
 	b.until(`document.querySelector("#t-waiting dd").textContent === "7"`)
-	src.Set(pagetest.Idle)
+	src.Set(livetest.Idle)
 	b.until(`document.querySelectorAll("#held tbody tr").length === 0 && document.querySelector("#held .empty").checkVisibility()`)
 }
 
 // testKeeps has rows come and go around what somebody looks at.
 func testKeeps(t *testing.T, b *tab) {
 	start := time.Now()
-	src := pagetest.NewSource(func() live.State { return pagetest.Busy(start) })
-	b.open(serve(t, src, page.WithInterval(50*time.Millisecond)) + "#show=held")
+	src := livetest.NewSource(func() live.State { return livetest.Busy(start) })
+	b.open(serve(t, src) + "#show=held")
 	eval[any](b, `window.row = document.querySelector("#held tbody tr:nth-child(3)"),
 		window.fall = document.querySelectorAll(".fall")[1], fall.click(), fall.focus(),
 		getSelection().selectAllChildren(row.querySelector(".name")), scrollTo(0, 300), 0`)
 	src.Set(func() live.State {
-		s := pagetest.Busy(start)
+		s := livetest.Busy(start)
 		s.Held = append([]live.Held{{Resource: "new:1", Holder: "me", Age: 1e4}}, s.Held[1:4]...)
 		s.Slowest = append([]live.Acquisition{{Resource: "slower", At: start, Took: 9}}, s.Slowest[2:]...)
 		return s
@@ -63,7 +62,7 @@ func testKeeps(t *testing.T, b *tab) {
 
 func testBlockers(t *testing.T, b *tab) {
 	start := time.Now()
-	b.open(serve(t, pagetest.NewSource(func() live.State { return pagetest.Busy(start) })) + "#show=held&open=order%3A1001")
+	b.open(serve(t, livetest.NewSource(func() live.State { return livetest.Busy(start) })) + "#show=held&open=order%3A1001")
 	for resource, words := range map[string][]string{
 		"invoice:2024-11": {"billing-84cc/1", "has held it for", "more unless renewed"},
 		"order:1001":      {"orders-7d9f5c/1", "this process", "all 2, longest first", "behind 2 callers here", "behind 1 caller here"},
@@ -79,7 +78,7 @@ func testBlockers(t *testing.T, b *tab) {
 		}
 	}
 	b.do(chromedp.Click(chromedp.CSS(".fall")))
-	for _, w := range []string{"attempt 3", "redis-4:6379", "wait for the holder", "billing-84cc/1", "no answer within 50ms", "granted", pagetest.Trace} {
+	for _, w := range []string{"attempt 3", "redis-4:6379", "wait for the holder", "billing-84cc/1", "no answer within 50ms", "granted", livetest.Trace} {
 		if fall := b.text(`document.querySelector(".steps").innerText`); !strings.Contains(fall, w) {
 			t.Errorf("the waterfall does not show %q: %s", w, fall)
 		}
@@ -88,8 +87,8 @@ func testBlockers(t *testing.T, b *tab) {
 
 // testRestartedNodes tells one that keeps silent from one that votes all the same.
 func testRestartedNodes(t *testing.T, b *tab) {
-	state := pagetest.Busy(time.Now())
-	b.open(serve(t, pagetest.Fixed(state)))
+	state := livetest.Busy(time.Now())
+	b.open(serve(t, livetest.Fixed(state)))
 	for name, says := range map[string]string{
 		"redis-1:6379": "",
 		"redis-4:6379": "restarted, noticed 12\u00a0s ago: silent for 48\u00a0s more",
@@ -104,11 +103,11 @@ func testRestartedNodes(t *testing.T, b *tab) {
 
 // testNodesThatDoNotVote: a node is not up for answering.
 func testNodesThatDoNotVote(t *testing.T, b *tab) {
-	s := pagetest.Busy(time.Now())
+	s := livetest.Busy(time.Now())
 	for i := range 3 {
 		s.Nodes[i] = live.Node{Name: s.Nodes[i].Name, State: live.NodeQuarantined, Calls: 9, Failures: 9, Error: "node restarted and may not vote yet"}
 	}
-	b.open(serve(t, pagetest.Fixed(s)))
+	b.open(serve(t, livetest.Fixed(s)))
 	if got := b.text(`document.getElementById("t-nodes").innerText`); !strings.Contains(got, "1 / 5") || !strings.Contains(got, "quarantined") {
 		t.Errorf("with three quarantined nodes and one more that is silent the tile says %q", got)
 	}
@@ -118,14 +117,14 @@ func testNodesThatDoNotVote(t *testing.T, b *tab) {
 }
 
 func testPause(t *testing.T, b *tab) {
-	src := pagetest.Fixed(pagetest.Idle())
-	b.open(serve(t, src, page.WithInterval(50*time.Millisecond)))
+	src := livetest.Fixed(livetest.Idle())
+	b.open(serve(t, src))
 	for _, key := range []string{"p", " "} {
 		b.press(key)
 		b.until(`document.getElementById("connection").textContent === "Paused" && document.getElementById("pause").innerText === "Resume"`)
 		eventually(t, "the stream ends", func() bool {
 			before := src.Called()
-			time.Sleep(150 * time.Millisecond) // three intervals: what is still asked for is asked for now
+			time.Sleep(1500 * time.Millisecond) // longer than between two documents: what is still asked for is asked for now
 			return src.Called() == before
 		})
 		b.press(key)
@@ -143,18 +142,18 @@ func testRestart(t *testing.T, b *tab) {
 	must(t, err)
 	address := listener.Addr().String()
 	start := func(l net.Listener, state live.State) (stop func()) {
-		h := page.New(pagetest.Fixed(state), page.WithInterval(50*time.Millisecond))
-		server := &http.Server{Handler: h, ReadHeaderTimeout: patience}
+		e := newExporter(t, livetest.Fixed(state))
+		server := &http.Server{Handler: e, ReadHeaderTimeout: patience}
 		done := make(chan error, 1)
 		go func() { done <- server.Serve(l) }()
 		return func() {
 			must(t, server.Close())
 			<-done
-			must(t, h.Close())
+			e.Drain()
 		}
 	}
 	stop := start(listener, live.State{Instance: "first"})
-	b.open("http://" + address + "/")
+	b.open("http://" + address + "/debug/locks")
 	b.until(`document.getElementById("connection").textContent === "Live"`)
 	stop()
 	b.until(`document.getElementById("connection").textContent === "Connection lost, trying again"`)
@@ -169,9 +168,19 @@ func testRestart(t *testing.T, b *tab) {
 	b.until(`document.getElementById("connection").textContent === "Live" && document.getElementById("instance").textContent === "second" && document.getElementById("lost").hidden && !document.title.includes("connection")`)
 }
 
+// testPolls comes when there are as many streams as there may be.
 func testPolls(t *testing.T, b *tab) {
-	src := pagetest.Fixed(pagetest.Idle())
-	b.open(serve(t, src, page.WithMaxStreams(0)))
+	src := livetest.Fixed(livetest.Idle())
+	address := serve(t, src)
+	for takenUp := false; !takenUp; {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address+"?format=events", http.NoBody)
+		must(t, err)
+		response, err := http.DefaultClient.Do(request)
+		must(t, err)
+		defer response.Body.Close()
+		takenUp = response.StatusCode == http.StatusServiceUnavailable
+	}
+	b.open(address)
 	b.until(`document.getElementById("connection").textContent === "Live, polling"`)
 	calls := src.Called()
 	eventually(t, "a second poll", func() bool { return src.Called() > calls })
@@ -183,17 +192,14 @@ func testPolls(t *testing.T, b *tab) {
 // testPrefix puts a proxy in front that adds a path of its own, in both ways
 // that people write it.
 func testPrefix(t *testing.T, b *tab) {
-	h := page.New(pagetest.Fixed(live.State{Instance: "behind"}))
-	mux := http.NewServeMux()
-	mux.Handle("/debug/locks", h)
-	mux.Handle("/debug/locks/", h)
-	server := &http.Server{Handler: http.StripPrefix("/team/orders", mux), ReadHeaderTimeout: patience}
+	e := newExporter(t, livetest.Fixed(live.State{Instance: "behind"}))
+	server := &http.Server{Handler: http.StripPrefix("/team/orders", e), ReadHeaderTimeout: patience}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(listener) }()
 	defer func() {
-		must(t, h.Close())
+		e.Drain()
 		must(t, server.Close())
 		<-done
 	}()
@@ -207,7 +213,7 @@ func testPrefix(t *testing.T, b *tab) {
 
 func testKeyboard(t *testing.T, b *tab) {
 	start := time.Now()
-	b.open(serve(t, pagetest.NewSource(func() live.State { return pagetest.Busy(start) })))
+	b.open(serve(t, livetest.NewSource(func() live.State { return livetest.Busy(start) })))
 	var order []string
 	for range 30 {
 		b.press(kb.Tab)
@@ -230,7 +236,7 @@ func testKeyboard(t *testing.T, b *tab) {
 }
 
 func testFilter(t *testing.T, b *tab) {
-	b.open(serve(t, pagetest.Fixed(crowded()), page.WithReport(pagetest.Report)) + "#show=held")
+	b.open(serve(t, livetest.Fixed(crowded()), withReport(livetest.Report)) + "#show=held")
 	b.press("/")
 	b.press("ORDER:10 7d9f")
 	b.until(`location.hash === "#q=ORDER%3A10+7d9f&show=held"`)
@@ -251,7 +257,7 @@ func testFilter(t *testing.T, b *tab) {
 }
 
 func testPlot(t *testing.T, b *tab) {
-	b.open(serve(t, pagetest.NewSource(func() live.State { return pagetest.Busy(time.Now()) })))
+	b.open(serve(t, livetest.NewSource(func() live.State { return livetest.Busy(time.Now()) })))
 	if got := b.text(`document.querySelector("#plot .scale").innerText`); got != "logarithmic" {
 		t.Errorf("a spread of three decades is drawn %q", got)
 	}

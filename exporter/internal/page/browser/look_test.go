@@ -8,9 +8,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"github.com/lockscope/lockscope/exporter/internal/page"
-	"github.com/lockscope/lockscope/exporter/internal/page/pagetest"
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/livetest"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -20,7 +19,7 @@ func dark(on bool) *emulation.MediaFeature {
 
 // crowded is a process that holds many locks.
 func crowded() live.State {
-	s := pagetest.Busy(time.Now())
+	s := livetest.Busy(time.Now())
 	s.Held = nil
 	for i := range 200 {
 		s.Held = append(s.Held, live.Held{Resource: fmt.Sprintf("order:%d", 1000+i), Holder: s.Instance, Age: 30 - .14*float64(i), Validity: new(9 - float64(i%30)/10), Fence: 1791043954000077 + uint64(i), Extends: 9 - i/25})
@@ -31,8 +30,8 @@ func crowded() live.State {
 
 func testLoads(t *testing.T, b *tab) {
 	start := time.Now()
-	src := pagetest.NewSource(func() live.State { return pagetest.Busy(start) })
-	address := serve(t, src, page.WithReport(pagetest.Report))
+	src := livetest.NewSource(func() live.State { return livetest.Busy(start) })
+	address := serve(t, src, withReport(livetest.Report))
 	b.open(address)
 	b.until(`document.getElementById("connection").textContent === "Live"`)
 	calls := src.Called()
@@ -46,12 +45,12 @@ func testLoads(t *testing.T, b *tab) {
 // testSizes holds the page against the window: it may grow down, never sideways.
 func testSizes(t *testing.T, b *tab) {
 	start := time.Now()
-	src := pagetest.NewSource(pagetest.Idle)
-	address := serve(t, src, page.WithReport(pagetest.Report))
+	src := livetest.NewSource(livetest.Idle)
+	address := serve(t, src, withReport(livetest.Report))
 	for _, scene := range []struct {
 		name  string
 		state func() live.State
-	}{{"rich", func() live.State { return pagetest.Busy(start) }}, {"empty", pagetest.Idle}, {"crowded", crowded}, {"hostile", pagetest.Hostile}} {
+	}{{"rich", func() live.State { return livetest.Busy(start) }}, {"empty", livetest.Idle}, {"crowded", crowded}, {"hostile", livetest.Hostile}} {
 		src.Set(scene.state)
 		for _, width := range []int64{1440, 1000, 768, 360, 320} {
 			b.do(chromedp.EmulateViewport(width, 740))
@@ -73,7 +72,7 @@ func testSizes(t *testing.T, b *tab) {
 
 func testTheme(t *testing.T, b *tab) {
 	background := func() string { return b.text(`getComputedStyle(document.body).backgroundColor`) }
-	address := serve(t, pagetest.Fixed(pagetest.Idle()))
+	address := serve(t, livetest.Fixed(livetest.Idle()))
 	b.media(dark(false))
 	b.open(address)
 	light := background()
@@ -103,7 +102,7 @@ func testTheme(t *testing.T, b *tab) {
 }
 
 func testReducedMotion(t *testing.T, b *tab) {
-	src := pagetest.NewSource(func() live.State { return pagetest.Busy(time.Now()) })
+	src := livetest.NewSource(func() live.State { return livetest.Busy(time.Now()) })
 	address := serve(t, src)
 	b.media(&emulation.MediaFeature{Name: "prefers-reduced-motion", Value: "reduce"})
 	b.open(address)
@@ -113,13 +112,13 @@ func testReducedMotion(t *testing.T, b *tab) {
 }
 
 func testEmpty(t *testing.T, b *tab) {
-	b.open(serve(t, pagetest.Fixed(pagetest.Idle()), page.WithReport(func() (scanner.Report, bool) { return scanner.Report{}, false })) + "#show=held")
+	b.open(serve(t, livetest.Fixed(livetest.Idle()), withReport(func() (scanner.Report, bool) { return scanner.Report{}, false })) + "#show=held")
 	for _, id := range []string{"plot", "nodes", "held", "blocked", "slowest", "scan"} {
 		if hint := b.text(`document.querySelector("#` + id + ` .empty").checkVisibility() ? document.querySelector("#` + id + ` .empty").textContent : ""`); len(hint) < 20 {
 			t.Errorf("section %s is empty and does not say why: %q", id, hint)
 		}
 	}
-	b.open(serve(t, nil))
+	b.open(serve(t, livetest.Fixed(livetest.Idle())))
 	if !b.is(`document.getElementById("scan").hidden`) {
 		t.Error("a process without a scanner shows a scan")
 	}

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/internal/page"
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
@@ -39,7 +38,7 @@ func testRealLock(t *testing.T, b *tab) {
 		}
 	}()
 
-	b.open(serve(t, board, page.WithInterval(50*time.Millisecond)) + "#show=held")
+	b.open(serve(t, board) + "#show=held")
 	row := func(section string) string {
 		return `[...document.querySelectorAll("` + section + `")].find(r => r.querySelector(".name").textContent === "` + resource + `")`
 	}

@@ -1,6 +1,7 @@
-// Package pagetest has the data that tests of the page show: of a process under load,
-// of an idle one, and of one whose names were chosen to do harm.
-package pagetest
+// Package livetest has states to test with what shows live.State, as the page at /debug/locks
+// does: of a process under load, of one in an incident, of an idle one, and of one whose names
+// were chosen to do harm.
+package livetest
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package pagetest
+package livetest
 
 import (
 	"context"
@@ -27,7 +27,7 @@ func Fixed(state live.State) *Source {
 	})
 }
 
-// State implements page.Source.
+// State implements exporter.StateSource.
 func (s *Source) State(context.Context) live.State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
