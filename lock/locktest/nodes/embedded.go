@@ -64,9 +64,11 @@ func (e *embedded) Resume() error {
 	return nil
 }
 
-// Stop resumes first: closing waits for the commands that are held back.
+// Stop resumes first: closing waits for the commands that are held back. The server is
+// closed before the rest, which a command under way would read meanwhile.
 func (e *embedded) Stop() error {
 	err := e.Resume()
+	e.server.Close()
 	e.redis.Close()
 	return err
 }

@@ -123,3 +123,31 @@ func TestStartUsesRedisServerWhereThereIsOne(t *testing.T) {
 		t.Errorf("redis-server installed: %v, embedded: %v", installed, set.Embedded())
 	}
 }
+
+// TestStopWhileItIsAsked: what an embedded node is asked at its end is answered, or cut off.
+func TestStopWhileItIsAsked(t *testing.T) {
+	for range 20 {
+		set, err := startEmbedded(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		client := redis.NewClient(&redis.Options{Addr: set.Nodes()[0].Addr(), MaxRetries: -1})
+		asked, ended := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(ended)
+			for n := 0; client.Info(t.Context()).Err() == nil; n++ {
+				if n == 10 {
+					close(asked)
+				}
+			}
+		}()
+		<-asked
+		if err := set.Stop(); err != nil {
+			t.Error(err)
+		}
+		<-ended
+		if err := client.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
