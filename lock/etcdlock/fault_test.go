@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -194,13 +195,29 @@ func TestMemberStopped(t *testing.T) {
 }
 
 // TestLeaderStandsStill for longer than the leases it knows live, and comes back to revoke
-// them. Of a lease that is renewed meanwhile it knows nothing: nobody else gets the lock.
+// them. Of a lease that is renewed meanwhile it knows nothing: nobody else gets the lock. On
+// a machine that is too busy for another to lead in time the lease ends by itself; that is
+// tried again.
 func TestLeaderStandsStill(t *testing.T) {
 	t.Parallel()
 	c, lockers := three(t)
-	held := acquire(t, lockers[0], "held", lock.TTL(8*time.Second))
-	workers := startCrowd(t, lockers)
-	for range 2 {
+	var revoked atomic.Bool // before it was over: the key of a lease lives longer than that
+	told := lock.WithTrace(context.Background(), &lock.Trace{RenewEnd: func(_ context.Context, e lock.RenewEnd) {
+		if e.Refused > 0 {
+			revoked.Store(true)
+		}
+	}})
+	hold := func() lock.Lease {
+		t.Helper()
+		lease, err := lockers[0].Acquire(told, "held", lock.TTL(8*time.Second), lock.MaxWait(waitTime))
+		must(t, err)
+		return lease
+	}
+	held, workers := hold(), startCrowd(t, lockers)
+	for lived, tries := 0, 0; lived < 2; tries++ {
+		if tries == 6 {
+			t.Fatalf("in %d of %d tries no other member led while the lease lived", tries-lived, tries)
+		}
 		workers.goesOn(20)
 		m := leader(t, c)
 		must(t, m.Pause())
@@ -212,15 +229,23 @@ func TestLeaderStandsStill(t *testing.T) {
 		eventually(t, "the leases that the leader knows are over", func() bool { return time.Since(stopped) > 11*time.Second })
 		must(t, m.Resume())
 		workers.goesOn(20)
-		for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		for end := time.Now().Add(3 * time.Second); time.Now().Before(end) && held.Context().Err() == nil; time.Sleep(20 * time.Millisecond) {
 			lease, err := lockers[1].Acquire(t.Context(), "held", lock.NoWait(), lock.TTL(faultTTL))
-			if err == nil {
-				t.Fatalf("granted with fence %d while another had it for %v more: %v", lease.Fence(), held.Remaining(), context.Cause(held.Context()))
+			if left := held.Remaining(); err == nil && left > 0 {
+				t.Fatalf("granted with fence %d while another had it for %v more", lease.Fence(), left)
+			} else if err == nil {
+				must(t, lease.Release(t.Context()))
 			}
 		}
-		if err := held.Context().Err(); err != nil {
-			t.Errorf("the lease was lost: %v", context.Cause(held.Context()))
+		if revoked.Load() {
+			t.Fatalf("the lease was taken from its holder: %v", context.Cause(held.Context()))
 		}
+		if held.Context().Err() == nil {
+			lived++
+			continue
+		}
+		wantErr(t, context.Cause(held.Context()), lock.ErrLost)
+		held = hold()
 	}
 	workers.stop()
 	must(t, held.Release(t.Context()))
