@@ -29,6 +29,10 @@
 //	a copy of the data directory  not detected, if it is started without recovery
 //	the server's clock, set       forward: leases end early for others, undetected. Back: locks that
 //	                              nobody renews last longer
+//	a transaction left open       in the same database keeps vacuum, and the updates that follow, from
+//	                              removing what was written since: a lock that is used much gets slower
+//	                              with each use until it ends. lockscope doctor says so. Transactions of
+//	                              another database do no harm
 //	read-only connections         refused: a standby grants nothing
 //	a pooler, transaction mode    safe: no call needs a session. Who waits has to be told by a connection
 //	                              to the server itself: WithListener, or WithoutListener
@@ -51,6 +55,6 @@
 //	a request, a function     node.go, schema/functions.sql
 //	what failed               errors.go
 //	being told                listen.go
-//	Migrate, Grant            migrate.go, schema/0001_tables.sql
+//	Migrate, Grant            migrate.go, schema
 //	what is forgotten         prune.go
 package pglock

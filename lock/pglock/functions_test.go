@@ -1,9 +1,11 @@
 package pglock_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -75,4 +77,60 @@ func TestExtending(t *testing.T) {
 	if code := extend("other", true); code != -1 {
 		t.Errorf("another's lock was extended: %d", code)
 	}
+}
+
+// handOff has a lock change hands, again and again, and returns how much space it takes then.
+func (c calls) handOff(times int) (kilobytes int) {
+	c.t.Helper()
+	acquire := "SELECT code FROM lockscope.acquire('k', $1, '', 60000, 0, 1, $2, 0, '', 1000, 0, false)"
+	tokens, waiters := [2]string{"token of a", "token of b"}, [2]string{"a", "b"}
+	c.number(acquire, tokens[0], waiters[0])
+	for i := range times {
+		holder, next := i%2, (i+1)%2
+		if code := c.number(acquire, tokens[next], waiters[next]); code != 0 {
+			c.t.Fatalf("not held: code %d", code)
+		}
+		c.number("SELECT what FROM lockscope.release('k', $1, 0, 1000, '', 0, '')", tokens[holder])
+		if code := c.number(acquire, tokens[next], waiters[next]); code != 1 {
+			c.t.Fatalf("not granted to who was named: code %d", code)
+		}
+	}
+	c.number("SELECT what FROM lockscope.release('k', $1, 0, 0, '', 0, '')", tokens[times%2])
+	for _, table := range []string{"lock", "waiter"} {
+		kilobytes = max(kilobytes, c.number("SELECT (pg_table_size('lockscope."+table+"') + pg_indexes_size('lockscope."+table+"')) / 1024"))
+	}
+	return kilobytes
+}
+
+// TestHandOffsLeaveNothingBehind: a lock that changes hands all the time must not get slower until the next vacuum. What a transaction
+// could still see stays until that ends, but for one in another database.
+func TestHandOffsLeaveNothingBehind(t *testing.T) {
+	s := server(t)
+	c := calls{t, pool(t, s.URL("postgres"))}
+	_, err := c.db.Exec(t.Context(), "CREATE DATABASE elsewhere")
+	must(t, err)
+	snapshot := func(database string) pgx.Tx {
+		t.Helper()
+		config, err := pgx.ParseConfig(s.URL("postgres"))
+		must(t, err)
+		config.Database = database
+		conn, err := pgx.ConnectConfig(t.Context(), config)
+		must(t, err)
+		t.Cleanup(func() { _ = conn.Close(context.Background()) })
+		tx, err := conn.BeginTx(t.Context(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
+		must(t, err)
+		_, err = tx.Exec(t.Context(), "SELECT count(*) FROM pg_class")
+		must(t, err)
+		return tx
+	}
+	const most, times = 128, 1000
+	snapshot("elsewhere")
+	if size := c.handOff(times); size > most {
+		t.Errorf("one lock takes %d kB", size)
+	}
+	here := snapshot("postgres")
+	if size := c.handOff(times); size <= most {
+		t.Errorf("with a transaction of this database open it takes %d kB: the documentation is wrong", size)
+	}
+	must(t, here.Rollback(t.Context()))
 }

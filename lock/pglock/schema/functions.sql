@@ -38,33 +38,49 @@ BEGIN
 END $$;
 
 -- timeline is that of the server's history: a standby that is promoted begins another,
--- and so does a backup that is restored.
+-- and so does a backup that is restored. It is VOLATILE as what it is made of, or the server
+-- would not inline it.
 CREATE OR REPLACE FUNCTION timeline() RETURNS text
-LANGUAGE sql STABLE AS $$ SELECT substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) $$;
+LANGUAGE sql VOLATILE AS $$ SELECT substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) $$;
 
 -- join_queue gives a waiter its place, or finds it there. A ticket other than 0 claims
 -- that place.
 CREATE OR REPLACE FUNCTION join_queue(p_key text, p_waiter text, p_ticket bigint, p_record text, n timestamptz) RETURNS bigint
-LANGUAGE sql AS $$
+LANGUAGE plpgsql AS $$
+DECLARE place bigint;
+BEGIN
   INSERT INTO waiter AS w (key, waiter, ticket, record, seen)
   VALUES (p_key, p_waiter, CASE WHEN p_ticket > 0 THEN p_ticket ELSE micros(n) END, p_record, n)
   ON CONFLICT (key, waiter) DO UPDATE
     SET seen = n, record = CASE WHEN p_record <> '' THEN p_record ELSE w.record END,
         ticket = CASE WHEN w.seen > n - interval '2 minutes' THEN w.ticket ELSE excluded.ticket END
-  RETURNING ticket
-$$;
+  RETURNING w.ticket INTO place;
+  RETURN place;
+END $$;
 
--- name_next takes the head of the queue, keeps the lock for it for a short while and
--- tells it so. The lock's row is locked.
-CREATE OR REPLACE FUNCTION name_next(p_key text, p_window bigint, n timestamptz) RETURNS text LANGUAGE plpgsql AS $$
+-- first_of is who has waited for longest; it takes the processes that wait for a key, of which there
+-- are some, one by one.
+CREATE OR REPLACE FUNCTION first_of(p_key text, n timestamptz) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE head text;
 BEGIN
-  DELETE FROM waiter WHERE key = p_key AND waiter = (
-    SELECT waiter FROM waiter WHERE key = p_key AND seen > n - interval '2 minutes' ORDER BY ticket, waiter LIMIT 1
-  ) RETURNING waiter INTO head;
+  SELECT waiter INTO head FROM waiter WHERE key = p_key AND seen > n - interval '2 minutes' ORDER BY ticket, waiter LIMIT 1;
+  RETURN head;
+END $$;
+
+-- out_of_queue says that somebody waits no longer, and whether it did.
+CREATE OR REPLACE FUNCTION out_of_queue(p_key text, p_waiter text) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE waiter SET seen = '-infinity', record = '' WHERE key = p_key AND waiter = p_waiter AND seen > '-infinity';
+  RETURN FOUND;
+END $$;
+
+-- name_next takes the head of the queue and tells it that the lock is kept for it, which the
+-- caller writes into the lock's row. It has that locked.
+CREATE OR REPLACE FUNCTION name_next(p_key text, n timestamptz) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE head text := first_of(p_key, n);
+BEGIN
   IF head IS NOT NULL THEN
-    UPDATE lock SET next = head, next_until = after(n, p_window) WHERE key = p_key;
-    PERFORM pg_notify('lockscope:' || head, p_key);
+    PERFORM out_of_queue(p_key, head), pg_notify('lockscope:' || head, p_key);
   END IF;
   RETURN head;
 END $$;
@@ -130,10 +146,11 @@ BEGIN
       l.next := NULL;
     END IF;
     IF l.next IS NULL AND p_fair > 0 THEN
-      SELECT w.waiter INTO head FROM waiter w WHERE w.key = p_key AND w.seen > n - interval '2 minutes' ORDER BY w.ticket, w.waiter LIMIT 1;
+      head := first_of(p_key, n);
       IF head <> p_waiter THEN
-        l.next := name_next(p_key, p_fair, n);
+        l.next := name_next(p_key, n);
         l.next_until := after(n, p_fair);
+        UPDATE lock SET next = l.next, next_until = l.next_until WHERE key = p_key;
       END IF;
     END IF;
     IF l.next <> p_waiter THEN
@@ -184,7 +201,7 @@ BEGIN
   UPDATE lock SET token = p_token, counter = acquire.fence, fence = acquire.fence + acquire.run - 1, holder = p_holder,
     expires = after(n, p_ttl), next = NULL, next_until = NULL WHERE key = p_key;
   IF p_ticket > 0 THEN
-    DELETE FROM waiter w WHERE w.key = p_key AND w.waiter = p_waiter;
+    PERFORM out_of_queue(p_key, p_waiter);
   END IF;
 END $$;
 
@@ -255,17 +272,23 @@ BEGIN
     SELECT * INTO l FROM lock WHERE key = p_key FOR UPDATE;
     n := clock_timestamp();
   END IF;
-  IF l.token = p_token THEN
-    what := CASE WHEN l.expires > n THEN 1 ELSE 0 END;
-    UPDATE lock SET token = NULL, expires = NULL, holder = '' WHERE key = p_key;
-  ELSIF l.token IS NOT NULL AND l.expires > n THEN
-    what := 2;
-  END IF;
   IF p_waiter <> '' THEN
     PERFORM join_queue(p_key, p_waiter, p_ticket, p_record, n);
   END IF;
   IF p_window > 0 AND (l.next IS NULL OR l.next_until <= n) THEN
-    named := name_next(p_key, p_window, n) IS NOT NULL;
+    l.next := name_next(p_key, n);
+    l.next_until := after(n, p_window);
+    named := l.next IS NOT NULL;
+  END IF;
+  IF l.token = p_token THEN
+    what := CASE WHEN l.expires > n THEN 1 ELSE 0 END;
+    UPDATE lock SET token = NULL, expires = NULL, holder = '', next = l.next, next_until = l.next_until WHERE key = p_key;
+    RETURN;
+  ELSIF l.token IS NOT NULL AND l.expires > n THEN
+    what := 2;
+  END IF;
+  IF named THEN
+    UPDATE lock SET next = l.next, next_until = l.next_until WHERE key = p_key;
   END IF;
 END $$;
 
@@ -280,15 +303,15 @@ BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
   SELECT * INTO l FROM lock WHERE key = p_key FOR UPDATE;
   n := clock_timestamp();
-  DELETE FROM waiter WHERE key = p_key AND waiter = p_waiter;
-  queued := FOUND;
+  queued := out_of_queue(p_key, p_waiter);
   IF l.next IS DISTINCT FROM p_waiter THEN
     RETURN queued;
   END IF;
-  UPDATE lock SET next = NULL, next_until = NULL WHERE key = p_key;
+  l.next := NULL;
   IF l.token IS NULL OR l.expires <= n THEN
-    PERFORM name_next(p_key, p_window, n);
+    l.next := name_next(p_key, n);
   END IF;
+  UPDATE lock SET next = l.next, next_until = after(n, p_window) WHERE key = p_key;
   RETURN true;
 END $$;
 
