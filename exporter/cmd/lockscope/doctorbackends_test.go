@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
@@ -44,14 +47,19 @@ func wantResult(t *testing.T, all map[string]doctor.Result, check string, status
 	}
 }
 
-func TestDoctorOfPostgres(t *testing.T) {
-	s := postgres(t, "fsync=on")
-	db := database(t, s)
-	exec := func(sql string) {
+// executing has a server carry out statements.
+func executing(t *testing.T, db *pgxpool.Pool) func(sql string) {
+	return func(sql string) {
 		t.Helper()
 		_, err := db.Exec(t.Context(), sql)
 		must(t, err)
 	}
+}
+
+func TestDoctorOfPostgres(t *testing.T) {
+	s := postgres(t, "fsync=on")
+	db := database(t, s)
+	exec := executing(t, db)
 	asService := patient("--postgres", s.URL("service"))
 	asService = append(asService, "-o", "json")
 	sound := command(t, patient("--postgres", s.URL("service"))...)
@@ -77,6 +85,37 @@ func TestDoctorOfPostgres(t *testing.T) {
 	gone := command(t, patient("--postgres", "postgres://u:s3cr3t@127.0.0.1:1/db")...)
 	gone.want(t, exitError, "connection", "127.0.0.1:1", "refused", "see --postgres")
 	gone.wantNot(t, "s3cr3t")
+}
+
+// TestDoctorNamesWhatHoldsRows: a transaction that is left open keeps all that was written of locks since, and each use reads past it.
+func TestDoctorNamesWhatHoldsRows(t *testing.T) {
+	s := postgres(t)
+	db := database(t, s)
+	exec := executing(t, db)
+	tx, err := db.BeginTx(t.Context(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
+	must(t, err)
+	t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
+	_, err = tx.Exec(t.Context(), "SELECT count(*) FROM lockscope.lock")
+	must(t, err)
+	exec(`DO $$ BEGIN FOR i IN 1..6000 LOOP
+		PERFORM lockscope.acquire('k', 't', '', 60000, 0, 1, 'w', NULL, '', 0, 0, false);
+		PERFORM lockscope.release('k', 't', 0, 0, '', 0, '');
+		COMMIT;
+	END LOOP; END $$`)
+	rows := func(user string) doctor.Result {
+		t.Helper()
+		return results(t, command(t, patient("--postgres", s.URL(user), "-o", "json")...))["rows"]
+	}
+	eventually(t, "the statistics say so", func() bool { return rows("service").Status == doctor.Warn })
+	if r := rows("service"); strings.Contains(r.Detail, "pid") || !strings.Contains(r.Advice, "a database of their own") {
+		t.Errorf("to a role that may not see others' transactions: %+v", r)
+	}
+	if r := rows("postgres"); !strings.Contains(r.Detail, "a transaction of postgres (pid ") {
+		t.Errorf("to one that may: %+v", r)
+	}
+	must(t, tx.Rollback(t.Context()))
+	exec("VACUUM lockscope.lock")
+	eventually(t, "all is well again", func() bool { return rows("service").Status == doctor.Pass })
 }
 
 // TestDoctorOfAStandby, of its primary, and of a primary that waits for one that is not there.

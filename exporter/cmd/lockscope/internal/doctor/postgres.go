@@ -30,6 +30,7 @@ type postgresFacts struct {
 
 	SchemaName string
 	Schema     pglock.Schema
+	Rows       postgresRows
 	Unread     error // why the schema is not known
 }
 
@@ -67,7 +68,7 @@ func Postgres(ctx context.Context, b *backend.Postgres, p Policy) Examination {
 		{"connection", func(f postgresFacts, _ Policy) Result { return pass("reached and let in as " + f.User) }},
 		{"version", checkPostgresVersion}, {"role", checkPostgresRole}, {"schema", checkPostgresSchema}, {"rights", checkPostgresRights},
 		{"persistence", checkPostgresFsync}, {"replication", checkPostgresReplication}, {"transactions", checkPostgresTransactions},
-		{"connections", checkPostgresConnections},
+		{"connections", checkPostgresConnections}, {"rows", checkPostgresRows},
 	} {
 		e.add(c.name, n.Node, c.check(f, p))
 	}
@@ -94,6 +95,7 @@ func askPostgres(ctx context.Context, b *backend.Postgres) (f postgresFacts, err
 	}
 	f.Uptime, f.SchemaName = time.Duration(uptime*float64(time.Second)), b.Schema
 	f.Schema, f.Unread = pglock.ReadSchema(ctx, b.Pool, b.Schema)
+	f.Rows = askPostgresRows(ctx, b)
 	return f, nil
 }
 
