@@ -47,7 +47,7 @@ func systems() []system {
 		short, long = 3 * time.Second, 8 * time.Second
 		// Package lock refuses shorter ones: there must be time for a node that hangs.
 		minTTL = 4 * lock.MinNodeTimeout
-		// A session lasts two TTLs, and at least two ticks of the servers.
+		// A session lasts two and a half TTLs, and at least two ticks of the servers.
 		minSessionTTL = 500 * time.Millisecond
 	)
 	return []system{

@@ -17,14 +17,15 @@
 //
 //	the TTL                       is the lease's, and kept by this process: a place that nobody
 //	                              prolongs is deleted when it ends. Where the process has died it goes
-//	                              with its session, which is twice lock.WithMaxTTL, and a tick
-//	a TTL above WithMaxTTL        refused, and one above half of what the ensemble allows a session
+//	                              with its session, which is two and a half times lock.WithMaxTTL, and a
+//	                              tick
+//	a TTL above WithMaxTTL        refused, and one above LongestTTL of what the ensemble allows a session
 //	                              (maxSessionTimeout): a leader's knowledge of a session may be as old as
 //	                              a heartbeat, a third of it, and what a server passes on every half tick
 //	a server dies, or leads no    the session goes on at another. A lease lives if that takes less
 //	more                          than its TTL
-//	a server lags behind          it is told what it may not say: grants follow a write, or a sync, and
-//	                              extensions are writes
+//	a server lags behind          it is told what it may not say: grants follow a write, or a sync, not
+//	                              longer ago than the session is sure to live, and extensions are writes
 //	an answer that does not come  the place is found by the GUID in its name, after a sync, or removed:
 //	                              by this process, as long as it lives, and with its session
 //	the ensemble is made anew     without its data: noticed with the next session, and tokens begin from
@@ -47,7 +48,7 @@
 //	taking a place            enter.go, place.go, names.go
 //	who is in front           look.go, watch.go
 //	fencing tokens            fence.go
-//	session and connection    link.go, calls.go, wire.go
+//	session and connection    session.go, link.go, calls.go, wire.go
 //	answers that come late    late.go
 //	what failed               errors.go
 package zklock

@@ -37,7 +37,7 @@ func (n *node) enter(p *place, req driver.AcquireRequest, queued bool) (reply dr
 			}
 		}
 		if names == nil {
-			if names, err = n.look(p, queued); err != nil {
+			if names, err = n.look(p, req.TTL); err != nil {
 				return reply, cutOff(err)
 			}
 		}
@@ -53,7 +53,7 @@ func (n *node) enter(p *place, req driver.AcquireRequest, queued bool) (reply dr
 				return n.hold(p, req, queued)
 			}
 		default:
-			n.vanished(p)
+			n.remove(n.vanished(p)) // its session may have been noted as the one before
 		}
 	}
 	return reply, fmt.Errorf("%w: the queue of %q changes faster than it can be read", driver.ErrUnreachable, p.key)
@@ -171,13 +171,15 @@ func (n *node) stand(p *place, req driver.AcquireRequest, front []string) (reply
 // retryEvery is the pause after a call that was cut off.
 const retryEvery = 50 * time.Millisecond
 
-// remove deletes what is left of a place, however long that takes, while its session lives.
-func (n *node) remove(r remains) {
-	for r.path != "" {
-		if n.link.await(n.life) != nil || n.link.SessionID() != r.session {
+// remove deletes what is left of a place, however long that takes. That it has gone with its
+// session is for the ensemble to say: a request that waited for a connection was sent in the
+// session of that.
+func (n *node) remove(path string) {
+	for path != "" {
+		if n.link.await(n.life) != nil {
 			return
 		}
-		if err := n.link.Delete(r.path, -1); err == nil || !isDisconnect(err) {
+		if err := n.link.Delete(path, -1); err == nil || !isDisconnect(err) {
 			return
 		}
 		select {

@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -53,15 +54,17 @@ func (n *node) noteCrowd(several bool) {
 }
 
 // look reads the queue. The place of who has queued may have gone with its session, and the
-// server not know it yet: to sync takes a session that lives. It need not come first, for
-// who was the first in the queue stays that while its place is there.
-func (n *node) look(p *place, queued bool) ([]string, error) {
+// server not know it yet: to sync takes a session that lives. It is not needed where that
+// is known without, and need not come first, for who was the first in the queue stays that
+// while its place is there.
+func (n *node) look(p *place, ttl time.Duration) ([]string, error) {
 	var syncErr error
 	var all sync.WaitGroup
 	n.mu.Lock()
 	session := p.session
 	n.mu.Unlock()
-	if queued {
+	known, now := n.lives(p, ttl), n.clock()
+	if !known {
 		all.Go(func() { _, syncErr = n.link.Sync(p.dir) })
 	}
 	names, _, err := n.link.Children(p.dir)
@@ -69,12 +72,15 @@ func (n *node) look(p *place, queued bool) ([]string, error) {
 	switch {
 	case syncErr != nil:
 		return nil, syncErr
-	case queued && n.link.SessionID() != session:
-		return nil, nil // the place went with its session, and it is another that was synced
+	case n.link.SessionID() != session:
+		return nil, nil // the place went with its session, and it is another that was asked
 	case errors.Is(err, zk.ErrNoNode):
 		return nil, nil
 	case err != nil:
 		return nil, err
+	}
+	if !known {
+		n.noteLived(p, now)
 	}
 	return queueOf(names), nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
@@ -22,6 +23,7 @@ type node struct {
 	life  context.Context
 	end   context.CancelFunc
 	works sync.WaitGroup
+	clock lock.Clock
 
 	crowded atomic.Int32 // for how many queues more others are expected in them
 
@@ -35,10 +37,10 @@ type node struct {
 
 var _ driver.BlockingNode = (*node)(nil)
 
-func newNode(name string, l *link, s settings) *node {
+func newNode(name string, l *link, s settings, clock lock.Clock) *node {
 	life, end := context.WithCancel(context.Background())
 	return &node{
-		name: name, link: l, root: s.root, acl: s.acl, life: life, end: end,
+		name: name, link: l, root: s.root, acl: s.acl, life: life, end: end, clock: clock,
 		byToken: make(map[string]*place), waiting: make(map[string]*place),
 	}
 }
@@ -105,9 +107,9 @@ func (n *node) Release(ctx context.Context, req driver.ReleaseRequest) (reply dr
 	if p == nil {
 		return reply, nil
 	}
-	rest := n.bury(p)
-	if rest.path != "" { // else whoever is making it removes it
-		reply.Found, err = within(ctx, n, func() (driver.ReleaseFound, error) { return n.giveBack(p.dir, rest.path) }, nil)
+	path := n.bury(p)
+	if path != "" { // else whoever is making it removes it
+		reply.Found, err = within(ctx, n, func() (driver.ReleaseFound, error) { return n.giveBack(p.dir, path) }, nil)
 	}
 	if err == nil {
 		n.forget(req.Token)
@@ -137,8 +139,8 @@ func (n *node) Leave(ctx context.Context, req driver.LeaveRequest) error {
 	if p == nil {
 		return nil
 	}
-	rest := n.bury(p)
-	n.run(func() { n.remove(rest) })
+	path := n.bury(p)
+	n.run(func() { n.remove(path) })
 	return nil
 }
 
@@ -178,9 +180,11 @@ func (n *node) Close() error {
 
 // checkTTL refuses what the ensemble's sessions are too short for, as soon as that is known.
 func (n *node) checkTTL(ttl time.Duration) error {
-	if allowed := n.link.allowed(); allowed > 0 && ttl > longestTTL(allowed) {
+	allowed := n.link.allowed()
+	longest := LongestTTL(allowed)
+	if allowed > 0 && ttl > longest {
 		return fmt.Errorf("%w: its sessions are of %v: TTLs above %v need another maxSessionTimeout",
-			driver.ErrMisconfigured, allowed, longestTTL(allowed))
+			driver.ErrMisconfigured, allowed, longest.Truncate(time.Millisecond))
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ const (
 	// DefaultRoot is the node below which each resource has one.
 	DefaultRoot = "/locks"
 	// DefaultMaxTTL is the longest TTL accepted, unless lock.WithMaxTTL says otherwise. The
-	// session is twice as long, and so is what a process that dies keeps others waiting.
+	// session is two and a half times as long, and so is what a process that dies keeps others waiting.
 	// Ensembles allow sessions of 40 s unless they are configured otherwise.
 	DefaultMaxTTL = 10 * time.Second
 )

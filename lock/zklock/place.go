@@ -12,12 +12,13 @@ type place struct {
 	key, dir, guid string
 
 	// Guarded by the mutex of the node it belongs to.
-	path     string // "" until it is known to be there
-	session  int64  // in which it is made
-	czxid    int64  // of the change that made it; 0 until it is known
-	data     []byte // what it says, or will
-	watching string // name of the one in front that is watched
-	buried   bool   // given up: it must not come to hold anything
+	path     string        // "" until it is known to be there
+	session  int64         // in which it is made
+	lived    time.Duration // on the clock: the session lived then, or later
+	czxid    int64         // of the change that made it; 0 until it is known
+	data     []byte        // what it says, or will
+	watching string        // name of the one in front that is watched
+	buried   bool          // given up: it must not come to hold anything
 	expiry   *time.Timer
 	rename   *time.Timer
 }
@@ -44,11 +45,11 @@ func (n *node) made(p *place, path string, czxid int64) {
 	p.path, p.czxid = path, czxid
 }
 
-// making notes in which session the place is about to be made.
+// making notes in which session the place is about to be made, and when.
 func (n *node) making(p *place) (session int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	p.session = n.link.SessionID()
+	p.session, p.lived = n.link.SessionID(), n.clock()
 	return p.session
 }
 
@@ -96,24 +97,20 @@ func (n *node) forget(token string) {
 	delete(n.byToken, token)
 }
 
-// vanished takes a place out of the queue that is not there any more.
-func (n *node) vanished(p *place) {
+// vanished takes a place out of the queue that is not there any more, as far as is known. It
+// returns where it was.
+func (n *node) vanished(p *place) (path string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	p.path = ""
+	path, p.path = p.path, ""
 	if n.waiting[p.key] == p {
 		delete(n.waiting, p.key)
 	}
+	return path
 }
 
-// remains are what is to be deleted of a place.
-type remains struct {
-	path    string // "" for nothing
-	session int64  // with which it goes anyway
-}
-
-// bury gives a place up, whoever still works on it.
-func (n *node) bury(p *place) remains {
+// bury gives a place up, whoever still works on it. It returns what is to be removed, or "".
+func (n *node) bury(p *place) (path string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	p.buried = true
@@ -125,14 +122,14 @@ func (n *node) bury(p *place) remains {
 	if n.waiting[p.key] == p {
 		delete(n.waiting, p.key)
 	}
-	return remains{p.path, p.session}
+	return p.path
 }
 
 // expire is the end of a TTL that nobody prolonged: the session lives on, the lock does not.
 func (n *node) expire(p *place, token string) {
-	rest := n.bury(p)
+	path := n.bury(p)
 	n.forget(token)
-	n.run(func() { n.remove(rest) })
+	n.run(func() { n.remove(path) })
 }
 
 // renameAfter is how long one must have had the lock for its node to say so: until then it

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/zklock/zkproc"
 )
@@ -31,12 +32,17 @@ func startServer(t *testing.T) *zkproc.Ensemble {
 }
 
 func connectNode(t *testing.T, e *zkproc.Ensemble) *node {
+	return connectBy(t, e.Addrs(), nil, func() time.Duration { return 0 })
+}
+
+func connectBy(t *testing.T, servers []string, dial zk.Dialer, clock lock.Clock) *node {
 	s := defaultSettings()
-	l, err := connect(e.Addrs(), 20*time.Second, s)
+	s.dial = dial
+	l, err := connect(servers, SessionFor(DefaultMaxTTL), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := newNode("zk", l, s)
+	n := newNode("zk", l, s, clock)
 	t.Cleanup(func() { _ = n.Close() })
 	if err := n.Warm(t.Context()); err != nil {
 		t.Fatal(err)
@@ -96,9 +102,43 @@ func TestAPlaceOfAnotherSession(t *testing.T) {
 		n.mu.Lock()
 		p.session = c.session
 		n.mu.Unlock()
-		if names, err := n.look(p, true); err != nil || len(names) != c.want {
+		if names, err := n.look(p, time.Second); err != nil || len(names) != c.want {
 			t.Errorf("in %s session: %v, %v", c.of, names, err)
 		}
+	}
+}
+
+// TestAPlaceOfTheNextSession: a request that waits for a connection may be sent in another session than the one in which it was
+// to be. What it makes is removed like any other place, and not left in front of all others.
+func TestAPlaceOfTheNextSession(t *testing.T) {
+	n := startNode(t)
+	places := func() []string {
+		t.Helper()
+		names, _, err := n.link.Children(n.root + "/a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return queueOf(names)
+	}
+	notedBefore := func(p *place) {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		p.session--
+	}
+	given, _ := takePlace(t, n, 1)
+	notedBefore(given)
+	n.remove(n.bury(given))
+	if left := places(); len(left) != 0 {
+		t.Errorf("given up, and still there: %v", left)
+	}
+	kept, _ := takePlace(t, n, 2)
+	notedBefore(kept)
+	reply, err := n.enter(kept, driver.AcquireRequest{Key: "a", Token: fmt.Sprintf("%032x", 2), TTL: time.Second, Floor: 1, Waiter: driver.Waiter{Enqueue: true}}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := places(); len(left) != 1 || !reply.Granted {
+		t.Errorf("in the queue are %v, and the answer is %+v", left, reply)
 	}
 }
 

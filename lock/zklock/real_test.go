@@ -156,10 +156,10 @@ func TestSessionsThatAreTooShort(t *testing.T) {
 	l := locker(t, e, lock.WithNodeTimeout(500*time.Millisecond))
 	_, err := l.Acquire(t.Context(), "job")
 	wantErr(t, err, lock.ErrNoQuorum, driver.ErrMisconfigured)
-	if text := err.Error(); !strings.Contains(text, "maxSessionTimeout") || !strings.Contains(text, "3.5s") {
+	if text := err.Error(); !strings.Contains(text, "maxSessionTimeout") || !strings.Contains(text, "2.916s") {
 		t.Error(text)
 	}
-	must(t, acquire(t, l, "job", lock.TTL(3*time.Second)).Release(t.Context()))
+	must(t, acquire(t, l, "job", lock.TTL(2900*time.Millisecond)).Release(t.Context()))
 	_, err = l.Acquire(t.Context(), "job", lock.TTL(time.Minute))
 	wantErr(t, err, lock.ErrInvalidTTL)
 }

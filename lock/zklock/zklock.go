@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
@@ -15,7 +14,7 @@ import (
 const noPrefix = "lockscope: no prefix"
 
 // New makes an engine on an ensemble, of which servers are the members as zk.Connect takes
-// them: host:port each. It keeps one session, twice as long as lock.WithMaxTTL. It takes
+// them: host:port each. It keeps one session, as long as [SessionFor] says. It takes
 // the options of package lock and those of this package, and fails with
 // lock.ErrInvalidOption or lock.ErrInvalidNode without asking a server. Close must
 // follow.
@@ -38,11 +37,11 @@ func New(servers []string, opts ...lock.Option) (*lock.Engine, error) {
 		engine.Prefix = ""
 	}
 	engine.Namespace = s.root
-	link, err := connect(servers, sessionFor(engine.MaxTTL), s)
+	link, err := connect(servers, SessionFor(engine.MaxTTL), s)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", lock.ErrInvalidNode, err)
 	}
-	n := newNode(engine.NodeName(0, strings.Join(servers, ",")), link, s)
+	n := newNode(engine.NodeName(0, strings.Join(servers, ",")), link, s, engine.Clock)
 	e, err := engine.NewEngine([]driver.Node{lock.Async(n)})
 	if err != nil {
 		_ = n.Close()
@@ -50,11 +49,3 @@ func New(servers []string, opts ...lock.Option) (*lock.Engine, error) {
 	}
 	return e, nil
 }
-
-// sessionFor is how long a session must last for locks of a TTL: what the ensemble's leader
-// knows of a session's life may be as old as a heartbeat (a third of the session) and
-// what the servers have not passed on yet (half a tick).
-func sessionFor(ttl time.Duration) time.Duration { return 2 * ttl }
-
-// longestTTL is the inverse of sessionFor.
-func longestTTL(session time.Duration) time.Duration { return session / 2 }

@@ -48,7 +48,12 @@ func ensemble(t testing.TB, n int, opts ...zkproc.Option) *zkproc.Ensemble {
 	t.Helper()
 	e, err := zkproc.Start(context.Background(), n, opts...)
 	must(t, err)
-	t.Cleanup(func() { must(t, e.Stop()) })
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(e.Report())
+		}
+		must(t, e.Stop())
+	})
 	return e
 }
 

@@ -207,10 +207,10 @@ func TestDoctorOfTwoClusters(t *testing.T) {
 func TestDoctorOfZooKeeper(t *testing.T) {
 	e := zookeeper(t, 3, zkproc.WithSettings("maxSessionTimeout=30000"))
 	args := patient("--zookeeper", strings.Join(e.Addrs(), ","))
-	command(t, args...).want(t, exitClean, "0 warn, 0 fail", "leader, 3.", "3 servers vote, 3 named: 1 may fail", "sessions of 20s are granted", "may create and read below /locks")
+	command(t, args...).want(t, exitClean, "0 warn, 0 fail", "leader, 3.", "3 servers vote, 3 named: 1 may fail", "sessions of 25s are granted", "may create and read below /locks")
 	o := command(t, append(args, "--max-ttl", "20s", "-o", "json")...)
 	o.want(t, exitError)
-	wantResult(t, results(t, o), "session", doctor.Fail, "TTLs above 15s are refused", "maxSessionTimeout=40000")
+	wantResult(t, results(t, o), "session", doctor.Fail, "TTLs above 12.5s are refused", "maxSessionTimeout=50000")
 	conn, events, err := zk.Connect(e.Addrs(), 10*time.Second, zk.WithLogger(quiet{}), zk.WithLogInfo(false))
 	must(t, err)
 	_, err = conn.Create("/private", nil, 0, append(zk.DigestACL(zk.PermAll, "owner", "s3cr3t"), zk.WorldACL(zk.PermRead)...))

@@ -14,6 +14,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/lock/zklock"
 )
 
 // zookeeperFacts is what an ensemble tells.
@@ -39,7 +40,7 @@ type zookeeperServer struct {
 // transaction that cannot succeed. What goes wrong, also the end of ctx, is in its results.
 func ZooKeeper(ctx context.Context, b *backend.ZooKeeper, p Policy, maxTTL time.Duration) Examination {
 	e := Examination{Backend: b.System()}
-	b.Session = 2 * maxTTL // as the driver asks for
+	b.Session = zklock.SessionFor(maxTTL)
 	f := askZooKeeper(ctx, b, p)
 	for _, s := range f.Servers {
 		e.Nodes = append(e.Nodes, BackendNode{Node: s.Address, Err: s.Err, Version: s.Version, Role: s.Mode, Ping: f.Sync})
@@ -215,7 +216,7 @@ func checkZooKeeperSession(f zookeeperFacts, asked time.Duration) Result {
 	case f.Granted == 0:
 		return warn("how long sessions are was not told", "see quorum")
 	case f.Granted < asked:
-		return fail(fmt.Sprintf("%s: TTLs above %v are refused", detail, f.Granted/2),
+		return fail(fmt.Sprintf("%s: TTLs above %v are refused", detail, zklock.LongestTTL(f.Granted).Truncate(time.Millisecond)),
 			fmt.Sprintf("maxSessionTimeout=%d in zoo.cfg of all servers, or a shorter lock.WithMaxTTL and --max-ttl", asked.Milliseconds()))
 	case f.Granted > asked:
 		return warn(detail+": what a process that dies holds is kept for that long", "minSessionTimeout in zoo.cfg is longer than these locks need")
