@@ -77,7 +77,12 @@ func zookeeper(t *testing.T, servers int, opts ...zkproc.Option) *zkproc.Ensembl
 	t.Helper()
 	e, err := zkproc.Start(t.Context(), servers, opts...)
 	must(t, err)
-	t.Cleanup(func() { must(t, e.Stop()) })
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(e.Report())
+		}
+		must(t, e.Stop())
+	})
 	return e
 }
 

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -106,6 +107,26 @@ func (e *Ensemble) Leader() (*Server, error) {
 		}
 	}
 	return nil, errors.New("zkproc: no server leads")
+}
+
+// Report says of each server whether it runs, or how it ended, and what it logged last.
+func (e *Ensemble) Report() string {
+	var text strings.Builder
+	for _, s := range e.Servers {
+		state := "never started"
+		switch {
+		case s.process == nil:
+		case s.process.Running():
+			state = "runs"
+		default:
+			state = s.process.Err().Error()
+		}
+		fmt.Fprintf(&text, "%s: %s\n", s.Addr(), state)
+		if s.process != nil {
+			fmt.Fprintln(&text, s.process.Tail())
+		}
+	}
+	return text.String()
 }
 
 // Stop ends all servers and removes their directories.
