@@ -28,8 +28,11 @@ const (
 type Hold struct {
 	lock.Holder
 	Format Format
-	Count  int    // re-entries of a Redisson lock; else zero
-	Fence  uint64 // fencing token of a lockscope lock; else zero
+	Count  int // re-entries of a Redisson lock; else zero
+	// Fence is the fencing token of a lockscope lock; else zero. What one node has may be off
+	// either way, for each counts for itself. In a [Lock] the holder's is this one or a later
+	// one, as leases have that were handed the lock inside of a process.
+	Fence uint64
 }
 
 // maxNameLength of a holder, in bytes.
@@ -73,13 +76,20 @@ func lockscopeHold(text string) (Hold, bool) {
 // tokenOf is the secret by which lockscope tells its attempts apart, on all nodes
 // the same, or "" if lockscope did not write the value.
 func tokenOf(v *keyreader.Value) string {
+	token, _ := grantOf(v)
+	return token
+}
+
+// grantOf is the token, and what the node counted when it granted it.
+func grantOf(v *keyreader.Value) (token string, fence uint64) {
 	if v.Type != keyreader.String {
-		return ""
+		return "", 0
 	}
-	if _, _, ok := redlock.ParseValue(v.Head); !ok {
-		return ""
+	fence, _, ok := redlock.ParseValue(v.Head)
+	if !ok {
+		return "", 0
 	}
-	return v.Head[:tokenLength]
+	return v.Head[:tokenLength], fence
 }
 
 // uuidText matches what ShedLock and Redisson make identifiers of.

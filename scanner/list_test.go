@@ -58,6 +58,39 @@ func TestQuorumOfAListedLock(t *testing.T) {
 	}
 }
 
+// TestFenceOfAListedLock: the holder has the highest count of a quorum, and nobody can tell of which.
+func TestFenceOfAListedLock(t *testing.T) {
+	for name, test := range map[string]struct {
+		counts []string // by node; "": it does not have the lock
+		silent int
+		want   uint64
+	}{
+		"one node":                        {[]string{"7"}, 0, 7},
+		"all agree":                       {[]string{"7", "7", "7"}, 0, 7},
+		"the first granted too late":      {[]string{"9", "7", "7"}, 0, 7},
+		"the last granted too late":       {[]string{"7", "7", "9"}, 0, 7},
+		"one is behind":                   {[]string{"7", "5", "7"}, 0, 7},
+		"one without it":                  {[]string{"9", "7", ""}, 0, 7},
+		"one is silent":                   {[]string{"9", "7"}, 1, 7},
+		"two of five granted too late":    {[]string{"9", "7", "8", "7", "7"}, 0, 7},
+		"and one of the others is silent": {[]string{"9", "7", "8", "7"}, 1, 7},
+		"and one more":                    {[]string{"9", "8", "7"}, 2, 7},
+		"all differ":                      {[]string{"5", "6", "7", "8", "9"}, 0, 7},
+	} {
+		var looks []keyreader.Value
+		for _, count := range test.counts {
+			v := keyreader.Value{Key: "lock:x", Type: keyreader.None, TTL: keyreader.Never}
+			if count != "" {
+				v = listValue(time.Second, tokenA+":"+count+"|host/1|1700000000000|")
+			}
+			looks = append(looks, v)
+		}
+		if l, ok := newLock(looks, test.silent); !ok || l.Hold.Fence != test.want {
+			t.Errorf("%s: fence %d, want %d", name, l.Hold.Fence, test.want)
+		}
+	}
+}
+
 func TestTopKeepsTheFirst(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	var all []Lock

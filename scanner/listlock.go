@@ -104,14 +104,16 @@ func newLock(looks []keyreader.Value, silent int) (l Lock, ok bool) {
 		Hold: holdOf(first.value),
 	}
 	l.TTL = first.quorumTTL(l.needed())
+	l.Hold.Fence = first.fence(l.Of + l.Silent)
 	return l, true
 }
 
 // holding is one holder's share of the nodes.
 type holding struct {
-	mark  string           // tells holders apart; never shown
-	value *keyreader.Value // on one of the nodes
-	ttls  []time.Duration
+	mark   string           // tells holders apart; never shown
+	value  *keyreader.Value // on one of the nodes
+	ttls   []time.Duration
+	fences []uint64 // zeros if lockscope did not write it
 }
 
 func groupByHolder(looks []keyreader.Value) []*holding {
@@ -121,13 +123,14 @@ func groupByHolder(looks []keyreader.Value) []*holding {
 		if v.Gone() {
 			continue
 		}
-		mark := holderMark(v)
+		mark, fence := holderMark(v)
 		at := slices.IndexFunc(groups, func(h *holding) bool { return h.mark == mark })
 		if at < 0 {
 			at = len(groups)
 			groups = append(groups, &holding{mark: mark, value: v})
 		}
 		groups[at].ttls = append(groups[at].ttls, v.TTL)
+		groups[at].fences = append(groups[at].fences, fence)
 	}
 	for _, h := range groups {
 		slices.SortFunc(h.ttls, func(a, b time.Duration) int { return cmp.Compare(rank(b), rank(a)) })
@@ -135,13 +138,22 @@ func groupByHolder(looks []keyreader.Value) []*holding {
 	return groups
 }
 
-// holderMark is the same on all nodes that one holder's attempt was granted on:
-// counters of lockscope may differ there for a moment, its token never does.
-func holderMark(v *keyreader.Value) string {
-	if token := tokenOf(v); token != "" {
-		return token
+// holderMark is the same on all nodes that one holder's attempt was granted on: counters
+// of lockscope may differ there, its token never does.
+func holderMark(v *keyreader.Value) (mark string, fence uint64) {
+	if token, fence := grantOf(v); token != "" {
+		return token, fence
 	}
-	return v.Identity()
+	return v.Identity(), 0
+}
+
+// fence is the latest that the holder's is not below. Each node counted for itself, and the
+// holder has the highest count of a quorum: a minority, which nobody knows, granted too late
+// to be heard, and may have counted on from a later one.
+func (h *holding) fence(nodes int) uint64 {
+	slices.Sort(h.fences)
+	unheard := nodes - (nodes/2 + 1)
+	return h.fences[max(0, len(h.fences)-1-unheard)]
 }
 
 // quorumTTL is that of the node with which the quorum ends.

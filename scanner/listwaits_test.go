@@ -3,6 +3,8 @@ package scanner_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -11,18 +13,20 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
+func engine(t *testing.T, f *nodes, name string) *lock.Engine {
+	t.Helper()
+	l, err := redlock.New(f.clients, lock.WithInstance(name), redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(2*time.Second))
+	must(t, err)
+	t.Cleanup(func() { must(t, l.Close()) })
+	return l
+}
+
 // TestWaitsWithoutAListing reads a queue and the lock behind it, says how much of the nodes was read, and does not take a reading that
 // was cut short for one that found nothing.
 func TestWaitsWithoutAListing(t *testing.T) {
 	f := startNodes(t, 3)
 	s := newScanner(t, f.clients)
-	process := func(name string) *lock.Engine {
-		l, err := redlock.New(f.clients, lock.WithInstance(name), redlock.WithRestartQuarantine(0))
-		must(t, err)
-		t.Cleanup(func() { must(t, l.Close()) })
-		return l
-	}
-	holder, waiter := process("holder-1"), process("waiter-2")
+	holder, waiter := engine(t, f, "holder-1"), engine(t, f, "waiter-2")
 	lease, err := holder.Acquire(within(t), "order", lock.TTL(time.Minute))
 	must(t, err)
 	defer func() { _ = lease.Release(context.Background()) }()
@@ -59,4 +63,60 @@ func TestWaitsWithoutAListing(t *testing.T) {
 	if w, err = s.Waits(within(t)); !errors.Is(err, scanner.ErrClosed) || w == nil {
 		t.Errorf("closed: %v, %v", w, err)
 	}
+}
+
+// TestDeadlockOfALateGrant: a node that grants when a quorum has agreed on the fence without it may count on from a later one. The holder
+// learns nothing of that, and what it tells of itself while it waits has the fence that it knows.
+func TestDeadlockOfALateGrant(t *testing.T) {
+	for late := range 3 {
+		t.Run(fmt.Sprint("node ", late), func(t *testing.T) {
+			t.Parallel()
+			f := startNodes(t, 3)
+			s := newScanner(t, f.clients)
+			orders, stock := engine(t, f, "orders-1"), engine(t, f, "stock-2")
+			order := grantedLate(t, f, late, orders, "order")
+			other := grantedLate(t, f, late, stock, "stock")
+			ctx, giveUp := context.WithCancel(t.Context())
+			var waiting sync.WaitGroup
+			defer func() { giveUp(); waiting.Wait() }()
+			wait := func(l lock.Locker, held lock.Lease, next string) {
+				within, end := context.WithCancel(held.Context())
+				defer context.AfterFunc(ctx, end)()
+				_, _ = l.Acquire(within, next)
+			}
+			waiting.Go(func() { wait(orders, order, "stock") })
+			waiting.Go(func() { wait(stock, other, "order") })
+			eventually(t, "the deadlock is seen", func() bool {
+				w, err := s.Waits(within(t))
+				must(t, err)
+				return len(w.Deadlocks) == 1
+			})
+			for _, l := range list(t, s, scanner.ListOptions{}).Locks {
+				if fence := map[string]lock.Lease{"order": order, "stock": other}[l.Resource].Fence(); l.Hold.Fence != fence {
+					t.Errorf("%s listed with fence %d, its holder has %d", l.Resource, l.Hold.Fence, fence)
+				}
+			}
+		})
+	}
+}
+
+// grantedLate takes a lock that one node grants after the others, and with a later counter.
+func grantedLate(t *testing.T, f *nodes, late int, l lock.Locker, resource string) lock.Lease {
+	t.Helper()
+	before, err := l.Acquire(within(t), resource)
+	must(t, err)
+	must(t, before.Release(within(t)))
+	node := f.clients[late]
+	eventually(t, "the node has granted and let go", func() bool { return node.Exists(within(t), "lock:"+resource).Val() == 0 })
+	counters, err := node.Keys(within(t), "lockscope:fence:*").Result()
+	must(t, err)
+	for _, key := range counters {
+		must(t, node.Set(within(t), key, time.Now().Add(time.Second).UnixMicro(), 0).Err())
+	}
+	must(t, node.Do(within(t), "client", "pause", 300).Err())
+	lease, err := l.Acquire(within(t), resource, lock.TTL(time.Minute))
+	must(t, err)
+	eventually(t, "the node has granted", func() bool { return node.Exists(within(t), "lock:"+resource).Val() == 1 })
+	t.Cleanup(func() { _ = lease.Release(context.Background()) })
+	return lease
 }
