@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -197,14 +196,6 @@ func TestInvalidOptions(t *testing.T) {
 	must(t, shutdown(t.Context()))
 }
 
-// downAddress is an address where nobody listens.
-func downAddress(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	must(t, l.Close())
-	return "http://" + l.Addr().String()
-}
-
 // hanging takes requests and answers none until the test ends.
 func hanging(t *testing.T) string {
 	done := make(chan struct{})
@@ -220,9 +211,9 @@ func hanging(t *testing.T) string {
 // told, and a shutdown ends when its context does.
 func TestCollectorDown(t *testing.T) {
 	for name, vars := range map[string][]string{
-		"http refused": {"OTEL_EXPORTER_OTLP_ENDPOINT=" + downAddress(t)},
+		"http refused": {"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1"},
 		"http hangs":   {"OTEL_EXPORTER_OTLP_ENDPOINT=" + hanging(t)},
-		"grpc refused": {"OTEL_EXPORTER_OTLP_ENDPOINT=" + downAddress(t), "OTEL_EXPORTER_OTLP_PROTOCOL=grpc"},
+		"grpc refused": {"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_PROTOCOL=grpc"},
 		"grpc hangs":   {"OTEL_EXPORTER_OTLP_ENDPOINT=" + hanging(t), "OTEL_EXPORTER_OTLP_PROTOCOL=grpc"},
 	} {
 		t.Run(name, func(t *testing.T) {

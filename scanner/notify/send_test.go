@@ -6,7 +6,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -186,17 +185,14 @@ func TestTLS(t *testing.T) {
 
 // TestClusterOfAlertmanagers has one member that is down, one that refuses and one that takes.
 func TestClusterOfAlertmanagers(t *testing.T) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	down := "http://" + ln.Addr().String()
-	must(t, ln.Close())
+	const down = "http://127.0.0.1:1"
 	refuses, takes := newTarget(t, 400), newTarget(t)
 	r := report(finding(scanner.NoTTL, "lock:a"))
 	must(t, newAlertmanager(t, []string{down, refuses.URL, takes.URL}).Notify(t.Context(), r))
 	if len(takes.got()) != 1 || len(refuses.got()) != 1 {
 		t.Errorf("requests: %v and %v, want one each", takes.got(), refuses.got())
 	}
-	err = newAlertmanager(t, []string{down, refuses.URL}).Notify(t.Context(), r)
+	err := newAlertmanager(t, []string{down, refuses.URL}).Notify(t.Context(), r)
 	if status, ok := errors.AsType[*StatusError](err); !ok || status.Status != 400 || !strings.Contains(err.Error(), down) {
 		t.Errorf("%v, want what both said", err)
 	}

@@ -168,11 +168,9 @@ func plantPages(t *testing.T, servers []*redisproc.Server) map[string]string {
 	t.Helper()
 	hangs := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	garbage := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }))
-	dead := httptest.NewServer(http.NotFoundHandler())
-	dead.Close()
 	t.Cleanup(func() { hangs.Close(); garbage.Close() })
 	reasons := map[string]string{
-		dead.URL + "/debug/locks":         "refused",
+		"http://127.0.0.1:1/debug/locks":  "refused",
 		hangs.URL + "/debug/locks":        "did not answer within",
 		garbage.URL + "/debug/locks":      "not what a page of lockscope says",
 		"http://198.51.100.7/debug/locks": "--pages",

@@ -57,15 +57,13 @@ func read(t *testing.T, r *fleet.Reader, url string) fleet.Page {
 // TestPagesThatCannotBeRead each get a reason of their own, which quotes nothing they answered.
 func TestPagesThatCannotBeRead(t *testing.T) {
 	const secret = "s3cr3t"
-	closed := httptest.NewServer(http.NotFoundHandler())
-	closed.Close()
 	hangs := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	elsewhere := served(t, answers(said))
 	for name, c := range map[string]struct {
 		url  string
 		want error
 	}{
-		"dead":          {closed.URL + "/debug/locks", nil},
+		"dead":          {"http://127.0.0.1:1/debug/locks", nil},
 		"hangs":         {served(t, hangs), fleet.ErrTimeout},
 		"garbage":       {served(t, answers("<html>"+secret)), fleet.ErrNoPage},
 		"other JSON":    {served(t, answers(`{"`+secret+`":1}`)), fleet.ErrNoPage},
