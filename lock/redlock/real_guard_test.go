@@ -61,10 +61,8 @@ func TestRealQuarantine(t *testing.T) {
 	}
 	must(t, holder.Release(t.Context()))
 	f.pause(0) // now it takes the vote of the restarted node
-	began := time.Now()
-	_, err := fresh.Acquire(t.Context(), "other", lock.NoWait())
-	wantErr(t, err, driver.ErrQuarantined)
-	wantWithin(t, "acquire", time.Since(began), 2*nodeTimeout)
+	took, _ := refused(t, fresh, "other", driver.ErrQuarantined)
+	wantWithin(t, "acquire", took, 2*nodeTimeout)
 	eventually(t, 2*quarantine, "the node votes again", func() bool {
 		lease, err := fresh.Acquire(t.Context(), "job", lock.NoWait(), lock.TTL(longTTL))
 		if err == nil {
@@ -121,9 +119,9 @@ func TestRealQuarantineLastsItsTime(t *testing.T) {
 	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(1930 * time.Millisecond)))
 	began := time.Now()
 	f.restart(0)
-	l := newLocker(t, f.clients(), redlock.WithRestartQuarantine(quarantine)) // asked for: a single node keeps silent, too
-	_, err := l.Acquire(t.Context(), "job", lock.NoWait())
-	wantErr(t, err, driver.ErrQuarantined)
+	// Asked for: a single node keeps silent, too.
+	l := newLocker(t, f.clients(), redlock.WithRestartQuarantine(quarantine), lock.WithNodeTimeout(patience), lock.WithDefaults(lock.TTL(longTTL)))
+	_, _ = refused(t, l, "job", driver.ErrQuarantined)
 	var voted time.Duration
 	eventually(t, settleTime, "the node votes", func() bool {
 		lease, err := l.Acquire(t.Context(), "job", lock.NoWait(), lock.TTL(longTTL))
@@ -159,8 +157,7 @@ func TestRealEvictingNode(t *testing.T) {
 	must(t, acquire(t, f.locker(redlock.WithEvictingNodes()), "job").Release(t.Context()))
 	// Once the operator has mended it, the same locker goes on.
 	l := f.locker()
-	_, err = l.Acquire(t.Context(), "job", lock.NoWait())
-	wantErr(t, err, driver.ErrEvicting)
+	_, _ = refused(t, l, "job", driver.ErrEvicting)
 	f.config("maxmemory-policy", "noeviction", f.all()...)
 	eventually(t, settleTime, "the nodes are examined again", func() bool {
 		lease, err := l.Acquire(t.Context(), "job", lock.NoWait())

@@ -58,8 +58,7 @@ func testQueueTellsWhoWaits(t *testing.T, without []int) {
 			t.Errorf("it does not say that it holds %q: %+v", lease.Resource(), w.Holds)
 		}
 	}
-	_, err := waiter.Acquire(t.Context(), "job", lock.NoWait())
-	wantErr(t, err, lock.ErrHeld)
+	_, err := refused(t, waiter, "job", lock.ErrHeld)
 	wantText(t, err, "held by holder", "real_helpers_test.go:")
 	must(t, first.Release(t.Context()))
 	must(t, second.Release(t.Context()))

@@ -27,8 +27,7 @@ func TestRealReconfigure(t *testing.T) {
 		t.Errorf("away: %v", away)
 	}
 	wantNoSecondLease(t, held, of5(), driver.ErrQuarantined)
-	_, err = old.Acquire(t.Context(), "other", lock.NoWait())
-	wantErr(t, err, redlock.ErrOtherConfiguration, lock.ErrNoQuorum)
+	_, _ = refused(t, old, "other", redlock.ErrOtherConfiguration, lock.ErrNoQuorum)
 	wantErr(t, held.Extend(t.Context()), redlock.ErrOtherConfiguration)
 
 	_, err = redlock.Reconfigure(t.Context(), large, small)
@@ -41,7 +40,6 @@ func TestRealReconfigure(t *testing.T) {
 	wantErr(t, err, redlock.ErrNotReached)
 	_, err = redlock.Reconfigure(t.Context(), small, same)
 	must(t, err)
-	_, err = of3().Acquire(t.Context(), "other", lock.NoWait())
-	wantErr(t, err, redlock.ErrOtherConfiguration)
+	_, err = refused(t, of3(), "other", redlock.ErrOtherConfiguration)
 	wantText(t, err, "max TTL 1m0s", "max TTL 2m0s")
 }
