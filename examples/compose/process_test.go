@@ -3,7 +3,6 @@ package compose_test
 import (
 	"encoding/json"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"os/exec"
@@ -13,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/process"
 )
 
@@ -109,18 +109,8 @@ func query(t *testing.T, url string, into any) {
 	}
 }
 
-// freeAddress was free a moment ago. Prometheus must know where it will listen, to
-// scrape itself. It is below the range that systems take outgoing connections' ports
-// from, so that none of the many here takes it before Prometheus does.
+// freeAddress is where Prometheus listens: it must know, to scrape itself.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	for range 100 {
-		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(22000+rand.IntN(10000)))
-		if listener, err := net.Listen("tcp", address); err == nil {
-			must(t, listener.Close())
-			return address
-		}
-	}
-	t.Fatal("no free port between 22000 and 31999")
-	return ""
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(locktest.Port(t)))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -15,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/locktest/ports"
 	"github.com/lockscope/lockscope/lock/locktest/process"
 )
 
@@ -103,16 +103,16 @@ func unprivileged(t *testing.T) *syscall.SysProcAttr {
 
 func freePort(t *testing.T) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	reserved, err := ports.Reserve(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer ln.Close()
-	_, port, err := net.SplitHostPort(ln.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
+	t.Cleanup(func() {
+		if err := reserved.Release(); err != nil {
+			t.Error(err)
+		}
+	})
+	return strconv.Itoa(reserved.Ports[0])
 }
 
 func awaitPostgres(t *testing.T, dsn string) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/locktest/ports"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
 
@@ -25,6 +26,17 @@ func Servers(t testing.TB, n int, opts ...redisproc.Option) []*redisproc.Server 
 		t.Cleanup(func() { stopped(t, s.Stop()) })
 	}
 	return servers
+}
+
+// Port is one of 127.0.0.1 that no other test is given until this one ends.
+func Port(t testing.TB) int {
+	t.Helper()
+	r, err := ports.Reserve(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stopped(t, r.Release()) })
+	return r.Ports[0]
 }
 
 // Cluster starts a real Redis Cluster of that many masters, under the terms of [Servers]; with [redisproc.WithReplicas] they

@@ -23,6 +23,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
@@ -52,19 +53,11 @@ func certificate(t *testing.T) (certFile, keyFile string, roots *x509.CertPool) 
 	return certFile, keyFile, roots
 }
 
-func freePort(t *testing.T) string {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	defer ln.Close()
-	return strconv.Itoa(ln.Addr().(*net.TCPAddr).Port)
-}
-
 // startTLS starts a server that also speaks TLS, and returns its address for that.
 func startTLS(t *testing.T) (f *realNodes, addr string, roots *x509.CertPool) {
 	t.Helper()
 	cert, key, roots := certificate(t)
-	port := freePort(t)
+	port := strconv.Itoa(locktest.Port(t))
 	f = startNodes(t, 1, redisproc.WithArgs("--tls-port", port, "--tls-cert-file", cert, "--tls-key-file", key,
 		"--tls-ca-cert-file", cert, "--tls-auth-clients", "no"))
 	return f, net.JoinHostPort("127.0.0.1", port), roots

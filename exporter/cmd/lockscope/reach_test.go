@@ -44,10 +44,7 @@ func certificate(t *testing.T) (certFile, keyFile string) {
 
 func TestTLS(t *testing.T) {
 	cert, key := certificate(t)
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	port := ln.Addr().(*net.TCPAddr).Port
-	must(t, ln.Close())
+	port := locktest.Port(t)
 	s := locktest.Servers(t, 1, redisproc.WithArgs("--tls-port", fmt.Sprint(port), "--tls-cert-file", cert, "--tls-key-file", key,
 		"--tls-ca-cert-file", cert, "--tls-auth-clients", "yes"))[0]
 	set(t, admin(t, s), "lock:leak", "v", 0)

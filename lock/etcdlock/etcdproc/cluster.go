@@ -12,6 +12,8 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+
+	"github.com/lockscope/lockscope/lock/locktest/ports"
 )
 
 const (
@@ -23,6 +25,7 @@ const (
 type Cluster struct {
 	Members []*Member
 	dir     string
+	ports   *ports.Reservation
 	secure  *tls.Config // of clients; nil without TLS
 }
 
@@ -71,8 +74,8 @@ func start(ctx context.Context, members int, secure *tls.Config, options []strin
 }
 
 func (c *Cluster) run(ctx context.Context, members int, options []string) error {
-	ports, err := freePorts(2 * members)
-	if err != nil {
+	var err error
+	if c.ports, err = ports.Reserve(2 * members); err != nil {
 		return err
 	}
 	scheme := "http"
@@ -84,7 +87,7 @@ func (c *Cluster) run(ctx context.Context, members int, options []string) error 
 		name := fmt.Sprint("m", i+1)
 		m := &Member{
 			name: name, dir: filepath.Join(c.dir, name), options: options, secure: c.secure,
-			client: fmt.Sprint(scheme, "://127.0.0.1:", ports[2*i]), peer: fmt.Sprint("http://127.0.0.1:", ports[2*i+1]),
+			client: fmt.Sprint(scheme, "://127.0.0.1:", c.ports.Ports[2*i]), peer: fmt.Sprint("http://127.0.0.1:", c.ports.Ports[2*i+1]),
 		}
 		c.Members = append(c.Members, m)
 		all = append(all, name+"="+m.peer)
@@ -180,5 +183,5 @@ func (c *Cluster) Stop() error {
 	for _, m := range c.Members {
 		errs = append(errs, m.Kill())
 	}
-	return errors.Join(append(errs, os.RemoveAll(c.dir))...)
+	return errors.Join(append(errs, os.RemoveAll(c.dir), c.ports.Release())...)
 }

@@ -3,7 +3,6 @@ package etcdproc
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 )
@@ -28,18 +27,4 @@ func binary() (string, error) {
 func Available() error {
 	_, err := binary()
 	return err
-}
-
-// freePorts are ports that nobody listens on, all different.
-func freePorts(n int) ([]int, error) {
-	var ports []int
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = l.Close() }()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-	}
-	return ports, nil
 }

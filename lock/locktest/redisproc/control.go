@@ -107,5 +107,5 @@ func (s *Server) Stop() error {
 	if errors.Is(err, process.ErrKilled) {
 		err = nil
 	}
-	return errors.Join(err, os.RemoveAll(s.dir))
+	return errors.Join(err, os.RemoveAll(s.dir), s.reserved.Release())
 }

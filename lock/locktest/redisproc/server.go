@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/lockscope/lockscope/lock/locktest/ports"
 	"github.com/lockscope/lockscope/lock/locktest/process"
 )
 
@@ -24,11 +25,12 @@ const (
 //
 // All methods may be called concurrently. Those that act on the process wait for one another; the others never block.
 type Server struct {
-	bin  string
-	dir  string
-	port int
-	args []string
-	env  []string // beside this program's
+	bin      string
+	dir      string
+	port     int
+	reserved *ports.Reservation // nil if the port was given
+	args     []string
+	env      []string // beside this program's
 
 	current atomic.Pointer[process.Process] // the latest run, perhaps over
 
@@ -59,18 +61,19 @@ func Start(ctx context.Context, opts ...Option) (*Server, error) {
 func start(ctx context.Context, bin string, cfg config) (_ *Server, err error) {
 	s := &Server{bin: bin, port: cfg.port, env: cfg.env}
 	if s.port == 0 {
-		if s.port, err = freePort(); err != nil {
+		if s.reserved, err = ports.Reserve(1, busOffset); err != nil {
 			return nil, err
 		}
+		s.port = s.reserved.Ports[0]
 	}
 	if s.dir, err = os.MkdirTemp("", "redisproc-"); err != nil {
-		return nil, err
+		return nil, errors.Join(err, s.reserved.Release())
 	}
 	if s.args, err = cfg.prepare(s.dir, s.port); err == nil {
 		err = s.run(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(s.dir))
+		return nil, errors.Join(err, os.RemoveAll(s.dir), s.reserved.Release())
 	}
 	return s, nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/lockscope/lockscope/lock/locktest/ports"
 	"github.com/lockscope/lockscope/lock/locktest/process"
 )
 
@@ -17,6 +18,7 @@ import (
 type Bouncer struct {
 	dir     string
 	port    int
+	ports   *ports.Reservation
 	process *process.Process
 }
 
@@ -31,7 +33,8 @@ func StartBouncer(ctx context.Context, s *Server, connections int) (*Bouncer, er
 		return nil, err
 	}
 	b := &Bouncer{dir: dir}
-	if b.port, err = freePort(); err == nil {
+	if b.ports, err = ports.Reserve(1); err == nil {
+		b.port = b.ports.Ports[0]
 		err = b.start(ctx, bin, s, connections)
 	}
 	if err != nil {
@@ -77,5 +80,5 @@ func (b *Bouncer) Stop() error {
 	if b.process != nil {
 		err = b.process.Kill()
 	}
-	return errors.Join(err, os.RemoveAll(b.dir))
+	return errors.Join(err, os.RemoveAll(b.dir), b.ports.Release())
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lockscope/lockscope/lock/locktest/ports"
 	"github.com/lockscope/lockscope/lock/locktest/process"
 )
 
@@ -30,6 +30,7 @@ const (
 type Server struct {
 	dir     string
 	port    int
+	ports   *ports.Reservation
 	options []string
 	who     *syscall.Credential
 	process *process.Process
@@ -51,7 +52,7 @@ func Start(ctx context.Context, options ...string) (*Server, error) {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	for range portAttempts {
-		if s.port, err = freePort(); err != nil {
+		if err = errors.Join(s.ports.Release(), s.reserve()); err != nil {
 			break
 		}
 		if err = s.Restart(ctx); err == nil {
@@ -205,12 +206,11 @@ func (s *Server) awaitGone(pids []int) {
 }
 
 // Stop ends the server and removes its directory.
-func (s *Server) Stop() error { return errors.Join(s.Kill(), os.RemoveAll(s.dir)) }
+func (s *Server) Stop() error { return errors.Join(s.Kill(), os.RemoveAll(s.dir), s.ports.Release()) }
 
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
+func (s *Server) reserve() (err error) {
+	if s.ports, err = ports.Reserve(1); err == nil {
+		s.port = s.ports.Ports[0]
 	}
-	return l.Addr().(*net.TCPAddr).Port, l.Close()
+	return err
 }

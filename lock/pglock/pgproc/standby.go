@@ -36,7 +36,7 @@ func (s *Server) Standby(ctx context.Context, options ...string) (*Server, error
 		}
 	}
 	if err == nil {
-		follower.port, err = freePort()
+		err = follower.reserve()
 	}
 	if err == nil {
 		err = follower.Restart(ctx)

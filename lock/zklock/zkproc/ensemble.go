@@ -4,27 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/locktest/ports"
 )
 
 const (
 	startTimeout = 2 * time.Minute
 	attempts     = 3
-
-	// Ports are drawn from below the range that outgoing connections' are taken from.
-	firstPort, portCount = 22000, 9000
 )
 
 // Tick is the unit of time of the servers.
 const Tick = 500 * time.Millisecond
 
 // Ensemble is a number of servers that keep the same data.
-type Ensemble struct{ Servers []*Server }
+type Ensemble struct {
+	Servers []*Server
+	ports   *ports.Reservation
+}
 
 // Option configures Start.
 type Option func(*config)
@@ -61,7 +60,10 @@ func Start(ctx context.Context, n int, opts ...Option) (*Ensemble, error) {
 	return nil, err
 }
 
-func (e *Ensemble) make(n int, c config) error {
+func (e *Ensemble) make(n int, c config) (err error) {
+	if e.ports, err = ports.Reserve(3 * n); err != nil {
+		return err
+	}
 	for i := range n {
 		dir, err := os.MkdirTemp("", "zkproc-")
 		if err != nil {
@@ -69,9 +71,7 @@ func (e *Ensemble) make(n int, c config) error {
 		}
 		s := &Server{dir: dir, id: i + 1, options: c.java}
 		e.Servers = append(e.Servers, s)
-		if err := freePorts(&s.ports.client, &s.ports.quorum, &s.ports.election); err != nil {
-			return err
-		}
+		s.ports.client, s.ports.quorum, s.ports.election = e.ports.Ports[3*i], e.ports.Ports[3*i+1], e.ports.Ports[3*i+2]
 	}
 	for _, s := range e.Servers {
 		if err := errors.Join(s.configure(e.Servers, c.settings), s.Start()); err != nil {
@@ -135,23 +135,5 @@ func (e *Ensemble) Stop() error {
 	for _, s := range e.Servers {
 		errs = append(errs, s.Kill(), os.RemoveAll(s.dir))
 	}
-	return errors.Join(errs...)
-}
-
-func freePorts(to ...*int) error {
-	for _, p := range to {
-		found := false
-		for range 100 {
-			*p = firstPort + rand.IntN(portCount)
-			l, err := net.Listen("tcp", net.JoinHostPort(loopback, strconv.Itoa(*p)))
-			if err == nil {
-				found = l.Close() == nil
-				break
-			}
-		}
-		if !found {
-			return fmt.Errorf("zkproc: no free port from %d to %d", firstPort, firstPort+portCount-1)
-		}
-	}
-	return nil
+	return errors.Join(append(errs, e.ports.Release())...)
 }

@@ -29,13 +29,13 @@ const (
 type Server struct {
 	dir     string
 	id      int
-	ports   ports
+	ports   serverPorts
 	options []string // of the Java machine
 	process *process.Process
 }
 
-// ports are where clients, followers and candidates of an election connect.
-type ports struct{ client, quorum, election int }
+// serverPorts are where clients, followers and candidates of an election connect.
+type serverPorts struct{ client, quorum, election int }
 
 // Addr is where clients connect.
 func (s *Server) Addr() string { return net.JoinHostPort(loopback, strconv.Itoa(s.ports.client)) }
