@@ -14,7 +14,6 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
-	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -112,10 +111,7 @@ func TestListOverNodes(t *testing.T) {
 // TestListSeesRealLocks takes locks with lockscope and lists them.
 func TestListSeesRealLocks(t *testing.T) {
 	f := startNodes(t, 5)
-	locker, err := redlock.New(f.clients, redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(2*time.Second), lock.WithInstance("worker-1"))
-	must(t, err)
-	t.Cleanup(func() { must(t, locker.Close()) })
-	lease, err := locker.Acquire(within(t), "order:1001", lock.TTL(30*time.Second))
+	lease, err := engine(t, f, "worker-1").Acquire(within(t), "order:1001", lock.TTL(30*time.Second))
 	must(t, err)
 	s := newScanner(t, f.clients)
 	eventually(t, "all nodes have the lock", func() bool { return listed(t, list(t, s, scanner.ListOptions{}), "lock:order:1001").Nodes == 5 })

@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
+// engine takes locks on the nodes as the process of that name.
 func engine(t *testing.T, f *nodes, name string) *lock.Engine {
 	t.Helper()
 	l, err := redlock.New(f.clients, lock.WithInstance(name), redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(2*time.Second))
