@@ -103,7 +103,7 @@ func (s *source) membership(ctx context.Context) (member, error) {
 	switch {
 	case !ok || m.State == guard.Changing:
 		return member{}, errNoMember
-	case info.RunID() == "" || m.RunID != info.RunID() || m.DB != strconv.Itoa(s.db):
+	case info.RunID() == "" || m.RunID != info.Incarnation() && m.RunID != info.RunID() || m.DB != strconv.Itoa(s.db):
 		return member{}, fmt.Errorf("%w since it restarted, or its data is another server's", errNoMember)
 	}
 	return member{name: s.name, runID: m.RunID, fingerprint: m.Fingerprint}, nil

@@ -47,7 +47,7 @@ var (
 	ErrTimeout       = NewError(Timeout, "no answer within the node timeout")
 	ErrUnreachable   = NewError(Unreachable, "node cannot be reached")
 	ErrDenied        = NewError(Denied, "node denies access")
-	ErrQuarantined   = NewError(Quarantined, "node restarted and may not vote yet")
+	ErrQuarantined   = NewError(Quarantined, "node may have lost locks and may not vote yet")
 	ErrReplica       = NewError(Replica, "node is a replica")
 	ErrEvicting      = NewError(Evicting, "node may evict locks")
 	ErrDuplicate     = NewError(Duplicate, "two nodes are the same server")

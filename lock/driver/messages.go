@@ -67,12 +67,14 @@ type AcquireReply struct {
 	Restart *Restart
 }
 
-// Restart says that another server process answers for a node than before, or one
-// that is so young that locks may have been valid when it began.
+// Restart says that a node may have forgotten locks: another server process answers for
+// it than before, or one that is so young that locks may have been valid when it began,
+// or the same process has dropped keys for want of memory.
 type Restart struct {
 	Witnessed bool          // another process had answered before; else this one was young when it was first met
 	Left      time.Duration // how long locks it may have forgotten can still be valid
 	Enforced  bool          // the node does not vote until then; if not, it votes, and two leases can be valid
+	Evicted   bool          // it did not restart: it has dropped keys
 }
 
 // RaiseRequest lifts a fence counter.

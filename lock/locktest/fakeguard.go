@@ -82,7 +82,7 @@ func (n *FakeNode) guardedAcquire(ctx context.Context, req driver.AcquireRequest
 	}
 	reply.Restart = n.guard.Restart()
 	if err == nil && reply.Granted {
-		err = n.guard.Verdict()
+		err = n.guard.Verdict(n.guard.Latest())
 	}
 	return reply, err
 }

@@ -66,7 +66,7 @@ func acquireArgs(s *scripts, k *keys, req *driver.AcquireRequest, at place) []an
 
 // voted reads the reply of acquire.lua. A grant counts only if nothing became known
 // against the node meanwhile.
-func voted(g *guard.Guard, cache *keyCache, key string, val any) (driver.AcquireReply, error) {
+func voted(g *guard.Guard, sent guard.Sight, cache *keyCache, key string, val any) (driver.AcquireReply, error) {
 	reply, err := parseAcquire(val)
 	reply.Restart = g.Restart()
 	if errors.Is(err, driver.ErrFenceCounter) {
@@ -75,7 +75,7 @@ func voted(g *guard.Guard, cache *keyCache, key string, val any) (driver.Acquire
 	}
 	if err == nil && reply.Granted {
 		// The connection that carried this vote may be the first since the node got a problem.
-		if err = g.Verdict(); reply.Restart == nil {
+		if err = g.Verdict(sent); reply.Restart == nil {
 			reply.Restart = g.Restart()
 		}
 	}

@@ -21,6 +21,7 @@ type clusterNode struct {
 	scripts  *scripts
 	keys     *keyCache
 	guard    *guard.Guard
+	looks    clusterLooks
 	listener listener
 }
 
@@ -28,6 +29,7 @@ var _ driver.BlockingNode = (*clusterNode)(nil)
 
 func newClusterNode(c *redis.ClusterClient, d *dials, name string, g *guard.Guard, shared *shared, timeout time.Duration) *clusterNode {
 	n := &clusterNode{name: name, client: c, dials: d, scripts: shared.scripts, keys: shared.keys, guard: g}
+	n.looks.init(timeout)
 	n.listener.init(c, timeout)
 	return n
 }
@@ -46,14 +48,16 @@ func (n *clusterNode) run(ctx context.Context, s *script, args []any) (any, erro
 }
 
 func (n *clusterNode) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
-	if err := n.guard.Admit(ctx, server{process: n.client, scripts: n.scripts, sight: n.guard.Latest}); err != nil {
+	whole := clusterServer{server{process: n.client, scripts: n.scripts, sight: n.guard.Latest}, n.client}
+	if err := n.guard.Admit(ctx, whole); err != nil {
 		return driver.AcquireReply{Restart: n.guard.Restart()}, fmt.Errorf("%w: %w", driver.ErrNotSent, err)
 	}
+	n.looks.begin(n.guard, whole)
 	val, err := n.run(ctx, n.scripts.acquire, append(acquireArgs(n.scripts, n.keys.of(req.Key), &req, inCluster), n.guard.Latest().Expected()))
 	if err != nil {
 		return driver.AcquireReply{Restart: n.guard.Restart()}, err
 	}
-	return voted(n.guard, n.keys, req.Key, val)
+	return voted(n.guard, n.guard.Latest(), n.keys, req.Key, val)
 }
 
 func (n *clusterNode) Raise(ctx context.Context, req driver.RaiseRequest) (bool, error) {
@@ -95,6 +99,7 @@ func (n *clusterNode) Subscribe(ctx context.Context, waiterID string, wake func(
 
 func (n *clusterNode) Close() error {
 	n.listener.close()
+	n.looks.close()
 	if err := n.client.Close(); err != nil {
 		return fmt.Errorf("lock: close of %s: %w", n.name, err)
 	}

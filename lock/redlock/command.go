@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
@@ -21,8 +22,9 @@ type command struct {
 	compared compared
 	to       replier
 
-	cmd     *redis.Cmd // of the present try
-	refused error      // why it had no effect although it was sent
+	cmd     *redis.Cmd  // of the present try
+	sight   guard.Sight // what its connection had seen of the server; of a vote
+	refused error       // why it had no effect although it was sent
 
 	// Guarded by the mutex of the lanes.
 	written  bool // it is in a batch that may be on its way
@@ -46,6 +48,7 @@ const (
 func (c *command) on(conn *connection) []any {
 	switch own := c.args[:len(c.args):len(c.args)]; c.compared {
 	case comparedMarker:
+		c.sight = conn.seen
 		return append(own, conn.expected)
 	case comparedFingerprint:
 		return append(own, conn.fingerprint, conn.expected)

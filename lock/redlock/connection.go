@@ -21,18 +21,23 @@ type connection struct {
 	socket atomic.Pointer[net.Conn]
 	broken error // what the guard met on it
 
-	// What it saw of its server when it was made: see guard.Sight.
+	// What was seen of its server: see guard.Sight.
 	seen                  guard.Sight
 	expected, fingerprint any
 }
 
-func (c *connection) sight() guard.Sight { return c.seen }
-
 // examine is done before the connection carries a command.
 func (c *connection) examine(ctx context.Context, cn *redis.Conn, g *guard.Guard) (err error) {
-	c.seen, err = g.Examine(ctx, server{process: cn})
-	c.expected, c.fingerprint = c.seen.Expected(), c.seen.Fingerprint()
+	seen, err := g.Examine(ctx, server{process: cn})
+	c.saw(seen)
 	return err
+}
+
+// saw takes over what was seen of the server, on this connection or on another to the same process.
+func (c *connection) saw(s guard.Sight) {
+	if s != c.seen || c.expected == nil {
+		c.seen, c.expected, c.fingerprint = s, s.Expected(), s.Fingerprint()
+	}
 }
 
 // open connects, and has the server examined.

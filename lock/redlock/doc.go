@@ -22,7 +22,15 @@
 //	                                                                 groups or more: covered in processes that
 //	                                                                 knew the former master
 //	a Redis Cluster promotes a replica, or loses a master            neither
-//	one server under two names, a replica, a policy that evicts      refused
+//	one server under two names, a replica, a policy that evicts or   refused
+//	that a server does not tell
+//	a running node becomes a replica, or is given a policy that      told with the first vote that is a second or more
+//	evicts                                                           after the last look, and refused from then on
+//	three nodes or more: it has evicted keys, perhaps with a policy  told likewise, also if the policy was mended since;
+//	that was mended since                                            from then on covered, as a restart is. Votes of the
+//	                                                                 second before the look may count: neither for these
+//	one or two nodes, a Redis Cluster: it has evicted keys           told (not by a Redis Cluster); covered with
+//	                                                                 WithRestartQuarantine
 //	a proxy that answers for servers                                 refused where its INFO has no run_id or role,
 //	                                                                 else neither
 //	a node loses its fence counters                                  tokens go on from the clock, which is kept

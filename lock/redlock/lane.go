@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
@@ -23,6 +24,7 @@ type lane struct {
 	wake  chan struct{}
 	conn  *connection // nil until it is needed, and after it broke
 	used  time.Time   // when it carried the last reply
+	looks bool        // what is sent next is sent together with a look at the server
 
 	// Guarded by the mutex of the lanes.
 	flight   []*command // what is under way
@@ -57,10 +59,14 @@ func (l *lane) fresh() bool { return time.Since(l.used) <= checkIdle || !l.conn.
 
 // carry sends what is under way, and answers what nobody has answered meanwhile.
 func (l *lane) carry() {
-	barred := l.admit()
 	sent := l.flight
-	if barred != nil {
-		sent = l.others()
+	var barred error
+	if slices.ContainsFunc(l.flight, (*command).isVote) {
+		if barred = l.lanes.guard.Admit(l.lanes.ctx, l.server()); barred != nil {
+			sent = l.others()
+		}
+		l.conn.saw(l.sight())
+		l.looks = barred == nil && l.lanes.guard.Look()
 	}
 	err := l.exchange(sent, (*command).byHash)
 	if err == nil {
@@ -86,18 +92,13 @@ func (l *lane) carry() {
 	}
 }
 
-// admit asks the guard why the node may not vote, if any of the commands is a vote.
-func (l *lane) admit() error {
-	if !slices.ContainsFunc(l.flight, (*command).isVote) {
-		return nil
-	}
-	return l.lanes.guard.Admit(l.lanes.ctx, l.server())
-}
-
 // server is what the guard asks, on this connection.
 func (l *lane) server() server {
-	return server{process: l.conn, scripts: l.lanes.scripts, sight: l.conn.sight}
+	return server{process: l.conn, scripts: l.lanes.scripts, sight: l.sight}
 }
+
+// sight is the connection's, after the last look at its server.
+func (l *lane) sight() guard.Sight { return l.lanes.guard.Renewed(l.conn.seen) }
 
 // prove asks, where the server did not vote for want of a proof that it remembers, for
 // the proof, and has the votes repeated, which had no effect, once there is one.
@@ -145,6 +146,11 @@ func (l *lane) exchange(commands []*command, form func(*command, context.Context
 	for _, c := range commands {
 		l.cmds = append(l.cmds, form(c, ctx, l.conn))
 	}
+	var look *redis.StringCmd
+	if l.looks {
+		l.looks, look = false, redis.NewStringCmd(ctx, "info")
+		l.cmds = append(l.cmds, look)
+	}
 	defer func() {
 		if v := recover(); v != nil { // of a hook of the caller's client
 			err = fmt.Errorf("a hook of the client panicked: %v", v)
@@ -154,6 +160,9 @@ func (l *lane) exchange(commands []*command, form func(*command, context.Context
 		}
 	}()
 	l.conn.process(ctx, l.cmds)
+	if look != nil {
+		l.lanes.guard.Looked(look.Result())
+	}
 	for _, cmd := range l.cmds {
 		if isSpent(cmd.Err()) {
 			return cmd.Err()

@@ -21,7 +21,7 @@ const (
 	MarkerVoting                         // this process votes for the configuration named
 	MarkerQuarantined                    // it may have forgotten locks, and keeps silent
 	MarkerChanging                       // it keeps silent, for a change of the configuration is not finished
-	MarkerLeftover                       // it is about another process: this one started later, or has another's data
+	MarkerLeftover                       // it is about another process, or of before this one evicted keys: it has to prove itself anew
 )
 
 // String is the state in a word.
@@ -41,15 +41,16 @@ type Marker struct {
 	read          guard.Marker
 }
 
-// ReadMarker reads the value at [MarkerKey] of the process with this run_id, in this
-// database; "" is no marker. It takes any value and never fails.
-func ReadMarker(value, runID string, db int) Marker {
+// ReadMarker reads the value at [MarkerKey] of the server of this incarnation, as package
+// redisinfo tells it: its run_id, and how many keys it has evicted. db is the database of
+// the locks; "" is no marker. It takes any value and never fails.
+func ReadMarker(value, incarnation string, db int) Marker {
 	if value == "" {
 		return Marker{}
 	}
 	read, ok := guard.ParseMarker(value)
 	m := Marker{State: MarkerLeftover, read: read}
-	if !ok || runID == "" || read.RunID != runID || read.DB != strconv.Itoa(db) {
+	if !ok || incarnation == "" || read.RunID != incarnation || read.DB != strconv.Itoa(db) {
 		return m
 	}
 	m.Configuration, m.Identity = read.Fingerprint.String(), read.Identity

@@ -26,7 +26,7 @@ func newMemberSet(nodes []redis.UniversalClient, opts []lock.Option) (*memberSet
 	if err := checkClients(nodes); err != nil {
 		return nil, err
 	}
-	engine, _, err := newSettings(len(nodes), opts)
+	engine, own, err := newSettings(len(nodes), opts)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func newMemberSet(nodes []redis.UniversalClient, opts []lock.Option) (*memberSet
 		conn := c.Conn()
 		m := &guard.Member{
 			Name: engine.NodeName(i, redisconn.Name(c.Options())), DB: c.Options().DB,
-			Conn: memberConn{server: server{process: conn}, conn: conn},
+			Conn: memberConn{server: server{process: conn}, conn: conn}, EvictionOK: own.evictionOK,
 		}
 		set.members, names = append(set.members, m), append(names, m.Name)
 	}

@@ -75,7 +75,7 @@ func (c *acquireCommand) reply(val any, err error) {
 		c.to.Answer(driver.AcquireReply{Restart: c.n.guard.Restart()}, err)
 		return
 	}
-	c.to.Answer(voted(c.n.guard, c.n.keys, c.key, val))
+	c.to.Answer(voted(c.n.guard, c.sight, c.n.keys, c.key, val))
 }
 
 // flagCommand is a command whose script replies 1 or 0.

@@ -30,15 +30,18 @@ func WithRestartQuarantine(d time.Duration) lock.Option {
 	return lock.DriverOption(func(s *settings) { s.quarantine, s.quarantineGiven = d, true })
 }
 
-// WithEvictingNodes accepts nodes whose maxmemory-policy may evict locks while
-// they are held. Mutual exclusion is then only as good as their free memory.
+// WithEvictingNodes accepts nodes that may evict locks while they are held, or do not
+// tell their maxmemory-policy, and does not ask how many keys they have evicted. Mutual
+// exclusion is then only as good as their free memory. All processes that lock on the
+// same nodes have to give it, or none: they expect different proofs of a node that has
+// evicted keys, and keep it silent for each other.
 func WithEvictingNodes() lock.Option {
 	return lock.DriverOption(func(s *settings) { s.evictionOK = true })
 }
 
-// WithoutGuard skips the examination of the nodes (INFO on every new connection):
-// restarts, replicas, duplicates and eviction go unnoticed. For servers on which
-// INFO is not permitted.
+// WithoutGuard skips the examination of the nodes (INFO on every new connection, and
+// with a vote once a second): restarts, replicas, duplicates and eviction go unnoticed.
+// For servers on which INFO is not permitted.
 func WithoutGuard() lock.Option {
 	return lock.DriverOption(func(s *settings) { s.unguarded = true })
 }

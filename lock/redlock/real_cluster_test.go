@@ -1,12 +1,14 @@
 package redlock_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
@@ -44,4 +46,39 @@ func TestRealClusterAsksReplicas(t *testing.T) {
 		}
 		return asked() == len(c.Servers())
 	})
+}
+
+// TestRealClusterMasterEvicts: one of three masters gets a policy that evicts while everybody is connected. Which master a
+// connection shows decides nothing, and once it is mended the cluster votes again.
+func TestRealClusterMasterEvicts(t *testing.T) {
+	t.Parallel()
+	c := locktest.Cluster(t, 3)
+	given := redis.NewClusterClient(&redis.ClusterOptions{Addrs: c.Addrs()})
+	t.Cleanup(func() { must(t, given.Close()) })
+	clock := newSteppedClock()
+	l := newLocker(t, []redis.UniversalClient{given}, lock.WithNodeTimeout(patience), lock.WithClock(clock.now))
+	resources := []string{"a", "b", "c", "d", "e", "f"} // whatever slots the masters have
+	votes := func() error {
+		for _, resource := range resources {
+			lease, err := l.Acquire(t.Context(), resource, lock.TTL(longTTL), lock.NoWait())
+			if err != nil {
+				return err
+			}
+			must(t, lease.Release(t.Context()))
+		}
+		return nil
+	}
+	must(t, votes())
+	one := plainClient(t, &redis.Options{Addr: c.Servers()[1].Addr()})
+	set := func(policy, limit string) {
+		must(t, one.ConfigSet(t.Context(), "maxmemory-policy", policy).Err())
+		must(t, one.ConfigSet(t.Context(), "maxmemory", limit).Err())
+		clock.step(2 * time.Second)
+	}
+	set("allkeys-lru", "100mb")
+	eventually(t, settleTime, "the cluster is refused", func() bool { return errors.Is(votes(), driver.ErrEvicting) })
+	clock.step(2 * time.Second)
+	wantErr(t, votes(), driver.ErrEvicting)
+	set("noeviction", "0")
+	eventually(t, settleTime, "the cluster votes again", func() bool { return votes() == nil })
 }

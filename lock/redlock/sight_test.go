@@ -29,7 +29,7 @@ func (v votes) Answer(reply driver.AcquireReply, err error) { v <- vote{reply, e
 type process string
 
 func (p process) Info(context.Context) (string, error) {
-	return "run_id:" + string(p) + "\r\nrole:master\r\nuptime_in_seconds:3600\r\n", nil
+	return "run_id:" + string(p) + "\r\nrole:master\r\nuptime_in_seconds:3600\r\nmaxmemory_policy:noeviction\r\n", nil
 }
 func (process) Marker(context.Context) (string, error)                     { return "", nil }
 func (process) Ask(context.Context, guard.Ask) (a guard.Answer, err error) { return a, nil }
@@ -49,11 +49,11 @@ func TestAConnectionVotesByItsOwnSight(t *testing.T) {
 	k := newConnector(client, derivation{clock: g.Clock, timeout: timeout})
 	n := newNode(k, "n1", g, &shared{scripts: newScripts(), keys: newKeyCache()}, timeout)
 	t.Cleanup(func() { _ = n.Close() })
-	runID, err := guard.MasterID(client.Info(t.Context()).Val())
+	info, err := guard.Master(client.Info(t.Context()).Val())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := client.Set(t.Context(), guard.MarkerKey, "voting|ours|"+runID+"|0", 0).Err(); err != nil {
+	if err := client.Set(t.Context(), guard.MarkerKey, "voting|ours|"+info.Incarnation()+"|0", 0).Err(); err != nil {
 		t.Fatal(err)
 	}
 	acquire := func(key string) vote {
@@ -86,13 +86,13 @@ func TestAVoteOfAServerThatBecameUnfitDoesNotCount(t *testing.T) {
 		t.Fatal(err)
 	}
 	granted := any(int64(42))
-	if reply, err := voted(g, newKeyCache(), "lock:job", granted); err != nil || !reply.Granted {
+	if reply, err := voted(g, g.Latest(), newKeyCache(), "lock:job", granted); err != nil || !reply.Granted {
 		t.Errorf("a server that may vote: %+v, %v", reply, err)
 	}
 	if _, err := g.Examine(t.Context(), replica{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := voted(g, newKeyCache(), "lock:job", granted); !errors.Is(err, driver.ErrReplica) {
+	if _, err := voted(g, g.Latest(), newKeyCache(), "lock:job", granted); !errors.Is(err, driver.ErrReplica) {
 		t.Errorf("a replica: %v", err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// reexamineAfter is how long a finding against a node is believed.
+// reexamineAfter is how long it is believed what is known of a node, for and against it.
 const reexamineAfter = time.Second
 
 // Server is what the guard asks of a server, on a connection to it.
@@ -59,14 +59,17 @@ type Guard struct {
 	clear   atomic.Bool // nothing is known against this node: the fast way to a verdict
 	latest  atomic.Pointer[Sight]
 	restart atomic.Pointer[driver.Restart]
+	looked  atomic.Int64 // on the clock: when what the server says of itself was last asked for
 
 	mu        sync.Mutex
 	runID     string
+	memory    string // incarnation of the process
 	problem   error
 	silence   *silence      // why its server did not vote; nil if it does, as far as is known
 	known     string        // identity of the quarantine that was read last
 	voted     bool          // with the proof, since the last silence
 	replaced  bool          // another process answers than before, and nobody was told
+	evicted   bool          // it is the same process, which has dropped keys
 	checkedAt time.Duration // when the problem was last looked at
 	askedAt   time.Duration // when the server last said why it did not vote
 }
@@ -90,8 +93,8 @@ func (g *Guard) Examine(ctx context.Context, s Server) (Sight, error) {
 	text, err := s.Info(ctx)
 	if err != nil {
 		if isReply(err) {
-			g.report(fmt.Errorf("%w: INFO is refused: grant +info to this user, or use WithoutGuard: %w", driver.ErrUnexamined, err))
-			return g.saw(""), nil
+			g.report(infoRefused(err))
+			return g.saw(nil), nil
 		}
 		return Sight{}, err
 	}
@@ -106,7 +109,7 @@ func (g *Guard) Examine(ctx context.Context, s Server) (Sight, error) {
 	if err != nil {
 		return Sight{}, err
 	}
-	return g.saw(info.RunID()), nil
+	return g.saw(info), nil
 }
 
 // isReply tells an error the server replied with from a connection that failed.
@@ -135,30 +138,44 @@ func (g *Guard) judge(info redisinfo.Info, marker func() (string, error)) error 
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if info.RunID() != "" && !g.Cluster && info.RunID() != g.runID {
+	if info.RunID() != "" && !g.Cluster && g.incarnationOf(info) != g.memory {
 		g.meet(info, vouched)
 	}
 	g.met.Store(true)
-	g.problem, g.checkedAt = g.findProblem(info), g.Clock()
-	g.settle()
+	// One connection to a Redis Cluster shows one of its masters: that the others are fit, too, only a look at all can tell.
+	if problem := g.findProblem(info); !g.Cluster || problem != nil {
+		g.found(problem)
+	}
 	return nil
 }
 
-// meet takes note of a process not seen before. Where that alone is told, its uptime says
-// for how long; else its marker does, and the uptime is not believed.
+// found expects mu to be held.
+func (g *Guard) found(problem error) {
+	g.problem, g.checkedAt = problem, g.Clock()
+	g.looked.Store(int64(g.checkedAt))
+	g.settle()
+}
+
+// meet takes note of a memory not seen before: of another process, or of the same that
+// has dropped keys. Where that alone is told, the uptime of a process says for how long;
+// else its marker does, and the uptime is not believed.
 func (g *Guard) meet(info redisinfo.Info, vouched bool) {
-	first := g.runID == ""
-	g.runID = info.RunID()
+	first := g.memory == ""
+	g.evicted = info.RunID() == g.runID
+	g.runID, g.memory = info.RunID(), g.incarnationOf(info)
 	if g.enforces() {
 		g.replaced = g.replaced || !first
 		return
 	}
 	left := max(0, g.Quarantine-info.Age())
-	if vouched {
+	switch {
+	case g.evicted:
+		left = g.Quarantine
+	case vouched:
 		left = 0
 	}
 	if !first || left > 0 {
-		g.restart.Store(&driver.Restart{Witnessed: !first, Left: left})
+		g.restart.Store(&driver.Restart{Witnessed: !first, Left: left, Evicted: g.evicted})
 	}
 }
 
@@ -166,9 +183,8 @@ func (g *Guard) findProblem(info redisinfo.Info) error {
 	if err := mustBeMaster(info); err != nil {
 		return err
 	}
-	if info.Evicts() && !g.EvictionOK {
-		return fmt.Errorf("%w (its maxmemory-policy is %s): set it to noeviction, or accept the loss of locks with WithEvictingNodes",
-			driver.ErrEvicting, info["maxmemory_policy"])
+	if err := mustKeepKeys(info); err != nil && !g.EvictionOK {
+		return err
 	}
 	if other, taken := g.Servers.claim(info.RunID(), g); taken {
 		return fmt.Errorf("%w: %s and %s have the same run_id: name each server once", driver.ErrDuplicate, other, g.Node)
@@ -179,9 +195,8 @@ func (g *Guard) findProblem(info redisinfo.Info) error {
 func (g *Guard) report(problem error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.problem, g.checkedAt = problem, g.Clock()
 	g.met.Store(true)
-	g.clear.Store(false)
+	g.found(problem)
 }
 
 // settle expects mu to be held.
@@ -198,8 +213,9 @@ func (g *Guard) Restart() *driver.Restart {
 }
 
 // Verdict says of a vote that was granted why it does not count, or nil: the connection
-// that carried it may be the first since the node got a problem.
-func (g *Guard) Verdict() error {
+// that carried it may be the first since the node got a problem, or the server may have
+// dropped keys since the vote was sent with what the connection saw.
+func (g *Guard) Verdict(sent Sight) error {
 	if g.Off || g.clear.Load() {
 		return nil
 	}
@@ -208,10 +224,13 @@ func (g *Guard) Verdict() error {
 	if g.problem != nil {
 		return g.problem
 	}
-	if g.replaced {
-		g.restart.Store(&driver.Restart{Witnessed: true})
+	if g.enforces() && sent.runID == g.runID && sent.incarnation != g.memory {
+		return fmt.Errorf("%w: it has evicted keys a moment ago", driver.ErrQuarantined)
 	}
-	g.silence, g.known, g.voted, g.replaced = nil, "", true, false
+	if g.replaced {
+		g.restart.Store(&driver.Restart{Witnessed: true, Evicted: g.evicted})
+	}
+	g.silence, g.known, g.voted, g.replaced, g.evicted = nil, "", true, false, false
 	g.settle()
 	return nil
 }
@@ -240,9 +259,7 @@ func (g *Guard) Admit(ctx context.Context, s Server) error {
 	g.mu.Unlock()
 	switch {
 	case problem != nil && stale:
-		if _, err := g.Examine(ctx, s); err != nil {
-			return problem
-		}
+		g.Looked(s.Info(ctx))
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		return g.problem
@@ -251,6 +268,7 @@ func (g *Guard) Admit(ctx context.Context, s Server) error {
 	case silence == nil:
 		return nil
 	case stale || now >= silence.until:
+		g.look(ctx, s)
 		return g.ask(ctx, s)
 	}
 	return silence.error(now)

@@ -40,9 +40,9 @@ func (s fakeServer) Ask(_ context.Context, a Ask) (Answer, error) {
 	return answer, nil
 }
 
-// server is one that has been up for so many whole seconds.
+// server is one that has been up for so many whole seconds, and evicts nothing unless more says so: the last word of a field counts.
 func server(runID string, uptime int, more ...string) fakeServer {
-	text := fmt.Sprintf("# Server\r\nrun_id:%s\r\nuptime_in_seconds:%d\r\nrole:master\r\n", runID, uptime)
+	text := fmt.Sprintf("# Server\r\nrun_id:%s\r\nuptime_in_seconds:%d\r\nrole:master\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n", runID, uptime)
 	for _, line := range more {
 		text += line + "\r\n"
 	}
@@ -142,7 +142,7 @@ func TestAQuarantineIsCountedFromWhenItWasRead(t *testing.T) {
 		t.Errorf("%v after %d questions", err, len(*s.asked))
 	}
 	f.clock.now += 40 * time.Second
-	if err := f.Admit(t.Context(), s); err != nil || f.Verdict() != nil {
+	if err := f.Admit(t.Context(), s); err != nil || f.Verdict(f.Latest()) != nil {
 		t.Errorf("still silent: %v", err)
 	}
 	if err := f.Admit(t.Context(), s); err != nil || len(*s.asked) != 4 {
@@ -253,7 +253,7 @@ func TestRestartsAreToldOnce(t *testing.T) {
 // votes is a vote that was granted with the proof.
 func (f *fixture) votes() {
 	f.t.Helper()
-	if err := f.Verdict(); err != nil {
+	if err := f.Verdict(f.Latest()); err != nil {
 		f.t.Fatal(err)
 	}
 }
@@ -269,7 +269,7 @@ func (f *fixture) refuses(identity string, left time.Duration) {
 func TestProblemsAreNamed(t *testing.T) {
 	first := newFixture(t)
 	first.meets(server("same", 3600))
-	if err := first.Verdict(); err != nil {
+	if err := first.Verdict(first.Latest()); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
@@ -281,6 +281,8 @@ func TestProblemsAreNamed(t *testing.T) {
 		"evicting":        {server("e", 3600, "maxmemory:1", "maxmemory_policy:volatile-lru"), driver.ErrEvicting},
 		"no limit":        {server("f", 3600, "maxmemory_policy:allkeys-lru"), nil},
 		"mended":          {server("e", 3600, "maxmemory:1", "maxmemory_policy:noeviction"), nil},
+		"no policy":       {fakeServer{info: "run_id:p\r\nrole:master\r\nmaxmemory:0\r\n"}, driver.ErrUnexamined},
+		"no limit told":   {fakeServer{info: "run_id:p\r\nrole:master\r\nmaxmemory_policy:allkeys-lru\r\n"}, driver.ErrUnexamined},
 		"no run id":       {fakeServer{info: "role:master\r\nuptime_in_seconds:3600\r\n"}, driver.ErrUnexamined},
 		"no role":         {fakeServer{info: "run_id:a\r\nuptime_in_seconds:3600\r\n"}, driver.ErrUnexamined},
 		"INFO is refused": {fakeServer{err: replyError("NOPERM no INFO for you")}, driver.ErrUnexamined},
@@ -288,7 +290,7 @@ func TestProblemsAreNamed(t *testing.T) {
 		// Of the same name, too: a name is no identity.
 		g := newFixture(t, func(c *Config) { c.Servers = first.Servers })
 		g.meets(c.server)
-		if err := g.Verdict(); !errors.Is(err, c.want) {
+		if err := g.Verdict(g.Latest()); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
@@ -305,14 +307,14 @@ func TestAClustersReplicasAreNoProblem(t *testing.T) {
 	f.meets(server("master-1", 3600))
 	f.meets(fakeServer{info: "run_id:r\r\nuptime_in_seconds:3600\r\nrole:slave\r\n"})
 	f.meets(server("master-2", 3600))
-	if err := f.Verdict(); err != nil {
+	if err := f.Verdict(f.Latest()); err != nil {
 		t.Error(err)
 	}
 	// Two clients of one cluster are one node, whichever of its masters each of them happened to meet.
 	other := newFixture(t, func(c *Config) { c.Cluster, c.Servers = true, f.Servers })
 	other.meets(server("master-3", 3600))
 	other.meets(server("master-1", 3600))
-	if err := other.Verdict(); !errors.Is(err, driver.ErrDuplicate) {
+	if err := other.Verdict(other.Latest()); !errors.Is(err, driver.ErrDuplicate) {
 		t.Errorf("%v, want %v", err, driver.ErrDuplicate)
 	}
 }

@@ -8,11 +8,19 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// MasterID is the run id of a master, by its reply to INFO. For anything else the
-// error says what it is.
-func MasterID(text string) (runID string, err error) {
+// Fit says of a reply to INFO why no vote of its server may count; nil if it may.
+func Fit(text string) error {
+	info, err := Master(text)
+	if err == nil {
+		err = mustKeepKeys(info)
+	}
+	return err
+}
+
+// Master reads a reply to INFO. For anything but a master the error says what it is.
+func Master(text string) (redisinfo.Info, error) {
 	info := redisinfo.Parse(text)
-	return info.RunID(), mustBeMaster(info)
+	return info, mustBeMaster(info)
 }
 
 func mustBeMaster(info redisinfo.Info) error {
@@ -23,4 +31,17 @@ func mustBeMaster(info redisinfo.Info) error {
 		return fmt.Errorf("%w: name its master, or use a Sentinel client", driver.ErrReplica)
 	}
 	return nil
+}
+
+// mustKeepKeys requires that the server drops no lock for want of memory.
+func mustKeepKeys(info redisinfo.Info) error {
+	switch info.Eviction() {
+	case redisinfo.EvictionOff:
+		return nil
+	case redisinfo.EvictionOn:
+		return fmt.Errorf("%w (its maxmemory-policy is %s): set it to noeviction, or accept the loss of locks with WithEvictingNodes",
+			driver.ErrEvicting, info["maxmemory_policy"])
+	}
+	return fmt.Errorf("%w: INFO tells no maxmemory_policy or maxmemory, so it is unknown whether the node evicts: "+
+		"name a server that tells, or accept the loss of locks with WithEvictingNodes", driver.ErrUnexamined)
 }

@@ -28,7 +28,7 @@ const (
 type Marker struct {
 	State       State
 	Fingerprint Fingerprint
-	RunID       string // of the server that has it
+	RunID       string // of the server that has it: the incarnation of its process, see redisinfo
 	DB          string
 
 	// Of a quarantine, and of a change:

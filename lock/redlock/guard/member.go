@@ -35,7 +35,7 @@ type MemberConn interface {
 type Mark struct {
 	State       State // Quarantined by a vouch, Changing by a change
 	Fingerprint Fingerprint
-	RunID       string // that this connection saw
+	RunID       string // incarnation of the process that this connection saw
 	DB          int
 	Nonce       string // of the act
 	Length      time.Duration
@@ -59,9 +59,13 @@ type Member struct {
 	Name string
 	DB   int
 	Conn MemberConn
+	// EvictionOK is Config's.
+	EvictionOK bool
 
-	runID  string
+	runID  string // of its process
+	memory string // incarnation of the process, which its marker names
 	marker string // as it was read, and as the first round left it
+	before string // what the first round of a change replaced
 	away   error  // why it could not be asked
 }
 
@@ -71,8 +75,13 @@ func (m *Member) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if m.runID, err = MasterID(text); err != nil {
+	info, err := Master(text)
+	if err != nil {
 		return err
+	}
+	m.runID, m.memory = info.RunID(), info.RunID()
+	if !m.EvictionOK {
+		m.memory = info.Incarnation()
 	}
 	m.marker, err = m.Conn.Marker(ctx)
 	return err
@@ -81,12 +90,12 @@ func (m *Member) look(ctx context.Context) error {
 // says is the marker, if it is of this very server.
 func (m *Member) says() (Marker, bool) {
 	read, ok := ParseMarker(m.marker)
-	return read, ok && read.RunID == m.runID && read.DB == strconv.Itoa(m.DB)
+	return read, ok && read.RunID == m.memory && read.DB == strconv.Itoa(m.DB)
 }
 
 // votesFor reports that the server needs no act to vote for a configuration.
 func (m *Member) votesFor(f Fingerprint) bool {
-	return m.runID != "" && m.marker == votingMarker(f, m.runID, m.DB)
+	return m.memory != "" && m.marker == votingMarker(f, m.memory, m.DB)
 }
 
 // prefix of the marker that the first round wrote, which names this act and this server.

@@ -1,6 +1,10 @@
 package guard
 
-import "time"
+import (
+	"time"
+
+	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
+)
 
 // Sight is what one connection saw of its server when it was made. Whatever the
 // connection carries is compared with it, in the script that votes: a process that
@@ -9,6 +13,7 @@ import "time"
 // The zero value is of a connection that was not examined: no server votes on it.
 type Sight struct {
 	runID       string
+	incarnation string // of the process: with a key that it evicts it becomes another
 	db          int
 	fingerprint Fingerprint
 	expected    string // marker; "" of a connection that was not examined
@@ -45,13 +50,33 @@ func (s Sight) Fingerprint() string {
 // RunID is of the server's process; "" if it is not known.
 func (s Sight) RunID() string { return s.runID }
 
-// saw is the sight of a connection to the process with this run id.
-func (g *Guard) saw(runID string) Sight {
-	s := Sight{runID: runID, db: g.DB, fingerprint: g.Fingerprint, unchecked: !g.enforces()}
-	if runID != "" {
-		s.expected = votingMarker(g.Fingerprint, runID, g.DB)
+// saw is the sight of a connection to a server that says this.
+func (g *Guard) saw(info redisinfo.Info) Sight {
+	s := Sight{
+		runID: info.RunID(), incarnation: g.incarnationOf(info), db: g.DB, fingerprint: g.Fingerprint, unchecked: !g.enforces(),
+	}
+	if s.runID != "" {
+		s.expected = votingMarker(g.Fingerprint, s.incarnation, g.DB)
 	}
 	g.latest.Store(&s)
+	return s
+}
+
+// incarnationOf is what the marker has to name. Where keys may be evicted, as the caller
+// says, only the process counts.
+func (g *Guard) incarnationOf(info redisinfo.Info) string {
+	if g.EvictionOK {
+		return info.RunID()
+	}
+	return info.Incarnation()
+}
+
+// Renewed is the sight of a connection after the last look at its server on any of the
+// node's connections: the process is the one that this connection leads to.
+func (g *Guard) Renewed(s Sight) Sight {
+	if latest := g.latest.Load(); latest != nil && latest.runID == s.runID {
+		return *latest
+	}
 	return s
 }
 
@@ -74,7 +99,7 @@ type Ask struct {
 // QuarantineArgs are the arguments of quarantine.lua on this connection. now is the
 // caller's clock at the moment of sending: an older instant would end a quarantine early.
 func (s Sight) QuarantineArgs(a Ask, now time.Time) []any {
-	return []any{string(s.fingerprint), s.runID, s.db, now.UnixMilli(), millis(a.Length), a.Nonce, a.Known}
+	return []any{string(s.fingerprint), s.incarnation, s.db, now.UnixMilli(), millis(a.Length), a.Nonce, a.Known}
 }
 
 // DB is the number of the database of the locks.

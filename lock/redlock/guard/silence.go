@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/lockscope/lockscope/lock/driver"
@@ -29,17 +30,22 @@ const (
 
 // silence is why a server did not vote.
 type silence struct {
-	until time.Duration // on the clock: when to ask again at the latest
-	err   error         // nil for a quarantine
+	until  time.Duration // on the clock: when to ask again at the latest
+	memory string        // incarnation of the process that keeps it
+	err    error         // nil for a quarantine
 }
 
 func (s *silence) error(now time.Duration) error {
 	if s.err != nil {
 		return s.err
 	}
+	left := max(0, s.until-now).Round(time.Millisecond)
+	if _, keys, evicted := strings.Cut(s.memory, "+"); evicted {
+		return fmt.Errorf("%w: for %v, until no lock among the keys that it evicted (%s since it started) can be valid",
+			driver.ErrQuarantined, left, keys)
+	}
 	return fmt.Errorf("%w: for %v, until no lock it may have lost can be valid "+
-		"(if these nodes are new and were never used, vouch for them with lockscope init or redlock.Vouch)",
-		driver.ErrQuarantined, max(0, s.until-now).Round(time.Millisecond))
+		"(if these nodes are new and were never used, vouch for them with lockscope init or redlock.Vouch)", driver.ErrQuarantined, left)
 }
 
 // Unproven is what follows when a server did not vote, for its marker is not the one the
@@ -89,19 +95,20 @@ func (g *Guard) answered(a Answer, m Marker, begun bool) error {
 		g.silence, g.known = nil, ""
 		return nil
 	}
-	g.silence = &silence{until: now + reexamineAfter}
+	g.silence = &silence{until: now + reexamineAfter, memory: g.memory}
 	switch a.Code {
 	case AnswerOther:
-		g.silence.err = otherConfiguration(m.Fingerprint, g.Fingerprint)
+		g.silence.err = otherConfiguration(m, g.Fingerprint)
 	case AnswerChanging:
-		g.silence.err = fmt.Errorf("%w: a change to this configuration was begun and not finished: "+
-			"finish it with lockscope reconfigure or redlock.Reconfigure", driver.ErrQuarantined)
+		g.silence.err = fmt.Errorf("%w: a change to this configuration was begun and not finished: run the same "+
+			"lockscope reconfigure or redlock.Reconfigure again to finish it, or with the old and the new one exchanged to undo it",
+			driver.ErrQuarantined)
 	default:
 		g.silence.until, g.known = now+a.Left, m.Identity
 	}
 	if begun {
-		g.restart.Store(&driver.Restart{Witnessed: g.voted || g.replaced, Left: a.Left, Enforced: true})
-		g.voted, g.replaced = false, false
+		g.restart.Store(&driver.Restart{Witnessed: g.voted || g.replaced, Left: a.Left, Enforced: true, Evicted: g.evicted})
+		g.voted, g.replaced, g.evicted = false, false, false
 	}
 	return g.silence.error(now)
 }
@@ -109,10 +116,14 @@ func (g *Guard) answered(a Answer, m Marker, begun bool) error {
 // OtherConfiguration is the error of an extend that a server refused, by its marker.
 func (g *Guard) OtherConfiguration(marker string) error {
 	m, _ := ParseMarker(marker)
-	return otherConfiguration(m.Fingerprint, g.Fingerprint)
+	return otherConfiguration(m, g.Fingerprint)
 }
 
-func otherConfiguration(theirs, ours Fingerprint) error {
+func otherConfiguration(theirs Marker, ours Fingerprint) error {
+	if theirs.State == Changing {
+		return fmt.Errorf("%w: it left this one, %v, in a change to %v: stop the processes with the old one; "+
+			"if that change was not finished, lockscope reconfigure with both exchanged undoes it", ErrOtherConfiguration, ours, theirs.Fingerprint)
+	}
 	return fmt.Errorf("%w: its own is of %v; this process has %v: stop the processes with the old one, "+
-		"or change it with lockscope reconfigure or redlock.Reconfigure", ErrOtherConfiguration, theirs, ours)
+		"or change it with lockscope reconfigure or redlock.Reconfigure", ErrOtherConfiguration, theirs.Fingerprint, ours)
 }

@@ -61,7 +61,7 @@ func (v *Vouch) done() bool {
 // mark is the first round.
 func (v *Vouch) mark(ctx context.Context, m *Member) error {
 	code, marker, err := m.Conn.Mark(ctx, Mark{
-		State: Quarantined, Fingerprint: v.Fingerprint, RunID: m.runID, DB: m.DB, Nonce: vouchNonce + v.Nonce, Length: v.Length,
+		State: Quarantined, Fingerprint: v.Fingerprint, RunID: m.memory, DB: m.DB, Nonce: vouchNonce + v.Nonce, Length: v.Length,
 	})
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (v *Vouch) mark(ctx context.Context, m *Member) error {
 	}
 	switch read, ours := m.says(); {
 	case ours && read.Fingerprint != v.Fingerprint:
-		return fmt.Errorf("%w: %w", ErrNotNew, otherConfiguration(read.Fingerprint, v.Fingerprint))
+		return fmt.Errorf("%w: %w", ErrNotNew, otherConfiguration(read, v.Fingerprint))
 	case ours && read.State == Changing:
 		return fmt.Errorf("%w: a change of the configuration was begun and not finished", ErrNotNew)
 	case ours:
@@ -95,7 +95,7 @@ func (v *Vouch) confirm(ctx context.Context, m *Member) error {
 	if m.votesFor(v.Fingerprint) {
 		return nil // by a vouch that did not come to its end
 	}
-	replaced, err := m.Conn.Replace(ctx, m.prefix(), votingMarker(v.Fingerprint, m.runID, m.DB))
+	replaced, err := m.Conn.Replace(ctx, m.prefix(), votingMarker(v.Fingerprint, m.memory, m.DB))
 	if err == nil && !replaced {
 		err = fmt.Errorf("%w: it restarted or lost its data a moment ago, or another vouch began", ErrNotNew)
 	}
@@ -120,7 +120,7 @@ func (v *Vouch) takeBack(ctx context.Context) {
 type VouchRestarted struct {
 	Member          *Member
 	Fingerprint     Fingerprint
-	RunID, Identity string // of the process, and of its quarantine
+	RunID, Identity string // incarnation of the process, and of its quarantine
 	Wrap            func(string, error) error
 }
 
@@ -128,13 +128,13 @@ type VouchRestarted struct {
 func (v *VouchRestarted) Run(ctx context.Context) error {
 	m := v.Member
 	err := m.look(ctx)
-	if err == nil && m.runID != v.RunID {
-		err = fmt.Errorf("%w: its run_id is %s by now: it restarted again", ErrNotNew, m.runID)
+	if err == nil && m.memory != v.RunID {
+		err = fmt.Errorf("%w: it is %s by now: it restarted again, or evicted keys", ErrNotNew, m.memory)
 	}
 	if err == nil {
-		m.marker = string(Quarantined) + strings.TrimPrefix(votingMarker(v.Fingerprint, m.runID, m.DB), string(Voting)) + "|" + v.Identity + "|"
+		m.marker = string(Quarantined) + strings.TrimPrefix(votingMarker(v.Fingerprint, m.memory, m.DB), string(Voting)) + "|" + v.Identity + "|"
 		var ended bool
-		ended, err = m.Conn.Replace(ctx, m.marker, votingMarker(v.Fingerprint, m.runID, m.DB))
+		ended, err = m.Conn.Replace(ctx, m.marker, votingMarker(v.Fingerprint, m.memory, m.DB))
 		if err == nil && !ended {
 			err = fmt.Errorf("%w: the quarantine %q is not, or no longer, the one it keeps: "+
 				"look at it with lockscope doctor, and find out what happened since", ErrNotNew, v.Identity)

@@ -51,10 +51,40 @@ func (i Info) Uptime() time.Duration {
 // Age is how long the process has been running at least.
 func (i Info) Age() time.Duration { return max(0, i.Uptime()-time.Second) }
 
-// Evicts reports whether the server may drop keys before their time.
-func (i Info) Evicts() bool {
+// Eviction is whether a server may drop keys before their time.
+type Eviction int
+
+// What a server says of it. One that does not say may well do it.
+const (
+	EvictionUnknown Eviction = iota
+	EvictionOff
+	EvictionOn
+)
+
+// Eviction is what the server says. A policy without a limit of memory drops nothing.
+func (i Info) Eviction() Eviction {
 	policy := i["maxmemory_policy"]
-	return i.Number("maxmemory") > 0 && policy != "" && policy != "noeviction"
+	limit, err := strconv.ParseInt(i["maxmemory"], 10, 64)
+	switch {
+	case policy == "noeviction", policy != "" && err == nil && limit == 0:
+		return EvictionOff
+	case policy == "" || err != nil:
+		return EvictionUnknown
+	}
+	return EvictionOn
+}
+
+// EvictedKeys is how many keys the process has dropped for want of memory.
+func (i Info) EvictedKeys() int64 { return max(0, i.Number("evicted_keys")) }
+
+// Incarnation names the server's memory: its process, and after a "+" how many keys that
+// process has evicted, if it has. Whoever has seen the same twice knows that no key was
+// lost in between by a restart or for want of memory. It is "" where no run_id is told.
+func (i Info) Incarnation() string {
+	if n := i.EvictedKeys(); n > 0 && i.RunID() != "" {
+		return i.RunID() + "+" + strconv.FormatInt(n, 10)
+	}
+	return i.RunID()
 }
 
 // Keyspace is how many keys a database has, and how many of them expire: zeros for one

@@ -10,7 +10,8 @@ import (
 func TestParse(t *testing.T) {
 	info := redisinfo.Parse("# Server\r\nrun_id:abc\r\nuptime_in_seconds:90\r\n\r\nrole:master\r\nmaxmemory:10\r\n" +
 		"maxmemory_policy:allkeys-lru\r\nno field\r\ndb0:keys=3,expires=2,avg_ttl=0\r\ndb1:keys=x\r\ndb2:expires=2\r\n")
-	if info.RunID() != "abc" || info.Role() != "master" || info.Uptime() != 90*time.Second || info.Age() != 89*time.Second || !info.Evicts() {
+	if info.RunID() != "abc" || info.Role() != "master" || info.Uptime() != 90*time.Second || info.Age() != 89*time.Second ||
+		info.Eviction() != redisinfo.EvictionOn {
 		t.Errorf("read %v", info)
 	}
 	for _, c := range []struct {
@@ -25,12 +26,22 @@ func TestParse(t *testing.T) {
 }
 
 func TestWhatIsNotToldIsNotBelieved(t *testing.T) {
-	for text, evicts := range map[string]bool{
-		"": false, "maxmemory:0\nmaxmemory_policy:allkeys-lru": false, "maxmemory:1\nmaxmemory_policy:noeviction": false,
-		"maxmemory:1": false, "maxmemory:1\nmaxmemory_policy:volatile-ttl": true,
+	for text, want := range map[string]redisinfo.Eviction{
+		"": redisinfo.EvictionUnknown, "maxmemory:0": redisinfo.EvictionUnknown, "maxmemory:1": redisinfo.EvictionUnknown,
+		"maxmemory_policy:allkeys-lru": redisinfo.EvictionUnknown, "maxmemory:x\nmaxmemory_policy:allkeys-lru": redisinfo.EvictionUnknown,
+		"maxmemory_policy:noeviction": redisinfo.EvictionOff, "maxmemory:1\nmaxmemory_policy:noeviction": redisinfo.EvictionOff,
+		"maxmemory:0\nmaxmemory_policy:allkeys-lru": redisinfo.EvictionOff, "maxmemory:1\nmaxmemory_policy:volatile-ttl": redisinfo.EvictionOn,
 	} {
-		if got := redisinfo.Parse(text).Evicts(); got != evicts {
-			t.Errorf("%q: evicts %v", text, got)
+		if got := redisinfo.Parse(text).Eviction(); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"": "", "evicted_keys:3": "", "run_id:a": "a", "run_id:a\nevicted_keys:0": "a", "run_id:a\nevicted_keys:x": "a",
+		"run_id:a\nevicted_keys:-3": "a", "run_id:a\nevicted_keys:3": "a+3",
+	} {
+		if got := redisinfo.Parse(text).Incarnation(); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
 	for _, uptime := range []string{"", "-1", "x", "99999999999999999999", "4294967296"} {

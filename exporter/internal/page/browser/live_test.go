@@ -105,7 +105,7 @@ func testRestartedNodes(t *testing.T, b *tab) {
 func testNodesThatDoNotVote(t *testing.T, b *tab) {
 	s := livetest.Busy(time.Now())
 	for i := range 3 {
-		s.Nodes[i] = live.Node{Name: s.Nodes[i].Name, State: live.NodeQuarantined, Calls: 9, Failures: 9, Error: "node restarted and may not vote yet"}
+		s.Nodes[i] = live.Node{Name: s.Nodes[i].Name, State: live.NodeQuarantined, Calls: 9, Failures: 9, Error: "node may have lost locks and may not vote yet"}
 	}
 	b.open(serve(t, livetest.Fixed(s)))
 	if got := b.text(`document.getElementById("t-nodes").innerText`); !strings.Contains(got, "1 / 5") || !strings.Contains(got, "quarantined") {
