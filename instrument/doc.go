@@ -43,6 +43,7 @@
 //	distributed_lock_node_duration_seconds      histogram  lock_node, backend, operation
 //	distributed_lock_node_failures_total        counter    lock_node, backend, operation, reason
 //	distributed_lock_node_restarts_total        counter    lock_node, backend, enforced
+//	distributed_lock_node_evictions_total       counter    lock_node, backend
 //	distributed_lock_node_up                    gauge      lock_node, backend
 //	distributed_lock_node_usable                gauge      lock_node, backend
 //	distributed_lock_nodes                      gauge      backend
@@ -71,7 +72,8 @@
 // A restart is counted once by every process that notices it, also where a node had
 // started a short while before it was met. With enforced="true" the node does not vote
 // while locks that it may have forgotten can be valid; with "false" it votes, and two
-// leases can be valid for as long as that.
+// leases can be valid for as long as that. distributed_lock_node_evictions_total counts
+// the same of a node that did not restart and has dropped keys for want of memory.
 //
 // A wait is observed for every finished Acquire, also for a failed one. A NoWait
 // call that finds the lock held is the outcome contended, and not a failure. All

@@ -87,6 +87,9 @@ func (l *Locker) logRestart(ctx context.Context, e lock.NodeRestart) {
 	if e.Witnessed {
 		level, msg = slog.LevelWarn, "node restarted"
 	}
+	if e.Evicted {
+		level, msg = slog.LevelWarn, "node evicted keys"
+	}
 	switch {
 	case e.Enforced:
 		msg += ": it does not vote while locks it may have forgotten can be held"

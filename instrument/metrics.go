@@ -27,6 +27,7 @@ type metrics struct {
 	nodeDuration *prometheus.HistogramVec
 	nodeFailures *prometheus.CounterVec
 	nodeRestarts *prometheus.CounterVec
+	nodeEvicted  *prometheus.CounterVec
 	nodeUp       *prometheus.GaugeVec
 	nodeUsable   *prometheus.GaugeVec
 	// nodes and quorum do not exist before they are known: 0 would be a wrong answer.
@@ -81,6 +82,8 @@ func newMetrics(cfg shared) *metrics {
 			"lock_node", "backend"),
 		nodeRestarts: b.counter("node_restarts_total", "Restarts of a node that were noticed, and nodes met shortly after their start; "+
 			"enforced: it does not vote while locks it may have forgotten can be valid.", "lock_node", "backend", "enforced"),
+		nodeEvicted: b.counter("node_evictions_total", "Times a node was found to have dropped keys for want of memory, locks perhaps among them.",
+			"lock_node", "backend"),
 		nodes:  b.gauge("nodes", "Nodes that are asked.", "backend"),
 		quorum: b.gauge("quorum_nodes", "Nodes that must agree.", "backend"),
 		margin: b.plainHistogram("vote_margin", "Votes beyond the quorum in won rounds, late votes included, of sets of three nodes or more; at 0, one failing node more is one too many.",

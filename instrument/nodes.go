@@ -116,8 +116,8 @@ type node struct {
 	up      prometheus.Gauge
 	// usable says whether it may vote.
 	usable prometheus.Gauge
-	// restarts are those that keep the node from voting for a while, and those that do not.
-	enforced, tolerated prometheus.Counter
+	// restarts are those that keep the node from voting for a while, and those that do not; it was found to have evicted keys.
+	enforced, tolerated, evicted prometheus.Counter
 
 	ops [len(operations)]atomic.Pointer[nodeOp]
 }
@@ -152,6 +152,7 @@ func (m *metrics) addNode(key nodeKey) *node {
 		usable:    m.nodeUsable.WithLabelValues(labels.node, labels.backend),
 		enforced:  m.nodeRestarts.WithLabelValues(labels.node, labels.backend, "true"),
 		tolerated: m.nodeRestarts.WithLabelValues(labels.node, labels.backend, "false"),
+		evicted:   m.nodeEvicted.WithLabelValues(labels.node, labels.backend),
 	}
 	for i := range 3 {
 		n.op(operations[i])
@@ -240,9 +241,12 @@ func (n *node) done(e lock.NodeEnd) {
 func votes(op lock.Operation) bool { return op == lock.OpAcquire || op == lock.OpExtend }
 
 func (n *node) restarted(e lock.NodeRestart) {
-	if e.Enforced {
+	switch {
+	case e.Evicted:
+		n.evicted.Inc()
+	case e.Enforced:
 		n.enforced.Inc()
-		return
+	default:
+		n.tolerated.Inc()
 	}
-	n.tolerated.Inc()
 }

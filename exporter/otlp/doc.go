@@ -62,6 +62,7 @@
 //	distributed_lock_node_duration_seconds    distributed_lock.node.duration      s
 //	distributed_lock_node_failures_total      distributed_lock.node.failures      {command}
 //	distributed_lock_node_restarts_total      distributed_lock.node.restarts      {restart}
+//	distributed_lock_node_evictions_total     distributed_lock.node.evictions     {eviction}
 //	distributed_lock_node_up                  distributed_lock.node.up
 //	distributed_lock_node_usable              distributed_lock.node.usable
 //	distributed_lock_nodes                    distributed_lock.nodes              {node}

@@ -26,7 +26,7 @@ var counted = map[string]string{
 	"failures_total": "call", "acquisitions_total": "call", "waiting": "call", "long_waits_total": "call",
 	"resource_overflow_total": "call", "label_overflow_total": "call", "attempts_total": "attempt", "handovers_total": "handover",
 	"deadlocks_total": "deadlock", "held": "lease", "lost_total": "lease", "extensions_total": "extension",
-	"release_failures_total": "release", "node_failures_total": "command", "node_restarts_total": "restart",
+	"release_failures_total": "release", "node_failures_total": "command", "node_restarts_total": "restart", "node_evictions_total": "eviction",
 	"nodes": "node", "quorum_nodes": "node", "vote_margin": "vote", "observer_panics_total": "panic",
 	"connections": "connection", "connection_waiting": "command", "connection_dials_total": "dial", "connection_dial_failures_total": "dial",
 	"scanner_locks": "lock", "scanner_leaked_locks": "lock", "scanner_overlong_locks": "lock",

@@ -84,7 +84,7 @@ func doctorNodes(facts []doctor.Facts, p doctor.Policy) []doctorNode {
 	for _, f := range facts {
 		n := doctorNode{
 			Node: f.Node, Version: f.Server.Version, Role: f.Server.Role, Uptime: f.Server.Uptime.Seconds(),
-			Vouched: f.Marker.State == redlock.MarkerVoting, RunID: f.Server.RunID, Marker: f.Marker.State.String(),
+			Vouched: f.Marker.State == redlock.MarkerVoting, RunID: f.Server.Incarnation, Marker: f.Marker.State.String(),
 			Configuration: f.Marker.Configuration, QuarantineID: f.Marker.Identity,
 			ClockOffset: f.Clock.Offset.Seconds(), ClockOffsetErr: f.Clock.OffsetError.Seconds(),
 			ClockDrift: f.Clock.Drift * 1e6, ClockDriftError: f.Clock.DriftError * 1e6,

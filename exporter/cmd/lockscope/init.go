@@ -71,7 +71,7 @@ func newInit(a *app) *cobra.Command {
 	f.names.register(set)
 	set.DurationVar(&f.maxTTL, "max-ttl", lock.DefaultMaxTTL, "longest TTL a lock may have: WithMaxTTL of the services")
 	set.StringVar(&f.restarted.Name, "restarted", "", "vouch for this one node, which restarted, and for no other")
-	set.StringVar(&f.restarted.RunID, "run-id", "", "with --restarted: run_id of its process, as lockscope doctor tells it")
+	set.StringVar(&f.restarted.RunID, "run-id", "", "with --restarted: run_id of its process, exactly as lockscope doctor shows it")
 	set.StringVar(&f.restarted.Quarantine, "quarantine", "", "with --restarted: identity of its quarantine, as lockscope doctor tells it")
 	set.BoolVar(&f.ifNew, "if-new", false, "exit with 0 also if the nodes were used before and therefore have to wait")
 	return cmd

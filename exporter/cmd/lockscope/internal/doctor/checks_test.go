@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
+	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 
 	"github.com/lockscope/lockscope/lock"
 )
@@ -27,8 +28,8 @@ func sound(i int) Facts {
 	return Facts{
 		Node: fmt.Sprintf("n%d:6379", i), Address: fmt.Sprintf("n%d:6379", i), Hosts: []string{fmt.Sprintf("10.0.0.%d", i)},
 		Server: Server{
-			RunID: fmt.Sprintf("id%d", i), Version: "7.0.15", Mode: "standalone", Role: "master",
-			Uptime: time.Hour, Policy: "noeviction", AOF: true,
+			RunID: fmt.Sprintf("id%d", i), Incarnation: fmt.Sprintf("id%d", i), Version: "7.0.15", Mode: "standalone", Role: "master",
+			Uptime: time.Hour, Policy: "noeviction", Eviction: redisinfo.EvictionOff, AOF: true,
 		},
 		Fsync:  "always",
 		Marker: markerFor(i, "voting", ""),
@@ -83,11 +84,15 @@ func TestOneThingWrong(t *testing.T) {
 		{"no version", "version", func(f *Facts, _ *Policy) { f.Server.Version = "unstable" }, Warn, "not understood"},
 		{"replica", "role", func(f *Facts, _ *Policy) { f.Server.Role = "slave" }, Fail, "master"},
 		{"has replicas", "role", func(f *Facts, _ *Policy) { f.Server.Replicas = 2 }, Warn, "2 replicas"},
-		{"evicts", "eviction", func(f *Facts, _ *Policy) { f.Server.Policy, f.Server.MaxMemory = "allkeys-lru", 100<<20 }, Fail, "100.0 MiB"},
+		{"evicts", "eviction", func(f *Facts, _ *Policy) {
+			f.Server.Policy, f.Server.MaxMemory, f.Server.Eviction = "allkeys-lru", 100<<20, redisinfo.EvictionOn
+		}, Fail, "100.0 MiB"},
 		{"would evict", "eviction", func(f *Facts, _ *Policy) { f.Server.Policy = "volatile-ttl" }, Warn, "unlimited"},
 		{"nearly full", "eviction", func(f *Facts, _ *Policy) { f.Server.MaxMemory, f.Server.UsedMemory = 100, 95 }, Warn, "make room"},
-		{"policy unknown", "eviction", func(f *Facts, _ *Policy) { f.Server.Policy = "" }, Warn, "does not tell"},
-		{"has evicted", "evicted", func(f *Facts, _ *Policy) { f.Server.EvictedKeys = 7 }, Warn, "7 keys"},
+		{"policy unknown", "eviction", func(f *Facts, _ *Policy) { f.Server.Eviction = redisinfo.EvictionUnknown }, Fail, "WithEvictingNodes"},
+		{"has evicted", "evicted", func(f *Facts, _ *Policy) {
+			f.Server.EvictedKeys, f.Marker = 7, markerFor(1, "quarantine", "|nonce.1|60602|1000|1000")
+		}, Warn, "7 keys"},
 		{"AOF fails", "persistence", func(f *Facts, _ *Policy) { f.Server.AOFError = true }, Fail, "disk full"},
 		{"fsync unknown", "persistence", func(f *Facts, _ *Policy) { f.Fsync = "" }, Warn, "+config|get"},
 		{"everysec", "persistence", func(f *Facts, _ *Policy) { f.Fsync = "everysec" }, Warn, "voting for 1m1s"},
@@ -213,5 +218,16 @@ func TestVouchedNodeVotes(t *testing.T) {
 	p.nodes = 2
 	if r := checkUptime(f, p); r.Status != Pass || !strings.Contains(r.Detail, "vouched for as new: it votes") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestEvictedBeforeItWasSilent: a node that votes again has been silent for a quarantine since.
+func TestEvictedBeforeItWasSilent(t *testing.T) {
+	f := Facts{Server: Server{EvictedKeys: 7}, Marker: markerFor(1, "voting", "")}
+	if got := checkEvicted(f, Policy{nodes: 3}); got.Status != Pass || !strings.Contains(got.Detail, "7 keys") {
+		t.Errorf("of three nodes: %+v", got)
+	}
+	if got := checkEvicted(f, Policy{nodes: 1}); got.Status != Warn {
+		t.Errorf("a node on its own: %+v", got)
 	}
 }

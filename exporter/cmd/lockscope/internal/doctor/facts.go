@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 
 	"github.com/lockscope/lockscope/lock"
 )
@@ -52,6 +53,7 @@ type Facts struct {
 // Server is what INFO says. Fields that a server does not tell stay zero.
 type Server struct {
 	RunID       string
+	Incarnation string // of the process, which the marker names: see redisinfo
 	Version     string
 	Mode        string // standalone, cluster or sentinel
 	Role        string // master or slave
@@ -61,6 +63,7 @@ type Server struct {
 	MaxMemory   int64
 	UsedMemory  int64
 	EvictedKeys int64
+	Eviction    redisinfo.Eviction
 	AOF         bool
 	AOFError    bool
 	Loading     bool

@@ -53,7 +53,7 @@ func ask(ctx context.Context, n Node, p Policy) Facts {
 		f.Fsync = config["appendfsync"]
 	}
 	if p.Single != "cluster" { // whose keys are elsewhere, and whose nodes nobody vouches for
-		f.Marker, f.Unread = quarantine.ReadMarker(reach, n.Client, f.Server.RunID)
+		f.Marker, f.Unread = quarantine.ReadMarker(reach, n.Client, f.Server.Incarnation)
 	}
 	f.observe(ctx, n.Client, p.For)
 	writes, cancelWrites := context.WithTimeout(ctx, reachTimeout)

@@ -11,11 +11,11 @@ import (
 func ParseInfo(text string) Server {
 	info := redisinfo.Parse(text)
 	s := Server{
-		RunID: info.RunID(), Version: info["redis_version"], Mode: info["redis_mode"], Role: info.Role(),
+		RunID: info.RunID(), Incarnation: info.Incarnation(), Version: info["redis_version"], Mode: info["redis_mode"], Role: info.Role(),
 		Replicas: int(info.Number("connected_slaves")), Uptime: info.Uptime(),
 		Policy: info["maxmemory_policy"], MaxMemory: info.Number("maxmemory"), UsedMemory: info.Number("used_memory"),
-		EvictedKeys: info.Number("evicted_keys"),
-		AOF:         info["aof_enabled"] == "1", AOFError: info["aof_last_write_status"] == "err",
+		EvictedKeys: info.EvictedKeys(), Eviction: info.Eviction(),
+		AOF: info["aof_enabled"] == "1", AOFError: info["aof_last_write_status"] == "err",
 		Loading: info["loading"] == "1",
 	}
 	if v := info["valkey_version"]; v != "" {

@@ -23,7 +23,7 @@ func checkMarker(f Facts, p Policy) Result {
 			quarantine.RoundUp(redlock.Quarantine(p.MaxTTL))),
 			"wait, for it may have forgotten locks; only if all these nodes are new and were never used: lockscope init")
 	case m.State == redlock.MarkerLeftover:
-		return warn(fmt.Sprintf("of before it restarted, or of another server: it does not vote for another %v, from when a service first asks it",
+		return warn(fmt.Sprintf("of before it restarted or evicted keys, or of another server: it does not vote for another %v, from when a service first asks it",
 			quarantine.RoundUp(redlock.Quarantine(p.MaxTTL))),
 			"wait, for it may have forgotten locks")
 	case !ours:
@@ -31,10 +31,10 @@ func checkMarker(f Facts, p Policy) Result {
 			"it votes for no service with these nodes and --max-ttl: are they, or --node-names, those of the services? To change them: lockscope reconfigure")
 	case m.State == redlock.MarkerChanging:
 		return fail("a change to this configuration ("+m.Configuration+") was begun and not finished: it does not vote",
-			"finish it: run the same lockscope reconfigure again")
+			"run the same lockscope reconfigure again to finish it, or with --from and --redis exchanged to undo it")
 	case m.State == redlock.MarkerQuarantined:
 		return warn(fmt.Sprintf("quarantine %s of process %s: it does not vote for another %v",
-			m.Identity, f.Server.RunID, quarantine.RoundUp(m.Left(p.MaxTTL, p.now))),
+			m.Identity, f.Server.Incarnation, quarantine.RoundUp(m.Left(p.MaxTTL, p.now))),
 			"wait, for it may have forgotten locks; only if you know that it did not: lockscope init --restarted, with both")
 	}
 	return pass("it votes for this configuration: " + m.Configuration)

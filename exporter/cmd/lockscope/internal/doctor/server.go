@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 )
@@ -47,9 +48,10 @@ func checkEviction(f Facts, _ Policy) Result {
 	detail := fmt.Sprintf("maxmemory-policy %s, maxmemory %s", s.Policy, bytes(s.MaxMemory))
 	const mend = "CONFIG SET maxmemory-policy noeviction, and the same in redis.conf"
 	switch {
-	case s.Policy == "":
-		return warn("the server does not tell its maxmemory-policy", "make sure that it is noeviction")
-	case s.Policy != "noeviction" && s.MaxMemory > 0:
+	case s.Eviction == redisinfo.EvictionUnknown:
+		return fail("unknown: INFO tells no maxmemory_policy or no maxmemory",
+			"lockscope refuses this node: make sure that it evicts nothing, then give the services WithEvictingNodes")
+	case s.Eviction == redisinfo.EvictionOn:
 		return fail(detail, "an evicted lock is a second holder, so lockscope refuses this node: "+mend)
 	case s.Policy != "noeviction":
 		return warn(detail+" (unlimited)", "locks would be evicted as soon as maxmemory is set: "+mend)
@@ -59,8 +61,13 @@ func checkEviction(f Facts, _ Policy) Result {
 	return pass(detail)
 }
 
-func checkEvicted(f Facts, _ Policy) Result {
-	if n := f.Server.EvictedKeys; n > 0 {
+func checkEvicted(f Facts, p Policy) Result {
+	n := f.Server.EvictedKeys
+	switch {
+	case n == 0:
+	case p.quarantined() && f.Marker.State == redlock.MarkerVoting:
+		return pass(fmt.Sprintf("%d keys evicted since its start, and silent for a quarantine after the last", n))
+	default:
 		return warn(fmt.Sprintf("%d keys evicted since its start", n), "locks may have been among them: see eviction above")
 	}
 	return pass("nothing evicted since its start")

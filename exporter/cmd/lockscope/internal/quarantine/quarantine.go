@@ -32,11 +32,11 @@ func LeftBy(m redlock.Marker, maxTTL time.Duration, now time.Time) time.Duration
 	return redlock.Quarantine(maxTTL)
 }
 
-// ReadMarker reads the marker of a server whose run_id is known.
-func ReadMarker(ctx context.Context, c *redis.Client, runID string) (redlock.Marker, error) {
+// ReadMarker reads the marker of a server whose incarnation is known: see redisinfo.
+func ReadMarker(ctx context.Context, c *redis.Client, incarnation string) (redlock.Marker, error) {
 	text, err := c.Get(ctx, redlock.MarkerKey).Result()
 	if errors.Is(err, redis.Nil) {
 		return redlock.Marker{}, nil
 	}
-	return redlock.ReadMarker(text, runID, c.Options().DB), err
+	return redlock.ReadMarker(text, incarnation, c.Options().DB), err
 }

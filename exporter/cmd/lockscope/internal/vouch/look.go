@@ -57,7 +57,7 @@ func look(ctx context.Context, c *redis.Client) (s sight) {
 		return s
 	}
 	info := doctor.ParseInfo(text)
-	s.runID, s.uptime = info.RunID, info.Uptime
+	s.runID, s.uptime = info.Incarnation, info.Uptime
 	s.marker, s.err = quarantine.ReadMarker(ctx, c, s.runID)
 	return s
 }
