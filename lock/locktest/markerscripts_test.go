@@ -96,7 +96,7 @@ func (p *markerPair) step() (real, fake, what string) {
 	case 4:
 		return p.mark(memstate.Marked{
 			State: oneOf(p.r, "quarantine", "quarantine", "changing"), Fingerprint: f, RunID: id, DB: db,
-			Nonce: oneOf(p.r, "vouch-1", "vouch-2", "change-1"), LengthMS: 2000,
+			Nonce: oneOf(p.r, "vouch-1", "vouch-2", "change-1", "change-2"), LengthMS: 2000,
 		})
 	case 5:
 		return p.replace(oneOf(p.r, "quarantine|f1|r1|0|", "changing|f1|r1|0|", "voting|", "nothing"),
@@ -105,6 +105,7 @@ func (p *markerPair) step() (real, fake, what string) {
 		return p.votes(fmt.Sprintf("voting|%s|%s|%s", f, id, db), f)
 	}
 	marker := oneOf(p.r, "", "voting|f1|r1|0", "voting|f1|r1|0", "voting|f2|r1|0", "vouched|r1|n", "quarantine|f1|r1|0", "changing|f1|r1|0|set.1|1000|0|0",
+		"changing|f2|r1|0|change-2.1|1000|0|0", fmt.Sprintf("changing|f1|r1|0|change-2.%d|1000|0|0", time.Now().UnixMicro()),
 		"quarantine|f1|r1|0|set.1|1000|0|0", "quarantine|f1|r1|0|set.1|1000|1|3000", "quarantine|f1|r1|0|set.1|1000|9000000000000|3000",
 		"quarantine|f1|r1|0|vouch-2.1|1000|1|1")
 	if err := p.redis.Set(p.t.Context(), pairMarkerKey, marker, 0).Err(); err != nil {

@@ -124,15 +124,23 @@ func (h *history) reconfigure() {
 	for try := uint64(0); ; try++ {
 		away, err := h.changeOnce(try, c.from, c.to, c.away)
 		h.log("    changed from %d to %d nodes: %v away, %v", c.from, c.to, away, err)
-		if err == nil {
+		if err == nil || errors.Is(err, guard.ErrAlreadyChanged) {
 			return
 		}
 		if try > manyTries {
 			h.violate("I8 the set of nodes cannot be changed: %v", err)
 			return
 		}
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(beforeNextTry(err))
 	}
+}
+
+// beforeNextTry is longer where the marks of the try before could not be taken back.
+func beforeNextTry(err error) time.Duration {
+	if errors.Is(err, guard.ErrBusy) {
+		return time.Second
+	}
+	return 100 * time.Millisecond
 }
 
 // badTries is how often an act meets the faults of the network before they end for it.
@@ -174,14 +182,14 @@ func (h *history) joinLate() {
 		}
 		away, err := h.changeOnce(try, from, c.to, -1)
 		h.log("    joined late: %v away, %v", away, err)
-		if err == nil && len(away) == 0 {
+		if (err == nil || errors.Is(err, guard.ErrAlreadyChanged)) && len(away) == 0 {
 			return
 		}
 		if try > lateTries+manyTries {
 			h.violate("I8 a node cannot join late: %v away, %v", away, err)
 			return
 		}
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(beforeNextTry(err))
 	}
 }
 

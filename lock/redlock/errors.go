@@ -22,8 +22,18 @@ var ErrNotNew = guard.ErrNotNew
 // MaxTTL, than this process was given. Its class is misconfigured.
 var ErrOtherConfiguration = guard.ErrOtherConfiguration
 
-// ErrNotReached says that [Reconfigure] reached too few nodes.
-var ErrNotReached = guard.ErrNotReached
+// Errors of [Reconfigure].
+var (
+	// ErrNotReached says that too few nodes could be reached.
+	ErrNotReached = guard.ErrNotReached
+	// ErrStaleConfiguration says that a node stands for another configuration than the one
+	// that is to be replaced, or the one that is to come.
+	ErrStaleConfiguration = guard.ErrStale
+	// ErrChangeUnderWay says that another change is under way, or was ten seconds ago.
+	ErrChangeUnderWay = guard.ErrBusy
+	// ErrAlreadyChanged says that there was nothing to do.
+	ErrAlreadyChanged = guard.ErrAlreadyChanged
+)
 
 // classify gives an error of go-redis its class, where its type does not show it. The
 // context error of a timeout stays out: it is the node's timeout, not the caller's.

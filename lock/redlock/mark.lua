@@ -11,8 +11,16 @@ local whose = '|' .. ARGV[2] .. '|' .. ARGV[3] .. '|' .. ARGV[4]
 -- MGET shows a key of another type as missing.
 local marker = redis.call('MGET', KEYS[1])[1]
 local t = redis.call('TIME')
-if ARGV[1] == 'changing' and (marker or '') ~= ARGV[7] then
-  return {-1, marker or ''}
+if ARGV[1] == 'changing' then
+  if (marker or '') ~= ARGV[7] then
+    return {-1, marker or ''}
+  end
+  -- Of another change that is under way, or was until ten seconds ago. A clock that was stepped back holds nobody up.
+  local nonce, began = string.match(marker or '', '^changing|[^|]*|[^|]*|[^|]*|(change%-[^|.]+)%.(%d+)|')
+  local age = nonce and t[1] * 1000000 + t[2] - began
+  if nonce and nonce ~= ARGV[5] and age >= 0 and age < 10000000 then
+    return {-1, marker}
+  end
 end
 if ARGV[1] == 'quarantine' and marker then
   if marker == 'voting' .. whose then

@@ -28,14 +28,23 @@ type Configuration struct {
 // before: it would get their votes. Whoever uses fewer than three nodes without
 // [WithRestartQuarantine] needs no such act, and has no such guard.
 //
+// The markers of the nodes decide whether from is what stands there. The first node that
+// stands for a third configuration ends the act before anything is changed, with
+// [ErrStaleConfiguration], and the error names the node and the configurations. Of two
+// changes at once one wins; the other fails with that error, or with [ErrChangeUnderWay].
+//
 // A node is one of both sets if it has the same name in both. Every node that joins must
-// answer, of the old ones as many as make the others no quorum, and a quorum of the new; else Reconfigure fails with
-// [ErrNotReached] and, unless they failed in mid-act, has changed nothing. If it fails
-// later, or ctx ends, nodes may keep silent until it is run again, which is always safe.
+// answer, and a quorum of the old and of the new set, of which a quorum of the old one
+// has a marker unless no node has one; else Reconfigure fails with [ErrNotReached]. What
+// it has marked by then is taken back. If that fails, or the process dies, or a node fails
+// in the second round, some nodes keep silent. Then Reconfigure with the same from and to
+// finishes the change, and with both exchanged undoes it; either is always safe, costs
+// another quarantine, and has to wait for ten seconds after a process that died.
 //
 // away are nodes of the new set that did not answer. They stay with the old configuration,
-// in which they are too few. Once they are back, Reconfigure with the new one as both
-// from and to lets them join, without a quarantine on the others.
+// in which they are too few. Once they are back, the same again, or with the new
+// configuration as both from and to, lets them join without a quarantine on the others.
+// Where nobody is left to join, it fails with [ErrAlreadyChanged] and has done nothing.
 func Reconfigure(ctx context.Context, from, to Configuration) (away []string, err error) {
 	before, err := newMemberSet(from.Nodes, from.Options)
 	if err != nil {
@@ -62,7 +71,7 @@ func Reconfigure(ctx context.Context, from, to Configuration) (away []string, er
 	}
 	away, err = c.Run(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("lock: the configuration is not changed: %w", err)
+		return away, fmt.Errorf("lock: the configuration is not changed: %w", err)
 	}
 	return away, nil
 }

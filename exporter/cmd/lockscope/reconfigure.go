@@ -30,16 +30,20 @@ The order: stop the services with the old configuration or be ready to, run this
 them with the new one. Where the nodes that join are a quorum of the new set by
 themselves (from three nodes to seven), no service may have the new one before.
 
-Every node that joins must answer, of the old ones so many that the others are no quorum,
-and a quorum of the new. If it fails in mid-act some nodes keep silent until it is run
-again. A node of both sets that did not answer is named; once it is back, the same with
---from left out lets it join, and costs the others nothing.
+--from must be what stands on the nodes: the first node that stands for a third
+configuration ends it before anything is changed. Of two at once one wins.
+
+Every node that joins must answer, and a quorum of the old and of the new set. A change
+that was cut off leaves nodes silent: the same command finishes it, ten seconds later,
+and with --from and --redis (--from-max-ttl and --max-ttl) exchanged it is undone. A
+node of both sets that did not answer is named; once it is back, the same command, or
+that with --from left out, lets it join, and costs the others nothing.
 
 The user needs ~lockscope:* +info +get +mget +set +del +eval +time on every node.
 
 Exit status: 0 done, 1 done, but nodes did not answer, 2 refused, or an error.
 
-JSON output (schema 1): status: changed; away[]; quarantine_seconds.`
+JSON output (schema 1): status: changed or unchanged; away[]; quarantine_seconds.`
 
 const reconfigureExample = `  lockscope reconfigure --from r1:6379,r2:6379,r3:6379 --redis r1:6379,r2:6379,r3:6379,r4:6379,r5:6379
   lockscope reconfigure --redis r1:6379,r2:6379,r3:6379,r4:6379,r5:6379    # r2 was away, and joins late
@@ -105,10 +109,11 @@ func (f *reconfigureFlags) run(ctx context.Context, a *app) error {
 	if ctx.Err() != nil {
 		return errors.Join(errInterrupted, err)
 	}
-	if err != nil {
+	unchanged := errors.Is(err, redlock.ErrAlreadyChanged)
+	if err != nil && !unchanged {
 		return err
 	}
-	if err := f.write(a, away); err != nil || len(away) == 0 {
+	if err := f.write(a, away, unchanged); err != nil || len(away) == 0 {
 		return err
 	}
 	return &statusError{status: exitFindings}
@@ -127,12 +132,16 @@ func (f *reconfigureFlags) configuration(a *app, urls []string, names namesFlag,
 	return redlock.Configuration{Nodes: target.Clients(nodes), Options: vouch.Options(called, maxTTL)}, nodes, nil
 }
 
-func (f *reconfigureFlags) write(a *app, away []string) error {
-	silent := redlock.Quarantine(max(f.maxTTL, f.fromMaxTTL))
-	if f.output == outputJSON {
-		return a.writeJSON(reconfigureReport{schemaVersion, "changed", append([]string{}, away...), silent.Seconds()})
-	}
+func (f *reconfigureFlags) write(a *app, away []string, unchanged bool) error {
+	status, silent := "changed", redlock.Quarantine(max(f.maxTTL, f.fromMaxTTL))
 	text := fmt.Sprintf("changed: no lock can be taken for %v from when a service first asks\n", quarantine.RoundUp(silent))
+	if unchanged {
+		status, silent = "unchanged", 0
+		text = "unchanged: the nodes have gone over to this configuration already\n"
+	}
+	if f.output == outputJSON {
+		return a.writeJSON(reconfigureReport{schemaVersion, status, append([]string{}, away...), silent.Seconds()})
+	}
 	if len(away) > 0 {
 		text += fmt.Sprintf("did not answer, and vote for neither: %s\n-> once they are back, run this again without --from\n", strings.Join(away, " "))
 	}

@@ -81,10 +81,13 @@ type Marked struct {
 // vouchLasts is how long a vouch keeps another from beginning, in microseconds.
 const vouchLasts = 60_000_000
 
+// changeLasts is how long a change keeps another from going on where it was.
+const changeLasts = 10_000_000
+
 // Mark is mark.lua.
 func (s *Instant) Mark(m Marked) (code int, marker string) {
 	whose := Asked{Fingerprint: m.Fingerprint, RunID: m.RunID, DB: m.DB}.whose()
-	if m.State == "changing" && s.Marker != m.Read {
+	if m.State == "changing" && (s.Marker != m.Read || s.changes(m.Nonce)) {
 		return -1, s.Marker
 	}
 	if m.State == "quarantine" && s.Marker != "" {
@@ -103,6 +106,17 @@ func (s *Instant) Mark(m Marked) (code int, marker string) {
 	}
 	s.Marker = fmt.Sprintf("%s%s|%s.%d|%d|0|0", m.State, whose, m.Nonce, s.NowUS, m.LengthMS)
 	return 0, s.Marker
+}
+
+// changes reports that another change is under way, or was until a moment ago.
+func (s *Instant) changes(nonce string) bool {
+	fields := strings.Split(s.Marker, "|")
+	if len(fields) != 8 || fields[0] != "changing" {
+		return false
+	}
+	other, began, _ := strings.Cut(fields[4], ".")
+	age := s.NowUS - number(began)
+	return strings.HasPrefix(other, "change-") && other != nonce && age >= 0 && age < changeLasts
 }
 
 // Replace is replace.lua.

@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -18,166 +20,168 @@ type Change struct {
 	nonce    string
 }
 
-// ErrNotReached says that too few nodes of a set could be reached to change it.
-var ErrNotReached = errors.New("too few nodes can be reached")
+// Errors of a change.
+var (
+	// ErrNotReached says that too few nodes of a set could be reached to change it.
+	ErrNotReached = errors.New("too few nodes can be reached")
+	// ErrStale says that a node stands for another configuration than the one that is to be replaced.
+	ErrStale = errors.New("node stands for another configuration than the one to be replaced")
+	// ErrBusy says that another change is under way.
+	ErrBusy = errors.New("another change is under way")
+	// ErrAlreadyChanged says that there was nothing to do.
+	ErrAlreadyChanged = errors.New("the nodes have gone over to this configuration already")
+)
 
 // Run marks the nodes in two rounds: the first takes their votes from the old
 // configuration, the second lets the quarantine under the new one be counted, when no
 // old quorum can grant or extend any more. It returns the nodes of To that were away:
-// they vote for neither until Run is called again with the new configuration as both.
+// they vote for neither until Run is called again. A first round that fails is taken
+// back.
 func (c *Change) Run(ctx context.Context) (away []string, err error) {
 	c.nonce = "change-" + rand.Text()
-	all := c.all()
-	_ = all.each(ctx, c.Wrap, func(ctx context.Context, m *Member) error {
+	nodes := c.nodes()
+	_ = nodes.each(ctx, c.Wrap, func(ctx context.Context, m *Member) error {
 		m.away = m.look(ctx)
 		return nil
 	})
-	if err := all.distinct(c.Wrap); err != nil {
+	if err = nodes.distinct(c.Wrap); err == nil {
+		err = c.standing(nodes)
+	}
+	if err != nil {
 		return nil, err
 	}
-	if err := c.enough("asked"); err != nil {
+	if c.hasMoved() {
+		return c.join(ctx, nodes)
+	}
+	if err = c.enough("asked"); err != nil {
 		return nil, err
 	}
-	if c.Old == c.New {
-		all = c.stragglers()
+	if err = c.mark(ctx, nodes); err == nil {
+		err = c.enough("marked")
 	}
-	_ = all.each(ctx, c.Wrap, func(ctx context.Context, m *Member) error {
-		if m.away == nil {
-			m.away = c.mark(ctx, m)
+	if err != nil {
+		return nil, c.takeBack(ctx, nodes, err)
+	}
+	return c.begin(ctx)
+}
+
+// join brings those along that were away when the others changed: it costs the others nothing.
+func (c *Change) join(ctx context.Context, nodes Members) (away []string, err error) {
+	late := slices.DeleteFunc(slices.Clone(nodes), c.hasGone)
+	if !slices.ContainsFunc(late, (*Member).isThere) {
+		return c.notThere(), ErrAlreadyChanged
+	}
+	if err = c.mark(ctx, late); err != nil {
+		return nil, c.takeBack(ctx, late, err)
+	}
+	return c.begin(ctx)
+}
+
+// begin is the second round: to each node of the new set that this act has marked.
+func (c *Change) begin(ctx context.Context) (away []string, err error) {
+	marked := slices.DeleteFunc(slices.Clone(c.To), func(m *Member) bool { return m.away != nil || !c.isMine(m) })
+	err = marked.each(ctx, c.Wrap, func(ctx context.Context, m *Member) error {
+		replaced, err := m.Conn.Replace(ctx, m.prefix(), m.quarantine(c.Length))
+		if err == nil && !replaced {
+			err = errors.New("it restarted or lost its data a moment ago, or another change began")
 		}
-		return nil
+		return err
 	})
-	if err := c.enough("marked"); err != nil {
-		return nil, fmt.Errorf("in mid-act: run it again: %w", err)
+	if err != nil {
+		return nil, fmt.Errorf("in mid-act: run it again to finish it, or with the old and the new one exchanged to undo it: %w", err)
 	}
-	var begun Members
+	return c.notThere(), nil
+}
+
+func (c *Change) notThere() (away []string) {
 	for _, m := range c.To {
-		switch read, ours := m.says(); {
-		case m.away != nil:
+		if m.away != nil {
 			away = append(away, m.Name)
-		case ours && read.State == Changing && read.Fingerprint == c.New:
-			begun = append(begun, m)
 		}
 	}
-	return away, begun.each(ctx, c.Wrap, c.begin)
+	return away
 }
 
-func (c *Change) all() Members {
-	all := append(Members(nil), c.From...)
-	for _, m := range c.To {
-		if !c.From.has(m) {
-			all = append(all, m)
-		}
-	}
-	return all
+// nodes are those of both sets, first the old ones, in an order that each change of the
+// same set has: of two at once, one is first.
+func (c *Change) nodes() Members {
+	byName := func(a, b *Member) int { return strings.Compare(a.Name, b.Name) }
+	all := slices.Clone(c.From)
+	slices.SortFunc(all, byName)
+	joining := slices.DeleteFunc(slices.Clone(c.To), c.isOld)
+	slices.SortFunc(joining, byName)
+	return append(all, joining...)
 }
 
-func (all Members) has(m *Member) bool {
-	for _, other := range all {
-		if other == m {
-			return true
-		}
-	}
-	return false
-}
-
-// enough requires that no quorum of the old configuration is left, that there is one of
-// the new, and that each node that joins is there: it may have a marker of a time when it
-// was a member before.
-func (c *Change) enough(what string) error {
-	if c.Old == c.New {
-		return c.settled()
-	}
-	old, oldErrs := c.reached(c.From, func(*Member) bool { return true })
-	if need := len(c.From) - len(c.From)/2; old < need {
-		return fmt.Errorf("%w: %d of the %d old nodes could be %s, and %d are needed so that the others are no quorum: %w",
-			ErrNotReached, old, len(c.From), what, need, oldErrs)
-	}
-	if _, errs := c.reached(c.To, func(m *Member) bool { return !c.From.has(m) }); errs != nil {
-		return fmt.Errorf("%w: every node that joins is needed: %w", ErrNotReached, errs)
-	}
-	to, errs := c.reached(c.To, func(*Member) bool { return true })
-	if need := len(c.To)/2 + 1; to < need {
-		return fmt.Errorf("%w: %d of the %d new nodes could be %s, and %d are a quorum: %w", ErrNotReached, to, len(c.To), what, need, errs)
-	}
-	return nil
-}
-
-// reached counts the members in question that are there, and joins the errors of the others.
-func (c *Change) reached(all Members, which func(*Member) bool) (n int, err error) {
-	var errs []error
-	for _, m := range all {
-		switch {
-		case !which(m):
-		case m.away == nil:
-			n++
-		default:
-			errs = append(errs, c.Wrap(m.Name, m.away))
-		}
-	}
-	return n, errors.Join(errs...)
-}
-
-// settled requires that a quorum has gone over to the configuration that others are to
-// join: who means to change it must name the old one.
-func (c *Change) settled() error {
-	settled := 0
-	for _, m := range c.To {
-		if c.isSettled(m) {
-			settled++
-		}
-	}
-	if settled < len(c.To)/2+1 {
-		return fmt.Errorf("%w: only %d of %d nodes have gone over to this configuration: name the one before", ErrNotReached, settled, len(c.To))
-	}
-	return nil
-}
-
-// isSettled is also true of one that restarted since: whoever asks for its vote begins its quarantine.
-func (c *Change) isSettled(m *Member) bool {
-	read, ok := ParseMarker(m.marker)
-	return m.away == nil && ok && read.Fingerprint == c.New && read.State != Changing
-}
-
-// stragglers are the nodes that were away when the others changed.
-func (c *Change) stragglers() (late Members) {
-	for _, m := range c.To {
-		if !c.isSettled(m) {
-			late = append(late, m)
-		}
-	}
-	return late
-}
+func (c *Change) isOld(m *Member) bool { return slices.Contains(c.From, m) }
 
 // markTries is how often a node is marked whose marker those who ask for its vote keep changing: they begin a quarantine, count
 // it and end it, and then leave it alone.
 const markTries = 5
 
-// mark is the first round.
-func (c *Change) mark(ctx context.Context, m *Member) error {
+// mark is the first round, node by node. It stops at the first that stands for another
+// configuration by now; one that does not answer is away.
+func (c *Change) mark(ctx context.Context, nodes Members) error {
+	for _, m := range nodes {
+		if m.away != nil {
+			continue
+		}
+		if m.away = c.markOne(ctx, m); errors.Is(m.away, ErrStale) || errors.Is(m.away, ErrBusy) {
+			return c.Wrap(m.Name, m.away)
+		}
+	}
+	return nil
+}
+
+func (c *Change) markOne(ctx context.Context, m *Member) error {
 	for range markTries {
+		read := m.marker
 		code, marker, err := m.Conn.Mark(ctx, Mark{
-			State: Changing, Fingerprint: c.New, RunID: m.runID, DB: m.DB, Nonce: c.nonce, Length: c.Length, Read: m.marker,
+			State: Changing, Fingerprint: c.New, RunID: m.memory, DB: m.DB, Nonce: c.nonce, Length: c.Length, Read: read,
 		})
 		if err != nil {
 			return err
 		}
 		m.marker = marker
-		if code == Marked {
+		if code == Marked || c.isMine(m) {
+			m.before = read
 			return nil
 		}
-		if read, _ := m.says(); read.State == Changing {
-			return errors.New("another change of it began a moment ago")
+		if marker == read {
+			return fmt.Errorf("%w, or was until a moment ago: run this again in %v", ErrBusy, changeLasts)
+		}
+		if err := c.replaces(m); err != nil {
+			return err
+		}
+		was, ok := ParseMarker(read)
+		if is, _ := ParseMarker(marker); ok && is.Fingerprint != was.Fingerprint {
+			return fmt.Errorf("%w: another change has just brought it over to %v", ErrStale, is.Fingerprint)
 		}
 	}
 	return errors.New("its marker was changed again and again")
 }
 
-// begin is the second round, to one node.
-func (c *Change) begin(ctx context.Context, m *Member) error {
-	replaced, err := m.Conn.Replace(ctx, m.prefix(), m.quarantine(c.Length))
-	if err == nil && !replaced {
-		err = errors.New("it restarted or lost its data a moment ago, or another change began: change it again")
+// changeLasts is how long a change keeps another from going on where it was: see mark.lua.
+const changeLasts = 10 * time.Second
+
+// isMine reports that this act has marked the node.
+func (c *Change) isMine(m *Member) bool {
+	read, ok := m.says()
+	return ok && read.State == Changing && strings.HasPrefix(read.Identity, c.nonce+".")
+}
+
+// takeBack undoes the first round where nothing has happened since, and adds to its
+// error which nodes could not be reached for it.
+func (c *Change) takeBack(ctx context.Context, nodes Members, why error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeBackTime)
+	defer cancel()
+	mine := slices.DeleteFunc(slices.Clone(nodes), func(m *Member) bool { return !c.isMine(m) })
+	left := mine.each(ctx, c.Wrap, func(ctx context.Context, m *Member) error {
+		_, err := m.Conn.Replace(ctx, m.prefix(), m.before)
+		return err
+	})
+	if left != nil {
+		return fmt.Errorf("%w; some nodes keep silent until it is run again, or undone with the old and the new one exchanged: %w", why, left)
 	}
-	return err
+	return why
 }

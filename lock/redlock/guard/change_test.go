@@ -1,0 +1,288 @@
+package guard
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// third is a configuration that is neither the old nor the new one.
+var third = NewFingerprint([]string{"a", "b", "f"}, time.Minute)
+
+// changeSet are servers that an act of change is done to: the first three are the old set, all five the new one.
+type changeSet struct {
+	t       *testing.T
+	servers []*actServer
+	members Members
+}
+
+func newChangeSet(t *testing.T) *changeSet {
+	servers, members := newActServers(5)
+	c := &changeSet{t, servers, members}
+	for _, s := range servers[:3] {
+		s.marker = votingMarker(ours, s.runID, 0)
+	}
+	return c
+}
+
+// again are the same servers as another process meets them.
+func (c *changeSet) again(nodes ...int) (members Members) {
+	for _, i := range nodes {
+		members = append(members, &Member{Name: c.members[i].Name, Conn: c.servers[i]})
+	}
+	return members
+}
+
+// change is the act from one set of servers to another; a node of both is one member.
+func (c *changeSet) change(from []int, was Fingerprint, to []int, is Fingerprint) *Change {
+	all := c.again(0, 1, 2, 3, 4)
+	of := func(nodes []int) (m Members) {
+		for _, i := range nodes {
+			m = append(m, all[i])
+		}
+		return m
+	}
+	return &Change{From: of(from), To: of(to), Old: was, New: is, Length: time.Minute, Wrap: wrapName}
+}
+
+// grow is the change from three nodes to five.
+func (c *changeSet) grow() *Change { return c.change([]int{0, 1, 2}, ours, []int{0, 1, 2, 3, 4}, theirs) }
+
+// shrink is its reverse.
+func (c *changeSet) shrink() *Change { return c.change([]int{0, 1, 2, 3, 4}, theirs, []int{0, 1, 2}, ours) }
+
+func (c *changeSet) run(change *Change) error {
+	_, err := change.Run(c.t.Context())
+	return err
+}
+
+// wait lets what another act did be of long ago.
+func (c *changeSet) wait() {
+	for _, s := range c.servers {
+		s.now += (changeLasts + time.Second).Microseconds()
+	}
+}
+
+func (c *changeSet) markers() (all []string) {
+	for _, s := range c.servers {
+		all = append(all, s.marker)
+	}
+	return all
+}
+
+// stands reports how many servers are about to vote for the configuration, or do.
+func (c *changeSet) stands(f Fingerprint) (n int) {
+	for _, s := range c.servers {
+		if m, ok := ParseMarker(s.marker); ok && m.Fingerprint == f && m.State != Changing {
+			n++
+		}
+	}
+	return n
+}
+
+func (c *changeSet) want(err, want error) {
+	c.t.Helper()
+	if !errors.Is(err, want) {
+		c.t.Errorf("%v, want %v", err, want)
+	}
+}
+
+// TestAChangeLeavesNoOldQuorum, and needs every node that joins: one that is away may vote for the old set, or have been in it.
+func TestAChangeLeavesNoOldQuorum(t *testing.T) {
+	for name, x := range map[string]struct {
+		away []int // 0 to 2 are of both sets, 3 and 4 join
+		want error
+	}{
+		"all there":            {nil, nil},
+		"an old one away":      {[]int{0}, nil},
+		"an old quorum away":   {[]int{0, 1}, ErrNotReached},
+		"one that joins away":  {[]int{3}, ErrNotReached},
+		"a new quorum is away": {[]int{0, 3, 4}, ErrNotReached},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, cut := range []bool{false, true} { // when it is asked, or when it is to be marked
+				c := newChangeSet(t)
+				for _, i := range x.away {
+					if cut {
+						c.servers[i].cut = errDown
+					} else {
+						c.servers[i].down = errDown
+					}
+				}
+				before := c.markers()
+				away, err := c.grow().Run(t.Context())
+				c.want(err, x.want)
+				if err == nil && (len(away) != len(x.away) || c.stands(theirs) != 5-len(away)) {
+					t.Errorf("away %v, and the servers have %q", away, c.markers())
+				}
+				if err != nil && !slices.Equal(c.markers(), before) {
+					t.Errorf("%v, and the servers have %q", err, c.markers())
+				}
+			}
+		})
+	}
+}
+
+// TestAStaleChange is refused before anything is marked, and says which node stands for what.
+func TestAStaleChange(t *testing.T) {
+	c := newChangeSet(t)
+	c.want(c.run(c.grow()), nil)
+	before := c.markers()
+	err := c.run(c.change([]int{0, 1, 2}, ours, []int{0, 1, 2}, third))
+	c.want(err, ErrStale)
+	for _, text := range []string{"n0: ", theirs.String(), ours.String()} {
+		if !strings.Contains(err.Error(), text) {
+			t.Errorf("%v, want one that says %q", err, text)
+		}
+	}
+	if !slices.Equal(c.markers(), before) {
+		t.Errorf("the servers have %q", c.markers())
+	}
+	c.want(c.run(c.grow()), ErrAlreadyChanged)
+}
+
+// TestOfTwoChangesAtOnceOneWins, whichever node the second meets the first on; so does one of two that are the same.
+func TestOfTwoChangesAtOnceOneWins(t *testing.T) {
+	for _, target := range []Fingerprint{third, theirs} {
+		for at := range 5 {
+			for _, after := range []bool{false, true} {
+				c := newChangeSet(t)
+				var second error
+				begin := func(s *actServer) {
+					s.beforeMark, s.afterMark = nil, nil
+					other := c.change([]int{0, 1, 2}, ours, []int{0, 1, 2, 3, 4}, target)
+					second = c.run(other)
+				}
+				if after {
+					c.servers[at].afterMark = begin
+				} else {
+					c.servers[at].beforeMark = begin
+				}
+				first := c.run(c.grow())
+				if (first == nil) == (second == nil) {
+					t.Errorf("at node %d, after %t: %v and %v", at, after, first, second)
+				}
+				won, lost := c.stands(theirs), c.stands(third)
+				if second == nil && target == third {
+					won, lost = lost, won
+				}
+				if won != 5 || lost != 0 || c.stands(ours) != 0 {
+					t.Errorf("at node %d, after %t: the servers have %q", at, after, c.markers())
+				}
+			}
+		}
+	}
+}
+
+// TestAChangeThatWasCutOff can be finished or undone, wherever it was cut off, and nothing else can be done before.
+func TestAChangeThatWasCutOff(t *testing.T) {
+	for cut := 1; cut <= 10; cut++ { // of five marks and five beginnings
+		for name, next := range map[string]func(*changeSet) *Change{"finished": (*changeSet).grow, "undone": (*changeSet).shrink} {
+			c := newChangeSet(t)
+			c.cutOff(cut)
+			if err := c.run(c.change([]int{0, 1, 2}, ours, []int{0, 1, 2}, third)); !errors.Is(err, ErrStale) {
+				t.Errorf("another change after %d steps: %v", cut, err)
+			}
+			c.wait()
+			err := c.run(next(c))
+			if name == "finished" && c.stands(theirs) != 5 || name == "undone" && (c.stands(ours) != 3 || c.stands(theirs) != 0) {
+				t.Errorf("%s after %d steps: %v, and the servers have %q", name, cut, err, c.markers())
+			}
+			if err != nil && (name == "undone" || cut < 8) {
+				t.Errorf("%s after %d steps: %v", name, cut, err)
+			}
+		}
+	}
+}
+
+// cutOff is a change from three nodes to five that dies after so many of its calls.
+func (c *changeSet) cutOff(calls int) {
+	change := c.grow()
+	for _, m := range change.To {
+		m.Conn = &dyingConn{MemberConn: m.Conn, left: &calls}
+	}
+	_, _ = change.Run(c.t.Context())
+}
+
+// dyingConn is that of a process which dies.
+type dyingConn struct {
+	MemberConn
+	left *int
+}
+
+func (d *dyingConn) dies() bool { *d.left--; return *d.left < 0 }
+
+func (d *dyingConn) Mark(ctx context.Context, m Mark) (int, string, error) {
+	if d.dies() {
+		return 0, "", errDown
+	}
+	return d.MemberConn.Mark(ctx, m)
+}
+
+func (d *dyingConn) Replace(ctx context.Context, prefix, marker string) (bool, error) {
+	if d.dies() {
+		return false, errDown
+	}
+	return d.MemberConn.Replace(ctx, prefix, marker)
+}
+
+// TestAChangeUnderWay is left alone for a while.
+func TestAChangeUnderWay(t *testing.T) {
+	c := newChangeSet(t)
+	c.cutOff(2)
+	before := c.markers()
+	c.want(c.run(c.grow()), ErrBusy)
+	c.want(c.run(c.shrink()), ErrBusy)
+	if !slices.Equal(c.markers(), before) {
+		t.Errorf("the servers have %q", c.markers())
+	}
+}
+
+// TestWhoWasAwayJoins without a quarantine on the others.
+func TestWhoWasAwayJoins(t *testing.T) {
+	for name, join := range map[string]func(*changeSet) *Change{
+		"the same again": (*changeSet).grow,
+		"the new one as both": func(c *changeSet) *Change {
+			return c.change([]int{0, 1, 2, 3, 4}, theirs, []int{0, 1, 2, 3, 4}, theirs)
+		},
+	} {
+		c := newChangeSet(t)
+		c.servers[1].down = errDown
+		c.want(c.run(c.grow()), nil)
+		before := c.markers()
+		c.servers[1].down = nil
+		c.wait()
+		c.want(c.run(join(c)), nil)
+		after := c.markers()
+		if c.stands(theirs) != 5 || before[1] == after[1] {
+			t.Errorf("%s: the servers have %q", name, after)
+		}
+		before[1] = after[1]
+		if !slices.Equal(before, after) {
+			t.Errorf("%s: before %q, after %q", name, before, after)
+		}
+	}
+}
+
+// TestAQuorumHasToKnow: two halves of an even set might each know of another change; a node that was wiped knows of none.
+func TestAQuorumHasToKnow(t *testing.T) {
+	c := newChangeSet(t)
+	c.servers[3].marker = votingMarker(ours, "run3", 0)
+	c.servers[0].down, c.servers[1].down = errDown, errDown
+	c.want(c.run(c.change([]int{0, 1, 2, 3}, ours, []int{2, 3, 4}, third)), ErrNotReached)
+
+	c = newChangeSet(t)
+	c.servers[0].marker, c.servers[1].down = "", errDown
+	c.want(c.run(c.grow()), ErrNotReached)
+	c.servers[1].down = nil
+	c.want(c.run(c.grow()), nil)
+
+	c = newChangeSet(t) // nobody was ever asked
+	for _, s := range c.servers {
+		s.marker = ""
+	}
+	c.want(c.run(c.grow()), nil)
+}

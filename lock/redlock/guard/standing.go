@@ -1,0 +1,121 @@
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Which configuration stands on the nodes decides what a change may do. A quorum of the
+// set that is left has the mark of every change away from it: who reaches a quorum of the
+// old set and one of the new meets a node that knows better, if there is a later one.
+
+// standing requires that no node stands for a third configuration.
+func (c *Change) standing(nodes Members) error {
+	for _, m := range nodes {
+		if err := c.replaces(m); m.away == nil && err != nil {
+			return c.Wrap(m.Name, err)
+		}
+	}
+	return nil
+}
+
+// replaces says why a change must not replace the node's marker; nil if it may. Where the
+// old configuration is the new one, a quorum that stands for it decides instead.
+func (c *Change) replaces(m *Member) error {
+	read, ok := ParseMarker(m.marker)
+	switch {
+	case !ok || c.Old == c.New || read.Fingerprint == c.Old || read.Fingerprint == c.New:
+		return nil
+	case read.State == Changing:
+		return fmt.Errorf("%w: a change to %v was begun there, this one is from %v to %v: "+
+			"finish that one first, or undo it with its old and new configuration exchanged", ErrStale, read.Fingerprint, c.Old, c.New)
+	}
+	return fmt.Errorf("%w: it has %v, this change is from %v to %v: name the one that stands there as the old one",
+		ErrStale, read.Fingerprint, c.Old, c.New)
+}
+
+// hasMoved reports that a quorum of the new set has gone over, and that no old one is left.
+func (c *Change) hasMoved() bool {
+	gone := func(m *Member) bool {
+		read, ok := ParseMarker(m.marker)
+		return m.isThere() && ok && read.Fingerprint == c.New
+	}
+	return isQuorum(c.To, c.isSettled) && (c.Old == c.New || isQuorum(c.From, gone))
+}
+
+// hasGone reports that the node needs nothing more of this change.
+func (c *Change) hasGone(m *Member) bool {
+	read, ok := ParseMarker(m.marker)
+	if !slices.Contains(c.To, m) {
+		return m.isThere() && ok && read.Fingerprint == c.New
+	}
+	return c.isSettled(m)
+}
+
+// isSettled is also true of one that restarted since: whoever asks for its vote begins its quarantine.
+func (c *Change) isSettled(m *Member) bool {
+	read, ok := ParseMarker(m.marker)
+	return m.isThere() && ok && read.Fingerprint == c.New && read.State != Changing
+}
+
+func (m *Member) isThere() bool { return m.away == nil }
+
+func isQuorum(all Members, which func(*Member) bool) bool { return count(all, which) >= len(all)/2+1 }
+
+func count(all Members, which func(*Member) bool) (n int) {
+	for _, m := range all {
+		if which(m) {
+			n++
+		}
+	}
+	return n
+}
+
+// enough requires quorums of both sets, and each node that joins: it may have a marker of
+// a time when it was a member before. What the old nodes say has to be known of a quorum,
+// too: one that was wiped has forgotten which changes there were.
+func (c *Change) enough(what string) error {
+	if c.Old == c.New {
+		return fmt.Errorf("%w: only %d of %d nodes have gone over to this configuration: name the one before",
+			ErrNotReached, count(c.To, c.isSettled), len(c.To))
+	}
+	for _, set := range []struct {
+		name  string
+		nodes Members
+	}{{"old", c.From}, {"new", c.To}} {
+		if n := count(set.nodes, (*Member).isThere); n < len(set.nodes)/2+1 {
+			return fmt.Errorf("%w: %d of the %d %s nodes could be %s, and %d are needed: %w",
+				ErrNotReached, n, len(set.nodes), set.name, what, len(set.nodes)/2+1, c.whyAway(set.nodes))
+		}
+	}
+	joining := slices.DeleteFunc(slices.Clone(c.To), c.isOld)
+	if errs := c.whyAway(joining); errs != nil {
+		return fmt.Errorf("%w: every node that joins is needed: %w", ErrNotReached, errs)
+	}
+	return c.remembered()
+}
+
+func (c *Change) whyAway(nodes Members) error {
+	var errs []error
+	for _, m := range nodes {
+		if !m.isThere() {
+			errs = append(errs, c.Wrap(m.Name, m.away))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// remembered requires that a quorum of the old nodes says what it stands for, or that all
+// are there and none ever stood for anything.
+func (c *Change) remembered() error {
+	n := count(c.From, func(m *Member) bool {
+		_, ok := ParseMarker(m.marker)
+		return m.isThere() && ok
+	})
+	if n >= len(c.From)/2+1 || n == 0 && count(c.From, (*Member).isThere) == len(c.From) {
+		return nil
+	}
+	return fmt.Errorf("%w: only %d of the %d old nodes say for which configuration they stand, and %d are needed: "+
+		"bring the others back, or let a service of the old configuration ask them first", ErrNotReached, n, len(c.From), len(c.From)/2+1)
+}
