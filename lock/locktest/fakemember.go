@@ -78,7 +78,7 @@ func (m *FakeMember) Mark(ctx context.Context, req guard.Mark) (int, string, err
 		var r reply
 		r.code, r.marker = s.Mark(memstate.Marked{
 			State: string(req.State), Fingerprint: string(req.Fingerprint), RunID: req.RunID, DB: strconv.Itoa(req.DB),
-			Nonce: req.Nonce, LengthMS: req.Length.Milliseconds(), Read: req.Read,
+			Nonce: req.Nonce, LengthMS: req.Length.Milliseconds(), Read: req.Read, From: string(req.From),
 		})
 		m.node.server.tell("mark", "%+v: %+v", req, r)
 		replies <- r

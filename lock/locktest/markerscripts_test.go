@@ -96,7 +96,7 @@ func (p *markerPair) step() (real, fake, what string) {
 	case 4:
 		return p.mark(memstate.Marked{
 			State: oneOf(p.r, "quarantine", "quarantine", "changing"), Fingerprint: f, RunID: id, DB: db,
-			Nonce: oneOf(p.r, "vouch-1", "vouch-2", "change-1", "change-2"), LengthMS: 2000,
+			Nonce: oneOf(p.r, "vouch-1", "vouch-2", "change-1", "change-2"), LengthMS: 2000, From: "f0",
 		})
 	case 5:
 		return p.replace(oneOf(p.r, "quarantine|f1|r1|0|", "changing|f1|r1|0|", "voting|", "nothing"),
@@ -164,7 +164,7 @@ func (p *markerPair) mark(m memstate.Marked) (real, fake, what string) {
 	if m.Read = p.fake.Marker; p.r.IntN(3) == 0 {
 		read, m.Read = "another", "another"
 	}
-	reply := p.eval("mark", []string{pairMarkerKey}, m.State, m.Fingerprint, m.RunID, m.DB, m.Nonce, m.LengthMS, read).([]any)
+	reply := p.eval("mark", []string{pairMarkerKey}, m.State, m.Fingerprint, m.RunID, m.DB, m.Nonce, m.LengthMS, read, m.From).([]any)
 	code, marker := p.instant().Mark(m)
 	return fmt.Sprint(reply[0], " ", alike(reply[1].(string))), fmt.Sprint(code, " ", alike(marker)), fmt.Sprintf("mark %+v", m)
 }

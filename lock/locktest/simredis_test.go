@@ -170,7 +170,7 @@ func (s *miniServer) info() string {
 	id := s.runID()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return fmt.Sprintf("run_id:%s\r\nuptime_in_seconds:%d\r\nrole:master\r\n", id, time.Now().Unix()-s.started.Unix())
+	return fmt.Sprintf("run_id:%s\r\nuptime_in_seconds:%d\r\nrole:master\r\nmaxmemory_policy:noeviction\r\n", id, time.Now().Unix()-s.started.Unix())
 }
 
 func (s *miniServer) runID() string {

@@ -5,6 +5,7 @@
 --       2 fingerprint  3 run_id that this connection saw  4 database
 --       5 nonce of this act  6 length ms of the quarantine
 --       7 of a change: the marker as it was read, so that no message of it that comes late undoes what followed
+--       8 of a change: the fingerprint that it replaces
 -- reply {1, marker} it votes already | {0, marker} marked | {-1, marker} what stands in the way
 
 local whose = '|' .. ARGV[2] .. '|' .. ARGV[3] .. '|' .. ARGV[4]
@@ -38,5 +39,8 @@ if ARGV[1] == 'quarantine' and marker then
 end
 -- The time makes the identity that of this very call: no message of it that comes late marks the same again.
 marker = ARGV[1] .. whose .. '|' .. ARGV[5] .. '.' .. string.format('%.0f', t[1] * 1000000 + t[2]) .. '|' .. ARGV[6] .. '|0|0'
+if ARGV[1] == 'changing' then
+  marker = marker .. '|' .. ARGV[8]
+end
 redis.call('SET', KEYS[1], marker)
 return {0, marker}

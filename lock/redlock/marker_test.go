@@ -12,21 +12,21 @@ func TestReadMarker(t *testing.T) {
 	f := string(guard.NewFingerprint(names, time.Minute))
 	counted := "quarantine|" + f + "|me|0|nonce.1|60602|1000|2000"
 	for text, want := range map[string]MarkerState{
-		"":                                   MarkerNone,
-		"voting|" + f + "|me|0":              MarkerVoting,
-		"quarantine|" + f + "|me|0|n|1|0|0":  MarkerQuarantined,
-		counted:                              MarkerQuarantined,
-		"changing|" + f + "|me|0|n|1|0|0":    MarkerChanging,
-		"voting|" + f + "|other|0":           MarkerLeftover,
-		"voting|" + f + "|me|1":              MarkerLeftover,
-		"changing|" + f + "|other|0|n|1|0|0": MarkerLeftover,
-		"voting":                             MarkerLeftover,
-		"voting|" + f + "|me":                MarkerLeftover,
-		"voting|" + f + "|me|0|more":         MarkerLeftover,
-		"quarantine|" + f + "|me|0|n|1|0":    MarkerLeftover,
-		"quarantine|" + f + "|me|0|n|x|0|0":  MarkerLeftover,
-		"something|" + f + "|me|0":           MarkerLeftover,
-		"vouched|me|nonce":                   MarkerLeftover,
+		"":                                      MarkerNone,
+		"voting|" + f + "|me|0":                 MarkerVoting,
+		"quarantine|" + f + "|me|0|n|1|0|0":     MarkerQuarantined,
+		counted:                                 MarkerQuarantined,
+		"changing|" + f + "|me|0|n|1|0|0|f0":    MarkerChanging,
+		"voting|" + f + "|other|0":              MarkerLeftover,
+		"voting|" + f + "|me|1":                 MarkerLeftover,
+		"changing|" + f + "|other|0|n|1|0|0|f0": MarkerLeftover,
+		"voting":                                MarkerLeftover,
+		"voting|" + f + "|me":                   MarkerLeftover,
+		"voting|" + f + "|me|0|more":            MarkerLeftover,
+		"quarantine|" + f + "|me|0|n|1|0":       MarkerLeftover,
+		"quarantine|" + f + "|me|0|n|x|0|0":     MarkerLeftover,
+		"something|" + f + "|me|0":              MarkerLeftover,
+		"vouched|me|nonce":                      MarkerLeftover,
 	} {
 		if got := ReadMarker(text, "me", 0); got.State != want {
 			t.Errorf("%q: %v, want %v", text, got.State, want)

@@ -7,7 +7,8 @@
 -- reply {1, marker} it votes | {0, marker, ms left} quarantine
 --       {2, marker} a change of the configuration is not finished | {-1, marker} it votes for another
 -- A marker is voting|fingerprint|run_id|database, or quarantine or changing with the
--- same and |identity|length ms|node's clock|callers' clock, zeros until they are known.
+-- same and |identity|length ms|node's clock|callers' clock, zeros until they are known;
+-- and after changing |fingerprint that is replaced.
 
 local whose = '|' .. ARGV[1] .. '|' .. ARGV[2] .. '|' .. ARGV[3]
 -- MGET shows a key of another type as missing.

@@ -46,7 +46,7 @@ Exit status: 0 done, 1 done, but nodes did not answer, 2 refused, or an error.
 JSON output (schema 1): status: changed or unchanged; away[]; quarantine_seconds.`
 
 const reconfigureExample = `  lockscope reconfigure --from r1:6379,r2:6379,r3:6379 --redis r1:6379,r2:6379,r3:6379,r4:6379,r5:6379
-  lockscope reconfigure --redis r1:6379,r2:6379,r3:6379,r4:6379,r5:6379    # r2 was away, and joins late
+  lockscope reconfigure --from r1:6379,r2:6379,r3:6379,r4:6379,r5:6379 --redis r1:6379,r2:6379,r3:6379    # undo it
   lockscope reconfigure --from r1:6379,r2:6379,r3:6379 --from-max-ttl 1m --redis r1:6379,r2:6379,r3:6379 --max-ttl 10m`
 
 type reconfigureFlags struct {
@@ -70,7 +70,7 @@ func newReconfigure(a *app) *cobra.Command {
 	f.output.register(set)
 	f.names.register(set)
 	set.DurationVar(&f.maxTTL, "max-ttl", lock.DefaultMaxTTL, "longest TTL a lock may have from now on: WithMaxTTL of the services")
-	set.Var(f.from, "from", "nodes of the old configuration, in the form of --redis; without it, those that are in the new one already")
+	set.Var(f.from, "from", "nodes of the old configuration, in the form of --redis; without it, those of the new one, which others are to join")
 	set.Var(f.fromNames, "from-node-names", "what the services of before call the nodes, in the order of --from")
 	set.DurationVar(&f.fromMaxTTL, "from-max-ttl", 0, "longest TTL of before; 0 for --max-ttl")
 	return cmd
@@ -143,7 +143,7 @@ func (f *reconfigureFlags) write(a *app, away []string, unchanged bool) error {
 		return a.writeJSON(reconfigureReport{schemaVersion, status, append([]string{}, away...), silent.Seconds()})
 	}
 	if len(away) > 0 {
-		text += fmt.Sprintf("did not answer, and vote for neither: %s\n-> once they are back, run this again without --from\n", strings.Join(away, " "))
+		text += fmt.Sprintf("did not answer, and vote for neither: %s\n-> once they are back, run this again\n", strings.Join(away, " "))
 	}
 	_, err := fmt.Fprint(a.out, text)
 	return err

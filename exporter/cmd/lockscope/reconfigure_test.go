@@ -24,7 +24,7 @@ func TestReconfigure(t *testing.T) {
 	must(t, servers[1].Pause())
 	o := command(t, "reconfigure", "--from", three, "--redis", five)
 	must(t, servers[1].Resume())
-	o.want(t, exitFindings, "changed: no lock can be taken for 1m1s", "did not answer", servers[1].Addr(), "without --from")
+	o.want(t, exitFindings, "changed: no lock can be taken for 1m1s", "did not answer", servers[1].Addr(), "run this again")
 	if err := locks(t, servers[:3]...); err == nil || !strings.Contains(err.Error(), "another configuration") {
 		t.Errorf("the old configuration: %v", err)
 	}
@@ -32,7 +32,7 @@ func TestReconfigure(t *testing.T) {
 		t.Errorf("the new configuration: %v", err)
 	}
 
-	o = command(t, "reconfigure", "--redis", five, "-o", "json")
+	o = command(t, "reconfigure", "--from", three, "--redis", five, "-o", "json")
 	o.want(t, exitClean)
 	var r reconfigureReport
 	o.decode(t, &r)
@@ -114,7 +114,7 @@ func TestReconfigureCutOff(t *testing.T) {
 			forget(t, servers...)
 			command(t, "init", "--redis", three).want(t, exitClean)
 			fields := strings.Split(marked(t, servers[0])[0], "|")
-			half := fmt.Sprintf("changing|%s|%s|0|change-died.1|60602|0|0", string(to), fields[2])
+			half := fmt.Sprintf("changing|%s|%s|0|change-died.1|60602|0|0|%s", string(to), fields[2], fields[1])
 			must(t, admin(t, servers[0]).Set(t.Context(), redlock.MarkerKey, half, 0).Err())
 			command(t, "doctor", "--redis", four).want(t, exitError, "not finished", "exchanged to undo it")
 			command(t, "reconfigure", "--from", c.from, "--redis", c.to).want(t, exitClean, "changed")

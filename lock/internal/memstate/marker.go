@@ -76,6 +76,7 @@ type Marked struct {
 	State, Fingerprint, RunID, DB, Nonce string
 	LengthMS                             int64
 	Read                                 string
+	From                                 string
 }
 
 // vouchLasts is how long a vouch keeps another from beginning, in microseconds.
@@ -105,13 +106,16 @@ func (s *Instant) Mark(m Marked) (code int, marker string) {
 		}
 	}
 	s.Marker = fmt.Sprintf("%s%s|%s.%d|%d|0|0", m.State, whose, m.Nonce, s.NowUS, m.LengthMS)
+	if m.State == "changing" {
+		s.Marker += "|" + m.From
+	}
 	return 0, s.Marker
 }
 
 // changes reports that another change is under way, or was until a moment ago.
 func (s *Instant) changes(nonce string) bool {
 	fields := strings.Split(s.Marker, "|")
-	if len(fields) != 8 || fields[0] != "changing" {
+	if len(fields) < 8 || fields[0] != "changing" {
 		return false
 	}
 	other, began, _ := strings.Cut(fields[4], ".")

@@ -31,7 +31,7 @@ func promptly(n int) (steps []string) {
 // Broken are models with one rule off each: a violation must be found. The name is that of
 // the rule; the numbers are those of the counterexamples in SPEC.md.
 func Broken() []Case {
-	return slices.Concat(brokenVotes(), brokenFences(), brokenGuards(), brokenMembers())
+	return slices.Concat(brokenVotes(), brokenFences(), brokenGuards(), brokenMembers(), brokenChanges())
 }
 
 func brokenVotes() []Case {
@@ -146,6 +146,32 @@ func brokenMembers() []Case {
 			slices.Concat(leaseOnAB, marked("C", "A", "D", "E"), begun, renewed)...),
 		// 21: who has the shorter longest TTL ends a quarantine too early.
 		newCase("TTLNotNamed", &Members{Old: 3, New: 3, OldTTL: 3, NewTTL: 2, Wipes: 1, Rules: R{TTLNotNamed: true}}),
+	}
+}
+
+func brokenChanges() []Case {
+	type R = ChangesRules
+	atOnce := Changes{Sets: "ABC ABCD ABCE", Acts: "0>1 0>2", Away: 1}
+	off := func(m Changes, rules R) *Changes { m.Rules = rules; return changes(m) }
+	return []Case{
+		// 40: an old name of what stands there is believed; of two changes at once one is lost.
+		newCase("FromBelieved", off(atOnce, R{FromBelieved: true})),
+		// 41: the same, where it is only looked at before the first mark.
+		newCase("MarkWithoutRead", off(atOnce, R{MarkWithoutRead: true})),
+		// 46: what another act has only marked is taken for what stands there.
+		newCase("AnyMark", off(Changes{Sets: "ABC ABD ADE", Acts: "0>1 1>2", Away: 1}, R{AnyMark: true})),
+		// 42: two halves of an even set know nothing of one another.
+		newCase("HalfIsEnough", off(Changes{Sets: "ABCD ABE CD", Acts: "0>1 0>2", Away: 2}, R{HalfIsEnough: true})),
+		// 43: who was wiped does not know of the change before, and who knows is away.
+		newCase("WipedCounts", off(Changes{Sets: "ABC ADE AB", Acts: "0>1 0>2", Away: 1, Wipes: 1}, R{WipedCounts: true})),
+		// 47: what was marked first has been undone by the time the last is marked.
+		newCase("NotConfirmed", off(Changes{Sets: "ABC ABD", Acts: "0>1 1>0", Away: 1}, R{NotConfirmed: true})),
+		// 48: who is to be joined has gone on to another configuration since he was asked.
+		newCase("JoinUnconfirmed", off(Changes{Sets: "ABC ABD", Acts: "0>1 1>0", Away: 1}, R{JoinUnconfirmed: true})),
+		// 44: what is taken back was somebody else's by then.
+		newCase("TakenBackBlind", off(Changes{Sets: "ABC ABD", Acts: "0>1 0>1", Away: 1, Lost: 1}, R{TakenBackBlind: true})),
+		// 45: a change that was undone meanwhile goes on.
+		newCase("BeginBlind", off(Changes{Sets: "ABC ABD", Acts: "0>1 1>0", Away: 1}, R{BeginBlind: true})),
 	}
 }
 

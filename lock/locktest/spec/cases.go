@@ -1,5 +1,23 @@
 package spec
 
+import "fmt"
+
+// changedToABD is the first change from ABC, which has not told C yet that it has left.
+func changedToABD() (steps []string) {
+	for _, does := range []string{"asks node %c", "marks node %c", "looks at node %c once more"} {
+		for _, node := range "ABCD" {
+			steps = append(steps, fmt.Sprintf("change 1 "+does, node))
+		}
+	}
+	for _, node := range "ABD" {
+		steps = append(steps, fmt.Sprintf("change 1 lets node %c begin its quarantine, or go, if nothing has happened to it", node))
+	}
+	return steps
+}
+
+// changes is the model with its bounds read.
+func changes(m Changes) *Changes { return m.parse() }
+
 // everyFault is all that may happen to a node that the guard covers, but for clocks.
 const everyFault = Flush | Restart | RestartEmpty | RestartOld | Copied
 
@@ -23,6 +41,11 @@ func Held() (quick, slow []Case) {
 		newCase("three nodes to four", &Members{Old: 3, New: 4, OldTTL: 2, NewTTL: 2}),
 		newCase("another longest TTL", &Members{Old: 3, New: 3, OldTTL: 3, NewTTL: 2}),
 		newCase("five nodes to three", &Members{Old: 5, New: 3, OldTTL: 2, NewTTL: 2}),
+		newCase("two at once", changes(Changes{Sets: "ABC ABCD ABCE", Acts: "0>1 0>2", Away: 1, Lost: 1})),
+		newCase("the same twice", changes(Changes{Sets: "ABC ABD", Acts: "0>1 0>1", Away: 1, Lost: 1})),
+		newCase("one undone", changes(Changes{Sets: "ABC ADE", Acts: "0>1 1>0", Away: 1})),
+		newCase("sets of an even number", changes(Changes{Sets: "ABCD ABE CD", Acts: "0>1 0>2", Away: 2})),
+		newCase("a node wiped, and a change nobody knew of", changes(Changes{Sets: "ABC ADE AB", Acts: "0>1 0>2", Away: 1, Wipes: 1})),
 	}
 	slow = []Case{
 		newCase("a node wiped", &Votes{Attempts: 2, TTL: 3, Wipes: 1}),
@@ -38,6 +61,11 @@ func Held() (quick, slow []Case) {
 		newCase("three nodes to five", &Members{Old: 3, New: 5, OldTTL: 2, NewTTL: 2}),
 		newCase("a lease renewed throughout", &Members{Old: 3, New: 4, OldTTL: 2, NewTTL: 2, Renewed: true}),
 		newCase("another longest TTL, a node wiped", &Members{Old: 3, New: 3, OldTTL: 3, NewTTL: 2, Wipes: 1}),
+		newCase("the first of two changes once more", changes(Changes{Sets: "ABC ABD ADE", Acts: "0>1 1>2 0>1", Away: 1}), changedToABD()...),
+		newCase("one undone, and a lost answer", changes(Changes{Sets: "ABC ADE", Acts: "0>1 1>0", Away: 1, Lost: 1})),
+		newCase("a node joins late while a change begins", changes(Changes{Sets: "ABC ABD ACE", Acts: "0>1 1>1 1>2", Away: 1})),
+		newCase("nodes join late while a change begins", changes(Changes{Sets: "ABCDE ABC", Acts: "0>0 0>1", Away: 2, Lost: 1})),
+		newCase("an act undone while another begins", changes(Changes{Sets: "ABC ABD ACE", Acts: "0>1 1>0 0>2", Away: 1})),
 	}
 	return quick, slow
 }

@@ -46,7 +46,7 @@ func (s *actServer) Mark(_ context.Context, m Mark) (code int, marker string, er
 	err = s.act(func(i *memstate.Instant) {
 		code, marker = i.Mark(memstate.Marked{
 			State: string(m.State), Fingerprint: string(m.Fingerprint), RunID: m.RunID, DB: fmt.Sprint(m.DB),
-			Nonce: m.Nonce, LengthMS: m.Length.Milliseconds(), Read: m.Read,
+			Nonce: m.Nonce, LengthMS: m.Length.Milliseconds(), Read: m.Read, From: string(m.From),
 		})
 	})
 	if err == nil && s.afterMark != nil {

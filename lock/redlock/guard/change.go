@@ -20,6 +20,9 @@ type Change struct {
 	nonce    string
 }
 
+// changeNonce begins the identity of what a change has marked, as mark.lua knows it.
+const changeNonce = "change-"
+
 // Errors of a change.
 var (
 	// ErrNotReached says that too few nodes of a set could be reached to change it.
@@ -38,7 +41,7 @@ var (
 // they vote for neither until Run is called again. A first round that fails is taken
 // back.
 func (c *Change) Run(ctx context.Context) (away []string, err error) {
-	c.nonce = "change-" + rand.Text()
+	c.nonce = changeNonce + rand.Text()
 	nodes := c.nodes()
 	_ = nodes.each(ctx, c.Wrap, func(ctx context.Context, m *Member) error {
 		m.away = m.look(ctx)
@@ -57,15 +60,18 @@ func (c *Change) Run(ctx context.Context) (away []string, err error) {
 		return nil, err
 	}
 	if err = c.mark(ctx, nodes); err == nil {
+		c.confirm(ctx, nodes)
 		err = c.enough("marked")
 	}
 	if err != nil {
 		return nil, c.takeBack(ctx, nodes, err)
 	}
-	return c.begin(ctx)
+	return c.begin(ctx, nodes)
 }
 
-// join brings those along that were away when the others changed: it costs the others nothing.
+// join brings those along that were away when the others changed: it costs the others
+// nothing. That these are where they were read is looked at once more when the marks are
+// made: from then on no other act gets past a quorum of them unseen.
 func (c *Change) join(ctx context.Context, nodes Members) (away []string, err error) {
 	late := slices.DeleteFunc(slices.Clone(nodes), c.hasGone)
 	if !slices.ContainsFunc(late, (*Member).isThere) {
@@ -74,14 +80,42 @@ func (c *Change) join(ctx context.Context, nodes Members) (away []string, err er
 	if err = c.mark(ctx, late); err != nil {
 		return nil, c.takeBack(ctx, late, err)
 	}
-	return c.begin(ctx)
+	if c.confirm(ctx, nodes); !c.hasMoved() {
+		err = fmt.Errorf("%w: the nodes that others are to join have gone on since they were asked", ErrBusy)
+		return nil, c.takeBack(ctx, late, err)
+	}
+	return c.begin(ctx, late)
 }
 
-// begin is the second round: to each node of the new set that this act has marked.
-func (c *Change) begin(ctx context.Context) (away []string, err error) {
-	marked := slices.DeleteFunc(slices.Clone(c.To), func(m *Member) bool { return m.away != nil || !c.isMine(m) })
+// confirm looks whether the marks are still there, now that all were made: an act that
+// undoes this one may have replaced the first before the last was made. Of the others it
+// reads what they stand for by now.
+func (c *Change) confirm(ctx context.Context, nodes Members) {
+	_ = nodes.each(ctx, c.Wrap, func(ctx context.Context, m *Member) error {
+		if m.away != nil {
+			return nil
+		}
+		marker, err := m.Conn.Marker(ctx)
+		switch mine := c.isMine(m); {
+		case err == nil && mine && marker != m.marker:
+			err = fmt.Errorf("%w: it has replaced the mark of this one", ErrBusy)
+		case err == nil:
+			m.marker = marker
+		}
+		m.away = err
+		return nil
+	})
+}
+
+// begin is the second round, to each node that this act has marked.
+func (c *Change) begin(ctx context.Context, nodes Members) (away []string, err error) {
+	marked := slices.DeleteFunc(slices.Clone(nodes), func(m *Member) bool { return m.away != nil || !c.isMine(m) })
 	err = marked.each(ctx, c.Wrap, func(ctx context.Context, m *Member) error {
-		replaced, err := m.Conn.Replace(ctx, m.prefix(), m.quarantine(c.Length))
+		next := m.left()
+		if slices.Contains(c.To, m) {
+			next = m.quarantine(c.Length)
+		}
+		replaced, err := m.Conn.Replace(ctx, m.prefix(), next)
 		if err == nil && !replaced {
 			err = errors.New("it restarted or lost its data a moment ago, or another change began")
 		}
@@ -137,7 +171,7 @@ func (c *Change) markOne(ctx context.Context, m *Member) error {
 	for range markTries {
 		read := m.marker
 		code, marker, err := m.Conn.Mark(ctx, Mark{
-			State: Changing, Fingerprint: c.New, RunID: m.memory, DB: m.DB, Nonce: c.nonce, Length: c.Length, Read: read,
+			State: Changing, Fingerprint: c.New, RunID: m.memory, DB: m.DB, Nonce: c.nonce, Length: c.Length, Read: read, From: c.Old,
 		})
 		if err != nil {
 			return err
@@ -153,12 +187,26 @@ func (c *Change) markOne(ctx context.Context, m *Member) error {
 		if err := c.replaces(m); err != nil {
 			return err
 		}
-		was, ok := ParseMarker(read)
-		if is, _ := ParseMarker(marker); ok && is.Fingerprint != was.Fingerprint {
-			return fmt.Errorf("%w: another change has just brought it over to %v", ErrStale, is.Fingerprint)
+		if err := overtaken(read, marker); err != nil {
+			return err
 		}
 	}
 	return errors.New("its marker was changed again and again")
+}
+
+// overtaken says that another change has been at work since a marker was read: it counts
+// on what it has marked. Askers who begin, count or end a quarantine change none of that.
+func overtaken(read, now string) error {
+	was, ok := ParseMarker(read)
+	switch is, there := ParseMarker(now); {
+	case ok && !there:
+		return fmt.Errorf("%w: it has just lost its data", ErrStale)
+	case is.State == Changing:
+		return fmt.Errorf("%w: it has just marked this node for %v", ErrBusy, is.Fingerprint)
+	case ok && is.Fingerprint != was.Fingerprint:
+		return fmt.Errorf("%w: another change has just brought it over to %v", ErrStale, is.Fingerprint)
+	}
+	return nil
 }
 
 // changeLasts is how long a change keeps another from going on where it was: see mark.lua.

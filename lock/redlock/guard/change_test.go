@@ -49,10 +49,14 @@ func (c *changeSet) change(from []int, was Fingerprint, to []int, is Fingerprint
 }
 
 // grow is the change from three nodes to five.
-func (c *changeSet) grow() *Change { return c.change([]int{0, 1, 2}, ours, []int{0, 1, 2, 3, 4}, theirs) }
+func (c *changeSet) grow() *Change {
+	return c.change([]int{0, 1, 2}, ours, []int{0, 1, 2, 3, 4}, theirs)
+}
 
 // shrink is its reverse.
-func (c *changeSet) shrink() *Change { return c.change([]int{0, 1, 2, 3, 4}, theirs, []int{0, 1, 2}, ours) }
+func (c *changeSet) shrink() *Change {
+	return c.change([]int{0, 1, 2, 3, 4}, theirs, []int{0, 1, 2}, ours)
+}
 
 func (c *changeSet) run(change *Change) error {
 	_, err := change.Run(c.t.Context())
@@ -264,6 +268,40 @@ func TestWhoWasAwayJoins(t *testing.T) {
 		if !slices.Equal(before, after) {
 			t.Errorf("%s: before %q, after %q", name, before, after)
 		}
+	}
+}
+
+// TestWhoIsToBeJoinedHasGoneOn: another change has come and gone since the others were asked.
+func TestWhoIsToBeJoinedHasGoneOn(t *testing.T) {
+	c := newChangeSet(t)
+	c.servers[1].down = errDown
+	c.want(c.run(c.grow()), nil)
+	c.servers[1].down = nil
+	c.wait()
+	c.servers[1].beforeMark = func(s *actServer) {
+		s.beforeMark, s.down = nil, errDown
+		c.want(c.run(c.change([]int{0, 1, 2, 3, 4}, theirs, []int{0, 2, 3}, third)), nil)
+		s.down = nil
+	}
+	c.want(c.run(c.grow()), ErrBusy)
+	if c.stands(third) != 3 || c.stands(theirs) != 0 || c.stands(ours) != 1 {
+		t.Errorf("the servers have %q", c.markers())
+	}
+}
+
+// TestMarksThatAreReplacedDoNotCount: one that undoes the change has come and gone when the last mark is made.
+func TestMarksThatAreReplacedDoNotCount(t *testing.T) {
+	c := newChangeSet(t)
+	c.servers[4].afterMark = func(s *actServer) {
+		s.afterMark = nil
+		c.wait()
+		c.want(c.run(c.shrink()), nil)
+	}
+	if err := c.run(c.grow()); !errors.Is(err, ErrBusy) || !errors.Is(err, ErrNotReached) {
+		t.Errorf("%v", err)
+	}
+	if c.stands(ours) != 3 || c.stands(theirs) != 0 {
+		t.Errorf("the servers have %q", c.markers())
 	}
 }
 

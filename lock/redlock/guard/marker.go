@@ -36,6 +36,15 @@ type Marker struct {
 	Length   time.Duration // at least
 	Node     time.Time     // when its count began, by the node's clock; zero if it did not yet
 	Caller   time.Time     // by the callers'
+	From     Fingerprint   // of a change: the configuration that it replaces
+}
+
+// leftNonce begins the identity of a change that is over for a node which is no member any more.
+const leftNonce = "left-"
+
+// hasLeft reports that the node was a member before a change that has begun since.
+func (m Marker) hasLeft() bool {
+	return m.State == Changing && strings.HasPrefix(m.Identity, leftNonce)
 }
 
 // ParseMarker reads a marker. ok is false for a value that is none, and for "".
@@ -48,11 +57,15 @@ func ParseMarker(value string) (m Marker, ok bool) {
 	if m.State == Voting {
 		return m, len(fields) == 4
 	}
-	if m.State != Quarantined && m.State != Changing || len(fields) != 8 {
+	switch {
+	case m.State == Quarantined && len(fields) == 8:
+	case m.State == Changing && len(fields) == 9:
+		m.From = Fingerprint(fields[8])
+	default:
 		return Marker{}, false
 	}
 	var numbers [3]int64
-	for i, text := range fields[5:] {
+	for i, text := range fields[5:8] {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n < 0 {
 			return Marker{}, false

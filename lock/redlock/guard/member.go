@@ -39,12 +39,13 @@ type Mark struct {
 	DB          int
 	Nonce       string // of the act
 	Length      time.Duration
-	Read        string // of a change: the marker that is to be replaced, "" if there is none
+	Read        string      // of a change: the marker that is to be replaced, "" if there is none
+	From        Fingerprint // of a change: the configuration that is to be replaced
 }
 
 // Args are the arguments of mark.lua.
 func (m Mark) Args() []any {
-	return []any{string(m.State), string(m.Fingerprint), m.RunID, m.DB, m.Nonce, millis(m.Length), m.Read}
+	return []any{string(m.State), string(m.Fingerprint), m.RunID, m.DB, m.Nonce, millis(m.Length), m.Read, string(m.From)}
 }
 
 // The codes of a reply of mark.lua.
@@ -109,6 +110,9 @@ func (m *Member) quarantine(length time.Duration) string {
 	_, rest, _ := strings.Cut(m.prefix(), "|")
 	return string(Quarantined) + "|" + rest + strconv.FormatInt(millis(length), 10) + "|0|0"
 }
+
+// left is the marker of the first round of a node that is no member any more.
+func (m *Member) left() string { return strings.Replace(m.marker, "|"+changeNonce, "|"+leftNonce, 1) }
 
 // Members are the nodes of an act.
 type Members []*Member

@@ -20,19 +20,25 @@ func (c *Change) standing(nodes Members) error {
 	return nil
 }
 
-// replaces says why a change must not replace the node's marker; nil if it may. Where the
-// old configuration is the new one, a quorum that stands for it decides instead.
+// replaces says why a change must not replace the node's marker; nil if it may. What
+// another act has only marked stands for nothing: it may be taken back. Where the old
+// configuration is the new one, a quorum that stands for it decides instead.
 func (c *Change) replaces(m *Member) error {
 	read, ok := ParseMarker(m.marker)
-	switch {
-	case !ok || c.Old == c.New || read.Fingerprint == c.Old || read.Fingerprint == c.New:
+	is := read.Fingerprint
+	switch marked := read.State == Changing && !read.hasLeft(); {
+	case !ok:
 		return nil
-	case read.State == Changing:
-		return fmt.Errorf("%w: a change to %v was begun there, this one is from %v to %v: "+
-			"finish that one first, or undo it with its old and new configuration exchanged", ErrStale, read.Fingerprint, c.Old, c.New)
+	case marked && c.Old == c.New && is == c.New, marked && is == c.New && read.From == c.Old, marked && is == c.Old && read.From == c.New:
+		return nil // this very change is to be finished, or undone
+	case marked:
+		return fmt.Errorf("%w: a change from %v to %v was begun there, this one is from %v to %v: finish that one first, "+
+			"or undo it with its old and new configuration exchanged", ErrStale, read.From, is, c.Old, c.New)
+	case c.Old == c.New || is == c.Old || is == c.New:
+		return nil
 	}
-	return fmt.Errorf("%w: it has %v, this change is from %v to %v: name the one that stands there as the old one",
-		ErrStale, read.Fingerprint, c.Old, c.New)
+	return fmt.Errorf("%w: it stands for %v, this change is from %v to %v: name the one that stands there as the old one",
+		ErrStale, is, c.Old, c.New)
 }
 
 // hasMoved reports that a quorum of the new set has gone over, and that no old one is left.
@@ -48,7 +54,7 @@ func (c *Change) hasMoved() bool {
 func (c *Change) hasGone(m *Member) bool {
 	read, ok := ParseMarker(m.marker)
 	if !slices.Contains(c.To, m) {
-		return m.isThere() && ok && read.Fingerprint == c.New
+		return m.isThere() && ok && read.Fingerprint == c.New && read.hasLeft()
 	}
 	return c.isSettled(m)
 }

@@ -108,7 +108,7 @@ func TestOneThingWrong(t *testing.T) {
 			f.Marker = redlock.ReadMarker("voting|3:60000:abc|before|0", "id1", 0)
 		}, Warn, "of before it restarted"},
 		{"in mid-change", "marker", func(f *Facts, _ *Policy) {
-			f.Marker = markerFor(1, "changing", "|nonce.1|60602|0|0")
+			f.Marker = markerFor(1, "changing", "|nonce.1|60602|0|0|f0")
 		}, Fail, "not finished"},
 		{"another's", "marker", func(f *Facts, p *Policy) {
 			f.Marker = redlock.ReadMarker("voting|5:60000:abc|id1|0", "id1", 0)
