@@ -136,5 +136,6 @@
 // votes, with node, left and enforced. Of the same message and reason about the same resource
 // label or node, one record in five seconds is told (WithLogInterval); the next says in
 // left_out how many were not. Records wait in a short queue for the handler; Flush waits
-// for them. The attributes of ContextWithAttributes are in the records, too. What go-redis itself writes to stderr goes to a logger with exporter/redislog.
+// for them. The attributes of ContextWithAttributes are in the records, too. What go-redis itself
+// writes to stderr goes to a logger with exporter/redislog, which exporter/observe attaches.
 package instrument

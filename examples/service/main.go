@@ -17,12 +17,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/lockscope/lockscope/exporter"
 	"github.com/lockscope/lockscope/exporter/observe"
 	"github.com/lockscope/lockscope/exporter/otlp"
-	"github.com/lockscope/lockscope/exporter/redislog"
 	"github.com/lockscope/lockscope/exporter/server"
 	"github.com/lockscope/lockscope/exporter/zaplog"
 	"github.com/lockscope/lockscope/lock"
@@ -52,8 +49,6 @@ func run(ctx context.Context, cfg config, logs io.Writer) (err error) {
 		return err
 	}
 	defer also(flush)
-
-	redis.SetLogger(redislog.New(logger)) // for all clients of the process
 
 	// OTEL_EXPORTER_OTLP_ENDPOINT says where spans go; nowhere without it.
 	spans, stopSpans, err := otlp.NewTracerProvider(ctx, "orders", otlp.WithLogger(logger))

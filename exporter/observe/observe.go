@@ -28,6 +28,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter"
 	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/redislog"
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/redlock"
@@ -44,8 +45,12 @@ type Config struct {
 	Registry *prometheus.Registry
 	// TracerProvider is where spans go. nil is the global one.
 	TracerProvider trace.TracerProvider
-	// Logger is told what goes wrong. nil: nobody is.
+	// Logger is told what goes wrong. nil: nobody is. Redis attaches it to go-redis too, whose one
+	// logger is the process': see redislog.Attach. Without a Logger, go-redis is left as it is.
 	Logger *slog.Logger
+	// KeepRedisLogger makes Redis leave go-redis's logger alone: set it where the program calls
+	// redis.SetLogger by itself, which Redis cannot see.
+	KeepRedisLogger bool
 	// OwnPort says that package server serves the Exporter: it is then not ready before that listens.
 	OwnPort bool
 
@@ -70,20 +75,34 @@ type Locks struct {
 
 // Redis locks on the Redis nodes of urls, as redlock.Open does, and observes it. It takes options of
 // lock and redlock; the instance is that of cfg if that names one. On error nothing is left open.
+//
+// The first Redis of a process with a Logger replaces the logger of go-redis, which all clients of the process share and
+// which writes to stderr by itself: what it says then goes to cfg.Logger, at most one line of a kind in ten seconds,
+// until Shutdown. Call Redis, or redislog.Attach, before other clients of go-redis work.
 func Redis(urls []string, cfg Config, opts ...lock.Option) (*Locks, error) {
 	if cfg.Instance != "" {
 		opts = append(opts[:len(opts):len(opts)], lock.WithInstance(cfg.Instance))
 	}
+	detach := func() {}
+	if cfg.Logger != nil && !cfg.KeepRedisLogger {
+		detach = redislog.Attach(cfg.Logger)
+	}
 	engine, err := redlock.Open(urls, opts...)
 	if err != nil {
+		detach()
 		return nil, err
+	}
+	// What go-redis says while it is being closed is told to the Logger, too.
+	closeAll := func() error {
+		defer detach()
+		return engine.Close()
 	}
 	cfg.Instance = engine.Instance()
 	l, err := New(engine, cfg)
 	if err != nil {
-		return nil, errors.Join(err, engine.Close())
+		return nil, errors.Join(err, closeAll())
 	}
-	l.close = engine.Close
+	l.close = closeAll
 	return l, nil
 }
 
@@ -91,6 +110,9 @@ func Redis(urls []string, cfg Config, opts ...lock.Option) (*Locks, error) {
 // if it has a method Instance as lock.Engine does; a cfg that names another is refused with
 // instrument.ErrInvalidOption. It also fails with the errors of the pieces: ErrInvalidOption of
 // instrument, live or exporter, or the registry's.
+//
+// It leaves go-redis's logger alone, since clients may be at work by then. A program that locks on Redis
+// calls redislog.Attach before it makes them.
 func New(next lock.Locker, cfg Config) (*Locks, error) {
 	if next == nil {
 		return nil, fmt.Errorf("%w: the Locker to observe is nil", instrument.ErrInvalidOption)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -26,6 +27,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if nodes := os.Getenv(inChild); nodes != "" {
+		if err := child(strings.Split(nodes, ",")); err != nil {
+			slog.New(slog.NewJSONHandler(os.Stdout, nil)).Error("failed", "error", err)
+			os.Exit(1)
+		}
+		return
+	}
 	redis.SetLogger(&logging.VoidLogger{})
 	m.Run()
 }

@@ -11,8 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/lockscope/lockscope/exporter/redislog"
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
@@ -31,13 +29,17 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if os.Getenv(inAttached) != "" {
+		attachTwo()
+		return
+	}
 	os.Exit(m.Run())
 }
 
 // lockInVain locks on nodes that are down, from many places.
 func lockInVain(nodes []string) error {
 	logger := slog.New(slog.NewTextHandler(os.Stdout, nil))
-	redis.SetLogger(redislog.New(logger))
+	defer redislog.Attach(logger)()
 	engine, err := redlock.Open(nodes)
 	if err != nil {
 		return err
