@@ -120,12 +120,8 @@ func (a *attempt) carryOut(ctx context.Context) result {
 	return res
 }
 
-func (a *attempt) quorumError(op Operation) *QuorumError {
-	return &QuorumError{
-		Resource: a.start.Resource, Op: op, Nodes: len(a.grants), Quorum: a.engine.quorum,
-		Granted: a.ballot.tally.granted, Refused: a.ballot.tally.refused,
-	}
-}
+// errSilent is the error of a node that did not answer in time.
+func (a *attempt) errSilent() error { return fmt.Errorf("%w of %v", driver.ErrTimeout, a.timeout) }
 
 // abandon gives the token back wherever it may be, in the background. A waiter
 // that the gate granted keeps its position in the gate's queue.

@@ -18,6 +18,8 @@ type ballot struct {
 	closed   bool            // later votes do not count
 	asked    uint64          // set of nodes
 	voted    uint64          // set of nodes
+	granted  uint64          // set of nodes
+	refused  uint64          // set of nodes
 	free     []time.Duration // per node that answered: until its TTL has run out
 	blockers []driver.AcquireReply
 	errs     []*NodeError
@@ -38,8 +40,10 @@ func (b *ballot) count(from int, reply driver.AcquireReply, err error) {
 		b.fail(from, err)
 	case reply.Granted:
 		b.tally.granted++
+		b.granted |= 1 << from
 	default:
 		b.tally.refused++
+		b.refused |= 1 << from
 		b.blockers = append(b.blockers, reply)
 		if reply.TTL < 0 {
 			b.free = append(b.free, never)
@@ -53,7 +57,7 @@ func (b *ballot) count(from int, reply driver.AcquireReply, err error) {
 }
 
 func (b *ballot) fail(from int, err error) {
-	b.errs = append(b.errs, &NodeError{Node: b.a.grants[from].Name(), Op: OpAcquire, Err: err})
+	b.errs = append(b.errs, b.a.failure(from, OpAcquire, err))
 }
 
 // timeOut counts every node that was asked and has not voted as failed, unless the vote
@@ -64,7 +68,7 @@ func (b *ballot) timeOut() {
 	}
 	for i := range b.a.grants {
 		if b.asked&^b.voted&(1<<i) != 0 {
-			b.count(i, driver.AcquireReply{}, driver.ErrTimeout)
+			b.count(i, driver.AcquireReply{}, b.a.errSilent())
 		}
 	}
 }
@@ -162,10 +166,12 @@ func (b *ballot) result(err error) result {
 	return res
 }
 
+func (b *ballot) sets() nodeSets {
+	return nodeSets{asked: b.asked, granted: b.granted, refused: b.refused}
+}
+
 func (b *ballot) quorumError() *QuorumError {
-	e := b.a.quorumError(OpAcquire)
-	e.Errors = b.errs
-	return e
+	return b.a.noQuorum(OpAcquire, b.sets(), b.errs)
 }
 
 // freeIn is when enough TTLs will have run out for a quorum, if nobody renews. A node

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // WaitError says that a wait was cut short: by the caller's context or by the
@@ -41,6 +39,8 @@ type NodeError struct {
 	Node string    // host:port or the alias the node was given
 	Op   Operation // what was asked of it
 	Err  error
+
+	index int // of the node in its engine
 }
 
 func (e *NodeError) Error() string { return fmt.Sprintf("%s %s: %v", e.Node, e.Op, e.Err) }
@@ -107,8 +107,8 @@ func (e *HeldError) Error() string {
 	return b.String()
 }
 
-// QuorumError says that fewer than a quorum of nodes took part, with the reason
-// of every node that did not. It matches [ErrNoQuorum] and every node's error.
+// QuorumError says that fewer than a quorum of nodes took part, with what every node of the
+// set did. It matches [ErrNoQuorum] and every node's error.
 type QuorumError struct {
 	Resource string
 	Op       Operation
@@ -116,28 +116,80 @@ type QuorumError struct {
 	Quorum   int // votes needed
 	Granted  int
 	Refused  int
-	Errors   []*NodeError
+	Errors   []*NodeError // of the nodes that failed
+	// Votes has one entry for each node, in the order of the engine's nodes: those that granted,
+	// refused or failed, those that nobody waited for, and those that were not asked. Without it the
+	// remainder of Nodes counts as not waited for.
+	Votes []NodeVote
 }
 
 func (e *QuorumError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "lock: no quorum for %s of %q: %d of %d nodes agreed, %d refused, %d needed",
-		e.Op, e.Resource, e.Granted, e.Nodes, e.Refused, e.Quorum)
-	for _, err := range e.Errors {
-		b.WriteString("; ")
-		b.WriteString(err.Error())
+	b.WriteString("lock: ")
+	if e.Resource != "" {
+		b.WriteString(e.Resource + ": ")
 	}
+	b.WriteString("no quorum")
+	if e.Op != "" && e.Op != OpAcquire {
+		fmt.Fprintf(&b, " for %s", e.Op)
+	}
+	fmt.Fprintf(&b, ": %d of %d nodes granted, %d needed", e.Granted, e.Nodes, e.Quorum)
+	if votes := e.Votes; len(votes) > 0 {
+		b.WriteString(textOf(e.Op, votes))
+	} else {
+		b.WriteString(e.sums())
+	}
+	b.WriteString(". " + e.remedy())
 	return b.String()
 }
 
-// addSilent says of a node that it did not answer, unless something is said of it.
-func (e *QuorumError) addSilent(node string) {
-	for _, err := range e.Errors {
-		if err.Node == node {
-			return
-		}
+// sums is the text of an error that does not name the nodes without an error.
+func (e *QuorumError) sums() string {
+	var parts []string
+	if e.Refused > 0 {
+		parts = append(parts, fmt.Sprintf("%d refused", e.Refused))
 	}
-	e.Errors = append(e.Errors, &NodeError{Node: node, Op: e.Op, Err: driver.ErrTimeout})
+	for _, err := range e.Errors {
+		parts = append(parts, NodeVote{Node: err.Node, Err: err.Err}.text(e.Op))
+	}
+	if rest := e.Count(VerdictUnheard); rest > 0 {
+		parts = append(parts, fmt.Sprintf("%d not waited for", rest))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, "; ") + ")"
+}
+
+// remedy is what helps: where all nodes answered, other callers have the rest of them.
+func (e *QuorumError) remedy() string {
+	if e.Refused > 0 && e.Granted+e.Refused == e.Nodes {
+		return "Try again: other callers have the other nodes."
+	}
+	return `Check the nodes with "lockscope doctor".`
+}
+
+// Count is how many nodes have that verdict. The counts of all verdicts add up to Nodes.
+func (e *QuorumError) Count(v Verdict) (n int) {
+	if len(e.Votes) > 0 {
+		for _, vote := range e.Votes {
+			if vote.Verdict == v {
+				n++
+			}
+		}
+		return n
+	}
+	switch v {
+	case VerdictGranted:
+		return e.Granted
+	case VerdictRefused:
+		return e.Refused
+	case VerdictFailed:
+		return len(e.Errors)
+	case VerdictUnheard:
+		return max(e.Nodes-e.Granted-e.Refused-len(e.Errors), 0)
+	}
+	return 0
 }
 
 // Unwrap returns ErrNoQuorum and the nodes' errors.
@@ -172,6 +224,8 @@ type ReleaseError struct {
 	Unknown  int   // nodes that did not answer; their key ends with its TTL at the latest
 	Cut      error // why no more answers were waited for, if the caller's context ended; the release goes on
 	Errors   []*NodeError
+	// Votes says what every node answered, in the order of the engine's nodes.
+	Votes []NodeVote
 
 	spared bool // the nodes that were not given the time to answer could have been a quorum
 }
@@ -185,10 +239,20 @@ func (e *ReleaseError) Error() string {
 	case OutcomeNotOwner:
 		b.WriteString("it has expired and somebody else holds it now; the work outlived the lease")
 	case OutcomeUnknown:
-		fmt.Fprintf(&b, "unknown on %d nodes, where it ends with its TTL at the latest", e.Unknown)
+		b.WriteString("unknown on ")
+		if len(e.Votes) > 0 {
+			fmt.Fprintf(&b, "%d of %d nodes", e.Unknown, len(e.Votes))
+		} else {
+			fmt.Fprintf(&b, "%d nodes", e.Unknown)
+		}
+		b.WriteString(", where it ends with its TTL at the latest")
 		if e.Cut != nil {
 			fmt.Fprintf(&b, ", if not by this release, which goes on: %v", e.Cut)
 		}
+	}
+	if len(e.Votes) > 0 {
+		b.WriteString(textOf(OpRelease, e.Votes))
+		return b.String()
 	}
 	for _, err := range e.Errors {
 		b.WriteString("; ")

@@ -73,6 +73,7 @@ func (a *attempt) raise(ctx context.Context, target uint64) error {
 		case first == 0:
 		case last >= target:
 			round.agreed++
+			round.sets.granted |= 1 << i
 		default:
 			behind = append(behind, &raising{g: g, round: round, req: driver.RaiseRequest{
 				Key: a.req.Key, Token: a.req.Token, Counter: first, Fence: target,
@@ -80,6 +81,9 @@ func (a *attempt) raise(ctx context.Context, target uint64) error {
 		}
 	}
 	round.pending = len(behind)
+	for _, r := range behind {
+		round.sets.asked |= 1 << r.g.index
+	}
 	for _, r := range behind {
 		r.deadline = time.Now().Add(a.timeout)
 		r.g.calls.do(r)
@@ -99,19 +103,21 @@ type raiseRound struct {
 	agreed  int
 	pending int
 	closed  bool
+	sets    nodeSets // of those that granted the lock
 	errs    []*NodeError
 }
 
-func (r *raiseRound) count(node string, err error) {
+func (r *raiseRound) count(node int, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.pending--
 	switch {
 	case r.closed:
 	case err != nil:
-		r.errs = append(r.errs, &NodeError{Node: node, Op: OpRaise, Err: err})
+		r.errs = append(r.errs, r.a.failure(node, OpRaise, err))
 	default:
 		r.agreed++
+		r.sets.granted |= 1 << node
 	}
 	r.ready.set()
 }
@@ -131,14 +137,34 @@ func (r *raiseRound) close(behind []*raising) error {
 	if r.agreed >= r.a.engine.quorum {
 		return nil
 	}
-	failure := r.a.quorumError(OpRaise)
-	failure.Granted, failure.Errors = r.agreed, r.errs
-	if r.pending > 0 {
-		for _, b := range behind {
-			failure.addSilent(b.g.Name())
+	errs, failed := r.errs, uint64(0)
+	for _, e := range errs {
+		failed |= 1 << e.index
+	}
+	for _, b := range behind {
+		if (r.sets.granted|failed)&(1<<b.g.index) == 0 {
+			errs = append(errs, r.a.failure(b.g.index, OpRaise, r.a.errSilent()))
 		}
 	}
-	return failure
+	sets, lost := r.inBallot()
+	return r.a.noQuorum(OpRaise, sets, append(errs, lost...))
+}
+
+// inBallot adds what nodes without a grant to raise did in the ballot: they refused, failed, or had not answered.
+func (r *raiseRound) inBallot() (s nodeSets, lost []*NodeError) {
+	a := r.a
+	s = r.sets
+	here := s.asked | s.granted
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s.asked |= a.ballot.asked
+	s.refused |= a.ballot.refused &^ here
+	for _, e := range a.ballot.errs {
+		if here&(1<<e.index) == 0 {
+			lost = append(lost, e)
+		}
+	}
+	return s, lost
 }
 
 // raising is one node whose counter is behind.
@@ -163,6 +189,6 @@ func (r *raising) Answer(raised bool, err error) {
 	if err == nil && !raised {
 		err = ErrNotHeld
 	}
-	r.round.count(r.g.Name(), err)
+	r.round.count(r.g.index, err)
 	r.g.calls.next()
 }

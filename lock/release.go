@@ -98,6 +98,7 @@ func (l *lease) startRelease(ctx context.Context, wait waiter) *releaseRound {
 		lease: l, lost: l.cause() != ErrReleased, ready: a.ready, undoings: make([]undoing, len(a.grants)),
 	}
 	values := valuesOf(ctx)
+	round.sets.asked = 1<<len(a.grants) - 1
 	for i := range round.undoings {
 		u := &round.undoings[i]
 		u.g, u.ctx, u.ts, u.event = &a.grants[i], values, l.ts, NodeStart{Resource: l.resource, Op: OpRelease}
@@ -119,6 +120,7 @@ type releaseRound struct {
 
 	mu                       sync.Mutex
 	released, expired, taken int
+	sets                     nodeSets
 	final                    int // nodes that failed and will not be asked again
 }
 
@@ -164,10 +166,13 @@ func (r *releaseRound) count(a releaseAnswer) {
 		}
 	case a.reply.Found == driver.FoundOwn:
 		r.released++
+		r.sets.granted |= 1 << a.from
 	case a.reply.Found == driver.FoundOther:
 		r.taken++
+		r.sets.refused |= 1 << a.from
 	default:
 		r.expired++
+		r.sets.refused |= 1 << a.from
 	}
 }
 
@@ -206,9 +211,10 @@ func (r *releaseRound) outcome(cut error) (Outcome, error) {
 	e := &ReleaseError{Resource: r.lease.resource, Unknown: len(r.undoings) - r.answered()}
 	for i := range r.undoings {
 		if u := &r.undoings[i]; u.err != nil && !errors.Is(u.err, driver.ErrUnheard) {
-			e.Errors = append(e.Errors, &NodeError{Node: u.g.Name(), Op: OpRelease, Err: u.err})
+			e.Errors = append(e.Errors, r.lease.attempt.failure(i, OpRelease, u.err))
 		}
 	}
+	e.Votes = r.lease.attempt.votes(r.sets, e.Errors)
 	switch {
 	case r.notHeld() && r.taken > 0:
 		e.Outcome = OutcomeNotOwner

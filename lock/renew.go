@@ -2,7 +2,6 @@ package lock
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -90,13 +89,14 @@ func (l *lease) extendRound(ctx context.Context) *renewal {
 	a := l.attempt
 	r := &renewal{
 		lease: l, ctx: valuesOf(ctx), began: l.engine.cfg.Clock(), deadline: time.Now().Add(a.timeout),
-		tally: tally{nodes: len(a.grants)}, answers: make([]bool, len(a.grants)),
+		tally:      tally{nodes: len(a.grants)},
 		extensions: make([]extending, len(a.grants)), ready: newSignal(),
 	}
 	r.req = driver.ExtendRequest{
 		Key: a.req.Key, Token: a.req.Token, TTL: a.opts.TTL, Refill: len(a.grants) > 1,
 		Fence: a.lastFence(), Holder: l.holderRecord(), Rename: l.handedOver, Shared: &r.shared,
 	}
+	r.sets.asked = 1<<len(a.grants) - 1
 	for i := range r.extensions {
 		x := &r.extensions[i]
 		x.g, x.r = &a.grants[i], r
@@ -135,7 +135,8 @@ type renewal struct {
 	mu       sync.Mutex
 	closed   bool // later answers do not count
 	tally    tally
-	answers  []bool // by node
+	sets     nodeSets
+	failed   uint64 // set of nodes
 	refilled int
 	errs     []*NodeError
 	outcome  RenewOutcome
@@ -160,23 +161,54 @@ func (r *renewal) count(from int, answer driver.ExtendReply, err error) {
 	if r.closed {
 		return
 	}
-	r.answers[from] = true
+	bit := uint64(1) << from
 	switch {
 	case err != nil:
-		r.tally.failed++
-		r.errs = append(r.errs, &NodeError{Node: r.extensions[from].g.Name(), Op: OpExtend, Err: err})
+		r.fail(from, err)
 	case answer == driver.ExtendDone:
 		r.tally.granted++
+		r.sets.granted |= bit
 	case answer == driver.ExtendRefilled:
 		r.refilled++
 		r.tally.refused++
+		r.sets.refilled |= bit
 	default:
 		r.tally.refused++
+		r.sets.refused |= bit
 	}
 	if r.decided() {
 		r.ready.set()
 	}
 }
+
+func (r *renewal) fail(from int, err error) {
+	r.tally.failed++
+	r.failed |= 1 << from
+	r.errs = append(r.errs, r.lease.attempt.failure(from, OpExtend, err))
+}
+
+// timeOut counts every node that has not answered as failed.
+func (r *renewal) timeOut() {
+	heard := r.sets.granted | r.sets.refilled | r.sets.refused | r.failed
+	for i := range r.extensions {
+		if heard&(1<<i) == 0 {
+			r.fail(i, r.lease.attempt.errSilent())
+		}
+	}
+}
+
+// noQuorum is the error of a round that could not tell. A node that was still silent when the round was cut short
+// is not to blame.
+func (r *renewal) noQuorum(cut error) error {
+	if cut == nil {
+		r.timeOut()
+		return r.lease.attempt.noQuorum(OpExtend, r.sets, r.errs)
+	}
+	return fmt.Errorf("%w: %w", cut, r.lease.attempt.noQuorum(OpExtend, r.sets, r.errs))
+}
+
+// votes is what every node did, for a text.
+func (r *renewal) votes() string { return textOf(OpExtend, r.lease.attempt.votes(r.sets, r.errs)) }
 
 func (l *lease) conclude(r *renewal, cut error) {
 	ttl := l.attempt.opts.TTL
@@ -193,26 +225,18 @@ func (l *lease) conclude(r *renewal, cut error) {
 		r.outcome, r.err = RenewLost, l.over()
 	case r.tally.held():
 		r.outcome = RenewLost
-		r.err = fmt.Errorf("%w: %d of %d nodes no longer hold %q", ErrLost, r.tally.refused, r.tally.nodes, l.resource)
+		r.err = fmt.Errorf("%w: %d of %d nodes no longer hold %q%s", ErrLost, r.tally.refused, r.tally.nodes, l.resource, r.votes())
 	case cut != nil && !tally{nodes: r.tally.nodes, failed: r.tally.failed}.lost():
 		// What had failed by then decided nothing, and those still silent are not to blame.
 		r.outcome = RenewUnknown
-		r.err = fmt.Errorf("lock: extend of %q was cut short with %d of %d nodes having agreed: %w",
-			l.resource, r.tally.granted, r.tally.nodes, errors.Join(append([]error{cut}, asErrors(r.errs)...)...))
+		r.err = &cutError{
+			text: fmt.Sprintf("lock: extend of %q was cut short with %d of %d nodes having agreed%s", l.resource,
+				r.tally.granted, r.tally.nodes, r.votes()),
+			errs: append([]error{cut}, asErrors(r.errs)...),
+		}
 	default:
 		r.outcome = RenewUnknown
-		e := l.attempt.quorumError(OpExtend)
-		e.Granted, e.Refused, e.Errors = r.tally.granted, r.tally.refused, r.errs
-		for i, answered := range r.answers {
-			if !answered {
-				r.tally.failed++
-				e.addSilent(l.attempt.grants[i].Name())
-			}
-		}
-		r.err = e
-		if cut != nil {
-			r.err = fmt.Errorf("%w: %w", cut, e)
-		}
+		r.err = r.noQuorum(cut)
 	}
 }
 

@@ -140,6 +140,9 @@ const (
 	VerdictRefused  Verdict = "refused"  // it answered no: held, not held any more
 	VerdictFailed   Verdict = "failed"   // it answered with an error, or not at all
 	VerdictRefilled Verdict = "refilled" // it had lost the key and got it back; no vote
+	// Of a node in an error, where no event tells its answer:
+	VerdictUnheard  Verdict = "unheard"   // it was asked, and the round was over before it answered
+	VerdictNotAsked Verdict = "not_asked" // nothing was sent to it in this round
 )
 
 // WaitKind says where a caller waits.

@@ -32,7 +32,7 @@ func renewalMutants() []Mutant {
 		},
 		{
 			Bug: "a round that cannot tell ends the lease", Why: "a majority that pauses for a moment takes every lock away",
-			File: "lock/renew.go", Old: "	default:\n		r.outcome = RenewUnknown\n		e := l.attempt", New: "	default:\n		r.outcome = RenewLost\n		e := l.attempt",
+			File: "lock/renew.go", Old: "	default:\n		r.outcome = RenewUnknown\n		r.err = r.noQuorum", New: "	default:\n		r.outcome = RenewLost\n		r.err = r.noQuorum",
 			Killer: by(redlock, "TestRealReadOnlySingle"),
 		},
 		{
