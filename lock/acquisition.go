@@ -87,7 +87,7 @@ func (a *acquisition) acquire(ctx context.Context) (hold, error) {
 	}
 	turn, err := a.awaitTurn(ctx)
 	if err != nil {
-		return hold{}, a.cut(err, nil)
+		return hold{}, a.cut(err, a.queue.lastMet())
 	}
 	if turn != nil && turn.handed {
 		return turn.held, nil
@@ -107,12 +107,19 @@ func (a *acquisition) contend(ctx context.Context) (hold, error) {
 		try, res := a.try(ctx)
 		if res.err == nil {
 			a.queue.blocker.Store(nil)
+			a.queue.met.Store(nil)
 			a.leaveQueues(ctx, try)
 			return try.won(), nil
 		}
 		a.remember(try, res)
 		if ended := a.endedBy(ctx); ended != nil {
 			a.leaveQueues(ctx, nil)
+			if a.last == nil {
+				a.last = a.queue.lastMet()
+			}
+			if a.last == nil {
+				a.last = try.unfinished()
+			}
 			return hold{}, a.cut(ended, a.last)
 		}
 		if a.opts.NoWait || res.hopeless || a.attempts == a.opts.MaxAttempts {
@@ -136,7 +143,11 @@ func (a *acquisition) remember(try *attempt, res result) {
 		a.last = res.err
 	case res.blocker != nil:
 		a.last = res.blocker
+	default:
+		return
 	}
+	met := a.last
+	a.queue.met.Store(&met)
 }
 
 func (a *acquisition) cut(err, last error) error {

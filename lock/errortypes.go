@@ -13,7 +13,7 @@ type WaitError struct {
 	Resource string
 	Attempts int           // attempts made
 	Waited   time.Duration // since Acquire was called
-	Last     error         // failure of the last attempt; nil if none was made
+	Last     error         // what the last attempt met, or that of the caller in front; nil if none is known
 	Err      error         // the context's error, ErrMaxWait or ErrClosed
 }
 

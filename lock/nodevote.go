@@ -106,14 +106,28 @@ func (a *attempt) noQuorum(op Operation, s nodeSets, errs []*NodeError) *QuorumE
 	return e
 }
 
-// cutError is a round that was cut short: its text accounts for every node, and errs are why, and
-// what those that failed said.
-type cutError struct {
-	text string
-	errs []error // the first is why it was cut short
+// unfinished is what the nodes had done when the attempt was cut short; nil if none had been asked.
+func (a *attempt) unfinished() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.ballot.asked == 0 {
+		return nil
+	}
+	return &cutError{
+		text: fmt.Sprintf("the attempt was cut short with %d of %d nodes having granted%s", a.ballot.tally.granted,
+			len(a.grants), textOf(OpAcquire, a.votes(a.ballot.sets(), a.ballot.errs))),
+		errs: asErrors(a.ballot.errs),
+	}
 }
 
-func (e *cutError) Error() string { return e.text + ": " + e.errs[0].Error() }
+// cutError is a round that was cut short: its text accounts for every node, and errs are what those that failed
+// said.
+type cutError struct {
+	text string
+	errs []error
+}
 
-// Unwrap returns why the round was cut short, and the nodes' errors.
+func (e *cutError) Error() string { return e.text }
+
+// Unwrap returns the nodes' errors.
 func (e *cutError) Unwrap() []error { return e.errs }

@@ -14,6 +14,7 @@ type resourceQueue struct {
 	users  atomic.Int32 // acquires and leases concerned with it
 
 	blocker atomic.Pointer[HeldError] // whom the caller that contends waits for
+	met     atomic.Pointer[error]     // why the last attempt of a caller that contended failed; nil once one succeeded
 	holder  atomic.Pointer[lease]     // of this process; nil if none is known
 	first   atomic.Bool               // the caller that contends waits, and is the next to be named or was named
 
@@ -34,6 +35,15 @@ func newResourceQueue(all *queues, key string) *resourceQueue {
 		q.calls[i].of = q
 	}
 	return q
+}
+
+// lastMet is what keeps the caller that contends, and so those behind it, from having the lock; nil if that is
+// not known.
+func (q *resourceQueue) lastMet() error {
+	if met := q.met.Load(); met != nil {
+		return *met
+	}
+	return nil
 }
 
 // leave says that one of its users is done.

@@ -230,8 +230,8 @@ func (l *lease) conclude(r *renewal, cut error) {
 		// What had failed by then decided nothing, and those still silent are not to blame.
 		r.outcome = RenewUnknown
 		r.err = &cutError{
-			text: fmt.Sprintf("lock: extend of %q was cut short with %d of %d nodes having agreed%s", l.resource,
-				r.tally.granted, r.tally.nodes, r.votes()),
+			text: fmt.Sprintf("lock: extend of %q was cut short with %d of %d nodes having agreed%s: %v", l.resource,
+				r.tally.granted, r.tally.nodes, r.votes(), cut),
 			errs: append([]error{cut}, asErrors(r.errs)...),
 		}
 	default:
