@@ -125,10 +125,18 @@ func (c *call) armLongWait() {
 	}
 }
 
+// waits reports that the call waits: it has begun to, and Acquire has not returned.
+func (c *call) waits() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.longWait != nil && !c.over
+}
+
 func (c *call) stopLongWait() {
 	if !c.waited.Load() {
 		return
 	}
+	defer c.owner.waits.remove(c)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.over = true

@@ -131,11 +131,28 @@
 // Silent without WithLogger. Told are: "lease lost" and "deadlock", with the cycle (errors); "renewal failed,
 // lease still valid", "no quorum", "still waiting for the lock", "released a lease that
 // was already gone" and "release could not be confirmed" (warnings), with trace_id,
-// span_id and trace_flags, and the reason of every node; and of restarts "node restarted"
+// span_id and trace_flags; and of restarts "node restarted"
 // (warning) or "node started a short while ago" (info), both followed by whether it
 // votes, with node, left and enforced. Of the same message and reason about the same resource
 // label or node, one record in five seconds is told (WithLogInterval); the next says in
 // left_out how many were not. Records wait in a short queue for the handler; Flush waits
 // for them. The attributes of ContextWithAttributes are in the records, too. What go-redis itself
 // writes to stderr goes to a logger with exporter/redislog, which exporter/observe attaches.
+//
+// Durations are texts like "1.5s", whatever the handler. Where nodes are counted, granted, refused, failed,
+// unheard (the vote was over before they answered) and not_asked add up to nodes; needed is the quorum, and
+// reasons has an entry for each node that did not grant.
+//
+// "still waiting for the lock" says what keeps its call from the lock, in one word, class:
+//
+//	holder       it queues behind a holder: blocker is its instance, "this process", "the next waiter" for whom the
+//	             lock is kept, or "unknown" for another library's; blocker_since is by the holder's clock
+//	network      the nodes were asked, and nothing is known of their answers yet
+//	no_quorum    too few nodes answer, or may vote
+//	quarantined  there would be a quorum, but for nodes in quarantine
+//	backing_off  the nodes answer, and other callers got some of them
+//
+// It also has waited, of its call, and of all calls of this process for the resource: waiting, how many there are,
+// and longest_wait; of other processes ahead, how many waiters are in front, and expires_in, after what time the
+// lock ends unless it is renewed.
 package instrument

@@ -21,6 +21,7 @@ type Locker struct {
 	longWait time.Duration
 	tracing  *tracing  // nil if tracing is off
 	log      *logQueue // nil if nobody listens
+	waits    *waitLog  // nil if nobody listens
 	layer    *decorate.Layer
 }
 
@@ -49,6 +50,7 @@ func Wrap(next lock.Locker, opts ...Option) (*Locker, error) {
 	m.reserve(cfg.resources)
 	l := &Locker{next: next, metrics: m, label: cfg.label, longWait: cfg.longWait}
 	l.log = newLogQueue(cfg.logger, cfg.logInterval, m.panics)
+	l.waits = newWaitLog(cfg)
 	l.tracing = l.newTracing(cfg)
 	l.layer = decorate.NewLayer(l.newHooks(), addsToCalls)
 	return l, nil

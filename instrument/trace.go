@@ -126,6 +126,7 @@ func (l *Locker) onWaitStart(ctx context.Context, e lock.WaitStart) (next contex
 		c.blocker.Store(e.Blocker)
 		l.linkBlocker(c, e.Blocker)
 	}
+	l.waits.note(c, e)
 	return l.startWait(ctx, c, e)
 }
 

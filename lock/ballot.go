@@ -199,7 +199,7 @@ func (b *ballot) blocker(freeIn time.Duration) *HeldError {
 	})
 	held := &HeldError{
 		Resource: b.a.start.Resource, Key: b.a.req.Key,
-		Refused: b.tally.refused, Nodes: b.tally.nodes, Named: b.inNameOf(worst.Holder),
+		Refused: b.tally.refused, Nodes: b.tally.nodes, Granted: b.tally.granted, Named: b.inNameOf(worst.Holder),
 		HandedOver: worst.Reserved, Remaining: worst.TTL, Errors: b.errs,
 	}
 	switch {

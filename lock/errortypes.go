@@ -56,6 +56,8 @@ type HeldError struct {
 	// Refused of Nodes said so. Fewer than it takes to rule out a quorum happen
 	// where one node is asked before the others.
 	Refused, Nodes int
+	// Granted did, in vain. Nodes in none of Granted, Refused and Errors were not waited for, or not asked.
+	Granted int
 	// Named is how many of those that refused did so in the name of Holder: others may have
 	// the name of an earlier holder, or of an attempt that fails.
 	Named int
