@@ -61,10 +61,11 @@ func describe(err error) string {
 	if code := statusCode(err); code != "" {
 		return "redis replied " + code
 	}
-	if text := driver.Describe(err); text != "" {
+	network, isNetwork := errors.AsType[*net.OpError](err)
+	if text := driver.Describe(err); text != "" && (!isNetwork || text != driver.ErrNotSent.Error()) {
 		return text
 	}
-	if network, ok := errors.AsType[*net.OpError](err); ok {
+	if isNetwork { // also where nothing was sent for that
 		return network.Error()
 	}
 	return fmt.Sprintf("%s (%T)", failureOf(err), err)

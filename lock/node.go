@@ -55,7 +55,7 @@ func (n *node) enter() (probe bool, err error) {
 }
 
 func (n *node) errSuspect() error {
-	return fmt.Errorf("%w: its last %d calls got no answer", driver.ErrNotSent, n.silent.Load())
+	return fmt.Errorf("%w: %w (%d)", driver.ErrNotSent, driver.ErrSilent, n.silent.Load())
 }
 
 func (n *node) leave(probe bool) {

@@ -36,7 +36,7 @@ func (c *config) announce(ctx context.Context, report Report, appeared []Finding
 				slog.String("pattern", e.Pattern), slog.Time("until", e.Until), slog.String("reason", e.Reason))
 		}
 	}
-	log.DebugContext(ctx, "sweep", slog.Duration("took", report.Took), slog.Int("nodes", len(report.Nodes)),
+	log.DebugContext(ctx, "sweep", slog.String("took", report.Took.Round(time.Millisecond).String()), slog.Int("nodes", len(report.Nodes)),
 		slog.Int("findings", len(report.Findings)), slog.Int("pending", len(report.Pending)),
 		slog.Int("resolved", len(report.Resolved)), slog.Int("overflow", report.Overflow))
 }
@@ -48,7 +48,7 @@ func (f *Finding) attrs() []any {
 		slog.String("format", string(f.Hold.Format)),
 	}
 	if f.TTL >= 0 {
-		attrs = append(attrs, slog.Duration("ttl", f.TTL))
+		attrs = append(attrs, slog.String("ttl", f.TTL.String()))
 	}
 	if f.Policy != "" {
 		attrs = append(attrs, slog.String("policy", f.Policy))

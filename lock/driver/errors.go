@@ -62,6 +62,8 @@ var ErrNotSent = errors.New("not asked")
 var (
 	// ErrUnexamined says that the state of a node could not be examined.
 	ErrUnexamined = NewError(Misconfigured, "node could not be examined")
+	// ErrSilent says that a node was not asked since it had left its last calls unanswered.
+	ErrSilent = NewError(Busy, "node did not answer its last calls")
 	// ErrFenceCounter says that a node's fence counter is not a number that can be
 	// counted on from: tokens granted from it would repeat or go back.
 	ErrFenceCounter = NewError(Misconfigured, "fence counter cannot be counted on from")
