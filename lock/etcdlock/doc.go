@@ -6,6 +6,8 @@
 //	defer locker.Close()
 //	err = lock.Do(ctx, locker, "order:1001", charge)
 //
+// The client writes what fails to stderr unless its Config has a Logger of zap: the driver leaves that as it is.
+//
 // # What it promises
 //
 // The cluster is one node: its own majority is the quorum. While it keeps what it has

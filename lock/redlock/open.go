@@ -11,6 +11,9 @@ import (
 
 // Open is New on clients it makes from URLs: see [NewClients]. Close closes these
 // clients too.
+//
+// go-redis writes each connection that fails to stderr, by a logger that all clients of the process share: Open
+// leaves it alone. Package exporter/redislog takes what it says to a [log/slog.Logger].
 func Open(urls []string, opts ...lock.Option) (*lock.Engine, error) {
 	clients, closeClients, err := NewClients(urls)
 	if err != nil {
