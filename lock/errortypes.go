@@ -141,7 +141,7 @@ func (e *QuorumError) Error() string {
 	} else {
 		b.WriteString(e.sums())
 	}
-	b.WriteString(". " + e.remedy())
+	b.WriteString(". " + e.advice())
 	return b.String()
 }
 
@@ -163,8 +163,8 @@ func (e *QuorumError) sums() string {
 	return " (" + strings.Join(parts, "; ") + ")"
 }
 
-// remedy is what helps: where all nodes answered, other callers have the rest of them.
-func (e *QuorumError) remedy() string {
+// advice is what helps: where all nodes answered, other callers have the rest of them.
+func (e *QuorumError) advice() string {
 	if e.Refused > 0 && e.Granted+e.Refused == e.Nodes {
 		return "Try again: other callers have the other nodes."
 	}
