@@ -126,8 +126,8 @@ bench-peers: deps ## Measure redsync, redislock and others beside lockscope; sev
 	cd lock/redlock/peers && GOWORK=off $(GO) run .
 
 .PHONY: prove
-prove: deps ## Everything at once on real servers, for FOR (1m) from SEED (1), judged: lock/redlock/prove.
-	cd lock/redlock/prove && GOWORK=off $(GO) run . -for $(or $(FOR),1m) -seed $(SEED)
+prove: deps ## Everything at once on real servers, for FOR (1m) from SEED (1), judged: lock/redlock/prove. RECORD=1 records the code it held for.
+	cd lock/redlock/prove && GOWORK=off $(GO) run . -for $(or $(FOR),1m) -seed $(SEED) $(if $(RECORD),-record $(CURDIR)/lock/campaign.lines)
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME (20s).

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/internal/campaignlines"
 	"github.com/lockscope/lockscope/lock/redlock/prove/internal/history"
 	"github.com/lockscope/lockscope/lock/redlock/prove/internal/judge"
 	"github.com/lockscope/lockscope/lock/redlock/prove/internal/ledger"
@@ -30,8 +31,9 @@ type campaign struct {
 	began    time.Time
 	evidence judge.Evidence
 	redis    string
-	took     time.Duration // until all locks were gone, after everything was mended
-	rejected int           // accesses to the ledger
+	lines    *campaignlines.Record // of the code as it was when the campaign began; nil unless they are to be written
+	took     time.Duration         // until all locks were gone, after everything was mended
+	rejected int                   // accesses to the ledger
 	verdict  judge.Verdict
 }
 
@@ -39,6 +41,11 @@ type campaign struct {
 // ends, the campaign does, in order, and is judged as far as it came.
 func conduct(ctx context.Context, o options) (c *campaign, err error) {
 	c = &campaign{options: o, ledger: ledger.New()}
+	if o.record != "" {
+		if c.lines, err = campaignlines.Read(filepath.Dir(o.record), ""); err != nil {
+			return nil, err
+		}
+	}
 	server, err := ledger.Serve(c.ledger)
 	if err != nil {
 		return nil, err
@@ -180,6 +187,19 @@ func (c *campaign) publish(w io.Writer) error {
 	if !c.verdict.Register.Ok() {
 		errs = append(errs, c.verdict.Register.Visualize(filepath.Join(c.dir, "porcupine.html")))
 	}
+	if c.ok() && c.lines != nil {
+		c.lines.Of = report.Named(c.began, c.seed, c.length)
+		errs = append(errs, writeRecord(c.record, c.lines))
+	}
 	_, err := fmt.Fprintf(w, "%s\nHistories, metrics, logs, faults and the ledger: %s\n", text, c.dir)
 	return errors.Join(append(errs, err)...)
+}
+
+// writeRecord says which code the campaign speaks for.
+func writeRecord(path string, lines *campaignlines.Record) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(lines.Write(f), f.Close())
 }

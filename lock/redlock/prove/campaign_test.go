@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/internal/campaignlines"
 	"github.com/lockscope/lockscope/lock/redlock/prove/internal/judge"
 )
 
@@ -19,7 +20,9 @@ func small(t *testing.T, length time.Duration) options {
 
 // TestCampaign is a short one, from the first server to the report.
 func TestCampaign(t *testing.T) {
-	c, err := conduct(t.Context(), small(t, 18*time.Second))
+	o := small(t, 18*time.Second)
+	o.record = recordOf(t)
+	c, err := conduct(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,15 +60,47 @@ func TestCampaign(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(c.dir, "report.md")); err != nil {
 		t.Error(err)
 	}
+	text, err := os.ReadFile(o.record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := campaignlines.Parse(string(text))
+	if err != nil || record.Lines() != 2 {
+		t.Fatalf("%v: the record is\n%s", err, text)
+	}
+	when, commit, _ := strings.Cut(record.Of, ", ")
+	commit, _, _ = strings.Cut(commit, ",")
+	for _, said := range []string{"| when | " + when, commit + " |"} {
+		if !strings.Contains(report.String(), said) {
+			t.Errorf("the report does not say %q, as its record does", said)
+		}
+	}
+}
+
+// recordOf is where a campaign writes its record, beside code of two lines.
+func recordOf(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "lease.go"), []byte("package lock\n\nvar a int // one\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "campaign.lines")
 }
 
 // TestCampaignFindsAForger has a client that takes no locks. It is found by everybody whose business it is.
 func TestCampaignFindsAForger(t *testing.T) {
 	o := small(t, 6*time.Second)
 	o.forgers = 1
+	o.record = recordOf(t)
 	c, err := conduct(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if err := c.publish(t.Output()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(o.record); err == nil {
+		t.Error("a campaign that found something is recorded as evidence")
 	}
 	found := make(map[string]int)
 	for _, a := range c.verdict.Anomalies {

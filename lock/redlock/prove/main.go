@@ -78,6 +78,7 @@ type options struct {
 	length  time.Duration
 	seed    uint64
 	dir     string
+	record  string // where the lines of the code are written that a campaign held for; "" for nowhere
 	clients int
 	callers int // of each client
 
@@ -99,6 +100,7 @@ func parse(args []string, stdout io.Writer) (options, error) {
 	flags.DurationVar(&o.length, "for", time.Minute, "how long the campaign takes, without the judges")
 	flags.Uint64Var(&o.seed, "seed", 1, "of the plan of faults, and of what clients do")
 	flags.StringVar(&o.dir, "out", "", "where histories and report go, a `directory` (default: a new one for temporary files)")
+	flags.StringVar(&o.record, "record", "", "write the lines of code that the campaign speaks for, if it holds, to this `file` in the folder lock")
 	flags.IntVar(&o.clients, "clients", 5, "how many client processes there are at a time")
 	flags.IntVar(&o.callers, "callers", 12, "how many callers each of them has")
 	err := flags.Parse(args)

@@ -38,6 +38,9 @@ type Campaign struct {
 	LocksGone time.Duration // after the workers had ended
 }
 
+// whenLayout is how a report says when its campaign began.
+const whenLayout = "2006-01-02 15:04 UTC"
+
 // Text is the report.
 func Text(c Campaign) string {
 	var b strings.Builder
@@ -78,7 +81,7 @@ func (c Campaign) circumstances(b *strings.Builder) {
 	row := func(what, format string, args ...any) {
 		fmt.Fprintf(b, "| %s | %s |\n", what, fmt.Sprintf(format, args...))
 	}
-	row("when", "%s, for %v", c.Began.UTC().Format("2006-01-02 15:04 UTC"), c.Length.Round(time.Second))
+	row("when", "%s, for %v", c.Began.UTC().Format(whenLayout), c.Length.Round(time.Second))
 	row("machine", "%d cores, %s/%s, %s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, kernel())
 	row("versions", "%s, redis-server %s, lockscope %s", runtime.Version(), c.Redis, commit())
 	row("nodes", "%d redis-server processes, appendonly everysec, each with a wall clock of its own; MaxTTL %v", c.Nodes, c.MaxTTL)
@@ -86,6 +89,11 @@ func (c Campaign) circumstances(b *strings.Builder) {
 		c.Clients, len(c.Evidence.Workers), c.Callers, c.Resources)
 	row("again", "`make prove FOR=%v SEED=%d`: the same plan of faults; what runs beside it is not of the seed", c.Length.Round(time.Second), c.Seed)
 	fmt.Fprintln(b)
+}
+
+// Named is the campaign in one line, by which its report and the record of its code are told to be of the same.
+func Named(began time.Time, seed uint64, length time.Duration) string {
+	return fmt.Sprintf("%s, lockscope %s, seed %d, %v", began.UTC().Format(whenLayout), commit(), seed, length.Round(time.Second))
 }
 
 func kernel() string {
