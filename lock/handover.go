@@ -71,7 +71,7 @@ func (l *lease) mayHandTo(o *AcquireOptions) bool {
 // these options; 0 if it may not.
 func (h *hold) handOverUntil(o *AcquireOptions, now time.Duration) time.Duration {
 	until := h.attempt.grantedAt() + handOverWindow
-	if o.NoWait || !o.handsOver() || h.fence >= h.attempt.lastFence() || now >= until {
+	if !o.handsOver() || h.fence >= h.attempt.lastFence() || now >= until {
 		return 0
 	}
 	return until

@@ -256,7 +256,6 @@ func (l *lease) prolong(expires time.Duration) bool {
 	if l.ended != nil || l.expires <= now || expires <= now {
 		return false
 	}
-	l.expires = max(l.expires, expires)
-	l.timer.Reset(l.untilDue(now))
+	l.expires = max(l.expires, expires) // the timer goes off earlier at worst, and is set anew then
 	return true
 }
