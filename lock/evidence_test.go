@@ -14,8 +14,8 @@ import (
 // maxChangedPercent is how far the code may be from the code of the campaign in EVIDENCE.md, in lines.
 const maxChangedPercent = 15
 
-// TestTheCampaignIsOfThisCode: the page says what was seen of the engine and its driver. Where too many of their lines have changed
-// since, that is no evidence for them.
+// TestTheCampaignIsOfThisCode: the page says what was seen of the engine and its driver. Where too many of their
+// lines have changed since, that is no evidence for them.
 func TestTheCampaignIsOfThisCode(t *testing.T) {
 	text, err := os.ReadFile("campaign.lines")
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package campaignlines tells how far the code of the locks is from the code that a campaign ran on. A campaign records a hash of each
-// line; the record is committed beside EVIDENCE.md, and a test compares it with the tree. No history of versions is needed for that.
+// Package campaignlines tells how far the code of the locks is from the code that a campaign ran on. A campaign
+// records a hash of each line; the record is committed beside EVIDENCE.md, and a test compares it with the tree.
+// No history of versions is needed for that.
 package campaignlines
 
 import (
@@ -14,10 +15,11 @@ import (
 	"strings"
 )
 
-// patterns are the files that a campaign on Redis speaks for, below the folder lock: the engine, the seam, and the driver with its
-// scripts and its guard. Tests are not among them.
+// patterns are the files that a campaign on Redis speaks for, below the folder lock: the engine, the seam, and the
+// driver with its scripts and its guard. Tests are not among them.
 var patterns = []string{
-	"*.go", "driver/*.go", "waitgraph/*.go", "redlock/*.go", "redlock/*.lua", "redlock/guard/*.go", "redlock/redisconn/*.go", "redlock/redisinfo/*.go",
+	"*.go", "driver/*.go", "waitgraph/*.go", "redlock/*.go", "redlock/*.lua",
+	"redlock/guard/*.go", "redlock/redisconn/*.go", "redlock/redisinfo/*.go",
 }
 
 // Record is the code of one campaign.
@@ -77,8 +79,8 @@ func (r *Record) Lines() (n int) {
 	return n
 }
 
-// Changed is how many lines of one record are not in the same file of the other, or the other way round, whichever are more in that
-// file. A line that moved within its file has not changed; one that moved to another file has.
+// Changed is how many lines of one record are not in the same file of the other, or the other way round, whichever
+// are more in that file. A line that moved within its file has not changed; one that moved to another file has.
 func (r *Record) Changed(now *Record) (n int) {
 	for name, lines := range r.Files {
 		n += max(missing(lines, now.Files[name]), missing(now.Files[name], lines))

@@ -28,21 +28,22 @@ func tree(t *testing.T, files map[string]string) *Record {
 }
 
 func TestChangedLinesAreCounted(t *testing.T) {
+	const leave = "redlock/leave.lua"
 	const lease, script = "package lock\n\n// why\nfunc a() {\n\tb()\n\tb()\n}\n", "-- why\nreturn 1\n"
-	then := tree(t, map[string]string{"lease.go": lease, "redlock/leave.lua": script})
+	then := tree(t, map[string]string{"lease.go": lease, leave: script})
 	for name, c := range map[string]struct {
 		files   map[string]string
 		changed int
 	}{
-		"nothing":            {map[string]string{"lease.go": lease, "redlock/leave.lua": script}, 0},
-		"comments, blanks":   {map[string]string{"lease.go": "// else\n\n\n" + lease, "redlock/leave.lua": "return 1"}, 0},
-		"one line":           {map[string]string{"lease.go": strings.Replace(lease, "b()", "c()", 1), "redlock/leave.lua": script}, 1},
-		"one of two alike":   {map[string]string{"lease.go": strings.Replace(lease, "\tb()\n", "", 1), "redlock/leave.lua": script}, 1},
-		"a script":           {map[string]string{"lease.go": lease, "redlock/leave.lua": "return 0\n"}, 1},
+		"nothing":            {map[string]string{"lease.go": lease, leave: script}, 0},
+		"comments, blanks":   {map[string]string{"lease.go": "// else\n\n\n" + lease, leave: "return 1"}, 0},
+		"one line":           {map[string]string{"lease.go": strings.Replace(lease, "b()", "c()", 1), leave: script}, 1},
+		"one of two alike":   {map[string]string{"lease.go": strings.Replace(lease, "\tb()\n", "", 1), leave: script}, 1},
+		"a script":           {map[string]string{"lease.go": lease, leave: "return 0\n"}, 1},
 		"a file less":        {map[string]string{"lease.go": lease}, 1},
-		"a file more":        {map[string]string{"lease.go": lease, "redlock/leave.lua": script, "redlock/guard/act.go": "package guard\nvar x int\n"}, 2},
-		"a test, another":    {map[string]string{"lease.go": lease, "redlock/leave.lua": script, "lease_test.go": lease, "pglock/a.go": lease}, 0},
-		"another file's now": {map[string]string{"turn.go": lease, "redlock/leave.lua": script}, 10},
+		"a file more":        {map[string]string{"lease.go": lease, leave: script, "redlock/guard/act.go": "package guard\nvar x int\n"}, 2},
+		"a test, another":    {map[string]string{"lease.go": lease, leave: script, "lease_test.go": lease, "pglock/a.go": lease}, 0},
+		"another file's now": {map[string]string{"turn.go": lease, leave: script}, 10},
 	} {
 		now := tree(t, c.files)
 		if got := then.Changed(now); got != c.changed {
