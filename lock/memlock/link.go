@@ -15,7 +15,6 @@ type link struct {
 	// Guarded by the node's mutex.
 	waiter string // "" before Subscribe
 	wake   func(key string)
-	closed bool
 
 	wakes sync.WaitGroup // wake-ups on their way
 }
@@ -85,15 +84,13 @@ func (l *link) Leave(ctx context.Context, req driver.LeaveRequest) error {
 // Subscribe implements driver.BlockingNode.
 func (l *link) Subscribe(ctx context.Context, waiterID string, wake func(key string)) error {
 	return l.execute(ctx, func(*memstate.Instant) {
-		if !l.closed {
-			l.waiter, l.wake = waiterID, wake
-		}
+		l.waiter, l.wake = waiterID, wake
 	})
 }
 
 // tell wakes the locker if waiter is what it calls itself. The node's mutex is held.
 func (l *link) tell(waiter, key string) bool {
-	if l.closed || l.waiter != waiter {
+	if l.waiter != waiter {
 		return false
 	}
 	wake := l.wake
@@ -104,7 +101,6 @@ func (l *link) tell(waiter, key string) bool {
 // Close implements driver.BlockingNode: no wake-up comes after it.
 func (l *link) Close() error {
 	l.mu.Lock()
-	l.closed = true
 	delete(l.links, l)
 	l.mu.Unlock()
 	l.wakes.Wait()
