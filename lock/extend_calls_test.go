@@ -68,7 +68,8 @@ func watchedNodes(t *testing.T, n int, f func(t *testing.T, e *lock.Engine, node
 	})
 }
 
-// TestALostLeaseIsGivenBack: nodes that had forgotten it took it back in the round that lost it, and nobody would have the lock for a TTL.
+// TestALostLeaseIsGivenBack: nodes that had forgotten it took it back in the round that lost it, and nobody would
+// have the lock for a TTL.
 func TestALostLeaseIsGivenBack(t *testing.T) {
 	inProcess(t, func(p *process) {
 		lease := p.call().served()
@@ -84,7 +85,8 @@ func TestALostLeaseIsGivenBack(t *testing.T) {
 	})
 }
 
-// TestExtendsAskForARefill where others vote, with the last fence of the grant's run: a node that takes the lease back stands behind it.
+// TestExtendsAskForARefill where others vote, with the last fence of the grant's run: a node that takes the lease
+// back stands behind it.
 func TestExtendsAskForARefill(t *testing.T) {
 	for _, n := range []int{1, 3} {
 		watchedNodes(t, n, func(t *testing.T, e *lock.Engine, nodes []*watched) {

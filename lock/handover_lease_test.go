@@ -44,7 +44,9 @@ func (k *kept) acquisition() *acquisition {
 // hold is a grant of this instant, with a run of ten fences.
 func (k *kept) hold() hold {
 	validity := k.opts.TTL - Drift(k.opts.TTL)
-	a := &attempt{engine: k.engine, queue: k.queue, opts: k.opts, fence: 1, run: 10, validity: validity, ready: newSignal()}
+	a := &attempt{
+		engine: k.engine, queue: k.queue, opts: k.opts, fence: 1, run: 10, validity: validity, ready: newSignal(),
+	}
 	return hold{attempt: a, fence: 1, expires: validity, renewAt: never}
 }
 
@@ -99,15 +101,16 @@ func TestAHandOverLeavesNothingOfTheLease(t *testing.T) {
 		t.Fatal("not handed over")
 	}
 	k.wantGone(t, k.lease, 1)
-	if another := NewAcquireOptions(); k.queue.takeTurn(&another, nil) == nil {
-		t.Error("a caller contends beside the one that was handed the lock")
-	}
 	if other := (AcquireOptions{TTL: time.Second}); k.queue.takeTurn(&other, nil) == nil {
-		t.Error("one that wants another TTL contends beside it")
+		t.Error("a caller that wants another TTL contends beside the one that was handed the lock")
+	}
+	if k.turn() == nil {
+		t.Error("two callers contend")
 	}
 }
 
-// TestAnOvertakenTurnIsPassedOnce: a caller that cannot be handed the lock takes the turn that is kept, unless another waits before it.
+// TestAnOvertakenTurnIsPassedOnce: a caller that cannot be handed the lock takes the turn that is kept, unless
+// another waits before it.
 func TestAnOvertakenTurnIsPassedOnce(t *testing.T) {
 	k := newKept(t)
 	other := AcquireOptions{TTL: time.Second}

@@ -100,3 +100,95 @@ func TestReleaseRetriesAreBounded(t *testing.T) {
 		t.Errorf("%d releases are left; running: %v", len(n.retries.due), n.retries.running)
 	}
 }
+
+// releasing is a node that notes releases, and answers them with its errors first.
+type releasing struct {
+	driver.Node
+	asked []driver.ReleaseRequest
+	errs  []error
+}
+
+func (n *releasing) Release(_ driver.Call, req *driver.ReleaseRequest, to driver.Answer[driver.ReleaseReply]) {
+	n.asked = append(n.asked, *req)
+	if len(n.errs) > 0 {
+		err := n.errs[0]
+		n.errs = n.errs[1:]
+		to.Answer(driver.ReleaseReply{}, err)
+		return
+	}
+	to.Answer(driver.ReleaseReply{Found: driver.FoundOwn}, nil)
+}
+
+// answers are what a round is told.
+type answers []releaseAnswer
+
+func (a *answers) releaseAnswered(answer releaseAnswer) { *a = append(*a, answer) }
+
+// TestAnUndoingByWhatIsKnown of the token on its node: where it was never sent, nobody is asked; where it may
+// arrive yet, it leaves a tombstone, and is sent until it is answered; only where it was granted, its waiter goes
+// back to its place.
+func TestAnUndoingByWhatIsKnown(t *testing.T) {
+	for name, c := range map[string]struct {
+		states           []grantState // in this order
+		withdraw         bool
+		err              error
+		asked            int
+		tombstone, queue bool
+	}{
+		"never sent":            {withdraw: true},
+		"refused":               {states: []grantState{grantRefused}, withdraw: true},
+		"refused, and released": {states: []grantState{grantRefused}, asked: 1},
+		"not known":             {states: []grantState{grantUnknown}, withdraw: true, asked: 1, tombstone: true},
+		"refused, may arrive":   {states: []grantState{grantUnknown, grantRefused}, withdraw: true, asked: 1, tombstone: true},
+		"granted":               {states: []grantState{grantHeld}, withdraw: true, asked: 1, queue: true},
+		"granted, no answer":    {states: []grantState{grantHeld}, err: driver.ErrTimeout, asked: 2, queue: true},
+		"not known, no answer":  {states: []grantState{grantUnknown}, err: driver.ErrTimeout, asked: 2, tombstone: true},
+		"refused, no answer":    {states: []grantState{grantRefused}, err: driver.ErrTimeout, asked: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKept(t)
+			k.engine.workers = newWorkers()
+			server := &releasing{}
+			if c.err != nil {
+				server.errs = []error{c.err}
+			}
+			g := &grant{node: &node{Node: server, engine: k.engine}, attempt: &attempt{timeout: time.Second}, calls: &callQueue{}}
+			for _, state := range c.states {
+				g.set(state)
+			}
+			var told answers
+			u := &undoing{g: g, ctx: t.Context(), withdraw: c.withdraw, report: &told}
+			u.req = driver.ReleaseRequest{Key: "lock:a", Token: "t1", Waiter: driver.Waiter{ID: "w1"}}
+			g.calls.do(u)
+			for len(g.retriesLeft()) > 0 {
+				time.Sleep(time.Millisecond)
+			}
+			k.engine.workers.close()
+			if len(server.asked) != c.asked || len(told) != max(c.asked, 1) {
+				t.Fatalf("asked %d times, told %d answers; want %d", len(server.asked), len(told), c.asked)
+			}
+			if g.calls.isBusy() {
+				t.Error("the calls behind it wait for ever")
+			}
+			if c.asked == 0 {
+				return
+			}
+			if first := server.asked[0]; first.Tombstone > 0 != c.tombstone || (first.Waiter.ID != "") != c.queue {
+				t.Errorf("%+v", first)
+			}
+			if last := told[len(told)-1]; c.asked == 2 && (last.err != nil || last.reply.Found != driver.FoundOwn) {
+				t.Errorf("the round is told %+v in the end", last)
+			}
+			if c.err == nil && g.known() != grantRefused {
+				t.Error("it is taken for one that the node may still hold")
+			}
+		})
+	}
+}
+
+// retriesLeft are the releases that are still to be sent again.
+func (n *node) retriesLeft() []pendingRelease {
+	n.retries.mu.Lock()
+	defer n.retries.mu.Unlock()
+	return n.retries.due
+}

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestWhatEndsAWait: a hint begins the polls anew, and says whether it is by name. A timer goes on counting polls; a caller whose name
-// was in vain is still the one that was named.
+// TestWhatEndsAWait: a hint begins the polls anew, and says whether it is by name. A timer goes on counting polls;
+// a caller whose name was in vain is still the one that was named.
 func TestWhatEndsAWait(t *testing.T) {
 	for name, c := range map[string]struct {
 		hint                 *wakeUp

@@ -80,7 +80,9 @@ func TestScriptsVouchOnce(t *testing.T) {
 	vouch("vouch-2", guard.Marked) // for that one was cut off long ago
 	s.set(guard.MarkerKey, "voting"+mineMarker)
 	vouch("vouch-2", guard.MarkVotes)
-	for _, other := range []string{"voting|theirs|run1|0", "quarantine|ours|run2|0|q.1|30|0|0", "changing" + mineMarker + "|change-1.1|30|0|0"} {
+	for _, other := range []string{
+		"voting|theirs|run1|0", "quarantine|ours|run2|0|q.1|30|0|0", "changing" + mineMarker + "|change-1.1|30|0|0",
+	} {
 		s.set(guard.MarkerKey, other)
 		vouch("vouch-2", guard.MarkRefused)
 	}

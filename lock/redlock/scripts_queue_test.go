@@ -62,11 +62,12 @@ func TestScriptsKeepTheQueue(t *testing.T) {
 	s.granted(driver.AcquireRequest{Token: token("a")})
 	first := s.queued("b", driver.Waiter{ID: "w1"})
 	s.wantLeft("the queue", s.keys.queue, 2*time.Minute)
-	if reply := s.queued("c", driver.Waiter{ID: "w2", Ticket: first.Ticket - 1, Record: "two"}); reply.Ticket != first.Ticket-1 || reply.Ahead != 0 {
+	earlier := driver.Waiter{ID: "w2", Ticket: first.Ticket - 1, Record: "two", Enqueue: true}
+	if reply := s.queued("c", earlier); reply.Ticket != earlier.Ticket || reply.Ahead != 0 {
 		t.Errorf("a ticket of before: %+v", reply)
 	}
 	s.wantLeft("what w2 says", s.keys.entry("w2"), 30*time.Second)
-	if says, want := s.get(s.keys.entry("w2")), formatInt(first.Ticket-1)+"\ntwo"; says != want {
+	if says, want := s.get(s.keys.entry("w2")), formatInt(earlier.Ticket)+"\ntwo"; says != want {
 		t.Errorf("w2 says %q, want %q", says, want)
 	}
 	unqueued, err := s.acquire(driver.AcquireRequest{Token: token("d"), Waiter: driver.Waiter{ID: "w3", Ticket: 1}}, "")
@@ -77,14 +78,15 @@ func TestScriptsKeepTheQueue(t *testing.T) {
 		t.Errorf("%d wait, want 2", waiting)
 	}
 	s.released(driver.ReleaseRequest{Token: token("a")})
-	s.granted(driver.AcquireRequest{Token: token("c"), Waiter: driver.Waiter{ID: "w2", Enqueue: true, Ticket: first.Ticket - 1, Record: "two"}})
-	if left := s.client.ZRange(t.Context(), s.keys.queue, 0, -1).Val(); len(left) != 1 || left[0] != "w1" || s.get(s.keys.entry("w2")) != "" {
-		t.Errorf("who has the lock still queues: %v, and says %q", left, s.get(s.keys.entry("w2")))
+	s.granted(driver.AcquireRequest{Token: token("c"), Waiter: earlier})
+	left, says := s.client.ZRange(t.Context(), s.keys.queue, 0, -1).Val(), s.get(s.keys.entry("w2"))
+	if len(left) != 1 || left[0] != "w1" || says != "" {
+		t.Errorf("who has the lock still queues: %v, and says %q", left, says)
 	}
 }
 
-// TestScriptsNameOneAtATime: where the lock is kept for a waiter, another release names nobody; a waiter that was granted here in vain
-// goes back to its place.
+// TestScriptsNameOneAtATime: where the lock is kept for a waiter, another release names nobody; a waiter that was
+// granted here in vain goes back to its place.
 func TestScriptsNameOneAtATime(t *testing.T) {
 	s := newScripted(t)
 	s.granted(driver.AcquireRequest{Token: token("a")})
@@ -154,7 +156,8 @@ func TestScriptsNameTheFairCallerItself(t *testing.T) {
 	s.wantNext("it has the lock", "")
 }
 
-// TestScriptsServeTheFair: a fair caller names who is in front; if that is itself, it has the lock, and nothing is kept for it.
+// TestScriptsServeTheFair: a fair caller names who is in front; if that is itself, it has the lock, and nothing is
+// kept for it.
 func TestScriptsServeTheFair(t *testing.T) {
 	fair := func(waiter string, ticket int64) driver.AcquireRequest {
 		return driver.AcquireRequest{
@@ -181,10 +184,9 @@ func TestScriptsServeTheFair(t *testing.T) {
 func TestScriptsLeaveOthersKeysAlone(t *testing.T) {
 	s := newScripted(t)
 	s.client.HSet(t.Context(), s.keys.lock, "field", 1)
-	if reply, err := s.acquire(driver.AcquireRequest{Token: token("a"), Waiter: driver.Waiter{ID: "w1", Enqueue: true}}, ""); err != nil || reply.Granted {
-		t.Errorf("acquire: %+v, %v", reply, err)
-	}
-	if reply, err := s.extend(driver.ExtendRequest{Token: token("a"), Refill: true, Fence: 1}, ""); err != nil || reply != driver.ExtendTaken {
+	s.queued("a", driver.Waiter{ID: "w1"})
+	reply, err := s.extend(driver.ExtendRequest{Token: token("a"), Refill: true, Fence: 1}, "")
+	if err != nil || reply != driver.ExtendTaken {
 		t.Errorf("extend: %v, %v", reply, err)
 	}
 	if reply := s.released(driver.ReleaseRequest{Token: token("a"), Handoff: scriptTTL}); reply.Found != driver.FoundOther {
