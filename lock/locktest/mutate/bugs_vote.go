@@ -7,6 +7,8 @@ const (
 	redlock  = "./lock/redlock"
 	guarding = "./lock/redlock/guard"
 	conn     = "./lock/redlock/redisconn"
+	fakes    = "./lock/locktest"
+	states   = "./lock/internal/memstate"
 )
 
 // voteMutants are bugs in what a vote is, and when it is over.

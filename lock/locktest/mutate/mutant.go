@@ -67,6 +67,7 @@ func all() []Mutant {
 	for _, of := range []func() []Mutant{
 		voteMutants, validityMutants, fenceMutants, renewalMutants, releaseMutants, orderMutants, handOverMutants, waitMutants,
 		guardMutants, quarantineMutants, laneMutants,
+		turnMutants, roundMutants, queueScriptMutants, actScriptMutants, memoryMutants,
 	} {
 		list = append(list, of()...)
 	}
