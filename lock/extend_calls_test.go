@@ -106,6 +106,7 @@ func TestExtendsAskForARefill(t *testing.T) {
 			if err := lease.Extend(t.Context()); err != nil {
 				t.Fatal(err)
 			}
+			synctest.Wait()
 			for _, req := range nodes[0].extends {
 				if req.Refill != (n > 1) || req.Fence <= lease.Fence() {
 					t.Errorf("%d nodes: refill %v, fence %d of a run from %d", n, req.Refill, req.Fence, lease.Fence())
@@ -168,6 +169,7 @@ func TestANodeThatTookALeaseBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
+		synctest.Wait()
 		if asked := len(nodes[1].releases); asked != 2 {
 			t.Errorf("asked %d times to release, want 2", asked)
 		}
