@@ -30,11 +30,13 @@ type acquisition struct {
 	failedGates uint64 // set of nodes that just did not answer as gate
 	gateFaults  int    // gates in a row that did not answer
 	waited      bool
-	late        bool     // the lease ran out before it could be returned
-	named       bool     // the coming attempt follows a call by name
-	namedInVain int      // named attempts in a row that failed
-	faults      int      // attempts in a row without a quorum of answers
-	polls       int      // poll intervals in a row in which nothing was heard
+	late        bool // the lease ran out before it could be returned
+	named       bool // the coming attempt follows a call by name
+	namedInVain int  // named attempts in a row that failed
+	faults      int  // attempts in a row without a quorum of answers
+	polls       int  // poll intervals in a row in which nothing was heard
+	next        bool // nobody was in front when the gate was last asked for the position
+	foreign     foreignHolder
 	last        error    // what the last attempt to be decided had met
 	earlier     []string // holder records of the attempts before
 }
@@ -75,7 +77,7 @@ func (a *acquisition) acquireLease() (*lease, error) {
 		if a.opts.NoWait || a.attempts > 0 && a.attempts == a.opts.MaxAttempts {
 			return nil, a.last
 		}
-		a.ticket, a.queued = 0, 0 // the grant has used them up
+		a.ticket, a.queued, a.next = 0, 0, false // the grant has used them up
 	}
 }
 
@@ -196,7 +198,7 @@ func (a *acquisition) try(ctx context.Context) (*attempt, result) {
 		a.queued |= 1 << try.gate
 	}
 	if res.ticket > 0 {
-		a.ticket = res.ticket
+		a.ticket, a.next = res.ticket, res.ahead == 0
 	}
 	if res.gateFault {
 		a.failedGates |= 1 << try.gate

@@ -57,6 +57,7 @@ type result struct {
 	gateFault bool // the gate node did not answer
 	hopeless  bool // trying again cannot help
 	split     bool // enough nodes answered, but others have some of them
+	foreign   bool // the holder is another library's: it will tell nobody that it let go
 }
 
 func (e *Engine) newAttempt(queue *resourceQueue, opts AcquireOptions, from origin) *attempt {

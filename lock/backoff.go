@@ -16,34 +16,44 @@ const (
 	retryNamed = 2 * time.Millisecond
 )
 
-// pause decides how long to wait at most, and for what. poll says that the end of
-// the wait is no more than the time to look again.
-func (a *acquisition) pause(res result) (kind WaitKind, d time.Duration, poll bool) {
+// pause is how long to wait at most, and for what.
+type pause struct {
+	kind  WaitKind
+	d     time.Duration
+	poll  bool // the end of the wait is no more than the time to look again
+	often bool // it is short, for nobody will tell
+}
+
+// pause decides.
+func (a *acquisition) pause(res result) pause {
 	if res.gateFault && a.gateFaults < len(a.engine.nodes)-1 {
 		a.gateFaults++
-		return WaitBackoff, 0, false // another node will serve as gate
+		return pause{kind: WaitBackoff} // another node will serve as gate
 	}
 	a.gateFaults = 0
 	if !errors.Is(res.err, ErrHeld) && !res.split {
 		a.faults++
 		ceiling := min(firstBackoff<<min(a.faults, 10), maxBackoff, a.engine.cfg.PollInterval)
-		return WaitBackoff, 1 + a.jitter(ceiling), true
+		return pause{kind: WaitBackoff, d: 1 + a.jitter(ceiling), poll: true}
 	}
 	a.faults = 0
 	if a.named && a.namedInVain < 3 {
 		a.namedInVain++
-		return WaitHolder, retryNamed + a.jitter(retryNamed), false
+		return pause{kind: WaitHolder, d: retryNamed + a.jitter(retryNamed)}
 	}
 	a.namedInVain = 0
 	if res.ticket == 0 && a.attempts == 1 {
-		return WaitHolder, 0, false // subscribe and queue, then look once more
+		return pause{kind: WaitHolder} // subscribe and queue, then look once more
 	}
-	d = a.pollInterval(res.ahead)
-	if res.freeIn > 0 && res.freeIn < d {
+	p := pause{kind: WaitHolder, d: a.pollInterval(res.ahead), poll: true}
+	if res.foreign && a.ticket > 0 && a.next {
+		p = a.foreignPause(res.freeIn)
+	}
+	if res.freeIn > 0 && res.freeIn < p.d {
 		spread := time.Duration(min(res.ahead, 50)) * time.Millisecond
-		return WaitHolder, res.freeIn + time.Millisecond + a.jitter(2*time.Millisecond+spread), false
+		return pause{kind: WaitHolder, d: res.freeIn + time.Millisecond + a.jitter(2*time.Millisecond+spread)}
 	}
-	return WaitHolder, d, true
+	return p
 }
 
 // pollInterval is jittered, and longer for those with many in front.

@@ -153,6 +153,7 @@ func (b *ballot) result(err error) result {
 	res.freeIn = b.freeIn()
 	if len(b.blockers) > 0 {
 		res.blocker = b.blocker(res.freeIn)
+		res.foreign = b.foreign()
 	}
 	switch {
 	case err != nil:
@@ -187,6 +188,11 @@ func (b *ballot) freeIn() time.Duration {
 	}
 	slices.Sort(free)
 	return free[quorum-1]
+}
+
+// foreign reports that no node that refused says who holds the lock, or keeps it for a waiter.
+func (b *ballot) foreign() bool {
+	return !slices.ContainsFunc(b.blockers, func(x driver.AcquireReply) bool { return x.Reserved || x.Holder != "" })
 }
 
 // blocker describes who has most of the nodes that refused, among those that say who they

@@ -2,14 +2,16 @@ package lock
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // queues are what this process knows of the resources it is concerned with at the
 // moment: nothing is kept for a resource nobody here waits for or holds.
 type queues struct {
-	nodes int
-	clock Clock
+	nodes   int
+	clock   Clock
+	looking atomic.Int32 // waiters that look often: see foreignHolder
 
 	mu        sync.Mutex
 	byKey     map[string]*resourceQueue

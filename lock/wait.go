@@ -15,15 +15,19 @@ func (a *acquisition) drainWake() {
 
 // wait blocks until another attempt is worth while.
 func (a *acquisition) wait(ctx context.Context, res result) error {
-	kind, d, poll := a.pause(res)
+	p := a.pause(res)
 	wasNamed := a.named
 	a.named = false
-	if d == 0 {
+	if p.d == 0 {
 		return nil
 	}
+	if p.often {
+		a.engine.queues.looking.Add(1)
+		defer a.engine.queues.looking.Add(-1)
+	}
 	a.waited = true
-	e := WaitStart{Resource: a.resource, Kind: kind, Ahead: res.ahead, Last: res.err}
-	if kind == WaitHolder {
+	e := WaitStart{Resource: a.resource, Kind: p.kind, Ahead: res.ahead, Last: res.err}
+	if p.kind == WaitHolder {
 		e.Blocker = res.blocker
 		a.queue.blocker.Store(res.blocker)
 	}
@@ -32,14 +36,14 @@ func (a *acquisition) wait(ctx context.Context, res result) error {
 	a.enterGraph()
 	hooked := a.ts.waitStart(ctx, e)
 	began := time.Now()
-	err := a.sleep(ctx, d, poll, wasNamed)
+	err := a.sleep(ctx, p, wasNamed)
 	a.ts.waitEnd(hooked, WaitEnd{WaitStart: e, Took: time.Since(began), Named: a.named, Err: err})
 	return err
 }
 
-// sleep is wait itself: until this process is told, or d is over.
-func (a *acquisition) sleep(ctx context.Context, d time.Duration, poll, wasNamed bool) error {
-	timer := time.NewTimer(d)
+// sleep is wait itself: until this process is told, or the pause is over.
+func (a *acquisition) sleep(ctx context.Context, p pause, wasNamed bool) error {
+	timer := time.NewTimer(p.d)
 	defer timer.Stop()
 	told, err := a.until(ctx, woken{wake: a.queue.wake, timer: timer.C})
 	switch {
@@ -48,7 +52,7 @@ func (a *acquisition) sleep(ctx context.Context, d time.Duration, poll, wasNamed
 		a.named, a.polls = told.named, 0
 	default:
 		a.named = wasNamed && a.namedInVain > 0
-		if a.polls++; !poll {
+		if a.polls++; !p.poll {
 			a.polls = 0
 		}
 	}
