@@ -36,15 +36,25 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "peers: %v; -h shows all flags\n", err)
 		return 2
 	}
-	results, err := measureAll(ctx, o, allPeers(), stderr)
-	if err != nil {
+	write := measureTable
+	if o.beside {
+		write = measureBesideTable
+	}
+	if err := write(ctx, o, stdout, stderr); err != nil {
 		fmt.Fprintf(stderr, "peers: %v\n", err)
 		return 1
 	}
-	fmt.Fprintln(stdout, circumstances(o))
-	fmt.Fprintln(stdout)
-	writeTable(stdout, allPeers(), results)
 	return 0
+}
+
+func measureTable(ctx context.Context, o options, stdout, stderr io.Writer) error {
+	results, err := measureAll(ctx, o, allPeers(), stderr)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "%s\n\n", circumstances(o))
+	writeTable(stdout, allPeers(), results)
+	return nil
 }
 
 // options are what the flags say.
@@ -53,6 +63,8 @@ type options struct {
 	stretches int           // of each peer in each row
 	rtt       time.Duration // added to every round trip
 	rows      []row
+	beside    bool // the table of lockscope and another library on one key
+	besides   []besideRow
 }
 
 func parse(args []string, stdout io.Writer) (options, error) {
@@ -63,6 +75,7 @@ func parse(args []string, stdout io.Writer) (options, error) {
 	flags.IntVar(&o.stretches, "stretches", 5, "how often each peer has its turn in a row")
 	flags.DurationVar(&o.rtt, "rtt", 0, "add this much to every round trip, with a proxy before each server")
 	only := flags.String("rows", "", "only the rows whose name matches this `regexp`: 'pair,' or '5 nodes'")
+	flags.BoolVar(&o.beside, "beside", false, "measure lockscope and another library on the same key instead")
 	err := flags.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -77,18 +90,22 @@ func parse(args []string, stdout io.Writer) (options, error) {
 	case o.stretch <= 0 || o.stretches <= 0 || o.rtt < 0:
 		return o, errors.New("-for and -stretches must be above zero, -rtt not below")
 	}
-	o.rows, err = selectRows(*only)
+	if o.beside {
+		o.besides, err = selectRows(*only, allBesideRows(), besideRow.name)
+	} else {
+		o.rows, err = selectRows(*only, allRows(), func(r row) string { return r.name })
+	}
 	return o, err
 }
 
-func selectRows(pattern string) ([]row, error) {
+func selectRows[R any](pattern string, all []R, name func(R) string) ([]R, error) {
 	want, err := regexp.Compile(pattern)
 	if err != nil {
 		return nil, fmt.Errorf("-rows: %w", err)
 	}
-	var selected []row
-	for _, r := range allRows() {
-		if want.MatchString(r.name) {
+	var selected []R
+	for _, r := range all {
+		if want.MatchString(name(r)) {
 			selected = append(selected, r)
 		}
 	}
