@@ -201,7 +201,7 @@ func TestRealRefusedUser(t *testing.T) {
 			defer cancel()
 			began := time.Now()
 			_, err := l.Acquire(ctx, "job")
-			wantWithin(t, "being refused", time.Since(began), 2*nodeTimeout)
+			wantWithin(t, "being refused", time.Since(began), soon)
 			wantErr(t, err, lock.ErrNoQuorum)
 			wantText(t, err, test.says)
 			for _, secret := range []string{wrong, aclPassword} {
@@ -225,7 +225,7 @@ func TestRealInfoDenied(t *testing.T) {
 	defer cancel()
 	began := time.Now()
 	_, err := newLocker(t, clients()).Acquire(ctx, "job")
-	wantWithin(t, "being refused", time.Since(began), 2*nodeTimeout)
+	wantWithin(t, "being refused", time.Since(began), soon)
 	wantErr(t, err, driver.ErrUnexamined, lock.ErrNoQuorum)
 	wantText(t, err, "+info", "WithoutGuard", "127.0.0.1:")
 	must(t, acquire(t, newLocker(t, clients(), redlock.WithoutGuard()), "job").Release(t.Context()))

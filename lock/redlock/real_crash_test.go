@@ -29,7 +29,7 @@ func TestRealKilledMinority(t *testing.T) {
 			must(t, held.Extend(t.Context()))
 			began := time.Now()
 			other := acquire(t, l, "other", lock.TTL(longTTL))
-			wantWithin(t, "acquire", time.Since(began), nodeTimeout)
+			wantWithin(t, "acquire", time.Since(began), soon)
 			must(t, other.Release(t.Context()))
 			must(t, held.Release(t.Context()))
 			f.wantNoLocks(2, 3, 4)
@@ -51,15 +51,15 @@ func TestRealLostMajority(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f, rec := startNodes(t, 3), newRecorder()
-			const ttl = 3 * time.Second
+			const ttl = 9 * time.Second
 			lease, err := f.locker().Acquire(rec.in(t.Context()), "job", lock.TTL(ttl))
 			must(t, err)
 			awaitEvents(t, rec, ttl, 1, "a renewal", renewed)
 			fail(f, 0, 1)
-			deadline := watch(t, lease, ttl)
+			deadline, stalled := watch(t, lease, ttl)
 			// The simulation in package locktest knows when to the nanosecond; here a busy machine may be late.
-			if late := time.Since(deadline); late > nodeTimeout {
-				t.Errorf("the loss was signalled %v after the end of validity", late)
+			if late := time.Since(deadline); late > nodeTimeout+2*stalled {
+				t.Errorf("the loss was signalled %v after the end of validity, where a tick was %v late", late, stalled)
 			}
 			wantErr(t, context.Cause(lease.Context()), lock.ErrLost)
 			if left := lease.Remaining(); left > 0 {
@@ -68,7 +68,7 @@ func TestRealLostMajority(t *testing.T) {
 			wantErr(t, lease.Extend(t.Context()), lock.ErrLost)
 			began := time.Now()
 			err = lease.Release(t.Context())
-			wantWithin(t, "release", time.Since(began), 8*nodeTimeout)
+			wantWithin(t, "release", time.Since(began), settleTime)
 			if e, ok := errors.AsType[*lock.ReleaseError](err); !ok || e.Outcome != lock.OutcomeUnknown || e.Unknown != 2 {
 				t.Errorf("release says %v, want unknown on 2 nodes", err)
 			}
@@ -84,21 +84,24 @@ func TestRealLostMajority(t *testing.T) {
 	}
 }
 
-// watch waits until the lease's context ends and returns when its validity ended at the latest, by its own word.
-func watch(t *testing.T, lease lock.Lease, ttl time.Duration) (deadline time.Time) {
+// watch waits until the lease's context ends and returns when its validity ended at the latest, by its own word, and for how
+// long this process was not served meanwhile.
+func watch(t *testing.T, lease lock.Lease, ttl time.Duration) (deadline time.Time, stalled time.Duration) {
 	t.Helper()
-	timeout := time.After(2 * ttl)
+	timeout := time.After(ttl + settleTime)
+	last := time.Now()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for {
+		stalled, last = max(stalled, time.Since(last)), time.Now()
 		if end := time.Now().Add(lease.Remaining()); lease.Context().Err() == nil && end.After(deadline) {
 			deadline = end
 		}
 		select {
 		case <-lease.Context().Done():
-			return deadline
+			return deadline, max(stalled, time.Since(last))
 		case <-timeout:
-			t.Fatalf("not lost after %v", 2*ttl)
+			t.Fatalf("not lost after %v", ttl+settleTime)
 		case <-tick.C:
 		}
 	}
@@ -112,7 +115,7 @@ func TestRealKilledMajority(t *testing.T) {
 	f.kill(1, 2)
 	began := time.Now()
 	_, err := l.Acquire(t.Context(), "job", lock.NoWait(), lock.TTL(longTTL))
-	wantWithin(t, "NoWait", time.Since(began), 2*nodeTimeout)
+	wantWithin(t, "NoWait", time.Since(began), soon)
 	wantNoQuorum(t, f, err, syscall.ECONNREFUSED, 1, 2)
 	waiting := acquireAsync(t.Context(), l, "job", lock.TTL(longTTL))
 	f.restart(1, 2)

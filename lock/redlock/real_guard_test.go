@@ -41,7 +41,7 @@ func TestRealQuarantine(t *testing.T) {
 			eventually(t, settleTime, "the third node is free", func() bool { return len(f.keys("lock:job", 2)) == 0 })
 			began := time.Now()
 			_, err = l.Acquire(t.Context(), "job", lock.NoWait())
-			wantWithin(t, name+" locker's acquire", time.Since(began), 2*nodeTimeout)
+			wantWithin(t, name+" locker's acquire", time.Since(began), soon)
 			return !errors.Is(err, driver.ErrTimeout)
 		})
 		wantErr(t, err, driver.ErrQuarantined, lock.ErrHeld)
@@ -62,7 +62,7 @@ func TestRealQuarantine(t *testing.T) {
 	must(t, holder.Release(t.Context()))
 	f.pause(0) // now it takes the vote of the restarted node
 	took, _ := refused(t, fresh, "other", driver.ErrQuarantined)
-	wantWithin(t, "acquire", took, 2*nodeTimeout)
+	wantWithin(t, "acquire", took, soon)
 	eventually(t, 2*quarantine, "the node votes again", func() bool {
 		lease, err := fresh.Acquire(t.Context(), "job", lock.NoWait(), lock.TTL(longTTL))
 		if err == nil {
@@ -142,7 +142,7 @@ func TestRealEvictingNode(t *testing.T) {
 	f.config("maxmemory-policy", "allkeys-lru", f.all()...)
 	began := time.Now()
 	_, err := f.locker().Acquire(t.Context(), "job", lock.MaxWait(settleTime))
-	wantWithin(t, "acquire", time.Since(began), 2*nodeTimeout)
+	wantWithin(t, "acquire", time.Since(began), soon)
 	wantErr(t, err, driver.ErrEvicting, lock.ErrNoQuorum)
 	wantText(t, err, "allkeys-lru", "WithEvictingNodes")
 	named := 0
@@ -216,7 +216,7 @@ func TestRealDuplicateNode(t *testing.T) {
 			eventually(t, settleTime, "the duplicate is found", func() bool { // a busy machine may have no answer in time
 				began := time.Now()
 				_, err = l.Acquire(t.Context(), "job", lock.NoWait(), lock.TTL(longTTL))
-				wantWithin(t, "acquire", time.Since(began), 2*nodeTimeout)
+				wantWithin(t, "acquire", time.Since(began), soon)
 				wantErr(t, err, lock.ErrNoQuorum)
 				return errors.Is(err, driver.ErrDuplicate)
 			})

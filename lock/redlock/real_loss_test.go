@@ -185,7 +185,7 @@ func TestRealNodeThatForgotTakesNothingBack(t *testing.T) {
 func TestRealPromotedAgain(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 2)
-	l := guardedLocker(t, f.clients()[:1])
+	l := guardedLocker(t, f.clients()[:1], lock.WithNodeTimeout(patience), lock.WithDefaults(lock.TTL(longTTL)))
 	must(t, acquire(t, l, "warm-up").Release(t.Context()))
 	must(t, f.admin[0].SlaveOf(t.Context(), "127.0.0.1", portOf(f, 1)).Err())
 	for range 3 {

@@ -27,8 +27,8 @@ func TestRealPausedMinorityWhileHeld(t *testing.T) {
 		t.Run(fmt.Sprintf("%d of %d", m.failing, m.nodes), func(t *testing.T) {
 			t.Parallel()
 			f, rec, failing := startNodes(t, m.nodes), newRecorder(), firstOf(m.failing)
-			const ttl = 3 * time.Second
-			lease, err := f.locker().Acquire(rec.in(t.Context()), "job", lock.TTL(ttl))
+			const ttl = 3 * soon
+			lease, err := f.locker(lock.WithNodeTimeout(ttl/4)).Acquire(rec.in(t.Context()), "job", lock.TTL(ttl))
 			must(t, err)
 			f.pause(failing...)
 			awaitEvents(t, rec, 2*ttl, 2, "a renewal", renewed)
@@ -37,7 +37,7 @@ func TestRealPausedMinorityWhileHeld(t *testing.T) {
 			}
 			began := time.Now()
 			must(t, lease.Release(t.Context()))
-			wantWithin(t, "release", time.Since(began), nodeTimeout)
+			wantWithin(t, "release", time.Since(began), ttl/6)
 			f.wantNoLocks(f.all()[m.failing:]...)
 			rec.wantPaired(t) // nothing is under way to the paused nodes any more
 			f.resume(failing...)
@@ -54,7 +54,7 @@ func TestRealPausedMinorityWhileAcquiring(t *testing.T) {
 			t.Run(fmt.Sprintf("%d of %d warm %v", m.failing, m.nodes, warm), func(t *testing.T) {
 				t.Parallel()
 				f, rec, failing := startNodes(t, m.nodes), newRecorder(), firstOf(m.failing)
-				l := f.locker()
+				l := f.locker(lock.WithNodeTimeout(hungTimeout))
 				if warm {
 					f.warm(l)
 				}
@@ -63,10 +63,10 @@ func TestRealPausedMinorityWhileAcquiring(t *testing.T) {
 					began := time.Now()
 					lease, err := l.Acquire(rec.in(t.Context()), fmt.Sprint("job", i%2), lock.TTL(longTTL))
 					must(t, err)
-					wantWithin(t, "acquire", time.Since(began), nodeTimeout)
+					wantWithin(t, "acquire", time.Since(began), soon)
 					began = time.Now()
 					must(t, lease.Release(t.Context()))
-					wantWithin(t, "release", time.Since(began), nodeTimeout)
+					wantWithin(t, "release", time.Since(began), soon)
 				}
 				rec.wantPaired(t) // nothing is under way to the paused nodes any more
 				f.resume(failing...)
@@ -84,7 +84,7 @@ func TestRealPausedMajority(t *testing.T) {
 	f.pause(0, 1)
 	began := time.Now()
 	_, err := l.Acquire(t.Context(), "job", lock.NoWait(), lock.TTL(longTTL))
-	wantWithin(t, "NoWait", time.Since(began), 2*nodeTimeout)
+	wantWithin(t, "NoWait", time.Since(began), soon)
 	wantNoQuorum(t, f, err, driver.ErrTimeout, 0, 1)
 
 	rec := newRecorder()
@@ -130,7 +130,7 @@ func TestRealExtendWithoutQuorum(t *testing.T) {
 	f.pause(0, 1)
 	began := time.Now()
 	err := lease.Extend(t.Context())
-	wantWithin(t, "extend", time.Since(began), 2*nodeTimeout)
+	wantWithin(t, "extend", time.Since(began), soon)
 	wantNoQuorum(t, f, err, driver.ErrTimeout, 0, 1)
 	f.resume(0, 1)
 	must(t, lease.Extend(t.Context()))

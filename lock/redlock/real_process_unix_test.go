@@ -252,7 +252,7 @@ func TestRealStoppedHolder(t *testing.T) {
 	if other.Accepted != 1 {
 		t.Fatalf("the other process: %+v", other)
 	}
-	wantWithin(t, "taking over from a stopped process", time.Since(began), 2*ttl+pollInterval)
+	wantWithin(t, "taking over from a stopped process", time.Since(began), ttl+settleTime)
 	_, err := io.WriteString(stopped.in, "go on\n")
 	must(t, err)
 	must(t, stopped.Thaw())

@@ -56,7 +56,7 @@ func TestRealReleaseByPlurality(t *testing.T) {
 func TestRealCancelledCallsBlameNobody(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 3)
-	lease := acquire(t, f.locker(), "job", lock.TTL(longTTL), lock.NoRenew())
+	lease := acquire(t, f.locker(lock.WithNodeTimeout(patience)), "job", lock.TTL(longTTL), lock.NoRenew())
 	cancelled, cancel := context.WithCancelCause(t.Context())
 	cancel(errWhyForTest)
 	f.pause(0, 1)
@@ -86,9 +86,9 @@ func TestRealCancelledCallsBlameNobody(t *testing.T) {
 func TestRealFailedNodesAreBlamed(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 3)
-	lease := acquire(t, f.locker(), "job", lock.TTL(longTTL), lock.NoRenew())
+	lease := acquire(t, f.locker(lock.WithNodeTimeout(hungTimeout)), "job", lock.TTL(longTTL), lock.NoRenew())
 	f.kill(0, 1)
-	ctx, cancel := context.WithTimeout(t.Context(), nodeTimeout/2) // a refused dial takes no time
+	ctx, cancel := context.WithTimeout(t.Context(), soon) // a refused dial takes no time
 	defer cancel()
 	err := lease.Release(ctx)
 	wantErr(t, err, lock.ErrNoQuorum, context.DeadlineExceeded)

@@ -99,7 +99,7 @@ func TestRealVouch(t *testing.T) {
 	f.restart(0)
 	f.pause(1)
 	took, _ := refused(t, guardedLocker(t, f.clients()), "job", driver.ErrQuarantined)
-	wantWithin(t, "being refused", took, 3*nodeTimeout)
+	wantWithin(t, "being refused", took, soon)
 	f.resume(1)
 	wantErr(t, redlock.Vouch(t.Context(), f.clients()), redlock.ErrNotNew)
 }

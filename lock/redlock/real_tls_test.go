@@ -157,14 +157,15 @@ func TestRealTLSUntrusted(t *testing.T) {
 
 // TestRealTLSPausedNode has a TLS handshake that is not answered: it ends with the node timeout all the same.
 func TestRealTLSPausedNode(t *testing.T) {
+	t.Parallel()
 	f, addr, roots := startTLS(t)
-	const dialTimeout = 5 * nodeTimeout // of the given client, whose dialer it is
+	const dialTimeout = hungTimeout // of the given client, whose dialer it is
 	given := plainClient(t, &redis.Options{Addr: addr, TLSConfig: &tls.Config{RootCAs: roots}, DialTimeout: dialTimeout})
 	l := newLocker(t, []redis.UniversalClient{given})
 	f.pause(0)
 	began := time.Now()
 	_, err := l.Acquire(t.Context(), "job", lock.NoWait())
-	wantWithin(t, "acquire", time.Since(began), 2*nodeTimeout)
+	wantWithin(t, "acquire", time.Since(began), soon)
 	wantErr(t, err, driver.ErrTimeout)
 	began = time.Now()
 	must(t, l.Close())
