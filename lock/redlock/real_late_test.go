@@ -48,7 +48,7 @@ func TestRealLateSetAfterRelease(t *testing.T) {
 			}
 			// The lock is free for others, on that node too.
 			f.kill(0)
-			must(t, acquire(t, f.locker(), "job", lock.NoWait(), lock.TTL(longTTL)).Release(t.Context()))
+			must(t, acquire(t, f.locker(lock.WithNodeTimeout(patience)), "job", lock.NoWait(), lock.TTL(longTTL)).Release(t.Context()))
 		})
 	}
 }
