@@ -39,7 +39,8 @@ func TestCancelWithAHungServer(t *testing.T) {
 	began := time.Now()
 	cancel()
 	got := <-done
-	if took := time.Since(began); took > time.Second || !errors.Is(got.err, context.Canceled) {
+	if took := time.Since(began); took > 4*time.Second || // the frozen server is given up after five
+		!errors.Is(got.err, context.Canceled) {
 		t.Errorf("the sweep ended after %v: %v", took, got.err)
 	}
 	wantFindings(t, "known by then", append(got.report.Findings, got.report.Pending...), "no_ttl lock:a")

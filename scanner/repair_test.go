@@ -197,10 +197,15 @@ func TestRepairPendingIsRefused(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 1)
 	set(t, f.clients[0], "lock:leak", redsyncValue, 0)
-	s := newScanner(t, f.clients, scanner.WithConfirmAfter(time.Hour), scanner.WithDeadline(2*time.Hour))
 	ctx := within(t)
-	short, stop := context.WithTimeout(ctx, 2*time.Second)
+	short, stop := context.WithCancel(ctx)
 	defer stop()
+	s := newScanner(t, f.clients, scanner.WithConfirmAfter(time.Hour), scanner.WithDeadline(2*time.Hour),
+		scanner.WithProgress(func(p scanner.Progress) {
+			if p.Done { // what it found is not confirmed
+				stop()
+			}
+		}))
 	report, _ := s.Sweep(short)
 	pending := find(t, report.Pending, scanner.NoTTL, "lock:leak")
 	pending.Confirmed = true
