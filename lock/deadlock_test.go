@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
@@ -157,7 +158,9 @@ func TestDeadlockIsTold(t *testing.T) {
 }
 
 // TestNoDeadlock: a cycle that is gone before it counts is none, nor is a chain.
-func TestNoDeadlock(t *testing.T) {
+func TestNoDeadlock(t *testing.T) { synctest.Test(t, testNoDeadlock) }
+
+func testNoDeadlock(t *testing.T) {
 	l := openMemory(t)
 	var seen deadlocks
 	ctx := seen.in(t.Context())

@@ -72,8 +72,8 @@ func TestACrashKeepsWhatWasGranted(t *testing.T) {
 // TestAHungServer is not waited for longer than the node timeout, and takes no lock with it: what it does late has no effect.
 func TestAHungServer(t *testing.T) {
 	s := server(t)
-	l := locker(t, s, lock.WithNodeTimeout(200*time.Millisecond))
-	held := acquire(t, l, "held", lock.TTL(2*time.Second))
+	l := locker(t, s, lock.WithNodeTimeout(time.Second))
+	held := acquire(t, l, "held", lock.TTL(4*time.Second))
 	must(t, acquire(t, l, "job").Release(t.Context()))
 	must(t, s.Pause())
 	for range 3 {

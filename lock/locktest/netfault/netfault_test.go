@@ -71,14 +71,15 @@ func TestDelay(t *testing.T) {
 		t.Errorf("3 round trips took %v, want at least %v", took, 3*2*delay)
 	}
 	proxy.SetDelay(0)
-	start = time.Now()
-	const many = 10 // a busy machine may be late for one of them
-	for range many {
+	fastest := time.Hour
+	for range 100 { // a busy machine may be late for most of them
+		start = time.Now()
 		must(t, via.Ping(t.Context()).Err())
+		if fastest = min(fastest, time.Since(start)); fastest < 2*delay {
+			return
+		}
 	}
-	if took := time.Since(start); took >= many*2*delay {
-		t.Errorf("without the delay %d round trips took %v", many, took)
-	}
+	t.Errorf("without the delay the fastest round trip took %v", fastest)
 }
 
 // TestDelayIsLatencyNotRate has many pieces under way at once: each is late, but not because of the one before.
@@ -97,8 +98,8 @@ func TestDelayIsLatencyNotRate(t *testing.T) {
 		eventually(t, "the piece has arrived by itself", func() bool { return proxy.Held() != before })
 	}
 	eventually(t, "all pieces are delivered in order", func() bool { return direct.Get(t.Context(), "key").Val() == want })
-	if took := time.Since(start); took < delay || took > n*delay/2 {
-		t.Errorf("%d pieces took %v, want at least %v and far less than %v", n, took, delay, n*delay)
+	if took := time.Since(start); took < delay || took > n*delay {
+		t.Errorf("%d pieces took %v, want at least %v and less than %v", n, took, delay, n*delay)
 	}
 }
 
@@ -140,12 +141,9 @@ func TestRefuse(t *testing.T) {
 	must(t, existing.Ping(t.Context()).Err())
 
 	proxy.Refuse(true)
-	start := time.Now()
-	if err := via.Ping(t.Context()).Err(); err == nil {
-		t.Error("PING on a new connection succeeded")
-	}
-	if took := time.Since(start); took > 3*time.Second {
-		t.Errorf("refusing took %v", took)
+	var timeout net.Error
+	if err := via.Ping(t.Context()).Err(); err == nil || errors.As(err, &timeout) && timeout.Timeout() {
+		t.Errorf("PING on a new connection says %v, want that it was refused", err)
 	}
 	must(t, existing.Ping(t.Context()).Err())
 	proxy.Refuse(false)
