@@ -2,6 +2,7 @@ package lock_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -15,8 +16,9 @@ import (
 // shared is a node whose key another library uses, too: by the instant, taken says until
 // when that one's lock would last, or zero if it is free. Its holder names no waiter.
 type shared struct {
-	taken func(at time.Duration) (left time.Duration)
-	began time.Time
+	taken  func(at time.Duration) (left time.Duration)
+	began  time.Time
+	holder string // what the value says of its holder
 
 	mu      sync.Mutex
 	queue   []string
@@ -32,8 +34,17 @@ func sharedWith(taken func(at time.Duration) time.Duration) *shared {
 // process is an engine on the node that no colleague of its process uses.
 func (s *shared) process(t *testing.T, opts ...lock.Option) *lock.Engine {
 	t.Helper()
-	clock := lock.WithClock(func() time.Duration { return time.Since(s.began) })
-	e, err := lock.NewEngine([]driver.Node{lock.Async(&sharedLink{shared: s})}, append([]lock.Option{clock}, opts...)...)
+	return processOf(t, []*shared{s}, opts...)
+}
+
+func processOf(t *testing.T, on []*shared, opts ...lock.Option) *lock.Engine {
+	t.Helper()
+	clock := lock.WithClock(func() time.Duration { return time.Since(on[0].began) })
+	var nodes []driver.Node
+	for i, s := range on {
+		nodes = append(nodes, lock.Async(&sharedLink{shared: s, name: fmt.Sprint("shared", i)}))
+	}
+	e, err := lock.NewEngine(nodes, append([]lock.Option{clock}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,10 +55,10 @@ func (s *shared) process(t *testing.T, opts ...lock.Option) *lock.Engine {
 // sharedLink is one process' connection.
 type sharedLink struct {
 	*shared
-	waiter string
+	name, waiter string
 }
 
-func (*sharedLink) Name() string   { return "shared" }
+func (l *sharedLink) Name() string { return l.name }
 func (*sharedLink) System() string { return "test" }
 
 func (l *sharedLink) Acquire(_ context.Context, req driver.AcquireRequest) (reply driver.AcquireReply, err error) {
@@ -56,7 +67,7 @@ func (l *sharedLink) Acquire(_ context.Context, req driver.AcquireRequest) (repl
 	at := time.Since(l.began)
 	l.asked[l.waiter] = append(l.asked[l.waiter], at)
 	if left := l.taken(at); left != 0 {
-		reply.TTL = left
+		reply.TTL, reply.Holder = left, l.holder
 		if req.Waiter.Enqueue {
 			if !slices.Contains(l.queue, req.Waiter.ID) {
 				l.queue = append(l.queue, req.Waiter.ID)
@@ -155,6 +166,43 @@ func (s *shared) waitFor(t *testing.T, d time.Duration, n int, opts ...lock.Opti
 		})
 	}
 	all.Wait()
+}
+
+// TestAGateThatIsWrongHidesNoFreeLock: what another library left on the gate stays, and the
+// other two nodes are free after a second.
+func TestAGateThatIsWrongHidesNoFreeLock(t *testing.T) {
+	for wrong := range 3 {
+		synctest.Test(t, func(t *testing.T) {
+			var nodes []*shared
+			for i := range 3 {
+				nodes = append(nodes, sharedWith(func(at time.Duration) time.Duration {
+					if i == wrong || at < time.Second {
+						return -1
+					}
+					return 0
+				}))
+			}
+			lease, err := processOf(t, nodes).Acquire(t.Context(), "job", lock.MaxWait(time.Second+2*lock.DefaultPollInterval))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := lease.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestAHolderOfOursIsWaitedForAsEver: it will name the first in the queue.
+func TestAHolderOfOursIsWaitedForAsEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := sharedWith(func(at time.Duration) time.Duration { return 10*minute - at })
+		s.holder = "host/1|0||host.1"
+		s.waitFor(t, minute, 1)
+		if looks := s.looks(minute/2, minute/2+10*time.Second)[0]; looks > 40 {
+			t.Errorf("it looked %d times in ten seconds, more often than every 250 ms", looks)
+		}
+	})
 }
 
 const minute = time.Minute
