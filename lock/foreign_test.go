@@ -237,7 +237,7 @@ func TestOnlyTheFirstInTheQueueLooksOften(t *testing.T) {
 // TestAProcessLooksABoundedNumberOfTimes, on however many resources it waits for others.
 func TestAProcessLooksABoundedNumberOfTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const resources = 1000
+		const resources = 400
 		s := sharedWith(func(at time.Duration) time.Duration { return 8*time.Second - at%(10*time.Millisecond) })
 		e := s.process(t)
 		var all sync.WaitGroup

@@ -15,9 +15,6 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest/netfault"
 )
 
-// pollInterval is how long a waiter that hears nothing may overlook a free lock.
-const pollInterval = lock.DefaultPollInterval
-
 // turn is who was served, and whether a release had named it.
 type turn struct {
 	locker int
@@ -139,7 +136,7 @@ func (f *realNodes) subscribers() (n int) {
 	return n
 }
 
-// TestRealFreeLockIsFound hides the release from a waiter: it finds the lock free within a poll interval.
+// TestRealFreeLockIsFound hides the release from a waiter: it finds the lock free by looking, long before the TTL is over.
 func TestRealFreeLockIsFound(t *testing.T) {
 	for _, nodes := range []int{1, 3} {
 		for name, hide := range map[string]func(f *realNodes, release func()){
