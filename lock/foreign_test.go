@@ -213,7 +213,7 @@ func TestOnlyTheFirstInTheQueueLooksOften(t *testing.T) {
 		taken     func(time.Duration) time.Duration
 		low, high int // looks of the first in ten seconds
 	}{
-		"many short holds":   {func(at time.Duration) time.Duration { return 8*time.Second - at%(10*time.Millisecond) }, 130, 200},
+		"many short holds":   {again(10*time.Millisecond, 0, 8*time.Second), 130, 200},
 		"one long hold":      {func(at time.Duration) time.Duration { return 10*minute - at }, 50, 80},
 		"one without an end": {func(time.Duration) time.Duration { return -1 }, 50, 80},
 	} {
@@ -238,7 +238,7 @@ func TestOnlyTheFirstInTheQueueLooksOften(t *testing.T) {
 func TestAProcessLooksABoundedNumberOfTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const resources = 400
-		s := sharedWith(func(at time.Duration) time.Duration { return 8*time.Second - at%(10*time.Millisecond) })
+		s := sharedWith(again(10*time.Millisecond, 0, 8*time.Second))
 		e := s.process(t)
 		var all sync.WaitGroup
 		for i := range resources {

@@ -84,8 +84,8 @@ func TestRealLostMajority(t *testing.T) {
 	}
 }
 
-// watch waits until the lease's context ends and returns when its validity ended at the latest, by its own word, and for how
-// long this process was not served meanwhile.
+// watch waits until the lease's context ends. It returns when its validity ended at the latest, by its own word, and for
+// how long this process was not served meanwhile.
 func watch(t *testing.T, lease lock.Lease, ttl time.Duration) (deadline time.Time, stalled time.Duration) {
 	t.Helper()
 	timeout := time.After(ttl + settleTime)

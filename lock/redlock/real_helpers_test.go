@@ -25,8 +25,8 @@ const (
 	nodeTimeout = 400 * time.Millisecond
 	// patience is the node timeout of tests in which every node answers: however busy the machine, none is given up.
 	patience = 10 * time.Second
-	// soon is above what any work takes here, however busy the machine, and below what it would take to wait for a node that
-	// hangs: hungTimeout, or the five seconds after which go-redis gives up a read.
+	// soon is above what any work takes here, however busy the machine, and below what it would take to wait for a node
+	// that hangs: hungTimeout, or the five seconds after which go-redis gives up a read.
 	soon = 4 * time.Second
 	// hungTimeout is the node timeout of tests in which nodes hang that nobody must wait for.
 	hungTimeout = soon + time.Second

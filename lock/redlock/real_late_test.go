@@ -48,7 +48,8 @@ func TestRealLateSetAfterRelease(t *testing.T) {
 			}
 			// The lock is free for others, on that node too.
 			f.kill(0)
-			must(t, acquire(t, f.locker(lock.WithNodeTimeout(patience)), "job", lock.NoWait(), lock.TTL(longTTL)).Release(t.Context()))
+			other := f.locker(lock.WithNodeTimeout(patience))
+			must(t, acquire(t, other, "job", lock.NoWait(), lock.TTL(longTTL)).Release(t.Context()))
 		})
 	}
 }

@@ -136,7 +136,8 @@ func (f *realNodes) subscribers() (n int) {
 	return n
 }
 
-// TestRealFreeLockIsFound hides the release from a waiter: it finds the lock free by looking, long before the TTL is over.
+// TestRealFreeLockIsFound hides the release from a waiter: it finds the lock free by looking, long before the TTL is
+// over.
 func TestRealFreeLockIsFound(t *testing.T) {
 	for _, nodes := range []int{1, 3} {
 		for name, hide := range map[string]func(f *realNodes, release func()){

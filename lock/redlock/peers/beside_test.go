@@ -74,7 +74,9 @@ func newWaiter(t *testing.T, addrs []string, resource string, opts ...lock.Optio
 	for _, client := range c {
 		nodes = append(nodes, client)
 	}
-	patient := []lock.Option{redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(5 * time.Second), lock.WithMaxTTL(time.Minute)}
+	patient := []lock.Option{
+		redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(5 * time.Second), lock.WithMaxTTL(time.Minute),
+	}
 	engine, err := redlock.New(nodes, slices.Concat(patient, opts)...)
 	if err != nil {
 		t.Fatal(err)
