@@ -32,8 +32,9 @@ type call struct {
 	renewing      atomic.Bool  // a renewal is under way, or the last one failed
 	refusals      atomic.Int32 // nodes that said no to the renewal under way
 
-	ballot atomic.Uint64
-	waited atomic.Bool
+	progress atomic.Int32 // of the wait
+	ballot   atomic.Uint64
+	waited   atomic.Bool
 
 	mu       sync.Mutex
 	longWait *time.Timer // nil until the first wait

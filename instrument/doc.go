@@ -32,6 +32,9 @@
 //	distributed_lock_handovers_total            counter    resource
 //	distributed_lock_deadlocks_total            counter    resource
 //	distributed_lock_waiting                    gauge      resource
+//	distributed_lock_waiting_since_timestamp_seconds gauge resource
+//	distributed_lock_waiting_above_objective    gauge      resource
+//	distributed_lock_waiting_without_quorum     gauge      resource
 //	distributed_lock_long_waits_total           counter    resource
 //	distributed_lock_held                       gauge      resource
 //	distributed_lock_held_since_timestamp_seconds gauge    resource
@@ -64,6 +67,16 @@
 // canceled, refused, dial, busy or guard has no duration, for it was not sent or not
 // waited for. Operations are acquire, raise, extend, release, leave (a waiter gives up
 // its place) and subscribe.
+//
+// distributed_lock_waiting and its kin are of calls that have not returned, by the process's own
+// clocks: a call that is never served is in no counter. They are worked out when they are
+// collected; distributed_lock_waiting_above_objective and distributed_lock_waiting_without_quorum do not
+// depend on how the clocks of the process and of Prometheus agree. WithWaitObjective sets the objective.
+// Without a quorum is a call whose last round of votes too few nodes answered, or too late, and each call
+// behind it in its process; not one that waits for a holder. A Locker without a lock.Trace has none.
+//
+// distributed_lock_node_up and distributed_lock_node_usable exist from the first command on whose end says
+// whether the node is, not from one that was canceled, or not sent.
 //
 // A node in quarantine answers and may not vote: distributed_lock_node_up is 1 then and
 // distributed_lock_node_usable 0. Fewer usable nodes than distributed_lock_quorum_nodes mean

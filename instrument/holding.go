@@ -2,6 +2,7 @@ package instrument
 
 import (
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -12,39 +13,26 @@ import (
 type holding struct {
 	count, since prometheus.Gauge
 
-	mu          sync.Mutex
-	first, last *lease
+	mu sync.Mutex
+	leaseList
 }
 
 func (h *holding) add(m *lease) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	m.earlier = h.last
-	if h.last != nil {
-		h.last.later = m
-	} else {
-		h.first = m
+	if h.push(m); h.first == m {
 		h.tell()
 	}
-	h.last = m
 	h.count.Inc()
 }
 
 func (h *holding) remove(m *lease) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if m.later != nil {
-		m.later.earlier = m.earlier
-	} else {
-		h.last = m.earlier
-	}
-	if m.earlier != nil {
-		m.earlier.later = m.later
-	} else {
-		h.first = m.later
+	oldest := h.first == m
+	if h.drop(m); oldest {
 		h.tell()
 	}
-	m.earlier, m.later = nil, nil
 	h.count.Dec()
 }
 
@@ -54,6 +42,8 @@ func (h *holding) tell() {
 		h.since.Set(0)
 		return
 	}
-	acquired := h.first.call.began.Add(h.first.waited)
-	h.since.Set(float64(acquired.UnixMicro()) / 1e6)
+	h.since.Set(timestamp(h.first.call.began.Add(h.first.waited)))
 }
+
+// timestamp is in seconds since 1970.
+func timestamp(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }

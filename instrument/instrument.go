@@ -83,12 +83,19 @@ func (l *Locker) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	if len(l.metrics.callLabels.names) > 0 {
 		c.series = l.metrics.useCallLabels(ctx, c.series, c.began)
 	}
-	c.series.waiting.Inc()
-	defer c.series.waiting.Dec()
+	c.series.waiting.add(m)
+	returned := false
+	defer func() {
+		if !returned {
+			m.panicked()
+		}
+	}()
 	if l.tracing != nil && l.keepsSpans(ctx, resource) {
 		l.startAcquire(c, opts)
 	}
 	inner, err := l.next.Acquire(c, resource, opts...)
+	returned = true
+	c.series.waiting.remove(m)
 	if err != nil || inner == nil {
 		l.failed(c, err, opts)
 		return nil, err
@@ -137,6 +144,17 @@ func (l *Locker) finish(c *call, out outcome, validity time.Duration, err error,
 	}
 	if c.span != nil {
 		l.endAcquire(c, out, validity, err, failure)
+	}
+}
+
+// panicked is the end of a call that does not return: of a Locker that panics, or ends its goroutine.
+func (m *lease) panicked() {
+	c := &m.call
+	c.series.waiting.remove(m)
+	c.stopLongWait()
+	c.series.done()
+	if c.span != nil {
+		c.span.End()
 	}
 }
 

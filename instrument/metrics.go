@@ -23,6 +23,8 @@ type metrics struct {
 	deadlocks                       *prometheus.CounterVec
 	lost, releaseFailures, longWait *prometheus.CounterVec
 	waiting, held, heldSince        *prometheus.GaugeVec
+	waitingSince, waitingAbove      *prometheus.GaugeVec
+	waitingStalled                  *prometheus.GaugeVec
 
 	nodeDuration *prometheus.HistogramVec
 	nodeFailures *prometheus.CounterVec
@@ -62,9 +64,13 @@ func newMetrics(cfg shared) *metrics {
 		handOvers:    b.counter("handovers_total", "Calls of Acquire that were handed the lock by another lease of their process, without asking a node.", "resource"),
 		deadlocks:    b.counter("deadlocks_total", "Cycles of leases of this process whose calls wait for one another, found as a call began to wait.", "resource"),
 		waiting:      b.gauge("waiting", "Calls of Acquire that have not returned yet.", "resource"),
-		longWait:     b.counter("long_waits_total", "Calls of Acquire that waited for longer than the threshold of the long-wait log.", "resource"),
-		held:         b.gauge("held", "Leases that this process holds.", "resource"),
-		heldSince:    b.gauge("held_since_timestamp_seconds", "When the lease that this process has held for longest was acquired, in seconds since 1970; 0 if it holds none.", "resource"),
+		waitingSince: b.gauge("waiting_since_timestamp_seconds", "When the longest call of Acquire under way began, in seconds since 1970; 0 if none is under way.", "resource"),
+		waitingAbove: b.gauge("waiting_above_objective", "Calls of Acquire under way that have waited for longer than the objective.", "resource"),
+		waitingStalled: b.gauge("waiting_without_quorum", "Calls of Acquire under way that have waited for longer than the objective, "+
+			"and for which too few nodes answered last.", "resource"),
+		longWait:  b.counter("long_waits_total", "Calls of Acquire that waited for longer than the threshold of the long-wait log.", "resource"),
+		held:      b.gauge("held", "Leases that this process holds.", "resource"),
+		heldSince: b.gauge("held_since_timestamp_seconds", "When the lease that this process has held for longest was acquired, in seconds since 1970; 0 if it holds none.", "resource"),
 		hold: b.histogram("hold_seconds", "Time from acquiring a lease to the end of its release, or to its loss.",
 			[]float64{.01, .05, .1, .5, 1, 5, 10, 30, 60, 300}, "resource"),
 		validity: b.histogram("validity_seconds", "Validity left of a lease when it was acquired.",
@@ -108,6 +114,7 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector. It lets go of what has been idle for long.
 func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	m.letGo()
+	m.tellWaits()
 	for _, c := range m.all {
 		c.Collect(ch)
 	}
@@ -151,6 +158,7 @@ func (m *metrics) agrees(asked shared) error {
 	}{
 		{asked.given&givenMaxResources != 0, "WithMaxResources", have.maxResources, asked.maxResources},
 		{asked.given&givenIdleResources != 0, "WithIdleResources", have.idleResources, asked.idleResources},
+		{asked.given&givenWaitObjective != 0, "WithWaitObjective", have.waitObjective, asked.waitObjective},
 		{asked.given&givenNative != 0, "WithNativeHistograms", have.native, asked.native},
 	} {
 		if o.given && o.has != o.asks {

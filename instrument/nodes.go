@@ -109,13 +109,28 @@ func operationIndex(op lock.Operation) int {
 // nodeKey tells nodes apart; each back end may have one of the same name.
 type nodeKey struct{ backend, node string }
 
+// lateGauge exists from its first value on: until then a zero would be a wrong answer.
+type lateGauge struct {
+	vec   *prometheus.GaugeVec
+	gauge atomic.Pointer[prometheus.Gauge]
+}
+
+func (g *lateGauge) set(of nodeKey, v float64) {
+	known := g.gauge.Load()
+	if known == nil { // two at a time make the same
+		child := g.vec.WithLabelValues(of.node, of.backend)
+		known = &child
+		g.gauge.Store(known)
+	}
+	(*known).Set(v)
+}
+
 // node is what is counted for one node.
 type node struct {
 	metrics *metrics
 	labels  nodeKey
-	up      prometheus.Gauge
-	// usable says whether it may vote.
-	usable prometheus.Gauge
+	// up, and usable, which says whether it may vote, do not exist before they are known.
+	up, usable lateGauge
 	// restarts are those that keep the node from voting for a while, and those that do not; it was found to have evicted keys.
 	enforced, tolerated, evicted prometheus.Counter
 
@@ -148,8 +163,7 @@ func (m *metrics) addNode(key nodeKey) *node {
 	labels := nodeKey{nodeLabel(key.backend), nodeLabel(key.node)}
 	n := &node{
 		metrics: m, labels: labels,
-		up:        m.nodeUp.WithLabelValues(labels.node, labels.backend),
-		usable:    m.nodeUsable.WithLabelValues(labels.node, labels.backend),
+		up: lateGauge{vec: m.nodeUp}, usable: lateGauge{vec: m.nodeUsable},
 		enforced:  m.nodeRestarts.WithLabelValues(labels.node, labels.backend, "true"),
 		tolerated: m.nodeRestarts.WithLabelValues(labels.node, labels.backend, "false"),
 		evicted:   m.nodeEvicted.WithLabelValues(labels.node, labels.backend),
@@ -213,9 +227,9 @@ func (n *node) done(e lock.NodeEnd) {
 	op := n.op(e.Op)
 	if e.Err == nil {
 		op.duration.Observe(e.Took.Seconds())
-		n.up.Set(1)
+		n.up.set(n.labels, 1)
 		if votes(e.Op) {
-			n.usable.Set(1)
+			n.usable.set(n.labels, 1)
 		}
 		return
 	}
@@ -227,13 +241,13 @@ func (n *node) done(e lock.NodeEnd) {
 	switch {
 	case why == failCanceled || why == failBusy:
 	case driver.ClassOf(e.Err).Silent():
-		n.up.Set(0)
-		n.usable.Set(0)
+		n.up.set(n.labels, 0)
+		n.usable.set(n.labels, 0)
 	case why == failGuard:
-		n.up.Set(1)
-		n.usable.Set(0)
+		n.up.set(n.labels, 1)
+		n.usable.set(n.labels, 0)
 	default:
-		n.up.Set(1)
+		n.up.set(n.labels, 1)
 	}
 }
 

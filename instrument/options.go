@@ -24,6 +24,8 @@ const (
 	// DefaultSlowNode is from when on a node's answer to a release or a renewal is worth
 	// a span.
 	DefaultSlowNode = 50 * time.Millisecond
+	// DefaultWaitObjective is how long an acquire may wait for, as in the shipped rules.
+	DefaultWaitObjective = 500 * time.Millisecond
 	// DefaultLongWait is after how long a wait is told to the logger.
 	DefaultLongWait = 5 * time.Second
 	// DefaultLogInterval is how often the logger is told of the same.
@@ -37,6 +39,7 @@ var ErrInvalidOption = errors.New("instrument: invalid option")
 type shared struct {
 	maxResources  int
 	idleResources time.Duration
+	waitObjective time.Duration
 	native        bool
 	labels        []string
 	given         givenOptions
@@ -49,6 +52,7 @@ const (
 	givenMaxResources givenOptions = 1 << iota
 	givenIdleResources
 	givenNative
+	givenWaitObjective
 )
 
 type config struct {
@@ -70,9 +74,9 @@ type config struct {
 type Option func(*config)
 
 // WithRegisterer registers the metrics. Decorators that register with the same
-// registry share one set of metrics. Those that are given WithMaxResources, WithIdleResources or
-// WithNativeHistograms must agree with the first: Wrap fails with ErrInvalidOption if not. Without this option, and with nil, nothing is
-// registered; register the Locker itself then, or let it be.
+// registry share one set of metrics. Those that are given WithMaxResources, WithIdleResources,
+// WithWaitObjective or WithNativeHistograms must agree with the first: Wrap fails with ErrInvalidOption
+// if not. Without this option, and with nil, nothing is registered; register the Locker itself then, or let it be.
 func WithRegisterer(r prometheus.Registerer) Option { return func(c *config) { c.registerer = r } }
 
 // WithTracerProvider sets where spans go. Without it, and with nil, that is the
@@ -161,6 +165,13 @@ func WithSpanFilter(keep func(ctx context.Context, resource string) bool) Option
 	return func(c *config) { c.spanFilter = keep }
 }
 
+// WithWaitObjective sets from when on a wait under way counts in distributed_lock_waiting_above_objective
+// and distributed_lock_waiting_without_quorum. Give it the within_seconds of the rules, if that is not
+// DefaultWaitObjective. Zero or less makes Wrap fail.
+func WithWaitObjective(d time.Duration) Option {
+	return func(c *config) { c.waitObjective, c.given = d, c.given|givenWaitObjective }
+}
+
 // WithLongWait sets after how long a wait is logged and counted as long, while it
 // still goes on. Zero or less switches that off.
 func WithLongWait(d time.Duration) Option { return func(c *config) { c.longWait = d } }
@@ -172,12 +183,18 @@ func WithLongWait(d time.Duration) Option { return func(c *config) { c.longWait 
 func WithLogInterval(d time.Duration) Option { return func(c *config) { c.logInterval = d } }
 
 func newConfig(opts []Option) (config, error) {
-	c := config{shared: shared{maxResources: DefaultMaxResources, idleResources: DefaultIdleResources}, slowNode: DefaultSlowNode, longWait: DefaultLongWait, logInterval: DefaultLogInterval}
+	c := config{
+		shared:   shared{maxResources: DefaultMaxResources, idleResources: DefaultIdleResources, waitObjective: DefaultWaitObjective},
+		slowNode: DefaultSlowNode, longWait: DefaultLongWait, logInterval: DefaultLogInterval,
+	}
 	for _, opt := range opts {
 		if opt == nil {
 			return c, fmt.Errorf("%w: nil Option", ErrInvalidOption)
 		}
 		opt(&c)
+	}
+	if c.waitObjective <= 0 {
+		return c, fmt.Errorf("%w: WithWaitObjective(%v) is not above zero", ErrInvalidOption, c.waitObjective)
 	}
 	if c.maxResources < 0 {
 		return c, fmt.Errorf("%w: WithMaxResources(%d) is negative", ErrInvalidOption, c.maxResources)

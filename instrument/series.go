@@ -102,7 +102,7 @@ type series struct {
 	failures, attempts        prometheus.Counter
 	handOvers, deadlocks      prometheus.Counter
 	releaseFailures, longWait prometheus.Counter
-	waiting                   prometheus.Gauge
+	waiting                   waiting
 	held                      holding
 	outcomes                  [outcomes]prometheus.Counter
 	extensions                [extensions]prometheus.Counter
@@ -123,8 +123,11 @@ func (m *metrics) newSeries(label string, v labelValues) *series {
 		deadlocks:       m.deadlocks.WithLabelValues(values...),
 		releaseFailures: m.releaseFailures.WithLabelValues(values...),
 		longWait:        m.longWait.WithLabelValues(values...),
-		waiting:         m.waiting.WithLabelValues(values...),
-		held:            holding{count: m.held.WithLabelValues(values...), since: m.heldSince.WithLabelValues(values...)},
+		waiting: waiting{
+			count: m.waiting.WithLabelValues(values...), since: m.waitingSince.WithLabelValues(values...),
+			aboveObjective: m.waitingAbove.WithLabelValues(values...), withoutAQuorum: m.waitingStalled.WithLabelValues(values...),
+		},
+		held: holding{count: m.held.WithLabelValues(values...), since: m.heldSince.WithLabelValues(values...)},
 	}
 	for i := range s.outcomes {
 		s.outcomes[i] = m.acquisitions.WithLabelValues(append(values, outcomeNames[i])...)

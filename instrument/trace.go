@@ -63,6 +63,7 @@ func (l *Locker) onAttemptEnd(ctx context.Context, e lock.AttemptEnd) {
 		c.series.attempts.Inc()
 		c.attempts.Add(1)
 		c.votes.Store(int32(e.Granted))
+		c.progress.Store(int32(progressOf(e)))
 		if e.Err == nil {
 			c.validity.Store(int64(e.Validity))
 		}
@@ -122,6 +123,9 @@ func (l *Locker) onWaitStart(ctx context.Context, e lock.WaitStart) (next contex
 		return ctx
 	}
 	c.armLongWait()
+	if e.Kind == lock.WaitLocal {
+		c.progress.Store(int32(behind))
+	}
 	if e.Blocker != nil {
 		c.blocker.Store(e.Blocker)
 		l.linkBlocker(c, e.Blocker)

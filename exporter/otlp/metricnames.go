@@ -23,7 +23,8 @@ var namespaces = [...]string{"node_", "connection_", "scanner_", "exporter_"}
 // counted is what a metric counts, by its name in Prometheus without what all of them begin with.
 // Nothing is said of those that are 0 or 1: of the unit "1", Prometheus would make a ratio.
 var counted = map[string]string{
-	"failures_total": "call", "acquisitions_total": "call", "waiting": "call", "long_waits_total": "call",
+	"failures_total": "call", "acquisitions_total": "call", "waiting": "call", "waiting_above_objective": "call",
+	"waiting_without_quorum": "call", "long_waits_total": "call",
 	"resource_overflow_total": "call", "label_overflow_total": "call", "attempts_total": "attempt", "handovers_total": "handover",
 	"deadlocks_total": "deadlock", "held": "lease", "lost_total": "lease", "extensions_total": "extension",
 	"release_failures_total": "release", "node_failures_total": "command", "node_restarts_total": "restart", "node_evictions_total": "eviction",
