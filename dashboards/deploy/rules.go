@@ -122,7 +122,7 @@ func (s Settings) addObjectives(groups *yaml.Node) error {
 	}
 	last := -1 // of the groups that record
 	for i, group := range groups.Content {
-		if len(items(field(group, "rules"))) > 0 && value(field(group, "rules").Content[0], "record") != "" {
+		if rules := items(field(group, "rules")); len(rules) > 0 && value(rules[len(rules)-1], "record") != "" {
 			last = i
 		}
 	}

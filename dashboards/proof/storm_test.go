@@ -38,7 +38,7 @@ func (n notification) name() string {
 	return n.Receiver + ": " + strings.TrimPrefix(l["alertname"], "DistributedLock") + " " + l["cluster"]
 }
 
-// TestStorm has a quorum lost with 300 resources: 1,211 alerts, as they come one after the
+// TestStorm has a quorum lost with 300 resources: 1,511 alerts, as they come one after the
 // other, are three notifications at most. One of another cluster is told as ever.
 func TestStorm(t *testing.T) {
 	told := make(chan notification, 100)
@@ -57,6 +57,7 @@ func TestStorm(t *testing.T) {
 		resource := fmt.Sprintf("order-%d", i)
 		first = append(first, alert("Lost", "critical", "resource", resource, "reason", "extend_failed"))
 		second = append(second, burn("Acquire", resource, "1h"), burn("Acquire", resource, "6h"), burn("Wait", resource, "1h"))
+		third = append(third, alert("AcquiresStalled", "critical", "resource", resource))
 	}
 	third = append(third, alert("QuorumLost", "critical"), alert("QuorumAtRisk", "critical"),
 		alert("QuorumLost", "critical", "job", "lockscope"), alert("QuorumAtRisk", "critical", "job", "lockscope"))
@@ -65,6 +66,14 @@ func TestStorm(t *testing.T) {
 		third = append(third, alert("NodeDown", "warning", "lock_node", node), alert("ScannerStale", "warning", "job", "lockscope", "lock_node", node))
 	}
 	third = append(third, alert("Watchdog", "none", "job", ""))
+	for _, stalled := range []map[string]string{ // where no quorum is known to be lost
+		alert("AcquiresStalled", "critical", "resource", "order-1"), alert("WaitersPilingUp", "warning", "resource", "order-1"),
+		alert("WaitErrorBudgetBurn", "warning", "resource", "order-1"), alert("NodeDown", "warning", "lock_node", "redis-1"),
+		alert("InstanceQuorumAtRisk", "warning", "instance", "a"),
+	} {
+		stalled["cluster"] = "north"
+		third = append(third, stalled)
+	}
 	post(t, url, first)
 	seen := []string{(<-told).name()} // leases are lost long before the quorum is known to be
 	post(t, url, second)
@@ -73,9 +82,14 @@ func TestStorm(t *testing.T) {
 	post(t, url, append(third, elsewhere))
 
 	seen = append(seen, collect(t, told)...)
-	for _, want := range []string{"team: Lost east", "team: QuorumLost east", "team: AcquireErrorBudgetBurn west", "watchdog: Watchdog "} {
+	for _, want := range []string{"team: Lost east", "team: QuorumLost east", "team: AcquireErrorBudgetBurn west", "team: AcquiresStalled north", "watchdog: Watchdog "} {
 		if !slices.Contains(seen, want) {
 			t.Errorf("not told of %s: %q", want, seen)
+		}
+	}
+	for _, name := range seen {
+		if strings.HasSuffix(name, " north") && name != "team: AcquiresStalled north" {
+			t.Errorf("told of %s, which follows from calls that nobody serves", name)
 		}
 	}
 	if storm := slices.DeleteFunc(seen, func(s string) bool { return !strings.HasSuffix(s, " east") }); len(storm) > 3 {

@@ -3,6 +3,9 @@ package boards
 import (
 	"fmt"
 	"strconv"
+	"time"
+
+	"github.com/prometheus/common/model"
 
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
@@ -104,25 +107,39 @@ func fromRow(title, board, label string) link {
 		label + "=${__data.fields." + label + ":percentencode}"}
 }
 
-// Shares of acquires over the time shown.
-const (
-	failedInRange = `sum%[1]s (increase(distributed_lock_failures_total{R}[$__range])) / (sum%[1]s (increase(distributed_lock_wait_seconds_count{R}[$__range])) > 0)`
-	goodInRange   = `sum%[1]s (increase(distributed_lock_wait_seconds_bucket{R,%[2]s}[$__range])) / (sum%[1]s (increase(distributed_lock_wait_seconds_count{R}[$__range])) > 0)`
-)
-
 // objectives has the expressions about promises; by is a by clause, or nothing.
-type objectives struct{ config.SLO }
+type objectives struct {
+	config.SLO
+	interval model.Duration // of the rules
+}
 
-func (o objectives) availability(by string) string { return "1 - " + fmt.Sprintf(failedInRange, by) }
+// inRange adds up what a counter of resources has counted in the time shown, and the acquires meanwhile that
+// nobody was served: their calls have not returned.
+func (o objectives) inRange(counter, by string) string {
+	return fmt.Sprintf(`sum%s (increase(%s[$__range]) or sum_over_time(%s{S}[$__range]) * %v)`,
+		by, counter, rules.Unserved, time.Duration(o.interval).Seconds())
+}
 
-func (o objectives) goodWaits(by string) string { return fmt.Sprintf(goodInRange, by, o.Within()) }
+func (o objectives) failed(by string) string {
+	return o.inRange("distributed_lock_failures_total{R}", by) + " / (" + o.asked(by) + " > 0)"
+}
+
+func (o objectives) asked(by string) string {
+	return o.inRange("distributed_lock_wait_seconds_count{R}", by)
+}
+
+func (o objectives) availability(by string) string { return "1 - " + o.failed(by) }
+
+func (o objectives) goodWaits(by string) string {
+	return fmt.Sprintf(`sum%s (increase(distributed_lock_wait_seconds_bucket{R,%s}[$__range])) / (%s > 0)`, by, o.Within(), o.asked(by))
+}
 
 func (o objectives) availabilityLeft(by string) string {
-	return fmt.Sprintf("1 - ("+failedInRange+") / (1 - %[2]v)", by, o.Availability)
+	return fmt.Sprintf("1 - (%s) / (1 - %v)", o.failed(by), o.Availability)
 }
 
 func (o objectives) waitLeft(by string) string {
-	return fmt.Sprintf("1 - (1 - "+goodInRange+") / (1 - %[3]v)", by, o.Within(), o.Wait)
+	return fmt.Sprintf("1 - (1 - %s) / (1 - %v)", o.goodWaits(by), o.Wait)
 }
 
 // availabilityLeftOfPeriod and waitLeftOfPeriod are recorded: no dashboard reads a month of counters.

@@ -13,7 +13,7 @@ func health(c config.Config, o objectives) []panel {
 	stale := time.Duration(c.Alerts.ScannerStale).Seconds()
 	return []panel{
 		tile("Worst availability", "percentunit", 2, atLeast(o.Availability), now("bottomk(1, "+o.availability(" by ($JOB, resource)")+")"),
-			"The resource with the largest share of acquires that did not get the lock, in the time shown. Good: "+percent(o.Availability)+" % or more. A small resource that always fails shows here, and not in the average beside it.").telling("{{resource}}"),
+			"The resource with the largest share of acquires that did not get the lock, in the time shown; calls that nobody serves count as they would on other days. Good: "+percent(o.Availability)+" % or more. A small resource that always fails shows here, and not in the average beside it.").telling("{{resource}}"),
 		tile("Availability", "percentunit", 3, atLeast(o.Availability), now(o.availability("")),
 			"Share of acquires in the time shown that got the lock, all resources together, by volume. Good: "+percent(o.Availability)+" % or more. Below it, look at the objectives for the resource and at Outcomes for the reason."),
 		nodesToSpare("Lock nodes beyond the quorum that most processes can use, of the set that has the fewest. Good: 1 of 3, 2 of 5. At 0 the next node that fails takes all its locks with it: see Nodes."),

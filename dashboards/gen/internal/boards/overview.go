@@ -8,7 +8,7 @@ import (
 )
 
 func overview(c config.Config) board {
-	o := objectives{c.SLO}
+	o := objectives{c.SLO, c.Interval}
 	return board{
 		uid: "lockscope-overview", title: "Distributed locks / Overview", from: "now-3h",
 		about:     "Is all well, what fires, who holds and who waits, are the objectives kept; the rest is folded. Objectives: " + o.promise() + ".",
@@ -17,7 +17,7 @@ func overview(c config.Config) board {
 		rows: []row{
 			{title: "Health", panels: health(c, o)},
 			{title: "What fires", panels: fires(c)},
-			{title: "Who holds and who waits", panels: []panel{holders(c, "Holders and waiters", "$JOB, instance, resource", 8)}},
+			{title: "Who holds and who waits", panels: append([]panel{holders(c, "Holders and waiters", "$JOB, instance, resource", 8)}, underWay(c)...)},
 			{title: "Objectives", panels: overviewObjectives(c, o)},
 			folded("Totals", overviewTotals(c, o)),
 			folded("Waits", waits(o.WithinSeconds)),

@@ -8,7 +8,7 @@ import (
 )
 
 func resource(c config.Config) board {
-	o := objectives{c.SLO}
+	o := objectives{c.SLO, c.Interval}
 	return board{
 		uid: "lockscope-resource", title: "Distributed locks / Resource", from: "now-3h",
 		about:     "One resource in depth: its waits, who holds it and for how long, who asks again and again, who loses it.",

@@ -7,11 +7,18 @@ import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 )
 
+// warnings of a resource, and of the nodes, that follow from calls that nobody serves.
+var (
+	unservedResource = []string{"DistributedLockAcquireErrorBudgetBurn", "DistributedLockWaitErrorBudgetBurn", "DistributedLockWaitP99High",
+		"DistributedLockRetryStorm", "DistributedLockWaitersPilingUp", "DistributedLockReleaseFailures"}
+	unservedNodes = []string{"DistributedLockInstanceQuorumAtRisk", "DistributedLockNodeDown", "DistributedLockNodeSlow"}
+)
+
 // consequences are alerts that a lost quorum brings about, for every resource.
 var consequences = []string{
 	"DistributedLockAcquireErrorBudgetBurn", "DistributedLockWaitErrorBudgetBurn", "DistributedLockWaitP99High",
 	"DistributedLockEveryAcquireFails", "DistributedLockOverdue", "DistributedLockLost", "DistributedLockRetryStorm",
-	"DistributedLockWaitersPilingUp", "DistributedLockReleaseFailures",
+	"DistributedLockWaitersPilingUp", "DistributedLockReleaseFailures", "DistributedLockAcquiresStalled",
 }
 
 type route struct {
@@ -43,9 +50,9 @@ func Alertmanager(c config.Config) ([]byte, error) {
 	m.Route = route{Receiver: "team", GroupBy: append([]string{"alertname"}, c.Labels...), GroupWait: "30s", GroupInterval: "5m", RepeatInterval: "4h",
 		Routes: []route{
 			{Matchers: []string{`severity="none"`}, Receiver: "watchdog", GroupWait: "0s", GroupInterval: "1m", RepeatInterval: "5m"},
-			// A quorum is known to be lost minutes after the first acquires have failed. A lost
-			// lease does not wait for that.
-			{Matchers: []string{named(without(consequences, "DistributedLockLost")...)}, Receiver: "team", GroupWait: "3m"},
+			// A quorum is known to be lost minutes after the first acquires have failed. A lost lease does not wait
+			// for that, nor do calls that nobody serves.
+			{Matchers: []string{named(without(consequences, "DistributedLockLost", "DistributedLockAcquiresStalled")...)}, Receiver: "team", GroupWait: "3m"},
 		}}
 	m.Inhibit = inhibitions(c)
 	return encode(m)
@@ -58,6 +65,8 @@ func inhibitions(c config.Config) []inhibition {
 		{Source: []string{named("DistributedLockQuorumLost")}, Target: []string{named(consequences...)}, Equal: same},
 		{Source: []string{named("DistributedLockQuorumLost")}, Equal: c.Labels, Target: []string{named("DistributedLockQuorumAtRisk",
 			"DistributedLockInstanceQuorumAtRisk", "DistributedLockNodeDown", "DistributedLockNodeSlow", "DistributedLockScannerStale", "DistributedLockScannerIncomplete")}},
+		{Source: []string{named("DistributedLockAcquiresStalled")}, Target: []string{named(unservedResource...), `severity="warning"`}, Equal: resource},
+		{Source: []string{named("DistributedLockAcquiresStalled")}, Target: []string{named(unservedNodes...), `severity="warning"`}, Equal: same},
 		{Source: []string{named("DistributedLockQuorumAtRisk")}, Target: []string{named("DistributedLockInstanceQuorumAtRisk", "DistributedLockNodeDown")}, Equal: same},
 		{Source: []string{named("DistributedLockExporterDown")}, Target: []string{named("DistributedLockScannerStale", "DistributedLockScannerIncomplete")}, Equal: same},
 		{Source: []string{named("DistributedLockEveryAcquireFails")}, Target: []string{named("DistributedLockAcquireErrorBudgetBurn", "DistributedLockOverdue")}, Equal: resource},
@@ -68,6 +77,6 @@ func inhibitions(c config.Config) []inhibition {
 
 func named(alerts ...string) string { return `alertname=~"` + strings.Join(alerts, "|") + `"` }
 
-func without(names []string, name string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
+func without(names []string, left ...string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(left, n) })
 }

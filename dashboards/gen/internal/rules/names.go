@@ -9,6 +9,7 @@ import (
 // Names of recorded series. The labels that are left come first, then what is
 // measured, then how: level:metric:operations.
 const (
+	// Waits and Failures have, beside what has ended, what is Unserved.
 	Waits      = "job_resource:distributed_lock_waits:rate5m"
 	SlowWaits  = "job_resource:distributed_lock_slow_waits:rate5m"
 	Failures   = "job_resource:distributed_lock_failures:rate5m"
@@ -23,6 +24,10 @@ const (
 	Findings = "job_lock_node_class:distributed_lock_scanner_findings:max"
 	// FindingKeys counts a key once, however many nodes have it.
 	FindingKeys = "job_class:distributed_lock_scanner_finding_keys:max"
+
+	// Stalled are calls under way for which too few nodes answer, Unserved what they amount to a second.
+	Stalled  = "job_instance_resource:distributed_lock_stalled:sum"
+	Unserved = "job_resource:distributed_lock_unserved:rate5m"
 
 	// Blind are processes of which Prometheus cannot tell what they counted in the last minutes.
 	Blind      = "job_instance:up:blind5m"

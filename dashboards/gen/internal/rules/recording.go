@@ -57,9 +57,10 @@ func (m maker) rates() []rulefmt.Rule {
 	p99 := config.Bound(config.FloorBucket(config.WaitBuckets, m.config.Alerts.WaitP99Seconds))
 	return []rulefmt.Rule{
 		m.blind(),
-		m.counted(Waits, "$JOB, resource", `distributed_lock_wait_seconds_count{&}`),
-		m.counted(Failures, "$JOB, resource", `distributed_lock_failures_total{&}`),
 		m.counted(Acquired, "$JOB, resource", `distributed_lock_acquisitions_total{&,outcome="acquired"}`),
+		m.unserved(),
+		m.counted(Waits, "$JOB, resource", `distributed_lock_wait_seconds_count{&}`, Unserved),
+		m.counted(Failures, "$JOB, resource", `distributed_lock_failures_total{&}`, Unserved),
 		m.counted(Buckets, "$JOB, resource, le", `distributed_lock_wait_seconds_bucket{&}`),
 		m.record(SlowWaits, `clamp_min($WAITS - sum by ($JOB, resource) ($BUCKETS{$LE}), 0)`,
 			"$WAITS", Waits, "$BUCKETS", Buckets, "$LE", m.config.SLO.Within()),
@@ -74,8 +75,9 @@ func (m maker) rates() []rulefmt.Rule {
 
 // counted records the rate of a counter, and what a new series has counted before its
 // first scrape: a pod of a CronJob lives for a minute, with counters that are born at 1.
-// A series is new only if Prometheus has looked before and would have seen it.
-func (m maker) counted(name, by, counter string) rulefmt.Rule {
+// A series is new only if Prometheus has looked before and would have seen it. What else counts
+// has no label instance, and so stands beside the series of processes.
+func (m maker) counted(name, by, counter string, more ...string) rulefmt.Rule {
 	return m.record(name, `sum by ($BY) (
 			(
 				max_over_time($COUNTER[5m]) unless $COUNTER offset 5m
@@ -83,7 +85,8 @@ func (m maker) counted(name, by, counter string) rulefmt.Rule {
 				unless on () absent(up{&} offset 5m)
 			) / 300
 			or rate($COUNTER[5m])
-		)`, "$BY", m.fill(by), "$COUNTER", m.expr(counter), "$BLIND", Blind)
+			$MORE
+		)`, "$MORE", strings.Join(append([]string{""}, more...), " or "), "$BY", m.fill(by), "$COUNTER", m.expr(counter), "$BLIND", Blind)
 }
 
 // blind lists processes that were there before without being scraped: they were out of

@@ -38,6 +38,7 @@ func Files(c config.Config) ([]File, error) {
 		{Name: "recording.yaml", Groups: m.recordings()},
 		{Name: "slo.yaml", Groups: []Group{m.group("distributed-lock-slo", m.burns())}},
 		{Name: "alerts.yaml", Groups: []Group{
+			m.ofOutage(),
 			m.group("distributed-lock-resources", m.resources()),
 			m.group("distributed-lock-nodes", m.nodes()),
 			m.group("distributed-lock-scanner", m.scanner()),
