@@ -35,10 +35,11 @@ const (
 	slow     = "DistributedLockNodeSlow" // is true of a machine that is busy with something else
 )
 
-// ofNodes need nodes that hang, ofExporter an exporter that is gone: all other alerts fire before.
+// ofNodes need nodes that hang, ofQuorum more of them than may, ofExporter an exporter that is gone: all other alerts fire before.
 var (
-	ofNodes = []string{"DistributedLockQuorumLost", "DistributedLockQuorumAtRisk",
-		"DistributedLockNodeDown", "DistributedLockScannerStale", "DistributedLockScannerIncomplete"}
+	ofQuorum = []string{"DistributedLockQuorumLost", "DistributedLockAcquiresStalled", "DistributedLockNodeDown",
+		"DistributedLockScannerStale", "DistributedLockScannerIncomplete"}
+	ofNodes    = append([]string{"DistributedLockQuorumAtRisk"}, ofQuorum...)
 	ofExporter = []string{"DistributedLockExporterDown"}
 )
 
@@ -101,9 +102,16 @@ func (a *alerts) trouble(ctx context.Context) error {
 	return a.until(ctx, troubleLimit, func() []check.Problem { return a.lacking(slices.Concat(ofNodes, ofExporter)...) })
 }
 
+// outage has two nodes hang, which is a risk, and then a third, which is a loss and no risk any more.
 func (a *alerts) outage(ctx context.Context) error {
+	a.tell("two of five redis-servers hang")
+	thaw := a.w.Freeze(2)
+	atRisk := a.until(ctx, outageLimit, func() []check.Problem { return a.lacking(slices.Concat(ofQuorum, ofExporter)...) })
+	if err := errors.Join(atRisk, thaw()); err != nil {
+		return err
+	}
 	a.tell("three of five redis-servers hang")
-	thaw := a.w.Freeze(3)
+	thaw = a.w.Freeze(3)
 	return errors.Join(a.until(ctx, outageLimit, func() []check.Problem { return a.lacking(ofExporter...) }), thaw())
 }
 

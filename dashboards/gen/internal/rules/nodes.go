@@ -26,26 +26,28 @@ func (m maker) quorumLost() rulefmt.Rule {
 				and count by ($JOB, group) ($REACHED) >= 3
 			)`,
 		pairs:   []string{"$USABLE", NodesUsable, "$REACHED", NodeReached},
-		summary: "{{ $labels.job }}" + ofGroup + ": lock nodes that are usable: {{ $value }}; nobody gets a lock",
-		about:   "{{ $labels.job }}" + ofGroup + " can use {{ $value }} of its lock nodes, fewer than the quorum. Every acquire and every renewal fails, and leases end when their validity does.",
+		summary: "{{ $labels.job }}" + ofGroup + ": lock nodes that are usable: {{ $value }}, fewer than the quorum",
+		about: "Most processes of {{ $labels.job }}" + ofGroup + " can use {{ $value }} of their lock nodes, fewer than the quorum. " +
+			"Their acquires and renewals fail, and their leases end when the validity does.",
 		board:   nodesBoard,
 	})
 }
 
 // A single node, or two, have no node to spare on their best day: at risk is only
-// what could be better. Whether a node counts is for the majority of the processes
+// what could be better, and what is not lost. Whether a node counts is for the majority of the processes
 // to say; one that is cut off alone is the next alert's.
 func (m maker) quorum() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockQuorumAtRisk", severity: critical, hold: onceAgain,
 		expr: `(
-				$USABLE <= on ($JOB, backend) max by ($JOB, backend) (distributed_lock_quorum_nodes{&})
+				$USABLE == on ($JOB, backend) max by ($JOB, backend) (distributed_lock_quorum_nodes{&})
 				and on ($JOB, backend)
 					max by ($JOB, backend) (distributed_lock_nodes{&}) > on ($JOB, backend) max by ($JOB, backend) (distributed_lock_quorum_nodes{&})
 			)
 			or (
 				sum by ($JOB, group) ($REACHED) <= count by ($JOB, group) ($REACHED) / 2 + 1
 				and count by ($JOB, group) ($REACHED) >= 3
+				and sum by ($JOB, group) ($REACHED) > count by ($JOB, group) ($REACHED) / 2
 				and sum by ($JOB, group) ($REACHED) < count by ($JOB, group) ($REACHED)
 			)`,
 		pairs:   []string{"$USABLE", NodesUsable, "$REACHED", NodeReached},

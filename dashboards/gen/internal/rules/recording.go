@@ -14,6 +14,7 @@ import (
 const (
 	fiveMinutes = model.Duration(5 * time.Minute)
 	anHour      = model.Duration(time.Hour)
+	threeHours  = 3 * anHour
 	sixHours    = 6 * anHour
 	threeDays   = 72 * anHour
 )
@@ -43,7 +44,7 @@ func (m maker) recordings() []Group {
 
 // windows lists those of the alerts, and the period of the objectives.
 func (m maker) windows() []model.Duration {
-	all := []model.Duration{m.config.SLO.Period, sixHours, threeDays}
+	all := []model.Duration{m.config.SLO.Period, threeHours, sixHours, threeDays}
 	for _, w := range m.config.SLO.Windows {
 		all = append(all, w.Long, w.Short)
 	}
@@ -164,7 +165,7 @@ func (m maker) nodeViews() []rulefmt.Rule {
 	return []rulefmt.Rule{
 		m.record(NodeErrors, failuresPerCommand("2m")+" or "+failuresPerCommand("5m")),
 		m.record(NodeUsable, `avg by ($JOB, backend, lock_node) (`+views+`)`, "$ERRORS", NodeErrors),
-		m.record(NodesUsable, `sum by ($JOB, backend) ($USABLE > bool 0.5)`, "$USABLE", NodeUsable),
+		m.record(NodesUsable, `sum by ($JOB, backend) ($USABLE >= bool 0.5)`, "$USABLE", NodeUsable),
 		m.record(NodesUsableForEach, `sum by ($JOB, instance, backend) (`+views+`)`, "$ERRORS", NodeErrors),
 		m.record(NodeP99, `histogram_quantile(0.99,
 			sum by ($JOB, backend, lock_node, le) (rate(distributed_lock_node_duration_seconds_bucket{&,operation="acquire"}[5m])))`),

@@ -14,21 +14,24 @@ func (m maker) resources() []rulefmt.Rule {
 func atLeast(n int) string { return number(float64(n) - 0.5) }
 
 // waitP99 looks back for as long as it takes to see enough: five minutes, an hour where
-// there were no ten acquires, or six. Slow waits are counted from the bucket below the limit.
+// there were no ten acquires, or six. Slow waits are counted from the bucket below the limit. A window of hours
+// keeps what is over: there must be slow waits in its latest part as well.
 func (m maker) waitP99() rulefmt.Rule {
 	limit := number(m.config.Alerts.WaitP99Seconds)
 	return m.alert(alert{
 		name: "DistributedLockWaitP99High", severity: warning, hold: 2 * fiveMinutes,
 		expr: `(
 				$P99_5M > $LIMIT and $SLOW * 300 > $BAD
-				or ($P99_1H > $LIMIT and sum_over_time($SLOW[1h]) * $INTERVAL > $BAD unless $WAITS * 300 >= $ACQUIRES)
-				or ($P99_6H > $LIMIT and sum_over_time($SLOW[6h]) * $INTERVAL > $BAD unless sum_over_time($WAITS[1h]) * $INTERVAL >= $ACQUIRES)
+				or ($P99_1H > $LIMIT and sum_over_time($SLOW[1h]) * $INTERVAL > $BAD and sum_over_time($SLOW[15m]) > 0 unless $WAITS * 300 >= $ACQUIRES)
+				or ($P99_6H > $LIMIT and sum_over_time($SLOW[6h]) * $INTERVAL > $BAD and sum_over_time($SLOW[1h]) > 0
+					unless sum_over_time($WAITS[1h]) * $INTERVAL >= $ACQUIRES)
 			) unless on (resource) $QUEUES`,
 		pairs: []string{"$P99_5M", P99(fiveMinutes), "$P99_1H", P99(anHour), "$P99_6H", P99(sixHours), "$LIMIT", limit,
 			"$SLOW", AboveLimit, "$BAD", atLeast(m.config.SLO.MinBad), "$WAITS", Waits, "$INTERVAL", seconds(m.config.Interval),
 			"$ACQUIRES", number(float64(m.config.SLO.MinAcquires)), "$QUEUES", Queues},
 		summary: "{{ $labels.resource }}: one acquire in a hundred waits for longer than " + limit + " s",
-		about:   "The p99 of waiting for {{ $labels.resource }} in {{ $labels.job }} has been above " + limit + " s for ten minutes and is {{ $value | humanizeDuration }} now.",
+		about: "The p99 of waiting for {{ $labels.resource }} in {{ $labels.job }} is {{ $value | humanizeDuration }}, above " + limit + " s: of the last five minutes, " +
+			"or of an hour or six where there were fewer than ten acquires. Slow ones go on, or ended less than an hour ago.",
 		board:   resourceBoard,
 	})
 }

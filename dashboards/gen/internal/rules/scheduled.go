@@ -11,7 +11,7 @@ import (
 // processes are gone, and their series with them, long before the next one starts.
 func (m maker) scheduled() []rulefmt.Rule {
 	all := m.quantiles(sixHours)
-	for _, w := range []model.Duration{sixHours, threeDays} {
+	for _, w := range []model.Duration{threeHours, sixHours, threeDays} {
 		all = append(all, m.record(FailingMinutes(w), `count_over_time(($FAILURES > 0)[$W:1m])`, "$FAILURES", Failures, "$W", w.String()))
 	}
 	return append(all, m.record(LastSuccess, `time() + 0 * (max_over_time($ACQUIRED[5m]) > 0)
@@ -41,14 +41,19 @@ func labelled(r rulefmt.Rule, resource string) rulefmt.Rule {
 // seen in the rates of four minutes at least. Three within three minutes are fewer.
 const failingMinutes = "12"
 
+// everyAcquireFails looks back for three hours, so that work of every hour need not wait for its last
+// success to be six hours old, and for longer, for work of every other hour and of every day.
 func (m maker) everyAcquireFails() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockEveryAcquireFails", severity: critical, hold: onceAgain,
-		expr: `$RATIO_6H > 0.999 and $MINUTES_6H >= $ENOUGH or ($RATIO_3D > 0.999 and $MINUTES_3D >= $ENOUGH)`,
-		pairs: []string{"$RATIO_6H", FailureRatio(sixHours), "$MINUTES_6H", FailingMinutes(sixHours),
+		expr: `$RATIO_3H > 0.999 and $MINUTES_3H >= $ENOUGH
+			or ($RATIO_6H > 0.999 and $MINUTES_6H >= $ENOUGH)
+			or ($RATIO_3D > 0.999 and $MINUTES_3D >= $ENOUGH)`,
+		pairs: []string{"$RATIO_3H", FailureRatio(threeHours), "$MINUTES_3H", FailingMinutes(threeHours),
+			"$RATIO_6H", FailureRatio(sixHours), "$MINUTES_6H", FailingMinutes(sixHours),
 			"$RATIO_3D", FailureRatio(threeDays), "$MINUTES_3D", FailingMinutes(threeDays), "$ENOUGH", failingMinutes},
 		summary: "{{ $labels.resource }}: nobody of {{ $labels.job }} gets the lock any more",
-		about: "All acquires of {{ $labels.resource }} by {{ $labels.job }} in the last six hours or the last three days have failed, three or more that were minutes apart: " +
+		about: "All acquires of {{ $labels.resource }} by {{ $labels.job }} in the last three hours, six hours or three days have failed, three or more that were minutes apart: " +
 			"work that is done once in a while has not been done since.",
 		board: resourceBoard,
 	})

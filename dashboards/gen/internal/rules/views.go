@@ -28,12 +28,16 @@ func (m maker) lastSweep() rulefmt.Rule {
 		)`, "$SELF", LastSweep, "$SEEN", ExporterSeen)
 }
 
-// A node that the scanner alone cannot reach is not lost: whoever locks gets its votes.
+// A node that the scanner alone cannot reach is not lost: callers get its votes. Only what they have seen
+// in the last minutes says more than the scanner; a view is kept for longer.
 func (m maker) nodeReached() rulefmt.Rule {
 	const reached = `max by ($JOB, lock_node, group) (
 			distributed_lock_scanner_up{&} unless on ($JOB, instance) distributed_lock_scanner_standby{&} == 1
 		)`
-	return m.record(NodeReached, `(`+reached+` == 0 and on ($CLUSTER lock_node) $USABLE > 0.5) + 1 or `+reached, "$USABLE", NodeUsable)
+	return m.record(NodeReached, `(`+reached+` == 0 and on ($CLUSTER lock_node) (
+			$USABLE >= 0.5
+			and on ($CLUSTER lock_node) sum by ($CLUSTER lock_node) (rate(distributed_lock_node_duration_seconds_count{&,operation="acquire"}[2m])) > 0
+		)) + 1 or `+reached, "$USABLE", NodeUsable)
 }
 
 // Until a sweep is complete, every process counts.
