@@ -1,19 +1,23 @@
 package main
 
-// rounded is why a factor of a count does not matter.
-const rounded = "only changes the number that is told, which is rounded: that there is any is the condition"
-
 // whole is why a threshold below 1 does not matter.
 const whole = "the gauge has whole numbers only"
 
+// present is why a bound does not matter: what is recorded is there only where it is one or more.
+const present = "there is no series where nothing stalls, and calls are whole"
+
+// oneReason is why it does not matter how series are put together.
+const oneReason = "of a job's resource there is one series for each reason, and one reason is chosen"
+
+// halves is why a bit more than one is one.
+const halves = "nodes are whole, and half of their number plus one ends in 0 or 5"
+
 // equivalent are mutants that no test can notice: what they are called, and why.
 var equivalent = map[string]string{
-	"DistributedLockDeadlock warning: 60 -> 84":       rounded,
-	"DistributedLockDeadlock warning: 60 -> 36":       rounded,
-	"DistributedLockLost critical: 60 -> 84":          rounded,
-	"DistributedLockLost critical: 60 -> 36":          rounded,
-	"DistributedLockMaxHoldReached warning: 60 -> 84": rounded,
-	"DistributedLockMaxHoldReached warning: 60 -> 36": rounded,
+	"DistributedLockAcquiresStalled critical: 0 -> 0.9": present,
+	"DistributedLockAcquiresStalled critical: > -> >=":  present,
+	"DistributedLockMaxHoldReached warning: sum -> max": oneReason,
+	"DistributedLockQuorumAtRisk critical: 1 -> 1.4":    halves,
 
 	"DistributedLockLeaked warning: 0 -> 0.9":            whole,
 	"DistributedLockOverlong warning: 0 -> 0.9":          whole,

@@ -1,6 +1,6 @@
 // Mutate shows that the tests of the rules notice what they are for: it changes one
-// thing in one rule, a threshold, a window, a comparison, a label or a "for", and wants
-// promtool to fail.
+// thing in one rule, a threshold, a window, an offset, a comparison, an operation, a label or a
+// "for", and wants promtool to fail.
 //
 //	cd dashboards/gen && go run ./mutate                  # all mutants; many minutes
 //	go run ./mutate -only 'QuorumLost|NodeDown'           # those of some rules

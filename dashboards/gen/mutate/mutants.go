@@ -75,6 +75,9 @@ func change(r rulefmt.Rule) ([]mutant, error) {
 	return all, nil
 }
 
+// every is how often rules are evaluated: that an alert waits for once more or less is to be noticed.
+const every = model.Duration(time.Minute)
+
 // waits changes how long an alert waits, and how long it stays.
 func waits(r rulefmt.Rule) []mutant {
 	var all []mutant
@@ -87,6 +90,11 @@ func waits(r rulefmt.Rule) []mutant {
 		hold := func(r *rulefmt.Rule, d model.Duration) { r.For = d }
 		add("for", hold, r.For, r.For*3/2)
 		add("for", hold, r.For, r.For/2)
+		for _, to := range []model.Duration{r.For + every, r.For - every} {
+			if to >= 0 && to != r.For*3/2 && to != r.For/2 {
+				add("for", hold, r.For, to)
+			}
+		}
 	}
 	if r.KeepFiringFor > 0 {
 		keep := func(r *rulefmt.Rule, d model.Duration) { r.KeepFiringFor = d }
@@ -114,13 +122,13 @@ func edits(node parser.Node) []edit {
 	case *parser.MatrixSelector:
 		return ranges(&n.Range)
 	case *parser.SubqueryExpr:
-		return ranges(&n.Range)
+		return append(ranges(&n.Range), offsets(&n.OriginalOffset)...)
 	case *parser.AggregateExpr:
 		return append(grouping(&n.Grouping, "by"), aggregate(n)...)
 	case *parser.BinaryExpr:
 		return binary(n)
 	case *parser.VectorSelector:
-		return matchers(n)
+		return append(matchers(n), offsets(&n.OriginalOffset)...)
 	default:
 		return nil
 	}
@@ -141,7 +149,23 @@ func ranges(d *time.Duration) []edit {
 	what := func(to time.Duration) string {
 		return fmt.Sprintf("[%s] -> [%s]", model.Duration(*d), model.Duration(to))
 	}
-	return []edit{set(d, *d*2, what(*d*2)), set(d, *d/2, what(*d/2))}
+	var all []edit
+	for _, to := range []time.Duration{*d * 2, *d / 2, *d * 6 / 5, *d * 4 / 5} {
+		all = append(all, set(d, to, what(to)))
+	}
+	return all
+}
+
+// offsets looks back a fifth further, a fifth less far, and not at all.
+func offsets(d *time.Duration) []edit {
+	if *d == 0 {
+		return nil
+	}
+	var all []edit
+	for _, to := range []time.Duration{*d * 6 / 5, *d * 4 / 5, 0} {
+		all = append(all, set(d, to, fmt.Sprintf("offset %s -> %s", model.Duration(*d), model.Duration(to))))
+	}
+	return all
 }
 
 // grouping leaves out one label after the other.
@@ -162,12 +186,13 @@ func aggregate(n *parser.AggregateExpr) []edit {
 }
 
 func binary(n *parser.BinaryExpr) []edit {
-	other := map[parser.ItemType]parser.ItemType{
-		parser.GTR: parser.LSS, parser.LSS: parser.LTE, parser.GTE: parser.GTR, parser.LTE: parser.LSS, parser.EQLC: parser.NEQ,
-		parser.LAND: parser.LUNLESS, parser.LUNLESS: parser.LAND, parser.LOR: parser.LAND,
+	others := map[parser.ItemType][]parser.ItemType{
+		parser.GTR: {parser.LSS, parser.GTE}, parser.LSS: {parser.LTE}, parser.GTE: {parser.GTR}, parser.LTE: {parser.LSS}, parser.EQLC: {parser.NEQ},
+		parser.LAND: {parser.LUNLESS}, parser.LUNLESS: {parser.LAND}, parser.LOR: {parser.LAND},
+		parser.ADD: {parser.SUB}, parser.SUB: {parser.ADD}, parser.MUL: {parser.DIV}, parser.DIV: {parser.MUL},
 	}
 	var all []edit
-	if to, ok := other[n.Op]; ok {
+	for _, to := range others[n.Op] {
 		all = append(all, set(&n.Op, to, n.Op.String()+" -> "+to.String()))
 	}
 	if n.VectorMatching != nil && n.VectorMatching.On {

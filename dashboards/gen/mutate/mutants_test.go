@@ -44,25 +44,41 @@ func TestMutants(t *testing.T) {
 }
 
 func TestChange(t *testing.T) {
+	offset := rulefmt.Rule{Alert: "B", For: 300e9, Expr: `x offset 5m / 3 - y`}
+	moved, err := change(offset)
+	if err != nil {
+		t.Fatal(err)
+	}
 	rule := rulefmt.Rule{Alert: "A", For: 60e9, Expr: `sum by (job) (rate(x_total{a="b"}[5m])) > 2 unless on (job) y`}
 	made, err := change(rule)
 	if err != nil {
 		t.Fatal(err)
 	}
 	have := map[string]string{}
-	for _, m := range made {
+	for _, m := range append(made, moved...) {
 		have[m.what] = m.rule.Expr
 	}
 	for what, expr := range map[string]string{
-		"for 1m -> 30s":  rule.Expr,
-		"2 -> 2.8":       `sum by (job) (rate(x_total{a="b"}[5m])) > 2.8 unless on (job) y`,
-		"[5m] -> [10m]":  `sum by (job) (rate(x_total{a="b"}[10m])) > 2 unless on (job) y`,
-		"> -> <":         `sum by (job) (rate(x_total{a="b"}[5m])) < 2 unless on (job) y`,
-		"by without job": `sum(rate(x_total{a="b"}[5m])) > 2 unless on (job) y`,
-		"on without job": `sum by (job) (rate(x_total{a="b"}[5m])) > 2 unless on () y`,
-		`without a="b"`:  `sum by (job) (rate(x_total[5m])) > 2 unless on (job) y`,
-		"sum -> max":     `max by (job) (rate(x_total{a="b"}[5m])) > 2 unless on (job) y`,
-		"unless -> and":  `sum by (job) (rate(x_total{a="b"}[5m])) > 2 and on (job) y`,
+		"for 1m -> 30s":   rule.Expr,
+		"2 -> 2.8":        `sum by (job) (rate(x_total{a="b"}[5m])) > 2.8 unless on (job) y`,
+		"[5m] -> [10m]":   `sum by (job) (rate(x_total{a="b"}[10m])) > 2 unless on (job) y`,
+		"[5m] -> [6m]":    `sum by (job) (rate(x_total{a="b"}[6m])) > 2 unless on (job) y`,
+		"[5m] -> [4m]":    `sum by (job) (rate(x_total{a="b"}[4m])) > 2 unless on (job) y`,
+		"> -> >=":         `sum by (job) (rate(x_total{a="b"}[5m])) >= 2 unless on (job) y`,
+		"for 1m -> 0s":    rule.Expr,
+		"for 5m -> 6m":    offset.Expr,
+		"for 5m -> 4m":    offset.Expr,
+		"offset 5m -> 6m": `x offset 6m / 3 - y`,
+		"offset 5m -> 4m": `x offset 4m / 3 - y`,
+		"offset 5m -> 0s": `x / 3 - y`,
+		"/ -> *":          `x offset 5m * 3 - y`,
+		"- -> +":          `x offset 5m / 3 + y`,
+		"> -> <":          `sum by (job) (rate(x_total{a="b"}[5m])) < 2 unless on (job) y`,
+		"by without job":  `sum(rate(x_total{a="b"}[5m])) > 2 unless on (job) y`,
+		"on without job":  `sum by (job) (rate(x_total{a="b"}[5m])) > 2 unless on () y`,
+		`without a="b"`:   `sum by (job) (rate(x_total[5m])) > 2 unless on (job) y`,
+		"sum -> max":      `max by (job) (rate(x_total{a="b"}[5m])) > 2 unless on (job) y`,
+		"unless -> and":   `sum by (job) (rate(x_total{a="b"}[5m])) > 2 and on (job) y`,
 	} {
 		if have[what] != expr {
 			t.Errorf("%s: %s, want %s", what, have[what], expr)

@@ -46,7 +46,6 @@ func (m maker) quorum() rulefmt.Rule {
 			)
 			or (
 				sum by ($JOB, group) ($REACHED) <= count by ($JOB, group) ($REACHED) / 2 + 1
-				and count by ($JOB, group) ($REACHED) >= 3
 				and sum by ($JOB, group) ($REACHED) > count by ($JOB, group) ($REACHED) / 2
 				and sum by ($JOB, group) ($REACHED) < count by ($JOB, group) ($REACHED)
 			)`,
