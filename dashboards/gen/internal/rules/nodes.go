@@ -29,7 +29,7 @@ func (m maker) quorumLost() rulefmt.Rule {
 		summary: "{{ $labels.job }}" + ofGroup + ": lock nodes that are usable: {{ $value }}, fewer than the quorum",
 		about: "Most processes of {{ $labels.job }}" + ofGroup + " can use {{ $value }} of their lock nodes, fewer than the quorum. " +
 			"Their acquires and renewals fail, and their leases end when the validity does.",
-		board:   nodesBoard,
+		board: nodesBoard,
 	})
 }
 

@@ -32,7 +32,7 @@ func (m maker) waitP99() rulefmt.Rule {
 		summary: "{{ $labels.resource }}: one acquire in a hundred waits for longer than " + limit + " s",
 		about: "The p99 of waiting for {{ $labels.resource }} in {{ $labels.job }} is {{ $value | humanizeDuration }}, above " + limit + " s: of the last five minutes, " +
 			"or of an hour or six where there were fewer than ten acquires. Slow ones go on, or ended less than an hour ago.",
-		board:   resourceBoard,
+		board: resourceBoard,
 	})
 }
 
