@@ -30,13 +30,17 @@ func (e endless) Acquire(ctx context.Context, _ string, _ ...lock.AcquireOption)
 }
 
 // wantWaits compares the gauges of waits under way of a resource.
-func wantWaits(t *testing.T, l prometheus.Collector, resource string, since time.Time, calls, late float64, more ...string) {
+func wantWaits(t *testing.T, l prometheus.Collector, resource string, since time.Time, calls, late float64,
+	more ...string,
+) {
 	t.Helper()
 	began := 0.0
 	if !since.IsZero() {
 		began = float64(since.UnixMicro()) / 1e6
 	}
-	for name, want := range map[string]float64{"waiting": calls, "waiting_above_objective": late, "waiting_since_timestamp_seconds": began} {
+	for name, want := range map[string]float64{
+		"waiting": calls, "waiting_above_objective": late, "waiting_since_timestamp_seconds": began,
+	} {
 		if got := gather(t, l, name, append([]string{"resource", resource}, more...)...); math.Abs(got-want) > 1e-4 {
 			t.Errorf("%s of %s is %v, want %v", name, resource, got, want)
 		}
@@ -156,7 +160,9 @@ func TestWaitsWithoutQuorum(t *testing.T) {
 			for _, s := range servers[:2] {
 				must(t, outage.heal(s))
 			}
-			eventually(t, "all is well", func() bool { return gauge("waiting", "other") == 0 && gauge("waiting_without_quorum", "other") == 0 })
+			eventually(t, "all is well", func() bool {
+				return gauge("waiting", "other") == 0 && gauge("waiting_without_quorum", "other") == 0
+			})
 			_ = held.Release(t.Context())
 		})
 	}
