@@ -165,6 +165,9 @@ func (e *QuorumError) sums() string {
 
 // advice is what helps: where all nodes answered, other callers have the rest of them.
 func (e *QuorumError) advice() string {
+	if remedy := e.remedy(); remedy != "" {
+		return remedy
+	}
 	if e.Refused > 0 && e.Granted+e.Refused == e.Nodes {
 		return "Try again: other callers have the other nodes."
 	}

@@ -3,7 +3,6 @@ package redlock
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -53,8 +52,9 @@ func newEngine(clients []redis.UniversalClient, engine *lock.Settings, s setting
 		}
 		addresses[address] = i
 	}
+	command := vouchCommand(clients, names(nodes), engine.MaxTTL)
 	for _, g := range guards {
-		g.Fingerprint = fingerprint(nodes, engine.MaxTTL)
+		g.Fingerprint, g.Vouch = guard.NewFingerprint(names(nodes), engine.MaxTTL), command
 	}
 	engine.Namespace = namespaceOf(clients)
 	e, err := engine.NewEngine(nodes)
@@ -79,13 +79,13 @@ func newDriverNode(
 	return newNode(k, g.Node, g, common, c.timeout), k.name(), k.address()
 }
 
-// fingerprint is known once all nodes have their names, and none is connected to yet.
-func fingerprint(nodes []driver.Node, maxTTL time.Duration) guard.Fingerprint {
-	names := make([]string, len(nodes))
+// names are known once all nodes are made.
+func names(nodes []driver.Node) []string {
+	all := make([]string, len(nodes))
 	for i, n := range nodes {
-		names[i] = n.Name()
+		all[i] = n.Name()
 	}
-	return guard.NewFingerprint(names, maxTTL)
+	return all
 }
 
 func checkClients(clients []redis.UniversalClient) error {

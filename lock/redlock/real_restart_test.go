@@ -82,7 +82,7 @@ func TestRealVouch(t *testing.T) {
 	l := guardedLocker(t, f.clients(), lock.WithNodeTimeout(patience)) // what is given up leaves keys, with which no node is new
 	_, err := l.Acquire(t.Context(), "job", lock.MaxWait(waitTime), lock.TTL(longTTL))
 	wantErr(t, err, driver.ErrQuarantined)
-	wantText(t, err, "lockscope init", "redlock.Vouch")
+	wantText(t, err, "vouch for them, once: lockscope init --redis "+f.servers[0].Addr())
 
 	for range 2 { // once more changes nothing
 		must(t, redlock.Vouch(t.Context(), f.clients()))

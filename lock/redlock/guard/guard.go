@@ -45,6 +45,7 @@ type Config struct {
 	Quarantine  time.Duration
 	Enforce     bool
 	Fingerprint Fingerprint
+	Vouch       string // the command that vouches for all nodes, if they are new; for errors
 	DB          int
 	EvictionOK  bool
 	Off         bool
@@ -231,6 +232,7 @@ func (g *Guard) Verdict(sent Sight) error {
 		g.restart.Store(&driver.Restart{Witnessed: true, Evicted: g.evicted})
 	}
 	g.silence, g.known, g.voted, g.replaced, g.evicted = nil, "", true, false, false
+	g.Servers.noteVote()
 	g.settle()
 	return nil
 }
@@ -271,5 +273,7 @@ func (g *Guard) Admit(ctx context.Context, s Server) error {
 		g.look(ctx, s)
 		return g.ask(ctx, s)
 	}
-	return silence.error(now)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.silent(silence, now)
 }

@@ -1,12 +1,16 @@
 package guard
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // Servers knows which server is behind which node, by run id: names prove nothing.
 type Servers struct {
 	mu     sync.Mutex
 	owners map[string]*Guard
 	ofOwn  map[*Guard]string // of nodes that are one server
+	inUse  atomic.Bool       // one of the nodes has voted: they are not all new
 }
 
 // NewServers returns a registry for the nodes of one locker.
@@ -30,3 +34,9 @@ func (s *Servers) claim(runID string, g *Guard) (other string, taken bool) {
 	s.owners[runID] = g
 	return "", false
 }
+
+// noteVote takes note that a node has voted.
+func (s *Servers) noteVote() { s.inUse.Store(true) }
+
+// voted reports that a node has voted since this process knows them.
+func (s *Servers) voted() bool { return s.inUse.Load() }

@@ -28,24 +28,34 @@ const (
 	AnswerChanging    = 2 // a change of the configuration was begun and not finished
 )
 
+// newNonce begins the identity of a quarantine that began where there was no marker at
+// all: that server never voted, or lost everything. It is for what a person is told, and
+// no script looks at it.
+const newNonce = "new-"
+
 // silence is why a server did not vote.
 type silence struct {
 	until  time.Duration // on the clock: when to ask again at the latest
 	memory string        // incarnation of the process that keeps it
 	err    error         // nil for a quarantine
+	fresh  bool          // the quarantine began without a marker
 }
 
-func (s *silence) error(now time.Duration) error {
+// silent is the error of a silence. It expects mu to be held.
+func (g *Guard) silent(s *silence, now time.Duration) error {
 	if s.err != nil {
 		return s.err
 	}
-	left := max(0, s.until-now).Round(time.Millisecond)
-	if _, keys, evicted := strings.Cut(s.memory, "+"); evicted {
-		return fmt.Errorf("%w: for %v, until no lock among the keys that it evicted (%s since it started) can be valid",
-			driver.ErrQuarantined, left, keys)
+	_, evicted, _ := strings.Cut(s.memory, "+")
+	return &driver.QuarantineError{
+		Left: max(0, s.until-now), New: s.fresh && evicted == "" && !g.Servers.voted(), Vouch: g.Vouch, Evicted: evicted,
 	}
-	return fmt.Errorf("%w: for %v, until no lock it may have lost can be valid "+
-		"(if these nodes are new and were never used, vouch for them with lockscope init or redlock.Vouch)", driver.ErrQuarantined, left)
+}
+
+// isFresh reports that a quarantine began where nothing was known of a vote: also one of a
+// vouch, which marks no other server.
+func isFresh(identity string) bool {
+	return strings.HasPrefix(identity, newNonce) || strings.HasPrefix(identity, vouchNonce)
 }
 
 // Unproven is what follows when a server did not vote, for its marker is not the one the
@@ -54,11 +64,11 @@ func (s *silence) error(now time.Duration) error {
 func (g *Guard) Unproven(ctx context.Context, s Server) error {
 	g.mu.Lock()
 	now, silence := g.Clock(), g.silence
-	fresh := silence != nil && now < silence.until && now-g.askedAt <= reexamineAfter
-	g.mu.Unlock()
-	if fresh {
-		return silence.error(now)
+	if silence != nil && now < silence.until && now-g.askedAt <= reexamineAfter {
+		defer g.mu.Unlock()
+		return g.silent(silence, now)
 	}
+	g.mu.Unlock()
 	return g.ask(ctx, s)
 }
 
@@ -69,7 +79,7 @@ func (g *Guard) ask(ctx context.Context, s Server) error {
 		g.mu.Lock()
 		known := g.known
 		g.mu.Unlock()
-		answer, err := s.Ask(ctx, Ask{Length: g.Quarantine, Nonce: rand.Text(), Known: known})
+		answer, err := s.Ask(ctx, Ask{Length: g.Quarantine, Nonce: g.nonce(ctx, s, known), Known: known})
 		if err != nil {
 			return err
 		}
@@ -82,6 +92,17 @@ func (g *Guard) ask(ctx context.Context, s Server) error {
 		}
 		return g.answered(answer, m, again)
 	}
+}
+
+// nonce is of a quarantine that may begin, where none is known. What happens to the marker
+// between this look and the script makes at most a wrong advice.
+func (g *Guard) nonce(ctx context.Context, s Server, known string) string {
+	if known == "" {
+		if marker, err := s.Marker(ctx); err == nil && marker == "" {
+			return newNonce + rand.Text()
+		}
+	}
+	return rand.Text()
 }
 
 // answered takes note of what the server says of its silence.
@@ -104,13 +125,13 @@ func (g *Guard) answered(a Answer, m Marker, begun bool) error {
 			"lockscope reconfigure or redlock.Reconfigure again to finish it, or with the old and the new one exchanged to undo it",
 			driver.ErrQuarantined)
 	default:
-		g.silence.until, g.known = now+a.Left, m.Identity
+		g.silence.until, g.silence.fresh, g.known = now+a.Left, isFresh(m.Identity), m.Identity
 	}
 	if begun {
 		g.restart.Store(&driver.Restart{Witnessed: g.voted || g.replaced, Left: a.Left, Enforced: true, Evicted: g.evicted})
 		g.voted, g.replaced, g.evicted = false, false, false
 	}
-	return g.silence.error(now)
+	return g.silent(g.silence, now)
 }
 
 // OtherConfiguration is the error of an extend that a server refused, by its marker.
