@@ -1,0 +1,114 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+)
+
+// addressesOfREADME are those of the three nodes in its code and in its commands.
+var addressesOfREADME = []string{"10.0.0.1:6379", "10.0.0.2:6379", "10.0.0.3:6379"}
+
+// shown is a part of README.md between two comments, with these servers as its nodes.
+func shown(t *testing.T, begin, end string, servers []*redisproc.Server) string {
+	t.Helper()
+	readme, err := os.ReadFile("../../../README.md")
+	must(t, err)
+	_, rest, ok := strings.Cut(string(readme), begin)
+	text, _, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatalf("README.md has no %q ... %q", begin, end)
+	}
+	for i, address := range addressesOfREADME {
+		if !strings.Contains(text, address) {
+			t.Fatalf("%s is not in\n%s", address, text)
+		}
+		text = strings.ReplaceAll(text, address, servers[i].Addr())
+	}
+	return text
+}
+
+// programOfREADME is the code of its "Use", built as whoever copies it would.
+func programOfREADME(t *testing.T, servers []*redisproc.Server) (bin string) {
+	t.Helper()
+	source := `package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/redlock"
+)
+
+func charge(_ context.Context, order int, fence uint64) error {
+	_, err := fmt.Println("charged", order, fence > 0)
+	return err
+}
+
+func main() {
+` + shown(t, "<!-- example -->\n```go\n", "```\n<!-- /example -->", servers) + "}\n"
+	path := filepath.Join(t.TempDir(), "use.go")
+	must(t, os.WriteFile(path, []byte(source), 0o600))
+	bin = strings.TrimSuffix(path, ".go")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", bin, path)
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return bin
+}
+
+// says runs a line of a shell, with the directory of these programs first in its path.
+func says(t *testing.T, dir, line string) (string, error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
+	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "NO_COLOR=1")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// TestUseOfREADME does on new servers what the README shows: its program fails and names
+// one command, the command is run as it is printed, and the program works at once. What a
+// busy machine makes of a try, a node that did not answer in time, is tried again.
+func TestUseOfREADME(t *testing.T) {
+	dir := t.TempDir()
+	if out, err := buildStatic(filepath.Join(dir, "lockscope")); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	servers := locktest.Servers(t, 3)
+	program := programOfREADME(t, servers)
+	named := regexp.MustCompile(`vouch for them, once: (lockscope init .*)\n`)
+	line := ""
+	eventually(t, "the program names a command", func() bool {
+		out, err := says(t, dir, program)
+		t.Log(out)
+		if err != nil || strings.Contains(out, "charged") {
+			t.Fatalf("new nodes: %v\n%s", err, out)
+		}
+		if found := named.FindStringSubmatch(out); found != nil {
+			line = found[1]
+		}
+		return line != ""
+	})
+	if want := strings.TrimSpace(shown(t, "<!-- init -->\n```\n", "```\n<!-- /init -->", servers)); want != line {
+		t.Errorf("README.md shows\n%s\nand the error names\n%s", want, line)
+	}
+	eventually(t, "the command is done", func() bool {
+		out, err := says(t, dir, line)
+		return err == nil && strings.Contains(out, "vouched for 3 nodes")
+	})
+	eventually(t, "the program works", func() bool {
+		out, err := says(t, dir, program)
+		if strings.Contains(out, "may not vote") {
+			t.Fatalf("after %s: %s", line, out)
+		}
+		return err == nil && out == "charged 1001 true\n"
+	})
+}
