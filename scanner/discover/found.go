@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 
 // Library names who writes locks of a form.
@@ -64,9 +66,13 @@ type Found struct {
 	NoTTL      int    // of them, those that never expire
 	MinTTL     time.Duration
 	MaxTTL     time.Duration // zero: none expires
+	MaxLife    time.Duration // the longest from a start that a value tells to its end; zero: none tells
 	Evidence   string        // in words; no value
 	Confidence Confidence
 }
+
+// Covers says whether the pattern matches a key.
+func (f *Found) Covers(key string) bool { return keyreader.Matches(f.Pattern, key) }
 
 // Result is what a sample shows.
 type Result struct {
@@ -78,8 +84,9 @@ type Result struct {
 // seen is one key that was recognised.
 type seen struct {
 	clue
-	key string
-	ttl time.Duration // negative: none
+	key  string
+	ttl  time.Duration // negative: none
+	life time.Duration // from the start that the value tells to the end; zero: unknown
 }
 
 // collect makes findings of recognised keys.
@@ -117,6 +124,7 @@ func foundOf(library Library, keys []seen) Found {
 		if k.confidence > f.Confidence {
 			f.Confidence, f.Evidence = k.confidence, k.evidence
 		}
+		f.MaxLife = max(f.MaxLife, k.life)
 		switch {
 		case k.ttl < 0:
 			f.NoTTL++

@@ -3,6 +3,7 @@ package discover
 import (
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
@@ -15,6 +16,7 @@ type clue struct {
 	pattern    string // empty: it is made of the names of the keys
 	confidence Confidence
 	evidence   string
+	since      time.Time // when the lock was taken, if the value tells; else zero
 }
 
 // entry is a key and what is around it.
@@ -55,7 +57,7 @@ var (
 	sidekiqKey   = regexp.MustCompile(`^(.*):[0-9a-f]{32,64}(:RUN)?:LOCKED$`)
 	sidekiqJob   = regexp.MustCompile(`^[0-9a-f]{24}$`)
 	md5Suffix    = regexp.MustCompile(`^(.*[_:-])[0-9a-f]{32}$`)
-	shedLock     = regexp.MustCompile(`^ADDED:\d{4}-\d{2}-\d{2}T[0-9:.]+Z@`)
+	shedLock     = regexp.MustCompile(`^ADDED:(\d{4}-\d{2}-\d{2}T[0-9:.]+Z)@`)
 	shedLockKey  = regexp.MustCompile(`^(job-lock:[^:]+:)`)
 	redissonID   = regexp.MustCompile(`^.+:\d{1,20}(:write)?$`)
 	hexOnly      = regexp.MustCompile(`^[0-9a-f]{32}$`)
@@ -80,10 +82,12 @@ func lockscopeValue(e *entry) (clue, bool) {
 // shedLockValue: "ADDED:%s@%s" of time and host, keys "job-lock:<environment>:<name>" by default. Newer versions add :<uuid>.
 // lukas-krecan/ShedLock, providers/redis/.../RedisLockProvider.java: buildValue, buildKey, KEY_PREFIX.
 func shedLockValue(e *entry) (clue, bool) {
-	if !e.text() || !shedLock.MatchString(e.Head) {
+	value := shedLock.FindStringSubmatch(e.Head)
+	if !e.text() || value == nil {
 		return clue{}, false
 	}
 	c := clue{library: ShedLock, confidence: High, evidence: "its value is ADDED, a time and a host"}
+	c.since, _ = time.Parse(time.RFC3339Nano, value[1]) // zero if it is none
 	if m := shedLockKey.FindStringSubmatch(e.Key); m != nil {
 		c.pattern = scanner.PrefixPattern(m[1])
 	}

@@ -161,8 +161,17 @@ func (s *sampler) look(ctx context.Context, reader *keyreader.Reader, keys []str
 
 func (s *sampler) take(e *entry) {
 	if c, ok := recognise(e); ok {
-		s.seen = append(s.seen, seen{clue: c, key: e.Key, ttl: e.TTL})
+		s.seen = append(s.seen, seen{clue: c, key: e.Key, ttl: e.TTL, life: life(c.since, e.TTL)})
 	}
+}
+
+// life is how long a lock lives from its start to its end. A clock that is behind the
+// writer's makes it no shorter than what is left.
+func life(since time.Time, ttl time.Duration) time.Duration {
+	if since.IsZero() || ttl < 0 {
+		return 0
+	}
+	return ttl + max(0, time.Since(since))
 }
 
 // note takes down whose helper a key is.

@@ -27,8 +27,10 @@ form is common and the name speaks of locks; low if it is a guess: caches and se
 random values, too. A sample may miss locks that are rarely held: take it when they are.
 
 With -o it writes a configuration file with a pattern for each line of the table and
-limits that follow from the TTLs seen. Guesses are in it as comments. Read it before you
-use it: what was seen need not be what is right. No password is written.
+limits that follow from the TTLs seen. Where several libraries share a pattern, the
+longest limit counts. It has allow_empty: true, for locks come and go. Guesses are in it
+as comments. Read it before you use it: what was seen need not be what is right. No
+password is written.
 
 Its user needs ~* (or %R~*) +scan +pttl +getrange +strlen +exists +type +hlen +hgetall +memory|usage.
 

@@ -17,7 +17,7 @@ func TestDiscover(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	c := admin(t, s)
 	const task = "8743c9c0-0795-4907-87fd-6c719a6b4586"
-	set(t, c, "job-lock:default:nightly", "ADDED:2026-11-22T10:00:00.123Z@batch-7", 9*time.Minute)
+	set(t, c, "job-lock:default:nightly", "ADDED:"+time.Now().UTC().Format("2006-01-02T15:04:05.000Z")+"@batch-7", 9*time.Minute)
 	set(t, c, "SINGLETONLOCK_d41d8cd98f00b204e9800998ecf8427e", task, 0)
 	set(t, c, "app:lock:1", ours, time.Minute)
 	set(t, c, "app:lock:2", ours, time.Minute)

@@ -7,10 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
-	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/discover"
 )
 
@@ -19,10 +17,20 @@ const proposalHead = `# Proposed by lockscope discover. Read it before you use i
 #   lockscope scan --config FILE
 `
 
+const proposalEmpty = `
+# Locks come and go: that no key matches a pattern is no gap. Without this line a sweep is
+# incomplete (no_match) while one of the patterns has no lock.
+allow_empty: true
+
+`
+
 // proposal is a configuration of what was found. It has no password.
 func (f *discoverFlags) proposal(all []discovered) string {
 	var b strings.Builder
 	b.WriteString(proposalHead)
+	if slices.ContainsFunc(all, func(d discovered) bool { return len(specificFirst(d.result.Found)) > 0 }) {
+		b.WriteString(proposalEmpty)
+	}
 	b.WriteString("groups:\n")
 	for _, d := range all {
 		f.group(&b, d)
@@ -55,111 +63,81 @@ func (f *discoverFlags) group(b *strings.Builder, d discovered) {
 	patterns(b, d.result.Found)
 }
 
+// patterns writes those that are sure, with limits that suit all locks they match, and the
+// others as comments.
 func patterns(b *strings.Builder, found []discover.Found) {
-	sure := slices.ContainsFunc(found, func(f discover.Found) bool { return f.Confidence > discover.Low })
-	if sure {
+	sure := specificFirst(found)
+	if len(sure) > 0 {
 		b.WriteString("    patterns:\n")
 	} else {
 		b.WriteString("    # patterns: # only guesses were found; without patterns, lock:* is looked at\n")
 	}
+	for _, of := range sure {
+		l := propose(of)
+		fmt.Fprintf(b, "      # %s\n", summary(of))
+		others := beside(of, found)
+		for _, other := range others {
+			fmt.Fprintf(b, "      # Also %s\n", summary(other))
+			more := propose(other)
+			more.noTTL = more.noTTL && lookedFor(other) // a guess hides no leak
+			l = l.with(more)
+		}
+		if len(others) > 0 {
+			l.why = append(l.why, "Of several libraries the longest limit counts.")
+		}
+		l.write(b, "      ", of.Pattern)
+	}
+	for i := range found {
+		if of := &found[i]; !lookedFor(of) && !covered(of, sure) {
+			fmt.Fprintf(b, "      # %s\n", summary(of))
+			l := propose(of)
+			l.write(b, "      # ", of.Pattern)
+		}
+	}
+}
+
+func summary(f *discover.Found) string {
+	return fmt.Sprintf("%s, %s: %s. %d keys seen, TTL %s.", f.Library, f.Confidence, f.Evidence, f.Keys, ttlRange(f))
+}
+
+// lookedFor says whether a sweep has something to find there: no guess, and no hash that no
+// other lock is like, which is a foreign_type however healthy it is.
+func lookedFor(f *discover.Found) bool {
+	return f.Confidence > discover.Low && f.Library != discover.SidekiqUnique
+}
+
+// specificFirst are the surest of each pattern, in the order in which they are to be tried:
+// a pattern within another's comes before it, for the first that matches decides.
+func specificFirst(found []discover.Found) (sure []*discover.Found) {
 	seen := make(map[string]bool)
 	for i := range found {
-		one := &found[i]
-		mark, again := "      ", seen[one.Pattern]
-		if one.Confidence == discover.Low || again || !sure {
-			mark = "      # "
-		}
-		seen[one.Pattern] = true
-		fmt.Fprintf(b, "      # %s, %s: %s. %d keys seen, TTL %s.\n", one.Library, one.Confidence, one.Evidence, one.Keys, ttlRange(one))
-		if again {
-			b.WriteString("      # Another library has the same pattern: the one above decides.\n")
-			continue
-		}
-		p := propose(one)
-		for _, why := range p.why {
-			fmt.Fprintf(b, "      # %s\n", why)
-		}
-		fmt.Fprintf(b, "%s- %s\n", mark, p.text(one.Pattern))
-	}
-}
-
-// limits are what is proposed for a pattern, and why.
-type limits struct {
-	maxTTL, maxHold time.Duration
-	noTTL           bool
-	why             []string
-}
-
-func (l *limits) text(pattern string) string {
-	parts := []string{"pattern: " + strconv.Quote(pattern)}
-	if prefix, whole := strings.CutSuffix(strings.ReplaceAll(pattern, `\`, ""), "*"); whole && scanner.PrefixPattern(prefix) == pattern {
-		parts[0] = "prefix: " + strconv.Quote(prefix)
-	}
-	if l.noTTL {
-		parts = append(parts, "no_ttl_allowed: true")
-	}
-	if l.maxTTL > 0 {
-		parts = append(parts, "max_ttl: "+days(l.maxTTL))
-	}
-	if l.maxHold > 0 {
-		parts = append(parts, "max_hold: "+days(l.maxHold))
-	}
-	return "{" + strings.Join(parts, ", ") + "}"
-}
-
-// propose follows what the library does by design, and the TTLs seen.
-func propose(f *discover.Found) (l limits) {
-	const day = 24 * time.Hour
-	if f.MaxTTL > 0 {
-		l.maxTTL = roundedUp(2 * f.MaxTTL)
-		l.why = append(l.why, "max_ttl is twice what was left of the longest TTL seen, or more.")
-	}
-	switch f.Library {
-	case discover.CelerySingleton:
-		l.noTTL, l.maxHold = true, day
-		l.why = append(l.why, "It has no TTL unless lock_expiry is set: a worker that dies leaves it for ever, which max_hold finds.")
-	case discover.RedissonSemaphore:
-		l.noTTL = true
-		l.why = append(l.why, "It is a number of permits that stays by design.")
-	case discover.SidekiqUnique:
-		l.noTTL = true
-		l.why = append(l.why, "It has no TTL unless lock_ttl is set. It is a hash that no other lock is like: foreign_type tells of it; --checks can leave that out.")
-	case discover.RedBeat:
-		l.maxHold = 3650 * day
-		l.why = append(l.why, "The leading beat holds it for as long as it runs.")
-	case discover.BullMQ:
-		l.maxHold = day
-		l.why = append(l.why, "The worker renews it for as long as the job runs.")
-	case discover.ShedLock:
-		l.maxHold = cmp.Or(l.maxTTL, day)
-		l.why = append(l.why, "max_hold is as max_ttl: nothing renews it, unless KeepAliveLockProvider is used.")
-	default:
-		if f.NoTTL > 0 {
-			l.why = append(l.why, fmt.Sprintf("%d never expire: if that is by design, no_ttl_allowed: true says so.", f.NoTTL))
+		if f := &found[i]; lookedFor(f) && !seen[f.Pattern] {
+			seen[f.Pattern] = true
+			sure = append(sure, f)
 		}
 	}
-	return l
+	slices.SortStableFunc(sure, func(a, b *discover.Found) int {
+		return cmp.Compare(literal(b.Pattern), literal(a.Pattern))
+	})
+	return sure
 }
 
-// roundedUp is the next duration that people use.
-func roundedUp(d time.Duration) time.Duration {
-	const minute, hour, day = time.Minute, time.Hour, 24 * time.Hour
-	for _, nice := range []time.Duration{minute, 5 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 6 * hour, 12 * hour, day, 2 * day, 7 * day, 30 * day} {
-		if d <= nice {
-			return nice
+// literal is how much of a key a pattern says.
+func literal(pattern string) int { return len(strings.NewReplacer(`\`, "", "*", "").Replace(pattern)) }
+
+// beside are the others whose locks the pattern's limits decide on: those of the same
+// pattern or of a wider one, and those within it that have no pattern of their own.
+func beside(of *discover.Found, found []discover.Found) (others []*discover.Found) {
+	for i := range found {
+		f := &found[i]
+		if f != of && (f.Covers(of.Example) || !lookedFor(f) && of.Covers(f.Example)) {
+			others = append(others, f)
 		}
 	}
-	return (d + day - 1) / day * day
+	return others
 }
 
-// days writes a duration as the configuration has it.
-func days(d time.Duration) string {
-	const day = 24 * time.Hour
-	switch {
-	case d%day == 0:
-		return fmt.Sprintf("%dd", d/day)
-	case d%time.Hour == 0:
-		return fmt.Sprintf("%dh", d/time.Hour)
-	}
-	return fmt.Sprintf("%dm", d/time.Minute)
+// covered says that a pattern that is looked at decides on these locks, too.
+func covered(f *discover.Found, sure []*discover.Found) bool {
+	return slices.ContainsFunc(sure, func(of *discover.Found) bool { return of.Covers(f.Example) })
 }
