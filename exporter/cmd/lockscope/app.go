@@ -118,8 +118,11 @@ func (a *app) exit(err error) int {
 			return status
 		}
 	}
-	for line := range strings.SplitSeq(err.Error(), "\n") { // joined errors have a line each
+	for line := range strings.SplitSeq(inFlags(err.Error()), "\n") { // joined errors have a line each
 		fmt.Fprintf(a.errOut, "lockscope: %s\n", table.Printable(line))
+	}
+	for _, advice := range connectionAdvice(err) {
+		fmt.Fprintf(a.errOut, "lockscope: -> %s\n", advice)
 	}
 	return status
 }

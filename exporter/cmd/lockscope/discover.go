@@ -70,6 +70,7 @@ func newDiscover(a *app) *cobra.Command {
 type discovered struct {
 	node   target.Node
 	result discover.Result
+	failed bool // before all of the sample was read
 }
 
 func (f *discoverFlags) run(ctx context.Context, a *app) error {
@@ -97,7 +98,7 @@ func (f *discoverFlags) run(ctx context.Context, a *app) error {
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", n.Name, err))
 		}
-		all = append(all, discovered{n, result})
+		all = append(all, discovered{n, result, err != nil})
 	}
 	if ctx.Err() != nil {
 		errs = append(errs, errInterrupted)
@@ -127,6 +128,12 @@ func (a *app) writeDiscovered(all []discovered) error {
 		fmt.Fprintln(a.out)
 	}
 	for _, d := range all {
+		if d.failed && d.result.Sampled == 0 {
+			if _, err := fmt.Fprintf(a.out, "%s: not read\n", d.node.Name); err != nil {
+				return err
+			}
+			continue
+		}
 		part := "all keys"
 		if !d.result.Whole {
 			part = "a sample; --sample looks at more"

@@ -78,7 +78,7 @@ func TestInitRefusesUsedNodes(t *testing.T) {
 	}
 	one := command(t, "init", "--redis", servers[1].Addr())
 	one.want(t, exitError, "votes already; locks it may have forgotten can be valid for another 1m")
-	if err := locks(t, servers...); err == nil || !strings.Contains(err.Error(), "may have lost locks") {
+	if err := locks(t, servers...); err == nil || !strings.Contains(err.Error(), "may not vote yet") {
 		t.Errorf("they vote all the same: %v", err)
 	}
 }

@@ -204,10 +204,10 @@ func TestListOfWhatCannotBeRead(t *testing.T) {
 		args []string
 		says []string
 	}{
-		"nobody is there":   {[]string{"--postgres", "postgres://u:s3cr3t@127.0.0.1:4/db"}, []string{"postgresql 127.0.0.1:4: ", "may this machine reach it?", "no locks where they could be read"}},
+		"nobody is there":   {[]string{"--postgres", "postgres://u:s3cr3t@127.0.0.1:4/db"}, []string{"postgresql 127.0.0.1:4: ", "may this machine reach it?", "not read"}},
 		"a poor role":       {[]string{"--postgres", strings.Replace(pg.URL("stranger"), "@", ":s3cr3t@", 1)}, []string{"postgresql " + pgAddr, "pglock.Grant"}},
 		"no such schema":    {[]string{"--postgres", pg.URL("postgres"), "--schema", "missing"}, []string{"Migrate", "--schema"}},
-		"a bad schema":      {[]string{"--postgres", pg.URL("postgres"), "--schema", "a\";"}, []string{"WithSchema"}},
+		"a bad schema":      {[]string{"--postgres", pg.URL("postgres"), "--schema", "a\";"}, []string{"--schema"}},
 		"no URL":            {[]string{"--postgres", "postgres://u:s3cr3t@h:63x9/db"}, []string{"--postgres"}},
 		"two passwords":     {[]string{"--postgres", "host=h", "--postgres-password-file", "/dev/null"}, []string{"which one counts"}},
 		"etcd with a user":  {[]string{"--etcd", "http://u:s3cr3t@h:2379"}, []string{"etcd endpoint 1", "--etcd-username"}},

@@ -172,12 +172,20 @@ func lockRow(k entry, now time.Time) []string {
 	return []string{scanner.KeyText(k.Resource), fmt.Sprintf("%d/%d", k.Nodes, k.Of), holderText(k.Hold), held, ttl, k.in.waits.text(k.Key, now), strings.Join(remarks, "; ")}
 }
 
+// read reports that at least one node was.
+func (l *listing) read() bool {
+	return slices.ContainsFunc(l.parts, func(p *part) bool {
+		return len(p.listing.Nodes) == 0 || slices.ContainsFunc(p.listing.Nodes, func(n scanner.ListedNode) bool { return n.Err == nil })
+	})
+}
+
 func (l *listing) summary() string {
-	others := slices.ContainsFunc(l.parts, func(p *part) bool { return p.system != systemRedis })
 	switch {
 	case l.omitted > 0:
 		return fmt.Sprintf("... and %d more: see --limit and --filter", l.omitted)
-	case l.truncated && others:
+	case !l.read():
+		return "not read"
+	case l.truncated:
 		return "no locks where they could be read"
 	}
 	return "no locks"

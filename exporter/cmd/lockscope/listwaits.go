@@ -19,7 +19,7 @@ type waits struct{ *scanner.Waits }
 // errWaits is of queues that could not be read; nil if all could.
 func (w waits) errWaits() error {
 	switch {
-	case w.Err != nil && redisconn.IsReply(w.Err):
+	case w.Err != nil && redisconn.IsReply(w.Err) && !redisconn.IsStranger(w.Err):
 		return fmt.Errorf("%w (granting +scan %%R~lockscope:queue:* %%R~lockscope:waiter:* +zrange +zcard +mget to this user helps if it may not)", w.Err)
 	case w.Omitted:
 		return fmt.Errorf("only %d of the locks that are waited for were looked at (see --filter)", scanner.MaxWaitedFor)

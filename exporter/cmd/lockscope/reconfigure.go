@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,6 +88,11 @@ type reconfigureReport struct {
 func (f *reconfigureFlags) run(ctx context.Context, a *app) error {
 	if f.redis.target.Cluster || f.redis.target.SentinelMaster != "" {
 		return errors.New("--cluster, --sentinel-master: such a node votes for any configuration")
+	}
+	for flag, ttl := range map[string]time.Duration{"max-ttl": f.maxTTL, "from-max-ttl": cmp.Or(f.fromMaxTTL, f.maxTTL)} {
+		if ttl <= 0 {
+			return fmt.Errorf("--%s %v is not positive", flag, ttl)
+		}
 	}
 	if f.fromMaxTTL == 0 {
 		f.fromMaxTTL = f.maxTTL

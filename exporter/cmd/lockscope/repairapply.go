@@ -59,6 +59,9 @@ func (f *repairApplyFlags) register(set *pflag.FlagSet) {
 }
 
 func (f *repairApplyFlags) run(ctx context.Context, a *app, path string) (err error) {
+	if f.act.minAge < 0 {
+		return fmt.Errorf("--min-age %v is negative", f.act.minAge)
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return err

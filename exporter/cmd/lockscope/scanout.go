@@ -174,10 +174,22 @@ func nodeRows(r scanner.Report) [][]string {
 			remarks = append(remarks, n.Err.Error())
 		}
 		rows = append(rows, []string{
-			n.Node, strconv.FormatInt(n.Locks, 10), strconv.FormatInt(n.Examined, 10), short(n.Took), countText(n.Counts), strings.Join(remarks, "; "),
+			n.Node, strconv.FormatInt(n.Locks, 10), strconv.FormatInt(n.Examined, 10), short(n.Took), foundText(n), strings.Join(remarks, "; "),
 		})
 	}
 	return rows
+}
+
+// foundText says "nothing" only of what was read.
+func foundText(n scanner.NodeReport) string {
+	text := countText(n.Counts)
+	switch {
+	case n.Examined == 0 && (n.Err != nil || n.Truncated):
+		return "not read"
+	case n.Err != nil || n.Truncated:
+		return text + " in what was read"
+	}
+	return text
 }
 
 func countText(counts map[scanner.Class]int) string {

@@ -114,6 +114,12 @@ func (f *serveFlags) run(ctx context.Context, a *app) error {
 	if f.waitsEvery < 0 {
 		return fmt.Errorf("--waits-every %v: it is negative", f.waitsEvery)
 	}
+	if f.drain < 0 {
+		return fmt.Errorf("--web.drain-delay %v: it is negative", f.drain)
+	}
+	if f.nodeTimeout <= 0 {
+		return fmt.Errorf("--node-timeout %v is not positive", f.nodeTimeout)
+	}
 	pages, err := fleet.ParsePolicy(f.pages)
 	if err != nil {
 		return fmt.Errorf("--pages: %w", err)

@@ -43,6 +43,13 @@ func IsDenied(err error) bool {
 	return strings.Contains(reply.Error(), "user executing the script can't run this command")
 }
 
+// IsStranger says that the server does not know who asks: what it replied is no word on
+// the rights of a user.
+func IsStranger(err error) bool {
+	reply, ok := errors.AsType[redis.Error](err)
+	return ok && (redis.HasErrorPrefix(reply, "NOAUTH") || redis.HasErrorPrefix(reply, "WRONGPASS"))
+}
+
 // Scrub returns err without the arguments that a server quotes: one that does not know
 // EVALSHA repeats them, and owner tokens and keys are among them.
 func Scrub(err error) error {

@@ -1,14 +1,9 @@
 package doctor
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-
-	"github.com/redis/go-redis/v9"
 )
 
 // mostUseful is how many nodes make a lock safer by what they cost.
@@ -19,31 +14,6 @@ func checkConnection(f Facts, _ Policy) Result {
 		return pass("reached and let in")
 	}
 	return fail(f.Err.Error(), ConnectionAdvice(f.Err))
-}
-
-// ConnectionAdvice says what to do about a server that could not be asked.
-func ConnectionAdvice(err error) string {
-	var reply redis.Error
-	text := err.Error()
-	switch {
-	case strings.Contains(text, "WRONGPASS"), strings.Contains(text, "invalid username-password"):
-		return "user or password is wrong: see --redis-username and --redis-password-file"
-	case strings.Contains(text, "NOAUTH"):
-		return "the server wants a password: give --redis-password-file or LOCKSCOPE_REDIS_PASSWORD"
-	case strings.Contains(text, "max number of clients"):
-		return "all its connections are taken: raise maxclients, or find who does not close theirs (CLIENT LIST)"
-	case strings.Contains(text, "NOPERM"):
-		return "grant +info to this user: without it lockscope lets the node vote with WithoutGuard only, and restarts, replicas and eviction go unnoticed"
-	case strings.Contains(text, "x509:"):
-		return "the server's certificate is not believed: see --tls-ca, and the host name in the URL"
-	case strings.Contains(text, "tls:"):
-		return "the server does not speak TLS here, or wants a client certificate: see rediss:// and --tls-cert"
-	case strings.Contains(text, "i/o timeout"), errors.Is(err, context.DeadlineExceeded), errors.Is(err, io.EOF), strings.Contains(text, "reset by peer"):
-		return "it accepts connections and does not answer: is it hung, or is this a TLS port (rediss://)?"
-	case errors.As(err, &reply):
-		return "the server answered and refused"
-	}
-	return "is the server up, is the address right, may this machine reach it?"
 }
 
 func checkCount(facts []Facts, p Policy) []Result {

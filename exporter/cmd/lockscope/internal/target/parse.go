@@ -45,7 +45,13 @@ func (c Config) servers() ([]*redis.Options, error) {
 		c.fillIn(opt)
 		servers = append(servers, opt)
 	}
-	return servers, c.TLS.apply(servers)
+	if err := c.TLS.apply(servers); err != nil {
+		return nil, err
+	}
+	for _, opt := range servers {
+		opt.Dialer = dialer(opt.DialTimeout, opt.TLSConfig)
+	}
+	return servers, nil
 }
 
 func (c Config) allURLs() ([]string, error) {

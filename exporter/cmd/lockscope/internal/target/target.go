@@ -115,7 +115,7 @@ func openCluster(seeds []*redis.Options) Node {
 	opt := &redis.ClusterOptions{
 		Username: first.Username, Password: first.Password, TLSConfig: first.TLSConfig,
 		MaxRedirects: 3, DialTimeout: dialTimeout, ReadTimeout: callTimeout, WriteTimeout: callTimeout,
-		ContextTimeoutEnabled: true, DisableIdentity: true, DialerRetries: 1,
+		ContextTimeoutEnabled: true, DisableIdentity: true, DialerRetries: 1, Dialer: first.Dialer,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	}
 	for _, s := range seeds {

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+)
+
+// TestServersThatCannotBeAsked: each command says of a server that it was not read, and what
+// to do about it; that nothing was found, it does not say.
+func TestServersThatCannotBeAsked(t *testing.T) {
+	cert, key := certificate(t)
+	port := locktest.Port(t)
+	plain := locktest.Servers(t, 1, redisproc.WithArgs("--tls-port", fmt.Sprint(port), "--tls-cert-file", cert, "--tls-key-file", key,
+		"--tls-ca-cert-file", cert, "--tls-auth-clients", "no"))[0]
+	closed := locktest.Servers(t, 1)[0]
+	set(t, admin(t, plain), "lock:leak", "v", 0)
+	must(t, admin(t, closed).ConfigSet(t.Context(), "requirepass", "s3cret-pw").Err())
+	for name, c := range map[string]struct {
+		url  string
+		says []string
+	}{
+		"no password":    {closed.Addr(), []string{"NOAUTH", "give --redis-password-file"}},
+		"wrong password": {"redis://:s3cret-no@" + closed.Addr(), []string{"WRONGPASS", "user or password is wrong"}},
+		"TLS to plain":   {"rediss://" + plain.Addr(), []string{"the server does not speak TLS on this port", "name it as redis://"}},
+		"plain to TLS":   {fmt.Sprintf("redis://127.0.0.1:%d", port), []string{"the server speaks TLS on this port", "name it as rediss://"}},
+	} {
+		plan := []string{"repair", "plan", "--action", "delete", "--operator", "ada", "-o", t.TempDir() + "/plan"}
+		for command, args := range map[string][]string{
+			"scan": {"scan", "--confirm-after", "0s"}, "list": {"list"}, "discover": {"discover"}, "init": {"init"},
+			"doctor": {"doctor", "--for", "1ms"}, "repair": plan,
+		} {
+			t.Run(name+"/"+command, func(t *testing.T) {
+				o := commandWith(t, nil, "", append(args, "--redis", c.url)...)
+				o.want(t, exitError, c.says...)
+				o.wantNot(t, "grant", "s3cret", "  nothing", "no locks", "no lock of any", "0 keys looked at", "deadline exceeded")
+				if command == "scan" || command == "list" || command == "discover" {
+					o.want(t, exitError, "not read")
+				}
+				if strings.Count(o.out+o.err, c.says[1]) != 1 {
+					t.Errorf("%q is not said once:\n%s%s", c.says[1], o.out, o.err)
+				}
+			})
+		}
+	}
+}
+
+// TestErrorsNameFlags gives each flag that takes a number or a duration one that cannot be:
+// what is said of it names the flag, and no option of Go.
+func TestErrorsNameFlags(t *testing.T) {
+	bad := map[string]string{"duration": "-5s", "int": "-5", "stringArray": ""}
+	extra := map[string][]string{
+		"plan": {"--action", "delete", "--operator", "ada", "-o", t.TempDir() + "/plan"}, "apply": {"plan.json"},
+		"serve": {"--web.listen-address", "127.0.0.1:0"},
+		"scan":  {"--alertmanager", "http://127.0.0.1:1"}, // of whom --every speaks
+	}
+	asked := 0
+	root := newRoot(newApp(nil, nil, nil, nil))
+	for _, cmd := range subcommands(root) {
+		if cmd.LocalFlags().Lookup("redis") == nil || cmd.HasSubCommands() {
+			continue
+		}
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			value, takes := bad[f.Value.Type()]
+			if !takes {
+				return
+			}
+			asked++
+			path := strings.Fields(cmd.CommandPath())[1:]
+			args := append(append(path, "--redis", "127.0.0.1:1", "--"+f.Name+"="+value), extra[cmd.Name()]...)
+			checkNamesFlag(t, cmd, f, args)
+		})
+	}
+	if asked < 30 {
+		t.Errorf("%d flags: the check looks at nothing", asked)
+	}
+}
+
+func checkNamesFlag(t *testing.T, cmd *cobra.Command, f *pflag.Flag, args []string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	var out, errOut strings.Builder
+	status := run(ctx, args, nil, strings.NewReader(""), &out, &errOut)
+	text := out.String() + errOut.String()
+	if optionText.MatchString(text) || strings.Contains(text, "invalid option") {
+		t.Errorf("%s --%s: it names an option: %s", cmd.CommandPath(), f.Name, text)
+	}
+	if status != exitError || !strings.Contains(text, "--"+f.Name) {
+		t.Errorf("%s --%s: exit %d: %s", cmd.CommandPath(), f.Name, status, text)
+	}
+}
