@@ -19,7 +19,8 @@ func ListACL() []string {
 
 // RepairACL returns the rules that [Scanner.Repair] and [PlanRun.Apply] need on top of [ListACL]. Its
 // keys must be writable. Where a user may run no scripts, watch, multi and exec take
-// the place of evalsha and eval; they are in the list for that.
+// the place of evalsha and eval; they are in the list for that, and with object|idletime
+// for what [PlanRun.Apply] does about values that a process keeps.
 func RepairACL() []string {
-	return []string{"+evalsha", "+eval", "+hkeys", "+del", "+pexpire", "+watch", "+unwatch", "+multi", "+exec"}
+	return []string{"+evalsha", "+eval", "+hkeys", "+del", "+pexpire", "+watch", "+unwatch", "+multi", "+exec", "+object|idletime"}
 }

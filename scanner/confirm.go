@@ -140,7 +140,7 @@ func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *Finding, v *
 	}
 	if still {
 		seen.TTL, seen.Hold, seen.LastSeen = v.TTL, holdOf(v), now
-		seen.identity, seen.recalled = v.Identity(), recalled{}
+		seen.identity, seen.kept, seen.recalled = v.Identity(), keptForLife(v), recalled{}
 		if f.Class != Orphan {
 			seen.Evidence = n.evidence(f.Class, v, &held, now)
 		}

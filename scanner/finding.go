@@ -41,6 +41,7 @@ type Finding struct {
 	identity string    // of the value, for the second look and for repairs; never shown
 	distinct bool      // the identity tells this hold from another one; see doubt
 	doubt    string    // why it does not
+	kept     bool      // its holder may have the same value for the next hold: see repairkept.go
 	source   string    // whose node it is on; a key of a cluster may move to another node
 	recalled recalled  // in place of identity, until it is seen again
 }

@@ -260,6 +260,6 @@ func (n *nodeSweep) finding(class Class, v *keyreader.Value, evidence string, si
 	return Finding{
 		Class: class, Node: n.node, Key: v.Key, Type: v.Type, TTL: v.TTL, Hold: holdOf(v), Evidence: evidence,
 		Policy:    n.cfg.policyOf(v.Key).Name,
-		FirstSeen: now, LastSeen: now, identity: v.Identity(), distinct: doubt == "", doubt: doubt, since: since, source: n.source.name,
+		FirstSeen: now, LastSeen: now, identity: v.Identity(), distinct: doubt == "", doubt: doubt, kept: keptForLife(v), since: since, source: n.source.name,
 	}
 }

@@ -61,8 +61,9 @@ type PlanStep struct {
 	Type      string    `json:"type"`
 	TTL       *float64  `json:"ttl_seconds"` // null: it never expires
 	Holder    string    `json:"holder,omitempty"`
-	Identity  string    `json:"identity"` // of the value, for people: 16 digits of a SHA-256
-	Digest    string    `json:"digest"`   // of the value, for the server; see [Plan]
+	Identity  string    `json:"identity"`             // of the value, for people: 16 digits of a SHA-256
+	Digest    string    `json:"digest"`               // of the value, for the server; see [Plan]
+	Kept      bool      `json:"value_kept,omitempty"` // its holder may have it again for its next hold; see [PlanRun.Apply]
 	FirstSeen time.Time `json:"first_seen"`
 	LastSeen  time.Time `json:"last_seen"`
 	Evidence  string    `json:"evidence"`
@@ -115,7 +116,7 @@ func (s *Scanner) Plan(r Report, operator string, a Action, classes ...Class) (P
 func newPlanStep(f *Finding, a Action) PlanStep {
 	return PlanStep{
 		Node: f.Node, Key: KeyText(f.Key), KeyBase64: base64.StdEncoding.EncodeToString([]byte(f.Key)), Class: f.Class, Type: f.Type,
-		TTL: secondsLeft(f.TTL), Holder: f.Hold.Instance, Identity: shownIdentity(f), Digest: f.identity,
+		TTL: secondsLeft(f.TTL), Holder: f.Hold.Instance, Identity: shownIdentity(f), Digest: f.identity, Kept: f.kept,
 		FirstSeen: f.FirstSeen.UTC().Round(0), LastSeen: f.LastSeen.UTC().Round(0), Evidence: f.Evidence, Action: a.String(),
 	}
 }

@@ -2,6 +2,7 @@ package scanner_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -72,6 +73,9 @@ func TestPlanIsCarriedOut(t *testing.T) {
 		}
 		clk.pass(11 * time.Minute)
 		for i := range p.Steps {
+			key, err := base64.StdEncoding.DecodeString(p.Steps[i].KeyBase64)
+			must(t, err)
+			idleFor(t, c, string(key), 11*time.Minute)
 			for _, want := range []scanner.RepairOutcome{scanner.RepairWouldDo, scanner.RepairDone, scanner.RepairGone} {
 				if r, err := run.Apply(within(t), i, want == scanner.RepairWouldDo); err != nil || r.Outcome != want {
 					t.Errorf("%s: %s: %s, %v, want %s", way, p.Steps[i].Key, r.Outcome, err, want)

@@ -43,7 +43,16 @@ func (s *Scanner) Begin(p Plan) (*PlanRun, error) {
 // Apply carries out the step with that index, or with dry says what it would do. The key
 // must still have the planned value, which is compared as [Scanner.Repair] does, and the
 // value must have been first seen as long ago as [WithRepairMinAge] says, by whoever made
-// the plan: else the error matches [ErrTooYoung]. An [Orphan] is compared with the other
+// the plan: else the error matches [ErrTooYoung].
+//
+// Where a process may have the same value for its next hold (Kept of the step), value and
+// age do not tell whether the key was released and taken anew. Such a key is touched only
+// if it still ends when it was to end, or if OBJECT IDLETIME proves that nobody has used it
+// since the plan was made, to within two seconds: else the error matches
+// [ErrNotRepairable]. Whoever waits for the lock may use the key, too; before Redis 7.2 so
+// does each look of a sweep. A server with an LFU policy keeps no idle time.
+//
+// An [Orphan] is compared with the other
 // nodes once more; where they do not all tell, the error matches [ErrIncomplete]. Applying
 // again is harmless. An error is a [*RepairError]; ctx bounds it.
 func (r *PlanRun) Apply(ctx context.Context, step int, dry bool) (Repaired, error) {
@@ -65,7 +74,7 @@ func (p *PlanStep) read() (f Finding, a Action, err error) {
 	key, err := base64.StdEncoding.DecodeString(p.KeyBase64)
 	f = Finding{
 		Class: p.Class, Node: p.Node, Key: string(key), Type: p.Type, TTL: keyreader.Never, Evidence: p.Evidence,
-		FirstSeen: p.FirstSeen, LastSeen: p.LastSeen, Confirmed: true, identity: p.Digest,
+		FirstSeen: p.FirstSeen, LastSeen: p.LastSeen, Confirmed: true, identity: p.Digest, kept: p.Kept,
 	}
 	if err != nil {
 		return f, a, fmt.Errorf("%w: a key is not base64", ErrInvalidPlan)
@@ -81,13 +90,26 @@ func (p *PlanStep) read() (f Finding, a Action, err error) {
 	return f, a, err
 }
 
-// act looks at the key before it acts on it: a plan has the digest of a value, and from
-// the value itself is told whether it is an identity.
+// act carries out a step, or says why not.
 func (r *PlanRun) act(ctx context.Context, f *Finding, a Action) (RepairOutcome, time.Duration, error) {
 	at, err := r.s.connectionOf(ctx, f.Node)
 	if err != nil {
 		return "", keyreader.Never, err
 	}
+	if f.kept {
+		return r.actIfUnused(ctx, at, f, a)
+	}
+	outcome, ttl, err := r.examine(ctx, at, f)
+	if err != nil || outcome != RepairDone {
+		return outcome, ttl, err
+	}
+	return r.s.repair(ctx, at, f, a)
+}
+
+// examine looks at the key before it is acted on: a plan has the digest of a value, and from
+// the value itself is told whether it is an identity. [RepairDone] stands for a key that the
+// action may be done to.
+func (r *PlanRun) examine(ctx context.Context, at connection, f *Finding) (RepairOutcome, time.Duration, error) {
 	reader := at.reader(keyreader.Query{}, keyreader.Capability{})
 	found, err := reader.Look(ctx, []string{f.Key})
 	if err != nil {
@@ -101,6 +123,8 @@ func (r *PlanRun) act(ctx context.Context, f *Finding, a Action) (RepairOutcome,
 		return RepairGone, keyreader.Never, nil
 	case v.Type != f.Type || v.Identity() != f.identity:
 		return RepairChanged, v.TTL, nil
+	case keptForLife(v) && !f.kept:
+		return "", v.TTL, fmt.Errorf("%w: the plan does not say that a process may keep this value: make it anew", ErrInvalidPlan)
 	}
 	f.doubt = doubt(v)
 	f.distinct = f.doubt == ""
@@ -112,7 +136,7 @@ func (r *PlanRun) act(ctx context.Context, f *Finding, a Action) (RepairOutcome,
 			return RepairChanged, v.TTL, err
 		}
 	}
-	return r.s.repair(ctx, at, f, a)
+	return RepairDone, v.TTL, nil
 }
 
 // orphaned says whether the lock has no quorum, now.

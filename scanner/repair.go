@@ -38,6 +38,10 @@ const ttlSlack = time.Second
 //     [ErrIncomplete];
 //   - values that were not seen for as long as [WithRepairMinAge] says: [ErrTooYoung].
 //
+// What is compared is the value. Where a process may have the same one for its next hold,
+// as those of Redisson and Spring do, a key that was released and taken anew between two
+// sweeps is not told from one that was not: [PlanRun.Apply] looks at more.
+//
 // The action is done on the finding's node alone; an [Orphan] has a finding on each.
 // Make sure that the holder is gone: a lock that is [HeldTooLong] can have a holder that
 // works on, and one without a TTL one that never wanted any.

@@ -14,12 +14,20 @@ import (
 // what changes the key between WATCH and EXEC makes EXEC fail. Only the connection
 // of WATCH is of its own; what is read on others in between is safe all the same.
 func (r *repair) watched(ctx context.Context) (outcome RepairOutcome, ttl time.Duration, err error) {
+	return r.watching(ctx, r.verdict)
+}
+
+// judge is [RepairDone] if the action is still to be done.
+type judge = func(context.Context) (RepairOutcome, time.Duration, error)
+
+// watching acts on the word of a judge, unless the key is changed while that one looks.
+func (r *repair) watching(ctx context.Context, verdict judge) (outcome RepairOutcome, ttl time.Duration, err error) {
 	opt := *r.master.Options()
 	opt.MaxRetries = -1 // see once
 	own := redis.NewClient(&opt)
 	defer own.Close()
 	err = own.Watch(ctx, func(tx *redis.Tx) error {
-		outcome, ttl, err = r.verdict(ctx)
+		outcome, ttl, err = verdict(ctx)
 		if err != nil || outcome != RepairDone {
 			return err
 		}

@@ -21,6 +21,13 @@ Never touched are locks whose value does not tell its owner from another one: co
 as 1, names of hosts, short or very long values, values that several keys have. Nor are keys
 on servers, or in slots, that were not read to their end. They are listed with the reason.
 
+A process may have the same value for its next hold: Redisson and Spring do, and a UUID may
+be such a value. Then value and age do not tell whether the lock was released and taken anew.
+Such a key is touched only if it ends when it was to end, or if OBJECT IDLETIME proves that
+nobody has used it since the plan was made. Whoever tries the lock uses the key; before Redis
+7.2 so does a sweep, such as that of lockscope serve. Under an LFU policy there is no idle
+time. What cannot be told apart is left for you to look at.
+
 Exit status: see the two commands.`
 
 const repairExample = `  lockscope repair plan --redis r1:6379,r2:6379,r3:6379 --action expire=1h -o plan.json

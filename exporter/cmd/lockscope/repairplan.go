@@ -171,11 +171,25 @@ func (a *app) showPlan(p scanner.Plan, path string) error {
 	if len(p.Steps) > 0 {
 		text += fmt.Sprintf("each when it was first seen %v before (--min-age): lockscope repair apply %s\n", scanner.DefaultRepairMinAge, table.Printable(path))
 	}
+	if kept := keptSteps(p); kept > 0 {
+		text += fmt.Sprintf("%s with a value that a process may keep for life: touched only if nobody has used the key since "+
+			"(lockscope repair --help)\n", count(kept, "key"))
+	}
 	for _, g := range p.Gaps {
 		text += fmt.Sprintf("INCOMPLETE: %s: %s %s\n", g.Reason, g.Node, table.Printable(g.Detail))
 	}
 	_, err := fmt.Fprint(a.out, text)
 	return err
+}
+
+// keptSteps counts those whose value does not tell a hold from its process's next one.
+func keptSteps(p scanner.Plan) (n int) {
+	for _, s := range p.Steps {
+		if s.Kept {
+			n++
+		}
+	}
+	return n
 }
 
 func planRows(p scanner.Plan) (rows [][]string) {

@@ -1,0 +1,87 @@
+package scanner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+)
+
+// sameSlack is what idle time, in whole seconds of a clock that Redis reads now and then,
+// and the way of a command may make of a difference.
+const sameSlack = 2 * time.Second
+
+// keptForLife says that a value does not tell one hold of its process from the next:
+// Redisson's fields are a client and a thread, Spring's value is a registry's UUID, and a
+// UUID may be either that or a token.
+func keptForLife(v *keyreader.Value) bool {
+	hold := holdOf(v)
+	return distinctionOf(v, &hold) != perHold
+}
+
+// actIfUnused acts on a key whose value its process may keep, if the hold is proved to be
+// the planned one. Redis tells when a key was last used to whoever asks before looking at
+// the value; WATCH keeps what happens after that from being missed.
+func (r *PlanRun) actIfUnused(
+	ctx context.Context, at connection, f *Finding, a Action,
+) (RepairOutcome, time.Duration, error) {
+	rep := &repair{master: at.master, finding: f, action: a, least: leastTTL(f, r.s.cfg.now())}
+	unused := func(ctx context.Context) (RepairOutcome, time.Duration, error) {
+		return rep.unused(ctx, r.s.cfg.now())
+	}
+	if a.dry { // which must not look at the value: before Redis 7.2 that would be a use
+		outcome, ttl, err := unused(ctx)
+		if err == nil && outcome == RepairDone {
+			outcome = RepairWouldDo
+		}
+		return outcome, ttl, err
+	}
+	outcome, ttl, err := rep.watching(ctx, func(ctx context.Context) (RepairOutcome, time.Duration, error) {
+		outcome, ttl, err := unused(ctx)
+		if err != nil || outcome != RepairDone {
+			return outcome, ttl, err
+		}
+		return r.examine(ctx, at, f)
+	})
+	if err != nil && redisconn.IsReply(err) && notPermitted(err) {
+		err = fmt.Errorf("%w; a value that a process may keep takes +watch +unwatch +multi +exec +object|idletime", err)
+	}
+	return outcome, ttl, err
+}
+
+// unused is [RepairDone] if the key has not been set again since it was last seen: it ends
+// when it was to end, or nobody has used it. None of the commands is a use.
+func (r *repair) unused(ctx context.Context, now time.Time) (RepairOutcome, time.Duration, error) {
+	f, passed := r.finding, max(0, now.Sub(r.finding.LastSeen))
+	pipe := r.master.Pipeline()
+	kind, left, idle := pipe.Type(ctx, f.Key), pipe.Do(ctx, "pttl", f.Key), pipe.ObjectIdleTime(ctx, f.Key)
+	_, _ = pipe.Exec(ctx) // each has an error of its own
+	ms, err := left.Int64()
+	if err = errors.Join(kind.Err(), err); err != nil {
+		return "", keyreader.Never, redisconn.Scrub(err)
+	}
+	ttl := keyreader.TTLOf(ms)
+	asSeen := r.least < 0 && ttl < 0 || r.least >= 0 && ttl >= r.least
+	switch {
+	case kind.Val() == "none" || errors.Is(idle.Err(), redis.Nil):
+		return RepairGone, keyreader.Never, nil
+	case !asSeen || kind.Val() != f.Type || !r.action.remove && ttl >= 0 && ttl <= r.action.after:
+		return RepairChanged, ttl, nil
+	case f.TTL >= 0 && (ttl-(f.TTL-passed)).Abs() <= sameSlack:
+		return RepairDone, ttl, nil
+	case idle.Err() != nil && !redisconn.IsReply(idle.Err()):
+		return "", ttl, idle.Err()
+	case idle.Err() != nil:
+		return "", ttl, fmt.Errorf("%w: a process may keep its value for life, and the server does not tell when the key "+
+			"was last used: grant +object|idletime, or look at it by hand (%w)", ErrNotRepairable, redisconn.Scrub(idle.Err()))
+	case idle.Val() < passed-sameSlack:
+		return "", ttl, fmt.Errorf("%w: a process may keep its value for life, and the key was used %v ago, after it was "+
+			"planned: it may have been released and taken anew; look at it by hand", ErrNotRepairable, idle.Val())
+	}
+	return RepairDone, ttl, nil
+}
