@@ -231,3 +231,18 @@ func TestRealInfoDenied(t *testing.T) {
 	must(t, acquire(t, newLocker(t, clients(), redlock.WithoutGuard()), "job").Release(t.Context()))
 	f.wantNoLocks()
 }
+
+// TestRealNoPassword: who gives none is told of the password, and of no right that is missing.
+func TestRealNoPassword(t *testing.T) {
+	f := startNodes(t, 3)
+	for _, c := range f.admin {
+		must(t, c.ConfigSet(t.Context(), "requirepass", aclPassword).Err())
+	}
+	_, err := newLocker(t, f.clients(), lock.WithNodeTimeout(patience)).
+		Acquire(t.Context(), "job", lock.NoWait(), lock.TTL(longTTL))
+	wantErr(t, err, lock.ErrNoQuorum, driver.ErrDenied)
+	wantText(t, err, "NOAUTH")
+	if err != nil && containsText(err, "+info") {
+		t.Errorf("no right would help: %v", err)
+	}
+}

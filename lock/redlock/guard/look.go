@@ -3,6 +3,7 @@ package guard
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
@@ -47,6 +48,11 @@ func (g *Guard) look(ctx context.Context, s Server) {
 	}
 }
 
+// infoRefused says what to do about a server that does not say who it is. One that does
+// not know this client refuses everything: no right would help.
 func infoRefused(err error) error {
+	if text := err.Error(); strings.HasPrefix(text, "NOAUTH") || strings.HasPrefix(text, "WRONGPASS") {
+		return fmt.Errorf("%w: give the client the user and password of this server: %w", driver.ErrDenied, err)
+	}
 	return fmt.Errorf("%w: INFO is refused: grant +info to this user, or use WithoutGuard: %w", driver.ErrUnexamined, err)
 }
