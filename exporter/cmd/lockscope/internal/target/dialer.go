@@ -73,7 +73,7 @@ func handshake(ctx context.Context, conn net.Conn, timeout time.Duration, config
 		if speaksPlain(ctx, conn.RemoteAddr().String()) {
 			err = ErrPlainPort
 			cancel()
-			<-done
+			_ = <-done // which is for the cancelling
 		} else {
 			err = <-done
 		}
@@ -99,7 +99,7 @@ func speaksPlain(ctx context.Context, address string) bool {
 	if err != nil {
 		return false
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	deadline, _ := ctx.Deadline()
 	_ = conn.SetDeadline(deadline)
 	if _, err = io.WriteString(conn, "PING\r\n"); err != nil {
@@ -117,7 +117,7 @@ func speaksTLS(address string) bool {
 	if err != nil {
 		return false
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	met := false
 	config := &tls.Config{
 		InsecureSkipVerify: true, // it is only asked what it speaks
