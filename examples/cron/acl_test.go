@@ -110,6 +110,7 @@ func duties() []duty {
 		{"lockscope-list", []string{"list"}, 0, "worker-7/42", nil},
 		{"lockscope-repair", []string{"scan", "--confirm-after=10ms", "--min-age=0s", "--repair=delete", "--yes"}, 2, "outcome=done", repaired},
 		{"lockscope-repair", []string{"scan", "--confirm-after=10ms", "--min-age=0s", "--repair=expire=1h", "--yes"}, 2, "outcome=done", expiring},
+		{"lockscope-repair", []string{"repair", "apply"}, 0, "done", repaired},
 		{"lockscope-doctor", []string{"doctor", "--for=50ms", "--node-timeout=10s", "--ttl=1h", "--acl-user=lockscope-serve", "--prefix=lockscope:elect:"}, 1, "rights", nil},
 	}
 }
@@ -121,12 +122,22 @@ func (d duty) do(t *testing.T, s server) outcome {
 		must(t, s.admin.ZAdd(t.Context(), "lockscope:queue:{lock:fine}", redis.Z{Score: 1, Member: "0011223344556677"}).Err())
 		must(t, s.admin.Set(t.Context(), "lockscope:waiter:{lock:fine}:0011223344556677", "1\nworker-8/42|1|||2||", time.Minute).Err())
 	}
-	args := append(d.args, "--redis="+s.Addr(), "--redis-username="+d.user)
+	env := []string{"LOCKSCOPE_REDIS_PASSWORD=" + password}
+	server := []string{"--redis=" + s.Addr(), "--redis-username=" + d.user}
+	args := slices.Concat(d.args, server)
+	if d.args[0] == "repair" { // a plan comes first
+		plan := filepath.Join(t.TempDir(), "plan.json")
+		making := []string{"repair", "plan", "--action=delete", "--operator=ada", "--confirm-after=10ms", "-o", plan}
+		if o := run(t, env, built, slices.Concat(making, server)...); o.status != 0 {
+			return o
+		}
+		args = append(args, plan, "--min-age=0s", "--yes")
+	}
 	if d.args[0] == "scan" { // whether several nodes are one Redlock's it reads off them
 		_, port, _ := strings.Cut(s.Addr(), ":")
 		args = append(args, "--redis=localhost:"+port)
 	}
-	return run(t, []string{"LOCKSCOPE_REDIS_PASSWORD=" + password}, built, args...)
+	return run(t, env, built, args...)
 }
 
 func (d duty) done(o outcome, s server) bool {
