@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -18,13 +19,14 @@ func classify(err error) error {
 		return nil
 	}
 	var refused *pgconn.PgError
+	err = oneLine(err)
 	switch {
 	case errors.As(err, &refused):
 		err = classifyCode(refused, err)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		err = fmt.Errorf("%w: %w", driver.ErrTimeout, err)
 	case isConnectError(err):
-		err = fmt.Errorf("%w: %w: %w", driver.ErrNotSent, driver.ErrUnreachable, err)
+		err = fmt.Errorf("%w: %w: %w%s", driver.ErrNotSent, driver.ErrUnreachable, err, connectRemedy(err))
 	case strings.Contains(err.Error(), "closed pool"):
 		return fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrClosed)
 	}
@@ -33,6 +35,38 @@ func classify(err error) error {
 	}
 	return err
 }
+
+// connectRemedy is what to do where no connection is made.
+func connectRemedy(err error) string {
+	if text := err.Error(); strings.Contains(text, "x509:") || strings.Contains(text, "tls:") || strings.Contains(text, "TLS") {
+		return ": see sslmode, sslrootcert and the host name of the connection string"
+	}
+	return ": check that the address is right and that the server runs, with lockscope doctor"
+}
+
+// oneLine is an error of pgx on one line: pgx has one for each address that it has tried,
+// and tries one with TLS and without.
+func oneLine(err error) error {
+	if !strings.Contains(err.Error(), "\n") {
+		return err
+	}
+	head, rest, _ := strings.Cut(err.Error(), "\n")
+	var tried []string
+	for line := range strings.Lines(rest) {
+		if line = strings.TrimSpace(line); line != "" && !slices.Contains(tried, line) {
+			tried = append(tried, line)
+		}
+	}
+	return &flat{head + " " + strings.Join(tried, "; "), err}
+}
+
+type flat struct {
+	text string
+	err  error
+}
+
+func (e *flat) Error() string { return e.text }
+func (e *flat) Unwrap() error { return e.err }
 
 func isConnectError(err error) bool {
 	var connect *pgconn.ConnectError
@@ -46,12 +80,20 @@ func classifyCode(refused *pgconn.PgError, err error) error {
 	switch code := refused.Code; {
 	case code == "25006":
 		class, remedy = driver.ErrReplica, ": connect to the primary (target_session_attrs=read-write)"
-	case code == "42501", strings.HasPrefix(code, "28"):
+	case code == "28P01":
+		class, remedy = driver.ErrDenied, ": give the pool the password of this role, or the role's name if that is wrong"
+	case strings.HasPrefix(code, "28"):
+		class, remedy = driver.ErrDenied, ": create the role, or let it connect from here (pg_hba.conf)"
+	case code == "42501":
 		class, remedy = driver.ErrDenied, ": Grant gives a role what it needs"
-	case code == "3F000", code == "42883", code == "42P01", code == "42703", code == "3D000":
+	case code == "3D000":
+		class, remedy = driver.ErrMisconfigured, ": name the database where Migrate was run"
+	case code == "3F000", code == "42883", code == "42P01", code == "42703":
 		class, remedy = driver.ErrMisconfigured, ": run Migrate on this database, with the same schema"
 	case code == "0A000":
 		class, remedy = driver.ErrMisconfigured, ": read committed is needed"
+	case code == "08P01" && strings.Contains(refused.Message, "startup parameter"):
+		class, remedy = driver.ErrMisconfigured, ": leave the parameter out, or name it in pgbouncer's ignore_startup_parameters"
 	case code == "57P01", code == "57P02", code == "57P03", code == "53300", strings.HasPrefix(code, "08"):
 		class = driver.ErrUnreachable
 	case code == "57014", code == "55P03":

@@ -2,6 +2,7 @@ package pglock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
@@ -25,7 +27,8 @@ const (
 // node asks one server: a function of the schema for each request.
 type node struct {
 	name     string
-	pool     *pgxpool.Pool
+	pool     *pool
+	timeout  time.Duration // of what may take longer than one call: to connect
 	calls    calls
 	memory   time.Duration // for how long a server that was promoted is not believed
 	enforced bool
@@ -53,8 +56,11 @@ func callsOf(schema string) calls {
 	}
 }
 
-func newNode(name string, pool *pgxpool.Pool, listen *pgx.ConnConfig, s settings, memory time.Duration) *node {
-	n := &node{name: name, pool: pool, calls: callsOf(s.schema), memory: memory, enforced: s.enforced}
+func newNode(name string, pool *pool, listen *pgx.ConnConfig, s settings, engine *lock.Settings) *node {
+	n := &node{
+		name: name, pool: pool, calls: callsOf(s.schema), memory: engine.MaxTTL, timeout: engine.LongestNodeTimeout(),
+		enforced: s.enforced,
+	}
 	if !s.poll {
 		n.listener = newListener(listen)
 	}
@@ -70,8 +76,32 @@ func (n *node) System() string { return "postgresql" }
 
 // ask calls a function that returns one row.
 func (n *node) ask(ctx context.Context, sql string, args []any, to ...any) error {
-	err := n.pool.QueryRow(ctx, sql, args...).Scan(to...)
-	return classify(err)
+	conn, err := n.connection(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	return classify(conn.QueryRow(ctx, sql, args...).Scan(to...))
+}
+
+// connection is one for a call. Nothing was sent if there is none.
+func (n *node) connection(ctx context.Context) (*pgxpool.Conn, error) {
+	conn, err := n.pool.Acquire(ctx)
+	switch {
+	case err == nil:
+		return conn, nil
+	case ctx.Err() == nil:
+		err = classify(err)
+	case n.pool.Stat().ConstructingConns() > 0:
+		err = fmt.Errorf("%w: it has not let a connection in yet: check that the address is right and that the server runs, with lockscope doctor: %w",
+			driver.ErrUnreachable, err)
+	default: // every one of them carries another call
+		err = fmt.Errorf("%d connections are in use, see WithConnections: %v", n.pool.Stat().AcquiredConns(), err)
+	}
+	if !errors.Is(err, driver.ErrNotSent) {
+		err = fmt.Errorf("%w: %w", driver.ErrNotSent, err)
+	}
+	return nil, err
 }
 
 // Acquire implements driver.BlockingNode.
@@ -195,8 +225,17 @@ func (n *node) Subscribe(ctx context.Context, waiterID string, wake func(key str
 	return n.listener.subscribe(ctx, waiterID, wake)
 }
 
-// Warm makes a connection before it is needed.
-func (n *node) Warm(ctx context.Context) error { return classify(n.pool.Ping(ctx)) }
+// Warm makes a connection before it is needed. It waits for no longer than a call does: a
+// connection that takes longer is made in the background.
+func (n *node) Warm(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, n.timeout)
+	defer cancel()
+	conn, err := n.connection(ctx)
+	if err == nil {
+		conn.Release()
+	}
+	return err
+}
 
 // Close implements driver.BlockingNode.
 func (n *node) Close() error {
@@ -204,7 +243,7 @@ func (n *node) Close() error {
 	if n.listener != nil {
 		n.listener.close()
 	}
-	n.pool.Close()
+	n.pool.close()
 	return nil
 }
 

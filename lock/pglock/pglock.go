@@ -1,7 +1,6 @@
 package pglock
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -16,7 +15,8 @@ import (
 
 // New makes an engine on the server that pool connects to. It makes connections of its
 // own, as pool is configured, when they are needed: pool is not used and stays the
-// caller's. [Migrate] must have been run there. It takes the options of package lock and
+// caller's. They prepare no statements, whatever pool does, so that they work through
+// pgbouncer. [Migrate] must have been run there. It takes the options of package lock and
 // those of this package, and fails with lock.ErrInvalidOption or lock.ErrInvalidNode
 // without asking the server. Close must follow.
 func New(pool *pgxpool.Pool, opts ...lock.Option) (*lock.Engine, error) {
@@ -47,19 +47,19 @@ func newEngine(config *pgxpool.Config, opts []lock.Option) (*lock.Engine, error)
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	listen := config.ConnConfig
+	listen := config.ConnConfig.Copy()
 	if s.listen != "" {
 		if listen, err = pgx.ParseConfig(s.listen); err != nil {
 			return nil, fmt.Errorf("%w: WithListener: %w", lock.ErrInvalidOption, err)
 		}
 	}
-	config.MaxConns, config.MinConns, config.MinIdleConns = s.connections, 0, 1
-	pool, err := pgxpool.NewWithConfig(context.Background(), config)
+	name := nameOf(config.ConnConfig)
+	pool, err := openPool(config, s.connections)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", lock.ErrInvalidNode, err)
 	}
 	engine.Namespace = config.ConnConfig.Database + "|" + s.schema
-	n := newNode(engine.NodeName(0, nameOf(config.ConnConfig)), pool, listen, s, engine.MaxTTL)
+	n := newNode(engine.NodeName(0, name), pool, listen, s, engine)
 	e, err := engine.NewEngine([]driver.Node{lock.Async(n)})
 	if err != nil {
 		return nil, errors.Join(err, n.Close())

@@ -82,6 +82,15 @@ func (s *Server) init(ctx context.Context) error {
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
+// Put writes a file into the directory of the server's data, which the server alone may read, and returns its path.
+func (s *Server) Put(name string, content []byte) (path string, err error) {
+	path = filepath.Join(s.data(), name)
+	if err = os.WriteFile(path, content, 0o600); err == nil && s.who != nil {
+		err = os.Chown(path, int(s.who.Uid), int(s.who.Gid))
+	}
+	return path, err
+}
+
 // Restart starts the server again, on the data it has, and returns when it takes
 // connections. What ran before is killed.
 func (s *Server) Restart(ctx context.Context) error {
