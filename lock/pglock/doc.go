@@ -34,8 +34,28 @@
 //	                              with each use until it ends. lockscope doctor says so. Transactions of
 //	                              another database do no harm
 //	read-only connections         refused: a standby grants nothing
-//	a pooler, transaction mode    safe: no call needs a session. Who waits has to be told by a connection
-//	                              to the server itself: WithListener, or WithoutListener
+//	a pooler (pgbouncer)          safe in session, transaction and statement mode, with any version: no
+//	                              call needs a session, and none prepares a statement. LISTEN does not
+//	                              work through it: see below
+//
+// # Behind pgbouncer
+//
+// [New] and [Open] send each call as one statement without a prepared one, whatever query
+// mode the pool has: nothing has to be configured. pgx prepares statements by default, and
+// fails with 42P05 or 26000 behind a pooler that gives sessions to several clients: the other
+// queries of the service need default_query_exec_mode=exec, or pgbouncer 1.21 with
+// max_prepared_statements. What pglock needs, by the pooler's mode:
+//
+//	                   session  transaction  statement
+//	locks              yes      yes          yes
+//	Migrate, Grant     yes      yes          no: connect to the server itself
+//	ReadHeld, ...      yes      yes          yes
+//	LISTEN             no: WithListener gives the server's own address, or WithoutListener has
+//	                   waiters look every lock.WithPollInterval. Without either, waiters look, and
+//	                   the trace of the subscription says why
+//	advisory locks     yes      no           no
+//
+// lockscope doctor finds the pooler, and says which kind it is.
 //
 // Advisory locks are no substitute behind such a pooler: pg_advisory_lock belongs to a
 // session, which several clients share there, so that two of them are granted the same
@@ -52,6 +72,7 @@
 //
 //	New, Open                 pglock.go
 //	options                   options.go
+//	connections               pool.go
 //	a request, a function     node.go, schema/functions.sql
 //	what failed               errors.go
 //	being told                listen.go

@@ -68,7 +68,7 @@ func read[T any](ctx context.Context, db Querier, schema, sql string, scan pgx.R
 	if err := validSchema(schema); err != nil {
 		return nil, err
 	}
-	rows, err := db.Query(ctx, fmt.Sprintf(sql, pgx.Identifier{schema}.Sanitize()))
+	rows, err := db.Query(ctx, fmt.Sprintf(sql, pgx.Identifier{schema}.Sanitize()), noPrepare)
 	if err != nil {
 		return nil, fmt.Errorf("pglock: %w", classify(err))
 	}

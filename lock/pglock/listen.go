@@ -97,7 +97,7 @@ func (l *listener) session(waiterID string, wake func(key string), ready func())
 	defer func() { _ = conn.Close(context.WithoutCancel(l.life)) }()
 	// A pooler gives its clients process ids of its own.
 	var pid uint32
-	if err := conn.QueryRow(l.life, "SELECT pg_backend_pid()").Scan(&pid); err != nil {
+	if err := conn.QueryRow(l.life, "SELECT pg_backend_pid()", noPrepare).Scan(&pid); err != nil {
 		return err
 	}
 	if pid != conn.PgConn().PID() {

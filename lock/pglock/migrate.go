@@ -77,7 +77,7 @@ func migrate(ctx context.Context, tx pgx.Tx, schema string) error {
 // migrateTables runs the numbered files that were not run here before.
 func migrateTables(ctx context.Context, tx pgx.Tx) error {
 	var done int
-	if err := tx.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM migration").Scan(&done); err != nil {
+	if err := tx.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM migration", noPrepare).Scan(&done); err != nil {
 		return err
 	}
 	tables, err := fs.Glob(files, "schema/[0-9]*.sql")
@@ -91,7 +91,7 @@ func migrateTables(ctx context.Context, tx pgx.Tx) error {
 		if err := runFile(ctx, tx, file); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, "INSERT INTO migration (version) VALUES ($1)", done+i+1); err != nil {
+		if _, err := tx.Exec(ctx, "INSERT INTO migration (version) VALUES ($1)", noPrepare, done+i+1); err != nil {
 			return err
 		}
 	}
@@ -132,9 +132,12 @@ func Grant(ctx context.Context, db Beginner, schema, role string) error {
 }
 
 func inTransaction(ctx context.Context, db Beginner, what string, do func(pgx.Tx) error) error {
-	err := pgx.BeginFunc(ctx, db, do)
-	if err != nil {
+	switch err := pgx.BeginFunc(ctx, db, do); {
+	case err == nil:
+		return nil
+	case strings.Contains(err.Error(), "statement pooling"):
+		return fmt.Errorf("pglock: %s: connect to the server itself: this pooler allows no transactions: %w", what, err)
+	default:
 		return fmt.Errorf("pglock: %s: %w", what, err)
 	}
-	return nil
 }

@@ -79,7 +79,7 @@ func (s *Schema) readTables(ctx context.Context, db Querier, schema string) erro
 }
 
 func readPair(ctx context.Context, db Querier, sql string, args ...any) (a, b bool, err error) {
-	rows, err := db.Query(ctx, sql, args...)
+	rows, err := db.Query(ctx, sql, append([]any{noPrepare}, args...)...)
 	if err == nil {
 		_, err = pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (struct{}, error) { return struct{}{}, row.Scan(&a, &b) })
 	}

@@ -9,12 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/pglock"
-	"github.com/lockscope/lockscope/lock/pglock/pgproc"
 )
 
 const (
@@ -91,63 +88,6 @@ func TestAHungServer(t *testing.T) {
 		lease, err := l.Acquire(t.Context(), "job", lock.NoWait())
 		return err == nil && lease.Release(t.Context()) == nil
 	})
-}
-
-// TestAPoolerInTransactionMode has a connection to the server carry calls of several clients in turn, as session locks do not survive.
-func TestAPoolerInTransactionMode(t *testing.T) {
-	s := server(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	b, err := pgproc.StartBouncer(ctx, s, 2)
-	must(t, err)
-	defer func() { must(t, b.Stop()) }()
-	t.Run("advisory locks are granted twice", func(t *testing.T) { advisoryLocks(t, b) })
-	open := func(opts ...lock.Option) *lock.Engine {
-		l, err := pglock.Open(b.URL(), append([]lock.Option{lock.WithNodeTimeout(2 * time.Second)}, opts...)...)
-		must(t, err)
-		t.Cleanup(func() { must(t, l.Close()) })
-		return l
-	}
-	t.Run("without a way to listen it says so", func(t *testing.T) {
-		var told error
-		ctx := lock.WithTrace(t.Context(), &lock.Trace{NodeEnd: func(_ context.Context, e lock.NodeEnd) {
-			if e.Op == lock.OpSubscribe {
-				told = e.Err
-			}
-		}})
-		l := open()
-		lease := acquire(t, l, "a")
-		_, err := open().Acquire(ctx, "a", lock.MaxWait(time.Second))
-		wantErr(t, err, lock.ErrMaxWait, lock.ErrHeld)
-		wantErr(t, told, driver.ErrMisconfigured)
-		if !strings.Contains(told.Error(), "WithListener") {
-			t.Errorf("no remedy: %v", told)
-		}
-		must(t, lease.Release(t.Context()))
-	})
-	for name, opt := range map[string]lock.Option{"listening": pglock.WithListener(s.URL("service")), "looking": pglock.WithoutListener()} {
-		t.Run(name, func(t *testing.T) {
-			contend(t, []lock.Locker{open(opt), open(opt), open(opt)}, 4, 10)
-		})
-	}
-}
-
-// advisoryLocks shows what a driver with session locks would do there.
-func advisoryLocks(t *testing.T, b *pgproc.Bouncer) {
-	granted := 0
-	for range 2 {
-		conn, err := pgx.Connect(t.Context(), b.URL())
-		must(t, err)
-		defer func() { _ = conn.Close(context.Background()) }()
-		var got bool
-		must(t, conn.QueryRow(t.Context(), "SELECT pg_try_advisory_lock(42)").Scan(&got))
-		if got {
-			granted++
-		}
-	}
-	if granted != 2 {
-		t.Errorf("%d of two clients have the lock: this is not transaction mode", granted)
-	}
 }
 
 // contend has callers of each locker take one lock in turn, and finds two at a time.

@@ -14,7 +14,14 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest/process"
 )
 
-// Bouncer is a pgbouncer in transaction mode before a server.
+// The pool modes of pgbouncer: when a client's connection to the server serves the next client.
+const (
+	SessionPooling     = "session"
+	TransactionPooling = "transaction"
+	StatementPooling   = "statement"
+)
+
+// Bouncer is a pgbouncer before a server.
 type Bouncer struct {
 	dir     string
 	port    int
@@ -22,8 +29,8 @@ type Bouncer struct {
 	process *process.Process
 }
 
-// StartBouncer makes one with so many connections to the server.
-func StartBouncer(ctx context.Context, s *Server, connections int) (*Bouncer, error) {
+// StartBouncer makes one in a pool mode, with so many connections to the server.
+func StartBouncer(ctx context.Context, s *Server, mode string, connections int) (*Bouncer, error) {
 	bin, err := exec.LookPath("pgbouncer")
 	if err != nil {
 		bin = "/usr/sbin/pgbouncer"
@@ -35,7 +42,7 @@ func StartBouncer(ctx context.Context, s *Server, connections int) (*Bouncer, er
 	b := &Bouncer{dir: dir}
 	if b.ports, err = ports.Reserve(1); err == nil {
 		b.port = b.ports.Ports[0]
-		err = b.start(ctx, bin, s, connections)
+		err = b.start(ctx, bin, s, mode, connections)
 	}
 	if err != nil {
 		return nil, errors.Join(err, b.Stop())
@@ -43,11 +50,11 @@ func StartBouncer(ctx context.Context, s *Server, connections int) (*Bouncer, er
 	return b, nil
 }
 
-func (b *Bouncer) start(ctx context.Context, bin string, s *Server, connections int) error {
+func (b *Bouncer) start(ctx context.Context, bin string, s *Server, mode string, connections int) error {
 	config := strings.Join([]string{
 		"[databases]", fmt.Sprintf("* = host=127.0.0.1 port=%d", s.port),
 		"[pgbouncer]", "listen_addr = 127.0.0.1", fmt.Sprintf("listen_port = %d", b.port), "unix_socket_dir =",
-		"auth_type = any", "pool_mode = transaction", fmt.Sprintf("default_pool_size = %d", connections), "",
+		"auth_type = any", "pool_mode = " + mode, fmt.Sprintf("default_pool_size = %d", connections), "",
 	}, "\n")
 	// With auth_type any the user of the server is fixed.
 	config = strings.Replace(config, "port="+fmt.Sprint(s.port), fmt.Sprintf("port=%d user=service dbname=postgres", s.port), 1)
@@ -69,9 +76,9 @@ func (b *Bouncer) start(ctx context.Context, bin string, s *Server, connections 
 	return await(ctx, b.process, b.URL())
 }
 
-// URL is how to connect, as the role service.
+// URL is how to connect, as the role service; pgx does all else as it does by default.
 func (b *Bouncer) URL() string {
-	return fmt.Sprintf("postgres://service@127.0.0.1:%d/postgres?sslmode=disable&default_query_exec_mode=exec", b.port)
+	return fmt.Sprintf("postgres://service@127.0.0.1:%d/postgres?sslmode=disable", b.port)
 }
 
 // Stop ends it and removes its directory.
