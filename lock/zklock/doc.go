@@ -49,6 +49,7 @@
 //	who is in front           look.go, watch.go
 //	fencing tokens            fence.go
 //	session and connection    session.go, link.go, calls.go, wire.go
+//	why there is none         reach.go
 //	answers that come late    late.go
 //	what failed               errors.go
 package zklock

@@ -3,24 +3,26 @@ package zklock
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// within waits for the client until ctx ends: the client knows no contexts. What it answers
-// later is told to late.
-func within[T any](ctx context.Context, n *node, ask func() (T, error), late func()) (T, error) {
+// within waits for a session, and then for the client, until ctx ends: the client knows no
+// contexts. What it answers later is told to late.
+func within[T any](ctx context.Context, n *node, await func(context.Context) error, ask func() (T, error), late func()) (T, error) {
 	type answer struct {
 		value T
 		err   error
 	}
 	var none T
+	if err := intime(ctx, await); err != nil {
+		return none, err
+	}
 	answers := make(chan answer)
 	started := n.run(func() {
 		var a answer
-		if a.err = n.link.await(ctx); a.err == nil {
-			a.value, a.err = ask()
-		}
+		a.value, a.err = ask()
 		select {
 		case answers <- a:
 		case <-ctx.Done():
@@ -38,6 +40,18 @@ func within[T any](ctx context.Context, n *node, ask func() (T, error), late fun
 	case <-ctx.Done():
 		return none, driver.ErrTimeout
 	}
+}
+
+// intime leaves some of the time, so that what was wrong is told before the call counts as
+// unanswered.
+func intime(ctx context.Context, await func(context.Context) error) error {
+	if deadline, ok := ctx.Deadline(); ok {
+		left := time.Until(deadline)
+		soon, cancel := context.WithTimeout(ctx, left-left/8)
+		defer cancel()
+		ctx = soon
+	}
+	return await(ctx)
 }
 
 // run does something that Close waits for. It reports false after Close.

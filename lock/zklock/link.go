@@ -24,6 +24,7 @@ type link struct {
 	gone    chan struct{} // closed when the client has ended
 	dial    zk.Dialer
 	closing atomic.Bool
+	reach   *reach
 
 	mu      sync.Mutex
 	has     bool          // there is a session, on a connection
@@ -39,10 +40,10 @@ type silent struct{}
 
 func (silent) Printf(string, ...any) {}
 
-func connect(servers []string, session time.Duration, s settings) (*link, error) {
+func connect(servers []string, session, timeout time.Duration, s settings) (*link, error) {
 	l := &link{
 		auth: s.auth, authed: make(chan struct{}), gone: make(chan struct{}), changed: make(chan struct{}),
-		open: make(map[net.Conn]struct{}), dial: s.dial,
+		open: make(map[net.Conn]struct{}), dial: s.dial, reach: newReach(zk.FormatServers(servers), timeout),
 	}
 	if l.dial == nil {
 		l.dial = net.DialTimeout
@@ -101,8 +102,17 @@ func (l *link) event(e zk.Event) {
 	has := e.State == zk.StateHasSession
 	if has != l.has {
 		l.has = has
+		l.reach.begin()
 		l.signal()
 	}
+}
+
+// failed notes why a server gave no session.
+func (l *link) failed(server string, err error) {
+	l.reach.fail(server, err)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.signal()
 }
 
 // signal expects the mutex to be held.
@@ -114,6 +124,16 @@ func (l *link) signal() {
 // await returns when there is a session on a connection. It fails when ctx ends, or the
 // client does: nothing was sent then.
 func (l *link) await(ctx context.Context) error {
+	return l.awaitUnless(ctx, func() error { return nil })
+}
+
+// awaitReachable is await that ends as soon as every server has turned out not to be there.
+func (l *link) awaitReachable(ctx context.Context) error { return l.awaitUnless(ctx, l.reach.hopeless) }
+
+// awaitTried is await that ends as soon as every server was tried.
+func (l *link) awaitTried(ctx context.Context) error { return l.awaitUnless(ctx, l.reach.tried) }
+
+func (l *link) awaitUnless(ctx context.Context, hopeless func() error) error {
 	for {
 		l.mu.Lock()
 		has, changed, denied := l.has, l.changed, l.denied
@@ -130,6 +150,9 @@ func (l *link) await(ctx context.Context) error {
 			}
 		} else {
 			authed = nil
+			if err := hopeless(); err != nil {
+				return fmt.Errorf("%w: %w", driver.ErrNotSent, err)
+			}
 		}
 		select {
 		case <-changed:
@@ -137,7 +160,7 @@ func (l *link) await(ctx context.Context) error {
 		case <-l.gone:
 			return fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrClosed)
 		case <-ctx.Done():
-			return fmt.Errorf("%w: %w: no server of the ensemble has taken up the session", driver.ErrNotSent, driver.ErrUnreachable)
+			return fmt.Errorf("%w: %w", driver.ErrNotSent, l.reach.why())
 		}
 	}
 }
@@ -156,8 +179,10 @@ func (l *link) connect(network, address string, timeout time.Duration) (net.Conn
 	if l.isSevered() {
 		return nil, errSevered
 	}
-	conn, err := l.dial(network, address, timeout)
+	patience := l.reach.patience()
+	conn, err := l.dial(network, address, min(timeout, patience))
 	if err != nil {
+		l.failed(address, err)
 		return nil, err
 	}
 	l.mu.Lock()
@@ -166,7 +191,7 @@ func (l *link) connect(network, address string, timeout time.Duration) (net.Conn
 		return nil, errors.Join(errSevered, conn.Close())
 	}
 	l.open[conn] = struct{}{}
-	return &wire{Conn: conn, in: bufio.NewReader(conn), link: l}, nil
+	return &wire{Conn: conn, in: bufio.NewReader(conn), link: l, server: address, patience: patience}, nil
 }
 
 func (l *link) isSevered() bool {

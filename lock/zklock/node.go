@@ -54,7 +54,7 @@ func (n *node) System() string { return "zookeeper" }
 // Acquire implements driver.BlockingNode.
 func (n *node) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
 	p, queued := n.begin(req)
-	reply, err := within(ctx, n, func() (driver.AcquireReply, error) { return n.enter(p, req, queued) }, func() { n.removeBuried(p) })
+	reply, err := within(ctx, n, n.link.awaitReachable, func() (driver.AcquireReply, error) { return n.enter(p, req, queued) }, func() { n.removeBuried(p) })
 	if errors.Is(err, driver.ErrNotSent) {
 		n.forget(req.Token)
 	}
@@ -81,7 +81,7 @@ func (n *node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.Ext
 		p.rename.Stop()
 	}
 	n.mu.Unlock()
-	reply, err := within(ctx, n, func() (driver.ExtendReply, error) {
+	reply, err := within(ctx, n, n.link.await, func() (driver.ExtendReply, error) {
 		switch _, err := n.link.Set(path, data, -1); {
 		case err == nil:
 			return driver.ExtendDone, nil
@@ -109,7 +109,7 @@ func (n *node) Release(ctx context.Context, req driver.ReleaseRequest) (reply dr
 	}
 	path := n.bury(p)
 	if path != "" { // else whoever is making it removes it
-		reply.Found, err = within(ctx, n, func() (driver.ReleaseFound, error) { return n.giveBack(p.dir, path) }, nil)
+		reply.Found, err = within(ctx, n, n.link.await, func() (driver.ReleaseFound, error) { return n.giveBack(p.dir, path) }, nil)
 	}
 	if err == nil {
 		n.forget(req.Token)
@@ -154,8 +154,8 @@ func (n *node) Subscribe(_ context.Context, _ string, wake func(key string)) err
 	return nil
 }
 
-// Warm implements driver.Warmer.
-func (n *node) Warm(ctx context.Context) error { return n.link.await(ctx) }
+// Warm implements driver.Warmer. It waits for a session as long as there are servers to try.
+func (n *node) Warm(ctx context.Context) error { return n.link.awaitTried(ctx) }
 
 // Close implements driver.BlockingNode. The session ends, and with it every place, unless
 // a lock is held: then it is left to expire.

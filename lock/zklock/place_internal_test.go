@@ -38,7 +38,7 @@ func connectNode(t *testing.T, e *zkproc.Ensemble) *node {
 func connectBy(t *testing.T, servers []string, dial zk.Dialer, clock lock.Clock) *node {
 	s := defaultSettings()
 	s.dial = dial
-	l, err := connect(servers, SessionFor(DefaultMaxTTL), s)
+	l, err := connect(servers, SessionFor(DefaultMaxTTL), lock.MaxNodeTimeout, s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,8 +3,13 @@ package zklock
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
 	"net"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // wire is a connection on which the ensemble's first answer is read along: the client
@@ -16,6 +21,10 @@ type wire struct {
 	link *link
 	head []byte // of the answer, until it is known
 	read bool
+
+	server   string
+	patience time.Duration // for the answer
+	cause    error         // why there is none
 }
 
 // answerLength is that of the answer's beginning: length, protocol version, and the
@@ -25,6 +34,9 @@ const answerLength = 12
 // Read implements net.Conn.
 func (w *wire) Read(b []byte) (int, error) {
 	n, err := w.in.Read(b)
+	if !w.read && err != nil {
+		w.cause = err
+	}
 	if !w.read && n > 0 {
 		w.head = append(w.head, b[:n]...)
 		if len(w.head) >= answerLength {
@@ -36,10 +48,43 @@ func (w *wire) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// Write implements net.Conn: with TLS it may be the first to fail.
+func (w *wire) Write(b []byte) (int, error) {
+	n, err := w.Conn.Write(b)
+	if !w.read && err != nil {
+		w.cause = err
+	}
+	return n, err
+}
+
+// SetReadDeadline implements net.Conn. The client waits for the answer for several sessions:
+// of servers that accept connections and then hang it would never try the next.
+func (w *wire) SetReadDeadline(t time.Time) error {
+	if soon := time.Now().Add(w.patience); !w.read && t.After(soon) {
+		t = soon
+	}
+	return w.Conn.SetReadDeadline(t)
+}
+
 // Close implements net.Conn.
 func (w *wire) Close() error {
+	if !w.read {
+		w.link.failed(w.server, w.noAnswer())
+	}
 	w.link.forget(w.Conn)
 	return w.Conn.Close()
+}
+
+// noAnswer says of a server that took the connection what it did then.
+func (w *wire) noAnswer() error {
+	var network net.Error
+	switch {
+	case errors.As(w.cause, &network) && network.Timeout():
+		return fmt.Errorf("%w: it takes connections and has not answered within %v", driver.ErrTimeout, w.patience)
+	case w.cause != nil && !errors.Is(w.cause, io.EOF):
+		return fmt.Errorf("%w: %v", errNoSession, w.cause)
+	}
+	return errNoSession
 }
 
 // allow notes what the ensemble grants; a session that is refused has none.

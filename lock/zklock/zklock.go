@@ -37,7 +37,7 @@ func New(servers []string, opts ...lock.Option) (*lock.Engine, error) {
 		engine.Prefix = ""
 	}
 	engine.Namespace = s.root
-	link, err := connect(servers, SessionFor(engine.MaxTTL), s)
+	link, err := connect(servers, SessionFor(engine.MaxTTL), engine.LongestNodeTimeout(), s)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", lock.ErrInvalidNode, err)
 	}
