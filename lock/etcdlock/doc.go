@@ -56,5 +56,6 @@
 //	leases of etcd             lease.go
 //	fencing tokens             fence.go
 //	what failed, tries again   errors.go, retry.go
+//	no connection, and why     reach.go
 //	what a process knows       state.go
 package etcdlock

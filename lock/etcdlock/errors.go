@@ -29,7 +29,7 @@ func (n *node) fail(err error) error {
 		return err
 	}
 	if state := n.client.ActiveConnection().GetState(); state == connectivity.Connecting || state == connectivity.TransientFailure {
-		return fmt.Errorf("%w: no endpoint takes connections%s: %w", driver.ErrUnreachable, n.doubt(), err)
+		return n.unreachable(err)
 	}
 	return err
 }

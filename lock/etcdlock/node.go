@@ -37,8 +37,9 @@ type node struct {
 	queued   map[string]*claim // by key of the lock: who waits for it here
 	watches  map[string]*watch // by directory
 	wake     func(key string)
-	seen     int64 // highest revision of any answer
-	restarts int   // not told yet
+	seen     int64     // highest revision of any answer
+	restarts int       // not told yet
+	woken    time.Time // when the client was last told to connect at once
 }
 
 var _ driver.BlockingNode = (*node)(nil)
@@ -60,8 +61,14 @@ func (n *node) Name() string { return n.name }
 // System implements driver.BlockingNode.
 func (n *node) System() string { return "etcd" }
 
-// Warm connects, by asking a majority something.
+// Warm connects, by asking a majority something. It waits for no longer than a call does, and
+// not at all where no member takes connections.
 func (n *node) Warm(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, n.timeout)
+	defer cancel()
+	if err := n.knock(ctx); err != nil {
+		return err
+	}
 	_, err := n.client.Get(ctx, n.fence.key)
 	return n.fail(err)
 }
@@ -72,6 +79,9 @@ func (n *node) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.A
 		return granted(c), nil
 	}
 	var reply driver.AcquireReply
+	if err := n.reachable(ctx); err != nil {
+		return reply, err
+	}
 	c, err := n.waiting(req), errGone
 	if c != nil {
 		reply, err = n.promote(ctx, req, c)
