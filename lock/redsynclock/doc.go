@@ -34,6 +34,7 @@
 //	options                   options.go, observe.go
 //	a request, a mutex        node.go, value.go
 //	answers that come late    late.go
+//	why there are none        probe.go
 //	what failed               errors.go
 //	Over, Mutexes, Mutex      mutex.go
 package redsynclock

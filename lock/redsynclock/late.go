@@ -17,14 +17,19 @@ func ask[T any](n *node, call driver.Call, to driver.Answer[T], do func(context.
 		to.Answer(none, fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrClosed))
 		return
 	}
-	ctx, cancel := context.WithDeadline(context.WithoutCancel(call.Context), call.Deadline)
-	inTime := context.AfterFunc(ctx, func() { to.Answer(none, driver.ErrTimeout) })
+	// A moment before the call counts as unanswered, or what is known of it would not be told.
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(call.Context), call.Deadline.Add(-time.Until(call.Deadline)/16))
+	inTime := context.AfterFunc(ctx, func() {
+		to.Answer(none, n.noAnswer())
+		n.probe()
+	})
 	go func() {
 		defer n.calls.Done()
 		defer cancel()
 		limited, done := n.limit(ctx)
 		defer done()
 		reply, err := do(limited)
+		n.note(err)
 		switch {
 		case inTime():
 			to.Answer(reply, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-redsync/redsync/v4"
 
+	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
@@ -18,11 +19,17 @@ type node struct {
 	set
 	options []redsync.Option // of every mutex
 	memory  time.Duration    // after which a token that nobody extended holds nothing
+	timeout time.Duration    // of what may take longer than one call: to connect
 	values  values
 	calls   sync.WaitGroup // of redsync, also such as nobody waits for any more
 
 	mu     sync.Mutex
 	closed bool
+	cause  error         // of the last call that failed, if none has succeeded since
+	probed chan struct{} // closed when the probe under way is over; nil if there is none
+
+	life context.Context
+	end  context.CancelFunc
 }
 
 var _ interface {
@@ -30,9 +37,12 @@ var _ interface {
 	driver.Warmer
 } = (*node)(nil)
 
-func newNode(name string, s set, options []redsync.Option, memory time.Duration) *node {
+func newNode(name string, s set, options []redsync.Option, engine *lock.Settings) *node {
 	s.name = name
-	return &node{set: s, options: options, memory: memory}
+	life, end := context.WithCancel(context.Background())
+	return &node{
+		set: s, options: options, memory: engine.MaxTTL, timeout: engine.LongestNodeTimeout(), life: life, end: end,
+	}
 }
 
 // Name implements driver.Node.
@@ -169,20 +179,13 @@ func (n *node) Leave(_ driver.Call, _ *driver.LeaveRequest, to driver.Answer[boo
 // Subscribe implements driver.Node: waiters poll.
 func (n *node) Subscribe(context.Context, string, func(string)) error { return driver.ErrNoWakeUps }
 
-// Warm implements driver.Warmer: it reads a key that nobody writes.
+// Warm implements driver.Warmer. It waits for no longer than a call does.
 func (n *node) Warm(ctx context.Context) error {
-	if !n.begin() {
-		return driver.ErrClosed
-	}
-	read := make(chan error, 1)
-	go func() {
-		defer n.calls.Done()
-		_, err := n.mutex("lockscope:warm", n.memory, redsync.WithValue("-")).ValidContext(ctx)
-		read <- err
-	}()
+	ctx, cancel := context.WithTimeout(ctx, n.timeout)
+	defer cancel()
 	select {
-	case err := <-read:
-		return err
+	case <-n.probe():
+		return n.noAnswer()
 	case <-ctx.Done():
 		return driver.ErrTimeout
 	}
@@ -194,6 +197,7 @@ func (n *node) Close() error {
 	n.mu.Lock()
 	n.closed = true
 	n.mu.Unlock()
+	n.end()
 	n.calls.Wait()
 	return nil
 }

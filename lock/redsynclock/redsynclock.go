@@ -69,7 +69,7 @@ func newEngine(sets []set, opts []lock.Option) (*lock.Engine, error) {
 	}
 	var nodes []driver.Node
 	for i, s := range sets {
-		nodes = append(nodes, newNode(engine.NodeName(i, s.name), s, mutex, engine.MaxTTL))
+		nodes = append(nodes, newNode(engine.NodeName(i, s.name), s, mutex, engine))
 	}
 	return engine.NewEngine(nodes)
 }

@@ -1,0 +1,70 @@
+package redsynclock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-redsync/redsync/v4"
+
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+// probeTimeout is the time a client has to say why it gets no answer. It dials again and
+// again, and sends again: that lasts for longer than any call of a lock.
+const probeTimeout = 5 * time.Second
+
+// probe reads a key that nobody writes, to learn why calls get no answer. There is one at a
+// time. The channel is closed when it is over.
+func (n *node) probe() <-chan struct{} {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.probed != nil {
+		return n.probed
+	}
+	over := make(chan struct{})
+	if n.closed {
+		close(over)
+		return over
+	}
+	n.probed = over
+	n.calls.Go(func() {
+		ctx, cancel := context.WithTimeout(n.life, probeTimeout)
+		defer cancel()
+		_, err := n.mutex("lockscope:warm", n.memory, redsync.WithValue("-")).ValidContext(ctx)
+		n.note(err)
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.probed = nil
+		close(over)
+	})
+	return over
+}
+
+// note remembers why calls fail, but not that they took too long.
+func (n *node) note(err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch {
+	case err == nil, isTaken(err):
+		n.cause = nil
+	case !isDeadline(err):
+		n.cause = classify(err)
+	}
+}
+
+func isDeadline(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || driver.ClassOf(err) == driver.Timeout
+}
+
+// noAnswer is what is said of a server that has given none.
+func (n *node) noAnswer() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	const remedy = "check that the address of the pool's client is right and that the server runs, with lockscope doctor"
+	if n.cause == nil {
+		return fmt.Errorf("%w: %s", driver.ErrTimeout, remedy)
+	}
+	return fmt.Errorf("%w: the client says %w: %s", driver.ErrTimeout, n.cause, remedy)
+}
