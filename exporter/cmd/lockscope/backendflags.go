@@ -29,7 +29,8 @@ type backendFlags struct {
 
 func (f *backendFlags) register(set *pflag.FlagSet) {
 	c := &f.config
-	set.StringVar(&c.Postgres, "postgres", "", "PostgreSQL server with locks of pglock, as postgres://user@host:port/database or the key=value pairs of psql")
+	set.StringVar(&c.Postgres, "postgres", "", "PostgreSQL server with locks of pglock, as postgres://user@host:port/database or the key=value pairs of psql. "+
+		"The --tls flags hold for it, too: with one, the server's certificate is verified")
 	set.StringVar(&c.Schema, "schema", pglock.DefaultSchema, "schema of the locks in PostgreSQL: WithSchema of the services")
 	set.StringVar(&f.postgresPasswordFile, "postgres-password-file", "", "file with the password for --postgres; or the variable "+varPostgresPassword)
 	f.etcd = flags.NewList("endpoint")
@@ -55,10 +56,8 @@ func (f *backendFlags) open(a *app, tls target.TLS, prefixes []string) (all []ba
 	if c.EtcdPassword, err = a.secret("--etcd-password-file", f.passwordFile, varEtcdPassword); err != nil {
 		return nil, err
 	}
-	if len(c.Etcd) > 0 {
-		if c.TLS, err = tls.Config(); err != nil {
-			return nil, err
-		}
+	if c.TLS, err = tls.Config(); err != nil {
+		return nil, err
 	}
 	return c.Open()
 }

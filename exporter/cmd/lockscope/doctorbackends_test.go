@@ -15,6 +15,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/pglock"
+	"github.com/lockscope/lockscope/lock/pglock/pgproc"
 	"github.com/lockscope/lockscope/lock/zklock/zkproc"
 )
 
@@ -85,6 +86,58 @@ func TestDoctorOfPostgres(t *testing.T) {
 	gone := command(t, patient("--postgres", "postgres://u:s3cr3t@127.0.0.1:1/db")...)
 	gone.want(t, exitError, "connection", "127.0.0.1:1", "refused", "see --postgres")
 	gone.wantNot(t, "s3cr3t")
+}
+
+// TestDoctorSeesAPooler, and of which kind it is.
+func TestDoctorSeesAPooler(t *testing.T) {
+	s := postgres(t)
+	pooler := func(url string) doctor.Result {
+		t.Helper()
+		return results(t, command(t, patient("--postgres", url, "-o", "json")...))["pooler"]
+	}
+	if r := pooler(s.URL("service")); r.Status != doctor.Pass || !strings.Contains(r.Detail, "the server itself") {
+		t.Errorf("without one: %+v", r)
+	}
+	for mode, says := range map[string][]string{
+		pgproc.SessionPooling:     {"keeps sessions", "WithListener"},
+		pgproc.TransactionPooling: {"transaction mode", "locks work", "LISTEN/NOTIFY", "WithListener", "default_query_exec_mode=exec"},
+		pgproc.StatementPooling:   {"statement mode", "locks work", "WithListener", "pglock.Migrate"},
+	} {
+		for _, connections := range []int{1, 20} {
+			if mode == pgproc.SessionPooling && connections == 1 {
+				continue // one client alone is served
+			}
+			b, err := pgproc.StartBouncer(t.Context(), s, mode, connections)
+			must(t, err)
+			r := pooler(b.URL())
+			must(t, b.Stop())
+			if r.Status != doctor.Warn {
+				t.Errorf("%s, %d connections: %+v", mode, connections, r)
+			}
+			for _, want := range says {
+				if !strings.Contains(r.Detail+" "+r.Advice, want) {
+					t.Errorf("%s, %d connections: %q is not in %+v", mode, connections, want, r)
+				}
+			}
+		}
+	}
+}
+
+// TestWrongPasswordOfPostgres is what list and doctor say, and not that rights are missing.
+func TestWrongPasswordOfPostgres(t *testing.T) {
+	s := postgres(t)
+	exec := executing(t, database(t, s))
+	exec("ALTER ROLE service PASSWORD 's3cr3t'")
+	_, err := s.Put("pg_hba.conf", []byte("host all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n"))
+	must(t, err)
+	exec("SELECT pg_reload_conf()")
+	eventually(t, "a password is asked for", func() bool { return command(t, "list", "--postgres", s.URL("service")).status == exitError })
+	for _, c := range []string{"list", "doctor"} {
+		o := commandWith(t, []string{"LOCKSCOPE_POSTGRES_PASSWORD=wr0ng"}, "", c, "--postgres", s.URL("service"))
+		o.want(t, exitError, "password authentication failed", "the password is wrong", "LOCKSCOPE_POSTGRES_PASSWORD")
+		o.wantNot(t, "wr0ng", "Grant")
+	}
+	commandWith(t, []string{"LOCKSCOPE_POSTGRES_PASSWORD=s3cr3t"}, "", "list", "--postgres", s.URL("service")).want(t, exitClean)
 }
 
 // TestDoctorNamesWhatHoldsRows: a transaction that is left open keeps all that was written of locks since, and each use reads past it.

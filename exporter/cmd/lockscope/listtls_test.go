@@ -49,3 +49,61 @@ func TestEtcdOverTLS(t *testing.T) {
 		t.Errorf("without the authority: %v", err)
 	}
 }
+
+// TestPostgresOverTLS lists and examines a server that speaks nothing but TLS: with its authority, with another, and without. What the
+// connection string says of TLS is not enough to be believed.
+func TestPostgresOverTLS(t *testing.T) {
+	cert, key := certificate(t)
+	stranger, _ := certificate(t)
+	s := postgres(t)
+	lease, err := postgresLocker(t, s, "billing/7").Acquire(t.Context(), "order:1")
+	must(t, err)
+	t.Cleanup(func() { must(t, lease.Release(context.Background())) })
+	put := func(name, file string) string {
+		pem, err := os.ReadFile(file)
+		must(t, err)
+		path, err := s.Put(name, pem)
+		must(t, err)
+		return path
+	}
+	exec := executing(t, database(t, s))
+	exec("ALTER SYSTEM SET ssl_cert_file = '" + put("tls.crt", cert) + "'")
+	exec("ALTER SYSTEM SET ssl_key_file = '" + put("tls.key", key) + "'")
+	exec("ALTER SYSTEM SET ssl = on")
+	_, err = s.Put("pg_hba.conf", []byte("host all postgres 127.0.0.1/32 trust\nhostssl all all 127.0.0.1/32 trust\n"))
+	must(t, err)
+	exec("SELECT pg_reload_conf()")
+	plain := s.URL("service")
+	with := func(mode string) string { return strings.Replace(plain, "sslmode=disable", mode, 1) }
+	eventually(t, "the server speaks TLS", func() bool { return command(t, "list", "--postgres", with("sslmode=require")).status == exitClean })
+
+	for _, mode := range []string{"", "sslmode=allow", "sslmode=prefer", "sslmode=require", "sslmode=verify-ca", "sslmode=verify-full"} {
+		command(t, "list", "--postgres", with(mode), "--tls-ca", cert).want(t, exitClean, "order:1", "billing/7")
+		command(t, "list", "--postgres", with(mode), "--tls-ca", stranger).want(t, exitError, "x509:", "see --tls-ca")
+	}
+	otherName := strings.Replace(with("sslmode=require"), "127.0.0.1", "localhost", 1)
+	command(t, "list", "--postgres", otherName, "--tls-ca", cert).want(t, exitError, "x509:")
+	command(t, "list", "--postgres", strings.Replace(otherName, "require", "verify-ca", 1), "--tls-ca", cert).want(t, exitClean, "order:1")
+	command(t, "list", "--postgres", otherName, "--tls-insecure-skip-verify").want(t, exitClean, "order:1")
+	command(t, "list", "--postgres", with("sslmode=verify-full")).want(t, exitError, "x509:", "see --tls-ca")
+	command(t, "list", "--postgres", with("sslmode=verify-full&sslrootcert="+cert)).want(t, exitClean, "order:1")
+	command(t, "list", "--postgres", plain, "--tls-ca", cert).want(t, exitError, "plain text", "sslmode=verify-full")
+	command(t, "doctor", "--postgres", with("sslmode=require"), "--tls-ca", stranger).want(t, exitError, "x509:", "see --tls-ca")
+	command(t, patient("--postgres", with(""), "--tls-ca", cert)...).want(t, exitError, "reached and let in as service", "fsync off")
+}
+
+// TestTLSFlagsAreNotIgnored by any command: what cannot obey them refuses them.
+func TestTLSFlagsAreNotIgnored(t *testing.T) {
+	cert, _ := certificate(t)
+	for _, c := range []string{"list", "doctor"} {
+		for _, named := range [][]string{
+			{"--redis", "127.0.0.1:1"}, {"--postgres", "postgres://u@127.0.0.1:1/db?sslmode=disable"}, {"--etcd", "127.0.0.1:1"}, {"--zookeeper", "127.0.0.1:1"},
+		} {
+			command(t, append([]string{c, "--tls-ca", cert}, named...)...).want(t, exitError, "plain text")
+			command(t, append([]string{c, "--tls-ca", "/missing"}, named...)...).want(t, exitError, "--tls-ca")
+		}
+	}
+	for _, c := range []string{"scan", "discover", "serve"} {
+		command(t, c, "--tls-ca", cert, "--redis", "127.0.0.1:1").want(t, exitError, "plain text")
+	}
+}

@@ -48,7 +48,7 @@ type Config struct {
 	EtcdFenceKey string
 	EtcdUsername string
 	EtcdPassword string
-	TLS          *tls.Config // for https:// endpoints; nil: the system's authorities
+	TLS          *tls.Config // for https:// endpoints and PostgreSQL; nil: as they say themselves
 
 	ZooKeeper     []string // servers of one ensemble
 	ZooKeeperRoot string
@@ -75,7 +75,9 @@ func (c *Config) Open() ([]Backend, error) {
 	if len(c.Etcd) > 0 {
 		add(newEtcd(c))
 	}
-	if len(c.ZooKeeper) > 0 {
+	if len(c.ZooKeeper) > 0 && c.TLS != nil && c.Postgres == "" && len(c.Etcd) == 0 {
+		add(nil, ErrPlainZooKeeper)
+	} else if len(c.ZooKeeper) > 0 {
 		add(newZooKeeper(c))
 	}
 	if len(errs) > 0 {

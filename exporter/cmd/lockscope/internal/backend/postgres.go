@@ -3,6 +3,7 @@ package backend
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lockscope/lockscope/lock"
@@ -33,6 +35,9 @@ func newPostgres(c *Config) (*Postgres, error) {
 	}
 	if c.PostgresPassword != "" {
 		config.ConnConfig.Password = c.PostgresPassword
+	}
+	if err := secure(config.ConnConfig, c.TLS); err != nil {
+		return nil, err
 	}
 	config.ConnConfig.ConnectTimeout = dialTimeout
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec // a pooler may keep no session
@@ -76,9 +81,30 @@ func (b *Postgres) Close() { b.Pool.Close() }
 // Connect implements Backend: it leaves that to the first question, which pgx bounds.
 func (*Postgres) Connect(context.Context) error { return nil }
 
+// Advice is what to do about an error of a connection; "" if it is of something else.
+func (*Postgres) Advice(err error) string {
+	var refused *pgconn.PgError
+	switch {
+	case CertificateAdvice(err) != "":
+		return "its certificate is not believed: see --tls-ca, and the host name in --postgres"
+	case !errors.As(err, &refused):
+		return ""
+	case refused.Code == "28P01":
+		return "the password is wrong, or the role does not exist: see --postgres-password-file, LOCKSCOPE_POSTGRES_PASSWORD and the user of --postgres"
+	case strings.HasPrefix(refused.Code, "28"):
+		return "let the role connect from this machine (pg_hba.conf), or name another in --postgres"
+	case refused.Code == "3D000":
+		return "name the database of the locks in --postgres"
+	}
+	return ""
+}
+
 func (b *Postgres) explain(err error) error {
+	if advice := b.Advice(err); advice != "" {
+		return explain(b, err, remedies{driver.ClassOf(err): advice})
+	}
 	return explain(b, err, remedies{
-		driver.Denied:        "see the user and password of --postgres, and --postgres-password-file; the owner of the schema lets a role read by pglock.Grant",
+		driver.Denied:        "the owner of the schema lets a role read by pglock.Grant; see the user of --postgres",
 		driver.Misconfigured: "see --schema and the database of --postgres",
 	})
 }

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -31,6 +32,7 @@ type postgresFacts struct {
 	SchemaName string
 	Schema     pglock.Schema
 	Rows       postgresRows
+	Pooler     pooler
 	Unread     error // why the schema is not known
 }
 
@@ -51,7 +53,8 @@ func Postgres(ctx context.Context, b *backend.Postgres, p Policy) Examination {
 	n := BackendNode{Node: b.Address()}
 	var f postgresFacts
 	if f, n.Err = askPostgres(ctx, b); n.Err != nil {
-		e.add("connection", n.Node, fail(backend.OneLine(n.Err).Error(), "see --postgres: is the server up, is the address right, does the role exist and may it connect?"))
+		advice := cmp.Or(b.Advice(n.Err), "see --postgres: is the server up, is the address right, may this machine reach it?")
+		e.add("connection", n.Node, fail(backend.OneLine(n.Err).Error(), advice))
 		e.Nodes = []BackendNode{n}
 		return e
 	}
@@ -66,7 +69,7 @@ func Postgres(ctx context.Context, b *backend.Postgres, p Policy) Examination {
 		check func(postgresFacts, Policy) Result
 	}{
 		{"connection", func(f postgresFacts, _ Policy) Result { return pass("reached and let in as " + f.User) }},
-		{"version", checkPostgresVersion}, {"role", checkPostgresRole}, {"schema", checkPostgresSchema}, {"rights", checkPostgresRights},
+		{"pooler", checkPooler}, {"version", checkPostgresVersion}, {"role", checkPostgresRole}, {"schema", checkPostgresSchema}, {"rights", checkPostgresRights},
 		{"persistence", checkPostgresFsync}, {"replication", checkPostgresReplication}, {"transactions", checkPostgresTransactions},
 		{"connections", checkPostgresConnections}, {"rows", checkPostgresRows},
 	} {
@@ -96,6 +99,7 @@ func askPostgres(ctx context.Context, b *backend.Postgres) (f postgresFacts, err
 	f.Uptime, f.SchemaName = time.Duration(uptime*float64(time.Second)), b.Schema
 	f.Schema, f.Unread = pglock.ReadSchema(ctx, b.Pool, b.Schema)
 	f.Rows = askPostgresRows(ctx, b)
+	f.Pooler = askPooler(ctx, b.Pool.Config().ConnConfig)
 	return f, nil
 }
 
