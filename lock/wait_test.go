@@ -30,7 +30,7 @@ func TestWhatEndsAWait(t *testing.T) {
 				if c.hint != nil {
 					k.queue.signal(*c.hint)
 				}
-				if err := a.sleep(t.Context(), time.Second, c.poll, c.wasNamed); err != nil {
+				if err := a.sleep(t.Context(), pause{d: time.Second, poll: c.poll}, c.wasNamed); err != nil {
 					t.Fatal(err)
 				}
 				if a.named != c.named || a.polls != c.after {

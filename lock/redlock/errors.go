@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 
@@ -46,9 +47,20 @@ func classify(err error) error {
 	err = redisconn.Scrub(err)
 	switch {
 	case redisconn.IsDenied(err):
-		return fmt.Errorf("%w: %w", driver.ErrDenied, err)
+		return fmt.Errorf("%w: %w: %s", driver.ErrDenied, err, accessRemedy(err))
 	case redisconn.IsUnknownCommand(err):
 		return fmt.Errorf("%w: %w", driver.ErrMisconfigured, err)
 	}
 	return err
+}
+
+// accessRemedy is what lets a client in.
+func accessRemedy(err error) string {
+	switch text := err.Error(); {
+	case strings.Contains(text, "WRONGPASS"):
+		return "correct the user and password of the client"
+	case strings.Contains(text, "NOAUTH"):
+		return "give the client a password"
+	}
+	return "grant the user the rights that lockscope doctor lists"
 }

@@ -188,12 +188,12 @@ func TestRealRefusedUser(t *testing.T) {
 		runACL(t, c, "ACL SETUSER elsewhere reset on >"+aclPassword+" ~other:* ~lockscope:* &* +@all")
 	}
 	const wrong = "wrong-secret-password"
-	for _, test := range []struct{ name, user, password, says string }{
-		{"wrong password", "lockscope", wrong, "WRONGPASS"},
-		{"wrong user", "nobody", wrong, "WRONGPASS"},
-		{"no commands", "useless", aclPassword, "NOPERM"},
-		{"no such keys", "elsewhere", aclPassword, "NOPERM"},
-		{"no commands in scripts", "halfway", aclPassword, "can't run this command"},
+	for _, test := range []struct{ name, user, password, says, remedy string }{
+		{"wrong password", "lockscope", wrong, "WRONGPASS", "correct the user and password"},
+		{"wrong user", "nobody", wrong, "WRONGPASS", "correct the user and password"},
+		{"no commands", "useless", aclPassword, "NOPERM", "lockscope doctor"},
+		{"no such keys", "elsewhere", aclPassword, "NOPERM", "lockscope doctor"},
+		{"no commands in scripts", "halfway", aclPassword, "can't run this command", "lockscope doctor"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			l := newLocker(t, f.clientsAs(test.user, test.password))
@@ -203,7 +203,7 @@ func TestRealRefusedUser(t *testing.T) {
 			_, err := l.Acquire(ctx, "job")
 			wantWithin(t, "being refused", time.Since(began), soon)
 			wantErr(t, err, lock.ErrNoQuorum)
-			wantText(t, err, test.says)
+			wantText(t, err, test.says, test.remedy)
 			for _, secret := range []string{wrong, aclPassword} {
 				if err != nil && strings.Contains(err.Error(), secret) {
 					t.Errorf("the error tells the password: %v", err)

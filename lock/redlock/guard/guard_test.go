@@ -285,6 +285,7 @@ func TestProblemsAreNamed(t *testing.T) {
 		"no limit told":   {fakeServer{info: "run_id:p\r\nrole:master\r\nmaxmemory_policy:allkeys-lru\r\n"}, driver.ErrUnexamined},
 		"no run id":       {fakeServer{info: "role:master\r\nuptime_in_seconds:3600\r\n"}, driver.ErrUnexamined},
 		"no role":         {fakeServer{info: "run_id:a\r\nuptime_in_seconds:3600\r\n"}, driver.ErrUnexamined},
+		"no password":     {fakeServer{err: replyError("NOAUTH Authentication required.")}, driver.ErrDenied},
 		"INFO is refused": {fakeServer{err: replyError("NOPERM no INFO for you")}, driver.ErrUnexamined},
 	} {
 		// Of the same name, too: a name is no identity.
