@@ -27,6 +27,8 @@ type Lock struct {
 	// TTL is the time until the lock is not Held any more: zero if it is not now,
 	// negative if it never expires.
 	TTL time.Duration
+	// At is when the nodes were asked: what Hold and TTL say is of then.
+	At time.Time
 }
 
 // Held reports that a quorum of the nodes may have the lock: those that agree on its

@@ -86,10 +86,11 @@ func (p *listPass) take(ctx context.Context, page []keyreader.Value, pattern int
 			found = append(found, &candidate{own: v})
 		}
 	}
+	asked := p.cfg.now()
 	p.lookAround(ctx, found)
 	for _, c := range found {
 		if lock, ok := newLock(c.looks, len(p.sources)-len(c.looks)); ok {
-			lock.Resource = p.resource(c.own.Key)
+			lock.Resource, lock.At = p.resource(c.own.Key), asked
 			p.top.offer(lock)
 		}
 	}

@@ -36,6 +36,8 @@ type Waits struct {
 	Read, Of int
 	// Omitted says that more locks are waited for than [MaxWaitedFor].
 	Omitted bool
+	// At is when the last look at the queues began.
+	At time.Time
 	// Took is what the reading took, without finding the nodes and waiting for those that
 	// are silent from the first.
 	Took time.Duration
@@ -48,6 +50,7 @@ type WaitedFor struct {
 	Queue         []redlock.Queued // its first processes, at most [MaxQueued]
 	Processes     int              // in the queue
 	Callers       int              // of those in Queue, as far as they say
+	At            time.Time        // when the queue was read: what is in it has waited until then
 }
 
 const (
@@ -166,6 +169,7 @@ func (r *waitsReader) fail(ctx context.Context, n waitsNode, op string, err erro
 func (r *waitsReader) look(ctx context.Context) {
 	var all []WaitedFor
 	var candidates []*candidate
+	r.waits.At = r.cfg.now()
 	for key, nodes := range r.queues {
 		w := WaitedFor{Key: key, Resource: r.resource(key)}
 		for _, n := range nodes {
@@ -177,6 +181,7 @@ func (r *waitsReader) look(ctx context.Context) {
 				r.fail(ctx, n, "read queue", err)
 				continue
 			}
+			w.At = r.cfg.now()
 			w.Queue, w.Processes = append(w.Queue, queue...), w.Processes+total
 		}
 		if w.settle(); w.Processes > 0 {
@@ -214,6 +219,7 @@ func (w *WaitedFor) settle() {
 }
 
 func (r *waitsReader) lookAtLocks(ctx context.Context, all []WaitedFor, found []*candidate) {
+	asked := r.cfg.now()
 	for i := range r.sources {
 		for at, look := range r.pass.lookAtSource(ctx, i, found) {
 			found[at].looks = append(found[at].looks, look)
@@ -221,7 +227,7 @@ func (r *waitsReader) lookAtLocks(ctx context.Context, all []WaitedFor, found []
 	}
 	for i := range all {
 		if l, ok := newLock(found[i].looks, len(r.sources)-len(found[i].looks)); ok {
-			l.Resource = all[i].Resource
+			l.Resource, l.At = all[i].Resource, asked
 			all[i].Lock = &l
 		}
 	}
@@ -261,6 +267,9 @@ func MergeWaits(waits ...*Waits) *Waits {
 		all.Deadlocks = append(all.Deadlocks, w.Deadlocks...)
 		all.Read, all.Of = all.Read+w.Read, all.Of+w.Of
 		all.Omitted = all.Omitted || w.Omitted
+		if all.At.IsZero() || w.At.Before(all.At) && !w.At.IsZero() {
+			all.At = w.At
+		}
 		errs = append(errs, w.Err)
 		for _, l := range w.Locks {
 			if !named[l.Resource] {

@@ -9,7 +9,9 @@ import "time"
 // Omitted, of how many they are the first.
 type State struct {
 	At         time.Time     `json:"at"`
-	Instance   string        `json:"instance"` // who reports
+	Read       *float64      `json:"read_seconds,omitempty"` // ago: locks and waits are as the nodes told then; null: as they are at At
+	Unread     string        `json:"unread,omitempty"`       // what locks and waits are not known of, and why; empty: of nothing
+	Instance   string        `json:"instance"`               // who reports
 	Totals     Totals        `json:"totals"`
 	Objectives Objectives    `json:"objectives"`
 	Deadlocks  []Deadlock    `json:"deadlocks"` // those that go on first, then the latest

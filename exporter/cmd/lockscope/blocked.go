@@ -2,7 +2,6 @@ package main
 
 import (
 	"slices"
-	"time"
 
 	"github.com/lockscope/lockscope/exporter/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/live"
@@ -10,11 +9,8 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// graph makes of a reading of queues what the page says of who blocks whom.
-type graph struct {
-	*scanner.Waits
-	now time.Time
-}
+// graph makes of a reading of queues what the page says of who blocks whom, as it was then.
+type graph struct{ *scanner.Waits }
 
 // blocked counts every call, also those that have no row of their own.
 func (g graph) blocked(rows []live.Waiter) (all []live.Blocked) {
@@ -26,7 +22,7 @@ func (g graph) blocked(rows []live.Waiter) (all []live.Blocked) {
 		f := &g.Locks[i]
 		b := live.Blocked{
 			Resource: scanner.KeyText(f.Resource), Waiting: calls(f), Listed: listed[scanner.KeyText(f.Resource)],
-			Longest: waits{g.Waits}.longest(f, g.now).Seconds(), Holder: blocker(f.Lock, g.now),
+			Longest: waits(g).longest(f).Seconds(), Holder: blocker(f.Lock),
 		}
 		at := f.Resource
 		for _, next := range g.Graph.Chain(f.Resource) {
@@ -43,19 +39,16 @@ func (g graph) blocked(rows []live.Waiter) (all []live.Blocked) {
 
 // link leads from the holder of one resource to another, which it waits for.
 func (g graph) link(from, to string) live.Link {
-	l := live.Link{Resource: scanner.KeyText(to), Holder: g.holder(to)}
+	l := live.Link{Resource: scanner.KeyText(to)}
+	i := slices.IndexFunc(g.Locks, func(f scanner.WaitedFor) bool { return f.Resource == to })
+	if i < 0 {
+		return l
+	}
+	l.Holder = blocker(g.Locks[i].Lock)
 	if w, ok := g.Graph.Waiter(from, to); ok {
-		l.For, l.CallSite, l.TraceID = max(0, g.now.Sub(w.Since)).Seconds(), w.CallSite, fleet.TraceID(w.Traceparent)
+		l.For, l.CallSite, l.TraceID = max(0, g.Locks[i].At.Sub(w.Since)).Seconds(), w.CallSite, fleet.TraceID(w.Traceparent)
 	}
 	return l
-}
-
-func (g graph) holder(resource string) *live.Blocker {
-	i := slices.IndexFunc(g.Locks, func(f scanner.WaitedFor) bool { return f.Resource == resource })
-	if i < 0 {
-		return nil
-	}
-	return blocker(g.Locks[i].Lock, g.now)
 }
 
 func (g graph) deadlocks() (all []live.Deadlock) {

@@ -22,8 +22,8 @@ func TestBlockedCountsEveryCall(t *testing.T) {
 	}
 	waited := func(resource, by string, w lock.Waiting) scanner.WaitedFor {
 		return scanner.WaitedFor{
-			Key: "lock:" + resource, Resource: resource, Queue: []redlock.Queued{{ID: "1", Since: w.Since, Says: &w}}, Processes: 2, Callers: 3,
-			Lock: &scanner.Lock{Nodes: 3, Of: 3, Hold: scanner.Hold{Holder: holder(by), Format: scanner.FormatLockscope, Fence: 7}},
+			Key: "lock:" + resource, Resource: resource, Queue: []redlock.Queued{{ID: "1", Since: w.Since, Says: &w}}, Processes: 2, Callers: 3, At: now,
+			Lock: &scanner.Lock{Nodes: 3, Of: 3, Hold: scanner.Hold{Holder: holder(by), Format: scanner.FormatLockscope, Fence: 7}, At: now},
 		}
 	}
 	stock, order := waiting("orders-1", "order"), waiting("stock-2", "stock")
@@ -33,7 +33,7 @@ func TestBlockedCountsEveryCall(t *testing.T) {
 			waitgraph.Resource{Name: "stock", Lease: &waitgraph.Lease{Fence: 7, Holder: holder("stock-2")}, Waiters: []waitgraph.Waiter{stock}},
 			waitgraph.Resource{Name: "order", Lease: &waitgraph.Lease{Fence: 7, Holder: holder("orders-1")}, Waiters: []waitgraph.Waiter{order}},
 		),
-	}, now}
+	}}
 	g.Deadlocks = g.Graph.Cycles()
 	rows := g.blocked(nil)
 	if len(rows) != 2 || rows[0].Waiting != 4 || rows[0].Longest != 5 || rows[0].Holder.Holder != "stock-2" || !rows[0].Deadlock {

@@ -115,7 +115,7 @@ func (f *listFlags) run(ctx context.Context, a *app) error {
 		reads = append(reads, f.readBackend(b))
 	}
 	l, err := f.read(ctx, reads)
-	return errors.Join(err, a.writeList(f, l, time.Now()))
+	return errors.Join(err, a.writeList(f, l))
 }
 
 func (f *listFlags) validate() error {

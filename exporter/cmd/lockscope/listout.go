@@ -51,13 +51,13 @@ type listedNode struct {
 	Error     string `json:"error,omitempty"`
 }
 
-func jsonListing(l *listing, now time.Time) listReport {
+func jsonListing(l *listing) listReport {
 	out := listReport{
 		Schema: schemaVersion, Started: l.started, Took: l.took.Seconds(), Truncated: l.truncated, Omitted: l.omitted,
 		Locks: make([]listedLock, 0, len(l.locks)), Nodes: []listedNode{},
 	}
 	for _, k := range l.locks {
-		out.Locks = append(out.Locks, jsonLock(k, now))
+		out.Locks = append(out.Locks, jsonLock(k))
 	}
 	var unknown []error
 	for _, p := range l.parts {
@@ -79,19 +79,18 @@ func jsonListing(l *listing, now time.Time) listReport {
 	return out
 }
 
-func jsonLock(k entry, now time.Time) listedLock {
+func jsonLock(k entry) listedLock {
 	lock := listedLock{
 		Backend: k.in.system, Resource: scanner.KeyText(k.Resource), Key: scanner.KeyText(k.Key), KeyBase64: base64.StdEncoding.EncodeToString([]byte(k.Key)),
 		Type: k.Type, Nodes: k.Nodes, Of: k.Of, Silent: k.Silent, Held: k.Held(), Split: k.Split,
 		Holder: scanner.NewHoldDocument(k.Hold), TTLUnknown: !k.in.tellsTTL,
-		Waiting: k.in.waits.document(k.in.waits.of(k.Key), now),
+		Waiting: k.in.waits.document(k.in.waits.of(k.Key)),
 	}
 	if k.in.tellsTTL {
 		lock.TTL = secondsLeft(k.TTL)
 	}
 	if !k.Hold.Since.IsZero() {
-		age := now.Sub(k.Hold.Since).Seconds()
-		lock.HeldFor = &age
+		lock.HeldFor = new(heldFor(&k.Lock).Seconds())
 	}
 	return lock
 }
@@ -113,13 +112,13 @@ func secondsLeft(ttl time.Duration) *float64 {
 	return &s
 }
 
-func (a *app) writeList(f *listFlags, l *listing, now time.Time) error {
+func (a *app) writeList(f *listFlags, l *listing) error {
 	if f.output == outputJSON {
-		return a.writeJSON(jsonListing(l, now))
+		return a.writeJSON(jsonListing(l))
 	}
 	var rows [][]string
 	for _, k := range l.locks {
-		rows = append(rows, l.inColumn(k.in, lockRow(k, now)))
+		rows = append(rows, l.inColumn(k.in, lockRow(k)))
 	}
 	if len(rows) > 0 {
 		head := l.column("BACKEND", []string{"RESOURCE", "NODES", "HOLDER", "HELD FOR", "TTL LEFT", "WAITING", "REMARK"})
@@ -135,7 +134,7 @@ func (a *app) writeList(f *listFlags, l *listing, now time.Time) error {
 	if err := a.writeGraph(l); err != nil || !f.waiters {
 		return err
 	}
-	return a.writeWaiters(l, now)
+	return a.writeWaiters(l)
 }
 
 // column puts a cell before a row where there are several systems.
@@ -148,10 +147,10 @@ func (l *listing) column(cell string, row []string) []string {
 
 func (l *listing) inColumn(p *part, row []string) []string { return l.column(p.system, row) }
 
-func lockRow(k entry, now time.Time) []string {
+func lockRow(k entry) []string {
 	held := unknown
 	if !k.Hold.Since.IsZero() {
-		held = short(max(0, now.Sub(k.Hold.Since)))
+		held = short(heldFor(&k.Lock))
 	}
 	ttl := ttlText(k.TTL)
 	var remarks []string
@@ -169,7 +168,7 @@ func lockRow(k entry, now time.Time) []string {
 	if k.Split {
 		remarks = append(remarks, "other nodes have another holder")
 	}
-	return []string{scanner.KeyText(k.Resource), fmt.Sprintf("%d/%d", k.Nodes, k.Of), holderText(k.Hold), held, ttl, k.in.waits.text(k.Key, now), strings.Join(remarks, "; ")}
+	return []string{scanner.KeyText(k.Resource), fmt.Sprintf("%d/%d", k.Nodes, k.Of), holderText(k.Hold), held, ttl, k.in.waits.text(k.Key), strings.Join(remarks, "; ")}
 }
 
 // read reports that at least one node was.

@@ -56,13 +56,13 @@ func (w waits) of(key string) *scanner.WaitedFor {
 	return nil
 }
 
-func (w waits) document(f *scanner.WaitedFor, now time.Time) *listedWait {
+func (w waits) document(f *scanner.WaitedFor) *listedWait {
 	if f == nil {
 		return nil
 	}
-	d := &listedWait{Processes: f.Processes, Callers: f.Callers, Longest: w.longest(f, now).Seconds(), Chain: w.Graph.Chain(f.Resource)}
+	d := &listedWait{Processes: f.Processes, Callers: f.Callers, Longest: w.longest(f).Seconds(), Chain: w.Graph.Chain(f.Resource)}
 	for _, q := range f.Queue {
-		one := listedWaiter{ID: q.ID, Waited: waited(q, now).Seconds()}
+		one := listedWaiter{ID: q.ID, Waited: waited(q, f.At).Seconds()}
 		if says := q.Says; says != nil {
 			one.Name, one.Callers, one.CallSite = says.Instance, says.Callers, says.CallSite
 			one.Traceparent, one.Page, one.Holds = says.Traceparent, says.Page, says.Holds
@@ -73,14 +73,15 @@ func (w waits) document(f *scanner.WaitedFor, now time.Time) *listedWait {
 }
 
 // longest is the longest wait that is known; a plain Mutex of etcd tells of none.
-func (waits) longest(f *scanner.WaitedFor, now time.Time) (most time.Duration) {
+func (waits) longest(f *scanner.WaitedFor) (most time.Duration) {
 	for _, q := range f.Queue {
-		most = max(most, waited(q, now))
+		most = max(most, waited(q, f.At))
 	}
 	return most
 }
 
-func waited(q redlock.Queued, now time.Time) time.Duration {
+// waited is how long somebody had waited when the queue was read. It may be over by now.
+func waited(q redlock.Queued, read time.Time) time.Duration {
 	since := q.Since
 	if q.Says != nil {
 		since = q.Says.Since
@@ -88,7 +89,7 @@ func waited(q redlock.Queued, now time.Time) time.Duration {
 	if since.IsZero() {
 		return 0
 	}
-	return max(0, now.Sub(since))
+	return max(0, read.Sub(since))
 }
 
 func waitText(d time.Duration) string {
@@ -99,7 +100,7 @@ func waitText(d time.Duration) string {
 }
 
 // text is the column of a lock's row: how many calls wait, and the longest wait.
-func (w waits) text(key string, now time.Time) string {
+func (w waits) text(key string) string {
 	f := w.of(key)
 	switch {
 	case f == nil && w.errWaits() != nil:
@@ -107,7 +108,7 @@ func (w waits) text(key string, now time.Time) string {
 	case f == nil:
 		return "-"
 	}
-	return fmt.Sprintf("%d, %s", f.Callers, waitText(w.longest(f, now)))
+	return fmt.Sprintf("%d, %s", f.Callers, waitText(w.longest(f)))
 }
 
 // writeGraph says what the table of locks has no room for: chains and deadlocks.
@@ -139,11 +140,11 @@ func quoted(names []string) (all []string) {
 }
 
 // writeWaiters is the table that --waiters adds.
-func (a *app) writeWaiters(l *listing, now time.Time) error {
+func (a *app) writeWaiters(l *listing) error {
 	var rows [][]string
 	for _, p := range l.parts {
 		for _, f := range p.waits.Locks {
-			for _, row := range p.waits.rows(f, now) {
+			for _, row := range p.waits.rows(f) {
 				rows = append(rows, l.inColumn(p, row))
 			}
 		}
@@ -158,8 +159,8 @@ func (a *app) writeWaiters(l *listing, now time.Time) error {
 	return table.Write(a.out, head, rows, table.Options{Width: terminal(a.out)})
 }
 
-func (w waits) rows(f scanner.WaitedFor, now time.Time) (rows [][]string) {
-	for _, q := range w.document(&f, now).Queue {
+func (w waits) rows(f scanner.WaitedFor) (rows [][]string) {
+	for _, q := range w.document(&f).Queue {
 		name, callers := q.Name, strconv.Itoa(q.Callers)
 		if name == "" {
 			name, callers = unknown, unknown

@@ -77,19 +77,24 @@ func rest(ctx context.Context, d time.Duration) {
 }
 
 // State implements exporter.StateSource: from memory, save that the first caller
-// waits a moment for the first listing.
+// waits a moment for the first listing. Ages are those of when the nodes were read: a wait
+// may be over by now, and a lease renewed.
 func (s *state) State(ctx context.Context) live.State {
 	listing := s.latest(ctx)
 	now := time.Now()
-	waiting, omitted := waiters(listing.Waits, now)
+	waiting, omitted := waiters(listing.Waits)
 	state := live.State{
-		At: now, Instance: s.instance, Held: held(listing, now), Nodes: s.pings.state(now),
+		At: now, Instance: s.instance, Held: held(listing), Nodes: s.pings.state(now),
 		Waiting: waiting, Waits: []live.WaitPoint{}, Slowest: []live.Acquisition{},
 		Omitted: live.Omitted{Held: int(listing.Omitted), Waiting: omitted},
 	}
 	if listing.Waits != nil {
-		g := graph{listing.Waits, now}
+		g := graph{listing.Waits}
 		state.Blocked, state.Deadlocks = g.blocked(waiting), g.deadlocks()
+		state.Read = new(max(0, now.Sub(listing.Waits.At)).Seconds())
+	}
+	if err := unread(listing.Waits); err != nil {
+		state.Unread = err.Error()
 	}
 	return state
 }
@@ -112,23 +117,15 @@ func (s *state) latest(ctx context.Context) scanner.Listing {
 }
 
 // held leaves out what no majority of the nodes can have: nobody holds that.
-func held(l scanner.Listing, now time.Time) []live.Held {
+func held(l scanner.Listing) []live.Held {
 	all := make([]live.Held, 0, len(l.Locks))
-	for _, k := range l.Locks {
+	for i := range l.Locks {
+		k := &l.Locks[i]
 		if !k.Held() {
 			continue
 		}
-		h := live.Held{Resource: scanner.KeyText(k.Resource), Holder: k.Hold.Instance, Fence: k.Hold.Fence, Nodes: k.Nodes}
-		if !k.Hold.Since.IsZero() {
-			h.Age = max(0, now.Sub(k.Hold.Since).Seconds())
-		}
-		if k.TTL >= 0 {
-			left := (k.TTL - now.Sub(l.Started)).Seconds()
-			if left <= 0 {
-				continue
-			}
-			h.Validity = &left
-		}
+		h := live.Held{Resource: scanner.KeyText(k.Resource), Holder: k.Hold.Instance, Fence: k.Hold.Fence, Nodes: k.Nodes, Age: heldFor(k).Seconds()}
+		h.Validity = secondsLeft(k.TTL)
 		all = append(all, h)
 	}
 	return all

@@ -28,9 +28,9 @@ func unread(w *scanner.Waits) error {
 	return nil
 }
 
-// waiters are the processes that wait, a row each, for the page: longest first. Calls
-// beyond one of each, which have no row, are counted.
-func waiters(w *scanner.Waits, now time.Time) (rows []live.Waiter, omitted int) {
+// waiters are the processes that wait, a row each, for the page: longest first, with ages of
+// when the nodes were read. Calls beyond one of each, which have no row, are counted.
+func waiters(w *scanner.Waits) (rows []live.Waiter, omitted int) {
 	rows = []live.Waiter{}
 	if w == nil {
 		return rows, 0
@@ -39,12 +39,11 @@ func waiters(w *scanner.Waits, now time.Time) (rows []live.Waiter, omitted int) 
 		f := &w.Locks[i]
 		for ahead, q := range f.Queue {
 			row := live.Waiter{
-				Resource: scanner.KeyText(f.Resource), For: max(0, now.Sub(q.Since)).Seconds(), Kind: string(lock.WaitHolder),
-				Ahead: ahead, Blocker: blocker(f.Lock, now),
+				Resource: scanner.KeyText(f.Resource), For: waited(q, f.At).Seconds(), Kind: string(lock.WaitHolder),
+				Ahead: ahead, Blocker: blocker(f.Lock),
 			}
 			if says := q.Says; says != nil {
-				row.Instance, row.For = says.Instance, max(0, now.Sub(says.Since)).Seconds()
-				row.TraceID, row.CallSite = fleet.TraceID(says.Traceparent), says.CallSite
+				row.Instance, row.TraceID, row.CallSite = says.Instance, fleet.TraceID(says.Traceparent), says.CallSite
 			}
 			rows = append(rows, row)
 		}
@@ -58,17 +57,24 @@ func waiters(w *scanner.Waits, now time.Time) (rows []live.Waiter, omitted int) 
 // calls is how many wait for a lock: of processes that are not listed, one each is known.
 func calls(f *scanner.WaitedFor) int { return f.Callers + max(0, f.Processes-len(f.Queue)) }
 
-func blocker(l *scanner.Lock, now time.Time) *live.Blocker {
+func blocker(l *scanner.Lock) *live.Blocker {
 	if l == nil || !l.Held() {
 		return nil
 	}
 	b := &live.Blocker{Holder: l.Hold.Instance, NeverExpires: l.TTL < 0, TraceID: fleet.TraceID(l.Hold.Traceparent)}
 	if !l.Hold.Since.IsZero() {
-		age := max(0, now.Sub(l.Hold.Since)).Seconds()
-		b.Age = &age
+		b.Age = new(heldFor(l).Seconds())
 	}
 	if l.TTL > 0 {
 		b.Remaining = secondsLeft(l.TTL)
 	}
 	return b
+}
+
+// heldFor is how long a lock had been held when it was read; zero if nobody knows since when.
+func heldFor(l *scanner.Lock) time.Duration {
+	if l.Hold.Since.IsZero() {
+		return 0
+	}
+	return max(0, l.At.Sub(l.Hold.Since))
 }

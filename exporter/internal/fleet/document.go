@@ -11,7 +11,8 @@ import (
 type Document struct {
 	Schema    int        `json:"schema"`
 	At        time.Time  `json:"at"`
-	Instance  string     `json:"instance"` // who reports
+	Read      *float64   `json:"read_seconds,omitempty"` // ago: waits are as the nodes told then; null: none were read
+	Instance  string     `json:"instance"`               // who reports
 	Unknown   string     `json:"waits_unknown,omitempty"`
 	Deadlocks []string   `json:"deadlocks"`
 	Resources []Resource `json:"resources"` // that somebody waits for; most waited for first

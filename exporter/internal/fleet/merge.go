@@ -37,10 +37,13 @@ func Published(l scanner.Listing) (pages []string) {
 // Merge makes one document of what the nodes and the pages tell. A page adds to the
 // process that published its address: where each of its calls waits. Calls of which no
 // node has heard, for they have just begun or their node is down, are added as its own.
+// Waits are as long as they were when the nodes, or the page, were read: see Document.Read
+// and Read.Read.
 func Merge(waits *scanner.Waits, pages []Page, now time.Time) Document {
 	d := Document{Schema: 1, At: now.UTC(), Deadlocks: []string{}, Resources: []Resource{}, Pages: readsOf(pages, now)}
-	m := merger{pages: pages, used: make(map[ofPage]bool), names: make(map[string]bool), now: now}
+	m := merger{pages: pages, used: make(map[ofPage]bool), names: make(map[string]bool)}
 	if waits != nil {
+		d.Read = ago(waits.At, now)
 		for _, w := range waits.Deadlocks {
 			d.Deadlocks = append(d.Deadlocks, w.String())
 		}
@@ -59,7 +62,6 @@ type merger struct {
 	pages []Page
 	used  map[ofPage]bool
 	names map[string]bool // of the nodes that are read, as those call them who wait there
-	now   time.Time
 }
 
 // ofPage is what a page says of one resource.
@@ -71,10 +73,10 @@ func (m *merger) fromNodes(waits *scanner.Waits, f *scanner.WaitedFor) Resource 
 		Holder: holderOf(f.Lock), Chain: waits.Graph.Chain(f.Resource), Waiters: []Waiter{},
 	}
 	for _, q := range f.Queue {
-		w := Waiter{Callers: 1, Waited: max(0, m.now.Sub(q.Since)).Seconds(), OnNode: true}
+		w := Waiter{Callers: 1, Waited: max(0, f.At.Sub(q.Since)).Seconds(), OnNode: true}
 		if says := q.Says; says != nil {
 			w.Instance, w.Callers, w.CallSite, w.TraceID = says.Instance, max(1, says.Callers), says.CallSite, TraceID(says.Traceparent)
-			w.Holds, w.Page, w.Waited = says.Holds, says.Page, max(0, m.now.Sub(says.Since)).Seconds()
+			w.Holds, w.Page, w.Waited = says.Holds, says.Page, max(0, f.At.Sub(says.Since)).Seconds()
 			if says.Backend != "" {
 				m.names[says.Backend] = true
 			}

@@ -25,7 +25,7 @@ func TestAPageOfTwoSystems(t *testing.T) {
 	}}
 	queued := func(says *lock.Waiting) *scanner.Waits {
 		return &scanner.Waits{Graph: waitgraph.New(), Locks: []scanner.WaitedFor{{
-			Resource: "order:1", Processes: 1, Queue: []redlock.Queued{{ID: "1", Since: now.Add(-3 * time.Second), Says: says}},
+			Resource: "order:1", Processes: 1, At: now, Queue: []redlock.Queued{{ID: "1", Since: now.Add(-3 * time.Second), Says: says}},
 		}}}
 	}
 	of := lock.Holder{Instance: "orders/1", Page: url, Since: now.Add(-3 * time.Second)}

@@ -29,6 +29,12 @@ const showDeadlocks = (() => {
   };
 })();
 
+// showUnread says what locks and waits are not known of.
+function showUnread(why) {
+  show(byID("unread"), !!why);
+  put(byID("unread-why"), why ? printable(why) : "");
+}
+
 // showLost says that what is below is old.
 function showLost(state, seconds) {
   const lost = state === "lost";

@@ -21,7 +21,7 @@ function tiles(voting) {
   const t = doc.totals, o = doc.objectives, tone = t.waiting ? toneOfWait(t.longest_wait_seconds, o) : "";
   const above = {bad: "alarm from " + duration(o.alarm_seconds), warn: "objective " + duration(o.warning_seconds)}[tone];
   tile("waiting", number(t.waiting), "", t.waiting ? "for " + plural(t.contended, "resource") : t.attempting ? `nobody now, ${number(t.attempting)} just asking` : "nobody now", tone);
-  tile("longest", t.waiting ? duration(t.longest_wait_seconds) : "\u2013", "", above ?? (t.waiting ? "of those that wait now" : "nobody waits"), tone);
+  tile("longest", t.waiting ? duration(t.longest_wait_seconds) : "\u2013", "", above ?? (t.waiting ? doc.read_seconds == null ? "of those that wait now" : "when it was read" : "nobody waits"), tone);
   recently();
   tile("held", number(t.held), "", t.held ? "oldest " + duration(t.oldest_hold_seconds) : "none now");
   const silent = doc.nodes.filter(n => stateOf(n) !== "up"), all = doc.nodes.length;
@@ -45,10 +45,12 @@ function recently() {
     ended = minute.reduce((n, w) => n + w.count, 0);
     failed = minute.reduce((n, w) => n + w.failed, 0);
   }
-  const {waiting} = doc.totals, some = ended || waiting;
+  const {waiting} = doc.totals;
   const words = [ended ? `${number(ended)} ended, ${failed ? number(failed) : "none"} failed` : "none ended"];
   if (waiting) words.unshift(`${number(waiting)} still wait${waiting === 1 ? "s" : ""}`);
-  tile("wait", some ? duration(p50) : "\u2013", some ? " / " + duration(p99) : "", words.join(", "), failed ? "warn" : "");
+  // A source that knows of other processes has no quantiles of its own.
+  const known = ended || p99 > 0;
+  tile("wait", known ? duration(p50) : "\u2013", known ? " / " + duration(p99) : "", words.join(", "), failed ? "warn" : "");
 }
 
 function leaks() {
@@ -98,6 +100,7 @@ function render() {
   traceTemplate = doc.trace_url ?? "";
   several = backendsOf(doc).size > 1;
   showDeadlocks(doc);
+  showUnread(doc.unread);
   tiles(showNodes(doc.nodes));
   showBlocked(doc, matches);
   plot(doc);
@@ -118,8 +121,9 @@ function titled() {
 
 function age() {
   const seconds = doc ? Math.max(0, Math.round((performance.now() - heardAt) / 1000)) : 0;
-  put(byID("updated"), doc ? `updated ${seconds} s ago` : "");
-  showLost(state, seconds);
+  const read = doc?.read_seconds, of = seconds + Math.round(read ?? 0);
+  put(byID("updated"), !doc ? "" : read == null ? `updated ${seconds} s ago` : `read from the nodes ${of} s ago`);
+  showLost(state, of);
 }
 
 const setPaused = connection(next => {

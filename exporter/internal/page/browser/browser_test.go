@@ -58,6 +58,7 @@ func TestInBrowser(t *testing.T) {
 		{"names its parts", testNames},
 		{"reads the plot by keyboard", testPlot},
 		{"says what would be here", testEmpty},
+		{"says when the nodes were read", testReading},
 		{"recovers from a restart", testRestart},
 		{"polls without a stream", testPolls},
 		{"works behind a prefix", testPrefix},

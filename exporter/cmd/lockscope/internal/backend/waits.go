@@ -41,15 +41,23 @@ func look(ctx context.Context, b Backend) ([]scanner.Lock, *scanner.Waits, error
 	if err != nil {
 		return nil, NoWaits(), err
 	}
+	now := time.Now()
+	for i := range locks {
+		locks[i].At = now
+	}
 	w := &scanner.Waits{Of: 1}
 	waiting, err := b.Waiting(ctx)
+	w.At = time.Now()
 	if w.Err = err; err == nil {
 		w.Read = 1
 	}
 	w.Locks = queues(waiting, locks)
-	w.Graph = graph(w.Locks, locks, time.Now())
+	for i := range w.Locks {
+		w.Locks[i].At = w.At
+	}
+	w.Graph = graph(w.Locks, locks, w.At)
 	rank := make(map[string]int)
-	for i, c := range w.Graph.Contended(time.Now()) {
+	for i, c := range w.Graph.Contended(w.At) {
 		rank[c.Name] = i
 	}
 	slices.SortStableFunc(w.Locks, func(a, b scanner.WaitedFor) int { return cmp.Compare(rank[a.Resource], rank[b.Resource]) })

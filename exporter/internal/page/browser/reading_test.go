@@ -1,0 +1,41 @@
+package browser
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/exporter/live/livetest"
+)
+
+// testReading is the page of a process that reads the nodes now and then: it says when that was, what it could not read, and no
+// quantile that nobody measured.
+func testReading(t *testing.T, b *tab) {
+	s := live.State{
+		At: time.Now(), Instance: "lockscope/1", Read: new(4.2), Unread: "queues of 1 of 3 nodes were read",
+		Waiting: []live.Waiter{{Resource: "order:1001", Instance: "orders/1", For: .02, Kind: "holder", Blocker: &live.Blocker{Holder: "billing/2"}}},
+	}
+	b.open(serve(t, livetest.Fixed(s)))
+	updated := b.text(`document.getElementById("updated").textContent`)
+	if updated != "read from the nodes 4 s ago" && updated != "read from the nodes 5 s ago" {
+		t.Errorf("the header says %q", updated)
+	}
+	if tile := b.text(`document.getElementById("t-longest").innerText`); !strings.Contains(tile, "20\u00a0ms") || !strings.Contains(tile, "when it was read") {
+		t.Errorf("the longest wait is %q", tile)
+	}
+	if tone := b.text(`document.getElementById("t-longest").className`); tone != "" {
+		t.Errorf("a wait of 20 ms is %q", tone)
+	}
+	if tile := b.text(`document.querySelector("#t-wait dd").textContent`); tile != "\u2013" {
+		t.Errorf("p50 / p99 are %q where none was measured", tile)
+	}
+	if banner := b.text(`document.getElementById("unread").innerText`); !strings.Contains(banner, "queues of 1 of 3 nodes were read") {
+		t.Errorf("what was not read is told as %q", banner)
+	}
+	b.shot("reading", 1440)
+	b.open(serve(t, livetest.Fixed(livetest.Idle())))
+	if updated := b.text(`document.getElementById("updated").textContent`); !strings.HasPrefix(updated, "updated ") || !b.is(`document.getElementById("unread").hidden`) {
+		t.Errorf("a process that tells of itself: %q", updated)
+	}
+}
