@@ -39,7 +39,7 @@ func (s *Settings) NewEngine(nodes []driver.Node) (*Engine, error) {
 	_, _ = rand.Read(id[:])
 	e := &Engine{
 		cfg: s, id: hex.EncodeToString(id[:]), quorum: quorumOf(len(nodes)),
-		backend: Backend{System: nodes[0].System(), Name: s.Backend, Namespace: s.Namespace},
+		backend: Backend{System: nodes[0].System(), Name: s.Backend, Namespace: s.Namespace, Keyspace: keyspaceOf(s, nodes)},
 		queues:  newQueues(len(nodes), s.Clock),
 		workers: newWorkers(),
 		done:    make(chan struct{}),

@@ -10,6 +10,7 @@ type Held struct {
 	Resource string `json:"resource"`
 	Fence    uint64 `json:"fence"`
 	Backend  string `json:"backend,omitempty"` // name of its set of nodes; in a queue entry only if it is another than the queue's
+	Keyspace string `json:"-"`                 // see [Backend]; "" where that is not known, as in a queue entry
 }
 
 func (h Held) String() string { return fmt.Sprintf("%q (fence %d)", h.Resource, h.Fence) }
@@ -40,7 +41,7 @@ func heldBy(leases []*lease) (all []Held) {
 }
 
 func (l *lease) held() Held {
-	return Held{Resource: l.resource, Fence: l.fence, Backend: l.engine.backend.Name}
+	return Held{Resource: l.resource, Fence: l.fence, Backend: l.engine.backend.Name, Keyspace: l.engine.backend.Keyspace}
 }
 
 // contextOf makes the context of a lease, in which the lease can be found.

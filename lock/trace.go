@@ -52,6 +52,10 @@ type Backend struct {
 	// Namespace is db.namespace of OpenTelemetry: the number of the database on all Redis
 	// nodes; "" if there is none, or not one.
 	Namespace string
+	// Keyspace is the same for all engines of which a resource of one name is one lock: on
+	// the same servers, as their addresses tell, in the same Namespace, with the same prefix.
+	// It is opaque. What differs in it has nothing in common but names.
+	Keyspace string
 }
 
 // AcquireStart begins one Acquire.

@@ -90,11 +90,11 @@ func (a *acquisition) entry() string {
 }
 
 // published are leases as a queue entry names them: without the set of nodes if it is the
-// queue's.
+// queue's, whatever the lease's engine calls it.
 func (e *Engine) published(leases []*lease) []Held {
 	all := heldBy(leases)
-	for i, l := range leases {
-		if l.engine.backend == e.backend {
+	for i := range all {
+		if all[i].Keyspace == e.backend.Keyspace {
 			all[i].Backend = ""
 		}
 	}

@@ -31,6 +31,7 @@ func New(client *clientv3.Client, opts ...lock.Option) (*lock.Engine, error) {
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
+	engine.Servers = []string{nameOf(client.Endpoints())}
 	n := newNode(client, engine.NodeName(0, nameOf(client.Endpoints())), engine, s)
 	e, err := engine.NewEngine([]driver.Node{lock.Async(n)})
 	if err != nil {

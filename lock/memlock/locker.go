@@ -35,6 +35,7 @@ func New(nodes Nodes, opts ...lock.Option) (*Locker, error) {
 	var links []driver.Node
 	for _, n := range nodes {
 		links = append(links, lock.Async(n.connect()))
+		settings.Servers = append(settings.Servers, fmt.Sprintf("%s %p", n.name, n)) // nodes of one name may be several
 	}
 	engine, err := settings.NewEngine(links)
 	if err != nil {

@@ -198,7 +198,7 @@ func TestBackendIsNamed(t *testing.T) {
 		t.Fatal(told)
 	}
 	for _, b := range told {
-		if b != (lock.Backend{System: "memory", Name: "orders"}) {
+		if b != (lock.Backend{System: "memory", Name: "orders", Keyspace: told[0].Keyspace}) || b.Keyspace == "" {
 			t.Errorf("told of %+v", b)
 		}
 	}

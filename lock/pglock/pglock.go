@@ -59,6 +59,7 @@ func newEngine(config *pgxpool.Config, opts []lock.Option) (*lock.Engine, error)
 		return nil, fmt.Errorf("%w: %w", lock.ErrInvalidNode, err)
 	}
 	engine.Namespace = config.ConnConfig.Database + "|" + s.schema
+	engine.Servers = []string{name}
 	n := newNode(engine.NodeName(0, name), pool, listen, s, engine)
 	e, err := engine.NewEngine([]driver.Node{lock.Async(n)})
 	if err != nil {

@@ -51,6 +51,7 @@ func newEngine(clients []redis.UniversalClient, engine *lock.Settings, s setting
 			return nil, errors.Join(err, closeAll(nodes))
 		}
 		addresses[address] = i
+		engine.Servers = append(engine.Servers, fmt.Sprintf("%s %s %d", name, address, g.DB))
 	}
 	command := vouchCommand(clients, names(nodes), engine.MaxTTL)
 	for _, g := range guards {
