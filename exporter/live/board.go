@@ -24,6 +24,7 @@ type Board struct {
 	buffers sync.Pool // of *buffer
 
 	deadlocks deadlocks
+	sets      sets
 	instances atomic.Pointer[map[string]bool] // names of lockers; replaced, never changed
 }
 

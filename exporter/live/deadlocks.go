@@ -38,7 +38,7 @@ type deadlock struct {
 
 func (l *locker) onDeadlock(_ context.Context, d lock.Deadlock) {
 	defer contain()
-	l.board.deadlocks.tell(d, time.Now())
+	l.board.deadlocks.tell(lock.Deadlock{Cycle: l.board.sets.held(d.Cycle)}, time.Now())
 }
 
 // tell notes a deadlock; one that is known is there again.

@@ -25,9 +25,10 @@
 // were told of when they were last refused: a refusal that names a lease of the
 // Board which has ended since is out of date, and nobody is named. Lockers of one
 // Board may be of several sets of nodes, on which one name means several things:
-// they are told apart by the sets' names ([lock.WithBackend], or the system's), so
-// two sets of one system need names of their own. Of Lockers without a Trace the
-// set is not known.
+// they are told apart by [lock.Backend].Keyspace. Engines on the same servers with
+// the same prefix share the first name that one of them gives ([lock.WithBackend],
+// or the system's); a second set of that name gets a number behind it. Of Lockers
+// without a Trace the set is not known.
 //
 // # Bounds
 //

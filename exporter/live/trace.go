@@ -25,18 +25,18 @@ func (l *locker) newHooks() *lock.Trace {
 func (l *locker) onAcquireStart(ctx context.Context, e lock.AcquireStart) context.Context {
 	if c := l.callOf(ctx); c != nil {
 		c.readTrace(ctx)
-		c.place(e)
+		c.place(l.board.sets.name(e.Backend.Name, e.Backend.Keyspace), e.CallSite, l.board.sets.held(e.Holding))
 	}
 	return ctx
 }
 
 // place keeps whose lock is wanted, where the call was made, and what its caller holds.
-func (c *call) place(e lock.AcquireStart) {
+func (c *call) place(backend, callSite string, holding []lock.Held) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.backend = e.Backend.Name
-	if e.CallSite != "" || len(e.Holding) > 0 {
-		c.origin = &origin{callSite: e.CallSite, holding: e.Holding}
+	c.backend = backend
+	if callSite != "" || len(holding) > 0 {
+		c.origin = &origin{callSite: callSite, holding: holding}
 	}
 }
 

@@ -1,0 +1,89 @@
+package live_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/memlock"
+)
+
+// crossing holds one lock and waits for another.
+type crossing struct {
+	outer lock.Locker
+	holds string
+	inner lock.Locker
+	waits string
+}
+
+// cross has calls hold what they hold, and then wait until the test ends.
+func cross(t *testing.T, all ...crossing) {
+	t.Helper()
+	var leases []lock.Lease
+	for _, c := range all {
+		leases = append(leases, acquire(t, c.outer, c.holds))
+	}
+	for i, c := range all {
+		done := acquireAsync(leases[i].Context(), c.inner, c.waits)
+		t.Cleanup(func() { _ = leases[i].Release(t.Context()); <-done })
+	}
+}
+
+// TestADeadlockOverEngines of one process, on the same servers: whatever they call them.
+func TestADeadlockOverEngines(t *testing.T) {
+	for name, second := range map[string]string{"of one name": "orders", "of two names": "stock"} {
+		t.Run(name, func(t *testing.T) {
+			servers := locktest.Servers(t, 3)
+			board := newBoard(t)
+			x := wrap(t, board, onRedis(t, servers, lock.WithBackend("orders")))
+			y := wrap(t, board, onRedis(t, servers, lock.WithBackend(second)))
+			cross(t, crossing{x, "order", x, "stock"}, crossing{y, "stock", y, "order"})
+			eventually(t, "the page shows the deadlock", func() bool {
+				d := state(board).Deadlocks
+				return len(d) == 1 && !d[0].Over && len(d[0].Cycle) == 2
+			})
+		})
+	}
+}
+
+// TestEnginesOfOneNameOnOtherKeysAreNoDeadlock: what has the same name with another prefix, in another database or on other servers is
+// another lock.
+func TestEnginesOfOneNameOnOtherKeysAreNoDeadlock(t *testing.T) {
+	for name, other := range map[string]func(memlock.Nodes) (memlock.Nodes, lock.Option){
+		"another prefix": func(n memlock.Nodes) (memlock.Nodes, lock.Option) { return n, lock.WithPrefix("job:") },
+		"other servers": func(memlock.Nodes) (memlock.Nodes, lock.Option) {
+			return memlock.NewNodes(1), lock.WithBackend("memory")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				board := newBoard(t)
+				nodes := memlock.NewNodes(1)
+				others, opt := other(nodes)
+				open := func(nodes memlock.Nodes, opts ...lock.Option) lock.Locker {
+					engine, err := memlock.New(nodes, append(opts, lock.WithInstance("orders/1"))...)
+					must(t, err)
+					t.Cleanup(func() { must(t, engine.Close()) })
+					return engine
+				}
+				x, y := wrap(t, board, open(nodes)), wrap(t, board, open(others, opt))
+				outside := open(nodes)
+				stock, order := acquire(t, outside, "stock"), acquire(t, outside, "order")
+				cross(t, crossing{y, "order", x, "stock"}, crossing{y, "stock", x, "order"})
+				settle(time.Second)
+				state(board)
+				settle(time.Second)
+				s := state(board)
+				if len(s.Blocked) != 2 || len(s.Deadlocks) != 0 {
+					t.Errorf("deadlocks %+v, blocked %+v", s.Deadlocks, s.Blocked)
+				}
+				if len(s.Held) != 2 || s.Held[0].Backend == s.Blocked[0].Backend {
+					t.Errorf("what is held there looks like what is waited for here: %+v, %+v", s.Held, s.Blocked)
+				}
+				must(t, stock.Release(t.Context()))
+				must(t, order.Release(t.Context()))
+			})
+		})
+	}
+}
