@@ -40,7 +40,7 @@ func TestAVoteOfAWaiterIsNoHolder(t *testing.T) {
 				c.waiters = append(c.waiters, w)
 			}
 			w := c.waiters[2]
-			w.shard.contend(c.id, nil, l.now)
+			w.shard.contend(c.id, nil, false, l.now)
 			if got := l.blockerOf(c, w); got == nil || got.Holder != test.want {
 				t.Errorf("it waits for %+v, want %s", got, test.want)
 			}

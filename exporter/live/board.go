@@ -153,6 +153,14 @@ func (s *shard) hold(m *lease) {
 	s.held.add(m)
 }
 
+// lose is drop for a lease that ended and was not given back.
+func (s *shard) lose(m *lease) {
+	s.mu.Lock()
+	m.lost = true
+	s.mu.Unlock()
+	s.drop(m)
+}
+
 // drop forgets m, whatever it was; a second time it does nothing.
 func (s *shard) drop(m *lease) {
 	s.mu.Lock()

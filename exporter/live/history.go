@@ -30,8 +30,10 @@ type history struct {
 type tenure struct {
 	instance, callSite string
 	trace              string
-	since, until       time.Time
+	since, until       time.Time // of a lease of the Board: from the grant to its end here
 	elsewhere          bool
+	kept               bool      // it ended without a release: the nodes have it until its TTL has run out
+	named, told        time.Time // what nodes said since when it is held, and when they last said so; zero: they did not
 }
 
 func (h *history) add(t tenure) {
@@ -43,19 +45,37 @@ func (h *history) add(t tenure) {
 	h.next = (h.next + 1) % len(h.tenures)
 }
 
-// addElsewhere notes a holder that a waiter was told of, once.
-func (h *history) addElsewhere(held *lock.HeldError, now time.Time) {
+// addTold notes a holder that a waiter was told of: one elsewhere, or a lease of the Board
+// that ended without a release.
+func (h *history) addTold(held *lock.HeldError, elsewhere bool, now time.Time) {
+	t := h.toldOf(held, elsewhere)
+	switch {
+	case t != nil:
+		t.named, t.told = held.Holder.Since, now
+	case elsewhere:
+		h.add(tenure{
+			instance: held.Holder.Instance, callSite: held.Holder.CallSite, trace: traceOf(held.Holder.Traceparent),
+			since: held.Holder.Since, until: now, elsewhere: true, named: held.Holder.Since, told: now,
+		})
+	}
+}
+
+// toldOf is the lease that a refusal names. One of the Board was granted after its attempt had
+// begun, which is what its holder's record tells: of several the first to be granted.
+func (h *history) toldOf(held *lock.HeldError, elsewhere bool) (of *tenure) {
 	for i := range h.tenures {
 		t := &h.tenures[i]
-		if t.elsewhere && t.instance == held.Holder.Instance && t.since.Equal(held.Holder.Since) {
-			t.until = now
-			return
+		switch {
+		case t.elsewhere != elsewhere || t.instance != held.Holder.Instance:
+		case elsewhere:
+			if t.since.Equal(held.Holder.Since) {
+				return t
+			}
+		case t.kept && !t.since.Before(held.Holder.Since) && (of == nil || t.since.Before(of.since)):
+			of = t
 		}
 	}
-	h.add(tenure{
-		instance: held.Holder.Instance, callSite: held.Holder.CallSite, trace: traceOf(held.Holder.Traceparent),
-		since: held.Holder.Since, until: now, elsewhere: true,
-	})
+	return of
 }
 
 // endedSince reports that a lease of that name has ended since.
@@ -65,9 +85,8 @@ func (h *history) endedSince(instance string, since time.Time) bool {
 	})
 }
 
-// contend notes that a call begins to wait, behind whom it was told of if that is nobody
-// of this Board.
-func (s *shard) contend(of id, elsewhere *lock.HeldError, now time.Time) {
+// contend notes that a call begins to wait, or has waited, and behind whom if it was told.
+func (s *shard) contend(of id, behind *lock.HeldError, elsewhere bool, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.contended[of]
@@ -76,8 +95,8 @@ func (s *shard) contend(of id, elsewhere *lock.HeldError, now time.Time) {
 		s.keep(of, h)
 	}
 	h.waited = now
-	if elsewhere != nil {
-		h.addElsewhere(elsewhere, now)
+	if behind != nil {
+		h.addTold(behind, elsewhere, now)
 	}
 }
 
@@ -107,21 +126,21 @@ func (s *shard) note(m *lease) {
 	if h := s.contended[m.id()]; h != nil {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		h.add(tenure{instance: m.owner.instance, callSite: m.from().callSite, trace: traceText(m.trace), since: m.heldAt, until: time.Now()})
+		h.add(tenure{instance: m.owner.instance, callSite: m.from().callSite, trace: traceText(m.trace), since: m.heldAt, until: time.Now(), kept: m.lost})
 	}
 }
 
 // histories tells what is remembered: of the given resources first, then of those that
 // somebody waited for last.
-func (b *Board) histories(first []*contention, now time.Time) []History {
+func (b *Board) histories(g *graph, now time.Time) []History {
 	type remembered struct {
 		rank   int
 		waited time.Time
 		History
 	}
-	ranks := make(map[id]int, len(first))
-	for i, c := range first {
-		ranks[c.id] = i + 1
+	ranks, holders := make(map[id]int, len(g.rows)), make(map[id]*Blocker, len(g.rows))
+	for i, c := range g.rows {
+		ranks[c.id], holders[c.id] = i+1, g.holderOf(c.id)
 	}
 	var all []remembered
 	for i := range b.shards {
@@ -132,8 +151,8 @@ func (b *Board) histories(first []*contention, now time.Time) []History {
 				delete(s.contended, of)
 				continue
 			}
-			if told := h.tell(of, now); len(told.Holds) > 0 {
-				all = append(all, remembered{cmp.Or(ranks[of], len(first)+1), h.waited, told})
+			if told := h.tell(of, holders[of], now); len(told.Holds) > 0 {
+				all = append(all, remembered{cmp.Or(ranks[of], len(g.rows)+1), h.waited, told})
 			}
 		}
 		s.mu.Unlock()
@@ -152,17 +171,37 @@ func (b *Board) histories(first []*contention, now time.Time) []History {
 	return told
 }
 
-// tell is the latest first.
-func (h *history) tell(of id, now time.Time) History {
+// tell is the latest first, without who holds the resource now.
+func (h *history) tell(of id, holder *Blocker, now time.Time) History {
 	told := History{Resource: clip(of.resource, maxResource), Backend: clip(of.backend, maxName)}
-	for _, t := range h.tenures {
-		if now.Sub(t.until) < HistoryFor {
+	for i := range h.tenures {
+		t := &h.tenures[i]
+		if ended := t.ended(); now.Sub(ended) < HistoryFor && !t.goesOn(holder, now) {
 			told.Holds = append(told.Holds, Tenure{
-				Holder: clip(t.instance, maxName), Ended: max(now.Sub(t.until), 0).Seconds(), Took: max(t.until.Sub(t.since), 0).Seconds(),
+				Holder: clip(t.instance, maxName), Ended: max(now.Sub(ended), 0).Seconds(), Took: max(ended.Sub(t.since), 0).Seconds(),
 				Elsewhere: t.elsewhere, CallSite: clip(t.callSite, maxName), TraceID: t.trace,
 			})
 		}
 	}
-	slices.SortStableFunc(told.Holds, func(x, y Tenure) int { return cmp.Compare(x.Ended, y.Ended) })
+	slices.SortStableFunc(told.Holds, func(x, y Tenure) int {
+		return cmp.Or(cmp.Compare(x.Ended, y.Ended), cmp.Compare(x.Took, y.Took)) // of two that ended at once, the later began later
+	})
 	return told
+}
+
+// ended is when the nodes were last known to have the lease.
+func (t *tenure) ended() time.Time {
+	if t.told.After(t.until) {
+		return t.told
+	}
+	return t.until
+}
+
+// goesOn reports that a tenure is the one of who holds the resource, as waiters were told.
+func (t *tenure) goesOn(holder *Blocker, now time.Time) bool {
+	if holder == nil || holder.Age == nil || t.named.IsZero() || holder.Holder != clip(t.instance, maxName) {
+		return false
+	}
+	const rounded = time.Millisecond // an age is told in seconds, as a fraction
+	return (now.Sub(t.named) - time.Duration(*holder.Age*float64(time.Second))).Abs() < rounded
 }

@@ -15,6 +15,7 @@ type lease struct {
 	decorate.Lease
 	returned bool // Acquire has
 	heldAt   time.Time
+	lost     bool // it ended without a release; guarded by the shard's mutex
 
 	in            *list // guarded by the shard's mutex, like the next two
 	before, after *lease
@@ -45,7 +46,7 @@ func (m *lease) Release(ctx context.Context) error {
 }
 
 // Ended implements decorate.Ender.
-func (m *lease) Ended(context.Context, error) { m.shard.drop(m) }
+func (m *lease) Ended(context.Context, error) { m.shard.lose(m) }
 
 func (c *call) extended() {
 	c.mu.Lock()

@@ -25,7 +25,7 @@ func (b *Board) State(ctx context.Context) State {
 		Objectives: Objectives{Warning: b.cfg.warning.Seconds(), Alarm: b.cfg.alarm.Seconds()},
 		Totals:     l.totals(g), Deadlocks: b.deadlocks.look(g, now),
 		Waits: b.waits.points(now), Nodes: b.nodes.health(now), Slowest: b.slowest.acquisitions(now),
-		History: b.histories(g.rows, now),
+		History: b.histories(g, now),
 	}
 	listed, lists := l.choose(g)
 	s.Blocked, s.Omitted.Blocked = g.blocked(ctx, listed, b.cfg.maxShown)

@@ -131,7 +131,7 @@ func (l *locker) onWaitStart(ctx context.Context, e lock.WaitStart) context.Cont
 	now := time.Now()
 	c.startWait(e, now)
 	if e.Kind != lock.WaitBackoff {
-		c.shard.contend(c.id(), l.elsewhere(e), now)
+		l.contend(c, e, now)
 	}
 	return ctx
 }
@@ -142,12 +142,13 @@ func (c *call) startWait(e lock.WaitStart, now time.Time) {
 	c.doing, c.ahead, c.blocker, c.toldAt = e.Kind, e.Ahead, e.Blocker, now.Sub(c.began)
 }
 
-// elsewhere is whom a call was told to wait for, if that is nobody of this Board.
-func (l *locker) elsewhere(e lock.WaitStart) *lock.HeldError {
-	if e.Kind != lock.WaitHolder || e.Blocker == nil || e.Blocker.Holder.Instance == "" || l.board.names(e.Blocker.Holder.Instance) {
-		return nil
+// contend notes a wait, and whom it is behind if the call was told.
+func (l *locker) contend(c *call, e lock.WaitStart, now time.Time) {
+	if e.Kind != lock.WaitHolder || e.Blocker == nil || e.Blocker.Holder.Instance == "" {
+		c.shard.contend(c.id(), nil, false, now)
+		return
 	}
-	return e.Blocker
+	c.shard.contend(c.id(), e.Blocker, !l.board.names(e.Blocker.Holder.Instance), now)
 }
 
 func (l *locker) onWaitEnd(ctx context.Context, e lock.WaitEnd) {
@@ -158,6 +159,9 @@ func (l *locker) onWaitEnd(ctx context.Context, e lock.WaitEnd) {
 	}
 	now := time.Now()
 	outcome := waitOutcome(e)
+	if e.Kind == lock.WaitHolder {
+		l.contend(c, e.WaitStart, now) // until now it was held
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ahead = 0

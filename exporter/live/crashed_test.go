@@ -1,0 +1,68 @@
+package live_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/memlock"
+)
+
+// TestALeaseThatEndedWithoutRelease goes on to be held for its TTL, whoever crashed: a locker of the Board, or another process. While it
+// is, it is not among those who held before; then it is, for as long as it was held.
+func TestALeaseThatEndedWithoutRelease(t *testing.T) {
+	for name, here := range map[string]bool{"of the Board": true, "of another process": false} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				nodes := memlock.NewNodes(3)
+				board := newBoard(t)
+				crashes, err := memlock.New(nodes, lock.WithInstance("orders/1"))
+				must(t, err)
+				var holder lock.Locker = crashes
+				if here {
+					holder = wrap(t, board, crashes, live.WithLockerInstance("orders/1"))
+				}
+				waits := newMemory(t, board, nodes, "stock/2")
+				released := acquire(t, waits, "order")
+				first := acquireAsync(t.Context(), holder, "order")
+				settle(time.Second)
+				must(t, released.Release(t.Context()))
+				must(t, (<-first).err)
+				next := acquireAsync(t.Context(), waits, "order")
+				settle(time.Millisecond)
+				must(t, crashes.Close())
+				settle(8 * time.Second)
+				s := state(board)
+				if len(s.Blocked) != 1 || s.Blocked[0].Holder == nil || s.Blocked[0].Holder.Holder != "orders/1" || !near(*s.Blocked[0].Holder.Age, 8) {
+					t.Fatalf("blocked %+v", s.Blocked)
+				}
+				for _, h := range holdsOf(s) {
+					if h.Holder == "orders/1" {
+						t.Errorf("it holds, and is said to have held before: %+v", h)
+					}
+				}
+				got := <-next
+				must(t, got.err)
+				settle(time.Second)
+				must(t, got.lease.Release(t.Context()))
+				found := 0
+				for _, h := range holdsOf(state(board)) {
+					if h.Holder == "orders/1" && h.Took > 9.5 && h.Took < 10.5 && h.Elsewhere != here {
+						found++
+					}
+				}
+				if found != 1 {
+					t.Errorf("what held the lock for ten seconds is not in the history: %+v", holdsOf(state(board)))
+				}
+			})
+		})
+	}
+}
+
+func holdsOf(s live.State) (all []live.Tenure) {
+	for _, h := range s.History {
+		all = append(all, h.Holds...)
+	}
+	return all
+}
