@@ -40,7 +40,7 @@ function showError(cell, text) {
   show(e, text !== "");
 }
 
-const unknownHolder = w => w.kind === "backoff" ? "nodes to answer again" : w.kind === "attempt" ? "the nodes to answer" : w.kind === "local" ? "callers here" : "the holder";
+const unknownHolder = w => w.kind === "backoff" ? quorate(w.backend) ? "its next attempt" : "nodes to answer again" : w.kind === "attempt" ? "the nodes to answer" : w.kind === "local" ? "callers here" : "the holder";
 
 const waiterColumns = [
   ["Waiter", (cell, w) => {
@@ -101,8 +101,8 @@ const showBlocked = (() => {
     put(longest, duration(r.longest_seconds));
     style(longest, "longest " + tone);
     showChip(many, "over", {bad: "above the alarm", warn: "above the objective"}[tone] ?? "", tone);
-    showHolder(by, r.holder, r.failing ? "waits for nodes to answer again" : "nobody is known to hold it this instant");
-    showError(by, r.failing ? `${number(r.failing)} could not ask enough nodes: ${printable(r.error)}` : "");
+    showHolder(by, r.holder, r.failing && !quorate(r.backend) ? "waits for nodes to answer again" : "nobody is known to hold it this instant");
+    showError(by, r.failing ? `${number(r.failing)} of ${number(r.waiting)} tried without a quorum and will try again: ${printable(r.error)}` : "");
     showChain(chain, r.chain ?? []);
     show(panel, opened);
     if (opened) fill(item.tables, panel, r);

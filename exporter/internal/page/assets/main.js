@@ -30,10 +30,10 @@ function tiles(voting) {
   leaks();
 }
 
-// quorate says whether of each set of nodes most vote.
-function quorate() {
-  const sets = Map.groupBy(doc.nodes, n => n.backend ?? "");
-  return [...sets.values()].every(set => 2 * set.filter(n => stateOf(n) === "up").length > set.length);
+// quorate says whether of each set of nodes most vote; of one set where it is named and known.
+function quorate(backend) {
+  const sets = Map.groupBy(doc.nodes, n => n.backend ?? ""), named = sets.get(backend);
+  return (named ? [named] : [...sets.values()]).every(set => 2 * set.filter(n => stateOf(n) === "up").length > set.length);
 }
 
 // recently is about the last minute. Of a source that does not count it, the points tell.

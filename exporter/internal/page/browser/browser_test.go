@@ -59,6 +59,7 @@ func TestInBrowser(t *testing.T) {
 		{"reads the plot by keyboard", testPlot},
 		{"says what would be here", testEmpty},
 		{"says when the nodes were read", testReading},
+		{"says of how many an attempt failed", testFailingSome},
 		{"recovers from a restart", testRestart},
 		{"polls without a stream", testPolls},
 		{"works behind a prefix", testPrefix},

@@ -67,7 +67,7 @@ func testBlockers(t *testing.T, b *tab) {
 		"invoice:2024-11": {"billing-84cc/1", "has held it for", "more unless renewed"},
 		"order:1001":      {"orders-7d9f5c/1", "this process", "all 2, longest first", "behind 2 callers here", "behind 1 caller here"},
 		"legacy:export":   {"left no name", "never expires"},
-		"cart:5541":       {"nodes to answer", "2 of 5 nodes agreed"},
+		"cart:5541":       {"without a quorum", "2 of 5 nodes agreed"},
 		"stock:17":        {"hand-over"},
 	} {
 		row := b.text(`[...document.querySelectorAll("#blocked .rows > li")].find(r => r.querySelector(".name").textContent === "` + resource + `").innerText`)

@@ -39,3 +39,32 @@ func testReading(t *testing.T, b *tab) {
 		t.Errorf("a process that tells of itself: %q", updated)
 	}
 }
+
+// testFailingSome has one of six callers lack a quorum: they wait for nodes only where most do not vote.
+func testFailingSome(t *testing.T, b *tab) {
+	row := live.Blocked{Resource: "order:1001", Backend: "orders", Waiting: 6, Failing: 1, Longest: .3, Error: "no quorum"}
+	waiter := live.Waiter{Resource: "order:1001", Backend: "orders", Instance: "orders/1", For: .3, Kind: "backoff", Error: "no quorum"}
+	state := func(up int) live.State {
+		s := live.State{At: time.Now(), Instance: "orders/1", Blocked: []live.Blocked{row}, Waiting: []live.Waiter{waiter}}
+		s.Totals = live.Totals{Waiting: 6, Contended: 1, Longest: .3}
+		for i := range 5 {
+			n := live.Node{Name: "r" + string(rune('1'+i)), Backend: "orders", Up: i < up, State: live.NodeUp}
+			if i >= up {
+				n.State = live.NodeDown
+			}
+			s.Nodes = append(s.Nodes, n, live.Node{Name: n.Name, Backend: "ledger", State: live.NodeDown})
+		}
+		return s
+	}
+	const by = `document.querySelector("#blocked .by").innerText`
+	for up, want := range map[int][2]string{4: {"nobody is known to hold it", "its next attempt"}, 2: {"waits for nodes to answer again", "nodes to answer again"}} {
+		b.open(serve(t, livetest.Fixed(state(up))))
+		if got := b.text(by); !strings.Contains(got, want[0]) || !strings.Contains(got, "1 of 6 tried without a quorum") {
+			t.Errorf("where %d of 5 vote the row says %q", up, got)
+		}
+		eval[any](b, `document.querySelector("#blocked .open").click(), 0`)
+		if got := b.text(`document.querySelector("#blocked .panel").innerText`); !strings.Contains(got, want[1]) {
+			t.Errorf("where %d of 5 vote the waiter says %q", up, got)
+		}
+	}
+}
