@@ -24,7 +24,10 @@ hold meanwhile. So chains (the holder of this waits for that) and deadlocks, als
 processes, are found and said. --waiters lists the processes. Other libraries have no queue.
 
 Several --redis are the nodes of one Redlock. A lock is held while a majority of the
-nodes agrees; one that fewer have is a left-over or an attempt under way.
+nodes agrees; one that fewer have is a left-over or an attempt under way. If nodes do not
+answer, or have lost their data and do not vote yet, such a lock may or may not be held: its
+state is undecided. A held lock can be missing only if a majority of the nodes is like that.
+The last line says which nodes were read.
 
 With --postgres, --etcd and --zookeeper it reads the locks of lockscope's drivers there, and
 what a plain concurrency.Mutex, zk.Lock or Curator holds, of whom nothing is known. Several
@@ -38,12 +41,13 @@ Exit status: 0, or 2 if a server could not be read to its end (what is known is 
 JSON output (schema 1), in seconds:
   {schema, started, took_seconds, truncated, omitted,
    locks[]: {backend (redis, postgresql, etcd or zookeeper), resource, key, key_base64, type, nodes, of,
-             held, split, holder{format, name, since, traceparent, count, fence}, held_seconds,
+             held (a quorum has it, or may), state (held, undecided or not_held), split, holder{format, name, since, traceparent, count, fence}, held_seconds,
              ttl_seconds (null: never expires), ttl_unknown (true: nor is it known when it does),
              waiting{processes, callers, longest_seconds, chain[], queue[]: {id, name, waited_seconds,
              callers, call_site, traceparent, page, holds[]: {resource, fence}}}},
    waits_unknown (why, if who waits was not read), deadlocks[]: text,
-   nodes[]: {backend, node, locks, truncated, error}}`
+   nodes[]: {backend, node, locks, truncated, error},
+   coverage: {read, of, unread[], may_have_forgotten[], all_held_listed} (of Redis nodes)}`
 
 const listExample = `  lockscope list --redis r1:6379,r2:6379,r3:6379
   lockscope list --redis r1:6379 --sort age --limit 20        # held for longest
@@ -109,7 +113,7 @@ func (f *listFlags) run(ctx context.Context, a *app) error {
 			return err
 		}
 		defer func() { _ = s.Close() }()
-		reads = append(reads, f.readRedis(s))
+		reads = append(reads, f.readRedis(s, nodes))
 	}
 	for _, b := range others {
 		reads = append(reads, f.readBackend(b))
@@ -139,7 +143,7 @@ func (f *listFlags) scanner(nodes []target.Node) (*scanner.Scanner, error) {
 }
 
 // readRedis is the reading of all nodes of one Redlock.
-func (f *listFlags) readRedis(s *scanner.Scanner) reading {
+func (f *listFlags) readRedis(s *scanner.Scanner, nodes []target.Node) reading {
 	return func(ctx context.Context) (part, error) {
 		listing, err := s.List(ctx, f.listOptions())
 		if err == nil && listing.Truncated {
@@ -149,7 +153,7 @@ func (f *listFlags) readRedis(s *scanner.Scanner) reading {
 		if w == nil {
 			w = backend.NoWaits()
 		}
-		return part{system: systemRedis, tellsTTL: true, listing: listing, waits: waits{w}}, err
+		return part{system: systemRedis, tellsTTL: true, listing: listing, waits: waits{w}, coverage: coverageOf(ctx, nodes, listing)}, err
 	}
 }
 

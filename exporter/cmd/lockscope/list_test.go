@@ -57,7 +57,7 @@ func TestListOfALockWithASilentNode(t *testing.T) {
 	set(t, admin(t, servers[0]), "lock:order:1001", ours, time.Minute)
 	must(t, servers[2].Pause())
 	o := command(t, "list", "--redis", addrs(servers...))
-	o.want(t, exitError, "order:1001  1/2    worker-7", "1 silent: held if they have it, too", servers[2].Addr())
+	o.want(t, exitError, "order:1001  1/3    worker-7", "1 silent: held if they have it, too", servers[2].Addr())
 }
 
 func TestListSortsAndLimits(t *testing.T) {
@@ -93,7 +93,7 @@ func TestListUnreachableNode(t *testing.T) {
 	set(t, admin(t, servers[1]), "lock:a", ours, time.Minute)
 	must(t, servers[2].Kill())
 	o := command(t, "list", "--redis", addrs(servers...))
-	o.want(t, exitError, servers[2].Addr(), "worker-7/42", "2/2")
+	o.want(t, exitError, servers[2].Addr(), "worker-7/42", "2/3")
 	o.wantNot(t, secretToken)
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ type listReport struct {
 	Unknown   string       `json:"waits_unknown,omitempty"`
 	Deadlocks []string     `json:"deadlocks,omitempty"`
 	Nodes     []listedNode `json:"nodes"`
+	Coverage  *coverage    `json:"coverage,omitempty"` // of the nodes of Redis, unless they are a cluster
 }
 
 type listedLock struct {
@@ -35,6 +37,7 @@ type listedLock struct {
 	Of         int                   `json:"of"`    // that answered
 	Silent     int                   `json:"silent,omitempty"`
 	Held       bool                  `json:"held"`  // by a majority, as far as they and the silent ones tell
+	State      string                `json:"state"` // held, undecided or not_held
 	Split      bool                  `json:"split"` // other nodes have another holder
 	Holder     *scanner.HoldDocument `json:"holder,omitempty"`
 	HeldFor    *float64              `json:"held_seconds,omitempty"`
@@ -61,6 +64,7 @@ func jsonListing(l *listing) listReport {
 	}
 	var unknown []error
 	for _, p := range l.parts {
+		out.Coverage = cmp.Or(out.Coverage, p.coverage)
 		unknown = append(unknown, p.waits.errWaits())
 		for _, d := range p.waits.Deadlocks {
 			out.Deadlocks = append(out.Deadlocks, l.prefix(p)+d.String())
@@ -82,7 +86,7 @@ func jsonListing(l *listing) listReport {
 func jsonLock(k entry) listedLock {
 	lock := listedLock{
 		Backend: k.in.system, Resource: scanner.KeyText(k.Resource), Key: scanner.KeyText(k.Key), KeyBase64: base64.StdEncoding.EncodeToString([]byte(k.Key)),
-		Type: k.Type, Nodes: k.Nodes, Of: k.Of, Silent: k.Silent, Held: k.Held(), Split: k.Split,
+		Type: k.Type, Nodes: k.Nodes, Of: k.Of, Silent: k.Silent, Held: k.Held(), State: k.state(), Split: k.Split,
 		Holder: scanner.NewHoldDocument(k.Hold), TTLUnknown: !k.in.tellsTTL,
 		Waiting: k.in.waits.document(k.in.waits.of(k.Key)),
 	}
@@ -131,6 +135,13 @@ func (a *app) writeList(f *listFlags, l *listing) error {
 			return err
 		}
 	}
+	for _, p := range l.parts {
+		if text := p.coverage.text(); text != "" {
+			if _, err := fmt.Fprintln(a.out, text); err != nil {
+				return err
+			}
+		}
+	}
 	if err := a.writeGraph(l); err != nil || !f.waiters {
 		return err
 	}
@@ -154,12 +165,13 @@ func lockRow(k entry) []string {
 	}
 	ttl := ttlText(k.TTL)
 	var remarks []string
-	switch {
-	case !k.Held():
+	switch state := k.state(); {
+	case state == lockUndecided:
+		ttl = cmp.Or(ttl, unknown)
+		remarks = append(remarks, undecidedText(&k))
+	case state == lockNotHeld:
 		ttl = unknown
 		remarks = append(remarks, "no majority: a left-over or an attempt under way")
-	case k.Nodes <= (k.Of+k.Silent)/2:
-		remarks = append(remarks, fmt.Sprintf("%d silent: held if they have it, too", k.Silent))
 	}
 	if !k.in.tellsTTL {
 		ttl = unknown
@@ -168,7 +180,18 @@ func lockRow(k entry) []string {
 	if k.Split {
 		remarks = append(remarks, "other nodes have another holder")
 	}
-	return []string{scanner.KeyText(k.Resource), fmt.Sprintf("%d/%d", k.Nodes, k.Of), holderText(k.Hold), held, ttl, k.in.waits.text(k.Key), strings.Join(remarks, "; ")}
+	return []string{
+		scanner.KeyText(k.Resource), fmt.Sprintf("%d/%d", k.Nodes, k.Of+k.Silent), holderText(k.Hold), held, ttl,
+		k.in.waits.text(k.Key), strings.Join(remarks, "; "),
+	}
+}
+
+// undecidedText says on what it depends whether a lock is held.
+func undecidedText(k *entry) string {
+	if k.Silent == 0 {
+		return "held if nodes have it that may have forgotten it"
+	}
+	return fmt.Sprintf("%d silent: held if they have it, too", k.Silent)
 }
 
 // read reports that at least one node was.

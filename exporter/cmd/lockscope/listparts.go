@@ -27,6 +27,7 @@ type part struct {
 	tellsTTL bool
 	listing  scanner.Listing
 	waits    waits
+	coverage *coverage // nil where that is not known
 }
 
 // entry is a lock, and where it is.
