@@ -75,7 +75,7 @@ func TestAlertmanagerConfig(t *testing.T) {
 	svc := loadStack(t).Services["alertmanager"]
 	path := svc.onHost(t, svc.flag(t, configFlag))
 	out := check(t, debian(t, "amtool"), "check-config", path)
-	if !strings.Contains(out, "6 inhibit rules") || !strings.Contains(out, "2 receivers") {
+	if !strings.Contains(out, "8 inhibit rules") || !strings.Contains(out, "2 receivers") {
 		t.Errorf("amtool:\n%s", out)
 	}
 	for _, secret := range []string{"password", "api_key", "api_url", "token", "hooks.slack"} {

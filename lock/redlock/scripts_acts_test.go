@@ -59,6 +59,28 @@ func TestScriptsChangeWhatWasRead(t *testing.T) {
 	}
 }
 
+// TestScriptsLeaveAChangeAloneThatIsUnderWay: another one waits until it has been so for long, and its own second call does not.
+func TestScriptsLeaveAChangeAloneThatIsUnderWay(t *testing.T) {
+	s := newScripted(t)
+	code, begun := s.act(guard.Changing, "change-1", "")
+	if code != guard.Marked {
+		t.Fatal(code)
+	}
+	if code, marker := s.act(guard.Changing, "change-2", begun); code != guard.MarkRefused || marker != begun {
+		t.Errorf("another one: %d, %q", code, marker)
+	}
+	if code, _ := s.act(guard.Changing, "change-1", begun); code != guard.Marked {
+		t.Errorf("the same: %d", code)
+	}
+	for _, old := range []string{"change-1.1", "change-1.99999999999999999", "left-1.1"} { // long ago, by a clock that is set right since, and over
+		there := "changing|ours|run1|0|" + old + "|30|0|0|theirs"
+		s.set(guard.MarkerKey, there)
+		if code, _ := s.act(guard.Changing, "change-2", there); code != guard.Marked {
+			t.Errorf("%s: %d", old, code)
+		}
+	}
+}
+
 // TestScriptsVouchOnce at a time, for what does not vote yet, and for nobody else's server.
 func TestScriptsVouchOnce(t *testing.T) {
 	s := newScripted(t)

@@ -66,7 +66,7 @@ func all() []Mutant {
 	var list []Mutant
 	for _, of := range []func() []Mutant{
 		voteMutants, validityMutants, fenceMutants, renewalMutants, releaseMutants, orderMutants, handOverMutants, waitMutants,
-		guardMutants, quarantineMutants, laneMutants,
+		guardMutants, changeMutants, evictionMutants, quarantineMutants, laneMutants,
 		turnMutants, roundMutants, queueScriptMutants, actScriptMutants, memoryMutants,
 	} {
 		list = append(list, of()...)

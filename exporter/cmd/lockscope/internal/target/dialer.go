@@ -73,7 +73,7 @@ func handshake(ctx context.Context, conn net.Conn, timeout time.Duration, config
 		if speaksPlain(ctx, conn.RemoteAddr().String()) {
 			err = ErrPlainPort
 			cancel()
-			_ = <-done // which is for the cancelling
+			<-done // which is for the cancelling
 		} else {
 			err = <-done
 		}
