@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockscope/lockscope/lock/internal/campaignlines"
+	"github.com/lockscope/lockscope/lock/locktest/campaignlines"
 )
 
 // maxChangedPercent is how far the code may be from the code of the campaign in EVIDENCE.md, in lines.

@@ -24,7 +24,7 @@ func TestScansRemember(t *testing.T) {
 	scan := func() outcome {
 		must(t, c.HSet(t.Context(), "lock:redisson", "8743c9c0-0795-4907-87fd-6c719a6b4586:7", 1).Err())
 		must(t, c.Expire(t.Context(), "lock:redisson", 30*time.Second).Err())
-		return command(t, "scan", "--redis", s.Addr(), "--state", state, "--max-hold", "1s", "--confirm-after", "10ms")
+		return command(t, "scan", "--redis", s.Addr(), "--state", state, "--max-hold", "4s", "--confirm-after", "10ms")
 	}
 	scan().want(t, exitClean)
 	var last outcome

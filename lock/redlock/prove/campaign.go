@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/lockscope/lockscope/lock/internal/campaignlines"
+	"github.com/lockscope/lockscope/lock/locktest/campaignlines"
 	"github.com/lockscope/lockscope/lock/redlock/prove/internal/history"
 	"github.com/lockscope/lockscope/lock/redlock/prove/internal/judge"
 	"github.com/lockscope/lockscope/lock/redlock/prove/internal/ledger"

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/lock/internal/campaignlines"
+	"github.com/lockscope/lockscope/lock/locktest/campaignlines"
 	"github.com/lockscope/lockscope/lock/redlock/prove/internal/judge"
 )
 
