@@ -72,7 +72,8 @@ const remedy = ": check that the endpoints are right and that a majority of the 
 
 func refused(cause string) error {
 	if strings.Contains(cause, "x509:") || strings.Contains(cause, "tls:") {
-		return fmt.Errorf("%w: no endpoint takes connections: %s: see clientv3.Config.TLS", driver.ErrUnreachable, cause)
+		return fmt.Errorf("%w: no endpoint takes connections: %s: see clientv3.Config.TLS",
+			driver.ErrUnreachable, cause)
 	}
 	return fmt.Errorf("%w: no endpoint takes connections: %s%s", driver.ErrUnreachable, cause, remedy)
 }

@@ -38,7 +38,8 @@ func classify(err error) error {
 
 // connectRemedy is what to do where no connection is made.
 func connectRemedy(err error) string {
-	if text := err.Error(); strings.Contains(text, "x509:") || strings.Contains(text, "tls:") || strings.Contains(text, "TLS") {
+	text := err.Error()
+	if strings.Contains(text, "x509:") || strings.Contains(text, "tls:") || strings.Contains(text, "TLS") {
 		return ": see sslmode, sslrootcert and the host name of the connection string"
 	}
 	return ": check that the address is right and that the server runs, with lockscope doctor"
@@ -81,7 +82,8 @@ func classifyCode(refused *pgconn.PgError, err error) error {
 	case code == "25006":
 		class, remedy = driver.ErrReplica, ": connect to the primary (target_session_attrs=read-write)"
 	case code == "28P01":
-		class, remedy = driver.ErrDenied, ": give the pool the password of this role, or the role's name if that is wrong"
+		class, remedy = driver.ErrDenied,
+			": give the pool the password of this role, or the role's name if that is wrong"
 	case strings.HasPrefix(code, "28"):
 		class, remedy = driver.ErrDenied, ": create the role, or let it connect from here (pg_hba.conf)"
 	case code == "42501":
@@ -93,7 +95,8 @@ func classifyCode(refused *pgconn.PgError, err error) error {
 	case code == "0A000":
 		class, remedy = driver.ErrMisconfigured, ": read committed is needed"
 	case code == "08P01" && strings.Contains(refused.Message, "startup parameter"):
-		class, remedy = driver.ErrMisconfigured, ": leave the parameter out, or name it in pgbouncer's ignore_startup_parameters"
+		class, remedy = driver.ErrMisconfigured,
+			": leave the parameter out, or name it in pgbouncer's ignore_startup_parameters"
 	case code == "57P01", code == "57P02", code == "57P03", code == "53300", strings.HasPrefix(code, "08"):
 		class = driver.ErrUnreachable
 	case code == "57014", code == "55P03":

@@ -93,7 +93,8 @@ func (n *node) connection(ctx context.Context) (*pgxpool.Conn, error) {
 	case ctx.Err() == nil:
 		err = classify(err)
 	case n.pool.Stat().ConstructingConns() > 0:
-		err = fmt.Errorf("%w: it has not let a connection in yet: check that the address is right and that the server runs, with lockscope doctor: %w",
+		err = fmt.Errorf("%w: it has not let a connection in yet: "+
+			"check that the address is right and that the server runs, with lockscope doctor: %w",
 			driver.ErrUnreachable, err)
 	default: // every one of them carries another call
 		err = fmt.Errorf("%d connections are in use, see WithConnections: %v", n.pool.Stat().AcquiredConns(), err)

@@ -18,7 +18,8 @@ func ask[T any](n *node, call driver.Call, to driver.Answer[T], do func(context.
 		return
 	}
 	// A moment before the call counts as unanswered, or what is known of it would not be told.
-	ctx, cancel := context.WithDeadline(context.WithoutCancel(call.Context), call.Deadline.Add(-time.Until(call.Deadline)/16))
+	deadline := call.Deadline.Add(-time.Until(call.Deadline) / 16)
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(call.Context), deadline)
 	inTime := context.AfterFunc(ctx, func() {
 		to.Answer(none, n.noAnswer())
 		n.probe()

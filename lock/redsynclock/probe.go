@@ -55,14 +55,16 @@ func (n *node) note(err error) {
 }
 
 func isDeadline(err error) bool {
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || driver.ClassOf(err) == driver.Timeout
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
+		driver.ClassOf(err) == driver.Timeout
 }
 
 // noAnswer is what is said of a server that has given none.
 func (n *node) noAnswer() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	const remedy = "check that the address of the pool's client is right and that the server runs, with lockscope doctor"
+	const remedy = "check that the address of the pool's client is right " +
+		"and that the server runs, with lockscope doctor"
 	if n.cause == nil {
 		return fmt.Errorf("%w: %s", driver.ErrTimeout, remedy)
 	}

@@ -10,7 +10,9 @@ import (
 
 // within waits for a session, and then for the client, until ctx ends: the client knows no
 // contexts. What it answers later is told to late.
-func within[T any](ctx context.Context, n *node, await func(context.Context) error, ask func() (T, error), late func()) (T, error) {
+func within[T any](
+	ctx context.Context, n *node, await func(context.Context) error, ask func() (T, error), late func(),
+) (T, error) {
 	type answer struct {
 		value T
 		err   error

@@ -54,7 +54,8 @@ func (n *node) System() string { return "zookeeper" }
 // Acquire implements driver.BlockingNode.
 func (n *node) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
 	p, queued := n.begin(req)
-	reply, err := within(ctx, n, n.link.awaitReachable, func() (driver.AcquireReply, error) { return n.enter(p, req, queued) }, func() { n.removeBuried(p) })
+	enter := func() (driver.AcquireReply, error) { return n.enter(p, req, queued) }
+	reply, err := within(ctx, n, n.link.awaitReachable, enter, func() { n.removeBuried(p) })
 	if errors.Is(err, driver.ErrNotSent) {
 		n.forget(req.Token)
 	}
@@ -109,7 +110,8 @@ func (n *node) Release(ctx context.Context, req driver.ReleaseRequest) (reply dr
 	}
 	path := n.bury(p)
 	if path != "" { // else whoever is making it removes it
-		reply.Found, err = within(ctx, n, n.link.await, func() (driver.ReleaseFound, error) { return n.giveBack(p.dir, path) }, nil)
+		giveBack := func() (driver.ReleaseFound, error) { return n.giveBack(p.dir, path) }
+		reply.Found, err = within(ctx, n, n.link.await, giveBack, nil)
 	}
 	if err == nil {
 		n.forget(req.Token)

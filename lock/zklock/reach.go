@@ -102,6 +102,7 @@ func (r *reach) text() error {
 	if len(causes) == 0 {
 		causes = []string{"connections are being made"}
 	}
-	return fmt.Errorf("%w: no server has taken up the session (%s): check that a majority of the ensemble runs, with lockscope doctor",
+	return fmt.Errorf("%w: no server has taken up the session (%s): "+
+		"check that a majority of the ensemble runs, with lockscope doctor",
 		driver.ErrUnreachable, strings.Join(causes, "; "))
 }

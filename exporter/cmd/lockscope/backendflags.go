@@ -29,7 +29,8 @@ type backendFlags struct {
 
 func (f *backendFlags) register(set *pflag.FlagSet) {
 	c := &f.config
-	set.StringVar(&c.Postgres, "postgres", "", "PostgreSQL server with locks of pglock, as postgres://user@host:port/database or the key=value pairs of psql. "+
+	set.StringVar(&c.Postgres, "postgres", "", "PostgreSQL server with locks of pglock, "+
+		"as postgres://user@host:port/database or the key=value pairs of psql. "+
 		"The --tls flags hold for it, too: with one, the server's certificate is verified")
 	set.StringVar(&c.Schema, "schema", pglock.DefaultSchema, "schema of the locks in PostgreSQL: WithSchema of the services")
 	set.StringVar(&f.postgresPasswordFile, "postgres-password-file", "", "file with the password for --postgres; or the variable "+varPostgresPassword)
@@ -47,16 +48,17 @@ func (f *backendFlags) register(set *pflag.FlagSet) {
 }
 
 // open makes the backends that are named, and connects to none. The caller closes them.
-func (f *backendFlags) open(a *app, tls target.TLS, prefixes []string) (all []backend.Backend, err error) {
+func (f *backendFlags) open(a *app, redis *redisFlags, prefixes []string) (all []backend.Backend, err error) {
 	c := f.config
 	c.Etcd, c.ZooKeeper, c.ZooKeeperAuth, c.Prefixes = f.etcd.Values(), f.zookeeper.Values(), a.env[varZooKeeperAuth], prefixes
+	c.TLSElsewhere = redis.named()
 	if c.PostgresPassword, err = a.secret("--postgres-password-file", f.postgresPasswordFile, varPostgresPassword); err != nil {
 		return nil, err
 	}
 	if c.EtcdPassword, err = a.secret("--etcd-password-file", f.passwordFile, varEtcdPassword); err != nil {
 		return nil, err
 	}
-	if c.TLS, err = tls.Config(); err != nil {
+	if c.TLS, err = redis.target.TLS.Config(); err != nil {
 		return nil, err
 	}
 	return c.Open()

@@ -31,7 +31,7 @@ and 1 %, and at least 15 s. One or two vote at once. What ends that earlier is l
 init, for new nodes only. Doctor says of each node which it is.
 
 With --postgres, --etcd and --zookeeper it checks what lockscope's drivers assume there:
-a primary that keeps what it commits, the schema and the rights of the role, members that
+a primary that keeps what it commits, a pooler in front of it, the schema and the rights of the role, members that
 are of one cluster and have a majority, alarms, sessions long enough for --max-ttl (of
 ZooKeeper 10s unless it is given). --node-timeout and --ttl are judged by as for Redis.
 
@@ -101,7 +101,7 @@ func (f *doctorFlags) run(ctx context.Context, a *app) error {
 	if err := f.validate(); err != nil {
 		return err
 	}
-	others, err := f.backends.open(a, f.redis.target.TLS, nil)
+	others, err := f.backends.open(a, &f.redis, nil)
 	if err != nil {
 		return err
 	}

@@ -96,7 +96,7 @@ func (f *listFlags) run(ctx context.Context, a *app) error {
 	if err := f.validate(); err != nil {
 		return err
 	}
-	others, err := f.backends.open(a, f.redis.target.TLS, f.prefixes)
+	others, err := f.backends.open(a, &f.redis, f.prefixes)
 	if err != nil {
 		return err
 	}

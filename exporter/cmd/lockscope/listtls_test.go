@@ -103,6 +103,8 @@ func TestTLSFlagsAreNotIgnored(t *testing.T) {
 			command(t, append([]string{c, "--tls-ca", "/missing"}, named...)...).want(t, exitError, "--tls-ca")
 		}
 	}
+	mixed := []string{"list", "--tls-ca", cert, "--redis", "rediss://127.0.0.1:1", "--zookeeper", "127.0.0.1:1"}
+	command(t, mixed...).wantNot(t, "plain text")
 	for _, c := range []string{"scan", "discover", "serve"} {
 		command(t, c, "--tls-ca", cert, "--redis", "127.0.0.1:1").want(t, exitError, "plain text")
 	}

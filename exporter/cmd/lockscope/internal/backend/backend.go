@@ -50,6 +50,7 @@ type Config struct {
 	EtcdPassword string
 	TLS          *tls.Config // for https:// endpoints and PostgreSQL; nil: as they say themselves
 
+	TLSElsewhere  bool     // what TLS says is for Redis, too
 	ZooKeeper     []string // servers of one ensemble
 	ZooKeeperRoot string
 	ZooKeeperAuth string // user:password
@@ -75,7 +76,7 @@ func (c *Config) Open() ([]Backend, error) {
 	if len(c.Etcd) > 0 {
 		add(newEtcd(c))
 	}
-	if len(c.ZooKeeper) > 0 && c.TLS != nil && c.Postgres == "" && len(c.Etcd) == 0 {
+	if len(c.ZooKeeper) > 0 && c.TLS != nil && !c.TLSElsewhere && c.Postgres == "" && len(c.Etcd) == 0 {
 		add(nil, ErrPlainZooKeeper)
 	} else if len(c.ZooKeeper) > 0 {
 		add(newZooKeeper(c))

@@ -90,7 +90,8 @@ func (*Postgres) Advice(err error) string {
 	case !errors.As(err, &refused):
 		return ""
 	case refused.Code == "28P01":
-		return "the password is wrong, or the role does not exist: see --postgres-password-file, LOCKSCOPE_POSTGRES_PASSWORD and the user of --postgres"
+		return "the password is wrong, or the role does not exist: see --postgres-password-file, " +
+			"LOCKSCOPE_POSTGRES_PASSWORD and the user of --postgres"
 	case strings.HasPrefix(refused.Code, "28"):
 		return "let the role connect from this machine (pg_hba.conf), or name another in --postgres"
 	case refused.Code == "3D000":

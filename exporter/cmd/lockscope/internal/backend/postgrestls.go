@@ -17,7 +17,8 @@ func secure(c *pgx.ConnConfig, flags *tls.Config) error {
 		return nil
 	}
 	all := []*pgconn.FallbackConfig{{Host: c.Host, Port: c.Port, TLSConfig: c.TLSConfig}}
-	all = slices.DeleteFunc(append(all, c.Fallbacks...), func(f *pgconn.FallbackConfig) bool { return f.TLSConfig == nil })
+	isPlain := func(f *pgconn.FallbackConfig) bool { return f.TLSConfig == nil }
+	all = slices.DeleteFunc(append(all, c.Fallbacks...), isPlain)
 	if len(all) == 0 {
 		return ErrPlainPostgres
 	}
@@ -39,7 +40,9 @@ func merge(own, flags *tls.Config, host string) *tls.Config {
 		merged.Certificates = own.Certificates
 	}
 	if own.InsecureSkipVerify && own.VerifyPeerCertificate != nil && !merged.InsecureSkipVerify {
-		merged.InsecureSkipVerify, merged.VerifyConnection = true, func(s tls.ConnectionState) error { return verifyAuthority(s, merged.RootCAs) }
+		roots := merged.RootCAs
+		merged.InsecureSkipVerify = true
+		merged.VerifyConnection = func(s tls.ConnectionState) error { return verifyAuthority(s, roots) }
 	}
 	return merged
 }

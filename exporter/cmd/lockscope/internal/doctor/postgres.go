@@ -53,7 +53,8 @@ func Postgres(ctx context.Context, b *backend.Postgres, p Policy) Examination {
 	n := BackendNode{Node: b.Address()}
 	var f postgresFacts
 	if f, n.Err = askPostgres(ctx, b); n.Err != nil {
-		advice := cmp.Or(b.Advice(n.Err), "see --postgres: is the server up, is the address right, may this machine reach it?")
+		advice := cmp.Or(b.Advice(n.Err),
+			"see --postgres: is the server up, is the address right, may this machine reach it?")
 		e.add("connection", n.Node, fail(backend.OneLine(n.Err).Error(), advice))
 		e.Nodes = []BackendNode{n}
 		return e
@@ -69,7 +70,8 @@ func Postgres(ctx context.Context, b *backend.Postgres, p Policy) Examination {
 		check func(postgresFacts, Policy) Result
 	}{
 		{"connection", func(f postgresFacts, _ Policy) Result { return pass("reached and let in as " + f.User) }},
-		{"pooler", checkPooler}, {"version", checkPostgresVersion}, {"role", checkPostgresRole}, {"schema", checkPostgresSchema}, {"rights", checkPostgresRights},
+		{"pooler", checkPooler},
+		{"version", checkPostgresVersion}, {"role", checkPostgresRole}, {"schema", checkPostgresSchema}, {"rights", checkPostgresRights},
 		{"persistence", checkPostgresFsync}, {"replication", checkPostgresReplication}, {"transactions", checkPostgresTransactions},
 		{"connections", checkPostgresConnections}, {"rows", checkPostgresRows},
 	} {

@@ -90,7 +90,8 @@ func checkPooler(f postgresFacts, _ Policy) Result {
 	const listen = "have waiters listen at the server itself (pglock.WithListener), or poll (pglock.WithoutListener)"
 	switch p := f.Pooler; {
 	case p.Unread != nil && p.Mode == "":
-		return warn("not known: "+backend.OneLine(p.Unread).Error(), "ask again; if the role has no connection left, see connections")
+		return warn("not known: "+backend.OneLine(p.Unread).Error(),
+			"ask again; if the role has no connection left, see connections")
 	case p.Unread != nil:
 		return warn("there is one, of a mode that is not known: "+backend.OneLine(p.Unread).Error(), listen)
 	case p.Mode == "":
@@ -98,10 +99,12 @@ func checkPooler(f postgresFacts, _ Policy) Result {
 	case p.Mode == sessionPooling:
 		return warn("there is one that keeps sessions: locks work, LISTEN of waiters is not used through it", listen)
 	default:
-		advice := listen + "; for the service's other queries set default_query_exec_mode=exec, and use no session state (SET, advisory locks)"
+		advice := listen + "; for the service's other queries set default_query_exec_mode=exec, " +
+			"and use no session state (SET, advisory locks)"
 		if p.Mode == statementPooling {
 			advice += "; run pglock.Migrate on the server itself"
 		}
-		return warn(fmt.Sprintf("there is one in %s mode: locks work; LISTEN/NOTIFY, prepared statements and session state do not", p.Mode), advice)
+		const detail = "there is one in %s mode: locks work; LISTEN/NOTIFY, prepared statements and session state do not"
+		return warn(fmt.Sprintf(detail, p.Mode), advice)
 	}
 }
