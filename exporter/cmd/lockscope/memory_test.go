@@ -16,15 +16,15 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// TestScansRemember runs scans over a lock that somebody renews: the first of them cannot tell how old it is.
+// TestScansRemember runs scans over a lock whose value does not tell how old it is: the first of them cannot either.
 func TestScansRemember(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	c := admin(t, s)
 	state := filepath.Join(t.TempDir(), "state.json")
+	must(t, c.HSet(t.Context(), "lock:redisson", "8743c9c0-0795-4907-87fd-6c719a6b4586:7", 1).Err())
+	must(t, c.Expire(t.Context(), "lock:redisson", time.Minute).Err())
 	scan := func() outcome {
-		must(t, c.HSet(t.Context(), "lock:redisson", "8743c9c0-0795-4907-87fd-6c719a6b4586:7", 1).Err())
-		must(t, c.Expire(t.Context(), "lock:redisson", 30*time.Second).Err())
-		return command(t, "scan", "--redis", s.Addr(), "--state", state, "--max-hold", "4s", "--confirm-after", "10ms")
+		return command(t, "scan", "--redis", s.Addr(), "--state", state, "--max-hold", "2s", "--confirm-after", "10ms")
 	}
 	scan().want(t, exitClean)
 	var last outcome
