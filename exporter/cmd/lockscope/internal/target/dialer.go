@@ -64,19 +64,23 @@ func handshake(ctx context.Context, conn net.Conn, timeout time.Duration, config
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	secured := tls.Client(conn, config)
-	done := make(chan error, 1)
-	go func() { done <- secured.HandshakeContext(ctx) }()
+	done := make(chan struct{})
 	var err error
+	go func() {
+		defer close(done)
+		err = secured.HandshakeContext(ctx)
+	}()
+	plain := false
 	select {
-	case err = <-done:
+	case <-done:
 	case <-time.After(slowHandshake):
-		if speaksPlain(ctx, conn.RemoteAddr().String()) {
-			err = ErrPlainPort
+		if plain = speaksPlain(ctx, conn.RemoteAddr().String()); plain {
 			cancel()
-			<-done // which is for the cancelling
-		} else {
-			err = <-done
 		}
+		<-done
+	}
+	if plain {
+		err = ErrPlainPort
 	}
 	if err == nil {
 		return secured, nil
