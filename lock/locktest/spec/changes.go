@@ -98,13 +98,13 @@ const (
 
 // actState is what an act knows.
 type actState struct {
-	phase actPhase
-	read  [changesNodes]changesMarker // as it was read, and what its mark replaced
-	away  nodeSet
-	todo  nodeSet // of this phase
-	mine  nodeSet // it has marked
-	joins bool    // only nodes that were away are to go over: the others have
-	spoil bool    // a node could not begin
+	phase   actPhase
+	read    [changesNodes]changesMarker // as it was read, and what its mark replaced
+	away    nodeSet
+	pending nodeSet // of this phase
+	mine    nodeSet // it has marked
+	joins   bool    // only nodes that were away are to go over: the others have
+	spoil   bool    // a node could not begin
 }
 
 type changesState struct {

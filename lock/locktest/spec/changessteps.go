@@ -38,23 +38,23 @@ type changesStep func(text string, j int, to changesState)
 func (m *Changes) ask(s changesState, a int, do changesStep) {
 	act := m.parsed.acts[a]
 	if at := &s.acts[a]; at.phase == actIdle {
-		*at = actState{phase: actAsks, todo: m.set(act.from) | m.set(act.to)}
+		*at = actState{phase: actAsks, pending: m.set(act.from) | m.set(act.to)}
 	}
 	for j := range changesNodes {
-		if !s.acts[a].todo.has(j) {
+		if !s.acts[a].pending.has(j) {
 			continue
 		}
 		to := s
 		at := &to.acts[a]
 		at.read[j] = s.nodes[j]
-		at.todo &^= 1 << j
+		at.pending &^= 1 << j
 		m.decide(at, a)
 		do("asks {n}", j, to)
 		if s.acts[a].away.size() < m.Away {
 			to = s
 			at = &to.acts[a]
 			at.away |= 1 << j
-			at.todo &^= 1 << j
+			at.pending &^= 1 << j
 			m.decide(at, a)
 			do("asks {n}, which is away", j, to)
 		}
@@ -62,11 +62,11 @@ func (m *Changes) ask(s changesState, a int, do changesStep) {
 }
 
 func (m *Changes) decide(at *actState, a int) {
-	if at.todo != 0 {
+	if at.pending != 0 {
 		return
 	}
 	act := m.parsed.acts[a]
-	at.phase, at.todo = actMarks, (m.set(act.from)|m.set(act.to))&^at.away
+	at.phase, at.pending = actMarks, (m.set(act.from)|m.set(act.to))&^at.away
 	switch {
 	case !m.standing(at, a):
 		*at = actState{phase: actRefused}
@@ -74,7 +74,7 @@ func (m *Changes) decide(at *actState, a int) {
 		at.joins = true
 		for j := range changesNodes {
 			if m.hasGone(at, a, j) {
-				at.todo &^= 1 << j
+				at.pending &^= 1 << j
 			}
 		}
 		m.over(at, actDone)
@@ -102,7 +102,7 @@ func (m *Changes) replaces(a int, marker changesMarker) bool {
 
 func (m *Changes) standing(at *actState, a int) bool {
 	for j, marker := range at.read {
-		if at.todo.has(j) && !m.replaces(a, marker) {
+		if at.pending.has(j) && !m.replaces(a, marker) {
 			return false
 		}
 	}
@@ -148,7 +148,7 @@ func (m *Changes) remembered(at *actState, a int) bool {
 func (m *Changes) mark(s changesState, a int, do changesStep) {
 	from := m.set(m.parsed.acts[a].from)
 	j := 0
-	for at := s.acts[a]; !at.todo.has(j) || at.todo&from != 0 && !from.has(j); {
+	for at := s.acts[a]; !at.pending.has(j) || at.pending&from != 0 && !from.has(j); {
 		if j++; j == changesNodes {
 			return
 		}
@@ -166,7 +166,7 @@ func (m *Changes) mark(s changesState, a int, do changesStep) {
 	}
 	at := &s.acts[a]
 	if !m.mayMark(s.acts[a], a, j, s.nodes[j]) {
-		at.phase, at.todo = actTakesBack, at.mine
+		at.phase, at.pending = actTakesBack, at.mine
 		m.over(at, actRefused)
 		do("finds another marker on {n}", j, s)
 		return
@@ -190,14 +190,14 @@ func (m *Changes) mayMark(at actState, a, j int, is changesMarker) bool {
 // endMark goes on to the next node, or the next phase.
 func (m *Changes) endMark(s *changesState, a, j int) {
 	at := &s.acts[a]
-	if at.todo &^= 1 << j; at.todo != 0 {
+	if at.pending &^= 1 << j; at.pending != 0 {
 		return
 	}
-	at.phase, at.todo = actConfirms, at.mine
+	at.phase, at.pending = actConfirms, at.mine
 	if at.joins {
-		at.todo = (m.set(m.parsed.acts[a].from) | m.set(m.parsed.acts[a].to)) &^ at.away
+		at.pending = (m.set(m.parsed.acts[a].from) | m.set(m.parsed.acts[a].to)) &^ at.away
 	}
-	if at.todo == 0 || m.Rules.NotConfirmed && !at.joins || m.Rules.JoinUnconfirmed && at.joins {
+	if at.pending == 0 || m.Rules.NotConfirmed && !at.joins || m.Rules.JoinUnconfirmed && at.joins {
 		m.endConfirm(at, a)
 	}
 }
@@ -206,12 +206,12 @@ func (m *Changes) endMark(s *changesState, a, j int) {
 // that others are to join where they were.
 func (m *Changes) confirm(s changesState, a int, do changesStep) {
 	for j := range changesNodes {
-		if !s.acts[a].todo.has(j) {
+		if !s.acts[a].pending.has(j) {
 			continue
 		}
 		to := s
 		at := &to.acts[a]
-		at.todo &^= 1 << j
+		at.pending &^= 1 << j
 		switch {
 		case !at.mine.has(j):
 			at.read[j] = to.nodes[j]
@@ -219,7 +219,7 @@ func (m *Changes) confirm(s changesState, a int, do changesStep) {
 			at.mine &^= 1 << j
 			at.away |= 1 << j
 		}
-		if at.todo == 0 {
+		if at.pending == 0 {
 			m.endConfirm(at, a)
 		}
 		do("looks at {n} once more", j, to)
@@ -233,16 +233,16 @@ func (m *Changes) endConfirm(at *actState, a int) {
 		enough = m.hasMoved
 	}
 	if !enough(at, a) {
-		at.phase, at.todo = actTakesBack, at.mine
+		at.phase, at.pending = actTakesBack, at.mine
 		m.over(at, actRefused)
 		return
 	}
-	at.phase, at.todo = actBegins, at.mine
+	at.phase, at.pending = actBegins, at.mine
 	m.over(at, actDone)
 }
 
 func (m *Changes) over(at *actState, phase actPhase) {
-	if at.todo == 0 {
+	if at.pending == 0 {
 		if at.spoil {
 			phase = actRefused
 		}
@@ -253,12 +253,12 @@ func (m *Changes) over(at *actState, phase actPhase) {
 // begin is the second round, to any node first.
 func (m *Changes) begin(s changesState, a int, do changesStep) {
 	for j := range changesNodes {
-		if !s.acts[a].todo.has(j) {
+		if !s.acts[a].pending.has(j) {
 			continue
 		}
 		to := s
 		at := &to.acts[a]
-		at.todo &^= 1 << j
+		at.pending &^= 1 << j
 		if to.nodes[j] == m.markOf(a) || m.Rules.BeginBlind {
 			to.nodes[j] = changesMarker{configuration: m.parsed.acts[a].to, left: !m.set(m.parsed.acts[a].to).has(j)}
 		} else {
@@ -272,12 +272,12 @@ func (m *Changes) begin(s changesState, a int, do changesStep) {
 // takeBack undoes what the first round has marked.
 func (m *Changes) takeBack(s changesState, a int, do changesStep) {
 	for j := range changesNodes {
-		if !s.acts[a].todo.has(j) {
+		if !s.acts[a].pending.has(j) {
 			continue
 		}
 		to := s
 		at := &to.acts[a]
-		at.todo &^= 1 << j
+		at.pending &^= 1 << j
 		if to.nodes[j] == m.markOf(a) || m.Rules.TakenBackBlind {
 			to.nodes[j] = at.read[j]
 		}
