@@ -76,7 +76,7 @@ test-alerts:
 # planted defect only here.
 .PHONY: test-simulation
 test-simulation:
-	@$(STRICT) GOGC=400 $(PLAIN) $(GO) test -count=1 -timeout 15m -run 'TestSimulation($$|Notices)' -v ./lock/locktest | grep -E ' histories |^(---|ok|FAIL|PASS)'
+	@$(STRICT) GOGC=400 $(PLAIN) $(GO) test -count=1 -timeout 15m -run 'TestSimulation($$|Notices)' -v ./lock/locktest | grep -E ' histories |^(---|ok|FAIL|PASS)|seed [0-9]+:|^ +(at [0-9]|replay)'
 
 # A race of go-zookeeper's own, when it reconnects, would end these with the race detector.
 .PHONY: test-reconnects

@@ -119,7 +119,8 @@ func (h *history) heal() {
 			}
 		}
 		if h.allVote() {
-			time.Sleep(restarted + 2*time.Second - h.now()) // and what was found against nodes is looked at afresh
+			// What was found against a node is believed for a second, also by who asked just before another ended its quarantine.
+			time.Sleep(max(restarted+2*time.Second-h.now(), 2*time.Second))
 			return
 		}
 		time.Sleep(simQuarantine + 50*time.Millisecond) // of a node's clock that is slow
