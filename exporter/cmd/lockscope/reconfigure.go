@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,12 +88,12 @@ func (f *reconfigureFlags) run(ctx context.Context, a *app) error {
 	if f.redis.target.Cluster || f.redis.target.SentinelMaster != "" {
 		return errors.New("--cluster, --sentinel-master: such a node votes for any configuration")
 	}
-	for flag, ttl := range map[string]time.Duration{"max-ttl": f.maxTTL, "from-max-ttl": cmp.Or(f.fromMaxTTL, f.maxTTL)} {
-		if ttl <= 0 {
-			return fmt.Errorf("--%s %v is not positive", flag, ttl)
-		}
-	}
-	if f.fromMaxTTL == 0 {
+	switch {
+	case f.maxTTL <= 0:
+		return fmt.Errorf("--max-ttl %v is not positive", f.maxTTL)
+	case f.fromMaxTTL < 0:
+		return fmt.Errorf("--from-max-ttl %v is not positive", f.fromMaxTTL)
+	case f.fromMaxTTL == 0:
 		f.fromMaxTTL = f.maxTTL
 	}
 	to, toNodes, err := f.configuration(a, f.redis.urls.Values(), f.names, f.maxTTL)
