@@ -32,6 +32,23 @@ func results(t *testing.T, o outcome) map[string]doctor.Result {
 	return all
 }
 
+// wantSound examines what has nothing wrong with it. Latency may be a warning, for on a busy machine a server may stall for
+// longer than the doctor waits for an answer.
+func wantSound(t *testing.T, o outcome, says ...string) {
+	t.Helper()
+	all := results(t, o)
+	for check, r := range all {
+		if r.Status != doctor.Pass && (r.Check != "latency" || r.Status != doctor.Warn) {
+			t.Errorf("%s: %+v, want %s", check, r, doctor.Pass)
+		}
+	}
+	status := exitClean
+	if all["latency"].Status == doctor.Warn {
+		status = exitFindings
+	}
+	o.want(t, status, says...)
+}
+
 func wantResult(t *testing.T, all map[string]doctor.Result, check string, status doctor.Status, says ...string) {
 	t.Helper()
 	r, found := all[check]
@@ -63,9 +80,8 @@ func TestDoctorOfPostgres(t *testing.T) {
 	exec := executing(t, db)
 	asService := patient("--postgres", s.URL("service"))
 	asService = append(asService, "-o", "json")
-	sound := command(t, patient("--postgres", s.URL("service"))...)
-	sound.want(t, exitClean, "0 warn, 0 fail", "primary", "service may do all that locks need", "fsync on")
-	sound.wantNot(t, "BACKEND")
+	wantSound(t, command(t, asService...), "primary", "service may do all that locks need", "fsync on")
+	command(t, patient("--postgres", s.URL("service"))...).wantNot(t, "BACKEND")
 	wantResult(t, results(t, command(t, patient("--postgres", s.URL("postgres"), "-o", "json")...)), "schema", doctor.Pass, fmt.Sprintf("version %d", pglock.SchemaVersion()))
 
 	exec("CREATE ROLE stranger LOGIN CONNECTION LIMIT 3")
@@ -202,7 +218,7 @@ func TestDoctorOfAStandby(t *testing.T) {
 func TestDoctorOfEtcd(t *testing.T) {
 	c, client := etcd(t, 3)
 	args := patient("--etcd", strings.Join(c.Endpoints(), ","))
-	command(t, args...).want(t, exitClean, "0 warn, 0 fail", "leader", "3 members, 3 named: 1 may fail", "the user may do all that locks need")
+	wantSound(t, command(t, append(args, "-o", "json")...), "leader", "3 members, 3 named: 1 may fail", "the user may do all that locks need")
 	must(t, c.Members[0].Kill())
 	o := command(t, append(args, "-o", "json")...)
 	o.want(t, exitFindings)
@@ -260,7 +276,7 @@ func TestDoctorOfTwoClusters(t *testing.T) {
 func TestDoctorOfZooKeeper(t *testing.T) {
 	e := zookeeper(t, 3, zkproc.WithSettings("maxSessionTimeout=30000"))
 	args := patient("--zookeeper", strings.Join(e.Addrs(), ","))
-	command(t, args...).want(t, exitClean, "0 warn, 0 fail", "leader, 3.", "3 servers vote, 3 named: 1 may fail", "sessions of 25s are granted", "may create and read below /locks")
+	wantSound(t, command(t, append(args, "-o", "json")...), "leader, 3.", "3 servers vote, 3 named: 1 may fail", "sessions of 25s are granted", "may create and read below /locks")
 	o := command(t, append(args, "--max-ttl", "20s", "-o", "json")...)
 	o.want(t, exitError)
 	wantResult(t, results(t, o), "session", doctor.Fail, "TTLs above 12.5s are refused", "maxSessionTimeout=50000")
@@ -273,7 +289,7 @@ func TestDoctorOfZooKeeper(t *testing.T) {
 	}
 	private := append(args, "--zookeeper-root", "/private", "-o", "json")
 	wantResult(t, results(t, command(t, private...)), "rights", doctor.Fail, "LOCKSCOPE_ZOOKEEPER_AUTH")
-	commandWith(t, []string{"LOCKSCOPE_ZOOKEEPER_AUTH=owner:s3cr3t"}, "", private...).want(t, exitClean)
+	wantSound(t, commandWith(t, []string{"LOCKSCOPE_ZOOKEEPER_AUTH=owner:s3cr3t"}, "", private...))
 	must(t, e.Servers[0].Kill())
 	o = command(t, append(args, "-o", "json")...)
 	o.want(t, exitFindings)
