@@ -17,7 +17,6 @@ ROOT := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
 RELEASE  := .tools/release
 RELEASED := $(ROOT) $(addprefix $(ROOT)/,$(shell sed -n 's,^	\.\./\.\./,,p' '$(ROOT)/$(RELEASE)/release.work'))
 export GOWORK := $(if $(filter $(CURDIR),$(RELEASED)),$(ROOT)/$(RELEASE)/release.work,off)
-PROOF    := dashboards/proof
 EACH = GOWORK= $(GO) list -m -f '{{.Dir}}' | xargs -P $(1) -I '{}' $(MAKE) -f '$(ROOT)/Makefile' -C '{}'
 
 # These do one thing after another, or take minutes to compile with the race detector: the SDK of Grafana, SQLite.
@@ -48,29 +47,76 @@ HAVE_CC    = echo '\#include <stdlib.h>' | $$($(GO) env CC) -E -x c - >/dev/null
 help: ## Show this list.
 	@grep -E '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "make %-16s %s\n", $$1, $$2 }'
 
+# What takes long to compile or to run, and seldom finds what the rest does not: make proof runs it, every night and before a release.
+PROVED          := dashboards/gen dashboards/proof examples/fencing examples/kubernetes lock/redlock/peers lock/redlock/prove
+PROVED_PACKAGES := examples/compose lock/locktest/mutate lock/locktest/spec
+MODULES          = GOWORK= $(GO) list -m -f '{{.Dir}}' | sed 's,^$(ROOT)/,,; s,^$(ROOT)$$,.,'
+
+empty :=
+space := $(empty) $(empty)
+either = $(subst $(space),|,$(strip $(1)))
+
 .PHONY: test
-test: deps format ## Install what is missing if possible, vet, and run all tests with the race detector.
+test: deps format ## Install what is missing if possible, and run the tests that a change is judged by, with the race detector.
 	@# What tests share is compiled first, once, and by all cores: the modules of a release, and the programs that tests run.
 	$(GO) vet -race $(addsuffix /...,$(RELEASED))
-	$(PLAIN) $(GO) build -o /dev/null ./exporter/cmd/lockscope ./examples/demo ./examples/service ./examples/compose/load
-	@# Three modules at a time: most tests wait for servers, and the library takes as long as half of the others. What waits for
-	@# nothing takes what they leave of the cores. The proof of the alerts, whose minutes last two seconds, comes when the others
-	@# are done.
-	+@$(STRICT) nice -n 10 $(MAKE) lint test-simulation & patient=$$!; trap 'kill $$patient 2>/dev/null || true; wait' EXIT; \
-	failed=; { GOWORK= $(GO) list -m -f '-C "{{.Dir}}" test-module'; echo '-C "$(ROOT)" test-reconnects'; } | \
-		xargs -P 3 -L 1 $(MAKE) -f '$(ROOT)/Makefile' || failed=1; \
-	$(MAKE) -f '$(ROOT)/Makefile' -C '$(ROOT)/$(PROOF)' test-alerts || failed=1; \
-	wait $$patient && [ -z "$$failed" ]
+	$(PLAIN) $(GO) build -o /dev/null ./exporter/cmd/lockscope ./examples/demo ./examples/service
+	@# Three modules at a time: most tests wait for servers, and the library takes as long as half of the others.
+	+@{ $(MODULES) | grep -vxE '$(call either,$(PROVED))' | sed 's,.*,-C "$(ROOT)/&" test-module,'; echo '-C "$(ROOT)" test-reconnects'; } | \
+		xargs -P 3 -L 1 $(MAKE) -f '$(ROOT)/Makefile'
 	@# What is measured, alone: the race detector hides what is allocated.
 	$(PLAIN) $(GO) test -count=1 -run 'Costs?$$' ./instrument ./exporter ./exporter/live
 
 .PHONY: test-module
 test-module: # Two packages at a time, so that one works, or is compiled, while another waits: the tests stand a machine that is busy.
-	$(if $(RACE),,$(PLAIN)) $(GO) test $(RACE) -vet=off -p 2 -parallel 8 -timeout 15m $(if $(filter %/$(PROOF),$(CURDIR)),-skip '^TestAlerts$$') ./...
+	@$(STRICT) packages=$$($(GO) list ./... | grep -vE '/($(call either,$(PROVED_PACKAGES)))(/|$$)'); \
+	set -x; $(TESTS) $$packages
 
+TESTS = $(if $(RACE),,$(PLAIN)) $(GO) test $(RACE) -vet=off -p 2 -parallel 8 -timeout 15m
+
+# Without the race detector and with what is cached: most changes are answered within two minutes.
+BASE ?= HEAD
+.PHONY: quick
+quick: ## Vet and test the packages that differ from BASE (HEAD), or those in PKG, without the race detector.
+	@$(STRICT) packages="$(PKG)"; \
+	if [ -z "$$packages" ]; then \
+		packages=$$({ git diff --name-only '$(BASE)'; git ls-files --others --exclude-standard; } | grep '\.go$$\|\.lua$$\|/testdata/' | \
+			sed 's,/testdata/.*,/x,' | xargs -rn 1 dirname | sort -u); \
+	fi; \
+	failed=; for package in $$packages; do \
+		[ -d "$$package" ] || continue; \
+		GOWORK= $(MAKE) --no-print-directory -f '$(ROOT)/Makefile' -C "$$(cd "$$package" && dirname "$$(GOWORK=off $(GO) env GOMOD)")" quick-package FOLDER="$$(cd "$$package" && pwd)" || failed=1; \
+	done; [ -z "$$failed" ]
+
+.PHONY: quick-package
+quick-package:
+	$(PLAIN) $(GO) vet '$(FOLDER)'
+	$(PLAIN) $(GO) test -vet=off -short -timeout 5m '$(FOLDER)'
+
+# One after another, for each of them takes all cores. A failure does not end the others: they are for the night.
+.PHONY: proof
+proof: deps format ## What make test leaves to the night: linters, all simulations, models, planted bugs, boards, alerts, images, a campaign; two hours.
+	+@failed=; for part in lint test-simulation test-proved test-alerts spec mutate mutate-rules prove; do \
+		echo "== $$part"; began=$$SECONDS; \
+		$(MAKE) --no-print-directory -f '$(ROOT)/Makefile' $$part || failed="$$failed $$part"; \
+		echo "== $$part took $$((SECONDS - began)) s"; \
+	done; \
+	if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
+
+.PHONY: test-proved
+test-proved:
+	+@printf -- '-C "$(ROOT)/%s" test-proved-module\n' . examples $(PROVED) | xargs -P 2 -L 1 $(MAKE) -f '$(ROOT)/Makefile'
+
+.PHONY: test-proved-module
+test-proved-module: # All packages of a module that is proved as a whole, and those named of the others.
+	@$(STRICT) packages=$$($(GO) list ./...); \
+	case '$(CURDIR)' in '$(ROOT)'|'$(ROOT)/examples') packages=$$(grep -E '/($(call either,$(PROVED_PACKAGES)))(/|$$)' <<<"$$packages");; esac; \
+	set -x; $(TESTS) $(if $(filter %/dashboards/proof,$(CURDIR)),-skip '^TestAlerts$$') $$packages
+
+# Its minutes last two seconds: it runs alone.
 .PHONY: test-alerts
 test-alerts:
-	$(GO) test -race -vet=off -timeout 15m -run '^TestAlerts$$' .
+	cd dashboards/proof && GOWORK=off $(GO) test -race -vet=off -timeout 15m -run '^TestAlerts$$' .
 
 # The race detector makes the simulation seven times slower: it runs few histories in test-module, and all of them here; those with a
 # planted defect only here.
