@@ -9,6 +9,9 @@ const present = "there is no series where nothing stalls, and calls are whole"
 // oneReason is why it does not matter how series are put together.
 const oneReason = "of a job's resource there is one series for each reason, and one reason is chosen"
 
+// oneEach is why it does not matter how series are put together.
+const oneEach = "a process has one series for each resource"
+
 // halves is why a bit more than one is one.
 const halves = "nodes are whole, and half of their number plus one ends in 0 or 5"
 
@@ -26,6 +29,10 @@ var equivalent = map[string]string{
 	"DistributedLockForeignType warning: 0 -> 0.9":       whole,
 	"DistributedLockScannerIncomplete warning: 0 -> 0.9": whole,
 	"DistributedLockDeadlock critical: 0 -> 0.9":         whole,
+
+	"job_instance_resource:distributed_lock_stalled:sum : sum -> max":   oneEach,
+	"job_instance_resource:distributed_lock_stalled:sum : 0 -> 0.9":     whole,
+	"job_instance_resource:distributed_lock_stalled:sum : 0 -> 0.9 (2)": whole,
 
 	"DistributedLockWatchdog none: 1 -> 0.6": alwaysFires,
 	"DistributedLockWatchdog none: 1 -> 1.4": alwaysFires,

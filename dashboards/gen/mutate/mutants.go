@@ -23,8 +23,8 @@ type mutant struct {
 	what  string
 }
 
-// String names the rule and what is different; of several places in a rule that read the
-// same it names all alike.
+// String names the rule and what is different; of several places in a rule that read the same the second is
+// marked (2), and so on.
 func (m mutant) String() string { return name(m.rule) + " " + severity(m.rule) + ": " + m.what }
 
 func name(r rulefmt.Rule) string { return r.Alert + r.Record }
@@ -60,10 +60,11 @@ func change(r rulefmt.Rule) ([]mutant, error) {
 		return nil, err
 	}
 	all := waits(r)
+	alike := make(map[string]int)
 	parser.Inspect(tree, func(node parser.Node, _ []parser.Node) error {
 		for _, e := range edits(node) {
 			e.do()
-			m := mutant{rule: r, what: e.what}
+			m := mutant{rule: r, what: numbered(e.what, alike)}
 			m.rule.Expr = tree.String()
 			e.undo()
 			if _, err := promql.Parse(m.rule.Expr); err == nil && m.rule.Expr != tree.String() {
@@ -73,6 +74,15 @@ func change(r rulefmt.Rule) ([]mutant, error) {
 		return nil
 	})
 	return all, nil
+}
+
+// numbered tells a text from those before it that read the same.
+func numbered(what string, alike map[string]int) string {
+	alike[what]++
+	if n := alike[what]; n > 1 {
+		return fmt.Sprintf("%s (%d)", what, n)
+	}
+	return what
 }
 
 // every is how often rules are evaluated: that an alert waits for once more or less is to be noticed.
