@@ -28,10 +28,18 @@ func newKept(t *testing.T) *kept {
 		t.Fatal("the first caller waits")
 	}
 	k.lease = newLease(k.acquisition(), k.hold())
-	if !k.lease.kept || k.queue.keeper != k.lease {
+	t.Cleanup(func() { k.lease.timer.Stop() })
+	if !k.lease.kept || k.keeper() != k.lease {
 		t.Fatal("the lease does not keep its turn")
 	}
 	return k
+}
+
+// keeper is the lease that keeps its caller's turn; its timer may pass that on at any time.
+func (k *kept) keeper() *lease {
+	k.queue.all.mu.Lock()
+	defer k.queue.all.mu.Unlock()
+	return k.queue.keeper
 }
 
 func (k *kept) turn() *turn { return k.queue.takeTurn(&k.opts, nil) }
@@ -201,7 +209,7 @@ func TestALeaseThatComesLate(t *testing.T) {
 	k = newKept(t)
 	noWait := k.acquisition()
 	noWait.opts.NoWait = true
-	if l := newLease(noWait, k.hold()); l.kept || !k.isTaken() || k.queue.keeper != k.lease {
+	if l := newLease(noWait, k.hold()); l.kept || !k.isTaken() || k.keeper() != k.lease {
 		t.Error("a caller that does not wait passes the turn of another")
 	}
 
