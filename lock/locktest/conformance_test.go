@@ -14,8 +14,8 @@ import (
 
 // A node that does not answer must not be mistaken for a machine that is busy.
 const (
-	nodeTimeout = 750 * time.Millisecond
-	ttl         = 5 * nodeTimeout
+	nodeTimeout = 1250 * time.Millisecond
+	ttl         = 4 * nodeTimeout
 )
 
 func TestLockerOnFakes(t *testing.T) {

@@ -66,7 +66,8 @@ func TestRealHungServerKeepsItsConnection(t *testing.T) {
 	for _, n := range []int{1, 3} {
 		t.Run(fmt.Sprint(n, " nodes"), func(t *testing.T) {
 			f := startNodes(t, n)
-			l := f.locker()
+			// A connection is given up after four node timeouts: on a busy machine the servers may go on late.
+			l := f.locker(lock.WithNodeTimeout(soon / 2))
 			f.warm(l)
 			before := f.connectionIDs(0)
 			f.pause(f.all()...)
