@@ -44,18 +44,15 @@ const (
 	suiteTTL    = 5 * nodeTimeout
 )
 
-func conform(t *testing.T, newLocker func(testing.TB) lock.Locker) {
-	t.Helper()
-	locktest.TestLocker(t, newLocker, locktest.WithTTL(suiteTTL))
-}
-
 func TestLockerOnFakes(t *testing.T) {
 	for _, n := range []int{1, 3} {
 		for name, options := range map[string]func(testing.TB) []instrument.Option{"": everything, "/hostile observers": hostile} {
 			t.Run(fmt.Sprint(n, name), func(t *testing.T) {
 				t.Parallel()
-				fakes := locktest.NewFakes(t, n, lock.WithNodeTimeout(nodeTimeout))
-				conform(t, func(t testing.TB) lock.Locker { return wrap(t, fakes(t), options(t)...) })
+				locktest.TestLockerInFakeTime(t, func(t testing.TB) func(testing.TB) lock.Locker {
+					fakes := locktest.NewFakes(t, n)
+					return func(t testing.TB) lock.Locker { return wrap(t, fakes(t), options(t)...) }
+				})
 			})
 		}
 	}
@@ -64,17 +61,19 @@ func TestLockerOnFakes(t *testing.T) {
 func TestLockerOnRedis(t *testing.T) {
 	t.Parallel()
 	servers := locktest.Servers(t, 1)
-	conform(t, func(t testing.TB) lock.Locker {
+	locktest.TestLocker(t, func(t testing.TB) lock.Locker {
 		return wrap(t, onRedis(t, addrs(servers), lock.WithNodeTimeout(nodeTimeout)), everything(t)...)
-	})
+	}, locktest.WithTTL(suiteTTL))
 }
 
 // TestStacked wraps a decorator in another: neither gets in the other's way.
 func TestStacked(t *testing.T) {
 	t.Parallel()
-	fakes := locktest.NewFakes(t, 3, lock.WithNodeTimeout(nodeTimeout))
-	conform(t, func(t testing.TB) lock.Locker {
-		return wrap(t, lock.Reentrant(wrap(t, fakes(t), everything(t)...)), everything(t)...)
+	locktest.TestLockerInFakeTime(t, func(t testing.TB) func(testing.TB) lock.Locker {
+		fakes := locktest.NewFakes(t, 3)
+		return func(t testing.TB) lock.Locker {
+			return wrap(t, lock.Reentrant(wrap(t, fakes(t), everything(t)...)), everything(t)...)
+		}
 	})
 }
 

@@ -23,45 +23,48 @@ const (
 	suiteTTL    = 5 * nodeTimeout
 )
 
-func newFakes(t testing.TB, n int) func(testing.TB) lock.Locker {
-	return locktest.NewFakes(t, n, lock.WithNodeTimeout(nodeTimeout))
-}
-
 func TestLockerOnFakes(t *testing.T) {
 	t.Parallel()
-	board, fakes := newBoard(t), newFakes(t, 3)
-	conform(t, board, func(t testing.TB) lock.Locker { return wrap(t, board, fakes(t)) })
+	conformInFakeTime(t, 3, func(t testing.TB, board *live.Board, fake lock.Locker) lock.Locker { return wrap(t, board, fake) })
 }
 
 func TestLockerOnRedis(t *testing.T) {
 	t.Parallel()
 	board, servers := newBoard(t), locktest.Servers(t, 3)
-	conform(t, board, func(t testing.TB) lock.Locker { return wrap(t, board, onRedis(t, servers)) })
+	locktest.TestLocker(t, func(t testing.TB) lock.Locker { return wrap(t, board, onRedis(t, servers)) }, locktest.WithTTL(suiteTTL))
+	wantIdle(t, board)
+	if s := state(board); len(s.Waits) == 0 || len(s.Slowest) != live.DefaultSlowest {
+		t.Errorf("%d wait points and %d slowest acquisitions after all that", len(s.Waits), len(s.Slowest))
+	}
 }
 
 // TestStacked has a Board inside and another outside of instrument, and both around
 // or in a reentrant Locker.
 func TestStacked(t *testing.T) {
 	t.Parallel()
-	inner, outer, fakes := newBoard(t), newBoard(t), newFakes(t, 3)
-	conform(t, outer, func(t testing.TB) lock.Locker {
-		return wrap(t, outer, lock.Reentrant(instrumented(t, wrap(t, inner, fakes(t)))))
+	conformInFakeTime(t, 3, func(t testing.TB, outer *live.Board, fake lock.Locker) lock.Locker {
+		inner := newBoard(t)
+		t.Cleanup(func() { wantIdle(t, inner) })
+		return wrap(t, outer, lock.Reentrant(instrumented(t, wrap(t, inner, fake))))
 	})
-	wantIdle(t, inner)
 }
 
 // TestHostileObservers locks in the trace of a span that panics when it is looked
 // at, and gets errors whose text cannot be read.
 func TestHostileObservers(t *testing.T) {
 	t.Parallel()
-	board, fakes := newBoard(t), newFakes(t, 1)
-	conform(t, board, func(t testing.TB) lock.Locker { return hostile{wrap(t, board, hostileErrors{fakes(t)})} })
+	conformInFakeTime(t, 1, func(t testing.TB, board *live.Board, fake lock.Locker) lock.Locker {
+		return hostile{wrap(t, board, hostileErrors{fake})}
+	})
 }
 
-func conform(t *testing.T, b *live.Board, newLocker func(testing.TB) lock.Locker) {
-	t.Helper()
-	locktest.TestLocker(t, newLocker, locktest.WithTTL(suiteTTL))
-	wantIdle(t, b)
+// conformInFakeTime runs the suite on n fake nodes, with a Board for each of its tests that is to be idle after it.
+func conformInFakeTime(t *testing.T, n int, around func(testing.TB, *live.Board, lock.Locker) lock.Locker) {
+	locktest.TestLockerInFakeTime(t, func(t testing.TB) func(testing.TB) lock.Locker {
+		fakes, board := locktest.NewFakes(t, n), newBoard(t)
+		t.Cleanup(func() { wantIdle(t, board) })
+		return func(t testing.TB) lock.Locker { return around(t, board, fakes(t)) }
+	})
 }
 
 // TestErrorsThatCannotBeTold come from a node, and panic when somebody reads them.
@@ -86,17 +89,13 @@ func TestErrorsThatCannotBeTold(t *testing.T) {
 	}
 }
 
-// wantIdle expects that all leases and calls of a suite have left the Board, with
-// what they did written down.
-func wantIdle(t *testing.T, b *live.Board) {
+// wantIdle expects that all leases and calls have left the Board.
+func wantIdle(t testing.TB, b *live.Board) {
 	t.Helper()
 	eventually(t, "nobody holds and nobody waits", func() bool {
 		s := b.State(context.Background())
 		return len(s.Held)+len(s.Waiting)+s.Omitted.Held+s.Omitted.Waiting == 0
 	})
-	if s := b.State(context.Background()); len(s.Waits) == 0 || len(s.Slowest) != live.DefaultSlowest {
-		t.Errorf("%d wait points and %d slowest acquisitions after all that", len(s.Waits), len(s.Slowest))
-	}
 }
 
 func instrumented(t testing.TB, next lock.Locker) lock.Locker {

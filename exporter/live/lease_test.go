@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
 )
 
 // TestEnds has leases end in every way there is; each leaves the Board once.
@@ -187,7 +188,7 @@ func TestNested(t *testing.T) {
 
 // TestReentrant shows both handles on one lease, inside and outside of the Board.
 func TestReentrant(t *testing.T) {
-	fakes := newFakes(t, 1)
+	fakes := locktest.NewFakes(t, 1, lock.WithNodeTimeout(nodeTimeout))
 	inside, outside := newBoard(t), newBoard(t)
 	l := wrap(t, outside, lock.Reentrant(wrap(t, inside, fakes(t))))
 	must(t, lock.Do(t.Context(), l, "x", func(ctx context.Context, _ lock.Lease) error {
@@ -239,7 +240,7 @@ func TestWrapRefuses(t *testing.T) {
 // TestHammer has many lockers on one Board, and somebody who keeps looking.
 func TestHammer(t *testing.T) {
 	board := newBoard(t, live.WithSlowest(3))
-	fakes := newFakes(t, 3)
+	fakes := locktest.NewFakes(t, 3, lock.WithNodeTimeout(nodeTimeout))
 	lockers := []lock.Locker{wrap(t, board, fakes(t)), wrap(t, board, fakes(t)), wrap(t, board, &noop{}), wrap(t, board, &noop{err: lock.ErrNoQuorum})}
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Second)
 	defer stop()

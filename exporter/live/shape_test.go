@@ -214,7 +214,7 @@ func TestOptions(t *testing.T) {
 
 // TestDefaultInstance is the name that locks give this process.
 func TestDefaultInstance(t *testing.T) {
-	fakes := newFakes(t, 1)
+	fakes := locktest.NewFakes(t, 1, lock.WithNodeTimeout(nodeTimeout))
 	must(t, lock.Do(t.Context(), fakes(t), "job", func(context.Context, lock.Lease) error {
 		_, err := fakes(t).Acquire(t.Context(), "job", lock.NoWait())
 		held, ok := errors.AsType[*lock.HeldError](err)

@@ -18,7 +18,6 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestLocker(t *testing.T) {
-	const nodeTimeout = 400 * time.Millisecond
 	logText(t)
 	for name, around := range map[string]func(*memlock.Locker) lock.Locker{
 		"example": func(l *memlock.Locker) lock.Locker { return countLosses(l) },
@@ -30,10 +29,10 @@ func TestLocker(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			nodes := memlock.NewNodes(3)
-			locktest.TestLocker(t, func(t testing.TB) lock.Locker {
-				return around(newLocker(t, nodes, lock.WithNodeTimeout(nodeTimeout)))
-			}, locktest.WithTTL(5*nodeTimeout))
+			locktest.TestLockerInFakeTime(t, func(testing.TB) func(testing.TB) lock.Locker {
+				nodes := memlock.NewNodes(3)
+				return func(t testing.TB) lock.Locker { return around(newLocker(t, nodes)) }
+			})
 		})
 	}
 }

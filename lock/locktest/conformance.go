@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
@@ -23,16 +24,18 @@ import (
 // Subtests run in parallel, as far as -parallel lets them. The suite takes some
 // twenty times the TTL it works with.
 func TestLocker(t *testing.T, newLocker func(t testing.TB) lock.Locker, opts ...ConformanceOption) {
-	s := &suite{newLocker: newLocker, ttl: 500 * time.Millisecond, fences: true, holders: true}
-	for _, opt := range opts {
-		opt(s)
-	}
-	t.Run("Acquire", s.testAcquire)
-	t.Run("Wait", s.testWait)
-	t.Run("Lease", s.testLease)
-	t.Run("Loss", s.testLoss)
-	t.Run("Release", s.testRelease)
-	t.Run("Do", s.testDo)
+	newSuite(newLocker, opts).test(t)
+}
+
+// TestLockerInFakeTime is TestLocker for what needs no clock but Go's: each subtest runs in a bubble of
+// [testing/synctest], so that no TTL is waited for and no machine is too busy. What is made outside of a bubble cannot
+// be used inside: start makes servers for one subtest and returns the function that TestLocker is given.
+//
+//	locktest.TestLockerInFakeTime(t, func(t testing.TB) func(testing.TB) lock.Locker { return locktest.NewFakes(t, 3) })
+func TestLockerInFakeTime(t *testing.T, start func(t testing.TB) func(testing.TB) lock.Locker, opts ...ConformanceOption) {
+	s := newSuite(nil, opts)
+	s.start = start
+	s.test(t)
 }
 
 // ConformanceOption configures TestLocker.
@@ -52,16 +55,35 @@ func WithoutHolders() ConformanceOption { return func(s *suite) { s.holders = fa
 
 type suite struct {
 	newLocker func(testing.TB) lock.Locker
+	start     func(testing.TB) func(testing.TB) lock.Locker // in fake time, instead of newLocker
 	ttl       time.Duration
 	fences    bool
 	holders   bool
 }
 
+func newSuite(newLocker func(testing.TB) lock.Locker, opts []ConformanceOption) *suite {
+	s := &suite{newLocker: newLocker, ttl: 500 * time.Millisecond, fences: true, holders: true}
+	for _, opt := range opts {
+		opt(s)
+	}
+	return s
+}
+
+func (s *suite) test(t *testing.T) {
+	t.Run("Acquire", s.testAcquire)
+	t.Run("Wait", s.testWait)
+	t.Run("Lease", s.testLease)
+	t.Run("Loss", s.testLoss)
+	t.Run("Release", s.testRelease)
+	t.Run("Do", s.testDo)
+}
+
 // conformance is one subtest.
 type conformance struct {
 	*testing.T
-	suite    *suite
-	resource string
+	suite     *suite
+	newLocker func(testing.TB) lock.Locker
+	resource  string
 }
 
 // patience bounds what a subtest waits for; no Locker needs it.
@@ -77,12 +99,18 @@ func (s *suite) run(t *testing.T, name string, test func(c *conformance)) {
 			}
 			return r
 		}, t.Name())
-		test(&conformance{T: t, suite: s, resource: resource})
+		if s.start == nil {
+			test(&conformance{T: t, suite: s, newLocker: s.newLocker, resource: resource})
+			return
+		}
+		synctest.Test(t, func(t *testing.T) {
+			test(&conformance{T: t, suite: s, newLocker: s.start(t), resource: resource})
+		})
 	})
 }
 
 // locker makes another Locker that contends with those before.
-func (c *conformance) locker() lock.Locker { return c.suite.newLocker(c) }
+func (c *conformance) locker() lock.Locker { return c.newLocker(c) }
 
 // context ends with the subtest or when patience has run out.
 func (c *conformance) context() context.Context {

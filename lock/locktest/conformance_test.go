@@ -23,7 +23,7 @@ func TestLockerOnFakes(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 4, 5} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
-			locktest.TestLocker(t, locktest.NewFakes(t, n, lock.WithNodeTimeout(nodeTimeout)), locktest.WithTTL(ttl))
+			locktest.TestLockerInFakeTime(t, func(t testing.TB) func(testing.TB) lock.Locker { return locktest.NewFakes(t, n) })
 		})
 	}
 }

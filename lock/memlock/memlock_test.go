@@ -33,14 +33,13 @@ func newLocker(t testing.TB, nodes memlock.Nodes, opts ...lock.Option) *memlock.
 }
 
 func TestLocker(t *testing.T) {
-	const nodeTimeout = 400 * time.Millisecond
 	for _, n := range []int{1, 3} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
-			nodes := memlock.NewNodes(n)
-			locktest.TestLocker(t, func(t testing.TB) lock.Locker {
-				return newLocker(t, nodes, lock.WithNodeTimeout(nodeTimeout))
-			}, locktest.WithTTL(5*nodeTimeout))
+			locktest.TestLockerInFakeTime(t, func(testing.TB) func(testing.TB) lock.Locker {
+				nodes := memlock.NewNodes(n)
+				return func(t testing.TB) lock.Locker { return newLocker(t, nodes) }
+			})
 		})
 	}
 }
