@@ -56,7 +56,7 @@ func TestGateTellsVerdictsApart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	tiny, err := newTree(t.Context(), dir)
+	tiny, err := newTree(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

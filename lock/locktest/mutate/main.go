@@ -40,7 +40,11 @@ func command(args []string, out, progress io.Writer) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	t, err := newTree(ctx, ".")
+	root, err := repository(ctx)
+	if err != nil {
+		return err
+	}
+	t, err := newTree(root)
 	if err != nil {
 		return err
 	}

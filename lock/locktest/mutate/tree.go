@@ -13,28 +13,36 @@ import (
 	"time"
 )
 
-// tree is the module whose tests are run, and a folder for what is built of it.
+// library is the module whose tests are run.
+const library = "github.com/lockscope/lockscope"
+
+// repository is the root of the checkout: where the go.mod that counts here has the library.
+func repository(ctx context.Context) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", library)
+	cmd.Env = environment()
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("run it within the checkout: go list: %w", err)
+	}
+	root := strings.TrimSpace(string(out))
+	if root == "" {
+		return "", errors.New("run it within the checkout: the library is not there")
+	}
+	return root, nil
+}
+
+// tree is a module whose tests are run, and a folder for what is built of it.
 type tree struct {
 	root, work string
 }
 
-// newTree is the tree that dir belongs to. close must follow.
-func newTree(ctx context.Context, dir string) (*tree, error) {
-	cmd := exec.CommandContext(ctx, "go", "env", "GOMOD")
-	cmd.Dir, cmd.Env = dir, environment()
-	out, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("go env: %w", err)
-	}
-	mod := strings.TrimSpace(string(out))
-	if mod == "" || mod == os.DevNull {
-		return nil, errors.New("run it within the module")
-	}
+// newTree is of the module in root. close must follow.
+func newTree(root string) (*tree, error) {
 	work, err := os.MkdirTemp("", "mutate-")
 	if err != nil {
 		return nil, err
 	}
-	return &tree{root: filepath.Dir(mod), work: work}, nil
+	return &tree{root: root, work: work}, nil
 }
 
 func (t *tree) close() { _ = os.RemoveAll(t.work) }
