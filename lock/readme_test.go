@@ -34,7 +34,7 @@ func TestReadmeStatesThePromise(t *testing.T) {
 		return strings.Join(strings.Fields(strings.ReplaceAll(text, marks, "")), " ")
 	}
 	promised := words(between(t, string(doc), "// # The promise\n//\n", "\n//\n// # "), "//")
-	for page, heading := range map[string]string{"../README.md": "## What is promised\n\n", "EVIDENCE.md": "## What is claimed\n\n"} {
+	for page, heading := range map[string]string{"../README.md": "## What is promised\n\n", "proof/EVIDENCE.md": "## What is claimed\n\n"} {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
