@@ -1,6 +1,6 @@
 //go:build linux
 
-// Command prove runs a campaign against the locks of package redlock: client processes
+// Command campaign runs a campaign against the locks of package redlock: client processes
 // that lock, on real redis-server processes, while everything is done to both and to the
 // network between them that the promise of package lock covers. Judges then look for
 // anything that the promise rules out, and a report tells what was done and found.
@@ -40,7 +40,7 @@ func work(cfg worker.Config, err error) int {
 		err = worker.Run(cfg)
 	}
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "prove: worker: %v\n", err)
+		fmt.Fprintf(os.Stderr, "campaign: worker: %v\n", err)
 		return 1
 	}
 	return 0
@@ -54,17 +54,17 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 0
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "prove: %v; -h shows all flags\n", err)
+		fmt.Fprintf(stderr, "campaign: %v; -h shows all flags\n", err)
 		return 2
 	}
 	o.progress = stderr
 	c, err := conduct(ctx, o)
 	if err != nil {
-		fmt.Fprintf(stderr, "prove: %v\n", err)
+		fmt.Fprintf(stderr, "campaign: %v\n", err)
 		return 1
 	}
 	if err := c.publish(stdout); err != nil {
-		fmt.Fprintf(stderr, "prove: %v\n", err)
+		fmt.Fprintf(stderr, "campaign: %v\n", err)
 		return 1
 	}
 	if !c.ok() {
@@ -95,12 +95,12 @@ const (
 
 func parse(args []string, stdout io.Writer) (options, error) {
 	var o options
-	flags := flag.NewFlagSet("prove", flag.ContinueOnError)
+	flags := flag.NewFlagSet("campaign", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.DurationVar(&o.length, "for", time.Minute, "how long the campaign takes, without the judges")
 	flags.Uint64Var(&o.seed, "seed", 1, "of the plan of faults, and of what clients do")
 	flags.StringVar(&o.dir, "out", "", "where histories and report go, a `directory` (default: a new one for temporary files)")
-	flags.StringVar(&o.record, "record", "", "write the lines of code that the campaign speaks for, if it holds, to this `file` in a folder of the folder lock")
+	flags.StringVar(&o.record, "record", "", "write the lines of code that the campaign speaks for, if it holds, to this `file`, in a folder below that of the code")
 	flags.IntVar(&o.clients, "clients", 5, "how many client processes there are at a time")
 	flags.IntVar(&o.callers, "callers", 12, "how many callers each of them has")
 	err := flags.Parse(args)
@@ -120,7 +120,7 @@ func parse(args []string, stdout io.Writer) (options, error) {
 		return o, errors.New("-clients and -callers must be above zero")
 	}
 	if o.dir == "" {
-		o.dir, err = os.MkdirTemp("", "prove-")
+		o.dir, err = os.MkdirTemp("", "campaign-")
 	} else if err = os.MkdirAll(o.dir, 0o755); err == nil {
 		o.dir, err = filepath.Abs(o.dir)
 	}
