@@ -56,14 +56,3 @@ func (p peer) ready(ctx context.Context, l locker, resource string) error {
 	}
 	return p.prepare(ctx, l, resource)
 }
-
-// allPeers are the columns, from left to right.
-func allPeers() []peer {
-	return []peer{
-		lockscopePeer(),
-		redsyncPeer(), redsyncFailFastPeer(), redsyncTunedPeer(),
-		redislockPeer(), redislockTunedPeer(),
-		goRedisPeer(), autoPipelinePeer(),
-		blpopPeer(), mutexPeer(),
-	}
-}

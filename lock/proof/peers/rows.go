@@ -77,3 +77,14 @@ func nodesText(n int) string {
 	}
 	return fmt.Sprintf("%d nodes", n)
 }
+
+// allPeers are the columns, from left to right.
+func allPeers() []peer {
+	return []peer{
+		lockscopePeer(),
+		redsyncPeer(), redsyncFailFastPeer(), redsyncTunedPeer(),
+		redislockPeer(), redislockTunedPeer(),
+		goRedisPeer(), autoPipelinePeer(),
+		blpopPeer(), mutexPeer(),
+	}
+}
