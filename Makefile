@@ -169,11 +169,11 @@ bench: deps ## Run all benchmarks; lock/redlock/BENCHMARKS.md says how its table
 
 .PHONY: bench-peers
 bench-peers: deps ## Measure redsync, redislock and others beside lockscope; seven minutes.
-	cd lock/redlock/peers && GOWORK=off $(GO) run .
+	cd lock/proof && GOWORK=off $(GO) run ./peers
 
 .PHONY: prove
-prove: deps ## Everything at once on real servers, for FOR (1m) from SEED (1), judged: lock/redlock/prove. RECORD=1 records the code it held for.
-	cd lock/redlock/prove && GOWORK=off $(GO) run . -for $(or $(FOR),1m) -seed $(SEED) $(if $(RECORD),-record $(CURDIR)/lock/campaign.lines)
+prove: deps ## Everything at once on real servers, for FOR (1m) from SEED (1), judged: lock/proof/campaign. RECORD=1 records the code it held for.
+	cd lock/proof && GOWORK=off $(GO) run ./campaign -for $(or $(FOR),1m) -seed $(SEED) $(if $(RECORD),-record $(CURDIR)/lock/proof/campaign.lines)
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME (20s).
@@ -195,11 +195,11 @@ sim: ## Simulate N (1000) random histories of the lock from SEED (1).
 
 .PHONY: spec
 spec: ## Explore the models of the algorithm at larger bounds than the tests do, and print what was seen; minutes.
-	$(GO) run ./lock/locktest/spec/cmd/explore
+	cd lock/proof && GOWORK=off $(GO) run ./spec/cmd/explore
 
 .PHONY: mutate
 mutate: deps ## Plant bugs one at a time, and see that the test named for each fails; ONLY=regexp chooses some.
-	$(GO) run ./lock/locktest/mutate -only '$(ONLY)'
+	cd lock/proof && GOWORK=off $(GO) run ./mutate -only '$(ONLY)'
 
 .PHONY: mutate-rules
 mutate-rules: deps ## Change one thing in one rule at a time, and see that promtool notices; ONLY=regexp chooses some.

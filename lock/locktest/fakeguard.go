@@ -64,6 +64,12 @@ func (n *FakeNode) Meet(ctx context.Context) error {
 // Ask lets the node's guard ask whether its server votes, as an acquire would that it refuses.
 func (n *FakeNode) Ask(ctx context.Context) error { return n.guard.Unproven(ctx, n.pooled(ctx)) }
 
+// AskQuarantine runs quarantine.lua once, with arguments that the node's guard did not choose: for whoever compares a
+// model of nodes that forget with what a node does, one step at a time.
+func (n *FakeNode) AskQuarantine(ctx context.Context, a guard.Ask) (guard.Answer, error) {
+	return n.pooled(ctx).Ask(ctx, a)
+}
+
 // errUnproven is the reply of a server that does not vote for this connection.
 var errUnproven = fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrQuarantined)
 

@@ -1,0 +1,173 @@
+//go:build linux
+
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"sync"
+	"time"
+
+	"github.com/lockscope/lockscope/lock/locktest/process"
+	"github.com/lockscope/lockscope/lock/proof/campaign/internal/history"
+	"github.com/lockscope/lockscope/lock/proof/campaign/internal/worker"
+)
+
+// Orders are what all workers are told alike.
+type Orders struct {
+	Dir       string // of all files
+	Ledger    string // address
+	Resources []string
+	Callers   int
+	MaxTTL    time.Duration
+	Pace      time.Duration
+	Seed      uint64
+}
+
+// Worker is one client process that was started.
+type Worker struct {
+	worker.Config
+	Client  int
+	Members int
+	From    int64 // on the clock of package history
+	To      int64 // when it was gone; 0 while it runs
+	Killed  bool  // before it could say how it ended
+	Failed  string
+
+	process *process.Process
+}
+
+// Crew are the client processes: one for each client at a time. Its methods may be called
+// concurrently, those about one client one after the other.
+type Crew struct {
+	site   *Site
+	orders Orders
+
+	mu      sync.Mutex
+	members int
+	all     []*Worker
+	current []*Worker
+}
+
+func newCrew(s *Site, o Orders, members int) *Crew {
+	return &Crew{site: s, orders: o, members: members, current: make([]*Worker, s.Clients)}
+}
+
+// stopTime is how long a worker may take to end: it gives back what it holds.
+const stopTime = 30 * time.Second
+
+// Start starts a client's process, which must not run, and returns when it can be asked to end.
+func (c *Crew) Start(client int) error { return c.start(client, false) }
+
+// StartForger starts one that takes no locks.
+func (c *Crew) StartForger(client int) error { return c.start(client, true) }
+
+func (c *Crew) start(client int, forge bool) error {
+	c.mu.Lock()
+	w := &Worker{Client: client, Members: c.members}
+	number := len(c.all) + 1
+	c.mu.Unlock()
+	w.Config = worker.Config{
+		Name: fmt.Sprintf("w%d.%03d", client+1, number), Dir: c.orders.Dir, Ledger: c.orders.Ledger, Resources: c.orders.Resources,
+		NodeNames: c.site.names(w.Members), Callers: c.orders.Callers, MaxTTL: c.orders.MaxTTL, Pace: c.orders.Pace,
+		Seed: c.orders.Seed<<16 + uint64(number), Forge: forge,
+	}
+	for _, link := range c.site.Links[client][:w.Members] {
+		w.Nodes = append(w.Nodes, link.Addr())
+	}
+	cmd, err := w.Command()
+	if err != nil {
+		return err
+	}
+	w.From = history.Now()
+	if w.process, err = process.Start(w.Name, w.Dir, cmd); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.all, c.current[client] = append(c.all, w), w
+	c.mu.Unlock()
+	_, err = w.process.Await(context.Background(), regexp.MustCompile(worker.Ready))
+	return err
+}
+
+// Current is the client's process, or nil.
+func (c *Crew) Current(client int) *Worker {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.current[client]
+}
+
+// Kill ends a client's process with SIGKILL.
+func (c *Crew) Kill(client int) error {
+	w := c.Current(client)
+	if w == nil {
+		return nil
+	}
+	w.Killed = w.process.Running()
+	err := w.process.Kill()
+	c.gone(w)
+	return err
+}
+
+// Stop lets a client's process come to its end.
+func (c *Crew) Stop(client int) error {
+	w := c.Current(client)
+	if w == nil {
+		return nil
+	}
+	err := w.process.StopWithin(stopTime)
+	w.Killed = errors.Is(err, process.ErrKilled)
+	c.gone(w)
+	return err
+}
+
+// gone takes note of a process that has ended. One that failed says why.
+func (c *Crew) gone(w *Worker) {
+	w.To = history.Now()
+	if code := w.process.ExitCode(); !w.Killed && code != 0 {
+		w.Failed = w.process.Err().Error()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.current[w.Client] = nil
+}
+
+// Freeze stops the process with SIGSTOP. It fails with process.ErrExited if it has ended.
+func (w *Worker) Freeze() error { return w.process.Freeze() }
+
+// Thaw lets it go on.
+func (w *Worker) Thaw() error { return w.process.Thaw() }
+
+// SetMembers says how many nodes those started from now on use.
+func (c *Crew) SetMembers(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.members = n
+}
+
+// Members is how many nodes those started now use.
+func (c *Crew) Members() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.members
+}
+
+// StopAll lets all processes come to their end.
+func (c *Crew) StopAll() error {
+	errs := make([]error, len(c.current))
+	var wg sync.WaitGroup
+	for client := range errs {
+		wg.Go(func() { errs[client] = c.Stop(client) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// Workers are all that were ever started, for use after StopAll.
+func (c *Crew) Workers() []*Worker {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]*Worker(nil), c.all...)
+}

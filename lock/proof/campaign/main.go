@@ -1,0 +1,128 @@
+//go:build linux
+
+// Command campaign runs a campaign against the locks of package redlock: client processes
+// that lock, on real redis-server processes, while everything is done to both and to the
+// network between them that the promise of package lock covers. Judges then look for
+// anything that the promise rules out, and a report tells what was done and found.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
+
+	"github.com/lockscope/lockscope/lock/proof/campaign/internal/worker"
+)
+
+func main() {
+	if cfg, isWorker, err := worker.FromEnvironment(); isWorker {
+		os.Exit(work(cfg, err))
+	}
+	redis.SetLogger(&logging.VoidLogger{})
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second Ctrl-C kills
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// work is a client process; what it says goes to its log.
+func work(cfg worker.Config, err error) int {
+	if err == nil {
+		err = worker.Run(cfg)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "campaign: worker: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+// run is the program without its process. The exit status is 1 if there is an anomaly, or
+// no verdict, and 2 if the flags are wrong.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	o, err := parse(args, stdout)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "campaign: %v; -h shows all flags\n", err)
+		return 2
+	}
+	o.progress = stderr
+	c, err := conduct(ctx, o)
+	if err != nil {
+		fmt.Fprintf(stderr, "campaign: %v\n", err)
+		return 1
+	}
+	if err := c.publish(stdout); err != nil {
+		fmt.Fprintf(stderr, "campaign: %v\n", err)
+		return 1
+	}
+	if !c.ok() {
+		return 1
+	}
+	return 0
+}
+
+// options are what the flags say.
+type options struct {
+	length  time.Duration
+	seed    uint64
+	dir     string
+	record  string // where the lines of the code are written that a campaign held for; "" for nowhere
+	clients int
+	callers int // of each client
+
+	forgers  int // clients that take no locks, for a campaign that must find violations
+	progress io.Writer
+}
+
+const (
+	nodes     = 5
+	resources = 48
+	maxTTL    = 3 * time.Second
+	pace      = 80 * time.Millisecond
+)
+
+func parse(args []string, stdout io.Writer) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("campaign", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.DurationVar(&o.length, "for", time.Minute, "how long the campaign takes, without the judges")
+	flags.Uint64Var(&o.seed, "seed", 1, "of the plan of faults, and of what clients do")
+	flags.StringVar(&o.dir, "out", "", "where histories and report go, a `directory` (default: a new one for temporary files)")
+	flags.StringVar(&o.record, "record", "", "write the lines of code that the campaign speaks for, if it holds, to this `file`, in a folder below that of the code")
+	flags.IntVar(&o.clients, "clients", 5, "how many client processes there are at a time")
+	flags.IntVar(&o.callers, "callers", 12, "how many callers each of them has")
+	err := flags.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprintln(stdout, "go run ./lock/proof/campaign [flags]")
+		flags.SetOutput(stdout)
+		flags.PrintDefaults()
+		return o, err
+	case err != nil:
+		return o, err
+	case flags.NArg() > 0:
+		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	case o.length < 5*time.Second:
+		return o, errors.New("-for must be at least 5s")
+	case o.clients < 1 || o.callers < 1:
+		return o, errors.New("-clients and -callers must be above zero")
+	}
+	if o.dir == "" {
+		o.dir, err = os.MkdirTemp("", "campaign-")
+	} else if err = os.MkdirAll(o.dir, 0o755); err == nil {
+		o.dir, err = filepath.Abs(o.dir)
+	}
+	return o, err
+}

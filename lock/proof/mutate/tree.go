@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// library is the module whose tests are run.
+const library = "github.com/lockscope/lockscope"
+
+// repository is the root of the checkout: where the go.mod that counts here has the library.
+func repository(ctx context.Context) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", library)
+	cmd.Env = environment()
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("run it within the checkout: go list: %w", err)
+	}
+	root := strings.TrimSpace(string(out))
+	if root == "" {
+		return "", errors.New("run it within the checkout: the library is not there")
+	}
+	return root, nil
+}
+
+// tree is a module whose tests are run, and a folder for what is built of it.
+type tree struct {
+	root, work string
+}
+
+// newTree is of the module in root. close must follow.
+func newTree(root string) (*tree, error) {
+	work, err := os.MkdirTemp("", "mutate-")
+	if err != nil {
+		return nil, err
+	}
+	return &tree{root: root, work: work}, nil
+}
+
+func (t *tree) close() { _ = os.RemoveAll(t.work) }
+
+// environment is without the workspace: each module is tested as its own go.mod says.
+func environment() []string { return append(os.Environ(), "GOWORK=off") }
+
+// plant writes the file with the bug, and the overlay that puts it in the place of the
+// original, and returns where that is.
+func (t *tree) plant(m Mutant, dir string) (overlay string, err error) {
+	original := filepath.Join(t.root, filepath.FromSlash(m.File))
+	text, err := os.ReadFile(original)
+	if err != nil {
+		return "", err
+	}
+	mutated, err := m.apply(string(text))
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(dir, filepath.Base(m.File))
+	if err := os.WriteFile(file, []byte(mutated), 0o600); err != nil {
+		return "", err
+	}
+	replace := map[string]string{original: file}
+	// Examples are nobody's killers, and may need packages that the tests do not.
+	examples, err := filepath.Glob(filepath.Join(t.root, filepath.FromSlash(m.Killer.Package), "example*_test.go"))
+	if err != nil {
+		return "", err
+	}
+	for _, example := range examples {
+		replace[example] = "" // as if it were not there
+	}
+	list, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	overlay = filepath.Join(dir, "overlay.json")
+	return overlay, os.WriteFile(overlay, list, 0o600)
+}
+
+// errNotBuilt says that a mutant is no program.
+var errNotBuilt = errors.New("it does not compile")
+
+// build makes the test binary of a package, with an overlay unless that is "".
+func (t *tree) build(ctx context.Context, pkg, overlay, binary string) error {
+	args := []string{"test", "-c", "-vet=off", "-o", binary}
+	if overlay != "" {
+		args = append(args, "-overlay", overlay)
+	}
+	cmd := exec.CommandContext(ctx, "go", append(args, pkg)...)
+	cmd.Dir, cmd.Env = t.root, environment()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %w\n%s", errNotBuilt, err, out)
+	}
+	if _, err := os.Stat(binary); err != nil { // a package without test files
+		return fmt.Errorf("%s has no tests", pkg)
+	}
+	return nil
+}
+
+// testRun is what became of a test.
+type testRun struct {
+	passed   bool
+	begun    bool // the test that was named; not if there is none of that name
+	timedOut bool
+	output   string
+}
+
+// test runs the binary of the killer's package, in the folder of that package.
+func (t *tree) test(ctx context.Context, binary string, k Killer, limit time.Duration) (testRun, error) {
+	args := []string{"-test.v", "-test.count=1", "-test.run=" + k.pattern(), "-test.timeout=" + limit.String()}
+	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.Dir, cmd.Env = filepath.Join(t.root, filepath.FromSlash(k.Package)), environment()
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.WaitDelay = time.Second // for children that keep the output open
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		return testRun{}, ctx.Err()
+	}
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
+		return testRun{}, err
+	}
+	text := out.String()
+	return testRun{
+		passed: err == nil, begun: hasBegun(text, k.Run), output: text,
+		timedOut: strings.Contains(text, "panic: test timed out after"),
+	}, nil
+}
