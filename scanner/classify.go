@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 
@@ -75,9 +76,9 @@ func (c *config) evidence(class Class, v *keyreader.Value, since, now time.Time)
 	case NoTTL:
 		return "its TTL is -1: nothing but its holder or a person will ever remove it"
 	case LongTTL:
-		return fmt.Sprintf("its TTL is %v, more than %v", round(v.TTL), p.MaxTTL) + p.clause()
+		return fmt.Sprintf("its TTL is %v, more than %v", clock.Round(v.TTL), p.MaxTTL) + p.clause()
 	case HeldTooLong:
-		return fmt.Sprintf("one holder has it for %v or more, longer than %v", round(now.Sub(since)), p.MaxHold) + p.clause() + ending(v)
+		return fmt.Sprintf("one holder has it for %v or more, longer than %v", clock.Round(now.Sub(since)), p.MaxHold) + p.clause() + ending(v)
 	case ForeignType:
 		return foreignEvidence(v)
 	}
@@ -89,24 +90,16 @@ func ending(v *keyreader.Value) string {
 	if v.TTL == keyreader.Never {
 		return "; it never expires"
 	}
-	return fmt.Sprintf("; it ends in %v unless it is renewed", round(v.TTL))
+	return fmt.Sprintf("; it ends in %v unless it is renewed", clock.Round(v.TTL))
 }
 
 func foreignEvidence(v *keyreader.Value) string {
 	expiry := "never expires"
 	if v.TTL != keyreader.Never {
-		expiry = "expires in " + round(v.TTL).String()
+		expiry = "expires in " + clock.Round(v.TTL).String()
 	}
 	if v.Type == keyreader.Hash {
 		return fmt.Sprintf("it is a hash of %d fields that are not those of a Redisson lock, and %s", v.Size, expiry)
 	}
 	return fmt.Sprintf("it is a %s, which no lock is, and %s", v.Type, expiry)
-}
-
-// round keeps durations readable.
-func round(d time.Duration) time.Duration {
-	if d < 10*time.Second {
-		return d.Round(time.Millisecond)
-	}
-	return d.Round(time.Second)
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 
@@ -54,9 +55,9 @@ func (c *confirmation) attend(ctx context.Context, nodes []*nodeSweep, grace tim
 			return ctx.Err() == nil
 		}
 		if !c.lookClosely(ctx, nodes) {
-			return pause(ctx, left)
+			return clock.Pause(ctx, left)
 		}
-		if !pause(ctx, min(left, rand.N(2*grace/closeLooks+1))) {
+		if !clock.Pause(ctx, min(left, rand.N(2*grace/closeLooks+1))) {
 			return false
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 
@@ -61,7 +62,7 @@ func (p *listPass) read(ctx context.Context, at int, page keyreader.Page) {
 			}
 			reader.Seek(p.globs[pattern], keyreader.NoLimit)
 		}
-		if !pause(ctx, p.cfg.pause) {
+		if !clock.Pause(ctx, p.cfg.pause) {
 			p.own.fail(ctx, at, "read page", context.Cause(ctx))
 			return
 		}

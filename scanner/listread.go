@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
-
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 

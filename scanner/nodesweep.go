@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
@@ -114,7 +115,7 @@ func (n *nodeSweep) readPages(ctx context.Context, now *standing, keys int64) {
 			return
 		}
 		n.progress(keys, false)
-		if !pause(ctx, n.cfg.pause) {
+		if !clock.Pause(ctx, n.cfg.pause) {
 			n.report.Truncated = true
 			return
 		}
@@ -202,7 +203,7 @@ func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64
 // moving says that the key may be on another node of the cluster already.
 func (n *nodeSweep) moving(key string) bool {
 	slots := n.view.Moving()
-	return slots.Has(server.SlotOf(key))
+	return slots.Has(server.KeySlot(key))
 }
 
 // seenBefore says that an earlier pattern of this pass matches the key.

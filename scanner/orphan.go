@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 
@@ -101,7 +102,7 @@ func (o *orphans) askBatch(ctx context.Context, src *source, batch []*tally) {
 	}
 	heads, err := keyreader.Heads(ctx, src.client, keys, tokenLength)
 	if err != nil {
-		if !ended(ctx) {
+		if !clock.Ended(ctx) {
 			o.markDown(src)
 		}
 		return

@@ -10,10 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/lock/redlock/redisconn"
-
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
@@ -162,7 +163,7 @@ func (s *values) unique(f *Finding) error {
 func (c *config) oldEnough(first, now time.Time) error {
 	if left := c.repairMinAge - now.Sub(first); left > 0 {
 		return fmt.Errorf("%w: seen for %v, repaired after %v: wait another %v", ErrTooYoung,
-			round(max(0, now.Sub(first))), c.repairMinAge, max(round(left), time.Millisecond))
+			clock.Round(max(0, now.Sub(first))), c.repairMinAge, max(clock.Round(left), time.Millisecond))
 	}
 	return nil
 }

@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/lockscope/lockscope/lock/redlock/redisconn"
-
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )

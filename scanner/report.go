@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+	"github.com/lockscope/lockscope/scanner/internal/clock"
 )
 
 // Report is the result of one sweep.
@@ -71,13 +72,7 @@ func newNodeReport(name string) NodeReport { return NodeReport{Node: name, Count
 // end has cut off is truncated, which is no failure of the node.
 func (r *NodeReport) fail(ctx context.Context, op string, err error) {
 	r.Truncated = true
-	if !ended(ctx) {
+	if !clock.Ended(ctx) {
 		r.Err = &NodeError{Node: r.Node, Op: op, Err: redisconn.Scrub(err)}
 	}
-}
-
-// ended says whether ctx is over. A connection may notice the deadline first.
-func ended(ctx context.Context) bool {
-	deadline, ok := ctx.Deadline()
-	return ctx.Err() != nil || ok && !time.Now().Before(deadline)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 
@@ -45,11 +46,11 @@ func believe(said time.Time, seen *observed, now time.Time) (since time.Time, do
 	const text = "; its holder's clock is %v or more %s, so this is since it was first seen"
 	switch {
 	case said.After(now.Add(clockSlack)):
-		return seen.first, fmt.Sprintf(text, round(said.Sub(now)), "ahead")
+		return seen.first, fmt.Sprintf(text, clock.Round(said.Sub(now)), "ahead")
 	case !seen.first.IsZero() && said.After(seen.first.Add(clockSlack)):
-		return seen.first, fmt.Sprintf(text, round(said.Sub(seen.first)), "ahead")
+		return seen.first, fmt.Sprintf(text, clock.Round(said.Sub(seen.first)), "ahead")
 	case !seen.whole.IsZero() && said.Before(seen.whole.Add(-clockSlack)):
-		return seen.first, fmt.Sprintf(text, round(seen.whole.Sub(said)), "behind")
+		return seen.first, fmt.Sprintf(text, clock.Round(seen.whole.Sub(said)), "behind")
 	}
 	return said, ""
 }

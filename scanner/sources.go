@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/lockscope/lockscope/lock/redlock/redisconn"
-
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
+	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
@@ -78,7 +79,7 @@ func (n *nodeSweep) admitReplica(ctx context.Context, s *standing) error {
 	if s.strange() {
 		return ErrNotReplica
 	}
-	for end := n.cfg.now().Add(syncWait); s.lag() > 0 && n.cfg.now().Before(end) && pause(ctx, syncPoll); {
+	for end := n.cfg.now().Add(syncWait); s.lag() > 0 && n.cfg.now().Before(end) && clock.Pause(ctx, syncPoll); {
 		n.report.Calls++
 		var err error
 		if s.pages, err = server.Info(ctx, n.pages); err != nil {

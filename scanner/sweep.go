@@ -113,7 +113,7 @@ func (w *sweep) rehome() {
 		}
 		w.ledger.rehome(src.name, func(f *Finding) string {
 			for _, n := range w.nodes {
-				if n.source == src && n.report.Err == nil && n.view.Own.Has(server.SlotOf(f.Key)) {
+				if n.source == src && n.report.Err == nil && n.view.Own.Has(server.KeySlot(f.Key)) {
 					return n.node
 				}
 			}

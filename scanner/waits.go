@@ -15,6 +15,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/lock/waitgraph"
+	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 
@@ -79,7 +80,7 @@ func readWaits(ctx context.Context, l *lister) *Waits {
 	r.findQueues(ctx)
 	r.look(ctx)
 	var watch waitgraph.Watch
-	if watch.Deadlocks(r.waits.Graph); watch.Suspects() && pause(ctx, secondLook) {
+	if watch.Deadlocks(r.waits.Graph); watch.Suspects() && clock.Pause(ctx, secondLook) {
 		r.look(ctx)
 		r.waits.Deadlocks = watch.Deadlocks(r.waits.Graph)
 	}
@@ -134,7 +135,7 @@ func (r *waitsReader) scan(ctx context.Context, n waitsNode, master *redis.Clien
 			for _, key := range keys {
 				r.found(n, key)
 			}
-			if cursor = next; !pause(ctx, r.cfg.pause) {
+			if cursor = next; !clock.Pause(ctx, r.cfg.pause) {
 				return context.Cause(ctx)
 			}
 		}
