@@ -19,13 +19,13 @@ func (c *config) announce(ctx context.Context, report Report, appeared []Finding
 		}
 	}
 	for _, f := range appeared {
-		log.WarnContext(ctx, "leaked lock", f.attrs()...)
+		log.WarnContext(ctx, "leaked lock", attrs(&f)...)
 		if c.onFinding != nil {
 			c.onFinding(f)
 		}
 	}
 	for _, f := range report.Resolved {
-		log.InfoContext(ctx, "leaked lock is gone", f.attrs()...)
+		log.InfoContext(ctx, "leaked lock is gone", attrs(&f)...)
 		if c.onResolved != nil {
 			c.onResolved(f)
 		}
@@ -41,7 +41,7 @@ func (c *config) announce(ctx context.Context, report Report, appeared []Finding
 		slog.Int("resolved", len(report.Resolved)), slog.Int("overflow", report.Overflow))
 }
 
-func (f *Finding) attrs() []any {
+func attrs(f *Finding) []any {
 	attrs := []any{
 		slog.String("class", string(f.Class)), slog.String("node", f.Node), slog.String("key", KeyText(f.Key)),
 		slog.String("type", f.Type), slog.String("evidence", f.Evidence), slog.Time("first_seen", f.FirstSeen),

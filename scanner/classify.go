@@ -39,32 +39,32 @@ func (c *config) classify(v *keyreader.Value, since, now time.Time) []Class {
 		return found
 	}
 	p := c.policyOf(v.Key)
-	add(NoTTL, p.leaked(v))
+	add(NoTTL, leaked(&p, v))
 	add(LongTTL, v.TTL > p.MaxTTL)
-	add(HeldTooLong, p.limitsHold(v) && !foreign && !since.IsZero() && now.Sub(since) > p.MaxHold)
+	add(HeldTooLong, limitsHold(&p, v) && !foreign && !since.IsZero() && now.Sub(since) > p.MaxHold)
 	return found
 }
 
-func (p *Policy) leaked(v *keyreader.Value) bool { return v.TTL == keyreader.Never && !p.NoTTLAllowed }
+func leaked(p *Policy, v *keyreader.Value) bool { return v.TTL == keyreader.Never && !p.NoTTLAllowed }
 
 // limitsHold says whether it matters for how long the lock is held: one that is a leak
 // need not be held for long.
-func (p *Policy) limitsHold(v *keyreader.Value) bool { return !p.leaked(v) && p.MaxHold > 0 }
+func limitsHold(p *Policy, v *keyreader.Value) bool { return !leaked(p, v) && p.MaxHold > 0 }
 
 // still says whether the value found at a second look is wrong in the same way.
 // Whether it is an orphan still, its nodes must tell.
-func (c *config) still(f *Finding, v *keyreader.Value) bool {
-	if v.Gone() || !f.same(v.Identity()) || c.excludes(f.Key) >= 0 {
+func (c *config) still(f *entry, v *keyreader.Value) bool {
+	if v.Gone() || !f.Same(v.Identity()) || c.excludes(f.Key) >= 0 {
 		return false
 	}
 	p := c.policyOf(f.Key)
 	switch f.Class {
 	case NoTTL:
-		return p.leaked(v)
+		return leaked(&p, v)
 	case LongTTL:
 		return v.TTL > p.MaxTTL
 	case HeldTooLong:
-		return p.limitsHold(v)
+		return limitsHold(&p, v)
 	}
 	return true
 }
@@ -76,9 +76,9 @@ func (c *config) evidence(class Class, v *keyreader.Value, since, now time.Time)
 	case NoTTL:
 		return "its TTL is -1: nothing but its holder or a person will ever remove it"
 	case LongTTL:
-		return fmt.Sprintf("its TTL is %v, more than %v", clock.Round(v.TTL), p.MaxTTL) + p.clause()
+		return fmt.Sprintf("its TTL is %v, more than %v", clock.Round(v.TTL), p.MaxTTL) + clause(&p)
 	case HeldTooLong:
-		return fmt.Sprintf("one holder has it for %v or more, longer than %v", clock.Round(now.Sub(since)), p.MaxHold) + p.clause() + ending(v)
+		return fmt.Sprintf("one holder has it for %v or more, longer than %v", clock.Round(now.Sub(since)), p.MaxHold) + clause(&p) + ending(v)
 	case ForeignType:
 		return foreignEvidence(v)
 	}

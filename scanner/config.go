@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // maxPageSize keeps a page at some tens of milliseconds of the server's time.
@@ -129,7 +130,7 @@ func (c *config) checkRest(int) error {
 		return fmt.Errorf("WithChecks: no class is given")
 	}
 	for _, class := range slices.Sorted(maps.Keys(c.checks)) {
-		if !slices.Contains(classes(), class) {
+		if !slices.Contains(report.Classes(), class) {
 			return fmt.Errorf("WithChecks: there is no class %q", class)
 		}
 	}

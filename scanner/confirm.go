@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/sight"
 )
 
 // confirmation is the second look of a sweep, on the masters, at everything in the
@@ -105,7 +106,7 @@ func (c *confirmation) look(ctx context.Context, n *nodeSweep) {
 	redirected := n.reader.Redirected()
 	values, err := n.reader.Look(ctx, keys)
 	if err != nil {
-		n.report.fail(ctx, "second look", err)
+		fail(ctx, &n.report, "second look", err)
 		return
 	}
 	moved := n.reader.Redirected() > redirected
@@ -118,16 +119,16 @@ func (c *confirmation) look(ctx context.Context, n *nodeSweep) {
 }
 
 // settle decides on one finding. An orphan is compared with the other nodes again.
-func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *Finding, v *keyreader.Value, now time.Time) {
+func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *entry, v *keyreader.Value, now time.Time) {
 	still := c.cfg.still(f, v)
-	seen, held := *f, tenure{since: f.since}
+	seen, held := *f, tenure{since: f.Since}
 	if still && f.Class == Orphan && !c.orphans.possible() {
 		return // whether it is one cannot be told any more
 	}
 	if still && f.Class == HeldTooLong {
 		hold := holdOf(v)
 		held = n.tenure(v, &hold, now)
-		seen.since = held.since
+		seen.Since = held.since
 		still = slices.Contains(c.cfg.classify(v, held.since, now), HeldTooLong)
 	}
 	if still && f.Class == Orphan {
@@ -141,13 +142,13 @@ func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *Finding, v *
 	}
 	if still {
 		seen.TTL, seen.Hold, seen.LastSeen = v.TTL, holdOf(v), now
-		seen.identity, seen.kept, seen.recalled = v.Identity(), keptForLife(v), recalled{}
+		seen.Identity, seen.Kept, seen.Recalled = v.Identity(), keptForLife(v), sight.Recalled{}
 		if f.Class != Orphan {
 			seen.Evidence = n.evidence(f.Class, v, &held, now)
 		}
 	}
 	if c.ledger.settle(f, seen, still) {
-		c.confirmed(*f)
+		c.confirmed(f.finding())
 	}
 }
 

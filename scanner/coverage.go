@@ -6,55 +6,6 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
-// Reason names why a [Report] is incomplete.
-type Reason string
-
-// The reasons.
-const (
-	ReasonNodeFailed     Reason = "node_failed"         // the node failed, or was another process at the end than at the start
-	ReasonRedirected     Reason = "redirected"          // keys of which the node said that another one has them
-	ReasonReplica        Reason = "replica_not_in_sync" // what a replica has is not proved to be what its master has
-	ReasonRoleUnknown    Reason = "role_unknown"        // the node does not tell whether it is a master
-	ReasonSlotsUncovered Reason = "slots_uncovered"     // slots of a cluster that no node read serves
-	ReasonSlotsMoving    Reason = "slots_moving"        // slots on the move: a key may have moved from unread to read
-	ReasonBoundReached   Reason = "bound_reached"       // the deadline of a sweep, or the bound of findings
-	ReasonValuesUnread   Reason = "values_unread"       // locks whose values were not looked at: see WithMaxValues
-	ReasonUnwatched      Reason = "holders_unwatched"   // holders for whom the watch has no room: see WithMaxWatched
-	ReasonNoMatch        Reason = "no_match"            // a pattern that no key matches: see WithEmptyAllowed
-	ReasonOrphans        Reason = "orphans_unproved"    // the nodes are not proved to be one Redlock's: see WithOneRedlock
-)
-
-// Reasons are all there are, in the order of their definition.
-func Reasons() []Reason {
-	return []Reason{
-		ReasonNodeFailed, ReasonRedirected, ReasonReplica, ReasonRoleUnknown, ReasonSlotsUncovered, ReasonSlotsMoving,
-		ReasonBoundReached, ReasonValuesUnread, ReasonUnwatched, ReasonNoMatch, ReasonOrphans,
-	}
-}
-
-// Gap is something that a sweep was to read and is not proved to have read.
-type Gap struct {
-	Group  string // of [WithGroup]
-	Node   string // as in [NodeReport]; "" if it is no single node's
-	Reason Reason
-	Detail string // what and how much, and what to do about it; no key, no value
-}
-
-// SlotRange is the hash slots of a Redis Cluster from First to Last.
-type SlotRange struct{ First, Last int }
-
-// Incomplete returns all that the sweep is not proved to have read: that of the nodes,
-// and that of the whole. Without any, the report is proved to say all there is of the
-// keys that were there from the sweep's beginning to its end. A standby's report, which
-// read nothing, has none either.
-func (r *Report) Incomplete() []Gap {
-	var all []Gap
-	for i := range r.Nodes {
-		all = append(all, r.Nodes[i].Gaps...)
-	}
-	return append(all, r.Gaps...)
-}
-
 // movingText is why ASKING does not prove that all of a moving slot was read.
 const movingText = "are on the move, and keys may have gone to a node that was read before: sweep again when they have arrived"
 
@@ -136,28 +87,28 @@ func (c *config) unmatched(nodes []NodeReport) []Gap {
 }
 
 // gap adds a reason why the node is not proved to be read.
-func (r *NodeReport) gap(reason Reason, format string, args ...any) {
+func gap(r *NodeReport, reason Reason, format string, args ...any) {
 	r.Gaps = append(r.Gaps, Gap{Node: r.Node, Reason: reason, Detail: fmt.Sprintf(format, args...)})
 }
 
 // close adds what the numbers of the finished report tell.
-func (r *NodeReport) close(c *config) {
+func (c *config) close(r *NodeReport) {
 	switch {
 	case r.Err != nil:
-		r.gap(ReasonNodeFailed, "%v", r.Err)
+		gap(r, ReasonNodeFailed, "%v", r.Err)
 	case r.Truncated:
-		r.gap(ReasonBoundReached, "the sweep ended before it had seen every key: give it more time (--deadline)")
+		gap(r, ReasonBoundReached, "the sweep ended before it had seen every key: give it more time (--deadline)")
 	}
 	if r.Redirected > 0 {
-		r.gap(ReasonRedirected, "%d keys were seen and not read: it said that their slots are another node's, or nobody's", r.Redirected)
+		gap(r, ReasonRedirected, "%d keys were seen and not read: it said that their slots are another node's, or nobody's", r.Redirected)
 	}
 	if r.Overflow > 0 {
-		r.gap(ReasonBoundReached, "%d findings are counted and not kept: raise the bound (--max-findings)", r.Overflow)
+		gap(r, ReasonBoundReached, "%d findings are counted and not kept: raise the bound (--max-findings)", r.Overflow)
 	}
 	if r.Unread > 0 && c.readsValues() {
-		r.gap(ReasonValuesUnread, "the values of %d locks were not read: their turn comes with later sweeps, or raise the bound (--max-values)", r.Unread)
+		gap(r, ReasonValuesUnread, "the values of %d locks were not read: their turn comes with later sweeps, or raise the bound (--max-values)", r.Unread)
 	}
 	if r.Unwatched > 0 {
-		r.gap(ReasonUnwatched, "of %d locks nobody watches since when they are held: raise the bound (--max-watched)", r.Unwatched)
+		gap(r, ReasonUnwatched, "of %d locks nobody watches since when they are held: raise the bound (--max-watched)", r.Unwatched)
 	}
 }

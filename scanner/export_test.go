@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/sight"
 )
 
 // UsePath reads pages in one way only.
@@ -19,8 +20,8 @@ func UsePath(p Path) Option {
 // WithNow replaces the clock.
 func WithNow(now func() time.Time) Option { return func(c *config) { c.now = now } }
 
-// Identity is what Finding keeps of a value.
-func (f Finding) Identity() string { return f.identity }
+// Identity is what a Finding keeps of a value.
+func Identity(f Finding) string { return sight.Open(f.Seen).Identity }
 
 // StringHold is what a value of that text tells.
 func StringHold(text string) Hold {

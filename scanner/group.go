@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"slices"
-	"time"
+
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // WithGroup names the servers of this Scanner where reports of several Scanners come
@@ -12,7 +13,7 @@ import (
 func WithGroup(name string) Option { return func(c *config) { c.group = name } }
 
 // stamp writes the group into all that a report is made of.
-func (r *Report) stamp(group string) {
+func stamp(r *Report, group string) {
 	if group == "" {
 		return
 	}
@@ -37,38 +38,7 @@ func (r *Report) stamp(group string) {
 
 // MergeReports makes one report of those of several Scanners: from when the first began
 // until the last ended, findings worst first. It is a standby's if all are.
-func MergeReports(reports ...Report) Report {
-	if len(reports) == 1 {
-		return reports[0]
-	}
-	all := Report{Standby: len(reports) > 0}
-	var end time.Time
-	for _, r := range reports {
-		all.Standby = all.Standby && r.Standby
-		if !r.Started.IsZero() && (all.Started.IsZero() || r.Started.Before(all.Started)) {
-			all.Started = r.Started
-		}
-		if until := r.Started.Add(r.Took); until.After(end) {
-			end = until
-		}
-		all.Nodes = append(all.Nodes, r.Nodes...)
-		all.Findings = append(all.Findings, r.Findings...)
-		all.Pending = append(all.Pending, r.Pending...)
-		all.Resolved = append(all.Resolved, r.Resolved...)
-		all.Excluded = append(all.Excluded, r.Excluded...)
-		all.Gaps = append(all.Gaps, r.Gaps...)
-		all.Skipped = append(all.Skipped, r.Skipped...)
-		all.Unelected = all.Unelected || r.Unelected
-		all.Overflow += r.Overflow
-	}
-	if !all.Started.IsZero() {
-		all.Took = end.Sub(all.Started)
-	}
-	for _, list := range [][]Finding{all.Findings, all.Pending, all.Resolved} {
-		slices.SortStableFunc(list, func(a, b Finding) int { return compareFindings(&a, &b) })
-	}
-	return all
-}
+func MergeReports(reports ...Report) Report { return report.Merge(reports...) }
 
 // MergeSnapshots makes one snapshot of those of several Scanners, for one collector. Of
 // two nodes with one name the collector takes the first.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/scanner/internal/digest"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 
@@ -19,7 +20,7 @@ func TestPageTwice(t *testing.T) {
 	}
 	defer s.Close()
 	c := connection{node: "node", source: s.sources[0]}
-	n := newNodeSweep(c, &s.cfg, &remembered{watch: newWatch(10, newDigest())}, s.ledger, newOrphans(s.sources), newValues(nil, nil))
+	n := newNodeSweep(c, &s.cfg, &remembered{watch: newWatch(10, digest.New())}, s.ledger, newOrphans(s.sources), newValues(nil, nil))
 	page := keyreader.Page{Next: "1", Keys: 5}
 	for i := range 5 {
 		page.Values = append(page.Values, keyreader.Value{

@@ -3,8 +3,9 @@ package scanner
 import (
 	"maps"
 	"slices"
-	"strings"
 	"sync"
+
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // ledger keeps findings from sweep to sweep, each once however often SCAN returns
@@ -13,7 +14,7 @@ type ledger struct {
 	limit int
 
 	mu       sync.Mutex
-	entries  map[findingID]*Finding
+	entries  map[findingID]*entry
 	counts   map[Class]int            // of the entries
 	overflow map[string]map[Class]int // findings of this sweep that had no place, by node
 	resolved []Finding                // of this sweep
@@ -26,11 +27,11 @@ type findingID struct {
 	class  Class
 }
 
-func idOf(f *Finding) findingID { return findingID{f.source, f.Key, f.Class} }
+func idOf(f *entry) findingID { return findingID{f.Source, f.Key, f.Class} }
 
 func newLedger(limit int) *ledger {
 	return &ledger{
-		limit: limit, entries: make(map[findingID]*Finding), counts: make(map[Class]int), overflow: make(map[string]map[Class]int),
+		limit: limit, entries: make(map[findingID]*entry), counts: make(map[Class]int), overflow: make(map[string]map[Class]int),
 	}
 }
 
@@ -45,7 +46,7 @@ func (l *ledger) begin() {
 }
 
 // note takes what a page showed.
-func (l *ledger) note(f Finding) {
+func (l *ledger) note(f entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	id := idOf(&f)
@@ -55,7 +56,7 @@ func (l *ledger) note(f Finding) {
 		l.omit(&f)
 		return
 	}
-	if old != nil && old.same(f.identity) {
+	if old != nil && old.Same(f.Identity) {
 		f.FirstSeen, f.Confirmed = old.FirstSeen, old.Confirmed
 		l.remove(old)
 	} else if old != nil {
@@ -68,13 +69,13 @@ func (l *ledger) note(f Finding) {
 // makeRoom gives up a finding of a milder class than f's, one not confirmed if there is
 // one, and says whether there was any. A sweep does so at most limit times a class. It
 // expects the lock to be held.
-func (l *ledger) makeRoom(f *Finding) bool {
-	order := classes()
+func (l *ledger) makeRoom(f *entry) bool {
+	order := report.Classes()
 	for i := len(order) - 1; i > slices.Index(order, f.Class); i-- {
 		if l.counts[order[i]] == 0 {
 			continue
 		}
-		var least *Finding
+		var least *entry
 		for _, e := range l.entries {
 			if e.Class == order[i] && (least == nil || least.Confirmed && !e.Confirmed) {
 				least = e
@@ -90,7 +91,7 @@ func (l *ledger) makeRoom(f *Finding) bool {
 }
 
 // omit counts a finding that is not kept. It expects the lock to be held.
-func (l *ledger) omit(f *Finding) {
+func (l *ledger) omit(f *entry) {
 	if l.overflow[f.Node] == nil {
 		l.overflow[f.Node] = make(map[Class]int)
 	}
@@ -109,40 +110,40 @@ func (l *ledger) omitted() map[string]map[Class]int {
 }
 
 // resolve expects the lock to be held.
-func (l *ledger) resolve(f *Finding) {
+func (l *ledger) resolve(f *entry) {
 	if f.Confirmed {
-		l.resolved = append(l.resolved, *f)
+		l.resolved = append(l.resolved, f.finding())
 	}
 	l.remove(f)
 }
 
 // remove expects the lock to be held, and f to be an entry.
-func (l *ledger) remove(f *Finding) {
+func (l *ledger) remove(f *entry) {
 	delete(l.entries, idOf(f))
 	l.counts[f.Class]--
 }
 
 // on returns the findings of a node, by key.
-func (l *ledger) on(node string) []*Finding {
+func (l *ledger) on(node string) []*entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var found []*Finding
+	var found []*entry
 	for _, f := range l.entries {
 		if f.Node == node {
 			found = append(found, f)
 		}
 	}
-	slices.SortFunc(found, compareFindings)
+	slices.SortFunc(found, func(a, b *entry) int { return report.Compare(&a.Finding, &b.Finding) })
 	return found
 }
 
 // rehome says of each finding of a source that no page has shown which node has its key
 // now; home is "" if that is unknown.
-func (l *ledger) rehome(source string, home func(f *Finding) string) {
+func (l *ledger) rehome(source string, home func(f *entry) string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, f := range l.entries {
-		if f.source != source || f.noted {
+		if f.Source != source || f.noted {
 			continue
 		}
 		if node := home(f); node != "" {
@@ -152,7 +153,7 @@ func (l *ledger) rehome(source string, home func(f *Finding) string) {
 }
 
 // settle takes the verdict of a second look, and says whether it confirms f.
-func (l *ledger) settle(f *Finding, seen Finding, still bool) (confirmed bool) {
+func (l *ledger) settle(f *entry, seen entry, still bool) (confirmed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !still {
@@ -166,21 +167,21 @@ func (l *ledger) settle(f *Finding, seen Finding, still bool) (confirmed bool) {
 }
 
 // confirmed returns the ledger's own f, if there is one and it is confirmed.
-func (l *ledger) confirmed(f *Finding) (own Finding, ok bool) {
+func (l *ledger) confirmed(f *entry) (own entry, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.entries[idOf(f)]
-	if e == nil || !e.Confirmed || e.Node != f.Node || e.identity != f.identity {
-		return Finding{}, false
+	if e == nil || !e.Confirmed || e.Node != f.Node || e.Identity != f.Identity {
+		return entry{}, false
 	}
 	return *e, true
 }
 
-// all returns copies of all findings, in no order.
-func (l *ledger) all() []Finding {
+// all returns copies of all entries, in no order.
+func (l *ledger) all() []entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	all := make([]Finding, 0, len(l.entries))
+	all := make([]entry, 0, len(l.entries))
 	for _, f := range l.entries {
 		all = append(all, *f)
 	}
@@ -194,26 +195,14 @@ func (l *ledger) lists() (confirmed, pending, resolved []Finding) {
 	defer l.mu.Unlock()
 	for _, f := range l.entries {
 		if f.Confirmed {
-			confirmed = append(confirmed, *f)
+			confirmed = append(confirmed, f.finding())
 		} else {
-			pending = append(pending, *f)
+			pending = append(pending, f.finding())
 		}
 	}
 	resolved = slices.Clone(l.resolved)
 	for _, list := range [][]Finding{confirmed, pending, resolved} {
-		slices.SortFunc(list, func(a, b Finding) int { return compareFindings(&a, &b) })
+		slices.SortFunc(list, func(a, b Finding) int { return report.Compare(&a, &b) })
 	}
 	return confirmed, pending, resolved
-}
-
-// compareFindings puts the worst first, and what is known of one key together.
-func compareFindings(a, b *Finding) int {
-	order := classes()
-	if d := slices.Index(order, a.Class) - slices.Index(order, b.Class); d != 0 {
-		return d
-	}
-	if d := strings.Compare(a.Key, b.Key); d != 0 {
-		return d
-	}
-	return strings.Compare(a.Node, b.Node)
 }

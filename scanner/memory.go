@@ -4,12 +4,13 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/lockscope/lockscope/scanner/internal/digest"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 
 // memory is what one sweep leaves to the next. It is of whose turn it is.
 type memory struct {
-	digest  digest
+	digest  digest.Digest
 	masters map[*source]map[string]*remembered // by the name of the node
 	watches map[*source]*watch
 }
@@ -23,7 +24,7 @@ type remembered struct {
 
 func newMemory() *memory {
 	return &memory{
-		digest: newDigest(), masters: make(map[*source]map[string]*remembered), watches: make(map[*source]*watch),
+		digest: digest.New(), masters: make(map[*source]map[string]*remembered), watches: make(map[*source]*watch),
 	}
 }
 

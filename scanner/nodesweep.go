@@ -5,9 +5,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/server"
+	"github.com/lockscope/lockscope/scanner/internal/sight"
 )
 
 // nodeSweep is one master in one sweep. One goroutine at a time uses it.
@@ -49,7 +51,7 @@ func (n *nodeSweep) read(ctx context.Context) {
 func (n *nodeSweep) readAll(ctx context.Context) (keys int64, err error) {
 	now, err := n.standing(ctx)
 	if err != nil {
-		n.report.fail(ctx, "read INFO", err)
+		fail(ctx, &n.report, "read INFO", err)
 		return 0, n.report.Err
 	}
 	n.view = now.view
@@ -57,11 +59,11 @@ func (n *nodeSweep) readAll(ctx context.Context) (keys int64, err error) {
 	if len(now.pages) == 0 {
 		keys = -1
 	} else if !ok {
-		n.report.fail(ctx, "read INFO", ErrBadReply)
+		fail(ctx, &n.report, "read INFO", ErrBadReply)
 		return 0, n.report.Err
 	}
 	if err := n.admit(ctx, &now); err != nil {
-		n.report.fail(ctx, "check role", err)
+		fail(ctx, &n.report, "check role", err)
 		return 0, n.report.Err
 	}
 	if keys == expiring && n.cfg.onlyNoTTL() {
@@ -104,7 +106,7 @@ func (n *nodeSweep) readPages(ctx context.Context, now *standing, keys int64) {
 		pattern := n.cfg.patterns()[pass.pattern]
 		n.reader.Seek(pattern, n.cfg.ttlLimitFor(pattern))
 		if err := n.readPage(ctx, keys); err != nil {
-			n.report.fail(ctx, "read page", err)
+			fail(ctx, &n.report, "read page", err)
 			if n.report.Err != nil {
 				pass.abandon() // the node may come back with other keys at the cursor
 			}
@@ -138,7 +140,7 @@ func (n *nodeSweep) finish(ctx context.Context, fresh bool, keys int64) {
 	}
 	now, err := n.standing(ctx)
 	if err != nil {
-		n.report.fail(ctx, "read INFO", err)
+		fail(ctx, &n.report, "read INFO", err)
 		return
 	}
 	n.compare(began, &now)
@@ -248,7 +250,7 @@ func (n *nodeSweep) count(held *tenure) {
 }
 
 // note keeps a finding, or counts it if an exclusion keeps it out.
-func (n *nodeSweep) note(f Finding) {
+func (n *nodeSweep) note(f entry) {
 	if i := n.cfg.excludes(f.Key); i >= 0 {
 		n.excluded[i]++
 		return
@@ -256,11 +258,26 @@ func (n *nodeSweep) note(f Finding) {
 	n.ledger.note(f)
 }
 
-func (n *nodeSweep) finding(class Class, v *keyreader.Value, evidence string, since, now time.Time) Finding {
+func (n *nodeSweep) finding(class Class, v *keyreader.Value, evidence string, since, now time.Time) entry {
 	doubt := doubt(v)
-	return Finding{
-		Class: class, Node: n.node, Key: v.Key, Type: v.Type, TTL: v.TTL, Hold: holdOf(v), Evidence: evidence,
-		Policy:    n.cfg.policyOf(v.Key).Name,
-		FirstSeen: now, LastSeen: now, identity: v.Identity(), distinct: doubt == "", doubt: doubt, kept: keptForLife(v), since: since, source: n.source.name,
+	return entry{
+		Finding: Finding{
+			Class: class, Node: n.node, Key: v.Key, Type: v.Type, TTL: v.TTL, Hold: holdOf(v), Evidence: evidence,
+			Policy: n.cfg.policyOf(v.Key).Name, FirstSeen: now, LastSeen: now,
+		},
+		Facts: sight.Facts{
+			Source: n.source.name, Since: since, Identity: v.Identity(), Distinct: doubt == "", Doubt: doubt, Kept: keptForLife(v),
+		},
+	}
+}
+
+func newNodeReport(name string) NodeReport { return NodeReport{Node: name, Counts: map[Class]int{}} }
+
+// fail takes down why the node could not be swept to its end. What the sweep's own
+// end has cut off is truncated, which is no failure of the node.
+func fail(ctx context.Context, r *NodeReport, op string, err error) {
+	r.Truncated = true
+	if !clock.Ended(ctx) {
+		r.Err = &NodeError{Node: r.Node, Op: op, Err: redisconn.Scrub(err)}
 	}
 }

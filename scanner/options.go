@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Defaults of New and Open.
@@ -61,7 +62,7 @@ func newConfig(nodes int, opts []Option) (config, error) {
 		logger:       slog.New(slog.DiscardHandler),
 		now:          time.Now,
 	}
-	WithChecks(classes()...)(&c)
+	WithChecks(report.Classes()...)(&c)
 	c.orphansAsked = false
 	for _, opt := range opts {
 		if opt == nil {

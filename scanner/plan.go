@@ -10,6 +10,8 @@ import (
 	"io"
 	"slices"
 	"time"
+
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 const (
@@ -113,17 +115,17 @@ func (s *Scanner) Plan(r Report, operator string, a Action, classes ...Class) (P
 	return p, nil
 }
 
-func newPlanStep(f *Finding, a Action) PlanStep {
+func newPlanStep(f *entry, a Action) PlanStep {
 	return PlanStep{
 		Node: f.Node, Key: KeyText(f.Key), KeyBase64: base64.StdEncoding.EncodeToString([]byte(f.Key)), Class: f.Class, Type: f.Type,
-		TTL: secondsLeft(f.TTL), Holder: f.Hold.Instance, Identity: shownIdentity(f), Digest: f.identity, Kept: f.kept,
+		TTL: report.Seconds(f.TTL), Holder: f.Hold.Instance, Identity: shownIdentity(f), Digest: f.Identity, Kept: f.Kept,
 		FirstSeen: f.FirstSeen.UTC().Round(0), LastSeen: f.LastSeen.UTC().Round(0), Evidence: f.Evidence, Action: a.String(),
 	}
 }
 
 // shownIdentity tells values apart for people, and nothing of them.
-func shownIdentity(f *Finding) string {
-	sum := sha256.Sum256([]byte(f.Type + " " + f.identity))
+func shownIdentity(f *entry) string {
+	sum := sha256.Sum256([]byte(f.Type + " " + f.Identity))
 	return hex.EncodeToString(sum[:8])
 }
 

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/sight"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // PlanRun carries out a [Plan]. It is safe for concurrent use.
@@ -70,16 +72,19 @@ func (r *PlanRun) Apply(ctx context.Context, step int, dry bool) (Repaired, erro
 }
 
 // read makes a finding of a step.
-func (p *PlanStep) read() (f Finding, a Action, err error) {
+func (p *PlanStep) read() (f entry, a Action, err error) {
 	key, err := base64.StdEncoding.DecodeString(p.KeyBase64)
-	f = Finding{
-		Class: p.Class, Node: p.Node, Key: string(key), Type: p.Type, TTL: keyreader.Never, Evidence: p.Evidence,
-		FirstSeen: p.FirstSeen, LastSeen: p.LastSeen, Confirmed: true, identity: p.Digest, kept: p.Kept,
+	f = entry{
+		Finding: Finding{
+			Class: p.Class, Node: p.Node, Key: string(key), Type: p.Type, TTL: keyreader.Never, Evidence: p.Evidence,
+			FirstSeen: p.FirstSeen, LastSeen: p.LastSeen, Confirmed: true,
+		},
+		Facts: sight.Facts{Identity: p.Digest, Kept: p.Kept},
 	}
 	if err != nil {
 		return f, a, fmt.Errorf("%w: a key is not base64", ErrInvalidPlan)
 	}
-	if !slices.Contains(classes(), f.Class) {
+	if !slices.Contains(report.Classes(), f.Class) {
 		return f, a, fmt.Errorf("%w: there is no class %q", ErrInvalidPlan, f.Class)
 	}
 	if p.TTL != nil {
@@ -91,12 +96,12 @@ func (p *PlanStep) read() (f Finding, a Action, err error) {
 }
 
 // act carries out a step, or says why not.
-func (r *PlanRun) act(ctx context.Context, f *Finding, a Action) (RepairOutcome, time.Duration, error) {
+func (r *PlanRun) act(ctx context.Context, f *entry, a Action) (RepairOutcome, time.Duration, error) {
 	at, err := r.s.connectionOf(ctx, f.Node)
 	if err != nil {
 		return "", keyreader.Never, err
 	}
-	if f.kept {
+	if f.Kept {
 		return r.actIfUnused(ctx, at, f, a)
 	}
 	outcome, ttl, err := r.examine(ctx, at, f)
@@ -109,7 +114,7 @@ func (r *PlanRun) act(ctx context.Context, f *Finding, a Action) (RepairOutcome,
 // examine looks at the key before it is acted on: a plan has the digest of a value, and from
 // the value itself is told whether it is an identity. [RepairDone] stands for a key that the
 // action may be done to.
-func (r *PlanRun) examine(ctx context.Context, at connection, f *Finding) (RepairOutcome, time.Duration, error) {
+func (r *PlanRun) examine(ctx context.Context, at connection, f *entry) (RepairOutcome, time.Duration, error) {
 	reader := at.reader(keyreader.Query{}, keyreader.Capability{})
 	found, err := reader.Look(ctx, []string{f.Key})
 	if err != nil {
@@ -121,13 +126,13 @@ func (r *PlanRun) examine(ctx context.Context, at connection, f *Finding) (Repai
 		return "", keyreader.Never, fmt.Errorf("%w: the key's slot has moved, or is on the move: make the plan anew", ErrIncomplete)
 	case v.Gone():
 		return RepairGone, keyreader.Never, nil
-	case v.Type != f.Type || v.Identity() != f.identity:
+	case v.Type != f.Type || v.Identity() != f.Identity:
 		return RepairChanged, v.TTL, nil
-	case keptForLife(v) && !f.kept:
+	case keptForLife(v) && !f.Kept:
 		return "", v.TTL, fmt.Errorf("%w: the plan does not say that a process may keep this value: make it anew", ErrInvalidPlan)
 	}
-	f.doubt = doubt(v)
-	f.distinct = f.doubt == ""
+	f.Doubt = doubt(v)
+	f.Distinct = f.Doubt == ""
 	if err := lockable(f, r.plan.Patterns); err != nil {
 		return "", v.TTL, err
 	}

@@ -9,19 +9,6 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 
-// Policy says what is right for the locks that match a pattern. See [WithPolicies].
-type Policy struct {
-	Name    string // as findings have it; empty: the pattern
-	Pattern string // a glob pattern of Redis
-	// MaxTTL is above which a TTL is a [LongTTL]; zero: that of [WithTTLLimit].
-	MaxTTL time.Duration
-	// MaxHold is after which a holder is [HeldTooLong]; zero: that of [WithHoldLimit].
-	MaxHold time.Duration
-	// NoTTLAllowed says that a lock without a TTL is fine: its holder removes it. How long
-	// it may be held is asked of it only if MaxHold is set.
-	NoTTLAllowed bool
-}
-
 // WithPolicies judges locks by the first policy whose pattern matches their key, and the
 // others by the defaults. What is looked at is said by [WithPatterns], not by policies.
 // Given more than once, the policies add up.
@@ -85,7 +72,7 @@ func (c *config) ttlLimitFor(pattern string) time.Duration {
 }
 
 // clause names the policy in the evidence of a finding.
-func (p *Policy) clause() string {
+func clause(p *Policy) string {
 	if p.Name == "" {
 		return ""
 	}
@@ -106,14 +93,14 @@ func (c *config) checkPolicies(int) error {
 		seen[p.Name] = true
 	}
 	for _, e := range c.exclusions {
-		if err := e.validate(); err != nil {
+		if err := validExclusion(&e); err != nil {
 			return fmt.Errorf("WithExclusions: %w", err)
 		}
 	}
 	return nil
 }
 
-func (e *Exclusion) validate() error {
+func validExclusion(e *Exclusion) error {
 	switch {
 	case e.Pattern == "":
 		return errors.New("a pattern is empty")

@@ -1,29 +1,8 @@
 package scanner
 
 import (
-	"time"
-
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
-
-// Exclusion keeps what is known to be wrong out of the findings for a while. See
-// [WithExclusions].
-type Exclusion struct {
-	Pattern string    // a glob pattern of Redis
-	Until   time.Time // from then on it excludes nothing, and the report says so
-	Reason  string    // for whoever reads a report
-}
-
-// Excluded is what an exclusion did in one sweep.
-type Excluded struct {
-	Exclusion
-	Group string // of [WithGroup]
-	// Findings is how many it kept out, by one look: they are not looked at again. A key
-	// counts once for each class and node.
-	Findings int
-	// Ended says that its time is over: it kept nothing out.
-	Ended bool
-}
 
 // WithExclusions keeps findings of keys that match out of reports. Nothing vanishes: what
 // each exclusion kept out is counted in [Report].Excluded, and one that has ended is named

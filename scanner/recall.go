@@ -10,6 +10,10 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/digest"
+	"github.com/lockscope/lockscope/scanner/internal/sight"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // recallVersion is that of what a Store is given. Another version's is not read, and not
@@ -93,7 +97,7 @@ func (s *Scanner) restore(data []byte) error {
 		return fmt.Errorf("version %d: %w", from.Version, ErrMemoryVersion)
 	}
 	m := newMemory()
-	copy(m.digest.salt[:], from.Salt)
+	m.digest = digest.Salted(from.Salt)
 	known := make(map[string]bool)
 	for _, src := range s.sources {
 		known[src.name] = true
@@ -118,7 +122,7 @@ func (s *Scanner) remember(ctx context.Context, changed bool) error {
 	if !changed && now.Sub(s.recollection.saved) < min(s.cfg.leastHold()/10, rememberEvery) {
 		return nil
 	}
-	to := saved{Version: recallVersion, Saved: now, Salt: s.memory.digest.salt[:], Watches: make(map[string]savedWatch)}
+	to := saved{Version: recallVersion, Saved: now, Salt: s.memory.digest.Salt(), Watches: make(map[string]savedWatch)}
 	for src, w := range s.memory.watches {
 		to.Watches[src.name] = w.save()
 	}
@@ -194,18 +198,18 @@ func atMillis(ms int64) time.Time {
 	return time.UnixMilli(ms)
 }
 
-func (l *ledger) save(d digest) []savedFinding {
+func (l *ledger) save(d digest.Digest) []savedFinding {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	all := make([]savedFinding, 0, len(l.entries))
 	for _, f := range l.entries {
-		value := f.recalled.value
-		if f.identity != "" {
-			value = d.text(f.identity)
+		value := f.Recalled.Value
+		if f.Identity != "" {
+			value = d.Text(f.Identity)
 		}
 		all = append(all, savedFinding{
-			Source: f.source, Node: f.Node, Type: f.Type, Evidence: f.Evidence, Key: []byte(f.Key), Class: f.Class, TTL: f.TTL, Hold: f.Hold,
-			FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Since: f.since, Confirmed: f.Confirmed, Value: value,
+			Source: f.Source, Node: f.Node, Type: f.Type, Evidence: f.Evidence, Key: []byte(f.Key), Class: f.Class, TTL: f.TTL, Hold: f.Hold,
+			FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Since: f.Since, Confirmed: f.Confirmed, Value: value,
 		})
 	}
 	return all
@@ -213,34 +217,22 @@ func (l *ledger) save(d digest) []savedFinding {
 
 // restore replaces what the ledger has. Its findings are looked at again before anything is
 // said of them.
-func (l *ledger) restore(d digest, from []savedFinding) {
+func (l *ledger) restore(d digest.Digest, from []savedFinding) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	clear(l.entries)
 	clear(l.counts)
 	for _, s := range from {
-		f := &Finding{
-			Class: s.Class, Node: s.Node, Key: string(s.Key), Type: s.Type, TTL: s.TTL, Hold: s.Hold, Evidence: s.Evidence,
-			FirstSeen: s.FirstSeen, LastSeen: s.LastSeen, Confirmed: s.Confirmed,
-			since: s.Since, source: s.Source, recalled: recalled{digest: d, value: s.Value},
+		f := &entry{
+			Finding: Finding{
+				Class: s.Class, Node: s.Node, Key: string(s.Key), Type: s.Type, TTL: s.TTL, Hold: s.Hold, Evidence: s.Evidence,
+				FirstSeen: s.FirstSeen, LastSeen: s.LastSeen, Confirmed: s.Confirmed,
+			},
+			Facts: sight.Facts{Since: s.Since, Source: s.Source, Recalled: sight.Recalled{Digest: d, Value: s.Value}},
 		}
-		if len(l.entries) < l.limit && slices.Contains(classes(), f.Class) {
+		if len(l.entries) < l.limit && slices.Contains(report.Classes(), f.Class) {
 			l.entries[idOf(f)] = f
 			l.counts[f.Class]++
 		}
 	}
-}
-
-// recalled is what a finding of an earlier process has in place of its value's identity.
-type recalled struct {
-	digest digest
-	value  string
-}
-
-// same says whether a value is the one of the finding.
-func (f *Finding) same(identity string) bool {
-	if f.identity == "" {
-		return f.recalled.value != "" && f.recalled.digest.text(identity) == f.recalled.value
-	}
-	return f.identity == identity
 }

@@ -96,7 +96,7 @@ func (s *Scanner) audit(ctx context.Context, r Repaired, err error) {
 
 // repairable returns the ledger's own f, which callers cannot have changed, if it may be
 // repaired.
-func (s *Scanner) repairable(f *Finding, a Action) (own Finding, err error) {
+func (s *Scanner) repairable(f *Finding, a Action) (own entry, err error) {
 	if s.life.Err() != nil {
 		return own, ErrClosed
 	}
@@ -113,11 +113,12 @@ func (s *Scanner) repairable(f *Finding, a Action) (own Finding, err error) {
 }
 
 // proved returns the ledger's own f, if it may be repaired once it is old enough.
-func (s *Scanner) proved(f *Finding) (own Finding, err error) {
-	if err := lockable(f, s.cfg.patterns()); err != nil {
+func (s *Scanner) proved(found *Finding) (own entry, err error) {
+	f := entryOf(found)
+	if err := lockable(&f, s.cfg.patterns()); err != nil {
 		return own, err
 	}
-	own, confirmed := s.ledger.confirmed(f)
+	own, confirmed := s.ledger.confirmed(&f)
 	if !confirmed {
 		return own, ErrNotConfirmed
 	}
@@ -125,21 +126,21 @@ func (s *Scanner) proved(f *Finding) (own Finding, err error) {
 }
 
 // lockable says whether f's key is that of a lock, and its value tells whose it is.
-func lockable(f *Finding, patterns []string) error {
+func lockable(f *entry, patterns []string) error {
 	switch {
-	case f.Class == ForeignType || f.identity == "" || f.identity == f.Type:
+	case f.Class == ForeignType || f.Identity == "" || f.Identity == f.Type:
 		return fmt.Errorf("%w: its value cannot be told from another one; look at it by hand", ErrNotRepairable)
 	case keyreader.IsHelper(f.Key):
 		return fmt.Errorf("%w: it is a helper key of locks", ErrNotRepairable)
 	case !slices.ContainsFunc(patterns, func(p string) bool { return keyreader.Matches(p, f.Key) }):
 		return fmt.Errorf("%w: it does not match the pattern %q", ErrNotRepairable, patterns)
-	case !f.distinct:
-		return fmt.Errorf("%w: %s; look at it by hand", ErrNotRepairable, cmp.Or(f.doubt, "its value may be the same for every owner"))
+	case !f.Distinct:
+		return fmt.Errorf("%w: %s; look at it by hand", ErrNotRepairable, cmp.Or(f.Doubt, "its value may be the same for every owner"))
 	}
 	return nil
 }
 
-func (s *Scanner) repair(ctx context.Context, at connection, f *Finding, a Action) (RepairOutcome, time.Duration, error) {
+func (s *Scanner) repair(ctx context.Context, at connection, f *entry, a Action) (RepairOutcome, time.Duration, error) {
 	r := &repair{master: at.master, finding: f, action: a, least: leastTTL(f, s.cfg.now())}
 	outcome, ttl, err := r.byScript(ctx)
 	if err != nil && redisconn.IsReply(err) && server.IsRefused(err) {
@@ -161,7 +162,7 @@ func notPermitted(err error) bool {
 
 // leastTTL is the TTL below which the key has been changed since f; Never stands
 // for a key without.
-func leastTTL(f *Finding, now time.Time) time.Duration {
+func leastTTL(f *entry, now time.Time) time.Duration {
 	if f.TTL < 0 {
 		return keyreader.Never
 	}

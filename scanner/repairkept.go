@@ -28,7 +28,7 @@ func keptForLife(v *keyreader.Value) bool {
 // the planned one. Redis tells when a key was last used to whoever asks before looking at
 // the value; WATCH keeps what happens after that from being missed.
 func (r *PlanRun) actIfUnused(
-	ctx context.Context, at connection, f *Finding, a Action,
+	ctx context.Context, at connection, f *entry, a Action,
 ) (RepairOutcome, time.Duration, error) {
 	rep := &repair{master: at.master, finding: f, action: a, least: leastTTL(f, r.s.cfg.now())}
 	unused := func(ctx context.Context) (RepairOutcome, time.Duration, error) {

@@ -1,6 +1,8 @@
 package scanner
 
-import "time"
+import (
+	"time"
+)
 
 // WithRepairMinAge sets for how long a value must have been seen under its key before it
 // is repaired. That is counted from the first sweep of this Scanner that found it, by

@@ -44,7 +44,7 @@ func (w *sweep) proof(report *Report) *proof {
 // covers says whether the sweep's evidence for f is complete, and is no [Class]'s whose
 // evidence it is not. A gap of a node concerns all of its keys, save that who is not
 // watched matters to [HeldTooLong] alone.
-func (p *proof) covers(f *Finding) error {
+func (p *proof) covers(f *entry) error {
 	if p == nil {
 		return fmt.Errorf("%w: nothing was swept yet", ErrIncomplete)
 	}
@@ -86,7 +86,7 @@ type values struct {
 
 // newValues knows the findings of the ledger, and what the sweep before found out of them;
 // before is nil for the first sweep.
-func newValues(known []Finding, before *proof) *values {
+func newValues(known []entry, before *proof) *values {
 	s := &values{
 		seed: maphash.MakeSeed(), key: make(map[uint64]uint64), shared: make(map[uint64]bool), early: make(map[uint64]bool),
 	}
@@ -94,7 +94,7 @@ func newValues(known []Finding, before *proof) *values {
 		s.seed = before.values.seed
 	}
 	for i := range known {
-		id := s.hash(known[i].identity)
+		id := s.hash(known[i].Identity)
 		if before != nil && before.values.isShared(id) {
 			s.shared[id] = true
 		}
@@ -145,10 +145,10 @@ func (s *values) missSome() {
 }
 
 // unique says whether no other key had f's value.
-func (s *values) unique(f *Finding) error {
+func (s *values) unique(f *entry) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	id := s.hash(f.identity)
+	id := s.hash(f.Identity)
 	switch {
 	case s.shared[id]:
 		return fmt.Errorf("%w: another key has the same value: it is its holder's, and says nothing of this hold; look at it by hand", ErrNotRepairable)

@@ -19,7 +19,7 @@ var repairLua string
 // repair is one action on the key of one finding.
 type repair struct {
 	master  *redis.Client
-	finding *Finding
+	finding *entry
 	action  Action
 	least   time.Duration // the key has been changed if its TTL is below; Never: if it has one
 }
@@ -48,7 +48,7 @@ func (r *repair) byScript(ctx context.Context) (outcome RepairOutcome, ttl time.
 	for _, eval := range commands {
 		var reply any
 		reply, err = script.Run(ctx, onceProcessor{r.master}, eval,
-			redisconn.Args(1, f.Key, f.Type, f.identity, r.leastMillis(), r.act(), r.dry()))
+			redisconn.Args(1, f.Key, f.Type, f.Identity, r.leastMillis(), r.act(), r.dry()))
 		if err == nil {
 			return parseRepair(reply)
 		}

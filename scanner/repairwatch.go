@@ -57,7 +57,7 @@ func (r *repair) verdict(ctx context.Context) (RepairOutcome, time.Duration, err
 	switch {
 	case v.Gone():
 		return RepairGone, keyreader.Never, nil
-	case !asSeen || v.Type != f.Type || v.Identity() != f.identity:
+	case !asSeen || v.Type != f.Type || v.Identity() != f.Identity:
 		return RepairChanged, v.TTL, nil
 	case !a.remove && v.TTL >= 0 && v.TTL <= a.after:
 		return RepairChanged, v.TTL, nil

@@ -112,7 +112,7 @@ func (s *Scanner) sweep(ctx context.Context, unelected bool) (Report, error) {
 	w.run(ctx, s.totals.drop)
 	report := w.report()
 	s.proof.Store(w.proof(&report))
-	report.stamp(s.cfg.group)
+	stamp(&report, s.cfg.group)
 	report.Unelected = unelected
 	s.totals.add(&report)
 	s.cfg.announce(ctx, report, w.confirmation.appeared)

@@ -22,13 +22,13 @@ type tenure struct {
 
 func (n *nodeSweep) tenure(v *keyreader.Value, h *Hold, now time.Time) (t tenure) {
 	p := n.cfg.policyOf(v.Key)
-	if !n.cfg.checks[HeldTooLong] || foreign(v) || !p.limitsHold(v) {
+	if !n.cfg.checks[HeldTooLong] || foreign(v) || !limitsHold(&p, v) {
 		return tenure{}
 	}
 	distinct := distinctionOf(v, h)
 	var seen observed
 	if n.cfg.maxWatched > 0 {
-		seen = n.memory.watch.note(sight{
+		seen = n.memory.watch.note(look{
 			node: n.node, key: v.Key, identity: v.Identity(), distinct: distinct,
 			at: now, ttl: v.TTL, count: h.Count, worth: p.MaxHold,
 		})

@@ -48,7 +48,7 @@ func (n *nodeSweep) standing(ctx context.Context) (s standing, err error) {
 	s.view, err = server.View(ctx, n.master)
 	s.viewed = err == nil
 	if err != nil && redisconn.IsReply(err) {
-		n.report.gap(ReasonSlotsUncovered, "which slots it serves it does not tell (%v): grant +cluster|nodes", redisconn.Scrub(err))
+		gap(&n.report, ReasonSlotsUncovered, "which slots it serves it does not tell (%v): grant +cluster|nodes", redisconn.Scrub(err))
 		err = nil
 	}
 	return s, err
@@ -64,9 +64,9 @@ func (n *nodeSweep) admit(ctx context.Context, s *standing) error {
 	case role == "slave" && s.clustered():
 		return ErrNotMaster
 	case role == "slave":
-		n.report.gap(ReasonReplica, "it is a replica: name its master, and it as the replica to read from (--replica)")
+		gap(&n.report, ReasonReplica, "it is a replica: name its master, and it as the replica to read from (--replica)")
 	case role == "":
-		n.report.gap(ReasonRoleUnknown, "it does not tell whether it is a master: grant +info")
+		gap(&n.report, ReasonRoleUnknown, "it does not tell whether it is a master: grant +info")
 	}
 	if n.pages == n.master {
 		return nil
@@ -87,7 +87,7 @@ func (n *nodeSweep) admitReplica(ctx context.Context, s *standing) error {
 		}
 	}
 	if text := s.unsynced(); text != "" {
-		n.report.gap(ReasonReplica, "%s: read the node itself, or mend the replica", text)
+		gap(&n.report, ReasonReplica, "%s: read the node itself, or mend the replica", text)
 	}
 	return nil
 }
@@ -133,12 +133,12 @@ func (s *standing) unsynced() string {
 // before and ended at after.
 func (n *nodeSweep) compare(before, after *standing) {
 	if before.pages.RunID() != after.pages.RunID() {
-		n.report.gap(ReasonNodeFailed, "its process is another one than at the start of the pass: sweep again")
+		gap(&n.report, ReasonNodeFailed, "its process is another one than at the start of the pass: sweep again")
 		return
 	}
 	if n.pages != n.master && before.unsynced() == "" {
 		if text := after.unsynced(); text != "" && after.lag() == 0 {
-			n.report.gap(ReasonReplica, "%s since the sweep began: sweep again", text)
+			gap(&n.report, ReasonReplica, "%s since the sweep began: sweep again", text)
 		}
 	}
 	n.cover(before, after)
@@ -159,7 +159,7 @@ func (n *nodeSweep) cover(before, after *standing) {
 	}
 	if n.source.cluster == nil {
 		for _, g := range c.missing() {
-			n.report.gap(g.Reason, "%s", g.Detail)
+			gap(&n.report, g.Reason, "%s", g.Detail)
 		}
 	}
 }

@@ -88,7 +88,7 @@ func (w *sweep) lose(ctx context.Context, src *source, err error) (names []strin
 	names = w.memory.nodes(src)
 	for _, name := range names {
 		rep := newNodeReport(name)
-		rep.fail(ctx, "find masters", err)
+		fail(ctx, &rep, "find masters", err)
 		w.lost = append(w.lost, rep)
 		if rep.Err != nil {
 			w.errs = append(w.errs, rep.Err)
@@ -111,7 +111,7 @@ func (w *sweep) rehome() {
 		if src.cluster == nil {
 			continue
 		}
-		w.ledger.rehome(src.name, func(f *Finding) string {
+		w.ledger.rehome(src.name, func(f *entry) string {
 			for _, n := range w.nodes {
 				if n.source == src && n.report.Err == nil && n.view.Own.Has(server.KeySlot(f.Key)) {
 					return n.node
@@ -191,7 +191,7 @@ func (w *sweep) report() Report {
 // close says what the report is not proved to have seen.
 func (w *sweep) close(report *Report) {
 	for i := range report.Nodes {
-		report.Nodes[i].close(w.cfg)
+		w.cfg.close(&report.Nodes[i])
 	}
 	for _, src := range w.sources {
 		cover := coverage{whole: true}

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/digest"
 )
 
 // watch remembers since when the locks of one source have had one holder. A full watch
@@ -14,7 +16,7 @@ type watch struct {
 	limit int
 
 	mu      sync.Mutex
-	digest  digest
+	digest  digest.Digest
 	seen    map[uint64]watched
 	holders map[uint64]int // keys by identity
 	rounds  []watchRound   // of the nodes
@@ -56,12 +58,12 @@ const (
 	leastLooks = 3
 )
 
-func newWatch(limit int, d digest) *watch {
+func newWatch(limit int, d digest.Digest) *watch {
 	return &watch{limit: limit, digest: d, seen: make(map[uint64]watched), holders: make(map[uint64]int)}
 }
 
-// sight is one look at a lock.
-type sight struct {
+// look is one look at a lock.
+type look struct {
 	node, key, identity string
 	distinct            distinction
 	at                  time.Time
@@ -78,10 +80,10 @@ type observed struct {
 }
 
 // note takes a look at a lock.
-func (w *watch) note(s sight) (o observed) {
+func (w *watch) note(s look) (o observed) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	k, id := w.digest.number(s.key), w.digest.number(s.identity)
+	k, id := w.digest.Number(s.key), w.digest.Number(s.identity)
 	e, known := w.seen[k]
 	if !known {
 		if s.distinct == indistinct && s.ttl < s.worth {
@@ -113,7 +115,7 @@ func (w *watch) note(s sight) (o observed) {
 }
 
 // see takes down a look at the entry's hold.
-func (e *watched) see(s *sight, place int, round uint32) {
+func (e *watched) see(s *look, place int, round uint32) {
 	if e.round != round {
 		e.looks++
 	}
@@ -124,11 +126,11 @@ func (e *watched) see(s *sight, place int, round uint32) {
 }
 
 // unmoved says that the lock ends when it was to end: nobody has written it since.
-func (e *watched) unmoved(s *sight) bool { return s.at.Add(s.ttl).Sub(e.expiry).Abs() <= expirySlack }
+func (e *watched) unmoved(s *look) bool { return s.at.Add(s.ttl).Sub(e.expiry).Abs() <= expirySlack }
 
 // continues says whether what is seen is proved to be the entry's hold, or for a client's
 // value at least not proved to be another one. Shared: other keys have the same value.
-func (e *watched) continues(id uint64, s *sight, shared bool) bool {
+func (e *watched) continues(id uint64, s *look, shared bool) bool {
 	switch {
 	case e.identity != id || s.count < e.count:
 		return false
@@ -177,10 +179,10 @@ func (w *watch) unhold(id uint64) {
 func (w *watch) forget(key string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	k := w.digest.number(key)
+	k := w.digest.Number(key)
 	if e, ok := w.seen[k]; ok {
 		w.unhold(e.identity)
-		e.identity = w.digest.number("") // nobody's: an identity is never empty
+		e.identity = w.digest.Number("") // nobody's: an identity is never empty
 		w.holders[e.identity]++
 		w.seen[k] = e
 	}

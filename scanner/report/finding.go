@@ -1,9 +1,12 @@
-package scanner
+package report
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/sight"
 )
 
 // Class names what is wrong with a lock.
@@ -18,15 +21,15 @@ const (
 	ForeignType Class = "foreign_type"  // not a type that a lock has
 )
 
-// classes in the order in which reports list them, worst first.
-func classes() []Class { return []Class{NoTTL, HeldTooLong, Orphan, LongTTL, ForeignType} }
+// Classes are all there are, in the order in which reports list them: worst first.
+func Classes() []Class { return []Class{NoTTL, HeldTooLong, Orphan, LongTTL, ForeignType} }
 
 // Finding is one thing wrong with one key on one node.
 type Finding struct {
 	Class     Class
 	Node      string
-	Group     string        // of [WithGroup]
-	Key       string        // as stored: any bytes; see KeyText
+	Group     string        // of the Scanner that found it, if it has one
+	Key       string        // as stored: any bytes; see [KeyText]
 	Type      string        // Redis type: string, hash, ...
 	TTL       time.Duration // at the last look; negative: none
 	Hold      Hold
@@ -36,14 +39,21 @@ type Finding struct {
 	LastSeen  time.Time
 	Confirmed bool // seen again with the same value after the grace
 
-	since    time.Time // HeldTooLong: since when at least
-	noted    bool      // a page of the sweep under way has shown it
-	identity string    // of the value, for the second look and for repairs; never shown
-	distinct bool      // the identity tells this hold from another one; see doubt
-	doubt    string    // why it does not
-	kept     bool      // its holder may have the same value for the next hold: see repairkept.go
-	source   string    // whose node it is on; a key of a cluster may move to another node
-	recalled recalled  // in place of identity, until it is seen again
+	// Seen is what the Scanner knows of the lock besides, for a repair to compare. Nobody
+	// else can read or make it; the zero value is that of a finding of another system.
+	Seen sight.Sight `json:"-"`
+}
+
+// Compare puts the worst first, and what is known of one key together.
+func Compare(a, b *Finding) int {
+	order := Classes()
+	if d := slices.Index(order, a.Class) - slices.Index(order, b.Class); d != 0 {
+		return d
+	}
+	if d := strings.Compare(a.Key, b.Key); d != 0 {
+		return d
+	}
+	return strings.Compare(a.Node, b.Node)
 }
 
 // KeyText returns the key as people may read it: as it is if that is one line of

@@ -1,0 +1,50 @@
+package report
+
+// Reason names why a [Report] is incomplete.
+type Reason string
+
+// The reasons.
+const (
+	ReasonNodeFailed     Reason = "node_failed"         // the node failed, or was another process at the end than at the start
+	ReasonRedirected     Reason = "redirected"          // keys of which the node said that another one has them
+	ReasonReplica        Reason = "replica_not_in_sync" // what a replica has is not proved to be what its master has
+	ReasonRoleUnknown    Reason = "role_unknown"        // the node does not tell whether it is a master
+	ReasonSlotsUncovered Reason = "slots_uncovered"     // slots of a cluster that no node read serves
+	ReasonSlotsMoving    Reason = "slots_moving"        // slots on the move: a key may have moved from unread to read
+	ReasonBoundReached   Reason = "bound_reached"       // the deadline of a sweep, or the bound of findings
+	ReasonValuesUnread   Reason = "values_unread"       // locks whose values were not looked at: see scanner.WithMaxValues
+	ReasonUnwatched      Reason = "holders_unwatched"   // holders for whom the watch has no room: see scanner.WithMaxWatched
+	ReasonNoMatch        Reason = "no_match"            // a pattern that no key matches: see scanner.WithEmptyAllowed
+	ReasonOrphans        Reason = "orphans_unproved"    // the nodes are not proved to be one Redlock's: see scanner.WithOneRedlock
+)
+
+// Reasons are all there are, in the order of their definition.
+func Reasons() []Reason {
+	return []Reason{
+		ReasonNodeFailed, ReasonRedirected, ReasonReplica, ReasonRoleUnknown, ReasonSlotsUncovered, ReasonSlotsMoving,
+		ReasonBoundReached, ReasonValuesUnread, ReasonUnwatched, ReasonNoMatch, ReasonOrphans,
+	}
+}
+
+// Gap is something that a sweep was to read and is not proved to have read.
+type Gap struct {
+	Group  string // of the Scanner, if it has one
+	Node   string // as in [NodeReport]; "" if it is no single node's
+	Reason Reason
+	Detail string // what and how much, and what to do about it; no key, no value
+}
+
+// SlotRange is the hash slots of a Redis Cluster from First to Last.
+type SlotRange struct{ First, Last int }
+
+// Incomplete returns all that the sweep is not proved to have read: that of the nodes,
+// and that of the whole. Without any, the report is proved to say all there is of the
+// keys that were there from the sweep's beginning to its end. A standby's report, which
+// read nothing, has none either.
+func (r *Report) Incomplete() []Gap {
+	var all []Gap
+	for i := range r.Nodes {
+		all = append(all, r.Nodes[i].Gaps...)
+	}
+	return append(all, r.Gaps...)
+}
