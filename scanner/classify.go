@@ -6,23 +6,8 @@ import (
 
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/value"
 )
-
-// foreign says whether a key is no lock of any format known: locks are strings, or
-// small hashes as Redisson writes them.
-func foreign(v *keyreader.Value) bool {
-	switch v.Type {
-	case keyreader.String:
-		return false
-	case keyreader.Hash:
-		if v.Size == keyreader.Unmeasured {
-			return false
-		}
-		_, ok := redissonHold(v.Fields)
-		return !ok
-	}
-	return true
-}
 
 // classify says what is wrong with a lock that is held since the given time; zero
 // if that is unknown. Orphans are found elsewhere: they take more than one node.
@@ -33,7 +18,7 @@ func (c *config) classify(v *keyreader.Value, since, now time.Time) []Class {
 			found = append(found, class)
 		}
 	}
-	foreign := foreign(v)
+	foreign := value.Foreign(v)
 	add(ForeignType, foreign)
 	if foreign && c.checks[ForeignType] {
 		return found

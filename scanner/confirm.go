@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/sight"
+	"github.com/lockscope/lockscope/scanner/internal/value"
 )
 
 // confirmation is the second look of a sweep, on the masters, at everything in the
@@ -85,7 +86,7 @@ func (c *confirmation) lookClosely(ctx context.Context, nodes []*nodeSweep) bool
 			if v := &values[i]; err == nil && v.Gone() {
 				n.memory.watch.forget(v.Key)
 			} else if err == nil {
-				hold := holdOf(v)
+				hold := value.Holder(v)
 				n.tenure(v, &hold, now)
 			}
 		}
@@ -126,7 +127,7 @@ func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *entry, v *ke
 		return // whether it is one cannot be told any more
 	}
 	if still && f.Class == HeldTooLong {
-		hold := holdOf(v)
+		hold := value.Holder(v)
 		held = n.tenure(v, &hold, now)
 		seen.Since = held.since
 		still = slices.Contains(c.cfg.classify(v, held.since, now), HeldTooLong)
@@ -141,8 +142,8 @@ func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *entry, v *ke
 		still, seen.Evidence = t.minority(), t.evidence()
 	}
 	if still {
-		seen.TTL, seen.Hold, seen.LastSeen = v.TTL, holdOf(v), now
-		seen.Identity, seen.Kept, seen.Recalled = v.Identity(), keptForLife(v), sight.Recalled{}
+		seen.TTL, seen.Hold, seen.LastSeen = v.TTL, value.Holder(v), now
+		seen.Identity, seen.Kept, seen.Recalled = v.Identity(), value.Kept(v), sight.Recalled{}
 		if f.Class != Orphan {
 			seen.Evidence = n.evidence(f.Class, v, &held, now)
 		}

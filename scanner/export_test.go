@@ -22,8 +22,3 @@ func WithNow(now func() time.Time) Option { return func(c *config) { c.now = now
 
 // Identity is what a Finding keeps of a value.
 func Identity(f Finding) string { return sight.Open(f.Seen).Identity }
-
-// StringHold is what a value of that text tells.
-func StringHold(text string) Hold {
-	return holdOf(&keyreader.Value{Type: keyreader.String, Head: text[:min(len(text), keyreader.HeadSize)], Size: int64(len(text))})
-}

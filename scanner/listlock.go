@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/value"
 )
 
 // Lock is who holds one lock, over all nodes that answered. A node is here what
@@ -103,7 +104,7 @@ func newLock(looks []keyreader.Value, silent int) (l Lock, ok bool) {
 	l = Lock{
 		Key: first.value.Key, Type: first.value.Type,
 		Nodes: len(first.ttls), Of: len(looks), Silent: silent, Split: len(groups) > 1,
-		Hold: holdOf(first.value),
+		Hold: value.Holder(first.value),
 	}
 	l.TTL = first.quorumTTL(l.needed())
 	l.Hold.Fence = first.fence(l.Of + l.Silent)
@@ -143,7 +144,7 @@ func groupByHolder(looks []keyreader.Value) []*holding {
 // holderMark is the same on all nodes that one holder's attempt was granted on: counters
 // of lockscope may differ there, its token never does.
 func holderMark(v *keyreader.Value) (mark string, fence uint64) {
-	if token, fence := grantOf(v); token != "" {
+	if token, fence := value.Grant(v); token != "" {
 		return token, fence
 	}
 	return v.Identity(), 0

@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/server"
 	"github.com/lockscope/lockscope/scanner/internal/sight"
+	"github.com/lockscope/lockscope/scanner/internal/value"
 )
 
 // nodeSweep is one master in one sweep. One goroutine at a time uses it.
@@ -189,7 +190,7 @@ func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64
 			continue
 		}
 		n.values.note(v)
-		hold := holdOf(v)
+		hold := value.Holder(v)
 		held := n.tenure(v, &hold, now)
 		n.count(&held)
 		for _, class := range n.cfg.classify(v, held.since, now) {
@@ -259,14 +260,14 @@ func (n *nodeSweep) note(f entry) {
 }
 
 func (n *nodeSweep) finding(class Class, v *keyreader.Value, evidence string, since, now time.Time) entry {
-	doubt := doubt(v)
+	doubt := value.Doubt(v)
 	return entry{
 		Finding: Finding{
-			Class: class, Node: n.node, Key: v.Key, Type: v.Type, TTL: v.TTL, Hold: holdOf(v), Evidence: evidence,
+			Class: class, Node: n.node, Key: v.Key, Type: v.Type, TTL: v.TTL, Hold: value.Holder(v), Evidence: evidence,
 			Policy: n.cfg.policyOf(v.Key).Name, FirstSeen: now, LastSeen: now,
 		},
 		Facts: sight.Facts{
-			Source: n.source.name, Since: since, Identity: v.Identity(), Distinct: doubt == "", Doubt: doubt, Kept: keptForLife(v),
+			Source: n.source.name, Since: since, Identity: v.Identity(), Distinct: doubt == "", Doubt: doubt, Kept: value.Kept(v),
 		},
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/value"
 )
 
 // orphans compares lockscope's locks on one node with those on the others, a page
@@ -71,7 +72,7 @@ func (c *tally) evidence() string {
 func (o *orphans) count(ctx context.Context, src *source, locks []*keyreader.Value) (all []*tally, calls int64) {
 	all = make([]*tally, len(locks))
 	for i, v := range locks {
-		all[i] = &tally{value: v, token: tokenOf(v), same: 1, unknown: len(o.sources) - 1, nodes: len(o.sources)}
+		all[i] = &tally{value: v, token: value.Token(v), same: 1, unknown: len(o.sources) - 1, nodes: len(o.sources)}
 	}
 	open := slices.Clone(all)
 	at := slices.Index(o.sources, src)
@@ -100,7 +101,7 @@ func (o *orphans) askBatch(ctx context.Context, src *source, batch []*tally) {
 	for i, c := range batch {
 		keys[i] = c.value.Key
 	}
-	heads, err := keyreader.Heads(ctx, src.client, keys, tokenLength)
+	heads, err := keyreader.Heads(ctx, src.client, keys, value.TokenLength)
 	if err != nil {
 		if !clock.Ended(ctx) {
 			o.markDown(src)

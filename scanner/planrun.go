@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/sight"
+	"github.com/lockscope/lockscope/scanner/internal/value"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -128,10 +129,10 @@ func (r *PlanRun) examine(ctx context.Context, at connection, f *entry) (RepairO
 		return RepairGone, keyreader.Never, nil
 	case v.Type != f.Type || v.Identity() != f.Identity:
 		return RepairChanged, v.TTL, nil
-	case keptForLife(v) && !f.Kept:
+	case value.Kept(v) && !f.Kept:
 		return "", v.TTL, fmt.Errorf("%w: the plan does not say that a process may keep this value: make it anew", ErrInvalidPlan)
 	}
-	f.Doubt = doubt(v)
+	f.Doubt = value.Doubt(v)
 	f.Distinct = f.Doubt == ""
 	if err := lockable(f, r.plan.Patterns); err != nil {
 		return "", v.TTL, err

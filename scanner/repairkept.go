@@ -16,14 +16,6 @@ import (
 // and the way of a command may make of a difference.
 const sameSlack = 2 * time.Second
 
-// keptForLife says that a value does not tell one hold of its process from the next:
-// Redisson's fields are a client and a thread, Spring's value is a registry's UUID, and a
-// UUID may be either that or a token.
-func keptForLife(v *keyreader.Value) bool {
-	hold := holdOf(v)
-	return distinctionOf(v, &hold) != perHold
-}
-
 // actIfUnused acts on a key whose value its process may keep, if the hold is proved to be
 // the planned one. Redis tells when a key was last used to whoever asks before looking at
 // the value; WATCH keeps what happens after that from being missed.

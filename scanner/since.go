@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/value"
 )
 
 // clockSlack is how far a holder's clock may be off before its word counts for nothing.
@@ -22,10 +23,10 @@ type tenure struct {
 
 func (n *nodeSweep) tenure(v *keyreader.Value, h *Hold, now time.Time) (t tenure) {
 	p := n.cfg.policyOf(v.Key)
-	if !n.cfg.checks[HeldTooLong] || foreign(v) || !limitsHold(&p, v) {
+	if !n.cfg.checks[HeldTooLong] || value.Foreign(v) || !limitsHold(&p, v) {
 		return tenure{}
 	}
-	distinct := distinctionOf(v, h)
+	distinct := value.DistinctionOf(v, h)
 	var seen observed
 	if n.cfg.maxWatched > 0 {
 		seen = n.memory.watch.note(look{
@@ -33,7 +34,7 @@ func (n *nodeSweep) tenure(v *keyreader.Value, h *Hold, now time.Time) (t tenure
 			at: now, ttl: v.TTL, count: h.Count, worth: p.MaxHold,
 		})
 	}
-	t.unwatched, t.indistinct, t.since = seen.full, distinct == indistinct, seen.first
+	t.unwatched, t.indistinct, t.since = seen.full, distinct == value.Indistinct, seen.first
 	if !h.Since.IsZero() {
 		t.since, t.doubt = believe(h.Since, &seen, now)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/scanner/internal/digest"
+	"github.com/lockscope/lockscope/scanner/internal/value"
 )
 
 // watch remembers since when the locks of one source have had one holder. A full watch
@@ -65,7 +66,7 @@ func newWatch(limit int, d digest.Digest) *watch {
 // look is one look at a lock.
 type look struct {
 	node, key, identity string
-	distinct            distinction
+	distinct            value.Distinction
 	at                  time.Time
 	ttl                 time.Duration
 	count               int
@@ -86,7 +87,7 @@ func (w *watch) note(s look) (o observed) {
 	k, id := w.digest.Number(s.key), w.digest.Number(s.identity)
 	e, known := w.seen[k]
 	if !known {
-		if s.distinct == indistinct && s.ttl < s.worth {
+		if s.distinct == value.Indistinct && s.ttl < s.worth {
 			return observed{}
 		}
 		var room bool
@@ -107,7 +108,7 @@ func (w *watch) note(s look) (o observed) {
 	}
 	e.see(&s, place, w.rounds[place].number)
 	w.seen[k] = e
-	if s.distinct == perClient && e.looks < leastLooks {
+	if s.distinct == value.PerClient && e.looks < leastLooks {
 		return o
 	}
 	o.first, o.whole = e.first, e.whole
@@ -119,7 +120,7 @@ func (e *watched) see(s *look, place int, round uint32) {
 	if e.round != round {
 		e.looks++
 	}
-	if s.distinct == perClient && !e.unmoved(s) {
+	if s.distinct == value.PerClient && !e.unmoved(s) {
 		e.expiry = s.at.Add(s.ttl)
 	}
 	e.node, e.round, e.last, e.count, e.longest = place, round, s.at, s.count, max(e.longest, s.ttl)
@@ -134,9 +135,9 @@ func (e *watched) continues(id uint64, s *look, shared bool) bool {
 	switch {
 	case e.identity != id || s.count < e.count:
 		return false
-	case s.distinct == perHold && !shared || e.unmoved(s):
+	case s.distinct == value.PerLease && !shared || e.unmoved(s):
 		return true
-	case s.distinct != perClient:
+	case s.distinct != value.PerClient:
 		return false
 	}
 	longest := float64(max(e.longest, s.ttl))

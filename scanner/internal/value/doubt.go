@@ -1,4 +1,4 @@
-package scanner
+package value
 
 import (
 	"regexp"
@@ -32,13 +32,13 @@ var (
 	alphanumerics = regexp.MustCompile(`[0-9A-Za-z+/_-]{16,}`)
 )
 
-// doubt says why the value of a lock does not tell its owner from another one, or "" if
+// Doubt says why the value of a lock does not tell its owner from another one, or "" if
 // it does. Only what was made by a generator of random numbers, or names an instant,
 // does so; a value that looks like neither is in doubt. Of values that do, a few in a
 // hundred are taken for such that do not, which costs a repair and no lock.
-func doubt(v *keyreader.Value) string {
+func Doubt(v *keyreader.Value) string {
 	switch {
-	case tokenOf(v) != "":
+	case Token(v) != "":
 		return "" // its token comes first: it is compared, however long the value is
 	case v.Type == keyreader.Hash:
 		return doubtOfHash(v)
@@ -47,7 +47,7 @@ func doubt(v *keyreader.Value) string {
 	case v.Size > keyreader.HeadSize:
 		return "its value is longer than the 256 bytes that are compared"
 	}
-	if h, ok := shedLockHold(v.Head); ok && h.Instance != "" {
+	if h, ok := shedLockHolder(v.Head); ok && h.Instance != "" {
 		return ""
 	}
 	if !random(v.Head) {
@@ -61,7 +61,7 @@ func doubtOfHash(v *keyreader.Value) string {
 	if v.Fields == nil {
 		return "its fields were not all read, or how large it is the server does not tell (+memory|usage)"
 	}
-	if _, ok := redissonHold(v.Fields); !ok {
+	if _, ok := redissonHolder(v.Fields); !ok {
 		return "its fields are not those of a Redisson lock"
 	}
 	for _, f := range v.Fields {

@@ -1,4 +1,4 @@
-package scanner
+package value
 
 import (
 	"regexp"
@@ -9,55 +9,56 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // maxNameLength of a holder, in bytes.
 const maxNameLength = 128
 
-// tokenLength of lockscope's owner tokens, with which its values begin.
-const tokenLength = 32
+// TokenLength of lockscope's owner tokens, with which its values begin.
+const TokenLength = 32
 
-// holdOf reads what the value tells.
-func holdOf(v *keyreader.Value) Hold {
+// Holder reads what the value tells.
+func Holder(v *keyreader.Value) report.Hold {
 	switch v.Type {
 	case keyreader.String:
-		if h, ok := lockscopeHold(v.Head); ok {
+		if h, ok := lockscopeHolder(v.Head); ok {
 			if v.Size > keyreader.HeadSize {
 				h.Page = "" // it comes last, and may be cut off
 			}
 			return h
 		}
-		if h, ok := shedLockHold(v.Head); ok && v.Size <= keyreader.HeadSize {
+		if h, ok := shedLockHolder(v.Head); ok && v.Size <= keyreader.HeadSize {
 			return h
 		}
 	case keyreader.Hash:
-		if h, ok := redissonHold(v.Fields); ok {
+		if h, ok := redissonHolder(v.Fields); ok {
 			return h
 		}
 	}
 	// The values of redsync, redislock and SETNX scripts are their owner tokens, or
 	// may be: nothing of them is shown.
-	return Hold{Format: FormatUnknown}
+	return report.Hold{Format: report.FormatUnknown}
 }
 
-// lockscopeHold accepts a value cut off at [keyreader.HeadSize]: who holds it comes first.
-func lockscopeHold(text string) (Hold, bool) {
+// lockscopeHolder accepts a value cut off at [keyreader.HeadSize]: who holds it comes first.
+func lockscopeHolder(text string) (report.Hold, bool) {
 	fence, h, ok := redlock.ParseValue(text)
 	if !ok {
-		return Hold{}, false
+		return report.Hold{}, false
 	}
-	return Hold{Holder: h, Format: FormatLockscope, Fence: fence}, true
+	return report.Hold{Holder: h, Format: report.FormatLockscope, Fence: fence}, true
 }
 
-// tokenOf is the secret by which lockscope tells its attempts apart, on all nodes
+// Token is the secret by which lockscope tells its attempts apart, on all nodes
 // the same, or "" if lockscope did not write the value.
-func tokenOf(v *keyreader.Value) string {
-	token, _ := grantOf(v)
+func Token(v *keyreader.Value) string {
+	token, _ := Grant(v)
 	return token
 }
 
-// grantOf is the token, and what the node counted when it granted it.
-func grantOf(v *keyreader.Value) (token string, fence uint64) {
+// Grant is the token, and what the node counted when it granted it.
+func Grant(v *keyreader.Value) (token string, fence uint64) {
 	if v.Type != keyreader.String {
 		return "", 0
 	}
@@ -65,7 +66,7 @@ func grantOf(v *keyreader.Value) (token string, fence uint64) {
 	if !ok {
 		return "", 0
 	}
-	return v.Head[:tokenLength], fence
+	return v.Head[:TokenLength], fence
 }
 
 // uuidText matches what ShedLock and Redisson make identifiers of.
@@ -79,31 +80,31 @@ var (
 	uuidOnly      = regexp.MustCompile(`^` + uuidText + `$`)
 )
 
-// shedLockHold reads ADDED:time@host:uuid. The uuid authorizes the release and
+// shedLockHolder reads ADDED:time@host:uuid. The uuid authorizes the release and
 // is dropped.
-func shedLockHold(text string) (Hold, bool) {
+func shedLockHolder(text string) (report.Hold, bool) {
 	rest, found := strings.CutPrefix(text, "ADDED:")
 	at, rest, split := strings.Cut(rest, "@")
 	if !found || !split {
-		return Hold{}, false
+		return report.Hold{}, false
 	}
 	since, err := time.Parse(time.RFC3339Nano, at)
 	if err != nil {
-		return Hold{}, false
+		return report.Hold{}, false
 	}
-	h := Hold{Holder: lock.Holder{Since: since}, Format: FormatShedLock}
+	h := report.Hold{Holder: lock.Holder{Since: since}, Format: report.FormatShedLock}
 	if m := shedLockRest.FindStringSubmatch(rest); m != nil {
 		h.Instance = cleanName(m[1])
 	}
 	return h, true
 }
 
-// redissonHold reads the fields of a Redisson lock: client:thread -> count, and
+// redissonHolder reads the fields of a Redisson lock: client:thread -> count, and
 // "mode" in a read-write lock. The client's id and the thread together authorize
 // the unlock, so no more of the id is shown than it takes to tell holders apart: 8
 // characters of 36, with which nobody can guess the other 90 bits.
-func redissonHold(fields [][2]string) (Hold, bool) {
-	h := Hold{Format: FormatRedisson}
+func redissonHolder(fields [][2]string) (report.Hold, bool) {
+	h := report.Hold{Format: report.FormatRedisson}
 	var names []string
 	for _, f := range fields {
 		if f[0] == "mode" && (f[1] == "read" || f[1] == "write") {
@@ -112,7 +113,7 @@ func redissonHold(fields [][2]string) (Hold, bool) {
 		m := redissonField.FindStringSubmatch(f[0])
 		count, err := strconv.ParseInt(f[1], 10, 32)
 		if m == nil || err != nil || count < 0 {
-			return Hold{}, false
+			return report.Hold{}, false
 		}
 		h.Count += int(count)
 		if uuidOnly.MatchString(m[1]) {
@@ -123,6 +124,22 @@ func redissonHold(fields [][2]string) (Hold, bool) {
 	}
 	h.Instance = cleanName(strings.Join(names, " "))
 	return h, len(names) > 0
+}
+
+// Foreign says whether a key is no lock of any format known: locks are strings, or
+// small hashes as Redisson writes them.
+func Foreign(v *keyreader.Value) bool {
+	switch v.Type {
+	case keyreader.String:
+		return false
+	case keyreader.Hash:
+		if v.Size == keyreader.Unmeasured {
+			return false
+		}
+		_, ok := redissonHolder(v.Fields)
+		return !ok
+	}
+	return true
 }
 
 // cleanName keeps a name on one line and short: anybody can write a value.

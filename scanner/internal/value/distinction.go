@@ -1,24 +1,25 @@
-package scanner
+package value
 
 import (
 	"strings"
 	"unicode"
 
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// distinction is how far a value tells one holder of a lock from the next.
-type distinction int
+// Distinction is how far a value tells one holder of a lock from the next.
+type Distinction int
 
 const (
-	// indistinct values are the same whoever holds the lock: a constant, a short text, one
-	// that was not read as a whole. Only an expiry that stays what it was proves one hold.
-	indistinct distinction = iota
-	// perClient values are the same each time one client has the lock, as those of Redisson
+	// Indistinct values are the same whoever holds the lock: a constant, a short text, one
+	// that was not read as a whole. Only an expiry that stays what it was proves one lease.
+	Indistinct Distinction = iota
+	// PerClient values are the same each time one client has the lock, as those of Redisson
 	// and Spring are, and perhaps names of hosts.
-	perClient
-	// perHold values are made anew for each hold: random tokens, and what says since when.
-	perHold
+	PerClient
+	// PerLease values are made anew for each lease: random tokens, and what says since when.
+	PerLease
 )
 
 const (
@@ -39,26 +40,26 @@ func named(text string) bool {
 	return strings.ContainsAny(text, "-.:@") && text == strings.ToLower(text)
 }
 
-// distinctionOf judges a value by its shape.
-func distinctionOf(v *keyreader.Value, h *Hold) distinction {
+// DistinctionOf judges a value by its shape.
+func DistinctionOf(v *keyreader.Value, h *report.Hold) Distinction {
 	switch {
 	case v.Type == keyreader.Hash && v.Fields == nil: // too large, or not measured
-		return indistinct
+		return Indistinct
 	case v.Type == keyreader.Hash:
-		return perClient
+		return PerClient
 	case v.Type != keyreader.String || v.Size > int64(len(v.Head)):
-		return indistinct
+		return Indistinct
 	case !h.Since.IsZero():
-		return perHold
+		return PerLease
 	}
 	changes, letters := variety(v.Head)
 	switch {
 	case len(v.Head) < shortestName || changes <= wordChanges || letters < fewLetters:
-		return indistinct
+		return Indistinct
 	case len(v.Head) < shortestToken || changes < tokenChanges || named(v.Head):
-		return perClient
+		return PerClient
 	}
-	return perHold
+	return PerLease
 }
 
 // variety counts how often a text changes between digits, lower and upper case, and how
@@ -88,4 +89,12 @@ func variety(text string) (changes, letters int) {
 		}
 	}
 	return changes, letters
+}
+
+// Kept says that a value does not tell one lease of its process from the next: Redisson's
+// fields are a client and a thread, Spring's value is a registry's UUID, and a UUID may be
+// either that or a token.
+func Kept(v *keyreader.Value) bool {
+	h := Holder(v)
+	return DistinctionOf(v, &h) != PerLease
 }

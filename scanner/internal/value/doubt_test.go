@@ -1,4 +1,4 @@
-package scanner
+package value
 
 import (
 	"crypto/rand"
@@ -61,7 +61,7 @@ func TestWhatTellsOwnersApart(t *testing.T) {
 		strings.Repeat("8Q5xLzCgV2rEJwJ7yYtSIA==", 14): false, // longer than what is compared
 		"owner=\xff\xfe\x00":                           false,
 	} {
-		if why := doubt(stringValue(value)); (why == "") != accepted {
+		if why := Doubt(stringValue(value)); (why == "") != accepted {
 			t.Errorf("%.60q: doubt %q, accepted should be %v", value, why, accepted)
 		}
 	}
@@ -79,7 +79,7 @@ func TestRandomTokensAreTakenForSuch(t *testing.T) {
 		for range rounds {
 			b := make([]byte, 16)
 			_, _ = rand.Read(b)
-			if doubt(stringValue(text(b))) != "" {
+			if Doubt(stringValue(text(b))) != "" {
 				doubted++
 			}
 		}
@@ -117,11 +117,11 @@ func TestHashesThatTellOwnersApart(t *testing.T) {
 		"only a mode": {field("mode"), false},
 	} {
 		v := &keyreader.Value{Type: keyreader.Hash, Fields: c.fields, Size: int64(len(c.fields))}
-		if why := doubt(v); (why == "") != c.accepted {
+		if why := Doubt(v); (why == "") != c.accepted {
 			t.Errorf("%s: %q, accepted should be %v", name, why, c.accepted)
 		}
 	}
-	if why := doubt(&keyreader.Value{Type: "list"}); why == "" {
+	if why := Doubt(&keyreader.Value{Type: "list"}); why == "" {
 		t.Error(fmt.Sprint("a list: ", why))
 	}
 }

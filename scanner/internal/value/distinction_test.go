@@ -1,4 +1,4 @@
-package scanner
+package value
 
 import (
 	"crypto/rand"
@@ -9,27 +9,28 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
-func distinctionOfText(text string) distinction {
+func distinctionOfText(text string) Distinction {
 	v := &keyreader.Value{Type: keyreader.String, Head: text[:min(len(text), keyreader.HeadSize)], Size: int64(len(text))}
-	hold := holdOf(v)
-	return distinctionOf(v, &hold)
+	holder := Holder(v)
+	return DistinctionOf(v, &holder)
 }
 
 func TestWhatTellsHoldersApart(t *testing.T) {
-	for text, want := range map[string]distinction{
-		"": indistinct, "1": indistinct, "true": indistinct, "locked": indistinct, "1763800000": indistinct,
-		"web-3/4711": indistinct, "locked-by-the-order-service": indistinct, strings.Repeat("ab12", 20): indistinct,
-		strings.Repeat("a1B2c3D4", 100):                        indistinct, // not read as a whole
-		"ip-10-0-3-217.eu-west-1.compute.internal:4711":        perClient,
-		"orders-7f9c8d5b6d-xk2lm":                              perClient,
-		"8743c9c0-0795-4907-87fd-6c719a6b4586":                 perClient, // Spring
-		"8743c9c0-0795-4907-87fd-6c719a6b4586:42":              perClient,
-		"8Q5xLzCgV2rEJwJ7yYtSIA==":                             perHold, // redsync
-		"hTYMdGE4tKPBgV8bdmV0Nw":                               perHold, // redislock
-		"2a8f0b6ce6f011ef9b1f0242ac120002":                     perHold, // redis-py
-		"ADDED:" + time.Now().Format(time.RFC3339Nano) + "@h1": perHold,
+	for text, want := range map[string]Distinction{
+		"": Indistinct, "1": Indistinct, "true": Indistinct, "locked": Indistinct, "1763800000": Indistinct,
+		"web-3/4711": Indistinct, "locked-by-the-order-service": Indistinct, strings.Repeat("ab12", 20): Indistinct,
+		strings.Repeat("a1B2c3D4", 100):                        Indistinct, // not read as a whole
+		"ip-10-0-3-217.eu-west-1.compute.internal:4711":        PerClient,
+		"orders-7f9c8d5b6d-xk2lm":                              PerClient,
+		"8743c9c0-0795-4907-87fd-6c719a6b4586":                 PerClient, // Spring
+		"8743c9c0-0795-4907-87fd-6c719a6b4586:42":              PerClient,
+		"8Q5xLzCgV2rEJwJ7yYtSIA==":                             PerLease, // redsync
+		"hTYMdGE4tKPBgV8bdmV0Nw":                               PerLease, // redislock
+		"2a8f0b6ce6f011ef9b1f0242ac120002":                     PerLease, // redis-py
+		"ADDED:" + time.Now().Format(time.RFC3339Nano) + "@h1": PerLease,
 	} {
 		if got := distinctionOfText(text); got != want {
 			t.Errorf("%q: %d, want %d", text, got, want)
@@ -37,11 +38,11 @@ func TestWhatTellsHoldersApart(t *testing.T) {
 	}
 	for _, fields := range [][][2]string{nil, {{"8743c9c0:42", "1"}}} {
 		v := &keyreader.Value{Type: keyreader.Hash, Fields: fields}
-		want := perClient
+		want := PerClient
 		if fields == nil {
-			want = indistinct
+			want = Indistinct
 		}
-		if got := distinctionOf(v, &Hold{}); got != want {
+		if got := DistinctionOf(v, &report.Hold{}); got != want {
 			t.Errorf("a hash with %v: %d, want %d", fields, got, want)
 		}
 	}
@@ -58,9 +59,9 @@ func TestRandomTokensAreRecognised(t *testing.T) {
 			b := make([]byte, 16)
 			_, _ = rand.Read(b)
 			switch distinctionOfText(encode(b)) {
-			case perClient:
+			case PerClient:
 				missed++
-			case indistinct:
+			case Indistinct:
 				constant++
 			}
 		}
