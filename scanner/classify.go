@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/value"
 )
 
@@ -38,7 +39,7 @@ func limitsHold(p *Policy, v *keyreader.Value) bool { return !leaked(p, v) && p.
 
 // still says whether the value found at a second look is wrong in the same way.
 // Whether it is an orphan still, its nodes must tell.
-func (c *config) still(f *entry, v *keyreader.Value) bool {
+func (c *config) still(f *ledger.Entry, v *keyreader.Value) bool {
 	if v.Gone() || !f.Same(v.Identity()) || c.excludes(f.Key) >= 0 {
 		return false
 	}

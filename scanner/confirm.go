@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/sight"
 	"github.com/lockscope/lockscope/scanner/internal/value"
 )
@@ -18,7 +19,7 @@ import (
 // which pages need not have shown this time. What is not as it was is resolved.
 type confirmation struct {
 	cfg     *config
-	ledger  *ledger
+	ledger  *ledger.Ledger
 	orphans *orphans
 
 	mu       sync.Mutex
@@ -34,7 +35,7 @@ func (c *confirmation) grace(nodes []*nodeSweep) time.Duration {
 		if n.report.Err != nil {
 			continue
 		}
-		for _, f := range c.ledger.on(n.node) {
+		for _, f := range c.ledger.On(n.node) {
 			if !f.Confirmed {
 				wait = max(wait, c.cfg.confirmAfter-now.Sub(f.FirstSeen))
 			}
@@ -71,7 +72,7 @@ func (c *confirmation) lookClosely(ctx context.Context, nodes []*nodeSweep) bool
 	var looked bool
 	for _, n := range nodes {
 		var keys []string
-		for _, f := range c.ledger.on(n.node) {
+		for _, f := range c.ledger.On(n.node) {
 			if f.Class == HeldTooLong && !f.Confirmed && f.Hold.Since.IsZero() && len(keys) < keyreader.Batch {
 				keys = append(keys, f.Key)
 			}
@@ -96,7 +97,7 @@ func (c *confirmation) lookClosely(ctx context.Context, nodes []*nodeSweep) bool
 
 // look looks again at what is wrong on one node.
 func (c *confirmation) look(ctx context.Context, n *nodeSweep) {
-	found := c.ledger.on(n.node)
+	found := c.ledger.On(n.node)
 	if n.report.Err != nil || len(found) == 0 {
 		return
 	}
@@ -120,7 +121,7 @@ func (c *confirmation) look(ctx context.Context, n *nodeSweep) {
 }
 
 // settle decides on one finding. An orphan is compared with the other nodes again.
-func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *entry, v *keyreader.Value, now time.Time) {
+func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *ledger.Entry, v *keyreader.Value, now time.Time) {
 	still := c.cfg.still(f, v)
 	seen, held := *f, tenure{since: f.Since}
 	if still && f.Class == Orphan && !c.orphans.possible() {
@@ -148,8 +149,8 @@ func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *entry, v *ke
 			seen.Evidence = n.evidence(f.Class, v, &held, now)
 		}
 	}
-	if c.ledger.settle(f, seen, still) {
-		c.confirmed(f.finding())
+	if c.ledger.Settle(f, seen, still) {
+		c.confirmed(f.Sealed())
 	}
 }
 

@@ -32,8 +32,8 @@ func TestPageTwice(t *testing.T) {
 			t.Fatal(locks, err)
 		}
 	}
-	_, pending, resolved := s.ledger.lists()
-	overflow := len(s.ledger.omitted())
+	_, pending, resolved := s.ledger.Lists()
+	overflow := len(s.ledger.Omitted())
 	if len(pending) != 5 || len(resolved) != 0 || overflow != 0 || n.report.Unwatched != 0 || len(n.memory.watch.seen) != 0 { // what has no TTL is found without being watched
 		t.Errorf("%d pending, %d resolved, %d overflow, %d watched", len(pending), len(resolved), overflow, len(n.memory.watch.seen))
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/server"
 	"github.com/lockscope/lockscope/scanner/internal/sight"
 	"github.com/lockscope/lockscope/scanner/internal/value"
@@ -19,7 +20,7 @@ type nodeSweep struct {
 	cfg     *config
 	reader  *keyreader.Reader
 	memory  *remembered
-	ledger  *ledger
+	ledger  *ledger.Ledger
 	orphans *orphans
 	values  *values
 	report  NodeReport
@@ -29,7 +30,7 @@ type nodeSweep struct {
 	view     server.ClusterView
 }
 
-func newNodeSweep(c connection, cfg *config, m *remembered, l *ledger, o *orphans, v *values) *nodeSweep {
+func newNodeSweep(c connection, cfg *config, m *remembered, l *ledger.Ledger, o *orphans, v *values) *nodeSweep {
 	return &nodeSweep{
 		connection: c, cfg: cfg, reader: c.reader(cfg.query(), m.capability),
 		memory: m, ledger: l, orphans: o, values: v, report: newNodeReport(c.node),
@@ -251,17 +252,17 @@ func (n *nodeSweep) count(held *tenure) {
 }
 
 // note keeps a finding, or counts it if an exclusion keeps it out.
-func (n *nodeSweep) note(f entry) {
+func (n *nodeSweep) note(f ledger.Entry) {
 	if i := n.cfg.excludes(f.Key); i >= 0 {
 		n.excluded[i]++
 		return
 	}
-	n.ledger.note(f)
+	n.ledger.Note(f)
 }
 
-func (n *nodeSweep) finding(class Class, v *keyreader.Value, evidence string, since, now time.Time) entry {
+func (n *nodeSweep) finding(class Class, v *keyreader.Value, evidence string, since, now time.Time) ledger.Entry {
 	doubt := value.Doubt(v)
-	return entry{
+	return ledger.Entry{
 		Finding: Finding{
 			Class: class, Node: n.node, Key: v.Key, Type: v.Type, TTL: v.TTL, Hold: value.Holder(v), Evidence: evidence,
 			Policy: n.cfg.policyOf(v.Key).Name, FirstSeen: now, LastSeen: now,

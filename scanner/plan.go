@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -115,7 +116,7 @@ func (s *Scanner) Plan(r Report, operator string, a Action, classes ...Class) (P
 	return p, nil
 }
 
-func newPlanStep(f *entry, a Action) PlanStep {
+func newPlanStep(f *ledger.Entry, a Action) PlanStep {
 	return PlanStep{
 		Node: f.Node, Key: KeyText(f.Key), KeyBase64: base64.StdEncoding.EncodeToString([]byte(f.Key)), Class: f.Class, Type: f.Type,
 		TTL: report.Seconds(f.TTL), Holder: f.Hold.Instance, Identity: shownIdentity(f), Digest: f.Identity, Kept: f.Kept,
@@ -124,7 +125,7 @@ func newPlanStep(f *entry, a Action) PlanStep {
 }
 
 // shownIdentity tells values apart for people, and nothing of them.
-func shownIdentity(f *entry) string {
+func shownIdentity(f *ledger.Entry) string {
 	sum := sha256.Sum256([]byte(f.Type + " " + f.Identity))
 	return hex.EncodeToString(sum[:8])
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/sight"
 	"github.com/lockscope/lockscope/scanner/internal/value"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -73,9 +74,9 @@ func (r *PlanRun) Apply(ctx context.Context, step int, dry bool) (Repaired, erro
 }
 
 // read makes a finding of a step.
-func (p *PlanStep) read() (f entry, a Action, err error) {
+func (p *PlanStep) read() (f ledger.Entry, a Action, err error) {
 	key, err := base64.StdEncoding.DecodeString(p.KeyBase64)
-	f = entry{
+	f = ledger.Entry{
 		Finding: Finding{
 			Class: p.Class, Node: p.Node, Key: string(key), Type: p.Type, TTL: keyreader.Never, Evidence: p.Evidence,
 			FirstSeen: p.FirstSeen, LastSeen: p.LastSeen, Confirmed: true,
@@ -97,7 +98,7 @@ func (p *PlanStep) read() (f entry, a Action, err error) {
 }
 
 // act carries out a step, or says why not.
-func (r *PlanRun) act(ctx context.Context, f *entry, a Action) (RepairOutcome, time.Duration, error) {
+func (r *PlanRun) act(ctx context.Context, f *ledger.Entry, a Action) (RepairOutcome, time.Duration, error) {
 	at, err := r.s.connectionOf(ctx, f.Node)
 	if err != nil {
 		return "", keyreader.Never, err
@@ -115,7 +116,7 @@ func (r *PlanRun) act(ctx context.Context, f *entry, a Action) (RepairOutcome, t
 // examine looks at the key before it is acted on: a plan has the digest of a value, and from
 // the value itself is told whether it is an identity. [RepairDone] stands for a key that the
 // action may be done to.
-func (r *PlanRun) examine(ctx context.Context, at connection, f *entry) (RepairOutcome, time.Duration, error) {
+func (r *PlanRun) examine(ctx context.Context, at connection, f *ledger.Entry) (RepairOutcome, time.Duration, error) {
 	reader := at.reader(keyreader.Query{}, keyreader.Capability{})
 	found, err := reader.Look(ctx, []string{f.Key})
 	if err != nil {

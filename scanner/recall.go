@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/scanner/internal/digest"
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/sight"
-	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // recallVersion is that of what a Store is given. Another version's is not read, and not
@@ -108,7 +108,7 @@ func (s *Scanner) restore(data []byte) error {
 		}
 	}
 	s.memory = m
-	s.ledger.restore(m.digest, slices.DeleteFunc(from.Findings, func(f savedFinding) bool { return !known[f.Source] }))
+	s.ledger.Restore(restoreFindings(m.digest, from.Findings, known))
 	return nil
 }
 
@@ -126,7 +126,7 @@ func (s *Scanner) remember(ctx context.Context, changed bool) error {
 	for src, w := range s.memory.watches {
 		to.Watches[src.name] = w.save()
 	}
-	to.Findings = s.ledger.save(s.memory.digest)
+	to.Findings = saveFindings(s.memory.digest, s.ledger.All())
 	data, err := json.Marshal(to)
 	if err == nil {
 		err = s.cfg.store.Save(ctx, data)
@@ -198,11 +198,10 @@ func atMillis(ms int64) time.Time {
 	return time.UnixMilli(ms)
 }
 
-func (l *ledger) save(d digest.Digest) []savedFinding {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	all := make([]savedFinding, 0, len(l.entries))
-	for _, f := range l.entries {
+// saveFindings writes entries with digests for the identities of their values.
+func saveFindings(d digest.Digest, entries []ledger.Entry) []savedFinding {
+	all := make([]savedFinding, 0, len(entries))
+	for _, f := range entries {
 		value := f.Recalled.Value
 		if f.Identity != "" {
 			value = d.Text(f.Identity)
@@ -215,24 +214,20 @@ func (l *ledger) save(d digest.Digest) []savedFinding {
 	return all
 }
 
-// restore replaces what the ledger has. Its findings are looked at again before anything is
-// said of them.
-func (l *ledger) restore(d digest.Digest, from []savedFinding) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	clear(l.entries)
-	clear(l.counts)
+// restoreFindings makes entries of those of the known sources.
+func restoreFindings(d digest.Digest, from []savedFinding, known map[string]bool) []ledger.Entry {
+	var all []ledger.Entry
 	for _, s := range from {
-		f := &entry{
+		if !known[s.Source] {
+			continue
+		}
+		all = append(all, ledger.Entry{
 			Finding: Finding{
 				Class: s.Class, Node: s.Node, Key: string(s.Key), Type: s.Type, TTL: s.TTL, Hold: s.Hold, Evidence: s.Evidence,
 				FirstSeen: s.FirstSeen, LastSeen: s.LastSeen, Confirmed: s.Confirmed,
 			},
 			Facts: sight.Facts{Since: s.Since, Source: s.Source, Recalled: sight.Recalled{Digest: d, Value: s.Value}},
-		}
-		if len(l.entries) < l.limit && slices.Contains(report.Classes(), f.Class) {
-			l.entries[idOf(f)] = f
-			l.counts[f.Class]++
-		}
+		})
 	}
+	return all
 }

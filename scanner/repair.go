@@ -14,6 +14,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
@@ -96,7 +97,7 @@ func (s *Scanner) audit(ctx context.Context, r Repaired, err error) {
 
 // repairable returns the ledger's own f, which callers cannot have changed, if it may be
 // repaired.
-func (s *Scanner) repairable(f *Finding, a Action) (own entry, err error) {
+func (s *Scanner) repairable(f *Finding, a Action) (own ledger.Entry, err error) {
 	if s.life.Err() != nil {
 		return own, ErrClosed
 	}
@@ -113,12 +114,12 @@ func (s *Scanner) repairable(f *Finding, a Action) (own entry, err error) {
 }
 
 // proved returns the ledger's own f, if it may be repaired once it is old enough.
-func (s *Scanner) proved(found *Finding) (own entry, err error) {
-	f := entryOf(found)
+func (s *Scanner) proved(found *Finding) (own ledger.Entry, err error) {
+	f := ledger.EntryOf(found)
 	if err := lockable(&f, s.cfg.patterns()); err != nil {
 		return own, err
 	}
-	own, confirmed := s.ledger.confirmed(&f)
+	own, confirmed := s.ledger.Confirmed(&f)
 	if !confirmed {
 		return own, ErrNotConfirmed
 	}
@@ -126,7 +127,7 @@ func (s *Scanner) proved(found *Finding) (own entry, err error) {
 }
 
 // lockable says whether f's key is that of a lock, and its value tells whose it is.
-func lockable(f *entry, patterns []string) error {
+func lockable(f *ledger.Entry, patterns []string) error {
 	switch {
 	case f.Class == ForeignType || f.Identity == "" || f.Identity == f.Type:
 		return fmt.Errorf("%w: its value cannot be told from another one; look at it by hand", ErrNotRepairable)
@@ -140,7 +141,7 @@ func lockable(f *entry, patterns []string) error {
 	return nil
 }
 
-func (s *Scanner) repair(ctx context.Context, at connection, f *entry, a Action) (RepairOutcome, time.Duration, error) {
+func (s *Scanner) repair(ctx context.Context, at connection, f *ledger.Entry, a Action) (RepairOutcome, time.Duration, error) {
 	r := &repair{master: at.master, finding: f, action: a, least: leastTTL(f, s.cfg.now())}
 	outcome, ttl, err := r.byScript(ctx)
 	if err != nil && redisconn.IsReply(err) && server.IsRefused(err) {
@@ -162,7 +163,7 @@ func notPermitted(err error) bool {
 
 // leastTTL is the TTL below which the key has been changed since f; Never stands
 // for a key without.
-func leastTTL(f *entry, now time.Time) time.Duration {
+func leastTTL(f *ledger.Entry, now time.Time) time.Duration {
 	if f.TTL < 0 {
 		return keyreader.Never
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
 )
 
 // sameSlack is what idle time, in whole seconds of a clock that Redis reads now and then,
@@ -20,7 +21,7 @@ const sameSlack = 2 * time.Second
 // the planned one. Redis tells when a key was last used to whoever asks before looking at
 // the value; WATCH keeps what happens after that from being missed.
 func (r *PlanRun) actIfUnused(
-	ctx context.Context, at connection, f *entry, a Action,
+	ctx context.Context, at connection, f *ledger.Entry, a Action,
 ) (RepairOutcome, time.Duration, error) {
 	rep := &repair{master: at.master, finding: f, action: a, least: leastTTL(f, r.s.cfg.now())}
 	unused := func(ctx context.Context) (RepairOutcome, time.Duration, error) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
@@ -44,7 +45,7 @@ func (w *sweep) proof(report *Report) *proof {
 // covers says whether the sweep's evidence for f is complete, and is no [Class]'s whose
 // evidence it is not. A gap of a node concerns all of its keys, save that who is not
 // watched matters to [HeldTooLong] alone.
-func (p *proof) covers(f *entry) error {
+func (p *proof) covers(f *ledger.Entry) error {
 	if p == nil {
 		return fmt.Errorf("%w: nothing was swept yet", ErrIncomplete)
 	}
@@ -86,7 +87,7 @@ type values struct {
 
 // newValues knows the findings of the ledger, and what the sweep before found out of them;
 // before is nil for the first sweep.
-func newValues(known []entry, before *proof) *values {
+func newValues(known []ledger.Entry, before *proof) *values {
 	s := &values{
 		seed: maphash.MakeSeed(), key: make(map[uint64]uint64), shared: make(map[uint64]bool), early: make(map[uint64]bool),
 	}
@@ -145,7 +146,7 @@ func (s *values) missSome() {
 }
 
 // unique says whether no other key had f's value.
-func (s *values) unique(f *entry) error {
+func (s *values) unique(f *ledger.Entry) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id := s.hash(f.Identity)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/sight"
 )
 
@@ -14,8 +15,8 @@ func TestValuesBeyondTheBound(t *testing.T) {
 	value := func(key, text string) *keyreader.Value {
 		return &keyreader.Value{Key: key, Type: keyreader.String, Head: text, Size: int64(len(text))}
 	}
-	finding := func(v *keyreader.Value) *entry {
-		return &entry{Finding: Finding{Key: v.Key}, Facts: sight.Facts{Identity: v.Identity()}}
+	finding := func(v *keyreader.Value) *ledger.Entry {
+		return &ledger.Entry{Finding: Finding{Key: v.Key}, Facts: sight.Facts{Identity: v.Identity()}}
 	}
 	late, known := value("lock:late", "late"), value("lock:known", "known")
 	fill := func(s *values) {
@@ -23,7 +24,7 @@ func TestValuesBeyondTheBound(t *testing.T) {
 			s.note(value(fmt.Sprint("lock:", i), fmt.Sprint(i)))
 		}
 	}
-	first := newValues([]entry{*finding(known)}, nil)
+	first := newValues([]ledger.Entry{*finding(known)}, nil)
 	fill(first)
 	first.note(known)
 	first.note(late)
@@ -37,7 +38,7 @@ func TestValuesBeyondTheBound(t *testing.T) {
 	if err := first.unique(finding(known)); !errors.Is(err, ErrNotRepairable) {
 		t.Errorf("another key has it: %v", err)
 	}
-	next := newValues([]entry{*finding(known), *finding(late)}, &proof{values: first})
+	next := newValues([]ledger.Entry{*finding(known), *finding(late)}, &proof{values: first})
 	next.missSome() // it goes on where the first one ended
 	if err := next.unique(finding(late)); err != nil {
 		t.Errorf("known when the sweep began: %v", err)

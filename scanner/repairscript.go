@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
@@ -19,7 +20,7 @@ var repairLua string
 // repair is one action on the key of one finding.
 type repair struct {
 	master  *redis.Client
-	finding *entry
+	finding *ledger.Entry
 	action  Action
 	least   time.Duration // the key has been changed if its TTL is below; Never: if it has one
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
 )
 
 // Scanner looks for leaked locks. It is safe for concurrent use.
@@ -24,7 +25,7 @@ type Scanner struct {
 	life         context.Context // ends with Close
 	end          context.CancelCauseFunc
 	loop         loop
-	ledger       *ledger
+	ledger       *ledger.Ledger
 	memory       *memory      // of whose turn it is
 	recollection recollection // of the same
 	totals       totals
@@ -53,7 +54,7 @@ func New(clients []redis.UniversalClient, opts ...Option) (*Scanner, error) {
 		return nil, err
 	}
 	s := &Scanner{
-		cfg: cfg, sources: sources, ledger: newLedger(cfg.maxFindings), memory: newMemory(),
+		cfg: cfg, sources: sources, ledger: ledger.New(cfg.maxFindings), memory: newMemory(),
 		turn: make(chan struct{}, 1),
 		loop: loop{done: make(chan struct{})},
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
@@ -18,7 +19,7 @@ type sweep struct {
 	cfg     *config
 	sources []*source
 	memory  *memory
-	ledger  *ledger
+	ledger  *ledger.Ledger
 	started time.Time
 
 	orphans      *orphans
@@ -30,11 +31,11 @@ type sweep struct {
 	errs  []error
 }
 
-func newSweep(cfg *config, sources []*source, m *memory, l *ledger, before *proof) *sweep {
+func newSweep(cfg *config, sources []*source, m *memory, l *ledger.Ledger, before *proof) *sweep {
 	o := newOrphans(sources)
 	return &sweep{
 		cfg: cfg, sources: sources, memory: m, ledger: l, started: cfg.now(),
-		orphans: o, confirmation: &confirmation{cfg: cfg, ledger: l, orphans: o}, values: newValues(l.all(), before),
+		orphans: o, confirmation: &confirmation{cfg: cfg, ledger: l, orphans: o}, values: newValues(l.All(), before),
 	}
 }
 
@@ -43,7 +44,7 @@ func newSweep(cfg *config, sources []*source, m *memory, l *ledger, before *proo
 func (w *sweep) run(ctx context.Context, drop func(gone func(node string) bool)) {
 	ctx, cancel := context.WithTimeoutCause(ctx, w.cfg.deadline, ErrDeadline)
 	defer cancel()
-	w.ledger.begin()
+	w.ledger.Begin()
 	gone := w.findNodes(ctx)
 	drop(gone)
 	if w.cfg.checks[Orphan] {
@@ -111,7 +112,7 @@ func (w *sweep) rehome() {
 		if src.cluster == nil {
 			continue
 		}
-		w.ledger.rehome(src.name, func(f *entry) string {
+		w.ledger.Rehome(src.name, func(f *ledger.Entry) string {
 			for _, n := range w.nodes {
 				if n.source == src && n.report.Err == nil && n.view.Own.Has(server.KeySlot(f.Key)) {
 					return n.node
@@ -158,7 +159,7 @@ func (w *sweep) each(do func(n *nodeSweep)) {
 // report puts together what is known when all looks are done.
 func (w *sweep) report() Report {
 	report := Report{Started: w.started, Took: w.cfg.now().Sub(w.started)}
-	report.Findings, report.Pending, report.Resolved = w.ledger.lists()
+	report.Findings, report.Pending, report.Resolved = w.ledger.Lists()
 	for _, n := range w.nodes {
 		n.report.Calls += n.reader.Calls()
 		n.report.Redirected = n.reader.Redirected()
@@ -174,7 +175,7 @@ func (w *sweep) report() Report {
 			rep.Counts[f.Class]++
 		}
 	}
-	for node, counts := range w.ledger.omitted() {
+	for node, counts := range w.ledger.Omitted() {
 		for class, n := range counts {
 			report.Overflow += n
 			if rep := byName[node]; rep != nil {
