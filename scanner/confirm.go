@@ -35,7 +35,7 @@ func (c *confirmation) grace(nodes []*nodeSweep) time.Duration {
 		if n.report.Err != nil {
 			continue
 		}
-		for _, f := range c.ledger.On(n.node) {
+		for _, f := range c.ledger.On(n.Node) {
 			if !f.Confirmed {
 				wait = max(wait, c.cfg.confirmAfter-now.Sub(f.FirstSeen))
 			}
@@ -72,7 +72,7 @@ func (c *confirmation) lookClosely(ctx context.Context, nodes []*nodeSweep) bool
 	var looked bool
 	for _, n := range nodes {
 		var keys []string
-		for _, f := range c.ledger.On(n.node) {
+		for _, f := range c.ledger.On(n.Node) {
 			if f.Class == HeldTooLong && !f.Confirmed && f.Hold.Since.IsZero() && len(keys) < keyreader.Batch {
 				keys = append(keys, f.Key)
 			}
@@ -97,7 +97,7 @@ func (c *confirmation) lookClosely(ctx context.Context, nodes []*nodeSweep) bool
 
 // look looks again at what is wrong on one node.
 func (c *confirmation) look(ctx context.Context, n *nodeSweep) {
-	found := c.ledger.On(n.node)
+	found := c.ledger.On(n.Node)
 	if n.report.Err != nil || len(found) == 0 {
 		return
 	}
@@ -122,7 +122,7 @@ func (c *confirmation) look(ctx context.Context, n *nodeSweep) {
 
 // settle decides on one finding. An orphan is compared with the other nodes again.
 func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *ledger.Entry, v *keyreader.Value, now time.Time) {
-	still := c.cfg.still(f, v)
+	still := c.cfg.rules.Still(f, v, now)
 	seen, held := *f, tenure{since: f.Since}
 	if still && f.Class == Orphan && !c.orphans.possible() {
 		return // whether it is one cannot be told any more
@@ -131,10 +131,10 @@ func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *ledger.Entry
 		hold := value.Holder(v)
 		held = n.tenure(v, &hold, now)
 		seen.Since = held.since
-		still = slices.Contains(c.cfg.classify(v, held.since, now), HeldTooLong)
+		still = slices.Contains(c.cfg.rules.Classify(v, held.since, now), HeldTooLong)
 	}
 	if still && f.Class == Orphan {
-		tallies, calls := c.orphans.count(ctx, n.source, []*keyreader.Value{v})
+		tallies, calls := c.orphans.count(ctx, n.Source, []*keyreader.Value{v})
 		n.report.Calls += calls
 		t := tallies[0]
 		if !t.held() && !t.minority() {

@@ -3,6 +3,7 @@ package scanner
 import (
 	"fmt"
 
+	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
@@ -28,12 +29,12 @@ func (c *coverage) add(n *nodeSweep) {
 
 // gaps says what is missing of a whole cluster. Slots of a node that was not read to its
 // end are told of by that node.
-func (c *coverage) gaps(src *source) []Gap {
+func (c *coverage) gaps(src *node.Source) []Gap {
 	var gaps []Gap
 	rest := server.AllSlots().Without(c.read).Without(c.moving)
 	add := func(reason Reason, slots server.SlotSet, text string) {
 		if slots.Len() > 0 {
-			gaps = append(gaps, Gap{Reason: reason, Detail: fmt.Sprintf("%s: slots %s "+text, src.name, slots.String())})
+			gaps = append(gaps, Gap{Reason: reason, Detail: fmt.Sprintf("%s: slots %s "+text, src.Name, slots.String())})
 		}
 	}
 	if c.assigned.Len() > 0 {
@@ -77,7 +78,7 @@ func (c *config) unmatched(nodes []NodeReport) []Gap {
 		}
 	}
 	var gaps []Gap
-	for _, pattern := range c.patterns() {
+	for _, pattern := range c.scope.Patterns {
 		if matched[pattern] == 0 {
 			gaps = append(gaps, Gap{Reason: ReasonNoMatch, Detail: fmt.Sprintf(
 				"no key matches %q: is that what the locks are called, and is this the server and database they are in?", pattern)})
@@ -105,7 +106,7 @@ func (c *config) close(r *NodeReport) {
 	if r.Overflow > 0 {
 		gap(r, ReasonBoundReached, "%d findings are counted and not kept: raise the bound (--max-findings)", r.Overflow)
 	}
-	if r.Unread > 0 && c.readsValues() {
+	if r.Unread > 0 && c.rules.ReadValues() {
 		gap(r, ReasonValuesUnread, "the values of %d locks were not read: their turn comes with later sweeps, or raise the bound (--max-values)", r.Unread)
 	}
 	if r.Unwatched > 0 {

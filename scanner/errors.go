@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/scanner/internal/node"
 )
 
 // Errors of a Scanner. Test for them with [errors.Is].
@@ -13,7 +14,7 @@ var (
 	// report it before any command is sent.
 	ErrInvalidOption = errors.New("scanner: invalid option")
 	// ErrInvalidNode says that a client or URL is not usable as a node.
-	ErrInvalidNode = errors.New("scanner: invalid node")
+	ErrInvalidNode = node.ErrInvalid
 	// ErrStarted says that Start was called before.
 	ErrStarted = errors.New("scanner: started already")
 	// ErrClosed says that the Scanner was closed.

@@ -10,9 +10,9 @@ import (
 // UsePath reads pages in one way only.
 func UsePath(p Path) Option {
 	return func(c *config) {
-		c.capability = keyreader.PlainOnly()
+		c.scope.Capability = keyreader.PlainOnly()
 		if p == PathScript {
-			c.capability = keyreader.ScriptOnly()
+			c.scope.Capability = keyreader.ScriptOnly()
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/scanner/internal/digest"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/node"
 )
 
 // TestPageTwice takes a page again, as if SCAN had returned all of its keys twice.
@@ -19,7 +20,7 @@ func TestPageTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	c := connection{node: "node", source: s.sources[0]}
+	c := node.Connection{Node: "node", Source: s.sources[0]}
 	n := newNodeSweep(c, &s.cfg, &remembered{watch: newWatch(10, digest.New())}, s.ledger, newOrphans(s.sources), newValues(nil, nil))
 	page := keyreader.Page{Next: "1", Keys: 5}
 	for i := range 5 {

@@ -36,7 +36,7 @@ func newLeader(c *config) *leader {
 	l := &leader{locker: c.locker, resource: c.resource, maxHold: maxLead(c)}
 	// Early enough that MaxHold does not end it during a sweep, and that sweeps do
 	// not find this very lock to be held too long.
-	l.renewed = min(l.maxHold, c.holdLimit) / 2
+	l.renewed = min(l.maxHold, c.rules.HoldLimit) / 2
 	return l
 }
 

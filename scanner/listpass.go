@@ -29,7 +29,7 @@ func newListPass(l *lister, index int) *listPass {
 	p := &listPass{lister: l, index: index, own: l.sources[index], peers: make([][]*keyreader.Reader, len(l.sources))}
 	for i, src := range l.sources {
 		for _, m := range src.masters {
-			p.peers[i] = append(p.peers[i], m.connection.reader(l.query, m.reader.Capability()))
+			p.peers[i] = append(p.peers[i], m.Connection.Reader(l.query, m.reader.Capability()))
 		}
 	}
 	return p
@@ -62,7 +62,7 @@ func (p *listPass) read(ctx context.Context, at int, page keyreader.Page) {
 			}
 			reader.Seek(p.globs[pattern], keyreader.NoLimit)
 		}
-		if !clock.Pause(ctx, p.cfg.pause) {
+		if !clock.Pause(ctx, p.cfg.scope.Pause) {
 			p.own.fail(ctx, at, "read page", context.Cause(ctx))
 			return
 		}
@@ -123,7 +123,7 @@ func (p *listPass) lookAround(ctx context.Context, found []*candidate) {
 	}
 }
 
-func (p *listPass) readFromReplica() bool { return p.own.source.replica != nil }
+func (p *listPass) readFromReplica() bool { return p.own.source.Replica != nil }
 
 // lookAtSource returns what a source has under the keys, nil if it does not answer.
 // Of a cluster each master is asked about all keys: those of other masters' slots

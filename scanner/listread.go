@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/node"
 )
 
 // lister makes one listing.
@@ -27,7 +28,7 @@ type lister struct {
 
 // listedSource is a source in one listing.
 type listedSource struct {
-	source  *source
+	source  *node.Source
 	masters []*listedMaster
 
 	silent atomic.Bool // it does not answer, and is asked no more
@@ -39,22 +40,22 @@ type listedSource struct {
 
 // listedMaster is a master in one listing. Its reader is its source's goroutine's.
 type listedMaster struct {
-	connection
+	node.Connection
 	reader *keyreader.Reader
 	first  *keyreader.Page // nil if it failed
 }
 
-func newLister(cfg *config, sources []*source, o ListOptions) *lister {
+func newLister(cfg *config, sources []*node.Source, o ListOptions) *lister {
 	l := &lister{
 		cfg:     cfg,
 		options: o,
 		top:     newTop(o.comparison(), o.Limit),
 		known:   newKeySet(maxListed),
 	}
-	for _, pattern := range cfg.patterns() {
+	for _, pattern := range cfg.scope.Patterns {
 		l.globs = append(l.globs, o.pattern(pattern))
 	}
-	l.query = keyreader.Query{Pattern: l.globs[0], Count: cfg.pageSize, Limit: keyreader.NoLimit}
+	l.query = keyreader.Query{Pattern: l.globs[0], Count: cfg.scope.PageSize, Limit: keyreader.NoLimit}
 	for _, src := range sources {
 		l.sources = append(l.sources, &listedSource{source: src})
 	}
@@ -65,15 +66,15 @@ func newLister(cfg *config, sources []*source, o ListOptions) *lister {
 // can be read there.
 func (l *lister) open(ctx context.Context) {
 	l.eachSource(func(_ int, src *listedSource) {
-		found, err := src.source.connections(ctx)
+		found, err := src.source.Connections(ctx)
 		if err != nil {
-			src.nodes = []ListedNode{{Node: src.source.name}}
+			src.nodes = []ListedNode{{Node: src.source.Name}}
 			src.fail(ctx, 0, "find masters", err)
 			return
 		}
 		for i, c := range found {
-			src.nodes = append(src.nodes, ListedNode{Node: c.node})
-			m := &listedMaster{connection: c, reader: c.reader(l.query, l.cfg.capability)}
+			src.nodes = append(src.nodes, ListedNode{Node: c.Node})
+			m := &listedMaster{Connection: c, reader: c.Reader(l.query, l.cfg.scope.Capability)}
 			src.masters = append(src.masters, m)
 			page, err := m.reader.Page(ctx, keyreader.FirstCursor, keyreader.All())
 			if err != nil {
@@ -86,16 +87,7 @@ func (l *lister) open(ctx context.Context) {
 }
 
 func (l *lister) eachSource(do func(i int, src *listedSource)) {
-	slots := make(chan struct{}, nodesAtOnce)
-	var wg sync.WaitGroup
-	for i, src := range l.sources {
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			do(i, src)
-		})
-	}
-	wg.Wait()
+	node.Each(len(l.sources), func(i int) { do(i, l.sources[i]) })
 }
 
 // fail takes down what cut a master's pass off. A source that fails is asked no
@@ -136,7 +128,7 @@ func (l *lister) fill(listing *Listing) (errs []error) {
 // several the one that cuts off least. It is the key itself if nothing else is left.
 func (l *lister) resource(key string) string {
 	cut := len(key)
-	for _, pattern := range l.cfg.patterns() {
+	for _, pattern := range l.cfg.scope.Patterns {
 		if head := len(keyreader.LiteralHead(pattern)); head < cut && keyreader.Matches(pattern, key) {
 			cut = head
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
+	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/internal/server"
 	"github.com/lockscope/lockscope/scanner/internal/sight"
 	"github.com/lockscope/lockscope/scanner/internal/value"
@@ -16,7 +17,7 @@ import (
 
 // nodeSweep is one master in one sweep. One goroutine at a time uses it.
 type nodeSweep struct {
-	connection
+	node.Connection
 	cfg     *config
 	reader  *keyreader.Reader
 	memory  *remembered
@@ -30,11 +31,11 @@ type nodeSweep struct {
 	view     server.ClusterView
 }
 
-func newNodeSweep(c connection, cfg *config, m *remembered, l *ledger.Ledger, o *orphans, v *values) *nodeSweep {
+func newNodeSweep(c node.Connection, cfg *config, m *remembered, l *ledger.Ledger, o *orphans, v *values) *nodeSweep {
 	return &nodeSweep{
-		connection: c, cfg: cfg, reader: c.reader(cfg.query(), m.capability),
-		memory: m, ledger: l, orphans: o, values: v, report: newNodeReport(c.node),
-		excluded: make([]int, len(cfg.exclusions)),
+		Connection: c, cfg: cfg, reader: c.Reader(cfg.query(), m.capability),
+		memory: m, ledger: l, orphans: o, values: v, report: newNodeReport(c.Node),
+		excluded: make([]int, len(cfg.rules.Exclusions)),
 	}
 }
 
@@ -43,7 +44,7 @@ func (n *nodeSweep) read(ctx context.Context) {
 	began := n.cfg.now()
 	keys, err := n.readAll(ctx)
 	if err != nil {
-		n.orphans.markDown(n.source)
+		n.orphans.markDown(n.Source)
 	}
 	n.report.Took = n.cfg.now().Sub(began)
 	n.progress(max(keys, n.report.Examined), true)
@@ -57,7 +58,7 @@ func (n *nodeSweep) readAll(ctx context.Context) (keys int64, err error) {
 		return 0, n.report.Err
 	}
 	n.view = now.view
-	keys, expiring, ok := now.pages.Keyspace(n.source.db)
+	keys, expiring, ok := now.pages.Keyspace(n.Source.DB)
 	if len(now.pages) == 0 {
 		keys = -1
 	} else if !ok {
@@ -68,7 +69,7 @@ func (n *nodeSweep) readAll(ctx context.Context) (keys int64, err error) {
 		fail(ctx, &n.report, "check role", err)
 		return 0, n.report.Err
 	}
-	if keys == expiring && n.cfg.onlyNoTTL() {
+	if keys == expiring && n.cfg.rules.OnlyNoTTL() {
 		n.shortcut(&now, keys)
 		return keys, nil
 	}
@@ -91,7 +92,7 @@ func (n *nodeSweep) shortcut(now *standing, keys int64) {
 
 // readPages goes on with the node's pass until it ends, or ctx does.
 func (n *nodeSweep) readPages(ctx context.Context, now *standing, keys int64) {
-	pass, patterns := &n.memory.pass, len(n.cfg.patterns())
+	pass, patterns := &n.memory.pass, len(n.cfg.scope.Patterns)
 	if pass.began != nil && pass.began.pages.RunID() != now.pages.RunID() {
 		pass.abandon() // cursors are one process's
 	}
@@ -99,14 +100,14 @@ func (n *nodeSweep) readPages(ctx context.Context, now *standing, keys int64) {
 	if fresh {
 		pass.began = now
 		if pass.from == 1 {
-			n.memory.watch.begin(n.node, n.cfg.now())
+			n.memory.watch.begin(n.Node, n.cfg.now())
 		}
 	} else {
 		n.values.missSome()
 	}
 	for {
-		pattern := n.cfg.patterns()[pass.pattern]
-		n.reader.Seek(pattern, n.cfg.ttlLimitFor(pattern))
+		pattern := n.cfg.scope.Patterns[pass.pattern]
+		n.reader.Seek(pattern, n.cfg.rules.TTLLimitFor(pattern))
 		if err := n.readPage(ctx, keys); err != nil {
 			fail(ctx, &n.report, "read page", err)
 			if n.report.Err != nil {
@@ -119,7 +120,7 @@ func (n *nodeSweep) readPages(ctx context.Context, now *standing, keys int64) {
 			return
 		}
 		n.progress(keys, false)
-		if !clock.Pause(ctx, n.cfg.pause) {
+		if !clock.Pause(ctx, n.cfg.scope.Pause) {
 			n.report.Truncated = true
 			return
 		}
@@ -134,11 +135,11 @@ func (n *nodeSweep) finish(ctx context.Context, fresh bool, keys int64) {
 		n.report.Examined = max(keys, n.report.Locks)
 	}
 	n.report.Matched = make(map[string]int64)
-	for i, pattern := range n.cfg.patterns() {
+	for i, pattern := range n.cfg.scope.Patterns {
 		n.report.Matched[pattern] += pass.matched[i]
 	}
 	if pass.finish(n.cfg.valuesPerPass()) {
-		n.memory.watch.endRound(n.node)
+		n.memory.watch.endRound(n.Node)
 	}
 	now, err := n.standing(ctx)
 	if err != nil {
@@ -163,15 +164,15 @@ func (n *nodeSweep) readPage(ctx context.Context, keys int64) error {
 	if err != nil {
 		return err
 	}
-	pass.advance(page.Next, locks, len(n.cfg.patterns()))
+	pass.advance(page.Next, locks, len(n.cfg.scope.Patterns))
 	rep.Locks = pass.locks
-	rep.Examined = min(rep.Examined+int64(n.cfg.pageSize), max(keys, rep.Locks))
+	rep.Examined = min(rep.Examined+int64(n.cfg.scope.PageSize), max(keys, rep.Locks))
 	return nil
 }
 
 func (n *nodeSweep) progress(keys int64, done bool) {
 	if n.cfg.progress != nil {
-		n.cfg.progress(Progress{Node: n.node, Examined: n.report.Examined, Keys: keys, Locks: n.report.Locks, Done: done})
+		n.cfg.progress(Progress{Node: n.Node, Examined: n.report.Examined, Keys: keys, Locks: n.report.Locks, Done: done})
 	}
 }
 
@@ -194,10 +195,10 @@ func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64
 		hold := value.Holder(v)
 		held := n.tenure(v, &hold, now)
 		n.count(&held)
-		for _, class := range n.cfg.classify(v, held.since, now) {
+		for _, class := range n.cfg.rules.Classify(v, held.since, now) {
 			n.note(n.finding(class, v, n.evidence(class, v, &held, now), held.since, now))
 		}
-		if n.cfg.checks[Orphan] && n.orphans.possible() && hold.Format == FormatLockscope {
+		if n.cfg.rules.Checks[Orphan] && n.orphans.possible() && hold.Format == FormatLockscope {
 			ours = append(ours, v)
 		}
 	}
@@ -212,7 +213,7 @@ func (n *nodeSweep) moving(key string) bool {
 
 // seenBefore says that an earlier pattern of this pass matches the key.
 func (n *nodeSweep) seenBefore(key string) bool {
-	earlier := n.cfg.patterns()[:n.memory.pass.pattern]
+	earlier := n.cfg.scope.Patterns[:n.memory.pass.pattern]
 	return slices.ContainsFunc(earlier, func(p string) bool { return keyreader.Matches(p, key) })
 }
 
@@ -221,7 +222,7 @@ func (n *nodeSweep) takeOrphans(ctx context.Context, ours []*keyreader.Value, no
 	if len(ours) == 0 {
 		return nil
 	}
-	tallies, calls := n.orphans.count(ctx, n.source, ours)
+	tallies, calls := n.orphans.count(ctx, n.Source, ours)
 	n.report.Calls += calls
 	for _, c := range tallies {
 		if c.minority() {
@@ -234,7 +235,7 @@ func (n *nodeSweep) takeOrphans(ctx context.Context, ours []*keyreader.Value, no
 // evidence explains a finding. Why a holder's own word was not believed goes with how
 // long it holds.
 func (n *nodeSweep) evidence(class Class, v *keyreader.Value, held *tenure, now time.Time) string {
-	text := n.cfg.evidence(class, v, held.since, now)
+	text := n.cfg.rules.Evidence(class, v, held.since, now)
 	if class == HeldTooLong {
 		text += held.doubt
 	}
@@ -253,7 +254,7 @@ func (n *nodeSweep) count(held *tenure) {
 
 // note keeps a finding, or counts it if an exclusion keeps it out.
 func (n *nodeSweep) note(f ledger.Entry) {
-	if i := n.cfg.excludes(f.Key); i >= 0 {
+	if i := n.cfg.rules.Excludes(f.Key, n.cfg.now()); i >= 0 {
 		n.excluded[i]++
 		return
 	}
@@ -264,11 +265,11 @@ func (n *nodeSweep) finding(class Class, v *keyreader.Value, evidence string, si
 	doubt := value.Doubt(v)
 	return ledger.Entry{
 		Finding: Finding{
-			Class: class, Node: n.node, Key: v.Key, Type: v.Type, TTL: v.TTL, Hold: value.Holder(v), Evidence: evidence,
-			Policy: n.cfg.policyOf(v.Key).Name, FirstSeen: now, LastSeen: now,
+			Class: class, Node: n.Node, Key: v.Key, Type: v.Type, TTL: v.TTL, Hold: value.Holder(v), Evidence: evidence,
+			Policy: n.cfg.rules.PolicyOf(v.Key).Name, FirstSeen: now, LastSeen: now,
 		},
 		Facts: sight.Facts{
-			Source: n.source.name, Since: since, Identity: v.Identity(), Distinct: doubt == "", Doubt: doubt, Kept: value.Kept(v),
+			Source: n.Source.Name, Since: since, Identity: v.Identity(), Distinct: doubt == "", Doubt: doubt, Kept: value.Kept(v),
 		},
 	}
 }

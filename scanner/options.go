@@ -9,7 +9,9 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/scanner/internal/judge"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -46,18 +48,18 @@ const (
 )
 
 // ClientName is what the Scanner's connections are called in CLIENT LIST.
-const ClientName = "lockscope-scanner"
+const ClientName = node.ClientName
 
 // Option configures New and Open.
 type Option func(*config)
 
 func newConfig(nodes int, opts []Option) (config, error) {
 	c := config{
-		pattern:  keyreader.Escape(DefaultPrefix) + "*",
-		ttlLimit: DefaultTTLLimit, holdLimit: DefaultHoldLimit,
+		scope:    node.Scope{Patterns: []string{PrefixPattern(DefaultPrefix)}, PageSize: DefaultPageSize, Pause: DefaultPause},
+		rules:    judge.Rules{TTLLimit: DefaultTTLLimit, HoldLimit: DefaultHoldLimit},
 		interval: DefaultInterval, deadline: DefaultDeadline,
-		pageSize: DefaultPageSize, pause: DefaultPause, confirmAfter: DefaultConfirmAfter,
-		maxFindings: DefaultMaxFindings, maxWatched: DefaultMaxWatched, maxValues: DefaultMaxValues,
+		confirmAfter: DefaultConfirmAfter,
+		maxFindings:  DefaultMaxFindings, maxWatched: DefaultMaxWatched, maxValues: DefaultMaxValues,
 		repairMinAge: DefaultRepairMinAge,
 		logger:       slog.New(slog.DiscardHandler),
 		now:          time.Now,
@@ -86,7 +88,7 @@ func WithPrefix(prefix string) Option {
 // instead of below a prefix. Of WithPrefix, WithPattern and WithPatterns the last one
 // counts.
 func WithPattern(glob string) Option {
-	return func(c *config) { c.pattern, c.more = glob, nil }
+	return func(c *config) { c.scope.Patterns = []string{glob} }
 }
 
 // WithPatterns looks for locks by several glob patterns. A sweep goes through all keys
@@ -94,9 +96,9 @@ func WithPattern(glob string) Option {
 // [NodeReport].Locks as often.
 func WithPatterns(globs ...string) Option {
 	return func(c *config) {
-		c.pattern, c.more = "", nil
-		if len(globs) > 0 {
-			c.pattern, c.more = globs[0], globs[1:]
+		c.scope.Patterns = slices.Clone(globs)
+		if len(globs) == 0 {
+			c.scope.Patterns = []string{""} // which is refused
 		}
 	}
 }
@@ -125,14 +127,14 @@ func WithReplicas(replicas ...redis.UniversalClient) Option {
 }
 
 // WithTTLLimit sets above which TTL a lock is a [LongTTL]. At least 1 ms.
-func WithTTLLimit(d time.Duration) Option { return func(c *config) { c.ttlLimit = d } }
+func WithTTLLimit(d time.Duration) Option { return func(c *config) { c.rules.TTLLimit = d } }
 
 // WithHoldLimit sets after how long a holder is [HeldTooLong]. At least 1 ms.
 //
 // Locks of lockscope and ShedLock say since when they are held. Others are
 // watched: they are held at least since the Scanner first saw that value, if the value
 // tells one holder from the next. The package's doc says when it does.
-func WithHoldLimit(d time.Duration) Option { return func(c *config) { c.holdLimit = d } }
+func WithHoldLimit(d time.Duration) Option { return func(c *config) { c.rules.HoldLimit = d } }
 
 // WithInterval sets the time between the ends and starts of Start's sweeps, to
 // which up to 10 % are added or taken at random. At least 1 ms.
@@ -140,11 +142,11 @@ func WithInterval(d time.Duration) Option { return func(c *config) { c.interval 
 
 // WithPageSize sets the COUNT of SCAN: about how many keys a server looks at
 // without doing anything else in between. From 1 to 10,000.
-func WithPageSize(n int) Option { return func(c *config) { c.pageSize = n } }
+func WithPageSize(n int) Option { return func(c *config) { c.scope.PageSize = n } }
 
 // WithPause sets for how long a node is left alone after each page. Zero makes
 // sweeps as fast, and as heavy for the node's other clients, as can be.
-func WithPause(d time.Duration) Option { return func(c *config) { c.pause = d } }
+func WithPause(d time.Duration) Option { return func(c *config) { c.scope.Pause = d } }
 
 // WithDeadline sets how long a sweep may take, its second look included. What a
 // sweep has not reached by then, the next one begins with.
@@ -178,10 +180,10 @@ func WithMaxValues(n int) Option { return func(c *config) { c.maxValues = n } }
 // makes a report incomplete if it cannot be looked for; see [ReasonOrphans].
 func WithChecks(classes ...Class) Option {
 	return func(c *config) {
-		c.checks = make(map[Class]bool, len(classes))
+		c.rules.Checks = make(map[Class]bool, len(classes))
 		c.orphansAsked = slices.Contains(classes, Orphan)
 		for _, class := range classes {
-			c.checks[class] = true
+			c.rules.Checks[class] = true
 		}
 	}
 }

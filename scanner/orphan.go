@@ -8,22 +8,23 @@ import (
 
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/internal/value"
 )
 
 // orphans compares lockscope's locks on one node with those on the others, a page
 // at a time.
 type orphans struct {
-	sources []*source
+	sources []*node.Source
 	one     bool   // they are those of one Redlock; see prove
 	doubt   string // why that is not proved
 
 	mu   sync.Mutex
-	down map[*source]bool // did not answer in this sweep
+	down map[*node.Source]bool // did not answer in this sweep
 }
 
-func newOrphans(sources []*source) *orphans {
-	return &orphans{sources: sources, down: make(map[*source]bool)}
+func newOrphans(sources []*node.Source) *orphans {
+	return &orphans{sources: sources, down: make(map[*node.Source]bool)}
 }
 
 // possible says whether there are other nodes to compare with, and it makes sense to.
@@ -32,13 +33,13 @@ func (o *orphans) possible() bool { return o.one }
 // markDown takes it that the node does not answer, for the rest of the sweep. One
 // unreachable master makes its whole cluster unknown: whose slot a key's is, this
 // sweep need not find out.
-func (o *orphans) markDown(s *source) {
+func (o *orphans) markDown(s *node.Source) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.down[s] = true
 }
 
-func (o *orphans) isDown(s *source) bool {
+func (o *orphans) isDown(s *node.Source) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.down[s]
@@ -69,7 +70,7 @@ func (c *tally) evidence() string {
 // count finds out how many nodes have the locks found on src, and with how many
 // commands. It asks one node after the other, and only about locks that are not
 // decided yet.
-func (o *orphans) count(ctx context.Context, src *source, locks []*keyreader.Value) (all []*tally, calls int64) {
+func (o *orphans) count(ctx context.Context, src *node.Source, locks []*keyreader.Value) (all []*tally, calls int64) {
 	all = make([]*tally, len(locks))
 	for i, v := range locks {
 		all[i] = &tally{value: v, token: value.Token(v), same: 1, unknown: len(o.sources) - 1, nodes: len(o.sources)}
@@ -84,7 +85,7 @@ func (o *orphans) count(ctx context.Context, src *source, locks []*keyreader.Val
 }
 
 // ask counts the locks that src has under the same token.
-func (o *orphans) ask(ctx context.Context, src *source, open []*tally) (calls int64) {
+func (o *orphans) ask(ctx context.Context, src *node.Source, open []*tally) (calls int64) {
 	for batch := range slices.Chunk(open, keyreader.Batch) {
 		if ctx.Err() != nil || o.isDown(src) {
 			return calls
@@ -96,12 +97,12 @@ func (o *orphans) ask(ctx context.Context, src *source, open []*tally) (calls in
 }
 
 // askBatch leaves the locks unknown if src does not answer.
-func (o *orphans) askBatch(ctx context.Context, src *source, batch []*tally) {
+func (o *orphans) askBatch(ctx context.Context, src *node.Source, batch []*tally) {
 	keys := make([]string, len(batch))
 	for i, c := range batch {
 		keys[i] = c.value.Key
 	}
-	heads, err := keyreader.Heads(ctx, src.client, keys, value.TokenLength)
+	heads, err := keyreader.Heads(ctx, src.Client, keys, value.TokenLength)
 	if err != nil {
 		if !clock.Ended(ctx) {
 			o.markDown(src)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
@@ -28,14 +29,14 @@ func (o *orphans) prove(ctx context.Context, said bool) {
 	members, errs := make([]member, len(o.sources)), make([]error, len(o.sources))
 	var wg sync.WaitGroup
 	for i, src := range o.sources {
-		wg.Go(func() { members[i], errs[i] = src.membership(ctx) })
+		wg.Go(func() { members[i], errs[i] = membership(ctx, src) })
 	}
 	wg.Wait()
 	var known []member
 	for i, src := range o.sources {
 		switch err := errs[i]; {
 		case errors.Is(err, errNoMember):
-			o.doubt = fmt.Sprintf("%s: %v", src.name, err)
+			o.doubt = fmt.Sprintf("%s: %v", src.Name, err)
 		case err != nil:
 			o.markDown(src)
 		default:
@@ -85,8 +86,8 @@ func disagreement(known []member, nodes int) string {
 
 // membership reads the marker of a server. An error that is not errNoMember is that of
 // the connection or the context.
-func (s *source) membership(ctx context.Context) (member, error) {
-	client, standalone := s.client.(*redis.Client)
+func membership(ctx context.Context, s *node.Source) (member, error) {
+	client, standalone := s.Client.(*redis.Client)
 	if !standalone {
 		return member{}, fmt.Errorf("%w: it is a cluster", errNoMember)
 	}
@@ -102,10 +103,10 @@ func (s *source) membership(ctx context.Context) (member, error) {
 	switch {
 	case !ok || m.State == guard.Changing:
 		return member{}, errNoMember
-	case info.RunID() == "" || m.RunID != info.Incarnation() && m.RunID != info.RunID() || m.DB != strconv.Itoa(s.db):
+	case info.RunID() == "" || m.RunID != info.Incarnation() && m.RunID != info.RunID() || m.DB != strconv.Itoa(s.DB):
 		return member{}, fmt.Errorf("%w since it restarted, or its data is another server's", errNoMember)
 	}
-	return member{name: s.name, runID: m.RunID, fingerprint: m.Fingerprint}, nil
+	return member{name: s.Name, runID: m.RunID, fingerprint: m.Fingerprint}, nil
 }
 
 // unreadable tells a server that refuses from one that does not answer.

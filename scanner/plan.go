@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
+	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -94,7 +95,7 @@ func (s *Scanner) Plan(r Report, operator string, a Action, classes ...Class) (P
 	}
 	now := s.cfg.now().UTC().Truncate(time.Millisecond)
 	p := Plan{
-		Schema: PlanSchema, Created: now, Expires: now.Add(PlanLife), Operator: operator, Servers: s.servers(), Patterns: s.cfg.patterns(),
+		Schema: PlanSchema, Created: now, Expires: now.Add(PlanLife), Operator: operator, Servers: node.Names(s.sources), Patterns: slices.Clone(s.cfg.scope.Patterns),
 		Steps: []PlanStep{}, Refused: []PlanRefusal{}, Gaps: []GapDocument{},
 	}
 	a.dry = false
@@ -128,16 +129,6 @@ func newPlanStep(f *ledger.Entry, a Action) PlanStep {
 func shownIdentity(f *ledger.Entry) string {
 	sum := sha256.Sum256([]byte(f.Type + " " + f.Identity))
 	return hex.EncodeToString(sum[:8])
-}
-
-// servers are the names of the nodes, sorted.
-func (s *Scanner) servers() []string {
-	names := make([]string, len(s.sources))
-	for i, src := range s.sources {
-		names[i] = src.name
-	}
-	slices.Sort(names)
-	return names
 }
 
 // seal is the ID that a plan of this content has.

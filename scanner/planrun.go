@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
+	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/internal/sight"
 	"github.com/lockscope/lockscope/scanner/internal/value"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -29,7 +30,7 @@ func (s *Scanner) Begin(p Plan) (*PlanRun, error) {
 	wrong := func(format string, args ...any) (*PlanRun, error) {
 		return nil, fmt.Errorf("%w: "+format, append([]any{ErrInvalidPlan}, args...)...)
 	}
-	switch servers := s.servers(); {
+	switch servers := node.Names(s.sources); {
 	case s.life.Err() != nil:
 		return nil, ErrClosed
 	case p.Schema != PlanSchema || p.ID == "" || p.ID != p.seal():
@@ -99,7 +100,7 @@ func (p *PlanStep) read() (f ledger.Entry, a Action, err error) {
 
 // act carries out a step, or says why not.
 func (r *PlanRun) act(ctx context.Context, f *ledger.Entry, a Action) (RepairOutcome, time.Duration, error) {
-	at, err := r.s.connectionOf(ctx, f.Node)
+	at, err := node.Find(ctx, r.s.sources, f.Node)
 	if err != nil {
 		return "", keyreader.Never, err
 	}
@@ -116,8 +117,8 @@ func (r *PlanRun) act(ctx context.Context, f *ledger.Entry, a Action) (RepairOut
 // examine looks at the key before it is acted on: a plan has the digest of a value, and from
 // the value itself is told whether it is an identity. [RepairDone] stands for a key that the
 // action may be done to.
-func (r *PlanRun) examine(ctx context.Context, at connection, f *ledger.Entry) (RepairOutcome, time.Duration, error) {
-	reader := at.reader(keyreader.Query{}, keyreader.Capability{})
+func (r *PlanRun) examine(ctx context.Context, at node.Connection, f *ledger.Entry) (RepairOutcome, time.Duration, error) {
+	reader := at.Reader(keyreader.Query{}, keyreader.Capability{})
 	found, err := reader.Look(ctx, []string{f.Key})
 	if err != nil {
 		return "", keyreader.Never, err
@@ -139,7 +140,7 @@ func (r *PlanRun) examine(ctx context.Context, at connection, f *ledger.Entry) (
 		return "", v.TTL, err
 	}
 	if f.Class == Orphan {
-		if still, err := r.s.orphaned(ctx, at.source, v); err != nil || !still {
+		if still, err := r.s.orphaned(ctx, at.Source, v); err != nil || !still {
 			return RepairChanged, v.TTL, err
 		}
 	}
@@ -147,7 +148,7 @@ func (r *PlanRun) examine(ctx context.Context, at connection, f *ledger.Entry) (
 }
 
 // orphaned says whether the lock has no quorum, now.
-func (s *Scanner) orphaned(ctx context.Context, src *source, v *keyreader.Value) (bool, error) {
+func (s *Scanner) orphaned(ctx context.Context, src *node.Source, v *keyreader.Value) (bool, error) {
 	o := newOrphans(s.sources)
 	o.prove(ctx, s.cfg.oneRedlock)
 	if !o.possible() {

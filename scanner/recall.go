@@ -100,8 +100,8 @@ func (s *Scanner) restore(data []byte) error {
 	m.digest = digest.Salted(from.Salt)
 	known := make(map[string]bool)
 	for _, src := range s.sources {
-		known[src.name] = true
-		if w, ok := from.Watches[src.name]; ok {
+		known[src.Name] = true
+		if w, ok := from.Watches[src.Name]; ok {
 			if err := m.watch(src, &s.cfg).restore(w); err != nil {
 				return err
 			}
@@ -119,12 +119,12 @@ func (s *Scanner) remember(ctx context.Context, changed bool) error {
 		return nil
 	}
 	now := s.cfg.now()
-	if !changed && now.Sub(s.recollection.saved) < min(s.cfg.leastHold()/10, rememberEvery) {
+	if !changed && now.Sub(s.recollection.saved) < min(s.cfg.rules.LeastHold()/10, rememberEvery) {
 		return nil
 	}
 	to := saved{Version: recallVersion, Saved: now, Salt: s.memory.digest.Salt(), Watches: make(map[string]savedWatch)}
 	for src, w := range s.memory.watches {
-		to.Watches[src.name] = w.save()
+		to.Watches[src.Name] = w.save()
 	}
 	to.Findings = saveFindings(s.memory.digest, s.ledger.All())
 	data, err := json.Marshal(to)

@@ -15,6 +15,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
+	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
@@ -54,7 +55,7 @@ func (s *Scanner) Repair(ctx context.Context, f Finding, a Action) (Repaired, er
 	result := Repaired{Node: f.Node, Key: f.Key, Class: f.Class, Action: a, TTL: keyreader.Never}
 	own, err := s.repairable(&f, a)
 	return s.perform(ctx, result, err, func(ctx context.Context) (RepairOutcome, time.Duration, error) {
-		at, err := s.connectionOf(ctx, own.Node)
+		at, err := node.Find(ctx, s.sources, own.Node)
 		if err != nil {
 			return "", keyreader.Never, err
 		}
@@ -116,7 +117,7 @@ func (s *Scanner) repairable(f *Finding, a Action) (own ledger.Entry, err error)
 // proved returns the ledger's own f, if it may be repaired once it is old enough.
 func (s *Scanner) proved(found *Finding) (own ledger.Entry, err error) {
 	f := ledger.EntryOf(found)
-	if err := lockable(&f, s.cfg.patterns()); err != nil {
+	if err := lockable(&f, s.cfg.scope.Patterns); err != nil {
 		return own, err
 	}
 	own, confirmed := s.ledger.Confirmed(&f)
@@ -141,8 +142,8 @@ func lockable(f *ledger.Entry, patterns []string) error {
 	return nil
 }
 
-func (s *Scanner) repair(ctx context.Context, at connection, f *ledger.Entry, a Action) (RepairOutcome, time.Duration, error) {
-	r := &repair{master: at.master, finding: f, action: a, least: leastTTL(f, s.cfg.now())}
+func (s *Scanner) repair(ctx context.Context, at node.Connection, f *ledger.Entry, a Action) (RepairOutcome, time.Duration, error) {
+	r := &repair{master: at.Master, finding: f, action: a, least: leastTTL(f, s.cfg.now())}
 	outcome, ttl, err := r.byScript(ctx)
 	if err != nil && redisconn.IsReply(err) && server.IsRefused(err) {
 		outcome, ttl, err = r.watched(ctx)
@@ -169,25 +170,4 @@ func leastTTL(f *ledger.Entry, now time.Time) time.Duration {
 	}
 	passed := max(0, now.Sub(f.LastSeen))
 	return max(0, f.TTL-passed-passed/100-ttlSlack)
-}
-
-// connectionOf finds the server that a finding names. It does without what sweeps know
-// of nodes, which is theirs for as long as one is under way.
-func (s *Scanner) connectionOf(ctx context.Context, node string) (connection, error) {
-	var errs []error
-	for _, src := range s.sources {
-		if src.cluster == nil && src.name != node {
-			continue
-		}
-		found, err := src.connections(ctx)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("find masters of %s: %w", src.name, err))
-		}
-		for _, c := range found {
-			if c.node == node {
-				return c, nil
-			}
-		}
-	}
-	return connection{}, errors.Join(append(errs, errors.New("there is no such node now"))...)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
+	"github.com/lockscope/lockscope/scanner/internal/node"
 )
 
 // sameSlack is what idle time, in whole seconds of a clock that Redis reads now and then,
@@ -21,9 +22,9 @@ const sameSlack = 2 * time.Second
 // the planned one. Redis tells when a key was last used to whoever asks before looking at
 // the value; WATCH keeps what happens after that from being missed.
 func (r *PlanRun) actIfUnused(
-	ctx context.Context, at connection, f *ledger.Entry, a Action,
+	ctx context.Context, at node.Connection, f *ledger.Entry, a Action,
 ) (RepairOutcome, time.Duration, error) {
-	rep := &repair{master: at.master, finding: f, action: a, least: leastTTL(f, r.s.cfg.now())}
+	rep := &repair{master: at.Master, finding: f, action: a, least: leastTTL(f, r.s.cfg.now())}
 	unused := func(ctx context.Context) (RepairOutcome, time.Duration, error) {
 		return rep.unused(ctx, r.s.cfg.now())
 	}

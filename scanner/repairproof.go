@@ -33,10 +33,10 @@ func (w *sweep) proof(report *Report) *proof {
 		p.nodes[n.Node] = nodeProof{gaps: n.Gaps}
 	}
 	for _, n := range w.nodes {
-		if n.source.cluster != nil {
-			known := p.nodes[n.node]
+		if n.Source.Cluster != nil {
+			known := p.nodes[n.Node]
 			known.slots = &n.covered.read
-			p.nodes[n.node] = known
+			p.nodes[n.Node] = known
 		}
 	}
 	return p

@@ -17,11 +17,11 @@ func (r *repair) watched(ctx context.Context) (outcome RepairOutcome, ttl time.D
 	return r.watching(ctx, r.verdict)
 }
 
-// judge is [RepairDone] if the action is still to be done.
-type judge = func(context.Context) (RepairOutcome, time.Duration, error)
+// decision is [RepairDone] if the action is still to be done.
+type decision = func(context.Context) (RepairOutcome, time.Duration, error)
 
 // watching acts on the word of a judge, unless the key is changed while that one looks.
-func (r *repair) watching(ctx context.Context, verdict judge) (outcome RepairOutcome, ttl time.Duration, err error) {
+func (r *repair) watching(ctx context.Context, verdict decision) (outcome RepairOutcome, ttl time.Duration, err error) {
 	opt := *r.master.Options()
 	opt.MaxRetries = -1 // see once
 	own := redis.NewClient(&opt)

@@ -12,12 +12,13 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
+	"github.com/lockscope/lockscope/scanner/internal/node"
 )
 
 // Scanner looks for leaked locks. It is safe for concurrent use.
 type Scanner struct {
 	cfg     config
-	sources []*source
+	sources []*node.Source
 	// closeClients closes the clients Open made; nil if they are the caller's.
 	closeClients func() error
 
@@ -49,7 +50,7 @@ func New(clients []redis.UniversalClient, opts ...Option) (*Scanner, error) {
 	if err != nil {
 		return nil, err
 	}
-	sources, err := newSources(clients, &cfg)
+	sources, err := node.NewSources(clients, cfg.names, cfg.replicas)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +103,7 @@ func (s *Scanner) waitAndSweep(ctx context.Context, unelected bool) (Report, err
 // tries again.
 func (s *Scanner) interrupt() {
 	for _, src := range s.sources {
-		src.open.Interrupt()
+		src.Interrupt()
 	}
 }
 
@@ -206,7 +207,7 @@ func (s *Scanner) Close() error {
 		defer func() { s.turn <- struct{}{} }()
 		var errs []error
 		for _, src := range s.sources {
-			errs = append(errs, src.close())
+			errs = append(errs, src.Close())
 		}
 		if s.closeClients != nil {
 			errs = append(errs, s.closeClients())

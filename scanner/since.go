@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/scanner/internal/clock"
+	"github.com/lockscope/lockscope/scanner/internal/judge"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/value"
 )
@@ -22,15 +23,15 @@ type tenure struct {
 }
 
 func (n *nodeSweep) tenure(v *keyreader.Value, h *Hold, now time.Time) (t tenure) {
-	p := n.cfg.policyOf(v.Key)
-	if !n.cfg.checks[HeldTooLong] || value.Foreign(v) || !limitsHold(&p, v) {
+	p := n.cfg.rules.PolicyOf(v.Key)
+	if !n.cfg.rules.Checks[HeldTooLong] || value.Foreign(v) || !judge.LimitsHold(&p, v) {
 		return tenure{}
 	}
 	distinct := value.DistinctionOf(v, h)
 	var seen observed
 	if n.cfg.maxWatched > 0 {
 		seen = n.memory.watch.note(look{
-			node: n.node, key: v.Key, identity: v.Identity(), distinct: distinct,
+			node: n.Node, key: v.Key, identity: v.Identity(), distinct: distinct,
 			at: now, ttl: v.TTL, count: h.Count, worth: p.MaxHold,
 		})
 	}

@@ -31,21 +31,21 @@ type standing struct {
 // standing asks the node's servers.
 func (n *nodeSweep) standing(ctx context.Context) (s standing, err error) {
 	n.report.Calls++
-	if s.master, err = server.Info(ctx, n.master); err != nil {
+	if s.master, err = server.Info(ctx, n.Master); err != nil {
 		return s, err
 	}
 	s.pages = s.master
-	if n.pages != n.master {
+	if n.Pages != n.Master {
 		n.report.Calls++
-		if s.pages, err = server.Info(ctx, n.pages); err != nil {
+		if s.pages, err = server.Info(ctx, n.Pages); err != nil {
 			return s, fmt.Errorf("replica: %w", err)
 		}
 	}
-	if n.source.cluster == nil && s.master["cluster_enabled"] != "1" {
+	if n.Source.Cluster == nil && s.master["cluster_enabled"] != "1" {
 		return s, nil
 	}
 	n.report.Calls++
-	s.view, err = server.View(ctx, n.master)
+	s.view, err = server.View(ctx, n.Master)
 	s.viewed = err == nil
 	if err != nil && redisconn.IsReply(err) {
 		gap(&n.report, ReasonSlotsUncovered, "which slots it serves it does not tell (%v): grant +cluster|nodes", redisconn.Scrub(err))
@@ -68,7 +68,7 @@ func (n *nodeSweep) admit(ctx context.Context, s *standing) error {
 	case role == "":
 		gap(&n.report, ReasonRoleUnknown, "it does not tell whether it is a master: grant +info")
 	}
-	if n.pages == n.master {
+	if n.Pages == n.Master {
 		return nil
 	}
 	return n.admitReplica(ctx, s)
@@ -82,7 +82,7 @@ func (n *nodeSweep) admitReplica(ctx context.Context, s *standing) error {
 	for end := n.cfg.now().Add(syncWait); s.lag() > 0 && n.cfg.now().Before(end) && clock.Pause(ctx, syncPoll); {
 		n.report.Calls++
 		var err error
-		if s.pages, err = server.Info(ctx, n.pages); err != nil {
+		if s.pages, err = server.Info(ctx, n.Pages); err != nil {
 			return fmt.Errorf("replica: %w", err)
 		}
 	}
@@ -136,7 +136,7 @@ func (n *nodeSweep) compare(before, after *standing) {
 		gap(&n.report, ReasonNodeFailed, "its process is another one than at the start of the pass: sweep again")
 		return
 	}
-	if n.pages != n.master && before.unsynced() == "" {
+	if n.Pages != n.Master && before.unsynced() == "" {
 		if text := after.unsynced(); text != "" && after.lag() == 0 {
 			gap(&n.report, ReasonReplica, "%s since the sweep began: sweep again", text)
 		}
@@ -157,7 +157,7 @@ func (n *nodeSweep) cover(before, after *standing) {
 	for _, r := range c.read.Ranges() {
 		n.report.Slots = append(n.report.Slots, SlotRange(r))
 	}
-	if n.source.cluster == nil {
+	if n.Source.Cluster == nil {
 		for _, g := range c.missing() {
 			gap(&n.report, g.Reason, "%s", g.Detail)
 		}

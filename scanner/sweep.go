@@ -7,17 +7,14 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
+	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
-
-// nodesAtOnce bounds how many nodes are read at a time, and so the memory for their
-// pages.
-const nodesAtOnce = 8
 
 // sweep is one sweep: the pages of all nodes, and then the second look.
 type sweep struct {
 	cfg     *config
-	sources []*source
+	sources []*node.Source
 	memory  *memory
 	ledger  *ledger.Ledger
 	started time.Time
@@ -31,7 +28,7 @@ type sweep struct {
 	errs  []error
 }
 
-func newSweep(cfg *config, sources []*source, m *memory, l *ledger.Ledger, before *proof) *sweep {
+func newSweep(cfg *config, sources []*node.Source, m *memory, l *ledger.Ledger, before *proof) *sweep {
 	o := newOrphans(sources)
 	return &sweep{
 		cfg: cfg, sources: sources, memory: m, ledger: l, started: cfg.now(),
@@ -47,7 +44,7 @@ func (w *sweep) run(ctx context.Context, drop func(gone func(node string) bool))
 	w.ledger.Begin()
 	gone := w.findNodes(ctx)
 	drop(gone)
-	if w.cfg.checks[Orphan] {
+	if w.cfg.rules.Checks[Orphan] {
 		w.orphans.prove(ctx, w.cfg.oneRedlock)
 	}
 	w.readAll(ctx)
@@ -58,23 +55,23 @@ func (w *sweep) run(ctx context.Context, drop func(gone func(node string) bool))
 // findNodes asks all clusters at once for their masters. It returns which nodes are
 // no more: of a cluster that did not answer nothing is known to be gone.
 func (w *sweep) findNodes(ctx context.Context) (gone func(node string) bool) {
-	found, errs := make([][]connection, len(w.sources)), make([]error, len(w.sources))
+	found, errs := make([][]node.Connection, len(w.sources)), make([]error, len(w.sources))
 	var wg sync.WaitGroup
 	for i, src := range w.sources {
-		wg.Go(func() { found[i], errs[i] = src.connections(ctx) })
+		wg.Go(func() { found[i], errs[i] = src.Connections(ctx) })
 	}
 	wg.Wait()
 	kept := make(map[string]bool)
 	for i, src := range w.sources {
 		if errs[i] != nil {
-			kept[src.name] = true
+			kept[src.Name] = true
 			for _, name := range w.lose(ctx, src, errs[i]) {
 				kept[name] = true
 			}
 			continue
 		}
 		for _, c := range found[i] {
-			kept[c.node] = true
+			kept[c.Node] = true
 			w.nodes = append(w.nodes, newNodeSweep(c, w.cfg, w.memory.recall(&c, w.cfg), w.ledger, w.orphans, w.values))
 		}
 		w.memory.keep(src, found[i])
@@ -84,7 +81,7 @@ func (w *sweep) findNodes(ctx context.Context) (gone func(node string) bool) {
 
 // lose reports the masters a cluster had when it last answered, or the cluster, and
 // returns their names.
-func (w *sweep) lose(ctx context.Context, src *source, err error) (names []string) {
+func (w *sweep) lose(ctx context.Context, src *node.Source, err error) (names []string) {
 	w.orphans.markDown(src)
 	names = w.memory.nodes(src)
 	for _, name := range names {
@@ -109,13 +106,13 @@ func (w *sweep) readAll(ctx context.Context) {
 // slots were moved, it is another one than the sweep before.
 func (w *sweep) rehome() {
 	for _, src := range w.sources {
-		if src.cluster == nil {
+		if src.Cluster == nil {
 			continue
 		}
-		w.ledger.Rehome(src.name, func(f *ledger.Entry) string {
+		w.ledger.Rehome(src.Name, func(f *ledger.Entry) string {
 			for _, n := range w.nodes {
-				if n.source == src && n.report.Err == nil && n.view.Own.Has(server.KeySlot(f.Key)) {
-					return n.node
+				if n.Source == src && n.report.Err == nil && n.view.Own.Has(server.KeySlot(f.Key)) {
+					return n.Node
 				}
 			}
 			return ""
@@ -139,16 +136,7 @@ func (w *sweep) confirm(ctx context.Context) {
 
 // each does something with all nodes, several at a time, and waits.
 func (w *sweep) each(do func(n *nodeSweep)) {
-	slots := make(chan struct{}, nodesAtOnce)
-	var wg sync.WaitGroup
-	for _, n := range w.nodes {
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			do(n)
-		})
-	}
-	wg.Wait()
+	node.Each(len(w.nodes), func(i int) { do(w.nodes[i]) })
 	for _, n := range w.nodes {
 		if err := n.report.Err; err != nil && !slices.Contains(w.errs, err) {
 			w.errs = append(w.errs, err)
@@ -184,7 +172,13 @@ func (w *sweep) report() Report {
 			}
 		}
 	}
-	report.Excluded = w.cfg.excluded(w.nodes)
+	excluded := make([]int, len(w.cfg.rules.Exclusions))
+	for _, n := range w.nodes {
+		for i, findings := range n.excluded {
+			excluded[i] += findings
+		}
+	}
+	report.Excluded = w.cfg.rules.Excluded(excluded, w.cfg.now())
 	w.close(&report)
 	return report
 }
@@ -198,17 +192,17 @@ func (w *sweep) close(report *Report) {
 		cover := coverage{whole: true}
 		read := false
 		for _, n := range w.nodes {
-			if n.source == src {
+			if n.Source == src {
 				cover.add(n)
 				read = true
 			}
 		}
-		if src.cluster != nil && read {
+		if src.Cluster != nil && read {
 			report.Gaps = append(report.Gaps, cover.gaps(src)...)
 		}
 	}
 	report.Gaps = append(report.Gaps, w.cfg.unmatched(report.Nodes)...)
-	if w.cfg.checks[Orphan] && w.orphans.doubt != "" {
+	if w.cfg.rules.Checks[Orphan] && w.orphans.doubt != "" {
 		gap := Gap{Reason: ReasonOrphans, Detail: w.orphans.doubt}
 		if w.cfg.orphansAsked {
 			report.Gaps = append(report.Gaps, gap)

@@ -118,7 +118,7 @@ func (r *waitsReader) findQueues(ctx context.Context) {
 			if src.silent.Load() {
 				break
 			}
-			if err := r.scan(ctx, waitsNode{src, at}, m.master); err != nil {
+			if err := r.scan(ctx, waitsNode{src, at}, m.Master); err != nil {
 				r.fail(ctx, waitsNode{src, at}, "find queues", err)
 			}
 		}
@@ -126,16 +126,16 @@ func (r *waitsReader) findQueues(ctx context.Context) {
 }
 
 func (r *waitsReader) scan(ctx context.Context, n waitsNode, master *redis.Client) error {
-	for _, pattern := range r.cfg.patterns() {
+	for _, pattern := range r.cfg.scope.Patterns {
 		for cursor, first := uint64(0), true; first || cursor != 0; first = false {
-			keys, next, err := master.Scan(ctx, cursor, redlock.QueueKey(pattern), int64(r.cfg.pageSize)).Result()
+			keys, next, err := master.Scan(ctx, cursor, redlock.QueueKey(pattern), int64(r.cfg.scope.PageSize)).Result()
 			if err != nil {
 				return err
 			}
 			for _, key := range keys {
 				r.found(n, key)
 			}
-			if cursor = next; !clock.Pause(ctx, r.cfg.pause) {
+			if cursor = next; !clock.Pause(ctx, r.cfg.scope.Pause) {
 				return context.Cause(ctx)
 			}
 		}
@@ -177,7 +177,7 @@ func (r *waitsReader) look(ctx context.Context) {
 			if n.source.silent.Load() {
 				continue
 			}
-			queue, total, err := redlock.ReadQueue(ctx, n.source.masters[n.at].master, key, MaxQueued)
+			queue, total, err := redlock.ReadQueue(ctx, n.source.masters[n.at].Master, key, MaxQueued)
 			if err != nil {
 				r.fail(ctx, n, "read queue", err)
 				continue

@@ -1,0 +1,42 @@
+package judge
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/report"
+)
+
+// Excludes returns which exclusion keeps a key out now, or -1.
+func (r *Rules) Excludes(key string, now time.Time) int {
+	for i, e := range r.Exclusions {
+		if now.Before(e.Until) && keyreader.Matches(e.Pattern, key) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Excluded says what the exclusions did, of each of which so many findings were kept out.
+func (r *Rules) Excluded(findings []int, now time.Time) []report.Excluded {
+	var all []report.Excluded
+	for i, e := range r.Exclusions {
+		all = append(all, report.Excluded{Exclusion: e, Findings: findings[i], Ended: !now.Before(e.Until)})
+	}
+	return all
+}
+
+func validExclusion(e *report.Exclusion) error {
+	switch {
+	case e.Pattern == "":
+		return errors.New("a pattern is empty")
+	case e.Until.IsZero():
+		return fmt.Errorf("%s has no end: say until when", report.KeyText(e.Pattern))
+	case strings.TrimSpace(e.Reason) == "":
+		return fmt.Errorf("%s has no reason: say why, for whoever reads it later", report.KeyText(e.Pattern))
+	}
+	return nil
+}
