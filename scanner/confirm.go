@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
+	"github.com/lockscope/lockscope/scanner/internal/orphan"
 	"github.com/lockscope/lockscope/scanner/internal/sight"
 	"github.com/lockscope/lockscope/scanner/internal/value"
 )
@@ -20,7 +21,7 @@ import (
 type confirmation struct {
 	cfg     *config
 	ledger  *ledger.Ledger
-	orphans *orphans
+	orphans *orphan.Redlock
 
 	mu       sync.Mutex
 	appeared []Finding // that were not confirmed before
@@ -124,7 +125,7 @@ func (c *confirmation) look(ctx context.Context, n *nodeSweep) {
 func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *ledger.Entry, v *keyreader.Value, now time.Time) {
 	still := c.cfg.rules.Still(f, v, now)
 	seen, held := *f, tenure{since: f.Since}
-	if still && f.Class == Orphan && !c.orphans.possible() {
+	if still && f.Class == Orphan && !c.orphans.Possible() {
 		return // whether it is one cannot be told any more
 	}
 	if still && f.Class == HeldTooLong {
@@ -134,13 +135,13 @@ func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *ledger.Entry
 		still = slices.Contains(c.cfg.rules.Classify(v, held.since, now), HeldTooLong)
 	}
 	if still && f.Class == Orphan {
-		tallies, calls := c.orphans.count(ctx, n.Source, []*keyreader.Value{v})
+		tallies, calls := c.orphans.Count(ctx, n.Source, []*keyreader.Value{v})
 		n.report.Calls += calls
 		t := tallies[0]
-		if !t.held() && !t.minority() {
+		if !t.Held() && !t.Minority() {
 			return // who holds it cannot be told
 		}
-		still, seen.Evidence = t.minority(), t.evidence()
+		still, seen.Evidence = t.Minority(), t.Evidence()
 	}
 	if still {
 		seen.TTL, seen.Hold, seen.LastSeen = v.TTL, value.Holder(v), now

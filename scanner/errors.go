@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/scanner/internal/coverage"
 	"github.com/lockscope/lockscope/scanner/internal/node"
 )
 
@@ -22,6 +23,11 @@ var (
 	// ErrDeadline says that a sweep reached its deadline. It is the cause of the
 	// context of commands cut off by it.
 	ErrDeadline = errors.New("scanner: the sweep's deadline has passed")
+	// ErrNotMaster says that a node is a replica of a Redis Cluster, which answers for
+	// no key.
+	ErrNotMaster = coverage.ErrNotMaster
+	// ErrNotReplica says that the server of [WithReplicas] is none of its node.
+	ErrNotReplica = coverage.ErrNotReplica
 	// ErrBadReply says that a server's answer is not one the scanner knows.
 	ErrBadReply = driver.ErrBadReply
 )

@@ -7,9 +7,11 @@ import (
 
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner/internal/clock"
+	"github.com/lockscope/lockscope/scanner/internal/coverage"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/node"
+	"github.com/lockscope/lockscope/scanner/internal/orphan"
 	"github.com/lockscope/lockscope/scanner/internal/server"
 	"github.com/lockscope/lockscope/scanner/internal/sight"
 	"github.com/lockscope/lockscope/scanner/internal/value"
@@ -22,21 +24,23 @@ type nodeSweep struct {
 	reader  *keyreader.Reader
 	memory  *remembered
 	ledger  *ledger.Ledger
-	orphans *orphans
+	orphans *orphan.Redlock
 	values  *values
 	report  NodeReport
-	covered coverage // of a cluster's node: what was read of its slots
+	covered *coverage.Node
 
 	excluded []int // findings kept out, by exclusion
 	view     server.ClusterView
 }
 
-func newNodeSweep(c node.Connection, cfg *config, m *remembered, l *ledger.Ledger, o *orphans, v *values) *nodeSweep {
-	return &nodeSweep{
+func newNodeSweep(c node.Connection, cfg *config, m *remembered, l *ledger.Ledger, o *orphan.Redlock, v *values) *nodeSweep {
+	n := &nodeSweep{
 		Connection: c, cfg: cfg, reader: c.Reader(cfg.query(), m.capability),
 		memory: m, ledger: l, orphans: o, values: v, report: newNodeReport(c.Node),
 		excluded: make([]int, len(cfg.rules.Exclusions)),
 	}
+	n.covered = coverage.NewNode(c, &n.report, cfg.now)
+	return n
 }
 
 // read goes through the node's pages.
@@ -44,7 +48,7 @@ func (n *nodeSweep) read(ctx context.Context) {
 	began := n.cfg.now()
 	keys, err := n.readAll(ctx)
 	if err != nil {
-		n.orphans.markDown(n.Source)
+		n.orphans.MarkDown(n.Source)
 	}
 	n.report.Took = n.cfg.now().Sub(began)
 	n.progress(max(keys, n.report.Examined), true)
@@ -52,20 +56,20 @@ func (n *nodeSweep) read(ctx context.Context) {
 
 // readAll returns how many keys the server has, and the error with which the node failed.
 func (n *nodeSweep) readAll(ctx context.Context) (keys int64, err error) {
-	now, err := n.standing(ctx)
+	now, err := n.covered.Ask(ctx)
 	if err != nil {
 		fail(ctx, &n.report, "read INFO", err)
 		return 0, n.report.Err
 	}
-	n.view = now.view
-	keys, expiring, ok := now.pages.Keyspace(n.Source.DB)
-	if len(now.pages) == 0 {
+	n.view = now.View
+	keys, expiring, ok := now.Pages.Keyspace(n.Source.DB)
+	if len(now.Pages) == 0 {
 		keys = -1
 	} else if !ok {
 		fail(ctx, &n.report, "read INFO", ErrBadReply)
 		return 0, n.report.Err
 	}
-	if err := n.admit(ctx, &now); err != nil {
+	if err := n.covered.Admit(ctx, &now); err != nil {
 		fail(ctx, &n.report, "check role", err)
 		return 0, n.report.Err
 	}
@@ -73,7 +77,7 @@ func (n *nodeSweep) readAll(ctx context.Context) (keys int64, err error) {
 		n.shortcut(&now, keys)
 		return keys, nil
 	}
-	n.reader.Importing(now.view.Importing)
+	n.reader.Importing(now.View.Importing)
 	n.readPages(ctx, &now, max(keys, 0))
 	n.memory.capability = n.reader.Capability()
 	return keys, n.report.Err
@@ -81,19 +85,19 @@ func (n *nodeSweep) readAll(ctx context.Context) (keys int64, err error) {
 
 // shortcut takes it that every key expires: that was true of one instant, as everything a
 // sweep finds is, and takes one command instead of one for each page.
-func (n *nodeSweep) shortcut(now *standing, keys int64) {
+func (n *nodeSweep) shortcut(now *coverage.Standing, keys int64) {
 	n.report.Path, n.report.Examined = PathShortcut, keys
 	if keys == 0 {
 		n.report.Matched = map[string]int64{}
 	}
 	n.memory.pass.abandon()
-	n.cover(now, now)
+	n.covered.Cover(now, now)
 }
 
 // readPages goes on with the node's pass until it ends, or ctx does.
-func (n *nodeSweep) readPages(ctx context.Context, now *standing, keys int64) {
+func (n *nodeSweep) readPages(ctx context.Context, now *coverage.Standing, keys int64) {
 	pass, patterns := &n.memory.pass, len(n.cfg.scope.Patterns)
-	if pass.began != nil && pass.began.pages.RunID() != now.pages.RunID() {
+	if pass.began != nil && pass.began.Pages.RunID() != now.Pages.RunID() {
 		pass.abandon() // cursors are one process's
 	}
 	fresh := pass.resume()
@@ -141,12 +145,12 @@ func (n *nodeSweep) finish(ctx context.Context, fresh bool, keys int64) {
 	if pass.finish(n.cfg.valuesPerPass()) {
 		n.memory.watch.endRound(n.Node)
 	}
-	now, err := n.standing(ctx)
+	now, err := n.covered.Ask(ctx)
 	if err != nil {
 		fail(ctx, &n.report, "read INFO", err)
 		return
 	}
-	n.compare(began, &now)
+	n.covered.Compare(began, &now)
 }
 
 func (n *nodeSweep) readPage(ctx context.Context, keys int64) error {
@@ -198,7 +202,7 @@ func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64
 		for _, class := range n.cfg.rules.Classify(v, held.since, now) {
 			n.note(n.finding(class, v, n.evidence(class, v, &held, now), held.since, now))
 		}
-		if n.cfg.rules.Checks[Orphan] && n.orphans.possible() && hold.Format == FormatLockscope {
+		if n.cfg.rules.Checks[Orphan] && n.orphans.Possible() && hold.Format == FormatLockscope {
 			ours = append(ours, v)
 		}
 	}
@@ -222,11 +226,11 @@ func (n *nodeSweep) takeOrphans(ctx context.Context, ours []*keyreader.Value, no
 	if len(ours) == 0 {
 		return nil
 	}
-	tallies, calls := n.orphans.count(ctx, n.Source, ours)
+	tallies, calls := n.orphans.Count(ctx, n.Source, ours)
 	n.report.Calls += calls
 	for _, c := range tallies {
-		if c.minority() {
-			n.note(n.finding(Orphan, c.value, c.evidence(), time.Time{}, now))
+		if c.Minority() {
+			n.note(n.finding(Orphan, c.Value, c.Evidence(), time.Time{}, now))
 		}
 	}
 	return ctx.Err()

@@ -3,6 +3,7 @@ package scanner
 import (
 	"math"
 
+	"github.com/lockscope/lockscope/scanner/internal/coverage"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 
@@ -10,9 +11,9 @@ import (
 // cut off by their deadline: the next one goes on where the last one stopped,
 // which SCAN's cursors, being kept by the client, allow.
 type pass struct {
-	began   *standing // what the node said of itself then
-	pattern int       // of the config's, the one that is looked for
-	cursor  string    // "": a new pass
+	began   *coverage.Standing // what the node said of itself then
+	pattern int                // of the config's, the one that is looked for
+	cursor  string             // "": a new pass
 	locks   int64
 	matched []int64 // locks by pattern
 	from    int64   // values are wanted of the locks from this one on, counted from 1

@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/node"
+	"github.com/lockscope/lockscope/scanner/internal/orphan"
 	"github.com/lockscope/lockscope/scanner/internal/sight"
 	"github.com/lockscope/lockscope/scanner/internal/value"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -149,14 +150,14 @@ func (r *PlanRun) examine(ctx context.Context, at node.Connection, f *ledger.Ent
 
 // orphaned says whether the lock has no quorum, now.
 func (s *Scanner) orphaned(ctx context.Context, src *node.Source, v *keyreader.Value) (bool, error) {
-	o := newOrphans(s.sources)
-	o.prove(ctx, s.cfg.oneRedlock)
-	if !o.possible() {
-		return false, fmt.Errorf("%w: %s", ErrIncomplete, o.doubt)
+	o := orphan.New(s.sources)
+	o.Prove(ctx, s.cfg.oneRedlock)
+	if !o.Possible() {
+		return false, fmt.Errorf("%w: %s", ErrIncomplete, o.Doubt())
 	}
-	tallies, _ := o.count(ctx, src, []*keyreader.Value{v})
-	if t := tallies[0]; !t.held() && !t.minority() {
+	tallies, _ := o.Count(ctx, src, []*keyreader.Value{v})
+	if t := tallies[0]; !t.Held() && !t.Minority() {
 		return false, fmt.Errorf("%w: nodes do not answer that could have the lock, too", ErrIncomplete)
 	}
-	return tallies[0].minority(), nil
+	return tallies[0].Minority(), nil
 }

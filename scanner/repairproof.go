@@ -28,14 +28,14 @@ type nodeProof struct {
 
 // proof takes down what the finished sweep proved.
 func (w *sweep) proof(report *Report) *proof {
-	p := &proof{nodes: make(map[string]nodeProof), values: w.values, orphans: w.orphans.one}
+	p := &proof{nodes: make(map[string]nodeProof), values: w.values, orphans: w.orphans.Possible()}
 	for _, n := range report.Nodes {
 		p.nodes[n.Node] = nodeProof{gaps: n.Gaps}
 	}
 	for _, n := range w.nodes {
 		if n.Source.Cluster != nil {
 			known := p.nodes[n.Node]
-			known.slots = &n.covered.read
+			known.slots = &n.covered.Slots.Read
 			p.nodes[n.Node] = known
 		}
 	}

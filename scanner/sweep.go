@@ -6,8 +6,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockscope/lockscope/scanner/internal/coverage"
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/node"
+	"github.com/lockscope/lockscope/scanner/internal/orphan"
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
@@ -19,7 +21,7 @@ type sweep struct {
 	ledger  *ledger.Ledger
 	started time.Time
 
-	orphans      *orphans
+	orphans      *orphan.Redlock
 	confirmation *confirmation
 	values       *values
 
@@ -29,7 +31,7 @@ type sweep struct {
 }
 
 func newSweep(cfg *config, sources []*node.Source, m *memory, l *ledger.Ledger, before *proof) *sweep {
-	o := newOrphans(sources)
+	o := orphan.New(sources)
 	return &sweep{
 		cfg: cfg, sources: sources, memory: m, ledger: l, started: cfg.now(),
 		orphans: o, confirmation: &confirmation{cfg: cfg, ledger: l, orphans: o}, values: newValues(l.All(), before),
@@ -45,7 +47,7 @@ func (w *sweep) run(ctx context.Context, drop func(gone func(node string) bool))
 	gone := w.findNodes(ctx)
 	drop(gone)
 	if w.cfg.rules.Checks[Orphan] {
-		w.orphans.prove(ctx, w.cfg.oneRedlock)
+		w.orphans.Prove(ctx, w.cfg.oneRedlock)
 	}
 	w.readAll(ctx)
 	w.rehome()
@@ -82,7 +84,7 @@ func (w *sweep) findNodes(ctx context.Context) (gone func(node string) bool) {
 // lose reports the masters a cluster had when it last answered, or the cluster, and
 // returns their names.
 func (w *sweep) lose(ctx context.Context, src *node.Source, err error) (names []string) {
-	w.orphans.markDown(src)
+	w.orphans.MarkDown(src)
 	names = w.memory.nodes(src)
 	for _, name := range names {
 		rep := newNodeReport(name)
@@ -186,24 +188,26 @@ func (w *sweep) report() Report {
 // close says what the report is not proved to have seen.
 func (w *sweep) close(report *Report) {
 	for i := range report.Nodes {
-		w.cfg.close(&report.Nodes[i])
+		coverage.Close(&report.Nodes[i], w.cfg.rules.ReadValues())
 	}
 	for _, src := range w.sources {
-		cover := coverage{whole: true}
+		cover := coverage.Slots{Whole: true}
 		read := false
 		for _, n := range w.nodes {
 			if n.Source == src {
-				cover.add(n)
+				cover.Add(&n.covered.Slots)
 				read = true
 			}
 		}
 		if src.Cluster != nil && read {
-			report.Gaps = append(report.Gaps, cover.gaps(src)...)
+			report.Gaps = append(report.Gaps, cover.Gaps(src.Name)...)
 		}
 	}
-	report.Gaps = append(report.Gaps, w.cfg.unmatched(report.Nodes)...)
-	if w.cfg.rules.Checks[Orphan] && w.orphans.doubt != "" {
-		gap := Gap{Reason: ReasonOrphans, Detail: w.orphans.doubt}
+	if !w.cfg.emptyAllowed {
+		report.Gaps = append(report.Gaps, coverage.Unmatched(w.cfg.scope.Patterns, report.Nodes)...)
+	}
+	if w.cfg.rules.Checks[Orphan] && w.orphans.Doubt() != "" {
+		gap := Gap{Reason: ReasonOrphans, Detail: w.orphans.Doubt()}
 		if w.cfg.orphansAsked {
 			report.Gaps = append(report.Gaps, gap)
 		} else {

@@ -1,4 +1,4 @@
-package scanner
+package orphan
 
 import (
 	"context"
@@ -16,12 +16,12 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
-// prove finds out whether the sources are all the nodes of one Redlock, from the markers
+// Prove finds out whether the sources are all the nodes of one Redlock, from the markers
 // by which its nodes vote: each must be that very server's, of one set of nodes, and
 // of as many as there are sources. A node that does not answer is taken for one of them
 // and is unknown for the rest of the sweep: it cannot make an orphan of any lock.
 // said takes the caller's word for it.
-func (o *orphans) prove(ctx context.Context, said bool) {
+func (o *Redlock) Prove(ctx context.Context, said bool) {
 	o.one, o.doubt = said && len(o.sources) > 1, ""
 	if o.one || len(o.sources) < 2 {
 		return
@@ -38,7 +38,7 @@ func (o *orphans) prove(ctx context.Context, said bool) {
 		case errors.Is(err, errNoMember):
 			o.doubt = fmt.Sprintf("%s: %v", src.Name, err)
 		case err != nil:
-			o.markDown(src)
+			o.MarkDown(src)
 		default:
 			known = append(known, members[i])
 		}
