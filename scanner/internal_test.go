@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/internal/orphan"
+	"github.com/lockscope/lockscope/scanner/internal/proof"
 )
 
 // TestPageTwice takes a page again, as if SCAN had returned all of its keys twice.
@@ -22,7 +23,7 @@ func TestPageTwice(t *testing.T) {
 	}
 	defer s.Close()
 	c := node.Connection{Node: "node", Source: s.sources[0]}
-	n := newNodeSweep(c, &s.cfg, &remembered{watch: newWatch(10, digest.New())}, s.ledger, orphan.New(s.sources), newValues(nil, nil))
+	n := newNodeSweep(c, &s.cfg, &remembered{watch: newWatch(10, digest.New())}, s.ledger, orphan.New(s.sources), proof.NewValues(nil, nil))
 	page := keyreader.Page{Next: "1", Keys: 5}
 	for i := range 5 {
 		page.Values = append(page.Values, keyreader.Value{

@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/internal/orphan"
+	"github.com/lockscope/lockscope/scanner/internal/proof"
 	"github.com/lockscope/lockscope/scanner/internal/server"
 	"github.com/lockscope/lockscope/scanner/internal/sight"
 	"github.com/lockscope/lockscope/scanner/internal/value"
@@ -25,7 +26,7 @@ type nodeSweep struct {
 	memory  *remembered
 	ledger  *ledger.Ledger
 	orphans *orphan.Redlock
-	values  *values
+	values  *proof.Values
 	report  NodeReport
 	covered *coverage.Node
 
@@ -33,7 +34,7 @@ type nodeSweep struct {
 	view     server.ClusterView
 }
 
-func newNodeSweep(c node.Connection, cfg *config, m *remembered, l *ledger.Ledger, o *orphan.Redlock, v *values) *nodeSweep {
+func newNodeSweep(c node.Connection, cfg *config, m *remembered, l *ledger.Ledger, o *orphan.Redlock, v *proof.Values) *nodeSweep {
 	n := &nodeSweep{
 		Connection: c, cfg: cfg, reader: c.Reader(cfg.query(), m.capability),
 		memory: m, ledger: l, orphans: o, values: v, report: newNodeReport(c.Node),
@@ -107,7 +108,7 @@ func (n *nodeSweep) readPages(ctx context.Context, now *coverage.Standing, keys 
 			n.memory.watch.begin(n.Node, n.cfg.now())
 		}
 	} else {
-		n.values.missSome()
+		n.values.MissSome()
 	}
 	for {
 		pattern := n.cfg.scope.Patterns[pass.pattern]
@@ -195,7 +196,7 @@ func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64
 		if v.Gone() {
 			continue
 		}
-		n.values.note(v)
+		n.values.Note(v)
 		hold := value.Holder(v)
 		held := n.tenure(v, &hold, now)
 		n.count(&held)

@@ -11,8 +11,10 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/scanner/internal/apply"
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/node"
+	"github.com/lockscope/lockscope/scanner/internal/proof"
 )
 
 // Scanner looks for leaked locks. It is safe for concurrent use.
@@ -30,7 +32,8 @@ type Scanner struct {
 	memory       *memory      // of whose turn it is
 	recollection recollection // of the same
 	totals       totals
-	proof        atomic.Pointer[proof] // of the last sweep
+	proof        atomic.Pointer[proof.Proof] // of the last sweep
+	repairer     apply.Repairer
 
 	closeOnce sync.Once
 	closeErr  error
@@ -56,8 +59,9 @@ func New(clients []redis.UniversalClient, opts ...Option) (*Scanner, error) {
 	}
 	s := &Scanner{
 		cfg: cfg, sources: sources, ledger: ledger.New(cfg.maxFindings), memory: newMemory(),
-		turn: make(chan struct{}, 1),
-		loop: loop{done: make(chan struct{})},
+		turn:     make(chan struct{}, 1),
+		loop:     loop{done: make(chan struct{})},
+		repairer: apply.Repairer{Sources: sources, OneRedlock: cfg.oneRedlock, MinAge: cfg.repairMinAge, Now: cfg.now},
 	}
 	s.life, s.end = context.WithCancelCause(context.Background())
 	s.turn <- struct{}{}

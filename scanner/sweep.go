@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/internal/orphan"
+	"github.com/lockscope/lockscope/scanner/internal/proof"
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
@@ -23,18 +24,18 @@ type sweep struct {
 
 	orphans      *orphan.Redlock
 	confirmation *confirmation
-	values       *values
+	values       *proof.Values
 
 	nodes []*nodeSweep
 	lost  []NodeReport // of sources whose masters could not be found
 	errs  []error
 }
 
-func newSweep(cfg *config, sources []*node.Source, m *memory, l *ledger.Ledger, before *proof) *sweep {
+func newSweep(cfg *config, sources []*node.Source, m *memory, l *ledger.Ledger, before *proof.Proof) *sweep {
 	o := orphan.New(sources)
 	return &sweep{
 		cfg: cfg, sources: sources, memory: m, ledger: l, started: cfg.now(),
-		orphans: o, confirmation: &confirmation{cfg: cfg, ledger: l, orphans: o}, values: newValues(l.All(), before),
+		orphans: o, confirmation: &confirmation{cfg: cfg, ledger: l, orphans: o}, values: proof.NewValues(l.All(), before),
 	}
 }
 
@@ -214,4 +215,20 @@ func (w *sweep) close(report *Report) {
 			report.Skipped = append(report.Skipped, gap)
 		}
 	}
+}
+
+// proof takes down what the finished sweep proved.
+func (w *sweep) proof(report *Report) *proof.Proof {
+	p := &proof.Proof{Nodes: make(map[string]proof.Node), Values: w.values, Orphans: w.orphans.Possible()}
+	for _, n := range report.Nodes {
+		p.Nodes[n.Node] = proof.Node{Gaps: n.Gaps}
+	}
+	for _, n := range w.nodes {
+		if n.Source.Cluster != nil {
+			known := p.Nodes[n.Node]
+			known.Slots = &n.covered.Slots.Read
+			p.Nodes[n.Node] = known
+		}
+	}
+	return p
 }

@@ -1,4 +1,4 @@
-package scanner
+package apply
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/node"
+	"github.com/lockscope/lockscope/scanner/repair"
 )
 
 // sameSlack is what idle time, in whole seconds of a clock that Redis reads now and then,
@@ -21,26 +22,26 @@ const sameSlack = 2 * time.Second
 // actIfUnused acts on a key whose value its process may keep, if the hold is proved to be
 // the planned one. Redis tells when a key was last used to whoever asks before looking at
 // the value; WATCH keeps what happens after that from being missed.
-func (r *PlanRun) actIfUnused(
-	ctx context.Context, at node.Connection, f *ledger.Entry, a Action,
-) (RepairOutcome, time.Duration, error) {
-	rep := &repair{master: at.Master, finding: f, action: a, least: leastTTL(f, r.s.cfg.now())}
-	unused := func(ctx context.Context) (RepairOutcome, time.Duration, error) {
-		return rep.unused(ctx, r.s.cfg.now())
+func (r *Repairer) actIfUnused(
+	ctx context.Context, at node.Connection, f *ledger.Entry, a repair.Action, patterns []string,
+) (repair.Outcome, time.Duration, error) {
+	c := &change{master: at.Master, finding: f, action: a, least: leastTTL(f, r.Now())}
+	unused := func(ctx context.Context) (repair.Outcome, time.Duration, error) {
+		return c.unused(ctx, r.Now())
 	}
-	if a.dry { // which must not look at the value: before Redis 7.2 that would be a use
+	if a.IsDry() { // which must not look at the value: before Redis 7.2 that would be a use
 		outcome, ttl, err := unused(ctx)
-		if err == nil && outcome == RepairDone {
-			outcome = RepairWouldDo
+		if err == nil && outcome == repair.Done {
+			outcome = repair.WouldDo
 		}
 		return outcome, ttl, err
 	}
-	outcome, ttl, err := rep.watching(ctx, func(ctx context.Context) (RepairOutcome, time.Duration, error) {
+	outcome, ttl, err := c.watching(ctx, func(ctx context.Context) (repair.Outcome, time.Duration, error) {
 		outcome, ttl, err := unused(ctx)
-		if err != nil || outcome != RepairDone {
+		if err != nil || outcome != repair.Done {
 			return outcome, ttl, err
 		}
-		return r.examine(ctx, at, f)
+		return r.examine(ctx, at, f, patterns)
 	})
 	if err != nil && redisconn.IsReply(err) && notPermitted(err) {
 		err = fmt.Errorf("%w; a value that a process may keep takes +watch +unwatch +multi +exec +object|idletime", err)
@@ -48,11 +49,11 @@ func (r *PlanRun) actIfUnused(
 	return outcome, ttl, err
 }
 
-// unused is [RepairDone] if the key has not been set again since it was last seen: it ends
+// unused is [repair.Done] if the key has not been set again since it was last seen: it ends
 // when it was to end, or nobody has used it. None of the commands is a use.
-func (r *repair) unused(ctx context.Context, now time.Time) (RepairOutcome, time.Duration, error) {
-	f, passed := r.finding, max(0, now.Sub(r.finding.LastSeen))
-	pipe := r.master.Pipeline()
+func (c *change) unused(ctx context.Context, now time.Time) (repair.Outcome, time.Duration, error) {
+	f, passed := c.finding, max(0, now.Sub(c.finding.LastSeen))
+	pipe := c.master.Pipeline()
 	kind, left, idle := pipe.Type(ctx, f.Key), pipe.Do(ctx, "pttl", f.Key), pipe.ObjectIdleTime(ctx, f.Key)
 	_, _ = pipe.Exec(ctx) // each has an error of its own
 	ms, err := left.Int64()
@@ -60,22 +61,22 @@ func (r *repair) unused(ctx context.Context, now time.Time) (RepairOutcome, time
 		return "", keyreader.Never, redisconn.Scrub(err)
 	}
 	ttl := keyreader.TTLOf(ms)
-	asSeen := r.least < 0 && ttl < 0 || r.least >= 0 && ttl >= r.least
+	asSeen := c.least < 0 && ttl < 0 || c.least >= 0 && ttl >= c.least
 	switch {
 	case kind.Val() == "none" || errors.Is(idle.Err(), redis.Nil):
-		return RepairGone, keyreader.Never, nil
-	case !asSeen || kind.Val() != f.Type || !r.action.remove && ttl >= 0 && ttl <= r.action.after:
-		return RepairChanged, ttl, nil
+		return repair.Gone, keyreader.Never, nil
+	case !asSeen || kind.Val() != f.Type || !c.action.Deletes() && ttl >= 0 && ttl <= c.action.After():
+		return repair.Changed, ttl, nil
 	case f.TTL >= 0 && (ttl-(f.TTL-passed)).Abs() <= sameSlack:
-		return RepairDone, ttl, nil
+		return repair.Done, ttl, nil
 	case idle.Err() != nil && !redisconn.IsReply(idle.Err()):
 		return "", ttl, idle.Err()
 	case idle.Err() != nil:
 		return "", ttl, fmt.Errorf("%w: a process may keep its value for life, and the server does not tell when the key "+
-			"was last used: grant +object|idletime, or look at it by hand (%w)", ErrNotRepairable, redisconn.Scrub(idle.Err()))
+			"was last used: grant +object|idletime, or look at it by hand (%w)", repair.ErrNotRepairable, redisconn.Scrub(idle.Err()))
 	case idle.Val() < passed-sameSlack:
 		return "", ttl, fmt.Errorf("%w: a process may keep its value for life, and the key was used %v ago, after it was "+
-			"planned: it may have been released and taken anew; look at it by hand", ErrNotRepairable, idle.Val())
+			"planned: it may have been released and taken anew; look at it by hand", repair.ErrNotRepairable, idle.Val())
 	}
-	return RepairDone, ttl, nil
+	return repair.Done, ttl, nil
 }

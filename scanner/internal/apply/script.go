@@ -1,4 +1,4 @@
-package scanner
+package apply
 
 import (
 	"context"
@@ -8,20 +8,22 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/server"
+	"github.com/lockscope/lockscope/scanner/repair"
 )
 
 //go:embed repair.lua
 var repairLua string
 
-// repair is one action on the key of one finding.
-type repair struct {
+// change is one action on the key of one finding.
+type change struct {
 	master  *redis.Client
 	finding *ledger.Entry
-	action  Action
+	action  repair.Action
 	least   time.Duration // the key has been changed if its TTL is below; Never: if it has one
 }
 
@@ -40,18 +42,18 @@ func (p onceProcessor) Process(ctx context.Context, cmd redis.Cmder) error {
 
 // byScript uses the read-only way of running scripts for a dry run, where there is
 // one: the server itself sees to it then that nothing is written.
-func (r *repair) byScript(ctx context.Context) (outcome RepairOutcome, ttl time.Duration, err error) {
+func (c *change) byScript(ctx context.Context) (outcome repair.Outcome, ttl time.Duration, err error) {
 	commands := server.EvalCommands()
-	if !r.action.dry {
+	if !c.action.IsDry() {
 		commands = commands[1:]
 	}
-	script, f := redisconn.NewScript(repairLua), r.finding
+	script, f := redisconn.NewScript(repairLua), c.finding
 	for _, eval := range commands {
 		var reply any
-		reply, err = script.Run(ctx, onceProcessor{r.master}, eval,
-			redisconn.Args(1, f.Key, f.Type, f.Identity, r.leastMillis(), r.act(), r.dry()))
+		reply, err = script.Run(ctx, onceProcessor{c.master}, eval,
+			redisconn.Args(1, f.Key, f.Type, f.Identity, c.leastMillis(), c.act(), c.dry()))
 		if err == nil {
-			return parseRepair(reply)
+			return parseReply(reply)
 		}
 		if !redisconn.IsReply(err) || !server.IsRefused(err) {
 			break
@@ -61,39 +63,39 @@ func (r *repair) byScript(ctx context.Context) (outcome RepairOutcome, ttl time.
 }
 
 // act is the action as repair.lua reads it.
-func (r *repair) act() string {
-	if r.action.remove {
+func (c *change) act() string {
+	if c.action.Deletes() {
 		return "delete"
 	}
-	return fmt.Sprint(r.action.after.Milliseconds())
+	return fmt.Sprint(c.action.After().Milliseconds())
 }
 
-func (r *repair) dry() string {
-	if r.action.dry {
+func (c *change) dry() string {
+	if c.action.IsDry() {
 		return "1"
 	}
 	return "0"
 }
 
-func (r *repair) leastMillis() int64 {
-	if r.least < 0 {
+func (c *change) leastMillis() int64 {
+	if c.least < 0 {
 		return -1
 	}
-	return r.least.Milliseconds()
+	return c.least.Milliseconds()
 }
 
-func parseRepair(reply any) (RepairOutcome, time.Duration, error) {
+func parseReply(reply any) (repair.Outcome, time.Duration, error) {
 	parts, _ := reply.([]any)
 	if len(parts) != 2 {
-		return "", keyreader.Never, fmt.Errorf("%w: a repair has %d parts", ErrBadReply, len(parts))
+		return "", keyreader.Never, fmt.Errorf("%w: a repair has %d parts", driver.ErrBadReply, len(parts))
 	}
 	word, ok1 := parts[0].(string)
 	pttl, ok2 := parts[1].(int64)
-	outcome, known := map[string]RepairOutcome{
-		"gone": RepairGone, "changed": RepairChanged, "would": RepairWouldDo, "done": RepairDone,
+	outcome, known := map[string]repair.Outcome{
+		"gone": repair.Gone, "changed": repair.Changed, "would": repair.WouldDo, "done": repair.Done,
 	}[word]
 	if !ok1 || !ok2 || !known {
-		return "", keyreader.Never, fmt.Errorf("%w: a repair has parts of other types", ErrBadReply)
+		return "", keyreader.Never, fmt.Errorf("%w: a repair has parts of other types", driver.ErrBadReply)
 	}
 	return outcome, keyreader.TTLOf(pttl), nil
 }

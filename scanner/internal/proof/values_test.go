@@ -1,4 +1,4 @@
-package scanner
+package proof
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/sight"
+	"github.com/lockscope/lockscope/scanner/repair"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // TestValuesBeyondTheBound: what was not compared with all is not said to be unique, until a sweep began with it.
@@ -16,37 +18,37 @@ func TestValuesBeyondTheBound(t *testing.T) {
 		return &keyreader.Value{Key: key, Type: keyreader.String, Head: text, Size: int64(len(text))}
 	}
 	finding := func(v *keyreader.Value) *ledger.Entry {
-		return &ledger.Entry{Finding: Finding{Key: v.Key}, Facts: sight.Facts{Identity: v.Identity()}}
+		return &ledger.Entry{Finding: report.Finding{Key: v.Key}, Facts: sight.Facts{Identity: v.Identity()}}
 	}
 	late, known := value("lock:late", "late"), value("lock:known", "known")
-	fill := func(s *values) {
+	fill := func(s *Values) {
 		for i := range maxCompared {
-			s.note(value(fmt.Sprint("lock:", i), fmt.Sprint(i)))
+			s.Note(value(fmt.Sprint("lock:", i), fmt.Sprint(i)))
 		}
 	}
-	first := newValues([]ledger.Entry{*finding(known)}, nil)
+	first := NewValues([]ledger.Entry{*finding(known)}, nil)
 	fill(first)
-	first.note(known)
-	first.note(late)
-	if err := first.unique(finding(late)); !errors.Is(err, ErrIncomplete) {
+	first.Note(known)
+	first.Note(late)
+	if err := first.unique(finding(late)); !errors.Is(err, repair.ErrIncomplete) {
 		t.Errorf("beyond the bound: %v", err)
 	}
 	if err := first.unique(finding(known)); err != nil {
 		t.Errorf("known before: %v", err)
 	}
-	first.note(value("lock:other", "known"))
-	if err := first.unique(finding(known)); !errors.Is(err, ErrNotRepairable) {
+	first.Note(value("lock:other", "known"))
+	if err := first.unique(finding(known)); !errors.Is(err, repair.ErrNotRepairable) {
 		t.Errorf("another key has it: %v", err)
 	}
-	next := newValues([]ledger.Entry{*finding(known), *finding(late)}, &proof{values: first})
-	next.missSome() // it goes on where the first one ended
+	next := NewValues([]ledger.Entry{*finding(known), *finding(late)}, &Proof{Values: first})
+	next.MissSome() // it goes on where the first one ended
 	if err := next.unique(finding(late)); err != nil {
 		t.Errorf("known when the sweep began: %v", err)
 	}
-	if err := next.unique(finding(known)); !errors.Is(err, ErrNotRepairable) {
+	if err := next.unique(finding(known)); !errors.Is(err, repair.ErrNotRepairable) {
 		t.Errorf("another key had it: %v", err)
 	}
-	if err := next.unique(finding(value("lock:new", "new"))); !errors.Is(err, ErrIncomplete) {
+	if err := next.unique(finding(value("lock:new", "new"))); !errors.Is(err, repair.ErrIncomplete) {
 		t.Errorf("found by a sweep that read a part: %v", err)
 	}
 }
