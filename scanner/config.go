@@ -11,8 +11,8 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner/internal/judge"
-	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/node"
+	"github.com/lockscope/lockscope/scanner/internal/sweep"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -20,7 +20,7 @@ import (
 const maxPageSize = 10_000
 
 // AllValues given to [WithMaxValues] means no limit.
-const AllValues = -1
+const AllValues = sweep.AllValues
 
 // config is what options say.
 type config struct {
@@ -85,10 +85,6 @@ func (c *config) checkTimes(int) error {
 	return nil
 }
 
-// pagesUntil is how much of the deadline may go into pages. The rest is for the
-// second look, without which a sweep that is always cut off would confirm nothing.
-func (c *config) pagesUntil() time.Duration { return c.deadline - c.deadline/10 - c.confirmAfter }
-
 func (c *config) checkLimits(int) error {
 	switch {
 	case c.scope.PageSize < 1 || c.scope.PageSize > maxPageSize:
@@ -137,16 +133,11 @@ func (c *config) checkRest(int) error {
 	return nil
 }
 
-// valuesPerPass is how many locks have their values read for their own sake.
-func (c *config) valuesPerPass() int {
-	if !c.rules.ReadValues() {
-		return 0
+// settings are those of sweeps.
+func (c *config) settings() sweep.Settings {
+	return sweep.Settings{
+		Scope: c.scope, Rules: c.rules, Deadline: c.deadline, ConfirmAfter: c.confirmAfter,
+		MaxWatched: c.maxWatched, MaxValues: c.maxValues, OneRedlock: c.oneRedlock, OrphansAsked: c.orphansAsked,
+		EmptyAllowed: c.emptyAllowed, Progress: c.progress, Now: c.now,
 	}
-	return c.maxValues
-}
-
-// query describes the locks whose TTL is a finding, by the first pattern.
-func (c *config) query() keyreader.Query {
-	pattern := c.scope.Patterns[0]
-	return keyreader.Query{Pattern: pattern, Count: c.scope.PageSize, Limit: c.rules.TTLLimitFor(pattern)}
 }

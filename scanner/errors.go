@@ -7,6 +7,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/scanner/internal/coverage"
 	"github.com/lockscope/lockscope/scanner/internal/node"
+	"github.com/lockscope/lockscope/scanner/internal/sweep"
 )
 
 // Errors of a Scanner. Test for them with [errors.Is].
@@ -22,7 +23,7 @@ var (
 	ErrClosed = errors.New("scanner: closed")
 	// ErrDeadline says that a sweep reached its deadline. It is the cause of the
 	// context of commands cut off by it.
-	ErrDeadline = errors.New("scanner: the sweep's deadline has passed")
+	ErrDeadline = sweep.ErrDeadline
 	// ErrNotMaster says that a node is a replica of a Redis Cluster, which answers for
 	// no key.
 	ErrNotMaster = coverage.ErrNotMaster

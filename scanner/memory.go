@@ -1,73 +1,125 @@
 package scanner
 
 import (
-	"maps"
+	"context"
+	"fmt"
 	"slices"
+	"sync/atomic"
+	"time"
 
-	"github.com/lockscope/lockscope/scanner/internal/digest"
-	"github.com/lockscope/lockscope/scanner/internal/keyreader"
-	"github.com/lockscope/lockscope/scanner/internal/node"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
+	"github.com/lockscope/lockscope/scanner/internal/recall"
+	"github.com/lockscope/lockscope/scanner/internal/sweep"
 )
 
-// memory is what one sweep leaves to the next. It is of whose turn it is.
-type memory struct {
-	digest  digest.Digest
-	masters map[*node.Source]map[string]*remembered // by the name of the node
-	watches map[*node.Source]*watch
+// Store is where a Scanner keeps between processes what it knows of holders and findings:
+// see [WithMemory]. A Store is used by one goroutine at a time.
+type Store interface {
+	// Load returns what Save was given last, and nil without an error if that was never.
+	Load(ctx context.Context) ([]byte, error)
+	// Save replaces it. If it fails or is interrupted, what was there stays.
+	Save(ctx context.Context, data []byte) error
 }
 
-// remembered is what is remembered of one master.
-type remembered struct {
-	capability keyreader.Capability
-	pass       pass
-	watch      *watch // the source's
+// FileStore keeps the memory in a file, which only its owner may read. Save writes another
+// file beside it, has the disk keep that, and gives it the name: a crash leaves the old
+// file or the new one. Two processes that use one file at a time lose what one of them knew,
+// no more.
+func FileStore(path string) Store { return recall.File(path) }
+
+// RedisStore keeps the memory in Redis: under lockscope:scanner:memory:NAME on each of the
+// servers, for a week. Processes that elect a leader among them need it, so that the next
+// one knows what the last one knew. Load takes the newest there is; Save is done when one
+// server at least has it. Either fails if no server answers. The user needs +get and +set
+// on that key. The clients stay the caller's to close.
+func RedisStore(clients []redis.UniversalClient, name string) Store {
+	return recall.NewRedis(clients, name)
 }
 
-func newMemory() *memory {
-	return &memory{
-		digest: digest.New(), masters: make(map[*node.Source]map[string]*remembered), watches: make(map[*node.Source]*watch),
-	}
+// MemoryError says that what a Scanner knows of holders and findings could not be read or
+// kept. The sweep was done all the same; that a holder has its lock for long may take it
+// longer to find.
+type MemoryError struct {
+	Op  string // "load" or "save"
+	Err error
 }
 
-// recall finds or makes what is remembered of a master.
-func (m *memory) recall(c *node.Connection, cfg *config) *remembered {
-	of := m.masters[c.Source]
-	if of == nil {
-		of = make(map[string]*remembered)
-		m.masters[c.Source] = of
-	}
-	if of[c.Node] == nil {
-		of[c.Node] = &remembered{capability: cfg.scope.Capability, watch: m.watch(c.Source, cfg)}
-	}
-	return of[c.Node]
+func (e *MemoryError) Error() string { return fmt.Sprintf("scanner: %s memory: %v", e.Op, e.Err) }
+
+// Unwrap returns the Store's own error.
+func (e *MemoryError) Unwrap() error { return e.Err }
+
+// ErrMemoryVersion says that a Store has what another version of the scanner wrote.
+var ErrMemoryVersion = recall.ErrVersion
+
+// recollection is what the Scanner remembers of what it has loaded and saved.
+type recollection struct {
+	loaded bool
+	saved  time.Time
+	stale  atomic.Bool // another process may have saved since
 }
 
-// watch finds or makes that of a source.
-func (m *memory) watch(s *node.Source, cfg *config) *watch {
-	if m.watches[s] == nil {
-		m.watches[s] = newWatch(cfg.maxWatched, m.digest)
+// recall loads what earlier processes knew, until that has succeeded once.
+func (s *Scanner) recall(ctx context.Context) error {
+	if s.recollection.stale.Swap(false) {
+		s.recollection.loaded = false
 	}
-	return m.watches[s]
+	if s.cfg.store == nil || s.recollection.loaded {
+		return nil
+	}
+	data, err := s.cfg.store.Load(ctx)
+	if err == nil && data != nil {
+		err = s.restore(data)
+	}
+	if err != nil {
+		return &MemoryError{Op: "load", Err: err}
+	}
+	s.recollection.loaded = true
+	return nil
 }
 
-// keep forgets the masters of a source but those there are now.
-func (m *memory) keep(s *node.Source, now []node.Connection) {
-	if w := m.watches[s]; w != nil {
-		names := make([]string, len(now))
-		for i, c := range now {
-			names[i] = c.Node
-		}
-		w.keep(names)
+// restore takes up what concerns the sources there are.
+func (s *Scanner) restore(data []byte) error {
+	state, err := recall.Decode(data)
+	if err != nil {
+		return err
 	}
-	maps.DeleteFunc(m.masters[s], func(name string, _ *remembered) bool {
-		return !slices.ContainsFunc(now, func(c node.Connection) bool { return c.Node == name })
-	})
+	m, err := sweep.RestoreMemory(state.Digest, state.Watches, s.sources, &s.settings)
+	if err != nil {
+		return err
+	}
+	known := make(map[string]bool)
+	for _, src := range s.sources {
+		known[src.Name] = true
+	}
+	s.memory = m
+	s.ledger.Restore(slices.DeleteFunc(state.Entries, func(e ledger.Entry) bool { return !known[e.Source] }))
+	return nil
 }
 
-// nodes are the names of the masters a source had when it last answered, or its own.
-func (m *memory) nodes(s *node.Source) []string {
-	if len(m.masters[s]) == 0 {
-		return []string{s.Name}
+// remember saves what is known after a sweep: when findings have changed, or else now and
+// then. What was not loaded is not replaced.
+func (s *Scanner) remember(ctx context.Context, changed bool) error {
+	if s.cfg.store == nil || !s.recollection.loaded || ctx.Err() != nil {
+		return nil
 	}
-	return slices.Sorted(maps.Keys(m.masters[s]))
+	now := s.cfg.now()
+	if !changed && now.Sub(s.recollection.saved) < min(s.cfg.rules.LeastHold()/10, rememberEvery) {
+		return nil
+	}
+	state := recall.State{Digest: s.memory.Digest(), Watches: s.memory.Save(), Entries: s.ledger.All()}
+	data, err := recall.Encode(state, now)
+	if err == nil {
+		err = s.cfg.store.Save(ctx, data)
+	}
+	if err != nil {
+		return &MemoryError{Op: "save", Err: err}
+	}
+	s.recollection.saved = now
+	return nil
 }
+
+// rememberEvery is how often what is known is saved at least while sweeps go on.
+const rememberEvery = 5 * time.Minute

@@ -15,12 +15,14 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/internal/proof"
+	"github.com/lockscope/lockscope/scanner/internal/sweep"
 )
 
 // Scanner looks for leaked locks. It is safe for concurrent use.
 type Scanner struct {
-	cfg     config
-	sources []*node.Source
+	cfg      config
+	settings sweep.Settings
+	sources  []*node.Source
 	// closeClients closes the clients Open made; nil if they are the caller's.
 	closeClients func() error
 
@@ -29,8 +31,8 @@ type Scanner struct {
 	end          context.CancelCauseFunc
 	loop         loop
 	ledger       *ledger.Ledger
-	memory       *memory      // of whose turn it is
-	recollection recollection // of the same
+	memory       *sweep.Memory // of whose turn it is
+	recollection recollection  // of the same
 	totals       totals
 	proof        atomic.Pointer[proof.Proof] // of the last sweep
 	repairer     apply.Repairer
@@ -58,7 +60,7 @@ func New(clients []redis.UniversalClient, opts ...Option) (*Scanner, error) {
 		return nil, err
 	}
 	s := &Scanner{
-		cfg: cfg, sources: sources, ledger: ledger.New(cfg.maxFindings), memory: newMemory(),
+		cfg: cfg, settings: cfg.settings(), sources: sources, ledger: ledger.New(cfg.maxFindings), memory: sweep.NewMemory(),
 		turn:     make(chan struct{}, 1),
 		loop:     loop{done: make(chan struct{})},
 		repairer: apply.Repairer{Sources: sources, OneRedlock: cfg.oneRedlock, MinAge: cfg.repairMinAge, Now: cfg.now},
@@ -114,16 +116,16 @@ func (s *Scanner) interrupt() {
 // sweep expects that it is its turn.
 func (s *Scanner) sweep(ctx context.Context, unelected bool) (Report, error) {
 	unknown := s.recall(ctx)
-	w := newSweep(&s.cfg, s.sources, s.memory, s.ledger, s.proof.Load())
-	w.run(ctx, s.totals.drop)
-	report := w.report()
-	s.proof.Store(w.proof(&report))
+	w := sweep.New(&s.settings, s.sources, s.memory, s.ledger, s.proof.Load())
+	w.Run(ctx, s.totals.drop)
+	report := w.Report()
+	s.proof.Store(w.Proof(&report))
 	stamp(&report, s.cfg.group)
 	report.Unelected = unelected
 	s.totals.add(&report)
-	s.cfg.announce(ctx, report, w.confirmation.appeared)
-	errs := w.errs
-	for _, err := range []error{unknown, s.remember(ctx, len(w.confirmation.appeared)+len(report.Resolved) > 0)} {
+	s.cfg.announce(ctx, report, w.Appeared())
+	errs := w.Errs()
+	for _, err := range []error{unknown, s.remember(ctx, len(w.Appeared())+len(report.Resolved) > 0)} {
 		if err != nil {
 			s.cfg.logger.WarnContext(ctx, "what earlier sweeps knew is not at hand", slog.Any("error", err))
 			errs = append(errs, err)

@@ -104,7 +104,7 @@ func (r *Repairer) orphaned(ctx context.Context, src *node.Source, v *keyreader.
 		return false, fmt.Errorf("%w: %s", repair.ErrIncomplete, o.Doubt())
 	}
 	tallies, _ := o.Count(ctx, src, []*keyreader.Value{v})
-	if t := tallies[0]; !t.Held() && !t.Minority() {
+	if t := tallies[0]; !t.HasQuorum() && !t.Minority() {
 		return false, fmt.Errorf("%w: nodes do not answer that could have the lock, too", repair.ErrIncomplete)
 	}
 	return tallies[0].Minority(), nil

@@ -66,8 +66,8 @@ func (c *Tally) quorum() int { return c.nodes/2 + 1 }
 // Minority says that the lock has no quorum, whatever the unknown nodes have.
 func (c *Tally) Minority() bool { return c.same+c.unknown < c.quorum() }
 
-// Held says that it has one.
-func (c *Tally) Held() bool { return c.same >= c.quorum() }
+// HasQuorum says that it has one.
+func (c *Tally) HasQuorum() bool { return c.same >= c.quorum() }
 
 // Evidence explains a lock without a quorum.
 func (c *Tally) Evidence() string {
@@ -87,7 +87,7 @@ func (o *Redlock) Count(ctx context.Context, src *node.Source, locks []*keyreade
 	at := slices.Index(o.sources, src)
 	for i := 1; i < len(o.sources) && len(open) > 0; i++ {
 		calls += o.ask(ctx, o.sources[(at+i)%len(o.sources)], open)
-		open = slices.DeleteFunc(open, func(c *Tally) bool { return c.Held() || c.Minority() })
+		open = slices.DeleteFunc(open, func(c *Tally) bool { return c.HasQuorum() || c.Minority() })
 	}
 	return all, calls
 }

@@ -1,4 +1,4 @@
-package scanner
+package sweep
 
 import (
 	"context"
@@ -13,36 +13,37 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/orphan"
 	"github.com/lockscope/lockscope/scanner/internal/sight"
 	"github.com/lockscope/lockscope/scanner/internal/value"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // confirmation is the second look of a sweep, on the masters, at everything in the
 // ledger: at what is new when it has been there for the grace, and at what is known,
 // which pages need not have shown this time. What is not as it was is resolved.
 type confirmation struct {
-	cfg     *config
+	cfg     *Settings
 	ledger  *ledger.Ledger
 	orphans *orphan.Redlock
 
 	mu       sync.Mutex
-	appeared []Finding // that were not confirmed before
+	appeared []report.Finding // that were not confirmed before
 }
 
 // grace is how long it takes until every pending finding of a node that answers is
 // old enough.
 func (c *confirmation) grace(nodes []*nodeSweep) time.Duration {
 	var wait time.Duration
-	now := c.cfg.now()
+	now := c.cfg.Now()
 	for _, n := range nodes {
 		if n.report.Err != nil {
 			continue
 		}
 		for _, f := range c.ledger.On(n.Node) {
 			if !f.Confirmed {
-				wait = max(wait, c.cfg.confirmAfter-now.Sub(f.FirstSeen))
+				wait = max(wait, c.cfg.ConfirmAfter-now.Sub(f.FirstSeen))
 			}
 		}
 	}
-	return min(wait, c.cfg.confirmAfter)
+	return min(wait, c.cfg.ConfirmAfter)
 }
 
 // closeLooks is how often a holder is looked at during the grace that its client's value
@@ -53,8 +54,8 @@ const closeLooks = 24
 // said to hold a lock for too long: who takes it again and again is caught by it. It says
 // whether ctx lasted.
 func (c *confirmation) attend(ctx context.Context, nodes []*nodeSweep, grace time.Duration) bool {
-	for end := c.cfg.now().Add(grace); ; {
-		left := end.Sub(c.cfg.now())
+	for end := c.cfg.Now().Add(grace); ; {
+		left := end.Sub(c.cfg.Now())
 		if left <= 0 {
 			return ctx.Err() == nil
 		}
@@ -74,7 +75,7 @@ func (c *confirmation) lookClosely(ctx context.Context, nodes []*nodeSweep) bool
 	for _, n := range nodes {
 		var keys []string
 		for _, f := range c.ledger.On(n.Node) {
-			if f.Class == HeldTooLong && !f.Confirmed && f.Hold.Since.IsZero() && len(keys) < keyreader.Batch {
+			if f.Class == report.HeldTooLong && !f.Confirmed && f.Hold.Since.IsZero() && len(keys) < keyreader.Batch {
 				keys = append(keys, f.Key)
 			}
 		}
@@ -83,13 +84,13 @@ func (c *confirmation) lookClosely(ctx context.Context, nodes []*nodeSweep) bool
 		}
 		looked = true
 		values, err := n.reader.Look(ctx, keys)
-		now := c.cfg.now()
+		now := c.cfg.Now()
 		for i := range values {
 			if v := &values[i]; err == nil && v.Gone() {
-				n.memory.watch.forget(v.Key)
+				n.memory.watch.Forget(v.Key)
 			} else if err == nil {
-				hold := value.Holder(v)
-				n.tenure(v, &hold, now)
+				holder := value.Holder(v)
+				n.leaseOf(v, &holder, now)
 			}
 		}
 	}
@@ -113,7 +114,7 @@ func (c *confirmation) look(ctx context.Context, n *nodeSweep) {
 		return
 	}
 	moved := n.reader.Redirected() > redirected
-	now := c.cfg.now()
+	now := c.cfg.Now()
 	for i, f := range found {
 		if v := &values[i]; !(v.Gone() && (moved || n.moving(v.Key))) { // a key that moves is not gone
 			c.settle(ctx, n, f, v, now)
@@ -123,22 +124,22 @@ func (c *confirmation) look(ctx context.Context, n *nodeSweep) {
 
 // settle decides on one finding. An orphan is compared with the other nodes again.
 func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *ledger.Entry, v *keyreader.Value, now time.Time) {
-	still := c.cfg.rules.Still(f, v, now)
-	seen, held := *f, tenure{since: f.Since}
-	if still && f.Class == Orphan && !c.orphans.Possible() {
+	still := c.cfg.Rules.Still(f, v, now)
+	seen, lease := *f, lease{since: f.Since}
+	if still && f.Class == report.Orphan && !c.orphans.Possible() {
 		return // whether it is one cannot be told any more
 	}
-	if still && f.Class == HeldTooLong {
-		hold := value.Holder(v)
-		held = n.tenure(v, &hold, now)
-		seen.Since = held.since
-		still = slices.Contains(c.cfg.rules.Classify(v, held.since, now), HeldTooLong)
+	if still && f.Class == report.HeldTooLong {
+		holder := value.Holder(v)
+		lease = n.leaseOf(v, &holder, now)
+		seen.Since = lease.since
+		still = slices.Contains(c.cfg.Rules.Classify(v, lease.since, now), report.HeldTooLong)
 	}
-	if still && f.Class == Orphan {
+	if still && f.Class == report.Orphan {
 		tallies, calls := c.orphans.Count(ctx, n.Source, []*keyreader.Value{v})
 		n.report.Calls += calls
 		t := tallies[0]
-		if !t.Held() && !t.Minority() {
+		if !t.HasQuorum() && !t.Minority() {
 			return // who holds it cannot be told
 		}
 		still, seen.Evidence = t.Minority(), t.Evidence()
@@ -146,8 +147,8 @@ func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *ledger.Entry
 	if still {
 		seen.TTL, seen.Hold, seen.LastSeen = v.TTL, value.Holder(v), now
 		seen.Identity, seen.Kept, seen.Recalled = v.Identity(), value.Kept(v), sight.Recalled{}
-		if f.Class != Orphan {
-			seen.Evidence = n.evidence(f.Class, v, &held, now)
+		if f.Class != report.Orphan {
+			seen.Evidence = n.evidence(f.Class, v, &lease, now)
 		}
 	}
 	if c.ledger.Settle(f, seen, still) {
@@ -155,7 +156,7 @@ func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *ledger.Entry
 	}
 }
 
-func (c *confirmation) confirmed(f Finding) {
+func (c *confirmation) confirmed(f report.Finding) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.appeared = append(c.appeared, f)

@@ -1,4 +1,4 @@
-package scanner
+package recall
 
 import (
 	"bytes"
@@ -22,23 +22,19 @@ const (
 	memoryTimeout = 2 * time.Second
 )
 
-// redisStore is a key on several servers.
-type redisStore struct {
+// Redis is a key on several servers.
+type Redis struct {
 	clients []redis.UniversalClient
 	key     string
 }
 
-// RedisStore keeps the memory in Redis: under lockscope:scanner:memory:NAME on each of the
-// servers, for a week. Processes that elect a leader among them need it, so that the next
-// one knows what the last one knew. Load takes the newest there is; Save is done when one
-// server at least has it. Either fails if no server answers. The user needs +get and +set
-// on that key. The clients stay the caller's to close.
-func RedisStore(clients []redis.UniversalClient, name string) Store {
-	return &redisStore{clients: clients, key: memoryKey + name}
+// NewRedis keeps it under that name.
+func NewRedis(clients []redis.UniversalClient, name string) *Redis {
+	return &Redis{clients: clients, key: memoryKey + name}
 }
 
-// Load implements Store.
-func (s *redisStore) Load(ctx context.Context) ([]byte, error) {
+// Load takes the newest there is.
+func (s *Redis) Load(ctx context.Context) ([]byte, error) {
 	texts := make([][]byte, len(s.clients))
 	err := s.each(ctx, func(ctx context.Context, i int, c redis.UniversalClient) error {
 		text, err := c.Get(ctx, s.key).Bytes()
@@ -62,8 +58,8 @@ func (s *redisStore) Load(ctx context.Context) ([]byte, error) {
 	return data, nil
 }
 
-// Save implements Store.
-func (s *redisStore) Save(ctx context.Context, data []byte) error {
+// Save is done when one server at least has it.
+func (s *Redis) Save(ctx context.Context, data []byte) error {
 	text := append(strconv.AppendInt(nil, time.Now().UnixMilli(), 10), '\n')
 	text = append(text, data...)
 	return s.each(ctx, func(ctx context.Context, _ int, c redis.UniversalClient) error {
@@ -72,7 +68,7 @@ func (s *redisStore) Save(ctx context.Context, data []byte) error {
 }
 
 // each does something with all servers at once. It fails if it did with all of them.
-func (s *redisStore) each(ctx context.Context, do func(ctx context.Context, i int, c redis.UniversalClient) error) error {
+func (s *Redis) each(ctx context.Context, do func(ctx context.Context, i int, c redis.UniversalClient) error) error {
 	ctx, cancel := context.WithTimeout(ctx, memoryTimeout)
 	defer cancel()
 	errs := make([]error, len(s.clients))

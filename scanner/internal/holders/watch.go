@@ -1,4 +1,4 @@
-package scanner
+package holders
 
 import (
 	"math/rand/v2"
@@ -9,27 +9,27 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/value"
 )
 
-// watch remembers since when the locks of one source have had one holder. A full watch
+// Watch remembers since when the locks of one source have had one holder. A full watch
 // keeps those that have been there longest; of those that are new, chance decides, so that
 // nothing stays unseen for long behind many that come and go. It is safe for concurrent
 // use: the nodes of a cluster share it, for keys move between them.
-type watch struct {
+type Watch struct {
 	limit int
 
 	mu      sync.Mutex
 	digest  digest.Digest
-	seen    map[uint64]watched
+	seen    map[uint64]lease
 	holders map[uint64]int // keys by identity
-	rounds  []watchRound   // of the nodes
+	rounds  []round        // of the nodes
 	fresh   []uint64       // keys whose holder was first seen since a round ended
 	offered int            // how many such there were, with those that found no room
 	crowded bool           // some found none
 	whole   time.Time      // all locks that were there at that time have been seen; zero: not so
 }
 
-// watched is one lock. It is kept by digests, so that its size does not depend on names.
+// lease is what is known of one lock. It is kept by digests, so that its size does not depend on names.
 // Two of 10,000 keys share one once in 10^11 times.
-type watched struct {
+type lease struct {
 	identity uint64
 	first    time.Time // of this holder
 	whole    time.Time // the watch's whole then
@@ -59,95 +59,96 @@ const (
 	leastLooks = 3
 )
 
-func newWatch(limit int, d digest.Digest) *watch {
-	return &watch{limit: limit, digest: d, seen: make(map[uint64]watched), holders: make(map[uint64]int)}
+// NewWatch has room for so many locks.
+func NewWatch(limit int, d digest.Digest) *Watch {
+	return &Watch{limit: limit, digest: d, seen: make(map[uint64]lease), holders: make(map[uint64]int)}
 }
 
-// look is one look at a lock.
-type look struct {
-	node, key, identity string
-	distinct            value.Distinction
-	at                  time.Time
-	ttl                 time.Duration
-	count               int
-	worth               time.Duration // no room is given to an indistinct holder that cannot get this old
+// Look is one look at a lock.
+type Look struct {
+	Node, Key, Identity string
+	Distinct            value.Distinction
+	At                  time.Time
+	TTL                 time.Duration
+	Count               int           // re-entries
+	Worth               time.Duration // no room is given to an indistinct holder that cannot get this old
 }
 
-// observed is what the watch knows of who holds a lock.
-type observed struct {
-	first time.Time // when this holder was first seen; zero: it is not proved to be one
-	whole time.Time // when all locks were seen and this was none of them; zero: unknown
-	full  bool      // this one, or another one for it, is not remembered
+// Observed is what the watch knows of who holds a lock.
+type Observed struct {
+	First time.Time // when this holder was first seen; zero: it is not proved to be one
+	Whole time.Time // when all locks were seen and this was none of them; zero: unknown
+	Full  bool      // this one, or another one for it, is not remembered
 }
 
-// note takes a look at a lock.
-func (w *watch) note(s look) (o observed) {
+// Note takes a look at a lock.
+func (w *Watch) Note(s Look) (o Observed) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	k, id := w.digest.Number(s.key), w.digest.Number(s.identity)
+	k, id := w.digest.Number(s.Key), w.digest.Number(s.Identity)
 	e, known := w.seen[k]
 	if !known {
-		if s.distinct == value.Indistinct && s.ttl < s.worth {
-			return observed{}
+		if s.Distinct == value.Indistinct && s.TTL < s.Worth {
+			return Observed{}
 		}
 		var room bool
-		if room, o.full = w.makeRoom(); !room {
+		if room, o.Full = w.makeRoom(); !room {
 			return o
 		}
 	}
-	place := w.place(s.node)
+	place := w.place(s.Node)
 	if !known || !e.continues(id, &s, w.holders[id] > 1) {
 		if known {
-			w.unhold(e.identity)
+			w.drop(e.identity)
 		}
 		w.holders[id]++
 		if !e.fresh {
 			w.fresh, w.offered = append(w.fresh, k), w.offered+1
 		}
-		e = watched{identity: id, first: s.at, whole: w.whole, expiry: s.at.Add(s.ttl), fresh: true, round: w.rounds[place].number - 1}
+		e = lease{identity: id, first: s.At, whole: w.whole, expiry: s.At.Add(s.TTL), fresh: true, round: w.rounds[place].number - 1}
 	}
 	e.see(&s, place, w.rounds[place].number)
 	w.seen[k] = e
-	if s.distinct == value.PerClient && e.looks < leastLooks {
+	if s.Distinct == value.PerClient && e.looks < leastLooks {
 		return o
 	}
-	o.first, o.whole = e.first, e.whole
+	o.First, o.Whole = e.first, e.whole
 	return o
 }
 
-// see takes down a look at the entry's hold.
-func (e *watched) see(s *look, place int, round uint32) {
+// see takes down a look at the entry's lease.
+func (e *lease) see(s *Look, place int, round uint32) {
 	if e.round != round {
 		e.looks++
 	}
-	if s.distinct == value.PerClient && !e.unmoved(s) {
-		e.expiry = s.at.Add(s.ttl)
+	if s.Distinct == value.PerClient && !e.unmoved(s) {
+		e.expiry = s.At.Add(s.TTL)
 	}
-	e.node, e.round, e.last, e.count, e.longest = place, round, s.at, s.count, max(e.longest, s.ttl)
+	e.node, e.round, e.last, e.count, e.longest = place, round, s.At, s.Count, max(e.longest, s.TTL)
 }
 
 // unmoved says that the lock ends when it was to end: nobody has written it since.
-func (e *watched) unmoved(s *look) bool { return s.at.Add(s.ttl).Sub(e.expiry).Abs() <= expirySlack }
+func (e *lease) unmoved(s *Look) bool { return s.At.Add(s.TTL).Sub(e.expiry).Abs() <= expirySlack }
 
-// continues says whether what is seen is proved to be the entry's hold, or for a client's
+// continues says whether what is seen is proved to be the entry's lease, or for a client's
 // value at least not proved to be another one. Shared: other keys have the same value.
-func (e *watched) continues(id uint64, s *look, shared bool) bool {
+func (e *lease) continues(id uint64, s *Look, shared bool) bool {
 	switch {
-	case e.identity != id || s.count < e.count:
+	case e.identity != id || s.Count < e.count:
 		return false
-	case s.distinct == value.PerLease && !shared || e.unmoved(s):
+	case s.Distinct == value.PerLease && !shared || e.unmoved(s):
 		return true
-	case s.distinct != value.PerClient:
+	case s.Distinct != value.PerClient:
 		return false
 	}
-	longest := float64(max(e.longest, s.ttl))
-	late, early := e.expiry.Sub(e.last), e.expiry.Sub(s.at)
-	return s.at.Add(s.ttl).After(e.expiry) && float64(late) >= renewalAbove*longest && float64(early) <= renewalBelow*longest
+	longest := float64(max(e.longest, s.TTL))
+	late, early := e.expiry.Sub(e.last), e.expiry.Sub(s.At)
+	return s.At.Add(s.TTL).After(e.expiry) && float64(late) >= renewalAbove*longest && float64(early) <= renewalBelow*longest
 }
 
 // makeRoom says whether there is room for one more, and whether that or another one goes
 // without. Each that is new has the same chance to stay.
-func (w *watch) makeRoom() (room, full bool) {
+func (w *Watch) makeRoom() (room, full bool) {
 	if len(w.seen) < w.limit {
 		return true, false
 	}
@@ -161,28 +162,28 @@ func (w *watch) makeRoom() (room, full bool) {
 	last := len(w.fresh) - 1
 	w.fresh[i] = w.fresh[last]
 	w.fresh = w.fresh[:last]
-	w.offered-- // note counts the newcomer
+	w.offered-- // Note counts the newcomer
 	return true, true
 }
 
-func (w *watch) remove(k uint64) {
-	w.unhold(w.seen[k].identity)
+func (w *Watch) remove(k uint64) {
+	w.drop(w.seen[k].identity)
 	delete(w.seen, k)
 }
 
-func (w *watch) unhold(id uint64) {
+func (w *Watch) drop(id uint64) {
 	if w.holders[id]--; w.holders[id] <= 0 {
 		delete(w.holders, id)
 	}
 }
 
-// forget is told that a key is gone. Whoever has it next is another holder.
-func (w *watch) forget(key string) {
+// Forget is told that a key is gone. Whoever has it next is another holder.
+func (w *Watch) Forget(key string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	k := w.digest.Number(key)
 	if e, ok := w.seen[k]; ok {
-		w.unhold(e.identity)
+		w.drop(e.identity)
 		e.identity = w.digest.Number("") // nobody's: an identity is never empty
 		w.holders[e.identity]++
 		w.seen[k] = e

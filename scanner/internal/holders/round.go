@@ -1,12 +1,12 @@
-package scanner
+package holders
 
 import (
 	"slices"
 	"time"
 )
 
-// watchRound is one way through all locks of a node.
-type watchRound struct {
+// round is one way through all locks of a node.
+type round struct {
 	node    string // "": free
 	number  uint32
 	began   time.Time
@@ -15,49 +15,49 @@ type watchRound struct {
 }
 
 // place finds the round of a node, or makes one.
-func (w *watch) place(node string) int {
-	i := slices.IndexFunc(w.rounds, func(r watchRound) bool { return r.node == node })
+func (w *Watch) place(node string) int {
+	i := slices.IndexFunc(w.rounds, func(r round) bool { return r.node == node })
 	if i >= 0 {
 		return i
 	}
-	if i = slices.IndexFunc(w.rounds, func(r watchRound) bool { return r.node == "" }); i < 0 {
-		i, w.rounds = len(w.rounds), append(w.rounds, watchRound{})
+	if i = slices.IndexFunc(w.rounds, func(r round) bool { return r.node == "" }); i < 0 {
+		i, w.rounds = len(w.rounds), append(w.rounds, round{})
 	}
-	w.rounds[i] = watchRound{node: node, number: w.rounds[i].number + 1}
+	w.rounds[i] = round{node: node, number: w.rounds[i].number + 1}
 	w.whole = time.Time{}
 	return i
 }
 
-// begin is called before the first look of a round.
-func (w *watch) begin(node string, now time.Time) {
+// Begin is called before the first look of a round.
+func (w *Watch) Begin(node string, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.rounds[w.place(node)].began = now
 }
 
-// endRound is called when every lock of a node has been looked at since the last call:
+// EndRound is called when every lock of a node has been looked at since the last call:
 // those that were not seen are gone.
-func (w *watch) endRound(node string) {
+func (w *Watch) EndRound(node string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	place := w.place(node)
 	r := &w.rounds[place]
-	w.removeAll(func(e *watched) bool { return e.node == place && e.round != r.number })
+	w.removeAll(func(e *lease) bool { return e.node == place && e.round != r.number })
 	r.number++
 	r.done, r.looking = r.began, false
 	w.settle()
 }
 
 // settle is what the end of any node's round changes for all.
-func (w *watch) settle() {
+func (w *Watch) settle() {
 	for _, k := range w.fresh {
 		if e, ok := w.seen[k]; ok {
 			e.fresh = false
 			w.seen[k] = e
 		}
 	}
-	if !slices.ContainsFunc(w.rounds, func(r watchRound) bool { return r.looking }) {
-		w.removeAll(func(e *watched) bool { return e.node == adrift })
+	if !slices.ContainsFunc(w.rounds, func(r round) bool { return r.looking }) {
+		w.removeAll(func(e *lease) bool { return e.node == adrift })
 	}
 	if w.crowded {
 		for i := range w.rounds {
@@ -66,17 +66,17 @@ func (w *watch) settle() {
 	}
 	w.whole = time.Time{}
 	if rounds := w.current(); len(rounds) > 0 {
-		w.whole = slices.MinFunc(rounds, func(a, b watchRound) int { return a.done.Compare(b.done) }).done
+		w.whole = slices.MinFunc(rounds, func(a, b round) int { return a.done.Compare(b.done) }).done
 	}
 	w.fresh, w.offered, w.crowded = w.fresh[:0], 0, false
 }
 
 // current are the rounds of the nodes there are.
-func (w *watch) current() []watchRound {
-	return slices.DeleteFunc(slices.Clone(w.rounds), func(r watchRound) bool { return r.node == "" })
+func (w *Watch) current() []round {
+	return slices.DeleteFunc(slices.Clone(w.rounds), func(r round) bool { return r.node == "" })
 }
 
-func (w *watch) removeAll(which func(e *watched) bool) {
+func (w *Watch) removeAll(which func(e *lease) bool) {
 	for k, e := range w.seen {
 		if which(&e) {
 			w.remove(k)
@@ -84,9 +84,9 @@ func (w *watch) removeAll(which func(e *watched) bool) {
 	}
 }
 
-// keep is told which nodes there are now. What others had is adrift until each of these
+// Keep is told which nodes there are now. What others had is adrift until each of these
 // has been looked at.
-func (w *watch) keep(nodes []string) {
+func (w *Watch) Keep(nodes []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	gone := make(map[int]bool)
