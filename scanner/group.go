@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -66,33 +67,8 @@ func MergeSnapshots(snapshots ...Snapshot) Snapshot {
 
 // MergeListings makes one listing of those of several Scanners, asked for with the same
 // options. Locks of one name in two groups are two.
-func MergeListings(o ListOptions, listings ...Listing) Listing {
-	if len(listings) == 1 || o.validate() != nil {
-		return append(listings, Listing{})[0]
-	}
-	var all Listing
-	var waits []*Waits
-	for _, l := range listings {
-		if all.Started.IsZero() || l.Started.Before(all.Started) {
-			all.Started = l.Started
-		}
-		all.Took, all.Reading = max(all.Took, l.Took), max(all.Reading, l.Reading)
-		all.Locks = append(all.Locks, l.Locks...)
-		all.Omitted += l.Omitted
-		all.Truncated = all.Truncated || l.Truncated
-		all.Nodes = append(all.Nodes, l.Nodes...)
-		if l.Waits != nil {
-			waits = append(waits, l.Waits)
-		}
-	}
-	compare := o.comparison()
-	slices.SortStableFunc(all.Locks, func(a, b Lock) int { return compare(&a, &b) })
-	if kept := min(len(all.Locks), o.Limit); kept < len(all.Locks) {
-		all.Omitted += int64(len(all.Locks) - kept)
-		all.Locks = all.Locks[:kept]
-	}
-	if len(waits) > 0 {
-		all.Waits = MergeWaits(waits...)
-	}
-	return all
-}
+func MergeListings(o ListOptions, listings ...Listing) Listing { return listing.Merge(o, listings...) }
+
+// MergeWaits makes one of what several Scanners read. A name that several groups wait for
+// is in the graph once: that of the first.
+func MergeWaits(waits ...*Waits) *Waits { return listing.MergeWaits(waits...) }

@@ -33,42 +33,42 @@ const (
 // Its collisions are of no use: both values would be the same writer's, who needs no plan to
 // lose a lock of his own.
 type Plan struct {
-	Schema   int           `json:"schema"`
-	ID       string        `json:"id"` // SHA-256 of all the rest: a plan that was changed has another one
-	Created  time.Time     `json:"created"`
-	Expires  time.Time     `json:"expires"`
-	Operator string        `json:"operator"` // who made it
-	Servers  []string      `json:"servers"`  // names of the nodes given to New
-	Patterns []string      `json:"patterns"` // of the keys that were looked at
-	Steps    []Step    `json:"steps"`
-	Refused  []Refusal `json:"refused"` // findings that are not in the plan
+	Schema   int                  `json:"schema"`
+	ID       string               `json:"id"` // SHA-256 of all the rest: a plan that was changed has another one
+	Created  time.Time            `json:"created"`
+	Expires  time.Time            `json:"expires"`
+	Operator string               `json:"operator"` // who made it
+	Servers  []string             `json:"servers"`  // names of the nodes given to New
+	Patterns []string             `json:"patterns"` // of the keys that were looked at
+	Steps    []Step               `json:"steps"`
+	Refused  []Refusal            `json:"refused"` // findings that are not in the plan
 	Gaps     []report.GapDocument `json:"gaps"`    // what the sweep did not read
 }
 
 // Step is what is to be done to one key on one node.
 type Step struct {
-	Node      string    `json:"node"`
-	Key       string    `json:"key"` // as [report.KeyText] writes it
-	KeyBase64 string    `json:"key_base64"`
-	Class     report.Class     `json:"class"`
-	Type      string    `json:"type"`
-	TTL       *float64  `json:"ttl_seconds"` // null: it never expires
-	Holder    string    `json:"holder,omitempty"`
-	Identity  string    `json:"identity"`             // of the value, for people: 16 digits of a SHA-256
-	Digest    string    `json:"digest"`               // of the value, for the server; see [Plan]
-	Kept      bool      `json:"value_kept,omitempty"` // its holder may have it again for its next hold; see scanner.PlanRun.Apply
-	FirstSeen time.Time `json:"first_seen"`
-	LastSeen  time.Time `json:"last_seen"`
-	Evidence  string    `json:"evidence"`
-	Action    string    `json:"action"` // as [ParseAction] reads it
+	Node      string       `json:"node"`
+	Key       string       `json:"key"` // as [report.KeyText] writes it
+	KeyBase64 string       `json:"key_base64"`
+	Class     report.Class `json:"class"`
+	Type      string       `json:"type"`
+	TTL       *float64     `json:"ttl_seconds"` // null: it never expires
+	Holder    string       `json:"holder,omitempty"`
+	Identity  string       `json:"identity"`             // of the value, for people: 16 digits of a SHA-256
+	Digest    string       `json:"digest"`               // of the value, for the server; see [Plan]
+	Kept      bool         `json:"value_kept,omitempty"` // its holder may have it again for its next hold; see scanner.PlanRun.Apply
+	FirstSeen time.Time    `json:"first_seen"`
+	LastSeen  time.Time    `json:"last_seen"`
+	Evidence  string       `json:"evidence"`
+	Action    string       `json:"action"` // as [ParseAction] reads it
 }
 
 // Refusal is a finding that cannot be repaired safely, and why.
 type Refusal struct {
-	Node   string `json:"node"`
-	Key    string `json:"key"` // as [report.KeyText] writes it
-	Class  report.Class  `json:"class"`
-	Reason string `json:"reason"`
+	Node   string       `json:"node"`
+	Key    string       `json:"key"` // as [report.KeyText] writes it
+	Class  report.Class `json:"class"`
+	Reason string       `json:"reason"`
 }
 
 // Sealed has the ID that stands for the rest.

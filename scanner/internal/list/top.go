@@ -1,16 +1,18 @@
-package scanner
+package list
 
 import (
 	"container/heap"
 	"hash/maphash"
 	"slices"
 	"sync"
+
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // top keeps the first locks of an order and counts all. Its memory is bounded by
 // its limit, however many locks it is offered. Safe for concurrent use.
 type top struct {
-	compare func(a, b *Lock) int
+	compare func(a, b *listing.Lock) int
 	limit   int
 
 	mu      sync.Mutex
@@ -18,12 +20,12 @@ type top struct {
 	matched int64
 }
 
-func newTop(compare func(a, b *Lock) int, limit int) *top {
+func newTop(compare func(a, b *listing.Lock) int, limit int) *top {
 	return &top{compare: compare, limit: limit, kept: lastFirst{compare: compare, at: make(map[string]int)}}
 }
 
 // offer takes a lock, which replaces what was kept of the same key.
-func (t *top) offer(l Lock) {
+func (t *top) offer(l listing.Lock) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if i, ok := t.kept.at[l.Key]; ok {
@@ -41,11 +43,11 @@ func (t *top) offer(l Lock) {
 }
 
 // result returns what was kept in its order, and how many others were counted. It is the last call.
-func (t *top) result() (locks []Lock, omitted int64) {
+func (t *top) result() (locks []listing.Lock, omitted int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	slices.SortFunc(t.kept.locks, t.compare)
-	locks = make([]Lock, len(t.kept.locks))
+	locks = make([]listing.Lock, len(t.kept.locks))
 	for i, l := range t.kept.locks {
 		locks[i] = *l
 	}
@@ -54,8 +56,8 @@ func (t *top) result() (locks []Lock, omitted int64) {
 
 // lastFirst is a heap with the lock that comes last in the order at its root.
 type lastFirst struct {
-	compare func(a, b *Lock) int
-	locks   []*Lock
+	compare func(a, b *listing.Lock) int
+	locks   []*listing.Lock
 	at      map[string]int // index by key
 }
 
@@ -68,7 +70,7 @@ func (h *lastFirst) Swap(i, j int) {
 }
 
 func (h *lastFirst) Push(x any) {
-	l := x.(*Lock)
+	l := x.(*listing.Lock)
 	h.at[l.Key] = len(h.locks)
 	h.locks = append(h.locks, l)
 }

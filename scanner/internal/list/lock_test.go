@@ -1,4 +1,4 @@
-package scanner
+package list
 
 import (
 	"math/rand/v2"
@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 const (
@@ -93,27 +93,27 @@ func TestFenceOfAListedLock(t *testing.T) {
 
 func TestTopKeepsTheFirst(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	var all []Lock
+	var all []listing.Lock
 	for i := range 500 {
-		l := Lock{Key: "lock:" + string(rune('a'+i%26)) + time.Duration(i).String(), TTL: time.Duration(random.IntN(50)) - 1}
+		l := listing.Lock{Key: "lock:" + string(rune('a'+i%26)) + time.Duration(i).String(), TTL: time.Duration(random.IntN(50)) - 1}
 		l.Resource = l.Key[len("lock:"):]
 		if i%3 > 0 {
 			l.Hold.Since = time.Unix(int64(random.IntN(50)), 0)
 		}
 		all = append(all, l)
 	}
-	for _, order := range []Order{ByTTL, ByAge, ByResource} {
+	for _, order := range []listing.Order{listing.ByTTL, listing.ByAge, listing.ByResource} {
 		for _, reverse := range []bool{false, true} {
-			o := ListOptions{Order: order, Reverse: reverse}
-			kept := newTop(o.comparison(), 20)
+			o := listing.Options{Order: order, Reverse: reverse}
+			kept := newTop(o.Comparison(), 20)
 			random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 			for _, l := range all {
 				kept.offer(l)
 			}
 			got, omitted := kept.result()
-			compare := o.comparison()
+			compare := o.Comparison()
 			want := slices.Clone(all)
-			slices.SortFunc(want, func(a, b Lock) int { return compare(&a, &b) })
+			slices.SortFunc(want, func(a, b listing.Lock) int { return compare(&a, &b) })
 			if omitted != 480 || !slices.Equal(got, want[:20]) {
 				t.Errorf("%s, reverse %v: %d omitted, kept %v, want %v", order, reverse, omitted, got, want[:20])
 			}
@@ -132,26 +132,5 @@ func TestToldIsBounded(t *testing.T) {
 	}
 	if got != "abcc" || len(known.keys) != 2 {
 		t.Errorf("known %s, want abcc; remembers %d", got, len(known.keys))
-	}
-}
-
-func TestOrders(t *testing.T) {
-	locks := []Lock{
-		{Key: "a", Resource: "a", TTL: time.Second, Hold: Hold{Holder: lock.Holder{Since: time.Unix(5, 0)}}},
-		{Key: "b", Resource: "b", TTL: -1},
-		{Key: "c", Resource: "c", TTL: time.Hour, Hold: Hold{Holder: lock.Holder{Since: time.Unix(3, 0)}}},
-		{Key: "d", Resource: "d", TTL: 0, Hold: Hold{Holder: lock.Holder{Since: time.Unix(9, 0)}}},
-	}
-	for order, want := range map[Order]string{ByTTL: "bcad", ByAge: "cadb", ByResource: "abcd"} {
-		compare := order.comparison()
-		sorted := slices.Clone(locks)
-		slices.SortFunc(sorted, func(a, b Lock) int { return compare(&a, &b) })
-		got := ""
-		for _, l := range sorted {
-			got += l.Key
-		}
-		if got != want {
-			t.Errorf("by %s: %s, want %s", order, got, want)
-		}
 	}
 }

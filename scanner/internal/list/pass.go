@@ -1,4 +1,4 @@
-package scanner
+package list
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 
-// listPass goes through one source in one listing.
-type listPass struct {
-	*lister
+// pass goes through one source in one listing.
+type pass struct {
+	*reading
 	index int
 	own   *listedSource
 	// peers are readers of all masters of all sources for this pass alone: a Reader
@@ -25,8 +25,8 @@ type candidate struct {
 	looks []keyreader.Value
 }
 
-func newListPass(l *lister, index int) *listPass {
-	p := &listPass{lister: l, index: index, own: l.sources[index], peers: make([][]*keyreader.Reader, len(l.sources))}
+func newPass(l *reading, index int) *pass {
+	p := &pass{reading: l, index: index, own: l.sources[index], peers: make([][]*keyreader.Reader, len(l.sources))}
 	for i, src := range l.sources {
 		for _, m := range src.masters {
 			p.peers[i] = append(p.peers[i], m.Connection.Reader(l.query, m.reader.Capability()))
@@ -36,10 +36,10 @@ func newListPass(l *lister, index int) *listPass {
 }
 
 // readPasses reads the pages that are left, of all sources at once.
-func readPasses(ctx context.Context, l *lister) {
-	passes := make([]*listPass, len(l.sources))
+func readPasses(ctx context.Context, l *reading) {
+	passes := make([]*pass, len(l.sources))
 	for i := range passes {
-		passes[i] = newListPass(l, i)
+		passes[i] = newPass(l, i)
 	}
 	l.eachSource(func(i int, src *listedSource) {
 		for at, m := range src.masters {
@@ -52,7 +52,7 @@ func readPasses(ctx context.Context, l *lister) {
 }
 
 // read goes on from a master's first page to its last, of one pattern after the other.
-func (p *listPass) read(ctx context.Context, at int, page keyreader.Page) {
+func (p *pass) read(ctx context.Context, at int, page keyreader.Page) {
 	reader, pattern := p.own.masters[at].reader, 0
 	for {
 		p.own.count(at, p.take(ctx, page.Values, pattern))
@@ -62,7 +62,7 @@ func (p *listPass) read(ctx context.Context, at int, page keyreader.Page) {
 			}
 			reader.Seek(p.globs[pattern], keyreader.NoLimit)
 		}
-		if !clock.Pause(ctx, p.cfg.scope.Pause) {
+		if !clock.Pause(ctx, p.cfg.Scope.Pause) {
 			p.own.fail(ctx, at, "read page", context.Cause(ctx))
 			return
 		}
@@ -76,10 +76,10 @@ func (p *listPass) read(ctx context.Context, at int, page keyreader.Page) {
 
 // take offers the locks of a page that no pass has listed yet, and returns how many
 // of the page were asked for and are in no pass of an earlier pattern.
-func (p *listPass) take(ctx context.Context, page []keyreader.Value, pattern int) (wanted int64) {
+func (p *pass) take(ctx context.Context, page []keyreader.Value, pattern int) (wanted int64) {
 	var found []*candidate
 	for _, v := range page {
-		if v.Gone() || keyreader.IsHelper(v.Key) || !p.options.wants(p.resource(v.Key)) || p.seenBefore(v.Key, pattern) {
+		if v.Gone() || keyreader.IsHelper(v.Key) || !wants(&p.options, p.resource(v.Key)) || p.seenBefore(v.Key, pattern) {
 			continue
 		}
 		wanted++
@@ -87,7 +87,7 @@ func (p *listPass) take(ctx context.Context, page []keyreader.Value, pattern int
 			found = append(found, &candidate{own: v})
 		}
 	}
-	asked := p.cfg.now()
+	asked := p.cfg.Now()
 	p.lookAround(ctx, found)
 	for _, c := range found {
 		if lock, ok := newLock(c.looks, len(p.sources)-len(c.looks)); ok {
@@ -99,7 +99,7 @@ func (p *listPass) take(ctx context.Context, page []keyreader.Value, pattern int
 }
 
 // lookAround asks the sources about the keys, all at once.
-func (p *listPass) lookAround(ctx context.Context, found []*candidate) {
+func (p *pass) lookAround(ctx context.Context, found []*candidate) {
 	if len(found) == 0 {
 		return
 	}
@@ -123,12 +123,12 @@ func (p *listPass) lookAround(ctx context.Context, found []*candidate) {
 	}
 }
 
-func (p *listPass) readFromReplica() bool { return p.own.source.Replica != nil }
+func (p *pass) readFromReplica() bool { return p.own.source.Replica != nil }
 
 // lookAtSource returns what a source has under the keys, nil if it does not answer.
 // Of a cluster each master is asked about all keys: those of other masters' slots
 // it says that it does not have.
-func (p *listPass) lookAtSource(ctx context.Context, at int, found []*candidate) []keyreader.Value {
+func (p *pass) lookAtSource(ctx context.Context, at int, found []*candidate) []keyreader.Value {
 	src := p.sources[at]
 	if src.silent.Load() || len(p.peers[at]) == 0 || ctx.Err() != nil {
 		return nil
