@@ -36,15 +36,3 @@ type Gap struct {
 
 // SlotRange is the hash slots of a Redis Cluster from First to Last.
 type SlotRange struct{ First, Last int }
-
-// Incomplete returns all that the sweep is not proved to have read: that of the nodes,
-// and that of the whole. Without any, the report is proved to say all there is of the
-// keys that were there from the sweep's beginning to its end. A standby's report, which
-// read nothing, has none either.
-func (r *Report) Incomplete() []Gap {
-	var all []Gap
-	for i := range r.Nodes {
-		all = append(all, r.Nodes[i].Gaps...)
-	}
-	return append(all, r.Gaps...)
-}

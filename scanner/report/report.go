@@ -61,3 +61,15 @@ type Progress struct {
 	Locks    int64 // keys that matched so far
 	Done     bool  // the last call for this node in this sweep
 }
+
+// Incomplete returns all that the sweep is not proved to have read: that of the nodes,
+// and that of the whole. Without any, the report is proved to say all there is of the
+// keys that were there from the sweep's beginning to its end. A standby's report, which
+// read nothing, has none either.
+func (r *Report) Incomplete() []Gap {
+	var all []Gap
+	for i := range r.Nodes {
+		all = append(all, r.Nodes[i].Gaps...)
+	}
+	return append(all, r.Gaps...)
+}

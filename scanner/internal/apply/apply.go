@@ -2,7 +2,7 @@
 // of the server. [Repairer] decides and calls the rest (apply.go), by a script (script.go,
 // repair.lua) or by WATCH where scripts may not run (watched.go); with a value that its
 // process may have again for its next lease it takes more care (kept.go). Steps of a plan
-// are carried out by step.go.
+// are carried out by step.go, when examine.go has looked at the key.
 package apply
 
 import (

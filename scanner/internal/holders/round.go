@@ -5,29 +5,6 @@ import (
 	"time"
 )
 
-// round is one way through all locks of a node.
-type round struct {
-	node    string // "": free
-	number  uint32
-	began   time.Time
-	done    time.Time // when the last one began that came to its end
-	looking bool      // it has not come to its end since a node has gone
-}
-
-// place finds the round of a node, or makes one.
-func (w *Watch) place(node string) int {
-	i := slices.IndexFunc(w.rounds, func(r round) bool { return r.node == node })
-	if i >= 0 {
-		return i
-	}
-	if i = slices.IndexFunc(w.rounds, func(r round) bool { return r.node == "" }); i < 0 {
-		i, w.rounds = len(w.rounds), append(w.rounds, round{})
-	}
-	w.rounds[i] = round{node: node, number: w.rounds[i].number + 1}
-	w.whole = time.Time{}
-	return i
-}
-
 // Begin is called before the first look of a round.
 func (w *Watch) Begin(node string, now time.Time) {
 	w.mu.Lock()

@@ -2,6 +2,7 @@ package holders
 
 import (
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,58 +28,18 @@ type Watch struct {
 	whole   time.Time      // all locks that were there at that time have been seen; zero: not so
 }
 
-// lease is what is known of one lock. It is kept by digests, so that its size does not depend on names.
-// Two of 10,000 keys share one once in 10^11 times.
-type lease struct {
-	identity uint64
-	first    time.Time // of this holder
-	whole    time.Time // the watch's whole then
-	last     time.Time
-	expiry   time.Time     // when the lock was to end, when it was last renewed
-	longest  time.Duration // that its TTL was
-	count    int           // re-entries
-	looks    int           // rounds in which it was seen
-	fresh    bool
-	node     int // its round's place; adrift: that node is gone
-	round    uint32
+// round is one way through all locks of a node.
+type round struct {
+	node    string // "": free
+	number  uint32
+	began   time.Time
+	done    time.Time // when the last one began that came to its end
+	looking bool      // it has not come to its end since a node has gone
 }
-
-// adrift are locks of a node that is no more. Another one may have them.
-const adrift = -1
-
-const (
-	// expirySlack is by how much the end of a lock may seem to move: a PTTL is some time
-	// old when it is read.
-	expirySlack = time.Second
-	// Who renews a lock does so when this much of its TTL is left at most; Redisson and
-	// Spring at two thirds. If it was earlier, somebody took the lock anew.
-	renewalBelow = 0.75
-	// Who renews a lock does so before so little of its TTL is left.
-	renewalAbove = 0.25
-	// leastLooks prove a holder whose client always writes the same value.
-	leastLooks = 3
-)
 
 // NewWatch has room for so many locks.
 func NewWatch(limit int, d digest.Digest) *Watch {
 	return &Watch{limit: limit, digest: d, seen: make(map[uint64]lease), holders: make(map[uint64]int)}
-}
-
-// Look is one look at a lock.
-type Look struct {
-	Node, Key, Identity string
-	Distinct            value.Distinction
-	At                  time.Time
-	TTL                 time.Duration
-	Count               int           // re-entries
-	Worth               time.Duration // no room is given to an indistinct holder that cannot get this old
-}
-
-// Observed is what the watch knows of who holds a lock.
-type Observed struct {
-	First time.Time // when this holder was first seen; zero: it is not proved to be one
-	Whole time.Time // when all locks were seen and this was none of them; zero: unknown
-	Full  bool      // this one, or another one for it, is not remembered
 }
 
 // Note takes a look at a lock.
@@ -116,34 +77,18 @@ func (w *Watch) Note(s Look) (o Observed) {
 	return o
 }
 
-// see takes down a look at the entry's lease.
-func (e *lease) see(s *Look, place int, round uint32) {
-	if e.round != round {
-		e.looks++
+// place finds the round of a node, or makes one.
+func (w *Watch) place(node string) int {
+	i := slices.IndexFunc(w.rounds, func(r round) bool { return r.node == node })
+	if i >= 0 {
+		return i
 	}
-	if s.Distinct == value.PerClient && !e.unmoved(s) {
-		e.expiry = s.At.Add(s.TTL)
+	if i = slices.IndexFunc(w.rounds, func(r round) bool { return r.node == "" }); i < 0 {
+		i, w.rounds = len(w.rounds), append(w.rounds, round{})
 	}
-	e.node, e.round, e.last, e.count, e.longest = place, round, s.At, s.Count, max(e.longest, s.TTL)
-}
-
-// unmoved says that the lock ends when it was to end: nobody has written it since.
-func (e *lease) unmoved(s *Look) bool { return s.At.Add(s.TTL).Sub(e.expiry).Abs() <= expirySlack }
-
-// continues says whether what is seen is proved to be the entry's lease, or for a client's
-// value at least not proved to be another one. Shared: other keys have the same value.
-func (e *lease) continues(id uint64, s *Look, shared bool) bool {
-	switch {
-	case e.identity != id || s.Count < e.count:
-		return false
-	case s.Distinct == value.PerLease && !shared || e.unmoved(s):
-		return true
-	case s.Distinct != value.PerClient:
-		return false
-	}
-	longest := float64(max(e.longest, s.TTL))
-	late, early := e.expiry.Sub(e.last), e.expiry.Sub(s.At)
-	return s.At.Add(s.TTL).After(e.expiry) && float64(late) >= renewalAbove*longest && float64(early) <= renewalBelow*longest
+	w.rounds[i] = round{node: node, number: w.rounds[i].number + 1}
+	w.whole = time.Time{}
+	return i
 }
 
 // makeRoom says whether there is room for one more, and whether that or another one goes

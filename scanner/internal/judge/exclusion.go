@@ -1,9 +1,6 @@
 package judge
 
 import (
-	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
@@ -27,16 +24,4 @@ func (r *Rules) Excluded(findings []int, now time.Time) []report.Excluded {
 		all = append(all, report.Excluded{Exclusion: e, Findings: findings[i], Ended: !now.Before(e.Until)})
 	}
 	return all
-}
-
-func validExclusion(e *report.Exclusion) error {
-	switch {
-	case e.Pattern == "":
-		return errors.New("a pattern is empty")
-	case e.Until.IsZero():
-		return fmt.Errorf("%s has no end: say until when", report.KeyText(e.Pattern))
-	case strings.TrimSpace(e.Reason) == "":
-		return fmt.Errorf("%s has no reason: say why, for whoever reads it later", report.KeyText(e.Pattern))
-	}
-	return nil
 }

@@ -7,17 +7,10 @@ package list
 
 import (
 	"context"
-	"time"
 
 	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/listing"
 )
-
-// Settings are what listings have in common.
-type Settings struct {
-	Scope node.Scope
-	Now   func() time.Time
-}
 
 // Lister reads one listing.
 type Lister struct{ reading *reading }

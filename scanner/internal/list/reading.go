@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
@@ -164,4 +165,10 @@ func narrowed(o *listing.Options, all string) string {
 		return prefix + "*" + keyreader.Escape(o.Contains) + "*"
 	}
 	return all
+}
+
+// Settings are what listings have in common.
+type Settings struct {
+	Scope node.Scope
+	Now   func() time.Time
 }

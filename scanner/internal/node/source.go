@@ -1,11 +1,7 @@
 package node
 
 import (
-	"context"
 	"errors"
-	"slices"
-	"strings"
-	"sync"
 
 	"github.com/redis/go-redis/v9"
 
@@ -23,44 +19,6 @@ type Source struct {
 
 	address string
 	open    server.Connections // the Scanner's own
-}
-
-// Connections returns the masters there are now.
-func (s *Source) Connections(ctx context.Context) ([]Connection, error) {
-	if s.Cluster == nil {
-		master := s.Client.(*redis.Client)
-		c := Connection{Node: s.Name, Source: s, Master: master, Pages: master}
-		if s.Replica != nil {
-			c.Pages = s.Replica
-		}
-		return []Connection{c}, nil
-	}
-	masters, err := s.masters(ctx)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]Connection, len(masters))
-	for i, m := range masters {
-		all[i] = Connection{Node: m.Options().Addr, Source: s, Master: m, Pages: m}
-	}
-	return all, nil
-}
-
-// masters of a cluster, by address.
-func (s *Source) masters(ctx context.Context) ([]*redis.Client, error) {
-	var mu sync.Mutex
-	var masters []*redis.Client
-	err := s.Cluster.ForEachMaster(ctx, func(_ context.Context, m *redis.Client) error {
-		mu.Lock()
-		defer mu.Unlock()
-		masters = append(masters, m)
-		return nil
-	})
-	if err == nil && len(masters) == 0 {
-		err = errors.New("the cluster has no masters")
-	}
-	slices.SortFunc(masters, func(a, b *redis.Client) int { return strings.Compare(a.Options().Addr, b.Options().Addr) })
-	return masters, err
 }
 
 // Close closes the connections.

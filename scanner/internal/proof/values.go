@@ -15,7 +15,7 @@ import (
 const maxCompared = 50_000
 
 // Values finds out which identities more than one key has, on whatever node: they are a
-// holder's, and say nothing of one hold. All values that a sweep reads are compared with
+// holder's, and say nothing of one lease. All values that a sweep reads are compared with
 // the findings of earlier sweeps, and the first maxCompared with one another. What
 // was seen to be shared stays so for as long as it is a finding's.
 type Values struct {
@@ -30,16 +30,16 @@ type Values struct {
 
 // NewValues knows the findings of the ledger, and what the sweep before found out of them;
 // before is nil for the first sweep.
-func NewValues(known []ledger.Entry, before *Proof) *Values {
+func NewValues(known []ledger.Entry, before *Values) *Values {
 	s := &Values{
 		seed: maphash.MakeSeed(), key: make(map[uint64]uint64), shared: make(map[uint64]bool), early: make(map[uint64]bool),
 	}
 	if before != nil {
-		s.seed = before.Values.seed
+		s.seed = before.seed
 	}
 	for i := range known {
 		id := s.hash(known[i].Identity)
-		if before != nil && before.Values.isShared(id) {
+		if before != nil && before.isShared(id) {
 			s.shared[id] = true
 		}
 		s.early[id] = true

@@ -40,7 +40,7 @@ func TestValuesBeyondTheBound(t *testing.T) {
 	if err := first.unique(finding(known)); !errors.Is(err, repair.ErrNotRepairable) {
 		t.Errorf("another key has it: %v", err)
 	}
-	next := NewValues([]ledger.Entry{*finding(known), *finding(late)}, &Proof{Values: first})
+	next := NewValues([]ledger.Entry{*finding(known), *finding(late)}, first)
 	next.MissSome() // it goes on where the first one ended
 	if err := next.unique(finding(late)); err != nil {
 		t.Errorf("known when the sweep began: %v", err)

@@ -90,7 +90,7 @@ func (c *confirmation) lookClosely(ctx context.Context, nodes []*nodeSweep) bool
 				n.memory.watch.Forget(v.Key)
 			} else if err == nil {
 				holder := value.Holder(v)
-				n.leaseOf(v, &holder, now)
+				n.lease(v, &holder, now)
 			}
 		}
 	}
@@ -131,7 +131,7 @@ func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *ledger.Entry
 	}
 	if still && f.Class == report.HeldTooLong {
 		holder := value.Holder(v)
-		lease = n.leaseOf(v, &holder, now)
+		lease = n.lease(v, &holder, now)
 		seen.Since = lease.since
 		still = slices.Contains(c.cfg.Rules.Classify(v, lease.since, now), report.HeldTooLong)
 	}

@@ -19,22 +19,25 @@ type lease struct {
 	indistinct bool      // its value does not tell one holder from the next
 }
 
-func (n *nodeSweep) leaseOf(v *keyreader.Value, h *report.Hold, now time.Time) (t lease) {
-	p := n.cfg.Rules.PolicyOf(v.Key)
-	if !n.cfg.Rules.Checks[report.HeldTooLong] || value.Foreign(v) || !judge.LimitsHold(&p, v) {
+// leaseOf judges a look at a lock on a node, which the watch remembers.
+func leaseOf(
+	cfg *Settings, watch *holders.Watch, node string, v *keyreader.Value, h *report.Hold, now time.Time,
+) (l lease) {
+	p := cfg.Rules.PolicyOf(v.Key)
+	if !cfg.Rules.Checks[report.HeldTooLong] || value.Foreign(v) || !judge.LimitsHold(&p, v) {
 		return lease{}
 	}
 	distinct := value.DistinctionOf(v, h)
 	var seen holders.Observed
-	if n.cfg.MaxWatched > 0 {
-		seen = n.memory.watch.Note(holders.Look{
-			Node: n.Node, Key: v.Key, Identity: v.Identity(), Distinct: distinct,
+	if cfg.MaxWatched > 0 {
+		seen = watch.Note(holders.Look{
+			Node: node, Key: v.Key, Identity: v.Identity(), Distinct: distinct,
 			At: now, TTL: v.TTL, Count: h.Count, Worth: p.MaxHold,
 		})
 	}
-	t.unwatched, t.indistinct, t.since = seen.Full, distinct == value.Indistinct, seen.First
+	l.unwatched, l.indistinct, l.since = seen.Full, distinct == value.Indistinct, seen.First
 	if !h.Since.IsZero() {
-		t.since, t.doubt = holders.Believe(h.Since, &seen, now)
+		l.since, l.doubt = holders.Believe(h.Since, &seen, now)
 	}
-	return t
+	return l
 }

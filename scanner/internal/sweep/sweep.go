@@ -34,10 +34,14 @@ type Sweep struct {
 // New makes ready a sweep of the sources. Before is what the one before it proved, nil if
 // there was none.
 func New(cfg *Settings, sources []*node.Source, m *Memory, l *ledger.Ledger, before *proof.Proof) *Sweep {
+	var compared *proof.Values
+	if before != nil {
+		compared = before.Values
+	}
 	o := orphan.New(sources)
 	return &Sweep{
 		cfg: cfg, sources: sources, memory: m, ledger: l, started: cfg.Now(),
-		orphans: o, confirmation: &confirmation{cfg: cfg, ledger: l, orphans: o}, values: proof.NewValues(l.All(), before),
+		orphans: o, confirmation: &confirmation{cfg: cfg, ledger: l, orphans: o}, values: proof.NewValues(l.All(), compared),
 	}
 }
 

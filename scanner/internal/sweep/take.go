@@ -30,7 +30,7 @@ func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64
 		}
 		n.values.Note(v)
 		holder := value.Holder(v)
-		lease := n.leaseOf(v, &holder, now)
+		lease := n.lease(v, &holder, now)
 		n.count(&lease)
 		for _, class := range n.cfg.Rules.Classify(v, lease.since, now) {
 			n.note(n.finding(class, v, n.evidence(class, v, &lease, now), lease.since, now))
@@ -40,6 +40,11 @@ func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64
 		}
 	}
 	return locks, n.takeOrphans(ctx, ours, now)
+}
+
+// lease says since when the lock is proved to have its holder.
+func (n *nodeSweep) lease(v *keyreader.Value, h *report.Hold, now time.Time) lease {
+	return leaseOf(n.cfg, n.memory.watch, n.Node, v, h, now)
 }
 
 // moving says that the key may be on another node of the cluster already.
