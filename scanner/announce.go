@@ -9,10 +9,18 @@ import (
 // notifyTimeout bounds one notification.
 const notifyTimeout = 10 * time.Second
 
+// audience is who is told of sweeps.
+type audience struct {
+	logger     *slog.Logger
+	onFinding  func(Finding)
+	onResolved func(Finding)
+	notifiers  []Notifier
+}
+
 // announce logs a sweep and calls the callbacks; appeared are the findings that it was
 // the first to confirm.
-func (c *config) announce(ctx context.Context, report Report, appeared []Finding) {
-	log := c.logger
+func (a *audience) announce(ctx context.Context, report Report, appeared []Finding) {
+	log := a.logger
 	for _, n := range report.Nodes {
 		if n.Err != nil {
 			log.WarnContext(ctx, "node not swept", slog.String("node", n.Node), slog.Any("error", n.Err))
@@ -20,14 +28,14 @@ func (c *config) announce(ctx context.Context, report Report, appeared []Finding
 	}
 	for _, f := range appeared {
 		log.WarnContext(ctx, "leaked lock", attrs(&f)...)
-		if c.onFinding != nil {
-			c.onFinding(f)
+		if a.onFinding != nil {
+			a.onFinding(f)
 		}
 	}
 	for _, f := range report.Resolved {
 		log.InfoContext(ctx, "leaked lock is gone", attrs(&f)...)
-		if c.onResolved != nil {
-			c.onResolved(f)
+		if a.onResolved != nil {
+			a.onResolved(f)
 		}
 	}
 	for _, e := range report.Excluded {
@@ -63,14 +71,14 @@ func attrs(f *Finding) []any {
 }
 
 // notify gives the report to every notifier, one after the other.
-func (c *config) notify(ctx context.Context, report Report) []error {
+func (a *audience) notify(ctx context.Context, report Report) []error {
 	var errs []error
-	for _, n := range c.notifiers {
+	for _, n := range a.notifiers {
 		within, cancel := context.WithTimeout(ctx, notifyTimeout)
 		err := n.Notify(within, report)
 		cancel()
 		if err != nil {
-			c.logger.WarnContext(ctx, "notifier failed", slog.Any("error", err))
+			a.logger.WarnContext(ctx, "notifier failed", slog.Any("error", err))
 			errs = append(errs, &NotifyError{Err: err})
 		}
 	}

@@ -2,7 +2,6 @@ package scanner
 
 import (
 	"fmt"
-	"log/slog"
 	"maps"
 	"slices"
 	"time"
@@ -24,6 +23,7 @@ const AllValues = sweep.AllValues
 
 // config is what options say.
 type config struct {
+	audience
 	scope        node.Scope
 	emptyAllowed bool
 	group        string
@@ -41,10 +41,6 @@ type config struct {
 	repairMinAge time.Duration
 	locker       lock.Locker
 	resource     string
-	logger       *slog.Logger
-	onFinding    func(Finding)
-	onResolved   func(Finding)
-	notifiers    []Notifier
 	progress     func(Progress)
 	store        Store
 
@@ -136,8 +132,21 @@ func (c *config) checkRest(int) error {
 // settings are those of sweeps.
 func (c *config) settings() sweep.Settings {
 	return sweep.Settings{
-		Scope: c.scope, Rules: c.rules, Deadline: c.deadline, ConfirmAfter: c.confirmAfter,
+		Scope: c.scope, Group: c.group, Rules: c.rules, Deadline: c.deadline, ConfirmAfter: c.confirmAfter,
 		MaxWatched: c.maxWatched, MaxValues: c.maxValues, OneRedlock: c.oneRedlock, OrphansAsked: c.orphansAsked,
 		EmptyAllowed: c.emptyAllowed, Progress: c.progress, Now: c.now,
 	}
+}
+
+// maxLead bounds for how long a process that hangs can keep the others from
+// sweeping. It outlasts several sweeps.
+func (c *config) maxLead() time.Duration {
+	return max(lock.DefaultMaxHold, 4*(c.deadline+c.interval))
+}
+
+// leader renews its lock early enough that MaxHold does not end it during a sweep, and that
+// sweeps do not find this very lock to be held too long.
+func (c *config) leader() *leader {
+	limit := c.maxLead()
+	return &leader{locker: c.locker, resource: c.resource, maxHold: limit, renewed: min(limit, c.rules.HoldLimit) / 2}
 }

@@ -9,34 +9,6 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// WithGroup names the servers of this Scanner where reports of several Scanners come
-// together; see [MergeReports].
-func WithGroup(name string) Option { return func(c *config) { c.group = name } }
-
-// stamp writes the group into all that a report is made of.
-func stamp(r *Report, group string) {
-	if group == "" {
-		return
-	}
-	for i := range r.Nodes {
-		r.Nodes[i].Group = group
-		for j := range r.Nodes[i].Gaps {
-			r.Nodes[i].Gaps[j].Group = group
-		}
-	}
-	for i := range r.Gaps {
-		r.Gaps[i].Group = group
-	}
-	for i := range r.Excluded {
-		r.Excluded[i].Group = group
-	}
-	for _, list := range [][]Finding{r.Findings, r.Pending, r.Resolved} {
-		for i := range list {
-			list[i].Group = group
-		}
-	}
-}
-
 // MergeReports makes one report of those of several Scanners: from when the first began
 // until the last ended, findings worst first. It is a standby's if all are.
 func MergeReports(reports ...Report) Report { return report.Merge(reports...) }

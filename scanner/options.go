@@ -61,7 +61,7 @@ func newConfig(nodes int, opts []Option) (config, error) {
 		confirmAfter: DefaultConfirmAfter,
 		maxFindings:  DefaultMaxFindings, maxWatched: DefaultMaxWatched, maxValues: DefaultMaxValues,
 		repairMinAge: DefaultRepairMinAge,
-		logger:       slog.New(slog.DiscardHandler),
+		audience:     audience{logger: slog.New(slog.DiscardHandler)},
 		now:          time.Now,
 	}
 	WithChecks(report.Classes()...)(&c)
@@ -105,6 +105,10 @@ func WithPatterns(globs ...string) Option {
 
 // PrefixPattern is the glob pattern of the keys that begin with prefix.
 func PrefixPattern(prefix string) string { return keyreader.Escape(prefix) + "*" }
+
+// WithGroup names the servers of this Scanner where reports of several Scanners come
+// together; see [MergeReports].
+func WithGroup(name string) Option { return func(c *config) { c.group = name } }
 
 // WithEmptyAllowed takes it for complete that no key matches a pattern. Otherwise that is
 // [ReasonNoMatch]: it is rarely what was meant.

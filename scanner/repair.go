@@ -157,7 +157,7 @@ func (s *Scanner) proved(found *Finding) (own ledger.Entry, err error) {
 	if err := apply.Lockable(&f, s.cfg.scope.Patterns); err != nil {
 		return own, err
 	}
-	own, confirmed := s.ledger.Confirmed(&f)
+	own, confirmed := s.memory.ledger.Confirmed(&f)
 	if !confirmed {
 		return own, ErrNotConfirmed
 	}

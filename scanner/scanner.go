@@ -20,22 +20,20 @@ import (
 
 // Scanner looks for leaked locks. It is safe for concurrent use.
 type Scanner struct {
-	cfg      config
-	settings sweep.Settings
-	sources  []*node.Source
+	cfg     config
+	sources []*node.Source
 	// closeClients closes the clients Open made; nil if they are the caller's.
 	closeClients func() error
 
-	turn         chan struct{}   // holds one element while nobody sweeps
-	life         context.Context // ends with Close
-	end          context.CancelCauseFunc
-	loop         loop
-	ledger       *ledger.Ledger
-	memory       *sweep.Memory // of whose turn it is
-	recollection recollection  // of the same
-	totals       totals
-	proof        atomic.Pointer[proof.Proof] // of the last sweep
-	repairer     apply.Repairer
+	turn     chan struct{}   // holds one element while nobody sweeps
+	life     context.Context // ends with Close
+	end      context.CancelCauseFunc
+	loop     loop
+	settings sweep.Settings
+	memory   memory
+	totals   totals
+	proof    atomic.Pointer[proof.Proof] // of the last sweep
+	repairer apply.Repairer
 
 	closeOnce sync.Once
 	closeErr  error
@@ -60,10 +58,14 @@ func New(clients []redis.UniversalClient, opts ...Option) (*Scanner, error) {
 		return nil, err
 	}
 	s := &Scanner{
-		cfg: cfg, settings: cfg.settings(), sources: sources, ledger: ledger.New(cfg.maxFindings), memory: sweep.NewMemory(),
+		cfg: cfg, sources: sources, settings: cfg.settings(),
 		turn:     make(chan struct{}, 1),
 		loop:     loop{done: make(chan struct{})},
 		repairer: apply.Repairer{Sources: sources, OneRedlock: cfg.oneRedlock, MinAge: cfg.repairMinAge, Now: cfg.now},
+	}
+	s.memory = memory{
+		store: cfg.store, settings: &s.settings, sources: sources,
+		ledger: ledger.New(cfg.maxFindings), sweeps: sweep.NewMemory(),
 	}
 	s.life, s.end = context.WithCancelCause(context.Background())
 	s.turn <- struct{}{}
@@ -115,17 +117,16 @@ func (s *Scanner) interrupt() {
 
 // sweep expects that it is its turn.
 func (s *Scanner) sweep(ctx context.Context, unelected bool) (Report, error) {
-	unknown := s.recall(ctx)
-	w := sweep.New(&s.settings, s.sources, s.memory, s.ledger, s.proof.Load())
+	unknown := s.memory.recall(ctx)
+	w := sweep.New(&s.settings, s.sources, s.memory.sweeps, s.memory.ledger, s.proof.Load())
 	w.Run(ctx, s.totals.drop)
 	report := w.Report()
 	s.proof.Store(w.Proof(&report))
-	stamp(&report, s.cfg.group)
 	report.Unelected = unelected
 	s.totals.add(&report)
 	s.cfg.announce(ctx, report, w.Appeared())
 	errs := w.Errs()
-	for _, err := range []error{unknown, s.remember(ctx, len(w.Appeared())+len(report.Resolved) > 0)} {
+	for _, err := range []error{unknown, s.memory.remember(ctx, len(w.Appeared())+len(report.Resolved) > 0)} {
 		if err != nil {
 			s.cfg.logger.WarnContext(ctx, "what earlier sweeps knew is not at hand", slog.Any("error", err))
 			errs = append(errs, err)
@@ -157,7 +158,7 @@ func (s *Scanner) sweep(ctx context.Context, unelected bool) (Report, error) {
 //
 // Errors of the sweeps go to the logger and the Snapshot.
 func (s *Scanner) Start() error {
-	l := newLeader(&s.cfg)
+	l := s.cfg.leader()
 	return s.loop.start(s.life, s.cfg.interval, func(ctx context.Context) { s.sweepIfLeader(ctx, l) }, l.release)
 }
 
@@ -189,7 +190,7 @@ func (s *Scanner) standBy(undecided error) {
 	report := Report{Started: s.cfg.now(), Standby: true}
 	s.totals.add(&report)
 	if undecided == nil {
-		s.recollection.stale.Store(true)
+		s.memory.stale.Store(true)
 	}
 }
 

@@ -42,6 +42,7 @@ func (w *Sweep) Report() report.Report {
 	}
 	r.Excluded = w.cfg.Rules.Excluded(excluded, w.cfg.Now())
 	w.close(&r)
+	stamp(&r, w.cfg.Group)
 	return r
 }
 
@@ -97,3 +98,27 @@ func (w *Sweep) Appeared() []report.Finding { return w.confirmation.appeared }
 
 // Errs are those of the nodes.
 func (w *Sweep) Errs() []error { return w.errs }
+
+// stamp writes the group into all that a report is made of.
+func stamp(r *report.Report, group string) {
+	if group == "" {
+		return
+	}
+	for i := range r.Nodes {
+		r.Nodes[i].Group = group
+		for j := range r.Nodes[i].Gaps {
+			r.Nodes[i].Gaps[j].Group = group
+		}
+	}
+	for i := range r.Gaps {
+		r.Gaps[i].Group = group
+	}
+	for i := range r.Excluded {
+		r.Excluded[i].Group = group
+	}
+	for _, list := range [][]report.Finding{r.Findings, r.Pending, r.Resolved} {
+		for i := range list {
+			list[i].Group = group
+		}
+	}
+}

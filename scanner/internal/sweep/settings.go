@@ -20,6 +20,7 @@ const AllValues = -1
 // Settings are what sweeps have in common.
 type Settings struct {
 	Scope        node.Scope
+	Group        string // that the report is stamped with
 	Rules        judge.Rules
 	Deadline     time.Duration
 	ConfirmAfter time.Duration // between the first and the second look
