@@ -44,7 +44,8 @@ func (a *audience) announce(ctx context.Context, report Report, appeared []Findi
 				slog.String("pattern", e.Pattern), slog.Time("until", e.Until), slog.String("reason", e.Reason))
 		}
 	}
-	log.DebugContext(ctx, "sweep", slog.String("took", report.Took.Round(time.Millisecond).String()), slog.Int("nodes", len(report.Nodes)),
+	log.DebugContext(ctx, "sweep", slog.String("took", report.Took.Round(time.Millisecond).String()),
+		slog.Int("nodes", len(report.Nodes)),
 		slog.Int("findings", len(report.Findings)), slog.Int("pending", len(report.Pending)),
 		slog.Int("resolved", len(report.Resolved)), slog.Int("overflow", report.Overflow))
 }

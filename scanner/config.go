@@ -49,7 +49,8 @@ type config struct {
 
 // validate returns the first thing that is wrong, for that many nodes.
 func (c *config) validate(nodes int) error {
-	for _, check := range []func(int) error{c.checkTimes, c.checkLimits, c.checkNodes, func(int) error { return c.rules.Validate() }, c.checkRest} {
+	for _, check := range []func(int) error{c.checkTimes, c.checkLimits, c.checkNodes,
+		func(int) error { return c.rules.Validate() }, c.checkRest} {
 		if err := check(nodes); err != nil {
 			return fmt.Errorf("%w: %w", ErrInvalidOption, err)
 		}

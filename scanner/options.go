@@ -55,7 +55,8 @@ type Option func(*config)
 
 func newConfig(nodes int, opts []Option) (config, error) {
 	c := config{
-		scope:    node.Scope{Patterns: []string{PrefixPattern(DefaultPrefix)}, PageSize: DefaultPageSize, Pause: DefaultPause},
+		scope: node.Scope{Patterns: []string{PrefixPattern(DefaultPrefix)}, PageSize: DefaultPageSize,
+			Pause: DefaultPause},
 		rules:    judge.Rules{TTLLimit: DefaultTTLLimit, HoldLimit: DefaultHoldLimit},
 		interval: DefaultInterval, deadline: DefaultDeadline,
 		confirmAfter: DefaultConfirmAfter,

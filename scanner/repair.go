@@ -130,7 +130,8 @@ func (s *Scanner) audit(ctx context.Context, r Repaired, err error) {
 		s.cfg.logger.LogAttrs(ctx, slog.LevelWarn, "lock not repaired", append(attrs, slog.String("error", err.Error()))...)
 		return
 	}
-	s.cfg.logger.LogAttrs(ctx, slog.LevelInfo, "lock repaired", append(attrs, slog.String("outcome", string(r.Outcome)))...)
+	s.cfg.logger.LogAttrs(ctx, slog.LevelInfo, "lock repaired", append(attrs, slog.String("outcome",
+		string(r.Outcome)))...)
 }
 
 // repairable returns the ledger's own f, which callers cannot have changed, if it may be
@@ -146,7 +147,8 @@ func (s *Scanner) repairable(f *Finding, a Action) (own ledger.Entry, err error)
 		return own, err
 	}
 	if err := s.repairer.OldEnough(own.FirstSeen); err != nil {
-		return own, fmt.Errorf("%w; a process that does not live as long makes a plan and carries it out later: lockscope repair plan", err)
+		return own,
+			fmt.Errorf("%w; a process that does not live as long makes a plan and carries it out later: lockscope repair plan", err)
 	}
 	return own, nil
 }

@@ -68,7 +68,8 @@ const (
 
 // The reasons why a [Report] is incomplete.
 const (
-	ReasonNodeFailed     = report.ReasonNodeFailed     // the node failed, or was another process at the end than at the start
+	// the node failed, or was another process at the end than at the start
+	ReasonNodeFailed     = report.ReasonNodeFailed
 	ReasonRedirected     = report.ReasonRedirected     // keys of which the node said that another one has them
 	ReasonReplica        = report.ReasonReplica        // what a replica has is not proved to be what its master has
 	ReasonRoleUnknown    = report.ReasonRoleUnknown    // the node does not tell whether it is a master

@@ -61,7 +61,10 @@ func (w *WaitedFor) Settle() {
 	slices.SortStableFunc(w.Queue, func(a, b redlock.Queued) int { return strings.Compare(a.ID, b.ID) })
 	w.Queue = slices.CompactFunc(w.Queue, func(a, b redlock.Queued) bool { return a.ID == b.ID })
 	w.Processes -= listed - len(w.Queue)
-	slices.SortFunc(w.Queue, func(a, b redlock.Queued) int { return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.ID, b.ID)) })
+	slices.SortFunc(w.Queue, func(a, b redlock.Queued) int {
+		return cmp.Or(a.Since.Compare(b.Since),
+			strings.Compare(a.ID, b.ID))
+	})
 	w.Queue = w.Queue[:min(len(w.Queue), MaxQueued)]
 	w.Callers = 0
 	for _, q := range w.Queue {

@@ -54,13 +54,14 @@ type Step struct {
 	Type      string       `json:"type"`
 	TTL       *float64     `json:"ttl_seconds"` // null: it never expires
 	Holder    string       `json:"holder,omitempty"`
-	Identity  string       `json:"identity"`             // of the value, for people: 16 digits of a SHA-256
-	Digest    string       `json:"digest"`               // of the value, for the server; see [Plan]
-	Kept      bool         `json:"value_kept,omitempty"` // its holder may have it again for its next hold; see scanner.PlanRun.Apply
-	FirstSeen time.Time    `json:"first_seen"`
-	LastSeen  time.Time    `json:"last_seen"`
-	Evidence  string       `json:"evidence"`
-	Action    string       `json:"action"` // as [ParseAction] reads it
+	Identity  string       `json:"identity"` // of the value, for people: 16 digits of a SHA-256
+	Digest    string       `json:"digest"`   // of the value, for the server; see [Plan]
+	// its holder may have it again for its next hold; see scanner.PlanRun.Apply
+	Kept      bool      `json:"value_kept,omitempty"`
+	FirstSeen time.Time `json:"first_seen"`
+	LastSeen  time.Time `json:"last_seen"`
+	Evidence  string    `json:"evidence"`
+	Action    string    `json:"action"` // as [ParseAction] reads it
 }
 
 // Refusal is a finding that cannot be repaired safely, and why.
@@ -101,10 +102,12 @@ func Read(r io.Reader) (Plan, error) {
 		return Plan{}, fmt.Errorf("%w: it is none, or of another version of lockscope: %w", ErrInvalidPlan, err)
 	}
 	if p.Schema != Schema {
-		return Plan{}, fmt.Errorf("%w: its schema is %d, and this version knows %d: make it anew", ErrInvalidPlan, p.Schema, Schema)
+		return Plan{}, fmt.Errorf("%w: its schema is %d, and this version knows %d: make it anew", ErrInvalidPlan, p.Schema,
+			Schema)
 	}
 	if p.ID == "" || p.ID != p.seal() {
-		return Plan{}, fmt.Errorf("%w: it is not what its id stands for, and was changed after it was made: make it anew", ErrInvalidPlan)
+		return Plan{}, fmt.Errorf("%w: it is not what its id stands for, and was changed after it was made: make it anew",
+			ErrInvalidPlan)
 	}
 	return p, nil
 }

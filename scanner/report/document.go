@@ -22,9 +22,10 @@ type Document struct {
 	Took      float64   `json:"took_seconds"`
 	Standby   bool      `json:"standby"`
 	Unelected bool      `json:"unelected,omitempty"` // it could not be told who was to sweep: others may have swept, too
-	Truncated bool      `json:"truncated"`           // something is missing: a node was not read to its end, or see the next two
-	Overflow  int       `json:"overflow"`            // findings beyond the cap, counted but not kept
-	Omitted   int       `json:"omitted"`             // findings left out of this document, to keep it small
+	// something is missing: a node was not read to its end, or see the next two
+	Truncated bool `json:"truncated"`
+	Overflow  int  `json:"overflow"` // findings beyond the cap, counted but not kept
+	Omitted   int  `json:"omitted"`  // findings left out of this document, to keep it small
 
 	Complete bool          `json:"complete"` // all that was to be read is proved to have been read
 	Gaps     []GapDocument `json:"gaps"`     // what is not
@@ -80,11 +81,12 @@ type ExcludedDocument struct {
 
 // FindingDocument is the JSON form of a [Finding].
 type FindingDocument struct {
-	Group     string        `json:"group,omitempty"`
-	Class     Class         `json:"class"`
-	Node      string        `json:"node"`
-	Key       string        `json:"key"`                  // as [KeyText] writes it
-	KeyBase64 *string       `json:"key_base64,omitempty"` // the key's bytes; left out if they are too many for the document
+	Group string `json:"group,omitempty"`
+	Class Class  `json:"class"`
+	Node  string `json:"node"`
+	Key   string `json:"key"` // as [KeyText] writes it
+	// the key's bytes; left out if they are too many for the document
+	KeyBase64 *string       `json:"key_base64,omitempty"`
 	Type      string        `json:"type"`
 	TTL       *float64      `json:"ttl_seconds"` // null: it never expires
 	Holder    *HoldDocument `json:"holder,omitempty"`
@@ -108,9 +110,11 @@ type HoldDocument struct {
 func NewDocument(r Report) Document {
 	d := Document{
 		Schema: DocumentSchema, Started: r.Started, Took: r.Took.Seconds(), Standby: r.Standby, Unelected: r.Unelected,
-		Truncated: r.Overflow > 0, Overflow: r.Overflow, Complete: !r.Standby && !r.Started.IsZero(), Gaps: []GapDocument{}, Skipped: []GapDocument{},
+		Truncated: r.Overflow > 0, Overflow: r.Overflow, Complete: !r.Standby && !r.Started.IsZero(), Gaps: []GapDocument{},
+		Skipped:  []GapDocument{},
 		Nodes:    make([]NodeDocument, 0, len(r.Nodes)),
-		Findings: newFindingDocuments(r.Findings), Pending: newFindingDocuments(r.Pending), Resolved: newFindingDocuments(r.Resolved),
+		Findings: newFindingDocuments(r.Findings), Pending: newFindingDocuments(r.Pending),
+		Resolved: newFindingDocuments(r.Resolved),
 	}
 	for _, e := range r.Excluded {
 		d.Excluded = append(d.Excluded, ExcludedDocument{e.Group, e.Pattern, e.Until, e.Reason, e.Findings, e.Ended})

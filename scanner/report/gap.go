@@ -5,7 +5,8 @@ type Reason string
 
 // The reasons.
 const (
-	ReasonNodeFailed     Reason = "node_failed"         // the node failed, or was another process at the end than at the start
+	// the node failed, or was another process at the end than at the start
+	ReasonNodeFailed     Reason = "node_failed"
 	ReasonRedirected     Reason = "redirected"          // keys of which the node said that another one has them
 	ReasonReplica        Reason = "replica_not_in_sync" // what a replica has is not proved to be what its master has
 	ReasonRoleUnknown    Reason = "role_unknown"        // the node does not tell whether it is a master
@@ -13,9 +14,11 @@ const (
 	ReasonSlotsMoving    Reason = "slots_moving"        // slots on the move: a key may have moved from unread to read
 	ReasonBoundReached   Reason = "bound_reached"       // the deadline of a sweep, or the bound of findings
 	ReasonValuesUnread   Reason = "values_unread"       // locks whose values were not looked at: see scanner.WithMaxValues
-	ReasonUnwatched      Reason = "holders_unwatched"   // holders for whom the watch has no room: see scanner.WithMaxWatched
-	ReasonNoMatch        Reason = "no_match"            // a pattern that no key matches: see scanner.WithEmptyAllowed
-	ReasonOrphans        Reason = "orphans_unproved"    // the nodes are not proved to be one Redlock's: see scanner.WithOneRedlock
+	// holders for whom the watch has no room: see scanner.WithMaxWatched
+	ReasonUnwatched Reason = "holders_unwatched"
+	ReasonNoMatch   Reason = "no_match" // a pattern that no key matches: see scanner.WithEmptyAllowed
+	// the nodes are not proved to be one Redlock's: see scanner.WithOneRedlock
+	ReasonOrphans Reason = "orphans_unproved"
 )
 
 // Reasons are all there are, in the order of their definition.

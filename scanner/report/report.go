@@ -22,15 +22,16 @@ type Report struct {
 
 // NodeReport is what a sweep did on one node.
 type NodeReport struct {
-	Node       string
-	Group      string // of the Scanner, if it has one
-	Took       time.Duration
-	Locks      int64         // keys that matched; zero on PathShortcut
-	Examined   int64         // keys the server looked at, matching or not, about
-	Calls      int64         // commands sent
-	Unread     int64         // locks into whose values this sweep did not look; see scanner.WithMaxValues
-	Unwatched  int64         // locks of which nobody knows since when they are held; see scanner.WithMaxWatched
-	Indistinct int64         // locks whose values do not tell one holder from the next: they are held too long only if they are not written meanwhile
+	Node      string
+	Group     string // of the Scanner, if it has one
+	Took      time.Duration
+	Locks     int64 // keys that matched; zero on PathShortcut
+	Examined  int64 // keys the server looked at, matching or not, about
+	Calls     int64 // commands sent
+	Unread    int64 // locks into whose values this sweep did not look; see scanner.WithMaxValues
+	Unwatched int64 // locks of which nobody knows since when they are held; see scanner.WithMaxWatched
+	// locks whose values do not tell one holder from the next: they are held too long only if they are not written meanwhile
+	Indistinct int64
 	Counts     map[Class]int // confirmed findings, and those beyond the cap, which were seen once
 	Path       Path
 	Truncated  bool  // stopped at a limit: counts are lower bounds

@@ -38,7 +38,9 @@ type Repairer struct {
 }
 
 // Repair does the action to the key of an entry.
-func (r *Repairer) Repair(ctx context.Context, f *ledger.Entry, a repair.Action) (repair.Outcome, time.Duration, error) {
+func (r *Repairer) Repair(
+	ctx context.Context, f *ledger.Entry, a repair.Action,
+) (repair.Outcome, time.Duration, error) {
 	at, err := node.Find(ctx, r.Sources, f.Node)
 	if err != nil {
 		return "", keyreader.Never, err
@@ -67,12 +69,15 @@ func Lockable(f *ledger.Entry, patterns []string) error {
 	case !slices.ContainsFunc(patterns, func(p string) bool { return keyreader.Matches(p, f.Key) }):
 		return fmt.Errorf("%w: it does not match the pattern %q", repair.ErrNotRepairable, patterns)
 	case !f.Distinct:
-		return fmt.Errorf("%w: %s; look at it by hand", repair.ErrNotRepairable, cmp.Or(f.Doubt, "its value may be the same for every owner"))
+		return fmt.Errorf("%w: %s; look at it by hand", repair.ErrNotRepairable,
+			cmp.Or(f.Doubt, "its value may be the same for every owner"))
 	}
 	return nil
 }
 
-func (r *Repairer) act(ctx context.Context, at node.Connection, f *ledger.Entry, a repair.Action) (repair.Outcome, time.Duration, error) {
+func (r *Repairer) act(
+	ctx context.Context, at node.Connection, f *ledger.Entry, a repair.Action,
+) (repair.Outcome, time.Duration, error) {
 	c := &change{master: at.Master, finding: f, action: a, least: leastTTL(f, r.Now())}
 	outcome, ttl, err := c.byScript(ctx)
 	if err != nil && redisconn.IsReply(err) && server.IsRefused(err) {

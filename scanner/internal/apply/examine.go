@@ -28,13 +28,15 @@ func (r *Repairer) examine(
 	v := &found[0]
 	switch {
 	case reader.Redirected() > 0:
-		return "", keyreader.Never, fmt.Errorf("%w: the key's slot has moved, or is on the move: make the plan anew", repair.ErrIncomplete)
+		return "", keyreader.Never, fmt.Errorf("%w: the key's slot has moved, or is on the move: make the plan anew",
+			repair.ErrIncomplete)
 	case v.Gone():
 		return repair.Gone, keyreader.Never, nil
 	case v.Type != f.Type || v.Identity() != f.Identity:
 		return repair.Changed, v.TTL, nil
 	case value.Kept(v) && !f.Kept:
-		return "", v.TTL, fmt.Errorf("%w: the plan does not say that a process may keep this value: make it anew", repair.ErrInvalidPlan)
+		return "", v.TTL, fmt.Errorf("%w: the plan does not say that a process may keep this value: make it anew",
+			repair.ErrInvalidPlan)
 	}
 	f.Doubt = value.Doubt(v)
 	f.Distinct = f.Doubt == ""

@@ -22,7 +22,9 @@ func (c *change) watched(ctx context.Context) (outcome repair.Outcome, ttl time.
 type decision = func(context.Context) (repair.Outcome, time.Duration, error)
 
 // watching acts on the word of a judge, unless the key is changed while that one looks.
-func (c *change) watching(ctx context.Context, verdict decision) (outcome repair.Outcome, ttl time.Duration, err error) {
+func (c *change) watching(
+	ctx context.Context, verdict decision,
+) (outcome repair.Outcome, ttl time.Duration, err error) {
 	opt := *c.master.Options()
 	opt.MaxRetries = -1 // see once
 	own := redis.NewClient(&opt)

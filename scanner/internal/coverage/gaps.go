@@ -25,11 +25,13 @@ func Close(r *report.NodeReport, readValues bool) {
 			"%d keys were seen and not read: it said that their slots are another node's, or nobody's", r.Redirected)
 	}
 	if r.Overflow > 0 {
-		Note(r, report.ReasonBoundReached, "%d findings are counted and not kept: raise the bound (--max-findings)", r.Overflow)
+		Note(r, report.ReasonBoundReached, "%d findings are counted and not kept: raise the bound (--max-findings)",
+			r.Overflow)
 	}
 	if r.Unread > 0 && readValues {
 		Note(r, report.ReasonValuesUnread,
-			"the values of %d locks were not read: their turn comes with later sweeps, or raise the bound (--max-values)", r.Unread)
+			"the values of %d locks were not read: their turn comes with later sweeps, or raise the bound (--max-values)",
+			r.Unread)
 	}
 	if r.Unwatched > 0 {
 		Note(r, report.ReasonUnwatched,

@@ -17,9 +17,11 @@ import (
 var (
 	// ErrNotMaster says that a node is a replica of a Redis Cluster, which answers for
 	// no key.
-	ErrNotMaster = errors.New("it is a replica of a Redis Cluster and answers for no key: name the cluster as a cluster (--cluster)")
+	ErrNotMaster = errors.New("it is a replica of a Redis Cluster and answers for no key: " +
+		"name the cluster as a cluster (--cluster)")
 	// ErrNotReplica says that the server of [WithReplicas] is none of its node.
-	ErrNotReplica = errors.New("the replica is none of this node, or was never in sync with it: see WithReplicas (--replica)")
+	ErrNotReplica = errors.New("the replica is none of this node, or was never in sync with it: " +
+		"see WithReplicas (--replica)")
 )
 
 const (
@@ -63,7 +65,8 @@ func (n *Node) Ask(ctx context.Context) (s Standing, err error) {
 	s.View, err = server.View(ctx, n.Master)
 	s.viewed = err == nil
 	if err != nil && redisconn.IsReply(err) {
-		Note(n.Report, report.ReasonSlotsUncovered, "which slots it serves it does not tell (%v): grant +cluster|nodes", redisconn.Scrub(err))
+		Note(n.Report, report.ReasonSlotsUncovered, "which slots it serves it does not tell (%v): grant +cluster|nodes",
+			redisconn.Scrub(err))
 		err = nil
 	}
 	return s, err
@@ -76,7 +79,8 @@ func (n *Node) Admit(ctx context.Context, s *Standing) error {
 	case role == "slave" && s.clustered():
 		return ErrNotMaster
 	case role == "slave":
-		Note(n.Report, report.ReasonReplica, "it is a replica: name its master, and it as the replica to read from (--replica)")
+		Note(n.Report, report.ReasonReplica,
+			"it is a replica: name its master, and it as the replica to read from (--replica)")
 	case role == "":
 		Note(n.Report, report.ReasonRoleUnknown, "it does not tell whether it is a master: grant +info")
 	}

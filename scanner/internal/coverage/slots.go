@@ -8,7 +8,8 @@ import (
 )
 
 // movingText is why ASKING does not prove that all of a moving slot was read.
-const movingText = "are on the move, and keys may have gone to a node that was read before: sweep again when they have arrived"
+const movingText = "are on the move, and keys may have gone to a node that was read before: " +
+	"sweep again when they have arrived"
 
 // Slots is which slots of a cluster the nodes of one source were proved to serve
 // during the sweep.
@@ -55,10 +56,12 @@ func (c *Slots) missing() []report.Gap {
 	var gaps []report.Gap
 	if others.Len() > 0 {
 		gaps = append(gaps, report.Gap{Reason: report.ReasonSlotsUncovered, Detail: fmt.Sprintf(
-			"it is one node of a Redis Cluster, and slots %s are not its: name the cluster as a cluster (--cluster)", others.String())})
+			"it is one node of a Redis Cluster, and slots %s are not its: name the cluster as a cluster (--cluster)",
+			others.String())})
 	}
 	if c.Moving.Len() > 0 {
-		gaps = append(gaps, report.Gap{Reason: report.ReasonSlotsMoving, Detail: fmt.Sprintf("slots %s "+movingText, c.Moving.String())})
+		gaps = append(gaps, report.Gap{Reason: report.ReasonSlotsMoving,
+			Detail: fmt.Sprintf("slots %s "+movingText, c.Moving.String())})
 	}
 	return gaps
 }

@@ -38,7 +38,8 @@ func (s *Standing) lag() int64 {
 
 // follows says that the replica gets what its master has.
 func (s *Standing) follows() bool {
-	return s.Pages.Role() == "slave" && s.Pages["master_link_status"] == "up" && s.Pages.Number("master_sync_in_progress") == 0
+	return s.Pages.Role() == "slave" && s.Pages["master_link_status"] == "up" &&
+		s.Pages.Number("master_sync_in_progress") == 0
 }
 
 // unsynced says why the replica is not proved to have what the master had, if it is not.

@@ -82,5 +82,6 @@ func (e *lease) continues(id uint64, s *Look, shared bool) bool {
 	}
 	longest := float64(max(e.longest, s.TTL))
 	late, early := e.expiry.Sub(e.last), e.expiry.Sub(s.At)
-	return s.At.Add(s.TTL).After(e.expiry) && float64(late) >= renewalAbove*longest && float64(early) <= renewalBelow*longest
+	return s.At.Add(s.TTL).After(e.expiry) && float64(late) >= renewalAbove*longest &&
+		float64(early) <= renewalBelow*longest
 }

@@ -38,7 +38,8 @@ func (w *Watch) Save() Saved {
 	holders := make([]savedHolder, 0, len(w.seen))
 	for k, e := range w.seen {
 		holders = append(holders, savedHolder{
-			Key: k, Identity: e.identity, First: millis(e.first), Whole: millis(e.whole), Last: millis(e.last), Expiry: millis(e.expiry),
+			Key: k, Identity: e.identity, First: millis(e.first), Whole: millis(e.whole), Last: millis(e.last),
+			Expiry:  millis(e.expiry),
 			Longest: e.longest.Milliseconds(), Count: int32(e.count), Looks: int32(e.looks), Node: int32(e.node),
 		})
 	}
@@ -59,7 +60,8 @@ func (w *Watch) Restore(from Saved) error {
 	}
 	for _, h := range holders {
 		e := lease{
-			identity: h.Identity, first: atMillis(h.First), whole: atMillis(h.Whole), last: atMillis(h.Last), expiry: atMillis(h.Expiry),
+			identity: h.Identity, first: atMillis(h.First), whole: atMillis(h.Whole), last: atMillis(h.Last),
+			expiry:  atMillis(h.Expiry),
 			longest: time.Duration(h.Longest) * time.Millisecond, count: int(h.Count), looks: int(h.Looks), node: int(h.Node),
 		}
 		if e.node >= len(w.rounds) || e.node < 0 {

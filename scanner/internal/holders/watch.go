@@ -66,7 +66,8 @@ func (w *Watch) Note(s Look) (o Observed) {
 		if !e.fresh {
 			w.fresh, w.offered = append(w.fresh, k), w.offered+1
 		}
-		e = lease{identity: id, first: s.At, whole: w.whole, expiry: s.At.Add(s.TTL), fresh: true, round: w.rounds[place].number - 1}
+		e = lease{identity: id, first: s.At, whole: w.whole, expiry: s.At.Add(s.TTL), fresh: true,
+			round: w.rounds[place].number - 1}
 	}
 	e.see(&s, place, w.rounds[place].number)
 	w.seen[k] = e

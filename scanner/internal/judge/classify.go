@@ -67,7 +67,8 @@ func (r *Rules) Evidence(class report.Class, v *keyreader.Value, since, now time
 	case report.LongTTL:
 		return fmt.Sprintf("its TTL is %v, more than %v", clock.Round(v.TTL), p.MaxTTL) + clause(&p)
 	case report.HeldTooLong:
-		return fmt.Sprintf("one holder has it for %v or more, longer than %v", clock.Round(now.Sub(since)), p.MaxHold) + clause(&p) + ending(v)
+		return fmt.Sprintf("one holder has it for %v or more, longer than %v", clock.Round(now.Sub(since)), p.MaxHold) +
+			clause(&p) + ending(v)
 	case report.ForeignType:
 		return foreignEvidence(v)
 	}

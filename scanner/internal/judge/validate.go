@@ -17,7 +17,8 @@ func (r *Rules) Validate() error {
 		case p.Pattern == "":
 			return errors.New("WithPolicies: a pattern is empty; \"*\" matches every key")
 		case p.MaxTTL != 0 && p.MaxTTL < time.Millisecond, p.MaxHold != 0 && p.MaxHold < time.Millisecond:
-			return fmt.Errorf("WithPolicies: a limit of policy %s is less than 1ms; 0 stands for the default", report.KeyText(p.Name))
+			return fmt.Errorf("WithPolicies: a limit of policy %s is less than 1ms; 0 stands for the default",
+				report.KeyText(p.Name))
 		case seen[p.Name]:
 			return fmt.Errorf("WithPolicies: two are called %s: give them names", report.KeyText(p.Name))
 		}

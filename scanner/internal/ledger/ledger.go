@@ -24,7 +24,8 @@ type Ledger struct {
 // New makes an empty one for so many findings.
 func New(limit int) *Ledger {
 	return &Ledger{
-		limit: limit, entries: make(map[id]*Entry), counts: make(map[report.Class]int), overflow: make(map[string]map[report.Class]int),
+		limit: limit, entries: make(map[id]*Entry), counts: make(map[report.Class]int),
+		overflow: make(map[string]map[report.Class]int),
 	}
 }
 

@@ -19,7 +19,8 @@ func newLock(looks []keyreader.Value, silent int) (l listing.Lock, ok bool) {
 		return listing.Lock{}, false
 	}
 	slices.SortFunc(groups, func(a, b *share) int {
-		return cmp.Or(len(b.ttls)-len(a.ttls), cmp.Compare(listing.Rank(b.ttls[0]), listing.Rank(a.ttls[0])), strings.Compare(a.mark, b.mark))
+		return cmp.Or(len(b.ttls)-len(a.ttls), cmp.Compare(listing.Rank(b.ttls[0]), listing.Rank(a.ttls[0])),
+			strings.Compare(a.mark, b.mark))
 	})
 	first := groups[0]
 	l = listing.Lock{

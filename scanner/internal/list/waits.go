@@ -34,7 +34,8 @@ type waitsReader struct {
 
 // readWaits goes through the keys of each master once, after its locks were read.
 func readWaits(ctx context.Context, l *reading) *listing.Waits {
-	r := &waitsReader{reading: l, pass: newPass(l, 0), queues: make(map[string][]waitsNode), failed: make(map[waitsNode]error)}
+	r := &waitsReader{reading: l, pass: newPass(l, 0), queues: make(map[string][]waitsNode),
+		failed: make(map[waitsNode]error)}
 	began := r.cfg.Now()
 	r.findQueues(ctx)
 	r.look(ctx)

@@ -74,7 +74,8 @@ func newSource(given redis.UniversalClient) (*Source, error) {
 	if isNil(given) {
 		return nil, errors.New("the client is nil")
 	}
-	return nil, fmt.Errorf("a %T spreads keys over servers in its own way; use a *redis.Client or a *redis.ClusterClient", given)
+	return nil, fmt.Errorf(
+		"a %T spreads keys over servers in its own way; use a *redis.Client or a *redis.ClusterClient", given)
 }
 
 // differs refuses a node that was given twice, or cannot be told from another.
@@ -107,7 +108,8 @@ func (s *Source) setReplica(given redis.UniversalClient) error {
 		return errors.New("WithReplicas: only a standalone node can have a replica, which is a *redis.Client")
 	}
 	if replica.Options().DB != s.DB {
-		return fmt.Errorf("WithReplicas: the replica's client is on database %d, the node's on %d", replica.Options().DB, s.DB)
+		return fmt.Errorf("WithReplicas: the replica's client is on database %d, the node's on %d",
+			replica.Options().DB, s.DB)
 	}
 	s.Replica = server.Connect(replica, ClientName, &s.open)
 	return nil

@@ -48,7 +48,8 @@ func (o *Redlock) Prove(ctx context.Context, said bool) {
 	}
 	o.one = o.doubt == ""
 	if !o.one {
-		o.doubt = "no orphan was looked for: " + o.doubt + ". If the servers are all the nodes of one Redlock, say so (WithOneRedlock, --redlock)"
+		o.doubt = "no orphan was looked for: " + o.doubt +
+			". If the servers are all the nodes of one Redlock, say so (WithOneRedlock, --redlock)"
 	}
 }
 

@@ -80,7 +80,8 @@ func saveFindings(d digest.Digest, entries []ledger.Entry) []savedFinding {
 			value = d.Text(f.Identity)
 		}
 		all = append(all, savedFinding{
-			Source: f.Source, Node: f.Node, Type: f.Type, Evidence: f.Evidence, Key: []byte(f.Key), Class: f.Class, TTL: f.TTL, Hold: f.Hold,
+			Source: f.Source, Node: f.Node, Type: f.Type, Evidence: f.Evidence, Key: []byte(f.Key), Class: f.Class, TTL: f.TTL,
+			Hold:      f.Hold,
 			FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Since: f.Since, Confirmed: f.Confirmed, Value: value,
 		})
 	}

@@ -31,7 +31,9 @@ type nodeSweep struct {
 	view     server.ClusterView
 }
 
-func newNodeSweep(c node.Connection, cfg *Settings, m *remembered, l *ledger.Ledger, o *orphan.Redlock, v *proof.Values) *nodeSweep {
+func newNodeSweep(
+	c node.Connection, cfg *Settings, m *remembered, l *ledger.Ledger, o *orphan.Redlock, v *proof.Values,
+) *nodeSweep {
 	n := &nodeSweep{
 		Connection: c, cfg: cfg, reader: c.Reader(cfg.query(), m.capability),
 		memory: m, ledger: l, orphans: o, values: v, report: newNodeReport(c.Node),

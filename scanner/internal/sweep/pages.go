@@ -142,6 +142,7 @@ func (n *nodeSweep) readPage(ctx context.Context, keys int64) error {
 
 func (n *nodeSweep) progress(keys int64, done bool) {
 	if n.cfg.Progress != nil {
-		n.cfg.Progress(report.Progress{Node: n.Node, Examined: n.report.Examined, Keys: keys, Locks: n.report.Locks, Done: done})
+		n.cfg.Progress(report.Progress{Node: n.Node, Examined: n.report.Examined, Keys: keys, Locks: n.report.Locks,
+			Done: done})
 	}
 }

@@ -103,7 +103,9 @@ func (n *nodeSweep) note(f ledger.Entry) {
 	n.ledger.Note(f)
 }
 
-func (n *nodeSweep) finding(class report.Class, v *keyreader.Value, evidence string, since, now time.Time) ledger.Entry {
+func (n *nodeSweep) finding(
+	class report.Class, v *keyreader.Value, evidence string, since, now time.Time,
+) ledger.Entry {
 	doubt := value.Doubt(v)
 	return ledger.Entry{
 		Finding: report.Finding{
@@ -111,7 +113,8 @@ func (n *nodeSweep) finding(class report.Class, v *keyreader.Value, evidence str
 			Policy: n.cfg.Rules.PolicyOf(v.Key).Name, FirstSeen: now, LastSeen: now,
 		},
 		Facts: sight.Facts{
-			Source: n.Source.Name, Since: since, Identity: v.Identity(), Distinct: doubt == "", Doubt: doubt, Kept: value.Kept(v),
+			Source: n.Source.Name, Since: since, Identity: v.Identity(), Distinct: doubt == "", Doubt: doubt,
+			Kept: value.Kept(v),
 		},
 	}
 }

@@ -51,7 +51,8 @@ func Doubt(v *keyreader.Value) string {
 		return ""
 	}
 	if !random(v.Head) {
-		return "its value may be the same for every owner: it has no UUID, no 32 hexadecimal digits and no random text of 16 characters"
+		return "its value may be the same for every owner: " +
+			"it has no UUID, no 32 hexadecimal digits and no random text of 16 characters"
 	}
 	return ""
 }
@@ -107,7 +108,8 @@ func mixedCase(run string) bool {
 	}
 	for ; len(letters) >= leastMixed; letters = letters[1:] {
 		some := letters[:leastMixed]
-		if _, turns := takeTurns(some); turns >= least && different(some) >= leastDifferent && strings.ToLower(some) != some && strings.ToUpper(some) != some {
+		if _, turns := takeTurns(some); turns >= least && different(some) >= leastDifferent &&
+			strings.ToLower(some) != some && strings.ToUpper(some) != some {
 			return true
 		}
 	}
