@@ -22,5 +22,6 @@ func ListACL() []string {
 // the place of evalsha and eval; they are in the list for that, and with object|idletime
 // for what [PlanRun.Apply] does about values that a process keeps.
 func RepairACL() []string {
-	return []string{"+evalsha", "+eval", "+hkeys", "+del", "+pexpire", "+watch", "+unwatch", "+multi", "+exec", "+object|idletime"}
+	return []string{"+evalsha", "+eval", "+hkeys", "+del", "+pexpire", "+watch", "+unwatch", "+multi", "+exec",
+		"+object|idletime"}
 }

@@ -9,25 +9,33 @@ import (
 // notifyTimeout bounds one notification.
 const notifyTimeout = 10 * time.Second
 
+// audience is who is told of sweeps.
+type audience struct {
+	logger     *slog.Logger
+	onFinding  func(Finding)
+	onResolved func(Finding)
+	notifiers  []Notifier
+}
+
 // announce logs a sweep and calls the callbacks; appeared are the findings that it was
 // the first to confirm.
-func (c *config) announce(ctx context.Context, report Report, appeared []Finding) {
-	log := c.logger
+func (a *audience) announce(ctx context.Context, report Report, appeared []Finding) {
+	log := a.logger
 	for _, n := range report.Nodes {
 		if n.Err != nil {
 			log.WarnContext(ctx, "node not swept", slog.String("node", n.Node), slog.Any("error", n.Err))
 		}
 	}
 	for _, f := range appeared {
-		log.WarnContext(ctx, "leaked lock", f.attrs()...)
-		if c.onFinding != nil {
-			c.onFinding(f)
+		log.WarnContext(ctx, "leaked lock", attrs(&f)...)
+		if a.onFinding != nil {
+			a.onFinding(f)
 		}
 	}
 	for _, f := range report.Resolved {
-		log.InfoContext(ctx, "leaked lock is gone", f.attrs()...)
-		if c.onResolved != nil {
-			c.onResolved(f)
+		log.InfoContext(ctx, "leaked lock is gone", attrs(&f)...)
+		if a.onResolved != nil {
+			a.onResolved(f)
 		}
 	}
 	for _, e := range report.Excluded {
@@ -36,12 +44,13 @@ func (c *config) announce(ctx context.Context, report Report, appeared []Finding
 				slog.String("pattern", e.Pattern), slog.Time("until", e.Until), slog.String("reason", e.Reason))
 		}
 	}
-	log.DebugContext(ctx, "sweep", slog.String("took", report.Took.Round(time.Millisecond).String()), slog.Int("nodes", len(report.Nodes)),
+	log.DebugContext(ctx, "sweep", slog.String("took", report.Took.Round(time.Millisecond).String()),
+		slog.Int("nodes", len(report.Nodes)),
 		slog.Int("findings", len(report.Findings)), slog.Int("pending", len(report.Pending)),
 		slog.Int("resolved", len(report.Resolved)), slog.Int("overflow", report.Overflow))
 }
 
-func (f *Finding) attrs() []any {
+func attrs(f *Finding) []any {
 	attrs := []any{
 		slog.String("class", string(f.Class)), slog.String("node", f.Node), slog.String("key", KeyText(f.Key)),
 		slog.String("type", f.Type), slog.String("evidence", f.Evidence), slog.Time("first_seen", f.FirstSeen),
@@ -63,14 +72,14 @@ func (f *Finding) attrs() []any {
 }
 
 // notify gives the report to every notifier, one after the other.
-func (c *config) notify(ctx context.Context, report Report) []error {
+func (a *audience) notify(ctx context.Context, report Report) []error {
 	var errs []error
-	for _, n := range c.notifiers {
+	for _, n := range a.notifiers {
 		within, cancel := context.WithTimeout(ctx, notifyTimeout)
 		err := n.Notify(within, report)
 		cancel()
 		if err != nil {
-			c.logger.WarnContext(ctx, "notifier failed", slog.Any("error", err))
+			a.logger.WarnContext(ctx, "notifier failed", slog.Any("error", err))
 			errs = append(errs, &NotifyError{Err: err})
 		}
 	}

@@ -2,7 +2,6 @@ package scanner
 
 import (
 	"fmt"
-	"log/slog"
 	"maps"
 	"slices"
 	"time"
@@ -10,55 +9,48 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/judge"
+	"github.com/lockscope/lockscope/scanner/internal/node"
+	"github.com/lockscope/lockscope/scanner/internal/sweep"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // maxPageSize keeps a page at some tens of milliseconds of the server's time.
 const maxPageSize = 10_000
 
 // AllValues given to [WithMaxValues] means no limit.
-const AllValues = -1
+const AllValues = sweep.AllValues
 
 // config is what options say.
 type config struct {
-	pattern      string
-	more         []string // patterns besides that
+	audience
+	scope        node.Scope
 	emptyAllowed bool
 	group        string
-	policies     []Policy
-	exclusions   []Exclusion
+	rules        judge.Rules
 	names        []string
 	replicas     []redis.UniversalClient
-	ttlLimit     time.Duration
-	holdLimit    time.Duration
 	interval     time.Duration
-	pageSize     int
-	pause        time.Duration
 	deadline     time.Duration
 	confirmAfter time.Duration
 	maxFindings  int
 	maxWatched   int
 	maxValues    int
-	checks       map[Class]bool
 	orphansAsked bool // not only because all classes are the default
 	oneRedlock   bool
 	repairMinAge time.Duration
 	locker       lock.Locker
 	resource     string
-	logger       *slog.Logger
-	onFinding    func(Finding)
-	onResolved   func(Finding)
-	notifiers    []Notifier
 	progress     func(Progress)
 	store        Store
 
-	capability keyreader.Capability // for tests: what is known of every node beforehand
-	now        func() time.Time     // for tests
+	now func() time.Time // for tests
 }
 
 // validate returns the first thing that is wrong, for that many nodes.
 func (c *config) validate(nodes int) error {
-	for _, check := range []func(int) error{c.checkTimes, c.checkLimits, c.checkNodes, c.checkPolicies, c.checkRest} {
+	for _, check := range []func(int) error{c.checkTimes, c.checkLimits, c.checkNodes,
+		func(int) error { return c.rules.Validate() }, c.checkRest} {
 		if err := check(nodes); err != nil {
 			return fmt.Errorf("%w: %w", ErrInvalidOption, err)
 		}
@@ -72,11 +64,11 @@ func (c *config) checkTimes(int) error {
 		value  time.Duration
 		least  time.Duration
 	}{
-		{"WithTTLLimit", c.ttlLimit, time.Millisecond},
-		{"WithHoldLimit", c.holdLimit, time.Millisecond},
+		{"WithTTLLimit", c.rules.TTLLimit, time.Millisecond},
+		{"WithHoldLimit", c.rules.HoldLimit, time.Millisecond},
 		{"WithInterval", c.interval, time.Millisecond},
 		{"WithDeadline", c.deadline, time.Millisecond},
-		{"WithPause", c.pause, 0},
+		{"WithPause", c.scope.Pause, 0},
 		{"WithConfirmAfter", c.confirmAfter, 0},
 		{"WithRepairMinAge", c.repairMinAge, 0},
 	} {
@@ -90,14 +82,10 @@ func (c *config) checkTimes(int) error {
 	return nil
 }
 
-// pagesUntil is how much of the deadline may go into pages. The rest is for the
-// second look, without which a sweep that is always cut off would confirm nothing.
-func (c *config) pagesUntil() time.Duration { return c.deadline - c.deadline/10 - c.confirmAfter }
-
 func (c *config) checkLimits(int) error {
 	switch {
-	case c.pageSize < 1 || c.pageSize > maxPageSize:
-		return fmt.Errorf("WithPageSize(%d): between 1 and %d", c.pageSize, maxPageSize)
+	case c.scope.PageSize < 1 || c.scope.PageSize > maxPageSize:
+		return fmt.Errorf("WithPageSize(%d): between 1 and %d", c.scope.PageSize, maxPageSize)
 	case c.maxFindings < 1:
 		return fmt.Errorf("WithMaxFindings(%d): at least 1", c.maxFindings)
 	case c.maxWatched < 0:
@@ -122,14 +110,14 @@ func (c *config) checkNodes(nodes int) error {
 }
 
 func (c *config) checkRest(int) error {
-	if slices.Contains(c.patterns(), "") {
+	if slices.Contains(c.scope.Patterns, "") {
 		return fmt.Errorf("WithPattern: it is empty; \"*\" matches every key")
 	}
-	if len(c.checks) == 0 {
+	if len(c.rules.Checks) == 0 {
 		return fmt.Errorf("WithChecks: no class is given")
 	}
-	for _, class := range slices.Sorted(maps.Keys(c.checks)) {
-		if !slices.Contains(classes(), class) {
+	for _, class := range slices.Sorted(maps.Keys(c.rules.Checks)) {
+		if !slices.Contains(report.Classes(), class) {
 			return fmt.Errorf("WithChecks: there is no class %q", class)
 		}
 	}
@@ -142,25 +130,24 @@ func (c *config) checkRest(int) error {
 	return nil
 }
 
-// readsValues says whether any check needs to look into locks whose TTL is fine.
-func (c *config) readsValues() bool {
-	return c.checks[HeldTooLong] || c.checks[Orphan] || c.checks[ForeignType]
-}
-
-// valuesPerPass is how many locks have their values read for their own sake.
-func (c *config) valuesPerPass() int {
-	if !c.readsValues() {
-		return 0
+// settings are those of sweeps.
+func (c *config) settings() sweep.Settings {
+	return sweep.Settings{
+		Scope: c.scope, Group: c.group, Rules: c.rules, Deadline: c.deadline, ConfirmAfter: c.confirmAfter,
+		MaxWatched: c.maxWatched, MaxValues: c.maxValues, OneRedlock: c.oneRedlock, OrphansAsked: c.orphansAsked,
+		EmptyAllowed: c.emptyAllowed, Progress: c.progress, Now: c.now,
 	}
-	return c.maxValues
 }
 
-func (c *config) onlyNoTTL() bool { return len(c.checks) == 1 && c.checks[NoTTL] }
+// maxLead bounds for how long a process that hangs can keep the others from
+// sweeping. It outlasts several sweeps.
+func (c *config) maxLead() time.Duration {
+	return max(lock.DefaultMaxHold, 4*(c.deadline+c.interval))
+}
 
-// patterns are all that locks are looked for by.
-func (c *config) patterns() []string { return append([]string{c.pattern}, c.more...) }
-
-// query describes the locks whose TTL is a finding, by the first pattern.
-func (c *config) query() keyreader.Query {
-	return keyreader.Query{Pattern: c.pattern, Count: c.pageSize, Limit: c.ttlLimitFor(c.pattern)}
+// leader renews its lock early enough that MaxHold does not end it during a sweep, and that
+// sweeps do not find this very lock to be held too long.
+func (c *config) leader() *leader {
+	limit := c.maxLead()
+	return &leader{locker: c.locker, resource: c.resource, maxHold: limit, renewed: min(limit, c.rules.HoldLimit) / 2}
 }

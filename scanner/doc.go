@@ -122,30 +122,39 @@
 //
 // # Where what is
 //
-//	Scanner, Sweep, Start         scanner.go, loop.go, leader.go
-//	options                       options.go, config.go, open.go
-//	what is right for which locks policy.go, what is left out policyexclusion.go
-//	several Scanners, one report  group.go
-//	servers, masters              sources.go, connection.go
-//	a sweep, one node of it       sweep.go, nodesweep.go
-//	how far a node is read        pass.go
-//	what is proved to be read     coverage.go, standing.go
-//	since when locks are held     watch.go, watchround.go, since.go
-//	what tells holders apart      identity.go, digest.go
-//	what sweeps leave behind      memory.go (of nodes), ledger.go (of findings)
-//	what processes leave behind   recall.go, store.go, redisstore.go
-//	what is wrong with a lock     classify.go, orphan.go, orphanproof.go
-//	who holds it                  hold.go
-//	the second look               confirm.go
-//	results                       report.go, finding.go, snapshot.go, as JSON document.go
-//	who is told                   announce.go, notifier.go, package notify
-//	List                          list.go, listing.go, listread.go, listpass.go, listlock.go, listtop.go
-//	Repair                        repair.go, repairaction.go, repairscript.go, repairwatch.go, repairoptions.go
-//	what may be repaired          repairidentity.go, repairproof.go
-//	plans                         plan.go, planrun.go
-//	rights of a user              acl.go
+// This package is the API. Its vocabulary is in rooms of their own, which a program can use
+// alone: package report (findings, gaps, policies, the JSON form), listing (locks and who
+// waits for them) and repair (actions, results and plans). Here are the same names.
 //
-// Below them, internal/keyreader reads keys of one server, and internal/server has
-// what any server is asked: connections, INFO, scripts. A sweep, a listing and a
-// repair read keys through a keyreader.Reader, and none of them through another.
+//	Scanner, Sweep, Start         scanner.go, loop.go, leader.go
+//	options                       options.go, policy.go, config.go, open.go
+//	what sweeps leave behind      memory.go, store.go
+//	results                       report.go, document.go, snapshot.go, of several Scanners group.go
+//	who is told                   announce.go, notifier.go, package notify
+//	List, Waits                   list.go
+//	Repair, Plan, Begin           repair.go, plan.go
+//	rights of a user, errors      acl.go, errors.go
+//
+// What it does is done by rooms below internal, each of which calls only those below it:
+//
+//	sweep      looks at all nodes, and again at what is wrong
+//	list       reads who holds which lock, and who waits
+//	apply      expires or deletes a key that still is as it was seen
+//	recall     what one process leaves to the next, and where it is kept
+//	proof      what a sweep proved, as far as repairs need it
+//	orphan     which locks a minority of a Redlock's nodes has
+//	coverage   what a sweep is proved to have read
+//	judge      what is wrong with one lock on one node
+//	holders    since when locks have had one holder
+//	ledger     the findings, from sweep to sweep
+//	value      what the value of a lock tells
+//	node       the servers, and the ways to their masters
+//	sight      what the scanner knows of a finding besides what it shows
+//	digest     what stands for keys and values in what is remembered
+//	keyreader  reads keys of one server
+//	server     what any server is asked: connections, INFO, slots, scripts
+//	clock      waits, deadlines, durations as people read them
+//
+// A sweep, a listing and a repair read keys through a keyreader.Reader, and none of them
+// through another.
 package scanner

@@ -5,6 +5,9 @@ import (
 	"fmt"
 
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/scanner/internal/coverage"
+	"github.com/lockscope/lockscope/scanner/internal/node"
+	"github.com/lockscope/lockscope/scanner/internal/sweep"
 )
 
 // Errors of a Scanner. Test for them with [errors.Is].
@@ -13,32 +16,22 @@ var (
 	// report it before any command is sent.
 	ErrInvalidOption = errors.New("scanner: invalid option")
 	// ErrInvalidNode says that a client or URL is not usable as a node.
-	ErrInvalidNode = errors.New("scanner: invalid node")
+	ErrInvalidNode = node.ErrInvalid
 	// ErrStarted says that Start was called before.
 	ErrStarted = errors.New("scanner: started already")
 	// ErrClosed says that the Scanner was closed.
 	ErrClosed = errors.New("scanner: closed")
 	// ErrDeadline says that a sweep reached its deadline. It is the cause of the
 	// context of commands cut off by it.
-	ErrDeadline = errors.New("scanner: the sweep's deadline has passed")
+	ErrDeadline = sweep.ErrDeadline
+	// ErrNotMaster says that a node is a replica of a Redis Cluster, which answers for
+	// no key.
+	ErrNotMaster = coverage.ErrNotMaster
+	// ErrNotReplica says that the server of [WithReplicas] is none of its node.
+	ErrNotReplica = coverage.ErrNotReplica
 	// ErrBadReply says that a server's answer is not one the scanner knows.
 	ErrBadReply = driver.ErrBadReply
 )
-
-// NodeError says why a node could not be swept to its end. It never holds a
-// password, a lock's value or a key.
-type NodeError struct {
-	Node string // as in [NodeReport]
-	Op   string // what was asked of it: "find masters", "read page", "second look"
-	Err  error
-}
-
-func (e *NodeError) Error() string {
-	return fmt.Sprintf("scanner: node %s: %s: %v", e.Node, e.Op, e.Err)
-}
-
-// Unwrap returns the node's own error.
-func (e *NodeError) Unwrap() error { return e.Err }
 
 // NotifyError says that a [Notifier] did not take a report.
 type NotifyError struct{ Err error }

@@ -4,14 +4,15 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/sight"
 )
 
 // UsePath reads pages in one way only.
 func UsePath(p Path) Option {
 	return func(c *config) {
-		c.capability = keyreader.PlainOnly()
+		c.scope.Capability = keyreader.PlainOnly()
 		if p == PathScript {
-			c.capability = keyreader.ScriptOnly()
+			c.scope.Capability = keyreader.ScriptOnly()
 		}
 	}
 }
@@ -19,10 +20,5 @@ func UsePath(p Path) Option {
 // WithNow replaces the clock.
 func WithNow(now func() time.Time) Option { return func(c *config) { c.now = now } }
 
-// Identity is what Finding keeps of a value.
-func (f Finding) Identity() string { return f.identity }
-
-// StringHold is what a value of that text tells.
-func StringHold(text string) Hold {
-	return holdOf(&keyreader.Value{Type: keyreader.String, Head: text[:min(len(text), keyreader.HeadSize)], Size: int64(len(text))})
-}
+// Identity is what a Finding keeps of a value.
+func Identity(f Finding) string { return sight.Open(f.Seen).Identity }

@@ -128,7 +128,7 @@ func TestBothPathsFindTheSame(t *testing.T) {
 func dump(findings []scanner.Finding) string {
 	var all []string
 	for _, f := range findings {
-		all = append(all, fmt.Sprintf("%s %q %s %v %v %s", f.Class, f.Key, f.Type, f.TTL < 0, f.Hold, f.Identity()))
+		all = append(all, fmt.Sprintf("%s %q %s %v %v %s", f.Class, f.Key, f.Type, f.TTL < 0, f.Hold, scanner.Identity(f)))
 	}
 	slices.Sort(all)
 	return strings.Join(all, "\n")

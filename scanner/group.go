@@ -4,71 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"slices"
-	"time"
+
+	"github.com/lockscope/lockscope/scanner/listing"
+	"github.com/lockscope/lockscope/scanner/report"
 )
-
-// WithGroup names the servers of this Scanner where reports of several Scanners come
-// together; see [MergeReports].
-func WithGroup(name string) Option { return func(c *config) { c.group = name } }
-
-// stamp writes the group into all that a report is made of.
-func (r *Report) stamp(group string) {
-	if group == "" {
-		return
-	}
-	for i := range r.Nodes {
-		r.Nodes[i].Group = group
-		for j := range r.Nodes[i].Gaps {
-			r.Nodes[i].Gaps[j].Group = group
-		}
-	}
-	for i := range r.Gaps {
-		r.Gaps[i].Group = group
-	}
-	for i := range r.Excluded {
-		r.Excluded[i].Group = group
-	}
-	for _, list := range [][]Finding{r.Findings, r.Pending, r.Resolved} {
-		for i := range list {
-			list[i].Group = group
-		}
-	}
-}
 
 // MergeReports makes one report of those of several Scanners: from when the first began
 // until the last ended, findings worst first. It is a standby's if all are.
-func MergeReports(reports ...Report) Report {
-	if len(reports) == 1 {
-		return reports[0]
-	}
-	all := Report{Standby: len(reports) > 0}
-	var end time.Time
-	for _, r := range reports {
-		all.Standby = all.Standby && r.Standby
-		if !r.Started.IsZero() && (all.Started.IsZero() || r.Started.Before(all.Started)) {
-			all.Started = r.Started
-		}
-		if until := r.Started.Add(r.Took); until.After(end) {
-			end = until
-		}
-		all.Nodes = append(all.Nodes, r.Nodes...)
-		all.Findings = append(all.Findings, r.Findings...)
-		all.Pending = append(all.Pending, r.Pending...)
-		all.Resolved = append(all.Resolved, r.Resolved...)
-		all.Excluded = append(all.Excluded, r.Excluded...)
-		all.Gaps = append(all.Gaps, r.Gaps...)
-		all.Skipped = append(all.Skipped, r.Skipped...)
-		all.Unelected = all.Unelected || r.Unelected
-		all.Overflow += r.Overflow
-	}
-	if !all.Started.IsZero() {
-		all.Took = end.Sub(all.Started)
-	}
-	for _, list := range [][]Finding{all.Findings, all.Pending, all.Resolved} {
-		slices.SortStableFunc(list, func(a, b Finding) int { return compareFindings(&a, &b) })
-	}
-	return all
-}
+func MergeReports(reports ...Report) Report { return report.Merge(reports...) }
 
 // MergeSnapshots makes one snapshot of those of several Scanners, for one collector. Of
 // two nodes with one name the collector takes the first.
@@ -96,33 +39,8 @@ func MergeSnapshots(snapshots ...Snapshot) Snapshot {
 
 // MergeListings makes one listing of those of several Scanners, asked for with the same
 // options. Locks of one name in two groups are two.
-func MergeListings(o ListOptions, listings ...Listing) Listing {
-	if len(listings) == 1 || o.validate() != nil {
-		return append(listings, Listing{})[0]
-	}
-	var all Listing
-	var waits []*Waits
-	for _, l := range listings {
-		if all.Started.IsZero() || l.Started.Before(all.Started) {
-			all.Started = l.Started
-		}
-		all.Took, all.Reading = max(all.Took, l.Took), max(all.Reading, l.Reading)
-		all.Locks = append(all.Locks, l.Locks...)
-		all.Omitted += l.Omitted
-		all.Truncated = all.Truncated || l.Truncated
-		all.Nodes = append(all.Nodes, l.Nodes...)
-		if l.Waits != nil {
-			waits = append(waits, l.Waits)
-		}
-	}
-	compare := o.comparison()
-	slices.SortStableFunc(all.Locks, func(a, b Lock) int { return compare(&a, &b) })
-	if kept := min(len(all.Locks), o.Limit); kept < len(all.Locks) {
-		all.Omitted += int64(len(all.Locks) - kept)
-		all.Locks = all.Locks[:kept]
-	}
-	if len(waits) > 0 {
-		all.Waits = MergeWaits(waits...)
-	}
-	return all
-}
+func MergeListings(o ListOptions, listings ...Listing) Listing { return listing.Merge(o, listings...) }
+
+// MergeWaits makes one of what several Scanners read. A name that several groups wait for
+// is in the graph once: that of the first.
+func MergeWaits(waits ...*Waits) *Waits { return listing.MergeWaits(waits...) }

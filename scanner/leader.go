@@ -26,20 +26,6 @@ const undecidedIntervals = 3
 // releaseTimeout bounds giving the lock back when the loop's context has ended.
 const releaseTimeout = 5 * time.Second
 
-// maxLead bounds for how long a process that hangs can keep the others from
-// sweeping. It outlasts several sweeps.
-func maxLead(c *config) time.Duration {
-	return max(lock.DefaultMaxHold, 4*(c.deadline+c.interval))
-}
-
-func newLeader(c *config) *leader {
-	l := &leader{locker: c.locker, resource: c.resource, maxHold: maxLead(c)}
-	// Early enough that MaxHold does not end it during a sweep, and that sweeps do
-	// not find this very lock to be held too long.
-	l.renewed = min(l.maxHold, c.holdLimit) / 2
-	return l
-}
-
 // lead returns the context to sweep in, which ends with the lease. It tries to get
 // the lock once if it is not held.
 func (l *leader) lead(ctx context.Context) (context.Context, error) {

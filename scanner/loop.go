@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/clock"
 )
 
 // loop is the goroutine of Start.
@@ -34,9 +36,9 @@ func (l *loop) start(ctx context.Context, interval time.Duration, do, finish fun
 		defer l.cancel()
 		defer finish(ctx)
 		wait := rand.N(interval/10 + 1)
-		for pause(ctx, wait) {
+		for clock.Pause(ctx, wait) {
 			do(ctx)
-			wait = jittered(interval)
+			wait = clock.Jittered(interval)
 		}
 	}()
 	return nil
@@ -50,22 +52,5 @@ func (l *loop) stop() {
 	if started {
 		l.cancel()
 		<-l.done
-	}
-}
-
-func jittered(d time.Duration) time.Duration { return d - d/10 + rand.N(d/5+1) }
-
-// pause waits, and says whether ctx lasted.
-func pause(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

@@ -1,71 +1,91 @@
 package scanner
 
 import (
-	"maps"
+	"context"
 	"slices"
+	"sync/atomic"
+	"time"
 
-	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
+	"github.com/lockscope/lockscope/scanner/internal/node"
+	"github.com/lockscope/lockscope/scanner/internal/recall"
+	"github.com/lockscope/lockscope/scanner/internal/sweep"
 )
 
-// memory is what one sweep leaves to the next. It is of whose turn it is.
+// memory is what the Scanner knows from sweep to sweep, and keeps in a Store if it has one. It
+// is of whose turn it is to sweep, save for the ledger.
 type memory struct {
-	digest  digest
-	masters map[*source]map[string]*remembered // by the name of the node
-	watches map[*source]*watch
+	store    Store
+	settings *sweep.Settings
+	sources  []*node.Source
+
+	ledger *ledger.Ledger
+	sweeps *sweep.Memory
+
+	loaded bool
+	saved  time.Time
+	stale  atomic.Bool // another process may have saved since
 }
 
-// remembered is what is remembered of one master.
-type remembered struct {
-	capability keyreader.Capability
-	pass       pass
-	watch      *watch // the source's
+// recall loads what earlier processes knew, until that has succeeded once.
+func (m *memory) recall(ctx context.Context) error {
+	if m.stale.Swap(false) {
+		m.loaded = false
+	}
+	if m.store == nil || m.loaded {
+		return nil
+	}
+	data, err := m.store.Load(ctx)
+	if err == nil && data != nil {
+		err = m.restore(data)
+	}
+	if err != nil {
+		return &MemoryError{Op: "load", Err: err}
+	}
+	m.loaded = true
+	return nil
 }
 
-func newMemory() *memory {
-	return &memory{
-		digest: newDigest(), masters: make(map[*source]map[string]*remembered), watches: make(map[*source]*watch),
+// restore takes up what concerns the sources there are.
+func (m *memory) restore(data []byte) error {
+	state, err := recall.Decode(data)
+	if err != nil {
+		return err
 	}
+	sweeps, err := sweep.RestoreMemory(state.Digest, state.Watches, m.sources, m.settings)
+	if err != nil {
+		return err
+	}
+	known := make(map[string]bool)
+	for _, src := range m.sources {
+		known[src.Name] = true
+	}
+	m.sweeps = sweeps
+	m.ledger.Restore(slices.DeleteFunc(state.Entries, func(e ledger.Entry) bool { return !known[e.Source] }))
+	return nil
 }
 
-// recall finds or makes what is remembered of a master.
-func (m *memory) recall(c *connection, cfg *config) *remembered {
-	of := m.masters[c.source]
-	if of == nil {
-		of = make(map[string]*remembered)
-		m.masters[c.source] = of
+// remember saves what is known after a sweep: when findings have changed, or else now and
+// then. What was not loaded is not replaced.
+func (m *memory) remember(ctx context.Context, changed bool) error {
+	if m.store == nil || !m.loaded || ctx.Err() != nil {
+		return nil
 	}
-	if of[c.node] == nil {
-		of[c.node] = &remembered{capability: cfg.capability, watch: m.watch(c.source, cfg)}
+	now := m.settings.Now()
+	if !changed && now.Sub(m.saved) < min(m.settings.Rules.LeastHold()/10, rememberEvery) {
+		return nil
 	}
-	return of[c.node]
+	state := recall.State{Digest: m.sweeps.Digest(), Watches: m.sweeps.Save(), Entries: m.ledger.All()}
+	data, err := recall.Encode(state, now)
+	if err == nil {
+		err = m.store.Save(ctx, data)
+	}
+	if err != nil {
+		return &MemoryError{Op: "save", Err: err}
+	}
+	m.saved = now
+	return nil
 }
 
-// watch finds or makes that of a source.
-func (m *memory) watch(s *source, cfg *config) *watch {
-	if m.watches[s] == nil {
-		m.watches[s] = newWatch(cfg.maxWatched, m.digest)
-	}
-	return m.watches[s]
-}
-
-// keep forgets the masters of a source but those there are now.
-func (m *memory) keep(s *source, now []connection) {
-	if w := m.watches[s]; w != nil {
-		names := make([]string, len(now))
-		for i, c := range now {
-			names[i] = c.node
-		}
-		w.keep(names)
-	}
-	maps.DeleteFunc(m.masters[s], func(node string, _ *remembered) bool {
-		return !slices.ContainsFunc(now, func(c connection) bool { return c.node == node })
-	})
-}
-
-// nodes are the names of the masters a source had when it last answered, or its own.
-func (m *memory) nodes(s *source) []string {
-	if len(m.masters[s]) == 0 {
-		return []string{s.name}
-	}
-	return slices.Sorted(maps.Keys(m.masters[s]))
-}
+// rememberEvery is how often what is known is saved at least while sweeps go on.
+const rememberEvery = 5 * time.Minute

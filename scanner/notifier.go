@@ -1,6 +1,8 @@
 package scanner
 
-import "context"
+import (
+	"context"
+)
 
 // Notifier tells somebody of a report.
 type Notifier interface {

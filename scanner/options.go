@@ -9,7 +9,10 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/scanner/internal/judge"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/node"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
 // Defaults of New and Open.
@@ -45,23 +48,24 @@ const (
 )
 
 // ClientName is what the Scanner's connections are called in CLIENT LIST.
-const ClientName = "lockscope-scanner"
+const ClientName = node.ClientName
 
 // Option configures New and Open.
 type Option func(*config)
 
 func newConfig(nodes int, opts []Option) (config, error) {
 	c := config{
-		pattern:  keyreader.Escape(DefaultPrefix) + "*",
-		ttlLimit: DefaultTTLLimit, holdLimit: DefaultHoldLimit,
+		scope: node.Scope{Patterns: []string{PrefixPattern(DefaultPrefix)}, PageSize: DefaultPageSize,
+			Pause: DefaultPause},
+		rules:    judge.Rules{TTLLimit: DefaultTTLLimit, HoldLimit: DefaultHoldLimit},
 		interval: DefaultInterval, deadline: DefaultDeadline,
-		pageSize: DefaultPageSize, pause: DefaultPause, confirmAfter: DefaultConfirmAfter,
-		maxFindings: DefaultMaxFindings, maxWatched: DefaultMaxWatched, maxValues: DefaultMaxValues,
+		confirmAfter: DefaultConfirmAfter,
+		maxFindings:  DefaultMaxFindings, maxWatched: DefaultMaxWatched, maxValues: DefaultMaxValues,
 		repairMinAge: DefaultRepairMinAge,
-		logger:       slog.New(slog.DiscardHandler),
+		audience:     audience{logger: slog.New(slog.DiscardHandler)},
 		now:          time.Now,
 	}
-	WithChecks(classes()...)(&c)
+	WithChecks(report.Classes()...)(&c)
 	c.orphansAsked = false
 	for _, opt := range opts {
 		if opt == nil {
@@ -85,7 +89,7 @@ func WithPrefix(prefix string) Option {
 // instead of below a prefix. Of WithPrefix, WithPattern and WithPatterns the last one
 // counts.
 func WithPattern(glob string) Option {
-	return func(c *config) { c.pattern, c.more = glob, nil }
+	return func(c *config) { c.scope.Patterns = []string{glob} }
 }
 
 // WithPatterns looks for locks by several glob patterns. A sweep goes through all keys
@@ -93,15 +97,19 @@ func WithPattern(glob string) Option {
 // [NodeReport].Locks as often.
 func WithPatterns(globs ...string) Option {
 	return func(c *config) {
-		c.pattern, c.more = "", nil
-		if len(globs) > 0 {
-			c.pattern, c.more = globs[0], globs[1:]
+		c.scope.Patterns = slices.Clone(globs)
+		if len(globs) == 0 {
+			c.scope.Patterns = []string{""} // which is refused
 		}
 	}
 }
 
 // PrefixPattern is the glob pattern of the keys that begin with prefix.
 func PrefixPattern(prefix string) string { return keyreader.Escape(prefix) + "*" }
+
+// WithGroup names the servers of this Scanner where reports of several Scanners come
+// together; see [MergeReports].
+func WithGroup(name string) Option { return func(c *config) { c.group = name } }
 
 // WithEmptyAllowed takes it for complete that no key matches a pattern. Otherwise that is
 // [ReasonNoMatch]: it is rarely what was meant.
@@ -124,14 +132,14 @@ func WithReplicas(replicas ...redis.UniversalClient) Option {
 }
 
 // WithTTLLimit sets above which TTL a lock is a [LongTTL]. At least 1 ms.
-func WithTTLLimit(d time.Duration) Option { return func(c *config) { c.ttlLimit = d } }
+func WithTTLLimit(d time.Duration) Option { return func(c *config) { c.rules.TTLLimit = d } }
 
 // WithHoldLimit sets after how long a holder is [HeldTooLong]. At least 1 ms.
 //
 // Locks of lockscope and ShedLock say since when they are held. Others are
 // watched: they are held at least since the Scanner first saw that value, if the value
 // tells one holder from the next. The package's doc says when it does.
-func WithHoldLimit(d time.Duration) Option { return func(c *config) { c.holdLimit = d } }
+func WithHoldLimit(d time.Duration) Option { return func(c *config) { c.rules.HoldLimit = d } }
 
 // WithInterval sets the time between the ends and starts of Start's sweeps, to
 // which up to 10 % are added or taken at random. At least 1 ms.
@@ -139,11 +147,11 @@ func WithInterval(d time.Duration) Option { return func(c *config) { c.interval 
 
 // WithPageSize sets the COUNT of SCAN: about how many keys a server looks at
 // without doing anything else in between. From 1 to 10,000.
-func WithPageSize(n int) Option { return func(c *config) { c.pageSize = n } }
+func WithPageSize(n int) Option { return func(c *config) { c.scope.PageSize = n } }
 
 // WithPause sets for how long a node is left alone after each page. Zero makes
 // sweeps as fast, and as heavy for the node's other clients, as can be.
-func WithPause(d time.Duration) Option { return func(c *config) { c.pause = d } }
+func WithPause(d time.Duration) Option { return func(c *config) { c.scope.Pause = d } }
 
 // WithDeadline sets how long a sweep may take, its second look included. What a
 // sweep has not reached by then, the next one begins with.
@@ -177,10 +185,10 @@ func WithMaxValues(n int) Option { return func(c *config) { c.maxValues = n } }
 // makes a report incomplete if it cannot be looked for; see [ReasonOrphans].
 func WithChecks(classes ...Class) Option {
 	return func(c *config) {
-		c.checks = make(map[Class]bool, len(classes))
+		c.rules.Checks = make(map[Class]bool, len(classes))
 		c.orphansAsked = slices.Contains(classes, Orphan)
 		for _, class := range classes {
-			c.checks[class] = true
+			c.rules.Checks[class] = true
 		}
 	}
 }
@@ -221,3 +229,16 @@ func WithNotifier(n Notifier) Option {
 // WithProgress sets a function that is called after each page, concurrently for
 // different nodes. It must be fast: the sweep waits for it.
 func WithProgress(f func(Progress)) Option { return func(c *config) { c.progress = f } }
+
+// WithRepairMinAge sets for how long a value must have been seen under its key before it
+// is repaired. That is counted from the first sweep of this Scanner that found it, by
+// this machine's clock: what a value says of its age is its holder's to say, and what
+// Redis calls idle time begins anew with every look. Zero repairs what one sweep has seen
+// twice: a holder that is at work loses its lock.
+func WithRepairMinAge(d time.Duration) Option { return func(c *config) { c.repairMinAge = d } }
+
+// WithOneRedlock says that the nodes are all those of one Redlock, as their services name
+// them. Without it that is looked up on the nodes, see [ReasonOrphans]: Redlocks of fewer
+// than three nodes, and those with a cluster or a Sentinel group among them, do not tell.
+// If it is not true, every healthy lock is an [Orphan].
+func WithOneRedlock() Option { return func(c *config) { c.oneRedlock = true } }

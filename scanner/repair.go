@@ -1,26 +1,68 @@
 package scanner
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/lock/redlock/redisconn"
-
-	"github.com/redis/go-redis/v9"
-
+	"github.com/lockscope/lockscope/scanner/internal/apply"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
-	"github.com/lockscope/lockscope/scanner/internal/server"
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
+	"github.com/lockscope/lockscope/scanner/repair"
 )
 
-// ttlSlack is by how much more than the time that has passed a TTL may have become
-// shorter, for clocks of different speed and commands under way.
-const ttlSlack = time.Second
+// What a repair does, and what became of it; package repair has it all.
+type (
+	// Action is what [Scanner.Repair] does to a key: [Expire] or [Delete].
+	Action = repair.Action
+	// Repaired is the result of a repair. It has all that an audit line needs.
+	Repaired = repair.Result
+	// RepairOutcome is what became of a key.
+	RepairOutcome = repair.Outcome
+	// RepairError says that a repair failed. Whether it was done is not known if the
+	// connection failed; repairing again tells.
+	RepairError = repair.Error
+)
+
+// The outcomes of a repair.
+const (
+	RepairDone    = repair.Done
+	RepairWouldDo = repair.WouldDo // dry run: it would have been done
+	RepairChanged = repair.Changed // it is not as it was found, and was not touched
+	RepairGone    = repair.Gone    // there is no such key any more
+)
+
+// Errors of repairs, before any command is sent.
+var (
+	// ErrInvalidAction says that an Action was not made by Expire or Delete, or with
+	// a time that is none.
+	ErrInvalidAction = repair.ErrInvalidAction
+	// ErrNotConfirmed says that a finding is not, or no longer, a confirmed one of
+	// this Scanner: sweep again.
+	ErrNotConfirmed = repair.ErrNotConfirmed
+	// ErrNotRepairable says that the key must be repaired by hand: it is no lock, or
+	// its value cannot be told from another one.
+	ErrNotRepairable = repair.ErrNotRepairable
+	// ErrTooYoung says that a value has not been seen for the minimum age of
+	// [WithRepairMinAge]: its holder may be at work. The text says how long is left.
+	ErrTooYoung = repair.ErrTooYoung
+	// ErrIncomplete says that the last sweep did not read all that bears on a finding. The
+	// text has the [Reason], and what to do about it.
+	ErrIncomplete = repair.ErrIncomplete
+)
+
+// Delete deletes the key.
+func Delete() Action { return repair.Delete() }
+
+// Expire lets the key end by itself after d, which leaves time to find out why it
+// was there. At least 1 ms. It never prolongs: a key that ends sooner is left
+// alone. A holder that renews its lock undoes it with the next renewal.
+func Expire(d time.Duration) Action { return repair.Expire(d) }
+
+// ParseAction reads "delete" or "expire=1h".
+func ParseAction(s string) (Action, error) { return repair.ParseAction(s) }
 
 // Repair expires or deletes the key of a finding, if the key still holds the very
 // value that was found, by its first 256 bytes and its length, or by its field
@@ -38,7 +80,7 @@ const ttlSlack = time.Second
 //     [ErrIncomplete];
 //   - values that were not seen for as long as [WithRepairMinAge] says: [ErrTooYoung].
 //
-// What is compared is the value. Where a process may have the same one for its next hold,
+// What is compared is the value. Where a process may have the same one for its next lease,
 // as those of Redisson and Spring do, a key that was released and taken anew between two
 // sweeps is not told from one that was not: [PlanRun.Apply] looks at more.
 //
@@ -54,11 +96,7 @@ func (s *Scanner) Repair(ctx context.Context, f Finding, a Action) (Repaired, er
 	result := Repaired{Node: f.Node, Key: f.Key, Class: f.Class, Action: a, TTL: keyreader.Never}
 	own, err := s.repairable(&f, a)
 	return s.perform(ctx, result, err, func(ctx context.Context) (RepairOutcome, time.Duration, error) {
-		at, err := s.connectionOf(ctx, own.Node)
-		if err != nil {
-			return "", keyreader.Never, err
-		}
-		return s.repair(ctx, at, &own, a)
+		return s.repairer.Repair(ctx, &own, a)
 	})
 }
 
@@ -85,108 +123,45 @@ func (s *Scanner) perform(ctx context.Context, result Repaired, err error,
 // audit leaves a trace of every key that was, or was to be, repaired.
 func (s *Scanner) audit(ctx context.Context, r Repaired, err error) {
 	attrs := []slog.Attr{
-		slog.String("node", r.Node), slog.String("key", clipKey(r.Key)), slog.String("class", string(r.Class)),
+		slog.String("node", r.Node), slog.String("key", repair.ClipKey(r.Key)), slog.String("class", string(r.Class)),
 		slog.String("action", r.Action.String()),
 	}
 	if err != nil {
 		s.cfg.logger.LogAttrs(ctx, slog.LevelWarn, "lock not repaired", append(attrs, slog.String("error", err.Error()))...)
 		return
 	}
-	s.cfg.logger.LogAttrs(ctx, slog.LevelInfo, "lock repaired", append(attrs, slog.String("outcome", string(r.Outcome)))...)
+	s.cfg.logger.LogAttrs(ctx, slog.LevelInfo, "lock repaired", append(attrs, slog.String("outcome",
+		string(r.Outcome)))...)
 }
 
 // repairable returns the ledger's own f, which callers cannot have changed, if it may be
 // repaired.
-func (s *Scanner) repairable(f *Finding, a Action) (own Finding, err error) {
+func (s *Scanner) repairable(f *Finding, a Action) (own ledger.Entry, err error) {
 	if s.life.Err() != nil {
 		return own, ErrClosed
 	}
-	if err := a.validate(); err != nil {
+	if err := a.Validate(); err != nil {
 		return own, err
 	}
 	if own, err = s.proved(f); err != nil {
 		return own, err
 	}
-	if err := s.cfg.oldEnough(own.FirstSeen, s.cfg.now()); err != nil {
-		return own, fmt.Errorf("%w; a process that does not live as long makes a plan and carries it out later: lockscope repair plan", err)
+	if err := s.repairer.OldEnough(own.FirstSeen); err != nil {
+		return own,
+			fmt.Errorf("%w; a process that does not live as long makes a plan and carries it out later: lockscope repair plan", err)
 	}
 	return own, nil
 }
 
 // proved returns the ledger's own f, if it may be repaired once it is old enough.
-func (s *Scanner) proved(f *Finding) (own Finding, err error) {
-	if err := lockable(f, s.cfg.patterns()); err != nil {
+func (s *Scanner) proved(found *Finding) (own ledger.Entry, err error) {
+	f := ledger.EntryOf(found)
+	if err := apply.Lockable(&f, s.cfg.scope.Patterns); err != nil {
 		return own, err
 	}
-	own, confirmed := s.ledger.confirmed(f)
+	own, confirmed := s.memory.ledger.Confirmed(&f)
 	if !confirmed {
 		return own, ErrNotConfirmed
 	}
-	return own, s.proof.Load().covers(&own)
-}
-
-// lockable says whether f's key is that of a lock, and its value tells whose it is.
-func lockable(f *Finding, patterns []string) error {
-	switch {
-	case f.Class == ForeignType || f.identity == "" || f.identity == f.Type:
-		return fmt.Errorf("%w: its value cannot be told from another one; look at it by hand", ErrNotRepairable)
-	case keyreader.IsHelper(f.Key):
-		return fmt.Errorf("%w: it is a helper key of locks", ErrNotRepairable)
-	case !slices.ContainsFunc(patterns, func(p string) bool { return keyreader.Matches(p, f.Key) }):
-		return fmt.Errorf("%w: it does not match the pattern %q", ErrNotRepairable, patterns)
-	case !f.distinct:
-		return fmt.Errorf("%w: %s; look at it by hand", ErrNotRepairable, cmp.Or(f.doubt, "its value may be the same for every owner"))
-	}
-	return nil
-}
-
-func (s *Scanner) repair(ctx context.Context, at connection, f *Finding, a Action) (RepairOutcome, time.Duration, error) {
-	r := &repair{master: at.master, finding: f, action: a, least: leastTTL(f, s.cfg.now())}
-	outcome, ttl, err := r.byScript(ctx)
-	if err != nil && redisconn.IsReply(err) && server.IsRefused(err) {
-		outcome, ttl, err = r.watched(ctx)
-	}
-	switch {
-	case err != nil && redisconn.IsReply(err) && notPermitted(err):
-		err = fmt.Errorf("%w; RepairACL lists what a repair needs", err)
-	case err != nil && redis.HasErrorPrefix(err, "MOVED"):
-		err = fmt.Errorf("the key's slot has moved to another node, sweep again: %w", err)
-	}
-	return outcome, ttl, err
-}
-
-// notPermitted also knows how a script says so.
-func notPermitted(err error) bool {
-	return strings.HasPrefix(err.Error(), "NOPERM") || strings.Contains(err.Error(), "user executing the script")
-}
-
-// leastTTL is the TTL below which the key has been changed since f; Never stands
-// for a key without.
-func leastTTL(f *Finding, now time.Time) time.Duration {
-	if f.TTL < 0 {
-		return keyreader.Never
-	}
-	passed := max(0, now.Sub(f.LastSeen))
-	return max(0, f.TTL-passed-passed/100-ttlSlack)
-}
-
-// connectionOf finds the server that a finding names. It does without what sweeps know
-// of nodes, which is theirs for as long as one is under way.
-func (s *Scanner) connectionOf(ctx context.Context, node string) (connection, error) {
-	var errs []error
-	for _, src := range s.sources {
-		if src.cluster == nil && src.name != node {
-			continue
-		}
-		found, err := src.connections(ctx)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("find masters of %s: %w", src.name, err))
-		}
-		for _, c := range found {
-			if c.node == node {
-				return c, nil
-			}
-		}
-	}
-	return connection{}, errors.Join(append(errs, errors.New("there is no such node now"))...)
+	return own, s.proof.Load().Covers(&own)
 }

@@ -1,83 +1,91 @@
 package scanner
 
 import (
-	"context"
-	"time"
-
-	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// Report is the result of one sweep.
-type Report struct {
-	Started   time.Time
-	Took      time.Duration
-	Nodes     []NodeReport
-	Findings  []Finding  // confirmed and still there, worst first
-	Pending   []Finding  // seen once; confirmed or forgotten by a later look
-	Resolved  []Finding  // confirmed by an earlier sweep and gone or healed now
-	Overflow  int        // findings beyond the cap, counted but not kept
-	Excluded  []Excluded // what [WithExclusions] kept out, in their order
-	Gaps      []Gap      // what is missing of the whole, besides that of the Nodes; see Incomplete
-	Skipped   []Gap      // what was not looked for, and was not asked for either: it leaves the report complete
-	Standby   bool       // nothing was swept: another process holds the scanner's lock
-	Unelected bool       // swept without the scanner's lock, which nobody could have: others may have swept, too
-}
+// What a [Report] is made of; package report has it all.
+type (
+	// Report is the result of one sweep.
+	Report = report.Report
+	// NodeReport is what a sweep did on one node.
+	NodeReport = report.NodeReport
+	// Progress is how far a node's sweep has come.
+	Progress = report.Progress
+	// Path names how pages are read.
+	Path = report.Path
+	// SlotRange is the hash slots of a Redis Cluster from First to Last.
+	SlotRange = report.SlotRange
 
-// NodeReport is what a sweep did on one node.
-type NodeReport struct {
-	Node       string
-	Group      string // of [WithGroup]
-	Took       time.Duration
-	Locks      int64         // keys that matched; zero on PathShortcut
-	Examined   int64         // keys the server looked at, matching or not, about
-	Calls      int64         // commands sent
-	Unread     int64         // locks into whose values this sweep did not look; see WithMaxValues
-	Unwatched  int64         // locks of which nobody knows since when they are held; see WithMaxWatched
-	Indistinct int64         // locks whose values do not tell one holder from the next: they are held too long only if they are not written meanwhile
-	Counts     map[Class]int // confirmed findings, and those beyond the cap, which were seen once
-	Path       Path
-	Truncated  bool  // stopped at a limit: counts are lower bounds
-	Err        error // why the node could not be swept to its end
+	// Finding is one thing wrong with one key on one node.
+	Finding = report.Finding
+	// Class names what is wrong with a lock.
+	Class = report.Class
+	// Hold is what a lock's value tells of who holds it and how.
+	Hold = report.Hold
+	// Format names who wrote a lock's value, as far as its shape tells.
+	Format = report.Format
 
-	Matched    map[string]int64 // Locks by pattern; nil on PathShortcut
-	Redirected int64            // keys of which the node said that another one has them: nothing is known of them
-	Overflow   int              // findings beyond the cap, counted but not kept
-	Slots      []SlotRange      // of a cluster's node: those it was proved to serve while they were read
-	Gaps       []Gap            // what is not proved to be read
-}
+	// Gap is something that a sweep was to read and is not proved to have read.
+	Gap = report.Gap
+	// Reason names why a [Report] is incomplete.
+	Reason = report.Reason
+	// NodeError says why a node could not be swept to its end.
+	NodeError = report.NodeError
 
-// Path names how pages are read.
-type Path string
+	// Policy says what is right for the locks that match a pattern. See [WithPolicies].
+	Policy = report.Policy
+	// Exclusion keeps what is known to be wrong out of the findings for a while. See
+	// [WithExclusions].
+	Exclusion = report.Exclusion
+	// Excluded is what an exclusion did in one sweep.
+	Excluded = report.Excluded
+)
+
+// The classes of findings.
+const (
+	NoTTL       = report.NoTTL       // never expires: TTL -1
+	LongTTL     = report.LongTTL     // expires later than policy allows
+	HeldTooLong = report.HeldTooLong // the same holder for longer than policy allows
+	Orphan      = report.Orphan      // a Redlock's token on a minority of nodes only
+	ForeignType = report.ForeignType // not a type that a lock has
+)
+
+// The formats of lock values.
+const (
+	FormatLockscope = report.FormatLockscope
+	FormatRedisson  = report.FormatRedisson
+	FormatShedLock  = report.FormatShedLock
+	FormatUnknown   = report.FormatUnknown
+)
 
 // The ways to read a page.
 const (
-	PathScript   Path = "script"   // one script per page, which returns suspects only
-	PathPipeline Path = "pipeline" // SCAN, then one pipeline per page
-	PathShortcut Path = "shortcut" // INFO keyspace made looking at keys needless
+	PathScript   = report.PathScript   // one script per page, which returns suspects only
+	PathPipeline = report.PathPipeline // SCAN, then one pipeline per page
+	PathShortcut = report.PathShortcut // INFO keyspace made looking at keys needless
 )
 
-// Progress is how far a node's sweep has come.
-type Progress struct {
-	Node     string
-	Examined int64 // keys looked at, about; see [NodeReport]
-	Keys     int64 // keys on the node
-	Locks    int64 // keys that matched so far
-	Done     bool  // the last call for this node in this sweep
-}
+// The reasons why a [Report] is incomplete.
+const (
+	// the node failed, or was another process at the end than at the start
+	ReasonNodeFailed     = report.ReasonNodeFailed
+	ReasonRedirected     = report.ReasonRedirected     // keys of which the node said that another one has them
+	ReasonReplica        = report.ReasonReplica        // what a replica has is not proved to be what its master has
+	ReasonRoleUnknown    = report.ReasonRoleUnknown    // the node does not tell whether it is a master
+	ReasonSlotsUncovered = report.ReasonSlotsUncovered // slots of a cluster that no node read serves
+	ReasonSlotsMoving    = report.ReasonSlotsMoving    // slots on the move: a key may have moved from unread to read
+	ReasonBoundReached   = report.ReasonBoundReached   // the deadline of a sweep, or the bound of findings
+	ReasonValuesUnread   = report.ReasonValuesUnread   // locks whose values were not looked at: see WithMaxValues
+	ReasonUnwatched      = report.ReasonUnwatched      // holders for whom the watch has no room: see WithMaxWatched
+	ReasonNoMatch        = report.ReasonNoMatch        // a pattern that no key matches: see WithEmptyAllowed
+	ReasonOrphans        = report.ReasonOrphans        // the nodes are not proved to be one Redlock's: see WithOneRedlock
+)
 
-func newNodeReport(name string) NodeReport { return NodeReport{Node: name, Counts: map[Class]int{}} }
+// Reasons are all there are, in the order of their definition.
+func Reasons() []Reason { return report.Reasons() }
 
-// fail takes down why the node could not be swept to its end. What the sweep's own
-// end has cut off is truncated, which is no failure of the node.
-func (r *NodeReport) fail(ctx context.Context, op string, err error) {
-	r.Truncated = true
-	if !ended(ctx) {
-		r.Err = &NodeError{Node: r.Node, Op: op, Err: redisconn.Scrub(err)}
-	}
-}
-
-// ended says whether ctx is over. A connection may notice the deadline first.
-func ended(ctx context.Context) bool {
-	deadline, ok := ctx.Deadline()
-	return ctx.Err() != nil || ok && !time.Now().Before(deadline)
-}
+// KeyText returns the key as people may read it: as it is if that is one line of
+// printable text, else as a quoted Go string. strconv.Unquote brings back the
+// bytes of one that starts with a quotation mark.
+func KeyText(key string) string { return report.KeyText(key) }

@@ -11,24 +11,29 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/scanner/internal/apply"
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
+	"github.com/lockscope/lockscope/scanner/internal/node"
+	"github.com/lockscope/lockscope/scanner/internal/proof"
+	"github.com/lockscope/lockscope/scanner/internal/sweep"
 )
 
 // Scanner looks for leaked locks. It is safe for concurrent use.
 type Scanner struct {
 	cfg     config
-	sources []*source
+	sources []*node.Source
 	// closeClients closes the clients Open made; nil if they are the caller's.
 	closeClients func() error
 
-	turn         chan struct{}   // holds one element while nobody sweeps
-	life         context.Context // ends with Close
-	end          context.CancelCauseFunc
-	loop         loop
-	ledger       *ledger
-	memory       *memory      // of whose turn it is
-	recollection recollection // of the same
-	totals       totals
-	proof        atomic.Pointer[proof] // of the last sweep
+	turn     chan struct{}   // holds one element while nobody sweeps
+	life     context.Context // ends with Close
+	end      context.CancelCauseFunc
+	loop     loop
+	settings sweep.Settings
+	memory   memory
+	totals   totals
+	proof    atomic.Pointer[proof.Proof] // of the last sweep
+	repairer apply.Repairer
 
 	closeOnce sync.Once
 	closeErr  error
@@ -48,14 +53,19 @@ func New(clients []redis.UniversalClient, opts ...Option) (*Scanner, error) {
 	if err != nil {
 		return nil, err
 	}
-	sources, err := newSources(clients, &cfg)
+	sources, err := node.NewSources(clients, cfg.names, cfg.replicas)
 	if err != nil {
 		return nil, err
 	}
 	s := &Scanner{
-		cfg: cfg, sources: sources, ledger: newLedger(cfg.maxFindings), memory: newMemory(),
-		turn: make(chan struct{}, 1),
-		loop: loop{done: make(chan struct{})},
+		cfg: cfg, sources: sources, settings: cfg.settings(),
+		turn:     make(chan struct{}, 1),
+		loop:     loop{done: make(chan struct{})},
+		repairer: apply.Repairer{Sources: sources, OneRedlock: cfg.oneRedlock, MinAge: cfg.repairMinAge, Now: cfg.now},
+	}
+	s.memory = memory{
+		store: cfg.store, settings: &s.settings, sources: sources,
+		ledger: ledger.New(cfg.maxFindings), sweeps: sweep.NewMemory(),
 	}
 	s.life, s.end = context.WithCancelCause(context.Background())
 	s.turn <- struct{}{}
@@ -101,23 +111,22 @@ func (s *Scanner) waitAndSweep(ctx context.Context, unelected bool) (Report, err
 // tries again.
 func (s *Scanner) interrupt() {
 	for _, src := range s.sources {
-		src.open.Interrupt()
+		src.Interrupt()
 	}
 }
 
 // sweep expects that it is its turn.
 func (s *Scanner) sweep(ctx context.Context, unelected bool) (Report, error) {
-	unknown := s.recall(ctx)
-	w := newSweep(&s.cfg, s.sources, s.memory, s.ledger, s.proof.Load())
-	w.run(ctx, s.totals.drop)
-	report := w.report()
-	s.proof.Store(w.proof(&report))
-	report.stamp(s.cfg.group)
+	unknown := s.memory.recall(ctx)
+	w := sweep.New(&s.settings, s.sources, s.memory.sweeps, s.memory.ledger, s.proof.Load())
+	w.Run(ctx, s.totals.drop)
+	report := w.Report()
+	s.proof.Store(w.Proof(&report))
 	report.Unelected = unelected
 	s.totals.add(&report)
-	s.cfg.announce(ctx, report, w.confirmation.appeared)
-	errs := w.errs
-	for _, err := range []error{unknown, s.remember(ctx, len(w.confirmation.appeared)+len(report.Resolved) > 0)} {
+	s.cfg.announce(ctx, report, w.Appeared())
+	errs := w.Errs()
+	for _, err := range []error{unknown, s.memory.remember(ctx, len(w.Appeared())+len(report.Resolved) > 0)} {
 		if err != nil {
 			s.cfg.logger.WarnContext(ctx, "what earlier sweeps knew is not at hand", slog.Any("error", err))
 			errs = append(errs, err)
@@ -149,7 +158,7 @@ func (s *Scanner) sweep(ctx context.Context, unelected bool) (Report, error) {
 //
 // Errors of the sweeps go to the logger and the Snapshot.
 func (s *Scanner) Start() error {
-	l := newLeader(&s.cfg)
+	l := s.cfg.leader()
 	return s.loop.start(s.life, s.cfg.interval, func(ctx context.Context) { s.sweepIfLeader(ctx, l) }, l.release)
 }
 
@@ -181,7 +190,7 @@ func (s *Scanner) standBy(undecided error) {
 	report := Report{Started: s.cfg.now(), Standby: true}
 	s.totals.add(&report)
 	if undecided == nil {
-		s.recollection.stale.Store(true)
+		s.memory.stale.Store(true)
 	}
 }
 
@@ -205,7 +214,7 @@ func (s *Scanner) Close() error {
 		defer func() { s.turn <- struct{}{} }()
 		var errs []error
 		for _, src := range s.sources {
-			errs = append(errs, src.close())
+			errs = append(errs, src.Close())
 		}
 		if s.closeClients != nil {
 			errs = append(errs, s.closeClients())

@@ -11,9 +11,10 @@ import (
 // Snapshot is what a collector of metrics needs; its values never go backwards
 // while the Scanner lives.
 type Snapshot struct {
-	Last    Report       // the last sweep that was not a standby; zero before the first
-	Nodes   []NodeTotals // by name; masters that their cluster has no more are left out
-	Standby bool         // at its last turn, the loop left the sweep to another process: what is in Last and Nodes is no longer its own
+	Last  Report       // the last sweep that was not a standby; zero before the first
+	Nodes []NodeTotals // by name; masters that their cluster has no more are left out
+	// at its last turn, the loop left the sweep to another process: what is in Last and Nodes is no longer its own
+	Standby bool
 	// Undecided is why it could not be told at the loop's last turn who is to sweep; nil if
 	// it could. Such a process stands by for some intervals, and sweeps then.
 	Undecided error

@@ -2,11 +2,11 @@ package scanner
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/scanner/internal/recall"
 )
 
 // Store is where a Scanner keeps between processes what it knows of holders and findings:
@@ -18,53 +18,19 @@ type Store interface {
 	Save(ctx context.Context, data []byte) error
 }
 
-// fileStore is a file.
-type fileStore string
-
 // FileStore keeps the memory in a file, which only its owner may read. Save writes another
 // file beside it, has the disk keep that, and gives it the name: a crash leaves the old
 // file or the new one. Two processes that use one file at a time lose what one of them knew,
 // no more.
-func FileStore(path string) Store { return fileStore(path) }
+func FileStore(path string) Store { return recall.File(path) }
 
-// Load implements Store.
-func (f fileStore) Load(context.Context) ([]byte, error) {
-	data, err := os.ReadFile(string(f))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return data, err
-}
-
-// Save implements Store.
-func (f fileStore) Save(_ context.Context, data []byte) error {
-	dir := filepath.Dir(string(f))
-	temp, err := os.CreateTemp(dir, filepath.Base(string(f))+".*.tmp") // mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = temp.Write(data)
-	if err = errors.Join(err, temp.Sync(), temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), string(f))
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temp.Name()))
-	}
-	return syncDir(dir)
-}
-
-// syncDir has the disk keep a file's new name. Where directories cannot be synced, that is
-// the system's own affair.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrInvalid) {
-		return err
-	}
-	return nil
+// RedisStore keeps the memory in Redis: under lockscope:scanner:memory:NAME on each of the
+// servers, for a week. Processes that elect a leader among them need it, so that the next
+// one knows what the last one knew. Load takes the newest there is; Save is done when one
+// server at least has it. Either fails if no server answers. The user needs +get and +set
+// on that key. The clients stay the caller's to close.
+func RedisStore(clients []redis.UniversalClient, name string) Store {
+	return recall.NewRedis(clients, name)
 }
 
 // MemoryError says that what a Scanner knows of holders and findings could not be read or
@@ -79,3 +45,6 @@ func (e *MemoryError) Error() string { return fmt.Sprintf("scanner: %s memory: %
 
 // Unwrap returns the Store's own error.
 func (e *MemoryError) Unwrap() error { return e.Err }
+
+// ErrMemoryVersion says that a Store has what another version of the scanner wrote.
+var ErrMemoryVersion = recall.ErrVersion

@@ -2,13 +2,11 @@ package scanner_test
 
 import (
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -86,44 +84,4 @@ func TestBadNodes(t *testing.T) {
 	s, err := scanner.New([]redis.UniversalClient{a, b}, scanner.WithReplicas(nil, unused(t, "r:1")))
 	must(t, err)
 	must(t, s.Close())
-}
-
-func TestHolderOf(t *testing.T) {
-	since := time.Date(2026, 11, 21, 18, 0, 0, 5e6, time.UTC)
-	for value, want := range map[string]scanner.Hold{
-		"ADDED:2026-11-21T18:00:00.005Z@host-1:" + shedLockUUID: {Format: scanner.FormatShedLock, Holder: lock.Holder{Instance: "host-1", Since: since}},
-		"ADDED:2026-11-21T18:00:00.005Z@host-1":                 {Format: scanner.FormatShedLock, Holder: lock.Holder{Instance: "host-1", Since: since}},
-		"ADDED:2026-11-21T18:00:00.005Z@ho\nst":                 {Format: scanner.FormatShedLock, Holder: lock.Holder{Instance: "ho_st", Since: since}},
-		"ADDED:2026-11-21T18:00:00.005Z@host:secret":            {Format: scanner.FormatShedLock, Holder: lock.Holder{Since: since}},
-		"ADDED:yesterday@host":                                  {Format: scanner.FormatUnknown},
-		"ADDED:":                                                {Format: scanner.FormatUnknown},
-		redsyncValue:                                            {Format: scanner.FormatUnknown},
-		"host-1:4711":                                           {Format: scanner.FormatUnknown},
-		"":                                                      {Format: scanner.FormatUnknown},
-		token + ":x|a|1|":                                       {Format: scanner.FormatUnknown},
-	} {
-		got := scanner.StringHold(value)
-		if !got.Since.Equal(want.Since) {
-			t.Errorf("%q: since %v", value, got.Since)
-		}
-		got.Since, want.Since = time.Time{}, time.Time{}
-		if got != want {
-			t.Errorf("%q: %+v, want %+v", value, got, want)
-		}
-	}
-}
-
-func FuzzStringHold(f *testing.F) {
-	f.Add(lockscopeValue(token, time.Now()))
-	f.Add(shedLockValue(time.Now()))
-	f.Add(redsyncValue)
-	f.Fuzz(func(t *testing.T, value string) {
-		h := scanner.StringHold(value)
-		if h.Format == scanner.FormatUnknown && h != (scanner.Hold{Format: scanner.FormatUnknown}) {
-			t.Errorf("%q: %+v of an unknown format", value, h)
-		}
-		if len(h.Instance) > 128 || strings.ContainsAny(h.Instance, "\n\r\x1b\x00") {
-			t.Errorf("%q: name %q", value, h.Instance)
-		}
-	})
 }

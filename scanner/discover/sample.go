@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/internal/clock"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
@@ -133,7 +134,7 @@ func (s *sampler) run(ctx context.Context) (whole bool, err error) {
 		if err := s.look(ctx, reader, keys); err != nil {
 			return false, err
 		}
-		if !more && cursor != 0 && !pause(ctx, s.options.Pause) {
+		if !more && cursor != 0 && !clock.Pause(ctx, s.options.Pause) {
 			return false, context.Cause(ctx)
 		}
 	}
@@ -221,19 +222,4 @@ func (s *sampler) finish(ctx context.Context, reader *keyreader.Reader) error {
 		}
 	}
 	return nil
-}
-
-// pause waits, and says whether ctx lasted.
-func pause(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

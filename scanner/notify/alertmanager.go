@@ -10,9 +10,6 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// alertsPath is where Alertmanager takes alerts since 0.16; version 1 of its API is gone.
-const alertsPath = "/api/v2/alerts"
-
 // Alertmanager posts findings as alerts to one Alertmanager or to all members of a
 // cluster of them. It may be used concurrently.
 //

@@ -9,6 +9,9 @@ import (
 	"strings"
 )
 
+// alertsPath is where Alertmanager takes alerts since 0.16; version 1 of its API is gone.
+const alertsPath = "/api/v2/alerts"
+
 // endpoint is where something is posted to.
 type endpoint struct {
 	url      string // may hold secrets

@@ -5,6 +5,14 @@ import (
 	"fmt"
 )
 
+// Errors of construction, before anything is sent.
+var (
+	// ErrInvalidURL says that a URL is not one to post to. Its text is withheld.
+	ErrInvalidURL = errors.New("notify: invalid URL")
+	// ErrInvalidOption says that an option's value is not usable.
+	ErrInvalidOption = errors.New("notify: invalid option")
+)
+
 // ErrRedirect says that an endpoint wants the document elsewhere: on another host,
 // or without its body. Give the notifier the final URL.
 var ErrRedirect = errors.New("redirect not followed: configure the final URL")

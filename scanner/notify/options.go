@@ -2,17 +2,11 @@ package notify
 
 import (
 	"crypto/tls"
-	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"net/http"
 	"net/url"
-	"regexp"
-	"slices"
-	"strings"
 	"time"
-	"unicode"
 
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -33,19 +27,6 @@ const (
 	// DefaultRunbookURL is where the runbooks of the alerts are; a page is named
 	// like its alert.
 	DefaultRunbookURL = "https://github.com/lockscope/lockscope/blob/main/dashboards/runbooks/"
-)
-
-const (
-	minResend  = time.Second
-	maxRetries = 10
-)
-
-// Errors of construction, before anything is sent.
-var (
-	// ErrInvalidURL says that a URL is not one to post to. Its text is withheld.
-	ErrInvalidURL = errors.New("notify: invalid URL")
-	// ErrInvalidOption says that an option's value is not usable.
-	ErrInvalidOption = errors.New("notify: invalid option")
 )
 
 type config struct {
@@ -154,83 +135,4 @@ func WithRunbookURL(base string) Option {
 // exporter's. Without it there is none.
 func WithGeneratorURL(u string) Option {
 	return func(c *config) { c.generator = u; c.only["WithGeneratorURL"] = alertmanager }
-}
-
-func newConfig(k kind, opts []Option) (*config, error) {
-	c := &config{
-		timeout:  DefaultTimeout,
-		retries:  DefaultRetries,
-		headers:  http.Header{},
-		resend:   DefaultResend,
-		severity: map[scanner.Class]string{},
-		runbook:  DefaultRunbookURL,
-		only:     map[string]kind{},
-	}
-	for _, opt := range opts {
-		if opt == nil {
-			return nil, fmt.Errorf("%w: nil Option", ErrInvalidOption)
-		}
-		opt(c)
-	}
-	for name, of := range c.only {
-		if of != k {
-			return nil, fmt.Errorf("%w: %s is for %s", ErrInvalidOption, name, of)
-		}
-	}
-	if err := errors.Join(c.validateSending(), c.validateAlerts()); err != nil {
-		return nil, err
-	}
-	if c.logger == nil {
-		c.logger = slog.New(slog.DiscardHandler)
-	}
-	return c, nil
-}
-
-func (c *config) validateSending() error {
-	switch {
-	case c.timeout < time.Millisecond:
-		return fmt.Errorf("%w: WithTimeout(%v): at least 1ms", ErrInvalidOption, c.timeout)
-	case c.retries < 0 || c.retries > maxRetries:
-		return fmt.Errorf("%w: WithRetries(%d): 0 to %d", ErrInvalidOption, c.retries, maxRetries)
-	case c.basic && c.bearer != "":
-		return fmt.Errorf("%w: WithBasicAuth and WithBearerToken exclude each other", ErrInvalidOption)
-	case hasControl(c.bearer):
-		return fmt.Errorf("%w: WithBearerToken: the token holds a line break or another control character", ErrInvalidOption)
-	}
-	for name, values := range c.headers {
-		if !headerName.MatchString(name) {
-			return fmt.Errorf("%w: WithHeader: %q is no header's name", ErrInvalidOption, name)
-		}
-		if slices.ContainsFunc(values, hasControl) {
-			return fmt.Errorf("%w: WithHeader: the value of %s holds a control character", ErrInvalidOption, name)
-		}
-	}
-	return nil
-}
-
-var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
-
-func hasControl(s string) bool { return strings.ContainsFunc(s, unicode.IsControl) }
-
-// labelName leaves out the colon, which is for recording rules' metric names.
-var labelName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
-
-func (c *config) validateAlerts() error {
-	if c.resend < minResend {
-		return fmt.Errorf("%w: WithResend(%v): at least %v", ErrInvalidOption, c.resend, minResend)
-	}
-	for name := range c.labels {
-		if !labelName.MatchString(name) {
-			return fmt.Errorf("%w: WithLabels: %q is no label's name", ErrInvalidOption, name)
-		}
-		if isOwnLabel(name) {
-			return fmt.Errorf("%w: WithLabels: %s is set by the notifier", ErrInvalidOption, name)
-		}
-	}
-	if c.generator != "" {
-		if _, err := parseEndpoint(c.generator); err != nil {
-			return fmt.Errorf("%w: WithGeneratorURL: %w", ErrInvalidOption, err)
-		}
-	}
-	return nil
 }

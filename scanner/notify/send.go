@@ -13,6 +13,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/clock"
 )
 
 const (
@@ -98,7 +100,8 @@ func (s *sender) post(ctx context.Context, to *endpoint, body []byte) error {
 			return nil
 		}
 		if attempt <= s.retries && retryable(err) && ctx.Err() == nil {
-			if sleep(ctx, pause) == nil {
+			// Notifiers of many processes that met the same failure must not come back all at once.
+			if clock.Pause(ctx, pause/2+rand.N(pause/2)) {
 				pause = min(pause*pauseFactor, maxPause)
 				continue
 			}
@@ -158,17 +161,4 @@ func retryable(err error) bool {
 		return status.retryable()
 	}
 	return !errors.Is(err, ErrRedirect)
-}
-
-// sleep waits for between half and all of d: notifiers of many processes that met
-// the same failure must not come back all at once.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d/2 + rand.N(d/2))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

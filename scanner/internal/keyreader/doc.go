@@ -3,8 +3,9 @@
 // both by a script, or by plain commands where scripts may not run.
 //
 //	Reader, Query        reader.go
-//	one page of SCAN     page.go, page.lua
+//	one page of SCAN     page.go, page.lua; what it has pages.go
 //	given keys           look.go, look.lua, describe.lua
+//	the scripts          scripts.go
 //	the plain commands   plain.go
 //	may it run scripts   capability.go
 //	what was read        value.go

@@ -2,16 +2,12 @@ package keyreader
 
 import (
 	"context"
-	_ "embed" // the script
 	"slices"
 
-	"github.com/lockscope/lockscope/lock/redlock/redisconn"
-
 	"github.com/redis/go-redis/v9"
-)
 
-//go:embed look.lua
-var lookLua string
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+)
 
 // Batch is how many keys one pipeline asks for.
 const Batch = 128

@@ -2,39 +2,12 @@ package keyreader
 
 import (
 	"context"
-	_ "embed" // the scripts
 	"fmt"
-	"math"
 
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
-
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
-
-var (
-	//go:embed describe.lua
-	describeLua string
-	//go:embed page.lua
-	pageLua string
-)
-
-// FirstCursor begins a pass through all keys and, as a Page's Next, ends it.
-const FirstCursor = "0"
-
-// Wanted says which of a page's keys are described whatever their TTL: from First
-// to Last, counted from 1. The zero value is none of them.
-type Wanted struct{ First, Last int64 }
-
-// All wants every key described.
-func All() Wanted { return Wanted{First: 1, Last: math.MaxInt32} }
-
-// Page is one page of keys.
-type Page struct {
-	Next   string // cursor of the next page; [FirstCursor]: there is none
-	Keys   int64  // how many there are, helper keys not counted as far as page.lua knows them
-	Values []Value
-}
 
 // Page reads the page at a cursor by a script if the server lets it, else by plain
 // commands. Both see the same. The error is the server's, the connection's or that

@@ -105,25 +105,3 @@ func (s *SlotSet) String() string {
 	}
 	return text
 }
-
-// SlotOf is the slot of a key: CRC16 (XMODEM) of what is in its first braces, or of all of
-// it, as in the Redis Cluster specification.
-func SlotOf(key string) int {
-	if _, rest, ok := strings.Cut(key, "{"); ok {
-		if tag, _, ok := strings.Cut(rest, "}"); ok && tag != "" {
-			key = tag
-		}
-	}
-	var crc uint16
-	for i := range len(key) {
-		crc ^= uint16(key[i]) << 8
-		for range 8 {
-			if crc&0x8000 != 0 {
-				crc = crc<<1 ^ 0x1021
-			} else {
-				crc <<= 1
-			}
-		}
-	}
-	return int(crc) % SlotCount
-}

@@ -1,0 +1,108 @@
+// Package apply acts on keys: it expires or deletes what still is as it was seen, in one step
+// of the server. [Repairer] decides and calls the rest (apply.go), by a script (script.go,
+// repair.lua) or by WATCH where scripts may not run (watched.go); with a value that its
+// process may have again for its next lease it takes more care (kept.go). Steps of a plan
+// are carried out by step.go, when examine.go has looked at the key.
+package apply
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+	"github.com/lockscope/lockscope/scanner/internal/clock"
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
+	"github.com/lockscope/lockscope/scanner/internal/node"
+	"github.com/lockscope/lockscope/scanner/internal/server"
+	"github.com/lockscope/lockscope/scanner/repair"
+	"github.com/lockscope/lockscope/scanner/report"
+)
+
+// ttlSlack is by how much more than the time that has passed a TTL may have become
+// shorter, for clocks of different speed and commands under way.
+const ttlSlack = time.Second
+
+// Repairer acts on the keys of the sources.
+type Repairer struct {
+	Sources    []*node.Source
+	OneRedlock bool          // said of the sources; see package orphan
+	MinAge     time.Duration // for which a value must have been seen
+	Now        func() time.Time
+}
+
+// Repair does the action to the key of an entry.
+func (r *Repairer) Repair(
+	ctx context.Context, f *ledger.Entry, a repair.Action,
+) (repair.Outcome, time.Duration, error) {
+	at, err := node.Find(ctx, r.Sources, f.Node)
+	if err != nil {
+		return "", keyreader.Never, err
+	}
+	return r.act(ctx, at, f, a)
+}
+
+// OldEnough says whether a value has been where it is for the minimum age, by what was
+// seen of it and not by what it says.
+func (r *Repairer) OldEnough(first time.Time) error {
+	now := r.Now()
+	if left := r.MinAge - now.Sub(first); left > 0 {
+		return fmt.Errorf("%w: seen for %v, repaired after %v: wait another %v", repair.ErrTooYoung,
+			clock.Round(max(0, now.Sub(first))), r.MinAge, max(clock.Round(left), time.Millisecond))
+	}
+	return nil
+}
+
+// Lockable says whether f's key is that of a lock, and its value tells whose it is.
+func Lockable(f *ledger.Entry, patterns []string) error {
+	switch {
+	case f.Class == report.ForeignType || f.Identity == "" || f.Identity == f.Type:
+		return fmt.Errorf("%w: its value cannot be told from another one; look at it by hand", repair.ErrNotRepairable)
+	case keyreader.IsHelper(f.Key):
+		return fmt.Errorf("%w: it is a helper key of locks", repair.ErrNotRepairable)
+	case !slices.ContainsFunc(patterns, func(p string) bool { return keyreader.Matches(p, f.Key) }):
+		return fmt.Errorf("%w: it does not match the pattern %q", repair.ErrNotRepairable, patterns)
+	case !f.Distinct:
+		return fmt.Errorf("%w: %s; look at it by hand", repair.ErrNotRepairable,
+			cmp.Or(f.Doubt, "its value may be the same for every owner"))
+	}
+	return nil
+}
+
+func (r *Repairer) act(
+	ctx context.Context, at node.Connection, f *ledger.Entry, a repair.Action,
+) (repair.Outcome, time.Duration, error) {
+	c := &change{master: at.Master, finding: f, action: a, least: leastTTL(f, r.Now())}
+	outcome, ttl, err := c.byScript(ctx)
+	if err != nil && redisconn.IsReply(err) && server.IsRefused(err) {
+		outcome, ttl, err = c.watched(ctx)
+	}
+	switch {
+	case err != nil && redisconn.IsReply(err) && notPermitted(err):
+		err = fmt.Errorf("%w; RepairACL lists what a repair needs", err)
+	case err != nil && redis.HasErrorPrefix(err, "MOVED"):
+		err = fmt.Errorf("the key's slot has moved to another node, sweep again: %w", err)
+	}
+	return outcome, ttl, err
+}
+
+// notPermitted also knows how a script says so.
+func notPermitted(err error) bool {
+	return strings.HasPrefix(err.Error(), "NOPERM") || strings.Contains(err.Error(), "user executing the script")
+}
+
+// leastTTL is the TTL below which the key has been changed since f; Never stands
+// for a key without.
+func leastTTL(f *ledger.Entry, now time.Time) time.Duration {
+	if f.TTL < 0 {
+		return keyreader.Never
+	}
+	passed := max(0, now.Sub(f.LastSeen))
+	return max(0, f.TTL-passed-passed/100-ttlSlack)
+}

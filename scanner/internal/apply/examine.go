@@ -1,0 +1,66 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
+	"github.com/lockscope/lockscope/scanner/internal/node"
+	"github.com/lockscope/lockscope/scanner/internal/orphan"
+	"github.com/lockscope/lockscope/scanner/internal/value"
+	"github.com/lockscope/lockscope/scanner/repair"
+	"github.com/lockscope/lockscope/scanner/report"
+)
+
+// examine looks at the key before it is acted on: a plan has the digest of a value, and from
+// the value itself is told whether it is an identity. [repair.Done] stands for a key that the
+// action may be done to.
+func (r *Repairer) examine(
+	ctx context.Context, at node.Connection, f *ledger.Entry, patterns []string,
+) (repair.Outcome, time.Duration, error) {
+	reader := at.Reader(keyreader.Query{}, keyreader.Capability{})
+	found, err := reader.Look(ctx, []string{f.Key})
+	if err != nil {
+		return "", keyreader.Never, err
+	}
+	v := &found[0]
+	switch {
+	case reader.Redirected() > 0:
+		return "", keyreader.Never, fmt.Errorf("%w: the key's slot has moved, or is on the move: make the plan anew",
+			repair.ErrIncomplete)
+	case v.Gone():
+		return repair.Gone, keyreader.Never, nil
+	case v.Type != f.Type || v.Identity() != f.Identity:
+		return repair.Changed, v.TTL, nil
+	case value.Kept(v) && !f.Kept:
+		return "", v.TTL, fmt.Errorf("%w: the plan does not say that a process may keep this value: make it anew",
+			repair.ErrInvalidPlan)
+	}
+	f.Doubt = value.Doubt(v)
+	f.Distinct = f.Doubt == ""
+	if err := Lockable(f, patterns); err != nil {
+		return "", v.TTL, err
+	}
+	if f.Class == report.Orphan {
+		if still, err := r.orphaned(ctx, at.Source, v); err != nil || !still {
+			return repair.Changed, v.TTL, err
+		}
+	}
+	return repair.Done, v.TTL, nil
+}
+
+// orphaned says whether the lock has no quorum, now.
+func (r *Repairer) orphaned(ctx context.Context, src *node.Source, v *keyreader.Value) (bool, error) {
+	o := orphan.New(r.Sources)
+	o.Prove(ctx, r.OneRedlock)
+	if !o.Possible() {
+		return false, fmt.Errorf("%w: %s", repair.ErrIncomplete, o.Doubt())
+	}
+	tallies, _ := o.Count(ctx, src, []*keyreader.Value{v})
+	if t := tallies[0]; !t.HasQuorum() && !t.Minority() {
+		return false, fmt.Errorf("%w: nodes do not answer that could have the lock, too", repair.ErrIncomplete)
+	}
+	return tallies[0].Minority(), nil
+}

@@ -1,0 +1,101 @@
+package apply
+
+import (
+	"context"
+	_ "embed" // the script
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
+	"github.com/lockscope/lockscope/scanner/internal/server"
+	"github.com/lockscope/lockscope/scanner/repair"
+)
+
+//go:embed repair.lua
+var repairLua string
+
+// change is one action on the key of one finding.
+type change struct {
+	master  *redis.Client
+	finding *ledger.Entry
+	action  repair.Action
+	least   time.Duration // the key has been changed if its TTL is below; Never: if it has one
+}
+
+// once is a command that is not sent again when the connection fails: repeating
+// one that was done would report that somebody else did it.
+type once struct{ *redis.Cmd }
+
+// NoRetry makes go-redis leave it at one attempt.
+func (once) NoRetry() bool { return true }
+
+type onceProcessor struct{ client *redis.Client }
+
+func (p onceProcessor) Process(ctx context.Context, cmd redis.Cmder) error {
+	return p.client.Process(ctx, once{cmd.(*redis.Cmd)})
+}
+
+// byScript uses the read-only way of running scripts for a dry run, where there is
+// one: the server itself sees to it then that nothing is written.
+func (c *change) byScript(ctx context.Context) (outcome repair.Outcome, ttl time.Duration, err error) {
+	commands := server.EvalCommands()
+	if !c.action.IsDry() {
+		commands = commands[1:]
+	}
+	script, f := redisconn.NewScript(repairLua), c.finding
+	for _, eval := range commands {
+		var reply any
+		reply, err = script.Run(ctx, onceProcessor{c.master}, eval,
+			redisconn.Args(1, f.Key, f.Type, f.Identity, c.leastMillis(), c.act(), c.dry()))
+		if err == nil {
+			return parseReply(reply)
+		}
+		if !redisconn.IsReply(err) || !server.IsRefused(err) {
+			break
+		}
+	}
+	return "", keyreader.Never, err
+}
+
+// act is the action as repair.lua reads it.
+func (c *change) act() string {
+	if c.action.Deletes() {
+		return "delete"
+	}
+	return fmt.Sprint(c.action.After().Milliseconds())
+}
+
+func (c *change) dry() string {
+	if c.action.IsDry() {
+		return "1"
+	}
+	return "0"
+}
+
+func (c *change) leastMillis() int64 {
+	if c.least < 0 {
+		return -1
+	}
+	return c.least.Milliseconds()
+}
+
+func parseReply(reply any) (repair.Outcome, time.Duration, error) {
+	parts, _ := reply.([]any)
+	if len(parts) != 2 {
+		return "", keyreader.Never, fmt.Errorf("%w: a repair has %d parts", driver.ErrBadReply, len(parts))
+	}
+	word, ok1 := parts[0].(string)
+	pttl, ok2 := parts[1].(int64)
+	outcome, known := map[string]repair.Outcome{
+		"gone": repair.Gone, "changed": repair.Changed, "would": repair.WouldDo, "done": repair.Done,
+	}[word]
+	if !ok1 || !ok2 || !known {
+		return "", keyreader.Never, fmt.Errorf("%w: a repair has parts of other types", driver.ErrBadReply)
+	}
+	return outcome, keyreader.TTLOf(pttl), nil
+}

@@ -1,0 +1,85 @@
+package apply
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
+	"github.com/lockscope/lockscope/scanner/internal/node"
+	"github.com/lockscope/lockscope/scanner/internal/sight"
+	"github.com/lockscope/lockscope/scanner/repair"
+	"github.com/lockscope/lockscope/scanner/report"
+)
+
+// Read makes an entry of a step.
+func Read(p *repair.Step) (f ledger.Entry, a repair.Action, err error) {
+	key, err := base64.StdEncoding.DecodeString(p.KeyBase64)
+	f = ledger.Entry{
+		Finding: report.Finding{
+			Class: p.Class, Node: p.Node, Key: string(key), Type: p.Type, TTL: keyreader.Never, Evidence: p.Evidence,
+			FirstSeen: p.FirstSeen, LastSeen: p.LastSeen, Confirmed: true,
+		},
+		Facts: sight.Facts{Identity: p.Digest, Kept: p.Kept},
+	}
+	if err != nil {
+		return f, a, fmt.Errorf("%w: a key is not base64", repair.ErrInvalidPlan)
+	}
+	if !slices.Contains(report.Classes(), f.Class) {
+		return f, a, fmt.Errorf("%w: there is no class %q", repair.ErrInvalidPlan, f.Class)
+	}
+	if p.TTL != nil {
+		f.TTL = time.Duration(*p.TTL * float64(time.Second))
+	}
+	f.Hold.Instance = p.Holder
+	a, err = repair.ParseAction(p.Action)
+	return f, a, err
+}
+
+// Step carries out what [Read] made of a step, or says why not. The patterns are the plan's.
+func (r *Repairer) Step(
+	ctx context.Context, f *ledger.Entry, a repair.Action, patterns []string,
+) (repair.Outcome, time.Duration, error) {
+	at, err := node.Find(ctx, r.Sources, f.Node)
+	if err != nil {
+		return "", keyreader.Never, err
+	}
+	if f.Kept {
+		return r.actIfUnused(ctx, at, f, a, patterns)
+	}
+	outcome, ttl, err := r.examine(ctx, at, f, patterns)
+	if err != nil || outcome != repair.Done {
+		return outcome, ttl, err
+	}
+	return r.act(ctx, at, f, a)
+}
+
+// NewStep plans an action on the key of an entry.
+func NewStep(f *ledger.Entry, a repair.Action) repair.Step {
+	return repair.Step{
+		Node: f.Node, Key: report.KeyText(f.Key), KeyBase64: base64.StdEncoding.EncodeToString([]byte(f.Key)),
+		Class: f.Class, Type: f.Type,
+		TTL: report.Seconds(f.TTL), Holder: f.Hold.Instance, Identity: shownIdentity(f), Digest: f.Identity, Kept: f.Kept,
+		FirstSeen: f.FirstSeen.UTC().Round(0), LastSeen: f.LastSeen.UTC().Round(0), Evidence: f.Evidence,
+		Action: inEarnest(a).String(),
+	}
+}
+
+// inEarnest is the action itself of one that was only to be tried out.
+func inEarnest(a repair.Action) repair.Action {
+	if a.Deletes() {
+		return repair.Delete()
+	}
+	return repair.Expire(a.After())
+}
+
+// shownIdentity tells values apart for people, and nothing of them.
+func shownIdentity(f *ledger.Entry) string {
+	sum := sha256.Sum256([]byte(f.Type + " " + f.Identity))
+	return hex.EncodeToString(sum[:8])
+}

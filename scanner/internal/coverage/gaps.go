@@ -1,0 +1,61 @@
+package coverage
+
+import (
+	"fmt"
+
+	"github.com/lockscope/lockscope/scanner/report"
+)
+
+// Note adds a reason why the node is not proved to be read.
+func Note(r *report.NodeReport, reason report.Reason, format string, args ...any) {
+	r.Gaps = append(r.Gaps, report.Gap{Node: r.Node, Reason: reason, Detail: fmt.Sprintf(format, args...)})
+}
+
+// Close adds what the numbers of the finished report tell. Values that were not to be read
+// are not missing.
+func Close(r *report.NodeReport, readValues bool) {
+	switch {
+	case r.Err != nil:
+		Note(r, report.ReasonNodeFailed, "%v", r.Err)
+	case r.Truncated:
+		Note(r, report.ReasonBoundReached, "the sweep ended before it had seen every key: give it more time (--deadline)")
+	}
+	if r.Redirected > 0 {
+		Note(r, report.ReasonRedirected,
+			"%d keys were seen and not read: it said that their slots are another node's, or nobody's", r.Redirected)
+	}
+	if r.Overflow > 0 {
+		Note(r, report.ReasonBoundReached, "%d findings are counted and not kept: raise the bound (--max-findings)",
+			r.Overflow)
+	}
+	if r.Unread > 0 && readValues {
+		Note(r, report.ReasonValuesUnread,
+			"the values of %d locks were not read: their turn comes with later sweeps, or raise the bound (--max-values)",
+			r.Unread)
+	}
+	if r.Unwatched > 0 {
+		Note(r, report.ReasonUnwatched,
+			"of %d locks nobody watches since when they are held: raise the bound (--max-watched)", r.Unwatched)
+	}
+}
+
+// Unmatched says which patterns no key matched. A node that was not counted may have some.
+func Unmatched(patterns []string, nodes []report.NodeReport) []report.Gap {
+	matched := make(map[string]int64)
+	for _, n := range nodes {
+		if n.Err != nil || n.Truncated || n.Matched == nil {
+			return nil
+		}
+		for pattern, locks := range n.Matched {
+			matched[pattern] += locks
+		}
+	}
+	var gaps []report.Gap
+	for _, pattern := range patterns {
+		if matched[pattern] == 0 {
+			gaps = append(gaps, report.Gap{Reason: report.ReasonNoMatch, Detail: fmt.Sprintf(
+				"no key matches %q: is that what the locks are called, and is this the server and database they are in?", pattern)})
+		}
+	}
+	return gaps
+}

@@ -1,0 +1,144 @@
+package coverage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+	"github.com/lockscope/lockscope/scanner/internal/clock"
+	"github.com/lockscope/lockscope/scanner/internal/node"
+	"github.com/lockscope/lockscope/scanner/internal/server"
+	"github.com/lockscope/lockscope/scanner/report"
+)
+
+// Errors of a node that is not what it was named as.
+var (
+	// ErrNotMaster says that a node is a replica of a Redis Cluster, which answers for
+	// no key.
+	ErrNotMaster = errors.New("it is a replica of a Redis Cluster and answers for no key: " +
+		"name the cluster as a cluster (--cluster)")
+	// ErrNotReplica says that the server of [WithReplicas] is none of its node.
+	ErrNotReplica = errors.New("the replica is none of this node, or was never in sync with it: " +
+		"see WithReplicas (--replica)")
+)
+
+const (
+	// syncWait is how long a replica may take to catch up with what its master had
+	// when the sweep began.
+	syncWait = time.Second
+	syncPoll = 20 * time.Millisecond
+)
+
+// Node is one master whose servers are asked what they are.
+type Node struct {
+	node.Connection
+	Slots  Slots              // of a cluster's node: what was read of its slots
+	Report *report.NodeReport // takes the gaps, and the calls
+
+	now func() time.Time
+}
+
+// NewNode writes to the report.
+func NewNode(c node.Connection, r *report.NodeReport, now func() time.Time) *Node {
+	return &Node{Connection: c, Report: r, now: now}
+}
+
+// Ask asks the node's servers.
+func (n *Node) Ask(ctx context.Context) (s Standing, err error) {
+	n.Report.Calls++
+	if s.master, err = server.Info(ctx, n.Master); err != nil {
+		return s, err
+	}
+	s.Pages = s.master
+	if n.Pages != n.Master {
+		n.Report.Calls++
+		if s.Pages, err = server.Info(ctx, n.Pages); err != nil {
+			return s, fmt.Errorf("replica: %w", err)
+		}
+	}
+	if n.Source.Cluster == nil && s.master["cluster_enabled"] != "1" {
+		return s, nil
+	}
+	n.Report.Calls++
+	s.View, err = server.View(ctx, n.Master)
+	s.viewed = err == nil
+	if err != nil && redisconn.IsReply(err) {
+		Note(n.Report, report.ReasonSlotsUncovered, "which slots it serves it does not tell (%v): grant +cluster|nodes",
+			redisconn.Scrub(err))
+		err = nil
+	}
+	return s, err
+}
+
+// Admit says whether the servers are what they were named as, and takes down what that
+// leaves unproved. An error says that reading them would tell nothing.
+func (n *Node) Admit(ctx context.Context, s *Standing) error {
+	switch role := s.master.Role(); {
+	case role == "slave" && s.clustered():
+		return ErrNotMaster
+	case role == "slave":
+		Note(n.Report, report.ReasonReplica,
+			"it is a replica: name its master, and it as the replica to read from (--replica)")
+	case role == "":
+		Note(n.Report, report.ReasonRoleUnknown, "it does not tell whether it is a master: grant +info")
+	}
+	if n.Pages == n.Master {
+		return nil
+	}
+	return n.admitReplica(ctx, s)
+}
+
+// admitReplica waits a moment for the replica to have what its master had.
+func (n *Node) admitReplica(ctx context.Context, s *Standing) error {
+	if s.strange() {
+		return ErrNotReplica
+	}
+	for end := n.now().Add(syncWait); s.lag() > 0 && n.now().Before(end) && clock.Pause(ctx, syncPoll); {
+		n.Report.Calls++
+		var err error
+		if s.Pages, err = server.Info(ctx, n.Pages); err != nil {
+			return fmt.Errorf("replica: %w", err)
+		}
+	}
+	if text := s.unsynced(); text != "" {
+		Note(n.Report, report.ReasonReplica, "%s: read the node itself, or mend the replica", text)
+	}
+	return nil
+}
+
+// Compare takes down what of the node was proved to be read by a pass that began at
+// before and ended at after.
+func (n *Node) Compare(before, after *Standing) {
+	if before.Pages.RunID() != after.Pages.RunID() {
+		Note(n.Report, report.ReasonNodeFailed, "its process is another one than at the start of the pass: sweep again")
+		return
+	}
+	if n.Pages != n.Master && before.unsynced() == "" {
+		if text := after.unsynced(); text != "" && after.lag() == 0 {
+			Note(n.Report, report.ReasonReplica, "%s since the sweep began: sweep again", text)
+		}
+	}
+	n.Cover(before, after)
+}
+
+// Cover takes down which slots the node served all the time.
+func (n *Node) Cover(before, after *Standing) {
+	n.Slots.Whole = true
+	if !before.viewed || !after.viewed {
+		return
+	}
+	c := &n.Slots
+	c.Moving = before.View.Moving().Union(after.View.Moving())
+	c.Assigned = before.View.Assigned.Union(after.View.Assigned)
+	c.Read = before.View.Own.Both(after.View.Own).Without(c.Moving)
+	for _, r := range c.Read.Ranges() {
+		n.Report.Slots = append(n.Report.Slots, report.SlotRange(r))
+	}
+	if n.Source.Cluster == nil {
+		for _, g := range c.missing() {
+			Note(n.Report, g.Reason, "%s", g.Detail)
+		}
+	}
+}

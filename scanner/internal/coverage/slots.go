@@ -1,0 +1,67 @@
+package coverage
+
+import (
+	"fmt"
+
+	"github.com/lockscope/lockscope/scanner/internal/server"
+	"github.com/lockscope/lockscope/scanner/report"
+)
+
+// movingText is why ASKING does not prove that all of a moving slot was read.
+const movingText = "are on the move, and keys may have gone to a node that was read before: " +
+	"sweep again when they have arrived"
+
+// Slots is which slots of a cluster the nodes of one source were proved to serve
+// during the sweep.
+type Slots struct {
+	Read     server.SlotSet
+	Moving   server.SlotSet
+	Assigned server.SlotSet
+	Whole    bool // every node of it was read to its end
+}
+
+// Add takes what was read of one node.
+func (c *Slots) Add(n *Slots) {
+	c.Read = c.Read.Union(n.Read)
+	c.Moving = c.Moving.Union(n.Moving)
+	c.Assigned = c.Assigned.Union(n.Assigned)
+	c.Whole = c.Whole && n.Whole
+}
+
+// Gaps says what is missing of a whole cluster. Slots of a node that was not read to its
+// end are told of by that node.
+func (c *Slots) Gaps(source string) []report.Gap {
+	var gaps []report.Gap
+	rest := server.AllSlots().Without(c.Read).Without(c.Moving)
+	add := func(reason report.Reason, slots server.SlotSet, text string) {
+		if slots.Len() > 0 {
+			gaps = append(gaps, report.Gap{Reason: reason, Detail: fmt.Sprintf("%s: slots %s "+text, source, slots.String())})
+		}
+	}
+	if c.Assigned.Len() > 0 {
+		add(report.ReasonSlotsUncovered, rest.Without(c.Assigned), "are served by no node: mend the cluster")
+	}
+	if c.Whole {
+		add(report.ReasonSlotsMoving, rest.Both(c.Assigned), "changed hands during the sweep: sweep again")
+	}
+	add(report.ReasonSlotsMoving, c.Moving, movingText)
+	return gaps
+}
+
+// missing says what one node of a cluster does not cover, if it was named without the
+// others.
+func (c *Slots) missing() []report.Gap {
+	all := server.AllSlots()
+	others := all.Without(c.Read).Without(c.Moving)
+	var gaps []report.Gap
+	if others.Len() > 0 {
+		gaps = append(gaps, report.Gap{Reason: report.ReasonSlotsUncovered, Detail: fmt.Sprintf(
+			"it is one node of a Redis Cluster, and slots %s are not its: name the cluster as a cluster (--cluster)",
+			others.String())})
+	}
+	if c.Moving.Len() > 0 {
+		gaps = append(gaps, report.Gap{Reason: report.ReasonSlotsMoving,
+			Detail: fmt.Sprintf("slots %s "+movingText, c.Moving.String())})
+	}
+	return gaps
+}

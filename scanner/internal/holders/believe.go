@@ -1,0 +1,26 @@
+package holders
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/clock"
+)
+
+// clockSlack is how far a holder's clock may be off before its word counts for nothing.
+const clockSlack = 30 * time.Second
+
+// Believe compares what a holder's clock says with what was seen. If they contradict each
+// other, what was seen counts.
+func Believe(said time.Time, seen *Observed, now time.Time) (since time.Time, doubt string) {
+	const text = "; its holder's clock is %v or more %s, so this is since it was first seen"
+	switch {
+	case said.After(now.Add(clockSlack)):
+		return seen.First, fmt.Sprintf(text, clock.Round(said.Sub(now)), "ahead")
+	case !seen.First.IsZero() && said.After(seen.First.Add(clockSlack)):
+		return seen.First, fmt.Sprintf(text, clock.Round(said.Sub(seen.First)), "ahead")
+	case !seen.Whole.IsZero() && said.Before(seen.Whole.Add(-clockSlack)):
+		return seen.First, fmt.Sprintf(text, clock.Round(seen.Whole.Sub(said)), "behind")
+	}
+	return said, ""
+}

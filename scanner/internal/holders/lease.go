@@ -1,0 +1,87 @@
+package holders
+
+import (
+	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/value"
+)
+
+// Look is one look at a lock.
+type Look struct {
+	Node, Key, Identity string
+	Distinct            value.Distinction
+	At                  time.Time
+	TTL                 time.Duration
+	Count               int           // re-entries
+	Worth               time.Duration // no room is given to an indistinct holder that cannot get this old
+}
+
+// Observed is what the watch knows of who holds a lock.
+type Observed struct {
+	First time.Time // when this holder was first seen; zero: it is not proved to be one
+	Whole time.Time // when all locks were seen and this was none of them; zero: unknown
+	Full  bool      // this one, or another one for it, is not remembered
+}
+
+// lease is what is known of one lock. It is kept by digests, so that its size does not depend on names.
+// Two of 10,000 keys share one once in 10^11 times.
+type lease struct {
+	identity uint64
+	first    time.Time // of this holder
+	whole    time.Time // the watch's whole then
+	last     time.Time
+	expiry   time.Time     // when the lock was to end, when it was last renewed
+	longest  time.Duration // that its TTL was
+	count    int           // re-entries
+	looks    int           // rounds in which it was seen
+	fresh    bool
+	node     int // its round's place; adrift: that node is gone
+	round    uint32
+}
+
+// adrift are locks of a node that is no more. Another one may have them.
+const adrift = -1
+
+const (
+	// expirySlack is by how much the end of a lock may seem to move: a PTTL is some time
+	// old when it is read.
+	expirySlack = time.Second
+	// Who renews a lock does so when this much of its TTL is left at most; Redisson and
+	// Spring at two thirds. If it was earlier, somebody took the lock anew.
+	renewalBelow = 0.75
+	// Who renews a lock does so before so little of its TTL is left.
+	renewalAbove = 0.25
+	// leastLooks prove a holder whose client always writes the same value.
+	leastLooks = 3
+)
+
+// see takes down a look at the entry's lease.
+func (e *lease) see(s *Look, place int, round uint32) {
+	if e.round != round {
+		e.looks++
+	}
+	if s.Distinct == value.PerClient && !e.unmoved(s) {
+		e.expiry = s.At.Add(s.TTL)
+	}
+	e.node, e.round, e.last, e.count, e.longest = place, round, s.At, s.Count, max(e.longest, s.TTL)
+}
+
+// unmoved says that the lock ends when it was to end: nobody has written it since.
+func (e *lease) unmoved(s *Look) bool { return s.At.Add(s.TTL).Sub(e.expiry).Abs() <= expirySlack }
+
+// continues says whether what is seen is proved to be the entry's lease, or for a client's
+// value at least not proved to be another one. Shared: other keys have the same value.
+func (e *lease) continues(id uint64, s *Look, shared bool) bool {
+	switch {
+	case e.identity != id || s.Count < e.count:
+		return false
+	case s.Distinct == value.PerLease && !shared || e.unmoved(s):
+		return true
+	case s.Distinct != value.PerClient:
+		return false
+	}
+	longest := float64(max(e.longest, s.TTL))
+	late, early := e.expiry.Sub(e.last), e.expiry.Sub(s.At)
+	return s.At.Add(s.TTL).After(e.expiry) && float64(late) >= renewalAbove*longest &&
+		float64(early) <= renewalBelow*longest
+}

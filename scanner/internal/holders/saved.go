@@ -1,0 +1,89 @@
+package holders
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Saved is a Watch as it is written to disk: digests, no key and no value.
+type Saved struct {
+	Nodes   []savedRound `json:"nodes"`
+	Watched []byte       `json:"watched"` // savedHolders, longest held first
+}
+
+type savedRound struct {
+	Node string    `json:"node"`
+	Done time.Time `json:"done,omitzero"`
+}
+
+// savedHolder has a fixed size. Times and durations are in milliseconds, 0 for none.
+type savedHolder struct {
+	Key, Identity              uint64
+	First, Whole, Last, Expiry int64
+	Longest                    int64
+	Count, Looks, Node         int32
+}
+
+// Save writes down what the watch knows.
+func (w *Watch) Save() Saved {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var to Saved
+	for _, r := range w.rounds {
+		to.Nodes = append(to.Nodes, savedRound{r.node, r.done})
+	}
+	holders := make([]savedHolder, 0, len(w.seen))
+	for k, e := range w.seen {
+		holders = append(holders, savedHolder{
+			Key: k, Identity: e.identity, First: millis(e.first), Whole: millis(e.whole), Last: millis(e.last),
+			Expiry:  millis(e.expiry),
+			Longest: e.longest.Milliseconds(), Count: int32(e.count), Looks: int32(e.looks), Node: int32(e.node),
+		})
+	}
+	slices.SortFunc(holders, func(a, b savedHolder) int { return int(a.First - b.First) })
+	to.Watched, _ = binary.Append(nil, binary.LittleEndian, holders) // of fixed size: it cannot fail
+	return to
+}
+
+// Restore takes up what an earlier watch knew.
+func (w *Watch) Restore(from Saved) error {
+	size := binary.Size(savedHolder{})
+	holders := make([]savedHolder, min(len(from.Watched)/size, w.limit))
+	if err := binary.Read(bytes.NewReader(from.Watched), binary.LittleEndian, holders); err != nil {
+		return fmt.Errorf("it is damaged, remove it: %w", err)
+	}
+	for _, r := range from.Nodes {
+		w.rounds = append(w.rounds, round{node: r.Node, number: 1, done: r.Done})
+	}
+	for _, h := range holders {
+		e := lease{
+			identity: h.Identity, first: atMillis(h.First), whole: atMillis(h.Whole), last: atMillis(h.Last),
+			expiry:  atMillis(h.Expiry),
+			longest: time.Duration(h.Longest) * time.Millisecond, count: int(h.Count), looks: int(h.Looks), node: int(h.Node),
+		}
+		if e.node >= len(w.rounds) || e.node < 0 {
+			e.node = adrift
+		}
+		w.seen[h.Key] = e
+		w.holders[e.identity]++
+	}
+	w.settle()
+	return nil
+}
+
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func atMillis(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms)
+}

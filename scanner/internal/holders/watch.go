@@ -1,0 +1,137 @@
+package holders
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/digest"
+	"github.com/lockscope/lockscope/scanner/internal/value"
+)
+
+// Watch remembers since when the locks of one source have had one holder. A full watch
+// keeps those that have been there longest; of those that are new, chance decides, so that
+// nothing stays unseen for long behind many that come and go. It is safe for concurrent
+// use: the nodes of a cluster share it, for keys move between them.
+type Watch struct {
+	limit int
+
+	mu      sync.Mutex
+	digest  digest.Digest
+	seen    map[uint64]lease
+	holders map[uint64]int // keys by identity
+	rounds  []round        // of the nodes
+	fresh   []uint64       // keys whose holder was first seen since a round ended
+	offered int            // how many such there were, with those that found no room
+	crowded bool           // some found none
+	whole   time.Time      // all locks that were there at that time have been seen; zero: not so
+}
+
+// round is one way through all locks of a node.
+type round struct {
+	node    string // "": free
+	number  uint32
+	began   time.Time
+	done    time.Time // when the last one began that came to its end
+	looking bool      // it has not come to its end since a node has gone
+}
+
+// NewWatch has room for so many locks.
+func NewWatch(limit int, d digest.Digest) *Watch {
+	return &Watch{limit: limit, digest: d, seen: make(map[uint64]lease), holders: make(map[uint64]int)}
+}
+
+// Note takes a look at a lock.
+func (w *Watch) Note(s Look) (o Observed) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	k, id := w.digest.Number(s.Key), w.digest.Number(s.Identity)
+	e, known := w.seen[k]
+	if !known {
+		if s.Distinct == value.Indistinct && s.TTL < s.Worth {
+			return Observed{}
+		}
+		var room bool
+		if room, o.Full = w.makeRoom(); !room {
+			return o
+		}
+	}
+	place := w.place(s.Node)
+	if !known || !e.continues(id, &s, w.holders[id] > 1) {
+		if known {
+			w.drop(e.identity)
+		}
+		w.holders[id]++
+		if !e.fresh {
+			w.fresh, w.offered = append(w.fresh, k), w.offered+1
+		}
+		e = lease{identity: id, first: s.At, whole: w.whole, expiry: s.At.Add(s.TTL), fresh: true,
+			round: w.rounds[place].number - 1}
+	}
+	e.see(&s, place, w.rounds[place].number)
+	w.seen[k] = e
+	if s.Distinct == value.PerClient && e.looks < leastLooks {
+		return o
+	}
+	o.First, o.Whole = e.first, e.whole
+	return o
+}
+
+// place finds the round of a node, or makes one.
+func (w *Watch) place(node string) int {
+	i := slices.IndexFunc(w.rounds, func(r round) bool { return r.node == node })
+	if i >= 0 {
+		return i
+	}
+	if i = slices.IndexFunc(w.rounds, func(r round) bool { return r.node == "" }); i < 0 {
+		i, w.rounds = len(w.rounds), append(w.rounds, round{})
+	}
+	w.rounds[i] = round{node: node, number: w.rounds[i].number + 1}
+	w.whole = time.Time{}
+	return i
+}
+
+// makeRoom says whether there is room for one more, and whether that or another one goes
+// without. Each that is new has the same chance to stay.
+func (w *Watch) makeRoom() (room, full bool) {
+	if len(w.seen) < w.limit {
+		return true, false
+	}
+	w.crowded = true
+	w.offered++
+	i := rand.IntN(w.offered)
+	if i >= len(w.fresh) {
+		return false, true
+	}
+	w.remove(w.fresh[i])
+	last := len(w.fresh) - 1
+	w.fresh[i] = w.fresh[last]
+	w.fresh = w.fresh[:last]
+	w.offered-- // Note counts the newcomer
+	return true, true
+}
+
+func (w *Watch) remove(k uint64) {
+	w.drop(w.seen[k].identity)
+	delete(w.seen, k)
+}
+
+func (w *Watch) drop(id uint64) {
+	if w.holders[id]--; w.holders[id] <= 0 {
+		delete(w.holders, id)
+	}
+}
+
+// Forget is told that a key is gone. Whoever has it next is another holder.
+func (w *Watch) Forget(key string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	k := w.digest.Number(key)
+	if e, ok := w.seen[k]; ok {
+		w.drop(e.identity)
+		e.identity = w.digest.Number("") // nobody's: an identity is never empty
+		w.holders[e.identity]++
+		w.seen[k] = e
+	}
+}

@@ -1,0 +1,103 @@
+package judge
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/clock"
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
+	"github.com/lockscope/lockscope/scanner/internal/value"
+	"github.com/lockscope/lockscope/scanner/report"
+)
+
+// Classify says what is wrong with a lock that is held since the given time; zero
+// if that is unknown. Orphans are found elsewhere: they take more than one node.
+func (r *Rules) Classify(v *keyreader.Value, since, now time.Time) []report.Class {
+	var found []report.Class
+	add := func(class report.Class, is bool) {
+		if is && r.Checks[class] {
+			found = append(found, class)
+		}
+	}
+	foreign := value.Foreign(v)
+	add(report.ForeignType, foreign)
+	if foreign && r.Checks[report.ForeignType] {
+		return found
+	}
+	p := r.PolicyOf(v.Key)
+	add(report.NoTTL, leaked(&p, v))
+	add(report.LongTTL, v.TTL > p.MaxTTL)
+	add(report.HeldTooLong, LimitsHold(&p, v) && !foreign && !since.IsZero() && now.Sub(since) > p.MaxHold)
+	return found
+}
+
+func leaked(p *report.Policy, v *keyreader.Value) bool {
+	return v.TTL == keyreader.Never && !p.NoTTLAllowed
+}
+
+// LimitsHold says whether it matters for how long the lock is held: one that is a leak
+// need not be held for long.
+func LimitsHold(p *report.Policy, v *keyreader.Value) bool { return !leaked(p, v) && p.MaxHold > 0 }
+
+// Still says whether the value found at a second look is wrong in the same way.
+// Whether it is an orphan still, its nodes must tell.
+func (r *Rules) Still(f *ledger.Entry, v *keyreader.Value, now time.Time) bool {
+	if v.Gone() || !f.Same(v.Identity()) || r.Excludes(f.Key, now) >= 0 {
+		return false
+	}
+	p := r.PolicyOf(f.Key)
+	switch f.Class {
+	case report.NoTTL:
+		return leaked(&p, v)
+	case report.LongTTL:
+		return v.TTL > p.MaxTTL
+	case report.HeldTooLong:
+		return LimitsHold(&p, v)
+	}
+	return true
+}
+
+// Evidence explains a finding in numbers. It shows nothing of the value.
+func (r *Rules) Evidence(class report.Class, v *keyreader.Value, since, now time.Time) string {
+	p := r.PolicyOf(v.Key)
+	switch class {
+	case report.NoTTL:
+		return "its TTL is -1: nothing but its holder or a person will ever remove it"
+	case report.LongTTL:
+		return fmt.Sprintf("its TTL is %v, more than %v", clock.Round(v.TTL), p.MaxTTL) + clause(&p)
+	case report.HeldTooLong:
+		return fmt.Sprintf("one holder has it for %v or more, longer than %v", clock.Round(now.Sub(since)), p.MaxHold) +
+			clause(&p) + ending(v)
+	case report.ForeignType:
+		return foreignEvidence(v)
+	}
+	return ""
+}
+
+// ending says what becomes of a lock if nobody renews it.
+func ending(v *keyreader.Value) string {
+	if v.TTL == keyreader.Never {
+		return "; it never expires"
+	}
+	return fmt.Sprintf("; it ends in %v unless it is renewed", clock.Round(v.TTL))
+}
+
+func foreignEvidence(v *keyreader.Value) string {
+	expiry := "never expires"
+	if v.TTL != keyreader.Never {
+		expiry = "expires in " + clock.Round(v.TTL).String()
+	}
+	if v.Type == keyreader.Hash {
+		return fmt.Sprintf("it is a hash of %d fields that are not those of a Redisson lock, and %s", v.Size, expiry)
+	}
+	return fmt.Sprintf("it is a %s, which no lock is, and %s", v.Type, expiry)
+}
+
+// clause names the policy in the evidence of a finding.
+func clause(p *report.Policy) string {
+	if p.Name == "" {
+		return ""
+	}
+	return fmt.Sprintf(", which policy %s allows", report.KeyText(p.Name))
+}

@@ -1,0 +1,90 @@
+package list
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/value"
+	"github.com/lockscope/lockscope/scanner/listing"
+)
+
+// newLock makes one lock of what each node that answered has under its key. ok is
+// false if none of them has it. silent is how many did not answer.
+func newLock(looks []keyreader.Value, silent int) (l listing.Lock, ok bool) {
+	groups := groupByHolder(looks)
+	if len(groups) == 0 {
+		return listing.Lock{}, false
+	}
+	slices.SortFunc(groups, func(a, b *share) int {
+		return cmp.Or(len(b.ttls)-len(a.ttls), cmp.Compare(listing.Rank(b.ttls[0]), listing.Rank(a.ttls[0])),
+			strings.Compare(a.mark, b.mark))
+	})
+	first := groups[0]
+	l = listing.Lock{
+		Key: first.value.Key, Type: first.value.Type,
+		Nodes: len(first.ttls), Of: len(looks), Silent: silent, Split: len(groups) > 1,
+		Hold: value.Holder(first.value),
+	}
+	l.TTL = first.quorumTTL(l.Quorum())
+	l.Hold.Fence = first.fence(l.Of + l.Silent)
+	return l, true
+}
+
+// share is one holder's share of the nodes.
+type share struct {
+	mark   string           // tells holders apart; never shown
+	value  *keyreader.Value // on one of the nodes
+	ttls   []time.Duration
+	fences []uint64 // zeros if lockscope did not write it
+}
+
+func groupByHolder(looks []keyreader.Value) []*share {
+	var groups []*share
+	for i := range looks {
+		v := &looks[i]
+		if v.Gone() {
+			continue
+		}
+		mark, fence := holderMark(v)
+		at := slices.IndexFunc(groups, func(h *share) bool { return h.mark == mark })
+		if at < 0 {
+			at = len(groups)
+			groups = append(groups, &share{mark: mark, value: v})
+		}
+		groups[at].ttls = append(groups[at].ttls, v.TTL)
+		groups[at].fences = append(groups[at].fences, fence)
+	}
+	for _, h := range groups {
+		slices.SortFunc(h.ttls, func(a, b time.Duration) int { return cmp.Compare(listing.Rank(b), listing.Rank(a)) })
+	}
+	return groups
+}
+
+// holderMark is the same on all nodes that one holder's attempt was granted on: counters
+// of lockscope may differ there, its token never does.
+func holderMark(v *keyreader.Value) (mark string, fence uint64) {
+	if token, fence := value.Grant(v); token != "" {
+		return token, fence
+	}
+	return v.Identity(), 0
+}
+
+// fence is the latest that the holder's is not below. Each node counted for itself, and the
+// holder has the highest count of a quorum: a minority, which nobody knows, granted too late
+// to be heard, and may have counted on from a later one.
+func (h *share) fence(nodes int) uint64 {
+	slices.Sort(h.fences)
+	unheard := nodes - (nodes/2 + 1)
+	return h.fences[max(0, len(h.fences)-1-unheard)]
+}
+
+// quorumTTL is that of the node with which the quorum ends.
+func (h *share) quorumTTL(quorum int) time.Duration {
+	if len(h.ttls) < quorum {
+		return 0
+	}
+	return h.ttls[quorum-1]
+}

@@ -1,0 +1,158 @@
+package list
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/lockscope/lockscope/scanner/internal/clock"
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+)
+
+// pass goes through one source in one listing.
+type pass struct {
+	*reading
+	index int
+	own   *listedSource
+	// peers are readers of all masters of all sources for this pass alone: a Reader
+	// is not for several goroutines.
+	peers [][]*keyreader.Reader
+}
+
+// candidate is a key of a page, and what the sources that answered have there.
+type candidate struct {
+	own   keyreader.Value // as the page has it
+	looks []keyreader.Value
+}
+
+func newPass(l *reading, index int) *pass {
+	p := &pass{reading: l, index: index, own: l.sources[index], peers: make([][]*keyreader.Reader, len(l.sources))}
+	for i, src := range l.sources {
+		for _, m := range src.masters {
+			p.peers[i] = append(p.peers[i], m.Connection.Reader(l.query, m.reader.Capability()))
+		}
+	}
+	return p
+}
+
+// readPasses reads the pages that are left, of all sources at once.
+func readPasses(ctx context.Context, l *reading) {
+	passes := make([]*pass, len(l.sources))
+	for i := range passes {
+		passes[i] = newPass(l, i)
+	}
+	l.eachSource(func(i int, src *listedSource) {
+		for at, m := range src.masters {
+			if page := m.first; page != nil {
+				m.first = nil
+				passes[i].read(ctx, at, *page)
+			}
+		}
+	})
+}
+
+// read goes on from a master's first page to its last, of one pattern after the other.
+func (p *pass) read(ctx context.Context, at int, page keyreader.Page) {
+	reader, pattern := p.own.masters[at].reader, 0
+	for {
+		p.own.count(at, p.take(ctx, page.Values, pattern))
+		if ctx.Err() == nil && page.Next == keyreader.FirstCursor {
+			if pattern++; pattern == len(p.globs) {
+				return
+			}
+			reader.Seek(p.globs[pattern], keyreader.NoLimit)
+		}
+		if !clock.Pause(ctx, p.cfg.Scope.Pause) {
+			p.own.fail(ctx, at, "read page", context.Cause(ctx))
+			return
+		}
+		var err error
+		if page, err = reader.Page(ctx, page.Next, keyreader.All()); err != nil {
+			p.own.fail(ctx, at, "read page", err)
+			return
+		}
+	}
+}
+
+// take offers the locks of a page that no pass has listed yet, and returns how many
+// of the page were asked for and are in no pass of an earlier pattern.
+func (p *pass) take(ctx context.Context, page []keyreader.Value, pattern int) (wanted int64) {
+	var found []*candidate
+	for _, v := range page {
+		if v.Gone() || keyreader.IsHelper(v.Key) || !wants(&p.options, p.resource(v.Key)) || p.seenBefore(v.Key, pattern) {
+			continue
+		}
+		wanted++
+		if p.known.add(v.Key) {
+			found = append(found, &candidate{own: v})
+		}
+	}
+	asked := p.cfg.Now()
+	p.lookAround(ctx, found)
+	for _, c := range found {
+		if lock, ok := newLock(c.looks, len(p.sources)-len(c.looks)); ok {
+			lock.Resource, lock.At = p.resource(c.own.Key), asked
+			p.top.offer(lock)
+		}
+	}
+	return wanted
+}
+
+// lookAround asks the sources about the keys, all at once.
+func (p *pass) lookAround(ctx context.Context, found []*candidate) {
+	if len(found) == 0 {
+		return
+	}
+	replies := make([][]keyreader.Value, len(p.sources))
+	var wg sync.WaitGroup
+	for i := range p.sources {
+		if i != p.index || p.readFromReplica() {
+			wg.Go(func() { replies[i] = p.lookAtSource(ctx, i, found) })
+		}
+	}
+	wg.Wait()
+	for i, c := range found {
+		if !p.readFromReplica() {
+			c.looks = append(c.looks, c.own)
+		}
+		for _, looks := range replies {
+			if looks != nil {
+				c.looks = append(c.looks, looks[i])
+			}
+		}
+	}
+}
+
+func (p *pass) readFromReplica() bool { return p.own.source.Replica != nil }
+
+// lookAtSource returns what a source has under the keys, nil if it does not answer.
+// Of a cluster each master is asked about all keys: those of other masters' slots
+// it says that it does not have.
+func (p *pass) lookAtSource(ctx context.Context, at int, found []*candidate) []keyreader.Value {
+	src := p.sources[at]
+	if src.silent.Load() || len(p.peers[at]) == 0 || ctx.Err() != nil {
+		return nil
+	}
+	keys := make([]string, len(found))
+	for i, c := range found {
+		keys[i] = c.own.Key
+	}
+	all := make([]keyreader.Value, 0, len(keys))
+	for node, reader := range p.peers[at] {
+		looks, err := reader.Look(ctx, keys)
+		if err != nil {
+			src.fail(ctx, node, "look at locks", err)
+			return nil
+		}
+		if len(all) == 0 {
+			all = slices.Clone(looks)
+			continue
+		}
+		for i := range all {
+			if all[i].Gone() {
+				all[i] = looks[i]
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,174 @@
+package list
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/node"
+	"github.com/lockscope/lockscope/scanner/listing"
+	"github.com/lockscope/lockscope/scanner/report"
+)
+
+// reading makes one listing.
+//
+// Each source is gone through by a goroutine of its own, its pass. For every page,
+// a pass asks the other sources about the same keys, so that a lock is seen on all
+// of them at nearly one time; the first pass that comes upon a lock lists it.
+type reading struct {
+	cfg     *Settings
+	query   keyreader.Query
+	options listing.Options
+	globs   []string // what keys are looked for by, in the order of the passes
+	top     *top
+	known   *keySet
+	sources []*listedSource
+}
+
+// listedSource is a source in one listing.
+type listedSource struct {
+	source  *node.Source
+	masters []*listedMaster
+
+	silent atomic.Bool // it does not answer, and is asked no more
+
+	mu    sync.Mutex
+	nodes []listing.Node // of the masters; of the source if it has none
+	errs  []error
+}
+
+// listedMaster is a master in one listing. Its reader is its source's goroutine's.
+type listedMaster struct {
+	node.Connection
+	reader *keyreader.Reader
+	first  *keyreader.Page // nil if it failed
+}
+
+func newReading(cfg *Settings, sources []*node.Source, o listing.Options) *reading {
+	l := &reading{
+		cfg:     cfg,
+		options: o,
+		top:     newTop(o.Comparison(), o.Limit),
+		known:   newKeySet(maxListed),
+	}
+	for _, pattern := range cfg.Scope.Patterns {
+		l.globs = append(l.globs, narrowed(&o, pattern))
+	}
+	l.query = keyreader.Query{Pattern: l.globs[0], Count: cfg.Scope.PageSize, Limit: keyreader.NoLimit}
+	for _, src := range sources {
+		l.sources = append(l.sources, &listedSource{source: src})
+	}
+	return l
+}
+
+// open finds the masters and reads the first page of each, which tells how pages
+// can be read there.
+func (l *reading) open(ctx context.Context) {
+	l.eachSource(func(_ int, src *listedSource) {
+		found, err := src.source.Connections(ctx)
+		if err != nil {
+			src.nodes = []listing.Node{{Node: src.source.Name}}
+			src.fail(ctx, 0, "find masters", err)
+			return
+		}
+		for i, c := range found {
+			src.nodes = append(src.nodes, listing.Node{Node: c.Node})
+			m := &listedMaster{Connection: c, reader: c.Reader(l.query, l.cfg.Scope.Capability)}
+			src.masters = append(src.masters, m)
+			page, err := m.reader.Page(ctx, keyreader.FirstCursor, keyreader.All())
+			if err != nil {
+				src.fail(ctx, i, "read page", err)
+				continue
+			}
+			m.first = &page
+		}
+	})
+}
+
+func (l *reading) eachSource(do func(i int, src *listedSource)) {
+	node.Each(len(l.sources), func(i int) { do(i, l.sources[i]) })
+}
+
+// fail takes down what cut a master's pass off. A source that fails is asked no
+// more, lest each page waits for it again.
+func (s *listedSource) fail(ctx context.Context, node int, op string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := &s.nodes[node]
+	n.Truncated = true
+	if ctx.Err() != nil || n.Err != nil {
+		return
+	}
+	n.Err = &report.NodeError{Node: n.Node, Op: op, Err: redisconn.Scrub(err)}
+	s.errs = append(s.errs, n.Err)
+	if !redisconn.IsReply(err) {
+		s.silent.Store(true)
+	}
+}
+
+func (s *listedSource) count(node int, locks int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.nodes[node].Locks += locks
+}
+
+// fill writes the result, and returns the nodes' errors.
+func (l *reading) fill(to *listing.Listing) (errs []error) {
+	to.Locks, to.Omitted = l.top.result()
+	for _, src := range l.sources {
+		to.Nodes = append(to.Nodes, src.nodes...)
+		errs = append(errs, src.errs...)
+	}
+	to.Truncated = slices.ContainsFunc(to.Nodes, func(n listing.Node) bool { return n.Truncated })
+	return errs
+}
+
+// resource is the key without what all keys of a pattern begin with that matches it: of
+// several the one that cuts off least. It is the key itself if nothing else is left.
+func (l *reading) resource(key string) string {
+	cut := len(key)
+	for _, pattern := range l.cfg.Scope.Patterns {
+		if head := len(keyreader.LiteralHead(pattern)); head < cut && keyreader.Matches(pattern, key) {
+			cut = head
+		}
+	}
+	if cut == len(key) {
+		return key
+	}
+	return key[cut:]
+}
+
+// seenBefore says that the pass of an earlier pattern has the key.
+func (l *reading) seenBefore(key string, pass int) bool {
+	return slices.ContainsFunc(l.globs[:pass], func(p string) bool { return keyreader.Matches(p, key) })
+}
+
+func wants(o *listing.Options, resource string) bool {
+	return strings.Contains(resource, o.Contains) && (o.Glob == "" || keyreader.Matches(o.Glob, resource))
+}
+
+// narrowed narrows the Scanner's pattern, if it is a prefix, to what is asked for,
+// so that the rest need not leave the server.
+func narrowed(o *listing.Options, all string) string {
+	prefix := keyreader.Escape(keyreader.LiteralHead(all))
+	switch {
+	case all != prefix+"*":
+		return all
+	case o.Glob != "":
+		return prefix + o.Glob
+	case o.Contains != "":
+		return prefix + "*" + keyreader.Escape(o.Contains) + "*"
+	}
+	return all
+}
+
+// Settings are what listings have in common.
+type Settings struct {
+	Scope node.Scope
+	Now   func() time.Time
+}

@@ -1,0 +1,88 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+)
+
+// Connection is the way to one master of a source. Cluster clients replace a
+// master's client when the topology changes, so it is good for one sweep, listing
+// or repair.
+type Connection struct {
+	Node   string // as reports have it
+	Source *Source
+	Master *redis.Client
+	Pages  *redis.Client // where pages are read: the replica if there is one
+}
+
+// Reader makes a Reader of the master's keys.
+func (c *Connection) Reader(q keyreader.Query, learnt keyreader.Capability) *keyreader.Reader {
+	return keyreader.New(c.Master, c.Pages, q, learnt)
+}
+
+// Find finds the master that a finding names. It does without what sweeps know
+// of nodes, which is theirs for as long as one is under way.
+func Find(ctx context.Context, sources []*Source, node string) (Connection, error) {
+	var errs []error
+	for _, src := range sources {
+		if src.Cluster == nil && src.Name != node {
+			continue
+		}
+		found, err := src.Connections(ctx)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("find masters of %s: %w", src.Name, err))
+		}
+		for _, c := range found {
+			if c.Node == node {
+				return c, nil
+			}
+		}
+	}
+	return Connection{}, errors.Join(append(errs, errors.New("there is no such node now"))...)
+}
+
+// Connections returns the masters there are now.
+func (s *Source) Connections(ctx context.Context) ([]Connection, error) {
+	if s.Cluster == nil {
+		master := s.Client.(*redis.Client)
+		c := Connection{Node: s.Name, Source: s, Master: master, Pages: master}
+		if s.Replica != nil {
+			c.Pages = s.Replica
+		}
+		return []Connection{c}, nil
+	}
+	masters, err := s.masters(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Connection, len(masters))
+	for i, m := range masters {
+		all[i] = Connection{Node: m.Options().Addr, Source: s, Master: m, Pages: m}
+	}
+	return all, nil
+}
+
+// masters of a cluster, by address.
+func (s *Source) masters(ctx context.Context) ([]*redis.Client, error) {
+	var mu sync.Mutex
+	var masters []*redis.Client
+	err := s.Cluster.ForEachMaster(ctx, func(_ context.Context, m *redis.Client) error {
+		mu.Lock()
+		defer mu.Unlock()
+		masters = append(masters, m)
+		return nil
+	})
+	if err == nil && len(masters) == 0 {
+		err = errors.New("the cluster has no masters")
+	}
+	slices.SortFunc(masters, func(a, b *redis.Client) int { return strings.Compare(a.Options().Addr, b.Options().Addr) })
+	return masters, err
+}

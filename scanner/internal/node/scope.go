@@ -1,0 +1,15 @@
+package node
+
+import (
+	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+)
+
+// Scope is which keys are read, and how gently.
+type Scope struct {
+	Patterns   []string // that locks are looked for by, at least one
+	PageSize   int
+	Pause      time.Duration        // after each page
+	Capability keyreader.Capability // what is known of every node beforehand: for tests
+}

@@ -1,0 +1,126 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+	"github.com/lockscope/lockscope/scanner/internal/server"
+)
+
+// ErrInvalid says that a client is not usable as a node.
+var ErrInvalid = errors.New("scanner: invalid node")
+
+// ClientName is what the connections are called in CLIENT LIST.
+const ClientName = "lockscope-scanner"
+
+// NewSources makes the sources of the given clients. Names and replicas are those of the
+// clients in their order, or none.
+func NewSources(clients []redis.UniversalClient, names []string, replicas []redis.UniversalClient) ([]*Source, error) {
+	if len(clients) == 0 {
+		return nil, fmt.Errorf("%w: there is none", ErrInvalid)
+	}
+	var sources []*Source
+	fail := func(i int, err error) ([]*Source, error) {
+		errs := []error{fmt.Errorf("%w: node %d: %w", ErrInvalid, i+1, err)}
+		for _, s := range sources {
+			errs = append(errs, s.Close())
+		}
+		return nil, errors.Join(errs...)
+	}
+	for i, given := range clients {
+		src, err := newSource(given)
+		if err != nil {
+			return fail(i, err)
+		}
+		sources = append(sources, src)
+		if len(names) > 0 {
+			src.Name = names[i]
+		}
+		if err := src.differs(sources[:i]); err != nil {
+			return fail(i, err)
+		}
+		if len(replicas) > 0 {
+			if err := src.setReplica(replicas[i]); err != nil {
+				return fail(i, err)
+			}
+		}
+	}
+	return sources, nil
+}
+
+func newSource(given redis.UniversalClient) (*Source, error) {
+	s := &Source{}
+	switch given := given.(type) {
+	case *redis.Client:
+		if given != nil {
+			own := server.Connect(given, ClientName, &s.open)
+			s.Client, s.DB, s.address = own, own.Options().DB, redisconn.Name(own.Options())
+			s.Name = s.address
+			return s, nil
+		}
+	case *redis.ClusterClient:
+		if given != nil {
+			own := server.ConnectCluster(given, ClientName, &s.open)
+			s.Client, s.Cluster, s.address = own, own, redisconn.ClusterName(own.Options())
+			s.Name = s.address
+			return s, nil
+		}
+	}
+	if isNil(given) {
+		return nil, errors.New("the client is nil")
+	}
+	return nil, fmt.Errorf(
+		"a %T spreads keys over servers in its own way; use a *redis.Client or a *redis.ClusterClient", given)
+}
+
+// differs refuses a node that was given twice, or cannot be told from another.
+func (s *Source) differs(others []*Source) error {
+	for i, other := range others {
+		if other.address == s.address && s.address != redisconn.SentinelAddress {
+			return fmt.Errorf("it is node %d again: both are %s", i+1, s.address)
+		}
+		if other.Name == s.Name {
+			return fmt.Errorf("it is called %s as node %d is: WithNodeNames can tell them apart", s.Name, i+1)
+		}
+	}
+	return nil
+}
+
+func isNil(c redis.UniversalClient) bool {
+	if c == nil {
+		return true
+	}
+	v := reflect.ValueOf(c)
+	return v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+func (s *Source) setReplica(given redis.UniversalClient) error {
+	if isNil(given) {
+		return nil
+	}
+	replica, ok := given.(*redis.Client)
+	if !ok || s.Cluster != nil {
+		return errors.New("WithReplicas: only a standalone node can have a replica, which is a *redis.Client")
+	}
+	if replica.Options().DB != s.DB {
+		return fmt.Errorf("WithReplicas: the replica's client is on database %d, the node's on %d",
+			replica.Options().DB, s.DB)
+	}
+	s.Replica = server.Connect(replica, ClientName, &s.open)
+	return nil
+}
+
+// Names are those of the sources, sorted.
+func Names(sources []*Source) []string {
+	names := make([]string, len(sources))
+	for i, src := range sources {
+		names[i] = src.Name
+	}
+	slices.Sort(names)
+	return names
+}

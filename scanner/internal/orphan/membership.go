@@ -1,0 +1,119 @@
+package orphan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/redlock/guard"
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/node"
+	"github.com/lockscope/lockscope/scanner/internal/server"
+)
+
+// Prove finds out whether the sources are all the nodes of one Redlock, from the markers
+// by which its nodes vote: each must be that very server's, of one set of nodes, and
+// of as many as there are sources. A node that does not answer is taken for one of them
+// and is unknown for the rest of the sweep: it cannot make an orphan of any lock.
+// said takes the caller's word for it.
+func (o *Redlock) Prove(ctx context.Context, said bool) {
+	o.one, o.doubt = said && len(o.sources) > 1, ""
+	if o.one || len(o.sources) < 2 {
+		return
+	}
+	members, errs := make([]member, len(o.sources)), make([]error, len(o.sources))
+	var wg sync.WaitGroup
+	for i, src := range o.sources {
+		wg.Go(func() { members[i], errs[i] = membership(ctx, src) })
+	}
+	wg.Wait()
+	var known []member
+	for i, src := range o.sources {
+		switch err := errs[i]; {
+		case errors.Is(err, errNoMember):
+			o.doubt = fmt.Sprintf("%s: %v", src.Name, err)
+		case err != nil:
+			o.MarkDown(src)
+		default:
+			known = append(known, members[i])
+		}
+	}
+	if o.doubt == "" {
+		o.doubt = disagreement(known, len(o.sources))
+	}
+	o.one = o.doubt == ""
+	if !o.one {
+		o.doubt = "no orphan was looked for: " + o.doubt +
+			". If the servers are all the nodes of one Redlock, say so (WithOneRedlock, --redlock)"
+	}
+}
+
+// member is what a server says of the Redlock it votes for.
+type member struct {
+	name        string
+	runID       string
+	fingerprint guard.Fingerprint
+}
+
+// errNoMember says that a server answers, and not as a node of a Redlock.
+var errNoMember = errors.New("it does not tell for which Redlock it votes")
+
+// disagreement says why members are not all the nodes of one Redlock of so many, or "".
+func disagreement(known []member, nodes int) string {
+	if len(known) == 0 {
+		return "no server answers"
+	}
+	first := known[0]
+	for i, m := range known {
+		if m.fingerprint != first.fingerprint {
+			return fmt.Sprintf("%s and %s vote for different Redlocks", first.name, m.name)
+		}
+		for _, other := range known[:i] {
+			if other.runID == m.runID {
+				return fmt.Sprintf("%s and %s are one server", other.name, m.name)
+			}
+		}
+	}
+	if count, _, _ := strings.Cut(string(first.fingerprint), ":"); count != strconv.Itoa(nodes) {
+		return fmt.Sprintf("they vote for a Redlock of %s nodes, and %d are named", count, nodes)
+	}
+	return ""
+}
+
+// membership reads the marker of a server. An error that is not errNoMember is that of
+// the connection or the context.
+func membership(ctx context.Context, s *node.Source) (member, error) {
+	client, standalone := s.Client.(*redis.Client)
+	if !standalone {
+		return member{}, fmt.Errorf("%w: it is a cluster", errNoMember)
+	}
+	info, err := server.Info(ctx, client)
+	if err != nil {
+		return member{}, err
+	}
+	heads, err := keyreader.Heads(ctx, client, []string{guard.MarkerKey}, keyreader.HeadSize)
+	if err != nil {
+		return member{}, unreadable(err)
+	}
+	m, ok := guard.ParseMarker(heads[0].Text)
+	switch {
+	case !ok || m.State == guard.Changing:
+		return member{}, errNoMember
+	case info.RunID() == "" || m.RunID != info.Incarnation() && m.RunID != info.RunID() || m.DB != strconv.Itoa(s.DB):
+		return member{}, fmt.Errorf("%w since it restarted, or its data is another server's", errNoMember)
+	}
+	return member{name: s.Name, runID: m.RunID, fingerprint: m.Fingerprint}, nil
+}
+
+// unreadable tells a server that refuses from one that does not answer.
+func unreadable(err error) error {
+	if server.IsRefused(err) {
+		return fmt.Errorf("%w to this user: grant %%R~%s", errNoMember, guard.MarkerKey)
+	}
+	return err
+}

@@ -1,0 +1,53 @@
+// Package proof is what a sweep proved of the keys it read, as far as repairs need it: that
+// nothing was left out which bears on a finding (proof.go), and whether a value is one
+// key's alone (values.go).
+package proof
+
+import (
+	"fmt"
+
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
+	"github.com/lockscope/lockscope/scanner/internal/server"
+	"github.com/lockscope/lockscope/scanner/repair"
+	"github.com/lockscope/lockscope/scanner/report"
+)
+
+// Proof is what one sweep proved, as far as repairs need it. It does not change after
+// the sweep.
+type Proof struct {
+	Nodes   map[string]Node
+	Values  *Values
+	Orphans bool // the nodes are those of one Redlock
+}
+
+// Node is what a sweep proved of one node.
+type Node struct {
+	Gaps  []report.Gap
+	Slots *server.SlotSet // that were read, of a cluster's node; nil of one that has all keys
+}
+
+// Covers says whether the sweep's evidence for f is complete, and is no [report.Class]'s whose
+// evidence it is not. A gap of a node concerns all of its keys, save that who is not
+// watched matters to [report.HeldTooLong] alone.
+func (p *Proof) Covers(f *ledger.Entry) error {
+	if p == nil {
+		return fmt.Errorf("%w: nothing was swept yet", repair.ErrIncomplete)
+	}
+	n, swept := p.Nodes[f.Node]
+	if !swept {
+		return fmt.Errorf("%w: the last sweep has not read the node: sweep again", repair.ErrIncomplete)
+	}
+	for _, g := range n.Gaps {
+		if g.Reason != report.ReasonUnwatched || f.Class == report.HeldTooLong {
+			return fmt.Errorf("%w: %s: %s", repair.ErrIncomplete, g.Reason, g.Detail)
+		}
+	}
+	if slot := server.KeySlot(f.Key); n.Slots != nil && !n.Slots.Has(slot) {
+		return fmt.Errorf("%w: slot %d was moving, or not read: sweep again when it has arrived", repair.ErrIncomplete, slot)
+	}
+	if f.Class == report.Orphan && !p.Orphans {
+		return fmt.Errorf("%w: the nodes are not proved to be those of one Redlock: see WithOneRedlock (--redlock)",
+			repair.ErrIncomplete)
+	}
+	return p.Values.unique(f)
+}

@@ -1,0 +1,44 @@
+// Package sight is what the scanner knows of a finding besides what it shows. A finding
+// carries it sealed: only the scanner can open it, and so a repair compares with what was
+// seen and not with what a caller says.
+package sight
+
+import (
+	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/digest"
+)
+
+// Sight is [Facts], sealed. It has no methods, for callers could call them.
+type Sight struct{ facts Facts }
+
+// Seal keeps facts from callers.
+func Seal(f Facts) Sight { return Sight{f} }
+
+// Open returns what was sealed: nothing, of a finding that the scanner did not make.
+func Open(s Sight) Facts { return s.facts }
+
+// Facts are what was seen of a lock that a finding is about.
+type Facts struct {
+	Source   string    // whose node it is on; a key of a cluster may move to another node
+	Since    time.Time // held too long: since when at least
+	Identity string    // of the value, for the second look and for repairs; never shown
+	Distinct bool      // the identity tells this holder from another one; see Doubt
+	Doubt    string    // why it does not
+	Kept     bool      // its holder may have the same value again for its next lease
+	Recalled Recalled  // in place of Identity, until it is seen again
+}
+
+// Recalled is what a finding of an earlier process has in place of its value's identity.
+type Recalled struct {
+	Digest digest.Digest
+	Value  string
+}
+
+// Same says whether a value is the one of the finding.
+func (f *Facts) Same(identity string) bool {
+	if f.Identity == "" {
+		return f.Recalled.Value != "" && f.Recalled.Digest.Text(identity) == f.Recalled.Value
+	}
+	return f.Identity == identity
+}

@@ -1,0 +1,163 @@
+package sweep
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/clock"
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
+	"github.com/lockscope/lockscope/scanner/internal/orphan"
+	"github.com/lockscope/lockscope/scanner/internal/sight"
+	"github.com/lockscope/lockscope/scanner/internal/value"
+	"github.com/lockscope/lockscope/scanner/report"
+)
+
+// confirmation is the second look of a sweep, on the masters, at everything in the
+// ledger: at what is new when it has been there for the grace, and at what is known,
+// which pages need not have shown this time. What is not as it was is resolved.
+type confirmation struct {
+	cfg     *Settings
+	ledger  *ledger.Ledger
+	orphans *orphan.Redlock
+
+	mu       sync.Mutex
+	appeared []report.Finding // that were not confirmed before
+}
+
+// grace is how long it takes until every pending finding of a node that answers is
+// old enough.
+func (c *confirmation) grace(nodes []*nodeSweep) time.Duration {
+	var wait time.Duration
+	now := c.cfg.Now()
+	for _, n := range nodes {
+		if n.report.Err != nil {
+			continue
+		}
+		for _, f := range c.ledger.On(n.Node) {
+			if !f.Confirmed {
+				wait = max(wait, c.cfg.ConfirmAfter-now.Sub(f.FirstSeen))
+			}
+		}
+	}
+	return min(wait, c.cfg.ConfirmAfter)
+}
+
+// closeLooks is how often a holder is looked at during the grace that its client's value
+// does not prove to be one.
+const closeLooks = 24
+
+// attend waits for the grace and looks meanwhile, as often as it may, at those that are
+// said to hold a lock for too long: who takes it again and again is caught by it. It says
+// whether ctx lasted.
+func (c *confirmation) attend(ctx context.Context, nodes []*nodeSweep, grace time.Duration) bool {
+	for end := c.cfg.Now().Add(grace); ; {
+		left := end.Sub(c.cfg.Now())
+		if left <= 0 {
+			return ctx.Err() == nil
+		}
+		if !c.lookClosely(ctx, nodes) {
+			return clock.Pause(ctx, left)
+		}
+		if !clock.Pause(ctx, min(left, rand.N(2*grace/closeLooks+1))) {
+			return false
+		}
+	}
+}
+
+// lookClosely says whether there was anything to look at. An error is the second look's
+// to report.
+func (c *confirmation) lookClosely(ctx context.Context, nodes []*nodeSweep) bool {
+	var looked bool
+	for _, n := range nodes {
+		var keys []string
+		for _, f := range c.ledger.On(n.Node) {
+			if f.Class == report.HeldTooLong && !f.Confirmed && f.Hold.Since.IsZero() && len(keys) < keyreader.Batch {
+				keys = append(keys, f.Key)
+			}
+		}
+		if n.report.Err != nil || len(keys) == 0 {
+			continue
+		}
+		looked = true
+		values, err := n.reader.Look(ctx, keys)
+		now := c.cfg.Now()
+		for i := range values {
+			if v := &values[i]; err == nil && v.Gone() {
+				n.memory.watch.Forget(v.Key)
+			} else if err == nil {
+				holder := value.Holder(v)
+				n.lease(v, &holder, now)
+			}
+		}
+	}
+	return looked
+}
+
+// look looks again at what is wrong on one node.
+func (c *confirmation) look(ctx context.Context, n *nodeSweep) {
+	found := c.ledger.On(n.Node)
+	if n.report.Err != nil || len(found) == 0 {
+		return
+	}
+	keys := make([]string, len(found))
+	for i, f := range found {
+		keys[i] = f.Key
+	}
+	redirected := n.reader.Redirected()
+	values, err := n.reader.Look(ctx, keys)
+	if err != nil {
+		fail(ctx, &n.report, "second look", err)
+		return
+	}
+	moved := n.reader.Redirected() > redirected
+	now := c.cfg.Now()
+	for i, f := range found {
+		if v := &values[i]; !(v.Gone() && (moved || n.moving(v.Key))) { // a key that moves is not gone
+			c.settle(ctx, n, f, v, now)
+		}
+	}
+}
+
+// settle decides on one finding. An orphan is compared with the other nodes again.
+func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *ledger.Entry, v *keyreader.Value, now time.Time) {
+	still := c.cfg.Rules.Still(f, v, now)
+	seen, lease := *f, lease{since: f.Since}
+	if still && f.Class == report.Orphan && !c.orphans.Possible() {
+		return // whether it is one cannot be told any more
+	}
+	if still && f.Class == report.HeldTooLong {
+		holder := value.Holder(v)
+		lease = n.lease(v, &holder, now)
+		seen.Since = lease.since
+		still = slices.Contains(c.cfg.Rules.Classify(v, lease.since, now), report.HeldTooLong)
+	}
+	if still && f.Class == report.Orphan {
+		tallies, calls := c.orphans.Count(ctx, n.Source, []*keyreader.Value{v})
+		n.report.Calls += calls
+		t := tallies[0]
+		if !t.HasQuorum() && !t.Minority() {
+			return // who holds it cannot be told
+		}
+		still, seen.Evidence = t.Minority(), t.Evidence()
+	}
+	if still {
+		seen.TTL, seen.Hold, seen.LastSeen = v.TTL, value.Holder(v), now
+		seen.Identity, seen.Kept, seen.Recalled = v.Identity(), value.Kept(v), sight.Recalled{}
+		if f.Class != report.Orphan {
+			seen.Evidence = n.evidence(f.Class, v, &lease, now)
+		}
+	}
+	if c.ledger.Settle(f, seen, still) {
+		c.confirmed(f.Sealed())
+	}
+}
+
+func (c *confirmation) confirmed(f report.Finding) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.appeared = append(c.appeared, f)
+}

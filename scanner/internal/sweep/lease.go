@@ -1,0 +1,43 @@
+package sweep
+
+import (
+	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/holders"
+	"github.com/lockscope/lockscope/scanner/internal/judge"
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/value"
+	"github.com/lockscope/lockscope/scanner/report"
+)
+
+// lease is since when a lock is proved to have the holder it has, by what its value says
+// or by what was seen of it.
+type lease struct {
+	since      time.Time // zero: unknown
+	doubt      string    // why its value was not believed
+	unwatched  bool      // there was no room to remember this one, or another one for it
+	indistinct bool      // its value does not tell one holder from the next
+}
+
+// leaseOf judges a look at a lock on a node, which the watch remembers.
+func leaseOf(
+	cfg *Settings, watch *holders.Watch, node string, v *keyreader.Value, h *report.Hold, now time.Time,
+) (l lease) {
+	p := cfg.Rules.PolicyOf(v.Key)
+	if !cfg.Rules.Checks[report.HeldTooLong] || value.Foreign(v) || !judge.LimitsHold(&p, v) {
+		return lease{}
+	}
+	distinct := value.DistinctionOf(v, h)
+	var seen holders.Observed
+	if cfg.MaxWatched > 0 {
+		seen = watch.Note(holders.Look{
+			Node: node, Key: v.Key, Identity: v.Identity(), Distinct: distinct,
+			At: now, TTL: v.TTL, Count: h.Count, Worth: p.MaxHold,
+		})
+	}
+	l.unwatched, l.indistinct, l.since = seen.Full, distinct == value.Indistinct, seen.First
+	if !h.Since.IsZero() {
+		l.since, l.doubt = holders.Believe(h.Since, &seen, now)
+	}
+	return l
+}

@@ -1,0 +1,104 @@
+package sweep
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/lockscope/lockscope/scanner/internal/digest"
+	"github.com/lockscope/lockscope/scanner/internal/holders"
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/node"
+)
+
+// Memory is what one sweep leaves to the next. It is of whose turn it is.
+type Memory struct {
+	digest  digest.Digest
+	masters map[*node.Source]map[string]*remembered // by the name of the node
+	watches map[*node.Source]*holders.Watch
+}
+
+// remembered is what is remembered of one master.
+type remembered struct {
+	capability keyreader.Capability
+	pass       pass
+	watch      *holders.Watch // the source's
+}
+
+// NewMemory knows nothing yet.
+func NewMemory() *Memory { return newMemory(digest.New()) }
+
+func newMemory(d digest.Digest) *Memory {
+	return &Memory{
+		digest: d, masters: make(map[*node.Source]map[string]*remembered), watches: make(map[*node.Source]*holders.Watch),
+	}
+}
+
+// RestoreMemory knows what the watches of an earlier process knew of the sources.
+func RestoreMemory(
+	d digest.Digest, watches map[string]holders.Saved, sources []*node.Source, cfg *Settings,
+) (*Memory, error) {
+	m := newMemory(d)
+	for _, src := range sources {
+		if w, ok := watches[src.Name]; ok {
+			if err := m.watch(src, cfg).Restore(w); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return m, nil
+}
+
+// Save writes down the watches, by source.
+func (m *Memory) Save() map[string]holders.Saved {
+	all := make(map[string]holders.Saved)
+	for src, w := range m.watches {
+		all[src.Name] = w.Save()
+	}
+	return all
+}
+
+// Digest stands for keys and values in what is saved.
+func (m *Memory) Digest() digest.Digest { return m.digest }
+
+// recall finds or makes what is remembered of a master.
+func (m *Memory) recall(c *node.Connection, cfg *Settings) *remembered {
+	of := m.masters[c.Source]
+	if of == nil {
+		of = make(map[string]*remembered)
+		m.masters[c.Source] = of
+	}
+	if of[c.Node] == nil {
+		of[c.Node] = &remembered{capability: cfg.Scope.Capability, watch: m.watch(c.Source, cfg)}
+	}
+	return of[c.Node]
+}
+
+// watch finds or makes that of a source.
+func (m *Memory) watch(s *node.Source, cfg *Settings) *holders.Watch {
+	if m.watches[s] == nil {
+		m.watches[s] = holders.NewWatch(cfg.MaxWatched, m.digest)
+	}
+	return m.watches[s]
+}
+
+// keep forgets the masters of a source but those there are now.
+func (m *Memory) keep(s *node.Source, now []node.Connection) {
+	if w := m.watches[s]; w != nil {
+		names := make([]string, len(now))
+		for i, c := range now {
+			names[i] = c.Node
+		}
+		w.Keep(names)
+	}
+	maps.DeleteFunc(m.masters[s], func(name string, _ *remembered) bool {
+		return !slices.ContainsFunc(now, func(c node.Connection) bool { return c.Node == name })
+	})
+}
+
+// nodes are the names of the masters a source had when it last answered, or its own.
+func (m *Memory) nodes(s *node.Source) []string {
+	if len(m.masters[s]) == 0 {
+		return []string{s.Name}
+	}
+	return slices.Sorted(maps.Keys(m.masters[s]))
+}

@@ -1,0 +1,59 @@
+package sweep
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/scanner/internal/digest"
+	"github.com/lockscope/lockscope/scanner/internal/holders"
+	"github.com/lockscope/lockscope/scanner/internal/judge"
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
+	"github.com/lockscope/lockscope/scanner/internal/node"
+	"github.com/lockscope/lockscope/scanner/internal/orphan"
+	"github.com/lockscope/lockscope/scanner/internal/proof"
+	"github.com/lockscope/lockscope/scanner/report"
+)
+
+// TestPageTwice takes a page again, as if SCAN had returned all of its keys twice.
+func TestPageTwice(t *testing.T) {
+	client := redis.NewClient(&redis.Options{Addr: "unused:1"})
+	defer client.Close()
+	sources, err := node.NewSources([]redis.UniversalClient{client}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sources[0].Close()
+	cfg := &Settings{
+		Scope: node.Scope{Patterns: []string{"lock:*"}, PageSize: 500},
+		Rules: judge.Rules{
+			TTLLimit: time.Hour, HoldLimit: time.Hour,
+			Checks: map[report.Class]bool{
+				report.NoTTL: true, report.LongTTL: true, report.HeldTooLong: true, report.Orphan: true, report.ForeignType: true,
+			},
+		},
+		Deadline: time.Minute, MaxWatched: 10, MaxValues: AllValues, Now: time.Now,
+	}
+	found, watch := ledger.New(5), holders.NewWatch(10, digest.New())
+	c := node.Connection{Node: "node", Source: sources[0]}
+	n := newNodeSweep(c, cfg, &remembered{watch: watch}, found, orphan.New(sources), proof.NewValues(nil, nil))
+	page := keyreader.Page{Next: "1", Keys: 5}
+	for i := range 5 {
+		page.Values = append(page.Values, keyreader.Value{
+			Key: fmt.Sprint("lock:", i), TTL: keyreader.Never, Type: keyreader.String, Size: 1, Head: "1",
+		})
+	}
+	for range 3 {
+		if locks, err := n.take(t.Context(), &page); err != nil || locks != 5 {
+			t.Fatal(locks, err)
+		}
+	}
+	_, pending, resolved := found.Lists()
+	overflow := len(found.Omitted())
+	if len(pending) != 5 || len(resolved) != 0 || overflow != 0 || n.report.Unwatched != 0 || len(watch.Save().Watched) != 0 { // what has no TTL is found without being watched
+		t.Errorf("%d pending, %d resolved, %d overflow, %d watched", len(pending), len(resolved), overflow, len(watch.Save().Watched))
+	}
+}

@@ -1,0 +1,71 @@
+package sweep
+
+import (
+	"math"
+
+	"github.com/lockscope/lockscope/scanner/internal/coverage"
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+)
+
+// pass is one way through all keys of a node. It takes several sweeps if they are
+// cut off by their deadline: the next one goes on where the last one stopped,
+// which SCAN's cursors, being kept by the client, allow.
+type pass struct {
+	began   *coverage.Standing // what the node said of itself then
+	pattern int                // of the config's, the one that is looked for
+	cursor  string             // "": a new pass
+	locks   int64
+	matched []int64 // locks by pattern
+	from    int64   // values are wanted of the locks from this one on, counted from 1
+}
+
+// resume begins the pass, or goes on with it; fresh says that it begins.
+func (p *pass) resume() (fresh bool) {
+	if p.cursor == "" {
+		*p = pass{cursor: keyreader.FirstCursor, from: max(p.from, 1)}
+	}
+	return p.pattern == 0 && p.cursor == keyreader.FirstCursor
+}
+
+// wanted are the locks of the next page whose turn it is to have their values read,
+// of which a pass reads so many.
+func (p *pass) wanted(values int) keyreader.Wanted {
+	if values == 0 {
+		return keyreader.Wanted{}
+	}
+	w := keyreader.Wanted{First: max(p.from-p.locks, 1), Last: math.MaxInt32}
+	if values != AllValues {
+		w.Last = max(p.from+int64(values)-1-p.locks, 0)
+	}
+	return w
+}
+
+// advance takes a page that was read, of so many patterns.
+func (p *pass) advance(next string, locks int64, patterns int) {
+	if p.matched == nil {
+		p.matched = make([]int64, patterns)
+	}
+	p.matched[p.pattern] += locks
+	p.locks += locks
+	p.cursor = next
+	if next == keyreader.FirstCursor {
+		p.pattern++
+	}
+}
+
+// ended says, after a page, that it was the last one of the last pattern.
+func (p *pass) ended(patterns int) bool { return p.pattern == patterns }
+
+// finish hands the turn of having their values read to the next locks, or begins
+// again with the first: all have had theirs then.
+func (p *pass) finish(values int) (round bool) {
+	next := p.from + int64(values)
+	if round = values <= 0 || next > p.locks; round {
+		next = 1
+	}
+	*p = pass{from: next}
+	return round
+}
+
+// abandon begins a new pass the next time, with the same turn.
+func (p *pass) abandon() { *p = pass{from: p.from} }

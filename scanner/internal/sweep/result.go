@@ -1,0 +1,124 @@
+package sweep
+
+import (
+	"github.com/lockscope/lockscope/scanner/internal/coverage"
+	"github.com/lockscope/lockscope/scanner/internal/proof"
+	"github.com/lockscope/lockscope/scanner/report"
+)
+
+// Report puts together what is known when all looks are done.
+func (w *Sweep) Report() report.Report {
+	r := report.Report{Started: w.started, Took: w.cfg.Now().Sub(w.started)}
+	r.Findings, r.Pending, r.Resolved = w.ledger.Lists()
+	for _, n := range w.nodes {
+		n.report.Calls += n.reader.Calls()
+		n.report.Redirected = n.reader.Redirected()
+		r.Nodes = append(r.Nodes, n.report)
+	}
+	r.Nodes = append(r.Nodes, w.lost...)
+	byName := make(map[string]*report.NodeReport, len(r.Nodes))
+	for i := range r.Nodes {
+		byName[r.Nodes[i].Node] = &r.Nodes[i]
+	}
+	for _, f := range r.Findings {
+		if rep := byName[f.Node]; rep != nil {
+			rep.Counts[f.Class]++
+		}
+	}
+	for node, counts := range w.ledger.Omitted() {
+		for class, n := range counts {
+			r.Overflow += n
+			if rep := byName[node]; rep != nil {
+				rep.Overflow += n
+				rep.Counts[class] += n
+			}
+		}
+	}
+	excluded := make([]int, len(w.cfg.Rules.Exclusions))
+	for _, n := range w.nodes {
+		for i, findings := range n.excluded {
+			excluded[i] += findings
+		}
+	}
+	r.Excluded = w.cfg.Rules.Excluded(excluded, w.cfg.Now())
+	w.close(&r)
+	stamp(&r, w.cfg.Group)
+	return r
+}
+
+// close says what the report is not proved to have seen.
+func (w *Sweep) close(r *report.Report) {
+	for i := range r.Nodes {
+		coverage.Close(&r.Nodes[i], w.cfg.Rules.ReadValues())
+	}
+	for _, src := range w.sources {
+		cover := coverage.Slots{Whole: true}
+		read := false
+		for _, n := range w.nodes {
+			if n.Source == src {
+				cover.Add(&n.covered.Slots)
+				read = true
+			}
+		}
+		if src.Cluster != nil && read {
+			r.Gaps = append(r.Gaps, cover.Gaps(src.Name)...)
+		}
+	}
+	if !w.cfg.EmptyAllowed {
+		r.Gaps = append(r.Gaps, coverage.Unmatched(w.cfg.Scope.Patterns, r.Nodes)...)
+	}
+	if w.cfg.Rules.Checks[report.Orphan] && w.orphans.Doubt() != "" {
+		gap := report.Gap{Reason: report.ReasonOrphans, Detail: w.orphans.Doubt()}
+		if w.cfg.OrphansAsked {
+			r.Gaps = append(r.Gaps, gap)
+		} else {
+			r.Skipped = append(r.Skipped, gap)
+		}
+	}
+}
+
+// Proof takes down what the finished sweep proved.
+func (w *Sweep) Proof(r *report.Report) *proof.Proof {
+	p := &proof.Proof{Nodes: make(map[string]proof.Node), Values: w.values, Orphans: w.orphans.Possible()}
+	for _, n := range r.Nodes {
+		p.Nodes[n.Node] = proof.Node{Gaps: n.Gaps}
+	}
+	for _, n := range w.nodes {
+		if n.Source.Cluster != nil {
+			known := p.Nodes[n.Node]
+			known.Slots = &n.covered.Slots.Read
+			p.Nodes[n.Node] = known
+		}
+	}
+	return p
+}
+
+// Appeared are the findings that it was the first to confirm.
+func (w *Sweep) Appeared() []report.Finding { return w.confirmation.appeared }
+
+// Errs are those of the nodes.
+func (w *Sweep) Errs() []error { return w.errs }
+
+// stamp writes the group into all that a report is made of.
+func stamp(r *report.Report, group string) {
+	if group == "" {
+		return
+	}
+	for i := range r.Nodes {
+		r.Nodes[i].Group = group
+		for j := range r.Nodes[i].Gaps {
+			r.Nodes[i].Gaps[j].Group = group
+		}
+	}
+	for i := range r.Gaps {
+		r.Gaps[i].Group = group
+	}
+	for i := range r.Excluded {
+		r.Excluded[i].Group = group
+	}
+	for _, list := range [][]report.Finding{r.Findings, r.Pending, r.Resolved} {
+		for i := range list {
+			list[i].Group = group
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package sweep
+
+import (
+	"errors"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/judge"
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/node"
+	"github.com/lockscope/lockscope/scanner/report"
+)
+
+// ErrDeadline says that a sweep reached its deadline. It is the cause of the
+// context of commands cut off by it.
+var ErrDeadline = errors.New("scanner: the sweep's deadline has passed")
+
+// AllValues of [Settings].MaxValues means no limit.
+const AllValues = -1
+
+// Settings are what sweeps have in common.
+type Settings struct {
+	Scope        node.Scope
+	Group        string // that the report is stamped with
+	Rules        judge.Rules
+	Deadline     time.Duration
+	ConfirmAfter time.Duration // between the first and the second look
+	MaxWatched   int           // locks per source
+	MaxValues    int           // read per node for their own sake
+	OneRedlock   bool          // said of the sources; see package orphan
+	OrphansAsked bool          // not only because all classes are the default
+	EmptyAllowed bool          // a pattern without a key is no gap
+	Progress     func(report.Progress)
+	Now          func() time.Time
+}
+
+// pagesUntil is how much of the deadline may go into pages. The rest is for the
+// second look, without which a sweep that is always cut off would confirm nothing.
+func (s *Settings) pagesUntil() time.Duration { return s.Deadline - s.Deadline/10 - s.ConfirmAfter }
+
+// valuesPerPass is how many locks have their values read for their own sake.
+func (s *Settings) valuesPerPass() int {
+	if !s.Rules.ReadValues() {
+		return 0
+	}
+	return s.MaxValues
+}
+
+// query describes the locks whose TTL is a finding, by the first pattern.
+func (s *Settings) query() keyreader.Query {
+	pattern := s.Scope.Patterns[0]
+	return keyreader.Query{Pattern: pattern, Count: s.Scope.PageSize, Limit: s.Rules.TTLLimitFor(pattern)}
+}

@@ -1,0 +1,154 @@
+package sweep
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
+	"github.com/lockscope/lockscope/scanner/internal/node"
+	"github.com/lockscope/lockscope/scanner/internal/orphan"
+	"github.com/lockscope/lockscope/scanner/internal/proof"
+	"github.com/lockscope/lockscope/scanner/internal/server"
+	"github.com/lockscope/lockscope/scanner/report"
+)
+
+// Sweep is one sweep: the pages of all nodes, and then the second look.
+type Sweep struct {
+	cfg     *Settings
+	sources []*node.Source
+	memory  *Memory
+	ledger  *ledger.Ledger
+	started time.Time
+
+	orphans      *orphan.Redlock
+	confirmation *confirmation
+	values       *proof.Values
+
+	nodes []*nodeSweep
+	lost  []report.NodeReport // of sources whose masters could not be found
+	errs  []error
+}
+
+// New makes ready a sweep of the sources. Before is what the one before it proved, nil if
+// there was none.
+func New(cfg *Settings, sources []*node.Source, m *Memory, l *ledger.Ledger, before *proof.Proof) *Sweep {
+	var compared *proof.Values
+	if before != nil {
+		compared = before.Values
+	}
+	o := orphan.New(sources)
+	return &Sweep{
+		cfg: cfg, sources: sources, memory: m, ledger: l, started: cfg.Now(),
+		orphans: o, confirmation: &confirmation{cfg: cfg, ledger: l, orphans: o}, values: proof.NewValues(l.All(), compared),
+	}
+}
+
+// Run looks at all there is, until ctx or the deadline ends. drop is told which
+// nodes of earlier sweeps are no more.
+func (w *Sweep) Run(ctx context.Context, drop func(gone func(node string) bool)) {
+	ctx, cancel := context.WithTimeoutCause(ctx, w.cfg.Deadline, ErrDeadline)
+	defer cancel()
+	w.ledger.Begin()
+	gone := w.findNodes(ctx)
+	drop(gone)
+	if w.cfg.Rules.Checks[report.Orphan] {
+		w.orphans.Prove(ctx, w.cfg.OneRedlock)
+	}
+	w.readAll(ctx)
+	w.rehome()
+	w.confirm(ctx)
+}
+
+// findNodes asks all clusters at once for their masters. It returns which nodes are
+// no more: of a cluster that did not answer nothing is known to be gone.
+func (w *Sweep) findNodes(ctx context.Context) (gone func(node string) bool) {
+	found, errs := make([][]node.Connection, len(w.sources)), make([]error, len(w.sources))
+	var wg sync.WaitGroup
+	for i, src := range w.sources {
+		wg.Go(func() { found[i], errs[i] = src.Connections(ctx) })
+	}
+	wg.Wait()
+	kept := make(map[string]bool)
+	for i, src := range w.sources {
+		if errs[i] != nil {
+			kept[src.Name] = true
+			for _, name := range w.lose(ctx, src, errs[i]) {
+				kept[name] = true
+			}
+			continue
+		}
+		for _, c := range found[i] {
+			kept[c.Node] = true
+			w.nodes = append(w.nodes, newNodeSweep(c, w.cfg, w.memory.recall(&c, w.cfg), w.ledger, w.orphans, w.values))
+		}
+		w.memory.keep(src, found[i])
+	}
+	return func(node string) bool { return !kept[node] }
+}
+
+// lose reports the masters a cluster had when it last answered, or the cluster, and
+// returns their names.
+func (w *Sweep) lose(ctx context.Context, src *node.Source, err error) (names []string) {
+	w.orphans.MarkDown(src)
+	names = w.memory.nodes(src)
+	for _, name := range names {
+		rep := newNodeReport(name)
+		fail(ctx, &rep, "find masters", err)
+		w.lost = append(w.lost, rep)
+		if rep.Err != nil {
+			w.errs = append(w.errs, rep.Err)
+		}
+	}
+	return names
+}
+
+// readAll reads the nodes' pages, for a part of the sweep's time.
+func (w *Sweep) readAll(ctx context.Context) {
+	ctx, cancel := context.WithTimeoutCause(ctx, w.cfg.pagesUntil(), ErrDeadline)
+	defer cancel()
+	w.each(func(n *nodeSweep) { n.read(ctx) })
+}
+
+// rehome finds the nodes that findings of clusters are on now: after a failover, or when
+// slots were moved, it is another one than the sweep before.
+func (w *Sweep) rehome() {
+	for _, src := range w.sources {
+		if src.Cluster == nil {
+			continue
+		}
+		w.ledger.Rehome(src.Name, func(f *ledger.Entry) string {
+			for _, n := range w.nodes {
+				if n.Source == src && n.report.Err == nil && n.view.Own.Has(server.KeySlot(f.Key)) {
+					return n.Node
+				}
+			}
+			return ""
+		})
+	}
+}
+
+// confirm looks again at what is wrong, when that has been there for the grace.
+func (w *Sweep) confirm(ctx context.Context) {
+	if wait := w.confirmation.grace(w.nodes); wait > 0 && !w.confirmation.attend(ctx, w.nodes, wait) {
+		for _, n := range w.nodes {
+			n.report.Truncated = true
+		}
+		return
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	w.each(func(n *nodeSweep) { w.confirmation.look(ctx, n) })
+}
+
+// each does something with all nodes, several at a time, and waits.
+func (w *Sweep) each(do func(n *nodeSweep)) {
+	node.Each(len(w.nodes), func(i int) { do(w.nodes[i]) })
+	for _, n := range w.nodes {
+		if err := n.report.Err; err != nil && !slices.Contains(w.errs, err) {
+			w.errs = append(w.errs, err)
+		}
+	}
+}

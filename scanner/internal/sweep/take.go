@@ -1,0 +1,120 @@
+package sweep
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/ledger"
+	"github.com/lockscope/lockscope/scanner/internal/server"
+	"github.com/lockscope/lockscope/scanner/internal/sight"
+	"github.com/lockscope/lockscope/scanner/internal/value"
+	"github.com/lockscope/lockscope/scanner/report"
+)
+
+// take looks into the locks of a page and counts them. If ctx ends meanwhile, the
+// page is not done.
+func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64, err error) {
+	locks = page.Keys
+	now := n.cfg.Now()
+	var ours []*keyreader.Value
+	for i := range page.Values {
+		v := &page.Values[i]
+		if keyreader.IsHelper(v.Key) || n.seenBefore(v.Key) {
+			locks-- // a name that a pattern without helper prefixes can match, or that an earlier one has
+			continue
+		}
+		if v.Gone() {
+			continue
+		}
+		n.values.Note(v)
+		holder := value.Holder(v)
+		lease := n.lease(v, &holder, now)
+		n.count(&lease)
+		for _, class := range n.cfg.Rules.Classify(v, lease.since, now) {
+			n.note(n.finding(class, v, n.evidence(class, v, &lease, now), lease.since, now))
+		}
+		if n.cfg.Rules.Checks[report.Orphan] && n.orphans.Possible() && holder.Format == report.FormatLockscope {
+			ours = append(ours, v)
+		}
+	}
+	return locks, n.takeOrphans(ctx, ours, now)
+}
+
+// lease says since when the lock is proved to have its holder.
+func (n *nodeSweep) lease(v *keyreader.Value, h *report.Hold, now time.Time) lease {
+	return leaseOf(n.cfg, n.memory.watch, n.Node, v, h, now)
+}
+
+// moving says that the key may be on another node of the cluster already.
+func (n *nodeSweep) moving(key string) bool {
+	slots := n.view.Moving()
+	return slots.Has(server.KeySlot(key))
+}
+
+// seenBefore says that an earlier pattern of this pass matches the key.
+func (n *nodeSweep) seenBefore(key string) bool {
+	earlier := n.cfg.Scope.Patterns[:n.memory.pass.pattern]
+	return slices.ContainsFunc(earlier, func(p string) bool { return keyreader.Matches(p, key) })
+}
+
+// takeOrphans compares lockscope's locks of a page with the other nodes.
+func (n *nodeSweep) takeOrphans(ctx context.Context, ours []*keyreader.Value, now time.Time) error {
+	if len(ours) == 0 {
+		return nil
+	}
+	tallies, calls := n.orphans.Count(ctx, n.Source, ours)
+	n.report.Calls += calls
+	for _, c := range tallies {
+		if c.Minority() {
+			n.note(n.finding(report.Orphan, c.Value, c.Evidence(), time.Time{}, now))
+		}
+	}
+	return ctx.Err()
+}
+
+// evidence explains a finding. Why a holder's own word was not believed goes with how
+// long it holds.
+func (n *nodeSweep) evidence(class report.Class, v *keyreader.Value, lease *lease, now time.Time) string {
+	text := n.cfg.Rules.Evidence(class, v, lease.since, now)
+	if class == report.HeldTooLong {
+		text += lease.doubt
+	}
+	return text
+}
+
+// count takes down of how many locks it is not known since when they are held.
+func (n *nodeSweep) count(lease *lease) {
+	if lease.unwatched {
+		n.report.Unwatched++
+	}
+	if lease.indistinct {
+		n.report.Indistinct++
+	}
+}
+
+// note keeps a finding, or counts it if an exclusion keeps it out.
+func (n *nodeSweep) note(f ledger.Entry) {
+	if i := n.cfg.Rules.Excludes(f.Key, n.cfg.Now()); i >= 0 {
+		n.excluded[i]++
+		return
+	}
+	n.ledger.Note(f)
+}
+
+func (n *nodeSweep) finding(
+	class report.Class, v *keyreader.Value, evidence string, since, now time.Time,
+) ledger.Entry {
+	doubt := value.Doubt(v)
+	return ledger.Entry{
+		Finding: report.Finding{
+			Class: class, Node: n.Node, Key: v.Key, Type: v.Type, TTL: v.TTL, Hold: value.Holder(v), Evidence: evidence,
+			Policy: n.cfg.Rules.PolicyOf(v.Key).Name, FirstSeen: now, LastSeen: now,
+		},
+		Facts: sight.Facts{
+			Source: n.Source.Name, Since: since, Identity: v.Identity(), Distinct: doubt == "", Doubt: doubt,
+			Kept: value.Kept(v),
+		},
+	}
+}

@@ -1,0 +1,157 @@
+package value
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/report"
+)
+
+// maxNameLength of a holder, in bytes.
+const maxNameLength = 128
+
+// TokenLength of lockscope's owner tokens, with which its values begin.
+const TokenLength = 32
+
+// Holder reads what the value tells.
+func Holder(v *keyreader.Value) report.Hold {
+	switch v.Type {
+	case keyreader.String:
+		if h, ok := lockscopeHolder(v.Head); ok {
+			if v.Size > keyreader.HeadSize {
+				h.Page = "" // it comes last, and may be cut off
+			}
+			return h
+		}
+		if h, ok := shedLockHolder(v.Head); ok && v.Size <= keyreader.HeadSize {
+			return h
+		}
+	case keyreader.Hash:
+		if h, ok := redissonHolder(v.Fields); ok {
+			return h
+		}
+	}
+	// The values of redsync, redislock and SETNX scripts are their owner tokens, or
+	// may be: nothing of them is shown.
+	return report.Hold{Format: report.FormatUnknown}
+}
+
+// lockscopeHolder accepts a value cut off at [keyreader.HeadSize]: who holds it comes first.
+func lockscopeHolder(text string) (report.Hold, bool) {
+	fence, h, ok := redlock.ParseValue(text)
+	if !ok {
+		return report.Hold{}, false
+	}
+	return report.Hold{Holder: h, Format: report.FormatLockscope, Fence: fence}, true
+}
+
+// Token is the secret by which lockscope tells its attempts apart, on all nodes
+// the same, or "" if lockscope did not write the value.
+func Token(v *keyreader.Value) string {
+	token, _ := Grant(v)
+	return token
+}
+
+// Grant is the token, and what the node counted when it granted it.
+func Grant(v *keyreader.Value) (token string, fence uint64) {
+	if v.Type != keyreader.String {
+		return "", 0
+	}
+	fence, _, ok := redlock.ParseValue(v.Head)
+	if !ok {
+		return "", 0
+	}
+	return v.Head[:TokenLength], fence
+}
+
+// uuidText matches what ShedLock and Redisson make identifiers of.
+const uuidText = `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`
+
+var (
+	// shedLockRest is what follows the time: host, and the secret of newer versions.
+	shedLockRest = regexp.MustCompile(`^([^:]*)(:` + uuidText + `)?$`)
+	// redissonField names client and thread; write locks have a suffix.
+	redissonField = regexp.MustCompile(`^(.+):(\d{1,20})(:write)?$`)
+	uuidOnly      = regexp.MustCompile(`^` + uuidText + `$`)
+)
+
+// shedLockHolder reads ADDED:time@host:uuid. The uuid authorizes the release and
+// is dropped.
+func shedLockHolder(text string) (report.Hold, bool) {
+	rest, found := strings.CutPrefix(text, "ADDED:")
+	at, rest, split := strings.Cut(rest, "@")
+	if !found || !split {
+		return report.Hold{}, false
+	}
+	since, err := time.Parse(time.RFC3339Nano, at)
+	if err != nil {
+		return report.Hold{}, false
+	}
+	h := report.Hold{Holder: lock.Holder{Since: since}, Format: report.FormatShedLock}
+	if m := shedLockRest.FindStringSubmatch(rest); m != nil {
+		h.Instance = cleanName(m[1])
+	}
+	return h, true
+}
+
+// redissonHolder reads the fields of a Redisson lock: client:thread -> count, and
+// "mode" in a read-write lock. The client's id and the thread together authorize
+// the unlock, so no more of the id is shown than it takes to tell holders apart: 8
+// characters of 36, with which nobody can guess the other 90 bits.
+func redissonHolder(fields [][2]string) (report.Hold, bool) {
+	h := report.Hold{Format: report.FormatRedisson}
+	var names []string
+	for _, f := range fields {
+		if f[0] == "mode" && (f[1] == "read" || f[1] == "write") {
+			continue
+		}
+		m := redissonField.FindStringSubmatch(f[0])
+		count, err := strconv.ParseInt(f[1], 10, 32)
+		if m == nil || err != nil || count < 0 {
+			return report.Hold{}, false
+		}
+		h.Count += int(count)
+		if uuidOnly.MatchString(m[1]) {
+			names = append(names, m[1][:8]+"…:"+m[2])
+		} else {
+			names = append(names, "…:"+m[2])
+		}
+	}
+	h.Instance = cleanName(strings.Join(names, " "))
+	return h, len(names) > 0
+}
+
+// Foreign says whether a key is no lock of any format known: locks are strings, or
+// small hashes as Redisson writes them.
+func Foreign(v *keyreader.Value) bool {
+	switch v.Type {
+	case keyreader.String:
+		return false
+	case keyreader.Hash:
+		if v.Size == keyreader.Unmeasured {
+			return false
+		}
+		_, ok := redissonHolder(v.Fields)
+		return !ok
+	}
+	return true
+}
+
+// cleanName keeps a name on one line and short: anybody can write a value.
+func cleanName(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if !strconv.IsPrint(r) {
+			return '_'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "_"))
+	if len(s) > maxNameLength {
+		s = strings.ToValidUTF8(s[:maxNameLength], "")
+	}
+	return s
+}

@@ -1,0 +1,99 @@
+package notify
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/lockscope/lockscope/scanner"
+)
+
+const (
+	minResend  = time.Second
+	maxRetries = 10
+)
+
+func newConfig(k kind, opts []Option) (*config, error) {
+	c := &config{
+		timeout:  DefaultTimeout,
+		retries:  DefaultRetries,
+		headers:  http.Header{},
+		resend:   DefaultResend,
+		severity: map[scanner.Class]string{},
+		runbook:  DefaultRunbookURL,
+		only:     map[string]kind{},
+	}
+	for _, opt := range opts {
+		if opt == nil {
+			return nil, fmt.Errorf("%w: nil Option", ErrInvalidOption)
+		}
+		opt(c)
+	}
+	for name, of := range c.only {
+		if of != k {
+			return nil, fmt.Errorf("%w: %s is for %s", ErrInvalidOption, name, of)
+		}
+	}
+	if err := errors.Join(c.validateSending(), c.validateAlerts()); err != nil {
+		return nil, err
+	}
+	if c.logger == nil {
+		c.logger = slog.New(slog.DiscardHandler)
+	}
+	return c, nil
+}
+
+func (c *config) validateSending() error {
+	switch {
+	case c.timeout < time.Millisecond:
+		return fmt.Errorf("%w: WithTimeout(%v): at least 1ms", ErrInvalidOption, c.timeout)
+	case c.retries < 0 || c.retries > maxRetries:
+		return fmt.Errorf("%w: WithRetries(%d): 0 to %d", ErrInvalidOption, c.retries, maxRetries)
+	case c.basic && c.bearer != "":
+		return fmt.Errorf("%w: WithBasicAuth and WithBearerToken exclude each other", ErrInvalidOption)
+	case hasControl(c.bearer):
+		return fmt.Errorf("%w: WithBearerToken: the token holds a line break or another control character", ErrInvalidOption)
+	}
+	for name, values := range c.headers {
+		if !headerName.MatchString(name) {
+			return fmt.Errorf("%w: WithHeader: %q is no header's name", ErrInvalidOption, name)
+		}
+		if slices.ContainsFunc(values, hasControl) {
+			return fmt.Errorf("%w: WithHeader: the value of %s holds a control character", ErrInvalidOption, name)
+		}
+	}
+	return nil
+}
+
+var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+
+func hasControl(s string) bool { return strings.ContainsFunc(s, unicode.IsControl) }
+
+// labelName leaves out the colon, which is for recording rules' metric names.
+var labelName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
+
+func (c *config) validateAlerts() error {
+	if c.resend < minResend {
+		return fmt.Errorf("%w: WithResend(%v): at least %v", ErrInvalidOption, c.resend, minResend)
+	}
+	for name := range c.labels {
+		if !labelName.MatchString(name) {
+			return fmt.Errorf("%w: WithLabels: %q is no label's name", ErrInvalidOption, name)
+		}
+		if isOwnLabel(name) {
+			return fmt.Errorf("%w: WithLabels: %s is set by the notifier", ErrInvalidOption, name)
+		}
+	}
+	if c.generator != "" {
+		if _, err := parseEndpoint(c.generator); err != nil {
+			return fmt.Errorf("%w: WithGeneratorURL: %w", ErrInvalidOption, err)
+		}
+	}
+	return nil
+}

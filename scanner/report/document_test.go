@@ -1,0 +1,73 @@
+package report_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/scanner/report"
+)
+
+var update = flag.Bool("update", false, "write testdata/document.json anew")
+
+// TestDocument holds every field of a document against testdata/document.json: what
+// changes there changes for everybody who reads one.
+func TestDocument(t *testing.T) {
+	at := time.Date(2026, 11, 21, 18, 0, 0, 5e6, time.UTC)
+	finding := func(class report.Class, key string, ttl time.Duration, h report.Hold) report.Finding {
+		return report.Finding{
+			Class: class, Node: "redis-1:6379", Key: key, Type: "string", TTL: ttl, Hold: h,
+			Evidence: "why", FirstSeen: at, LastSeen: at.Add(5 * time.Second), Confirmed: class != report.Orphan,
+		}
+	}
+	ours := report.Hold{
+		Holder: lock.Holder{Instance: "web-3/4711", Since: at.Add(-time.Hour), Traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"},
+		Format: report.FormatLockscope, Fence: 1<<60 + 1,
+	}
+	redisson := report.Hold{Holder: lock.Holder{Instance: "8743c9c0…:42"}, Format: report.FormatRedisson, Count: 3}
+	d := report.NewDocument(report.Report{
+		Started: at, Took: 1500 * time.Millisecond, Overflow: 4,
+		Nodes: []report.NodeReport{
+			{Node: "redis-1:6379", Took: time.Second, Locks: 3, Examined: 10, Calls: 2, Unread: 5, Unwatched: 6,
+				Counts: map[report.Class]int{report.NoTTL: 1, report.LongTTL: 1}, Path: report.PathScript},
+			{Node: "redis-2:6379", Truncated: true, Err: errors.New("connection refused")},
+		},
+		Findings: []report.Finding{finding(report.NoTTL, "lock:order:1", -1, ours), finding(report.LongTTL, "lock:\xff\n", 90*time.Minute, redisson)},
+		Pending:  []report.Finding{finding(report.Orphan, "lock:order:2", 0, ours)},
+		Resolved: []report.Finding{finding(report.ForeignType, `"quoted"`, time.Millisecond, report.Hold{})},
+	})
+	d.Instance, d.Status, d.Omitted = "cron", "findings", 2
+	got, err := json.MarshalIndent(d, "", "  ")
+	must(t, err)
+	golden := "testdata/document.json"
+	if *update {
+		must(t, os.WriteFile(golden, append(got, '\n'), 0o644))
+	}
+	want, err := os.ReadFile(golden)
+	must(t, err)
+	if string(got)+"\n" != string(want) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestEmptyDocument has lists to go through, and no time of a sweep that was not.
+func TestEmptyDocument(t *testing.T) {
+	got, err := json.Marshal(report.NewDocument(report.Report{}))
+	must(t, err)
+	want := `{"schema":1,"took_seconds":0,"standby":false,"truncated":false,"overflow":0,"omitted":0,` +
+		`"complete":false,"gaps":[],"skipped":[],"nodes":[],"findings":[],"pending":[],"resolved":[]}`
+	if string(got) != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,41 @@
+package report
+
+import (
+	"slices"
+	"time"
+)
+
+// Merge makes one report of those of several Scanners: from when the first began
+// until the last ended, findings worst first. It is a standby's if all are.
+func Merge(reports ...Report) Report {
+	if len(reports) == 1 {
+		return reports[0]
+	}
+	all := Report{Standby: len(reports) > 0}
+	var end time.Time
+	for _, r := range reports {
+		all.Standby = all.Standby && r.Standby
+		if !r.Started.IsZero() && (all.Started.IsZero() || r.Started.Before(all.Started)) {
+			all.Started = r.Started
+		}
+		if until := r.Started.Add(r.Took); until.After(end) {
+			end = until
+		}
+		all.Nodes = append(all.Nodes, r.Nodes...)
+		all.Findings = append(all.Findings, r.Findings...)
+		all.Pending = append(all.Pending, r.Pending...)
+		all.Resolved = append(all.Resolved, r.Resolved...)
+		all.Excluded = append(all.Excluded, r.Excluded...)
+		all.Gaps = append(all.Gaps, r.Gaps...)
+		all.Skipped = append(all.Skipped, r.Skipped...)
+		all.Unelected = all.Unelected || r.Unelected
+		all.Overflow += r.Overflow
+	}
+	if !all.Started.IsZero() {
+		all.Took = end.Sub(all.Started)
+	}
+	for _, list := range [][]Finding{all.Findings, all.Pending, all.Resolved} {
+		slices.SortStableFunc(list, func(a, b Finding) int { return Compare(&a, &b) })
+	}
+	return all
+}
