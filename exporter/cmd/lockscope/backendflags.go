@@ -14,12 +14,6 @@ import (
 	"github.com/lockscope/lockscope/lock/zklock"
 )
 
-const (
-	varPostgresPassword = flags.Prefix + "POSTGRES_PASSWORD"
-	varEtcdPassword     = flags.Prefix + "ETCD_PASSWORD"
-	varZooKeeperAuth    = flags.Prefix + "ZOOKEEPER_AUTH"
-)
-
 // backendFlags say which systems beside Redis a command reads.
 type backendFlags struct {
 	config                             backend.Config
@@ -52,10 +46,10 @@ func (f *backendFlags) open(a *app, redis *redisFlags, prefixes []string) (all [
 	c := f.config
 	c.Etcd, c.ZooKeeper, c.ZooKeeperAuth, c.Prefixes = f.etcd.Values(), f.zookeeper.Values(), a.env[varZooKeeperAuth], prefixes
 	c.TLSElsewhere = redis.named()
-	if c.PostgresPassword, err = a.secret("--postgres-password-file", f.postgresPasswordFile, varPostgresPassword); err != nil {
+	if c.PostgresPassword, err = secret(a, "--postgres-password-file", f.postgresPasswordFile, varPostgresPassword); err != nil {
 		return nil, err
 	}
-	if c.EtcdPassword, err = a.secret("--etcd-password-file", f.passwordFile, varEtcdPassword); err != nil {
+	if c.EtcdPassword, err = secret(a, "--etcd-password-file", f.passwordFile, varEtcdPassword); err != nil {
 		return nil, err
 	}
 	if c.TLS, err = redis.target.TLS.Config(); err != nil {
@@ -65,7 +59,7 @@ func (f *backendFlags) open(a *app, redis *redisFlags, prefixes []string) (all [
 }
 
 // secret is what a file holds, or a variable.
-func (a *app) secret(flag, file, variable string) (string, error) {
+func secret(a *app, flag, file, variable string) (string, error) {
 	if file == "" {
 		return a.env[variable], nil
 	}

@@ -22,7 +22,7 @@ func (g graph) blocked(rows []live.Waiter) (all []live.Blocked) {
 		f := &g.Locks[i]
 		b := live.Blocked{
 			Resource: scanner.KeyText(f.Resource), Waiting: calls(f), Listed: listed[scanner.KeyText(f.Resource)],
-			Longest: waits(g).longest(f).Seconds(), Holder: blocker(f.Lock),
+			Longest: longestWait(f).Seconds(), Holder: blocker(f.Lock),
 		}
 		at := f.Resource
 		for _, next := range g.Graph.Chain(f.Resource) {

@@ -93,7 +93,7 @@ func (b *blocking) observe(ctx context.Context, w *scanner.Waits, now time.Time)
 	b.totals.LastSuccess, b.totals.Blocked, b.totals.Waiting, b.totals.Longest = now, len(w.Locks), 0, 0
 	for i := range w.Locks {
 		b.totals.Waiting += calls(&w.Locks[i])
-		b.totals.Longest = max(b.totals.Longest, waits{w}.longest(&w.Locks[i]))
+		b.totals.Longest = max(b.totals.Longest, longestWait(&w.Locks[i]))
 	}
 }
 

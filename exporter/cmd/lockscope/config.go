@@ -57,7 +57,7 @@ func newConfig(a *app) *cobra.Command {
 	check := &cobra.Command{
 		Use: "check FILE", Short: "Say every mistake of a configuration file with its line", Args: oneFile,
 		Long: configCheckHelp, Example: "  lockscope config check lockscope.yaml\n  lockscope config check lockscope.yaml --connect",
-		RunE: func(cmd *cobra.Command, args []string) error { return a.checkConfig(cmd.Context(), args[0], connect) },
+		RunE: func(cmd *cobra.Command, args []string) error { return checkConfig(cmd.Context(), a, args[0], connect) },
 	}
 	check.Flags().BoolVar(&connect, "connect", false, "also ask the servers")
 	flags.CommandLineOnly(check.Flags(), "connect")
@@ -84,7 +84,7 @@ func oneFile(_ *cobra.Command, args []string) error {
 }
 
 // checkConfig makes all that scan would make of the file, but sweeps nothing.
-func (a *app) checkConfig(ctx context.Context, path string, connect bool) error {
+func checkConfig(ctx context.Context, a *app, path string, connect bool) error {
 	f := &groupFlags{}
 	f.register(pflag.NewFlagSet("", pflag.ContinueOnError), 0)
 	f.config = path
@@ -102,7 +102,7 @@ func (a *app) checkConfig(ctx context.Context, path string, connect bool) error 
 	}
 	defer func() { _ = all.close() }()
 	if connect {
-		err = a.ask(ctx, all)
+		err = ask(ctx, all)
 	}
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func inventory(file *config.File, all groups) string {
 }
 
 // ask asks each server, at the same time, for what a sweep asks first.
-func (a *app) ask(ctx context.Context, all groups) error {
+func ask(ctx context.Context, all groups) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	var mu sync.Mutex

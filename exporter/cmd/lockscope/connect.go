@@ -10,12 +10,11 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 )
 
-const (
-	varRedisPassword    = flags.Prefix + "REDIS_PASSWORD"
-	varSentinelPassword = flags.Prefix + "SENTINEL_PASSWORD"
-	// varRedisURL is where platforms say which server is an app's.
-	varRedisURL = "REDIS_URL"
-)
+// systemRedis is what metrics and results call Redis.
+const systemRedis = "redis"
+
+// varRedisURL is where platforms say which server is an app's.
+const varRedisURL = "REDIS_URL"
 
 var errTwoPasswords = errors.New("both --redis-password-file and " + varRedisPassword + " are given: which one counts?")
 
@@ -87,31 +86,11 @@ func (n *namesFlag) of(nodes []target.Node) ([]string, error) {
 	return names, nil
 }
 
-// outputFlag is the format of a command's results.
-type outputFlag string
-
-const (
-	outputTable outputFlag = "table"
-	outputJSON  outputFlag = "json"
-)
-
-func (o *outputFlag) register(set *pflag.FlagSet) {
-	*o = outputTable
-	set.VarP(o, "output", "o", "format of the result: table or json")
-}
-
-// Set implements pflag.Value.
-func (o *outputFlag) Set(text string) error {
-	switch outputFlag(text) {
-	case outputTable, outputJSON:
-		*o = outputFlag(text)
-		return nil
+// names are those of the nodes.
+func names(nodes []target.Node) []string {
+	all := make([]string, len(nodes))
+	for i, n := range nodes {
+		all[i] = n.Name
 	}
-	return errors.New("table or json is expected")
+	return all
 }
-
-// String implements pflag.Value.
-func (o *outputFlag) String() string { return string(*o) }
-
-// Type implements pflag.Value.
-func (o *outputFlag) Type() string { return "format" }

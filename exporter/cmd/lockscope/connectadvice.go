@@ -3,7 +3,7 @@ package main
 import (
 	"slices"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 )
 
 // connectionAdvice says what to do about servers that could not be asked, each advice once:
@@ -24,7 +24,7 @@ func connectionAdvice(err error) (all []string) {
 			return connectionAdvice(inner)
 		}
 	}
-	if advice := doctor.KnownAdvice(err); advice != "" {
+	if advice := diagnosis.KnownAdvice(err); advice != "" {
 		return []string{advice}
 	}
 	return nil

@@ -63,7 +63,7 @@ func TestErrorsNameFlags(t *testing.T) {
 		"scan":  {"--alertmanager", "http://127.0.0.1:1"}, // of whom --every speaks
 	}
 	asked := 0
-	root := newRoot(newApp(nil, nil, nil, nil))
+	root := newRoot(newProgram(nil, nil, nil, nil))
 	for _, cmd := range subcommands(root) {
 		if cmd.LocalFlags().Lookup("redis") == nil || cmd.HasSubCommands() {
 			continue

@@ -76,7 +76,7 @@ func newDashboards(a *app) *cobra.Command {
 			if cmd.Flags().Changed("labels") {
 				fit.settings.Labels = listed(fit.labels)
 			}
-			return a.writeDashboards(out, force, fit)
+			return writeDashboards(a, out, force, fit)
 		},
 	}
 	flags, s := cmd.Flags(), &fit.settings
@@ -103,7 +103,7 @@ func listed(text string) []string {
 	return names
 }
 
-func (a *app) writeDashboards(out string, force bool, fit fitting) error {
+func writeDashboards(a *app, out string, force bool, fit fitting) error {
 	if out == "" {
 		return errors.New("--out is needed: the directory to write to")
 	}

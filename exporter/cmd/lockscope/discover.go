@@ -103,14 +103,14 @@ func (f *discoverFlags) run(ctx context.Context, a *app) error {
 	if ctx.Err() != nil {
 		errs = append(errs, errInterrupted)
 	}
-	errs = append(errs, a.writeDiscovered(all))
+	errs = append(errs, writeDiscovered(a, all))
 	if f.out != "" && errors.Join(errs...) == nil {
 		errs = append(errs, f.write(a, all))
 	}
 	return errors.Join(errs...)
 }
 
-func (a *app) writeDiscovered(all []discovered) error {
+func writeDiscovered(a *app, all []discovered) error {
 	var rows [][]string
 	for _, d := range all {
 		for _, found := range d.result.Found {

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/zklock"
@@ -50,14 +50,12 @@ const doctorExample = `  lockscope doctor --redis 10.0.0.1:6379,10.0.0.2:6379,10
   lockscope doctor --postgres postgres://orders@db/shop --etcd e1:2379,e2:2379,e3:2379 --zookeeper z1:2181 --max-ttl 30s
   lockscope doctor --redis r1:6379 -o json | jq '.results[] | select(.status != "pass")'`
 
-var errInterrupted = errors.New("interrupted")
-
 type doctorFlags struct {
 	redis    redisFlags
 	backends backendFlags
 	output   outputFlag
 	names    namesFlag
-	policy   doctor.Policy
+	policy   diagnosis.Policy
 
 	set *pflag.FlagSet // in which they were registered
 }
@@ -74,10 +72,10 @@ func newDoctor(a *app) *cobra.Command {
 	f.backends.register(set)
 	f.output.register(set)
 	f.names.register(set)
-	set.DurationVar(&f.policy.For, "for", doctor.DefaultFor, "how long to sample clocks and latency")
-	set.DurationVar(&f.policy.TTL, "ttl", doctor.DefaultTTL, "TTL that most locks have")
+	set.DurationVar(&f.policy.For, "for", diagnosis.DefaultFor, "how long to sample clocks and latency")
+	set.DurationVar(&f.policy.TTL, "ttl", diagnosis.DefaultTTL, "TTL that most locks have")
 	set.DurationVar(&f.policy.MaxTTL, "max-ttl", lock.DefaultMaxTTL, "longest TTL a lock may have, for which a restarted node must stay silent: WithMaxTTL of the services")
-	set.DurationVar(&f.policy.NodeTimeout, "node-timeout", lock.DefaultNodeTimeout(doctor.DefaultTTL), "time after which a call to a node counts as failed: a twentieth of the TTL unless set")
+	set.DurationVar(&f.policy.NodeTimeout, "node-timeout", lock.DefaultNodeTimeout(diagnosis.DefaultTTL), "time after which a call to a node counts as failed: a twentieth of the TTL unless set")
 	set.StringVar(&f.policy.Prefix, "prefix", lock.DefaultPrefix, "prefix of lock keys, for the check of rights")
 	set.StringVar(&f.policy.ACLUser, "acl-user", "", "check the rights of this user by ACL DRYRUN (Redis 7) instead of one's own")
 	return cmd
@@ -120,45 +118,45 @@ func (f *doctorFlags) run(ctx context.Context, a *app) error {
 	if ctx.Err() != nil {
 		return errInterrupted
 	}
-	if err := a.writeDoctor(f, d); err != nil {
+	if err := writeDoctor(a, f, d); err != nil {
 		return err
 	}
-	switch doctor.Worst(d.results) {
-	case doctor.Warn:
+	switch diagnosis.Worst(d.results) {
+	case diagnosis.Warn:
 		return &statusError{status: exitFindings}
-	case doctor.Fail:
+	case diagnosis.Fail:
 		return &statusError{status: exitError}
 	}
 	return nil
 }
 
-// diagnosis is what was found of all systems.
-type diagnosis struct {
-	facts   []doctor.Facts // of Redis
-	others  []doctor.Examination
-	results []doctor.Result
+// examined is what was found of all systems.
+type examined struct {
+	facts   []diagnosis.Facts // of Redis
+	others  []diagnosis.Examination
+	results []diagnosis.Result
 }
 
 // examine asks all systems at the same time.
-func (f *doctorFlags) examine(ctx context.Context, nodes []target.Node, others []backend.Backend) diagnosis {
-	d := diagnosis{others: make([]doctor.Examination, len(others))}
+func (f *doctorFlags) examine(ctx context.Context, nodes []target.Node, others []backend.Backend) examined {
+	d := examined{others: make([]diagnosis.Examination, len(others))}
 	policy := f.policy
 	var asking sync.WaitGroup
 	for i, b := range others {
 		asking.Go(func() {
 			switch b := b.(type) {
 			case *backend.Postgres:
-				d.others[i] = doctor.Postgres(ctx, b, policy)
+				d.others[i] = diagnosis.Postgres(ctx, b, policy)
 			case *backend.Etcd:
-				d.others[i] = doctor.Etcd(ctx, b, policy)
+				d.others[i] = diagnosis.Etcd(ctx, b, policy)
 			case *backend.ZooKeeper:
-				d.others[i] = doctor.ZooKeeper(ctx, b, policy, f.zookeeperTTL())
+				d.others[i] = diagnosis.ZooKeeper(ctx, b, policy, f.zookeeperTTL())
 			}
 		})
 	}
 	if len(nodes) > 0 {
 		d.facts = f.gather(ctx, nodes)
-		d.results = doctor.Examine(d.facts, f.policy)
+		d.results = diagnosis.Examine(d.facts, f.policy)
 	}
 	asking.Wait()
 	for _, e := range d.others {
@@ -176,36 +174,36 @@ func (f *doctorFlags) zookeeperTTL() time.Duration {
 	return zklock.DefaultMaxTTL
 }
 
-func (f *doctorFlags) gather(ctx context.Context, nodes []target.Node) []doctor.Facts {
+func (f *doctorFlags) gather(ctx context.Context, nodes []target.Node) []diagnosis.Facts {
 	switch {
 	case f.redis.target.Cluster:
 		f.policy.Single = "cluster"
 	case f.redis.target.SentinelMaster != "":
 		f.policy.Single = "Sentinel group"
 	}
-	var servers []doctor.Node
+	var servers []diagnosis.Node
 	for _, n := range nodes {
 		switch c := n.Client.(type) {
 		case *redis.Client:
-			servers = append(servers, doctor.Node{Name: n.Name, Address: n.Address, Client: c})
+			servers = append(servers, diagnosis.Node{Name: n.Name, Address: n.Address, Client: c})
 		case *redis.ClusterClient:
 			masters, err := mastersOf(ctx, c)
 			if err != nil {
-				return []doctor.Facts{{Node: n.Name, Address: n.Address, Err: err}}
+				return []diagnosis.Facts{{Node: n.Name, Address: n.Address, Err: err}}
 			}
 			servers = append(servers, masters...)
 		}
 	}
-	return doctor.Gather(ctx, servers, f.policy)
+	return diagnosis.Gather(ctx, servers, f.policy)
 }
 
-func mastersOf(ctx context.Context, c *redis.ClusterClient) ([]doctor.Node, error) {
+func mastersOf(ctx context.Context, c *redis.ClusterClient) ([]diagnosis.Node, error) {
 	var mu sync.Mutex
-	var masters []doctor.Node
+	var masters []diagnosis.Node
 	err := c.ForEachMaster(ctx, func(_ context.Context, m *redis.Client) error {
 		mu.Lock()
 		defer mu.Unlock()
-		masters = append(masters, doctor.Node{Name: m.Options().Addr, Address: m.Options().Addr, Client: m})
+		masters = append(masters, diagnosis.Node{Name: m.Options().Addr, Address: m.Options().Addr, Client: m})
 		return nil
 	})
 	if err == nil && len(masters) == 0 {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
@@ -31,7 +31,7 @@ func TestDoctorStatuses(t *testing.T) {
 	o.want(t, exitClean)
 	var r doctorReport
 	o.decode(t, &r)
-	if r.Status != doctor.Pass || len(r.Nodes) != 3 || r.Nodes[0].Version == "" || r.Nodes[0].Samples == 0 ||
+	if r.Status != diagnosis.Pass || len(r.Nodes) != 3 || r.Nodes[0].Version == "" || r.Nodes[0].Samples == 0 ||
 		!r.Nodes[0].Vouched || r.Nodes[0].Marker != "voting" || r.Nodes[0].Quarantine != 0 || len(r.Results) < 30 {
 		t.Errorf("%+v", r)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/pglock"
 	"github.com/lockscope/lockscope/lock/pglock/pgproc"
@@ -20,11 +20,11 @@ import (
 )
 
 // results are what doctor says, by backend, check and node.
-func results(t *testing.T, o outcome) map[string]doctor.Result {
+func results(t *testing.T, o outcome) map[string]diagnosis.Result {
 	t.Helper()
 	var r doctorReport
 	o.decode(t, &r)
-	all := make(map[string]doctor.Result)
+	all := make(map[string]diagnosis.Result)
 	for _, one := range r.Results {
 		all[one.Check] = one
 		all[one.Check+" "+one.Node] = one
@@ -38,18 +38,18 @@ func wantSound(t *testing.T, o outcome, says ...string) {
 	t.Helper()
 	all := results(t, o)
 	for check, r := range all {
-		if r.Status != doctor.Pass && (r.Check != "latency" || r.Status != doctor.Warn) {
-			t.Errorf("%s: %+v, want %s", check, r, doctor.Pass)
+		if r.Status != diagnosis.Pass && (r.Check != "latency" || r.Status != diagnosis.Warn) {
+			t.Errorf("%s: %+v, want %s", check, r, diagnosis.Pass)
 		}
 	}
 	status := exitClean
-	if all["latency"].Status == doctor.Warn {
+	if all["latency"].Status == diagnosis.Warn {
 		status = exitFindings
 	}
 	o.want(t, status, says...)
 }
 
-func wantResult(t *testing.T, all map[string]doctor.Result, check string, status doctor.Status, says ...string) {
+func wantResult(t *testing.T, all map[string]diagnosis.Result, check string, status diagnosis.Status, says ...string) {
 	t.Helper()
 	r, found := all[check]
 	if !found || r.Status != status {
@@ -60,7 +60,7 @@ func wantResult(t *testing.T, all map[string]doctor.Result, check string, status
 			t.Errorf("%s: %q is not in %s -> %s", check, text, r.Detail, r.Advice)
 		}
 	}
-	if status != doctor.Pass && r.Advice == "" {
+	if status != diagnosis.Pass && r.Advice == "" {
 		t.Errorf("%s: no advice", check)
 	}
 }
@@ -82,22 +82,22 @@ func TestDoctorOfPostgres(t *testing.T) {
 	asService = append(asService, "-o", "json")
 	wantSound(t, command(t, asService...), "primary", "service may do all that locks need", "fsync on")
 	command(t, patient("--postgres", s.URL("service"))...).wantNot(t, "BACKEND")
-	wantResult(t, results(t, command(t, patient("--postgres", s.URL("postgres"), "-o", "json")...)), "schema", doctor.Pass, fmt.Sprintf("version %d", pglock.SchemaVersion()))
+	wantResult(t, results(t, command(t, patient("--postgres", s.URL("postgres"), "-o", "json")...)), "schema", diagnosis.Pass, fmt.Sprintf("version %d", pglock.SchemaVersion()))
 
 	exec("CREATE ROLE stranger LOGIN CONNECTION LIMIT 3")
 	poor := command(t, patient("--postgres", s.URL("stranger"), "-o", "json")...)
 	poor.want(t, exitError)
-	wantResult(t, results(t, poor), "rights", doctor.Fail, "stranger may not use schema lockscope", `pglock.Grant(ctx, db, "lockscope", "stranger")`)
-	wantResult(t, results(t, poor), "connections", doctor.Warn, "1 of 3 of this role")
+	wantResult(t, results(t, poor), "rights", diagnosis.Fail, "stranger may not use schema lockscope", `pglock.Grant(ctx, db, "lockscope", "stranger")`)
+	wantResult(t, results(t, poor), "connections", diagnosis.Warn, "1 of 3 of this role")
 	exec("REVOKE EXECUTE ON FUNCTION lockscope.prune(interval, integer) FROM service")
 	exec("ALTER ROLE service SET default_transaction_isolation = 'serializable'")
 	all := results(t, command(t, asService...))
-	wantResult(t, all, "rights", doctor.Fail, "function prune(interval, integer)")
-	wantResult(t, all, "transactions", doctor.Fail, "serializable")
-	wantResult(t, results(t, command(t, patient("--postgres", s.URL("service"), "--schema", "missing", "-o", "json")...)), "schema", doctor.Fail, "no schema missing", "pglock.Migrate")
+	wantResult(t, all, "rights", diagnosis.Fail, "function prune(interval, integer)")
+	wantResult(t, all, "transactions", diagnosis.Fail, "serializable")
+	wantResult(t, results(t, command(t, patient("--postgres", s.URL("service"), "--schema", "missing", "-o", "json")...)), "schema", diagnosis.Fail, "no schema missing", "pglock.Migrate")
 	exec("DROP FUNCTION lockscope.leave(text, text, bigint)")
 	exec("INSERT INTO lockscope.migration (version) VALUES (99)")
-	wantResult(t, results(t, command(t, asService...)), "schema", doctor.Fail, "leave(text, text, bigint)", "pglock.Migrate")
+	wantResult(t, results(t, command(t, asService...)), "schema", diagnosis.Fail, "leave(text, text, bigint)", "pglock.Migrate")
 
 	gone := command(t, patient("--postgres", "postgres://u:s3cr3t@127.0.0.1:1/db")...)
 	gone.want(t, exitError, "connection", "127.0.0.1:1", "refused", "see --postgres")
@@ -107,11 +107,11 @@ func TestDoctorOfPostgres(t *testing.T) {
 // TestDoctorSeesAPooler, and of which kind it is.
 func TestDoctorSeesAPooler(t *testing.T) {
 	s := postgres(t)
-	pooler := func(url string) doctor.Result {
+	pooler := func(url string) diagnosis.Result {
 		t.Helper()
 		return results(t, command(t, patient("--postgres", url, "-o", "json")...))["pooler"]
 	}
-	if r := pooler(s.URL("service")); r.Status != doctor.Pass || !strings.Contains(r.Detail, "the server itself") {
+	if r := pooler(s.URL("service")); r.Status != diagnosis.Pass || !strings.Contains(r.Detail, "the server itself") {
 		t.Errorf("without one: %+v", r)
 	}
 	for mode, says := range map[string][]string{
@@ -127,7 +127,7 @@ func TestDoctorSeesAPooler(t *testing.T) {
 			must(t, err)
 			r := pooler(b.URL())
 			must(t, b.Stop())
-			if r.Status != doctor.Warn {
+			if r.Status != diagnosis.Warn {
 				t.Errorf("%s, %d connections: %+v", mode, connections, r)
 			}
 			for _, want := range says {
@@ -171,11 +171,11 @@ func TestDoctorNamesWhatHoldsRows(t *testing.T) {
 		PERFORM lockscope.release('k', 't', 0, 0, '', 0, '');
 		COMMIT;
 	END LOOP; END $$`)
-	rows := func(user string) doctor.Result {
+	rows := func(user string) diagnosis.Result {
 		t.Helper()
 		return results(t, command(t, patient("--postgres", s.URL(user), "-o", "json")...))["rows"]
 	}
-	eventually(t, "the statistics say so", func() bool { return rows("service").Status == doctor.Warn })
+	eventually(t, "the statistics say so", func() bool { return rows("service").Status == diagnosis.Warn })
 	if r := rows("service"); strings.Contains(r.Detail, "pid") || !strings.Contains(r.Advice, "a database of their own") {
 		t.Errorf("to a role that may not see others' transactions: %+v", r)
 	}
@@ -184,7 +184,7 @@ func TestDoctorNamesWhatHoldsRows(t *testing.T) {
 	}
 	must(t, tx.Rollback(t.Context()))
 	exec("VACUUM lockscope.lock")
-	eventually(t, "all is well again", func() bool { return rows("service").Status == doctor.Pass })
+	eventually(t, "all is well again", func() bool { return rows("service").Status == diagnosis.Pass })
 }
 
 // TestDoctorOfAStandby, of its primary, and of a primary that waits for one that is not there.
@@ -195,14 +195,14 @@ func TestDoctorOfAStandby(t *testing.T) {
 	t.Cleanup(func() { must(t, standby.Stop()) })
 	o := command(t, patient("--postgres", standby.URL("service"), "-o", "json")...)
 	o.want(t, exitError)
-	wantResult(t, results(t, o), "role", doctor.Fail, "a standby", "target_session_attrs")
+	wantResult(t, results(t, o), "role", diagnosis.Fail, "a standby", "target_session_attrs")
 	eventually(t, "the standby is connected", func() bool {
 		r := results(t, command(t, patient("--postgres", s.URL("service"), "-o", "json")...))
-		return r["replication"].Status == doctor.Warn
+		return r["replication"].Status == diagnosis.Warn
 	})
 	all := results(t, command(t, patient("--postgres", s.URL("service"), "-o", "json")...))
-	wantResult(t, all, "replication", doctor.Warn, "1 connected", "WithFailoverQuarantine")
-	wantResult(t, all, "persistence", doctor.Fail, "fsync off")
+	wantResult(t, all, "replication", diagnosis.Warn, "1 connected", "WithFailoverQuarantine")
+	wantResult(t, all, "persistence", diagnosis.Fail, "fsync off")
 	must(t, standby.Kill())
 	db := database(t, s)
 	_, err = db.Exec(t.Context(), "ALTER SYSTEM SET synchronous_standby_names = 'other'")
@@ -211,7 +211,7 @@ func TestDoctorOfAStandby(t *testing.T) {
 	must(t, err)
 	eventually(t, "the primary waits for a standby that is not there", func() bool {
 		r := results(t, command(t, patient("--postgres", s.URL("service"), "-o", "json")...))["replication"]
-		return r.Status == doctor.Warn && strings.Contains(r.Detail, `"other"`) && strings.Contains(r.Detail, "0 connected")
+		return r.Status == diagnosis.Warn && strings.Contains(r.Detail, `"other"`) && strings.Contains(r.Detail, "0 connected")
 	})
 }
 
@@ -222,12 +222,12 @@ func TestDoctorOfEtcd(t *testing.T) {
 	must(t, c.Members[0].Kill())
 	o := command(t, append(args, "-o", "json")...)
 	o.want(t, exitFindings)
-	wantResult(t, results(t, o), "connection "+c.Members[0].Endpoint(), doctor.Warn, "refused", "before another one fails")
-	wantResult(t, results(t, o), "quorum", doctor.Pass)
+	wantResult(t, results(t, o), "connection "+c.Members[0].Endpoint(), diagnosis.Warn, "refused", "before another one fails")
+	wantResult(t, results(t, o), "quorum", diagnosis.Pass)
 	must(t, c.Members[1].Kill())
 	o = command(t, append(args, "-o", "json")...)
 	o.want(t, exitError)
-	wantResult(t, results(t, o), "quorum", doctor.Fail, "no majority answers", "no lock can be taken")
+	wantResult(t, results(t, o), "quorum", diagnosis.Fail, "no majority answers", "no lock can be taken")
 	must(t, c.Members[0].Start())
 	must(t, c.Members[1].Start())
 	must(t, c.Await(t.Context()))
@@ -249,11 +249,11 @@ func TestDoctorOfEtcd(t *testing.T) {
 	}
 	poor := commandWith(t, []string{"LOCKSCOPE_ETCD_PASSWORD=s3cr3t"}, "", append(args, "--etcd-username", "reader", "-o", "json")...)
 	poor.want(t, exitError)
-	wantResult(t, results(t, poor), "rights", doctor.Fail, "permission denied", "readwrite")
+	wantResult(t, results(t, poor), "rights", diagnosis.Fail, "permission denied", "readwrite")
 	wrong := commandWith(t, []string{"LOCKSCOPE_ETCD_PASSWORD=wr0ng"}, "", append(args, "--etcd-username", "reader")...)
 	wrong.want(t, exitError, "authentication failed", "--etcd-username")
 	wrong.wantNot(t, "wr0ng")
-	wantResult(t, results(t, command(t, append(args, "-o", "json")...)), "rights", doctor.Fail, "--etcd-username")
+	wantResult(t, results(t, command(t, append(args, "-o", "json")...)), "rights", diagnosis.Fail, "--etcd-username")
 }
 
 // TestDoctorOfTwoClusters that are named as one, and one that is full.
@@ -262,15 +262,15 @@ func TestDoctorOfTwoClusters(t *testing.T) {
 	other, _ := etcd(t, 1)
 	o := command(t, patient("--etcd", one.Endpoints()[0], "--etcd", other.Endpoints()[0], "-o", "json")...)
 	o.want(t, exitError)
-	wantResult(t, results(t, o), "cluster", doctor.Fail, "different clusters")
-	wantResult(t, results(t, o), "nodes", doctor.Warn, "1 member")
+	wantResult(t, results(t, o), "cluster", diagnosis.Fail, "different clusters")
+	wantResult(t, results(t, o), "nodes", diagnosis.Warn, "1 member")
 	_, full := etcd(t, 1, "--quota-backend-bytes", "262144")
 	big := strings.Repeat("x", 64<<10)
 	eventually(t, "the database is full", func() bool {
 		_, err := full.Put(t.Context(), "big", big)
 		return err != nil
 	})
-	wantResult(t, results(t, command(t, patient("--etcd", full.Endpoints()[0], "-o", "json")...)), "alarms", doctor.Fail, "NOSPACE", "alarm disarm")
+	wantResult(t, results(t, command(t, patient("--etcd", full.Endpoints()[0], "-o", "json")...)), "alarms", diagnosis.Fail, "NOSPACE", "alarm disarm")
 }
 
 func TestDoctorOfZooKeeper(t *testing.T) {
@@ -279,7 +279,7 @@ func TestDoctorOfZooKeeper(t *testing.T) {
 	wantSound(t, command(t, append(args, "-o", "json")...), "leader, 3.", "3 servers vote, 3 named: 1 may fail", "sessions of 25s are granted", "may create and read below /locks")
 	o := command(t, append(args, "--max-ttl", "20s", "-o", "json")...)
 	o.want(t, exitError)
-	wantResult(t, results(t, o), "session", doctor.Fail, "TTLs above 12.5s are refused", "maxSessionTimeout=50000")
+	wantResult(t, results(t, o), "session", diagnosis.Fail, "TTLs above 12.5s are refused", "maxSessionTimeout=50000")
 	conn, events, err := zk.Connect(e.Addrs(), 10*time.Second, zk.WithLogger(quiet{}), zk.WithLogInfo(false))
 	must(t, err)
 	_, err = conn.Create("/private", nil, 0, append(zk.DigestACL(zk.PermAll, "owner", "s3cr3t"), zk.WorldACL(zk.PermRead)...))
@@ -288,16 +288,16 @@ func TestDoctorOfZooKeeper(t *testing.T) {
 	for range events { // until it has ended
 	}
 	private := append(args, "--zookeeper-root", "/private", "-o", "json")
-	wantResult(t, results(t, command(t, private...)), "rights", doctor.Fail, "LOCKSCOPE_ZOOKEEPER_AUTH")
+	wantResult(t, results(t, command(t, private...)), "rights", diagnosis.Fail, "LOCKSCOPE_ZOOKEEPER_AUTH")
 	wantSound(t, commandWith(t, []string{"LOCKSCOPE_ZOOKEEPER_AUTH=owner:s3cr3t"}, "", private...))
 	must(t, e.Servers[0].Kill())
 	o = command(t, append(args, "-o", "json")...)
 	o.want(t, exitFindings)
-	wantResult(t, results(t, o), "connection "+e.Servers[0].Addr(), doctor.Warn, "refused")
+	wantResult(t, results(t, o), "connection "+e.Servers[0].Addr(), diagnosis.Warn, "refused")
 	must(t, e.Servers[1].Kill())
 	o = command(t, append(args, "-o", "json")...)
 	o.want(t, exitError)
-	wantResult(t, results(t, o), "quorum", doctor.Fail, "no server has taken up a session")
+	wantResult(t, results(t, o), "quorum", diagnosis.Fail, "no server has taken up a session")
 }
 
 // TestDoctorOfServersThatAreNoEnsemble, of one that does not tell what it is, and of all systems at once.
@@ -305,7 +305,7 @@ func TestDoctorOfServersThatAreNoEnsemble(t *testing.T) {
 	one, other := zookeeper(t, 1), zookeeper(t, 1)
 	o := command(t, patient("--zookeeper", one.Addrs()[0]+","+other.Addrs()[0], "-o", "json")...)
 	o.want(t, exitError)
-	wantResult(t, results(t, o), "quorum", doctor.Fail, "no part of an ensemble")
+	wantResult(t, results(t, o), "quorum", diagnosis.Fail, "no part of an ensemble")
 	redis := locktest.Servers(t, 1)[0]
 	_, client := etcd(t, 1)
 	all := command(t, patient("--redis", redis.Addr(), "--etcd", strings.Join(client.Endpoints(), ","), "--zookeeper", one.Addrs()[0])...)

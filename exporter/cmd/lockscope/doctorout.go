@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,19 +9,17 @@ import (
 
 	"github.com/lockscope/lockscope/lock/redlock"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
 )
 
-const schemaVersion = 1
-
 // doctorReport is the JSON form of an examination.
 type doctorReport struct {
-	Schema  int             `json:"schema"`
-	Status  doctor.Status   `json:"status"`
-	Results []doctor.Result `json:"results"`
-	Nodes   []doctorNode    `json:"nodes"`
+	Schema  int                `json:"schema"`
+	Status  diagnosis.Status   `json:"status"`
+	Results []diagnosis.Result `json:"results"`
+	Nodes   []doctorNode       `json:"nodes"`
 }
 
 type doctorNode struct {
@@ -49,10 +46,10 @@ type doctorNode struct {
 	Samples         int     `json:"samples"`
 }
 
-func (a *app) writeDoctor(f *doctorFlags, d diagnosis) error {
+func writeDoctor(a *app, f *doctorFlags, d examined) error {
 	if f.output == outputJSON {
 		nodes := append(doctorNodes(d.facts, f.policy), backendNodes(d.others)...)
-		return a.writeJSON(doctorReport{schemaVersion, doctor.Worst(d.results), d.results, nodes})
+		return writeJSON(a.out, doctorReport{schemaVersion, diagnosis.Worst(d.results), d.results, nodes})
 	}
 	head, rows := []string{"RESULT", "CHECK", "NODE", "DETAIL"}, doctorRows(d.results)
 	if len(d.others) > 1 || len(d.others) > 0 && len(d.facts) > 0 {
@@ -63,7 +60,7 @@ func (a *app) writeDoctor(f *doctorFlags, d diagnosis) error {
 		}
 	}
 	opt := table.Options{Width: terminal(a.out)}
-	if a.colored() {
+	if colored(a.out, a.env) {
 		opt.Style = colorStatus
 	}
 	if err := table.Write(a.out, head, rows, opt); err != nil {
@@ -73,13 +70,7 @@ func (a *app) writeDoctor(f *doctorFlags, d diagnosis) error {
 	return err
 }
 
-func (a *app) writeJSON(v any) error {
-	enc := json.NewEncoder(a.out)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
-}
-
-func doctorNodes(facts []doctor.Facts, p doctor.Policy) []doctorNode {
+func doctorNodes(facts []diagnosis.Facts, p diagnosis.Policy) []doctorNode {
 	nodes := make([]doctorNode, 0, len(facts))
 	for _, f := range facts {
 		n := doctorNode{
@@ -103,7 +94,7 @@ func doctorNodes(facts []doctor.Facts, p doctor.Policy) []doctorNode {
 	return nodes
 }
 
-func backendNodes(all []doctor.Examination) (nodes []doctorNode) {
+func backendNodes(all []diagnosis.Examination) (nodes []doctorNode) {
 	for _, e := range all {
 		for _, b := range e.Nodes {
 			n := doctorNode{
@@ -125,7 +116,7 @@ func backendNodes(all []doctor.Examination) (nodes []doctorNode) {
 const backendColumn = 1
 
 // doctorRows says once what is true of several nodes, with the advice below.
-func doctorRows(results []doctor.Result) [][]string {
+func doctorRows(results []diagnosis.Result) [][]string {
 	var rows [][]string
 	for i := 0; i < len(results); {
 		r := results[i]
@@ -141,30 +132,15 @@ func doctorRows(results []doctor.Result) [][]string {
 	return rows
 }
 
-func sameButNode(a, b doctor.Result) bool {
+func sameButNode(a, b diagnosis.Result) bool {
 	a.Node = b.Node
 	return a == b
 }
 
-func tally(results []doctor.Result) string {
-	count := make(map[doctor.Status]int)
+func tally(results []diagnosis.Result) string {
+	count := make(map[diagnosis.Status]int)
 	for _, r := range results {
 		count[r.Status]++
 	}
-	return fmt.Sprintf("%d pass, %d warn, %d fail", count[doctor.Pass], count[doctor.Warn], count[doctor.Fail])
-}
-
-func colorStatus(column int, cell, padded string) string {
-	if column != 0 {
-		return padded
-	}
-	switch doctor.Status(cell) {
-	case doctor.Pass:
-		return "\x1b[32m" + padded + "\x1b[0m"
-	case doctor.Warn:
-		return "\x1b[33m" + padded + "\x1b[0m"
-	case doctor.Fail:
-		return "\x1b[31m" + padded + "\x1b[0m"
-	}
-	return padded
+	return fmt.Sprintf("%d pass, %d warn, %d fail", count[diagnosis.Pass], count[diagnosis.Warn], count[diagnosis.Fail])
 }

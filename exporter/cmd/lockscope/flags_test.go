@@ -106,7 +106,7 @@ func TestVariables(t *testing.T) {
 
 // TestHelp: every command explains itself, and every flag names its variable.
 func TestHelp(t *testing.T) {
-	root := newRoot(newApp(nil, nil, nil, nil))
+	root := newRoot(newProgram(nil, nil, nil, nil))
 	for _, cmd := range subcommands(root) {
 		if cmd.Name() == "version" {
 			continue
@@ -143,7 +143,7 @@ func checkExamples(t *testing.T, cmd *cobra.Command) {
 			t.Errorf("%q is no example of %s", line, cmd.Name())
 			continue
 		}
-		fresh, _, err := newRoot(newApp(nil, nil, nil, nil)).Find(strings.Fields(cmd.CommandPath())[1:])
+		fresh, _, err := newRoot(newProgram(nil, nil, nil, nil)).Find(strings.Fields(cmd.CommandPath())[1:])
 		must(t, err)
 		if err := fresh.ParseFlags(strings.Fields(strings.ReplaceAll(args, "'", ""))); err != nil || fresh.ValidateArgs(fresh.Flags().Args()) != nil {
 			t.Errorf("%q: %v, arguments %q", line, err, fresh.Flags().Args())

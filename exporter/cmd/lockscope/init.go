@@ -103,7 +103,7 @@ func (f *initFlags) run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := a.writeInit(f.output, report); err != nil {
+	if err := writeInit(a, f.output, report); err != nil {
 		return err
 	}
 	if report.Result == vouch.Refused && (!f.ifNew || !report.Used) {

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/vouch"
@@ -25,9 +25,9 @@ type initNode struct {
 	Quarantine float64      `json:"quarantine_left_seconds"`
 }
 
-func (a *app) writeInit(format outputFlag, r vouch.Report) error {
+func writeInit(a *app, format outputFlag, r vouch.Report) error {
 	if format == outputJSON {
-		return a.writeJSON(jsonInit(r))
+		return writeJSON(a.out, jsonInit(r))
 	}
 	var rows [][]string
 	for _, n := range r.Nodes {
@@ -37,7 +37,7 @@ func (a *app) writeInit(format outputFlag, r vouch.Report) error {
 		}
 	}
 	opt := table.Options{Width: terminal(a.out)}
-	if a.colored() {
+	if colored(a.out, a.env) {
 		opt.Style = colorResult
 	}
 	if err := table.Write(a.out, []string{"RESULT", "NODE", "DETAIL"}, rows, opt); err != nil {
@@ -73,16 +73,9 @@ func initSummary(r vouch.Report) string {
 	return text
 }
 
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 func colorResult(column int, cell, padded string) string {
-	status := map[vouch.Result]doctor.Status{
-		vouch.Vouched: doctor.Pass, vouch.Already: doctor.Pass, vouch.Untouched: doctor.Warn, vouch.Refused: doctor.Fail,
+	status := map[vouch.Result]diagnosis.Status{
+		vouch.Vouched: diagnosis.Pass, vouch.Already: diagnosis.Pass, vouch.Untouched: diagnosis.Warn, vouch.Refused: diagnosis.Fail,
 	}
 	if s, ok := status[vouch.Result(cell)]; ok {
 		return colorStatus(column, string(s), padded)

@@ -119,7 +119,7 @@ func (f *listFlags) run(ctx context.Context, a *app) error {
 		reads = append(reads, f.readBackend(b))
 	}
 	l, err := f.read(ctx, reads)
-	return errors.Join(err, a.writeList(f, l))
+	return errors.Join(err, writeList(a, f, l))
 }
 
 func (f *listFlags) validate() error {

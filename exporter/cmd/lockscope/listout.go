@@ -65,7 +65,7 @@ func jsonListing(l *listing) listReport {
 	var unknown []error
 	for _, p := range l.parts {
 		out.Coverage = cmp.Or(out.Coverage, p.coverage)
-		unknown = append(unknown, p.waits.errWaits())
+		unknown = append(unknown, waitsErr(p.waits.Waits))
 		for _, d := range p.waits.Deadlocks {
 			out.Deadlocks = append(out.Deadlocks, l.prefix(p)+d.String())
 		}
@@ -107,18 +107,9 @@ func (l *listing) prefix(p *part) string {
 	return p.system + ": "
 }
 
-// secondsLeft is nil for a lock that never expires.
-func secondsLeft(ttl time.Duration) *float64 {
-	if ttl < 0 {
-		return nil
-	}
-	s := ttl.Seconds()
-	return &s
-}
-
-func (a *app) writeList(f *listFlags, l *listing) error {
+func writeList(a *app, f *listFlags, l *listing) error {
 	if f.output == outputJSON {
-		return a.writeJSON(jsonListing(l))
+		return writeJSON(a.out, jsonListing(l))
 	}
 	var rows [][]string
 	for _, k := range l.locks {
@@ -142,10 +133,10 @@ func (a *app) writeList(f *listFlags, l *listing) error {
 			}
 		}
 	}
-	if err := a.writeGraph(l); err != nil || !f.waiters {
+	if err := writeGraph(a, l); err != nil || !f.waiters {
 		return err
 	}
-	return a.writeWaiters(l)
+	return writeWaiters(a, l)
 }
 
 // column puts a cell before a row where there are several systems.

@@ -16,8 +16,6 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-const systemRedis = "redis"
-
 // reading asks one system. There is a part whatever the error is.
 type reading func(context.Context) (part, error)
 

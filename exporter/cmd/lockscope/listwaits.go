@@ -8,24 +8,11 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/redlock"
-	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner"
 )
 
 // waits is what list says of who waits.
 type waits struct{ *scanner.Waits }
-
-// errWaits is of queues that could not be read; nil if all could.
-func (w waits) errWaits() error {
-	switch {
-	case w.Err != nil && redisconn.IsReply(w.Err) && !redisconn.IsStranger(w.Err):
-		return fmt.Errorf("%w (granting +scan %%R~lockscope:queue:* %%R~lockscope:waiter:* +zrange +zcard +mget to this user helps if it may not)", w.Err)
-	case w.Omitted:
-		return fmt.Errorf("only %d of the locks that are waited for were looked at (see --filter)", scanner.MaxWaitedFor)
-	}
-	return w.Err
-}
 
 // listedWait is the JSON form of a lock's queue.
 type listedWait struct {
@@ -60,7 +47,7 @@ func (w waits) document(f *scanner.WaitedFor) *listedWait {
 	if f == nil {
 		return nil
 	}
-	d := &listedWait{Processes: f.Processes, Callers: f.Callers, Longest: w.longest(f).Seconds(), Chain: w.Graph.Chain(f.Resource)}
+	d := &listedWait{Processes: f.Processes, Callers: f.Callers, Longest: longestWait(f).Seconds(), Chain: w.Graph.Chain(f.Resource)}
 	for _, q := range f.Queue {
 		one := listedWaiter{ID: q.ID, Waited: waited(q, f.At).Seconds()}
 		if says := q.Says; says != nil {
@@ -70,26 +57,6 @@ func (w waits) document(f *scanner.WaitedFor) *listedWait {
 		d.Queue = append(d.Queue, one)
 	}
 	return d
-}
-
-// longest is the longest wait that is known; a plain Mutex of etcd tells of none.
-func (waits) longest(f *scanner.WaitedFor) (most time.Duration) {
-	for _, q := range f.Queue {
-		most = max(most, waited(q, f.At))
-	}
-	return most
-}
-
-// waited is how long somebody had waited when the queue was read. It may be over by now.
-func waited(q redlock.Queued, read time.Time) time.Duration {
-	since := q.Since
-	if q.Says != nil {
-		since = q.Says.Since
-	}
-	if since.IsZero() {
-		return 0
-	}
-	return max(0, read.Sub(since))
 }
 
 func waitText(d time.Duration) string {
@@ -103,16 +70,16 @@ func waitText(d time.Duration) string {
 func (w waits) text(key string) string {
 	f := w.of(key)
 	switch {
-	case f == nil && w.errWaits() != nil:
+	case f == nil && waitsErr(w.Waits) != nil:
 		return unknown
 	case f == nil:
 		return "-"
 	}
-	return fmt.Sprintf("%d, %s", f.Callers, waitText(w.longest(f)))
+	return fmt.Sprintf("%d, %s", f.Callers, waitText(longestWait(f)))
 }
 
 // writeGraph says what the table of locks has no room for: chains and deadlocks.
-func (a *app) writeGraph(l *listing) error {
+func writeGraph(a *app, l *listing) error {
 	var b strings.Builder
 	for _, p := range l.parts {
 		w, prefix := p.waits, l.prefix(p)
@@ -124,7 +91,7 @@ func (a *app) writeGraph(l *listing) error {
 		for _, d := range w.Deadlocks {
 			fmt.Fprintf(&b, "%sDEADLOCK: %v\n", prefix, d)
 		}
-		if err := w.errWaits(); err != nil {
+		if err := waitsErr(w.Waits); err != nil {
 			fmt.Fprintf(&b, "who waits is not known of every node: %v\n", err)
 		}
 	}
@@ -140,7 +107,7 @@ func quoted(names []string) (all []string) {
 }
 
 // writeWaiters is the table that --waiters adds.
-func (a *app) writeWaiters(l *listing) error {
+func writeWaiters(a *app, l *listing) error {
 	var rows [][]string
 	for _, p := range l.parts {
 		for _, f := range p.waits.Locks {

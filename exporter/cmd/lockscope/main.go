@@ -24,8 +24,6 @@ func main() {
 // run is the program without its process: it returns the exit status. Standard
 // output carries data only, everything else goes to stderr.
 func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	a := newApp(environ, stdin, stdout, stderr)
-	root := newRoot(a)
-	root.SetArgs(append([]string{}, args...)) // nil would be the arguments of whatever process this is
-	return a.exit(root.ExecuteContext(ctx))
+	p := newProgram(environ, stdin, stdout, stderr)
+	return p.run(ctx, newRoot(p), args)
 }

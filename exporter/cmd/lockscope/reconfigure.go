@@ -145,7 +145,7 @@ func (f *reconfigureFlags) write(a *app, away []string, unchanged bool) error {
 		text = "unchanged: the nodes have gone over to this configuration already\n"
 	}
 	if f.output == outputJSON {
-		return a.writeJSON(reconfigureReport{schemaVersion, status, append([]string{}, away...), silent.Seconds()})
+		return writeJSON(a.out, reconfigureReport{schemaVersion, status, append([]string{}, away...), silent.Seconds()})
 	}
 	if len(away) > 0 {
 		text += fmt.Sprintf("did not answer, and vote for neither: %s\n-> once they are back, run this again\n", strings.Join(away, " "))

@@ -79,7 +79,7 @@ func (r *repairFlags) open(a *app) (*scanRepair, error) {
 	if err != nil {
 		return nil, err
 	}
-	log, err := openAuditLog(r.act.auditLog, a.operatorOf(r.act.operator), a.errOut)
+	log, err := openAuditLog(r.act.auditLog, operatorOf(a, r.act.operator), a.errOut)
 	if err != nil {
 		return nil, err
 	}

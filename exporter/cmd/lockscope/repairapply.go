@@ -103,7 +103,7 @@ func (f *repairApplyFlags) openLog(a *app, path string) (*auditLog, error) {
 	if log == "" && f.yes {
 		log = path + ".audit"
 	}
-	return openAuditLog(log, a.operatorOf(f.act.operator), a.errOut)
+	return openAuditLog(log, operatorOf(a, f.act.operator), a.errOut)
 }
 
 // apply goes on after a failure, but not when it cannot write down what it does.

@@ -45,7 +45,7 @@ func (l *auditLog) close() error {
 }
 
 // operatorOf is who answers for a repair: who was named, or whose shell it is.
-func (a *app) operatorOf(named string) string {
+func operatorOf(a *app, named string) string {
 	return cmp.Or(named, a.env["USER"], a.env["LOGNAME"], "unknown")
 }
 

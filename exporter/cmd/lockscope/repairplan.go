@@ -84,14 +84,14 @@ func (f *repairPlanFlags) run(ctx context.Context, a *app) error {
 	if ctx.Err() != nil {
 		return errInterrupted
 	}
-	p, failed := s.Plan(report, a.operatorOf(f.operator), action, classes...)
+	p, failed := s.Plan(report, operatorOf(a, f.operator), action, classes...)
 	if failed != nil {
 		return errors.Join(err, failed)
 	}
 	if failed := writePlan(f.out, p); failed != nil {
 		return errors.Join(err, failed)
 	}
-	if err := errors.Join(err, a.showPlan(p, f.out)); err != nil {
+	if err := errors.Join(err, showPlan(a, p, f.out)); err != nil {
 		return err
 	}
 	if len(p.Gaps) > 0 {
@@ -146,7 +146,7 @@ func writePlan(path string, p scanner.Plan) error {
 }
 
 // showPlan is the plan for people.
-func (a *app) showPlan(p scanner.Plan, path string) error {
+func showPlan(a *app, p scanner.Plan, path string) error {
 	opt := table.Options{Width: terminal(a.out)}
 	if len(p.Steps) > 0 {
 		head := []string{"ACTION", "CLASS", "NODE", "KEY", "TTL", "HOLDER", "IDENTITY", "FIRST SEEN", "EVIDENCE"}

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockscope/lockscope/exporter"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 )
 
 const rootHelp = `lockscope looks after distributed locks in Redis, whoever wrote them.
@@ -39,37 +38,12 @@ const rootExample = `  lockscope scan --redis redis://10.0.0.1:6379
   lockscope doctor --redis 10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379
   LOCKSCOPE_REDIS=rediss://r1:6379,rediss://r2:6379 lockscope serve --redis-password-file /run/secrets/redis`
 
-func newRoot(a *app) *cobra.Command {
-	root := &cobra.Command{
+func newRoot(p *wholeProgram) *cobra.Command {
+	return p.root(&cobra.Command{
 		Use: "lockscope", Short: "Find, list and explain distributed locks in Redis",
-		Long: rootHelp, Example: rootExample, Version: exporter.Version(),
-		Args: noCommand, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		PersistentPreRunE: a.prepare, SilenceErrors: true, SilenceUsage: true,
-		SuggestionsMinimumDistance: 2,
-	}
-	root.SetIn(a.in)
-	root.SetOut(a.out)
-	root.SetErr(a.errOut)
-	root.SetUsageTemplate(wrapFlags(root.UsageTemplate()))
-	root.SetVersionTemplate("lockscope {{.Version}}\n")
-	root.PersistentFlags().StringVar(&a.logLevel, "log.level", "info", "log records of this level and above: debug, info, warn or error")
-	root.PersistentFlags().StringVar(&a.logFormat, "log.format", "console", "format of log records on stderr: console or json")
-	root.AddCommand(newScan(a), newServe(a), newList(a), newRepair(a), newDoctor(a), newInit(a), newReconfigure(a), newDiscover(a), newConfig(a), newDashboards(a), newVersion(a))
-	for _, cmd := range root.Commands() {
-		if cmd.Args == nil {
-			cmd.Args = noArguments
-		}
-		cmd.Flags().SortFlags = false
-		flags.AllowDays(cmd.Flags())
-		flags.Document(cmd.Flags())
-	}
-	flags.Document(root.PersistentFlags())
-	return root
-}
-
-// wrapFlags folds the help of flags at a width that terminals have.
-func wrapFlags(template string) string {
-	return strings.ReplaceAll(template, "Flags.FlagUsages ", "Flags.FlagUsagesWrapped 110 ")
+		Long: rootHelp, Example: rootExample, Version: exporter.Version(), Args: noCommand,
+	}, newScan(p.app), newServe(p.app), newList(p.app), newRepair(p.app), newDoctor(p.app), newInit(p.app), newReconfigure(p.app),
+		newDiscover(p.app), newConfig(p.app), newDashboards(p.app), newVersion(p.app))
 }
 
 // noCommand names what was probably meant. It repeats nothing that could be a URL
@@ -86,14 +60,6 @@ func noCommand(cmd *cobra.Command, args []string) error {
 		meant = fmt.Sprintf(": is %s meant?", strings.Join(like, " or "))
 	}
 	return fmt.Errorf("unknown command %q%s; see --help", args[0], meant)
-}
-
-// noArguments does not repeat the argument: it may be a URL with a password.
-func noArguments(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%s takes flags only, and there are %d arguments: servers are given as --redis URL; see --help", cmd.CommandPath(), len(args))
 }
 
 func newVersion(a *app) *cobra.Command {

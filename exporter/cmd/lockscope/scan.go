@@ -210,7 +210,7 @@ func (f *scanFlags) execute(ctx context.Context, a *app, p *plan) error {
 	}
 	status, word := p.judge(report, err)
 	if !f.quiet || f.output == outputJSON || err != nil || len(report.Findings) > 0 || status != exitClean {
-		err = errors.Join(err, a.writeScan(f.output, report, word))
+		err = errors.Join(err, writeScan(a, f.output, report, word))
 	}
 	if f.textfile != "" {
 		err = errors.Join(err, writeTextfile(f.textfile, p.groups))

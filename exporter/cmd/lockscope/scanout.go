@@ -21,11 +21,11 @@ func truncated(r scanner.Report) bool {
 	return false
 }
 
-func (a *app) writeScan(format outputFlag, r scanner.Report, status string) error {
+func writeScan(a *app, format outputFlag, r scanner.Report, status string) error {
 	if format == outputJSON {
 		doc := scanner.NewDocument(r)
 		doc.Status = status
-		return a.writeJSON(doc)
+		return writeJSON(a.out, doc)
 	}
 	opt := table.Options{Width: terminal(a.out)}
 	if len(r.Findings)+len(r.Pending) > 0 {

@@ -172,7 +172,7 @@ func (f *serveFlags) server(a *app, s *sweeping, state *state, view *fleetView) 
 	opts := []exporter.Option{
 		exporter.WithLogger(a.logger), exporter.WithState(state), exporter.WithReadyCheck("redis", state.pings.ready),
 		exporter.WithWaits(state.blocking), exporter.WithReload(s),
-		exporter.WithReadyCheck("election", func(context.Context) error { return s.groups().undecided() }),
+		exporter.WithReadyCheck("election", func(context.Context) error { return undecidedOf(s.groups()) }),
 	}
 	if view != nil {
 		opts = append(opts, exporter.WithFleet(fleet.Handler(view.document)))
@@ -197,8 +197,8 @@ func undecided(s scanner.Snapshot) error {
 	return fmt.Errorf("nobody sweeps, for who is to cannot be decided: %w", s.Undecided)
 }
 
-// undecided is that of each group.
-func (all groups) undecided() error {
+// undecidedOf is that of each group.
+func undecidedOf(all groups) error {
 	var errs []error
 	for _, g := range all {
 		err := undecided(g.scanner.Snapshot())

@@ -124,14 +124,6 @@ func keyGlobs(prefixes, patterns []string) ([]string, error) {
 	return globs, nil
 }
 
-func names(nodes []target.Node) []string {
-	all := make([]string, len(nodes))
-	for i, n := range nodes {
-		all[i] = n.Name
-	}
-	return all
-}
-
 // openReplicas makes clients for the replicas, with the credentials and TLS of the
 // nodes. The caller closes them.
 func (s *sweepFlags) openReplicas(a *app, r *redisFlags) ([]target.Node, error) {

@@ -47,3 +47,11 @@ func short(d time.Duration) string {
 	}
 	return fmt.Sprintf("%.1fms", float64(d.Microseconds())/1000)
 }
+
+// count is a number of things.
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

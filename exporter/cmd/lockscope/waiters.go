@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/lockscope/lockscope/exporter/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/live"
@@ -20,8 +19,8 @@ func unread(w *scanner.Waits) error {
 	switch {
 	case w == nil:
 		return errNotYet
-	case waits{w}.errWaits() != nil:
-		return waits{w}.errWaits()
+	case waitsErr(w) != nil:
+		return waitsErr(w)
 	case w.Read < w.Of:
 		return fmt.Errorf("queues of %d of %d nodes were read", w.Read, w.Of)
 	}
@@ -69,12 +68,4 @@ func blocker(l *scanner.Lock) *live.Blocker {
 		b.Remaining = secondsLeft(l.TTL)
 	}
 	return b
-}
-
-// heldFor is how long a lock had been held when it was read; zero if nobody knows since when.
-func heldFor(l *scanner.Lock) time.Duration {
-	if l.Hold.Since.IsZero() {
-		return 0
-	}
-	return max(0, l.At.Sub(l.Hold.Since))
 }

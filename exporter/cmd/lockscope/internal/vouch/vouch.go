@@ -9,7 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
@@ -63,10 +63,10 @@ func refuseUnfit(r *Report, seen []sight) bool {
 	for i, s := range seen {
 		switch {
 		case s.err != nil:
-			r.refuse(i, s.err.Error(), doctor.ConnectionAdvice(s.err))
+			r.refuse(i, s.err.Error(), diagnosis.ConnectionAdvice(s.err))
 		case len(s.missing) > 0:
 			r.refuse(i, "the user lacks "+strings.Join(s.missing, " "),
-				"init needs "+doctor.VouchGrants+": grant it with ACL SETUSER, or name another user with --redis-username")
+				"init needs "+diagnosis.VouchGrants+": grant it with ACL SETUSER, or name another user with --redis-username")
 		}
 	}
 	if r.Count(Refused) == 0 {
@@ -135,7 +135,7 @@ func advice(err error) string {
 	if driver.ClassOf(err).Barred() {
 		return "give the masters themselves, each once"
 	}
-	return doctor.ConnectionAdvice(err)
+	return diagnosis.ConnectionAdvice(err)
 }
 
 // nodeErrors finds what each node said, by its address.
