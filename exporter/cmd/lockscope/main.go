@@ -11,6 +11,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/program"
 )
 
 func main() {
@@ -24,6 +26,6 @@ func main() {
 // run is the program without its process: it returns the exit status. Standard
 // output carries data only, everything else goes to stderr.
 func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	p := newProgram(environ, stdin, stdout, stderr)
-	return p.run(ctx, newRoot(p), args)
+	p := program.New(environ, stdin, stdout, stderr)
+	return p.Run(ctx, newRoot(p), args)
 }

@@ -8,6 +8,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockscope/lockscope/exporter"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/configcmd"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/dashboards"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/discover"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/list"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/program"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/reconfigure"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/repair"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/scan"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/serve"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/vouch"
 )
 
 const rootHelp = `lockscope looks after distributed locks in Redis, whoever wrote them.
@@ -38,12 +50,12 @@ const rootExample = `  lockscope scan --redis redis://10.0.0.1:6379
   lockscope doctor --redis 10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379
   LOCKSCOPE_REDIS=rediss://r1:6379,rediss://r2:6379 lockscope serve --redis-password-file /run/secrets/redis`
 
-func newRoot(p *wholeProgram) *cobra.Command {
-	return p.root(&cobra.Command{
+func newRoot(p *program.Program) *cobra.Command {
+	return p.Root(&cobra.Command{
 		Use: "lockscope", Short: "Find, list and explain distributed locks in Redis",
 		Long: rootHelp, Example: rootExample, Version: exporter.Version(), Args: noCommand,
-	}, newScan(p.app), newServe(p.app), newList(p.app), newRepair(p.app), newDoctor(p.app), newInit(p.app), newReconfigure(p.app),
-		newDiscover(p.app), newConfig(p.app), newDashboards(p.app), newVersion(p.app))
+	}, scan.Command(p.App), serve.Command(p.App), list.Command(p.App), repair.Command(p.App), doctor.Command(p.App), vouch.Command(p.App), reconfigure.Command(p.App),
+		discover.Command(p.App), configcmd.Command(p.App), dashboards.Command(p.App), newVersion(p.App))
 }
 
 // noCommand names what was probably meant. It repeats nothing that could be a URL
@@ -62,11 +74,11 @@ func noCommand(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q%s; see --help", args[0], meant)
 }
 
-func newVersion(a *app) *cobra.Command {
+func newVersion(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version",
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(a.out, "lockscope %s\n", exporter.Version())
+			_, err := fmt.Fprintf(a.Out, "lockscope %s\n", exporter.Version())
 			return err
 		},
 	}

@@ -1,0 +1,2 @@
+// Package doctor is lockscope doctor: it has all systems examined, and shows what package diagnosis says of them.
+package doctor
