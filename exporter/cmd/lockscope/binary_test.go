@@ -100,7 +100,7 @@ func binaryTerminated(t *testing.T, bin string) {
 // url waits until a serve is served.
 func (p *running) url() string {
 	p.t.Helper()
-	found, err := p.Await(p.t.Context(), cmdtest.UrlLogged)
+	found, err := p.Await(p.t.Context(), cmdtest.URLLogged)
 	cmdtest.Must(p.t, err)
 	return found[0]
 }

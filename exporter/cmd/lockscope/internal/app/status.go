@@ -18,6 +18,7 @@ type StatusError struct {
 	Err    error
 }
 
+// Error is what there is to say.
 func (e *StatusError) Error() string {
 	if e.Err == nil {
 		return fmt.Sprintf("status %d", e.Status)
@@ -25,4 +26,5 @@ func (e *StatusError) Error() string {
 	return e.Err.Error()
 }
 
+// Unwrap implements errors.Unwrap.
 func (e *StatusError) Unwrap() error { return e.Err }

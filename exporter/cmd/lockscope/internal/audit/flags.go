@@ -16,6 +16,7 @@ type Flags struct {
 	AuditLog string
 }
 
+// Register adds the flags; log is what the help says more of the log.
 func (f *Flags) Register(set *pflag.FlagSet, log string) {
 	set.DurationVar(&f.MinAge, "min-age", scanner.DefaultRepairMinAge, "leave alone what was not seen for so long, with the very same value, by lockscope itself")
 	set.StringVar(&f.Operator, "operator", "", "who answers for it, for plan and log; without it the variable USER")
@@ -24,6 +25,7 @@ func (f *Flags) Register(set *pflag.FlagSet, log string) {
 	flags.CommandLineOnly(set, "min-age")
 }
 
+// Given reports that something is asked for that only a repair does.
 func (f *Flags) Given() bool {
 	return f.MinAge != scanner.DefaultRepairMinAge || f.AuditLog != ""
 }

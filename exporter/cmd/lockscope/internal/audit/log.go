@@ -39,6 +39,7 @@ func Open(path, operator string, stderr io.Writer) (*Log, error) {
 	return l, nil
 }
 
+// Close closes the file, if there is one.
 func (l *Log) Close() error {
 	if l.file == nil {
 		return nil
@@ -61,6 +62,7 @@ type Act struct {
 	Action    scanner.Action
 }
 
+// ActOn is what the log says of a finding.
 func ActOn(f scanner.Finding, a scanner.Action) Act {
 	return Act{Node: f.Node, Key: f.Key, Class: f.Class, Holder: f.Hold.Instance, TTL: f.TTL, Action: a}
 }

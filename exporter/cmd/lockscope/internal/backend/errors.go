@@ -24,11 +24,11 @@ var (
 	ErrNotConnected = errors.New("backend: Connect was not called, or failed")
 )
 
-// remedies are what helps against failures of a class, where the error itself does not say so.
-type remedies map[driver.Class]string
+// Remedies are what helps against failures of a class, where the error itself does not say so.
+type Remedies map[driver.Class]string
 
-// explain names the system, the address and the remedy. ClassOf finds the error's class still.
-func explain(b Backend, err error, r remedies) error {
+// Explain names the system, the address and the remedy. ClassOf finds the error's class still.
+func Explain(b Backend, err error, r Remedies) error {
 	if err == nil {
 		return nil
 	}
@@ -46,4 +46,13 @@ func OneLine(err error) error { return &oneLine{err} }
 type oneLine struct{ err error }
 
 func (e *oneLine) Error() string { return strings.Join(strings.Fields(e.err.Error()), " ") }
+
 func (e *oneLine) Unwrap() error { return e.err }
+
+// CertificateAdvice is what to do about a server that is not believed; "" if that is not what is wrong.
+func CertificateAdvice(err error) string {
+	if err == nil || !strings.Contains(err.Error(), "x509:") {
+		return ""
+	}
+	return "its certificate is not believed: see --tls-ca, and the host name of the endpoint"
+}

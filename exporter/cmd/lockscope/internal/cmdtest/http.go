@@ -7,8 +7,10 @@ import (
 	"testing"
 )
 
-var UrlLogged = regexp.MustCompile(`http://[^"\]]+`)
+// URLLogged finds in its log where a serve is served.
+var URLLogged = regexp.MustCompile(`http://[^"\]]+`)
 
+// Get asks a page or the metrics of a serve.
 func Get(t *testing.T, url string) (status int, body string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)

@@ -51,6 +51,7 @@ func LockingProcess(t *testing.T, name string, servers []*redisproc.Server) *loc
 	return l
 }
 
+// Admin is a client that may do everything.
 func Admin(t *testing.T, s *redisproc.Server) *redis.Client {
 	t.Helper()
 	c := redis.NewClient(&redis.Options{Addr: s.Addr(), DisableIdentity: true, MaxRetries: -1})
@@ -58,6 +59,7 @@ func Admin(t *testing.T, s *redisproc.Server) *redis.Client {
 	return c
 }
 
+// Set writes a key; with a ttl of 0 it never expires.
 func Set(t *testing.T, c redis.Cmdable, key, value string, ttl time.Duration) {
 	t.Helper()
 	Must(t, c.Set(t.Context(), key, value, ttl).Err())
@@ -73,6 +75,7 @@ func VouchFor(t *testing.T, servers ...*redisproc.Server) {
 	Must(t, redlock.Vouch(t.Context(), clients))
 }
 
+// Addrs is the value of --redis that names these servers.
 func Addrs(servers ...*redisproc.Server) string {
 	var all []string
 	for _, s := range servers {

@@ -50,6 +50,7 @@ one.
 
 Exit status: 0.`
 
+// Command is lockscope config.
 func Command(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "config", Short: "Check the configuration file, or print its schema", Long: configHelp, Example: configExample,

@@ -66,6 +66,7 @@ type fitting struct {
 	format     string
 }
 
+// Command is lockscope dashboards.
 func Command(a *app.App) *cobra.Command {
 	var out string
 	var force bool

@@ -2,22 +2,22 @@ package diagnosis
 
 import "time"
 
-// sample is one TIME: what the server said, and between which instants by this
+// Sample is one TIME: what the server said, and between which instants by this
 // machine's monotonic clock it said so. All are since the same wall-clock instant.
-type sample struct {
-	server       time.Duration
-	sent, gotten time.Duration
+type Sample struct {
+	Server       time.Duration
+	Sent, Gotten time.Duration
 }
 
-func (s sample) offset() time.Duration { return s.server - (s.sent+s.gotten)/2 }
+func (s Sample) offset() time.Duration { return s.Server - (s.Sent+s.Gotten)/2 }
 
 // doubt is the largest error of offset: the server read its clock somewhere
 // between sending and receiving.
-func (s sample) doubt() time.Duration { return (s.gotten - s.sent) / 2 }
+func (s Sample) doubt() time.Duration { return (s.Gotten - s.Sent) / 2 }
 
-// measure compares the best samples of the first and the last third: the ones
+// Measure compares the best samples of the first and the last third: the ones
 // with the shortest round trip, whose offsets are known best.
-func measure(samples []sample) Clock {
+func Measure(samples []Sample) Clock {
 	n := len(samples)
 	if n == 0 {
 		return Clock{}
@@ -26,7 +26,7 @@ func measure(samples []sample) Clock {
 	c := Clock{Samples: n, Offset: best.offset(), OffsetError: best.doubt()}
 	third := max(1, n/3)
 	early, late := shortest(samples[:third]), shortest(samples[n-third:])
-	span := (late.sent+late.gotten)/2 - (early.sent+early.gotten)/2
+	span := (late.Sent+late.Gotten)/2 - (early.Sent+early.Gotten)/2
 	if span <= 0 {
 		c.DriftError = 1
 		return c
@@ -36,7 +36,7 @@ func measure(samples []sample) Clock {
 	return c
 }
 
-func shortest(samples []sample) sample {
+func shortest(samples []Sample) Sample {
 	best := samples[0]
 	for _, s := range samples[1:] {
 		if s.doubt() < best.doubt() {

@@ -9,13 +9,13 @@ import (
 
 // observed makes samples of a clock with a true offset and drift, over a network
 // whose delays differ from sample to sample and between the ways.
-func observed(r *rand.Rand, offset time.Duration, drift float64, span, delay time.Duration, n int) []sample {
-	var samples []sample
+func observed(r *rand.Rand, offset time.Duration, drift float64, span, delay time.Duration, n int) []Sample {
+	var samples []Sample
 	for i := range n {
 		sent := span * time.Duration(i) / time.Duration(n)
 		there, back := time.Duration(r.Int64N(int64(delay))), time.Duration(r.Int64N(int64(delay)))
 		at := sent + there
-		samples = append(samples, sample{at + offset + time.Duration(drift*float64(at)), sent, at + back})
+		samples = append(samples, Sample{at + offset + time.Duration(drift*float64(at)), sent, at + back})
 	}
 	return samples
 }
@@ -26,7 +26,7 @@ func TestMeasureIsRightWithinItsError(t *testing.T) {
 		offset := time.Duration(r.Int64N(int64(20*time.Second))) - 10*time.Second
 		drift := (r.Float64() - 0.5) / 20
 		span := time.Duration(1+r.Int64N(10)) * time.Second
-		c := measure(observed(r, offset, drift, span, 1+time.Duration(r.Int64N(int64(50*time.Millisecond))), 3+r.IntN(100)))
+		c := Measure(observed(r, offset, drift, span, 1+time.Duration(r.Int64N(int64(50*time.Millisecond))), 3+r.IntN(100)))
 		if math.Abs(c.Drift-drift) > c.DriftError+1e-4 {
 			t.Fatalf("drift %v ± %v, truly %v", c.Drift, c.DriftError, drift)
 		}
@@ -39,11 +39,11 @@ func TestMeasureIsRightWithinItsError(t *testing.T) {
 }
 
 func TestMeasureOfAlmostNothing(t *testing.T) {
-	if c := measure(nil); c != (Clock{}) {
+	if c := Measure(nil); c != (Clock{}) {
 		t.Errorf("%+v", c)
 	}
-	one := sample{server: time.Second, sent: 0, gotten: 2 * time.Millisecond}
-	c := measure([]sample{one})
+	one := Sample{Server: time.Second, Sent: 0, Gotten: 2 * time.Millisecond}
+	c := Measure([]Sample{one})
 	if c.Samples != 1 || c.Offset != time.Second-time.Millisecond || c.OffsetError != time.Millisecond || c.DriftError != 1 {
 		t.Errorf("%+v", c)
 	}

@@ -23,14 +23,14 @@ type BackendNode struct {
 	Ping    Latency
 }
 
-// add notes what a check says of a node; "" for all of them.
-func (e *Examination) add(check, node string, r Result) {
+// Add notes what a check says of a node; "" for all of them.
+func (e *Examination) Add(check, node string, r Result) {
 	r.Backend, r.Check, r.Node = e.Backend, check, node
 	e.Results = append(e.Results, r)
 }
 
-// sampleLatency times a call again and again, as observe does.
-func sampleLatency(ctx context.Context, during time.Duration, call func() error) (l Latency) {
+// SampleLatency times a call again and again, as observe does.
+func SampleLatency(ctx context.Context, during time.Duration, call func() error) (l Latency) {
 	var took []time.Duration
 	for began, round := time.Now(), 0; ctx.Err() == nil && (time.Since(began) < during || round < fewestRounds); round++ {
 		if !l.time(&took, call) {
@@ -40,12 +40,4 @@ func sampleLatency(ctx context.Context, during time.Duration, call func() error)
 	}
 	l.fill(took)
 	return l
-}
-
-// judgeLatency is checkLatency for a system whose round trip is more than a ping.
-func judgeLatency(l Latency, p Policy) Result {
-	if l.Count == 0 {
-		return fail("no answer: "+errorText(l.Err), "see connection")
-	}
-	return checkLatency(Facts{Ping: l}, p)
 }

@@ -20,6 +20,7 @@ const (
 type Policy struct {
 	TTL         time.Duration // that most locks have
 	MaxTTL      time.Duration // the longest: lock.WithMaxTTL
+	SessionTTL  time.Duration // the longest of locks that live as long as a session: ZooKeeper's
 	NodeTimeout time.Duration // lock.WithNodeTimeout
 	Prefix      string        // lock.WithPrefix
 	For         time.Duration // how long to sample clocks and latency

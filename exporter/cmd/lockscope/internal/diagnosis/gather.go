@@ -21,7 +21,7 @@ type Node struct {
 }
 
 const (
-	reachTimeout = 5 * time.Second
+	ReachTimeout = 5 * time.Second
 	pace         = 20 * time.Millisecond // between rounds of samples
 	fewestRounds = 20
 )
@@ -40,7 +40,7 @@ func Gather(ctx context.Context, nodes []Node, p Policy) []Facts {
 
 func ask(ctx context.Context, n Node, p Policy) Facts {
 	f := Facts{Node: n.Name, Address: n.Address}
-	reach, cancel := context.WithTimeout(ctx, reachTimeout)
+	reach, cancel := context.WithTimeout(ctx, ReachTimeout)
 	defer cancel()
 	text, err := n.Client.Info(reach).Result()
 	if err != nil {
@@ -56,10 +56,10 @@ func ask(ctx context.Context, n Node, p Policy) Facts {
 		f.Marker, f.Unread = quarantine.ReadMarker(reach, n.Client, f.Server.Incarnation)
 	}
 	f.observe(ctx, n.Client, p.For)
-	writes, cancelWrites := context.WithTimeout(ctx, reachTimeout)
+	writes, cancelWrites := context.WithTimeout(ctx, ReachTimeout)
 	defer cancelWrites()
 	f.Refuses = writeRefusal(writes, n.Client, p, text)
-	rights, cancelRights := context.WithTimeout(ctx, reachTimeout)
+	rights, cancelRights := context.WithTimeout(ctx, ReachTimeout)
 	defer cancelRights()
 	f.Missing, f.Unasked = missingRights(rights, n.Client, p)
 	return f
@@ -82,12 +82,12 @@ func resolve(ctx context.Context, address string) []string {
 // observe samples clock and latency until the time is up and there are enough.
 func (f *Facts) observe(ctx context.Context, c *redis.Client, during time.Duration) {
 	began := time.Now()
-	var clock []sample
+	var clock []Sample
 	var pings, scripts []time.Duration
 	for round := 0; ctx.Err() == nil && (time.Since(began) < during || round < fewestRounds); round++ {
 		sent := time.Since(began)
 		if at, err := c.Time(ctx).Result(); err == nil {
-			clock = append(clock, sample{at.Sub(began.Round(0)), sent, time.Since(began)})
+			clock = append(clock, Sample{at.Sub(began.Round(0)), sent, time.Since(began)})
 		}
 		ponged := f.Ping.time(&pings, func() error { return c.Ping(ctx).Err() })
 		ran := f.Script.time(&scripts, func() error { return c.Eval(ctx, "return 1", nil).Err() })
@@ -96,7 +96,7 @@ func (f *Facts) observe(ctx context.Context, c *redis.Client, during time.Durati
 		}
 		pause(ctx, pace)
 	}
-	f.Clock = measure(clock)
+	f.Clock = Measure(clock)
 	f.Ping.fill(pings)
 	f.Script.fill(scripts)
 }

@@ -35,6 +35,15 @@ func Worst(results []Result) Status {
 
 func (s Status) rank() int { return slices.Index([]Status{Pass, Warn, Fail}, s) }
 
-func pass(detail string) Result         { return Result{Status: Pass, Detail: detail} }
-func warn(detail, advice string) Result { return Result{Status: Warn, Detail: detail, Advice: advice} }
-func fail(detail, advice string) Result { return Result{Status: Fail, Detail: detail, Advice: advice} }
+// Passed is the result of a check that found all well.
+func Passed(detail string) Result { return Result{Status: Pass, Detail: detail} }
+
+// Warned is that of one that found a risk.
+func Warned(detail, advice string) Result {
+	return Result{Status: Warn, Detail: detail, Advice: advice}
+}
+
+// Failed is that of one that found locks unsafe, or not to work.
+func Failed(detail, advice string) Result {
+	return Result{Status: Fail, Detail: detail, Advice: advice}
+}

@@ -3,10 +3,9 @@ package diagnosis
 import (
 	"fmt"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
-
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 )
 
 func checkVersion(f Facts, p Policy) Result {
@@ -14,33 +13,33 @@ func checkVersion(f Facts, p Policy) Result {
 	big, small := major(s.Version)
 	switch {
 	case s.Mode == "sentinel":
-		return fail("this is a Sentinel, not a server for data", "give --sentinel-master NAME, or the servers themselves")
+		return Failed("this is a Sentinel, not a server for data", "give --sentinel-master NAME, or the servers themselves")
 	case s.Loading:
-		return fail(s.Version+", still loading its data", "wait until it has: it refuses every command")
+		return Failed(s.Version+", still loading its data", "wait until it has: it refuses every command")
 	case s.Mode == "cluster" && p.Single == "":
-		return warn(s.Version+", a member of a Redis Cluster", "it redirects most keys: give --cluster, or standalone servers")
+		return Warned(s.Version+", a member of a Redis Cluster", "it redirects most keys: give --cluster, or standalone servers")
 	case big == 0:
-		return warn("version "+s.Version+" is not understood", "lockscope is tested against Redis 7.0")
+		return Warned("version "+s.Version+" is not understood", "lockscope is tested against Redis 7.0")
 	case big < 5:
-		return fail(s.Version, "the scripts need Redis 5 or later")
+		return Failed(s.Version, "the scripts need Redis 5 or later")
 	case big < 6 || big == 6 && small < 2:
-		return warn(s.Version, "no security fixes are made for it any more: upgrade")
+		return Warned(s.Version, "no security fixes are made for it any more: upgrade")
 	}
-	return pass(s.Version)
+	return Passed(s.Version)
 }
 
 func checkRole(f Facts, _ Policy) Result {
 	switch {
 	case f.Server.Role == "" || f.Server.RunID == "":
-		return fail("INFO tells no role or no run_id, as a proxy's may",
+		return Failed("INFO tells no role or no run_id, as a proxy's may",
 			"lockscope lets such a node vote with WithoutGuard only: name the server itself")
 	case f.Server.Role == "slave":
-		return fail("a replica", "name its master: what is written to a replica, or promised by it, is lost")
+		return Failed("a replica", "name its master: what is written to a replica, or promised by it, is lost")
 	case f.Server.Replicas > 0:
-		return warn(fmt.Sprintf("master with %d replicas", f.Server.Replicas),
+		return Warned(fmt.Sprintf("master with %d replicas", f.Server.Replicas),
 			"promoting a replica loses the last locks: do not fail over automatically, or treat it as a restart without data")
 	}
-	return pass("master")
+	return Passed("master")
 }
 
 func checkEviction(f Facts, _ Policy) Result {
@@ -49,16 +48,16 @@ func checkEviction(f Facts, _ Policy) Result {
 	const mend = "CONFIG SET maxmemory-policy noeviction, and the same in redis.conf"
 	switch {
 	case s.Eviction == redisinfo.EvictionUnknown:
-		return fail("unknown: INFO tells no maxmemory_policy or no maxmemory",
+		return Failed("unknown: INFO tells no maxmemory_policy or no maxmemory",
 			"lockscope refuses this node: make sure that it evicts nothing, then give the services WithEvictingNodes")
 	case s.Eviction == redisinfo.EvictionOn:
-		return fail(detail, "an evicted lock is a second holder, so lockscope refuses this node: "+mend)
+		return Failed(detail, "an evicted lock is a second holder, so lockscope refuses this node: "+mend)
 	case s.Policy != "noeviction":
-		return warn(detail+" (unlimited)", "locks would be evicted as soon as maxmemory is set: "+mend)
+		return Warned(detail+" (unlimited)", "locks would be evicted as soon as maxmemory is set: "+mend)
 	case s.MaxMemory > 0 && s.UsedMemory > s.MaxMemory/10*9:
-		return warn(fmt.Sprintf("%s, %s used", detail, bytes(s.UsedMemory)), "when it is full no lock can be taken: make room")
+		return Warned(fmt.Sprintf("%s, %s used", detail, bytes(s.UsedMemory)), "when it is full no lock can be taken: make room")
 	}
-	return pass(detail)
+	return Passed(detail)
 }
 
 func checkEvicted(f Facts, p Policy) Result {
@@ -66,11 +65,11 @@ func checkEvicted(f Facts, p Policy) Result {
 	switch {
 	case n == 0:
 	case p.quarantined() && f.Marker.State == redlock.MarkerVoting:
-		return pass(fmt.Sprintf("%d keys evicted since its start, and silent for a quarantine after the last", n))
+		return Passed(fmt.Sprintf("%d keys evicted since its start, and silent for a quarantine after the last", n))
 	default:
-		return warn(fmt.Sprintf("%d keys evicted since its start", n), "locks may have been among them: see eviction above")
+		return Warned(fmt.Sprintf("%d keys evicted since its start", n), "locks may have been among them: see eviction above")
 	}
-	return pass("nothing evicted since its start")
+	return Passed("nothing evicted since its start")
 }
 
 // checkPersistence: what a restart keeps. It decides nothing about the quarantine: the
@@ -80,11 +79,11 @@ func checkPersistence(f Facts, p Policy) Result {
 	s := f.Server
 	switch {
 	case s.AOF && s.AOFError:
-		return fail("appendonly yes, and the last write to the file failed", "is the disk full? Locks are not remembered and writes may be refused")
+		return Failed("appendonly yes, and the last write to the file failed", "is the disk full? Locks are not remembered and writes may be refused")
 	case s.AOF && f.Fsync == "always":
-		return pass("appendonly yes, appendfsync always: a restart keeps locks and fence counters")
+		return Passed("appendonly yes, appendfsync always: a restart keeps locks and fence counters")
 	case s.AOF && f.Fsync == "":
-		return warn("appendonly yes, appendfsync unknown: it cannot be read",
+		return Warned("appendonly yes, appendfsync unknown: it cannot be read",
 			"make sure that it is always, or grant +config|get to this user to have it checked: locks do not need that right")
 	}
 	detail := "appendonly no: a restart forgets every lock and fence counter"
@@ -93,12 +92,12 @@ func checkPersistence(f Facts, p Policy) Result {
 	}
 	switch {
 	case p.quarantined():
-		return warn(detail, fmt.Sprintf("lockscope keeps the node from voting for %v after a restart, whatever it remembers; other libraries do not: %s",
+		return Warned(detail, fmt.Sprintf("lockscope keeps the node from voting for %v after a restart, whatever it remembers; other libraries do not: %s",
 			quarantine.RoundUp(redlock.Quarantine(p.MaxTTL)), always))
 	case s.AOF:
-		return warn(detail, "with fewer than three nodes nothing stops a second holder then, unless WithRestartQuarantine is given: "+always)
+		return Warned(detail, "with fewer than three nodes nothing stops a second holder then, unless WithRestartQuarantine is given: "+always)
 	}
-	return fail(detail, "with fewer than three nodes nothing stops a second holder then, unless WithRestartQuarantine is given: "+always)
+	return Failed(detail, "with fewer than three nodes nothing stops a second holder then, unless WithRestartQuarantine is given: "+always)
 }
 
 // quarantined reports whether lockscope keeps restarted nodes silent.
@@ -111,16 +110,16 @@ func checkUptime(f Facts, p Policy) Result {
 	detail := fmt.Sprintf("started %v ago", f.Server.Uptime)
 	switch {
 	case p.quarantined():
-		return pass(detail)
+		return Passed(detail)
 	case left == 0:
-		return pass(fmt.Sprintf("%s: no lock from before can be valid (they live for %v at most)", detail, p.MaxTTL))
+		return Passed(fmt.Sprintf("%s: no lock from before can be valid (they live for %v at most)", detail, p.MaxTTL))
 	case p.Single == "cluster":
-		return warn(fmt.Sprintf("%s: locks it may have forgotten can be valid for another %v", detail, quarantine.RoundUp(left)),
+		return Warned(fmt.Sprintf("%s: locks it may have forgotten can be valid for another %v", detail, quarantine.RoundUp(left)),
 			"in a Redis Cluster nodes vote at once: two leases can be valid until then, so protect what matters by fencing tokens")
 	case f.Marker.State == redlock.MarkerVoting:
-		return pass(detail + ", and vouched for as new: it votes")
+		return Passed(detail + ", and vouched for as new: it votes")
 	}
-	return warn(fmt.Sprintf("%s: it votes, and locks it may have forgotten can be valid for another %v", detail, quarantine.RoundUp(left)),
+	return Warned(fmt.Sprintf("%s: it votes, and locks it may have forgotten can be valid for another %v", detail, quarantine.RoundUp(left)),
 		"two leases can be valid until then: do not lock on it yet; WithRestartQuarantine keeps fewer than three nodes silent, too")
 }
 

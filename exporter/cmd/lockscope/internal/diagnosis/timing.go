@@ -7,6 +7,18 @@ import (
 	"time"
 )
 
+// checkServerClock: expiries and tokens are by the server's clock.
+func JudgeServerClock(c Clock) Result {
+	if c.Samples == 0 {
+		return Warned("it was not told", "see latency")
+	}
+	detail := fmt.Sprintf("%s this machine, ±%s", ahead(c.Offset), short(c.OffsetError))
+	if c.Offset.Abs()-c.OffsetError > farOff {
+		return Warned(detail, "is NTP running on both? Locks need clocks of equal rate, not equal time; this much is a sign of neither")
+	}
+	return Passed(detail)
+}
+
 const (
 	// farOff is an offset that a machine whose clock is kept does not have.
 	farOff = time.Second
@@ -24,16 +36,16 @@ const (
 func checkClock(f Facts, _ Policy) Result {
 	c := f.Clock
 	if c.Samples == 0 {
-		return warn("TIME was not answered", "see connection and rights")
+		return Warned("TIME was not answered", "see connection and rights")
 	}
 	detail := fmt.Sprintf("%s this machine, ±%s", ahead(c.Offset), short(c.OffsetError))
 	switch off := c.Offset.Abs() - c.OffsetError; {
 	case off > floorReach:
-		return warn(detail, "is NTP running on both? Fencing counters of the nodes differ, so an acquire takes a round trip more")
+		return Warned(detail, "is NTP running on both? Fencing counters of the nodes differ, so an acquire takes a round trip more")
 	case off > farOff:
-		return warn(detail, "is NTP running on both? Locks need clocks of equal rate, not equal time; this much is a sign of neither")
+		return Warned(detail, "is NTP running on both? Locks need clocks of equal rate, not equal time; this much is a sign of neither")
 	}
-	return pass(detail)
+	return Passed(detail)
 }
 
 func ahead(d time.Duration) string {
@@ -43,21 +55,23 @@ func ahead(d time.Duration) string {
 	return short(d) + " ahead of"
 }
 
-func checkDrift(f Facts, _ Policy) Result {
-	c := f.Clock
+func checkDrift(f Facts, _ Policy) Result { return JudgeDrift(f.Clock) }
+
+// JudgeDrift is what a clock's rate means for leases.
+func JudgeDrift(c Clock) Result {
 	if c.Samples < 2 {
-		return warn("too few samples", "see connection and rights")
+		return Warned("too few samples", "see connection and rights")
 	}
 	detail := fmt.Sprintf("%+.0f ppm, ±%.0f", c.Drift*1e6, c.DriftError*1e6)
 	switch sure := math.Abs(c.Drift) - c.DriftError; {
 	case sure > driftBound:
-		return fail(detail, "beyond the 1 % that leases allow for, or a clock was stepped: slew clocks (chronyd, ntpd -x), never step them")
+		return Failed(detail, "beyond the 1 % that leases allow for, or a clock was stepped: slew clocks (chronyd, ntpd -x), never step them")
 	case sure > driftWorry:
-		return warn(detail, "more than a healthy clock drifts: is NTP correcting a large offset, is the virtual machine overloaded?")
+		return Warned(detail, "more than a healthy clock drifts: is NTP correcting a large offset, is the virtual machine overloaded?")
 	case c.DriftError > driftBound:
-		return warn(detail, "too uncertain to tell: measure for longer with --for")
+		return Warned(detail, "too uncertain to tell: measure for longer with --for")
 	}
-	return pass(detail)
+	return Passed(detail)
 }
 
 // checkClocks compares the nodes with each other.
@@ -81,45 +95,58 @@ func checkClocks(facts []Facts, _ Policy) []Result {
 	spread, doubt := last.Clock.Offset-first.Clock.Offset, last.Clock.OffsetError+first.Clock.OffsetError
 	detail := fmt.Sprintf("nodes at most %s apart, ±%s", short(spread), short(doubt))
 	if spread-doubt > farOff {
-		return []Result{warn(fmt.Sprintf("%s: %s and %s", detail, first.Node, last.Node), "is NTP running on all of them?")}
+		return []Result{Warned(fmt.Sprintf("%s: %s and %s", detail, first.Node, last.Node), "is NTP running on all of them?")}
 	}
-	return []Result{pass(detail)}
+	return []Result{Passed(detail)}
 }
 
 func checkLatency(f Facts, p Policy) Result {
 	l := f.Ping
 	if l.Count == 0 {
-		return fail("PING was not answered: "+errorText(l.Err), "see connection and rights")
+		return Failed("PING was not answered: "+ErrorText(l.Err), "see connection and rights")
 	}
+	return judgeAnswers(l, p)
+}
+
+// JudgeLatency is checkLatency for a system whose round trip is more than a ping.
+func JudgeLatency(l Latency, p Policy) Result {
+	if l.Count == 0 {
+		return Failed("no answer: "+ErrorText(l.Err), "see connection")
+	}
+	return judgeAnswers(l, p)
+}
+
+// judgeAnswers is what answers that came mean for locks.
+func judgeAnswers(l Latency, p Policy) Result {
 	detail := fmt.Sprintf("p50 %s, p99 %s of %d", short(l.P50), short(l.P99), l.Count)
 	// A vote and a fence round must fit into the validity many times over.
 	rounds := 2 * l.P99
 	switch {
 	case l.P50 > p.NodeTimeout:
-		return fail(detail, fmt.Sprintf("most calls take longer than the node timeout of %v and count as failed: raise it, or move closer", p.NodeTimeout))
+		return Failed(detail, fmt.Sprintf("most calls take longer than the node timeout of %v and count as failed: raise it, or move closer", p.NodeTimeout))
 	case l.P99 > p.NodeTimeout:
-		return warn(detail, fmt.Sprintf("1 in 100 calls takes longer than the node timeout of %v and counts as failed", p.NodeTimeout))
+		return Warned(detail, fmt.Sprintf("1 in 100 calls takes longer than the node timeout of %v and counts as failed", p.NodeTimeout))
 	case rounds > p.TTL/10:
-		return warn(detail, fmt.Sprintf("two round trips eat more than a tenth of a TTL of %v: raise the TTL, or move closer", p.TTL))
+		return Warned(detail, fmt.Sprintf("two round trips eat more than a tenth of a TTL of %v: raise the TTL, or move closer", p.TTL))
 	case l.Err != nil:
-		return warn(detail+"; a call failed: "+errorText(l.Err), "is the network losing packets, is the server paused at times?")
+		return Warned(detail+"; a call failed: "+ErrorText(l.Err), "is the network losing packets, is the server paused at times?")
 	}
-	return pass(fmt.Sprintf("%s; node timeout %v, TTL %v", detail, p.NodeTimeout, p.TTL))
+	return Passed(fmt.Sprintf("%s; node timeout %v, TTL %v", detail, p.NodeTimeout, p.TTL))
 }
 
 func checkScripts(f Facts, p Policy) Result {
 	l := f.Script
 	if l.Count == 0 {
-		return fail("EVAL was not answered: "+errorText(l.Err), "every lock operation is a script: grant +eval +evalsha")
+		return Failed("EVAL was not answered: "+ErrorText(l.Err), "every lock operation is a script: grant +eval +evalsha")
 	}
 	detail := fmt.Sprintf("p50 %s, p99 %s; ping p50 %s", short(l.P50), short(l.P99), short(f.Ping.P50))
 	switch {
 	case l.P99 > p.NodeTimeout && f.Ping.P99 <= p.NodeTimeout:
-		return warn(detail, "scripts miss the node timeout where pings do not: what else runs on this server? See SLOWLOG")
+		return Warned(detail, "scripts miss the node timeout where pings do not: what else runs on this server? See SLOWLOG")
 	case f.Ping.P50 > 0 && l.P50 > slowScript*f.Ping.P50:
-		return warn(detail, "a script that does nothing is far slower than a ping: is a proxy between?")
+		return Warned(detail, "a script that does nothing is far slower than a ping: is a proxy between?")
 	}
-	return pass(detail)
+	return Passed(detail)
 }
 
 func checkRights(f Facts, p Policy) Result {
@@ -129,14 +156,15 @@ func checkRights(f Facts, p Policy) Result {
 	}
 	switch {
 	case len(f.Missing) > 0:
-		return fail(who+" lacks "+strings.Join(f.Missing, " "), "grant it with ACL SETUSER; lock/redlock/README.md has the whole line")
+		return Failed(who+" lacks "+strings.Join(f.Missing, " "), "grant it with ACL SETUSER; lock/redlock/README.md has the whole line")
 	case f.Unasked != nil:
-		return warn("not all rights could be checked: "+f.Unasked.Error(), "ask again, or as a user that may (--acl-user needs +acl|dryrun)")
+		return Warned("not all rights could be checked: "+f.Unasked.Error(), "ask again, or as a user that may (--acl-user needs +acl|dryrun)")
 	}
-	return pass(who + " may do all that locks need")
+	return Passed(who + " may do all that locks need")
 }
 
-func errorText(err error) string {
+// ErrorText is why there was no answer.
+func ErrorText(err error) string {
 	if err == nil {
 		return "no time"
 	}

@@ -11,32 +11,32 @@ const mostUseful = 9
 
 func checkConnection(f Facts, _ Policy) Result {
 	if f.Err == nil {
-		return pass("reached and let in")
+		return Passed("reached and let in")
 	}
-	return fail(f.Err.Error(), ConnectionAdvice(f.Err))
+	return Failed(f.Err.Error(), ConnectionAdvice(f.Err))
 }
 
 func checkCount(facts []Facts, p Policy) []Result {
 	n, up := len(facts), len(reached(facts))
 	if p.Single != "" {
-		return []Result{warn(fmt.Sprintf("one %s counts as one node", p.Single),
+		return []Result{Warned(fmt.Sprintf("one %s counts as one node", p.Single),
 			"a replica that is promoted may not know the last locks: protect what matters by fencing tokens, or use independent masters")}
 	}
 	quorum := n/2 + 1
 	detail := fmt.Sprintf("%d nodes: a quorum is %d, %d may fail", n, quorum, n-quorum)
 	switch {
 	case up < quorum:
-		return []Result{fail(fmt.Sprintf("%s, and only %d can be reached", detail, up), "no lock can be taken now: mend the connections first")}
+		return []Result{Failed(fmt.Sprintf("%s, and only %d can be reached", detail, up), "no lock can be taken now: mend the connections first")}
 	case n == 1:
-		return []Result{warn("1 node", "when it is down nobody locks, and a restart that loses data can give a second holder: use three")}
+		return []Result{Warned("1 node", "when it is down nobody locks, and a restart that loses data can give a second holder: use three")}
 	case n%2 == 0:
-		return []Result{warn(detail, fmt.Sprintf("%d nodes tolerate no more failures than %d: add or drop one", n, n-1))}
+		return []Result{Warned(detail, fmt.Sprintf("%d nodes tolerate no more failures than %d: add or drop one", n, n-1))}
 	case n > mostUseful:
-		return []Result{warn(detail, "more than nine make every lock slower and nothing safer that is worth it")}
+		return []Result{Warned(detail, "more than nine make every lock slower and nothing safer that is worth it")}
 	case up < n:
-		return []Result{warn(fmt.Sprintf("%s, %d cannot be reached", detail, n-up), "locks work with what is left: mend it before another one fails")}
+		return []Result{Warned(fmt.Sprintf("%s, %d cannot be reached", detail, n-up), "locks work with what is left: mend it before another one fails")}
 	}
-	return []Result{pass(detail)}
+	return []Result{Passed(detail)}
 }
 
 func checkAddresses(facts []Facts, _ Policy) []Result {
@@ -47,7 +47,7 @@ func checkAddresses(facts []Facts, _ Policy) []Result {
 		}
 	}
 	return shared(at, "every node has an address of its own", func(address string, nodes []string) Result {
-		return fail(fmt.Sprintf("%s is given %d times", address, len(nodes)), "name each server once: its vote would count twice")
+		return Failed(fmt.Sprintf("%s is given %d times", address, len(nodes)), "name each server once: its vote would count twice")
 	})
 }
 
@@ -59,7 +59,7 @@ func checkRunIDs(facts []Facts, _ Policy) []Result {
 		}
 	}
 	return shared(of, "every node is a server of its own", func(_ string, nodes []string) Result {
-		return fail(strings.Join(nodes, " and ")+" are the same server",
+		return Failed(strings.Join(nodes, " and ")+" are the same server",
 			"name each server once: a proxy or a DNS name may hide that two addresses lead to one")
 	})
 }
@@ -75,7 +75,7 @@ func checkMachines(facts []Facts, p Policy) []Result {
 		}
 	}
 	return shared(on, "every node has an IP address of its own", func(host string, nodes []string) Result {
-		return warn(fmt.Sprintf("%d nodes are at %s", len(nodes), host),
+		return Warned(fmt.Sprintf("%d nodes are at %s", len(nodes), host),
 			"if that is one machine, they fail together and the quorum is worth no more than one node: spread them")
 	})
 }
@@ -90,7 +90,7 @@ func shared(by map[string][]string, well string, bad func(key string, nodes []st
 	}
 	slices.SortFunc(results, func(a, b Result) int { return strings.Compare(a.Detail, b.Detail) })
 	if len(results) == 0 && len(by) > 0 {
-		results = []Result{pass(well)}
+		results = []Result{Passed(well)}
 	}
 	return results
 }

@@ -63,8 +63,8 @@ func writeRefusal(ctx context.Context, c *redis.Client, p Policy, text string) s
 
 func checkWrites(f Facts, _ Policy) Result {
 	if f.Refuses == "" {
-		return pass("nothing is known that keeps it from writing")
+		return Passed("nothing is known that keeps it from writing")
 	}
 	code, _, _ := strings.Cut(f.Refuses, " ")
-	return fail("it refuses to write: "+f.Refuses, refusals()[code])
+	return Failed("it refuses to write: "+f.Refuses, refusals()[code])
 }

@@ -53,6 +53,7 @@ type discoverFlags struct {
 	out      string
 }
 
+// Command is lockscope discover.
 func Command(a *app.App) *cobra.Command {
 	f := &discoverFlags{}
 	cmd := &cobra.Command{

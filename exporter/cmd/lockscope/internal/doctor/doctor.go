@@ -15,6 +15,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/zklock"
@@ -54,7 +55,7 @@ const doctorExample = `  lockscope doctor --redis 10.0.0.1:6379,10.0.0.2:6379,10
 
 type doctorFlags struct {
 	redis    target.Flags
-	backends backend.Flags
+	backends systems.Flags
 	output   output.Format
 	names    target.NamesFlag
 	policy   diagnosis.Policy
@@ -62,6 +63,7 @@ type doctorFlags struct {
 	set *pflag.FlagSet // in which they were registered
 }
 
+// Command is lockscope doctor.
 func Command(a *app.App) *cobra.Command {
 	f := &doctorFlags{}
 	cmd := &cobra.Command{
@@ -105,7 +107,7 @@ func (f *doctorFlags) run(ctx context.Context, a *app.App) error {
 	if err != nil {
 		return err
 	}
-	defer backend.CloseAll(others)
+	defer systems.CloseAll(others)
 	var nodes []target.Node
 	if f.redis.Named() || len(others) == 0 {
 		if nodes, err = f.redis.Open(a); err != nil {
@@ -143,18 +145,11 @@ type examined struct {
 func (f *doctorFlags) examine(ctx context.Context, nodes []target.Node, others []backend.Backend) examined {
 	d := examined{others: make([]diagnosis.Examination, len(others))}
 	policy := f.policy
+	policy.SessionTTL = f.zookeeperTTL()
 	var asking sync.WaitGroup
 	for i, b := range others {
-		asking.Go(func() {
-			switch b := b.(type) {
-			case *backend.Postgres:
-				d.others[i] = diagnosis.Postgres(ctx, b, policy)
-			case *backend.Etcd:
-				d.others[i] = diagnosis.Etcd(ctx, b, policy)
-			case *backend.ZooKeeper:
-				d.others[i] = diagnosis.ZooKeeper(ctx, b, policy, f.zookeeperTTL())
-			}
-		})
+		asking.Go(func() { d.others[i] = b.Examine(ctx, policy) })
+
 	}
 	if len(nodes) > 0 {
 		d.facts = f.gather(ctx, nodes)

@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -59,7 +60,7 @@ const listExample = `  lockscope list --redis r1:6379,r2:6379,r3:6379
 
 type listFlags struct {
 	redis           target.Flags
-	backends        backend.Flags
+	backends        systems.Flags
 	output          output.Format
 	prefixes        []string
 	patterns        []string
@@ -71,6 +72,7 @@ type listFlags struct {
 	pause, deadline time.Duration
 }
 
+// Command is lockscope list.
 func Command(a *app.App) *cobra.Command {
 	f := &listFlags{}
 	cmd := &cobra.Command{
@@ -103,7 +105,7 @@ func (f *listFlags) run(ctx context.Context, a *app.App) error {
 	if err != nil {
 		return err
 	}
-	defer backend.CloseAll(others)
+	defer systems.CloseAll(others)
 	var reads []reading
 	if f.redis.Named() || len(others) == 0 {
 		nodes, err := f.redis.Open(a)

@@ -16,6 +16,7 @@ const (
 	JSON  Format = "json"
 )
 
+// Register adds --output.
 func (o *Format) Register(set *pflag.FlagSet) {
 	*o = Table
 	set.VarP(o, "output", "o", "format of the result: table or json")

@@ -10,6 +10,7 @@ import (
 // Unknown stands for what nobody told.
 const Unknown = "-"
 
+// TTL is how long a lock lives.
 func TTL(ttl time.Duration) string {
 	if ttl < 0 {
 		return "never"
@@ -17,6 +18,7 @@ func TTL(ttl time.Duration) string {
 	return Short(ttl)
 }
 
+// Holder is who holds a lock, and where in its code.
 func Holder(h scanner.Hold) string {
 	text := h.Instance
 	if text == "" {

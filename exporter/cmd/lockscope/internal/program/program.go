@@ -26,6 +26,7 @@ type Program struct {
 	flush               func() error
 }
 
+// New is a program before its arguments are read.
 func New(environ []string, in io.Reader, out, errOut io.Writer) *Program {
 	return &Program{
 		App: &app.App{

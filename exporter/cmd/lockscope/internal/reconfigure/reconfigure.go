@@ -61,6 +61,7 @@ type reconfigureFlags struct {
 	fromMaxTTL time.Duration
 }
 
+// Command is lockscope reconfigure.
 func Command(a *app.App) *cobra.Command {
 	f := &reconfigureFlags{from: flags.NewList("URL"), fromNames: flags.NewList("name")}
 	cmd := &cobra.Command{

@@ -35,6 +35,7 @@ const repairExample = `  lockscope repair plan --redis r1:6379,r2:6379,r3:6379 -
   lockscope repair apply plan.json --redis r1:6379,r2:6379,r3:6379         # says what it would do
   lockscope repair apply plan.json --redis r1:6379,r2:6379,r3:6379 --yes`
 
+// Command is lockscope repair.
 func Command(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "repair", Short: "Let leaked locks expire, or delete them: a plan first, then the act", Long: repairHelp, Example: repairExample,

@@ -106,6 +106,7 @@ type scanFlags struct {
 	memory   sweep.MemoryFlag
 }
 
+// Command is lockscope scan.
 func Command(a *app.App) *cobra.Command {
 	f := &scanFlags{failOn: flags.NewList("class", sweep.ClassNames()...)}
 	cmd := &cobra.Command{

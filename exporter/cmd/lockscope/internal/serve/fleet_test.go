@@ -83,7 +83,7 @@ func serving(t *testing.T, args ...string) (url string, log *logged) {
 			t.Errorf("serve ended with %d\n%s", status, log)
 		}
 	})
-	cmdtest.Eventually(t, "it serves", func() bool { url = cmdtest.UrlLogged.FindString(log.String()); return url != "" })
+	cmdtest.Eventually(t, "it serves", func() bool { url = cmdtest.URLLogged.FindString(log.String()); return url != "" })
 	return url, log
 }
 

@@ -84,6 +84,7 @@ type serveFlags struct {
 	drain       time.Duration
 }
 
+// Command is lockscope serve.
 func Command(a *app.App) *cobra.Command {
 	f := &serveFlags{}
 	cmd := &cobra.Command{

@@ -32,6 +32,7 @@ type GroupFlags struct {
 	Set *pflag.FlagSet // in which they were registered
 }
 
+// Register adds the flags; maxValues is the default of the flag of that name.
 func (f *GroupFlags) Register(set *pflag.FlagSet, maxValues int) {
 	f.Set = set
 	set.StringVarP(&f.Config, "config", "c", "", "configuration file: groups of servers, patterns with limits of their own, exclusions, who is told; "+

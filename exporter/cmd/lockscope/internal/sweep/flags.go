@@ -39,6 +39,7 @@ type Flags struct {
 	redlock         bool
 }
 
+// Register adds the flags; maxValues is the default of the flag of that name.
 func (s *Flags) Register(set *pflag.FlagSet, maxValues int) {
 	s.checks, s.replicas = flags.NewList("class", ClassNames()...), flags.NewList("URL")
 	set.StringArrayVar(&s.prefixes, "prefix", nil, "look at keys that begin like this; repeat it for several. Without it and --pattern: "+scanner.DefaultPrefix)
@@ -65,6 +66,7 @@ func (s *Flags) classes() ([]scanner.Class, error) {
 	return ParseClasses("checks", s.checks.Values())
 }
 
+// ParseClasses are the classes that a flag names.
 func ParseClasses(flag string, names []string) ([]scanner.Class, error) {
 	classes := make([]scanner.Class, 0, len(names))
 	for _, name := range names {

@@ -42,12 +42,14 @@ func (g *Group) close() error {
 // Groups are all servers of a command. It does not change.
 type Groups []*Group
 
+// Close ends all of them.
 func (all Groups) Close() error {
 	errs := make([]error, len(all))
 	all.Each(func(i int, g *Group) { errs[i] = g.close() })
 	return errors.Join(errs...)
 }
 
+// Nodes are the servers of all of them.
 func (all Groups) Nodes() (nodes []target.Node) {
 	for _, g := range all {
 		nodes = append(nodes, g.Nodes...)
@@ -69,6 +71,7 @@ func (all Groups) differ() error {
 	return nil
 }
 
+// Each does something for every group, for some at a time.
 func (all Groups) Each(do func(i int, g *Group)) {
 	slots := make(chan struct{}, sweptAtOnce)
 	var wg sync.WaitGroup

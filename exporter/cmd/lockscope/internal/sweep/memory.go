@@ -24,6 +24,7 @@ const ElectResource = "scanner"
 // MemoryFlag says where is kept what sweeps know of holders and findings.
 type MemoryFlag string
 
+// Register adds the flag; unless is what the help says more of its default.
 func (m *MemoryFlag) Register(set *pflag.FlagSet, unless string) {
 	set.StringVar((*string)(m), "state", "", "keep what is known of holders and findings between processes: a FILE, or redis or redis:NAME for a key below "+
 		"lockscope:scanner:memory: on the servers; off for not at all"+unless)

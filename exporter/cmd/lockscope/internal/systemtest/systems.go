@@ -50,6 +50,7 @@ func Database(t *testing.T, s *pgproc.Server) *pgxpool.Pool {
 	return db
 }
 
+// PostgresLocker takes locks in PostgreSQL under this name.
 func PostgresLocker(t *testing.T, s *pgproc.Server, name string) *lock.Engine {
 	t.Helper()
 	l, err := pglock.Open(s.URL("service"), lock.WithNodeTimeout(2*time.Second), lock.WithInstance(name), lock.WithCallSites())
@@ -58,6 +59,7 @@ func PostgresLocker(t *testing.T, s *pgproc.Server, name string) *lock.Engine {
 	return l
 }
 
+// Etcd is a cluster and a client of it.
 func Etcd(t *testing.T, members int, options ...string) (*etcdproc.Cluster, *clientv3.Client) {
 	t.Helper()
 	c, err := etcdproc.Start(t.Context(), members, options...)
@@ -69,6 +71,7 @@ func Etcd(t *testing.T, members int, options ...string) (*etcdproc.Cluster, *cli
 	return c, client
 }
 
+// EtcdLocker takes locks in etcd under this name.
 func EtcdLocker(t *testing.T, client *clientv3.Client, name string, opts ...lock.Option) *lock.Engine {
 	t.Helper()
 	l, err := etcdlock.New(client, append(opts, lock.WithNodeTimeout(2*time.Second), lock.WithInstance(name))...)
@@ -77,6 +80,7 @@ func EtcdLocker(t *testing.T, client *clientv3.Client, name string, opts ...lock
 	return l
 }
 
+// ZooKeeper is an ensemble.
 func ZooKeeper(t *testing.T, servers int, opts ...zkproc.Option) *zkproc.Ensemble {
 	t.Helper()
 	e, err := zkproc.Start(t.Context(), servers, opts...)
@@ -90,6 +94,7 @@ func ZooKeeper(t *testing.T, servers int, opts ...zkproc.Option) *zkproc.Ensembl
 	return e
 }
 
+// ZooKeeperLocker takes locks in ZooKeeper under this name.
 func ZooKeeperLocker(t *testing.T, e *zkproc.Ensemble, name string) *lock.Engine {
 	t.Helper()
 	l, err := zklock.New(e.Addrs(), lock.WithNodeTimeout(2*time.Second), lock.WithInstance(name))
@@ -119,6 +124,8 @@ func Queue(t *testing.T, l *lock.Engine, holding context.Context, resource strin
 	t.Cleanup(func() { giveUp(); <-done })
 }
 
+// Quiet is a log of a client of ZooKeeper, of which nothing is seen.
 type Quiet struct{}
 
+// Printf implements zk.Logger.
 func (Quiet) Printf(string, ...any) {}

@@ -23,6 +23,7 @@ type Flags struct {
 	Config Config
 }
 
+// Register adds the flags.
 func (r *Flags) Register(set *pflag.FlagSet) {
 	r.URLs = flags.NewList("URL")
 	set.VarP(r.URLs, "redis", "r", "Redis server as redis://[user:password@]host:port[/db], rediss:// for TLS, unix:///path/to/socket, host:port, localhost or an address; "+

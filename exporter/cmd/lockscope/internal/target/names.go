@@ -11,6 +11,7 @@ import (
 // NamesFlag is how the services name the nodes, where that is not their addresses.
 type NamesFlag struct{ List *flags.List }
 
+// Register adds the flag.
 func (n *NamesFlag) Register(set *pflag.FlagSet) {
 	n.List = flags.NewList("name")
 	set.Var(n.List, "node-names", "what the services call the nodes, in the order of --redis: WithNodeNames; without it their addresses")

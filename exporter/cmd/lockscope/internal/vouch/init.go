@@ -60,6 +60,7 @@ type initFlags struct {
 	restarted redlock.RestartedNode
 }
 
+// Command is lockscope init.
 func Command(a *app.App) *cobra.Command {
 	f := &initFlags{}
 	cmd := &cobra.Command{

@@ -1,4 +1,4 @@
-package backend
+package postgres
 
 import (
 	"cmp"
@@ -14,24 +14,26 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/pglock"
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// Postgres is a schema of package pglock.
-type Postgres struct {
-	Pool     *pgxpool.Pool
-	Schema   string
+// Backend is a schema of package pglock.
+type Backend struct {
+	pool     *pgxpool.Pool
+	schema   string
 	address  string
 	prefixes []string
 }
 
-func newPostgres(c *Config) (*Postgres, error) {
+// New connects to nothing.
+func New(c *backend.Config) (*Backend, error) {
 	config, err := pgxpool.ParseConfig(c.Postgres)
 	if err != nil {
-		return nil, ErrBadPostgres // pgx takes passwords out as far as it understands the text
+		return nil, backend.ErrBadPostgres // pgx takes passwords out as far as it understands the text
 	}
 	if c.PostgresPassword != "" {
 		config.ConnConfig.Password = c.PostgresPassword
@@ -39,16 +41,16 @@ func newPostgres(c *Config) (*Postgres, error) {
 	if err := secure(config.ConnConfig, c.TLS); err != nil {
 		return nil, err
 	}
-	config.ConnConfig.ConnectTimeout = dialTimeout
+	config.ConnConfig.ConnectTimeout = backend.DialTimeout
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec // a pooler may keep no session
 	config.MaxConns, config.MinConns, config.MinIdleConns = 1, 0, 0
 	config.ConnConfig.RuntimeParams["application_name"] = "lockscope"
 	pool, err := pgxpool.NewWithConfig(context.Background(), config)
 	if err != nil {
-		return nil, ErrBadPostgres
+		return nil, backend.ErrBadPostgres
 	}
-	b := &Postgres{
-		Pool: pool, Schema: cmp.Or(c.Schema, pglock.DefaultSchema), address: postgresAddress(config.ConnConfig),
+	b := &Backend{
+		pool: pool, schema: cmp.Or(c.Schema, pglock.DefaultSchema), address: addressOf(config.ConnConfig),
 		prefixes: slices.Clone(c.Prefixes),
 	}
 	if len(b.prefixes) == 0 {
@@ -58,7 +60,7 @@ func newPostgres(c *Config) (*Postgres, error) {
 	return b, nil
 }
 
-func postgresAddress(c *pgx.ConnConfig) string {
+func addressOf(c *pgx.ConnConfig) string {
 	hosts := []string{net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))}
 	for _, f := range c.Fallbacks {
 		hosts = append(hosts, net.JoinHostPort(f.Host, strconv.Itoa(int(f.Port))))
@@ -67,25 +69,25 @@ func postgresAddress(c *pgx.ConnConfig) string {
 }
 
 // System implements Backend.
-func (*Postgres) System() string { return "postgresql" }
+func (*Backend) System() string { return "postgresql" }
 
 // Address implements Backend.
-func (b *Postgres) Address() string { return b.address }
+func (b *Backend) Address() string { return b.address }
 
 // TellsTTL implements Backend.
-func (*Postgres) TellsTTL() bool { return true }
+func (*Backend) TellsTTL() bool { return true }
 
 // Close implements Backend.
-func (b *Postgres) Close() { b.Pool.Close() }
+func (b *Backend) Close() { b.pool.Close() }
 
 // Connect implements Backend: it leaves that to the first question, which pgx bounds.
-func (*Postgres) Connect(context.Context) error { return nil }
+func (*Backend) Connect(context.Context) error { return nil }
 
-// Advice is what to do about an error of a connection; "" if it is of something else.
-func (*Postgres) Advice(err error) string {
+// advice is what to do about an error of a connection; "" if it is of something else.
+func (*Backend) advice(err error) string {
 	var refused *pgconn.PgError
 	switch {
-	case CertificateAdvice(err) != "":
+	case backend.CertificateAdvice(err) != "":
 		return "its certificate is not believed: see --tls-ca, and the host name in --postgres"
 	case !errors.As(err, &refused):
 		return ""
@@ -100,37 +102,37 @@ func (*Postgres) Advice(err error) string {
 	return ""
 }
 
-func (b *Postgres) explain(err error) error {
-	if advice := b.Advice(err); advice != "" {
-		return explain(b, err, remedies{driver.ClassOf(err): advice})
+func (b *Backend) explain(err error) error {
+	if advice := b.advice(err); advice != "" {
+		return backend.Explain(b, err, backend.Remedies{driver.ClassOf(err): advice})
 	}
-	return explain(b, err, remedies{
+	return backend.Explain(b, err, backend.Remedies{
 		driver.Denied:        "the owner of the schema lets a role read by pglock.Grant; see the user of --postgres",
 		driver.Misconfigured: "see --schema and the database of --postgres",
 	})
 }
 
 // Held implements Backend.
-func (b *Postgres) Held(ctx context.Context) ([]scanner.Lock, error) {
-	all, err := pglock.ReadHeld(ctx, b.Pool, b.Schema)
+func (b *Backend) Held(ctx context.Context) ([]scanner.Lock, error) {
+	all, err := pglock.ReadHeld(ctx, b.pool, b.schema)
 	locks := make([]scanner.Lock, 0, len(all))
 	for _, h := range all {
-		locks = append(locks, held(h.Key, b.resource(h.Key), "row", h.Fence, h.Holder, max(h.Remaining, time.Millisecond)))
+		locks = append(locks, backend.LockOf(h.Key, b.resource(h.Key), "row", h.Fence, h.Holder, max(h.Remaining, time.Millisecond)))
 	}
 	return locks, b.explain(err)
 }
 
 // Waiting implements Backend. A standby cannot tell: the queue is not replicated.
-func (b *Postgres) Waiting(ctx context.Context) ([]Waiter, error) {
-	all, err := pglock.ReadWaiting(ctx, b.Pool, b.Schema)
-	waiters := make([]Waiter, 0, len(all))
+func (b *Backend) Waiting(ctx context.Context) ([]backend.Waiter, error) {
+	all, err := pglock.ReadWaiting(ctx, b.pool, b.schema)
+	waiters := make([]backend.Waiter, 0, len(all))
 	for _, w := range all {
-		waiters = append(waiters, Waiter{Key: w.Key, Resource: b.resource(w.Key), Since: w.Since, Says: w.Says})
+		waiters = append(waiters, backend.Waiter{Key: w.Key, Resource: b.resource(w.Key), Since: w.Since, Says: w.Says})
 	}
 	return waiters, b.explain(err)
 }
 
-func (b *Postgres) resource(key string) string {
+func (b *Backend) resource(key string) string {
 	for _, p := range b.prefixes {
 		if name, ok := strings.CutPrefix(key, p); ok {
 			return name

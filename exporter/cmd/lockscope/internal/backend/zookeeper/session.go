@@ -1,4 +1,4 @@
-package backend
+package zookeeper
 
 import (
 	"encoding/binary"

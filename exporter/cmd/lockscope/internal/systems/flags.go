@@ -1,4 +1,4 @@
-package backend
+package systems
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/lock"
@@ -16,11 +17,12 @@ import (
 
 // Flags say which systems beside Redis a command reads.
 type Flags struct {
-	config                             Config
+	config                             backend.Config
 	etcd, zookeeper                    *flags.List
 	postgresPasswordFile, passwordFile string
 }
 
+// Register adds the flags.
 func (f *Flags) Register(set *pflag.FlagSet) {
 	c := &f.config
 	set.StringVar(&c.Postgres, "postgres", "", "PostgreSQL server with locks of pglock, "+
@@ -42,7 +44,7 @@ func (f *Flags) Register(set *pflag.FlagSet) {
 }
 
 // Open makes the backends that are named, and connects to none. The caller closes them.
-func (f *Flags) Open(a *app.App, redis *target.Flags, prefixes []string) (all []Backend, err error) {
+func (f *Flags) Open(a *app.App, redis *target.Flags, prefixes []string) (all []backend.Backend, err error) {
 	c := f.config
 	c.Etcd, c.ZooKeeper, c.ZooKeeperAuth, c.Prefixes = f.etcd.Values(), f.zookeeper.Values(), a.Env[flags.VarZooKeeperAuth], prefixes
 	c.TLSElsewhere = redis.Named()
@@ -55,7 +57,7 @@ func (f *Flags) Open(a *app.App, redis *target.Flags, prefixes []string) (all []
 	if c.TLS, err = redis.Config.TLS.Config(); err != nil {
 		return nil, err
 	}
-	return c.Open()
+	return open(&c)
 }
 
 // secret is what a file holds, or a variable.
@@ -73,7 +75,8 @@ func secret(a *app.App, flag, file, variable string) (string, error) {
 	return secret, nil
 }
 
-func CloseAll(all []Backend) {
+// CloseAll closes what Open made.
+func CloseAll(all []backend.Backend) {
 	for _, b := range all {
 		b.Close()
 	}

@@ -1,4 +1,4 @@
-package backend
+package postgres
 
 import (
 	"crypto/tls"
@@ -7,6 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 )
 
 // secure has a connection use what the --tls flags say: the authority and the host name are
@@ -20,7 +22,7 @@ func secure(c *pgx.ConnConfig, flags *tls.Config) error {
 	isPlain := func(f *pgconn.FallbackConfig) bool { return f.TLSConfig == nil }
 	all = slices.DeleteFunc(append(all, c.Fallbacks...), isPlain)
 	if len(all) == 0 {
-		return ErrPlainPostgres
+		return backend.ErrPlainPostgres
 	}
 	for i, f := range all {
 		all[i] = &pgconn.FallbackConfig{Host: f.Host, Port: f.Port, TLSConfig: merge(f.TLSConfig, flags, f.Host)}

@@ -1,4 +1,4 @@
-package diagnosis
+package postgres
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 )
 
 // pooler is what stands between a client and the server.
@@ -86,18 +87,18 @@ func answeringProcess(ctx context.Context, conn *pgx.Conn) (pid uint32, err erro
 }
 
 // checkPooler says what works through a pooler, and what does not.
-func checkPooler(f postgresFacts, _ Policy) Result {
+func checkPooler(f facts, _ diagnosis.Policy) diagnosis.Result {
 	const listen = "have waiters listen at the server itself (pglock.WithListener), or poll (pglock.WithoutListener)"
 	switch p := f.Pooler; {
 	case p.Unread != nil && p.Mode == "":
-		return warn("not known: "+backend.OneLine(p.Unread).Error(),
+		return diagnosis.Warned("not known: "+backend.OneLine(p.Unread).Error(),
 			"ask again; if the role has no connection left, see connections")
 	case p.Unread != nil:
-		return warn("there is one, of a mode that is not known: "+backend.OneLine(p.Unread).Error(), listen)
+		return diagnosis.Warned("there is one, of a mode that is not known: "+backend.OneLine(p.Unread).Error(), listen)
 	case p.Mode == "":
-		return pass("none: connections lead to the server itself")
+		return diagnosis.Passed("none: connections lead to the server itself")
 	case p.Mode == sessionPooling:
-		return warn("there is one that keeps sessions: locks work, LISTEN of waiters is not used through it", listen)
+		return diagnosis.Warned("there is one that keeps sessions: locks work, LISTEN of waiters is not used through it", listen)
 	default:
 		advice := listen + "; for the service's other queries set default_query_exec_mode=exec, " +
 			"and use no session state (SET, advisory locks)"
@@ -105,6 +106,6 @@ func checkPooler(f postgresFacts, _ Policy) Result {
 			advice += "; run pglock.Migrate on the server itself"
 		}
 		const detail = "there is one in %s mode: locks work; LISTEN/NOTIFY, prepared statements and session state do not"
-		return warn(fmt.Sprintf(detail, p.Mode), advice)
+		return diagnosis.Warned(fmt.Sprintf(detail, p.Mode), advice)
 	}
 }
