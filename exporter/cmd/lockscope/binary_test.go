@@ -87,7 +87,9 @@ func binaryTerminated(t *testing.T, bin string) {
 	c := cmdtest.Admin(t, s)
 	cmdtest.Plant(t, c, 2000)
 	p := start(t, bin, "scan", "--redis", s.Addr(), "--page-size", "10", "--pause", "50ms", "-o", "json")
-	cmdtest.Eventually(t, "pages are read", func() bool { return strings.Contains(c.Info(t.Context(), "commandstats").Val(), "cmdstat_scan:calls=") })
+	cmdtest.Eventually(t, "pages are read", func() bool {
+		return strings.Contains(c.Info(t.Context(), "commandstats").Val(), "cmdstat_scan:calls=")
+	})
 	o := p.terminate()
 	o.Want(t, app.ExitError)
 	var r scanner.Document
@@ -117,9 +119,13 @@ func binaryServes(t *testing.T, bin string) {
 	cmdtest.Eventually(t, "the leak is in /metrics", func() bool {
 		_, body := cmdtest.Get(t, url+"/metrics")
 		return strings.Contains(body, `distributed_lock_scanner_leaked_locks{lock_node="`+servers[0].Addr()+`"} 1`) &&
-			strings.Contains(body, `distributed_lock_scanner_leaked_lock_info{key="lock:leak",lock_node="`+servers[0].Addr()+`"} 1`)
+			strings.Contains(body, `distributed_lock_scanner_leaked_lock_info{key="lock:leak",lock_node="`+servers[0].Addr()+
+				`"} 1`)
 	})
-	cmdtest.Eventually(t, "/readyz says yes", func() bool { status, _ := cmdtest.Get(t, url+"/readyz"); return status == http.StatusOK })
+	cmdtest.Eventually(t, "/readyz says yes", func() bool {
+		status, _ := cmdtest.Get(t, url+"/readyz")
+		return status == http.StatusOK
+	})
 	if status, _ := cmdtest.Get(t, url+"/healthz"); status != http.StatusOK {
 		t.Errorf("/healthz: %d", status)
 	}
@@ -148,8 +154,8 @@ func binaryServes(t *testing.T, bin string) {
 func binaryElects(t *testing.T, bin string) {
 	servers := locktest.Servers(t, 3)
 	cmdtest.VouchFor(t, servers...)
-	args := []string{"serve", "--redis", cmdtest.Addrs(servers...), "--web.listen-address", "127.0.0.1:0", "--interval", "500ms", "--elect",
-		"--node-timeout", "2s", "--log.level", "debug"}
+	args := []string{"serve", "--redis", cmdtest.Addrs(servers...), "--web.listen-address", "127.0.0.1:0", "--interval",
+		"500ms", "--elect", "--node-timeout", "2s", "--log.level", "debug"}
 	passes := func(p *running) bool {
 		_, body := cmdtest.Get(t, p.url()+"/metrics")
 		return regexp.MustCompile(`(?m)^distributed_lock_scanner_passes_total\{.*\} [1-9]`).MatchString(body)
@@ -157,7 +163,9 @@ func binaryElects(t *testing.T, bin string) {
 	first := start(t, bin, args...)
 	cmdtest.Eventually(t, "the first sweeps", func() bool { return passes(first) })
 	second := start(t, bin, args...)
-	cmdtest.Eventually(t, "the second stands by", func() bool { return strings.Contains(second.Log(), "standby: another process") })
+	cmdtest.Eventually(t, "the second stands by", func() bool {
+		return strings.Contains(second.Log(), "standby: another process")
+	})
 	if passes(second) {
 		t.Error("both sweep")
 	}

@@ -23,8 +23,8 @@ import (
 func TestServersThatCannotBeAsked(t *testing.T) {
 	cert, key := cmdtest.Certificate(t)
 	port := locktest.Port(t)
-	plain := locktest.Servers(t, 1, redisproc.WithArgs("--tls-port", fmt.Sprint(port), "--tls-cert-file", cert, "--tls-key-file", key,
-		"--tls-ca-cert-file", cert, "--tls-auth-clients", "no"))[0]
+	plain := locktest.Servers(t, 1, redisproc.WithArgs("--tls-port", fmt.Sprint(port), "--tls-cert-file", cert,
+		"--tls-key-file", key, "--tls-ca-cert-file", cert, "--tls-auth-clients", "no"))[0]
 	closed := locktest.Servers(t, 1)[0]
 	cmdtest.Set(t, cmdtest.Admin(t, plain), "lock:leak", "v", 0)
 	cmdtest.Must(t, cmdtest.Admin(t, closed).ConfigSet(t.Context(), "requirepass", "s3cret-pw").Err())
@@ -34,8 +34,10 @@ func TestServersThatCannotBeAsked(t *testing.T) {
 	}{
 		"no password":    {closed.Addr(), []string{"NOAUTH", "give --redis-password-file"}},
 		"wrong password": {"redis://:s3cret-no@" + closed.Addr(), []string{"WRONGPASS", "user or password is wrong"}},
-		"TLS to plain":   {"rediss://" + plain.Addr(), []string{"the server does not speak TLS on this port", "name it as redis://"}},
-		"plain to TLS":   {fmt.Sprintf("redis://127.0.0.1:%d", port), []string{"the server speaks TLS on this port", "name it as rediss://"}},
+		"TLS to plain": {"rediss://" + plain.Addr(),
+			[]string{"the server does not speak TLS on this port", "name it as redis://"}},
+		"plain to TLS": {fmt.Sprintf("redis://127.0.0.1:%d", port),
+			[]string{"the server speaks TLS on this port", "name it as rediss://"}},
 	} {
 		plan := []string{"repair", "plan", "--action", "delete", "--operator", "ada", "-o", t.TempDir() + "/plan"}
 		for command, args := range map[string][]string{

@@ -92,7 +92,8 @@ func TestVariables(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	c := cmdtest.Admin(t, s)
 	cmdtest.Set(t, c, "lock:leak", "v", 0)
-	env := []string{"LOCKSCOPE_REDIS=" + s.Addr(), "LOCKSCOPE_CONFIRM_AFTER=10ms", "LOCKSCOPE_PREFIX=other:", "LOCKSCOPE_ALLOW_EMPTY=true", "LOCKSCOPE_LOG_LEVEL=error"}
+	env := []string{"LOCKSCOPE_REDIS=" + s.Addr(), "LOCKSCOPE_CONFIRM_AFTER=10ms", "LOCKSCOPE_PREFIX=other:",
+		"LOCKSCOPE_ALLOW_EMPTY=true", "LOCKSCOPE_LOG_LEVEL=error"}
 	commandWith(t, env, "", "scan").Want(t, app.ExitClean)
 	commandWith(t, env, "", "scan", "--prefix", "lock:").Want(t, app.ExitFindings)
 	typo := commandWith(t, append(env, "LOCKSCOPE_PREFX=x", "LOCKSCOPE_SERVICE_HOST=10.0.0.1"), "", "scan")
@@ -103,7 +104,8 @@ func TestVariables(t *testing.T) {
 	bad := commandWith(t, append(env, "LOCKSCOPE_MAX_TTL=s3cr3t"), "", "scan")
 	bad.Want(t, app.ExitError, "LOCKSCOPE_MAX_TTL")
 	bad.WantNot(t, "s3cr3t")
-	both := commandWith(t, append(env, "LOCKSCOPE_REDIS_PASSWORD=s3cr3t"), "", "scan", "--redis-password-file", "/dev/null")
+	both := commandWith(t, append(env, "LOCKSCOPE_REDIS_PASSWORD=s3cr3t"), "", "scan", "--redis-password-file",
+		"/dev/null")
 	both.Want(t, app.ExitError, "which one counts")
 }
 
@@ -148,7 +150,8 @@ func checkExamples(t *testing.T, cmd *cobra.Command) {
 		}
 		fresh, _, err := newRoot(program.New(nil, nil, nil, nil)).Find(strings.Fields(cmd.CommandPath())[1:])
 		cmdtest.Must(t, err)
-		if err := fresh.ParseFlags(strings.Fields(strings.ReplaceAll(args, "'", ""))); err != nil || fresh.ValidateArgs(fresh.Flags().Args()) != nil {
+		if err := fresh.ParseFlags(strings.Fields(strings.ReplaceAll(args, "'", ""))); err != nil ||
+			fresh.ValidateArgs(fresh.Flags().Args()) != nil {
 			t.Errorf("%q: %v, arguments %q", line, err, fresh.Flags().Args())
 		}
 	}

@@ -13,14 +13,17 @@ import (
 func TestTLS(t *testing.T) {
 	cert, key := cmdtest.Certificate(t)
 	port := locktest.Port(t)
-	s := locktest.Servers(t, 1, redisproc.WithArgs("--tls-port", fmt.Sprint(port), "--tls-cert-file", cert, "--tls-key-file", key,
-		"--tls-ca-cert-file", cert, "--tls-auth-clients", "yes"))[0]
+	s := locktest.Servers(t, 1, redisproc.WithArgs("--tls-port", fmt.Sprint(port), "--tls-cert-file", cert,
+		"--tls-key-file", key, "--tls-ca-cert-file", cert, "--tls-auth-clients", "yes"))[0]
 	cmdtest.Set(t, cmdtest.Admin(t, s), "lock:leak", "v", 0)
 	url := fmt.Sprintf("rediss://127.0.0.1:%d", port)
-	command(t, cmdtest.Quick("--redis", url, "--tls-ca", cert, "--tls-cert", cert, "--tls-key", key)...).Want(t, app.ExitFindings, "lock:leak")
-	command(t, cmdtest.Quick("--redis", url, "--tls-insecure-skip-verify", "--tls-cert", cert, "--tls-key", key)...).Want(t, app.ExitFindings)
+	command(t, cmdtest.Quick("--redis", url, "--tls-ca", cert, "--tls-cert", cert, "--tls-key", key)...).Want(t,
+		app.ExitFindings, "lock:leak")
+	command(t, cmdtest.Quick("--redis", url, "--tls-insecure-skip-verify", "--tls-cert", cert, "--tls-key",
+		key)...).Want(t, app.ExitFindings)
 	command(t, cmdtest.Quick("--redis", url, "--tls-cert", cert, "--tls-key", key)...).Want(t, app.ExitError, "x509")
-	command(t, cmdtest.Patient("--redis", url, "--tls-cert", cert, "--tls-key", key)...).Want(t, app.ExitError, "see --tls-ca")
+	command(t, cmdtest.Patient("--redis", url, "--tls-cert", cert, "--tls-key", key)...).Want(t, app.ExitError,
+		"see --tls-ca")
 	command(t, cmdtest.Patient("--redis", url, "--tls-ca", cert)...).Want(t, app.ExitError, "fail")
 }
 
@@ -33,7 +36,8 @@ func TestSentinel(t *testing.T) {
 	master := []string{"--redis", sentinel.Addr(), "--sentinel-master", redisproc.MasterName}
 	command(t, cmdtest.Quick(master...)...).Want(t, app.ExitFindings, "lock:leak", "sentinel:"+redisproc.MasterName)
 	command(t, append([]string{"list"}, master...)...).Want(t, app.ExitClean, "leak")
-	command(t, cmdtest.Patient(master...)...).Want(t, app.ExitError, "one Sentinel group counts as one node", "master with 1 replicas")
+	command(t, cmdtest.Patient(master...)...).Want(t, app.ExitError, "one Sentinel group counts as one node",
+		"master with 1 replicas")
 	// Without the flag the doctor sees what was meant.
 	command(t, cmdtest.Patient("--redis", sentinel.Addr())...).Want(t, app.ExitError, "--sentinel-master")
 }

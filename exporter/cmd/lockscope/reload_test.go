@@ -38,7 +38,8 @@ func binaryReloads(t *testing.T, bin string) {
 		cmdtest.Eventually(t, what, func() bool { return strings.Contains(metrics(), text) })
 	}
 	up := func(i int) string {
-		return fmt.Sprintf("distributed_lock_scanner_up{group=%q,lock_node=%q} 1", []string{"one", "two"}[i], servers[i].Addr())
+		return fmt.Sprintf("distributed_lock_scanner_up{group=%q,lock_node=%q} 1", []string{"one", "two"}[i],
+			servers[i].Addr())
 	}
 	shows("the first group", up(0))
 	shows("no reload yet", "distributed_lock_scanner_config_last_reload_successful 1")
@@ -54,13 +55,16 @@ func binaryReloads(t *testing.T, bin string) {
 	write(path, "max_tll: 1h\n")
 	cmdtest.Must(t, p.Signal(syscall.SIGHUP))
 	shows("a bad file", "distributed_lock_scanner_config_last_reload_successful 0")
-	if text := metrics(); !strings.Contains(text, up(0)) || !strings.Contains(text, up(1)) || !strings.Contains(p.Log(), "is max_ttl meant?") {
+	if text := metrics(); !strings.Contains(text, up(0)) || !strings.Contains(text, up(1)) ||
+		!strings.Contains(p.Log(), "is max_ttl meant?") {
 		t.Errorf("the old configuration is not kept, or nothing is said:\n%s", p.Log())
 	}
 
 	write(path, one+rest)
 	cmdtest.Must(t, p.Signal(syscall.SIGHUP))
-	cmdtest.Eventually(t, "the second group is gone", func() bool { return !strings.Contains(metrics(), servers[1].Addr()) })
+	cmdtest.Eventually(t, "the second group is gone", func() bool {
+		return !strings.Contains(metrics(), servers[1].Addr())
+	})
 	shows("a good file", "distributed_lock_scanner_config_last_reload_successful 1")
 
 	cmdtest.Must(t, first.Do(t.Context(), "CONFIG", "SET", "requirepass", "n3w-s3cret").Err())

@@ -13,7 +13,8 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// binaryInterrupted: Ctrl-C does not wait for a server that hangs. Until an answer is given up go-redis waits for three seconds, and again.
+// binaryInterrupted: Ctrl-C does not wait for a server that hangs. Until an answer is given up go-redis waits for
+// three seconds, and again.
 func binaryInterrupted(t *testing.T, bin string) {
 	servers := locktest.Servers(t, 3)
 	for _, s := range servers {
@@ -71,7 +72,8 @@ func binaryRemembers(t *testing.T, bin string) {
 		found := false
 		cmdtest.Eventually(t, "it sweeps", func() bool {
 			_, body := cmdtest.Get(t, url+"/metrics")
-			found = found || strings.Contains(body, `distributed_lock_scanner_findings{class="held_too_long",lock_node="`+s.Addr()+`"} 1`)
+			found = found || strings.Contains(body, `distributed_lock_scanner_findings{class="held_too_long",lock_node="`+
+				s.Addr()+`"} 1`)
 			return found || time.Since(ready) > maxHold/4
 		})
 		p.terminate().Want(t, app.ExitClean)

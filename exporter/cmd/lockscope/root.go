@@ -54,7 +54,8 @@ func newRoot(p *program.Program) *cobra.Command {
 	return p.Root(&cobra.Command{
 		Use: "lockscope", Short: "Find, list and explain distributed locks in Redis",
 		Long: rootHelp, Example: rootExample, Version: exporter.Version(), Args: noCommand,
-	}, scan.Command(p.App), serve.Command(p.App), list.Command(p.App), repair.Command(p.App), doctor.Command(p.App), vouch.Command(p.App), reconfigure.Command(p.App),
+	}, scan.Command(p.App), serve.Command(p.App), list.Command(p.App), repair.Command(p.App), doctor.Command(p.App),
+		vouch.Command(p.App), reconfigure.Command(p.App),
 		discover.Command(p.App), configcmd.Command(p.App), dashboards.Command(p.App), newVersion(p.App))
 }
 
@@ -65,7 +66,8 @@ func noCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if strings.ContainsAny(args[0], ":@/") {
-		return errors.New("a command is needed before arguments: scan, serve, list, repair, doctor, init, reconfigure, discover, config or dashboards; see --help")
+		return errors.New("a command is needed before arguments: scan, serve, list, repair, doctor, init, reconfigure, " +
+			"discover, config or dashboards; see --help")
 	}
 	meant := ""
 	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {

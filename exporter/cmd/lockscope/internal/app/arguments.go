@@ -11,5 +11,6 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s takes flags only, and there are %d arguments: servers are given as --redis URL; see --help", cmd.CommandPath(), len(args))
+	return fmt.Errorf("%s takes flags only, and there are %d arguments: servers are given as --redis URL; see --help",
+		cmd.CommandPath(), len(args))
 }

@@ -92,7 +92,9 @@ func (l *Log) Perform(a Act, dry bool, do func() (scanner.Repaired, error)) (r s
 
 // Refused says whether nothing was sent to a server because a repair would not be safe.
 func Refused(err error) bool {
-	for _, known := range []error{scanner.ErrNotRepairable, scanner.ErrNotConfirmed, scanner.ErrTooYoung, scanner.ErrIncomplete} {
+	for _, known := range []error{
+		scanner.ErrNotRepairable, scanner.ErrNotConfirmed, scanner.ErrTooYoung, scanner.ErrIncomplete,
+	} {
 		if errors.Is(err, known) {
 			return true
 		}
@@ -107,7 +109,8 @@ func (l *Log) write(word string, a Act, rest string, tell bool) error {
 	if l.Plan != "" {
 		plan = " plan=" + l.Plan + " identity=" + a.Identity
 	}
-	line := fmt.Sprintf("%s %s operator=%q%s node=%s key=%q class=%s holder=%q ttl=%s action=%q%s\n", time.Now().UTC().Format(time.RFC3339),
+	line := fmt.Sprintf("%s %s operator=%q%s node=%s key=%q class=%s holder=%q ttl=%s action=%q%s\n",
+		time.Now().UTC().Format(time.RFC3339),
 		word, l.operator, plan, a.Node, a.Key, a.Class, a.Holder, output.TTL(a.TTL), a.Action, rest)
 	if tell {
 		_, _ = io.WriteString(l.stderr, line)

@@ -11,12 +11,15 @@ import (
 
 // Errors of bad input, which never hold its text, and of a question before Connect.
 var (
-	ErrBadPostgres   = errors.New("--postgres is no URL postgres://user@host:port/database and no key=value pairs, or names files that cannot be read (its text is withheld: it may hold a password)")
-	ErrBadEndpoint   = errors.New("is not of the form host:port, http://host:port or https://host:port (its text is withheld: it may hold a password; users are given by --etcd-username)")
-	ErrBadServer     = errors.New("is not of the form host:port (its text is withheld)")
-	ErrBadRoot       = errors.New("--zookeeper-root: a path like /locks is needed")
-	ErrBadAuth       = errors.New("LOCKSCOPE_ZOOKEEPER_AUTH is not of the form user:password")
-	ErrPlainText     = errors.New("a --tls flag and an etcd endpoint that does not begin with https://: it would be plain text")
+	ErrBadPostgres = errors.New("--postgres is no URL postgres://user@host:port/database and no key=value pairs, or " +
+		"names files that cannot be read (its text is withheld: it may hold a password)")
+	ErrBadEndpoint = errors.New("is not of the form host:port, http://host:port or https://host:port (its text is " +
+		"withheld: it may hold a password; users are given by --etcd-username)")
+	ErrBadServer = errors.New("is not of the form host:port (its text is withheld)")
+	ErrBadRoot   = errors.New("--zookeeper-root: a path like /locks is needed")
+	ErrBadAuth   = errors.New("LOCKSCOPE_ZOOKEEPER_AUTH is not of the form user:password")
+	ErrPlainText = errors.New("a --tls flag and an etcd endpoint that does not begin with https://: it would be " +
+		"plain text")
 	ErrPlainPostgres = errors.New("a --tls flag and a --postgres that is in plain text (sslmode=disable, or a socket): " +
 		"use sslmode=verify-full")
 	ErrPlainZooKeeper = errors.New("a --tls flag and --zookeeper, which lockscope reads in plain text: " +

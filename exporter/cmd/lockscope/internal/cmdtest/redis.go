@@ -45,7 +45,8 @@ func LockingProcess(t *testing.T, name string, servers []*redisproc.Server) *loc
 	for _, s := range servers {
 		clients = append(clients, Admin(t, s))
 	}
-	l, err := redlock.New(clients, lock.WithInstance(name), lock.WithCallSites(), redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(time.Second))
+	l, err := redlock.New(clients, lock.WithInstance(name), lock.WithCallSites(), redlock.WithRestartQuarantine(0),
+		lock.WithNodeTimeout(time.Second))
 	Must(t, err)
 	t.Cleanup(func() { Must(t, l.Close()) })
 	return l

@@ -59,7 +59,8 @@ func Command(a *app.App) *cobra.Command {
 	connect := false
 	check := &cobra.Command{
 		Use: "check FILE", Short: "Say every mistake of a configuration file with its line", Args: oneFile,
-		Long: configCheckHelp, Example: "  lockscope config check lockscope.yaml\n  lockscope config check lockscope.yaml --connect",
+		Long: configCheckHelp, Example: "  lockscope config check lockscope.yaml\n  lockscope config check lockscope.yaml " +
+			"--connect",
 		RunE: func(cmd *cobra.Command, args []string) error { return checkConfig(cmd.Context(), a, args[0], connect) },
 	}
 	check.Flags().BoolVar(&connect, "connect", false, "also ask the servers")

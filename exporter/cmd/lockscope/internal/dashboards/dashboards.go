@@ -85,12 +85,15 @@ func Command(a *app.App) *cobra.Command {
 	flags.StringVar(&out, "out", "", "`directory` to write to")
 	flags.BoolVar(&force, "force", false, "overwrite files that differ")
 	flags.StringVar(&fit.format, "format", string(deploy.Plain), "files, configmaps or mixin")
-	flags.StringVar(&fit.labels, "labels", "cluster", "`names` of labels that tell fleets apart, with commas; empty for none")
+	flags.StringVar(&fit.labels, "labels", "cluster",
+		"`names` of labels that tell fleets apart, with commas; empty for none")
 	flags.StringVar(&s.Selector, "selector", "", "`matchers` for every metric that is read, such as 'env=\"prod\"'")
-	flags.StringVar(&fit.objectives, "objectives", "", "`pairs` such as availability=0.9999,wait=0.95,within=0.1, or a file")
+	flags.StringVar(&fit.objectives, "objectives", "",
+		"`pairs` such as availability=0.9999,wait=0.95,within=0.1, or a file")
 	flags.StringVar(&s.GrafanaURL, "grafana-url", "", "`address` of Grafana, for the links of alerts; paths without it")
 	flags.StringVar(&s.RunbookURL, "runbook-url", "", "`address` of the folder with the runbooks, if you keep copies")
-	flags.StringVar(&s.ExporterJob, "exporter-job", "", "scrape `job` of the exporter, which must always have a target that is up")
+	flags.StringVar(&s.ExporterJob, "exporter-job", "",
+		"scrape `job` of the exporter, which must always have a target that is up")
 	return cmd
 }
 
@@ -132,7 +135,8 @@ func writeDashboards(a *app.App, out string, force bool, fit fitting) error {
 	const day = 24 * time.Hour
 	needs, err := deploy.Needs(dashboards.FS())
 	if err == nil {
-		fmt.Fprintf(a.Out, "the %d-day budget needs --storage.tsdb.retention.time of %dd or more\n", needs.Period/day, needs.Retention/day)
+		fmt.Fprintf(a.Out, "the %d-day budget needs --storage.tsdb.retention.time of %dd or more\n", needs.Period/day,
+			needs.Retention/day)
 	}
 	return errors.Join(append(errs, err)...)
 }

@@ -55,7 +55,8 @@ func TestDashboardsKeepsYourChanges(t *testing.T) {
 // TestDashboardsLinks has every alert link to the addresses that were given.
 func TestDashboardsLinks(t *testing.T) {
 	dir := t.TempDir()
-	command(t, "dashboards", "--out", dir, "--grafana-url", "https://graphs.example.com/", "--runbook-url", "http://wiki/locks").Want(t, 0)
+	command(t, "dashboards", "--out", dir, "--grafana-url", "https://graphs.example.com/", "--runbook-url",
+		"http://wiki/locks").Want(t, 0)
 	for _, name := range []string{"rules/slo.yaml", "rules/alerts.yaml", "kubernetes/prometheusrule.yaml"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
@@ -77,10 +78,11 @@ func TestDashboardsLinks(t *testing.T) {
 // TestDashboardsFitted has the flags arrive in the files; dashboards/deploy says what they do there.
 func TestDashboardsFitted(t *testing.T) {
 	dir := t.TempDir()
-	command(t, "dashboards", "--out", dir, "--labels", "cluster, namespace", "--selector", `env="prod"`, "--exporter-job", "locks",
-		"--objectives", "availability=0.9999,within=0.1").Want(t, 0)
+	command(t, "dashboards", "--out", dir, "--labels", "cluster, namespace", "--selector", `env="prod"`, "--exporter-job",
+		"locks", "--objectives", "availability=0.9999,within=0.1").Want(t, 0)
 	for name, wants := range map[string][]string{
-		"rules/recording.yaml":           {`sum by (cluster, namespace, job, resource)`, `{env="prod",outcome="acquired"}`, `le="0.1"`},
+		"rules/recording.yaml": {`sum by (cluster, namespace, job, resource)`, `{env="prod",outcome="acquired"}`,
+			`le="0.1"`},
 		"rules/slo.yaml":                 {"14.4 * 0.0001"},
 		"rules/alerts.yaml":              {`up{env="prod",job="locks"}`},
 		"alertmanager/alertmanager.yml":  {"namespace"},
@@ -98,13 +100,15 @@ func TestDashboardsFitted(t *testing.T) {
 		}
 	}
 	command(t, "dashboards", "--out", dir, "--force", "--labels", "").Want(t, 0)
-	if text, err := os.ReadFile(filepath.Join(dir, "rules", "slo.yaml")); err != nil || strings.Contains(string(text), "cluster") {
+	if text, err := os.ReadFile(filepath.Join(dir, "rules", "slo.yaml")); err != nil ||
+		strings.Contains(string(text), "cluster") {
 		t.Errorf("by cluster without a label, or %v", err)
 	}
 }
 
 func TestDashboardsFormats(t *testing.T) {
-	for format, name := range map[string]string{"configmaps": "kubernetes/lockscope-overview.yaml", "mixin": "mixin.libsonnet"} {
+	for format, name := range map[string]string{"configmaps": "kubernetes/lockscope-overview.yaml",
+		"mixin": "mixin.libsonnet"} {
 		dir := t.TempDir()
 		command(t, "dashboards", "--out", dir, "--format", format).Want(t, 0)
 		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
@@ -116,7 +120,8 @@ func TestDashboardsFormats(t *testing.T) {
 func TestDashboardsBadInput(t *testing.T) {
 	command(t, "dashboards").Want(t, 2, "--out is needed")
 	for says, args := range map[string][]string{
-		"--format tar": {"--format", "tar"}, "--labels job": {"--labels", "job"}, "--selector x=": {"--selector", "x="}, "within=7": {"--objectives", "within=7"},
+		"--format tar": {"--format", "tar"}, "--labels job": {"--labels", "job"}, "--selector x=": {"--selector", "x="},
+		"within=7": {"--objectives", "within=7"},
 	} {
 		command(t, append([]string{"dashboards", "--out", t.TempDir()}, args...)...).Want(t, 2, says)
 	}

@@ -44,7 +44,8 @@ func TestMeasureOfAlmostNothing(t *testing.T) {
 	}
 	one := Sample{Server: time.Second, Sent: 0, Gotten: 2 * time.Millisecond}
 	c := Measure([]Sample{one})
-	if c.Samples != 1 || c.Offset != time.Second-time.Millisecond || c.OffsetError != time.Millisecond || c.DriftError != 1 {
+	if c.Samples != 1 || c.Offset != time.Second-time.Millisecond || c.OffsetError != time.Millisecond ||
+		c.DriftError != 1 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -63,7 +64,8 @@ func TestQuantile(t *testing.T) {
 }
 
 func TestParseInfoOfStrangers(t *testing.T) {
-	for _, text := range []string{"", "\r\n", "nonsense", "redis_version:7.2.4\r\nvalkey_version:8.0.1\r\nmaxmemory:x\r\n"} {
+	for _, text := range []string{"", "\r\n", "nonsense",
+		"redis_version:7.2.4\r\nvalkey_version:8.0.1\r\nmaxmemory:x\r\n"} {
 		s := ParseInfo(text)
 		if s.MaxMemory != 0 || s.Role != "" {
 			t.Errorf("%q: %+v", text, s)

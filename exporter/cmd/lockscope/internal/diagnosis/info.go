@@ -11,7 +11,8 @@ import (
 func ParseInfo(text string) Server {
 	info := redisinfo.Parse(text)
 	s := Server{
-		RunID: info.RunID(), Incarnation: info.Incarnation(), Version: info["redis_version"], Mode: info["redis_mode"], Role: info.Role(),
+		RunID: info.RunID(), Incarnation: info.Incarnation(), Version: info["redis_version"], Mode: info["redis_mode"],
+		Role:     info.Role(),
 		Replicas: int(info.Number("connected_slaves")), Uptime: info.Uptime(),
 		Policy: info["maxmemory_policy"], MaxMemory: info.Number("maxmemory"), UsedMemory: info.Number("used_memory"),
 		EvictedKeys: info.EvictedKeys(), Eviction: info.Eviction(),

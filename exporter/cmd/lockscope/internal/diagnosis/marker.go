@@ -14,7 +14,8 @@ func checkMarker(f Facts, p Policy) Result {
 	ours := m.Of(p.NodeNames, p.MaxTTL)
 	switch {
 	case !p.quarantined():
-		return Passed("not needed: fewer than three nodes, a Sentinel group or a Redis Cluster vote without, unless WithRestartQuarantine is given")
+		return Passed("not needed: fewer than three nodes, a Sentinel group or a Redis Cluster vote without, unless " +
+			"WithRestartQuarantine is given")
 	case f.Unread != nil:
 		return Warned("it cannot be read: "+f.Unread.Error(), "grant +get and ~lockscope:* to this user to have it checked")
 	case m.State == redlock.MarkerNone:
@@ -22,12 +23,14 @@ func checkMarker(f Facts, p Policy) Result {
 			quarantine.RoundUp(redlock.Quarantine(p.MaxTTL))),
 			"wait, for it may have forgotten locks; only if all these nodes are new and were never used: lockscope init")
 	case m.State == redlock.MarkerLeftover:
-		return Warned(fmt.Sprintf("of before it restarted or evicted keys, or of another server: it does not vote for another %v, from when a service first asks it",
+		return Warned(fmt.Sprintf("of before it restarted or evicted keys, or of another server: it does not vote for "+
+			"another %v, from when a service first asks it",
 			quarantine.RoundUp(redlock.Quarantine(p.MaxTTL))),
 			"wait, for it may have forgotten locks")
 	case !ours:
 		return Failed("of another configuration: "+m.Configuration,
-			"it votes for no service with these nodes and --max-ttl: are they, or --node-names, those of the services? To change them: lockscope reconfigure")
+			"it votes for no service with these nodes and --max-ttl: are they, or --node-names, those of the services? To "+
+				"change them: lockscope reconfigure")
 	case m.State == redlock.MarkerChanging:
 		return Failed("a change to this configuration ("+m.Configuration+") was begun and not finished: it does not vote",
 			"run the same lockscope reconfigure again to finish it, or with --from and --redis exchanged to undo it")

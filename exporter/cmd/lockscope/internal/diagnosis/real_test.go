@@ -52,7 +52,8 @@ func examine(t *testing.T, p Policy, nodes []Node) []Result {
 func want(t *testing.T, results []Result, check, node string, status Status, says string) {
 	t.Helper()
 	for _, r := range results {
-		if r.Check == check && (node == "" || r.Node == node) && r.Status == status && strings.Contains(r.Detail+" "+r.Advice, says) {
+		if r.Check == check && (node == "" || r.Node == node) && r.Status == status &&
+			strings.Contains(r.Detail+" "+r.Advice, says) {
 			return
 		}
 	}
@@ -72,7 +73,8 @@ func TestRealServersInTrouble(t *testing.T) {
 	good := locktest.Servers(t, 1, redisproc.WithArgs("--appendonly", "yes", "--appendfsync", "always"))[0]
 	evicting := locktest.Servers(t, 1, redisproc.WithArgs("--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"))[0]
 	lazy := locktest.Servers(t, 1, redisproc.WithArgs("--appendonly", "yes", "--appendfsync", "everysec"))[0]
-	replica := locktest.Servers(t, 1, redisproc.WithArgs("--replicaof", "127.0.0.1 "+strings.TrimPrefix(good.Addr(), "127.0.0.1:")))[0]
+	replica := locktest.Servers(t, 1, redisproc.WithArgs("--replicaof", "127.0.0.1 "+
+		strings.TrimPrefix(good.Addr(), "127.0.0.1:")))[0]
 	dead := locktest.Servers(t, 1)[0]
 	if err := dead.Kill(); err != nil {
 		t.Fatal(err)
@@ -121,7 +123,8 @@ func TestRealServersThatRefuseToWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = nodes[1].Client.BgSave(ctx).Err()
-	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(nodes[1].Client.Info(ctx).Val(), "rdb_last_bgsave_status:err"); {
+	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(nodes[1].Client.Info(ctx).Val(),
+		"rdb_last_bgsave_status:err"); {
 		if time.Now().After(deadline) {
 			t.Fatal("the snapshot did not fail")
 		}
@@ -130,7 +133,8 @@ func TestRealServersThatRefuseToWrite(t *testing.T) {
 	if err := nodes[2].Client.ClusterDelSlotsRange(ctx, 0, 10).Err(); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(nodes[2].Client.ClusterInfo(ctx).Val(), "cluster_state:fail"); {
+	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(nodes[2].Client.ClusterInfo(ctx).Val(),
+		"cluster_state:fail"); {
 		if time.Now().After(deadline) {
 			t.Fatal("the cluster is not down")
 		}
@@ -282,7 +286,8 @@ func TestRealVouchedNodes(t *testing.T) {
 func TestRealPoorUser(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	setUser(t, clientOf(t, &redis.Options{Addr: s.Addr()}), "poor", "+info")
-	results := examine(t, patient(), []Node{{"n", s.Addr(), clientOf(t, &redis.Options{Addr: s.Addr(), Username: "poor", Password: "pw"})}})
+	results := examine(t, patient(), []Node{{"n", s.Addr(),
+		clientOf(t, &redis.Options{Addr: s.Addr(), Username: "poor", Password: "pw"})}})
 	want(t, results, "connection", "n", Pass, "")
 	want(t, results, "clock", "n", Warn, "TIME")
 	want(t, results, "latency", "n", Fail, "NOPERM")

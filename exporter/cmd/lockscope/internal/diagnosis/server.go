@@ -17,7 +17,8 @@ func checkVersion(f Facts, p Policy) Result {
 	case s.Loading:
 		return Failed(s.Version+", still loading its data", "wait until it has: it refuses every command")
 	case s.Mode == "cluster" && p.Single == "":
-		return Warned(s.Version+", a member of a Redis Cluster", "it redirects most keys: give --cluster, or standalone servers")
+		return Warned(s.Version+", a member of a Redis Cluster",
+			"it redirects most keys: give --cluster, or standalone servers")
 	case big == 0:
 		return Warned("version "+s.Version+" is not understood", "lockscope is tested against Redis 7.0")
 	case big < 5:
@@ -55,7 +56,8 @@ func checkEviction(f Facts, _ Policy) Result {
 	case s.Policy != "noeviction":
 		return Warned(detail+" (unlimited)", "locks would be evicted as soon as maxmemory is set: "+mend)
 	case s.MaxMemory > 0 && s.UsedMemory > s.MaxMemory/10*9:
-		return Warned(fmt.Sprintf("%s, %s used", detail, bytes(s.UsedMemory)), "when it is full no lock can be taken: make room")
+		return Warned(fmt.Sprintf("%s, %s used", detail, bytes(s.UsedMemory)),
+			"when it is full no lock can be taken: make room")
 	}
 	return Passed(detail)
 }
@@ -79,7 +81,8 @@ func checkPersistence(f Facts, p Policy) Result {
 	s := f.Server
 	switch {
 	case s.AOF && s.AOFError:
-		return Failed("appendonly yes, and the last write to the file failed", "is the disk full? Locks are not remembered and writes may be refused")
+		return Failed("appendonly yes, and the last write to the file failed",
+			"is the disk full? Locks are not remembered and writes may be refused")
 	case s.AOF && f.Fsync == "always":
 		return Passed("appendonly yes, appendfsync always: a restart keeps locks and fence counters")
 	case s.AOF && f.Fsync == "":
@@ -92,12 +95,15 @@ func checkPersistence(f Facts, p Policy) Result {
 	}
 	switch {
 	case p.quarantined():
-		return Warned(detail, fmt.Sprintf("lockscope keeps the node from voting for %v after a restart, whatever it remembers; other libraries do not: %s",
+		return Warned(detail, fmt.Sprintf("lockscope keeps the node from voting for %v after a restart, whatever it "+
+			"remembers; other libraries do not: %s",
 			quarantine.RoundUp(redlock.Quarantine(p.MaxTTL)), always))
 	case s.AOF:
-		return Warned(detail, "with fewer than three nodes nothing stops a second holder then, unless WithRestartQuarantine is given: "+always)
+		return Warned(detail, "with fewer than three nodes nothing stops a second holder then, unless "+
+			"WithRestartQuarantine is given: "+always)
 	}
-	return Failed(detail, "with fewer than three nodes nothing stops a second holder then, unless WithRestartQuarantine is given: "+always)
+	return Failed(detail, "with fewer than three nodes nothing stops a second holder then, unless "+
+		"WithRestartQuarantine is given: "+always)
 }
 
 // quarantined reports whether lockscope keeps restarted nodes silent.
@@ -114,13 +120,17 @@ func checkUptime(f Facts, p Policy) Result {
 	case left == 0:
 		return Passed(fmt.Sprintf("%s: no lock from before can be valid (they live for %v at most)", detail, p.MaxTTL))
 	case p.Single == "cluster":
-		return Warned(fmt.Sprintf("%s: locks it may have forgotten can be valid for another %v", detail, quarantine.RoundUp(left)),
-			"in a Redis Cluster nodes vote at once: two leases can be valid until then, so protect what matters by fencing tokens")
+		return Warned(fmt.Sprintf("%s: locks it may have forgotten can be valid for another %v", detail,
+			quarantine.RoundUp(left)),
+			"in a Redis Cluster nodes vote at once: two leases can be valid until then, "+
+				"so protect what matters by fencing tokens")
 	case f.Marker.State == redlock.MarkerVoting:
 		return Passed(detail + ", and vouched for as new: it votes")
 	}
-	return Warned(fmt.Sprintf("%s: it votes, and locks it may have forgotten can be valid for another %v", detail, quarantine.RoundUp(left)),
-		"two leases can be valid until then: do not lock on it yet; WithRestartQuarantine keeps fewer than three nodes silent, too")
+	return Warned(fmt.Sprintf("%s: it votes, and locks it may have forgotten can be valid for another %v", detail,
+		quarantine.RoundUp(left)),
+		"two leases can be valid until then: do not lock on it yet; WithRestartQuarantine keeps fewer than three nodes "+
+			"silent, too")
 }
 
 func bytes(n int64) string {

@@ -14,7 +14,8 @@ func JudgeServerClock(c Clock) Result {
 	}
 	detail := fmt.Sprintf("%s this machine, ±%s", ahead(c.Offset), short(c.OffsetError))
 	if c.Offset.Abs()-c.OffsetError > farOff {
-		return Warned(detail, "is NTP running on both? Locks need clocks of equal rate, not equal time; this much is a sign of neither")
+		return Warned(detail, "is NTP running on both? Locks need clocks of equal rate, not equal time; this much is a "+
+			"sign of neither")
 	}
 	return Passed(detail)
 }
@@ -41,9 +42,11 @@ func checkClock(f Facts, _ Policy) Result {
 	detail := fmt.Sprintf("%s this machine, ±%s", ahead(c.Offset), short(c.OffsetError))
 	switch off := c.Offset.Abs() - c.OffsetError; {
 	case off > floorReach:
-		return Warned(detail, "is NTP running on both? Fencing counters of the nodes differ, so an acquire takes a round trip more")
+		return Warned(detail, "is NTP running on both? Fencing counters of the nodes differ, so an acquire takes a round "+
+			"trip more")
 	case off > farOff:
-		return Warned(detail, "is NTP running on both? Locks need clocks of equal rate, not equal time; this much is a sign of neither")
+		return Warned(detail, "is NTP running on both? Locks need clocks of equal rate, not equal time; this much is a "+
+			"sign of neither")
 	}
 	return Passed(detail)
 }
@@ -65,9 +68,11 @@ func JudgeDrift(c Clock) Result {
 	detail := fmt.Sprintf("%+.0f ppm, ±%.0f", c.Drift*1e6, c.DriftError*1e6)
 	switch sure := math.Abs(c.Drift) - c.DriftError; {
 	case sure > driftBound:
-		return Failed(detail, "beyond the 1 % that leases allow for, or a clock was stepped: slew clocks (chronyd, ntpd -x), never step them")
+		return Failed(detail, "beyond the 1 % that leases allow for, or a clock was stepped: slew clocks (chronyd, ntpd "+
+			"-x), never step them")
 	case sure > driftWorry:
-		return Warned(detail, "more than a healthy clock drifts: is NTP correcting a large offset, is the virtual machine overloaded?")
+		return Warned(detail, "more than a healthy clock drifts: is NTP correcting a large offset, is the virtual machine "+
+			"overloaded?")
 	case c.DriftError > driftBound:
 		return Warned(detail, "too uncertain to tell: measure for longer with --for")
 	}
@@ -123,13 +128,17 @@ func judgeAnswers(l Latency, p Policy) Result {
 	rounds := 2 * l.P99
 	switch {
 	case l.P50 > p.NodeTimeout:
-		return Failed(detail, fmt.Sprintf("most calls take longer than the node timeout of %v and count as failed: raise it, or move closer", p.NodeTimeout))
+		return Failed(detail, fmt.Sprintf("most calls take longer than the node timeout of %v and count as failed: raise "+
+			"it, or move closer", p.NodeTimeout))
 	case l.P99 > p.NodeTimeout:
-		return Warned(detail, fmt.Sprintf("1 in 100 calls takes longer than the node timeout of %v and counts as failed", p.NodeTimeout))
+		return Warned(detail, fmt.Sprintf("1 in 100 calls takes longer than the node timeout of %v and counts as failed",
+			p.NodeTimeout))
 	case rounds > p.TTL/10:
-		return Warned(detail, fmt.Sprintf("two round trips eat more than a tenth of a TTL of %v: raise the TTL, or move closer", p.TTL))
+		return Warned(detail,
+			fmt.Sprintf("two round trips eat more than a tenth of a TTL of %v: raise the TTL, or move closer", p.TTL))
 	case l.Err != nil:
-		return Warned(detail+"; a call failed: "+ErrorText(l.Err), "is the network losing packets, is the server paused at times?")
+		return Warned(detail+"; a call failed: "+ErrorText(l.Err),
+			"is the network losing packets, is the server paused at times?")
 	}
 	return Passed(fmt.Sprintf("%s; node timeout %v, TTL %v", detail, p.NodeTimeout, p.TTL))
 }
@@ -156,9 +165,11 @@ func checkRights(f Facts, p Policy) Result {
 	}
 	switch {
 	case len(f.Missing) > 0:
-		return Failed(who+" lacks "+strings.Join(f.Missing, " "), "grant it with ACL SETUSER; lock/redlock/README.md has the whole line")
+		return Failed(who+" lacks "+strings.Join(f.Missing, " "),
+			"grant it with ACL SETUSER; lock/redlock/README.md has the whole line")
 	case f.Unasked != nil:
-		return Warned("not all rights could be checked: "+f.Unasked.Error(), "ask again, or as a user that may (--acl-user needs +acl|dryrun)")
+		return Warned("not all rights could be checked: "+f.Unasked.Error(),
+			"ask again, or as a user that may (--acl-user needs +acl|dryrun)")
 	}
 	return Passed(who + " may do all that locks need")
 }

@@ -20,21 +20,25 @@ func checkCount(facts []Facts, p Policy) []Result {
 	n, up := len(facts), len(reached(facts))
 	if p.Single != "" {
 		return []Result{Warned(fmt.Sprintf("one %s counts as one node", p.Single),
-			"a replica that is promoted may not know the last locks: protect what matters by fencing tokens, or use independent masters")}
+			"a replica that is promoted may not know the last locks: protect what matters by fencing tokens, or use "+
+				"independent masters")}
 	}
 	quorum := n/2 + 1
 	detail := fmt.Sprintf("%d nodes: a quorum is %d, %d may fail", n, quorum, n-quorum)
 	switch {
 	case up < quorum:
-		return []Result{Failed(fmt.Sprintf("%s, and only %d can be reached", detail, up), "no lock can be taken now: mend the connections first")}
+		return []Result{Failed(fmt.Sprintf("%s, and only %d can be reached", detail, up),
+			"no lock can be taken now: mend the connections first")}
 	case n == 1:
-		return []Result{Warned("1 node", "when it is down nobody locks, and a restart that loses data can give a second holder: use three")}
+		return []Result{Warned("1 node", "when it is down nobody locks, and a restart that loses data can give a second "+
+			"holder: use three")}
 	case n%2 == 0:
 		return []Result{Warned(detail, fmt.Sprintf("%d nodes tolerate no more failures than %d: add or drop one", n, n-1))}
 	case n > mostUseful:
 		return []Result{Warned(detail, "more than nine make every lock slower and nothing safer that is worth it")}
 	case up < n:
-		return []Result{Warned(fmt.Sprintf("%s, %d cannot be reached", detail, n-up), "locks work with what is left: mend it before another one fails")}
+		return []Result{Warned(fmt.Sprintf("%s, %d cannot be reached", detail, n-up),
+			"locks work with what is left: mend it before another one fails")}
 	}
 	return []Result{Passed(detail)}
 }
@@ -47,7 +51,8 @@ func checkAddresses(facts []Facts, _ Policy) []Result {
 		}
 	}
 	return shared(at, "every node has an address of its own", func(address string, nodes []string) Result {
-		return Failed(fmt.Sprintf("%s is given %d times", address, len(nodes)), "name each server once: its vote would count twice")
+		return Failed(fmt.Sprintf("%s is given %d times", address, len(nodes)),
+			"name each server once: its vote would count twice")
 	})
 }
 

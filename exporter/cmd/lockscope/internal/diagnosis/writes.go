@@ -17,7 +17,8 @@ import (
 // to do about each.
 func refusals() map[string]string {
 	return map[string]string{
-		"NOREPLICAS":  "too few replicas follow it for min-replicas-to-write: mend them, or CONFIG SET min-replicas-to-write 0",
+		"NOREPLICAS": "too few replicas follow it for min-replicas-to-write: mend them, or CONFIG SET " +
+			"min-replicas-to-write 0",
 		"MISCONF":     "it cannot write to its disk: is that full? Mend it, then BGSAVE",
 		"OOM":         "it is full: make room, or raise maxmemory",
 		"CLUSTERDOWN": "slots of the cluster are served by no node: see redis-cli --cluster check",

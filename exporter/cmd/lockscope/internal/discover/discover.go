@@ -57,15 +57,19 @@ type discoverFlags struct {
 func Command(a *app.App) *cobra.Command {
 	f := &discoverFlags{}
 	cmd := &cobra.Command{
-		Use: "discover", Short: "Recognise whose locks there are, and propose a configuration", Long: discoverHelp, Example: discoverExample,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
+		Use: "discover", Short: "Recognise whose locks there are, and propose a configuration", Long: discoverHelp,
+		Example: discoverExample,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
 	}
 	set := cmd.Flags()
 	f.redis.Register(set)
 	set.IntVar(&f.sample, "sample", discover.DefaultSample, "look at so many keys of each server or cluster")
-	set.IntVar(&f.pageSize, "page-size", scanner.DefaultPageSize, "keys a server looks at without serving others meanwhile (COUNT of SCAN)")
-	set.DurationVar(&f.pause, "pause", scanner.DefaultPause, "leave a server alone for this long after each page; 0 is fastest and heaviest")
-	set.StringVarP(&f.out, "output-file", "o", "", "write a configuration file with what was found; one that is there already is left alone")
+	set.IntVar(&f.pageSize, "page-size", scanner.DefaultPageSize,
+		"keys a server looks at without serving others meanwhile (COUNT of SCAN)")
+	set.DurationVar(&f.pause, "pause", scanner.DefaultPause,
+		"leave a server alone for this long after each page; 0 is fastest and heaviest")
+	set.StringVarP(&f.out, "output-file", "o", "",
+		"write a configuration file with what was found; one that is there already is left alone")
 	return cmd
 }
 
@@ -118,7 +122,8 @@ func writeDiscovered(a *app.App, all []discovered) error {
 	for _, d := range all {
 		for _, found := range d.result.Found {
 			rows = append(rows, []string{
-				d.node.Name, string(found.Library), scanner.KeyText(found.Pattern), strconv.Itoa(found.Keys), clip(scanner.KeyText(found.Example)),
+				d.node.Name, string(found.Library), scanner.KeyText(found.Pattern), strconv.Itoa(found.Keys),
+				clip(scanner.KeyText(found.Example)),
 				ttlRange(&found), found.Confidence.String(), found.Evidence,
 			})
 		}
@@ -145,7 +150,8 @@ func writeDiscovered(a *app.App, all []discovered) error {
 		if len(d.result.Found) == 0 {
 			nothing = ", and no lock of any library was recognised"
 		}
-		if _, err := fmt.Fprintf(a.Out, "%s: %d keys looked at (%s)%s\n", d.node.Name, d.result.Sampled, part, nothing); err != nil {
+		if _, err := fmt.Fprintf(a.Out, "%s: %d keys looked at (%s)%s\n", d.node.Name, d.result.Sampled, part,
+			nothing); err != nil {
 			return err
 		}
 	}

@@ -48,7 +48,8 @@ func (l limits) write(b *strings.Builder, mark, pattern string) {
 
 func (l limits) text(pattern string) string {
 	parts := []string{"pattern: " + strconv.Quote(pattern)}
-	if prefix, whole := strings.CutSuffix(strings.ReplaceAll(pattern, `\`, ""), "*"); whole && scanner.PrefixPattern(prefix) == pattern {
+	if prefix, whole := strings.CutSuffix(strings.ReplaceAll(pattern, `\`, ""), "*"); whole &&
+		scanner.PrefixPattern(prefix) == pattern {
 		parts[0] = "prefix: " + strconv.Quote(prefix)
 	}
 	if l.noTTL {
@@ -73,7 +74,8 @@ func propose(f *discover.Found) (l limits) {
 	switch f.Library {
 	case discover.CelerySingleton:
 		l.noTTL, l.maxHold = true, day
-		l.why = append(l.why, "It has no TTL unless lock_expiry is set: a worker that dies leaves it for ever, which max_hold finds.")
+		l.why = append(l.why, "It has no TTL unless lock_expiry is set: a worker that dies leaves it for ever, which "+
+			"max_hold finds.")
 	case discover.RedissonSemaphore:
 		l.noTTL = true
 		l.why = append(l.why, "It is a number of permits that stays by design.")

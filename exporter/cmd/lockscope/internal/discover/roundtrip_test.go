@@ -39,7 +39,8 @@ func population(t *testing.T, c *redis.Client) (lasting []string) {
 	cmdtest.Set(t, c, "lock:nightly", shedLock(8*time.Minute), 2*time.Minute) // of 10 minutes
 	cmdtest.Set(t, c, "lock:deep:a", random, 2*time.Hour)                     // a pattern within another's
 	cmdtest.Set(t, c, "lock:deep:b", random[1:]+"0", 5*time.Hour)
-	cmdtest.Set(t, c, "app:lock:1", fmt.Sprintf("%s:17|web-3/4711|%d||", cmdtest.SecretToken, time.Now().UnixMilli()), 8*time.Second)
+	cmdtest.Set(t, c, "app:lock:1", fmt.Sprintf("%s:17|web-3/4711|%d||", cmdtest.SecretToken, time.Now().UnixMilli()),
+		8*time.Second)
 	cmdtest.Set(t, c, "app:lock:import", "1", 3*time.Hour) // SETNX, of which nothing is known but this
 	cmdtest.Set(t, c, "bull:mail:1234:lock", id+":7", 25*time.Second)
 	cmdtest.Set(t, c, "spring-lock:a", id, 50*time.Second)
@@ -74,7 +75,8 @@ func TestDiscoverRoundTrip(t *testing.T) {
 		}
 	}
 	scan("at once")
-	cmdtest.Set(t, c, "lock:nightly", "ADDED:"+time.Now().UTC().Format("2006-01-02T15:04:05.000Z")+"@batch-8", 10*time.Minute)
+	cmdtest.Set(t, c, "lock:nightly", "ADDED:"+time.Now().UTC().Format("2006-01-02T15:04:05.000Z")+"@batch-8",
+		10*time.Minute)
 	scan("taken anew")
 	keys, err := c.Keys(t.Context(), "*").Result()
 	cmdtest.Must(t, err)
@@ -87,5 +89,6 @@ func TestDiscoverRoundTrip(t *testing.T) {
 	cmdtest.Must(t, c.FlushAll(t.Context()).Err())
 	scan("when all are gone")
 	cmdtest.Set(t, c, "lock:stock", "8Q5xLzCgV2rEJwJ7yYtSIA==", 0)
-	command(t, "scan", "--config", path, "--confirm-after", "10ms", "--pause", "0s").Want(t, app.ExitFindings, "no_ttl", "lock:stock")
+	command(t, "scan", "--config", path, "--confirm-after", "10ms", "--pause", "0s").Want(t, app.ExitFindings, "no_ttl",
+		"lock:stock")
 }

@@ -34,8 +34,8 @@ func results(t *testing.T, o cmdtest.Outcome) map[string]diagnosis.Result {
 	return all
 }
 
-// wantSound examines what has nothing wrong with it. Latency may be a warning, for on a busy machine a server may stall for
-// longer than the doctor waits for an answer.
+// wantSound examines what has nothing wrong with it. Latency may be a warning, for on a busy machine a server may
+// stall for longer than the doctor waits for an answer.
 func wantSound(t *testing.T, o cmdtest.Outcome, says ...string) {
 	t.Helper()
 	all := results(t, o)
@@ -75,22 +75,26 @@ func TestDoctorOfPostgres(t *testing.T) {
 	asService = append(asService, "-o", "json")
 	wantSound(t, command(t, asService...), "primary", "service may do all that locks need", "fsync on")
 	command(t, cmdtest.Patient("--postgres", s.URL("service"))...).WantNot(t, "BACKEND")
-	wantResult(t, results(t, command(t, cmdtest.Patient("--postgres", s.URL("postgres"), "-o", "json")...)), "schema", diagnosis.Pass, fmt.Sprintf("version %d", pglock.SchemaVersion()))
+	wantResult(t, results(t, command(t, cmdtest.Patient("--postgres", s.URL("postgres"), "-o", "json")...)), "schema",
+		diagnosis.Pass, fmt.Sprintf("version %d", pglock.SchemaVersion()))
 
 	exec("CREATE ROLE stranger LOGIN CONNECTION LIMIT 3")
 	poor := command(t, cmdtest.Patient("--postgres", s.URL("stranger"), "-o", "json")...)
 	poor.Want(t, app.ExitError)
-	wantResult(t, results(t, poor), "rights", diagnosis.Fail, "stranger may not use schema lockscope", `pglock.Grant(ctx, db, "lockscope", "stranger")`)
+	wantResult(t, results(t, poor), "rights", diagnosis.Fail, "stranger may not use schema lockscope",
+		`pglock.Grant(ctx, db, "lockscope", "stranger")`)
 	wantResult(t, results(t, poor), "connections", diagnosis.Warn, "1 of 3 of this role")
 	exec("REVOKE EXECUTE ON FUNCTION lockscope.prune(interval, integer) FROM service")
 	exec("ALTER ROLE service SET default_transaction_isolation = 'serializable'")
 	all := results(t, command(t, asService...))
 	wantResult(t, all, "rights", diagnosis.Fail, "function prune(interval, integer)")
 	wantResult(t, all, "transactions", diagnosis.Fail, "serializable")
-	wantResult(t, results(t, command(t, cmdtest.Patient("--postgres", s.URL("service"), "--schema", "missing", "-o", "json")...)), "schema", diagnosis.Fail, "no schema missing", "pglock.Migrate")
+	wantResult(t, results(t, command(t, cmdtest.Patient("--postgres", s.URL("service"), "--schema", "missing", "-o",
+		"json")...)), "schema", diagnosis.Fail, "no schema missing", "pglock.Migrate")
 	exec("DROP FUNCTION lockscope.leave(text, text, bigint)")
 	exec("INSERT INTO lockscope.migration (version) VALUES (99)")
-	wantResult(t, results(t, command(t, asService...)), "schema", diagnosis.Fail, "leave(text, text, bigint)", "pglock.Migrate")
+	wantResult(t, results(t, command(t, asService...)), "schema", diagnosis.Fail, "leave(text, text, bigint)",
+		"pglock.Migrate")
 
 	gone := command(t, cmdtest.Patient("--postgres", "postgres://u:s3cr3t@127.0.0.1:1/db")...)
 	gone.Want(t, app.ExitError, "connection", "127.0.0.1:1", "refused", "see --postgres")
@@ -108,9 +112,10 @@ func TestDoctorSeesAPooler(t *testing.T) {
 		t.Errorf("without one: %+v", r)
 	}
 	for mode, says := range map[string][]string{
-		pgproc.SessionPooling:     {"keeps sessions", "WithListener"},
-		pgproc.TransactionPooling: {"transaction mode", "locks work", "LISTEN/NOTIFY", "WithListener", "default_query_exec_mode=exec"},
-		pgproc.StatementPooling:   {"statement mode", "locks work", "WithListener", "pglock.Migrate"},
+		pgproc.SessionPooling: {"keeps sessions", "WithListener"},
+		pgproc.TransactionPooling: {"transaction mode", "locks work", "LISTEN/NOTIFY", "WithListener",
+			"default_query_exec_mode=exec"},
+		pgproc.StatementPooling: {"statement mode", "locks work", "WithListener", "pglock.Migrate"},
 	} {
 		for _, connections := range []int{1, 20} {
 			if mode == pgproc.SessionPooling && connections == 1 {
@@ -137,19 +142,24 @@ func TestWrongPasswordOfPostgres(t *testing.T) {
 	s := systemtest.Postgres(t)
 	exec := systemtest.Executing(t, systemtest.Database(t, s))
 	exec("ALTER ROLE service PASSWORD 's3cr3t'")
-	_, err := s.Put("pg_hba.conf", []byte("host all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n"))
+	_, err := s.Put("pg_hba.conf", []byte("host all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 "+
+		"scram-sha-256\n"))
 	cmdtest.Must(t, err)
 	exec("SELECT pg_reload_conf()")
-	cmdtest.Eventually(t, "a password is asked for", func() bool { return command(t, "list", "--postgres", s.URL("service")).Status == app.ExitError })
+	cmdtest.Eventually(t, "a password is asked for", func() bool {
+		return command(t, "list", "--postgres", s.URL("service")).Status == app.ExitError
+	})
 	for _, c := range []string{"list", "doctor"} {
 		o := commandWith(t, []string{"LOCKSCOPE_POSTGRES_PASSWORD=wr0ng"}, "", c, "--postgres", s.URL("service"))
 		o.Want(t, app.ExitError, "password authentication failed", "the password is wrong", "LOCKSCOPE_POSTGRES_PASSWORD")
 		o.WantNot(t, "wr0ng", "Grant")
 	}
-	commandWith(t, []string{"LOCKSCOPE_POSTGRES_PASSWORD=s3cr3t"}, "", "list", "--postgres", s.URL("service")).Want(t, app.ExitClean)
+	commandWith(t, []string{"LOCKSCOPE_POSTGRES_PASSWORD=s3cr3t"}, "", "list", "--postgres", s.URL("service")).Want(t,
+		app.ExitClean)
 }
 
-// TestDoctorNamesWhatHoldsRows: a transaction that is left open keeps all that was written of locks since, and each use reads past it.
+// TestDoctorNamesWhatHoldsRows: a transaction that is left open keeps all that was written of locks since, and each
+// use reads past it.
 func TestDoctorNamesWhatHoldsRows(t *testing.T) {
 	s := systemtest.Postgres(t)
 	db := systemtest.Database(t, s)
@@ -204,18 +214,21 @@ func TestDoctorOfAStandby(t *testing.T) {
 	cmdtest.Must(t, err)
 	cmdtest.Eventually(t, "the primary waits for a standby that is not there", func() bool {
 		r := results(t, command(t, cmdtest.Patient("--postgres", s.URL("service"), "-o", "json")...))["replication"]
-		return r.Status == diagnosis.Warn && strings.Contains(r.Detail, `"other"`) && strings.Contains(r.Detail, "0 connected")
+		return r.Status == diagnosis.Warn && strings.Contains(r.Detail, `"other"`) &&
+			strings.Contains(r.Detail, "0 connected")
 	})
 }
 
 func TestDoctorOfEtcd(t *testing.T) {
 	c, client := systemtest.Etcd(t, 3)
 	args := cmdtest.Patient("--etcd", strings.Join(c.Endpoints(), ","))
-	wantSound(t, command(t, append(args, "-o", "json")...), "leader", "3 members, 3 named: 1 may fail", "the user may do all that locks need")
+	wantSound(t, command(t, append(args, "-o", "json")...), "leader", "3 members, 3 named: 1 may fail",
+		"the user may do all that locks need")
 	cmdtest.Must(t, c.Members[0].Kill())
 	o := command(t, append(args, "-o", "json")...)
 	o.Want(t, app.ExitFindings)
-	wantResult(t, results(t, o), "connection "+c.Members[0].Endpoint(), diagnosis.Warn, "refused", "before another one fails")
+	wantResult(t, results(t, o), "connection "+c.Members[0].Endpoint(), diagnosis.Warn, "refused",
+		"before another one fails")
 	wantResult(t, results(t, o), "quorum", diagnosis.Pass)
 	cmdtest.Must(t, c.Members[1].Kill())
 	o = command(t, append(args, "-o", "json")...)
@@ -231,7 +244,8 @@ func TestDoctorOfEtcd(t *testing.T) {
 		func() error { _, err := client.UserGrantRole(t.Context(), "root", "root"); return err },
 		func() error { _, err := client.RoleAdd(t.Context(), "reader"); return err },
 		func() error {
-			_, err := client.RoleGrantPermission(t.Context(), "reader", "lock:", clientv3.GetPrefixRangeEnd("lock:"), clientv3.PermissionType(clientv3.PermRead))
+			_, err := client.RoleGrantPermission(t.Context(), "reader", "lock:", clientv3.GetPrefixRangeEnd("lock:"),
+				clientv3.PermissionType(clientv3.PermRead))
 			return err
 		},
 		func() error { _, err := client.UserAdd(t.Context(), "reader", "s3cr3t"); return err },
@@ -240,7 +254,8 @@ func TestDoctorOfEtcd(t *testing.T) {
 	} {
 		cmdtest.Must(t, do())
 	}
-	poor := commandWith(t, []string{"LOCKSCOPE_ETCD_PASSWORD=s3cr3t"}, "", append(args, "--etcd-username", "reader", "-o", "json")...)
+	poor := commandWith(t, []string{"LOCKSCOPE_ETCD_PASSWORD=s3cr3t"}, "",
+		append(args, "--etcd-username", "reader", "-o", "json")...)
 	poor.Want(t, app.ExitError)
 	wantResult(t, results(t, poor), "rights", diagnosis.Fail, "permission denied", "readwrite")
 	wrong := commandWith(t, []string{"LOCKSCOPE_ETCD_PASSWORD=wr0ng"}, "", append(args, "--etcd-username", "reader")...)
@@ -263,19 +278,22 @@ func TestDoctorOfTwoClusters(t *testing.T) {
 		_, err := full.Put(t.Context(), "big", big)
 		return err != nil
 	})
-	wantResult(t, results(t, command(t, cmdtest.Patient("--etcd", full.Endpoints()[0], "-o", "json")...)), "alarms", diagnosis.Fail, "NOSPACE", "alarm disarm")
+	wantResult(t, results(t, command(t, cmdtest.Patient("--etcd", full.Endpoints()[0], "-o", "json")...)), "alarms",
+		diagnosis.Fail, "NOSPACE", "alarm disarm")
 }
 
 func TestDoctorOfZooKeeper(t *testing.T) {
 	e := systemtest.ZooKeeper(t, 3, zkproc.WithSettings("maxSessionTimeout=30000"))
 	args := cmdtest.Patient("--zookeeper", strings.Join(e.Addrs(), ","))
-	wantSound(t, command(t, append(args, "-o", "json")...), "leader, 3.", "3 servers vote, 3 named: 1 may fail", "sessions of 25s are granted", "may create and read below /locks")
+	wantSound(t, command(t, append(args, "-o", "json")...), "leader, 3.", "3 servers vote, 3 named: 1 may fail",
+		"sessions of 25s are granted", "may create and read below /locks")
 	o := command(t, append(args, "--max-ttl", "20s", "-o", "json")...)
 	o.Want(t, app.ExitError)
 	wantResult(t, results(t, o), "session", diagnosis.Fail, "TTLs above 12.5s are refused", "maxSessionTimeout=50000")
 	conn, events, err := zk.Connect(e.Addrs(), 10*time.Second, zk.WithLogger(systemtest.Quiet{}), zk.WithLogInfo(false))
 	cmdtest.Must(t, err)
-	_, err = conn.Create("/private", nil, 0, append(zk.DigestACL(zk.PermAll, "owner", "s3cr3t"), zk.WorldACL(zk.PermRead)...))
+	_, err = conn.Create("/private", nil, 0, append(zk.DigestACL(zk.PermAll, "owner", "s3cr3t"),
+		zk.WorldACL(zk.PermRead)...))
 	cmdtest.Must(t, err)
 	conn.Close()
 	for range events { // until it has ended
@@ -301,6 +319,7 @@ func TestDoctorOfServersThatAreNoEnsemble(t *testing.T) {
 	wantResult(t, results(t, o), "quorum", diagnosis.Fail, "no part of an ensemble")
 	redis := locktest.Servers(t, 1)[0]
 	_, client := systemtest.Etcd(t, 1)
-	all := command(t, cmdtest.Patient("--redis", redis.Addr(), "--etcd", strings.Join(client.Endpoints(), ","), "--zookeeper", one.Addrs()[0])...)
+	all := command(t, cmdtest.Patient("--redis", redis.Addr(), "--etcd", strings.Join(client.Endpoints(), ","),
+		"--zookeeper", one.Addrs()[0])...)
 	all.Want(t, app.ExitError, "RESULT  BACKEND", "zookeeper", "etcd", "redis", "appendonly no")
 }

@@ -78,10 +78,13 @@ func Command(a *app.App) *cobra.Command {
 	f.names.Register(set)
 	set.DurationVar(&f.policy.For, "for", diagnosis.DefaultFor, "how long to sample clocks and latency")
 	set.DurationVar(&f.policy.TTL, "ttl", diagnosis.DefaultTTL, "TTL that most locks have")
-	set.DurationVar(&f.policy.MaxTTL, "max-ttl", lock.DefaultMaxTTL, "longest TTL a lock may have, for which a restarted node must stay silent: WithMaxTTL of the services")
-	set.DurationVar(&f.policy.NodeTimeout, "node-timeout", lock.DefaultNodeTimeout(diagnosis.DefaultTTL), "time after which a call to a node counts as failed: a twentieth of the TTL unless set")
+	set.DurationVar(&f.policy.MaxTTL, "max-ttl", lock.DefaultMaxTTL,
+		"longest TTL a lock may have, for which a restarted node must stay silent: WithMaxTTL of the services")
+	set.DurationVar(&f.policy.NodeTimeout, "node-timeout", lock.DefaultNodeTimeout(diagnosis.DefaultTTL),
+		"time after which a call to a node counts as failed: a twentieth of the TTL unless set")
 	set.StringVar(&f.policy.Prefix, "prefix", lock.DefaultPrefix, "prefix of lock keys, for the check of rights")
-	set.StringVar(&f.policy.ACLUser, "acl-user", "", "check the rights of this user by ACL DRYRUN (Redis 7) instead of one's own")
+	set.StringVar(&f.policy.ACLUser, "acl-user", "",
+		"check the rights of this user by ACL DRYRUN (Redis 7) instead of one's own")
 	return cmd
 }
 

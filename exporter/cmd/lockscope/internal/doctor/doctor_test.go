@@ -20,9 +20,11 @@ func TestDoctorStatuses(t *testing.T) {
 	for i, s := range servers {
 		list += fmt.Sprintf("127.0.0.%d:%d,", i+1, s.Port())
 	}
-	command(t, cmdtest.Patient("--redis", list)...).Want(t, app.ExitFindings, "not vouched for: it does not vote for another", "lockscope init", "3 warn, 0 fail")
+	command(t, cmdtest.Patient("--redis", list)...).Want(t, app.ExitFindings,
+		"not vouched for: it does not vote for another", "lockscope init", "3 warn, 0 fail")
 	command(t, "init", "--redis", list).Want(t, app.ExitClean)
-	command(t, cmdtest.Patient("--redis", list)...).Want(t, app.ExitClean, "0 warn, 0 fail", "the user may do all that locks need", "it votes for this configuration: 3 nodes, max TTL 1m0s")
+	command(t, cmdtest.Patient("--redis", list)...).Want(t, app.ExitClean, "0 warn, 0 fail",
+		"the user may do all that locks need", "it votes for this configuration: 3 nodes, max TTL 1m0s")
 
 	o := command(t, cmdtest.Patient("--redis", list, "-o", "json")...)
 	o.Want(t, app.ExitClean)
@@ -32,7 +34,8 @@ func TestDoctorStatuses(t *testing.T) {
 		!r.Nodes[0].Vouched || r.Nodes[0].Marker != "voting" || r.Nodes[0].Quarantine != 0 || len(r.Results) < 30 {
 		t.Errorf("%+v", r)
 	}
-	command(t, cmdtest.Patient("--redis", cmdtest.Addrs(servers...), "--node-names", list)...).Want(t, app.ExitFindings, "3 nodes are at 127.0.0.1")
+	command(t, cmdtest.Patient("--redis", cmdtest.Addrs(servers...), "--node-names", list)...).Want(t, app.ExitFindings,
+		"3 nodes are at 127.0.0.1")
 
 	cmdtest.Must(t, servers[2].Restart(t.Context()))
 	command(t, cmdtest.Patient("--redis", list, "-o", "json")...).Decode(t, &r)
@@ -42,7 +45,8 @@ func TestDoctorStatuses(t *testing.T) {
 
 	cmdtest.Must(t, cmdtest.Admin(t, servers[1]).ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err())
 	cmdtest.Must(t, cmdtest.Admin(t, servers[1]).ConfigSet(t.Context(), "maxmemory", "100mb").Err())
-	command(t, cmdtest.Patient("--redis", list)...).Want(t, app.ExitError, "1 fail", "CONFIG SET maxmemory-policy noeviction")
+	command(t, cmdtest.Patient("--redis", list)...).Want(t, app.ExitError, "1 fail",
+		"CONFIG SET maxmemory-policy noeviction")
 }
 
 func TestDoctorOfServersThatRefuse(t *testing.T) {

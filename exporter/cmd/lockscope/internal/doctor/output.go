@@ -126,7 +126,8 @@ func doctorRows(results []diagnosis.Result) [][]string {
 		for i++; i < len(results) && sameButNode(results[i], r); i++ {
 			nodes = append(nodes, results[i].Node)
 		}
-		rows = append(rows, []string{string(r.Status), cmp.Or(r.Backend, target.System), r.Check, strings.Join(nodes, " "), r.Detail})
+		rows = append(rows, []string{string(r.Status), cmp.Or(r.Backend, target.System), r.Check, strings.Join(nodes, " "),
+			r.Detail})
 		if r.Advice != "" {
 			rows = append(rows, []string{"", "", "", "", "-> " + r.Advice})
 		}

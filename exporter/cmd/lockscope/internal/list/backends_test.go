@@ -26,7 +26,8 @@ func TestListSideBySide(t *testing.T) {
 	_, client := systemtest.Etcd(t, 1)
 	zk := systemtest.ZooKeeper(t, 1)
 	args := []string{
-		"list", "--redis", redis.Addr(), "--postgres", pg.URL("service"), "--etcd", strings.Join(client.Endpoints(), ","), "--zookeeper", strings.Join(zk.Addrs(), ","),
+		"list", "--redis", redis.Addr(), "--postgres", pg.URL("service"), "--etcd", strings.Join(client.Endpoints(), ","),
+		"--zookeeper", strings.Join(zk.Addrs(), ","),
 		"--etcd-fence-key", "fences/base",
 	}
 	fenceKey := etcdlock.WithFenceKey("fences/base")
@@ -70,7 +71,8 @@ func TestListSideBySide(t *testing.T) {
 		t.Errorf("%s, %+v", got, r)
 	}
 	o := command(t, append(args, "--waiters")...)
-	o.Want(t, app.ExitClean, "BACKEND     RESOURCE", "postgresql  order:pg", "pg-2", "etcd-2", "zk-2", "zookeeper   order:zk", "its holder's session ends", "plain")
+	o.Want(t, app.ExitClean, "BACKEND     RESOURCE", "postgresql  order:pg", "pg-2", "etcd-2", "zk-2",
+		"zookeeper   order:zk", "its holder's session ends", "plain")
 	o = command(t, append(args, "--limit", "2", "--sort", "age")...)
 	o.Want(t, app.ExitClean, "order:redis", "... and 3 more")
 	command(t, "list", "--zookeeper", zk.Addrs()[0], "--filter", "nothing").Want(t, app.ExitClean, "no locks\n")
@@ -90,7 +92,8 @@ func TestListDeadlockInPostgres(t *testing.T) {
 		return len(r.Deadlocks) == 1
 	})
 	o := command(t, append(args, "--waiters")...)
-	o.Want(t, app.ExitClean, `DEADLOCK: "order" (fence `, `the holder of "order" waits for "stock"`, "systemtest/systems.go:")
+	o.Want(t, app.ExitClean, `DEADLOCK: "order" (fence `, `the holder of "order" waits for "stock"`,
+		"systemtest/systems.go:")
 	o.WantNot(t, "BACKEND")
 }
 
@@ -101,18 +104,24 @@ func TestListOfWhatCannotBeRead(t *testing.T) {
 	_, err := systemtest.Database(t, pg).Exec(t.Context(), "CREATE ROLE stranger LOGIN PASSWORD 's3cr3t'")
 	cmdtest.Must(t, err)
 	pgAddr := fmt.Sprint("127.0.0.1:", pg.Port())
-	o := command(t, "list", "--postgres", pg.URL("service"), "--etcd", "127.0.0.1:1", "--zookeeper", "127.0.0.1:2", "--redis", "127.0.0.1:3")
-	o.Want(t, app.ExitError, "order", "pg-1", "etcd 127.0.0.1:1: ", "zookeeper 127.0.0.1:2: ", "127.0.0.1:3", "may this machine reach it?")
+	o := command(t, "list", "--postgres", pg.URL("service"), "--etcd", "127.0.0.1:1", "--zookeeper", "127.0.0.1:2",
+		"--redis", "127.0.0.1:3")
+	o.Want(t, app.ExitError, "order", "pg-1", "etcd 127.0.0.1:1: ", "zookeeper 127.0.0.1:2: ", "127.0.0.1:3",
+		"may this machine reach it?")
 	for name, c := range map[string]struct {
 		args []string
 		says []string
 	}{
-		"nobody is there":   {[]string{"--postgres", "postgres://u:s3cr3t@127.0.0.1:4/db"}, []string{"postgresql 127.0.0.1:4: ", "may this machine reach it?", "not read"}},
-		"a poor role":       {[]string{"--postgres", strings.Replace(pg.URL("stranger"), "@", ":s3cr3t@", 1)}, []string{"postgresql " + pgAddr, "pglock.Grant"}},
-		"no such schema":    {[]string{"--postgres", pg.URL("postgres"), "--schema", "missing"}, []string{"Migrate", "--schema"}},
-		"a bad schema":      {[]string{"--postgres", pg.URL("postgres"), "--schema", "a\";"}, []string{"--schema"}},
-		"no URL":            {[]string{"--postgres", "postgres://u:s3cr3t@h:63x9/db"}, []string{"--postgres"}},
-		"two passwords":     {[]string{"--postgres", "host=h", "--postgres-password-file", "/dev/null"}, []string{"which one counts"}},
+		"nobody is there": {[]string{"--postgres", "postgres://u:s3cr3t@127.0.0.1:4/db"},
+			[]string{"postgresql 127.0.0.1:4: ", "may this machine reach it?", "not read"}},
+		"a poor role": {[]string{"--postgres", strings.Replace(pg.URL("stranger"), "@", ":s3cr3t@", 1)},
+			[]string{"postgresql " + pgAddr, "pglock.Grant"}},
+		"no such schema": {[]string{"--postgres", pg.URL("postgres"), "--schema", "missing"},
+			[]string{"Migrate", "--schema"}},
+		"a bad schema": {[]string{"--postgres", pg.URL("postgres"), "--schema", "a\";"}, []string{"--schema"}},
+		"no URL":       {[]string{"--postgres", "postgres://u:s3cr3t@h:63x9/db"}, []string{"--postgres"}},
+		"two passwords": {[]string{"--postgres", "host=h", "--postgres-password-file", "/dev/null"},
+			[]string{"which one counts"}},
 		"etcd with a user":  {[]string{"--etcd", "http://u:s3cr3t@h:2379"}, []string{"etcd endpoint 1", "--etcd-username"}},
 		"etcd, TLS unasked": {[]string{"--etcd", "http://h:2379", "--tls-insecure-skip-verify"}, []string{"https://"}},
 		"no server":         {[]string{"--zookeeper", "u:s3cr3t@h:1"}, []string{"ZooKeeper server 1"}},
@@ -133,7 +142,8 @@ func TestListOfAStandby(t *testing.T) {
 	standby, err := pg.Standby(t.Context())
 	cmdtest.Must(t, err)
 	t.Cleanup(func() { cmdtest.Must(t, standby.Stop()) })
-	command(t, "list", "--postgres", standby.URL("service")).Want(t, app.ExitClean, "order", "pg-1", "who waits is not known", "recovery")
+	command(t, "list", "--postgres", standby.URL("service")).Want(t, app.ExitClean, "order", "pg-1",
+		"who waits is not known", "recovery")
 }
 
 // TestBackendVariables name systems as their flags do; REDIS_URL is a platform's, and counts where nothing is named.
@@ -145,7 +155,8 @@ func TestBackendVariables(t *testing.T) {
 	env := []string{"LOCKSCOPE_POSTGRES=" + pg.URL("service"), "REDIS_URL=redis://127.0.0.1:1"}
 	commandWith(t, env, "", "list").Want(t, app.ExitClean, "pg-1")
 	commandWith(t, env, "", "list", "--postgres-password-file", file).Want(t, app.ExitClean, "pg-1")
-	commandWith(t, append(env, "LOCKSCOPE_ETCD=127.0.0.1:1"), "", "list").Want(t, app.ExitError, "pg-1", "etcd 127.0.0.1:1")
+	commandWith(t, append(env, "LOCKSCOPE_ETCD=127.0.0.1:1"), "", "list").Want(t, app.ExitError, "pg-1",
+		"etcd 127.0.0.1:1")
 	commandWith(t, []string{"REDIS_URL=redis://127.0.0.1:1"}, "", "list").Want(t, app.ExitError, "127.0.0.1:1")
 	command(t, "list").Want(t, app.ExitError, "no Redis server is named")
 }

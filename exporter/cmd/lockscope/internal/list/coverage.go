@@ -25,10 +25,11 @@ const (
 
 // coverage is what of the nodes of one Redlock was read; nil for other systems and a cluster.
 type coverage struct {
-	Read      int      `json:"read"` // nodes
-	Of        int      `json:"of"`
-	Unread    []string `json:"unread,omitempty"`
-	Forgetful []string `json:"may_have_forgotten,omitempty"` // nodes that were read, and whose marker does not vote where another's does
+	Read   int      `json:"read"` // nodes
+	Of     int      `json:"of"`
+	Unread []string `json:"unread,omitempty"`
+	// Forgetful are nodes that were read, and whose marker does not vote where another's does.
+	Forgetful []string `json:"may_have_forgotten,omitempty"`
 	// AllHeldListed says that every lock that is held is in the list, unless it is beyond the limit.
 	AllHeldListed bool `json:"all_held_listed"`
 }

@@ -83,15 +83,20 @@ func Command(a *app.App) *cobra.Command {
 	f.redis.Register(set)
 	f.backends.Register(set)
 	f.output.Register(set)
-	set.StringArrayVar(&f.prefixes, "prefix", nil, "look at keys that begin like this; repeat it for several. Without it and --pattern: "+scanner.DefaultPrefix+
-		". In PostgreSQL all locks are looked at, and this is left out of their names")
-	set.StringArrayVar(&f.patterns, "pattern", nil, "look at keys of Redis that match this glob pattern, too; repeat it for several. Each costs a pass through all keys")
-	set.StringVar(&f.sort, "sort", string(scanner.ByTTL), "what comes first: ttl (longest left), age (held for longest) or resource (by name)")
+	set.StringArrayVar(&f.prefixes, "prefix", nil,
+		"look at keys that begin like this; repeat it for several. Without it and --pattern: "+scanner.DefaultPrefix+
+			". In PostgreSQL all locks are looked at, and this is left out of their names")
+	set.StringArrayVar(&f.patterns, "pattern", nil,
+		"look at keys of Redis that match this glob pattern, too; repeat it for several. Each costs a pass through all keys")
+	set.StringVar(&f.sort, "sort", string(scanner.ByTTL),
+		"what comes first: ttl (longest left), age (held for longest) or resource (by name)")
 	set.BoolVar(&f.reverse, "reverse", false, "the other way round")
 	set.BoolVar(&f.waiters, "waiters", false, "list the processes that wait, too")
-	set.StringVar(&f.filter, "filter", "", "only resources with this text in their name, or matching it if it has a *, ? or [")
+	set.StringVar(&f.filter, "filter", "",
+		"only resources with this text in their name, or matching it if it has a *, ? or [")
 	set.IntVar(&f.limit, "limit", scanner.DefaultListLimit, "show so many locks and only count the others")
-	set.IntVar(&f.pageSize, "page-size", scanner.DefaultPageSize, "keys a server looks at without serving others meanwhile (COUNT of SCAN)")
+	set.IntVar(&f.pageSize, "page-size", scanner.DefaultPageSize,
+		"keys a server looks at without serving others meanwhile (COUNT of SCAN)")
 	set.DurationVar(&f.pause, "pause", scanner.DefaultPause, "leave a server alone for this long after each page")
 	set.DurationVar(&f.deadline, "deadline", scanner.DefaultDeadline, "take no longer, and show what is known by then")
 	return cmd
@@ -158,7 +163,8 @@ func (f *listFlags) readRedis(s *scanner.Scanner, nodes []target.Node) reading {
 		if w == nil {
 			w = backend.NoWaits()
 		}
-		return part{system: target.System, tellsTTL: true, listing: listing, waits: waits{w}, coverage: coverageOf(ctx, nodes, listing)}, err
+		return part{system: target.System, tellsTTL: true, listing: listing, waits: waits{w},
+			coverage: coverageOf(ctx, nodes, listing)}, err
 	}
 }
 
@@ -166,7 +172,8 @@ var errListTruncated = errors.New("not every server was read to its end: locks a
 
 func (f *listFlags) options() ([]scanner.Option, error) {
 	opts := []scanner.Option{
-		scanner.WithPageSize(f.pageSize), scanner.WithPause(f.pause), scanner.WithDeadline(f.deadline), scanner.WithConfirmAfter(0),
+		scanner.WithPageSize(f.pageSize), scanner.WithPause(f.pause), scanner.WithDeadline(f.deadline),
+		scanner.WithConfirmAfter(0),
 	}
 	globs, err := sweep.KeyGlobs(f.prefixes, f.patterns)
 	if err != nil {

@@ -22,7 +22,8 @@ func TestListRealLocks(t *testing.T) {
 	for _, s := range servers {
 		urls = append(urls, "redis://"+s.Addr())
 	}
-	locker, err := redlock.Open(urls, redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(2*time.Second), lock.WithInstance("worker-7"))
+	locker, err := redlock.Open(urls, redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(2*time.Second),
+		lock.WithInstance("worker-7"))
 	cmdtest.Must(t, err)
 	defer func() { cmdtest.Must(t, locker.Close()) }()
 	lease, err := locker.Acquire(t.Context(), "order:1001", lock.TTL(time.Minute))
@@ -42,7 +43,8 @@ func TestListRealLocks(t *testing.T) {
 	l := r.Locks[0]
 	key, err := base64.StdEncoding.DecodeString(l.KeyBase64)
 	cmdtest.Must(t, err)
-	if string(key) != "lock:order:1001" || !l.Held || l.Nodes != 3 || l.Of != 3 || l.Holder == nil || l.Holder.Name != "worker-7" ||
+	if string(key) != "lock:order:1001" || !l.Held || l.Nodes != 3 || l.Of != 3 || l.Holder == nil ||
+		l.Holder.Name != "worker-7" ||
 		l.Holder.Fence != lease.Fence() || l.HeldFor == nil || l.TTL == nil || *l.TTL <= 0 || *l.TTL > 60 {
 		t.Errorf("%+v", l)
 	}
@@ -80,7 +82,8 @@ func TestListSortsAndLimits(t *testing.T) {
 		return all
 	}
 	for args, want := range map[string]string{
-		"": "0:01234", "--reverse": "0:43210", "--sort resource --limit 2": "3:01", "--filter [24]": "0:24", "--prefix none:": "0:",
+		"": "0:01234", "--reverse": "0:43210", "--sort resource --limit 2": "3:01", "--filter [24]": "0:24",
+		"--prefix none:": "0:",
 	} {
 		if got := resources(strings.Fields(args)...); got != want {
 			t.Errorf("list %s: %s, want %s", args, got, want)

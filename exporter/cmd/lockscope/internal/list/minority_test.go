@@ -14,8 +14,8 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// TestListOfAMinority: order is held, and old is left over on the first node. What list says of them, and of what it could not read, with
-// nodes dead, hung, or empty after a wipe.
+// TestListOfAMinority: order is held, and old is left over on the first node. What list says of them, and of what it
+// could not read, with nodes dead, hung, or empty after a wipe.
 func TestListOfAMinority(t *testing.T) {
 	wipe := func(s *redisproc.Server) error {
 		c := redis.NewClient(&redis.Options{Addr: s.Addr()})
@@ -31,12 +31,17 @@ func TestListOfAMinority(t *testing.T) {
 		whole      bool   // every held lock is listed
 		says       []string
 	}{
-		"all there":              {nil, app.ExitClean, lockHeld, lockNotHeld, true, nil},
-		"one dead":               {faults{kill}, app.ExitError, lockHeld, lockUndecided, true, []string{"2 of 3 nodes were read", "every lock that is held is listed"}},
-		"two dead":               {faults{kill, kill}, app.ExitError, lockUndecided, lockUndecided, false, []string{"1 of 3 nodes was read", "locks that are held may be missing", "1/3"}},
-		"two hung":               {faults{hang, hang}, app.ExitError, lockUndecided, lockUndecided, false, []string{"1 of 3 nodes was read", "may or may not be held"}},
-		"one wiped":              {faults{wipe}, app.ExitClean, lockHeld, lockUndecided, true, []string{"may have forgotten locks"}},
-		"one wiped and one dead": {faults{wipe, kill}, app.ExitError, lockUndecided, lockUndecided, false, []string{"may have forgotten locks", "locks that are held may be missing"}},
+		"all there": {nil, app.ExitClean, lockHeld, lockNotHeld, true, nil},
+		"one dead": {faults{kill}, app.ExitError, lockHeld, lockUndecided, true,
+			[]string{"2 of 3 nodes were read", "every lock that is held is listed"}},
+		"two dead": {faults{kill, kill}, app.ExitError, lockUndecided, lockUndecided, false,
+			[]string{"1 of 3 nodes was read", "locks that are held may be missing", "1/3"}},
+		"two hung": {faults{hang, hang}, app.ExitError, lockUndecided, lockUndecided, false,
+			[]string{"1 of 3 nodes was read", "may or may not be held"}},
+		"one wiped": {faults{wipe}, app.ExitClean, lockHeld, lockUndecided, true,
+			[]string{"may have forgotten locks"}},
+		"one wiped and one dead": {faults{wipe, kill}, app.ExitError, lockUndecided, lockUndecided, false,
+			[]string{"may have forgotten locks", "locks that are held may be missing"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

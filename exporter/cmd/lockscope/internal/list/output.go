@@ -88,8 +88,9 @@ func jsonListing(l *listing) report {
 
 func jsonLock(k entry) listedLock {
 	lock := listedLock{
-		Backend: k.in.system, Resource: scanner.KeyText(k.Resource), Key: scanner.KeyText(k.Key), KeyBase64: base64.StdEncoding.EncodeToString([]byte(k.Key)),
-		Type: k.Type, Nodes: k.Nodes, Of: k.Of, Silent: k.Silent, Held: k.Held(), State: k.state(), Split: k.Split,
+		Backend: k.in.system, Resource: scanner.KeyText(k.Resource), Key: scanner.KeyText(k.Key),
+		KeyBase64: base64.StdEncoding.EncodeToString([]byte(k.Key)),
+		Type:      k.Type, Nodes: k.Nodes, Of: k.Of, Silent: k.Silent, Held: k.Held(), State: k.state(), Split: k.Split,
 		Holder: scanner.NewHoldDocument(k.Hold), TTLUnknown: !k.in.tellsTTL,
 		Waiting: k.in.waits.document(k.in.waits.of(k.Key)),
 	}
@@ -191,7 +192,9 @@ func undecidedText(k *entry) string {
 // read reports that at least one node was.
 func (l *listing) read() bool {
 	return slices.ContainsFunc(l.parts, func(p *part) bool {
-		return len(p.listing.Nodes) == 0 || slices.ContainsFunc(p.listing.Nodes, func(n scanner.ListedNode) bool { return n.Err == nil })
+		return len(p.listing.Nodes) == 0 || slices.ContainsFunc(p.listing.Nodes, func(n scanner.ListedNode) bool {
+			return n.Err == nil
+		})
 	})
 }
 

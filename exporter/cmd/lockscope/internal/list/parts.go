@@ -163,7 +163,9 @@ func globExpression(glob string) string {
 		case e == "?":
 			b.WriteString(".")
 		case len(e) > 1 && e[0] == '[':
-			b.WriteString("[" + inGlobClass.ReplaceAllStringFunc(e[1:], func(c string) string { return fmt.Sprintf(`\x{%x}`, c[len(c)-1]) }))
+			b.WriteString("[" + inGlobClass.ReplaceAllStringFunc(e[1:], func(c string) string {
+				return fmt.Sprintf(`\x{%x}`, c[len(c)-1])
+			}))
 		case len(e) > 1: // escaped
 			b.WriteString(regexp.QuoteMeta(e[1:]))
 		default:

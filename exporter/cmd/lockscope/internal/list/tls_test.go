@@ -25,7 +25,8 @@ func TestEtcdOverTLS(t *testing.T) {
 	cmdtest.Must(t, err)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(pem)
-	c, err := etcdproc.StartTLS(t.Context(), 1, etcdproc.Certificate{CertFile: cert, KeyFile: key, Client: &tls.Config{RootCAs: roots}})
+	c, err := etcdproc.StartTLS(t.Context(), 1, etcdproc.Certificate{CertFile: cert, KeyFile: key,
+		Client: &tls.Config{RootCAs: roots}})
 	cmdtest.Must(t, err)
 	t.Cleanup(func() { cmdtest.Must(t, c.Stop()) })
 	client, err := c.Client()
@@ -39,22 +40,25 @@ func TestEtcdOverTLS(t *testing.T) {
 	if !strings.HasPrefix(url, "https://") {
 		t.Fatal(url)
 	}
-	command(t, "doctor", "--etcd", url, "--tls-ca", cert).Want(t, app.ExitFindings, "a majority answers", "1 member", "0 fail")
+	command(t, "doctor", "--etcd", url, "--tls-ca", cert).Want(t, app.ExitFindings, "a majority answers", "1 member",
+		"0 fail")
 	command(t, "doctor", "--etcd", url).Want(t, app.ExitError, "x509:", "see --tls-ca")
 	command(t, "list", "--etcd", url).Want(t, app.ExitError, "x509:", "see --tls-ca")
 	command(t, "list", "--etcd", url, "--tls-ca", cert).Want(t, app.ExitClean, "order:1", "billing/7")
-	command(t, "list", "--etcd", strings.Replace(url, "https", "http", 1), "--tls-ca", cert).Want(t, app.ExitError, "https://")
+	command(t, "list", "--etcd", strings.Replace(url, "https", "http", 1), "--tls-ca", cert).Want(t, app.ExitError,
+		"https://")
 
 	stranger, err := clientv3.New(clientv3.Config{Endpoints: c.Endpoints(), Logger: zap.NewNop()})
 	cmdtest.Must(t, err)
 	t.Cleanup(func() { _ = stranger.Close() })
-	if _, err := systemtest.EtcdLocker(t, stranger, "billing/8").Acquire(t.Context(), "order:2", lock.NoWait()); err == nil || !strings.Contains(err.Error(), "clientv3.Config.TLS") {
+	if _, err := systemtest.EtcdLocker(t, stranger, "billing/8").Acquire(t.Context(), "order:2",
+		lock.NoWait()); err == nil || !strings.Contains(err.Error(), "clientv3.Config.TLS") {
 		t.Errorf("without the authority: %v", err)
 	}
 }
 
-// TestPostgresOverTLS lists and examines a server that speaks nothing but TLS: with its authority, with another, and without. What the
-// connection string says of TLS is not enough to be believed.
+// TestPostgresOverTLS lists and examines a server that speaks nothing but TLS: with its authority, with another, and
+// without. What the connection string says of TLS is not enough to be believed.
 func TestPostgresOverTLS(t *testing.T) {
 	cert, key := cmdtest.Certificate(t)
 	stranger, _ := cmdtest.Certificate(t)
@@ -78,21 +82,27 @@ func TestPostgresOverTLS(t *testing.T) {
 	exec("SELECT pg_reload_conf()")
 	plain := s.URL("service")
 	with := func(mode string) string { return strings.Replace(plain, "sslmode=disable", mode, 1) }
-	cmdtest.Eventually(t, "the server speaks TLS", func() bool { return command(t, "list", "--postgres", with("sslmode=require")).Status == app.ExitClean })
+	cmdtest.Eventually(t, "the server speaks TLS", func() bool {
+		return command(t, "list", "--postgres", with("sslmode=require")).Status == app.ExitClean
+	})
 
-	for _, mode := range []string{"", "sslmode=allow", "sslmode=prefer", "sslmode=require", "sslmode=verify-ca", "sslmode=verify-full"} {
+	for _, mode := range []string{"", "sslmode=allow", "sslmode=prefer", "sslmode=require", "sslmode=verify-ca",
+		"sslmode=verify-full"} {
 		command(t, "list", "--postgres", with(mode), "--tls-ca", cert).Want(t, app.ExitClean, "order:1", "billing/7")
 		command(t, "list", "--postgres", with(mode), "--tls-ca", stranger).Want(t, app.ExitError, "x509:", "see --tls-ca")
 	}
 	otherName := strings.Replace(with("sslmode=require"), "127.0.0.1", "localhost", 1)
 	command(t, "list", "--postgres", otherName, "--tls-ca", cert).Want(t, app.ExitError, "x509:")
-	command(t, "list", "--postgres", strings.Replace(otherName, "require", "verify-ca", 1), "--tls-ca", cert).Want(t, app.ExitClean, "order:1")
+	command(t, "list", "--postgres", strings.Replace(otherName, "require", "verify-ca", 1), "--tls-ca", cert).Want(t,
+		app.ExitClean, "order:1")
 	command(t, "list", "--postgres", otherName, "--tls-insecure-skip-verify").Want(t, app.ExitClean, "order:1")
 	command(t, "list", "--postgres", with("sslmode=verify-full")).Want(t, app.ExitError, "x509:", "see --tls-ca")
 	command(t, "list", "--postgres", with("sslmode=verify-full&sslrootcert="+cert)).Want(t, app.ExitClean, "order:1")
 	command(t, "list", "--postgres", plain, "--tls-ca", cert).Want(t, app.ExitError, "plain text", "sslmode=verify-full")
-	command(t, "doctor", "--postgres", with("sslmode=require"), "--tls-ca", stranger).Want(t, app.ExitError, "x509:", "see --tls-ca")
-	command(t, cmdtest.Patient("--postgres", with(""), "--tls-ca", cert)...).Want(t, app.ExitError, "reached and let in as service", "fsync off")
+	command(t, "doctor", "--postgres", with("sslmode=require"), "--tls-ca", stranger).Want(t, app.ExitError, "x509:",
+		"see --tls-ca")
+	command(t, cmdtest.Patient("--postgres", with(""), "--tls-ca", cert)...).Want(t, app.ExitError,
+		"reached and let in as service", "fsync off")
 }
 
 // TestTLSFlagsAreNotIgnored by any command: what cannot obey them refuses them.
@@ -100,7 +110,8 @@ func TestTLSFlagsAreNotIgnored(t *testing.T) {
 	cert, _ := cmdtest.Certificate(t)
 	for _, c := range []string{"list", "doctor"} {
 		for _, named := range [][]string{
-			{"--redis", "127.0.0.1:1"}, {"--postgres", "postgres://u@127.0.0.1:1/db?sslmode=disable"}, {"--etcd", "127.0.0.1:1"}, {"--zookeeper", "127.0.0.1:1"},
+			{"--redis", "127.0.0.1:1"}, {"--postgres", "postgres://u@127.0.0.1:1/db?sslmode=disable"},
+			{"--etcd", "127.0.0.1:1"}, {"--zookeeper", "127.0.0.1:1"},
 		} {
 			command(t, append([]string{c, "--tls-ca", cert}, named...)...).Want(t, app.ExitError, "plain text")
 			command(t, append([]string{c, "--tls-ca", "/missing"}, named...)...).Want(t, app.ExitError, "--tls-ca")

@@ -82,7 +82,8 @@ func TestADeadlockOverEngines(t *testing.T) {
 			t.Run(name+" "+named, func(t *testing.T) {
 				t.Parallel()
 				servers := locktest.Servers(t, 3)
-				calls := build(engineOf(t, servers, 0, names[0]), engineOf(t, servers, 0, names[1]), engineOf(t, servers, 0, names[2]))
+				calls := build(engineOf(t, servers, 0, names[0]), engineOf(t, servers, 0, names[1]),
+					engineOf(t, servers, 0, names[2]))
 				cross(t, calls...)
 				var r report
 				deadline := time.Now().Add(10 * time.Second)
@@ -97,7 +98,8 @@ func TestADeadlockOverEngines(t *testing.T) {
 	}
 }
 
-// TestEnginesOnOtherKeysAreNoDeadlock: what has the same name in another database, or with another prefix, is another lock.
+// TestEnginesOnOtherKeysAreNoDeadlock: what has the same name in another database, or with another prefix, is another
+// lock.
 func TestEnginesOnOtherKeysAreNoDeadlock(t *testing.T) {
 	for name, other := range map[string]struct {
 		db   int
@@ -118,7 +120,8 @@ func TestEnginesOnOtherKeysAreNoDeadlock(t *testing.T) {
 			var r report
 			cmdtest.Eventually(t, "both wait", func() bool {
 				command(t, "list", "--redis", cmdtest.Addrs(servers...), "-o", "json").Decode(t, &r)
-				return waitsOf(r, "stock") == 1 && waitsOf(r, "order") == 1 && len(holdsOf(r, "stock")) == 1 && len(holdsOf(r, "order")) == 1
+				return waitsOf(r, "stock") == 1 && waitsOf(r, "order") == 1 && len(holdsOf(r, "stock")) == 1 &&
+					len(holdsOf(r, "order")) == 1
 			})
 			if len(r.Deadlocks) != 0 {
 				t.Errorf("deadlocks %q", r.Deadlocks)
@@ -128,7 +131,8 @@ func TestEnginesOnOtherKeysAreNoDeadlock(t *testing.T) {
 					t.Errorf("the holder of %s waits for %q", l.Resource, l.Waiting.Chain)
 				}
 			}
-			if text := command(t, "list", "--redis", cmdtest.Addrs(servers...), "--waiters").Out; strings.Contains(text, "DEADLOCK") {
+			if text := command(t, "list", "--redis", cmdtest.Addrs(servers...), "--waiters").Out; strings.Contains(text,
+				"DEADLOCK") {
 				t.Error(text)
 			}
 		})

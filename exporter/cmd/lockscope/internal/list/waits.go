@@ -50,7 +50,8 @@ func (w waits) document(f *scanner.WaitedFor) *listedWait {
 	if f == nil {
 		return nil
 	}
-	d := &listedWait{Processes: f.Processes, Callers: f.Callers, Longest: seen.Longest(f).Seconds(), Chain: w.Graph.Chain(f.Resource)}
+	d := &listedWait{Processes: f.Processes, Callers: f.Callers, Longest: seen.Longest(f).Seconds(),
+		Chain: w.Graph.Chain(f.Resource)}
 	for _, q := range f.Queue {
 		one := listedWaiter{ID: q.ID, Waited: seen.Waited(q, f.At).Seconds()}
 		if says := q.Says; says != nil {
@@ -88,7 +89,8 @@ func writeGraph(a *app.App, l *listing) error {
 		w, prefix := p.waits, l.prefix(p)
 		for _, f := range w.Locks {
 			if chain := w.Graph.Chain(f.Resource); len(chain) > 0 {
-				fmt.Fprintf(&b, "%sthe holder of %q waits for %s\n", prefix, scanner.KeyText(f.Resource), strings.Join(quoted(chain), ", whose holder waits for "))
+				fmt.Fprintf(&b, "%sthe holder of %q waits for %s\n", prefix, scanner.KeyText(f.Resource),
+					strings.Join(quoted(chain), ", whose holder waits for "))
 			}
 		}
 		for _, d := range w.Deadlocks {
@@ -144,11 +146,13 @@ func (w waits) rows(f scanner.WaitedFor) (rows [][]string) {
 			holds = append(holds, held)
 		}
 		rows = append(rows, []string{
-			scanner.KeyText(f.Resource), name, callers, waitText(time.Duration(q.Waited * float64(time.Second))), q.CallSite, strings.Join(holds, ", "),
+			scanner.KeyText(f.Resource), name, callers, waitText(time.Duration(q.Waited * float64(time.Second))), q.CallSite,
+			strings.Join(holds, ", "),
 		})
 	}
 	if more := f.Processes - len(f.Queue); more > 0 {
-		rows = append(rows, []string{scanner.KeyText(f.Resource), fmt.Sprintf("... and %d more processes", more), "", "", "", ""})
+		rows = append(rows, []string{scanner.KeyText(f.Resource), fmt.Sprintf("... and %d more processes", more), "", "", "",
+			""})
 	}
 	return rows
 }

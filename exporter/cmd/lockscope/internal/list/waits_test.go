@@ -18,8 +18,8 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// TestListShowsWhoBlocksWhom is a chain and a deadlock over three processes, as a fourth reads it, with every node there, one dead
-// and one hung.
+// TestListShowsWhoBlocksWhom is a chain and a deadlock over three processes, as a fourth reads it, with every node
+// there, one dead and one hung.
 func TestListShowsWhoBlocksWhom(t *testing.T) {
 	for name, fault := range map[string]func(*redisproc.Server) error{
 		"healthy": nil, "one node dead": (*redisproc.Server).Kill, "one node hung": (*redisproc.Server).Pause,
@@ -27,7 +27,8 @@ func TestListShowsWhoBlocksWhom(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			servers := locktest.Servers(t, 3)
-			p1, p2, p3 := cmdtest.LockingProcess(t, "orders-1", servers), cmdtest.LockingProcess(t, "stock-2", servers), cmdtest.LockingProcess(t, "truck-3", servers)
+			p1, p2, p3 := cmdtest.LockingProcess(t, "orders-1", servers), cmdtest.LockingProcess(t, "stock-2", servers),
+				cmdtest.LockingProcess(t, "truck-3", servers)
 			ttl := lock.TTL(time.Minute)
 			a, err := p1.Acquire(t.Context(), "order", ttl)
 			cmdtest.Must(t, err)
@@ -71,11 +72,13 @@ func TestListShowsWhoBlocksWhom(t *testing.T) {
 					t.Fatalf("no deadlock in %+v", r)
 				}
 			}
-			if text := r.Deadlocks[0]; len(r.Deadlocks) != 1 || !strings.HasPrefix(text, `"order" (fence `) || !strings.Contains(text, `waits for "stock" (fence`) {
+			if text := r.Deadlocks[0]; len(r.Deadlocks) != 1 || !strings.HasPrefix(text, `"order" (fence `) ||
+				!strings.Contains(text, `waits for "stock" (fence`) {
 				t.Errorf("deadlocks %q", r.Deadlocks)
 			}
 			o := command(t, append(args, "--waiters")...)
-			o.Want(t, o.Status, "DEADLOCK:", `the holder of "order" waits for "stock"`, "orders-1", "truck-3", "list/waits_test.go:")
+			o.Want(t, o.Status, "DEADLOCK:", `the holder of "order" waits for "stock"`, "orders-1", "truck-3",
+				"list/waits_test.go:")
 		})
 	}
 }
@@ -95,7 +98,8 @@ func TestListWithoutTheRightToReadQueues(t *testing.T) {
 	c := cmdtest.Admin(t, server)
 	cmdtest.Set(t, c, "lock:a", cmdtest.Ours, time.Minute)
 	cmdtest.Must(t, c.ZAdd(t.Context(), redlock.QueueKey("lock:a"), redis.Z{Score: 1, Member: "somebody"}).Err())
-	cmdtest.Must(t, c.Do(t.Context(), "ACL", "SETUSER", "reader", "on", ">pw", "%R~lock:*", "+@read", "+info", "+client|setname", "+scan", "+eval_ro", "+evalsha_ro").Err())
+	cmdtest.Must(t, c.Do(t.Context(), "ACL", "SETUSER", "reader", "on", ">pw", "%R~lock:*", "+@read", "+info",
+		"+client|setname", "+scan", "+eval_ro", "+evalsha_ro").Err())
 	file := filepath.Join(t.TempDir(), "password")
 	cmdtest.Must(t, os.WriteFile(file, []byte("pw"), 0o600))
 	o := command(t, "list", "--redis", "redis://reader@"+server.Addr(), "--redis-password-file", file)

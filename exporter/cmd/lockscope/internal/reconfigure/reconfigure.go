@@ -65,15 +65,18 @@ type reconfigureFlags struct {
 func Command(a *app.App) *cobra.Command {
 	f := &reconfigureFlags{from: flags.NewList("URL"), fromNames: flags.NewList("name")}
 	cmd := &cobra.Command{
-		Use: "reconfigure", Short: "Change the members of a set of nodes, or the longest TTL", Long: reconfigureHelp, Example: reconfigureExample,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
+		Use: "reconfigure", Short: "Change the members of a set of nodes, or the longest TTL", Long: reconfigureHelp,
+		Example: reconfigureExample,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
 	}
 	set := cmd.Flags()
 	f.redis.Register(set)
 	f.output.Register(set)
 	f.names.Register(set)
-	set.DurationVar(&f.maxTTL, "max-ttl", lock.DefaultMaxTTL, "longest TTL a lock may have from now on: WithMaxTTL of the services")
-	set.Var(f.from, "from", "nodes of the old configuration, in the form of --redis; without it, those of the new one, which others are to join")
+	set.DurationVar(&f.maxTTL, "max-ttl", lock.DefaultMaxTTL,
+		"longest TTL a lock may have from now on: WithMaxTTL of the services")
+	set.Var(f.from, "from", "nodes of the old configuration, in the form of --redis; without it, those of the new one, "+
+		"which others are to join")
 	set.Var(f.fromNames, "from-node-names", "what the services of before call the nodes, in the order of --from")
 	set.DurationVar(&f.fromMaxTTL, "from-max-ttl", 0, "longest TTL of before; 0 for --max-ttl")
 	return cmd
@@ -127,7 +130,8 @@ func (f *reconfigureFlags) run(ctx context.Context, a *app.App) error {
 	return &app.StatusError{Status: app.ExitFindings}
 }
 
-func (f *reconfigureFlags) configuration(a *app.App, urls []string, names target.NamesFlag, maxTTL time.Duration) (redlock.Configuration, []target.Node, error) {
+func (f *reconfigureFlags) configuration(a *app.App, urls []string, names target.NamesFlag,
+	maxTTL time.Duration) (redlock.Configuration, []target.Node, error) {
 	nodes, err := f.redis.OpenURLs(a, urls)
 	if err != nil {
 		return redlock.Configuration{}, nil, err
@@ -142,16 +146,19 @@ func (f *reconfigureFlags) configuration(a *app.App, urls []string, names target
 
 func (f *reconfigureFlags) write(a *app.App, away []string, unchanged bool) error {
 	status, silent := "changed", redlock.Quarantine(max(f.maxTTL, f.fromMaxTTL))
-	text := fmt.Sprintf("changed: no lock can be taken for %v from when a service first asks\n", quarantine.RoundUp(silent))
+	text := fmt.Sprintf("changed: no lock can be taken for %v from when a service first asks\n",
+		quarantine.RoundUp(silent))
 	if unchanged {
 		status, silent = "unchanged", 0
 		text = "unchanged: the nodes have gone over to this configuration already\n"
 	}
 	if f.output == output.JSON {
-		return output.WriteJSON(a.Out, reconfigureReport{output.SchemaVersion, status, append([]string{}, away...), silent.Seconds()})
+		return output.WriteJSON(a.Out, reconfigureReport{output.SchemaVersion, status, append([]string{}, away...),
+			silent.Seconds()})
 	}
 	if len(away) > 0 {
-		text += fmt.Sprintf("did not answer, and vote for neither: %s\n-> once they are back, run this again\n", strings.Join(away, " "))
+		text += fmt.Sprintf("did not answer, and vote for neither: %s\n-> once they are back, run this again\n",
+			strings.Join(away, " "))
 	}
 	_, err := fmt.Fprint(a.Out, text)
 	return err

@@ -26,7 +26,8 @@ func TestReconfigure(t *testing.T) {
 	cmdtest.Must(t, servers[1].Pause())
 	o := command(t, "reconfigure", "--from", three, "--redis", five)
 	cmdtest.Must(t, servers[1].Resume())
-	o.Want(t, app.ExitFindings, "changed: no lock can be taken for 1m1s", "did not answer", servers[1].Addr(), "run this again")
+	o.Want(t, app.ExitFindings, "changed: no lock can be taken for 1m1s", "did not answer", servers[1].Addr(),
+		"run this again")
 	if err := cmdtest.Locks(t, servers[:3]...); err == nil || !strings.Contains(err.Error(), "another configuration") {
 		t.Errorf("the old configuration: %v", err)
 	}
@@ -53,21 +54,26 @@ func TestReconfigureRefuses(t *testing.T) {
 	three, four := cmdtest.Addrs(servers[:3]...), cmdtest.Addrs(servers...)
 	command(t, "init", "--redis", three).Want(t, app.ExitClean)
 	before := cmdtest.Marked(t, servers...)
-	command(t, "reconfigure", "--redis", four).Want(t, app.ExitError, "only 0 of 4 nodes have gone over", "name the one before")
+	command(t, "reconfigure", "--redis", four).Want(t, app.ExitError, "only 0 of 4 nodes have gone over",
+		"name the one before")
 	command(t, "reconfigure", "--cluster", "--redis", four).Want(t, app.ExitError, "--cluster")
-	command(t, "reconfigure", "--from", three, "--redis", four, "--node-names", "a,b").Want(t, app.ExitError, "2 names for 4 nodes")
+	command(t, "reconfigure", "--from", three, "--redis", four, "--node-names", "a,b").Want(t, app.ExitError,
+		"2 names for 4 nodes")
 	cmdtest.Must(t, servers[3].Kill())
-	command(t, "reconfigure", "--from", three, "--redis", four).Want(t, app.ExitError, "every node that joins is needed", servers[3].Addr())
+	command(t, "reconfigure", "--from", three, "--redis", four).Want(t, app.ExitError, "every node that joins is needed",
+		servers[3].Addr())
 	cmdtest.Must(t, servers[3].Restart(t.Context()))
 	cmdtest.Must(t, servers[0].Kill())
 	cmdtest.Must(t, servers[1].Kill())
-	command(t, "reconfigure", "--from", three, "--redis", four).Want(t, app.ExitError, "1 of the 3 old nodes", "2 are needed", servers[0].Addr())
+	command(t, "reconfigure", "--from", three, "--redis", four).Want(t, app.ExitError, "1 of the 3 old nodes",
+		"2 are needed", servers[0].Addr())
 	if after := cmdtest.Marked(t, servers[2:]...); len(after) != 1 || after[0] != before[2] {
 		t.Errorf("marked all the same: %q", after)
 	}
 }
 
-// TestReconfigureStale names what once stood there: it is refused before anything is changed, and names node and configurations.
+// TestReconfigureStale names what once stood there: it is refused before anything is changed, and names node and
+// configurations.
 func TestReconfigureStale(t *testing.T) {
 	servers := locktest.Servers(t, 4)
 	three, four := cmdtest.Addrs(servers[:3]...), cmdtest.Addrs(servers...)
@@ -75,7 +81,8 @@ func TestReconfigureStale(t *testing.T) {
 	command(t, "reconfigure", "--from", three, "--redis", four).Want(t, app.ExitClean)
 	before := cmdtest.Marked(t, servers...)
 	stale := []string{"reconfigure", "--from", three, "--redis", three, "--max-ttl", "10m", "--from-max-ttl", "1m"}
-	command(t, stale...).Want(t, app.ExitError, "4 nodes, max TTL 1m0s", "3 nodes, max TTL 1m0s", "3 nodes, max TTL 10m0s", "127.0.0.1:", "reconfigure: node stands")
+	command(t, stale...).Want(t, app.ExitError, "4 nodes, max TTL 1m0s", "3 nodes, max TTL 1m0s",
+		"3 nodes, max TTL 10m0s", "127.0.0.1:", "reconfigure: node stands")
 	command(t, "reconfigure", "--from", three, "--redis", four).Want(t, app.ExitClean, "unchanged")
 	command(t, "reconfigure", "--redis", four).Want(t, app.ExitClean, "unchanged")
 	if after := cmdtest.Marked(t, servers...); !slices.Equal(before, after) {

@@ -55,7 +55,8 @@ func applyCommand(a *app.App) *cobra.Command {
 func (f *repairApplyFlags) register(set *pflag.FlagSet) {
 	set.BoolVar(&f.yes, "yes", false, "carry out the plan instead of saying what it would do")
 	f.act.Register(set, "; without it FILE.audit")
-	set.BoolVar(&f.redlock, "redlock", false, "the servers are all nodes of one Redlock, though they do not prove it: of orphans in the plan")
+	set.BoolVar(&f.redlock, "redlock", false, "the servers are all nodes of one Redlock, though they do not prove it: "+
+		"of orphans in the plan")
 	f.redis.Register(set)
 	flags.CommandLineOnly(set, "yes")
 }
@@ -109,7 +110,9 @@ func (f *repairApplyFlags) openLog(a *app.App, path string) (*audit.Log, error) 
 }
 
 // apply goes on after a failure, but not when it cannot write down what it does.
-func (f *repairApplyFlags) apply(ctx context.Context, a *app.App, p scanner.Plan, run *scanner.PlanRun, log *audit.Log) error {
+func (f *repairApplyFlags) apply(ctx context.Context, a *app.App, p scanner.Plan,
+	run *scanner.PlanRun, log *audit.Log,
+) error {
 	var errs []error
 	count := make(map[string]int)
 	for i, step := range p.Steps {
@@ -117,7 +120,9 @@ func (f *repairApplyFlags) apply(ctx context.Context, a *app.App, p scanner.Plan
 			errs = append(errs, app.ErrInterrupted)
 			break
 		}
-		r, err, stop := log.Perform(actOfStep(step), !f.yes, func() (scanner.Repaired, error) { return run.Apply(ctx, i, !f.yes) })
+		r, err, stop := log.Perform(actOfStep(step), !f.yes, func() (scanner.Repaired, error) {
+			return run.Apply(ctx, i, !f.yes)
+		})
 		switch {
 		case audit.Refused(err):
 			count["refused"]++
@@ -131,8 +136,10 @@ func (f *repairApplyFlags) apply(ctx context.Context, a *app.App, p scanner.Plan
 			break
 		}
 	}
-	_, err := fmt.Fprintf(a.Out, "plan %s of %s: of %d keys %d done, %d would be, %d gone, %d changed, %d refused, %d failed or not tried\n",
-		p.ID, p.Created.Format(time.RFC3339), len(p.Steps), count["done"], count["would_do"], count["gone"], count["changed"], count["refused"],
+	_, err := fmt.Fprintf(a.Out, "plan %s of %s: of %d keys %d done, %d would be, %d gone, %d changed, %d refused, %d "+
+		"failed or not tried\n",
+		p.ID, p.Created.Format(time.RFC3339), len(p.Steps), count["done"], count["would_do"], count["gone"],
+		count["changed"], count["refused"],
 		len(p.Steps)-count["done"]-count["would_do"]-count["gone"]-count["changed"]-count["refused"])
 	if err := errors.Join(append(errs, err)...); err != nil {
 		return err
@@ -154,5 +161,6 @@ func actOfStep(s scanner.PlanStep) audit.Act {
 		ttl = time.Duration(*s.TTL * float64(time.Second))
 	}
 	action, _ := scanner.ParseAction(s.Action)
-	return audit.Act{Node: s.Node, Key: string(key), Class: s.Class, Holder: s.Holder, Identity: s.Identity, TTL: ttl, Action: action}
+	return audit.Act{Node: s.Node, Key: string(key), Class: s.Class, Holder: s.Holder, Identity: s.Identity, TTL: ttl,
+		Action: action}
 }

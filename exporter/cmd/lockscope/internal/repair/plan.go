@@ -54,13 +54,15 @@ type repairPlanFlags struct {
 func planCommand(a *app.App) *cobra.Command {
 	f := &repairPlanFlags{classes: flags.NewList("class", string(scanner.NoTTL))}
 	cmd := &cobra.Command{
-		Use: "plan", Short: "Write down which locks would be repaired, and why", Long: repairPlanHelp, Example: repairPlanExample,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
+		Use: "plan", Short: "Write down which locks would be repaired, and why", Long: repairPlanHelp,
+		Example: repairPlanExample,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
 	}
 	set := cmd.Flags()
 	set.StringVarP(&f.out, "out", "o", "", "new `file` for the plan")
 	set.Var(f.classes, "classes", "classes of findings to repair")
-	set.StringVar(&f.action, "action", scanner.Expire(time.Hour).String(), "what to do: expire=1h lets the lock expire after that time, delete removes it")
+	set.StringVar(&f.action, "action", scanner.Expire(time.Hour).String(),
+		"what to do: expire=1h lets the lock expire after that time, delete removes it")
 	set.StringVar(&f.operator, "operator", "", "who makes the plan; without it the variable USER")
 	f.redis.Register(set)
 	f.sweep.Register(set, 0)
@@ -170,13 +172,15 @@ func showPlan(a *app.App, p scanner.Plan, path string) error {
 			return err
 		}
 	}
-	text := fmt.Sprintf("\nplan %s: %d keys to repair, %d findings left out; by %s, until %s\n", p.ID, len(p.Steps), len(p.Refused),
-		table.Printable(p.Operator), p.Expires.Format(time.RFC3339))
+	text := fmt.Sprintf("\nplan %s: %d keys to repair, %d findings left out; by %s, until %s\n", p.ID, len(p.Steps),
+		len(p.Refused), table.Printable(p.Operator), p.Expires.Format(time.RFC3339))
 	if len(p.Steps) > 0 {
-		text += fmt.Sprintf("each when it was first seen %v before (--min-age): lockscope repair apply %s\n", scanner.DefaultRepairMinAge, table.Printable(path))
+		text += fmt.Sprintf("each when it was first seen %v before (--min-age): lockscope repair apply %s\n",
+			scanner.DefaultRepairMinAge, table.Printable(path))
 	}
 	if kept := keptSteps(p); kept > 0 {
-		text += fmt.Sprintf("%s with a value that a process may keep for life: touched only if nobody has used the key since "+
+		text += fmt.Sprintf("%s with a value that a process may keep for life: "+
+			"touched only if nobody has used the key since "+
 			"(lockscope repair --help)\n", output.Count(kept, "key"))
 	}
 	for _, g := range p.Gaps {
@@ -206,7 +210,8 @@ func planRows(p scanner.Plan) (rows [][]string) {
 			holder = output.Unknown
 		}
 		rows = append(rows, []string{
-			s.Action, string(s.Class), s.Node, s.Key, output.TTL(ttl), holder, s.Identity, s.FirstSeen.Format(time.RFC3339), s.Evidence,
+			s.Action, string(s.Class), s.Node, s.Key, output.TTL(ttl), holder, s.Identity, s.FirstSeen.Format(time.RFC3339),
+			s.Evidence,
 		})
 	}
 	return rows

@@ -32,13 +32,15 @@ func TestPlanThenApply(t *testing.T) {
 	cmdtest.Set(t, c, "lock:ours\n", cmdtest.Ours, 0)
 	cmdtest.Set(t, c, "lock:constant", "1", 0)
 	cmdtest.Set(t, c, "lock:long", "8Q5xLzCgV2rEJwJ7yYtSIA==", 100*time.Hour)
-	plan := []string{"repair", "plan", "--confirm-after", "10ms", "--redis", s.Addr(), "--action", "delete", "--operator", "ada", "-o", file}
+	plan := []string{"repair", "plan", "--confirm-after", "10ms", "--redis", s.Addr(), "--action", "delete", "--operator",
+		"ada", "-o", file}
 	o := command(t, plan...)
-	o.Want(t, app.ExitClean, `delete  no_ttl  `+s.Addr()+`  "lock:ours\n"  never  worker-7/42`, "NOT PLANNED BECAUSE", "may be the same for every owner",
-		"1 keys to repair, 1 findings left out; by ada", "lockscope repair apply "+file)
+	o.Want(t, app.ExitClean, `delete  no_ttl  `+s.Addr()+`  "lock:ours\n"  never  worker-7/42`, "NOT PLANNED BECAUSE",
+		"may be the same for every owner", "1 keys to repair, 1 findings left out; by ada", "lockscope repair apply "+file)
 	o.WantNot(t, cmdtest.SecretToken, "lock:long")
 	p := readPlan(t, file)
-	if text, _ := os.ReadFile(file); strings.Contains(string(text), cmdtest.SecretToken) || len(p.Steps) != 1 || p.Operator != "ada" {
+	if text, _ := os.ReadFile(file); strings.Contains(string(text), cmdtest.SecretToken) || len(p.Steps) != 1 ||
+		p.Operator != "ada" {
 		t.Errorf("%s", text)
 	}
 	command(t, plan...).Want(t, app.ExitError, "--out", "exists") // never replaced
@@ -62,8 +64,10 @@ func TestPlanThenApply(t *testing.T) {
 	text, err := os.ReadFile(log)
 	cmdtest.Must(t, err)
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	who := ` operator="bob" plan=` + p.ID + " identity=" + p.Steps[0].Identity + " node=" + s.Addr() + ` key="lock:ours\n" class=no_ttl holder="worker-7/42" ttl=never action="delete"`
-	if len(lines) != 4 || !strings.HasSuffix(lines[2], " intent"+who) || !strings.HasSuffix(lines[3], " repair"+who+" outcome=done") || strings.Contains(string(text), cmdtest.SecretToken) {
+	who := ` operator="bob" plan=` + p.ID + " identity=" + p.Steps[0].Identity + " node=" + s.Addr() +
+		` key="lock:ours\n" class=no_ttl holder="worker-7/42" ttl=never action="delete"`
+	if len(lines) != 4 || !strings.HasSuffix(lines[2], " intent"+who) ||
+		!strings.HasSuffix(lines[3], " repair"+who+" outcome=done") || strings.Contains(string(text), cmdtest.SecretToken) {
 		t.Errorf("the audit log:\n%s", text)
 	}
 	if _, err := os.Stat(file + ".audit"); err != nil { // of the run that named none
@@ -78,7 +82,8 @@ func TestPlanMeetsItsEnd(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "plan.json")
 	cmdtest.Set(t, c, "lock:a", cmdtest.Ours, 0)
-	command(t, "repair", "plan", "--confirm-after", "10ms", "--redis", servers[0].Addr(), "-o", file).Want(t, app.ExitClean, "expire=1h0m0s  no_ttl")
+	command(t, "repair", "plan", "--confirm-after", "10ms", "--redis", servers[0].Addr(), "-o", file).Want(t,
+		app.ExitClean, "expire=1h0m0s  no_ttl")
 	text, err := os.ReadFile(file)
 	cmdtest.Must(t, err)
 	apply := func(file, addr string, args ...string) cmdtest.Outcome {
@@ -89,17 +94,22 @@ func TestPlanMeetsItsEnd(t *testing.T) {
 	apply(edited, servers[0].Addr()).Want(t, app.ExitError, "was changed after it was made")
 	apply(file, servers[1].Addr()).Want(t, app.ExitError, "it is for "+servers[0].Addr())
 	apply(file, cmdtest.Addrs(servers...)).Want(t, app.ExitError, "it is for "+servers[0].Addr())
-	apply(file, servers[0].Addr(), "--audit-log", filepath.Join(dir, "missing", "log")).Want(t, app.ExitError, "--audit-log")
+	apply(file, servers[0].Addr(), "--audit-log", filepath.Join(dir, "missing", "log")).Want(t, app.ExitError,
+		"--audit-log")
 	if _, err := os.Stat("/dev/full"); err == nil { // Linux: writes fail, opening does not
-		apply(file, servers[0].Addr(), "--audit-log", "/dev/full").Want(t, app.ExitError, "stopped repairing", "0 done", "1 failed or not tried")
+		apply(file, servers[0].Addr(), "--audit-log", "/dev/full").Want(t, app.ExitError, "stopped repairing", "0 done",
+			"1 failed or not tried")
 	}
-	commandWith(t, []string{"LOCKSCOPE_YES=true", "LOCKSCOPE_MIN_AGE=0s"}, "", "repair", "apply", file, "--redis", servers[0].Addr()).
-		Want(t, app.ExitFindings, "LOCKSCOPE_YES is set and not read", "LOCKSCOPE_MIN_AGE is set and not read", "outcome=refused")
+	commandWith(t, []string{"LOCKSCOPE_YES=true", "LOCKSCOPE_MIN_AGE=0s"}, "", "repair", "apply", file, "--redis",
+		servers[0].Addr()).
+		Want(t, app.ExitFindings, "LOCKSCOPE_YES is set and not read", "LOCKSCOPE_MIN_AGE is set and not read",
+			"outcome=refused")
 	if ttl := c.PTTL(t.Context(), "lock:a").Val(); ttl != -1 {
 		t.Errorf("TTL %v: it was repaired all the same", ttl)
 	}
 	cmdtest.Set(t, c, "lock:a", strings.Replace(cmdtest.Ours, "0", "1", 1), 0) // another holder
 	apply(file, servers[0].Addr()).Want(t, app.ExitFindings, "outcome=changed", "1 changed")
-	command(t, "repair", "plan", "--confirm-after", "10ms", "--redis", cmdtest.Addrs(servers...), "--checks", "no_ttl,orphan", "-o", filepath.Join(dir, "gaps.json")).
+	command(t, "repair", "plan", "--confirm-after", "10ms", "--redis", cmdtest.Addrs(servers...), "--checks",
+		"no_ttl,orphan", "-o", filepath.Join(dir, "gaps.json")).
 		Want(t, app.ExitIncomplete, "INCOMPLETE: orphans_unproved", "1 keys to repair")
 }

@@ -38,7 +38,8 @@ const repairExample = `  lockscope repair plan --redis r1:6379,r2:6379,r3:6379 -
 // Command is lockscope repair.
 func Command(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "repair", Short: "Let leaked locks expire, or delete them: a plan first, then the act", Long: repairHelp, Example: repairExample,
+		Use: "repair", Short: "Let leaked locks expire, or delete them: a plan first, then the act", Long: repairHelp,
+		Example: repairExample,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return errors.New("repair plan or repair apply is meant; see lockscope repair --help")
@@ -60,7 +61,8 @@ func Command(a *app.App) *cobra.Command {
 // onePlan does not repeat the arguments: one may be a URL with a password.
 func onePlan(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return errors.New("the file of one plan is needed, and nothing else but flags: lockscope repair apply FILE --redis URL")
+		return errors.New("the file of one plan is needed, and nothing else but flags: lockscope repair apply FILE " +
+			"--redis URL")
 	}
 	return nil
 }

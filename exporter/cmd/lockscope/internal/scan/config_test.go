@@ -39,7 +39,8 @@ checks: [no_ttl, orphan, long_ttl]
 throttle: {confirm_after: 10ms}
 `, servers[0].Addr(), servers[1].Addr(), servers[2].Addr(), servers[3].Addr()))
 	o := command(t, "scan", "--config", path)
-	o.Want(t, app.ExitFindings, "GROUP", "orders  orphan", "batch   no_ttl", "1 findings are excluded until 3000-01-01 00:00 UTC: batch: job-lock:*:legacy (OPS-1)",
+	o.Want(t, app.ExitFindings, "GROUP", "orders  orphan", "batch   no_ttl",
+		"1 findings are excluded until 3000-01-01 00:00 UTC: batch: job-lock:*:legacy (OPS-1)",
 		"EXCLUSION ENDED 2020-01-02 00:00 UTC: batch: job-lock:*:x (OPS-2)", `1 keys match lock:report:*`)
 	o.WantNot(t, "lock:unseen", "long_ttl")
 
@@ -47,12 +48,15 @@ throttle: {confirm_after: 10ms}
 	flags := command(t, "scan", "-c", path, "--checks", "no_ttl", "--prefix", "lock:", "-o", "json", "--fail-on", "none")
 	flags.Want(t, app.ExitClean)
 	flags.Decode(t, &r)
-	if len(r.Nodes) != 4 || r.Nodes[3].Group != "batch" || len(r.Findings) != 1 || r.Findings[0].Key != "lock:unseen" || r.Findings[0].Group != "batch" {
+	if len(r.Nodes) != 4 || r.Nodes[3].Group != "batch" || len(r.Findings) != 1 || r.Findings[0].Key != "lock:unseen" ||
+		r.Findings[0].Group != "batch" {
 		t.Errorf("flags do not win over the file: %+v", r)
 	}
 	command(t, "scan", "--config", path, "--redis", servers[0].Addr()).Want(t, app.ExitError, "both --config and --redis")
-	commandWith(t, []string{"LOCKSCOPE_CONFIG=" + path, "LOCKSCOPE_REDIS=" + servers[0].Addr()}, "", "scan").Want(t, app.ExitError, "both --config and --redis")
-	commandWith(t, []string{"LOCKSCOPE_CONFIG=" + path, "REDIS_URL=redis://127.0.0.1:1"}, "", "scan").Want(t, app.ExitFindings)
+	commandWith(t, []string{"LOCKSCOPE_CONFIG=" + path, "LOCKSCOPE_REDIS=" + servers[0].Addr()}, "", "scan").Want(t,
+		app.ExitError, "both --config and --redis")
+	commandWith(t, []string{"LOCKSCOPE_CONFIG=" + path, "REDIS_URL=redis://127.0.0.1:1"}, "", "scan").Want(t,
+		app.ExitFindings)
 }
 
 // TestUnrelatedServers of one group are swept each by itself: with redlock: false no lock is
@@ -60,9 +64,11 @@ throttle: {confirm_after: 10ms}
 func TestUnrelatedServers(t *testing.T) {
 	servers := locktest.Servers(t, 3)
 	for i, s := range servers {
-		cmdtest.Set(t, cmdtest.Admin(t, s), fmt.Sprintf("lock:%d", i), strings.Replace(cmdtest.Ours, "00", fmt.Sprintf("%d0", i), 1), time.Minute)
+		cmdtest.Set(t, cmdtest.Admin(t, s), fmt.Sprintf("lock:%d", i),
+			strings.Replace(cmdtest.Ours, "00", fmt.Sprintf("%d0", i), 1), time.Minute)
 	}
-	text := fmt.Sprintf("groups: [{name: a, redis: [%q, %q, %q], redlock: %%t}]\nchecks: [orphan]\nthrottle: {confirm_after: 10ms}\n",
+	text := fmt.Sprintf("groups: [{name: a, redis: [%q, %q, %q], redlock: %%t}]\nchecks: [orphan]\nthrottle: "+
+		"{confirm_after: 10ms}\n",
 		servers[0].Addr(), servers[1].Addr(), servers[2].Addr())
 	command(t, "scan", "--config", cmdtest.ConfigFile(t, fmt.Sprintf(text, true))).Want(t, app.ExitFindings, "orphan")
 	o := command(t, "scan", "--config", cmdtest.ConfigFile(t, fmt.Sprintf(text, false)))

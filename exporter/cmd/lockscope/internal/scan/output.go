@@ -32,7 +32,8 @@ func writeScan(a *app.App, format output.Format, r scanner.Report, status string
 	}
 	opt := table.Options{Width: output.Terminal(a.Out)}
 	if len(r.Findings)+len(r.Pending) > 0 {
-		head, rows := withGroups(r, []string{"CLASS", "NODE", "KEY", "TTL", "HOLDER", "EVIDENCE"}, findingRows(r), findingGroups(r))
+		head, rows := withGroups(r, []string{"CLASS", "NODE", "KEY", "TTL", "HOLDER", "EVIDENCE"}, findingRows(r),
+			findingGroups(r))
 		if err := table.Write(a.Out, head, rows, opt); err != nil {
 			return err
 		}
@@ -40,12 +41,14 @@ func writeScan(a *app.App, format output.Format, r scanner.Report, status string
 			return err
 		}
 	}
-	head, rows := withGroups(r, []string{"NODE", "LOCKS", "KEYS EXAMINED", "TOOK", "FOUND", "REMARK"}, nodeRows(r), nodeGroups(r))
+	head, rows := withGroups(r, []string{"NODE", "LOCKS", "KEYS EXAMINED", "TOOK", "FOUND", "REMARK"}, nodeRows(r),
+		nodeGroups(r))
 	if err := table.Write(a.Out, head, rows, opt); err != nil {
 		return err
 	}
 	if r.Overflow > 0 {
-		if _, err := fmt.Fprintf(a.Out, "\n%d more findings are counted and not listed: raise --max-findings\n", r.Overflow); err != nil {
+		if _, err := fmt.Fprintf(a.Out, "\n%d more findings are counted and not listed: raise --max-findings\n",
+			r.Overflow); err != nil {
 			return err
 		}
 	}
@@ -177,7 +180,8 @@ func nodeRows(r scanner.Report) [][]string {
 			remarks = append(remarks, n.Err.Error())
 		}
 		rows = append(rows, []string{
-			n.Node, strconv.FormatInt(n.Locks, 10), strconv.FormatInt(n.Examined, 10), output.Short(n.Took), foundText(n), strings.Join(remarks, "; "),
+			n.Node, strconv.FormatInt(n.Locks, 10), strconv.FormatInt(n.Examined, 10), output.Short(n.Took), foundText(n),
+			strings.Join(remarks, "; "),
 		})
 	}
 	return rows

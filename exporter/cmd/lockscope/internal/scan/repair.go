@@ -27,8 +27,10 @@ type repairFlags struct {
 
 func (r *repairFlags) register(set *pflag.FlagSet) {
 	r.classes = flags.NewList("class", string(scanner.NoTTL))
-	set.StringVar(&r.action, "repair", "", "act on confirmed findings: expire=1h lets the lock expire after that time, delete removes it; "+
-		"a dry run unless --yes is given. One scan alone repairs nothing that is younger than --min-age: see lockscope repair plan")
+	set.StringVar(&r.action, "repair", "", "act on confirmed findings: expire=1h lets the lock expire after that time, "+
+		"delete removes it; "+
+		"a dry run unless --yes is given. One scan alone repairs nothing that is younger than --min-age: see lockscope "+
+		"repair plan")
 	set.Var(r.classes, "repair-classes", "classes of findings that --repair acts on")
 	set.BoolVar(&r.yes, "yes", false, "carry out --repair instead of saying what it would do")
 	r.act.Register(set, "")
@@ -85,7 +87,9 @@ func (p *scanRepair) run(ctx context.Context, s *scanner.Scanner, r scanner.Repo
 		if !slices.Contains(p.classes, f.Class) || ctx.Err() != nil {
 			continue
 		}
-		_, err, stop := p.log.Perform(audit.ActOn(f, p.action), p.dry, func() (scanner.Repaired, error) { return s.Repair(ctx, f, p.action) })
+		_, err, stop := p.log.Perform(audit.ActOn(f, p.action), p.dry, func() (scanner.Repaired, error) {
+			return s.Repair(ctx, f, p.action)
+		})
 		switch {
 		case errors.Is(err, scanner.ErrTooYoung):
 			young++
@@ -112,7 +116,8 @@ func (p *scanRepair) run(ctx context.Context, s *scanner.Scanner, r scanner.Repo
 func leftAlone(left, young int) error {
 	text := fmt.Sprintf("%d keys were left alone: it would not be safe, or is not known to be", left)
 	if young > 0 {
-		text += fmt.Sprintf("; %d of them were not seen for --min-age, which one scan alone cannot prove: lockscope repair plan, and lockscope repair apply later", young)
+		text += fmt.Sprintf("; %d of them were not seen for --min-age, which one scan alone cannot prove: lockscope "+
+			"repair plan, and lockscope repair apply later", young)
 	}
 	return errors.New(text)
 }

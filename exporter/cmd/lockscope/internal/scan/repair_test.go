@@ -19,7 +19,8 @@ func TestRepair(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "audit.log")
 	ttl := func(key string) time.Duration { return c.PTTL(t.Context(), key).Val() }
 	repair := func(args ...string) cmdtest.Outcome {
-		return command(t, cmdtest.Quick(append([]string{"--redis", s.Addr(), "--max-hold", "1h", "--min-age", "0s", "--operator", "ada"}, args...)...)...)
+		return command(t, cmdtest.Quick(append([]string{"--redis", s.Addr(), "--max-hold", "1h", "--min-age", "0s",
+			"--operator", "ada"}, args...)...)...)
 	}
 	cmdtest.Set(t, c, "lock:a\n", cmdtest.Ours, 0)
 	cmdtest.Set(t, c, "lock:b", "3f2c9a6ec7a911f0b5d20242ac120002", 0)
@@ -39,7 +40,8 @@ func TestRepair(t *testing.T) {
 	if d := ttl("lock:long"); d < 99*time.Hour {
 		t.Errorf("a class not asked for was repaired: TTL %v", d)
 	}
-	repair("--repair", "delete", "--repair-classes", "long_ttl", "--yes", "--audit-log", log).Want(t, app.ExitFindings, "outcome=done")
+	repair("--repair", "delete", "--repair-classes", "long_ttl", "--yes", "--audit-log", log).Want(t, app.ExitFindings,
+		"outcome=done")
 	if n := c.Exists(t.Context(), "lock:long").Val(); n != 0 {
 		t.Error("lock:long is still there")
 	}
@@ -47,7 +49,8 @@ func TestRepair(t *testing.T) {
 	cmdtest.Must(t, err)
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	const first = `key="lock:a\n" class=no_ttl holder="worker-7/42" ttl=never action="expire=30m0s"`
-	if len(lines) != 6 || !strings.Contains(lines[0], ` intent operator="ada" node=`) || !strings.HasSuffix(lines[0], first) || !strings.HasSuffix(lines[1], first+" outcome=done") {
+	if len(lines) != 6 || !strings.Contains(lines[0], ` intent operator="ada" node=`) ||
+		!strings.HasSuffix(lines[0], first) || !strings.HasSuffix(lines[1], first+" outcome=done") {
 		t.Errorf("the audit log has %d lines:\n%s", len(lines), text)
 	}
 	if strings.Contains(string(text), cmdtest.SecretToken) {
@@ -80,10 +83,13 @@ func TestEnvironmentArmsNoRepair(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	c := cmdtest.Admin(t, s)
 	cmdtest.Set(t, c, "lock:a", cmdtest.Ours, 0)
-	o := commandWith(t, []string{"LOCKSCOPE_REPAIR=delete", "LOCKSCOPE_YES=true", "LOCKSCOPE_MIN_AGE=0s"}, "", cmdtest.Quick("--redis", s.Addr())...)
-	o.Want(t, app.ExitFindings, "LOCKSCOPE_REPAIR is set and not read", "LOCKSCOPE_YES is set and not read", "LOCKSCOPE_MIN_AGE is set and not read")
+	o := commandWith(t, []string{"LOCKSCOPE_REPAIR=delete", "LOCKSCOPE_YES=true", "LOCKSCOPE_MIN_AGE=0s"}, "",
+		cmdtest.Quick("--redis", s.Addr())...)
+	o.Want(t, app.ExitFindings, "LOCKSCOPE_REPAIR is set and not read", "LOCKSCOPE_YES is set and not read",
+		"LOCKSCOPE_MIN_AGE is set and not read")
 	o.WantNot(t, "outcome=")
-	commandWith(t, []string{"LOCKSCOPE_YES=true"}, "", cmdtest.Quick("--redis", s.Addr(), "--min-age", "0s", "--repair", "delete")...).Want(t, app.ExitFindings, "would_do")
+	commandWith(t, []string{"LOCKSCOPE_YES=true"}, "",
+		cmdtest.Quick("--redis", s.Addr(), "--min-age", "0s", "--repair", "delete")...).Want(t, app.ExitFindings, "would_do")
 	if n := c.DBSize(t.Context()).Val(); n != 1 {
 		t.Errorf("%d keys are left of 1", n)
 	}

@@ -16,7 +16,8 @@ import (
 // repairNow repairs all that can be told apart, with all defaults but the time between the looks.
 func repairNow(t *testing.T, args ...string) cmdtest.Outcome {
 	t.Helper()
-	return command(t, cmdtest.Quick(append(args, "--repair", "delete", "--yes", "--repair-classes", "no_ttl,held_too_long,orphan,long_ttl")...)...)
+	return command(t, cmdtest.Quick(append(args, "--repair", "delete", "--yes", "--repair-classes",
+		"no_ttl,held_too_long,orphan,long_ttl")...)...)
 }
 
 // wantAll says that every key is still there.
@@ -73,7 +74,8 @@ func TestRepairLeavesYoungLocks(t *testing.T) {
 	wantAll(t, c, "lock:redis-py")
 }
 
-// TestRepairLeavesLocksOfUnrelatedServers: that a lock is on one of two servers says nothing unless they are one Redlock's.
+// TestRepairLeavesLocksOfUnrelatedServers: that a lock is on one of two servers says nothing unless they are one
+// Redlock's.
 func TestRepairLeavesLocksOfUnrelatedServers(t *testing.T) {
 	servers := locktest.Servers(t, 2)
 	now := time.Now().UnixMilli()
@@ -82,13 +84,16 @@ func TestRepairLeavesLocksOfUnrelatedServers(t *testing.T) {
 		for j := range 9 {
 			key := fmt.Sprintf("lock:%d:%d", i, j)
 			keys[i] = append(keys[i], key)
-			cmdtest.Set(t, cmdtest.Admin(t, s), key, fmt.Sprintf("%032x:%d|worker-7/42|%d||", 1000*i+j, now*1000, now), time.Minute)
+			cmdtest.Set(t, cmdtest.Admin(t, s), key, fmt.Sprintf("%032x:%d|worker-7/42|%d||", 1000*i+j, now*1000, now),
+				time.Minute)
 		}
 	}
 	o := repairNow(t, "--redis", cmdtest.Addrs(servers...))
 	o.Want(t, app.ExitClean, "orphans_unproved: no orphan was looked for", "--redlock")
-	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--checks", "orphan,no_ttl")...).Want(t, app.ExitIncomplete, "orphans_unproved")
-	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--redlock")...).Want(t, app.ExitFindings, "its token is on 1 of 2 nodes")
+	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--checks", "orphan,no_ttl")...).Want(t,
+		app.ExitIncomplete, "orphans_unproved")
+	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--redlock")...).Want(t, app.ExitFindings,
+		"its token is on 1 of 2 nodes")
 	for i, s := range servers {
 		wantAll(t, cmdtest.Admin(t, s), keys[i]...)
 	}

@@ -120,10 +120,12 @@ func Command(a *app.App) *cobra.Command {
 	f.repair.register(set)
 	set.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing if there is nothing wrong")
 	set.Var(f.failOn, "fail-on", "classes of findings that make the exit status 1; none for none")
-	set.StringVar(&f.textfile, "textfile", "", "write the metrics of the sweep to this file, for node_exporter's textfile collector")
+	set.StringVar(&f.textfile, "textfile", "", "write the metrics of the sweep to this file, for node_exporter's "+
+		"textfile collector")
 	set.StringVar(&f.gateway, "pushgateway", "", "push the metrics of the sweep to this Pushgateway (http://host:9091)")
 	set.StringVar(&f.job, "pushgateway-job", defaultJob, "job under which they are pushed")
-	set.DurationVar(&f.every, "every", defaultEvery, "how often this command is run: an alert that is not sent again ends after four times that")
+	set.DurationVar(&f.every, "every", defaultEvery,
+		"how often this command is run: an alert that is not sent again ends after four times that")
 	return cmd
 }
 

@@ -26,7 +26,8 @@ func TestScanStatuses(t *testing.T) {
 	c := cmdtest.Admin(t, servers[0])
 	both := []string{"--redis", cmdtest.Addrs(servers...)}
 	empty := command(t, cmdtest.Quick(both...)...)
-	empty.Want(t, app.ExitIncomplete, servers[0].Addr(), "nothing", "0 keys match lock:*", "INCOMPLETE", "no_match: no key matches")
+	empty.Want(t, app.ExitIncomplete, servers[0].Addr(), "nothing", "0 keys match lock:*", "INCOMPLETE",
+		"no_match: no key matches")
 	command(t, cmdtest.Quick(append(both, "--allow-empty")...)...).Want(t, app.ExitClean, "0 keys match lock:*")
 
 	cmdtest.Set(t, c, "lock:fine", "v", time.Minute)
@@ -40,13 +41,19 @@ func TestScanStatuses(t *testing.T) {
 	if o.Err != "" {
 		t.Errorf("stderr is not empty: %s", o.Err)
 	}
-	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--fail-on", "long_ttl,orphan")...).Want(t, app.ExitClean, "lock:leak")
-	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--fail-on", "none")...).Want(t, app.ExitClean, "lock:leak")
+	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--fail-on", "long_ttl,orphan")...).Want(t,
+		app.ExitClean, "lock:leak")
+	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--fail-on", "none")...).Want(t, app.ExitClean,
+		"lock:leak")
 	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--checks", "long_ttl")...).Want(t, app.ExitClean)
-	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--prefix", "nothing:")...).Want(t, app.ExitIncomplete, "0 keys match nothing:*")
-	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--prefix", "nothing:", "--prefix", "lock:")...).Want(t, app.ExitFindings, "lock:leak", "0 keys match nothing:*", "2 keys match lock:*")
-	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--pattern", "no[th]ing*", "--allow-empty")...).Want(t, app.ExitClean)
-	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--pattern", "lock:l??k")...).Want(t, app.ExitFindings, "lock:leak")
+	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--prefix", "nothing:")...).Want(t, app.ExitIncomplete,
+		"0 keys match nothing:*")
+	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--prefix", "nothing:", "--prefix",
+		"lock:")...).Want(t, app.ExitFindings, "lock:leak", "0 keys match nothing:*", "2 keys match lock:*")
+	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--pattern", "no[th]ing*", "--allow-empty")...).Want(t,
+		app.ExitClean)
+	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--pattern", "lock:l??k")...).Want(t, app.ExitFindings,
+		"lock:leak")
 }
 
 func TestScanTable(t *testing.T) {
@@ -80,7 +87,8 @@ func TestScanJSON(t *testing.T) {
 	o.WantNot(t, cmdtest.SecretToken)
 	var r scanner.Document
 	o.Decode(t, &r)
-	if r.Schema != 1 || r.Status != "findings" || r.Truncated || len(r.Nodes) != 1 || r.Nodes[0].Locks != 4 || len(r.Pending) != 0 {
+	if r.Schema != 1 || r.Status != "findings" || r.Truncated || len(r.Nodes) != 1 || r.Nodes[0].Locks != 4 ||
+		len(r.Pending) != 0 {
 		t.Errorf("%+v", r)
 	}
 	found := make(map[string]scanner.FindingDocument)
@@ -90,7 +98,8 @@ func TestScanJSON(t *testing.T) {
 		found[string(bytes)+" "+string(f.Class)] = f
 	}
 	f := found[key+" no_ttl"]
-	if f.Key != `"lock:\x00\xfe\n"` || f.TTL != nil || f.Holder == nil || f.Holder.Name != "worker-7/42" || f.Holder.Fence != 1763000000000001 || f.Holder.Since.IsZero() {
+	if f.Key != `"lock:\x00\xfe\n"` || f.TTL != nil || f.Holder == nil || f.Holder.Name != "worker-7/42" ||
+		f.Holder.Fence != 1763000000000001 || f.Holder.Since.IsZero() {
 		t.Errorf("%+v", f)
 	}
 	if f := found["lock:old held_too_long"]; f.TTL == nil || f.Holder == nil {
@@ -159,8 +168,10 @@ func TestScanWrongPassword(t *testing.T) {
 		o.WantNot(t, wrong, right)
 	}
 	command(t, cmdtest.Quick("--redis", s.Addr())...).Want(t, app.ExitError, "NOAUTH")
-	commandWith(t, []string{"LOCKSCOPE_REDIS_PASSWORD=" + right}, "", cmdtest.Quick("--redis", s.Addr(), "--allow-empty")...).Want(t, app.ExitClean)
-	commandWith(t, nil, "redis://:"+right+"@"+s.Addr()+"\n", cmdtest.Quick("--redis-file", "-", "--allow-empty")...).Want(t, app.ExitClean)
+	commandWith(t, []string{"LOCKSCOPE_REDIS_PASSWORD=" + right}, "",
+		cmdtest.Quick("--redis", s.Addr(), "--allow-empty")...).Want(t, app.ExitClean)
+	commandWith(t, nil, "redis://:"+right+"@"+s.Addr()+"\n",
+		cmdtest.Quick("--redis-file", "-", "--allow-empty")...).Want(t, app.ExitClean)
 }
 
 // TestScanHugeValue finds a leak of 512 MB, the most a value may have, without
@@ -214,7 +225,8 @@ func TestScanTextfile(t *testing.T) {
 	command(t, cmdtest.Quick("--redis", s.Addr(), "--textfile", path)...).Want(t, app.ExitFindings)
 	text, err := os.ReadFile(path)
 	cmdtest.Must(t, err)
-	if want := fmt.Sprintf("distributed_lock_scanner_leaked_locks{lock_node=%q} 1\n", s.Addr()); !strings.Contains(string(text), want) {
+	if want := fmt.Sprintf("distributed_lock_scanner_leaked_locks{lock_node=%q} 1\n",
+		s.Addr()); !strings.Contains(string(text), want) {
 		t.Errorf("%q is not in\n%s", want, text)
 	}
 	entries, err := os.ReadDir(dir)
@@ -243,12 +255,15 @@ func receiver(t *testing.T, status int) (url string, bodies <-chan string) {
 func TestScanPushgateway(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	url, got := receiver(t, http.StatusOK)
-	command(t, cmdtest.Quick("--redis", s.Addr(), "--allow-empty", "--pushgateway", strings.Replace(url, "http://", "http://app:s3cret@", 1))...).Want(t, app.ExitClean)
-	if body := <-got; !strings.HasPrefix(body, "PUT /metrics/job/lockscope_scan app s3cret ") || !strings.Contains(body, "distributed_lock_scanner_up") {
+	command(t, cmdtest.Quick("--redis", s.Addr(), "--allow-empty", "--pushgateway",
+		strings.Replace(url, "http://", "http://app:s3cret@", 1))...).Want(t, app.ExitClean)
+	if body := <-got; !strings.HasPrefix(body, "PUT /metrics/job/lockscope_scan app s3cret ") ||
+		!strings.Contains(body, "distributed_lock_scanner_up") {
 		t.Errorf("%q", body)
 	}
 	url, _ = receiver(t, http.StatusForbidden)
-	o := command(t, cmdtest.Quick("--redis", s.Addr(), "--pushgateway", strings.Replace(url, "http://", "http://app:s3cret@", 1))...)
+	o := command(t, cmdtest.Quick("--redis", s.Addr(), "--pushgateway",
+		strings.Replace(url, "http://", "http://app:s3cret@", 1))...)
 	o.Want(t, app.ExitError, "--pushgateway", "403")
 	o.WantNot(t, "s3cret")
 }
@@ -261,7 +276,8 @@ func TestScanNotifies(t *testing.T) {
 	commandWith(t, []string{"LOCKSCOPE_WEBHOOK=" + hook + "/in"}, "",
 		cmdtest.Quick("--redis", s.Addr(), "--alertmanager", am)...).Want(t, app.ExitFindings)
 	for want, from := range map[string]<-chan string{"POST /in ": hooked, "POST /api/v2/alerts ": alerted} {
-		if body := <-from; !strings.HasPrefix(body, want) || !strings.Contains(body, "lock:leak") || strings.Contains(body, cmdtest.SecretToken) {
+		if body := <-from; !strings.HasPrefix(body, want) || !strings.Contains(body, "lock:leak") ||
+			strings.Contains(body, cmdtest.SecretToken) {
 			t.Errorf("%q", body)
 		}
 	}
@@ -274,7 +290,8 @@ func TestScanDeadline(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	c := cmdtest.Admin(t, s)
 	cmdtest.Plant(t, c, 2000)
-	o := command(t, "scan", "--redis", s.Addr(), "--page-size", "10", "--pause", "20ms", "--deadline", "200ms", "--confirm-after", "10ms", "-o", "json")
+	o := command(t, "scan", "--redis", s.Addr(), "--page-size", "10", "--pause", "20ms", "--deadline", "200ms",
+		"--confirm-after", "10ms", "-o", "json")
 	o.Want(t, app.ExitError, "cut short")
 	var r scanner.Document
 	o.Decode(t, &r)
@@ -292,9 +309,12 @@ func TestScanCancelled(t *testing.T) {
 	var out, errOut strings.Builder
 	status := make(chan int, 1)
 	go func() {
-		status <- run(ctx, []string{"scan", "--redis", s.Addr(), "--page-size", "10", "--pause", "50ms", "-o", "json"}, nil, strings.NewReader(""), &out, &errOut)
+		status <- run(ctx, []string{"scan", "--redis", s.Addr(), "--page-size", "10", "--pause", "50ms", "-o", "json"}, nil,
+			strings.NewReader(""), &out, &errOut)
 	}()
-	cmdtest.Eventually(t, "pages are read", func() bool { return strings.Contains(c.Info(t.Context(), "commandstats").Val(), "cmdstat_scan:calls=") })
+	cmdtest.Eventually(t, "pages are read", func() bool {
+		return strings.Contains(c.Info(t.Context(), "commandstats").Val(), "cmdstat_scan:calls=")
+	})
 	cancel()
 	o := cmdtest.Outcome{Status: <-status, Out: out.String(), Err: errOut.String()}
 	o.Want(t, app.ExitError, "lockscope: interrupted: the report is what was known by then\n")

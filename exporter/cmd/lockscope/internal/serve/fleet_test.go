@@ -100,7 +100,8 @@ func deadlock(t *testing.T, orders, stock lock.Locker) (callOff func()) {
 		within, end := context.WithCancel(held.Context())
 		defer context.AfterFunc(ctx, end)()
 		if _, err := l.Acquire(within, next); ctx.Err() == nil {
-			t.Errorf("the call for %q ended before it was called off: %v; what it held: %v", next, err, context.Cause(held.Context()))
+			t.Errorf("the call for %q ended before it was called off: %v; what it held: %v", next, err,
+				context.Cause(held.Context()))
 		}
 	}
 	waiting.Go(func() { wait(orders, a, "stock") })
@@ -112,12 +113,13 @@ func deadlock(t *testing.T, orders, stock lock.Locker) (callOff func()) {
 func published(t *testing.T, servers []*redisproc.Server, key, page string) {
 	t.Helper()
 	for _, s := range servers {
-		cmdtest.Set(t, cmdtest.Admin(t, s), "lock:"+key, strings.TrimSuffix(cmdtest.Ours, "||")+"|||orders/charge.go:42|"+page, time.Hour)
+		cmdtest.Set(t, cmdtest.Admin(t, s), "lock:"+key, strings.TrimSuffix(cmdtest.Ours, "||")+"|||orders/charge.go:42|"+
+			page, time.Hour)
 	}
 }
 
-// TestServeShowsTheFleet is a deadlock of two services as a serve shows it that reads their pages, and what it says of pages that it cannot
-// read: with every node there, with one dead, and with one that hangs.
+// TestServeShowsTheFleet is a deadlock of two services as a serve shows it that reads their pages, and what it says of
+// pages that it cannot read: with every node there, with one dead, and with one that hangs.
 func TestServeShowsTheFleet(t *testing.T) {
 	for name, fault := range map[string]func(*redisproc.Server) error{
 		"healthy": nil, "one node dead": (*redisproc.Server).Kill, "one node hung": (*redisproc.Server).Pause,
@@ -138,26 +140,35 @@ func TestServeShowsTheFleet(t *testing.T) {
 				_, body := cmdtest.Get(t, url+"/metrics")
 				return strings.Contains(body, "\ndistributed_lock_scanner_"+line+"\n")
 			}
-			cmdtest.Eventually(t, "the deadlock is counted", func() bool { return metric("deadlocks 1") && metric("waiting_calls 2") })
-			if text := log.String(); !strings.Contains(text, "deadlock") || !strings.Contains(text, "orders-1 at serve/fleet_test.go:") {
+			cmdtest.Eventually(t, "the deadlock is counted", func() bool {
+				return metric("deadlocks 1") && metric("waiting_calls 2")
+			})
+			if text := log.String(); !strings.Contains(text, "deadlock") ||
+				!strings.Contains(text, "orders-1 at serve/fleet_test.go:") {
 				t.Errorf("the log does not say who is in the deadlock:\n%s", text)
 			}
 			var d fleet.Document
 			cmdtest.Eventually(t, "the pages are read", func() bool {
 				d = fleetOf(t, url)
-				return len(callsOf(d, "stock", ordersPage)) == 1 && len(callsOf(d, "order", stockPage)) == 1 && len(d.Deadlocks) == 1
+				return len(callsOf(d, "stock", ordersPage)) == 1 && len(callsOf(d, "order", stockPage)) == 1 &&
+					len(d.Deadlocks) == 1
 			})
 			if known := d.Unknown == ""; known != (fault == nil) {
 				t.Errorf("unknown: %q", d.Unknown)
 			}
-			cmdtest.Eventually(t, "every page was asked", func() bool { d = fleetOf(t, url); return !slices.ContainsFunc(d.Pages, unasked) })
+			cmdtest.Eventually(t, "every page was asked", func() bool {
+				d = fleetOf(t, url)
+				return !slices.ContainsFunc(d.Pages, unasked)
+			})
 			checkReasons(t, d, reasons)
 			cmdtest.Eventually(t, "orders-1 waits for stock-2 on serve's own page", func() bool { return waitsForStock(t, url) })
 			callOff()
 			if name == "one node hung" {
 				cmdtest.Must(t, servers[2].Resume()) // each look waits five seconds for it
 			}
-			cmdtest.Eventually(t, "the deadlock is over", func() bool { return metric("deadlocks 0") && metric("deadlocks_found_total 1") })
+			cmdtest.Eventually(t, "the deadlock is over", func() bool {
+				return metric("deadlocks 0") && metric("deadlocks_found_total 1")
+			})
 			if !strings.Contains(log.String(), "deadlock is over") {
 				t.Errorf("the log does not say that it is over:\n%s", log)
 			}
@@ -169,7 +180,9 @@ func TestServeShowsTheFleet(t *testing.T) {
 func plantPages(t *testing.T, servers []*redisproc.Server) map[string]string {
 	t.Helper()
 	hangs := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
-	garbage := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }))
+	garbage := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("<html>"))
+	}))
 	t.Cleanup(func() { hangs.Close(); garbage.Close() })
 	reasons := map[string]string{
 		"http://127.0.0.1:1/debug/locks":  "refused",
@@ -223,14 +236,16 @@ func checkReasons(t *testing.T, d fleet.Document, reasons map[string]string) {
 // unasked is a page of which nothing is known yet.
 func unasked(p fleet.Read) bool { return p.Read == nil && p.Failing == nil }
 
-// waitsForStock looks for the waiter of stock on serve's own page. A listing that met a node's silence may not know the holder.
+// waitsForStock looks for the waiter of stock on serve's own page. A listing that met a node's silence may not know
+// the holder.
 func waitsForStock(t *testing.T, url string) bool {
 	t.Helper()
 	var state live.State
 	_, body := cmdtest.Get(t, url+"/debug/locks")
 	cmdtest.Must(t, json.Unmarshal([]byte(body), &state))
 	return slices.ContainsFunc(state.Waiting, func(w live.Waiter) bool {
-		return w.Resource == "stock" && w.Instance == "orders-1" && w.Blocker != nil && w.Blocker.Holder == "stock-2" && w.For > 0
+		return w.Resource == "stock" && w.Instance == "orders-1" && w.Blocker != nil && w.Blocker.Holder == "stock-2" &&
+			w.For > 0
 	})
 }
 

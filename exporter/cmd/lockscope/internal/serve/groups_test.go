@@ -12,7 +12,8 @@ import (
 // TestGroupsInMetrics: each group of a serve has a quorum of its own, so a node says of which it is.
 func TestGroupsInMetrics(t *testing.T) {
 	servers := locktest.Servers(t, 2)
-	path := cmdtest.ConfigFile(t, fmt.Sprintf("groups: [{name: orders, redis: [%q]}, {name: stock, redis: [%q]}]\n", servers[0].Addr(), servers[1].Addr()))
+	path := cmdtest.ConfigFile(t, fmt.Sprintf("groups: [{name: orders, redis: [%q]}, {name: stock, redis: [%q]}]\n",
+		servers[0].Addr(), servers[1].Addr()))
 	cmdtest.Must(t, servers[1].Kill())
 	url, _ := serving(t, "--config", path)
 	want := []string{

@@ -24,7 +24,8 @@ const lookEvery = 10 * time.Second
 // sweeping is the groups that serve sweeps, of which a reload makes others. It is safe for
 // concurrent use.
 type sweeping struct {
-	build func(old sweep.Groups) (sweep.Groups, stamps, error) // makes the groups anew, and says which files they depend on
+	build func(old sweep.Groups) (sweep.Groups, stamps,
+		error) // makes the groups anew, and says which files they depend on
 
 	mu    sync.RWMutex // held for writing only while groups are replaced in memory
 	now   sweep.Groups
@@ -142,7 +143,8 @@ func (s *sweeping) loop(ctx context.Context, a *app.App, every time.Duration, ch
 			continue
 		}
 		if err := s.reload(); err != nil {
-			a.Logger.ErrorContext(ctx, "the configuration could not be read again: the one before is in use", "why", why, "error", err)
+			a.Logger.ErrorContext(ctx, "the configuration could not be read again: the one before is in use", "why", why,
+				"error", err)
 			continue
 		}
 		changed(s.groups())
@@ -192,7 +194,9 @@ func (f *serveFlags) open(a *app.App) (*sweeping, error) {
 		// An alert must outlive the time from one report to the next, sweeps included.
 		resend := interval + f.groups.Sweep.With(file, f.groups.Set).Deadline
 		files := stampsOf(f.groups.Files(file))
-		all, err := f.groups.Build(a, file, resend, old, func(g *sweep.Group) ([]scanner.Option, error) { return f.finish(a, g, interval) })
+		all, err := f.groups.Build(a, file, resend, old, func(g *sweep.Group) ([]scanner.Option, error) {
+			return f.finish(a, g, interval)
+		})
 		return all, files, err
 	})
 }

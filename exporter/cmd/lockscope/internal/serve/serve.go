@@ -99,17 +99,23 @@ func Command(a *app.App) *cobra.Command {
 	set.AddGoFlagSet(own)
 	set.DurationVar(&f.interval, "interval", scanner.DefaultInterval, "time between two sweeps")
 	set.BoolVar(&f.elect, "elect", false, "sweep only while holding a lock on the same servers")
-	set.DurationVar(&f.nodeTimeout, "node-timeout", lock.DefaultNodeTimeout(lock.DefaultTTL), "for --elect: time after which a call to a server counts as failed")
-	set.IntVar(&f.leaked, "export-leaked-keys", 0, fmt.Sprintf("name so many leaked keys in a metric, at most %d: each is a series of its own", exporter.MaxLeakedLockInfo))
-	set.DurationVar(&f.waitsEvery, "waits-every", waitsEvery, "time between two looks at who waits; 0 looks only while somebody looks at the page")
-	set.StringVar(&f.pages, "pages", "off", "read the pages that processes publish in Redis: off, listed (any host), or patterns of hosts; anybody who can write to Redis can plant an address")
+	set.DurationVar(&f.nodeTimeout, "node-timeout", lock.DefaultNodeTimeout(lock.DefaultTTL),
+		"for --elect: time after which a call to a server counts as failed")
+	set.IntVar(&f.leaked, "export-leaked-keys", 0,
+		fmt.Sprintf("name so many leaked keys in a metric, at most %d: each is a series of its own",
+			exporter.MaxLeakedLockInfo))
+	set.DurationVar(&f.waitsEvery, "waits-every", waitsEvery,
+		"time between two looks at who waits; 0 looks only while somebody looks at the page")
+	set.StringVar(&f.pages, "pages", "off", "read the pages that processes publish in Redis: off, listed (any host), "+
+		"or patterns of hosts; anybody who can write to Redis can plant an address")
 	set.DurationVar(&f.drain, "web.drain-delay", 0, "go on serving for this long after SIGTERM while /readyz says no")
 	return cmd
 }
 
 func (f *serveFlags) run(ctx context.Context, a *app.App) error {
 	if f.leaked < 0 || f.leaked > exporter.MaxLeakedLockInfo {
-		return fmt.Errorf("--export-leaked-keys %d: between 0 and %d, for each key is a series of its own", f.leaked, exporter.MaxLeakedLockInfo)
+		return fmt.Errorf("--export-leaked-keys %d: between 0 and %d, for each key is a series of its own", f.leaked,
+			exporter.MaxLeakedLockInfo)
 	}
 	if f.waitsEvery < 0 {
 		return fmt.Errorf("--waits-every %v: it is negative", f.waitsEvery)

@@ -125,7 +125,8 @@ func held(l scanner.Listing) []live.Held {
 		if !k.Held() {
 			continue
 		}
-		h := live.Held{Resource: scanner.KeyText(k.Resource), Holder: k.Hold.Instance, Fence: k.Hold.Fence, Nodes: k.Nodes, Age: seen.Held(k).Seconds()}
+		h := live.Held{Resource: scanner.KeyText(k.Resource), Holder: k.Hold.Instance, Fence: k.Hold.Fence, Nodes: k.Nodes,
+			Age: seen.Held(k).Seconds()}
 		h.Validity = seen.Left(k.TTL)
 		all = append(all, h)
 	}

@@ -34,7 +34,8 @@ func (r oneReading) List(context.Context, scanner.ListOptions) (scanner.Listing,
 	started := time.Now()
 	l := scanner.Lock{
 		Key: "lock:order", Resource: "order", Nodes: 3, Of: 3, TTL: 2 * time.Second, At: started,
-		Hold: scanner.Hold{Format: scanner.FormatLockscope, Holder: lock.Holder{Instance: "orders-1", Since: started.Add(-r.held)}},
+		Hold: scanner.Hold{Format: scanner.FormatLockscope,
+			Holder: lock.Holder{Instance: "orders-1", Since: started.Add(-r.held)}},
 	}
 	time.Sleep(r.pass)
 	now := time.Now()
@@ -54,8 +55,9 @@ func (r oneReading) List(context.Context, scanner.ListOptions) (scanner.Listing,
 	}, nil
 }
 
-// TestThePageTellsAgesOfWhenItWasRead: who waited for 20 ms as the nodes were read is not said to have waited for four seconds when
-// somebody looks four seconds later, and the lock is not said to be over that has been renewed since, for all that is known.
+// TestThePageTellsAgesOfWhenItWasRead: who waited for 20 ms as the nodes were read is not said to have waited for four
+// seconds when somebody looks four seconds later, and the lock is not said to be over that has been renewed since, for
+// all that is known.
 func TestThePageTellsAgesOfWhenItWasRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := oneReading{held: 7 * time.Second, waits: 20 * time.Millisecond, pass: 100 * time.Millisecond}
@@ -71,7 +73,8 @@ func TestThePageTellsAgesOfWhenItWasRead(t *testing.T) {
 				t.Fatalf("%d s later: %+v", later, now)
 			}
 			h, w, b := now.Held[0], now.Waiting[0], now.Blocked[0]
-			if h.Age != 7 || h.Validity == nil || *h.Validity != 2 || w.For != .02 || b.Longest != .02 || *b.Holder.Age != 7.1 || *b.Holder.Remaining != 1.9 {
+			if h.Age != 7 || h.Validity == nil || *h.Validity != 2 || w.For != .02 || b.Longest != .02 ||
+				*b.Holder.Age != 7.1 || *b.Holder.Remaining != 1.9 {
 				t.Errorf("%d s later: held %+v, waits %+v, blocked %+v by %+v", later, h, w, b, b.Holder)
 			}
 			if now.Read == nil || *now.Read != float64(later) || !now.At.Equal(time.Now()) {
@@ -85,8 +88,8 @@ func TestThePageTellsAgesOfWhenItWasRead(t *testing.T) {
 	})
 }
 
-// TestServeAgesNoWaitThatIsOver on real servers: a wait ends between two readings. Until the next one the page goes on to show it, and
-// it never says that it lasted longer than it did.
+// TestServeAgesNoWaitThatIsOver on real servers: a wait ends between two readings. Until the next one the page goes on
+// to show it, and it never says that it lasted longer than it did.
 func TestServeAgesNoWaitThatIsOver(t *testing.T) {
 	servers := locktest.Servers(t, 3)
 	holds, waits := cmdtest.LockingProcess(t, "orders-1", servers), cmdtest.LockingProcess(t, "stock-2", servers)
@@ -115,7 +118,8 @@ func TestServeAgesNoWaitThatIsOver(t *testing.T) {
 			return true
 		}
 		looks++
-		if s.Totals.Longest > took || s.Blocked[0].Longest > took || s.Waiting[0].For > took || *s.Blocked[0].Holder.Age > held {
+		if s.Totals.Longest > took || s.Blocked[0].Longest > took || s.Waiting[0].For > took ||
+			*s.Blocked[0].Holder.Age > held {
 			t.Fatalf("the wait took %v s; the page says %+v, held for %v", took, s.Totals, *s.Blocked[0].Holder.Age)
 		}
 		return false

@@ -35,14 +35,16 @@ type GroupFlags struct {
 // Register adds the flags; maxValues is the default of the flag of that name.
 func (f *GroupFlags) Register(set *pflag.FlagSet, maxValues int) {
 	f.Set = set
-	set.StringVarP(&f.Config, "config", "c", "", "configuration file: groups of servers, patterns with limits of their own, exclusions, who is told; "+
-		"flags win over it. See lockscope config")
+	set.StringVarP(&f.Config, "config", "c", "",
+		"configuration file: groups of servers, patterns with limits of their own, exclusions, who is told; "+
+			"flags win over it. See lockscope config")
 	f.redis.Register(set)
 	f.Sweep.Register(set, maxValues)
 	f.notify.register(set)
 }
 
-var errBothServers = errors.New("both --config and --redis, --redis-file or LOCKSCOPE_REDIS name servers: which ones count?")
+var errBothServers = errors.New("both --config and --redis, --redis-file or LOCKSCOPE_REDIS name servers: which " +
+	"ones count?")
 
 // Load reads the configuration file; without one it is empty.
 func (f *GroupFlags) Load() (*config.File, error) {
@@ -53,7 +55,8 @@ func (f *GroupFlags) Load() (*config.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--config: %w", err)
 	}
-	if len(file.Groups) > 0 && (len(f.redis.URLs.Values()) > 0 || f.redis.Config.File != "" || len(f.Sweep.replicas.Values()) > 0) {
+	if len(file.Groups) > 0 && (len(f.redis.URLs.Values()) > 0 || f.redis.Config.File != "" ||
+		len(f.Sweep.replicas.Values()) > 0) {
 		return nil, errBothServers
 	}
 	return file, nil
@@ -63,7 +66,9 @@ func (f *GroupFlags) Load() (*config.File, error) {
 // change.
 func (f *GroupFlags) Files(file *config.File) []string {
 	paths := file.Secrets()
-	for _, path := range []string{f.redis.Config.PasswordFile, f.redis.Config.TLS.CA, f.redis.Config.TLS.Cert, f.redis.Config.TLS.Key} {
+	for _, path := range []string{
+		f.redis.Config.PasswordFile, f.redis.Config.TLS.CA, f.redis.Config.TLS.Cert, f.redis.Config.TLS.Key,
+	} {
 		if path != "" {
 			paths = append(paths, path)
 		}
@@ -85,7 +90,8 @@ type builder struct {
 // Build makes the groups and connects to nothing yet. resend is the time between two
 // reports, finish gives options that the command adds to each group's. The caller closes
 // the groups that are not of old.
-func (f *GroupFlags) Build(a *app.App, file *config.File, resend time.Duration, old Groups, finish func(*Group) ([]scanner.Option, error)) (Groups, error) {
+func (f *GroupFlags) Build(a *app.App, file *config.File, resend time.Duration, old Groups,
+	finish func(*Group) ([]scanner.Option, error)) (Groups, error) {
 	b := &builder{f, a, file, f.Sweep.With(file, f.Set), resend, old, finish}
 	var made Groups
 	err := b.addAll(&made)

@@ -18,7 +18,8 @@ import (
 // ClassNames are the classes of findings, worst first.
 func ClassNames() []string {
 	return []string{
-		string(scanner.NoTTL), string(scanner.HeldTooLong), string(scanner.Orphan), string(scanner.LongTTL), string(scanner.ForeignType),
+		string(scanner.NoTTL), string(scanner.HeldTooLong), string(scanner.Orphan), string(scanner.LongTTL),
+		string(scanner.ForeignType),
 	}
 }
 
@@ -42,21 +43,30 @@ type Flags struct {
 // Register adds the flags; maxValues is the default of the flag of that name.
 func (s *Flags) Register(set *pflag.FlagSet, maxValues int) {
 	s.checks, s.replicas = flags.NewList("class", ClassNames()...), flags.NewList("URL")
-	set.StringArrayVar(&s.prefixes, "prefix", nil, "look at keys that begin like this; repeat it for several. Without it and --pattern: "+scanner.DefaultPrefix)
-	set.StringArrayVar(&s.patterns, "pattern", nil, "look at keys that match this glob pattern of Redis, too; repeat it for several. Each costs a pass through all keys")
+	set.StringArrayVar(&s.prefixes, "prefix", nil,
+		"look at keys that begin like this; repeat it for several. Without it and --pattern: "+scanner.DefaultPrefix)
+	set.StringArrayVar(&s.patterns, "pattern", nil,
+		"look at keys that match this glob pattern of Redis, too; repeat it for several. Each costs a pass through all keys")
 	set.BoolVar(&s.allowEmpty, "allow-empty", false, "it is no gap that no key matches")
-	set.Var(s.checks, "checks", "classes of findings to look for; orphan is only looked for if the servers prove to be all nodes of one Redlock")
-	set.BoolVar(&s.redlock, "redlock", false, "the servers are all nodes of one Redlock, though they do not prove it; if they are not, every healthy lock is an orphan")
+	set.Var(s.checks, "checks", "classes of findings to look for; orphan is only looked for if the servers prove to be "+
+		"all nodes of one Redlock")
+	set.BoolVar(&s.redlock, "redlock", false, "the servers are all nodes of one Redlock, though they do not prove it; "+
+		"if they are not, every healthy lock is an orphan")
 	set.DurationVar(&s.maxTTL, "max-ttl", scanner.DefaultTTLLimit, "a longer TTL is a finding: long_ttl")
 	set.DurationVar(&s.maxHold, "max-hold", scanner.DefaultHoldLimit, "one holder for longer is a finding: held_too_long")
 	set.DurationVar(&s.confirmAfter, "confirm-after", scanner.DefaultConfirmAfter,
 		"look again after this before a finding counts; 0 looks again at once and reports locks between SETNX and EXPIRE")
-	set.IntVar(&s.pageSize, "page-size", scanner.DefaultPageSize, "keys a server looks at without serving others meanwhile (COUNT of SCAN)")
-	set.DurationVar(&s.pause, "pause", scanner.DefaultPause, "leave a server alone for this long after each page; 0 is fastest and heaviest")
-	set.DurationVar(&s.Deadline, "deadline", scanner.DefaultDeadline, "a sweep takes no longer, and is truncated if it would")
-	set.IntVar(&s.maxFindings, "max-findings", scanner.DefaultMaxFindings, "keep so many findings and only count the others")
+	set.IntVar(&s.pageSize, "page-size", scanner.DefaultPageSize,
+		"keys a server looks at without serving others meanwhile (COUNT of SCAN)")
+	set.DurationVar(&s.pause, "pause", scanner.DefaultPause,
+		"leave a server alone for this long after each page; 0 is fastest and heaviest")
+	set.DurationVar(&s.Deadline, "deadline", scanner.DefaultDeadline,
+		"a sweep takes no longer, and is truncated if it would")
+	set.IntVar(&s.maxFindings, "max-findings", scanner.DefaultMaxFindings,
+		"keep so many findings and only count the others")
 	set.IntVar(&s.maxValues, "max-values", maxValues, "read so many values per server and sweep, in turns; 0 reads all")
-	set.IntVar(&s.maxWatched, "max-watched", scanner.DefaultMaxWatched, "remember so many holders per server that do not say since when they hold their locks")
+	set.IntVar(&s.maxWatched, "max-watched", scanner.DefaultMaxWatched,
+		"remember so many holders per server that do not say since when they hold their locks")
 	set.Var(s.replicas, "replica", "replica to read pages from, one for each --redis in its order")
 }
 

@@ -21,9 +21,12 @@ type NotifyFlags struct {
 
 func (n *NotifyFlags) register(set *pflag.FlagSet) {
 	n.alertmanagers, n.webhooks = flags.NewList("URL"), flags.NewList("URL")
-	set.Var(n.alertmanagers, "alertmanager", "post findings as alerts to this Alertmanager (http://host:9093); repeat it for each member of a cluster")
-	set.StringToStringVar(&n.labels, "label", nil, "give each alert this label (team=payments), to route it by; repeat it for several")
-	set.Var(n.webhooks, "webhook", "post reports with findings as JSON to this URL; as it may be a secret, prefer its variable")
+	set.Var(n.alertmanagers, "alertmanager", "post findings as alerts to this Alertmanager (http://host:9093); repeat "+
+		"it for each member of a cluster")
+	set.StringToStringVar(&n.labels, "label", nil,
+		"give each alert this label (team=payments), to route it by; repeat it for several")
+	set.Var(n.webhooks, "webhook", "post reports with findings as JSON to this URL; as it may be a secret, prefer its "+
+		"variable")
 }
 
 // options makes the notifiers; resend is the time between two reports.
@@ -33,7 +36,8 @@ func (n *NotifyFlags) options(resend time.Duration, logger *slog.Logger) ([]scan
 		return nil, errors.New("--label: it is for alerts: give --alertmanager as well")
 	}
 	if urls := n.alertmanagers.Values(); len(urls) > 0 {
-		am, err := notify.NewAlertmanager(urls, notify.WithResend(resend), notify.WithLogger(logger), notify.WithLabels(n.labels))
+		am, err := notify.NewAlertmanager(urls, notify.WithResend(resend), notify.WithLogger(logger),
+			notify.WithLabels(n.labels))
 		if err != nil {
 			return nil, err
 		}

@@ -53,7 +53,8 @@ func Database(t *testing.T, s *pgproc.Server) *pgxpool.Pool {
 // PostgresLocker takes locks in PostgreSQL under this name.
 func PostgresLocker(t *testing.T, s *pgproc.Server, name string) *lock.Engine {
 	t.Helper()
-	l, err := pglock.Open(s.URL("service"), lock.WithNodeTimeout(2*time.Second), lock.WithInstance(name), lock.WithCallSites())
+	l, err := pglock.Open(s.URL("service"), lock.WithNodeTimeout(2*time.Second), lock.WithInstance(name),
+		lock.WithCallSites())
 	cmdtest.Must(t, err)
 	t.Cleanup(func() { cmdtest.Must(t, l.Close()) })
 	return l

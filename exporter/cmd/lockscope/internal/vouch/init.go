@@ -73,8 +73,10 @@ func Command(a *app.App) *cobra.Command {
 	f.names.Register(set)
 	set.DurationVar(&f.maxTTL, "max-ttl", lock.DefaultMaxTTL, "longest TTL a lock may have: WithMaxTTL of the services")
 	set.StringVar(&f.restarted.Name, "restarted", "", "vouch for this one node, which restarted, and for no other")
-	set.StringVar(&f.restarted.RunID, "run-id", "", "with --restarted: run_id of its process, exactly as lockscope doctor shows it")
-	set.StringVar(&f.restarted.Quarantine, "quarantine", "", "with --restarted: identity of its quarantine, as lockscope doctor tells it")
+	set.StringVar(&f.restarted.RunID, "run-id", "",
+		"with --restarted: run_id of its process, exactly as lockscope doctor shows it")
+	set.StringVar(&f.restarted.Quarantine, "quarantine", "",
+		"with --restarted: identity of its quarantine, as lockscope doctor tells it")
 	set.BoolVar(&f.ifNew, "if-new", false, "exit with 0 also if the nodes were used before and therefore have to wait")
 	return cmd
 }
@@ -84,7 +86,8 @@ func (f *initFlags) run(ctx context.Context, a *app.App) error {
 		return fmt.Errorf("--max-ttl %v is not positive", f.maxTTL)
 	}
 	if f.redis.Config.Cluster {
-		return errors.New("--cluster: nobody can vouch for the nodes of a Redis Cluster, which vote at once after every restart")
+		return errors.New("--cluster: nobody can vouch for the nodes of a Redis Cluster, " +
+			"which vote at once after every restart")
 	}
 	targets, err := f.redis.Open(a)
 	if err != nil {

@@ -41,7 +41,8 @@ func TestInitRefusesUsedNodes(t *testing.T) {
 	// A tombstone's key holds the token of the lease it is for.
 	cmdtest.Set(t, cmdtest.Admin(t, servers[1]), "lockscope:tomb:{lock:order:1001}:"+cmdtest.SecretToken, "", time.Minute)
 	o := command(t, "init", "--redis", list)
-	o.Want(t, app.ExitError, "refused", servers[1].Addr(), "used for locks before", "votes by itself in 1m", "untouched", "nothing was marked")
+	o.Want(t, app.ExitError, "refused", servers[1].Addr(), "used for locks before", "votes by itself in 1m", "untouched",
+		"nothing was marked")
 	o.WantNot(t, cmdtest.SecretToken)
 	if left := cmdtest.Marked(t, servers...); len(left) != 0 {
 		t.Errorf("marked all the same: %q", left)
@@ -50,7 +51,8 @@ func TestInitRefusesUsedNodes(t *testing.T) {
 
 	var r initReport
 	command(t, "init", "--redis", list, "-o", "json", "--max-ttl", "30s").Decode(t, &r)
-	if n := r.Nodes[1]; r.Status != "refused" || n.Result != "refused" || n.Advice == "" || n.Quarantine < 10 || n.Quarantine > 31 || r.Nodes[0].Result != "untouched" {
+	if n := r.Nodes[1]; r.Status != "refused" || n.Result != "refused" || n.Advice == "" || n.Quarantine < 10 ||
+		n.Quarantine > 31 || r.Nodes[0].Result != "untouched" {
 		t.Errorf("%+v", r)
 	}
 	one := command(t, "init", "--redis", servers[1].Addr())
@@ -65,7 +67,8 @@ func TestInitRefusesHalfASet(t *testing.T) {
 	servers := locktest.Servers(t, 3)
 	cmdtest.Must(t, servers[2].Kill())
 	o := command(t, "init", "--if-new", "--redis", cmdtest.Addrs(servers...))
-	o.Want(t, app.ExitError, "refused", servers[2].Addr(), "connection refused", "is the server up", "untouched", "all nodes or none")
+	o.Want(t, app.ExitError, "refused", servers[2].Addr(), "connection refused", "is the server up", "untouched",
+		"all nodes or none")
 	cmdtest.Must(t, servers[2].Restart(t.Context()))
 	cmdtest.Must(t, cmdtest.Admin(t, servers[2]).ConfigSet(t.Context(), "requirepass", "right").Err())
 	list := cmdtest.Addrs(servers[:2]...) + ",redis://:" + wrong + "@" + servers[2].Addr()
@@ -96,8 +99,10 @@ func TestInitRefusesARestartedNode(t *testing.T) {
 func TestInitRefusesWhatIsNoSetOfMasters(t *testing.T) {
 	master := locktest.Servers(t, 1)[0]
 	replica := locktest.Servers(t, 1, redisproc.WithArgs("--replicaof", strings.Replace(master.Addr(), ":", " ", 1)))[0]
-	command(t, "init", "--if-new", "--redis", cmdtest.Addrs(master, replica)).Want(t, app.ExitError, replica.Addr(), "replica")
-	command(t, "init", "--if-new", "--redis", master.Addr()+",redis://"+master.Addr()+"/1").Want(t, app.ExitError, "same server", "each once")
+	command(t, "init", "--if-new", "--redis", cmdtest.Addrs(master, replica)).Want(t, app.ExitError, replica.Addr(),
+		"replica")
+	command(t, "init", "--if-new", "--redis", master.Addr()+",redis://"+master.Addr()+"/1").Want(t, app.ExitError,
+		"same server", "each once")
 	if left := cmdtest.Marked(t, master); len(left) != 0 {
 		t.Errorf("marked all the same: %q", left)
 	}
@@ -122,10 +127,12 @@ func TestInitRights(t *testing.T) {
 			cmdtest.Must(t, c.Set(t.Context(), "customer:1", "x", 0).Err()) // so that DBSIZE does not tell all
 			cmdtest.Must(t, c.ACLLogReset(t.Context()).Err())
 		}
-		o := commandWith(t, []string{"LOCKSCOPE_REDIS_PASSWORD=" + password}, "", "init", "--redis", cmdtest.Addrs(servers...), "--redis-username", "setup")
+		o := commandWith(t, []string{"LOCKSCOPE_REDIS_PASSWORD=" + password}, "", "init", "--redis",
+			cmdtest.Addrs(servers...), "--redis-username", "setup")
 		o.WantNot(t, password)
 		if taken != "" {
-			o.Want(t, app.ExitError, servers[0].Addr(), "the user lacks "+taken, "init needs "+strings.Join(grants, " "), "untouched")
+			o.Want(t, app.ExitError, servers[0].Addr(), "the user lacks "+taken, "init needs "+strings.Join(grants, " "),
+				"untouched")
 			if left := cmdtest.Marked(t, servers...); len(left) != 0 {
 				t.Errorf("without %s: marked all the same: %q", taken, left)
 			}
@@ -158,10 +165,11 @@ func TestInitOfARestartedNode(t *testing.T) {
 	command(t, "init", "--redis", list).Want(t, app.ExitClean)
 	cmdtest.Must(t, cmdtest.Locks(t, servers...))
 	cmdtest.Must(t, servers[0].Restart(t.Context()))
-	cmdtest.Eventually(t, "the quarantine begins", func() bool { // with the first command that reaches the node; a quorum need not wait for it
-		_ = cmdtest.Locks(t, servers...)
-		return strings.HasPrefix(cmdtest.Admin(t, servers[0]).Get(t.Context(), "lockscope:life").Val(), "quarantine|")
-	})
+	cmdtest.Eventually(t, "the quarantine begins",
+		func() bool { // with the first command that reaches the node; a quorum need not wait for it
+			_ = cmdtest.Locks(t, servers...)
+			return strings.HasPrefix(cmdtest.Admin(t, servers[0]).Get(t.Context(), "lockscope:life").Val(), "quarantine|")
+		})
 	var r doctor.Report
 	command(t, cmdtest.Patient("--redis", list, "-o", "json")...).Decode(t, &r)
 	n := r.Nodes[0]

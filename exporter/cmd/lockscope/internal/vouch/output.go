@@ -69,7 +69,8 @@ func initSummary(r Report) string {
 		text = fmt.Sprintf("refused after %s had been vouched for, which does no harm", output.Count(done, "node"))
 	}
 	if left := r.Left(); n >= 3 && left > 0 {
-		return fmt.Sprintf("%s; those that answered all vote by themselves in %v at the latest", text, quarantine.RoundUp(left))
+		return fmt.Sprintf("%s; those that answered all vote by themselves in %v at the latest", text,
+			quarantine.RoundUp(left))
 	}
 	return text
 }

@@ -40,7 +40,8 @@ func New(c *backend.Config) (*Backend, error) {
 		}
 	}
 	return &Backend{prefix: c.EtcdPrefix, fenceKey: c.EtcdFenceKey, config: clientv3.Config{
-		Endpoints: c.Etcd, Username: c.EtcdUsername, Password: c.EtcdPassword, TLS: c.TLS, DialTimeout: backend.DialTimeout, Logger: zap.NewNop(),
+		Endpoints: c.Etcd, Username: c.EtcdUsername, Password: c.EtcdPassword, TLS: c.TLS, DialTimeout: backend.DialTimeout,
+		Logger: zap.NewNop(),
 	}}, nil
 }
 
@@ -50,7 +51,8 @@ func checkEndpoint(endpoint string) (secure bool, err error) {
 		text = "http://" + text
 	}
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || strings.Trim(u.Path, "/") != "" ||
+		u.RawQuery != "" {
 		return false, backend.ErrBadEndpoint
 	}
 	if host, port, err := net.SplitHostPort(u.Host); err != nil || host == "" || port == "" {
@@ -105,7 +107,8 @@ func (b *Backend) Connect(ctx context.Context) error {
 	try, cancel := context.WithTimeout(ctx, backend.DialTimeout)
 	defer cancel()
 	// What a majority has to answer. Any other error comes of reading, too, and is explained there.
-	if _, err = client.Get(try, b.prefix, clientv3.WithPrefix(), clientv3.WithCountOnly()); try.Err() != nil && err != nil {
+	if _, err = client.Get(try, b.prefix, clientv3.WithPrefix(), clientv3.WithCountOnly()); try.Err() != nil &&
+		err != nil {
 		return b.explain(b.noMajority(ctx))
 	}
 	return nil
@@ -145,7 +148,8 @@ func isSecure(endpoint string) bool { return strings.HasPrefix(endpoint, "https:
 func (b *Backend) explain(err error) error {
 	return backend.Explain(b, err, backend.Remedies{
 		driver.Unreachable: backend.CertificateAdvice(err),
-		driver.Denied:      "see --etcd-username and --etcd-password-file; the user's role needs read on the prefix and on " + b.fenceKey,
+		driver.Denied: "see --etcd-username and --etcd-password-file; " +
+			"the user's role needs read on the prefix and on " + b.fenceKey,
 	})
 }
 
@@ -174,7 +178,8 @@ func (b *Backend) Waiting(ctx context.Context) ([]backend.Waiter, error) {
 	all, err := etcdlock.ReadWaiting(ctx, b.client, b.prefix)
 	waiters := make([]backend.Waiter, 0, len(all))
 	for _, w := range all {
-		waiters = append(waiters, backend.Waiter{Key: w.Key, Resource: strings.TrimPrefix(w.Key, b.prefix), Since: w.Since, Says: backend.Says(w.Holder)})
+		waiters = append(waiters, backend.Waiter{Key: w.Key, Resource: strings.TrimPrefix(w.Key, b.prefix), Since: w.Since,
+			Says: backend.Says(w.Holder)})
 	}
 	return waiters, b.explain(err)
 }

@@ -174,7 +174,8 @@ func checkMember(m member, f facts) diagnosis.Result {
 
 func checkQuorum(f facts) diagnosis.Result {
 	if f.Quorum.Count == 0 {
-		return diagnosis.Failed("no majority answers: "+diagnosis.ErrorText(f.Quorum.Err), "no lock can be taken now: mend the members first; see connection")
+		return diagnosis.Failed("no majority answers: "+diagnosis.ErrorText(f.Quorum.Err),
+			"no lock can be taken now: mend the members first; see connection")
 	}
 	return diagnosis.Passed("a majority answers")
 }
@@ -199,7 +200,8 @@ func checkCluster(f facts) diagnosis.Result {
 	for _, m := range f.up() {
 		id := m.Status.Header.ClusterId
 		if first != 0 && id != first {
-			return diagnosis.Failed("the endpoints are members of different clusters", "two processes would each get the lock from one of them: name members of one")
+			return diagnosis.Failed("the endpoints are members of different clusters",
+				"two processes would each get the lock from one of them: name members of one")
 		}
 		first = id
 	}
@@ -221,14 +223,16 @@ func checkVersions(f facts) diagnosis.Result {
 	case 1:
 		return diagnosis.Passed(versions[0])
 	}
-	return diagnosis.Warned(strings.Join(versions, ", "), "members of different versions do as the oldest: finish the upgrade")
+	return diagnosis.Warned(strings.Join(versions, ", "),
+		"members of different versions do as the oldest: finish the upgrade")
 }
 
 func checkAlarms(f facts) diagnosis.Result {
 	all := strings.Join(f.Alarms, ", ")
 	switch {
 	case strings.Contains(all, "NOSPACE"):
-		return diagnosis.Failed(all+": nothing can be granted", "compact, defragment, then etcdctl alarm disarm, or raise --quota-backend-bytes")
+		return diagnosis.Failed(all+": nothing can be granted",
+			"compact, defragment, then etcdctl alarm disarm, or raise --quota-backend-bytes")
 	case strings.Contains(all, "CORRUPT"):
 		return diagnosis.Failed(all, "members disagree about the data: replace the member that is wrong before anybody locks")
 	case all != "" && f.Quorum.Count > 0:

@@ -117,7 +117,8 @@ func (b *Backend) Held(ctx context.Context) ([]scanner.Lock, error) {
 	all, err := pglock.ReadHeld(ctx, b.pool, b.schema)
 	locks := make([]scanner.Lock, 0, len(all))
 	for _, h := range all {
-		locks = append(locks, backend.LockOf(h.Key, b.resource(h.Key), "row", h.Fence, h.Holder, max(h.Remaining, time.Millisecond)))
+		locks = append(locks, backend.LockOf(h.Key, b.resource(h.Key), "row", h.Fence, h.Holder,
+			max(h.Remaining, time.Millisecond)))
 	}
 	return locks, b.explain(err)
 }

@@ -95,8 +95,8 @@ func ask(ctx context.Context, b *Backend) (f facts, err error) {
 	}
 	var uptime float64
 	_, err = pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (struct{}, error) {
-		return struct{}{}, row.Scan(&f.Version, &f.VersionNumber, &uptime, &f.Standby, &f.Standbys, &f.User, &f.Fsync, &f.Commit, &f.SyncNames,
-			&f.Isolation, &f.ReadOnly, &f.Most, &f.Used, &f.Own, &f.OwnUsed)
+		return struct{}{}, row.Scan(&f.Version, &f.VersionNumber, &uptime, &f.Standby, &f.Standbys, &f.User, &f.Fsync,
+			&f.Commit, &f.SyncNames, &f.Isolation, &f.ReadOnly, &f.Most, &f.Used, &f.Own, &f.OwnUsed)
 	})
 	if err != nil {
 		return f, err
@@ -117,7 +117,8 @@ func observe(ctx context.Context, b *Backend, during time.Duration) (diagnosis.C
 		sent := time.Since(began)
 		err := b.pool.QueryRow(ctx, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint").Scan(&micros)
 		if err == nil {
-			samples = append(samples, diagnosis.Sample{Server: time.UnixMicro(micros).Sub(began.Round(0)), Sent: sent, Gotten: time.Since(began)})
+			samples = append(samples, diagnosis.Sample{Server: time.UnixMicro(micros).Sub(began.Round(0)), Sent: sent,
+				Gotten: time.Since(began)})
 		}
 		return err
 	})
@@ -136,7 +137,8 @@ func checkVersion(f facts, _ diagnosis.Policy) diagnosis.Result {
 
 func checkRole(f facts, _ diagnosis.Policy) diagnosis.Result {
 	if f.Standby {
-		return diagnosis.Failed("a standby: it follows another server, and grants nothing", "name the primary, or all servers with target_session_attrs=read-write")
+		return diagnosis.Failed("a standby: it follows another server, and grants nothing",
+			"name the primary, or all servers with target_session_attrs=read-write")
 	}
 	return diagnosis.Passed("primary")
 }
@@ -152,9 +154,11 @@ func checkSchema(f facts, _ diagnosis.Policy) diagnosis.Result {
 	case !s.Usage:
 		return diagnosis.Warned("it is there, and not known more of: this role may not use it", "see rights")
 	case len(s.Missing) > 0:
-		return diagnosis.Failed("what this version calls is not there: "+strings.Join(s.Missing, "; "), migrate+": it brings an older schema up to date")
+		return diagnosis.Failed("what this version calls is not there: "+strings.Join(s.Missing, "; "), migrate+
+			": it brings an older schema up to date")
 	case s.Version > known:
-		return diagnosis.Warned(fmt.Sprintf("version %d, and this program knows %d", s.Version, known), "use a later lockscope, or services may be older than the schema, too")
+		return diagnosis.Warned(fmt.Sprintf("version %d, and this program knows %d", s.Version, known),
+			"use a later lockscope, or services may be older than the schema, too")
 	case s.Version == 0:
 		return diagnosis.Passed("all that this version calls is there; the version of the tables only their owner may read")
 	case s.Version < known:
@@ -178,20 +182,24 @@ func checkRights(f facts, _ diagnosis.Policy) diagnosis.Result {
 
 func checkFsync(f facts, _ diagnosis.Policy) diagnosis.Result {
 	if f.Fsync != "on" {
-		return diagnosis.Failed("fsync "+f.Fsync+": a crash may forget locks that are valid, and fence counters", "fsync = on, and restart")
+		return diagnosis.Failed("fsync "+f.Fsync+": a crash may forget locks that are valid, and fence counters",
+			"fsync = on, and restart")
 	}
 	return diagnosis.Passed("fsync on: a crash of the server keeps locks and fence counters")
 }
 
 func checkReplication(f facts, _ diagnosis.Policy) diagnosis.Result {
-	detail := fmt.Sprintf("synchronous_standby_names %q, synchronous_commit %s, %d connected", f.SyncNames, f.Commit, f.Standbys)
+	detail := fmt.Sprintf("synchronous_standby_names %q, synchronous_commit %s, %d connected", f.SyncNames, f.Commit,
+		f.Standbys)
 	switch {
 	case f.Standby:
 		return diagnosis.Warned(detail, "see role")
 	case f.SyncNames == "" && f.Standbys > 0:
-		return diagnosis.Warned(detail, "a standby that is promoted may not know the last locks: name it in synchronous_standby_names, or have services use pglock.WithFailoverQuarantine")
+		return diagnosis.Warned(detail, "a standby that is promoted may not know the last locks: name it in "+
+			"synchronous_standby_names, or have services use pglock.WithFailoverQuarantine")
 	case f.SyncNames != "" && f.Standbys == 0:
-		return diagnosis.Warned(detail, "grants wait for a standby that is not there: bring one back, or empty synchronous_standby_names")
+		return diagnosis.Warned(detail, "grants wait for a standby that is not there: bring one back, or empty "+
+			"synchronous_standby_names")
 	case f.SyncNames != "" && (f.Commit == "off" || f.Commit == "local"):
 		return diagnosis.Passed(detail + "; grants wait for standbys all the same")
 	}
@@ -219,7 +227,8 @@ func checkConnections(f facts, _ diagnosis.Policy) diagnosis.Result {
 	}
 	const each = pglock.DefaultConnections + 1
 	if free < each {
-		return diagnosis.Warned(detail, fmt.Sprintf("a process has up to %d: raise max_connections or the role's limit, give WithConnections, or use a pooler", each))
+		return diagnosis.Warned(detail, fmt.Sprintf("a process has up to %d: raise max_connections or the role's limit, "+
+			"give WithConnections, or use a pooler", each))
 	}
 	return diagnosis.Passed(detail)
 }

@@ -33,8 +33,10 @@ func askRows(ctx context.Context, b *Backend) (r rowFacts) {
 		return r
 	}
 	var age float64
-	err := b.pool.QueryRow(ctx, "SELECT extract(epoch FROM clock_timestamp() - xact_start)::float8, pid, usename::text FROM pg_stat_activity "+
-		"WHERE datname = current_database() AND backend_xmin IS NOT NULL AND xact_start IS NOT NULL AND usename IS NOT NULL AND pid <> pg_backend_pid() "+
+	err := b.pool.QueryRow(ctx, "SELECT extract(epoch FROM clock_timestamp() - xact_start)::float8, pid, usename::text "+
+		"FROM pg_stat_activity "+
+		"WHERE datname = current_database() AND backend_xmin IS NOT NULL AND xact_start IS NOT NULL AND usename IS NOT "+
+		"NULL AND pid <> pg_backend_pid() "+
 		"ORDER BY xact_start LIMIT 1").Scan(&age, &r.Oldest.PID, &r.Oldest.User)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		r.Unread = err
@@ -59,8 +61,10 @@ func checkRows(f facts, _ diagnosis.Policy) diagnosis.Result {
 	case r.Dead < max(manyDead, r.Live):
 		return diagnosis.Passed(detail)
 	case r.Oldest.Age > longTransaction:
-		detail += fmt.Sprintf("; a transaction of %s (pid %d) is %s old", r.Oldest.User, r.Oldest.PID, r.Oldest.Age.Round(time.Second))
+		detail += fmt.Sprintf("; a transaction of %s (pid %d) is %s old", r.Oldest.User, r.Oldest.PID,
+			r.Oldest.Age.Round(time.Second))
 	}
-	return diagnosis.Warned(detail, "locks that are used much get slower until then. Vacuum removes what no transaction of this database can still see: end the one that is old "+
+	return diagnosis.Warned(detail, "locks that are used much get slower until then. Vacuum removes what no "+
+		"transaction of this database can still see: end the one that is old "+
 		"(or a prepared one, or a replication slot), or give locks a database of their own")
 }

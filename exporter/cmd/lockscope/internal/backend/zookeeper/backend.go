@@ -35,7 +35,8 @@ type Backend struct {
 // New connects to nothing.
 func New(c *backend.Config) (*Backend, error) {
 	for i, server := range c.ZooKeeper {
-		if host, port, err := net.SplitHostPort(server); err != nil || host == "" || port == "" || strings.ContainsAny(server, "@/") {
+		if host, port, err := net.SplitHostPort(server); err != nil || host == "" || port == "" ||
+			strings.ContainsAny(server, "@/") {
 			return nil, fmt.Errorf("ZooKeeper server %d %w", i+1, backend.ErrBadServer)
 		}
 	}
@@ -85,7 +86,8 @@ func (b *Backend) Connect(ctx context.Context) error {
 			once.Do(func() { close(session) })
 		}
 	}
-	conn, events, err := zk.Connect(b.servers, b.session, zk.WithDialer(b.reader.dial), zk.WithEventCallback(event), zk.WithLogger(silent{}), zk.WithLogInfo(false))
+	conn, events, err := zk.Connect(b.servers, b.session, zk.WithDialer(b.reader.dial), zk.WithEventCallback(event),
+		zk.WithLogger(silent{}), zk.WithLogInfo(false))
 	if err != nil { // a name that cannot be looked up
 		return b.explain(fmt.Errorf("%w: %w", driver.ErrUnreachable, err))
 	}
@@ -110,13 +112,16 @@ func (b *Backend) Connect(ctx context.Context) error {
 	return nil
 }
 
-var errNoSession = fmt.Errorf("%w: no server has taken up a session: a majority of the ensemble has to run", driver.ErrUnreachable)
+var errNoSession = fmt.Errorf("%w: no server has taken up a session: a majority of the ensemble has to run",
+	driver.ErrUnreachable)
 
 func (b *Backend) explain(err error) error {
 	if errors.Is(err, zk.ErrNoAuth) {
-		err = fmt.Errorf("%w: the nodes let only others read", driver.ErrDenied) // what taking locks needs is not what reading does
+		err = fmt.Errorf("%w: the nodes let only others read",
+			driver.ErrDenied) // what taking locks needs is not what reading does
 	}
-	return backend.Explain(b, err, backend.Remedies{driver.Denied: "give LOCKSCOPE_ZOOKEEPER_AUTH=user:password of who may read below --zookeeper-root"})
+	return backend.Explain(b, err, backend.Remedies{driver.Denied: "give LOCKSCOPE_ZOOKEEPER_AUTH=user:password of who " +
+		"may read below --zookeeper-root"})
 }
 
 // Held implements Backend.

@@ -43,7 +43,8 @@ func (b *Backend) Examine(ctx context.Context, p diagnosis.Policy) diagnosis.Exa
 	b.session = zklock.SessionFor(p.SessionTTL)
 	f := ask(ctx, b, p)
 	for _, s := range f.Servers {
-		e.Nodes = append(e.Nodes, diagnosis.BackendNode{Node: s.Address, Err: s.Err, Version: s.Version, Role: s.Mode, Ping: f.Sync})
+		e.Nodes = append(e.Nodes, diagnosis.BackendNode{Node: s.Address, Err: s.Err, Version: s.Version, Role: s.Mode,
+			Ping: f.Sync})
 		e.Add("connection", s.Address, checkServer(s, f))
 	}
 	e.Add("quorum", "", checkQuorum(f))
@@ -174,7 +175,8 @@ func checkServer(s server, f facts) diagnosis.Result {
 	case s.Err != nil:
 		return diagnosis.Failed(s.Err.Error(), "is it up, is the address right, may this machine reach it?")
 	case s.Silent:
-		return diagnosis.Warned("reached; what it is it does not say", "4lw.commands.whitelist=srvr in zoo.cfg lets it tell whether it leads; locks do not need that")
+		return diagnosis.Warned("reached; what it is it does not say",
+			"4lw.commands.whitelist=srvr in zoo.cfg lets it tell whether it leads; locks do not need that")
 	}
 	return diagnosis.Passed(s.Mode + ", " + s.Version)
 }
@@ -188,7 +190,8 @@ func checkQuorum(f facts) diagnosis.Result {
 	}
 	switch {
 	case alone > 0 && len(f.Servers) > 1:
-		return diagnosis.Failed(fmt.Sprintf("%d of these servers are no part of an ensemble", alone), "two processes would each get the lock from one of them: name servers of one ensemble")
+		return diagnosis.Failed(fmt.Sprintf("%d of these servers are no part of an ensemble", alone),
+			"two processes would each get the lock from one of them: name servers of one ensemble")
 	case f.Session != nil:
 		return diagnosis.Failed(f.Session.Error(), "no lock can be taken now; see connection")
 	}
@@ -216,10 +219,13 @@ func checkSession(f facts, asked time.Duration) diagnosis.Result {
 	case f.Granted == 0:
 		return diagnosis.Warned("how long sessions are was not told", "see quorum")
 	case f.Granted < asked:
-		return diagnosis.Failed(fmt.Sprintf("%s: TTLs above %v are refused", detail, zklock.LongestTTL(f.Granted).Truncate(time.Millisecond)),
-			fmt.Sprintf("maxSessionTimeout=%d in zoo.cfg of all servers, or a shorter lock.WithMaxTTL and --max-ttl", asked.Milliseconds()))
+		return diagnosis.Failed(fmt.Sprintf("%s: TTLs above %v are refused", detail,
+			zklock.LongestTTL(f.Granted).Truncate(time.Millisecond)),
+			fmt.Sprintf("maxSessionTimeout=%d in zoo.cfg of all servers, or a shorter lock.WithMaxTTL and --max-ttl",
+				asked.Milliseconds()))
 	case f.Granted > asked:
-		return diagnosis.Warned(detail+": what a process that dies holds is kept for that long", "minSessionTimeout in zoo.cfg is longer than these locks need")
+		return diagnosis.Warned(detail+": what a process that dies holds is kept for that long",
+			"minSessionTimeout in zoo.cfg is longer than these locks need")
 	}
 	return diagnosis.Passed(detail)
 }
@@ -227,7 +233,8 @@ func checkSession(f facts, asked time.Duration) diagnosis.Result {
 func checkRights(f facts, root string) diagnosis.Result {
 	switch {
 	case errors.Is(f.Rights, zk.ErrNoAuth):
-		return diagnosis.Failed("the user may not create, or not read, below "+root, "give LOCKSCOPE_ZOOKEEPER_AUTH=user:password of who may; services say it by zklock.WithAuth")
+		return diagnosis.Failed("the user may not create, or not read, below "+root,
+			"give LOCKSCOPE_ZOOKEEPER_AUTH=user:password of who may; services say it by zklock.WithAuth")
 	case f.Rights != nil:
 		return diagnosis.Warned(f.Rights.Error(), "ask again; locks need create, read, write and delete below "+root)
 	}
