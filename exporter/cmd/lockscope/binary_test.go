@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -13,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/process"
@@ -34,151 +35,143 @@ func TestBinary(t *testing.T) {
 	t.Run("elected", func(t *testing.T) { binaryElects(t, bin) })
 }
 
-// program is a running lockscope. Its log is what it writes to stderr.
-type program struct {
+// running is a lockscope that was started. Its log is what it writes to stderr.
+type running struct {
 	*process.Process
 	t   *testing.T
 	out bytes.Buffer
 }
 
-func start(t *testing.T, bin string, args ...string) *program {
+func start(t *testing.T, bin string, args ...string) *running {
 	t.Helper()
-	p := &program{t: t}
+	p := &running{t: t}
 	cmd := exec.Command(bin, args...)
 	cmd.Stdout, cmd.Env = &p.out, append(os.Environ(), "NO_COLOR=1")
 	var err error
 	p.Process, err = process.Start("lockscope", t.TempDir(), cmd)
-	must(t, err)
-	t.Cleanup(func() { must(t, p.Kill()) })
+	cmdtest.Must(t, err)
+	t.Cleanup(func() { cmdtest.Must(t, p.Kill()) })
 	return p
 }
 
-func (p *program) wait() outcome {
+func (p *running) wait() cmdtest.Outcome {
 	p.t.Helper()
 	select {
 	case <-p.Done():
 	case <-time.After(30 * time.Second):
 		p.t.Fatalf("still running\n%s", p.Log())
 	}
-	return outcome{p.ExitCode(), p.out.String(), p.Log()}
+	return cmdtest.Outcome{Status: p.ExitCode(), Out: p.out.String(), Err: p.Log()}
 }
 
-func (p *program) terminate() outcome {
+func (p *running) terminate() cmdtest.Outcome {
 	p.t.Helper()
-	must(p.t, p.Err())
-	must(p.t, p.StopWithin(30*time.Second))
+	cmdtest.Must(p.t, p.Err())
+	cmdtest.Must(p.t, p.StopWithin(30*time.Second))
 	return p.wait()
 }
 
 func binaryStatuses(t *testing.T, bin string) {
 	s := locktest.Servers(t, 1)[0]
-	c := admin(t, s)
-	start(t, bin, "scan", "--redis", s.Addr()).wait().want(t, exitIncomplete, "no_match")
-	set(t, c, "lock:leak", "v", 0)
-	start(t, bin, quick("--redis", s.Addr())...).wait().want(t, exitFindings, "lock:leak")
+	c := cmdtest.Admin(t, s)
+	start(t, bin, "scan", "--redis", s.Addr()).wait().Want(t, app.ExitIncomplete, "no_match")
+	cmdtest.Set(t, c, "lock:leak", "v", 0)
+	start(t, bin, cmdtest.Quick("--redis", s.Addr())...).wait().Want(t, app.ExitFindings, "lock:leak")
 	o := start(t, bin, "scan", "--redis", "127.0.0.1:1").wait()
-	o.want(t, exitError, "127.0.0.1:1", "refused")
-	start(t, bin, "nonsense").wait().want(t, exitError, "unknown command")
+	o.Want(t, app.ExitError, "127.0.0.1:1", "refused")
+	start(t, bin, "nonsense").wait().Want(t, app.ExitError, "unknown command")
 }
 
 func binaryTerminated(t *testing.T, bin string) {
 	s := locktest.Servers(t, 1)[0]
-	c := admin(t, s)
-	plant(t, c, 2000)
+	c := cmdtest.Admin(t, s)
+	cmdtest.Plant(t, c, 2000)
 	p := start(t, bin, "scan", "--redis", s.Addr(), "--page-size", "10", "--pause", "50ms", "-o", "json")
-	eventually(t, "pages are read", func() bool { return strings.Contains(c.Info(t.Context(), "commandstats").Val(), "cmdstat_scan:calls=") })
+	cmdtest.Eventually(t, "pages are read", func() bool {
+		return strings.Contains(c.Info(t.Context(), "commandstats").Val(), "cmdstat_scan:calls=")
+	})
 	o := p.terminate()
-	o.want(t, exitError)
+	o.Want(t, app.ExitError)
 	var r scanner.Document
-	o.decode(t, &r)
+	o.Decode(t, &r)
 	if !r.Truncated || r.Status != "error" || len(r.Nodes) != 1 || !r.Nodes[0].Truncated {
 		t.Errorf("%+v", r)
 	}
 }
 
-var urlLogged = regexp.MustCompile(`http://[^"\]]+`)
-
 // url waits until a serve is served.
-func (p *program) url() string {
+func (p *running) url() string {
 	p.t.Helper()
-	found, err := p.Await(p.t.Context(), urlLogged)
-	must(p.t, err)
+	found, err := p.Await(p.t.Context(), cmdtest.URLLogged)
+	cmdtest.Must(p.t, err)
 	return found[0]
-}
-
-func get(t *testing.T, url string) (status int, body string) {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	must(t, err)
-	req.Header.Set("Accept", "application/json, text/plain;q=0.5")
-	req.Close = true
-	resp, err := http.DefaultClient.Do(req)
-	must(t, err)
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	must(t, err)
-	return resp.StatusCode, string(text)
 }
 
 func binaryServes(t *testing.T, bin string) {
 	servers := locktest.Servers(t, 3)
 	for _, s := range servers {
-		set(t, admin(t, s), "lock:order:1001", ours, time.Hour)
+		cmdtest.Set(t, cmdtest.Admin(t, s), "lock:order:1001", cmdtest.Ours, time.Hour)
 	}
-	set(t, admin(t, servers[0]), "lock:leak", "v", 0)
-	p := start(t, bin, "serve", "--redis", addrs(servers...), "--web.listen-address", "127.0.0.1:0",
+	cmdtest.Set(t, cmdtest.Admin(t, servers[0]), "lock:leak", "v", 0)
+	p := start(t, bin, "serve", "--redis", cmdtest.Addrs(servers...), "--web.listen-address", "127.0.0.1:0",
 		"--interval", "200ms", "--confirm-after", "20ms", "--export-leaked-keys", "5")
 	url := p.url()
-	eventually(t, "the leak is in /metrics", func() bool {
-		_, body := get(t, url+"/metrics")
+	cmdtest.Eventually(t, "the leak is in /metrics", func() bool {
+		_, body := cmdtest.Get(t, url+"/metrics")
 		return strings.Contains(body, `distributed_lock_scanner_leaked_locks{lock_node="`+servers[0].Addr()+`"} 1`) &&
-			strings.Contains(body, `distributed_lock_scanner_leaked_lock_info{key="lock:leak",lock_node="`+servers[0].Addr()+`"} 1`)
+			strings.Contains(body, `distributed_lock_scanner_leaked_lock_info{key="lock:leak",lock_node="`+servers[0].Addr()+
+				`"} 1`)
 	})
-	eventually(t, "/readyz says yes", func() bool { status, _ := get(t, url+"/readyz"); return status == http.StatusOK })
-	if status, _ := get(t, url+"/healthz"); status != http.StatusOK {
+	cmdtest.Eventually(t, "/readyz says yes", func() bool {
+		status, _ := cmdtest.Get(t, url+"/readyz")
+		return status == http.StatusOK
+	})
+	if status, _ := cmdtest.Get(t, url+"/healthz"); status != http.StatusOK {
 		t.Errorf("/healthz: %d", status)
 	}
 	var state live.State
-	eventually(t, "the lock is at /debug/locks", func() bool {
-		_, body := get(t, url+"/debug/locks")
-		if strings.Contains(body, secretToken) {
+	cmdtest.Eventually(t, "the lock is at /debug/locks", func() bool {
+		_, body := cmdtest.Get(t, url+"/debug/locks")
+		if strings.Contains(body, cmdtest.SecretToken) {
 			t.Fatalf("a token is at /debug/locks:\n%s", body)
 		}
-		must(t, json.Unmarshal([]byte(body), &state))
+		cmdtest.Must(t, json.Unmarshal([]byte(body), &state))
 		return len(state.Held) == 1 && len(state.Nodes) == 3 && state.Nodes[0].Up && state.Nodes[2].Calls > 0
 	})
 	if h := state.Held[0]; h.Resource != "order:1001" || h.Holder != "worker-7/42" || h.Nodes != 3 || h.Validity == nil {
 		t.Errorf("%+v", h)
 	}
-	must(t, servers[2].Kill())
-	eventually(t, "/debug/locks tells of a node that is down", func() bool {
-		_, body := get(t, url+"/debug/locks")
-		must(t, json.Unmarshal([]byte(body), &state))
+	cmdtest.Must(t, servers[2].Kill())
+	cmdtest.Eventually(t, "/debug/locks tells of a node that is down", func() bool {
+		_, body := cmdtest.Get(t, url+"/debug/locks")
+		cmdtest.Must(t, json.Unmarshal([]byte(body), &state))
 		return !state.Nodes[2].Up && state.Nodes[2].Error != ""
 	})
-	p.terminate().want(t, exitClean)
+	p.terminate().Want(t, app.ExitClean)
 }
 
 // binaryElects: of two, one sweeps; when it is killed the other takes over.
 func binaryElects(t *testing.T, bin string) {
 	servers := locktest.Servers(t, 3)
-	vouchFor(t, servers...)
-	args := []string{"serve", "--redis", addrs(servers...), "--web.listen-address", "127.0.0.1:0", "--interval", "500ms", "--elect",
-		"--node-timeout", "2s", "--log.level", "debug"}
-	passes := func(p *program) bool {
-		_, body := get(t, p.url()+"/metrics")
+	cmdtest.VouchFor(t, servers...)
+	args := []string{"serve", "--redis", cmdtest.Addrs(servers...), "--web.listen-address", "127.0.0.1:0", "--interval",
+		"500ms", "--elect", "--node-timeout", "2s", "--log.level", "debug"}
+	passes := func(p *running) bool {
+		_, body := cmdtest.Get(t, p.url()+"/metrics")
 		return regexp.MustCompile(`(?m)^distributed_lock_scanner_passes_total\{.*\} [1-9]`).MatchString(body)
 	}
 	first := start(t, bin, args...)
-	eventually(t, "the first sweeps", func() bool { return passes(first) })
+	cmdtest.Eventually(t, "the first sweeps", func() bool { return passes(first) })
 	second := start(t, bin, args...)
-	eventually(t, "the second stands by", func() bool { return strings.Contains(second.Log(), "standby: another process") })
+	cmdtest.Eventually(t, "the second stands by", func() bool {
+		return strings.Contains(second.Log(), "standby: another process")
+	})
 	if passes(second) {
 		t.Error("both sweep")
 	}
-	must(t, first.Kill())
-	eventually(t, "the second takes over", func() bool { return passes(second) })
-	second.terminate().want(t, exitClean)
+	cmdtest.Must(t, first.Kill())
+	cmdtest.Eventually(t, "the second takes over", func() bool { return passes(second) })
+	second.terminate().Want(t, app.ExitClean)
 }
 
 // buildStatic builds the way the image does, so that the work is shared with its test.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/program"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
@@ -17,21 +21,23 @@ import (
 // TestServersThatCannotBeAsked: each command says of a server that it was not read, and what
 // to do about it; that nothing was found, it does not say.
 func TestServersThatCannotBeAsked(t *testing.T) {
-	cert, key := certificate(t)
+	cert, key := cmdtest.Certificate(t)
 	port := locktest.Port(t)
-	plain := locktest.Servers(t, 1, redisproc.WithArgs("--tls-port", fmt.Sprint(port), "--tls-cert-file", cert, "--tls-key-file", key,
-		"--tls-ca-cert-file", cert, "--tls-auth-clients", "no"))[0]
+	plain := locktest.Servers(t, 1, redisproc.WithArgs("--tls-port", fmt.Sprint(port), "--tls-cert-file", cert,
+		"--tls-key-file", key, "--tls-ca-cert-file", cert, "--tls-auth-clients", "no"))[0]
 	closed := locktest.Servers(t, 1)[0]
-	set(t, admin(t, plain), "lock:leak", "v", 0)
-	must(t, admin(t, closed).ConfigSet(t.Context(), "requirepass", "s3cret-pw").Err())
+	cmdtest.Set(t, cmdtest.Admin(t, plain), "lock:leak", "v", 0)
+	cmdtest.Must(t, cmdtest.Admin(t, closed).ConfigSet(t.Context(), "requirepass", "s3cret-pw").Err())
 	for name, c := range map[string]struct {
 		url  string
 		says []string
 	}{
 		"no password":    {closed.Addr(), []string{"NOAUTH", "give --redis-password-file"}},
 		"wrong password": {"redis://:s3cret-no@" + closed.Addr(), []string{"WRONGPASS", "user or password is wrong"}},
-		"TLS to plain":   {"rediss://" + plain.Addr(), []string{"the server does not speak TLS on this port", "name it as redis://"}},
-		"plain to TLS":   {fmt.Sprintf("redis://127.0.0.1:%d", port), []string{"the server speaks TLS on this port", "name it as rediss://"}},
+		"TLS to plain": {"rediss://" + plain.Addr(),
+			[]string{"the server does not speak TLS on this port", "name it as redis://"}},
+		"plain to TLS": {fmt.Sprintf("redis://127.0.0.1:%d", port),
+			[]string{"the server speaks TLS on this port", "name it as rediss://"}},
 	} {
 		plan := []string{"repair", "plan", "--action", "delete", "--operator", "ada", "-o", t.TempDir() + "/plan"}
 		for command, args := range map[string][]string{
@@ -40,13 +46,13 @@ func TestServersThatCannotBeAsked(t *testing.T) {
 		} {
 			t.Run(name+"/"+command, func(t *testing.T) {
 				o := commandWith(t, nil, "", append(args, "--redis", c.url)...)
-				o.want(t, exitError, c.says...)
-				o.wantNot(t, "grant", "s3cret", "  nothing", "no locks", "no lock of any", "0 keys looked at", "deadline exceeded")
+				o.Want(t, app.ExitError, c.says...)
+				o.WantNot(t, "grant", "s3cret", "  nothing", "no locks", "no lock of any", "0 keys looked at", "deadline exceeded")
 				if command == "scan" || command == "list" || command == "discover" {
-					o.want(t, exitError, "not read")
+					o.Want(t, app.ExitError, "not read")
 				}
-				if strings.Count(o.out+o.err, c.says[1]) != 1 {
-					t.Errorf("%q is not said once:\n%s%s", c.says[1], o.out, o.err)
+				if strings.Count(o.Out+o.Err, c.says[1]) != 1 {
+					t.Errorf("%q is not said once:\n%s%s", c.says[1], o.Out, o.Err)
 				}
 			})
 		}
@@ -63,8 +69,8 @@ func TestErrorsNameFlags(t *testing.T) {
 		"scan":  {"--alertmanager", "http://127.0.0.1:1"}, // of whom --every speaks
 	}
 	asked := 0
-	root := newRoot(newApp(nil, nil, nil, nil))
-	for _, cmd := range subcommands(root) {
+	root := newRoot(program.New(nil, nil, nil, nil))
+	for _, cmd := range program.Subcommands(root) {
 		if cmd.LocalFlags().Lookup("redis") == nil || cmd.HasSubCommands() {
 			continue
 		}
@@ -84,6 +90,9 @@ func TestErrorsNameFlags(t *testing.T) {
 	}
 }
 
+// optionName is how Go names an option.
+var optionName = regexp.MustCompile(`\bWith[A-Z]\w*`)
+
 func checkNamesFlag(t *testing.T, cmd *cobra.Command, f *pflag.Flag, args []string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
@@ -91,10 +100,10 @@ func checkNamesFlag(t *testing.T, cmd *cobra.Command, f *pflag.Flag, args []stri
 	var out, errOut strings.Builder
 	status := run(ctx, args, nil, strings.NewReader(""), &out, &errOut)
 	text := out.String() + errOut.String()
-	if optionText.MatchString(text) || strings.Contains(text, "invalid option") {
+	if optionName.MatchString(text) || strings.Contains(text, "invalid option") {
 		t.Errorf("%s --%s: it names an option: %s", cmd.CommandPath(), f.Name, text)
 	}
-	if status != exitError || !strings.Contains(text, "--"+f.Name) {
+	if status != app.ExitError || !strings.Contains(text, "--"+f.Name) {
 		t.Errorf("%s --%s: exit %d: %s", cmd.CommandPath(), f.Name, status, text)
 	}
 }

@@ -8,7 +8,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/program"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -76,10 +79,10 @@ func TestBadInputIsRefused(t *testing.T) {
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			o := command(t, strings.Fields(c.args)...)
-			o.want(t, exitError, c.says)
-			o.wantNot(t, secret)
-			if o.out != "" {
-				t.Errorf("stdout is not empty: %s", o.out)
+			o.Want(t, app.ExitError, c.says)
+			o.WantNot(t, secret)
+			if o.Out != "" {
+				t.Errorf("stdout is not empty: %s", o.Out)
 			}
 		})
 	}
@@ -87,37 +90,39 @@ func TestBadInputIsRefused(t *testing.T) {
 
 func TestVariables(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
-	c := admin(t, s)
-	set(t, c, "lock:leak", "v", 0)
-	env := []string{"LOCKSCOPE_REDIS=" + s.Addr(), "LOCKSCOPE_CONFIRM_AFTER=10ms", "LOCKSCOPE_PREFIX=other:", "LOCKSCOPE_ALLOW_EMPTY=true", "LOCKSCOPE_LOG_LEVEL=error"}
-	commandWith(t, env, "", "scan").want(t, exitClean)
-	commandWith(t, env, "", "scan", "--prefix", "lock:").want(t, exitFindings)
+	c := cmdtest.Admin(t, s)
+	cmdtest.Set(t, c, "lock:leak", "v", 0)
+	env := []string{"LOCKSCOPE_REDIS=" + s.Addr(), "LOCKSCOPE_CONFIRM_AFTER=10ms", "LOCKSCOPE_PREFIX=other:",
+		"LOCKSCOPE_ALLOW_EMPTY=true", "LOCKSCOPE_LOG_LEVEL=error"}
+	commandWith(t, env, "", "scan").Want(t, app.ExitClean)
+	commandWith(t, env, "", "scan", "--prefix", "lock:").Want(t, app.ExitFindings)
 	typo := commandWith(t, append(env, "LOCKSCOPE_PREFX=x", "LOCKSCOPE_SERVICE_HOST=10.0.0.1"), "", "scan")
-	typo.want(t, exitClean, "LOCKSCOPE_PREFX is set and nothing reads it: is LOCKSCOPE_PREFIX meant?")
-	typo.wantNot(t, "LOCKSCOPE_SERVICE_HOST")
+	typo.Want(t, app.ExitClean, "LOCKSCOPE_PREFX is set and nothing reads it: is LOCKSCOPE_PREFIX meant?")
+	typo.WantNot(t, "LOCKSCOPE_SERVICE_HOST")
 	// Secrets have variables alone, which are no typos.
-	commandWith(t, append(env, "LOCKSCOPE_SENTINEL_PASSWORD=x"), "", "scan").wantNot(t, "SENTINEL")
+	commandWith(t, append(env, "LOCKSCOPE_SENTINEL_PASSWORD=x"), "", "scan").WantNot(t, "SENTINEL")
 	bad := commandWith(t, append(env, "LOCKSCOPE_MAX_TTL=s3cr3t"), "", "scan")
-	bad.want(t, exitError, "LOCKSCOPE_MAX_TTL")
-	bad.wantNot(t, "s3cr3t")
-	both := commandWith(t, append(env, "LOCKSCOPE_REDIS_PASSWORD=s3cr3t"), "", "scan", "--redis-password-file", "/dev/null")
-	both.want(t, exitError, "which one counts")
+	bad.Want(t, app.ExitError, "LOCKSCOPE_MAX_TTL")
+	bad.WantNot(t, "s3cr3t")
+	both := commandWith(t, append(env, "LOCKSCOPE_REDIS_PASSWORD=s3cr3t"), "", "scan", "--redis-password-file",
+		"/dev/null")
+	both.Want(t, app.ExitError, "which one counts")
 }
 
 // TestHelp: every command explains itself, and every flag names its variable.
 func TestHelp(t *testing.T) {
-	root := newRoot(newApp(nil, nil, nil, nil))
-	for _, cmd := range subcommands(root) {
+	root := newRoot(program.New(nil, nil, nil, nil))
+	for _, cmd := range program.Subcommands(root) {
 		if cmd.Name() == "version" {
 			continue
 		}
 		o := command(t, append(strings.Fields(cmd.CommandPath())[1:], "--help")...)
-		o.want(t, exitClean, cmd.Long, "Examples:", "Exit status:")
+		o.Want(t, app.ExitClean, cmd.Long, "Examples:", "Exit status:")
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			if slices.Contains([]string{"repair", "yes", "min-age", "connect"}, f.Name) {
 				return // of the command line only; see TestEnvironmentArmsNoRepair
 			}
-			if f.Name != "help" && !strings.Contains(strings.Join(strings.Fields(o.out), " "), "[$"+flags.Name(f.Name)+"]") {
+			if f.Name != "help" && !strings.Contains(strings.Join(strings.Fields(o.Out), " "), "[$"+flags.Name(f.Name)+"]") {
 				t.Errorf("%s: --%s does not name %s", cmd.Name(), f.Name, flags.Name(f.Name))
 			}
 		})
@@ -125,10 +130,10 @@ func TestHelp(t *testing.T) {
 			checkExamples(t, cmd)
 		}
 	}
-	command(t).want(t, exitClean, "scan", "serve", "list", "doctor", "LOCKSCOPE_LOG_LEVEL")
-	command(t, "version").want(t, exitClean, "lockscope ")
-	command(t, "--version").want(t, exitClean, "lockscope ")
-	command(t, "completion", "bash").want(t, exitClean, "lockscope")
+	command(t).Want(t, app.ExitClean, "scan", "serve", "list", "doctor", "LOCKSCOPE_LOG_LEVEL")
+	command(t, "version").Want(t, app.ExitClean, "lockscope ")
+	command(t, "--version").Want(t, app.ExitClean, "lockscope ")
+	command(t, "completion", "bash").Want(t, app.ExitClean, "lockscope")
 }
 
 // checkExamples parses the flags of every example.
@@ -143,9 +148,10 @@ func checkExamples(t *testing.T, cmd *cobra.Command) {
 			t.Errorf("%q is no example of %s", line, cmd.Name())
 			continue
 		}
-		fresh, _, err := newRoot(newApp(nil, nil, nil, nil)).Find(strings.Fields(cmd.CommandPath())[1:])
-		must(t, err)
-		if err := fresh.ParseFlags(strings.Fields(strings.ReplaceAll(args, "'", ""))); err != nil || fresh.ValidateArgs(fresh.Flags().Args()) != nil {
+		fresh, _, err := newRoot(program.New(nil, nil, nil, nil)).Find(strings.Fields(cmd.CommandPath())[1:])
+		cmdtest.Must(t, err)
+		if err := fresh.ParseFlags(strings.Fields(strings.ReplaceAll(args, "'", ""))); err != nil ||
+			fresh.ValidateArgs(fresh.Flags().Args()) != nil {
 			t.Errorf("%q: %v, arguments %q", line, err, fresh.Flags().Args())
 		}
 	}

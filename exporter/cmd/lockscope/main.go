@@ -11,6 +11,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/program"
 )
 
 func main() {
@@ -24,8 +26,6 @@ func main() {
 // run is the program without its process: it returns the exit status. Standard
 // output carries data only, everything else goes to stderr.
 func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	a := newApp(environ, stdin, stdout, stderr)
-	root := newRoot(a)
-	root.SetArgs(append([]string{}, args...)) // nil would be the arguments of whatever process this is
-	return a.exit(root.ExecuteContext(ctx))
+	p := program.New(environ, stdin, stdout, stderr)
+	return p.Run(ctx, newRoot(p), args)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
@@ -19,7 +20,7 @@ var addressesOfREADME = []string{"10.0.0.1:6379", "10.0.0.2:6379", "10.0.0.3:637
 func shown(t *testing.T, begin, end string, servers []*redisproc.Server) string {
 	t.Helper()
 	readme, err := os.ReadFile("../../../README.md")
-	must(t, err)
+	cmdtest.Must(t, err)
 	_, rest, ok := strings.Cut(string(readme), begin)
 	text, _, closed := strings.Cut(rest, end)
 	if !ok || !closed {
@@ -56,7 +57,7 @@ func charge(_ context.Context, order int, fence uint64) error {
 func main() {
 ` + shown(t, "<!-- example -->\n```go\n", "```\n<!-- /example -->", servers) + "}\n"
 	path := filepath.Join(t.TempDir(), "use.go")
-	must(t, os.WriteFile(path, []byte(source), 0o600))
+	cmdtest.Must(t, os.WriteFile(path, []byte(source), 0o600))
 	bin = strings.TrimSuffix(path, ".go")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", bin, path)
 	if out, err := build.CombinedOutput(); err != nil {
@@ -86,7 +87,7 @@ func TestUseOfREADME(t *testing.T) {
 	program := programOfREADME(t, servers)
 	named := regexp.MustCompile(`vouch for them, once: (lockscope init .*)\n`)
 	line := ""
-	eventually(t, "the program names a command", func() bool {
+	cmdtest.Eventually(t, "the program names a command", func() bool {
 		out, err := says(t, dir, program)
 		t.Log(out)
 		if err != nil || strings.Contains(out, "charged") {
@@ -100,11 +101,11 @@ func TestUseOfREADME(t *testing.T) {
 	if want := strings.TrimSpace(shown(t, "<!-- init -->\n```\n", "```\n<!-- /init -->", servers)); want != line {
 		t.Errorf("README.md shows\n%s\nand the error names\n%s", want, line)
 	}
-	eventually(t, "the command is done", func() bool {
+	cmdtest.Eventually(t, "the command is done", func() bool {
 		out, err := says(t, dir, line)
 		return err == nil && strings.Contains(out, "vouched for 3 nodes")
 	})
-	eventually(t, "the program works", func() bool {
+	cmdtest.Eventually(t, "the program works", func() bool {
 		out, err := says(t, dir, program)
 		if strings.Contains(out, "may not vote") {
 			t.Fatalf("after %s: %s", line, out)

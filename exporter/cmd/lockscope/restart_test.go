@@ -8,21 +8,24 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
-// binaryInterrupted: Ctrl-C does not wait for a server that hangs. Until an answer is given up go-redis waits for three seconds, and again.
+// binaryInterrupted: Ctrl-C does not wait for a server that hangs. Until an answer is given up go-redis waits for
+// three seconds, and again.
 func binaryInterrupted(t *testing.T, bin string) {
 	servers := locktest.Servers(t, 3)
 	for _, s := range servers {
-		set(t, admin(t, s), "lock:a", ours, time.Hour)
+		cmdtest.Set(t, cmdtest.Admin(t, s), "lock:a", cmdtest.Ours, time.Hour)
 	}
-	must(t, servers[2].Pause())
-	t.Cleanup(func() { must(t, servers[2].Resume()) })
-	for name, status := range map[string]int{"scan": exitError, "serve": exitClean} {
-		watcher := admin(t, servers[0])
+	cmdtest.Must(t, servers[2].Pause())
+	t.Cleanup(func() { cmdtest.Must(t, servers[2].Resume()) })
+	for name, status := range map[string]int{"scan": app.ExitError, "serve": app.ExitClean} {
+		watcher := cmdtest.Admin(t, servers[0])
 		before := strings.Count(watcher.ClientList(t.Context()).Val(), "\n")
-		args := []string{name, "--redis", addrs(servers...)}
+		args := []string{name, "--redis", cmdtest.Addrs(servers...)}
 		if name == "serve" {
 			args = append(args, "--web.listen-address", "127.0.0.1:0")
 		}
@@ -30,12 +33,12 @@ func binaryInterrupted(t *testing.T, bin string) {
 		if name == "serve" {
 			p.url()
 		}
-		eventually(t, name+" has asked a server that answers", func() bool {
+		cmdtest.Eventually(t, name+" has asked a server that answers", func() bool {
 			return strings.Count(watcher.ClientList(t.Context()).Val(), "\n") > before
 		})
 		began := time.Now()
-		must(t, p.Signal(os.Interrupt))
-		p.wait().want(t, status)
+		cmdtest.Must(t, p.Signal(os.Interrupt))
+		p.wait().Want(t, status)
 		if took := time.Since(began); took > 4*time.Second { // the frozen server is given up after five
 			t.Errorf("%s: %v after Ctrl-C it was gone", name, took)
 		}
@@ -45,7 +48,7 @@ func binaryInterrupted(t *testing.T, bin string) {
 // binaryRemembers: a serve that something restarts all the time finds who renews a lock for ever, as one that stays.
 func binaryRemembers(t *testing.T, bin string) {
 	s := locktest.Servers(t, 1)[0]
-	c := admin(t, s)
+	c := cmdtest.Admin(t, s)
 	const ttl, maxHold = 6 * time.Second, 8 * time.Second
 	renewed, stop := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -67,12 +70,13 @@ func binaryRemembers(t *testing.T, bin string) {
 			"--confirm-after", "10ms", "--max-hold", maxHold.String(), "--state", state)
 		url, ready := p.url(), time.Now()
 		found := false
-		eventually(t, "it sweeps", func() bool {
-			_, body := get(t, url+"/metrics")
-			found = found || strings.Contains(body, `distributed_lock_scanner_findings{class="held_too_long",lock_node="`+s.Addr()+`"} 1`)
+		cmdtest.Eventually(t, "it sweeps", func() bool {
+			_, body := cmdtest.Get(t, url+"/metrics")
+			found = found || strings.Contains(body, `distributed_lock_scanner_findings{class="held_too_long",lock_node="`+
+				s.Addr()+`"} 1`)
 			return found || time.Since(ready) > maxHold/4
 		})
-		p.terminate().want(t, exitClean)
+		p.terminate().Want(t, app.ExitClean)
 		if found {
 			if runs < 2 {
 				t.Errorf("found by the first of its runs, after %v: the check looks at nothing", time.Since(began))

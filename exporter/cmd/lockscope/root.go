@@ -8,7 +8,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockscope/lockscope/exporter"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/configcmd"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/dashboards"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/discover"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/list"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/program"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/reconfigure"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/repair"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/scan"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/serve"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/vouch"
 )
 
 const rootHelp = `lockscope looks after distributed locks in Redis, whoever wrote them.
@@ -39,37 +50,13 @@ const rootExample = `  lockscope scan --redis redis://10.0.0.1:6379
   lockscope doctor --redis 10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379
   LOCKSCOPE_REDIS=rediss://r1:6379,rediss://r2:6379 lockscope serve --redis-password-file /run/secrets/redis`
 
-func newRoot(a *app) *cobra.Command {
-	root := &cobra.Command{
+func newRoot(p *program.Program) *cobra.Command {
+	return p.Root(&cobra.Command{
 		Use: "lockscope", Short: "Find, list and explain distributed locks in Redis",
-		Long: rootHelp, Example: rootExample, Version: exporter.Version(),
-		Args: noCommand, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		PersistentPreRunE: a.prepare, SilenceErrors: true, SilenceUsage: true,
-		SuggestionsMinimumDistance: 2,
-	}
-	root.SetIn(a.in)
-	root.SetOut(a.out)
-	root.SetErr(a.errOut)
-	root.SetUsageTemplate(wrapFlags(root.UsageTemplate()))
-	root.SetVersionTemplate("lockscope {{.Version}}\n")
-	root.PersistentFlags().StringVar(&a.logLevel, "log.level", "info", "log records of this level and above: debug, info, warn or error")
-	root.PersistentFlags().StringVar(&a.logFormat, "log.format", "console", "format of log records on stderr: console or json")
-	root.AddCommand(newScan(a), newServe(a), newList(a), newRepair(a), newDoctor(a), newInit(a), newReconfigure(a), newDiscover(a), newConfig(a), newDashboards(a), newVersion(a))
-	for _, cmd := range root.Commands() {
-		if cmd.Args == nil {
-			cmd.Args = noArguments
-		}
-		cmd.Flags().SortFlags = false
-		flags.AllowDays(cmd.Flags())
-		flags.Document(cmd.Flags())
-	}
-	flags.Document(root.PersistentFlags())
-	return root
-}
-
-// wrapFlags folds the help of flags at a width that terminals have.
-func wrapFlags(template string) string {
-	return strings.ReplaceAll(template, "Flags.FlagUsages ", "Flags.FlagUsagesWrapped 110 ")
+		Long: rootHelp, Example: rootExample, Version: exporter.Version(), Args: noCommand,
+	}, scan.Command(p.App), serve.Command(p.App), list.Command(p.App), repair.Command(p.App), doctor.Command(p.App),
+		vouch.Command(p.App), reconfigure.Command(p.App),
+		discover.Command(p.App), configcmd.Command(p.App), dashboards.Command(p.App), newVersion(p.App))
 }
 
 // noCommand names what was probably meant. It repeats nothing that could be a URL
@@ -79,7 +66,8 @@ func noCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if strings.ContainsAny(args[0], ":@/") {
-		return errors.New("a command is needed before arguments: scan, serve, list, repair, doctor, init, reconfigure, discover, config or dashboards; see --help")
+		return errors.New("a command is needed before arguments: scan, serve, list, repair, doctor, init, reconfigure, " +
+			"discover, config or dashboards; see --help")
 	}
 	meant := ""
 	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
@@ -88,19 +76,11 @@ func noCommand(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q%s; see --help", args[0], meant)
 }
 
-// noArguments does not repeat the argument: it may be a URL with a password.
-func noArguments(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%s takes flags only, and there are %d arguments: servers are given as --redis URL; see --help", cmd.CommandPath(), len(args))
-}
-
-func newVersion(a *app) *cobra.Command {
+func newVersion(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version",
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(a.out, "lockscope %s\n", exporter.Version())
+			_, err := fmt.Fprintf(a.Out, "lockscope %s\n", exporter.Version())
 			return err
 		},
 	}

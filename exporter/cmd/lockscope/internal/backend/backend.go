@@ -3,15 +3,15 @@ package backend
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// dialTimeout bounds the first answer: one that cannot be reached must not take the time of the others.
-const dialTimeout = 5 * time.Second
+// DialTimeout bounds the first answer: one that cannot be reached must not take the time of the others.
+const DialTimeout = 5 * time.Second
 
 // Backend is one system. Its methods are not to be called concurrently; Close must follow
 // Open, whatever became of Connect. Errors name the system, its address and the remedy.
@@ -26,6 +26,9 @@ type Backend interface {
 	Held(ctx context.Context) ([]scanner.Lock, error)
 	// Waiting reads who waits, the first in line of each lock first.
 	Waiting(ctx context.Context) ([]Waiter, error)
+	// Examine judges whether locks are safe there, as the user that is to take them. It changes nothing, and connects by
+	// itself. What goes wrong, also the end of ctx, is in its results.
+	Examine(ctx context.Context, p diagnosis.Policy) diagnosis.Examination
 	Close()
 }
 
@@ -56,46 +59,20 @@ type Config struct {
 	ZooKeeperAuth string // user:password
 }
 
-// Given reports that at least one system is named.
-func (c *Config) Given() bool { return c.Postgres != "" || len(c.Etcd) > 0 || len(c.ZooKeeper) > 0 }
-
-// Open makes the backends that are named, and connects to none.
-func (c *Config) Open() ([]Backend, error) {
-	var all []Backend
-	var errs []error
-	add := func(b Backend, err error) {
-		if err != nil {
-			errs = append(errs, err)
-		} else {
-			all = append(all, b)
-		}
-	}
-	if c.Postgres != "" {
-		add(newPostgres(c))
-	}
-	if len(c.Etcd) > 0 {
-		add(newEtcd(c))
-	}
-	if len(c.ZooKeeper) > 0 && c.TLS != nil && !c.TLSElsewhere && c.Postgres == "" && len(c.Etcd) == 0 {
-		add(nil, ErrPlainZooKeeper)
-	} else if len(c.ZooKeeper) > 0 {
-		add(newZooKeeper(c))
-	}
-	if len(errs) > 0 {
-		for _, b := range all {
-			b.Close()
-		}
-		return nil, errors.Join(errs...)
-	}
-	return all, nil
-}
-
-// held is a lock as all systems but Redis have it: on one node, which votes by itself.
-func held(key, resource, kind string, fence uint64, holder lock.Holder, left time.Duration) scanner.Lock {
+// LockOf is a lock as all systems but Redis have it: on one node, which votes by itself.
+func LockOf(key, resource, kind string, fence uint64, holder lock.Holder, left time.Duration) scanner.Lock {
 	l := scanner.Lock{Key: key, Resource: resource, Type: kind, Nodes: 1, Of: 1, TTL: left}
 	l.Hold = scanner.Hold{Holder: holder, Format: scanner.FormatLockscope, Fence: fence}
 	if holder == (lock.Holder{}) {
 		l.Hold = scanner.Hold{Format: scanner.FormatUnknown}
 	}
 	return l
+}
+
+// Says is what a holder record tells of who waits: one call, for there is no more to know.
+func Says(h lock.Holder) *lock.Waiting {
+	if h == (lock.Holder{}) {
+		return nil
+	}
+	return &lock.Waiting{Holder: h, Callers: 1}
 }

@@ -11,12 +11,15 @@ import (
 
 // Errors of bad input, which never hold its text, and of a question before Connect.
 var (
-	ErrBadPostgres   = errors.New("--postgres is no URL postgres://user@host:port/database and no key=value pairs, or names files that cannot be read (its text is withheld: it may hold a password)")
-	ErrBadEndpoint   = errors.New("is not of the form host:port, http://host:port or https://host:port (its text is withheld: it may hold a password; users are given by --etcd-username)")
-	ErrBadServer     = errors.New("is not of the form host:port (its text is withheld)")
-	ErrBadRoot       = errors.New("--zookeeper-root: a path like /locks is needed")
-	ErrBadAuth       = errors.New("LOCKSCOPE_ZOOKEEPER_AUTH is not of the form user:password")
-	ErrPlainText     = errors.New("a --tls flag and an etcd endpoint that does not begin with https://: it would be plain text")
+	ErrBadPostgres = errors.New("--postgres is no URL postgres://user@host:port/database and no key=value pairs, or " +
+		"names files that cannot be read (its text is withheld: it may hold a password)")
+	ErrBadEndpoint = errors.New("is not of the form host:port, http://host:port or https://host:port (its text is " +
+		"withheld: it may hold a password; users are given by --etcd-username)")
+	ErrBadServer = errors.New("is not of the form host:port (its text is withheld)")
+	ErrBadRoot   = errors.New("--zookeeper-root: a path like /locks is needed")
+	ErrBadAuth   = errors.New("LOCKSCOPE_ZOOKEEPER_AUTH is not of the form user:password")
+	ErrPlainText = errors.New("a --tls flag and an etcd endpoint that does not begin with https://: it would be " +
+		"plain text")
 	ErrPlainPostgres = errors.New("a --tls flag and a --postgres that is in plain text (sslmode=disable, or a socket): " +
 		"use sslmode=verify-full")
 	ErrPlainZooKeeper = errors.New("a --tls flag and --zookeeper, which lockscope reads in plain text: " +
@@ -24,11 +27,11 @@ var (
 	ErrNotConnected = errors.New("backend: Connect was not called, or failed")
 )
 
-// remedies are what helps against failures of a class, where the error itself does not say so.
-type remedies map[driver.Class]string
+// Remedies are what helps against failures of a class, where the error itself does not say so.
+type Remedies map[driver.Class]string
 
-// explain names the system, the address and the remedy. ClassOf finds the error's class still.
-func explain(b Backend, err error, r remedies) error {
+// Explain names the system, the address and the remedy. ClassOf finds the error's class still.
+func Explain(b Backend, err error, r Remedies) error {
 	if err == nil {
 		return nil
 	}
@@ -46,4 +49,13 @@ func OneLine(err error) error { return &oneLine{err} }
 type oneLine struct{ err error }
 
 func (e *oneLine) Error() string { return strings.Join(strings.Fields(e.err.Error()), " ") }
+
 func (e *oneLine) Unwrap() error { return e.err }
+
+// CertificateAdvice is what to do about a server that is not believed; "" if that is not what is wrong.
+func CertificateAdvice(err error) string {
+	if err == nil || !strings.Contains(err.Error(), "x509:") {
+		return ""
+	}
+	return "its certificate is not believed: see --tls-ca, and the host name of the endpoint"
+}

@@ -60,7 +60,9 @@ func look(ctx context.Context, b Backend) ([]scanner.Lock, *scanner.Waits, error
 	for i, c := range w.Graph.Contended(w.At) {
 		rank[c.Name] = i
 	}
-	slices.SortStableFunc(w.Locks, func(a, b scanner.WaitedFor) int { return cmp.Compare(rank[a.Resource], rank[b.Resource]) })
+	slices.SortStableFunc(w.Locks, func(a, b scanner.WaitedFor) int {
+		return cmp.Compare(rank[a.Resource], rank[b.Resource])
+	})
 	return locks, w, nil
 }
 

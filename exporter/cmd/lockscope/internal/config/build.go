@@ -19,7 +19,8 @@ const GroupLabel = "lock_group"
 func (f *File) Target(g *Group) (c target.Config, err error) {
 	c = target.Config{
 		URLs: g.Redis, Username: g.Username, Cluster: g.Cluster, SentinelMaster: g.SentinelMaster,
-		TLS: target.TLS{CA: f.file(g.TLS.CA), Cert: f.file(g.TLS.Cert), Key: f.file(g.TLS.Key), SkipVerify: g.TLS.InsecureSkipVerify},
+		TLS: target.TLS{CA: f.file(g.TLS.CA), Cert: f.file(g.TLS.Cert), Key: f.file(g.TLS.Key),
+			SkipVerify: g.TLS.InsecureSkipVerify},
 	}
 	if c.Password, err = f.secret(g.PasswordFile); err != nil {
 		return c, fmt.Errorf("password_file: %w", err)
@@ -61,7 +62,8 @@ func (p *Pattern) policy() scanner.Policy {
 		glob, name = scanner.PrefixPattern(p.Prefix), p.Prefix+"*"
 	}
 	return scanner.Policy{
-		Name: cmp.Or(p.Name, name), Pattern: glob, MaxTTL: time.Duration(p.MaxTTL), MaxHold: time.Duration(p.MaxHold), NoTTLAllowed: p.NoTTLAllowed,
+		Name: cmp.Or(p.Name, name), Pattern: glob, MaxTTL: time.Duration(p.MaxTTL), MaxHold: time.Duration(p.MaxHold),
+		NoTTLAllowed: p.NoTTLAllowed,
 	}
 }
 
@@ -109,7 +111,9 @@ func (f *File) Notifiers(g *Group, resend time.Duration, logger *slog.Logger) ([
 	return all, nil
 }
 
-func (f *File) alertmanager(a *Alertmanager, g *Group, resend time.Duration, logger *slog.Logger) (scanner.Notifier, error) {
+func (f *File) alertmanager(a *Alertmanager, g *Group, resend time.Duration, logger *slog.Logger) (
+	scanner.Notifier, error,
+) {
 	opts, err := f.credentials(&a.Credentials)
 	if err != nil {
 		return nil, err

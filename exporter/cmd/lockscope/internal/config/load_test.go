@@ -22,7 +22,8 @@ func TestLoadExample(t *testing.T) {
 	if len(f.Groups) != 2 || !*orders.Redlock || len(orders.Redis) != 3 || time.Duration(f.MaxHold) != 15*time.Minute {
 		t.Errorf("%+v", f)
 	}
-	if got := Globs(f.PatternsOf(batch)); len(got) != 2 || got[0] != `job\-lock:default:*` || time.Duration(batch.Patterns[0].MaxTTL) != 24*time.Hour {
+	if got := Globs(f.PatternsOf(batch)); len(got) != 2 || got[0] != `job\-lock:default:*` ||
+		time.Duration(batch.Patterns[0].MaxTTL) != 24*time.Hour {
 		t.Errorf("%q, %+v", got, batch.Patterns)
 	}
 	if until := f.Exclusions[0].Until; !until.Equal(time.Date(2027, 4, 1, 0, 0, 0, 0, time.UTC)) {
@@ -40,10 +41,11 @@ func TestLoadExample(t *testing.T) {
 func TestProblems(t *testing.T) {
 	const redis = "groups: [{name: a, redis: [h:1]}]\n"
 	for name, test := range map[string]struct{ text, says string }{
-		"empty":            {"", "x.yaml: it is empty"},
-		"no mapping":       {"- a", "x.yaml:1: a mapping (name: value) is expected"},
-		"typo":             {"interval: 1m\nmax_tll: 1h", `x.yaml:2: there is no "max_tll" here: is max_ttl meant?`},
-		"typo below":       {"groups:\n  - name: a\n    redis: [h:1]\n    pasword_file: x", `x.yaml:4: groups[0]: there is no "pasword_file" here: is password_file meant?`},
+		"empty":      {"", "x.yaml: it is empty"},
+		"no mapping": {"- a", "x.yaml:1: a mapping (name: value) is expected"},
+		"typo":       {"interval: 1m\nmax_tll: 1h", `x.yaml:2: there is no "max_tll" here: is max_ttl meant?`},
+		"typo below": {"groups:\n  - name: a\n    redis: [h:1]\n    pasword_file: x",
+			`x.yaml:4: groups[0]: there is no "pasword_file" here: is password_file meant?`},
 		"unknown":          {secret + ": 1", "x.yaml:1: an unknown name; there are groups, patterns"},
 		"embedded":         {"notify: {webhooks: [{url: 'http://h', bearer_tokenfile: x}]}", "is bearer_token_file meant?"},
 		"twice":            {"interval: 1m\ninterval: 2m", "x.yaml:2: interval: it is given twice"},
@@ -61,20 +63,23 @@ func TestProblems(t *testing.T) {
 		"zero":             {"max_ttl: 0s", "max_ttl: at least 1ms"},
 		"no date":          {"exclusions: [{pattern: a, until: soon, reason: b}]", "a date is expected"},
 		"no reason":        {"exclusions: [{pattern: a, until: 2026-12-31}]", "exclusions[0]: reason is missing"},
-		"empty reason":     {"exclusions: [{pattern: a, until: 2026-12-31, reason: ' '}]", "exclusions[0].reason: it is empty"},
-		"bad URL":          {"groups:\n- name: a\n  redis:\n  - h:1\n  - redis://u:" + secret + "@h:x1\n  redlock: true", "x.yaml:5: groups[0].redis[1]: it is not of the form"},
-		"word for URL":     {"groups: [{name: a, redis: [" + secret + "]}]", "groups[0].redis[0]"},
-		"no redlock":       {"groups: [{name: a, redis: [h:1, h:2]}]", "redlock is missing"},
-		"two names":        {"groups: [{name: a, redis: [h:1]}, {name: a, redis: [h:2]}]", "groups[1].name: another group"},
-		"both kinds":       {"groups: [{name: a, redis: [h:1], cluster: true, sentinel_master: m}]", "exclude each other"},
-		"replicas":         {"groups: [{name: a, redis: [h:1], replicas: [h:2, h:3]}]", "2 for 1 servers"},
-		"cert alone":       {"groups: [{name: a, redis: [h:1], tls: {cert: x}}]", "cert and key"},
-		"no pattern":       {redis + "patterns: [{max_ttl: 1h}]", "patterns[0]: either pattern or prefix"},
-		"one name twice":   {redis + "patterns: [{name: a, prefix: x}, {name: a, prefix: y}]", "patterns[1]: another one"},
-		"class":            {redis + "checks: [" + secret + "]", "checks[0]: there is no such class"},
-		"severity":         {redis + "notify: {alertmanagers: [{urls: ['http://h'], severity: {nottl: page}}]}", "no such class"},
-		"group of target":  {redis + "notify: {webhooks: [{url: 'http://h', groups: [b]}]}", "there is no such group"},
-		"webhook":          {redis + "notify: {webhooks: [{}]}", "either url or url_file"},
+		"empty reason": {"exclusions: [{pattern: a, until: 2026-12-31, reason: ' '}]",
+			"exclusions[0].reason: it is empty"},
+		"bad URL": {"groups:\n- name: a\n  redis:\n  - h:1\n  - redis://u:" + secret + "@h:x1\n  redlock: true",
+			"x.yaml:5: groups[0].redis[1]: it is not of the form"},
+		"word for URL":   {"groups: [{name: a, redis: [" + secret + "]}]", "groups[0].redis[0]"},
+		"no redlock":     {"groups: [{name: a, redis: [h:1, h:2]}]", "redlock is missing"},
+		"two names":      {"groups: [{name: a, redis: [h:1]}, {name: a, redis: [h:2]}]", "groups[1].name: another group"},
+		"both kinds":     {"groups: [{name: a, redis: [h:1], cluster: true, sentinel_master: m}]", "exclude each other"},
+		"replicas":       {"groups: [{name: a, redis: [h:1], replicas: [h:2, h:3]}]", "2 for 1 servers"},
+		"cert alone":     {"groups: [{name: a, redis: [h:1], tls: {cert: x}}]", "cert and key"},
+		"no pattern":     {redis + "patterns: [{max_ttl: 1h}]", "patterns[0]: either pattern or prefix"},
+		"one name twice": {redis + "patterns: [{name: a, prefix: x}, {name: a, prefix: y}]", "patterns[1]: another one"},
+		"class":          {redis + "checks: [" + secret + "]", "checks[0]: there is no such class"},
+		"severity": {redis + "notify: {alertmanagers: [{urls: ['http://h'], severity: {nottl: page}}]}",
+			"no such class"},
+		"group of target": {redis + "notify: {webhooks: [{url: 'http://h', groups: [b]}]}", "there is no such group"},
+		"webhook":         {redis + "notify: {webhooks: [{}]}", "either url or url_file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := parse("x.yaml", []byte(test.text))
@@ -95,7 +100,8 @@ func TestProblems(t *testing.T) {
 // TestProblemsAreAllTold in the order of the lines.
 func TestProblemsAreAllTold(t *testing.T) {
 	_, err := parse("x.yaml", []byte("interval: never\nmax_tll: 1h\ngroups: 7\n"))
-	if lines := strings.Split(err.Error(), "\n"); len(lines) != 3 || !strings.HasPrefix(lines[0], "x.yaml:1") || !strings.HasPrefix(lines[2], "x.yaml:3") {
+	if lines := strings.Split(err.Error(), "\n"); len(lines) != 3 || !strings.HasPrefix(lines[0], "x.yaml:1") ||
+		!strings.HasPrefix(lines[2], "x.yaml:3") {
 		t.Errorf("%v", err)
 	}
 }
@@ -114,7 +120,8 @@ func TestSecretsAreRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Target(&f.Groups[0]); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "password_file") {
+	if _, err := f.Target(&f.Groups[0]); !errors.Is(err, os.ErrNotExist) ||
+		!strings.Contains(err.Error(), "password_file") {
 		t.Errorf("%v", err)
 	}
 	write("pw", secret+"\n")

@@ -1,6 +1,2 @@
-// Package doctor asks Redis servers whether what Redlock assumes is true of them.
-//
-// [Gather] collects facts from the servers and changes nothing on them. [Examine]
-// judges the facts with one small function per assumption. [Postgres], [Etcd] and
-// [ZooKeeper] do both for the other systems that lockscope has a driver for.
+// Package doctor is lockscope doctor: it has all systems examined, and shows what package diagnosis says of them.
 package doctor

@@ -37,7 +37,8 @@ func TestApply(t *testing.T) {
 	if err := set.Parse([]string{"--max-ttl=5s"}); err != nil {
 		t.Fatal(err)
 	}
-	env := Env{"LOCKSCOPE_MAX_TTL": "9s", "LOCKSCOPE_LOG_LEVEL": "debug", "LOCKSCOPE_PAUSE": "", "LOCKSCOPE_REDIS": "a, b,,c"}
+	env := Env{"LOCKSCOPE_MAX_TTL": "9s", "LOCKSCOPE_LOG_LEVEL": "debug", "LOCKSCOPE_PAUSE": "",
+		"LOCKSCOPE_REDIS": "a, b,,c"}
 	if err := Apply(set, env); err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +94,8 @@ func TestDocument(t *testing.T) {
 func TestTypos(t *testing.T) {
 	known := []string{"LOCKSCOPE_REDIS", "LOCKSCOPE_MAX_TTL", "LOCKSCOPE_MAX_HOLD"}
 	env := Env{
-		"LOCKSCOPE_REDISS": "", "LOCKSCOPE_MAXTTL": "", "LOCKSCOPE_MAX_TTL": "1s", "LOCKSCOPE_REDIS_SERVER": "/bin/redis-server",
+		"LOCKSCOPE_REDISS": "", "LOCKSCOPE_MAXTTL": "", "LOCKSCOPE_MAX_TTL": "1s",
+		"LOCKSCOPE_REDIS_SERVER":  "/bin/redis-server",
 		"LOCKSCOPE_PORT_6379_TCP": "tcp://x", "REDIS": "", "LOCKSCOPE": "",
 	}
 	want := []Typo{{"LOCKSCOPE_MAXTTL", "LOCKSCOPE_MAX_TTL"}, {"LOCKSCOPE_REDISS", "LOCKSCOPE_REDIS"}}

@@ -48,7 +48,8 @@ func TestWideCellsWrapAndLoseNothing(t *testing.T) {
 }
 
 func TestNarrowTerminalStaysReadable(t *testing.T) {
-	got := write(t, []string{"A", "B", "C"}, [][]string{{strings.Repeat("a", 50), strings.Repeat("b", 50), strings.Repeat("c", 50)}}, Options{Width: 5})
+	got := write(t, []string{"A", "B", "C"}, [][]string{{strings.Repeat("a", 50), strings.Repeat("b", 50),
+		strings.Repeat("c", 50)}}, Options{Width: 5})
 	for line := range strings.Lines(got) {
 		if Width(strings.TrimRight(line, "\n")) > 3*narrowest+2*gap {
 			t.Errorf("%q", line)

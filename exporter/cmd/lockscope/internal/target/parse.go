@@ -144,7 +144,8 @@ func complete(raw string) (string, error) {
 	if strings.HasPrefix(raw, "/") && !strings.ContainsAny(raw, "@?#") {
 		return "unix://" + raw, nil
 	}
-	if host, port, err := net.SplitHostPort(raw); err == nil && host != "" && port != "" && !strings.ContainsAny(raw, "@/?#") {
+	if host, port, err := net.SplitHostPort(raw); err == nil && host != "" && port != "" &&
+		!strings.ContainsAny(raw, "@/?#") {
 		return "redis://" + raw, nil
 	}
 	bare := strings.TrimSuffix(strings.TrimPrefix(raw, "["), "]")

@@ -63,7 +63,8 @@ func TestURLsFromEverywhere(t *testing.T) {
 func TestShortForms(t *testing.T) {
 	for raw, want := range map[string]string{
 		"localhost": "localhost:6379", "10.0.0.7": "10.0.0.7:6379", "::1": "[::1]:6379", "[::1]": "[::1]:6379",
-		"redis.prod.internal": "redis.prod.internal:6379", "/run/redis.sock": "/run/redis.sock", "unix:///run/redis.sock": "/run/redis.sock",
+		"redis.prod.internal": "redis.prod.internal:6379", "/run/redis.sock": "/run/redis.sock",
+		"unix:///run/redis.sock":      "/run/redis.sock",
 		"unix:///run/redis.sock?db=2": "/run/redis.sock", "redis://localhost": "localhost:6379",
 	} {
 		if opts := optionsOf(t, Config{URLs: []string{raw}}); opts[0].Addr != want {
@@ -140,8 +141,9 @@ func TestErrorsAreTyped(t *testing.T) {
 
 func TestClusterAndSentinelAreOneNode(t *testing.T) {
 	for name, c := range map[string]Config{
-		"cluster:h1:1":  {URLs: []string{"redis://u:" + secret + "@h1:1", "h2:2"}, Cluster: true},
-		"sentinel:main": {URLs: []string{"redis://u:" + secret + "@h1:1", "h2:2"}, SentinelMaster: "main", SentinelPassword: secret},
+		"cluster:h1:1": {URLs: []string{"redis://u:" + secret + "@h1:1", "h2:2"}, Cluster: true},
+		"sentinel:main": {URLs: []string{"redis://u:" + secret + "@h1:1", "h2:2"}, SentinelMaster: "main",
+			SentinelPassword: secret},
 	} {
 		nodes, err := c.Open()
 		if err != nil {

@@ -33,7 +33,8 @@ func (t TLS) Config() (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tls.Config{RootCAs: roots, Certificates: pairs, InsecureSkipVerify: t.SkipVerify, MinVersion: tls.VersionTLS12}, nil
+	return &tls.Config{RootCAs: roots, Certificates: pairs, InsecureSkipVerify: t.SkipVerify,
+		MinVersion: tls.VersionTLS12}, nil
 }
 
 // apply completes the TLS configuration of the servers that have one.
@@ -47,7 +48,8 @@ func (t TLS) apply(servers []*redis.Options) error {
 	}
 	for _, s := range servers {
 		if s.TLSConfig == nil {
-			return fmt.Errorf("%w: a --tls flag and %s, which is not a rediss:// URL and would be plain text", ErrConflict, redisconn.Name(s))
+			return fmt.Errorf("%w: a --tls flag and %s, which is not a rediss:// URL and would be plain text", ErrConflict,
+				redisconn.Name(s))
 		}
 		s.TLSConfig.RootCAs = roots
 		s.TLSConfig.Certificates = pairs

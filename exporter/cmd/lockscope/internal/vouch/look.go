@@ -10,7 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 )
 
@@ -48,7 +48,7 @@ func lookAt(ctx context.Context, nodes []Node) []sight {
 func look(ctx context.Context, c *redis.Client) (s sight) {
 	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
 	defer cancel()
-	if s.missing, s.err = doctor.MissingToVouch(ctx, c); !s.fit() {
+	if s.missing, s.err = diagnosis.MissingToVouch(ctx, c); !s.fit() {
 		return s
 	}
 	text, err := c.Info(ctx).Result()
@@ -56,7 +56,7 @@ func look(ctx context.Context, c *redis.Client) (s sight) {
 		s.err = fmt.Errorf("INFO: %w", err)
 		return s
 	}
-	info := doctor.ParseInfo(text)
+	info := diagnosis.ParseInfo(text)
 	s.runID, s.uptime = info.Incarnation, info.Uptime
 	s.marker, s.err = quarantine.ReadMarker(ctx, c, s.runID)
 	return s

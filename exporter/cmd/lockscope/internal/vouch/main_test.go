@@ -1,16 +1,23 @@
 package vouch
 
 import (
-	"os"
 	"testing"
 
-	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/logging"
-	"go.uber.org/goleak"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
 )
 
-// TestMain keeps go-redis from reporting the planted faults by itself.
-func TestMain(m *testing.M) {
-	redis.SetLogger(&logging.VoidLogger{})
-	goleak.VerifyTestMain(m, goleak.Cleanup(os.Exit))
+func TestMain(m *testing.M) { cmdtest.Main(m) }
+
+// run is lockscope with the commands of these tests.
+var run = cmdtest.Of(Command, doctor.Command)
+
+func command(t *testing.T, args ...string) cmdtest.Outcome {
+	t.Helper()
+	return run.Command(t, args...)
+}
+
+func commandWith(t *testing.T, environ []string, stdin string, args ...string) cmdtest.Outcome {
+	t.Helper()
+	return run.With(t, environ, stdin, args...)
 }

@@ -94,7 +94,8 @@ func (r *Report) refuseLatecomers() {
 	}
 	for i, n := range r.Nodes {
 		if n.Result == Untouched {
-			r.refuse(i, "other nodes are in use since they were vouched for, and it restarted or joined them", whatNow(n.Left, len(r.Nodes)))
+			r.refuse(i, "other nodes are in use since they were vouched for, and it restarted or joined them",
+				whatNow(n.Left, len(r.Nodes)))
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
@@ -63,10 +63,10 @@ func refuseUnfit(r *Report, seen []sight) bool {
 	for i, s := range seen {
 		switch {
 		case s.err != nil:
-			r.refuse(i, s.err.Error(), doctor.ConnectionAdvice(s.err))
+			r.refuse(i, s.err.Error(), diagnosis.ConnectionAdvice(s.err))
 		case len(s.missing) > 0:
 			r.refuse(i, "the user lacks "+strings.Join(s.missing, " "),
-				"init needs "+doctor.VouchGrants+": grant it with ACL SETUSER, or name another user with --redis-username")
+				"init needs "+diagnosis.VouchGrants+": grant it with ACL SETUSER, or name another user with --redis-username")
 		}
 	}
 	if r.Count(Refused) == 0 {
@@ -77,7 +77,8 @@ func refuseUnfit(r *Report, seen []sight) bool {
 }
 
 // refused finds out what a vouch that failed has left behind.
-func refused(ctx context.Context, nodes []Node, before []sight, err error, names []string, maxTTL time.Duration) (Report, error) {
+func refused(ctx context.Context, nodes []Node, before []sight, err error, names []string,
+	maxTTL time.Duration) (Report, error) {
 	after := lookAt(ctx, nodes)
 	r := newReport(nodes, after, names, maxTTL)
 	r.Result, r.Used = Refused, true
@@ -86,11 +87,13 @@ func refused(ctx context.Context, nodes []Node, before []sight, err error, names
 		reason := reasons[names[i]]
 		switch {
 		case r.Nodes[i].Result == Already && before[i].marker.State != redlock.MarkerVoting:
-			r.Nodes[i].Result, r.Nodes[i].Detail = Vouched, "vouched for before another node failed: it votes at once, until it restarts"
+			r.Nodes[i].Result, r.Nodes[i].Detail = Vouched,
+				"vouched for before another node failed: it votes at once, until it restarts"
 		case reason == nil || r.Nodes[i].Result == Already:
 		case errors.Is(reason, redlock.ErrOtherConfiguration):
 			r.Used = false
-			r.refuse(i, reason.Error(), "give the nodes, --node-names and --max-ttl of the services here; to change those, see lockscope reconfigure")
+			r.refuse(i, reason.Error(), "give the nodes, --node-names and --max-ttl of the services here; to change those, "+
+				"see lockscope reconfigure")
 		case errors.Is(reason, redlock.ErrNotNew):
 			r.refuse(i, whyNotNew(before[i], after[i], reason), whatNow(r.Nodes[i].Left, len(nodes)))
 		default:
@@ -126,16 +129,18 @@ func whatNow(left time.Duration, nodes int) string {
 	case left == 0:
 		return "nothing: it votes already"
 	case nodes < 3:
-		return fmt.Sprintf("it votes already; locks it may have forgotten can be valid for another %v", quarantine.RoundUp(left))
+		return fmt.Sprintf("it votes already; locks it may have forgotten can be valid for another %v",
+			quarantine.RoundUp(left))
 	}
-	return fmt.Sprintf("wait: it votes by itself in %v, when no lock it may have forgotten can be valid", quarantine.RoundUp(left))
+	return fmt.Sprintf("wait: it votes by itself in %v, when no lock it may have forgotten can be valid",
+		quarantine.RoundUp(left))
 }
 
 func advice(err error) string {
 	if driver.ClassOf(err).Barred() {
 		return "give the masters themselves, each once"
 	}
-	return doctor.ConnectionAdvice(err)
+	return diagnosis.ConnectionAdvice(err)
 }
 
 // nodeErrors finds what each node said, by its address.

@@ -1,0 +1,129 @@
+package audit
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// auditMode keeps the audit log to its owner and group: it names keys.
+const auditMode = 0o640
+
+// Log has it on disk what is about to be done to a key before it is, and then what
+// became of it, a line each. It holds no lock's value or token.
+type Log struct {
+	file     *os.File // nil: stderr alone
+	stderr   io.Writer
+	operator string
+	Plan     string // id of the plan that is carried out; "" if there is none
+}
+
+// Open appends to a file, or with "" writes to standard error alone.
+func Open(path, operator string, stderr io.Writer) (*Log, error) {
+	l := &Log{stderr: stderr, operator: operator}
+	if path == "" {
+		return l, nil
+	}
+	var err error
+	if l.file, err = os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, auditMode); err != nil {
+		return nil, fmt.Errorf("--audit-log: %w", err)
+	}
+	return l, nil
+}
+
+// Close closes the file, if there is one.
+func (l *Log) Close() error {
+	if l.file == nil {
+		return nil
+	}
+	return l.file.Close()
+}
+
+// OperatorOf is who answers for a repair: who was named, or whose shell it is.
+func OperatorOf(a *app.App, named string) string {
+	return cmp.Or(named, a.Env["USER"], a.Env["LOGNAME"], "unknown")
+}
+
+// Act is one thing done to one key, as the log has it.
+type Act struct {
+	Node, Key string
+	Class     scanner.Class
+	Holder    string
+	Identity  string // of the planned value; "" without a plan
+	TTL       time.Duration
+	Action    scanner.Action
+}
+
+// ActOn is what the log says of a finding.
+func ActOn(f scanner.Finding, a scanner.Action) Act {
+	return Act{Node: f.Node, Key: f.Key, Class: f.Class, Holder: f.Hold.Instance, TTL: f.TTL, Action: a}
+}
+
+// Perform does what is to be done between its two lines. What cannot be written down
+// first is not done; stop is set then, and if the outcome cannot be written down.
+func (l *Log) Perform(a Act, dry bool, do func() (scanner.Repaired, error)) (r scanner.Repaired, err, stop error) {
+	if !dry {
+		if err := l.write("intent", a, "", false); err != nil {
+			return r, nil, fmt.Errorf("--audit-log: %w: stopped repairing", err)
+		}
+	}
+	r, err = do()
+	outcome := string(r.Outcome)
+	switch {
+	case Refused(err):
+		outcome = fmt.Sprintf("refused reason=%q", errors.Unwrap(err))
+	case err != nil:
+		outcome = fmt.Sprintf("failed error=%q", err)
+	}
+	a.Action = r.Action
+	if err := l.write("repair", a, " outcome="+outcome, true); err != nil {
+		stop = fmt.Errorf("--audit-log: %w: stopped repairing", err)
+	}
+	return r, err, stop
+}
+
+// Refused says whether nothing was sent to a server because a repair would not be safe.
+func Refused(err error) bool {
+	for _, known := range []error{
+		scanner.ErrNotRepairable, scanner.ErrNotConfirmed, scanner.ErrTooYoung, scanner.ErrIncomplete,
+	} {
+		if errors.Is(err, known) {
+			return true
+		}
+	}
+	return false
+}
+
+// write has a line on disk before it returns. Standard error is told of outcomes; that
+// it cannot be, nothing can be done about.
+func (l *Log) write(word string, a Act, rest string, tell bool) error {
+	plan := ""
+	if l.Plan != "" {
+		plan = " plan=" + l.Plan + " identity=" + a.Identity
+	}
+	line := fmt.Sprintf("%s %s operator=%q%s node=%s key=%q class=%s holder=%q ttl=%s action=%q%s\n",
+		time.Now().UTC().Format(time.RFC3339),
+		word, l.operator, plan, a.Node, a.Key, a.Class, a.Holder, output.TTL(a.TTL), a.Action, rest)
+	if tell {
+		_, _ = io.WriteString(l.stderr, line)
+	}
+	if l.file == nil {
+		return nil
+	}
+	if _, err := io.WriteString(l.file, line); err != nil {
+		return err
+	}
+	err := l.file.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		return nil // a pipe or a terminal, which has no disk
+	}
+	return err
+}

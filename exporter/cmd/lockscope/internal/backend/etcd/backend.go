@@ -1,0 +1,185 @@
+package etcd
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/etcdlock"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// Backend is a cluster with a prefix of package etcdlock, or of plain Mutexes.
+type Backend struct {
+	client   *clientv3.Client // nil before Connect
+	prefix   string
+	fenceKey string
+	config   clientv3.Config
+}
+
+// New connects to nothing.
+func New(c *backend.Config) (*Backend, error) {
+	for i, endpoint := range c.Etcd {
+		secure, err := checkEndpoint(endpoint)
+		if err != nil {
+			return nil, fmt.Errorf("etcd endpoint %d %w", i+1, err)
+		}
+		if !secure && c.TLS != nil {
+			return nil, backend.ErrPlainText
+		}
+	}
+	return &Backend{prefix: c.EtcdPrefix, fenceKey: c.EtcdFenceKey, config: clientv3.Config{
+		Endpoints: c.Etcd, Username: c.EtcdUsername, Password: c.EtcdPassword, TLS: c.TLS, DialTimeout: backend.DialTimeout,
+		Logger: zap.NewNop(),
+	}}, nil
+}
+
+func checkEndpoint(endpoint string) (secure bool, err error) {
+	text := endpoint
+	if !strings.Contains(text, "://") {
+		text = "http://" + text
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || strings.Trim(u.Path, "/") != "" ||
+		u.RawQuery != "" {
+		return false, backend.ErrBadEndpoint
+	}
+	if host, port, err := net.SplitHostPort(u.Host); err != nil || host == "" || port == "" {
+		return false, backend.ErrBadEndpoint
+	}
+	return u.Scheme == "https", nil
+}
+
+var errNoMajority = fmt.Errorf("%w: no member answers for a majority", driver.ErrUnreachable)
+
+// System implements Backend.
+func (*Backend) System() string { return "etcd" }
+
+// Address implements Backend.
+func (b *Backend) Address() string {
+	var hosts []string
+	for _, e := range b.config.Endpoints {
+		_, host, found := strings.Cut(e, "://")
+		if !found {
+			host = e
+		}
+		hosts = append(hosts, host)
+	}
+	return strings.Join(hosts, ",")
+}
+
+// TellsTTL implements Backend.
+func (*Backend) TellsTTL() bool { return true }
+
+// Close implements Backend.
+func (b *Backend) Close() {
+	if b.client != nil {
+		_ = b.client.Close()
+	}
+}
+
+// Connect implements Backend. With a user it asks for a token. It does not try again where no certificate is believed.
+func (b *Backend) Connect(ctx context.Context) error {
+	if slices.ContainsFunc(b.config.Endpoints, isSecure) {
+		if err := b.noMajority(ctx); backend.CertificateAdvice(err) != "" {
+			return b.explain(err)
+		}
+	}
+	client, err := clientv3.New(b.config)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return b.explain(b.noMajority(ctx))
+	case err != nil:
+		return b.explain(fmt.Errorf("%w: %w", driver.ErrDenied, err))
+	}
+	b.client = client
+	try, cancel := context.WithTimeout(ctx, backend.DialTimeout)
+	defer cancel()
+	// What a majority has to answer. Any other error comes of reading, too, and is explained there.
+	if _, err = client.Get(try, b.prefix, clientv3.WithPrefix(), clientv3.WithCountOnly()); try.Err() != nil &&
+		err != nil {
+		return b.explain(b.noMajority(ctx))
+	}
+	return nil
+}
+
+// noMajority says why, if no endpoint takes connections.
+func (b *Backend) noMajority(ctx context.Context) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, backend.DialTimeout)
+	defer cancel()
+	for _, endpoint := range b.config.Endpoints {
+		if err = b.dial(ctx, endpoint); err == nil {
+			return errNoMajority
+		}
+	}
+	return fmt.Errorf("%w: %w", errNoMajority, err)
+}
+
+// dial connects to an endpoint, and is done. The client tries again and again by itself, and does not say why.
+func (b *Backend) dial(ctx context.Context, endpoint string) error {
+	_, address, found := strings.Cut(endpoint, "://")
+	if !found {
+		address = endpoint
+	}
+	dial := (&net.Dialer{}).DialContext
+	if isSecure(endpoint) {
+		dial = (&tls.Dialer{Config: b.config.TLS}).DialContext
+	}
+	conn, err := dial(ctx, "tcp", address)
+	if err == nil {
+		_ = conn.Close()
+	}
+	return err
+}
+
+func isSecure(endpoint string) bool { return strings.HasPrefix(endpoint, "https://") }
+
+func (b *Backend) explain(err error) error {
+	return backend.Explain(b, err, backend.Remedies{
+		driver.Unreachable: backend.CertificateAdvice(err),
+		driver.Denied: "see --etcd-username and --etcd-password-file; " +
+			"the user's role needs read on the prefix and on " + b.fenceKey,
+	})
+}
+
+// Held implements Backend.
+func (b *Backend) Held(ctx context.Context) ([]scanner.Lock, error) {
+	if b.client == nil {
+		return nil, backend.ErrNotConnected
+	}
+	all, err := etcdlock.ReadHeld(ctx, b.client, b.prefix, b.fenceKey)
+	locks := make([]scanner.Lock, 0, len(all))
+	for _, h := range all {
+		left := h.Remaining
+		if left >= 0 {
+			left = max(left, time.Millisecond)
+		}
+		locks = append(locks, backend.LockOf(h.Key, strings.TrimPrefix(h.Key, b.prefix), "key", h.Fence, h.Holder, left))
+	}
+	return locks, b.explain(err)
+}
+
+// Waiting implements Backend. What a waiter holds meanwhile etcd does not tell.
+func (b *Backend) Waiting(ctx context.Context) ([]backend.Waiter, error) {
+	if b.client == nil {
+		return nil, backend.ErrNotConnected
+	}
+	all, err := etcdlock.ReadWaiting(ctx, b.client, b.prefix)
+	waiters := make([]backend.Waiter, 0, len(all))
+	for _, w := range all {
+		waiters = append(waiters, backend.Waiter{Key: w.Key, Resource: strings.TrimPrefix(w.Key, b.prefix), Since: w.Since,
+			Says: backend.Says(w.Holder)})
+	}
+	return waiters, b.explain(err)
+}

@@ -1,0 +1,143 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/pglock"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// Backend is a schema of package pglock.
+type Backend struct {
+	pool     *pgxpool.Pool
+	schema   string
+	address  string
+	prefixes []string
+}
+
+// New connects to nothing.
+func New(c *backend.Config) (*Backend, error) {
+	config, err := pgxpool.ParseConfig(c.Postgres)
+	if err != nil {
+		return nil, backend.ErrBadPostgres // pgx takes passwords out as far as it understands the text
+	}
+	if c.PostgresPassword != "" {
+		config.ConnConfig.Password = c.PostgresPassword
+	}
+	if err := secure(config.ConnConfig, c.TLS); err != nil {
+		return nil, err
+	}
+	config.ConnConfig.ConnectTimeout = backend.DialTimeout
+	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec // a pooler may keep no session
+	config.MaxConns, config.MinConns, config.MinIdleConns = 1, 0, 0
+	config.ConnConfig.RuntimeParams["application_name"] = "lockscope"
+	pool, err := pgxpool.NewWithConfig(context.Background(), config)
+	if err != nil {
+		return nil, backend.ErrBadPostgres
+	}
+	b := &Backend{
+		pool: pool, schema: cmp.Or(c.Schema, pglock.DefaultSchema), address: addressOf(config.ConnConfig),
+		prefixes: slices.Clone(c.Prefixes),
+	}
+	if len(b.prefixes) == 0 {
+		b.prefixes = []string{lock.DefaultPrefix}
+	}
+	slices.SortFunc(b.prefixes, func(a, b string) int { return len(b) - len(a) })
+	return b, nil
+}
+
+func addressOf(c *pgx.ConnConfig) string {
+	hosts := []string{net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))}
+	for _, f := range c.Fallbacks {
+		hosts = append(hosts, net.JoinHostPort(f.Host, strconv.Itoa(int(f.Port))))
+	}
+	return strings.Join(slices.Compact(hosts), ",") // there is a fallback without TLS, too
+}
+
+// System implements Backend.
+func (*Backend) System() string { return "postgresql" }
+
+// Address implements Backend.
+func (b *Backend) Address() string { return b.address }
+
+// TellsTTL implements Backend.
+func (*Backend) TellsTTL() bool { return true }
+
+// Close implements Backend.
+func (b *Backend) Close() { b.pool.Close() }
+
+// Connect implements Backend: it leaves that to the first question, which pgx bounds.
+func (*Backend) Connect(context.Context) error { return nil }
+
+// advice is what to do about an error of a connection; "" if it is of something else.
+func (*Backend) advice(err error) string {
+	var refused *pgconn.PgError
+	switch {
+	case backend.CertificateAdvice(err) != "":
+		return "its certificate is not believed: see --tls-ca, and the host name in --postgres"
+	case !errors.As(err, &refused):
+		return ""
+	case refused.Code == "28P01":
+		return "the password is wrong, or the role does not exist: see --postgres-password-file, " +
+			"LOCKSCOPE_POSTGRES_PASSWORD and the user of --postgres"
+	case strings.HasPrefix(refused.Code, "28"):
+		return "let the role connect from this machine (pg_hba.conf), or name another in --postgres"
+	case refused.Code == "3D000":
+		return "name the database of the locks in --postgres"
+	}
+	return ""
+}
+
+func (b *Backend) explain(err error) error {
+	if advice := b.advice(err); advice != "" {
+		return backend.Explain(b, err, backend.Remedies{driver.ClassOf(err): advice})
+	}
+	return backend.Explain(b, err, backend.Remedies{
+		driver.Denied:        "the owner of the schema lets a role read by pglock.Grant; see the user of --postgres",
+		driver.Misconfigured: "see --schema and the database of --postgres",
+	})
+}
+
+// Held implements Backend.
+func (b *Backend) Held(ctx context.Context) ([]scanner.Lock, error) {
+	all, err := pglock.ReadHeld(ctx, b.pool, b.schema)
+	locks := make([]scanner.Lock, 0, len(all))
+	for _, h := range all {
+		locks = append(locks, backend.LockOf(h.Key, b.resource(h.Key), "row", h.Fence, h.Holder,
+			max(h.Remaining, time.Millisecond)))
+	}
+	return locks, b.explain(err)
+}
+
+// Waiting implements Backend. A standby cannot tell: the queue is not replicated.
+func (b *Backend) Waiting(ctx context.Context) ([]backend.Waiter, error) {
+	all, err := pglock.ReadWaiting(ctx, b.pool, b.schema)
+	waiters := make([]backend.Waiter, 0, len(all))
+	for _, w := range all {
+		waiters = append(waiters, backend.Waiter{Key: w.Key, Resource: b.resource(w.Key), Since: w.Since, Says: w.Says})
+	}
+	return waiters, b.explain(err)
+}
+
+func (b *Backend) resource(key string) string {
+	for _, p := range b.prefixes {
+		if name, ok := strings.CutPrefix(key, p); ok {
+			return name
+		}
+	}
+	return key
+}

@@ -1,0 +1,234 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
+	"github.com/lockscope/lockscope/lock/pglock"
+)
+
+// facts is what one server tells a role that may take locks.
+type facts struct {
+	Version       string
+	VersionNumber int // 150004
+	Uptime        time.Duration
+	Standby       bool
+	Standbys      int // that follow this server at the moment
+	User          string
+	Fsync         string
+	Commit        string // synchronous_commit
+	SyncNames     string // synchronous_standby_names
+	Isolation     string // default_transaction_isolation
+	ReadOnly      bool   // default_transaction_read_only
+	Most, Used    int    // connections
+	Own, OwnUsed  int    // of this role; -1: no limit
+
+	SchemaName string
+	Schema     pglock.Schema
+	Rows       rowFacts
+	Pooler     pooler
+	Unread     error // why the schema is not known
+}
+
+const question = `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS version_number,
+  extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())::float8 AS uptime,
+  pg_is_in_recovery() AS standby, (SELECT count(*)::int FROM pg_stat_replication) AS standbys, current_user::text AS "user",
+  current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commit, current_setting('synchronous_standby_names') AS sync_names,
+  current_setting('default_transaction_isolation') AS isolation, current_setting('default_transaction_read_only')::bool AS read_only,
+  current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int AS most,
+  (SELECT count(*)::int FROM pg_stat_activity WHERE usesysid IS NOT NULL) AS used,
+  (SELECT rolconnlimit FROM pg_roles WHERE rolname = current_user) AS own,
+  (SELECT count(*)::int FROM pg_stat_activity WHERE usename = current_user) AS own_used`
+
+// Examine examines a server as the role that locks are to be taken with, for p.For plus a
+// moment, and changes nothing. What goes wrong, also the end of ctx, is in its results.
+func (b *Backend) Examine(ctx context.Context, p diagnosis.Policy) diagnosis.Examination {
+	e := diagnosis.Examination{Backend: b.System()}
+	n := diagnosis.BackendNode{Node: b.Address()}
+	var f facts
+	if f, n.Err = ask(ctx, b); n.Err != nil {
+		advice := cmp.Or(b.advice(n.Err),
+			"see --postgres: is the server up, is the address right, may this machine reach it?")
+		e.Add("connection", n.Node, diagnosis.Failed(backend.OneLine(n.Err).Error(), advice))
+		e.Nodes = []diagnosis.BackendNode{n}
+		return e
+	}
+	n.Version, n.Uptime, n.Role = f.Version, f.Uptime, "primary"
+	if f.Standby {
+		n.Role = "standby"
+	}
+	n.Clock, n.Ping = observe(ctx, b, p.For)
+	e.Nodes = []diagnosis.BackendNode{n}
+	for _, c := range []struct {
+		name  string
+		check func(facts, diagnosis.Policy) diagnosis.Result
+	}{
+		{"connection", func(f facts, _ diagnosis.Policy) diagnosis.Result {
+			return diagnosis.Passed("reached and let in as " + f.User)
+		}},
+		{"pooler", checkPooler},
+		{"version", checkVersion}, {"role", checkRole}, {"schema", checkSchema}, {"rights", checkRights},
+		{"persistence", checkFsync}, {"replication", checkReplication}, {"transactions", checkTransactions},
+		{"connections", checkConnections}, {"rows", checkRows},
+	} {
+		e.Add(c.name, n.Node, c.check(f, p))
+	}
+	e.Add("clock", n.Node, diagnosis.JudgeServerClock(n.Clock))
+	e.Add("clock drift", n.Node, diagnosis.JudgeDrift(n.Clock))
+	e.Add("latency", n.Node, diagnosis.JudgeLatency(n.Ping, p))
+	return e
+}
+
+func ask(ctx context.Context, b *Backend) (f facts, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*diagnosis.ReachTimeout)
+	defer cancel()
+	rows, err := b.pool.Query(ctx, question)
+	if err != nil {
+		return f, err
+	}
+	var uptime float64
+	_, err = pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (struct{}, error) {
+		return struct{}{}, row.Scan(&f.Version, &f.VersionNumber, &uptime, &f.Standby, &f.Standbys, &f.User, &f.Fsync,
+			&f.Commit, &f.SyncNames, &f.Isolation, &f.ReadOnly, &f.Most, &f.Used, &f.Own, &f.OwnUsed)
+	})
+	if err != nil {
+		return f, err
+	}
+	f.Uptime, f.SchemaName = time.Duration(uptime*float64(time.Second)), b.schema
+	f.Schema, f.Unread = pglock.ReadSchema(ctx, b.pool, b.schema)
+	f.Rows = askRows(ctx, b)
+	f.Pooler = askPooler(ctx, b.pool.Config().ConnConfig)
+	return f, nil
+}
+
+// observe samples clock and latency: one answer tells both.
+func observe(ctx context.Context, b *Backend, during time.Duration) (diagnosis.Clock, diagnosis.Latency) {
+	began := time.Now()
+	var samples []diagnosis.Sample
+	l := diagnosis.SampleLatency(ctx, during, func() error {
+		var micros int64
+		sent := time.Since(began)
+		err := b.pool.QueryRow(ctx, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint").Scan(&micros)
+		if err == nil {
+			samples = append(samples, diagnosis.Sample{Server: time.UnixMicro(micros).Sub(began.Round(0)), Sent: sent,
+				Gotten: time.Since(began)})
+		}
+		return err
+	})
+	return diagnosis.Measure(samples), l
+}
+
+// oldestVersion still gets fixes; the driver is tested with 15.
+const oldestVersion = 14
+
+func checkVersion(f facts, _ diagnosis.Policy) diagnosis.Result {
+	if f.VersionNumber/10000 < oldestVersion {
+		return diagnosis.Warned(f.Version, "no security fixes are made for it any more: upgrade")
+	}
+	return diagnosis.Passed(f.Version)
+}
+
+func checkRole(f facts, _ diagnosis.Policy) diagnosis.Result {
+	if f.Standby {
+		return diagnosis.Failed("a standby: it follows another server, and grants nothing",
+			"name the primary, or all servers with target_session_attrs=read-write")
+	}
+	return diagnosis.Passed("primary")
+}
+
+func checkSchema(f facts, _ diagnosis.Policy) diagnosis.Result {
+	const migrate = "run pglock.Migrate on this database, as a role that may create there"
+	s, known := f.Schema, pglock.SchemaVersion()
+	switch {
+	case f.Unread != nil:
+		return diagnosis.Failed(f.Unread.Error(), "see --schema")
+	case !s.Present:
+		return diagnosis.Failed(fmt.Sprintf("there is no schema %s in this database", f.SchemaName), migrate+"; see --schema")
+	case !s.Usage:
+		return diagnosis.Warned("it is there, and not known more of: this role may not use it", "see rights")
+	case len(s.Missing) > 0:
+		return diagnosis.Failed("what this version calls is not there: "+strings.Join(s.Missing, "; "), migrate+
+			": it brings an older schema up to date")
+	case s.Version > known:
+		return diagnosis.Warned(fmt.Sprintf("version %d, and this program knows %d", s.Version, known),
+			"use a later lockscope, or services may be older than the schema, too")
+	case s.Version == 0:
+		return diagnosis.Passed("all that this version calls is there; the version of the tables only their owner may read")
+	case s.Version < known:
+		return diagnosis.Failed(fmt.Sprintf("version %d, and this program needs %d", s.Version, known), migrate)
+	}
+	return diagnosis.Passed(fmt.Sprintf("version %d", s.Version))
+}
+
+func checkRights(f facts, _ diagnosis.Policy) diagnosis.Result {
+	grant := fmt.Sprintf("pglock.Grant(ctx, db, %q, %q), as the owner of the schema", f.SchemaName, f.User)
+	switch s := f.Schema; {
+	case f.Unread != nil || !s.Present:
+		return diagnosis.Warned("not known: see schema", "see schema")
+	case !s.Usage:
+		return diagnosis.Failed(fmt.Sprintf("%s may not use schema %s", f.User, f.SchemaName), grant)
+	case len(s.Denied) > 0:
+		return diagnosis.Failed(f.User+" may not use "+strings.Join(s.Denied, "; "), grant)
+	}
+	return diagnosis.Passed(f.User + " may do all that locks need")
+}
+
+func checkFsync(f facts, _ diagnosis.Policy) diagnosis.Result {
+	if f.Fsync != "on" {
+		return diagnosis.Failed("fsync "+f.Fsync+": a crash may forget locks that are valid, and fence counters",
+			"fsync = on, and restart")
+	}
+	return diagnosis.Passed("fsync on: a crash of the server keeps locks and fence counters")
+}
+
+func checkReplication(f facts, _ diagnosis.Policy) diagnosis.Result {
+	detail := fmt.Sprintf("synchronous_standby_names %q, synchronous_commit %s, %d connected", f.SyncNames, f.Commit,
+		f.Standbys)
+	switch {
+	case f.Standby:
+		return diagnosis.Warned(detail, "see role")
+	case f.SyncNames == "" && f.Standbys > 0:
+		return diagnosis.Warned(detail, "a standby that is promoted may not know the last locks: name it in "+
+			"synchronous_standby_names, or have services use pglock.WithFailoverQuarantine")
+	case f.SyncNames != "" && f.Standbys == 0:
+		return diagnosis.Warned(detail, "grants wait for a standby that is not there: bring one back, or empty "+
+			"synchronous_standby_names")
+	case f.SyncNames != "" && (f.Commit == "off" || f.Commit == "local"):
+		return diagnosis.Passed(detail + "; grants wait for standbys all the same")
+	}
+	return diagnosis.Passed(detail)
+}
+
+func checkTransactions(f facts, _ diagnosis.Policy) diagnosis.Result {
+	detail := fmt.Sprintf("default_transaction_isolation %s, default_transaction_read_only %v", f.Isolation, f.ReadOnly)
+	const mend = "ALTER ROLE ... SET, or the connection string of the services, changes it for this role alone"
+	switch {
+	case f.Isolation != "read committed":
+		return diagnosis.Failed(detail, "locks need read committed: "+mend)
+	case f.ReadOnly && !f.Standby:
+		return diagnosis.Failed(detail, "to take a lock is to write: "+mend)
+	}
+	return diagnosis.Passed(detail)
+}
+
+// checkConnections: a process with locks has some connections open.
+func checkConnections(f facts, _ diagnosis.Policy) diagnosis.Result {
+	free, detail := f.Most-f.Used, fmt.Sprintf("%d of %d in use", f.Used, f.Most)
+	if f.Own >= 0 {
+		free = min(free, f.Own-f.OwnUsed)
+		detail += fmt.Sprintf(", %d of %d of this role", f.OwnUsed, f.Own)
+	}
+	const each = pglock.DefaultConnections + 1
+	if free < each {
+		return diagnosis.Warned(detail, fmt.Sprintf("a process has up to %d: raise max_connections or the role's limit, "+
+			"give WithConnections, or use a pooler", each))
+	}
+	return diagnosis.Passed(detail)
+}

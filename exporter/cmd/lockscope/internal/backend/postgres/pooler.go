@@ -1,0 +1,112 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
+)
+
+// pooler is what stands between a client and the server.
+type pooler struct {
+	Mode   string // "": there is none
+	Unread error
+}
+
+// The pool modes, as pgbouncer calls them.
+const (
+	sessionPooling     = "session"
+	transactionPooling = "transaction"
+	statementPooling   = "statement"
+)
+
+// askPooler compares the process that answers with the one that the client was told of: a pooler
+// gives its clients numbers of its own. If two clients that are connected at the same time are answered by
+// one process, sessions are shared.
+func askPooler(ctx context.Context, c *pgx.ConnConfig) (p pooler) {
+	first, err := pgx.ConnectConfig(ctx, c)
+	if err != nil {
+		return pooler{Unread: err}
+	}
+	defer func() { _ = first.Close(context.WithoutCancel(ctx)) }()
+	answers, err := answeringProcess(ctx, first)
+	if err != nil || answers == first.PgConn().PID() {
+		return pooler{Unread: err}
+	}
+	p.Mode = sessionPooling
+	second, err := pgx.ConnectConfig(ctx, c)
+	if err != nil {
+		p.Unread = err
+		return p
+	}
+	defer func() { _ = second.Close(context.WithoutCancel(ctx)) }()
+	shared, err := shareSession(ctx, first, second)
+	switch {
+	case err != nil && isStatementPooling(err):
+		p.Mode = statementPooling
+	case err != nil:
+		p.Unread = err
+	case shared:
+		p.Mode = transactionPooling
+	}
+	return p
+}
+
+// shareSession opens a transaction, which keeps a process of the server busy: in transaction mode the other
+// client is answered by another process while it lasts, or by that one before and after.
+func shareSession(ctx context.Context, first, second *pgx.Conn) (bool, error) {
+	before, err := answeringProcess(ctx, first)
+	if err != nil {
+		return false, err
+	}
+	idle, err := answeringProcess(ctx, second)
+	if err != nil {
+		return false, err
+	}
+	tx, err := second.Begin(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	busy, err := answeringProcess(ctx, second)
+	if err != nil {
+		return false, err
+	}
+	return before == idle || before == busy || idle != busy, nil
+}
+
+func isStatementPooling(err error) bool { return strings.Contains(err.Error(), "statement pooling") }
+
+func answeringProcess(ctx context.Context, conn *pgx.Conn) (pid uint32, err error) {
+	err = conn.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&pid)
+	return pid, err
+}
+
+// checkPooler says what works through a pooler, and what does not.
+func checkPooler(f facts, _ diagnosis.Policy) diagnosis.Result {
+	const listen = "have waiters listen at the server itself (pglock.WithListener), or poll (pglock.WithoutListener)"
+	switch p := f.Pooler; {
+	case p.Unread != nil && p.Mode == "":
+		return diagnosis.Warned("not known: "+backend.OneLine(p.Unread).Error(),
+			"ask again; if the role has no connection left, see connections")
+	case p.Unread != nil:
+		return diagnosis.Warned("there is one, of a mode that is not known: "+backend.OneLine(p.Unread).Error(), listen)
+	case p.Mode == "":
+		return diagnosis.Passed("none: connections lead to the server itself")
+	case p.Mode == sessionPooling:
+		return diagnosis.Warned("there is one that keeps sessions: locks work, LISTEN of waiters is not used through it",
+			listen)
+	default:
+		advice := listen + "; for the service's other queries set default_query_exec_mode=exec, " +
+			"and use no session state (SET, advisory locks)"
+		if p.Mode == statementPooling {
+			advice += "; run pglock.Migrate on the server itself"
+		}
+		const detail = "there is one in %s mode: locks work; LISTEN/NOTIFY, prepared statements and session state do not"
+		return diagnosis.Warned(fmt.Sprintf(detail, p.Mode), advice)
+	}
+}

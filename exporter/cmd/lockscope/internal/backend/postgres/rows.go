@@ -1,0 +1,70 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
+)
+
+// rowFacts are those of the tables of locks, by the server's own statistics.
+type rowFacts struct {
+	Dead, Live int64
+	Oldest     oldTransaction // that this role may see
+	Unread     error
+}
+
+// oldTransaction may still read what was deleted since it began.
+type oldTransaction struct {
+	Age  time.Duration // 0: there is none
+	PID  int32
+	User string
+}
+
+func askRows(ctx context.Context, b *Backend) (r rowFacts) {
+	r.Unread = b.pool.QueryRow(ctx, "SELECT coalesce(sum(n_dead_tup), 0)::bigint, coalesce(sum(n_live_tup), 0)::bigint "+
+		"FROM pg_stat_all_tables WHERE schemaname = $1 AND relname IN ('lock', 'waiter')", b.schema).Scan(&r.Dead, &r.Live)
+	if r.Unread != nil {
+		return r
+	}
+	var age float64
+	err := b.pool.QueryRow(ctx, "SELECT extract(epoch FROM clock_timestamp() - xact_start)::float8, pid, usename::text "+
+		"FROM pg_stat_activity "+
+		"WHERE datname = current_database() AND backend_xmin IS NOT NULL AND xact_start IS NOT NULL AND usename IS NOT "+
+		"NULL AND pid <> pg_backend_pid() "+
+		"ORDER BY xact_start LIMIT 1").Scan(&age, &r.Oldest.PID, &r.Oldest.User)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		r.Unread = err
+	}
+	r.Oldest.Age = time.Duration(age * float64(time.Second))
+	return r
+}
+
+// manyDead is as many as no vacuum would leave of few locks, and as slow down one that they are all of.
+const manyDead = 10_000
+
+// longTransaction is one that is no call of a lock.
+const longTransaction = time.Second
+
+// checkRows: who uses a lock reads past all that was ever written of it and may not be removed yet.
+func checkRows(f facts, _ diagnosis.Policy) diagnosis.Result {
+	r := f.Rows
+	detail := fmt.Sprintf("%d row versions of %d locks and waiters are to be removed", r.Dead, r.Live)
+	switch {
+	case r.Unread != nil:
+		return diagnosis.Warned(backend.OneLine(r.Unread).Error(), "ask again")
+	case r.Dead < max(manyDead, r.Live):
+		return diagnosis.Passed(detail)
+	case r.Oldest.Age > longTransaction:
+		detail += fmt.Sprintf("; a transaction of %s (pid %d) is %s old", r.Oldest.User, r.Oldest.PID,
+			r.Oldest.Age.Round(time.Second))
+	}
+	return diagnosis.Warned(detail, "locks that are used much get slower until then. Vacuum removes what no "+
+		"transaction of this database can still see: end the one that is old "+
+		"(or a prepared one, or a replication slot), or give locks a database of their own")
+}

@@ -1,0 +1,151 @@
+package zookeeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/zklock"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// readSession is how long a session of this program lives without it.
+const readSession = 10 * time.Second
+
+// Backend is an ensemble with a root of package zklock, of zk.Lock or of Curator.
+type Backend struct {
+	conn    *zk.Conn // nil before Connect
+	root    string
+	session time.Duration // to ask for
+	servers []string
+	reader  sessionReader
+	auth    string
+	ended   chan struct{}
+}
+
+// New connects to nothing.
+func New(c *backend.Config) (*Backend, error) {
+	for i, server := range c.ZooKeeper {
+		if host, port, err := net.SplitHostPort(server); err != nil || host == "" || port == "" ||
+			strings.ContainsAny(server, "@/") {
+			return nil, fmt.Errorf("ZooKeeper server %d %w", i+1, backend.ErrBadServer)
+		}
+	}
+	if root := c.ZooKeeperRoot; !strings.HasPrefix(root, "/") || root == "/" || path.Clean(root) != root {
+		return nil, backend.ErrBadRoot
+	}
+	if c.ZooKeeperAuth != "" && !strings.Contains(c.ZooKeeperAuth, ":") {
+		return nil, backend.ErrBadAuth
+	}
+	return &Backend{root: c.ZooKeeperRoot, session: readSession, servers: c.ZooKeeper, auth: c.ZooKeeperAuth}, nil
+}
+
+// System implements Backend.
+func (*Backend) System() string { return "zookeeper" }
+
+// Address implements Backend.
+func (b *Backend) Address() string { return strings.Join(b.servers, ",") }
+
+// granted is how long a session the ensemble grants where that one is asked for; 0 before Connect.
+func (b *Backend) granted() time.Duration {
+	b.reader.mu.Lock()
+	defer b.reader.mu.Unlock()
+	return b.reader.granted
+}
+
+// TellsTTL implements Backend: places end with sessions of others.
+func (*Backend) TellsTTL() bool { return false }
+
+// Close implements Backend.
+func (b *Backend) Close() {
+	if b.conn != nil {
+		b.conn.Close()
+		<-b.ended
+	}
+}
+
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}
+
+// Connect implements Backend: it waits for a session.
+func (b *Backend) Connect(ctx context.Context) error {
+	session := make(chan struct{})
+	var once sync.Once
+	event := func(e zk.Event) {
+		if e.Type == zk.EventSession && e.State == zk.StateHasSession {
+			once.Do(func() { close(session) })
+		}
+	}
+	conn, events, err := zk.Connect(b.servers, b.session, zk.WithDialer(b.reader.dial), zk.WithEventCallback(event),
+		zk.WithLogger(silent{}), zk.WithLogInfo(false))
+	if err != nil { // a name that cannot be looked up
+		return b.explain(fmt.Errorf("%w: %w", driver.ErrUnreachable, err))
+	}
+	b.conn, b.ended = conn, make(chan struct{})
+	go func() {
+		defer close(b.ended)
+		for range events { // until the client has ended
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, backend.DialTimeout)
+	defer cancel()
+	select {
+	case <-session:
+	case <-ctx.Done():
+		return b.explain(errNoSession)
+	}
+	if b.auth != "" {
+		if err := conn.AddAuth("digest", []byte(b.auth)); err != nil {
+			return b.explain(fmt.Errorf("%w: %w", driver.ErrDenied, err))
+		}
+	}
+	return nil
+}
+
+var errNoSession = fmt.Errorf("%w: no server has taken up a session: a majority of the ensemble has to run",
+	driver.ErrUnreachable)
+
+func (b *Backend) explain(err error) error {
+	if errors.Is(err, zk.ErrNoAuth) {
+		err = fmt.Errorf("%w: the nodes let only others read",
+			driver.ErrDenied) // what taking locks needs is not what reading does
+	}
+	return backend.Explain(b, err, backend.Remedies{driver.Denied: "give LOCKSCOPE_ZOOKEEPER_AUTH=user:password of who " +
+		"may read below --zookeeper-root"})
+}
+
+// Held implements Backend.
+func (b *Backend) Held(ctx context.Context) ([]scanner.Lock, error) {
+	if b.conn == nil {
+		return nil, backend.ErrNotConnected
+	}
+	all, err := zklock.ReadHeld(ctx, b.conn, b.root)
+	locks := make([]scanner.Lock, 0, len(all))
+	for _, h := range all {
+		locks = append(locks, backend.LockOf(h.Key, h.Key, "znode", h.Fence, h.Holder, 0))
+	}
+	return locks, b.explain(err)
+}
+
+// Waiting implements Backend. What a waiter holds meanwhile ZooKeeper does not tell.
+func (b *Backend) Waiting(ctx context.Context) ([]backend.Waiter, error) {
+	if b.conn == nil {
+		return nil, backend.ErrNotConnected
+	}
+	all, err := zklock.ReadWaiting(ctx, b.conn, b.root)
+	waiters := make([]backend.Waiter, 0, len(all))
+	for _, w := range all {
+		waiters = append(waiters, backend.Waiter{Key: w.Key, Resource: w.Key, Since: w.Since, Says: backend.Says(w.Holder)})
+	}
+	return waiters, b.explain(err)
+}

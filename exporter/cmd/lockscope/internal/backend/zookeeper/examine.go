@@ -1,0 +1,242 @@
+package zookeeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
+	"github.com/lockscope/lockscope/lock/zklock"
+)
+
+// facts is what an ensemble tells.
+type facts struct {
+	Servers []server      // that were named
+	Voters  int           // as the ensemble's own configuration has them; 0 if it may not be read
+	Session error         // why there is none
+	Granted time.Duration // of the session that was asked for
+	Rights  error
+	Sync    diagnosis.Latency
+}
+
+type server struct {
+	Address string
+	Err     error
+	Mode    string // leader, follower, observer, standalone; "" where it does not tell
+	Silent  bool   // srvr is not one of the commands that it answers
+	Version string
+}
+
+// Examine examines an ensemble for locks of at most p.SessionTTL, for p.For plus a moment. It
+// changes nothing but that a session comes and goes: the right to create is tried in a
+// transaction that cannot succeed. What goes wrong, also the end of ctx, is in its results.
+func (b *Backend) Examine(ctx context.Context, p diagnosis.Policy) diagnosis.Examination {
+	e := diagnosis.Examination{Backend: b.System()}
+	b.session = zklock.SessionFor(p.SessionTTL)
+	f := ask(ctx, b, p)
+	for _, s := range f.Servers {
+		e.Nodes = append(e.Nodes, diagnosis.BackendNode{Node: s.Address, Err: s.Err, Version: s.Version, Role: s.Mode,
+			Ping: f.Sync})
+		e.Add("connection", s.Address, checkServer(s, f))
+	}
+	e.Add("quorum", "", checkQuorum(f))
+	e.Add("nodes", "", checkSize(f))
+	if f.Session == nil {
+		e.Add("session", "", checkSession(f, b.session))
+		e.Add("rights", "", checkRights(f, b.root))
+		e.Add("latency", "", diagnosis.JudgeLatency(f.Sync, p))
+	}
+	return e
+}
+
+func ask(ctx context.Context, b *Backend, p diagnosis.Policy) facts {
+	f := facts{Servers: make([]server, len(b.servers))}
+	var asking sync.WaitGroup
+	for i, address := range b.servers {
+		asking.Go(func() { f.Servers[i] = askServer(ctx, address) })
+	}
+	f.Session = b.Connect(ctx)
+	asking.Wait()
+	if f.Session != nil {
+		return f
+	}
+	f.Granted = b.granted()
+	limited := func(ask func() error) error {
+		ctx, cancel := context.WithTimeout(ctx, diagnosis.ReachTimeout)
+		defer cancel()
+		return inTime(ctx, ask)
+	}
+	var config []byte
+	if err := limited(func() (err error) { config, _, err = b.conn.Get("/zookeeper/config"); return err }); err == nil {
+		f.Voters = strings.Count(string(config), ":participant")
+	}
+	f.Rights = limited(func() error { return mayCreate(b) })
+	f.Sync = diagnosis.SampleLatency(ctx, p.For, func() error {
+		return limited(func() error { _, err := b.conn.Sync("/"); return err })
+	})
+	return f
+}
+
+// inTime waits for a client that knows no contexts.
+func inTime(ctx context.Context, ask func() error) error {
+	answer := make(chan error, 1)
+	go func() { answer <- ask() }()
+	select {
+	case err := <-answer:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// mayCreate asks for a node and, in the same transaction, for what cannot be.
+func mayCreate(b *Backend) error {
+	at := b.root
+	for ; at != "/"; at = path.Dir(at) {
+		if there, _, err := b.conn.Exists(at); err != nil || there {
+			break
+		}
+	}
+	name := path.Join(at, "lockscope-doctor")
+	answers, err := b.conn.Multi(&zk.CreateRequest{Path: name, Acl: zk.WorldACL(zk.PermAll), Flags: zk.FlagEphemeral},
+		&zk.CheckVersionRequest{Path: name + "-none", Version: 0})
+	for _, a := range answers {
+		if errors.Is(a.Error, zk.ErrNoAuth) {
+			err = a.Error
+		}
+	}
+	if errors.Is(err, zk.ErrNoAuth) || errors.Is(err, zk.ErrConnectionClosed) {
+		return err
+	}
+	if there, _, err := b.conn.Exists(at); there || err != nil {
+		_, _, err = b.conn.Children(at)
+		return err
+	}
+	return nil
+}
+
+// askServer asks one server for itself, by the words that ZooKeeper answers without a session.
+func askServer(ctx context.Context, address string) server {
+	s := server{Address: address}
+	ctx, cancel := context.WithTimeout(ctx, diagnosis.ReachTimeout)
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		s.Err = err
+		return s
+	}
+	defer func() { _ = conn.Close() }()
+	deadline, _ := ctx.Deadline()
+	_ = conn.SetDeadline(deadline)
+	if _, s.Err = io.WriteString(conn, "srvr"); s.Err != nil {
+		return s
+	}
+	text, err := io.ReadAll(io.LimitReader(conn, 64<<10))
+	if err != nil && len(text) == 0 {
+		s.Err = err
+		return s
+	}
+	s.read(string(text))
+	return s
+}
+
+func (s *server) read(text string) {
+	for line := range strings.Lines(text) {
+		if mode, ok := strings.CutPrefix(line, "Mode: "); ok {
+			s.Mode = strings.TrimSpace(mode)
+		}
+		if version, ok := strings.CutPrefix(line, "Zookeeper version: "); ok {
+			version, _, _ = strings.Cut(version, ",")
+			s.Version, _, _ = strings.Cut(version, "-")
+		}
+	}
+	switch {
+	case strings.Contains(text, "not in the whitelist"):
+		s.Silent = true
+	case s.Mode == "" && strings.Contains(text, "not currently serving"):
+		s.Err = errors.New("it serves nobody: it is part of no majority")
+	case s.Mode == "":
+		s.Err = errors.New("it answers, and not as ZooKeeper does")
+	}
+}
+
+func checkServer(s server, f facts) diagnosis.Result {
+	switch {
+	case s.Err != nil && f.Session == nil:
+		return diagnosis.Warned(s.Err.Error(), "locks work with what is left: mend it before another one fails")
+	case s.Err != nil:
+		return diagnosis.Failed(s.Err.Error(), "is it up, is the address right, may this machine reach it?")
+	case s.Silent:
+		return diagnosis.Warned("reached; what it is it does not say",
+			"4lw.commands.whitelist=srvr in zoo.cfg lets it tell whether it leads; locks do not need that")
+	}
+	return diagnosis.Passed(s.Mode + ", " + s.Version)
+}
+
+func checkQuorum(f facts) diagnosis.Result {
+	alone := 0
+	for _, s := range f.Servers {
+		if s.Mode == "standalone" {
+			alone++
+		}
+	}
+	switch {
+	case alone > 0 && len(f.Servers) > 1:
+		return diagnosis.Failed(fmt.Sprintf("%d of these servers are no part of an ensemble", alone),
+			"two processes would each get the lock from one of them: name servers of one ensemble")
+	case f.Session != nil:
+		return diagnosis.Failed(f.Session.Error(), "no lock can be taken now; see connection")
+	}
+	return diagnosis.Passed("a session was granted, which takes a majority")
+}
+
+func checkSize(f facts) diagnosis.Result {
+	n, detail := f.Voters, fmt.Sprintf("%d servers vote, %d named", f.Voters, len(f.Servers))
+	if n == 0 {
+		n = len(f.Servers)
+		detail = fmt.Sprintf("%d servers are named; how many vote is not told", n)
+	}
+	switch {
+	case n == 1:
+		return diagnosis.Warned("1 server", "when it is down nobody locks: use three")
+	case n%2 == 0:
+		return diagnosis.Warned(detail, fmt.Sprintf("%d servers tolerate no more failures than %d: add or drop one", n, n-1))
+	}
+	return diagnosis.Passed(fmt.Sprintf("%s: %d may fail", detail, n-n/2-1))
+}
+
+func checkSession(f facts, asked time.Duration) diagnosis.Result {
+	detail := fmt.Sprintf("sessions of %v are granted where %v are asked for", f.Granted, asked)
+	switch {
+	case f.Granted == 0:
+		return diagnosis.Warned("how long sessions are was not told", "see quorum")
+	case f.Granted < asked:
+		return diagnosis.Failed(fmt.Sprintf("%s: TTLs above %v are refused", detail,
+			zklock.LongestTTL(f.Granted).Truncate(time.Millisecond)),
+			fmt.Sprintf("maxSessionTimeout=%d in zoo.cfg of all servers, or a shorter lock.WithMaxTTL and --max-ttl",
+				asked.Milliseconds()))
+	case f.Granted > asked:
+		return diagnosis.Warned(detail+": what a process that dies holds is kept for that long",
+			"minSessionTimeout in zoo.cfg is longer than these locks need")
+	}
+	return diagnosis.Passed(detail)
+}
+
+func checkRights(f facts, root string) diagnosis.Result {
+	switch {
+	case errors.Is(f.Rights, zk.ErrNoAuth):
+		return diagnosis.Failed("the user may not create, or not read, below "+root,
+			"give LOCKSCOPE_ZOOKEEPER_AUTH=user:password of who may; services say it by zklock.WithAuth")
+	case f.Rights != nil:
+		return diagnosis.Warned(f.Rights.Error(), "ask again; locks need create, read, write and delete below "+root)
+	}
+	return diagnosis.Passed("the user may create and read below " + root)
+}

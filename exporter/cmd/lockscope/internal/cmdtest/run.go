@@ -1,0 +1,58 @@
+package cmdtest
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
+	"github.com/spf13/cobra"
+	"go.uber.org/goleak"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/program"
+)
+
+// Main keeps go-redis from reporting the planted faults by itself, as the program does. A
+// pool whose dials all failed looks once a second whether it was closed.
+func Main(m *testing.M) {
+	redis.SetLogger(&logging.VoidLogger{})
+	goleak.VerifyTestMain(m, goleak.Cleanup(os.Exit),
+		goleak.IgnoreAnyFunction("github.com/redis/go-redis/v9/internal/pool.(*ConnPool).tryDial"))
+}
+
+// Program is lockscope in this process: main's run, or what [Of] makes.
+type Program func(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int
+
+// Of is lockscope with these commands alone.
+func Of(commands ...func(*app.App) *cobra.Command) Program {
+	return func(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
+		p := program.New(environ, stdin, stdout, stderr)
+		all := make([]*cobra.Command, len(commands))
+		for i, command := range commands {
+			all[i] = command(p.App)
+		}
+		return p.Run(ctx, p.Root(&cobra.Command{Use: "lockscope"}, all...), args)
+	}
+}
+
+// Command runs a command line.
+func (run Program) Command(t *testing.T, args ...string) Outcome {
+	t.Helper()
+	return run.With(t, nil, "", args...)
+}
+
+// With runs a command line with this environment and standard input.
+func (run Program) With(t *testing.T, environ []string, stdin string, args ...string) Outcome {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var out, errOut bytes.Buffer
+	status := run(ctx, args, environ, strings.NewReader(stdin), &out, &errOut)
+	return Outcome{status, out.String(), errOut.String()}
+}

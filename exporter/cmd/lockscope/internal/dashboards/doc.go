@@ -1,0 +1,2 @@
+// Package dashboards is lockscope dashboards: it writes the files of the module of that name.
+package dashboards

@@ -1,0 +1,274 @@
+package diagnosis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
+	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+func testPolicy() Policy {
+	return Policy{
+		TTL: lock.DefaultTTL, MaxTTL: lock.DefaultMaxTTL, NodeTimeout: lock.MinNodeTimeout,
+		Prefix: lock.DefaultPrefix, For: time.Second, nodes: 3, now: time.UnixMilli(21_000),
+	}
+}
+
+// sound is a node with nothing wrong.
+func sound(i int) Facts {
+	return Facts{
+		Node: fmt.Sprintf("n%d:6379", i), Address: fmt.Sprintf("n%d:6379", i), Hosts: []string{fmt.Sprintf("10.0.0.%d", i)},
+		Server: Server{
+			RunID: fmt.Sprintf("id%d", i), Incarnation: fmt.Sprintf("id%d", i), Version: "7.0.15", Mode: "standalone",
+			Role:   "master",
+			Uptime: time.Hour, Policy: "noeviction", Eviction: redisinfo.EvictionOff, AOF: true,
+		},
+		Fsync:  "always",
+		Marker: markerFor(i, "voting", ""),
+		Clock: Clock{Samples: 100, Offset: time.Millisecond, OffsetError: 100 * time.Microsecond, Drift: 5e-6,
+			DriftError: 50e-6},
+		Ping:   Latency{Count: 100, P50: 200 * time.Microsecond, P99: time.Millisecond},
+		Script: Latency{Count: 100, P50: 250 * time.Microsecond, P99: time.Millisecond},
+	}
+}
+
+// markerFor is the i-th sound node's marker for the configuration of all three.
+func markerFor(i int, state, rest string) redlock.Marker {
+	f := guard.NewFingerprint([]string{"n1:6379", "n2:6379", "n3:6379"}, lock.DefaultMaxTTL)
+	return redlock.ReadMarker(fmt.Sprintf("%s|%s|id%d|0%s", state, string(f), i, rest), fmt.Sprintf("id%d", i), 0)
+}
+
+func TestSoundNodesPass(t *testing.T) {
+	results := Examine([]Facts{sound(1), sound(2), sound(3)}, testPolicy())
+	for _, r := range results {
+		if r.Status != Pass || r.Advice != "" {
+			t.Errorf("%+v", r)
+		}
+	}
+	if len(results) < 30 {
+		t.Errorf("only %d results", len(results))
+	}
+}
+
+// TestOneThingWrong spoils one fact of three sound nodes at a time.
+func TestOneThingWrong(t *testing.T) {
+	for _, c := range []struct {
+		name, check string
+		spoil       func(f *Facts, p *Policy)
+		status      Status
+		says        string
+	}{
+		{"unreachable", "connection", func(f *Facts, _ *Policy) {
+			f.Err = errors.New("connection refused")
+		}, Fail, "refused"},
+		{"wrong password", "connection", func(f *Facts, _ *Policy) {
+			f.Err = errors.New("WRONGPASS invalid username-password pair")
+		}, Fail, "--redis-password-file"},
+		{"no password", "connection", func(f *Facts, _ *Policy) {
+			f.Err = errors.New("NOAUTH Authentication required.")
+		}, Fail, "LOCKSCOPE_REDIS_PASSWORD"},
+		{"no INFO", "connection", func(f *Facts, _ *Policy) { f.Err = errors.New("NOPERM ... 'info'") }, Fail, "+info"},
+		{"unknown authority", "connection", func(f *Facts, _ *Policy) {
+			f.Err = errors.New("tls: failed to verify certificate: x509: unknown")
+		}, Fail, "--tls-ca"},
+		{"not TLS", "connection", func(f *Facts, _ *Policy) {
+			f.Err = errors.New("tls: first record does not look like a TLS handshake")
+		}, Fail, "rediss://"},
+		{"hung", "connection", func(f *Facts, _ *Policy) {
+			f.Err = fmt.Errorf("INFO: %w", context.DeadlineExceeded)
+		}, Fail, "hung"},
+		{"closes", "connection", func(f *Facts, _ *Policy) { f.Err = fmt.Errorf("INFO: %w", io.EOF) }, Fail, "TLS port"},
+		{"same address", "addresses", func(f *Facts, _ *Policy) { f.Address = "n2:6379" }, Fail, "vote would count twice"},
+		{"same server", "run_id", func(f *Facts, _ *Policy) { f.Server.RunID = "id2" }, Fail, "n1:6379 and n2:6379"},
+		{"same machine", "machines", func(f *Facts, _ *Policy) { f.Hosts = []string{"10.0.0.2"} }, Warn, "10.0.0.2"},
+		{"Sentinel", "version", func(f *Facts, _ *Policy) { f.Server.Mode = "sentinel" }, Fail, "--sentinel-master"},
+		{"loading", "version", func(f *Facts, _ *Policy) { f.Server.Loading = true }, Fail, "loading"},
+		{"cluster member", "version", func(f *Facts, _ *Policy) { f.Server.Mode = "cluster" }, Warn, "--cluster"},
+		{"ancient", "version", func(f *Facts, _ *Policy) { f.Server.Version = "4.0.14" }, Fail, "Redis 5"},
+		{"old", "version", func(f *Facts, _ *Policy) { f.Server.Version = "6.0.16" }, Warn, "upgrade"},
+		{"no version", "version", func(f *Facts, _ *Policy) { f.Server.Version = "unstable" }, Warn, "not understood"},
+		{"replica", "role", func(f *Facts, _ *Policy) { f.Server.Role = "slave" }, Fail, "master"},
+		{"has replicas", "role", func(f *Facts, _ *Policy) { f.Server.Replicas = 2 }, Warn, "2 replicas"},
+		{"evicts", "eviction", func(f *Facts, _ *Policy) {
+			f.Server.Policy, f.Server.MaxMemory, f.Server.Eviction = "allkeys-lru", 100<<20, redisinfo.EvictionOn
+		}, Fail, "100.0 MiB"},
+		{"would evict", "eviction", func(f *Facts, _ *Policy) { f.Server.Policy = "volatile-ttl" }, Warn, "unlimited"},
+		{"nearly full", "eviction", func(f *Facts, _ *Policy) {
+			f.Server.MaxMemory, f.Server.UsedMemory = 100, 95
+		}, Warn, "make room"},
+		{"policy unknown", "eviction", func(f *Facts, _ *Policy) {
+			f.Server.Eviction = redisinfo.EvictionUnknown
+		}, Fail, "WithEvictingNodes"},
+		{"has evicted", "evicted", func(f *Facts, _ *Policy) {
+			f.Server.EvictedKeys, f.Marker = 7, markerFor(1, "quarantine", "|nonce.1|60602|1000|1000")
+		}, Warn, "7 keys"},
+		{"AOF fails", "persistence", func(f *Facts, _ *Policy) { f.Server.AOFError = true }, Fail, "disk full"},
+		{"fsync unknown", "persistence", func(f *Facts, _ *Policy) { f.Fsync = "" }, Warn, "+config|get"},
+		{"everysec", "persistence", func(f *Facts, _ *Policy) { f.Fsync = "everysec" }, Warn, "voting for 1m1s"},
+		{"no AOF", "persistence", func(f *Facts, _ *Policy) { f.Server.AOF = false }, Warn, "voting for 1m1s"},
+		{"no marker", "marker", func(f *Facts, _ *Policy) {
+			f.Marker = redlock.Marker{}
+		}, Warn, "not vouched for: it does not vote for another 1m1s"},
+		{"silent", "marker", func(f *Facts, _ *Policy) {
+			f.Marker = markerFor(1, "quarantine", "|nonce.1|60602|1000|1000")
+		}, Warn, "quarantine nonce.1 of process id1: it does not vote for another 41s"},
+		{"not counted yet", "marker", func(f *Facts, _ *Policy) {
+			f.Marker = markerFor(1, "quarantine", "|nonce.1|60602|0|0")
+		}, Warn, "another 1m1s"},
+		{"restarted", "marker", func(f *Facts, _ *Policy) {
+			f.Marker = redlock.ReadMarker("voting|3:60000:abc|before|0", "id1", 0)
+		}, Warn, "of before it restarted"},
+		{"in mid-change", "marker", func(f *Facts, _ *Policy) {
+			f.Marker = markerFor(1, "changing", "|nonce.1|60602|0|0|f0")
+		}, Fail, "not finished"},
+		{"another's", "marker", func(f *Facts, p *Policy) {
+			f.Marker = redlock.ReadMarker("voting|5:60000:abc|id1|0", "id1", 0)
+		}, Fail, "5 nodes, max TTL 1m0s"},
+		{"marker unread", "marker", func(f *Facts, _ *Policy) {
+			f.Unread = errors.New("NOPERM get")
+		}, Warn, "cannot be read: NOPERM get"},
+		{"no run_id", "role", func(f *Facts, _ *Policy) { f.Server.RunID = "" }, Fail, "WithoutGuard"},
+		{"no role", "role", func(f *Facts, _ *Policy) { f.Server.Role = "" }, Fail, "proxy"},
+		{"clock off", "clock", func(f *Facts, _ *Policy) { f.Clock.Offset = -5 * time.Second }, Warn, "5.00s behind"},
+		{"clock far off", "clock", func(f *Facts, _ *Policy) { f.Clock.Offset = time.Minute }, Warn, "round trip more"},
+		{"no TIME", "clock", func(f *Facts, _ *Policy) { f.Clock = Clock{} }, Warn, "rights"},
+		{"drifts", "clock drift", func(f *Facts, _ *Policy) { f.Clock.Drift = -0.002 }, Warn, "-2000 ppm, ±50"},
+		{"drifts badly", "clock drift", func(f *Facts, _ *Policy) { f.Clock.Drift = 0.02 }, Fail, "1 %"},
+		{"drift uncertain", "clock drift", func(f *Facts, _ *Policy) {
+			f.Clock.Drift, f.Clock.DriftError = 0.02, 0.03
+		}, Warn, "--for"},
+		{"nodes apart", "clocks", func(f *Facts, _ *Policy) {
+			f.Clock.Offset = 3 * time.Second
+		}, Warn, "n2:6379 and n1:6379"},
+		{"slow", "latency", func(f *Facts, _ *Policy) {
+			f.Ping.P50, f.Ping.P99 = 60*time.Millisecond, 90*time.Millisecond
+		}, Fail, "node timeout of 50ms"},
+		{"slow at times", "latency", func(f *Facts, _ *Policy) { f.Ping.P99 = 60 * time.Millisecond }, Warn, "1 in 100"},
+		{"slow for the TTL", "latency", func(f *Facts, p *Policy) {
+			f.Ping.P99, p.TTL = 40*time.Millisecond, 500*time.Millisecond
+		}, Warn, "tenth of a TTL"},
+		{"loses calls", "latency", func(f *Facts, _ *Policy) { f.Ping.Err = io.EOF }, Warn, "EOF"},
+		{"no ping", "latency", func(f *Facts, _ *Policy) {
+			f.Ping = Latency{Err: errors.New("NOPERM ping")}
+		}, Fail, "NOPERM ping"},
+		{"slow scripts", "scripts", func(f *Facts, _ *Policy) { f.Script.P50 = 20 * time.Millisecond }, Warn, "proxy"},
+		{"scripts too late", "scripts", func(f *Facts, _ *Policy) { f.Script.P99 = 80 * time.Millisecond }, Warn, "SLOWLOG"},
+		{"no scripts", "scripts", func(f *Facts, _ *Policy) {
+			f.Script = Latency{Err: errors.New("NOPERM eval")}
+		}, Fail, "+evalsha"},
+		{"lacks rights", "rights", func(f *Facts, _ *Policy) {
+			f.Missing = []string{"+set", "~lock:*"}
+		}, Fail, "+set ~lock:*"},
+		{"rights unknown", "rights", func(f *Facts, p *Policy) {
+			f.Unasked, p.ACLUser = errors.New("ACL DRYRUN: NOPERM"), "app"
+		}, Warn, "+acl|dryrun"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			facts, p := []Facts{sound(1), sound(2), sound(3)}, testPolicy()
+			c.spoil(&facts[0], &p)
+			results := Examine(facts, p)
+			if got := Worst(results); got != c.status {
+				t.Errorf("worst is %s, want %s", got, c.status)
+			}
+			r, ok := firstBad(results, c.check)
+			if !ok || r.Status != c.status || !strings.Contains(r.Detail+" "+r.Advice, c.says) || r.Advice == "" {
+				t.Errorf("%s says %+v, want %s with %q", c.check, r, c.status, c.says)
+			}
+		})
+	}
+}
+
+func firstBad(results []Result, check string) (Result, bool) {
+	for _, r := range results {
+		if r.Check == check && r.Status != Pass {
+			return r, true
+		}
+	}
+	return Result{}, false
+}
+
+func TestCount(t *testing.T) {
+	for _, c := range []struct {
+		nodes, down int
+		single      string
+		want        Status
+		says        string
+	}{
+		{1, 0, "", Warn, "use three"}, {2, 0, "", Warn, "no more failures than 1"},
+		{3, 0, "", Pass, "quorum is 2, 1 may fail"},
+		{4, 0, "", Warn, "no more failures than 3"}, {5, 0, "", Pass, "2 may fail"}, {11, 0, "", Warn, "nine"},
+		{3, 1, "", Warn, "1 cannot be reached"}, {3, 2, "", Fail, "only 1"}, {1, 1, "", Fail, "only 0"},
+		{3, 0, "cluster", Warn, "one cluster counts as one node"},
+	} {
+		var facts []Facts
+		for i := range c.nodes {
+			f := sound(i)
+			if i < c.down {
+				f.Err = io.EOF
+			}
+			facts = append(facts, f)
+		}
+		r := checkCount(facts, Policy{Single: c.single})[0]
+		if r.Status != c.want || !strings.Contains(r.Detail+r.Advice, c.says) {
+			t.Errorf("%d nodes, %d down: %+v, want %s with %q", c.nodes, c.down, r, c.want, c.says)
+		}
+	}
+}
+
+// TestFewNodesHaveNoQuarantine: what is a warning with three nodes is worse with one.
+func TestFewNodesHaveNoQuarantine(t *testing.T) {
+	f, p := sound(1), testPolicy()
+	p.nodes = 1
+	f.Fsync = "everysec"
+	if r := checkPersistence(f, p); r.Status != Warn || !strings.Contains(r.Advice, "second holder") {
+		t.Errorf("%+v", r)
+	}
+	f.Server.AOF = false
+	if r := checkPersistence(f, p); r.Status != Fail {
+		t.Errorf("%+v", r)
+	}
+	f.Server.Uptime, f.Marker = time.Second, redlock.Marker{}
+	if r := checkUptime(f, p); r.Status != Warn || !strings.Contains(r.Detail, "it votes") ||
+		!strings.Contains(r.Advice, "do not lock") {
+		t.Errorf("%+v", r)
+	}
+	p.Single = "cluster"
+	if r := checkUptime(f, p); r.Status != Warn || strings.Contains(r.Detail+r.Advice, "vouched") ||
+		strings.Contains(r.Detail, "not vote") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestVouchedNodeVotes: young as it is, whatever it keeps on disk.
+func TestVouchedNodeVotes(t *testing.T) {
+	f, p := sound(1), testPolicy()
+	f.Server.Uptime = 3 * time.Second
+	p.NodeNames = []string{"n1:6379", "n2:6379", "n3:6379"}
+	if r := checkMarker(f, p); r.Status != Pass || !strings.Contains(r.Detail, "it votes") {
+		t.Errorf("%+v", r)
+	}
+	p.nodes = 2
+	if r := checkUptime(f, p); r.Status != Pass || !strings.Contains(r.Detail, "vouched for as new: it votes") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestEvictedBeforeItWasSilent: a node that votes again has been silent for a quarantine since.
+func TestEvictedBeforeItWasSilent(t *testing.T) {
+	f := Facts{Server: Server{EvictedKeys: 7}, Marker: markerFor(1, "voting", "")}
+	if got := checkEvicted(f, Policy{nodes: 3}); got.Status != Pass || !strings.Contains(got.Detail, "7 keys") {
+		t.Errorf("of three nodes: %+v", got)
+	}
+	if got := checkEvicted(f, Policy{nodes: 1}); got.Status != Warn {
+		t.Errorf("a node on its own: %+v", got)
+	}
+}

@@ -1,0 +1,77 @@
+package diagnosis
+
+import "time"
+
+// check is one assumption: what is asked of every node, or of all together.
+type check struct {
+	name string
+	node func(Facts, Policy) Result
+	all  func([]Facts, Policy) []Result
+}
+
+// checks in the order in which they are reported.
+func checks() []check {
+	return []check{
+		{name: "connection", node: checkConnection},
+		{name: "nodes", all: checkCount},
+		{name: "addresses", all: checkAddresses},
+		{name: "run_id", all: checkRunIDs},
+		{name: "machines", all: checkMachines},
+		{name: "version", node: checkVersion},
+		{name: "role", node: checkRole},
+		{name: "eviction", node: checkEviction},
+		{name: "evicted", node: checkEvicted},
+		{name: "writes", node: checkWrites},
+		{name: "persistence", node: checkPersistence},
+		{name: "uptime", node: checkUptime},
+		{name: "marker", node: checkMarker},
+		{name: "clock", node: checkClock},
+		{name: "clock drift", node: checkDrift},
+		{name: "clocks", all: checkClocks},
+		{name: "latency", node: checkLatency},
+		{name: "scripts", node: checkScripts},
+		{name: "rights", node: checkRights},
+	}
+}
+
+// Examine judges the facts. A node that could not be asked fails one check and is
+// left out of the others, save those that need only its address.
+func Examine(facts []Facts, p Policy) []Result {
+	p.nodes = len(facts)
+	if p.now.IsZero() {
+		p.now = time.Now()
+	}
+	if len(p.NodeNames) == 0 {
+		for _, f := range facts {
+			p.NodeNames = append(p.NodeNames, f.Node)
+		}
+	}
+	var results []Result
+	for _, c := range checks() {
+		if c.all != nil {
+			for _, r := range c.all(facts, p) {
+				r.Check = c.name
+				results = append(results, r)
+			}
+			continue
+		}
+		for _, f := range facts {
+			if f.Err != nil && c.name != "connection" {
+				continue
+			}
+			r := c.node(f, p)
+			r.Check, r.Node = c.name, f.Node
+			results = append(results, r)
+		}
+	}
+	return results
+}
+
+func reached(facts []Facts) (up []Facts) {
+	for _, f := range facts {
+		if f.Err == nil {
+			up = append(up, f)
+		}
+	}
+	return up
+}

@@ -1,0 +1,87 @@
+package diagnosis
+
+import (
+	"time"
+
+	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// Defaults of [Policy].
+const (
+	DefaultTTL = lock.DefaultTTL
+	DefaultFor = 3 * time.Second
+)
+
+// Policy is what the locks on the nodes are used with. Zero fields are not valid:
+// see the defaults here and in package lock.
+type Policy struct {
+	TTL         time.Duration // that most locks have
+	MaxTTL      time.Duration // the longest: lock.WithMaxTTL
+	SessionTTL  time.Duration // the longest of locks that live as long as a session: ZooKeeper's
+	NodeTimeout time.Duration // lock.WithNodeTimeout
+	Prefix      string        // lock.WithPrefix
+	For         time.Duration // how long to sample clocks and latency
+	ACLUser     string        // whose rights to check by ACL DRYRUN; empty: one's own, by trying
+	Single      string        // "cluster" or "sentinel": the nodes are one node of a lock; else empty
+	NodeNames   []string      // lock.WithNodeNames; empty for the nodes' own
+
+	nodes int       // asked
+	now   time.Time // when they were
+}
+
+// Facts is what one server tells.
+type Facts struct {
+	Node    string
+	Address string // host:port
+	Hosts   []string
+	Err     error // why the server could not be asked; all else is zero then
+
+	Server  Server
+	Fsync   string // appendfsync; empty if CONFIG GET is not permitted
+	Marker  redlock.Marker
+	Unread  error // why the marker is not known
+	Clock   Clock
+	Ping    Latency
+	Script  Latency
+	Refuses string   // the reply with which it refuses to write; empty if it does not
+	Missing []string // grants that locks need and the user lacks
+	Unasked error    // why not all rights could be checked
+}
+
+// Server is what INFO says. Fields that a server does not tell stay zero.
+type Server struct {
+	RunID       string
+	Incarnation string // of the process, which the marker names: see redisinfo
+	Version     string
+	Mode        string // standalone, cluster or sentinel
+	Role        string // master or slave
+	Replicas    int
+	Uptime      time.Duration
+	Policy      string // maxmemory-policy
+	MaxMemory   int64
+	UsedMemory  int64
+	EvictedKeys int64
+	Eviction    redisinfo.Eviction
+	AOF         bool
+	AOFError    bool
+	Loading     bool
+}
+
+// Latency is a distribution of round trips.
+type Latency struct {
+	Count    int
+	P50, P99 time.Duration
+	Err      error // of the last call that failed
+}
+
+// Clock is a server's clock as seen from this machine.
+type Clock struct {
+	Samples     int
+	Offset      time.Duration // positive: ahead of this machine
+	OffsetError time.Duration // the offset is right within this, whatever the network did
+	Drift       float64       // seconds gained per second; positive: runs fast
+	DriftError  float64
+}

@@ -1,0 +1,296 @@
+package diagnosis
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/lock/redlock"
+)
+
+func clientOf(t *testing.T, opt *redis.Options) *redis.Client {
+	t.Helper()
+	opt.MaxRetries, opt.DialerRetries, opt.DisableIdentity, opt.ContextTimeoutEnabled = -1, 1, true, true
+	c := redis.NewClient(opt)
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+func nodesOf(t *testing.T, servers ...*redisproc.Server) (nodes []Node) {
+	for _, s := range servers {
+		nodes = append(nodes, Node{s.Addr(), s.Addr(), clientOf(t, &redis.Options{Addr: s.Addr()})})
+	}
+	return nodes
+}
+
+// patient judges no latency: tests share the machine with others.
+func patient() Policy {
+	p := testPolicy()
+	p.For, p.NodeTimeout, p.TTL = 300*time.Millisecond, 10*time.Second, time.Hour
+	return p
+}
+
+func examine(t *testing.T, p Policy, nodes []Node) []Result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	return Examine(Gather(ctx, nodes, p), p)
+}
+
+// want checks the status of one check on one node.
+func want(t *testing.T, results []Result, check, node string, status Status, says string) {
+	t.Helper()
+	for _, r := range results {
+		if r.Check == check && (node == "" || r.Node == node) && r.Status == status &&
+			strings.Contains(r.Detail+" "+r.Advice, says) {
+			return
+		}
+	}
+	t.Errorf("%s of %q does not say %s with %q: %+v", check, node, status, says, ofCheck(results, check))
+}
+
+func ofCheck(results []Result, check string) (some []Result) {
+	for _, r := range results {
+		if r.Check == check {
+			some = append(some, r)
+		}
+	}
+	return some
+}
+
+func TestRealServersInTrouble(t *testing.T) {
+	good := locktest.Servers(t, 1, redisproc.WithArgs("--appendonly", "yes", "--appendfsync", "always"))[0]
+	evicting := locktest.Servers(t, 1, redisproc.WithArgs("--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"))[0]
+	lazy := locktest.Servers(t, 1, redisproc.WithArgs("--appendonly", "yes", "--appendfsync", "everysec"))[0]
+	replica := locktest.Servers(t, 1, redisproc.WithArgs("--replicaof", "127.0.0.1 "+
+		strings.TrimPrefix(good.Addr(), "127.0.0.1:")))[0]
+	dead := locktest.Servers(t, 1)[0]
+	if err := dead.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	nodes := nodesOf(t, good, evicting, lazy, replica, dead, evicting)
+	nodes[5].Name = "again"
+	results := examine(t, patient(), nodes)
+
+	want(t, results, "connection", good.Addr(), Pass, "")
+	want(t, results, "connection", dead.Addr(), Fail, "connection refused")
+	want(t, results, "nodes", "", Warn, "6 nodes: a quorum is 4")
+	want(t, results, "addresses", "", Fail, evicting.Addr()+" is given 2 times")
+	want(t, results, "run_id", "", Fail, evicting.Addr()+" and again are the same server")
+	want(t, results, "machines", "", Warn, "5 nodes are at 127.0.0.1")
+	want(t, results, "version", good.Addr(), Pass, "")
+	want(t, results, "role", replica.Addr(), Fail, "a replica")
+	want(t, results, "role", evicting.Addr(), Pass, "master")
+	want(t, results, "eviction", evicting.Addr(), Fail, "maxmemory-policy allkeys-lru, maxmemory 100.0 MiB")
+	want(t, results, "eviction", good.Addr(), Pass, "noeviction")
+	want(t, results, "persistence", good.Addr(), Pass, "always")
+	want(t, results, "persistence", lazy.Addr(), Warn, "everysec")
+	want(t, results, "persistence", evicting.Addr(), Warn, "appendonly no")
+	want(t, results, "marker", good.Addr(), Warn, "not vouched for: it does not vote for another")
+	want(t, results, "marker", lazy.Addr(), Warn, "lockscope init")
+	want(t, results, "clock", good.Addr(), Pass, "this machine")
+	want(t, results, "clocks", "", Pass, "")
+	want(t, results, "latency", good.Addr(), Pass, "p99")
+	want(t, results, "rights", good.Addr(), Pass, "")
+	for _, r := range results {
+		if r.Node == dead.Addr() && r.Check != "connection" {
+			t.Errorf("a node that is down is judged: %+v", r)
+		}
+	}
+}
+
+// TestRealServersThatRefuseToWrite are servers on which no lock can be taken, whatever else they say.
+func TestRealServersThatRefuseToWrite(t *testing.T) {
+	ctx := t.Context()
+	lonely := locktest.Servers(t, 1, redisproc.WithArgs("--min-replicas-to-write", "1"))[0]
+	full := locktest.Servers(t, 1, redisproc.WithArgs("--save", "3600 1"))[0]
+	gappy := locktest.Cluster(t, 3).Servers()[0]
+	fine := locktest.Servers(t, 1)[0]
+	nodes := nodesOf(t, lonely, full, gappy, fine)
+	// A snapshot that cannot be written: its folder is gone.
+	if err := os.RemoveAll(full.Dir()); err != nil {
+		t.Fatal(err)
+	}
+	_ = nodes[1].Client.BgSave(ctx).Err()
+	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(nodes[1].Client.Info(ctx).Val(),
+		"rdb_last_bgsave_status:err"); {
+		if time.Now().After(deadline) {
+			t.Fatal("the snapshot did not fail")
+		}
+		pause(ctx, 10*time.Millisecond)
+	}
+	if err := nodes[2].Client.ClusterDelSlotsRange(ctx, 0, 10).Err(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(nodes[2].Client.ClusterInfo(ctx).Val(),
+		"cluster_state:fail"); {
+		if time.Now().After(deadline) {
+			t.Fatal("the cluster is not down")
+		}
+		pause(ctx, 10*time.Millisecond)
+	}
+	for _, user := range []string{"", "default"} { // by trying, and by what they say of themselves
+		p := patient()
+		p.For, p.ACLUser = time.Millisecond, user
+		results := examine(t, p, nodes)
+		want(t, results, "writes", lonely.Addr(), Fail, "NOREPLICAS")
+		want(t, results, "writes", full.Addr(), Fail, "MISCONF")
+		want(t, results, "writes", gappy.Addr(), Fail, "CLUSTERDOWN")
+		want(t, results, "writes", fine.Addr(), Pass, "")
+	}
+}
+
+// TestRealServerWithoutRoom has all its connections taken.
+func TestRealServerWithoutRoom(t *testing.T) {
+	s := locktest.Servers(t, 1)[0]
+	c := clientOf(t, &redis.Options{Addr: s.Addr()})
+	if err := c.ConfigSet(t.Context(), "maxclients", "1").Err(); err != nil {
+		t.Fatal(err)
+	}
+	p := patient()
+	p.For = time.Millisecond
+	want(t, examine(t, p, nodesOf(t, s)), "connection", s.Addr(), Fail, "raise maxclients")
+}
+
+func TestRealHungServer(t *testing.T) {
+	s := locktest.Servers(t, 1)[0]
+	if err := s.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	p := patient()
+	results := Examine(Gather(ctx, nodesOf(t, s), p), p)
+	want(t, results, "connection", s.Addr(), Fail, "does not answer")
+}
+
+func TestRealWrongAndMissingPassword(t *testing.T) {
+	const secret = "s3cr3t-w0rd"
+	s := locktest.Servers(t, 1)[0]
+	admin := clientOf(t, &redis.Options{Addr: s.Addr()})
+	if err := admin.ConfigSet(t.Context(), "requirepass", "something-else").Err(); err != nil {
+		t.Fatal(err)
+	}
+	results := examine(t, patient(), []Node{
+		{"wrong", s.Addr(), clientOf(t, &redis.Options{Addr: s.Addr(), Password: secret})},
+		{"none", s.Addr(), clientOf(t, &redis.Options{Addr: s.Addr()})},
+	})
+	want(t, results, "connection", "wrong", Fail, "WRONGPASS")
+	want(t, results, "connection", "none", Fail, "NOAUTH")
+	for _, r := range results {
+		if strings.Contains(r.Detail+r.Advice, secret) {
+			t.Errorf("the password is told: %+v", r)
+		}
+	}
+}
+
+// grants is the ACL line of lock/redlock/README.md without its password.
+const grants = "~lock:* ~lockscope:* &lockscope:wake:* +eval +evalsha +info +subscribe +publish +ping +time" +
+	" +get +mget +set +del +exists +pttl +pexpire +zadd +zrem +zscore +zrank +zrange +zpopmin"
+
+func setUser(t *testing.T, admin *redis.Client, name, rights string) {
+	t.Helper()
+	args := []any{"ACL", "SETUSER", name, "reset", "on", ">pw"}
+	for _, g := range strings.Fields(rights) {
+		args = append(args, g)
+	}
+	if err := admin.Do(t.Context(), args...).Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRealRights takes one grant after the other away: the doctor names it, by
+// trying and by ACL DRYRUN, and a user that has them all leaves no trace.
+func TestRealRights(t *testing.T) {
+	s := locktest.Servers(t, 1)[0]
+	admin := clientOf(t, &redis.Options{Addr: s.Addr()})
+	ctx := t.Context()
+	for i, taken := range append([]string{""}, strings.Fields(grants)...) {
+		left := slices.DeleteFunc(strings.Fields(grants), func(g string) bool { return g == taken })
+		setUser(t, admin, "app", strings.Join(left, " "))
+		if err := admin.ACLLogReset(ctx).Err(); err != nil {
+			t.Fatal(err)
+		}
+		user := clientOf(t, &redis.Options{Addr: s.Addr(), Username: "app", Password: "pw"})
+		tried, err := missingRights(ctx, user, testPolicy())
+		if err != nil {
+			t.Fatal(err)
+		}
+		denied := admin.ACLLog(ctx, 10).Val()
+		asked := testPolicy()
+		asked.ACLUser = "app"
+		dry, err := missingRights(ctx, admin, asked)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wanted []string
+		if i > 0 {
+			wanted = []string{taken}
+		}
+		if !slices.Equal(tried, wanted) || !slices.Equal(dry, wanted) {
+			t.Errorf("without %q: tried %v, ACL DRYRUN %v", taken, tried, dry)
+		}
+		if i == 0 && len(denied) > 0 {
+			t.Errorf("ACL LOG has %+v", denied)
+		}
+	}
+	if n := admin.DBSize(ctx).Val(); n != 0 {
+		t.Errorf("%d keys were left behind", n)
+	}
+}
+
+func TestRealRightsOfNobody(t *testing.T) {
+	s := locktest.Servers(t, 1)[0]
+	p := patient()
+	p.ACLUser = "nobody"
+	results := examine(t, p, nodesOf(t, s))
+	want(t, results, "rights", s.Addr(), Warn, "nobody")
+}
+
+// TestRealVouchedNodes: what redlock.Vouch says of new servers is told, and that it counts
+// for these processes only.
+func TestRealVouchedNodes(t *testing.T) {
+	servers := locktest.Servers(t, 3, redisproc.WithArgs("--appendonly", "yes", "--appendfsync", "always"))
+	nodes := nodesOf(t, servers...)
+	var clients []redis.UniversalClient
+	for _, n := range nodes {
+		clients = append(clients, n.Client)
+	}
+	if err := redlock.Vouch(t.Context(), clients); err != nil {
+		t.Fatal(err)
+	}
+	if err := servers[2].Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	setUser(t, nodes[1].Client, "blind", "+info +time +ping +eval +config|get")
+	nodes[1].Client = clientOf(t, &redis.Options{Addr: servers[1].Addr(), Username: "blind", Password: "pw"})
+	results := examine(t, patient(), nodes)
+	want(t, results, "marker", servers[0].Addr(), Pass, "it votes for this configuration: 3 nodes")
+	want(t, results, "marker", servers[1].Addr(), Warn, "cannot be read: NOPERM")
+	want(t, results, "marker", servers[2].Addr(), Warn, "of before it restarted")
+	want(t, results, "persistence", servers[2].Addr(), Pass, "fence counters")
+}
+
+// TestRealUserWithoutTIME is judged by what it may do, and does not crash anything.
+func TestRealPoorUser(t *testing.T) {
+	s := locktest.Servers(t, 1)[0]
+	setUser(t, clientOf(t, &redis.Options{Addr: s.Addr()}), "poor", "+info")
+	results := examine(t, patient(), []Node{{"n", s.Addr(),
+		clientOf(t, &redis.Options{Addr: s.Addr(), Username: "poor", Password: "pw"})}})
+	want(t, results, "connection", "n", Pass, "")
+	want(t, results, "clock", "n", Warn, "TIME")
+	want(t, results, "latency", "n", Fail, "NOPERM")
+	want(t, results, "scripts", "n", Fail, "NOPERM")
+	want(t, results, "rights", "n", Fail, "+set")
+}

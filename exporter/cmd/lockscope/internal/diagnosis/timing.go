@@ -1,0 +1,198 @@
+package diagnosis
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// checkServerClock: expiries and tokens are by the server's clock.
+func JudgeServerClock(c Clock) Result {
+	if c.Samples == 0 {
+		return Warned("it was not told", "see latency")
+	}
+	detail := fmt.Sprintf("%s this machine, ±%s", ahead(c.Offset), short(c.OffsetError))
+	if c.Offset.Abs()-c.OffsetError > farOff {
+		return Warned(detail, "is NTP running on both? Locks need clocks of equal rate, not equal time; this much is a "+
+			"sign of neither")
+	}
+	return Passed(detail)
+}
+
+const (
+	// farOff is an offset that a machine whose clock is kept does not have.
+	farOff = time.Second
+	// floorReach is how far ahead of a node a client's clock may push its fencing
+	// counter; beyond it the nodes' counters differ and acquiring takes a round trip more.
+	floorReach = 10 * time.Second
+	// driftBound is the error of rate that the validity of a lease allows for.
+	driftBound = 0.01
+	// driftWorry is more than crystals and NTP account for (50 and 500 ppm).
+	driftWorry = 0.001
+	// slowScript is how much longer than a ping a script that does nothing may take.
+	slowScript = 5
+)
+
+func checkClock(f Facts, _ Policy) Result {
+	c := f.Clock
+	if c.Samples == 0 {
+		return Warned("TIME was not answered", "see connection and rights")
+	}
+	detail := fmt.Sprintf("%s this machine, ±%s", ahead(c.Offset), short(c.OffsetError))
+	switch off := c.Offset.Abs() - c.OffsetError; {
+	case off > floorReach:
+		return Warned(detail, "is NTP running on both? Fencing counters of the nodes differ, so an acquire takes a round "+
+			"trip more")
+	case off > farOff:
+		return Warned(detail, "is NTP running on both? Locks need clocks of equal rate, not equal time; this much is a "+
+			"sign of neither")
+	}
+	return Passed(detail)
+}
+
+func ahead(d time.Duration) string {
+	if d < 0 {
+		return short(-d) + " behind"
+	}
+	return short(d) + " ahead of"
+}
+
+func checkDrift(f Facts, _ Policy) Result { return JudgeDrift(f.Clock) }
+
+// JudgeDrift is what a clock's rate means for leases.
+func JudgeDrift(c Clock) Result {
+	if c.Samples < 2 {
+		return Warned("too few samples", "see connection and rights")
+	}
+	detail := fmt.Sprintf("%+.0f ppm, ±%.0f", c.Drift*1e6, c.DriftError*1e6)
+	switch sure := math.Abs(c.Drift) - c.DriftError; {
+	case sure > driftBound:
+		return Failed(detail, "beyond the 1 % that leases allow for, or a clock was stepped: slew clocks (chronyd, ntpd "+
+			"-x), never step them")
+	case sure > driftWorry:
+		return Warned(detail, "more than a healthy clock drifts: is NTP correcting a large offset, is the virtual machine "+
+			"overloaded?")
+	case c.DriftError > driftBound:
+		return Warned(detail, "too uncertain to tell: measure for longer with --for")
+	}
+	return Passed(detail)
+}
+
+// checkClocks compares the nodes with each other.
+func checkClocks(facts []Facts, _ Policy) []Result {
+	var first, last *Facts
+	for i := range facts {
+		f := &facts[i]
+		if f.Clock.Samples == 0 {
+			continue
+		}
+		if first == nil || f.Clock.Offset < first.Clock.Offset {
+			first = f
+		}
+		if last == nil || f.Clock.Offset > last.Clock.Offset {
+			last = f
+		}
+	}
+	if first == last {
+		return nil
+	}
+	spread, doubt := last.Clock.Offset-first.Clock.Offset, last.Clock.OffsetError+first.Clock.OffsetError
+	detail := fmt.Sprintf("nodes at most %s apart, ±%s", short(spread), short(doubt))
+	if spread-doubt > farOff {
+		return []Result{Warned(fmt.Sprintf("%s: %s and %s", detail, first.Node, last.Node), "is NTP running on all of them?")}
+	}
+	return []Result{Passed(detail)}
+}
+
+func checkLatency(f Facts, p Policy) Result {
+	l := f.Ping
+	if l.Count == 0 {
+		return Failed("PING was not answered: "+ErrorText(l.Err), "see connection and rights")
+	}
+	return judgeAnswers(l, p)
+}
+
+// JudgeLatency is checkLatency for a system whose round trip is more than a ping.
+func JudgeLatency(l Latency, p Policy) Result {
+	if l.Count == 0 {
+		return Failed("no answer: "+ErrorText(l.Err), "see connection")
+	}
+	return judgeAnswers(l, p)
+}
+
+// judgeAnswers is what answers that came mean for locks.
+func judgeAnswers(l Latency, p Policy) Result {
+	detail := fmt.Sprintf("p50 %s, p99 %s of %d", short(l.P50), short(l.P99), l.Count)
+	// A vote and a fence round must fit into the validity many times over.
+	rounds := 2 * l.P99
+	switch {
+	case l.P50 > p.NodeTimeout:
+		return Failed(detail, fmt.Sprintf("most calls take longer than the node timeout of %v and count as failed: raise "+
+			"it, or move closer", p.NodeTimeout))
+	case l.P99 > p.NodeTimeout:
+		return Warned(detail, fmt.Sprintf("1 in 100 calls takes longer than the node timeout of %v and counts as failed",
+			p.NodeTimeout))
+	case rounds > p.TTL/10:
+		return Warned(detail,
+			fmt.Sprintf("two round trips eat more than a tenth of a TTL of %v: raise the TTL, or move closer", p.TTL))
+	case l.Err != nil:
+		return Warned(detail+"; a call failed: "+ErrorText(l.Err),
+			"is the network losing packets, is the server paused at times?")
+	}
+	return Passed(fmt.Sprintf("%s; node timeout %v, TTL %v", detail, p.NodeTimeout, p.TTL))
+}
+
+func checkScripts(f Facts, p Policy) Result {
+	l := f.Script
+	if l.Count == 0 {
+		return Failed("EVAL was not answered: "+ErrorText(l.Err), "every lock operation is a script: grant +eval +evalsha")
+	}
+	detail := fmt.Sprintf("p50 %s, p99 %s; ping p50 %s", short(l.P50), short(l.P99), short(f.Ping.P50))
+	switch {
+	case l.P99 > p.NodeTimeout && f.Ping.P99 <= p.NodeTimeout:
+		return Warned(detail, "scripts miss the node timeout where pings do not: what else runs on this server? See SLOWLOG")
+	case f.Ping.P50 > 0 && l.P50 > slowScript*f.Ping.P50:
+		return Warned(detail, "a script that does nothing is far slower than a ping: is a proxy between?")
+	}
+	return Passed(detail)
+}
+
+func checkRights(f Facts, p Policy) Result {
+	who := "the user"
+	if p.ACLUser != "" {
+		who = "user " + p.ACLUser
+	}
+	switch {
+	case len(f.Missing) > 0:
+		return Failed(who+" lacks "+strings.Join(f.Missing, " "),
+			"grant it with ACL SETUSER; lock/redlock/README.md has the whole line")
+	case f.Unasked != nil:
+		return Warned("not all rights could be checked: "+f.Unasked.Error(),
+			"ask again, or as a user that may (--acl-user needs +acl|dryrun)")
+	}
+	return Passed(who + " may do all that locks need")
+}
+
+// ErrorText is why there was no answer.
+func ErrorText(err error) string {
+	if err == nil {
+		return "no time"
+	}
+	return err.Error()
+}
+
+// short writes a duration in three digits or so.
+func short(d time.Duration) string {
+	switch {
+	case d >= 10*time.Second:
+		return d.Round(time.Second).String()
+	case d >= time.Second:
+		return fmt.Sprintf("%.2fs", d.Seconds())
+	case d >= 10*time.Millisecond:
+		return fmt.Sprintf("%dms", d.Milliseconds())
+	case d >= time.Millisecond:
+		return fmt.Sprintf("%.1fms", d.Seconds()*1e3)
+	}
+	return fmt.Sprintf("%dµs", d.Microseconds())
+}

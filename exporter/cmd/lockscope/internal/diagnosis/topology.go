@@ -1,0 +1,101 @@
+package diagnosis
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// mostUseful is how many nodes make a lock safer by what they cost.
+const mostUseful = 9
+
+func checkConnection(f Facts, _ Policy) Result {
+	if f.Err == nil {
+		return Passed("reached and let in")
+	}
+	return Failed(f.Err.Error(), ConnectionAdvice(f.Err))
+}
+
+func checkCount(facts []Facts, p Policy) []Result {
+	n, up := len(facts), len(reached(facts))
+	if p.Single != "" {
+		return []Result{Warned(fmt.Sprintf("one %s counts as one node", p.Single),
+			"a replica that is promoted may not know the last locks: protect what matters by fencing tokens, or use "+
+				"independent masters")}
+	}
+	quorum := n/2 + 1
+	detail := fmt.Sprintf("%d nodes: a quorum is %d, %d may fail", n, quorum, n-quorum)
+	switch {
+	case up < quorum:
+		return []Result{Failed(fmt.Sprintf("%s, and only %d can be reached", detail, up),
+			"no lock can be taken now: mend the connections first")}
+	case n == 1:
+		return []Result{Warned("1 node", "when it is down nobody locks, and a restart that loses data can give a second "+
+			"holder: use three")}
+	case n%2 == 0:
+		return []Result{Warned(detail, fmt.Sprintf("%d nodes tolerate no more failures than %d: add or drop one", n, n-1))}
+	case n > mostUseful:
+		return []Result{Warned(detail, "more than nine make every lock slower and nothing safer that is worth it")}
+	case up < n:
+		return []Result{Warned(fmt.Sprintf("%s, %d cannot be reached", detail, n-up),
+			"locks work with what is left: mend it before another one fails")}
+	}
+	return []Result{Passed(detail)}
+}
+
+func checkAddresses(facts []Facts, _ Policy) []Result {
+	at := make(map[string][]string)
+	for _, f := range facts {
+		if f.Address != "" {
+			at[f.Address] = append(at[f.Address], f.Node)
+		}
+	}
+	return shared(at, "every node has an address of its own", func(address string, nodes []string) Result {
+		return Failed(fmt.Sprintf("%s is given %d times", address, len(nodes)),
+			"name each server once: its vote would count twice")
+	})
+}
+
+func checkRunIDs(facts []Facts, _ Policy) []Result {
+	of := make(map[string][]string)
+	for _, f := range reached(facts) {
+		if f.Server.RunID != "" {
+			of[f.Server.RunID] = append(of[f.Server.RunID], f.Node)
+		}
+	}
+	return shared(of, "every node is a server of its own", func(_ string, nodes []string) Result {
+		return Failed(strings.Join(nodes, " and ")+" are the same server",
+			"name each server once: a proxy or a DNS name may hide that two addresses lead to one")
+	})
+}
+
+func checkMachines(facts []Facts, p Policy) []Result {
+	if p.Single != "" || len(facts) < 2 {
+		return nil
+	}
+	on := make(map[string][]string)
+	for _, f := range reached(facts) {
+		if len(f.Hosts) > 0 {
+			on[f.Hosts[0]] = append(on[f.Hosts[0]], f.Node)
+		}
+	}
+	return shared(on, "every node has an IP address of its own", func(host string, nodes []string) Result {
+		return Warned(fmt.Sprintf("%d nodes are at %s", len(nodes), host),
+			"if that is one machine, they fail together and the quorum is worth no more than one node: spread them")
+	})
+}
+
+// shared reports every key that more than one node has, else that all is well.
+func shared(by map[string][]string, well string, bad func(key string, nodes []string) Result) []Result {
+	var results []Result
+	for key, nodes := range by {
+		if len(nodes) > 1 {
+			results = append(results, bad(key, nodes))
+		}
+	}
+	slices.SortFunc(results, func(a, b Result) int { return strings.Compare(a.Detail, b.Detail) })
+	if len(results) == 0 && len(by) > 0 {
+		results = []Result{Passed(well)}
+	}
+	return results
+}

@@ -1,0 +1,71 @@
+package diagnosis
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
+)
+
+// refusals are the codes with which a server refuses what it would do otherwise, and what
+// to do about each.
+func refusals() map[string]string {
+	return map[string]string{
+		"NOREPLICAS": "too few replicas follow it for min-replicas-to-write: mend them, or CONFIG SET " +
+			"min-replicas-to-write 0",
+		"MISCONF":     "it cannot write to its disk: is that full? Mend it, then BGSAVE",
+		"OOM":         "it is full: make room, or raise maxmemory",
+		"CLUSTERDOWN": "slots of the cluster are served by no node: see redis-cli --cluster check",
+		"READONLY":    "it is a replica: name its master",
+		"MASTERDOWN":  "it is a replica without its master: name the master",
+		"LOADING":     "it loads its data: wait until it has",
+		"BUSY":        "a script hangs: SCRIPT KILL",
+	}
+}
+
+// writeRefusal returns the reply with which the server refuses to write, or "". It writes
+// nothing: the key is not there, and only one that is would be set. Another user's rights
+// are no reason to try that; its server's state tells then.
+func writeRefusal(ctx context.Context, c *redis.Client, p Policy, text string) string {
+	if p.ACLUser == "" {
+		err := c.Do(ctx, "set", p.Prefix+"lockscope-doctor-"+rand.Text(), "x", "xx", "px", 1).Err()
+		if reply, ok := errors.AsType[redis.Error](err); ok {
+			if code, _, _ := strings.Cut(reply.Error(), " "); refusals()[code] != "" {
+				return reply.Error()
+			}
+		}
+	}
+	info := redisinfo.Parse(text)
+	config := func(name string) string {
+		found, _ := c.ConfigGet(ctx, name).Result() // who may not ask is not told
+		return found[name]
+	}
+	if least, _ := strconv.ParseInt(config("min-replicas-to-write"), 10, 64); least > 0 {
+		if good, told := info["min_slaves_good_slaves"]; told && info.Number("min_slaves_good_slaves") < least {
+			return fmt.Sprintf("NOREPLICAS %s of %d replicas follow it", good, least)
+		}
+	}
+	if info["rdb_last_bgsave_status"] == "err" && config("stop-writes-on-bgsave-error") == "yes" && config("save") != "" {
+		return "MISCONF its last snapshot failed"
+	}
+	if info["cluster_enabled"] == "1" {
+		if state := redisinfo.Parse(c.ClusterInfo(ctx).Val()); state["cluster_state"] == "fail" {
+			return fmt.Sprintf("CLUSTERDOWN %s of 16384 slots are served", state["cluster_slots_ok"])
+		}
+	}
+	return ""
+}
+
+func checkWrites(f Facts, _ Policy) Result {
+	if f.Refuses == "" {
+		return Passed("nothing is known that keeps it from writing")
+	}
+	code, _, _ := strings.Cut(f.Refuses, " ")
+	return Failed("it refuses to write: "+f.Refuses, refusals()[code])
+}

@@ -1,0 +1,2 @@
+// Package discover is lockscope discover: it recognises whose locks there are, and proposes a configuration.
+package discover

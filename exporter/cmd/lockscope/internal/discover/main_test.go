@@ -1,0 +1,19 @@
+package discover
+
+import (
+	"testing"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/configcmd"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/scan"
+)
+
+func TestMain(m *testing.M) { cmdtest.Main(m) }
+
+// run is lockscope with the commands of these tests.
+var run = cmdtest.Of(Command, configcmd.Command, scan.Command)
+
+func command(t *testing.T, args ...string) cmdtest.Outcome {
+	t.Helper()
+	return run.Command(t, args...)
+}

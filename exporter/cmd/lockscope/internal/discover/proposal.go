@@ -1,0 +1,143 @@
+package discover
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/scanner/discover"
+)
+
+const proposalHead = `# Proposed by lockscope discover. Read it before you use it: what was seen need not be what is right.
+#   lockscope config check --connect FILE
+#   lockscope scan --config FILE
+`
+
+const proposalEmpty = `
+# Locks come and go: that no key matches a pattern is no gap. Without this line a sweep is
+# incomplete (no_match) while one of the patterns has no lock.
+allow_empty: true
+
+`
+
+// proposal is a configuration of what was found. It has no password.
+func (f *discoverFlags) proposal(all []discovered) string {
+	var b strings.Builder
+	b.WriteString(proposalHead)
+	if slices.ContainsFunc(all, func(d discovered) bool { return len(specificFirst(d.result.Found)) > 0 }) {
+		b.WriteString(proposalEmpty)
+	}
+	b.WriteString("groups:\n")
+	for _, d := range all {
+		f.group(&b, d)
+	}
+	return b.String()
+}
+
+// group is one server: whether several are nodes of one Redlock is not seen in a sample.
+func (f *discoverFlags) group(b *strings.Builder, d discovered) {
+	c := &f.redis.Config
+	fmt.Fprintf(b, "  - name: %s\n", strconv.Quote(d.node.Name))
+	switch {
+	case c.SentinelMaster != "":
+		fmt.Fprintf(b, "    redis: [] # name the Sentinels here\n    sentinel_master: %s\n", strconv.Quote(c.SentinelMaster))
+	default:
+		fmt.Fprintf(b, "    redis: [%s]\n", strconv.Quote(target.URL(d.node)))
+		if c.Cluster {
+			b.WriteString("    cluster: true\n")
+		}
+	}
+	b.WriteString("    # Nodes of one Redlock belong into one group, with redlock: true.\n")
+	if c.Username != "" {
+		fmt.Fprintf(b, "    username: %s\n", strconv.Quote(c.Username))
+	}
+	if path, err := filepath.Abs(c.PasswordFile); c.PasswordFile != "" && err == nil {
+		fmt.Fprintf(b, "    password_file: %s\n", strconv.Quote(path))
+	} else {
+		b.WriteString("    # password_file: redis-password\n")
+	}
+	patterns(b, d.result.Found)
+}
+
+// patterns writes those that are sure, with limits that suit all locks they match, and the
+// others as comments.
+func patterns(b *strings.Builder, found []discover.Found) {
+	sure := specificFirst(found)
+	if len(sure) > 0 {
+		b.WriteString("    patterns:\n")
+	} else {
+		b.WriteString("    # patterns: # only guesses were found; without patterns, lock:* is looked at\n")
+	}
+	for _, of := range sure {
+		l := propose(of)
+		fmt.Fprintf(b, "      # %s\n", summary(of))
+		others := beside(of, found)
+		for _, other := range others {
+			fmt.Fprintf(b, "      # Also %s\n", summary(other))
+			more := propose(other)
+			more.noTTL = more.noTTL && lookedFor(other) // a guess hides no leak
+			l = l.with(more)
+		}
+		if len(others) > 0 {
+			l.why = append(l.why, "Of several libraries the longest limit counts.")
+		}
+		l.write(b, "      ", of.Pattern)
+	}
+	for i := range found {
+		if of := &found[i]; !lookedFor(of) && !covered(of, sure) {
+			fmt.Fprintf(b, "      # %s\n", summary(of))
+			l := propose(of)
+			l.write(b, "      # ", of.Pattern)
+		}
+	}
+}
+
+func summary(f *discover.Found) string {
+	return fmt.Sprintf("%s, %s: %s. %d keys seen, TTL %s.", f.Library, f.Confidence, f.Evidence, f.Keys, ttlRange(f))
+}
+
+// lookedFor says whether a sweep has something to find there: no guess, and no hash that no
+// other lock is like, which is a foreign_type however healthy it is.
+func lookedFor(f *discover.Found) bool {
+	return f.Confidence > discover.Low && f.Library != discover.SidekiqUnique
+}
+
+// specificFirst are the surest of each pattern, in the order in which they are to be tried:
+// a pattern within another's comes before it, for the first that matches decides.
+func specificFirst(found []discover.Found) (sure []*discover.Found) {
+	seen := make(map[string]bool)
+	for i := range found {
+		if f := &found[i]; lookedFor(f) && !seen[f.Pattern] {
+			seen[f.Pattern] = true
+			sure = append(sure, f)
+		}
+	}
+	slices.SortStableFunc(sure, func(a, b *discover.Found) int {
+		return cmp.Compare(literal(b.Pattern), literal(a.Pattern))
+	})
+	return sure
+}
+
+// literal is how much of a key a pattern says.
+func literal(pattern string) int { return len(strings.NewReplacer(`\`, "", "*", "").Replace(pattern)) }
+
+// beside are the others whose locks the pattern's limits decide on: those of the same
+// pattern or of a wider one, and those within it that have no pattern of their own.
+func beside(of *discover.Found, found []discover.Found) (others []*discover.Found) {
+	for i := range found {
+		f := &found[i]
+		if f != of && (f.Covers(of.Example) || !lookedFor(f) && of.Covers(f.Example)) {
+			others = append(others, f)
+		}
+	}
+	return others
+}
+
+// covered says that a pattern that is looked at decides on these locks, too.
+func covered(f *discover.Found, sure []*discover.Found) bool {
+	return slices.ContainsFunc(sure, func(of *discover.Found) bool { return of.Covers(f.Example) })
+}

@@ -1,0 +1,94 @@
+package discover
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+// population is healthy locks of several libraries, as they are at one moment: some share
+// a pattern, or are below another's, and all but the last two are gone after their work.
+func population(t *testing.T, c *redis.Client) (lasting []string) {
+	t.Helper()
+	const (
+		redsync, id = "8Q5xLzCgV2rEJwJ7yYtSIA==", "8743c9c0-0795-4907-87fd-6c719a6b4586"
+		random      = "9f86d081884c3d659a2feaa0c55ad015"
+	)
+	shedLock := func(ago time.Duration) string {
+		return "ADDED:" + time.Now().Add(-ago).UTC().Format("2006-01-02T15:04:05.000Z") + "@batch-7:" + id
+	}
+	hash := func(key, field string, value any, ttl time.Duration) {
+		cmdtest.Must(t, c.HSet(t.Context(), key, field, value).Err())
+		if ttl > 0 {
+			cmdtest.Must(t, c.PExpire(t.Context(), key, ttl).Err())
+		}
+	}
+	cmdtest.Set(t, c, "lock:stock", redsync, 6*time.Second)
+	cmdtest.Set(t, c, "lock:mail", redsync, 7*time.Second)
+	cmdtest.Set(t, c, "lock:order", "hTYMdGE4tKPBgV8bdmV0Nw", 9*time.Second)
+	hash("lock:invoice", id+":42", 1, 25*time.Second)
+	cmdtest.Set(t, c, "lock:nightly", shedLock(8*time.Minute), 2*time.Minute) // of 10 minutes
+	cmdtest.Set(t, c, "lock:deep:a", random, 2*time.Hour)                     // a pattern within another's
+	cmdtest.Set(t, c, "lock:deep:b", random[1:]+"0", 5*time.Hour)
+	cmdtest.Set(t, c, "app:lock:1", fmt.Sprintf("%s:17|web-3/4711|%d||", cmdtest.SecretToken, time.Now().UnixMilli()),
+		8*time.Second)
+	cmdtest.Set(t, c, "app:lock:import", "1", 3*time.Hour) // SETNX, of which nothing is known but this
+	cmdtest.Set(t, c, "bull:mail:1234:lock", id+":7", 25*time.Second)
+	cmdtest.Set(t, c, "spring-lock:a", id, 50*time.Second)
+	cmdtest.Set(t, c, "jobs:lock:a", random, 8*time.Second)
+	cmdtest.Set(t, c, "jobs:lock:b", random[1:]+"0", 8*time.Second)
+	cmdtest.Set(t, c, "session:1", "9f86d081884c3d659a2feaa0c55ad016", 20*time.Hour)
+	cmdtest.Set(t, c, "redbeat::lock", "6fa459eaee8a11ee8ca40242ac130003", 20*time.Minute)
+	hash("uniquejobs:d41d8cd98f00b204e9800998ecf8427e:LOCKED", "b4a577edbccf1d805744efa9", "1763000000.123", 0)
+	cmdtest.Set(t, c, "SINGLETONLOCK_d41d8cd98f00b204e9800998ecf8427e", id, 0)
+	return []string{"uniquejobs:d41d8cd98f00b204e9800998ecf8427e:LOCKED", "SINGLETONLOCK_d41d8cd98f00b204e9800998ecf8427e"}
+}
+
+// TestDiscoverRoundTrip scans healthy locks with the configuration that discover writes of
+// them: nothing is found, nothing is missing, then and when the short-lived ones are gone,
+// and when a lock of the same length is taken anew.
+func TestDiscoverRoundTrip(t *testing.T) {
+	s := locktest.Servers(t, 1)[0]
+	c := cmdtest.Admin(t, s)
+	lasting := population(t, c)
+	path := filepath.Join(t.TempDir(), "lockscope.yaml")
+	command(t, "discover", "--redis", s.Addr(), "--pause", "0s", "-o", path).Want(t, app.ExitClean, "is written")
+	text, err := os.ReadFile(path)
+	cmdtest.Must(t, err)
+	t.Logf("%s", text)
+	command(t, "config", "check", "--connect", path).Want(t, app.ExitClean, "ok: 1 groups, 1 servers")
+	scan := func(when string) {
+		t.Helper()
+		o := command(t, "scan", "--config", path, "--confirm-after", "10ms", "--pause", "0s")
+		o.Want(t, app.ExitClean)
+		if strings.Contains(o.Out+o.Err, "INCOMPLETE") || t.Failed() {
+			t.Fatalf("%s:\n%s%s", when, o.Out, o.Err)
+		}
+	}
+	scan("at once")
+	cmdtest.Set(t, c, "lock:nightly", "ADDED:"+time.Now().UTC().Format("2006-01-02T15:04:05.000Z")+"@batch-8",
+		10*time.Minute)
+	scan("taken anew")
+	keys, err := c.Keys(t.Context(), "*").Result()
+	cmdtest.Must(t, err)
+	for _, key := range keys {
+		if key != lasting[0] && key != lasting[1] {
+			cmdtest.Must(t, c.Del(t.Context(), key).Err())
+		}
+	}
+	scan("when the short-lived are gone")
+	cmdtest.Must(t, c.FlushAll(t.Context()).Err())
+	scan("when all are gone")
+	cmdtest.Set(t, c, "lock:stock", "8Q5xLzCgV2rEJwJ7yYtSIA==", 0)
+	command(t, "scan", "--config", path, "--confirm-after", "10ms", "--pause", "0s").Want(t, app.ExitFindings, "no_ttl",
+		"lock:stock")
+}

@@ -1,0 +1,325 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/jackc/pgx/v5"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/pglock"
+	"github.com/lockscope/lockscope/lock/pglock/pgproc"
+	"github.com/lockscope/lockscope/lock/zklock/zkproc"
+)
+
+// results are what doctor says, by backend, check and node.
+func results(t *testing.T, o cmdtest.Outcome) map[string]diagnosis.Result {
+	t.Helper()
+	var r Report
+	o.Decode(t, &r)
+	all := make(map[string]diagnosis.Result)
+	for _, one := range r.Results {
+		all[one.Check] = one
+		all[one.Check+" "+one.Node] = one
+	}
+	return all
+}
+
+// wantSound examines what has nothing wrong with it. Latency may be a warning, for on a busy machine a server may
+// stall for longer than the doctor waits for an answer.
+func wantSound(t *testing.T, o cmdtest.Outcome, says ...string) {
+	t.Helper()
+	all := results(t, o)
+	for check, r := range all {
+		if r.Status != diagnosis.Pass && (r.Check != "latency" || r.Status != diagnosis.Warn) {
+			t.Errorf("%s: %+v, want %s", check, r, diagnosis.Pass)
+		}
+	}
+	status := app.ExitClean
+	if all["latency"].Status == diagnosis.Warn {
+		status = app.ExitFindings
+	}
+	o.Want(t, status, says...)
+}
+
+func wantResult(t *testing.T, all map[string]diagnosis.Result, check string, status diagnosis.Status, says ...string) {
+	t.Helper()
+	r, found := all[check]
+	if !found || r.Status != status {
+		t.Errorf("%s: %+v, want %s", check, r, status)
+	}
+	for _, text := range says {
+		if !strings.Contains(r.Detail+" -> "+r.Advice, text) {
+			t.Errorf("%s: %q is not in %s -> %s", check, text, r.Detail, r.Advice)
+		}
+	}
+	if status != diagnosis.Pass && r.Advice == "" {
+		t.Errorf("%s: no advice", check)
+	}
+}
+
+func TestDoctorOfPostgres(t *testing.T) {
+	s := systemtest.Postgres(t, "fsync=on")
+	db := systemtest.Database(t, s)
+	exec := systemtest.Executing(t, db)
+	asService := cmdtest.Patient("--postgres", s.URL("service"))
+	asService = append(asService, "-o", "json")
+	wantSound(t, command(t, asService...), "primary", "service may do all that locks need", "fsync on")
+	command(t, cmdtest.Patient("--postgres", s.URL("service"))...).WantNot(t, "BACKEND")
+	wantResult(t, results(t, command(t, cmdtest.Patient("--postgres", s.URL("postgres"), "-o", "json")...)), "schema",
+		diagnosis.Pass, fmt.Sprintf("version %d", pglock.SchemaVersion()))
+
+	exec("CREATE ROLE stranger LOGIN CONNECTION LIMIT 3")
+	poor := command(t, cmdtest.Patient("--postgres", s.URL("stranger"), "-o", "json")...)
+	poor.Want(t, app.ExitError)
+	wantResult(t, results(t, poor), "rights", diagnosis.Fail, "stranger may not use schema lockscope",
+		`pglock.Grant(ctx, db, "lockscope", "stranger")`)
+	wantResult(t, results(t, poor), "connections", diagnosis.Warn, "1 of 3 of this role")
+	exec("REVOKE EXECUTE ON FUNCTION lockscope.prune(interval, integer) FROM service")
+	exec("ALTER ROLE service SET default_transaction_isolation = 'serializable'")
+	all := results(t, command(t, asService...))
+	wantResult(t, all, "rights", diagnosis.Fail, "function prune(interval, integer)")
+	wantResult(t, all, "transactions", diagnosis.Fail, "serializable")
+	wantResult(t, results(t, command(t, cmdtest.Patient("--postgres", s.URL("service"), "--schema", "missing", "-o",
+		"json")...)), "schema", diagnosis.Fail, "no schema missing", "pglock.Migrate")
+	exec("DROP FUNCTION lockscope.leave(text, text, bigint)")
+	exec("INSERT INTO lockscope.migration (version) VALUES (99)")
+	wantResult(t, results(t, command(t, asService...)), "schema", diagnosis.Fail, "leave(text, text, bigint)",
+		"pglock.Migrate")
+
+	gone := command(t, cmdtest.Patient("--postgres", "postgres://u:s3cr3t@127.0.0.1:1/db")...)
+	gone.Want(t, app.ExitError, "connection", "127.0.0.1:1", "refused", "see --postgres")
+	gone.WantNot(t, "s3cr3t")
+}
+
+// TestDoctorSeesAPooler, and of which kind it is.
+func TestDoctorSeesAPooler(t *testing.T) {
+	s := systemtest.Postgres(t)
+	pooler := func(url string) diagnosis.Result {
+		t.Helper()
+		return results(t, command(t, cmdtest.Patient("--postgres", url, "-o", "json")...))["pooler"]
+	}
+	if r := pooler(s.URL("service")); r.Status != diagnosis.Pass || !strings.Contains(r.Detail, "the server itself") {
+		t.Errorf("without one: %+v", r)
+	}
+	for mode, says := range map[string][]string{
+		pgproc.SessionPooling: {"keeps sessions", "WithListener"},
+		pgproc.TransactionPooling: {"transaction mode", "locks work", "LISTEN/NOTIFY", "WithListener",
+			"default_query_exec_mode=exec"},
+		pgproc.StatementPooling: {"statement mode", "locks work", "WithListener", "pglock.Migrate"},
+	} {
+		for _, connections := range []int{1, 20} {
+			if mode == pgproc.SessionPooling && connections == 1 {
+				continue // one client alone is served
+			}
+			b, err := pgproc.StartBouncer(t.Context(), s, mode, connections)
+			cmdtest.Must(t, err)
+			r := pooler(b.URL())
+			cmdtest.Must(t, b.Stop())
+			if r.Status != diagnosis.Warn {
+				t.Errorf("%s, %d connections: %+v", mode, connections, r)
+			}
+			for _, want := range says {
+				if !strings.Contains(r.Detail+" "+r.Advice, want) {
+					t.Errorf("%s, %d connections: %q is not in %+v", mode, connections, want, r)
+				}
+			}
+		}
+	}
+}
+
+// TestWrongPasswordOfPostgres is what list and doctor say, and not that rights are missing.
+func TestWrongPasswordOfPostgres(t *testing.T) {
+	s := systemtest.Postgres(t)
+	exec := systemtest.Executing(t, systemtest.Database(t, s))
+	exec("ALTER ROLE service PASSWORD 's3cr3t'")
+	_, err := s.Put("pg_hba.conf", []byte("host all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 "+
+		"scram-sha-256\n"))
+	cmdtest.Must(t, err)
+	exec("SELECT pg_reload_conf()")
+	cmdtest.Eventually(t, "a password is asked for", func() bool {
+		return command(t, "list", "--postgres", s.URL("service")).Status == app.ExitError
+	})
+	for _, c := range []string{"list", "doctor"} {
+		o := commandWith(t, []string{"LOCKSCOPE_POSTGRES_PASSWORD=wr0ng"}, "", c, "--postgres", s.URL("service"))
+		o.Want(t, app.ExitError, "password authentication failed", "the password is wrong", "LOCKSCOPE_POSTGRES_PASSWORD")
+		o.WantNot(t, "wr0ng", "Grant")
+	}
+	commandWith(t, []string{"LOCKSCOPE_POSTGRES_PASSWORD=s3cr3t"}, "", "list", "--postgres", s.URL("service")).Want(t,
+		app.ExitClean)
+}
+
+// TestDoctorNamesWhatHoldsRows: a transaction that is left open keeps all that was written of locks since, and each
+// use reads past it.
+func TestDoctorNamesWhatHoldsRows(t *testing.T) {
+	s := systemtest.Postgres(t)
+	db := systemtest.Database(t, s)
+	exec := systemtest.Executing(t, db)
+	tx, err := db.BeginTx(t.Context(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
+	cmdtest.Must(t, err)
+	t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
+	_, err = tx.Exec(t.Context(), "SELECT count(*) FROM lockscope.lock")
+	cmdtest.Must(t, err)
+	exec(`DO $$ BEGIN FOR i IN 1..6000 LOOP
+		PERFORM lockscope.acquire('k', 't', '', 60000, 0, 1, 'w', NULL, '', 0, 0, false);
+		PERFORM lockscope.release('k', 't', 0, 0, '', 0, '');
+		COMMIT;
+	END LOOP; END $$`)
+	rows := func(user string) diagnosis.Result {
+		t.Helper()
+		return results(t, command(t, cmdtest.Patient("--postgres", s.URL(user), "-o", "json")...))["rows"]
+	}
+	cmdtest.Eventually(t, "the statistics say so", func() bool { return rows("service").Status == diagnosis.Warn })
+	if r := rows("service"); strings.Contains(r.Detail, "pid") || !strings.Contains(r.Advice, "a database of their own") {
+		t.Errorf("to a role that may not see others' transactions: %+v", r)
+	}
+	if r := rows("postgres"); !strings.Contains(r.Detail, "a transaction of postgres (pid ") {
+		t.Errorf("to one that may: %+v", r)
+	}
+	cmdtest.Must(t, tx.Rollback(t.Context()))
+	exec("VACUUM lockscope.lock")
+	cmdtest.Eventually(t, "all is well again", func() bool { return rows("service").Status == diagnosis.Pass })
+}
+
+// TestDoctorOfAStandby, of its primary, and of a primary that waits for one that is not there.
+func TestDoctorOfAStandby(t *testing.T) {
+	s := systemtest.Postgres(t)
+	standby, err := s.Standby(t.Context())
+	cmdtest.Must(t, err)
+	t.Cleanup(func() { cmdtest.Must(t, standby.Stop()) })
+	o := command(t, cmdtest.Patient("--postgres", standby.URL("service"), "-o", "json")...)
+	o.Want(t, app.ExitError)
+	wantResult(t, results(t, o), "role", diagnosis.Fail, "a standby", "target_session_attrs")
+	cmdtest.Eventually(t, "the standby is connected", func() bool {
+		r := results(t, command(t, cmdtest.Patient("--postgres", s.URL("service"), "-o", "json")...))
+		return r["replication"].Status == diagnosis.Warn
+	})
+	all := results(t, command(t, cmdtest.Patient("--postgres", s.URL("service"), "-o", "json")...))
+	wantResult(t, all, "replication", diagnosis.Warn, "1 connected", "WithFailoverQuarantine")
+	wantResult(t, all, "persistence", diagnosis.Fail, "fsync off")
+	cmdtest.Must(t, standby.Kill())
+	db := systemtest.Database(t, s)
+	_, err = db.Exec(t.Context(), "ALTER SYSTEM SET synchronous_standby_names = 'other'")
+	cmdtest.Must(t, err)
+	_, err = db.Exec(t.Context(), "SELECT pg_reload_conf()")
+	cmdtest.Must(t, err)
+	cmdtest.Eventually(t, "the primary waits for a standby that is not there", func() bool {
+		r := results(t, command(t, cmdtest.Patient("--postgres", s.URL("service"), "-o", "json")...))["replication"]
+		return r.Status == diagnosis.Warn && strings.Contains(r.Detail, `"other"`) &&
+			strings.Contains(r.Detail, "0 connected")
+	})
+}
+
+func TestDoctorOfEtcd(t *testing.T) {
+	c, client := systemtest.Etcd(t, 3)
+	args := cmdtest.Patient("--etcd", strings.Join(c.Endpoints(), ","))
+	wantSound(t, command(t, append(args, "-o", "json")...), "leader", "3 members, 3 named: 1 may fail",
+		"the user may do all that locks need")
+	cmdtest.Must(t, c.Members[0].Kill())
+	o := command(t, append(args, "-o", "json")...)
+	o.Want(t, app.ExitFindings)
+	wantResult(t, results(t, o), "connection "+c.Members[0].Endpoint(), diagnosis.Warn, "refused",
+		"before another one fails")
+	wantResult(t, results(t, o), "quorum", diagnosis.Pass)
+	cmdtest.Must(t, c.Members[1].Kill())
+	o = command(t, append(args, "-o", "json")...)
+	o.Want(t, app.ExitError)
+	wantResult(t, results(t, o), "quorum", diagnosis.Fail, "no majority answers", "no lock can be taken")
+	cmdtest.Must(t, c.Members[0].Start())
+	cmdtest.Must(t, c.Members[1].Start())
+	cmdtest.Must(t, c.Await(t.Context()))
+
+	for _, do := range []func() error{
+		func() error { _, err := client.RoleAdd(t.Context(), "root"); return err },
+		func() error { _, err := client.UserAdd(t.Context(), "root", "r00t"); return err },
+		func() error { _, err := client.UserGrantRole(t.Context(), "root", "root"); return err },
+		func() error { _, err := client.RoleAdd(t.Context(), "reader"); return err },
+		func() error {
+			_, err := client.RoleGrantPermission(t.Context(), "reader", "lock:", clientv3.GetPrefixRangeEnd("lock:"),
+				clientv3.PermissionType(clientv3.PermRead))
+			return err
+		},
+		func() error { _, err := client.UserAdd(t.Context(), "reader", "s3cr3t"); return err },
+		func() error { _, err := client.UserGrantRole(t.Context(), "reader", "reader"); return err },
+		func() error { _, err := client.AuthEnable(t.Context()); return err },
+	} {
+		cmdtest.Must(t, do())
+	}
+	poor := commandWith(t, []string{"LOCKSCOPE_ETCD_PASSWORD=s3cr3t"}, "",
+		append(args, "--etcd-username", "reader", "-o", "json")...)
+	poor.Want(t, app.ExitError)
+	wantResult(t, results(t, poor), "rights", diagnosis.Fail, "permission denied", "readwrite")
+	wrong := commandWith(t, []string{"LOCKSCOPE_ETCD_PASSWORD=wr0ng"}, "", append(args, "--etcd-username", "reader")...)
+	wrong.Want(t, app.ExitError, "authentication failed", "--etcd-username")
+	wrong.WantNot(t, "wr0ng")
+	wantResult(t, results(t, command(t, append(args, "-o", "json")...)), "rights", diagnosis.Fail, "--etcd-username")
+}
+
+// TestDoctorOfTwoClusters that are named as one, and one that is full.
+func TestDoctorOfTwoClusters(t *testing.T) {
+	one, _ := systemtest.Etcd(t, 1)
+	other, _ := systemtest.Etcd(t, 1)
+	o := command(t, cmdtest.Patient("--etcd", one.Endpoints()[0], "--etcd", other.Endpoints()[0], "-o", "json")...)
+	o.Want(t, app.ExitError)
+	wantResult(t, results(t, o), "cluster", diagnosis.Fail, "different clusters")
+	wantResult(t, results(t, o), "nodes", diagnosis.Warn, "1 member")
+	_, full := systemtest.Etcd(t, 1, "--quota-backend-bytes", "262144")
+	big := strings.Repeat("x", 64<<10)
+	cmdtest.Eventually(t, "the database is full", func() bool {
+		_, err := full.Put(t.Context(), "big", big)
+		return err != nil
+	})
+	wantResult(t, results(t, command(t, cmdtest.Patient("--etcd", full.Endpoints()[0], "-o", "json")...)), "alarms",
+		diagnosis.Fail, "NOSPACE", "alarm disarm")
+}
+
+func TestDoctorOfZooKeeper(t *testing.T) {
+	e := systemtest.ZooKeeper(t, 3, zkproc.WithSettings("maxSessionTimeout=30000"))
+	args := cmdtest.Patient("--zookeeper", strings.Join(e.Addrs(), ","))
+	wantSound(t, command(t, append(args, "-o", "json")...), "leader, 3.", "3 servers vote, 3 named: 1 may fail",
+		"sessions of 25s are granted", "may create and read below /locks")
+	o := command(t, append(args, "--max-ttl", "20s", "-o", "json")...)
+	o.Want(t, app.ExitError)
+	wantResult(t, results(t, o), "session", diagnosis.Fail, "TTLs above 12.5s are refused", "maxSessionTimeout=50000")
+	conn, events, err := zk.Connect(e.Addrs(), 10*time.Second, zk.WithLogger(systemtest.Quiet{}), zk.WithLogInfo(false))
+	cmdtest.Must(t, err)
+	_, err = conn.Create("/private", nil, 0, append(zk.DigestACL(zk.PermAll, "owner", "s3cr3t"),
+		zk.WorldACL(zk.PermRead)...))
+	cmdtest.Must(t, err)
+	conn.Close()
+	for range events { // until it has ended
+	}
+	private := append(args, "--zookeeper-root", "/private", "-o", "json")
+	wantResult(t, results(t, command(t, private...)), "rights", diagnosis.Fail, "LOCKSCOPE_ZOOKEEPER_AUTH")
+	wantSound(t, commandWith(t, []string{"LOCKSCOPE_ZOOKEEPER_AUTH=owner:s3cr3t"}, "", private...))
+	cmdtest.Must(t, e.Servers[0].Kill())
+	o = command(t, append(args, "-o", "json")...)
+	o.Want(t, app.ExitFindings)
+	wantResult(t, results(t, o), "connection "+e.Servers[0].Addr(), diagnosis.Warn, "refused")
+	cmdtest.Must(t, e.Servers[1].Kill())
+	o = command(t, append(args, "-o", "json")...)
+	o.Want(t, app.ExitError)
+	wantResult(t, results(t, o), "quorum", diagnosis.Fail, "no server has taken up a session")
+}
+
+// TestDoctorOfServersThatAreNoEnsemble, of one that does not tell what it is, and of all systems at once.
+func TestDoctorOfServersThatAreNoEnsemble(t *testing.T) {
+	one, other := systemtest.ZooKeeper(t, 1), systemtest.ZooKeeper(t, 1)
+	o := command(t, cmdtest.Patient("--zookeeper", one.Addrs()[0]+","+other.Addrs()[0], "-o", "json")...)
+	o.Want(t, app.ExitError)
+	wantResult(t, results(t, o), "quorum", diagnosis.Fail, "no part of an ensemble")
+	redis := locktest.Servers(t, 1)[0]
+	_, client := systemtest.Etcd(t, 1)
+	all := command(t, cmdtest.Patient("--redis", redis.Addr(), "--etcd", strings.Join(client.Endpoints(), ","),
+		"--zookeeper", one.Addrs()[0])...)
+	all.Want(t, app.ExitError, "RESULT  BACKEND", "zookeeper", "etcd", "redis", "appendonly no")
+}

@@ -1,0 +1,64 @@
+package doctor
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+)
+
+// TestDoctorStatuses examines three sound servers, as if each were on a machine of
+// its own, and then two that are less so.
+func TestDoctorStatuses(t *testing.T) {
+	servers := locktest.Servers(t, 3, redisproc.WithArgs("--appendonly", "yes", "--appendfsync", "always",
+		"--bind", "127.0.0.1", "127.0.0.2", "127.0.0.3", "--protected-mode", "no"))
+	var list string
+	for i, s := range servers {
+		list += fmt.Sprintf("127.0.0.%d:%d,", i+1, s.Port())
+	}
+	command(t, cmdtest.Patient("--redis", list)...).Want(t, app.ExitFindings,
+		"not vouched for: it does not vote for another", "lockscope init", "3 warn, 0 fail")
+	command(t, "init", "--redis", list).Want(t, app.ExitClean)
+	command(t, cmdtest.Patient("--redis", list)...).Want(t, app.ExitClean, "0 warn, 0 fail",
+		"the user may do all that locks need", "it votes for this configuration: 3 nodes, max TTL 1m0s")
+
+	o := command(t, cmdtest.Patient("--redis", list, "-o", "json")...)
+	o.Want(t, app.ExitClean)
+	var r Report
+	o.Decode(t, &r)
+	if r.Status != diagnosis.Pass || len(r.Nodes) != 3 || r.Nodes[0].Version == "" || r.Nodes[0].Samples == 0 ||
+		!r.Nodes[0].Vouched || r.Nodes[0].Marker != "voting" || r.Nodes[0].Quarantine != 0 || len(r.Results) < 30 {
+		t.Errorf("%+v", r)
+	}
+	command(t, cmdtest.Patient("--redis", cmdtest.Addrs(servers...), "--node-names", list)...).Want(t, app.ExitFindings,
+		"3 nodes are at 127.0.0.1")
+
+	cmdtest.Must(t, servers[2].Restart(t.Context()))
+	command(t, cmdtest.Patient("--redis", list, "-o", "json")...).Decode(t, &r)
+	if n := r.Nodes[2]; n.Vouched || n.Quarantine < 50 || n.Quarantine > 61 {
+		t.Errorf("restarted: %+v", n)
+	}
+
+	cmdtest.Must(t, cmdtest.Admin(t, servers[1]).ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err())
+	cmdtest.Must(t, cmdtest.Admin(t, servers[1]).ConfigSet(t.Context(), "maxmemory", "100mb").Err())
+	command(t, cmdtest.Patient("--redis", list)...).Want(t, app.ExitError, "1 fail",
+		"CONFIG SET maxmemory-policy noeviction")
+}
+
+func TestDoctorOfServersThatRefuse(t *testing.T) {
+	const wrong = "wr0ng-s3cret"
+	servers := locktest.Servers(t, 2)
+	cmdtest.Must(t, servers[0].Kill())
+	cmdtest.Must(t, cmdtest.Admin(t, servers[1]).ConfigSet(t.Context(), "requirepass", "right").Err())
+	o := command(t, cmdtest.Patient("--redis", servers[0].Addr(), "--redis", "redis://:"+wrong+"@"+servers[1].Addr())...)
+	o.Want(t, app.ExitError, "refused", "WRONGPASS", "only 0 can be reached")
+	o.WantNot(t, wrong)
+	tls := command(t, cmdtest.Patient("--redis", "rediss://"+servers[1].Addr())...)
+	tls.Want(t, app.ExitError, "connection", servers[1].Addr())
+	cluster := command(t, cmdtest.Patient("--cluster", "--redis", servers[0].Addr())...)
+	cluster.Want(t, app.ExitError, "refused")
+}

@@ -1,0 +1,149 @@
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/lock/redlock"
+)
+
+// Report is the JSON form of an examination.
+type Report struct {
+	Schema  int                `json:"schema"`
+	Status  diagnosis.Status   `json:"status"`
+	Results []diagnosis.Result `json:"results"`
+	Nodes   []doctorNode       `json:"nodes"`
+}
+
+type doctorNode struct {
+	Backend         string  `json:"backend,omitempty"` // empty: redis
+	Node            string  `json:"node"`
+	Error           string  `json:"error,omitempty"`
+	Version         string  `json:"version,omitempty"`
+	Role            string  `json:"role,omitempty"`
+	Uptime          float64 `json:"uptime_seconds"`
+	Quarantine      float64 `json:"quarantine_left_seconds"`
+	Vouched         bool    `json:"vouched"` // the process that runs now, or it has waited: it votes
+	RunID           string  `json:"run_id,omitempty"`
+	Marker          string  `json:"marker"`
+	Configuration   string  `json:"configuration,omitempty"`
+	QuarantineID    string  `json:"quarantine,omitempty"`
+	ClockOffset     float64 `json:"clock_offset_seconds"`
+	ClockOffsetErr  float64 `json:"clock_offset_error_seconds"`
+	ClockDrift      float64 `json:"clock_drift_ppm"`
+	ClockDriftError float64 `json:"clock_drift_error_ppm"`
+	PingP50         float64 `json:"ping_p50_seconds"`
+	PingP99         float64 `json:"ping_p99_seconds"`
+	ScriptP50       float64 `json:"script_p50_seconds"`
+	ScriptP99       float64 `json:"script_p99_seconds"`
+	Samples         int     `json:"samples"`
+}
+
+func writeDoctor(a *app.App, f *doctorFlags, d examined) error {
+	if f.output == output.JSON {
+		nodes := append(doctorNodes(d.facts, f.policy), backendNodes(d.others)...)
+		return output.WriteJSON(a.Out, Report{output.SchemaVersion, diagnosis.Worst(d.results), d.results, nodes})
+	}
+	head, rows := []string{"RESULT", "CHECK", "NODE", "DETAIL"}, doctorRows(d.results)
+	if len(d.others) > 1 || len(d.others) > 0 && len(d.facts) > 0 {
+		head = slices.Insert(head, backendColumn, "BACKEND")
+	} else {
+		for i := range rows {
+			rows[i] = slices.Delete(rows[i], backendColumn, backendColumn+1)
+		}
+	}
+	opt := table.Options{Width: output.Terminal(a.Out)}
+	if output.Colored(a.Out, a.Env) {
+		opt.Style = diagnosis.Color
+	}
+	if err := table.Write(a.Out, head, rows, opt); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(a.Out, "\n%s\n", tally(d.results))
+	return err
+}
+
+func doctorNodes(facts []diagnosis.Facts, p diagnosis.Policy) []doctorNode {
+	nodes := make([]doctorNode, 0, len(facts))
+	for _, f := range facts {
+		n := doctorNode{
+			Node: f.Node, Version: f.Server.Version, Role: f.Server.Role, Uptime: f.Server.Uptime.Seconds(),
+			Vouched: f.Marker.State == redlock.MarkerVoting, RunID: f.Server.Incarnation, Marker: f.Marker.State.String(),
+			Configuration: f.Marker.Configuration, QuarantineID: f.Marker.Identity,
+			ClockOffset: f.Clock.Offset.Seconds(), ClockOffsetErr: f.Clock.OffsetError.Seconds(),
+			ClockDrift: f.Clock.Drift * 1e6, ClockDriftError: f.Clock.DriftError * 1e6,
+			PingP50: f.Ping.P50.Seconds(), PingP99: f.Ping.P99.Seconds(),
+			ScriptP50: f.Script.P50.Seconds(), ScriptP99: f.Script.P99.Seconds(), Samples: f.Ping.Count,
+		}
+		if f.Err != nil {
+			n.Error = f.Err.Error()
+		} else if len(facts) >= 3 && p.Single == "" {
+			n.Quarantine = quarantine.LeftBy(f.Marker, p.MaxTTL, time.Now()).Seconds()
+		} else if !n.Vouched {
+			n.Quarantine = quarantine.Left(f.Server.Uptime, p.MaxTTL).Seconds()
+		}
+		nodes = append(nodes, n)
+	}
+	return nodes
+}
+
+func backendNodes(all []diagnosis.Examination) (nodes []doctorNode) {
+	for _, e := range all {
+		for _, b := range e.Nodes {
+			n := doctorNode{
+				Backend: e.Backend, Node: b.Node, Version: b.Version, Role: b.Role, Uptime: b.Uptime.Seconds(),
+				ClockOffset: b.Clock.Offset.Seconds(), ClockOffsetErr: b.Clock.OffsetError.Seconds(),
+				ClockDrift: b.Clock.Drift * 1e6, ClockDriftError: b.Clock.DriftError * 1e6,
+				PingP50: b.Ping.P50.Seconds(), PingP99: b.Ping.P99.Seconds(), Samples: b.Ping.Count,
+			}
+			if b.Err != nil {
+				n.Error = b.Err.Error()
+			}
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}
+
+// backendColumn is where rows say which system they are about.
+const backendColumn = 1
+
+// doctorRows says once what is true of several nodes, with the advice below.
+func doctorRows(results []diagnosis.Result) [][]string {
+	var rows [][]string
+	for i := 0; i < len(results); {
+		r := results[i]
+		nodes := []string{cmp.Or(r.Node, "all")}
+		for i++; i < len(results) && sameButNode(results[i], r); i++ {
+			nodes = append(nodes, results[i].Node)
+		}
+		rows = append(rows, []string{string(r.Status), cmp.Or(r.Backend, target.System), r.Check, strings.Join(nodes, " "),
+			r.Detail})
+		if r.Advice != "" {
+			rows = append(rows, []string{"", "", "", "", "-> " + r.Advice})
+		}
+	}
+	return rows
+}
+
+func sameButNode(a, b diagnosis.Result) bool {
+	a.Node = b.Node
+	return a == b
+}
+
+func tally(results []diagnosis.Result) string {
+	count := make(map[diagnosis.Status]int)
+	for _, r := range results {
+		count[r.Status]++
+	}
+	return fmt.Sprintf("%d pass, %d warn, %d fail", count[diagnosis.Pass], count[diagnosis.Warn], count[diagnosis.Fail])
+}

@@ -1,0 +1,184 @@
+package list
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.etcd.io/etcd/client/v3/concurrency"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systemtest"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/etcdlock"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+// TestListSideBySide reads all four systems in one call, in one order, and what waits there.
+func TestListSideBySide(t *testing.T) {
+	redis := locktest.Servers(t, 1)[0]
+	cmdtest.Set(t, cmdtest.Admin(t, redis), "lock:order:redis", cmdtest.Ours, time.Minute)
+	pg := systemtest.Postgres(t)
+	_, client := systemtest.Etcd(t, 1)
+	zk := systemtest.ZooKeeper(t, 1)
+	args := []string{
+		"list", "--redis", redis.Addr(), "--postgres", pg.URL("service"), "--etcd", strings.Join(client.Endpoints(), ","),
+		"--zookeeper", strings.Join(zk.Addrs(), ","),
+		"--etcd-fence-key", "fences/base",
+	}
+	fenceKey := etcdlock.WithFenceKey("fences/base")
+	fences := map[string]uint64{
+		"postgresql": systemtest.Hold(t, systemtest.PostgresLocker(t, pg, "pg-1"), "order:pg").Fence(),
+		"etcd":       systemtest.Hold(t, systemtest.EtcdLocker(t, client, "etcd-1", fenceKey), "order:etcd").Fence(),
+		"zookeeper":  systemtest.Hold(t, systemtest.ZooKeeperLocker(t, zk, "zk-1"), "order:zk").Fence(),
+	}
+	systemtest.Queue(t, systemtest.PostgresLocker(t, pg, "pg-2"), t.Context(), "order:pg")
+	systemtest.Queue(t, systemtest.EtcdLocker(t, client, "etcd-2", fenceKey), t.Context(), "order:etcd")
+	systemtest.Queue(t, systemtest.ZooKeeperLocker(t, zk, "zk-2"), t.Context(), "order:zk")
+	session, err := concurrency.NewSession(client)
+	cmdtest.Must(t, err)
+	defer func() { cmdtest.Must(t, session.Close()) }()
+	cmdtest.Must(t, concurrency.NewMutex(session, etcdlock.MutexPrefix(lock.DefaultPrefix, "plain")).Lock(t.Context()))
+
+	var r report
+	cmdtest.Eventually(t, "all waiters are there", func() bool {
+		o := command(t, append(args, "-o", "json", "--sort", "resource", "--filter", "order:*")...)
+		o.Want(t, app.ExitClean)
+		o.Decode(t, &r)
+		waiting := 0
+		for _, l := range r.Locks {
+			if l.Waiting != nil && l.Waiting.Queue[0].Name != "" {
+				waiting++
+			}
+		}
+		return waiting == 3
+	})
+	var order []string
+	for _, l := range r.Locks {
+		order = append(order, l.Backend)
+		if l.Holder == nil || !l.Held || l.Backend != "redis" && l.Holder.Fence != fences[l.Backend] {
+			t.Errorf("%s: %+v", l.Backend, l.Holder)
+		}
+		if known := l.TTL != nil && *l.TTL > 0 && *l.TTL <= 60; known == (l.Backend == "zookeeper") || l.TTLUnknown == known {
+			t.Errorf("%s: TTL %v, unknown: %v", l.Backend, l.TTL, l.TTLUnknown)
+		}
+	}
+	if got := fmt.Sprint(order); got != "[etcd postgresql redis zookeeper]" || len(r.Nodes) != 4 || r.Unknown != "" {
+		t.Errorf("%s, %+v", got, r)
+	}
+	o := command(t, append(args, "--waiters")...)
+	o.Want(t, app.ExitClean, "BACKEND     RESOURCE", "postgresql  order:pg", "pg-2", "etcd-2", "zk-2",
+		"zookeeper   order:zk", "its holder's session ends", "plain")
+	o = command(t, append(args, "--limit", "2", "--sort", "age")...)
+	o.Want(t, app.ExitClean, "order:redis", "... and 3 more")
+	command(t, "list", "--zookeeper", zk.Addrs()[0], "--filter", "nothing").Want(t, app.ExitClean, "no locks\n")
+}
+
+// TestListDeadlockInPostgres is a cycle over two processes, told from what waiters say that they hold.
+func TestListDeadlockInPostgres(t *testing.T) {
+	pg := systemtest.Postgres(t)
+	p1, p2 := systemtest.PostgresLocker(t, pg, "orders-1"), systemtest.PostgresLocker(t, pg, "stock-2")
+	a, b := systemtest.Hold(t, p1, "order"), systemtest.Hold(t, p2, "stock")
+	systemtest.Queue(t, p1, a.Context(), "stock")
+	systemtest.Queue(t, p2, b.Context(), "order")
+	args := []string{"list", "--postgres", pg.URL("service")}
+	var r report
+	cmdtest.Eventually(t, "the deadlock is found", func() bool {
+		command(t, append(args, "-o", "json")...).Decode(t, &r)
+		return len(r.Deadlocks) == 1
+	})
+	o := command(t, append(args, "--waiters")...)
+	o.Want(t, app.ExitClean, `DEADLOCK: "order" (fence `, `the holder of "order" waits for "stock"`,
+		"systemtest/systems.go:")
+	o.WantNot(t, "BACKEND")
+}
+
+// TestListOfWhatCannotBeRead shows the rest, and names system, address and remedy without a password.
+func TestListOfWhatCannotBeRead(t *testing.T) {
+	pg := systemtest.Postgres(t)
+	systemtest.Hold(t, systemtest.PostgresLocker(t, pg, "pg-1"), "order")
+	_, err := systemtest.Database(t, pg).Exec(t.Context(), "CREATE ROLE stranger LOGIN PASSWORD 's3cr3t'")
+	cmdtest.Must(t, err)
+	pgAddr := fmt.Sprint("127.0.0.1:", pg.Port())
+	o := command(t, "list", "--postgres", pg.URL("service"), "--etcd", "127.0.0.1:1", "--zookeeper", "127.0.0.1:2",
+		"--redis", "127.0.0.1:3")
+	o.Want(t, app.ExitError, "order", "pg-1", "etcd 127.0.0.1:1: ", "zookeeper 127.0.0.1:2: ", "127.0.0.1:3",
+		"may this machine reach it?")
+	for name, c := range map[string]struct {
+		args []string
+		says []string
+	}{
+		"nobody is there": {[]string{"--postgres", "postgres://u:s3cr3t@127.0.0.1:4/db"},
+			[]string{"postgresql 127.0.0.1:4: ", "may this machine reach it?", "not read"}},
+		"a poor role": {[]string{"--postgres", strings.Replace(pg.URL("stranger"), "@", ":s3cr3t@", 1)},
+			[]string{"postgresql " + pgAddr, "pglock.Grant"}},
+		"no such schema": {[]string{"--postgres", pg.URL("postgres"), "--schema", "missing"},
+			[]string{"Migrate", "--schema"}},
+		"a bad schema": {[]string{"--postgres", pg.URL("postgres"), "--schema", "a\";"}, []string{"--schema"}},
+		"no URL":       {[]string{"--postgres", "postgres://u:s3cr3t@h:63x9/db"}, []string{"--postgres"}},
+		"two passwords": {[]string{"--postgres", "host=h", "--postgres-password-file", "/dev/null"},
+			[]string{"which one counts"}},
+		"etcd with a user":  {[]string{"--etcd", "http://u:s3cr3t@h:2379"}, []string{"etcd endpoint 1", "--etcd-username"}},
+		"etcd, TLS unasked": {[]string{"--etcd", "http://h:2379", "--tls-insecure-skip-verify"}, []string{"https://"}},
+		"no server":         {[]string{"--zookeeper", "u:s3cr3t@h:1"}, []string{"ZooKeeper server 1"}},
+		"no root":           {[]string{"--zookeeper", "h:1", "--zookeeper-root", "locks"}, []string{"--zookeeper-root"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := commandWith(t, []string{"LOCKSCOPE_POSTGRES_PASSWORD=s3cr3t"}, "", append([]string{"list"}, c.args...)...)
+			o.Want(t, app.ExitError, c.says...)
+			o.WantNot(t, "s3cr3t", `\t`)
+		})
+	}
+}
+
+// TestListOfAStandby has the locks, and says that it does not know who waits.
+func TestListOfAStandby(t *testing.T) {
+	pg := systemtest.Postgres(t)
+	systemtest.Hold(t, systemtest.PostgresLocker(t, pg, "pg-1"), "order")
+	standby, err := pg.Standby(t.Context())
+	cmdtest.Must(t, err)
+	t.Cleanup(func() { cmdtest.Must(t, standby.Stop()) })
+	command(t, "list", "--postgres", standby.URL("service")).Want(t, app.ExitClean, "order", "pg-1",
+		"who waits is not known", "recovery")
+}
+
+// TestBackendVariables name systems as their flags do; REDIS_URL is a platform's, and counts where nothing is named.
+func TestBackendVariables(t *testing.T) {
+	pg := systemtest.Postgres(t, "password_encryption=scram-sha-256")
+	systemtest.Hold(t, systemtest.PostgresLocker(t, pg, "pg-1"), "order")
+	file := filepath.Join(t.TempDir(), "password")
+	cmdtest.Must(t, os.WriteFile(file, []byte("s3cr3t\n"), 0o600))
+	env := []string{"LOCKSCOPE_POSTGRES=" + pg.URL("service"), "REDIS_URL=redis://127.0.0.1:1"}
+	commandWith(t, env, "", "list").Want(t, app.ExitClean, "pg-1")
+	commandWith(t, env, "", "list", "--postgres-password-file", file).Want(t, app.ExitClean, "pg-1")
+	commandWith(t, append(env, "LOCKSCOPE_ETCD=127.0.0.1:1"), "", "list").Want(t, app.ExitError, "pg-1",
+		"etcd 127.0.0.1:1")
+	commandWith(t, []string{"REDIS_URL=redis://127.0.0.1:1"}, "", "list").Want(t, app.ExitError, "127.0.0.1:1")
+	command(t, "list").Want(t, app.ExitError, "no Redis server is named")
+}
+
+// TestGlobExpression matches names as Redis does.
+func TestGlobExpression(t *testing.T) {
+	for glob, c := range map[string]struct{ yes, no string }{
+		"order:*":   {"order:a/b\nc", "xorder:1"},
+		"a?c":       {"abc", "ac"},
+		"[ab]c":     {"bc", "cc"},
+		"[^ab]c":    {"cc", "ac"},
+		"[a-c]1":    {"b1", "d1"},
+		`\*x`:       {"*x", "ax"},
+		"a.b":       {"a.b", "axb"},
+		"[z-a]":     {"[z-a]", "b"},
+		"*[[:]abc*": {"x[abc", "xabc"},
+		`[\d\]]x`:   {"]x", "1x"},
+		"*+(":       {"a+(", "a"},
+	} {
+		match := (&listFlags{filter: glob}).filterFunc()
+		if !match(c.yes) || match(c.no) {
+			t.Errorf("%s: %q %v, %q %v", glob, c.yes, match(c.yes), c.no, match(c.no))
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package list
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// What can be said of a lock.
+const (
+	lockHeld      = "held"      // a quorum of all nodes has it
+	lockUndecided = "undecided" // a quorum has it, if nodes that did not answer or may have forgotten it do
+	lockNotHeld   = "not_held"  // no quorum can have it: a left-over, or an attempt under way
+)
+
+// coverage is what of the nodes of one Redlock was read; nil for other systems and a cluster.
+type coverage struct {
+	Read   int      `json:"read"` // nodes
+	Of     int      `json:"of"`
+	Unread []string `json:"unread,omitempty"`
+	// Forgetful are nodes that were read, and whose marker does not vote where another's does.
+	Forgetful []string `json:"may_have_forgotten,omitempty"`
+	// AllHeldListed says that every lock that is held is in the list, unless it is beyond the limit.
+	AllHeldListed bool `json:"all_held_listed"`
+}
+
+// markerTimeout bounds the questions for markers: the list does not wait for them.
+const markerTimeout = time.Second
+
+// coverageOf tells what a listing of independent nodes has read.
+func coverageOf(ctx context.Context, nodes []target.Node, l scanner.Listing) *coverage {
+	c := &coverage{Of: len(nodes)}
+	failed := make(map[string]bool)
+	for _, n := range l.Nodes {
+		failed[n.Node] = n.Truncated
+	}
+	var read []target.Node
+	for _, n := range nodes {
+		if _, single := n.Client.(*redis.Client); !single {
+			return nil
+		}
+		if failed[n.Name] {
+			c.Unread = append(c.Unread, n.Name)
+		} else {
+			read = append(read, n)
+		}
+	}
+	c.Read, c.Forgetful = len(read), forgetful(ctx, read)
+	c.AllHeldListed = len(c.Unread)+len(c.Forgetful) < c.Of/2+1
+	return c
+}
+
+// forgetful are the nodes that may have forgotten locks: they restarted or were wiped, which
+// their markers tell where at least one node's says that it votes.
+func forgetful(ctx context.Context, nodes []target.Node) (names []string) {
+	ctx, cancel := context.WithTimeout(ctx, markerTimeout)
+	defer cancel()
+	states, known := make([]redlock.MarkerState, len(nodes)), make([]bool, len(nodes))
+	var asking sync.WaitGroup
+	for i, n := range nodes {
+		asking.Go(func() {
+			client := n.Client.(*redis.Client)
+			info, err := client.Info(ctx, "server").Result()
+			if err != nil {
+				return
+			}
+			m, err := quarantine.ReadMarker(ctx, client, redisinfo.Parse(info).RunID())
+			states[i], known[i] = m.State, err == nil
+		})
+	}
+	asking.Wait()
+	voting := false
+	for i, n := range nodes {
+		voting = voting || states[i] == redlock.MarkerVoting
+		if known[i] && states[i] != redlock.MarkerVoting && states[i] != redlock.MarkerChanging {
+			names = append(names, n.Name)
+		}
+	}
+	if !voting {
+		return nil // nobody's locks here need markers
+	}
+	return names
+}
+
+// state is what can be said of a lock.
+func (k *entry) state() string {
+	all := k.Of + k.Silent
+	quorum, more := all/2+1, k.Silent
+	if c := k.in.coverage; c != nil {
+		more += min(len(c.Forgetful), k.Of-k.Nodes)
+	}
+	switch {
+	case k.Nodes >= quorum:
+		return lockHeld
+	case k.Nodes+more >= quorum:
+		return lockUndecided
+	}
+	return lockNotHeld
+}
+
+// text says what is not known; "" if everything is.
+func (c *coverage) text() string {
+	if c == nil || len(c.Unread)+len(c.Forgetful) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	if len(c.Unread) > 0 {
+		were := "were"
+		if c.Read == 1 {
+			were = "was"
+		}
+		fmt.Fprintf(&b, "%d of %d nodes %s read; not read: %s. ", c.Read, c.Of, were, strings.Join(c.Unread, ", "))
+	}
+	if len(c.Forgetful) > 0 {
+		fmt.Fprintf(&b, "%s may have forgotten locks: restarted or wiped, and not voting. ", strings.Join(c.Forgetful, ", "))
+	}
+	fmt.Fprintf(&b, "A lock on fewer than %d nodes may or may not be held. ", c.Of/2+1)
+	if c.AllHeldListed {
+		b.WriteString("But every lock that is held is listed.")
+	} else {
+		b.WriteString("And locks that are held may be missing.")
+	}
+	return b.String()
+}

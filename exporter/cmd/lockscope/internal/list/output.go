@@ -1,0 +1,211 @@
+package list
+
+import (
+	"cmp"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// report is the JSON form of a listing: schema 1.
+type report struct {
+	Schema    int          `json:"schema"`
+	Started   time.Time    `json:"started"`
+	Took      float64      `json:"took_seconds"`
+	Truncated bool         `json:"truncated"`
+	Omitted   int64        `json:"omitted"`
+	Locks     []listedLock `json:"locks"`
+	Unknown   string       `json:"waits_unknown,omitempty"`
+	Deadlocks []string     `json:"deadlocks,omitempty"`
+	Nodes     []listedNode `json:"nodes"`
+	Coverage  *coverage    `json:"coverage,omitempty"` // of the nodes of Redis, unless they are a cluster
+}
+
+type listedLock struct {
+	Backend    string                `json:"backend"`
+	Resource   string                `json:"resource"` // as it is if printable, else a quoted Go string
+	Key        string                `json:"key"`      // the same
+	KeyBase64  string                `json:"key_base64"`
+	Type       string                `json:"type"`
+	Nodes      int                   `json:"nodes"` // that agree on the holder
+	Of         int                   `json:"of"`    // that answered
+	Silent     int                   `json:"silent,omitempty"`
+	Held       bool                  `json:"held"`  // by a majority, as far as they and the silent ones tell
+	State      string                `json:"state"` // held, undecided or not_held
+	Split      bool                  `json:"split"` // other nodes have another holder
+	Holder     *scanner.HoldDocument `json:"holder,omitempty"`
+	HeldFor    *float64              `json:"held_seconds,omitempty"`
+	TTL        *float64              `json:"ttl_seconds"` // null: never expires, or not known
+	TTLUnknown bool                  `json:"ttl_unknown,omitempty"`
+	Waiting    *listedWait           `json:"waiting,omitempty"`
+}
+
+type listedNode struct {
+	Backend   string `json:"backend"`
+	Node      string `json:"node"`
+	Locks     int64  `json:"locks"`
+	Truncated bool   `json:"truncated"`
+	Error     string `json:"error,omitempty"`
+}
+
+func jsonListing(l *listing) report {
+	out := report{
+		Schema: output.SchemaVersion, Started: l.started, Took: l.took.Seconds(), Truncated: l.truncated, Omitted: l.omitted,
+		Locks: make([]listedLock, 0, len(l.locks)), Nodes: []listedNode{},
+	}
+	for _, k := range l.locks {
+		out.Locks = append(out.Locks, jsonLock(k))
+	}
+	var unknown []error
+	for _, p := range l.parts {
+		out.Coverage = cmp.Or(out.Coverage, p.coverage)
+		unknown = append(unknown, seen.Err(p.waits.Waits))
+		for _, d := range p.waits.Deadlocks {
+			out.Deadlocks = append(out.Deadlocks, l.prefix(p)+d.String())
+		}
+		for _, n := range p.listing.Nodes {
+			node := listedNode{Backend: p.system, Node: n.Node, Locks: n.Locks, Truncated: n.Truncated}
+			if n.Err != nil {
+				node.Error = n.Err.Error()
+			}
+			out.Nodes = append(out.Nodes, node)
+		}
+	}
+	if err := errors.Join(unknown...); err != nil {
+		out.Unknown = err.Error()
+	}
+	return out
+}
+
+func jsonLock(k entry) listedLock {
+	lock := listedLock{
+		Backend: k.in.system, Resource: scanner.KeyText(k.Resource), Key: scanner.KeyText(k.Key),
+		KeyBase64: base64.StdEncoding.EncodeToString([]byte(k.Key)),
+		Type:      k.Type, Nodes: k.Nodes, Of: k.Of, Silent: k.Silent, Held: k.Held(), State: k.state(), Split: k.Split,
+		Holder: scanner.NewHoldDocument(k.Hold), TTLUnknown: !k.in.tellsTTL,
+		Waiting: k.in.waits.document(k.in.waits.of(k.Key)),
+	}
+	if k.in.tellsTTL {
+		lock.TTL = seen.Left(k.TTL)
+	}
+	if !k.Hold.Since.IsZero() {
+		lock.HeldFor = new(seen.Held(&k.Lock).Seconds())
+	}
+	return lock
+}
+
+// prefix says which system a line is about, where there are several.
+func (l *listing) prefix(p *part) string {
+	if len(l.parts) == 1 {
+		return ""
+	}
+	return p.system + ": "
+}
+
+func writeList(a *app.App, f *listFlags, l *listing) error {
+	if f.output == output.JSON {
+		return output.WriteJSON(a.Out, jsonListing(l))
+	}
+	var rows [][]string
+	for _, k := range l.locks {
+		rows = append(rows, l.inColumn(k.in, lockRow(k)))
+	}
+	if len(rows) > 0 {
+		head := l.column("BACKEND", []string{"RESOURCE", "NODES", "HOLDER", "HELD FOR", "TTL LEFT", "WAITING", "REMARK"})
+		if err := table.Write(a.Out, head, rows, table.Options{Width: output.Terminal(a.Out)}); err != nil {
+			return err
+		}
+	}
+	if len(rows) == 0 || l.omitted > 0 {
+		if _, err := fmt.Fprintln(a.Out, l.summary()); err != nil {
+			return err
+		}
+	}
+	for _, p := range l.parts {
+		if text := p.coverage.text(); text != "" {
+			if _, err := fmt.Fprintln(a.Out, text); err != nil {
+				return err
+			}
+		}
+	}
+	if err := writeGraph(a, l); err != nil || !f.waiters {
+		return err
+	}
+	return writeWaiters(a, l)
+}
+
+// column puts a cell before a row where there are several systems.
+func (l *listing) column(cell string, row []string) []string {
+	if len(l.parts) == 1 {
+		return row
+	}
+	return append([]string{cell}, row...)
+}
+
+func (l *listing) inColumn(p *part, row []string) []string { return l.column(p.system, row) }
+
+func lockRow(k entry) []string {
+	held := output.Unknown
+	if !k.Hold.Since.IsZero() {
+		held = output.Short(seen.Held(&k.Lock))
+	}
+	ttl := output.TTL(k.TTL)
+	var remarks []string
+	switch state := k.state(); {
+	case state == lockUndecided:
+		ttl = cmp.Or(ttl, output.Unknown)
+		remarks = append(remarks, undecidedText(&k))
+	case state == lockNotHeld:
+		ttl = output.Unknown
+		remarks = append(remarks, "no majority: a left-over or an attempt under way")
+	}
+	if !k.in.tellsTTL {
+		ttl = output.Unknown
+		remarks = append(remarks, "until it is released, or its holder's session ends")
+	}
+	if k.Split {
+		remarks = append(remarks, "other nodes have another holder")
+	}
+	return []string{
+		scanner.KeyText(k.Resource), fmt.Sprintf("%d/%d", k.Nodes, k.Of+k.Silent), output.Holder(k.Hold), held, ttl,
+		k.in.waits.text(k.Key), strings.Join(remarks, "; "),
+	}
+}
+
+// undecidedText says on what it depends whether a lock is held.
+func undecidedText(k *entry) string {
+	if k.Silent == 0 {
+		return "held if nodes have it that may have forgotten it"
+	}
+	return fmt.Sprintf("%d silent: held if they have it, too", k.Silent)
+}
+
+// read reports that at least one node was.
+func (l *listing) read() bool {
+	return slices.ContainsFunc(l.parts, func(p *part) bool {
+		return len(p.listing.Nodes) == 0 || slices.ContainsFunc(p.listing.Nodes, func(n scanner.ListedNode) bool {
+			return n.Err == nil
+		})
+	})
+}
+
+func (l *listing) summary() string {
+	switch {
+	case l.omitted > 0:
+		return fmt.Sprintf("... and %d more: see --limit and --filter", l.omitted)
+	case !l.read():
+		return "not read"
+	case l.truncated:
+		return "no locks where they could be read"
+	}
+	return "no locks"
+}

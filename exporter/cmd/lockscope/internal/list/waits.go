@@ -1,0 +1,158 @@
+package list
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// waits is what list says of who waits.
+type waits struct{ *scanner.Waits }
+
+// listedWait is the JSON form of a lock's queue.
+type listedWait struct {
+	Processes int            `json:"processes"`
+	Callers   int            `json:"callers"`
+	Longest   float64        `json:"longest_seconds"`
+	Chain     []string       `json:"chain,omitempty"` // what the holder waits for, and so on
+	Queue     []listedWaiter `json:"queue"`
+}
+
+type listedWaiter struct {
+	ID          string      `json:"id"`
+	Name        string      `json:"name,omitempty"` // empty until it has waited for a moment
+	Waited      float64     `json:"waited_seconds"`
+	Callers     int         `json:"callers,omitempty"`
+	CallSite    string      `json:"call_site,omitempty"`
+	Traceparent string      `json:"traceparent,omitempty"`
+	Page        string      `json:"page,omitempty"`
+	Holds       []lock.Held `json:"holds,omitempty"`
+}
+
+func (w waits) of(key string) *scanner.WaitedFor {
+	for i := range w.Locks {
+		if w.Locks[i].Key == key {
+			return &w.Locks[i]
+		}
+	}
+	return nil
+}
+
+func (w waits) document(f *scanner.WaitedFor) *listedWait {
+	if f == nil {
+		return nil
+	}
+	d := &listedWait{Processes: f.Processes, Callers: f.Callers, Longest: seen.Longest(f).Seconds(),
+		Chain: w.Graph.Chain(f.Resource)}
+	for _, q := range f.Queue {
+		one := listedWaiter{ID: q.ID, Waited: seen.Waited(q, f.At).Seconds()}
+		if says := q.Says; says != nil {
+			one.Name, one.Callers, one.CallSite = says.Instance, says.Callers, says.CallSite
+			one.Traceparent, one.Page, one.Holds = says.Traceparent, says.Page, says.Holds
+		}
+		d.Queue = append(d.Queue, one)
+	}
+	return d
+}
+
+func waitText(d time.Duration) string {
+	if d == 0 {
+		return output.Unknown
+	}
+	return output.Short(d)
+}
+
+// text is the column of a lock's row: how many calls wait, and the longest wait.
+func (w waits) text(key string) string {
+	f := w.of(key)
+	switch {
+	case f == nil && seen.Err(w.Waits) != nil:
+		return output.Unknown
+	case f == nil:
+		return "-"
+	}
+	return fmt.Sprintf("%d, %s", f.Callers, waitText(seen.Longest(f)))
+}
+
+// writeGraph says what the table of locks has no room for: chains and deadlocks.
+func writeGraph(a *app.App, l *listing) error {
+	var b strings.Builder
+	for _, p := range l.parts {
+		w, prefix := p.waits, l.prefix(p)
+		for _, f := range w.Locks {
+			if chain := w.Graph.Chain(f.Resource); len(chain) > 0 {
+				fmt.Fprintf(&b, "%sthe holder of %q waits for %s\n", prefix, scanner.KeyText(f.Resource),
+					strings.Join(quoted(chain), ", whose holder waits for "))
+			}
+		}
+		for _, d := range w.Deadlocks {
+			fmt.Fprintf(&b, "%sDEADLOCK: %v\n", prefix, d)
+		}
+		if err := seen.Err(w.Waits); err != nil {
+			fmt.Fprintf(&b, "who waits is not known of every node: %v\n", err)
+		}
+	}
+	_, err := fmt.Fprint(a.Out, b.String())
+	return err
+}
+
+func quoted(names []string) (all []string) {
+	for _, name := range names {
+		all = append(all, strconv.Quote(name))
+	}
+	return all
+}
+
+// writeWaiters is the table that --waiters adds.
+func writeWaiters(a *app.App, l *listing) error {
+	var rows [][]string
+	for _, p := range l.parts {
+		for _, f := range p.waits.Locks {
+			for _, row := range p.waits.rows(f) {
+				rows = append(rows, l.inColumn(p, row))
+			}
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	if _, err := fmt.Fprintln(a.Out); err != nil {
+		return err
+	}
+	head := l.column("BACKEND", []string{"WAITED FOR", "WAITER", "CALLERS", "FOR", "AT", "HOLDS"})
+	return table.Write(a.Out, head, rows, table.Options{Width: output.Terminal(a.Out)})
+}
+
+func (w waits) rows(f scanner.WaitedFor) (rows [][]string) {
+	for _, q := range w.document(&f).Queue {
+		name, callers := q.Name, strconv.Itoa(q.Callers)
+		if name == "" {
+			name, callers = output.Unknown, output.Unknown
+		}
+		var holds []string
+		for _, h := range q.Holds {
+			held := h.Resource
+			if h.Backend != "" {
+				held += " (" + h.Backend + ")"
+			}
+			holds = append(holds, held)
+		}
+		rows = append(rows, []string{
+			scanner.KeyText(f.Resource), name, callers, waitText(time.Duration(q.Waited * float64(time.Second))), q.CallSite,
+			strings.Join(holds, ", "),
+		})
+	}
+	if more := f.Processes - len(f.Queue); more > 0 {
+		rows = append(rows, []string{scanner.KeyText(f.Resource), fmt.Sprintf("... and %d more processes", more), "", "", "",
+			""})
+	}
+	return rows
+}

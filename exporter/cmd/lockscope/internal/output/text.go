@@ -1,0 +1,59 @@
+package output
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// Unknown stands for what nobody told.
+const Unknown = "-"
+
+// TTL is how long a lock lives.
+func TTL(ttl time.Duration) string {
+	if ttl < 0 {
+		return "never"
+	}
+	return Short(ttl)
+}
+
+// Holder is who holds a lock, and where in its code.
+func Holder(h scanner.Hold) string {
+	text := h.Instance
+	if text == "" {
+		return Unknown
+	}
+	if h.CallSite != "" {
+		text += " at " + h.CallSite
+	}
+	if h.Count > 1 {
+		text += fmt.Sprintf(" (%d times)", h.Count)
+	}
+	return text
+}
+
+// Short writes a duration in three digits or so.
+func Short(d time.Duration) string {
+	switch {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%.1fd", d.Hours()/24)
+	case d >= time.Hour:
+		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	case d >= time.Minute:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	case d >= time.Second:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d >= 10*time.Millisecond:
+		return fmt.Sprintf("%dms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%.1fms", float64(d.Microseconds())/1000)
+}
+
+// Count is a number of things.
+func Count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,31 @@
+package program
+
+import (
+	"slices"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
+)
+
+// connectionAdvice says what to do about servers that could not be asked, each advice once:
+// where the cause is known. Commands whose tables have it for each node return no such error.
+func connectionAdvice(err error) (all []string) {
+	switch joined := err.(type) {
+	case interface{ Unwrap() []error }:
+		for _, one := range joined.Unwrap() {
+			for _, advice := range connectionAdvice(one) {
+				if !slices.Contains(all, advice) {
+					all = append(all, advice)
+				}
+			}
+		}
+		return all
+	case interface{ Unwrap() error }:
+		if inner := joined.Unwrap(); inner != nil {
+			return connectionAdvice(inner)
+		}
+	}
+	if advice := diagnosis.KnownAdvice(err); advice != "" {
+		return []string{advice}
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
+	"github.com/lockscope/lockscope/exporter/zaplog"
+)
+
+// Program is what is round the commands: flags that all have, variables, the log, and the exit status.
+type Program struct {
+	*app.App
+
+	logLevel, logFormat string
+	flush               func() error
+}
+
+// New is a program before its arguments are read.
+func New(environ []string, in io.Reader, out, errOut io.Writer) *Program {
+	return &Program{
+		App: &app.App{
+			Env: flags.ParseEnv(environ), In: in, Out: out, ErrOut: errOut, Logger: slog.New(slog.DiscardHandler),
+		},
+		flush: func() error { return nil },
+	}
+}
+
+// Run carries out the command that args name, and returns the exit status.
+func (p *Program) Run(ctx context.Context, root *cobra.Command, args []string) int {
+	root.SetArgs(append([]string{}, args...)) // nil would be the arguments of whatever process this is
+	return p.exit(root.ExecuteContext(ctx))
+}
+
+// prepare runs before every command: variables, then the logger they configure.
+func (p *Program) prepare(cmd *cobra.Command, _ []string) error {
+	for _, typo := range flags.Typos(p.Env, knownVars(cmd.Root())) {
+		fmt.Fprintf(p.ErrOut, "lockscope: %s is set and nothing reads it: is %s meant?\n", typo.Name, typo.Meant)
+	}
+	for _, name := range flags.Unread(cmd.Flags(), p.Env) {
+		fmt.Fprintf(p.ErrOut, "lockscope: %s is set and not read: that flag counts on the command line only\n", name)
+	}
+	if err := flags.Apply(cmd.Flags(), p.Env); err != nil {
+		return err
+	}
+	logger, flush, err := zaplog.New(p.ErrOut, zaplog.WithLevel(p.logLevel), zaplog.WithFormat(p.logFormat))
+	if err != nil {
+		return fmt.Errorf("--log.level, --log.format: %w", err)
+	}
+	p.Logger, p.flush = logger, flush
+	return nil
+}
+
+func knownVars(root *cobra.Command) []string {
+	known := flags.Secrets()
+	for _, cmd := range append(Subcommands(root), root) {
+		add := func(f *pflag.Flag) { known = append(known, flags.Name(f.Name)) }
+		cmd.LocalFlags().VisitAll(add)
+		cmd.PersistentFlags().VisitAll(add)
+	}
+	slices.Sort(known)
+	return slices.Compact(known)
+}
+
+// Subcommands are all commands below root, and those below them.
+func Subcommands(root *cobra.Command) (all []*cobra.Command) {
+	for _, cmd := range root.Commands() {
+		all = append(append(all, cmd), Subcommands(cmd)...)
+	}
+	return all
+}
+
+// exit reports err and returns the status it stands for.
+func (p *Program) exit(err error) int {
+	_ = p.flush() // syncing a pipe or a terminal may fail, and nobody is left to tell
+	if err == nil {
+		return app.ExitClean
+	}
+	status := app.ExitError
+	var with *app.StatusError
+	if errors.As(err, &with) {
+		if status = with.Status; with.Err == nil {
+			return status
+		}
+	}
+	for line := range strings.SplitSeq(inFlags(err.Error()), "\n") { // joined errors have a line each
+		fmt.Fprintf(p.ErrOut, "lockscope: %s\n", table.Printable(line))
+	}
+	for _, advice := range connectionAdvice(err) {
+		fmt.Fprintf(p.ErrOut, "lockscope: -> %s\n", advice)
+	}
+	return status
+}

@@ -1,0 +1,146 @@
+package reconfigure
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
+)
+
+// TestReconfigure takes three nodes to five, one of them away, and lets that one join late.
+func TestReconfigure(t *testing.T) {
+	servers := locktest.Servers(t, 5)
+	three, five := cmdtest.Addrs(servers[:3]...), cmdtest.Addrs(servers...)
+	command(t, "init", "--redis", three).Want(t, app.ExitClean)
+	cmdtest.Must(t, cmdtest.Locks(t, servers[:3]...))
+
+	cmdtest.Must(t, servers[1].Pause())
+	o := command(t, "reconfigure", "--from", three, "--redis", five)
+	cmdtest.Must(t, servers[1].Resume())
+	o.Want(t, app.ExitFindings, "changed: no lock can be taken for 1m1s", "did not answer", servers[1].Addr(),
+		"run this again")
+	if err := cmdtest.Locks(t, servers[:3]...); err == nil || !strings.Contains(err.Error(), "another configuration") {
+		t.Errorf("the old configuration: %v", err)
+	}
+	if err := cmdtest.Locks(t, servers...); err == nil || !strings.Contains(err.Error(), "may not vote yet") {
+		t.Errorf("the new configuration: %v", err)
+	}
+
+	o = command(t, "reconfigure", "--from", three, "--redis", five, "-o", "json")
+	o.Want(t, app.ExitClean)
+	var r reconfigureReport
+	o.Decode(t, &r)
+	if r.Status != "changed" || len(r.Away) != 0 || r.Quarantine < 60 {
+		t.Errorf("%+v", r)
+	}
+	for _, marker := range cmdtest.Marked(t, servers...) {
+		if !strings.HasPrefix(marker, "quarantine|5:60000:") {
+			t.Errorf("marked %q", marker)
+		}
+	}
+}
+
+func TestReconfigureRefuses(t *testing.T) {
+	servers := locktest.Servers(t, 4)
+	three, four := cmdtest.Addrs(servers[:3]...), cmdtest.Addrs(servers...)
+	command(t, "init", "--redis", three).Want(t, app.ExitClean)
+	before := cmdtest.Marked(t, servers...)
+	command(t, "reconfigure", "--redis", four).Want(t, app.ExitError, "only 0 of 4 nodes have gone over",
+		"name the one before")
+	command(t, "reconfigure", "--cluster", "--redis", four).Want(t, app.ExitError, "--cluster")
+	command(t, "reconfigure", "--from", three, "--redis", four, "--node-names", "a,b").Want(t, app.ExitError,
+		"2 names for 4 nodes")
+	cmdtest.Must(t, servers[3].Kill())
+	command(t, "reconfigure", "--from", three, "--redis", four).Want(t, app.ExitError, "every node that joins is needed",
+		servers[3].Addr())
+	cmdtest.Must(t, servers[3].Restart(t.Context()))
+	cmdtest.Must(t, servers[0].Kill())
+	cmdtest.Must(t, servers[1].Kill())
+	command(t, "reconfigure", "--from", three, "--redis", four).Want(t, app.ExitError, "1 of the 3 old nodes",
+		"2 are needed", servers[0].Addr())
+	if after := cmdtest.Marked(t, servers[2:]...); len(after) != 1 || after[0] != before[2] {
+		t.Errorf("marked all the same: %q", after)
+	}
+}
+
+// TestReconfigureStale names what once stood there: it is refused before anything is changed, and names node and
+// configurations.
+func TestReconfigureStale(t *testing.T) {
+	servers := locktest.Servers(t, 4)
+	three, four := cmdtest.Addrs(servers[:3]...), cmdtest.Addrs(servers...)
+	command(t, "init", "--redis", three).Want(t, app.ExitClean)
+	command(t, "reconfigure", "--from", three, "--redis", four).Want(t, app.ExitClean)
+	before := cmdtest.Marked(t, servers...)
+	stale := []string{"reconfigure", "--from", three, "--redis", three, "--max-ttl", "10m", "--from-max-ttl", "1m"}
+	command(t, stale...).Want(t, app.ExitError, "4 nodes, max TTL 1m0s", "3 nodes, max TTL 1m0s",
+		"3 nodes, max TTL 10m0s", "127.0.0.1:", "reconfigure: node stands")
+	command(t, "reconfigure", "--from", three, "--redis", four).Want(t, app.ExitClean, "unchanged")
+	command(t, "reconfigure", "--redis", four).Want(t, app.ExitClean, "unchanged")
+	if after := cmdtest.Marked(t, servers...); !slices.Equal(before, after) {
+		t.Errorf("marked all the same: %q, before %q", after, before)
+	}
+}
+
+// TestReconfigureTwoAtOnce: one wins, and the other says so.
+func TestReconfigureTwoAtOnce(t *testing.T) {
+	servers := locktest.Servers(t, 5)
+	three := cmdtest.Addrs(servers[:3]...)
+	for round := range 5 {
+		forget(t, servers...)
+		command(t, "init", "--redis", three).Want(t, app.ExitClean)
+		sets := []string{cmdtest.Addrs(servers[:4]...), cmdtest.Addrs(servers[0], servers[1], servers[2], servers[4])}
+		outcomes := make([]cmdtest.Outcome, len(sets))
+		var both sync.WaitGroup
+		for i, set := range sets {
+			both.Go(func() { outcomes[i] = command(t, "reconfigure", "--from", three, "--redis", set) })
+		}
+		both.Wait()
+		if (outcomes[0].Status == app.ExitClean) == (outcomes[1].Status == app.ExitClean) {
+			t.Errorf("round %d: %+v and %+v", round, outcomes[0], outcomes[1])
+		}
+	}
+}
+
+// TestReconfigureCutOff: a process died after it had marked one of three nodes, which keeps silent.
+func TestReconfigureCutOff(t *testing.T) {
+	servers := locktest.Servers(t, 4)
+	three, four := cmdtest.Addrs(servers[:3]...), cmdtest.Addrs(servers...)
+	to := guard.NewFingerprint(strings.Split(four, ","), lock.DefaultMaxTTL)
+	for name, c := range map[string]struct{ from, to, votes string }{
+		"finished": {three, four, "quarantine|4:60000:"},
+		"undone":   {four, three, "quarantine|3:60000:"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			forget(t, servers...)
+			command(t, "init", "--redis", three).Want(t, app.ExitClean)
+			fields := strings.Split(cmdtest.Marked(t, servers[0])[0], "|")
+			half := fmt.Sprintf("changing|%s|%s|0|change-died.1|60602|0|0|%s", string(to), fields[2], fields[1])
+			cmdtest.Must(t, cmdtest.Admin(t, servers[0]).Set(t.Context(), redlock.MarkerKey, half, 0).Err())
+			command(t, "doctor", "--redis", four).Want(t, app.ExitError, "not finished", "exchanged to undo it")
+			command(t, "reconfigure", "--from", c.from, "--redis", c.to).Want(t, app.ExitClean, "changed")
+			n := len(strings.Split(c.to, ","))
+			for _, marker := range cmdtest.Marked(t, servers[:n]...) {
+				if !strings.HasPrefix(marker, c.votes) {
+					t.Errorf("marked %q", marker)
+				}
+			}
+		})
+	}
+}
+
+// forget makes new servers of them, as far as locks go.
+func forget(t *testing.T, servers ...*redisproc.Server) {
+	t.Helper()
+	for _, s := range servers {
+		cmdtest.Must(t, cmdtest.Admin(t, s).FlushAll(t.Context()).Err())
+	}
+}

@@ -1,0 +1,166 @@
+package repair
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/audit"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+const repairApplyHelp = `Apply carries out a plan of lockscope repair plan, and nothing else: on the servers that it
+names, which are given as they were to make it; not after 24 hours; not if it was edited. A key
+is touched only if it still holds the planned value, with a TTL as it was, and that value was
+first seen --min-age before. Without --yes it says what it would do.
+
+Before each act a line with the operator and the plan's id is synced to the audit log, and one
+with the outcome after it; what cannot be written down first is not done, and ends the run.
+The log is FILE.audit unless --audit-log names another. Outcomes are also written to
+standard error: done, would_do, gone, changed (the value or the TTL is another one by now:
+not touched), refused with the reason, or failed with the error.
+
+Exit status: 0 every key is done or gone, or would be; 1 some are changed or refused, and were
+not touched; 2 an error, or interrupted. Applying a plan again is harmless.`
+
+const repairApplyExample = `  lockscope repair apply plan.json --redis r1:6379,r2:6379,r3:6379
+  lockscope repair apply plan.json --redis r1:6379,r2:6379,r3:6379 --yes --audit-log /var/log/lockscope-audit.log`
+
+type repairApplyFlags struct {
+	redis   target.Flags
+	act     audit.Flags
+	yes     bool
+	redlock bool
+}
+
+func applyCommand(a *app.App) *cobra.Command {
+	f := &repairApplyFlags{}
+	cmd := &cobra.Command{
+		Use: "apply FILE", Short: "Carry out a plan", Long: repairApplyHelp, Example: repairApplyExample,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), a, args[0]) },
+	}
+	f.register(cmd.Flags())
+	return cmd
+}
+
+func (f *repairApplyFlags) register(set *pflag.FlagSet) {
+	set.BoolVar(&f.yes, "yes", false, "carry out the plan instead of saying what it would do")
+	f.act.Register(set, "; without it FILE.audit")
+	set.BoolVar(&f.redlock, "redlock", false, "the servers are all nodes of one Redlock, though they do not prove it: "+
+		"of orphans in the plan")
+	f.redis.Register(set)
+	flags.CommandLineOnly(set, "yes")
+}
+
+func (f *repairApplyFlags) run(ctx context.Context, a *app.App, path string) (err error) {
+	if f.act.MinAge < 0 {
+		return fmt.Errorf("--min-age %v is negative", f.act.MinAge)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	p, err := scanner.ReadPlan(file)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	nodes, err := f.redis.Open(a)
+	if err != nil {
+		return err
+	}
+	defer target.Release(nodes)
+	opts := []scanner.Option{scanner.WithNodeNames(target.Names(nodes)...), scanner.WithRepairMinAge(f.act.MinAge)}
+	if f.redlock {
+		opts = append(opts, scanner.WithOneRedlock())
+	}
+	s, err := scanner.New(target.Clients(nodes), opts...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	run, err := s.Begin(p)
+	if err != nil {
+		return err
+	}
+	log, err := f.openLog(a, path)
+	if err != nil {
+		return err
+	}
+	log.Plan = p.ID
+	defer func() { err = errors.Join(err, log.Close()) }()
+	return f.apply(ctx, a, p, run, log)
+}
+
+// openLog opens none for a dry run that did not ask for one.
+func (f *repairApplyFlags) openLog(a *app.App, path string) (*audit.Log, error) {
+	log := f.act.AuditLog
+	if log == "" && f.yes {
+		log = path + ".audit"
+	}
+	return audit.Open(log, audit.OperatorOf(a, f.act.Operator), a.ErrOut)
+}
+
+// apply goes on after a failure, but not when it cannot write down what it does.
+func (f *repairApplyFlags) apply(ctx context.Context, a *app.App, p scanner.Plan,
+	run *scanner.PlanRun, log *audit.Log,
+) error {
+	var errs []error
+	count := make(map[string]int)
+	for i, step := range p.Steps {
+		if ctx.Err() != nil {
+			errs = append(errs, app.ErrInterrupted)
+			break
+		}
+		r, err, stop := log.Perform(actOfStep(step), !f.yes, func() (scanner.Repaired, error) {
+			return run.Apply(ctx, i, !f.yes)
+		})
+		switch {
+		case audit.Refused(err):
+			count["refused"]++
+		case err != nil:
+			errs = append(errs, err)
+		default:
+			count[string(r.Outcome)]++
+		}
+		if stop != nil {
+			errs = append(errs, stop)
+			break
+		}
+	}
+	_, err := fmt.Fprintf(a.Out, "plan %s of %s: of %d keys %d done, %d would be, %d gone, %d changed, %d refused, %d "+
+		"failed or not tried\n",
+		p.ID, p.Created.Format(time.RFC3339), len(p.Steps), count["done"], count["would_do"], count["gone"],
+		count["changed"], count["refused"],
+		len(p.Steps)-count["done"]-count["would_do"]-count["gone"]-count["changed"]-count["refused"])
+	if err := errors.Join(append(errs, err)...); err != nil {
+		return err
+	}
+	if count["changed"]+count["refused"] > 0 {
+		return &app.StatusError{Status: app.ExitFindings}
+	}
+	return nil
+}
+
+// actOfStep is what the log says of a step. A key that is no base64 is refused later.
+func actOfStep(s scanner.PlanStep) audit.Act {
+	key, err := base64.StdEncoding.DecodeString(s.KeyBase64)
+	if err != nil {
+		key = []byte(s.Key)
+	}
+	ttl := time.Duration(-1)
+	if s.TTL != nil {
+		ttl = time.Duration(*s.TTL * float64(time.Second))
+	}
+	action, _ := scanner.ParseAction(s.Action)
+	return audit.Act{Node: s.Node, Key: string(key), Class: s.Class, Holder: s.Holder, Identity: s.Identity, TTL: ttl,
+		Action: action}
+}

@@ -1,0 +1,2 @@
+// Package repair is lockscope repair: a plan first, then the act.
+package repair

@@ -1,0 +1,218 @@
+package repair
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/audit"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+const repairPlanHelp = `Plan sweeps as scan does, looking twice, and writes a plan to a new file: for each key the
+server, the class, since when the value was seen, the evidence, the proposed action, and a
+digest of the value. It changes nothing. The plan is also shown as a table, with the findings
+that it leaves out, and why.
+
+It is JSON (schema 1): {schema, id, created, expires, operator, servers[], patterns[],
+  steps[]:   {node, key, key_base64, class, type, ttl_seconds (null: never expires), holder, identity, digest,
+              first_seen, last_seen, evidence, action},
+  refused[]: {node, key, class, reason},
+  gaps[]:    {node, reason, detail}: what was not read}
+The id stands for all the rest: a plan that was edited is not carried out. It has no lock's
+value: digest is the length and the SHA-1 of what is compared, identity 16 digits of a SHA-256,
+by which people tell two values apart. A plan is good for 24 hours.
+
+Exit status: 0 the plan is written; 3 it is, and the sweep was incomplete: see its gaps; 2 an error.`
+
+const repairPlanExample = `  lockscope repair plan --redis r1:6379,r2:6379,r3:6379 -o plan.json
+  lockscope repair plan --redis r1:6379 --classes no_ttl,held_too_long --action delete -o plan.json`
+
+// planMode keeps a plan to its owner and group: it names keys.
+const planMode = 0o640
+
+type repairPlanFlags struct {
+	redis    target.Flags
+	sweep    sweep.Flags
+	classes  *flags.List
+	action   string
+	out      string
+	operator string
+}
+
+func planCommand(a *app.App) *cobra.Command {
+	f := &repairPlanFlags{classes: flags.NewList("class", string(scanner.NoTTL))}
+	cmd := &cobra.Command{
+		Use: "plan", Short: "Write down which locks would be repaired, and why", Long: repairPlanHelp,
+		Example: repairPlanExample,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
+	}
+	set := cmd.Flags()
+	set.StringVarP(&f.out, "out", "o", "", "new `file` for the plan")
+	set.Var(f.classes, "classes", "classes of findings to repair")
+	set.StringVar(&f.action, "action", scanner.Expire(time.Hour).String(),
+		"what to do: expire=1h lets the lock expire after that time, delete removes it")
+	set.StringVar(&f.operator, "operator", "", "who makes the plan; without it the variable USER")
+	f.redis.Register(set)
+	f.sweep.Register(set, 0)
+	return cmd
+}
+
+func (f *repairPlanFlags) run(ctx context.Context, a *app.App) error {
+	if f.out == "" {
+		return errors.New("--out is needed: the file for the plan")
+	}
+	action, err := scanner.ParseAction(f.action)
+	if err != nil {
+		return fmt.Errorf("--action: %w", err)
+	}
+	classes, err := sweep.ParseClasses("classes", f.classes.Values())
+	if err != nil {
+		return err
+	}
+	s, done, err := f.open(a)
+	if err != nil {
+		return err
+	}
+	defer done()
+	report, err := s.Sweep(ctx)
+	if ctx.Err() != nil {
+		return app.ErrInterrupted
+	}
+	p, failed := s.Plan(report, audit.OperatorOf(a, f.operator), action, classes...)
+	if failed != nil {
+		return errors.Join(err, failed)
+	}
+	if failed := writePlan(f.out, p); failed != nil {
+		return errors.Join(err, failed)
+	}
+	if err := errors.Join(err, showPlan(a, p, f.out)); err != nil {
+		return err
+	}
+	if len(p.Gaps) > 0 {
+		return &app.StatusError{Status: app.ExitIncomplete}
+	}
+	return nil
+}
+
+// open makes a scanner; done closes it, and its servers' clients.
+func (f *repairPlanFlags) open(a *app.App) (s *scanner.Scanner, done func(), err error) {
+	nodes, err := f.redis.Open(a)
+	if err != nil {
+		return nil, nil, err
+	}
+	replicas, err := f.sweep.OpenReplicas(a, &f.redis)
+	if err != nil {
+		target.Release(nodes)
+		return nil, nil, err
+	}
+	opts, err := f.sweep.Options(nodes)
+	if len(replicas) > 0 {
+		opts = append(opts, scanner.WithReplicas(target.Clients(replicas)...))
+	}
+	if err == nil {
+		s, err = scanner.New(target.Clients(nodes), opts...)
+	}
+	if err != nil {
+		target.Release(append(nodes, replicas...))
+		return nil, nil, err
+	}
+	return s, func() {
+		_ = s.Close()
+		target.Release(append(nodes, replicas...))
+	}, nil
+}
+
+// writePlan never replaces a file: it may be a plan that was signed off.
+func writePlan(path string, p scanner.Plan) error {
+	text, err := json.MarshalIndent(p, "", "  ")
+	if err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, planMode)
+	if err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	_, err = file.Write(append(text, '\n'))
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return fmt.Errorf("--out: %w", errors.Join(err, os.Remove(path)))
+	}
+	return nil
+}
+
+// showPlan is the plan for people.
+func showPlan(a *app.App, p scanner.Plan, path string) error {
+	opt := table.Options{Width: output.Terminal(a.Out)}
+	if len(p.Steps) > 0 {
+		head := []string{"ACTION", "CLASS", "NODE", "KEY", "TTL", "HOLDER", "IDENTITY", "FIRST SEEN", "EVIDENCE"}
+		if err := table.Write(a.Out, head, planRows(p), opt); err != nil {
+			return err
+		}
+	}
+	if len(p.Refused) > 0 {
+		if _, err := fmt.Fprintln(a.Out); err != nil {
+			return err
+		}
+		var rows [][]string
+		for _, r := range p.Refused {
+			rows = append(rows, []string{string(r.Class), r.Node, r.Key, r.Reason})
+		}
+		if err := table.Write(a.Out, []string{"CLASS", "NODE", "KEY", "NOT PLANNED BECAUSE"}, rows, opt); err != nil {
+			return err
+		}
+	}
+	text := fmt.Sprintf("\nplan %s: %d keys to repair, %d findings left out; by %s, until %s\n", p.ID, len(p.Steps),
+		len(p.Refused), table.Printable(p.Operator), p.Expires.Format(time.RFC3339))
+	if len(p.Steps) > 0 {
+		text += fmt.Sprintf("each when it was first seen %v before (--min-age): lockscope repair apply %s\n",
+			scanner.DefaultRepairMinAge, table.Printable(path))
+	}
+	if kept := keptSteps(p); kept > 0 {
+		text += fmt.Sprintf("%s with a value that a process may keep for life: "+
+			"touched only if nobody has used the key since "+
+			"(lockscope repair --help)\n", output.Count(kept, "key"))
+	}
+	for _, g := range p.Gaps {
+		text += fmt.Sprintf("INCOMPLETE: %s: %s %s\n", g.Reason, g.Node, table.Printable(g.Detail))
+	}
+	_, err := fmt.Fprint(a.Out, text)
+	return err
+}
+
+// keptSteps counts those whose value does not tell a hold from its process's next one.
+func keptSteps(p scanner.Plan) (n int) {
+	for _, s := range p.Steps {
+		if s.Kept {
+			n++
+		}
+	}
+	return n
+}
+
+func planRows(p scanner.Plan) (rows [][]string) {
+	for _, s := range p.Steps {
+		ttl, holder := time.Duration(-1), s.Holder
+		if s.TTL != nil {
+			ttl = time.Duration(*s.TTL * float64(time.Second))
+		}
+		if holder == "" {
+			holder = output.Unknown
+		}
+		rows = append(rows, []string{
+			s.Action, string(s.Class), s.Node, s.Key, output.TTL(ttl), holder, s.Identity, s.FirstSeen.Format(time.RFC3339),
+			s.Evidence,
+		})
+	}
+	return rows
+}

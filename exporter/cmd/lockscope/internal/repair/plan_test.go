@@ -1,0 +1,115 @@
+package repair
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// readPlan reads a plan's file.
+func readPlan(t *testing.T, path string) scanner.Plan {
+	t.Helper()
+	file, err := os.Open(path)
+	cmdtest.Must(t, err)
+	defer file.Close()
+	p, err := scanner.ReadPlan(file)
+	cmdtest.Must(t, err)
+	return p
+}
+
+// TestPlanThenApply is the way of somebody without a daemon.
+func TestPlanThenApply(t *testing.T) {
+	s := locktest.Servers(t, 1)[0]
+	c := cmdtest.Admin(t, s)
+	file, log := filepath.Join(t.TempDir(), "plan.json"), filepath.Join(t.TempDir(), "audit.log")
+	cmdtest.Set(t, c, "lock:ours\n", cmdtest.Ours, 0)
+	cmdtest.Set(t, c, "lock:constant", "1", 0)
+	cmdtest.Set(t, c, "lock:long", "8Q5xLzCgV2rEJwJ7yYtSIA==", 100*time.Hour)
+	plan := []string{"repair", "plan", "--confirm-after", "10ms", "--redis", s.Addr(), "--action", "delete", "--operator",
+		"ada", "-o", file}
+	o := command(t, plan...)
+	o.Want(t, app.ExitClean, `delete  no_ttl  `+s.Addr()+`  "lock:ours\n"  never  worker-7/42`, "NOT PLANNED BECAUSE",
+		"may be the same for every owner", "1 keys to repair, 1 findings left out; by ada", "lockscope repair apply "+file)
+	o.WantNot(t, cmdtest.SecretToken, "lock:long")
+	p := readPlan(t, file)
+	if text, _ := os.ReadFile(file); strings.Contains(string(text), cmdtest.SecretToken) || len(p.Steps) != 1 ||
+		p.Operator != "ada" {
+		t.Errorf("%s", text)
+	}
+	command(t, plan...).Want(t, app.ExitError, "--out", "exists") // never replaced
+
+	apply := func(args ...string) cmdtest.Outcome {
+		return command(t, append([]string{"repair", "apply", file, "--redis", s.Addr(), "--operator", "bob"}, args...)...)
+	}
+	apply().Want(t, app.ExitFindings, "outcome=refused", "wait another", "1 refused")
+	apply("--min-age", "1ms").Want(t, app.ExitClean, "outcome=would_do", "dry run", "1 would be")
+	young := apply("--yes", "--audit-log", log)
+	young.Want(t, app.ExitFindings, "too young to be repaired")
+	young.WantNot(t, "outcome=done")
+	if n := c.DBSize(t.Context()).Val(); n != 3 {
+		t.Errorf("%d keys are left of 3", n)
+	}
+	apply("--min-age", "1ms", "--yes", "--audit-log", log).Want(t, app.ExitClean, "outcome=done", "1 done")
+	apply("--min-age", "1ms", "--yes").Want(t, app.ExitClean, "outcome=gone", "1 gone")
+	if c.Exists(t.Context(), "lock:ours\n").Val() != 0 || c.DBSize(t.Context()).Val() != 2 {
+		t.Errorf("left: %q", c.Keys(t.Context(), "*").Val())
+	}
+	text, err := os.ReadFile(log)
+	cmdtest.Must(t, err)
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	who := ` operator="bob" plan=` + p.ID + " identity=" + p.Steps[0].Identity + " node=" + s.Addr() +
+		` key="lock:ours\n" class=no_ttl holder="worker-7/42" ttl=never action="delete"`
+	if len(lines) != 4 || !strings.HasSuffix(lines[2], " intent"+who) ||
+		!strings.HasSuffix(lines[3], " repair"+who+" outcome=done") || strings.Contains(string(text), cmdtest.SecretToken) {
+		t.Errorf("the audit log:\n%s", text)
+	}
+	if _, err := os.Stat(file + ".audit"); err != nil { // of the run that named none
+		t.Error(err)
+	}
+}
+
+// TestPlanMeetsItsEnd: edited, for other servers, or not to be written down.
+func TestPlanMeetsItsEnd(t *testing.T) {
+	servers := locktest.Servers(t, 2)
+	c := cmdtest.Admin(t, servers[0])
+	dir := t.TempDir()
+	file := filepath.Join(dir, "plan.json")
+	cmdtest.Set(t, c, "lock:a", cmdtest.Ours, 0)
+	command(t, "repair", "plan", "--confirm-after", "10ms", "--redis", servers[0].Addr(), "-o", file).Want(t,
+		app.ExitClean, "expire=1h0m0s  no_ttl")
+	text, err := os.ReadFile(file)
+	cmdtest.Must(t, err)
+	apply := func(file, addr string, args ...string) cmdtest.Outcome {
+		return command(t, append([]string{"repair", "apply", file, "--redis", addr, "--min-age", "1ms", "--yes"}, args...)...)
+	}
+	edited := filepath.Join(dir, "edited.json")
+	cmdtest.Must(t, os.WriteFile(edited, []byte(strings.Replace(string(text), "expire=1h0m0s", "delete", 1)), 0o600))
+	apply(edited, servers[0].Addr()).Want(t, app.ExitError, "was changed after it was made")
+	apply(file, servers[1].Addr()).Want(t, app.ExitError, "it is for "+servers[0].Addr())
+	apply(file, cmdtest.Addrs(servers...)).Want(t, app.ExitError, "it is for "+servers[0].Addr())
+	apply(file, servers[0].Addr(), "--audit-log", filepath.Join(dir, "missing", "log")).Want(t, app.ExitError,
+		"--audit-log")
+	if _, err := os.Stat("/dev/full"); err == nil { // Linux: writes fail, opening does not
+		apply(file, servers[0].Addr(), "--audit-log", "/dev/full").Want(t, app.ExitError, "stopped repairing", "0 done",
+			"1 failed or not tried")
+	}
+	commandWith(t, []string{"LOCKSCOPE_YES=true", "LOCKSCOPE_MIN_AGE=0s"}, "", "repair", "apply", file, "--redis",
+		servers[0].Addr()).
+		Want(t, app.ExitFindings, "LOCKSCOPE_YES is set and not read", "LOCKSCOPE_MIN_AGE is set and not read",
+			"outcome=refused")
+	if ttl := c.PTTL(t.Context(), "lock:a").Val(); ttl != -1 {
+		t.Errorf("TTL %v: it was repaired all the same", ttl)
+	}
+	cmdtest.Set(t, c, "lock:a", strings.Replace(cmdtest.Ours, "0", "1", 1), 0) // another holder
+	apply(file, servers[0].Addr()).Want(t, app.ExitFindings, "outcome=changed", "1 changed")
+	command(t, "repair", "plan", "--confirm-after", "10ms", "--redis", cmdtest.Addrs(servers...), "--checks",
+		"no_ttl,orphan", "-o", filepath.Join(dir, "gaps.json")).
+		Want(t, app.ExitIncomplete, "INCOMPLETE: orphans_unproved", "1 keys to repair")
+}

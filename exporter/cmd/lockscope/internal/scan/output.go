@@ -1,0 +1,213 @@
+package scan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// truncated reports whether the report may miss something.
+func truncated(r scanner.Report) bool {
+	for _, n := range r.Nodes {
+		if n.Truncated || n.Err != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func writeScan(a *app.App, format output.Format, r scanner.Report, status string) error {
+	if format == output.JSON {
+		doc := scanner.NewDocument(r)
+		doc.Status = status
+		return output.WriteJSON(a.Out, doc)
+	}
+	opt := table.Options{Width: output.Terminal(a.Out)}
+	if len(r.Findings)+len(r.Pending) > 0 {
+		head, rows := withGroups(r, []string{"CLASS", "NODE", "KEY", "TTL", "HOLDER", "EVIDENCE"}, findingRows(r),
+			findingGroups(r))
+		if err := table.Write(a.Out, head, rows, opt); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(a.Out); err != nil {
+			return err
+		}
+	}
+	head, rows := withGroups(r, []string{"NODE", "LOCKS", "KEYS EXAMINED", "TOOK", "FOUND", "REMARK"}, nodeRows(r),
+		nodeGroups(r))
+	if err := table.Write(a.Out, head, rows, opt); err != nil {
+		return err
+	}
+	if r.Overflow > 0 {
+		if _, err := fmt.Fprintf(a.Out, "\n%d more findings are counted and not listed: raise --max-findings\n",
+			r.Overflow); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprint(a.Out, "\n"+matchedText(r)+skippedText(r)+excludedText(r)+gapsText(r))
+	return err
+}
+
+// matchedText says of how many keys the report speaks: "nothing" is said of these only.
+func matchedText(r scanner.Report) string {
+	matched := make(map[string]int64)
+	uncounted := 0
+	for _, n := range r.Nodes {
+		if n.Matched == nil {
+			uncounted++
+		}
+		for pattern, locks := range n.Matched {
+			matched[pattern] += locks
+		}
+	}
+	var b strings.Builder
+	for _, pattern := range slices.Sorted(maps.Keys(matched)) {
+		fmt.Fprintf(&b, "%d keys match %s\n", matched[pattern], scanner.KeyText(pattern))
+	}
+	if uncounted > 0 {
+		fmt.Fprintf(&b, "on %d of %d nodes the matching keys were not all counted\n", uncounted, len(r.Nodes))
+	}
+	return b.String()
+}
+
+// skippedText has a line for each thing that nobody asked to be looked for.
+func skippedText(r scanner.Report) string {
+	var b strings.Builder
+	for _, g := range r.Skipped {
+		fmt.Fprintf(&b, "%s: %s\n", g.Reason, table.Printable(g.Detail))
+	}
+	return b.String()
+}
+
+// excludedText says what exclusions kept out, and which have ended.
+func excludedText(r scanner.Report) string {
+	var b strings.Builder
+	for _, e := range r.Excluded {
+		what := scanner.KeyText(e.Pattern)
+		if e.Group != "" {
+			what = e.Group + ": " + what
+		}
+		reason := table.Printable(e.Reason)
+		switch until := e.Until.UTC().Format("2006-01-02 15:04 MST"); {
+		case e.Ended:
+			fmt.Fprintf(&b, "EXCLUSION ENDED %s: %s (%s) excludes nothing: renew it or take it away\n", until, what, reason)
+		default:
+			fmt.Fprintf(&b, "%d findings are excluded until %s: %s (%s)\n", e.Findings, until, what, reason)
+		}
+	}
+	return b.String()
+}
+
+// withGroups puts a column in front if the report is of groups.
+func withGroups(r scanner.Report, head []string, rows [][]string, groups []string) ([]string, [][]string) {
+	if len(r.Nodes) == 0 || r.Nodes[0].Group == "" {
+		return head, rows
+	}
+	for i := range rows {
+		rows[i] = append([]string{groups[i]}, rows[i]...)
+	}
+	return append([]string{"GROUP"}, head...), rows
+}
+
+func findingGroups(r scanner.Report) (groups []string) {
+	for _, list := range [][]scanner.Finding{r.Findings, r.Pending} {
+		for _, f := range list {
+			groups = append(groups, f.Group)
+		}
+	}
+	return groups
+}
+
+func nodeGroups(r scanner.Report) (groups []string) {
+	for _, n := range r.Nodes {
+		groups = append(groups, n.Group)
+	}
+	return groups
+}
+
+// gapsText has a line for each thing that was not read.
+func gapsText(r scanner.Report) string {
+	gaps := r.Incomplete()
+	if len(gaps) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("INCOMPLETE: what follows was not read, and the report says nothing of it\n")
+	for _, g := range gaps {
+		where := ""
+		if g.Node != "" {
+			where = g.Node + ": "
+		}
+		if g.Group != "" {
+			where = g.Group + ": " + where
+		}
+		fmt.Fprintf(&b, "  %s: %s%s\n", g.Reason, where, table.Printable(g.Detail))
+	}
+	return b.String()
+}
+
+func findingRows(r scanner.Report) [][]string {
+	var rows [][]string
+	for _, f := range r.Findings {
+		rows = append(rows, findingRow(f, f.Evidence))
+	}
+	for _, f := range r.Pending {
+		rows = append(rows, findingRow(f, "not confirmed: "+f.Evidence))
+	}
+	return rows
+}
+
+func findingRow(f scanner.Finding, evidence string) []string {
+	return []string{string(f.Class), f.Node, scanner.KeyText(f.Key), output.TTL(f.TTL), output.Holder(f.Hold), evidence}
+}
+
+func nodeRows(r scanner.Report) [][]string {
+	var rows [][]string
+	for _, n := range r.Nodes {
+		var remarks []string
+		if n.Truncated {
+			remarks = append(remarks, "truncated: numbers are lower bounds")
+		}
+		if n.Err != nil {
+			remarks = append(remarks, n.Err.Error())
+		}
+		rows = append(rows, []string{
+			n.Node, strconv.FormatInt(n.Locks, 10), strconv.FormatInt(n.Examined, 10), output.Short(n.Took), foundText(n),
+			strings.Join(remarks, "; "),
+		})
+	}
+	return rows
+}
+
+// foundText says "nothing" only of what was read.
+func foundText(n scanner.NodeReport) string {
+	text := countText(n.Counts)
+	switch {
+	case n.Examined == 0 && (n.Err != nil || n.Truncated):
+		return "not read"
+	case n.Err != nil || n.Truncated:
+		return text + " in what was read"
+	}
+	return text
+}
+
+func countText(counts map[scanner.Class]int) string {
+	var parts []string
+	for _, class := range sweep.ClassNames() {
+		if n := counts[scanner.Class(class)]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, class))
+		}
+	}
+	if len(parts) == 0 {
+		return "nothing"
+	}
+	return strings.Join(parts, ", ")
+}

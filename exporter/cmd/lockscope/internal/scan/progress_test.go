@@ -1,0 +1,70 @@
+package scan
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner"
+)
+
+func TestProgress(t *testing.T) {
+	var out strings.Builder
+	now := time.Now()
+	p := newProgress(&out)
+	p.began, p.now = now, func() time.Time { return now }
+	p.report(scanner.Progress{Node: "a", Examined: 10, Keys: 100})
+	p.clear()
+	if out.Len() != 0 {
+		t.Errorf("a short scan shows %q", out.String())
+	}
+	now = now.Add(patience)
+	p.report(scanner.Progress{Node: "b", Examined: 40, Keys: 100, Locks: 7, Done: true})
+	if want := clearLine + "25 % of 200 keys, 7 locks, 1 of 2 nodes done, 1s"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+	p.report(scanner.Progress{Node: "a", Examined: 50, Keys: 100})
+	if strings.Count(out.String(), clearLine) != 1 {
+		t.Error("it writes more often than a person can read")
+	}
+	now = now.Add(time.Second)
+	p.report(scanner.Progress{Node: "a", Examined: 100, Keys: 100, Done: true})
+	if !strings.HasSuffix(out.String(), "7 locks; looking at findings again ... 2s") {
+		t.Errorf("%q", out.String())
+	}
+	p.clear()
+	if !strings.HasSuffix(out.String(), clearLine) {
+		t.Errorf("%q is not cleared", out.String())
+	}
+}
+
+// TestProgressGoesOn while nothing is reported: the second look takes its time.
+func TestProgressGoesOn(t *testing.T) {
+	out := &lines{written: make(chan string, 100)}
+	p := newProgress(out)
+	p.began = p.began.Add(-time.Minute)
+	p.nodes["a"] = scanner.Progress{Node: "a", Locks: 7, Done: true}
+	p.keepUp()
+	for range 2 {
+		select {
+		case line := <-out.written:
+			if !strings.Contains(line, "7 locks; looking at findings again") {
+				t.Errorf("%q", line)
+			}
+		case <-time.After(time.Minute):
+			t.Fatal("nothing is written")
+		}
+	}
+	p.clear()
+}
+
+// lines passes on what is written.
+type lines struct{ written chan string }
+
+func (l *lines) Write(b []byte) (int, error) {
+	select {
+	case l.written <- string(b):
+	default: // nobody reads so many
+	}
+	return len(b), nil
+}

@@ -1,0 +1,123 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/audit"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+var errNoRepair = errors.New("--yes, --min-age and --audit-log mean nothing without --repair")
+
+// repairFlags say what scan does about findings; nothing without --repair.
+type repairFlags struct {
+	action  string
+	classes *flags.List
+	yes     bool
+	act     audit.Flags
+}
+
+func (r *repairFlags) register(set *pflag.FlagSet) {
+	r.classes = flags.NewList("class", string(scanner.NoTTL))
+	set.StringVar(&r.action, "repair", "", "act on confirmed findings: expire=1h lets the lock expire after that time, "+
+		"delete removes it; "+
+		"a dry run unless --yes is given. One scan alone repairs nothing that is younger than --min-age: see lockscope "+
+		"repair plan")
+	set.Var(r.classes, "repair-classes", "classes of findings that --repair acts on")
+	set.BoolVar(&r.yes, "yes", false, "carry out --repair instead of saying what it would do")
+	r.act.Register(set, "")
+	flags.CommandLineOnly(set, "repair", "yes")
+}
+
+// scanRepair is a repair by scan whose flags have been checked and whose log is open.
+// A nil one repairs nothing.
+type scanRepair struct {
+	action  scanner.Action
+	dry     bool
+	classes []scanner.Class
+	log     *audit.Log
+}
+
+func (r *repairFlags) open(a *app.App) (*scanRepair, error) {
+	if r.action == "" {
+		if r.yes || r.act.Given() {
+			return nil, errNoRepair
+		}
+		return nil, nil
+	}
+	action, err := scanner.ParseAction(r.action)
+	if err != nil {
+		return nil, fmt.Errorf("--repair: %w", err)
+	}
+	if !r.yes {
+		action = action.DryRun()
+	}
+	classes, err := sweep.ParseClasses("repair-classes", r.classes.Values())
+	if err != nil {
+		return nil, err
+	}
+	log, err := audit.Open(r.act.AuditLog, audit.OperatorOf(a, r.act.Operator), a.ErrOut)
+	if err != nil {
+		return nil, err
+	}
+	return &scanRepair{action: action, dry: !r.yes, classes: classes, log: log}, nil
+}
+
+func (p *scanRepair) close() error {
+	if p == nil {
+		return nil
+	}
+	return p.log.Close()
+}
+
+// run repairs one finding after the other. It goes on after a failure, but not
+// when it cannot write down what it does.
+func (p *scanRepair) run(ctx context.Context, s *scanner.Scanner, r scanner.Report) error {
+	var errs []error
+	left, young := 0, 0
+	for _, f := range r.Findings {
+		if !slices.Contains(p.classes, f.Class) || ctx.Err() != nil {
+			continue
+		}
+		_, err, stop := p.log.Perform(audit.ActOn(f, p.action), p.dry, func() (scanner.Repaired, error) {
+			return s.Repair(ctx, f, p.action)
+		})
+		switch {
+		case errors.Is(err, scanner.ErrTooYoung):
+			young++
+			left++
+		case audit.Refused(err):
+			left++
+		case err != nil:
+			errs = append(errs, err)
+		}
+		if stop != nil {
+			return errors.Join(append(errs, stop)...)
+		}
+	}
+	if ctx.Err() != nil {
+		errs = append(errs, app.ErrInterrupted)
+	}
+	if left > 0 && !p.dry {
+		errs = append(errs, leftAlone(left, young))
+	}
+	return errors.Join(errs...)
+}
+
+// leftAlone says that repairs were refused, each with a line of its own before.
+func leftAlone(left, young int) error {
+	text := fmt.Sprintf("%d keys were left alone: it would not be safe, or is not known to be", left)
+	if young > 0 {
+		text += fmt.Sprintf("; %d of them were not seen for --min-age, which one scan alone cannot prove: lockscope "+
+			"repair plan, and lockscope repair apply later", young)
+	}
+	return errors.New(text)
+}

@@ -1,0 +1,100 @@
+package scan
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+// repairNow repairs all that can be told apart, with all defaults but the time between the looks.
+func repairNow(t *testing.T, args ...string) cmdtest.Outcome {
+	t.Helper()
+	return command(t, cmdtest.Quick(append(args, "--repair", "delete", "--yes", "--repair-classes",
+		"no_ttl,held_too_long,orphan,long_ttl")...)...)
+}
+
+// wantAll says that every key is still there.
+func wantAll(t *testing.T, c redis.Cmdable, keys ...string) {
+	t.Helper()
+	for _, key := range keys {
+		if c.Exists(t.Context(), key).Val() != 1 {
+			t.Errorf("%s: a live lock was deleted", key)
+		}
+	}
+}
+
+// TestRepairLeavesConstantValues: a value that every owner writes says nothing of whose the lock is now.
+func TestRepairLeavesConstantValues(t *testing.T) {
+	s := locktest.Servers(t, 1)[0]
+	c := cmdtest.Admin(t, s)
+	var keys []string
+	for i, value := range []string{"1", "locked", "web-7.example.com", "", "1763000000.123"} {
+		keys = append(keys, fmt.Sprint("lock:", i))
+		cmdtest.Set(t, c, keys[i], value, 0)
+	}
+	for _, age := range []string{"10m", "0s"} { // at whatever age
+		o := repairNow(t, "--redis", s.Addr(), "--min-age", age)
+		o.Want(t, app.ExitError, "outcome=refused", "may be the same for every owner", "5 keys were left alone")
+		o.WantNot(t, "outcome=done")
+	}
+	wantAll(t, c, keys...)
+}
+
+// TestRepairLeavesLongValues: no more than 256 bytes are compared, and two owners may have those in common.
+func TestRepairLeavesLongValues(t *testing.T) {
+	s := locktest.Servers(t, 1)[0]
+	c := cmdtest.Admin(t, s)
+	common := strings.Repeat("8Q5xLzCgV2rEJwJ7yYtSIA==", 14)[:320]
+	var keys []string
+	for i := range 34 {
+		keys = append(keys, fmt.Sprint("lock:", i))
+		cmdtest.Set(t, c, keys[i], common+fmt.Sprintf("%04d", i), 0)
+	}
+	o := repairNow(t, "--redis", s.Addr(), "--min-age", "0s")
+	o.Want(t, app.ExitError, "longer than the 256 bytes", "34 keys were left alone")
+	o.WantNot(t, "outcome=done")
+	wantAll(t, c, keys...)
+}
+
+// TestRepairLeavesYoungLocks: redis-py's Lock(timeout=None) never has a TTL, its holder may be at work.
+func TestRepairLeavesYoungLocks(t *testing.T) {
+	s := locktest.Servers(t, 1)[0]
+	c := cmdtest.Admin(t, s)
+	cmdtest.Set(t, c, "lock:redis-py", "3f2c9a6ec7a911f0b5d20242ac120002", 0)
+	o := repairNow(t, "--redis", s.Addr())
+	o.Want(t, app.ExitError, "outcome=refused", "wait another 10m0s", "1 keys were left alone", "lockscope repair plan")
+	o.WantNot(t, "outcome=done")
+	wantAll(t, c, "lock:redis-py")
+}
+
+// TestRepairLeavesLocksOfUnrelatedServers: that a lock is on one of two servers says nothing unless they are one
+// Redlock's.
+func TestRepairLeavesLocksOfUnrelatedServers(t *testing.T) {
+	servers := locktest.Servers(t, 2)
+	now := time.Now().UnixMilli()
+	keys := make([][]string, 2)
+	for i, s := range servers {
+		for j := range 9 {
+			key := fmt.Sprintf("lock:%d:%d", i, j)
+			keys[i] = append(keys[i], key)
+			cmdtest.Set(t, cmdtest.Admin(t, s), key, fmt.Sprintf("%032x:%d|worker-7/42|%d||", 1000*i+j, now*1000, now),
+				time.Minute)
+		}
+	}
+	o := repairNow(t, "--redis", cmdtest.Addrs(servers...))
+	o.Want(t, app.ExitClean, "orphans_unproved: no orphan was looked for", "--redlock")
+	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--checks", "orphan,no_ttl")...).Want(t,
+		app.ExitIncomplete, "orphans_unproved")
+	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--redlock")...).Want(t, app.ExitFindings,
+		"its token is on 1 of 2 nodes")
+	for i, s := range servers {
+		wantAll(t, cmdtest.Admin(t, s), keys[i]...)
+	}
+}

@@ -1,0 +1,59 @@
+package seen
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// Held is how long a lock had been held when it was read; zero if nobody knows since when.
+func Held(l *scanner.Lock) time.Duration {
+	if l.Hold.Since.IsZero() {
+		return 0
+	}
+	return max(0, l.At.Sub(l.Hold.Since))
+}
+
+// Left is nil for a lock that never expires.
+func Left(ttl time.Duration) *float64 {
+	if ttl < 0 {
+		return nil
+	}
+	s := ttl.Seconds()
+	return &s
+}
+
+// Longest is the longest wait that is known; a plain Mutex of etcd tells of none.
+func Longest(f *scanner.WaitedFor) (most time.Duration) {
+	for _, q := range f.Queue {
+		most = max(most, Waited(q, f.At))
+	}
+	return most
+}
+
+// Waited is how long somebody had waited when the queue was read. It may be over by now.
+func Waited(q redlock.Queued, read time.Time) time.Duration {
+	since := q.Since
+	if q.Says != nil {
+		since = q.Says.Since
+	}
+	if since.IsZero() {
+		return 0
+	}
+	return max(0, read.Sub(since))
+}
+
+// Err is of queues that could not be read; nil if all could.
+func Err(w *scanner.Waits) error {
+	switch {
+	case w.Err != nil && redisconn.IsReply(w.Err) && !redisconn.IsStranger(w.Err):
+		return fmt.Errorf("%w (granting +scan %%R~lockscope:queue:* %%R~lockscope:waiter:* +zrange +zcard +mget to this "+
+			"user helps if it may not)", w.Err)
+	case w.Omitted:
+		return fmt.Errorf("only %d of the locks that are waited for were looked at (see --filter)", scanner.MaxWaitedFor)
+	}
+	return w.Err
+}

@@ -1,0 +1,65 @@
+package serve
+
+import (
+	"slices"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
+	"github.com/lockscope/lockscope/exporter/internal/fleet"
+	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// graph makes of a reading of queues what the page says of who blocks whom, as it was then.
+type graph struct{ *scanner.Waits }
+
+// blocked counts every call, also those that have no row of their own.
+func (g graph) blocked(rows []live.Waiter) (all []live.Blocked) {
+	listed := make(map[string]int)
+	for _, w := range rows {
+		listed[w.Resource]++
+	}
+	for i := range g.Locks {
+		f := &g.Locks[i]
+		b := live.Blocked{
+			Resource: scanner.KeyText(f.Resource), Waiting: calls(f), Listed: listed[scanner.KeyText(f.Resource)],
+			Longest: seen.Longest(f).Seconds(), Holder: blocker(f.Lock),
+		}
+		at := f.Resource
+		for _, next := range g.Graph.Chain(f.Resource) {
+			b.Chain = append(b.Chain, g.link(at, next))
+			at = next
+		}
+		b.Deadlock = slices.ContainsFunc(g.Deadlocks, func(d lock.Deadlock) bool {
+			return slices.ContainsFunc(d.Cycle, func(h lock.Held) bool { return h.Resource == f.Resource })
+		})
+		all = append(all, b)
+	}
+	return all
+}
+
+// link leads from the holder of one resource to another, which it waits for.
+func (g graph) link(from, to string) live.Link {
+	l := live.Link{Resource: scanner.KeyText(to)}
+	i := slices.IndexFunc(g.Locks, func(f scanner.WaitedFor) bool { return f.Resource == to })
+	if i < 0 {
+		return l
+	}
+	l.Holder = blocker(g.Locks[i].Lock)
+	if w, ok := g.Graph.Waiter(from, to); ok {
+		l.For, l.CallSite, l.TraceID = max(0, g.Locks[i].At.Sub(w.Since)).Seconds(), w.CallSite, fleet.TraceID(w.Traceparent)
+	}
+	return l
+}
+
+func (g graph) deadlocks() (all []live.Deadlock) {
+	for _, d := range g.Waits.Deadlocks {
+		cycle := live.Deadlock{}
+		for i, held := range d.Cycle {
+			before := d.Cycle[(i+len(d.Cycle)-1)%len(d.Cycle)]
+			cycle.Cycle = append(cycle.Cycle, g.link(before.Resource, held.Resource))
+		}
+		all = append(all, cycle)
+	}
+	return all
+}

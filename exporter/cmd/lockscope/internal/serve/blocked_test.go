@@ -1,0 +1,54 @@
+package serve
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/waitgraph"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// TestBlockedCountsEveryCall, of processes that are listed and of others, and says what is a deadlock.
+func TestBlockedCountsEveryCall(t *testing.T) {
+	now := time.Unix(1763700000, 0)
+	holder := func(name string) lock.Holder { return lock.Holder{Instance: name, Since: now.Add(-time.Minute)} }
+	waiting := func(name, holds string) lock.Waiting {
+		return lock.Waiting{
+			Holder: lock.Holder{Instance: name, Since: now.Add(-5 * time.Second), CallSite: "a/b.go:1"}, Callers: 3,
+			Holds: []lock.Held{{Resource: holds, Fence: 7}},
+		}
+	}
+	waited := func(resource, by string, w lock.Waiting) scanner.WaitedFor {
+		return scanner.WaitedFor{
+			Key: "lock:" + resource, Resource: resource, Queue: []redlock.Queued{{ID: "1", Since: w.Since, Says: &w}},
+			Processes: 2, Callers: 3, At: now,
+			Lock: &scanner.Lock{Nodes: 3, Of: 3, Hold: scanner.Hold{Holder: holder(by), Format: scanner.FormatLockscope,
+				Fence: 7}, At: now},
+		}
+	}
+	stock, order := waiting("orders-1", "order"), waiting("stock-2", "stock")
+	g := graph{&scanner.Waits{
+		Locks: []scanner.WaitedFor{waited("stock", "stock-2", stock), waited("order", "orders-1", order)},
+		Graph: waitgraph.New(
+			waitgraph.Resource{Name: "stock", Lease: &waitgraph.Lease{Fence: 7, Holder: holder("stock-2")},
+				Waiters: []waitgraph.Waiter{stock}},
+			waitgraph.Resource{Name: "order", Lease: &waitgraph.Lease{Fence: 7, Holder: holder("orders-1")},
+				Waiters: []waitgraph.Waiter{order}},
+		),
+	}}
+	g.Deadlocks = g.Graph.Cycles()
+	rows := g.blocked(nil)
+	if len(rows) != 2 || rows[0].Waiting != 4 || rows[0].Longest != 5 || rows[0].Holder.Holder != "stock-2" ||
+		!rows[0].Deadlock {
+		t.Fatalf("%+v", rows)
+	}
+	if chain := rows[0].Chain; len(chain) != 2 || chain[0].Resource != "order" || chain[0].For != 5 ||
+		chain[0].CallSite != "a/b.go:1" || chain[0].Holder.Holder != "orders-1" {
+		t.Errorf("chain %+v", chain)
+	}
+	if all := g.deadlocks(); len(all) != 1 || len(all[0].Cycle) != 2 || all[0].Cycle[0].Resource != "order" {
+		t.Errorf("deadlocks %+v", all)
+	}
+}

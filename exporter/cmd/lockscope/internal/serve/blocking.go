@@ -1,0 +1,154 @@
+package serve
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+const (
+	// waitsEvery is soon enough for somebody who is called for a deadlock.
+	waitsEvery = 15 * time.Second
+	// waitsShare bounds what of the time is spent reading: one part in so many.
+	waitsShare = 4
+	// goneAfter looks that do not find a deadlock it is over: waiters whose node died are
+	// in no queue until they have found the next one.
+	goneAfter = 2
+	// maxDeadlocks are remembered: anybody can plant queues.
+	maxDeadlocks = 1000
+)
+
+// blocking knows who waits for whom over all processes, and tells the log of deadlocks.
+// It is safe for concurrent use.
+type blocking struct {
+	logger *slog.Logger
+
+	mu     sync.Mutex
+	totals exporter.WaitTotals
+	known  map[string]*seenDeadlock
+	looked time.Time
+	broken string // why who waits is not known, as it was logged
+}
+
+type seenDeadlock struct {
+	since  time.Time
+	missed int // looks since it was last seen; -1 while one is taken up that has seen it
+}
+
+func newBlocking(logger *slog.Logger) *blocking {
+	return &blocking{logger: logger, known: make(map[string]*seenDeadlock)}
+}
+
+// WaitTotals implements exporter.WaitSource.
+func (b *blocking) WaitTotals() exporter.WaitTotals {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t := b.totals
+	t.Deadlocks = len(b.known)
+	return t
+}
+
+// loop reads who waits, unless a page has just had it read, until ctx ends. A standby of
+// --elect leaves that to the process that sweeps.
+func (b *blocking) loop(ctx context.Context, s lockReader, every time.Duration) {
+	for ctx.Err() == nil {
+		pause := every
+		if age := b.age(); age < every {
+			pause -= age
+		} else if !s.Snapshot().Standby {
+			w, _ := s.Waits(ctx) // it tells itself how much of the nodes was read
+			b.observe(ctx, w, time.Now())
+			pause = max(pause, waitsShare*w.Took)
+		}
+		rest(ctx, pause)
+	}
+}
+
+func (b *blocking) age() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return time.Since(b.looked)
+}
+
+// observe takes up a look. One that has not read a majority of the nodes ends no
+// deadlock and changes no metric.
+func (b *blocking) observe(ctx context.Context, w *scanner.Waits, now time.Time) {
+	if w == nil || ctx.Err() != nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.looked = now
+	b.tellUnread(ctx, w)
+	b.appeared(ctx, w, now)
+	if w.Read <= w.Of/2 {
+		return
+	}
+	b.gone(ctx, now)
+	b.totals.LastSuccess, b.totals.Blocked, b.totals.Waiting, b.totals.Longest = now, len(w.Locks), 0, 0
+	for i := range w.Locks {
+		b.totals.Waiting += calls(&w.Locks[i])
+		b.totals.Longest = max(b.totals.Longest, seen.Longest(&w.Locks[i]))
+	}
+}
+
+// appeared tells of cycles that were not known. b.mu is held, as it is for the others.
+func (b *blocking) appeared(ctx context.Context, w *scanner.Waits, now time.Time) {
+	for _, d := range w.Deadlocks {
+		text := d.String()
+		if seen := b.known[text]; seen != nil {
+			seen.missed = -1
+			continue
+		}
+		if len(b.known) == maxDeadlocks {
+			return
+		}
+		b.known[text] = &seenDeadlock{since: now, missed: -1}
+		b.totals.Found++
+		b.logger.ErrorContext(ctx, "deadlock", "cycle", text, "holders", holders(w, d))
+	}
+}
+
+// gone tells of those that were not seen again.
+func (b *blocking) gone(ctx context.Context, now time.Time) {
+	for text, d := range b.known {
+		if d.missed++; d.missed >= goneAfter {
+			delete(b.known, text)
+			b.logger.InfoContext(ctx, "deadlock is over", "cycle", text, "after", now.Sub(d.since).Round(time.Millisecond))
+		}
+	}
+}
+
+// tellUnread logs once why it is not known who waits, and when it is known again.
+func (b *blocking) tellUnread(ctx context.Context, w *scanner.Waits) {
+	why := ""
+	if err := unread(w); err != nil {
+		why = err.Error()
+	}
+	switch {
+	case why != "" && b.broken == "":
+		b.logger.WarnContext(ctx, "who waits is not known of every node", "error", why, "read", w.Read, "of", w.Of)
+	case why == "" && b.broken != "":
+		b.logger.InfoContext(ctx, "who waits is known of every node again")
+	}
+	b.broken = why
+}
+
+// holders are those of the locks of a cycle, in its order.
+func holders(w *scanner.Waits, d lock.Deadlock) (all []string) {
+	for _, h := range d.Cycle {
+		name := output.Unknown
+		if r := w.Graph.Resource(h.Resource); r != nil && r.Lease != nil {
+			name = output.Holder(scanner.Hold{Holder: r.Lease.Holder})
+		}
+		all = append(all, name)
+	}
+	return all
+}

@@ -1,0 +1,70 @@
+package serve
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/internal/fleet"
+)
+
+const (
+	// readEvery is how often pages are looked for that are due, while somebody looks.
+	readEvery = time.Second
+	// firstRead is how long the first who looks waits for the pages.
+	firstRead = fleet.Timeout + time.Second
+)
+
+// fleetView makes of a listing and of the pages it names what /debug/locks/fleet shows.
+// Nobody looks: no page is read.
+type fleetView struct {
+	state  *state
+	reader *fleet.Reader
+	wanted chan struct{} // holds one element while somebody waits for pages
+	first  chan struct{} // closed once all pages were read, or have failed
+}
+
+// newFleetView is nil if no page may be read.
+func newFleetView(s *state, p fleet.Policy) *fleetView {
+	if p.Off() {
+		return nil
+	}
+	return &fleetView{state: s, reader: fleet.NewReader(p), wanted: make(chan struct{}, 1), first: make(chan struct{})}
+}
+
+// loop reads pages whenever that is wanted, until ctx ends.
+func (v *fleetView) loop(ctx context.Context) {
+	var once sync.Once
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-v.wanted:
+		}
+		v.reader.Read(ctx, fleet.Published(v.state.latest(ctx)))
+		once.Do(func() { close(v.first) })
+		rest(ctx, readEvery)
+	}
+}
+
+// document answers from memory, save that the first caller waits a moment for the pages.
+func (v *fleetView) document(ctx context.Context) fleet.Document {
+	select {
+	case v.wanted <- struct{}{}:
+	default:
+	}
+	ctx, cancel := context.WithTimeout(ctx, firstListing+firstRead)
+	defer cancel()
+	select {
+	case <-v.first:
+	case <-ctx.Done():
+	}
+	listing := v.state.latest(ctx)
+	pages, omitted := v.reader.Pages()
+	d := fleet.Merge(listing.Waits, pages, time.Now())
+	d.Instance, d.Omitted = v.state.instance, omitted
+	if err := unread(listing.Waits); err != nil {
+		d.Unknown = err.Error()
+	}
+	return d
+}

@@ -1,0 +1,12 @@
+package serve
+
+import (
+	"testing"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+)
+
+func TestMain(m *testing.M) { cmdtest.Main(m) }
+
+// run is lockscope with the commands of these tests.
+var run = cmdtest.Of(Command)

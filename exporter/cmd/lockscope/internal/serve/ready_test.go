@@ -1,0 +1,55 @@
+package serve
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// TestReadyWithFewRights has the user of the README: it may scan, and may not PING.
+func TestReadyWithFewRights(t *testing.T) {
+	s := locktest.Servers(t, 1)[0]
+	c := cmdtest.Admin(t, s)
+	for rights, ready := range map[string]bool{"+info": true, "+get": false} {
+		cmdtest.Must(t, c.Do(t.Context(), "acl", "setuser", "few", "reset", "on", ">pw", "~lock:*", "+scan", rights).Err())
+		pings := newPings(openNodes(t, "redis://few:pw@"+s.Addr()))
+		pings.round(t.Context())
+		err := pings.ready(t.Context())
+		if (err == nil) != ready {
+			t.Errorf("with %s: %v", rights, err)
+		}
+		if err != nil && !strings.Contains(err.Error(), "+ping") {
+			t.Errorf("the missing right is not named: %v", err)
+		}
+	}
+}
+
+// TestElectionIsPartOfReadiness: a serve that cannot know whether it is to sweep says so.
+func TestElectionIsPartOfReadiness(t *testing.T) {
+	if err := undecided(scanner.Snapshot{Standby: true}); err != nil {
+		t.Errorf("a standby is ready: %v", err)
+	}
+	if err := undecided(scanner.Snapshot{Undecided: http.ErrServerClosed}); err != nil {
+		t.Errorf("who sweeps is ready: %v", err)
+	}
+	if undecided(scanner.Snapshot{Standby: true, Undecided: http.ErrServerClosed}) == nil {
+		t.Error("nobody sweeps, and it is ready")
+	}
+}
+
+func openNodes(t *testing.T, url string) []target.Node {
+	t.Helper()
+	opt, err := redis.ParseURL(url)
+	cmdtest.Must(t, err)
+	opt.DisableIdentity = true
+	c := redis.NewClient(opt)
+	t.Cleanup(func() { cmdtest.Must(t, c.Close()) })
+	return []target.Node{{Name: opt.Addr, Address: opt.Addr, Client: c}}
+}

@@ -1,0 +1,218 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/signal"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// lookEvery is how soon a secret that was rotated is read.
+const lookEvery = 10 * time.Second
+
+// sweeping is the groups that serve sweeps, of which a reload makes others. It is safe for
+// concurrent use.
+type sweeping struct {
+	build func(old sweep.Groups) (sweep.Groups, stamps,
+		error) // makes the groups anew, and says which files they depend on
+
+	mu    sync.RWMutex // held for writing only while groups are replaced in memory
+	now   sweep.Groups
+	files stamps
+	last  exporter.Reload
+}
+
+// stamp tells whether a file is another one than before.
+type stamp struct {
+	modified time.Time
+	size     int64
+	missing  bool
+}
+
+// stamps are those of files, taken before they are read.
+type stamps map[string]stamp
+
+func stampsOf(paths []string) stamps {
+	all := make(stamps, len(paths))
+	for _, path := range paths {
+		all[path] = stampOf(path)
+	}
+	return all
+}
+
+func stampOf(path string) stamp {
+	info, err := os.Stat(path)
+	if err != nil {
+		return stamp{missing: true}
+	}
+	return stamp{info.ModTime(), info.Size(), false}
+}
+
+// newSweeping makes the first groups.
+func newSweeping(build func(old sweep.Groups) (sweep.Groups, stamps, error)) (*sweeping, error) {
+	s := &sweeping{build: build}
+	all, files, err := build(nil)
+	if err != nil {
+		return nil, err
+	}
+	s.now, s.files, s.last = all, files, exporter.Reload{Successful: true, LastSuccess: time.Now()}
+	return s, nil
+}
+
+func (s *sweeping) groups() sweep.Groups {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.now
+}
+
+// stampsNow are those of the same files.
+func (s *sweeping) stampsNow() stamps {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return stampsOf(slices.Collect(maps.Keys(s.files)))
+}
+
+// changed says which file of a secret is another one than when it was read, or "".
+func (s *sweeping) changed() string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for path, old := range s.files {
+		if stampOf(path) != old {
+			return path
+		}
+	}
+	return ""
+}
+
+// reload reads everything again. Groups that would be the same go on as they are; the
+// others are ended before those that replace them begin. After an error all is as it was.
+func (s *sweeping) reload() error {
+	old := s.groups()
+	tried := s.stampsNow()
+	all, files, err := s.build(old)
+	s.mu.Lock()
+	s.last.Successful = err == nil
+	if err != nil {
+		s.files = tried // or the same error would come at every look
+		s.mu.Unlock()
+		return err
+	}
+	s.now, s.files, s.last.LastSuccess = all, files, time.Now()
+	s.mu.Unlock()
+	var gone sweep.Groups
+	for _, g := range old {
+		if !slices.Contains(all, g) {
+			gone = append(gone, g)
+		}
+	}
+	return errors.Join(gone.Close(), all.Start())
+}
+
+// loop reloads on SIGHUP, and when a file of a secret has changed, which it looks for every
+// so often, until ctx ends. changed is told of new groups.
+func (s *sweeping) loop(ctx context.Context, a *app.App, every time.Duration, changed func(sweep.Groups)) {
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
+	look := time.NewTicker(max(every, time.Second))
+	defer look.Stop()
+	for {
+		why := ""
+		select {
+		case <-ctx.Done():
+			return
+		case <-hup:
+			why = "SIGHUP"
+		case <-look.C:
+			if path := s.changed(); path != "" {
+				why = path + " has changed"
+			}
+		}
+		if why == "" {
+			continue
+		}
+		if err := s.reload(); err != nil {
+			a.Logger.ErrorContext(ctx, "the configuration could not be read again: the one before is in use", "why", why,
+				"error", err)
+			continue
+		}
+		changed(s.groups())
+		a.Logger.InfoContext(ctx, "the configuration was read again", "why", why, "servers", len(s.groups().Nodes()))
+	}
+}
+
+// close ends all groups.
+func (s *sweeping) close() error { return s.groups().Close() }
+
+// Reload implements exporter.ReloadSource.
+func (s *sweeping) Reload() exporter.Reload {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.last
+}
+
+// Snapshot implements exporter.Snapshotter.
+func (s *sweeping) Snapshot() scanner.Snapshot { return s.groups().Snapshot() }
+
+// List is that of the groups there are now.
+func (s *sweeping) List(ctx context.Context, o scanner.ListOptions) (scanner.Listing, error) {
+	return s.groups().List(ctx, o)
+}
+
+// Waits is that of the groups there are now.
+func (s *sweeping) Waits(ctx context.Context) (*scanner.Waits, error) { return s.groups().Waits(ctx) }
+
+// lockReader is what a page and its metrics are made of.
+type lockReader interface {
+	Snapshot() scanner.Snapshot
+	List(ctx context.Context, o scanner.ListOptions) (scanner.Listing, error)
+	Waits(ctx context.Context) (*scanner.Waits, error)
+}
+
+// open makes what serve sweeps, of the flags and of the configuration file if there is one.
+func (f *serveFlags) open(a *app.App) (*sweeping, error) {
+	return newSweeping(func(old sweep.Groups) (sweep.Groups, stamps, error) {
+		file, err := f.groups.Load()
+		if err != nil {
+			return nil, nil, err
+		}
+		interval := f.interval
+		if file.Interval != 0 && !f.groups.Set.Changed("interval") {
+			interval = time.Duration(file.Interval)
+		}
+		// An alert must outlive the time from one report to the next, sweeps included.
+		resend := interval + f.groups.Sweep.With(file, f.groups.Set).Deadline
+		files := stampsOf(f.groups.Files(file))
+		all, err := f.groups.Build(a, file, resend, old, func(g *sweep.Group) ([]scanner.Option, error) {
+			return f.finish(a, g, interval)
+		})
+		return all, files, err
+	})
+}
+
+// finish has the options of a group that only serve has.
+func (f *serveFlags) finish(a *app.App, g *sweep.Group, interval time.Duration) ([]scanner.Option, error) {
+	opts := []scanner.Option{scanner.WithLogger(a.Logger), scanner.WithInterval(interval)}
+	if g.Name != "" {
+		opts[0] = scanner.WithLogger(a.Logger.With("group", g.Name))
+	}
+	kept, err := f.memory.Options(g, f.elect)
+	if opts = append(opts, kept...); err != nil || !f.elect {
+		return opts, err
+	}
+	if g.Locker, err = f.locker(g.Nodes); err != nil {
+		return nil, fmt.Errorf("--elect: %w", err)
+	}
+	return append(opts, scanner.WithLocker(g.Locker, sweep.ElectResource)), nil
+}

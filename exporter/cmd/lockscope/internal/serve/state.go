@@ -1,0 +1,134 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
+	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+const (
+	// listEvery is how old a listing gets before somebody who looks has it made
+	// again. Nobody looks: nothing is read.
+	listEvery = 5 * time.Second
+	// listShare bounds what of the time is spent listing, one part in so many: a page that
+	// somebody forgot costs a large Redis next to nothing, and is older there.
+	listShare = 10
+	// firstListing is how long the first who looks waits for it.
+	firstListing = 2 * time.Second
+)
+
+// state makes of a listing and of pings what /debug/locks shows.
+type state struct {
+	scanner  lockReader
+	pings    *pings
+	blocking *blocking
+	instance string
+	wanted   chan struct{} // holds one element while somebody waits for a fresh listing
+	first    chan struct{} // closed once there is a listing
+
+	mu      sync.Mutex
+	listing scanner.Listing
+}
+
+func newState(s lockReader, p *pings, b *blocking) *state {
+	host, _ := os.Hostname()
+	return &state{
+		scanner: s, pings: p, blocking: b, instance: cmp.Or(host, "unknown-host") + "/" + strconv.Itoa(os.Getpid()),
+		wanted: make(chan struct{}, 1), first: make(chan struct{}),
+	}
+}
+
+// loop lists whenever that is wanted, until ctx ends.
+func (s *state) loop(ctx context.Context) {
+	var once sync.Once
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.wanted:
+		}
+		// What an error leaves out is missing from the page; pings and logs tell why.
+		listing, _ := s.scanner.List(ctx, scanner.ListOptions{Order: scanner.ByAge, Limit: live.DefaultMaxShown, Waits: true})
+		s.blocking.observe(ctx, listing.Waits, time.Now())
+		s.mu.Lock()
+		s.listing = listing
+		s.mu.Unlock()
+		once.Do(func() { close(s.first) })
+		rest(ctx, listPause(listing.Reading))
+	}
+}
+
+// listPause is how long nothing is listed after a listing.
+func listPause(reading time.Duration) time.Duration { return max(listEvery, (listShare-1)*reading) }
+
+func rest(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// State implements exporter.StateSource: from memory, save that the first caller
+// waits a moment for the first listing. Ages are those of when the nodes were read: a wait
+// may be over by now, and a lease renewed.
+func (s *state) State(ctx context.Context) live.State {
+	listing := s.latest(ctx)
+	now := time.Now()
+	waiting, omitted := waiters(listing.Waits)
+	state := live.State{
+		At: now, Instance: s.instance, Held: held(listing), Nodes: s.pings.state(now),
+		Waiting: waiting, Waits: []live.WaitPoint{}, Slowest: []live.Acquisition{},
+		Omitted: live.Omitted{Held: int(listing.Omitted), Waiting: omitted},
+	}
+	if listing.Waits != nil {
+		g := graph{listing.Waits}
+		state.Blocked, state.Deadlocks = g.blocked(waiting), g.deadlocks()
+		state.Read = new(max(0, now.Sub(listing.Waits.At)).Seconds())
+	}
+	if err := unread(listing.Waits); err != nil {
+		state.Unread = err.Error()
+	}
+	return state
+}
+
+// latest is the last listing, of which a fresh one is made for the next who looks.
+func (s *state) latest(ctx context.Context) scanner.Listing {
+	select {
+	case s.wanted <- struct{}{}:
+	default:
+	}
+	ctx, cancel := context.WithTimeout(ctx, firstListing)
+	defer cancel()
+	select {
+	case <-s.first:
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.listing
+}
+
+// held leaves out what no majority of the nodes can have: nobody holds that.
+func held(l scanner.Listing) []live.Held {
+	all := make([]live.Held, 0, len(l.Locks))
+	for i := range l.Locks {
+		k := &l.Locks[i]
+		if !k.Held() {
+			continue
+		}
+		h := live.Held{Resource: scanner.KeyText(k.Resource), Holder: k.Hold.Instance, Fence: k.Hold.Fence, Nodes: k.Nodes,
+			Age: seen.Held(k).Seconds()}
+		h.Validity = seen.Left(k.TTL)
+		all = append(all, h)
+	}
+	return all
+}

@@ -1,0 +1,139 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/waitgraph"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// oneReading is a scanner whose nodes were read at one moment: somebody waits for a lock that is held.
+type oneReading struct {
+	held, waits time.Duration // so far, when it was read
+	pass        time.Duration // from reading a lock to reading who waits
+}
+
+func (oneReading) Snapshot() scanner.Snapshot { return scanner.Snapshot{} }
+
+func (oneReading) Waits(context.Context) (*scanner.Waits, error) { return nil, errNotYet }
+
+func (r oneReading) List(context.Context, scanner.ListOptions) (scanner.Listing, error) {
+	started := time.Now()
+	l := scanner.Lock{
+		Key: "lock:order", Resource: "order", Nodes: 3, Of: 3, TTL: 2 * time.Second, At: started,
+		Hold: scanner.Hold{Format: scanner.FormatLockscope,
+			Holder: lock.Holder{Instance: "orders-1", Since: started.Add(-r.held)}},
+	}
+	time.Sleep(r.pass)
+	now := time.Now()
+	says := lock.Waiting{Holder: lock.Holder{Instance: "stock-2", Since: now.Add(-r.waits)}, Callers: 1}
+	again := l
+	again.At = now
+	again.TTL -= r.pass
+	return scanner.Listing{
+		Started: started, Locks: []scanner.Lock{l},
+		Waits: &scanner.Waits{
+			At: now, Read: 3, Of: 3, Graph: waitgraph.New(),
+			Locks: []scanner.WaitedFor{{
+				Key: "lock:order", Resource: "order", At: now, Lock: &again, Processes: 1, Callers: 1,
+				Queue: []redlock.Queued{{ID: "1", Since: says.Since, Says: &says}},
+			}},
+		},
+	}, nil
+}
+
+// TestThePageTellsAgesOfWhenItWasRead: who waited for 20 ms as the nodes were read is not said to have waited for four
+// seconds when somebody looks four seconds later, and the lock is not said to be over that has been renewed since, for
+// all that is known.
+func TestThePageTellsAgesOfWhenItWasRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := oneReading{held: 7 * time.Second, waits: 20 * time.Millisecond, pass: 100 * time.Millisecond}
+		s := newState(r, newPings(nil), newBlocking(slog.New(slog.NewTextHandler(io.Discard, nil))))
+		ctx, stop := context.WithCancel(t.Context())
+		var looping sync.WaitGroup
+		looping.Go(func() { s.loop(ctx) })
+		defer looping.Wait()
+		defer stop()
+		for later := range 5 {
+			now := s.State(ctx)
+			if len(now.Held) != 1 || len(now.Waiting) != 1 || len(now.Blocked) != 1 {
+				t.Fatalf("%d s later: %+v", later, now)
+			}
+			h, w, b := now.Held[0], now.Waiting[0], now.Blocked[0]
+			if h.Age != 7 || h.Validity == nil || *h.Validity != 2 || w.For != .02 || b.Longest != .02 ||
+				*b.Holder.Age != 7.1 || *b.Holder.Remaining != 1.9 {
+				t.Errorf("%d s later: held %+v, waits %+v, blocked %+v by %+v", later, h, w, b, b.Holder)
+			}
+			if now.Read == nil || *now.Read != float64(later) || !now.At.Equal(time.Now()) {
+				t.Errorf("%d s later it says that it was read %v ago, at %v", later, now.Read, now.At)
+			}
+			time.Sleep(time.Second)
+		}
+		if got := s.blocking.WaitTotals().Longest; got != 20*time.Millisecond {
+			t.Errorf("the metric's longest wait is %v", got)
+		}
+	})
+}
+
+// TestServeAgesNoWaitThatIsOver on real servers: a wait ends between two readings. Until the next one the page goes on
+// to show it, and it never says that it lasted longer than it did.
+func TestServeAgesNoWaitThatIsOver(t *testing.T) {
+	servers := locktest.Servers(t, 3)
+	holds, waits := cmdtest.LockingProcess(t, "orders-1", servers), cmdtest.LockingProcess(t, "stock-2", servers)
+	url, _ := serving(t, "--redis", cmdtest.Addrs(servers...), "--waits-every", "0")
+	before := time.Now()
+	lease, err := holds.Acquire(t.Context(), "order", lock.TTL(time.Minute))
+	cmdtest.Must(t, err)
+	began := time.Now()
+	done := make(chan error, 1)
+	go func() {
+		next, err := waits.Acquire(t.Context(), "order")
+		if err == nil {
+			err = next.Release(t.Context())
+		}
+		done <- err
+	}()
+	var s live.State
+	cmdtest.Eventually(t, "it shows who waits", func() bool { s = stateOf(t, url); return len(s.Blocked) == 1 })
+	cmdtest.Must(t, lease.Release(t.Context()))
+	cmdtest.Must(t, <-done)
+	held, took := time.Since(before).Seconds(), time.Since(began).Seconds()
+	looks := 0
+	cmdtest.Eventually(t, "the next reading shows that nobody waits", func() bool {
+		s = stateOf(t, url)
+		if len(s.Blocked) == 0 {
+			return true
+		}
+		looks++
+		if s.Totals.Longest > took || s.Blocked[0].Longest > took || s.Waiting[0].For > took ||
+			*s.Blocked[0].Holder.Age > held {
+			t.Fatalf("the wait took %v s; the page says %+v, held for %v", took, s.Totals, *s.Blocked[0].Holder.Age)
+		}
+		return false
+	})
+	if looks == 0 || s.Read == nil {
+		t.Errorf("%d looks at the reading before, the last one read %v ago", looks, s.Read)
+	}
+}
+
+func stateOf(t *testing.T, url string) (s live.State) {
+	t.Helper()
+	resp, err := http.Get(url + "/debug/locks?format=json")
+	cmdtest.Must(t, err)
+	defer resp.Body.Close()
+	cmdtest.Must(t, json.NewDecoder(resp.Body).Decode(&s))
+	return s
+}

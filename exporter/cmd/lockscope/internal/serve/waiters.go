@@ -1,0 +1,72 @@
+package serve
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
+	"github.com/lockscope/lockscope/exporter/internal/fleet"
+	"github.com/lockscope/lockscope/exporter/live"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+var errNotYet = errors.New("who waits has not been read yet")
+
+// unread is why it is not known of every node who waits; nil if it is.
+func unread(w *scanner.Waits) error {
+	switch {
+	case w == nil:
+		return errNotYet
+	case seen.Err(w) != nil:
+		return seen.Err(w)
+	case w.Read < w.Of:
+		return fmt.Errorf("queues of %d of %d nodes were read", w.Read, w.Of)
+	}
+	return nil
+}
+
+// waiters are the processes that wait, a row each, for the page: longest first, with ages of
+// when the nodes were read. Calls beyond one of each, which have no row, are counted.
+func waiters(w *scanner.Waits) (rows []live.Waiter, omitted int) {
+	rows = []live.Waiter{}
+	if w == nil {
+		return rows, 0
+	}
+	for i := range w.Locks {
+		f := &w.Locks[i]
+		for ahead, q := range f.Queue {
+			row := live.Waiter{
+				Resource: scanner.KeyText(f.Resource), For: seen.Waited(q, f.At).Seconds(), Kind: string(lock.WaitHolder),
+				Ahead: ahead, Blocker: blocker(f.Lock),
+			}
+			if says := q.Says; says != nil {
+				row.Instance, row.TraceID, row.CallSite = says.Instance, fleet.TraceID(says.Traceparent), says.CallSite
+			}
+			rows = append(rows, row)
+		}
+		omitted += calls(f) - len(f.Queue)
+	}
+	slices.SortStableFunc(rows, func(a, b live.Waiter) int { return cmp.Compare(b.For, a.For) })
+	shown := min(len(rows), live.DefaultMaxShown)
+	return rows[:shown], omitted + len(rows) - shown
+}
+
+// calls is how many wait for a lock: of processes that are not listed, one each is known.
+func calls(f *scanner.WaitedFor) int { return f.Callers + max(0, f.Processes-len(f.Queue)) }
+
+func blocker(l *scanner.Lock) *live.Blocker {
+	if l == nil || !l.Held() {
+		return nil
+	}
+	b := &live.Blocker{Holder: l.Hold.Instance, NeverExpires: l.TTL < 0, TraceID: fleet.TraceID(l.Hold.Traceparent)}
+	if !l.Hold.Since.IsZero() {
+		b.Age = new(seen.Held(l).Seconds())
+	}
+	if l.TTL > 0 {
+		b.Remaining = seen.Left(l.TTL)
+	}
+	return b
+}

@@ -1,0 +1,270 @@
+package sweep
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// GroupFlags say which servers are swept, for what, and who is told: by flags, by a
+// configuration file, or both. scan and serve have them in common.
+type GroupFlags struct {
+	redis  target.Flags
+	Sweep  Flags
+	notify NotifyFlags
+	Config string
+
+	Set *pflag.FlagSet // in which they were registered
+}
+
+// Register adds the flags; maxValues is the default of the flag of that name.
+func (f *GroupFlags) Register(set *pflag.FlagSet, maxValues int) {
+	f.Set = set
+	set.StringVarP(&f.Config, "config", "c", "",
+		"configuration file: groups of servers, patterns with limits of their own, exclusions, who is told; "+
+			"flags win over it. See lockscope config")
+	f.redis.Register(set)
+	f.Sweep.Register(set, maxValues)
+	f.notify.register(set)
+}
+
+var errBothServers = errors.New("both --config and --redis, --redis-file or LOCKSCOPE_REDIS name servers: which " +
+	"ones count?")
+
+// Load reads the configuration file; without one it is empty.
+func (f *GroupFlags) Load() (*config.File, error) {
+	if f.Config == "" {
+		return &config.File{}, nil
+	}
+	file, err := config.Load(f.Config)
+	if err != nil {
+		return nil, fmt.Errorf("--config: %w", err)
+	}
+	if len(file.Groups) > 0 && (len(f.redis.URLs.Values()) > 0 || f.redis.Config.File != "" ||
+		len(f.Sweep.replicas.Values()) > 0) {
+		return nil, errBothServers
+	}
+	return file, nil
+}
+
+// Files are those besides the configuration file that are to be read again when they
+// change.
+func (f *GroupFlags) Files(file *config.File) []string {
+	paths := file.Secrets()
+	for _, path := range []string{
+		f.redis.Config.PasswordFile, f.redis.Config.TLS.CA, f.redis.Config.TLS.Cert, f.redis.Config.TLS.Key,
+	} {
+		if path != "" {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// builder makes groups of flags and a file.
+type builder struct {
+	*GroupFlags
+	app    *app.App
+	file   *config.File
+	sweep  Flags // as the file and the flags have it
+	resend time.Duration
+	old    Groups // of which those are taken over that would be the same
+	finish func(g *Group) ([]scanner.Option, error)
+}
+
+// Build makes the groups and connects to nothing yet. resend is the time between two
+// reports, finish gives options that the command adds to each group's. The caller closes
+// the groups that are not of old.
+func (f *GroupFlags) Build(a *app.App, file *config.File, resend time.Duration, old Groups,
+	finish func(*Group) ([]scanner.Option, error)) (Groups, error) {
+	b := &builder{f, a, file, f.Sweep.With(file, f.Set), resend, old, finish}
+	var made Groups
+	err := b.addAll(&made)
+	if err == nil {
+		err = made.differ()
+	}
+	if err != nil {
+		for _, g := range made {
+			if !slices.Contains(old, g) {
+				err = errors.Join(err, g.close())
+			}
+		}
+		return nil, err
+	}
+	return made, nil
+}
+
+func (b *builder) addAll(made *Groups) error {
+	if len(b.file.Groups) == 0 {
+		return b.add(made, &config.Group{}, "", b.openFlags)
+	}
+	for i := range b.file.Groups {
+		g, path := &b.file.Groups[i], fmt.Sprintf("groups[%d]", i)
+		for _, part := range independent(g) {
+			if err := b.add(made, part, path, func(to *Group) error { return b.openGroup(to, part) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// independent makes a group for each server of those that have nothing to do with each
+// other: one's locks are no left-overs of another's.
+func independent(g *config.Group) []*config.Group {
+	if g.Redlock == nil || *g.Redlock {
+		return []*config.Group{g}
+	}
+	parts := make([]*config.Group, len(g.Redis))
+	for i := range g.Redis {
+		part := *g
+		part.Redis = g.Redis[i : i+1]
+		if len(g.Replicas) > 0 {
+			part.Replicas = g.Replicas[i : i+1]
+		}
+		parts[i] = &part
+	}
+	return parts
+}
+
+// add makes one group, or takes over the old one that is the same. Errors name the line
+// of the file, if there is one.
+func (b *builder) add(made *Groups, of *config.Group, path string, open func(*Group) error) error {
+	g := &Group{Name: of.Name, origin: b.origin(of)}
+	for _, old := range b.old {
+		if old.origin == g.origin {
+			*made = append(*made, old)
+			return nil
+		}
+	}
+	*made = append(*made, g)
+	err := open(g)
+	if err == nil {
+		err = b.scanner(g, of)
+	}
+	var problems *config.Problems
+	if err != nil && path != "" && !errors.As(err, &problems) {
+		return b.file.Problem(path, err)
+	}
+	return err
+}
+
+func (b *builder) openFlags(g *Group) (err error) {
+	if g.Nodes, err = b.redis.Open(b.app); err != nil {
+		return err
+	}
+	g.Replicas, err = b.sweep.OpenReplicas(b.app, &b.redis)
+	return err
+}
+
+func (b *builder) openGroup(to *Group, g *config.Group) error {
+	c, err := b.file.Target(g)
+	if err != nil {
+		return err
+	}
+	if to.Nodes, err = c.Open(); err != nil || len(g.Replicas) == 0 {
+		return err
+	}
+	c.URLs = g.Replicas
+	to.Replicas, err = c.Open()
+	return err
+}
+
+func (b *builder) scanner(g *Group, of *config.Group) error {
+	sweep := b.sweep
+	if len(sweep.prefixes)+len(sweep.patterns) == 0 {
+		sweep.patterns = config.Globs(b.file.PatternsOf(of))
+	}
+	opts, err := sweep.Options(g.Nodes)
+	if err != nil {
+		return err
+	}
+	told, err := b.notify.options(b.resend, b.app.Logger)
+	if err != nil {
+		return err
+	}
+	notifiers, err := b.file.Notifiers(of, b.resend, b.app.Logger)
+	if err != nil {
+		return err
+	}
+	opts = append(append(append(opts, told...), b.file.Options(of)...), scanner.WithGroup(g.Name))
+	for _, n := range notifiers {
+		opts = append(opts, scanner.WithNotifier(n))
+	}
+	if of.Redlock != nil && *of.Redlock {
+		opts = append(opts, scanner.WithOneRedlock())
+	}
+	if len(g.Replicas) > 0 {
+		opts = append(opts, scanner.WithReplicas(target.Clients(g.Replicas)...))
+	}
+	more, err := b.finish(g)
+	if err != nil {
+		return err
+	}
+	g.Scanner, err = scanner.New(target.Clients(g.Nodes), append(opts, more...)...)
+	return err
+}
+
+// origin is the same for a group that would be made in the same way. It is a hash, for
+// secrets are in it.
+func (b *builder) origin(g *config.Group) string {
+	rest := *b.file
+	rest.Groups = nil
+	hash := sha256.New()
+	_ = json.NewEncoder(hash).Encode([]any{g, rest, b.resend}) // a hash takes anything
+	for _, path := range append(b.Files(b.file.Only(g)), b.redis.Config.File) {
+		text, err := os.ReadFile(path)
+		fmt.Fprintf(hash, "%q %v %x\n", path, err, sha256.Sum256(text))
+	}
+	return hex.EncodeToString(hash.Sum(nil))
+}
+
+// With is the flags, and where they were not given what the file has.
+func (s Flags) With(file *config.File, set *pflag.FlagSet) Flags {
+	open := func(flag string) bool { return !set.Changed(flag) }
+	setDuration := func(to *time.Duration, flag string, from config.Duration) {
+		if open(flag) && from != 0 {
+			*to = time.Duration(from)
+		}
+	}
+	t := file.Throttle
+	setDuration(&s.maxTTL, "max-ttl", file.MaxTTL)
+	setDuration(&s.maxHold, "max-hold", file.MaxHold)
+	setDuration(&s.Deadline, "deadline", t.Deadline)
+	if t.Pause != nil && open("pause") {
+		s.pause = time.Duration(*t.Pause)
+	}
+	if t.ConfirmAfter != nil && open("confirm-after") {
+		s.confirmAfter = time.Duration(*t.ConfirmAfter)
+	}
+	if t.MaxValues != nil && open("max-values") {
+		s.maxValues = *t.MaxValues
+	}
+	if open("page-size") {
+		s.pageSize = cmp.Or(t.PageSize, s.pageSize)
+	}
+	if open("max-findings") {
+		s.maxFindings = cmp.Or(t.MaxFindings, s.maxFindings)
+	}
+	if open("checks") && len(file.Checks) > 0 {
+		s.checks = flags.NewList("class")
+		_ = s.checks.Set(strings.Join(file.Checks, ",")) // which makes it given; it takes anything
+	}
+	s.allowEmpty = s.allowEmpty || file.AllowEmpty
+	return s
+}

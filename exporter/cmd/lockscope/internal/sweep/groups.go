@@ -1,0 +1,126 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// sweptAtOnce bounds how many groups are swept or listed at a time: each reads several
+// servers at once by itself.
+const sweptAtOnce = 8
+
+// Group is servers with a Scanner of their own.
+type Group struct {
+	Name     string // "" if flags name the servers
+	origin   string // of what it was made; the same for the same; a hash
+	Nodes    []target.Node
+	Replicas []target.Node
+	Locker   *lock.Engine // of --elect, else nil
+	Scanner  *scanner.Scanner
+}
+
+// close ends the Scanner, and its connections and those of the group.
+func (g *Group) close() error {
+	var errs []error
+	if g.Scanner != nil {
+		errs = append(errs, g.Scanner.Close())
+	}
+	if g.Locker != nil {
+		errs = append(errs, g.Locker.Close())
+	}
+	target.Release(g.Nodes)
+	target.Release(g.Replicas)
+	return errors.Join(errs...)
+}
+
+// Groups are all servers of a command. It does not change.
+type Groups []*Group
+
+// Close ends all of them.
+func (all Groups) Close() error {
+	errs := make([]error, len(all))
+	all.Each(func(i int, g *Group) { errs[i] = g.close() })
+	return errors.Join(errs...)
+}
+
+// Nodes are the servers of all of them.
+func (all Groups) Nodes() (nodes []target.Node) {
+	for _, g := range all {
+		nodes = append(nodes, g.Nodes...)
+	}
+	return nodes
+}
+
+// differ refuses two servers of one name: metrics and reports could not tell them apart.
+func (all Groups) differ() error {
+	of := make(map[string]string)
+	for _, g := range all {
+		for _, n := range g.Nodes {
+			if other, taken := of[n.Name]; taken && g.Name != "" {
+				return fmt.Errorf("groups %s and %s both have the server %s: name it once", other, g.Name, n.Name)
+			}
+			of[n.Name] = g.Name
+		}
+	}
+	return nil
+}
+
+// Each does something for every group, for some at a time.
+func (all Groups) Each(do func(i int, g *Group)) {
+	slots := make(chan struct{}, sweptAtOnce)
+	var wg sync.WaitGroup
+	for i, g := range all {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			do(i, g)
+		})
+	}
+	wg.Wait()
+}
+
+// Sweep returns the groups' reports, in their order, and the joined error.
+func (all Groups) Sweep(ctx context.Context) ([]scanner.Report, error) {
+	reports, errs := make([]scanner.Report, len(all)), make([]error, len(all))
+	all.Each(func(i int, g *Group) { reports[i], errs[i] = g.Scanner.Sweep(ctx) })
+	return reports, errors.Join(errs...)
+}
+
+// Snapshot implements exporter.Snapshotter.
+func (all Groups) Snapshot() scanner.Snapshot {
+	snapshots := make([]scanner.Snapshot, len(all))
+	for i, g := range all {
+		snapshots[i] = g.Scanner.Snapshot()
+	}
+	return scanner.MergeSnapshots(snapshots...)
+}
+
+// List is scanner.Scanner.List of all groups.
+func (all Groups) List(ctx context.Context, o scanner.ListOptions) (scanner.Listing, error) {
+	listings, errs := make([]scanner.Listing, len(all)), make([]error, len(all))
+	all.Each(func(i int, g *Group) { listings[i], errs[i] = g.Scanner.List(ctx, o) })
+	return scanner.MergeListings(o, listings...), errors.Join(errs...)
+}
+
+// Waits is scanner.Scanner.Waits of all groups.
+func (all Groups) Waits(ctx context.Context) (*scanner.Waits, error) {
+	waits, errs := make([]*scanner.Waits, len(all)), make([]error, len(all))
+	all.Each(func(i int, g *Group) { waits[i], errs[i] = g.Scanner.Waits(ctx) })
+	return scanner.MergeWaits(waits...), errors.Join(errs...)
+}
+
+// Start begins the sweeps of those that sweep by themselves.
+func (all Groups) Start() error {
+	for _, g := range all {
+		if err := g.Scanner.Start(); err != nil && !errors.Is(err, scanner.ErrStarted) {
+			return err
+		}
+	}
+	return nil
+}

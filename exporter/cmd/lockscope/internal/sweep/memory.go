@@ -1,0 +1,69 @@
+package sweep
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// Values of --state that are no file.
+const (
+	stateOff   = "off"
+	stateRedis = "redis"
+)
+
+// ElectResource is what processes of --elect take turns in: sweeping.
+const ElectResource = "scanner"
+
+// MemoryFlag says where is kept what sweeps know of holders and findings.
+type MemoryFlag string
+
+// Register adds the flag; unless is what the help says more of its default.
+func (m *MemoryFlag) Register(set *pflag.FlagSet, unless string) {
+	set.StringVar((*string)(m), "state", "", "keep what is known of holders and findings between processes: a FILE, or "+
+		"redis or redis:NAME for a key below "+
+		"lockscope:scanner:memory: on the servers; off for not at all"+unless)
+}
+
+// Options are none if nothing is to be kept; elected says that several processes take turns.
+func (m MemoryFlag) Options(g *Group, elected bool) ([]scanner.Option, error) {
+	place, nodes := string(m), g.Nodes
+	if place == "" && elected {
+		place = stateRedis
+	}
+	kind, name, named := strings.Cut(place, ":")
+	switch {
+	case place == "" || place == stateOff:
+		return nil, nil
+	case place == stateRedis:
+		return []scanner.Option{scanner.WithMemory(scanner.RedisStore(target.Clients(nodes), ElectResource))}, nil
+	case kind == stateRedis && named && name != "":
+		return []scanner.Option{scanner.WithMemory(scanner.RedisStore(target.Clients(nodes), name))}, nil
+	}
+	if dir, err := os.Stat(filepath.Dir(place)); err != nil {
+		return nil, fmt.Errorf("--state: %w", err)
+	} else if !dir.IsDir() {
+		return nil, fmt.Errorf("--state %s: %s is no directory", place, filepath.Dir(place))
+	}
+	return []scanner.Option{scanner.WithMemory(scanner.FileStore(place + g.suffix()))}, nil
+}
+
+// suffix is what a group's own files end with; groups of one name have servers of their
+// own.
+func (g *Group) suffix() string {
+	if g.Name == "" {
+		return ""
+	}
+	return "." + strings.Map(func(r rune) rune {
+		if r == '.' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, g.Name+"-"+g.Nodes[0].Name)
+}

@@ -1,0 +1,54 @@
+package sweep
+
+import (
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/notify"
+)
+
+// NotifyFlags say who is told of findings.
+type NotifyFlags struct {
+	alertmanagers *flags.List
+	webhooks      *flags.List
+	labels        map[string]string
+}
+
+func (n *NotifyFlags) register(set *pflag.FlagSet) {
+	n.alertmanagers, n.webhooks = flags.NewList("URL"), flags.NewList("URL")
+	set.Var(n.alertmanagers, "alertmanager", "post findings as alerts to this Alertmanager (http://host:9093); repeat "+
+		"it for each member of a cluster")
+	set.StringToStringVar(&n.labels, "label", nil,
+		"give each alert this label (team=payments), to route it by; repeat it for several")
+	set.Var(n.webhooks, "webhook", "post reports with findings as JSON to this URL; as it may be a secret, prefer its "+
+		"variable")
+}
+
+// options makes the notifiers; resend is the time between two reports.
+func (n *NotifyFlags) options(resend time.Duration, logger *slog.Logger) ([]scanner.Option, error) {
+	var opts []scanner.Option
+	if len(n.labels) > 0 && len(n.alertmanagers.Values()) == 0 {
+		return nil, errors.New("--label: it is for alerts: give --alertmanager as well")
+	}
+	if urls := n.alertmanagers.Values(); len(urls) > 0 {
+		am, err := notify.NewAlertmanager(urls, notify.WithResend(resend), notify.WithLogger(logger),
+			notify.WithLabels(n.labels))
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, scanner.WithNotifier(am))
+	}
+	for _, url := range n.webhooks.Values() {
+		hook, err := notify.NewWebhook(url)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, scanner.WithNotifier(hook))
+	}
+	return opts, nil
+}

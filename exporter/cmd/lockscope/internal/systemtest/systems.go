@@ -1,0 +1,132 @@
+package systemtest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/etcdlock"
+	"github.com/lockscope/lockscope/lock/etcdlock/etcdproc"
+	"github.com/lockscope/lockscope/lock/pglock"
+	"github.com/lockscope/lockscope/lock/pglock/pgproc"
+	"github.com/lockscope/lockscope/lock/zklock"
+	"github.com/lockscope/lockscope/lock/zklock/zkproc"
+)
+
+// Executing has a server carry out statements.
+func Executing(t *testing.T, db *pgxpool.Pool) func(sql string) {
+	return func(sql string) {
+		t.Helper()
+		_, err := db.Exec(t.Context(), sql)
+		cmdtest.Must(t, err)
+	}
+}
+
+// Postgres is a server on which the role service may take locks.
+func Postgres(t *testing.T, options ...string) *pgproc.Server {
+	t.Helper()
+	s, err := pgproc.Start(t.Context(), options...)
+	cmdtest.Must(t, err)
+	t.Cleanup(func() { cmdtest.Must(t, s.Stop()) })
+	db := Database(t, s)
+	cmdtest.Must(t, pglock.Migrate(t.Context(), db, pglock.DefaultSchema))
+	_, err = db.Exec(t.Context(), "CREATE ROLE service LOGIN")
+	cmdtest.Must(t, err)
+	cmdtest.Must(t, pglock.Grant(t.Context(), db, pglock.DefaultSchema, "service"))
+	return s
+}
+
+// Database connects as the owner.
+func Database(t *testing.T, s *pgproc.Server) *pgxpool.Pool {
+	t.Helper()
+	db, err := pgxpool.New(t.Context(), s.URL("postgres"))
+	cmdtest.Must(t, err)
+	t.Cleanup(db.Close)
+	return db
+}
+
+// PostgresLocker takes locks in PostgreSQL under this name.
+func PostgresLocker(t *testing.T, s *pgproc.Server, name string) *lock.Engine {
+	t.Helper()
+	l, err := pglock.Open(s.URL("service"), lock.WithNodeTimeout(2*time.Second), lock.WithInstance(name),
+		lock.WithCallSites())
+	cmdtest.Must(t, err)
+	t.Cleanup(func() { cmdtest.Must(t, l.Close()) })
+	return l
+}
+
+// Etcd is a cluster and a client of it.
+func Etcd(t *testing.T, members int, options ...string) (*etcdproc.Cluster, *clientv3.Client) {
+	t.Helper()
+	c, err := etcdproc.Start(t.Context(), members, options...)
+	cmdtest.Must(t, err)
+	t.Cleanup(func() { cmdtest.Must(t, c.Stop()) })
+	client, err := c.Client()
+	cmdtest.Must(t, err)
+	t.Cleanup(func() { _ = client.Close() })
+	return c, client
+}
+
+// EtcdLocker takes locks in etcd under this name.
+func EtcdLocker(t *testing.T, client *clientv3.Client, name string, opts ...lock.Option) *lock.Engine {
+	t.Helper()
+	l, err := etcdlock.New(client, append(opts, lock.WithNodeTimeout(2*time.Second), lock.WithInstance(name))...)
+	cmdtest.Must(t, err)
+	t.Cleanup(func() { cmdtest.Must(t, l.Close()) })
+	return l
+}
+
+// ZooKeeper is an ensemble.
+func ZooKeeper(t *testing.T, servers int, opts ...zkproc.Option) *zkproc.Ensemble {
+	t.Helper()
+	e, err := zkproc.Start(t.Context(), servers, opts...)
+	cmdtest.Must(t, err)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(e.Report())
+		}
+		cmdtest.Must(t, e.Stop())
+	})
+	return e
+}
+
+// ZooKeeperLocker takes locks in ZooKeeper under this name.
+func ZooKeeperLocker(t *testing.T, e *zkproc.Ensemble, name string) *lock.Engine {
+	t.Helper()
+	l, err := zklock.New(e.Addrs(), lock.WithNodeTimeout(2*time.Second), lock.WithInstance(name))
+	cmdtest.Must(t, err)
+	t.Cleanup(func() { cmdtest.Must(t, l.Close()) })
+	return l
+}
+
+// Hold takes a lock for as long as the test runs.
+func Hold(t *testing.T, l *lock.Engine, resource string) lock.Lease {
+	t.Helper()
+	lease, err := l.Acquire(t.Context(), resource, lock.TTL(10*time.Second))
+	cmdtest.Must(t, err)
+	t.Cleanup(func() { _ = lease.Release(context.Background()) })
+	return lease
+}
+
+// Queue waits for a lock until the test ends, in the context of what is held.
+func Queue(t *testing.T, l *lock.Engine, holding context.Context, resource string) {
+	t.Helper()
+	ctx, giveUp := context.WithCancel(holding)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = l.Acquire(ctx, resource, lock.TTL(10*time.Second))
+	}()
+	t.Cleanup(func() { giveUp(); <-done })
+}
+
+// Quiet is a log of a client of ZooKeeper, of which nothing is seen.
+type Quiet struct{}
+
+// Printf implements zk.Logger.
+func (Quiet) Printf(string, ...any) {}

@@ -1,0 +1,42 @@
+package target
+
+import (
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+)
+
+// NamesFlag is how the services name the nodes, where that is not their addresses.
+type NamesFlag struct{ List *flags.List }
+
+// Register adds the flag.
+func (n *NamesFlag) Register(set *pflag.FlagSet) {
+	n.List = flags.NewList("name")
+	set.Var(n.List, "node-names", "what the services call the nodes, in the order of --redis: WithNodeNames; without "+
+		"it their addresses")
+}
+
+// Of returns a name for each node.
+func (n *NamesFlag) Of(nodes []Node) ([]string, error) {
+	names := n.List.Values()
+	if len(names) == 0 {
+		for _, node := range nodes {
+			names = append(names, node.Name)
+		}
+	}
+	if len(names) != len(nodes) {
+		return nil, fmt.Errorf("--node-names: %d names for %d nodes", len(names), len(nodes))
+	}
+	return names, nil
+}
+
+// Names are those of the nodes.
+func Names(nodes []Node) []string {
+	all := make([]string, len(nodes))
+	for i, n := range nodes {
+		all[i] = n.Name
+	}
+	return all
+}

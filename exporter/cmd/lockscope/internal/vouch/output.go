@@ -1,0 +1,86 @@
+package vouch
+
+import (
+	"fmt"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
+)
+
+// initReport is the JSON form of a vouch.
+type initReport struct {
+	Schema int        `json:"schema"`
+	Status Result     `json:"status"`
+	Nodes  []initNode `json:"nodes"`
+}
+
+type initNode struct {
+	Node       string  `json:"node"`
+	Result     Result  `json:"result"`
+	Detail     string  `json:"detail"`
+	Advice     string  `json:"advice,omitempty"`
+	Uptime     float64 `json:"uptime_seconds"`
+	Quarantine float64 `json:"quarantine_left_seconds"`
+}
+
+func writeInit(a *app.App, format output.Format, r Report) error {
+	if format == output.JSON {
+		return output.WriteJSON(a.Out, jsonInit(r))
+	}
+	var rows [][]string
+	for _, n := range r.Nodes {
+		rows = append(rows, []string{string(n.Result), n.Node, n.Detail})
+		if n.Advice != "" {
+			rows = append(rows, []string{"", "", "-> " + n.Advice})
+		}
+	}
+	opt := table.Options{Width: output.Terminal(a.Out)}
+	if output.Colored(a.Out, a.Env) {
+		opt.Style = colorResult
+	}
+	if err := table.Write(a.Out, []string{"RESULT", "NODE", "DETAIL"}, rows, opt); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(a.Out, "\n%s\n", initSummary(r))
+	return err
+}
+
+func jsonInit(r Report) initReport {
+	out := initReport{Schema: output.SchemaVersion, Status: r.Result, Nodes: make([]initNode, 0, len(r.Nodes))}
+	for _, n := range r.Nodes {
+		out.Nodes = append(out.Nodes, initNode{n.Node, n.Result, n.Detail, n.Advice, n.Uptime.Seconds(), n.Left.Seconds()})
+	}
+	return out
+}
+
+func initSummary(r Report) string {
+	n := len(r.Nodes)
+	switch r.Result {
+	case Vouched:
+		return fmt.Sprintf("vouched for %s, until they restart: after that they have to wait", output.Count(n, "node"))
+	case Already:
+		return fmt.Sprintf("vouched for before: nothing to do for %s", output.Count(n, "node"))
+	}
+	text := "refused: it is all nodes or none"
+	if done := r.Count(Vouched); done > 0 {
+		text = fmt.Sprintf("refused after %s had been vouched for, which does no harm", output.Count(done, "node"))
+	}
+	if left := r.Left(); n >= 3 && left > 0 {
+		return fmt.Sprintf("%s; those that answered all vote by themselves in %v at the latest", text,
+			quarantine.RoundUp(left))
+	}
+	return text
+}
+
+func colorResult(column int, cell, padded string) string {
+	status := map[Result]diagnosis.Status{
+		Vouched: diagnosis.Pass, Already: diagnosis.Pass, Untouched: diagnosis.Warn, Refused: diagnosis.Fail,
+	}
+	if s, ok := status[Result(cell)]; ok {
+		return diagnosis.Color(column, string(s), padded)
+	}
+	return padded
+}
