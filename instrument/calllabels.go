@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/lockscope/lockscope/instrument/internal/label"
 )
 
 const (
@@ -52,7 +54,7 @@ func newCallLabels(names []string) callLabels {
 func (c *callLabels) of(ctx context.Context) (v labelValues) {
 	for i, key := range c.keys {
 		if value, _ := ctx.Value(key).(string); value != "" {
-			v[i] = validLabel(value[:min(len(value), maxLabel)])
+			v[i] = label.Cut(value)
 		}
 	}
 	return v
@@ -61,8 +63,8 @@ func (c *callLabels) of(ctx context.Context) (v labelValues) {
 // bound makes those values "other" for which there is no slot. It expects the mutex to be held.
 func (c *callLabels) bound(v labelValues) (bounded labelValues, overflow bool) {
 	for i, known := range c.values {
-		if v[i] != "" && v[i] != otherLabel && known[v[i]] == 0 && len(known) >= MaxLabelValues {
-			v[i], overflow = otherLabel, true
+		if v[i] != "" && v[i] != label.Other && known[v[i]] == 0 && len(known) >= MaxLabelValues {
+			v[i], overflow = label.Other, true
 		}
 	}
 	return v, overflow
@@ -72,7 +74,7 @@ func (c *callLabels) bound(v labelValues) (bounded labelValues, overflow bool) {
 func (c *callLabels) count(v labelValues, n int) {
 	c.variants += n
 	for i, known := range c.values {
-		if v[i] == "" || v[i] == otherLabel {
+		if v[i] == "" || v[i] == label.Other {
 			continue
 		}
 		if known[v[i]] += n; known[v[i]] == 0 {
@@ -112,7 +114,7 @@ func (m *metrics) addVariant(base *series, v labelValues) (s *series, overflow b
 	if m.callLabels.variants >= maxVariants && base.variants[v] == nil {
 		for i := range v {
 			if v[i] != "" {
-				v[i], overflow = otherLabel, true
+				v[i], overflow = label.Other, true
 			}
 		}
 	}
@@ -159,18 +161,9 @@ func checkLabels(names []string) error {
 		return fmt.Errorf("%w: WithLabels: %d labels, at most %d are allowed", ErrInvalidOption, len(names), MaxLabels)
 	}
 	for i, name := range names {
-		if !isLabelName(name) || slices.Contains(taken[:], name) || slices.Contains(names[:i], name) {
+		if !label.IsName(name) || slices.Contains(taken[:], name) || slices.Contains(names[:i], name) {
 			return fmt.Errorf("%w: WithLabels(%q): a name of letters, digits and '_' is needed that no other label has", ErrInvalidOption, name)
 		}
 	}
 	return nil
-}
-
-func isLabelName(name string) bool {
-	for i := range len(name) {
-		if k := kindOf(name[i]); k == 0 && name[i] != '_' || k == '0' && i == 0 {
-			return false
-		}
-	}
-	return name != "" && (len(name) < 2 || name[:2] != "__")
 }

@@ -3,6 +3,8 @@ package instrument
 import (
 	"testing"
 	"time"
+
+	"github.com/lockscope/lockscope/instrument/internal/label"
 )
 
 // TestLabelValuesOfAllResourcesAreBounded: where there are as many as there can be, those that are there stay.
@@ -16,7 +18,7 @@ func TestLabelValuesOfAllResourcesAreBounded(t *testing.T) {
 		t.Error("a value that was there before the limit has other series")
 	}
 	other := m.useCallLabels(ContextWithLabel(t.Context(), "job", "nightly"), base, now)
-	if other != base.variants[labelValues{"", otherLabel}] || len(base.variants) != 2 {
+	if other != base.variants[labelValues{"", label.Other}] || len(base.variants) != 2 {
 		t.Errorf("the series are %v", base.variants)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/lockscope/lockscope/instrument/internal/label"
 )
 
 // sweepEvery is how often it is looked for idle values when there is no slot.
@@ -93,7 +95,7 @@ func (m *metrics) useInvalid(now time.Time) *series {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.labels.invalid == nil {
-		m.labels.invalid = m.fixedSeries(invalidLabel)
+		m.labels.invalid = m.fixedSeries(label.Invalid)
 	}
 	return m.labels.invalid.use(now)
 }
@@ -112,12 +114,12 @@ func (m *metrics) fixedSeries(label string) *series {
 	return s
 }
 
-func (m *metrics) addLabel(label string, now time.Time) *series {
+func (m *metrics) addLabel(name string, now time.Time) *series {
 	set := &m.labels
-	if s := set.byLabel[label]; s != nil {
+	if s := set.byLabel[name]; s != nil {
 		return s
 	}
-	valid := validLabel(label)
+	valid := label.Valid(name)
 	if s := set.byLabel[valid]; s != nil {
 		return s // not kept: there may be any number of such labels
 	}
@@ -127,7 +129,7 @@ func (m *metrics) addLabel(label string, now time.Time) *series {
 	if set.slots >= set.limit {
 		m.overflow.Inc()
 		if set.other == nil {
-			set.other = m.fixedSeries(otherLabel)
+			set.other = m.fixedSeries(label.Other)
 		}
 		return set.other
 	}
@@ -142,7 +144,7 @@ func (m *metrics) reserve(resources []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, name := range resources {
-		m.labels.reserved[name] = m.fixedSeries(validLabel(name[:min(len(name), maxLabel)]))
+		m.labels.reserved[name] = m.fixedSeries(label.Cut(name))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/lockscope/lockscope/instrument/internal/label"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 )
@@ -94,7 +95,7 @@ func statusCode(err error) string {
 // operations are the values of the label operation; the first three exist from a
 // node's first command on.
 var operations = [...]lock.Operation{
-	lock.OpAcquire, lock.OpExtend, lock.OpRelease, lock.OpRaise, lock.OpLeave, lock.OpSubscribe, otherLabel,
+	lock.OpAcquire, lock.OpExtend, lock.OpRelease, lock.OpRaise, lock.OpLeave, lock.OpSubscribe, label.Other,
 }
 
 func operationIndex(op lock.Operation) int {
@@ -155,12 +156,12 @@ func (m *metrics) addNode(key nodeKey) *node {
 	defer m.nodesMu.Unlock()
 	known := *m.byNode.Load()
 	if known[key] == nil && len(known) >= maxNodeLabels {
-		key = nodeKey{otherLabel, otherLabel}
+		key = nodeKey{label.Other, label.Other}
 	}
 	if n := known[key]; n != nil {
 		return n
 	}
-	labels := nodeKey{nodeLabel(key.backend), nodeLabel(key.node)}
+	labels := nodeKey{label.Cut(key.backend), label.Cut(key.node)}
 	n := &node{
 		metrics: m, labels: labels,
 		up: lateGauge{vec: m.nodeUp}, usable: lateGauge{vec: m.nodeUsable},
@@ -179,8 +180,6 @@ func (m *metrics) addNode(key nodeKey) *node {
 	m.byNode.Store(&more)
 	return n
 }
-
-func nodeLabel(name string) string { return validLabel(name[:min(len(name), maxLabel)]) }
 
 // op may make the same children twice at a time: they are the same.
 func (n *node) op(name lock.Operation) *nodeOp {
@@ -210,7 +209,7 @@ func (m *metrics) setNodes(backend lock.Backend, now size) {
 	}
 	m.nodesMu.Lock()
 	defer m.nodesMu.Unlock()
-	label := nodeLabel(backend.Name)
+	label := label.Cut(backend.Name)
 	if _, ok := m.sizes.Load(backend.Name); !ok {
 		if m.backends++; m.backends > maxBackends {
 			return

@@ -1,4 +1,4 @@
-package instrument
+package label
 
 import "strings"
 
@@ -69,3 +69,17 @@ func nanoidAt(s string, i int) bool {
 }
 
 func inNanoid(c byte) bool { return kindOf(c) != 0 || c == '-' || c == '_' }
+
+const uuidLength = 36
+
+// uuidAt looks at the first dash first: most words are no UUID.
+func uuidAt(s string, i int) bool {
+	if len(s)-i < uuidLength || s[i+8] != '-' || s[i+13] != '-' || s[i+18] != '-' || s[i+23] != '-' {
+		return false
+	}
+	var k letters
+	for _, c := range []byte(s[i : i+uuidLength]) {
+		k.count(c)
+	}
+	return k.hexes == uuidLength-4 && (len(s)-i == uuidLength || !k.count(s[i+uuidLength]))
+}

@@ -1,14 +1,9 @@
-package instrument
+package label
 
 import (
-	"errors"
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/memlock"
 )
 
 func TestFold(t *testing.T) {
@@ -53,42 +48,10 @@ func TestFold(t *testing.T) {
 		"orders_by_region_eu_w":             "orders_by_region_eu_w",
 		"Shard07-EuWest-Primar":             "Shard07-EuWest-Primar",
 		"x:" + strings.Repeat("a", 40):      "x:*",
-		strings.Repeat("ab:", 60):           strings.Repeat("ab:", 60)[:maxLabel],
+		strings.Repeat("ab:", 60):           strings.Repeat("ab:", 60)[:MaxLength],
 	} {
-		if got := string(fold(nil, name)); got != want {
-			t.Errorf("fold(%q) = %q, want %q", name, got, want)
-		}
-	}
-}
-
-// TestLookUpDoesNotAllocate keeps the label out of the cost of an Acquire.
-func TestLookUpDoesNotAllocate(t *testing.T) {
-	l := &Locker{metrics: newMetrics(shared{maxResources: 10})}
-	now := time.Now()
-	for _, name := range []string{"order:1001", "user:alice@example.com", "cart:V1StGXR8_Z5jdHi6B-myT"} {
-		l.seriesOf(name, now)
-		if n := testing.AllocsPerRun(100, func() { l.seriesOf(name, now) }); n != 0 {
-			t.Errorf("%s: %v allocations", name, n)
-		}
-	}
-}
-
-// TestNamesAreThoseOfLocks: what lock refuses, and only that, takes no slot.
-func TestNamesAreThoseOfLocks(t *testing.T) {
-	engine, err := memlock.New(memlock.NewNodes(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer engine.Close()
-	for _, name := range []string{"", "a", "{a}", "a\nb", "a\x7f", "ä", "\xff", strings.Repeat("a", lock.MaxResourceLength), strings.Repeat("a", lock.MaxResourceLength+1)} {
-		lease, err := engine.Acquire(t.Context(), name)
-		if valid := lock.ValidateResource(name) == nil; valid != !errors.Is(err, lock.ErrInvalidResource) {
-			t.Errorf("%q: valid: %v, but lock says %v", name, valid, err)
-		}
-		if err == nil {
-			if err := lease.Release(t.Context()); err != nil {
-				t.Error(err)
-			}
+		if got := string(Fold(nil, name)); got != want {
+			t.Errorf("Fold(%q) = %q, want %q", name, got, want)
 		}
 	}
 }
@@ -102,12 +65,12 @@ func TestFoldIsStable(t *testing.T) {
 		for range 1 + random.IntN(24) {
 			name.WriteString(pieces[random.IntN(len(pieces))])
 		}
-		if name.Len() > maxLabel {
+		if name.Len() > MaxLength {
 			continue
 		}
-		once := string(fold(nil, name.String()))
-		if twice := string(fold(nil, once)); twice != once || len(once) > name.Len() {
-			t.Fatalf("fold(%q) = %q, and then %q", name.String(), once, twice)
+		once := string(Fold(nil, name.String()))
+		if twice := string(Fold(nil, once)); twice != once || len(once) > name.Len() {
+			t.Fatalf("Fold(%q) = %q, and then %q", name.String(), once, twice)
 		}
 	}
 }
@@ -117,12 +80,12 @@ func FuzzFold(f *testing.F) {
 	f.Add("user:alice@example.com/V1StGXR8_Z5jdHi6B-myT")
 	f.Add("550e8400-e29b-41d4-a716-446655440000")
 	f.Fuzz(func(t *testing.T, name string) {
-		label := fold(nil, name)
-		if len(label) > maxLabel || len(label) > len(name) {
-			t.Errorf("fold(%q) = %q", name, label)
+		label := Fold(nil, name)
+		if len(label) > MaxLength || len(label) > len(name) {
+			t.Errorf("Fold(%q) = %q", name, label)
 		}
-		if len(name) <= maxLabel && string(fold(nil, string(label))) != string(label) {
-			t.Errorf("fold(%q) = %q is folded again", name, label)
+		if len(name) <= MaxLength && string(Fold(nil, string(label))) != string(label) {
+			t.Errorf("Fold(%q) = %q is folded again", name, label)
 		}
 	})
 }
