@@ -1,6 +1,8 @@
 package exporter
 
 import (
+	"reflect"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/lockscope/lockscope/lock"
@@ -24,13 +26,16 @@ type connectionCollector struct {
 // added up. A nil source is ignored; without any it collects nothing.
 func NewConnectionCollector(sources ...ConnectionSource) prometheus.Collector {
 	desc := func(name, help string, more ...string) *prometheus.Desc {
-		return prometheus.NewDesc("distributed_lock_"+name, help, append([]string{"lock_node", "backend"}, more...), nil)
+		labels := append([]string{"lock_node", "backend"}, more...)
+		return prometheus.NewDesc("distributed_lock_"+name, help, labels, nil)
 	}
 	c := &connectionCollector{
-		connections: desc("connections", "Connections to the node that commands can be sent on, by whether they carry any.", "state"),
-		waiting:     desc("connection_waiting", "Commands that no connection to the node has taken yet."),
-		dials:       desc("connection_dials_total", "Connections to the node that were asked for, failed ones included."),
-		failures:    desc("connection_dial_failures_total", "Connections to the node that could not be made."),
+		connections: desc("connections",
+			"Connections to the node that commands can be sent on, by whether they carry any.", "state"),
+		waiting: desc("connection_waiting", "Commands that no connection to the node has taken yet."),
+		dials: desc("connection_dials_total",
+			"Connections to the node that were asked for, failed ones included."),
+		failures: desc("connection_dial_failures_total", "Connections to the node that could not be made."),
 	}
 	for _, s := range sources {
 		if s != nil && !isNilPointer(s) {
@@ -52,7 +57,8 @@ func (c *connectionCollector) Describe(ch chan<- *prometheus.Desc) {
 func (c *connectionCollector) Collect(ch chan<- prometheus.Metric) {
 	for node, n := range c.sums() {
 		send := func(desc *prometheus.Desc, kind prometheus.ValueType, value float64, more ...string) {
-			ch <- prometheus.MustNewConstMetric(desc, kind, value, append([]string{node.name, node.backend}, more...)...)
+			labels := append([]string{node.name, node.backend}, more...)
+			ch <- prometheus.MustNewConstMetric(desc, kind, value, labels...)
 		}
 		send(c.connections, prometheus.GaugeValue, float64(n.Busy), "busy")
 		send(c.connections, prometheus.GaugeValue, float64(n.Open-n.Busy), "idle")
@@ -80,4 +86,11 @@ func (c *connectionCollector) sums() map[connectedNode]driver.Connections {
 		}
 	}
 	return sums
+}
+
+// isNilPointer tells a nil pointer in an interface, which would panic in the first
+// request, from a nil interface, which is an option left out.
+func isNilPointer(v any) bool {
+	r := reflect.ValueOf(v)
+	return r.Kind() == reflect.Pointer && r.IsNil()
 }

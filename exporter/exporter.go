@@ -3,7 +3,6 @@ package exporter
 import (
 	"net/http"
 	"sync"
-	"sync/atomic"
 
 	"github.com/lockscope/lockscope/exporter/internal/page"
 )
@@ -11,12 +10,11 @@ import (
 // Exporter serves what is known about locks. Its zero value is not usable: see
 // New. It is safe for concurrent use.
 type Exporter struct {
-	cfg  config
-	mux  *http.ServeMux
-	page *page.Handler // nil if there is nothing to show
+	mux   *http.ServeMux
+	page  *page.Handler // nil if there is nothing to show
+	fleet http.Handler  // nil without WithFleet
+	ready *readiness
 
-	listening atomic.Bool // Listening was called
-	draining  chan struct{}
 	drainOnce sync.Once
 }
 
@@ -29,25 +27,23 @@ func New(opts ...Option) (*Exporter, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Exporter{cfg: cfg, mux: http.NewServeMux(), draining: make(chan struct{})}
-	if err := e.routes(); err != nil {
+	metrics, err := metricsHandler(&cfg)
+	if err != nil {
 		return nil, err
 	}
-	return e, nil
-}
-
-func (e *Exporter) routes() error {
-	metrics, err := e.metricsHandler()
-	if err != nil {
-		return err
-	}
-	e.mountLocks()
-	e.mountFleet()
+	e := &Exporter{fleet: cfg.fleet, mux: http.NewServeMux(), page: newPage(&cfg), ready: newReadiness(&cfg)}
 	e.mux.Handle("/metrics", metrics)
-	e.mux.HandleFunc("/healthz", e.healthz)
-	e.mux.HandleFunc("/readyz", e.readyz)
-	e.mux.HandleFunc("/", e.landing()) // answers 404 to any other path
-	return nil
+	e.mux.HandleFunc("/healthz", healthz)
+	e.mux.HandleFunc("/readyz", e.ready.readyz)
+	if e.page != nil {
+		e.mux.Handle("/"+locksPath, e.page)
+		e.mux.Handle("/"+locksPath+"/{$}", e.page)
+	}
+	if e.fleet != nil {
+		e.mux.Handle("/"+fleetPath, e.fleet)
+	}
+	e.mux.HandleFunc("/", landing(links(e.page != nil, e.fleet != nil))) // answers 404 to any other path
+	return e, nil
 }
 
 // ServeHTTP answers GET and HEAD requests to /metrics, /healthz, /readyz,
@@ -75,20 +71,20 @@ func (e *Exporter) Mount(mux *http.ServeMux) {
 		mux.Handle("/"+locksPath, e)
 		mux.Handle("/"+locksPath+"/{$}", e)
 	}
-	if e.cfg.fleet != nil {
+	if e.fleet != nil {
 		mux.Handle("/"+fleetPath, e)
 	}
 }
 
 // Listening lets /readyz depend on the checks. Package server calls it once it has
 // bound every address; with WithOwnServer, and a second time, it does nothing.
-func (e *Exporter) Listening() { e.listening.Store(true) }
+func (e *Exporter) Listening() { e.ready.listening.Store(true) }
 
 // Drain makes /readyz say no and ends the streams of /debug/locks, for which a
 // server's Shutdown would wait. Package server calls it. Further calls do nothing.
 func (e *Exporter) Drain() {
 	e.drainOnce.Do(func() {
-		close(e.draining)
+		close(e.ready.draining)
 		if e.page != nil {
 			_ = e.page.Close() // always nil
 		}

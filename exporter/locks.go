@@ -5,27 +5,26 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-const locksPath = "debug/locks"
+const (
+	locksPath = "debug/locks"
+	fleetPath = locksPath + "/fleet"
+)
 
-// mountLocks serves the page if there is something to show on it.
-func (e *Exporter) mountLocks() {
-	if e.cfg.state == nil && e.cfg.scanner == nil {
-		return
+// newPage is nil if there is nothing to show.
+func newPage(cfg *config) *page.Handler {
+	if cfg.state == nil && cfg.scanner == nil {
+		return nil
 	}
 	var opts []page.Option
-	if e.cfg.scanner != nil {
-		opts = append(opts, page.WithReport(e.lastReport))
+	if cfg.scanner != nil {
+		opts = append(opts, page.WithReport(func() (scanner.Report, bool) {
+			last := cfg.scanner.Snapshot().Last
+			return last, !last.Started.IsZero()
+		}))
 	}
 	var source page.Source
-	if e.cfg.state != nil {
-		source = e.cfg.state
+	if cfg.state != nil {
+		source = cfg.state
 	}
-	e.page = page.New(source, opts...)
-	e.mux.Handle("/"+locksPath, e.page)
-	e.mux.Handle("/"+locksPath+"/{$}", e.page)
-}
-
-func (e *Exporter) lastReport() (scanner.Report, bool) {
-	last := e.cfg.scanner.Snapshot().Last
-	return last, !last.Started.IsZero()
+	return page.New(source, opts...)
 }

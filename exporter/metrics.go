@@ -13,39 +13,45 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
+// maxScrapes is how many scrapes are answered at a time: two Prometheus replicas,
+// a bridge and a person with curl.
+const maxScrapes = 8
+
 // metricsHandler serves the caller's metrics and, from a registry of its own, those
 // of the Exporter.
-func (e *Exporter) metricsHandler() (http.Handler, error) {
+func metricsHandler(cfg *config) (http.Handler, error) {
 	own := prometheus.NewRegistry()
 	all := []prometheus.Collector{newBuildInfo()}
-	if e.cfg.scanner != nil {
-		all = append(all, NewScanCollector(e.cfg.scanner, e.cfg.scanOptions...))
+	if cfg.scanner != nil {
+		all = append(all, NewScanCollector(cfg.scanner, cfg.scanOptions...))
 	}
-	if len(e.cfg.connections) > 0 {
-		all = append(all, NewConnectionCollector(e.cfg.connections...))
+	if len(cfg.connections) > 0 {
+		all = append(all, NewConnectionCollector(cfg.connections...))
 	}
-	if e.cfg.waits != nil {
-		all = append(all, NewWaitCollector(e.cfg.waits))
+	if cfg.waits != nil {
+		all = append(all, NewWaitCollector(cfg.waits))
 	}
-	if e.cfg.reload != nil {
-		all = append(all, NewReloadCollector(e.cfg.reload))
+	if cfg.reload != nil {
+		all = append(all, NewReloadCollector(cfg.reload))
 	}
-	if e.cfg.gatherer == nil {
-		all = append(all, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if cfg.gatherer == nil {
+		process := collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})
+		all = append(all, collectors.NewGoCollector(), process)
 	}
 	for _, c := range all {
 		if err := own.Register(c); err != nil {
 			return nil, fmt.Errorf("exporter: register metrics: %w", err)
 		}
 	}
-	return promhttp.InstrumentMetricHandler(own, promhttp.HandlerFor(gathererOf(e.cfg.gatherer, own), promhttp.HandlerOpts{
-		ErrorLog:            scrapeLog{e.cfg.logger},
+	handler := promhttp.HandlerFor(gathererOf(cfg.gatherer, own), promhttp.HandlerOpts{
+		ErrorLog:            scrapeLog{cfg.logger},
 		ErrorHandling:       promhttp.ContinueOnError,
 		Registry:            own,
 		MaxRequestsInFlight: maxScrapes,
-		Timeout:             e.cfg.scrapeTimeout,
+		Timeout:             cfg.scrapeTimeout,
 		EnableOpenMetrics:   true,
-	})), nil
+	})
+	return promhttp.InstrumentMetricHandler(own, handler), nil
 }
 
 // gathererOf adds own's families to user's, except those that user has too: the

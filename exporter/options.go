@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"reflect"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/lockscope/lockscope/exporter/live"
-	"github.com/lockscope/lockscope/scanner"
 )
 
 // Defaults of New.
@@ -23,10 +21,6 @@ const (
 	DefaultScrapeTimeout = 10 * time.Second
 )
 
-// maxScrapes is how many scrapes are answered at a time: two Prometheus replicas,
-// a bridge and a person with curl.
-const maxScrapes = 8
-
 // ErrInvalidOption says that an option's value is not usable. New wraps it.
 var ErrInvalidOption = errors.New("exporter: invalid option")
 
@@ -34,12 +28,6 @@ var ErrInvalidOption = errors.New("exporter: invalid option")
 // concurrent use. live.Board is one.
 type StateSource interface {
 	State(ctx context.Context) live.State
-}
-
-// Snapshotter tells what a scanner has found. It must be safe for concurrent use
-// and answer from memory. scanner.Scanner is one.
-type Snapshotter interface {
-	Snapshot() scanner.Snapshot
 }
 
 type config struct {
@@ -82,6 +70,18 @@ func WithConnections(sources ...ConnectionSource) Option {
 	return func(c *config) { c.connections = append(c.connections, sources...) }
 }
 
+// WithWaits adds the metrics of who waits for whom, over all processes, to /metrics: see
+// NewWaitCollector. nil is ignored.
+func WithWaits(s WaitSource) Option { return func(c *config) { c.waits = s } }
+
+// WithReload adds to /metrics whether a configuration could be read again; see
+// NewReloadCollector. nil is ignored.
+func WithReload(s ReloadSource) Option { return func(c *config) { c.reload = s } }
+
+// WithFleet serves h at /debug/locks/fleet: what one process has gathered of the pages of
+// many. It gets GET and HEAD only. nil is ignored.
+func WithFleet(h http.Handler) Option { return func(c *config) { c.fleet = h } }
+
 // WithReadyCheck makes /readyz depend on fn, which is called for every request but
 // at most once at a time; who asks meanwhile gets the same answer. fn should return
 // when ctx ends, which is after the check timeout; its error is shown to everybody.
@@ -121,12 +121,17 @@ func newConfig(opts []Option) (config, error) {
 }
 
 func (c *config) validate() error {
-	for name, v := range map[string]any{"WithGatherer": c.gatherer, "WithState": c.state, "WithScanner": c.scanner, "WithWaits": c.waits, "WithReload": c.reload, "WithFleet": c.fleet} {
+	for name, v := range map[string]any{
+		"WithGatherer": c.gatherer, "WithState": c.state, "WithScanner": c.scanner,
+		"WithWaits": c.waits, "WithReload": c.reload, "WithFleet": c.fleet,
+	} {
 		if isNilPointer(v) {
 			return fmt.Errorf("%s: a nil %T", name, v)
 		}
 	}
-	for name, d := range map[string]time.Duration{"WithCheckTimeout": c.checkTimeout, "WithScrapeTimeout": c.scrapeTimeout} {
+	for name, d := range map[string]time.Duration{
+		"WithCheckTimeout": c.checkTimeout, "WithScrapeTimeout": c.scrapeTimeout,
+	} {
 		if d <= 0 {
 			return fmt.Errorf("%s(%v) is not positive", name, d)
 		}
@@ -148,11 +153,4 @@ func (c *config) validateChecks() error {
 		seen[k.name] = true
 	}
 	return nil
-}
-
-// isNilPointer tells a nil pointer in an interface, which would panic in the first
-// request, from a nil interface, which is an option left out.
-func isNilPointer(v any) bool {
-	r := reflect.ValueOf(v)
-	return r.Kind() == reflect.Pointer && r.IsNil()
 }

@@ -15,10 +15,6 @@ type Reload struct {
 // ReloadSource tells of reloads. It is safe for concurrent use and answers from memory.
 type ReloadSource interface{ Reload() Reload }
 
-// WithReload adds to /metrics whether a configuration could be read again; see
-// NewReloadCollector. nil is ignored.
-func WithReload(s ReloadSource) Option { return func(c *config) { c.reload = s } }
-
 type reloadCollector struct {
 	source           ReloadSource
 	success, lastOne *prometheus.Desc
@@ -28,8 +24,10 @@ type reloadCollector struct {
 // read again. With a nil s it collects nothing.
 func NewReloadCollector(s ReloadSource) prometheus.Collector {
 	return &reloadCollector{
-		source:  s,
-		success: desc("config_last_reload_successful", "Whether the last attempt to read the configuration again was successful; if not, the one before is in use."),
+		source: s,
+		success: desc("config_last_reload_successful",
+			"Whether the last attempt to read the configuration again was successful; if not, the "+
+				"one before is in use."),
 		lastOne: desc("config_last_reload_success_timestamp_seconds", "When the configuration in use was read."),
 	}
 }

@@ -2,8 +2,6 @@ package exporter
 
 import (
 	"errors"
-	"strings"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -13,8 +11,11 @@ import (
 // MaxLeakedLockInfo is the most series WithLeakedLockInfo may ask for.
 const MaxLeakedLockInfo = 20
 
-// maxKeyLabel bounds the label key, in bytes: a Redis key may have 512 MB.
-const maxKeyLabel = 200
+// Snapshotter tells what a scanner has found. It must be safe for concurrent use
+// and answer from memory. scanner.Scanner is one.
+type Snapshotter interface {
+	Snapshot() scanner.Snapshot
+}
 
 // ScanOption configures NewScanCollector.
 type ScanOption func(*scanCollector)
@@ -39,17 +40,29 @@ type scanCollector struct {
 // collects nothing.
 func NewScanCollector(s Snapshotter, opts ...ScanOption) prometheus.Collector {
 	c := &scanCollector{
-		source:     s,
-		nodes:      nodeMetrics(),
-		duration:   desc("pass_duration_seconds", "Time a sweep of the node took, failed ones included.", "lock_node"),
-		findings:   desc("findings", "Confirmed findings of the last sweep, by class."+cached, "lock_node", "class"),
-		keys:       desc("finding_keys", "Keys with a confirmed finding of the last sweep, by class: each once, however many nodes of its group have it. At least so many, if findings were omitted."+cached, "class"),
-		omitted:    desc("findings_omitted", "Findings of the last sweep that were counted but not kept because there were too many."+cached),
-		excluded:   desc("findings_excluded", "Findings of the last sweep that exclusions of the configuration kept out."+cached),
-		incomplete: desc("incomplete", "What the last sweep is not proved to have read: gaps of its report, by reason. Nothing found says nothing of them."+cached, "reason"),
-		standby:    desc("standby", "Whether this process left its last sweep to another one, which holds the scanner's lock."),
-		unelected:  desc("unelected", "Whether the last sweep was done without the scanner's lock, which nobody could have: others may have swept, too."+cached),
-		leak:       desc("leaked_lock_info", "Always 1; one series for each of the worst confirmed locks without a TTL."+cached, "lock_node", "key"),
+		source: s,
+		nodes:  nodeMetrics(),
+		duration: desc("pass_duration_seconds",
+			"Time a sweep of the node took, failed ones included.", "lock_node"),
+		findings: desc("findings", "Confirmed findings of the last sweep, by class."+cached, "lock_node", "class"),
+		keys: desc("finding_keys",
+			"Keys with a confirmed finding of the last sweep, by class: each once, however many "+
+				"nodes of its group have it. At least so many, if findings were omitted."+cached, "class"),
+		omitted: desc("findings_omitted",
+			"Findings of the last sweep that were counted but not kept because there were too many."+cached),
+		excluded: desc("findings_excluded",
+			"Findings of the last sweep that exclusions of the configuration kept out."+cached),
+		incomplete: desc("incomplete",
+			"What the last sweep is not proved to have read: gaps of its report, by reason. Nothing "+
+				"found says nothing of them."+cached, "reason"),
+		standby: desc("standby",
+			"Whether this process left its last sweep to another one, which holds the scanner's lock."),
+		unelected: desc("unelected",
+			"Whether the last sweep was done without the scanner's lock, which nobody could have: "+
+				"others may have swept, too."+cached),
+		leak: desc("leaked_lock_info",
+			"Always 1; one series for each of the worst confirmed locks without a "+
+				"TTL."+cached, "lock_node", "key"),
 	}
 	for _, opt := range opts {
 		if opt != nil {
@@ -57,30 +70,6 @@ func NewScanCollector(s Snapshotter, opts ...ScanOption) prometheus.Collector {
 		}
 	}
 	return c
-}
-
-const cached = " Cached: distributed_lock_scanner_last_success_timestamp_seconds tells how fresh it is."
-
-func desc(name, help string, labels ...string) *prometheus.Desc {
-	var opts []prometheus.DescOpt
-	if strings.HasSuffix(name, "_seconds") {
-		opts = append(opts, prometheus.WithUnit("seconds"))
-	}
-	return prometheus.V2.NewDesc("distributed_lock_scanner_"+name, help, prometheus.UnconstrainedLabels(labels), nil, opts...)
-}
-
-func boolean(b bool) float64 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-func seconds(t time.Time) float64 {
-	if t.IsZero() {
-		return 0
-	}
-	return float64(t.UnixMilli()) / 1e3
 }
 
 // Describe implements prometheus.Collector.
@@ -174,7 +163,19 @@ func (c *scanCollector) collectNode(ch chan<- prometheus.Metric, n *scanner.Node
 		return
 	}
 	for _, class := range classes() {
-		ch <- prometheus.MustNewConstMetric(c.findings, prometheus.GaugeValue, float64(n.Counts[class]), name, string(class))
+		count := float64(n.Counts[class])
+		ch <- prometheus.MustNewConstMetric(c.findings, prometheus.GaugeValue, count, name, string(class))
+	}
+}
+
+// collectKeys counts the keys with a finding. It says nothing before the first sweep.
+func (c *scanCollector) collectKeys(ch chan<- prometheus.Metric, s *scanner.Snapshot) {
+	if s.Last.Started.IsZero() {
+		return
+	}
+	counts := findingKeys(s)
+	for _, class := range classes() {
+		ch <- prometheus.MustNewConstMetric(c.keys, prometheus.GaugeValue, float64(counts[class]), string(class))
 	}
 }
 
@@ -198,18 +199,3 @@ func (c *scanCollector) collectLeaks(ch chan<- prometheus.Metric, findings []sca
 		ch <- prometheus.MustNewConstMetric(c.leak, prometheus.GaugeValue, 1, id[:]...)
 	}
 }
-
-// label makes s a label value: UTF-8 of at most limit bytes.
-func label(s string, limit int) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= limit {
-		return s
-	}
-	end := limit
-	for !isBoundary(s, end) {
-		end--
-	}
-	return s[:end] + "…"
-}
-
-func isBoundary(s string, i int) bool { return s[i]&0xC0 != 0x80 }

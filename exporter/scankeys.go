@@ -1,21 +1,6 @@
 package exporter
 
-import (
-	"github.com/prometheus/client_golang/prometheus"
-
-	"github.com/lockscope/lockscope/scanner"
-)
-
-// collectKeys counts the keys with a finding. It says nothing before the first sweep.
-func (c *scanCollector) collectKeys(ch chan<- prometheus.Metric, s *scanner.Snapshot) {
-	if s.Last.Started.IsZero() {
-		return
-	}
-	counts := findingKeys(s)
-	for _, class := range classes() {
-		ch <- prometheus.MustNewConstMetric(c.keys, prometheus.GaugeValue, float64(counts[class]), string(class))
-	}
-}
+import "github.com/lockscope/lockscope/scanner"
 
 // ofGroup names findings of a class on the nodes of a group: its nodes hold the same locks,
 // those of another group others.

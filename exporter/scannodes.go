@@ -25,7 +25,10 @@ func (m *nodeMetric) of(n *scanner.NodeTotals, name string) prometheus.Metric {
 
 func nodeMetrics() []nodeMetric {
 	gauge := func(name, help string, value func(n *scanner.NodeTotals) float64) nodeMetric {
-		return nodeMetric{desc: desc(name, help, "lock_node"), kind: prometheus.GaugeValue, value: value, lasts: name == "last_success_timestamp_seconds"}
+		return nodeMetric{
+			desc: desc(name, help, "lock_node"), kind: prometheus.GaugeValue, value: value,
+			lasts: name == "last_success_timestamp_seconds",
+		}
 	}
 	counter := func(name, help string, value func(n *scanner.NodeTotals) uint64) nodeMetric {
 		return nodeMetric{
@@ -35,14 +38,21 @@ func nodeMetrics() []nodeMetric {
 	}
 	return []nodeMetric{
 		{
-			desc: desc("up", "Whether the last sweep reached the node, and of which group of servers it is: empty without a configuration file of groups."+cached, "lock_node", "group"),
-			kind: prometheus.GaugeValue, value: func(n *scanner.NodeTotals) float64 { return boolean(n.Up) }, group: true,
+			desc: desc("up",
+				"Whether the last sweep reached the node, and of which group of servers it is: empty "+
+					"without a configuration file of groups."+cached, "lock_node", "group"),
+			kind: prometheus.GaugeValue, group: true,
+			value: func(n *scanner.NodeTotals) float64 { return boolean(n.Up) },
 		},
 		gauge("locks", "Keys that matched in the last complete sweep."+cached,
 			func(n *scanner.NodeTotals) float64 { return float64(n.Locks) }),
-		gauge("leaked_locks", "Locks that never expire, confirmed by a second look; beyond the bound of findings, seen once."+cached,
+		gauge("leaked_locks",
+			"Locks that never expire, confirmed by a second look; beyond the bound of findings, seen "+
+				"once."+cached,
 			func(n *scanner.NodeTotals) float64 { return float64(n.Leaked) }),
-		gauge("overlong_locks", "Locks whose TTL is above the longest allowed, confirmed by a second look; beyond the bound of findings, seen once."+cached,
+		gauge("overlong_locks",
+			"Locks whose TTL is above the longest allowed, confirmed by a second look; beyond the "+
+				"bound of findings, seen once."+cached,
 			func(n *scanner.NodeTotals) float64 { return float64(n.Overlong) }),
 		gauge("oldest_leak_seconds", "Time since the oldest leaked lock was first seen; 0 without one."+cached,
 			func(n *scanner.NodeTotals) float64 { return n.OldestLeak.Seconds() }),

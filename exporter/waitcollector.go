@@ -23,10 +23,6 @@ type WaitSource interface {
 	WaitTotals() WaitTotals
 }
 
-// WithWaits adds the metrics of who waits for whom, over all processes, to /metrics: see
-// NewWaitCollector. nil is ignored.
-func WithWaits(s WaitSource) Option { return func(c *config) { c.waits = s } }
-
 type waitCollector struct {
 	source WaitSource
 
@@ -38,13 +34,17 @@ type waitCollector struct {
 func NewWaitCollector(s WaitSource) prometheus.Collector {
 	const read = " Cached: distributed_lock_scanner_waits_last_success_timestamp_seconds tells how fresh it is."
 	return &waitCollector{
-		source:    s,
-		deadlocks: desc("deadlocks", "Deadlocks over processes, or inside one, that were seen and not seen to be over."+read),
-		found:     desc("deadlocks_found_total", "Deadlocks that the queues of waiting processes have shown."),
-		blocked:   desc("blocked_locks", "Locks that some process waits for."+read),
-		waiting:   desc("waiting_calls", "Calls that wait for locks, as far as their processes say so on the nodes."+read),
-		longest:   desc("longest_wait_seconds", "How long the call has waited that waits for longest; 0 if none does."+read),
-		success:   desc("waits_last_success_timestamp_seconds", "When the queues of a majority of the nodes were last read; 0 before the first time."),
+		source: s,
+		deadlocks: desc("deadlocks",
+			"Deadlocks over processes, or inside one, that were seen and not seen to be over."+read),
+		found:   desc("deadlocks_found_total", "Deadlocks that the queues of waiting processes have shown."),
+		blocked: desc("blocked_locks", "Locks that some process waits for."+read),
+		waiting: desc("waiting_calls",
+			"Calls that wait for locks, as far as their processes say so on the nodes."+read),
+		longest: desc("longest_wait_seconds",
+			"How long the call has waited that waits for longest; 0 if none does."+read),
+		success: desc("waits_last_success_timestamp_seconds",
+			"When the queues of a majority of the nodes were last read; 0 before the first time."),
 	}
 }
 

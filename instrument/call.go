@@ -2,12 +2,17 @@ package instrument
 
 import (
 	"context"
-	"sync"
+	"errors"
 	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/lockscope/lockscope/instrument/internal/logs"
+	"github.com/lockscope/lockscope/instrument/internal/longwait"
+	"github.com/lockscope/lockscope/instrument/internal/metrics"
+	"github.com/lockscope/lockscope/instrument/internal/outcome"
+	"github.com/lockscope/lockscope/instrument/internal/spans"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
 )
@@ -17,155 +22,63 @@ import (
 // traceparent and the hooks added.
 type call struct {
 	decorate.Call
-	owner    *Locker
-	series   *series
-	resource string
-	began    time.Time
-	span     trace.Span // nil if tracing is off
+	*observers
 
-	nodes, quorum atomic.Int32 // zero if no hook has been called
-	ttl, validity atomic.Int64 // validity of the attempt that won
-	attempts      atomic.Int32
-	votes         atomic.Int32 // of the last attempt
-	handedOver    atomic.Bool  // by another lease of this process
-	blocker       atomic.Pointer[lock.HeldError]
-	renewing      atomic.Bool  // a renewal is under way, or the last one failed
-	refusals      atomic.Int32 // nodes that said no to the renewal under way
+	counted metrics.Call
+	traced  spans.Call
+	waiting longwait.Wait
+	told    logs.Lease
 
-	progress atomic.Int32 // of the wait
-	ballot   atomic.Uint64
-	waited   atomic.Bool
-
-	mu       sync.Mutex
-	longWait *time.Timer // nil until the first wait
-	over     bool        // Acquire is about to return
-	lost     bool        // the lease, and that was told
-	links    []string    // traceparents the span links to
-
-	unreleased map[unreleased]bool // what has a span already
+	validity atomic.Int64                   // of the attempt that won; zero if no hook has told
+	blocker  atomic.Pointer[lock.HeldError] // that it was told of last
 }
 
-func (l *Locker) callOf(ctx context.Context) *call {
-	c, _ := l.layer.Find(ctx).(*call)
+// callOf is nil outside of the calls of a layer.
+func callOf(ctx context.Context, l *decorate.Layer) *call {
+	c, _ := l.Find(ctx).(*call)
 	return c
 }
 
 // spanContext is of the acquire span, or of the caller's span if tracing is off.
-func (c *call) spanContext() trace.SpanContext {
-	if c.span != nil {
-		return c.span.SpanContext()
-	}
-	return trace.SpanContextFromContext(c.Context)
+func (c *call) spanContext() trace.SpanContext { return c.traced.SpanContext(c.Context) }
+
+// subject is the call as records are about it.
+func (c *call) subject() logs.Subject {
+	return logs.Subject{Context: c, Resource: c.counted.Resource(), Label: c.counted.Label()}
 }
 
-// traced reports that the acquire span is more than a stand-in of a provider that
-// makes none; those of later work would be stand-ins too.
-func (c *call) traced() bool { return c.span != nil && c.span.SpanContext().IsValid() }
+// endWait is the end of all waiting: Acquire is about to return.
+func (c *call) endWait() { c.waits.End(&c.waiting, c.counted.Resource()) }
 
-// sampled reports that the acquire span is recorded: what follows by itself is too.
-func (c *call) sampled() bool { return c.span != nil && c.span.SpanContext().IsSampled() }
-
-// filtered reports that nothing of this call is to have a span.
-func (c *call) filtered() bool { return c.span == nil && c.owner.tracing != nil }
-
-// start takes over what the wrapped Locker knew: its size and its own defaults.
-func (c *call) start(e lock.AcquireStart) {
-	c.nodes.Store(int32(e.Nodes))
-	c.quorum.Store(int32(e.Quorum))
-	c.ttl.Store(int64(e.Options.TTL))
-}
-
-// A ballot counts the votes of one attempt, those that come too late to decide
-// included: its number, and how many nodes have answered and granted.
-const (
-	ballotAttempt  = 32 // bits by which it is shifted
-	ballotAnswered = 16
-	ballotMask     = 1<<ballotAnswered - 1
-)
-
-// vote counts one. The margin is known when every node has had its say; a set of one or two
-// has none to lose.
-func (c *call) vote(attempt int, granted bool) {
-	if c.nodes.Load() <= c.quorum.Load() {
-		return
-	}
-	for {
-		old := c.ballot.Load()
-		ballot, current := old, int(old>>ballotAttempt)
-		switch {
-		case attempt < current:
-			return
-		case attempt > current:
-			ballot = uint64(attempt) << ballotAttempt
-		}
-		ballot += 1 << ballotAnswered
-		if granted {
-			ballot++
-		}
-		if !c.ballot.CompareAndSwap(old, ballot) {
-			continue
-		}
-		answered, margin := int32(ballot>>ballotAnswered&ballotMask), int32(ballot&ballotMask)-c.quorum.Load()
-		if answered == c.nodes.Load() && margin >= 0 {
-			c.owner.metrics.margin.Observe(float64(margin))
-		}
-		return
+// failed measures a failure; a NoWait call that finds the lock held is none.
+func (c *call) failed(err error, opts []lock.AcquireOption) {
+	out := outcome.OfAcquire(err)
+	failure := out != outcome.Contended || !c.NoWait(opts)
+	c.counted.Failed(out, failure, c.spanContext())
+	c.endWait()
+	c.spans.EndAcquire(&c.traced, spans.Acquired{
+		Outcome: out, Err: err, Failure: failure, Hooked: c.Hooked(),
+	})
+	if quorum, ok := errors.AsType[*lock.QuorumError](err); ok {
+		c.log.NoQuorum(c.subject(), quorum)
 	}
 }
 
-// armLongWait makes sure that this wait is told of while it still goes on.
-func (c *call) armLongWait() {
-	if c.owner.longWait <= 0 {
-		return
-	}
-	c.waited.Store(true)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.longWait == nil && !c.over {
-		c.longWait = time.AfterFunc(c.owner.longWait-time.Since(c.began), c.waitsLong)
-	}
+// abandoned is the end of a call that does not return: of a Locker that panics, or ends its goroutine.
+func (c *call) abandoned() {
+	c.counted.Returned()
+	c.endWait()
+	c.counted.Abandoned()
+	c.traced.Abandon()
 }
 
-// waits reports that the call waits: it has begun to, and Acquire has not returned.
-func (c *call) waits() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.longWait != nil && !c.over
-}
-
-func (c *call) stopLongWait() {
-	if !c.waited.Load() {
-		return
+// WaitsLong implements longwait.Waiter.
+func (c *call) WaitsLong() {
+	defer c.panics.Contain()
+	c.counted.LongWait()
+	w := logs.LongWait{
+		Waited: time.Since(c.counted.Began()), Others: c.waits.State(c.counted.Resource()), Blocker: c.blocker.Load(),
 	}
-	defer c.owner.waits.remove(c)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.over = true
-	if c.longWait != nil {
-		c.longWait.Stop()
-	}
-}
-
-func (c *call) waitsLong() {
-	defer c.owner.contain()
-	c.mu.Lock()
-	over := c.over
-	c.mu.Unlock()
-	if over {
-		return
-	}
-	c.series.longWait.Inc()
-	c.owner.logLongWait(c)
-}
-
-// lossReason says why a lease was lost, as far as the renewals tell.
-func (c *call) lossReason() loss {
-	switch {
-	case c.nodes.Load() > 0 && c.refusals.Load() > c.nodes.Load()-c.quorum.Load():
-		return takenOver
-	case c.renewing.Load():
-		return extendFailed
-	default:
-		return expired
-	}
+	w.HeldSince, w.HeldHere = c.counted.HeldHere()
+	c.log.LongWait(c.subject(), w)
 }

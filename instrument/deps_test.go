@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// TestImports keeps what serves and what exports out of what measures.
+// TestImports keeps what serves and what exports out of what measures, in every room of it.
 func TestImports(t *testing.T) {
 	direct := list(t, "{{range .Imports}}{{.}} {{end}}")
 	for _, path := range direct {
 		std := !strings.Contains(strings.Split(path, "/")[0], ".")
-		if std || slices.Contains([]string{
+		if std || strings.HasPrefix(path, "github.com/lockscope/lockscope/instrument/internal/") || slices.Contains([]string{
 			"github.com/lockscope/lockscope/lock",
 			"github.com/lockscope/lockscope/lock/decorate",
 			"github.com/lockscope/lockscope/lock/driver",
@@ -43,7 +43,7 @@ func TestImports(t *testing.T) {
 }
 
 func list(t *testing.T, format string) []string {
-	out, err := exec.Command("go", "list", "-f", format, ".").Output()
+	out, err := exec.Command("go", "list", "-f", format, "./...").Output()
 	must(t, err)
 	return strings.Fields(string(out))
 }

@@ -2,11 +2,12 @@ package instrument
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/lockscope/lockscope/instrument/internal/outcome"
+	"github.com/lockscope/lockscope/instrument/internal/spans"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
 )
@@ -14,10 +15,7 @@ import (
 // lease measures a lock.Lease.
 type lease struct {
 	decorate.Lease
-	call   call
-	waited time.Duration // from call.began
-
-	earlier, later *lease // in the list of the series
+	call call
 }
 
 var (
@@ -25,21 +23,39 @@ var (
 	_ decorate.Ender = (*lease)(nil)
 )
 
+// acquired measures a success.
+func (m *lease) acquired(inner lock.Lease) {
+	c := &m.call
+	m.Begin(&c.Call, inner, m)
+	validity := time.Duration(c.validity.Load())
+	if validity == 0 { // no hook has told
+		validity = inner.Remaining()
+	}
+	c.counted.Acquired(validity, c.spanContext())
+	c.endWait()
+	c.spans.EndAcquire(&c.traced, spans.Acquired{
+		Outcome: outcome.Acquired, Validity: validity, Hooked: c.Hooked(),
+	})
+	m.Watch()
+}
+
 // Extend implements lock.Lease. The round is counted by the hook if the Locker
 // has hooks, like the rounds of automatic renewal.
 func (m *lease) Extend(ctx context.Context) error {
-	r := newRenewal(ctx, &m.call)
+	c := &m.call
+	r := newRenewal(ctx, c)
 	r.byHand = true
-	l := m.call.owner
-	if m.call.traced() {
-		l.startExtendByHand(r)
+	if c.traced.Traced() {
+		r.Context, r.span = c.spans.StartExtend(ctx, &c.traced)
 	}
 	err := m.Next().Extend(r)
-	if !m.call.Hooked() {
-		m.call.series.extensions[extensionOf(err)].Inc()
+	out := outcome.OfExtend(err)
+	if !c.Hooked() {
+		c.counted.Extended(out)
 	}
 	if r.span != nil {
-		l.endExtend(r, extensionOf(err), m.Remaining(), err)
+		end := spans.Extended{Outcome: out, Left: m.Remaining(), Err: err, ByHand: true}
+		c.spans.EndExtend(r.span, end)
 	}
 	return err
 }
@@ -49,52 +65,33 @@ func (m *lease) Release(ctx context.Context) error {
 	if !m.StartRelease() {
 		return m.Next().Release(ctx)
 	}
-	l := m.call.owner
+	c := &m.call
 	var span trace.Span
 	switch {
-	case m.call.traced():
-		ctx, span = l.startRelease(ctx, m)
-		ctx = &decorate.CallContext{Context: ctx, Call: &m.call.Call}
-	case m.call.filtered():
-		ctx = &decorate.CallContext{Context: ctx, Call: &m.call.Call}
+	case c.traced.Traced():
+		ctx, span = c.spans.StartRelease(ctx, &c.traced)
+		ctx = &decorate.CallContext{Context: ctx, Call: &c.Call}
+	case c.spans.Leaves(&c.traced):
+		ctx = &decorate.CallContext{Context: ctx, Call: &c.Call}
 	}
 	err := m.Next().Release(ctx)
 	if span != nil {
-		l.endRelease(span, m.held(), err)
+		c.spans.EndRelease(span, c.counted.Held(), err)
 	}
 	m.End(ctx)
 	if err != nil {
-		m.call.series.releaseFailures.Inc()
-		l.logRelease(ctx, m, err)
+		c.counted.ReleaseFailed()
+		c.log.Release(ctx, c.subject(), m, c.counted.Held(), err)
 	}
 	return err
 }
 
-func (m *lease) held() time.Duration { return time.Since(m.call.began) - m.waited }
-
 // Ended implements decorate.Ender: it ends the hold, with the release or before it with
 // the lease's context.
 func (m *lease) Ended(ctx context.Context, cause error) {
-	defer m.call.owner.contain()
-	s := m.call.series
-	defer s.done()
-	s.held.remove(m)
-	observe(s.hold, m.held(), trace.SpanContextFromContext(ctx))
-	switch {
-	case errors.Is(cause, lock.ErrLost):
-		m.lost(m.call.lossReason())
-	case errors.Is(cause, lock.ErrMaxHold):
-		m.lost(maxHold)
+	c := &m.call
+	defer c.panics.Contain()
+	if why, lost := c.counted.Ended(cause, trace.SpanContextFromContext(ctx)); lost {
+		c.log.Lost(c.subject(), &c.told, m, c.counted.Held(), why)
 	}
-}
-
-func (m *lease) lost(why loss) {
-	m.call.series.lost[why].Inc()
-	m.call.owner.logLost(m, why)
-}
-
-// addsToCalls adds what calls add to their callers' contexts. Were it seen by those who
-// hold a lease, the spans of what they do would have an ended one as parent.
-func addsToCalls(ctx context.Context) context.Context {
-	return trace.ContextWithSpan(lock.WithTraceparent(ctx, "hidden"), trace.SpanFromContext(ctx))
 }

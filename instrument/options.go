@@ -11,6 +11,8 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/lockscope/lockscope/instrument/internal/metrics"
+	"github.com/lockscope/lockscope/instrument/internal/spans"
 	"github.com/lockscope/lockscope/lock"
 )
 
@@ -37,12 +39,8 @@ var ErrInvalidOption = errors.New("instrument: invalid option")
 
 // shared is what decorators on one registry must agree about.
 type shared struct {
-	maxResources  int
-	idleResources time.Duration
-	waitObjective time.Duration
-	native        bool
-	labels        []string
-	given         givenOptions
+	metrics.Settings
+	given givenOptions
 }
 
 // givenOptions are those that were not left out.
@@ -53,6 +51,19 @@ const (
 	givenIdleResources
 	givenNative
 	givenWaitObjective
+)
+
+// NodeSpans says which commands on nodes get a span of their own.
+type NodeSpans int
+
+// The choices of WithNodeSpans.
+const (
+	// NodeSpansVotes are those of acquires, which decide who has the lock, and of the
+	// others those that failed or were slow.
+	NodeSpansVotes = NodeSpans(spans.NodesVotes)
+	NodeSpansAll   = NodeSpans(spans.NodesAll)
+	// NodeSpansNone is for Redis clients that trace their commands themselves.
+	NodeSpansNone = NodeSpans(spans.NodesNone)
 )
 
 type config struct {
@@ -108,7 +119,7 @@ func WithResourceLabel(label func(resource string) string) Option {
 // of WithResources, before further ones become "other". Zero makes all of them "other"; a
 // negative n makes Wrap fail.
 func WithMaxResources(n int) Option {
-	return func(c *config) { c.maxResources, c.given = n, c.given|givenMaxResources }
+	return func(c *config) { c.MaxResources, c.given = n, c.given|givenMaxResources }
 }
 
 // WithResources reserves values of the resource label: a resource of one of these names is counted
@@ -124,10 +135,11 @@ func WithResources(names ...string) Option {
 // there is none the label is empty. Each takes MaxLabelValues values at a time, further ones are counted
 // as "other", and the calls in distributed_lock_label_overflow_total; a value without a call for the
 // time of WithIdleResources is let go when metrics are collected. Each value of each resource costs some
-// 60 series, and there are at most 2000 of them. A name that is no label, or taken, makes Wrap fail with ErrInvalidOption. All decorators on
-// one registry must be given the same: Wrap fails with the registry's error if not.
+// 60 series, and there are at most 2000 of them. A name that is no label, or taken, makes Wrap fail with
+// ErrInvalidOption. All decorators on one registry must be given the same: Wrap fails with the registry's error if
+// not.
 func WithLabels(names ...string) Option {
-	return func(c *config) { c.labels = append(c.labels[:len(c.labels):len(c.labels)], names...) }
+	return func(c *config) { c.Labels = append(c.Labels[:len(c.Labels):len(c.Labels)], names...) }
 }
 
 // WithIdleResources sets after how long without a call or a lease the series of a resource label
@@ -135,13 +147,13 @@ func WithLabels(names ...string) Option {
 // those of a process that has started again. Zero or less keeps them for ever. The default is
 // DefaultIdleResources; those of WithResources stay.
 func WithIdleResources(d time.Duration) Option {
-	return func(c *config) { c.idleResources, c.given = d, c.given|givenIdleResources }
+	return func(c *config) { c.IdleResources, c.given = d, c.given|givenIdleResources }
 }
 
 // WithNativeHistograms adds native histograms to the classic buckets, with growth
 // factor 1.1 and at most 100 buckets each.
 func WithNativeHistograms() Option {
-	return func(c *config) { c.native, c.given = true, c.given|givenNative }
+	return func(c *config) { c.Native, c.given = true, c.given|givenNative }
 }
 
 // WithNodeSpans says which commands on nodes get a span, instead of NodeSpansVotes.
@@ -169,7 +181,7 @@ func WithSpanFilter(keep func(ctx context.Context, resource string) bool) Option
 // and distributed_lock_waiting_without_quorum. Give it the within_seconds of the rules, if that is not
 // DefaultWaitObjective. Zero or less makes Wrap fail.
 func WithWaitObjective(d time.Duration) Option {
-	return func(c *config) { c.waitObjective, c.given = d, c.given|givenWaitObjective }
+	return func(c *config) { c.WaitObjective, c.given = d, c.given|givenWaitObjective }
 }
 
 // WithLongWait sets after how long a wait is logged and counted as long, while it
@@ -184,7 +196,9 @@ func WithLogInterval(d time.Duration) Option { return func(c *config) { c.logInt
 
 func newConfig(opts []Option) (config, error) {
 	c := config{
-		shared:   shared{maxResources: DefaultMaxResources, idleResources: DefaultIdleResources, waitObjective: DefaultWaitObjective},
+		shared: shared{Settings: metrics.Settings{
+			MaxResources: DefaultMaxResources, IdleResources: DefaultIdleResources, WaitObjective: DefaultWaitObjective,
+		}},
 		slowNode: DefaultSlowNode, longWait: DefaultLongWait, logInterval: DefaultLogInterval,
 	}
 	for _, opt := range opts {
@@ -193,22 +207,36 @@ func newConfig(opts []Option) (config, error) {
 		}
 		opt(&c)
 	}
-	if c.waitObjective <= 0 {
-		return c, fmt.Errorf("%w: WithWaitObjective(%v) is not above zero", ErrInvalidOption, c.waitObjective)
+	if c.WaitObjective <= 0 {
+		return c, fmt.Errorf("%w: WithWaitObjective(%v) is not above zero", ErrInvalidOption, c.WaitObjective)
 	}
-	if c.maxResources < 0 {
-		return c, fmt.Errorf("%w: WithMaxResources(%d) is negative", ErrInvalidOption, c.maxResources)
+	if c.MaxResources < 0 {
+		return c, fmt.Errorf("%w: WithMaxResources(%d) is negative", ErrInvalidOption, c.MaxResources)
 	}
 	for _, name := range c.resources {
 		if err := lock.ValidateResource(name); err != nil {
 			return c, fmt.Errorf("%w: WithResources(%q): %w", ErrInvalidOption, name, err)
 		}
 	}
-	if err := checkLabels(c.labels); err != nil {
+	if err := checkLabels(c.Labels); err != nil {
 		return c, err
 	}
 	if c.nodeSpans < NodeSpansVotes || c.nodeSpans > NodeSpansNone {
-		return c, fmt.Errorf("%w: WithNodeSpans(%d): NodeSpansVotes, NodeSpansAll or NodeSpansNone is expected", ErrInvalidOption, c.nodeSpans)
+		return c, fmt.Errorf("%w: WithNodeSpans(%d): NodeSpansVotes, NodeSpansAll or NodeSpansNone is expected",
+			ErrInvalidOption, c.nodeSpans)
 	}
 	return c, nil
+}
+
+func checkLabels(names []string) error {
+	if len(names) > MaxLabels {
+		return fmt.Errorf("%w: WithLabels: %d labels, at most %d are allowed", ErrInvalidOption, len(names), MaxLabels)
+	}
+	for i, name := range names {
+		if !metrics.UsableLabel(name, names[:i]) {
+			return fmt.Errorf("%w: WithLabels(%q): a name of letters, digits and '_' is needed that no other label has",
+				ErrInvalidOption, name)
+		}
+	}
+	return nil
 }

@@ -5,7 +5,7 @@
 //	board, err := live.New()
 //	locker, err = board.Wrap(locker) // inside or outside of instrument.Wrap
 //	...
-//	state := board.State(ctx) // what the page at /debug/locks shows
+//	state := board.State(ctx) // what the page at /debug/locks shows: see package state
 //
 // A Board works over any [lock.Locker]. Over one that reports to [lock.Trace] it
 // also knows what each waiter does, whom it waits for, which nodes know a lock,

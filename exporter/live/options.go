@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/lock"
 )
 
@@ -26,12 +27,6 @@ const (
 	DefaultWarning = time.Second
 	DefaultAlarm   = 5 * time.Second
 )
-
-// SlowestFor is how long one of the slowest acquisitions is kept.
-const SlowestFor = 5 * time.Minute
-
-// NodesFor is the time over which the health of nodes is told.
-const NodesFor = time.Minute
 
 // The largest values of options: they keep a Board within a few megabytes.
 const (
@@ -87,14 +82,19 @@ func WithObjectives(warning, alarm time.Duration) Option {
 func WithTraceURL(url string) Option { return func(c *config) { c.traceURL = url } }
 
 // WrapOption configures one Locker of a Board.
-type WrapOption func(*locker)
+type WrapOption func(*wrapping)
+
+type wrapping struct{ instance string }
 
 // WithLockerInstance names who holds and waits through this Locker, instead of the
 // Board's instance: for a process that plays several. An empty name makes Wrap fail.
-func WithLockerInstance(name string) WrapOption { return func(l *locker) { l.instance = name } }
+func WithLockerInstance(name string) WrapOption { return func(w *wrapping) { w.instance = name } }
 
 func newConfig(opts []Option) (config, error) {
-	c := config{instance: defaultInstance(), window: DefaultWindow, slowest: DefaultSlowest, maxShown: DefaultMaxShown, warning: DefaultWarning, alarm: DefaultAlarm}
+	c := config{
+		instance: defaultInstance(), window: DefaultWindow, slowest: DefaultSlowest, maxShown: DefaultMaxShown,
+		warning: DefaultWarning, alarm: DefaultAlarm,
+	}
 	for _, opt := range opts {
 		if opt == nil {
 			return c, fmt.Errorf("%w: nil Option", ErrInvalidOption)
@@ -105,15 +105,18 @@ func newConfig(opts []Option) (config, error) {
 	case c.instance == "":
 		return c, fmt.Errorf("%w: WithInstance: it is empty", ErrInvalidOption)
 	case c.window < time.Second || c.window > maxWindow:
-		return c, fmt.Errorf("%w: WithWindow(%v): between %v and %v", ErrInvalidOption, c.window, time.Second, maxWindow)
+		return c, fmt.Errorf("%w: WithWindow(%v): between %v and %v",
+			ErrInvalidOption, c.window, time.Second, maxWindow)
 	case c.slowest < 0 || c.slowest > maxSlowest:
 		return c, fmt.Errorf("%w: WithSlowest(%d): between 0 and %d", ErrInvalidOption, c.slowest, maxSlowest)
 	case c.maxShown < 1 || c.maxShown > maxShown:
 		return c, fmt.Errorf("%w: WithMaxShown(%d): between 1 and %d", ErrInvalidOption, c.maxShown, maxShown)
 	case c.warning <= 0 || c.alarm < c.warning:
-		return c, fmt.Errorf("%w: WithObjectives(%v, %v): positive, and the alarm not below the warning", ErrInvalidOption, c.warning, c.alarm)
-	case c.traceURL != "" && !validTraceURL(c.traceURL):
-		return c, fmt.Errorf("%w: WithTraceURL: an http or https URL with a host of its own, one {traceID} behind it and no credentials is needed", ErrInvalidOption)
+		return c, fmt.Errorf("%w: WithObjectives(%v, %v): positive, and the alarm not below the warning",
+			ErrInvalidOption, c.warning, c.alarm)
+	case c.traceURL != "" && !text.ValidTraceURL(c.traceURL):
+		return c, fmt.Errorf("%w: WithTraceURL: an http or https URL with a host of its own, "+
+			"one {traceID} behind it and no credentials is needed", ErrInvalidOption)
 	}
 	c.instance = storedName(c.instance)
 	return c, nil

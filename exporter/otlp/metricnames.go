@@ -6,13 +6,6 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
 
-// MetricOption configures NewMetricProducer.
-type MetricOption func(*producer)
-
-// WithOTelNames gives the metrics of lockscope names and units by the rules of OpenTelemetry: see the
-// package documentation. Labels, buckets and values stay, and so do the metrics of others.
-func WithOTelNames() MetricOption { return func(p *producer) { p.rename = true } }
-
 // ours is what the names of lockscope's metrics begin with.
 const ours = "distributed_lock_"
 

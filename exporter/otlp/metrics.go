@@ -34,6 +34,13 @@ func NewMetricProducer(registry prometheus.Gatherer, opts ...MetricOption) metri
 	return p
 }
 
+// MetricOption configures NewMetricProducer.
+type MetricOption func(*producer)
+
+// WithOTelNames gives the metrics of lockscope names and units by the rules of OpenTelemetry: see the
+// package documentation. Labels, buckets and values stay, and so do the metrics of others.
+func WithOTelNames() MetricOption { return func(p *producer) { p.rename = true } }
+
 type producer struct {
 	metric.Producer
 	rename bool

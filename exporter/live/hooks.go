@@ -1,0 +1,104 @@
+package live
+
+import (
+	"context"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/live/internal/calls"
+	"github.com/lockscope/lockscope/exporter/live/internal/graph"
+	"github.com/lockscope/lockscope/exporter/live/internal/names"
+	"github.com/lockscope/lockscope/exporter/live/internal/nodes"
+	"github.com/lockscope/lockscope/exporter/live/internal/panics"
+	"github.com/lockscope/lockscope/lock"
+)
+
+// records are what the lockers of a Board write, and a State is read from.
+type records struct {
+	calls     *calls.Register
+	nodes     nodes.Nodes
+	deadlocks graph.Deadlocks
+	sets      names.Sets
+}
+
+// hooks write down what the engine of one locker tells.
+type hooks struct {
+	*records
+	owner *calls.Owner
+}
+
+func (h *hooks) trace() *lock.Trace {
+	return &lock.Trace{
+		AcquireStart: h.onAcquireStart,
+		AttemptStart: h.onAttemptStart,
+		AttemptEnd:   h.onAttemptEnd,
+		NodeEnd:      h.onNodeEnd,
+		NodeRestart:  h.onNodeRestart,
+		Deadlock:     h.onDeadlock,
+		WaitStart:    h.onWaitStart,
+		WaitEnd:      h.onWaitEnd,
+		RenewEnd:     h.onRenewEnd,
+	}
+}
+
+func (h *hooks) callOf(ctx context.Context) *calls.Call { return calls.Of(ctx, h.owner.Layer) }
+
+func (h *hooks) onAcquireStart(ctx context.Context, e lock.AcquireStart) context.Context {
+	if c := h.callOf(ctx); c != nil {
+		c.ReadTrace(ctx)
+		c.Place(h.sets.Name(e.Backend.Name, e.Backend.Keyspace), e.CallSite, h.sets.Held(e.Holding))
+	}
+	return ctx
+}
+
+func (h *hooks) onAttemptStart(ctx context.Context, e lock.AttemptStart) context.Context {
+	if c := h.callOf(ctx); c != nil {
+		c.AttemptStart(e)
+	}
+	return ctx
+}
+
+func (h *hooks) onAttemptEnd(ctx context.Context, e lock.AttemptEnd) {
+	defer panics.Contain()
+	if c := h.callOf(ctx); c != nil {
+		c.AttemptEnd(e)
+	}
+}
+
+func (h *hooks) onNodeEnd(ctx context.Context, e lock.NodeEnd) {
+	defer panics.Contain()
+	now := time.Now()
+	node := h.nodes.Done(now, e)
+	if c := h.callOf(ctx); c != nil {
+		c.NodeEnd(now, node, e)
+	}
+}
+
+func (h *hooks) onNodeRestart(_ context.Context, e lock.NodeRestart) {
+	defer panics.Contain()
+	h.nodes.Restarted(time.Now(), e)
+}
+
+func (h *hooks) onDeadlock(_ context.Context, d lock.Deadlock) {
+	defer panics.Contain()
+	h.deadlocks.Tell(lock.Deadlock{Cycle: h.sets.Held(d.Cycle)}, time.Now())
+}
+
+func (h *hooks) onWaitStart(ctx context.Context, e lock.WaitStart) context.Context {
+	if c := h.callOf(ctx); c != nil {
+		c.WaitStart(e)
+	}
+	return ctx
+}
+
+func (h *hooks) onWaitEnd(ctx context.Context, e lock.WaitEnd) {
+	defer panics.Contain()
+	if c := h.callOf(ctx); c != nil {
+		c.WaitEnd(e)
+	}
+}
+
+func (h *hooks) onRenewEnd(ctx context.Context, e lock.RenewEnd) {
+	if c := h.callOf(ctx); c != nil && e.Outcome == lock.RenewDone {
+		c.Extended()
+	}
+}

@@ -1,0 +1,280 @@
+// Package calls has the calls of Acquire that have not ended and the leases that came of them: what each does, as
+// the hooks of an engine tell, and all of them at one instant.
+package calls
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/lockscope/lockscope/exporter/live/internal/names"
+	"github.com/lockscope/lockscope/exporter/live/internal/nodes"
+	"github.com/lockscope/lockscope/exporter/live/internal/panics"
+	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/decorate"
+)
+
+// doingAttempt stands beside the kinds of wait.
+const doingAttempt lock.WaitKind = ""
+
+// Outcomes of waits that end with another attempt, or with the lock.
+const (
+	waitWoken   lock.Verdict = "woken"       // by a release that named this waiter, or by the caller before it
+	waitHanded  lock.Verdict = "handed_over" // the caller before it in this process handed it the lock
+	waitTimeout lock.Verdict = "timeout"     // nobody woke it for as long as it meant to wait
+)
+
+// Call is one Acquire and the lease that comes of it, as the hooks know it. It is
+// also the context that Acquire hands on: the caller's, with the hooks added.
+type Call struct {
+	decorate.Call
+	owner    *Owner
+	ledger   *ledger
+	resource string
+	began    time.Time
+
+	mu       sync.Mutex
+	backend  string // "" until a hook has said so
+	trace    trace.TraceID
+	doing    lock.WaitKind
+	attempts int
+	ahead    int
+	blocker  *lock.HeldError // whom it waits for, or waited for before this attempt
+	toldAt   time.Duration   // of blocker, after began
+	asOf     time.Duration   // after began: when the last attempt to be refused did
+	tried    time.Duration   // after began: when the last attempt did
+	origin   *origin         // nil if nothing is known of it
+	lastErr  error           // of the last attempt, unless it was refused
+	known    nodes.Set       // nodes that know the lock
+	extends  int
+	trail    slowest.Trail
+}
+
+// origin is where a call was made, and what its caller holds while it waits. Most calls
+// have none: it is kept apart.
+type origin struct {
+	CallSite string
+	Holding  []lock.Held
+}
+
+// Of is nil outside of the calls of a layer.
+func Of(ctx context.Context, l *decorate.Layer) *Call {
+	c, _ := l.Find(ctx).(*Call)
+	return c
+}
+
+// Owner is whose call it is.
+func (c *Call) Owner() *Owner { return c.owner }
+
+// Wants is the name of the resource, as the caller gave it.
+func (c *Call) Wants() string { return c.resource }
+
+// Began is when the call did.
+func (c *Call) Began() time.Time { return c.began }
+
+// ID is what the call wants, as far as that is known.
+func (c *Call) ID() names.ID {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return names.ID{Backend: c.backend, Resource: c.resource}
+}
+
+// ReadTrace finds the span around the call: the caller's at first, then that of a
+// decorator inside, if there is one.
+func (c *Call) ReadTrace(ctx context.Context) {
+	defer panics.Contain()
+	if sc := trace.SpanContextFromContext(ctx); sc.HasTraceID() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.trace = sc.TraceID()
+	}
+}
+
+// Place keeps whose lock is wanted, where the call was made, and what its caller holds.
+func (c *Call) Place(backend, callSite string, holding []lock.Held) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.backend = backend
+	if callSite != "" || len(holding) > 0 {
+		c.origin = &origin{callSite, holding}
+	}
+}
+
+// AttemptStart begins a round of voting.
+func (c *Call) AttemptStart(e lock.AttemptStart) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.doing, c.attempts, c.known, c.tried = doingAttempt, e.Attempt, nodes.Set{}, time.Since(c.began)
+}
+
+// AttemptEnd ends it.
+func (c *Call) AttemptEnd(e lock.AttemptEnd) {
+	now := time.Now()
+	held := heldBy(e.Err)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lastErr = e.Err; held != nil {
+		// Not by what it took, as the step below: told late, for want of a processor, the refusal would seem to be
+		// younger than a lease that was granted meanwhile.
+		c.lastErr, c.blocker, c.toldAt, c.asOf = nil, held, now.Sub(c.began), c.tried
+	}
+	c.record(slowest.Step{
+		Kind: slowest.KindAttempt, Attempt: e.Attempt, Start: c.startOf(now, e.Took), Took: e.Took,
+		Outcome: attemptOutcome(e.Err, held), Err: e.Err, Blocker: held,
+	})
+}
+
+// heldBy is who refused an attempt; nil if that is not why it failed.
+func heldBy(err error) *lock.HeldError {
+	held, ok := errors.AsType[*lock.HeldError](err)
+	if !ok || lock.ReasonOf(err) != lock.ReasonHeld {
+		return nil
+	}
+	return held
+}
+
+func attemptOutcome(err error, held *lock.HeldError) lock.Verdict {
+	switch {
+	case err == nil:
+		return lock.VerdictGranted
+	case held != nil:
+		return lock.VerdictRefused
+	default:
+		return lock.VerdictFailed
+	}
+}
+
+// NodeEnd is the end of a command on a node, which has this index.
+func (c *Call) NodeEnd(now time.Time, node int, e lock.NodeEnd) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch e.Op {
+	case lock.OpAcquire:
+		if e.Attempt == c.attempts {
+			c.known.Note(node, e.Verdict)
+		}
+	case lock.OpExtend:
+		c.known.Note(node, e.Verdict)
+		return
+	case lock.OpRaise:
+	default:
+		return
+	}
+	c.record(slowest.Step{
+		Kind: slowest.KindNode, Attempt: e.Attempt, Start: c.startOf(now, e.Took), Took: e.Took,
+		Name: e.Node, Outcome: e.Verdict, Err: e.Err, Raise: e.Op == lock.OpRaise,
+	})
+}
+
+// WaitStart begins a wait between attempts.
+func (c *Call) WaitStart(e lock.WaitStart) {
+	now := time.Now()
+	c.startWait(e, now)
+	if e.Kind != lock.WaitBackoff {
+		c.contend(e, now)
+	}
+}
+
+func (c *Call) startWait(e lock.WaitStart, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.doing, c.ahead, c.blocker, c.toldAt = e.Kind, e.Ahead, e.Blocker, now.Sub(c.began)
+}
+
+// contend notes a wait, and whom it is behind if the call was told.
+func (c *Call) contend(e lock.WaitStart, now time.Time) {
+	if e.Kind != lock.WaitHolder || e.Blocker == nil || e.Blocker.Holder.Instance == "" {
+		c.ledger.contend(c.ID(), nil, false, now)
+		return
+	}
+	c.ledger.contend(c.ID(), e.Blocker, !c.owner.Records.Instances.Has(e.Blocker.Holder.Instance), now)
+}
+
+// WaitEnd ends a wait.
+func (c *Call) WaitEnd(e lock.WaitEnd) {
+	now := time.Now()
+	outcome := waitOutcome(e)
+	if e.Kind == lock.WaitHolder {
+		c.contend(e.WaitStart, now) // until now it was held
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ahead = 0
+	c.record(slowest.Step{
+		Kind: slowest.KindWait, Attempt: c.attempts, Start: c.startOf(now, e.Took), Took: e.Took,
+		Name: string(e.Kind), Outcome: outcome, Err: e.Err, Blocker: e.Blocker,
+	})
+}
+
+// waitOutcome says what ended a wait: somebody, the time set for it, or the reason
+// why the whole call ends.
+func waitOutcome(e lock.WaitEnd) lock.Verdict {
+	switch {
+	case e.Err != nil:
+		return lock.Verdict(lock.ReasonOf(e.Err))
+	case e.HandedOver:
+		return waitHanded
+	case e.Named || e.Kind == lock.WaitLocal:
+		return waitWoken
+	default:
+		return waitTimeout
+	}
+}
+
+// Extended counts a renewal that went well.
+func (c *Call) Extended() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.extends++
+}
+
+// failure reports that a call failed; a NoWait call that finds the lock held did not.
+func (c *Call) failure(err error, opts []lock.AcquireOption) (failed bool) {
+	failed = true
+	defer panics.Contain()
+	return lock.ReasonOf(err) != lock.ReasonHeld || !c.NoWait(opts)
+}
+
+// finish records the end of an Acquire, and returns when that was.
+func (c *Call) finish(err error, failed bool) time.Time {
+	now := time.Now()
+	r, took := c.owner.Records, now.Sub(c.began)
+	r.Waits.Record(now, took, failed)
+	trail, ended := c.end(r.Slowest.Wants(now, took))
+	ended.Ended, ended.Err = now, err
+	r.Slowest.Add(trail, ended)
+	return now
+}
+
+// end takes the steps away from the hooks.
+func (c *Call) end(wanted bool) (slowest.Ended, slowest.Call) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.trail.End(wanted), slowest.Call{Resource: c.resource, Backend: c.backend, Trace: c.trace, Began: c.began}
+}
+
+// forget is the end of a call of which nothing is recorded.
+func (c *Call) forget() {
+	trail, _ := c.end(false)
+	c.owner.Records.Slowest.Forget(trail)
+}
+
+// record adds a step that ends now. mu must be held.
+func (c *Call) record(s slowest.Step) { c.owner.Records.Slowest.Record(&c.trail, s) }
+
+// from is where the call was made, if that is known. mu must be held.
+func (c *Call) from() origin {
+	if c.origin == nil {
+		return origin{}
+	}
+	return *c.origin
+}
+
+// startOf is when something began that has taken that long by now.
+func (c *Call) startOf(now time.Time, took time.Duration) time.Duration {
+	return max(now.Sub(c.began)-took, 0)
+}

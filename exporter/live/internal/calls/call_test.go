@@ -1,0 +1,28 @@
+package calls
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
+	"github.com/lockscope/lockscope/exporter/live/internal/waits"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/decorate"
+)
+
+// TestARefusalIsAsOldAsItsAttempt, also where it is told late, for the process has no CPU: a lease that was granted meanwhile is younger.
+func TestARefusalIsAsOldAsItsAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := NewRegister(waits.New(time.Minute), slowest.New(1))
+		owner := &Owner{Layer: decorate.NewLayer(&lock.Trace{}), Records: &r.Records}
+		c := &r.Begin(t.Context(), owner, "job").Call
+		time.Sleep(time.Second)
+		c.AttemptStart(lock.AttemptStart{Attempt: 1})
+		time.Sleep(time.Second)
+		c.AttemptEnd(lock.AttemptEnd{Took: time.Millisecond, Err: &lock.HeldError{Nodes: 3, Refused: 3}})
+		if c.asOf != time.Second {
+			t.Errorf("of an attempt that began after a second it is %v old", c.asOf)
+		}
+	})
+}

@@ -1,0 +1,141 @@
+package calls
+
+import (
+	"context"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/live/internal/history"
+	"github.com/lockscope/lockscope/exporter/live/internal/names"
+	"github.com/lockscope/lockscope/exporter/live/internal/panics"
+	"github.com/lockscope/lockscope/exporter/live/internal/text"
+	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/decorate"
+)
+
+// foreverFrom is how much validity left means that a lease does not expire.
+const foreverFrom = 10 * 365 * 24 * time.Hour
+
+// Lease is a lock.Lease that is on a Board. Before it is held it stands for the
+// call that waits for it.
+type Lease struct {
+	Call
+	decorate.Lease
+	shard    *shard[*Lease]
+	returned bool // Acquire has
+	heldAt   time.Time
+	lost     bool // it ended without a release; guarded by the shard's mutex
+
+	entry[*Lease] // guarded by the shard's mutex
+}
+
+var (
+	_ lock.Lease     = (*Lease)(nil)
+	_ decorate.Ender = (*Lease)(nil)
+)
+
+// Failed ends a call that got no lease.
+func (m *Lease) Failed(err error, opts []lock.AcquireOption) {
+	m.returned = true
+	m.leave()
+	m.finish(err, m.failure(err, opts))
+}
+
+// Acquired makes the call a holder of the lease that it got.
+func (m *Lease) Acquired(inner lock.Lease) *Lease {
+	m.returned = true
+	m.Begin(&m.Call.Call, inner, m)
+	m.heldAt = m.finish(nil, false)
+	m.shard.hold(&m.entry)
+	m.Watch()
+	return m
+}
+
+// Abandoned forgets a call that neither failed nor acquired: it panicked, or ended its goroutine.
+func (m *Lease) Abandoned() {
+	if !m.returned {
+		m.leave()
+		m.forget()
+	}
+}
+
+// Extend implements lock.Lease. A hook counts the round if the Locker has hooks,
+// like the rounds of automatic renewal.
+func (m *Lease) Extend(ctx context.Context) error {
+	err := m.Lease.Extend(ctx)
+	if err == nil && !m.Hooked() {
+		m.Extended()
+	}
+	return err
+}
+
+// Release implements lock.Lease. The lease leaves the Board before it is given
+// back: from then on somebody else may hold the lock.
+func (m *Lease) Release(ctx context.Context) error {
+	if m.StartRelease() {
+		m.leave()
+	}
+	return m.Next().Release(ctx)
+}
+
+// Ended implements decorate.Ender: of a lease that ended and was not given back.
+func (m *Lease) Ended(context.Context, error) {
+	m.shard.mu.Lock()
+	m.lost = true
+	m.shard.mu.Unlock()
+	m.leave()
+}
+
+func (m *Lease) leave() { m.shard.drop(&m.entry, (*Lease).note) }
+
+// note remembers a lease that ends now, if somebody waited for its resource. The shard's mutex must be held.
+func (m *Lease) note(b *history.Book) {
+	of := m.ID()
+	if !b.Has(of) {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	b.Ended(of, history.Lease{
+		Instance: m.owner.Instance, CallSite: m.from().CallSite, Trace: text.TraceID(m.trace),
+		Since: m.heldAt, Until: time.Now(), Lost: m.lost,
+	})
+}
+
+// HeldAt is since when it is held.
+func (m *Lease) HeldAt() time.Time { return m.heldAt }
+
+// MayHaveEnded reports that a lease of a resource like this one's and of that name has ended since, or
+// would not have been noted.
+func (m *Lease) MayHaveEnded(of names.ID, instance string, since time.Time) bool {
+	return m.ledger.mayHaveEnded(of, instance, since)
+}
+
+// Tell describes a held lease; ok is false if it has ended and is about to leave.
+func (m *Lease) Tell(now time.Time) (h state.Held, ok bool) {
+	defer panics.Contain()
+	if m.Next().Context().Err() != nil {
+		return h, false
+	}
+	h = state.Held{
+		Resource: text.Resource(m.resource), Holder: m.owner.Instance, Age: m.Age(now).Seconds(),
+		Validity: m.validity(), Fence: m.Fence(),
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	h.Extends, h.TraceID, h.Nodes = m.extends, text.TraceID(m.trace), m.known.Len()
+	h.CallSite, h.Backend = text.Name(m.from().CallSite), text.Name(m.backend)
+	return h, true
+}
+
+// Age is how long it has been held.
+func (m *Lease) Age(now time.Time) time.Duration { return max(now.Sub(m.heldAt), 0) }
+
+// validity is what is left; nil if that is for ever.
+func (m *Lease) validity() *float64 {
+	left := m.Remaining()
+	if left >= foreverFrom {
+		return nil
+	}
+	return state.Seconds(max(left, 0))
+}

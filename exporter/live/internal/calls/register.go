@@ -1,0 +1,93 @@
+package calls
+
+import (
+	"cmp"
+	"context"
+	"hash/maphash"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/live/internal/history"
+	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
+	"github.com/lockscope/lockscope/exporter/live/internal/waits"
+)
+
+// shards bounds how many calls contend for one mutex. A resource has one shard.
+const shards = 32
+
+// Register has all calls and leases of a Board. It is safe for concurrent use.
+type Register struct {
+	Records
+	seed   maphash.Seed
+	shards [shards]shard[*Lease]
+}
+
+// NewRegister makes one without calls, which are counted in these records when they end.
+func NewRegister(w *waits.Waits, s *slowest.List) *Register {
+	return &Register{Records: Records{Waits: w, Slowest: s}, seed: maphash.MakeSeed()}
+}
+
+// Begin registers a call of Acquire that begins now: one allocation for the context that the
+// wrapped Locker gets, and the lease that may come of it.
+func (r *Register) Begin(ctx context.Context, owner *Owner, resource string) *Lease {
+	s := &r.shards[maphash.String(r.seed, resource)%shards]
+	m := &Lease{Call: Call{owner: owner, resource: resource, began: time.Now(), ledger: &s.ledger}, shard: s}
+	m.entry.of = m
+	m.Start(ctx, owner.Layer, &m.Call)
+	m.ReadTrace(ctx)
+	s.wait(&m.entry)
+	return m
+}
+
+// Look is a Register at one instant: all calls that have not ended, the oldest leases, and
+// every lease of a shard in which somebody waits.
+type Look struct {
+	Now     time.Time
+	Waiting []Waiter // longest first
+	Oldest  []*Lease // that are held
+	Held    int      // how many are
+	Wanted  []*Lease // among them all those whose resource somebody wants
+}
+
+// Look copies pointers while it keeps others out of a shard, and reads them afterwards.
+func (r *Register) Look(now time.Time, limit int) *Look {
+	l := &Look{Now: now}
+	var waiting []*Lease
+	for i := range r.shards {
+		s := &r.shards[i]
+		s.mu.Lock()
+		l.Held += s.held.n
+		l.Oldest = s.held.copy(l.Oldest, limit)
+		if s.waiting.n > 0 {
+			waiting = s.waiting.copy(waiting, s.waiting.n)
+			l.Wanted = s.held.copy(l.Wanted, s.held.n)
+		}
+		s.mu.Unlock()
+	}
+	l.Oldest = oldest(l.Oldest, func(m *Lease) time.Time { return m.heldAt })
+	l.Oldest = l.Oldest[:min(limit, len(l.Oldest))]
+	l.Waiting = make([]Waiter, len(waiting))
+	for i, m := range oldest(waiting, func(m *Lease) time.Time { return m.began }) {
+		l.Waiting[i] = Waiter{m, m.view()}
+	}
+	return l
+}
+
+// oldest sorts by age, and those of one age by name.
+func oldest(all []*Lease, since func(*Lease) time.Time) []*Lease {
+	slices.SortFunc(all, func(x, y *Lease) int {
+		return cmp.Or(since(x).Compare(since(y)), strings.Compare(x.resource, y.resource))
+	})
+	return all
+}
+
+// Read lets a reader see what is remembered.
+func (r *Register) Read(to *history.Reader) {
+	for i := range r.shards {
+		s := &r.shards[i]
+		s.mu.Lock()
+		to.Read(&s.book)
+		s.mu.Unlock()
+	}
+}

@@ -1,0 +1,63 @@
+package calls
+
+import (
+	"sync"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/live/internal/history"
+	"github.com/lockscope/lockscope/exporter/live/internal/names"
+	"github.com/lockscope/lockscope/lock"
+)
+
+// ledger remembers who held the resources of a shard.
+type ledger struct {
+	mu   sync.Mutex
+	book history.Book // guarded by mu
+}
+
+// contend notes that a call begins to wait, or has waited, and behind whom if it was told.
+func (l *ledger) contend(of names.ID, behind *lock.HeldError, elsewhere bool, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.book.Contend(of, behind, elsewhere, now)
+}
+
+// mayHaveEnded reports that a lease of that name has ended since, or would not have been noted.
+func (l *ledger) mayHaveEnded(of names.ID, instance string, since time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.book.MayHaveEnded(of, instance, since)
+}
+
+// shard has the calls and leases of some resources.
+type shard[T any] struct {
+	ledger
+	waiting, held list[T]  // guarded by mu
+	_             [64]byte // keeps shards out of each other's cache lines
+}
+
+func (s *shard[T]) wait(e *entry[T]) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting.add(e)
+}
+
+// hold makes a waiter a holder.
+func (s *shard[T]) hold(e *entry[T]) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting.remove(e)
+	s.held.add(e)
+}
+
+// drop forgets e, whatever it was; a second time it does nothing. Before that it notes a holder whose
+// resource somebody may have waited for.
+func (s *shard[T]) drop(e *entry[T], note func(T, *history.Book)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.book.Empty() && e.in == &s.held {
+		note(e.of, &s.book)
+	}
+	s.waiting.remove(e)
+	s.held.remove(e)
+}

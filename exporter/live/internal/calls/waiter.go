@@ -1,0 +1,88 @@
+package calls
+
+import (
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/lockscope/lockscope/exporter/live/internal/names"
+	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
+	"github.com/lockscope/lockscope/exporter/live/internal/text"
+	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock"
+)
+
+// Waiter is a call that has not ended, and what it did at one instant.
+type Waiter struct {
+	*Lease
+	View
+}
+
+// View is what a waiter does at one instant.
+type View struct {
+	Backend  string
+	Hooked   bool
+	Doing    lock.WaitKind
+	Attempts int
+	Ahead    int
+	Trace    trace.TraceID
+	origin
+	LastErr error
+	Blocker *lock.HeldError
+	ToldAt  time.Time
+	AsOf    time.Time
+}
+
+func (c *Call) view() View {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return View{
+		Backend: c.backend, Hooked: c.Hooked(), Doing: c.doing, Attempts: c.attempts, Ahead: c.ahead, Trace: c.trace,
+		origin: c.from(), LastErr: c.lastErr, Blocker: c.blocker,
+		ToldAt: c.began.Add(c.toldAt), AsOf: c.began.Add(c.asOf),
+	}
+}
+
+// unhindered is how long a first attempt may take without being called a wait.
+const unhindered = 100 * time.Millisecond
+
+// ID is what the waiter wanted at that instant.
+func (w *Waiter) ID() names.ID { return names.ID{Backend: w.Backend, Resource: w.resource} }
+
+// Waits is false for a call that is merely on its way.
+func (w *Waiter) Waits(now time.Time) bool {
+	return w.Doing != doingAttempt || w.Blocker != nil || w.Attempts > 1 || w.LastErr != nil ||
+		w.Waited(now) >= unhindered
+}
+
+// Waited is for how long.
+func (w *Waiter) Waited(now time.Time) time.Duration { return max(now.Sub(w.began), 0) }
+
+// Tell describes it, all but its blocker.
+func (w *Waiter) Tell(now time.Time) state.Waiter {
+	t := state.Waiter{
+		Resource: text.Resource(w.resource), Backend: text.Name(w.Backend),
+		Instance: w.owner.Instance, For: w.Waited(now).Seconds(), Kind: slowest.KindAttempt, Attempts: w.Attempts,
+		Ahead: w.Ahead, CallSite: text.Name(w.CallSite), TraceID: text.TraceID(w.Trace),
+	}
+	if w.Doing != doingAttempt {
+		t.Kind = string(w.Doing)
+	}
+	for _, h := range w.Holding[:min(len(w.Holding), lock.MaxHolds)] {
+		t.Holds = append(t.Holds, w.heldText(h))
+	}
+	if w.LastErr != nil {
+		t.Error = text.Error(w.LastErr)
+	}
+	return t
+}
+
+// heldText names what the caller of a waiter holds, and where that is if it is on other nodes
+// than those that it waits for.
+func (w *Waiter) heldText(h lock.Held) string {
+	name := text.Resource(h.Resource)
+	if h.Backend != w.Backend {
+		name += " (" + text.Name(h.Backend) + ")"
+	}
+	return name
+}

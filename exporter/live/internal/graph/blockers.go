@@ -1,0 +1,108 @@
+package graph
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/live/internal/calls"
+	"github.com/lockscope/lockscope/exporter/live/internal/names"
+	"github.com/lockscope/lockscope/exporter/live/internal/text"
+	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock"
+)
+
+// blockerOf is whom a waiter waits for; nil if that is not known, and where it waits for
+// nodes instead.
+//
+// A lease of this Board is the truth, unless a refusal that came later names somebody
+// else: then the lease is of another set of nodes, on which the name is free to mean
+// something else. An older refusal is out of date. A caller in a local queue is told
+// nothing: it waits for whomever the caller in front of it waits for. Of a Locker that
+// calls no hooks it is only known that it cannot give away what it has given.
+func (s *scene) blockerOf(c *contention, w *calls.Waiter) *state.Blocker {
+	if w.Hooked && w.Doing == lock.WaitBackoff {
+		return nil
+	}
+	me := w.Owner().Instance
+	h, told := c.holderFor(w), s.confirmed(c, c.toldTo(w))
+	if h != nil && (told == nil || h.Owner() == w.Owner() || !contradicts(told, h)) {
+		return heldHere(h, me)
+	}
+	switch {
+	case told == nil:
+		return nil
+	case !s.outdated(c.ID, told, w):
+		return heldElsewhere(told.Blocker, told.ToldAt, me, s.now)
+	case h != nil:
+		return heldHere(h, me)
+	default:
+		return nil
+	}
+}
+
+// contradicts reports that a waiter was refused, after the lease was granted, in the name
+// of somebody else, by so many nodes that the lease cannot be on a quorum of them. A
+// single node may not have heard yet that an earlier holder has let go, while others refuse in the
+// name of the present one.
+func contradicts(told *calls.Waiter, h *holder) bool {
+	b := told.Blocker
+	return !b.HandedOver && b.Holder.Instance != h.Owner().Instance && h.HeldAt().Before(told.AsOf) && byMany(told)
+}
+
+// byMany reports that so many nodes refused a waiter in one name that the rest is no quorum.
+func byMany(told *calls.Waiter) bool {
+	b := told.Blocker
+	return b.Nodes-b.Named < b.Nodes/2+1
+}
+
+// confirmed is what a waiter was told, or the latest refusal by many nodes where that was
+// the vote of a caller that waits itself: of an attempt that fails, on the node that was
+// asked first and alone.
+func (s *scene) confirmed(c *contention, told *calls.Waiter) *calls.Waiter {
+	if told == nil || byMany(told) || told.Blocker.HandedOver || !c.waitsHere(told.Blocker.Holder.Instance) {
+		return told
+	}
+	var best *calls.Waiter
+	for _, w := range c.waiters {
+		if w.Blocker != nil && byMany(w) && (best == nil || w.AsOf.After(best.AsOf)) && !s.outdated(c.ID, w, w) {
+			best = w
+		}
+	}
+	return cmp.Or(best, told)
+}
+
+// releasing is how long after the end of a lease nodes may still refuse in its name.
+const releasing = 500 * time.Millisecond
+
+// outdated reports that a refusal names a holder of this Board whose lease has ended: it
+// would be on the Board. Another process may have the same name; so it counts that a
+// lease of that name was seen to end, where that would have been noted.
+func (s *scene) outdated(of names.ID, told, w *calls.Waiter) bool {
+	instance := told.Blocker.Holder.Instance
+	return w.Owner().Records.Instances.Has(instance) && w.MayHaveEnded(of, instance, told.AsOf.Add(-releasing))
+}
+
+// heldHere describes a lease of this Board to a waiter that is called me.
+func heldHere(h *holder, me string) *state.Blocker {
+	age := h.told.Age
+	return &state.Blocker{
+		Holder: h.told.Holder, Here: h.told.Holder == me, Age: &age, Remaining: h.told.Validity,
+		NeverExpires: h.told.Validity == nil, CallSite: h.told.CallSite, TraceID: h.told.TraceID,
+	}
+}
+
+// heldElsewhere is what a refusal tells, as it was told a while ago.
+func heldElsewhere(held *lock.HeldError, toldAt time.Time, me string, now time.Time) *state.Blocker {
+	blocker := &state.Blocker{
+		Holder: text.Name(held.Holder.Instance), Here: held.Holder.Instance == me,
+		NeverExpires: held.Remaining < 0, HandedOver: held.HandedOver, TraceID: text.TraceOf(held.Holder.Traceparent),
+		CallSite: text.Name(held.Holder.CallSite), Page: text.PageOf(held.Holder.Page),
+	}
+	if !held.Holder.Since.IsZero() {
+		blocker.Age = state.Seconds(max(now.Sub(held.Holder.Since), 0))
+	}
+	if held.Remaining > 0 {
+		blocker.Remaining = state.Seconds(max(held.Remaining-now.Sub(toldAt), 0))
+	}
+	return blocker
+}

@@ -1,0 +1,98 @@
+package graph
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/live/internal/calls"
+	"github.com/lockscope/lockscope/exporter/live/internal/names"
+	"github.com/lockscope/lockscope/exporter/live/internal/slowest"
+	"github.com/lockscope/lockscope/exporter/live/internal/waits"
+	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/decorate"
+	"github.com/lockscope/lockscope/lock/memlock"
+)
+
+// TestAVoteOfAWaiterIsNoHolder has one waiter asked the gate alone, which still had the vote of another waiter's attempt, while a third was
+// refused by many nodes in the name of who holds the lock.
+func TestAVoteOfAWaiterIsNoHolder(t *testing.T) {
+	refused := func(by string, nodes int) *lock.HeldError {
+		return &lock.HeldError{Holder: lock.Holder{Instance: by}, Nodes: 3, Refused: nodes, Named: nodes, Remaining: time.Minute}
+	}
+	for name, test := range map[string]struct {
+		told *lock.HeldError
+		want string
+	}{
+		"the vote of one who waits":                                      {refused("orders/0", 1), "billing/7"},
+		"the gate in the holder's name":                                  {refused("billing/7", 1), "billing/7"},
+		"the gate in somebody else's name":                               {refused("stock/3", 1), "stock/3"},
+		"many in the name of one who waits, but who may have a namesake": {refused("orders/0", 2), "orders/0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRegister()
+			c := &contention{ID: names.ID{Resource: "job"}}
+			s := &scene{now: time.Now(), wanted: map[names.ID]*contention{c.ID: c}}
+			for i, told := range []*lock.HeldError{nil, refused("billing/7", 2), test.told} {
+				m := r.Begin(t.Context(), newOwner(r, []string{"orders/0", "orders/1", "orders/2"}[i]), "job")
+				view := calls.View{Hooked: true, Doing: lock.WaitHolder, Blocker: told, AsOf: s.now}
+				c.waiters = append(c.waiters, &calls.Waiter{Lease: m, View: view})
+			}
+			w := c.waiters[2]
+			w.WaitStart(lock.WaitStart{Kind: lock.WaitLocal}) // somebody has waited: ends of leases are noted
+			if got := s.blockerOf(c, w); got == nil || got.Holder != test.want {
+				t.Errorf("it waits for %+v, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+// TestTwoRefusalsInTwoNames has a waiter refused by a node that had not heard that an earlier holder has let go, and by one that
+// names the present holder, whose lease is on the same page.
+func TestTwoRefusalsInTwoNames(t *testing.T) {
+	for named, want := range map[int]string{1: "orders/1", 2: "stock/3"} {
+		r := newRegister()
+		owner, other := newOwner(r, "orders/1"), newOwner(r, "orders/1")
+		held := r.Begin(t.Context(), owner, "job").Acquired(newLease(t))
+		now := held.HeldAt().Add(time.Second)
+		w := &calls.Waiter{Lease: r.Begin(t.Context(), other, "job"), View: calls.View{
+			Hooked: true, Doing: lock.WaitHolder, AsOf: now,
+			Blocker: &lock.HeldError{Holder: lock.Holder{Instance: "stock/3"}, Nodes: 3, Refused: 2, Named: named},
+		}}
+		c := &contention{
+			ID: names.ID{Resource: "job"}, waiters: []*calls.Waiter{w},
+			holders: []holder{{held, state.Held{Holder: owner.Instance}}},
+		}
+		s := &scene{now: now, wanted: map[names.ID]*contention{c.ID: c}}
+		if got := s.blockerOf(c, w); got == nil || got.Holder != want {
+			t.Errorf("%d of 3 nodes named another: it waits for %+v, want %s", named, got, want)
+		}
+	}
+}
+
+func newRegister() *calls.Register { return calls.NewRegister(waits.New(time.Minute), slowest.New(0)) }
+
+// newOwner is a locker of the register, under a name.
+func newOwner(r *calls.Register, instance string) *calls.Owner {
+	r.Instances.Add(instance)
+	return &calls.Owner{Instance: instance, Layer: decorate.NewLayer(&lock.Trace{}), Records: &r.Records}
+}
+
+// newLease is one of another Locker.
+func newLease(t *testing.T) lock.Lease {
+	t.Helper()
+	l, err := memlock.New(memlock.NewNodes(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	lease, err := l.Acquire(t.Context(), "job")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lease
+}

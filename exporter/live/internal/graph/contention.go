@@ -1,0 +1,125 @@
+package graph
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/live/internal/calls"
+	"github.com/lockscope/lockscope/exporter/live/internal/names"
+	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock"
+)
+
+// contention is a resource that calls want.
+type contention struct {
+	names.ID
+	waiters []*calls.Waiter // longest first
+	holders []holder        // leases of the Board, latest first
+	blocks  bool            // somebody waits, and is not just making a first attempt
+	heads   map[*calls.Owner]*calls.Waiter
+}
+
+// holder is a lease of the Board that has not ended.
+type holder struct {
+	*calls.Lease
+	told state.Held
+}
+
+func (c *contention) waitsHere(instance string) bool {
+	return slices.ContainsFunc(c.waiters, func(w *calls.Waiter) bool { return w.Owner().Instance == instance })
+}
+
+// holderFor is the lease that keeps the waiter from having the resource: of its own
+// locker, or else the latest of another.
+func (c *contention) holderFor(w *calls.Waiter) *holder {
+	var other *holder
+	for i := range c.holders {
+		if c.holders[i].Owner() == w.Owner() {
+			return &c.holders[i]
+		}
+		if other == nil && w.Hooked {
+			other = &c.holders[i]
+		}
+	}
+	return other
+}
+
+// toldTo is whose refusal counts for a waiter: its own, or for one in a local queue that
+// of the caller in front, or of any; nil if nobody was told.
+func (c *contention) toldTo(w *calls.Waiter) *calls.Waiter {
+	switch {
+	case !w.Hooked:
+		return nil
+	case w.Doing != lock.WaitLocal && w.Blocker == nil:
+		return nil
+	case w.Doing != lock.WaitLocal:
+		return w
+	}
+	if c.heads == nil {
+		c.findHeads()
+	}
+	if own := c.heads[w.Owner()]; own != nil {
+		return own
+	}
+	return c.heads[nil]
+}
+
+// findHeads finds the callers in front, of each locker and of all.
+func (c *contention) findHeads() {
+	c.heads = make(map[*calls.Owner]*calls.Waiter)
+	for _, w := range c.waiters {
+		if w.Doing == lock.WaitLocal || w.Blocker == nil {
+			continue
+		}
+		for _, of := range []*calls.Owner{w.Owner(), nil} {
+			if c.heads[of] == nil {
+				c.heads[of] = w
+			}
+		}
+	}
+}
+
+// scene is what calls want at one instant.
+type scene struct {
+	now    time.Time
+	wanted map[names.ID]*contention
+}
+
+func newScene(l *calls.Look) *scene {
+	s := &scene{now: l.Now, wanted: make(map[names.ID]*contention)}
+	for i := range l.Waiting {
+		w := &l.Waiting[i]
+		c := s.want(w.ID())
+		c.waiters = append(c.waiters, w)
+		c.blocks = c.blocks || w.Waits(s.now)
+	}
+	for _, m := range l.Wanted {
+		c := s.wanted[m.ID()]
+		if c == nil {
+			continue
+		}
+		if told, ok := m.Tell(s.now); ok {
+			c.holders = append(c.holders, holder{m, told})
+		}
+	}
+	for _, c := range s.wanted {
+		slices.SortStableFunc(c.holders, func(x, y holder) int { return y.HeldAt().Compare(x.HeldAt()) })
+	}
+	return s
+}
+
+func (s *scene) want(of names.ID) *contention {
+	c := s.wanted[of]
+	if c == nil {
+		c = &contention{ID: of}
+		s.wanted[of] = c
+	}
+	return c
+}
+
+// isHeld reports that a lease is the one on the Board: what a call held when it began to
+// wait may be over.
+func (s *scene) isHeld(h lock.Held) bool {
+	c := s.wanted[names.ID{Backend: h.Backend, Resource: h.Resource}]
+	return c != nil && slices.ContainsFunc(c.holders, func(x holder) bool { return x.told.Fence == h.Fence })
+}

@@ -1,0 +1,105 @@
+package graph
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/live/internal/names"
+	"github.com/lockscope/lockscope/exporter/live/internal/text"
+	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/waitgraph"
+)
+
+const (
+	maxDeadlocks = 10
+	// deadlocksFor is how long one that is over is told.
+	deadlocksFor = 10 * time.Minute
+	// deadlockAgain is how far apart two looks must be for a cycle to count.
+	deadlockAgain = 50 * time.Millisecond
+)
+
+// Deadlocks has the latest. Engines tell of them at once; those between lockers that know
+// nothing of each other are found by looking twice.
+type Deadlocks struct {
+	mu     sync.Mutex
+	watch  waitgraph.Watch
+	looked time.Time
+	all    []*deadlock // latest first
+}
+
+type deadlock struct {
+	cycle lock.Deadlock // of keys
+	found time.Time
+	seen  time.Time // the last time
+	over  bool
+	told  []state.Link // as it was when it was last seen
+}
+
+// Tell notes a deadlock; one that is known is there again.
+func (ds *Deadlocks) Tell(d lock.Deadlock, now time.Time) {
+	if len(d.Cycle) == 0 {
+		return
+	}
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	ds.add(waitgraph.FromFirst(lock.Deadlock{Cycle: names.KeyedAll(d.Cycle)}), now)
+}
+
+// add must be called with mu held.
+func (ds *Deadlocks) add(d lock.Deadlock, now time.Time) {
+	if i := ds.index(d); i >= 0 {
+		ds.all[i].over = false
+		return
+	}
+	told := make([]state.Link, 0, len(d.Cycle))
+	for _, h := range d.Cycle[:min(len(d.Cycle), state.MaxChain)] {
+		of := names.Of(h.Resource)
+		told = append(told, state.Link{Resource: text.Resource(of.Resource), Backend: text.Name(of.Backend)})
+	}
+	ds.all = slices.Insert(ds.all, 0, &deadlock{cycle: d, found: now, seen: now, told: told})
+	ds.all = ds.all[:min(len(ds.all), maxDeadlocks)]
+}
+
+func (ds *Deadlocks) index(d lock.Deadlock) int {
+	return slices.IndexFunc(ds.all, func(known *deadlock) bool { return slices.Equal(known.cycle.Cycle, d.Cycle) })
+}
+
+// Look tells the deadlocks: those that the graph still has, and for a while those that
+// are over.
+func (ds *Deadlocks) Look(g *Graph, now time.Time) []state.Deadlock {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	if now.Sub(ds.looked) >= deadlockAgain {
+		ds.looked = now
+		for _, d := range ds.watch.Deadlocks(g.Graph) {
+			ds.add(d, now)
+		}
+	}
+	for _, known := range ds.all {
+		known.over = true
+	}
+	for _, d := range g.Cycles() {
+		if i := ds.index(d); i >= 0 {
+			known := ds.all[i]
+			known.over, known.seen, known.told = false, now, g.cycle(d)
+		}
+	}
+	ds.all = slices.DeleteFunc(ds.all, func(d *deadlock) bool { return now.Sub(d.seen) >= deadlocksFor })
+	told := make([]state.Deadlock, 0, len(ds.all))
+	for _, d := range ds.all {
+		ago := max(now.Sub(d.found), 0)
+		told = append(told, state.Deadlock{Found: ago.Seconds(), Over: d.over, Cycle: slices.Clone(d.told)})
+	}
+	slices.SortStableFunc(told, func(x, y state.Deadlock) int { return cmp.Compare(rankOver(x), rankOver(y)) })
+	return told
+}
+
+func rankOver(d state.Deadlock) int {
+	if d.Over {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,157 @@
+// Package graph finds who blocks whom on a Board at one instant: the holders that calls wait for, the chains of what
+// those wait for themselves, and deadlocks.
+package graph
+
+import (
+	"context"
+	"slices"
+
+	"github.com/lockscope/lockscope/exporter/live/internal/calls"
+	"github.com/lockscope/lockscope/exporter/live/internal/names"
+	"github.com/lockscope/lockscope/exporter/live/internal/text"
+	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/waitgraph"
+)
+
+// Graph is who blocks whom on a Board at one instant.
+type Graph struct {
+	*waitgraph.Graph
+	*scene
+	look *calls.Look
+	rows []*contention         // most waited for first
+	ways map[way]*calls.Waiter // who has waited longest on each edge
+	held map[names.ID]*held    // holders of the rows, once asked for
+}
+
+// way is an edge: from the lease on a resource to another that its holder waits for.
+type way struct{ from, to names.ID }
+
+type held struct{ by *state.Blocker }
+
+// onBoard stands for this process in the graph: its lockers may have several names, and a
+// caller of one may hold the lease of another.
+const onBoard = "this Board"
+
+// New makes the graph of the resources that somebody waits for: all others end a chain.
+func New(l *calls.Look) *Graph {
+	g := &Graph{scene: newScene(l), look: l, ways: make(map[way]*calls.Waiter), held: make(map[names.ID]*held)}
+	var resources []waitgraph.Resource
+	for _, c := range g.wanted {
+		if c.blocks {
+			resources = append(resources, g.resource(c))
+		}
+	}
+	g.Graph = waitgraph.New(resources...)
+	for _, r := range g.Contended(g.now) {
+		g.rows = append(g.rows, g.wanted[names.Of(r.Name)])
+	}
+	return g
+}
+
+// resource has one waiter for all callers that hold nothing.
+func (g *Graph) resource(c *contention) waitgraph.Resource {
+	r := waitgraph.Resource{Name: c.Key()}
+	if len(c.holders) > 0 {
+		r.Lease = &waitgraph.Lease{Fence: c.holders[0].told.Fence, Holder: lock.Holder{Instance: onBoard}}
+	}
+	idle := waitgraph.Waiter{Holder: lock.Holder{Instance: onBoard}}
+	for _, w := range c.waiters {
+		if len(w.Holding) == 0 {
+			if idle.Callers++; idle.Callers == 1 {
+				idle.Since = w.Began()
+			}
+			continue
+		}
+		r.Waiters = append(r.Waiters, waitgraph.Waiter{
+			Holder: lock.Holder{Instance: onBoard, Since: w.Began()}, Callers: 1, Holds: names.KeyedAll(w.Holding),
+		})
+		for _, h := range w.Holding {
+			from := way{names.ID{Backend: h.Backend, Resource: h.Resource}, c.ID}
+			if g.ways[from] == nil && g.isHeld(h) {
+				g.ways[from] = w
+			}
+		}
+	}
+	if idle.Callers > 0 {
+		r.Waiters = append(r.Waiters, idle)
+	}
+	return r
+}
+
+// Blocked tells at most so many rows, and of each how many waiters are listed.
+func (g *Graph) Blocked(ctx context.Context, listed []int, limit int) (rows []state.Blocked, omitted int) {
+	rows = make([]state.Blocked, 0, min(len(g.rows), limit))
+	for i, c := range g.rows[:min(len(g.rows), limit)] {
+		if ctx.Err() != nil {
+			break
+		}
+		rows = append(rows, g.row(c, listed[i]))
+	}
+	return rows, len(g.rows) - len(rows)
+}
+
+func (g *Graph) row(c *contention, listed int) state.Blocked {
+	row := state.Blocked{
+		Resource: text.Resource(c.Resource), Backend: text.Name(c.Backend), Waiting: len(c.waiters), Listed: listed,
+		Longest: c.waiters[0].Waited(g.now).Seconds(), Holder: g.HolderOf(c.ID),
+	}
+	for _, w := range c.waiters {
+		if w.LastErr == nil {
+			continue
+		}
+		if row.Failing++; row.Failing == 1 {
+			row.Error = text.Error(w.LastErr)
+		}
+	}
+	chain := g.Chain(c.Key())
+	if n := len(chain); n > 0 {
+		last := chain[n-1]
+		row.Deadlock = last == c.Key() || slices.Contains(chain[:n-1], last)
+	}
+	row.Chain = g.links(c.Key(), chain[:min(len(chain), state.MaxChain)])
+	return row
+}
+
+// HolderOf is who holds a resource that somebody waits for, as the one who has waited
+// longest of those who know would tell.
+func (g *Graph) HolderOf(of names.ID) *state.Blocker {
+	if known := g.held[of]; known != nil {
+		return known.by
+	}
+	known := new(held)
+	if c := g.wanted[of]; c != nil {
+		for _, w := range c.waiters {
+			if known.by = g.blockerOf(c, w); known.by != nil {
+				break
+			}
+		}
+	}
+	g.held[of] = known
+	return known.by
+}
+
+// links tells the way from the holder of a resource along the others.
+func (g *Graph) links(from string, others []string) (links []state.Link) {
+	at := names.Of(from)
+	for _, other := range others {
+		to := names.Of(other)
+		link := state.Link{Resource: text.Resource(to.Resource), Backend: text.Name(to.Backend), Holder: g.HolderOf(to)}
+		if w := g.ways[way{at, to}]; w != nil {
+			link.For = w.Waited(g.now).Seconds()
+			link.CallSite, link.TraceID = text.Name(w.CallSite), text.TraceID(w.Trace)
+		}
+		links = append(links, link)
+		at = to
+	}
+	return links
+}
+
+// cycle tells a deadlock: from the holder of the last resource to the first, and on.
+func (g *Graph) cycle(d lock.Deadlock) []state.Link {
+	var names []string
+	for _, h := range d.Cycle[:min(len(d.Cycle), state.MaxChain)] {
+		names = append(names, h.Resource)
+	}
+	return g.links(names[len(names)-1], names)
+}

@@ -1,0 +1,17 @@
+package names
+
+import "testing"
+
+// TestKeys: whatever a set of nodes and a resource are called, the graph's name for them is theirs alone.
+func TestKeys(t *testing.T) {
+	seen := make(map[string]ID)
+	for _, backend := range []string{"", "redis", "12:redis", "\x00", ":"} {
+		for _, resource := range []string{"", "order:1", "redisorder:1", "\x00", ":"} {
+			of := ID{backend, resource}
+			if other, taken := seen[of.Key()]; taken || Of(of.Key()) != of {
+				t.Errorf("%q is also of %q, and is read as %q", of, other, Of(of.Key()))
+			}
+			seen[of.Key()] = of
+		}
+	}
+}

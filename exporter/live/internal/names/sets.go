@@ -1,0 +1,67 @@
+package names
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// maxSets bounds how many sets of keys a Board tells apart by more than their names.
+const maxSets = 256
+
+// Sets has a name of its own for each set of keys whose engines have been seen: engines that
+// give several names to one share the first, and one that has the name of another gets a number.
+type Sets struct {
+	names atomic.Pointer[map[string]string] // by [lock.Backend].Keyspace; replaced, never changed
+
+	mu sync.Mutex
+}
+
+// Name is what the Board calls what an engine calls so.
+func (s *Sets) Name(called, keyspace string) string {
+	if keyspace == "" {
+		return called
+	}
+	if known := s.names.Load(); known != nil {
+		if name, ok := (*known)[keyspace]; ok {
+			return name
+		}
+	}
+	return s.add(called, keyspace)
+}
+
+func (s *Sets) add(called, keyspace string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	more := make(map[string]string)
+	if known := s.names.Load(); known != nil {
+		if name, ok := (*known)[keyspace]; ok {
+			return name
+		}
+		maps.Copy(more, *known)
+	}
+	if len(more) >= maxSets {
+		return called
+	}
+	name, taken := strings.Clone(called), slices.Collect(maps.Values(more))
+	for n := 2; slices.Contains(taken, name); n++ {
+		name = called + " (" + strconv.Itoa(n) + ")"
+	}
+	more[strings.Clone(keyspace)] = name
+	s.names.Store(&more)
+	return name
+}
+
+// Held are leases with the names that the Board has for where they are.
+func (s *Sets) Held(all []lock.Held) []lock.Held {
+	named := slices.Clone(all)
+	for i := range named {
+		named[i].Backend = s.Name(named[i].Backend, named[i].Keyspace)
+	}
+	return named
+}

@@ -1,0 +1,79 @@
+// Package nodes has the health of the nodes that commands were sent to.
+package nodes
+
+import (
+	"maps"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock"
+)
+
+// Nodes is the health of all nodes seen.
+type Nodes struct {
+	byName atomic.Pointer[map[nodeName]*node] // replaced, never changed
+
+	mu  sync.Mutex
+	all []*node // in the order they were first seen
+}
+
+// Done counts a command and returns the node's index, -1 if it has none.
+func (n *Nodes) Done(now time.Time, e lock.NodeEnd) int {
+	node := n.named(nodeName{e.Backend.Name, e.Node})
+	if node == nil {
+		return -1
+	}
+	node.done(now, e)
+	return node.index
+}
+
+func (n *Nodes) named(name nodeName) *node {
+	if known := n.byName.Load(); known != nil {
+		if node := (*known)[name]; node != nil {
+			return node
+		}
+	}
+	return n.add(name)
+}
+
+func (n *Nodes) add(name nodeName) *node {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	more := make(map[nodeName]*node)
+	if known := n.byName.Load(); known != nil {
+		if node := (*known)[name]; node != nil || len(n.all) >= maxNodes {
+			return node
+		}
+		maps.Copy(more, *known)
+	}
+	name = nodeName{strings.Clone(name.backend), strings.Clone(name.node)}
+	added := &node{index: len(n.all), name: name}
+	more[name] = added
+	n.all = append(n.all, added)
+	n.byName.Store(&more)
+	return added
+}
+
+// Restarted notes a restart of a node.
+func (n *Nodes) Restarted(now time.Time, e lock.NodeRestart) {
+	node := n.named(nodeName{e.Backend.Name, e.Node})
+	if node == nil {
+		return
+	}
+	node.restarted(now, e)
+}
+
+// Health is that of all nodes, in the order in which they were first seen.
+func (n *Nodes) Health(now time.Time) []state.Node {
+	n.mu.Lock()
+	all := n.all[:len(n.all):len(n.all)]
+	n.mu.Unlock()
+	health := make([]state.Node, 0, len(all))
+	for _, node := range all {
+		health = append(health, node.health(now))
+	}
+	return health
+}

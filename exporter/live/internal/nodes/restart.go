@@ -1,0 +1,28 @@
+package nodes
+
+import (
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock"
+)
+
+// restart is the last one that a node was seen to have.
+type restart struct {
+	at time.Time // when it was noticed
+	lock.NodeRestart
+}
+
+// tell is nil once no lock from before can be valid.
+func (r *restart) tell(now time.Time) *state.Restart {
+	if r == nil {
+		return nil
+	}
+	ago := max(now.Sub(r.at), 0)
+	if ago >= r.Left {
+		return nil
+	}
+	return &state.Restart{
+		Noticed: ago.Seconds(), Witnessed: r.Witnessed, Left: (r.Left - ago).Seconds(), Enforced: r.Enforced,
+	}
+}

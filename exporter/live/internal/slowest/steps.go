@@ -1,0 +1,61 @@
+package slowest
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/lockscope/lockscope/exporter/live/internal/text"
+	"github.com/lockscope/lockscope/exporter/live/state"
+	"github.com/lockscope/lockscope/lock"
+)
+
+// The kinds of Step.
+const (
+	KindAttempt = "attempt"
+	KindNode    = "node"
+	KindWait    = "wait"
+)
+
+// Step is a state.Step before its texts are made, which only the slowest need.
+type Step struct {
+	Kind    string
+	Name    string
+	Outcome lock.Verdict
+	Raise   bool
+	Attempt int
+	Start   time.Duration
+	Took    time.Duration
+	Err     error
+	Blocker *lock.HeldError
+}
+
+// told makes the texts of a step.
+func (s *Step) told() state.Step {
+	t := state.Step{
+		Kind: s.Kind, Name: text.Name(s.Name), Attempt: s.Attempt,
+		Start: s.Start.Seconds(), Took: s.Took.Seconds(), Outcome: string(s.Outcome),
+	}
+	switch {
+	case s.Kind == KindAttempt:
+		t.Name = "attempt " + strconv.Itoa(s.Attempt)
+	case s.Raise:
+		t.Detail = "raises the fencing token"
+	}
+	if s.Blocker != nil {
+		t.Detail = text.Holder(s.Blocker)
+	} else if s.Err != nil {
+		t.Detail = s.detail()
+	}
+	return t
+}
+
+// detail is why a step failed. Of an attempt without a quorum it is the count: its
+// nodes are steps of their own, which tell the rest.
+func (s *Step) detail() string {
+	if e, ok := errors.AsType[*lock.QuorumError](s.Err); ok && s.Kind == KindAttempt {
+		return fmt.Sprintf("%d of %d nodes agreed, %d needed", e.Granted, e.Nodes, e.Quorum)
+	}
+	return text.Detail(s.Err)
+}

@@ -1,0 +1,81 @@
+// Package text makes what a State shows of names, errors, traces and pages, which come from anybody.
+package text
+
+import (
+	"encoding/hex"
+	"strings"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/lockscope/lockscope/exporter/live/internal/panics"
+	"github.com/lockscope/lockscope/lock"
+)
+
+// The longest texts of a State, in bytes. Names come from anybody.
+const (
+	maxResource = 2 * lock.MaxResourceLength // other Lockers may allow more
+	maxName     = 256
+	maxError    = 1024
+	maxDetail   = 256
+)
+
+// clip copies s, so that what it was cut from can go, and ends it with an ellipsis
+// if it is longer than limit.
+func clip(s string, limit int) string {
+	if len(s) <= limit {
+		return strings.Clone(s)
+	}
+	return strings.ToValidUTF8(s[:limit], "") + "…"
+}
+
+// Resource is the name of one.
+func Resource(name string) string { return clip(name, maxResource) }
+
+// Name is that of anything else: an instance, a set of nodes, a place in the code.
+func Name(name string) string { return clip(name, maxName) }
+
+// Error is the text of somebody's error, who may not be able to tell it.
+func Error(err error) string { return errorText(err, maxError) }
+
+// Detail is the short text of somebody's error.
+func Detail(err error) string { return errorText(err, maxDetail) }
+
+func errorText(err error, limit int) (text string) {
+	text = "an error that cannot be told"
+	defer panics.Contain()
+	return clip(err.Error(), limit)
+}
+
+// Holder says who refused.
+func Holder(held *lock.HeldError) string {
+	switch {
+	case held.HandedOver:
+		return "being handed to the next waiter"
+	case held.Holder.Instance != "":
+		return "held by " + clip(held.Holder.Instance, maxName)
+	default:
+		return "held by an unknown owner"
+	}
+}
+
+// TraceID is empty without a trace.
+func TraceID(id trace.TraceID) string {
+	if !id.IsValid() {
+		return ""
+	}
+	return id.String()
+}
+
+// TraceOf is the trace id of a W3C traceparent, and empty for what is none: whoever
+// can write to Redis can say anything.
+func TraceOf(traceparent string) string {
+	const version, id = 3, 32
+	if len(traceparent) != 55 || traceparent[2] != '-' || traceparent[version+id] != '-' {
+		return ""
+	}
+	raw, err := hex.DecodeString(traceparent[version : version+id])
+	if err != nil {
+		return ""
+	}
+	return TraceID(trace.TraceID(raw))
+}

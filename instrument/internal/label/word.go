@@ -1,0 +1,79 @@
+package label
+
+// From these lengths on, a word is taken for an id if it is hexadecimal and has
+// a digit, mixes upper and lower case with digits, mixes letters and digits, or
+// whatever it consists of.
+const minHex, minMixed, minAlnum, minLong = 8, 10, 16, 32
+
+// Lengths of ids that may do without digits, and how often they go from one case to another.
+const base62UUID, ksuid, minChanges = 22, 27, 9
+
+// IsName reports that a label may have this name: one that Prometheus does not keep for itself.
+func IsName(name string) bool {
+	for i := range len(name) {
+		if k := kindOf(name[i]); k == 0 && name[i] != '_' || k == '0' && i == 0 {
+			return false
+		}
+	}
+	return name != "" && (len(name) < 2 || name[:2] != "__")
+}
+
+// letters counts what a word consists of.
+type letters struct {
+	digits, hexes, uppers, lowers int
+	changes                       int // from one of digits, uppers and lowers to another
+	last                          byte
+}
+
+// count reports that c belongs to a word.
+func (k *letters) count(c byte) bool {
+	kind := kindOf(c)
+	switch kind {
+	case '0':
+		k.digits++
+		k.hexes++
+	case 'a':
+		k.lowers++
+		if c <= 'f' {
+			k.hexes++
+		}
+	case 'A':
+		k.uppers++
+		if c <= 'F' {
+			k.hexes++
+		}
+	}
+	if kind != 0 && k.last != 0 && kind != k.last {
+		k.changes++
+	}
+	k.last = kind
+	return kind != 0 || c >= 0x80
+}
+
+// kindOf is '0' for a digit, 'a' or 'A' for a letter, and else 0.
+func kindOf(c byte) byte {
+	switch { // differences of bytes wrap around
+	case c-'0' <= 9:
+		return '0'
+	case c-'a' <= 'z'-'a':
+		return 'a'
+	case c-'A' <= 'Z'-'A':
+		return 'A'
+	default:
+		return 0
+	}
+}
+
+func (k *letters) idLike(n int) bool {
+	switch {
+	case k.digits == n, n >= minLong:
+		return true
+	case k.digits == 0:
+		// One in a hundred of these ids has no digit. Words put together change less often.
+		return (n == base62UUID || n == ksuid) && k.uppers+k.lowers == n && k.changes >= minChanges
+	case k.hexes == n && n >= minHex:
+		return true
+	default:
+		return k.uppers > 0 && k.lowers > 0 && n >= minMixed || n >= minAlnum
+	}
+}

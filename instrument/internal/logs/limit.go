@@ -1,0 +1,68 @@
+package logs
+
+import (
+	"sync"
+	"time"
+)
+
+// maxKinds bounds the kinds that are remembered: those that said nothing for longest make room.
+const maxKinds = 4096
+
+// kind is what records are limited by: what happened, why, and to what.
+type kind struct{ msg, reason, about string }
+
+// pass lets one record through.
+type pass struct {
+	kind
+	first   bool // of its kind
+	leftOut int  // records of its kind since the one before
+}
+
+// limit lets a kind of record through once in a while: in an outage thousands say the same.
+type limit struct {
+	every time.Duration // zero or less: no limit
+
+	mu    sync.Mutex
+	kinds map[kind]*lastTold
+}
+
+type lastTold struct {
+	at      time.Time
+	leftOut int
+}
+
+// admit reports whether a record may pass. The first of a kind always may.
+func (l *limit) admit(k kind, now time.Time) (p pass, ok bool) {
+	if l.every <= 0 {
+		return pass{kind: k}, true
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	told := l.kinds[k]
+	switch {
+	case told == nil:
+		l.makeRoom()
+		l.kinds[k] = &lastTold{at: now}
+		return pass{kind: k, first: true}, true
+	case now.Sub(told.at) < l.every:
+		told.leftOut++
+		return p, false
+	}
+	p = pass{kind: k, leftOut: told.leftOut}
+	told.at, told.leftOut = now, 0
+	return p, true
+}
+
+func (l *limit) makeRoom() {
+	if len(l.kinds) < maxKinds {
+		return
+	}
+	var oldest kind
+	var at time.Time
+	for k, told := range l.kinds {
+		if at.IsZero() || told.at.Before(at) {
+			oldest, at = k, told.at
+		}
+	}
+	delete(l.kinds, oldest)
+}

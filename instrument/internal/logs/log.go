@@ -1,0 +1,166 @@
+// Package logs tells a slog handler what package instrument says it tells, in the background, and not the same
+// over and over.
+//
+// Every record has a counter beside it: lost_total, extensions_total,
+// acquisitions_total, long_waits_total, release_failures_total, node_restarts_total and
+// deadlocks_total.
+package logs
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/lockscope/lockscope/instrument/internal/attributes"
+	"github.com/lockscope/lockscope/instrument/internal/outcome"
+	"github.com/lockscope/lockscope/instrument/internal/panics"
+	"github.com/lockscope/lockscope/lock"
+)
+
+// Log is that of one decorator. A nil Log tells nobody. It is safe for concurrent use.
+type Log struct {
+	limit limit
+	queue queue
+}
+
+// New returns nil for a nil logger. Of the same, one record is told in the time every; zero or less: all are.
+func New(l *slog.Logger, every time.Duration, p panics.Counter) *Log {
+	if l == nil {
+		return nil
+	}
+	return &Log{
+		limit: limit{every: every, kinds: make(map[kind]*lastTold)},
+		queue: queue{handler: l.Handler(), panics: p},
+	}
+}
+
+// Flush waits until no record is left, or ctx ends.
+func (l *Log) Flush(ctx context.Context) error {
+	if l == nil {
+		return nil
+	}
+	return l.queue.flush(ctx)
+}
+
+func (l *Log) admit(msg, reason, about string) (p pass, ok bool) {
+	if l == nil {
+		return p, false
+	}
+	return l.limit.admit(kind{msg, reason, about}, time.Now())
+}
+
+// Subject is the call that a record is about, whose context it is, or the lease that came of it.
+type Subject struct {
+	Context         context.Context
+	Resource, Label string
+}
+
+// Lease is a lease of which nothing is told once its loss was. Its zero value is one that is not lost.
+type Lease struct {
+	mu   sync.Mutex
+	lost bool
+}
+
+// Fencer is a lease, which knows its fencing token.
+type Fencer interface{ Fence() uint64 }
+
+// Lost tells of the loss of a lease.
+func (l *Log) Lost(s Subject, of *Lease, lease Fencer, held time.Duration, why outcome.Loss) {
+	of.mu.Lock() // no round of renewal is told of from here on
+	defer of.mu.Unlock()
+	of.lost = true
+	if p, ok := l.admit("lease lost", why.String(), s.Label); ok {
+		l.queue.add(s.Context, p, slog.LevelError, append(attributes.ForLog(s.Context),
+			slog.String("resource", s.Resource), slog.String("reason", why.String()),
+			slog.Uint64("fence", lease.Fence()), duration("held", held))...)
+	}
+}
+
+// Release tells of a release that failed; ctx is that of the release.
+func (l *Log) Release(ctx context.Context, s Subject, lease Fencer, held time.Duration, err error) {
+	msg, reason := "release could not be confirmed", string(lock.ReasonOf(err))
+	if errors.Is(err, lock.ErrNotHeld) {
+		msg = "released a lease that was already gone"
+	}
+	p, ok := l.admit(msg, reason, s.Label)
+	if !ok {
+		return
+	}
+	attrs := append(attributes.ForLog(s.Context),
+		slog.String("resource", s.Resource), slog.String("outcome", string(outcome.OfRelease(err))),
+		slog.String("reason", reason), slog.Uint64("fence", lease.Fence()), duration("held", held),
+	)
+	if failure, ok := errors.AsType[*lock.ReleaseError](err); ok && len(failure.Errors) > 0 {
+		attrs = append(attrs, nodeReasons(failure.Errors, failure.Votes))
+	}
+	l.queue.add(ctx, p, slog.LevelWarn, attrs...)
+}
+
+// Renewal tells of a round that failed; ctx is that of the round. It says nothing of a lease that is
+// over, or about to be: that is told as its loss.
+func (l *Log) Renewal(ctx context.Context, s Subject, of *Lease, e lock.RenewEnd) {
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	if of.lost || e.Left <= 0 {
+		return
+	}
+	p, ok := l.admit("renewal failed, lease still valid", string(lock.ReasonOf(e.Err)), s.Label)
+	if !ok {
+		return
+	}
+	attrs := append(attributes.ForLog(s.Context),
+		slog.String("resource", s.Resource), slog.Uint64("fence", e.Fence), duration("validity", e.Left),
+	)
+	if quorum, ok := errors.AsType[*lock.QuorumError](e.Err); ok {
+		attrs = append(attrs, quorumAttrs(quorum)...)
+	} else {
+		attrs = append(attrs,
+			slog.Int("granted", e.Granted), slog.Int("refused", e.Refused), slog.Int("failed", e.Failed))
+	}
+	l.queue.add(ctx, p, slog.LevelWarn, attrs...)
+}
+
+// NoQuorum tells of a call that failed without one.
+func (l *Log) NoQuorum(s Subject, e *lock.QuorumError) {
+	p, ok := l.admit("no quorum", string(e.Op), s.Label)
+	if !ok {
+		return
+	}
+	attrs := append(attributes.ForLog(s.Context),
+		slog.String("resource", s.Resource), slog.String("operation", string(e.Op)))
+	l.queue.add(s.Context, p, slog.LevelWarn, append(attrs, quorumAttrs(e)...)...)
+}
+
+// Restart warns of a restart that was witnessed. A node that was young when it was
+// met is every node of a new deployment.
+func (l *Log) Restart(ctx context.Context, e lock.NodeRestart) {
+	level, msg := slog.LevelInfo, "node started a short while ago"
+	if e.Witnessed {
+		level, msg = slog.LevelWarn, "node restarted"
+	}
+	if e.Evicted {
+		level, msg = slog.LevelWarn, "node evicted keys"
+	}
+	switch {
+	case e.Enforced:
+		msg += ": it does not vote while locks it may have forgotten can be held"
+	case e.Left > 0:
+		msg += " and votes at once: locks it forgot may still be held"
+	default:
+		msg += " and votes: no lock from before can be held"
+	}
+	if p, ok := l.admit(msg, e.Backend.Name, e.Node); ok {
+		attrs := []slog.Attr{slog.String("node", e.Node), duration("left", e.Left), slog.Bool("enforced", e.Enforced)}
+		l.queue.add(ctx, p, level, attrs...)
+	}
+}
+
+// Deadlock tells of one that a call closed.
+func (l *Log) Deadlock(s Subject, e lock.Deadlock) {
+	if p, ok := l.admit("deadlock", "", s.Label); ok {
+		l.queue.add(s.Context, p, slog.LevelError, append(attributes.ForLog(s.Context),
+			slog.String("resource", s.Resource), slog.String("cycle", e.String()))...)
+	}
+}

@@ -1,0 +1,73 @@
+package logs
+
+import (
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/lockscope/lockscope/instrument/internal/attributes"
+	"github.com/lockscope/lockscope/instrument/internal/longwait"
+	"github.com/lockscope/lockscope/lock"
+)
+
+// LongWait is what is known of a call that has waited for long.
+type LongWait struct {
+	Waited    time.Duration
+	Others    longwait.State  // of all calls for its resource, itself included
+	Blocker   *lock.HeldError // that it was told of last; nil: it was not
+	HeldHere  bool            // a lease of this process has the resource
+	HeldSince time.Time
+}
+
+// LongWait says what keeps a call from the lock.
+func (l *Log) LongWait(s Subject, w LongWait) {
+	if l == nil {
+		return
+	}
+	why := w.reason()
+	p, ok := l.admit("still waiting for the lock", string(why.class), s.Label)
+	if !ok {
+		return
+	}
+	attrs := append(attributes.ForLog(s.Context),
+		slog.String("resource", s.Resource), slog.String("class", string(why.class)), duration("waited", w.Waited),
+		slog.Int("waiting", max(w.Others.Count, 1)), duration("longest_wait", max(w.Others.Longest, w.Waited)))
+	if held := lock.Holding(s.Context); len(held) > 0 {
+		attrs = append(attrs, slog.Any("holding", attributes.Resources(held)))
+	}
+	l.queue.add(s.Context, p, slog.LevelWarn, append(attrs, why.attrs...)...)
+}
+
+// reason is the class of a wait, and what the record says of it.
+type reason struct {
+	class lock.WaitClass
+	attrs []slog.Attr
+}
+
+// reason asks first whether a lease of this process has the resource: the calls behind it do not ask the nodes.
+func (w *LongWait) reason() reason {
+	if w.HeldHere {
+		return reason{lock.WaitBehindHolder, []slog.Attr{
+			slog.String("blocker", "this process"), slog.Time("blocker_since", w.HeldSince),
+		}}
+	}
+	if !w.Others.Known {
+		// A call in front of it makes its first attempt; what is known of the blocker is from before.
+		if w.Blocker != nil {
+			return reason{lock.WaitBehindHolder, blockerAttrs(w.Blocker)}
+		}
+		return reason{class: lock.WaitNetwork}
+	}
+	last := w.Others.Last
+	r := reason{class: last.Class()}
+	if last.Ahead > 0 {
+		r.attrs = append(r.attrs, slog.Int("ahead", last.Ahead))
+	}
+	if quorum, ok := errors.AsType[*lock.QuorumError](last.Last); ok {
+		r.attrs = append(r.attrs, quorumAttrs(quorum)...)
+	} else if last.Blocker != nil {
+		r.attrs = append(r.attrs, blockerAttrs(last.Blocker)...)
+		r.attrs = append(r.attrs, heldAttrs(last.Blocker)...)
+	}
+	return r
+}

@@ -1,0 +1,141 @@
+// Package longwait knows the calls of a process that wait, and says so of each that has waited for long.
+package longwait
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// Watch is over the calls of one decorator. It is safe for concurrent use.
+type Watch struct {
+	after     time.Duration // zero or less: no wait is long
+	remembers bool
+
+	mu         sync.Mutex
+	byResource map[string]*waiters
+}
+
+// waiters are the calls that wait for a resource.
+type waiters struct {
+	calls map[*Wait]time.Time // when each began
+	last  lock.WaitStart      // of the call that asked the nodes last; zero until one did
+}
+
+// New makes a Watch that knows nobody. remember says that somebody wants to know the State.
+func New(after time.Duration, remember bool) *Watch {
+	return &Watch{after: after, remembers: remember && after > 0, byResource: make(map[string]*waiters)}
+}
+
+// Wait is that of one call. Its zero value has not begun. It must not be copied.
+type Wait struct {
+	waited atomic.Bool
+
+	mu    sync.Mutex
+	timer *time.Timer // nil until the first wait
+	over  bool        // Acquire is about to return
+}
+
+// Waiter is a call that waits.
+type Waiter interface {
+	// WaitsLong is called once, in a goroutine of its own, while the call waits.
+	WaitsLong()
+}
+
+// Begin makes sure that a wait of a call which began then is told of while it still goes on.
+func (w *Watch) Begin(wait *Wait, began time.Time, who Waiter) {
+	if w.after <= 0 {
+		return
+	}
+	wait.waited.Store(true)
+	wait.mu.Lock()
+	defer wait.mu.Unlock()
+	if wait.timer == nil && !wait.over {
+		wait.timer = time.AfterFunc(w.after-time.Since(began), func() { wait.long(who) })
+	}
+}
+
+func (w *Wait) long(who Waiter) {
+	w.mu.Lock()
+	over := w.over
+	w.mu.Unlock()
+	if !over {
+		who.WaitsLong()
+	}
+}
+
+// goesOn reports that the call waits: it has begun to, and Acquire has not returned.
+func (w *Wait) goesOn() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.timer != nil && !w.over
+}
+
+// Note takes the beginning of a wait. The call waits from its first on; End ends that.
+func (w *Watch) Note(wait *Wait, resource string, began time.Time, e lock.WaitStart) {
+	if !w.remembers || !wait.goesOn() {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := w.byResource[resource]
+	if all == nil {
+		all = &waiters{calls: make(map[*Wait]time.Time)}
+		w.byResource[resource] = all
+	}
+	all.calls[wait] = began
+	if e.Kind != lock.WaitLocal {
+		all.last = e
+	}
+}
+
+// End ends the waits of a call for good.
+func (w *Watch) End(wait *Wait, resource string) {
+	if !wait.waited.Load() {
+		return
+	}
+	wait.end()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := w.byResource[resource]
+	if all == nil {
+		return
+	}
+	if delete(all.calls, wait); len(all.calls) == 0 {
+		delete(w.byResource, resource)
+	}
+}
+
+func (w *Wait) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.over = true
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+}
+
+// State is what is known of all waits for a resource.
+type State struct {
+	Count   int
+	Longest time.Duration
+	Last    lock.WaitStart // of the call that asked the nodes last
+	Known   bool           // one did
+}
+
+// State of a resource; zero unless the Watch remembers.
+func (w *Watch) State(resource string) (s State) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := w.byResource[resource]
+	if all == nil {
+		return s
+	}
+	s.Count, s.Last, s.Known = len(all.calls), all.last, all.last.Kind != ""
+	for _, began := range all.calls {
+		s.Longest = max(s.Longest, time.Since(began))
+	}
+	return s
+}

@@ -1,0 +1,202 @@
+package metrics
+
+import (
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/lockscope/lockscope/instrument/internal/outcome"
+	"github.com/lockscope/lockscope/lock"
+)
+
+// Call is one Acquire, and the lease that comes of it: see [Metrics.Begin]. It must not be copied.
+type Call struct {
+	entry
+	series *series
+
+	nodes, quorum atomic.Int32 // zero if no hook has been called
+	ballot        atomic.Uint64
+	renewing      atomic.Bool  // a renewal is under way, or the last one failed
+	refusals      atomic.Int32 // nodes that said no to the renewal under way
+}
+
+// Resource is what the call asks for.
+func (c *Call) Resource() string { return c.resource }
+
+// Label is what its resource is counted as.
+func (c *Call) Label() string { return c.series.label }
+
+// Began is when the call did.
+func (c *Call) Began() time.Time { return c.began }
+
+// Held is how long the lease has been held, since it was acquired.
+func (c *Call) Held() time.Duration { return time.Since(c.began) - c.waited }
+
+// HeldHere is since when a lease of these metrics has the resource that the call asks for.
+func (c *Call) HeldHere() (since time.Time, ok bool) { return c.series.held.of(c.resource) }
+
+// Start takes over how many nodes the call asks.
+func (c *Call) Start(e lock.AcquireStart) {
+	c.nodes.Store(int32(e.Nodes))
+	c.quorum.Store(int32(e.Quorum))
+}
+
+// HandedOver counts a call that was handed the lock by another of its process.
+func (c *Call) HandedOver() { c.series.handOvers.Inc() }
+
+// AttemptEnd counts a round of voting.
+func (c *Call) AttemptEnd(e lock.AttemptEnd) {
+	c.series.attempts.Inc()
+	c.progress.Store(int32(progressOf(e)))
+}
+
+// WaitStart notes what the call waits for.
+func (c *Call) WaitStart(e lock.WaitStart) {
+	if e.Kind == lock.WaitLocal {
+		c.progress.Store(int32(behind))
+	}
+}
+
+// LongWait counts a wait that has become long.
+func (c *Call) LongWait() { c.series.longWait.Inc() }
+
+// Deadlock counts one that the call closed.
+func (c *Call) Deadlock() { c.series.deadlocks.Inc() }
+
+// NodeEnd counts what a node said in a round of the call, or of the renewal of its lease.
+func (c *Call) NodeEnd(e lock.NodeEnd) {
+	switch {
+	case e.Op == lock.OpAcquire:
+		c.vote(e.Attempt, e.Verdict == lock.VerdictGranted)
+	case e.Op == lock.OpExtend && (e.Verdict == lock.VerdictRefused || e.Verdict == lock.VerdictRefilled):
+		c.refusals.Add(1)
+	}
+}
+
+// A ballot counts the votes of one attempt, those that come too late to decide
+// included: its number, and how many nodes have answered and granted.
+const (
+	ballotAttempt  = 32 // bits by which it is shifted
+	ballotAnswered = 16
+	ballotMask     = 1<<ballotAnswered - 1
+)
+
+// vote counts one. The margin is known when every node has had its say; a set of one or two
+// has none to lose.
+func (c *Call) vote(attempt int, granted bool) {
+	if c.nodes.Load() <= c.quorum.Load() {
+		return
+	}
+	for {
+		old := c.ballot.Load()
+		ballot, current := old, int(old>>ballotAttempt)
+		switch {
+		case attempt < current:
+			return
+		case attempt > current:
+			ballot = uint64(attempt) << ballotAttempt
+		}
+		ballot += 1 << ballotAnswered
+		if granted {
+			ballot++
+		}
+		if !c.ballot.CompareAndSwap(old, ballot) {
+			continue
+		}
+		answered, margin := int32(ballot>>ballotAnswered&ballotMask), int32(ballot&ballotMask)-c.quorum.Load()
+		if answered == c.nodes.Load() && margin >= 0 {
+			c.series.margin.Observe(float64(margin))
+		}
+		return
+	}
+}
+
+// Returned ends the wait: Acquire has returned, or panicked.
+func (c *Call) Returned() { c.series.waiting.remove(&c.entry) }
+
+// Abandoned is the end of a call that returned nothing.
+func (c *Call) Abandoned() { c.series.done() }
+
+// Acquired counts a success: a lease that is held until Ended. sc is of the span in which it was acquired.
+func (c *Call) Acquired(validity time.Duration, sc trace.SpanContext) {
+	c.waited = time.Since(c.began)
+	c.series.outcomes[outcome.Acquired].Inc()
+	c.series.held.add(&c.entry)
+	c.series.validity.Observe(max(0, validity.Seconds()))
+	observe(c.series.wait, c.waited, sc)
+}
+
+// Failed counts the end of a call without a lease, which is a failure or not.
+func (c *Call) Failed(out outcome.Acquisition, failure bool, sc trace.SpanContext) {
+	c.series.outcomes[out].Inc()
+	if failure {
+		c.series.failures.Inc()
+	}
+	observe(c.series.wait, time.Since(c.began), sc)
+	c.series.done()
+}
+
+// RenewStart begins a round of renewal.
+func (c *Call) RenewStart() {
+	c.refusals.Store(0)
+	c.renewing.Store(true)
+}
+
+// RenewEnd counts what became of it.
+func (c *Call) RenewEnd(out outcome.Extension) {
+	if out == outcome.Extended {
+		c.refusals.Store(0)
+		c.renewing.Store(false)
+	}
+	c.Extended(out)
+}
+
+// Extended counts a round of which no hook has told.
+func (c *Call) Extended(out outcome.Extension) { c.series.extensions[out].Inc() }
+
+// ReleaseFailed counts a release that found the lease gone, or could not tell.
+func (c *Call) ReleaseFailed() { c.series.releaseFailures.Inc() }
+
+// Ended counts the end of the hold, of which sc is the span, and whether the lease was lost.
+func (c *Call) Ended(cause error, sc trace.SpanContext) (why outcome.Loss, lost bool) {
+	defer c.series.done()
+	c.series.held.remove(&c.entry)
+	observe(c.series.hold, c.Held(), sc)
+	switch {
+	case errors.Is(cause, lock.ErrLost):
+		why = c.lossReason()
+	case errors.Is(cause, lock.ErrMaxHold):
+		why = outcome.MaxHold
+	default:
+		return why, false
+	}
+	c.series.lost[why].Inc()
+	return why, true
+}
+
+// lossReason says why a lease was lost, as far as the renewals tell.
+func (c *Call) lossReason() outcome.Loss {
+	switch {
+	case c.nodes.Load() > 0 && c.refusals.Load() > c.nodes.Load()-c.quorum.Load():
+		return outcome.TakenOver
+	case c.renewing.Load():
+		return outcome.ExtendFailed
+	default:
+		return outcome.Expired
+	}
+}
+
+// observe adds an exemplar if its trace is kept, so that it leads somewhere.
+func observe(o prometheus.Observer, d time.Duration, sc trace.SpanContext) {
+	if sc.IsSampled() && sc.IsValid() {
+		if e, ok := o.(prometheus.ExemplarObserver); ok {
+			ids := prometheus.Labels{"trace_id": sc.TraceID().String(), "span_id": sc.SpanID().String()}
+			e.ObserveWithExemplar(d.Seconds(), ids)
+			return
+		}
+	}
+	o.Observe(d.Seconds())
+}

@@ -1,0 +1,221 @@
+package metrics
+
+import (
+	"context"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/lockscope/lockscope/instrument/internal/label"
+	"github.com/lockscope/lockscope/lock"
+)
+
+// sweepEvery is how often it is looked for idle values when there is no slot.
+const sweepEvery = time.Second
+
+// labelSet keeps the label resource bounded: which values there are, and their series.
+type labelSet struct {
+	*catalogue
+	limit int           // values beside those that are reserved
+	idle  time.Duration // after which a value is let go; zero or less: never
+
+	mu       sync.RWMutex
+	variants variants
+	byLabel  map[string]*series
+	reserved map[string]*series // by name of the resource, which is not folded
+	slots    int                // values that are not reserved
+	sweptAt  time.Time
+	other    *series // nil until there is something to fold into it
+	invalid  *series // nil until there is a name that no lock can have
+}
+
+func newLabelSet(c *catalogue, s Settings) *labelSet {
+	return &labelSet{
+		catalogue: c, limit: s.MaxResources, idle: s.IdleResources, variants: variants{c, newCallLabels(s.Labels)},
+		byLabel: make(map[string]*series), reserved: make(map[string]*series),
+	}
+}
+
+// use finds the series of a resource, for a call that begins now. own is what the caller's function makes of the
+// name, "" if it makes nothing of it.
+func (l *labelSet) use(resource string, own func(string) string, now time.Time) *series {
+	if lock.ValidateResource(resource) != nil {
+		return l.useInvalid(now)
+	}
+	if s := l.useReserved(resource, now); s != nil {
+		return s
+	}
+	var space [label.MaxLength]byte
+	if own != nil {
+		if name := own(resource); name != "" {
+			return l.useLabel(append(space[:0], name[:min(len(name), label.MaxLength)]...), now)
+		}
+	}
+	return l.useLabel(label.Fold(space[:0], resource), now)
+}
+
+// useReserved is nil if the resource is not reserved.
+func (l *labelSet) useReserved(resource string, now time.Time) *series {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	if s := l.reserved[resource]; s != nil {
+		return s.use(now)
+	}
+	return nil
+}
+
+// useLabel takes a label as it comes from folding, before it is made valid UTF-8. The
+// look-up does not allocate.
+func (l *labelSet) useLabel(name []byte, now time.Time) *series {
+	l.mu.RLock()
+	s := l.byLabel[string(name)]
+	full := s == nil && l.other != nil && l.isFull(now)
+	if full {
+		s = l.other
+	}
+	if s != nil {
+		s.use(now) // before anybody can let it go
+	}
+	l.mu.RUnlock()
+	if full {
+		l.overflow.Inc()
+	}
+	if s != nil {
+		return s
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.add(string(name), now).use(now)
+}
+
+// useInvalid is for names that no lock can have: they take no slot.
+func (l *labelSet) useInvalid(now time.Time) *series {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.invalid == nil {
+		l.invalid = l.fixed(label.Invalid)
+	}
+	return l.invalid.use(now)
+}
+
+// useVariant finds the variant of a series for a call with this context. base, which
+// is in use, stays so as long as the variant is.
+func (l *labelSet) useVariant(ctx context.Context, base *series, now time.Time) *series {
+	of := l.variants.labels.of(ctx)
+	if of == (labelValues{}) {
+		return base
+	}
+	l.mu.RLock()
+	s, overflow := l.variants.known(base, of)
+	if s != nil {
+		s.use(now) // before anybody can let it go
+	}
+	l.mu.RUnlock()
+	if s == nil {
+		l.mu.Lock()
+		s, overflow = l.variants.add(base, of)
+		s.use(now)
+		l.mu.Unlock()
+	}
+	if overflow {
+		l.labelOverflow.Inc()
+	}
+	return s
+}
+
+// reserve gives resources slots of their own, which exist from now on.
+func (l *labelSet) reserve(resources []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, name := range resources {
+		l.reserved[name] = l.fixed(label.Cut(name))
+	}
+}
+
+func (l *labelSet) add(name string, now time.Time) *series {
+	if s := l.byLabel[name]; s != nil {
+		return s
+	}
+	valid := label.Valid(name)
+	if s := l.byLabel[valid]; s != nil {
+		return s // not kept: there may be any number of such labels
+	}
+	if l.slots >= l.limit && !l.isFull(now) {
+		l.dropIdle(now)
+	}
+	if l.slots >= l.limit {
+		l.overflow.Inc()
+		if l.other == nil {
+			l.other = l.fixed(label.Other)
+		}
+		return l.other
+	}
+	s := l.newBase(valid)
+	l.slots++
+	return s
+}
+
+// isFull reports that there is no slot, and that it was tried to get one just now.
+func (l *labelSet) isFull(now time.Time) bool {
+	return l.slots >= l.limit && (l.idle <= 0 || now.Sub(l.sweptAt) < sweepEvery)
+}
+
+// fixed is of a value that stands for many; a resource may have its name.
+func (l *labelSet) fixed(name string) *series {
+	s := l.byLabel[name]
+	switch {
+	case s == nil:
+		s = l.newBase(name)
+	case !s.reserved:
+		l.slots--
+	}
+	s.reserved = true
+	return s
+}
+
+// newBase makes the series of a value, for calls without labels of their own.
+func (l *labelSet) newBase(name string) *series {
+	var none labelValues
+	s := newSeries(l.catalogue, name, none[:len(l.variants.labels.names)]...)
+	l.byLabel[name] = s
+	return s
+}
+
+// letGo removes what nobody has used for a while.
+func (l *labelSet) letGo(now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.dropIdle(now)
+}
+
+func (l *labelSet) dropIdle(now time.Time) {
+	if l.idle <= 0 {
+		return
+	}
+	l.sweptAt = now
+	before := now.Add(-l.idle).UnixNano()
+	for name, s := range l.byLabel {
+		l.variants.drop(s, before)
+		if s.reserved || !s.unusedSince(before) {
+			continue
+		}
+		l.variants.drop(s, math.MaxInt64) // nobody uses them: they would use the base
+		delete(l.byLabel, name)
+		l.slots--
+		l.forget(prometheus.Labels{"resource": name})
+	}
+}
+
+// tellWaits sets the gauges of waits under way.
+func (l *labelSet) tellWaits(now time.Time, objective time.Duration) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	for _, s := range l.byLabel {
+		s.waiting.tell(now, objective)
+		for _, v := range s.variants {
+			v.waiting.tell(now, objective)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package metrics
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// entry is a call, or the lease that came of it, in a list of its series.
+type entry struct {
+	resource string
+	began    time.Time
+	waited   time.Duration // from began until it was acquired
+	progress atomic.Int32  // of the wait
+
+	earlier, later *entry
+}
+
+// acquired is since when the lease is held.
+func (e *entry) acquired() time.Time { return e.began.Add(e.waited) }
+
+// list has entries in the order in which they were added. An entry is in one list at most.
+type list struct {
+	first, last *entry
+	n           int
+}
+
+func (l *list) push(e *entry) {
+	e.earlier = l.last
+	if l.last != nil {
+		l.last.later = e
+	} else {
+		l.first = e
+	}
+	l.last = e
+	l.n++
+}
+
+func (l *list) drop(e *entry) {
+	if e.later != nil {
+		e.later.earlier = e.earlier
+	} else {
+		l.last = e.earlier
+	}
+	if e.earlier != nil {
+		e.earlier.later = e.later
+	} else {
+		l.first = e.later
+	}
+	e.earlier, e.later = nil, nil
+	l.n--
+}
+
+// timestamp is in seconds since 1970.
+func timestamp(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }

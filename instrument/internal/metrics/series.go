@@ -1,0 +1,96 @@
+package metrics
+
+import (
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/lockscope/lockscope/instrument/internal/outcome"
+)
+
+// series is everything that is counted for one value of the resource label. It is
+// looked up once per Acquire; all of it exists from the first on, so that a rate
+// is there before the first event.
+type series struct {
+	label    string
+	reserved bool         // never let go
+	users    atomic.Int64 // calls that have not ended, and leases that have not
+	usedAt   atomic.Int64 // in nanoseconds since 1970, to the second
+
+	base     *series                 // of the resource without such values; nil for that itself
+	variants map[labelValues]*series // of a base, with the mutex of the set held
+
+	wait, hold, validity      prometheus.Observer
+	failures, attempts        prometheus.Counter
+	handOvers, deadlocks      prometheus.Counter
+	releaseFailures, longWait prometheus.Counter
+	waiting                   waiting
+	held                      holding
+	outcomes                  [outcome.Acquisitions]prometheus.Counter
+	extensions                [outcome.Extensions]prometheus.Counter
+	lost                      [outcome.Losses]prometheus.Counter
+	margin                    prometheus.Observer // of all resources
+}
+
+// newSeries is of a value of the label resource, with those of the labels that calls have.
+func newSeries(c *catalogue, label string, more ...string) *series {
+	values := slices.Clip(append([]string{label}, more...))
+	s := &series{
+		label:           label,
+		wait:            c.wait.WithLabelValues(values...),
+		hold:            c.hold.WithLabelValues(values...),
+		validity:        c.validity.WithLabelValues(values...),
+		failures:        c.failures.WithLabelValues(values...),
+		attempts:        c.attempts.WithLabelValues(values...),
+		handOvers:       c.handOvers.WithLabelValues(values...),
+		deadlocks:       c.deadlocks.WithLabelValues(values...),
+		releaseFailures: c.releaseFailures.WithLabelValues(values...),
+		longWait:        c.longWait.WithLabelValues(values...),
+		waiting: waiting{
+			count: c.waiting.WithLabelValues(values...), since: c.waitingSince.WithLabelValues(values...),
+			aboveObjective: c.waitingAbove.WithLabelValues(values...),
+			withoutAQuorum: c.waitingStalled.WithLabelValues(values...),
+		},
+		margin: c.margin,
+		held:   holding{count: c.held.WithLabelValues(values...), since: c.heldSince.WithLabelValues(values...)},
+	}
+	for i := range s.outcomes {
+		s.outcomes[i] = c.acquisitions.WithLabelValues(append(values, outcome.Acquisition(i).String())...)
+	}
+	for i := range s.extensions {
+		s.extensions[i] = c.extensions.WithLabelValues(append(values, outcome.Extension(i).String())...)
+	}
+	for i := range s.lost {
+		s.lost[i] = c.lost.WithLabelValues(append(values, outcome.Loss(i).String())...)
+	}
+	return s
+}
+
+// use counts a call that needs the series; done must follow.
+func (s *series) use(now time.Time) *series {
+	s.users.Add(1)
+	s.touch(now)
+	return s
+}
+
+func (s *series) done() {
+	s.touch(time.Now())
+	s.users.Add(-1)
+	if s.base != nil {
+		s.base.done()
+	}
+}
+
+// touch writes at most once a second: a resource that is in much use is on many cores.
+func (s *series) touch(now time.Time) {
+	if at := now.UnixNano(); at-s.usedAt.Load() > int64(time.Second) {
+		s.usedAt.Store(at)
+	}
+}
+
+// unusedSince reports that nobody uses the series, nor has since then.
+func (s *series) unusedSince(before int64) bool {
+	return s.users.Load() <= 0 && s.usedAt.Load() <= before
+}

@@ -1,0 +1,62 @@
+package spans
+
+import (
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// The attributes of our own; there are no semantic conventions for locks.
+const (
+	attrResource     = attribute.Key("distributed_lock.resource")
+	attrMode         = attribute.Key("distributed_lock.mode") // blocking or try
+	attrTTL          = attribute.Key("distributed_lock.ttl")  // this and other times in seconds
+	attrNodes        = attribute.Key("distributed_lock.nodes")
+	attrQuorum       = attribute.Key("distributed_lock.quorum")
+	attrOutcome      = attribute.Key("distributed_lock.outcome")
+	attrAttempts     = attribute.Key("distributed_lock.attempts")
+	attrAttempt      = attribute.Key("distributed_lock.attempt")
+	attrVotes        = attribute.Key("distributed_lock.votes")
+	attrHandedOver   = attribute.Key("distributed_lock.handed_over") // inside the process; absent if not
+	attrValidity     = attribute.Key("distributed_lock.validity")
+	attrHold         = attribute.Key("distributed_lock.hold")
+	attrGranted      = attribute.Key("distributed_lock.granted")
+	attrBlocker      = attribute.Key("distributed_lock.blocker.instance")
+	attrBlockerSince = attribute.Key("distributed_lock.blocker.since") // RFC 3339
+	attrBlockerSite  = attribute.Key("distributed_lock.blocker.call_site")
+	attrCallSite     = attribute.Key("distributed_lock.call_site")
+	attrHolding      = attribute.Key("distributed_lock.holding") // resources
+	attrDeadlock     = attribute.Key("distributed_lock.deadlock.cycle")
+	attrRelation     = attribute.Key("distributed_lock.link")       // acquire or blocker
+	attrWaitKind     = attribute.Key("distributed_lock.wait.kind")  // a lock.WaitKind
+	attrWaitAhead    = attribute.Key("distributed_lock.wait.ahead") // waiters in front; absent if none is known
+	attrNamed        = attribute.Key("distributed_lock.wait.named") // by a release, as the next; absent if not
+)
+
+// blockerAttributes name who is in the way; none if that is not known.
+func blockerAttributes(h lock.Holder) []attribute.KeyValue {
+	if h.Instance == "" {
+		return nil
+	}
+	attrs := []attribute.KeyValue{
+		attrBlocker.String(h.Instance), attrBlockerSince.String(h.Since.UTC().Format(time.RFC3339Nano)),
+	}
+	if h.CallSite != "" {
+		attrs = append(attrs, attrBlockerSite.String(h.CallSite))
+	}
+	return attrs
+}
+
+// fail takes a word and no error text, which might quote what nobody may see.
+func fail(span trace.Span, reason string) {
+	if reason == "" {
+		reason = string(lock.ReasonError)
+	}
+	span.SetAttributes(semconv.ErrorTypeKey.String(reason))
+	span.SetStatus(codes.Error, reason)
+}

@@ -1,0 +1,103 @@
+package spans
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/otel/codes"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/lockscope/lockscope/instrument/internal/outcome"
+	"github.com/lockscope/lockscope/lock"
+)
+
+// nodeKey finds the node span of one decorator in a context; the span on top
+// may be somebody else's.
+type nodeKey struct{ owner *Tracer }
+
+// startsNodeSpan reports that a command gets a span whatever comes of it.
+func (t *Tracer) startsNodeSpan(op lock.Operation) bool {
+	return t.cfg.Nodes == NodesAll || op == lock.OpAcquire || op == lock.OpRaise
+}
+
+// recordsNodes reports that spans of nodes around ctx would be kept. Those of calls that are not
+// sampled would be thrown away one by one. The span around may have ended, and have been sampled: a
+// failed attempt or a lost lease is given back when Acquire has long returned.
+func (t *Tracer) recordsNodes(ctx context.Context, c *Call) bool {
+	if c != nil && t.Leaves(c) {
+		return false
+	}
+	span := trace.SpanFromContext(ctx)
+	return span.IsRecording() || span.SpanContext().IsSampled()
+}
+
+// StartNode starts the span of a command that gets one whatever comes of it. c is nil for a command of no call.
+func (t *Tracer) StartNode(ctx context.Context, c *Call, e lock.NodeStart) context.Context {
+	if !t.startsNodeSpan(e.Op) || !t.recordsNodes(ctx, c) {
+		return ctx
+	}
+	ctx, span := t.startNodeSpan(ctx, e)
+	return context.WithValue(ctx, nodeKey{t}, span)
+}
+
+func (t *Tracer) startNodeSpan(
+	ctx context.Context, e lock.NodeStart, opts ...trace.SpanStartOption,
+) (context.Context, trace.Span) {
+	cfg := t.node(nodeCommand{e.Backend, e.Node, e.Op})
+	ctx, span := t.tracer.Start(ctx, cfg.name, append(opts, cfg.options...)...)
+	if e.Attempt > 0 {
+		span.SetAttributes(attrAttempt.Int(e.Attempt))
+	}
+	return ctx, span
+}
+
+// EndNode ends the span of a command, or makes that of one which turned out to be worth it.
+func (t *Tracer) EndNode(ctx context.Context, c *Call, e lock.NodeEnd) {
+	if span, ok := ctx.Value(nodeKey{t}).(trace.Span); ok {
+		describeNode(span, e)
+		span.End()
+		return
+	}
+	if t.startsNodeSpan(e.Op) || !t.recordsNodes(ctx, c) || !t.worthASpan(c, e) {
+		return
+	}
+	now := time.Now()
+	_, span := t.startNodeSpan(ctx, e.NodeStart, trace.WithTimestamp(now.Add(-e.Took)))
+	describeNode(span, e)
+	span.End(trace.WithTimestamp(now))
+}
+
+// worthASpan reports that a command failed or was slow. A release that a node does not
+// answer is sent again and again, for as long as the key may be there: one span tells.
+func (t *Tracer) worthASpan(c *Call, e lock.NodeEnd) bool {
+	if e.Err == nil {
+		return e.Took >= t.cfg.SlowNode
+	}
+	return e.Op != lock.OpRelease || c == nil || c.firstUnreleased(e.NodeStart)
+}
+
+func describeNode(span trace.Span, e lock.NodeEnd) {
+	if !span.IsRecording() {
+		return
+	}
+	if e.Err == nil {
+		span.SetAttributes(attrGranted.Bool(e.Verdict == lock.VerdictGranted))
+		return
+	}
+	reason := outcome.OfNode(e.Err).String()
+	if code := outcome.StatusCode(e.Err); code != "" {
+		reason = code
+		span.SetAttributes(semconv.DBResponseStatusCode(code))
+	}
+	span.SetAttributes(semconv.ErrorTypeKey.String(reason))
+	if !cleansUp(e.NodeStart) {
+		span.SetStatus(codes.Error, reason)
+	}
+}
+
+// cleansUp reports that a command gives back what a decided acquire left: nobody's call fails
+// with it, and the key ends with its TTL at the latest.
+func cleansUp(e lock.NodeStart) bool {
+	return e.Op == lock.OpLeave || e.Op == lock.OpRelease && e.Attempt > 0
+}

@@ -1,0 +1,38 @@
+package spans
+
+import (
+	"testing"
+
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+// TestCleanUpIsNotRed: what gives back the rest of a decided acquire fails nobody's call.
+func TestCleanUpIsNotRed(t *testing.T) {
+	for _, c := range []struct {
+		op      lock.Operation
+		attempt int
+		want    codes.Code
+	}{
+		{lock.OpAcquire, 1, codes.Error}, {lock.OpRelease, 0, codes.Error}, {lock.OpExtend, 0, codes.Error},
+		{lock.OpRelease, 1, codes.Unset}, {lock.OpLeave, 0, codes.Unset},
+	} {
+		var s status
+		describeNode(&s, lock.NodeEnd{NodeStart: lock.NodeStart{Op: c.op, Attempt: c.attempt}, Err: driver.ErrTimeout})
+		if s.code != c.want {
+			t.Errorf("%s of attempt %d: status %v, want %v", c.op, c.attempt, s.code, c.want)
+		}
+	}
+}
+
+// status is a span that keeps its own.
+type status struct {
+	noop.Span
+	code codes.Code
+}
+
+func (s *status) IsRecording() bool                { return true }
+func (s *status) SetStatus(c codes.Code, _ string) { s.code = c }
