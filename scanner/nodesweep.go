@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/redlock/hashslot"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
@@ -202,7 +203,7 @@ func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64
 // moving says that the key may be on another node of the cluster already.
 func (n *nodeSweep) moving(key string) bool {
 	slots := n.view.Moving()
-	return slots.Has(server.SlotOf(key))
+	return slots.Has(hashslot.Of(key))
 }
 
 // seenBefore says that an earlier pattern of this pass matches the key.

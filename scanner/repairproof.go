@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/redlock/hashslot"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
@@ -56,7 +57,7 @@ func (p *proof) covers(f *Finding) error {
 			return fmt.Errorf("%w: %s: %s", ErrIncomplete, g.Reason, g.Detail)
 		}
 	}
-	if slot := server.KeySlot(f.Key); n.slots != nil && !n.slots.Has(slot) {
+	if slot := hashslot.Of(f.Key); n.slots != nil && !n.slots.Has(slot) {
 		return fmt.Errorf("%w: slot %d was moving, or not read: sweep again when it has arrived", ErrIncomplete, slot)
 	}
 	if f.Class == Orphan && !p.orphans {

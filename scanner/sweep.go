@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockscope/lockscope/scanner/internal/server"
+	"github.com/lockscope/lockscope/lock/redlock/hashslot"
 )
 
 // nodesAtOnce bounds how many nodes are read at a time, and so the memory for their
@@ -113,7 +113,7 @@ func (w *sweep) rehome() {
 		}
 		w.ledger.rehome(src.name, func(f *Finding) string {
 			for _, n := range w.nodes {
-				if n.source == src && n.report.Err == nil && n.view.Own.Has(server.SlotOf(f.Key)) {
+				if n.source == src && n.report.Err == nil && n.view.Own.Has(hashslot.Of(f.Key)) {
 					return n.node
 				}
 			}

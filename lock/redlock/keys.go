@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/lockscope/lockscope/lock/redlock/hashslot"
 )
 
 // keys are the names of what a lock needs beside its own key. They lie outside the lock
@@ -21,7 +23,7 @@ type keys struct {
 func keysOf(lock string) *keys {
 	k := &keys{
 		lock:  lock,
-		fence: "lockscope:fence:{" + slotTags()[slotOf(lock)] + "}",
+		fence: "lockscope:fence:{" + slotTags()[hashslot.Of(lock)] + "}",
 		next:  "lockscope:next:{" + lock + "}",
 		queue: QueueKey(lock),
 	}
@@ -79,45 +81,15 @@ func (c *keyCache) of(lock string) *keys {
 	return k
 }
 
-const slotCount = 16384
-
 // slotTags returns for each slot the smallest decimal number that hashes to it.
-var slotTags = sync.OnceValue(func() *[slotCount]string {
-	tags := new([slotCount]string)
-	for n, missing := 0, slotCount; missing > 0; n++ {
+var slotTags = sync.OnceValue(func() *[hashslot.Count]string {
+	tags := new([hashslot.Count]string)
+	for n, missing := 0, hashslot.Count; missing > 0; n++ {
 		tag := strconv.Itoa(n)
-		if slot := slotOf(tag); tags[slot] == "" {
+		if slot := hashslot.Of(tag); tags[slot] == "" {
 			tags[slot] = tag
 			missing--
 		}
 	}
 	return tags
-})
-
-// slotOf is the Redis Cluster slot of a key without a hash tag: CRC16 (XMODEM)
-// modulo 16384, as in the Redis Cluster specification.
-func slotOf(key string) uint16 {
-	table := crcTable()
-	var crc uint16
-	for i := range len(key) {
-		crc = crc<<8 ^ table[byte(crc>>8)^key[i]]
-	}
-	return crc % slotCount
-}
-
-// crcTable is the CRC of each byte: keys are hashed with every command.
-var crcTable = sync.OnceValue(func() *[256]uint16 {
-	table := new([256]uint16)
-	for i := range table {
-		crc := uint16(i) << 8
-		for range 8 {
-			if crc&0x8000 != 0 {
-				crc = crc<<1 ^ 0x1021
-			} else {
-				crc <<= 1
-			}
-		}
-		table[i] = crc
-	}
-	return table
 })

@@ -6,17 +6,8 @@ import (
 	"testing"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/redlock/hashslot"
 )
-
-func TestSlotOfAgreesWithTheClusterSpecification(t *testing.T) {
-	// The specification gives CRC16 of 123456789 as 0x31C3; the others are what
-	// CLUSTER KEYSLOT of redis-server 7.0.15 answers.
-	for key, want := range map[string]uint16{"123456789": 0x31C3 % slotCount, "foo": 12182, "somekey": 11058, "lock:order:1001": 3766} {
-		if got := slotOf(key); got != want {
-			t.Errorf("slotOf(%q) = %d, want %d", key, got, want)
-		}
-	}
-}
 
 func TestKeysShareTheLockKeysSlot(t *testing.T) {
 	for _, resource := range []string{"a", "order:1001", "ünïcödé", "with space", strings.Repeat("x", lock.MaxResourceLength)} {
@@ -24,8 +15,8 @@ func TestKeysShareTheLockKeysSlot(t *testing.T) {
 		k := keysOf(key)
 		for _, other := range []string{k.fence, k.next, k.queue, k.tombstone("t")} {
 			tag := other[strings.IndexByte(other, '{')+1 : strings.IndexByte(other, '}')]
-			if slotOf(tag) != slotOf(key) {
-				t.Errorf("%q is in slot %d, the lock %q in %d", other, slotOf(tag), key, slotOf(key))
+			if hashslot.Of(tag) != hashslot.Of(key) {
+				t.Errorf("%q is in slot %d, the lock %q in %d", other, hashslot.Of(tag), key, hashslot.Of(key))
 			}
 			if strings.HasPrefix(other, lock.DefaultPrefix) {
 				t.Errorf("%q lies below the lock prefix", other)
@@ -37,11 +28,11 @@ func TestKeysShareTheLockKeysSlot(t *testing.T) {
 func TestSlotTagsCoverEverySlotWithItsSmallestNumber(t *testing.T) {
 	tags := slotTags()
 	for slot, tag := range tags {
-		if tag == "" || int(slotOf(tag)) != slot {
-			t.Fatalf("slot %d has tag %q in slot %d", slot, tag, slotOf(tag))
+		if tag == "" || hashslot.Of(tag) != slot {
+			t.Fatalf("slot %d has tag %q in slot %d", slot, tag, hashslot.Of(tag))
 		}
 	}
-	if tags[slotOf("0")] != "0" || tags[slotOf("7")] != "7" {
+	if tags[hashslot.Of("0")] != "0" || tags[hashslot.Of("7")] != "7" {
 		t.Error("a smaller number was overwritten by a larger one")
 	}
 }

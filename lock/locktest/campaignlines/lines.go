@@ -19,7 +19,7 @@ import (
 // driver with its scripts and its guard. Tests are not among them.
 var patterns = []string{
 	"*.go", "driver/*.go", "waitgraph/*.go", "redlock/*.go", "redlock/*.lua",
-	"redlock/guard/*.go", "redlock/redisconn/*.go", "redlock/redisinfo/*.go",
+	"redlock/guard/*.go", "redlock/redisconn/*.go", "redlock/redisinfo/*.go", "redlock/hashslot/*.go",
 }
 
 // Record is the code of one campaign.

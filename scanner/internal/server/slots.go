@@ -4,10 +4,12 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
+
+	"github.com/lockscope/lockscope/lock/redlock/hashslot"
 )
 
 // SlotCount is how many hash slots a Redis Cluster has.
-const SlotCount = 16384
+const SlotCount = hashslot.Count
 
 // SlotRange is the slots from First to Last.
 type SlotRange struct{ First, Last int }
@@ -104,26 +106,4 @@ func (s *SlotSet) String() string {
 		text += " and " + strconv.Itoa(more) + " more ranges"
 	}
 	return text
-}
-
-// SlotOf is the slot of a key: CRC16 (XMODEM) of what is in its first braces, or of all of
-// it, as in the Redis Cluster specification.
-func SlotOf(key string) int {
-	if _, rest, ok := strings.Cut(key, "{"); ok {
-		if tag, _, ok := strings.Cut(rest, "}"); ok && tag != "" {
-			key = tag
-		}
-	}
-	var crc uint16
-	for i := range len(key) {
-		crc ^= uint16(key[i]) << 8
-		for range 8 {
-			if crc&0x8000 != 0 {
-				crc = crc<<1 ^ 0x1021
-			} else {
-				crc <<= 1
-			}
-		}
-	}
-	return int(crc) % SlotCount
 }
