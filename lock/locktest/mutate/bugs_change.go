@@ -46,8 +46,8 @@ func changeMutants() []Mutant {
 		},
 		{
 			Bug: "the script lets a change overtake one that is under way", Why: "as above",
-			File: "lock/redlock/mark.lua", Old: "age >= 0 and age < 10000000", New: "false",
-			Killer: by(redlock, "TestScriptsLeaveAChangeAloneThatIsUnderWay"),
+			File: "lock/redlock/internal/scripts/mark.lua", Old: "age >= 0 and age < 10000000", New: "false",
+			Killer: by(scripting, "TestScriptsLeaveAChangeAloneThatIsUnderWay"),
 		},
 	}
 }
@@ -63,7 +63,7 @@ func evictionMutants() []Mutant {
 		},
 		{
 			Bug: "no vote takes a look along", Why: "as above",
-			File: "lock/redlock/lane.go", Old: "l.looks = barred == nil && l.lanes.guard.Look()", New: "l.looks = false",
+			File: "lock/redlock/internal/lanes/lane.go", Old: "l.looks = barred == nil && l.lanes.guard.Look()", New: "l.looks = false",
 			Killer: by(redlock, "TestRealPolicyChangedWhileConnected"),
 		},
 		{
