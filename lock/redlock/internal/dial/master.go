@@ -26,18 +26,18 @@ type Master struct {
 	clock    func() time.Duration
 	patience time.Duration // how much of a command's time may go to asking
 
-	mu      sync.Mutex
-	master  string // remote address of the last connection made
-	checked time.Duration
-	doubted bool
-	conns   map[*masterConn]struct{}
+	mu        sync.Mutex
+	master    string // remote address of the last connection made
+	checked   time.Duration
+	suspected bool
+	conns     map[*masterConn]struct{}
 }
 
 // WatchMaster watches the master that dial leads to. A command waits for the sentinels at
 // most for a part of the timeout of a node's calls.
 func WatchMaster(dial Func, clock func() time.Duration, nodeTimeout time.Duration) *Master {
 	return &Master{
-		dial: dial, clock: clock, patience: min(nodeTimeout/4, maxPatience), doubted: true, conns: make(map[*masterConn]struct{}),
+		dial: dial, clock: clock, patience: min(nodeTimeout/4, maxPatience), suspected: true, conns: make(map[*masterConn]struct{}),
 	}
 }
 
@@ -64,9 +64,9 @@ func (w *Master) Connect(ctx context.Context, network, addr string) (net.Conn, e
 func (w *Master) Check(ctx context.Context) {
 	w.mu.Lock()
 	now := w.clock()
-	due := w.doubted || now-w.checked >= askMasterAfter
+	due := w.suspected || now-w.checked >= askMasterAfter
 	if due {
-		w.checked, w.doubted = now, false // one call asks, the others go on
+		w.checked, w.suspected = now, false // one call asks, the others go on
 	}
 	due = due && len(w.conns) > 0 // the next connection will ask by itself
 	w.mu.Unlock()
@@ -83,11 +83,11 @@ func (w *Master) Check(ctx context.Context) {
 	_ = conn.Close()
 }
 
-// Doubt makes the next command ask the sentinels first.
-func (w *Master) Doubt() {
+// Suspect makes the next command ask the sentinels first.
+func (w *Master) Suspect() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.doubted = true
+	w.suspected = true
 }
 
 // found closes the connections that lead elsewhere. What is under way on them fails,

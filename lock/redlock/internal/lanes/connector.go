@@ -91,6 +91,9 @@ func (k *Connector) Subscriber() *redis.Client {
 	return s
 }
 
+// followsMaster reports that Sentinel says who the server is.
+func (k *Connector) followsMaster() bool { return k.master != nil }
+
 // check makes sure, where Sentinel says who the server is, that connections lead there.
 func (k *Connector) check(ctx context.Context) {
 	if k.master != nil {
@@ -98,10 +101,10 @@ func (k *Connector) check(ctx context.Context) {
 	}
 }
 
-// doubt says that a connection failed: the server may be another one by now.
-func (k *Connector) doubt() {
+// suspect says that a connection failed: the server may be another one by now.
+func (k *Connector) suspect() {
 	if k.master != nil {
-		k.master.Doubt()
+		k.master.Suspect()
 	}
 }
 
