@@ -24,14 +24,14 @@ type Queued struct {
 	ID    string    // of its engine
 	Since time.Time // when it came, by the node's clock
 	// Says is what it says of itself; nil if it has not waited for long, or does not
-	// say anything: Acquire tells after a tenth of a second.
+	// say anything: Acquire reports after a tenth of a second.
 	Says *lock.Waiting
 }
 
 // ReadQueue reads who waits for a lock on one node, first in line first: at most the
 // first most of them, and how many there are. key is the lock's, as it is called on the
 // node. The processes that wait for a lock queue on one of its nodes, as long as that one
-// answers: whoever wants to see all asks each, and tells them apart by ID.
+// answers: whoever wants to see all asks each, and distinguishes them by ID.
 //
 // The user needs +zrange +zcard +mget on lockscope:queue:* and lockscope:waiter:*.
 func ReadQueue(ctx context.Context, node redis.Cmdable, key string, most int) (first []Queued, total int, err error) {

@@ -206,7 +206,7 @@ func TestRealRefusedUser(t *testing.T) {
 			wantText(t, err, test.says, test.remedy)
 			for _, secret := range []string{wrong, aclPassword} {
 				if err != nil && strings.Contains(err.Error(), secret) {
-					t.Errorf("the error tells the password: %v", err)
+					t.Errorf("the error shows the password: %v", err)
 				}
 			}
 		})
@@ -232,7 +232,7 @@ func TestRealInfoDenied(t *testing.T) {
 	f.wantNoLocks()
 }
 
-// TestRealNoPassword: who gives none is told of the password, and of no right that is missing.
+// TestRealNoPassword: the error names the password to who gives none, and of no right that is missing.
 func TestRealNoPassword(t *testing.T) {
 	f := startNodes(t, 3)
 	for _, c := range f.admin {

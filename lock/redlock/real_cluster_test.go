@@ -14,7 +14,7 @@ import (
 )
 
 // TestRealClusterAsksReplicas: a cluster client asks any of its servers who serves what, here all the time and on new
-// connections. Where it meets a replica, nothing is wrong with the cluster, and nobody's wait is in vain.
+// connections. Where it meets a replica, nothing is wrong with the cluster, and nobody waits without a grant.
 func TestRealClusterAsksReplicas(t *testing.T) {
 	t.Parallel()
 	c := locktest.Cluster(t, 3, redisproc.WithReplicas(1))

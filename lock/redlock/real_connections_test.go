@@ -18,7 +18,7 @@ func TestRealConnections(t *testing.T) {
 	}
 	pairs(t, l, 64, 5)
 	for i := range f.servers {
-		eventually(t, patience, "what is told is what the server sees", func() bool {
+		eventually(t, patience, "what is reported is what the server sees", func() bool {
 			c := l.Connections()[i]
 			return c.Open > 0 && c.Open == len(f.connectionIDs(i)) && c.Busy == 0 && c.Waiting == 0
 		})

@@ -50,10 +50,10 @@ func (f *realNodes) mend(nodes ...int) {
 }
 
 // TestRealPolicyChangedWhileConnected evicts the lock on two of three nodes whose connections stay open. Where the policy is
-// mended before anybody looks, the count of evicted keys gives the nodes away, also to who comes later.
+// mended before any probe, the count of evicted keys gives the nodes away, also to who comes later.
 func TestRealPolicyChangedWhileConnected(t *testing.T) {
 	t.Parallel()
-	for name, mended := range map[string]bool{"it evicts": false, "it is mended before anybody looks": true} {
+	for name, mended := range map[string]bool{"it evicts": false, "it is mended before any probe": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := startNodes(t, 3)
@@ -104,7 +104,7 @@ func TestRealEvictedWhileQuarantined(t *testing.T) {
 	})
 }
 
-// TestRealOneNodeEvicts: a set of one is not kept from voting, and a caller that asked for it is told.
+// TestRealOneNodeEvicts: a set of one is not kept from voting, and a caller that asked for it gets a report.
 func TestRealOneNodeEvicts(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 1)

@@ -100,7 +100,7 @@ func TestRealHandOverTellsOthers(t *testing.T) {
 		second := await(t, settleTime, "the second", served)
 		since, holder := time.Now(), leases[second]
 		handed += of(recs[second], func(e lock.AcquireEnd) bool { return e.HandedOver })
-		eventually(t, settleTime, "others are told", func() bool {
+		eventually(t, settleTime, "others learn of it", func() bool {
 			began := time.Now()
 			_, err := other.Acquire(t.Context(), "job", lock.NoWait())
 			asked = max(asked, time.Since(began))
@@ -116,9 +116,9 @@ func TestRealHandOverTellsOthers(t *testing.T) {
 		must(t, leases[await(t, settleTime, "the last", served)].Release(t.Context()))
 		f.wantNoLocks()
 	}
-	t.Logf("%d handed over; others were told after %v", handed, took)
+	t.Logf("%d handed over; others learnt of it after %v", handed, took)
 	if handed == 0 || slices.Min(took) > 20*time.Millisecond+2*asked {
-		t.Errorf("told after %v at best, where a refusal took up to %v", slices.Min(took), asked)
+		t.Errorf("others learnt of it after %v at best, where a refusal took up to %v", slices.Min(took), asked)
 	}
 }
 

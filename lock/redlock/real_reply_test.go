@@ -12,7 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// mute is a connection that loses the next reply, and breaks, when it is told to.
+// mute is a connection that loses the next reply, and breaks, on command.
 type mute struct {
 	net.Conn
 	next *atomic.Bool

@@ -23,11 +23,11 @@ func restarts(rec *recorder) (all []lock.NodeRestart) {
 	return all
 }
 
-// TestRealFewNodesRestart: one node that restarts without its data votes at once, and whoever listens is told that two leases
+// TestRealFewNodesRestart: one node that restarts without its data votes at once, and whoever listens learns that two leases
 // are possible. It keeps silent where that was asked for.
 func TestRealFewNodesRestart(t *testing.T) {
 	t.Parallel()
-	for name, asked := range map[string]bool{"told": false, "enforced": true} {
+	for name, asked := range map[string]bool{"reported": false, "enforced": true} {
 		t.Run(name, func(t *testing.T) {
 			f, rec := startNodes(t, 1), newRecorder()
 			given := plainClient(t, &redis.Options{Addr: f.servers[0].Addr()})
@@ -57,7 +57,7 @@ func TestRealFewNodesRestart(t *testing.T) {
 			})
 			r := restarts(rec)[len(met)]
 			if r.Node != f.servers[0].Addr() || !r.Witnessed || r.Left < longTTL/2 || r.Enforced != asked {
-				t.Errorf("told %+v", r)
+				t.Errorf("reported %+v", r)
 			}
 			if asked {
 				wantErr(t, err, driver.ErrQuarantined, lock.ErrNoQuorum)
@@ -69,7 +69,7 @@ func TestRealFewNodesRestart(t *testing.T) {
 			}
 			must(t, second.Release(t.Context()))
 			if _, err = l.Acquire(rec.in(t.Context()), "job", lock.NoWait(), lock.TTL(longTTL)); len(restarts(rec)) != len(met)+1 {
-				t.Errorf("told again: %+v, %v", restarts(rec), err)
+				t.Errorf("reported again: %+v, %v", restarts(rec), err)
 			}
 		})
 	}
@@ -179,7 +179,7 @@ func TestRealVouchRefuses(t *testing.T) {
 			wantErr(t, err, test.matches...)
 			wantText(t, err, "127.0.0.1:", test.says)
 			if err != nil && containsText(err, secretForTest) {
-				t.Errorf("the error tells a token: %v", err)
+				t.Errorf("the error shows a token: %v", err)
 			}
 			for i, c := range f.admin {
 				if life := c.Get(t.Context(), "lockscope:life").Val(); life != "" && !strings.Contains(life, "somebody") {

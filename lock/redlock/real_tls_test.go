@@ -151,7 +151,7 @@ func TestRealTLSUntrusted(t *testing.T) {
 	wantErr(t, err, lock.ErrNoQuorum)
 	wantText(t, err, "certificate", addr)
 	if err != nil && containsText(err, aclPassword) {
-		t.Errorf("the error tells the password: %v", err)
+		t.Errorf("the error shows the password: %v", err)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // TestRealTraceTellsAllButSecrets runs through success, refusal, hand-off, loss and failure. Every Start has its End, and
-// neither an event nor an error tells an owner token.
+// neither an event nor an error shows an owner token.
 func TestRealTraceTellsAllButSecrets(t *testing.T) {
 	t.Parallel()
 	f, rec := startNodes(t, 3), newRecorder()
@@ -72,7 +72,7 @@ func TestRealTraceTellsAllButSecrets(t *testing.T) {
 		}
 		for _, text := range texts {
 			if strings.Contains(text, token) || strings.Contains(text, token[:8]) {
-				t.Errorf("the token is told by: %s", text)
+				t.Errorf("the token is reported by: %s", text)
 			}
 		}
 	}
@@ -103,8 +103,8 @@ func flatten(err error) (all []error) {
 	return all
 }
 
-// TestRealHolderIsTold names who blocks a refused caller.
-func TestRealHolderIsTold(t *testing.T) {
+// TestRealHolderIsReported names who blocks a refused caller.
+func TestRealHolderIsReported(t *testing.T) {
 	f := startNodes(t, 3)
 	const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	began := time.Now().Truncate(time.Millisecond)
@@ -166,8 +166,8 @@ func TestRealTraceCountsTheNodesThatLetGo(t *testing.T) {
 	})
 }
 
-// TestRealLocalWaiterIsToldOfTheBlocker queues behind a caller of its own process that waits for another process.
-func TestRealLocalWaiterIsToldOfTheBlocker(t *testing.T) {
+// TestRealBlockerIsReportedToALocalWaiter queues behind a caller of its own process that waits for another process.
+func TestRealBlockerIsReportedToALocalWaiter(t *testing.T) {
 	f, rec := startNodes(t, 3), newRecorder()
 	lease, err := f.locker(lock.WithInstance("billing/7")).Acquire(t.Context(), "job", lock.TTL(longTTL))
 	must(t, err)

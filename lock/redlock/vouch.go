@@ -41,7 +41,7 @@ func Vouch(ctx context.Context, nodes []redis.UniversalClient, opts ...lock.Opti
 	return nil
 }
 
-// RestartedNode is one node of a set, and what keeps it silent, as lockscope doctor tells it.
+// RestartedNode is one node of a set, and what keeps it silent, as lockscope doctor reports it.
 type RestartedNode struct {
 	Name       string // of the node
 	RunID      string // of the process, with the count of keys that it has evicted, if any: run_id+count

@@ -10,7 +10,7 @@ func guardMutants() []Mutant {
 		},
 		{
 			Bug: "one server votes under two names", Why: "it is a quorum of its own",
-			File: "lock/redlock/guard/guard.go", Old: "if other, taken := g.Servers.claim(info.RunID(), g); taken {", New: "if other, taken := g.Servers.claim(info.RunID(), g); taken && other == \"\" {",
+			File: "lock/redlock/guard/guard.go", Old: "if other, taken := g.Servers.claim(info.RunID(), g.claimant); taken {", New: "if other, taken := g.Servers.claim(info.RunID(), g.claimant); taken && other == \"\" {",
 			Killer: by(guarding, "TestProblemsAreNamed"),
 		},
 		{
@@ -36,7 +36,7 @@ func guardMutants() []Mutant {
 		},
 		{
 			Bug: "the run_id of the latest connection is used on all", Why: "a connection that was there before votes by the proof of another process",
-			File: "lock/redlock/internal/lanes/lane.go", Old: "		l.conn.saw(l.sight())\n", New: "		l.conn.saw(l.lanes.guard.Latest())\n",
+			File: "lock/redlock/internal/lanes/carrier.go", Old: "		r.lane.conn.saw(r.sight())\n", New: "		r.lane.conn.saw(r.guard.Latest())\n",
 			Killer: by(standalone, "TestAConnectionVotesByItsOwnSight"),
 		},
 		{
@@ -74,7 +74,7 @@ func guardMutants() []Mutant {
 		{
 			Bug: "a vouch with a node missing", Why: "the node that is away has a lock, and the others have forgotten it",
 			File: "lock/redlock/guard/vouch.go",
-			Old:  "err := v.Members.each(ctx, v.Wrap, func(ctx context.Context, m *Member) error { return m.look(ctx) })",
+			Old:  "err := v.Members.each(ctx, v.Wrap, func(ctx context.Context, m *Member) error { return m.inspect(ctx) })",
 			New: "var err error\n	var there Members\n	for _, m := range v.Members {\n		if m.look(ctx) == nil {\n			there = append(there, m)\n		}\n	}\n" +
 				"	v.Members = there",
 			Killer: by(guarding, "TestAVouchNeedsAllNodes"),

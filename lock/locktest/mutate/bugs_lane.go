@@ -5,13 +5,13 @@ func laneMutants() []Mutant {
 	return []Mutant{
 		{
 			Bug: "a lane sends a whole batch again after NOSCRIPT", Why: "a release that was carried out is repeated, and says that there was no lock",
-			File: "lock/redlock/internal/lanes/lane.go", Old: "		if c.unknownScript() {", New: "		if c.unknownScript() || len(sent) > 0 {",
+			File: "lock/redlock/internal/lanes/carrier.go", Old: "		if c.unknownScript() {", New: "		if c.unknownScript() || len(sent) > 0 {",
 			Killer: by(redlock, "TestRealManyCallersShareFewConnections"),
 		},
 		{
 			Bug: "a lane sends a batch again when its connection broke", Why: "what was carried out is repeated behind the engine's back",
-			File: "lock/redlock/internal/lanes/lane.go", Old: "	if err == nil {\n		err = l.teach(sent)",
-			New:    "	if err != nil {\n		if l.drop(); l.connect() {\n			err = l.exchange(sent, (*Command).byHash)\n		}\n	}\n	if err == nil {\n		err = l.teach(sent)",
+			File: "lock/redlock/internal/lanes/carrier.go", Old: "	if err == nil {\n		err = r.loadScripts(sent)",
+			New:    "	if err != nil {\n		if r.drop(); r.connect() {\n			err = r.exchange(sent, (*Command).byHash)\n		}\n	}\n	if err == nil {\n		err = r.loadScripts(sent)",
 			Killer: by(redlock, "TestRealReleaseWhoseReplyIsLost"),
 		},
 		{
@@ -32,7 +32,7 @@ func laneMutants() []Mutant {
 		{
 			Bug: "an error quotes the arguments of a command", Why: "owner tokens in logs",
 			File: "lock/redlock/redisconn/errors.go", Old: "; quotes {", New: "; quotes && text == \"\" {",
-			Killer: by(conn, "TestErrorsAreToldApartAndScrubbed"),
+			Killer: by(conn, "TestErrorsAreDistinguishedAndScrubbed"),
 		},
 		{
 			Bug: "an error quotes a URL", Why: "passwords in logs",

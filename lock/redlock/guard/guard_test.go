@@ -189,7 +189,7 @@ func TestWhatElseKeepsANodeSilent(t *testing.T) {
 	}
 }
 
-func TestRestartsAreToldOnce(t *testing.T) {
+func TestRestartsAreReportedOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		enforce bool
 		steps   func(f *fixture)
@@ -241,10 +241,10 @@ func TestRestartsAreToldOnce(t *testing.T) {
 			c.steps(f)
 			got := f.Restart()
 			if (got != nil) != (c.want != nil) || got != nil && *got != *c.want {
-				t.Errorf("told %+v, want %+v", got, c.want)
+				t.Errorf("reported %+v, want %+v", got, c.want)
 			}
 			if got := f.Restart(); got != nil {
-				t.Errorf("told again: %+v", got)
+				t.Errorf("reported again: %+v", got)
 			}
 		})
 	}
@@ -282,7 +282,7 @@ func TestProblemsAreNamed(t *testing.T) {
 		"no limit":        {server("f", 3600, "maxmemory_policy:allkeys-lru"), nil},
 		"mended":          {server("e", 3600, "maxmemory:1", "maxmemory_policy:noeviction"), nil},
 		"no policy":       {fakeServer{info: "run_id:p\r\nrole:master\r\nmaxmemory:0\r\n"}, driver.ErrUnexamined},
-		"no limit told":   {fakeServer{info: "run_id:p\r\nrole:master\r\nmaxmemory_policy:allkeys-lru\r\n"}, driver.ErrUnexamined},
+		"no limit given":  {fakeServer{info: "run_id:p\r\nrole:master\r\nmaxmemory_policy:allkeys-lru\r\n"}, driver.ErrUnexamined},
 		"no run id":       {fakeServer{info: "role:master\r\nuptime_in_seconds:3600\r\n"}, driver.ErrUnexamined},
 		"no role":         {fakeServer{info: "run_id:a\r\nuptime_in_seconds:3600\r\n"}, driver.ErrUnexamined},
 		"no password":     {fakeServer{err: replyError("NOAUTH Authentication required.")}, driver.ErrDenied},
@@ -322,7 +322,7 @@ func TestAClustersReplicasAreNoProblem(t *testing.T) {
 
 func TestARestartedServerMayTakeItsNodesPlace(t *testing.T) {
 	servers := NewServers()
-	one, two := New(Config{Node: "n", Servers: servers}), New(Config{Node: "n", Servers: servers})
+	one, two := &claimant{node: "n"}, &claimant{node: "n"}
 	for _, runID := range []string{"a", "b"} {
 		if other, taken := servers.claim(runID, one); taken {
 			t.Fatal(other)
@@ -333,7 +333,7 @@ func TestARestartedServerMayTakeItsNodesPlace(t *testing.T) {
 	}
 }
 
-func TestAFindingIsLookedAtAfresh(t *testing.T) {
+func TestAFindingIsProbedAfresh(t *testing.T) {
 	f := newFixture(t)
 	f.meets(fakeServer{info: "run_id:a\r\nrole:slave\r\n"})
 	master := server("a", 3600)

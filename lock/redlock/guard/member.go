@@ -55,6 +55,9 @@ const (
 	MarkVotes   = 1 // it votes already
 )
 
+// takeBackTime bounds what is done after an act has failed.
+const takeBackTime = 500 * time.Millisecond
+
 // Member is a node that an act is about.
 type Member struct {
 	Name string
@@ -70,8 +73,8 @@ type Member struct {
 	away   error  // why it could not be asked
 }
 
-// look reads who the server is, and what its marker says.
-func (m *Member) look(ctx context.Context) error {
+// inspect reads who the server is, and what its marker says.
+func (m *Member) inspect(ctx context.Context) error {
 	text, err := m.Conn.Info(ctx)
 	if err != nil {
 		return err

@@ -4,11 +4,36 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
+)
+
+// Change is the act of changing the members of a set, or its longest TTL: see
+// redlock.Reconfigure.
+type Change struct {
+	From, To Members // a node of both is one Member
+	Old, New Fingerprint
+	Length   time.Duration // of the quarantine under the new one: the longer of both
+	Wrap     func(string, error) error
+	nonce    string
+}
+
+// Errors of a change.
+var (
+	// ErrNotReached says that too few nodes of a set could be reached to change it.
+	ErrNotReached = errors.New("too few nodes can be reached")
+	// ErrStale says that a node stands for another configuration than the one that is to be replaced.
+	ErrStale = errors.New("node stands for another configuration than the one to be replaced")
+	// ErrBusy says that another change is under way.
+	ErrBusy = errors.New("another change is under way")
+	// ErrAlreadyChanged says that there was nothing to do.
+	ErrAlreadyChanged = errors.New("the nodes have gone over to this configuration already")
 )
 
 // Which configuration stands on the nodes decides what a change may do. A quorum of the
 // set that is left has the mark of every change away from it: who reaches a quorum of the
 // old set and one of the new meets a node that knows better, if there is a later one.
+
+func (c *Change) isOld(m *Member) bool { return slices.Contains(c.From, m) }
 
 // standing requires that no node stands for a third configuration.
 func (c *Change) standing(nodes Members) error {

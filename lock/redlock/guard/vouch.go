@@ -9,12 +9,6 @@ import (
 	"time"
 )
 
-// vouchNonce begins the identity of a quarantine that a vouch began, as mark.lua knows it.
-const vouchNonce = "vouch-"
-
-// takeBackTime bounds what is done after a vouch has failed.
-const takeBackTime = 500 * time.Millisecond
-
 // Vouch is the act of declaring that all nodes of a set are new: see redlock.Vouch.
 type Vouch struct {
 	Members     Members
@@ -29,7 +23,7 @@ type Vouch struct {
 // second ends those that are still there: what came in between, a restart, a lost data
 // set or another act, has put another marker in their place.
 func (v *Vouch) Run(ctx context.Context) error {
-	err := v.Members.each(ctx, v.Wrap, func(ctx context.Context, m *Member) error { return m.look(ctx) })
+	err := v.Members.each(ctx, v.Wrap, func(ctx context.Context, m *Member) error { return m.inspect(ctx) })
 	if err == nil {
 		err = v.Members.distinct(v.Wrap)
 	}
@@ -127,7 +121,7 @@ type VouchRestarted struct {
 // Run ends exactly that quarantine of exactly that process: a second time it finds none.
 func (v *VouchRestarted) Run(ctx context.Context) error {
 	m := v.Member
-	err := m.look(ctx)
+	err := m.inspect(ctx)
 	if err == nil && m.memory != v.RunID {
 		err = fmt.Errorf("%w: it is %s by now: it restarted again, or evicted keys", ErrNotNew, m.memory)
 	}

@@ -1,4 +1,4 @@
-// Package hashslot tells the Redis Cluster hash slot of a key. It is for lockscope's own
+// Package hashslot computes the Redis Cluster hash slot of a key. It is for lockscope's own
 // packages, which have to agree on it: the driver derives keys from slots, and the scanner
 // proves which slots it has read.
 package hashslot

@@ -25,7 +25,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotToldIsNotBelieved(t *testing.T) {
+func TestWhatIsNotReportedIsNotBelieved(t *testing.T) {
 	for text, want := range map[string]redisinfo.Eviction{
 		"": redisinfo.EvictionUnknown, "maxmemory:0": redisinfo.EvictionUnknown, "maxmemory:1": redisinfo.EvictionUnknown,
 		"maxmemory_policy:allkeys-lru": redisinfo.EvictionUnknown, "maxmemory:x\nmaxmemory_policy:allkeys-lru": redisinfo.EvictionUnknown,

@@ -23,7 +23,7 @@ type Node struct {
 	dials    *dial.Dials
 	scripts  *scripts.Set
 	guard    *guard.Guard
-	looks    *looks
+	probes   *probes
 	listener *wakeup.Listener
 }
 
@@ -49,10 +49,10 @@ func New(given *redis.ClusterClient, g *guard.Guard, s *scripts.Set, c Config) *
 	for _, h := range c.Hooks {
 		own.AddHook(h)
 	}
-	return &Node{client: own, dials: d, scripts: s, guard: g, looks: newLooks(c.Timeout), listener: wakeup.New(own, c.Timeout)}
+	return &Node{client: own, dials: d, scripts: s, guard: g, probes: newProbes(c.Timeout), listener: wakeup.New(own, c.Timeout)}
 }
 
-// examiner makes the guard look at each new connection of a client.
+// examiner makes the guard inspect each new connection of a client.
 func examiner(g *guard.Guard, s *scripts.Set) redisconn.OnConnect {
 	return func(ctx context.Context, cn *redis.Conn) error {
 		_, err := g.Examine(ctx, s.Server(cn, g.Latest))
@@ -81,7 +81,7 @@ func (n *Node) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.A
 	if err := n.guard.Admit(ctx, whole); err != nil {
 		return driver.AcquireReply{Restart: n.guard.Restart()}, fmt.Errorf("%w: %w", driver.ErrNotSent, err)
 	}
-	n.looks.begin(n.guard, whole)
+	n.probes.begin(n.guard, whole)
 	val, err := n.run(ctx, n.scripts.Acquire, append(n.scripts.AcquireArgs(&req, scripts.InCluster()), n.guard.Latest().Expected()))
 	if err != nil {
 		return driver.AcquireReply{Restart: n.guard.Restart()}, err
@@ -135,7 +135,7 @@ func (n *Node) Subscribe(ctx context.Context, waiterID string, wake func(string)
 // Close implements driver.BlockingNode.
 func (n *Node) Close() error {
 	n.listener.Close()
-	n.looks.close()
+	n.probes.close()
 	if err := n.client.Close(); err != nil {
 		return fmt.Errorf("lock: close of %s: %w", n.Name(), err)
 	}

@@ -65,7 +65,7 @@ func (r *carrier) carry() {
 			sent = r.others()
 		}
 		r.lane.conn.saw(r.sight())
-		r.probes = refusal == nil && r.guard.Look()
+		r.probes = refusal == nil && r.guard.ProbeDue()
 	}
 	err := r.exchange(sent, (*Command).byHash)
 	if err == nil {
@@ -94,7 +94,7 @@ func (r *carrier) carry() {
 // server is what the guard asks, on this connection.
 func (r *carrier) server() scripts.Server { return r.scripts.Server(r.lane.conn, r.sight) }
 
-// sight is the connection's, after the last look at its server.
+// sight is the connection's, after the last probe of its server.
 func (r *carrier) sight() guard.Sight { return r.guard.Renewed(r.lane.conn.seen) }
 
 // verify asks the server for the proof that it remembers, where it did not vote for want of
@@ -160,7 +160,7 @@ func (r *carrier) exchange(
 	}()
 	r.lane.conn.process(ctx, r.cmds)
 	if probe != nil {
-		r.guard.Looked(probe.Result())
+		r.guard.Probed(probe.Result())
 	}
 	for _, cmd := range r.cmds {
 		if isSpent(cmd.Err()) {

@@ -72,7 +72,7 @@ func pipeline(ctx context.Context, conn *redis.Conn, cmds []redis.Cmder) {
 	_, _ = p.Exec(ctx)
 }
 
-// stale reports that the server has closed the connection, as far as one can tell
+// stale reports that the server has closed the connection, as far as it shows
 // without using it.
 func (c *connection) stale() bool {
 	socket := c.socket.Load()

@@ -38,7 +38,7 @@ type lane struct {
 	link atomic.Pointer[connection] // for cut
 }
 
-// fresh reports that the connection is as good as one can tell.
+// fresh reports that the connection is as good as its socket shows.
 func (l *lane) fresh() bool { return time.Since(l.used) <= checkIdle || !l.conn.stale() }
 
 // cut ends what the lane waits for, from another goroutine.

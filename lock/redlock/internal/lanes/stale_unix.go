@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// isStale looks whether the peer has closed the connection, or said something although
-// nothing was asked. A connection that cannot be looked at is taken for good.
+// isStale checks whether the peer has closed the connection, or said something although
+// nothing was asked. A connection that cannot be checked is taken for good.
 func isStale(conn net.Conn) bool {
 	if secure, ok := conn.(*tls.Conn); ok {
 		conn = secure.NetConn()

@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
-// Whether PUBLISH tells how many listen on the whole node: in a cluster it does not.
+// Whether PUBLISH reports how many listen on the whole node: in a cluster it does not.
 const (
 	countsListeners = "1"
 	countsShard     = "0"
@@ -18,7 +18,7 @@ const (
 // Place is what depends on where a script runs.
 type Place struct {
 	marker bool   // the server has one, in the slot of whatever is asked
-	counts string // whether PUBLISH tells how many listen
+	counts string // whether PUBLISH reports how many listen
 }
 
 // OnServer is a server of its own.

@@ -1,5 +1,5 @@
 -- Prolongs the lock where this token holds it. Where the key was lost it may be
--- put back, which is told apart in the reply: a refill is no vote.
+-- put back, which the reply distinguishes: a refill is no vote.
 -- KEYS  1 lock  2 fence counter  3 tombstone of this token
 --       4 marker of the server; not in a Redis Cluster, where it has another slot
 -- ARGV  1 token  2 ttl ms  3 '1' refill  4 fence  5 holder  6 '1' write the holder anew

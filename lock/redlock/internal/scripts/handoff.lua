@@ -7,7 +7,7 @@ local ENTRY_TTL_MS = 30000
 
 -- join gives the waiter its place in the queue, or finds it there, and returns
 -- its ticket: the time of its arrival. A ticket other than '0' claims that place.
--- What the waiter says of itself, if anything, is written with the place, which tells
+-- What the waiter says of itself, if anything, is written with the place, which distinguishes
 -- this stay in the queue from the waiter's others.
 local function join(queue, waiter, ticket, entry, says)
   local place = redis.call('ZSCORE', queue, waiter)
@@ -28,7 +28,7 @@ local function join(queue, waiter, ticket, entry, says)
 end
 
 -- name_next takes the head of the queue, keeps the lock for it for a short window
--- and tells it, by name, that it is its turn. A waiter nobody listens for any more
+-- and notifies it, by name, that it is its turn. A waiter nobody listens for any more
 -- is passed over; in a Redis Cluster PUBLISH counts only this shard's listeners,
 -- so there it is not asked.
 local function name_next(lock, reservation, queue, window_ms, counts_listeners)

@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// queued asks for the lock in vain, as a waiter.
+// queued asks for the lock and is refused, as a waiter.
 func (s *scripted) queued(digit string, w driver.Waiter) driver.AcquireReply {
 	s.t.Helper()
 	w.Enqueue = true
@@ -86,7 +86,7 @@ func TestScriptsKeepTheQueue(t *testing.T) {
 }
 
 // TestScriptsNameOneAtATime: where the lock is kept for a waiter, another release names nobody; a waiter that was
-// granted here in vain goes back to its place.
+// granted here without effect goes back to its place.
 func TestScriptsNameOneAtATime(t *testing.T) {
 	s := newScripted(t)
 	s.granted(driver.AcquireRequest{Token: token("a")})
@@ -126,7 +126,7 @@ func TestScriptsPassOverTheDead(t *testing.T) {
 		t.Fatalf("the lock is kept for %q, and w1 is dead", kept)
 	}
 	if m, err := sub.ReceiveMessage(t.Context()); err != nil || m.Payload != s.keys.lock {
-		t.Errorf("w2 is told %+v, %v", m, err)
+		t.Errorf("w2 is sent %+v, %v", m, err)
 	}
 }
 

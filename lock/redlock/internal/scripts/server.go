@@ -15,7 +15,7 @@ import (
 type reader struct{ redisconn.Processor }
 
 // Info is the reply to INFO. It asks for every section there is by default: a section to
-// choose is not told by every server, and the sections that are needed are four.
+// choose is not reported by every server, and the sections that are needed are four.
 func (r reader) Info(ctx context.Context) (string, error) {
 	cmd := redis.NewStringCmd(ctx, "info")
 	if err := r.Process(ctx, cmd); err != nil {

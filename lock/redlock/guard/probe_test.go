@@ -13,41 +13,41 @@ func evicting(runID, keys string) fakeServer {
 	return server(runID, 3600, "maxmemory:1", "maxmemory_policy:volatile-ttl", "evicted_keys:"+keys)
 }
 
-// TestAServerIsLookedAtEverySecond, by one caller at a time, and not at all before it was met.
-func TestAServerIsLookedAtEverySecond(t *testing.T) {
+// TestAServerIsProbedEverySecond, by one caller at a time, and not at all before it was met.
+func TestAServerIsProbedEverySecond(t *testing.T) {
 	f := newFixture(t)
-	if f.Look() {
-		t.Error("a node that was never met is looked at")
+	if f.ProbeDue() {
+		t.Error("a node that was never met is probed")
 	}
 	f.meets(server("a", 3600))
 	f.clock.now += reexamineAfter - 1
-	if f.Look() {
-		t.Error("it was looked at less than a second ago")
+	if f.ProbeDue() {
+		t.Error("it was probed less than a second ago")
 	}
 	f.clock.now++
-	if !f.Look() || f.Look() {
-		t.Error("one of two callers looks after a second")
+	if !f.ProbeDue() || f.ProbeDue() {
+		t.Error("one of two callers probes after a second")
 	}
-	f.Looked(evicting("a", "0").info, nil)
+	f.Probed(evicting("a", "0").info, nil)
 	if err := f.Verdict(f.Latest()); !errors.Is(err, driver.ErrEvicting) {
 		t.Errorf("%v, want that it evicts", err)
 	}
 	off := newFixture(t, func(c *Config) { c.Off = true })
 	off.clock.now += time.Hour
-	if off.Look() {
-		t.Error("a guard that is off looks")
+	if off.ProbeDue() {
+		t.Error("a guard that is off probes")
 	}
 }
 
-// TestALookThatFails says nothing of the server unless the server refuses it.
-func TestALookThatFails(t *testing.T) {
+// TestAProbeThatFails says nothing of the server unless the server refuses it.
+func TestAProbeThatFails(t *testing.T) {
 	f := newFixture(t)
 	f.meets(server("a", 3600))
-	f.Looked("", driver.ErrTimeout)
+	f.Probed("", driver.ErrTimeout)
 	if err := f.Verdict(f.Latest()); err != nil {
 		t.Error(err)
 	}
-	f.Looked("", replyError("NOPERM no INFO for you"))
+	f.Probed("", replyError("NOPERM no INFO for you"))
 	if err := f.Verdict(f.Latest()); !errors.Is(err, driver.ErrUnexamined) {
 		t.Errorf("%v, want that it cannot be examined", err)
 	}
@@ -60,7 +60,7 @@ func TestEvictedKeysMakeAnotherMemory(t *testing.T) {
 	before := f.meets(server("a", 3600))
 	f.votes()
 	another := Sight{runID: "b", expected: "b's"}
-	f.Looked(server("a", 3600, "evicted_keys:5").info, nil)
+	f.Probed(server("a", 3600, "evicted_keys:5").info, nil)
 	if err := f.Verdict(before); !errors.Is(err, driver.ErrQuarantined) {
 		t.Errorf("a vote on what was seen before: %v", err)
 	}
@@ -70,7 +70,7 @@ func TestEvictedKeysMakeAnotherMemory(t *testing.T) {
 	}
 	f.refuses("q1", 60*time.Second)
 	if got := f.Restart(); got == nil || *got != (driver.Restart{Witnessed: true, Left: 60 * time.Second, Enforced: true, Evicted: true}) {
-		t.Errorf("told %+v", got)
+		t.Errorf("reported %+v", got)
 	}
 	if err := f.Verdict(now); err != nil {
 		t.Errorf("once it votes: %v", err)
@@ -82,24 +82,24 @@ func TestEvictionIsAccepted(t *testing.T) {
 	f := newFixture(t, func(c *Config) { c.EvictionOK = true })
 	before := f.meets(evicting("a", "1"))
 	f.votes()
-	f.Looked(evicting("a", "2").info, nil)
+	f.Probed(evicting("a", "2").info, nil)
 	if err := f.Verdict(before); err != nil || f.Renewed(before).Expected() != votingMarker(ours, "a", 0) || f.Restart() != nil {
 		t.Errorf("%v, %+v", err, f.Renewed(before))
 	}
 }
 
-// TestEvictionIsTold where nodes are not kept from voting.
-func TestEvictionIsTold(t *testing.T) {
+// TestEvictionIsReported where nodes are not kept from voting.
+func TestEvictionIsReported(t *testing.T) {
 	f := newFixture(t, func(c *Config) { c.Enforce = false })
 	f.meets(server("a", 3600))
-	f.Looked(server("a", 3600, "evicted_keys:5").info, nil)
+	f.Probed(server("a", 3600, "evicted_keys:5").info, nil)
 	f.votes()
 	if got := f.Restart(); got == nil || *got != (driver.Restart{Witnessed: true, Left: quarantineForTest, Evicted: true}) {
-		t.Errorf("told %+v", got)
+		t.Errorf("reported %+v", got)
 	}
 }
 
-// TestAFitMasterSaysNothingOfTheOthers: only a look at all masters of a cluster takes a finding back.
+// TestAFitMasterSaysNothingOfTheOthers: only a probe of all masters of a cluster takes a finding back.
 func TestAFitMasterSaysNothingOfTheOthers(t *testing.T) {
 	f := newFixture(t, func(c *Config) { c.Cluster = true })
 	f.meets(server("m1", 3600))
@@ -108,7 +108,7 @@ func TestAFitMasterSaysNothingOfTheOthers(t *testing.T) {
 	if err := f.Verdict(f.Latest()); !errors.Is(err, driver.ErrEvicting) {
 		t.Errorf("%v, want that one of them evicts", err)
 	}
-	f.Looked(server("m1", 3600).info, nil)
+	f.Probed(server("m1", 3600).info, nil)
 	if err := f.Verdict(f.Latest()); err != nil {
 		t.Error(err)
 	}

@@ -42,33 +42,33 @@ func (s server) Info(ctx context.Context) (string, error) {
 	return fit, err
 }
 
-// looks are the looks at all masters that go on beside the votes: no vote waits
+// probes are the probes of all masters that go on beside the votes: no vote waits
 // for the slowest of them.
-type looks struct {
+type probes struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 	timeout time.Duration
 }
 
-func newLooks(timeout time.Duration) *looks {
+func newProbes(timeout time.Duration) *probes {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &looks{ctx: ctx, cancel: cancel, timeout: timeout}
+	return &probes{ctx: ctx, cancel: cancel, timeout: timeout}
 }
 
-// begin looks if it is time to.
-func (l *looks) begin(g *guard.Guard, s server) {
-	if l.ctx.Err() != nil || !g.Look() {
+// begin probes if it is time to.
+func (l *probes) begin(g *guard.Guard, s server) {
+	if l.ctx.Err() != nil || !g.ProbeDue() {
 		return
 	}
 	l.running.Go(func() {
 		ctx, cancel := context.WithTimeout(l.ctx, l.timeout)
 		defer cancel()
-		g.Looked(s.Info(ctx))
+		g.Probed(s.Info(ctx))
 	})
 }
 
-func (l *looks) close() {
+func (l *probes) close() {
 	l.cancel()
 	l.running.Wait()
 }
