@@ -53,7 +53,8 @@ func nodesOf(clients []redis.UniversalClient, engine *lock.Settings) ([]node, er
 		n := nodeOf(given)
 		n.name = engine.NodeName(i, n.own)
 		if first, taken := addresses[n.address]; taken && n.address != "" {
-			return nil, fmt.Errorf("%w: %w: nodes %d and %d are both %s", lock.ErrInvalidNode, driver.ErrDuplicate, first+1, i+1, n.own)
+			return nil, fmt.Errorf("%w: %w: nodes %d and %d are both %s", lock.ErrInvalidNode, driver.ErrDuplicate,
+				first+1, i+1, n.own)
 		}
 		addresses[n.address] = i
 		all = append(all, n)

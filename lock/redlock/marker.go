@@ -21,7 +21,8 @@ const (
 	MarkerVoting                         // this process votes for the configuration named
 	MarkerQuarantined                    // it may have forgotten locks, and keeps silent
 	MarkerChanging                       // it keeps silent, for a change of the configuration is not finished
-	MarkerLeftover                       // it is about another process, or of before this one evicted keys: it has to be verified anew
+	// it is about another process, or of before this one evicted keys: it has to be verified anew
+	MarkerLeftover
 )
 
 // String is the state in a word.

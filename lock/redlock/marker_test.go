@@ -48,7 +48,8 @@ func TestReadMarker(t *testing.T) {
 func TestQuarantineOutlivesEveryLock(t *testing.T) {
 	for _, maxTTL := range []time.Duration{time.Second, 10 * time.Second, time.Minute, time.Hour} {
 		q := Quarantine(maxTTL)
-		if least := maxTTL + maxTTL/100 + 2*time.Millisecond; q < least || q < 15*time.Second || q > least+15*time.Second {
+		if least := maxTTL + maxTTL/100 + 2*time.Millisecond; q < least || q < 15*time.Second ||
+			q > least+15*time.Second {
 			t.Errorf("MaxTTL %v: a quarantine of %v", maxTTL, q)
 		}
 	}

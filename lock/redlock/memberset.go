@@ -34,7 +34,8 @@ func newMemberSet(nodes []redis.UniversalClient, opts []lock.Option) (*memberSet
 		c, ok := n.(*redis.Client)
 		if !ok || c == nil {
 			set.close()
-			return nil, fmt.Errorf("%w: node %d is a %T: only servers of their own have a marker", lock.ErrInvalidNode, i+1, n)
+			return nil, fmt.Errorf("%w: node %d is a %T: only servers of their own have a marker", lock.ErrInvalidNode,
+				i+1, n)
 		}
 		conn := c.Conn()
 		m := &guard.Member{

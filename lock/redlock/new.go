@@ -52,7 +52,8 @@ func newEngine(clients []redis.UniversalClient, engine *lock.Settings, s setting
 		g := guard.New(config)
 		switch given := m.given.(type) {
 		case *redis.ClusterClient:
-			nodes = append(nodes, lock.Async(cluster.New(given, g, common, cluster.Config{Timeout: timeout, Hooks: s.hooks})))
+			c := cluster.Config{Timeout: timeout, Hooks: s.hooks}
+			nodes = append(nodes, lock.Async(cluster.New(given, g, common, c)))
 		case *redis.Client:
 			c := lanes.Config{Clock: engine.Clock, Timeout: timeout, Hooks: s.hooks}
 			nodes = append(nodes, standalone.New(given, g, common, c))
@@ -69,12 +70,14 @@ func newEngine(clients []redis.UniversalClient, engine *lock.Settings, s setting
 
 func checkClients(clients []redis.UniversalClient) error {
 	if len(clients) == 0 || len(clients) > lock.MaxNodes {
-		return fmt.Errorf("%w: %d clients, between 1 and %d are needed", lock.ErrInvalidNode, len(clients), lock.MaxNodes)
+		return fmt.Errorf("%w: %d clients, between 1 and %d are needed", lock.ErrInvalidNode, len(clients),
+			lock.MaxNodes)
 	}
 	seen := make(map[redis.UniversalClient]int)
 	for i, n := range clients {
 		if first, twice := seen[n]; twice && n != nil {
-			return fmt.Errorf("%w: %w: clients %d and %d are one", lock.ErrInvalidNode, driver.ErrDuplicate, first+1, i+1)
+			return fmt.Errorf("%w: %w: clients %d and %d are one", lock.ErrInvalidNode, driver.ErrDuplicate, first+1,
+				i+1)
 		}
 		seen[n] = i
 	}

@@ -48,8 +48,8 @@ func TestRealClusterAsksReplicas(t *testing.T) {
 	})
 }
 
-// TestRealClusterMasterEvicts: one of three masters gets a policy that evicts while everybody is connected. Which master a
-// connection shows decides nothing, and once it is mended the cluster votes again.
+// TestRealClusterMasterEvicts: one of three masters gets a policy that evicts while everybody is connected. Which
+// master a connection shows decides nothing, and once it is mended the cluster votes again.
 func TestRealClusterMasterEvicts(t *testing.T) {
 	t.Parallel()
 	c := locktest.Cluster(t, 3)

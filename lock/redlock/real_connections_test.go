@@ -22,7 +22,8 @@ func TestRealConnections(t *testing.T) {
 			c := l.Connections()[i]
 			return c.Open > 0 && c.Open == len(f.connectionIDs(i)) && c.Busy == 0 && c.Waiting == 0
 		})
-		if c := l.Connections()[i]; c.Node == "" || c.Backend.Name != "redis" || c.Dials < uint64(c.Open) || c.DialFailures != 0 {
+		if c := l.Connections()[i]; c.Node == "" || c.Backend.Name != "redis" || c.Dials < uint64(c.Open) ||
+			c.DialFailures != 0 {
 			t.Errorf("node %d: %+v", i, c)
 		}
 	}

@@ -49,8 +49,8 @@ func (f *realNodes) mend(nodes ...int) {
 	f.config("maxmemory", "0", nodes...)
 }
 
-// TestRealPolicyChangedWhileConnected evicts the lock on two of three nodes whose connections stay open. Where the policy is
-// mended before any probe, the count of evicted keys gives the nodes away, also to who comes later.
+// TestRealPolicyChangedWhileConnected evicts the lock on two of three nodes whose connections stay open. Where the
+// policy is mended before any probe, the count of evicted keys gives the nodes away, also to who comes later.
 func TestRealPolicyChangedWhileConnected(t *testing.T) {
 	t.Parallel()
 	for name, mended := range map[string]bool{"it evicts": false, "it is mended before any probe": true} {
@@ -62,7 +62,10 @@ func TestRealPolicyChangedWhileConnected(t *testing.T) {
 			other := guardedLocker(t, f.clients(), lock.WithClock(clock.now))
 			must(t, acquire(t, other, "warm-up", lock.TTL(longTTL)).Release(t.Context()))
 			held := acquire(t, guardedLocker(t, f.clients()), "job", lock.TTL(longTTL), lock.NoRenew())
-			eventually(t, settleTime, "all three hold it", func() bool { return len(f.keys("lock:job", f.all()...)) == 3 })
+			eventually(t, settleTime, "all three hold it", func() bool {
+				return len(f.keys("lock:job",
+					f.all()...)) == 3
+			})
 
 			f.evict("job", 0, 1)
 			why := driver.ErrEvicting
@@ -91,7 +94,8 @@ func TestRealPolicyChangedWhileConnected(t *testing.T) {
 func TestRealEvictedWhileQuarantined(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 1)
-	l := newLocker(t, f.clients(), redlock.WithRestartQuarantine(longTTL), lock.WithNodeTimeout(patience), lock.WithDefaults(lock.TTL(longTTL)))
+	l := newLocker(t, f.clients(), redlock.WithRestartQuarantine(longTTL), lock.WithNodeTimeout(patience),
+		lock.WithDefaults(lock.TTL(longTTL)))
 	_, _ = refused(t, l, "job", driver.ErrQuarantined)
 	first := f.admin[0].Get(t.Context(), redlock.MarkerKey).Val()
 	must(t, f.admin[0].Set(t.Context(), "lock:old", "x", longTTL).Err())

@@ -86,7 +86,8 @@ func TestRealHandOverTellsOthers(t *testing.T) {
 		served := make(chan int, len(leases))
 		for i := range leases {
 			rec := newRecorder()
-			waiting := acquireAsync(rec.in(lock.WithTraceparent(t.Context(), fmt.Sprint("caller ", i))), l, "job", lock.TTL(longTTL))
+			waiting := acquireAsync(rec.in(lock.WithTraceparent(t.Context(), fmt.Sprint("caller ", i))), l, "job",
+				lock.TTL(longTTL))
 			go func() {
 				g := <-waiting
 				leases[i] = g.lease

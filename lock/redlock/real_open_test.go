@@ -9,9 +9,9 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// TestRealOpenSnapshotRestoredInPlace says what happens and is not covered: the very process that voted has its own older
-// data put back while it runs, marker and all, as DEBUG RELOAD NOSAVE does. Nothing on the server tells that from never
-// having been away.
+// TestRealOpenSnapshotRestoredInPlace says what happens and is not covered: the very process that voted has its own
+// older data put back while it runs, marker and all, as DEBUG RELOAD NOSAVE does. Nothing on the server tells that
+// from never having been away.
 func TestRealOpenSnapshotRestoredInPlace(t *testing.T) {
 	t.Parallel()
 	f, held := twoOfThree(t)

@@ -9,10 +9,11 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// TestRealQueueReportsWhoWaits: who waits, since when, where, holding what, as the nodes report it to anybody; also where one of them
-// does not have the lock, which may be the one that has the queue.
+// TestRealQueueReportsWhoWaits: who waits, since when, where, holding what, as the nodes report it to anybody; also
+// where one of them does not have the lock, which may be the one that has the queue.
 func TestRealQueueReportsWhoWaits(t *testing.T) {
-	for name, without := range map[string][]int{"all have the lock": nil, "one has not": {0}, "another has not": {1}, "the third has not": {2}} {
+	for name, without := range map[string][]int{"all have the lock": nil, "one has not": {0}, "another has not": {1},
+		"the third has not": {2}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			testQueueTellsWhoWaits(t, without)

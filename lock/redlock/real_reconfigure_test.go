@@ -8,7 +8,8 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// TestRealReconfigure takes three nodes to five and back, with a lease that is held and a process of before that goes on.
+// TestRealReconfigure takes three nodes to five and back, with a lease that is held and a process of before that goes
+// on.
 func TestRealReconfigure(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 5)

@@ -23,8 +23,8 @@ func restarts(rec *recorder) (all []lock.NodeRestart) {
 	return all
 }
 
-// TestRealFewNodesRestart: one node that restarts without its data votes at once, and whoever listens learns that two leases
-// are possible. It keeps silent where that was asked for.
+// TestRealFewNodesRestart: one node that restarts without its data votes at once, and whoever listens learns that two
+// leases are possible. It keeps silent where that was asked for.
 func TestRealFewNodesRestart(t *testing.T) {
 	t.Parallel()
 	for name, asked := range map[string]bool{"reported": false, "enforced": true} {
@@ -65,10 +65,12 @@ func TestRealFewNodesRestart(t *testing.T) {
 			}
 			must(t, err)
 			if first.Remaining() <= 0 || second.Fence() <= first.Fence() {
-				t.Errorf("%v left of the first lease, fences %d and %d", first.Remaining(), first.Fence(), second.Fence())
+				t.Errorf("%v left of the first lease, fences %d and %d", first.Remaining(), first.Fence(),
+					second.Fence())
 			}
 			must(t, second.Release(t.Context()))
-			if _, err = l.Acquire(rec.in(t.Context()), "job", lock.NoWait(), lock.TTL(longTTL)); len(restarts(rec)) != len(met)+1 {
+			if _, err = l.Acquire(rec.in(t.Context()), "job", lock.NoWait(),
+				lock.TTL(longTTL)); len(restarts(rec)) != len(met)+1 {
 				t.Errorf("reported again: %+v, %v", restarts(rec), err)
 			}
 		})
@@ -79,7 +81,8 @@ func TestRealFewNodesRestart(t *testing.T) {
 func TestRealVouch(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 3)
-	l := guardedLocker(t, f.clients(), lock.WithNodeTimeout(patience)) // what is given up leaves keys, with which no node is new
+	// what is given up leaves keys, with which no node is new
+	l := guardedLocker(t, f.clients(), lock.WithNodeTimeout(patience))
 	_, err := l.Acquire(t.Context(), "job", lock.MaxWait(waitTime), lock.TTL(longTTL))
 	wantErr(t, err, driver.ErrQuarantined)
 	wantText(t, err, "vouch for them, once: lockscope init --redis "+f.servers[0].Addr())
@@ -115,7 +118,8 @@ func TestRealVouchGoesOn(t *testing.T) {
 	wantText(t, err, f.servers[2].Addr(), "NOPERM")
 	runACL(t, f.admin[2], "ACL SETUSER default +eval")
 	must(t, redlock.Vouch(t.Context(), f.clients()))
-	must(t, acquire(t, guardedLocker(t, f.clients(), lock.WithNodeTimeout(patience)), "job", lock.NoWait(), lock.TTL(longTTL)).Release(t.Context()))
+	must(t, acquire(t, guardedLocker(t, f.clients(), lock.WithNodeTimeout(patience)), "job", lock.NoWait(),
+		lock.TTL(longTTL)).Release(t.Context()))
 }
 
 // vouchUnderWay is the marker of a node in the first round of somebody's vouch.
@@ -182,7 +186,8 @@ func TestRealVouchRefuses(t *testing.T) {
 				t.Errorf("the error shows a token: %v", err)
 			}
 			for i, c := range f.admin {
-				if life := c.Get(t.Context(), "lockscope:life").Val(); life != "" && !strings.Contains(life, "somebody") {
+				if life := c.Get(t.Context(), "lockscope:life").Val(); life != "" &&
+					!strings.Contains(life, "somebody") {
 					t.Errorf("node %d was marked: %q", i, life)
 				}
 			}

@@ -25,7 +25,8 @@ func startSentinel(t *testing.T) (*realNodes, *redisproc.Sentinel) {
 
 func failoverClient(t *testing.T, s *redisproc.Sentinel) *redis.Client {
 	c := redis.NewFailoverClient(&redis.FailoverOptions{
-		MasterName: redisproc.MasterName, SentinelAddrs: []string{s.Addr()}, DialTimeout: time.Second, ReadTimeout: time.Second,
+		MasterName: redisproc.MasterName, SentinelAddrs: []string{s.Addr()}, DialTimeout: time.Second,
+		ReadTimeout: time.Second,
 	})
 	t.Cleanup(func() { must(t, c.Close()) })
 	return c
@@ -60,8 +61,8 @@ func TestRealSentinelFailover(t *testing.T) {
 	f.wantNoLocks(1)
 }
 
-// TestRealSentinelSwitchesMaster: the sentinel names another master, and the former one, which it cannot reach, goes on answering
-// old connections. Ours must not be among them: what is locked there, nobody else sees.
+// TestRealSentinelSwitchesMaster: the sentinel names another master, and the former one, which it cannot reach, goes
+// on answering old connections. Ours must not be among them: what is locked there, nobody else sees.
 func TestRealSentinelSwitchesMaster(t *testing.T) {
 	t.Parallel()
 	f, sentinel := startSentinel(t)
@@ -76,7 +77,8 @@ func TestRealSentinelSwitchesMaster(t *testing.T) {
 	watcher := redis.NewSentinelClient(&redis.Options{Addr: sentinel.Addr()})
 	defer watcher.Close()
 	must(t, watcher.Remove(t.Context(), redisproc.MasterName).Err())
-	must(t, watcher.Monitor(t.Context(), redisproc.MasterName, "127.0.0.1", strconv.Itoa(f.servers[1].Port()), "1").Err())
+	must(t, watcher.Monitor(t.Context(), redisproc.MasterName, "127.0.0.1", strconv.Itoa(f.servers[1].Port()),
+		"1").Err())
 	time.Sleep(askAgain)
 
 	after := acquire(t, l, "after", lock.TTL(longTTL))

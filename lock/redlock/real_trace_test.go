@@ -10,8 +10,8 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// TestRealTraceTellsAllButSecrets runs through success, refusal, hand-off, loss and failure. Every Start has its End, and
-// neither an event nor an error shows an owner token.
+// TestRealTraceTellsAllButSecrets runs through success, refusal, hand-off, loss and failure. Every Start has its End,
+// and neither an event nor an error shows an owner token.
 func TestRealTraceTellsAllButSecrets(t *testing.T) {
 	t.Parallel()
 	f, rec := startNodes(t, 3), newRecorder()
@@ -77,9 +77,12 @@ func TestRealTraceTellsAllButSecrets(t *testing.T) {
 		}
 	}
 	for kind, n := range map[string]int{
-		"acquire": of(rec, func(lock.AcquireEnd) bool { return true }), "attempt": of(rec, func(lock.AttemptEnd) bool { return true }),
-		"node": of(rec, func(lock.NodeEnd) bool { return true }), "wait": of(rec, func(lock.WaitEnd) bool { return true }),
-		"renew": of(rec, func(lock.RenewEnd) bool { return true }), "release": of(rec, func(lock.ReleaseEnd) bool { return true }),
+		"acquire": of(rec, func(lock.AcquireEnd) bool { return true }),
+		"attempt": of(rec, func(lock.AttemptEnd) bool { return true }),
+		"node":    of(rec, func(lock.NodeEnd) bool { return true }),
+		"wait":    of(rec, func(lock.WaitEnd) bool { return true }),
+		"renew":   of(rec, func(lock.RenewEnd) bool { return true }),
+		"release": of(rec, func(lock.ReleaseEnd) bool { return true }),
 	} {
 		if n == 0 {
 			t.Errorf("no %s event", kind)
@@ -108,14 +111,16 @@ func TestRealHolderIsReported(t *testing.T) {
 	f := startNodes(t, 3)
 	const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	began := time.Now().Truncate(time.Millisecond)
-	lease, err := f.locker(lock.WithInstance("billing/7")).Acquire(lock.WithTraceparent(t.Context(), traceparent), "job", lock.TTL(longTTL))
+	lease, err := f.locker(lock.WithInstance("billing/7")).Acquire(lock.WithTraceparent(t.Context(), traceparent),
+		"job", lock.TTL(longTTL))
 	must(t, err)
 	_, err = f.locker().Acquire(t.Context(), "job", lock.NoWait())
 	held, ok := errors.AsType[*lock.HeldError](err)
 	if !ok {
 		t.Fatalf("error is %v, want a *HeldError", err)
 	}
-	if h := held.Holder; h.Instance != "billing/7" || h.Traceparent != traceparent || h.Since.Before(began) || h.Since.After(time.Now()) {
+	if h := held.Holder; h.Instance != "billing/7" || h.Traceparent != traceparent || h.Since.Before(began) ||
+		h.Since.After(time.Now()) {
 		t.Errorf("holder is %+v", h)
 	}
 	if held.Remaining <= longTTL-settleTime || held.Remaining > longTTL {
@@ -173,7 +178,8 @@ func TestRealBlockerIsReportedToALocalWaiter(t *testing.T) {
 	must(t, err)
 	l := f.locker()
 	first := acquireAsync(rec.in(t.Context()), l, "job", lock.TTL(longTTL))
-	awaitEvents(t, rec, settleTime, 1, "a wait for the holder", func(e lock.WaitStart) bool { return e.Kind == lock.WaitHolder })
+	awaitEvents(t, rec, settleTime, 1, "a wait for the holder",
+		func(e lock.WaitStart) bool { return e.Kind == lock.WaitHolder })
 	second := acquireAsync(rec.in(t.Context()), l, "job", lock.TTL(longTTL))
 	awaitEvents(t, rec, settleTime, 1, "a local wait that names the holder", func(e lock.WaitStart) bool {
 		return e.Kind == lock.WaitLocal && e.Ahead == 1 && e.Blocker != nil && e.Blocker.Holder.Instance == "billing/7"

@@ -97,7 +97,8 @@ func (c *Change) begin(ctx context.Context, nodes Members) (away []string, err e
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("in mid-act: run it again to finish it, or with the old and the new one exchanged to undo it: %w", err)
+		return nil, fmt.Errorf("in mid-act: run it again to finish it, or with the old and the new one exchanged to "+
+			"undo it: %w", err)
 	}
 	return c.notThere(), nil
 }
@@ -122,8 +123,8 @@ func (c *Change) nodes() Members {
 	return append(all, joining...)
 }
 
-// markTries is how often a node is marked whose marker those who ask for its vote keep changing: they begin a quarantine, count
-// it and end it, and then leave it alone.
+// markTries is how often a node is marked whose marker those who ask for its vote keep changing: they begin a
+// quarantine, count it and end it, and then leave it alone.
 const markTries = 5
 
 // mark is the first round, node by node. It stops at the first that stands for another
@@ -144,7 +145,8 @@ func (c *Change) markOne(ctx context.Context, m *Member) error {
 	for range markTries {
 		read := m.marker
 		code, marker, err := m.Conn.Mark(ctx, Mark{
-			State: Changing, Fingerprint: c.New, RunID: m.memory, DB: m.DB, Nonce: c.nonce, Length: c.Length, Read: read, From: c.Old,
+			State: Changing, Fingerprint: c.New, RunID: m.memory, DB: m.DB, Nonce: c.nonce, Length: c.Length,
+			Read: read, From: c.Old,
 		})
 		if err != nil {
 			return err
@@ -202,7 +204,8 @@ func (c *Change) takeBack(ctx context.Context, nodes Members, why error) error {
 		return err
 	})
 	if left != nil {
-		return fmt.Errorf("%w; some nodes keep silent until it is run again, or undone with the old and the new one exchanged: %w", why, left)
+		return fmt.Errorf("%w; some nodes keep silent until it is run again, or undone with the old and the new one "+
+			"exchanged: %w", why, left)
 	}
 	return why
 }

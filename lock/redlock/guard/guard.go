@@ -114,7 +114,8 @@ func (g *Guard) judge(info redisinfo.Info, marker func() (string, error)) error 
 		g.meet(info, vouched)
 	}
 	g.met.Store(true)
-	// One connection to a Redis Cluster shows one of its masters: that the others are fit, too, only a probe of all can show.
+	// One connection to a Redis Cluster shows one of its masters: that the others are fit, too, only a probe of all
+	// can show.
 	if problem := g.findProblem(info); !g.Cluster || problem != nil {
 		g.found(problem)
 	}
@@ -159,7 +160,8 @@ func (g *Guard) findProblem(info redisinfo.Info) error {
 		return err
 	}
 	if other, taken := g.Servers.claim(info.RunID(), g.claimant); taken {
-		return fmt.Errorf("%w: %s and %s have the same run_id: name each server once", driver.ErrDuplicate, other, g.Node)
+		return fmt.Errorf("%w: %s and %s have the same run_id: name each server once", driver.ErrDuplicate, other,
+			g.Node)
 	}
 	return nil
 }
@@ -187,7 +189,8 @@ func (g *Guard) Restart() *driver.Restart {
 // saw is the sight of a connection to a server that says this.
 func (g *Guard) saw(info redisinfo.Info) Sight {
 	s := Sight{
-		runID: info.RunID(), incarnation: g.incarnationOf(info), db: g.DB, fingerprint: g.Fingerprint, unchecked: !g.enforces(),
+		runID: info.RunID(), incarnation: g.incarnationOf(info), db: g.DB, fingerprint: g.Fingerprint,
+		unchecked: !g.enforces(),
 	}
 	if s.runID != "" {
 		s.expected = votingMarker(g.Fingerprint, s.incarnation, g.DB)

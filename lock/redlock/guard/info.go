@@ -27,7 +27,8 @@ func Master(text string) (redisinfo.Info, error) {
 func mustBeMaster(info redisinfo.Info) error {
 	switch {
 	case info.RunID() == "" || info.Role() == "":
-		return fmt.Errorf("%w: INFO tells no run_id or no role, as a proxy's may: name the server itself, or use WithoutGuard", driver.ErrUnexamined)
+		return fmt.Errorf("%w: INFO tells no run_id or no role, as a proxy's may: name the server itself, or use "+
+			"WithoutGuard", driver.ErrUnexamined)
 	case info.Role() == "slave":
 		return fmt.Errorf("%w: name its master, or use a Sentinel client", driver.ErrReplica)
 	}
@@ -40,7 +41,8 @@ func mustKeepKeys(info redisinfo.Info) error {
 	case redisinfo.EvictionOff:
 		return nil
 	case redisinfo.EvictionOn:
-		return fmt.Errorf("%w (its maxmemory-policy is %s): set it to noeviction, or accept the loss of locks with WithEvictingNodes",
+		return fmt.Errorf("%w (its maxmemory-policy is %s): set it to noeviction, or accept the loss of locks with "+
+			"WithEvictingNodes",
 			driver.ErrEvicting, info["maxmemory_policy"])
 	}
 	return fmt.Errorf("%w: INFO tells no maxmemory_policy or maxmemory, so it is unknown whether the node evicts: "+
@@ -53,7 +55,8 @@ func infoRefused(err error) error {
 	if text := err.Error(); strings.HasPrefix(text, "NOAUTH") || strings.HasPrefix(text, "WRONGPASS") {
 		return fmt.Errorf("%w: give the client the user and password of this server: %w", driver.ErrDenied, err)
 	}
-	return fmt.Errorf("%w: INFO is refused: grant +info to this user, or use WithoutGuard: %w", driver.ErrUnexamined, err)
+	return fmt.Errorf("%w: INFO is refused: grant +info to this user, or use WithoutGuard: %w", driver.ErrUnexamined,
+		err)
 }
 
 // isReply distinguishes an error the server replied with from a connection that failed.

@@ -140,10 +140,12 @@ var ErrOtherConfiguration = driver.NewError(driver.Misconfigured, "node votes fo
 func otherConfiguration(theirs Marker, ours Fingerprint) error {
 	if theirs.State == Changing {
 		return fmt.Errorf("%w: it left this one, %v, in a change to %v: stop the processes with the old one; "+
-			"if that change was not finished, lockscope reconfigure with both exchanged undoes it", ErrOtherConfiguration, ours, theirs.Fingerprint)
+			"if that change was not finished, lockscope reconfigure with both exchanged undoes it",
+			ErrOtherConfiguration, ours, theirs.Fingerprint)
 	}
 	return fmt.Errorf("%w: its own is of %v; this process has %v: stop the processes with the old one, "+
-		"or change it with lockscope reconfigure or redlock.Reconfigure", ErrOtherConfiguration, theirs.Fingerprint, ours)
+		"or change it with lockscope reconfigure or redlock.Reconfigure", ErrOtherConfiguration, theirs.Fingerprint,
+		ours)
 }
 
 // millis rounds up, so that no quarantine ends early.

@@ -45,7 +45,8 @@ type Mark struct {
 
 // Args are the arguments of mark.lua.
 func (m Mark) Args() []any {
-	return []any{string(m.State), string(m.Fingerprint), m.RunID, m.DB, m.Nonce, millis(m.Length), m.Read, string(m.From)}
+	return []any{string(m.State), string(m.Fingerprint), m.RunID, m.DB, m.Nonce, millis(m.Length), m.Read,
+		string(m.From)}
 }
 
 // The codes of a reply of mark.lua.
@@ -121,7 +122,9 @@ func (m *Member) left() string { return strings.Replace(m.marker, "|"+changeNonc
 type Members []*Member
 
 // each does something with all members at once, and joins what wrap makes of their errors.
-func (all Members) each(ctx context.Context, wrap func(string, error) error, do func(context.Context, *Member) error) error {
+func (all Members) each(
+	ctx context.Context, wrap func(string, error) error, do func(context.Context, *Member) error,
+) error {
 	errs := make([]error, len(all))
 	var wg sync.WaitGroup
 	for i, m := range all {

@@ -25,7 +25,8 @@ func (g *Guard) Probed(text string, err error) {
 	switch {
 	case err == nil:
 		info := redisinfo.Parse(text)
-		_ = g.judge(info, func() (string, error) { return "", nil }) // who vouches for a process does so before it is met
+		// Who vouches for a process does so before it is met.
+		_ = g.judge(info, func() (string, error) { return "", nil })
 		if g.Cluster {
 			g.mu.Lock()
 			g.found(g.findProblem(info))

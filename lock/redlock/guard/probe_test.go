@@ -53,8 +53,9 @@ func TestAProbeThatFails(t *testing.T) {
 	}
 }
 
-// TestEvictedKeysMakeAnotherMemory: a vote that was sent before does not count, one that is sent later meets a marker that is not
-// its own, although the policy was mended meanwhile, on every connection to the same process and on no other.
+// TestEvictedKeysMakeAnotherMemory: a vote that was sent before does not count, one that is sent later meets a marker
+// that is not its own, although the policy was mended meanwhile, on every connection to the same process and on no
+// other.
 func TestEvictedKeysMakeAnotherMemory(t *testing.T) {
 	f := newFixture(t)
 	before := f.meets(server("a", 3600))
@@ -69,7 +70,8 @@ func TestEvictedKeysMakeAnotherMemory(t *testing.T) {
 		t.Errorf("%+v, and another is %+v", now, f.Renewed(another))
 	}
 	f.refuses("q1", 60*time.Second)
-	if got := f.Restart(); got == nil || *got != (driver.Restart{Witnessed: true, Left: 60 * time.Second, Enforced: true, Evicted: true}) {
+	if got := f.Restart(); got == nil || *got != (driver.Restart{Witnessed: true, Left: 60 * time.Second,
+		Enforced: true, Evicted: true}) {
 		t.Errorf("reported %+v", got)
 	}
 	if err := f.Verdict(now); err != nil {
@@ -83,7 +85,8 @@ func TestEvictionIsAccepted(t *testing.T) {
 	before := f.meets(evicting("a", "1"))
 	f.votes()
 	f.Probed(evicting("a", "2").info, nil)
-	if err := f.Verdict(before); err != nil || f.Renewed(before).Expected() != votingMarker(ours, "a", 0) || f.Restart() != nil {
+	if err := f.Verdict(before); err != nil || f.Renewed(before).Expected() != votingMarker(ours, "a", 0) ||
+		f.Restart() != nil {
 		t.Errorf("%v, %+v", err, f.Renewed(before))
 	}
 }
@@ -94,7 +97,8 @@ func TestEvictionIsReported(t *testing.T) {
 	f.meets(server("a", 3600))
 	f.Probed(server("a", 3600, "evicted_keys:5").info, nil)
 	f.votes()
-	if got := f.Restart(); got == nil || *got != (driver.Restart{Witnessed: true, Left: quarantineForTest, Evicted: true}) {
+	if got := f.Restart(); got == nil || *got != (driver.Restart{Witnessed: true, Left: quarantineForTest,
+		Evicted: true}) {
 		t.Errorf("reported %+v", got)
 	}
 }

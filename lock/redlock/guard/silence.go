@@ -74,13 +74,15 @@ func (g *Guard) answered(a Answer, m Marker, begun bool) error {
 		g.silence.err = otherConfiguration(m, g.Fingerprint)
 	case AnswerChanging:
 		g.silence.err = fmt.Errorf("%w: a change to this configuration was begun and not finished: run the same "+
-			"lockscope reconfigure or redlock.Reconfigure again to finish it, or with the old and the new one exchanged to undo it",
+			"lockscope reconfigure or redlock.Reconfigure again to finish it, or with the old and the new one "+
+			"exchanged to undo it",
 			driver.ErrQuarantined)
 	default:
 		g.silence.until, g.silence.fresh, g.known = now+a.Left, isFresh(m.Identity), m.Identity
 	}
 	if begun {
-		g.restart.Store(&driver.Restart{Witnessed: g.voted || g.replaced, Left: a.Left, Enforced: true, Evicted: g.evicted})
+		witnessed := g.voted || g.replaced
+		g.restart.Store(&driver.Restart{Witnessed: witnessed, Left: a.Left, Enforced: true, Evicted: g.evicted})
 		g.voted, g.replaced, g.evicted = false, false, false
 	}
 	return g.silent(g.silence, now)
@@ -99,6 +101,7 @@ func (g *Guard) silent(s *silence, now time.Duration) error {
 	}
 	_, evicted, _ := strings.Cut(s.memory, "+")
 	return &driver.QuarantineError{
-		Left: max(0, s.until-now), New: s.fresh && evicted == "" && !g.Servers.voted(), Vouch: g.Vouch, Evicted: evicted,
+		Left: max(0, s.until-now), New: s.fresh && evicted == "" && !g.Servers.voted(), Vouch: g.Vouch,
+		Evicted: evicted,
 	}
 }

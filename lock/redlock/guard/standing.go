@@ -54,15 +54,17 @@ func (c *Change) replaces(m *Member) error {
 	switch marked := read.State == Changing && !read.hasLeft(); {
 	case !ok:
 		return nil
-	case marked && c.Old == c.New && is == c.New, marked && is == c.New && read.From == c.Old, marked && is == c.Old && read.From == c.New:
+	case marked && c.Old == c.New && is == c.New,
+		marked && is == c.New && read.From == c.Old, marked && is == c.Old && read.From == c.New:
 		return nil // this very change is to be finished, or undone
 	case marked:
-		return fmt.Errorf("%w: a change from %v to %v was begun there, this one is from %v to %v: finish that one first, "+
-			"or undo it with its old and new configuration exchanged", ErrStale, read.From, is, c.Old, c.New)
+		return fmt.Errorf("%w: a change from %v to %v was begun there, this one is from %v to %v: finish that one "+
+			"first, or undo it with its old and new configuration exchanged", ErrStale, read.From, is, c.Old, c.New)
 	case c.Old == c.New || is == c.Old || is == c.New:
 		return nil
 	}
-	return fmt.Errorf("%w: it stands for %v, this change is from %v to %v: name the one that stands there as the old one",
+	return fmt.Errorf("%w: it stands for %v, this change is from %v to %v: name the one that stands there as the "+
+		"old one",
 		ErrStale, is, c.Old, c.New)
 }
 
@@ -148,5 +150,6 @@ func (c *Change) remembered() error {
 		return nil
 	}
 	return fmt.Errorf("%w: only %d of the %d old nodes say for which configuration they stand, and %d are needed: "+
-		"bring the others back, or let a service of the old configuration ask them first", ErrNotReached, n, len(c.From), len(c.From)/2+1)
+		"bring the others back, or let a service of the old configuration ask them first", ErrNotReached, n,
+		len(c.From), len(c.From)/2+1)
 }

@@ -55,7 +55,8 @@ func (v *Vouch) done() bool {
 // mark is the first round.
 func (v *Vouch) mark(ctx context.Context, m *Member) error {
 	code, marker, err := m.Conn.Mark(ctx, Mark{
-		State: Quarantined, Fingerprint: v.Fingerprint, RunID: m.memory, DB: m.DB, Nonce: vouchNonce + v.Nonce, Length: v.Length,
+		State: Quarantined, Fingerprint: v.Fingerprint, RunID: m.memory, DB: m.DB, Nonce: vouchNonce + v.Nonce,
+		Length: v.Length,
 	})
 	if err != nil {
 		return err
@@ -81,7 +82,8 @@ func unused(ctx context.Context, m *Member) error {
 	if err != nil || kind == "" {
 		return err
 	}
-	return fmt.Errorf("%w: it has keys %s, so it was used for locks before: it votes by itself once its quarantine is over", ErrNotNew, kind)
+	return fmt.Errorf("%w: it has keys %s, so it was used for locks before: it votes by itself once its quarantine "+
+		"is over", ErrNotNew, kind)
 }
 
 // confirm is the second round: nothing has happened to the server since the first.
@@ -101,7 +103,8 @@ func (v *Vouch) takeBack(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeBackTime)
 	defer cancel()
 	_ = v.Members.each(ctx, v.Wrap, func(ctx context.Context, m *Member) error {
-		if read, ours := m.says(); !ours || read.State != Quarantined || !strings.HasPrefix(read.Identity, vouchNonce+v.Nonce+".") {
+		read, ours := m.says()
+		if !ours || read.State != Quarantined || !strings.HasPrefix(read.Identity, vouchNonce+v.Nonce+".") {
 			return nil
 		}
 		_, err := m.Conn.Replace(ctx, m.prefix(), "")
@@ -126,9 +129,10 @@ func (v *VouchRestarted) Run(ctx context.Context) error {
 		err = fmt.Errorf("%w: it is %s by now: it restarted again, or evicted keys", ErrNotNew, m.memory)
 	}
 	if err == nil {
-		m.marker = string(Quarantined) + strings.TrimPrefix(votingMarker(v.Fingerprint, m.memory, m.DB), string(Voting)) + "|" + v.Identity + "|"
+		voting := votingMarker(v.Fingerprint, m.memory, m.DB)
+		m.marker = string(Quarantined) + strings.TrimPrefix(voting, string(Voting)) + "|" + v.Identity + "|"
 		var ended bool
-		ended, err = m.Conn.Replace(ctx, m.marker, votingMarker(v.Fingerprint, m.memory, m.DB))
+		ended, err = m.Conn.Replace(ctx, m.marker, voting)
 		if err == nil && !ended {
 			err = fmt.Errorf("%w: the quarantine %q is not, or no longer, the one it keeps: "+
 				"look at it with lockscope doctor, and find out what happened since", ErrNotNew, v.Identity)

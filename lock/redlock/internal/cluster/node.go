@@ -49,7 +49,10 @@ func New(given *redis.ClusterClient, g *guard.Guard, s *scripts.Set, c Config) *
 	for _, h := range c.Hooks {
 		own.AddHook(h)
 	}
-	return &Node{client: own, dials: d, scripts: s, guard: g, probes: newProbes(c.Timeout), listener: wakeup.New(own, c.Timeout)}
+	return &Node{
+		client: own, dials: d, scripts: s, guard: g,
+		probes: newProbes(c.Timeout), listener: wakeup.New(own, c.Timeout),
+	}
 }
 
 // examiner makes the guard inspect each new connection of a client.
@@ -82,7 +85,8 @@ func (n *Node) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.A
 		return driver.AcquireReply{Restart: n.guard.Restart()}, fmt.Errorf("%w: %w", driver.ErrNotSent, err)
 	}
 	n.probes.begin(n.guard, whole)
-	val, err := n.run(ctx, n.scripts.Acquire, append(n.scripts.AcquireArgs(&req, scripts.InCluster()), n.guard.Latest().Expected()))
+	args := append(n.scripts.AcquireArgs(&req, scripts.InCluster()), n.guard.Latest().Expected())
+	val, err := n.run(ctx, n.scripts.Acquire, args)
 	if err != nil {
 		return driver.AcquireReply{Restart: n.guard.Restart()}, err
 	}

@@ -89,7 +89,8 @@ func (d *Dials) begin() error {
 	case d.closed:
 		return driver.ErrClosed
 	case d.late >= maxLateDials:
-		return fmt.Errorf("%w: %d dials have not ended with their contexts; mend the client's Dialer", driver.ErrNotSent, d.late)
+		return fmt.Errorf("%w: %d dials have not ended with their contexts; mend the client's Dialer",
+			driver.ErrNotSent, d.late)
 	}
 	d.underWay++
 	return nil
@@ -131,6 +132,7 @@ func (d *Dials) Close() error {
 	case <-d.over:
 		return nil
 	case <-timer.C:
-		return fmt.Errorf("%d dials have not ended %v after Close: the client's Dialer does not heed its context", left, d.wait)
+		return fmt.Errorf("%d dials have not ended %v after Close: the client's Dialer does not heed its context", left,
+			d.wait)
 	}
 }

@@ -22,8 +22,8 @@ func deafDialer(release <-chan struct{}, dialled *atomic.Int32) Func {
 	}
 }
 
-// TestADeafDialerIsBounded: five hundred calls meet a dialer that hangs. They end with their contexts, few goroutines are
-// left, and close says what it could not wait for.
+// TestADeafDialerIsBounded: five hundred calls meet a dialer that hangs. They end with their contexts, few goroutines
+// are left, and close says what it could not wait for.
 func TestADeafDialerIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var dialled atomic.Int32

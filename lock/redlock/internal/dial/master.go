@@ -37,7 +37,8 @@ type Master struct {
 // most for a part of the timeout of a node's calls.
 func WatchMaster(dial Func, clock func() time.Duration, nodeTimeout time.Duration) *Master {
 	return &Master{
-		dial: dial, clock: clock, patience: min(nodeTimeout/4, maxPatience), suspected: true, conns: make(map[*masterConn]struct{}),
+		dial: dial, clock: clock, patience: min(nodeTimeout/4, maxPatience), suspected: true,
+		conns: make(map[*masterConn]struct{}),
 	}
 }
 

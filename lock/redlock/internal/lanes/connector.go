@@ -42,7 +42,8 @@ const (
 // NewConnector derives the connections from the given client's.
 func NewConnector(given *redis.Client, c Config) *Connector {
 	opt := redisconn.Standalone(given, redisconn.Limits{
-		Dial: dial.Timeout(c.Timeout), Call: max(socketTimeouts*c.Timeout, minSocketTimeout), Pool: c.Timeout, PoolSize: 2,
+		Dial: dial.Timeout(c.Timeout), Call: max(socketTimeouts*c.Timeout, minSocketTimeout), Pool: c.Timeout,
+		PoolSize: 2,
 	}, nil)
 	// The older protocol: what a server may push is never asked for, and looking for it
 	// costs a system call with every command.
@@ -69,7 +70,9 @@ func (k *Connector) connection(g *guard.Guard, s *scripts.Set) *connection {
 		}
 		return conn, err
 	}
-	opt.OnConnect = redisconn.Chain(opt.OnConnect, func(ctx context.Context, cn *redis.Conn) error { return c.examine(ctx, cn, g) })
+	opt.OnConnect = redisconn.Chain(opt.OnConnect, func(ctx context.Context, cn *redis.Conn) error {
+		return c.examine(ctx, cn, g)
+	})
 	c.own = redis.NewClient(&opt)
 	for _, h := range k.hooks {
 		c.own.AddHook(h)

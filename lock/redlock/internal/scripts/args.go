@@ -42,7 +42,8 @@ func (s *Set) AcquireArgs(req *driver.AcquireRequest, at Place) []any {
 	k := s.keys.of(req.Key)
 	args := append(make([]any, 0, 24), "evalsha", s.Acquire.Hash)
 	if req.Waiter.Enqueue && req.Waiter.Record != "" {
-		args = at.appendKeys(args, k.args.lock, k.args.fence, k.tombstone(req.Token), k.args.next, k.args.queue, k.entry(req.Waiter.ID))
+		args = at.appendKeys(args, k.args.lock, k.args.fence, k.tombstone(req.Token), k.args.next, k.args.queue,
+			k.entry(req.Waiter.ID))
 	} else {
 		args = at.appendKeys(args, k.args.lock, k.args.fence, k.tombstone(req.Token), k.args.next, k.args.queue)
 	}
@@ -69,7 +70,8 @@ func (s *Set) Voted(g *guard.Guard, sent guard.Sight, key string, val any) (driv
 	reply, err := parseAcquire(val)
 	reply.Restart = g.Restart()
 	if errors.Is(err, driver.ErrFenceCounter) {
-		err = fmt.Errorf("%w: %q is not a whole number below 2^53: find out who set it; once it is deleted, tokens go on from the clock",
+		err = fmt.Errorf("%w: %q is not a whole number below 2^53: find out who set it; once it is deleted, tokens "+
+			"go on from the clock",
 			err, s.keys.of(key).fence)
 	}
 	if err == nil && reply.Granted {
@@ -96,7 +98,8 @@ func (s *Set) ExtendArgs(req *driver.ExtendRequest, at Place) []any {
 	k := s.keys.of(req.Key)
 	args := append(make([]any, 0, 16), "evalsha", s.Extend.Hash)
 	args = at.appendKeys(args, k.args.lock, k.args.fence, k.tombstone(req.Token))
-	return append(args, req.Token, millis(req.TTL), flag(req.Refill), formatUint(req.Fence), req.Holder, flag(req.Rename))
+	return append(args, req.Token, millis(req.TTL), flag(req.Refill), formatUint(req.Fence), req.Holder,
+		flag(req.Rename))
 }
 
 // Extended reads the reply of extend.lua.

@@ -9,7 +9,8 @@ import (
 
 func TestErrorsDropArguments(t *testing.T) {
 	token := strings.Repeat("0a", driver.TokenLength/2)
-	err := Classify(reply("ERR unknown command 'evalsha', with args beginning with: 'abc' '5' 'lock:a' '" + token + "'"))
+	err := Classify(reply("ERR unknown command 'evalsha', with args beginning with: 'abc' '5' 'lock:a' '" + token +
+		"'"))
 	if strings.Contains(err.Error(), token) || !strings.Contains(err.Error(), "unknown command 'evalsha'") {
 		t.Errorf("got %q", err)
 	}

@@ -10,7 +10,8 @@ import (
 )
 
 func TestKeysShareTheLockKeysSlot(t *testing.T) {
-	for _, resource := range []string{"a", "order:1001", "ünïcödé", "with space", strings.Repeat("x", lock.MaxResourceLength)} {
+	for _, resource := range []string{"a", "order:1001", "ünïcödé", "with space",
+		strings.Repeat("x", lock.MaxResourceLength)} {
 		key := lock.DefaultPrefix + resource
 		k := keysOf(key)
 		for _, other := range []string{k.fence, k.next, k.queue, k.tombstone("t")} {

@@ -53,7 +53,8 @@ func parseAcquire(reply any) (driver.AcquireReply, error) {
 	case (code == 0 || code == 2) && len(fields) == 5:
 		return parseRefusal(code, fields)
 	}
-	return driver.AcquireReply{}, fmt.Errorf("%w: acquire code %d with %d fields", driver.ErrBadReply, code, len(fields))
+	return driver.AcquireReply{}, fmt.Errorf("%w: acquire code %d with %d fields", driver.ErrBadReply, code,
+		len(fields))
 }
 
 func parseGrant(counter, run int64) (driver.AcquireReply, error) {

@@ -18,9 +18,11 @@ func TestParseAcquire(t *testing.T) {
 	}{
 		{int64(42), driver.AcquireReply{Granted: true, Counter: 42, Run: 1}, nil},
 		{[]any{int64(1), int64(42), int64(8)}, driver.AcquireReply{Granted: true, Counter: 42, Run: 8}, nil},
-		{[]any{int64(0), int64(1500), "h|1|", int64(7), int64(2)}, driver.AcquireReply{TTL: 1500 * time.Millisecond, Holder: "h|1|", Ticket: 7, Ahead: 2}, nil},
+		{[]any{int64(0), int64(1500), "h|1|", int64(7), int64(2)},
+			driver.AcquireReply{TTL: 1500 * time.Millisecond, Holder: "h|1|", Ticket: 7, Ahead: 2}, nil},
 		{[]any{int64(0), int64(-1), "", int64(0), int64(0)}, driver.AcquireReply{TTL: -time.Millisecond}, nil},
-		{[]any{int64(2), int64(40), "", int64(0), int64(0)}, driver.AcquireReply{Reserved: true, TTL: 40 * time.Millisecond}, nil},
+		{[]any{int64(2), int64(40), "", int64(0), int64(0)}, driver.AcquireReply{Reserved: true,
+			TTL: 40 * time.Millisecond}, nil},
 		{[]any{int64(3)}, driver.AcquireReply{}, driver.ErrTombstone},
 		{[]any{int64(4)}, driver.AcquireReply{}, driver.ErrFenceCounter},
 		{[]any{int64(5), "voting|..."}, driver.AcquireReply{}, driver.ErrQuarantined},
@@ -43,7 +45,8 @@ func TestParseAcquire(t *testing.T) {
 // FuzzReplies feeds the parsers whatever a server could send, as JSON whose whole
 // numbers become the int64 of a Redis reply.
 func FuzzReplies(f *testing.F) {
-	for _, s := range []string{`[1,42,1]`, `42`, `[5,"x"]`, `[0,"x",3]`, `[0,1500,"h|1|",7,2]`, `[2,-9,"",0,0]`, `[3]`, `[]`, `"OK"`, `1`, `-1`, `[1,[1]]`, `[0,9e18,"",1,1]`} {
+	for _, s := range []string{`[1,42,1]`, `42`, `[5,"x"]`, `[0,"x",3]`, `[0,1500,"h|1|",7,2]`, `[2,-9,"",0,0]`, `[3]`,
+		`[]`, `"OK"`, `1`, `-1`, `[1,[1]]`, `[0,9e18,"",1,1]`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -43,7 +43,8 @@ func (s *scripted) replace(prefix, marker string) bool {
 // TestScriptsChangeWhatWasRead: a change of a marker that is another by now is refused, and changes nothing.
 func TestScriptsChangeWhatWasRead(t *testing.T) {
 	s := newScripted(t)
-	for _, there := range []string{"", "voting|ours|run1|0", "voting|theirs|run1|0", "changing|theirs|run1|0|change-1.1|30|0|0"} {
+	for _, there := range []string{"", "voting|ours|run1|0", "voting|theirs|run1|0",
+		"changing|theirs|run1|0|change-1.1|30|0|0"} {
 		for _, read := range []string{"", "voting|ours|run1|0", "voting|theirs|run1|0", "voting|ours|run1|01"} {
 			if s.set(guard.MarkerKey, there); there == "" {
 				s.client.Del(t.Context(), guard.MarkerKey)
@@ -59,7 +60,8 @@ func TestScriptsChangeWhatWasRead(t *testing.T) {
 	}
 }
 
-// TestScriptsLeaveAChangeAloneThatIsUnderWay: another one waits until it has been so for long, and its own second call does not.
+// TestScriptsLeaveAChangeAloneThatIsUnderWay: another one waits until it has been so for long, and its own second
+// call does not.
 func TestScriptsLeaveAChangeAloneThatIsUnderWay(t *testing.T) {
 	s := newScripted(t)
 	code, begun := s.act(guard.Changing, "change-1", "")
@@ -72,7 +74,8 @@ func TestScriptsLeaveAChangeAloneThatIsUnderWay(t *testing.T) {
 	if code, _ := s.act(guard.Changing, "change-1", begun); code != guard.Marked {
 		t.Errorf("the same: %d", code)
 	}
-	for _, old := range []string{"change-1.1", "change-1.99999999999999999", "left-1.1"} { // long ago, by a clock that is set right since, and over
+	// long ago, by a clock that is set right since, and over
+	for _, old := range []string{"change-1.1", "change-1.99999999999999999", "left-1.1"} {
 		there := "changing|ours|run1|0|" + old + "|30|0|0|theirs"
 		s.set(guard.MarkerKey, there)
 		if code, _ := s.act(guard.Changing, "change-2", there); code != guard.Marked {

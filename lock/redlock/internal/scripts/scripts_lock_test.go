@@ -12,7 +12,8 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// TestScriptsCountFences: on and on, at least from the clock, which may be ten seconds off, and not to where numbers end.
+// TestScriptsCountFences: on and on, at least from the clock, which may be ten seconds off, and not to where numbers
+// end.
 func TestScriptsCountFences(t *testing.T) {
 	s := newScripted(t)
 	clock := func(off time.Duration) uint64 { return uint64(time.Now().Add(off).UnixMicro()) }
@@ -21,7 +22,8 @@ func TestScriptsCountFences(t *testing.T) {
 		t.Helper()
 		reply := s.granted(driver.AcquireRequest{Token: token("a"), Floor: floor, Run: run})
 		if reply.Counter <= last || reply.Counter < least || reply.Counter > most || reply.Run != wantRun {
-			t.Errorf("%s: fence %d with a run of %d, after %d; want %d to %d with %d", what, reply.Counter, reply.Run, last, least, most, wantRun)
+			t.Errorf("%s: fence %d with a run of %d, after %d; want %d to %d with %d", what, reply.Counter, reply.Run,
+				last, least, most, wantRun)
 		}
 		last = reply.Counter + reply.Run - 1
 		if stored := s.get(s.keys.fence); stored != strconv.FormatUint(last, 10) {
@@ -40,7 +42,8 @@ func TestScriptsCountFences(t *testing.T) {
 
 	for _, counter := range []string{"9007199254740991", "9007199254740992", "1e300", "-5", "1.5", "none"} {
 		s.set(s.keys.fence, counter)
-		if _, err := s.acquire(driver.AcquireRequest{Token: token("a"), Floor: now}, ""); !errors.Is(err, driver.ErrFenceCounter) {
+		if _, err := s.acquire(driver.AcquireRequest{Token: token("a"), Floor: now}, ""); !errors.Is(err,
+			driver.ErrFenceCounter) {
 			t.Errorf("counter %s: %v", counter, err)
 		}
 	}
@@ -56,10 +59,12 @@ func TestScriptsCompareTokens(t *testing.T) {
 	if again := s.granted(driver.AcquireRequest{Token: mine, Floor: 1}); again.Counter != grant.Counter {
 		t.Errorf("granted %d to a repeated acquire, and %d before", again.Counter, grant.Counter)
 	}
-	if reply, err := s.acquire(driver.AcquireRequest{Token: other}, ""); err != nil || reply.Granted || reply.Holder != "host|1|" {
+	if reply, err := s.acquire(driver.AcquireRequest{Token: other}, ""); err != nil || reply.Granted ||
+		reply.Holder != "host|1|" {
 		t.Errorf("another's acquire: %+v, %v", reply, err)
 	}
-	if reply, err := s.extend(driver.ExtendRequest{Token: other, Refill: true, Fence: 1}, ""); err != nil || reply != driver.ExtendTaken {
+	if reply, err := s.extend(driver.ExtendRequest{Token: other, Refill: true, Fence: 1}, ""); err != nil ||
+		reply != driver.ExtendTaken {
 		t.Errorf("another's extend: %v, %v", reply, err)
 	}
 	if reply := s.released(driver.ReleaseRequest{Token: other}); reply.Found != driver.FoundOther {
@@ -77,17 +82,19 @@ func TestScriptsCompareTokens(t *testing.T) {
 	if !strings.HasPrefix(s.get(s.keys.lock), mine+":") {
 		t.Fatalf("the lock is %q", s.get(s.keys.lock))
 	}
-	if !s.raise(mine, grant.Counter, fence) || s.get(s.keys.fence) != strconv.FormatUint(fence, 10) || !s.raise(mine, grant.Counter, 1) ||
+	if !s.raise(mine, grant.Counter, fence) || s.get(s.keys.fence) != strconv.FormatUint(fence, 10) ||
+		!s.raise(mine, grant.Counter, 1) ||
 		s.get(s.keys.fence) != strconv.FormatUint(fence, 10) {
 		t.Errorf("its own raise: the counter is %s, want %d", s.get(s.keys.fence), fence)
 	}
-	if reply := s.released(driver.ReleaseRequest{Token: mine}); reply.Found != driver.FoundOwn || s.get(s.keys.lock) != "" {
+	if reply := s.released(driver.ReleaseRequest{Token: mine}); reply.Found != driver.FoundOwn ||
+		s.get(s.keys.lock) != "" {
 		t.Errorf("its own release: %+v", reply)
 	}
 }
 
-// TestScriptsHeedTombstones: what a release buried takes effect no more, however late it comes, and nothing but time removes the
-// tombstone.
+// TestScriptsHeedTombstones: what a release buried takes effect no more, however late it comes, and nothing but time
+// removes the tombstone.
 func TestScriptsHeedTombstones(t *testing.T) {
 	s := newScripted(t)
 	late, other := token("a"), token("b")
@@ -103,13 +110,15 @@ func TestScriptsHeedTombstones(t *testing.T) {
 	if _, err := s.acquire(driver.AcquireRequest{Token: late}, ""); !errors.Is(err, driver.ErrTombstone) {
 		t.Errorf("a late acquire: %v", err)
 	}
-	if reply, err := s.extend(driver.ExtendRequest{Token: late, Refill: true, Fence: 1}, ""); err != nil || reply != driver.ExtendGone {
+	if reply, err := s.extend(driver.ExtendRequest{Token: late, Refill: true, Fence: 1}, ""); err != nil ||
+		reply != driver.ExtendGone {
 		t.Errorf("a late extend: %v, %v", reply, err)
 	}
 	s.released(driver.ReleaseRequest{Token: late})
 	wantBuried("a second release")
 	s.granted(driver.AcquireRequest{Token: other})
-	if reply, err := s.extend(driver.ExtendRequest{Token: late, Refill: true, Fence: 1}, ""); err != nil || reply != driver.ExtendTaken {
+	if reply, err := s.extend(driver.ExtendRequest{Token: late, Refill: true, Fence: 1}, ""); err != nil ||
+		reply != driver.ExtendTaken {
 		t.Errorf("a late extend of what is another's: %v, %v", reply, err)
 	}
 	wantBuried("an extend of what is another's")
@@ -117,26 +126,30 @@ func TestScriptsHeedTombstones(t *testing.T) {
 	wantBuried("a release of what is another's")
 }
 
-// TestScriptsRefill: the key is put back as it was, and the counter is no lower than the fence; only where that is asked for.
+// TestScriptsRefill: the key is put back as it was, and the counter is no lower than the fence; only where that is
+// asked for.
 func TestScriptsRefill(t *testing.T) {
 	s := newScripted(t)
 	mine := token("a")
-	if reply, err := s.extend(driver.ExtendRequest{Token: mine, Fence: 7}, ""); err != nil || reply != driver.ExtendGone || s.get(s.keys.lock) != "" {
+	if reply, err := s.extend(driver.ExtendRequest{Token: mine, Fence: 7}, ""); err != nil ||
+		reply != driver.ExtendGone || s.get(s.keys.lock) != "" {
 		t.Errorf("an extend: %v, %v, the lock is %q", reply, err, s.get(s.keys.lock))
 	}
-	if reply, err := s.extend(driver.ExtendRequest{Token: mine, Fence: 7, Refill: true}, ""); err != nil || reply != driver.ExtendRefilled {
+	if reply, err := s.extend(driver.ExtendRequest{Token: mine, Fence: 7, Refill: true}, ""); err != nil ||
+		reply != driver.ExtendRefilled {
 		t.Errorf("a refill: %v, %v", reply, err)
 	}
 	if value, counter := s.get(s.keys.lock), s.get(s.keys.fence); value != mine+":7|host|2|" || counter != "7" {
 		t.Errorf("the lock is %q, the counter %q", value, counter)
 	}
-	if reply, err := s.extend(driver.ExtendRequest{Token: mine, Fence: 7, Refill: true}, ""); err != nil || reply != driver.ExtendDone {
+	if reply, err := s.extend(driver.ExtendRequest{Token: mine, Fence: 7, Refill: true}, ""); err != nil ||
+		reply != driver.ExtendDone {
 		t.Errorf("an extend of it: %v, %v", reply, err)
 	}
 }
 
-// TestScriptsOnAReplicaSayNothing of a lock: its data may be old, or another's, and "not yours" would end a lease. Whatever a
-// script finds, it writes, and a replica refuses that.
+// TestScriptsOnAReplicaSayNothing of a lock: its data may be old, or another's, and "not yours" would end a lease.
+// Whatever a script finds, it writes, and a replica refuses that.
 func TestScriptsOnAReplicaSayNothing(t *testing.T) {
 	s, master := newScripted(t), newScripted(t)
 	master.client.ConfigSet(t.Context(), "repl-diskless-sync-delay", "0")
@@ -159,7 +172,8 @@ func TestScriptsOnAReplicaSayNothing(t *testing.T) {
 				t.Errorf("%s, refill %v: an extend says %v, %v", found, refill, reply, err)
 			}
 		}
-		if reply, err := s.release(driver.ReleaseRequest{Token: token("a")}); err == nil || !redis.HasErrorPrefix(err, "READONLY") {
+		if reply, err := s.release(driver.ReleaseRequest{Token: token("a")}); err == nil ||
+			!redis.HasErrorPrefix(err, "READONLY") {
 			t.Errorf("%s: a release says %+v, %v", found, reply, err)
 		}
 	}
@@ -172,13 +186,14 @@ func TestScriptsOnAReplicaSayNothing(t *testing.T) {
 	ask("another's lock")
 }
 
-// TestScriptsServeInOrder: a release names who came first, for whom the lock is kept then; a fair caller overtakes nobody; who
-// leaves is forgotten, and the next is named in its place.
+// TestScriptsServeInOrder: a release names who came first, for whom the lock is kept then; a fair caller overtakes
+// nobody; who leaves is forgotten, and the next is named in its place.
 func TestScriptsServeInOrder(t *testing.T) {
 	s := newScripted(t)
 	queueUp := func(digit, waiter string, ahead int) {
 		t.Helper()
-		reply, err := s.acquire(driver.AcquireRequest{Token: token(digit), Waiter: driver.Waiter{ID: waiter, Enqueue: true}}, "")
+		reply, err := s.acquire(driver.AcquireRequest{Token: token(digit),
+			Waiter: driver.Waiter{ID: waiter, Enqueue: true}}, "")
 		if err != nil || reply.Granted || reply.Ticket == 0 || reply.Ahead != ahead {
 			t.Fatalf("%s: %+v, %v", waiter, reply, err)
 		}
@@ -188,15 +203,18 @@ func TestScriptsServeInOrder(t *testing.T) {
 		queueUp(string(rune('b'+i)), waiter, i)
 	}
 	queueUp("b", "w1", 0) // who asks again keeps its place
-	if reply := s.released(driver.ReleaseRequest{Token: token("a"), Handoff: scriptTTL}); !reply.Named || s.get(s.keys.next) != "w1" {
+	if reply := s.released(driver.ReleaseRequest{Token: token("a"), Handoff: scriptTTL}); !reply.Named ||
+		s.get(s.keys.next) != "w1" {
 		t.Fatalf("%+v, the lock is kept for %q", reply, s.get(s.keys.next))
 	}
-	if reply, err := s.acquire(driver.AcquireRequest{Token: token("f")}, ""); err != nil || reply.Granted || !reply.Reserved {
+	if reply, err := s.acquire(driver.AcquireRequest{Token: token("f")}, ""); err != nil || reply.Granted ||
+		!reply.Reserved {
 		t.Errorf("a stranger: %+v, %v", reply, err)
 	}
 	s.granted(driver.AcquireRequest{Token: token("b"), Waiter: driver.Waiter{ID: "w1", Enqueue: true, Ticket: 1}})
 	s.released(driver.ReleaseRequest{Token: token("b")}) // and names nobody
-	late := driver.AcquireRequest{Token: token("f"), Fair: true, Window: scriptTTL, Waiter: driver.Waiter{ID: "late", Enqueue: true}}
+	late := driver.AcquireRequest{Token: token("f"), Fair: true, Window: scriptTTL,
+		Waiter: driver.Waiter{ID: "late", Enqueue: true}}
 	if reply, err := s.acquire(late, ""); err != nil || reply.Granted {
 		t.Errorf("a fair caller with three in front: %+v, %v", reply, err)
 	}

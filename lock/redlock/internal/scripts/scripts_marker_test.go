@@ -25,7 +25,8 @@ type asking struct {
 
 func (s *scripted) ask(a asking) guard.Answer {
 	s.t.Helper()
-	args := []any{nil, nil, 1, guard.MarkerKey, a.fingerprint, a.runID, a.db, a.clock.UnixMilli(), a.length.Milliseconds(), "nonce", a.known}
+	args := []any{nil, nil, 1, guard.MarkerKey, a.fingerprint, a.runID, a.db, a.clock.UnixMilli(),
+		a.length.Milliseconds(), "nonce", a.known}
 	val, err := s.run(s.scripts.quarantine, args)
 	if err != nil {
 		s.t.Fatal(err)
@@ -40,14 +41,17 @@ func (s *scripted) ask(a asking) guard.Answer {
 	return answer
 }
 
-// TestScriptsVoteForTheirMarker only: of this process, this database and this configuration. An extend asks for the configuration
-// alone, for a lease outlives a restart; but what was lost is put back only where the next round may count it.
+// TestScriptsVoteForTheirMarker only: of this process, this database and this configuration. An extend asks for the
+// configuration alone, for a lease outlives a restart; but what was lost is put back only where the next round may
+// count it.
 func TestScriptsVoteForTheirMarker(t *testing.T) {
 	s := newScripted(t)
 	mine := token("a")
-	for _, marker := range []string{"", "voting|ours|run2|0", "voting|theirs|run1|0", "voting|ours|run1|1", "quarantine|ours|run1|0|q.1|1|0|0", "voting"} {
+	for _, marker := range []string{"", "voting|ours|run2|0", "voting|theirs|run1|0", "voting|ours|run1|1",
+		"quarantine|ours|run1|0|q.1|1|0|0", "voting"} {
 		s.set(guard.MarkerKey, marker)
-		if reply, err := s.acquire(driver.AcquireRequest{Token: mine}, ourMarker); err == nil || reply.Granted || s.get(s.keys.lock) != "" {
+		if reply, err := s.acquire(driver.AcquireRequest{Token: mine}, ourMarker); err == nil || reply.Granted ||
+			s.get(s.keys.lock) != "" {
 			t.Errorf("marker %q: %+v, %v", marker, reply, err)
 		}
 	}
@@ -56,18 +60,22 @@ func TestScriptsVoteForTheirMarker(t *testing.T) {
 		t.Fatalf("its own marker: %+v, %v", reply, err)
 	}
 	s.set(guard.MarkerKey, "voting|ours|run2|0")
-	if reply, err := s.extend(driver.ExtendRequest{Token: mine, Refill: true, Fence: 1}, "ours"); err != nil || reply != driver.ExtendDone {
+	if reply, err := s.extend(driver.ExtendRequest{Token: mine, Refill: true, Fence: 1}, "ours"); err != nil ||
+		reply != driver.ExtendDone {
 		t.Errorf("after a restart: %v, %v", reply, err)
 	}
 	s.client.Del(t.Context(), s.keys.lock)
-	for _, marker := range []string{"", "voting|ours|run2|0", "voting|ours|run1|1", "quarantine|ours|run1|0|q.1|1|0|0"} {
+	for _, marker := range []string{"", "voting|ours|run2|0", "voting|ours|run1|1",
+		"quarantine|ours|run1|0|q.1|1|0|0"} {
 		s.set(guard.MarkerKey, marker)
-		if reply, err := s.extend(driver.ExtendRequest{Token: mine, Refill: true, Fence: 1}, "ours"); err != nil || reply != driver.ExtendGone || s.get(s.keys.lock) != "" {
+		if reply, err := s.extend(driver.ExtendRequest{Token: mine, Refill: true, Fence: 1}, "ours"); err != nil ||
+			reply != driver.ExtendGone || s.get(s.keys.lock) != "" {
 			t.Errorf("a refill with marker %q: %v, %v", marker, reply, err)
 		}
 	}
 	s.set(guard.MarkerKey, ourMarker)
-	if reply, err := s.extend(driver.ExtendRequest{Token: mine, Refill: true, Fence: 1}, "ours"); err != nil || reply != driver.ExtendRefilled {
+	if reply, err := s.extend(driver.ExtendRequest{Token: mine, Refill: true, Fence: 1}, "ours"); err != nil ||
+		reply != driver.ExtendRefilled {
 		t.Errorf("a refill with its own marker: %v, %v", reply, err)
 	}
 	s.set(guard.MarkerKey, "voting|theirs|run1|0")
@@ -75,12 +83,14 @@ func TestScriptsVoteForTheirMarker(t *testing.T) {
 		t.Errorf("an extend for another configuration: %v", reply)
 	}
 	s.client.Del(t.Context(), s.keys.lock)
-	if reply, err := s.extend(driver.ExtendRequest{Token: mine, Refill: true, Fence: 1}, "ours"); err == nil || s.get(s.keys.lock) != "" {
+	if reply, err := s.extend(driver.ExtendRequest{Token: mine, Refill: true, Fence: 1}, "ours"); err == nil ||
+		s.get(s.keys.lock) != "" {
 		t.Errorf("a refill for another configuration: %v", reply)
 	}
 }
 
-// TestScriptsQuarantineEndsByBothClocks, counted from when its identity was read, for as long as the longest of those that ask wants.
+// TestScriptsQuarantineEndsByBothClocks, counted from when its identity was read, for as long as the longest of those
+// that ask wants.
 func TestScriptsQuarantineEndsByBothClocks(t *testing.T) {
 	s := newScripted(t)
 	start := time.Now()
@@ -102,7 +112,8 @@ func TestScriptsQuarantineEndsByBothClocks(t *testing.T) {
 	}
 	a.known, late.known = begun.Identity, begun.Identity
 	counted := silent("asked with its identity", a)
-	if counted.Identity != begun.Identity || counted.Node.IsZero() || counted.Caller.Before(start.Truncate(time.Millisecond)) {
+	if counted.Identity != begun.Identity || counted.Node.IsZero() ||
+		counted.Caller.Before(start.Truncate(time.Millisecond)) {
 		t.Errorf("its count: %+v", counted)
 	}
 	long := late
@@ -141,7 +152,8 @@ func TestScriptsQuarantineEndsByBothClocks(t *testing.T) {
 	}
 }
 
-// TestScriptsQuarantineBeginsAnewWhereAClockWentBack: what it had counted may have been counted by a clock that was ahead.
+// TestScriptsQuarantineBeginsAnewWhereAClockWentBack: what it had counted may have been counted by a clock that was
+// ahead.
 func TestScriptsQuarantineBeginsAnewWhereAClockWentBack(t *testing.T) {
 	s := newScripted(t)
 	now := time.Now()
@@ -149,23 +161,27 @@ func TestScriptsQuarantineBeginsAnewWhereAClockWentBack(t *testing.T) {
 		"the node's":   {time.Hour, -2 * time.Hour},
 		"the callers'": {-2 * time.Hour, time.Hour},
 	} {
-		s.set(guard.MarkerKey, fmt.Sprintf("quarantine|ours|run1|0|q.1|30|%d|%d", now.Add(began.node).UnixMilli(), now.Add(began.caller).UnixMilli()))
+		s.set(guard.MarkerKey, fmt.Sprintf("quarantine|ours|run1|0|q.1|30|%d|%d", now.Add(began.node).UnixMilli(),
+			now.Add(began.caller).UnixMilli()))
 		answer := s.ask(asking{fingerprint: "ours", runID: "run1", clock: now, length: shortLength, known: "q.1"})
 		m, ok := guard.ParseMarker(answer.Marker)
-		if answer.Code != guard.AnswerQuarantined || !ok || m.Identity != "q.1" || m.Caller.Sub(now).Abs() > time.Minute || m.Node.Sub(now).Abs() > time.Minute {
+		if answer.Code != guard.AnswerQuarantined || !ok || m.Identity != "q.1" ||
+			m.Caller.Sub(now).Abs() > time.Minute || m.Node.Sub(now).Abs() > time.Minute {
 			t.Errorf("%s: %+v", what, answer)
 		}
 	}
 }
 
-// TestScriptsQuarantineBeginsAnewAfterARestart: it was counted for what had been forgotten before, and is long over for that.
+// TestScriptsQuarantineBeginsAnewAfterARestart: it was counted for what had been forgotten before, and is long over
+// for that.
 func TestScriptsQuarantineBeginsAnewAfterARestart(t *testing.T) {
 	s := newScripted(t)
 	now, long := time.Now(), time.Now().Add(-time.Hour).UnixMilli()
 	for what, whose := range map[string]string{"another process": "run0|0", "another database": "run1|1"} {
 		s.set(guard.MarkerKey, fmt.Sprintf("quarantine|ours|%s|q.1|30|%d|%d", whose, long, long))
 		answer := s.ask(asking{fingerprint: "ours", runID: "run1", clock: now, length: shortLength, known: "q.1"})
-		if m, _ := guard.ParseMarker(answer.Marker); answer.Code != guard.AnswerQuarantined || m.Identity == "q.1" || m.RunID != "run1" {
+		if m, _ := guard.ParseMarker(answer.Marker); answer.Code != guard.AnswerQuarantined || m.Identity == "q.1" ||
+			m.RunID != "run1" {
 			t.Errorf("%s: %+v", what, answer)
 		}
 	}

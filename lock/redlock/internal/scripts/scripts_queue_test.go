@@ -161,7 +161,8 @@ func TestScriptsNameTheFairCallerItself(t *testing.T) {
 func TestScriptsServeTheFair(t *testing.T) {
 	fair := func(waiter string, ticket int64) driver.AcquireRequest {
 		return driver.AcquireRequest{
-			Token: token("f"), Fair: true, Window: scriptTTL, Waiter: driver.Waiter{ID: waiter, Enqueue: true, Ticket: ticket},
+			Token: token("f"), Fair: true, Window: scriptTTL,
+			Waiter: driver.Waiter{ID: waiter, Enqueue: true, Ticket: ticket},
 		}
 	}
 	s := newScripted(t)
@@ -189,7 +190,8 @@ func TestScriptsLeaveOthersKeysAlone(t *testing.T) {
 	if err != nil || reply != driver.ExtendTaken {
 		t.Errorf("extend: %v, %v", reply, err)
 	}
-	if reply := s.released(driver.ReleaseRequest{Token: token("a"), Handoff: scriptTTL}); reply.Found != driver.FoundOther {
+	if reply := s.released(driver.ReleaseRequest{Token: token("a"),
+		Handoff: scriptTTL}); reply.Found != driver.FoundOther {
 		t.Errorf("release: %+v", reply)
 	}
 	if kind := s.client.Type(t.Context(), s.keys.lock).Val(); kind != "hash" {
@@ -204,7 +206,8 @@ func TestScriptsExtend(t *testing.T) {
 	counter := s.granted(driver.AcquireRequest{Token: mine}).Counter
 	for _, rename := range []bool{false, true} {
 		s.client.PExpire(t.Context(), s.keys.lock, scriptTTL/4)
-		if reply, err := s.extend(driver.ExtendRequest{Token: mine, Rename: rename}, ""); err != nil || reply != driver.ExtendDone {
+		if reply, err := s.extend(driver.ExtendRequest{Token: mine, Rename: rename}, ""); err != nil ||
+			reply != driver.ExtendDone {
 			t.Errorf("rename %v: %v, %v", rename, reply, err)
 		}
 		s.wantLeft("the lock", s.keys.lock, scriptTTL)

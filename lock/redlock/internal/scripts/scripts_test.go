@@ -12,8 +12,8 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
-// The tests TestScript* ask the Lua scripts alone, on a real server: what each rule of a script is for, without an engine
-// that would make up for it.
+// The tests TestScript* ask the Lua scripts alone, on a real server: what each rule of a script is for, without an
+// engine that would make up for it.
 
 // scripted is a server, and the scripts as nodes send them.
 type scripted struct {
@@ -85,7 +85,8 @@ func (s *scripted) extend(req driver.ExtendRequest, fingerprint string) (driver.
 
 func (s *scripted) raise(token string, counter, fence uint64) bool {
 	s.t.Helper()
-	val, err := s.run(s.scripts.Raise, s.scripts.RaiseArgs(&driver.RaiseRequest{Key: s.keys.lock, Token: token, Counter: counter, Fence: fence}))
+	val, err := s.run(s.scripts.Raise, s.scripts.RaiseArgs(&driver.RaiseRequest{Key: s.keys.lock, Token: token,
+		Counter: counter, Fence: fence}))
 	if err != nil {
 		s.t.Fatal(err)
 	}

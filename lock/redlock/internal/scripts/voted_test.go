@@ -26,7 +26,8 @@ func (replica) Info(context.Context) (string, error) { return "run_id:r\r\nrole:
 
 // TestAVoteOfAServerThatBecameUnfitDoesNotCount: another connection has found out while this vote was under way.
 func TestAVoteOfAServerThatBecameUnfitDoesNotCount(t *testing.T) {
-	g := guard.New(guard.Config{Node: "n1", Servers: guard.NewServers(), Clock: func() time.Duration { return time.Hour }})
+	g := guard.New(guard.Config{Node: "n1", Servers: guard.NewServers(),
+		Clock: func() time.Duration { return time.Hour }})
 	if _, err := g.Examine(t.Context(), process("a")); err != nil {
 		t.Fatal(err)
 	}

@@ -113,8 +113,9 @@ func (n *Node) Raise(call driver.Call, req *driver.RaiseRequest, to driver.Answe
 
 // Leave implements driver.Node.
 func (n *Node) Leave(call driver.Call, req *driver.LeaveRequest, to driver.Answer[bool]) {
+	args := n.scripts.LeaveArgs(req, scripts.OnServer())
 	c := &flagCommand{to: to}
-	c.Command = lanes.Command{Call: call, Script: n.scripts.Leave, Args: n.scripts.LeaveArgs(req, scripts.OnServer()), To: c}
+	c.Command = lanes.Command{Call: call, Script: n.scripts.Leave, Args: args, To: c}
 	n.lanes.Submit(&c.Command)
 }
 
@@ -128,7 +129,9 @@ type extendCommand struct {
 func (n *Node) Extend(call driver.Call, req *driver.ExtendRequest, to driver.Answer[driver.ExtendReply]) {
 	args := req.Shared.Args(func() []any { return n.scripts.ExtendArgs(req, scripts.OnServer()) })
 	c := &extendCommand{n: n, to: to}
-	c.Command = lanes.Command{Call: call, Script: n.scripts.Extend, Args: args, Compares: lanes.ComparesFingerprint, To: c}
+	c.Command = lanes.Command{
+		Call: call, Script: n.scripts.Extend, Args: args, Compares: lanes.ComparesFingerprint, To: c,
+	}
 	n.lanes.Submit(&c.Command)
 }
 

@@ -35,9 +35,9 @@ func (p process) Info(context.Context) (string, error) {
 func (process) Marker(context.Context) (string, error)                     { return "", nil }
 func (process) Ask(context.Context, guard.Ask) (a guard.Answer, err error) { return a, nil }
 
-// TestAConnectionVotesByItsOwnSight: what a connection carries is compared with the process that it leads to, whatever another
-// connection of this node has met since, or before, and was late to say: with the run_id of another process a stale snapshot of that one would
-// vote.
+// TestAConnectionVotesByItsOwnSight: what a connection carries is compared with the process that it leads to,
+// whatever another connection of this node has met since, or before, and was late to say: with the run_id of another
+// process a stale snapshot of that one would vote.
 func TestAConnectionVotesByItsOwnSight(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: locktest.Servers(t, 1)[0].Addr()})
 	t.Cleanup(func() { _ = client.Close() })
@@ -59,7 +59,8 @@ func TestAConnectionVotesByItsOwnSight(t *testing.T) {
 	acquire := func(key string) vote {
 		answer := make(votes, 1)
 		call := driver.Call{Context: t.Context(), Deadline: time.Now().Add(timeout)}
-		n.Acquire(call, &driver.AcquireRequest{Key: key, Token: strings.Repeat("a", driver.TokenLength), TTL: time.Minute, Floor: 1}, answer)
+		n.Acquire(call, &driver.AcquireRequest{Key: key, Token: strings.Repeat("a", driver.TokenLength),
+			TTL: time.Minute, Floor: 1}, answer)
 		return <-answer
 	}
 	if v := acquire("lock:1"); v.err != nil || !v.reply.Granted {
