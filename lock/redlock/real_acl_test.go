@@ -151,7 +151,7 @@ func tryEverything(t *testing.T, f *realNodes, bound time.Duration, user, passwo
 	defer func() { must(t, errors.Join(a.Close(), b.Close())) }()
 	ctx, cancel := context.WithTimeout(t.Context(), 4*bound)
 	defer cancel()
-	held, err := a.Acquire(ctx, "job", lock.NoRenew(), lock.NoWait())
+	lease, err := a.Acquire(ctx, "job", lock.NoRenew(), lock.NoWait())
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func tryEverything(t *testing.T, f *realNodes, bound time.Duration, user, passwo
 		time.Sleep(time.Millisecond)
 	}
 	must(t, f.admin[1].Del(ctx, "lock:job").Err()) // for the extend to put back
-	err = errors.Join(held.Extend(ctx), held.Release(ctx))
+	err = errors.Join(lease.Extend(ctx), lease.Release(ctx))
 	g := <-waiting
 	if g.err != nil {
 		return errors.Join(err, g.err)

@@ -61,7 +61,7 @@ func TestRealPolicyChangedWhileConnected(t *testing.T) {
 			clock := newSteppedClock()
 			other := guardedLocker(t, f.clients(), lock.WithClock(clock.now))
 			must(t, acquire(t, other, "warm-up", lock.TTL(longTTL)).Release(t.Context()))
-			held := acquire(t, guardedLocker(t, f.clients()), "job", lock.TTL(longTTL), lock.NoRenew())
+			lease := acquire(t, guardedLocker(t, f.clients()), "job", lock.TTL(longTTL), lock.NoRenew())
 			eventually(t, settleTime, "all three hold it", func() bool {
 				return len(f.keys("lock:job",
 					f.all()...)) == 3
@@ -74,11 +74,11 @@ func TestRealPolicyChangedWhileConnected(t *testing.T) {
 				why = driver.ErrQuarantined
 			}
 			clock.step(2 * time.Second) // what is known of a node is a second old at most
-			wantNoSecondLease(t, held, other, why)
-			wantNoSecondLease(t, held, guardedLocker(t, f.clients()), why)
+			wantNoSecondLease(t, lease, other, why)
+			wantNoSecondLease(t, lease, guardedLocker(t, f.clients()), why)
 			_, err := refused(t, other, "free", why)
 			wantText(t, err, f.servers[0].Addr(), f.servers[1].Addr())
-			if held.Context().Err() != nil {
+			if lease.Context().Err() != nil {
 				t.Fatal("the lease under test is over")
 			}
 			if !mended {

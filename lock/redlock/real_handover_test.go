@@ -105,11 +105,11 @@ func TestRealHandOverTellsOthers(t *testing.T) {
 			began := time.Now()
 			_, err := other.Acquire(t.Context(), "job", lock.NoWait())
 			asked = max(asked, time.Since(began))
-			held, ok := errors.AsType[*lock.HeldError](err)
+			refused, ok := errors.AsType[*lock.HeldError](err)
 			if !ok {
 				return false
 			}
-			h := held.Holder
+			h := refused.Holder
 			return h.Instance == "ours" && h.Traceparent == fmt.Sprint("caller ", second) && h.Since.Before(time.Now())
 		})
 		took = append(took, time.Since(since))

@@ -45,7 +45,7 @@ func TestRealCloseLeavesNothing(t *testing.T) {
 			must(t, err)
 			b, err := redlock.New(given, lock.WithNodeTimeout(nodeTimeout), redlock.WithRestartQuarantine(0))
 			must(t, err)
-			held := acquire(t, a, "held", lock.TTL(longTTL))
+			lease := acquire(t, a, "held", lock.TTL(longTTL))
 			waiting := acquireAsync(rec.in(t.Context()), b, "held")
 			local := acquireAsync(rec.in(t.Context()), b, "held")
 			eventually(t, settleTime, "a waiter queues and listens",
@@ -58,7 +58,7 @@ func TestRealCloseLeavesNothing(t *testing.T) {
 				wantErr(t, await(t, settleTime, "the end of the wait", c).err, lock.ErrClosed)
 			}
 			must(t, a.Close())
-			wantErr(t, context.Cause(held.Context()), lock.ErrClosed)
+			wantErr(t, context.Cause(lease.Context()), lock.ErrClosed)
 			if _, err := a.Acquire(t.Context(), "late"); err == nil {
 				t.Error("a closed Redlock acquires")
 			} else {

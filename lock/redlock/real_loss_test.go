@@ -52,15 +52,15 @@ func unanswered(err error) bool {
 }
 
 // twoOfThree holds a resource on the first two of three nodes.
-func twoOfThree(t *testing.T, opts ...lock.Option) (f *realNodes, held lock.Lease) {
+func twoOfThree(t *testing.T, opts ...lock.Option) (f *realNodes, lease lock.Lease) {
 	t.Helper()
 	f = startNodes(t, 3)
 	must(t, redlock.Vouch(t.Context(), f.clients(), opts...))
 	proxy := proxyTo(t, f.servers[2])
 	proxy.Refuse(true)
-	held = acquire(t, guardedLocker(t, f.through(proxy, 2), append(opts, f.named())...), "job", lock.TTL(longTTL),
+	lease = acquire(t, guardedLocker(t, f.through(proxy, 2), append(opts, f.named())...), "job", lock.TTL(longTTL),
 		lock.NoRenew())
-	return f, held
+	return f, lease
 }
 
 // guardedLocker has every default of the guard.
@@ -74,16 +74,16 @@ func guardedLocker(t *testing.T, clients []redis.UniversalClient, opts ...lock.O
 
 func TestRealFlushed(t *testing.T) {
 	t.Parallel()
-	f, held := twoOfThree(t)
+	f, lease := twoOfThree(t)
 	other := guardedLocker(t, f.clients())
 	must(t, acquire(t, other, "warm-up").Release(t.Context())) // its connections are there
 	must(t, f.admin[1].FlushAll(t.Context()).Err())
-	wantNoSecondLease(t, held, other, driver.ErrQuarantined)
+	wantNoSecondLease(t, lease, other, driver.ErrQuarantined)
 }
 
 func TestRealReplicaAndBack(t *testing.T) {
 	t.Parallel()
-	f, held := twoOfThree(t)
+	f, lease := twoOfThree(t)
 	other := guardedLocker(t, f.clients())
 	must(t, acquire(t, other, "warm-up").Release(t.Context()))
 	f.config("repl-diskless-sync-delay", "0", 2)
@@ -91,7 +91,7 @@ func TestRealReplicaAndBack(t *testing.T) {
 	follow("127.0.0.1", portOf(f, 2))
 	eventually(t, settleTime, "the node has another's keys", func() bool { return len(f.keys("lock:job", 1)) == 0 })
 	follow("NO", "ONE")
-	wantNoSecondLease(t, held, other, driver.ErrQuarantined)
+	wantNoSecondLease(t, lease, other, driver.ErrQuarantined)
 }
 
 // TestRealStaleSnapshot: a node restarts with what it had before the lock, its marker among it.
@@ -104,7 +104,7 @@ func TestRealStaleSnapshot(t *testing.T) {
 	}
 	proxy := proxyTo(t, f.servers[2])
 	proxy.Refuse(true)
-	held := acquire(t, guardedLocker(t, f.through(proxy, 2), f.named()), "job", lock.TTL(longTTL), lock.NoRenew())
+	lease := acquire(t, guardedLocker(t, f.through(proxy, 2), f.named()), "job", lock.TTL(longTTL), lock.NoRenew())
 	other := guardedLocker(t, f.clients())
 	must(t, acquire(t, other, "warm-up").Release(t.Context()))
 	f.kill(1)
@@ -112,7 +112,7 @@ func TestRealStaleSnapshot(t *testing.T) {
 	if marker := f.admin[1].Get(t.Context(), redlock.MarkerKey).Val(); marker == "" {
 		t.Fatal("the snapshot was not loaded")
 	}
-	wantNoSecondLease(t, held, other, driver.ErrQuarantined)
+	wantNoSecondLease(t, lease, other, driver.ErrQuarantined)
 }
 
 // TestRealMembersDiffer: three nodes become five without the act that this takes.
@@ -123,10 +123,10 @@ func TestRealMembersDiffer(t *testing.T) {
 	three.vouchForAll()
 	proxy := proxyTo(t, f.servers[2])
 	proxy.Refuse(true)
-	held := acquire(t, guardedLocker(t, three.through(proxy, 2), three.named()), "job", lock.TTL(longTTL),
+	lease := acquire(t, guardedLocker(t, three.through(proxy, 2), three.named()), "job", lock.TTL(longTTL),
 		lock.NoRenew())
 	five := guardedLocker(t, f.clients())
-	wantNoSecondLease(t, held, five)
+	wantNoSecondLease(t, lease, five)
 	_, err := refused(t, five, "job", redlock.ErrOtherConfiguration)
 	wantText(t, err, "3 nodes, max TTL 1m0s", "5 nodes, max TTL 1m0s", "lockscope reconfigure")
 }
@@ -135,14 +135,14 @@ func TestRealMembersDiffer(t *testing.T) {
 // another's may be valid, gets no vote at all.
 func TestRealMaxTTLsDiffer(t *testing.T) {
 	t.Parallel()
-	f, held := twoOfThree(t)
+	f, lease := twoOfThree(t)
 	short := guardedLocker(t, f.clients(), lock.WithMaxTTL(nodeTimeout*8), lock.WithDefaults(lock.TTL(nodeTimeout*4)))
 	_, err := refused(t, short, "job", redlock.ErrOtherConfiguration, lock.ErrNoQuorum)
 	wantText(t, err, "max TTL 1m0s", "max TTL 3.2s")
-	if held.Remaining() <= 0 {
+	if lease.Remaining() <= 0 {
 		t.Error("the lease under test is over")
 	}
-	must(t, held.Extend(t.Context()))
+	must(t, lease.Extend(t.Context()))
 }
 
 // TestRealQuarantineEndsByTwoClocks: the marker is counted on the node, and neither clock ends it alone.
@@ -170,7 +170,7 @@ func TestRealNodeThatForgotTakesNothingBack(t *testing.T) {
 	f := startNodes(t, 5)
 	f.vouchForAll()
 	l := guardedLocker(t, f.clients(), lock.WithNodeTimeout(patience))
-	held := acquire(t, l, "job", lock.TTL(longTTL), lock.NoRenew())
+	lease := acquire(t, l, "job", lock.TTL(longTTL), lock.NoRenew())
 	eventually(t, settleTime, "all nodes have the lock", func() bool {
 		return len(f.keys("lock:job",
 			f.all()...)) == 5
@@ -178,13 +178,13 @@ func TestRealNodeThatForgotTakesNothingBack(t *testing.T) {
 	must(t, f.admin[1].FlushAll(t.Context()).Err())
 	must(t, f.admin[2].Del(t.Context(), "lock:job").Err()) // this one remembers all but the key
 	for range 3 {
-		must(t, held.Extend(t.Context()))
+		must(t, lease.Extend(t.Context()))
 	}
 	eventually(t, settleTime, "the node that votes has it back", func() bool { return len(f.keys("lock:job", 2)) == 1 })
 	if back := f.keys("lock:job", 1); len(back) > 0 {
 		t.Errorf("a node that was emptied took it back: %v", back)
 	}
-	must(t, held.Release(t.Context()))
+	must(t, lease.Release(t.Context()))
 }
 
 // TestRealPromotedAgain: a node does not write while it is a replica, and go-redis gives up every connection on which

@@ -36,7 +36,7 @@ func TestRealTraceTellsAllButSecrets(t *testing.T) {
 		}
 	}
 
-	held, err := a.Acquire(ctx, "job", lock.TTL(longTTL))
+	lease, err := a.Acquire(ctx, "job", lock.TTL(longTTL))
 	must(t, err)
 	noteTokens()
 	_, err = b.Acquire(ctx, "job", lock.NoWait())
@@ -45,8 +45,8 @@ func TestRealTraceTellsAllButSecrets(t *testing.T) {
 	failed(err, lock.ErrHeld, lock.ErrMaxWait)
 	waiting := acquireAsync(ctx, b, "job", lock.TTL(5*nodeTimeout))
 	eventually(t, settleTime, "it queues", func() bool { return f.queued("job") == 1 })
-	must(t, held.Extend(ctx))
-	must(t, held.Release(ctx))
+	must(t, lease.Extend(ctx))
+	must(t, lease.Release(ctx))
 	g := await(t, settleTime, "the waiter", waiting)
 	must(t, g.err)
 	noteTokens()
@@ -115,16 +115,16 @@ func TestRealHolderIsReported(t *testing.T) {
 		"job", lock.TTL(longTTL))
 	must(t, err)
 	_, err = f.locker().Acquire(t.Context(), "job", lock.NoWait())
-	held, ok := errors.AsType[*lock.HeldError](err)
+	refused, ok := errors.AsType[*lock.HeldError](err)
 	if !ok {
 		t.Fatalf("error is %v, want a *HeldError", err)
 	}
-	if h := held.Holder; h.Instance != "billing/7" || h.Traceparent != traceparent || h.Since.Before(began) ||
+	if h := refused.Holder; h.Instance != "billing/7" || h.Traceparent != traceparent || h.Since.Before(began) ||
 		h.Since.After(time.Now()) {
 		t.Errorf("holder is %+v", h)
 	}
-	if held.Remaining <= longTTL-settleTime || held.Remaining > longTTL {
-		t.Errorf("remaining is %v", held.Remaining)
+	if refused.Remaining <= longTTL-settleTime || refused.Remaining > longTTL {
+		t.Errorf("remaining is %v", refused.Remaining)
 	}
 	must(t, lease.Release(t.Context()))
 }
