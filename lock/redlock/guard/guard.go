@@ -3,7 +3,9 @@
 // as one server under two names. A marker on the server verifies that it remembers,
 // which the script that votes reads; the rest it knows by what INFO says on a connection.
 // It knows nothing of how commands travel: package redlock runs it on go-redis, the
-// simulation in package locktest runs the very same code on servers in memory.
+// simulation in package locktest runs the very same code on servers in memory, and the
+// scanner reads markers with it. It is for lockscope's own packages; users of locks need
+// package redlock only.
 package guard
 
 import (

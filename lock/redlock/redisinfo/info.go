@@ -1,5 +1,6 @@
 // Package redisinfo reads what a Redis server says of itself, in the reply of INFO. It
-// connects to nothing, takes what any server or proxy sends, and never panics.
+// connects to nothing, takes what any server or proxy sends, and never panics. It is for
+// lockscope's own packages: the guard, the scanner and the doctor.
 package redisinfo
 
 import (
