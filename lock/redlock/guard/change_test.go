@@ -194,8 +194,8 @@ func TestAChangeThatWasCutOff(t *testing.T) {
 				t.Errorf("another change after %d steps: %v", cut, err)
 			}
 			if cut < 6 { // nothing stands for the new one yet
-				if err := c.run(c.change([]int{0, 1, 2, 3, 4}, theirs, []int{0, 1, 2}, third)); !errors.Is(err,
-					ErrStale) {
+				err := c.run(c.change([]int{0, 1, 2, 3, 4}, theirs, []int{0, 1, 2}, third))
+				if !errors.Is(err, ErrStale) {
 					t.Errorf("the next change after %d steps: %v", cut, err)
 				}
 			}

@@ -271,8 +271,8 @@ func (f *fixture) votes() {
 // refuses is an acquire that the server did not vote on.
 func (f *fixture) refuses(identity string, left time.Duration) {
 	f.t.Helper()
-	if err := f.Unproven(f.t.Context(), server("a", 1).answering(silent(identity, left))); !errors.Is(err,
-		driver.ErrQuarantined) {
+	err := f.Unproven(f.t.Context(), server("a", 1).answering(silent(identity, left)))
+	if !errors.Is(err, driver.ErrQuarantined) {
 		f.t.Fatal(err)
 	}
 }

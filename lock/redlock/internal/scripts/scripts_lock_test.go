@@ -42,8 +42,8 @@ func TestScriptsCountFences(t *testing.T) {
 
 	for _, counter := range []string{"9007199254740991", "9007199254740992", "1e300", "-5", "1.5", "none"} {
 		s.set(s.keys.fence, counter)
-		if _, err := s.acquire(driver.AcquireRequest{Token: token("a"), Floor: now}, ""); !errors.Is(err,
-			driver.ErrFenceCounter) {
+		_, err := s.acquire(driver.AcquireRequest{Token: token("a"), Floor: now}, "")
+		if !errors.Is(err, driver.ErrFenceCounter) {
 			t.Errorf("counter %s: %v", counter, err)
 		}
 	}
