@@ -105,12 +105,12 @@ proof: deps format ## What make test leaves to the night: linters, all simulatio
 
 .PHONY: test-proved
 test-proved:
-	+@printf -- '-C "$(ROOT)/%s" test-proved-module\n' . examples $(PROVED) | xargs -P 2 -L 1 $(MAKE) -f '$(ROOT)/Makefile'
+	+@printf -- '-C "$(ROOT)/%s" test-proved-module\n' examples $(PROVED) | xargs -P 2 -L 1 $(MAKE) -f '$(ROOT)/Makefile'
 
 .PHONY: test-proved-module
 test-proved-module: # All packages of a module that is proved as a whole, and those named of the others.
 	@$(STRICT) packages=$$($(GO) list ./...); \
-	case '$(CURDIR)' in '$(ROOT)'|'$(ROOT)/examples') packages=$$(grep -E '/($(call either,$(PROVED_PACKAGES)))(/|$$)' <<<"$$packages");; esac; \
+	case '$(CURDIR)' in '$(ROOT)/examples') packages=$$(grep -E '/($(call either,$(PROVED_PACKAGES)))(/|$$)' <<<"$$packages");; esac; \
 	set -x; $(TESTS) $(if $(filter %/dashboards/proof,$(CURDIR)),-skip '^TestAlerts$$') $$packages
 
 # Its minutes last two seconds: it runs alone.

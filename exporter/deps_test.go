@@ -17,8 +17,8 @@ var arrows = []struct {
 }{
 	{"lock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
 	{"scanner", []string{"scanner", "lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
-	{"scanner/internal/keyreader", []string{"scanner/internal/keyreader", "scanner/internal/server", "lock/driver", "lock/redlock/redisconn", "lock/redlock/redisinfo"}, nil},
-	{"scanner/internal/server", []string{"scanner/internal/server", "lock/driver", "lock/redlock/redisconn", "lock/redlock/redisinfo"}, nil},
+	{"scanner/internal/keyreader", []string{"scanner/internal/keyreader", "scanner/internal/server", "lock/driver", "lock/redlock/redisconn", "lock/redlock/redisinfo", "lock/redlock/hashslot"}, nil},
+	{"scanner/internal/server", []string{"scanner/internal/server", "lock/driver", "lock/redlock/redisconn", "lock/redlock/redisinfo", "lock/redlock/hashslot"}, nil},
 	{"instrument", []string{"instrument", "lock"}, []string{"go.opentelemetry.io/otel/sdk", "github.com/prometheus/client_golang/prometheus/promhttp"}},
 	{"exporter", []string{"exporter", "instrument", "scanner", "lock", "dashboards"}, nil},
 	{"dashboards", []string{"dashboards"}, []string{"github.com/redis/"}},

@@ -21,10 +21,14 @@ func TestImports(t *testing.T) {
 		{"lock/decorate", []string{module + "lock", module + "lock/driver", "golang.org/x/sys/"}},
 		{"lock/internal/memstate", []string{module + "lock/driver"}},
 		{"lock/redlock/redisinfo", nil},
+		{"lock/redlock/hashslot", nil},
 		{"lock/redlock/guard", []string{module + "lock/driver", module + "lock/redlock/redisinfo"}},
 		{"lock/memlock", []string{module + "lock", module + "lock/driver", module + "lock/internal/memstate", "golang.org/x/sys/"}},
 		{"lock/redlock", []string{
 			module + "lock", module + "lock/driver", module + "lock/redlock/guard", module + "lock/redlock/redisinfo", module + "lock/redlock/redisconn",
+			module + "lock/redlock/hashslot", module + "lock/redlock/internal/cluster", module + "lock/redlock/internal/dial",
+			module + "lock/redlock/internal/lanes", module + "lock/redlock/internal/scripts",
+			module + "lock/redlock/internal/standalone", module + "lock/redlock/internal/wakeup",
 			"golang.org/x/sys/", "github.com/redis/go-redis/v9",
 			// What go-redis itself needs.
 			"github.com/cespare/xxhash/v2", "github.com/dgryski/go-rendezvous", "go.uber.org/atomic", "github.com/klauspost/cpuid/v2",

@@ -57,7 +57,7 @@ var (
 	pairWaiters = []string{"w0", "w1", "w2", "w3"}
 )
 
-// scriptFiles are the parts of each script, as package redlock puts them together.
+// scriptFiles are the parts of each script, as package redlock/internal/scripts puts them together.
 var scriptFiles = map[string][]string{
 	"acquire": {"acquire", "handoff", "refuse"}, "raise": {"raise"}, "extend": {"extend"},
 	"release": {"release", "handoff", "namenext"}, "leave": {"handoff", "leave"},
@@ -66,7 +66,7 @@ var scriptFiles = map[string][]string{
 func readScript(t *testing.T, files ...string) (source string) {
 	t.Helper()
 	for _, name := range files {
-		part, err := os.ReadFile("../redlock/" + name + ".lua")
+		part, err := os.ReadFile("../redlock/internal/scripts/" + name + ".lua")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,9 +20,10 @@ func BenchmarkHandOver(b *testing.B) {
 			lockers, callers int
 			hold             time.Duration
 		}{{1, 32, 0}, {1, 8, time.Millisecond}, {2, 16, 0}} {
-			b.Run(fmt.Sprintf("nodes=%d/lockers=%d/callers=%d/hold=%v", n, c.lockers, c.callers, c.hold), func(b *testing.B) {
-				benchHandOver(b, n, c.lockers, c.callers, c.hold)
-			})
+			b.Run(fmt.Sprintf("nodes=%d/lockers=%d/callers=%d/hold=%v", n, c.lockers, c.callers, c.hold),
+				func(b *testing.B) {
+					benchHandOver(b, n, c.lockers, c.callers, c.hold)
+				})
 		}
 	}
 }

@@ -63,7 +63,10 @@ func (f floorLock) pair(ctx context.Context, key string) error {
 	var raw [16]byte
 	_, _ = rand.Read(raw[:])
 	token := hex.EncodeToString(raw[:])
-	if err := f.onQuorum(func(c *redis.Client) error { return c.SetNX(ctx, key, token, 10001*time.Millisecond).Err() }); err != nil {
+	if err := f.onQuorum(func(c *redis.Client) error {
+		return c.SetNX(ctx, key, token,
+			10001*time.Millisecond).Err()
+	}); err != nil {
 		return err
 	}
 	return f.onQuorum(func(c *redis.Client) error { return compareAndDelete.Run(ctx, c, []string{key}, token).Err() })

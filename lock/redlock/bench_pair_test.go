@@ -17,7 +17,10 @@ func BenchmarkPair(b *testing.B) {
 		nodes int
 		ctx   func() (context.Context, context.CancelFunc)
 	}{
-		{"nodes=1/context=background", 1, func() (context.Context, context.CancelFunc) { return context.Background(), func() {} }},
+		{"nodes=1/context=background", 1, func() (context.Context, context.CancelFunc) {
+			return context.Background(),
+				func() {}
+		}},
 		{"nodes=1/context=cancellable", 1, cancellable},
 		{"nodes=3/context=cancellable", 3, cancellable},
 		{"nodes=5/context=cancellable", 5, cancellable},

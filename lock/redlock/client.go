@@ -4,20 +4,13 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
-	"time"
 
-	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/redis/go-redis/v9"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
-
-// derivation is what a derived client gets beside the given one's options.
-type derivation struct {
-	clock   lock.Clock
-	timeout time.Duration // the longest of any command
-	hooks   []redis.Hook
-}
 
 // checkClient refuses what is no server, and no set of servers, that lockscope knows.
 func checkClient(given redis.UniversalClient) error {
@@ -40,34 +33,58 @@ func checkClient(given redis.UniversalClient) error {
 	return fmt.Errorf("%w: the client is nil", lock.ErrInvalidNode)
 }
 
-// lateDialTime is how long Close waits for a dial that outlived its context: as long
-// as a TLS dial of the given client may take.
-func lateDialTime(given time.Duration) time.Duration {
-	if given <= 0 {
-		return maxLateDialTime
-	}
-	return min(given, maxLateDialTime)
+// node is what is known of one before it is made.
+type node struct {
+	given     redis.UniversalClient
+	name, own string // its name, and what its server is called
+	address   string // "" where it is not known
+	db        int
+	cluster   bool
 }
 
-const maxLateDialTime = 10 * time.Second
+// nodesOf are the nodes of these clients. It refuses one server that is named twice.
+func nodesOf(clients []redis.UniversalClient, engine *lock.Settings) ([]node, error) {
+	all := make([]node, 0, len(clients))
+	addresses := make(map[string]int)
+	for i, given := range clients {
+		if err := checkClient(given); err != nil {
+			return nil, fmt.Errorf("node %d: %w", i+1, err)
+		}
+		n := nodeOf(given)
+		n.name = engine.NodeName(i, n.own)
+		if first, taken := addresses[n.address]; taken && n.address != "" {
+			return nil, fmt.Errorf("%w: %w: nodes %d and %d are both %s", lock.ErrInvalidNode, driver.ErrDuplicate,
+				first+1, i+1, n.own)
+		}
+		addresses[n.address] = i
+		all = append(all, n)
+	}
+	return all, nil
+}
 
-// newCluster derives a cluster client of our own, and says how to name it and where it is.
-func newCluster(given *redis.ClusterClient, c derivation, onConnect redisconn.OnConnect) (own *redis.ClusterClient, d *dials, name, address string) {
-	limits := redisconn.Limits{Dial: dialTimeouts * c.timeout, Call: c.timeout, Pool: c.timeout}
-	opt := redisconn.Cluster(given, limits, onConnect)
-	if opt.Dialer == nil {
-		opt.Dialer = redis.NewDialer(&redis.Options{DialTimeout: given.Options().DialTimeout, TLSConfig: opt.TLSConfig})
+// nodeOf names the node as its server is called.
+func nodeOf(given redis.UniversalClient) node {
+	if c, ok := given.(*redis.ClusterClient); ok {
+		n := node{given: given, own: redisconn.ClusterName(c.Options()), cluster: true}
+		if addrs := c.Options().Addrs; len(addrs) > 0 {
+			n.address = "cluster!" + addrs[0]
+		}
+		return n
 	}
-	d = newDials(opt.Dialer, lateDialTime(given.Options().DialTimeout))
-	opt.Dialer = d.connect
-	if len(opt.Addrs) > 0 {
-		address = "cluster!" + opt.Addrs[0]
+	opt := given.(*redis.Client).Options()
+	n := node{given: given, own: redisconn.Name(opt), db: opt.DB}
+	if opt.Addr != redisconn.SentinelAddress {
+		n.address = opt.Network + "!" + opt.Addr
 	}
-	own = redis.NewClusterClient(opt)
-	for _, h := range c.hooks {
-		own.AddHook(h)
+	return n
+}
+
+func namesOf(nodes []node) []string {
+	all := make([]string, len(nodes))
+	for i, n := range nodes {
+		all[i] = n.name
 	}
-	return own, d, redisconn.ClusterName(opt), address
+	return all
 }
 
 // namespaceOf is the number of the database that all clients use; "" if they do not use one.

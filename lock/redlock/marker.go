@@ -21,7 +21,8 @@ const (
 	MarkerVoting                         // this process votes for the configuration named
 	MarkerQuarantined                    // it may have forgotten locks, and keeps silent
 	MarkerChanging                       // it keeps silent, for a change of the configuration is not finished
-	MarkerLeftover                       // it is about another process, or of before this one evicted keys: it has to prove itself anew
+	// it is about another process, or of before this one evicted keys: it has to be verified anew
+	MarkerLeftover
 )
 
 // String is the state in a word.
@@ -42,7 +43,7 @@ type Marker struct {
 }
 
 // ReadMarker reads the value at [MarkerKey] of the server of this incarnation, as package
-// redisinfo tells it: its run_id, and how many keys it has evicted. db is the database of
+// redisinfo reports it: its run_id, and how many keys it has evicted. db is the database of
 // the locks; "" is no marker. It takes any value and never fails.
 func ReadMarker(value, incarnation string, db int) Marker {
 	if value == "" {

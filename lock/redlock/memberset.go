@@ -1,16 +1,14 @@
 package redlock
 
 import (
-	"context"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
+	"github.com/lockscope/lockscope/lock/redlock/internal/scripts"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
@@ -36,12 +34,13 @@ func newMemberSet(nodes []redis.UniversalClient, opts []lock.Option) (*memberSet
 		c, ok := n.(*redis.Client)
 		if !ok || c == nil {
 			set.close()
-			return nil, fmt.Errorf("%w: node %d is a %T: only servers of their own have a marker", lock.ErrInvalidNode, i+1, n)
+			return nil, fmt.Errorf("%w: node %d is a %T: only servers of their own have a marker", lock.ErrInvalidNode,
+				i+1, n)
 		}
 		conn := c.Conn()
 		m := &guard.Member{
 			Name: engine.NodeName(i, redisconn.Name(c.Options())), DB: c.Options().DB,
-			Conn: memberConn{server: server{process: conn}, conn: conn}, EvictionOK: own.evictionOK,
+			Conn: scripts.NewMember(conn), EvictionOK: own.evictionOK,
 		}
 		set.members, names = append(set.members, m), append(names, m.Name)
 	}
@@ -51,49 +50,6 @@ func newMemberSet(nodes []redis.UniversalClient, opts []lock.Option) (*memberSet
 
 func (s *memberSet) close() {
 	for _, m := range s.members {
-		_ = m.Conn.(memberConn).conn.Close()
+		_ = m.Conn.(scripts.Member).Close()
 	}
-}
-
-// memberConn is the one connection of an act to a node.
-type memberConn struct {
-	server
-	conn *redis.Conn
-}
-
-func (c memberConn) Mark(ctx context.Context, m guard.Mark) (code int, marker string, err error) {
-	reply, err := c.conn.Eval(ctx, markLua, []string{guard.MarkerKey}, m.Args()...).Result()
-	if err != nil {
-		return 0, "", err
-	}
-	n, marker, _, err := parseMarker(reply, guard.MarkRefused, guard.MarkVotes)
-	return int(n), marker, err
-}
-
-func (c memberConn) Replace(ctx context.Context, prefix, marker string) (bool, error) {
-	reply, err := c.conn.Eval(ctx, replaceLua, []string{guard.MarkerKey}, prefix, marker).Result()
-	if err != nil {
-		return false, err
-	}
-	code, err := parseCode(reply, 0, 1)
-	return code == 1, err
-}
-
-func (c memberConn) Used(ctx context.Context) (string, error) {
-	if keys, err := c.conn.DBSize(ctx).Result(); err == nil && keys <= 1 {
-		return "", nil // nothing but the marker
-	}
-	keys := c.conn.Scan(ctx, 0, "lockscope:*", 1000).Iterator()
-	for keys.Next(ctx) {
-		if key := keys.Val(); key != guard.MarkerKey {
-			return kindOf(key), nil
-		}
-	}
-	return "", keys.Err()
-}
-
-// kindOf is the part of a key that says what is there. The rest may name an owner's token.
-func kindOf(key string) string {
-	parts := strings.SplitN(key, ":", 3)
-	return strconv.Quote(strings.Join(parts[:min(len(parts), 2)], ":") + ":...")
 }

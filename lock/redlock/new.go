@@ -9,6 +9,10 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
+	"github.com/lockscope/lockscope/lock/redlock/internal/cluster"
+	"github.com/lockscope/lockscope/lock/redlock/internal/lanes"
+	"github.com/lockscope/lockscope/lock/redlock/internal/scripts"
+	"github.com/lockscope/lockscope/lock/redlock/internal/standalone"
 )
 
 // New makes an engine on the given clients: a single-node lock on one, a Redlock
@@ -34,28 +38,27 @@ func newEngine(clients []redis.UniversalClient, engine *lock.Settings, s setting
 	if err := checkClients(clients); err != nil {
 		return nil, err
 	}
-	nodes := make([]driver.Node, 0, len(clients))
-	servers, common := guard.NewServers(), &shared{scripts: newScripts(), keys: newKeyCache()}
-	addresses := make(map[string]int)
-	c := derivation{clock: engine.Clock, timeout: engine.LongestNodeTimeout(), hooks: s.hooks}
-	var guards []*guard.Guard
-	for i, given := range clients {
-		if err := checkClient(given); err != nil {
-			return nil, errors.Join(fmt.Errorf("node %d: %w", i+1, err), closeAll(nodes))
-		}
-		g := guard.New(s.guard(servers, engine.Clock, len(clients)))
-		n, name, address := newDriverNode(given, c, g, common, func(own string) string { return engine.NodeName(i, own) })
-		guards, nodes = append(guards, g), append(nodes, n)
-		if first, taken := addresses[address]; taken && address != "" {
-			err := fmt.Errorf("%w: %w: nodes %d and %d are both %s", lock.ErrInvalidNode, driver.ErrDuplicate, first+1, i+1, name)
-			return nil, errors.Join(err, closeAll(nodes))
-		}
-		addresses[address] = i
-		engine.Servers = append(engine.Servers, fmt.Sprintf("%s %s %d", name, address, g.DB))
+	known, err := nodesOf(clients, engine)
+	if err != nil {
+		return nil, err
 	}
-	command := vouchCommand(clients, names(nodes), engine.MaxTTL)
-	for _, g := range guards {
-		g.Fingerprint, g.Vouch = guard.NewFingerprint(names(nodes), engine.MaxTTL), command
+	config := s.guard(guard.NewServers(), engine.Clock, len(clients))
+	config.Fingerprint = guard.NewFingerprint(namesOf(known), engine.MaxTTL)
+	config.Vouch = vouchCommand(clients, namesOf(known), engine.MaxTTL)
+	common, timeout := scripts.New(), engine.LongestNodeTimeout()
+	nodes := make([]driver.Node, 0, len(known))
+	for _, m := range known {
+		config.Node, config.DB, config.Cluster = m.name, m.db, m.cluster
+		g := guard.New(config)
+		switch given := m.given.(type) {
+		case *redis.ClusterClient:
+			c := cluster.Config{Timeout: timeout, Hooks: s.hooks}
+			nodes = append(nodes, lock.Async(cluster.New(given, g, common, c)))
+		case *redis.Client:
+			c := lanes.Config{Clock: engine.Clock, Timeout: timeout, Hooks: s.hooks}
+			nodes = append(nodes, standalone.New(given, g, common, c))
+		}
+		engine.Servers = append(engine.Servers, fmt.Sprintf("%s %s %d", m.own, m.address, m.db))
 	}
 	engine.Namespace = namespaceOf(clients)
 	e, err := engine.NewEngine(nodes)
@@ -65,38 +68,16 @@ func newEngine(clients []redis.UniversalClient, engine *lock.Settings, s setting
 	return e, nil
 }
 
-// newDriverNode makes the node of one client, and returns what its server is called and
-// where it is; the node itself may be called something else.
-func newDriverNode(
-	given redis.UniversalClient, c derivation, g *guard.Guard, common *shared, rename func(own string) string,
-) (n driver.Node, name, address string) {
-	if cluster, ok := given.(*redis.ClusterClient); ok {
-		own, d, name, address := newCluster(cluster, c, examiner(g))
-		g.Node, g.Cluster = rename(name), true
-		return lock.Async(newClusterNode(own, d, g.Node, g, common, c.timeout)), name, address
-	}
-	k := newConnector(given.(*redis.Client), c)
-	g.Node, g.DB = rename(k.name()), k.opt.DB
-	return newNode(k, g.Node, g, common, c.timeout), k.name(), k.address()
-}
-
-// names are known once all nodes are made.
-func names(nodes []driver.Node) []string {
-	all := make([]string, len(nodes))
-	for i, n := range nodes {
-		all[i] = n.Name()
-	}
-	return all
-}
-
 func checkClients(clients []redis.UniversalClient) error {
 	if len(clients) == 0 || len(clients) > lock.MaxNodes {
-		return fmt.Errorf("%w: %d clients, between 1 and %d are needed", lock.ErrInvalidNode, len(clients), lock.MaxNodes)
+		return fmt.Errorf("%w: %d clients, between 1 and %d are needed", lock.ErrInvalidNode, len(clients),
+			lock.MaxNodes)
 	}
 	seen := make(map[redis.UniversalClient]int)
 	for i, n := range clients {
 		if first, twice := seen[n]; twice && n != nil {
-			return fmt.Errorf("%w: %w: clients %d and %d are one", lock.ErrInvalidNode, driver.ErrDuplicate, first+1, i+1)
+			return fmt.Errorf("%w: %w: clients %d and %d are one", lock.ErrInvalidNode, driver.ErrDuplicate, first+1,
+				i+1)
 		}
 		seen[n] = i
 	}

@@ -58,7 +58,8 @@ func NewClients(urls []string) (clients []redis.UniversalClient, closeAll func()
 	return clients, closeAll, nil
 }
 
-var errMalformedURL = errors.New("is malformed: redis://[user:password@]host:port[/db] or unix://[user:password@]/path is expected, " +
+var errMalformedURL = errors.New("is malformed: redis://[user:password@]host:port[/db] or " +
+	"unix://[user:password@]/path is expected, " +
 	"with special characters of the password percent-encoded (its text is withheld: it may hold a password)")
 
 // ParseURL reads one URL of [NewClients]. It never lets the text of the URL into its

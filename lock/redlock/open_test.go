@@ -13,7 +13,8 @@ func TestOpenRefusesBadURLsWithoutTheirText(t *testing.T) {
 	for _, url := range []string{
 		"", "s3cr3t", "http://user:s3cr3t@host:6379", "redis://app:s3cr3t@host:63x9/0",
 		"redis://app:s3cr3t%zz@host:6379", "redis://app:s3cr3t/x@host:6379", "redis://host:6379/s3cr3t",
-		"redis://host:6379?password=s3cr3t", "unix://s3cr3t", "unix://u:s3cr3t%zz@/tmp/x", "redis://:s3cr3t @host:1", "redis://[::1:s3cr3t@x",
+		"redis://host:6379?password=s3cr3t", "unix://s3cr3t", "unix://u:s3cr3t%zz@/tmp/x", "redis://:s3cr3t @host:1",
+		"redis://[::1:s3cr3t@x",
 	} {
 		r, err := Open([]string{"redis://127.0.0.1:1", url})
 		if err == nil {

@@ -23,7 +23,7 @@ type settings struct {
 // not vote, instead of [Quarantine]. Anything shorter, and 0 which switches it off, is
 // safe only if the nodes lose nothing when they restart, or if no lock can have been held
 // before; with 0 nodes vote for any set of nodes, too. Without this option one or two
-// nodes vote at once after a restart, and Trace.NodeRestart tells of it; given, it holds
+// nodes vote at once after a restart, and Trace.NodeRestart reports it; given, it holds
 // for any number of nodes. To let a set of new nodes vote at once, use [Vouch]
 // instead: it holds until their next restart, an option for every one.
 func WithRestartQuarantine(d time.Duration) lock.Option {
@@ -31,7 +31,7 @@ func WithRestartQuarantine(d time.Duration) lock.Option {
 }
 
 // WithEvictingNodes accepts nodes that may evict locks while they are held, or do not
-// tell their maxmemory-policy, and does not ask how many keys they have evicted. Mutual
+// report their maxmemory-policy, and does not ask how many keys they have evicted. Mutual
 // exclusion is then only as good as their free memory. All processes that lock on the
 // same nodes have to give it, or none: they expect different proofs of a node that has
 // evicted keys, and keep it silent for each other.
@@ -74,7 +74,7 @@ func newSettings(nodes int, opts []lock.Option) (*lock.Settings, settings, error
 }
 
 // guard is how nodes are examined. With fewer than three of them a restart is only
-// told of unless it is asked for: there a node that is silent is an outage, and a
+// reported unless more is asked for: there a node that is silent is an outage, and a
 // quorum that outlives a node was never promised.
 func (s *settings) guard(servers *guard.Servers, clock lock.Clock, nodes int) guard.Config {
 	return guard.Config{

@@ -9,29 +9,37 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/redlock/internal/scripts"
 )
+
+// QueueKey is the key of a lock's queue of waiters; of a pattern that matches keys of
+// locks, it is one that matches their queues.
+func QueueKey(lockKey string) string { return scripts.QueueKey(lockKey) }
+
+// LockOfQueue is the key of the lock whose queue has this key; ok is false for any other key.
+func LockOfQueue(key string) (lockKey string, ok bool) { return scripts.LockOfQueue(key) }
 
 // Queued is a process in the queue of a lock.
 type Queued struct {
 	ID    string    // of its engine
 	Since time.Time // when it came, by the node's clock
 	// Says is what it says of itself; nil if it has not waited for long, or does not
-	// say anything: Acquire tells after a tenth of a second.
+	// say anything: Acquire reports after a tenth of a second.
 	Says *lock.Waiting
 }
 
 // ReadQueue reads who waits for a lock on one node, first in line first: at most the
 // first most of them, and how many there are. key is the lock's, as it is called on the
 // node. The processes that wait for a lock queue on one of its nodes, as long as that one
-// answers: whoever wants to see all asks each, and tells them apart by ID.
+// answers: whoever wants to see all asks each, and distinguishes them by ID.
 //
 // The user needs +zrange +zcard +mget on lockscope:queue:* and lockscope:waiter:*.
 func ReadQueue(ctx context.Context, node redis.Cmdable, key string, most int) (first []Queued, total int, err error) {
-	names := keysOf(key)
+	queue := scripts.QueueKey(key)
 	var members *redis.ZSliceCmd
 	var card *redis.IntCmd
 	_, err = node.Pipelined(ctx, func(p redis.Pipeliner) error {
-		members, card = p.ZRangeWithScores(ctx, names.queue, 0, int64(most)-1), p.ZCard(ctx, names.queue)
+		members, card = p.ZRangeWithScores(ctx, queue, 0, int64(most)-1), p.ZCard(ctx, queue)
 		return nil
 	})
 	if err != nil || len(members.Val()) == 0 {
@@ -41,7 +49,7 @@ func ReadQueue(ctx context.Context, node redis.Cmdable, key string, most int) (f
 	for _, m := range members.Val() {
 		id, _ := m.Member.(string)
 		first = append(first, Queued{ID: id, Since: time.UnixMicro(int64(m.Score))})
-		entries = append(entries, names.entry(id))
+		entries = append(entries, scripts.EntryKey(key, id))
 	}
 	said, err := node.MGet(ctx, entries...).Result()
 	if err != nil {

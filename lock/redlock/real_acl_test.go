@@ -15,8 +15,8 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// leastPrivilege is all that lockscope needs of a server, as README.md of this folder quotes it. HELLO and AUTH need no grant.
-// Add +select for a database other than 0, and ~<prefix>* for another prefix.
+// leastPrivilege is all that lockscope needs of a server, as README.md of this folder quotes it. HELLO and AUTH need
+// no grant. Add +select for a database other than 0, and ~<prefix>* for another prefix.
 const leastPrivilege = "ACL SETUSER lockscope reset on >" + aclPassword +
 	" ~lock:* ~lockscope:* &lockscope:wake:*" +
 	" +eval +evalsha +info +subscribe +publish +ping +time" +
@@ -50,13 +50,17 @@ func TestRealLeastPrivilege(t *testing.T) {
 		must(t, c.ScriptFlush(t.Context()).Err())
 		must(t, c.Do(t.Context(), "ACL", "LOG", "RESET").Err())
 	}
-	runACL(t, f.admin[0], strings.NewReplacer("SETUSER lockscope", "SETUSER noping", " +ping", "").Replace(leastPrivilege))
+	runACL(t, f.admin[0], strings.NewReplacer("SETUSER lockscope", "SETUSER noping", " +ping",
+		"").Replace(leastPrivilege))
 	must(t, tryEverything(t, f, patience, "lockscope", aclPassword))
 	f.outlastHeartbeat("lockscope", "noping")
 	for i, c := range f.admin {
 		denied, err := c.ACLLog(t.Context(), 100).Result()
 		must(t, err)
-		if i == 0 && !slices.ContainsFunc(denied, func(d *redis.ACLLogEntry) bool { return d.Username == "noping" && d.Object == "ping" }) {
+		if i == 0 && !slices.ContainsFunc(denied, func(d *redis.ACLLogEntry) bool {
+			return d.Username == "noping" &&
+				d.Object == "ping"
+		}) {
 			t.Error("+ping is not needed")
 		}
 		for _, d := range denied {
@@ -69,8 +73,10 @@ func TestRealLeastPrivilege(t *testing.T) {
 	for _, c := range []string{
 		"FLUSHALL", "FLUSHDB", "KEYS *", "SCAN 0", "CONFIG SET maxmemory 1", "SHUTDOWN", "ACL LIST",
 		"GET customer:1", "SET customer:1 x", "DEL customer:1", "EVAL return(redis.call('get',KEYS[1])) 1 customer:1",
-		"EVAL return(redis.call('flushall')) 0", "PUBLISH news x", "SUBSCRIBE news", "PSUBSCRIBE *", "REPLICAOF NO ONE", "SCRIPT FLUSH",
-		"CLIENT KILL TYPE normal", "MONITOR", "INCR lock:a", "EXPIRE lock:a 1000000", "PERSIST lock:a", "RENAME lock:a lock:b",
+		"EVAL return(redis.call('flushall')) 0", "PUBLISH news x", "SUBSCRIBE news", "PSUBSCRIBE *", "REPLICAOF NO ONE",
+		"SCRIPT FLUSH",
+		"CLIENT KILL TYPE normal", "MONITOR", "INCR lock:a", "EXPIRE lock:a 1000000", "PERSIST lock:a",
+		"RENAME lock:a lock:b",
 	} {
 		user := plainClient(t, &redis.Options{Addr: f.servers[0].Addr(), Username: "lockscope", Password: aclPassword})
 		var args []any
@@ -135,8 +141,8 @@ func (f *realNodes) outlastHeartbeat(users ...string) {
 	must(f.t, holder.Release(ctx))
 }
 
-// tryEverything makes the given user send every command lockscope has, save the probe of a silent subscription. It waits no
-// longer than bound for any of the others to have its effect.
+// tryEverything makes the given user send every command lockscope has, save the probe of a silent subscription. It
+// waits no longer than bound for any of the others to have its effect.
 func tryEverything(t *testing.T, f *realNodes, bound time.Duration, user, password string) error {
 	t.Helper()
 	quarantine := redlock.WithRestartQuarantine(time.Minute)
@@ -145,12 +151,13 @@ func tryEverything(t *testing.T, f *realNodes, bound time.Duration, user, passwo
 	defer func() { must(t, errors.Join(a.Close(), b.Close())) }()
 	ctx, cancel := context.WithTimeout(t.Context(), 4*bound)
 	defer cancel()
-	held, err := a.Acquire(ctx, "job", lock.NoRenew(), lock.NoWait())
+	lease, err := a.Acquire(ctx, "job", lock.NoRenew(), lock.NoWait())
 	if err != nil {
 		return err
 	}
 	// Or b could be granted by the node that a has not reached yet.
-	for deadline := time.Now().Add(2 * nodeTimeout); len(f.keys("lock:job", f.all()...)) < len(f.servers) && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(2 * nodeTimeout); len(f.keys("lock:job", f.all()...)) < len(f.servers) &&
+		time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
 	waiting := acquireAsync(ctx, b, "job", lock.Fair(), lock.MaxWait(bound))
@@ -165,7 +172,7 @@ func tryEverything(t *testing.T, f *realNodes, bound time.Duration, user, passwo
 		time.Sleep(time.Millisecond)
 	}
 	must(t, f.admin[1].Del(ctx, "lock:job").Err()) // for the extend to put back
-	err = errors.Join(held.Extend(ctx), held.Release(ctx))
+	err = errors.Join(lease.Extend(ctx), lease.Release(ctx))
 	g := <-waiting
 	if g.err != nil {
 		return errors.Join(err, g.err)
@@ -206,7 +213,7 @@ func TestRealRefusedUser(t *testing.T) {
 			wantText(t, err, test.says, test.remedy)
 			for _, secret := range []string{wrong, aclPassword} {
 				if err != nil && strings.Contains(err.Error(), secret) {
-					t.Errorf("the error tells the password: %v", err)
+					t.Errorf("the error shows the password: %v", err)
 				}
 			}
 		})
@@ -232,7 +239,7 @@ func TestRealInfoDenied(t *testing.T) {
 	f.wantNoLocks()
 }
 
-// TestRealNoPassword: who gives none is told of the password, and of no right that is missing.
+// TestRealNoPassword: the error names the password to who gives none, and of no right that is missing.
 func TestRealNoPassword(t *testing.T) {
 	f := startNodes(t, 3)
 	for _, c := range f.admin {

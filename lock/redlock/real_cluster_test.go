@@ -14,7 +14,7 @@ import (
 )
 
 // TestRealClusterAsksReplicas: a cluster client asks any of its servers who serves what, here all the time and on new
-// connections. Where it meets a replica, nothing is wrong with the cluster, and nobody's wait is in vain.
+// connections. Where it meets a replica, nothing is wrong with the cluster, and nobody waits without a grant.
 func TestRealClusterAsksReplicas(t *testing.T) {
 	t.Parallel()
 	c := locktest.Cluster(t, 3, redisproc.WithReplicas(1))
@@ -48,8 +48,8 @@ func TestRealClusterAsksReplicas(t *testing.T) {
 	})
 }
 
-// TestRealClusterMasterEvicts: one of three masters gets a policy that evicts while everybody is connected. Which master a
-// connection shows decides nothing, and once it is mended the cluster votes again.
+// TestRealClusterMasterEvicts: one of three masters gets a policy that evicts while everybody is connected. Which
+// master a connection shows decides nothing, and once it is mended the cluster votes again.
 func TestRealClusterMasterEvicts(t *testing.T) {
 	t.Parallel()
 	c := locktest.Cluster(t, 3)

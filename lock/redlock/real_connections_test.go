@@ -18,11 +18,12 @@ func TestRealConnections(t *testing.T) {
 	}
 	pairs(t, l, 64, 5)
 	for i := range f.servers {
-		eventually(t, patience, "what is told is what the server sees", func() bool {
+		eventually(t, patience, "what is reported is what the server sees", func() bool {
 			c := l.Connections()[i]
 			return c.Open > 0 && c.Open == len(f.connectionIDs(i)) && c.Busy == 0 && c.Waiting == 0
 		})
-		if c := l.Connections()[i]; c.Node == "" || c.Backend.Name != "redis" || c.Dials < uint64(c.Open) || c.DialFailures != 0 {
+		if c := l.Connections()[i]; c.Node == "" || c.Backend.Name != "redis" || c.Dials < uint64(c.Open) ||
+			c.DialFailures != 0 {
 			t.Errorf("node %d: %+v", i, c)
 		}
 	}

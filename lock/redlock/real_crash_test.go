@@ -23,15 +23,15 @@ func TestRealKilledMinority(t *testing.T) {
 			f, rec := startNodes(t, 5, opts...), newRecorder()
 			l := f.locker()
 			f.warm(l)
-			held, err := l.Acquire(rec.in(t.Context()), "held", lock.TTL(longTTL), lock.NoRenew())
+			lease, err := l.Acquire(rec.in(t.Context()), "held", lock.TTL(longTTL), lock.NoRenew())
 			must(t, err)
 			f.kill(0, 1)
-			must(t, held.Extend(t.Context()))
+			must(t, lease.Extend(t.Context()))
 			began := time.Now()
 			other := acquire(t, l, "other", lock.TTL(longTTL))
 			wantWithin(t, "acquire", time.Since(began), soon)
 			must(t, other.Release(t.Context()))
-			must(t, held.Release(t.Context()))
+			must(t, lease.Release(t.Context()))
 			f.wantNoLocks(2, 3, 4)
 			if !kept {
 				f.wipe(0, 1)
@@ -45,9 +45,11 @@ func TestRealKilledMinority(t *testing.T) {
 	}
 }
 
-// TestRealLostMajority takes a majority away while the lock is held: the lease must say it is lost before its validity is over.
+// TestRealLostMajority takes a majority away while the lock is held: the lease must say it is lost before its
+// validity is over.
 func TestRealLostMajority(t *testing.T) {
-	for name, fail := range map[string]func(*realNodes, ...int){"paused": (*realNodes).pause, "killed": (*realNodes).kill} {
+	for name, fail := range map[string]func(*realNodes, ...int){"paused": (*realNodes).pause,
+		"killed": (*realNodes).kill} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f, rec := startNodes(t, 3), newRecorder()
@@ -69,7 +71,8 @@ func TestRealLostMajority(t *testing.T) {
 			began := time.Now()
 			err = lease.Release(t.Context())
 			wantWithin(t, "release", time.Since(began), settleTime)
-			if e, ok := errors.AsType[*lock.ReleaseError](err); !ok || e.Outcome != lock.OutcomeUnknown || e.Unknown != 2 {
+			if e, ok := errors.AsType[*lock.ReleaseError](err); !ok || e.Outcome != lock.OutcomeUnknown ||
+				e.Unknown != 2 {
 				t.Errorf("release says %v, want unknown on 2 nodes", err)
 			}
 			rec.wantPaired(t) // nothing is under way any more
@@ -84,8 +87,8 @@ func TestRealLostMajority(t *testing.T) {
 	}
 }
 
-// watch waits until the lease's context ends. It returns when its validity ended at the latest, by its own word, and for
-// how long this process was not served meanwhile.
+// watch waits until the lease's context ends. It returns when its validity ended at the latest, by its own word, and
+// for how long this process was not served meanwhile.
 func watch(t *testing.T, lease lock.Lease, ttl time.Duration) (deadline time.Time, stalled time.Duration) {
 	t.Helper()
 	timeout := time.After(ttl + settleTime)

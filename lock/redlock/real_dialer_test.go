@@ -13,8 +13,8 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// TestRealDeafDialer: the caller's dialer ignores its context and hangs, as one through a proxy may. Calls end in time, no
-// goroutine is left behind with each of them, and Close does not hang.
+// TestRealDeafDialer: the caller's dialer ignores its context and hangs, as one through a proxy may. Calls end in
+// time, no goroutine is left behind with each of them, and Close does not hang.
 func TestRealDeafDialer(t *testing.T) {
 	hang := make(chan struct{})
 	given := plainClient(t, &redis.Options{

@@ -49,11 +49,11 @@ func (f *realNodes) mend(nodes ...int) {
 	f.config("maxmemory", "0", nodes...)
 }
 
-// TestRealPolicyChangedWhileConnected evicts the lock on two of three nodes whose connections stay open. Where the policy is
-// mended before anybody looks, the count of evicted keys gives the nodes away, also to who comes later.
+// TestRealPolicyChangedWhileConnected evicts the lock on two of three nodes whose connections stay open. Where the
+// policy is mended before any probe, the count of evicted keys gives the nodes away, also to who comes later.
 func TestRealPolicyChangedWhileConnected(t *testing.T) {
 	t.Parallel()
-	for name, mended := range map[string]bool{"it evicts": false, "it is mended before anybody looks": true} {
+	for name, mended := range map[string]bool{"it evicts": false, "it is mended before any probe": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := startNodes(t, 3)
@@ -61,8 +61,11 @@ func TestRealPolicyChangedWhileConnected(t *testing.T) {
 			clock := newSteppedClock()
 			other := guardedLocker(t, f.clients(), lock.WithClock(clock.now))
 			must(t, acquire(t, other, "warm-up", lock.TTL(longTTL)).Release(t.Context()))
-			held := acquire(t, guardedLocker(t, f.clients()), "job", lock.TTL(longTTL), lock.NoRenew())
-			eventually(t, settleTime, "all three hold it", func() bool { return len(f.keys("lock:job", f.all()...)) == 3 })
+			lease := acquire(t, guardedLocker(t, f.clients()), "job", lock.TTL(longTTL), lock.NoRenew())
+			eventually(t, settleTime, "all three hold it", func() bool {
+				return len(f.keys("lock:job",
+					f.all()...)) == 3
+			})
 
 			f.evict("job", 0, 1)
 			why := driver.ErrEvicting
@@ -71,11 +74,11 @@ func TestRealPolicyChangedWhileConnected(t *testing.T) {
 				why = driver.ErrQuarantined
 			}
 			clock.step(2 * time.Second) // what is known of a node is a second old at most
-			wantNoSecondLease(t, held, other, why)
-			wantNoSecondLease(t, held, guardedLocker(t, f.clients()), why)
+			wantNoSecondLease(t, lease, other, why)
+			wantNoSecondLease(t, lease, guardedLocker(t, f.clients()), why)
 			_, err := refused(t, other, "free", why)
 			wantText(t, err, f.servers[0].Addr(), f.servers[1].Addr())
-			if held.Context().Err() != nil {
+			if lease.Context().Err() != nil {
 				t.Fatal("the lease under test is over")
 			}
 			if !mended {
@@ -91,7 +94,8 @@ func TestRealPolicyChangedWhileConnected(t *testing.T) {
 func TestRealEvictedWhileQuarantined(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 1)
-	l := newLocker(t, f.clients(), redlock.WithRestartQuarantine(longTTL), lock.WithNodeTimeout(patience), lock.WithDefaults(lock.TTL(longTTL)))
+	l := newLocker(t, f.clients(), redlock.WithRestartQuarantine(longTTL), lock.WithNodeTimeout(patience),
+		lock.WithDefaults(lock.TTL(longTTL)))
 	_, _ = refused(t, l, "job", driver.ErrQuarantined)
 	first := f.admin[0].Get(t.Context(), redlock.MarkerKey).Val()
 	must(t, f.admin[0].Set(t.Context(), "lock:old", "x", longTTL).Err())
@@ -104,7 +108,7 @@ func TestRealEvictedWhileQuarantined(t *testing.T) {
 	})
 }
 
-// TestRealOneNodeEvicts: a set of one is not kept from voting, and a caller that asked for it is told.
+// TestRealOneNodeEvicts: a set of one is not kept from voting, and a caller that asked for it gets a report.
 func TestRealOneNodeEvicts(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 1)

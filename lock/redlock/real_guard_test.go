@@ -15,8 +15,8 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// TestRealQuarantine forgets a lock on one node by a wiped restart. With a third node that never heard of the lock there
-// would be a second holder; the control, with the quarantine switched off, shows that there is one.
+// TestRealQuarantine forgets a lock on one node by a wiped restart. With a third node that never heard of the lock
+// there would be a second holder; the control, with the quarantine switched off, shows that there is one.
 func TestRealQuarantine(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 3)
@@ -81,8 +81,8 @@ func (f *realNodes) vouchForAll() {
 	must(f.t, redlock.Vouch(f.t.Context(), f.clients()))
 }
 
-// TestRealDurabilityWaivesNothing: appendfsync always says nothing of what was on the disk before. A node whose disk was
-// replaced has it, too, and would make the third node's vote a second lease.
+// TestRealDurabilityWaivesNothing: appendfsync always says nothing of what was on the disk before. A node whose disk
+// was replaced has it, too, and would make the third node's vote a second lease.
 func TestRealDurabilityWaivesNothing(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 3, appendOnly())
@@ -90,7 +90,8 @@ func TestRealDurabilityWaivesNothing(t *testing.T) {
 	proxy := proxyTo(t, f.servers[2])
 	proxy.Refuse(true)
 	guarded := redlock.WithRestartQuarantine(time.Minute)
-	holder := acquire(t, newLocker(t, f.through(proxy, 2), guarded, f.named()), "job", lock.TTL(longTTL), lock.NoRenew())
+	holder := acquire(t, newLocker(t, f.through(proxy, 2), guarded, f.named()), "job", lock.TTL(longTTL),
+		lock.NoRenew())
 	f.kill(1)
 	f.wipe(1)
 	f.restart(1)
@@ -109,8 +110,8 @@ func TestRealDurabilityWaivesNothing(t *testing.T) {
 	must(t, holder.Release(t.Context()))
 }
 
-// TestRealQuarantineLastsItsTime starts a server just before a second is full, when Redis counts the most it did not live:
-// uptime_in_seconds is the difference of two instants, each rounded down. It is not believed.
+// TestRealQuarantineLastsItsTime starts a server just before a second is full, when Redis counts the most it did not
+// live: uptime_in_seconds is the difference of two instants, each rounded down. It is not believed.
 func TestRealQuarantineLastsItsTime(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 1)
@@ -120,7 +121,8 @@ func TestRealQuarantineLastsItsTime(t *testing.T) {
 	began := time.Now()
 	f.restart(0)
 	// Asked for: a single node keeps silent, too.
-	l := newLocker(t, f.clients(), redlock.WithRestartQuarantine(quarantine), lock.WithNodeTimeout(patience), lock.WithDefaults(lock.TTL(longTTL)))
+	l := newLocker(t, f.clients(), redlock.WithRestartQuarantine(quarantine), lock.WithNodeTimeout(patience),
+		lock.WithDefaults(lock.TTL(longTTL)))
 	_, _ = refused(t, l, "job", driver.ErrQuarantined)
 	var voted time.Duration
 	eventually(t, settleTime, "the node votes", func() bool {
@@ -165,8 +167,8 @@ func TestRealEvictingNode(t *testing.T) {
 	})
 }
 
-// TestRealFenceCounter: from a counter that cannot be counted on from, the same token would be granted again and again. The
-// callers are refused at once and told where to look.
+// TestRealFenceCounter: from a counter that cannot be counted on from, the same token would be granted again and
+// again. The callers are refused at once and told where to look.
 func TestRealFenceCounter(t *testing.T) {
 	t.Parallel()
 	for name, counter := range map[string]string{"at its end": "9007199254740992", "no number": "tampered"} {
@@ -213,7 +215,8 @@ func TestRealDuplicateNode(t *testing.T) {
 			l := newLocker(t, clients)
 			f.pause(1) // the two honest servers would be a quorum
 			var err error
-			eventually(t, settleTime, "the duplicate is found", func() bool { // a busy machine may have no answer in time
+			// a busy machine may have no answer in time
+			eventually(t, settleTime, "the duplicate is found", func() bool {
 				began := time.Now()
 				_, err = l.Acquire(t.Context(), "job", lock.NoWait(), lock.TTL(longTTL))
 				wantWithin(t, "acquire", time.Since(began), soon)
@@ -230,8 +233,10 @@ func TestRealDuplicateNode(t *testing.T) {
 	wantErr(t, err, driver.ErrDuplicate, lock.ErrInvalidNode)
 	for i := range 3 { // on the very first vote, too
 		_, err := newLocker(t, []redis.UniversalClient{
-			plainClient(t, &redis.Options{Addr: f.servers[0].Addr()}), plainClient(t, &redis.Options{Addr: proxy.Addr()}),
-		}, lock.WithNodeTimeout(patience)).Acquire(t.Context(), fmt.Sprint("first", i), lock.NoWait(), lock.TTL(longTTL))
+			plainClient(t, &redis.Options{Addr: f.servers[0].Addr()}),
+			plainClient(t, &redis.Options{Addr: proxy.Addr()}),
+		}, lock.WithNodeTimeout(patience)).Acquire(t.Context(), fmt.Sprint("first", i), lock.NoWait(),
+			lock.TTL(longTTL))
 		wantErr(t, err, driver.ErrDuplicate)
 	}
 	f.wantNoLocks()

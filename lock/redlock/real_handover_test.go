@@ -86,7 +86,8 @@ func TestRealHandOverTellsOthers(t *testing.T) {
 		served := make(chan int, len(leases))
 		for i := range leases {
 			rec := newRecorder()
-			waiting := acquireAsync(rec.in(lock.WithTraceparent(t.Context(), fmt.Sprint("caller ", i))), l, "job", lock.TTL(longTTL))
+			waiting := acquireAsync(rec.in(lock.WithTraceparent(t.Context(), fmt.Sprint("caller ", i))), l, "job",
+				lock.TTL(longTTL))
 			go func() {
 				g := <-waiting
 				leases[i] = g.lease
@@ -100,15 +101,15 @@ func TestRealHandOverTellsOthers(t *testing.T) {
 		second := await(t, settleTime, "the second", served)
 		since, holder := time.Now(), leases[second]
 		handed += of(recs[second], func(e lock.AcquireEnd) bool { return e.HandedOver })
-		eventually(t, settleTime, "others are told", func() bool {
+		eventually(t, settleTime, "others learn of it", func() bool {
 			began := time.Now()
 			_, err := other.Acquire(t.Context(), "job", lock.NoWait())
 			asked = max(asked, time.Since(began))
-			held, ok := errors.AsType[*lock.HeldError](err)
+			refused, ok := errors.AsType[*lock.HeldError](err)
 			if !ok {
 				return false
 			}
-			h := held.Holder
+			h := refused.Holder
 			return h.Instance == "ours" && h.Traceparent == fmt.Sprint("caller ", second) && h.Since.Before(time.Now())
 		})
 		took = append(took, time.Since(since))
@@ -116,9 +117,9 @@ func TestRealHandOverTellsOthers(t *testing.T) {
 		must(t, leases[await(t, settleTime, "the last", served)].Release(t.Context()))
 		f.wantNoLocks()
 	}
-	t.Logf("%d handed over; others were told after %v", handed, took)
+	t.Logf("%d handed over; others learnt of it after %v", handed, took)
 	if handed == 0 || slices.Min(took) > 20*time.Millisecond+2*asked {
-		t.Errorf("told after %v at best, where a refusal took up to %v", slices.Min(took), asked)
+		t.Errorf("others learnt of it after %v at best, where a refusal took up to %v", slices.Min(took), asked)
 	}
 }
 

@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// nodeTimeout is eight times the default, that it tells a node that does not answer from a machine that is busy. What must
-	// not wait for a silent node is held against it too.
+	// nodeTimeout is eight times the default, that it tells a node that does not answer from a machine that is busy.
+	// What must not wait for a silent node is held against it too.
 	nodeTimeout = 400 * time.Millisecond
 	// patience is the node timeout of tests in which every node answers: however busy the machine, none is given up.
 	patience = 10 * time.Second
@@ -168,8 +168,8 @@ func (f *realNodes) all() []int {
 	return all
 }
 
-// wantNoLocks waits until no lock key is left on the given nodes, or on all, and none comes back: no longer than settleTime.
-// It returns since when there was none.
+// wantNoLocks waits until no lock key is left on the given nodes, or on all, and none comes back: no longer than
+// settleTime. It returns since when there was none.
 func (f *realNodes) wantNoLocks(nodes ...int) (clean time.Time) {
 	f.t.Helper()
 	if len(nodes) == 0 {
@@ -198,7 +198,8 @@ func (f *realNodes) wantNone(pattern string, nodes []int, counts func(string) bo
 			return clean
 		}
 		if len(left) > 0 && time.Now().After(deadline) {
-			f.t.Errorf("%d keys left after %v:\n%s", len(left), settleTime, strings.Join(left[:min(len(left), 10)], "\n"))
+			f.t.Errorf("%d keys left after %v:\n%s", len(left), settleTime,
+				strings.Join(left[:min(len(left), 10)], "\n"))
 			return time.Now()
 		}
 		time.Sleep(5 * time.Millisecond)

@@ -9,7 +9,8 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// heeding is a hook of the caller's client that sends nothing for a context that has ended, as one that limits rates may.
+// heeding is a hook of the caller's client that sends nothing for a context that has ended, as one that limits rates
+// may.
 type heeding struct{}
 
 func (heeding) DialHook(next redis.DialHook) redis.DialHook { return next }

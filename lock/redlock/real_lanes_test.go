@@ -59,8 +59,8 @@ func pairs(t *testing.T, l lock.Locker, callers, times int) {
 	}
 }
 
-// TestRealHungServerKeepsItsConnection: calls are answered in time while a server hangs, and when it goes on, so does the
-// connection it had. One node is asked by the caller itself, which must come back as well.
+// TestRealHungServerKeepsItsConnection: calls are answered in time while a server hangs, and when it goes on, so does
+// the connection it had. One node is asked by the caller itself, which must come back as well.
 func TestRealHungServerKeepsItsConnection(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 3} {
@@ -79,7 +79,8 @@ func TestRealHungServerKeepsItsConnection(t *testing.T) {
 			f.wantNoLocks()
 			must(t, acquire(t, l, "job", lock.TTL(longTTL)).Release(t.Context()))
 			// On a busy machine there may be a second one, that was still being made as the servers were stopped.
-			if after := f.connectionIDs(0); n > 1 && !slices.ContainsFunc(before, func(id string) bool { return slices.Contains(after, id) }) {
+			if after := f.connectionIDs(0); n > 1 && !slices.ContainsFunc(before,
+				func(id string) bool { return slices.Contains(after, id) }) {
 				t.Errorf("connections were %v and are %v", before, after)
 			}
 		})
@@ -133,7 +134,8 @@ func TestRealDeadNodeIsNotSent(t *testing.T) {
 		must(t, lease.Release(t.Context()))
 	}
 	refused := func(e lock.NodeEnd) bool {
-		return e.Op == lock.OpAcquire && errors.Is(e.Err, driver.ErrNotSent) && driver.ClassOf(e.Err) == driver.Unreachable
+		return e.Op == lock.OpAcquire && errors.Is(e.Err, driver.ErrNotSent) &&
+			driver.ClassOf(e.Err) == driver.Unreachable
 	}
 	awaitEvents(t, rec, settleTime, 1, "an acquire that was not sent", refused)
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// TestRealLateSetAfterRelease lets an acquire reach one node long after the lease was released there. It checks the release
-// that overtakes it (by another connection, as after a broken route) and one that had no way to the node either.
+// TestRealLateSetAfterRelease lets an acquire reach one node long after the lease was released there. It checks the
+// release that overtakes it (by another connection, as after a broken route) and one that had no way to the node
+// either.
 func TestRealLateSetAfterRelease(t *testing.T) {
 	for name, overtaken := range map[string]bool{"release gets through": true, "release is late too": false} {
 		t.Run(name, func(t *testing.T) {
@@ -22,12 +23,13 @@ func TestRealLateSetAfterRelease(t *testing.T) {
 			proxy := proxyTo(t, f.servers[2])
 			var detour atomic.Bool
 			clients := f.through(proxy, 2)
-			clients[2] = plainClient(t, &redis.Options{Addr: proxy.Addr(), Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
-				if detour.Load() {
-					addr = f.servers[2].Addr()
-				}
-				return new(net.Dialer).DialContext(ctx, network, addr)
-			}})
+			clients[2] = plainClient(t, &redis.Options{Addr: proxy.Addr(),
+				Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
+					if detour.Load() {
+						addr = f.servers[2].Addr()
+					}
+					return new(net.Dialer).DialContext(ctx, network, addr)
+				}})
 			l := newLocker(t, clients)
 			f.warm(l)
 

@@ -25,7 +25,8 @@ func (f *realNodes) connections(node int) (others []string) {
 	return others
 }
 
-// TestRealCloseLeavesNothing closes with a lease held, with waiters, with subscriptions, and with nodes that do not answer.
+// TestRealCloseLeavesNothing closes with a lease held, with waiters, with subscriptions, and with nodes that do not
+// answer.
 func TestRealCloseLeavesNothing(t *testing.T) {
 	for name, fail := range map[string]func(*realNodes){
 		"healthy": func(*realNodes) {},
@@ -44,18 +45,20 @@ func TestRealCloseLeavesNothing(t *testing.T) {
 			must(t, err)
 			b, err := redlock.New(given, lock.WithNodeTimeout(nodeTimeout), redlock.WithRestartQuarantine(0))
 			must(t, err)
-			held := acquire(t, a, "held", lock.TTL(longTTL))
+			lease := acquire(t, a, "held", lock.TTL(longTTL))
 			waiting := acquireAsync(rec.in(t.Context()), b, "held")
 			local := acquireAsync(rec.in(t.Context()), b, "held")
-			eventually(t, settleTime, "a waiter queues and listens", func() bool { return f.queued("held") == 1 && f.subscribers() > 0 })
-			awaitEvents(t, rec, settleTime, 1, "a wait behind a caller of this process", func(e lock.WaitStart) bool { return e.Kind == lock.WaitLocal })
+			eventually(t, settleTime, "a waiter queues and listens",
+				func() bool { return f.queued("held") == 1 && f.subscribers() > 0 })
+			awaitEvents(t, rec, settleTime, 1, "a wait behind a caller of this process",
+				func(e lock.WaitStart) bool { return e.Kind == lock.WaitLocal })
 			fail(f)
 			must(t, b.Close())
 			for _, c := range []<-chan grant{waiting, local} {
 				wantErr(t, await(t, settleTime, "the end of the wait", c).err, lock.ErrClosed)
 			}
 			must(t, a.Close())
-			wantErr(t, context.Cause(held.Context()), lock.ErrClosed)
+			wantErr(t, context.Cause(lease.Context()), lock.ErrClosed)
 			if _, err := a.Acquire(t.Context(), "late"); err == nil {
 				t.Error("a closed Redlock acquires")
 			} else {
@@ -70,7 +73,8 @@ func TestRealCloseLeavesNothing(t *testing.T) {
 				if name == "killed" && i == 0 {
 					continue
 				}
-				eventually(t, settleTime, "nobody is connected any more", func() bool { return len(f.connections(i)) == 0 })
+				eventually(t, settleTime, "nobody is connected any more",
+					func() bool { return len(f.connections(i)) == 0 })
 			}
 			for _, c := range given { // they are still the caller's
 				must(t, c.Close())
@@ -87,7 +91,8 @@ func TestRealGivenClientIsUntouched(t *testing.T) {
 	l := newLocker(t, []redis.UniversalClient{given})
 	lease := acquire(t, l, "job", lock.TTL(longTTL))
 	if after := given.Options(); after.MaxRetries != before.MaxRetries || after.ReadTimeout != before.ReadTimeout ||
-		after.DialTimeout != before.DialTimeout || after.ContextTimeoutEnabled != before.ContextTimeoutEnabled || after.OnConnect != nil {
+		after.DialTimeout != before.DialTimeout || after.ContextTimeoutEnabled != before.ContextTimeoutEnabled ||
+		after.OnConnect != nil {
 		t.Error("the given client's options have changed")
 	}
 	if n := given.PoolStats().TotalConns; n != 0 {

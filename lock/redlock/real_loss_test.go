@@ -15,7 +15,8 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// The tests of this file let a node forget a lock, or vote in another set, while a lease is valid: nobody else must get one.
+// The tests of this file let a node forget a lock, or vote in another set, while a lease is valid: nobody else must
+// get one.
 
 // wantNoSecondLease requires that nobody else gets the resource while the lease is valid, and says why.
 func wantNoSecondLease(t *testing.T, held lock.Lease, other *lock.Engine, targets ...error) {
@@ -26,8 +27,8 @@ func wantNoSecondLease(t *testing.T, held lock.Lease, other *lock.Engine, target
 	}
 }
 
-// refused asks for a resource until the answer matches every target, or all nodes that are to answer have: a busy machine may have no
-// answer within the node timeout. A lease is none. It returns that answer, and how long it took.
+// refused asks for a resource until the answer matches every target, or all nodes that are to answer have: a busy
+// machine may have no answer within the node timeout. A lease is none. It returns that answer, and how long it took.
 func refused(t *testing.T, l lock.Locker, resource string, targets ...error) (took time.Duration, err error) {
 	t.Helper()
 	for asked := time.Now(); ; {
@@ -51,14 +52,15 @@ func unanswered(err error) bool {
 }
 
 // twoOfThree holds a resource on the first two of three nodes.
-func twoOfThree(t *testing.T, opts ...lock.Option) (f *realNodes, held lock.Lease) {
+func twoOfThree(t *testing.T, opts ...lock.Option) (f *realNodes, lease lock.Lease) {
 	t.Helper()
 	f = startNodes(t, 3)
 	must(t, redlock.Vouch(t.Context(), f.clients(), opts...))
 	proxy := proxyTo(t, f.servers[2])
 	proxy.Refuse(true)
-	held = acquire(t, guardedLocker(t, f.through(proxy, 2), append(opts, f.named())...), "job", lock.TTL(longTTL), lock.NoRenew())
-	return f, held
+	lease = acquire(t, guardedLocker(t, f.through(proxy, 2), append(opts, f.named())...), "job", lock.TTL(longTTL),
+		lock.NoRenew())
+	return f, lease
 }
 
 // guardedLocker has every default of the guard.
@@ -72,16 +74,16 @@ func guardedLocker(t *testing.T, clients []redis.UniversalClient, opts ...lock.O
 
 func TestRealFlushed(t *testing.T) {
 	t.Parallel()
-	f, held := twoOfThree(t)
+	f, lease := twoOfThree(t)
 	other := guardedLocker(t, f.clients())
 	must(t, acquire(t, other, "warm-up").Release(t.Context())) // its connections are there
 	must(t, f.admin[1].FlushAll(t.Context()).Err())
-	wantNoSecondLease(t, held, other, driver.ErrQuarantined)
+	wantNoSecondLease(t, lease, other, driver.ErrQuarantined)
 }
 
 func TestRealReplicaAndBack(t *testing.T) {
 	t.Parallel()
-	f, held := twoOfThree(t)
+	f, lease := twoOfThree(t)
 	other := guardedLocker(t, f.clients())
 	must(t, acquire(t, other, "warm-up").Release(t.Context()))
 	f.config("repl-diskless-sync-delay", "0", 2)
@@ -89,7 +91,7 @@ func TestRealReplicaAndBack(t *testing.T) {
 	follow("127.0.0.1", portOf(f, 2))
 	eventually(t, settleTime, "the node has another's keys", func() bool { return len(f.keys("lock:job", 1)) == 0 })
 	follow("NO", "ONE")
-	wantNoSecondLease(t, held, other, driver.ErrQuarantined)
+	wantNoSecondLease(t, lease, other, driver.ErrQuarantined)
 }
 
 // TestRealStaleSnapshot: a node restarts with what it had before the lock, its marker among it.
@@ -102,7 +104,7 @@ func TestRealStaleSnapshot(t *testing.T) {
 	}
 	proxy := proxyTo(t, f.servers[2])
 	proxy.Refuse(true)
-	held := acquire(t, guardedLocker(t, f.through(proxy, 2), f.named()), "job", lock.TTL(longTTL), lock.NoRenew())
+	lease := acquire(t, guardedLocker(t, f.through(proxy, 2), f.named()), "job", lock.TTL(longTTL), lock.NoRenew())
 	other := guardedLocker(t, f.clients())
 	must(t, acquire(t, other, "warm-up").Release(t.Context()))
 	f.kill(1)
@@ -110,7 +112,7 @@ func TestRealStaleSnapshot(t *testing.T) {
 	if marker := f.admin[1].Get(t.Context(), redlock.MarkerKey).Val(); marker == "" {
 		t.Fatal("the snapshot was not loaded")
 	}
-	wantNoSecondLease(t, held, other, driver.ErrQuarantined)
+	wantNoSecondLease(t, lease, other, driver.ErrQuarantined)
 }
 
 // TestRealMembersDiffer: three nodes become five without the act that this takes.
@@ -121,25 +123,26 @@ func TestRealMembersDiffer(t *testing.T) {
 	three.vouchForAll()
 	proxy := proxyTo(t, f.servers[2])
 	proxy.Refuse(true)
-	held := acquire(t, guardedLocker(t, three.through(proxy, 2), three.named()), "job", lock.TTL(longTTL), lock.NoRenew())
+	lease := acquire(t, guardedLocker(t, three.through(proxy, 2), three.named()), "job", lock.TTL(longTTL),
+		lock.NoRenew())
 	five := guardedLocker(t, f.clients())
-	wantNoSecondLease(t, held, five)
+	wantNoSecondLease(t, lease, five)
 	_, err := refused(t, five, "job", redlock.ErrOtherConfiguration)
 	wantText(t, err, "3 nodes, max TTL 1m0s", "5 nodes, max TTL 1m0s", "lockscope reconfigure")
 }
 
-// TestRealMaxTTLsDiffer: a process that would keep a restarted node silent for its own MaxTTL, while a lock with another's
-// may be valid, gets no vote at all.
+// TestRealMaxTTLsDiffer: a process that would keep a restarted node silent for its own MaxTTL, while a lock with
+// another's may be valid, gets no vote at all.
 func TestRealMaxTTLsDiffer(t *testing.T) {
 	t.Parallel()
-	f, held := twoOfThree(t)
+	f, lease := twoOfThree(t)
 	short := guardedLocker(t, f.clients(), lock.WithMaxTTL(nodeTimeout*8), lock.WithDefaults(lock.TTL(nodeTimeout*4)))
 	_, err := refused(t, short, "job", redlock.ErrOtherConfiguration, lock.ErrNoQuorum)
 	wantText(t, err, "max TTL 1m0s", "max TTL 3.2s")
-	if held.Remaining() <= 0 {
+	if lease.Remaining() <= 0 {
 		t.Error("the lease under test is over")
 	}
-	must(t, held.Extend(t.Context()))
+	must(t, lease.Extend(t.Context()))
 }
 
 // TestRealQuarantineEndsByTwoClocks: the marker is counted on the node, and neither clock ends it alone.
@@ -147,7 +150,8 @@ func TestRealQuarantineEndsByTwoClocks(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 3)
 	const quarantine = 1500 * time.Millisecond
-	l := guardedLocker(t, f.clients(), redlock.WithRestartQuarantine(quarantine), lock.WithNodeTimeout(patience), lock.WithDefaults(lock.TTL(longTTL)))
+	l := guardedLocker(t, f.clients(), redlock.WithRestartQuarantine(quarantine), lock.WithNodeTimeout(patience),
+		lock.WithDefaults(lock.TTL(longTTL)))
 	began := time.Now()
 	_, _ = refused(t, l, "job", driver.ErrQuarantined)
 	eventually(t, settleTime, "the nodes vote", func() bool {
@@ -159,29 +163,32 @@ func TestRealQuarantineEndsByTwoClocks(t *testing.T) {
 	}
 }
 
-// TestRealNodeThatForgotTakesNothingBack: a key that a renewal puts back counts from the next round on. A node that may have forgotten
-// somebody else's lock must not count, so it takes none until its quarantine is over.
+// TestRealNodeThatForgotTakesNothingBack: a key that a renewal puts back counts from the next round on. A node that
+// may have forgotten somebody else's lock must not count, so it takes none until its quarantine is over.
 func TestRealNodeThatForgotTakesNothingBack(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 5)
 	f.vouchForAll()
 	l := guardedLocker(t, f.clients(), lock.WithNodeTimeout(patience))
-	held := acquire(t, l, "job", lock.TTL(longTTL), lock.NoRenew())
-	eventually(t, settleTime, "all nodes have the lock", func() bool { return len(f.keys("lock:job", f.all()...)) == 5 })
+	lease := acquire(t, l, "job", lock.TTL(longTTL), lock.NoRenew())
+	eventually(t, settleTime, "all nodes have the lock", func() bool {
+		return len(f.keys("lock:job",
+			f.all()...)) == 5
+	})
 	must(t, f.admin[1].FlushAll(t.Context()).Err())
 	must(t, f.admin[2].Del(t.Context(), "lock:job").Err()) // this one remembers all but the key
 	for range 3 {
-		must(t, held.Extend(t.Context()))
+		must(t, lease.Extend(t.Context()))
 	}
 	eventually(t, settleTime, "the node that votes has it back", func() bool { return len(f.keys("lock:job", 2)) == 1 })
 	if back := f.keys("lock:job", 1); len(back) > 0 {
 		t.Errorf("a node that was emptied took it back: %v", back)
 	}
-	must(t, held.Release(t.Context()))
+	must(t, lease.Release(t.Context()))
 }
 
-// TestRealPromotedAgain: a node does not write while it is a replica, and go-redis gives up every connection on which it
-// says so. None is used again: they would repeat for good what it said once.
+// TestRealPromotedAgain: a node does not write while it is a replica, and go-redis gives up every connection on which
+// it says so. None is used again: they would repeat for good what it said once.
 func TestRealPromotedAgain(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 2)

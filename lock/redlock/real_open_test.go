@@ -9,12 +9,12 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// TestRealOpenSnapshotRestoredInPlace says what happens and is not covered: the very process that voted has its own older
-// data put back while it runs, marker and all, as DEBUG RELOAD NOSAVE does. Nothing on the server tells that from never
-// having been away.
+// TestRealOpenSnapshotRestoredInPlace says what happens and is not covered: the very process that voted has its own
+// older data put back while it runs, marker and all, as DEBUG RELOAD NOSAVE does. Nothing on the server tells that
+// from never having been away.
 func TestRealOpenSnapshotRestoredInPlace(t *testing.T) {
 	t.Parallel()
-	f, held := twoOfThree(t)
+	f, lease := twoOfThree(t)
 	other := guardedLocker(t, f.clients())
 	must(t, acquire(t, other, "warm-up").Release(t.Context()))
 	// What was there before the lock is back, and the lock is not.
@@ -35,7 +35,7 @@ func TestRealOpenSnapshotRestoredInPlace(t *testing.T) {
 		must(t, f.admin[1].RestoreReplace(t.Context(), key, 0, value).Err())
 	}
 	second := acquire(t, other, "job", lock.TTL(longTTL))
-	if held.Remaining() <= 0 || second.Remaining() <= 0 {
-		t.Errorf("not two valid leases any more: %v and %v left", held.Remaining(), second.Remaining())
+	if lease.Remaining() <= 0 || second.Remaining() <= 0 {
+		t.Errorf("not two valid leases any more: %v and %v left", lease.Remaining(), second.Remaining())
 	}
 }

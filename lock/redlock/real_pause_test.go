@@ -89,7 +89,8 @@ func TestRealPausedMajority(t *testing.T) {
 
 	rec := newRecorder()
 	waiting := acquireAsync(rec.in(t.Context()), l, "job", lock.TTL(longTTL))
-	awaitEvents(t, rec, settleTime, 2, "a wait for the nodes", func(e lock.WaitEnd) bool { return e.Kind == lock.WaitBackoff })
+	awaitEvents(t, rec, settleTime, 2, "a wait for the nodes",
+		func(e lock.WaitEnd) bool { return e.Kind == lock.WaitBackoff })
 	f.resume(0, 1)
 	g := await(t, settleTime, "the waiting Acquire", waiting)
 	must(t, g.err)
@@ -123,7 +124,8 @@ func wantNoQuorum(t *testing.T, f *realNodes, err error, target error, nodes ...
 	}
 }
 
-// TestRealExtendWithoutQuorum tries by hand, while the lease is valid: the error names the silent nodes, and the lease goes on.
+// TestRealExtendWithoutQuorum tries by hand, while the lease is valid: the error names the silent nodes, and the
+// lease goes on.
 func TestRealExtendWithoutQuorum(t *testing.T) {
 	f := startNodes(t, 3)
 	lease := acquire(t, f.locker(), "job", lock.TTL(longTTL), lock.NoRenew())

@@ -9,24 +9,25 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// TestRealQueueTellsWhoWaits: who waits, since when, where, holding what, as the nodes tell it to anybody; also where one of them
-// does not have the lock, which may be the one that has the queue.
-func TestRealQueueTellsWhoWaits(t *testing.T) {
-	for name, without := range map[string][]int{"all have the lock": nil, "one has not": {0}, "another has not": {1}, "the third has not": {2}} {
+// TestRealQueueReportsWhoWaits: who waits, since when, where, holding what, as the nodes report it to anybody; also
+// where one of them does not have the lock, which may be the one that has the queue.
+func TestRealQueueReportsWhoWaits(t *testing.T) {
+	for name, without := range map[string][]int{"all have the lock": nil, "one has not": {0}, "another has not": {1},
+		"the third has not": {2}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			testQueueTellsWhoWaits(t, without)
+			testQueueReportsWhoWaits(t, without)
 		})
 	}
 }
 
-func testQueueTellsWhoWaits(t *testing.T, without []int) {
+func testQueueReportsWhoWaits(t *testing.T, without []int) {
 	f := startNodes(t, 3)
 	const page = "http://10.0.0.7:9090/debug/locks"
 	holder := f.locker(lock.WithInstance("holder"), lock.WithCallSites())
 	waiter := f.locker(lock.WithInstance("waiter"), lock.WithCallSites(), lock.WithPage(page))
-	held := acquire(t, holder, "job", lock.TTL(longTTL))
-	must(t, held.Extend(t.Context())) // every node has answered
+	blocking := acquire(t, holder, "job", lock.TTL(longTTL))
+	must(t, blocking.Extend(t.Context())) // every node has answered
 	for _, node := range without {
 		must(t, f.admin[node].Del(t.Context(), "lock:job").Err())
 	}
@@ -65,5 +66,5 @@ func testQueueTellsWhoWaits(t *testing.T, without []int) {
 	for _, g := range gone {
 		await(t, waitTime, "the waiter gives up", g)
 	}
-	must(t, held.Release(t.Context()))
+	must(t, blocking.Release(t.Context()))
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// TestRealReconfigureUnderLoad takes three nodes to five and back while processes of both configurations try all the time, none
-// of which is ever stopped: first with an old node hung, that joins later, then with all of them there.
+// TestRealReconfigureUnderLoad takes three nodes to five and back while processes of both configurations try all the
+// time, none of which is ever stopped: first with an old node hung, that joins later, then with all of them there.
 func TestRealReconfigureUnderLoad(t *testing.T) {
 	t.Parallel()
 	const ttl = 2 * time.Second
@@ -58,7 +58,8 @@ func TestRealReconfigureUnderLoad(t *testing.T) {
 	_, err = redlock.Reconfigure(t.Context(), large, small)
 	must(t, err)
 	changedBack := time.Now()
-	eventually(t, quarantine+settleTime, "the first configuration grants again", func() bool { return of3.since(changedBack) > 20 })
+	eventually(t, quarantine+settleTime, "the first configuration grants again",
+		func() bool { return of3.since(changedBack) > 20 })
 	if n := of5.since(changedBack); n > 0 {
 		t.Errorf("the larger set granted %d leases after it was left", n)
 	}
@@ -149,7 +150,8 @@ func wantOneAtATime(t *testing.T, all []heldWindow) {
 	last := map[string]heldWindow{}
 	for _, w := range all {
 		if before := last[w.resource]; w.began.Before(before.end) || w.fence <= before.fence {
-			t.Errorf("%s: fence %d from %v beside fence %d, valid until %v", w.resource, w.fence, w.began, before.fence, before.end)
+			t.Errorf("%s: fence %d from %v beside fence %d, valid until %v", w.resource, w.fence, w.began, before.fence,
+				before.end)
 		}
 		last[w.resource] = w
 	}
@@ -165,6 +167,7 @@ func wantSilence(t *testing.T, all []heldWindow, began, ended time.Time, quarant
 		}
 	}
 	if earliest := began.Add(quarantine); !ok || first.Before(earliest) {
-		t.Errorf("the first lease after the change began %v after its start, before the quarantine of %v was over", first.Sub(began), quarantine)
+		t.Errorf("the first lease after the change began %v after its start, before the quarantine of %v was over",
+			first.Sub(began), quarantine)
 	}
 }

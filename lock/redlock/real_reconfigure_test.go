@@ -8,7 +8,8 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// TestRealReconfigure takes three nodes to five and back, with a lease that is held and a process of before that goes on.
+// TestRealReconfigure takes three nodes to five and back, with a lease that is held and a process of before that goes
+// on.
 func TestRealReconfigure(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 5)
@@ -18,7 +19,7 @@ func TestRealReconfigure(t *testing.T) {
 	of3 := func() *lock.Engine { return guardedLocker(t, three.clients()) }
 	of5 := func() *lock.Engine { return guardedLocker(t, f.clients()) }
 	old := of3()
-	held := acquire(t, old, "job", lock.TTL(longTTL), lock.NoRenew())
+	lease := acquire(t, old, "job", lock.TTL(longTTL), lock.NoRenew())
 
 	small, large := redlock.Configuration{Nodes: three.clients()}, redlock.Configuration{Nodes: f.clients()}
 	away, err := redlock.Reconfigure(t.Context(), small, large)
@@ -26,14 +27,14 @@ func TestRealReconfigure(t *testing.T) {
 	if len(away) > 0 {
 		t.Errorf("away: %v", away)
 	}
-	wantNoSecondLease(t, held, of5(), driver.ErrQuarantined)
+	wantNoSecondLease(t, lease, of5(), driver.ErrQuarantined)
 	_, _ = refused(t, old, "other", redlock.ErrOtherConfiguration, lock.ErrNoQuorum)
-	wantErr(t, held.Extend(t.Context()), redlock.ErrOtherConfiguration)
+	wantErr(t, lease.Extend(t.Context()), redlock.ErrOtherConfiguration)
 
 	_, err = redlock.Reconfigure(t.Context(), large, small)
 	must(t, err)
-	wantNoSecondLease(t, held, of5(), redlock.ErrOtherConfiguration)
-	wantNoSecondLease(t, held, of3(), driver.ErrQuarantined)
+	wantNoSecondLease(t, lease, of5(), redlock.ErrOtherConfiguration)
+	wantNoSecondLease(t, lease, of3(), driver.ErrQuarantined)
 
 	same := redlock.Configuration{Nodes: three.clients(), Options: []lock.Option{lock.WithMaxTTL(2 * longTTL)}}
 	_, err = redlock.Reconfigure(t.Context(), same, same)

@@ -59,8 +59,11 @@ func (r *recorder) trace() *lock.Trace {
 		AcquireStart: onStart[lock.AcquireStart](r, "acquire"), AcquireEnd: onEnd[lock.AcquireEnd](r, "acquire"),
 		AttemptStart: onStart[lock.AttemptStart](r, "attempt"), AttemptEnd: onEnd[lock.AttemptEnd](r, "attempt"),
 		NodeStart: onStart[lock.NodeStart](r, "node"), NodeEnd: onEnd[lock.NodeEnd](r, "node"),
-		NodeRestart: func(_ context.Context, e lock.NodeRestart) { r.add(event{kind: "restart", id: -1, end: true, data: e}) },
-		WaitStart:   onStart[lock.WaitStart](r, "wait"), WaitEnd: onEnd[lock.WaitEnd](r, "wait"),
+		NodeRestart: func(_ context.Context, e lock.NodeRestart) {
+			r.add(event{kind: "restart", id: -1, end: true,
+				data: e})
+		},
+		WaitStart: onStart[lock.WaitStart](r, "wait"), WaitEnd: onEnd[lock.WaitEnd](r, "wait"),
 		RenewStart: onStart[lock.RenewStart](r, "renew"), RenewEnd: onEnd[lock.RenewEnd](r, "renew"),
 		ReleaseStart: onStart[lock.ReleaseStart](r, "release"), ReleaseEnd: onEnd[lock.ReleaseEnd](r, "release"),
 	}
@@ -110,8 +113,8 @@ func (r *recorder) String() (s string) {
 	return s
 }
 
-// wantPaired waits until every Start so far has its End and requires that it has but one. Others may come meanwhile: releases
-// that get no answer are sent again and again, on each node in its own time.
+// wantPaired waits until every Start so far has its End and requires that it has but one. Others may come meanwhile:
+// releases that get no answer are sent again and again, on each node in its own time.
 func (r *recorder) wantPaired(t testing.TB) {
 	t.Helper()
 	type pair struct {

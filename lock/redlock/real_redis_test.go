@@ -45,7 +45,7 @@ func TestRealOutOfMemory(t *testing.T) {
 	f, rec := startNodes(t, 3), newRecorder()
 	l := f.locker()
 	f.warm(l)
-	held := acquire(t, l, "held", lock.TTL(longTTL), lock.NoRenew())
+	longLease := acquire(t, l, "held", lock.TTL(longTTL), lock.NoRenew())
 	f.config("maxmemory", "1", 0)
 	began := time.Now()
 	lease, err := l.Acquire(rec.in(t.Context()), "job", lock.TTL(longTTL))
@@ -65,8 +65,8 @@ func TestRealOutOfMemory(t *testing.T) {
 		t.Errorf("error is %v, want a *QuorumError with the nodes' reasons", err)
 	}
 	// What needs no memory goes on.
-	must(t, held.Extend(t.Context()))
-	must(t, held.Release(t.Context()))
+	must(t, longLease.Extend(t.Context()))
+	must(t, longLease.Release(t.Context()))
 	f.wantNoLocks()
 	f.config("maxmemory", "0", 0, 1, 2)
 	must(t, acquire(t, l, "job", lock.NoWait()).Release(t.Context()))

@@ -14,15 +14,18 @@ func takenOver(t *testing.T, f *realNodes) (lost, holder lock.Lease) {
 	t.Helper()
 	lost = acquire(t, f.locker(), "job", lock.TTL(longTTL), lock.NoRenew())
 	last := len(f.servers) - 1
-	eventually(t, settleTime, "every node has the lease", func() bool { return len(f.keys("lock:job", f.all()...)) == len(f.servers) })
+	eventually(t, settleTime, "every node has the lease", func() bool {
+		return len(f.keys("lock:job",
+			f.all()...)) == len(f.servers)
+	})
 	for i := range last {
 		must(t, f.admin[i].Del(t.Context(), "lock:job").Err())
 	}
 	return lost, acquire(t, f.locker(), "job", lock.TTL(longTTL), lock.NoRenew())
 }
 
-// TestRealReleaseByPlurality: one node still had the lease and lets it go; the others say that it is somebody else's. However
-// fast that one node is, the release did not come in time.
+// TestRealReleaseByPlurality: one node still had the lease and lets it go; the others say that it is somebody else's.
+// However fast that one node is, the release did not come in time.
 func TestRealReleaseByPlurality(t *testing.T) {
 	t.Parallel()
 	for _, nodes := range []int{3, 5} {

@@ -11,7 +11,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// TestRealRemedyOfAQuorum: who has new nodes is told the command that vouches for them; who
+// TestRealRemedyOfAQuorum: who has new nodes gets the command that vouches for them; who
 // has nodes that restarted is not, whichever way that is known.
 func TestRealRemedyOfAQuorum(t *testing.T) {
 	t.Parallel()

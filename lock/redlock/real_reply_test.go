@@ -12,7 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// mute is a connection that loses the next reply, and breaks, when it is told to.
+// mute is a connection that loses the next reply, and breaks, on command.
 type mute struct {
 	net.Conn
 	next *atomic.Bool
@@ -27,8 +27,8 @@ func (c mute) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// TestRealReleaseWhoseReplyIsLost: it has taken effect, and the connection breaks before its reply is there. Whoever sends it again must
-// know that it did, or the second reply would say that there was no lock to release.
+// TestRealReleaseWhoseReplyIsLost: it has taken effect, and the connection breaks before its reply is there. Whoever
+// sends it again must know that it did, or the second reply would say that there was no lock to release.
 func TestRealReleaseWhoseReplyIsLost(t *testing.T) {
 	t.Parallel()
 	f, rec := startNodes(t, 1), newRecorder()

@@ -23,11 +23,11 @@ func restarts(rec *recorder) (all []lock.NodeRestart) {
 	return all
 }
 
-// TestRealFewNodesRestart: one node that restarts without its data votes at once, and whoever listens is told that two leases
-// are possible. It keeps silent where that was asked for.
+// TestRealFewNodesRestart: one node that restarts without its data votes at once, and whoever listens learns that two
+// leases are possible. It keeps silent where that was asked for.
 func TestRealFewNodesRestart(t *testing.T) {
 	t.Parallel()
-	for name, asked := range map[string]bool{"told": false, "enforced": true} {
+	for name, asked := range map[string]bool{"reported": false, "enforced": true} {
 		t.Run(name, func(t *testing.T) {
 			f, rec := startNodes(t, 1), newRecorder()
 			given := plainClient(t, &redis.Options{Addr: f.servers[0].Addr()})
@@ -57,7 +57,7 @@ func TestRealFewNodesRestart(t *testing.T) {
 			})
 			r := restarts(rec)[len(met)]
 			if r.Node != f.servers[0].Addr() || !r.Witnessed || r.Left < longTTL/2 || r.Enforced != asked {
-				t.Errorf("told %+v", r)
+				t.Errorf("reported %+v", r)
 			}
 			if asked {
 				wantErr(t, err, driver.ErrQuarantined, lock.ErrNoQuorum)
@@ -65,11 +65,13 @@ func TestRealFewNodesRestart(t *testing.T) {
 			}
 			must(t, err)
 			if first.Remaining() <= 0 || second.Fence() <= first.Fence() {
-				t.Errorf("%v left of the first lease, fences %d and %d", first.Remaining(), first.Fence(), second.Fence())
+				t.Errorf("%v left of the first lease, fences %d and %d", first.Remaining(), first.Fence(),
+					second.Fence())
 			}
 			must(t, second.Release(t.Context()))
-			if _, err = l.Acquire(rec.in(t.Context()), "job", lock.NoWait(), lock.TTL(longTTL)); len(restarts(rec)) != len(met)+1 {
-				t.Errorf("told again: %+v, %v", restarts(rec), err)
+			if _, err = l.Acquire(rec.in(t.Context()), "job", lock.NoWait(),
+				lock.TTL(longTTL)); len(restarts(rec)) != len(met)+1 {
+				t.Errorf("reported again: %+v, %v", restarts(rec), err)
 			}
 		})
 	}
@@ -79,7 +81,8 @@ func TestRealFewNodesRestart(t *testing.T) {
 func TestRealVouch(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 3)
-	l := guardedLocker(t, f.clients(), lock.WithNodeTimeout(patience)) // what is given up leaves keys, with which no node is new
+	// what is given up leaves keys, with which no node is new
+	l := guardedLocker(t, f.clients(), lock.WithNodeTimeout(patience))
 	_, err := l.Acquire(t.Context(), "job", lock.MaxWait(waitTime), lock.TTL(longTTL))
 	wantErr(t, err, driver.ErrQuarantined)
 	wantText(t, err, "vouch for them, once: lockscope init --redis "+f.servers[0].Addr())
@@ -115,7 +118,8 @@ func TestRealVouchGoesOn(t *testing.T) {
 	wantText(t, err, f.servers[2].Addr(), "NOPERM")
 	runACL(t, f.admin[2], "ACL SETUSER default +eval")
 	must(t, redlock.Vouch(t.Context(), f.clients()))
-	must(t, acquire(t, guardedLocker(t, f.clients(), lock.WithNodeTimeout(patience)), "job", lock.NoWait(), lock.TTL(longTTL)).Release(t.Context()))
+	must(t, acquire(t, guardedLocker(t, f.clients(), lock.WithNodeTimeout(patience)), "job", lock.NoWait(),
+		lock.TTL(longTTL)).Release(t.Context()))
 }
 
 // vouchUnderWay is the marker of a node in the first round of somebody's vouch.
@@ -179,10 +183,11 @@ func TestRealVouchRefuses(t *testing.T) {
 			wantErr(t, err, test.matches...)
 			wantText(t, err, "127.0.0.1:", test.says)
 			if err != nil && containsText(err, secretForTest) {
-				t.Errorf("the error tells a token: %v", err)
+				t.Errorf("the error shows a token: %v", err)
 			}
 			for i, c := range f.admin {
-				if life := c.Get(t.Context(), "lockscope:life").Val(); life != "" && !strings.Contains(life, "somebody") {
+				if life := c.Get(t.Context(), "lockscope:life").Val(); life != "" &&
+					!strings.Contains(life, "somebody") {
 					t.Errorf("node %d was marked: %q", i, life)
 				}
 			}

@@ -26,7 +26,8 @@ func startSentinel(t *testing.T) (*realNodes, *redisproc.Sentinel) {
 
 func failoverClient(t *testing.T, s *redisproc.Sentinel) *redis.Client {
 	c := redis.NewFailoverClient(&redis.FailoverOptions{
-		MasterName: redisproc.MasterName, SentinelAddrs: []string{s.Addr()}, DialTimeout: time.Second, ReadTimeout: time.Second,
+		MasterName: redisproc.MasterName, SentinelAddrs: []string{s.Addr()}, DialTimeout: time.Second,
+		ReadTimeout: time.Second,
 	})
 	t.Cleanup(func() { must(t, c.Close()) })
 	return c
@@ -61,8 +62,8 @@ func TestRealSentinelFailover(t *testing.T) {
 	f.wantNoLocks(1)
 }
 
-// TestRealSentinelSwitchesMaster: the sentinel names another master, and the former one, which it cannot reach, goes on answering
-// old connections. Ours must not be among them: what is locked there, nobody else sees.
+// TestRealSentinelSwitchesMaster: the sentinel names another master, and the former one, which it cannot reach, goes
+// on answering old connections. Ours must not be among them: what is locked there, nobody else sees.
 func TestRealSentinelSwitchesMaster(t *testing.T) {
 	t.Parallel()
 	f, sentinel := startSentinel(t)

@@ -75,9 +75,10 @@ func (s starved) run(ctx context.Context) (r starvedResult) {
 	return r
 }
 
-// TestRealStarvedProcess stops a process for 60 and for 90 of every 100 ms, as a CPU quota does to a container. Its acquires meet no
-// contention and no fault, and none fails, with every default: one in a hundred may where the machine is busy besides.
-// A node timeout of 50 ms, of which nothing is left when the process goes on, would lose 3 % and 13 % of them.
+// TestRealStarvedProcess stops a process for 60 and for 90 of every 100 ms, as a CPU quota does to a container. Its
+// acquires meet no contention and no fault, and none fails, with every default: one in a hundred may where the
+// machine is busy besides. A node timeout of 50 ms, of which nothing is left when the process goes on, would lose 3 %
+// and 13 % of them.
 func TestRealStarvedProcess(t *testing.T) {
 	for _, stopped := range []time.Duration{60 * time.Millisecond, 90 * time.Millisecond} {
 		t.Run(fmt.Sprint(stopped), func(t *testing.T) {

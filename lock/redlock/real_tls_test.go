@@ -118,7 +118,10 @@ func TestRealTLS(t *testing.T) {
 	lease := acquire(t, l, "job", lock.TTL(longTTL))
 	waiting := acquireAsync(t.Context(), other, "job", lock.TTL(longTTL))
 	inDB3 := plainClient(t, &redis.Options{Addr: f.servers[0].Addr(), DB: 3})
-	eventually(t, settleTime, "the other queues", func() bool { return inDB3.ZCard(t.Context(), "lockscope:queue:{lock:job}").Val() == 1 })
+	eventually(t, settleTime, "the other queues", func() bool {
+		return inDB3.ZCard(t.Context(),
+			"lockscope:queue:{lock:job}").Val() == 1
+	})
 	if inDB3.Exists(t.Context(), "lock:job").Val() != 1 {
 		t.Error("the lock is not in the given client's database")
 	}
@@ -151,7 +154,7 @@ func TestRealTLSUntrusted(t *testing.T) {
 	wantErr(t, err, lock.ErrNoQuorum)
 	wantText(t, err, "certificate", addr)
 	if err != nil && containsText(err, aclPassword) {
-		t.Errorf("the error tells the password: %v", err)
+		t.Errorf("the error shows the password: %v", err)
 	}
 }
 
@@ -160,7 +163,8 @@ func TestRealTLSPausedNode(t *testing.T) {
 	t.Parallel()
 	f, addr, roots := startTLS(t)
 	const dialTimeout = hungTimeout // of the given client, whose dialer it is
-	given := plainClient(t, &redis.Options{Addr: addr, TLSConfig: &tls.Config{RootCAs: roots}, DialTimeout: dialTimeout})
+	given := plainClient(t, &redis.Options{Addr: addr, TLSConfig: &tls.Config{RootCAs: roots},
+		DialTimeout: dialTimeout})
 	l := newLocker(t, []redis.UniversalClient{given})
 	f.pause(0)
 	began := time.Now()

@@ -10,8 +10,8 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// TestRealTraceTellsAllButSecrets runs through success, refusal, hand-off, loss and failure. Every Start has its End, and
-// neither an event nor an error tells an owner token.
+// TestRealTraceTellsAllButSecrets runs through success, refusal, hand-off, loss and failure. Every Start has its End,
+// and neither an event nor an error shows an owner token.
 func TestRealTraceTellsAllButSecrets(t *testing.T) {
 	t.Parallel()
 	f, rec := startNodes(t, 3), newRecorder()
@@ -36,7 +36,7 @@ func TestRealTraceTellsAllButSecrets(t *testing.T) {
 		}
 	}
 
-	held, err := a.Acquire(ctx, "job", lock.TTL(longTTL))
+	lease, err := a.Acquire(ctx, "job", lock.TTL(longTTL))
 	must(t, err)
 	noteTokens()
 	_, err = b.Acquire(ctx, "job", lock.NoWait())
@@ -45,8 +45,8 @@ func TestRealTraceTellsAllButSecrets(t *testing.T) {
 	failed(err, lock.ErrHeld, lock.ErrMaxWait)
 	waiting := acquireAsync(ctx, b, "job", lock.TTL(5*nodeTimeout))
 	eventually(t, settleTime, "it queues", func() bool { return f.queued("job") == 1 })
-	must(t, held.Extend(ctx))
-	must(t, held.Release(ctx))
+	must(t, lease.Extend(ctx))
+	must(t, lease.Release(ctx))
 	g := await(t, settleTime, "the waiter", waiting)
 	must(t, g.err)
 	noteTokens()
@@ -72,14 +72,17 @@ func TestRealTraceTellsAllButSecrets(t *testing.T) {
 		}
 		for _, text := range texts {
 			if strings.Contains(text, token) || strings.Contains(text, token[:8]) {
-				t.Errorf("the token is told by: %s", text)
+				t.Errorf("the token is reported by: %s", text)
 			}
 		}
 	}
 	for kind, n := range map[string]int{
-		"acquire": of(rec, func(lock.AcquireEnd) bool { return true }), "attempt": of(rec, func(lock.AttemptEnd) bool { return true }),
-		"node": of(rec, func(lock.NodeEnd) bool { return true }), "wait": of(rec, func(lock.WaitEnd) bool { return true }),
-		"renew": of(rec, func(lock.RenewEnd) bool { return true }), "release": of(rec, func(lock.ReleaseEnd) bool { return true }),
+		"acquire": of(rec, func(lock.AcquireEnd) bool { return true }),
+		"attempt": of(rec, func(lock.AttemptEnd) bool { return true }),
+		"node":    of(rec, func(lock.NodeEnd) bool { return true }),
+		"wait":    of(rec, func(lock.WaitEnd) bool { return true }),
+		"renew":   of(rec, func(lock.RenewEnd) bool { return true }),
+		"release": of(rec, func(lock.ReleaseEnd) bool { return true }),
 	} {
 		if n == 0 {
 			t.Errorf("no %s event", kind)
@@ -103,23 +106,25 @@ func flatten(err error) (all []error) {
 	return all
 }
 
-// TestRealHolderIsTold names who blocks a refused caller.
-func TestRealHolderIsTold(t *testing.T) {
+// TestRealHolderIsReported names who blocks a refused caller.
+func TestRealHolderIsReported(t *testing.T) {
 	f := startNodes(t, 3)
 	const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	began := time.Now().Truncate(time.Millisecond)
-	lease, err := f.locker(lock.WithInstance("billing/7")).Acquire(lock.WithTraceparent(t.Context(), traceparent), "job", lock.TTL(longTTL))
+	lease, err := f.locker(lock.WithInstance("billing/7")).Acquire(lock.WithTraceparent(t.Context(), traceparent),
+		"job", lock.TTL(longTTL))
 	must(t, err)
 	_, err = f.locker().Acquire(t.Context(), "job", lock.NoWait())
-	held, ok := errors.AsType[*lock.HeldError](err)
+	refused, ok := errors.AsType[*lock.HeldError](err)
 	if !ok {
 		t.Fatalf("error is %v, want a *HeldError", err)
 	}
-	if h := held.Holder; h.Instance != "billing/7" || h.Traceparent != traceparent || h.Since.Before(began) || h.Since.After(time.Now()) {
+	if h := refused.Holder; h.Instance != "billing/7" || h.Traceparent != traceparent || h.Since.Before(began) ||
+		h.Since.After(time.Now()) {
 		t.Errorf("holder is %+v", h)
 	}
-	if held.Remaining <= longTTL-settleTime || held.Remaining > longTTL {
-		t.Errorf("remaining is %v", held.Remaining)
+	if refused.Remaining <= longTTL-settleTime || refused.Remaining > longTTL {
+		t.Errorf("remaining is %v", refused.Remaining)
 	}
 	must(t, lease.Release(t.Context()))
 }
@@ -166,14 +171,15 @@ func TestRealTraceCountsTheNodesThatLetGo(t *testing.T) {
 	})
 }
 
-// TestRealLocalWaiterIsToldOfTheBlocker queues behind a caller of its own process that waits for another process.
-func TestRealLocalWaiterIsToldOfTheBlocker(t *testing.T) {
+// TestRealBlockerIsReportedToALocalWaiter queues behind a caller of its own process that waits for another process.
+func TestRealBlockerIsReportedToALocalWaiter(t *testing.T) {
 	f, rec := startNodes(t, 3), newRecorder()
 	lease, err := f.locker(lock.WithInstance("billing/7")).Acquire(t.Context(), "job", lock.TTL(longTTL))
 	must(t, err)
 	l := f.locker()
 	first := acquireAsync(rec.in(t.Context()), l, "job", lock.TTL(longTTL))
-	awaitEvents(t, rec, settleTime, 1, "a wait for the holder", func(e lock.WaitStart) bool { return e.Kind == lock.WaitHolder })
+	awaitEvents(t, rec, settleTime, 1, "a wait for the holder",
+		func(e lock.WaitStart) bool { return e.Kind == lock.WaitHolder })
 	second := acquireAsync(rec.in(t.Context()), l, "job", lock.TTL(longTTL))
 	awaitEvents(t, rec, settleTime, 1, "a local wait that names the holder", func(e lock.WaitStart) bool {
 		return e.Kind == lock.WaitLocal && e.Ahead == 1 && e.Blocker != nil && e.Blocker.Holder.Instance == "billing/7"

@@ -40,14 +40,15 @@ func queueUp(ctx context.Context, f *realNodes, resource string, hold time.Durat
 				f.t.Errorf("release by %d: %v", i, err)
 			}
 		})
-		awaitEvents(f.t, rec, settleTime, 1, "waiting for the holder", func(e lock.WaitStart) bool { return e.Kind == lock.WaitHolder })
+		awaitEvents(f.t, rec, settleTime, 1, "waiting for the holder",
+			func(e lock.WaitStart) bool { return e.Kind == lock.WaitHolder })
 		eventually(f.t, settleTime, fmt.Sprint(i+1, " are queued"), func() bool { return f.queued(resource) == i+1 })
 	}
 	return served, wg
 }
 
-// wantTurns requires that the lockers are served in that order, and by name, all but a few of them: one may happen to look
-// just when its turn has come.
+// wantTurns requires that the lockers are served in that order, and by name, all but a few of them: one may happen to
+// look just when its turn has come.
 func wantTurns(t *testing.T, served <-chan turn, order ...int) {
 	t.Helper()
 	named := 0
@@ -83,8 +84,8 @@ func TestRealHandOffOrder(t *testing.T) {
 	}
 }
 
-// TestRealCrashedWaiter has a waiter in the middle of the queue die: the kernel closes its connections. A lock handed to it
-// would be kept for it for a node timeout, and then be found by polling.
+// TestRealCrashedWaiter has a waiter in the middle of the queue die: the kernel closes its connections. A lock handed
+// to it would be kept for it for a node timeout, and then be found by polling.
 func TestRealCrashedWaiter(t *testing.T) {
 	for _, nodes := range []int{1, 3} {
 		t.Run(fmt.Sprint(nodes), func(t *testing.T) {
@@ -98,7 +99,8 @@ func TestRealCrashedWaiter(t *testing.T) {
 			}
 			patient := lock.WithNodeTimeout(patience)
 			lockers := []*lock.Engine{
-				f.locker(patient), f.locker(patient), newLocker(t, doomed, patient), f.locker(patient), f.locker(patient),
+				f.locker(patient), f.locker(patient), newLocker(t, doomed, patient), f.locker(patient),
+				f.locker(patient),
 			}
 			holder := acquire(t, f.locker(patient), "job", lock.TTL(longTTL))
 			ctx, cancel := context.WithCancel(t.Context())
@@ -124,7 +126,10 @@ func TestRealCrashedWaiter(t *testing.T) {
 func (f *realNodes) connected(name string) bool {
 	f.t.Helper()
 	return slices.ContainsFunc(f.all(), func(node int) bool {
-		return slices.ContainsFunc(f.connections(node), func(c string) bool { return strings.Contains(c, " name="+name+" ") })
+		return slices.ContainsFunc(f.connections(node), func(c string) bool {
+			return strings.Contains(c,
+				" name="+name+" ")
+		})
 	})
 }
 

@@ -26,7 +26,8 @@ func TestRealOneWrongNode(t *testing.T) {
 				t.Errorf("node %d, %s: %v after %v", i, name, err, time.Since(began))
 				continue
 			}
-			waiting := acquireAsync(t.Context(), f.locker(lock.WithPollInterval(poll)), "job", append(opts, lock.TTL(longTTL))...)
+			waiting := acquireAsync(t.Context(), f.locker(lock.WithPollInterval(poll)), "job",
+				append(opts, lock.TTL(longTTL))...)
 			eventually(t, settleTime, "the waiter queues", func() bool { return f.queued("job") == 1 })
 			must(t, lease.Release(t.Context()))
 			g := await(t, settleTime, "the waiter", waiting)

@@ -13,7 +13,8 @@ func TestParseValueDropsTheToken(t *testing.T) {
 	if !ok || fence != 42 || holder.Instance != "i" || strings.Contains(holder.Instance+holder.Traceparent, token) {
 		t.Fatalf("got %d, %+v, %v", fence, holder, ok)
 	}
-	for _, foreign := range []string{"", "1", "0af7651916cd43dd8448eb211c80319c", token + ":x|i|1|", token + ":1", "ADDED:2026@host|1|2"} {
+	for _, foreign := range []string{"", "1", "0af7651916cd43dd8448eb211c80319c", token + ":x|i|1|", token + ":1",
+		"ADDED:2026@host|1|2"} {
 		if _, _, ok := ParseValue(foreign); ok {
 			t.Errorf("ParseValue(%q) took a foreign value for ours", foreign)
 		}
@@ -27,7 +28,8 @@ func FuzzParseValue(f *testing.F) {
 	f.Fuzz(func(t *testing.T, record string) {
 		_, _, _ = ParseValue(record)
 		token := strings.Repeat("a", driver.TokenLength)
-		if _, h, ok := ParseValue(token + ":1|" + record); ok && strings.Contains(h.Instance, token) && !strings.Contains(record, token) {
+		if _, h, ok := ParseValue(token + ":1|" + record); ok && strings.Contains(h.Instance, token) &&
+			!strings.Contains(record, token) {
 			t.Fatalf("the token of %q is in %+v", record, h)
 		}
 	})

@@ -34,14 +34,16 @@ func Vouch(ctx context.Context, nodes []redis.UniversalClient, opts ...lock.Opti
 		return err
 	}
 	defer set.close()
-	v := guard.Vouch{Members: set.members, Fingerprint: set.fingerprint, Length: set.quarantine, Wrap: nodeError(lock.OpVouch)}
+	v := guard.Vouch{
+		Members: set.members, Fingerprint: set.fingerprint, Length: set.quarantine, Wrap: nodeError(lock.OpVouch),
+	}
 	if err := v.Run(ctx); err != nil {
 		return fmt.Errorf("lock: cannot vouch for these nodes: %w", err)
 	}
 	return nil
 }
 
-// RestartedNode is one node of a set, and what keeps it silent, as lockscope doctor tells it.
+// RestartedNode is one node of a set, and what keeps it silent, as lockscope doctor reports it.
 type RestartedNode struct {
 	Name       string // of the node
 	RunID      string // of the process, with the count of keys that it has evicted, if any: run_id+count
@@ -54,7 +56,9 @@ type RestartedNode struct {
 // either. It fails with [ErrNotNew] where the node has another by now, or none.
 //
 // Nodes and options are given as to [New]; only the one node is asked.
-func VouchRestarted(ctx context.Context, nodes []redis.UniversalClient, restarted RestartedNode, opts ...lock.Option) error {
+func VouchRestarted(
+	ctx context.Context, nodes []redis.UniversalClient, restarted RestartedNode, opts ...lock.Option,
+) error {
 	set, err := newMemberSet(nodes, opts)
 	if err != nil {
 		return err
@@ -65,7 +69,8 @@ func VouchRestarted(ctx context.Context, nodes []redis.UniversalClient, restarte
 			continue
 		}
 		v := guard.VouchRestarted{
-			Member: m, Fingerprint: set.fingerprint, RunID: restarted.RunID, Identity: restarted.Quarantine, Wrap: nodeError(lock.OpVouch),
+			Member: m, Fingerprint: set.fingerprint, RunID: restarted.RunID, Identity: restarted.Quarantine,
+			Wrap: nodeError(lock.OpVouch),
 		}
 		if err := v.Run(ctx); err != nil {
 			return fmt.Errorf("lock: cannot vouch for this node: %w", err)

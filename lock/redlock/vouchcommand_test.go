@@ -55,7 +55,8 @@ func TestVouchCommand(t *testing.T) {
 			"--redis r1:1,r2:1 --redis-username USER --redis-password-file FILE",
 		},
 		"TLS": {
-			two(&redis.Options{Addr: "r1:1", TLSConfig: private}, &redis.Options{Addr: "r2:1", TLSConfig: &tls.Config{}}),
+			two(&redis.Options{Addr: "r1:1", TLSConfig: private},
+				&redis.Options{Addr: "r2:1", TLSConfig: &tls.Config{}}),
 			nil, 0,
 			"--redis rediss://r1:1/0,rediss://r2:1/0 --tls-ca FILE --tls-cert FILE --tls-key FILE",
 		},

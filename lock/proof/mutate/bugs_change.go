@@ -46,29 +46,29 @@ func changeMutants() []Mutant {
 		},
 		{
 			Bug: "the script lets a change overtake one that is under way", Why: "as above",
-			File: "lock/redlock/mark.lua", Old: "age >= 0 and age < 10000000", New: "false",
-			Killer: by(redlock, "TestScriptsLeaveAChangeAloneThatIsUnderWay"),
+			File: "lock/redlock/internal/scripts/mark.lua", Old: "age >= 0 and age < 10000000", New: "false",
+			Killer: by(scripting, "TestScriptsLeaveAChangeAloneThatIsUnderWay"),
 		},
 	}
 }
 
 // evictionMutants are bugs in how a node is noticed that evicts keys while it runs.
 func evictionMutants() []Mutant {
-	const look, guard = "lock/redlock/guard/look.go", "lock/redlock/guard/guard.go"
+	const probe, admit = "lock/redlock/guard/probe.go", "lock/redlock/guard/admit.go"
 	return []Mutant{
 		{
 			Bug: "a server is looked at when it is met, and never again", Why: "an operator may have it evict while it runs",
-			File: look, Old: "return now-last >= int64(reexamineAfter) &&", New: "return false &&",
-			Killer: by(guarding, "TestAServerIsLookedAtEverySecond"),
+			File: probe, Old: "return now-last >= int64(reexamineAfter) &&", New: "return false &&",
+			Killer: by(guarding, "TestAServerIsProbedEverySecond"),
 		},
 		{
 			Bug: "no vote takes a look along", Why: "as above",
-			File: "lock/redlock/lane.go", Old: "l.looks = barred == nil && l.lanes.guard.Look()", New: "l.looks = false",
+			File: "lock/redlock/internal/lanes/carrier.go", Old: "r.probes = refusal == nil && r.guard.ProbeDue()", New: "r.probes = false",
 			Killer: by(redlock, "TestRealPolicyChangedWhileConnected"),
 		},
 		{
 			Bug: "a vote counts that was sent before keys were evicted", Why: "the lock may have been among them",
-			File: guard, Old: "sent.incarnation != g.memory {", New: "sent.incarnation != g.memory && false {",
+			File: admit, Old: "sent.incarnation != g.memory {", New: "sent.incarnation != g.memory && false {",
 			Killer: by(guarding, "TestEvictedKeysMakeAnotherMemory"),
 		},
 		{
@@ -78,12 +78,12 @@ func evictionMutants() []Mutant {
 		},
 		{
 			Bug: "what is evicted during a quarantine is not looked at", Why: "a lease that is renewed meanwhile may lose its key",
-			File: guard, Old: "		g.look(ctx, s)\n", New: "",
+			File: admit, Old: "		g.probe(ctx, s)\n", New: "",
 			Killer: by(redlock, "TestRealEvictedWhileQuarantined"),
 		},
 		{
 			Bug: "one master of a cluster speaks for all", Why: "which one a connection shows decides whether the cluster votes",
-			File: guard, Old: "!g.Cluster || problem != nil {", New: "true {",
+			File: "lock/redlock/guard/guard.go", Old: "!g.Cluster || problem != nil {", New: "true {",
 			Killer: by(guarding, "TestAFitMasterSaysNothingOfTheOthers"),
 		},
 		{

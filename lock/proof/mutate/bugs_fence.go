@@ -15,13 +15,13 @@ func fenceMutants() []Mutant {
 		},
 		{
 			Bug: "raise is not bound to the grant", Why: "a key that was lost and came back counts as the grant before: one fence twice",
-			File: "lock/redlock/raise.lua", Old: "local grant = ARGV[1] .. '|'", New: "local grant = string.match(ARGV[1], '^%x+:')",
-			Killer: by(redlock, "TestScriptsCompareTokens"),
+			File: "lock/redlock/internal/scripts/raise.lua", Old: "local grant = ARGV[1] .. '|'", New: "local grant = string.match(ARGV[1], '^%x+:')",
+			Killer: by(scripting, "TestScriptsCompareTokens"),
 		},
 		{
 			Bug: "raise compares the beginning of a number", Why: "as above, where a counter has one digit more",
-			File: "lock/redlock/raise.lua", Old: "local grant = ARGV[1] .. '|'", New: "local grant = ARGV[1]",
-			Killer: by(redlock, "TestScriptsCompareTokens"),
+			File: "lock/redlock/internal/scripts/raise.lua", Old: "local grant = ARGV[1] .. '|'", New: "local grant = ARGV[1]",
+			Killer: by(scripting, "TestScriptsCompareTokens"),
 		},
 		{
 			Bug: "the run is not counted in the agreement", Why: "two leases with fence 102",
@@ -40,38 +40,38 @@ func fenceMutants() []Mutant {
 		},
 		{
 			Bug: "a run is reserved although the counter is ahead of the clock", Why: "a node that was wiped counts from the clock, behind: fences go back",
-			File: "lock/redlock/acquire.lua", Old: "if fence > (seconds + 1) * 1000000 + now[2] then", New: "if false then",
-			Killer: by(redlock, "TestScriptsCountFences"),
+			File: "lock/redlock/internal/scripts/acquire.lua", Old: "if fence > (seconds + 1) * 1000000 + now[2] then", New: "if false then",
+			Killer: by(scripting, "TestScriptsCountFences"),
 		},
 		{
 			Bug: "the node reserves no run and says that it did", Why: "fences that were handed out are granted again",
-			File: "lock/redlock/acquire.lua", Old: "redis.call('SET', KEYS[2], ends)", New: "redis.call('SET', KEYS[2], digits)",
-			Killer: by(redlock, "TestScriptsCountFences"),
+			File: "lock/redlock/internal/scripts/acquire.lua", Old: "redis.call('SET', KEYS[2], ends)", New: "redis.call('SET', KEYS[2], digits)",
+			Killer: by(scripting, "TestScriptsCountFences"),
 		},
 		{
 			Bug: "a client's clock that is late lowers the counter of a wiped node", Why: "fences go back by an hour",
-			File: "lock/redlock/acquire.lua", Old: "elseif floor < (seconds - 10) * 1000000 then", New: "elseif false then",
-			Killer: by(redlock, "TestScriptsCountFences"),
+			File: "lock/redlock/internal/scripts/acquire.lua", Old: "elseif floor < (seconds - 10) * 1000000 then", New: "elseif false then",
+			Killer: by(scripting, "TestScriptsCountFences"),
 		},
 		{
 			Bug: "a client's clock that is ahead carries the counter along", Why: "one wrong clock moves all fences to its future",
-			File: "lock/redlock/acquire.lua", Old: "if floor > (seconds + 10) * 1000000 then", New: "if false then",
-			Killer: by(redlock, "TestScriptsCountFences"),
+			File: "lock/redlock/internal/scripts/acquire.lua", Old: "if floor > (seconds + 10) * 1000000 then", New: "if false then",
+			Killer: by(scripting, "TestScriptsCountFences"),
 		},
 		{
 			Bug: "the counter is not counted up", Why: "with clocks that stand still, one fence twice",
-			File: "lock/redlock/acquire.lua", Old: "local fence, floor = last + 1, asked", New: "local fence, floor = last, asked",
-			Killer: by(redlock, "TestScriptsCountFences"),
+			File: "lock/redlock/internal/scripts/acquire.lua", Old: "local fence, floor = last + 1, asked", New: "local fence, floor = last, asked",
+			Killer: by(scripting, "TestScriptsCountFences"),
 		},
 		{
 			Bug: "a counter near 2^53 is counted on", Why: "numbers are not exact from there: one fence again and again",
-			File: "lock/redlock/acquire.lua", Old: "last >= 9007199254740991", New: "false",
-			Killer: by(redlock, "TestScriptsCountFences"),
+			File: "lock/redlock/internal/scripts/acquire.lua", Old: "last >= 9007199254740991", New: "false",
+			Killer: by(scripting, "TestScriptsCountFences"),
 		},
 		{
 			Bug: "a refill leaves the counter where it was", Why: "a node that forgot and has the lease back votes for a lower fence when it is released",
-			File: "lock/redlock/extend.lua", Old: "if tonumber(redis.call('GET', KEYS[2]) or '0') < tonumber(ARGV[4]) then", New: "if false then",
-			Killer: by(redlock, "TestScriptsRefill"),
+			File: "lock/redlock/internal/scripts/extend.lua", Old: "if tonumber(redis.call('GET', KEYS[2]) or '0') < tonumber(ARGV[4]) then", New: "if false then",
+			Killer: by(scripting, "TestScriptsRefill"),
 		},
 	}
 }

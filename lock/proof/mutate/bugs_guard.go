@@ -10,7 +10,7 @@ func guardMutants() []Mutant {
 		},
 		{
 			Bug: "one server votes under two names", Why: "it is a quorum of its own",
-			File: "lock/redlock/guard/guard.go", Old: "if other, taken := g.Servers.claim(info.RunID(), g); taken {", New: "if other, taken := g.Servers.claim(info.RunID(), g); taken && other == \"\" {",
+			File: "lock/redlock/guard/guard.go", Old: "if other, taken := g.Servers.claim(info.RunID(), g.claimant); taken {", New: "if other, taken := g.Servers.claim(info.RunID(), g.claimant); taken && other == \"\" {",
 			Killer: by(guarding, "TestProblemsAreNamed"),
 		},
 		{
@@ -20,46 +20,46 @@ func guardMutants() []Mutant {
 		},
 		{
 			Bug: "a vote counts although the connection that carried it found the server unfit", Why: "the first vote of each connection is not guarded",
-			File: "lock/redlock/args.go", Old: "if err = g.Verdict(sent); reply.Restart == nil {", New: "if reply.Restart == nil {",
-			Killer: by(redlock, "TestAVoteOfAServerThatBecameUnfitDoesNotCount"),
+			File: "lock/redlock/internal/scripts/args.go", Old: "if err = g.Verdict(sent); reply.Restart == nil {", New: "if reply.Restart == nil {",
+			Killer: by(scripting, "TestAVoteOfAServerThatBecameUnfitDoesNotCount"),
 		},
 		{
 			Bug: "a server is not asked for its proof: every node votes", Why: "a node that was emptied helps a second holder to a quorum",
-			File: "lock/redlock/acquire.lua", Old: "if seen[5] ~= expected then", New: "if false then",
+			File: "lock/redlock/internal/scripts/acquire.lua", Old: "if seen[5] ~= expected then", New: "if false then",
 			Killer: by(redlock, "TestRealFlushed"),
 		},
 		{
 			Bug: "the marker's run_id is ignored", Why: "a stale snapshot, or a copy of another server, proves that it remembers",
-			File: "lock/redlock/acquire.lua", Old: "if seen[5] ~= expected then",
+			File: "lock/redlock/internal/scripts/acquire.lua", Old: "if seen[5] ~= expected then",
 			New:    "if not seen[5] or string.gsub(seen[5], '^(%a+|[^|]*)|[^|]*', '%1') ~= string.gsub(expected, '^(%a+|[^|]*)|[^|]*', '%1') then",
 			Killer: by(redlock, "TestRealStaleSnapshot"),
 		},
 		{
 			Bug: "the run_id of the latest connection is used on all", Why: "a connection that was there before votes by the proof of another process",
-			File: "lock/redlock/lane.go", Old: "		l.conn.saw(l.sight())\n", New: "		l.conn.saw(l.lanes.guard.Latest())\n",
-			Killer: by(redlock, "TestAConnectionVotesByItsOwnSight"),
+			File: "lock/redlock/internal/lanes/carrier.go", Old: "		r.lane.conn.saw(r.sight())\n", New: "		r.lane.conn.saw(r.guard.Latest())\n",
+			Killer: by(standalone, "TestAConnectionVotesByItsOwnSight"),
 		},
 		{
 			Bug: "acquire ignores the fingerprint", Why: "two sets of nodes vote at a time: a quorum of three and one of five",
-			File: "lock/redlock/acquire.lua", Old: "if seen[5] ~= expected then",
+			File: "lock/redlock/internal/scripts/acquire.lua", Old: "if seen[5] ~= expected then",
 			New:    "if not seen[5] or string.gsub(seen[5], '^(%a+)|[^|]*', '%1') ~= string.gsub(expected, '^(%a+)|[^|]*', '%1') then",
-			Killer: by(redlock, "TestScriptsVoteForTheirMarker"),
+			Killer: by(scripting, "TestScriptsVoteForTheirMarker"),
 		},
 		{
 			Bug: "acquire ignores the database", Why: "a marker that was copied to another database proves nothing there",
-			File: "lock/redlock/acquire.lua", Old: "if seen[5] ~= expected then",
+			File: "lock/redlock/internal/scripts/acquire.lua", Old: "if seen[5] ~= expected then",
 			New:    "if not seen[5] or string.gsub(seen[5], '%d+$', '') ~= string.gsub(expected, '%d+$', '') then",
-			Killer: by(redlock, "TestScriptsVoteForTheirMarker"),
+			Killer: by(scripting, "TestScriptsVoteForTheirMarker"),
 		},
 		{
 			Bug: "extend ignores the fingerprint", Why: "a lease of the old set is renewed for ever, while the new one lets another in",
-			File: "lock/redlock/extend.lua", Old: "if fingerprint and fingerprint ~= ARGV[7] then", New: "if fingerprint and fingerprint ~= ARGV[7] and not value then",
-			Killer: by(redlock, "TestScriptsVoteForTheirMarker"),
+			File: "lock/redlock/internal/scripts/extend.lua", Old: "if fingerprint and fingerprint ~= ARGV[7] then", New: "if fingerprint and fingerprint ~= ARGV[7] and not value then",
+			Killer: by(scripting, "TestScriptsVoteForTheirMarker"),
 		},
 		{
 			Bug: "refill ignores the fingerprint", Why: "a lease of the old set comes back on nodes of the new one",
-			File: "lock/redlock/extend.lua", Old: "if fingerprint and fingerprint ~= ARGV[7] then", New: "if fingerprint and fingerprint ~= ARGV[7] and value then",
-			Killer: by(redlock, "TestScriptsVoteForTheirMarker"),
+			File: "lock/redlock/internal/scripts/extend.lua", Old: "if fingerprint and fingerprint ~= ARGV[7] then", New: "if fingerprint and fingerprint ~= ARGV[7] and value then",
+			Killer: by(scripting, "TestScriptsVoteForTheirMarker"),
 		},
 		{
 			Bug: "extends are sent without a fingerprint", Why: "as above",
@@ -74,7 +74,7 @@ func guardMutants() []Mutant {
 		{
 			Bug: "a vouch with a node missing", Why: "the node that is away has a lock, and the others have forgotten it",
 			File: "lock/redlock/guard/vouch.go",
-			Old:  "err := v.Members.each(ctx, v.Wrap, func(ctx context.Context, m *Member) error { return m.look(ctx) })",
+			Old:  "err := v.Members.each(ctx, v.Wrap, func(ctx context.Context, m *Member) error { return m.inspect(ctx) })",
 			New: "var err error\n	var there Members\n	for _, m := range v.Members {\n		if m.look(ctx) == nil {\n			there = append(there, m)\n		}\n	}\n" +
 				"	v.Members = there",
 			Killer: by(guarding, "TestAVouchNeedsAllNodes"),
@@ -102,43 +102,43 @@ func quarantineMutants() []Mutant {
 		},
 		{
 			Bug: "the quarantine is skipped", Why: "a node that was emptied votes at once",
-			File: "lock/redlock/quarantine.lua", Old: "  return {0, marker, length}\nend\nlength,", New: "  redis.call('SET', KEYS[1], 'voting' .. whose)\n  return {1, 'voting' .. whose}\nend\nlength,",
-			Killer: by(redlock, "TestScriptsQuarantineEndsByBothClocks"),
+			File: "lock/redlock/internal/scripts/quarantine.lua", Old: "  return {0, marker, length}\nend\nlength,", New: "  redis.call('SET', KEYS[1], 'voting' .. whose)\n  return {1, 'voting' .. whose}\nend\nlength,",
+			Killer: by(scripting, "TestScriptsQuarantineEndsByBothClocks"),
 		},
 		{
 			Bug: "the quarantine ends by the callers' clock alone", Why: "a caller whose clock is stepped ends it at once",
-			File: "lock/redlock/quarantine.lua", Old: "and now - node_began >= length and caller", New: "and caller",
-			Killer: by(redlock, "TestScriptsQuarantineEndsByBothClocks"),
+			File: "lock/redlock/internal/scripts/quarantine.lua", Old: "and now - node_began >= length and caller", New: "and caller",
+			Killer: by(scripting, "TestScriptsQuarantineEndsByBothClocks"),
 		},
 		{
 			Bug: "the quarantine ends by the node's clock alone", Why: "a node that boots with a clock an hour slow, and is set right, votes at once",
-			File: "lock/redlock/quarantine.lua", Old: "and now - node_began >= length and caller - caller_began >= length then", New: "and now - node_began >= length then",
-			Killer: by(redlock, "TestScriptsQuarantineEndsByBothClocks"),
+			File: "lock/redlock/internal/scripts/quarantine.lua", Old: "and now - node_began >= length and caller - caller_began >= length then", New: "and now - node_began >= length then",
+			Killer: by(scripting, "TestScriptsQuarantineEndsByBothClocks"),
 		},
 		{
 			Bug: "the count begins with who has not read the quarantine", Why: "a call that was stamped before it began, and came late, makes it shorter",
-			File: "lock/redlock/quarantine.lua", Old: "if ARGV[7] == identity and (node_began == 0", New: "if (node_began == 0",
-			Killer: by(redlock, "TestScriptsQuarantineEndsByBothClocks"),
+			File: "lock/redlock/internal/scripts/quarantine.lua", Old: "if ARGV[7] == identity and (node_began == 0", New: "if (node_began == 0",
+			Killer: by(scripting, "TestScriptsQuarantineEndsByBothClocks"),
 		},
 		{
 			Bug: "the count goes on where a clock was stepped back", Why: "what it had counted was counted by a clock that was ahead",
-			File: "lock/redlock/quarantine.lua", Old: "or now + 1 < node_began or caller + 1 < caller_began) then", New: ") then",
-			Killer: by(redlock, "TestScriptsQuarantineBeginsAnewWhereAClockWentBack"),
+			File: "lock/redlock/internal/scripts/quarantine.lua", Old: "or now + 1 < node_began or caller + 1 < caller_began) then", New: ") then",
+			Killer: by(scripting, "TestScriptsQuarantineBeginsAnewWhereAClockWentBack"),
 		},
 		{
 			Bug: "who asks for a longer quarantine is given the shorter", Why: "its own locks may be valid for longer",
-			File: "lock/redlock/quarantine.lua", Old: "if length < tonumber(ARGV[5]) then", New: "if false then",
-			Killer: by(redlock, "TestScriptsQuarantineEndsByBothClocks"),
+			File: "lock/redlock/internal/scripts/quarantine.lua", Old: "if length < tonumber(ARGV[5]) then", New: "if false then",
+			Killer: by(scripting, "TestScriptsQuarantineEndsByBothClocks"),
 		},
 		{
 			Bug: "a quarantine of before the restart goes on", Why: "it was counted for what was forgotten then, not for what was since",
-			File: "lock/redlock/quarantine.lua", Old: "known = known and run_id == ARGV[2] and db == ARGV[3]", New: "known = known and db == ARGV[3]",
-			Killer: by(redlock, "TestScriptsQuarantineBeginsAnewAfterARestart"),
+			File: "lock/redlock/internal/scripts/quarantine.lua", Old: "known = known and run_id == ARGV[2] and db == ARGV[3]", New: "known = known and db == ARGV[3]",
+			Killer: by(scripting, "TestScriptsQuarantineBeginsAnewAfterARestart"),
 		},
 		{
 			Bug: "an unfinished change ends by itself", Why: "the old set may have a quorum yet",
-			File: "lock/redlock/quarantine.lua", Old: "if known and state == 'changing' then", New: "if false then",
-			Killer: by(redlock, "TestScriptsQuarantineEndsByBothClocks"),
+			File: "lock/redlock/internal/scripts/quarantine.lua", Old: "if known and state == 'changing' then", New: "if false then",
+			Killer: by(scripting, "TestScriptsQuarantineEndsByBothClocks"),
 		},
 	}
 }

@@ -5,13 +5,13 @@ func laneMutants() []Mutant {
 	return []Mutant{
 		{
 			Bug: "a lane sends a whole batch again after NOSCRIPT", Why: "a release that was carried out is repeated, and says that there was no lock",
-			File: "lock/redlock/lane.go", Old: "		if c.unknownScript() {", New: "		if c.unknownScript() || len(sent) > 0 {",
+			File: "lock/redlock/internal/lanes/carrier.go", Old: "		if c.unknownScript() {", New: "		if c.unknownScript() || len(sent) > 0 {",
 			Killer: by(redlock, "TestRealManyCallersShareFewConnections"),
 		},
 		{
 			Bug: "a lane sends a batch again when its connection broke", Why: "what was carried out is repeated behind the engine's back",
-			File: "lock/redlock/lane.go", Old: "	if err == nil {\n		err = l.teach(sent)",
-			New:    "	if err != nil {\n		if l.drop(); l.connect() {\n			err = l.exchange(sent, (*command).byHash)\n		}\n	}\n	if err == nil {\n		err = l.teach(sent)",
+			File: "lock/redlock/internal/lanes/carrier.go", Old: "	if err == nil {\n		err = r.loadScripts(sent)",
+			New:    "	if err != nil {\n		if r.drop(); r.connect() {\n			err = r.exchange(sent, (*Command).byHash)\n		}\n	}\n	if err == nil {\n		err = r.loadScripts(sent)",
 			Killer: by(redlock, "TestRealReleaseWhoseReplyIsLost"),
 		},
 		{
@@ -21,18 +21,18 @@ func laneMutants() []Mutant {
 		},
 		{
 			Bug: "a caller that asks by itself waits for its batch when it is cancelled", Why: "a request that was cancelled hangs for as long as the node does",
-			File: "lock/redlock/laneborrow.go", Old: "c.answered || c.wait.Err() != nil", New: "c.answered",
+			File: "lock/redlock/internal/lanes/borrow.go", Old: "c.answered || c.Call.Wait.Err() != nil", New: "c.answered",
 			Killer: by(redlock, "TestRealCancelledWhileAsking"),
 		},
 		{
 			Bug: "a command that was written is said not to be sent when its time is up", Why: "no tombstone where one is needed",
-			File: "lock/redlock/command.go", Old: "	if c.written {\n", New: "	if false {\n",
-			Killer: by(redlock, "TestACommandThatWasWrittenMayTakeEffect"),
+			File: "lock/redlock/internal/lanes/command.go", Old: "	if c.written {\n", New: "	if false {\n",
+			Killer: by(lanes, "TestACommandThatWasWrittenMayTakeEffect"),
 		},
 		{
 			Bug: "an error quotes the arguments of a command", Why: "owner tokens in logs",
 			File: "lock/redlock/redisconn/errors.go", Old: "; quotes {", New: "; quotes && text == \"\" {",
-			Killer: by(conn, "TestErrorsAreToldApartAndScrubbed"),
+			Killer: by(conn, "TestErrorsAreDistinguishedAndScrubbed"),
 		},
 		{
 			Bug: "an error quotes a URL", Why: "passwords in logs",
@@ -41,7 +41,7 @@ func laneMutants() []Mutant {
 		},
 		{
 			Bug: "a connection that go-redis has given up is used again", Why: "a node that was a replica for a moment goes on being refused for it",
-			File: "lock/redlock/connection.go", Old: "isBroken(err) || redisconn.IsGivenUp(err)", New: "isBroken(err) || err != nil && redisconn.IsGivenUp(nil)",
+			File: "lock/redlock/internal/lanes/connection.go", Old: "isBroken(err) || redisconn.IsGivenUp(err)", New: "isBroken(err) || err != nil && redisconn.IsGivenUp(nil)",
 			Killer: by(redlock, "TestRealPromotedAgain"),
 		},
 		{

@@ -102,7 +102,7 @@ func waitMutants() []Mutant {
 		},
 		{
 			Bug: "messages of releases are not passed on", Why: "as above, on Redis",
-			File: "lock/redlock/listener.go", Old: "if m, ok := msg.(*redis.Message); ok {", New: "if m, ok := msg.(*redis.Message); ok && m == nil {",
+			File: "lock/redlock/internal/wakeup/listener.go", Old: "if m, ok := msg.(*redis.Message); ok {", New: "if m, ok := msg.(*redis.Message); ok && m == nil {",
 			Killer: by(redlock, "TestRealHandOffOrder/3"),
 		},
 		{
@@ -127,23 +127,23 @@ func waitMutants() []Mutant {
 		},
 		{
 			Bug: "a node names the waiter that came last", Why: "who came first starves",
-			File: "lock/redlock/handoff.lua", Old: "'ZPOPMIN'", New: "'ZPOPMAX'",
-			Killer: by(redlock, "TestScriptsServeInOrder"),
+			File: "lock/redlock/internal/scripts/handoff.lua", Old: "'ZPOPMIN'", New: "'ZPOPMAX'",
+			Killer: by(scripting, "TestScriptsServeInOrder"),
 		},
 		{
 			Bug: "a release keeps the lock for nobody", Why: "a newcomer is there before the one that was named",
-			File: "lock/redlock/handoff.lua", Old: "redis.call('SET', reservation, head, 'PX', window_ms)", New: "redis.call('EXISTS', reservation)",
-			Killer: by(redlock, "TestScriptsServeInOrder"),
+			File: "lock/redlock/internal/scripts/handoff.lua", Old: "redis.call('SET', reservation, head, 'PX', window_ms)", New: "redis.call('EXISTS', reservation)",
+			Killer: by(scripting, "TestScriptsServeInOrder"),
 		},
 		{
 			Bug: "a fair caller overtakes the queue", Why: "Fair promises that it does not",
-			File: "lock/redlock/acquire.lua", Old: "if waiter and ARGV[8] ~= '0' and not reserved then", New: "if false then",
-			Killer: by(redlock, "TestScriptsServeInOrder"),
+			File: "lock/redlock/internal/scripts/acquire.lua", Old: "if waiter and ARGV[8] ~= '0' and not reserved then", New: "if false then",
+			Killer: by(scripting, "TestScriptsServeInOrder"),
 		},
 		{
 			Bug: "who leaves after it was named names nobody", Why: "the lock is kept for a caller that is gone, and then found by polling",
-			File: "lock/redlock/leave.lua", Old: "if redis.call('EXISTS', KEYS[1]) == 0 then", New: "if false then",
-			Killer: by(redlock, "TestScriptsServeInOrder"),
+			File: "lock/redlock/internal/scripts/leave.lua", Old: "if redis.call('EXISTS', KEYS[1]) == 0 then", New: "if false then",
+			Killer: by(scripting, "TestScriptsServeInOrder"),
 		},
 		{
 			Bug: "a gate that hangs is waited for", Why: "one node that hangs costs every caller a node timeout",

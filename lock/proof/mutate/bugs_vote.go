@@ -9,6 +9,10 @@ const (
 	conn     = "./lock/redlock/redisconn"
 	fakes    = "./lock/locktest"
 	states   = "./lock/internal/memstate"
+
+	lanes      = "./lock/redlock/internal/lanes"
+	scripting  = "./lock/redlock/internal/scripts"
+	standalone = "./lock/redlock/internal/standalone"
 )
 
 // voteMutants are bugs in what a vote is, and when it is over.
@@ -61,8 +65,8 @@ func voteMutants() []Mutant {
 		},
 		{
 			Bug: "a grant to the token that has the lock already is refused", Why: "who sends an acquire twice is locked out by itself",
-			File: "lock/redlock/acquire.lua", Old: "if string.sub(value, 1, #token + 1) == token .. ':' then", New: "if false then",
-			Killer: by(redlock, "TestScriptsCompareTokens"),
+			File: "lock/redlock/internal/scripts/acquire.lua", Old: "if string.sub(value, 1, #token + 1) == token .. ':' then", New: "if false then",
+			Killer: by(scripting, "TestScriptsCompareTokens"),
 		},
 	}
 }

@@ -74,7 +74,7 @@ func hasTest(t *testing.T, pkg, name string) bool {
 	return false
 }
 
-// scriptParts are the files of each script, as lock/redlock puts them together.
+// scriptParts are the files of each script, as lock/redlock/internal/scripts puts them together.
 var scriptParts = [][]string{
 	{"acquire", "handoff", "refuse"}, {"raise"}, {"extend"}, {"release", "handoff", "namenext"}, {"handoff", "leave"}, {"quarantine"},
 	{"mark"}, {"replace"},
@@ -93,7 +93,7 @@ func TestMutantScriptsAreScripts(t *testing.T) {
 		for _, parts := range scriptParts {
 			source, concerned := "", false
 			for _, part := range parts {
-				text := readFile(t, "lock/redlock/"+part+".lua")
+				text := readFile(t, "lock/redlock/internal/scripts/"+part+".lua")
 				if part == name {
 					concerned = true
 					text, _ = m.apply(text)

@@ -98,8 +98,8 @@ func TestAVouchNeedsAllNodes(t *testing.T) {
 	}
 }
 
-// TestAVouchEndsItsOwnQuarantineOnly: between its rounds a server has lost its data and begun another, of which nobody knows
-// anything.
+// TestAVouchEndsItsOwnQuarantineOnly: between its rounds a server has lost its data and begun another, of which
+// nobody knows anything.
 func TestAVouchEndsItsOwnQuarantineOnly(t *testing.T) {
 	servers, members := newActServers(3)
 	another := "quarantine" + strings.TrimPrefix(votingMarker(ours, "run2", 0), string(Voting)) + "|nonce.2|60000|1|1"
@@ -116,7 +116,8 @@ func TestAVouchForARestartedNodeIsGoodOnce(t *testing.T) {
 	silent := "quarantine" + strings.TrimPrefix(votingMarker(ours, "run0", 0), string(Voting)) + "|q.1|60000|1|1"
 	servers[0].marker = silent
 	vouch := func(runID, identity string) error {
-		return (&VouchRestarted{Member: members[0], Fingerprint: ours, RunID: runID, Identity: identity, Wrap: wrapName}).Run(t.Context())
+		return (&VouchRestarted{Member: members[0], Fingerprint: ours, RunID: runID, Identity: identity,
+			Wrap: wrapName}).Run(t.Context())
 	}
 	for _, wrong := range [][2]string{{"run1", "q.1"}, {"run0", "q.2"}, {"run0", "q"}} {
 		if err := vouch(wrong[0], wrong[1]); !errors.Is(err, ErrNotNew) || servers[0].marker != silent {

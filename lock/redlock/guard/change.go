@@ -10,31 +10,6 @@ import (
 	"time"
 )
 
-// Change is the act of changing the members of a set, or its longest TTL: see
-// redlock.Reconfigure.
-type Change struct {
-	From, To Members // a node of both is one Member
-	Old, New Fingerprint
-	Length   time.Duration // of the quarantine under the new one: the longer of both
-	Wrap     func(string, error) error
-	nonce    string
-}
-
-// changeNonce begins the identity of what a change has marked, as mark.lua knows it.
-const changeNonce = "change-"
-
-// Errors of a change.
-var (
-	// ErrNotReached says that too few nodes of a set could be reached to change it.
-	ErrNotReached = errors.New("too few nodes can be reached")
-	// ErrStale says that a node stands for another configuration than the one that is to be replaced.
-	ErrStale = errors.New("node stands for another configuration than the one to be replaced")
-	// ErrBusy says that another change is under way.
-	ErrBusy = errors.New("another change is under way")
-	// ErrAlreadyChanged says that there was nothing to do.
-	ErrAlreadyChanged = errors.New("the nodes have gone over to this configuration already")
-)
-
 // Run marks the nodes in two rounds: the first takes their votes from the old
 // configuration, the second lets the quarantine under the new one be counted, when no
 // old quorum can grant or extend any more. It returns the nodes of To that were away:
@@ -44,7 +19,7 @@ func (c *Change) Run(ctx context.Context) (away []string, err error) {
 	c.nonce = changeNonce + rand.Text()
 	nodes := c.nodes()
 	_ = nodes.each(ctx, c.Wrap, func(ctx context.Context, m *Member) error {
-		m.away = m.look(ctx)
+		m.away = m.inspect(ctx)
 		return nil
 	})
 	if err = nodes.distinct(c.Wrap); err == nil {
@@ -70,7 +45,7 @@ func (c *Change) Run(ctx context.Context) (away []string, err error) {
 }
 
 // join brings those along that were away when the others changed: it costs the others
-// nothing. That these are where they were read is looked at once more when the marks are
+// nothing. That these are where they were read is checked once more when the marks are
 // made: from then on no other act gets past a quorum of them unseen.
 func (c *Change) join(ctx context.Context, nodes Members) (away []string, err error) {
 	late := slices.DeleteFunc(slices.Clone(nodes), c.hasGone)
@@ -87,7 +62,7 @@ func (c *Change) join(ctx context.Context, nodes Members) (away []string, err er
 	return c.begin(ctx, late)
 }
 
-// confirm looks whether the marks are still there, now that all were made: an act that
+// confirm checks whether the marks are still there, now that all were made: an act that
 // undoes this one may have replaced the first before the last was made. Of the others it
 // reads what they stand for by now.
 func (c *Change) confirm(ctx context.Context, nodes Members) {
@@ -122,7 +97,8 @@ func (c *Change) begin(ctx context.Context, nodes Members) (away []string, err e
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("in mid-act: run it again to finish it, or with the old and the new one exchanged to undo it: %w", err)
+		return nil, fmt.Errorf("in mid-act: run it again to finish it, or with the old and the new one exchanged to "+
+			"undo it: %w", err)
 	}
 	return c.notThere(), nil
 }
@@ -147,10 +123,8 @@ func (c *Change) nodes() Members {
 	return append(all, joining...)
 }
 
-func (c *Change) isOld(m *Member) bool { return slices.Contains(c.From, m) }
-
-// markTries is how often a node is marked whose marker those who ask for its vote keep changing: they begin a quarantine, count
-// it and end it, and then leave it alone.
+// markTries is how often a node is marked whose marker those who ask for its vote keep changing: they begin a
+// quarantine, count it and end it, and then leave it alone.
 const markTries = 5
 
 // mark is the first round, node by node. It stops at the first that stands for another
@@ -171,7 +145,8 @@ func (c *Change) markOne(ctx context.Context, m *Member) error {
 	for range markTries {
 		read := m.marker
 		code, marker, err := m.Conn.Mark(ctx, Mark{
-			State: Changing, Fingerprint: c.New, RunID: m.memory, DB: m.DB, Nonce: c.nonce, Length: c.Length, Read: read, From: c.Old,
+			State: Changing, Fingerprint: c.New, RunID: m.memory, DB: m.DB, Nonce: c.nonce, Length: c.Length,
+			Read: read, From: c.Old,
 		})
 		if err != nil {
 			return err
@@ -229,7 +204,8 @@ func (c *Change) takeBack(ctx context.Context, nodes Members, why error) error {
 		return err
 	})
 	if left != nil {
-		return fmt.Errorf("%w; some nodes keep silent until it is run again, or undone with the old and the new one exchanged: %w", why, left)
+		return fmt.Errorf("%w; some nodes keep silent until it is run again, or undone with the old and the new one "+
+			"exchanged: %w", why, left)
 	}
 	return why
 }

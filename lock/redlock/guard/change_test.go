@@ -95,7 +95,8 @@ func (c *changeSet) want(err, want error) {
 	}
 }
 
-// TestAChangeLeavesNoOldQuorum, and needs every node that joins: one that is away may vote for the old set, or have been in it.
+// TestAChangeLeavesNoOldQuorum, and needs every node that joins: one that is away may vote for the old set, or have
+// been in it.
 func TestAChangeLeavesNoOldQuorum(t *testing.T) {
 	for name, x := range map[string]struct {
 		away []int // 0 to 2 are of both sets, 3 and 4 join
@@ -185,20 +186,23 @@ func TestOfTwoChangesAtOnceOneWins(t *testing.T) {
 // TestAChangeThatWasCutOff can be finished or undone, wherever it was cut off, and nothing else can be done before.
 func TestAChangeThatWasCutOff(t *testing.T) {
 	for cut := 1; cut <= 10; cut++ { // of five marks and five beginnings
-		for name, next := range map[string]func(*changeSet) *Change{"finished": (*changeSet).grow, "undone": (*changeSet).shrink} {
+		for name, next := range map[string]func(*changeSet) *Change{"finished": (*changeSet).grow,
+			"undone": (*changeSet).shrink} {
 			c := newChangeSet(t)
 			c.cutOff(cut)
 			if err := c.run(c.change([]int{0, 1, 2}, ours, []int{0, 1, 2}, third)); !errors.Is(err, ErrStale) {
 				t.Errorf("another change after %d steps: %v", cut, err)
 			}
 			if cut < 6 { // nothing stands for the new one yet
-				if err := c.run(c.change([]int{0, 1, 2, 3, 4}, theirs, []int{0, 1, 2}, third)); !errors.Is(err, ErrStale) {
+				err := c.run(c.change([]int{0, 1, 2, 3, 4}, theirs, []int{0, 1, 2}, third))
+				if !errors.Is(err, ErrStale) {
 					t.Errorf("the next change after %d steps: %v", cut, err)
 				}
 			}
 			c.wait()
 			err := c.run(next(c))
-			if name == "finished" && c.stands(theirs) != 5 || name == "undone" && (c.stands(ours) != 3 || c.stands(theirs) != 0) {
+			if name == "finished" && c.stands(theirs) != 5 || name == "undone" &&
+				(c.stands(ours) != 3 || c.stands(theirs) != 0) {
 				t.Errorf("%s after %d steps: %v, and the servers have %q", name, cut, err, c.markers())
 			}
 			if err != nil && (name == "undone" || !errors.Is(err, ErrAlreadyChanged)) {
@@ -313,7 +317,8 @@ func TestMarksThatAreReplacedDoNotCount(t *testing.T) {
 	}
 }
 
-// TestAQuorumHasToKnow: two halves of an even set might each know of another change; a node that was wiped knows of none.
+// TestAQuorumHasToKnow: two halves of an even set might each know of another change; a node that was wiped knows of
+// none.
 func TestAQuorumHasToKnow(t *testing.T) {
 	c := newChangeSet(t)
 	c.servers[3].marker = votingMarker(ours, "run3", 0)

@@ -1,22 +1,22 @@
 // Package guard keeps a node from voting while its vote could be wrong: when it may have
 // forgotten locks, for another set of nodes, as a replica, under a policy that evicts, or
-// as one server under two names. That it remembers is proved by a marker on the server,
+// as one server under two names. A marker on the server verifies that it remembers,
 // which the script that votes reads; the rest it knows by what INFO says on a connection.
 // It knows nothing of how commands travel: package redlock runs it on go-redis, the
-// simulation in package locktest runs the very same code on servers in memory.
+// simulation in package locktest runs the very same code on servers in memory, and the
+// scanner reads markers with it. It is for lockscope's own packages; users of locks need
+// package redlock only.
 package guard
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
-
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 )
 
 // reexamineAfter is how long it is believed what is known of a node, for and against it.
@@ -41,7 +41,7 @@ type Config struct {
 	// Quarantine is how long a forgotten lock can be valid; 0 if it does not matter that
 	// nodes forget. Where Enforce is set a node votes only with the proof that it
 	// remembers, for the configuration of this Fingerprint; else it votes, and that it
-	// restarted is told.
+	// restarted is reported.
 	Quarantine  time.Duration
 	Enforce     bool
 	Fingerprint Fingerprint
@@ -55,12 +55,13 @@ type Config struct {
 // Guard is one node's. It is safe for concurrent use.
 type Guard struct {
 	Config
+	claimant *claimant // this node, as Servers knows it
 
-	met     atomic.Bool // a server was looked at
-	clear   atomic.Bool // nothing is known against this node: the fast way to a verdict
-	latest  atomic.Pointer[Sight]
-	restart atomic.Pointer[driver.Restart]
-	looked  atomic.Int64 // on the clock: when what the server says of itself was last asked for
+	met      atomic.Bool // a server was examined
+	clear    atomic.Bool // nothing is known against this node: the fast way to a verdict
+	latest   atomic.Pointer[Sight]
+	restart  atomic.Pointer[driver.Restart]
+	probedAt atomic.Int64 // on the clock: when what the server says of itself was last asked for
 
 	mu        sync.Mutex
 	runID     string
@@ -69,57 +70,29 @@ type Guard struct {
 	silence   *silence      // why its server did not vote; nil if it does, as far as is known
 	known     string        // identity of the quarantine that was read last
 	voted     bool          // with the proof, since the last silence
-	replaced  bool          // another process answers than before, and nobody was told
+	replaced  bool          // another process answers than before, and that was not reported
 	evicted   bool          // it is the same process, which has dropped keys
-	checkedAt time.Duration // when the problem was last looked at
+	checkedAt time.Duration // when the problem was last checked
 	askedAt   time.Duration // when the server last said why it did not vote
 }
 
+// silence is why a server did not vote.
+type silence struct {
+	until  time.Duration // on the clock: when to ask again at the latest
+	memory string        // incarnation of the process that keeps it
+	err    error         // nil for a quarantine
+	fresh  bool          // the quarantine began without a marker
+}
+
 // New makes the guard of a node that was not examined yet.
-func New(c Config) *Guard { return &Guard{Config: c} }
+func New(c Config) *Guard {
+	return &Guard{Config: c, claimant: &claimant{node: c.Node, many: c.Cluster}}
+}
 
 // enforces reports that the server needs the proof to vote. The marker of a Redis Cluster
 // would have to be one for each slot.
 func (g *Guard) enforces() bool {
 	return g.Enforce && g.Quarantine > 0 && !g.Off && !g.Cluster
-}
-
-// Examine looks at the server behind a new connection before it carries a command, and
-// returns what that connection has to be compared with from then on. It fails only where
-// the connection does: releases must go through even where votes may not.
-func (g *Guard) Examine(ctx context.Context, s Server) (Sight, error) {
-	if g.Off {
-		return Sight{unchecked: true}, nil
-	}
-	text, err := s.Info(ctx)
-	if err != nil {
-		if isReply(err) {
-			g.report(infoRefused(err))
-			return g.saw(nil), nil
-		}
-		return Sight{}, err
-	}
-	info := redisinfo.Parse(text)
-	err = g.judge(info, func() (string, error) {
-		marker, err := s.Marker(ctx)
-		if isReply(err) {
-			return "", nil // it may not be read: then nobody has vouched
-		}
-		return marker, err
-	})
-	if err != nil {
-		return Sight{}, err
-	}
-	return g.saw(info), nil
-}
-
-// isReply tells an error the server replied with from a connection that failed.
-func isReply(err error) bool {
-	var reply interface {
-		error
-		RedisError()
-	}
-	return errors.As(err, &reply)
 }
 
 // judge takes note of what a connection's server said of itself. marker is asked only
@@ -143,7 +116,8 @@ func (g *Guard) judge(info redisinfo.Info, marker func() (string, error)) error 
 		g.meet(info, vouched)
 	}
 	g.met.Store(true)
-	// One connection to a Redis Cluster shows one of its masters: that the others are fit, too, only a look at all can tell.
+	// One connection to a Redis Cluster shows one of its masters: that the others are fit, too, only a probe of all
+	// can show.
 	if problem := g.findProblem(info); !g.Cluster || problem != nil {
 		g.found(problem)
 	}
@@ -153,12 +127,12 @@ func (g *Guard) judge(info redisinfo.Info, marker func() (string, error)) error 
 // found expects mu to be held.
 func (g *Guard) found(problem error) {
 	g.problem, g.checkedAt = problem, g.Clock()
-	g.looked.Store(int64(g.checkedAt))
+	g.probedAt.Store(int64(g.checkedAt))
 	g.settle()
 }
 
 // meet takes note of a memory not seen before: of another process, or of the same that
-// has dropped keys. Where that alone is told, the uptime of a process says for how long;
+// has dropped keys. Where that alone is reported, the uptime of a process says for how long;
 // else its marker does, and the uptime is not believed.
 func (g *Guard) meet(info redisinfo.Info, vouched bool) {
 	first := g.memory == ""
@@ -187,8 +161,9 @@ func (g *Guard) findProblem(info redisinfo.Info) error {
 	if err := mustKeepKeys(info); err != nil && !g.EvictionOK {
 		return err
 	}
-	if other, taken := g.Servers.claim(info.RunID(), g); taken {
-		return fmt.Errorf("%w: %s and %s have the same run_id: name each server once", driver.ErrDuplicate, other, g.Node)
+	if other, taken := g.Servers.claim(info.RunID(), g.claimant); taken {
+		return fmt.Errorf("%w: %s and %s have the same run_id: name each server once", driver.ErrDuplicate, other,
+			g.Node)
 	}
 	return nil
 }
@@ -205,7 +180,7 @@ func (g *Guard) settle() {
 	g.clear.Store(g.problem == nil && g.silence == nil && !g.replaced && (g.voted || !g.enforces()))
 }
 
-// Restart returns a restart that nobody was told of yet; nil if there is none.
+// Restart returns a restart that was not reported yet; nil if there is none.
 func (g *Guard) Restart() *driver.Restart {
 	if g.restart.Load() == nil {
 		return nil
@@ -213,67 +188,42 @@ func (g *Guard) Restart() *driver.Restart {
 	return g.restart.Swap(nil)
 }
 
-// Verdict says of a vote that was granted why it does not count, or nil: the connection
-// that carried it may be the first since the node got a problem, or the server may have
-// dropped keys since the vote was sent with what the connection saw.
-func (g *Guard) Verdict(sent Sight) error {
-	if g.Off || g.clear.Load() {
-		return nil
+// saw is the sight of a connection to a server that says this.
+func (g *Guard) saw(info redisinfo.Info) Sight {
+	s := Sight{
+		runID: info.RunID(), incarnation: g.incarnationOf(info), db: g.DB, fingerprint: g.Fingerprint,
+		unchecked: !g.enforces(),
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.problem != nil {
-		return g.problem
+	if s.runID != "" {
+		s.expected = votingMarker(g.Fingerprint, s.incarnation, g.DB)
 	}
-	if g.enforces() && sent.runID == g.runID && sent.incarnation != g.memory {
-		return fmt.Errorf("%w: it has evicted keys a moment ago", driver.ErrQuarantined)
-	}
-	if g.replaced {
-		g.restart.Store(&driver.Restart{Witnessed: true, Evicted: g.evicted})
-	}
-	g.silence, g.known, g.voted, g.replaced, g.evicted = nil, "", true, false, false
-	g.Servers.noteVote()
-	g.settle()
-	return nil
+	g.latest.Store(&s)
+	return s
 }
 
-// Admit says, before anything is sent, why the node may not vote. A server that was
-// never looked at is, first: one that may not vote should not be left with traces of
-// a lock that nobody got. A finding is looked at afresh from time to time: the
-// operator may have mended it, or vouched, and a quarantine ends when somebody asks.
-func (g *Guard) Admit(ctx context.Context, s Server) error {
-	if g.Off || g.clear.Load() {
-		return nil
+// incarnationOf is what the marker has to name. Where keys may be evicted, as the caller
+// says, only the process counts.
+func (g *Guard) incarnationOf(info redisinfo.Info) string {
+	if g.EvictionOK {
+		return info.RunID()
 	}
-	if !g.met.Load() {
-		_, _ = s.Marker(ctx) // makes a connection; where that fails, so will the vote
+	return info.Incarnation()
+}
+
+// Renewed is the sight of a connection after the last probe of its server on any of the
+// node's connections: the process is the one that this connection leads to.
+func (g *Guard) Renewed(s Sight) Sight {
+	if latest := g.latest.Load(); latest != nil && latest.runID == s.runID {
+		return *latest
 	}
-	g.mu.Lock()
-	now, problem, silence := g.Clock(), g.problem, g.silence
-	last := &g.askedAt
-	if problem != nil {
-		last = &g.checkedAt
+	return s
+}
+
+// Latest is what the newest connection saw. It stands in for each connection's own
+// where commands are sent on any of a pool.
+func (g *Guard) Latest() Sight {
+	if s := g.latest.Load(); s != nil {
+		return *s
 	}
-	stale := now-*last > reexamineAfter
-	if stale {
-		*last = now // one caller looks, the others go on believing
-	}
-	g.mu.Unlock()
-	switch {
-	case problem != nil && stale:
-		g.Looked(s.Info(ctx))
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		return g.problem
-	case problem != nil:
-		return problem
-	case silence == nil:
-		return nil
-	case stale || now >= silence.until:
-		g.look(ctx, s)
-		return g.ask(ctx, s)
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.silent(silence, now)
+	return Sight{unchecked: !g.enforces()}
 }

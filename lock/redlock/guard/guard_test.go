@@ -40,7 +40,8 @@ func (s fakeServer) Ask(_ context.Context, a Ask) (Answer, error) {
 	return answer, nil
 }
 
-// server is one that has been up for so many whole seconds, and evicts nothing unless more says so: the last word of a field counts.
+// server is one that has been up for so many whole seconds, and evicts nothing unless more says so: the last word of
+// a field counts.
 func server(runID string, uptime int, more ...string) fakeServer {
 	text := fmt.Sprintf("# Server\r\nrun_id:%s\r\nuptime_in_seconds:%d\r\nrole:master\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n", runID, uptime)
 	for _, line := range more {
@@ -79,7 +80,8 @@ type fixture struct {
 
 func newFixture(t *testing.T, change ...func(*Config)) *fixture {
 	clock := &manualClock{now: time.Hour}
-	c := Config{Node: "n1", Servers: NewServers(), Clock: clock.read, Quarantine: quarantineForTest, Enforce: true, Fingerprint: ours}
+	c := Config{Node: "n1", Servers: NewServers(), Clock: clock.read, Quarantine: quarantineForTest, Enforce: true,
+		Fingerprint: ours}
 	for _, f := range change {
 		f(&c)
 	}
@@ -101,10 +103,12 @@ func TestASightIsOfItsConnection(t *testing.T) {
 		t.Errorf("before any connection a server votes with %q", got)
 	}
 	first, second := f.meets(server("a", 1)), f.meets(server("b", 1))
-	if first.Expected() != votingMarker(ours, "a", 0) || second.Expected() != votingMarker(ours, "b", 0) || f.Latest() != second {
+	if first.Expected() != votingMarker(ours, "a", 0) || second.Expected() != votingMarker(ours, "b", 0) ||
+		f.Latest() != second {
 		t.Errorf("%+v, then %+v; the latest is %+v", first, second, f.Latest())
 	}
-	if blind := f.meets(fakeServer{err: replyError("NOPERM no INFO for you")}); blind.Expected() != unexamined || blind.Fingerprint() != string(ours) {
+	if blind := f.meets(fakeServer{err: replyError("NOPERM no INFO for you")}); blind.Expected() != unexamined ||
+		blind.Fingerprint() != string(ours) {
 		t.Errorf("where INFO is refused: %+v", blind)
 	}
 	if (Sight{}).Expected() != unexamined || (Sight{}).Fingerprint() != unexamined {
@@ -126,19 +130,22 @@ func TestASightIsOfItsConnection(t *testing.T) {
 // TestAQuarantineIsCountedFromWhenItWasRead: whoever begins one asks again, with its identity.
 func TestAQuarantineIsCountedFromWhenItWasRead(t *testing.T) {
 	f := newFixture(t)
-	s := server("a", 3600).answering(silent("q1", 60*time.Second), silent("q1", 60*time.Second), silent("q1", 40*time.Second), Answer{Code: AnswerVotes})
+	s := server("a", 3600).answering(silent("q1", 60*time.Second), silent("q1", 60*time.Second),
+		silent("q1", 40*time.Second), Answer{Code: AnswerVotes})
 	f.meets(s)
 	if err := f.Unproven(t.Context(), s); !errors.Is(err, driver.ErrQuarantined) {
 		t.Fatalf("%v, want a quarantine", err)
 	}
-	if asked := *s.asked; len(asked) != 2 || asked[0].Known != "" || asked[1].Known != "q1" || asked[0].Nonce == asked[1].Nonce || asked[0].Length != quarantineForTest {
+	if asked := *s.asked; len(asked) != 2 || asked[0].Known != "" || asked[1].Known != "q1" ||
+		asked[0].Nonce == asked[1].Nonce || asked[0].Length != quarantineForTest {
 		t.Errorf("asked %+v", asked)
 	}
 	if err := f.Admit(t.Context(), s); !errors.Is(err, driver.ErrQuarantined) || len(*s.asked) != 2 {
 		t.Errorf("%v after %d questions: what was just said is believed", err, len(*s.asked))
 	}
 	f.clock.now += 2 * reexamineAfter
-	if err := f.Admit(t.Context(), s); !errors.Is(err, driver.ErrQuarantined) || !strings.Contains(err.Error(), "for 40s") || len(*s.asked) != 3 {
+	if err := f.Admit(t.Context(), s); !errors.Is(err, driver.ErrQuarantined) ||
+		!strings.Contains(err.Error(), "for 40s") || len(*s.asked) != 3 {
 		t.Errorf("%v after %d questions", err, len(*s.asked))
 	}
 	f.clock.now += 40 * time.Second
@@ -156,8 +163,10 @@ func TestWhatElseKeepsANodeSilent(t *testing.T) {
 		want   error
 		says   []string
 	}{
-		"another configuration": {Answer{Code: AnswerOther, Marker: votingMarker(theirs, "a", 0)}, ErrOtherConfiguration, []string{"5 nodes", "3 nodes", "reconfigure"}},
-		"an unfinished change":  {Answer{Code: AnswerChanging, Marker: "changing"}, driver.ErrQuarantined, []string{"not finished", "reconfigure"}},
+		"another configuration": {Answer{Code: AnswerOther, Marker: votingMarker(theirs, "a", 0)},
+			ErrOtherConfiguration, []string{"5 nodes", "3 nodes", "reconfigure"}},
+		"an unfinished change": {Answer{Code: AnswerChanging, Marker: "changing"}, driver.ErrQuarantined,
+			[]string{"not finished", "reconfigure"}},
 	} {
 		f := newFixture(t)
 		s := server("a", 3600).answering(c.answer, Answer{Code: AnswerVotes})
@@ -184,12 +193,13 @@ func TestWhatElseKeepsANodeSilent(t *testing.T) {
 	if err := f.Unproven(t.Context(), fakeServer{err: driver.ErrTimeout}); !errors.Is(err, driver.ErrTimeout) {
 		t.Errorf("a server that does not say: %v", err)
 	}
-	if err := f.OtherConfiguration(votingMarker(theirs, "a", 0)); !errors.Is(err, ErrOtherConfiguration) || driver.ClassOf(err) != driver.Misconfigured {
+	if err := f.OtherConfiguration(votingMarker(theirs, "a", 0)); !errors.Is(err, ErrOtherConfiguration) ||
+		driver.ClassOf(err) != driver.Misconfigured {
 		t.Errorf("an extend: %v", err)
 	}
 }
 
-func TestRestartsAreToldOnce(t *testing.T) {
+func TestRestartsAreReportedOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		enforce bool
 		steps   func(f *fixture)
@@ -241,10 +251,10 @@ func TestRestartsAreToldOnce(t *testing.T) {
 			c.steps(f)
 			got := f.Restart()
 			if (got != nil) != (c.want != nil) || got != nil && *got != *c.want {
-				t.Errorf("told %+v, want %+v", got, c.want)
+				t.Errorf("reported %+v, want %+v", got, c.want)
 			}
 			if got := f.Restart(); got != nil {
-				t.Errorf("told again: %+v", got)
+				t.Errorf("reported again: %+v", got)
 			}
 		})
 	}
@@ -261,7 +271,8 @@ func (f *fixture) votes() {
 // refuses is an acquire that the server did not vote on.
 func (f *fixture) refuses(identity string, left time.Duration) {
 	f.t.Helper()
-	if err := f.Unproven(f.t.Context(), server("a", 1).answering(silent(identity, left))); !errors.Is(err, driver.ErrQuarantined) {
+	err := f.Unproven(f.t.Context(), server("a", 1).answering(silent(identity, left)))
+	if !errors.Is(err, driver.ErrQuarantined) {
 		f.t.Fatal(err)
 	}
 }
@@ -276,13 +287,15 @@ func TestProblemsAreNamed(t *testing.T) {
 		server fakeServer
 		want   error
 	}{
-		"duplicate":       {server("same", 3600), driver.ErrDuplicate},
-		"replica":         {fakeServer{info: "run_id:r\r\nuptime_in_seconds:3600\r\nrole:slave\r\n"}, driver.ErrReplica},
-		"evicting":        {server("e", 3600, "maxmemory:1", "maxmemory_policy:volatile-lru"), driver.ErrEvicting},
-		"no limit":        {server("f", 3600, "maxmemory_policy:allkeys-lru"), nil},
-		"mended":          {server("e", 3600, "maxmemory:1", "maxmemory_policy:noeviction"), nil},
-		"no policy":       {fakeServer{info: "run_id:p\r\nrole:master\r\nmaxmemory:0\r\n"}, driver.ErrUnexamined},
-		"no limit told":   {fakeServer{info: "run_id:p\r\nrole:master\r\nmaxmemory_policy:allkeys-lru\r\n"}, driver.ErrUnexamined},
+		"duplicate": {server("same", 3600), driver.ErrDuplicate},
+		"replica": {fakeServer{info: "run_id:r\r\nuptime_in_seconds:3600\r\nrole:slave\r\n"},
+			driver.ErrReplica},
+		"evicting":  {server("e", 3600, "maxmemory:1", "maxmemory_policy:volatile-lru"), driver.ErrEvicting},
+		"no limit":  {server("f", 3600, "maxmemory_policy:allkeys-lru"), nil},
+		"mended":    {server("e", 3600, "maxmemory:1", "maxmemory_policy:noeviction"), nil},
+		"no policy": {fakeServer{info: "run_id:p\r\nrole:master\r\nmaxmemory:0\r\n"}, driver.ErrUnexamined},
+		"no limit given": {fakeServer{info: "run_id:p\r\nrole:master\r\nmaxmemory_policy:allkeys-lru\r\n"},
+			driver.ErrUnexamined},
 		"no run id":       {fakeServer{info: "role:master\r\nuptime_in_seconds:3600\r\n"}, driver.ErrUnexamined},
 		"no role":         {fakeServer{info: "run_id:a\r\nuptime_in_seconds:3600\r\n"}, driver.ErrUnexamined},
 		"no password":     {fakeServer{err: replyError("NOAUTH Authentication required.")}, driver.ErrDenied},
@@ -322,7 +335,7 @@ func TestAClustersReplicasAreNoProblem(t *testing.T) {
 
 func TestARestartedServerMayTakeItsNodesPlace(t *testing.T) {
 	servers := NewServers()
-	one, two := New(Config{Node: "n", Servers: servers}), New(Config{Node: "n", Servers: servers})
+	one, two := &claimant{node: "n"}, &claimant{node: "n"}
 	for _, runID := range []string{"a", "b"} {
 		if other, taken := servers.claim(runID, one); taken {
 			t.Fatal(other)
@@ -333,7 +346,7 @@ func TestARestartedServerMayTakeItsNodesPlace(t *testing.T) {
 	}
 }
 
-func TestAFindingIsLookedAtAfresh(t *testing.T) {
+func TestAFindingIsProbedAfresh(t *testing.T) {
 	f := newFixture(t)
 	f.meets(fakeServer{info: "run_id:a\r\nrole:slave\r\n"})
 	master := server("a", 3600)

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // MarkerKey is where a server carries the proof that it remembers, in the database of the locks.
@@ -32,19 +34,33 @@ type Marker struct {
 	DB          string
 
 	// Of a quarantine, and of a change:
-	Identity string        // tells it from every other
+	Identity string        // distinguishes it from every other
 	Length   time.Duration // at least
 	Node     time.Time     // when its count began, by the node's clock; zero if it did not yet
 	Caller   time.Time     // by the callers'
 	From     Fingerprint   // of a change: the configuration that it replaces
 }
 
-// leftNonce begins the identity of a change that is over for a node which is no member any more.
-const leftNonce = "left-"
+// How identities begin, as mark.lua knows the first two.
+const (
+	changeNonce = "change-" // of what a change has marked
+	vouchNonce  = "vouch-"  // of a quarantine that a vouch began
+	// leftNonce is of a change that is over for a node which is no member any more.
+	leftNonce = "left-"
+	// newNonce is of a quarantine that began where there was no marker at all: that server
+	// never voted, or lost everything. It is for what a person reads, and no script reads it.
+	newNonce = "new-"
+)
 
 // hasLeft reports that the node was a member before a change that has begun since.
 func (m Marker) hasLeft() bool {
 	return m.State == Changing && strings.HasPrefix(m.Identity, leftNonce)
+}
+
+// isFresh reports that a quarantine began where nothing was known of a vote: also one of a
+// vouch, which marks no other server.
+func isFresh(identity string) bool {
+	return strings.HasPrefix(identity, newNonce) || strings.HasPrefix(identity, vouchNonce)
 }
 
 // ParseMarker reads a marker. ok is false for a value that is none, and for "".
@@ -94,7 +110,7 @@ func votingMarker(f Fingerprint, runID string, db int) string {
 	return string(Voting) + "|" + string(f) + "|" + runID + "|" + strconv.Itoa(db)
 }
 
-// Fingerprint tells configurations apart: sets of nodes, by their names, and the longest
+// Fingerprint distinguishes configurations: sets of nodes, by their names, and the longest
 // TTL. Two that differ in either could each have a quorum of its own, or end each other's
 // quarantine too early.
 type Fingerprint string
@@ -117,3 +133,20 @@ func (f Fingerprint) String() string {
 	}
 	return fmt.Sprintf("%s nodes, max TTL %v, names %s", nodes, time.Duration(ms)*time.Millisecond, hash)
 }
+
+// ErrOtherConfiguration says that a node votes for another set of nodes, or another MaxTTL.
+var ErrOtherConfiguration = driver.NewError(driver.Misconfigured, "node votes for another configuration")
+
+func otherConfiguration(theirs Marker, ours Fingerprint) error {
+	if theirs.State == Changing {
+		return fmt.Errorf("%w: it left this one, %v, in a change to %v: stop the processes with the old one; "+
+			"if that change was not finished, lockscope reconfigure with both exchanged undoes it",
+			ErrOtherConfiguration, ours, theirs.Fingerprint)
+	}
+	return fmt.Errorf("%w: its own is of %v; this process has %v: stop the processes with the old one, "+
+		"or change it with lockscope reconfigure or redlock.Reconfigure", ErrOtherConfiguration, theirs.Fingerprint,
+		ours)
+}
+
+// millis rounds up, so that no quarantine ends early.
+func millis(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / time.Millisecond) }

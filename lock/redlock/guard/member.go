@@ -45,7 +45,8 @@ type Mark struct {
 
 // Args are the arguments of mark.lua.
 func (m Mark) Args() []any {
-	return []any{string(m.State), string(m.Fingerprint), m.RunID, m.DB, m.Nonce, millis(m.Length), m.Read, string(m.From)}
+	return []any{string(m.State), string(m.Fingerprint), m.RunID, m.DB, m.Nonce, millis(m.Length), m.Read,
+		string(m.From)}
 }
 
 // The codes of a reply of mark.lua.
@@ -54,6 +55,9 @@ const (
 	Marked      = 0
 	MarkVotes   = 1 // it votes already
 )
+
+// takeBackTime bounds what is done after an act has failed.
+const takeBackTime = 500 * time.Millisecond
 
 // Member is a node that an act is about.
 type Member struct {
@@ -70,8 +74,8 @@ type Member struct {
 	away   error  // why it could not be asked
 }
 
-// look reads who the server is, and what its marker says.
-func (m *Member) look(ctx context.Context) error {
+// inspect reads who the server is, and what its marker says.
+func (m *Member) inspect(ctx context.Context) error {
 	text, err := m.Conn.Info(ctx)
 	if err != nil {
 		return err
@@ -118,7 +122,9 @@ func (m *Member) left() string { return strings.Replace(m.marker, "|"+changeNonc
 type Members []*Member
 
 // each does something with all members at once, and joins what wrap makes of their errors.
-func (all Members) each(ctx context.Context, wrap func(string, error) error, do func(context.Context, *Member) error) error {
+func (all Members) each(
+	ctx context.Context, wrap func(string, error) error, do func(context.Context, *Member) error,
+) error {
 	errs := make([]error, len(all))
 	var wg sync.WaitGroup
 	for i, m := range all {

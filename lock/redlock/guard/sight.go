@@ -2,8 +2,6 @@ package guard
 
 import (
 	"time"
-
-	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 )
 
 // Sight is what one connection saw of its server when it was made. Whatever the
@@ -50,51 +48,27 @@ func (s Sight) Fingerprint() string {
 // RunID is of the server's process; "" if it is not known.
 func (s Sight) RunID() string { return s.runID }
 
-// saw is the sight of a connection to a server that says this.
-func (g *Guard) saw(info redisinfo.Info) Sight {
-	s := Sight{
-		runID: info.RunID(), incarnation: g.incarnationOf(info), db: g.DB, fingerprint: g.Fingerprint, unchecked: !g.enforces(),
-	}
-	if s.runID != "" {
-		s.expected = votingMarker(g.Fingerprint, s.incarnation, g.DB)
-	}
-	g.latest.Store(&s)
-	return s
-}
-
-// incarnationOf is what the marker has to name. Where keys may be evicted, as the caller
-// says, only the process counts.
-func (g *Guard) incarnationOf(info redisinfo.Info) string {
-	if g.EvictionOK {
-		return info.RunID()
-	}
-	return info.Incarnation()
-}
-
-// Renewed is the sight of a connection after the last look at its server on any of the
-// node's connections: the process is the one that this connection leads to.
-func (g *Guard) Renewed(s Sight) Sight {
-	if latest := g.latest.Load(); latest != nil && latest.runID == s.runID {
-		return *latest
-	}
-	return s
-}
-
-// Latest is what the newest connection saw. It stands in for each connection's own
-// where commands are sent on any of a pool.
-func (g *Guard) Latest() Sight {
-	if s := g.latest.Load(); s != nil {
-		return *s
-	}
-	return Sight{unchecked: !g.enforces()}
-}
-
 // Ask are the arguments of quarantine.lua, beside those of the connection that carries it.
 type Ask struct {
 	Length time.Duration // of the quarantine, at least
 	Nonce  string        // of a quarantine that begins
 	Known  string        // identity of the quarantine that was read before; "" if none was
 }
+
+// Answer is the reply of quarantine.lua.
+type Answer struct {
+	Code   int // one of those below
+	Marker string
+	Left   time.Duration // of a quarantine
+}
+
+// The codes of an answer.
+const (
+	AnswerOther       = -1 // it votes for another configuration
+	AnswerQuarantined = 0
+	AnswerVotes       = 1
+	AnswerChanging    = 2 // a change of the configuration was begun and not finished
+)
 
 // QuarantineArgs are the arguments of quarantine.lua on this connection. now is the
 // caller's clock at the moment of sending: an older instant would end a quarantine early.
@@ -104,6 +78,3 @@ func (s Sight) QuarantineArgs(a Ask, now time.Time) []any {
 
 // DB is the number of the database of the locks.
 func (s Sight) DB() int { return s.db }
-
-// millis rounds up, so that no quarantine ends early.
-func millis(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / time.Millisecond) }

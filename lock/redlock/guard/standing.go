@@ -4,11 +4,36 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
+)
+
+// Change is the act of changing the members of a set, or its longest TTL: see
+// redlock.Reconfigure.
+type Change struct {
+	From, To Members // a node of both is one Member
+	Old, New Fingerprint
+	Length   time.Duration // of the quarantine under the new one: the longer of both
+	Wrap     func(string, error) error
+	nonce    string
+}
+
+// Errors of a change.
+var (
+	// ErrNotReached says that too few nodes of a set could be reached to change it.
+	ErrNotReached = errors.New("too few nodes can be reached")
+	// ErrStale says that a node stands for another configuration than the one that is to be replaced.
+	ErrStale = errors.New("node stands for another configuration than the one to be replaced")
+	// ErrBusy says that another change is under way.
+	ErrBusy = errors.New("another change is under way")
+	// ErrAlreadyChanged says that there was nothing to do.
+	ErrAlreadyChanged = errors.New("the nodes have gone over to this configuration already")
 )
 
 // Which configuration stands on the nodes decides what a change may do. A quorum of the
 // set that is left has the mark of every change away from it: who reaches a quorum of the
 // old set and one of the new meets a node that knows better, if there is a later one.
+
+func (c *Change) isOld(m *Member) bool { return slices.Contains(c.From, m) }
 
 // standing requires that no node stands for a third configuration.
 func (c *Change) standing(nodes Members) error {
@@ -29,15 +54,17 @@ func (c *Change) replaces(m *Member) error {
 	switch marked := read.State == Changing && !read.hasLeft(); {
 	case !ok:
 		return nil
-	case marked && c.Old == c.New && is == c.New, marked && is == c.New && read.From == c.Old, marked && is == c.Old && read.From == c.New:
+	case marked && c.Old == c.New && is == c.New,
+		marked && is == c.New && read.From == c.Old, marked && is == c.Old && read.From == c.New:
 		return nil // this very change is to be finished, or undone
 	case marked:
-		return fmt.Errorf("%w: a change from %v to %v was begun there, this one is from %v to %v: finish that one first, "+
-			"or undo it with its old and new configuration exchanged", ErrStale, read.From, is, c.Old, c.New)
+		return fmt.Errorf("%w: a change from %v to %v was begun there, this one is from %v to %v: finish that one "+
+			"first, or undo it with its old and new configuration exchanged", ErrStale, read.From, is, c.Old, c.New)
 	case c.Old == c.New || is == c.Old || is == c.New:
 		return nil
 	}
-	return fmt.Errorf("%w: it stands for %v, this change is from %v to %v: name the one that stands there as the old one",
+	return fmt.Errorf("%w: it stands for %v, this change is from %v to %v: name the one that stands there as the "+
+		"old one",
 		ErrStale, is, c.Old, c.New)
 }
 
@@ -123,5 +150,6 @@ func (c *Change) remembered() error {
 		return nil
 	}
 	return fmt.Errorf("%w: only %d of the %d old nodes say for which configuration they stand, and %d are needed: "+
-		"bring the others back, or let a service of the old configuration ask them first", ErrNotReached, n, len(c.From), len(c.From)/2+1)
+		"bring the others back, or let a service of the old configuration ask them first", ErrNotReached, n,
+		len(c.From), len(c.From)/2+1)
 }

@@ -9,12 +9,6 @@ import (
 	"time"
 )
 
-// vouchNonce begins the identity of a quarantine that a vouch began, as mark.lua knows it.
-const vouchNonce = "vouch-"
-
-// takeBackTime bounds what is done after a vouch has failed.
-const takeBackTime = 500 * time.Millisecond
-
 // Vouch is the act of declaring that all nodes of a set are new: see redlock.Vouch.
 type Vouch struct {
 	Members     Members
@@ -29,7 +23,7 @@ type Vouch struct {
 // second ends those that are still there: what came in between, a restart, a lost data
 // set or another act, has put another marker in their place.
 func (v *Vouch) Run(ctx context.Context) error {
-	err := v.Members.each(ctx, v.Wrap, func(ctx context.Context, m *Member) error { return m.look(ctx) })
+	err := v.Members.each(ctx, v.Wrap, func(ctx context.Context, m *Member) error { return m.inspect(ctx) })
 	if err == nil {
 		err = v.Members.distinct(v.Wrap)
 	}
@@ -61,7 +55,8 @@ func (v *Vouch) done() bool {
 // mark is the first round.
 func (v *Vouch) mark(ctx context.Context, m *Member) error {
 	code, marker, err := m.Conn.Mark(ctx, Mark{
-		State: Quarantined, Fingerprint: v.Fingerprint, RunID: m.memory, DB: m.DB, Nonce: vouchNonce + v.Nonce, Length: v.Length,
+		State: Quarantined, Fingerprint: v.Fingerprint, RunID: m.memory, DB: m.DB, Nonce: vouchNonce + v.Nonce,
+		Length: v.Length,
 	})
 	if err != nil {
 		return err
@@ -87,7 +82,8 @@ func unused(ctx context.Context, m *Member) error {
 	if err != nil || kind == "" {
 		return err
 	}
-	return fmt.Errorf("%w: it has keys %s, so it was used for locks before: it votes by itself once its quarantine is over", ErrNotNew, kind)
+	return fmt.Errorf("%w: it has keys %s, so it was used for locks before: it votes by itself once its quarantine "+
+		"is over", ErrNotNew, kind)
 }
 
 // confirm is the second round: nothing has happened to the server since the first.
@@ -107,7 +103,8 @@ func (v *Vouch) takeBack(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeBackTime)
 	defer cancel()
 	_ = v.Members.each(ctx, v.Wrap, func(ctx context.Context, m *Member) error {
-		if read, ours := m.says(); !ours || read.State != Quarantined || !strings.HasPrefix(read.Identity, vouchNonce+v.Nonce+".") {
+		read, ours := m.says()
+		if !ours || read.State != Quarantined || !strings.HasPrefix(read.Identity, vouchNonce+v.Nonce+".") {
 			return nil
 		}
 		_, err := m.Conn.Replace(ctx, m.prefix(), "")
@@ -127,14 +124,15 @@ type VouchRestarted struct {
 // Run ends exactly that quarantine of exactly that process: a second time it finds none.
 func (v *VouchRestarted) Run(ctx context.Context) error {
 	m := v.Member
-	err := m.look(ctx)
+	err := m.inspect(ctx)
 	if err == nil && m.memory != v.RunID {
 		err = fmt.Errorf("%w: it is %s by now: it restarted again, or evicted keys", ErrNotNew, m.memory)
 	}
 	if err == nil {
-		m.marker = string(Quarantined) + strings.TrimPrefix(votingMarker(v.Fingerprint, m.memory, m.DB), string(Voting)) + "|" + v.Identity + "|"
+		voting := votingMarker(v.Fingerprint, m.memory, m.DB)
+		m.marker = string(Quarantined) + strings.TrimPrefix(voting, string(Voting)) + "|" + v.Identity + "|"
 		var ended bool
-		ended, err = m.Conn.Replace(ctx, m.marker, votingMarker(v.Fingerprint, m.memory, m.DB))
+		ended, err = m.Conn.Replace(ctx, m.marker, voting)
 		if err == nil && !ended {
 			err = fmt.Errorf("%w: the quarantine %q is not, or no longer, the one it keeps: "+
 				"look at it with lockscope doctor, and find out what happened since", ErrNotNew, v.Identity)

@@ -7,7 +7,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// IsReply tells an error the server replied with from the failure to get a reply.
+// IsReply distinguishes an error the server replied with from the failure to get a reply.
 func IsReply(err error) bool {
 	_, ok := errors.AsType[redis.Error](err)
 	return ok

@@ -19,18 +19,21 @@ type reply string
 func (e reply) Error() string { return string(e) }
 func (reply) RedisError()     {}
 
-func TestErrorsAreToldApartAndScrubbed(t *testing.T) {
+func TestErrorsAreDistinguishedAndScrubbed(t *testing.T) {
 	quoted := fmt.Errorf("acquire: %w", reply("ERR unknown command 'evalsha', with args beginning with: 'abc' 's3cr3t'"))
-	if err := redisconn.Scrub(quoted); strings.Contains(err.Error(), "s3cr3t") || !redisconn.IsReply(err) || !redisconn.IsUnknownCommand(err) {
+	if err := redisconn.Scrub(quoted); strings.Contains(err.Error(), "s3cr3t") || !redisconn.IsReply(err) ||
+		!redisconn.IsUnknownCommand(err) {
 		t.Errorf("scrubbed: %q", err)
 	}
 	other := errors.New("connection reset")
-	if !errors.Is(redisconn.Scrub(other), other) || redisconn.IsReply(other) || redisconn.IsDenied(other) || redisconn.IsUnknownScript(nil) {
+	if !errors.Is(redisconn.Scrub(other), other) || redisconn.IsReply(other) || redisconn.IsDenied(other) ||
+		redisconn.IsUnknownScript(nil) {
 		t.Errorf("%v is taken for a reply", other)
 	}
 	for text, denied := range map[string]bool{
 		"NOPERM this user has no permissions": true, "WRONGPASS invalid": true, "NOAUTH Authentication required.": true,
-		"ERR The user executing the script can't run this command or subcommand script": true, "READONLY You can't write": false,
+		"ERR The user executing the script can't run this command or subcommand script": true,
+		"READONLY You can't write": false,
 	} {
 		if got := redisconn.IsDenied(reply(text)); got != denied {
 			t.Errorf("IsDenied(%q) = %v", text, got)
@@ -46,20 +49,23 @@ func TestErrorsAreToldApartAndScrubbed(t *testing.T) {
 func TestDerivedOptions(t *testing.T) {
 	var order []string
 	failing := false
-	given := redis.NewClient(&redis.Options{Addr: "h:1", DB: 3, MaxRetries: 7, OnConnect: func(context.Context, *redis.Conn) error {
-		order = append(order, "given")
-		if failing {
-			return errors.New("refused")
-		}
-		return nil
-	}})
+	given := redis.NewClient(&redis.Options{Addr: "h:1", DB: 3, MaxRetries: 7,
+		OnConnect: func(context.Context, *redis.Conn) error {
+			order = append(order, "given")
+			if failing {
+				return errors.New("refused")
+			}
+			return nil
+		}})
 	defer given.Close()
-	opt := redisconn.Standalone(given, redisconn.Limits{Dial: time.Second, Call: 2 * time.Second, Pool: 3 * time.Second, PoolSize: 2},
+	opt := redisconn.Standalone(given, redisconn.Limits{Dial: time.Second, Call: 2 * time.Second, Pool: 3 * time.Second,
+		PoolSize: 2},
 		func(context.Context, *redis.Conn) error {
 			order = append(order, "own")
 			return nil
 		})
-	if opt.MaxRetries != -1 || opt.PoolSize != 2 || opt.ReadTimeout != 2*time.Second || !opt.ContextTimeoutEnabled || opt.Addr != "h:1" {
+	if opt.MaxRetries != -1 || opt.PoolSize != 2 || opt.ReadTimeout != 2*time.Second || !opt.ContextTimeoutEnabled ||
+		opt.Addr != "h:1" {
 		t.Errorf("derived %+v", opt)
 	}
 	if given.Options().MaxRetries != 7 {

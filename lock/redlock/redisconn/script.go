@@ -39,7 +39,8 @@ func Args(rest ...any) []any { return append([]any{nil, nil}, rest...) }
 
 // Run calls the script by its hash, and by its source where the server does not have
 // it: after a restart, a failover or SCRIPT FLUSH. args starts with two empty places for
-// the command and the script, see [Args]. The error is the server's, see [IsReply], or that of the connection or of ctx.
+// the command and the script, see [Args]. The error is the server's, see [IsReply], or that of the connection or of
+// ctx.
 func (s *Script) Run(ctx context.Context, c Processor, with EvalCommand, args []any) (any, error) {
 	args[0], args[1] = with.ByHash, s.Hash
 	cmd := redis.NewCmd(ctx, args...)

@@ -1,5 +1,6 @@
 // Package redisinfo reads what a Redis server says of itself, in the reply of INFO. It
-// connects to nothing, takes what any server or proxy sends, and never panics.
+// connects to nothing, takes what any server or proxy sends, and never panics. It is for
+// lockscope's own packages: the guard, the scanner and the doctor.
 package redisinfo
 
 import (
@@ -8,7 +9,7 @@ import (
 	"time"
 )
 
-// Info is the reply of INFO, by field. A field that a server does not tell is not there.
+// Info is the reply of INFO, by field. A field that a server does not report is not there.
 type Info map[string]string
 
 // Parse reads the reply of INFO. Lines that are no field are ignored.
@@ -31,15 +32,15 @@ func (i Info) Number(field string) int64 {
 	return n
 }
 
-// RunID names the server's process; "" where that is not told.
+// RunID names the server's process; "" where that is not reported.
 func (i Info) RunID() string { return i["run_id"] }
 
-// Role is "master" or "slave"; "" where that is not told.
+// Role is "master" or "slave"; "" where that is not reported.
 func (i Info) Role() string { return i["role"] }
 
-// Uptime is how long the process has been running, as Redis tells it: the difference of
+// Uptime is how long the process has been running, as Redis reports it: the difference of
 // two instants, each rounded down to a second. It can exceed the truth by almost a
-// second; see Age. It is 0 where no believable number of seconds is told.
+// second; see Age. It is 0 where no believable number of seconds is reported.
 func (i Info) Uptime() time.Duration {
 	seconds, err := strconv.ParseInt(i["uptime_in_seconds"], 10, 32)
 	if err != nil || seconds < 0 {
@@ -79,7 +80,7 @@ func (i Info) EvictedKeys() int64 { return max(0, i.Number("evicted_keys")) }
 
 // Incarnation names the server's memory: its process, and after a "+" how many keys that
 // process has evicted, if it has. Whoever has seen the same twice knows that no key was
-// lost in between by a restart or for want of memory. It is "" where no run_id is told.
+// lost in between by a restart or for want of memory. It is "" where no run_id is reported.
 func (i Info) Incarnation() string {
 	if n := i.EvictedKeys(); n > 0 && i.RunID() != "" {
 		return i.RunID() + "+" + strconv.FormatInt(n, 10)
@@ -88,7 +89,7 @@ func (i Info) Incarnation() string {
 }
 
 // Keyspace is how many keys a database has, and how many of them expire: zeros for one
-// without keys, which has no line, and -1 keys where the line tells none. ok is false if it
+// without keys, which has no line, and -1 keys where the line reports none. ok is false if it
 // is not understood.
 func (i Info) Keyspace(db int) (keys, expiring int64, ok bool) {
 	line, there := i["db"+strconv.Itoa(db)]

@@ -10,7 +10,8 @@ import (
 func TestParse(t *testing.T) {
 	info := redisinfo.Parse("# Server\r\nrun_id:abc\r\nuptime_in_seconds:90\r\n\r\nrole:master\r\nmaxmemory:10\r\n" +
 		"maxmemory_policy:allkeys-lru\r\nno field\r\ndb0:keys=3,expires=2,avg_ttl=0\r\ndb1:keys=x\r\ndb2:expires=2\r\n")
-	if info.RunID() != "abc" || info.Role() != "master" || info.Uptime() != 90*time.Second || info.Age() != 89*time.Second ||
+	if info.RunID() != "abc" || info.Role() != "master" || info.Uptime() != 90*time.Second ||
+		info.Age() != 89*time.Second ||
 		info.Eviction() != redisinfo.EvictionOn {
 		t.Errorf("read %v", info)
 	}
@@ -25,12 +26,16 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotToldIsNotBelieved(t *testing.T) {
+func TestWhatIsNotReportedIsNotBelieved(t *testing.T) {
 	for text, want := range map[string]redisinfo.Eviction{
-		"": redisinfo.EvictionUnknown, "maxmemory:0": redisinfo.EvictionUnknown, "maxmemory:1": redisinfo.EvictionUnknown,
-		"maxmemory_policy:allkeys-lru": redisinfo.EvictionUnknown, "maxmemory:x\nmaxmemory_policy:allkeys-lru": redisinfo.EvictionUnknown,
-		"maxmemory_policy:noeviction": redisinfo.EvictionOff, "maxmemory:1\nmaxmemory_policy:noeviction": redisinfo.EvictionOff,
-		"maxmemory:0\nmaxmemory_policy:allkeys-lru": redisinfo.EvictionOff, "maxmemory:1\nmaxmemory_policy:volatile-ttl": redisinfo.EvictionOn,
+		"": redisinfo.EvictionUnknown, "maxmemory:0": redisinfo.EvictionUnknown,
+		"maxmemory:1":                                redisinfo.EvictionUnknown,
+		"maxmemory_policy:allkeys-lru":               redisinfo.EvictionUnknown,
+		"maxmemory:x\nmaxmemory_policy:allkeys-lru":  redisinfo.EvictionUnknown,
+		"maxmemory_policy:noeviction":                redisinfo.EvictionOff,
+		"maxmemory:1\nmaxmemory_policy:noeviction":   redisinfo.EvictionOff,
+		"maxmemory:0\nmaxmemory_policy:allkeys-lru":  redisinfo.EvictionOff,
+		"maxmemory:1\nmaxmemory_policy:volatile-ttl": redisinfo.EvictionOn,
 	} {
 		if got := redisinfo.Parse(text).Eviction(); got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)

@@ -6,6 +6,7 @@ package proof
 import (
 	"fmt"
 
+	"github.com/lockscope/lockscope/lock/redlock/hashslot"
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/server"
 	"github.com/lockscope/lockscope/scanner/repair"
@@ -42,7 +43,7 @@ func (p *Proof) Covers(f *ledger.Entry) error {
 			return fmt.Errorf("%w: %s: %s", repair.ErrIncomplete, g.Reason, g.Detail)
 		}
 	}
-	if slot := server.KeySlot(f.Key); n.Slots != nil && !n.Slots.Has(slot) {
+	if slot := hashslot.Of(f.Key); n.Slots != nil && !n.Slots.Has(slot) {
 		return fmt.Errorf("%w: slot %d was moving, or not read: sweep again when it has arrived", repair.ErrIncomplete, slot)
 	}
 	if f.Class == report.Orphan && !p.Orphans {

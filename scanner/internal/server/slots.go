@@ -4,10 +4,12 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
+
+	"github.com/lockscope/lockscope/lock/redlock/hashslot"
 )
 
 // SlotCount is how many hash slots a Redis Cluster has.
-const SlotCount = 16384
+const SlotCount = hashslot.Count
 
 // SlotRange is the slots from First to Last.
 type SlotRange struct{ First, Last int }

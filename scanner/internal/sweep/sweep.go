@@ -6,11 +6,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/redlock/hashslot"
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
 	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/internal/orphan"
 	"github.com/lockscope/lockscope/scanner/internal/proof"
-	"github.com/lockscope/lockscope/scanner/internal/server"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -120,7 +120,7 @@ func (w *Sweep) rehome() {
 		}
 		w.ledger.Rehome(src.Name, func(f *ledger.Entry) string {
 			for _, n := range w.nodes {
-				if n.Source == src && n.report.Err == nil && n.view.Own.Has(server.KeySlot(f.Key)) {
+				if n.Source == src && n.report.Err == nil && n.view.Own.Has(hashslot.Of(f.Key)) {
 					return n.Node
 				}
 			}

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/redlock/hashslot"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 	"github.com/lockscope/lockscope/scanner/internal/ledger"
-	"github.com/lockscope/lockscope/scanner/internal/server"
 	"github.com/lockscope/lockscope/scanner/internal/sight"
 	"github.com/lockscope/lockscope/scanner/internal/value"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -50,7 +50,7 @@ func (n *nodeSweep) lease(v *keyreader.Value, h *report.Hold, now time.Time) lea
 // moving says that the key may be on another node of the cluster already.
 func (n *nodeSweep) moving(key string) bool {
 	slots := n.view.Moving()
-	return slots.Has(server.KeySlot(key))
+	return slots.Has(hashslot.Of(key))
 }
 
 // seenBefore says that an earlier pattern of this pass matches the key.

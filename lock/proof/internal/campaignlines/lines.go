@@ -18,8 +18,8 @@ import (
 // patterns are the files that a campaign on Redis speaks for, below the folder lock: the engine, the seam, and the
 // driver with its scripts and its guard. Tests are not among them.
 var patterns = []string{
-	"*.go", "driver/*.go", "waitgraph/*.go", "redlock/*.go", "redlock/*.lua",
-	"redlock/guard/*.go", "redlock/redisconn/*.go", "redlock/redisinfo/*.go",
+	"*.go", "driver/*.go", "waitgraph/*.go", "redlock/*.go", "redlock/internal/*/*.go", "redlock/internal/*/*.lua",
+	"redlock/guard/*.go", "redlock/redisconn/*.go", "redlock/redisinfo/*.go", "redlock/hashslot/*.go",
 }
 
 // Record is the code of one campaign.

@@ -28,7 +28,7 @@ func tree(t *testing.T, files map[string]string) *Record {
 }
 
 func TestChangedLinesAreCounted(t *testing.T) {
-	const leave = "redlock/leave.lua"
+	const leave = "redlock/internal/scripts/leave.lua"
 	const lease, script = "package lock\n\n// why\nfunc a() {\n\tb()\n\tb()\n}\n", "-- why\nreturn 1\n"
 	then := tree(t, map[string]string{"lease.go": lease, leave: script})
 	for name, c := range map[string]struct {
@@ -56,7 +56,7 @@ func TestChangedLinesAreCounted(t *testing.T) {
 }
 
 func TestARecordIsReadAsItWasWritten(t *testing.T) {
-	then := tree(t, map[string]string{"lease.go": "package lock\n\nvar a = 1\n", "redlock/a.lua": "return 1\n", "doc.go": "// Package\n"})
+	then := tree(t, map[string]string{"lease.go": "package lock\n\nvar a = 1\n", "redlock/internal/scripts/a.lua": "return 1\n", "doc.go": "// Package\n"})
 	var text strings.Builder
 	if err := then.Write(&text); err != nil {
 		t.Fatal(err)

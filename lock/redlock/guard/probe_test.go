@@ -1,0 +1,119 @@
+package guard
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+// evicting is the server after a policy that evicts was set, and so many keys are gone.
+func evicting(runID, keys string) fakeServer {
+	return server(runID, 3600, "maxmemory:1", "maxmemory_policy:volatile-ttl", "evicted_keys:"+keys)
+}
+
+// TestAServerIsProbedEverySecond, by one caller at a time, and not at all before it was met.
+func TestAServerIsProbedEverySecond(t *testing.T) {
+	f := newFixture(t)
+	if f.ProbeDue() {
+		t.Error("a node that was never met is probed")
+	}
+	f.meets(server("a", 3600))
+	f.clock.now += reexamineAfter - 1
+	if f.ProbeDue() {
+		t.Error("it was probed less than a second ago")
+	}
+	f.clock.now++
+	if !f.ProbeDue() || f.ProbeDue() {
+		t.Error("one of two callers probes after a second")
+	}
+	f.Probed(evicting("a", "0").info, nil)
+	if err := f.Verdict(f.Latest()); !errors.Is(err, driver.ErrEvicting) {
+		t.Errorf("%v, want that it evicts", err)
+	}
+	off := newFixture(t, func(c *Config) { c.Off = true })
+	off.clock.now += time.Hour
+	if off.ProbeDue() {
+		t.Error("a guard that is off probes")
+	}
+}
+
+// TestAProbeThatFails says nothing of the server unless the server refuses it.
+func TestAProbeThatFails(t *testing.T) {
+	f := newFixture(t)
+	f.meets(server("a", 3600))
+	f.Probed("", driver.ErrTimeout)
+	if err := f.Verdict(f.Latest()); err != nil {
+		t.Error(err)
+	}
+	f.Probed("", replyError("NOPERM no INFO for you"))
+	if err := f.Verdict(f.Latest()); !errors.Is(err, driver.ErrUnexamined) {
+		t.Errorf("%v, want that it cannot be examined", err)
+	}
+}
+
+// TestEvictedKeysMakeAnotherMemory: a vote that was sent before does not count, one that is sent later meets a marker
+// that is not its own, although the policy was mended meanwhile, on every connection to the same process and on no
+// other.
+func TestEvictedKeysMakeAnotherMemory(t *testing.T) {
+	f := newFixture(t)
+	before := f.meets(server("a", 3600))
+	f.votes()
+	another := Sight{runID: "b", expected: "b's"}
+	f.Probed(server("a", 3600, "evicted_keys:5").info, nil)
+	if err := f.Verdict(before); !errors.Is(err, driver.ErrQuarantined) {
+		t.Errorf("a vote on what was seen before: %v", err)
+	}
+	now := f.Renewed(before)
+	if now.Expected() != votingMarker(ours, "a+5", 0) || now.RunID() != "a" || f.Renewed(another) != another {
+		t.Errorf("%+v, and another is %+v", now, f.Renewed(another))
+	}
+	f.refuses("q1", 60*time.Second)
+	if got := f.Restart(); got == nil || *got != (driver.Restart{Witnessed: true, Left: 60 * time.Second,
+		Enforced: true, Evicted: true}) {
+		t.Errorf("reported %+v", got)
+	}
+	if err := f.Verdict(now); err != nil {
+		t.Errorf("once it votes: %v", err)
+	}
+}
+
+// TestEvictionIsAccepted where the caller says so: a node that evicts all the time would never vote.
+func TestEvictionIsAccepted(t *testing.T) {
+	f := newFixture(t, func(c *Config) { c.EvictionOK = true })
+	before := f.meets(evicting("a", "1"))
+	f.votes()
+	f.Probed(evicting("a", "2").info, nil)
+	if err := f.Verdict(before); err != nil || f.Renewed(before).Expected() != votingMarker(ours, "a", 0) ||
+		f.Restart() != nil {
+		t.Errorf("%v, %+v", err, f.Renewed(before))
+	}
+}
+
+// TestEvictionIsReported where nodes are not kept from voting.
+func TestEvictionIsReported(t *testing.T) {
+	f := newFixture(t, func(c *Config) { c.Enforce = false })
+	f.meets(server("a", 3600))
+	f.Probed(server("a", 3600, "evicted_keys:5").info, nil)
+	f.votes()
+	if got := f.Restart(); got == nil || *got != (driver.Restart{Witnessed: true, Left: quarantineForTest,
+		Evicted: true}) {
+		t.Errorf("reported %+v", got)
+	}
+}
+
+// TestAFitMasterSaysNothingOfTheOthers: only a probe of all masters of a cluster takes a finding back.
+func TestAFitMasterSaysNothingOfTheOthers(t *testing.T) {
+	f := newFixture(t, func(c *Config) { c.Cluster = true })
+	f.meets(server("m1", 3600))
+	f.meets(evicting("m2", "0"))
+	f.meets(server("m3", 3600))
+	if err := f.Verdict(f.Latest()); !errors.Is(err, driver.ErrEvicting) {
+		t.Errorf("%v, want that one of them evicts", err)
+	}
+	f.Probed(server("m1", 3600).info, nil)
+	if err := f.Verdict(f.Latest()); err != nil {
+		t.Error(err)
+	}
+}

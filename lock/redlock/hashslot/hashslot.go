@@ -1,0 +1,49 @@
+// Package hashslot computes the Redis Cluster hash slot of a key. It is for lockscope's own
+// packages, which have to agree on it: the driver derives keys from slots, and the scanner
+// proves which slots it has read.
+package hashslot
+
+import (
+	"strings"
+	"sync"
+)
+
+// Count is how many hash slots a Redis Cluster has.
+const Count = 16384
+
+// Of is the slot of a key, as the Redis Cluster specification has it: CRC16 of the key, or
+// of its first tag in braces that is not empty, modulo [Count].
+func Of(key string) int {
+	if _, rest, open := strings.Cut(key, "{"); open {
+		if tag, _, closed := strings.Cut(rest, "}"); closed && tag != "" {
+			key = tag
+		}
+	}
+	return int(crc16(key) % Count)
+}
+
+// crc16 is the CRC that the specification names: CRC-16/XMODEM, with the polynomial 0x1021.
+func crc16(text string) (crc uint16) {
+	table := crcTable()
+	for i := range len(text) {
+		crc = crc<<8 ^ table[byte(crc>>8)^text[i]]
+	}
+	return crc
+}
+
+// crcTable is the CRC of each byte: keys are hashed with every command.
+var crcTable = sync.OnceValue(func() *[256]uint16 {
+	table := new([256]uint16)
+	for i := range table {
+		crc := uint16(i) << 8
+		for range 8 {
+			if crc&0x8000 != 0 {
+				crc = crc<<1 ^ 0x1021
+			} else {
+				crc <<= 1
+			}
+		}
+		table[i] = crc
+	}
+	return table
+})

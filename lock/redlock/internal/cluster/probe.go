@@ -1,0 +1,74 @@
+package cluster
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/redlock/guard"
+	"github.com/lockscope/lockscope/lock/redlock/internal/scripts"
+)
+
+// server is what the guard asks a Redis Cluster.
+type server struct {
+	scripts.Server
+	client *redis.ClusterClient
+}
+
+// Info is that of the first master that may not vote, else of any that answers: one that
+// evicts is enough to lose a lock. It fails if a master does, unless another one is unfit.
+func (s server) Info(ctx context.Context) (string, error) {
+	var mu sync.Mutex
+	var unfit, fit string
+	err := s.client.ForEachMaster(ctx, func(ctx context.Context, master *redis.Client) error {
+		text, err := master.Info(ctx).Result()
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if guard.Fit(text) != nil {
+			unfit = text
+		} else {
+			fit = text
+		}
+		return nil
+	})
+	if unfit != "" {
+		return unfit, nil
+	}
+	return fit, err
+}
+
+// probes are the probes of all masters that go on beside the votes: no vote waits
+// for the slowest of them.
+type probes struct {
+	ctx     context.Context
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+	timeout time.Duration
+}
+
+func newProbes(timeout time.Duration) *probes {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &probes{ctx: ctx, cancel: cancel, timeout: timeout}
+}
+
+// begin probes if it is time to.
+func (l *probes) begin(g *guard.Guard, s server) {
+	if l.ctx.Err() != nil || !g.ProbeDue() {
+		return
+	}
+	l.running.Go(func() {
+		ctx, cancel := context.WithTimeout(l.ctx, l.timeout)
+		defer cancel()
+		g.Probed(s.Info(ctx))
+	})
+}
+
+func (l *probes) close() {
+	l.cancel()
+	l.running.Wait()
+}

@@ -1,0 +1,138 @@
+// Package dial bounds how a node's connections are made: each dial ends with its context,
+// whatever the given client's dialer does, and behind Sentinel all lead to the master.
+package dial
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+// Func makes a connection, as a go-redis Dialer does.
+type Func = func(ctx context.Context, network, addr string) (net.Conn, error)
+
+// Timeout is how long a connection may take to be made, by the timeout of a node's calls.
+// No call waits that long: the connection, slowed down by a TLS handshake perhaps, is there
+// for the next.
+func Timeout(node time.Duration) time.Duration { return 4 * node }
+
+// maxLateTime bounds how long Close waits for a dial that outlived its context.
+const maxLateTime = 10 * time.Second
+
+// maxLateDials is how many dials that outlived their context a node may have. A
+// dialer that heeds its context has none; one that does not would otherwise leave a
+// goroutine behind with every call.
+const maxLateDials = 8
+
+// Dials are one node's dials: each ends with its context for whoever waits for the
+// connection, whatever the dialer does. go-redis dials TLS without a context, and
+// the caller's own dialer may ignore it; either would keep a pool slot for so long.
+type Dials struct {
+	dial Func
+	wait time.Duration // how long Close waits for late ones
+
+	mu       sync.Mutex
+	closed   bool
+	underWay int
+	late     int
+	over     chan struct{} // closed when none is under way after Close
+}
+
+// New are dials by the given client's dialer. timeout is that client's, 0 for none: Close
+// waits for late ones as long as a TLS dial of the given client may take.
+func New(dial Func, timeout time.Duration) *Dials {
+	wait := maxLateTime
+	if timeout > 0 {
+		wait = min(timeout, maxLateTime)
+	}
+	return &Dials{dial: dial, wait: wait, over: make(chan struct{})}
+}
+
+// Connect is the dialer given to go-redis.
+func (d *Dials) Connect(ctx context.Context, network, addr string) (net.Conn, error) {
+	if err := d.begin(); err != nil {
+		return nil, err
+	}
+	type result struct {
+		conn net.Conn
+		err  error
+	}
+	done := make(chan result, 1)
+	taken := make(chan bool, 1) // whether anybody still waits for the result
+	go func() {
+		defer d.end()
+		conn, err := d.dial(ctx, network, addr)
+		done <- result{conn, err}
+		if !<-taken && err == nil {
+			_ = conn.Close()
+		}
+	}()
+	select {
+	case r := <-done:
+		taken <- true
+		return r.conn, r.err
+	case <-ctx.Done():
+		d.giveUp()
+		taken <- false
+		return nil, ctx.Err()
+	}
+}
+
+func (d *Dials) begin() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.closed:
+		return driver.ErrClosed
+	case d.late >= maxLateDials:
+		return fmt.Errorf("%w: %d dials have not ended with their contexts; mend the client's Dialer",
+			driver.ErrNotSent, d.late)
+	}
+	d.underWay++
+	return nil
+}
+
+// giveUp counts a dial as late until nothing is under way any more: which of them it
+// was does not matter.
+func (d *Dials) giveUp() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.late++
+}
+
+func (d *Dials) end() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.underWay--
+	d.late = min(d.late, d.underWay)
+	if d.closed && d.underWay == 0 {
+		close(d.over)
+	}
+}
+
+// Close lets no more begin and waits for those under way, but not for ever: a dialer
+// of the caller's that never returns is the caller's.
+func (d *Dials) Close() error {
+	d.mu.Lock()
+	if !d.closed {
+		d.closed = true
+		if d.underWay == 0 {
+			close(d.over)
+		}
+	}
+	left := d.underWay
+	d.mu.Unlock()
+	timer := time.NewTimer(d.wait)
+	defer timer.Stop()
+	select {
+	case <-d.over:
+		return nil
+	case <-timer.C:
+		return fmt.Errorf("%d dials have not ended %v after Close: the client's Dialer does not heed its context", left,
+			d.wait)
+	}
+}

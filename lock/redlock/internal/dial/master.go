@@ -1,0 +1,131 @@
+package dial
+
+import (
+	"context"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+)
+
+// askMasterAfter is how long the sentinels' word on who is master is believed, and
+// maxPatience how long a command waits for it at most.
+const (
+	askMasterAfter = time.Second
+	maxPatience    = 100 * time.Millisecond
+)
+
+// Master keeps a Sentinel client's connections on the current master. When the
+// sentinels switch masters, go-redis drops the pooled connections of the caller's
+// client only; ours would stay with the demoted master as long as it answers, and
+// take locks there that the new one knows nothing of.
+type Master struct {
+	dial     Func // asks the sentinels, and connects to the master they name
+	clock    func() time.Duration
+	patience time.Duration // how much of a command's time may go to asking
+
+	mu        sync.Mutex
+	master    string // remote address of the last connection made
+	checked   time.Duration
+	suspected bool
+	conns     map[*masterConn]struct{}
+}
+
+// WatchMaster watches the master that dial leads to. A command waits for the sentinels at
+// most for a part of the timeout of a node's calls.
+func WatchMaster(dial Func, clock func() time.Duration, nodeTimeout time.Duration) *Master {
+	return &Master{
+		dial: dial, clock: clock, patience: min(nodeTimeout/4, maxPatience), suspected: true,
+		conns: make(map[*masterConn]struct{}),
+	}
+}
+
+// Connect is the dialer given to go-redis.
+func (w *Master) Connect(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := w.dial(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	own := &masterConn{Conn: conn, watch: w}
+	w.mu.Lock()
+	w.conns[own] = struct{}{}
+	w.mu.Unlock()
+	w.found(conn.RemoteAddr().String())
+	if _, ok := conn.(syscall.Conn); ok {
+		return pollableConn{own}, nil
+	}
+	return own, nil
+}
+
+// Check connects to the master, if that is due, only to see who it is. Where that
+// fails, the connections there are go on: sentinels that are down or hang must not
+// take the locks with them.
+func (w *Master) Check(ctx context.Context) {
+	w.mu.Lock()
+	now := w.clock()
+	due := w.suspected || now-w.checked >= askMasterAfter
+	if due {
+		w.checked, w.suspected = now, false // one call asks, the others go on
+	}
+	due = due && len(w.conns) > 0 // the next connection will ask by itself
+	w.mu.Unlock()
+	if !due {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, w.patience)
+	defer cancel()
+	conn, err := w.dial(ctx, "tcp", redisconn.SentinelAddress)
+	if err != nil {
+		return
+	}
+	w.found(conn.RemoteAddr().String())
+	_ = conn.Close()
+}
+
+// Suspect makes the next command ask the sentinels first.
+func (w *Master) Suspect() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.suspected = true
+}
+
+// found closes the connections that lead elsewhere. What is under way on them fails,
+// as it does when a server dies.
+func (w *Master) found(master string) {
+	w.mu.Lock()
+	var elsewhere []*masterConn
+	if w.master != master {
+		w.master = master
+		for c := range w.conns {
+			if c.RemoteAddr().String() != master {
+				elsewhere = append(elsewhere, c)
+			}
+		}
+	}
+	w.mu.Unlock()
+	for _, c := range elsewhere {
+		_ = c.Close()
+	}
+}
+
+// masterConn is forgotten when it is closed.
+type masterConn struct {
+	net.Conn
+	watch *Master
+}
+
+func (c *masterConn) Close() error {
+	c.watch.mu.Lock()
+	delete(c.watch.conns, c)
+	c.watch.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// pollableConn lets go-redis find out whether an idle connection is still good.
+type pollableConn struct{ *masterConn }
+
+func (c pollableConn) SyscallConn() (syscall.RawConn, error) {
+	return c.Conn.(syscall.Conn).SyscallConn()
+}

@@ -1,0 +1,248 @@
+package lanes
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
+	"github.com/lockscope/lockscope/lock/redlock/internal/scripts"
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+)
+
+// equipment is what the carriers of a node have in common.
+type equipment struct {
+	connector *Connector
+	guard     *guard.Guard
+	scripts   *scripts.Set
+	ctx       context.Context // of dials, and of what the guard asks
+}
+
+// carrier sends what is in flight on its lane and has it answered. Its goroutine does, or
+// a caller that has borrowed the lane.
+type carrier struct {
+	equipment
+	pool *pool
+	lane *lane
+
+	probes   bool // what is sent next is sent together with a probe of the server
+	admitted []*Command
+	cmds     []redis.Cmder
+}
+
+func (r *carrier) run() {
+	defer r.drop()
+	for r.pool.await(r.lane) {
+		if !r.connect() {
+			continue
+		}
+		r.pool.take(r.lane)
+		if len(r.lane.inFlight) > 0 {
+			r.carry()
+		}
+	}
+}
+
+// carryBorrowed sends the one command of a caller that has borrowed the lane.
+func (r *carrier) carryBorrowed() {
+	r.carry()
+	if wasCut := r.pool.endLoan(r.lane); wasCut {
+		r.drop()
+	}
+	r.pool.giveBack(r.lane)
+}
+
+// carry sends what is under way, and answers what nobody has answered meanwhile.
+func (r *carrier) carry() {
+	sent := r.lane.inFlight
+	var refusal error // of the votes
+	if slices.ContainsFunc(sent, (*Command).isVote) {
+		if refusal = r.guard.Admit(r.ctx, r.server()); refusal != nil {
+			sent = r.others()
+		}
+		r.lane.conn.saw(r.sight())
+		r.probes = refusal == nil && r.guard.ProbeDue()
+	}
+	err := r.exchange(sent, (*Command).byHash)
+	if err == nil {
+		err = r.loadScripts(sent)
+	}
+	if err == nil {
+		err = r.verify(sent)
+	}
+	r.lane.used = time.Now()
+	for _, c := range r.pool.complete(r.lane) {
+		if c.cmd == nil {
+			c.refuse(refusal)
+		} else {
+			c.finish()
+		}
+	}
+	clear(r.cmds)
+	if err == nil {
+		err = r.lane.conn.broken
+	}
+	if err != nil {
+		r.giveUp(err)
+	}
+}
+
+// server is what the guard asks, on this connection.
+func (r *carrier) server() scripts.Server { return r.scripts.Server(r.lane.conn, r.sight) }
+
+// sight is the connection's, after the last probe of its server.
+func (r *carrier) sight() guard.Sight { return r.guard.Renewed(r.lane.conn.seen) }
+
+// verify asks the server for the proof that it remembers, where it did not vote for want of
+// one, and repeats the votes, which had no effect, once there is one.
+func (r *carrier) verify(sent []*Command) error {
+	var again []*Command
+	for _, c := range sent {
+		if c.isVote() && c.cmd.Err() == nil && scripts.IsUnproven(c.cmd.Val()) {
+			again = append(again, c)
+		}
+	}
+	if len(again) == 0 {
+		return nil
+	}
+	if err := r.guard.Unproven(r.ctx, r.server()); err != nil {
+		for _, c := range again {
+			c.refused = err
+		}
+		return nil
+	}
+	return r.exchange(again, (*Command).byHash)
+}
+
+// others are the commands that are no votes.
+func (r *carrier) others() []*Command {
+	r.admitted = r.admitted[:0]
+	for _, c := range r.lane.inFlight {
+		if !c.isVote() {
+			r.admitted = append(r.admitted, c)
+		}
+	}
+	return r.admitted
+}
+
+// exchange sends the commands in one write and reads their replies. Its error is the
+// connection's, which is of no use after it.
+func (r *carrier) exchange(
+	commands []*Command, form func(*Command, context.Context, *connection) redis.Cmder,
+) (err error) {
+	if len(commands) == 0 {
+		return nil
+	}
+	ctx := context.Background()
+	if len(commands) == 1 {
+		ctx = commands[0].Call.Context
+	}
+	r.cmds = r.cmds[:0]
+	for _, c := range commands {
+		r.cmds = append(r.cmds, form(c, ctx, r.lane.conn))
+	}
+	var probe *redis.StringCmd
+	if r.probes {
+		r.probes, probe = false, redis.NewStringCmd(ctx, "info")
+		r.cmds = append(r.cmds, probe)
+	}
+	defer func() {
+		if v := recover(); v != nil { // of a hook of the caller's client
+			err = fmt.Errorf("a hook of the client panicked: %v", v)
+			for _, cmd := range r.cmds {
+				cmd.SetErr(err)
+			}
+		}
+	}()
+	r.lane.conn.process(ctx, r.cmds)
+	if probe != nil {
+		r.guard.Probed(probe.Result())
+	}
+	for _, cmd := range r.cmds {
+		if isSpent(cmd.Err()) {
+			return cmd.Err()
+		}
+	}
+	return nil
+}
+
+// loadScripts sends the commands again whose scripts the server did not know, with their
+// sources. Nothing that follows them was sent: the engine waits for their answers.
+func (r *carrier) loadScripts(sent []*Command) error {
+	var again []*Command
+	for _, c := range sent {
+		if c.unknownScript() {
+			again = append(again, c)
+		}
+	}
+	if len(again) == 0 {
+		return nil
+	}
+	return r.exchange(again, (*Command).bySource)
+}
+
+// connect makes a connection unless there is one that is good. It reports whether there
+// is. What nobody can send for want of one is refused.
+func (r *carrier) connect() bool {
+	r.connector.check(r.ctx)
+	if r.lane.conn != nil && !r.lane.fresh() {
+		r.drop()
+	}
+	if r.lane.conn != nil {
+		return true
+	}
+	if err := r.dial(); err != nil {
+		for _, c := range r.pool.skip(r.lane) {
+			c.refuse(err)
+		}
+		return false
+	}
+	return true
+}
+
+// dial makes the connection, unless another lane has failed to a moment ago.
+func (r *carrier) dial() error {
+	if err := r.pool.dialRefusal(); err != nil {
+		return err
+	}
+	c := r.connector.connection(r.guard, r.scripts)
+	r.lane.link.Store(c)
+	if err := c.open(r.ctx); err != nil {
+		r.lane.link.Store(nil)
+		c.close()
+		r.suspect(err)
+		err = scripts.Classify(err)
+		r.pool.failDial(err)
+		return err
+	}
+	r.lane.conn = c
+	r.pool.connect(r.lane)
+	return nil
+}
+
+// giveUp drops a connection that failed.
+func (r *carrier) giveUp(err error) {
+	r.suspect(err)
+	r.drop()
+}
+
+// suspect notes that there may be another server by now.
+func (r *carrier) suspect(err error) {
+	if redisconn.IsGivenUp(err) || driver.ClassOf(scripts.Classify(err)).Silent() {
+		r.connector.suspect()
+	}
+}
+
+func (r *carrier) drop() {
+	if r.lane.conn == nil {
+		return
+	}
+	r.lane.link.Store(nil)
+	r.lane.conn.close()
+	r.lane.conn = nil
+	r.pool.disconnect(r.lane)
+}

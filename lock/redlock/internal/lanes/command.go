@@ -1,0 +1,109 @@
+package lanes
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
+	"github.com/lockscope/lockscope/lock/redlock/internal/scripts"
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+)
+
+// Command is one call of a script, from the moment it is handed to a node's lanes.
+type Command struct {
+	Call     driver.Call
+	Script   *redisconn.Script
+	Args     []any // shared with the commands of other nodes; the last may be the connection's to add
+	Compares Comparison
+	To       Replier
+
+	cmd     *redis.Cmd  // of the present try
+	sight   guard.Sight // what its connection had seen of the server; of a vote
+	refused error       // why it had no effect although it was sent
+
+	// Guarded by the mutex of the lanes.
+	written  bool // it is in a batch that may be on its way
+	answered bool
+}
+
+// isVote reports that the guard decides whether the command may be sent.
+func (c *Command) isVote() bool { return c.Compares == ComparesMarker }
+
+// Comparison is what of the connection the script compares with the server's marker: its
+// last arguments.
+type Comparison int
+
+// The comparisons.
+const (
+	ComparesNothing Comparison = iota
+	ComparesMarker
+	ComparesFingerprint // and the marker, where the lock is put back
+)
+
+// on are the arguments on this connection.
+func (c *Command) on(conn *connection) []any {
+	switch own := c.Args[:len(c.Args):len(c.Args)]; c.Compares {
+	case ComparesMarker:
+		c.sight = conn.seen
+		return append(own, conn.expected)
+	case ComparesFingerprint:
+		return append(own, conn.fingerprint, conn.expected)
+	}
+	return c.Args
+}
+
+// Replier takes what became of a command: the reply, or why there is none.
+type Replier interface{ Reply(val any, err error) }
+
+// Sight is what the connection of a vote had seen of the server.
+func (c *Command) Sight() guard.Sight { return c.sight }
+
+// refuse answers a command that was not sent.
+func (c *Command) refuse(why error) { c.To.Reply(nil, fmt.Errorf("%w: %w", driver.ErrNotSent, why)) }
+
+// expire answers a command that ran out of time. The server may still get to see it if
+// it was written.
+func (c *Command) expire() {
+	if c.written {
+		c.To.Reply(nil, driver.ErrTimeout)
+		return
+	}
+	c.refuse(driver.ErrTimeout)
+}
+
+// byHash makes the command that is sent, by the script's hash.
+func (c *Command) byHash(ctx context.Context, conn *connection) redis.Cmder {
+	c.cmd = redis.NewCmd(ctx, c.on(conn)...)
+	return c.cmd
+}
+
+// bySource makes it anew with the script's text, for a server that does not know it.
+func (c *Command) bySource(ctx context.Context, conn *connection) redis.Cmder {
+	args := append([]any{"eval", c.Script.Source}, c.on(conn)[2:]...)
+	c.cmd = redis.NewCmd(ctx, args...)
+	return c.cmd
+}
+
+// unknownScript reports that the server did not know the hash: nothing was done.
+func (c *Command) unknownScript() bool { return redisconn.IsUnknownScript(c.cmd.Err()) }
+
+// finish answers with what the server replied.
+func (c *Command) finish() {
+	if c.refused != nil {
+		c.refuse(c.refused)
+		return
+	}
+	switch err := c.cmd.Err(); {
+	case err == nil:
+	case c.Call.Wait != nil && c.Call.Wait.Err() != nil && isBroken(err):
+		c.To.Reply(nil, fmt.Errorf("%w (%v)", driver.ErrUnheard, err))
+		return
+	default:
+		c.To.Reply(nil, scripts.Classify(err))
+		return
+	}
+	c.To.Reply(c.cmd.Val(), nil)
+}

@@ -1,0 +1,125 @@
+package lanes
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync/atomic"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/redlock/guard"
+	"github.com/lockscope/lockscope/lock/redlock/internal/scripts"
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+)
+
+// connection is one connection to a node's server. go-redis makes it, and keeps it for
+// nobody else; the hooks of the caller's client come before it.
+type connection struct {
+	own    *redis.Client // of this one connection
+	sticky *redis.Conn   // on it
+	hooked *redis.Conn   // the caller's hooks, and then sticky
+	socket atomic.Pointer[net.Conn]
+	broken error // what the guard met on it
+
+	scripts *scripts.Set
+
+	// What was seen of its server: see guard.Sight.
+	seen                  guard.Sight
+	expected, fingerprint any
+}
+
+// examine is done before the connection carries a command.
+func (c *connection) examine(ctx context.Context, cn *redis.Conn, g *guard.Guard) (err error) {
+	seen, err := g.Examine(ctx, c.scripts.Server(cn, c.sight))
+	c.saw(seen)
+	return err
+}
+
+// saw takes over what was seen of the server, on this connection or on another to the same process.
+func (c *connection) saw(s guard.Sight) {
+	if s != c.seen || c.expected == nil {
+		c.seen, c.expected, c.fingerprint = s, s.Expected(), s.Fingerprint()
+	}
+}
+
+// sight is what was seen by now.
+func (c *connection) sight() guard.Sight { return c.seen }
+
+// open connects, and has the server examined.
+func (c *connection) open(ctx context.Context) error {
+	_, err := c.scripts.Server(c.sticky, c.sight).Marker(ctx)
+	if redisconn.IsReply(err) {
+		return nil // there is a server: what it does not permit is for the guard to say
+	}
+	return err
+}
+
+// process sends commands and waits for their replies.
+func (c *connection) process(ctx context.Context, cmds []redis.Cmder) {
+	if len(cmds) == 1 {
+		_ = c.hooked.Process(ctx, cmds[0])
+		return
+	}
+	pipeline(ctx, c.hooked, cmds)
+}
+
+func pipeline(ctx context.Context, conn *redis.Conn, cmds []redis.Cmder) {
+	p := conn.Pipeline()
+	for _, cmd := range cmds {
+		_ = p.Process(ctx, cmd)
+	}
+	_, _ = p.Exec(ctx)
+}
+
+// stale reports that the server has closed the connection, as far as it shows
+// without using it.
+func (c *connection) stale() bool {
+	socket := c.socket.Load()
+	return socket == nil || isStale(*socket)
+}
+
+// Process sends what the guard asks.
+func (c *connection) Process(ctx context.Context, cmd redis.Cmder) error {
+	err := c.sticky.Process(ctx, cmd)
+	if isSpent(err) {
+		c.broken = err
+	}
+	return err
+}
+
+// cut fails what waits for the connection.
+func (c *connection) cut() {
+	if socket := c.socket.Load(); socket != nil {
+		_ = (*socket).Close()
+	}
+}
+
+func (c *connection) close() {
+	_ = c.sticky.Close()
+	_ = c.own.Close()
+	c.cut()
+}
+
+// divert is the innermost hook of the caller's: commands go to a connection of our own.
+type divert struct{ to *redis.Conn }
+
+func (h divert) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (h divert) ProcessHook(redis.ProcessHook) redis.ProcessHook { return h.to.Process }
+
+func (h divert) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		pipeline(ctx, h.to, cmds)
+		return cmds[0].Err()
+	}
+}
+
+// isBroken reports that there was no reply.
+func isBroken(err error) bool {
+	return err != nil && !errors.Is(err, redis.Nil) && !redisconn.IsReply(err)
+}
+
+// isSpent reports that a connection is of no use after this error: it is broken, or go-redis has
+// given it up, and would repeat the error instead of sending anything.
+func isSpent(err error) bool { return isBroken(err) || redisconn.IsGivenUp(err) }

@@ -1,0 +1,43 @@
+package scripts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
+)
+
+// Classify gives an error of go-redis its class, where its type does not show it. The
+// context error of a timeout stays out: it is the node's timeout, not the caller's.
+func Classify(err error) error {
+	var network net.Error
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
+		errors.Is(err, redis.ErrPoolTimeout) || errors.As(err, &network) && network.Timeout() {
+		return fmt.Errorf("%w (%v)", driver.ErrTimeout, err)
+	}
+	err = redisconn.Scrub(err)
+	switch {
+	case redisconn.IsDenied(err):
+		return fmt.Errorf("%w: %w: %s", driver.ErrDenied, err, accessRemedy(err))
+	case redisconn.IsUnknownCommand(err):
+		return fmt.Errorf("%w: %w", driver.ErrMisconfigured, err)
+	}
+	return err
+}
+
+// accessRemedy is what lets a client in.
+func accessRemedy(err error) string {
+	switch text := err.Error(); {
+	case strings.Contains(text, "WRONGPASS"):
+		return "correct the user and password of the client"
+	case strings.Contains(text, "NOAUTH"):
+		return "give the client a password"
+	}
+	return "grant the user the rights that lockscope doctor lists"
+}

@@ -1,0 +1,51 @@
+-- Prolongs the lock where this token holds it. Where the key was lost it may be
+-- put back, which the reply distinguishes: a refill is no vote.
+-- KEYS  1 lock  2 fence counter  3 tombstone of this token
+--       4 marker of the server; not in a Redis Cluster, where it has another slot
+-- ARGV  1 token  2 ttl ms  3 '1' refill  4 fence  5 holder  6 '1' write the holder anew
+--       7 fingerprint of the caller's configuration, or '' if any will do
+--       8 the marker that lets the server vote, or '' if it votes anyway
+-- reply 1 extended | 2 refilled | 0 not there | -1 somebody else's
+--       {5, marker} the server votes for another configuration
+
+local token, value = ARGV[1]
+local votes = ARGV[8] == ''
+if ARGV[7] == '' then
+  value = redis.call('MGET', KEYS[1])[1]
+else
+  local seen = redis.call('MGET', KEYS[1], KEYS[4])
+  value = seen[1]
+  votes = votes or seen[2] == ARGV[8]
+  if seen[2] then
+    local fingerprint = string.match(seen[2], '^%a+|([^|]*)|')
+    if fingerprint and fingerprint ~= ARGV[7] then
+      return {5, seen[2]}
+    end
+  end
+end
+if value then
+  if string.sub(value, 1, #token + 1) == token .. ':' then
+    if ARGV[6] ~= '1' then
+      return redis.call('PEXPIRE', KEYS[1], ARGV[2])
+    end
+    redis.call('SET', KEYS[1], string.match(value, '^%x+:%d+|') .. ARGV[5], 'PX', ARGV[2])
+    return 1
+  end
+elseif redis.call('EXISTS', KEYS[1]) == 0 then
+  -- A key that is put back is a vote from the next round on: a server that may not vote,
+  -- for it may have forgotten another's lock, does not take it.
+  if ARGV[3] ~= '1' or not votes or redis.call('EXISTS', KEYS[3]) == 1 then
+    redis.call('DEL', KEYS[1])
+    return 0
+  end
+  if tonumber(redis.call('GET', KEYS[2]) or '0') < tonumber(ARGV[4]) then
+    redis.call('SET', KEYS[2], ARGV[4])
+  end
+  redis.call('SET', KEYS[1], token .. ':' .. ARGV[4] .. '|' .. ARGV[5], 'PX', ARGV[2])
+  return 2
+end
+-- A write, so that a replica says READONLY instead of a stale 'not yours'.
+if redis.call('EXISTS', KEYS[3]) == 0 then
+  redis.call('DEL', KEYS[3])
+end
+return -1

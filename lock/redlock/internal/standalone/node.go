@@ -1,0 +1,165 @@
+// Package standalone is one Redis server as a node, on lanes of its own. Sentinel may say
+// which server that is.
+package standalone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
+	"github.com/lockscope/lockscope/lock/redlock/internal/lanes"
+	"github.com/lockscope/lockscope/lock/redlock/internal/scripts"
+	"github.com/lockscope/lockscope/lock/redlock/internal/wakeup"
+)
+
+// Node is a driver.Node on lanes of its own to one server.
+type Node struct {
+	connector  *lanes.Connector
+	lanes      *lanes.Lanes
+	scripts    *scripts.Set
+	guard      *guard.Guard
+	subscriber *redis.Client
+	listener   *wakeup.Listener
+}
+
+var (
+	_ driver.Node      = (*Node)(nil)
+	_ driver.Connected = (*Node)(nil)
+)
+
+// New is the node of a client's server, named as its guard names it. It connects to
+// nothing yet.
+func New(given *redis.Client, g *guard.Guard, s *scripts.Set, c lanes.Config) *Node {
+	k := lanes.NewConnector(given, c)
+	subscriber := k.Subscriber()
+	return &Node{
+		connector: k, lanes: lanes.New(k, g, s), scripts: s, guard: g,
+		subscriber: subscriber, listener: wakeup.New(subscriber, c.Timeout),
+	}
+}
+
+// Name implements driver.Node.
+func (n *Node) Name() string { return n.guard.Node }
+
+// System implements driver.Node.
+func (n *Node) System() string { return "redis" }
+
+// Subscribe implements driver.Node.
+func (n *Node) Subscribe(ctx context.Context, waiterID string, wake func(string)) error {
+	return n.listener.Subscribe(ctx, waiterID, wake)
+}
+
+// Close implements driver.Node.
+func (n *Node) Close() error {
+	n.listener.Close()
+	n.lanes.Close()
+	if err := errors.Join(n.subscriber.Close(), n.connector.Close()); err != nil {
+		return fmt.Errorf("lock: close of %s: %w", n.Name(), err)
+	}
+	return nil
+}
+
+// Connections implements driver.Connected.
+func (n *Node) Connections() driver.Connections { return n.lanes.Connections() }
+
+// acquireCommand is an acquire on its way.
+type acquireCommand struct {
+	lanes.Command
+	n   *Node
+	key string
+	to  driver.Answer[driver.AcquireReply]
+}
+
+// Acquire implements driver.Node.
+func (n *Node) Acquire(call driver.Call, req *driver.AcquireRequest, to driver.Answer[driver.AcquireReply]) {
+	args := req.Shared.Args(func() []any { return n.scripts.AcquireArgs(req, scripts.OnServer()) })
+	c := &acquireCommand{n: n, key: req.Key, to: to}
+	c.Command = lanes.Command{Call: call, Script: n.scripts.Acquire, Args: args, Compares: lanes.ComparesMarker, To: c}
+	n.lanes.Submit(&c.Command)
+}
+
+func (c *acquireCommand) Reply(val any, err error) {
+	if err != nil {
+		c.to.Answer(driver.AcquireReply{Restart: c.n.guard.Restart()}, err)
+		return
+	}
+	c.to.Answer(c.n.scripts.Voted(c.n.guard, c.Sight(), c.key, val))
+}
+
+// flagCommand is a command whose script replies 1 or 0.
+type flagCommand struct {
+	lanes.Command
+	to driver.Answer[bool]
+}
+
+func (c *flagCommand) Reply(val any, err error) {
+	if err != nil {
+		c.to.Answer(false, err)
+		return
+	}
+	c.to.Answer(scripts.ParseFlag(val))
+}
+
+// Raise implements driver.Node.
+func (n *Node) Raise(call driver.Call, req *driver.RaiseRequest, to driver.Answer[bool]) {
+	c := &flagCommand{to: to}
+	c.Command = lanes.Command{Call: call, Script: n.scripts.Raise, Args: n.scripts.RaiseArgs(req), To: c}
+	n.lanes.Submit(&c.Command)
+}
+
+// Leave implements driver.Node.
+func (n *Node) Leave(call driver.Call, req *driver.LeaveRequest, to driver.Answer[bool]) {
+	args := n.scripts.LeaveArgs(req, scripts.OnServer())
+	c := &flagCommand{to: to}
+	c.Command = lanes.Command{Call: call, Script: n.scripts.Leave, Args: args, To: c}
+	n.lanes.Submit(&c.Command)
+}
+
+type extendCommand struct {
+	lanes.Command
+	n  *Node
+	to driver.Answer[driver.ExtendReply]
+}
+
+// Extend implements driver.Node.
+func (n *Node) Extend(call driver.Call, req *driver.ExtendRequest, to driver.Answer[driver.ExtendReply]) {
+	args := req.Shared.Args(func() []any { return n.scripts.ExtendArgs(req, scripts.OnServer()) })
+	c := &extendCommand{n: n, to: to}
+	c.Command = lanes.Command{
+		Call: call, Script: n.scripts.Extend, Args: args, Compares: lanes.ComparesFingerprint, To: c,
+	}
+	n.lanes.Submit(&c.Command)
+}
+
+func (c *extendCommand) Reply(val any, err error) {
+	if err != nil {
+		c.to.Answer(driver.ExtendGone, err)
+		return
+	}
+	c.to.Answer(scripts.Extended(c.n.guard, val))
+}
+
+type releaseCommand struct {
+	lanes.Command
+	to driver.Answer[driver.ReleaseReply]
+}
+
+// Release implements driver.Node.
+func (n *Node) Release(call driver.Call, req *driver.ReleaseRequest, to driver.Answer[driver.ReleaseReply]) {
+	args := req.Shared.Args(func() []any { return n.scripts.ReleaseArgs(req, scripts.OnServer()) })
+	c := &releaseCommand{to: to}
+	c.Command = lanes.Command{Call: call, Script: n.scripts.Release, Args: args, To: c}
+	n.lanes.Submit(&c.Command)
+}
+
+func (c *releaseCommand) Reply(val any, err error) {
+	if err != nil {
+		c.to.Answer(driver.ReleaseReply{}, err)
+		return
+	}
+	c.to.Answer(scripts.ParseRelease(val))
+}

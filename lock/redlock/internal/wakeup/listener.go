@@ -1,0 +1,156 @@
+// Package wakeup listens for the hints by which a release names the next waiter.
+package wakeup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/redlock/internal/scripts"
+)
+
+const (
+	// heartbeat is how long a subscription may be silent before it is probed.
+	heartbeat = 5 * time.Second
+	// resubscribePause keeps a node that is down from being dialled in a loop.
+	resubscribePause = 200 * time.Millisecond
+)
+
+// Listener is a node's one subscription: to the channel on which releases name
+// this process's waiter. It begins with the first wait and lasts until Close.
+type Listener struct {
+	client  Subscriber
+	timeout time.Duration
+	ctx     context.Context
+	cancel  context.CancelFunc
+	done    sync.WaitGroup
+
+	mu      sync.Mutex
+	closed  bool
+	current *redis.PubSub // nil until the first subscription is confirmed
+}
+
+// Subscriber is the part of a go-redis client that a listener needs.
+type Subscriber interface {
+	Subscribe(ctx context.Context, channels ...string) *redis.PubSub
+}
+
+// New is a listener on this client, which stays the caller's to close, after the listener.
+func New(c Subscriber, timeout time.Duration) *Listener {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &Listener{client: c, timeout: timeout, ctx: ctx, cancel: cancel}
+}
+
+// Subscribe returns once the node confirmed the subscription.
+func (l *Listener) Subscribe(ctx context.Context, waiterID string, wake func(string)) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return driver.ErrClosed
+	}
+	if l.current != nil {
+		return nil
+	}
+	ps, err := l.open(ctx, waiterID)
+	if err != nil {
+		return scripts.Classify(err)
+	}
+	l.current = ps
+	l.done.Go(func() { l.listen(ps, waiterID, wake) })
+	return nil
+}
+
+func (l *Listener) open(ctx context.Context, waiterID string) (*redis.PubSub, error) {
+	ps := l.client.Subscribe(ctx, scripts.WakeChannel(waiterID))
+	msg, err := ps.ReceiveTimeout(ctx, l.timeout)
+	if _, ok := msg.(*redis.Subscription); err == nil && !ok {
+		err = fmt.Errorf("%w: %T instead of a subscription", driver.ErrBadReply, msg)
+	}
+	if err != nil {
+		_ = ps.Close()
+		return nil, err
+	}
+	return ps, nil
+}
+
+// listen passes messages on until Close. After a break it wakes everybody: what
+// was said meanwhile is lost.
+func (l *Listener) listen(ps *redis.PubSub, waiterID string, wake func(string)) {
+	for {
+		l.receive(ps, wake)
+		_ = ps.Close()
+		if ps = l.reopen(waiterID); ps == nil {
+			return
+		}
+		wake("")
+	}
+}
+
+// receive returns when the subscription is broken or silent for two heartbeats.
+func (l *Listener) receive(ps *redis.PubSub, wake func(string)) {
+	for probed := false; ; {
+		msg, err := ps.ReceiveTimeout(l.ctx, heartbeat)
+		var timeout net.Error
+		switch {
+		case err == nil:
+			probed = false
+			if m, ok := msg.(*redis.Message); ok {
+				wake(m.Payload)
+			}
+		case !probed && errors.As(err, &timeout) && timeout.Timeout():
+			probed = true
+			if ps.Ping(l.ctx) != nil {
+				return
+			}
+		default:
+			return
+		}
+	}
+}
+
+// reopen subscribes again until it succeeds; it returns nil once closed.
+func (l *Listener) reopen(waiterID string) *redis.PubSub {
+	for {
+		ctx, cancel := context.WithTimeout(l.ctx, l.timeout)
+		ps, err := l.open(ctx, waiterID)
+		cancel()
+		if err == nil && l.adopt(ps) {
+			return ps
+		}
+		select {
+		case <-l.ctx.Done():
+			return nil
+		case <-time.After(resubscribePause):
+		}
+	}
+}
+
+func (l *Listener) adopt(ps *redis.PubSub) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		_ = ps.Close()
+		return false
+	}
+	l.current = ps
+	return true
+}
+
+// Close ends the subscription.
+func (l *Listener) Close() {
+	l.mu.Lock()
+	l.closed = true
+	current := l.current
+	l.mu.Unlock()
+	l.cancel()
+	if current != nil {
+		_ = current.Close()
+	}
+	l.done.Wait()
+}
