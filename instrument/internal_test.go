@@ -171,7 +171,7 @@ func TestRestartsThatAreOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.newHooks().NodeRestart(t.Context(), lock.NodeRestart{Node: "a", Restart: driver.Restart{Witnessed: true}})
+	l.newHooks().NodeRestart(t.Context(), lock.NodeRestart{Node: "a", Witnessed: true})
 	if err := l.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}

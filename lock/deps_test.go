@@ -9,26 +9,36 @@ import (
 
 const module = "github.com/lockscope/lockscope/"
 
-// TestImports keeps the arrows of the house: drivers need the engine, the engine needs
-// no driver, and nobody who locks has to carry telemetry.
+// TestImports keeps the arrows of the house: the contract needs the standard library alone,
+// drivers need the engine, the engine needs no driver, and nobody who locks has to carry
+// telemetry.
 func TestImports(t *testing.T) {
+	// What lock and lock/engine tell each other, and nobody else, is no import of anything.
+	carried := []string{module + "lock/internal/carried", module + "lock/internal/settings"}
+	contract := slices.Concat(carried, []string{module + "lock"})
+	needed := slices.Concat(contract, []string{ // by the engine
+		module + "lock/driver", module + "lock/engine/records", "golang.org/x/sys/",
+	})
 	for _, room := range []struct {
 		path    string
 		allowed []string // of what is not the standard library's
 	}{
 		{"lock/driver", nil},
-		{"lock", []string{module + "lock/driver", "golang.org/x/sys/"}},
-		{"lock/decorate", []string{module + "lock", module + "lock/driver", "golang.org/x/sys/"}},
+		{"lock", carried},
+		{"lock/decorate", contract},
+		{"lock/engine/records", contract},
+		{"lock/engine", needed},
+		{"lock/waitgraph", slices.Concat(contract, []string{module + "lock/engine/records"})},
 		{"lock/internal/memstate", []string{module + "lock/driver"}},
 		{"lock/redlock/redisinfo", nil},
 		{"lock/redlock/guard", []string{module + "lock/driver", module + "lock/redlock/redisinfo"}},
-		{"lock/memlock", []string{module + "lock", module + "lock/driver", module + "lock/internal/memstate", "golang.org/x/sys/"}},
-		{"lock/redlock", []string{
-			module + "lock", module + "lock/driver", module + "lock/redlock/guard", module + "lock/redlock/redisinfo", module + "lock/redlock/redisconn",
-			"golang.org/x/sys/", "github.com/redis/go-redis/v9",
+		{"lock/memlock", slices.Concat(needed, []string{module + "lock/engine", module + "lock/internal/memstate"})},
+		{"lock/redlock", slices.Concat(needed, []string{
+			module + "lock/engine", module + "lock/redlock/guard", module + "lock/redlock/redisinfo", module + "lock/redlock/redisconn",
+			"github.com/redis/go-redis/v9",
 			// What go-redis itself needs.
 			"github.com/cespare/xxhash/v2", "github.com/dgryski/go-rendezvous", "go.uber.org/atomic", "github.com/klauspost/cpuid/v2",
-		}},
+		})},
 	} {
 		t.Run(room.path, func(t *testing.T) {
 			deps := dependencies(t, module+room.path)

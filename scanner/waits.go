@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/lock/waitgraph"
@@ -241,7 +242,7 @@ func graphOf(all []WaitedFor) *waitgraph.Graph {
 			r.Lease = &waitgraph.Lease{Fence: w.Lock.Hold.Fence, Holder: w.Lock.Hold.Holder}
 		}
 		for _, q := range w.Queue {
-			said := lock.Waiting{Holder: lock.Holder{Since: q.Since}, Callers: 1}
+			said := records.Waiting{Holder: lock.Holder{Since: q.Since}, Callers: 1}
 			if q.Says != nil {
 				said = *q.Says
 			}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
 // Defaults of New.
@@ -121,7 +121,7 @@ func newConfig(opts []Option) (config, error) {
 
 // storedName is the name as a lock's value would hold it, and a waiter be told it.
 func storedName(name string) string {
-	holder, err := lock.ParseHolder(strings.ReplaceAll(name, "|", "_") + "|0|")
+	holder, err := records.ParseHolder(strings.ReplaceAll(name, "|", "_") + "|0|")
 	if err != nil {
 		return name
 	}

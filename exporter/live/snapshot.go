@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
 // foreverFrom is how much validity left means that a lease does not expire.
@@ -144,7 +145,7 @@ func (w *waiter) tell(now time.Time) Waiter {
 	if w.doing != doingAttempt {
 		t.Kind = string(w.doing)
 	}
-	for _, h := range w.holding[:min(len(w.holding), lock.MaxHolds)] {
+	for _, h := range w.holding[:min(len(w.holding), records.MaxHolds)] {
 		t.Holds = append(t.Holds, w.heldText(h))
 	}
 	if w.lastErr != nil {

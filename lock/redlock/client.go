@@ -9,12 +9,13 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/redis/go-redis/v9"
 )
 
 // derivation is what a derived client gets beside the given one's options.
 type derivation struct {
-	clock   lock.Clock
+	clock   engine.Clock
 	timeout time.Duration // the longest of any command
 	hooks   []redis.Hook
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
@@ -22,43 +23,43 @@ import (
 //
 // An odd number of nodes is best: four tolerate the failure of no more nodes
 // than three do.
-func New(clients []redis.UniversalClient, opts ...lock.Option) (*lock.Engine, error) {
-	engine, s, err := newSettings(len(clients), opts)
+func New(clients []redis.UniversalClient, opts ...lock.Option) (*engine.Engine, error) {
+	base, s, err := newSettings(len(clients), opts)
 	if err != nil {
 		return nil, err
 	}
-	return newEngine(clients, engine, s)
+	return newEngine(clients, base, s)
 }
 
-func newEngine(clients []redis.UniversalClient, engine *lock.Settings, s settings) (*lock.Engine, error) {
+func newEngine(clients []redis.UniversalClient, base *engine.Settings, s settings) (*engine.Engine, error) {
 	if err := checkClients(clients); err != nil {
 		return nil, err
 	}
 	nodes := make([]driver.Node, 0, len(clients))
 	servers, common := guard.NewServers(), &shared{scripts: newScripts(), keys: newKeyCache()}
 	addresses := make(map[string]int)
-	c := derivation{clock: engine.Clock, timeout: engine.LongestNodeTimeout(), hooks: s.hooks}
+	c := derivation{clock: base.Clock, timeout: base.LongestNodeTimeout(), hooks: s.hooks}
 	var guards []*guard.Guard
 	for i, given := range clients {
 		if err := checkClient(given); err != nil {
 			return nil, errors.Join(fmt.Errorf("node %d: %w", i+1, err), closeAll(nodes))
 		}
-		g := guard.New(s.guard(servers, engine.Clock, len(clients)))
-		n, name, address := newDriverNode(given, c, g, common, func(own string) string { return engine.NodeName(i, own) })
+		g := guard.New(s.guard(servers, base.Clock, len(clients)))
+		n, name, address := newDriverNode(given, c, g, common, func(own string) string { return base.NodeName(i, own) })
 		guards, nodes = append(guards, g), append(nodes, n)
 		if first, taken := addresses[address]; taken && address != "" {
 			err := fmt.Errorf("%w: %w: nodes %d and %d are both %s", lock.ErrInvalidNode, driver.ErrDuplicate, first+1, i+1, name)
 			return nil, errors.Join(err, closeAll(nodes))
 		}
 		addresses[address] = i
-		engine.Servers = append(engine.Servers, fmt.Sprintf("%s %s %d", name, address, g.DB))
+		base.Servers = append(base.Servers, fmt.Sprintf("%s %s %d", name, address, g.DB))
 	}
-	command := vouchCommand(clients, names(nodes), engine.MaxTTL)
+	command := vouchCommand(clients, names(nodes), base.MaxTTL)
 	for _, g := range guards {
-		g.Fingerprint, g.Vouch = guard.NewFingerprint(names(nodes), engine.MaxTTL), command
+		g.Fingerprint, g.Vouch = guard.NewFingerprint(names(nodes), base.MaxTTL), command
 	}
-	engine.Namespace = namespaceOf(clients)
-	e, err := engine.NewEngine(nodes)
+	base.Namespace = namespaceOf(clients)
+	e, err := base.NewEngine(nodes)
 	if err != nil {
 		return nil, errors.Join(err, closeAll(nodes))
 	}
@@ -73,7 +74,7 @@ func newDriverNode(
 	if cluster, ok := given.(*redis.ClusterClient); ok {
 		own, d, name, address := newCluster(cluster, c, examiner(g))
 		g.Node, g.Cluster = rename(name), true
-		return lock.Async(newClusterNode(own, d, g.Node, g, common, c.timeout)), name, address
+		return engine.Async(newClusterNode(own, d, g.Node, g, common, c.timeout)), name, address
 	}
 	k := newConnector(given.(*redis.Client), c)
 	g.Node, g.DB = rename(k.name()), k.opt.DB

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 func TestNewRefusesBadInputBeforeAnyNetworkCall(t *testing.T) {
@@ -39,7 +40,7 @@ func TestNewRefusesBadInputBeforeAnyNetworkCall(t *testing.T) {
 		"max ttl too long":     {[]redis.UniversalClient{client}, []lock.Option{lock.WithMaxTTL(math.MaxInt64)}, lock.ErrInvalidOption},
 		"node names mismatch":  {[]redis.UniversalClient{client}, []lock.Option{lock.WithNodeNames("a", "b")}, lock.ErrInvalidOption},
 		"negative quarantine":  {[]redis.UniversalClient{client}, []lock.Option{WithRestartQuarantine(-1)}, lock.ErrInvalidOption},
-		"another driver's":     {[]redis.UniversalClient{client}, []lock.Option{lock.DriverOption(func(*int) {})}, lock.ErrInvalidOption},
+		"another driver's":     {[]redis.UniversalClient{client}, []lock.Option{engine.DriverOption(func(*int) {})}, lock.ErrInvalidOption},
 		"node timeout too big": {[]redis.UniversalClient{client}, []lock.Option{lock.WithNodeTimeout(time.Hour)}, lock.ErrInvalidOption},
 	} {
 		t.Run(name, func(t *testing.T) {

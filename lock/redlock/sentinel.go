@@ -9,7 +9,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 // askMasterAfter is how long the sentinels' word on who is master is believed, and
@@ -25,7 +25,7 @@ const (
 // take locks there that the new one knows nothing of.
 type masterWatch struct {
 	dial     dialer // asks the sentinels, and connects to the master they name
-	clock    lock.Clock
+	clock    engine.Clock
 	patience time.Duration // how much of a command's time may go to asking
 
 	mu      sync.Mutex
@@ -35,7 +35,7 @@ type masterWatch struct {
 	conns   map[*masterConn]struct{}
 }
 
-func newMasterWatch(dial dialer, clock lock.Clock, nodeTimeout time.Duration) *masterWatch {
+func newMasterWatch(dial dialer, clock engine.Clock, nodeTimeout time.Duration) *masterWatch {
 	return &masterWatch{
 		dial: dial, clock: clock, patience: min(nodeTimeout/4, maxPatience), doubted: true, conns: make(map[*masterConn]struct{}),
 	}

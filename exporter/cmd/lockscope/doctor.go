@@ -15,6 +15,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/zklock"
 )
 
@@ -77,7 +78,7 @@ func newDoctor(a *app) *cobra.Command {
 	set.DurationVar(&f.policy.For, "for", doctor.DefaultFor, "how long to sample clocks and latency")
 	set.DurationVar(&f.policy.TTL, "ttl", doctor.DefaultTTL, "TTL that most locks have")
 	set.DurationVar(&f.policy.MaxTTL, "max-ttl", lock.DefaultMaxTTL, "longest TTL a lock may have, for which a restarted node must stay silent: WithMaxTTL of the services")
-	set.DurationVar(&f.policy.NodeTimeout, "node-timeout", lock.DefaultNodeTimeout(doctor.DefaultTTL), "time after which a call to a node counts as failed: a twentieth of the TTL unless set")
+	set.DurationVar(&f.policy.NodeTimeout, "node-timeout", engine.DefaultNodeTimeout(doctor.DefaultTTL), "time after which a call to a node counts as failed: a twentieth of the TTL unless set")
 	set.StringVar(&f.policy.Prefix, "prefix", lock.DefaultPrefix, "prefix of lock keys, for the check of rights")
 	set.StringVar(&f.policy.ACLUser, "acl-user", "", "check the rights of this user by ACL DRYRUN (Redis 7) instead of one's own")
 	return cmd

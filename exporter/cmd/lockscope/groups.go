@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -21,7 +21,7 @@ type group struct {
 	origin   string // of what it was made; the same for the same; a hash
 	nodes    []target.Node
 	replicas []target.Node
-	locker   *lock.Engine // of --elect, else nil
+	locker   *engine.Engine // of --elect, else nil
 	scanner  *scanner.Scanner
 }
 

@@ -14,6 +14,7 @@ import (
 	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/etcdlock"
 	"github.com/lockscope/lockscope/lock/etcdlock/etcdproc"
 	"github.com/lockscope/lockscope/lock/locktest"
@@ -46,7 +47,7 @@ func database(t *testing.T, s *pgproc.Server) *pgxpool.Pool {
 	return db
 }
 
-func postgresLocker(t *testing.T, s *pgproc.Server, name string) *lock.Engine {
+func postgresLocker(t *testing.T, s *pgproc.Server, name string) *engine.Engine {
 	t.Helper()
 	l, err := pglock.Open(s.URL("service"), lock.WithNodeTimeout(2*time.Second), lock.WithInstance(name), lock.WithCallSites())
 	must(t, err)
@@ -65,7 +66,7 @@ func etcd(t *testing.T, members int, options ...string) (*etcdproc.Cluster, *cli
 	return c, client
 }
 
-func etcdLocker(t *testing.T, client *clientv3.Client, name string, opts ...lock.Option) *lock.Engine {
+func etcdLocker(t *testing.T, client *clientv3.Client, name string, opts ...lock.Option) *engine.Engine {
 	t.Helper()
 	l, err := etcdlock.New(client, append(opts, lock.WithNodeTimeout(2*time.Second), lock.WithInstance(name))...)
 	must(t, err)
@@ -86,7 +87,7 @@ func zookeeper(t *testing.T, servers int, opts ...zkproc.Option) *zkproc.Ensembl
 	return e
 }
 
-func zookeeperLocker(t *testing.T, e *zkproc.Ensemble, name string) *lock.Engine {
+func zookeeperLocker(t *testing.T, e *zkproc.Ensemble, name string) *engine.Engine {
 	t.Helper()
 	l, err := zklock.New(e.Addrs(), lock.WithNodeTimeout(2*time.Second), lock.WithInstance(name))
 	must(t, err)
@@ -95,7 +96,7 @@ func zookeeperLocker(t *testing.T, e *zkproc.Ensemble, name string) *lock.Engine
 }
 
 // hold takes a lock for as long as the test runs.
-func hold(t *testing.T, l *lock.Engine, resource string) lock.Lease {
+func hold(t *testing.T, l *engine.Engine, resource string) lock.Lease {
 	t.Helper()
 	lease, err := l.Acquire(t.Context(), resource, lock.TTL(10*time.Second))
 	must(t, err)
@@ -104,7 +105,7 @@ func hold(t *testing.T, l *lock.Engine, resource string) lock.Lease {
 }
 
 // queue waits for a lock until the test ends, in the context of what is held.
-func queue(t *testing.T, l *lock.Engine, holding context.Context, resource string) {
+func queue(t *testing.T, l *engine.Engine, holding context.Context, resource string) {
 	t.Helper()
 	ctx, giveUp := context.WithCancel(holding)
 	done := make(chan struct{})

@@ -11,13 +11,14 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 // lockingProcess is one that takes locks, as list sees it.
-func lockingProcess(t *testing.T, name string, servers []*redisproc.Server) *lock.Engine {
+func lockingProcess(t *testing.T, name string, servers []*redisproc.Server) *engine.Engine {
 	t.Helper()
 	var clients []redis.UniversalClient
 	for _, s := range servers {
@@ -52,7 +53,7 @@ func TestListShowsWhoBlocksWhom(t *testing.T) {
 			ctx, giveUp := context.WithCancel(t.Context())
 			done := make(chan error, 3)
 			for _, wait := range []struct {
-				p    *lock.Engine
+				p    *engine.Engine
 				held lock.Lease
 				next string
 			}{{p1, a, "stock"}, {p2, b, "order"}, {p3, c, "order"}} {

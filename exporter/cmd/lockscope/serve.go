@@ -15,6 +15,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/server"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -99,7 +100,7 @@ func newServe(a *app) *cobra.Command {
 	set.AddGoFlagSet(own)
 	set.DurationVar(&f.interval, "interval", scanner.DefaultInterval, "time between two sweeps")
 	set.BoolVar(&f.elect, "elect", false, "sweep only while holding a lock on the same servers")
-	set.DurationVar(&f.nodeTimeout, "node-timeout", lock.DefaultNodeTimeout(lock.DefaultTTL), "for --elect: time after which a call to a server counts as failed")
+	set.DurationVar(&f.nodeTimeout, "node-timeout", engine.DefaultNodeTimeout(lock.DefaultTTL), "for --elect: time after which a call to a server counts as failed")
 	set.IntVar(&f.leaked, "export-leaked-keys", 0, fmt.Sprintf("name so many leaked keys in a metric, at most %d: each is a series of its own", exporter.MaxLeakedLockInfo))
 	set.DurationVar(&f.waitsEvery, "waits-every", waitsEvery, "time between two looks at who waits; 0 looks only while somebody looks at the page")
 	set.StringVar(&f.pages, "pages", "off", "read the pages that processes publish in Redis: off, listed (any host), or patterns of hosts; anybody who can write to Redis can plant an address")
@@ -132,7 +133,7 @@ func (f *serveFlags) run(ctx context.Context, a *app) error {
 	return f.serve(ctx, a, s, pages)
 }
 
-func (f *serveFlags) locker(nodes []target.Node) (*lock.Engine, error) {
+func (f *serveFlags) locker(nodes []target.Node) (*engine.Engine, error) {
 	return redlock.New(target.Clients(nodes), lock.WithPrefix(electPrefix), lock.WithNodeTimeout(f.nodeTimeout))
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -33,7 +34,7 @@ type Backend interface {
 type Waiter struct {
 	Key, Resource string
 	Since         time.Time // by the system's clock; the waiter's where that is all there is
-	Says          *lock.Waiting
+	Says          *records.Waiting
 }
 
 // Config says which systems there are and how to reach them.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/etcdlock"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -190,9 +191,9 @@ func (b *Etcd) Waiting(ctx context.Context) ([]Waiter, error) {
 }
 
 // says is what a holder record tells of who waits: one call, for there is no more to know.
-func says(h lock.Holder) *lock.Waiting {
+func says(h lock.Holder) *records.Waiting {
 	if h == (lock.Holder{}) {
 		return nil
 	}
-	return &lock.Waiting{Holder: h, Callers: 1}
+	return &records.Waiting{Holder: h, Callers: 1}
 }

@@ -1,0 +1,50 @@
+package engine
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+)
+
+func TestGroupWaitsForEverythingItStarted(t *testing.T) {
+	for range 200 {
+		g := newWorkers()
+		var started, done atomic.Int64
+		var callers sync.WaitGroup
+		for range 8 {
+			callers.Go(func() {
+				for range 50 {
+					if g.run(func() { done.Add(1) }) {
+						started.Add(1)
+					}
+				}
+			})
+		}
+		g.close() // races with the callers on purpose
+		late := done.Load()
+		callers.Wait()
+		if g.run(func() { t.Error("ran after close") }) {
+			t.Error("a closed group accepts work")
+		}
+		if started.Load() != done.Load() || done.Load() != late {
+			t.Fatalf("%d started, %d done, %d of them by the end of close", started.Load(), done.Load(), late)
+		}
+	}
+}
+
+func TestGroupKeepsNoMoreIdleWorkersThanItSays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newWorkers()
+		gate := make(chan struct{})
+		for range 3 * maxIdleWorkers {
+			g.run(func() { <-gate })
+		}
+		close(gate)
+		synctest.Wait()
+		if g.idle != maxIdleWorkers {
+			t.Errorf("%d idle workers, want %d", g.idle, maxIdleWorkers)
+		}
+		g.close()
+	})
+}
