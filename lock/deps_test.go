@@ -19,6 +19,9 @@ func TestImports(t *testing.T) {
 	needed := slices.Concat(contract, []string{ // by the engine
 		module + "lock/driver", module + "lock/engine/records", "golang.org/x/sys/",
 	})
+	for _, room := range []string{"await", "callqueue", "callsite", "clock", "hooks", "quorum", "workers"} {
+		needed = append(needed, module+"lock/engine/internal/"+room)
+	}
 	for _, room := range []struct {
 		path    string
 		allowed []string // of what is not the standard library's
@@ -28,6 +31,13 @@ func TestImports(t *testing.T) {
 		{"lock/decorate", contract},
 		{"lock/engine/records", contract},
 		{"lock/engine", needed},
+		{"lock/engine/internal/await", contract},
+		{"lock/engine/internal/callqueue", nil},
+		{"lock/engine/internal/callsite", nil},
+		{"lock/engine/internal/clock", []string{"golang.org/x/sys/"}},
+		{"lock/engine/internal/hooks", contract},
+		{"lock/engine/internal/quorum", nil},
+		{"lock/engine/internal/workers", nil},
 		{"lock/waitgraph", slices.Concat(contract, []string{module + "lock/engine/records"})},
 		{"lock/internal/memstate", []string{module + "lock/driver"}},
 		{"lock/redlock/redisinfo", nil},

@@ -110,7 +110,7 @@ func TestArchitectureNamesWhatIsThere(t *testing.T) {
 
 func testFunctions(t *testing.T) (names []string) {
 	t.Helper()
-	for _, pattern := range []string{"*_test.go", "*/*_test.go", "*/*/*_test.go", "../exporter/*_test.go"} {
+	for _, pattern := range []string{"*_test.go", "*/*_test.go", "*/*/*_test.go", "*/*/*/*_test.go", "../exporter/*_test.go"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)

@@ -8,12 +8,14 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/await"
+	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 )
 
 // acquisition is one Acquire: attempts, and the waits between them.
 type acquisition struct {
 	engine   *Engine
-	ts       tracers
+	ts       hooks.Traces
 	resource string
 	key      string
 	opts     lock.AcquireOptions
@@ -159,7 +161,7 @@ func (a *acquisition) cut(err, last error) error {
 
 func (a *acquisition) endedBy(ctx context.Context) error {
 	if ctx.Err() != nil {
-		return contextError(ctx)
+		return await.Ended(ctx)
 	}
 	select {
 	case <-a.engine.done:
@@ -184,14 +186,14 @@ func (a *acquisition) try(ctx context.Context) (*attempt, result) {
 	if try.waiter.Enqueue {
 		try.waiter.Record = a.entry()
 	}
-	hooked := a.ts.attemptStart(ctx, try.start)
+	hooked := a.ts.AttemptStart(ctx, try.start)
 	began := time.Now()
 	res := try.carryOut(hooked)
 	if len(a.ts) > 0 {
 		tally := try.ballot.tally
-		a.ts.attemptEnd(hooked, lock.AttemptEnd{
-			AttemptStart: try.start, Nodes: tally.nodes, Quorum: a.engine.quorum,
-			Granted: tally.granted, Refused: tally.refused, Failed: tally.failed,
+		a.ts.AttemptEnd(hooked, lock.AttemptEnd{
+			AttemptStart: try.start, Nodes: tally.Nodes, Quorum: a.engine.quorum,
+			Granted: tally.Granted, Refused: tally.Refused, Failed: tally.Failed,
 			Raised: try.raised, Validity: try.validity, Took: time.Since(began), Err: res.err,
 		})
 	}

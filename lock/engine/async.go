@@ -6,17 +6,18 @@ import (
 	"fmt"
 
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/workers"
 )
 
 // Async makes a Node of a node that blocks: each call has a goroutine while it is under
 // way, that of its caller if it has nothing else to do. Close waits for all of them.
 func Async(n driver.BlockingNode) driver.Node {
-	return &async{BlockingNode: n, workers: newWorkers()}
+	return &async{BlockingNode: n, workers: workers.New()}
 }
 
 type async struct {
 	driver.BlockingNode
-	workers *workers
+	workers *workers.Workers
 }
 
 func (a *async) Acquire(call driver.Call, req *driver.AcquireRequest, to driver.Answer[driver.AcquireReply]) {
@@ -51,14 +52,14 @@ func (a *async) Warm(ctx context.Context) error {
 }
 
 func (a *async) Close() error {
-	a.workers.close()
+	a.workers.Close()
 	return a.BlockingNode.Close()
 }
 
 func block[T any](a *async, call driver.Call, to driver.Answer[T], do func(context.Context) (T, error)) {
-	run := a.workers.run
+	run := a.workers.Run
 	if call.Wait != nil {
-		run = a.workers.lend
+		run = a.workers.Lend
 	}
 	if !run(func() { to.Answer(bounded(call, do)) }) {
 		var none T

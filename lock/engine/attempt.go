@@ -11,6 +11,8 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/await"
+	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/internal/carried"
 )
@@ -21,7 +23,7 @@ import (
 // with a fencing token agreed on by the quorum.
 type attempt struct {
 	engine *Engine
-	ts     tracers
+	ts     hooks.Traces
 	start  lock.AttemptStart
 	ctx    context.Context // for the values of its commands
 	traced context.Context // of the Acquire, for the lease
@@ -40,8 +42,8 @@ type attempt struct {
 	grants []grant
 
 	mu     sync.Mutex
-	ballot ballot // guarded by mu
-	ready  signal // set when the ballot may have what it needs
+	ballot ballot       // guarded by mu
+	ready  await.Signal // set when the ballot may have what it needs
 
 	fence    uint64        // largest of the grants' counters: the fencing token
 	run      uint64        // fences reserved on a quorum, from fence on
@@ -68,10 +70,10 @@ func (e *Engine) newAttempt(queue *resourceQueue, opts lock.AcquireOptions, from
 	a := &attempt{
 		engine: e, queue: queue, opts: opts, timeout: e.cfg.nodeTimeout(opts.TTL),
 		grants: make([]grant, len(e.nodes)),
-		ready:  newSignal(),
+		ready:  await.NewSignal(),
 	}
 	a.ballot.a = a
-	a.ballot.tally.nodes = len(e.nodes)
+	a.ballot.tally.Nodes = len(e.nodes)
 	a.req = driver.AcquireRequest{
 		Key: queue.key, Token: newToken(), Holder: e.holderRecord(now, from), TTL: opts.TTL,
 		Floor: uint64(max(now.UnixMicro(), 1)), Fair: opts.Fair, Window: handoffWindow, Shared: &a.shared,
@@ -156,7 +158,7 @@ func (a *attempt) abandon() {
 		if i == a.gate && a.waiter.Enqueue {
 			u.req.Waiter = a.waiter
 		}
-		g.calls.do(u)
+		g.calls.Do(u)
 	}
 	granters.done()
 }
@@ -167,27 +169,14 @@ func (a *attempt) settle(ctx context.Context) {
 	if a.undone == nil {
 		return
 	}
-	timer := a.engine.timers.start(a.timeout)
-	defer a.engine.timers.stop(timer)
+	timer := a.engine.timers.Start(a.timeout)
+	defer a.engine.timers.Stop(timer)
 	select {
 	case <-a.undone:
 	case <-timer.C:
 	case <-ctx.Done():
 	case <-a.engine.done:
 	}
-}
-
-// contextError is why ctx ended, with its cause if somebody gave one. A wait budget
-// that is spent is not a deadline of the caller's: it is ErrMaxWait alone.
-func contextError(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	if cause == nil || errors.Is(err, cause) {
-		return err
-	}
-	if errors.Is(cause, lock.ErrMaxWait) {
-		return lock.ErrMaxWait
-	}
-	return fmt.Errorf("%w: %w", cause, err)
 }
 
 // errOwnLeftover says that a node still has what an earlier attempt of the same

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
@@ -14,7 +15,7 @@ import (
 // it.
 type ballot struct {
 	a        *attempt
-	tally    tally
+	tally    quorum.Tally
 	answered int
 	gateOnly bool            // the gate's vote is all that is wanted for now
 	closed   bool            // later votes do not count
@@ -38,13 +39,13 @@ func (b *ballot) count(from int, reply driver.AcquireReply, err error) {
 	b.answered++
 	switch {
 	case err != nil:
-		b.tally.failed++
+		b.tally.Failed++
 		b.fail(from, err)
 	case reply.Granted:
-		b.tally.granted++
+		b.tally.Granted++
 		b.granted |= 1 << from
 	default:
-		b.tally.refused++
+		b.tally.Refused++
 		b.refused |= 1 << from
 		b.blockers = append(b.blockers, reply)
 		if reply.TTL < 0 {
@@ -82,20 +83,20 @@ func (b *ballot) enough() bool {
 	switch {
 	case b.gateOnly:
 		return b.answered > 0
-	case t.won(), b.answered == t.nodes:
+	case t.Won(), b.answered == t.Nodes:
 		return true
-	case !t.lost():
+	case !t.Lost():
 		return false
 	}
-	missing, spare := t.nodes-b.answered, t.nodes-quorumOf(t.nodes)
-	one := b.inOneName() + t.failed
+	missing, spare := t.Nodes-b.answered, t.Nodes-quorum.Of(t.Nodes)
+	one := b.inOneName() + t.Failed
 	switch {
-	case t.held(), t.failed > spare:
+	case t.Held(), t.Failed > spare:
 		return true
-	case one >= quorumOf(t.nodes):
-		return t.failed+missing <= spare
+	case one >= quorum.Of(t.Nodes):
+		return t.Failed+missing <= spare
 	}
-	return one+missing < quorumOf(t.nodes) && t.refused+missing <= spare
+	return one+missing < quorum.Of(t.Nodes) && t.Refused+missing <= spare
 }
 
 // held reports that somebody has the resource, or others are about to: the refusals
@@ -104,10 +105,10 @@ func (b *ballot) enough() bool {
 // is what is wrong.
 func (b *ballot) held() bool {
 	t := b.tally
-	if t.held() {
+	if t.Held() {
 		return true
 	}
-	return t.refused > 0 && t.failed <= t.nodes-quorumOf(t.nodes) && b.inOneName()+t.failed >= quorumOf(t.nodes)
+	return t.Refused > 0 && t.Failed <= t.Nodes-quorum.Of(t.Nodes) && b.inOneName()+t.Failed >= quorum.Of(t.Nodes)
 }
 
 // inOneName is how many nodes refused for the same holder, at most. One that keeps the
@@ -149,7 +150,7 @@ func (b *ballot) turnedAway() result {
 // result is what the votes amount to; err is why collecting them was cut short.
 func (b *ballot) result(err error) result {
 	res := result{err: err, freeIn: -1, ticket: b.ticket, ahead: b.ahead}
-	if err == nil && b.tally.won() {
+	if err == nil && b.tally.Won() {
 		return res
 	}
 	res.freeIn = b.freeIn()
@@ -164,7 +165,7 @@ func (b *ballot) result(err error) result {
 	default:
 		res.err = b.quorumError()
 		res.hopeless = b.hopeless()
-		res.split = b.tally.refused > 0 && b.tally.granted+b.tally.refused >= b.a.engine.quorum
+		res.split = b.tally.Refused > 0 && b.tally.Granted+b.tally.Refused >= b.a.engine.quorum
 	}
 	return res
 }
@@ -184,7 +185,7 @@ func (b *ballot) freeIn() time.Duration {
 	if b.asked&(b.asked-1) == 0 { // one node was asked
 		quorum = 1
 	}
-	free := slices.Concat(make([]time.Duration, b.tally.granted), b.free)
+	free := slices.Concat(make([]time.Duration, b.tally.Granted), b.free)
 	if len(free) < quorum {
 		return -1
 	}
@@ -207,7 +208,7 @@ func (b *ballot) blocker(freeIn time.Duration) *lock.HeldError {
 	})
 	held := &lock.HeldError{
 		Resource: b.a.start.Resource, Key: b.a.req.Key,
-		Refused: b.tally.refused, Nodes: b.tally.nodes, Granted: b.tally.granted, Named: b.inNameOf(worst.Holder),
+		Refused: b.tally.Refused, Nodes: b.tally.Nodes, Granted: b.tally.Granted, Named: b.inNameOf(worst.Holder),
 		HandedOver: worst.Reserved, Remaining: worst.TTL, Errors: b.failures.nodeErrors(),
 	}
 	switch {
@@ -244,5 +245,5 @@ func (b *ballot) hopeless() bool {
 			permanent++
 		}
 	}
-	return tally{nodes: b.tally.nodes, failed: permanent}.lost()
+	return quorum.Tally{Nodes: b.tally.Nodes, Failed: permanent}.Lost()
 }

@@ -89,7 +89,7 @@ func (a *acquisition) lookAgain() {
 			victim = b.call
 		}
 	}
-	a.ts.deadlock(a.traced, d)
+	a.ts.Deadlock(a.traced, d)
 	select {
 	case victim.graph.told <- d: // nil if nobody asked
 	default:

@@ -11,6 +11,11 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/await"
+	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
+	"github.com/lockscope/lockscope/lock/engine/internal/callsite"
+	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
+	"github.com/lockscope/lockscope/lock/engine/internal/workers"
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
@@ -23,8 +28,8 @@ type Engine struct {
 	quorum  int
 	backend lock.Backend
 	queues  *queues
-	workers *workers
-	timers  timers
+	workers *workers.Workers
+	timers  await.Timers
 	warm    warmUp
 
 	done      chan struct{} // closed by Close
@@ -50,7 +55,7 @@ func (e *Engine) Close() error {
 		for _, l := range e.heldLeases() {
 			l.stop(lock.ErrClosed)
 		}
-		e.workers.close()
+		e.workers.Close()
 		errs := make([]error, len(e.nodes))
 		var closing sync.WaitGroup
 		for i, n := range e.nodes {
@@ -100,7 +105,7 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 		return nil, err
 	}
 	a := &acquisition{
-		engine: e, ts: tracersOf(ctx), resource: resource, key: e.cfg.Prefix + resource,
+		engine: e, ts: hooks.Of(ctx), resource: resource, key: e.cfg.Prefix + resource,
 		opts: e.cfg.acquireOptions(opts), parent: ctx, began: time.Now(),
 	}
 	if err := e.cfg.validateAcquire(a.opts); err != nil {
@@ -108,13 +113,13 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	}
 	a.graph = newWaitGraph(ctx, &a.opts)
 	if e.cfg.CallSites {
-		a.origin.callSite = callSite()
+		a.origin.callSite = callsite.Nearest()
 	}
 	start := lock.AcquireStart{Resource: resource, Backend: e.backend, Nodes: len(e.nodes), Quorum: e.quorum, Options: a.opts, CallSite: a.origin.callSite}
 	if len(a.ts) > 0 {
 		start.Holding = heldBy(a.graph.leases)
 	}
-	a.traced = a.ts.acquireStart(ctx, start)
+	a.traced = a.ts.AcquireStart(ctx, start)
 	a.origin.traceparent = traceparentOf(a.traced)
 	l, err := a.acquireLease()
 	if len(a.ts) > 0 {
@@ -122,7 +127,7 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 		if l != nil {
 			end.Validity, end.Fence, end.HandedOver = l.validity, l.fence, l.handedOver
 		}
-		a.ts.acquireEnd(a.traced, end)
+		a.ts.AcquireEnd(a.traced, end)
 	}
 	if err != nil {
 		return nil, err
@@ -152,11 +157,11 @@ func (e *Engine) validity(ttl, began time.Duration) time.Duration {
 }
 
 // onlyWait is ctx where a caller that waits for one node's answer waits for nothing else.
-func (e *Engine) onlyWait(ctx context.Context) waiter {
+func (e *Engine) onlyWait(ctx context.Context) callqueue.Waiter {
 	if len(e.nodes) == 1 {
-		return waiter{ctx}
+		return callqueue.Waiter{Context: ctx}
 	}
-	return waiter{}
+	return callqueue.Waiter{}
 }
 
 // closing reports that Close was called.

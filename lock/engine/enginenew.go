@@ -7,6 +7,8 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
+	"github.com/lockscope/lockscope/lock/engine/internal/workers"
 )
 
 // NewEngine makes an engine on nodes of any driver, such as the fakes of package
@@ -39,10 +41,10 @@ func (s *Settings) NewEngine(nodes []driver.Node) (*Engine, error) {
 	var id [8]byte
 	_, _ = rand.Read(id[:])
 	e := &Engine{
-		cfg: s, id: hex.EncodeToString(id[:]), quorum: quorumOf(len(nodes)),
+		cfg: s, id: hex.EncodeToString(id[:]), quorum: quorum.Of(len(nodes)),
 		backend: lock.Backend{System: nodes[0].System(), Name: s.Backend, Namespace: s.Namespace, Keyspace: keyspaceOf(s, nodes)},
 		queues:  newQueues(len(nodes), s.Clock),
-		workers: newWorkers(),
+		workers: workers.New(),
 		done:    make(chan struct{}),
 		leases:  make(map[*lease]struct{}),
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/await"
+	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 )
 
 // agreeOnFence makes a quorum's counters at least as high as the largest of the
@@ -66,7 +68,7 @@ func (a *attempt) lastFence() uint64 { return a.fence + max(a.run, 1) - 1 }
 
 // raise lifts the counters that are below target until a quorum's are not.
 func (a *attempt) raise(ctx context.Context, target uint64) error {
-	round := &raiseRound{a: a, ready: newSignal()}
+	round := &raiseRound{a: a, ready: await.NewSignal()}
 	var behind []*raising
 	for i := range a.grants {
 		g := &a.grants[i]
@@ -87,9 +89,9 @@ func (a *attempt) raise(ctx context.Context, target uint64) error {
 	}
 	for _, r := range behind {
 		r.deadline = time.Now().Add(a.timeout)
-		r.g.calls.do(r)
+		r.g.calls.Do(r)
 	}
-	if err := a.engine.await(ctx, a.engine.done, a.timeout, round.ready, round.decided); err != nil {
+	if err := a.engine.timers.Await(ctx, a.engine.done, a.timeout, round.ready, round.decided); err != nil {
 		return err
 	}
 	return round.close(behind)
@@ -98,7 +100,7 @@ func (a *attempt) raise(ctx context.Context, target uint64) error {
 // raiseRound collects what the nodes answer that are behind.
 type raiseRound struct {
 	a     *attempt
-	ready signal
+	ready await.Signal
 
 	mu      sync.Mutex
 	agreed  int
@@ -120,7 +122,7 @@ func (r *raiseRound) count(node int, err error) {
 		r.agreed++
 		r.sets.granted |= 1 << node
 	}
-	r.ready.set()
+	r.ready.Set()
 }
 
 // decided reports that a quorum agrees, or that nobody is left to.
@@ -177,7 +179,7 @@ type raising struct {
 	command  command
 }
 
-func (r *raising) start(waiter) {
+func (r *raising) Start(callqueue.Waiter) {
 	a := r.round.a
 	r.command = r.g.begin(a.ctx, a.ts, a.event(lock.OpRaise))
 	r.g.Raise(driver.Call{Context: r.command.ctx, Deadline: r.deadline}, &r.req, r)
@@ -191,5 +193,5 @@ func (r *raising) Answer(raised bool, err error) {
 		err = lock.ErrNotHeld
 	}
 	r.round.count(r.g.index, err)
-	r.g.calls.next()
+	r.g.calls.Next()
 }

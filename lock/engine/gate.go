@@ -8,6 +8,8 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
+	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 )
 
 // gateFirst decides whether the coming attempt asks the gate before the others.
@@ -86,7 +88,7 @@ func (a *acquisition) leaveQueues(ctx context.Context, won *attempt) {
 			}
 		}
 		calls := &a.queue.calls[i]
-		calls.do(&leaving{
+		calls.Do(&leaving{
 			n: a.engine.nodes[i], calls: calls, ctx: valuesOf(ctx), ts: a.ts, timeout: a.engine.cfg.nodeTimeout(a.opts.TTL),
 			event: lock.NodeStart{Resource: a.resource, Op: lock.OpLeave},
 			req:   driver.LeaveRequest{Key: a.key, WaiterID: a.engine.id, Handoff: handoffWindow},
@@ -97,16 +99,16 @@ func (a *acquisition) leaveQueues(ctx context.Context, won *attempt) {
 // leaving takes this process out of a node's queue, in the order of the node's calls.
 type leaving struct {
 	n       *node
-	calls   *callQueue
+	calls   *callqueue.Queue
 	ctx     context.Context // for its values
-	ts      tracers
+	ts      hooks.Traces
 	timeout time.Duration
 	event   lock.NodeStart
 	req     driver.LeaveRequest
 	command command
 }
 
-func (l *leaving) start(waiter) {
+func (l *leaving) Start(callqueue.Waiter) {
 	l.command = l.n.begin(l.ctx, l.ts, l.event)
 	l.n.Leave(driver.Call{Context: l.command.ctx, Deadline: time.Now().Add(l.timeout)}, &l.req, l)
 }
@@ -114,7 +116,7 @@ func (l *leaving) start(waiter) {
 // Answer implements driver.Answer.
 func (l *leaving) Answer(_ bool, err error) {
 	l.n.end(l.command, l.ts, l.event, lock.VerdictGranted, err)
-	l.calls.next()
+	l.calls.Next()
 }
 
 // leftUnasked takes the answer where no caller of this process waits any more.

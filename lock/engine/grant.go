@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 )
 
 // grantState is what is known of one token on one node.
@@ -28,7 +29,7 @@ type grant struct {
 	*node
 	attempt *attempt
 	index   int
-	calls   *callQueue
+	calls   *callqueue.Queue
 
 	deadline time.Time // of the acquire
 	command  command   // the acquire
@@ -45,7 +46,7 @@ type grant struct {
 // acquiring is a grant whose acquire waits for its turn, or for its answer.
 type acquiring grant
 
-func (c *acquiring) start(wait waiter) {
+func (c *acquiring) Start(wait callqueue.Waiter) {
 	g := (*grant)(c)
 	a := g.attempt
 	g.command = g.begin(a.ctx, a.ts, a.event(lock.OpAcquire))
@@ -55,10 +56,10 @@ func (c *acquiring) start(wait waiter) {
 	}
 	if err != nil {
 		g.acquired(driver.AcquireReply{}, err)
-		g.calls.next()
+		g.calls.Next()
 		return
 	}
-	g.Acquire(driver.Call{Context: g.command.ctx, Deadline: g.deadline, Wait: wait.ctx}, a.request(g.index), c)
+	g.Acquire(driver.Call{Context: g.command.ctx, Deadline: g.deadline, Wait: wait.Context}, a.request(g.index), c)
 }
 
 // Answer implements driver.Answer.
@@ -69,20 +70,20 @@ func (c *acquiring) Answer(reply driver.AcquireReply, err error) {
 	}
 	g.leave(g.probe)
 	g.acquired(reply, err)
-	g.calls.next()
+	g.calls.Next()
 }
 
 // ask hands the acquire over, in the order of the node's calls. Where those get no
 // answers, an acquire is not put behind them: its vote would be missing until its time
 // is up, and other nodes held for so long.
-func (g *grant) ask(deadline time.Time, wait waiter) {
+func (g *grant) ask(deadline time.Time, wait callqueue.Waiter) {
 	g.deadline = deadline
-	if g.suspect() && g.calls.isBusy() {
+	if g.suspect() && g.calls.IsBusy() {
 		g.command = g.begin(g.attempt.ctx, g.attempt.ts, g.attempt.event(lock.OpAcquire))
 		g.acquired(driver.AcquireReply{}, g.errSuspect())
 		return
 	}
-	g.calls.doWaiting((*acquiring)(g), wait)
+	g.calls.DoWaiting((*acquiring)(g), wait)
 }
 
 // unsendable is why an acquire whose turn has come is pointless by now. That others have

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 )
 
 // Callers of one process that queue for one resource hand the lock over without asking a
@@ -149,7 +150,7 @@ func (a *acquisition) giveBack(h hold) {
 		return
 	}
 	ended := l.end(lock.ErrReleased)
-	l.startRelease(l.traceCtx, waiter{})
+	l.startRelease(l.traceCtx, callqueue.Waiter{})
 	if ended {
 		l.passTurn()
 		l.queue.leave()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/internal/await"
 )
 
 // kept is an engine without nodes, and a lease of it that keeps its caller's turn.
@@ -47,7 +48,7 @@ func (k *kept) acquisition() *acquisition {
 func (k *kept) hold() hold {
 	validity := k.opts.TTL - Drift(k.opts.TTL)
 	a := &attempt{
-		engine: k.engine, queue: k.queue, opts: k.opts, fence: 1, run: 10, validity: validity, ready: newSignal(),
+		engine: k.engine, queue: k.queue, opts: k.opts, fence: 1, run: 10, validity: validity, ready: await.NewSignal(),
 	}
 	return hold{attempt: a, fence: 1, expires: validity, renewAt: never}
 }

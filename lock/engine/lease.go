@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
+	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 )
 
 // lease is an attempt that won. Until it ends, timers watch over it; it has no
 // goroutine of its own except while a round of commands is under way.
 type lease struct {
 	engine   *Engine
-	ts       tracers
+	ts       hooks.Traces
 	resource string
 	queue    *resourceQueue
 	attempt  *attempt
@@ -122,7 +124,7 @@ func (l *lease) watch() {
 	case held:
 		l.stop(lock.ErrMaxHold)
 	case due:
-		l.engine.workers.run(l.renewByTimer)
+		l.engine.workers.Run(l.renewByTimer)
 	}
 }
 
@@ -142,7 +144,7 @@ func (l *lease) Remaining() time.Duration {
 // lose ends the lease and gives back what the nodes may still hold of it.
 func (l *lease) lose() {
 	if l.end(lock.ErrLost) {
-		l.startRelease(l.traceCtx, waiter{})
+		l.startRelease(l.traceCtx, callqueue.Waiter{})
 		l.passTurn()
 		l.queue.leave()
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 )
 
 const (
@@ -91,16 +92,16 @@ type command struct {
 }
 
 // begin tells the traces of a call.
-func (n *node) begin(ctx context.Context, ts tracers, e lock.NodeStart) command {
+func (n *node) begin(ctx context.Context, ts hooks.Traces, e lock.NodeStart) command {
 	if len(ts) > 0 {
 		e.Node, e.Backend = n.Name(), n.engine.backend
-		ctx = ts.nodeStart(ctx, e)
+		ctx = ts.NodeStart(ctx, e)
 	}
 	return command{ctx: ctx, began: time.Now()}
 }
 
 // end tells them of its answer, with the event that began it.
-func (n *node) end(c command, ts tracers, e lock.NodeStart, verdict lock.Verdict, err error) {
+func (n *node) end(c command, ts hooks.Traces, e lock.NodeStart, verdict lock.Verdict, err error) {
 	took := time.Since(c.began)
 	n.note(took, err)
 	if len(ts) == 0 {
@@ -110,10 +111,10 @@ func (n *node) end(c command, ts tracers, e lock.NodeStart, verdict lock.Verdict
 		verdict = lock.VerdictFailed
 	}
 	e.Node, e.Backend = n.Name(), n.engine.backend
-	ts.nodeEnd(c.ctx, lock.NodeEnd{NodeStart: e, Took: took, Verdict: verdict, Err: err})
+	ts.NodeEnd(c.ctx, lock.NodeEnd{NodeStart: e, Took: took, Verdict: verdict, Err: err})
 	if n.restart.Load() != nil {
 		if r := n.restart.Swap(nil); r != nil {
-			ts.nodeRestart(c.ctx, lock.NodeRestart{
+			ts.NodeRestart(c.ctx, lock.NodeRestart{
 				Node: e.Node, Backend: n.engine.backend,
 				Witnessed: r.Witnessed, Left: r.Left, Enforced: r.Enforced, Evicted: r.Evicted,
 			})

@@ -83,7 +83,7 @@ func (a *attempt) unfinished() error {
 		return nil
 	}
 	return &cutError{
-		text: fmt.Sprintf("the attempt was cut short with %d of %d nodes having granted%s", a.ballot.tally.granted,
+		text: fmt.Sprintf("the attempt was cut short with %d of %d nodes having granted%s", a.ballot.tally.Granted,
 			len(a.grants), a.votes(a.ballot.sets(), a.ballot.failures).Text(lock.OpAcquire)),
 		errs: a.ballot.failures.tree(),
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/await"
+	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 )
 
 // called is a node that has a name and nothing else.
@@ -20,10 +22,10 @@ func (c called) Name() string { return c.name }
 
 // attemptOn is an attempt on nodes r1, r2 and so on.
 func attemptOn(nodes int) *attempt {
-	e := &Engine{quorum: quorumOf(nodes), cfg: &Settings{Clock: func() time.Duration { return 0 }}}
+	e := &Engine{quorum: quorum.Of(nodes), cfg: &Settings{Clock: func() time.Duration { return 0 }}}
 	a := &attempt{engine: e, timeout: 500 * time.Millisecond, grants: make([]grant, nodes)}
 	a.start.Resource = "order:1001"
-	a.ballot.a, a.ballot.tally.nodes = a, nodes
+	a.ballot.a, a.ballot.tally.Nodes = a, nodes
 	for i := range a.grants {
 		a.grants[i].node = &node{Node: called{name: "r" + string(rune('1'+i))}}
 		a.grants[i].attempt, a.grants[i].index = a, i
@@ -86,7 +88,7 @@ func TestARaiseBlamesNobodyWhoAgreed(t *testing.T) {
 	a.ballot.asked = 0b11111
 	a.ballot.count(0, driver.AcquireReply{}, driver.ErrUnreachable)
 	a.ballot.count(1, driver.AcquireReply{}, nil)
-	round := &raiseRound{a: a, ready: newSignal(), pending: 3, sets: nodeSets{asked: 0b11100}}
+	round := &raiseRound{a: a, ready: await.NewSignal(), pending: 3, sets: nodeSets{asked: 0b11100}}
 	behind := []*raising{{g: &a.grants[2]}, {g: &a.grants[3]}, {g: &a.grants[4]}}
 	round.count(2, nil)
 	round.count(3, lock.ErrNotHeld)
@@ -141,7 +143,7 @@ func TestARenewalAccountsForEveryNode(t *testing.T) {
 			a := attemptOn(5)
 			l := &lease{attempt: a, engine: a.engine, resource: "order:1001", expires: time.Minute}
 			r := &renewal{
-				lease: l, tally: tally{nodes: 5}, sets: nodeSets{asked: 0b11111}, ready: newSignal(),
+				lease: l, tally: quorum.Tally{Nodes: 5}, sets: nodeSets{asked: 0b11111}, ready: await.NewSignal(),
 				extensions: make([]extending, 5),
 			}
 			r.count(2, 0, driver.ErrUnreachable)

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 )
 
 // resourceQueue is one resource's in this process: its callers, first come first
@@ -11,7 +12,7 @@ import (
 type resourceQueue struct {
 	all   *queues
 	key   string
-	calls []callQueue // one a node
+	calls []callqueue.Queue // one a node
 	wake  chan wakeUp
 
 	hedged atomic.Bool  // the gate was slower than usual, and has not answered since
@@ -34,9 +35,9 @@ type wakeUp struct {
 }
 
 func newResourceQueue(all *queues, key string) *resourceQueue {
-	q := &resourceQueue{all: all, key: key, calls: make([]callQueue, all.nodes), wake: make(chan wakeUp, 1)}
+	q := &resourceQueue{all: all, key: key, calls: make([]callqueue.Queue, all.nodes), wake: make(chan wakeUp, 1)}
 	for i := range q.calls {
-		q.calls[i].of = q
+		q.calls[i].Owner = q
 	}
 	return q
 }
@@ -49,6 +50,9 @@ func (q *resourceQueue) lastMet() error {
 	}
 	return nil
 }
+
+// Idle implements callqueue.Owner.
+func (q *resourceQueue) Idle() { q.all.forget(q) }
 
 // leave says that one of its users is done.
 func (q *resourceQueue) leave() {

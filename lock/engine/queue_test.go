@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 )
 
 type manualClock struct{ now time.Duration }
@@ -49,17 +50,21 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
+// unanswered is a call whose answer the test brings.
+type unanswered struct{}
+
+func (unanswered) Start(callqueue.Waiter) {}
+
 func TestAQueueIsKeptUntilItsCallsAreDone(t *testing.T) {
 	all, _ := newTestQueues()
 	q := all.enter("lock:a")
-	var started []string
-	q.calls[1].do(&recordedCall{name: "a", started: &started})
+	q.calls[1].Do(unanswered{})
 	q.leave()
 	if all.enter("lock:a") != q {
 		t.Error("a newcomer does not queue behind the call under way")
 	}
 	q.leave()
-	q.calls[1].next()
+	q.calls[1].Next()
 	if n := len(all.byKey); n != 0 {
 		t.Errorf("%d queues are left", n)
 	}

@@ -55,7 +55,7 @@ func (all *queues) forget(q *resourceQueue) {
 		return
 	}
 	for i := range q.calls {
-		if q.calls[i].isBusy() {
+		if q.calls[i].IsBusy() {
 			return
 		}
 	}

@@ -9,6 +9,9 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/await"
+	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
+	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 )
 
 // releaseTimeouts is how many node timeouts a release waits for answers; what is
@@ -26,7 +29,7 @@ func (l *lease) Release(ctx context.Context) error {
 	case <-l.releaseDone():
 		return l.releaseErr
 	case <-ctx.Done():
-		return fmt.Errorf("lock: release of %q is under way: %w", l.resource, contextError(ctx))
+		return fmt.Errorf("lock: release of %q is under way: %w", l.resource, await.Ended(ctx))
 	}
 }
 
@@ -57,7 +60,7 @@ func (l *lease) releaseOnce(ctx context.Context) error {
 	hooked, began := valuesOf(ctx), time.Time{}
 	if len(l.ts) > 0 {
 		e.Held, began = l.engine.cfg.Clock()-l.acquired, time.Now()
-		hooked = l.ts.releaseStart(hooked, e)
+		hooked = l.ts.ReleaseStart(hooked, e)
 	}
 	var done lock.ReleaseEnd
 	var err error
@@ -68,7 +71,7 @@ func (l *lease) releaseOnce(ctx context.Context) error {
 	}
 	if len(l.ts) > 0 {
 		done.ReleaseStart, done.Took = e, time.Since(began)
-		l.ts.releaseEnd(hooked, done)
+		l.ts.ReleaseEnd(hooked, done)
 	}
 	return err
 }
@@ -92,8 +95,8 @@ func (l *lease) releaseOnNodes(ctx, hooked context.Context) (lock.ReleaseEnd, er
 
 // startRelease asks every node to release, in the order of its calls. The events of
 // the nodes descend from ctx, whose end is not heeded: see releaseRound.wait. wait is that
-// of callQueue.doWaiting.
-func (l *lease) startRelease(ctx context.Context, wait waiter) *releaseRound {
+// of callqueue.Queue.doWaiting.
+func (l *lease) startRelease(ctx context.Context, wait callqueue.Waiter) *releaseRound {
 	a := l.attempt
 	round := &releaseRound{
 		lease: l, lost: l.cause() != lock.ErrReleased, ready: a.ready, undoings: make([]undoing, len(a.grants)),
@@ -105,7 +108,7 @@ func (l *lease) startRelease(ctx context.Context, wait waiter) *releaseRound {
 		u.g, u.ctx, u.ts, u.event = &a.grants[i], values, l.ts, lock.NodeStart{Resource: l.resource, Op: lock.OpRelease}
 		u.req = driver.ReleaseRequest{Key: a.req.Key, Token: a.req.Token, Handoff: handoffWindow}
 		u.shared, u.report = &round.shared, round
-		u.g.calls.doWaiting(u, wait)
+		u.g.calls.DoWaiting(u, wait)
 	}
 	l.queue.released()
 	return round
@@ -117,7 +120,7 @@ type releaseRound struct {
 	lost     bool // the lease was over before the release
 	undoings []undoing
 	shared   driver.Shared
-	ready    signal // set when it may be decided; nobody waits for the attempt any more
+	ready    await.Signal // set when it may be decided; nobody waits for the attempt any more
 
 	mu                       sync.Mutex
 	released, expired, taken int
@@ -132,7 +135,7 @@ func (r *releaseRound) releaseAnswered(a releaseAnswer) {
 	decided := r.decided()
 	r.mu.Unlock()
 	if decided {
-		r.ready.set()
+		r.ready.Set()
 	}
 }
 
@@ -140,7 +143,7 @@ func (r *releaseRound) releaseAnswered(a releaseAnswer) {
 // ends. The nodes go on being asked then.
 func (r *releaseRound) wait(ctx context.Context) (lock.ReleaseEnd, error) {
 	l := r.lease
-	cut := l.engine.await(ctx, nil, releaseTimeouts*l.attempt.timeout, r.ready, r.isDecided)
+	cut := l.engine.timers.Await(ctx, nil, releaseTimeouts*l.attempt.timeout, r.ready, r.isDecided)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	outcome, err := r.outcome(cut)
@@ -192,7 +195,7 @@ func (r *releaseRound) answered() int { return r.released + r.expired + r.taken 
 // notHeld reports that so many nodes did not have the lease that no quorum can have
 // had it: one that had, and released it, does not outvote them.
 func (r *releaseRound) notHeld() bool {
-	return tally{nodes: len(r.undoings), refused: r.expired + r.taken}.held()
+	return quorum.Tally{Nodes: len(r.undoings), Refused: r.expired + r.taken}.Held()
 }
 
 // decided reports that a quorum let the lease go, that so many did not have it that

@@ -7,6 +7,8 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
+	"github.com/lockscope/lockscope/lock/engine/internal/workers"
 )
 
 // TestAReleaseWakesWhoIsNext in this process, without a message of a node; and nobody else.
@@ -33,7 +35,7 @@ func TestAReleaseOfWhatWasOver(t *testing.T) {
 	for cause, lost := range map[error]bool{lock.ErrLost: true, lock.ErrMaxHold: true, lock.ErrReleased: false} {
 		k := newKept(t)
 		k.lease.end(cause)
-		r := k.lease.startRelease(k.lease.traceCtx, waiter{})
+		r := k.lease.startRelease(k.lease.traceCtx, callqueue.Waiter{})
 		r.undoings = []undoing{{err: driver.ErrTimeout}}
 		r.count(releaseAnswer{reply: driver.ReleaseReply{Found: driver.FoundNothing}})
 		if r.lost != lost || r.expired == 1 != lost || r.released == 1 == lost {
@@ -148,27 +150,27 @@ func TestAnUndoingByWhatIsKnown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := newKept(t)
-			k.engine.workers = newWorkers()
+			k.engine.workers = workers.New()
 			server := &releasing{}
 			if c.err != nil {
 				server.errs = []error{c.err}
 			}
-			g := &grant{node: &node{Node: server, engine: k.engine}, attempt: &attempt{timeout: time.Second}, calls: &callQueue{}}
+			g := &grant{node: &node{Node: server, engine: k.engine}, attempt: &attempt{timeout: time.Second}, calls: &callqueue.Queue{}}
 			for _, state := range c.states {
 				g.set(state)
 			}
 			var told answers
 			u := &undoing{g: g, ctx: t.Context(), withdraw: c.withdraw, report: &told}
 			u.req = driver.ReleaseRequest{Key: "lock:a", Token: "t1", Waiter: driver.Waiter{ID: "w1"}}
-			g.calls.do(u)
+			g.calls.Do(u)
 			for len(g.retriesLeft()) > 0 {
 				time.Sleep(time.Millisecond)
 			}
-			k.engine.workers.close()
+			k.engine.workers.Close()
 			if len(server.asked) != c.asked || len(told) != max(c.asked, 1) {
 				t.Fatalf("asked %d times, told %d answers; want %d", len(server.asked), len(told), c.asked)
 			}
-			if g.calls.isBusy() {
+			if g.calls.IsBusy() {
 				t.Error("the calls behind it wait for ever")
 			}
 			if c.asked == 0 {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
+	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 )
 
 // undoing is the release of one grant. It is sent in the order of the node's calls, so
@@ -14,7 +16,7 @@ import (
 type undoing struct {
 	g        *grant
 	ctx      context.Context // for its values
-	ts       tracers
+	ts       hooks.Traces
 	event    lock.NodeStart
 	req      driver.ReleaseRequest
 	shared   *driver.Shared // of the round's requests that say no more than this one
@@ -38,12 +40,12 @@ type releaseAnswer struct {
 	retried bool // after err: it is asked again, and may still answer
 }
 
-func (u *undoing) start(wait waiter) {
+func (u *undoing) Start(wait callqueue.Waiter) {
 	u.state = u.g.known()
 	late := u.g.mayArrive()
 	if u.withdraw && u.state != grantHeld && !late {
 		u.tell(releaseAnswer{reply: driver.ReleaseReply{Found: driver.FoundNothing}})
-		u.g.calls.next()
+		u.g.calls.Next()
 		return
 	}
 	if u.state != grantHeld {
@@ -57,10 +59,10 @@ func (u *undoing) start(wait waiter) {
 	u.send(wait)
 }
 
-func (u *undoing) send(wait waiter) {
+func (u *undoing) send(wait callqueue.Waiter) {
 	u.command = u.g.begin(u.ctx, u.ts, u.event)
 	deadline := time.Now().Add(u.g.attempt.timeout)
-	u.g.Release(driver.Call{Context: u.command.ctx, Deadline: deadline, Wait: wait.ctx}, &u.req, u)
+	u.g.Release(driver.Call{Context: u.command.ctx, Deadline: deadline, Wait: wait.Context}, &u.req, u)
 }
 
 // Answer implements driver.Answer.
@@ -78,7 +80,7 @@ func (u *undoing) Answer(reply driver.ReleaseReply, err error) {
 	case retried:
 		u.g.retryRelease(u)
 	}
-	u.g.calls.next()
+	u.g.calls.Next()
 }
 
 func (u *undoing) tell(a releaseAnswer) {
@@ -93,7 +95,7 @@ func (u *undoing) tell(a releaseAnswer) {
 
 // again sends the release once more and returns the answer.
 func (u *undoing) again() releaseAnswer {
-	u.send(waiter{})
+	u.send(callqueue.Waiter{})
 	return <-u.answers
 }
 

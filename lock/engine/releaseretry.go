@@ -41,7 +41,7 @@ func (n *node) retryRelease(u *undoing) {
 	u.retry()
 	n.retries.due = append(n.retries.due, pendingRelease{undoing: u, until: until})
 	if !n.retries.running {
-		n.retries.running = n.engine.workers.run(n.runRetries)
+		n.retries.running = n.engine.workers.Run(n.runRetries)
 	}
 }
 

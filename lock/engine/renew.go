@@ -8,6 +8,8 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/await"
+	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 )
 
 // renewEvery leaves two more tries before a lease runs out.
@@ -36,7 +38,7 @@ func (l *lease) Extend(ctx context.Context) error {
 		return err
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("lock: extend of %q was not begun: %w", l.resource, contextError(ctx))
+		return fmt.Errorf("lock: extend of %q was not begun: %w", l.resource, await.Ended(ctx))
 	}
 	_, err := l.renew(ctx)
 	return err
@@ -48,7 +50,7 @@ func (l *lease) over() error {
 		return fmt.Errorf("lock: lease of %q is over: %w", l.resource, cause)
 	}
 	if l.ctx.Err() != nil {
-		return fmt.Errorf("lock: lease of %q is over: %w", l.resource, contextError(l.ctx))
+		return fmt.Errorf("lock: lease of %q is over: %w", l.resource, await.Ended(l.ctx))
 	}
 	return nil
 }
@@ -61,22 +63,22 @@ func (l *lease) renew(ctx context.Context) (lock.RenewOutcome, error) {
 	case slot <- struct{}{}:
 		defer func() { <-slot }()
 	case <-ctx.Done():
-		return lock.RenewUnknown, fmt.Errorf("lock: extend of %q waited for another: %w", l.resource, contextError(ctx))
+		return lock.RenewUnknown, fmt.Errorf("lock: extend of %q waited for another: %w", l.resource, await.Ended(ctx))
 	}
 	if err := l.over(); err != nil {
 		return lock.RenewLost, err
 	}
 	e := lock.RenewStart{Resource: l.resource, Fence: l.fence, Remaining: l.Remaining()}
-	hooked := l.ts.renewStart(ctx, e)
+	hooked := l.ts.RenewStart(ctx, e)
 	began := time.Now()
 	round := l.extendRound(hooked)
 	if round.outcome == lock.RenewLost {
 		l.lose()
 	}
 	if len(l.ts) > 0 {
-		l.ts.renewEnd(hooked, lock.RenewEnd{
-			RenewStart: e, Outcome: round.outcome, Granted: round.tally.granted, Refused: round.tally.refused,
-			Failed: round.tally.failed, Refilled: round.refilled, Left: l.Remaining(),
+		l.ts.RenewEnd(hooked, lock.RenewEnd{
+			RenewStart: e, Outcome: round.outcome, Granted: round.tally.Granted, Refused: round.tally.Refused,
+			Failed: round.tally.Failed, Refilled: round.refilled, Left: l.Remaining(),
 			Took: time.Since(began), Err: round.err,
 		})
 	}
@@ -90,8 +92,8 @@ func (l *lease) extendRound(ctx context.Context) *renewal {
 	a := l.attempt
 	r := &renewal{
 		lease: l, ctx: valuesOf(ctx), began: l.engine.cfg.Clock(), deadline: time.Now().Add(a.timeout),
-		tally:      tally{nodes: len(a.grants)},
-		extensions: make([]extending, len(a.grants)), ready: newSignal(),
+		tally:      quorum.Tally{Nodes: len(a.grants)},
+		extensions: make([]extending, len(a.grants)), ready: await.NewSignal(),
 	}
 	r.req = driver.ExtendRequest{
 		Key: a.req.Key, Token: a.req.Token, TTL: a.opts.TTL, Refill: len(a.grants) > 1,
@@ -101,9 +103,9 @@ func (l *lease) extendRound(ctx context.Context) *renewal {
 	for i := range r.extensions {
 		x := &r.extensions[i]
 		x.g, x.r = &a.grants[i], r
-		x.g.calls.do(x)
+		x.g.calls.Do(x)
 	}
-	cut := l.engine.await(ctx, nil, a.timeout, r.ready, r.isDecided)
+	cut := l.engine.timers.Await(ctx, nil, a.timeout, r.ready, r.isDecided)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true
@@ -131,11 +133,11 @@ type renewal struct {
 	req        driver.ExtendRequest
 	shared     driver.Shared
 	extensions []extending
-	ready      signal // set when it may be decided
+	ready      await.Signal // set when it may be decided
 
 	mu       sync.Mutex
 	closed   bool // later answers do not count
-	tally    tally
+	tally    quorum.Tally
 	sets     nodeSets
 	failed   uint64 // set of nodes
 	refilled int
@@ -146,7 +148,7 @@ type renewal struct {
 
 func (r *renewal) decided() bool {
 	t := r.tally
-	return t.won() || t.held() || t.granted+t.refused+t.failed == t.nodes
+	return t.Won() || t.Held() || t.Granted+t.Refused+t.Failed == t.Nodes
 }
 
 func (r *renewal) isDecided() bool {
@@ -167,23 +169,23 @@ func (r *renewal) count(from int, answer driver.ExtendReply, err error) {
 	case err != nil:
 		r.fail(from, err)
 	case answer == driver.ExtendDone:
-		r.tally.granted++
+		r.tally.Granted++
 		r.sets.granted |= bit
 	case answer == driver.ExtendRefilled:
 		r.refilled++
-		r.tally.refused++
+		r.tally.Refused++
 		r.sets.refilled |= bit
 	default:
-		r.tally.refused++
+		r.tally.Refused++
 		r.sets.refused |= bit
 	}
 	if r.decided() {
-		r.ready.set()
+		r.ready.Set()
 	}
 }
 
 func (r *renewal) fail(from int, err error) {
-	r.tally.failed++
+	r.tally.Failed++
 	r.failed |= 1 << from
 	r.errs = append(r.errs, r.lease.attempt.failure(from, lock.OpExtend, err))
 }
@@ -213,7 +215,7 @@ func (r *renewal) votes() string { return r.lease.attempt.votes(r.sets, r.errs).
 
 func (l *lease) conclude(r *renewal, cut error) {
 	ttl := l.attempt.opts.TTL
-	if r.tally.won() && l.prolong(r.began+ttl-Drift(ttl)) {
+	if r.tally.Won() && l.prolong(r.began+ttl-Drift(ttl)) {
 		r.outcome = lock.RenewDone
 		return
 	}
@@ -222,17 +224,17 @@ func (l *lease) conclude(r *renewal, cut error) {
 	case cause != nil && lock.ReasonOf(cause) != lock.ReasonLost:
 		// Whoever ended it has told the nodes so, and they may have said no for that.
 		r.outcome, r.err = lock.RenewOvertaken, l.over()
-	case r.tally.won():
+	case r.tally.Won():
 		r.outcome, r.err = lock.RenewLost, l.over()
-	case r.tally.held():
+	case r.tally.Held():
 		r.outcome = lock.RenewLost
-		r.err = fmt.Errorf("%w: %d of %d nodes no longer hold %q%s", lock.ErrLost, r.tally.refused, r.tally.nodes, l.resource, r.votes())
-	case cut != nil && !tally{nodes: r.tally.nodes, failed: r.tally.failed}.lost():
+		r.err = fmt.Errorf("%w: %d of %d nodes no longer hold %q%s", lock.ErrLost, r.tally.Refused, r.tally.Nodes, l.resource, r.votes())
+	case cut != nil && !quorum.Tally{Nodes: r.tally.Nodes, Failed: r.tally.Failed}.Lost():
 		// What had failed by then decided nothing, and those still silent are not to blame.
 		r.outcome = lock.RenewUnknown
 		r.err = &cutError{
 			text: fmt.Sprintf("lock: extend of %q was cut short with %d of %d nodes having agreed%s: %v", l.resource,
-				r.tally.granted, r.tally.nodes, r.votes(), cut),
+				r.tally.Granted, r.tally.Nodes, r.votes(), cut),
 			errs: append([]error{cut}, r.errs.tree()...),
 		}
 	default:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 )
 
 // extending asks one node to prolong the lease, and to take it back where it was
@@ -21,11 +22,11 @@ func (x *extending) event() lock.NodeStart {
 	return lock.NodeStart{Resource: x.r.lease.resource, Op: lock.OpExtend}
 }
 
-func (x *extending) start(waiter) {
+func (x *extending) Start(callqueue.Waiter) {
 	r := x.r
 	if !x.g.open() || r.lease.Remaining() <= 0 || !time.Now().Before(r.deadline) {
 		r.count(x.g.index, driver.ExtendGone, fmt.Errorf("%w: the lease is over, or earlier calls are under way", driver.ErrNotSent))
-		x.g.calls.next()
+		x.g.calls.Next()
 		return
 	}
 	x.command = x.g.begin(r.ctx, r.lease.ts, x.event())
@@ -49,5 +50,5 @@ func (x *extending) Answer(answer driver.ExtendReply, err error) {
 		x.g.set(grantRefused)
 	}
 	x.r.count(x.g.index, answer, err)
-	x.g.calls.next()
+	x.g.calls.Next()
 }

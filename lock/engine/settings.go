@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/internal/clock"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/internal/settings"
 )
@@ -18,6 +19,10 @@ const (
 	MinNodeTimeout = 50 * time.Millisecond
 	MaxNodeTimeout = 500 * time.Millisecond
 )
+
+// Clock returns the time that has passed since some fixed point. It must never
+// go back, and it must count time during which the machine was suspended.
+type Clock func() time.Duration
 
 // Settings are what the options of an engine add up to. Drivers read them; users give
 // a [lock.Option] each.
@@ -64,7 +69,7 @@ func NewSettings(nodes int, opts ...lock.Option) (*Settings, error) {
 		return nil, err
 	}
 	if s.Clock == nil {
-		s.Clock = newClock()
+		s.Clock = clock.New()
 	}
 	return s, nil
 }

@@ -29,7 +29,7 @@ func (a *acquisition) awaitTurn(ctx context.Context) (*turn, error) {
 	hooked, began := ctx, time.Time{}
 	if len(a.ts) > 0 {
 		e.Ahead = a.queue.ahead(turn)
-		hooked, began = a.ts.waitStart(ctx, e), time.Now()
+		hooked, began = a.ts.WaitStart(ctx, e), time.Now()
 	}
 	_, err := a.until(ctx, woken{turn: turn.come})
 	if err == nil && turn.handed {
@@ -41,7 +41,7 @@ func (a *acquisition) awaitTurn(ctx context.Context) (*turn, error) {
 	}
 	a.waited = true
 	if len(a.ts) > 0 {
-		a.ts.waitEnd(hooked, lock.WaitEnd{
+		a.ts.WaitEnd(hooked, lock.WaitEnd{
 			WaitStart: e, Took: time.Since(began), HandedOver: err == nil && turn.handed, Err: err,
 		})
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 )
 
 // vote asks the nodes until the outcome is certain.
@@ -32,12 +33,12 @@ func (a *attempt) vote(ctx context.Context) result {
 // than it usually is does not keep the others from being asked.
 func (a *attempt) voteAtGate(ctx context.Context) (res result, over bool) {
 	a.ballot.gateOnly = true
-	a.ask(1<<a.gate, waiter{})
+	a.ask(1<<a.gate, callqueue.Waiter{})
 	patience, hedged := a.hedge()
 	err := a.await(ctx, patience)
 	a.mu.Lock()
 	a.ballot.gateOnly = false
-	answered, refused, failed := a.ballot.answered > 0, a.ballot.tally.refused > 0, a.ballot.tally.failed > 0
+	answered, refused, failed := a.ballot.answered > 0, a.ballot.tally.Refused > 0, a.ballot.tally.Failed > 0
 	a.mu.Unlock()
 	switch {
 	case err != nil:
@@ -74,7 +75,7 @@ func (a *attempt) hedge() (patience time.Duration, hedged bool) {
 
 // ask hands the acquire to those of a set of nodes that were not asked before, in the
 // order of each node's calls.
-func (a *attempt) ask(nodes uint64, wait waiter) {
+func (a *attempt) ask(nodes uint64, wait callqueue.Waiter) {
 	a.mu.Lock()
 	nodes &^= a.ballot.asked
 	a.ballot.asked |= nodes
@@ -110,7 +111,7 @@ func (a *attempt) count(from int, reply driver.AcquireReply, err error) {
 	enough := a.ballot.enough()
 	a.mu.Unlock()
 	if enough {
-		a.ready.set()
+		a.ready.Set()
 	}
 }
 
@@ -122,7 +123,7 @@ func (a *attempt) enough() bool {
 
 // await waits for the ballot to have what it needs.
 func (a *attempt) await(ctx context.Context, patience time.Duration) error {
-	return a.engine.await(ctx, a.engine.done, patience, a.ready, a.enough)
+	return a.engine.timers.Await(ctx, a.engine.done, patience, a.ready, a.enough)
 }
 
 // result closes the ballot; err is why it was cut short.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/internal/await"
 )
 
 func (a *acquisition) drainWake() {
@@ -36,10 +37,10 @@ func (a *acquisition) wait(ctx context.Context, res result) error {
 	a.queue.first.Store(wasNamed || res.ticket > 0 && res.ahead == 0)
 	defer a.queue.first.Store(false)
 	a.enterGraph()
-	hooked := a.ts.waitStart(ctx, e)
+	hooked := a.ts.WaitStart(ctx, e)
 	began := time.Now()
 	err := a.sleep(ctx, p, wasNamed)
-	a.ts.waitEnd(hooked, lock.WaitEnd{WaitStart: e, Took: time.Since(began), Named: a.named, Err: err})
+	a.ts.WaitEnd(hooked, lock.WaitEnd{WaitStart: e, Took: time.Since(began), Named: a.named, Err: err})
 	return err
 }
 
@@ -84,7 +85,7 @@ func (a *acquisition) until(ctx context.Context, w woken) (told *wakeUp, err err
 		case d := <-a.graph.told:
 			return nil, &lock.DeadlockError{Deadlock: d}
 		case <-ctx.Done():
-			return nil, contextError(ctx)
+			return nil, await.Ended(ctx)
 		case <-a.engine.done:
 			return nil, lock.ErrClosed
 		}

@@ -41,7 +41,7 @@ func (w *warmUp) start(e *Engine) {
 		close(w.done)
 		return
 	}
-	if !e.workers.run(func() { w.run(e, cold, missing) }) {
+	if !e.workers.Run(func() { w.run(e, cold, missing) }) {
 		close(w.done)
 	}
 }

@@ -5,7 +5,7 @@ func renewalMutants() []Mutant {
 	return []Mutant{
 		{
 			Bug: "a refill votes", Why: "nodes that had lost the lease, and may have let another in, are a quorum for it",
-			File: "lock/engine/renew.go", Old: "r.refilled++\n		r.tally.refused++", New: "r.refilled++\n		r.tally.granted++",
+			File: "lock/engine/renew.go", Old: "r.refilled++\n		r.tally.Refused++", New: "r.refilled++\n		r.tally.Granted++",
 			Killer: by(engine, "TestRefillIsNoVote"),
 		},
 		{
@@ -27,7 +27,7 @@ func renewalMutants() []Mutant {
 		},
 		{
 			Bug: "a lease that a quorum no longer holds goes on to the end of its validity", Why: "its holder works beside the next one, and could have known",
-			File: "lock/engine/renew.go", Old: "case r.tally.held():\n		r.outcome = lock.RenewLost", New: "case r.tally.held():\n		r.outcome = lock.RenewUnknown",
+			File: "lock/engine/renew.go", Old: "case r.tally.Held():\n		r.outcome = lock.RenewLost", New: "case r.tally.Held():\n		r.outcome = lock.RenewUnknown",
 			Killer: by(memory, "TestALeaseIsLostOnOrder"),
 		},
 		{
@@ -128,8 +128,8 @@ func releaseMutants() []Mutant {
 		},
 		{
 			Bug: "Close does not wait for what is under way", Why: "goroutines and commands outlive the engine",
-			File: "lock/engine/workers.go", Old: "close(w.quit)\n	w.wg.Wait()", New: "close(w.quit)",
-			Killer: by(engine, "TestWorkersWaitForWhatIsUnderWay"),
+			File: "lock/engine/internal/workers/workers.go", Old: "close(w.quit)\n	w.wg.Wait()", New: "close(w.quit)",
+			Killer: by(workers, "TestWorkersWaitForWhatIsUnderWay"),
 		},
 	}
 }

@@ -5,17 +5,17 @@ func orderMutants() []Mutant {
 	return []Mutant{
 		{
 			Bug: "calls about one resource on one node overtake each other", Why: "a release is there before the acquire that it undoes",
-			File: "lock/engine/callqueue.go", Old: "	if q.busy {\n", New: "	if q.busy && q.of != nil {\n",
-			Killer: by(engine, "TestCallsStartInOrderAndOneAtATime"),
+			File: "lock/engine/internal/callqueue/callqueue.go", Old: "	if q.busy {\n", New: "	if q.busy && q.Owner != nil {\n",
+			Killer: by(calls, "TestCallsStartInOrderAndOneAtATime"),
 		},
 		{
 			Bug: "of the calls that wait the last goes first", Why: "as above",
-			File: "lock/engine/callqueue.go", Old: "call := q.waiting[0]\n		q.waiting = q.waiting[1:]", New: "call := q.waiting[len(q.waiting)-1]\n		q.waiting = q.waiting[:len(q.waiting)-1]",
-			Killer: by(engine, "TestCallsStartInOrderAndOneAtATime"),
+			File: "lock/engine/internal/callqueue/callqueue.go", Old: "call := q.waiting[0]\n		q.waiting = q.waiting[1:]", New: "call := q.waiting[len(q.waiting)-1]\n		q.waiting = q.waiting[:len(q.waiting)-1]",
+			Killer: by(calls, "TestCallsStartInOrderAndOneAtATime"),
 		},
 		{
 			Bug: "a resource is forgotten while calls about it are under way", Why: "the next caller of this process goes beside them, not behind",
-			File: "lock/engine/queues.go", Old: "if q.calls[i].isBusy() {", New: "if q.calls[i].isBusy() && q == nil {",
+			File: "lock/engine/queues.go", Old: "if q.calls[i].IsBusy() {", New: "if q.calls[i].IsBusy() && q == nil {",
 			Killer: by(engine, "TestAQueueIsKeptUntilItsCallsAreDone"),
 		},
 		{

@@ -132,7 +132,7 @@ func turnMutants() []Mutant {
 			Bug:    "a lost lease is not given back",
 			Why:    "nodes that took it back in its last round lock the resource for nobody",
 			File:   "lock/engine/lease.go",
-			Old:    "\tif l.end(lock.ErrLost) {\n\t\tl.startRelease(l.traceCtx, waiter{})\n",
+			Old:    "\tif l.end(lock.ErrLost) {\n\t\tl.startRelease(l.traceCtx, callqueue.Waiter{})\n",
 			New:    "\tif l.end(lock.ErrLost) {\n",
 			Killer: by(engine, "TestALostLeaseIsGivenBack"),
 		},
@@ -168,8 +168,8 @@ func turnMutants() []Mutant {
 		{
 			Bug: "a lost lease does not leave its queue", Why: "as above",
 			File:   "lock/engine/lease.go",
-			Old:    "\t\tl.startRelease(l.traceCtx, waiter{})\n\t\tl.passTurn()\n\t\tl.queue.leave()",
-			New:    "\t\tl.startRelease(l.traceCtx, waiter{})\n\t\tl.passTurn()",
+			Old:    "\t\tl.startRelease(l.traceCtx, callqueue.Waiter{})\n\t\tl.passTurn()\n\t\tl.queue.leave()",
+			New:    "\t\tl.startRelease(l.traceCtx, callqueue.Waiter{})\n\t\tl.passTurn()",
 			Killer: by(engine, "TestAnEndedLeaseLeavesItsQueue/lost"),
 		},
 		{

@@ -3,6 +3,10 @@ package main
 // The packages whose tests kill.
 const (
 	engine   = "./lock/engine"
+	votes    = "./lock/engine/internal/quorum"
+	calls    = "./lock/engine/internal/callqueue"
+	clocks   = "./lock/engine/internal/clock"
+	workers  = "./lock/engine/internal/workers"
 	memory   = "./lock/memlock"
 	redlock  = "./lock/redlock"
 	guarding = "./lock/redlock/guard"
@@ -16,32 +20,32 @@ func voteMutants() []Mutant {
 	return []Mutant{
 		{
 			Bug: "a quorum is one node too small", Why: "two halves of an even set both have the lock",
-			File: "lock/engine/quorum.go", Old: "return nodes/2 + 1", New: "return (nodes + 1) / 2",
-			Killer: by(engine, "TestTallyDecidesBothWaysForAnyNumberOfNodes"),
+			File: "lock/engine/internal/quorum/quorum.go", Old: "return nodes/2 + 1", New: "return (nodes + 1) / 2",
+			Killer: by(votes, "TestTallyDecidesBothWaysForAnyNumberOfNodes"),
 		},
 		{
 			Bug: "a quorum is one node too large", Why: "one node that fails takes the lock away from everybody",
-			File: "lock/engine/quorum.go", Old: "return nodes/2 + 1", New: "return nodes/2 + 2",
+			File: "lock/engine/internal/quorum/quorum.go", Old: "return nodes/2 + 1", New: "return nodes/2 + 2",
 			Killer: by(memory, "TestOneNodeDeniesFreezesOrIsSlow/denies"),
 		},
 		{
 			Bug: "a vote is won with one grant too few", Why: "two holders",
-			File: "lock/engine/quorum.go", Old: "return t.granted >= quorumOf(t.nodes)", New: "return t.granted >= quorumOf(t.nodes)-1",
-			Killer: by(engine, "TestTallyDecidesBothWaysForAnyNumberOfNodes"),
+			File: "lock/engine/internal/quorum/quorum.go", Old: "return t.Granted >= Of(t.Nodes)", New: "return t.Granted >= Of(t.Nodes)-1",
+			Killer: by(votes, "TestTallyDecidesBothWaysForAnyNumberOfNodes"),
 		},
 		{
 			Bug: "a vote is lost one failure late", Why: "a caller waits for slow nodes although nothing can be won any more",
-			File: "lock/engine/quorum.go", Old: "return t.refused+t.failed > t.nodes-quorumOf(t.nodes)", New: "return t.refused+t.failed > t.nodes-quorumOf(t.nodes)+1",
-			Killer: by(engine, "TestTallyDecidesBothWaysForAnyNumberOfNodes"),
+			File: "lock/engine/internal/quorum/quorum.go", Old: "return t.Refused+t.Failed > t.Nodes-Of(t.Nodes)", New: "return t.Refused+t.Failed > t.Nodes-Of(t.Nodes)+1",
+			Killer: by(votes, "TestTallyDecidesBothWaysForAnyNumberOfNodes"),
 		},
 		{
 			Bug: "with a node down, a lock that is held is said to be 'no quorum'", Why: "95 of 100 callers were told that Redis is broken",
-			File: "lock/engine/ballot.go", Old: "return t.refused > 0 && t.failed <=", New: "return false && t.failed <=",
+			File: "lock/engine/ballot.go", Old: "return t.Refused > 0 && t.Failed <=", New: "return false && t.Failed <=",
 			Killer: by(engine, "TestHeldByWhoMayHaveTheNodesThatFailed"),
 		},
 		{
 			Bug: "what a refusal may still say is not waited for", Why: "who is told 'no quorum' or 'held' is a matter of luck",
-			File: "lock/engine/ballot.go", Old: "return t.failed+missing <= spare\n", New: "return true\n",
+			File: "lock/engine/ballot.go", Old: "return t.Failed+missing <= spare\n", New: "return true\n",
 			Killer: by(engine, "TestHeldIsHeldWithNodesDown"),
 		},
 		{
@@ -56,7 +60,7 @@ func voteMutants() []Mutant {
 		},
 		{
 			Bug: "a caller that gives up waits for the nodes", Why: "a cancelled request hangs for as long as a node does",
-			File: "lock/engine/await.go", Old: "case <-ctx.Done():\n			return contextError(ctx)", New: "case <-(chan struct{})(nil):\n			return contextError(ctx)",
+			File: "lock/engine/internal/await/await.go", Old: "case <-ctx.Done():\n			return Ended(ctx)", New: "case <-(chan struct{})(nil):\n			return Ended(ctx)",
 			Killer: by(redlock, "TestRealCancelAcquireWithoutQuorum"),
 		},
 		{
@@ -102,8 +106,8 @@ func validityMutants() []Mutant {
 		},
 		{
 			Bug: "time during which the machine was suspended does not count", Why: "a laptop wakes up and trusts a lease of yesterday",
-			File: "lock/engine/clock.go", Old: "return now + time.Duration(c.suspended.Load())", New: "return now",
-			Killer: by(engine, "TestClockCountsSuspension"),
+			File: "lock/engine/internal/clock/clock.go", Old: "return now + time.Duration(c.suspended.Load())", New: "return now",
+			Killer: by(clocks, "TestClockCountsSuspension"),
 		},
 		{
 			Bug: "a lease is not looked at while nothing is due", Why: "timers stand still in a suspended machine: the loss is signalled hours late",

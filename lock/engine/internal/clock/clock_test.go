@@ -1,4 +1,4 @@
-package engine
+package clock
 
 import (
 	"testing"
@@ -44,7 +44,7 @@ func TestClockCountsSuspension(t *testing.T) {
 
 // TestClocksOfThisMachine: neither goes back, and they agree while nothing is suspended.
 func TestClocksOfThisMachine(t *testing.T) {
-	clock, began := newClock(), time.Now()
+	clock, began := New(), time.Now()
 	last := clock()
 	for time.Since(began) < 20*time.Millisecond {
 		before := time.Since(began)

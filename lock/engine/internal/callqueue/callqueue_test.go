@@ -1,4 +1,4 @@
-package engine
+package callqueue
 
 import (
 	"testing"
@@ -8,33 +8,33 @@ import (
 type recordedCall struct {
 	name    string
 	started *[]string
-	queue   *callQueue
-	atOnce  bool // the answer comes before start returns
+	queue   *Queue
+	atOnce  bool // the answer comes before Start returns
 }
 
-func (c *recordedCall) start(waiter) {
+func (c *recordedCall) Start(Waiter) {
 	*c.started = append(*c.started, c.name)
 	if c.atOnce {
-		c.queue.next()
+		c.queue.Next()
 	}
 }
 
 func TestCallsStartInOrderAndOneAtATime(t *testing.T) {
-	q := new(callQueue)
+	q := new(Queue)
 	var started []string
 	for _, c := range []*recordedCall{{name: "a"}, {name: "b", atOnce: true}, {name: "c", atOnce: true}, {name: "d"}} {
 		c.started, c.queue = &started, q
-		q.do(c)
+		q.Do(c)
 	}
-	if len(started) != 1 || !q.isBusy() {
+	if len(started) != 1 || !q.IsBusy() {
 		t.Fatalf("%q have started while the first was under way", started)
 	}
-	q.next()
+	q.Next()
 	if got := len(started); got != 4 || started[1] != "b" || started[2] != "c" || started[3] != "d" {
 		t.Fatalf("started %q", started)
 	}
-	q.next()
-	if q.isBusy() {
+	q.Next()
+	if q.IsBusy() {
 		t.Error("an empty queue is busy")
 	}
 }

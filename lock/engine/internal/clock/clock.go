@@ -1,24 +1,21 @@
-package engine
+// Package clock has the clock by which the validity of leases is measured.
+package clock
 
 import (
 	"sync/atomic"
 	"time"
 )
 
-// Clock returns the time that has passed since some fixed point. It must never
-// go back, and it must count time during which the machine was suspended.
-type Clock func() time.Duration
-
 // lookForSuspension is how often the boot-time clock is read at most: that is a system
 // call, and a lease would be looked at by several of them.
 const lookForSuspension = time.Millisecond
 
-// newClock counts by the larger of the monotonic clock, which stands still while
+// New counts by the larger of the monotonic clock, which stands still while
 // a machine or its VM is suspended (golang/go#24595), and the boot-time clock,
 // which does not: a suspended holder must not trust a lease that ran out meanwhile. It
 // notices a suspension within a millisecond of running again, which the allowance for
 // the clocks' granularity covers.
-func newClock() Clock {
+func New() func() time.Duration {
 	start := time.Now()
 	c := &clock{monotonic: func() time.Duration { return time.Since(start) }, boot: bootTime}
 	c.booted = bootTime()

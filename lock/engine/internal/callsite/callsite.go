@@ -1,4 +1,5 @@
-package engine
+// Package callsite finds out who called.
+package callsite
 
 import (
 	"path"
@@ -18,8 +19,8 @@ var passedThrough = [...]string{
 // goexit is what calls a function that has a goroutine of its own.
 const goexit = "runtime.goexit"
 
-// callSite is the nearest caller outside of lockscope; "" if there is none within reach.
-func callSite() string {
+// Nearest is where the function was called that calls it: the nearest caller outside of lockscope; "" if there is none within reach.
+func Nearest() string {
 	var pcs [24]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
 	for {

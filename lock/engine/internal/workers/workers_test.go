@@ -1,4 +1,4 @@
-package engine
+package workers
 
 import (
 	"sync"
@@ -9,22 +9,22 @@ import (
 
 func TestGroupWaitsForEverythingItStarted(t *testing.T) {
 	for range 200 {
-		g := newWorkers()
+		g := New()
 		var started, done atomic.Int64
 		var callers sync.WaitGroup
 		for range 8 {
 			callers.Go(func() {
 				for range 50 {
-					if g.run(func() { done.Add(1) }) {
+					if g.Run(func() { done.Add(1) }) {
 						started.Add(1)
 					}
 				}
 			})
 		}
-		g.close() // races with the callers on purpose
+		g.Close() // races with the callers on purpose
 		late := done.Load()
 		callers.Wait()
-		if g.run(func() { t.Error("ran after close") }) {
+		if g.Run(func() { t.Error("ran after close") }) {
 			t.Error("a closed group accepts work")
 		}
 		if started.Load() != done.Load() || done.Load() != late {
@@ -35,16 +35,16 @@ func TestGroupWaitsForEverythingItStarted(t *testing.T) {
 
 func TestGroupKeepsNoMoreIdleWorkersThanItSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newWorkers()
+		g := New()
 		gate := make(chan struct{})
 		for range 3 * maxIdleWorkers {
-			g.run(func() { <-gate })
+			g.Run(func() { <-gate })
 		}
 		close(gate)
 		synctest.Wait()
 		if g.idle != maxIdleWorkers {
 			t.Errorf("%d idle workers, want %d", g.idle, maxIdleWorkers)
 		}
-		g.close()
+		g.Close()
 	})
 }

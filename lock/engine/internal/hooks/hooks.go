@@ -1,4 +1,5 @@
-package engine
+// Package hooks tells the traces of a context what happens.
+package hooks
 
 import (
 	"context"
@@ -10,10 +11,11 @@ import (
 	"github.com/lockscope/lockscope/lock/internal/carried"
 )
 
-// tracers tells each of its traces in turn; the zero value tells nobody.
-type tracers []*lock.Trace
+// Traces tells each of its traces in turn; the zero value tells nobody.
+type Traces []*lock.Trace
 
-func tracersOf(ctx context.Context) tracers {
+// Of are the traces that were installed in a context.
+func Of(ctx context.Context) Traces {
 	ts, _ := ctx.Value(carried.Traces{}).([]*lock.Trace)
 	return ts
 }
@@ -37,7 +39,7 @@ func tellEnd[E any](ctx context.Context, f func(context.Context, E), e E) {
 	f(ctx, e)
 }
 
-func start[E any](ctx context.Context, ts tracers, hook func(*lock.Trace) func(context.Context, E) context.Context, e E) context.Context {
+func start[E any](ctx context.Context, ts Traces, hook func(*lock.Trace) func(context.Context, E) context.Context, e E) context.Context {
 	for _, t := range ts {
 		if f := hook(t); f != nil {
 			if next := tellStart(ctx, f, e); next != nil {
@@ -48,7 +50,7 @@ func start[E any](ctx context.Context, ts tracers, hook func(*lock.Trace) func(c
 	return ctx
 }
 
-func end[E any](ctx context.Context, ts tracers, hook func(*lock.Trace) func(context.Context, E), e E) {
+func end[E any](ctx context.Context, ts Traces, hook func(*lock.Trace) func(context.Context, E), e E) {
 	for _, t := range ts {
 		if f := hook(t); f != nil {
 			tellEnd(ctx, f, e)
@@ -56,58 +58,58 @@ func end[E any](ctx context.Context, ts tracers, hook func(*lock.Trace) func(con
 	}
 }
 
-func (ts tracers) acquireStart(ctx context.Context, e lock.AcquireStart) context.Context {
+func (ts Traces) AcquireStart(ctx context.Context, e lock.AcquireStart) context.Context {
 	return start(ctx, ts, func(t *lock.Trace) func(context.Context, lock.AcquireStart) context.Context { return t.AcquireStart }, e)
 }
 
-func (ts tracers) acquireEnd(ctx context.Context, e lock.AcquireEnd) {
+func (ts Traces) AcquireEnd(ctx context.Context, e lock.AcquireEnd) {
 	end(ctx, ts, func(t *lock.Trace) func(context.Context, lock.AcquireEnd) { return t.AcquireEnd }, e)
 }
 
-func (ts tracers) attemptStart(ctx context.Context, e lock.AttemptStart) context.Context {
+func (ts Traces) AttemptStart(ctx context.Context, e lock.AttemptStart) context.Context {
 	return start(ctx, ts, func(t *lock.Trace) func(context.Context, lock.AttemptStart) context.Context { return t.AttemptStart }, e)
 }
 
-func (ts tracers) attemptEnd(ctx context.Context, e lock.AttemptEnd) {
+func (ts Traces) AttemptEnd(ctx context.Context, e lock.AttemptEnd) {
 	end(ctx, ts, func(t *lock.Trace) func(context.Context, lock.AttemptEnd) { return t.AttemptEnd }, e)
 }
 
-func (ts tracers) nodeStart(ctx context.Context, e lock.NodeStart) context.Context {
+func (ts Traces) NodeStart(ctx context.Context, e lock.NodeStart) context.Context {
 	return start(ctx, ts, func(t *lock.Trace) func(context.Context, lock.NodeStart) context.Context { return t.NodeStart }, e)
 }
 
-func (ts tracers) nodeEnd(ctx context.Context, e lock.NodeEnd) {
+func (ts Traces) NodeEnd(ctx context.Context, e lock.NodeEnd) {
 	end(ctx, ts, func(t *lock.Trace) func(context.Context, lock.NodeEnd) { return t.NodeEnd }, e)
 }
 
-func (ts tracers) nodeRestart(ctx context.Context, e lock.NodeRestart) {
+func (ts Traces) NodeRestart(ctx context.Context, e lock.NodeRestart) {
 	end(ctx, ts, func(t *lock.Trace) func(context.Context, lock.NodeRestart) { return t.NodeRestart }, e)
 }
 
-func (ts tracers) deadlock(ctx context.Context, e lock.Deadlock) {
+func (ts Traces) Deadlock(ctx context.Context, e lock.Deadlock) {
 	end(ctx, ts, func(t *lock.Trace) func(context.Context, lock.Deadlock) { return t.Deadlock }, e)
 }
 
-func (ts tracers) waitStart(ctx context.Context, e lock.WaitStart) context.Context {
+func (ts Traces) WaitStart(ctx context.Context, e lock.WaitStart) context.Context {
 	return start(ctx, ts, func(t *lock.Trace) func(context.Context, lock.WaitStart) context.Context { return t.WaitStart }, e)
 }
 
-func (ts tracers) waitEnd(ctx context.Context, e lock.WaitEnd) {
+func (ts Traces) WaitEnd(ctx context.Context, e lock.WaitEnd) {
 	end(ctx, ts, func(t *lock.Trace) func(context.Context, lock.WaitEnd) { return t.WaitEnd }, e)
 }
 
-func (ts tracers) renewStart(ctx context.Context, e lock.RenewStart) context.Context {
+func (ts Traces) RenewStart(ctx context.Context, e lock.RenewStart) context.Context {
 	return start(ctx, ts, func(t *lock.Trace) func(context.Context, lock.RenewStart) context.Context { return t.RenewStart }, e)
 }
 
-func (ts tracers) renewEnd(ctx context.Context, e lock.RenewEnd) {
+func (ts Traces) RenewEnd(ctx context.Context, e lock.RenewEnd) {
 	end(ctx, ts, func(t *lock.Trace) func(context.Context, lock.RenewEnd) { return t.RenewEnd }, e)
 }
 
-func (ts tracers) releaseStart(ctx context.Context, e lock.ReleaseStart) context.Context {
+func (ts Traces) ReleaseStart(ctx context.Context, e lock.ReleaseStart) context.Context {
 	return start(ctx, ts, func(t *lock.Trace) func(context.Context, lock.ReleaseStart) context.Context { return t.ReleaseStart }, e)
 }
 
-func (ts tracers) releaseEnd(ctx context.Context, e lock.ReleaseEnd) {
+func (ts Traces) ReleaseEnd(ctx context.Context, e lock.ReleaseEnd) {
 	end(ctx, ts, func(t *lock.Trace) func(context.Context, lock.ReleaseEnd) { return t.ReleaseEnd }, e)
 }

@@ -1,4 +1,5 @@
-package engine
+// Package workers has goroutines with an owner.
+package workers
 
 import "sync"
 
@@ -7,9 +8,9 @@ import "sync"
 // it each time costs a fifth of an acquire.
 const maxIdleWorkers = 64
 
-// workers own goroutines: they run calls until they are closed, and close waits
+// Workers own goroutines: they run calls until they are closed, and close waits
 // for every one of them.
-type workers struct {
+type Workers struct {
 	calls chan func() // unbuffered: only an idle worker receives
 	quit  chan struct{}
 
@@ -19,13 +20,13 @@ type workers struct {
 	wg     sync.WaitGroup
 }
 
-// newWorkers makes workers; there is no goroutine before there is a call.
-func newWorkers() *workers {
-	return &workers{calls: make(chan func()), quit: make(chan struct{})}
+// New makes workers; there is no goroutine before there is a call.
+func New() *Workers {
+	return &Workers{calls: make(chan func()), quit: make(chan struct{})}
 }
 
-// run starts call on a worker unless they are closed. It reports whether it did.
-func (w *workers) run(call func()) bool {
+// Run starts call on a worker unless they are closed. It reports whether it did.
+func (w *Workers) Run(call func()) bool {
 	w.mu.Lock()
 	if w.closed {
 		w.mu.Unlock()
@@ -43,9 +44,9 @@ func (w *workers) run(call func()) bool {
 	return true
 }
 
-// lend runs call on the goroutine of its caller, unless they are closed. It reports whether
+// Lend runs call on the goroutine of its caller, unless they are closed. It reports whether
 // it did.
-func (w *workers) lend(call func()) bool {
+func (w *Workers) Lend(call func()) bool {
 	w.mu.Lock()
 	if w.closed {
 		w.mu.Unlock()
@@ -59,7 +60,7 @@ func (w *workers) lend(call func()) bool {
 }
 
 // work runs calls as long as there are any and the worker is worth keeping.
-func (w *workers) work(call func()) {
+func (w *Workers) work(call func()) {
 	defer w.wg.Done()
 	for {
 		call()
@@ -77,7 +78,7 @@ func (w *workers) work(call func()) {
 }
 
 // next waits for a call that run promised to an idle worker; nil when closed.
-func (w *workers) next() func() {
+func (w *Workers) next() func() {
 	select {
 	case call := <-w.calls:
 		return call
@@ -93,8 +94,8 @@ func (w *workers) next() func() {
 	return <-w.calls // every worker still waiting was promised one
 }
 
-// close lets no more start and waits for those that run. It may be called once.
-func (w *workers) close() {
+// Close lets no more start and waits for those that run. It may be called once.
+func (w *Workers) Close() {
 	w.mu.Lock()
 	w.closed = true
 	w.mu.Unlock()

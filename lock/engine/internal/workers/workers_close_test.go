@@ -1,4 +1,4 @@
-package engine
+package workers
 
 import (
 	"testing"
@@ -8,10 +8,10 @@ import (
 // TestWorkersWaitForWhatIsUnderWay when they are closed.
 func TestWorkersWaitForWhatIsUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, answer, closed := newWorkers(), make(chan struct{}), make(chan struct{})
-		w.run(func() { <-answer })
+		w, answer, closed := New(), make(chan struct{}), make(chan struct{})
+		w.Run(func() { <-answer })
 		go func() {
-			w.close()
+			w.Close()
 			close(closed)
 		}()
 		synctest.Wait()
