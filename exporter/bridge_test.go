@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -26,7 +27,7 @@ func Example_openTelemetryMetrics() {
 	spans := sdktrace.NewTracerProvider()
 	server := locktest.NewFakeServer("redis-1") // a real program: redlock.Open
 	defer server.Close()
-	redlock, err := lock.NewEngine([]driver.Node{lock.Async(server.Connect(1, locktest.Faults{}))})
+	redlock, err := engine.NewEngine([]driver.Node{engine.Async(server.Connect(1, locktest.Faults{}))})
 	if err != nil {
 		panic(err)
 	}

@@ -5,14 +5,14 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 // ConnectionSource tells how a process is connected to its nodes. It must be safe for concurrent use
-// and answer from memory. lock.Engine is one.
+// and answer from memory. engine.Engine is one.
 type ConnectionSource interface {
-	Connections() []lock.NodeConnections
+	Connections() []engine.NodeConnections
 }
 
 type connectionCollector struct {

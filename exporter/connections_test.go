@@ -11,15 +11,16 @@ import (
 	"github.com/lockscope/lockscope/exporter"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/memlock"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 // connected is a source that says what it is told to.
-type connected []lock.NodeConnections
+type connected []engine.NodeConnections
 
-func (c connected) Connections() []lock.NodeConnections { return c }
+func (c connected) Connections() []engine.NodeConnections { return c }
 
 func oneConnected() connected {
 	return connected{{Node: "redis-1", Backend: lock.Backend{System: "redis", Name: "orders"},
@@ -28,7 +29,7 @@ func oneConnected() connected {
 
 // TestConnections: every value, and one series where two engines have the same node.
 func TestConnections(t *testing.T) {
-	var none *lock.Engine
+	var none *engine.Engine
 	c := exporter.NewConnectionCollector(oneConnected(), nil, none, oneConnected())
 	problems, err := testutil.CollectAndLint(c)
 	must(t, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
@@ -87,7 +88,7 @@ func wrap(t testing.TB, next lock.Locker, opts ...instrument.Option) *instrument
 }
 
 // onRedis is on servers that were empty from the start.
-func onRedis(t testing.TB, addrs []string, opts ...lock.Option) *lock.Engine {
+func onRedis(t testing.TB, addrs []string, opts ...lock.Option) *engine.Engine {
 	t.Helper()
 	var clients []redis.UniversalClient
 	for _, addr := range addrs {

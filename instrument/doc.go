@@ -12,7 +12,7 @@
 //
 // What a caller of the Locker could see is measured over any Locker: waits, holds,
 // outcomes, losses. What only the algorithm knows (attempts, votes, nodes,
-// renewals, blockers) is there if the Locker reports to a lock.Trace, as lock.Engine
+// renewals, blockers) is there if the Locker reports to a lock.Trace, as engine.Engine
 // does. A lock.Trace of the caller's goes on being told.
 //
 // Observers cannot get in the way of locking: panics in label functions, tracers

@@ -16,6 +16,7 @@ import (
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
@@ -213,9 +214,9 @@ func lame(t *testing.T, s *spans) ([]*locktest.FakeServer, *instrument.Locker) {
 	for i := range 3 {
 		f := locktest.NewFakeServer(fmt.Sprintf("redis%d:6380", i))
 		t.Cleanup(f.Close)
-		servers, nodes = append(servers, f), append(nodes, lock.Async(f.Connect(uint64(i), locktest.Faults{})))
+		servers, nodes = append(servers, f), append(nodes, engine.Async(f.Connect(uint64(i), locktest.Faults{})))
 	}
-	r, err := lock.NewEngine(nodes)
+	r, err := engine.NewEngine(nodes)
 	must(t, err)
 	t.Cleanup(func() { must(t, r.Close()) })
 	return servers, wrap(t, r, instrument.WithTracerProvider(provider(t, s)))

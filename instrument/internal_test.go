@@ -9,7 +9,6 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/driver"
 )
 
 type never struct{ lock.Locker }
@@ -41,7 +40,7 @@ func TestRestartsThatAreOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hooks{l.observers}.trace().NodeRestart(t.Context(), lock.NodeRestart{Node: "a", Restart: driver.Restart{Witnessed: true}})
+	hooks{l.observers}.trace().NodeRestart(t.Context(), lock.NodeRestart{Node: "a", Witnessed: true})
 	if err := l.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}

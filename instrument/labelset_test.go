@@ -12,10 +12,11 @@ import (
 
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-func inMemory(t *testing.T) *lock.Engine {
+func inMemory(t *testing.T) *engine.Engine {
 	t.Helper()
 	l, err := memlock.New(memlock.NewNodes(1))
 	must(t, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
@@ -92,10 +93,10 @@ func testLossByFailure(t *testing.T) {
 	for i := range 3 {
 		s := locktest.NewFakeServer(fmt.Sprint("node", i))
 		t.Cleanup(s.Close)
-		servers, nodes = append(servers, s), append(nodes, lock.Async(s.Connect(uint64(i), locktest.Faults{})))
+		servers, nodes = append(servers, s), append(nodes, engine.Async(s.Connect(uint64(i), locktest.Faults{})))
 	}
 	began := time.Now()
-	r, err := lock.NewEngine(nodes, lock.WithClock(func() time.Duration { return time.Since(began) })) // the bubble's
+	r, err := engine.NewEngine(nodes, lock.WithClock(func() time.Duration { return time.Since(began) })) // the bubble's
 	must(t, err)
 	t.Cleanup(func() { must(t, r.Close()) })
 	l := wrap(t, r)

@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -40,11 +41,11 @@ func testLogOfAnOutage(t *testing.T) {
 	for i := range 3 {
 		f := locktest.NewFakeServer(fmt.Sprintf("redis%d", i))
 		t.Cleanup(f.Close)
-		servers, nodes = append(servers, f), append(nodes, lock.Async(f.Connect(uint64(i), locktest.Faults{})))
+		servers, nodes = append(servers, f), append(nodes, engine.Async(f.Connect(uint64(i), locktest.Faults{})))
 	}
 	began := time.Now()
 	// The clock of the bubble: the machine's own goes on meanwhile, and leases would be lost by it.
-	engine, err := lock.NewEngine(nodes, lock.WithClock(func() time.Duration { return time.Since(began) }))
+	engine, err := engine.NewEngine(nodes, lock.WithClock(func() time.Duration { return time.Since(began) }))
 	must(t, err)
 	text := new(logText)
 	l := wrap(t, engine, instrument.WithLogger(slog.New(slog.NewJSONHandler(text, nil))))

@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -33,13 +34,13 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) process(t *testing.T, opts ...lock.Option) *lock.Engine {
+func (w *world) process(t *testing.T, opts ...lock.Option) *engine.Engine {
 	var nodes []driver.Node
 	for i, f := range w.servers {
-		nodes = append(nodes, lock.Async(f.Connect(uint64(i), locktest.Faults{})))
+		nodes = append(nodes, engine.Async(f.Connect(uint64(i), locktest.Faults{})))
 	}
 	began := time.Now()
-	e, err := lock.NewEngine(nodes, append(opts, lock.WithClock(func() time.Duration { return time.Since(began) }))...)
+	e, err := engine.NewEngine(nodes, append(opts, lock.WithClock(func() time.Duration { return time.Since(began) }))...)
 	must(t, err)
 	t.Cleanup(func() { must(t, e.Close()) })
 	return e

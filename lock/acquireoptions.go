@@ -5,16 +5,17 @@ import (
 	"time"
 )
 
-// Defaults of Acquire.
+// Defaults and bounds of Acquire.
 const (
 	// DefaultTTL is how long a lock outlives a holder that died.
 	DefaultTTL = 10 * time.Second
 	// DefaultMaxHold ends the renewal of a lease somebody forgot to release.
 	DefaultMaxHold = time.Hour
+	// Unlimited, given to MaxHold, renews for as long as the process lives.
+	Unlimited time.Duration = math.MaxInt64
+	// MaxResourceLength is the longest resource name in bytes.
+	MaxResourceLength = 512
 )
-
-// Unlimited, given to MaxHold, renews for as long as the process lives.
-const Unlimited time.Duration = math.MaxInt64
 
 // AcquireOptions is what the options of one Acquire add up to. Implementations
 // of Locker read it; callers use the functions of type AcquireOption.
@@ -76,19 +77,11 @@ func FailOnDeadlock() AcquireOption { return func(o *AcquireOptions) { o.FailOnD
 
 // NewAcquireOptions applies opts to the defaults.
 func NewAcquireOptions(opts ...AcquireOption) AcquireOptions {
-	o := defaultAcquireOptions()
-	o.apply(opts)
-	return o
-}
-
-func defaultAcquireOptions() AcquireOptions {
-	return AcquireOptions{TTL: DefaultTTL, MaxHold: DefaultMaxHold}
-}
-
-func (o *AcquireOptions) apply(opts []AcquireOption) {
+	o := AcquireOptions{TTL: DefaultTTL, MaxHold: DefaultMaxHold}
 	for _, opt := range opts {
 		if opt != nil {
-			opt(o)
+			opt(&o)
 		}
 	}
+	return o
 }

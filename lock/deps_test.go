@@ -9,30 +9,50 @@ import (
 
 const module = "github.com/lockscope/lockscope/"
 
-// TestImports keeps the arrows of the house: drivers need the engine, the engine needs
-// no driver, and nobody who locks has to carry telemetry.
+// TestImports keeps the arrows of the house: the contract needs the standard library alone,
+// drivers need the engine, the engine needs no driver, and nobody who locks has to carry
+// telemetry.
 func TestImports(t *testing.T) {
+	// What lock and lock/engine tell each other, and nobody else, is no import of anything.
+	carried := []string{module + "lock/internal/carried", module + "lock/internal/settings"}
+	contract := slices.Concat(carried, []string{module + "lock"})
+	needed := slices.Concat(contract, []string{ // by the engine
+		module + "lock/driver", module + "lock/engine/records", "golang.org/x/sys/",
+	})
+	for _, room := range []string{"await", "callqueue", "callsite", "clock", "hooks", "quorum", "workers"} {
+		needed = append(needed, module+"lock/engine/internal/"+room)
+	}
 	for _, room := range []struct {
 		path    string
 		allowed []string // of what is not the standard library's
 	}{
 		{"lock/driver", nil},
-		{"lock", []string{module + "lock/driver", "golang.org/x/sys/"}},
-		{"lock/decorate", []string{module + "lock", module + "lock/driver", "golang.org/x/sys/"}},
+		{"lock", carried},
+		{"lock/decorate", contract},
+		{"lock/engine/records", contract},
+		{"lock/engine", needed},
+		{"lock/engine/internal/await", contract},
+		{"lock/engine/internal/callqueue", nil},
+		{"lock/engine/internal/callsite", nil},
+		{"lock/engine/internal/clock", []string{"golang.org/x/sys/"}},
+		{"lock/engine/internal/hooks", contract},
+		{"lock/engine/internal/quorum", nil},
+		{"lock/engine/internal/workers", nil},
+		{"lock/waitgraph", slices.Concat(contract, []string{module + "lock/engine/records"})},
 		{"lock/internal/memstate", []string{module + "lock/driver"}},
 		{"lock/redlock/redisinfo", nil},
 		{"lock/redlock/hashslot", nil},
 		{"lock/redlock/guard", []string{module + "lock/driver", module + "lock/redlock/redisinfo"}},
-		{"lock/memlock", []string{module + "lock", module + "lock/driver", module + "lock/internal/memstate", "golang.org/x/sys/"}},
-		{"lock/redlock", []string{
-			module + "lock", module + "lock/driver", module + "lock/redlock/guard", module + "lock/redlock/redisinfo", module + "lock/redlock/redisconn",
+		{"lock/memlock", slices.Concat(needed, []string{module + "lock/engine", module + "lock/internal/memstate"})},
+		{"lock/redlock", slices.Concat(needed, []string{
+			module + "lock/engine", module + "lock/redlock/guard", module + "lock/redlock/redisinfo", module + "lock/redlock/redisconn",
 			module + "lock/redlock/hashslot", module + "lock/redlock/internal/cluster", module + "lock/redlock/internal/dial",
 			module + "lock/redlock/internal/lanes", module + "lock/redlock/internal/scripts",
 			module + "lock/redlock/internal/standalone", module + "lock/redlock/internal/wakeup",
-			"golang.org/x/sys/", "github.com/redis/go-redis/v9",
+			"github.com/redis/go-redis/v9",
 			// What go-redis itself needs.
 			"github.com/cespare/xxhash/v2", "github.com/dgryski/go-rendezvous", "go.uber.org/atomic", "github.com/klauspost/cpuid/v2",
-		}},
+		})},
 	} {
 		t.Run(room.path, func(t *testing.T) {
 			deps := dependencies(t, module+room.path)

@@ -17,6 +17,9 @@ var (
 	// ErrMaxWait says that the wait budget of [MaxWait] was spent. It does not match
 	// context.DeadlineExceeded: no context of the caller's has ended.
 	ErrMaxWait = errors.New("lock: wait budget spent")
+	// ErrDeadlock says that a call waits for what, in the end, only its own caller can
+	// release; see [DeadlockError].
+	ErrDeadlock = errors.New("lock: deadlock")
 	// ErrClosed says that the engine was closed.
 	ErrClosed = errors.New("lock: closed")
 )

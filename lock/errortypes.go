@@ -39,8 +39,6 @@ type NodeError struct {
 	Node string    // host:port or the alias the node was given
 	Op   Operation // what was asked of it
 	Err  error
-
-	index int // of the node in its engine
 }
 
 func (e *NodeError) Error() string { return fmt.Sprintf("%s %s: %v", e.Node, e.Op, e.Err) }
@@ -122,7 +120,7 @@ type QuorumError struct {
 	// Votes has one entry for each node, in the order of the engine's nodes: those that granted,
 	// refused or failed, those that nobody waited for, and those that were not asked. Without it the
 	// remainder of Nodes counts as not waited for.
-	Votes []NodeVote
+	Votes NodeVotes
 }
 
 func (e *QuorumError) Error() string {
@@ -137,7 +135,7 @@ func (e *QuorumError) Error() string {
 	}
 	fmt.Fprintf(&b, ": %d of %d nodes granted, %d needed", e.Granted, e.Nodes, e.Quorum)
 	if votes := e.Votes; len(votes) > 0 {
-		b.WriteString(textOf(e.Op, votes))
+		b.WriteString(votes.Text(e.Op))
 	} else {
 		b.WriteString(e.sums())
 	}
@@ -230,9 +228,7 @@ type ReleaseError struct {
 	Cut      error // why no more answers were waited for, if the caller's context ended; the release goes on
 	Errors   []*NodeError
 	// Votes says what every node answered, in the order of the engine's nodes.
-	Votes []NodeVote
-
-	spared bool // the nodes that were not given the time to answer could have been a quorum
+	Votes NodeVotes
 }
 
 func (e *ReleaseError) Error() string {
@@ -256,7 +252,7 @@ func (e *ReleaseError) Error() string {
 		}
 	}
 	if len(e.Votes) > 0 {
-		b.WriteString(textOf(OpRelease, e.Votes))
+		b.WriteString(e.Votes.Text(OpRelease))
 		return b.String()
 	}
 	for _, err := range e.Errors {
@@ -275,11 +271,23 @@ func (e *ReleaseError) Unwrap() []error {
 	if e.Cut != nil {
 		all = append(all, e.Cut)
 	}
-	if e.Outcome == OutcomeUnknown && !e.spared {
+	if e.Outcome == OutcomeUnknown && !e.cutEarly() {
 		all = append(all, ErrNoQuorum)
 	}
 	for _, err := range e.Errors {
 		all = append(all, err)
+	}
+	return all
+}
+
+// cutEarly reports that the nodes that were not given the time to answer could have been a quorum.
+func (e *ReleaseError) cutEarly() bool {
+	return e.Cut != nil && len(e.Votes) > 0 && len(e.Errors) <= (len(e.Votes)-1)/2
+}
+
+func asErrors(nodes []*NodeError) (all []error) {
+	for _, e := range nodes {
+		all = append(all, e)
 	}
 	return all
 }

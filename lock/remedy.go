@@ -4,9 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/lockscope/lockscope/lock/driver"
 )
+
+// inQuarantine is an error of a node that does not vote yet: *driver.QuarantineError is one.
+type inQuarantine interface {
+	error
+	// Quarantine says for how long, whether the node may be a new one, and the command with
+	// which a person vouches for all nodes of the set, if they are.
+	Quarantine() (left time.Duration, isNew bool, vouch string)
+}
 
 // remedy is what a person can do about nodes in quarantine, said once for all of them; ""
 // where there are none. New nodes can be vouched for. Once a node has taken part, or is
@@ -16,12 +22,13 @@ func (e *QuorumError) remedy() string {
 	var command string
 	silent, allNew := 0, e.Granted+e.Refused == 0
 	for _, err := range e.Errors {
-		q, ok := errors.AsType[*driver.QuarantineError](err.Err)
+		q, ok := errors.AsType[inQuarantine](err.Err)
 		if !ok {
 			continue
 		}
 		silent++
-		left, command, allNew = max(left, q.Left), q.Vouch, allNew && q.New
+		wait, isNew, vouch := q.Quarantine()
+		left, command, allNew = max(left, wait), vouch, allNew && isNew
 	}
 	switch {
 	case silent == 0:

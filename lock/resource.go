@@ -1,15 +1,9 @@
 package lock
 
-import (
-	"fmt"
-	"strings"
-)
-
-// MaxResourceLength is the longest resource name in bytes.
-const MaxResourceLength = 512
+import "fmt"
 
 // ValidateResource says why no lock can have the name, in an error that matches
-// [ErrInvalidResource], or nil. [Engine.Acquire] asks it before anything else: names are
+// [ErrInvalidResource], or nil. Acquire asks it before anything else: names are
 // 1 to [MaxResourceLength] bytes without what could not be told apart from key syntax. Braces
 // choose a cluster slot, control characters hide in logs and terminals.
 func ValidateResource(name string) error {
@@ -26,20 +20,4 @@ func ValidateResource(name string) error {
 		}
 	}
 	return nil
-}
-
-// safeText keeps a text free of the separators of a lock value and of control
-// characters, and at most limit bytes long.
-func safeText(s string, limit int) string {
-	s = strings.Map(func(r rune) rune {
-		if r < 0x20 || r == 0x7f || r == '|' {
-			return '_'
-		}
-		return r
-	}, strings.ToValidUTF8(s, "_"))
-	for len(s) > limit {
-		s = s[:limit]
-		s = strings.ToValidUTF8(s, "")
-	}
-	return s
 }

@@ -6,7 +6,7 @@ import (
 	"net"
 	"time"
 
-	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/internal/carried"
 )
 
 // Trace is a set of hooks that report what only the algorithm knows. It has the
@@ -118,13 +118,19 @@ type NodeEnd struct {
 	Err     error // why the node failed; nil if it answered
 }
 
-// NodeRestart is a restart of a node's server. It may have forgotten locks that are
-// still valid. It is told once for each restart that a locker notices, with the
-// first vote after it that has a trace.
+// NodeRestart says that a node may have forgotten locks that are still valid: another
+// server process answers for it than before, or one that is so young that locks may have
+// been valid when it began, or the same process has dropped keys for want of memory. It is
+// told once for each restart that a locker notices, with the first vote after it that has a
+// trace.
 type NodeRestart struct {
 	Node    string
 	Backend Backend
-	driver.Restart
+
+	Witnessed bool          // another process had answered before; else this one was young when it was first met
+	Left      time.Duration // how long locks it may have forgotten can still be valid
+	Enforced  bool          // the node does not vote until then; if not, it votes, and two leases can be valid
+	Evicted   bool          // it did not restart: it has dropped keys
 }
 
 // Undialed reports that there was no connection to send the command on. A client may
@@ -231,22 +237,12 @@ type ReleaseEnd struct {
 	Err        error
 }
 
-type traceKey struct{}
-
-// tracers tells each of its traces in turn; the zero value tells nobody.
-type tracers []*Trace
-
 // WithTrace returns a context in which t is told what happens. A trace already
 // there goes on being told, first.
 func WithTrace(ctx context.Context, t *Trace) context.Context {
 	if t == nil {
 		return ctx
 	}
-	outer := tracersOf(ctx)
-	return context.WithValue(ctx, traceKey{}, append(outer[:len(outer):len(outer)], t))
-}
-
-func tracersOf(ctx context.Context) tracers {
-	ts, _ := ctx.Value(traceKey{}).(tracers)
-	return ts
+	outer, _ := ctx.Value(carried.Traces{}).([]*Trace)
+	return context.WithValue(ctx, carried.Traces{}, append(outer[:len(outer):len(outer)], t))
 }

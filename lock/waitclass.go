@@ -1,10 +1,6 @@
 package lock
 
-import (
-	"errors"
-
-	"github.com/lockscope/lockscope/lock/driver"
-)
+import "errors"
 
 // WaitClass is what keeps a caller waiting, in one word of a closed set: the same in logs, samples and
 // tables.
@@ -31,11 +27,18 @@ func (e WaitStart) Class() WaitClass {
 	return WaitBackingOff
 }
 
+// classified is the part of a node's error that says what kind of failure it is: those of
+// package driver are.
+type classified interface {
+	error
+	Quarantined() bool
+}
+
 // waitClass of a split vote is to back off: no node failed so that another attempt cannot win.
 func (e *QuorumError) waitClass() WaitClass {
 	quarantined, spare := 0, e.Nodes-e.Quorum
 	for _, err := range e.Errors {
-		if driver.ClassOf(err) == driver.Quarantined {
+		if c, ok := errors.AsType[classified](err); ok && c.Quarantined() {
 			quarantined++
 		}
 	}

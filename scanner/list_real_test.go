@@ -111,7 +111,7 @@ func TestListOverNodes(t *testing.T) {
 // TestListSeesRealLocks takes locks with lockscope and lists them.
 func TestListSeesRealLocks(t *testing.T) {
 	f := startNodes(t, 5)
-	lease, err := engine(t, f, "worker-1").Acquire(within(t), "order:1001", lock.TTL(30*time.Second))
+	lease, err := engineOf(t, f, "worker-1").Acquire(within(t), "order:1001", lock.TTL(30*time.Second))
 	must(t, err)
 	s := newScanner(t, f.clients)
 	eventually(t, "all nodes have the lock", func() bool { return listed(t, list(t, s, scanner.ListOptions{}), "lock:order:1001").Nodes == 5 })

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// engine takes locks on the nodes as the process of that name.
-func engine(t *testing.T, f *nodes, name string) *lock.Engine {
+// engineOf takes locks on the nodes as the process of that name.
+func engineOf(t *testing.T, f *nodes, name string) *engine.Engine {
 	t.Helper()
 	l, err := redlock.New(f.clients, lock.WithInstance(name), redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(2*time.Second))
 	must(t, err)
@@ -27,7 +28,7 @@ func engine(t *testing.T, f *nodes, name string) *lock.Engine {
 func TestWaitsWithoutAListing(t *testing.T) {
 	f := startNodes(t, 3)
 	s := newScanner(t, f.clients)
-	holder, waiter := engine(t, f, "holder-1"), engine(t, f, "waiter-2")
+	holder, waiter := engineOf(t, f, "holder-1"), engineOf(t, f, "waiter-2")
 	lease, err := holder.Acquire(within(t), "order", lock.TTL(time.Minute))
 	must(t, err)
 	defer func() { _ = lease.Release(context.Background()) }()
@@ -74,7 +75,7 @@ func TestDeadlockOfALateGrant(t *testing.T) {
 			t.Parallel()
 			f := startNodes(t, 3)
 			s := newScanner(t, f.clients)
-			orders, stock := engine(t, f, "orders-1"), engine(t, f, "stock-2")
+			orders, stock := engineOf(t, f, "orders-1"), engineOf(t, f, "stock-2")
 			order := grantedLate(t, f, late, orders, "order")
 			other := grantedLate(t, f, late, stock, "stock")
 			ctx, giveUp := context.WithCancel(t.Context())

@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 // backend is the system that the locks of one run are in: its servers, and what they
 // can suffer.
 type backend interface {
 	// locker makes the lock of one service, on connections of its own.
-	locker(instance string) (*lock.Engine, error)
+	locker(instance string) (*engine.Engine, error)
 	// describe says what runs, in lines for the user.
 	describe() []string
 	// faults is what goes wrong in a run, in order of time.
@@ -46,7 +47,7 @@ func systems() []system {
 		// need more.
 		short, long = 3 * time.Second, 8 * time.Second
 		// Package lock refuses shorter ones: there must be time for a node that hangs.
-		minTTL = 4 * lock.MinNodeTimeout
+		minTTL = 4 * engine.MinNodeTimeout
 		// A session lasts two and a half TTLs, and at least two ticks of the servers.
 		minSessionTTL = 500 * time.Millisecond
 	)
@@ -73,9 +74,9 @@ func names(all []system) string {
 // giving up early gains nothing.
 func (s system) answer(ttl time.Duration) time.Duration {
 	if s.voting {
-		return lock.MinNodeTimeout
+		return engine.MinNodeTimeout
 	}
-	return min(ttl/4, lock.MaxNodeTimeout)
+	return min(ttl/4, engine.MaxNodeTimeout)
 }
 
 // silence is what live lines say while no server, or no quorum of them, answers.
@@ -103,5 +104,5 @@ func (c config) options(instance string) []lock.Option {
 
 // closing has the lock's Close end a client as well, which was made for it alone.
 func closing(closeClient func() error) lock.Option {
-	return func(s *lock.Settings) { s.OnClose(closeClient) }
+	return engine.OnClose(closeClient)
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/etcdlock"
 	"github.com/lockscope/lockscope/lock/etcdlock/etcdproc"
 )
@@ -34,7 +34,7 @@ func openEtcd(ctx context.Context, cfg config) (backend, error) {
 	return &etcd{cfg: cfg, cluster: cluster}, nil
 }
 
-func (e *etcd) locker(instance string) (*lock.Engine, error) {
+func (e *etcd) locker(instance string) (*engine.Engine, error) {
 	client, err := e.cluster.Client()
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/zaplog"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
@@ -47,7 +48,7 @@ func parseFlags(args []string, usage io.Writer) (config, error) {
 	flags.StringVar(&servers, "redis", "", "use these servers (`host:port,host:port` or redis:// URLs) instead of starting some;\n"+
 		"nothing is done to them but locking below lock:demo:")
 	flags.DurationVar(&cfg.ttl, "ttl", 0, "how long a lock outlives a holder that died (default a tenth of -for, at most 2s)")
-	flags.DurationVar(&cfg.answer, "node-timeout", lock.MinNodeTimeout, "how long a node may take to answer; a busy machine needs more\n"+
+	flags.DurationVar(&cfg.answer, "node-timeout", engine.MinNodeTimeout, "how long a node may take to answer; a busy machine needs more\n"+
 		"(a quarter of -ttl unless given, at most 500ms, where there is one to ask: postgres, etcd, zookeeper)")
 	flags.Uint64Var(&cfg.seed, "seed", 1, "what the services do and how long they hold follows from it")
 	flags.StringVar(&cfg.listen, "listen", "127.0.0.1:0", "serve metrics and the live page on this `host:port`; port 0 picks a free one")

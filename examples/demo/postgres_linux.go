@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/pglock"
 	"github.com/lockscope/lockscope/lock/pglock/pgproc"
 )
@@ -52,7 +52,7 @@ func (p *postgres) migrate(ctx context.Context) error {
 	return errors.Join(err, owner.Close(ctx))
 }
 
-func (p *postgres) locker(instance string) (*lock.Engine, error) {
+func (p *postgres) locker(instance string) (*engine.Engine, error) {
 	return pglock.Open(p.server.URL(postgresRole), p.cfg.options(instance)...)
 }
 

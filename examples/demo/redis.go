@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest/nodes"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
@@ -67,7 +68,7 @@ func urlsOf(servers []string) []string {
 	return urls
 }
 
-func (s *redisNodes) locker(instance string) (*lock.Engine, error) {
+func (s *redisNodes) locker(instance string) (*engine.Engine, error) {
 	opts := append(s.cfg.options(instance), lock.WithPrefix(s.prefix))
 	if s.own != nil {
 		opts = append(opts, s.own.Options()...)

@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/lock/redsynclock"
 )
@@ -35,7 +36,7 @@ func openRedsync(ctx context.Context, cfg config) (backend, error) {
 	return &redsync{cfg: cfg, servers: servers}, nil
 }
 
-func (r *redsync) locker(instance string) (*lock.Engine, error) {
+func (r *redsync) locker(instance string) (*engine.Engine, error) {
 	opts := r.cfg.options(instance)
 	var pools []redsyncredis.Pool
 	var names []string

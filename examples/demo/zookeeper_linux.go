@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/zklock"
 	"github.com/lockscope/lockscope/lock/zklock/zkproc"
 )
@@ -36,7 +37,7 @@ func openZooKeeper(ctx context.Context, cfg config) (backend, error) {
 
 // locker has sessions as short as the TTL allows: that of a holder that died is what
 // the others wait for.
-func (z *zookeeper) locker(instance string) (*lock.Engine, error) {
+func (z *zookeeper) locker(instance string) (*engine.Engine, error) {
 	return zklock.New(z.ensemble.Addrs(), append(z.cfg.options(instance), lock.WithMaxTTL(z.cfg.ttl))...)
 }
 

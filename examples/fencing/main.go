@@ -21,6 +21,7 @@ import (
 	"github.com/redis/go-redis/v9/logging"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest/nodes"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
@@ -80,7 +81,7 @@ func demonstrate(ctx context.Context, dsn, servers string, out io.Writer) (err e
 }
 
 // openLockers makes the locks of A and B, as if they were two processes.
-func openLockers(ctx context.Context, servers string, out io.Writer) (_ [2]*lock.Engine, _ func() error, err error) {
+func openLockers(ctx context.Context, servers string, out io.Writer) (_ [2]*engine.Engine, _ func() error, err error) {
 	var closers []func() error
 	closeAll := func() error {
 		var errs []error
@@ -98,13 +99,13 @@ func openLockers(ctx context.Context, servers string, out io.Writer) (_ [2]*lock
 	if servers == "" {
 		set, err := nodes.Start(ctx, 3)
 		if err != nil {
-			return [2]*lock.Engine{}, nil, err
+			return [2]*engine.Engine{}, nil, err
 		}
 		closers = append(closers, set.Stop)
 		fmt.Fprintln(out, strings.Join(set.Describe(), "\n"))
 		urls, opts = set.URLs(), append(opts, set.Options()...)
 	}
-	var lockers [2]*lock.Engine
+	var lockers [2]*engine.Engine
 	for i, name := range []string{"A", "B"} {
 		l, err := redlock.Open(urls, append(opts[:len(opts):len(opts)], lock.WithInstance(name))...)
 		if err != nil {

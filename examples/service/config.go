@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/server"
 	"github.com/lockscope/lockscope/exporter/zaplog"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 const mostNodes = 9
@@ -41,7 +42,7 @@ func parseFlags(args []string, usage io.Writer) (config, error) {
 		"if they hold passwords. Without any, locks are kept in the memory of this process")
 	flags.IntVar(&cfg.nodes, "nodes", 5, "how many nodes to have in memory, without Redis")
 	flags.StringVar(&cfg.instance, "instance", defaultInstance(), "name of this process in the locks it holds")
-	flags.DurationVar(&cfg.nodeTimeout, "node-timeout", lock.DefaultNodeTimeout(lock.DefaultTTL), "how long a node may take for a command")
+	flags.DurationVar(&cfg.nodeTimeout, "node-timeout", engine.DefaultNodeTimeout(lock.DefaultTTL), "how long a node may take for a command")
 	flags.DurationVar(&cfg.chargeTakes, "charge-takes", 50*time.Millisecond, "how long the payment provider takes")
 	flags.StringVar(&cfg.logLevel, "log.level", zaplog.DefaultLevel, "debug, info, warn or error")
 	flags.StringVar(&cfg.logFormat, "log.format", zaplog.FormatConsole, "console or json")

@@ -16,6 +16,7 @@ import (
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/memlock"
 )
@@ -173,7 +174,7 @@ func pair(tb testing.TB, ctx context.Context, l lock.Locker) {
 
 // instantRedlock does everything a Redlock does but talk to servers.
 func instantRedlock(tb testing.TB) lock.Locker {
-	r, err := lock.NewEngine([]driver.Node{lock.Async(&instant{name: "a"}), lock.Async(&instant{name: "b"}), lock.Async(&instant{name: "c"})})
+	r, err := engine.NewEngine([]driver.Node{engine.Async(&instant{name: "a"}), engine.Async(&instant{name: "b"}), engine.Async(&instant{name: "c"})})
 	must(tb, err)
 	tb.Cleanup(func() { must(tb, r.Close()) })
 	return r

@@ -13,7 +13,7 @@ import (
 // New. It is safe for concurrent use, and needs no closing.
 type Board struct {
 	cfg config
-	records
+	written
 }
 
 // New makes a Board on which nothing has happened yet. It fails with
@@ -24,7 +24,7 @@ func New(opts ...Option) (*Board, error) {
 		return nil, err
 	}
 	register := calls.NewRegister(waits.New(cfg.window), slowest.New(cfg.slowest))
-	return &Board{cfg: cfg, records: records{calls: register}}, nil
+	return &Board{cfg: cfg, written: written{calls: register}}, nil
 }
 
 // Wrap returns a Locker that behaves as next does and records on b. Several
@@ -46,5 +46,5 @@ func (b *Board) Wrap(next lock.Locker, opts ...WrapOption) (lock.Locker, error) 
 	if w.instance == "" {
 		return nil, fmt.Errorf("%w: WithLockerInstance: it is empty", ErrInvalidOption)
 	}
-	return newLocker(&b.records, next, storedName(w.instance)), nil
+	return newLocker(&b.written, next, storedName(w.instance)), nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -32,16 +33,16 @@ func newServers(t testing.TB, n int) (servers []*locktest.FakeServer) {
 }
 
 // newRedlock is a process of that name in a bubble.
-func newRedlock(t testing.TB, servers []*locktest.FakeServer, instance string) *lock.Engine {
+func newRedlock(t testing.TB, servers []*locktest.FakeServer, instance string) *engine.Engine {
 	t.Helper()
 	var nodes []driver.Node
 	for i, s := range servers {
 		d := time.Duration(i+1) * time.Millisecond
 		delay := locktest.Between(d, d)
-		nodes = append(nodes, lock.Async(s.Connect(1, locktest.Faults{RequestDelay: delay, ReplyDelay: delay})))
+		nodes = append(nodes, engine.Async(s.Connect(1, locktest.Faults{RequestDelay: delay, ReplyDelay: delay})))
 	}
 	began := time.Now()
-	l, err := lock.NewEngine(nodes, lock.WithInstance(instance), lock.WithRandom(func(n int64) int64 { return n / 2 }),
+	l, err := engine.NewEngine(nodes, lock.WithInstance(instance), lock.WithRandom(func(n int64) int64 { return n / 2 }),
 		lock.WithClock(func() time.Duration { return time.Since(began) }))
 	must(t, err)
 	t.Cleanup(func() { must(t, l.Close()) })

@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -69,7 +70,7 @@ func conformInFakeTime(t *testing.T, n int, around func(testing.TB, *live.Board,
 
 // TestErrorsThatCannotBeTold come from a node, and panic when somebody reads them.
 func TestErrorsThatCannotBeTold(t *testing.T) {
-	r, err := lock.NewEngine([]driver.Node{lock.Async(&instant{name: "a", err: hostileError{driver.ErrBadReply}})})
+	r, err := engine.NewEngine([]driver.Node{engine.Async(&instant{name: "a", err: hostileError{driver.ErrBadReply}})})
 	must(t, err)
 	defer func() { must(t, r.Close()) }()
 	board := newBoard(t)

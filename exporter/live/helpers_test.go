@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
@@ -50,7 +51,7 @@ func wrap(t testing.TB, b *live.Board, next lock.Locker, opts ...live.WrapOption
 }
 
 // onRedis is on servers that were empty from the start.
-func onRedis(t testing.TB, servers []*redisproc.Server, opts ...lock.Option) *lock.Engine {
+func onRedis(t testing.TB, servers []*redisproc.Server, opts ...lock.Option) *engine.Engine {
 	t.Helper()
 	var clients []redis.UniversalClient
 	for _, s := range servers {

@@ -12,8 +12,8 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// records are what the lockers of a Board write, and a State is read from.
-type records struct {
+// written is what the lockers of a Board write, and a State is read from.
+type written struct {
 	calls     *calls.Register
 	nodes     nodes.Nodes
 	deadlocks graph.Deadlocks
@@ -22,7 +22,7 @@ type records struct {
 
 // hooks write down what the engine of one locker tells.
 type hooks struct {
-	*records
+	*written
 	owner *calls.Owner
 }
 

@@ -17,10 +17,10 @@ type locker struct {
 
 var _ lock.Locker = (*locker)(nil)
 
-func newLocker(r *records, next lock.Locker, instance string) *locker {
+func newLocker(r *written, next lock.Locker, instance string) *locker {
 	r.calls.Instances.Add(instance)
 	l := &locker{calls: r.calls, next: next, owner: &calls.Owner{Instance: instance, Records: &r.calls.Records}}
-	h := &hooks{records: r, owner: l.owner}
+	h := &hooks{written: r, owner: l.owner}
 	l.owner.Layer = decorate.NewLayer(h.trace())
 	return l
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
 // Defaults of New.
@@ -124,7 +124,7 @@ func newConfig(opts []Option) (config, error) {
 
 // storedName is the name as a lock's value would hold it, and a waiter be told it.
 func storedName(name string) string {
-	holder, err := lock.ParseHolder(strings.ReplaceAll(name, "|", "_") + "|0|")
+	holder, err := records.ParseHolder(strings.ReplaceAll(name, "|", "_") + "|0|")
 	if err != nil {
 		return name
 	}

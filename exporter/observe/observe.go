@@ -107,7 +107,7 @@ func Redis(urls []string, cfg Config, opts ...lock.Option) (*Locks, error) {
 }
 
 // New observes next, which stays its caller's to close, after Shutdown. The instance is that of next,
-// if it has a method Instance as lock.Engine does; a cfg that names another is refused with
+// if it has a method Instance as engine.Engine does; a cfg that names another is refused with
 // instrument.ErrInvalidOption. It also fails with the errors of the pieces: ErrInvalidOption of
 // instrument, live or exporter, or the registry's.
 //

@@ -1,9 +1,9 @@
-// Package driver is the seam between the engine of package lock and the systems it
+// Package driver is the seam between package engine and the systems it
 // votes on: what a server must be able to do to be a node, what it is asked, what
 // it replies, and the classes of errors every layer above understands alike.
 //
 // Users of locks need nothing of this package but its errors. Who writes a driver
-// implements [Node] and hands a set of them to lock.NewEngine; the conformance suite
+// implements [Node] and hands a set of them to engine.NewEngine; the conformance suite
 // of package locktest says whether it does what the engine relies on.
 //
 // # What a node must do
@@ -18,7 +18,7 @@
 //
 // The engine hands calls over and goes on; it never has two calls about one key under
 // way on one node, so that drivers need not keep an order. A driver for a system whose
-// client blocks implements [BlockingNode] instead, and lock.Async makes it a Node.
+// client blocks implements [BlockingNode] instead, and engine.Async makes it a Node.
 package driver
 
 import (

@@ -91,6 +91,9 @@ type classError struct {
 
 func (e *classError) Error() string { return e.text }
 
+// Quarantined is for package lock, which tells such nodes apart without importing this one.
+func (e *classError) Quarantined() bool { return e.class == Quarantined }
+
 // ClassOf is the class of a node's error: of the first error in its tree that has one,
 // else Unreachable for an error of the network and Timeout where that is a deadline,
 // else Busy for [ErrNotSent]. It is "" for nil.

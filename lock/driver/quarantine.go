@@ -32,3 +32,9 @@ func (e *QuarantineError) Error() string {
 
 // Unwrap returns ErrQuarantined.
 func (e *QuarantineError) Unwrap() error { return ErrQuarantined }
+
+// Quarantine is what the error of a vote says of it: how long it lasts, whether the node may
+// be a new one, and the command with which a person vouches for it then.
+func (e *QuarantineError) Quarantine() (left time.Duration, isNew bool, vouch string) {
+	return e.Left, e.New, e.Vouch
+}

@@ -10,30 +10,31 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 // New makes an engine on the cluster that client connects to. It takes the options of
 // package lock and those of this package, and fails with lock.ErrInvalidOption or
 // lock.ErrInvalidNode without asking the cluster. The client stays the caller's, and has to
 // be open until Close, which must follow.
-func New(client *clientv3.Client, opts ...lock.Option) (*lock.Engine, error) {
+func New(client *clientv3.Client, opts ...lock.Option) (*engine.Engine, error) {
 	if client == nil {
 		return nil, fmt.Errorf("%w: nil client", lock.ErrInvalidNode)
 	}
-	engine, err := lock.NewSettings(1, opts...)
+	base, err := engine.NewSettings(1, opts...)
 	if err != nil {
 		return nil, err
 	}
-	s, err := lock.DriverSettings(engine, settings{fenceKey: DefaultFenceKey})
+	s, err := engine.DriverSettings(base, settings{fenceKey: DefaultFenceKey})
 	if err != nil {
 		return nil, err
 	}
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	engine.Servers = []string{nameOf(client.Endpoints())}
-	n := newNode(client, engine.NodeName(0, nameOf(client.Endpoints())), engine, s)
-	e, err := engine.NewEngine([]driver.Node{lock.Async(n)})
+	base.Servers = []string{nameOf(client.Endpoints())}
+	n := newNode(client, base.NodeName(0, nameOf(client.Endpoints())), base, s)
+	e, err := base.NewEngine([]driver.Node{engine.Async(n)})
 	if err != nil {
 		return nil, errors.Join(err, n.Close())
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/etcdlock"
 	"github.com/lockscope/lockscope/lock/etcdlock/etcdproc"
 	"github.com/lockscope/lockscope/lock/locktest"
@@ -48,7 +49,7 @@ func client(t testing.TB, c *etcdproc.Cluster) *clientv3.Client {
 }
 
 // locker is one process among others.
-func locker(t testing.TB, c *etcdproc.Cluster, opts ...lock.Option) *lock.Engine {
+func locker(t testing.TB, c *etcdproc.Cluster, opts ...lock.Option) *engine.Engine {
 	t.Helper()
 	l, err := etcdlock.New(client(t, c), append([]lock.Option{lock.WithNodeTimeout(time.Second)}, opts...)...)
 	must(t, err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/etcdlock/etcdproc"
 )
 
@@ -62,7 +63,7 @@ type crowd struct {
 }
 
 // startCrowd has each locker worked with by two.
-func startCrowd(t *testing.T, lockers []*lock.Engine) *crowd {
+func startCrowd(t *testing.T, lockers []*engine.Engine) *crowd {
 	ctx, end := context.WithCancel(context.Background())
 	c := &crowd{t: t, end: end}
 	t.Cleanup(func() {
@@ -142,9 +143,9 @@ func (c *crowd) stop() {
 }
 
 // three is a cluster of three members, with as many processes.
-func three(t *testing.T) (*etcdproc.Cluster, []*lock.Engine) {
+func three(t *testing.T) (*etcdproc.Cluster, []*engine.Engine) {
 	c := cluster(t, 3)
-	var lockers []*lock.Engine
+	var lockers []*engine.Engine
 	for range 3 {
 		lockers = append(lockers, locker(t, c, lock.WithNodeTimeout(faultTimeout)))
 	}

@@ -16,6 +16,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
 // Held is a lock that somebody holds.
@@ -73,7 +74,7 @@ func ReadHeld(ctx context.Context, client *clientv3.Client, prefix, fenceKey str
 			continue
 		}
 		h := Held{Key: queues[i].key, Remaining: rest}
-		if said, parseErr := lock.ParseHolder(string(kv.Value)); parseErr == nil {
+		if said, parseErr := records.ParseHolder(string(kv.Value)); parseErr == nil {
 			h.Holder, h.Fence = said, fenceAt(bases, kv.CreateRevision)
 		}
 		all = append(all, h)
@@ -92,7 +93,7 @@ func ReadWaiting(ctx context.Context, client *clientv3.Client, prefix string) ([
 	for _, q := range queues {
 		for _, kv := range q.claims[1:] {
 			w := Waiting{Key: q.key}
-			if said, parseErr := lock.ParseHolder(string(kv.Value)); parseErr == nil {
+			if said, parseErr := records.ParseHolder(string(kv.Value)); parseErr == nil {
 				w.Holder, w.Since = said, said.Since
 			}
 			all = append(all, w)

@@ -12,8 +12,8 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 // node asks one cluster.
@@ -21,7 +21,7 @@ type node struct {
 	name, prefix string
 	client       *clientv3.Client
 	leases       etcdserverpb.LeaseClient
-	clock        lock.Clock
+	clock        engine.Clock
 	memory       time.Duration // how long a lock that was forgotten can be valid
 	timeout      time.Duration // of what nobody waits for
 	fence        fenceBase
@@ -44,11 +44,11 @@ type node struct {
 
 var _ driver.BlockingNode = (*node)(nil)
 
-func newNode(client *clientv3.Client, name string, engine *lock.Settings, s settings) *node {
+func newNode(client *clientv3.Client, name string, base *engine.Settings, s settings) *node {
 	life, end := context.WithCancel(context.Background())
 	return &node{
-		name: name, prefix: engine.Prefix, client: client, leases: clientv3.RetryLeaseClient(client),
-		clock: engine.Clock, memory: engine.MaxTTL, timeout: engine.LongestNodeTimeout(),
+		name: name, prefix: base.Prefix, client: client, leases: clientv3.RetryLeaseClient(client),
+		clock: base.Clock, memory: base.MaxTTL, timeout: base.LongestNodeTimeout(),
 		fence: fenceBase{key: s.fenceKey}, idle: idleLeases{bySeconds: make(map[int64][]*lease)},
 		life: life, end: end,
 		claims: make(map[string]*claim), queued: make(map[string]*claim), watches: make(map[string]*watch),

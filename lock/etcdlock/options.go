@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 // DefaultFenceKey is where the base of all fencing tokens is.
@@ -15,7 +16,7 @@ type settings struct{ fenceKey string }
 // WithFenceKey says where the base of the fencing tokens is, instead of [DefaultFenceKey]:
 // where a role may write below one prefix only. Who shares locks has to share it.
 func WithFenceKey(key string) lock.Option {
-	return lock.DriverOption(func(s *settings) { s.fenceKey = key })
+	return engine.DriverOption(func(s *settings) { s.fenceKey = key })
 }
 
 func (s *settings) validate() error {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/etcdlock"
 	"github.com/lockscope/lockscope/lock/etcdlock/etcdproc"
 )
@@ -278,7 +279,7 @@ func TestNewRefuses(t *testing.T) {
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"http://user:s3cr3t@127.0.0.1:1"}, Logger: zap.NewNop()})
 	must(t, err)
 	defer func() { _ = client.Close() }()
-	for _, opt := range []lock.Option{etcdlock.WithFenceKey(""), nil, lock.DriverOption(func(*int) {})} {
+	for _, opt := range []lock.Option{etcdlock.WithFenceKey(""), nil, engine.DriverOption(func(*int) {})} {
 		_, err := etcdlock.New(client, opt)
 		wantErr(t, err, lock.ErrInvalidOption)
 	}

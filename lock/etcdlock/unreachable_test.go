@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/etcdlock"
 	"github.com/lockscope/lockscope/lock/locktest/netfault"
 )
@@ -28,7 +29,7 @@ func deaf(t *testing.T) string {
 }
 
 // at is a process whose client has these endpoints.
-func at(t *testing.T, endpoints ...string) *lock.Engine {
+func at(t *testing.T, endpoints ...string) *engine.Engine {
 	t.Helper()
 	c, err := clientv3.New(clientv3.Config{Endpoints: endpoints, Logger: zap.NewNop()})
 	must(t, err)

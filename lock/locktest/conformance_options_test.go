@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -27,7 +28,7 @@ func TestLockerWithoutFences(t *testing.T) {
 	var seeds atomic.Uint64
 	locktest.TestLocker(t, func(t testing.TB) lock.Locker {
 		node := uncounted{server.Connect(seeds.Add(1), locktest.Faults{})}
-		e, err := lock.NewEngine([]driver.Node{lock.Async(node)}, lock.WithNodeTimeout(nodeTimeout))
+		e, err := engine.NewEngine([]driver.Node{engine.Async(node)}, lock.WithNodeTimeout(nodeTimeout))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/internal/memstate"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
@@ -21,7 +21,7 @@ import (
 // each new connection, and by the marker that the scripts read.
 type Guards struct {
 	// Clock is the client's, Wall what it says the time is.
-	Clock lock.Clock
+	Clock engine.Clock
 	Wall  func() time.Time
 	// Quarantine is how long a node that may have forgotten may not vote.
 	Quarantine time.Duration
@@ -40,7 +40,7 @@ type Guards struct {
 }
 
 // NewGuards makes a client's guards.
-func NewGuards(clock lock.Clock, quarantine time.Duration, enforce bool, f guard.Fingerprint) *Guards {
+func NewGuards(clock engine.Clock, quarantine time.Duration, enforce bool, f guard.Fingerprint) *Guards {
 	return &Guards{Clock: clock, Wall: time.Now, Quarantine: quarantine, Enforce: enforce, Fingerprint: f, servers: guard.NewServers()}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 // NewFakes starts n servers in memory and returns a function that makes lockers on
@@ -30,14 +31,14 @@ func NewFakes(t testing.TB, n int, opts ...lock.Option) func(testing.TB) lock.Lo
 		t.Helper()
 		var nodes []driver.Node
 		for _, s := range servers {
-			nodes = append(nodes, lock.Async(s.Connect(seeds.Add(1), Faults{
+			nodes = append(nodes, engine.Async(s.Connect(seeds.Add(1), Faults{
 				RequestDelay: Between(10*time.Microsecond, 200*time.Microsecond),
 				ReplyDelay:   Between(10*time.Microsecond, 200*time.Microsecond),
 			})))
 		}
 		// Not the clock of the machine: in a bubble that is another one.
 		clock := lock.WithClock(func() time.Duration { return time.Since(began) })
-		l, err := lock.NewEngine(nodes, append([]lock.Option{clock}, opts...)...)
+		l, err := engine.NewEngine(nodes, append([]lock.Option{clock}, opts...)...)
 		if err != nil {
 			t.Fatal(err)
 		}

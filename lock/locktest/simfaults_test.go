@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -144,7 +144,7 @@ type recorder struct {
 }
 
 func (n *recorder) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
-	holder, _ := lock.ParseHolder(req.Holder)
+	holder, _ := records.ParseHolder(req.Holder)
 	log := n.h.acquireLog(holder.Traceparent)
 	n.h.mu.Lock()
 	if log.token != req.Token {
@@ -162,7 +162,7 @@ func (n *recorder) Acquire(ctx context.Context, req driver.AcquireRequest) (driv
 	if err == nil && !reply.Granted {
 		n.h.mu.Lock()
 		if log.token == req.Token {
-			by, _ := lock.ParseHolder(reply.Holder)
+			by, _ := records.ParseHolder(reply.Holder)
 			log.refusals = append(log.refusals, refusal{own: by.Traceparent == holder.Traceparent, undone: undone})
 		}
 		n.h.mu.Unlock()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
@@ -57,7 +58,7 @@ type grave struct {
 type client struct {
 	index  int
 	rate   float64
-	redis  *lock.Engine
+	redis  *engine.Engine
 	links  []*locktest.FakeNode
 	faults []locktest.Faults
 }
@@ -175,10 +176,10 @@ func (h *history) newClient(i int) *client {
 		if h.plant.wrap != nil {
 			n = h.plant.wrap(h, i, n)
 		}
-		nodes = append(nodes, lock.Async(n))
+		nodes = append(nodes, engine.Async(n))
 	}
 	var err error
-	c.redis, err = lock.NewEngine(nodes,
+	c.redis, err = engine.NewEngine(nodes,
 		lock.WithClock(clock),
 		lock.WithRandom(seededJitter(h.plan.seed, uint64(i))),
 		lock.WithInstance(fmt.Sprintf("c%d", i)), lock.WithNodeTimeout(simNodeTimeout),
@@ -191,7 +192,7 @@ func (h *history) newClient(i int) *client {
 
 // newGuards keeps nodes silent after a restart however few they are: that is what is
 // promised where it is asked for.
-func (h *history) newGuards(clock lock.Clock, f guard.Fingerprint) *locktest.Guards {
+func (h *history) newGuards(clock engine.Clock, f guard.Fingerprint) *locktest.Guards {
 	g := locktest.NewGuards(clock, simQuarantine, h.plant.quarantine >= 0, f)
 	if h.plant.quarantine > 0 {
 		g.Quarantine = h.plant.quarantine

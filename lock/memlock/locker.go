@@ -9,12 +9,13 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 // Locker is an engine that knows its leases, so that one of them can be lost on order.
 // It is safe for concurrent use.
 type Locker struct {
-	*lock.Engine
+	*engine.Engine
 	nodes  Nodes
 	prefix string
 
@@ -28,23 +29,23 @@ type Locker struct {
 func New(nodes Nodes, opts ...lock.Option) (*Locker, error) {
 	began := time.Now()
 	clock := lock.WithClock(func() time.Duration { return time.Since(began) })
-	settings, err := lock.NewSettings(len(nodes), append([]lock.Option{clock}, opts...)...)
+	settings, err := engine.NewSettings(len(nodes), append([]lock.Option{clock}, opts...)...)
 	if err != nil {
 		return nil, err
 	}
 	var links []driver.Node
 	for _, n := range nodes {
-		links = append(links, lock.Async(n.connect()))
+		links = append(links, engine.Async(n.connect()))
 		settings.Servers = append(settings.Servers, fmt.Sprintf("%s %p", n.name, n)) // nodes of one name may be several
 	}
-	engine, err := settings.NewEngine(links)
+	e, err := settings.NewEngine(links)
 	if err != nil {
 		for _, l := range links {
 			err = errors.Join(err, l.Close())
 		}
 		return nil, err
 	}
-	return &Locker{Engine: engine, nodes: nodes, prefix: settings.Prefix, leases: make(map[lock.Lease]struct{})}, nil
+	return &Locker{Engine: e, nodes: nodes, prefix: settings.Prefix, leases: make(map[lock.Lease]struct{})}, nil
 }
 
 // Acquire implements lock.Locker.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/pglock"
 	"github.com/lockscope/lockscope/lock/pglock/pgproc"
 )
@@ -34,8 +35,8 @@ func failedOver(t *testing.T) (*pgproc.Server, lock.Lease) {
 	return standby, lease
 }
 
-func must2(l *lock.Engine, err error) func(testing.TB) *lock.Engine {
-	return func(t testing.TB) *lock.Engine {
+func must2(l *engine.Engine, err error) func(testing.TB) *engine.Engine {
+	return func(t testing.TB) *engine.Engine {
 		t.Helper()
 		must(t, err)
 		t.Cleanup(func() { must(t, l.Close()) })
@@ -69,7 +70,7 @@ func TestAFailoverIsTold(t *testing.T) {
 func TestAFailoverIsWaitedOut(t *testing.T) {
 	s, first := failedOver(t)
 	const memory = 5 * time.Second
-	open := func() *lock.Engine {
+	open := func() *engine.Engine {
 		return locker(t, s, pglock.WithFailoverQuarantine(), lock.WithMaxTTL(memory), lock.WithNodeTimeout(200*time.Millisecond))
 	}
 	l := open()

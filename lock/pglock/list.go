@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
 // Querier reads: a *pgx.Conn, a *pgxpool.Pool or a pgx.Tx.
@@ -26,8 +27,8 @@ type Held struct {
 // Waiting is a process that queues for a lock.
 type Waiting struct {
 	Key   string
-	Since time.Time     // by the server's clock
-	Says  *lock.Waiting // of itself; nil as long as it has waited for less than a tenth of a second
+	Since time.Time        // by the server's clock
+	Says  *records.Waiting // of itself; nil as long as it has waited for less than a tenth of a second
 }
 
 // ReadHeld returns the locks that are held, by key. It reads the view held, for which
@@ -41,7 +42,7 @@ func ReadHeld(ctx context.Context, db Querier, schema string) ([]Held, error) {
 			var left float64
 			err = row.Scan(&h.Key, &fence, &holder, &left)
 			h.Fence, h.Remaining = uint64(fence), time.Duration(left*float64(time.Second))
-			if said, parseErr := lock.ParseHolder(holder); parseErr == nil {
+			if said, parseErr := records.ParseHolder(holder); parseErr == nil {
 				h.Holder = said
 			}
 			return h, err
@@ -57,7 +58,7 @@ func ReadWaiting(ctx context.Context, db Querier, schema string) ([]Waiting, err
 			var record string
 			err = row.Scan(&w.Key, &ticket, &record)
 			w.Since = time.UnixMicro(ticket)
-			if said, parseErr := lock.ParseWaiting(record); parseErr == nil {
+			if said, parseErr := records.ParseWaiting(record); parseErr == nil {
 				w.Says = &said
 			}
 			return w, err

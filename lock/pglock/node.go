@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 // The codes of function acquire.
@@ -56,9 +56,9 @@ func callsOf(schema string) calls {
 	}
 }
 
-func newNode(name string, pool *pool, listen *pgx.ConnConfig, s settings, engine *lock.Settings) *node {
+func newNode(name string, pool *pool, listen *pgx.ConnConfig, s settings, base *engine.Settings) *node {
 	n := &node{
-		name: name, pool: pool, calls: callsOf(s.schema), memory: engine.MaxTTL, timeout: engine.LongestNodeTimeout(),
+		name: name, pool: pool, calls: callsOf(s.schema), memory: base.MaxTTL, timeout: base.LongestNodeTimeout(),
 		enforced: s.enforced,
 	}
 	if !s.poll {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 const (
@@ -29,26 +30,26 @@ type settings struct {
 // WithSchema says in which schema [Migrate] has put what is needed, instead of
 // [DefaultSchema].
 func WithSchema(name string) lock.Option {
-	return lock.DriverOption(func(s *settings) { s.schema = name })
+	return engine.DriverOption(func(s *settings) { s.schema = name })
 }
 
 // WithConnections bounds the connections for commands, instead of [DefaultConnections].
 // One more listens.
 func WithConnections(n int) lock.Option {
-	return lock.DriverOption(func(s *settings) { s.connections = int32(min(max(n, 0), 1000)) })
+	return engine.DriverOption(func(s *settings) { s.connections = int32(min(max(n, 0), 1000)) })
 }
 
 // WithListener gives the connection string by which waiters listen for their turn, where
 // the pool goes through a pooler that keeps no session (pgbouncer in transaction mode):
 // that of the server itself.
 func WithListener(connString string) lock.Option {
-	return lock.DriverOption(func(s *settings) { s.listen = connString })
+	return engine.DriverOption(func(s *settings) { s.listen = connString })
 }
 
 // WithoutListener has waiters look again and again, every lock.WithPollInterval, where no
 // connection of theirs can listen.
 func WithoutListener() lock.Option {
-	return lock.DriverOption(func(s *settings) { s.poll = true })
+	return engine.DriverOption(func(s *settings) { s.poll = true })
 }
 
 // WithFailoverQuarantine makes a server that was promoted, or restored from a backup,
@@ -57,7 +58,7 @@ func WithoutListener() lock.Option {
 // primary has not waited for (synchronous_standby_names); without it a failover is told
 // by Trace.NodeRestart and two leases may be valid.
 func WithFailoverQuarantine() lock.Option {
-	return lock.DriverOption(func(s *settings) { s.enforced = true })
+	return engine.DriverOption(func(s *settings) { s.enforced = true })
 }
 
 var schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)

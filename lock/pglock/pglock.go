@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 // New makes an engine on the server that pool connects to. It makes connections of its
@@ -19,7 +20,7 @@ import (
 // pgbouncer. [Migrate] must have been run there. It takes the options of package lock and
 // those of this package, and fails with lock.ErrInvalidOption or lock.ErrInvalidNode
 // without asking the server. Close must follow.
-func New(pool *pgxpool.Pool, opts ...lock.Option) (*lock.Engine, error) {
+func New(pool *pgxpool.Pool, opts ...lock.Option) (*engine.Engine, error) {
 	if pool == nil {
 		return nil, fmt.Errorf("%w: nil pool", lock.ErrInvalidNode)
 	}
@@ -27,7 +28,7 @@ func New(pool *pgxpool.Pool, opts ...lock.Option) (*lock.Engine, error) {
 }
 
 // Open is New for a connection string, a URL or key=value pairs as psql takes them.
-func Open(connString string, opts ...lock.Option) (*lock.Engine, error) {
+func Open(connString string, opts ...lock.Option) (*engine.Engine, error) {
 	config, err := pgxpool.ParseConfig(connString)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", lock.ErrInvalidNode, err) // it shows no password
@@ -35,12 +36,12 @@ func Open(connString string, opts ...lock.Option) (*lock.Engine, error) {
 	return newEngine(config, opts)
 }
 
-func newEngine(config *pgxpool.Config, opts []lock.Option) (*lock.Engine, error) {
-	engine, err := lock.NewSettings(1, opts...)
+func newEngine(config *pgxpool.Config, opts []lock.Option) (*engine.Engine, error) {
+	base, err := engine.NewSettings(1, opts...)
 	if err != nil {
 		return nil, err
 	}
-	s, err := lock.DriverSettings(engine, settings{schema: DefaultSchema, connections: DefaultConnections})
+	s, err := engine.DriverSettings(base, settings{schema: DefaultSchema, connections: DefaultConnections})
 	if err != nil {
 		return nil, err
 	}
@@ -58,10 +59,10 @@ func newEngine(config *pgxpool.Config, opts []lock.Option) (*lock.Engine, error)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", lock.ErrInvalidNode, err)
 	}
-	engine.Namespace = config.ConnConfig.Database + "|" + s.schema
-	engine.Servers = []string{name}
-	n := newNode(engine.NodeName(0, name), pool, listen, s, engine)
-	e, err := engine.NewEngine([]driver.Node{lock.Async(n)})
+	base.Namespace = config.ConnConfig.Database + "|" + s.schema
+	base.Servers = []string{name}
+	n := newNode(base.NodeName(0, name), pool, listen, s, base)
+	e, err := base.NewEngine([]driver.Node{engine.Async(n)})
 	if err != nil {
 		return nil, errors.Join(err, n.Close())
 	}

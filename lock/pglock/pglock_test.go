@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/pglock"
 	"github.com/lockscope/lockscope/lock/pglock/pgproc"
@@ -51,7 +52,7 @@ func pool(t testing.TB, url string) *pgxpool.Pool {
 	return db
 }
 
-func locker(t testing.TB, s *pgproc.Server, opts ...lock.Option) *lock.Engine {
+func locker(t testing.TB, s *pgproc.Server, opts ...lock.Option) *engine.Engine {
 	t.Helper()
 	l, err := pglock.Open(s.URL("service"), append([]lock.Option{lock.WithNodeTimeout(2 * time.Second)}, opts...)...)
 	must(t, err)

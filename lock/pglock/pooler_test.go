@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/pglock"
 	"github.com/lockscope/lockscope/lock/pglock/pgproc"
 )
@@ -32,7 +33,7 @@ func TestThroughAPooler(t *testing.T) {
 	for mode, connections := range map[string]int{pgproc.SessionPooling: 40, pgproc.TransactionPooling: 2, pgproc.StatementPooling: 2} {
 		t.Run(mode, func(t *testing.T) {
 			b := bouncer(t, s, mode, connections)
-			open := func(opts ...lock.Option) *lock.Engine {
+			open := func(opts ...lock.Option) *engine.Engine {
 				l, err := pglock.New(pool(t, b.URL()), append([]lock.Option{lock.WithNodeTimeout(2 * time.Second)}, opts...)...)
 				must(t, err)
 				t.Cleanup(func() { must(t, l.Close()) })
@@ -74,7 +75,7 @@ func TestAWaiterBehindAPooler(t *testing.T) {
 			told = e.Err
 		}
 	}})
-	open := func() *lock.Engine {
+	open := func() *engine.Engine {
 		l, err := pglock.Open(b.URL(), lock.WithNodeTimeout(2*time.Second))
 		must(t, err)
 		t.Cleanup(func() { must(t, l.Close()) })

@@ -11,7 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
 
@@ -36,7 +36,7 @@ const stretch = 2 * time.Second
 
 func benchContended(b *testing.B, n, lockers int, hold time.Duration) {
 	servers := benchServers(b, n)
-	all := make([]*lock.Engine, lockers)
+	all := make([]*engine.Engine, lockers)
 	lists := make([]*redis.Client, lockers)
 	for i := range all {
 		all[i] = benchLocker(b, servers)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 // BenchmarkHandOver is callers of one process, or of two, on one resource. The floor of one
@@ -30,7 +31,7 @@ func BenchmarkHandOver(b *testing.B) {
 
 func benchHandOver(b *testing.B, n, lockers, callers int, hold time.Duration) {
 	servers := benchServers(b, n)
-	all := make([]*lock.Engine, lockers)
+	all := make([]*engine.Engine, lockers)
 	for i := range all {
 		all[i] = benchLocker(b, servers)
 	}

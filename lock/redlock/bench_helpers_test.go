@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/lock/redlock"
@@ -32,7 +33,7 @@ func benchClients(b *testing.B, servers []*redisproc.Server, opt redis.Options) 
 }
 
 // benchLocker is a Redlock of its own: one process, as others see it.
-func benchLocker(b *testing.B, servers []*redisproc.Server, opts ...lock.Option) *lock.Engine {
+func benchLocker(b *testing.B, servers []*redisproc.Server, opts ...lock.Option) *engine.Engine {
 	b.Helper()
 	var nodes []redis.UniversalClient
 	for _, c := range benchClients(b, servers, redis.Options{PoolSize: 32}) {

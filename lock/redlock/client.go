@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
@@ -43,7 +44,7 @@ type node struct {
 }
 
 // nodesOf are the nodes of these clients. It refuses one server that is named twice.
-func nodesOf(clients []redis.UniversalClient, engine *lock.Settings) ([]node, error) {
+func nodesOf(clients []redis.UniversalClient, base *engine.Settings) ([]node, error) {
 	all := make([]node, 0, len(clients))
 	addresses := make(map[string]int)
 	for i, given := range clients {
@@ -51,7 +52,7 @@ func nodesOf(clients []redis.UniversalClient, engine *lock.Settings) ([]node, er
 			return nil, fmt.Errorf("node %d: %w", i+1, err)
 		}
 		n := nodeOf(given)
-		n.name = engine.NodeName(i, n.own)
+		n.name = base.NodeName(i, n.own)
 		if first, taken := addresses[n.address]; taken && n.address != "" {
 			return nil, fmt.Errorf("%w: %w: nodes %d and %d are both %s", lock.ErrInvalidNode, driver.ErrDuplicate,
 				first+1, i+1, n.own)

@@ -4,7 +4,7 @@
 //
 // # What is assumed of Redis, and what is noticed
 //
-// This goes on with the table of package lock, in the same words.
+// This goes on with the table of package engine, in the same words.
 //
 //	a node's clock is stepped                                        neither; covered while it keeps silent and has
 //	                                                                 longer than a MaxTTL to go, if the callers'

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
@@ -87,5 +87,5 @@ const minQuarantine = 15 * time.Second
 // Quarantine is how long a server that may have forgotten locks does not vote, where the
 // longest TTL is maxTTL: until none of them can be valid, and at least 15 seconds.
 func Quarantine(maxTTL time.Duration) time.Duration {
-	return max(maxTTL+lock.Drift(maxTTL), minQuarantine)
+	return max(maxTTL+engine.Drift(maxTTL), minQuarantine)
 }

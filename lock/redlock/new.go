@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/lock/redlock/internal/cluster"
 	"github.com/lockscope/lockscope/lock/redlock/internal/lanes"
@@ -26,26 +27,26 @@ import (
 //
 // An odd number of nodes is best: four tolerate the failure of no more nodes
 // than three do.
-func New(clients []redis.UniversalClient, opts ...lock.Option) (*lock.Engine, error) {
-	engine, s, err := newSettings(len(clients), opts)
+func New(clients []redis.UniversalClient, opts ...lock.Option) (*engine.Engine, error) {
+	base, s, err := newSettings(len(clients), opts)
 	if err != nil {
 		return nil, err
 	}
-	return newEngine(clients, engine, s)
+	return newEngine(clients, base, s)
 }
 
-func newEngine(clients []redis.UniversalClient, engine *lock.Settings, s settings) (*lock.Engine, error) {
+func newEngine(clients []redis.UniversalClient, base *engine.Settings, s settings) (*engine.Engine, error) {
 	if err := checkClients(clients); err != nil {
 		return nil, err
 	}
-	known, err := nodesOf(clients, engine)
+	known, err := nodesOf(clients, base)
 	if err != nil {
 		return nil, err
 	}
-	config := s.guard(guard.NewServers(), engine.Clock, len(clients))
-	config.Fingerprint = guard.NewFingerprint(namesOf(known), engine.MaxTTL)
-	config.Vouch = vouchCommand(clients, namesOf(known), engine.MaxTTL)
-	common, timeout := scripts.New(), engine.LongestNodeTimeout()
+	config := s.guard(guard.NewServers(), base.Clock, len(clients))
+	config.Fingerprint = guard.NewFingerprint(namesOf(known), base.MaxTTL)
+	config.Vouch = vouchCommand(clients, namesOf(known), base.MaxTTL)
+	common, timeout := scripts.New(), base.LongestNodeTimeout()
 	nodes := make([]driver.Node, 0, len(known))
 	for _, m := range known {
 		config.Node, config.DB, config.Cluster = m.name, m.db, m.cluster
@@ -53,15 +54,15 @@ func newEngine(clients []redis.UniversalClient, engine *lock.Settings, s setting
 		switch given := m.given.(type) {
 		case *redis.ClusterClient:
 			c := cluster.Config{Timeout: timeout, Hooks: s.hooks}
-			nodes = append(nodes, lock.Async(cluster.New(given, g, common, c)))
+			nodes = append(nodes, engine.Async(cluster.New(given, g, common, c)))
 		case *redis.Client:
-			c := lanes.Config{Clock: engine.Clock, Timeout: timeout, Hooks: s.hooks}
+			c := lanes.Config{Clock: base.Clock, Timeout: timeout, Hooks: s.hooks}
 			nodes = append(nodes, standalone.New(given, g, common, c))
 		}
-		engine.Servers = append(engine.Servers, fmt.Sprintf("%s %s %d", m.own, m.address, m.db))
+		base.Servers = append(base.Servers, fmt.Sprintf("%s %s %d", m.own, m.address, m.db))
 	}
-	engine.Namespace = namespaceOf(clients)
-	e, err := engine.NewEngine(nodes)
+	base.Namespace = namespaceOf(clients)
+	e, err := base.NewEngine(nodes)
 	if err != nil {
 		return nil, errors.Join(err, closeAll(nodes))
 	}

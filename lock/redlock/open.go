@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/redis/go-redis/v9"
 )
 
@@ -14,17 +15,17 @@ import (
 //
 // go-redis writes each connection that fails to stderr, by a logger that all clients of the process share: Open
 // leaves it alone. Package exporter/redislog takes what it says to a [log/slog.Logger].
-func Open(urls []string, opts ...lock.Option) (*lock.Engine, error) {
+func Open(urls []string, opts ...lock.Option) (*engine.Engine, error) {
 	clients, closeClients, err := NewClients(urls)
 	if err != nil {
 		return nil, err
 	}
-	engine, s, err := newSettings(len(clients), opts)
+	base, s, err := newSettings(len(clients), opts)
 	if err != nil {
 		return nil, errors.Join(err, closeClients())
 	}
-	engine.OnClose(closeClients)
-	e, err := newEngine(clients, engine, s)
+	base.OnClose(closeClients)
+	e, err := newEngine(clients, base, s)
 	if err != nil {
 		return nil, errors.Join(err, closeClients())
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
@@ -27,7 +28,7 @@ type settings struct {
 // for any number of nodes. To let a set of new nodes vote at once, use [Vouch]
 // instead: it holds until their next restart, an option for every one.
 func WithRestartQuarantine(d time.Duration) lock.Option {
-	return lock.DriverOption(func(s *settings) { s.quarantine, s.quarantineGiven = d, true })
+	return engine.DriverOption(func(s *settings) { s.quarantine, s.quarantineGiven = d, true })
 }
 
 // WithEvictingNodes accepts nodes that may evict locks while they are held, or do not
@@ -36,14 +37,14 @@ func WithRestartQuarantine(d time.Duration) lock.Option {
 // same nodes have to give it, or none: they expect different proofs of a node that has
 // evicted keys, and keep it silent for each other.
 func WithEvictingNodes() lock.Option {
-	return lock.DriverOption(func(s *settings) { s.evictionOK = true })
+	return engine.DriverOption(func(s *settings) { s.evictionOK = true })
 }
 
 // WithoutGuard skips the examination of the nodes (INFO on every new connection, and
 // with a vote once a second): restarts, replicas, duplicates and eviction go unnoticed.
 // For servers on which INFO is not permitted.
 func WithoutGuard() lock.Option {
-	return lock.DriverOption(func(s *settings) { s.unguarded = true })
+	return engine.DriverOption(func(s *settings) { s.unguarded = true })
 }
 
 // WithHook adds a go-redis hook to lockscope's own connections. Process
@@ -51,32 +52,32 @@ func WithoutGuard() lock.Option {
 // dial hooks and the hooks of a cluster client cannot be read from outside
 // go-redis and are wanted here.
 func WithHook(h redis.Hook) lock.Option {
-	return lock.DriverOption(func(s *settings) { s.hooks = append(s.hooks, h) })
+	return engine.DriverOption(func(s *settings) { s.hooks = append(s.hooks, h) })
 }
 
 // newSettings are the engine's settings and this package's.
-func newSettings(nodes int, opts []lock.Option) (*lock.Settings, settings, error) {
-	engine, err := lock.NewSettings(nodes, opts...)
+func newSettings(nodes int, opts []lock.Option) (*engine.Settings, settings, error) {
+	base, err := engine.NewSettings(nodes, opts...)
 	if err != nil {
 		return nil, settings{}, err
 	}
-	s, err := lock.DriverSettings(engine, settings{})
+	s, err := engine.DriverSettings(base, settings{})
 	if err != nil {
 		return nil, s, err
 	}
 	if !s.quarantineGiven {
-		s.quarantine = Quarantine(engine.MaxTTL)
+		s.quarantine = Quarantine(base.MaxTTL)
 	}
 	if s.quarantine < 0 {
 		return nil, s, fmt.Errorf("%w: WithRestartQuarantine(%v): it is negative", lock.ErrInvalidOption, s.quarantine)
 	}
-	return engine, s, nil
+	return base, s, nil
 }
 
 // guard is how nodes are examined. With fewer than three of them a restart is only
 // reported unless more is asked for: there a node that is silent is an outage, and a
 // quorum that outlives a node was never promised.
-func (s *settings) guard(servers *guard.Servers, clock lock.Clock, nodes int) guard.Config {
+func (s *settings) guard(servers *guard.Servers, clock engine.Clock, nodes int) guard.Config {
 	return guard.Config{
 		Servers: servers, Clock: clock, Off: s.unguarded, EvictionOK: s.evictionOK,
 		Quarantine: s.quarantine, Enforce: s.quarantine > 0 && (nodes >= 3 || s.quarantineGiven),

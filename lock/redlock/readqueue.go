@@ -8,7 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/redlock/internal/scripts"
 )
 
@@ -25,7 +25,7 @@ type Queued struct {
 	Since time.Time // when it came, by the node's clock
 	// Says is what it says of itself; nil if it has not waited for long, or does not
 	// say anything: Acquire reports after a tenth of a second.
-	Says *lock.Waiting
+	Says *records.Waiting
 }
 
 // ReadQueue reads who waits for a lock on one node, first in line first: at most the
@@ -63,12 +63,12 @@ func ReadQueue(ctx context.Context, node redis.Cmdable, key string, most int) (f
 }
 
 // parseEntry reads what a waiter says of itself, unless that is of an earlier stay in the queue.
-func parseEntry(text string, since time.Time) *lock.Waiting {
+func parseEntry(text string, since time.Time) *records.Waiting {
 	ticket, record, _ := strings.Cut(text, "\n")
 	if ticket != strconv.FormatInt(since.UnixMicro(), 10) {
 		return nil
 	}
-	w, err := lock.ParseWaiting(record)
+	w, err := records.ParseWaiting(record)
 	if err != nil {
 		return nil
 	}

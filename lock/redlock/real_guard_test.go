@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
@@ -34,7 +35,7 @@ func TestRealQuarantine(t *testing.T) {
 	f.restart(1)
 
 	fresh := f.locker(options...)
-	for name, l := range map[string]*lock.Engine{"old": old, "new": fresh} {
+	for name, l := range map[string]*engine.Engine{"old": old, "new": fresh} {
 		var err error
 		eventually(t, settleTime, "the restarted node answers in time", func() bool {
 			// What an attempt before was granted here is taken back, if need be after it has returned.

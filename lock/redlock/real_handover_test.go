@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 // TestRealHandOverAsksNobody: 32 callers of one process that hold the lock for no time cost
@@ -129,7 +130,7 @@ func TestRealHandOverTellsOthers(t *testing.T) {
 func TestRealHandOverLetsOthersIn(t *testing.T) {
 	const callers = 16
 	f := startNodes(t, 1)
-	lockers := []*lock.Engine{f.locker(lock.WithNodeTimeout(patience)), f.locker(lock.WithNodeTimeout(patience))}
+	lockers := []*engine.Engine{f.locker(lock.WithNodeTimeout(patience)), f.locker(lock.WithNodeTimeout(patience))}
 	p99 := func(opts ...lock.AcquireOption) (worst time.Duration) {
 		waits := make([][]time.Duration, 2*callers)
 		end := time.Now().Add(500 * time.Millisecond)

@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/netfault"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
@@ -98,13 +99,13 @@ func (f *realNodes) named() lock.Option {
 }
 
 // locker makes a Redlock of its own connections on all nodes.
-func (f *realNodes) locker(opts ...lock.Option) *lock.Engine {
+func (f *realNodes) locker(opts ...lock.Option) *engine.Engine {
 	f.t.Helper()
 	return newLocker(f.t, f.clients(), opts...)
 }
 
 // newLocker lets freshly started nodes vote; tests of the quarantine say otherwise.
-func newLocker(t testing.TB, clients []redis.UniversalClient, opts ...lock.Option) *lock.Engine {
+func newLocker(t testing.TB, clients []redis.UniversalClient, opts ...lock.Option) *engine.Engine {
 	t.Helper()
 	base := []lock.Option{lock.WithNodeTimeout(nodeTimeout), redlock.WithRestartQuarantine(0)}
 	r, err := redlock.New(clients, append(base, opts...)...)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
@@ -19,7 +20,7 @@ import (
 // get one.
 
 // wantNoSecondLease requires that nobody else gets the resource while the lease is valid, and says why.
-func wantNoSecondLease(t *testing.T, held lock.Lease, other *lock.Engine, targets ...error) {
+func wantNoSecondLease(t *testing.T, held lock.Lease, other *engine.Engine, targets ...error) {
 	t.Helper()
 	_, _ = refused(t, other, "job", targets...)
 	if held.Remaining() <= 0 {
@@ -64,7 +65,7 @@ func twoOfThree(t *testing.T, opts ...lock.Option) (f *realNodes, lease lock.Lea
 }
 
 // guardedLocker has every default of the guard.
-func guardedLocker(t *testing.T, clients []redis.UniversalClient, opts ...lock.Option) *lock.Engine {
+func guardedLocker(t *testing.T, clients []redis.UniversalClient, opts ...lock.Option) *engine.Engine {
 	t.Helper()
 	l, err := redlock.New(clients, append([]lock.Option{lock.WithNodeTimeout(nodeTimeout)}, opts...)...)
 	must(t, err)

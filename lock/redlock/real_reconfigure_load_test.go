@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
@@ -124,7 +125,7 @@ func (h *heldWindows) try(ctx context.Context, l lock.Locker, resource string, t
 		return
 	}
 	w := heldWindow{resource: resource, fence: lease.Fence(), began: time.Now()}
-	w.asked = w.began.Add(lease.Remaining() - (ttl - lock.Drift(ttl)))
+	w.asked = w.began.Add(lease.Remaining() - (ttl - engine.Drift(ttl)))
 	over := time.NewTimer(hold)
 	defer over.Stop()
 	for lease.Remaining() > 0 {

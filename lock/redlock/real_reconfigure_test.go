@@ -5,6 +5,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
@@ -16,8 +17,8 @@ func TestRealReconfigure(t *testing.T) {
 	three := &realNodes{t: t, servers: f.servers[:3], admin: f.admin[:3]}
 	three.vouchForAll()
 	// New ones each time: what was found against a node is believed for a second.
-	of3 := func() *lock.Engine { return guardedLocker(t, three.clients()) }
-	of5 := func() *lock.Engine { return guardedLocker(t, f.clients()) }
+	of3 := func() *engine.Engine { return guardedLocker(t, three.clients()) }
+	of5 := func() *engine.Engine { return guardedLocker(t, f.clients()) }
 	old := of3()
 	lease := acquire(t, old, "job", lock.TTL(longTTL), lock.NoRenew())
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
@@ -28,7 +29,7 @@ func TestRealRemedyOfAQuorum(t *testing.T) {
 			t.Errorf("it offers what is for new nodes: %v", err)
 		}
 	}
-	used := func(t *testing.T, f *realNodes) *lock.Engine {
+	used := func(t *testing.T, f *realNodes) *engine.Engine {
 		t.Helper()
 		l := guardedLocker(t, f.clients(), lock.WithNodeTimeout(patience), byDefault)
 		_, err := l.Acquire(t.Context(), "job", lock.NoWait(), lock.TTL(longTTL))

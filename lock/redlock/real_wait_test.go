@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest/netfault"
 )
 
@@ -23,7 +24,7 @@ type turn struct {
 
 // queueUp starts an Acquire of each locker, one after the other: each is seen in the queue before the next one comes.
 // What is returned tells, in order, who was served.
-func queueUp(ctx context.Context, f *realNodes, resource string, hold time.Duration, lockers []*lock.Engine) (<-chan turn, *sync.WaitGroup) {
+func queueUp(ctx context.Context, f *realNodes, resource string, hold time.Duration, lockers []*engine.Engine) (<-chan turn, *sync.WaitGroup) {
 	f.t.Helper()
 	served, wg := make(chan turn, len(lockers)), new(sync.WaitGroup)
 	for i, l := range lockers {
@@ -70,7 +71,7 @@ func TestRealHandOffOrder(t *testing.T) {
 	for _, nodes := range []int{1, 3, 5} {
 		t.Run(fmt.Sprint(nodes), func(t *testing.T) {
 			f := startNodes(t, nodes)
-			var lockers []*lock.Engine
+			var lockers []*engine.Engine
 			for range 8 {
 				lockers = append(lockers, f.locker(lock.WithNodeTimeout(patience)))
 			}
@@ -98,7 +99,7 @@ func TestRealCrashedWaiter(t *testing.T) {
 				doomed = append(doomed, plainClient(t, &redis.Options{Addr: p.Addr(), ClientName: "doomed"}))
 			}
 			patient := lock.WithNodeTimeout(patience)
-			lockers := []*lock.Engine{
+			lockers := []*engine.Engine{
 				f.locker(patient), f.locker(patient), newLocker(t, doomed, patient), f.locker(patient),
 				f.locker(patient),
 			}
@@ -169,7 +170,7 @@ func TestRealFreeLockIsFound(t *testing.T) {
 				t.Parallel()
 				f := startNodes(t, nodes)
 				holder := acquire(t, f.locker(), "job", lock.TTL(longTTL))
-				served, wg := queueUp(t.Context(), f, "job", 0, []*lock.Engine{f.locker(), f.locker()})
+				served, wg := queueUp(t.Context(), f, "job", 0, []*engine.Engine{f.locker(), f.locker()})
 				hide(f, func() { _ = holder.Release(t.Context()) })
 				free := time.Now()
 				for range 2 {

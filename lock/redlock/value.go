@@ -6,13 +6,14 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
 // ParseValue splits the value of a lock key written by lockscope into its fencing
 // token and its holder. It drops the owner token, which is a secret. ok is false
 // for a value that lockscope did not write.
 func ParseValue(value string) (fence uint64, holder lock.Holder, ok bool) {
-	head, record, found := strings.Cut(value, "|")
+	head, said, found := strings.Cut(value, "|")
 	token, counter, split := strings.Cut(head, ":")
 	if !found || !split || len(token) != driver.TokenLength {
 		return 0, lock.Holder{}, false
@@ -26,6 +27,6 @@ func ParseValue(value string) (fence uint64, holder lock.Holder, ok bool) {
 	if err != nil {
 		return 0, lock.Holder{}, false
 	}
-	holder, err = lock.ParseHolder(record)
+	holder, err = records.ParseHolder(said)
 	return fence, holder, err == nil
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/go-redsync/redsync/v4"
 
-	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 // node asks a redsync mutex for each request: of one pool, or of all those of a Redsync.
@@ -37,11 +37,11 @@ var _ interface {
 	driver.Warmer
 } = (*node)(nil)
 
-func newNode(name string, s set, options []redsync.Option, engine *lock.Settings) *node {
+func newNode(name string, s set, options []redsync.Option, base *engine.Settings) *node {
 	s.name = name
 	life, end := context.WithCancel(context.Background())
 	return &node{
-		set: s, options: options, memory: engine.MaxTTL, timeout: engine.LongestNodeTimeout(), life: life, end: end,
+		set: s, options: options, memory: base.MaxTTL, timeout: base.LongestNodeTimeout(), life: life, end: end,
 	}
 }
 

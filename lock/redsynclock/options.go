@@ -7,6 +7,7 @@ import (
 	"github.com/go-redsync/redsync/v4"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 // DefaultPollInterval is how long a waiter waits before it looks again, at most and
@@ -24,11 +25,11 @@ type settings struct{ mutex []redsync.Option }
 //   - WithExpiry is the TTL of locks whose Acquire gives none; redsync's default is 8 s
 //   - WithSetNXOnExtend counts a key that was lost, and put back, as one that was kept
 //   - WithTimeoutFactor may shorten what a server is waited for, beside lock.WithNodeTimeout
-//   - WithDriftFactor can only shorten what lock.Drift leaves
+//   - WithDriftFactor can only shorten what engine.Drift leaves
 //   - WithFailFast and WithShufflePools are for [Wrap], where redsync asks several pools
 //
 // Tries and pauses are the engine's: lock.MaxAttempts, lock.MaxWait and
 // lock.WithPollInterval. So is the value: it begins with the token.
 func WithMutexOptions(opts ...redsync.Option) lock.Option {
-	return lock.DriverOption(func(s *settings) { s.mutex = slices.Concat(s.mutex, opts) })
+	return engine.DriverOption(func(s *settings) { s.mutex = slices.Concat(s.mutex, opts) })
 }

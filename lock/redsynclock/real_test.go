@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/lock/redsynclock"
@@ -94,7 +95,7 @@ func TestOneOfThreePools(t *testing.T) {
 			t.Run(name+", "+how, func(t *testing.T) {
 				t.Parallel()
 				servers := locktest.Servers(t, 3)
-				var l *lock.Engine
+				var l *engine.Engine
 				if how == "New" {
 					l = locker(t, servers, lock.WithNodeNames("a", "b", "c"))
 				} else {

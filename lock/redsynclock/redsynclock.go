@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 // New makes an engine on the pools that redsync.New would be given: each is a node, and
@@ -17,7 +18,7 @@ import (
 // options of package lock and those of this package, and fails with
 // lock.ErrInvalidOption or lock.ErrInvalidNode without asking a server. The pools stay
 // the caller's. Close must follow.
-func New(pools []redis.Pool, opts ...lock.Option) (*lock.Engine, error) {
+func New(pools []redis.Pool, opts ...lock.Option) (*engine.Engine, error) {
 	var sets []set
 	for i, p := range pools {
 		if p == nil {
@@ -31,7 +32,7 @@ func New(pools []redis.Pool, opts ...lock.Option) (*lock.Engine, error) {
 // Wrap is New for what redsync.New returned. Its pools cannot be taken out of it again:
 // they are one node, called redsync, whose votes redsync counts, and nobody is told
 // who holds a lock. New tells more.
-func Wrap(r *redsync.Redsync, opts ...lock.Option) (*lock.Engine, error) {
+func Wrap(r *redsync.Redsync, opts ...lock.Option) (*engine.Engine, error) {
 	if r == nil {
 		return nil, fmt.Errorf("%w: nil Redsync", lock.ErrInvalidNode)
 	}
@@ -48,39 +49,39 @@ type set struct {
 // noPrefix is the prefix unless lock.WithPrefix gives another: no mutex is called so.
 const noPrefix = "lockscope: no prefix"
 
-func newEngine(sets []set, opts []lock.Option) (*lock.Engine, error) {
+func newEngine(sets []set, opts []lock.Option) (*engine.Engine, error) {
 	mutex, err := mutexOptions(opts, len(sets))
 	if err != nil {
 		return nil, err
 	}
 	expiry := observe(mutex).expiry
-	engine, err := lock.NewSettings(len(sets), append([]lock.Option{
+	base, err := engine.NewSettings(len(sets), append([]lock.Option{
 		lock.WithPrefix(noPrefix), lock.WithPollInterval(DefaultPollInterval),
 		lock.WithMaxTTL(max(expiry, lock.DefaultMaxTTL)), lock.WithDefaults(lock.TTL(expiry)),
 	}, opts...)...)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := lock.DriverSettings(engine, settings{}); err != nil {
+	if _, err := engine.DriverSettings(base, settings{}); err != nil {
 		return nil, err
 	}
-	if engine.Prefix == noPrefix {
-		engine.Prefix = ""
+	if base.Prefix == noPrefix {
+		base.Prefix = ""
 	}
 	var nodes []driver.Node
 	for i, s := range sets {
-		nodes = append(nodes, newNode(engine.NodeName(i, s.name), s, mutex, engine))
+		nodes = append(nodes, newNode(base.NodeName(i, s.name), s, mutex, base))
 	}
-	return engine.NewEngine(nodes)
+	return base.NewEngine(nodes)
 }
 
 // mutexOptions are those of redsync among the options.
 func mutexOptions(opts []lock.Option, nodes int) ([]redsync.Option, error) {
 	// The expiry that they set has to be known before lock's own are checked against it.
-	engine, err := lock.NewSettings(nodes, append(append([]lock.Option{}, opts...), lock.WithMaxTTL(longestTTL))...)
+	base, err := engine.NewSettings(nodes, append(append([]lock.Option{}, opts...), lock.WithMaxTTL(longestTTL))...)
 	if err != nil {
 		return nil, err
 	}
-	s, err := lock.DriverSettings(engine, settings{})
+	s, err := engine.DriverSettings(base, settings{})
 	return s.mutex, err
 }

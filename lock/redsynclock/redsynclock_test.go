@@ -18,6 +18,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/lock/redsynclock"
@@ -68,8 +69,8 @@ func poolsOf(t testing.TB, addrs []string) (all []redis.Pool) {
 	return all
 }
 
-func closing(t testing.TB) func(*lock.Engine, error) *lock.Engine {
-	return func(l *lock.Engine, err error) *lock.Engine {
+func closing(t testing.TB) func(*engine.Engine, error) *engine.Engine {
+	return func(l *engine.Engine, err error) *engine.Engine {
 		t.Helper()
 		must(t, err)
 		t.Cleanup(func() { must(t, l.Close()) })
@@ -77,7 +78,7 @@ func closing(t testing.TB) func(*lock.Engine, error) *lock.Engine {
 	}
 }
 
-func locker(t testing.TB, servers []*redisproc.Server, opts ...lock.Option) *lock.Engine {
+func locker(t testing.TB, servers []*redisproc.Server, opts ...lock.Option) *engine.Engine {
 	t.Helper()
 	return closing(t)(redsynclock.New(pools(t, servers...), append([]lock.Option{lock.WithNodeTimeout(nodeTimeout)}, opts...)...))
 }
@@ -141,7 +142,7 @@ func TestBadInput(t *testing.T) {
 		"no expiry":     {[]redis.Pool{somewhere}, []lock.Option{redsynclock.WithMutexOptions(redsync.WithExpiry(0))}, lock.ErrInvalidTTL},
 		"two names":     {[]redis.Pool{somewhere}, []lock.Option{lock.WithNodeNames("a", "b")}, lock.ErrInvalidOption},
 		"nil option":    {[]redis.Pool{somewhere}, []lock.Option{nil}, lock.ErrInvalidOption},
-		"a foreign one": {[]redis.Pool{somewhere}, []lock.Option{lock.DriverOption(func(*int) {})}, lock.ErrInvalidOption},
+		"a foreign one": {[]redis.Pool{somewhere}, []lock.Option{engine.DriverOption(func(*int) {})}, lock.ErrInvalidOption},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := redsynclock.New(c.pools, c.opts...)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
 // Resource is one that is held, or waited for.
@@ -30,7 +31,7 @@ type Lease struct {
 }
 
 // Waiter is a process, or a call of this one, that waits for a resource.
-type Waiter = lock.Waiting
+type Waiter = records.Waiting
 
 // Graph is everything that was seen at one time. It does not change.
 type Graph struct {

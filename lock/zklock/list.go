@@ -15,6 +15,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
 // Held is a lock that somebody holds. How long it lives is not known: it goes with the
@@ -206,7 +207,7 @@ func readData(ctx context.Context, conn *zk.Conn, dir string, queue []string) (p
 		}
 		p := readPlace{stat: stat}
 		said, _ := readRecord(data, stat.Mtime)
-		if holder, err := lock.ParseHolder(said); err == nil {
+		if holder, err := records.ParseHolder(said); err == nil {
 			p.holder, p.ours = holder, true
 		}
 		places = append(places, p)

@@ -10,8 +10,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 // node asks an ensemble, in one session.
@@ -23,7 +23,7 @@ type node struct {
 	life  context.Context
 	end   context.CancelFunc
 	works sync.WaitGroup
-	clock lock.Clock
+	clock engine.Clock
 
 	crowded atomic.Int32 // for how many queues more others are expected in them
 
@@ -37,7 +37,7 @@ type node struct {
 
 var _ driver.BlockingNode = (*node)(nil)
 
-func newNode(name string, l *link, s settings, clock lock.Clock) *node {
+func newNode(name string, l *link, s settings, clock engine.Clock) *node {
 	life, end := context.WithCancel(context.Background())
 	return &node{
 		name: name, link: l, root: s.root, acl: s.acl, life: life, end: end, clock: clock,

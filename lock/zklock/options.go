@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 const (
@@ -40,23 +41,23 @@ func defaultSettings() settings { return settings{root: DefaultRoot, acl: zk.Wor
 // missing of it is made. A resource "job" is the lock "/locks/job" of zk.NewLock and of
 // Curator then.
 func WithRoot(path string) lock.Option {
-	return lock.DriverOption(func(s *settings) { s.root = path })
+	return engine.DriverOption(func(s *settings) { s.root = path })
 }
 
 // WithACL says who may do what with the nodes that are made, instead of everybody
 // everything. Others that want the lock have to create, read, write and delete.
 func WithACL(acl ...zk.ACL) lock.Option {
-	return lock.DriverOption(func(s *settings) { s.acl = acl })
+	return engine.DriverOption(func(s *settings) { s.acl = acl })
 }
 
 // WithAuth says who this process is, as in WithAuth("digest", []byte("user:password")).
 func WithAuth(scheme string, secret []byte) lock.Option {
-	return lock.DriverOption(func(s *settings) { s.auth = append(s.auth, auth{scheme, slices.Clone(secret)}) })
+	return engine.DriverOption(func(s *settings) { s.auth = append(s.auth, auth{scheme, slices.Clone(secret)}) })
 }
 
 // WithDialer makes connections in another way, as with TLS.
 func WithDialer(dial zk.Dialer) lock.Option {
-	return lock.DriverOption(func(s *settings) { s.dial = dial })
+	return engine.DriverOption(func(s *settings) { s.dial = dial })
 }
 
 func (s *settings) validate() error {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/zklock/zkproc"
 )
 
@@ -35,10 +35,10 @@ func connectNode(t *testing.T, e *zkproc.Ensemble) *node {
 	return connectBy(t, e.Addrs(), nil, func() time.Duration { return 0 })
 }
 
-func connectBy(t *testing.T, servers []string, dial zk.Dialer, clock lock.Clock) *node {
+func connectBy(t *testing.T, servers []string, dial zk.Dialer, clock engine.Clock) *node {
 	s := defaultSettings()
 	s.dial = dial
-	l, err := connect(servers, SessionFor(DefaultMaxTTL), lock.MaxNodeTimeout, s)
+	l, err := connect(servers, SessionFor(DefaultMaxTTL), engine.MaxNodeTimeout, s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/zklock"
 	"github.com/lockscope/lockscope/lock/zklock/zkproc"
@@ -57,12 +58,12 @@ func ensemble(t testing.TB, n int, opts ...zkproc.Option) *zkproc.Ensemble {
 	return e
 }
 
-func locker(t testing.TB, e *zkproc.Ensemble, opts ...lock.Option) *lock.Engine {
+func locker(t testing.TB, e *zkproc.Ensemble, opts ...lock.Option) *engine.Engine {
 	t.Helper()
 	return open(t, e.Addrs(), opts...)
 }
 
-func open(t testing.TB, addrs []string, opts ...lock.Option) *lock.Engine {
+func open(t testing.TB, addrs []string, opts ...lock.Option) *engine.Engine {
 	t.Helper()
 	l, err := zklock.New(addrs, append([]lock.Option{lock.WithNodeTimeout(nodeTimeout)}, opts...)...)
 	must(t, err)
@@ -127,7 +128,7 @@ func TestBadInput(t *testing.T) {
 		"a bad root":    {[]string{"a"}, []lock.Option{zklock.WithRoot("locks/")}, lock.ErrInvalidOption},
 		"the root":      {[]string{"a"}, []lock.Option{zklock.WithRoot("/")}, lock.ErrInvalidOption},
 		"no ACL":        {[]string{"a"}, []lock.Option{zklock.WithACL()}, lock.ErrInvalidOption},
-		"a foreign one": {[]string{"a"}, []lock.Option{lock.DriverOption(func(*int) {})}, lock.ErrInvalidOption},
+		"a foreign one": {[]string{"a"}, []lock.Option{engine.DriverOption(func(*int) {})}, lock.ErrInvalidOption},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := zklock.New(c.servers, c.opts...)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -85,7 +86,7 @@ func Graph(all []WaitedFor) *waitgraph.Graph {
 			r.Lease = &waitgraph.Lease{Fence: w.Lock.Hold.Fence, Holder: w.Lock.Hold.Holder}
 		}
 		for _, q := range w.Queue {
-			said := lock.Waiting{Holder: lock.Holder{Since: q.Since}, Callers: 1}
+			said := records.Waiting{Holder: lock.Holder{Since: q.Since}, Callers: 1}
 			if q.Says != nil {
 				said = *q.Says
 			}

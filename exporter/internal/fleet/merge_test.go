@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/internal/fleet"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner"
@@ -23,7 +24,7 @@ func TestAPageOfTwoSystems(t *testing.T) {
 		Calls:  []fleet.Call{call("redis", "old.go:1"), call("postgresql", "new.go:1")},
 		Counts: []fleet.Count{{"order:1", "postgresql", 7}, {"order:1", "redis", 2}},
 	}}
-	queued := func(says *lock.Waiting) *scanner.Waits {
+	queued := func(says *records.Waiting) *scanner.Waits {
 		return &scanner.Waits{Graph: waitgraph.New(), Locks: []scanner.WaitedFor{{
 			Resource: "order:1", Processes: 1, At: now, Queue: []redlock.Queued{{ID: "1", Since: now.Add(-3 * time.Second), Says: says}},
 		}}}
@@ -33,7 +34,7 @@ func TestAPageOfTwoSystems(t *testing.T) {
 		waits            *scanner.Waits
 		onRedis, waiters int // calls and rows of the lock on the nodes that are read
 	}{
-		"its queue entry names the nodes": {queued(&lock.Waiting{Holder: of, Callers: 2, Backend: "redis"}), 2, 1},
+		"its queue entry names the nodes": {queued(&records.Waiting{Holder: of, Callers: 2, Backend: "redis"}), 2, 1},
 		"it has not said who it is":       {queued(nil), 3, 2},
 		"no node has heard of it":         {nil, 2, 1},
 	} {

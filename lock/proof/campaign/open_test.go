@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/lock/proof/campaign/internal/wallclock"
 	"github.com/lockscope/lockscope/lock/redlock"
@@ -69,7 +70,7 @@ func TestOpenStepBeforeAQuarantineEnds(t *testing.T) {
 	}
 }
 
-func ask(ctx context.Context, t *testing.T, l *lock.Engine) {
+func ask(ctx context.Context, t *testing.T, l *engine.Engine) {
 	t.Helper()
 	if lease, err := l.Acquire(ctx, "question", lock.NoWait()); err == nil {
 		must(t, lease.Release(ctx))
@@ -106,7 +107,7 @@ func started(t *testing.T, opts ...redisproc.Option) (*redisproc.Server, *redis.
 	return server, client
 }
 
-func opened(t *testing.T, nodes []redis.UniversalClient, opts ...lock.Option) *lock.Engine {
+func opened(t *testing.T, nodes []redis.UniversalClient, opts ...lock.Option) *engine.Engine {
 	t.Helper()
 	engine, err := redlock.New(nodes, opts...)
 	must(t, err)

@@ -46,12 +46,12 @@ func laneMutants() []Mutant {
 		},
 		{
 			Bug: "all nodes that refuse are said to do so in one name", Why: "a page names who held the lock before, and not who holds it",
-			File: "lock/ballot.go", Old: "Named: b.inNameOf(worst.Holder)", New: "Named: b.tally.refused",
+			File: "lock/engine/ballot.go", Old: "Named: b.inNameOf(worst.Holder)", New: "Named: b.tally.Refused",
 			Killer: by(engine, "TestTheHolderHasMostNodes"),
 		},
 		{
 			Bug: "a renewal that a release overtakes is told as a loss", Why: "where locks are handed over, boards show losses that nobody had",
-			File: "lock/renew.go", Old: "	case cause != nil && ReasonOf(cause) != ReasonLost:", New: "	case cause != nil && false:",
+			File: "lock/engine/renew.go", Old: "	case cause != nil && lock.ReasonOf(cause) != lock.ReasonLost:", New: "	case cause != nil && false:",
 			Killer: by(engine, "TestExtendOfALeaseThatIsReleasedMeanwhile"),
 		},
 	}

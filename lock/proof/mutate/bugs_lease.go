@@ -5,34 +5,34 @@ func renewalMutants() []Mutant {
 	return []Mutant{
 		{
 			Bug: "a refill votes", Why: "nodes that had lost the lease, and may have let another in, are a quorum for it",
-			File: "lock/renew.go", Old: "r.refilled++\n		r.tally.refused++", New: "r.refilled++\n		r.tally.granted++",
+			File: "lock/engine/renew.go", Old: "r.refilled++\n		r.tally.Refused++", New: "r.refilled++\n		r.tally.Granted++",
 			Killer: by(engine, "TestRefillIsNoVote"),
 		},
 		{
 			Bug: "an extend brings back a lease that ran out", Why: "a host that was suspended goes on with a lock that is another's",
-			File: "lock/renew.go", Old: "if l.ended != nil || l.expires <= now || expires <= now {", New: "if l.ended != nil || expires <= now {",
+			File: "lock/engine/renew.go", Old: "if l.ended != nil || l.expires <= now || expires <= now {", New: "if l.ended != nil || expires <= now {",
 			Killer: by(engine, "TestExtendDoesNotReviveALeaseThatRanOut"),
 		},
 		{
 			Bug: "an extend renews a lease that was released meanwhile", Why: "its caller is told that it has a lock which is on its way back",
-			File: "lock/renew.go", Old: "if l.ended != nil || l.expires <= now || expires <= now {", New: "if l.expires <= now || expires <= now {",
+			File: "lock/engine/renew.go", Old: "if l.ended != nil || l.expires <= now || expires <= now {", New: "if l.expires <= now || expires <= now {",
 			Killer: by(engine, "TestExtendOfALeaseThatIsReleasedMeanwhile"),
 		},
 		{
 			Bug: "an extend that took longer than the TTL renews", Why: "the nodes have let go of the lock again",
-			File: "lock/renew.go", Old: "if l.ended != nil || l.expires <= now || expires <= now {", New: "if l.ended != nil || l.expires <= now {",
+			File: "lock/engine/renew.go", Old: "if l.ended != nil || l.expires <= now || expires <= now {", New: "if l.ended != nil || l.expires <= now {",
 			Killer: by(engine, "TestExtendDoesNotReviveALeaseThatRanOut"),
 			Equivalent: "The end of validity that a round gives is no earlier than the one before: all rounds of a grant have its TTL, and the rounds " +
 				"begin one after the other. Where the new end is past, so is the old one, which is asked first.",
 		},
 		{
 			Bug: "a lease that a quorum no longer holds goes on to the end of its validity", Why: "its holder works beside the next one, and could have known",
-			File: "lock/renew.go", Old: "case r.tally.held():\n		r.outcome = RenewLost", New: "case r.tally.held():\n		r.outcome = RenewUnknown",
+			File: "lock/engine/renew.go", Old: "case r.tally.Held():\n		r.outcome = lock.RenewLost", New: "case r.tally.Held():\n		r.outcome = lock.RenewUnknown",
 			Killer: by(memory, "TestALeaseIsLostOnOrder"),
 		},
 		{
 			Bug: "a round that cannot tell ends the lease", Why: "a majority that pauses for a moment takes every lock away",
-			File: "lock/renew.go", Old: "	default:\n		r.outcome = RenewUnknown\n		r.err = r.noQuorum", New: "	default:\n		r.outcome = RenewLost\n		r.err = r.noQuorum",
+			File: "lock/engine/renew.go", Old: "	default:\n		r.outcome = lock.RenewUnknown\n		r.err = r.noQuorum", New: "	default:\n		r.outcome = lock.RenewLost\n		r.err = r.noQuorum",
 			Killer: by(redlock, "TestRealReadOnlySingle"),
 		},
 		{
@@ -78,12 +78,12 @@ func releaseMutants() []Mutant {
 	return []Mutant{
 		{
 			Bug: "a release leaves no tombstone", Why: "an acquire that comes late locks the resource for nobody",
-			File: "lock/releasecall.go", Old: "	if late {\n", New: "	if false && late {\n",
+			File: "lock/engine/releasecall.go", Old: "	if late {\n", New: "	if false && late {\n",
 			Killer: by(redlock, "TestRealLateSetAfterRelease/release_gets_through"),
 		},
 		{
 			Bug: "a call without an answer is taken for one that failed", Why: "no tombstone where one is needed",
-			File: "lock/grant.go", Old: "g.late = g.late || state == grantUnknown", New: "g.late = false",
+			File: "lock/engine/grant.go", Old: "g.late = g.late || state == grantUnknown", New: "g.late = false",
 			Killer: by(redlock, "TestRealLateSetAfterRelease/release_gets_through"),
 		},
 		{
@@ -108,28 +108,28 @@ func releaseMutants() []Mutant {
 		},
 		{
 			Bug: "a release that was not answered is not sent again", Why: "a node that paused keeps the lock for the rest of its TTL",
-			File: "lock/releasecall.go", Old: "u.g.retryRelease(u)", New: "_ = u.g",
+			File: "lock/engine/releasecall.go", Old: "u.g.retryRelease(u)", New: "_ = u.g",
 			Killer: by(engine, "TestAReleaseIsSentUntilItIsAnswered"),
 		},
 		{
 			Bug: "one node's 'released' outweighs a quorum's 'not yours'", Why: "Do says that all was well, and another was holder meanwhile",
-			File: "lock/release.go", Old: "if r.answered() >= r.lease.engine.quorum && !r.notHeld() {", New: "if r.answered() >= r.lease.engine.quorum && (r.released > 0 || !r.notHeld()) {",
+			File: "lock/engine/release.go", Old: "if r.answered() >= r.lease.engine.quorum && !r.notHeld() {", New: "if r.answered() >= r.lease.engine.quorum && (r.released > 0 || !r.notHeld()) {",
 			Killer: by(redlock, "TestRealReleaseByPlurality"),
 		},
 		{
 			Bug: "a release that had taken effect is taken for one of nothing", Why: "who released in time is told that the lease was over",
-			File: "lock/release.go", Old: "if r.undoings[a.from].err != nil && a.err == nil && !r.lost {", New: "if false {",
+			File: "lock/engine/release.go", Old: "if r.undoings[a.from].err != nil && a.err == nil && !r.lost {", New: "if false {",
 			Killer: by(redlock, "TestRealReleaseWhoseReplyIsLost"),
 		},
 		{
 			Bug: "the caller's cancelled context goes to the nodes", Why: "a deferred release of a request that was cancelled does not happen",
-			File: "lock/node.go", Old: "return context.WithoutCancel(ctx)", New: "return ctx",
+			File: "lock/engine/node.go", Old: "return context.WithoutCancel(ctx)", New: "return ctx",
 			Killer: by(redlock, "TestRealReleaseThroughAHookThatHeedsContexts"),
 		},
 		{
 			Bug: "Close does not wait for what is under way", Why: "goroutines and commands outlive the engine",
-			File: "lock/workers.go", Old: "close(w.quit)\n	w.wg.Wait()", New: "close(w.quit)",
-			Killer: by(engine, "TestWorkersWaitForWhatIsUnderWay"),
+			File: "lock/engine/internal/workers/workers.go", Old: "close(w.quit)\n	w.wg.Wait()", New: "close(w.quit)",
+			Killer: by(workers, "TestWorkersWaitForWhatIsUnderWay"),
 		},
 	}
 }

@@ -2,7 +2,11 @@ package main
 
 // The packages whose tests kill.
 const (
-	engine   = "./lock"
+	engine   = "./lock/engine"
+	votes    = "./lock/engine/internal/quorum"
+	calls    = "./lock/engine/internal/callqueue"
+	clocks   = "./lock/engine/internal/clock"
+	workers  = "./lock/engine/internal/workers"
 	memory   = "./lock/memlock"
 	redlock  = "./lock/redlock"
 	guarding = "./lock/redlock/guard"
@@ -20,47 +24,47 @@ func voteMutants() []Mutant {
 	return []Mutant{
 		{
 			Bug: "a quorum is one node too small", Why: "two halves of an even set both have the lock",
-			File: "lock/quorum.go", Old: "return nodes/2 + 1", New: "return (nodes + 1) / 2",
-			Killer: by(engine, "TestTallyDecidesBothWaysForAnyNumberOfNodes"),
+			File: "lock/engine/internal/quorum/quorum.go", Old: "return nodes/2 + 1", New: "return (nodes + 1) / 2",
+			Killer: by(votes, "TestTallyDecidesBothWaysForAnyNumberOfNodes"),
 		},
 		{
 			Bug: "a quorum is one node too large", Why: "one node that fails takes the lock away from everybody",
-			File: "lock/quorum.go", Old: "return nodes/2 + 1", New: "return nodes/2 + 2",
+			File: "lock/engine/internal/quorum/quorum.go", Old: "return nodes/2 + 1", New: "return nodes/2 + 2",
 			Killer: by(memory, "TestOneNodeDeniesFreezesOrIsSlow/denies"),
 		},
 		{
 			Bug: "a vote is won with one grant too few", Why: "two holders",
-			File: "lock/quorum.go", Old: "return t.granted >= quorumOf(t.nodes)", New: "return t.granted >= quorumOf(t.nodes)-1",
-			Killer: by(engine, "TestTallyDecidesBothWaysForAnyNumberOfNodes"),
+			File: "lock/engine/internal/quorum/quorum.go", Old: "return t.Granted >= Of(t.Nodes)", New: "return t.Granted >= Of(t.Nodes)-1",
+			Killer: by(votes, "TestTallyDecidesBothWaysForAnyNumberOfNodes"),
 		},
 		{
 			Bug: "a vote is lost one failure late", Why: "a caller waits for slow nodes although nothing can be won any more",
-			File: "lock/quorum.go", Old: "return t.refused+t.failed > t.nodes-quorumOf(t.nodes)", New: "return t.refused+t.failed > t.nodes-quorumOf(t.nodes)+1",
-			Killer: by(engine, "TestTallyDecidesBothWaysForAnyNumberOfNodes"),
+			File: "lock/engine/internal/quorum/quorum.go", Old: "return t.Refused+t.Failed > t.Nodes-Of(t.Nodes)", New: "return t.Refused+t.Failed > t.Nodes-Of(t.Nodes)+1",
+			Killer: by(votes, "TestTallyDecidesBothWaysForAnyNumberOfNodes"),
 		},
 		{
 			Bug: "with a node down, a lock that is held is said to be 'no quorum'", Why: "95 of 100 callers were told that Redis is broken",
-			File: "lock/ballot.go", Old: "return t.refused > 0 && t.failed <=", New: "return false && t.failed <=",
+			File: "lock/engine/ballot.go", Old: "return t.Refused > 0 && t.Failed <=", New: "return false && t.Failed <=",
 			Killer: by(engine, "TestHeldByWhoMayHaveTheNodesThatFailed"),
 		},
 		{
 			Bug: "what a refusal may still say is not waited for", Why: "who is told 'no quorum' or 'held' is a matter of luck",
-			File: "lock/ballot.go", Old: "return t.failed+missing <= spare\n", New: "return true\n",
+			File: "lock/engine/ballot.go", Old: "return t.Failed+missing <= spare\n", New: "return true\n",
 			Killer: by(engine, "TestHeldIsHeldWithNodesDown"),
 		},
 		{
 			Bug: "one token for all attempts of a process", Why: "a late release of one attempt undoes the next: two holders",
-			File: "lock/attempt.go", Old: "Token: newToken()", New: "Token: e.id + e.id",
+			File: "lock/engine/attempt.go", Old: "Token: newToken()", New: "Token: e.id + e.id",
 			Killer: by(engine, "TestATokenIsOfOneAttempt"),
 		},
 		{
 			Bug: "an attempt that failed is not given back", Why: "a minority stays locked for nobody until the TTL is over",
-			File: "lock/attempt.go", Old: "	if res.err != nil {\n		a.abandon()\n	}\n	return res", New: "	return res",
+			File: "lock/engine/attempt.go", Old: "	if res.err != nil {\n		a.abandon()\n	}\n	return res", New: "	return res",
 			Killer: by(redlock, "TestRealCancelAcquireWithoutQuorum"),
 		},
 		{
 			Bug: "a caller that gives up waits for the nodes", Why: "a cancelled request hangs for as long as a node does",
-			File: "lock/await.go", Old: "case <-ctx.Done():\n			return contextError(ctx)", New: "case <-(chan struct{})(nil):\n			return contextError(ctx)",
+			File: "lock/engine/internal/await/await.go", Old: "case <-ctx.Done():\n			return Ended(ctx)", New: "case <-(chan struct{})(nil):\n			return Ended(ctx)",
 			Killer: by(redlock, "TestRealCancelAcquireWithoutQuorum"),
 		},
 		{
@@ -76,47 +80,47 @@ func validityMutants() []Mutant {
 	return []Mutant{
 		{
 			Bug: "nothing is given up to clocks", Why: "a node 1 % fast lets the next holder in before this one knows",
-			File: "lock/settings.go", Old: "return ttl/100 + 2*time.Millisecond", New: "return 0 * ttl",
+			File: "lock/engine/settings.go", Old: "return ttl/100 + 2*time.Millisecond", New: "return 0 * ttl",
 			Killer: by(engine, "TestValidityCountsFromBeforeTheFirstRequest"),
 		},
 		{
 			Bug: "validity counts from after the vote", Why: "the nodes have counted since before: by then they may have let another in",
-			File: "lock/attempt.go", Old: "a.began = a.engine.cfg.Clock()\n	res := a.vote(ctx)", New: "res := a.vote(ctx)\n	a.began = a.engine.cfg.Clock()",
+			File: "lock/engine/attempt.go", Old: "a.began = a.engine.cfg.Clock()\n	res := a.vote(ctx)", New: "res := a.vote(ctx)\n	a.began = a.engine.cfg.Clock()",
 			Killer: by(engine, "TestValidityCountsFromBeforeTheFirstRequest"),
 		},
 		{
 			Bug: "an extend counts from after its answers", Why: "as above, with each renewal",
-			File: "lock/renew.go", Old: "l.prolong(r.began+ttl-Drift(ttl))", New: "l.prolong(l.engine.cfg.Clock()+ttl-Drift(ttl))",
+			File: "lock/engine/renew.go", Old: "l.prolong(r.began+ttl-Drift(ttl))", New: "l.prolong(l.engine.cfg.Clock()+ttl-Drift(ttl))",
 			Killer: by(engine, "TestValidityCountsFromBeforeTheFirstRequest"),
 		},
 		{
 			Bug: "an attempt that took longer than its TTL succeeds", Why: "the nodes have let go of the lock before its holder has it",
-			File: "lock/attempt.go", Old: "if a.validity <= 0 {", New: "if false {",
+			File: "lock/engine/attempt.go", Old: "if a.validity <= 0 {", New: "if false {",
 			Killer: by(engine, "TestAnAttemptThatTookLongerThanItsTTLFails"),
 		},
 		{
 			Bug: "a lease that ran out before it was returned is returned", Why: "its holder works with a lock that is another's",
-			File: "lock/lease.go", Old: "if now >= l.expires {", New: "if false {",
+			File: "lock/engine/lease.go", Old: "if now >= l.expires {", New: "if false {",
 			Killer: by(engine, "TestALeaseThatRanOutBeforeItWasReturned"),
 		},
 		{
 			Bug: "the loss timer is 50 ms late", Why: "the holder works on after another was let in",
-			File: "lock/lease.go", Old: "return min(l.expires-now,", New: "return min(l.expires-now+50*time.Millisecond,",
+			File: "lock/engine/lease.go", Old: "return min(l.expires-now,", New: "return min(l.expires-now+50*time.Millisecond,",
 			Killer: by(engine, "TestLossIsSignalledWhenValidityEnds"),
 		},
 		{
 			Bug: "time during which the machine was suspended does not count", Why: "a laptop wakes up and trusts a lease of yesterday",
-			File: "lock/clock.go", Old: "return now + time.Duration(c.suspended.Load())", New: "return now",
-			Killer: by(engine, "TestClockCountsSuspension"),
+			File: "lock/engine/internal/clock/clock.go", Old: "return now + time.Duration(c.suspended.Load())", New: "return now",
+			Killer: by(clocks, "TestClockCountsSuspension"),
 		},
 		{
 			Bug: "a lease is not looked at while nothing is due", Why: "timers stand still in a suspended machine: the loss is signalled hours late",
-			File: "lock/lease.go", Old: "const maxUnwatched = time.Second", New: "const maxUnwatched = time.Hour",
+			File: "lock/engine/lease.go", Old: "const maxUnwatched = time.Second", New: "const maxUnwatched = time.Hour",
 			Killer: by(engine, "TestSuspendedHostDoesNotTrustItsLease"),
 		},
 		{
 			Bug: "MaxHold is ignored", Why: "a forgotten lease is renewed for ever",
-			File: "lock/lease.go", Old: "if a.opts.MaxHold < never-h.since {", New: "if false {",
+			File: "lock/engine/lease.go", Old: "if a.opts.MaxHold < never-h.since {", New: "if false {",
 			Killer: by(engine, "TestHandOverIsRefused/the_end_of_MaxHold"),
 		},
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
@@ -32,7 +32,7 @@ func lockscopePeer() peer {
 }
 
 type lockscopeLocker struct {
-	engine  *lock.Engine
+	engine  *engine.Engine
 	clients clients
 }
 

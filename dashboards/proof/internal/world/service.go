@@ -14,6 +14,7 @@ import (
 
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
@@ -105,7 +106,7 @@ func (w *World) locker(registry *prometheus.Registry, instance string, opts ...l
 }
 
 // measure takes over the engine.
-func (w *World) measure(registry *prometheus.Registry, l *lock.Engine, opts ...instrument.Option) (lock.Locker, error) {
+func (w *World) measure(registry *prometheus.Registry, l *engine.Engine, opts ...instrument.Option) (lock.Locker, error) {
 	w.ends = append(w.ends, l.Close)
 	measured, err := instrument.Wrap(l, append(opts, instrument.WithRegisterer(registry), instrument.WithLongWait(longWait),
 		instrument.WithTracerProvider(trace.NewTracerProvider()))...) // sampled and sent nowhere: for exemplars

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
@@ -17,7 +18,7 @@ func testRealLock(t *testing.T, b *tab) {
 	for _, s := range locktest.Servers(t, 3) {
 		urls = append(urls, "redis://"+s.Addr())
 	}
-	open := func(instance string) *lock.Engine {
+	open := func(instance string) *engine.Engine {
 		l, err := redlock.Open(urls, lock.WithInstance(instance), redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(2*time.Second))
 		must(t, err)
 		t.Cleanup(func() { must(t, l.Close()) })

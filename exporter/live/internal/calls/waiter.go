@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/text"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
 // Waiter is a call that has not ended, and what it did at one instant.
@@ -68,7 +69,7 @@ func (w *Waiter) Tell(now time.Time) state.Waiter {
 	if w.Doing != doingAttempt {
 		t.Kind = string(w.Doing)
 	}
-	for _, h := range w.Holding[:min(len(w.Holding), lock.MaxHolds)] {
+	for _, h := range w.Holding[:min(len(w.Holding), records.MaxHolds)] {
 		t.Holds = append(t.Holds, w.heldText(h))
 	}
 	if w.LastErr != nil {

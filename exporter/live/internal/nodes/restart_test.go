@@ -8,7 +8,6 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/driver"
 )
 
 // TestRestartIsToldWhileItMatters, in the JSON that pages read.
@@ -22,7 +21,7 @@ func TestRestartIsToldWhileItMatters(t *testing.T) {
 		return string(text)
 	}
 	var n Nodes
-	n.Restarted(began, lock.NodeRestart{Node: "a", Restart: driver.Restart{Witnessed: true, Left: time.Minute, Enforced: true}})
+	n.Restarted(began, lock.NodeRestart{Node: "a", Witnessed: true, Left: time.Minute, Enforced: true})
 	for after, want := range map[time.Duration]string{
 		12 * time.Second: `{"noticed_seconds":12,"witnessed":true,"left_seconds":48,"enforced":true}`,
 		time.Minute:      `null`,
@@ -31,11 +30,11 @@ func TestRestartIsToldWhileItMatters(t *testing.T) {
 			t.Errorf("after %v: %s, want %s", after, got, want)
 		}
 	}
-	n.Restarted(began, lock.NodeRestart{Node: "a", Restart: driver.Restart{Left: 10 * time.Second}})
+	n.Restarted(began, lock.NodeRestart{Node: "a", Left: 10 * time.Second})
 	if got, want := told(&n, 0), `{"noticed_seconds":0,"witnessed":false,"left_seconds":10,"enforced":false}`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	n.Restarted(began, lock.NodeRestart{Node: "a", Restart: driver.Restart{Witnessed: true}})
+	n.Restarted(began, lock.NodeRestart{Node: "a", Witnessed: true})
 	if got := told(&n, 0); got != "null" {
 		t.Errorf("a restart that cannot matter is told: %s", got)
 	}
@@ -63,7 +62,7 @@ func TestVoteEndsSilence(t *testing.T) {
 		{false, vote(lock.OpAcquire, lock.VerdictGranted), true},
 	} {
 		var n Nodes
-		n.Restarted(now, lock.NodeRestart{Node: "a", Restart: driver.Restart{Witnessed: true, Left: time.Minute, Enforced: c.enforced}})
+		n.Restarted(now, lock.NodeRestart{Node: "a", Witnessed: true, Left: time.Minute, Enforced: c.enforced})
 		n.Done(now, c.end)
 		if got := n.Health(now)[0].Restart != nil; got != c.told {
 			t.Errorf("%+v: told: %v", c, got)

@@ -5,11 +5,14 @@ package campaignlines
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"hash/fnv"
 	"io"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,7 +21,8 @@ import (
 // patterns are the files that a campaign on Redis speaks for, below the folder lock: the engine, the seam, and the
 // driver with its scripts and its guard. Tests are not among them.
 var patterns = []string{
-	"*.go", "driver/*.go", "waitgraph/*.go", "redlock/*.go", "redlock/internal/*/*.go", "redlock/internal/*/*.lua",
+	"*.go", "internal/carried/*.go", "internal/settings/*.go", "engine/*.go", "engine/*/*.go", "engine/internal/*/*.go",
+	"driver/*.go", "waitgraph/*.go", "redlock/*.go", "redlock/internal/*/*.go", "redlock/internal/*/*.lua",
 	"redlock/guard/*.go", "redlock/redisconn/*.go", "redlock/redisinfo/*.go", "redlock/hashslot/*.go",
 }
 
@@ -79,32 +83,71 @@ func (r *Record) Lines() (n int) {
 	return n
 }
 
-// Changed is how many lines of one record are not in the same file of the other, or the other way round, whichever
-// are more in that file. A line that moved within its file has not changed; one that moved to another file has.
+// Changed is how many lines of one record are not in the other, or the other way round, whichever are more: file by
+// file, where one that moved to another folder is the same file. A line that moved, within its file or to another,
+// has not changed.
 func (r *Record) Changed(now *Record) (n int) {
+	gone, came := make(map[string][]string), make(map[string][]string)
 	for name, lines := range r.Files {
-		n += max(missing(lines, now.Files[name]), missing(now.Files[name], lines))
+		gone[name] = lines
 	}
-	for name, lines := range now.Files {
-		if _, known := r.Files[name]; !known {
-			n += len(lines)
-		}
+	for name, lines := range now.names(r) {
+		came[name] = missing(lines, gone[name])
+		gone[name] = missing(gone[name], lines)
+	}
+	goneAnywhere, cameAnywhere := joined(gone), joined(came)
+	for _, name := range slices.Sorted(maps.Keys(gone)) {
+		n += max(len(unmoved(gone[name], cameAnywhere)), len(unmoved(came[name], goneAnywhere)))
 	}
 	return n
 }
 
-// missing is how many of these lines are not among the others.
-func missing(these, others []string) (n int) {
-	left := make(map[string]int)
-	for _, h := range others {
-		left[h]++
-	}
-	for _, h := range these {
-		if left[h]--; left[h] < 0 {
-			n++
+// names are the files of a record, under the names that they have in the other one: a file that only the other has,
+// with the same name in another folder, is the same.
+func (r *Record) names(other *Record) map[string][]string {
+	moved := make(map[string]string) // by what they are called now
+	for _, was := range slices.Sorted(maps.Keys(other.Files)) {
+		if _, still := r.Files[was]; still {
+			continue
+		}
+		for _, is := range slices.Sorted(maps.Keys(r.Files)) {
+			_, before := other.Files[is]
+			if _, taken := moved[is]; !before && !taken && path.Base(is) == path.Base(was) {
+				moved[is] = was
+				break
+			}
 		}
 	}
+	all := make(map[string][]string)
+	for is, lines := range r.Files {
+		all[cmp.Or(moved[is], is)] = lines
+	}
+	return all
+}
+
+// missing are those of these lines that are not among the others.
+func missing(these, others []string) []string { return unmoved(these, count(others)) }
+
+// unmoved are the lines that are not to be had elsewhere; those that are can be had no more.
+func unmoved(lines []string, elsewhere map[string]int) (all []string) {
+	for _, h := range lines {
+		if elsewhere[h]--; elsewhere[h] < 0 {
+			all = append(all, h)
+		}
+	}
+	return all
+}
+
+func count(lines []string) map[string]int {
+	n := make(map[string]int)
+	for _, h := range lines {
+		n[h]++
+	}
 	return n
+}
+
+func joined(files map[string][]string) map[string]int {
+	return count(slices.Concat(slices.Collect(maps.Values(files))...))
 }
 
 // Write prints the record: the campaign, and a line for each file.

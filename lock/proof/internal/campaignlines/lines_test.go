@@ -43,7 +43,15 @@ func TestChangedLinesAreCounted(t *testing.T) {
 		"a file less":        {map[string]string{"lease.go": lease}, 1},
 		"a file more":        {map[string]string{"lease.go": lease, leave: script, "redlock/guard/act.go": "package guard\nvar x int\n"}, 2},
 		"a test, another":    {map[string]string{"lease.go": lease, leave: script, "lease_test.go": lease, "pglock/a.go": lease}, 0},
-		"another file's now": {map[string]string{"turn.go": lease, leave: script}, 10},
+		"another file's now": {map[string]string{"turn.go": lease, leave: script}, 0},
+		"another folder's":   {map[string]string{"engine/lease.go": lease, leave: script}, 0},
+		"moved and changed":  {map[string]string{"engine/lease.go": strings.Replace(lease, "b()", "c()", 1), leave: script}, 1},
+		"a line moved": {map[string]string{
+			"lease.go": strings.Replace(lease, "\tb()\n", "", 1), "engine/turn.go": "b()\n", leave: script,
+		}, 0},
+		"moved, and one more": {map[string]string{
+			"lease.go": strings.Replace(lease, "\tb()\n", "", 1), "engine/turn.go": "b()\nb()\n", leave: script,
+		}, 1},
 	} {
 		now := tree(t, c.files)
 		if got := then.Changed(now); got != c.changed {

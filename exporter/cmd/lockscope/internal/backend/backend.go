@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -36,7 +37,7 @@ type Backend interface {
 type Waiter struct {
 	Key, Resource string
 	Since         time.Time // by the system's clock; the waiter's where that is all there is
-	Says          *lock.Waiting
+	Says          *records.Waiting
 }
 
 // Config says which systems there are and how to reach them.
@@ -70,9 +71,9 @@ func LockOf(key, resource, kind string, fence uint64, holder lock.Holder, left t
 }
 
 // Says is what a holder record tells of who waits: one call, for there is no more to know.
-func Says(h lock.Holder) *lock.Waiting {
+func Says(h lock.Holder) *records.Waiting {
 	if h == (lock.Holder{}) {
 		return nil
 	}
-	return &lock.Waiting{Holder: h, Callers: 1}
+	return &records.Waiting{Holder: h, Callers: 1}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner"
@@ -106,7 +107,7 @@ func graph(queues []scanner.WaitedFor, locks []scanner.Lock, now time.Time) *wai
 	for _, q := range queues {
 		r := waitgraph.Resource{Name: q.Resource}
 		for _, w := range q.Queue {
-			said := lock.Waiting{Holder: lock.Holder{Since: w.Since}, Callers: 1}
+			said := records.Waiting{Holder: lock.Holder{Since: w.Since}, Callers: 1}
 			if w.Says != nil {
 				said = *w.Says
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
@@ -39,7 +40,7 @@ func Locks(t *testing.T, servers ...*redisproc.Server) error {
 }
 
 // LockingProcess is one that takes locks, as list sees it.
-func LockingProcess(t *testing.T, name string, servers []*redisproc.Server) *lock.Engine {
+func LockingProcess(t *testing.T, name string, servers []*redisproc.Server) *engine.Engine {
 	t.Helper()
 	var clients []redis.UniversalClient
 	for _, s := range servers {

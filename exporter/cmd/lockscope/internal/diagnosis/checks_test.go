@@ -14,11 +14,12 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 )
 
 func testPolicy() Policy {
 	return Policy{
-		TTL: lock.DefaultTTL, MaxTTL: lock.DefaultMaxTTL, NodeTimeout: lock.MinNodeTimeout,
+		TTL: lock.DefaultTTL, MaxTTL: lock.DefaultMaxTTL, NodeTimeout: engine.MinNodeTimeout,
 		Prefix: lock.DefaultPrefix, For: time.Second, nodes: 3, now: time.UnixMilli(21_000),
 	}
 }

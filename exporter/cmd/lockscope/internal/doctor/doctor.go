@@ -18,6 +18,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/zklock"
 )
 
@@ -80,7 +81,7 @@ func Command(a *app.App) *cobra.Command {
 	set.DurationVar(&f.policy.TTL, "ttl", diagnosis.DefaultTTL, "TTL that most locks have")
 	set.DurationVar(&f.policy.MaxTTL, "max-ttl", lock.DefaultMaxTTL,
 		"longest TTL a lock may have, for which a restarted node must stay silent: WithMaxTTL of the services")
-	set.DurationVar(&f.policy.NodeTimeout, "node-timeout", lock.DefaultNodeTimeout(diagnosis.DefaultTTL),
+	set.DurationVar(&f.policy.NodeTimeout, "node-timeout", engine.DefaultNodeTimeout(diagnosis.DefaultTTL),
 		"time after which a call to a node counts as failed: a twentieth of the TTL unless set")
 	set.StringVar(&f.policy.Prefix, "prefix", lock.DefaultPrefix, "prefix of lock keys, for the check of rights")
 	set.StringVar(&f.policy.ACLUser, "acl-user", "",

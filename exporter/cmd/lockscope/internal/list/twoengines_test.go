@@ -12,13 +12,14 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 // engineOf is one of several engines of one process.
-func engineOf(t *testing.T, servers []*redisproc.Server, db int, opts ...lock.Option) *lock.Engine {
+func engineOf(t *testing.T, servers []*redisproc.Server, db int, opts ...lock.Option) *engine.Engine {
 	t.Helper()
 	var clients []redis.UniversalClient
 	for _, s := range servers {
@@ -36,9 +37,9 @@ func engineOf(t *testing.T, servers []*redisproc.Server, db int, opts ...lock.Op
 
 // crossing holds one lock and waits for another.
 type crossing struct {
-	outer *lock.Engine
+	outer *engine.Engine
 	holds string
-	inner *lock.Engine
+	inner *engine.Engine
 	waits string
 }
 
@@ -61,17 +62,17 @@ func cross(t *testing.T, all ...crossing) {
 
 // TestADeadlockOverEngines of one process, on the same nodes, is one: they are to each other what processes are.
 func TestADeadlockOverEngines(t *testing.T) {
-	for name, build := range map[string]func(x, y, z *lock.Engine) []crossing{
-		"each on its own": func(x, y, _ *lock.Engine) []crossing {
+	for name, build := range map[string]func(x, y, z *engine.Engine) []crossing{
+		"each on its own": func(x, y, _ *engine.Engine) []crossing {
 			return []crossing{{x, "order", x, "stock"}, {y, "stock", y, "order"}}
 		},
-		"over both": func(x, y, _ *lock.Engine) []crossing {
+		"over both": func(x, y, _ *engine.Engine) []crossing {
 			return []crossing{{x, "order", y, "stock"}, {y, "stock", x, "order"}}
 		},
-		"one holds on the other": func(x, y, _ *lock.Engine) []crossing {
+		"one holds on the other": func(x, y, _ *engine.Engine) []crossing {
 			return []crossing{{x, "order", y, "stock"}, {x, "stock", y, "order"}}
 		},
-		"three": func(x, y, z *lock.Engine) []crossing {
+		"three": func(x, y, z *engine.Engine) []crossing {
 			return []crossing{{x, "order", y, "stock"}, {y, "stock", z, "truck"}, {z, "truck", x, "order"}}
 		},
 	} {

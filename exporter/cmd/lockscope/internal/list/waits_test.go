@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 	"github.com/lockscope/lockscope/lock/redlock"
@@ -42,7 +43,7 @@ func TestListShowsWhoBlocksWhom(t *testing.T) {
 			ctx, giveUp := context.WithCancel(t.Context())
 			done := make(chan error, 3)
 			for _, wait := range []struct {
-				p    *lock.Engine
+				p    *engine.Engine
 				held lock.Lease
 				next string
 			}{{p1, a, "stock"}, {p2, b, "order"}, {p3, c, "order"}} {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner"
@@ -14,13 +15,13 @@ import (
 func TestBlockedCountsEveryCall(t *testing.T) {
 	now := time.Unix(1763700000, 0)
 	holder := func(name string) lock.Holder { return lock.Holder{Instance: name, Since: now.Add(-time.Minute)} }
-	waiting := func(name, holds string) lock.Waiting {
-		return lock.Waiting{
+	waiting := func(name, holds string) records.Waiting {
+		return records.Waiting{
 			Holder: lock.Holder{Instance: name, Since: now.Add(-5 * time.Second), CallSite: "a/b.go:1"}, Callers: 3,
 			Holds: []lock.Held{{Resource: holds, Fence: 7}},
 		}
 	}
-	waited := func(resource, by string, w lock.Waiting) scanner.WaitedFor {
+	waited := func(resource, by string, w records.Waiting) scanner.WaitedFor {
 		return scanner.WaitedFor{
 			Key: "lock:" + resource, Resource: resource, Queue: []redlock.Queued{{ID: "1", Since: w.Since, Says: &w}},
 			Processes: 2, Callers: 3, At: now,

@@ -17,6 +17,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/server"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -99,7 +100,7 @@ func Command(a *app.App) *cobra.Command {
 	set.AddGoFlagSet(own)
 	set.DurationVar(&f.interval, "interval", scanner.DefaultInterval, "time between two sweeps")
 	set.BoolVar(&f.elect, "elect", false, "sweep only while holding a lock on the same servers")
-	set.DurationVar(&f.nodeTimeout, "node-timeout", lock.DefaultNodeTimeout(lock.DefaultTTL),
+	set.DurationVar(&f.nodeTimeout, "node-timeout", engine.DefaultNodeTimeout(lock.DefaultTTL),
 		"for --elect: time after which a call to a server counts as failed")
 	set.IntVar(&f.leaked, "export-leaked-keys", 0,
 		fmt.Sprintf("name so many leaked keys in a metric, at most %d: each is a series of its own",
@@ -138,7 +139,7 @@ func (f *serveFlags) run(ctx context.Context, a *app.App) error {
 	return f.serve(ctx, a, s, pages)
 }
 
-func (f *serveFlags) locker(nodes []target.Node) (*lock.Engine, error) {
+func (f *serveFlags) locker(nodes []target.Node) (*engine.Engine, error) {
 	return redlock.New(target.Clients(nodes), lock.WithPrefix(electPrefix), lock.WithNodeTimeout(f.nodeTimeout))
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/waitgraph"
@@ -39,7 +40,7 @@ func (r oneReading) List(context.Context, scanner.ListOptions) (scanner.Listing,
 	}
 	time.Sleep(r.pass)
 	now := time.Now()
-	says := lock.Waiting{Holder: lock.Holder{Instance: "stock-2", Since: now.Add(-r.waits)}, Callers: 1}
+	says := records.Waiting{Holder: lock.Holder{Instance: "stock-2", Since: now.Add(-r.waits)}, Callers: 1}
 	again := l
 	again.At = now
 	again.TTL -= r.pass

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
-	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -21,7 +21,7 @@ type Group struct {
 	origin   string // of what it was made; the same for the same; a hash
 	Nodes    []target.Node
 	Replicas []target.Node
-	Locker   *lock.Engine // of --elect, else nil
+	Locker   *engine.Engine // of --elect, else nil
 	Scanner  *scanner.Scanner
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/etcdlock"
 	"github.com/lockscope/lockscope/lock/etcdlock/etcdproc"
 	"github.com/lockscope/lockscope/lock/pglock"
@@ -51,7 +52,7 @@ func Database(t *testing.T, s *pgproc.Server) *pgxpool.Pool {
 }
 
 // PostgresLocker takes locks in PostgreSQL under this name.
-func PostgresLocker(t *testing.T, s *pgproc.Server, name string) *lock.Engine {
+func PostgresLocker(t *testing.T, s *pgproc.Server, name string) *engine.Engine {
 	t.Helper()
 	l, err := pglock.Open(s.URL("service"), lock.WithNodeTimeout(2*time.Second), lock.WithInstance(name),
 		lock.WithCallSites())
@@ -73,7 +74,7 @@ func Etcd(t *testing.T, members int, options ...string) (*etcdproc.Cluster, *cli
 }
 
 // EtcdLocker takes locks in etcd under this name.
-func EtcdLocker(t *testing.T, client *clientv3.Client, name string, opts ...lock.Option) *lock.Engine {
+func EtcdLocker(t *testing.T, client *clientv3.Client, name string, opts ...lock.Option) *engine.Engine {
 	t.Helper()
 	l, err := etcdlock.New(client, append(opts, lock.WithNodeTimeout(2*time.Second), lock.WithInstance(name))...)
 	cmdtest.Must(t, err)
@@ -96,7 +97,7 @@ func ZooKeeper(t *testing.T, servers int, opts ...zkproc.Option) *zkproc.Ensembl
 }
 
 // ZooKeeperLocker takes locks in ZooKeeper under this name.
-func ZooKeeperLocker(t *testing.T, e *zkproc.Ensemble, name string) *lock.Engine {
+func ZooKeeperLocker(t *testing.T, e *zkproc.Ensemble, name string) *engine.Engine {
 	t.Helper()
 	l, err := zklock.New(e.Addrs(), lock.WithNodeTimeout(2*time.Second), lock.WithInstance(name))
 	cmdtest.Must(t, err)
@@ -105,7 +106,7 @@ func ZooKeeperLocker(t *testing.T, e *zkproc.Ensemble, name string) *lock.Engine
 }
 
 // Hold takes a lock for as long as the test runs.
-func Hold(t *testing.T, l *lock.Engine, resource string) lock.Lease {
+func Hold(t *testing.T, l *engine.Engine, resource string) lock.Lease {
 	t.Helper()
 	lease, err := l.Acquire(t.Context(), resource, lock.TTL(10*time.Second))
 	cmdtest.Must(t, err)
@@ -114,7 +115,7 @@ func Hold(t *testing.T, l *lock.Engine, resource string) lock.Lease {
 }
 
 // Queue waits for a lock until the test ends, in the context of what is held.
-func Queue(t *testing.T, l *lock.Engine, holding context.Context, resource string) {
+func Queue(t *testing.T, l *engine.Engine, holding context.Context, resource string) {
 	t.Helper()
 	ctx, giveUp := context.WithCancel(holding)
 	done := make(chan struct{})

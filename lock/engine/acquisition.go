@@ -1,0 +1,212 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/await"
+	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
+)
+
+// acquisition is one Acquire: attempts, and the waits between them.
+type acquisition struct {
+	engine   *Engine
+	ts       hooks.Traces
+	resource string
+	key      string
+	opts     lock.AcquireOptions
+	queue    *resourceQueue
+	graph    waitGraph
+	origin   origin
+
+	parent context.Context // of the lease
+	traced context.Context // parent with what the traces of the Acquire put into it
+
+	began       time.Time
+	attempts    int
+	ticket      int64  // position in the gate's queue, kept from one attempt to the next
+	queued      uint64 // set of nodes whose queue this acquisition may have joined
+	failedGates uint64 // set of nodes that just did not answer as gate
+	gateFaults  int    // gates in a row that did not answer
+	waited      bool
+	late        bool // the lease ran out before it could be returned
+	named       bool // the coming attempt follows a call by name
+	namedInVain int  // named attempts in a row that failed
+	faults      int  // attempts in a row without a quorum of answers
+	polls       int  // poll intervals in a row in which nothing was heard
+	next        bool // nobody was in front when the gate was last asked for the position
+	foreign     foreignHolder
+	last        error    // what the last attempt to be decided had met
+	earlier     []string // holder records of the attempts before
+}
+
+// maxEarlier is how many earlier attempts an acquisition knows its own leftovers of.
+const maxEarlier = 8
+
+// acquireLease acquires within the wait budget.
+func (a *acquisition) acquireLease() (*lease, error) {
+	if err := a.endedBy(a.parent); err != nil {
+		return nil, a.cut(err, nil)
+	}
+	wait := a.traced
+	if a.opts.MaxWait > 0 {
+		var cancel context.CancelFunc
+		wait, cancel = context.WithTimeoutCause(wait, a.opts.MaxWait, lock.ErrMaxWait)
+		defer cancel()
+	}
+	held := true
+	defer func() {
+		if !held {
+			a.queue.leave()
+		}
+	}()
+	for {
+		a.queue, held, a.late = a.engine.queues.enter(a.key), false, false
+		h, err := a.acquire(wait)
+		if err != nil {
+			return nil, err
+		}
+		l := newLease(a, h)
+		held = true
+		if !a.late {
+			return l, nil
+		}
+		l.lose()
+		a.last = fmt.Errorf("%w: %q ran out while this process stood still", lock.ErrTooLate, a.resource)
+		if a.opts.NoWait || a.attempts > 0 && a.attempts == a.opts.MaxAttempts {
+			return nil, a.last
+		}
+		a.ticket, a.queued, a.next = 0, 0, false // the grant has used them up
+	}
+}
+
+// acquire waits for its turn, which it has if it succeeds, and for the lock.
+func (a *acquisition) acquire(ctx context.Context) (hold, error) {
+	defer a.leaveGraph()
+	if a.opts.NoWait {
+		return a.contend(ctx)
+	}
+	turn, err := a.awaitTurn(ctx)
+	if err != nil {
+		return hold{}, a.cut(err, a.queue.lastMet())
+	}
+	if turn != nil && turn.handed {
+		return turn.held, nil
+	}
+	h, err := a.contend(ctx)
+	if err != nil {
+		a.queue.passTurn()
+	}
+	return h, err
+}
+
+// contend attempts and waits until it has the lock or must stop.
+func (a *acquisition) contend(ctx context.Context) (hold, error) {
+	a.engine.warm.await(ctx, a.engine)
+	for {
+		a.attempts++
+		try, res := a.try(ctx)
+		if res.err == nil {
+			a.queue.blocker.Store(nil)
+			a.queue.met.Store(nil)
+			a.leaveQueues(ctx, try)
+			return try.won(), nil
+		}
+		a.remember(try, res)
+		if ended := a.endedBy(ctx); ended != nil {
+			a.leaveQueues(ctx, nil)
+			if a.last == nil {
+				a.last = a.queue.lastMet()
+			}
+			if a.last == nil {
+				a.last = try.unfinished()
+			}
+			return hold{}, a.cut(ended, a.last)
+		}
+		if a.opts.NoWait || res.hopeless || a.attempts == a.opts.MaxAttempts {
+			try.settle(ctx)
+			a.leaveQueues(ctx, nil)
+			return hold{}, res.err
+		}
+		if err := a.wait(ctx, res); err != nil {
+			a.leaveQueues(ctx, nil)
+			return hold{}, a.cut(err, a.last)
+		}
+	}
+}
+
+// remember keeps what an attempt had met, unless that is only that its context
+// ended, and what it may have left behind.
+func (a *acquisition) remember(try *attempt, res result) {
+	a.earlier = append(a.earlier[max(0, len(a.earlier)-maxEarlier):], try.req.Holder)
+	switch {
+	case errors.Is(res.err, lock.ErrHeld), errors.Is(res.err, lock.ErrTooLate), errors.Is(res.err, lock.ErrNoQuorum):
+		a.last = res.err
+	case res.blocker != nil:
+		a.last = res.blocker
+	default:
+		return
+	}
+	met := a.last
+	a.queue.met.Store(&met)
+}
+
+func (a *acquisition) cut(err, last error) error {
+	return &lock.WaitError{Resource: a.resource, Attempts: a.attempts, Waited: time.Since(a.began), Last: last, Err: err}
+}
+
+func (a *acquisition) endedBy(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return await.Ended(ctx)
+	}
+	select {
+	case <-a.engine.done:
+		return lock.ErrClosed
+	default:
+		return nil
+	}
+}
+
+// try makes one attempt: by all nodes at once when the lock is likely free or
+// this waiter was named, else by the gate node first, so that those who come in
+// vain disturb one node only.
+func (a *acquisition) try(ctx context.Context) (*attempt, result) {
+	a.drainWake()
+	try := a.engine.newAttempt(a.queue, a.opts, a.origin)
+	try.traced = a.traced
+	try.ts, try.earlier = a.ts, a.earlier
+	try.req.Run = a.reserve()
+	try.start = lock.AttemptStart{Resource: a.resource, Attempt: a.attempts, GateFirst: a.gateFirst()}
+	try.gate = a.gate()
+	try.waiter = driver.Waiter{ID: a.engine.id, Ticket: a.ticket, Enqueue: !a.opts.NoWait && a.listens(ctx, try.gate)}
+	if try.waiter.Enqueue {
+		try.waiter.Record = a.entry()
+	}
+	hooked := a.ts.AttemptStart(ctx, try.start)
+	began := time.Now()
+	res := try.carryOut(hooked)
+	if len(a.ts) > 0 {
+		tally := try.ballot.tally
+		a.ts.AttemptEnd(hooked, lock.AttemptEnd{
+			AttemptStart: try.start, Nodes: tally.Nodes, Quorum: a.engine.quorum,
+			Granted: tally.Granted, Refused: tally.Refused, Failed: tally.Failed,
+			Raised: try.raised, Validity: try.validity, Took: time.Since(began), Err: res.err,
+		})
+	}
+	if try.waiter.Enqueue {
+		a.queued |= 1 << try.gate
+	}
+	if res.ticket > 0 {
+		a.ticket, a.next = res.ticket, res.ahead == 0
+	}
+	if res.gateFault {
+		a.failedGates |= 1 << try.gate
+	} else {
+		a.failedGates = 0 // back to where everybody queues, as soon as that node answers
+	}
+	return try, res
+}

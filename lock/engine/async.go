@@ -1,0 +1,87 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/workers"
+)
+
+// Async makes a Node of a node that blocks: each call has a goroutine while it is under
+// way, that of its caller if it has nothing else to do. Close waits for all of them.
+func Async(n driver.BlockingNode) driver.Node {
+	return &async{BlockingNode: n, workers: workers.New()}
+}
+
+type async struct {
+	driver.BlockingNode
+	workers *workers.Workers
+}
+
+func (a *async) Acquire(call driver.Call, req *driver.AcquireRequest, to driver.Answer[driver.AcquireReply]) {
+	block(a, call, to, func(ctx context.Context) (driver.AcquireReply, error) { return a.BlockingNode.Acquire(ctx, *req) })
+}
+
+func (a *async) Raise(call driver.Call, req *driver.RaiseRequest, to driver.Answer[bool]) {
+	block(a, call, to, func(ctx context.Context) (bool, error) { return a.BlockingNode.Raise(ctx, *req) })
+}
+
+func (a *async) Extend(call driver.Call, req *driver.ExtendRequest, to driver.Answer[driver.ExtendReply]) {
+	block(a, call, to, func(ctx context.Context) (driver.ExtendReply, error) { return a.BlockingNode.Extend(ctx, *req) })
+}
+
+func (a *async) Release(call driver.Call, req *driver.ReleaseRequest, to driver.Answer[driver.ReleaseReply]) {
+	block(a, call, to, func(ctx context.Context) (driver.ReleaseReply, error) { return a.BlockingNode.Release(ctx, *req) })
+}
+
+func (a *async) Leave(call driver.Call, req *driver.LeaveRequest, to driver.Answer[bool]) {
+	block(a, call, to, func(ctx context.Context) (bool, error) {
+		err := a.BlockingNode.Leave(ctx, *req)
+		return err == nil, err
+	})
+}
+
+// Warm implements driver.Warmer for nodes that do.
+func (a *async) Warm(ctx context.Context) error {
+	if w, ok := a.BlockingNode.(driver.Warmer); ok {
+		return w.Warm(ctx)
+	}
+	return nil
+}
+
+func (a *async) Close() error {
+	a.workers.Close()
+	return a.BlockingNode.Close()
+}
+
+func block[T any](a *async, call driver.Call, to driver.Answer[T], do func(context.Context) (T, error)) {
+	run := a.workers.Run
+	if call.Wait != nil {
+		run = a.workers.Lend
+	}
+	if !run(func() { to.Answer(bounded(call, do)) }) {
+		var none T
+		to.Answer(none, fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrClosed))
+	}
+}
+
+// bounded ends the call at its deadline, and when a caller that lends its goroutine waits no
+// more. What becomes of the command is not known then.
+func bounded[T any](call driver.Call, do func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(call.Context), call.Deadline)
+	defer cancel()
+	if call.Wait == nil {
+		return do(ctx)
+	}
+	waits := context.AfterFunc(call.Wait, cancel)
+	answer, err := do(ctx)
+	switch unheard := !waits() && err != nil; {
+	case unheard && !errors.Is(err, driver.ErrNotSent):
+		err = fmt.Errorf("%w (%v)", driver.ErrUnheard, err)
+	case unheard && errors.Is(err, context.Canceled): // cut off in what comes before the command
+		err = fmt.Errorf("%w: %w (%v)", driver.ErrNotSent, driver.ErrUnheard, err)
+	}
+	return answer, err
+}

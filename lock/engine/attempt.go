@@ -1,0 +1,186 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/await"
+	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
+	"github.com/lockscope/lockscope/lock/engine/records"
+	"github.com/lockscope/lockscope/lock/internal/carried"
+)
+
+// attempt is one round of the algorithm: one token, one vote, and everything
+// needed to undo it. It is the Redlock of the Redis documentation
+// (https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/)
+// with a fencing token agreed on by the quorum.
+type attempt struct {
+	engine *Engine
+	ts     hooks.Traces
+	start  lock.AttemptStart
+	ctx    context.Context // for the values of its commands
+	traced context.Context // of the Acquire, for the lease
+	queue  *resourceQueue
+
+	opts    lock.AcquireOptions
+	timeout time.Duration // of one call on a node
+	earlier []string      // holder records of this Acquire's earlier attempts
+	waiter  driver.Waiter
+	gate    int                    // index of the node whose queue is joined
+	req     driver.AcquireRequest  // for all nodes
+	gateReq *driver.AcquireRequest // for the gate, if its queue is joined
+	shared  driver.Shared
+
+	began  time.Duration // t0: validity counts from here
+	grants []grant
+
+	mu     sync.Mutex
+	ballot ballot       // guarded by mu
+	ready  await.Signal // set when the ballot may have what it needs
+
+	fence    uint64        // largest of the grants' counters: the fencing token
+	run      uint64        // fences reserved on a quorum, from fence on
+	validity time.Duration // when it was granted
+	raised   bool
+	undone   chan struct{} // closed when nodes that granted in vain have answered; nil if none did
+}
+
+// result is how an attempt ended.
+type result struct {
+	err       error
+	blocker   *lock.HeldError
+	freeIn    time.Duration // until a quorum of TTLs has run out; < 0 if unknown
+	ticket    int64         // position in the gate's queue; 0 if not queued
+	ahead     int
+	gateFault bool // the gate node did not answer
+	hopeless  bool // trying again cannot help
+	split     bool // enough nodes answered, but others have some of them
+	foreign   bool // the holder is another library's: it will tell nobody that it let go
+}
+
+func (e *Engine) newAttempt(queue *resourceQueue, opts lock.AcquireOptions, from origin) *attempt {
+	now := time.Now()
+	a := &attempt{
+		engine: e, queue: queue, opts: opts, timeout: e.cfg.nodeTimeout(opts.TTL),
+		grants: make([]grant, len(e.nodes)),
+		ready:  await.NewSignal(),
+	}
+	a.ballot.a = a
+	a.ballot.tally.Nodes = len(e.nodes)
+	a.req = driver.AcquireRequest{
+		Key: queue.key, Token: newToken(), Holder: e.holderRecord(now, from), TTL: opts.TTL,
+		Floor: uint64(max(now.UnixMicro(), 1)), Fair: opts.Fair, Window: handoffWindow, Shared: &a.shared,
+	}
+	for i, n := range e.nodes {
+		g := &a.grants[i]
+		g.node, g.attempt, g.index, g.calls = n, a, i, &queue.calls[i]
+	}
+	return a
+}
+
+// holderRecord is what the lock's value says of this attempt: its [lock.Holder], and a name
+// that tells it from all others, in public, so that an Acquire recognizes what its own
+// earlier attempt left behind.
+func (e *Engine) holderRecord(since time.Time, from origin) string {
+	var name [32]byte
+	attempt := strconv.AppendUint(append(append(name[:0], e.id...), '.'), e.attempts.Add(1), 36)
+	return string(records.AppendHolder(make([]byte, 0, 160), e.holder(since, from), string(attempt)))
+}
+
+func (e *Engine) holder(since time.Time, from origin) lock.Holder {
+	return lock.Holder{
+		Instance: e.cfg.Instance, Since: since, Traceparent: from.traceparent, CallSite: from.callSite, Page: e.cfg.Page,
+	}
+}
+
+// origin is where an Acquire comes from.
+type origin struct{ traceparent, callSite string }
+
+func traceparentOf(ctx context.Context) string {
+	s, _ := ctx.Value(carried.Traceparent{}).(string)
+	return s
+}
+
+// carryOut makes the attempt. On success the grants hold the lock; on failure they are
+// being given back in the background, and the result says why.
+func (a *attempt) carryOut(ctx context.Context) result {
+	a.ctx = valuesOf(ctx)
+	a.began = a.engine.cfg.Clock()
+	res := a.vote(ctx)
+	if res.err == nil {
+		res.err = a.agreeOnFence(ctx)
+		res.hopeless = errors.Is(res.err, lock.ErrInvalidOption)
+	}
+	if res.err == nil {
+		a.validity = a.engine.validity(a.opts.TTL, a.began)
+		if a.validity <= 0 {
+			res.err = fmt.Errorf("%w: %q took %v of a TTL of %v", lock.ErrTooLate, a.start.Resource,
+				a.engine.cfg.Clock()-a.began, a.opts.TTL)
+		}
+	}
+	if res.err != nil {
+		a.abandon()
+	}
+	return res
+}
+
+// errSilent is the error of a node that did not answer in time.
+func (a *attempt) errSilent() error { return fmt.Errorf("%w of %v", driver.ErrTimeout, a.timeout) }
+
+// abandon gives the token back wherever it may be, in the background. A waiter
+// that the gate granted keeps its position in the gate's queue.
+func (a *attempt) abandon() {
+	granters := &countdown{over: make(chan struct{})}
+	granters.left.Store(1) // the end of this loop
+	for i := range a.grants {
+		g := &a.grants[i]
+		g.giveUp()
+		state := g.known()
+		if a.ballot.asked&(1<<i) == 0 || state == grantRefused && !g.mayArrive() {
+			continue
+		}
+		u := &undoing{
+			g: g, ctx: a.ctx, ts: a.ts, event: a.event(lock.OpRelease), withdraw: true,
+			req: driver.ReleaseRequest{Key: a.req.Key, Token: a.req.Token},
+		}
+		if state == grantHeld {
+			a.undone = granters.over
+			granters.left.Add(1)
+			u.report = &granter{granters: granters}
+		}
+		if i == a.gate && a.waiter.Enqueue {
+			u.req.Waiter = a.waiter
+		}
+		g.calls.Do(u)
+	}
+	granters.done()
+}
+
+// settle waits for the nodes that granted in vain, so that whoever asks next is not
+// told that the resource is held. The node timeout bounds it.
+func (a *attempt) settle(ctx context.Context) {
+	if a.undone == nil {
+		return
+	}
+	timer := a.engine.timers.Start(a.timeout)
+	defer a.engine.timers.Stop(timer)
+	select {
+	case <-a.undone:
+	case <-timer.C:
+	case <-ctx.Done():
+	case <-a.engine.done:
+	}
+}
+
+// errOwnLeftover says that a node still has what an earlier attempt of the same
+// Acquire left there: it is on its way out, and nobody else's lock.
+var errOwnLeftover = errors.New("an earlier attempt is not undone yet")
+
+const never = time.Duration(math.MaxInt64)

@@ -1,0 +1,249 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
+	"github.com/lockscope/lockscope/lock/engine/records"
+)
+
+// ballot collects an attempt's votes and says what they mean. Its attempt's mutex guards
+// it.
+type ballot struct {
+	a        *attempt
+	tally    quorum.Tally
+	answered int
+	gateOnly bool            // the gate's vote is all that is wanted for now
+	closed   bool            // later votes do not count
+	asked    uint64          // set of nodes
+	voted    uint64          // set of nodes
+	granted  uint64          // set of nodes
+	refused  uint64          // set of nodes
+	free     []time.Duration // per node that answered: until its TTL has run out
+	blockers []driver.AcquireReply
+	failures failures
+	ticket   int64
+	ahead    int
+}
+
+// count takes one vote.
+func (b *ballot) count(from int, reply driver.AcquireReply, err error) {
+	if b.closed || b.voted&(1<<from) != 0 {
+		return
+	}
+	b.voted |= 1 << from
+	b.answered++
+	switch {
+	case err != nil:
+		b.tally.Failed++
+		b.fail(from, err)
+	case reply.Granted:
+		b.tally.Granted++
+		b.granted |= 1 << from
+	default:
+		b.tally.Refused++
+		b.refused |= 1 << from
+		b.blockers = append(b.blockers, reply)
+		if reply.TTL < 0 {
+			b.free = append(b.free, never)
+		} else {
+			b.free = append(b.free, reply.TTL)
+		}
+		if from == b.a.gate {
+			b.ticket, b.ahead = reply.Ticket, reply.Ahead
+		}
+	}
+}
+
+func (b *ballot) fail(from int, err error) {
+	b.failures = append(b.failures, b.a.failure(from, lock.OpAcquire, err))
+}
+
+// timeOut counts every node that was asked and has not voted as failed, unless the vote
+// is won without.
+func (b *ballot) timeOut() {
+	if b.enough() {
+		return
+	}
+	for i := range b.a.grants {
+		if b.asked&^b.voted&(1<<i) != 0 {
+			b.count(i, driver.AcquireReply{}, b.a.errSilent())
+		}
+	}
+}
+
+// enough reports that the votes still missing change nothing of what is said of this
+// ballot: neither who won nor why not.
+func (b *ballot) enough() bool {
+	t := b.tally
+	switch {
+	case b.gateOnly:
+		return b.answered > 0
+	case t.Won(), b.answered == t.Nodes:
+		return true
+	case !t.Lost():
+		return false
+	}
+	missing, spare := t.Nodes-b.answered, t.Nodes-quorum.Of(t.Nodes)
+	one := b.inOneName() + t.Failed
+	switch {
+	case t.Held(), t.Failed > spare:
+		return true
+	case one >= quorum.Of(t.Nodes):
+		return t.Failed+missing <= spare
+	}
+	return one+missing < quorum.Of(t.Nodes) && t.Refused+missing <= spare
+}
+
+// held reports that somebody has the resource, or others are about to: the refusals
+// alone rule out a quorum, or those in one holder's name and the nodes that did not
+// answer could be that holder's quorum. Where so many failed that nobody can win, that
+// is what is wrong.
+func (b *ballot) held() bool {
+	t := b.tally
+	if t.Held() {
+		return true
+	}
+	return t.Refused > 0 && t.Failed <= t.Nodes-quorum.Of(t.Nodes) && b.inOneName()+t.Failed >= quorum.Of(t.Nodes)
+}
+
+// inOneName is how many nodes refused for the same holder, at most. One that keeps the
+// lock for the waiter named next does so in nobody's name, and counts for each.
+func (b *ballot) inOneName() (most int) {
+	kept := 0
+	for _, x := range b.blockers {
+		if x.Reserved {
+			kept++
+			continue
+		}
+		most = max(most, b.inNameOf(x.Holder))
+	}
+	return most + kept
+}
+
+// inNameOf is how many nodes refused for that holder.
+func (b *ballot) inNameOf(holder string) (n int) {
+	for _, x := range b.blockers {
+		if !x.Reserved && x.Holder == holder {
+			n++
+		}
+	}
+	return n
+}
+
+// turnedAway is the result of asking the gate alone and not being granted.
+func (b *ballot) turnedAway() result {
+	if len(b.blockers) > 0 {
+		res := b.result(nil)
+		res.err = res.blocker
+		return res
+	}
+	res := b.result(b.quorumError())
+	res.gateFault = true
+	return res
+}
+
+// result is what the votes amount to; err is why collecting them was cut short.
+func (b *ballot) result(err error) result {
+	res := result{err: err, freeIn: -1, ticket: b.ticket, ahead: b.ahead}
+	if err == nil && b.tally.Won() {
+		return res
+	}
+	res.freeIn = b.freeIn()
+	if len(b.blockers) > 0 {
+		res.blocker = b.blocker(res.freeIn)
+		res.foreign = b.foreign()
+	}
+	switch {
+	case err != nil:
+	case b.held():
+		res.err = res.blocker
+	default:
+		res.err = b.quorumError()
+		res.hopeless = b.hopeless()
+		res.split = b.tally.Refused > 0 && b.tally.Granted+b.tally.Refused >= b.a.engine.quorum
+	}
+	return res
+}
+
+func (b *ballot) sets() nodeSets {
+	return nodeSets{asked: b.asked, granted: b.granted, refused: b.refused}
+}
+
+func (b *ballot) quorumError() *lock.QuorumError {
+	return b.a.noQuorum(lock.OpAcquire, b.sets(), b.failures)
+}
+
+// freeIn is when enough TTLs will have run out for a quorum, if nobody renews. A node
+// that granted is free at once.
+func (b *ballot) freeIn() time.Duration {
+	quorum := b.a.engine.quorum
+	if b.asked&(b.asked-1) == 0 { // one node was asked
+		quorum = 1
+	}
+	free := slices.Concat(make([]time.Duration, b.tally.Granted), b.free)
+	if len(free) < quorum {
+		return -1
+	}
+	slices.Sort(free)
+	return free[quorum-1]
+}
+
+// foreign reports that no node that refused says who holds the lock, or keeps it for a waiter.
+func (b *ballot) foreign() bool {
+	return !slices.ContainsFunc(b.blockers, func(x driver.AcquireReply) bool { return x.Reserved || x.Holder != "" })
+}
+
+// blocker describes who has most of the nodes that refused, among those that say who they
+// are; of two that have as many, who has them for longer: the other one is a vote that
+// fails.
+func (b *ballot) blocker(freeIn time.Duration) *lock.HeldError {
+	worst := slices.MaxFunc(b.blockers, func(x, y driver.AcquireReply) int {
+		return cmp.Or(cmp.Compare(min(len(x.Holder), 1), min(len(y.Holder), 1)),
+			cmp.Compare(b.inNameOf(x.Holder), b.inNameOf(y.Holder)), olderHolder(x.Holder, y.Holder), cmp.Compare(x.TTL, y.TTL))
+	})
+	held := &lock.HeldError{
+		Resource: b.a.start.Resource, Key: b.a.req.Key,
+		Refused: b.tally.Refused, Nodes: b.tally.Nodes, Granted: b.tally.Granted, Named: b.inNameOf(worst.Holder),
+		HandedOver: worst.Reserved, Remaining: worst.TTL, Errors: b.failures.nodeErrors(),
+	}
+	switch {
+	case freeIn == never:
+		held.Remaining = -1
+	case freeIn > 0:
+		held.Remaining = freeIn
+	}
+	if holder, err := records.ParseHolder(worst.Holder); err == nil {
+		held.Holder = holder
+	}
+	return held
+}
+
+// olderHolder is positive if x holds since before y, by their own clocks.
+func olderHolder(x, y string) int {
+	if x == y {
+		return 0
+	}
+	one, err := records.ParseHolder(x)
+	other, otherErr := records.ParseHolder(y)
+	if err != nil || otherErr != nil {
+		return 0
+	}
+	return other.Since.Compare(one.Since)
+}
+
+// hopeless reports that so many nodes failed for good, by configuration or
+// quarantine, that no later attempt can win before somebody steps in.
+func (b *ballot) hopeless() bool {
+	permanent := 0
+	for _, err := range b.failures {
+		if driver.ClassOf(err).Permanent() {
+			permanent++
+		}
+	}
+	return quorum.Tally{Nodes: b.tally.Nodes, Failed: permanent}.Lost()
+}

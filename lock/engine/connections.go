@@ -1,0 +1,26 @@
+package engine
+
+import (
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+// NodeConnections says how the engine is connected to one of its nodes.
+type NodeConnections struct {
+	Node    string
+	Backend lock.Backend
+	driver.Connections
+}
+
+// Connections returns a snapshot of the connections to each node, in their order. Nodes whose drivers
+// do not tell are left out: those in memory have none, and those that are a Redis Cluster have
+// go-redis' pools. It asks no server, may be called concurrently, and works after Close.
+func (e *Engine) Connections() []NodeConnections {
+	all := make([]NodeConnections, 0, len(e.nodes))
+	for _, n := range e.nodes {
+		if c, ok := n.Node.(driver.Connected); ok {
+			all = append(all, NodeConnections{Node: n.Name(), Backend: e.backend, Connections: c.Connections()})
+		}
+	}
+	return all
+}

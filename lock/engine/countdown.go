@@ -1,0 +1,27 @@
+package engine
+
+import "sync/atomic"
+
+// countdown closes over when done was called as often as it was set to.
+type countdown struct {
+	left atomic.Int32
+	over chan struct{}
+}
+
+func (c *countdown) done() {
+	if c.left.Add(-1) == 0 {
+		close(c.over)
+	}
+}
+
+// granter is a node that granted in vain, until it has answered for the first time.
+type granter struct {
+	granters *countdown
+	answered atomic.Bool
+}
+
+func (g *granter) releaseAnswered(releaseAnswer) {
+	if g.answered.CompareAndSwap(false, true) {
+		g.granters.done()
+	}
+}

@@ -1,0 +1,72 @@
+package engine
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
+	"github.com/lockscope/lockscope/lock/engine/internal/workers"
+)
+
+// NewEngine makes an engine on nodes of any driver, such as the fakes of package
+// locktest. It takes them over: Close closes them. Drivers for real systems have
+// constructors of their own that return an Engine; see package redlock.
+//
+// It fails with [lock.ErrInvalidNode] if there are no nodes, too many, or two of one name,
+// and with [lock.ErrInvalidOption] also for an option that belongs to a driver. It connects
+// to nothing, and leaves the nodes open if it fails.
+func NewEngine(nodes []driver.Node, opts ...lock.Option) (*Engine, error) {
+	s, err := NewSettings(len(nodes), opts...)
+	if err != nil {
+		return nil, err
+	}
+	return s.NewEngine(nodes)
+}
+
+// NewEngine is the last step of a driver's constructor: it makes the engine on as many
+// nodes as the settings are for. See the function [NewEngine].
+func (s *Settings) NewEngine(nodes []driver.Node) (*Engine, error) {
+	switch {
+	case len(nodes) != s.nodes:
+		return nil, fmt.Errorf("%w: %d nodes with settings for %d", lock.ErrInvalidNode, len(nodes), s.nodes)
+	case len(s.driver) > 0:
+		return nil, fmt.Errorf("%w: %T belongs to a driver", lock.ErrInvalidOption, s.driver[0])
+	}
+	if err := checkNames(nodes); err != nil {
+		return nil, err
+	}
+	var id [8]byte
+	_, _ = rand.Read(id[:])
+	e := &Engine{
+		cfg: s, id: hex.EncodeToString(id[:]), quorum: quorum.Of(len(nodes)),
+		backend: lock.Backend{System: nodes[0].System(), Name: s.Backend, Namespace: s.Namespace, Keyspace: keyspaceOf(s, nodes)},
+		queues:  newQueues(len(nodes), s.Clock),
+		workers: workers.New(),
+		done:    make(chan struct{}),
+		leases:  make(map[*lease]struct{}),
+	}
+	if e.backend.Name == "" {
+		e.backend.Name = e.backend.System
+	}
+	for _, n := range nodes {
+		e.nodes = append(e.nodes, &node{Node: n, engine: e})
+	}
+	return e, nil
+}
+
+// checkNames refuses equal names: in errors, traces and metrics nobody could tell
+// such nodes apart.
+func checkNames(nodes []driver.Node) error {
+	first := make(map[string]int)
+	for i, n := range nodes {
+		if j, taken := first[n.Name()]; taken {
+			return fmt.Errorf("%w: %w: nodes %d and %d are both called %q: tell them apart with WithNodeNames",
+				lock.ErrInvalidNode, driver.ErrDuplicate, j+1, i+1, n.Name())
+		}
+		first[n.Name()] = i
+	}
+	return nil
+}

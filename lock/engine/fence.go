@@ -1,0 +1,197 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/await"
+	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
+)
+
+// agreeOnFence makes a quorum's counters at least as high as the largest of the
+// grants', which becomes the fencing token: any two quorums share a node, and
+// there the later grant counts on from the earlier one's token. A counter is only
+// raised while the key is still that very grant; one that came back after being
+// lost could belong to a later point in time. In the usual case the counters are
+// equal already and nothing is sent. All grants known by now take part in the
+// maximum: one that counts towards the quorum must not exceed the token.
+//
+// A grant may reserve a run of fences. Those that follow the token are the lease's as
+// far as a quorum's counters stand behind them, and no further.
+func (a *attempt) agreeOnFence(ctx context.Context) error {
+	var room [8]uint64
+	ends := room[:0] // of the grants' runs
+	var target uint64
+	for i := range a.grants {
+		first, last := a.grants[i].fences()
+		if first == 0 {
+			continue
+		}
+		ends = append(ends, last)
+		if first > a.fence {
+			a.fence, target = first, last
+		}
+	}
+	if a.fence == 0 {
+		return a.withoutFence()
+	}
+	slices.Sort(ends)
+	if len(ends) >= a.engine.quorum {
+		if end := ends[len(ends)-a.engine.quorum]; end >= a.fence {
+			a.run = end - a.fence + 1
+			return nil
+		}
+	}
+	a.raised = true
+	if err := a.raise(ctx, target); err != nil {
+		return err
+	}
+	a.run = target - a.fence + 1
+	return nil
+}
+
+// withoutFence is what is said of the grants of a driver that has no counters.
+func (a *attempt) withoutFence() error {
+	if !a.opts.Fenced {
+		return nil
+	}
+	return fmt.Errorf("%w: Fenced: locks of %s have no fencing tokens here: use another driver, or do without", lock.ErrInvalidOption, a.engine.backend.System)
+}
+
+// lastFence is the end of the run that a quorum's counters stand behind.
+func (a *attempt) lastFence() uint64 { return a.fence + max(a.run, 1) - 1 }
+
+// raise lifts the counters that are below target until a quorum's are not.
+func (a *attempt) raise(ctx context.Context, target uint64) error {
+	round := &raiseRound{a: a, ready: await.NewSignal()}
+	var behind []*raising
+	for i := range a.grants {
+		g := &a.grants[i]
+		switch first, last := g.fences(); {
+		case first == 0:
+		case last >= target:
+			round.agreed++
+			round.sets.granted |= 1 << i
+		default:
+			behind = append(behind, &raising{g: g, round: round, req: driver.RaiseRequest{
+				Key: a.req.Key, Token: a.req.Token, Counter: first, Fence: target,
+			}})
+		}
+	}
+	round.pending = len(behind)
+	for _, r := range behind {
+		round.sets.asked |= 1 << r.g.index
+	}
+	for _, r := range behind {
+		r.deadline = time.Now().Add(a.timeout)
+		r.g.calls.Do(r)
+	}
+	if err := a.engine.timers.Await(ctx, a.engine.done, a.timeout, round.ready, round.decided); err != nil {
+		return err
+	}
+	return round.close(behind)
+}
+
+// raiseRound collects what the nodes answer that are behind.
+type raiseRound struct {
+	a     *attempt
+	ready await.Signal
+
+	mu      sync.Mutex
+	agreed  int
+	pending int
+	closed  bool
+	sets    nodeSets // of those that granted the lock
+	errs    failures
+}
+
+func (r *raiseRound) count(node int, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pending--
+	switch {
+	case r.closed:
+	case err != nil:
+		r.errs = append(r.errs, r.a.failure(node, lock.OpRaise, err))
+	default:
+		r.agreed++
+		r.sets.granted |= 1 << node
+	}
+	r.ready.Set()
+}
+
+// decided reports that a quorum agrees, or that nobody is left to.
+func (r *raiseRound) decided() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.agreed >= r.a.engine.quorum || r.pending == 0
+}
+
+// close says whether a quorum agrees.
+func (r *raiseRound) close(behind []*raising) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	if r.agreed >= r.a.engine.quorum {
+		return nil
+	}
+	errs, failed := r.errs, uint64(0)
+	for _, e := range errs {
+		failed |= 1 << e.node
+	}
+	for _, b := range behind {
+		if (r.sets.granted|failed)&(1<<b.g.index) == 0 {
+			errs = append(errs, r.a.failure(b.g.index, lock.OpRaise, r.a.errSilent()))
+		}
+	}
+	sets, lost := r.inBallot()
+	return r.a.noQuorum(lock.OpRaise, sets, append(errs, lost...))
+}
+
+// inBallot adds what nodes without a grant to raise did in the ballot: they refused, failed, or had not answered.
+func (r *raiseRound) inBallot() (s nodeSets, lost failures) {
+	a := r.a
+	s = r.sets
+	here := s.asked | s.granted
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s.asked |= a.ballot.asked
+	s.refused |= a.ballot.refused &^ here
+	for _, e := range a.ballot.failures {
+		if here&(1<<e.node) == 0 {
+			lost = append(lost, e)
+		}
+	}
+	return s, lost
+}
+
+// raising is one node whose counter is behind.
+type raising struct {
+	g        *grant
+	round    *raiseRound
+	req      driver.RaiseRequest
+	deadline time.Time
+	command  command
+}
+
+func (r *raising) Start(callqueue.Waiter) {
+	a := r.round.a
+	r.command = r.g.begin(a.ctx, a.ts, a.event(lock.OpRaise))
+	r.g.Raise(driver.Call{Context: r.command.ctx, Deadline: r.deadline}, &r.req, r)
+}
+
+// Answer implements driver.Answer.
+func (r *raising) Answer(raised bool, err error) {
+	a := r.round.a
+	r.g.end(r.command, a.ts, a.event(lock.OpRaise), verdictOf(raised), err)
+	if err == nil && !raised {
+		err = lock.ErrNotHeld
+	}
+	r.round.count(r.g.index, err)
+	r.g.calls.Next()
+}

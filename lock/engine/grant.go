@@ -1,0 +1,175 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
+)
+
+// grantState is what is known of one token on one node.
+type grantState int
+
+const (
+	grantUnasked grantState = iota // nothing was sent
+	grantHeld                      // the node holds the token
+	grantRefused                   // the node does not hold it, and will not
+	grantUnknown                   // sent, outcome not known: it may hold it, or come to
+)
+
+// grant is one node's part in one attempt and in the lease it becomes: it
+// remembers what the node last said of the token.
+type grant struct {
+	*node
+	attempt *attempt
+	index   int
+	calls   *callqueue.Queue
+
+	deadline time.Time // of the acquire
+	command  command   // the acquire
+	probe    bool
+
+	mu      sync.Mutex
+	state   grantState
+	counter uint64 // fence counter of the grant
+	run     uint64 // fences reserved from there on
+	late    bool   // a call was not answered, and may still arrive
+	givenUp bool   // the token was given up: nothing may be set any more
+}
+
+// acquiring is a grant whose acquire waits for its turn, or for its answer.
+type acquiring grant
+
+func (c *acquiring) Start(wait callqueue.Waiter) {
+	g := (*grant)(c)
+	a := g.attempt
+	g.command = g.begin(a.ctx, a.ts, a.event(lock.OpAcquire))
+	err := g.unsendable()
+	if err == nil {
+		g.probe, err = g.enter()
+	}
+	if err != nil {
+		g.acquired(driver.AcquireReply{}, err)
+		g.calls.Next()
+		return
+	}
+	g.Acquire(driver.Call{Context: g.command.ctx, Deadline: g.deadline, Wait: wait.Context}, a.request(g.index), c)
+}
+
+// Answer implements driver.Answer.
+func (c *acquiring) Answer(reply driver.AcquireReply, err error) {
+	g := (*grant)(c)
+	if reply.Restart != nil {
+		g.restart.Store(reply.Restart)
+	}
+	g.leave(g.probe)
+	g.acquired(reply, err)
+	g.calls.Next()
+}
+
+// ask hands the acquire over, in the order of the node's calls. Where those get no
+// answers, an acquire is not put behind them: its vote would be missing until its time
+// is up, and other nodes held for so long.
+func (g *grant) ask(deadline time.Time, wait callqueue.Waiter) {
+	g.deadline = deadline
+	if g.suspect() && g.calls.IsBusy() {
+		g.command = g.begin(g.attempt.ctx, g.attempt.ts, g.attempt.event(lock.OpAcquire))
+		g.acquired(driver.AcquireReply{}, g.errSuspect())
+		return
+	}
+	g.calls.DoWaiting((*acquiring)(g), wait)
+}
+
+// unsendable is why an acquire whose turn has come is pointless by now. That others have
+// decided the attempt meanwhile is no failure of a node that answers.
+func (g *grant) unsendable() error {
+	switch {
+	case g.engine.closing():
+		return fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrClosed)
+	case !g.open() && g.silent.Load() == 0 && time.Now().Before(g.deadline):
+		return fmt.Errorf("%w: %w: its attempt is over", driver.ErrNotSent, context.Canceled)
+	case !g.open() || !time.Now().Before(g.deadline):
+		return fmt.Errorf("%w: earlier calls are under way", driver.ErrNotSent)
+	}
+	return nil
+}
+
+// acquired takes the node's vote.
+func (g *grant) acquired(reply driver.AcquireReply, err error) {
+	a := g.attempt
+	g.end(g.command, a.ts, a.event(lock.OpAcquire), verdictOf(reply.Granted), err)
+	switch {
+	case errors.Is(err, driver.ErrNotSent):
+	case errors.Is(err, driver.ErrTombstone), errors.Is(err, driver.ErrFenceCounter):
+		g.set(grantRefused)
+	case err != nil:
+		g.set(grantUnknown)
+	case reply.Granted:
+		g.hold(reply.Counter, max(reply.Run, 1))
+	default:
+		g.set(grantRefused)
+		if slices.Contains(a.earlier, reply.Holder) {
+			err = errOwnLeftover
+		}
+	}
+	a.count(g.index, reply, err)
+}
+
+// known is the node's last word.
+func (g *grant) known() grantState {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.state
+}
+
+// fences are those that the node's grant reserves: from the first to the last. Both are
+// 0 if it granted none.
+func (g *grant) fences() (first, last uint64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.state != grantHeld || g.counter == 0 {
+		return 0, 0
+	}
+	return g.counter, g.counter + g.run - 1
+}
+
+func (g *grant) set(state grantState) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.state = state
+	g.late = g.late || state == grantUnknown
+}
+
+func (g *grant) hold(counter, run uint64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.state, g.counter, g.run = grantHeld, counter, run
+}
+
+// mayArrive reports that a call which can set the token was not answered: however
+// things look now, it can still take effect.
+func (g *grant) mayArrive() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.late
+}
+
+// giveUp keeps calls that have not begun from setting anything.
+func (g *grant) giveUp() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.givenUp = true
+}
+
+// open reports that the token may still be set on the node.
+func (g *grant) open() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return !g.givenUp
+}

@@ -1,0 +1,171 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
+)
+
+// Callers of one process that queue for one resource hand the lock over without asking a
+// node, as lock cohorting does (Dice, Marathe, Shavit: Lock Cohorting, PPoPP 2012). The
+// lease that won keeps its caller's turn for a while; if it is released by then, the caller
+// that waits first gets a lease of its own on the same grant, with the next fence of the
+// run that the grant reserved.
+
+const (
+	// handOverWindow is for how long after its grant a lock is handed over: other
+	// processes wait for it.
+	handOverWindow = 10 * time.Millisecond
+	// renameAfter is how long a lease that was handed the lock lets others be told of the
+	// one before it.
+	renameAfter = 5 * time.Millisecond
+	// A grant reserves so many fences for each caller that waits behind the one that asks,
+	// at most the second: more than are handed over in 10 ms, and fewer than the
+	// microseconds in them, by which counters go on by themselves.
+	fencesPerWaiter = 256
+	maxRun          = 8192
+)
+
+// hold is a lock that is held: what a lease begins with, be it what its attempt won or what
+// the lease before it leaves.
+type hold struct {
+	attempt    *attempt
+	fence      uint64
+	since      time.Duration // on the clock: the instant of the grant, or of the hand-over
+	expires    time.Duration
+	renewAt    time.Duration
+	handedOver bool
+}
+
+// won is the hold of an attempt that has just succeeded.
+func (a *attempt) won() hold {
+	since := a.grantedAt()
+	h := hold{attempt: a, fence: a.fence, since: since, expires: since + a.validity, renewAt: never}
+	if !a.opts.NoRenew {
+		h.renewAt = since + renewEvery(a.opts.TTL)
+	}
+	return h
+}
+
+// grantedAt is the instant at which validity was measured.
+func (a *attempt) grantedAt() time.Duration {
+	return a.began + a.opts.TTL - Drift(a.opts.TTL) - a.validity
+}
+
+// reserve is how many fences the next attempt asks for: more than its own only if there is
+// somebody to hand the lock over to.
+func (a *acquisition) reserve() uint64 {
+	if a.opts.NoWait || !handsOver(&a.opts) {
+		return 1
+	}
+	return uint64(min(max(fencesPerWaiter*a.queue.waiting(), 1), maxRun))
+}
+
+// handsOver reports that a lease with these options may be handed over, and be one that
+// was.
+func handsOver(o *lock.AcquireOptions) bool { return !o.NoRenew && !o.Fair }
+
+// mayHandTo reports that a caller with these options may be handed the lock of this lease,
+// which itself may hand it over.
+func (l *lease) mayHandTo(o *lock.AcquireOptions) bool {
+	return handsOver(o) && o.TTL == l.attempt.opts.TTL
+}
+
+// handOverUntil is the instant until which the lock may be handed over by a lease with
+// these options; 0 if it may not.
+func (h *hold) handOverUntil(o *lock.AcquireOptions, now time.Duration) time.Duration {
+	until := h.attempt.grantedAt() + handOverWindow
+	if !handsOver(o) || h.fence >= h.attempt.lastFence() || now >= until {
+		return 0
+	}
+	return until
+}
+
+// keepTurn is the first thing a lease does with the turn of its caller: it keeps it for as
+// long as it may hand the lock over, or passes it on.
+func (l *lease) keepTurn(h *hold, o *lock.AcquireOptions, now time.Duration) {
+	until := h.handOverUntil(o, now)
+	switch {
+	case o.NoWait: // never had it
+	case until == 0:
+		l.queue.passTurn()
+	default:
+		l.kept, l.keepUntil = true, until
+		l.queue.keepTurn(l)
+	}
+}
+
+// passTurn lets the next local caller contend, if the lease still keeps the turn.
+func (l *lease) passTurn() {
+	if l.kept {
+		l.queue.passKept(l)
+	}
+}
+
+// handOver ends the lease and gives the lock to the caller of this process that waits
+// first. It reports whether it did; if not, the lease is as it was. Nobody is handed a lock
+// that a round of renewal is at: how that ends is not known.
+func (l *lease) handOver() bool {
+	if !l.kept || l.engine.closing() {
+		return false
+	}
+	next := l.endForNext()
+	if next == nil {
+		return false
+	}
+	l.cancel(lock.ErrReleased)
+	close(next.come)
+	l.queue.holder.CompareAndSwap(l, nil)
+	l.engine.forget(l)
+	l.queue.leave()
+	return true
+}
+
+func (l *lease) endForNext() *turn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.engine.cfg.Clock()
+	ttl := l.attempt.opts.TTL
+	if l.ended != nil || len(l.rounds) > 0 || now >= l.keepUntil || 3*(l.expires-now) < 2*(ttl-Drift(ttl)) {
+		return nil
+	}
+	next := l.queue.handTurn(l, hold{
+		attempt: l.attempt, fence: l.fence + 1, since: now, expires: l.expires,
+		renewAt: min(l.renewAt, now+renameAfter), handedOver: true,
+	})
+	if next != nil {
+		l.ended = lock.ErrReleased
+		l.timer.Stop()
+	}
+	return next
+}
+
+// giveBack is for a caller that gives up in the instant in which it is handed the lock: the
+// next one gets it, or it is released in the background.
+func (a *acquisition) giveBack(h hold) {
+	a.engine.queues.enter(a.key) // for the lease to leave
+	l := newLease(a, h)
+	if l.handOver() {
+		return
+	}
+	ended := l.end(lock.ErrReleased)
+	l.startRelease(l.traceCtx, callqueue.Waiter{})
+	if ended {
+		l.passTurn()
+		l.queue.leave()
+	}
+}
+
+// holderRecord is what the lock's value says of the lease from its first renewal on. Rounds
+// of renewal call it, one at a time.
+func (l *lease) holderRecord() string {
+	if !l.handedOver {
+		return l.attempt.req.Holder
+	}
+	if l.holder == "" {
+		since := time.Now().Add(l.acquired - l.engine.cfg.Clock())
+		l.holder = l.engine.holderRecord(since, l.origin)
+	}
+	return l.holder
+}

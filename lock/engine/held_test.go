@@ -1,0 +1,147 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/memlock"
+)
+
+func newMemLocker(t *testing.T, nodes memlock.Nodes, opts ...lock.Option) *memlock.Locker {
+	t.Helper()
+	l, err := memlock.New(nodes, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+// TestHeldIsHeldWithNodesDown: what keeps a caller from a lock that is held is its holder, however many of a tolerated minority are
+// dead or hang; where a majority is, nobody can have anything, and that is what is said.
+func TestHeldIsHeldWithNodesDown(t *testing.T) {
+	for _, c := range []struct {
+		nodes, down int
+		want        error
+	}{{3, 0, lock.ErrHeld}, {3, 1, lock.ErrHeld}, {3, 2, lock.ErrNoQuorum}, {5, 1, lock.ErrHeld}, {5, 2, lock.ErrHeld}, {5, 3, lock.ErrNoQuorum}} {
+		for how, fail := range map[string]func(*memlock.Node){
+			"dead": func(n *memlock.Node) { n.Deny(driver.ErrUnreachable) },
+			"hung": func(n *memlock.Node) { n.Freeze() },
+		} {
+			t.Run(fmt.Sprintf("%d of %d %s", c.down, c.nodes, how), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					nodes := memlock.NewNodes(c.nodes)
+					holder, err := newMemLocker(t, nodes, lock.WithInstance("the holder")).Acquire(t.Context(), "job")
+					if err != nil {
+						t.Fatal(err)
+					}
+					other := newMemLocker(t, nodes)
+					synctest.Wait() // every node has answered
+					for _, n := range nodes[:c.down] {
+						fail(n)
+					}
+					for i := range 10 { // half a second each: the lease is valid to the end
+						_, err := other.Acquire(t.Context(), "job", lock.NoWait())
+						if !errors.Is(err, c.want) {
+							t.Fatalf("acquire %d: %v, want %v", i, err, c.want)
+						}
+						var held *lock.HeldError
+						if c.want == lock.ErrHeld && (!errors.As(err, &held) || held.Holder.Instance != "the holder") {
+							t.Fatalf("acquire %d does not say who holds it: %v", i, err)
+						}
+					}
+					nodes.Recover()
+					if err := holder.Release(t.Context()); err != nil {
+						t.Error(err)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestAHungGateCostsMilliseconds: where others were waiting a moment ago, the gate is asked before the others. One that hangs is
+// waited for no longer than several times what it usually takes.
+func TestAHungGateCostsMilliseconds(t *testing.T) {
+	for hung := range 3 {
+		synctest.Test(t, func(t *testing.T) {
+			nodes := memlock.NewNodes(3)
+			a, b := newMemLocker(t, nodes), newMemLocker(t, nodes)
+			first, err := a.Acquire(t.Context(), "job")
+			if err != nil {
+				t.Fatal(err)
+			}
+			second := make(chan lock.Lease, 1)
+			go func() {
+				lease, err := b.Acquire(t.Context(), "job")
+				if err != nil {
+					t.Error(err)
+				}
+				second <- lease
+			}()
+			synctest.Wait()
+			if err := first.Release(t.Context()); err != nil { // its reply says that somebody was waiting
+				t.Fatal(err)
+			}
+			holder := <-second
+			synctest.Wait()
+			if err := holder.Extend(t.Context()); err != nil { // to have it on every node
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			nodes[hung].Freeze()
+			began := time.Now()
+			_, err = a.Acquire(t.Context(), "job", lock.NoWait())
+			if took := time.Since(began); !errors.Is(err, lock.ErrHeld) || took > 50*time.Millisecond {
+				t.Errorf("node %d hangs: after %v: %v", hung+1, took, err)
+			}
+			nodes.Recover()
+			if err := holder.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestTheHolderHasMostNodes: a vote that fails may have one node for longer than the holder has the others, and is not who holds the lock.
+func TestTheHolderHasMostNodes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := memlock.NewNodes(3)
+		holder, err := newMemLocker(t, nodes, lock.WithInstance("the holder")).Acquire(t.Context(), "job", lock.TTL(5*time.Second))
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		nodes[2].Forget()
+		time.Sleep(time.Second)
+		stray, err := newMemLocker(t, nodes[2:], lock.WithInstance("somebody")).Acquire(t.Context(), "job", lock.TTL(time.Minute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = newMemLocker(t, nodes).Acquire(t.Context(), "job", lock.NoWait())
+		var held *lock.HeldError
+		if !errors.As(err, &held) || held.Holder.Instance != "the holder" {
+			t.Errorf("%v, want one that names the holder of two nodes", err)
+		}
+		nodes[1].Freeze()
+		_, err = newMemLocker(t, nodes).Acquire(t.Context(), "job", lock.NoWait())
+		if !errors.As(err, &held) || held.Holder.Instance != "the holder" || held.Refused != 2 || held.Named != 1 {
+			t.Errorf("%+v, want one that names who holds for longer: one node of the two that refused did so in that name", held)
+		}
+		nodes.Recover()
+		for _, lease := range []lock.Lease{stray, holder} {
+			if err := lease.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,46 @@
+// Package clock has the clock by which the validity of leases is measured.
+package clock
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// lookForSuspension is how often the boot-time clock is read at most: that is a system
+// call, and a lease would be looked at by several of them.
+const lookForSuspension = time.Millisecond
+
+// New counts by the larger of the monotonic clock, which stands still while
+// a machine or its VM is suspended (golang/go#24595), and the boot-time clock,
+// which does not: a suspended holder must not trust a lease that ran out meanwhile. It
+// notices a suspension within a millisecond of running again, which the allowance for
+// the clocks' granularity covers.
+func New() func() time.Duration {
+	start := time.Now()
+	c := &clock{monotonic: func() time.Duration { return time.Since(start) }, boot: bootTime}
+	c.booted = bootTime()
+	return c.read
+}
+
+type clock struct {
+	monotonic, boot func() time.Duration
+	booted          time.Duration // boot at the zero of monotonic
+	looked          atomic.Int64  // when boot was read last
+	suspended       atomic.Int64  // for how long in all, by then; never less than before
+}
+
+func (c *clock) read() time.Duration {
+	now := c.monotonic()
+	if looked := time.Duration(c.looked.Load()); looked == 0 || now-looked >= lookForSuspension {
+		booted := c.boot() - c.booted
+		now = c.monotonic() // after it: being preempted between the two is no suspension
+		c.looked.Store(int64(max(now, 1)))
+		for ahead := int64(booted - now); ; {
+			old := c.suspended.Load()
+			if ahead <= old || c.suspended.CompareAndSwap(old, ahead) {
+				break
+			}
+		}
+	}
+	return now + time.Duration(c.suspended.Load())
+}

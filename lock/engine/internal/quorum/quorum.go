@@ -1,0 +1,26 @@
+// Package quorum is the arithmetic of votes.
+package quorum
+
+// Of is the smallest number of nodes any two of which sets intersect.
+func Of(nodes int) int { return nodes/2 + 1 }
+
+// Tally counts the votes of one round. Every node votes once: it grants, it
+// refuses, or it fails to say either.
+type Tally struct {
+	Nodes   int
+	Granted int
+	Refused int
+	Failed  int
+}
+
+// Won reports that a quorum granted, whatever the others say.
+func (t Tally) Won() bool { return t.Granted >= Of(t.Nodes) }
+
+// Lost reports that no quorum can be reached any more.
+func (t Tally) Lost() bool { return t.Refused+t.Failed > t.Nodes-Of(t.Nodes) }
+
+// Held reports that the refusals alone rule out a quorum.
+func (t Tally) Held() bool { return t.Refused > t.Nodes-Of(t.Nodes) }
+
+// Decided reports that the votes still missing cannot change the outcome.
+func (t Tally) Decided() bool { return t.Won() || t.Lost() }

@@ -1,0 +1,25 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+// keyspaceOf is the same for all engines on the same servers, in whatever order, whose
+// resources have the same keys there: to each other they are what processes are.
+func keyspaceOf(s *Settings, nodes []driver.Node) string {
+	servers := slices.Clone(s.Servers)
+	if len(servers) == 0 {
+		for _, n := range nodes {
+			servers = append(servers, n.Name())
+		}
+	}
+	slices.Sort(servers)
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", nodes[0].System(), s.Namespace, s.Prefix, strings.Join(servers, "\n")))
+	return hex.EncodeToString(sum[:8])
+}

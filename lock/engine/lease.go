@@ -1,0 +1,190 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
+	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
+)
+
+// lease is an attempt that won. Until it ends, timers watch over it; it has no
+// goroutine of its own except while a round of commands is under way.
+type lease struct {
+	engine   *Engine
+	ts       hooks.Traces
+	resource string
+	queue    *resourceQueue
+	attempt  *attempt
+	fence    uint64
+	origin   origin
+	traceCtx context.Context // values of Acquire's context, for renewals and release
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	outer    *lease // that the call which acquired this one held; see Holding
+	acquired time.Duration
+	validity time.Duration // when it was acquired
+
+	handedOver bool   // by another lease on the same attempt
+	kept       bool   // it keeps, or has kept, the turn of its caller
+	holder     string // its own holder record, once a round of renewal wants it
+
+	rounds chan struct{} // one slot: one round of renewal at a time; made with the first
+
+	mu        sync.Mutex
+	timer     *time.Timer   // goes off at the earliest of the four below, if not before
+	expires   time.Duration // on the clock: when validity ends
+	renewAt   time.Duration // when the next round of renewal is due; never if none
+	holdEnd   time.Duration // when MaxHold is reached
+	keepUntil time.Duration // when the turn is passed on; never if it is not kept
+	ended     error         // the cause; nil while held
+	blocked   []blocked     // calls that wait in the context of this lease
+
+	releasing  atomic.Bool
+	done       bool          // the first Release is; guarded by mu, as the next two
+	released   chan struct{} // closed then; nil if nobody waits for it
+	releaseErr error
+}
+
+// newLease makes the lease of an acquisition, which ends with its parent at the latest. The
+// lease takes over the turn, if the acquisition has it.
+func newLease(a *acquisition, h hold) *lease {
+	e := a.engine
+	l := &lease{
+		engine: e, ts: a.ts, resource: a.resource, queue: a.queue, attempt: h.attempt, fence: h.fence,
+		origin:     a.origin,
+		traceCtx:   valuesOf(a.traced),
+		acquired:   h.since,
+		validity:   h.expires - h.since,
+		handedOver: h.handedOver,
+		expires:    h.expires,
+		renewAt:    h.renewAt,
+		holdEnd:    never,
+		keepUntil:  never,
+	}
+	if a.opts.MaxHold < never-h.since {
+		l.holdEnd = h.since + a.opts.MaxHold
+	}
+	// By the clock as it is now: this goroutine may have stood still since.
+	now := e.cfg.Clock()
+	if now >= l.expires {
+		a.late = true
+	}
+	l.keepTurn(&h, &a.opts, now)
+	l.ctx, l.cancel = l.contextOf(a.parent)
+	l.mu.Lock()
+	l.timer = time.AfterFunc(l.untilDue(now), l.watch)
+	e.remember(l)
+	l.queue.holder.Store(l)
+	l.mu.Unlock()
+	if e.closing() { // Close may have looked before this lease was there to see
+		l.stop(lock.ErrClosed)
+	}
+	return l
+}
+
+// maxUnwatched bounds how long the lease goes unwatched: timers stand still while the
+// machine is suspended, and the clock does not.
+const maxUnwatched = time.Second
+
+// untilDue is how long the lease need not be looked at. mu must be held.
+func (l *lease) untilDue(now time.Duration) time.Duration {
+	return min(l.expires-now, l.renewAt-now, l.holdEnd-now, l.keepUntil-now, maxUnwatched)
+}
+
+// watch is the timer going off. Loss needs no network: that is the point of it.
+func (l *lease) watch() {
+	l.mu.Lock()
+	if l.ended != nil {
+		l.mu.Unlock()
+		return
+	}
+	now := l.engine.cfg.Clock()
+	expired, held, due := l.expires <= now, l.holdEnd <= now, l.renewAt <= now
+	if due {
+		l.renewAt = never // until this round has said when the next one is due
+	}
+	passing := l.keepUntil <= now
+	if passing {
+		l.keepUntil = never
+	}
+	if !expired && !held {
+		l.timer.Reset(l.untilDue(now))
+	}
+	l.mu.Unlock()
+	if passing {
+		l.passTurn()
+	}
+	switch {
+	case expired:
+		l.lose()
+	case held:
+		l.stop(lock.ErrMaxHold)
+	case due:
+		l.engine.workers.Run(l.renewByTimer)
+	}
+}
+
+func (l *lease) Resource() string         { return l.resource }
+func (l *lease) Context() context.Context { return l.ctx }
+func (l *lease) Fence() uint64            { return l.fence }
+
+func (l *lease) Remaining() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended != nil {
+		return min(0, l.expires-l.engine.cfg.Clock())
+	}
+	return l.expires - l.engine.cfg.Clock()
+}
+
+// lose ends the lease and gives back what the nodes may still hold of it.
+func (l *lease) lose() {
+	if l.end(lock.ErrLost) {
+		l.startRelease(l.traceCtx, callqueue.Waiter{})
+		l.passTurn()
+		l.queue.leave()
+	}
+}
+
+// stop ends the lease and gives nothing back: the work it protects may still be running.
+func (l *lease) stop(cause error) {
+	if l.end(cause) {
+		l.passTurn()
+		l.queue.leave()
+	}
+}
+
+// end cancels the lease's context with cause. It reports whether it was the first, which
+// then has the turn to pass on and the queue to leave; a release before that, whose calls
+// go before those of whoever is next.
+func (l *lease) end(cause error) bool {
+	l.mu.Lock()
+	if l.ended != nil {
+		l.mu.Unlock()
+		return false
+	}
+	l.ended = cause
+	l.timer.Stop()
+	l.mu.Unlock()
+	for i := range l.attempt.grants {
+		l.attempt.grants[i].giveUp()
+	}
+	l.cancel(cause)
+	l.queue.holder.CompareAndSwap(l, nil)
+	l.engine.forget(l)
+	return true
+}
+
+// cause is why the lease ended; nil while it is held.
+func (l *lease) cause() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended == nil && l.expires <= l.engine.cfg.Clock() {
+		return lock.ErrLost
+	}
+	return l.ended
+}

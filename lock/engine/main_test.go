@@ -1,0 +1,10 @@
+package engine_test
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// TestMain also checks the internal tests: both packages are one test binary.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

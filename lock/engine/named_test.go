@@ -1,0 +1,48 @@
+package engine_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// TestANamedWaiterAsksAllNodesAtOnce: the lock is kept for it for a moment only; who was not named asks the gate first.
+func TestANamedWaiterAsksAllNodesAtOnce(t *testing.T) {
+	inProcess(t, func(p *process) {
+		holder := p.acquire()
+		other := p.another()
+		named := false
+		var after []lock.AttemptStart
+		ctx := lock.WithTrace(p.t.Context(), &lock.Trace{
+			WaitEnd: func(_ context.Context, e lock.WaitEnd) { named = named || e.Named },
+			AttemptStart: func(ctx context.Context, e lock.AttemptStart) context.Context {
+				if named {
+					after = append(after, e)
+				}
+				return ctx
+			},
+		})
+		served := make(chan error)
+		go func() {
+			lease, err := other.Acquire(ctx, "job")
+			if err == nil {
+				err = lease.Release(p.t.Context())
+			}
+			served <- err
+		}()
+		synctest.Wait()
+		released := time.Now()
+		if err := holder.Release(p.t.Context()); err != nil {
+			p.t.Fatal(err)
+		}
+		if err := <-served; err != nil {
+			p.t.Fatal(err)
+		}
+		if took := time.Since(released); len(after) != 1 || after[0].GateFirst || took > 0 {
+			p.t.Errorf("after its name was called, attempts %+v and %v", after, took)
+		}
+	})
+}

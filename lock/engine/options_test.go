@@ -1,0 +1,53 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+func TestAcquireRefusesBadInputBeforeAnyNetworkCall(t *testing.T) {
+	r, err := NewEngine([]driver.Node{untouchable{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	for name, c := range map[string]struct {
+		resource string
+		opt      lock.AcquireOption
+		want     error
+	}{
+		"empty":           {"", nil, lock.ErrInvalidResource},
+		"too long":        {string(make([]byte, 513)), nil, lock.ErrInvalidResource},
+		"braces":          {"a{b}", nil, lock.ErrInvalidResource},
+		"newline":         {"a\nb", nil, lock.ErrInvalidResource},
+		"zero ttl":        {"a", lock.TTL(0), lock.ErrInvalidTTL},
+		"negative ttl":    {"a", lock.TTL(-time.Second), lock.ErrInvalidTTL},
+		"sub-ms ttl":      {"a", lock.TTL(999 * time.Microsecond), lock.ErrInvalidTTL},
+		"ttl < 4 timeout": {"a", lock.TTL(4*MinNodeTimeout - 1), lock.ErrInvalidTTL},
+		"ttl > max":       {"a", lock.TTL(lock.DefaultMaxTTL + 1), lock.ErrInvalidTTL},
+		"huge ttl":        {"a", lock.TTL(math.MaxInt64), lock.ErrInvalidTTL},
+		"max wait":        {"a", lock.MaxWait(-1), lock.ErrInvalidOption},
+		"max attempts":    {"a", lock.MaxAttempts(-1), lock.ErrInvalidOption},
+		"max hold":        {"a", lock.MaxHold(0), lock.ErrInvalidOption},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lease, err := r.Acquire(context.Background(), c.resource, c.opt)
+			if lease != nil || !errors.Is(err, c.want) || lock.ReasonOf(err) != lock.ReasonInvalid {
+				t.Errorf("got %v, %v (%s); want %v", lease, err, lock.ReasonOf(err), c.want)
+			}
+		})
+	}
+}
+
+// untouchable is a node that must not be called; any call but these panics.
+type untouchable struct{ driver.Node }
+
+func (untouchable) Name() string   { return "untouchable" }
+func (untouchable) System() string { return "none" }
+func (untouchable) Close() error   { return nil }

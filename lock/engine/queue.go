@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"sync/atomic"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
+)
+
+// resourceQueue is one resource's in this process: its callers, first come first
+// served, and the calls under way on each node.
+type resourceQueue struct {
+	all   *queues
+	key   string
+	calls []callqueue.Queue // one a node
+	wake  chan wakeUp
+
+	hedged atomic.Bool  // the gate was slower than usual, and has not answered since
+	users  atomic.Int32 // acquires and leases concerned with it
+
+	blocker atomic.Pointer[lock.HeldError] // whom the caller that contends waits for
+	met     atomic.Pointer[error]          // why the last attempt of a caller that contended failed; nil once one succeeded
+	holder  atomic.Pointer[lease]          // of this process; nil if none is known
+	first   atomic.Bool                    // the caller that contends waits, and is the next to be named or was named
+
+	// Guarded by the mutex of all.
+	taken  bool    // a caller of this process contends, or a lease keeps its turn
+	keeper *lease  // nil unless one does
+	turns  []*turn // the others, first come first served
+}
+
+// wakeUp is a hint that an attempt is worth while.
+type wakeUp struct {
+	named bool // a release named this process's waiter
+}
+
+func newResourceQueue(all *queues, key string) *resourceQueue {
+	q := &resourceQueue{all: all, key: key, calls: make([]callqueue.Queue, all.nodes), wake: make(chan wakeUp, 1)}
+	for i := range q.calls {
+		q.calls[i].Owner = q
+	}
+	return q
+}
+
+// lastMet is what keeps the caller that contends, and so those behind it, from having the lock; nil if that is
+// not known.
+func (q *resourceQueue) lastMet() error {
+	if met := q.met.Load(); met != nil {
+		return *met
+	}
+	return nil
+}
+
+// Idle implements callqueue.Owner.
+func (q *resourceQueue) Idle() { q.all.forget(q) }
+
+// leave says that one of its users is done.
+func (q *resourceQueue) leave() {
+	q.users.Add(-1)
+	q.all.forget(q)
+}
+
+// released says that this process has asked the nodes to let go. If the next that will be
+// named contends here, it need not wait for a message: its calls go after the release.
+func (q *resourceQueue) released() {
+	if q.first.Load() {
+		q.signal(wakeUp{named: true})
+	}
+}
+
+// signal never blocks; being named outweighs any other reason to wake up.
+func (q *resourceQueue) signal(w wakeUp) {
+	select {
+	case q.wake <- w:
+		return
+	default:
+	}
+	if w.named {
+		select {
+		case <-q.wake:
+		default:
+		}
+		select {
+		case q.wake <- w:
+		default:
+		}
+	}
+}

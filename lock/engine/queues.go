@@ -1,0 +1,104 @@
+package engine
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// queues are what this process knows of the resources it is concerned with at the
+// moment: nothing is kept for a resource nobody here waits for or holds.
+type queues struct {
+	nodes   int
+	clock   Clock
+	looking atomic.Int32 // waiters that look often: see foreignHolder
+
+	mu        sync.Mutex
+	byKey     map[string]*resourceQueue
+	contended map[string]time.Duration // lock key -> until when others are likely waiting
+}
+
+// maxContended bounds the memory of recent contention; forgetting costs one
+// attempt that finds out.
+const maxContended = 1024
+
+func newQueues(nodes int, clock Clock) *queues {
+	return &queues{
+		nodes: nodes, clock: clock,
+		byKey:     make(map[string]*resourceQueue),
+		contended: make(map[string]time.Duration),
+	}
+}
+
+// enter makes the resource's queue, or joins it. Its leave must follow.
+func (all *queues) enter(key string) *resourceQueue {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	q, ok := all.byKey[key]
+	if !ok {
+		q = newResourceQueue(all, key)
+		all.byKey[key] = q
+	}
+	q.users.Add(1)
+	return q
+}
+
+// forget drops a queue once nobody uses it and no call is under way: until then
+// whoever comes next must keep their order.
+func (all *queues) forget(q *resourceQueue) {
+	if q.users.Load() != 0 {
+		return
+	}
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if q.users.Load() != 0 || all.byKey[q.key] != q {
+		return
+	}
+	for i := range q.calls {
+		if q.calls[i].IsBusy() {
+			return
+		}
+	}
+	delete(all.byKey, q.key)
+}
+
+// wakeUp tells whoever contends for the lock key, or everybody for "". It
+// reports whether anybody does.
+func (all *queues) wakeUp(key string) bool {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if key != "" {
+		q, ok := all.byKey[key]
+		if !ok || !q.contends() {
+			return false
+		}
+		q.signal(wakeUp{named: true})
+		return true
+	}
+	for _, q := range all.byKey {
+		q.signal(wakeUp{})
+	}
+	return true
+}
+
+// markContended remembers that others were waiting for the lock when it was
+// released, so that this process queues up behind them instead of barging in.
+func (all *queues) markContended(key string, d time.Duration) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if len(all.contended) >= maxContended {
+		clear(all.contended)
+	}
+	all.contended[key] = all.clock() + d
+}
+
+func (all *queues) isContended(key string) bool {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	until, ok := all.contended[key]
+	if ok && until < all.clock() {
+		delete(all.contended, key)
+		return false
+	}
+	return ok
+}

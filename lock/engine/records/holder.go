@@ -1,0 +1,72 @@
+package records
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+const (
+	maxInstanceLength    = 128
+	maxTraceparentLength = 64
+	maxCallSiteLength    = 128
+	maxPageLength        = 256
+)
+
+// AppendHolder adds the form in which a [lock.Holder] travels, with a name for what it holds:
+// instance|since in ms|traceparent|name, and |call site|page where one of them is known.
+func AppendHolder(b []byte, h lock.Holder, name string) []byte {
+	b = append(append(appendFirst(b, h), '|'), name...)
+	if h.CallSite != "" || h.Page != "" {
+		b = appendRest(append(b, '|'), h)
+	}
+	return b
+}
+
+func appendFirst(b []byte, h lock.Holder) []byte {
+	b = append(b, safeText(h.Instance, maxInstanceLength)...)
+	b = append(b, '|')
+	b = strconv.AppendInt(b, h.Since.UnixMilli(), 10)
+	b = append(b, '|')
+	return append(b, safeText(h.Traceparent, maxTraceparentLength)...)
+}
+
+func appendRest(b []byte, h lock.Holder) []byte {
+	b = append(b, safeText(h.CallSite, maxCallSiteLength)...)
+	return append(append(b, '|'), safeText(h.Page, maxPageLength)...)
+}
+
+// ParseHolder reads the holder part of a lock value. Further fields, which a
+// later version may add, are ignored.
+func ParseHolder(record string) (lock.Holder, error) {
+	fields := strings.SplitN(record, "|", 7)
+	if len(fields) < 3 {
+		return lock.Holder{}, fmt.Errorf("lock: holder record has %d fields, at least 3 expected", len(fields))
+	}
+	ms, err := strconv.ParseInt(fields[1], 10, 64)
+	if err != nil {
+		return lock.Holder{}, fmt.Errorf("lock: holder record's time is not a number of milliseconds")
+	}
+	h := lock.Holder{
+		Instance:    safeText(fields[0], maxInstanceLength),
+		Since:       time.UnixMilli(ms),
+		Traceparent: safeText(fields[2], maxTraceparentLength),
+	}
+	if len(fields) > 5 { // the fourth is the name of the attempt, or how many wait
+		h.CallSite, h.Page = safeText(fields[4], maxCallSiteLength), safeText(fields[5], maxPageLength)
+	}
+	return h, nil
+}
+
+// ValidPage refuses what nobody could open, and a URL with credentials: others read it.
+func ValidPage(page string) bool {
+	if page == "" {
+		return true
+	}
+	u, err := url.Parse(page)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && len(page) <= maxPageLength
+}

@@ -1,0 +1,45 @@
+package records
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+func TestHolderSurvivesTheRoundTrip(t *testing.T) {
+	h := lock.Holder{
+		Instance: "checkout-1/4242", Since: time.UnixMilli(1763700000123),
+		Traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+	}
+	for _, full := range []lock.Holder{h, {Instance: "a", Since: h.Since, CallSite: "orders/charge.go:42", Page: "http://10.0.0.7:9090/debug/locks"}} {
+		record := string(AppendHolder(nil, full, "name"))
+		if got, err := ParseHolder(record); err != nil || got != full {
+			t.Fatalf("ParseHolder(%q) = %+v, %v", record, got, err)
+		}
+	}
+}
+
+func TestHolderOfALaterVersionIsStillRead(t *testing.T) {
+	h, err := ParseHolder("host/1|1000|tp|name|a.go:1|http://page|a field of the future|another")
+	if err != nil || h.Instance != "host/1" || h.Traceparent != "tp" || h.Page != "http://page" {
+		t.Fatalf("got %+v, %v", h, err)
+	}
+}
+
+func FuzzHolder(f *testing.F) {
+	f.Add("host/1|1763700000123|00-abc-def-01")
+	f.Add("||")
+	f.Add("a|b")
+	f.Add("i|-9223372036854775808|")
+	f.Fuzz(func(t *testing.T, record string) {
+		h, err := ParseHolder(record)
+		if err != nil {
+			return
+		}
+		again, err := ParseHolder(string(AppendHolder(nil, h, "name")))
+		if err != nil || again != h {
+			t.Fatalf("ParseHolder(%q) = %+v, rewritten %q, read again %+v, %v", record, h, string(AppendHolder(nil, h, "name")), again, err)
+		}
+	})
+}

@@ -1,0 +1,22 @@
+package records
+
+import "strings"
+
+// safeText keeps a text free of the separators of a lock value and of control
+// characters, and at most limit bytes long.
+func safeText(s string, limit int) string {
+	s = strings.Map(func(r rune) rune {
+		if r < 0x20 || r == 0x7f || r == '|' {
+			return '_'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "_"))
+	for len(s) > limit {
+		s = s[:limit]
+		s = strings.ToValidUTF8(s, "")
+	}
+	return s
+}
+
+// Instance is the name of a process as far as a record can hold it.
+func Instance(name string) string { return safeText(name, maxInstanceLength) }

@@ -1,0 +1,46 @@
+package records
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+func TestWaitingSurvivesTheRoundTrip(t *testing.T) {
+	w := Waiting{
+		Holder:  lock.Holder{Instance: "checkout-1/4242", Since: time.UnixMilli(1763700000123), CallSite: "a/b.go:1", Page: "http://10.0.0.7/debug/locks"},
+		Callers: 3,
+		Backend: "redis",
+		Holds:   []lock.Held{{Resource: "order:1001", Fence: 1 << 52}, {Resource: "a|b c", Fence: 2, Backend: "postgresql"}},
+	}
+	if got, err := ParseWaiting(string(w.Append(nil))); err != nil || !reflect.DeepEqual(got, w) {
+		t.Errorf("ParseWaiting(%q) = %+v, %v", w.Append(nil), got, err)
+	}
+	w.Holds = make([]lock.Held, MaxHolds+5)
+	for i := range w.Holds {
+		w.Holds[i] = lock.Held{Resource: strings.Repeat("x", lock.MaxResourceLength), Fence: uint64(i)}
+	}
+	if got, err := ParseWaiting(string(w.Append(nil))); err != nil || len(got.Holds) != MaxHolds {
+		t.Errorf("%d leases, %v; want %d", len(got.Holds), err, MaxHolds)
+	}
+}
+
+func FuzzWaiting(f *testing.F) {
+	f.Add("host/1|1763700000123|00-abc-def-01|2|a.go:1|http://p\n17 order:1")
+	f.Add("|0||1||\n\n x")
+	f.Add("a|1||1\n17 order:1\tb|c\td")
+	f.Add("a|1||1||||x|y")
+	f.Add("a|1||-3")
+	f.Fuzz(func(t *testing.T, record string) {
+		w, err := ParseWaiting(record)
+		if err != nil {
+			return
+		}
+		if again, err := ParseWaiting(string(w.Append(nil))); err != nil || !reflect.DeepEqual(again, w) {
+			t.Fatalf("ParseWaiting(%q) = %+v, read again %+v, %v", record, w, again, err)
+		}
+	})
+}

@@ -1,0 +1,107 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
+	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
+)
+
+// undoing is the release of one grant. It is sent in the order of the node's calls, so
+// that what it undoes has been answered or given up. A node that may have the token and
+// does not answer is asked again in the background.
+type undoing struct {
+	g        *grant
+	ctx      context.Context // for its values
+	ts       hooks.Traces
+	event    lock.NodeStart
+	req      driver.ReleaseRequest
+	shared   *driver.Shared // of the round's requests that say no more than this one
+	withdraw bool           // the node may never have got the token: it is then not asked
+	report   releaseReporter
+
+	state   grantState // when it was sent
+	command command
+	err     error              // its last answer, for the round; guarded by the round's mutex
+	answers chan releaseAnswer // of a retry; nil before
+}
+
+// releaseReporter is told each answer to a release.
+type releaseReporter interface{ releaseAnswered(releaseAnswer) }
+
+// releaseAnswer is what a node says to a release.
+type releaseAnswer struct {
+	from    int // index of the node
+	reply   driver.ReleaseReply
+	err     error
+	retried bool // after err: it is asked again, and may still answer
+}
+
+func (u *undoing) Start(wait callqueue.Waiter) {
+	u.state = u.g.known()
+	late := u.g.mayArrive()
+	if u.withdraw && u.state != grantHeld && !late {
+		u.tell(releaseAnswer{reply: driver.ReleaseReply{Found: driver.FoundNothing}})
+		u.g.calls.Next()
+		return
+	}
+	if u.state != grantHeld {
+		u.req.Waiter = driver.Waiter{}
+	}
+	if late {
+		u.req.Tombstone = u.g.engine.tombstoneTTL()
+	} else if u.req.Waiter.ID == "" {
+		u.req.Shared = u.shared
+	}
+	u.send(wait)
+}
+
+func (u *undoing) send(wait callqueue.Waiter) {
+	u.command = u.g.begin(u.ctx, u.ts, u.event)
+	deadline := time.Now().Add(u.g.attempt.timeout)
+	u.g.Release(driver.Call{Context: u.command.ctx, Deadline: deadline, Wait: wait.Context}, &u.req, u)
+}
+
+// Answer implements driver.Answer.
+func (u *undoing) Answer(reply driver.ReleaseReply, err error) {
+	u.g.end(u.command, u.ts, u.event, verdictOf(reply.Found == driver.FoundOwn), err)
+	if u.answers != nil {
+		u.answers <- releaseAnswer{reply: reply, err: err}
+		return
+	}
+	retried := err != nil && (u.state == grantHeld || u.req.Tombstone > 0)
+	u.tell(releaseAnswer{reply: reply, err: err, retried: retried})
+	switch {
+	case err == nil:
+		u.g.set(grantRefused)
+	case retried:
+		u.g.retryRelease(u)
+	}
+	u.g.calls.Next()
+}
+
+func (u *undoing) tell(a releaseAnswer) {
+	if a.reply.Named {
+		u.g.engine.queues.markContended(u.req.Key, handoffWindow)
+	}
+	if u.report != nil {
+		a.from = u.g.index
+		u.report.releaseAnswered(a)
+	}
+}
+
+// again sends the release once more and returns the answer.
+func (u *undoing) again() releaseAnswer {
+	u.send(callqueue.Waiter{})
+	return <-u.answers
+}
+
+// retry makes the release one that is sent again until it is answered.
+func (u *undoing) retry() {
+	// By the time the node answers again, others will have queued behind the key.
+	u.req.Handoff, u.req.Shared = handoffWindow, nil
+	u.answers = make(chan releaseAnswer, 1)
+}

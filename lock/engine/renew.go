@@ -1,0 +1,257 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/await"
+	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
+)
+
+// renewEvery leaves two more tries before a lease runs out.
+func renewEvery(ttl time.Duration) time.Duration { return ttl / 3 }
+
+// renewSoon is the pause after a round that could not tell.
+func renewSoon(ttl time.Duration) time.Duration { return ttl / 20 }
+
+// renewByTimer makes the round that is due, and arranges the next.
+func (l *lease) renewByTimer() {
+	next := renewEvery(l.attempt.opts.TTL)
+	if outcome, _ := l.renew(l.traceCtx); outcome == lock.RenewUnknown {
+		next = renewSoon(l.attempt.opts.TTL)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended == nil && l.ctx.Err() == nil {
+		now := l.engine.cfg.Clock()
+		l.renewAt = now + next
+		l.timer.Reset(l.untilDue(now))
+	}
+}
+
+func (l *lease) Extend(ctx context.Context) error {
+	if err := l.over(); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("lock: extend of %q was not begun: %w", l.resource, await.Ended(ctx))
+	}
+	_, err := l.renew(ctx)
+	return err
+}
+
+// over is why the lease cannot be renewed any more; nil if it can.
+func (l *lease) over() error {
+	if cause := l.cause(); cause != nil {
+		return fmt.Errorf("lock: lease of %q is over: %w", l.resource, cause)
+	}
+	if l.ctx.Err() != nil {
+		return fmt.Errorf("lock: lease of %q is over: %w", l.resource, await.Ended(l.ctx))
+	}
+	return nil
+}
+
+// renew makes one round of renewal. The end of ctx, if there is one, cuts the waiting
+// short.
+func (l *lease) renew(ctx context.Context) (lock.RenewOutcome, error) {
+	slot := l.roundSlot()
+	select {
+	case slot <- struct{}{}:
+		defer func() { <-slot }()
+	case <-ctx.Done():
+		return lock.RenewUnknown, fmt.Errorf("lock: extend of %q waited for another: %w", l.resource, await.Ended(ctx))
+	}
+	if err := l.over(); err != nil {
+		return lock.RenewLost, err
+	}
+	e := lock.RenewStart{Resource: l.resource, Fence: l.fence, Remaining: l.Remaining()}
+	hooked := l.ts.RenewStart(ctx, e)
+	began := time.Now()
+	round := l.extendRound(hooked)
+	if round.outcome == lock.RenewLost {
+		l.lose()
+	}
+	if len(l.ts) > 0 {
+		l.ts.RenewEnd(hooked, lock.RenewEnd{
+			RenewStart: e, Outcome: round.outcome, Granted: round.tally.Granted, Refused: round.tally.Refused,
+			Failed: round.tally.Failed, Refilled: round.refilled, Left: l.Remaining(),
+			Took: time.Since(began), Err: round.err,
+		})
+	}
+	return round.outcome, round.err
+}
+
+// extendRound asks every node. A quorum that prolonged the lease renews it from
+// the instant before the first was asked; so many that no longer have it that no
+// quorum is left mean it is lost; anything else can be tried again.
+func (l *lease) extendRound(ctx context.Context) *renewal {
+	a := l.attempt
+	r := &renewal{
+		lease: l, ctx: valuesOf(ctx), began: l.engine.cfg.Clock(), deadline: time.Now().Add(a.timeout),
+		tally:      quorum.Tally{Nodes: len(a.grants)},
+		extensions: make([]extending, len(a.grants)), ready: await.NewSignal(),
+	}
+	r.req = driver.ExtendRequest{
+		Key: a.req.Key, Token: a.req.Token, TTL: a.opts.TTL, Refill: len(a.grants) > 1,
+		Fence: a.lastFence(), Holder: l.holderRecord(), Rename: l.handedOver, Shared: &r.shared,
+	}
+	r.sets.asked = 1<<len(a.grants) - 1
+	for i := range r.extensions {
+		x := &r.extensions[i]
+		x.g, x.r = &a.grants[i], r
+		x.g.calls.Do(x)
+	}
+	cut := l.engine.timers.Await(ctx, nil, a.timeout, r.ready, r.isDecided)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	l.conclude(r, cut)
+	return r
+}
+
+// roundSlot is what a round of renewal occupies, before it looks whether the lease is over:
+// who holds mu and finds it free can end the lease before the next round begins.
+func (l *lease) roundSlot() chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.rounds == nil {
+		l.rounds = make(chan struct{}, 1)
+	}
+	return l.rounds
+}
+
+// renewal is a round of renewal, and what it came to.
+type renewal struct {
+	lease      *lease
+	ctx        context.Context // for its values
+	began      time.Duration   // validity counts from here
+	deadline   time.Time
+	req        driver.ExtendRequest
+	shared     driver.Shared
+	extensions []extending
+	ready      await.Signal // set when it may be decided
+
+	mu       sync.Mutex
+	closed   bool // later answers do not count
+	tally    quorum.Tally
+	sets     nodeSets
+	failed   uint64 // set of nodes
+	refilled int
+	errs     failures
+	outcome  lock.RenewOutcome
+	err      error
+}
+
+func (r *renewal) decided() bool {
+	t := r.tally
+	return t.Won() || t.Held() || t.Granted+t.Refused+t.Failed == t.Nodes
+}
+
+func (r *renewal) isDecided() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.decided()
+}
+
+// count takes one node's answer.
+func (r *renewal) count(from int, answer driver.ExtendReply, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return
+	}
+	bit := uint64(1) << from
+	switch {
+	case err != nil:
+		r.fail(from, err)
+	case answer == driver.ExtendDone:
+		r.tally.Granted++
+		r.sets.granted |= bit
+	case answer == driver.ExtendRefilled:
+		r.refilled++
+		r.tally.Refused++
+		r.sets.refilled |= bit
+	default:
+		r.tally.Refused++
+		r.sets.refused |= bit
+	}
+	if r.decided() {
+		r.ready.Set()
+	}
+}
+
+func (r *renewal) fail(from int, err error) {
+	r.tally.Failed++
+	r.failed |= 1 << from
+	r.errs = append(r.errs, r.lease.attempt.failure(from, lock.OpExtend, err))
+}
+
+// timeOut counts every node that has not answered as failed.
+func (r *renewal) timeOut() {
+	heard := r.sets.granted | r.sets.refilled | r.sets.refused | r.failed
+	for i := range r.extensions {
+		if heard&(1<<i) == 0 {
+			r.fail(i, r.lease.attempt.errSilent())
+		}
+	}
+}
+
+// noQuorum is the error of a round that could not tell. A node that was still silent when the round was cut short
+// is not to blame.
+func (r *renewal) noQuorum(cut error) error {
+	if cut == nil {
+		r.timeOut()
+		return r.lease.attempt.noQuorum(lock.OpExtend, r.sets, r.errs)
+	}
+	return fmt.Errorf("%w: %w", cut, r.lease.attempt.noQuorum(lock.OpExtend, r.sets, r.errs))
+}
+
+// votes is what every node did, for a text.
+func (r *renewal) votes() string { return r.lease.attempt.votes(r.sets, r.errs).Text(lock.OpExtend) }
+
+func (l *lease) conclude(r *renewal, cut error) {
+	ttl := l.attempt.opts.TTL
+	if r.tally.Won() && l.prolong(r.began+ttl-Drift(ttl)) {
+		r.outcome = lock.RenewDone
+		return
+	}
+	cause := l.cause()
+	switch {
+	case cause != nil && lock.ReasonOf(cause) != lock.ReasonLost:
+		// Whoever ended it has told the nodes so, and they may have said no for that.
+		r.outcome, r.err = lock.RenewOvertaken, l.over()
+	case r.tally.Won():
+		r.outcome, r.err = lock.RenewLost, l.over()
+	case r.tally.Held():
+		r.outcome = lock.RenewLost
+		r.err = fmt.Errorf("%w: %d of %d nodes no longer hold %q%s", lock.ErrLost, r.tally.Refused, r.tally.Nodes, l.resource, r.votes())
+	case cut != nil && !quorum.Tally{Nodes: r.tally.Nodes, Failed: r.tally.Failed}.Lost():
+		// What had failed by then decided nothing, and those still silent are not to blame.
+		r.outcome = lock.RenewUnknown
+		r.err = &cutError{
+			text: fmt.Sprintf("lock: extend of %q was cut short with %d of %d nodes having agreed%s: %v", l.resource,
+				r.tally.Granted, r.tally.Nodes, r.votes(), cut),
+			errs: append([]error{cut}, r.errs.tree()...),
+		}
+	default:
+		r.outcome = lock.RenewUnknown
+		r.err = r.noQuorum(cut)
+	}
+}
+
+// prolong moves the end of validity; it fails if the lease ended meanwhile, for
+// then somebody else may already have been let in.
+func (l *lease) prolong(expires time.Duration) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.engine.cfg.Clock()
+	if l.ended != nil || l.expires <= now || expires <= now {
+		return false
+	}
+	l.expires = max(l.expires, expires) // the timer goes off earlier at worst, and is set anew then
+	return true
+}

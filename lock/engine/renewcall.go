@@ -1,0 +1,54 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
+)
+
+// extending asks one node to prolong the lease, and to take it back where it was
+// lost: only while the lease is valid, and only if there are others to vote.
+type extending struct {
+	g       *grant
+	r       *renewal
+	command command
+}
+
+func (x *extending) event() lock.NodeStart {
+	return lock.NodeStart{Resource: x.r.lease.resource, Op: lock.OpExtend}
+}
+
+func (x *extending) Start(callqueue.Waiter) {
+	r := x.r
+	if !x.g.open() || r.lease.Remaining() <= 0 || !time.Now().Before(r.deadline) {
+		r.count(x.g.index, driver.ExtendGone, fmt.Errorf("%w: the lease is over, or earlier calls are under way", driver.ErrNotSent))
+		x.g.calls.Next()
+		return
+	}
+	x.command = x.g.begin(r.ctx, r.lease.ts, x.event())
+	x.g.Extend(driver.Call{Context: x.command.ctx, Deadline: r.deadline}, &r.req, x)
+}
+
+// Answer implements driver.Answer.
+func (x *extending) Answer(answer driver.ExtendReply, err error) {
+	verdict := verdictOf(answer == driver.ExtendDone)
+	if answer == driver.ExtendRefilled {
+		verdict = lock.VerdictRefilled
+	}
+	x.g.end(x.command, x.r.lease.ts, x.event(), verdict, err)
+	switch {
+	case errors.Is(err, driver.ErrNotSent):
+	case err != nil:
+		x.g.set(grantUnknown)
+	case answer == driver.ExtendDone, answer == driver.ExtendRefilled:
+		x.g.set(grantHeld)
+	default:
+		x.g.set(grantRefused)
+	}
+	x.r.count(x.g.index, answer, err)
+	x.g.calls.Next()
+}

@@ -1,0 +1,60 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/locktest"
+)
+
+// panicky is a trace every hook of which panics.
+func panicky() *lock.Trace {
+	return &lock.Trace{
+		AcquireStart: func(context.Context, lock.AcquireStart) context.Context { panic("acquire start") },
+		AcquireEnd:   func(context.Context, lock.AcquireEnd) { panic("acquire end") },
+		AttemptStart: func(context.Context, lock.AttemptStart) context.Context { panic("attempt start") },
+		AttemptEnd:   func(context.Context, lock.AttemptEnd) { panic("attempt end") },
+		NodeStart:    func(context.Context, lock.NodeStart) context.Context { panic("node start") },
+		NodeEnd:      func(context.Context, lock.NodeEnd) { panic("node end") },
+		WaitStart:    func(context.Context, lock.WaitStart) context.Context { panic("wait start") },
+		WaitEnd:      func(context.Context, lock.WaitEnd) { panic("wait end") },
+		RenewStart:   func(context.Context, lock.RenewStart) context.Context { panic("renew start") },
+		RenewEnd:     func(context.Context, lock.RenewEnd) { panic("renew end") },
+		ReleaseStart: func(context.Context, lock.ReleaseStart) context.Context { panic("release start") },
+		ReleaseEnd:   func(context.Context, lock.ReleaseEnd) { panic("release end") },
+	}
+}
+
+// TestAPanickingTraceIsContained: whatever hooks do, the lock works, and the next caller gets it too. With one node and a
+// context that cannot end, commands run on the goroutine of the caller; with three they run on others.
+func TestAPanickingTraceIsContained(t *testing.T) {
+	var log bytes.Buffer
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
+	defer slog.SetDefault(before)
+	for _, nodes := range []int{1, 3} {
+		t.Run(fmt.Sprintf("%d nodes", nodes), func(t *testing.T) {
+			l := locktest.NewFakes(t, nodes)(t)
+			extend := func(ctx context.Context, lease lock.Lease) error { return lease.Extend(ctx) }
+			for range 2 {
+				if err := lock.Do(lock.WithTrace(context.Background(), panicky()), l, "job", extend, lock.MaxWait(time.Minute)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := lock.Do(context.Background(), l, "job", extend, lock.MaxWait(time.Minute)); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	for _, hook := range []string{"acquire start", "node end", "renew end", "release end"} {
+		if !strings.Contains(log.String(), `panic="`+hook+`"`) {
+			t.Errorf("the log does not tell of the panic in %s", hook)
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// turn is the place of a caller that waits behind others of this process.
+type turn struct {
+	opts   *lock.AcquireOptions // of the caller
+	leases []*lease             // that the caller holds
+	come   chan struct{}        // closed when the caller contends, or has been handed the lock
+
+	held   hold // with handed; both are set before come is closed
+	handed bool
+}
+
+// awaitTurn queues behind the other callers of this process. The turn may come with the
+// lock; a caller that has given up by then hands it on.
+func (a *acquisition) awaitTurn(ctx context.Context) (*turn, error) {
+	turn := a.queue.takeTurn(&a.opts, a.graph.leases)
+	if turn == nil {
+		return nil, nil
+	}
+	a.enterGraph()
+	e := lock.WaitStart{Resource: a.resource, Kind: lock.WaitLocal, Blocker: a.queue.blocker.Load()}
+	hooked, began := ctx, time.Time{}
+	if len(a.ts) > 0 {
+		e.Ahead = a.queue.ahead(turn)
+		hooked, began = a.ts.WaitStart(ctx, e), time.Now()
+	}
+	_, err := a.until(ctx, woken{turn: turn.come})
+	if err == nil && turn.handed {
+		err = a.endedBy(ctx)
+	}
+	if err != nil && a.queue.giveUpTurn(turn) {
+		<-turn.come // the lease before has ended
+		a.giveBack(turn.held)
+	}
+	a.waited = true
+	if len(a.ts) > 0 {
+		a.ts.WaitEnd(hooked, lock.WaitEnd{
+			WaitStart: e, Took: time.Since(began), HandedOver: err == nil && turn.handed, Err: err,
+		})
+	}
+	return turn, err
+}
+
+// takeTurn lets the caller contend. If another caller of this process does already, or a
+// lease that could hand the lock over to this one keeps the turn, it returns the place to
+// wait at.
+func (q *resourceQueue) takeTurn(opts *lock.AcquireOptions, held []*lease) *turn {
+	q.all.mu.Lock()
+	defer q.all.mu.Unlock()
+	switch {
+	case !q.taken:
+		q.taken = true
+		return nil
+	case q.keeper != nil && len(q.turns) == 0 && !q.keeper.mayHandTo(opts):
+		q.keeper = nil
+		return nil
+	}
+	t := &turn{opts: opts, leases: held, come: make(chan struct{})}
+	q.turns = append(q.turns, t)
+	return t
+}
+
+// passTurn lets the next local caller contend.
+func (q *resourceQueue) passTurn() {
+	q.all.mu.Lock()
+	defer q.all.mu.Unlock()
+	q.pass()
+}
+
+// pass expects the mutex to be held, as the next two do.
+func (q *resourceQueue) pass() {
+	q.keeper = nil
+	if len(q.turns) == 0 {
+		q.taken = false
+		return
+	}
+	close(q.pop().come)
+}
+
+func (q *resourceQueue) pop() *turn {
+	first := q.turns[0]
+	q.turns[0] = nil
+	q.turns = q.turns[1:]
+	return first
+}
+
+// settle passes a turn that is kept in vain: those behind the first wait for it, and it
+// cannot be handed the lock.
+func (q *resourceQueue) settle() {
+	if q.keeper != nil && len(q.turns) > 0 && !q.keeper.mayHandTo(q.turns[0].opts) {
+		q.pass()
+	}
+}
+
+// keepTurn makes the lease keep the turn that its caller had, until passKept or handTurn.
+func (q *resourceQueue) keepTurn(l *lease) {
+	q.all.mu.Lock()
+	defer q.all.mu.Unlock()
+	q.keeper = l
+	q.settle()
+}
+
+// passKept passes the turn on if the lease still keeps it.
+func (q *resourceQueue) passKept(l *lease) {
+	q.all.mu.Lock()
+	defer q.all.mu.Unlock()
+	if q.keeper == l {
+		q.pass()
+	}
+}
+
+// handTurn gives the turn that the lease keeps, and the lock with it, to the first that
+// waits, who is to be told by closing come. It returns nil if the turn was passed on, or
+// nobody waits: the lease keeps the turn then.
+func (q *resourceQueue) handTurn(l *lease, h hold) *turn {
+	q.all.mu.Lock()
+	defer q.all.mu.Unlock()
+	if q.keeper != l || len(q.turns) == 0 {
+		return nil
+	}
+	q.keeper = nil
+	next := q.pop()
+	next.held, next.handed = h, true
+	return next
+}
+
+// giveUpTurn leaves the local queue. A turn that has come meanwhile is passed on, unless
+// the lock came with it: that is the caller's to pass on.
+func (q *resourceQueue) giveUpTurn(t *turn) (handed bool) {
+	q.all.mu.Lock()
+	defer q.all.mu.Unlock()
+	for i, other := range q.turns {
+		if other == t {
+			q.turns = append(q.turns[:i], q.turns[i+1:]...)
+			q.settle()
+			return false
+		}
+	}
+	if !t.handed {
+		q.pass()
+	}
+	return t.handed
+}
+
+// ahead is how many callers of this process contend or queue before t.
+func (q *resourceQueue) ahead(t *turn) int {
+	q.all.mu.Lock()
+	defer q.all.mu.Unlock()
+	for i, other := range q.turns {
+		if other == t {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// waiting is how many callers of this process wait for their turn.
+func (q *resourceQueue) waiting() int {
+	q.all.mu.Lock()
+	defer q.all.mu.Unlock()
+	return len(q.turns)
+}
+
+// holdings are what the callers that wait for their turn hold, one entry a caller.
+func (q *resourceQueue) holdings() (all [][]*lease) {
+	q.all.mu.Lock()
+	defer q.all.mu.Unlock()
+	for _, t := range q.turns {
+		all = append(all, t.leases)
+	}
+	return all
+}
+
+// contends reports that a caller of this process contends, and could use a name. The
+// mutex must be held.
+func (q *resourceQueue) contends() bool { return q.taken && q.keeper == nil }

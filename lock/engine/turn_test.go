@@ -1,0 +1,27 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// TestALeaseThatHasEndedHandsNothingOver: between its end and the passing of its turn, its caller may release it. What ended it has given
+// the lock back already, or left it to whoever works under it.
+func TestALeaseThatHasEndedHandsNothingOver(t *testing.T) {
+	for _, cause := range []error{nil, lock.ErrMaxHold, lock.ErrLost} {
+		all, clock := newTestQueues()
+		q, opts := all.enter("lock:a"), lock.NewAcquireOptions()
+		q.takeTurn(&opts, nil)
+		l := &lease{
+			engine: &Engine{cfg: &Settings{Clock: clock.read}}, queue: q, attempt: &attempt{opts: opts},
+			timer: time.NewTimer(time.Hour), expires: opts.TTL, keepUntil: handOverWindow, ended: cause,
+		}
+		q.keepTurn(l)
+		next := q.takeTurn(&opts, nil)
+		if got := l.endForNext(); (got == next) != (cause == nil) || next.handed != (cause == nil) {
+			t.Errorf("a lease that ended with %v: handed over %v", cause, next.handed)
+		}
+	}
+}

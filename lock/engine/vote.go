@@ -1,0 +1,147 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
+)
+
+// vote asks the nodes until the outcome is certain.
+func (a *attempt) vote(ctx context.Context) result {
+	a.req.Waiter = a.waiter
+	a.req.Waiter.Enqueue = false
+	if a.waiter.Enqueue {
+		joining := a.req
+		joining.Waiter, joining.Shared = a.waiter, nil
+		a.gateReq = &joining
+	}
+	if a.start.GateFirst {
+		if res, over := a.voteAtGate(ctx); over {
+			return res
+		}
+	}
+	a.ask(1<<len(a.grants)-1, a.engine.onlyWait(ctx))
+	err := a.await(ctx, a.timeout)
+	return a.result(err)
+}
+
+// voteAtGate asks the gate alone, which is enough if it refuses. A gate that is slower
+// than it usually is does not keep the others from being asked.
+func (a *attempt) voteAtGate(ctx context.Context) (res result, over bool) {
+	a.ballot.gateOnly = true
+	a.ask(1<<a.gate, callqueue.Waiter{})
+	patience, hedged := a.hedge()
+	err := a.await(ctx, patience)
+	a.mu.Lock()
+	a.ballot.gateOnly = false
+	answered, refused, failed := a.ballot.answered > 0, a.ballot.tally.Refused > 0, a.ballot.tally.Failed > 0
+	a.mu.Unlock()
+	switch {
+	case err != nil:
+		return a.result(err), true
+	case !answered && hedged:
+		a.queue.hedged.Store(true)
+		return res, false
+	case answered && a.queue.hedged.Load():
+		a.queue.hedged.Store(false)
+	}
+	if refused || (failed || !answered) && a.waiter.Enqueue {
+		return a.turnedAway(), true
+	}
+	return res, false
+}
+
+const (
+	// hedgeAfter is how many of its usual round trips the gate is waited for alone.
+	hedgeAfter = 10
+	minHedge   = 20 * time.Millisecond
+)
+
+// hedge is how long the gate is waited for alone, and whether the others are asked
+// then. That happens once until it answers: a busy gate must not cause a herd. Where
+// nobody may overtake the queue, its node has to be heard.
+func (a *attempt) hedge() (patience time.Duration, hedged bool) {
+	if a.opts.Fair || a.queue.hedged.Load() {
+		return a.timeout, false
+	}
+	usual := time.Duration(a.engine.nodes[a.gate].roundTrip.Load())
+	patience = max(hedgeAfter*usual, minHedge)
+	return min(patience, a.timeout), patience < a.timeout
+}
+
+// ask hands the acquire to those of a set of nodes that were not asked before, in the
+// order of each node's calls.
+func (a *attempt) ask(nodes uint64, wait callqueue.Waiter) {
+	a.mu.Lock()
+	nodes &^= a.ballot.asked
+	a.ballot.asked |= nodes
+	a.mu.Unlock()
+	deadline := time.Now().Add(a.timeout)
+	for i := range a.grants {
+		if nodes&(1<<i) != 0 {
+			a.grants[i].ask(deadline, wait)
+		}
+	}
+}
+
+// request is what node i is asked.
+func (a *attempt) request(i int) *driver.AcquireRequest {
+	if i == a.gate && a.gateReq != nil {
+		return a.gateReq
+	}
+	return &a.req
+}
+
+func (a *attempt) event(op lock.Operation) lock.NodeStart {
+	return lock.NodeStart{Resource: a.start.Resource, Op: op, Attempt: a.start.Attempt}
+}
+
+// count takes a node's vote. What its caller did not wait for is no failure of the node:
+// whoever waits for the ballot learns at once why it is over.
+func (a *attempt) count(from int, reply driver.AcquireReply, err error) {
+	if errors.Is(err, driver.ErrUnheard) {
+		return
+	}
+	a.mu.Lock()
+	a.ballot.count(from, reply, err)
+	enough := a.ballot.enough()
+	a.mu.Unlock()
+	if enough {
+		a.ready.Set()
+	}
+}
+
+func (a *attempt) enough() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.ballot.enough()
+}
+
+// await waits for the ballot to have what it needs.
+func (a *attempt) await(ctx context.Context, patience time.Duration) error {
+	return a.engine.timers.Await(ctx, a.engine.done, patience, a.ready, a.enough)
+}
+
+// result closes the ballot; err is why it was cut short.
+func (a *attempt) result(err error) result {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err == nil {
+		a.ballot.timeOut()
+	}
+	a.ballot.closed = true
+	return a.ballot.result(err)
+}
+
+// turnedAway is the result of asking the gate alone and not being granted.
+func (a *attempt) turnedAway() result {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.ballot.timeOut()
+	a.ballot.closed = true
+	return a.ballot.turnedAway()
+}

@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+// warmUpTimeout is how long the first vote waits for connections, at most.
+const warmUpTimeout = 5 * time.Second
+
+// warmUp makes nodes ready that want to be, before the first vote.
+type warmUp struct {
+	once sync.Once
+	done chan struct{} // closed when a quorum of the nodes is ready, or all have tried
+}
+
+// await waits until the nodes are ready to vote, or cannot be; the vote tells which. ctx
+// and the engine's end cut it short.
+func (w *warmUp) await(ctx context.Context, e *Engine) {
+	w.once.Do(func() { w.start(e) })
+	select {
+	case <-w.done:
+	case <-ctx.Done():
+	case <-e.done:
+	}
+}
+
+func (w *warmUp) start(e *Engine) {
+	w.done = make(chan struct{})
+	var cold []driver.Warmer
+	for _, n := range e.nodes {
+		if node, ok := n.Node.(driver.Warmer); ok {
+			cold = append(cold, node)
+		}
+	}
+	missing := e.quorum - (len(e.nodes) - len(cold))
+	if missing <= 0 {
+		close(w.done)
+		return
+	}
+	if !e.workers.Run(func() { w.run(e, cold, missing) }) {
+		close(w.done)
+	}
+}
+
+// run is over when every node has tried; whoever waits goes on once so many are ready.
+func (w *warmUp) run(e *Engine, cold []driver.Warmer, missing int) {
+	ctx, cancel := context.WithTimeout(context.Background(), warmUpTimeout)
+	defer cancel()
+	tried := make(chan error, len(cold))
+	for _, node := range cold {
+		go func() { tried <- node.Warm(ctx) }()
+	}
+	enough := sync.OnceFunc(func() { close(w.done) })
+	defer enough()
+	closing := e.done
+	for left := len(cold); left > 0; {
+		select {
+		case err := <-tried:
+			if left--; err == nil {
+				missing--
+			}
+			if missing == 0 {
+				enough()
+			}
+		case <-closing:
+			cancel()
+			closing = nil
+		}
+	}
+}
