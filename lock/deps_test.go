@@ -44,7 +44,8 @@ func TestImports(t *testing.T) {
 		{"lock/redlock/guard", []string{module + "lock/driver", module + "lock/redlock/redisinfo"}},
 		{"lock/memlock", slices.Concat(needed, []string{module + "lock/engine", module + "lock/internal/memstate"})},
 		{"lock/redlock", slices.Concat(needed, []string{
-			module + "lock/engine", module + "lock/redlock/guard", module + "lock/redlock/redisinfo", module + "lock/redlock/redisconn",
+			module + "lock/engine", module + "lock/redlock/guard", module + "lock/redlock/redisinfo",
+			module + "lock/redlock/redisconn",
 			"github.com/redis/go-redis/v9",
 			// What go-redis itself needs.
 			"github.com/cespare/xxhash/v2", "github.com/dgryski/go-rendezvous", "go.uber.org/atomic", "github.com/klauspost/cpuid/v2",
