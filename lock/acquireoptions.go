@@ -71,8 +71,9 @@ func Fenced() AcquireOption { return func(o *AcquireOptions) { o.Fenced = true }
 // holds, in the end, what this one waits for, all in this process. A call must wait on the
 // engine that has granted what it waits for: a cycle through two engines on the same servers
 // is, like one through two processes, seen on the nodes alone, and shown by the live page
-// (package live), lockscope list and lockscope serve. The cycle must have been there for 50 ms. Of the calls in a cycle that ask for this, one fails. Without it
-// cycles are told to the traces alone.
+// (package live), lockscope list and lockscope serve. The cycle must have been there for 50
+// ms. Of the calls in a cycle that ask for this, one fails. Without it cycles are told to
+// the traces alone.
 func FailOnDeadlock() AcquireOption { return func(o *AcquireOptions) { o.FailOnDeadlock = true } }
 
 // NewAcquireOptions applies opts to the defaults.

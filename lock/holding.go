@@ -11,8 +11,10 @@ import (
 type Held struct {
 	Resource string `json:"resource"`
 	Fence    uint64 `json:"fence"`
-	Backend  string `json:"backend,omitempty"` // name of its set of nodes; in a queue entry only if it is another than the queue's
-	Keyspace string `json:"-"`                 // see [Backend]; "" where that is not known, as in a queue entry
+	// Backend is the name of its set of nodes; in a queue entry only if it is another than the
+	// queue's.
+	Backend  string `json:"backend,omitempty"`
+	Keyspace string `json:"-"` // see [Backend]; "" where that is not known, as in a queue entry
 }
 
 func (h Held) String() string { return fmt.Sprintf("%q (fence %d)", h.Resource, h.Fence) }

@@ -170,7 +170,7 @@ type WaitStart struct {
 	Resource string
 	Kind     WaitKind
 	Ahead    int        // waiters in front, where known
-	Blocker  *HeldError // who is waited for, where known; see its Refused. For WaitLocal: whom the caller in front waits for
+	Blocker  *HeldError // who is waited for, where known; for WaitLocal, whom the caller in front waits for
 	Last     error      // failure of the attempt before; nil for WaitLocal
 }
 

@@ -33,7 +33,6 @@ type acquisition struct {
 	failedGates uint64 // set of nodes that just did not answer as gate
 	gateFaults  int    // gates in a row that did not answer
 	waited      bool
-	late        bool // the lease ran out before it could be returned
 	named       bool // the coming attempt follows a call by name
 	namedInVain int  // named attempts in a row that failed
 	faults      int  // attempts in a row without a quorum of answers
@@ -58,21 +57,12 @@ func (a *acquisition) acquireLease() (*lease, error) {
 		wait, cancel = context.WithTimeoutCause(wait, a.opts.MaxWait, lock.ErrMaxWait)
 		defer cancel()
 	}
-	held := true
-	defer func() {
-		if !held {
-			a.queue.leave()
-		}
-	}()
 	for {
-		a.queue, held, a.late = a.engine.queues.enter(a.key), false, false
-		h, err := a.acquire(wait)
+		l, late, err := a.enterAndAcquire(wait)
 		if err != nil {
 			return nil, err
 		}
-		l := newLease(a, h)
-		held = true
-		if !a.late {
+		if !late {
 			return l, nil
 		}
 		l.lose()
@@ -84,28 +74,45 @@ func (a *acquisition) acquireLease() (*lease, error) {
 	}
 }
 
+// enterAndAcquire joins the resource's queue and acquires. The lease leaves the queue when it
+// ends; late says that it has run out before it could be returned.
+func (a *acquisition) enterAndAcquire(ctx context.Context) (l *lease, late bool, err error) {
+	a.queue = a.engine.queues.enter(a.key)
+	defer func() {
+		if l == nil {
+			a.queue.leave()
+		}
+	}()
+	from, err := a.acquire(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	l, late = newLease(a, from)
+	return l, late, nil
+}
+
 // acquire waits for its turn, which it has if it succeeds, and for the lock.
-func (a *acquisition) acquire(ctx context.Context) (hold, error) {
+func (a *acquisition) acquire(ctx context.Context) (beginning, error) {
 	defer a.leaveGraph()
 	if a.opts.NoWait {
 		return a.contend(ctx)
 	}
 	turn, err := a.awaitTurn(ctx)
 	if err != nil {
-		return hold{}, a.cut(err, a.queue.lastMet())
+		return beginning{}, a.cut(err, a.queue.lastMet())
 	}
 	if turn != nil && turn.handed {
-		return turn.held, nil
+		return turn.from, nil
 	}
-	h, err := a.contend(ctx)
+	from, err := a.contend(ctx)
 	if err != nil {
 		a.queue.passTurn()
 	}
-	return h, err
+	return from, err
 }
 
 // contend attempts and waits until it has the lock or must stop.
-func (a *acquisition) contend(ctx context.Context) (hold, error) {
+func (a *acquisition) contend(ctx context.Context) (beginning, error) {
 	a.engine.warm.await(ctx, a.engine)
 	for {
 		a.attempts++
@@ -125,16 +132,16 @@ func (a *acquisition) contend(ctx context.Context) (hold, error) {
 			if a.last == nil {
 				a.last = try.unfinished()
 			}
-			return hold{}, a.cut(ended, a.last)
+			return beginning{}, a.cut(ended, a.last)
 		}
 		if a.opts.NoWait || res.hopeless || a.attempts == a.opts.MaxAttempts {
 			try.settle(ctx)
 			a.leaveQueues(ctx, nil)
-			return hold{}, res.err
+			return beginning{}, res.err
 		}
 		if err := a.wait(ctx, res); err != nil {
 			a.leaveQueues(ctx, nil)
-			return hold{}, a.cut(err, a.last)
+			return beginning{}, a.cut(err, a.last)
 		}
 	}
 }
@@ -175,17 +182,7 @@ func (a *acquisition) endedBy(ctx context.Context) error {
 // this waiter was named, else by the gate node first, so that those who come in
 // vain disturb one node only.
 func (a *acquisition) try(ctx context.Context) (*attempt, result) {
-	a.drainWake()
-	try := a.engine.newAttempt(a.queue, a.opts, a.origin)
-	try.traced = a.traced
-	try.ts, try.earlier = a.ts, a.earlier
-	try.req.Run = a.reserve()
-	try.start = lock.AttemptStart{Resource: a.resource, Attempt: a.attempts, GateFirst: a.gateFirst()}
-	try.gate = a.gate()
-	try.waiter = driver.Waiter{ID: a.engine.id, Ticket: a.ticket, Enqueue: !a.opts.NoWait && a.listens(ctx, try.gate)}
-	if try.waiter.Enqueue {
-		try.waiter.Record = a.entry()
-	}
+	try := a.engine.newAttempt(a.terms(ctx))
 	hooked := a.ts.AttemptStart(ctx, try.start)
 	began := time.Now()
 	res := try.carryOut(hooked)
@@ -209,4 +206,26 @@ func (a *acquisition) try(ctx context.Context) (*attempt, result) {
 		a.failedGates = 0 // back to where everybody queues, as soon as that node answers
 	}
 	return try, res
+}
+
+// terms are those of the coming attempt, as of this instant: making sure that the gate can
+// name this process may take a while.
+func (a *acquisition) terms(ctx context.Context) terms {
+	a.drainWake()
+	t := terms{
+		start: lock.AttemptStart{Resource: a.resource, Attempt: a.attempts, GateFirst: a.gateFirst()},
+		ts:    a.ts, traced: a.traced, queue: a.queue, opts: a.opts, since: time.Now(), origin: a.origin,
+		earlier: a.earlier, reserve: a.reserve(), gate: a.gate(),
+	}
+	t.waiter = a.waiter(ctx, t.gate)
+	return t
+}
+
+// waiter is this process's place in the queue of the gate, which it joins if that can name it.
+func (a *acquisition) waiter(ctx context.Context, gate int) driver.Waiter {
+	w := driver.Waiter{ID: a.engine.id, Ticket: a.ticket, Enqueue: !a.opts.NoWait && a.listens(ctx, gate)}
+	if w.Enqueue {
+		w.Record = a.entry()
+	}
+	return w
 }

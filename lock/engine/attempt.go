@@ -22,18 +22,11 @@ import (
 // (https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/)
 // with a fencing token agreed on by the quorum.
 type attempt struct {
-	engine *Engine
-	ts     hooks.Traces
-	start  lock.AttemptStart
-	ctx    context.Context // for the values of its commands
-	traced context.Context // of the Acquire, for the lease
-	queue  *resourceQueue
+	terms
 
-	opts    lock.AcquireOptions
-	timeout time.Duration // of one call on a node
-	earlier []string      // holder records of this Acquire's earlier attempts
-	waiter  driver.Waiter
-	gate    int                    // index of the node whose queue is joined
+	engine  *Engine
+	ctx     context.Context        // for the values of its commands
+	timeout time.Duration          // of one call on a node
 	req     driver.AcquireRequest  // for all nodes
 	gateReq *driver.AcquireRequest // for the gate, if its queue is joined
 	shared  driver.Shared
@@ -52,6 +45,21 @@ type attempt struct {
 	undone   chan struct{} // closed when nodes that granted in vain have answered; nil if none did
 }
 
+// terms are what an Acquire decides of an attempt before it is made.
+type terms struct {
+	start   lock.AttemptStart
+	ts      hooks.Traces
+	traced  context.Context // of the Acquire, for the lease
+	queue   *resourceQueue
+	opts    lock.AcquireOptions
+	since   time.Time // by the wall clock: the attempt is of then
+	origin  origin
+	earlier []string // holder records of this Acquire's earlier attempts
+	reserve uint64   // fences asked for: its own, and those to hand over
+	gate    int      // index of the node whose queue is joined
+	waiter  driver.Waiter
+}
+
 // result is how an attempt ended.
 type result struct {
 	err       error
@@ -65,22 +73,21 @@ type result struct {
 	foreign   bool // the holder is another library's: it will tell nobody that it let go
 }
 
-func (e *Engine) newAttempt(queue *resourceQueue, opts lock.AcquireOptions, from origin) *attempt {
-	now := time.Now()
+func (e *Engine) newAttempt(t terms) *attempt {
 	a := &attempt{
-		engine: e, queue: queue, opts: opts, timeout: e.cfg.nodeTimeout(opts.TTL),
+		terms: t, engine: e, timeout: e.cfg.nodeTimeout(t.opts.TTL),
 		grants: make([]grant, len(e.nodes)),
 		ready:  await.NewSignal(),
 	}
 	a.ballot.a = a
 	a.ballot.tally.Nodes = len(e.nodes)
 	a.req = driver.AcquireRequest{
-		Key: queue.key, Token: newToken(), Holder: e.holderRecord(now, from), TTL: opts.TTL,
-		Floor: uint64(max(now.UnixMicro(), 1)), Fair: opts.Fair, Window: handoffWindow, Shared: &a.shared,
+		Key: t.queue.key, Token: newToken(), Holder: e.holderRecord(t.since, t.origin), TTL: t.opts.TTL, Run: t.reserve,
+		Floor: uint64(max(t.since.UnixMicro(), 1)), Fair: t.opts.Fair, Window: handoffWindow, Shared: &a.shared,
 	}
 	for i, n := range e.nodes {
 		g := &a.grants[i]
-		g.node, g.attempt, g.index, g.calls = n, a, i, &queue.calls[i]
+		g.node, g.attempt, g.index, g.calls = n, a, i, &t.queue.calls[i]
 	}
 	return a
 }

@@ -13,15 +13,3 @@ func (c *countdown) done() {
 		close(c.over)
 	}
 }
-
-// granter is a node that granted in vain, until it has answered for the first time.
-type granter struct {
-	granters *countdown
-	answered atomic.Bool
-}
-
-func (g *granter) releaseAnswered(releaseAnswer) {
-	if g.answered.CompareAndSwap(false, true) {
-		g.granters.done()
-	}
-}

@@ -29,7 +29,7 @@ type waitGraph struct {
 }
 
 func newWaitGraph(ctx context.Context, o *lock.AcquireOptions) (g waitGraph) {
-	if g.leases = holdersOf(ctx); len(g.leases) > 0 && o.FailOnDeadlock {
+	if g.leases = leasesOf(ctx); len(g.leases) > 0 && o.FailOnDeadlock {
 		g.told = make(chan lock.Deadlock, 1)
 	}
 	return g
@@ -84,7 +84,7 @@ func (a *acquisition) lookAgain() {
 	var d lock.Deadlock
 	victim := a
 	for _, b := range cycle {
-		d.Cycle = append(d.Cycle, b.lease.held())
+		d.Cycle = append(d.Cycle, b.lease.info())
 		if victim.graph.told == nil {
 			victim = b.call
 		}

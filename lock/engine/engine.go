@@ -52,7 +52,7 @@ type Engine struct {
 func (e *Engine) Close() error {
 	e.closeOnce.Do(func() {
 		close(e.done)
-		for _, l := range e.heldLeases() {
+		for _, l := range e.openLeases() {
 			l.stop(lock.ErrClosed)
 		}
 		e.workers.Close()
@@ -74,7 +74,7 @@ func (e *Engine) Close() error {
 // default, as far as a lock's value can hold it.
 func (e *Engine) Instance() string { return records.Instance(e.cfg.Instance) }
 
-func (e *Engine) heldLeases() []*lease {
+func (e *Engine) openLeases() []*lease {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	all := make([]*lease, 0, len(e.leases))
@@ -115,9 +115,12 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	if e.cfg.CallSites {
 		a.origin.callSite = callsite.Nearest()
 	}
-	start := lock.AcquireStart{Resource: resource, Backend: e.backend, Nodes: len(e.nodes), Quorum: e.quorum, Options: a.opts, CallSite: a.origin.callSite}
+	start := lock.AcquireStart{
+		Resource: resource, Backend: e.backend, Nodes: len(e.nodes), Quorum: e.quorum,
+		Options: a.opts, CallSite: a.origin.callSite,
+	}
 	if len(a.ts) > 0 {
-		start.Holding = heldBy(a.graph.leases)
+		start.Holding = infoOf(a.graph.leases)
 	}
 	a.traced = a.ts.AcquireStart(ctx, start)
 	a.origin.traceparent = traceparentOf(a.traced)

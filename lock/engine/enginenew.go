@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
@@ -42,14 +43,14 @@ func (s *Settings) NewEngine(nodes []driver.Node) (*Engine, error) {
 	_, _ = rand.Read(id[:])
 	e := &Engine{
 		cfg: s, id: hex.EncodeToString(id[:]), quorum: quorum.Of(len(nodes)),
-		backend: lock.Backend{System: nodes[0].System(), Name: s.Backend, Namespace: s.Namespace, Keyspace: keyspaceOf(s, nodes)},
+		backend: lock.Backend{
+			System: nodes[0].System(), Name: cmp.Or(s.Backend, nodes[0].System()),
+			Namespace: s.Namespace, Keyspace: keyspaceOf(s, nodes),
+		},
 		queues:  newQueues(len(nodes), s.Clock),
 		workers: workers.New(),
 		done:    make(chan struct{}),
 		leases:  make(map[*lease]struct{}),
-	}
-	if e.backend.Name == "" {
-		e.backend.Name = e.backend.System
 	}
 	for _, n := range nodes {
 		e.nodes = append(e.nodes, &node{Node: n, engine: e})

@@ -17,10 +17,13 @@ func (a *acquisition) entry() string {
 	if a.opts.NoWait || waited < publishAfter {
 		return ""
 	}
-	w := records.Waiting{Holder: a.engine.holder(time.Now().Add(-waited), a.origin), Callers: 1, Holds: a.engine.published(a.graph.leases), Backend: a.engine.backend.Name}
-	for _, held := range a.queue.holdings() {
+	w := records.Waiting{
+		Holder: a.engine.holder(time.Now().Add(-waited), a.origin), Callers: 1,
+		Holds: a.engine.published(a.graph.leases), Backend: a.engine.backend.Name,
+	}
+	for _, leases := range a.queue.leasesOfTurns() {
 		w.Callers++
-		w.Holds = append(w.Holds, a.engine.published(held)...)
+		w.Holds = append(w.Holds, a.engine.published(leases)...)
 	}
 	return string(w.Append(nil))
 }
@@ -28,7 +31,7 @@ func (a *acquisition) entry() string {
 // published are leases as a queue entry names them: without the set of nodes if it is the
 // queue's, whatever the lease's engine calls it.
 func (e *Engine) published(leases []*lease) []lock.Held {
-	all := heldBy(leases)
+	all := infoOf(leases)
 	for i := range all {
 		if all[i].Keyspace == e.backend.Keyspace {
 			all[i].Backend = ""

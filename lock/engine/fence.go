@@ -60,7 +60,8 @@ func (a *attempt) withoutFence() error {
 	if !a.opts.Fenced {
 		return nil
 	}
-	return fmt.Errorf("%w: Fenced: locks of %s have no fencing tokens here: use another driver, or do without", lock.ErrInvalidOption, a.engine.backend.System)
+	return fmt.Errorf("%w: Fenced: locks of %s have no fencing tokens here: use another driver, or do without",
+		lock.ErrInvalidOption, a.engine.backend.System)
 }
 
 // lastFence is the end of the run that a quorum's counters stand behind.

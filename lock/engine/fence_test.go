@@ -19,7 +19,7 @@ func TestARunEndsWhereAQuorumsCountersEnd(t *testing.T) {
 		a := &attempt{engine: &Engine{quorum: 2}, grants: make([]grant, len(c.grants))}
 		for i, g := range c.grants {
 			if g.first > 0 {
-				a.grants[i].hold(g.first, g.fences)
+				a.grants[i].granted(g.first, g.fences)
 			}
 		}
 		if err := a.agreeOnFence(t.Context()); err != nil || a.raised {

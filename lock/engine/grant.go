@@ -111,7 +111,7 @@ func (g *grant) acquired(reply driver.AcquireReply, err error) {
 	case err != nil:
 		g.set(grantUnknown)
 	case reply.Granted:
-		g.hold(reply.Counter, max(reply.Run, 1))
+		g.granted(reply.Counter, max(reply.Run, 1))
 	default:
 		g.set(grantRefused)
 		if slices.Contains(a.earlier, reply.Holder) {
@@ -146,7 +146,7 @@ func (g *grant) set(state grantState) {
 	g.late = g.late || state == grantUnknown
 }
 
-func (g *grant) hold(counter, run uint64) {
+func (g *grant) granted(counter, run uint64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.state, g.counter, g.run = grantHeld, counter, run

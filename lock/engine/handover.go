@@ -27,9 +27,9 @@ const (
 	maxRun          = 8192
 )
 
-// hold is a lock that is held: what a lease begins with, be it what its attempt won or what
-// the lease before it leaves.
-type hold struct {
+// beginning is what a lease begins with, be it what its attempt won or what the lease before
+// it leaves.
+type beginning struct {
 	attempt    *attempt
 	fence      uint64
 	since      time.Duration // on the clock: the instant of the grant, or of the hand-over
@@ -38,14 +38,14 @@ type hold struct {
 	handedOver bool
 }
 
-// won is the hold of an attempt that has just succeeded.
-func (a *attempt) won() hold {
+// won is what an attempt leaves to its lease: one that has just succeeded.
+func (a *attempt) won() beginning {
 	since := a.grantedAt()
-	h := hold{attempt: a, fence: a.fence, since: since, expires: since + a.validity, renewAt: never}
+	b := beginning{attempt: a, fence: a.fence, since: since, expires: since + a.validity, renewAt: never}
 	if !a.opts.NoRenew {
-		h.renewAt = since + renewEvery(a.opts.TTL)
+		b.renewAt = since + renewEvery(a.opts.TTL)
 	}
-	return h
+	return b
 }
 
 // grantedAt is the instant at which validity was measured.
@@ -74,9 +74,9 @@ func (l *lease) mayHandTo(o *lock.AcquireOptions) bool {
 
 // handOverUntil is the instant until which the lock may be handed over by a lease with
 // these options; 0 if it may not.
-func (h *hold) handOverUntil(o *lock.AcquireOptions, now time.Duration) time.Duration {
-	until := h.attempt.grantedAt() + handOverWindow
-	if !handsOver(o) || h.fence >= h.attempt.lastFence() || now >= until {
+func (b *beginning) handOverUntil(o *lock.AcquireOptions, now time.Duration) time.Duration {
+	until := b.attempt.grantedAt() + handOverWindow
+	if !handsOver(o) || b.fence >= b.attempt.lastFence() || now >= until {
 		return 0
 	}
 	return until
@@ -84,8 +84,8 @@ func (h *hold) handOverUntil(o *lock.AcquireOptions, now time.Duration) time.Dur
 
 // keepTurn is the first thing a lease does with the turn of its caller: it keeps it for as
 // long as it may hand the lock over, or passes it on.
-func (l *lease) keepTurn(h *hold, o *lock.AcquireOptions, now time.Duration) {
-	until := h.handOverUntil(o, now)
+func (l *lease) keepTurn(from *beginning, o *lock.AcquireOptions, now time.Duration) {
+	until := from.handOverUntil(o, now)
 	switch {
 	case o.NoWait: // never had it
 	case until == 0:
@@ -130,7 +130,7 @@ func (l *lease) endForNext() *turn {
 	if l.ended != nil || len(l.rounds) > 0 || now >= l.keepUntil || 3*(l.expires-now) < 2*(ttl-Drift(ttl)) {
 		return nil
 	}
-	next := l.queue.handTurn(l, hold{
+	next := l.queue.handTurn(l, beginning{
 		attempt: l.attempt, fence: l.fence + 1, since: now, expires: l.expires,
 		renewAt: min(l.renewAt, now+renameAfter), handedOver: true,
 	})
@@ -143,9 +143,9 @@ func (l *lease) endForNext() *turn {
 
 // giveBack is for a caller that gives up in the instant in which it is handed the lock: the
 // next one gets it, or it is released in the background.
-func (a *acquisition) giveBack(h hold) {
+func (a *acquisition) giveBack(from beginning) {
 	a.engine.queues.enter(a.key) // for the lease to leave
-	l := newLease(a, h)
+	l, _ := newLease(a, from)
 	if l.handOver() {
 		return
 	}

@@ -30,7 +30,7 @@ func newKept(t *testing.T) *kept {
 	if k.turn() != nil {
 		t.Fatal("the first caller waits")
 	}
-	k.lease = newLease(k.acquisition(), k.hold())
+	k.lease, _ = newLease(k.acquisition(), k.begun())
 	t.Cleanup(func() { k.lease.timer.Stop() })
 	if !k.lease.kept || k.keeper() != k.lease {
 		t.Fatal("the lease does not keep its turn")
@@ -52,13 +52,13 @@ func (k *kept) acquisition() *acquisition {
 	return &acquisition{engine: k.engine, key: "lock:a", queue: k.queue, opts: k.opts, parent: ctx, traced: ctx}
 }
 
-// hold is a grant of this instant, with a run of ten fences.
-func (k *kept) hold() hold {
+// begun is a grant of this instant, with a run of ten fences.
+func (k *kept) begun() beginning {
 	validity := k.opts.TTL - Drift(k.opts.TTL)
 	a := &attempt{
-		engine: k.engine, queue: k.queue, opts: k.opts, fence: 1, run: 10, validity: validity, ready: await.NewSignal(),
+		terms: terms{queue: k.queue, opts: k.opts}, engine: k.engine, fence: 1, run: 10, validity: validity, ready: await.NewSignal(),
 	}
-	return hold{attempt: a, fence: 1, expires: validity, renewAt: never}
+	return beginning{attempt: a, fence: 1, expires: validity, renewAt: never}
 }
 
 // isTaken reports whether the next caller of this process would wait.
@@ -188,7 +188,7 @@ func TestALockThatIsGivenBackAtOnce(t *testing.T) {
 	if next := k.turn(); !k.lease.handOver() || !next.handed {
 		t.Fatal("not handed over")
 	}
-	h := k.hold()
+	h := k.begun()
 	h.fence = 2
 	k.acquisition().giveBack(h)
 	if k.isTaken() {
@@ -205,21 +205,21 @@ func TestALeaseThatComesLate(t *testing.T) {
 	k.lease.stop(lock.ErrMaxHold)
 	k.clock.now = handOverWindow
 	k.turn()
-	if l := newLease(k.acquisition(), k.hold()); l.kept || k.isTaken() {
+	if l, _ := newLease(k.acquisition(), k.begun()); l.kept || k.isTaken() {
 		t.Error("it keeps the turn after the time in which it may hand the lock over")
 	}
 
 	k = newKept(t)
 	noWait := k.acquisition()
 	noWait.opts.NoWait = true
-	if l := newLease(noWait, k.hold()); l.kept || !k.isTaken() || k.keeper() != k.lease {
+	if l, _ := newLease(noWait, k.begun()); l.kept || !k.isTaken() || k.keeper() != k.lease {
 		t.Error("a caller that does not wait passes the turn of another")
 	}
 
 	k = newKept(t)
 	k.lease.stop(lock.ErrMaxHold)
 	close(k.engine.done)
-	if l := newLease(k.acquisition(), k.hold()); !errors.Is(context.Cause(l.Context()), lock.ErrClosed) {
+	if l, _ := newLease(k.acquisition(), k.begun()); !errors.Is(context.Cause(l.Context()), lock.ErrClosed) {
 		t.Error("a lease outlives the engine")
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/lockscope/lockscope/lock/internal/carried"
 )
 
-// holdersOf are the leases that ctx descends from, of any engine, the latest first.
-func holdersOf(ctx context.Context) []*lease {
+// leasesOf are the leases that ctx descends from, of any engine, the latest first.
+func leasesOf(ctx context.Context) []*lease {
 	l, _ := ctx.Value(carried.Lease{}).(*lease)
 	return unended(l)
 }
@@ -23,15 +23,16 @@ func unended(l *lease) (all []*lease) {
 	return all
 }
 
-func heldBy(leases []*lease) (all []lock.Held) {
+func infoOf(leases []*lease) (all []lock.Held) {
 	for _, l := range leases {
-		all = append(all, l.held())
+		all = append(all, l.info())
 	}
 	return all
 }
 
-func (l *lease) held() lock.Held {
-	return lock.Held{Resource: l.resource, Fence: l.fence, Backend: l.engine.backend.Name, Keyspace: l.engine.backend.Keyspace}
+func (l *lease) info() lock.Held {
+	b := l.engine.backend
+	return lock.Held{Resource: l.resource, Fence: l.fence, Backend: b.Name, Keyspace: b.Keyspace}
 }
 
 // contextOf makes the context of a lease, in which the lease can be found.
@@ -41,4 +42,4 @@ func (l *lease) contextOf(parent context.Context) (context.Context, context.Canc
 }
 
 // Holding is what a context that descends from the lease holds.
-func (l *lease) Holding() []lock.Held { return heldBy(unended(l)) }
+func (l *lease) Holding() []lock.Held { return infoOf(unended(l)) }

@@ -20,6 +20,7 @@ func keyspaceOf(s *Settings, nodes []driver.Node) string {
 		}
 	}
 	slices.Sort(servers)
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", nodes[0].System(), s.Namespace, s.Prefix, strings.Join(servers, "\n")))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q",
+		nodes[0].System(), s.Namespace, s.Prefix, strings.Join(servers, "\n")))
 	return hex.EncodeToString(sum[:8])
 }

@@ -50,30 +50,29 @@ type lease struct {
 }
 
 // newLease makes the lease of an acquisition, which ends with its parent at the latest. The
-// lease takes over the turn, if the acquisition has it.
-func newLease(a *acquisition, h hold) *lease {
+// lease takes over the turn, if the acquisition has it. late says that its validity is over
+// already.
+func newLease(a *acquisition, from beginning) (l *lease, late bool) {
 	e := a.engine
-	l := &lease{
-		engine: e, ts: a.ts, resource: a.resource, queue: a.queue, attempt: h.attempt, fence: h.fence,
+	l = &lease{
+		engine: e, ts: a.ts, resource: a.resource, queue: a.queue, attempt: from.attempt, fence: from.fence,
 		origin:     a.origin,
 		traceCtx:   valuesOf(a.traced),
-		acquired:   h.since,
-		validity:   h.expires - h.since,
-		handedOver: h.handedOver,
-		expires:    h.expires,
-		renewAt:    h.renewAt,
+		acquired:   from.since,
+		validity:   from.expires - from.since,
+		handedOver: from.handedOver,
+		expires:    from.expires,
+		renewAt:    from.renewAt,
 		holdEnd:    never,
 		keepUntil:  never,
 	}
-	if a.opts.MaxHold < never-h.since {
-		l.holdEnd = h.since + a.opts.MaxHold
+	if a.opts.MaxHold < never-from.since {
+		l.holdEnd = from.since + a.opts.MaxHold
 	}
 	// By the clock as it is now: this goroutine may have stood still since.
 	now := e.cfg.Clock()
-	if now >= l.expires {
-		a.late = true
-	}
-	l.keepTurn(&h, &a.opts, now)
+	late = now >= l.expires
+	l.keepTurn(&from, &a.opts, now)
 	l.ctx, l.cancel = l.contextOf(a.parent)
 	l.mu.Lock()
 	l.timer = time.AfterFunc(l.untilDue(now), l.watch)
@@ -83,7 +82,7 @@ func newLease(a *acquisition, h hold) *lease {
 	if e.closing() { // Close may have looked before this lease was there to see
 		l.stop(lock.ErrClosed)
 	}
-	return l
+	return l, late
 }
 
 // maxUnwatched bounds how long the lease goes unwatched: timers stand still while the

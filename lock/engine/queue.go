@@ -19,7 +19,7 @@ type resourceQueue struct {
 	users  atomic.Int32 // acquires and leases concerned with it
 
 	blocker atomic.Pointer[lock.HeldError] // whom the caller that contends waits for
-	met     atomic.Pointer[error]          // why the last attempt of a caller that contended failed; nil once one succeeded
+	met     atomic.Pointer[error]          // why the last attempt of who contended failed; nil once one succeeded
 	holder  atomic.Pointer[lease]          // of this process; nil if none is known
 	first   atomic.Bool                    // the caller that contends waits, and is the next to be named or was named
 

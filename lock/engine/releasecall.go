@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
@@ -104,4 +105,16 @@ func (u *undoing) retry() {
 	// By the time the node answers again, others will have queued behind the key.
 	u.req.Handoff, u.req.Shared = handoffWindow, nil
 	u.answers = make(chan releaseAnswer, 1)
+}
+
+// granter is a node that granted in vain, until it has answered for the first time.
+type granter struct {
+	granters *countdown
+	answered atomic.Bool
+}
+
+func (g *granter) releaseAnswered(releaseAnswer) {
+	if g.answered.CompareAndSwap(false, true) {
+		g.granters.done()
+	}
 }

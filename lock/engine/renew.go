@@ -228,7 +228,8 @@ func (l *lease) conclude(r *renewal, cut error) {
 		r.outcome, r.err = lock.RenewLost, l.over()
 	case r.tally.Held():
 		r.outcome = lock.RenewLost
-		r.err = fmt.Errorf("%w: %d of %d nodes no longer hold %q%s", lock.ErrLost, r.tally.Refused, r.tally.Nodes, l.resource, r.votes())
+		r.err = fmt.Errorf("%w: %d of %d nodes no longer hold %q%s",
+			lock.ErrLost, r.tally.Refused, r.tally.Nodes, l.resource, r.votes())
 	case cut != nil && !quorum.Tally{Nodes: r.tally.Nodes, Failed: r.tally.Failed}.Lost():
 		// What had failed by then decided nothing, and those still silent are not to blame.
 		r.outcome = lock.RenewUnknown

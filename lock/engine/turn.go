@@ -13,7 +13,7 @@ type turn struct {
 	leases []*lease             // that the caller holds
 	come   chan struct{}        // closed when the caller contends, or has been handed the lock
 
-	held   hold // with handed; both are set before come is closed
+	from   beginning // with handed; both are set before come is closed
 	handed bool
 }
 
@@ -37,7 +37,7 @@ func (a *acquisition) awaitTurn(ctx context.Context) (*turn, error) {
 	}
 	if err != nil && a.queue.giveUpTurn(turn) {
 		<-turn.come // the lease before has ended
-		a.giveBack(turn.held)
+		a.giveBack(turn.from)
 	}
 	a.waited = true
 	if len(a.ts) > 0 {
@@ -51,7 +51,7 @@ func (a *acquisition) awaitTurn(ctx context.Context) (*turn, error) {
 // takeTurn lets the caller contend. If another caller of this process does already, or a
 // lease that could hand the lock over to this one keeps the turn, it returns the place to
 // wait at.
-func (q *resourceQueue) takeTurn(opts *lock.AcquireOptions, held []*lease) *turn {
+func (q *resourceQueue) takeTurn(opts *lock.AcquireOptions, leases []*lease) *turn {
 	q.all.mu.Lock()
 	defer q.all.mu.Unlock()
 	switch {
@@ -62,7 +62,7 @@ func (q *resourceQueue) takeTurn(opts *lock.AcquireOptions, held []*lease) *turn
 		q.keeper = nil
 		return nil
 	}
-	t := &turn{opts: opts, leases: held, come: make(chan struct{})}
+	t := &turn{opts: opts, leases: leases, come: make(chan struct{})}
 	q.turns = append(q.turns, t)
 	return t
 }
@@ -119,7 +119,7 @@ func (q *resourceQueue) passKept(l *lease) {
 // handTurn gives the turn that the lease keeps, and the lock with it, to the first that
 // waits, who is to be told by closing come. It returns nil if the turn was passed on, or
 // nobody waits: the lease keeps the turn then.
-func (q *resourceQueue) handTurn(l *lease, h hold) *turn {
+func (q *resourceQueue) handTurn(l *lease, from beginning) *turn {
 	q.all.mu.Lock()
 	defer q.all.mu.Unlock()
 	if q.keeper != l || len(q.turns) == 0 {
@@ -127,7 +127,7 @@ func (q *resourceQueue) handTurn(l *lease, h hold) *turn {
 	}
 	q.keeper = nil
 	next := q.pop()
-	next.held, next.handed = h, true
+	next.from, next.handed = from, true
 	return next
 }
 
@@ -168,8 +168,8 @@ func (q *resourceQueue) waiting() int {
 	return len(q.turns)
 }
 
-// holdings are what the callers that wait for their turn hold, one entry a caller.
-func (q *resourceQueue) holdings() (all [][]*lease) {
+// leasesOfTurns are what the callers that wait for their turn have, one entry a caller.
+func (q *resourceQueue) leasesOfTurns() (all [][]*lease) {
 	q.all.mu.Lock()
 	defer q.all.mu.Unlock()
 	for _, t := range q.turns {

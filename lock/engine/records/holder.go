@@ -68,5 +68,6 @@ func ValidPage(page string) bool {
 		return true
 	}
 	u, err := url.Parse(page)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && len(page) <= maxPageLength
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil &&
+		len(page) <= maxPageLength
 }

@@ -81,12 +81,12 @@ func handOverMutants() []Mutant {
 		},
 		{
 			Bug: "fences are handed out past the end of the run", Why: "they are granted to another process as well",
-			File: "lock/engine/handover.go", Old: "|| h.fence >= h.attempt.lastFence() ||", New: "||",
+			File: "lock/engine/handover.go", Old: "|| b.fence >= b.attempt.lastFence() ||", New: "||",
 			Killer: by(engine, "TestRunIsUsedUp"),
 		},
 		{
 			Bug: "a caller that gives up as it is handed the lock keeps it", Why: "nobody has it until its TTL is over",
-			File: "lock/engine/turn.go", Old: "<-turn.come // the lease before has ended\n		a.giveBack(turn.held)", New: "<-turn.come // the lease before has ended",
+			File: "lock/engine/turn.go", Old: "<-turn.come // the lease before has ended\n		a.giveBack(turn.from)", New: "<-turn.come // the lease before has ended",
 			Killer: by(engine, "TestGivingUpInTheInstantOfAHandOver"),
 		},
 	}

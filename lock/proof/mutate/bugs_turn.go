@@ -133,7 +133,7 @@ func turnMutants() []Mutant {
 			Why:    "nodes that took it back in its last round lock the resource for nobody",
 			File:   "lock/engine/lease.go",
 			Old:    "\tif l.end(lock.ErrLost) {\n\t\tl.startRelease(l.traceCtx, callqueue.Waiter{})\n",
-			New:    "\tif l.end(lock.ErrLost) {\n",
+			New:    "\tif l.end(lock.ErrLost) {\n\t\t_ = callqueue.Waiter{}\n",
 			Killer: by(engine, "TestALostLeaseIsGivenBack"),
 		},
 		{

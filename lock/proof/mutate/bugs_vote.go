@@ -100,7 +100,7 @@ func validityMutants() []Mutant {
 		},
 		{
 			Bug: "a lease that ran out before it was returned is returned", Why: "its holder works with a lock that is another's",
-			File: "lock/engine/lease.go", Old: "if now >= l.expires {", New: "if false {",
+			File: "lock/engine/lease.go", Old: "late = now >= l.expires", New: "late = false",
 			Killer: by(engine, "TestALeaseThatRanOutBeforeItWasReturned"),
 		},
 		{
@@ -120,7 +120,7 @@ func validityMutants() []Mutant {
 		},
 		{
 			Bug: "MaxHold is ignored", Why: "a forgotten lease is renewed for ever",
-			File: "lock/engine/lease.go", Old: "if a.opts.MaxHold < never-h.since {", New: "if false {",
+			File: "lock/engine/lease.go", Old: "if a.opts.MaxHold < never-from.since {", New: "if false {",
 			Killer: by(engine, "TestHandOverIsRefused/the_end_of_MaxHold"),
 		},
 	}

@@ -19,7 +19,8 @@ var passedThrough = [...]string{
 // goexit is what calls a function that has a goroutine of its own.
 const goexit = "runtime.goexit"
 
-// Nearest is where the function was called that calls it: the nearest caller outside of lockscope; "" if there is none within reach.
+// Nearest is where the function was called that calls it: the nearest caller outside of
+// lockscope; "" if there is none within reach.
 func Nearest() string {
 	var pcs [24]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
