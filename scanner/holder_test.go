@@ -3,7 +3,9 @@ package scanner_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,25 +14,48 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// busy takes and leaves a lock all the time until the test has ended; write writes it anew.
-func busy(t *testing.T, hold time.Duration, write func(ctx context.Context) error) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	must(t, write(ctx))
-	go func() {
-		defer close(done)
-		for ticker := time.NewTicker(hold); ; {
-			select {
-			case <-ctx.Done():
-				ticker.Stop()
-				return
-			case <-ticker.C:
-				_ = write(ctx) // fails when the test ends
-			}
+// busyLocks change their holders as often as the scanner sends commands: every second one finds all of them taken anew, however
+// slow the machine is.
+type busyLocks struct {
+	writes   []func(ctx context.Context) error
+	commands atomic.Int64
+}
+
+// client is one whose connections, and those that a Scanner opens in its place, change the holders.
+func (b *busyLocks) client(t *testing.T, addr string) *redis.Client {
+	c := redis.NewClient(&redis.Options{Addr: addr, Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+		if err != nil {
+			return nil, err
 		}
-	}()
-	t.Cleanup(func() { cancel(); <-done })
+		return &busyConn{conn, b}, nil
+	}})
+	t.Cleanup(func() { must(t, c.Close()) })
+	return c
+}
+
+func (b *busyLocks) change(ctx context.Context) error {
+	for _, write := range b.writes {
+		if err := write(ctx); err != nil {
+			return fmt.Errorf("the holders do not change: %w", err)
+		}
+	}
+	return nil
+}
+
+type busyConn struct {
+	net.Conn
+	locks *busyLocks
+}
+
+// Write sends a command of the scanner.
+func (c *busyConn) Write(p []byte) (int, error) {
+	if c.locks.commands.Add(1)%2 == 0 {
+		if err := c.locks.change(context.Background()); err != nil {
+			return 0, err
+		}
+	}
+	return c.Conn.Write(p)
 }
 
 // TestBusyLocksAreNotHeldTooLong has locks whose values do not tell one holder from the next, taken anew all the time.
@@ -58,29 +83,32 @@ func TestBusyLocksAreNotHeldTooLong(t *testing.T) {
 			return err
 		}
 	}
-	const hold = 150 * time.Millisecond
-	busy(t, hold, setting("1", "lock:constant"))
-	busy(t, hold, setting("locked-by-the-order-service", "lock:word"))
-	busy(t, hold, setting(redsyncValue, "lock:shared:1", "lock:shared:2"))
-	busy(t, hold, setting(shedLockUUID, "lock:spring"))
-	busy(t, hold, setting(strings.Repeat("x", 300)+"tail", "lock:partial"))
-	busy(t, hold, entering("lock:redisson", redissonID))
+	busy := &busyLocks{writes: []func(context.Context) error{
+		setting("1", "lock:constant"),
+		setting("locked-by-the-order-service", "lock:word"),
+		setting(redsyncValue, "lock:shared:1", "lock:shared:2"),
+		setting(shedLockUUID, "lock:spring"),
+		setting(strings.Repeat("x", 300)+"tail", "lock:partial"),
+		entering("lock:redisson", redissonID),
+	}}
+	must(t, busy.change(ctx))
 	must(t, c.Set(ctx, "lock:held", redislockVal, time.Minute).Err())
 	must(t, c.Set(ctx, "lock:held:constant", "1", time.Minute).Err())
 
+	watched := []redis.UniversalClient{busy.client(t, f.servers[0].Addr())}
 	for _, path := range paths() {
-		s := newScanner(t, f.clients, scanner.UsePath(path), scanner.WithHoldLimit(time.Second), scanner.WithConfirmAfter(2*time.Second))
+		s := newScanner(t, watched, scanner.UsePath(path), scanner.WithHoldLimit(time.Second), scanner.WithConfirmAfter(2*time.Second))
 		for range 4 {
 			report := sweep(t, s)
 			for _, finding := range report.Findings {
 				if !strings.HasPrefix(finding.Key, "lock:held") {
-					t.Errorf("%s: %s of %s, whose holder changes every %v: %s", path, finding.Class, finding.Key, hold, finding.Evidence)
+					t.Errorf("%s: %s of %s, whose holder changes all the time: %s", path, finding.Class, finding.Key, finding.Evidence)
 				}
 			}
 			if n := report.Nodes[0]; n.Indistinct == 0 {
 				t.Errorf("%s: nothing is said of locks without distinct holders: %+v", path, n)
 			}
-			time.Sleep(400 * time.Millisecond) // the time between two sweeps, in which holders change
+			time.Sleep(400 * time.Millisecond) // the time between two sweeps, in which those that are held grow older
 		}
 		report := sweep(t, s)
 		wantFindings(t, string(path), report.Findings, "held_too_long lock:held", "held_too_long lock:held:constant")

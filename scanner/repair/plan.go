@@ -56,7 +56,7 @@ type Step struct {
 	Holder    string       `json:"holder,omitempty"`
 	Identity  string       `json:"identity"` // of the value, for people: 16 digits of a SHA-256
 	Digest    string       `json:"digest"`   // of the value, for the server; see [Plan]
-	// its holder may have it again for its next hold; see scanner.PlanRun.Apply
+	// its holder may have it again for its next lease; see scanner.PlanRun.Apply
 	Kept      bool      `json:"value_kept,omitempty"`
 	FirstSeen time.Time `json:"first_seen"`
 	LastSeen  time.Time `json:"last_seen"`

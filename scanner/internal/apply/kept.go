@@ -19,7 +19,7 @@ import (
 // and the way of a command may make of a difference.
 const sameSlack = 2 * time.Second
 
-// actIfUnused acts on a key whose value its process may keep, if the hold is proved to be
+// actIfUnused acts on a key whose value its process may keep, if the lease is proved to be
 // the planned one. Redis tells when a key was last used to whoever asks before looking at
 // the value; WATCH keeps what happens after that from being missed.
 func (r *Repairer) actIfUnused(
