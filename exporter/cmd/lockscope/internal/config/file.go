@@ -1,5 +1,7 @@
 package config
 
+import "path/filepath"
+
 // File is a configuration file. Field names are those of the json tags; the schema for
 // editors is made of these types.
 type File struct {
@@ -102,4 +104,19 @@ type Credentials struct {
 	Username        string `json:"username,omitempty" jsonschema:"for basic authentication"`
 	PasswordFile    string `json:"password_file,omitempty" jsonschema:"file with its password"`
 	BearerTokenFile string `json:"bearer_token_file,omitempty" jsonschema:"file with a token"`
+}
+
+// Problem makes an error of what is wrong with a part of the file, such as a group.
+func (f *File) Problem(path string, err error) error {
+	p := &problems{file: f.path, lines: f.lines}
+	p.add(path, "%v", err)
+	return p.err()
+}
+
+// file is a path as the configuration has it: relative to where that is.
+func (f *File) file(path string) string {
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(filepath.Dir(f.path), path)
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 )
 
 // mostText bounds a configuration file.
@@ -39,19 +38,4 @@ func parse(path string, text []byte) (*File, error) {
 		return nil, err
 	}
 	return f, nil
-}
-
-// Problem makes an error of what is wrong with a part of the file, such as a group.
-func (f *File) Problem(path string, err error) error {
-	p := &problems{file: f.path, lines: f.lines}
-	p.add(path, "%v", err)
-	return p.err()
-}
-
-// file is a path as the configuration has it: relative to where that is.
-func (f *File) file(path string) string {
-	if path == "" || filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(filepath.Dir(f.path), path)
 }

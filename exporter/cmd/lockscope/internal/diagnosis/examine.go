@@ -66,12 +66,3 @@ func Examine(facts []Facts, p Policy) []Result {
 	}
 	return results
 }
-
-func reached(facts []Facts) (up []Facts) {
-	for _, f := range facts {
-		if f.Err == nil {
-			up = append(up, f)
-		}
-	}
-	return up
-}

@@ -85,3 +85,13 @@ type Clock struct {
 	Drift       float64       // seconds gained per second; positive: runs fast
 	DriftError  float64
 }
+
+// reached are those that answered.
+func reached(facts []Facts) (up []Facts) {
+	for _, f := range facts {
+		if f.Err == nil {
+			up = append(up, f)
+		}
+	}
+	return up
+}

@@ -73,13 +73,6 @@ func Command(a *app.App) *cobra.Command {
 	return cmd
 }
 
-// discovered is what one node has.
-type discovered struct {
-	node   target.Node
-	result discover.Result
-	failed bool // before all of the sample was read
-}
-
 func (f *discoverFlags) run(ctx context.Context, a *app.App) error {
 	if f.sample < 1 || f.pageSize < 1 || f.pause < 0 {
 		return errors.New("--sample and --page-size are at least 1, --pause at least 0")
@@ -165,29 +158,13 @@ func clip(key string) string {
 	return key
 }
 
-func ttlRange(f *discover.Found) string {
-	text := ""
-	switch {
-	case f.MaxTTL == 0:
-		return "never"
-	case f.MinTTL == f.MaxTTL || output.Short(f.MinTTL) == output.Short(f.MaxTTL):
-		text = output.Short(f.MaxTTL)
-	default:
-		text = output.Short(f.MinTTL) + " to " + output.Short(f.MaxTTL)
-	}
-	if f.NoTTL > 0 {
-		text += fmt.Sprintf(", %d never", f.NoTTL)
-	}
-	return text
-}
-
 // write writes the proposal. The file is new: nobody's work is overwritten.
 func (f *discoverFlags) write(a *app.App, all []discovered) error {
 	file, err := os.OpenFile(f.out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
 	if err != nil {
 		return fmt.Errorf("--output-file: %w", err)
 	}
-	_, err = file.WriteString(f.proposal(all))
+	_, err = file.WriteString(proposal(&f.redis.Config, all))
 	if err = errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("--output-file: %w", err)
 	}

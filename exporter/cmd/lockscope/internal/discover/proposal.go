@@ -8,9 +8,17 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/scanner/discover"
 )
+
+// discovered is what one node has.
+type discovered struct {
+	node   target.Node
+	result discover.Result
+	failed bool // before all of the sample was read
+}
 
 const proposalHead = `# Proposed by lockscope discover. Read it before you use it: what was seen need not be what is right.
 #   lockscope config check --connect FILE
@@ -25,7 +33,7 @@ allow_empty: true
 `
 
 // proposal is a configuration of what was found. It has no password.
-func (f *discoverFlags) proposal(all []discovered) string {
+func proposal(c *target.Config, all []discovered) string {
 	var b strings.Builder
 	b.WriteString(proposalHead)
 	if slices.ContainsFunc(all, func(d discovered) bool { return len(specificFirst(d.result.Found)) > 0 }) {
@@ -33,14 +41,13 @@ func (f *discoverFlags) proposal(all []discovered) string {
 	}
 	b.WriteString("groups:\n")
 	for _, d := range all {
-		f.group(&b, d)
+		group(&b, c, d)
 	}
 	return b.String()
 }
 
 // group is one server: whether several are nodes of one Redlock is not seen in a sample.
-func (f *discoverFlags) group(b *strings.Builder, d discovered) {
-	c := &f.redis.Config
+func group(b *strings.Builder, c *target.Config, d discovered) {
 	fmt.Fprintf(b, "  - name: %s\n", strconv.Quote(d.node.Name))
 	switch {
 	case c.SentinelMaster != "":
@@ -140,4 +147,20 @@ func beside(of *discover.Found, found []discover.Found) (others []*discover.Foun
 // covered says that a pattern that is looked at decides on these locks, too.
 func covered(f *discover.Found, sure []*discover.Found) bool {
 	return slices.ContainsFunc(sure, func(of *discover.Found) bool { return of.Covers(f.Example) })
+}
+
+func ttlRange(f *discover.Found) string {
+	text := ""
+	switch {
+	case f.MaxTTL == 0:
+		return "never"
+	case f.MinTTL == f.MaxTTL || output.Short(f.MinTTL) == output.Short(f.MaxTTL):
+		text = output.Short(f.MaxTTL)
+	default:
+		text = output.Short(f.MinTTL) + " to " + output.Short(f.MaxTTL)
+	}
+	if f.NoTTL > 0 {
+		text += fmt.Sprintf(", %d never", f.NoTTL)
+	}
+	return text
 }

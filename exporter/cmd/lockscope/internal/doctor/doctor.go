@@ -126,7 +126,7 @@ func (f *doctorFlags) run(ctx context.Context, a *app.App) error {
 	if ctx.Err() != nil {
 		return app.ErrInterrupted
 	}
-	if err := writeDoctor(a, f, d); err != nil {
+	if err := writeDoctor(a, f.output, f.policy, d); err != nil {
 		return err
 	}
 	switch diagnosis.Worst(d.results) {
@@ -136,13 +136,6 @@ func (f *doctorFlags) run(ctx context.Context, a *app.App) error {
 		return &app.StatusError{Status: app.ExitError}
 	}
 	return nil
-}
-
-// examined is what was found of all systems.
-type examined struct {
-	facts   []diagnosis.Facts // of Redis
-	others  []diagnosis.Examination
-	results []diagnosis.Result
 }
 
 // examine asks all systems at the same time.

@@ -48,9 +48,16 @@ type doctorNode struct {
 	Samples         int     `json:"samples"`
 }
 
-func writeDoctor(a *app.App, f *doctorFlags, d examined) error {
-	if f.output == output.JSON {
-		nodes := append(doctorNodes(d.facts, f.policy), backendNodes(d.others)...)
+// examined is what was found of all systems.
+type examined struct {
+	facts   []diagnosis.Facts // of Redis
+	others  []diagnosis.Examination
+	results []diagnosis.Result
+}
+
+func writeDoctor(a *app.App, format output.Format, p diagnosis.Policy, d examined) error {
+	if format == output.JSON {
+		nodes := append(doctorNodes(d.facts, p), backendNodes(d.others)...)
 		return output.WriteJSON(a.Out, Report{output.SchemaVersion, diagnosis.Worst(d.results), d.results, nodes})
 	}
 	head, rows := []string{"RESULT", "CHECK", "NODE", "DETAIL"}, doctorRows(d.results)

@@ -176,7 +176,7 @@ func TestGlobExpression(t *testing.T) {
 		`[\d\]]x`:   {"]x", "1x"},
 		"*+(":       {"a+(", "a"},
 	} {
-		match := (&listFlags{filter: glob}).filterFunc()
+		match := (&selection{filter: glob}).filterFunc()
 		if !match(c.yes) || match(c.no) {
 			t.Errorf("%s: %q %v, %q %v", glob, c.yes, match(c.yes), c.no, match(c.no))
 		}

@@ -16,13 +16,6 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// What can be said of a lock.
-const (
-	lockHeld      = "held"      // a quorum of all nodes has it
-	lockUndecided = "undecided" // a quorum has it, if nodes that did not answer or may have forgotten it do
-	lockNotHeld   = "not_held"  // no quorum can have it: a left-over, or an attempt under way
-)
-
 // coverage is what of the nodes of one Redlock was read; nil for other systems and a cluster.
 type coverage struct {
 	Read   int      `json:"read"` // nodes
@@ -90,22 +83,6 @@ func forgetful(ctx context.Context, nodes []target.Node) (names []string) {
 		return nil // nobody's locks here need markers
 	}
 	return names
-}
-
-// state is what can be said of a lock.
-func (k *entry) state() string {
-	all := k.Of + k.Silent
-	quorum, more := all/2+1, k.Silent
-	if c := k.in.coverage; c != nil {
-		more += min(len(c.Forgetful), k.Of-k.Nodes)
-	}
-	switch {
-	case k.Nodes >= quorum:
-		return lockHeld
-	case k.Nodes+more >= quorum:
-		return lockUndecided
-	}
-	return lockNotHeld
 }
 
 // text says what is not known; "" if everything is.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -59,17 +58,15 @@ const listExample = `  lockscope list --redis r1:6379,r2:6379,r3:6379
   lockscope list --postgres postgres://orders@db/shop --etcd e1:2379,e2:2379,e3:2379 --zookeeper z1:2181,z2:2181`
 
 type listFlags struct {
-	redis           target.Flags
-	backends        systems.Flags
-	output          output.Format
-	prefixes        []string
-	patterns        []string
-	sort, filter    string
-	reverse         bool
-	waiters         bool
-	limit           int
-	pageSize        int
-	pause, deadline time.Duration
+	redis    target.Flags
+	backends systems.Flags
+	output   output.Format
+	prefixes []string
+	patterns []string
+	waiters  bool
+	pageSize int
+	pause    time.Duration
+	selection
 }
 
 // Command is lockscope list.
@@ -129,7 +126,7 @@ func (f *listFlags) run(ctx context.Context, a *app.App) error {
 		reads = append(reads, f.readBackend(b))
 	}
 	l, err := f.read(ctx, reads)
-	return errors.Join(err, writeList(a, f, l))
+	return errors.Join(err, writeList(a, f.output, f.waiters, l))
 }
 
 func (f *listFlags) validate() error {
@@ -168,8 +165,6 @@ func (f *listFlags) readRedis(s *scanner.Scanner, nodes []target.Node) reading {
 	}
 }
 
-var errListTruncated = errors.New("not every server was read to its end: locks are missing (see --deadline)")
-
 func (f *listFlags) options() ([]scanner.Option, error) {
 	opts := []scanner.Option{
 		scanner.WithPageSize(f.pageSize), scanner.WithPause(f.pause), scanner.WithDeadline(f.deadline),
@@ -180,14 +175,4 @@ func (f *listFlags) options() ([]scanner.Option, error) {
 		return nil, err
 	}
 	return append(opts, scanner.WithPatterns(globs...)), nil
-}
-
-func (f *listFlags) listOptions() scanner.ListOptions {
-	o := scanner.ListOptions{Order: scanner.Order(f.sort), Reverse: f.reverse, Limit: f.limit, Waits: true}
-	if strings.ContainsAny(f.filter, "*?[") {
-		o.Glob = f.filter
-	} else {
-		o.Contains = f.filter
-	}
-	return o
 }

@@ -5,7 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -103,16 +103,8 @@ func jsonLock(k entry) listedLock {
 	return lock
 }
 
-// prefix says which system a line is about, where there are several.
-func (l *listing) prefix(p *part) string {
-	if len(l.parts) == 1 {
-		return ""
-	}
-	return p.system + ": "
-}
-
-func writeList(a *app.App, f *listFlags, l *listing) error {
-	if f.output == output.JSON {
+func writeList(a *app.App, format output.Format, waiters bool, l *listing) error {
+	if format == output.JSON {
 		return output.WriteJSON(a.Out, jsonListing(l))
 	}
 	var rows [][]string
@@ -137,21 +129,11 @@ func writeList(a *app.App, f *listFlags, l *listing) error {
 			}
 		}
 	}
-	if err := writeGraph(a, l); err != nil || !f.waiters {
+	if err := writeGraph(a, l); err != nil || !waiters {
 		return err
 	}
 	return writeWaiters(a, l)
 }
-
-// column puts a cell before a row where there are several systems.
-func (l *listing) column(cell string, row []string) []string {
-	if len(l.parts) == 1 {
-		return row
-	}
-	return append([]string{cell}, row...)
-}
-
-func (l *listing) inColumn(p *part, row []string) []string { return l.column(p.system, row) }
 
 func lockRow(k entry) []string {
 	held := output.Unknown
@@ -189,23 +171,51 @@ func undecidedText(k *entry) string {
 	return fmt.Sprintf("%d silent: held if they have it, too", k.Silent)
 }
 
-// read reports that at least one node was.
-func (l *listing) read() bool {
-	return slices.ContainsFunc(l.parts, func(p *part) bool {
-		return len(p.listing.Nodes) == 0 || slices.ContainsFunc(p.listing.Nodes, func(n scanner.ListedNode) bool {
-			return n.Err == nil
-		})
-	})
+// writeGraph says what the table of locks has no room for: chains and deadlocks.
+func writeGraph(a *app.App, l *listing) error {
+	var b strings.Builder
+	for _, p := range l.parts {
+		w, prefix := p.waits, l.prefix(p)
+		for _, f := range w.Locks {
+			if chain := w.Graph.Chain(f.Resource); len(chain) > 0 {
+				fmt.Fprintf(&b, "%sthe holder of %q waits for %s\n", prefix, scanner.KeyText(f.Resource),
+					strings.Join(quoted(chain), ", whose holder waits for "))
+			}
+		}
+		for _, d := range w.Deadlocks {
+			fmt.Fprintf(&b, "%sDEADLOCK: %v\n", prefix, d)
+		}
+		if err := seen.Err(w.Waits); err != nil {
+			fmt.Fprintf(&b, "who waits is not known of every node: %v\n", err)
+		}
+	}
+	_, err := fmt.Fprint(a.Out, b.String())
+	return err
 }
 
-func (l *listing) summary() string {
-	switch {
-	case l.omitted > 0:
-		return fmt.Sprintf("... and %d more: see --limit and --filter", l.omitted)
-	case !l.read():
-		return "not read"
-	case l.truncated:
-		return "no locks where they could be read"
+func quoted(names []string) (all []string) {
+	for _, name := range names {
+		all = append(all, strconv.Quote(name))
 	}
-	return "no locks"
+	return all
+}
+
+// writeWaiters is the table that --waiters adds.
+func writeWaiters(a *app.App, l *listing) error {
+	var rows [][]string
+	for _, p := range l.parts {
+		for _, f := range p.waits.Locks {
+			for _, row := range p.waits.rows(f) {
+				rows = append(rows, l.inColumn(p, row))
+			}
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	if _, err := fmt.Fprintln(a.Out); err != nil {
+		return err
+	}
+	head := l.column("BACKEND", []string{"WAITED FOR", "WAITER", "CALLERS", "FOR", "AT", "HOLDS"})
+	return table.Write(a.Out, head, rows, table.Options{Width: output.Terminal(a.Out)})
 }

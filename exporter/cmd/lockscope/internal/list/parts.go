@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,33 +19,18 @@ import (
 // reading asks one system. There is a part whatever the error is.
 type reading func(context.Context) (part, error)
 
-// part is what one system told.
-type part struct {
-	system   string
-	tellsTTL bool
-	listing  scanner.Listing
-	waits    waits
-	coverage *coverage // nil where that is not known
+// selection says which locks are shown, and in what order.
+type selection struct {
+	sort, filter string
+	reverse      bool
+	limit        int
+	deadline     time.Duration
 }
 
-// entry is a lock, and where it is.
-type entry struct {
-	scanner.Lock
-	in *part
-}
-
-// listing is what all systems told.
-type listing struct {
-	started   time.Time
-	took      time.Duration
-	parts     []*part
-	locks     []entry
-	omitted   int64
-	truncated bool
-}
+var errListTruncated = errors.New("not every server was read to its end: locks are missing (see --deadline)")
 
 // read asks all systems at the same time.
-func (f *listFlags) read(ctx context.Context, reads []reading) (*listing, error) {
+func (s *selection) read(ctx context.Context, reads []reading) (*listing, error) {
 	l := &listing{started: time.Now(), parts: make([]*part, len(reads))}
 	errs := make([]error, len(reads))
 	var all sync.WaitGroup
@@ -61,12 +45,12 @@ func (f *listFlags) read(ctx context.Context, reads []reading) (*listing, error)
 	if len(l.parts) == 1 && l.parts[0].system == target.System {
 		l.started, l.took = l.parts[0].listing.Started, l.parts[0].listing.Took
 	}
-	f.merge(l)
+	s.merge(l)
 	return l, errors.Join(errs...)
 }
 
 // merge makes one list of all parts, in one order and of one length.
-func (f *listFlags) merge(l *listing) {
+func (s *selection) merge(l *listing) {
 	for _, p := range l.parts {
 		for _, k := range p.listing.Locks {
 			l.locks = append(l.locks, entry{k, p})
@@ -74,17 +58,17 @@ func (f *listFlags) merge(l *listing) {
 		l.omitted += p.listing.Omitted
 		l.truncated = l.truncated || p.listing.Truncated
 	}
-	slices.SortStableFunc(l.locks, f.comparison())
-	if limit := cmp.Or(f.limit, scanner.DefaultListLimit); len(l.locks) > limit {
+	slices.SortStableFunc(l.locks, s.comparison())
+	if limit := cmp.Or(s.limit, scanner.DefaultListLimit); len(l.locks) > limit {
 		l.omitted += int64(len(l.locks) - limit)
 		l.locks = l.locks[:limit]
 	}
 }
 
 // comparison is that of scanner.Order, over all systems: what is not known comes last.
-func (f *listFlags) comparison() func(a, b entry) int {
+func (s *selection) comparison() func(a, b entry) int {
 	var compare func(a, b entry) int
-	switch scanner.Order(f.sort) {
+	switch scanner.Order(s.sort) {
 	case scanner.ByAge:
 		compare = func(a, b entry) int { return cmp.Compare(b.age(), a.age()) }
 	case scanner.ByResource:
@@ -95,35 +79,18 @@ func (f *listFlags) comparison() func(a, b entry) int {
 	whole := func(a, b entry) int {
 		return cmp.Or(compare(a, b), strings.Compare(a.Key, b.Key), strings.Compare(a.in.system, b.in.system))
 	}
-	if f.reverse {
+	if s.reverse {
 		return func(a, b entry) int { return whole(b, a) }
 	}
 	return whole
 }
 
-func (k *entry) left() time.Duration {
-	switch {
-	case !k.in.tellsTTL:
-		return -1
-	case k.TTL < 0:
-		return math.MaxInt64
-	}
-	return k.TTL
-}
-
-func (k *entry) age() int64 {
-	if k.Hold.Since.IsZero() {
-		return math.MinInt64
-	}
-	return -k.Hold.Since.UnixNano()
-}
-
 // readBackend reads another system than Redis, and keeps what is asked for.
-func (f *listFlags) readBackend(b backend.Backend) reading {
+func (s *selection) readBackend(b backend.Backend) reading {
 	return func(ctx context.Context) (part, error) {
-		ctx, cancel := context.WithTimeoutCause(ctx, f.deadline, errListTruncated)
+		ctx, cancel := context.WithTimeoutCause(ctx, s.deadline, errListTruncated)
 		defer cancel()
-		wanted := f.filterFunc()
+		wanted := s.filterFunc()
 		locks, w, err := backend.Read(ctx, b)
 		locks = slices.DeleteFunc(locks, func(l scanner.Lock) bool { return !wanted(l.Resource) })
 		w.Locks = slices.DeleteFunc(w.Locks, func(q scanner.WaitedFor) bool { return !wanted(q.Resource) })
@@ -135,8 +102,8 @@ func (f *listFlags) readBackend(b backend.Backend) reading {
 }
 
 // filterFunc is --filter as Redis matches names.
-func (f *listFlags) filterFunc() func(string) bool {
-	o := f.listOptions()
+func (s *selection) filterFunc() func(string) bool {
+	o := s.listOptions()
 	if o.Glob == "" {
 		return func(resource string) bool { return strings.Contains(resource, o.Contains) }
 	}
@@ -173,4 +140,15 @@ func globExpression(glob string) string {
 		}
 	}
 	return b.String() + `\z`
+}
+
+// listOptions are those of a Scanner.
+func (s *selection) listOptions() scanner.ListOptions {
+	o := scanner.ListOptions{Order: scanner.Order(s.sort), Reverse: s.reverse, Limit: s.limit, Waits: true}
+	if strings.ContainsAny(s.filter, "*?[") {
+		o.Glob = s.filter
+	} else {
+		o.Contains = s.filter
+	}
+	return o
 }

@@ -6,10 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/seen"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -80,55 +78,6 @@ func (w waits) text(key string) string {
 		return "-"
 	}
 	return fmt.Sprintf("%d, %s", f.Callers, waitText(seen.Longest(f)))
-}
-
-// writeGraph says what the table of locks has no room for: chains and deadlocks.
-func writeGraph(a *app.App, l *listing) error {
-	var b strings.Builder
-	for _, p := range l.parts {
-		w, prefix := p.waits, l.prefix(p)
-		for _, f := range w.Locks {
-			if chain := w.Graph.Chain(f.Resource); len(chain) > 0 {
-				fmt.Fprintf(&b, "%sthe holder of %q waits for %s\n", prefix, scanner.KeyText(f.Resource),
-					strings.Join(quoted(chain), ", whose holder waits for "))
-			}
-		}
-		for _, d := range w.Deadlocks {
-			fmt.Fprintf(&b, "%sDEADLOCK: %v\n", prefix, d)
-		}
-		if err := seen.Err(w.Waits); err != nil {
-			fmt.Fprintf(&b, "who waits is not known of every node: %v\n", err)
-		}
-	}
-	_, err := fmt.Fprint(a.Out, b.String())
-	return err
-}
-
-func quoted(names []string) (all []string) {
-	for _, name := range names {
-		all = append(all, strconv.Quote(name))
-	}
-	return all
-}
-
-// writeWaiters is the table that --waiters adds.
-func writeWaiters(a *app.App, l *listing) error {
-	var rows [][]string
-	for _, p := range l.parts {
-		for _, f := range p.waits.Locks {
-			for _, row := range p.waits.rows(f) {
-				rows = append(rows, l.inColumn(p, row))
-			}
-		}
-	}
-	if len(rows) == 0 {
-		return nil
-	}
-	if _, err := fmt.Fprintln(a.Out); err != nil {
-		return err
-	}
-	head := l.column("BACKEND", []string{"WAITED FOR", "WAITER", "CALLERS", "FOR", "AT", "HOLDS"})
-	return table.Write(a.Out, head, rows, table.Options{Width: output.Terminal(a.Out)})
 }
 
 func (w waits) rows(f scanner.WaitedFor) (rows [][]string) {

@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"os/signal"
@@ -172,47 +171,3 @@ func (s *sweeping) List(ctx context.Context, o scanner.ListOptions) (scanner.Lis
 
 // Waits is that of the groups there are now.
 func (s *sweeping) Waits(ctx context.Context) (*scanner.Waits, error) { return s.groups().Waits(ctx) }
-
-// lockReader is what a page and its metrics are made of.
-type lockReader interface {
-	Snapshot() scanner.Snapshot
-	List(ctx context.Context, o scanner.ListOptions) (scanner.Listing, error)
-	Waits(ctx context.Context) (*scanner.Waits, error)
-}
-
-// open makes what serve sweeps, of the flags and of the configuration file if there is one.
-func (f *serveFlags) open(a *app.App) (*sweeping, error) {
-	return newSweeping(func(old sweep.Groups) (sweep.Groups, stamps, error) {
-		file, err := f.groups.Load()
-		if err != nil {
-			return nil, nil, err
-		}
-		interval := f.interval
-		if file.Interval != 0 && !f.groups.Set.Changed("interval") {
-			interval = time.Duration(file.Interval)
-		}
-		// An alert must outlive the time from one report to the next, sweeps included.
-		resend := interval + f.groups.Sweep.With(file, f.groups.Set).Deadline
-		files := stampsOf(f.groups.Files(file))
-		all, err := f.groups.Build(a, file, resend, old, func(g *sweep.Group) ([]scanner.Option, error) {
-			return f.finish(a, g, interval)
-		})
-		return all, files, err
-	})
-}
-
-// finish has the options of a group that only serve has.
-func (f *serveFlags) finish(a *app.App, g *sweep.Group, interval time.Duration) ([]scanner.Option, error) {
-	opts := []scanner.Option{scanner.WithLogger(a.Logger), scanner.WithInterval(interval)}
-	if g.Name != "" {
-		opts[0] = scanner.WithLogger(a.Logger.With("group", g.Name))
-	}
-	kept, err := f.memory.Options(g, f.elect)
-	if opts = append(opts, kept...); err != nil || !f.elect {
-		return opts, err
-	}
-	if g.Locker, err = f.locker(g.Nodes); err != nil {
-		return nil, fmt.Errorf("--elect: %w", err)
-	}
-	return append(opts, scanner.WithLocker(g.Locker, sweep.ElectResource)), nil
-}

@@ -139,6 +139,43 @@ func (f *serveFlags) run(ctx context.Context, a *app.App) error {
 	return f.serve(ctx, a, s, pages)
 }
 
+// open makes what serve sweeps, of the flags and of the configuration file if there is one.
+func (f *serveFlags) open(a *app.App) (*sweeping, error) {
+	return newSweeping(func(old sweep.Groups) (sweep.Groups, stamps, error) {
+		file, err := f.groups.Load()
+		if err != nil {
+			return nil, nil, err
+		}
+		interval := f.interval
+		if file.Interval != 0 && !f.groups.Set.Changed("interval") {
+			interval = time.Duration(file.Interval)
+		}
+		// An alert must outlive the time from one report to the next, sweeps included.
+		resend := interval + f.groups.Sweep.With(file, f.groups.Set).Deadline
+		files := stampsOf(f.groups.Files(file))
+		all, err := f.groups.Build(a, file, resend, old, func(g *sweep.Group) ([]scanner.Option, error) {
+			return f.finish(a, g, interval)
+		})
+		return all, files, err
+	})
+}
+
+// finish has the options of a group that only serve has.
+func (f *serveFlags) finish(a *app.App, g *sweep.Group, interval time.Duration) ([]scanner.Option, error) {
+	opts := []scanner.Option{scanner.WithLogger(a.Logger), scanner.WithInterval(interval)}
+	if g.Name != "" {
+		opts[0] = scanner.WithLogger(a.Logger.With("group", g.Name))
+	}
+	kept, err := f.memory.Options(g, f.elect)
+	if opts = append(opts, kept...); err != nil || !f.elect {
+		return opts, err
+	}
+	if g.Locker, err = f.locker(g.Nodes); err != nil {
+		return nil, fmt.Errorf("--elect: %w", err)
+	}
+	return append(opts, scanner.WithLocker(g.Locker, sweep.ElectResource)), nil
+}
+
 func (f *serveFlags) locker(nodes []target.Node) (*engine.Engine, error) {
 	return redlock.New(target.Clients(nodes), lock.WithPrefix(electPrefix), lock.WithNodeTimeout(f.nodeTimeout))
 }

@@ -68,15 +68,6 @@ func (s *state) loop(ctx context.Context) {
 // listPause is how long nothing is listed after a listing.
 func listPause(reading time.Duration) time.Duration { return max(listEvery, (listShare-1)*reading) }
 
-func rest(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-}
-
 // State implements exporter.StateSource: from memory, save that the first caller
 // waits a moment for the first listing. Ages are those of when the nodes were read: a wait
 // may be over by now, and a lease renewed.

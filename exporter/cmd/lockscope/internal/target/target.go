@@ -3,8 +3,6 @@ package target
 import (
 	"errors"
 	"fmt"
-	"io"
-	"time"
 
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 
@@ -12,45 +10,12 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-const (
-	dialTimeout = 3 * time.Second
-	// callTimeout bounds commands whose context does not: long enough for a page
-	// of a scan on a busy server.
-	callTimeout = 5 * time.Second
-)
-
-// Config says which servers there are and how to reach them.
-type Config struct {
-	URLs     []string // redis://, rediss:// or host:port
-	File     string   // more of them, one a line; "-" is standard input
-	Username string   // for URLs that name no user
-	Password string   // for URLs without one
-
-	PasswordFile string // instead of Password
-	TLS          TLS
-
-	Cluster          bool   // the URLs are seeds of one Redis Cluster
-	SentinelMaster   string // the URLs are Sentinels that watch this master
-	SentinelPassword string
-
-	Stdin io.Reader // for File "-"
-}
-
 // Node is one lock node: a server, a cluster or what a Sentinel points to.
 type Node struct {
 	Name    string // host:port, without credentials
 	Address string // host:port as dialled; empty for a Sentinel's master
 	Client  redis.UniversalClient
 }
-
-// Errors of bad input. They come wrapped with what to do about it.
-var (
-	ErrNoServers = errors.New("no Redis server is named: use --redis URL, --redis-file FILE, LOCKSCOPE_REDIS or REDIS_URL")
-	ErrBadURL    = errors.New("is not of the form redis://[user:password@]host:port[/db], " +
-		"unix://[user:password@]/path, host:port, localhost or an address, " +
-		"with special characters of the password percent-encoded (its text is withheld: it may hold a password)")
-	ErrConflict = errors.New("these do not go together")
-)
 
 // Open makes the clients and connects to nothing. Close them with [Close].
 func (c Config) Open() ([]Node, error) {

@@ -1,6 +1,7 @@
 package vouch
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/lockscope/lockscope/lock/redlock"
@@ -98,4 +99,16 @@ func (r *Report) refuseLatecomers() {
 				whatNow(n.Left, len(r.Nodes)))
 		}
 	}
+}
+
+func whatNow(left time.Duration, nodes int) string {
+	switch {
+	case left == 0:
+		return "nothing: it votes already"
+	case nodes < 3:
+		return fmt.Sprintf("it votes already; locks it may have forgotten can be valid for another %v",
+			quarantine.RoundUp(left))
+	}
+	return fmt.Sprintf("wait: it votes by itself in %v, when no lock it may have forgotten can be valid",
+		quarantine.RoundUp(left))
 }

@@ -3,14 +3,12 @@ package vouch
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/redlock"
@@ -122,18 +120,6 @@ func whyNotNew(before, after sight, reason error) string {
 		return "another vouch is under way, or did not finish: what it left stands in the way for a minute"
 	}
 	return "not new: it was used for locks before"
-}
-
-func whatNow(left time.Duration, nodes int) string {
-	switch {
-	case left == 0:
-		return "nothing: it votes already"
-	case nodes < 3:
-		return fmt.Sprintf("it votes already; locks it may have forgotten can be valid for another %v",
-			quarantine.RoundUp(left))
-	}
-	return fmt.Sprintf("wait: it votes by itself in %v, when no lock it may have forgotten can be valid",
-		quarantine.RoundUp(left))
 }
 
 func advice(err error) string {

@@ -73,10 +73,11 @@ func (b *Backend) Examine(ctx context.Context, p diagnosis.Policy) diagnosis.Exa
 		{"connection", func(f facts, _ diagnosis.Policy) diagnosis.Result {
 			return diagnosis.Passed("reached and let in as " + f.User)
 		}},
-		{"pooler", checkPooler},
+		{"pooler", func(f facts, _ diagnosis.Policy) diagnosis.Result { return checkPooler(f.Pooler) }},
 		{"version", checkVersion}, {"role", checkRole}, {"schema", checkSchema}, {"rights", checkRights},
 		{"persistence", checkFsync}, {"replication", checkReplication}, {"transactions", checkTransactions},
-		{"connections", checkConnections}, {"rows", checkRows},
+		{"connections", checkConnections},
+		{"rows", func(f facts, _ diagnosis.Policy) diagnosis.Result { return checkRows(f.Rows) }},
 	} {
 		e.Add(c.name, n.Node, c.check(f, p))
 	}

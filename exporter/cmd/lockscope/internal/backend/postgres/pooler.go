@@ -87,9 +87,9 @@ func answeringProcess(ctx context.Context, conn *pgx.Conn) (pid uint32, err erro
 }
 
 // checkPooler says what works through a pooler, and what does not.
-func checkPooler(f facts, _ diagnosis.Policy) diagnosis.Result {
+func checkPooler(p pooler) diagnosis.Result {
 	const listen = "have waiters listen at the server itself (pglock.WithListener), or poll (pglock.WithoutListener)"
-	switch p := f.Pooler; {
+	switch {
 	case p.Unread != nil && p.Mode == "":
 		return diagnosis.Warned("not known: "+backend.OneLine(p.Unread).Error(),
 			"ask again; if the role has no connection left, see connections")

@@ -52,8 +52,7 @@ const manyDead = 10_000
 const longTransaction = time.Second
 
 // checkRows: who uses a lock reads past all that was ever written of it and may not be removed yet.
-func checkRows(f facts, _ diagnosis.Policy) diagnosis.Result {
-	r := f.Rows
+func checkRows(r rowFacts) diagnosis.Result {
 	detail := fmt.Sprintf("%d row versions of %d locks and waiters are to be removed", r.Dead, r.Live)
 	switch {
 	case r.Unread != nil:

@@ -1,0 +1,114 @@
+package list
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// What can be said of a lock.
+const (
+	lockHeld      = "held"      // a quorum of all nodes has it
+	lockUndecided = "undecided" // a quorum has it, if nodes that did not answer or may have forgotten it do
+	lockNotHeld   = "not_held"  // no quorum can have it: a left-over, or an attempt under way
+)
+
+// part is what one system told.
+type part struct {
+	system   string
+	tellsTTL bool
+	listing  scanner.Listing
+	waits    waits
+	coverage *coverage // nil where that is not known
+}
+
+// entry is a lock, and where it is.
+type entry struct {
+	scanner.Lock
+	in *part
+}
+
+// listing is what all systems told.
+type listing struct {
+	started   time.Time
+	took      time.Duration
+	parts     []*part
+	locks     []entry
+	omitted   int64
+	truncated bool
+}
+
+// prefix says which system a line is about, where there are several.
+func (l *listing) prefix(p *part) string {
+	if len(l.parts) == 1 {
+		return ""
+	}
+	return p.system + ": "
+}
+
+// column puts a cell before a row where there are several systems.
+func (l *listing) column(cell string, row []string) []string {
+	if len(l.parts) == 1 {
+		return row
+	}
+	return append([]string{cell}, row...)
+}
+
+func (l *listing) inColumn(p *part, row []string) []string { return l.column(p.system, row) }
+
+// read reports that at least one node was.
+func (l *listing) read() bool {
+	return slices.ContainsFunc(l.parts, func(p *part) bool {
+		return len(p.listing.Nodes) == 0 || slices.ContainsFunc(p.listing.Nodes, func(n scanner.ListedNode) bool {
+			return n.Err == nil
+		})
+	})
+}
+
+func (l *listing) summary() string {
+	switch {
+	case l.omitted > 0:
+		return fmt.Sprintf("... and %d more: see --limit and --filter", l.omitted)
+	case !l.read():
+		return "not read"
+	case l.truncated:
+		return "no locks where they could be read"
+	}
+	return "no locks"
+}
+
+// state is what can be said of a lock.
+func (k *entry) state() string {
+	all := k.Of + k.Silent
+	quorum, more := all/2+1, k.Silent
+	if c := k.in.coverage; c != nil {
+		more += min(len(c.Forgetful), k.Of-k.Nodes)
+	}
+	switch {
+	case k.Nodes >= quorum:
+		return lockHeld
+	case k.Nodes+more >= quorum:
+		return lockUndecided
+	}
+	return lockNotHeld
+}
+
+func (k *entry) left() time.Duration {
+	switch {
+	case !k.in.tellsTTL:
+		return -1
+	case k.TTL < 0:
+		return math.MaxInt64
+	}
+	return k.TTL
+}
+
+func (k *entry) age() int64 {
+	if k.Hold.Since.IsZero() {
+		return math.MinInt64
+	}
+	return -k.Hold.Since.UnixNano()
+}

@@ -1,0 +1,25 @@
+package serve
+
+import (
+	"context"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner"
+)
+
+// lockReader is what a page and its metrics are made of.
+type lockReader interface {
+	Snapshot() scanner.Snapshot
+	List(ctx context.Context, o scanner.ListOptions) (scanner.Listing, error)
+	Waits(ctx context.Context) (*scanner.Waits, error)
+}
+
+// rest waits, or until ctx ends.
+func rest(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
