@@ -19,7 +19,6 @@ const Tag = "distributed-lock"
 type board struct {
 	uid, title, about string
 	from              string
-	labels            []string // that tell clusters apart
 	variables         []variable
 	rows              []row
 	marks             []mark
@@ -35,7 +34,6 @@ type File struct {
 func Files(c config.Config) ([]File, error) {
 	var files []File
 	for _, b := range []board{overview(c), resource(c), nodes(c), leaks(c)} {
-		b.labels = c.Labels
 		text, err := b.render()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", b.uid, err)
@@ -46,7 +44,7 @@ func Files(c config.Config) ([]File, error) {
 }
 
 func (b board) render() ([]byte, error) {
-	fill := newFiller(b.labels)
+	fill := newFiller()
 	//nolint:staticcheck // SA1019: dashboards of the newer model cannot be provisioned from files.
 	d := dashboard.NewDashboardBuilder(b.title).
 		Uid(b.uid).Description(b.about).Tags([]string{Tag}).Timezone(common.TimeZoneBrowser).

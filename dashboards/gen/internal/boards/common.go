@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/common/model"
 
+	"github.com/lockscope/lockscope/dashboards/deploy"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
 )
@@ -110,7 +111,12 @@ func fromRow(title, board, label string) link {
 // objectives has the expressions about promises; by is a by clause, or nothing.
 type objectives struct {
 	config.SLO
+	deploy.Objectives
 	interval model.Duration // of the rules
+}
+
+func objectivesOf(c config.Config) objectives {
+	return objectives{c.SLO, deploy.ShippedObjectives(), c.Interval}
 }
 
 // inRange adds up what a counter of resources has counted in the time shown, and the acquires meanwhile that
@@ -131,7 +137,7 @@ func (o objectives) asked(by string) string {
 func (o objectives) availability(by string) string { return "1 - " + o.failed(by) }
 
 func (o objectives) goodWaits(by string) string {
-	return fmt.Sprintf(`sum%s (increase(distributed_lock_wait_seconds_bucket{R,%s}[$__range])) / (%s > 0)`, by, o.Within(), o.asked(by))
+	return fmt.Sprintf(`sum%s (increase(distributed_lock_wait_seconds_bucket{R,%s}[$__range])) / (%s > 0)`, by, deploy.Bound(o.Within), o.asked(by))
 }
 
 func (o objectives) availabilityLeft(by string) string {
@@ -160,7 +166,7 @@ func (p panel) burning(slo config.SLO) panel {
 // promise says an objective in words.
 func (o objectives) promise() string {
 	return fmt.Sprintf("%v %% of the acquires of a resource get the lock, and %v %% wait for %v s at most, over %s",
-		percent(o.Availability), percent(o.Wait), o.WithinSeconds, o.Period)
+		percent(o.Availability), percent(o.Wait), o.Within, o.Period)
 }
 
 func percent(share float64) string { return strconv.FormatFloat(share*100, 'g', 6, 64) }

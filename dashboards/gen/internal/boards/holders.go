@@ -28,7 +28,7 @@ func holders(c config.Config, title, by string, h uint32) panel {
 		},
 		order: []string{"resource", "job", "instance"},
 		cells: []labelColumn{
-			{column: "instance", links: []link{{title: "Live page of this process", url: c.Page(), away: true}}},
+			{column: "instance", links: []link{{title: "Live page of this process", url: c.Boards.Page(), away: true}}},
 			{column: "resource", links: []link{fromRow("This resource in depth", "lockscope-resource", "resource")}},
 		},
 	}

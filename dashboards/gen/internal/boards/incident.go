@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lockscope/lockscope/dashboards/deploy"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
 )
@@ -43,7 +44,7 @@ func fires(c config.Config) []panel {
 			columns: []column{{title: "Active for", unit: "s", decimals: auto, steps: neutral(), width: 110}},
 			order:   []string{"alertname", "severity", "Value", "resource", "lock_node", "job", "instance"}, hidden: []string{"backend", "class", "reason", "group"},
 			cells: []labelColumn{
-				{column: "alertname", width: 300, links: []link{{title: "Runbook", url: c.RunbookURL + "/${__data.fields.alertname}.md", away: true}}},
+				{column: "alertname", width: 300, links: []link{{title: "Runbook", url: deploy.ShippedRunbooks + "/${__data.fields.alertname}.md", away: true}}},
 				{column: "severity", width: 80},
 				{column: "resource", links: []link{fromRow("This resource in depth", "lockscope-resource", "resource")}},
 				{column: "lock_node", links: []link{fromRow("This node", "lockscope-nodes", "lock_node")}},

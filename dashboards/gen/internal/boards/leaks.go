@@ -12,7 +12,7 @@ func leaks(c config.Config) board {
 	return board{
 		uid: "lockscope-leaks", title: "Distributed locks / Leaks", from: "now-6h",
 		about:     "What the scanner found among the lock keys of any library, and what the search costs. Keys are named where --export-leaked-keys asks for it, and by `lockscope scan`.",
-		variables: append(processes(c.Labels, "distributed_lock_scanner_up"), redisNodes("distributed_lock_scanner_up")),
+		variables: append(processes("distributed_lock_scanner_up"), redisNodes("distributed_lock_scanner_up")),
 		rows: []row{
 			{title: "Now", panels: leakTiles(c)},
 			{title: "Findings", panels: leakFindings()},

@@ -3,6 +3,7 @@ package boards
 import (
 	"fmt"
 
+	"github.com/lockscope/lockscope/dashboards/deploy"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
 )
@@ -11,7 +12,7 @@ func nodes(c config.Config) board {
 	return board{
 		uid: "lockscope-nodes", title: "Distributed locks / Nodes", from: "now-3h",
 		about:     "The lock nodes as the processes that lock see them: do they answer, how fast, what fails, and how many may still be lost.",
-		variables: append(processes(c.Labels, "distributed_lock_node_up"), redisNodes("distributed_lock_node_up")),
+		variables: append(processes("distributed_lock_node_up"), redisNodes("distributed_lock_node_up")),
 		rows: []row{
 			{title: "At a glance", panels: nodeTiles(c)},
 			{title: "Top nodes", panels: nodeTop(c)},
@@ -26,7 +27,10 @@ func nodes(c config.Config) board {
 
 // withoutMargin is the share of won rounds that one vote less would have lost. The
 // bound 0 is spelled in two ways.
-var withoutMargin = fmt.Sprintf(`sum(rate(distributed_lock_vote_margin_bucket{I,%s}[$__rate_interval])) / (sum(rate(distributed_lock_vote_margin_count{I}[$__rate_interval])) > 0)`, config.Bound(0))
+func withoutMargin() string {
+	return fmt.Sprintf(`sum(rate(distributed_lock_vote_margin_bucket{I,%s}[$__rate_interval]))
+		/ (sum(rate(distributed_lock_vote_margin_count{I}[$__rate_interval])) > 0)`, deploy.Bound(0))
+}
 
 const nodeRate = `sum by ($CLUSTER lock_node, le) (rate(distributed_lock_node_duration_seconds_bucket{N,operation="acquire"}[$__rate_interval]))`
 
@@ -48,7 +52,7 @@ func nodeTiles(c config.Config) []panel {
 			fmt.Sprintf("One acquire command in a hundred takes longer on the slowest node. Good: a few milliseconds. Above %v s an alert fires: near the node timeout votes are lost.", c.Alerts.NodeP99Seconds)),
 		tile("Failed commands", "percentunit", 2, steps(green, step{.001, orange}, step{.05, red}), course(failedCommands, ""),
 			"Share of commands that were not carried out, with those for which there was no connection. Good: 0. A node saying no to a vote is not a failure. See Failures by reason."),
-		tile("No spare vote", "percentunit", 1, steps(green, step{.05, orange}, step{.5, red}), course(withoutMargin, ""),
+		tile("No spare vote", "percentunit", 1, steps(green, step{.05, orange}, step{.5, red}), course(withoutMargin(), ""),
 			"Share of won rounds with no vote beyond the quorum. Good: near 0. It rises when a node does not vote, also one that is up but restarted and has to wait."),
 		tile("Commands", "ops", auto, neutral(), course(`sum(rate(distributed_lock_node_duration_seconds_count{N}[$__rate_interval]))`, ""),
 			"Commands a second on the chosen nodes. Good: about three to five for each acquire and node. Much more: see attempts per acquire."),
@@ -136,7 +140,7 @@ func nodeMargin() []panel {
 		{kind: heat, title: "Spare votes distribution", w: half, h: chartHeight, unit: "short", decimals: auto,
 			about:   "Every won round by its votes beyond the quorum, late ones included. Good: only the top row that your number of nodes allows stands out, 1 of 3 and 2 of 5. If the one at 0 does: the next node that fails is one too many.",
 			queries: course(`sum by (le) (rate(distributed_lock_vote_margin_bucket{I}[$__rate_interval]))`, "{{le}}")},
-		ratioChart("Rounds won without a spare vote", quarter, course(withoutMargin, "share of won rounds"),
+		ratioChart("Rounds won without a spare vote", quarter, course(withoutMargin(), "share of won rounds"),
 			"Share of won rounds that one vote less would have lost. Good: near 0. A step up is a node that stopped voting.").marked(steps(green, step{.05, orange}, step{.5, red})),
 		chart("Mean spare votes", "short", quarter, course(`sum(rate(distributed_lock_vote_margin_sum{I}[$__rate_interval])) / (sum(rate(distributed_lock_vote_margin_count{I}[$__rate_interval])) > 0)`, "votes"),
 			"Votes beyond the quorum of the average won round. Good: nodes less quorum. Each node that does not vote takes one."),

@@ -8,11 +8,11 @@ import (
 )
 
 func overview(c config.Config) board {
-	o := objectives{c.SLO, c.Interval}
+	o := objectivesOf(c)
 	return board{
 		uid: "lockscope-overview", title: "Distributed locks / Overview", from: "now-3h",
 		about:     "Is all well, what fires, who holds and who waits, are the objectives kept; the rest is folded. Objectives: " + o.promise() + ".",
-		variables: append(processes(c.Labels, "distributed_lock_wait_seconds_count", "distributed_lock_scanner_up"), resources(false)),
+		variables: append(processes("distributed_lock_wait_seconds_count", "distributed_lock_scanner_up"), resources(false)),
 		marks:     []mark{losses("{R}")},
 		rows: []row{
 			{title: "Health", panels: health(c, o)},
@@ -20,7 +20,7 @@ func overview(c config.Config) board {
 			{title: "Who holds and who waits", panels: append([]panel{holders(c, "Holders and waiters", "$JOB, instance, resource", 8)}, underWay(c)...)},
 			{title: "Objectives", panels: overviewObjectives(c, o)},
 			folded("Totals", overviewTotals(c, o)),
-			folded("Waits", waits(o.WithinSeconds)),
+			folded("Waits", waits(o.Within)),
 			folded("Outcomes and queues", overviewOutcomes(c, o)),
 			folded("Top resources", overviewTop(c)),
 			folded("Lost leases and errors of measuring", overviewLosses(c)),
@@ -32,7 +32,7 @@ func overviewTotals(c config.Config, o objectives) []panel {
 	period := " in " + o.Period.String()
 	all := []panel{
 		tile("Good waits", "percentunit", 2, atLeast(o.Wait), now(o.goodWaits("")),
-			fmt.Sprintf("Share of acquires in the time shown that waited for %v s at most. Good: %s %% or more. Below it, find the resource in the table: hold times or demand have grown.", o.WithinSeconds, percent(o.Wait))),
+			fmt.Sprintf("Share of acquires in the time shown that waited for %v s at most. Good: %s %% or more. Below it, find the resource in the table: hold times or demand have grown.", o.Within, percent(o.Wait))),
 		tile("Error budget left", "percentunit", 1, budgetLeft(), now("min("+o.availabilityLeftOfPeriod()+")"),
 			"What the worst resource has left of the failures it may have"+period+". Good: above 50 %. Below 0 the objective is broken: no risky changes to this resource's services until it has recovered. Needs the recording rules."),
 		tile("Wait budget left", "percentunit", 1, budgetLeft(), now("min("+o.waitLeftOfPeriod()+")"),

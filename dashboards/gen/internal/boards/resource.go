@@ -8,16 +8,16 @@ import (
 )
 
 func resource(c config.Config) board {
-	o := objectives{c.SLO, c.Interval}
+	o := objectivesOf(c)
 	return board{
 		uid: "lockscope-resource", title: "Distributed locks / Resource", from: "now-3h",
 		about:     "One resource in depth: its waits, who holds it and for how long, who asks again and again, who loses it.",
-		variables: append(append(processes(c.Labels, "distributed_lock_wait_seconds_count"), resources(true)), searchVariables(c)...),
+		variables: append(append(processes("distributed_lock_wait_seconds_count"), resources(true)), searchVariables(c)...),
 		marks:     []mark{losses("{R}")},
 		rows: []row{
 			{title: "$resource at a glance", panels: resourceTiles(c, o)},
 			{title: "Who holds it", panels: resourceHolders(c)},
-			{title: "Waits", panels: waits(o.WithinSeconds)},
+			{title: "Waits", panels: waits(o.Within)},
 			{title: "Outcomes", panels: resourceOutcomes(c, o)},
 			{title: "Hold times and TTL", panels: resourceHolding()},
 			folded("Contention", resourceContention(c)),

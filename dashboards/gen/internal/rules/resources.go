@@ -66,8 +66,8 @@ func (m maker) retryStorm() rulefmt.Rule {
 	t := m.config.Alerts
 	return m.alert(alert{
 		name: "DistributedLockRetryStorm", severity: warning, hold: 2 * fiveMinutes,
-		expr: `sum by ($JOB, resource) (rate(distributed_lock_attempts_total{&}[5m])) > $RATE
-			and sum by ($JOB, resource) (rate(distributed_lock_attempts_total{&}[5m])) > $FACTOR * $WAITS`,
+		expr: `sum by ($JOB, resource) (rate(distributed_lock_attempts_total[5m])) > $RATE
+			and sum by ($JOB, resource) (rate(distributed_lock_attempts_total[5m])) > $FACTOR * $WAITS`,
 		pairs:   []string{"$RATE", number(t.AttemptsPerSecond), "$FACTOR", number(t.AttemptsPerAcquire), "$WAITS", Waits},
 		summary: "{{ $labels.resource }}: more than " + number(t.AttemptsPerAcquire) + " attempts for every acquire",
 		about:   "{{ $labels.job }} makes {{ $value | humanize }} attempts a second at {{ $labels.resource }}, more than " + number(t.AttemptsPerAcquire) + " for every acquire that ends. They load every node and rarely win.",
@@ -81,8 +81,8 @@ func (m maker) pilingUp() rulefmt.Rule {
 	t := m.config.Alerts
 	return m.alert(alert{
 		name: "DistributedLockWaitersPilingUp", severity: warning, hold: fiveMinutes,
-		expr: `sum by ($JOB, resource) (distributed_lock_waiting{&}) >= $WAITERS
-			and sum by ($JOB, resource) (distributed_lock_waiting{&}) > $DRAIN * $ACQUIRED
+		expr: `sum by ($JOB, resource) (distributed_lock_waiting) >= $WAITERS
+			and sum by ($JOB, resource) (distributed_lock_waiting) > $DRAIN * $ACQUIRED
 			unless on (resource) $QUEUES`,
 		pairs:   []string{"$WAITERS", number(t.Waiters), "$DRAIN", number(t.DrainSeconds), "$ACQUIRED", Acquired, "$QUEUES", Queues},
 		summary: "{{ $labels.resource }}: {{ $value | humanize }} callers wait, and the queue hardly moves",
@@ -112,7 +112,7 @@ const onceAgain = model.Duration(2 * 60 * 1e9)
 func (m maker) overflow() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockResourceOverflow", severity: warning, hold: 2 * fiveMinutes,
-		expr:    `sum by ($JOB) (rate(distributed_lock_resource_overflow_total{&}[5m])) > 0`,
+		expr:    `sum by ($JOB) (rate(distributed_lock_resource_overflow_total[5m])) > 0`,
 		summary: "{{ $labels.job }}: resources are counted as other",
 		about:   "{{ $labels.job }} makes {{ $value | humanize }} calls of Acquire a second for resources beyond the limit of the label. They are counted as other: waits, losses and failures of these are mixed, and alerts cannot name them.",
 		board:   overviewBoard,

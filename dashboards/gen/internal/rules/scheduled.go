@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"fmt"
-
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/rulefmt"
 )
@@ -16,25 +14,6 @@ func (m maker) scheduled() []rulefmt.Rule {
 	}
 	return append(all, m.record(LastSuccess, `time() + 0 * (max_over_time($ACQUIRED[5m]) > 0)
 		or last_over_time($SELF[1d]) > time() - `+known, "$ACQUIRED", Acquired, "$SELF", LastSuccess))
-}
-
-// objectives are series, so that people can record their own beside them.
-func (m maker) objectives() []rulefmt.Rule {
-	var all []rulefmt.Rule
-	for _, r := range m.config.Resources {
-		if r.Every > 0 {
-			all = append(all, labelled(m.record(Expected, fmt.Sprintf("vector(%s)", seconds(r.Every))), r.Resource))
-		}
-		if r.Queues {
-			all = append(all, labelled(m.record(Queues, "vector(1)"), r.Resource))
-		}
-	}
-	return all
-}
-
-func labelled(r rulefmt.Rule, resource string) rulefmt.Rule {
-	r.Labels = map[string]string{"resource": resource}
-	return r
 }
 
 // failingMinutes is what three failures amount to that are five minutes apart: each is

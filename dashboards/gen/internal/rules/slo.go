@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/rulefmt"
 
+	"github.com/lockscope/lockscope/dashboards/deploy"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 )
 
@@ -19,12 +20,12 @@ type objective struct {
 }
 
 func (m maker) burns() []rulefmt.Rule {
-	slo := m.config.SLO
+	slo, shipped := m.config.SLO, deploy.ShippedObjectives()
 	objectives := []objective{
-		{alert: "DistributedLockAcquireErrorBudgetBurn", label: "availability", target: slo.Availability,
+		{alert: "DistributedLockAcquireErrorBudgetBurn", label: "availability", target: shipped.Availability,
 			ratio: FailureRatio, what: "failed"},
-		{alert: "DistributedLockWaitErrorBudgetBurn", label: "wait", target: slo.Wait,
-			ratio: SlowRatio, except: " unless on (resource) " + Queues, what: "waited for longer than " + number(slo.WithinSeconds) + " s"},
+		{alert: "DistributedLockWaitErrorBudgetBurn", label: "wait", target: shipped.Wait,
+			ratio: SlowRatio, except: " unless on (resource) " + Queues, what: "waited for longer than " + number(shipped.Within) + " s"},
 	}
 	var all []rulefmt.Rule
 	for _, o := range objectives {
