@@ -33,3 +33,11 @@ func holders(c config.Config, title, by string, h uint32) panel {
 		},
 	}
 }
+
+// since is for how long what a gauge says the beginning of has lasted at the last scrape, or 0.
+func since(gauge, by string) string {
+	return fmt.Sprintf(`(
+			clamp_min(max by (%[1]s) (timestamp(%[2]s) - (%[2]s > 0)), 0)
+			or 0 * max by (%[1]s) (%[2]s)
+		)`, by, gauge)
+}

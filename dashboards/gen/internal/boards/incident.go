@@ -33,9 +33,9 @@ func health(c config.Config, o objectives) []panel {
 
 const firingAlerts = `ALERTS{J,alertname=~"DistributedLock.+",alertstate="firing"}`
 
-// fires lists what fires, since when, and what to do: from the rules that Prometheus evaluates,
+// firingPanels list what fires, since when, and what to do: from the rules that Prometheus evaluates,
 // and from all that Grafana knows.
-func fires(c config.Config) []panel {
+func firingPanels(c config.Config) []panel {
 	const height = 7
 	return []panel{
 		{kind: grid, title: "Firing alerts", w: 2 * third, h: height, unit: "s", decimals: auto, none: "no alert is firing",

@@ -8,7 +8,7 @@ import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 )
 
-func leaks(c config.Config) board {
+func leaksBoard(c config.Config) board {
 	return board{
 		uid: "lockscope-leaks", title: "Distributed locks / Leaks", from: "now-6h",
 		about:     "What the scanner found among the lock keys of any library, and what the search costs. Keys are named where --export-leaked-keys asks for it, and by `lockscope scan`.",

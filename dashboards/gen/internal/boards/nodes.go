@@ -8,7 +8,7 @@ import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
 )
 
-func nodes(c config.Config) board {
+func nodesBoard(c config.Config) board {
 	return board{
 		uid: "lockscope-nodes", title: "Distributed locks / Nodes", from: "now-3h",
 		about:     "The lock nodes as the processes that lock see them: do they answer, how fast, what fails, and how many may still be lost.",

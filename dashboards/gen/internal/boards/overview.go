@@ -7,7 +7,7 @@ import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
 )
 
-func overview(c config.Config) board {
+func overviewBoard(c config.Config) board {
 	o := objectivesOf(c)
 	return board{
 		uid: "lockscope-overview", title: "Distributed locks / Overview", from: "now-3h",
@@ -16,7 +16,7 @@ func overview(c config.Config) board {
 		marks:     []mark{losses("{R}")},
 		rows: []row{
 			{title: "Health", panels: health(c, o)},
-			{title: "What fires", panels: fires(c)},
+			{title: "What fires", panels: firingPanels(c)},
 			{title: "Who holds and who waits", panels: append([]panel{holders(c, "Holders and waiters", "$JOB, instance, resource", 8)}, underWay(c)...)},
 			{title: "Objectives", panels: overviewObjectives(c, o)},
 			folded("Totals", overviewTotals(c, o)),

@@ -7,7 +7,7 @@ import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
 )
 
-func resource(c config.Config) board {
+func resourceBoard(c config.Config) board {
 	o := objectivesOf(c)
 	return board{
 		uid: "lockscope-resource", title: "Distributed locks / Resource", from: "now-3h",

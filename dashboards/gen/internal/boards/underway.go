@@ -1,19 +1,9 @@
 package boards
 
 import (
-	"fmt"
-
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
 )
-
-// since is for how long what a gauge says the beginning of has lasted at the last scrape, or 0.
-func since(gauge, by string) string {
-	return fmt.Sprintf(`(
-			clamp_min(max by (%[1]s) (timestamp(%[2]s) - (%[2]s > 0)), 0)
-			or 0 * max by (%[1]s) (%[2]s)
-		)`, by, gauge)
-}
 
 // underWay shows calls that have not returned, which no counter and no histogram has.
 func underWay(c config.Config) []panel {
