@@ -128,7 +128,8 @@ func TestOverviewBegins(t *testing.T) {
 			open = append(open, p.Title)
 		}
 	}
-	if want := []string{"Health", "What fires", "Who holds and who waits", "Objectives"}; !slices.Equal(open, want) || len(closed) == 0 {
+	want := []string{"Health", "What fires", "Who holds and who waits", "Objectives"}
+	if !slices.Equal(open, want) || len(closed) == 0 {
 		t.Errorf("open are %q, folded %q", open, closed)
 	}
 }

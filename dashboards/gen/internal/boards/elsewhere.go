@@ -31,7 +31,8 @@ func (p panel) logs(kind, variable string) cog.Builder[dashboard.Panel] {
 	from := chosen(kind, variable)
 	return logs.NewPanelBuilder().Datasource(from).ShowTime(true).WrapLogMessage(true).EnableLogDetails(true).
 		SortOrder(common.LogsSortOrderDescending).DedupStrategy(common.LogsDedupStrategyNone).
-		WithTarget(loki.NewDataqueryBuilder().RefId("A").Datasource(from).Expr(p.queries[0].expr).QueryType("range").MaxLines(200))
+		WithTarget(loki.NewDataqueryBuilder().RefId("A").Datasource(from).Expr(p.queries[0].expr).QueryType("range").
+			MaxLines(200))
 }
 
 func (p panel) traces(kind, variable string) cog.Builder[dashboard.Panel] {
@@ -55,7 +56,8 @@ func chosen(kind, variable string) common.DataSourceRef {
 func firing() dashboard.Panel {
 	return dashboard.Panel{Type: "alertlist", Options: map[string]any{
 		"alertName": "DistributedLock", "alertInstanceLabelFilter": `{severity=~"critical|warning"}`,
-		"dashboardAlerts": false, "groupMode": "default", "groupBy": []string{}, "maxItems": 20, "sortOrder": 3, "viewMode": "list",
+		"dashboardAlerts": false, "groupMode": "default", "groupBy": []string{}, "maxItems": 20, "sortOrder": 3,
+		"viewMode":    "list",
 		"stateFilter": map[string]bool{"firing": true, "pending": true, "noData": false, "normal": false, "error": true},
 	}}
 }

@@ -1,17 +1,22 @@
 package boards
 
-// Links to the other dashboards; they keep the time, the data source, the clusters and the job.
+// kept is what a link to another dashboard keeps: the time, the data source and the job, and with
+// $LINKED the clusters.
+const kept = "?${__url_time_range}&${datasource:queryparam}&${job:queryparam}$LINKED"
+
 func toResource() link {
-	return link{title: "This resource in depth", url: "/d/lockscope-resource?${__url_time_range}&${datasource:queryparam}&${job:queryparam}$LINKED&var-resource=${__field.labels.resource:percentencode}"}
+	const url = "/d/lockscope-resource" + kept + "&var-resource=${__field.labels.resource:percentencode}"
+	return link{title: "This resource in depth", url: url}
 }
 
 func toNode() link {
-	return link{title: "This node", url: "/d/lockscope-nodes?${__url_time_range}&${datasource:queryparam}&${job:queryparam}$LINKED&var-lock_node=${__field.labels.lock_node:percentencode}"}
+	const url = "/d/lockscope-nodes" + kept + "&var-lock_node=${__field.labels.lock_node:percentencode}"
+	return link{title: "This node", url: url}
 }
 
 // fromRow is for the column of a table that names what another dashboard is about; the row
 // has a job.
 func fromRow(title, board, label string) link {
-	return link{title: title, url: "/d/" + board + "?${__url_time_range}&${datasource:queryparam}$LINKED&var-job=${__data.fields.job:percentencode}&var-" +
-		label + "=${__data.fields." + label + ":percentencode}"}
+	const job = "?${__url_time_range}&${datasource:queryparam}$LINKED&var-job=${__data.fields.job:percentencode}"
+	return link{title: title, url: "/d/" + board + job + "&var-" + label + "=${__data.fields." + label + ":percentencode}"}
 }

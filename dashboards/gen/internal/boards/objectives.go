@@ -41,7 +41,8 @@ func (o objectives) asked(by string) string {
 func (o objectives) availability(by string) string { return "1 - " + o.failed(by) }
 
 func (o objectives) goodWaits(by string) string {
-	return fmt.Sprintf(`sum%s (increase(distributed_lock_wait_seconds_bucket{R,%s}[$__range])) / (%s > 0)`, by, deploy.Bound(o.Within), o.asked(by))
+	return fmt.Sprintf(`sum%s (increase(distributed_lock_wait_seconds_bucket{R,%s}[$__range])) / (%s > 0)`, by,
+		deploy.Bound(o.Within), o.asked(by))
 }
 
 func (o objectives) availabilityLeft(by string) string {

@@ -20,11 +20,12 @@ const (
 // Dashboards, by what their addresses end in.
 const (
 	overviewBoard = "lockscope-overview?var-job={{ $labels.job | urlquery }}"
-	resourceBoard = "lockscope-resource?var-job={{ $labels.job | urlquery }}&var-resource={{ $labels.resource | urlquery }}"
-	nodesBoard    = "lockscope-nodes?var-job={{ $labels.job | urlquery }}"
-	nodeBoard     = nodesBoard + "&var-lock_node={{ $labels.lock_node | urlquery }}"
-	leaksBoard    = "lockscope-leaks?var-job={{ $labels.job | urlquery }}"
-	leakBoard     = leaksBoard + "&var-lock_node={{ $labels.lock_node | urlquery }}"
+	resourceBoard = "lockscope-resource?var-job={{ $labels.job | urlquery }}" +
+		"&var-resource={{ $labels.resource | urlquery }}"
+	nodesBoard = "lockscope-nodes?var-job={{ $labels.job | urlquery }}"
+	nodeBoard  = nodesBoard + "&var-lock_node={{ $labels.lock_node | urlquery }}"
+	leaksBoard = "lockscope-leaks?var-job={{ $labels.job | urlquery }}"
+	leakBoard  = leaksBoard + "&var-lock_node={{ $labels.lock_node | urlquery }}"
 )
 
 type alert struct {

@@ -9,7 +9,8 @@ import (
 
 // warnings of a resource, and of the nodes, that follow from calls that nobody serves.
 var (
-	unservedResource = []string{"DistributedLockAcquireErrorBudgetBurn", "DistributedLockWaitErrorBudgetBurn", "DistributedLockWaitP99High",
+	unservedResource = []string{"DistributedLockAcquireErrorBudgetBurn", "DistributedLockWaitErrorBudgetBurn",
+		"DistributedLockWaitP99High",
 		"DistributedLockRetryStorm", "DistributedLockWaitersPilingUp", "DistributedLockReleaseFailures"}
 	unservedNodes = []string{"DistributedLockInstanceQuorumAtRisk", "DistributedLockNodeDown", "DistributedLockNodeSlow"}
 )
@@ -47,12 +48,15 @@ func Alertmanager() ([]byte, error) {
 		Inhibit   []inhibition        `yaml:"inhibit_rules"`
 	}
 	m.Receivers = []map[string]string{{"name": "team"}, {"name": "watchdog"}}
-	m.Route = route{Receiver: "team", GroupBy: []string{"alertname", deploy.ClusterLabel}, GroupWait: "30s", GroupInterval: "5m", RepeatInterval: "4h",
+	m.Route = route{Receiver: "team", GroupBy: []string{"alertname", deploy.ClusterLabel}, GroupWait: "30s",
+		GroupInterval: "5m", RepeatInterval: "4h",
 		Routes: []route{
-			{Matchers: []string{`severity="none"`}, Receiver: "watchdog", GroupWait: "0s", GroupInterval: "1m", RepeatInterval: "5m"},
+			{Matchers: []string{`severity="none"`}, Receiver: "watchdog", GroupWait: "0s", GroupInterval: "1m",
+				RepeatInterval: "5m"},
 			// A quorum is known to be lost minutes after the first acquires have failed. A lost lease does not wait
 			// for that, nor do calls that nobody serves.
-			{Matchers: []string{named(without(consequences, "DistributedLockLost", "DistributedLockAcquiresStalled")...)}, Receiver: "team", GroupWait: "3m"},
+			{Matchers: []string{named(without(consequences, "DistributedLockLost", "DistributedLockAcquiresStalled")...)},
+				Receiver: "team", GroupWait: "3m"},
 		}}
 	m.Inhibit = inhibitions()
 	return encode(m)
@@ -64,15 +68,23 @@ func inhibitions() []inhibition {
 	resource := append(slices.Clone(same), "resource")
 	return []inhibition{
 		{Source: []string{named("DistributedLockQuorumLost")}, Target: []string{named(consequences...)}, Equal: same},
-		{Source: []string{named("DistributedLockQuorumLost")}, Equal: cluster, Target: []string{named("DistributedLockQuorumAtRisk",
-			"DistributedLockInstanceQuorumAtRisk", "DistributedLockNodeDown", "DistributedLockNodeSlow", "DistributedLockScannerStale", "DistributedLockScannerIncomplete")}},
-		{Source: []string{named("DistributedLockAcquiresStalled")}, Target: []string{named(unservedResource...), `severity="warning"`}, Equal: resource},
-		{Source: []string{named("DistributedLockAcquiresStalled")}, Target: []string{named(unservedNodes...), `severity="warning"`}, Equal: same},
-		{Source: []string{named("DistributedLockQuorumAtRisk")}, Target: []string{named("DistributedLockInstanceQuorumAtRisk", "DistributedLockNodeDown")}, Equal: same},
-		{Source: []string{named("DistributedLockExporterDown")}, Target: []string{named("DistributedLockScannerStale", "DistributedLockScannerIncomplete")}, Equal: same},
-		{Source: []string{named("DistributedLockEveryAcquireFails")}, Target: []string{named("DistributedLockAcquireErrorBudgetBurn", "DistributedLockOverdue")}, Equal: resource},
+		{Source: []string{named("DistributedLockQuorumLost")}, Equal: cluster,
+			Target: []string{named("DistributedLockQuorumAtRisk",
+				"DistributedLockInstanceQuorumAtRisk", "DistributedLockNodeDown", "DistributedLockNodeSlow",
+				"DistributedLockScannerStale", "DistributedLockScannerIncomplete")}},
+		{Source: []string{named("DistributedLockAcquiresStalled")},
+			Target: []string{named(unservedResource...), `severity="warning"`}, Equal: resource},
+		{Source: []string{named("DistributedLockAcquiresStalled")},
+			Target: []string{named(unservedNodes...), `severity="warning"`}, Equal: same},
+		{Source: []string{named("DistributedLockQuorumAtRisk")},
+			Target: []string{named("DistributedLockInstanceQuorumAtRisk", "DistributedLockNodeDown")}, Equal: same},
+		{Source: []string{named("DistributedLockExporterDown")},
+			Target: []string{named("DistributedLockScannerStale", "DistributedLockScannerIncomplete")}, Equal: same},
+		{Source: []string{named("DistributedLockEveryAcquireFails")},
+			Target: []string{named("DistributedLockAcquireErrorBudgetBurn", "DistributedLockOverdue")}, Equal: resource},
 		// A budget that burns fast burns slowly as well.
-		{Source: []string{named(consequences[:2]...), `severity="critical"`}, Target: []string{named(consequences[:2]...), `severity="warning"`}, Equal: append(resource, "alertname")},
+		{Source: []string{named(consequences[:2]...), `severity="critical"`},
+			Target: []string{named(consequences[:2]...), `severity="warning"`}, Equal: append(resource, "alertname")},
 	}
 }
 

@@ -33,7 +33,8 @@ func (m maker) recordings() []Group {
 	days := m.group("distributed-lock-sli-days", append(m.ratios(windows[quick:]), m.scheduled()...))
 	days.Interval *= 3
 	return []Group{
-		m.group("distributed-lock-sli", slices.Concat(m.rates(), m.ratios(windows[:quick]), m.quantiles(fiveMinutes, anHour))),
+		m.group("distributed-lock-sli",
+			slices.Concat(m.rates(), m.ratios(windows[:quick]), m.quantiles(fiveMinutes, anHour))),
 		days,
 		m.group("distributed-lock-views", slices.Concat(m.nodeViews(), m.scannerViews())),
 	}
@@ -84,7 +85,8 @@ func (m maker) counted(name, by, counter string, more ...string) rulefmt.Rule {
 			) / 300
 			or rate($COUNTER[5m])
 			$MORE
-		)`, "$MORE", strings.Join(append([]string{""}, more...), " or "), "$BY", m.fill(by), "$COUNTER", m.expr(counter), "$BLIND", Blind)
+		)`, "$MORE", strings.Join(append([]string{""}, more...), " or "), "$BY", m.fill(by), "$COUNTER", m.expr(counter),
+		"$BLIND", Blind)
 }
 
 // blind lists processes that were there before without being scraped: they were out of
@@ -165,6 +167,7 @@ func (m maker) nodeViews() []rulefmt.Rule {
 		m.record(NodesUsable, `sum by ($JOB, backend) ($USABLE >= bool 0.5)`, "$USABLE", NodeUsable),
 		m.record(NodesUsableForEach, `sum by ($JOB, instance, backend) (`+views+`)`, "$ERRORS", NodeErrors),
 		m.record(NodeP99, `histogram_quantile(0.99,
-			sum by ($JOB, backend, lock_node, le) (rate(distributed_lock_node_duration_seconds_bucket{operation="acquire"}[5m])))`),
+			sum by ($JOB, backend, lock_node, le)
+			(rate(distributed_lock_node_duration_seconds_bucket{operation="acquire"}[5m])))`),
 	}
 }

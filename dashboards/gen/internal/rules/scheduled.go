@@ -10,7 +10,8 @@ import (
 func (m maker) scheduled() []rulefmt.Rule {
 	all := m.quantiles(sixHours)
 	for _, w := range []model.Duration{threeHours, sixHours, threeDays} {
-		all = append(all, m.record(FailingMinutes(w), `count_over_time(($FAILURES > 0)[$W:1m])`, "$FAILURES", Failures, "$W", w.String()))
+		all = append(all, m.record(FailingMinutes(w), `count_over_time(($FAILURES > 0)[$W:1m])`, "$FAILURES", Failures,
+			"$W", w.String()))
 	}
 	return append(all, m.record(LastSuccess, `time() + 0 * (max_over_time($ACQUIRED[5m]) > 0)
 		or last_over_time($SELF[1d]) > time() - `+known, "$ACQUIRED", Acquired, "$SELF", LastSuccess))
@@ -32,7 +33,8 @@ func (m maker) everyAcquireFails() rulefmt.Rule {
 			"$RATIO_6H", FailureRatio(sixHours), "$MINUTES_6H", FailingMinutes(sixHours),
 			"$RATIO_3D", FailureRatio(threeDays), "$MINUTES_3D", FailingMinutes(threeDays), "$ENOUGH", failingMinutes},
 		summary: "{{ $labels.resource }}: nobody of {{ $labels.job }} gets the lock any more",
-		about: "All acquires of {{ $labels.resource }} by {{ $labels.job }} in the last three hours, six hours or three days have failed, three or more that were minutes apart: " +
+		about: "All acquires of {{ $labels.resource }} by {{ $labels.job }} in the last three hours, six hours or three " +
+			"days have failed, three or more that were minutes apart: " +
 			"work that is done once in a while has not been done since.",
 		board: resourceBoard,
 	})
@@ -45,7 +47,8 @@ func (m maker) overdue() rulefmt.Rule {
 		expr:    `time() - $LAST > on (resource) group_left () 1.5 * max by (resource) ($EXPECTED)`,
 		pairs:   []string{"$LAST", LastSuccess, "$EXPECTED", Expected},
 		summary: "{{ $labels.resource }}: {{ $labels.job }} last got the lock {{ $value | humanizeDuration }} ago",
-		about:   "{{ $labels.job }} last got {{ $labels.resource }} {{ $value | humanizeDuration }} ago, more than one and a half times the interval it is expected in: it fails, or does not run at all.",
-		board:   resourceBoard,
+		about: "{{ $labels.job }} last got {{ $labels.resource }} {{ $value | humanizeDuration }} ago, more than one and " +
+			"a half times the interval it is expected in: it fails, or does not run at all.",
+		board: resourceBoard,
 	})
 }

@@ -62,11 +62,13 @@ func (m maker) unserved() rulefmt.Rule {
 func (m maker) acquiresStalled() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockAcquiresStalled", severity: critical, hold: model.Duration(time.Minute),
-		expr:    `sum by ($JOB, resource) ($STALLED) > 0`,
-		pairs:   []string{"$STALLED", Stalled},
-		summary: "{{ $labels.resource }}: {{ $value | humanize }} calls of {{ $labels.job }} wait for nodes that do not answer",
+		expr:  `sum by ($JOB, resource) ($STALLED) > 0`,
+		pairs: []string{"$STALLED", Stalled},
+		summary: "{{ $labels.resource }}: {{ $value | humanize }} calls of {{ $labels.job }} wait for nodes that do " +
+			"not answer",
 		about: "{{ $value | humanize }} calls of Acquire in {{ $labels.job }} wait for {{ $labels.resource }} because " +
-			"too few lock nodes answer them, not because somebody holds it. None of them has returned, so no counter of failures shows them.",
+			"too few lock nodes answer them, not because somebody holds it. None of them has returned, so no counter of " +
+			"failures shows them.",
 		board: resourceBoard,
 	})
 }

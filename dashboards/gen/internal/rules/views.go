@@ -36,7 +36,8 @@ func (m maker) nodeReached() rulefmt.Rule {
 		)`
 	return m.record(NodeReached, `(`+reached+` == 0 and on ($CLUSTER lock_node) (
 			$USABLE >= 0.5
-			and on ($CLUSTER lock_node) sum by ($CLUSTER lock_node) (rate(distributed_lock_node_duration_seconds_count{operation="acquire"}[2m])) > 0
+			and on ($CLUSTER lock_node) sum by ($CLUSTER lock_node)
+			(rate(distributed_lock_node_duration_seconds_count{operation="acquire"}[2m])) > 0
 		)) + 1 or `+reached, "$USABLE", NodeUsable)
 }
 
