@@ -11,8 +11,22 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// board fills in a dashboard of Grafana.
+// board fits a dashboard of Grafana. One that only links to other runbooks is otherwise left as it is.
 func (s Settings) board(text []byte) ([]byte, error) {
+	var err error
+	if s.concernsBoards() {
+		if text, err = s.rewritten(text); err != nil {
+			return nil, err
+		}
+	}
+	if s.RunbookURL == "" {
+		return text, nil
+	}
+	folder, err := json.Marshal(strings.TrimSuffix(s.RunbookURL, "/") + "/")
+	return bytes.ReplaceAll(text, []byte(ShippedRunbooks+"/"), bytes.Trim(folder, `"`)), err
+}
+
+func (s Settings) rewritten(text []byte) ([]byte, error) {
 	var b object
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()

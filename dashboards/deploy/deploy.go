@@ -46,7 +46,7 @@ func (s Settings) Fit(f File) (File, error) {
 		f.Text, err = s.rules(f.Text)
 	case dir == "alertmanager":
 		f.Text, err = s.alertmanager(f.Text)
-	case dir == "grafana" && s.concernsBoards():
+	case dir == "grafana":
 		f.Text, err = s.board(f.Text)
 	}
 	if err != nil {

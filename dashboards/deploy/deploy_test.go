@@ -85,9 +85,12 @@ tests:
 	promtool(t, "test", "rules", test)
 }
 
-// TestLinks has every alert link to the addresses that were given.
+// TestLinks has every alert, and every board, link to the addresses that were given.
 func TestLinks(t *testing.T) {
 	for _, f := range files(t, fleet(), Plain) {
+		if strings.HasPrefix(f.Path, "grafana/") && strings.Contains(string(f.Text), ShippedRunbooks) {
+			t.Errorf("%s links to the shipped runbooks", f.Path)
+		}
 		if !strings.HasPrefix(f.Path, "rules/") && !strings.HasPrefix(f.Path, "kubernetes/") {
 			continue
 		}

@@ -78,6 +78,7 @@ func (s Settings) matchers() ([]*labels.Matcher, error) {
 	return slices.DeleteFunc(found, func(m *labels.Matcher) bool { return m.Name == labels.MetricName }), nil
 }
 
+// concernsBoards reports that boards change in more than the address of the runbooks.
 func (s Settings) concernsBoards() bool {
 	return s.Labels != nil || s.Selector != "" || s.Objectives.changesNumbers()
 }

@@ -164,13 +164,13 @@ func TestLegends(t *testing.T) {
 func TestPageAndRunbookLinks(t *testing.T) {
 	c := config.Default()
 	c.Boards.PageURL = "https://{cluster}.example.com/{instance}/locks"
-	d := drawn(t, c)["lockscope-overview"]
+	d := fitted(t, c, deploy.Settings{RunbookURL: "https://wiki.example.com/locks"})["lockscope-overview"]
 	var all []string
 	for _, p := range d.All() {
 		all = append(all, p.Links()...)
 	}
 	for _, want := range []string{"https://${__data.fields.cluster}.example.com/${__data.fields.instance}/locks",
-		deploy.ShippedRunbooks + "/${__data.fields.alertname}.md"} {
+		"https://wiki.example.com/locks/${__data.fields.alertname}.md"} {
 		if !slices.Contains(all, want) {
 			t.Errorf("%s is not among %q", want, all)
 		}
