@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,11 +11,22 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// object is one of JSON. What a board has beside the fields named here is left as it is.
-type object = map[string]any
-
-// board fills in a dashboard of Grafana.
+// board fits a dashboard of Grafana. One that only links to other runbooks is otherwise left as it is.
 func (s Settings) board(text []byte) ([]byte, error) {
+	var err error
+	if s.concernsBoards() {
+		if text, err = s.rewritten(text); err != nil {
+			return nil, err
+		}
+	}
+	if s.RunbookURL == "" {
+		return text, nil
+	}
+	folder, err := json.Marshal(strings.TrimSuffix(s.RunbookURL, "/") + "/")
+	return bytes.ReplaceAll(text, []byte(ShippedRunbooks+"/"), bytes.Trim(folder, `"`)), err
+}
+
+func (s Settings) rewritten(text []byte) ([]byte, error) {
 	var b object
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -77,8 +87,6 @@ func elsewhere(query object) bool {
 	return kind == "loki" || kind == "tempo"
 }
 
-var labelValues = regexp.MustCompile(`^label_values\((.+), *(\w+)\)$`)
-
 // text changes one string, by the field it is in.
 func (s Settings) text(key, text string) (string, error) {
 	switch key {
@@ -94,12 +102,12 @@ func (s Settings) text(key, text string) (string, error) {
 	case "description":
 		return s.promises(text), nil
 	case "legendFormat", "textFormat":
-		return s.each(text, "{{"+clusterLabel+"}}", " "), nil
+		return s.each(text, "{{"+ClusterLabel+"}}", " "), nil
 	case "url":
 		if s.Labels == nil {
 			return text, nil
 		}
-		const job, own = "${job:queryparam}", "${" + clusterLabel + ":queryparam}&"
+		const job, own = "${job:queryparam}", "${" + ClusterLabel + ":queryparam}&"
 		if !strings.Contains(text, own) {
 			text = strings.ReplaceAll(text, job, own+job)
 		}
@@ -115,7 +123,7 @@ func (s Settings) each(text, part, between string) string {
 	}
 	var all []string
 	for _, l := range s.Labels {
-		all = append(all, strings.ReplaceAll(part, clusterLabel, l))
+		all = append(all, strings.ReplaceAll(part, ClusterLabel, l))
 	}
 	return strings.ReplaceAll(text, part, strings.Join(all, between))
 }
@@ -130,9 +138,9 @@ func (s Settings) query(text string) (string, error) {
 	if err := s.rewrite(tree); err != nil {
 		return "", err
 	}
-	numbers := s.Objectives.numbers()
-	replace(tree, parser.SUB, shipped.Availability, numbers[0])
-	replace(tree, parser.SUB, shipped.Wait, numbers[1])
+	shipped, promised := ShippedObjectives(), s.Objectives.orShipped()
+	replace(tree, parser.SUB, shipped.Availability, promised.Availability)
+	replace(tree, parser.SUB, shipped.Wait, promised.Wait)
 	if s.Labels != nil {
 		parser.Inspect(tree, func(node parser.Node, _ []parser.Node) error {
 			if v, ok := node.(*parser.VectorSelector); ok {
@@ -148,7 +156,7 @@ func (s Settings) query(text string) (string, error) {
 // have such a label.
 func (s Settings) chosen(all []*labels.Matcher) []*labels.Matcher {
 	variable := func(m *labels.Matcher, name string) bool { return m.Name == name && strings.HasPrefix(m.Value, "$") }
-	at := slices.IndexFunc(all, func(m *labels.Matcher) bool { return variable(m, clusterLabel) })
+	at := slices.IndexFunc(all, func(m *labels.Matcher) bool { return variable(m, ClusterLabel) })
 	if at >= 0 {
 		all = slices.Delete(slices.Clone(all), at, at+1)
 	} else if at = slices.IndexFunc(all, func(m *labels.Matcher) bool { return variable(m, "job") }); at < 0 {
@@ -160,74 +168,3 @@ func (s Settings) chosen(all []*labels.Matcher) []*labels.Matcher {
 	}
 	return slices.Insert(slices.Clone(all), at, own...)
 }
-
-// variables puts one for each label in the place of that for the cluster, or before that for the job.
-func (s Settings) variables(list []any) []any {
-	named := func(name string) func(any) bool {
-		return func(v any) bool { o, ok := v.(object); return ok && o["name"] == name }
-	}
-	job := slices.IndexFunc(list, named("job"))
-	if s.Labels == nil || job < 0 {
-		return list
-	}
-	pattern, at := list[job].(object), job
-	if cluster := slices.IndexFunc(list, named(clusterLabel)); cluster >= 0 {
-		pattern, at = list[cluster].(object), cluster
-		list = slices.Delete(slices.Clone(list), at, at+1)
-	} else {
-		s.chain(pattern)
-	}
-	var own []any
-	for _, l := range s.Labels {
-		own = append(own, variable(pattern, l))
-	}
-	return slices.Insert(slices.Clone(list), at, own...)
-}
-
-// variable copies one that lists values of a label, for another label. It depends on no other choice.
-func variable(pattern object, label string) object {
-	v := object{}
-	for key, item := range pattern {
-		v[key] = item
-	}
-	v["name"], v["label"], v["allValue"] = label, strings.ToUpper(label[:1])+label[1:], ".*"
-	v["description"] = "Values of the label " + label + "."
-	query := "label_values(up, " + label + ")"
-	if old, ok := pattern["definition"].(string); ok {
-		if m := labelValues.FindStringSubmatch(old); m != nil {
-			query = "label_values(" + free(m[1]) + ", " + label + ")"
-		}
-	}
-	v["definition"], v["query"] = query, object{"query": query, "refId": "variable-" + label, "qryType": json.Number("1")}
-	return v
-}
-
-// free removes matchers of variables from a selector.
-func free(selector string) string {
-	tree, err := parse(selector)
-	if v, ok := tree.(*parser.VectorSelector); err == nil && ok {
-		v.LabelMatchers = slices.DeleteFunc(v.LabelMatchers, func(m *labels.Matcher) bool { return strings.HasPrefix(m.Value, "$") })
-		return v.String()
-	}
-	return selector
-}
-
-// chain makes the jobs depend on the labels that were chosen, by way of a matcher that is replaced.
-func (s Settings) chain(job object) {
-	for _, holder := range []object{job, asObject(job["query"])} {
-		for _, key := range []string{"definition", "query"} {
-			text, _ := holder[key].(string)
-			m := labelValues.FindStringSubmatch(text)
-			if m == nil {
-				continue
-			}
-			tree, err := parse(m[1])
-			if v, ok := tree.(*parser.VectorSelector); err == nil && ok {
-				v.LabelMatchers = append([]*labels.Matcher{labels.MustNewMatcher(labels.MatchRegexp, clusterLabel, "$"+clusterLabel)}, v.LabelMatchers...)
-				holder[key] = "label_values(" + v.String() + ", " + m[2] + ")"
-			}
-		}
-	}
-}
-
-func asObject(v any) object { o, _ := v.(object); return o }

@@ -35,7 +35,8 @@ func TestUnchanged(t *testing.T) {
 // TestPromtool has Prometheus's own tool check what is made.
 func TestPromtool(t *testing.T) {
 	for name, s := range map[string]Settings{
-		"all": fleet(), "labels": {Labels: []string{"namespace"}}, "no labels": {Labels: []string{}}, "selector": {Selector: `env="prod"`},
+		"all": fleet(), "selector": {Selector: `env="prod"`},
+		"labels": {Labels: []string{"namespace"}}, "no labels": {Labels: []string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := write(t, files(t, s, Plain))
@@ -57,13 +58,23 @@ evaluation_interval: 1m
 tests:
   - interval: 1m
     input_series:
-      - {series: 'distributed_lock_scanner_deadlocks{job="l",instance="1",cluster="c",namespace="n",env="prod",team="a"}', values: '1x20'}
-      - {series: 'distributed_lock_scanner_deadlocks{job="l",instance="2",cluster="c",namespace="calm",env="prod",team="a"}', values: '0x20'}
-      - {series: 'distributed_lock_scanner_deadlocks{job="l",instance="3",cluster="c",namespace="test",env="dev",team="a"}', values: '1x20'}
-      - {series: 'up{job="locks",instance="1",cluster="c",namespace="n",env="dev",team="a"}', values: '1x20'}
+      - series: >-
+          distributed_lock_scanner_deadlocks{job="l",instance="1",cluster="c",namespace="n",env="prod",team="a"}
+        values: '1x20'
+      - series: >-
+          distributed_lock_scanner_deadlocks{job="l",instance="2",cluster="c",namespace="calm",env="prod",team="a"}
+        values: '0x20'
+      - series: >-
+          distributed_lock_scanner_deadlocks{job="l",instance="3",cluster="c",namespace="test",env="dev",team="a"}
+        values: '1x20'
+      - series: 'up{job="locks",instance="1",cluster="c",namespace="n",env="dev",team="a"}'
+        values: '1x20'
     promql_expr_test:
       - eval_time: 10m
-        expr: count by (alertname, cluster, namespace, job) (ALERTS{alertstate="firing",alertname!="DistributedLockWatchdog"})
+        expr: |
+          count by (alertname, cluster, namespace, job) (
+            ALERTS{alertstate="firing",alertname!="DistributedLockWatchdog"}
+          )
         exp_samples:
           - {labels: '{alertname="DistributedLockDeadlock",cluster="c",namespace="n",job="l"}', value: 1}
           - {labels: '{alertname="DistributedLockExporterDown"}', value: 1}
@@ -74,9 +85,12 @@ tests:
 	promtool(t, "test", "rules", test)
 }
 
-// TestLinks has every alert link to the addresses that were given.
+// TestLinks has every alert, and every board, link to the addresses that were given.
 func TestLinks(t *testing.T) {
 	for _, f := range files(t, fleet(), Plain) {
+		if strings.HasPrefix(f.Path, "grafana/") && strings.Contains(string(f.Text), ShippedRunbooks) {
+			t.Errorf("%s links to the shipped runbooks", f.Path)
+		}
 		if !strings.HasPrefix(f.Path, "rules/") && !strings.HasPrefix(f.Path, "kubernetes/") {
 			continue
 		}
@@ -106,7 +120,8 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%+v: %v, want %s", s, err, says)
 		}
 	}
-	if _, err := Files(dashboards.FS(), Settings{}, "tar"); err == nil || !strings.Contains(err.Error(), "want files, configmaps or mixin") {
+	_, err := Files(dashboards.FS(), Settings{}, "tar")
+	if err == nil || !strings.Contains(err.Error(), "want files, configmaps or mixin") {
 		t.Errorf("--format tar: %v", err)
 	}
 }

@@ -1,7 +1,6 @@
 package deploy
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,27 +9,11 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// clusterLabel is what shipped rules tell fleets apart by.
-const clusterLabel = "cluster"
-
 // bucketLabel is the bound of a bucket.
 const bucketLabel = "le"
 
 func parse(text string) (parser.Expr, error) {
 	return parser.NewParser(parser.Options{}).ParseExpr(text)
-}
-
-// matchers are those of the selector.
-func (s Settings) matchers() ([]*labels.Matcher, error) {
-	if s.Selector == "" {
-		return nil, nil
-	}
-	const metric = "m"
-	found, err := parser.NewParser(parser.Options{}).ParseMetricSelector(metric + "{" + s.Selector + "}")
-	if err != nil || strings.HasSuffix(strings.TrimSpace(s.Selector), ",") || len(found) < 2 {
-		return nil, fmt.Errorf(`--selector %s: want matchers such as env="prod"`, s.Selector)
-	}
-	return slices.DeleteFunc(found, func(m *labels.Matcher) bool { return m.Name == labels.MetricName }), nil
 }
 
 // rewrite changes what every expression has, in rules and on boards.
@@ -61,11 +44,12 @@ func (s Settings) rewrite(tree parser.Expr) error {
 
 // apart puts the labels into a list in the place of cluster.
 func (s Settings) apart(list []string) []string {
-	i := slices.Index(list, clusterLabel)
+	i := slices.Index(list, ClusterLabel)
 	if s.Labels == nil || i < 0 {
 		return list
 	}
-	own := slices.DeleteFunc(slices.Clone(s.Labels), func(l string) bool { return l != clusterLabel && slices.Contains(list, l) })
+	there := func(l string) bool { return l != ClusterLabel && slices.Contains(list, l) }
+	own := slices.DeleteFunc(slices.Clone(s.Labels), there)
 	return slices.Replace(slices.Clone(list), i, i+1, own...)
 }
 
@@ -86,19 +70,20 @@ func metric(v *parser.VectorSelector) string {
 
 // promised moves the limit of waits that are good.
 func (s Settings) promised(v *parser.VectorSelector) {
-	within := s.Objectives.numbers()[2]
-	if within == shipped.Within || !strings.Contains(metric(v), "distributed_lock_wait_seconds_bucket") {
+	within, shipped := s.Objectives.orShipped().Within, ShippedObjectives().Within
+	if within == shipped || !strings.Contains(metric(v), "distributed_lock_wait_seconds_bucket") {
 		return
 	}
 	for i, m := range v.LabelMatchers {
-		if m.Name == bucketLabel && m.Type == labels.MatchEqual && m.Value == number(shipped.Within) {
-			v.LabelMatchers[i] = bound(within)
+		if m.Name == bucketLabel && m.Type == labels.MatchEqual && m.Value == number(shipped) {
+			v.LabelMatchers[i] = Bound(within)
 		}
 	}
 }
 
-// bound matches a bucket however it is spelled: 1 or 1.0.
-func bound(le float64) *labels.Matcher {
+// Bound matches the bucket with this bound. Prometheus 2 stores the bound 1 as "1" or "1.0", depending on
+// the format it was scraped in, and 3 as "1.0".
+func Bound(le float64) *labels.Matcher {
 	text := strconv.FormatFloat(le, 'f', -1, 64)
 	if strings.Contains(text, ".") {
 		return labels.MustNewMatcher(labels.MatchEqual, bucketLabel, text)

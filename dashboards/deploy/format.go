@@ -11,6 +11,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// File is one that is to be written: a path with slashes, and its text.
+type File struct {
+	Path string
+	Text []byte
+}
+
 // Format is how rules and dashboards are packed.
 type Format string
 

@@ -54,7 +54,8 @@ func TestMixin(t *testing.T) {
 	made := files(t, Settings{}, Mixin)
 	text := string(made[len(made)-1].Text)
 	for _, f := range made {
-		if (strings.HasPrefix(f.Path, "rules/") || strings.HasPrefix(f.Path, "grafana/")) && !strings.Contains(text, "'"+f.Path+"'") {
+		wanted := strings.HasPrefix(f.Path, "rules/") || strings.HasPrefix(f.Path, "grafana/")
+		if wanted && !strings.Contains(text, "'"+f.Path+"'") {
 			t.Errorf("%s is not in\n%s", f.Path, text)
 		}
 	}

@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -26,15 +27,16 @@ type Objectives struct {
 // Resource is what is expected of one value of the label resource.
 type Resource struct {
 	Resource string         `yaml:"resource"`
-	Every    model.Duration `yaml:"every"`  // of scheduled work
-	Queues   bool           `yaml:"queues"` // callers are meant to wait for long
+	Every    model.Duration `yaml:"every,omitempty"`  // of scheduled work
+	Queues   bool           `yaml:"queues,omitempty"` // callers are meant to wait for long
 }
 
-// shipped are the objectives of the files that are embedded.
-var shipped = Objectives{Availability: 0.999, Wait: 0.99, Within: 0.5}
+// ShippedObjectives are those that the shipped files are made with.
+func ShippedObjectives() Objectives { return Objectives{Availability: 0.999, Wait: 0.99, Within: 0.5} }
 
-// buckets are the finite bounds of distributed_lock_wait_seconds.
-var buckets = []float64{.001, .005, .01, .05, .1, .5, 1, 5}
+// WaitBuckets are the finite bounds of distributed_lock_wait_seconds. Only at one of them can waits
+// be told apart.
+func WaitBuckets() []float64 { return []float64{.001, .005, .01, .05, .1, .5, 1, 5} }
 
 // longestInterval is how long the last success of a resource is known for certain, halved.
 const longestInterval = model.Duration(14 * 24 * 3600 * 1e9)
@@ -51,7 +53,8 @@ func ReadObjectives(text string) (Objectives, error) {
 	}
 	file, err := os.ReadFile(text)
 	if err != nil {
-		return Objectives{}, fmt.Errorf("--objectives: neither pairs such as availability=0.9999,wait=0.95,within=0.1 nor a file: %w", err)
+		return Objectives{}, fmt.Errorf(
+			"--objectives: neither pairs such as availability=0.9999,wait=0.95,within=0.1 nor a file: %w", err)
 	}
 	var have struct {
 		SLO struct {
@@ -64,7 +67,8 @@ func ReadObjectives(text string) (Objectives, error) {
 	d := yaml.NewDecoder(bytes.NewReader(file))
 	d.KnownFields(true)
 	if err := d.Decode(&have); err != nil && !errors.Is(err, io.EOF) {
-		return Objectives{}, fmt.Errorf("--objectives %s: %w; windows and thresholds are changed with dashboards/gen", text, err)
+		return Objectives{}, fmt.Errorf(
+			"--objectives %s: %w; windows and thresholds are changed with dashboards/gen", text, err)
 	}
 	return Objectives{have.SLO.Availability, have.SLO.Wait, have.SLO.Within, have.Resources}, nil
 }
@@ -90,28 +94,31 @@ func (o Objectives) check() error {
 			errs = append(errs, fmt.Errorf("--objectives: %s=%v is not between 0 and 1", name, v))
 		}
 	}
-	if o.Within != 0 && !slices.Contains(buckets, o.Within) {
-		errs = append(errs, fmt.Errorf("--objectives: within=%v is not a bucket of distributed_lock_wait_seconds, which are %v", o.Within, buckets))
+	if bounds := WaitBuckets(); o.Within != 0 && !slices.Contains(bounds, o.Within) {
+		errs = append(errs, fmt.Errorf(
+			"--objectives: within=%v is not a bucket of distributed_lock_wait_seconds, which are %v", o.Within, bounds))
 	}
 	for i, r := range o.Resources {
 		if r.Resource == "" || r.Every <= 0 && !r.Queues || r.Every < 0 || r.Every > longestInterval {
-			errs = append(errs, fmt.Errorf("--objectives: resource %d %s: needs a name, and every, of 14d at most, or queues", i+1, r.Resource))
+			errs = append(errs, fmt.Errorf(
+				"--objectives: resource %d %s: needs a name, and every, of 14d at most, or queues", i+1, r.Resource))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (o Objectives) changesNumbers() bool { return o.numbers() != shipped.numbers() }
+func (o Objectives) changesNumbers() bool {
+	have, shipped := o.orShipped(), ShippedObjectives()
+	return have.Availability != shipped.Availability || have.Wait != shipped.Wait || have.Within != shipped.Within
+}
 
-// numbers are those that hold for all resources.
-func (o Objectives) numbers() [3]float64 {
-	all := [3]float64{o.Availability, o.Wait, o.Within}
-	for i, v := range []float64{shipped.Availability, shipped.Wait, shipped.Within} {
-		if all[i] == 0 {
-			all[i] = v
-		}
-	}
-	return all
+// orShipped has no number that is 0.
+func (o Objectives) orShipped() Objectives {
+	shipped := ShippedObjectives()
+	o.Availability = cmp.Or(o.Availability, shipped.Availability)
+	o.Wait = cmp.Or(o.Wait, shipped.Wait)
+	o.Within = cmp.Or(o.Within, shipped.Within)
+	return o
 }
 
 // budget is what a target leaves, without what 1 - 0.999 has too much.

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+
+	"github.com/prometheus/prometheus/promql/parser"
 )
 
 var (
@@ -11,26 +13,54 @@ var (
 	limit      = regexp.MustCompile(`(^|[^0-9.])0\.5 s\b`)
 )
 
+// budgets changes the share of bad acquires that an alert about an objective allows.
+func (s Settings) budgets(tree parser.Expr, objective string) {
+	shipped, promised := ShippedObjectives(), s.Objectives.orShipped()
+	switch objective {
+	case "availability":
+		replace(tree, parser.MUL, budget(shipped.Availability), budget(promised.Availability))
+	case "wait":
+		replace(tree, parser.MUL, budget(shipped.Wait), budget(promised.Wait))
+	}
+}
+
+// sentences are those of an alert's description that say its objective, each before what it becomes.
+func (o Objectives) sentences(objective string) []string {
+	shipped, promised := ShippedObjectives(), o.orShipped()
+	allows := func(target float64) string { return "The objective allows " + number(100*budget(target)) + " %" }
+	longer := func(seconds float64) string { return "waited for longer than " + number(seconds) + " s" }
+	switch objective {
+	case "availability":
+		return []string{allows(shipped.Availability), allows(promised.Availability)}
+	case "wait":
+		return []string{allows(shipped.Wait), allows(promised.Wait), longer(shipped.Within), longer(promised.Within)}
+	}
+	return nil
+}
+
 // promises changes objectives in words.
 func (s Settings) promises(text string) string {
-	numbers := s.Objectives.numbers()
+	shipped, promised := ShippedObjectives(), s.Objectives.orShipped()
 	text = percentage.ReplaceAllStringFunc(text, func(share string) string {
 		if share == percent(shipped.Availability)+" %" {
-			return percent(numbers[0]) + " %"
+			return percent(promised.Availability) + " %"
 		}
-		return percent(numbers[1]) + " %"
+		return percent(promised.Wait) + " %"
 	})
-	return limit.ReplaceAllString(text, "${1}"+number(numbers[2])+" s")
+	return limit.ReplaceAllString(text, "${1}"+number(promised.Within)+" s")
 }
 
 // limits changes objectives that are steps of colors: shares, and what is twice as bad, wherever they
 // are; the limit of waits in charts of waits.
 func (s Settings) limits(panel object) {
-	numbers := s.Objectives.numbers()
+	promised := s.Objectives.orShipped()
 	twice := func(target float64) float64 { return 1 - 2*(1-target) }
-	to := map[json.Number]float64{"0.999": numbers[0], "0.998": twice(numbers[0]), "0.99": numbers[1], "0.98": twice(numbers[1])}
+	to := map[json.Number]float64{
+		"0.999": promised.Availability, "0.998": twice(promised.Availability),
+		"0.99": promised.Wait, "0.98": twice(promised.Wait),
+	}
 	if panel["type"] == "timeseries" && aboutWaits(panel) {
-		to["0.5"] = numbers[2]
+		to["0.5"] = promised.Within
 	}
 	if panel["targets"] != nil {
 		steps(panel["fieldConfig"], to)
@@ -40,8 +70,8 @@ func (s Settings) limits(panel object) {
 func aboutWaits(panel object) bool {
 	targets, _ := panel["targets"].([]any)
 	for _, t := range targets {
-		if expr, _ := asObject(t)["expr"].(string); strings.Contains(expr, "distributed_lock_wait_seconds") && asObject(asObject(panel["fieldConfig"])["defaults"])["unit"] == "s" {
-			return true
+		if expr, _ := asObject(t)["expr"].(string); strings.Contains(expr, "distributed_lock_wait_seconds") {
+			return asObject(asObject(panel["fieldConfig"])["defaults"])["unit"] == "s"
 		}
 	}
 	return false

@@ -28,7 +28,7 @@ const reserve = 5 * 24 * time.Hour
 
 // valuesOf counts the values of labels that a resource has several series of: the bounds of waits with
 // that of +Inf, and the reasons for a loss, of which a resource has met all at worst.
-var valuesOf = map[string]int{"le": len(buckets) + 1, "reason": 4}
+var valuesOf = map[string]int{"le": len(WaitBuckets()) + 1, "reason": 4}
 
 // Needs reads what is needed off the rules in a folder named rules.
 func Needs(shipped fs.FS) (Storage, error) {

@@ -2,8 +2,9 @@
 //
 //	cd dashboards/gen && go run . -out ..
 //
-// writes what is committed. Objectives, windows, thresholds and addresses are
-// changed by flags, or by a file that starts as the output of -print-config:
+// writes what is committed. Windows and thresholds are changed by a file that starts as the output of
+// -print-config. What `lockscope dashboards` can change as well is in that file, too, and has flags; it is
+// dashboards/deploy that fits the files to it, here as there:
 //
 //	go run . -print-config >fleet.yaml
 //	go run . -config fleet.yaml -out /etc/lockscope
@@ -16,8 +17,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 
-	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/fleet"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/grafana"
 )
 
@@ -45,37 +47,37 @@ func run(args []string, out, errOut io.Writer) error {
 	if set.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q", set.Arg(0))
 	}
-	c := config.Default()
+	f := fleet.Default()
 	if *file != "" {
 		var err error
-		if c, err = config.Read(*file); err != nil {
+		if f, err = fleet.Read(*file); err != nil {
 			return err
 		}
 	}
-	set.Visit(func(f *flag.Flag) {
-		if change, ok := overrides[f.Name]; ok {
-			change(&c)
+	set.Visit(func(set *flag.Flag) {
+		if change, ok := overrides[set.Name]; ok {
+			change(&f)
 		}
 	})
-	if err := c.Validate(); err != nil {
+	if err := f.Check(); err != nil {
 		return err
 	}
 	switch {
 	case *printConfig:
-		text, err := c.YAML()
+		text, err := f.YAML()
 		_, _ = out.Write(text)
 		return err
 	case *printQueries:
-		return queries(c, out)
+		return queries(f, out)
 	case *dir == "":
 		return errors.New("-out says where to write: -out .. writes what is committed")
 	}
-	return write(c, *dir)
+	return write(f, *dir)
 }
 
 // overrideFlags are for what is changed most often; a flag wins over the file.
-func overrideFlags(set *flag.FlagSet) map[string]func(*config.Config) {
-	d := config.Default()
+func overrideFlags(set *flag.FlagSet) map[string]func(*fleet.Fleet) {
+	d := fleet.Default()
 	availability := set.Float64("availability", d.SLO.Availability, "share of acquires that get the lock")
 	wait := set.Float64("wait", d.SLO.Wait, "share of acquires that wait for -within at most")
 	within := set.Float64("within", d.SLO.WithinSeconds, "seconds; one of the buckets of distributed_lock_wait_seconds")
@@ -83,26 +85,29 @@ func overrideFlags(set *flag.FlagSet) map[string]func(*config.Config) {
 	runbooks := set.String("runbooks", d.RunbookURL, "address of the runbooks")
 	grafanaURL := set.String("grafana", d.DashboardURL, "address of Grafana")
 	job := set.String("exporter-job", "", "scrape job of the exporter, which must always have a target that is up")
-	return map[string]func(*config.Config){
-		"availability": func(c *config.Config) { c.SLO.Availability = *availability },
-		"wait":         func(c *config.Config) { c.SLO.Wait = *wait },
-		"within":       func(c *config.Config) { c.SLO.WithinSeconds = *within },
-		"selector":     func(c *config.Config) { c.Selector = *selector },
-		"runbooks":     func(c *config.Config) { c.RunbookURL = *runbooks },
-		"grafana":      func(c *config.Config) { c.DashboardURL = *grafanaURL },
-		"exporter-job": func(c *config.Config) { c.ExporterJob = *job },
+	return map[string]func(*fleet.Fleet){
+		"availability": func(f *fleet.Fleet) { f.SLO.Availability = *availability },
+		"wait":         func(f *fleet.Fleet) { f.SLO.Wait = *wait },
+		"within":       func(f *fleet.Fleet) { f.SLO.WithinSeconds = *within },
+		"selector":     func(f *fleet.Fleet) { f.Selector = *selector },
+		"runbooks":     func(f *fleet.Fleet) { f.RunbookURL = *runbooks },
+		"grafana":      func(f *fleet.Fleet) { f.DashboardURL = *grafanaURL },
+		"exporter-job": func(f *fleet.Fleet) { f.ExporterJob = *job },
 	}
 }
 
 // queries lists what a proof on live data has to ask.
-func queries(c config.Config, out io.Writer) error {
-	boards, err := dashboards(c)
+func queries(of fleet.Fleet, out io.Writer) error {
+	made, err := generate(of)
 	if err != nil {
 		return err
 	}
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
-	for _, f := range boards {
+	for _, f := range made {
+		if path.Dir(f.Path) != "grafana" {
+			continue
+		}
 		d, err := grafana.Parse(f.Text)
 		if err != nil {
 			return err

@@ -15,16 +15,21 @@ func TestFlags(t *testing.T) {
 	dir := t.TempDir()
 	fleet := filepath.Join(dir, "fleet.yaml")
 	must(t, os.WriteFile(fleet, []byte("slo: {availability: 0.5, wait: 0.9}\n"), 0o600))
-	must(t, run([]string{"-config", fleet, "-availability", "0.9999", "-within", "0.1", "-selector", `env="prod"`,
-		"-runbooks", "https://wiki/locks", "-grafana", "https://graphs", "-exporter-job", "locks", "-out", dir}, io.Discard, io.Discard))
+	args := []string{
+		"-config", fleet, "-availability", "0.9999", "-within", "0.1", "-selector", `env="prod"`,
+		"-runbooks", "https://wiki/locks", "-grafana", "https://graphs", "-exporter-job", "locks", "-out", dir,
+	}
+	must(t, run(args, io.Discard, io.Discard))
 	var all strings.Builder
 	for _, name := range []string{"recording", "slo", "alerts"} {
 		text, err := os.ReadFile(filepath.Join(dir, "rules", name+".yaml"))
 		must(t, err)
 		all.Write(text)
 	}
-	for _, want := range []string{"14.4 * 0.0001", "14.4 * 0.1", `le="0.1"`, `env="prod"`, "https://wiki/locks/DistributedLockLost.md",
-		"https://graphs/d/lockscope-resource", `absent(up{env="prod",job="locks"} == 1)`} {
+	for _, want := range []string{
+		"14.4 * 0.0001", "14.4 * 0.1", `le="0.1"`, `env="prod"`, "https://wiki/locks/DistributedLockLost.md",
+		"https://graphs/d/lockscope-resource", `absent(up{env="prod",job="locks"} == 1)`,
+	} {
 		if !strings.Contains(all.String(), want) {
 			t.Errorf("no rule has %s", want)
 		}

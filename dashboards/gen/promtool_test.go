@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,7 +12,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
-	"github.com/lockscope/lockscope/dashboards/gen/internal/grafana"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/promql"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/ruletest"
@@ -127,31 +125,32 @@ func decode(t *testing.T, path string, v any) {
 // TestPanelsOnPrometheus2 gives every query of the dashboards to the parser of
 // Prometheus 2, as a recording rule.
 func TestPanelsOnPrometheus2(t *testing.T) {
-	made, err := dashboards(config.Default())
-	must(t, err)
-	type rule struct{ Record, Expr string }
-	var all []rule
-	for _, f := range made {
-		d, err := grafana.Parse(f.Text)
-		must(t, err)
-		vars := map[string]string{}
-		for _, v := range d.Templating.List {
-			vars[v.Name] = ".+"
-		}
-		for _, q := range d.Queries() {
-			expr, unknown := promql.Fill(q.Expr, vars)
-			if len(unknown) > 0 {
-				t.Errorf("%s: %s: unknown variables %v", q.Dashboard, q.Panel, unknown)
+	for name, f := range variants() {
+		t.Run(name, func(t *testing.T) {
+			type rule struct{ Record, Expr string }
+			var all []rule
+			for _, d := range dashboards(t, files(t, f)) {
+				vars := map[string]string{}
+				for _, v := range d.Templating.List {
+					vars[v.Name] = ".+"
+				}
+				for _, q := range d.Queries() {
+					expr, unknown := promql.Fill(q.Expr, vars)
+					if len(unknown) > 0 {
+						t.Errorf("%s: %s: unknown variables %v", q.Dashboard, q.Panel, unknown)
+					}
+					all = append(all, rule{fmt.Sprintf("panel:%d", len(all)), expr})
+				}
 			}
-			all = append(all, rule{fmt.Sprintf("panel:%d", len(all)), expr})
-		}
+			groups := []any{map[string]any{"name": "panels", "rules": all}}
+			text, err := yaml.Marshal(map[string]any{"groups": groups})
+			must(t, err)
+			path := filepath.Join(t.TempDir(), "panels.yaml")
+			must(t, os.WriteFile(path, text, 0o600))
+			promtool(t, "check", "rules", path)
+			t.Logf("%d queries", len(all))
+		})
 	}
-	var b bytes.Buffer
-	must(t, yaml.NewEncoder(&b).Encode(map[string]any{"groups": []any{map[string]any{"name": "panels", "rules": all}}}))
-	path := filepath.Join(t.TempDir(), "panels.yaml")
-	must(t, os.WriteFile(path, b.Bytes(), 0o600))
-	promtool(t, "check", "rules", path)
-	t.Logf("%d queries", len(all))
 }
 
 // suite is a file of rule tests, as far as coverage needs it.

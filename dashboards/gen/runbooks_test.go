@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/fleet"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/runbook"
 )
@@ -30,7 +31,7 @@ func alertNames(t *testing.T) []string {
 
 // TestRunbooks wants a page per alert, and no other; what it tells people to type must exist.
 func TestRunbooks(t *testing.T) {
-	all, _ := known(t, config.Default())
+	all := known(t, fleet.Default(), files(t, fleet.Default()))
 	pages := map[string]bool{}
 	for _, path := range glob(t, "runbooks/*.md") {
 		name := strings.TrimSuffix(filepath.Base(path), ".md")

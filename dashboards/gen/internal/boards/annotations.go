@@ -14,7 +14,8 @@ type mark struct {
 func happened() []mark {
 	return []mark{
 		{name: "Alerts", color: red, expr: `ALERTS{J,alertname=~"DistributedLock.+", alertstate="firing"}`,
-			title: "{{alertname}} fires", text: "{{severity}}: {{job}} {{resource}} {{lock_node}} {{reason}}", tags: "alertname,severity"},
+			title: "{{alertname}} fires", text: "{{severity}}: {{job}} {{resource}} {{lock_node}} {{reason}}",
+			tags: "alertname,severity"},
 		// A version is new where it was not there five minutes ago.
 		{name: "Deploys", color: blue, expr: `count by ($JOB, version, revision) (distributed_lock_exporter_build_info{I})
 			unless count by ($JOB, version, revision) (distributed_lock_exporter_build_info{I} offset 5m)`,
@@ -32,7 +33,8 @@ func losses(selector string) mark {
 }
 
 func (m mark) builder(fill filler) *dashboard.AnnotationQueryBuilder {
-	return dashboard.NewAnnotationQueryBuilder().Name(m.name).Datasource(source()).Enable(true).Hide(false).IconColor(m.color).
+	return dashboard.NewAnnotationQueryBuilder().Name(m.name).Datasource(source()).Enable(true).Hide(false).
+		IconColor(m.color).
 		Expr(fill.expr(m.expr)).TitleFormat(fill.legend(m.title)).TextFormat(fill.legend(m.text)).
 		TagKeys(m.tags).Step("60s")
 }

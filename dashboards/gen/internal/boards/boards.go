@@ -2,28 +2,10 @@
 package boards
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-
-	"github.com/grafana/grafana-foundation-sdk/go/common"
-	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 )
-
-// Tag is on every dashboard, and makes the links between them.
-const Tag = "distributed-lock"
-
-// board is one dashboard.
-type board struct {
-	uid, title, about string
-	from              string
-	labels            []string // that tell clusters apart
-	variables         []variable
-	rows              []row
-	marks             []mark
-}
 
 // File is a dashboard as Grafana imports it.
 type File struct {
@@ -34,8 +16,7 @@ type File struct {
 // Files returns all dashboards.
 func Files(c config.Config) ([]File, error) {
 	var files []File
-	for _, b := range []board{overview(c), resource(c), nodes(c), leaks(c)} {
-		b.labels = c.Labels
+	for _, b := range []board{overviewBoard(c), resourceBoard(c), nodesBoard(c), leaksBoard(c)} {
 		text, err := b.render()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", b.uid, err)
@@ -43,45 +24,4 @@ func Files(c config.Config) ([]File, error) {
 		files = append(files, File{Name: b.uid + ".json", JSON: text})
 	}
 	return files, nil
-}
-
-func (b board) render() ([]byte, error) {
-	fill := newFiller(b.labels)
-	//nolint:staticcheck // SA1019: dashboards of the newer model cannot be provisioned from files.
-	d := dashboard.NewDashboardBuilder(b.title).
-		Uid(b.uid).Description(b.about).Tags([]string{Tag}).Timezone(common.TimeZoneBrowser).
-		Readonly().Tooltip(dashboard.DashboardCursorSyncCrosshair).Time(b.from, "now").Refresh("1m").
-		Link(dashboard.NewDashboardLinkBuilder("Distributed locks").Type(dashboard.DashboardLinkTypeDashboards).
-			Tags([]string{Tag}).AsDropdown(false).IncludeVars(true).KeepTime(true).Icon("external link"))
-	for _, m := range append(happened(), b.marks...) {
-		d.Annotation(m.builder(fill))
-	}
-	for _, v := range b.variables {
-		v.fill = fill
-		d.WithVariable(v)
-	}
-	built, err := d.Build()
-	if err != nil {
-		return nil, err
-	}
-	if built.Panels, err = layout(b.rows, fill); err != nil {
-		return nil, err
-	}
-	show(built)
-	var text bytes.Buffer
-	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	err = e.Encode(built)
-	return text.Bytes(), err
-}
-
-// show takes links and alerts out of the menu in which the SDK hides them.
-func show(d dashboard.Dashboard) {
-	for i := range d.Links {
-		d.Links[i].Placement = nil
-	}
-	for i := range d.Annotations.List {
-		d.Annotations.List[i].Placement = nil
-	}
 }

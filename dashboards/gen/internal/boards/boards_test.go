@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockscope/lockscope/dashboards/deploy"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/boards"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/grafana"
@@ -16,17 +17,35 @@ import (
 // drawn is every dashboard of a configuration, by its uid.
 func drawn(t *testing.T, c config.Config) map[string]grafana.Dashboard {
 	t.Helper()
-	files, err := boards.Files(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	return fitted(t, c, deploy.Settings{})
+}
+
+// fitted is the same for a fleet.
+func fitted(t *testing.T, c config.Config, s deploy.Settings) map[string]grafana.Dashboard {
+	t.Helper()
 	all := map[string]grafana.Dashboard{}
-	for _, f := range files {
-		d, err := grafana.Parse(f.JSON)
+	for _, f := range files(t, c, s) {
+		d, err := grafana.Parse(f.Text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		all[d.UID] = d
+	}
+	return all
+}
+
+func files(t *testing.T, c config.Config, s deploy.Settings) (all []deploy.File) {
+	t.Helper()
+	made, err := boards.Files(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range made {
+		file, err := s.Fit(deploy.File{Path: "grafana/" + f.Name, Text: f.JSON})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, file)
 	}
 	return all
 }
@@ -42,14 +61,13 @@ func variable(d grafana.Dashboard, name string) (grafana.Variable, bool) {
 // TestClusters wants every label that tells clusters apart to be chosen in every query,
 // and to go along with every link.
 func TestClusters(t *testing.T) {
-	c := config.Default()
-	c.Labels = []string{"cluster", "namespace"}
-	for uid, d := range drawn(t, c) {
+	labels := []string{"cluster", "namespace"}
+	for uid, d := range fitted(t, config.Default(), deploy.Settings{Labels: labels}) {
 		vars := map[string]string{}
 		for _, v := range d.Templating.List {
 			vars[v.Name] = "$" + v.Name
 		}
-		for _, l := range c.Labels {
+		for _, l := range labels {
 			if v, ok := variable(d, l); !ok || !v.Multi || v.AllValue != ".*" {
 				t.Errorf("%s: variable %s: %+v", uid, l, v)
 			}
@@ -78,15 +96,9 @@ func TestClusters(t *testing.T) {
 
 // TestNoClusters: without labels nothing is left of them.
 func TestNoClusters(t *testing.T) {
-	c := config.Default()
-	c.Labels = nil
-	files, err := boards.Files(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		if m := regexp.MustCompile(`cluster|\$CLUSTER|\$JOB|\$LINKED|\{[A-Z][,}]`).Find(f.JSON); m != nil {
-			t.Errorf("%s: %s", f.Name, m)
+	for _, f := range files(t, config.Default(), deploy.Settings{Labels: []string{}}) {
+		if m := regexp.MustCompile(`cluster|\$CLUSTER|\$JOB|\$LINKED|\{[A-Z][,}]`).Find(f.Text); m != nil {
+			t.Errorf("%s: %s", f.Path, m)
 		}
 	}
 }
@@ -116,7 +128,8 @@ func TestOverviewBegins(t *testing.T) {
 			open = append(open, p.Title)
 		}
 	}
-	if want := []string{"Health", "What fires", "Who holds and who waits", "Objectives"}; !slices.Equal(open, want) || len(closed) == 0 {
+	want := []string{"Health", "What fires", "Who holds and who waits", "Objectives"}
+	if !slices.Equal(open, want) || len(closed) == 0 {
 		t.Errorf("open are %q, folded %q", open, closed)
 	}
 }
@@ -129,7 +142,8 @@ func TestLargest(t *testing.T) {
 	for uid, d := range drawn(t, c) {
 		for _, p := range d.All() {
 			for _, target := range p.Targets {
-				many := strings.Contains(target.Legend, "{{resource}}") || strings.Contains(target.Legend, "{{instance}}")
+				legend := target.Legend
+				many := strings.Contains(legend, "{{resource}}") || strings.Contains(legend, "{{instance}}")
 				if p.Type == "timeseries" && many && !strings.Contains(target.Expr, "topk(7, ") {
 					t.Errorf("%s: %s shows all", uid, p.Title)
 				}
@@ -140,21 +154,17 @@ func TestLargest(t *testing.T) {
 
 // TestLegends wants them below the charts, where they take little.
 func TestLegends(t *testing.T) {
-	files, err := boards.Files(config.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		if strings.Contains(string(f.JSON), `"placement": "right"`) {
-			t.Errorf("%s has a legend beside a chart", f.Name)
+	for _, f := range files(t, config.Default(), deploy.Settings{}) {
+		if strings.Contains(string(f.Text), `"placement": "right"`) {
+			t.Errorf("%s has a legend beside a chart", f.Path)
 		}
 	}
 }
 
 func TestPageAndRunbookLinks(t *testing.T) {
 	c := config.Default()
-	c.Boards.PageURL, c.RunbookURL = "https://{cluster}.example.com/{instance}/locks", "https://wiki.example.com/locks"
-	d := drawn(t, c)["lockscope-overview"]
+	c.Boards.PageURL = "https://{cluster}.example.com/{instance}/locks"
+	d := fitted(t, c, deploy.Settings{RunbookURL: "https://wiki.example.com/locks"})["lockscope-overview"]
 	var all []string
 	for _, p := range d.All() {
 		all = append(all, p.Links()...)

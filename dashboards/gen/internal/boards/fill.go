@@ -4,12 +4,14 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/lockscope/lockscope/dashboards/deploy"
 )
 
 // filler writes out shorthands.
 type filler struct {
 	*strings.Replacer        // those of expressions and links
-	told              string // the labels of clusters, in a legend
+	told              string // the cluster, in a legend
 }
 
 // expr is on one line.
@@ -25,20 +27,20 @@ func (f filler) legend(text string) string {
 	return text
 }
 
-// newFiller knows the labels that tell clusters apart.
+// newFiller puts the label of clusters wherever a job is named.
 //
 // Of the selectors, {R} has a resource, {N} a lock_node, {I} only its process; {S} and {M}
 // are recorded for a resource or a node of all processes, {J} for a job, {C} for nothing of
 // those. $JOB and $CLUSTER stand in lists of labels, as they do in the rules: the same job
 // in two clusters is two. $LINKED passes the chosen clusters on to another dashboard.
-func newFiller(labels []string) filler {
-	var matchers, listed, told, linked string
-	for _, l := range labels {
-		matchers += ", " + l + `=~"$` + l + `"`
-		listed += l + ", "
-		told += "{{" + l + "}} "
-		linked += "&${" + l + ":queryparam}"
-	}
+func newFiller() filler {
+	const (
+		label   = deploy.ClusterLabel
+		matcher = label + `=~"$` + label + `"`
+		listed  = label + ", "
+		told    = "{{" + label + "}} "
+		linked  = "&${" + label + ":queryparam}"
+	)
 	pairs := []string{"$JOB", listed + "job", "$CLUSTER ", listed, "$LINKED", linked}
 	short := map[string]string{
 		"I": `job=~"$job", instance=~"$instance"`,
@@ -50,9 +52,8 @@ func newFiller(labels []string) filler {
 		"C": ``,
 	}
 	for _, name := range slices.Sorted(maps.Keys(short)) {
-		all := strings.TrimPrefix(short[name]+matchers, ", ")
-		more := strings.TrimPrefix(all+", ", ", ")
-		pairs = append(pairs, "{"+name+"}", "{"+all+"}", "{"+name+",", "{"+more)
+		all := strings.TrimPrefix(short[name]+", "+matcher, ", ")
+		pairs = append(pairs, "{"+name+"}", "{"+all+"}", "{"+name+",", "{"+all+", ")
 	}
 	return filler{strings.NewReplacer(pairs...), told}
 }

@@ -15,21 +15,32 @@ func holders(c config.Config, title, by string, h uint32) panel {
 	// As of the last scrape: what it saw may be released since.
 	longest := since("distributed_lock_held_since_timestamp_seconds{R}", by)
 	oldest := since("distributed_lock_waiting_since_timestamp_seconds{R}", by)
-	mean := fmt.Sprintf("sum by (%[1]s) (increase(distributed_lock_hold_seconds_sum{R}[$__range])) / (sum by (%[1]s) (increase(distributed_lock_hold_seconds_count{R}[$__range])) > 0)", by)
+	mean := fmt.Sprintf("sum by (%[1]s) (increase(distributed_lock_hold_seconds_sum{R}[$__range])) / (sum by (%[1]s) "+
+		"(increase(distributed_lock_hold_seconds_count{R}[$__range])) > 0)", by)
 	return panel{kind: grid, title: title, w: full, h: h, unit: "short", decimals: auto,
-		about:   "The processes that hold and wait most. Good: what is held is held for about the mean hold. Held for much longer: that process is stuck. Click the process for its live page, which names holders, waiters and their calls.",
+		about: "The processes that hold and wait most. Good: what is held is held for about the mean hold. Held for much " +
+			"longer: that process is stuck. Click the process for its live page, which names holders, waiters and their calls.",
 		queries: instants("sort_desc("+most(held)+")", most(waiting), most(oldest), most(longest), most(mean)),
 		columns: []column{
 			{title: "Held", unit: "short", steps: neutral(), width: 90},
-			{title: "Waiting", unit: "short", steps: steps(green, step{c.Alerts.Waiters, orange}, step{10 * c.Alerts.Waiters, red}), width: 90},
+			{title: "Waiting", unit: "short",
+				steps: steps(green, step{c.Alerts.Waiters, orange}, step{10 * c.Alerts.Waiters, red}), width: 90},
 			{title: "Oldest wait", unit: "s", decimals: auto, steps: neutral(), width: 110},
 			{title: "Held for", unit: "s", decimals: auto, steps: neutral(), width: 110},
 			{title: "Mean hold", unit: "s", decimals: auto, steps: neutral(), width: 110},
 		},
 		order: []string{"resource", "job", "instance"},
 		cells: []labelColumn{
-			{column: "instance", links: []link{{title: "Live page of this process", url: c.Page(), away: true}}},
+			{column: "instance", links: []link{{title: "Live page of this process", url: c.Boards.Page(), away: true}}},
 			{column: "resource", links: []link{fromRow("This resource in depth", "lockscope-resource", "resource")}},
 		},
 	}
+}
+
+// since is for how long what a gauge says the beginning of has lasted at the last scrape, or 0.
+func since(gauge, by string) string {
+	return fmt.Sprintf(`(
+			clamp_min(max by (%[1]s) (timestamp(%[2]s) - (%[2]s > 0)), 0)
+			or 0 * max by (%[1]s) (%[2]s)
+		)`, by, gauge)
 }

@@ -8,11 +8,12 @@ import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 )
 
-func leaks(c config.Config) board {
+func leaksBoard(c config.Config) board {
 	return board{
 		uid: "lockscope-leaks", title: "Distributed locks / Leaks", from: "now-6h",
-		about:     "What the scanner found among the lock keys of any library, and what the search costs. Keys are named where --export-leaked-keys asks for it, and by `lockscope scan`.",
-		variables: append(processes(c.Labels, "distributed_lock_scanner_up"), redisNodes("distributed_lock_scanner_up")),
+		about: "What the scanner found among the lock keys of any library, and what the search costs. Keys are named " +
+			"where --export-leaked-keys asks for it, and by `lockscope scan`.",
+		variables: append(processes("distributed_lock_scanner_up"), redisNodes("distributed_lock_scanner_up")),
 		rows: []row{
 			{title: "Now", panels: leakTiles(c)},
 			{title: "Findings", panels: leakFindings()},
@@ -32,7 +33,8 @@ const lastSuccess = "distributed_lock_scanner_last_success_timestamp_seconds"
 // latest asks the replica that swept a node last: the others keep what they knew
 // before they went to standby.
 func latest(metric, selector, by string) string {
-	return fmt.Sprintf("max by (%[1]s) (%[2]s and on ($JOB, instance, lock_node) (%[3]s == on ($JOB, lock_node) group_left () max by ($JOB, lock_node) (%[3]s)))",
+	return fmt.Sprintf("max by (%[1]s) (%[2]s and on ($JOB, instance, lock_node) (%[3]s == on ($JOB, lock_node) "+
+		"group_left () max by ($JOB, lock_node) (%[3]s)))",
 		by, metric+selector, lastSuccess+"{"+strings.Trim(strings.SplitN(selector, ",", 2)[0], "{}")+"}")
 }
 
@@ -54,37 +56,57 @@ func leakTiles(c config.Config) []panel {
 	stale := time.Duration(c.Alerts.ScannerStale).Seconds()
 	return []panel{
 		found("Without TTL", "no_ttl", anyIsBad(),
-			"Lock keys without a TTL, confirmed by a second look; a key on several nodes counts once. Good: 0. Whoever waits for one waits for good. `lockscope scan` names them; `--repair` gives them a TTL."),
+			"Lock keys without a TTL, confirmed by a second look; a key on several nodes counts once. Good: 0. Whoever waits "+
+				"for one waits for good. `lockscope scan` names them; `--repair` gives them a TTL."),
 		found("TTL too long", "long_ttl", anyIsSuspicious(),
-			"Lock keys with a TTL above --max-ttl. Good: 0. Often seconds and milliseconds mixed up. If the holder dies, the others wait for that long."),
+			"Lock keys with a TTL above --max-ttl. Good: 0. Often seconds and milliseconds mixed up. If the holder dies, the "+
+				"others wait for that long."),
 		found("Held too long", "held_too_long", anyIsSuspicious(),
-			"Lock keys with the same holder for longer than --max-hold. Good: 0. A renewal that goes on without the work: restart that holder, `lockscope list` names it."),
+			"Lock keys with the same holder for longer than --max-hold. Good: 0. A renewal that goes on without the work: "+
+				"restart that holder, `lockscope list` names it."),
 		found("Orphaned", "orphan", anyIsSuspicious(),
-			"Lock keys on a minority of the nodes. Good: 0 beyond a few seconds. They expire by themselves and cost votes until then."),
+			"Lock keys on a minority of the nodes. Good: 0 beyond a few seconds. They expire by themselves and cost votes "+
+				"until then."),
 		found("Wrong type", "foreign_type", anyIsSuspicious(),
-			"Keys below the lock prefix of a type that no lock has. Good: 0. Something else uses the prefix: rename it, or narrow --pattern."),
-		tile("Oldest leak", "s", auto, steps(green, step{1, orange}, step{3600, red}), now("max("+latest("distributed_lock_scanner_oldest_leak_seconds", "{N}", "$CLUSTER lock_node")+")"),
+			"Keys below the lock prefix of a type that no lock has. Good: 0. Something else uses the prefix: rename it, or "+
+				"narrow --pattern."),
+		tile("Oldest leak", "s", auto, steps(green, step{1, orange}, step{3600, red}),
+			now("max("+latest("distributed_lock_scanner_oldest_leak_seconds", "{N}", "$CLUSTER lock_node")+")"),
 			"Since when the oldest lock without a TTL has been known. Good: 0. Hours: nobody looks after the alert."),
 		tile("Scan age", "s", auto, steps(green, step{stale / 2, orange}, step{stale, red}), now("max("+sinceSweep+")"),
-			fmt.Sprintf("Since the last complete sweep, of the node that has waited for longest. Good: a few sweep intervals. Above %s an alert fires, and the other numbers here are old.", c.Alerts.ScannerStale)),
-		tile("Unreached nodes", "short", 0, anyIsBad(), now(`count(`+worst(`distributed_lock_scanner_up{N}`, "$CLUSTER lock_node")+` == 0) or vector(0)`),
+			fmt.Sprintf("Since the last complete sweep, of the node that has waited for longest. Good: a few sweep intervals. "+
+				"Above %s an alert fires, and the other numbers here are old.", c.Alerts.ScannerStale)),
+		tile("Unreached nodes", "short", 0, anyIsBad(),
+			now(`count(`+worst(`distributed_lock_scanner_up{N}`, "$CLUSTER lock_node")+` == 0) or vector(0)`),
 			"Nodes that the last sweep could not reach. Good: 0. Try `lockscope doctor` from where the scanner runs."),
 	}
 }
 
 func leakFindings() []panel {
 	return []panel{
-		chart("Findings by class", "short", third, course("sum by (class) ("+latest("distributed_lock_scanner_findings", "{N}", "$CLUSTER lock_node, class")+")", "{{class}}"),
+		chart("Findings by class", "short", third,
+			course("sum by (class) ("+latest("distributed_lock_scanner_findings", "{N}", "$CLUSTER lock_node, class")+")",
+				"{{class}}"),
 			"Confirmed findings, all nodes added up. Good: none. A step up at a deployment tells which one brought the leak.").
-			stacked().tinted([]tint{{"no_ttl", red}, {"long_ttl", orange}, {"held_too_long", yellow}, {"orphan", purple}, {"foreign_type", blue}}),
-		chart("Findings by node", "short", third, course("sum by ($CLUSTER lock_node) ("+latest("distributed_lock_scanner_findings", "{N}", "$CLUSTER lock_node, class")+")", "{{lock_node}}"),
-			"Confirmed findings of all classes. Good: none. All nodes alike: a client of all of them. One node: a client of that one, or keys that came back with it.").stacked(),
-		chart("Findings not named", "short", third, course("max by ($JOB) (distributed_lock_scanner_findings_omitted{I})", "{{job}}"),
-			"Findings beyond --max-findings: counted, but not named in logs and reports. Good: 0. Else repair what is named, or raise the limit.").reaching(10),
-		chart("Age of the oldest leak by node", "s", half, course(latest("distributed_lock_scanner_oldest_leak_seconds", "{N}", "$CLUSTER lock_node"), "{{lock_node}}"),
-			"Since when the oldest lock without a TTL has been known. Good: 0. It climbs until somebody repairs the key, and starts anew when the scanner restarts.").marked(steps(green, step{3600, red})),
-		chart("Lock keys by node", "short", half, course(latest("distributed_lock_scanner_locks", "{N}", "$CLUSTER lock_node"), "{{lock_node}}"),
-			"Keys that match the pattern, as of the last complete sweep. Good: alike on the nodes of a Redlock, and steady. Growth without more traffic is leaks or long TTLs."),
+			stacked().tinted([]tint{{"no_ttl", red}, {"long_ttl", orange}, {"held_too_long", yellow}, {"orphan", purple},
+			{"foreign_type", blue}}),
+		chart("Findings by node", "short", third,
+			course("sum by ($CLUSTER lock_node) ("+
+				latest("distributed_lock_scanner_findings", "{N}", "$CLUSTER lock_node, class")+")", "{{lock_node}}"),
+			"Confirmed findings of all classes. Good: none. All nodes alike: a client of all of them. One node: a client of "+
+				"that one, or keys that came back with it.").stacked(),
+		chart("Findings not named", "short", third,
+			course("max by ($JOB) (distributed_lock_scanner_findings_omitted{I})", "{{job}}"),
+			"Findings beyond --max-findings: counted, but not named in logs and reports. Good: 0. Else repair what is named, "+
+				"or raise the limit.").reaching(10),
+		chart("Age of the oldest leak by node", "s", half,
+			course(latest("distributed_lock_scanner_oldest_leak_seconds", "{N}", "$CLUSTER lock_node"), "{{lock_node}}"),
+			"Since when the oldest lock without a TTL has been known. Good: 0. It climbs until somebody repairs the key, and "+
+				"starts anew when the scanner restarts.").marked(steps(green, step{3600, red})),
+		chart("Lock keys by node", "short", half,
+			course(latest("distributed_lock_scanner_locks", "{N}", "$CLUSTER lock_node"), "{{lock_node}}"),
+			"Keys that match the pattern, as of the last complete sweep. Good: alike on the nodes of a Redlock, and steady. "+
+				"Growth without more traffic is leaks or long TTLs."),
 	}
 }
 
@@ -94,8 +116,10 @@ func leakNodes(c config.Config) []panel {
 	node := func(metric string) string { return latest(metric, "{N}", "$CLUSTER lock_node") }
 	return []panel{
 		{kind: grid, title: "Nodes at their last sweep", w: full, h: 7, unit: "short", decimals: auto,
-			about: "Good: reached, not truncated, no leaks, swept minutes ago. Truncated: the sweep stopped at a limit, the counts are lower bounds; raise the deadline or the page size.",
-			queries: instants(worst("distributed_lock_scanner_up{N}", "$CLUSTER lock_node"), node("distributed_lock_scanner_locks"), node("distributed_lock_scanner_leaked_locks"),
+			about: "Good: reached, not truncated, no leaks, swept minutes ago. Truncated: the sweep stopped at a limit, the " +
+				"counts are lower bounds; raise the deadline or the page size.",
+			queries: instants(worst("distributed_lock_scanner_up{N}", "$CLUSTER lock_node"),
+				node("distributed_lock_scanner_locks"), node("distributed_lock_scanner_leaked_locks"),
 				node("distributed_lock_scanner_overlong_locks"), node("distributed_lock_scanner_oldest_leak_seconds"),
 				sinceSweep, node("distributed_lock_scanner_truncated")),
 			columns: []column{
@@ -113,12 +137,17 @@ func leakNodes(c config.Config) []panel {
 // leakKeys names keys where the exporter does.
 func leakKeys() []panel {
 	return []panel{
-		{kind: grid, title: "Leaked keys", w: half, h: chartHeight, unit: "short", decimals: 0, none: "no key is exported (serve --export-leaked-keys)",
-			about:   "Lock keys without a TTL, and on how many nodes they are. Good: none. Names are exported only with --export-leaked-keys, a few at most; `lockscope scan` names all.",
-			queries: now("sort_desc(count by ($JOB, key) (max by ($JOB, lock_node, key) (distributed_lock_scanner_leaked_lock_info{N})))"),
+		{kind: grid, title: "Leaked keys", w: half, h: chartHeight, unit: "short", decimals: 0,
+			none: "no key is exported (serve --export-leaked-keys)",
+			about: "Lock keys without a TTL, and on how many nodes they are. Good: none. Names are exported only with " +
+				"--export-leaked-keys, a few at most; `lockscope scan` names all.",
+			queries: now("sort_desc(count by ($JOB, key) (max by ($JOB, lock_node, key) " +
+				"(distributed_lock_scanner_leaked_lock_info{N})))"),
 			columns: []column{{title: "Nodes", unit: "short", steps: anyIsBad(), width: 90}}, order: []string{"key", "job"}},
-		{kind: states, title: "Left out of sweeps, by reason", w: half, h: chartHeight, unit: "short", decimals: 0, steps: steps(green, step{1, orange}),
-			about:   "Orange: the last sweep did not read everything, for this reason. Good: green for every reason. Else that no leak was found says nothing of what was left out.",
+		{kind: states, title: "Left out of sweeps, by reason", w: half, h: chartHeight, unit: "short", decimals: 0,
+			steps: steps(green, step{1, orange}),
+			about: "Orange: the last sweep did not read everything, for this reason. Good: green for every reason. Else that " +
+				"no leak was found says nothing of what was left out.",
 			queries: course("max by ($CLUSTER reason) (distributed_lock_scanner_incomplete{I})", "{{reason}}")},
 	}
 }
@@ -129,11 +158,16 @@ func leakWaits() []panel {
 		chart("Waiting calls and blocked locks", "short", third, []query{
 			{expr: "max by ($JOB) (distributed_lock_scanner_waiting_calls{I})", legend: "{{job}} waiting calls"},
 			{expr: "max by ($JOB) (distributed_lock_scanner_blocked_locks{I})", legend: "{{job}} locks waited for"}},
-			"Calls that wait in the queues on the nodes, and the locks they wait for, of all processes. Good: comes and goes.").reaching(1),
-		chart("Longest wait", "s", third, course("max by ($JOB) (distributed_lock_scanner_longest_wait_seconds{I})", "{{job}}"),
-			"For how long the caller that has waited for longest has done so. Good: below the longest hold. Climbing: its holder is stuck; `lockscope list` names it."),
-		chart("Deadlocks over processes", "short", third, course("max by ($JOB) (distributed_lock_scanner_deadlocks{I})", "{{job}}"),
-			"Cycles of callers that wait for one another, in the queues of all processes. Good: 0. None of them gets a lock before one gives up: `lockscope list` shows who.").reaching(1),
+			"Calls that wait in the queues on the nodes, and the locks they wait for, of all processes. Good: "+
+				"comes and goes.").reaching(1),
+		chart("Longest wait", "s", third,
+			course("max by ($JOB) (distributed_lock_scanner_longest_wait_seconds{I})", "{{job}}"),
+			"For how long the caller that has waited for longest has done so. Good: below the longest hold. Climbing: its "+
+				"holder is stuck; `lockscope list` names it."),
+		chart("Deadlocks over processes", "short", third,
+			course("max by ($JOB) (distributed_lock_scanner_deadlocks{I})", "{{job}}"),
+			"Cycles of callers that wait for one another, in the queues of all processes. Good: 0. None of them gets a lock "+
+				"before one gives up: `lockscope list` shows who.").reaching(1),
 	}
 }
 
@@ -141,22 +175,33 @@ func leakWaits() []panel {
 // two scrapes is mostly that of no sweep at all.
 func leakCost() []panel {
 	perSweep := func(what string) string {
-		return fmt.Sprintf("sum by ($CLUSTER lock_node) (increase(%s{N}[1h])) / (sum by ($CLUSTER lock_node) (increase(distributed_lock_scanner_passes_total{N}[1h])) > 0)", what)
+		return fmt.Sprintf("sum by ($CLUSTER lock_node) (increase(%s{N}[1h])) / (sum by ($CLUSTER lock_node) "+
+			"(increase(distributed_lock_scanner_passes_total{N}[1h])) > 0)", what)
 	}
 	duration := "sum by ($CLUSTER lock_node, le) (increase(distributed_lock_scanner_pass_duration_seconds_bucket{N}[1h]))"
 	return []panel{
 		chart("Duration of a sweep, p99", "s", third, course("histogram_quantile(0.99, "+duration+")", "{{lock_node}}"),
-			"The slowest sweeps of the last hour, by node. Good: far below the sweep interval. It is mostly pauses: a gentle sweep is a long one."),
-		chart("Time spent sweeping", "percentunit", third, course("sum by ($CLUSTER lock_node) (increase(distributed_lock_scanner_pass_duration_seconds_sum{N}[1h])) / 3600", "{{lock_node}}"),
-			"Good: below 10 %. Near 100 % sweeps follow each other without rest: raise the interval, or the page size.").reaching(.1),
-		chart("Failed sweeps", "percentunit", third, course(perSweep("distributed_lock_scanner_pass_failures_total"), "{{lock_node}}"),
+			"The slowest sweeps of the last hour, by node. Good: far below the sweep interval. It is mostly pauses: a gentle "+
+				"sweep is a long one."),
+		chart("Time spent sweeping", "percentunit", third,
+			course("sum by ($CLUSTER lock_node) (increase(distributed_lock_scanner_pass_duration_seconds_sum{N}[1h])) / 3600",
+				"{{lock_node}}"),
+			"Good: below 10 %. Near 100 % sweeps follow each other without rest: raise the interval, or the page size.").
+			reaching(.1),
+		chart("Failed sweeps", "percentunit", third,
+			course(perSweep("distributed_lock_scanner_pass_failures_total"), "{{lock_node}}"),
 			"Share of the sweeps of the last hour. Good: none. Why they failed is in the scanner's log.").reaching(.1),
-		chart("Keys examined by a sweep", "short", third, course(perSweep("distributed_lock_scanner_keys_examined_total"), "{{lock_node}}"),
-			"Keys the server looked at, locks or not: the cost of a sweep is theirs. Good: the size of the database, or 0 where the server's own count makes looking needless."),
-		chart("Calls made by a sweep", "short", third, course(perSweep("distributed_lock_scanner_scan_calls_total"), "{{lock_node}}"),
+		chart("Keys examined by a sweep", "short", third,
+			course(perSweep("distributed_lock_scanner_keys_examined_total"), "{{lock_node}}"),
+			"Keys the server looked at, locks or not: the cost of a sweep is theirs. Good: the size of the database, or 0 "+
+				"where the server's own count makes looking needless."),
+		chart("Calls made by a sweep", "short", third,
+			course(perSweep("distributed_lock_scanner_scan_calls_total"), "{{lock_node}}"),
 			"Commands sent to the node. Good: keys divided by the page size. Many more: pages are too small."),
-		{kind: states, title: "Truncated sweeps", w: third, h: chartHeight, unit: "short", decimals: 0, steps: steps(green, step{1, orange}),
-			about:   "Orange: the last sweep stopped at a limit before it had seen all keys, and the counts are lower bounds. Good: green. Else raise the deadline or the page size.",
+		{kind: states, title: "Truncated sweeps", w: third, h: chartHeight, unit: "short", decimals: 0,
+			steps: steps(green, step{1, orange}),
+			about: "Orange: the last sweep stopped at a limit before it had seen all keys, and the counts are lower bounds. " +
+				"Good: green. Else raise the deadline or the page size.",
 			queries: course(latest("distributed_lock_scanner_truncated", "{N}", "$CLUSTER lock_node"), "{{lock_node}}")},
 	}
 }

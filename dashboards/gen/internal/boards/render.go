@@ -98,7 +98,8 @@ func calm() *dashboard.SpecialValueMap {
 func (p panel) dataLinks(links []link) (all []dashboard.DashboardLink) {
 	for _, l := range links {
 		url := p.fill.Replace(l.url)
-		all = append(all, dashboard.DashboardLink{Title: l.title, Url: &url, TargetBlank: l.away, Type: dashboard.DashboardLinkTypeLink, Tags: []string{}})
+		all = append(all, dashboard.DashboardLink{Title: l.title, Url: &url, TargetBlank: l.away,
+			Type: dashboard.DashboardLinkTypeLink, Tags: []string{}})
 	}
 	return all
 }
@@ -215,7 +216,8 @@ func (p panel) heatmap() cog.Builder[dashboard.Panel] {
 			Scale(heatmap.HeatmapColorScaleExponential).Exponent(0.5).Steps(64).Fill("dark-orange")).
 		CellValues(heatmap.NewCellValuesBuilder().Unit("ops")).
 		YAxis(heatmap.NewYAxisConfigBuilder().Unit(p.unit).AxisPlacement(common.AxisPlacementLeft)).
-		Tooltip(heatmap.NewHeatmapTooltipBuilder().Mode(common.TooltipDisplayModeSingle).YHistogram(true).ShowColorScale(true)).
+		Tooltip(heatmap.NewHeatmapTooltipBuilder().Mode(common.TooltipDisplayModeSingle).YHistogram(true).
+			ShowColorScale(true)).
 		ExemplarsColor("rgba(255,0,255,0.7)").FilterValues(heatmap.NewFilterValueRangeBuilder().Le(1e-9))
 }
 

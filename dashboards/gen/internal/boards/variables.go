@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+
+	"github.com/lockscope/lockscope/dashboards/deploy"
 )
 
 // variable is something the reader may choose.
@@ -52,18 +54,17 @@ const prometheusSource = "prometheus"
 
 // processes are the variables of every dashboard: the values of each depend on those
 // of the one before. Every process in question has one of the metrics.
-func processes(labels []string, metrics ...string) []variable {
+func processes(metrics ...string) []variable {
+	const cluster = deploy.ClusterLabel
 	match := fmt.Sprintf(`__name__=~"%s"`, strings.Join(metrics, "|"))
-	all := []variable{{name: "datasource", label: "Data source", about: "The Prometheus to ask.", source: prometheusSource}}
-	chosen := ""
-	for _, l := range labels {
-		all = append(all, variable{name: l, label: strings.ToUpper(l[:1]) + l[1:], about: "Values of the label " + l + ", if series have it.", cluster: true,
-			query: "label_values({" + match + chosen + "}, " + l + ")"})
-		chosen += fmt.Sprintf(`, %[1]s=~"$%[1]s"`, l)
+	return []variable{
+		{name: "datasource", label: "Data source", about: "The Prometheus to ask.", source: prometheusSource},
+		{name: cluster, label: "Cluster", about: "Values of the label " + cluster + ", if series have it.", cluster: true,
+			query: "label_values({" + match + "}, " + cluster + ")"},
+		{name: "job", label: "Job", about: "Scrape jobs.", query: "label_values({C," + match + "}, job)"},
+		{name: "instance", label: "Instance", about: "Processes of these jobs.",
+			query: "label_values({J," + match + "}, instance)"},
 	}
-	return append(all,
-		variable{name: "job", label: "Job", about: "Scrape jobs.", query: "label_values({C," + match + "}, job)"},
-		variable{name: "instance", label: "Instance", about: "Processes of these jobs.", query: "label_values({J," + match + "}, instance)"})
 }
 
 func resources(some bool) variable {

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -22,24 +23,29 @@ func defaultBoards() Boards {
 	return Boards{Top: 10, PageURL: "http://{instance}/debug/locks", LogSelector: `{service_name=~".+"}`}
 }
 
+var placeholder = regexp.MustCompile(`\{(\w+)\}`)
+
 // Page is the address of the live page with Grafana's variables for the fields of a table.
-func (c Config) Page() string {
-	url := c.Boards.PageURL
-	for _, label := range append([]string{"job", "instance"}, c.Labels...) {
-		url = strings.ReplaceAll(url, "{"+label+"}", "${__data.fields."+label+"}")
+func (b Boards) Page() string { return placeholder.ReplaceAllString(b.PageURL, "$${__data.fields.$1}") }
+
+// PageLabels are those that the address of the live page names.
+func (b Boards) PageLabels() (names []string) {
+	for _, m := range placeholder.FindAllStringSubmatch(b.PageURL, -1) {
+		names = append(names, m[1])
 	}
-	return url
+	return names
 }
 
-func (c Config) boardProblems() (bad []error) {
-	if c.Boards.Top < 1 {
-		bad = append(bad, fmt.Errorf("boards: top: %d; want 1 or more", c.Boards.Top))
+func (b Boards) problems() (bad []error) {
+	if b.Top < 1 {
+		bad = append(bad, fmt.Errorf("boards: top: %d; want 1 or more", b.Top))
 	}
-	if url := c.Page(); !strings.HasPrefix(url, "http://") && !strings.HasPrefix(url, "https://") ||
-		strings.Contains(strings.ReplaceAll(url, "${", ""), "{") {
-		bad = append(bad, fmt.Errorf("boards: page_url: %s; want an address with {instance}, {job} or one of the labels", c.Boards.PageURL))
+	web := strings.HasPrefix(b.PageURL, "http://") || strings.HasPrefix(b.PageURL, "https://")
+	if rest := placeholder.ReplaceAllString(b.PageURL, ""); !web || strings.Contains(rest, "{") {
+		bad = append(bad, fmt.Errorf(
+			"boards: page_url: %s; want an address with {instance}, {job} or one of the labels", b.PageURL))
 	}
-	if s := c.Boards.LogSelector; s != "" && (!strings.HasPrefix(s, "{") || !strings.HasSuffix(s, "}")) {
+	if s := b.LogSelector; s != "" && (!strings.HasPrefix(s, "{") || !strings.HasSuffix(s, "}")) {
 		bad = append(bad, errors.New(`boards: log_selector: want {...}, such as {app="billing"}`))
 	}
 	return bad

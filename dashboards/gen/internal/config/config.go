@@ -1,87 +1,32 @@
-// Package config holds what a fleet may want to change about its rules and
-// dashboards: objectives, windows, thresholds, selectors and addresses.
+// Package config holds what the rules and the dashboards are made with: windows,
+// thresholds, and what charts show.
 package config
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
-	"github.com/prometheus/prometheus/promql/parser"
-	"go.yaml.in/yaml/v3"
 )
 
-// WaitBuckets are the finite bounds of distributed_lock_wait_seconds. Only at one
-// of them can waits be told apart.
-var WaitBuckets = []float64{.001, .005, .01, .05, .1, .5, 1, 5}
-
-// NodeBuckets are those of distributed_lock_node_duration_seconds.
-var NodeBuckets = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1}
-
-// FloorBucket returns the largest bound that is not above v, or the smallest of all.
-func FloorBucket(bounds []float64, v float64) float64 {
-	floor := bounds[0]
-	for _, b := range bounds {
-		if b <= v {
-			floor = b
-		}
-	}
-	return floor
-}
-
-// Config is everything that can be changed.
+// Config is what rules and dashboards are made with. What a fleet is promised, and what it calls itself,
+// is not in it: dashboards/deploy fits to that what is made.
 type Config struct {
-	// Selector is added to every selector of the rules, for a Prometheus that
-	// watches several environments: env="prod".
-	Selector string `yaml:"selector"`
-	// Labels tell fleets apart that have jobs of the same name: every rule aggregates by
-	// them and by job. A label that series do not have does no harm.
-	Labels []string `yaml:"labels"`
-	// RunbookURL is the address of an alert's runbook, without its <name>.md.
-	RunbookURL string `yaml:"runbook_url"`
-	// DashboardURL is the address of Grafana. Without it, dashboard_url is a path.
-	DashboardURL string `yaml:"dashboard_url"`
-	// ExporterJob, if set, makes DistributedLockExporterDown fire also if this
-	// scrape job has never had a target that is up.
-	ExporterJob string `yaml:"exporter_job"`
 	// Interval is how often rules are evaluated. Rules about days are evaluated
 	// every three intervals, which must be below five minutes: Prometheus does
 	// not look further back for a recorded value.
-	Interval model.Duration `yaml:"interval"`
-	SLO      SLO            `yaml:"slo"`
-	Alerts   Thresholds     `yaml:"alerts"`
-	// Resources are those that differ from what is usual.
-	Resources []Resource `yaml:"resources,omitempty"`
-	Boards    Boards     `yaml:"boards"`
+	Interval model.Duration
+	SLO      SLO
+	Alerts   Thresholds
+	Boards   Boards
 }
 
-// Resource is what is expected of one value of the label resource, in every job.
-type Resource struct {
-	Resource string `yaml:"resource"`
-	// Every is the interval of scheduled work: without a success for half as long
-	// again DistributedLockOverdue fires.
-	Every model.Duration `yaml:"every,omitempty"`
-	// Queues says that callers are meant to wait for long, as for the election of a
-	// leader: no alert is about their waits.
-	Queues bool `yaml:"queues,omitempty"`
-}
-
-// SLO is what every resource is promised.
+// SLO is how the objectives of all resources are watched.
 type SLO struct {
-	Availability float64 `yaml:"availability"` // share of acquires that get the lock
-	Wait         float64 `yaml:"wait"`         // share of acquires that wait for WithinSeconds at most
-	// WithinSeconds is one of WaitBuckets.
-	WithinSeconds float64        `yaml:"within_seconds"`
-	Period        model.Duration `yaml:"period"` // for which the error budget is meant to last
-	Windows       []Window       `yaml:"windows"`
+	Period  model.Duration `yaml:"period"` // for which the error budget is meant to last
+	Windows []Window       `yaml:"windows"`
 	// An alert needs MinAcquires acquires in its long window. MinBad is for alerts that
 	// belong to no window.
 	MinAcquires int `yaml:"min_acquires"`
@@ -115,13 +60,10 @@ type Thresholds struct {
 // Default returns what the committed files are made with.
 func Default() Config {
 	return Config{
-		RunbookURL: "https://github.com/lockscope/lockscope/blob/main/dashboards/runbooks",
-		Labels:     []string{"cluster"},
-		Interval:   minutes(1),
-		Boards:     defaultBoards(),
+		Interval: minutes(1),
+		Boards:   defaultBoards(),
 		SLO: SLO{
-			Availability: 0.999, Wait: 0.99, WithinSeconds: 0.5, Period: days(30),
-			MinAcquires: 10, MinBad: 3,
+			Period: days(30), MinAcquires: 10, MinBad: 3,
 			Windows: []Window{
 				{Severity: "critical", Long: hours(1), Short: minutes(5), Factor: 14.4, For: minutes(2), MinBad: 5},
 				{Severity: "critical", Long: hours(6), Short: minutes(30), Factor: 6, For: minutes(15), MinBad: 5},
@@ -146,46 +88,9 @@ func minutes(n int) model.Duration { return model.Duration(time.Duration(n) * ti
 func hours(n int) model.Duration   { return minutes(60 * n) }
 func days(n int) model.Duration    { return hours(24 * n) }
 
-// Read returns the defaults changed by the YAML file at path. Unknown fields are refused.
-func Read(path string) (Config, error) {
-	c := Default()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return c, err
-	}
-	d := yaml.NewDecoder(bytes.NewReader(text))
-	d.KnownFields(true)
-	if err := d.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
-		return c, fmt.Errorf("%s: %w", path, err)
-	}
-	return c, nil
-}
-
-// YAML returns the configuration as Read accepts it.
-func (c Config) YAML() ([]byte, error) {
-	var b bytes.Buffer
-	e := yaml.NewEncoder(&b)
-	e.SetIndent(2)
-	err := e.Encode(c)
-	return b.Bytes(), err
-}
-
-// Within is a matcher for the bucket of waits that are good. Prometheus 2 stores
-// the bound 1 as "1" or "1.0", depending on the format it was scraped in, and 3 as "1.0".
-func (s SLO) Within() string { return Bound(s.WithinSeconds) }
-
-// Bound is a matcher for the bucket with this bound, however it is spelled.
-func Bound(le float64) string {
-	text := strconv.FormatFloat(le, 'f', -1, 64)
-	if strings.Contains(text, ".") {
-		return fmt.Sprintf(`le="%s"`, text)
-	}
-	return fmt.Sprintf(`le=~"%s([.]0)?"`, text)
-}
-
-// Validate names everything that cannot work.
-func (c Config) Validate() error {
-	return errors.Join(slices.Concat(c.SLO.problems(), c.problems(), c.boardProblems())...)
+// Check names everything that cannot work.
+func (c Config) Check() error {
+	return errors.Join(slices.Concat(c.SLO.problems(), c.problems(), c.Boards.problems())...)
 }
 
 func (c Config) problems() []error {
@@ -195,16 +100,8 @@ func (c Config) problems() []error {
 			bad = append(bad, fmt.Errorf(format, args...))
 		}
 	}
-	check(c.Interval > 0 && 3*c.Interval < minutes(5), "interval: %s; three of them must be below five minutes", c.Interval)
-	check(matchers(c.Selector), `selector: %s; want matchers such as env="prod"`, c.Selector)
-	check(c.RunbookURL != "", "runbook_url: empty")
-	check(!slices.ContainsFunc(c.Labels, func(l string) bool { return !labelName.MatchString(l) || l == "job" || l == "instance" }),
-		"labels: %s; want names of labels beside job and instance", c.Labels)
-	for i, r := range c.Resources {
-		check(r.Resource != "" && (r.Every > 0 || r.Queues), "resources: number %d needs a resource, and every or queues", i+1)
-		check(r.Every >= 0 && r.Every <= days(14), "resources: %s: every: %s is above 14d", r.Resource, r.Every)
-	}
-	check(!strings.HasSuffix(c.RunbookURL, "/") && !strings.HasSuffix(c.DashboardURL, "/"), "runbook_url and dashboard_url must not end in /")
+	check(c.Interval > 0 && 3*c.Interval < minutes(5),
+		"interval: %s; three of them must be below five minutes", c.Interval)
 	for name, v := range map[string]float64{
 		"wait_p99_seconds": c.Alerts.WaitP99Seconds, "node_p99_seconds": c.Alerts.NodeP99Seconds,
 		"attempts_per_acquire": c.Alerts.AttemptsPerAcquire, "attempts_per_second": c.Alerts.AttemptsPerSecond,
@@ -216,25 +113,8 @@ func (c Config) problems() []error {
 	return bad
 }
 
-var labelName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
-
-// matchers reports that a selector is a list of matchers and nothing else.
-func matchers(selector string) bool {
-	const metric = "m"
-	found, err := parser.NewParser(parser.Options{}).ParseMetricSelector(metric + "{" + selector + "}")
-	return err == nil && !strings.HasSuffix(strings.TrimSpace(selector), ",") && len(found) > 0
-}
-
 func (s SLO) problems() []error {
 	var bad []error
-	for name, v := range map[string]float64{"availability": s.Availability, "wait": s.Wait} {
-		if v <= 0 || v >= 1 {
-			bad = append(bad, fmt.Errorf("slo: %s: %v is not between 0 and 1", name, v))
-		}
-	}
-	if !slices.Contains(WaitBuckets, s.WithinSeconds) {
-		bad = append(bad, fmt.Errorf("slo: within_seconds: %v is not a bucket of distributed_lock_wait_seconds, which are %v", s.WithinSeconds, WaitBuckets))
-	}
 	if s.Period < days(1) {
 		bad = append(bad, fmt.Errorf("slo: period: %s is below a day", s.Period))
 	}
@@ -243,7 +123,8 @@ func (s SLO) problems() []error {
 	}
 	for i, w := range s.Windows {
 		if w.Severity == "" || w.Factor <= 0 || w.Short < minutes(5) || w.Short >= w.Long || w.Long >= s.Period {
-			bad = append(bad, fmt.Errorf("slo: window %d: needs a severity, a factor above 0, and 5m <= short < long < period", i+1))
+			bad = append(bad, fmt.Errorf(
+				"slo: window %d: needs a severity, a factor above 0, and 5m <= short < long < period", i+1))
 		}
 	}
 	return bad

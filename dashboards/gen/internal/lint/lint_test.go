@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockscope/lockscope/dashboards/deploy"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/catalogue"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/grafana"
@@ -26,7 +27,7 @@ func linter(t *testing.T, sample string) lint.Linter {
 	files, err := rules.Files(config.Default())
 	must(t, err)
 	must(t, known.AddRecorded(files))
-	known.Clusters(config.Default().Labels)
+	known.Clusters([]string{deploy.ClusterLabel})
 	l := lint.Linter{Catalogue: known}
 	d, err := grafana.Parse([]byte(sample))
 	must(t, err)

@@ -1,12 +1,13 @@
 package rules
 
 import (
-	"fmt"
 	"maps"
 	"strings"
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/rulefmt"
+
+	"github.com/lockscope/lockscope/dashboards/deploy"
 )
 
 // Severities. Critical wakes somebody, a warning is looked at in working hours, none is a sign of life.
@@ -19,11 +20,12 @@ const (
 // Dashboards, by what their addresses end in.
 const (
 	overviewBoard = "lockscope-overview?var-job={{ $labels.job | urlquery }}"
-	resourceBoard = "lockscope-resource?var-job={{ $labels.job | urlquery }}&var-resource={{ $labels.resource | urlquery }}"
-	nodesBoard    = "lockscope-nodes?var-job={{ $labels.job | urlquery }}"
-	nodeBoard     = nodesBoard + "&var-lock_node={{ $labels.lock_node | urlquery }}"
-	leaksBoard    = "lockscope-leaks?var-job={{ $labels.job | urlquery }}"
-	leakBoard     = leaksBoard + "&var-lock_node={{ $labels.lock_node | urlquery }}"
+	resourceBoard = "lockscope-resource?var-job={{ $labels.job | urlquery }}" +
+		"&var-resource={{ $labels.resource | urlquery }}"
+	nodesBoard = "lockscope-nodes?var-job={{ $labels.job | urlquery }}"
+	nodeBoard  = nodesBoard + "&var-lock_node={{ $labels.lock_node | urlquery }}"
+	leaksBoard = "lockscope-leaks?var-job={{ $labels.job | urlquery }}"
+	leakBoard  = leaksBoard + "&var-lock_node={{ $labels.lock_node | urlquery }}"
 )
 
 type alert struct {
@@ -49,21 +51,18 @@ func (m maker) alert(a alert) rulefmt.Rule {
 		Annotations: map[string]string{
 			"summary":       a.summary,
 			"description":   a.about,
-			"runbook_url":   m.config.RunbookURL + "/" + a.name + ".md",
-			"dashboard_url": m.config.DashboardURL + "/d/" + m.ofFleet(a.board),
+			"runbook_url":   deploy.ShippedRunbooks + "/" + a.name + ".md",
+			"dashboard_url": "/d/" + ofCluster(a.board),
 		},
 	}
 }
 
-// ofFleet has a link name the fleet, where it names the job.
-func (m maker) ofFleet(board string) string {
+// ofCluster has a link name the cluster, where it names the job.
+func ofCluster(board string) string {
+	const own = "var-" + deploy.ClusterLabel + "={{ $labels." + deploy.ClusterLabel + " | urlquery }}&"
 	address, job, found := strings.Cut(board, "?")
 	if !found {
 		return board
 	}
-	var fleet strings.Builder
-	for _, l := range m.config.Labels {
-		fmt.Fprintf(&fleet, "var-%[1]s={{ $labels.%[1]s | urlquery }}&", l)
-	}
-	return address + "?" + fleet.String() + job
+	return address + "?" + own + job
 }

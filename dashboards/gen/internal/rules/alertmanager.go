@@ -4,12 +4,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
+	"github.com/lockscope/lockscope/dashboards/deploy"
 )
 
 // warnings of a resource, and of the nodes, that follow from calls that nobody serves.
 var (
-	unservedResource = []string{"DistributedLockAcquireErrorBudgetBurn", "DistributedLockWaitErrorBudgetBurn", "DistributedLockWaitP99High",
+	unservedResource = []string{"DistributedLockAcquireErrorBudgetBurn", "DistributedLockWaitErrorBudgetBurn",
+		"DistributedLockWaitP99High",
 		"DistributedLockRetryStorm", "DistributedLockWaitersPilingUp", "DistributedLockReleaseFailures"}
 	unservedNodes = []string{"DistributedLockInstanceQuorumAtRisk", "DistributedLockNodeDown", "DistributedLockNodeSlow"}
 )
@@ -40,38 +41,50 @@ type inhibition struct {
 // Alertmanager returns a configuration by which one cause is one notification: alerts
 // are grouped by name and cluster, whatever the number of resources, and what follows
 // from another alert is held back while that fires.
-func Alertmanager(c config.Config) ([]byte, error) {
+func Alertmanager() ([]byte, error) {
 	var m struct {
 		Route     route               `yaml:"route"`
 		Receivers []map[string]string `yaml:"receivers"`
 		Inhibit   []inhibition        `yaml:"inhibit_rules"`
 	}
 	m.Receivers = []map[string]string{{"name": "team"}, {"name": "watchdog"}}
-	m.Route = route{Receiver: "team", GroupBy: append([]string{"alertname"}, c.Labels...), GroupWait: "30s", GroupInterval: "5m", RepeatInterval: "4h",
+	m.Route = route{Receiver: "team", GroupBy: []string{"alertname", deploy.ClusterLabel}, GroupWait: "30s",
+		GroupInterval: "5m", RepeatInterval: "4h",
 		Routes: []route{
-			{Matchers: []string{`severity="none"`}, Receiver: "watchdog", GroupWait: "0s", GroupInterval: "1m", RepeatInterval: "5m"},
+			{Matchers: []string{`severity="none"`}, Receiver: "watchdog", GroupWait: "0s", GroupInterval: "1m",
+				RepeatInterval: "5m"},
 			// A quorum is known to be lost minutes after the first acquires have failed. A lost lease does not wait
 			// for that, nor do calls that nobody serves.
-			{Matchers: []string{named(without(consequences, "DistributedLockLost", "DistributedLockAcquiresStalled")...)}, Receiver: "team", GroupWait: "3m"},
+			{Matchers: []string{named(without(consequences, "DistributedLockLost", "DistributedLockAcquiresStalled")...)},
+				Receiver: "team", GroupWait: "3m"},
 		}}
-	m.Inhibit = inhibitions(c)
+	m.Inhibit = inhibitions()
 	return encode(m)
 }
 
-func inhibitions(c config.Config) []inhibition {
-	same := append(slices.Clone(c.Labels), "job")
+func inhibitions() []inhibition {
+	cluster := []string{deploy.ClusterLabel}
+	same := append(slices.Clone(cluster), "job")
 	resource := append(slices.Clone(same), "resource")
 	return []inhibition{
 		{Source: []string{named("DistributedLockQuorumLost")}, Target: []string{named(consequences...)}, Equal: same},
-		{Source: []string{named("DistributedLockQuorumLost")}, Equal: c.Labels, Target: []string{named("DistributedLockQuorumAtRisk",
-			"DistributedLockInstanceQuorumAtRisk", "DistributedLockNodeDown", "DistributedLockNodeSlow", "DistributedLockScannerStale", "DistributedLockScannerIncomplete")}},
-		{Source: []string{named("DistributedLockAcquiresStalled")}, Target: []string{named(unservedResource...), `severity="warning"`}, Equal: resource},
-		{Source: []string{named("DistributedLockAcquiresStalled")}, Target: []string{named(unservedNodes...), `severity="warning"`}, Equal: same},
-		{Source: []string{named("DistributedLockQuorumAtRisk")}, Target: []string{named("DistributedLockInstanceQuorumAtRisk", "DistributedLockNodeDown")}, Equal: same},
-		{Source: []string{named("DistributedLockExporterDown")}, Target: []string{named("DistributedLockScannerStale", "DistributedLockScannerIncomplete")}, Equal: same},
-		{Source: []string{named("DistributedLockEveryAcquireFails")}, Target: []string{named("DistributedLockAcquireErrorBudgetBurn", "DistributedLockOverdue")}, Equal: resource},
+		{Source: []string{named("DistributedLockQuorumLost")}, Equal: cluster,
+			Target: []string{named("DistributedLockQuorumAtRisk",
+				"DistributedLockInstanceQuorumAtRisk", "DistributedLockNodeDown", "DistributedLockNodeSlow",
+				"DistributedLockScannerStale", "DistributedLockScannerIncomplete")}},
+		{Source: []string{named("DistributedLockAcquiresStalled")},
+			Target: []string{named(unservedResource...), `severity="warning"`}, Equal: resource},
+		{Source: []string{named("DistributedLockAcquiresStalled")},
+			Target: []string{named(unservedNodes...), `severity="warning"`}, Equal: same},
+		{Source: []string{named("DistributedLockQuorumAtRisk")},
+			Target: []string{named("DistributedLockInstanceQuorumAtRisk", "DistributedLockNodeDown")}, Equal: same},
+		{Source: []string{named("DistributedLockExporterDown")},
+			Target: []string{named("DistributedLockScannerStale", "DistributedLockScannerIncomplete")}, Equal: same},
+		{Source: []string{named("DistributedLockEveryAcquireFails")},
+			Target: []string{named("DistributedLockAcquireErrorBudgetBurn", "DistributedLockOverdue")}, Equal: resource},
 		// A budget that burns fast burns slowly as well.
-		{Source: []string{named(consequences[:2]...), `severity="critical"`}, Target: []string{named(consequences[:2]...), `severity="warning"`}, Equal: append(resource, "alertname")},
+		{Source: []string{named(consequences[:2]...), `severity="critical"`},
+			Target: []string{named(consequences[:2]...), `severity="warning"`}, Equal: append(resource, "alertname")},
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/rulefmt"
 
+	"github.com/lockscope/lockscope/dashboards/deploy"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 )
 
@@ -31,15 +32,12 @@ func (m maker) recordings() []Group {
 	}
 	days := m.group("distributed-lock-sli-days", append(m.ratios(windows[quick:]), m.scheduled()...))
 	days.Interval *= 3
-	groups := []Group{
-		m.group("distributed-lock-sli", slices.Concat(m.rates(), m.ratios(windows[:quick]), m.quantiles(fiveMinutes, anHour))),
+	return []Group{
+		m.group("distributed-lock-sli",
+			slices.Concat(m.rates(), m.ratios(windows[:quick]), m.quantiles(fiveMinutes, anHour))),
 		days,
 		m.group("distributed-lock-views", slices.Concat(m.nodeViews(), m.scannerViews())),
 	}
-	if objectives := m.objectives(); len(objectives) > 0 {
-		groups = append(groups, m.group("distributed-lock-objectives", objectives))
-	}
-	return groups
 }
 
 // windows lists those of the alerts, and the period of the objectives.
@@ -55,22 +53,22 @@ func (m maker) windows() []model.Duration {
 // rates are the only rules that read counters; everything about longer windows is
 // added up from them.
 func (m maker) rates() []rulefmt.Rule {
-	p99 := config.Bound(config.FloorBucket(config.WaitBuckets, m.config.Alerts.WaitP99Seconds))
+	p99 := bucket(floor(deploy.WaitBuckets(), m.config.Alerts.WaitP99Seconds))
 	return []rulefmt.Rule{
 		m.blind(),
-		m.counted(Acquired, "$JOB, resource", `distributed_lock_acquisitions_total{&,outcome="acquired"}`),
+		m.counted(Acquired, "$JOB, resource", `distributed_lock_acquisitions_total{outcome="acquired"}`),
 		m.unserved(),
-		m.counted(Waits, "$JOB, resource", `distributed_lock_wait_seconds_count{&}`, Unserved),
-		m.counted(Failures, "$JOB, resource", `distributed_lock_failures_total{&}`, Unserved),
-		m.counted(Buckets, "$JOB, resource, le", `distributed_lock_wait_seconds_bucket{&}`),
+		m.counted(Waits, "$JOB, resource", `distributed_lock_wait_seconds_count`, Unserved),
+		m.counted(Failures, "$JOB, resource", `distributed_lock_failures_total`, Unserved),
+		m.counted(Buckets, "$JOB, resource, le", `distributed_lock_wait_seconds_bucket`),
 		m.record(SlowWaits, `clamp_min($WAITS - sum by ($JOB, resource) ($BUCKETS{$LE}), 0)`,
-			"$WAITS", Waits, "$BUCKETS", Buckets, "$LE", m.config.SLO.Within()),
+			"$WAITS", Waits, "$BUCKETS", Buckets, "$LE", bucket(deploy.ShippedObjectives().Within)),
 		m.record(AboveLimit, `clamp_min($WAITS - sum by ($JOB, resource) ($BUCKETS{$LE}), 0)`,
 			"$WAITS", Waits, "$BUCKETS", Buckets, "$LE", p99),
-		m.counted(Lost, "$JOB, resource, reason", `distributed_lock_lost_total{&}`),
-		m.counted(Deadlocks, "$JOB, resource", `distributed_lock_deadlocks_total{&}`),
-		m.counted(Unreleased, "$JOB, resource", `distributed_lock_release_failures_total{&}`),
-		m.counted(Holds, "$JOB, resource", `distributed_lock_hold_seconds_count{&}`),
+		m.counted(Lost, "$JOB, resource, reason", `distributed_lock_lost_total`),
+		m.counted(Deadlocks, "$JOB, resource", `distributed_lock_deadlocks_total`),
+		m.counted(Unreleased, "$JOB, resource", `distributed_lock_release_failures_total`),
+		m.counted(Holds, "$JOB, resource", `distributed_lock_hold_seconds_count`),
 	}
 }
 
@@ -83,19 +81,20 @@ func (m maker) counted(name, by, counter string, more ...string) rulefmt.Rule {
 			(
 				max_over_time($COUNTER[5m]) unless $COUNTER offset 5m
 				unless on ($JOB, instance) $BLIND
-				unless on () absent(up{&} offset 5m)
+				unless on () absent(up offset 5m)
 			) / 300
 			or rate($COUNTER[5m])
 			$MORE
-		)`, "$MORE", strings.Join(append([]string{""}, more...), " or "), "$BY", m.fill(by), "$COUNTER", m.expr(counter), "$BLIND", Blind)
+		)`, "$MORE", strings.Join(append([]string{""}, more...), " or "), "$BY", m.fill(by), "$COUNTER", m.expr(counter),
+		"$BLIND", Blind)
 }
 
 // blind lists processes that were there before without being scraped: they were out of
 // reach, or have only now been added to Prometheus.
 func (m maker) blind() rulefmt.Rule {
 	return m.record(Blind, `count by ($JOB, instance) (
-			last_over_time(up{&}[1h] offset 5m) or process_start_time_seconds{&} < time() - 600
-		) unless on ($JOB, instance) (up{&} offset 5m == 1)`)
+			last_over_time(up[1h] offset 5m) or process_start_time_seconds < time() - 600
+		) unless on ($JOB, instance) (up offset 5m == 1)`)
 }
 
 // ratios records error ratios per window. Without acquires there is no ratio,
@@ -142,13 +141,13 @@ func (m maker) unguarded(r rulefmt.Rule) bool {
 // joined by or have different labels: all of them are added up.
 func failuresPerCommand(window string) string {
 	return strings.ReplaceAll(`sum by ($JOB, instance, backend, lock_node) (
-			rate(distributed_lock_node_failures_total{&,operation="acquire",reason!="canceled"}[$W])
-			or 0 * rate(distributed_lock_node_duration_seconds_count{&,operation="acquire"}[$W])
+			rate(distributed_lock_node_failures_total{operation="acquire",reason!="canceled"}[$W])
+			or 0 * rate(distributed_lock_node_duration_seconds_count{operation="acquire"}[$W])
 		)
 		/ (
 			sum by ($JOB, instance, backend, lock_node) (
-				rate(distributed_lock_node_duration_seconds_count{&,operation="acquire"}[$W])
-				or rate(distributed_lock_node_failures_total{&,operation="acquire",reason=~"refused|dial|busy|guard"}[$W])
+				rate(distributed_lock_node_duration_seconds_count{operation="acquire"}[$W])
+				or rate(distributed_lock_node_failures_total{operation="acquire",reason=~"refused|dial|busy|guard"}[$W])
 			) > 0
 		)`, "$W", window)
 }
@@ -161,13 +160,14 @@ func failuresPerCommand(window string) string {
 func (m maker) nodeViews() []rulefmt.Rule {
 	// Of two minutes, if there were commands: while nobody gets a lock there are few, and five minutes would
 	// be of the many before. A process that acquires now and then has the view of its last ones, while it lives.
-	const views = `(last_over_time($ERRORS[15m]) and on ($JOB, instance, backend) distributed_lock_nodes{&}) <= bool 0.5`
+	const views = `(last_over_time($ERRORS[15m]) and on ($JOB, instance, backend) distributed_lock_nodes) <= bool 0.5`
 	return []rulefmt.Rule{
 		m.record(NodeErrors, failuresPerCommand("2m")+" or "+failuresPerCommand("5m")),
 		m.record(NodeUsable, `avg by ($JOB, backend, lock_node) (`+views+`)`, "$ERRORS", NodeErrors),
 		m.record(NodesUsable, `sum by ($JOB, backend) ($USABLE >= bool 0.5)`, "$USABLE", NodeUsable),
 		m.record(NodesUsableForEach, `sum by ($JOB, instance, backend) (`+views+`)`, "$ERRORS", NodeErrors),
 		m.record(NodeP99, `histogram_quantile(0.99,
-			sum by ($JOB, backend, lock_node, le) (rate(distributed_lock_node_duration_seconds_bucket{&,operation="acquire"}[5m])))`),
+			sum by ($JOB, backend, lock_node, le)
+			(rate(distributed_lock_node_duration_seconds_bucket{operation="acquire"}[5m])))`),
 	}
 }

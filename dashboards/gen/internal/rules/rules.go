@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/lockscope/lockscope/dashboards/deploy"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/promql"
 )
@@ -110,23 +111,15 @@ func (m maker) group(name string, rules []rulefmt.Rule) Group {
 	return Group{Name: name, Interval: m.config.Interval, Rules: rules}
 }
 
-// expr fills in a template: pairs are placeholders and their values. The configured
-// selector goes into every selector of a raw metric, which is marked by {&} or {&,.
+// expr fills in a template: pairs are placeholders and their values.
 func (m maker) expr(template string, pairs ...string) string {
-	braces := []string{"{&,", "{", "{&}", ""}
-	if s := m.config.Selector; s != "" {
-		braces = []string{"{&,", "{" + s + ",", "{&}", "{" + s + "}"}
-	}
-	return m.fill(strings.NewReplacer(append(braces, longestFirst(pairs)...)...).Replace(template))
+	return m.fill(strings.NewReplacer(longestFirst(pairs)...).Replace(template))
 }
 
-// fill puts the configured labels of clusters beside the job, wherever processes are
-// told apart: the same job in two clusters is two.
+// fill puts the label of clusters beside the job, wherever processes are told apart: the same job
+// in two clusters is two.
 func (m maker) fill(text string) string {
-	var cluster string
-	for _, l := range m.config.Labels {
-		cluster += l + ", "
-	}
+	const cluster = deploy.ClusterLabel + ", "
 	return strings.NewReplacer("$CLUSTER ", cluster, "$JOB", cluster+"job").Replace(text)
 }
 

@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"fmt"
-
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/rulefmt"
 )
@@ -12,29 +10,11 @@ import (
 func (m maker) scheduled() []rulefmt.Rule {
 	all := m.quantiles(sixHours)
 	for _, w := range []model.Duration{threeHours, sixHours, threeDays} {
-		all = append(all, m.record(FailingMinutes(w), `count_over_time(($FAILURES > 0)[$W:1m])`, "$FAILURES", Failures, "$W", w.String()))
+		all = append(all, m.record(FailingMinutes(w), `count_over_time(($FAILURES > 0)[$W:1m])`, "$FAILURES", Failures,
+			"$W", w.String()))
 	}
 	return append(all, m.record(LastSuccess, `time() + 0 * (max_over_time($ACQUIRED[5m]) > 0)
 		or last_over_time($SELF[1d]) > time() - `+known, "$ACQUIRED", Acquired, "$SELF", LastSuccess))
-}
-
-// objectives are series, so that people can record their own beside them.
-func (m maker) objectives() []rulefmt.Rule {
-	var all []rulefmt.Rule
-	for _, r := range m.config.Resources {
-		if r.Every > 0 {
-			all = append(all, labelled(m.record(Expected, fmt.Sprintf("vector(%s)", seconds(r.Every))), r.Resource))
-		}
-		if r.Queues {
-			all = append(all, labelled(m.record(Queues, "vector(1)"), r.Resource))
-		}
-	}
-	return all
-}
-
-func labelled(r rulefmt.Rule, resource string) rulefmt.Rule {
-	r.Labels = map[string]string{"resource": resource}
-	return r
 }
 
 // failingMinutes is what three failures amount to that are five minutes apart: each is
@@ -53,7 +33,8 @@ func (m maker) everyAcquireFails() rulefmt.Rule {
 			"$RATIO_6H", FailureRatio(sixHours), "$MINUTES_6H", FailingMinutes(sixHours),
 			"$RATIO_3D", FailureRatio(threeDays), "$MINUTES_3D", FailingMinutes(threeDays), "$ENOUGH", failingMinutes},
 		summary: "{{ $labels.resource }}: nobody of {{ $labels.job }} gets the lock any more",
-		about: "All acquires of {{ $labels.resource }} by {{ $labels.job }} in the last three hours, six hours or three days have failed, three or more that were minutes apart: " +
+		about: "All acquires of {{ $labels.resource }} by {{ $labels.job }} in the last three hours, six hours or three " +
+			"days have failed, three or more that were minutes apart: " +
 			"work that is done once in a while has not been done since.",
 		board: resourceBoard,
 	})
@@ -66,7 +47,8 @@ func (m maker) overdue() rulefmt.Rule {
 		expr:    `time() - $LAST > on (resource) group_left () 1.5 * max by (resource) ($EXPECTED)`,
 		pairs:   []string{"$LAST", LastSuccess, "$EXPECTED", Expected},
 		summary: "{{ $labels.resource }}: {{ $labels.job }} last got the lock {{ $value | humanizeDuration }} ago",
-		about:   "{{ $labels.job }} last got {{ $labels.resource }} {{ $value | humanizeDuration }} ago, more than one and a half times the interval it is expected in: it fails, or does not run at all.",
-		board:   resourceBoard,
+		about: "{{ $labels.job }} last got {{ $labels.resource }} {{ $value | humanizeDuration }} ago, more than one and " +
+			"a half times the interval it is expected in: it fails, or does not run at all.",
+		board: resourceBoard,
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/rulefmt"
 
+	"github.com/lockscope/lockscope/dashboards/deploy"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 )
 
@@ -19,12 +20,13 @@ type objective struct {
 }
 
 func (m maker) burns() []rulefmt.Rule {
-	slo := m.config.SLO
+	slo, shipped := m.config.SLO, deploy.ShippedObjectives()
 	objectives := []objective{
-		{alert: "DistributedLockAcquireErrorBudgetBurn", label: "availability", target: slo.Availability,
+		{alert: "DistributedLockAcquireErrorBudgetBurn", label: "availability", target: shipped.Availability,
 			ratio: FailureRatio, what: "failed"},
-		{alert: "DistributedLockWaitErrorBudgetBurn", label: "wait", target: slo.Wait,
-			ratio: SlowRatio, except: " unless on (resource) " + Queues, what: "waited for longer than " + number(slo.WithinSeconds) + " s"},
+		{alert: "DistributedLockWaitErrorBudgetBurn", label: "wait", target: shipped.Wait,
+			ratio: SlowRatio, except: " unless on (resource) " + Queues,
+			what: "waited for longer than " + number(shipped.Within) + " s"},
 	}
 	var all []rulefmt.Rule
 	for _, o := range objectives {
@@ -50,8 +52,10 @@ func (m maker) burn(o objective, w config.Window) rulefmt.Rule {
 		pairs: []string{"$LONG", o.ratio(w.Long), "$SHORT", o.ratio(w.Short), "$VOLUME", Volume(w.Long),
 			"$FACTOR", number(w.Factor), "$BUDGET", budget,
 			"$ACQUIRES", atLeast(slo.MinAcquires), "$BAD", atLeast(w.MinBad)},
-		summary: fmt.Sprintf("{{ $labels.resource }}: the %s budget burns at more than %s times the pace it is made for", o.label, number(w.Factor)),
-		about: fmt.Sprintf("{{ $value | humanizePercentage }} of the acquires of {{ $labels.resource }} by {{ $labels.job }} %s in the last %s, and it goes on. "+
+		summary: fmt.Sprintf("{{ $labels.resource }}: the %s budget burns at more than %s times the pace it is made for",
+			o.label, number(w.Factor)),
+		about: fmt.Sprintf("{{ $value | humanizePercentage }} of the acquires of {{ $labels.resource }} by {{ $labels.job "+
+			"}} %s in the last %s, and it goes on. "+
 			"The objective allows %s %%: at this pace the budget of %s is gone in %s.",
 			o.what, w.Long, number(round(100*(1-o.target))), slo.Period, lasts(slo.Period, w.Factor)),
 		board: resourceBoard,

@@ -20,26 +20,26 @@ func (m maker) ofOutage() Group {
 // believed: its gauges are of the last command, which may be of yesterday.
 func (m maker) stalled() rulefmt.Rule {
 	return m.record(Stalled, `sum by ($JOB, instance, resource) (
-			distributed_lock_waiting_without_quorum{&} > 0
+			distributed_lock_waiting_without_quorum > 0
 			or (
-				distributed_lock_waiting{&} > 0
+				distributed_lock_waiting > 0
 				and on ($JOB, instance) (
 					count by ($JOB, instance, backend) (
-						distributed_lock_node_usable{&} == 0
+						distributed_lock_node_usable == 0
 						unless on ($JOB, instance, backend) (
-							distributed_lock_nodes{&}
-							and on ($JOB, instance) count by ($JOB, instance) (distributed_lock_nodes{&}) > 1
+							distributed_lock_nodes
+							and on ($JOB, instance) count by ($JOB, instance) (distributed_lock_nodes) > 1
 							unless on ($JOB, instance, backend) sum by ($JOB, instance, backend) (
-								increase(distributed_lock_node_failures_total{&,operation="acquire",reason!="canceled"}[2m])
+								increase(distributed_lock_node_failures_total{operation="acquire",reason!="canceled"}[2m])
 							) > 0
 						)
 					)
 					> on ($JOB, instance, backend) (
-						max by ($JOB, instance, backend) (distributed_lock_nodes{&})
-						- max by ($JOB, instance, backend) (distributed_lock_quorum_nodes{&})
+						max by ($JOB, instance, backend) (distributed_lock_nodes)
+						- max by ($JOB, instance, backend) (distributed_lock_quorum_nodes)
 					)
 				)
-				unless on ($JOB, instance) distributed_lock_waiting_without_quorum{&}
+				unless on ($JOB, instance) distributed_lock_waiting_without_quorum
 			)
 		)`)
 }
@@ -52,8 +52,8 @@ func (m maker) unserved() rulefmt.Rule {
 	return m.record(Unserved, `
 			avg_over_time($ACQUIRED[1d] offset 5m)
 				* on ($JOB, resource) count by ($JOB, resource) ($STALLED)
-				/ on ($JOB, resource) count by ($JOB, resource) (sum by ($JOB, instance, resource) (distributed_lock_waiting{&}))
-				- on ($JOB, resource) sum by ($JOB, resource) (rate(distributed_lock_failures_total{&}[5m]))
+				/ on ($JOB, resource) count by ($JOB, resource) (sum by ($JOB, instance, resource) (distributed_lock_waiting))
+				- on ($JOB, resource) sum by ($JOB, resource) (rate(distributed_lock_failures_total[5m]))
 			> `+each+`
 			or `+each, "$STALLED", Stalled, "$ACQUIRED", Acquired)
 }
@@ -62,11 +62,13 @@ func (m maker) unserved() rulefmt.Rule {
 func (m maker) acquiresStalled() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockAcquiresStalled", severity: critical, hold: model.Duration(time.Minute),
-		expr:    `sum by ($JOB, resource) ($STALLED) > 0`,
-		pairs:   []string{"$STALLED", Stalled},
-		summary: "{{ $labels.resource }}: {{ $value | humanize }} calls of {{ $labels.job }} wait for nodes that do not answer",
+		expr:  `sum by ($JOB, resource) ($STALLED) > 0`,
+		pairs: []string{"$STALLED", Stalled},
+		summary: "{{ $labels.resource }}: {{ $value | humanize }} calls of {{ $labels.job }} wait for nodes that do " +
+			"not answer",
 		about: "{{ $value | humanize }} calls of Acquire in {{ $labels.job }} wait for {{ $labels.resource }} because " +
-			"too few lock nodes answer them, not because somebody holds it. None of them has returned, so no counter of failures shows them.",
+			"too few lock nodes answer them, not because somebody holds it. None of them has returned, so no counter of " +
+			"failures shows them.",
 		board: resourceBoard,
 	})
 }

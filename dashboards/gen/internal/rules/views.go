@@ -13,18 +13,18 @@ func (m maker) scannerViews() []rulefmt.Rule {
 const known = `30 * 86400`
 
 func (m maker) exporterSeen() rulefmt.Rule {
-	return m.record(ExporterSeen, `time() + 0 * count by ($JOB) (distributed_lock_exporter_build_info{&})
+	return m.record(ExporterSeen, `time() + 0 * count by ($JOB) (distributed_lock_exporter_build_info)
 		or last_over_time($SELF[1d]) > time() - `+known, "$SELF", ExporterSeen)
 }
 
 // A node that was removed on purpose goes with the scanner's next start; nodes are
 // remembered only where the whole exporter is gone.
 func (m maker) lastSweep() rulefmt.Rule {
-	return m.record(LastSweep, `max by ($JOB, lock_node) (distributed_lock_scanner_last_success_timestamp_seconds{&})
+	return m.record(LastSweep, `max by ($JOB, lock_node) (distributed_lock_scanner_last_success_timestamp_seconds)
 		or (
 			last_over_time($SELF[1d])
 			and on ($JOB) $SEEN
-			unless on ($JOB) distributed_lock_scanner_last_success_timestamp_seconds{&}
+			unless on ($JOB) distributed_lock_scanner_last_success_timestamp_seconds
 		)`, "$SELF", LastSweep, "$SEEN", ExporterSeen)
 }
 
@@ -32,11 +32,12 @@ func (m maker) lastSweep() rulefmt.Rule {
 // in the last minutes says more than the scanner; a view is kept for longer.
 func (m maker) nodeReached() rulefmt.Rule {
 	const reached = `max by ($JOB, lock_node, group) (
-			distributed_lock_scanner_up{&} unless on ($JOB, instance) distributed_lock_scanner_standby{&} == 1
+			distributed_lock_scanner_up unless on ($JOB, instance) distributed_lock_scanner_standby == 1
 		)`
 	return m.record(NodeReached, `(`+reached+` == 0 and on ($CLUSTER lock_node) (
 			$USABLE >= 0.5
-			and on ($CLUSTER lock_node) sum by ($CLUSTER lock_node) (rate(distributed_lock_node_duration_seconds_count{&,operation="acquire"}[2m])) > 0
+			and on ($CLUSTER lock_node) sum by ($CLUSTER lock_node)
+			(rate(distributed_lock_node_duration_seconds_count{operation="acquire"}[2m])) > 0
 		)) + 1 or `+reached, "$USABLE", NodeUsable)
 }
 
@@ -44,18 +45,18 @@ func (m maker) nodeReached() rulefmt.Rule {
 func (m maker) findings() rulefmt.Rule {
 	return m.record(Findings, `
 		max by ($JOB, lock_node, class) (
-			distributed_lock_scanner_findings{&}
+			distributed_lock_scanner_findings
 			and on ($JOB, instance, lock_node) (
-				distributed_lock_scanner_last_success_timestamp_seconds{&}
+				distributed_lock_scanner_last_success_timestamp_seconds
 				== on ($JOB, lock_node) group_left ()
-				max by ($JOB, lock_node) (distributed_lock_scanner_last_success_timestamp_seconds{&})
+				max by ($JOB, lock_node) (distributed_lock_scanner_last_success_timestamp_seconds)
 			)
 		)
-		or max by ($JOB, lock_node, class) (distributed_lock_scanner_findings{&})
+		or max by ($JOB, lock_node, class) (distributed_lock_scanner_findings)
 		or (
 			last_over_time($SELF[1d])
 			and on ($JOB) $SEEN
-			unless on ($JOB) distributed_lock_scanner_findings{&}
+			unless on ($JOB) distributed_lock_scanner_findings
 		)`, "$SELF", Findings, "$SEEN", ExporterSeen)
 }
 
@@ -63,11 +64,11 @@ func (m maker) findings() rulefmt.Rule {
 func (m maker) findingKeys() rulefmt.Rule {
 	return m.record(FindingKeys, `
 		max by ($JOB, class) (
-			distributed_lock_scanner_finding_keys{&}
+			distributed_lock_scanner_finding_keys
 			and on ($JOB, instance) (
-				max by ($JOB, instance) (distributed_lock_scanner_last_success_timestamp_seconds{&})
+				max by ($JOB, instance) (distributed_lock_scanner_last_success_timestamp_seconds)
 				== on ($JOB) group_left ()
-				max by ($JOB) (distributed_lock_scanner_last_success_timestamp_seconds{&})
+				max by ($JOB) (distributed_lock_scanner_last_success_timestamp_seconds)
 			)
 		)
 		or max by ($JOB, class) ($FINDINGS)`, "$FINDINGS", Findings)

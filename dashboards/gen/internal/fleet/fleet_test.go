@@ -1,4 +1,4 @@
-package config_test
+package fleet_test
 
 import (
 	"os"
@@ -7,20 +7,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/fleet"
 )
 
-func read(t *testing.T, text string) (config.Config, error) {
+func read(t *testing.T, text string) (fleet.Fleet, error) {
 	path := filepath.Join(t.TempDir(), "fleet.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return config.Read(path)
+	return fleet.Read(path)
 }
 
 func TestDefault(t *testing.T) {
-	c := config.Default()
-	if err := c.Validate(); err != nil {
+	c := fleet.Default()
+	if err := c.Check(); err != nil {
 		t.Error(err)
 	}
 	text, err := c.YAML()
@@ -37,9 +37,12 @@ func TestDefault(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"slo: {availability: 1}":     "availability: 1 is not between",
-		"slo: {wait: 99}":            "wait: 99 is not between",
+		"slo: {availability: 1}":     "availability=1 is not between",
+		"slo: {availability: 0}":     "availability: 0 is not between",
+		"slo: {wait: 99}":            "wait=99 is not between",
+		"slo: {wait: 0}":             "wait: 0 is not between",
 		"slo: {within_seconds: 0.2}": "not a bucket",
+		"slo: {within_seconds: 0}":   "not a bucket",
 		"slo: {period: 1h}":          "below a day",
 		"slo: {windows: []}":         "no windows",
 		"slo: {windows: [{severity: x, factor: 2, long: 5m, short: 1h}]}": "window 1",
@@ -51,12 +54,13 @@ func TestRefused(t *testing.T) {
 		"boards: {page_url: 'http://{pod}/debug/locks'}": "page_url",
 		"boards: {log_selector: app}":                    "log_selector",
 		"alerts: {waiters: 0}":                           "waiters must be above 0",
+		"labels: [instance]":                             "labels",
 		"selector: 'env=prod'":                           "selector",
 		"selector: 'env=\"prod\"} or up{'":               "selector",
 	} {
 		c, err := read(t, text)
 		if err == nil {
-			err = c.Validate()
+			err = c.Check()
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
@@ -67,16 +71,20 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s is accepted", text)
 		}
 	}
-	if _, err := config.Read("nowhere.yaml"); err == nil {
+	if _, err := fleet.Read("nowhere.yaml"); err == nil {
 		t.Error("a file that is not there is accepted")
 	}
 }
 
-func TestPage(t *testing.T) {
-	c := config.Default()
-	c.Boards.PageURL = "https://{cluster}.example.com/{job}/{instance}/debug/locks"
-	const want = "https://${__data.fields.cluster}.example.com/${__data.fields.job}/${__data.fields.instance}/debug/locks"
-	if got := c.Page(); got != want || c.Validate() != nil {
-		t.Errorf("%s, %v", got, c.Validate())
+// TestPageLabels: the address of the live page names labels that the fleet has.
+func TestPageLabels(t *testing.T) {
+	f := fleet.Default()
+	f.Boards.PageURL = "https://{cluster}.example.com/{job}/{instance}/debug/locks"
+	if err := f.Check(); err != nil {
+		t.Error(err)
+	}
+	f.Labels = nil
+	if err := f.Check(); err == nil || !strings.Contains(err.Error(), "{cluster} is none of job, instance") {
+		t.Error(err)
 	}
 }

@@ -1,0 +1,22 @@
+package rules
+
+import "github.com/lockscope/lockscope/dashboards/deploy"
+
+// nodeBuckets are the finite bounds of distributed_lock_node_duration_seconds.
+func nodeBuckets() []float64 {
+	return []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1}
+}
+
+// floor is the largest bound that is not above v, or the smallest of all.
+func floor(bounds []float64, v float64) float64 {
+	below := bounds[0]
+	for _, b := range bounds {
+		if b <= v {
+			below = b
+		}
+	}
+	return below
+}
+
+// bucket is a matcher for the bucket with this bound.
+func bucket(le float64) string { return deploy.Bound(le).String() }
