@@ -1,6 +1,8 @@
 // Package livetest has states to test with what shows live.State, as the page at /debug/locks
 // does: of a process under load, of one in an incident, of an idle one, and of one whose names
 // were chosen to do harm.
+//
+// It is for lockscope's own packages.
 package livetest
 
 import (

@@ -1,5 +1,7 @@
 // Package otlptest is a collector inside a test: it receives spans over OTLP, by
 // HTTP or by gRPC, and keeps them.
+//
+// It is for lockscope's own packages.
 package otlptest
 
 import (

@@ -1,5 +1,7 @@
 // Package nodes starts the Redis servers of the examples: redis-server processes
 // where there is a binary to run, servers inside this process otherwise.
+//
+// It is for lockscope's own packages.
 package nodes
 
 import (

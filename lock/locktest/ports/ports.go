@@ -1,5 +1,7 @@
 // Package ports reserves ports on loopback for servers that tests start, kill and start
 // again on the same one, beside other tests that do so.
+//
+// It is for lockscope's own packages.
 package ports
 
 import (

@@ -1,5 +1,7 @@
 // Package process runs programs that tests and proofs need: each writes to a log file
 // that can be searched, can be frozen, and ends with the process that started it.
+//
+// It is for lockscope's own packages.
 package process
 
 import (

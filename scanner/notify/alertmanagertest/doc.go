@@ -12,4 +12,6 @@
 // The binary is the one named by the environment variable LOCKSCOPE_ALERTMANAGER if
 // it is set, else prometheus-alertmanager (Debian's name) or alertmanager on the
 // PATH. Without one the test fails and says what to install.
+//
+// It is for lockscope's own packages.
 package alertmanagertest

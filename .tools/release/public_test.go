@@ -1,0 +1,76 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestPublicPackagesAreInTheReadme: a package that users may import is in README's list. One that they should not import
+// is internal or says in its documentation that it is for lockscope's own packages.
+func TestPublicPackagesAreInTheReadme(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	must(t, err)
+	_, section, found := strings.Cut(string(readme), "\n## Packages\n")
+	if !found {
+		t.Fatal("README.md has no section Packages")
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	var listed []string
+	for _, link := range regexp.MustCompile(`(?m)^\| \[([\w/]+)\]\(([\w/]+)\)`).FindAllStringSubmatch(section, -1) {
+		if link[1] != link[2] {
+			t.Errorf("README.md: %s leads to %s", link[1], link[2])
+		}
+		listed = append(listed, link[2])
+	}
+	if !slices.IsSorted(listed) {
+		t.Errorf("README.md: the packages are not in order: %v", listed)
+	}
+	public := publicPackages(t)
+	for _, p := range public {
+		if !slices.Contains(listed, p) {
+			t.Errorf("%s is public, and README.md does not list it", p)
+		}
+	}
+	for _, p := range listed {
+		if !slices.Contains(public, p) {
+			t.Errorf("README.md lists %s, which is no public package", p)
+		}
+	}
+}
+
+// insider is how a package says that it is not for users.
+const insider = "It is for lockscope's own packages"
+
+// publicPackages are below the root of the repository, as users may import them.
+func publicPackages(t *testing.T) (folders []string) {
+	t.Helper()
+	for _, m := range repository(t) {
+		for _, p := range packagesOf(t, m) {
+			folder := strings.TrimPrefix(p, "github.com/lockscope/lockscope/")
+			if !isInsider(t, filepath.Join(root, filepath.FromSlash(folder))) {
+				folders = append(folders, folder)
+			}
+		}
+	}
+	slices.Sort(folders)
+	return folders
+}
+
+func isInsider(t *testing.T, dir string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	must(t, err)
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		must(t, err)
+		head, _, _ := strings.Cut(string(text), "\npackage ")
+		if strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(head, "//", " ")), " "), insider) {
+			return true
+		}
+	}
+	return false
+}
