@@ -158,6 +158,7 @@ tidy: ## Make go.mod and go.sum of each module say what it needs.
 	cd $(RELEASE) && GOWORK=off $(GO) run . -tidy
 	+@$(STRICT) $(call EACH,1) tidy-module
 	cd .tools && GOWORK=off $(GO) mod tidy
+	GOWORK= $(GO) mod download # completes go.work.sum: who downloads finds the tree clean
 
 .PHONY: tidy-module
 tidy-module: # The modules of a release require versions of each other that are not tagged yet.
