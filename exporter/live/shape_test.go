@@ -237,6 +237,7 @@ func TestImports(t *testing.T) {
 			"github.com/lockscope/lockscope/lock",
 			"github.com/lockscope/lockscope/lock/decorate",
 			"github.com/lockscope/lockscope/lock/driver",
+			"github.com/lockscope/lockscope/lock/engine/records",
 			"github.com/lockscope/lockscope/lock/waitgraph",
 			"go.opentelemetry.io/otel/trace",
 		}, path) {

@@ -80,7 +80,10 @@ func TestRealHandOffOrder(t *testing.T) {
 			must(t, holder.Release(t.Context()))
 			wantTurns(t, served, 0, 1, 2, 3, 4, 5, 6, 7)
 			wg.Wait()
-			f.wantOnlyFences()
+			// What a waiter says of itself may be written late to a node that was asked beside the gate: it lives out its TTL.
+			f.wantNone("*", f.all(), func(key string) bool {
+				return !strings.Contains(key, ": lockscope:fence:{") && !strings.Contains(key, ": lockscope:waiter:{")
+			})
 		})
 	}
 }
