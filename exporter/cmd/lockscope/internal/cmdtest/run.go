@@ -54,5 +54,8 @@ func (run Program) With(t *testing.T, environ []string, stdin string, args ...st
 	defer cancel()
 	var out, errOut bytes.Buffer
 	status := run(ctx, args, environ, strings.NewReader(stdin), &out, &errOut)
+	if strings.Contains(errOut.String(), `for "lockscope"`) { // as cobra says of a command that is not there
+		t.Fatalf("Of was not given the command of %q: %s", args, &errOut)
+	}
 	return Outcome{status, out.String(), errOut.String()}
 }
