@@ -2,11 +2,11 @@ package doctor
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
@@ -20,17 +20,17 @@ func TestDoctorStatuses(t *testing.T) {
 	for i, s := range servers {
 		list += fmt.Sprintf("127.0.0.%d:%d,", i+1, s.Port())
 	}
-	command(t, cmdtest.Patient("--redis", list)...).Want(t, app.ExitFindings,
-		"not vouched for: it does not vote for another", "lockscope init", "3 warn, 0 fail")
+	fresh := command(t, cmdtest.Patient("--redis", list)...)
+	fresh.Want(t, app.ExitFindings, "lockscope init", "0 fail")
+	if n := strings.Count(fresh.Out, "not vouched for: it does not vote for another"); n != 3 {
+		t.Errorf("%d of 3 nodes are not vouched for:\n%s", n, fresh.Out)
+	}
 	command(t, "init", "--redis", list).Want(t, app.ExitClean)
-	command(t, cmdtest.Patient("--redis", list)...).Want(t, app.ExitClean, "0 warn, 0 fail",
-		"the user may do all that locks need", "it votes for this configuration: 3 nodes, max TTL 1m0s")
-
 	o := command(t, cmdtest.Patient("--redis", list, "-o", "json")...)
-	o.Want(t, app.ExitClean)
+	wantSound(t, o, "the user may do all that locks need", "it votes for this configuration: 3 nodes, max TTL 1m0s")
 	var r Report
 	o.Decode(t, &r)
-	if r.Status != diagnosis.Pass || len(r.Nodes) != 3 || r.Nodes[0].Version == "" || r.Nodes[0].Samples == 0 ||
+	if len(r.Nodes) != 3 || r.Nodes[0].Version == "" || r.Nodes[0].Samples == 0 ||
 		!r.Nodes[0].Vouched || r.Nodes[0].Marker != "voting" || r.Nodes[0].Quarantine != 0 || len(r.Results) < 30 {
 		t.Errorf("%+v", r)
 	}
