@@ -41,8 +41,8 @@ func hostile(testing.TB) []instrument.Option {
 // A node that does not answer must not be mistaken for a machine that is busy; the TTL
 // is the shortest that such a node timeout allows.
 const (
-	nodeTimeout = 750 * time.Millisecond
-	suiteTTL    = 5 * nodeTimeout
+	nodeTimeout = 1250 * time.Millisecond
+	suiteTTL    = 4 * nodeTimeout
 )
 
 func TestLockerOnFakes(t *testing.T) {

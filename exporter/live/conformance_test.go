@@ -20,8 +20,8 @@ import (
 // The suites run on machines that are busy with others, and so with longer times
 // than a lock's defaults; the TTL is the shortest that such a node timeout allows.
 const (
-	nodeTimeout = 750 * time.Millisecond
-	suiteTTL    = 5 * nodeTimeout
+	nodeTimeout = 1250 * time.Millisecond
+	suiteTTL    = 4 * nodeTimeout
 )
 
 func TestLockerOnFakes(t *testing.T) {

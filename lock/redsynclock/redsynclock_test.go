@@ -28,8 +28,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.Cleanup(os.Exit)) 
 
 // A server that does not answer must not be mistaken for a machine that is busy.
 const (
-	nodeTimeout = 750 * time.Millisecond
-	suiteTTL    = 5 * nodeTimeout
+	nodeTimeout = 1250 * time.Millisecond
+	suiteTTL    = 4 * nodeTimeout
 	patience    = 30 * time.Second
 )
 
