@@ -75,7 +75,7 @@ func guardMutants() []Mutant {
 			Bug: "a vouch with a node missing", Why: "the node that is away has a lock, and the others have forgotten it",
 			File: "lock/redlock/guard/vouch.go",
 			Old:  "err := v.Members.each(ctx, v.Wrap, func(ctx context.Context, m *Member) error { return m.inspect(ctx) })",
-			New: "var err error\n	var there Members\n	for _, m := range v.Members {\n		if m.look(ctx) == nil {\n			there = append(there, m)\n		}\n	}\n" +
+			New: "var err error\n	var there Members\n	for _, m := range v.Members {\n		if m.inspect(ctx) == nil {\n			there = append(there, m)\n		}\n	}\n" +
 				"	v.Members = there",
 			Killer: by(guarding, "TestAVouchNeedsAllNodes"),
 		},
