@@ -79,8 +79,8 @@ func TestRealSentinelSwitchesMaster(t *testing.T) {
 	defer watcher.Close()
 	must(t, watcher.Remove(t.Context(), redisproc.MasterName).Err())
 	must(t, watcher.Monitor(t.Context(), redisproc.MasterName, "127.0.0.1", strconv.Itoa(f.servers[1].Port()), "1").Err())
-	// A sentinel that takes longer than a command has time for, as it may on a busy machine, is asked again by a later one.
-	eventually(t, settleTime, "what is locked is on the new master", func() bool {
+	// A sentinel that takes longer than a command has time for, as it may on a busy machine, is asked again a second later.
+	eventually(t, 4*settleTime, "what is locked is on the new master", func() bool {
 		after := acquire(t, l, "after", lock.TTL(longTTL))
 		if len(f.keys("lock:after", 0)) > 0 {
 			_ = after.Release(t.Context()) // by now it may be the new master that is asked, which knows nothing of it

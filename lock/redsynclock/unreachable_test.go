@@ -37,7 +37,7 @@ func TestNobodyIsThere(t *testing.T) {
 			took := time.Since(began)
 			wantErr(t, err, lock.ErrNoQuorum, driver.ErrTimeout)
 			var node *lock.NodeError
-			if !errors.As(err, &node) || node.Node != "pool1" || !strings.Contains(node.Error(), "lockscope doctor") {
+			if !errors.As(err, &node) || node.Node != "pool1" || !strings.Contains(err.Error(), "lockscope doctor") {
 				t.Errorf("%v", err)
 			}
 			if took > promptly {
