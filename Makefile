@@ -95,7 +95,7 @@ quick-package:
 
 # One after another, for each of them takes all cores. A failure does not end the others: they are for the night.
 .PHONY: proof
-proof: deps format ## What make test leaves to the night: linters, all simulations, models, planted bugs, boards, alerts, images, a campaign; two hours.
+proof: deps format ## What make test leaves to the night: linters, all simulations, models, planted bugs, boards, alerts, images, a campaign; hours.
 	+@failed=; for part in lint test-simulation test-proved test-alerts spec mutate mutate-rules prove; do \
 		echo "== $$part"; began=$$SECONDS; \
 		$(MAKE) --no-print-directory -f '$(ROOT)/Makefile' $$part || failed="$$failed $$part"; \

@@ -28,9 +28,10 @@ func TestBackendsAreToldApart(t *testing.T) {
 				t.Errorf("%s of %s is %v, want %v", metric, name, got, want)
 			}
 		}
-		if got := gather(t, l, "node_duration_seconds", "lock_node", "mem1", "backend", name, "operation", "acquire"); got != 1 {
-			t.Errorf("%s: mem1 was asked %v times", name, got)
-		}
+		// A node may answer when a quorum of the others has decided.
+		eventually(t, name+": mem1 was asked once", func() bool {
+			return gather(t, l, "node_duration_seconds", "lock_node", "mem1", "backend", name, "operation", "acquire") == 1
+		})
 	}
 	for _, s := range recorded.named("lock.acquire") {
 		wantAttrs(t, s, "db.system.name=memory", "db.operation.name=lock.acquire")
