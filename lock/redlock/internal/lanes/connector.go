@@ -50,9 +50,13 @@ func NewConnector(given *redis.Client, c Config) *Connector {
 	opt.Protocol = 2
 	opt.ContextTimeoutEnabled = false // the lanes know the deadlines
 	// One connection is all that is made; in a pool of one, go-redis would go on dialling by itself once it failed.
+	behindSentinel := opt.Addr == redisconn.SentinelAddress
+	if behindSentinel {
+		opt.Dialer = dial.Patient(opt.Dialer)
+	}
 	dials := dial.New(opt.Dialer, given.Options().DialTimeout)
 	k := &Connector{given: given, opt: *opt, hooks: c.Hooks, dials: dials, dial: dials.Connect}
-	if opt.Addr == redisconn.SentinelAddress {
+	if behindSentinel {
 		k.master = dial.WatchMaster(dials.Connect, c.Clock, c.Timeout)
 		k.dial = k.master.Connect
 	}
@@ -112,4 +116,9 @@ func (k *Connector) suspect() {
 }
 
 // Close waits for the dials under way.
-func (k *Connector) Close() error { return k.dials.Close() }
+func (k *Connector) Close() error {
+	if k.master != nil {
+		k.master.Close()
+	}
+	return k.dials.Close()
+}
