@@ -32,7 +32,8 @@ func TestLocker(t *testing.T, newLocker func(t testing.TB) lock.Locker, opts ...
 // be used inside: start makes servers for one subtest and returns the function that TestLocker is given.
 //
 //	locktest.TestLockerInFakeTime(t, func(t testing.TB) func(testing.TB) lock.Locker { return locktest.NewFakes(t, 3) })
-func TestLockerInFakeTime(t *testing.T, start func(t testing.TB) func(testing.TB) lock.Locker, opts ...ConformanceOption) {
+func TestLockerInFakeTime(t *testing.T, start func(t testing.TB) func(testing.TB) lock.Locker,
+	opts ...ConformanceOption) {
 	s := newSuite(nil, opts)
 	s.start = start
 	s.test(t)

@@ -148,7 +148,8 @@ func (c *conformance) fencesIncrease() {
 
 func (c *conformance) badResources() {
 	l := c.locker()
-	for _, name := range []string{"", "a{b}", "}", "line\nbreak", "\x00", "\x7f", strings.Repeat("x", lock.MaxResourceLength+1)} {
+	for _, name := range []string{"", "a{b}", "}", "line\nbreak", "\x00", "\x7f",
+		strings.Repeat("x", lock.MaxResourceLength+1)} {
 		_, err := l.Acquire(c.context(), name)
 		c.wantErr("resource "+name, err, lock.ErrInvalidResource)
 	}

@@ -23,7 +23,8 @@ func TestLockerOnFakes(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 4, 5} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
-			locktest.TestLockerInFakeTime(t, func(t testing.TB) func(testing.TB) lock.Locker { return locktest.NewFakes(t, n) })
+			locktest.TestLockerInFakeTime(t,
+				func(t testing.TB) func(testing.TB) lock.Locker { return locktest.NewFakes(t, n) })
 		})
 	}
 }
@@ -49,7 +50,8 @@ func TestLockerOnRedisCluster(t *testing.T) {
 	t.Parallel()
 	cluster := locktest.Cluster(t, 3)
 	locktest.TestLocker(t, func(t testing.TB) lock.Locker {
-		return newLocker(t, []redis.UniversalClient{redis.NewClusterClient(&redis.ClusterOptions{Addrs: cluster.Addrs()})})
+		return newLocker(t,
+			[]redis.UniversalClient{redis.NewClusterClient(&redis.ClusterOptions{Addrs: cluster.Addrs()})})
 	}, locktest.WithTTL(ttl))
 }
 

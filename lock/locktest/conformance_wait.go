@@ -169,8 +169,8 @@ func (c *conformance) cancelWhileWaiting() {
 	c.wantFree(l)
 }
 
-// cancelled cancels a call that has waited for so long. One that had no answer by then, for the system is busy, cannot say that the
-// lock is held: it is given more time, up to a TTL.
+// cancelled cancels a call that has waited for so long. One that had no answer by then, for the system is busy, cannot
+// say that the lock is held: it is given more time, up to a TTL.
 func (c *conformance) cancelled(l lock.Locker, after time.Duration, opts ...lock.AcquireOption) {
 	c.Helper()
 	ctx, cancel := context.WithCancel(c.context())

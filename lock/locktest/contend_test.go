@@ -39,7 +39,8 @@ func BenchmarkContender(b *testing.B) { Contender(b, fileLocks) }
 func TestProcessesContend(t *testing.T) {
 	var seen Contention
 	ran := testing.Benchmark(func(b *testing.B) {
-		seen = contend(b, "BenchmarkContender", 2, task{"flock", []string{filepath.Join(t.TempDir(), "lock")}, 100 * time.Millisecond})
+		seen = contend(b, "BenchmarkContender", 2,
+			task{"flock", []string{filepath.Join(t.TempDir(), "lock")}, 100 * time.Millisecond})
 	})
 	if ran.N == 0 || seen.HandOffs < 1 || seen.HandOffs > seen.Locks || seen.Jain <= 0.5 {
 		t.Errorf("%+v of two processes, after %d runs", seen, ran.N)

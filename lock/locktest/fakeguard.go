@@ -41,7 +41,8 @@ type Guards struct {
 
 // NewGuards makes a client's guards.
 func NewGuards(clock engine.Clock, quarantine time.Duration, enforce bool, f guard.Fingerprint) *Guards {
-	return &Guards{Clock: clock, Wall: time.Now, Quarantine: quarantine, Enforce: enforce, Fingerprint: f, servers: guard.NewServers()}
+	return &Guards{Clock: clock, Wall: time.Now, Quarantine: quarantine, Enforce: enforce, Fingerprint: f,
+		servers: guard.NewServers()}
 }
 
 // ConnectGuarded is [FakeServer.Connect] with a guard on connections that last from
@@ -49,7 +50,8 @@ func NewGuards(clock engine.Clock, quarantine time.Duration, enforce bool, f gua
 func (s *FakeServer) ConnectGuarded(seed uint64, f Faults, g *Guards) *FakeNode {
 	n := s.Connect(seed, f)
 	n.guard = guard.New(guard.Config{
-		Node: s.name, Servers: g.servers, Clock: g.Clock, Quarantine: g.Quarantine, Enforce: g.Enforce, Fingerprint: g.Fingerprint,
+		Node: s.name, Servers: g.servers, Clock: g.Clock, Quarantine: g.Quarantine, Enforce: g.Enforce,
+		Fingerprint: g.Fingerprint,
 	})
 	n.guards = g
 	return n

@@ -34,7 +34,8 @@ func inBubble(t *testing.T, faults locktest.Faults, test func(f *fake), opts ...
 func (f *fake) acquire(token string) (driver.AcquireReply, error) {
 	ctx, cancel := context.WithTimeout(f.Context(), 50*time.Millisecond)
 	defer cancel()
-	return f.node.Acquire(ctx, driver.AcquireRequest{Key: f.key, Token: token, TTL: time.Second, Floor: uint64(time.Now().UnixMicro())})
+	return f.node.Acquire(ctx, driver.AcquireRequest{Key: f.key, Token: token, TTL: time.Second,
+		Floor: uint64(time.Now().UnixMicro())})
 }
 
 // wantTimeout checks that a call ends with its context, and not before.
@@ -89,7 +90,8 @@ func TestFakeServerPauses(t *testing.T) {
 
 func TestFakeServerCrashes(t *testing.T) {
 	inBubble(t, locktest.Faults{}, func(f *fake) {
-		if reply, err := f.acquire("a"); err != nil || !reply.Granted || reply.Counter != uint64(time.Now().UnixMicro()) {
+		if reply, err := f.acquire("a"); err != nil || !reply.Granted ||
+			reply.Counter != uint64(time.Now().UnixMicro()) {
 			f.Fatalf("%+v, %v", reply, err)
 		}
 		f.server.Pause()
@@ -137,7 +139,9 @@ func TestFakeServerWakesByName(t *testing.T) {
 		if _, err := f.acquire("a"); err != nil {
 			f.Fatal(err)
 		}
-		_, err := f.node.Acquire(f.Context(), driver.AcquireRequest{Key: f.key, Token: "b", TTL: time.Second, Waiter: driver.Waiter{ID: "w", Enqueue: true}})
+		_, err := f.node.Acquire(f.Context(),
+			driver.AcquireRequest{Key: f.key, Token: "b", TTL: time.Second,
+				Waiter: driver.Waiter{ID: "w", Enqueue: true}})
 		if err != nil || f.server.QueueLength() != 1 {
 			f.Fatalf("queueing: %v, %d in the queue", err, f.server.QueueLength())
 		}

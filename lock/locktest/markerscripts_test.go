@@ -27,7 +27,8 @@ func TestFakeMatchesMarkerScripts(t *testing.T) {
 		for step := range 100 {
 			real, fake, what := p.step()
 			if real != fake {
-				t.Fatalf("seed %d, step %d: %s\nredis: %s\nfake:  %s\nafter:\n%s", seed, step, what, real, fake, strings.Join(history, "\n"))
+				t.Fatalf("seed %d, step %d: %s\nredis: %s\nfake:  %s\nafter:\n%s", seed, step, what, real, fake,
+					strings.Join(history, "\n"))
 			}
 			history = append(history, what+": "+real)
 			op, _, _ := strings.Cut(what, " ")
@@ -36,7 +37,8 @@ func TestFakeMatchesMarkerScripts(t *testing.T) {
 		}
 	}
 	for _, code := range []string{
-		"ask -1", "ask 0", "ask 1", "ask 2", "mark -1", "mark 0", "mark 1", "replace 0", "replace 1", "acquire true", "acquire false", "extend refilled", "extend gone", "extend refused",
+		"ask -1", "ask 0", "ask 1", "ask 2", "mark -1", "mark 0", "mark 1", "replace 0", "replace 1", "acquire true",
+		"acquire false", "extend refilled", "extend gone", "extend refused",
 	} {
 		if codes[code] == 0 {
 			t.Errorf("no %s among %v", code, codes)
@@ -59,7 +61,8 @@ func newMarkerPair(t *testing.T, client *redis.Client, seed uint64) *markerPair 
 	if err := client.FlushAll(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
-	p := &markerPair{t: t, r: rand.New(rand.NewPCG(seed, 4)), redis: client, fake: memstate.New(), scripts: make(map[string]string)}
+	p := &markerPair{t: t, r: rand.New(rand.NewPCG(seed, 4)), redis: client, fake: memstate.New(),
+		scripts: make(map[string]string)}
 	for name, files := range scriptFiles {
 		p.scripts[name] = readScript(t, files...)
 	}
@@ -90,8 +93,9 @@ func (p *markerPair) step() (real, fake, what string) {
 	switch p.r.IntN(10) {
 	case 0, 1, 2, 3:
 		return p.ask(memstate.Asked{
-			Fingerprint: f, RunID: id, DB: db, CallerMS: int64(1000 * p.r.IntN(9)), LengthMS: int64(1000 * (1 + p.r.IntN(3))),
-			Nonce: fmt.Sprint("n", p.r.IntN(3)), Known: oneOf(p.r, "", "set.1", "its own", "its own"),
+			Fingerprint: f, RunID: id, DB: db, CallerMS: int64(1000 * p.r.IntN(9)),
+			LengthMS: int64(1000 * (1 + p.r.IntN(3))),
+			Nonce:    fmt.Sprint("n", p.r.IntN(3)), Known: oneOf(p.r, "", "set.1", "its own", "its own"),
 		})
 	case 4:
 		return p.mark(memstate.Marked{
@@ -104,9 +108,12 @@ func (p *markerPair) step() (real, fake, what string) {
 	case 6, 7:
 		return p.votes(fmt.Sprintf("voting|%s|%s|%s", f, id, db), f)
 	}
-	marker := oneOf(p.r, "", "voting|f1|r1|0", "voting|f1|r1|0", "voting|f2|r1|0", "vouched|r1|n", "quarantine|f1|r1|0", "changing|f1|r1|0|set.1|1000|0|0",
-		"changing|f2|r1|0|change-2.1|1000|0|0", fmt.Sprintf("changing|f1|r1|0|change-2.%d|1000|0|0", time.Now().UnixMicro()),
-		"quarantine|f1|r1|0|set.1|1000|0|0", "quarantine|f1|r1|0|set.1|1000|1|3000", "quarantine|f1|r1|0|set.1|1000|9000000000000|3000",
+	marker := oneOf(p.r, "", "voting|f1|r1|0", "voting|f1|r1|0", "voting|f2|r1|0", "vouched|r1|n", "quarantine|f1|r1|0",
+		"changing|f1|r1|0|set.1|1000|0|0",
+		"changing|f2|r1|0|change-2.1|1000|0|0",
+		fmt.Sprintf("changing|f1|r1|0|change-2.%d|1000|0|0", time.Now().UnixMicro()),
+		"quarantine|f1|r1|0|set.1|1000|0|0", "quarantine|f1|r1|0|set.1|1000|1|3000",
+		"quarantine|f1|r1|0|set.1|1000|9000000000000|3000",
 		"quarantine|f1|r1|0|vouch-2.1|1000|1|1")
 	if err := p.redis.Set(p.t.Context(), pairMarkerKey, marker, 0).Err(); err != nil {
 		p.t.Fatal(err)
@@ -146,7 +153,8 @@ func (p *markerPair) ask(a memstate.Asked) (real, fake, what string) {
 	if known == "its own" {
 		known, fakeKnown = identityOf(p.redis.Get(p.t.Context(), pairMarkerKey).Val()), identityOf(p.fake.Marker)
 	}
-	reply := p.eval("quarantine", []string{pairMarkerKey}, a.Fingerprint, a.RunID, a.DB, a.CallerMS, a.LengthMS, a.Nonce, known).([]any)
+	reply := p.eval("quarantine", []string{pairMarkerKey}, a.Fingerprint, a.RunID, a.DB, a.CallerMS, a.LengthMS,
+		a.Nonce, known).([]any)
 	rest := int64(0)
 	if len(reply) == 3 {
 		rest = reply[2].(int64)
@@ -154,7 +162,8 @@ func (p *markerPair) ask(a memstate.Asked) (real, fake, what string) {
 	a.Known = fakeKnown
 	code, marker, fakeRest := p.instant().AskQuarantine(a)
 	stored := p.redis.Get(p.t.Context(), pairMarkerKey).Val()
-	real = fmt.Sprint(reply[0], " ", left(reply[0].(int64), rest, 3000), " ", alike(reply[1].(string)), " ", alike(stored))
+	real = fmt.Sprint(reply[0], " ", left(reply[0].(int64), rest, 3000), " ", alike(reply[1].(string)), " ",
+		alike(stored))
 	fake = fmt.Sprint(code, " ", left(int64(code), fakeRest, 3000), " ", alike(marker), " ", alike(p.fake.Marker))
 	return real, fake, what
 }
@@ -164,15 +173,18 @@ func (p *markerPair) mark(m memstate.Marked) (real, fake, what string) {
 	if m.Read = p.fake.Marker; p.r.IntN(3) == 0 {
 		read, m.Read = "another", "another"
 	}
-	reply := p.eval("mark", []string{pairMarkerKey}, m.State, m.Fingerprint, m.RunID, m.DB, m.Nonce, m.LengthMS, read, m.From).([]any)
+	reply := p.eval("mark", []string{pairMarkerKey}, m.State, m.Fingerprint, m.RunID, m.DB, m.Nonce, m.LengthMS, read,
+		m.From).([]any)
 	code, marker := p.instant().Mark(m)
-	return fmt.Sprint(reply[0], " ", alike(reply[1].(string))), fmt.Sprint(code, " ", alike(marker)), fmt.Sprintf("mark %+v", m)
+	return fmt.Sprint(reply[0], " ", alike(reply[1].(string))), fmt.Sprint(code, " ", alike(marker)),
+		fmt.Sprintf("mark %+v", m)
 }
 
 func (p *markerPair) replace(prefix, marker string) (real, fake, what string) {
 	reply := p.eval("replace", []string{pairMarkerKey}, prefix, marker).(int64)
 	replaced := map[bool]int64{true: 1}[p.instant().Replace(prefix, marker)]
-	return fmt.Sprint(reply, " ", alike(p.redis.Get(p.t.Context(), pairMarkerKey).Val())), fmt.Sprint(replaced, " ", alike(p.fake.Marker)),
+	return fmt.Sprint(reply, " ", alike(p.redis.Get(p.t.Context(), pairMarkerKey).Val())),
+		fmt.Sprint(replaced, " ", alike(p.fake.Marker)),
 		fmt.Sprintf("replace %q by %q", prefix, marker)
 }
 
@@ -186,10 +198,12 @@ func (p *markerPair) votes(expected, fingerprint string) (real, fake, what strin
 		_, ok := p.instant().Proven(expected)
 		return fmt.Sprint(!refused), fmt.Sprint(ok), "acquire with " + expected
 	}
-	reply := p.eval("extend", []string{key, "fence", key + ":tomb", pairMarkerKey}, token, 1000, "1", 1, "host|1|", "0", fingerprint, expected)
+	reply := p.eval("extend", []string{key, "fence", key + ":tomb", pairMarkerKey}, token, 1000, "1", 1, "host|1|", "0",
+		fingerprint, expected)
 	_, refused := reply.([]any)
 	_, proven := p.instant().Proven(expected)
-	return extended(refused, reply == any(int64(2))), extended(p.instant().OtherConfiguration(fingerprint), proven), "extend of " + fingerprint
+	return extended(refused, reply == any(int64(2))), extended(p.instant().OtherConfiguration(fingerprint), proven),
+		"extend of " + fingerprint
 }
 
 // extended is what an extend of a lock that is not there comes to, in a word.

@@ -142,14 +142,17 @@ func (p *pair) step() (real, fake, what string) {
 	switch p.r.IntN(10) {
 	case 0, 1, 2, 3:
 		return p.acquire(driver.AcquireRequest{
-			Key: p.keys.lock, Token: token, Holder: "host|1|" + token[:1], TTL: time.Minute, Floor: uint64(p.r.IntN(30)),
-			Run: uint64(p.r.IntN(3)), Waiter: w, Fair: p.r.IntN(3) == 0, Window: time.Minute,
+			Key: p.keys.lock, Token: token, Holder: "host|1|" + token[:1], TTL: time.Minute,
+			Floor: uint64(p.r.IntN(30)),
+			Run:   uint64(p.r.IntN(3)), Waiter: w, Fair: p.r.IntN(3) == 0, Window: time.Minute,
 		})
 	case 4:
-		return p.raise(driver.RaiseRequest{Key: p.keys.lock, Token: token, Counter: p.counter, Fence: p.counter + uint64(p.r.IntN(5))})
+		return p.raise(driver.RaiseRequest{Key: p.keys.lock, Token: token, Counter: p.counter, Fence: p.counter +
+			uint64(p.r.IntN(5))})
 	case 5:
 		return p.extend(driver.ExtendRequest{
-			Key: p.keys.lock, Token: token, TTL: time.Minute, Refill: p.r.IntN(2) == 0, Fence: uint64(1 + p.r.IntN(40)), Holder: "host|2|",
+			Key: p.keys.lock, Token: token, TTL: time.Minute, Refill: p.r.IntN(2) == 0, Fence: uint64(1 + p.r.IntN(40)),
+			Holder: "host|2|",
 			Rename: p.r.IntN(2) == 0,
 		})
 	case 6, 7, 8:
@@ -199,7 +202,8 @@ func TestFakeKeepsFloorsLikeScripts(t *testing.T) {
 	}
 }
 
-// TestFakeReservesRunsLikeScripts: a run moves the counter by as much as was asked for, until that is more than a second ahead.
+// TestFakeReservesRunsLikeScripts: a run moves the counter by as much as was asked for, until that is more than a
+// second ahead.
 func TestFakeReservesRunsLikeScripts(t *testing.T) {
 	server := locktest.Servers(t, 1)[0]
 	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
@@ -211,9 +215,11 @@ func TestFakeReservesRunsLikeScripts(t *testing.T) {
 	const run = 100_000_000 // what the clock counts in 100 seconds
 	first := uint64(time.Now().UnixMicro())
 	for i, want := range []string{
-		fmt.Sprint([]any{1, first, run}), fmt.Sprint([]any{1, first + run, 1}), fmt.Sprint([]any{1, first + run + 1, 1}),
+		fmt.Sprint([]any{1, first, run}), fmt.Sprint([]any{1, first + run, 1}),
+		fmt.Sprint([]any{1, first + run + 1, 1}),
 	} {
-		real, fake, _ := p.acquire(driver.AcquireRequest{Key: p.keys.lock, Token: pairTokens[i], TTL: time.Minute, Floor: first, Run: run})
+		real, fake, _ := p.acquire(driver.AcquireRequest{Key: p.keys.lock, Token: pairTokens[i], TTL: time.Minute,
+			Floor: first, Run: run})
 		if real != want || fake != want {
 			t.Errorf("grant %d: redis %s, fake %s, want %s", i, real, fake, want)
 		}
@@ -271,22 +277,28 @@ func (p *pair) acquire(req driver.AcquireRequest) (real, fake, what string) {
 		}
 		fake = fmt.Sprint([]any{code, got.TTL > 50*time.Second, got.Holder, got.Ticket, got.Ahead})
 	}
-	return fmt.Sprint(reply, says), fmt.Sprint(fake, p.fake.Entry(p.keys.lock, req.Waiter.ID)), fmt.Sprintf("acquire %.1s floor %d run %d %+v fair %v", req.Token, req.Floor, req.Run, req.Waiter, req.Fair)
+	return fmt.Sprint(reply, says), fmt.Sprint(fake, p.fake.Entry(p.keys.lock, req.Waiter.ID)),
+		fmt.Sprintf("acquire %.1s floor %d run %d %+v fair %v", req.Token, req.Floor, req.Run, req.Waiter, req.Fair)
 }
 
 func (p *pair) raise(req driver.RaiseRequest) (real, fake, what string) {
-	reply := p.eval("raise", []string{p.keys.lock, p.keys.fence}, fmt.Sprintf("%s:%d", req.Token, req.Counter), req.Fence)
+	reply := p.eval("raise", []string{p.keys.lock, p.keys.fence}, fmt.Sprintf("%s:%d", req.Token, req.Counter),
+		req.Fence)
 	raised, _ := p.node.Raise(p.ctx(), req)
-	return fmt.Sprint(reply.(int64) == 1), fmt.Sprint(raised), fmt.Sprintf("raise %.1s:%d to %d", req.Token, req.Counter, req.Fence)
+	return fmt.Sprint(reply.(int64) == 1), fmt.Sprint(raised),
+		fmt.Sprintf("raise %.1s:%d to %d", req.Token, req.Counter, req.Fence)
 }
 
 func (p *pair) extend(req driver.ExtendRequest) (real, fake, what string) {
 	flag := map[bool]int{true: 1}
 	keys := []string{p.keys.lock, p.keys.fence, p.keys.tombstone(req.Token)}
-	reply := p.eval("extend", keys, req.Token, req.TTL.Milliseconds(), flag[req.Refill], req.Fence, req.Holder, flag[req.Rename], "", "")
-	codes := map[int64]driver.ExtendReply{-1: driver.ExtendTaken, 0: driver.ExtendGone, 1: driver.ExtendDone, 2: driver.ExtendRefilled}
+	reply := p.eval("extend", keys, req.Token, req.TTL.Milliseconds(), flag[req.Refill], req.Fence, req.Holder,
+		flag[req.Rename], "", "")
+	codes := map[int64]driver.ExtendReply{-1: driver.ExtendTaken, 0: driver.ExtendGone, 1: driver.ExtendDone,
+		2: driver.ExtendRefilled}
 	got, _ := p.node.Extend(p.ctx(), req)
-	return fmt.Sprint(codes[reply.(int64)]), fmt.Sprint(got), fmt.Sprintf("extend %.1s refill %v fence %d rename %v", req.Token, req.Refill, req.Fence, req.Rename)
+	return fmt.Sprint(codes[reply.(int64)]), fmt.Sprint(got),
+		fmt.Sprintf("extend %.1s refill %v fence %d rename %v", req.Token, req.Refill, req.Fence, req.Rename)
 }
 
 func (p *pair) release(req driver.ReleaseRequest) (real, fake, what string) {
@@ -303,8 +315,11 @@ func (p *pair) release(req driver.ReleaseRequest) (real, fake, what string) {
 }
 
 func (p *pair) leave(req driver.LeaveRequest) (real, fake, what string) {
-	p.eval("leave", []string{p.keys.lock, p.keys.next, p.keys.queue, p.keys.entry(req.WaiterID)}, req.WaiterID, req.Handoff.Milliseconds(), "1")
+	p.eval("leave", []string{p.keys.lock, p.keys.next, p.keys.queue, p.keys.entry(req.WaiterID)}, req.WaiterID,
+		req.Handoff.Milliseconds(), "1")
 	_ = p.node.Leave(p.ctx(), req)
-	real = fmt.Sprint(p.redis.ZCard(p.ctx(), p.keys.queue).Val(), p.redis.Exists(p.ctx(), p.keys.next).Val(), p.redis.Get(p.ctx(), p.keys.entry(req.WaiterID)).Val())
-	return real, fmt.Sprint(p.fake.QueueLength(), p.fake.Reservations(), p.fake.Entry(p.keys.lock, req.WaiterID)), "leave " + req.WaiterID
+	real = fmt.Sprint(p.redis.ZCard(p.ctx(), p.keys.queue).Val(), p.redis.Exists(p.ctx(), p.keys.next).Val(),
+		p.redis.Get(p.ctx(), p.keys.entry(req.WaiterID)).Val())
+	return real, fmt.Sprint(p.fake.QueueLength(), p.fake.Reservations(), p.fake.Entry(p.keys.lock, req.WaiterID)),
+		"leave " + req.WaiterID
 }

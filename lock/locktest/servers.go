@@ -12,8 +12,8 @@ import (
 // startTimeout bounds what Servers and Cluster wait for, also in a test without a deadline.
 const startTimeout = time.Minute
 
-// Servers starts n real redis-servers that are stopped when the test ends. Without a redis-server to run, the test fails
-// and says how to get one: a suite that skips what it is there to prove passes for the wrong reason.
+// Servers starts n real redis-servers that are stopped when the test ends. Without a redis-server to run, the test
+// fails and says how to get one: a suite that skips what it is there to prove passes for the wrong reason.
 func Servers(t testing.TB, n int, opts ...redisproc.Option) []*redisproc.Server {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
@@ -39,8 +39,8 @@ func Port(t testing.TB) int {
 	return r.Ports[0]
 }
 
-// Cluster starts a real Redis Cluster of that many masters, under the terms of [Servers]; with [redisproc.WithReplicas] they
-// have replicas. It takes over two seconds.
+// Cluster starts a real Redis Cluster of that many masters, under the terms of [Servers]; with [redisproc.WithReplicas]
+// they have replicas. It takes over two seconds.
 func Cluster(t testing.TB, masters int, opts ...redisproc.ClusterOption) *redisproc.Cluster {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)

@@ -18,7 +18,8 @@ import (
 const simHistories = 10000
 
 var (
-	seedFlag      = flag.Uint64("seed", 0, "first seed of TestSimulation; alone, replays that one history and tells it event by event")
+	seedFlag = flag.Uint64("seed", 0,
+		"first seed of TestSimulation; alone, replays that one history and tells it event by event")
 	historiesFlag = flag.Int("histories", 0, "number of histories of TestSimulation; 0 for 10000, 300 with -race")
 )
 
@@ -47,7 +48,8 @@ func TestSimulation(t *testing.T) {
 		count = simHistories
 	}
 	began := time.Now()
-	found, leases, handed := search(t, first, count, 10, func(seed uint64) (*plan, plant) { return newPlan(seed, scope{}), plant{} })
+	found, leases, handed := search(t, first, count, 10,
+		func(seed uint64) (*plan, plant) { return newPlan(seed, scope{}), plant{} })
 	took := time.Since(began)
 	t.Logf("%d histories from seed %d in %v, %.0f a second, %d leases, %d of them handed over, %d violated",
 		count, first, took.Round(time.Millisecond), float64(count)/took.Seconds(), leases, handed, len(found))
@@ -86,7 +88,8 @@ func replay(t *testing.T, seed uint64) {
 }
 
 // search runs histories on all processors until enough of them are violated.
-func search(t *testing.T, first uint64, count, most int, make func(seed uint64) (*plan, plant)) (found []outcome, leases, handed int) {
+func search(t *testing.T, first uint64, count, most int, make func(seed uint64) (*plan, plant)) (found []outcome,
+	leases, handed int) {
 	var next, total, over atomic.Int64
 	var mu sync.Mutex
 	t.Run("histories", func(t *testing.T) {

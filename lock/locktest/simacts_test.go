@@ -160,7 +160,8 @@ func (h *history) changeOnce(try uint64, from, to, without int) ([]string, error
 		members[without].Conn = unreachable{members[without].Conn}
 	}
 	act := &guard.Change{
-		From: members[:from], To: members[:to], Old: fingerprintOf(from), New: fingerprintOf(to), Length: simQuarantine, Wrap: unnamed,
+		From: members[:from], To: members[:to], Old: fingerprintOf(from), New: fingerprintOf(to), Length: simQuarantine,
+		Wrap: unnamed,
 	}
 	if h.plant.change != nil {
 		h.plant.change(act)

@@ -33,7 +33,8 @@ func (h *history) checkLeases() {
 			case h.plan.steps: // nodes that lost their counters, and no clock to stand in for them
 			case a.fence == b.fence:
 				h.violate("I2 one fence twice:\n  %v\n  %v", a, b)
-			case (first.grant == second.grant || first.grant.returned < second.grant.started) && first.fence > second.fence:
+			case (first.grant == second.grant || first.grant.returned < second.grant.started) &&
+				first.fence > second.fence:
 				h.violate("I2 fence decreased:\n  %v\n  %v", first, second)
 			}
 		}
@@ -108,7 +109,8 @@ func (h *history) checkHonesty(rec *leaseRecord) {
 	holding := 0
 	members := h.servers[:h.plan.members(rec.client)]
 	for _, s := range members {
-		if held, ok := s.Lock("lock:" + resourceName(rec.resource)); ok && held.Token == rec.token && held.Left >= h.truly(rec, left) {
+		if held, ok := s.Lock("lock:" + resourceName(rec.resource)); ok && held.Token == rec.token &&
+			held.Left >= h.truly(rec, left) {
 			holding++
 		}
 	}
@@ -148,7 +150,8 @@ func (h *history) checkLiveness() {
 				o := &op{resource: res, ttl: simMaxTTL, hold: 5 * time.Millisecond, text: " at the end",
 					options: []lock.AcquireOption{lock.TTL(simMaxTTL), lock.MaxWait(bound)}}
 				if _, err := h.perform(i, "c"+string(rune('0'+i))+"end"+string(rune('0'+res)), o); err != nil {
-					h.violate("I8 client %d did not get res%d in %v with nothing wrong any more: %v", i, res, bound, err)
+					h.violate("I8 client %d did not get res%d in %v with nothing wrong any more: %v", i, res, bound,
+						err)
 				}
 			}
 		})
@@ -168,7 +171,8 @@ func (h *history) checkQuiescence() {
 			case h.plan.calm:
 				h.violate("I7 n%d still has %s of %s after all was released", i, held.Key, held.Holder)
 			case buried && !h.plan.repeats:
-				h.violate("I6 n%d has %s of %s, token %.6s, again after it confirmed its release", i, held.Key, held.Holder, held.Token)
+				h.violate("I6 n%d has %s of %s, token %.6s, again after it confirmed its release", i, held.Key,
+					held.Holder, held.Token)
 			}
 		}
 		if n := s.QueueLength(); n > 0 && h.plan.calm {
@@ -181,7 +185,8 @@ func (h *history) checkQuiescence() {
 	}
 	for i, s := range h.servers {
 		if storesLocks(s) {
-			h.violate("I7 n%d still has %v, %d waiters, %d reservations after every TTL", i, s.Locks(), s.QueueLength(), s.Reservations())
+			h.violate("I7 n%d still has %v, %d waiters, %d reservations after every TTL", i, s.Locks(), s.QueueLength(),
+				s.Reservations())
 		}
 		if low, high := s.TTLs(); low < 0 || high > simMaxTTL {
 			h.violate("I7 n%d was given TTLs from %v to %v", i, low, high)

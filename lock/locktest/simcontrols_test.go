@@ -47,9 +47,10 @@ func mustMatch(t *testing.T, violation *regexp.Regexp, first uint64, s scope, pl
 // The owner token must be new for every attempt: with one token for all, a late
 // release of one attempt undoes the next, and a key left behind counts as a vote.
 func TestSimulationNoticesReusedToken(t *testing.T) {
-	mustFind(t, "I1", scope{alwaysBad: true}, plant{wrap: func(_ *history, client int, n driver.BlockingNode) driver.BlockingNode {
-		return oneToken{n, strings.Repeat(string(rune('a'+client)), 32)}
-	}})
+	mustFind(t, "I1", scope{alwaysBad: true},
+		plant{wrap: func(_ *history, client int, n driver.BlockingNode) driver.BlockingNode {
+			return oneToken{n, strings.Repeat(string(rune('a'+client)), 32)}
+		}})
 }
 
 type oneToken struct {
@@ -83,10 +84,14 @@ func (n oneToken) Release(ctx context.Context, req driver.ReleaseRequest) (drive
 // alone must do.
 func TestSimulationNoticesMissingWriteBack(t *testing.T) {
 	s := scope{nodes: []int{3, 5}, noWipes: true, alwaysBad: true}
-	mustFind(t, "I2", s, plant{prepare: apart, wrap: func(_ *history, _ int, n driver.BlockingNode) driver.BlockingNode {
-		return noWriteBack{n}
-	}})
-	found, _, _ := search(t, 1, 300, 1, func(seed uint64) (*plan, plant) { return newPlan(seed, s), plant{prepare: apart} })
+	mustFind(t, "I2", s, plant{prepare: apart,
+		wrap: func(_ *history, _ int, n driver.BlockingNode) driver.BlockingNode {
+			return noWriteBack{n}
+		}})
+	found, _, _ := search(t, 1, 300, 1, func(seed uint64) (*plan, plant) {
+		return newPlan(seed, s),
+			plant{prepare: apart}
+	})
 	for _, out := range found {
 		if text := strings.Join(out.violations, "\n"); strings.Contains(text, "I2") {
 			t.Errorf("counters alone, without a clock, seed %d:\n%s", out.seed, text)
@@ -118,9 +123,10 @@ func TestSimulationNoticesClocksOutOfBounds(t *testing.T) {
 // vote alone, while the lease is valid by its own clock and no node forgets, does
 // no harm: as long as a quorum holds the key, nobody else can have got a quorum.)
 func TestSimulationNoticesExtendThatCreates(t *testing.T) {
-	mustFind(t, "I6", scope{alwaysBad: true, noWipes: true}, plant{wrap: func(_ *history, _ int, n driver.BlockingNode) driver.BlockingNode {
-		return extendCreates{n}
-	}})
+	mustFind(t, "I6", scope{alwaysBad: true, noWipes: true},
+		plant{wrap: func(_ *history, _ int, n driver.BlockingNode) driver.BlockingNode {
+			return extendCreates{n}
+		}})
 }
 
 type extendCreates struct{ driver.BlockingNode }
@@ -142,9 +148,10 @@ func (n extendCreates) Release(ctx context.Context, req driver.ReleaseRequest) (
 // Release must leave a tombstone where an acquire may still be on its way: without
 // one, a late acquire locks the resource for nobody until its TTL has passed.
 func TestSimulationNoticesMissingTombstone(t *testing.T) {
-	mustFind(t, "I6", scope{alwaysBad: true, noWipes: true}, plant{wrap: func(_ *history, _ int, n driver.BlockingNode) driver.BlockingNode {
-		return noTombstone{n}
-	}})
+	mustFind(t, "I6", scope{alwaysBad: true, noWipes: true},
+		plant{wrap: func(_ *history, _ int, n driver.BlockingNode) driver.BlockingNode {
+			return noTombstone{n}
+		}})
 }
 
 type noTombstone struct{ driver.BlockingNode }

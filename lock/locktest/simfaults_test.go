@@ -119,7 +119,8 @@ func (h *history) heal() {
 			}
 		}
 		if h.allVote() {
-			// What was found against a node is believed for a second, also by who asked just before another ended its quarantine.
+			// What was found against a node is believed for a second, also by who asked just before another ended its
+			// quarantine.
 			time.Sleep(max(restarted+2*time.Second-h.now(), 2*time.Second))
 			return
 		}

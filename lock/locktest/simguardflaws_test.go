@@ -37,7 +37,8 @@ var guardFlaws = map[string]struct {
 			}
 		},
 	}},
-	"connections do not know their process": {forgetful(stale), plant{guards: func(g *locktest.Guards) { g.OneSight = true }}},
+	"connections do not know their process": {forgetful(stale),
+		plant{guards: func(g *locktest.Guards) { g.OneSight = true }}},
 	"the node's clock alone": {forgetful(setRight), plant{guards: func(g *locktest.Guards) {
 		g.Asking = func(s *memstate.Instant, a *memstate.Asked) { a.CallerMS = s.NowUS / 1000 }
 	}}},

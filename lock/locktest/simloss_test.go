@@ -10,7 +10,8 @@ import (
 func TestSimulationStateLostWithoutARestart(t *testing.T) {
 	for _, loss := range []faultKind{flushed, borrowed} {
 		t.Run(string(loss), func(t *testing.T) {
-			mustHold(t, 400, scope{nodes: []int{3}, alwaysBad: true, losses: []faultKind{loss}, resources: 1, holdLong: true})
+			mustHold(t, 400, scope{nodes: []int{3}, alwaysBad: true, losses: []faultKind{loss}, resources: 1,
+				holdLong: true})
 		})
 	}
 }

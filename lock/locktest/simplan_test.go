@@ -189,7 +189,8 @@ func (p *plan) nodeTimeline(r *rand.Rand, s scope, nodes int) (t timeline) {
 				kinds = append(kinds, replicates, borrowed)
 			}
 		}
-		f := fault{after: upTo(r, 3*time.Second), kind: kinds[r.IntN(len(kinds))], lasts: upTo(r, 1500*time.Millisecond)}
+		f := fault{after: upTo(r, 3*time.Second), kind: kinds[r.IntN(len(kinds))],
+			lasts: upTo(r, 1500*time.Millisecond)}
 		if s.close {
 			f.lasts /= 100
 		}
@@ -200,7 +201,8 @@ func (p *plan) nodeTimeline(r *rand.Rand, s scope, nodes int) (t timeline) {
 }
 
 func (p *plan) client(r *rand.Rand, base locktest.Faults, s scope) clientPlan {
-	c := clientPlan{rate: clockRate(r, s.client), wall: p.wallClock(r), poll: 50*time.Millisecond + upTo(r, 450*time.Millisecond)}
+	c := clientPlan{rate: clockRate(r, s.client), wall: p.wallClock(r), poll: 50*time.Millisecond +
+		upTo(r, 450*time.Millisecond)}
 	for range p.rates {
 		c.links = append(c.links, base)
 		var t timeline

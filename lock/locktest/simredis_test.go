@@ -41,7 +41,8 @@ func TestSimulationOnRedisClient(t *testing.T) {
 			t.Fatalf("seed %d:\n%s", seed+1, strings.Join(h.violations, "\n"))
 		}
 	}
-	t.Logf("%d histories in %v, %d leases, %d connections broken", count, time.Since(began).Round(time.Millisecond), leases, broken)
+	t.Logf("%d histories in %v, %d leases, %d connections broken", count, time.Since(began).Round(time.Millisecond),
+		leases, broken)
 	if broken == 0 {
 		t.Error("nothing went wrong in any of them")
 	}
@@ -55,7 +56,8 @@ func redisHistory(t *testing.T, seed uint64) *history {
 	var names []string
 	for i := range p.rates {
 		servers = append(servers, newMiniServer(t, seed*10+uint64(i)))
-		names = append(names, fmt.Sprintf("10.0.0.%d:6379", i+1)) // of its own: nothing is looked up, which a bubble could not do
+		names = append(names, fmt.Sprintf("10.0.0.%d:6379", i+
+			1)) // of its own: nothing is looked up, which a bubble could not do
 	}
 	for _, s := range servers {
 		s.vouch(guard.NewFingerprint(names, simMaxTTL))
@@ -69,9 +71,11 @@ func redisHistory(t *testing.T, seed uint64) *history {
 			nodes, clients = append(nodes, given), append(clients, given)
 		}
 		var err error
-		c.redis, err = redlock.New(nodes, redlock.WithRestartQuarantine(simQuarantine), lock.WithInstance(fmt.Sprintf("c%d", i)),
+		c.redis, err = redlock.New(nodes, redlock.WithRestartQuarantine(simQuarantine),
+			lock.WithInstance(fmt.Sprintf("c%d", i)),
 			lock.WithClock(func() time.Duration { return time.Since(h.began) }),
-			lock.WithMaxTTL(simMaxTTL), lock.WithDefaults(lock.TTL(simMaxTTL)), lock.WithPollInterval(p.clients[i].poll))
+			lock.WithMaxTTL(simMaxTTL), lock.WithDefaults(lock.TTL(simMaxTTL)),
+			lock.WithPollInterval(p.clients[i].poll))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +174,8 @@ func (s *miniServer) info() string {
 	id := s.runID()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return fmt.Sprintf("run_id:%s\r\nuptime_in_seconds:%d\r\nrole:master\r\nmaxmemory_policy:noeviction\r\n", id, time.Now().Unix()-s.started.Unix())
+	return fmt.Sprintf("run_id:%s\r\nuptime_in_seconds:%d\r\nrole:master\r\nmaxmemory_policy:noeviction\r\n", id,
+		time.Now().Unix()-s.started.Unix())
 }
 
 func (s *miniServer) runID() string {

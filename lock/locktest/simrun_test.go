@@ -139,7 +139,10 @@ func newHistory(p *plan, pl plant, trace func(string)) *history {
 			opts = append(opts, locktest.WithAppendOnly())
 		}
 		if trace != nil {
-			opts = append(opts, locktest.WithWatch(func(e locktest.Event) { h.log("    %s %s %s", e.Server, e.What, e.Detail) }))
+			opts = append(opts, locktest.WithWatch(func(e locktest.Event) {
+				h.log("    %s %s %s", e.Server, e.What,
+					e.Detail)
+			}))
 		}
 		s := locktest.NewFakeServer(fmt.Sprintf("n%d", i), opts...)
 		if p.vouches == nil && p.change == nil {
@@ -183,7 +186,8 @@ func (h *history) newClient(i int) *client {
 		lock.WithClock(clock),
 		lock.WithRandom(seededJitter(h.plan.seed, uint64(i))),
 		lock.WithInstance(fmt.Sprintf("c%d", i)), lock.WithNodeTimeout(simNodeTimeout),
-		lock.WithMaxTTL(simMaxTTL), lock.WithDefaults(lock.TTL(simMaxTTL)), lock.WithPollInterval(h.plan.clients[i].poll))
+		lock.WithMaxTTL(simMaxTTL), lock.WithDefaults(lock.TTL(simMaxTTL)),
+		lock.WithPollInterval(h.plan.clients[i].poll))
 	if err != nil {
 		panic(err)
 	}

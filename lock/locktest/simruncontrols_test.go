@@ -26,9 +26,10 @@ func apart(h *history) {
 // granted again.
 func TestSimulationNoticesRunNotReserved(t *testing.T) {
 	s := scope{nodes: []int{1, 3, 5}, noWipes: true}
-	mustFind(t, "I2", s, plant{prepare: apart, wrap: func(_ *history, _ int, n driver.BlockingNode) driver.BlockingNode {
-		return unreserved{n}
-	}})
+	mustFind(t, "I2", s, plant{prepare: apart,
+		wrap: func(_ *history, _ int, n driver.BlockingNode) driver.BlockingNode {
+			return unreserved{n}
+		}})
 }
 
 type unreserved struct{ driver.BlockingNode }
@@ -52,7 +53,8 @@ func TestSimulationNoticesRunCountedAtTheGrantsOnly(t *testing.T) {
 		}}
 	}
 	mustFind(t, "I2", s, planted(true))
-	found, _, handed := search(t, 1, 300, 1, func(seed uint64) (*plan, plant) { return newPlan(seed, s), planted(false) })
+	found, _, handed := search(t, 1, 300, 1,
+		func(seed uint64) (*plan, plant) { return newPlan(seed, s), planted(false) })
 	for _, out := range found {
 		t.Errorf("whole runs, seed %d:\n%s", out.seed, strings.Join(out.violations, "\n"))
 	}

@@ -16,7 +16,8 @@ func (o *op) String() string {
 	if o.extend > 0 {
 		s += fmt.Sprintf(" extend every %v", o.extend)
 	}
-	for flag, set := range map[string]bool{" deaf": o.deaf, " released twice": o.twice, " release cancelled": o.cancelled} {
+	for flag, set := range map[string]bool{" deaf": o.deaf, " released twice": o.twice,
+		" release cancelled": o.cancelled} {
 		if set {
 			s += flag
 		}

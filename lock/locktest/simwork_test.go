@@ -32,7 +32,8 @@ func (h *history) perform(c int, id string, o *op) (*leaseRecord, error) {
 	}
 	rec := &leaseRecord{id: id, resource: o.resource, client: c, started: h.now()}
 	h.log("%s acquires %v", id, o)
-	lease, err := h.clients[c].redis.Acquire(lock.WithTrace(ctx, h.hooks(rec, o.stall)), resourceName(o.resource), o.options...)
+	lease, err := h.clients[c].redis.Acquire(lock.WithTrace(ctx, h.hooks(rec, o.stall)), resourceName(o.resource),
+		o.options...)
 	if err != nil {
 		h.log("%s fails: %v", id, err)
 		h.checkHeldError(id, err)
@@ -66,7 +67,8 @@ func (h *history) hooks(rec *leaseRecord, stall time.Duration) *lock.Trace {
 			return ctx
 		},
 		AttemptEnd: func(_ context.Context, e lock.AttemptEnd) {
-			h.log("%s attempt %d (gate first %v): %d granted, %d refused, %d failed: %v", rec.id, e.Attempt, e.GateFirst, e.Granted, e.Refused, e.Failed, e.Err)
+			h.log("%s attempt %d (gate first %v): %d granted, %d refused, %d failed: %v", rec.id, e.Attempt,
+				e.GateFirst, e.Granted, e.Refused, e.Failed, e.Err)
 			time.Sleep(stall)
 		},
 		AcquireEnd: func(_ context.Context, e lock.AcquireEnd) { rec.handed = e.HandedOver },
@@ -92,7 +94,8 @@ func (h *history) acquired(rec *leaseRecord, lease lock.Lease) {
 	rec.expiry = rec.returned + h.truly(rec, lease.Remaining())
 	h.leases = append(h.leases, rec)
 	h.mu.Unlock()
-	h.log("%s HOLDS res%d with fence %d and token %.6s for %v, handed over: %v", rec.id, rec.resource, rec.fence, rec.token, lease.Remaining(), rec.handed)
+	h.log("%s HOLDS res%d with fence %d and token %.6s for %v, handed over: %v", rec.id, rec.resource, rec.fence,
+		rec.token, lease.Remaining(), rec.handed)
 	context.AfterFunc(lease.Context(), func() { h.contextEnded(rec) })
 }
 

@@ -35,8 +35,9 @@ func TestTheCampaignIsOfThisCode(t *testing.T) {
 		t.Errorf("the record has %d lines: it is not of the engine and its driver", lines)
 	}
 	if 100*changed > maxChangedPercent*lines {
-		t.Errorf("%d of %d lines (above %d %%) changed since the campaign of %s: run `make prove FOR=30m SEED=11 RECORD=1`, "+
-			"and put its report into EVIDENCE.md", changed, lines, maxChangedPercent, then.Of)
+		t.Errorf(
+			"%d of %d lines (above %d %%) changed since the campaign of %s: run `make prove FOR=30m SEED=11 RECORD=1`, "+
+				"and put its report into EVIDENCE.md", changed, lines, maxChangedPercent, then.Of)
 	}
 	page, err := os.ReadFile("EVIDENCE.md")
 	if err != nil {
@@ -70,7 +71,8 @@ func TestEvidenceNamesTestsThatExist(t *testing.T) {
 		t.Fatal(err)
 	}
 	named := regexp.MustCompile("`(Test\\w+)")
-	for _, page := range []string{"EVIDENCE.md", "SCEPTICS.md", "spec/SPEC.md", "mutate/README.md", "campaign/README.md"} {
+	for _, page := range []string{"EVIDENCE.md", "SCEPTICS.md", "spec/SPEC.md", "mutate/README.md",
+		"campaign/README.md"} {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Error(err)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestEvidenceStatesThePromise keeps the promise of EVIDENCE.md that of the package doc, word for word. A test of package
-// lock does so for the README.
+// TestEvidenceStatesThePromise keeps the promise of EVIDENCE.md that of the package doc, word for word. A test of
+// package lock does so for the README.
 func TestEvidenceStatesThePromise(t *testing.T) {
 	promised := passage(t, "../doc.go", "// # The promise\n//\n", "\n//\n// # ", "//")
 	if claimed := passage(t, "EVIDENCE.md", "## What is claimed\n\n", "\n\n", ">"); claimed != promised {

@@ -73,8 +73,8 @@ func (l *link) read(src net.Conn, q *queue, d direction) {
 	}
 }
 
-// deliver empties the queue until it has ended or the link is cut. A write that fails is no reason to stop: if the client
-// is gone its commands still count, and if the server is gone, reading from it says so.
+// deliver empties the queue until it has ended or the link is cut. A write that fails is no reason to stop: if the
+// client is gone its commands still count, and if the server is gone, reading from it says so.
 func (l *link) deliver(q *queue, dst net.Conn, d direction) {
 	for {
 		c, ok := q.next(l.ctx)

@@ -97,7 +97,8 @@ func TestDelayIsLatencyNotRate(t *testing.T) {
 		want += fmt.Sprint(i, ",")
 		eventually(t, "the piece has arrived by itself", func() bool { return proxy.Held() != before })
 	}
-	eventually(t, "all pieces are delivered in order", func() bool { return direct.Get(t.Context(), "key").Val() == want })
+	eventually(t, "all pieces are delivered in order",
+		func() bool { return direct.Get(t.Context(), "key").Val() == want })
 	if took := time.Since(start); took < delay || took > n*delay {
 		t.Errorf("%d pieces took %v, want at least %v and less than %v", n, took, delay, n*delay)
 	}
@@ -182,8 +183,8 @@ func TestHoldAndFlow(t *testing.T) {
 	eventually(t, "nothing is held any more", func() bool { return proxy.Held() == 0 })
 }
 
-// TestLateCommand is what the package exists for: a command that takes effect after its client has timed out, has gone, and
-// somebody else has taken over.
+// TestLateCommand is what the package exists for: a command that takes effect after its client has timed out, has gone,
+// and somebody else has taken over.
 func TestLateCommand(t *testing.T) {
 	proxy, _, via, direct := setup(t)
 	must(t, via.Ping(t.Context()).Err())

@@ -72,8 +72,8 @@ func (p *Proxy) serve(conn net.Conn) {
 // Addr returns the address that clients dial instead of the target's.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// Close cuts all connections and stops listening. It returns when nothing of the proxy is running any more. Closing again
-// is fine.
+// Close cuts all connections and stops listening. It returns when nothing of the proxy is running any more. Closing
+// again is fine.
 func (p *Proxy) Close() error {
 	p.cancel()
 	err := p.listener.Close()
@@ -87,9 +87,9 @@ func (p *Proxy) Close() error {
 // SetDelay makes bytes take at least d in each direction, so that a round trip takes 2d longer. Their order is kept.
 func (p *Proxy) SetDelay(d time.Duration) { p.faults.set(func(f *faults) { f.delay = d }) }
 
-// Drop swallows, or no longer swallows, bytes in both directions: connections stay open and silent, as behind a firewall
-// that discards packets. After it, a connection that had bytes dropped has a hole in its stream; clients that do not
-// throw such a connection away need a CutAll.
+// Drop swallows, or no longer swallows, bytes in both directions: connections stay open and silent, as behind a
+// firewall that discards packets. After it, a connection that had bytes dropped has a hole in its stream; clients that
+// do not throw such a connection away need a CutAll.
 func (p *Proxy) Drop(on bool) {
 	p.faults.set(func(f *faults) { f.dropToServer, f.dropToClient = on, on })
 }
@@ -103,7 +103,8 @@ func (p *Proxy) DropToClient(on bool) { p.faults.set(func(f *faults) { f.dropToC
 // Refuse makes new connections fail at once, or work again. Existing ones are not affected.
 func (p *Proxy) Refuse(on bool) { p.faults.set(func(f *faults) { f.refuse = on }) }
 
-// Hold keeps what clients say in the proxy until Flow. Servers are still heard. Memory is the only limit to what is kept.
+// Hold keeps what clients say in the proxy until Flow. Servers are still heard. Memory is the only limit to what is
+// kept.
 func (p *Proxy) Hold() { p.faults.flow.shut() }
 
 // HoldOne is Hold for one connection alone, the one whose client spoke last: what is said on others overtakes it. It
@@ -123,8 +124,8 @@ func (p *Proxy) HoldOne() bool {
 	return last != nil
 }
 
-// Flow delivers, in order, what has been held, also for clients that are gone by now, and lets bytes pass again. It does
-// not wait for the delivery; that is done when Held is 0.
+// Flow delivers, in order, what has been held, also for clients that are gone by now, and lets bytes pass again. It
+// does not wait for the delivery; that is done when Held is 0.
 func (p *Proxy) Flow() {
 	p.faults.flow.release()
 	p.mu.Lock()
@@ -145,8 +146,9 @@ func (p *Proxy) Held() int {
 	return n
 }
 
-// CutAll closes the existing connections on both sides and returns when they are closed. What was held or delayed on them
-// is lost. New connections are not affected; one that was dialled a moment ago and has not been used may count as new.
+// CutAll closes the existing connections on both sides and returns when they are closed. What was held or delayed on
+// them is lost. New connections are not affected; one that was dialled a moment ago and has not been used may count as
+// new.
 func (p *Proxy) CutAll() {
 	p.mu.Lock()
 	links := make([]*link, 0, len(p.links))

@@ -78,8 +78,8 @@ func header(data []byte, kind byte) (n int, rest []byte, ok bool) {
 	return n, rest, err == nil && n >= 0
 }
 
-// Record keeps what clients say from now on, for Replay, or no longer. Only whole batches of Redis commands are kept, the
-// latest 64.
+// Record keeps what clients say from now on, for Replay, or no longer. Only whole batches of Redis commands are kept,
+// the latest 64.
 func (p *Proxy) Record(on bool) {
 	p.faults.set(func(f *faults) {
 		switch {
@@ -91,9 +91,9 @@ func (p *Proxy) Record(on bool) {
 	})
 }
 
-// Replay says to the server again what clients said last, up to n batches that Record has kept, on one new connection, as a
-// network does that delivers messages twice. The replies are thrown away. It returns how many batches were said, when the
-// server has closed the connection or ctx has ended.
+// Replay says to the server again what clients said last, up to n batches that Record has kept, on one new connection,
+// as a network does that delivers messages twice. The replies are thrown away. It returns how many batches were said,
+// when the server has closed the connection or ctx has ended.
 func (p *Proxy) Replay(ctx context.Context, n int) (int, error) {
 	t := p.faults.tape()
 	if t == nil {

@@ -110,7 +110,8 @@ func TestNodesVoteAtOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer l.Close()
-			if err := lock.Do(t.Context(), l, "order:1001", func(context.Context, lock.Lease) error { return nil }, lock.NoWait()); err != nil {
+			if err := lock.Do(t.Context(), l, "order:1001", func(context.Context, lock.Lease) error { return nil },
+				lock.NoWait()); err != nil {
 				t.Error(err)
 			}
 		})

@@ -50,7 +50,8 @@ func (p *Process) Await(ctx context.Context, what *regexp.Regexp) ([]string, err
 // listensOn is how programs on Prometheus' own web toolkit say where; newer ones name a component before.
 var listensOn = regexp.MustCompile(`msg="Listening on"(?: component=\w+)? address=(127\.0\.0\.1:\d+)`)
 
-// AwaitAddress returns the address on which a Prometheus or an Alertmanager says that it listens, with the errors of Await.
+// AwaitAddress returns the address on which a Prometheus or an Alertmanager says that it listens, with the errors of
+// Await.
 func (p *Process) AwaitAddress(ctx context.Context) (address string, err error) {
 	found, err := p.Await(ctx, listensOn)
 	if err != nil {

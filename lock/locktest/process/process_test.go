@@ -60,7 +60,8 @@ func TestAwaitAndStop(t *testing.T) {
 func TestAwaitOfWhatHasExited(t *testing.T) {
 	p := shell(t, "echo no such option; exit 3")
 	_, err := p.Await(t.Context(), regexp.MustCompile("listening"))
-	if !errors.Is(err, ErrExited) || !strings.Contains(err.Error(), "exit status 3") || !strings.Contains(err.Error(), "no such option") {
+	if !errors.Is(err, ErrExited) || !strings.Contains(err.Error(), "exit status 3") ||
+		!strings.Contains(err.Error(), "no such option") {
 		t.Error(err)
 	}
 	if _, err := p.Await(t.Context(), regexp.MustCompile("no such (.*)")); err != nil {

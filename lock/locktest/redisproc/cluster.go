@@ -29,9 +29,10 @@ func WithReplicas(n int) ClusterOption {
 	return func(c *Cluster) { c.each = n }
 }
 
-// StartCluster starts the masters and their replicas, joins them, and returns when each of them finds the cluster complete
-// and the replicas are in sync. That takes a little over two seconds, with replicas up to two more: a master waits before
-// it trusts what it sees, and word of the replicas has to get around. Bounds and errors are those of [Start].
+// StartCluster starts the masters and their replicas, joins them, and returns when each of them finds the cluster
+// complete and the replicas are in sync. That takes a little over two seconds, with replicas up to two more: a master
+// waits before it trusts what it sees, and word of the replicas has to get around. Bounds and errors are those of
+// [Start].
 func StartCluster(ctx context.Context, masters int, opts ...ClusterOption) (*Cluster, error) {
 	c := &Cluster{}
 	for _, opt := range opts {
@@ -40,9 +41,11 @@ func StartCluster(ctx context.Context, masters int, opts ...ClusterOption) (*Clu
 	if masters < 1 || c.each < 0 {
 		return nil, fmt.Errorf("redisproc: a cluster of %d masters with %d replicas each", masters, c.each)
 	}
-	servers, err := StartN(ctx, masters*(1+c.each), WithArgs("--cluster-enabled", "yes", "--cluster-node-timeout", "2000",
-		// A replica is not listed before its master has sent it something, be it a ping; that takes 10 seconds by default.
-		"--repl-ping-replica-period", "1"))
+	servers, err := StartN(ctx, masters*(1+c.each),
+		WithArgs("--cluster-enabled", "yes", "--cluster-node-timeout", "2000",
+			// A replica is not listed before its master has sent it something, be it a ping; that takes 10 seconds by
+			// default.
+			"--repl-ping-replica-period", "1"))
 	if err != nil {
 		return nil, err
 	}
@@ -114,15 +117,16 @@ func follow(ctx context.Context, master, replica *redis.Client) error {
 	return poll(ctx, nil, func(ctx context.Context) error { return replica.ClusterReplicate(ctx, id).Err() })
 }
 
-// checkComplete returns nil if the node sees all masters, and each of them with replicas that can be read: a node leaves
-// those out of CLUSTER SLOTS of which it has not heard that they have the master's data.
+// checkComplete returns nil if the node sees all masters, and each of them with replicas that can be read: a node
+// leaves those out of CLUSTER SLOTS of which it has not heard that they have the master's data.
 func (c *Cluster) checkComplete(ctx context.Context, node *redis.Client) error {
 	info, err := node.ClusterInfo(ctx).Result()
 	if err != nil {
 		return err
 	}
 	fields := strings.Fields(info)
-	if !slices.Contains(fields, "cluster_state:ok") || !slices.Contains(fields, "cluster_size:"+strconv.Itoa(len(c.masters))) {
+	if !slices.Contains(fields, "cluster_state:ok") ||
+		!slices.Contains(fields, "cluster_size:"+strconv.Itoa(len(c.masters))) {
 		return fmt.Errorf("node %v sees an incomplete cluster: %q", node, fields)
 	}
 	ranges, err := node.ClusterSlots(ctx).Result()
@@ -144,12 +148,12 @@ func adminClient(s *Server) *redis.Client {
 
 func (c *Cluster) all() []*Server { return slices.Concat(c.masters, c.replicas) }
 
-// Servers returns the masters, to pause, kill and restart; those that were so at the start, if there was a failover since.
-// The caller may change the slice.
+// Servers returns the masters, to pause, kill and restart; those that were so at the start, if there was a failover
+// since. The caller may change the slice.
 func (c *Cluster) Servers() []*Server { return slices.Clone(c.masters) }
 
-// Replicas returns the replicas that [WithReplicas] asked for of the given one of [Cluster.Servers]; those that were so at
-// the start, if there was a failover since. The caller may change the slice.
+// Replicas returns the replicas that [WithReplicas] asked for of the given one of [Cluster.Servers]; those that were so
+// at the start, if there was a failover since. The caller may change the slice.
 func (c *Cluster) Replicas(master int) []*Server {
 	return slices.Clone(c.replicas[master*c.each : (master+1)*c.each])
 }

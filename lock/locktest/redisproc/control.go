@@ -11,8 +11,8 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest/process"
 )
 
-// stopGrace is how long Stop waits for an orderly exit. With nothing to save that takes milliseconds; a server that waits
-// for a replica or is stuck in a script takes longer than anybody wants to wait.
+// stopGrace is how long Stop waits for an orderly exit. With nothing to save that takes milliseconds; a server that
+// waits for a replica or is stuck in a script takes longer than anybody wants to wait.
 const stopGrace = 3 * time.Second
 
 // ErrNotRunning is the error of Pause and Resume when there is no process to act on.
@@ -23,15 +23,15 @@ var (
 	errStopped = errors.New("redisproc: server was stopped for good")
 )
 
-// Pause freezes the process: connections stay open, new ones are even accepted by the kernel, but nothing is answered until
-// Resume. It returns when the process has really come to a halt, so no command sent afterwards is executed before Resume.
-// Time does not stop: keys go on expiring.
+// Pause freezes the process: connections stay open, new ones are even accepted by the kernel, but nothing is answered
+// until Resume. It returns when the process has really come to a halt, so no command sent afterwards is executed before
+// Resume. Time does not stop: keys go on expiring.
 func (s *Server) Pause() error {
 	return s.control("pause", (*process.Process).Freeze)
 }
 
-// Resume lets a paused process go on. It then answers what has piled up in its sockets. On one that is not paused it does
-// nothing.
+// Resume lets a paused process go on. It then answers what has piled up in its sockets. On one that is not paused it
+// does nothing.
 func (s *Server) Resume() error {
 	return s.control("resume", (*process.Process).Thaw)
 }
@@ -50,17 +50,17 @@ func (s *Server) control(what string, act func(*process.Process) error) error {
 	}
 }
 
-// Kill ends the process with SIGKILL, paused or not, and returns when it is gone: what was not on disk is lost. Killing a
-// server that is not running does nothing.
+// Kill ends the process with SIGKILL, paused or not, and returns when it is gone: what was not on disk is lost. Killing
+// a server that is not running does nothing.
 func (s *Server) Kill() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.current.Load().Kill()
 }
 
-// Restart starts the process again on the same port, in the same directory, with the same arguments, and returns when it
-// answers PING, under the same bounds as [Start]. It kills the process first if it still runs. After an error the server
-// is not running and may be restarted again.
+// Restart starts the process again on the same port, in the same directory, with the same arguments, and returns when
+// it answers PING, under the same bounds as [Start]. It kills the process first if it still runs. After an error the
+// server is not running and may be restarted again.
 func (s *Server) Restart(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,8 +76,8 @@ func (s *Server) Restart(ctx context.Context) error {
 	return nil
 }
 
-// Wipe deletes what the server has stored in its directory, all but the log, as if its disk had been replaced. A cluster
-// node loses its membership too. It is an error to wipe a running server.
+// Wipe deletes what the server has stored in its directory, all but the log, as if its disk had been replaced. A
+// cluster node loses its membership too. It is an error to wipe a running server.
 func (s *Server) Wipe() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,8 +97,8 @@ func (s *Server) Wipe() error {
 	return errors.Join(errs...)
 }
 
-// Stop ends the server for good and removes its directory. It asks for an orderly exit first and kills the process if it
-// is still there 3 seconds later. Stopping again, also concurrently, is fine.
+// Stop ends the server for good and removes its directory. It asks for an orderly exit first and kills the process if
+// it is still there 3 seconds later. Stopping again, also concurrently, is fine.
 func (s *Server) Stop() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -37,8 +37,8 @@ func TestPauseAndResume(t *testing.T) {
 	wantValue(t, c, "key", "value")
 }
 
-// TestPauseIsOver checks that when Pause returns the process has stopped, not that it is about to: what is sent after that
-// must not be executed. Work to do makes a server slow to stop.
+// TestPauseIsOver checks that when Pause returns the process has stopped, not that it is about to: what is sent after
+// that must not be executed. Work to do makes a server slow to stop.
 func TestPauseIsOver(t *testing.T) {
 	s := start(t)
 	c := client(t, s)

@@ -1,7 +1,7 @@
-// Package redisproc starts, pauses, kills, wipes and restarts real redis-server processes on the loopback interface, for
-// tests and demonstrations that need the faults only a real process can have: a server that is there and does not answer
-// (Pause), one that forgets everything it promised (Kill, Wipe, Restart), one whose role moves (Sentinel, or a Cluster
-// with replicas).
+// Package redisproc starts, pauses, kills, wipes and restarts real redis-server processes on the loopback interface,
+// for tests and demonstrations that need the faults only a real process can have: a server that is there and does not
+// answer (Pause), one that forgets everything it promised (Kill, Wipe, Restart), one whose role moves (Sentinel, or a
+// Cluster with replicas).
 //
 //	servers, err := redisproc.StartN(ctx, 5)
 //	if err != nil {
@@ -21,9 +21,10 @@
 // test is given that port until the server is stopped: see package ports.
 //
 // Servers do not outlive the program. [Server.Stop] ends one in the ordinary way. On Linux the kernel kills it when the
-// program dies without having had the chance (panic, test timeout, SIGKILL); elsewhere an abrupt death leaves it running.
-// Either way, what an abrupt death leaves behind is the server's directory, redisproc-* in [os.TempDir]. Each server is in a
-// process group of its own, so Ctrl-C in a terminal reaches the program first, which can then stop its servers in order.
+// program dies without having had the chance (panic, test timeout, SIGKILL); elsewhere an abrupt death leaves it
+// running. Either way, what an abrupt death leaves behind is the server's directory, redisproc-* in [os.TempDir]. Each
+// server is in a process group of its own, so Ctrl-C in a terminal reaches the program first, which can then stop its
+// servers in order.
 //
 // # Which binary
 //

@@ -47,8 +47,8 @@ func inUse(t *testing.T, dir string) bool {
 	return false
 }
 
-// TestServerOutlivesTheThreadThatStartedIt starts a server from a thread that ends. Were the server that thread's child,
-// the kernel would kill it then, at some later moment in real life.
+// TestServerOutlivesTheThreadThatStartedIt starts a server from a thread that ends. Were the server that thread's
+// child, the kernel would kill it then, at some later moment in real life.
 func TestServerOutlivesTheThreadThatStartedIt(t *testing.T) {
 	var s *redisproc.Server
 	var err error

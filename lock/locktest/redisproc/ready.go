@@ -45,8 +45,8 @@ func awaitReady(ctx context.Context, p *process.Process, addr string) error {
 	return err
 }
 
-// poll calls check until it returns nil, and gives up when ctx ends, when quit is closed or after readyTimeout. The error
-// then tells why it gave up and what was still wrong.
+// poll calls check until it returns nil, and gives up when ctx ends, when quit is closed or after readyTimeout. The
+// error then tells why it gave up and what was still wrong.
 func poll(ctx context.Context, quit <-chan struct{}, check func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, readyTimeout, errNotReady)
 	defer cancel()
@@ -65,8 +65,8 @@ func poll(ctx context.Context, quit <-chan struct{}, check func(context.Context)
 	}
 }
 
-// ping returns nil if the process with that pid answers on the address and has loaded its data. It speaks RESP by hand, as
-// a client would bring a pool, retries and goroutines.
+// ping returns nil if the process with that pid answers on the address and has loaded its data. It speaks RESP by hand,
+// as a client would bring a pool, retries and goroutines.
 func ping(ctx context.Context, addr string, pid int) error {
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()

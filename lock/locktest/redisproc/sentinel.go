@@ -25,15 +25,15 @@ sentinel down-after-milliseconds ` + MasterName + ` 500
 sentinel failover-timeout ` + MasterName + ` 2000
 `
 
-// Sentinel is one Redis Sentinel process that decides alone (quorum 1) and soon (half a second) that its master is down and
-// makes the replica the master then.
+// Sentinel is one Redis Sentinel process that decides alone (quorum 1) and soon (half a second) that its master is down
+// and makes the replica the master then.
 type Sentinel struct {
 	server *Server
 }
 
-// StartSentinel makes replica a replica of master, starts a sentinel that watches master, and returns when a failover would
-// succeed: the replica is in sync and the sentinel knows it. Bounds and errors are those of [Start]. After an error the
-// replica may already be one. Stopping the two servers stays with the caller.
+// StartSentinel makes replica a replica of master, starts a sentinel that watches master, and returns when a failover
+// would succeed: the replica is in sync and the sentinel knows it. Bounds and errors are those of [Start]. After an
+// error the replica may already be one. Stopping the two servers stays with the caller.
 func StartSentinel(ctx context.Context, master, replica *Server) (*Sentinel, error) {
 	if err := replicate(ctx, master, replica); err != nil {
 		return nil, fmt.Errorf("redisproc: replicate: %w", err)
@@ -43,7 +43,8 @@ func StartSentinel(ctx context.Context, master, replica *Server) (*Sentinel, err
 		return nil, err
 	}
 	s := &Sentinel{server: server}
-	client := redis.NewSentinelClient(&redis.Options{Addr: s.Addr(), PoolSize: 1, MaxRetries: -1, DisableIdentity: true})
+	client := redis.NewSentinelClient(&redis.Options{Addr: s.Addr(), PoolSize: 1, MaxRetries: -1,
+		DisableIdentity: true})
 	defer client.Close()
 	err = poll(ctx, nil, func(ctx context.Context) error { return checkKnown(ctx, client, replica) })
 	if err != nil {
@@ -77,8 +78,8 @@ func replicate(ctx context.Context, master, replica *Server) error {
 	return awaitSync(ctx, r)
 }
 
-// sendAtOnce keeps a master from what it does by default: to wait 5 seconds for more replicas to turn up before it sends
-// its data.
+// sendAtOnce keeps a master from what it does by default: to wait 5 seconds for more replicas to turn up before it
+// sends its data.
 func sendAtOnce(ctx context.Context, master *redis.Client) error {
 	return master.ConfigSet(ctx, "repl-diskless-sync-delay", "0").Err()
 }

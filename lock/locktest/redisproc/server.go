@@ -38,9 +38,9 @@ type Server struct {
 	stopped bool
 }
 
-// Start starts a server and returns when it answers PING. It gives up when ctx ends, at the latest after 30 seconds, and
-// leaves neither process nor directory behind then; ctx has no influence on the server afterwards. If the server exits
-// instead of answering, the error shows the end of its log.
+// Start starts a server and returns when it answers PING. It gives up when ctx ends, at the latest after 30 seconds,
+// and leaves neither process nor directory behind then; ctx has no influence on the server afterwards. If the server
+// exits instead of answering, the error shows the end of its log.
 func Start(ctx context.Context, opts ...Option) (*Server, error) {
 	bin, err := binary()
 	if err != nil {

@@ -114,7 +114,8 @@ func TestStartNStopsAllIfOneFails(t *testing.T) {
 func TestStartErrorShowsTheLog(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	_, err := redisproc.Start(withinTest(t), redisproc.WithArgs("--nonsense", "1"))
-	if err == nil || !strings.Contains(err.Error(), "Bad directive") || !strings.Contains(err.Error(), "exit status 1") {
+	if err == nil || !strings.Contains(err.Error(), "Bad directive") ||
+		!strings.Contains(err.Error(), "exit status 1") {
 		t.Errorf("error does not tell what was wrong: %v", err)
 	}
 	if dirs := serverDirs(t); len(dirs) != 0 {
@@ -166,7 +167,8 @@ func TestNotInstalled(t *testing.T) {
 
 func TestBinaryFromEnvironment(t *testing.T) {
 	t.Setenv("LOCKSCOPE_REDIS_SERVER", filepath.Join(t.TempDir(), "missing"))
-	if err := redisproc.Available(); !errors.Is(err, redisproc.ErrNotInstalled) || !strings.Contains(err.Error(), "missing") {
+	if err := redisproc.Available(); !errors.Is(err, redisproc.ErrNotInstalled) ||
+		!strings.Contains(err.Error(), "missing") {
 		t.Errorf("error = %v, want ErrNotInstalled naming the file", err)
 	}
 }

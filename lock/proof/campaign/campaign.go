@@ -179,7 +179,8 @@ func (c *campaign) ok() bool { return len(c.verdict.Anomalies) == 0 && c.verdict
 // found no order.
 func (c *campaign) publish(w io.Writer) error {
 	text := report.Text(report.Campaign{
-		Seed: c.seed, Length: c.length, Began: c.began, Redis: c.redis, Clients: c.clients, Callers: c.callers, Nodes: nodes,
+		Seed: c.seed, Length: c.length, Began: c.began, Redis: c.redis, Clients: c.clients, Callers: c.callers,
+		Nodes:     nodes,
 		Resources: resources, MaxTTL: maxTTL, Evidence: &c.evidence, Verdict: c.verdict, Faults: c.nemesis.Done(),
 		Planned: len(c.plan), Rejected: c.rejected, LocksGone: c.took,
 	})

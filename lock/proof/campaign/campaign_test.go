@@ -81,7 +81,8 @@ func TestCampaign(t *testing.T) {
 func recordOf(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "lease.go"), []byte("package lock\n\nvar a int // one\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "lease.go"), []byte("package lock\n\nvar a int // one\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	proof := filepath.Join(dir, "proof")

@@ -99,8 +99,10 @@ func parse(args []string, stdout io.Writer) (options, error) {
 	flags.SetOutput(io.Discard)
 	flags.DurationVar(&o.length, "for", time.Minute, "how long the campaign takes, without the judges")
 	flags.Uint64Var(&o.seed, "seed", 1, "of the plan of faults, and of what clients do")
-	flags.StringVar(&o.dir, "out", "", "where histories and report go, a `directory` (default: a new one for temporary files)")
-	flags.StringVar(&o.record, "record", "", "write the lines of code that the campaign speaks for, if it holds, to this `file`, in a folder below that of the code")
+	flags.StringVar(&o.dir, "out", "",
+		"where histories and report go, a `directory` (default: a new one for temporary files)")
+	flags.StringVar(&o.record, "record", "",
+		"write the lines of code that the campaign speaks for, if it holds, to this `file`, in a folder below that of the code")
 	flags.IntVar(&o.clients, "clients", 5, "how many client processes there are at a time")
 	flags.IntVar(&o.callers, "callers", 12, "how many callers each of them has")
 	err := flags.Parse(args)

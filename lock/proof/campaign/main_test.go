@@ -37,7 +37,8 @@ func TestRunRefusesBadFlags(t *testing.T) {
 
 func TestRunHelps(t *testing.T) {
 	var stdout, stderr strings.Builder
-	if status := run(t.Context(), []string{"-h"}, &stdout, &stderr); status != 0 || !strings.Contains(stdout.String(), "-seed") {
+	if status := run(t.Context(), []string{"-h"}, &stdout, &stderr); status != 0 ||
+		!strings.Contains(stdout.String(), "-seed") {
 		t.Errorf("status %d, %q, %q", status, &stdout, &stderr)
 	}
 }

@@ -19,9 +19,9 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
-// TestOpenStepBeforeAQuarantineEnds says why the campaign steps a clock only as its node falls silent. A node that restarted with
-// its data grants nothing, but it still extends what it has: stepped when its quarantine has less to go than a lease can live, it
-// forgets one that counts on it, and votes again while that is valid.
+// TestOpenStepBeforeAQuarantineEnds says why the campaign steps a clock only as its node falls silent. A node that
+// restarted with its data grants nothing, but it still extends what it has: stepped when its quarantine has less to go
+// than a lease can live, it forgets one that counts on it, and votes again while that is valid.
 func TestOpenStepBeforeAQuarantineEnds(t *testing.T) {
 	t.Parallel()
 	const ttl = 10 * time.Second
@@ -30,7 +30,8 @@ func TestOpenStepBeforeAQuarantineEnds(t *testing.T) {
 	clock, err := shim.New("a")
 	must(t, err)
 	t.Cleanup(func() { must(t, clock.Close()) })
-	server, a := started(t, redisproc.WithEnv(clock.Env()...), redisproc.WithArgs("--appendonly", "yes", "--appendfsync", "always"))
+	server, a := started(t, redisproc.WithEnv(clock.Env()...),
+		redisproc.WithArgs("--appendonly", "yes", "--appendfsync", "always"))
 	_, b := started(t)
 	_, c := started(t)
 
@@ -64,7 +65,8 @@ func TestOpenStepBeforeAQuarantineEnds(t *testing.T) {
 			return
 		}
 		if held.Remaining() <= 0 {
-			t.Fatalf("nobody else got it while it was valid: the promise may say more than it does; the last error: %v", err)
+			t.Fatalf("nobody else got it while it was valid: the promise may say more than it does; the last error: %v",
+				err)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}

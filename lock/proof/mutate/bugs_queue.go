@@ -4,33 +4,41 @@ package main
 func orderMutants() []Mutant {
 	return []Mutant{
 		{
-			Bug: "calls about one resource on one node overtake each other", Why: "a release is there before the acquire that it undoes",
-			File: "lock/engine/internal/callqueue/callqueue.go", Old: "	if q.busy {\n", New: "	if q.busy && q.Owner != nil {\n",
+			Bug:  "calls about one resource on one node overtake each other",
+			Why:  "a release is there before the acquire that it undoes",
+			File: "lock/engine/internal/callqueue/callqueue.go", Old: "	if q.busy {\n",
+			New:    "	if q.busy && q.Owner != nil {\n",
 			Killer: by(calls, "TestCallsStartInOrderAndOneAtATime"),
 		},
 		{
 			Bug: "of the calls that wait the last goes first", Why: "as above",
-			File: "lock/engine/internal/callqueue/callqueue.go", Old: "call := q.waiting[0]\n		q.waiting = q.waiting[1:]", New: "call := q.waiting[len(q.waiting)-1]\n		q.waiting = q.waiting[:len(q.waiting)-1]",
+			File:   "lock/engine/internal/callqueue/callqueue.go",
+			Old:    "call := q.waiting[0]\n		q.waiting = q.waiting[1:]",
+			New:    "call := q.waiting[len(q.waiting)-1]\n		q.waiting = q.waiting[:len(q.waiting)-1]",
 			Killer: by(calls, "TestCallsStartInOrderAndOneAtATime"),
 		},
 		{
-			Bug: "a resource is forgotten while calls about it are under way", Why: "the next caller of this process goes beside them, not behind",
+			Bug:  "a resource is forgotten while calls about it are under way",
+			Why:  "the next caller of this process goes beside them, not behind",
 			File: "lock/engine/queues.go", Old: "if q.calls[i].IsBusy() {", New: "if q.calls[i].IsBusy() && q == nil {",
 			Killer: by(engine, "TestAQueueIsKeptUntilItsCallsAreDone"),
 		},
 		{
 			Bug: "a node is asked to set a token that was given up", Why: "a lock that nobody knows of",
-			File: "lock/engine/grant.go", Old: "case !g.open() || !time.Now().Before(g.deadline):", New: "case !time.Now().Before(g.deadline):",
+			File: "lock/engine/grant.go", Old: "case !g.open() || !time.Now().Before(g.deadline):",
+			New:    "case !time.Now().Before(g.deadline):",
 			Killer: by(engine, "TestWhatWasGivenUpIsNotSent"),
 		},
 		{
 			Bug: "callers of a process are served last come first", Why: "who came first starves",
-			File: "lock/engine/turn.go", Old: "first := q.turns[0]\n	q.turns[0] = nil\n	q.turns = q.turns[1:]", New: "first := q.turns[len(q.turns)-1]\n	q.turns = q.turns[:len(q.turns)-1]",
+			File: "lock/engine/turn.go", Old: "first := q.turns[0]\n	q.turns[0] = nil\n	q.turns = q.turns[1:]",
+			New:    "first := q.turns[len(q.turns)-1]\n	q.turns = q.turns[:len(q.turns)-1]",
 			Killer: by(engine, "TestTurnsAreFirstComeFirstServed"),
 		},
 		{
 			Bug: "a turn that comes as its caller gives up is lost", Why: "the callers behind it wait for ever",
-			File: "lock/engine/turn.go", Old: "	if !t.handed {\n		q.pass()\n	}\n	return t.handed", New: "	return t.handed",
+			File: "lock/engine/turn.go", Old: "	if !t.handed {\n		q.pass()\n	}\n	return t.handed",
+			New:    "	return t.handed",
 			Killer: by(engine, "TestTurnsAreFirstComeFirstServed"),
 		},
 	}
@@ -40,33 +48,42 @@ func orderMutants() []Mutant {
 func handOverMutants() []Mutant {
 	return []Mutant{
 		{
-			Bug: "a lock is handed over after its lease has ended", Why: "two leases on one grant, or one on a lock that is lost",
-			File: "lock/engine/handover.go", Old: "if l.ended != nil || len(l.rounds) > 0 ||", New: "if len(l.rounds) > 0 ||",
+			Bug:  "a lock is handed over after its lease has ended",
+			Why:  "two leases on one grant, or one on a lock that is lost",
+			File: "lock/engine/handover.go", Old: "if l.ended != nil || len(l.rounds) > 0 ||",
+			New:    "if len(l.rounds) > 0 ||",
 			Killer: by(engine, "TestALeaseThatHasEndedHandsNothingOver"),
 		},
 		{
-			Bug: "a lock is handed over while a round of renewal is at it", Why: "how that ends is not known: the next one is lost as it begins",
-			File: "lock/engine/handover.go", Old: "if l.ended != nil || len(l.rounds) > 0 ||", New: "if l.ended != nil ||",
+			Bug:  "a lock is handed over while a round of renewal is at it",
+			Why:  "how that ends is not known: the next one is lost as it begins",
+			File: "lock/engine/handover.go", Old: "if l.ended != nil || len(l.rounds) > 0 ||",
+			New:    "if l.ended != nil ||",
 			Killer: by(engine, "TestHandOverIsRefused/a_renewal_under_way"),
 		},
 		{
-			Bug: "a lock is handed over with little validity left", Why: "the next one runs out before it can be renewed",
-			File: "lock/engine/handover.go", Old: "|| 3*(l.expires-now) < 2*(ttl-Drift(ttl)) {", New: "|| 3*(l.expires-now) < 0*Drift(ttl) {",
+			Bug:  "a lock is handed over with little validity left",
+			Why:  "the next one runs out before it can be renewed",
+			File: "lock/engine/handover.go", Old: "|| 3*(l.expires-now) < 2*(ttl-Drift(ttl)) {",
+			New:    "|| 3*(l.expires-now) < 0*Drift(ttl) {",
 			Killer: by(engine, "TestHandOverIsRefused/less_than_that"),
 		},
 		{
 			Bug: "a lock is handed over for a second", Why: "other processes starve",
-			File: "lock/engine/handover.go", Old: "handOverWindow = 10 * time.Millisecond", New: "handOverWindow = time.Second",
+			File: "lock/engine/handover.go", Old: "handOverWindow = 10 * time.Millisecond",
+			New:    "handOverWindow = time.Second",
 			Killer: by(engine, "TestTurnIsPassedAfterTheWindow"),
 		},
 		{
-			Bug: "a lock is handed over past its window, where no timer has gone off", Why: "a host that was suspended hands over what ran out",
+			Bug:  "a lock is handed over past its window, where no timer has gone off",
+			Why:  "a host that was suspended hands over what ran out",
 			File: "lock/engine/handover.go", Old: "now >= l.keepUntil || ", New: "",
 			Killer: by(engine, "TestSuspendedHostHandsNothingOver"),
 		},
 		{
 			Bug: "a lock is handed over to who wants another TTL", Why: "it runs out earlier than was asked for",
-			File: "lock/engine/handover.go", Old: "return handsOver(o) && o.TTL == l.attempt.opts.TTL", New: "return handsOver(o)",
+			File: "lock/engine/handover.go", Old: "return handsOver(o) && o.TTL == l.attempt.opts.TTL",
+			New:    "return handsOver(o)",
 			Killer: by(engine, "TestHandOverIsRefused/another_TTL"),
 		},
 		{
@@ -75,8 +92,10 @@ func handOverMutants() []Mutant {
 			Killer: by(engine, "TestHandOverIsRefused/a_fair_waiter"),
 		},
 		{
-			Bug: "a lease that was handed over has the fence of the one before", Why: "the store cannot tell the two apart",
-			File: "lock/engine/handover.go", Old: "attempt: l.attempt, fence: l.fence + 1,", New: "attempt: l.attempt, fence: l.fence,",
+			Bug:  "a lease that was handed over has the fence of the one before",
+			Why:  "the store cannot tell the two apart",
+			File: "lock/engine/handover.go", Old: "attempt: l.attempt, fence: l.fence + 1,",
+			New:    "attempt: l.attempt, fence: l.fence,",
 			Killer: by(engine, "TestHandOver"),
 		},
 		{
@@ -86,7 +105,9 @@ func handOverMutants() []Mutant {
 		},
 		{
 			Bug: "a caller that gives up as it is handed the lock keeps it", Why: "nobody has it until its TTL is over",
-			File: "lock/engine/turn.go", Old: "<-turn.come // the lease before has ended\n		a.giveBack(turn.from)", New: "<-turn.come // the lease before has ended",
+			File:   "lock/engine/turn.go",
+			Old:    "<-turn.come // the lease before has ended\n		a.giveBack(turn.from)",
+			New:    "<-turn.come // the lease before has ended",
 			Killer: by(engine, "TestGivingUpInTheInstantOfAHandOver"),
 		},
 	}
@@ -102,27 +123,34 @@ func waitMutants() []Mutant {
 		},
 		{
 			Bug: "messages of releases are not passed on", Why: "as above, on Redis",
-			File: "lock/redlock/internal/wakeup/listener.go", Old: "if m, ok := msg.(*redis.Message); ok {", New: "if m, ok := msg.(*redis.Message); ok && m == nil {",
+			File: "lock/redlock/internal/wakeup/listener.go", Old: "if m, ok := msg.(*redis.Message); ok {",
+			New:    "if m, ok := msg.(*redis.Message); ok && m == nil {",
 			Killer: by(redlock, "TestRealHandOffOrder/3"),
 		},
 		{
-			Bug: "a name is lost where another hint waits already", Why: "who was named asks the gate first, and is late",
+			Bug:  "a name is lost where another hint waits already",
+			Why:  "who was named asks the gate first, and is late",
 			File: "lock/engine/queue.go", Old: "	if w.named {\n", New: "	if false {\n",
 			Killer: by(engine, "TestBeingNamedOutweighsOtherHints"),
 		},
 		{
-			Bug: "a named waiter asks the gate first", Why: "two round trips where one is enough: the window in which it is kept may be over",
-			File: "lock/engine/gate.go", Old: "	case a.named:\n		return false", New: "	case a.named:\n		return true",
+			Bug:  "a named waiter asks the gate first",
+			Why:  "two round trips where one is enough: the window in which it is kept may be over",
+			File: "lock/engine/gate.go", Old: "	case a.named:\n		return false",
+			New:    "	case a.named:\n		return true",
 			Killer: by(engine, "TestANamedWaiterAsksAllNodesAtOnce"),
 		},
 		{
 			Bug: "a named waiter does not try, it waits for its timer", Why: "every hand-off takes a poll",
-			File: "lock/engine/wait.go", Old: "		case said := <-w.wake:\n			return &said, nil\n", New: "",
+			File: "lock/engine/wait.go", Old: "		case said := <-w.wake:\n			return &said, nil\n",
+			New:    "",
 			Killer: by(memory, "TestWaitersAreNamed"),
 		},
 		{
 			Bug: "who gives up stays in the queue", Why: "the lock is kept for it when its turn comes",
-			File: "lock/engine/acquisition.go", Old: "if err := a.wait(ctx, res); err != nil {\n			a.leaveQueues(ctx, nil)", New: "if err := a.wait(ctx, res); err != nil {",
+			File:   "lock/engine/acquisition.go",
+			Old:    "if err := a.wait(ctx, res); err != nil {\n			a.leaveQueues(ctx, nil)",
+			New:    "if err := a.wait(ctx, res); err != nil {",
 			Killer: by(redlock, "TestRealCancelWaiter"),
 		},
 		{
@@ -132,22 +160,27 @@ func waitMutants() []Mutant {
 		},
 		{
 			Bug: "a release keeps the lock for nobody", Why: "a newcomer is there before the one that was named",
-			File: "lock/redlock/internal/scripts/handoff.lua", Old: "redis.call('SET', reservation, head, 'PX', window_ms)", New: "redis.call('EXISTS', reservation)",
+			File: "lock/redlock/internal/scripts/handoff.lua",
+			Old:  "redis.call('SET', reservation, head, 'PX', window_ms)", New: "redis.call('EXISTS', reservation)",
 			Killer: by(scripting, "TestScriptsServeInOrder"),
 		},
 		{
 			Bug: "a fair caller overtakes the queue", Why: "Fair promises that it does not",
-			File: "lock/redlock/internal/scripts/acquire.lua", Old: "if waiter and ARGV[8] ~= '0' and not reserved then", New: "if false then",
+			File: "lock/redlock/internal/scripts/acquire.lua",
+			Old:  "if waiter and ARGV[8] ~= '0' and not reserved then", New: "if false then",
 			Killer: by(scripting, "TestScriptsServeInOrder"),
 		},
 		{
-			Bug: "who leaves after it was named names nobody", Why: "the lock is kept for a caller that is gone, and then found by polling",
-			File: "lock/redlock/internal/scripts/leave.lua", Old: "if redis.call('EXISTS', KEYS[1]) == 0 then", New: "if false then",
+			Bug:  "who leaves after it was named names nobody",
+			Why:  "the lock is kept for a caller that is gone, and then found by polling",
+			File: "lock/redlock/internal/scripts/leave.lua", Old: "if redis.call('EXISTS', KEYS[1]) == 0 then",
+			New:    "if false then",
 			Killer: by(scripting, "TestScriptsServeInOrder"),
 		},
 		{
 			Bug: "a gate that hangs is waited for", Why: "one node that hangs costs every caller a node timeout",
-			File: "lock/engine/vote.go", Old: "return min(patience, a.timeout), patience < a.timeout", New: "return a.timeout, false",
+			File: "lock/engine/vote.go", Old: "return min(patience, a.timeout), patience < a.timeout",
+			New:    "return a.timeout, false",
 			Killer: by(engine, "TestAHungGateCostsMilliseconds"),
 		},
 	}

@@ -88,7 +88,10 @@ func (g *gate) baseline(ctx context.Context, mutants []Mutant) map[Killer]error 
 	for _, k := range killers {
 		if built[k.Package] == nil {
 			binary := filepath.Join(g.tree.work, fmt.Sprintf("baseline%d.test", len(built)))
-			built[k.Package] = sync.OnceValues(func() (string, error) { return binary, g.tree.build(ctx, k.Package, "", binary) })
+			built[k.Package] = sync.OnceValues(func() (string, error) {
+				return binary,
+					g.tree.build(ctx, k.Package, "", binary)
+			})
 		}
 	}
 	var mu sync.Mutex

@@ -84,13 +84,15 @@ func TestGateTellsVerdictsApart(t *testing.T) {
 	}{
 		{"killed", plus("a - b", sum), killed, "wrong"},
 		{"killed by a subtest", plus("a * b", sumOfTwo), killed, "wrong"},
-		{"killed in a file that is embedded", Mutant{File: "word.txt", Old: "word", New: "lord", Killer: by(".", "TestWord")}, killed, `"lord"`},
+		{"killed in a file that is embedded",
+			Mutant{File: "word.txt", Old: "word", New: "lord", Killer: by(".", "TestWord")}, killed, `"lord"`},
 		{"killed by a panic", plus(`a + []int{}[b]`, sum), killed, "panic"},
 		{"survived", plus("b + a", sum), survived, ""},
 		{"equivalent", equivalent, same, ""},
 		{"not equivalent", notEquivalent, failed, "said to be equivalent"},
 		{"not a program", plus(`a + "b"`, sum), failed, errNotBuilt.Error()},
-		{"text not found", Mutant{File: "tiny.go", Old: "a + c", New: "c", Killer: sum}, failed, "0 times instead of 1"},
+		{"text not found", Mutant{File: "tiny.go", Old: "a + c", New: "c", Killer: sum}, failed,
+			"0 times instead of 1"},
 		{"text found less often", twice, failed, "1 times instead of 2"},
 		{"nothing changed", plus("a + b", sum), failed, "nothing to replace"},
 		{"no such test", plus("a - b", by(".", "TestNothing")), failed, "no test TestNothing to run"},
@@ -139,7 +141,8 @@ func TestScriptThatIsNoneShowsNothing(t *testing.T) {
 		"ERR Error compiling script (new function): user_script:3: '=' expected near 'here'",
 		"ERR user_script:12: Script attempted to access nonexistent global variable 'x' script: 7e, on @user_script:12.",
 	} {
-		if v, _, err := judge(Mutant{}, testRun{begun: true, output: "    a_test.go:1: " + reply + "\n"}); v != failed || err == nil {
+		if v, _, err := judge(Mutant{}, testRun{begun: true, output: "    a_test.go:1: " + reply +
+			"\n"}); v != failed || err == nil {
 			t.Errorf("%s: %s", reply, v)
 		}
 	}

@@ -65,7 +65,8 @@ func (m Mutant) apply(text string) (string, error) {
 func all() []Mutant {
 	var list []Mutant
 	for _, of := range []func() []Mutant{
-		voteMutants, validityMutants, fenceMutants, renewalMutants, releaseMutants, orderMutants, handOverMutants, waitMutants,
+		voteMutants, validityMutants, fenceMutants, renewalMutants, releaseMutants, orderMutants, handOverMutants,
+		waitMutants,
 		guardMutants, changeMutants, evictionMutants, quarantineMutants, laneMutants,
 		turnMutants, roundMutants, queueScriptMutants, actScriptMutants, memoryMutants,
 	} {

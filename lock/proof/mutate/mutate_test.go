@@ -25,8 +25,8 @@ func readFile(t *testing.T, name string) string {
 	return string(text)
 }
 
-// TestMutantsFitTheTree: what each replaces is there, what comes of it is Go, and the test that is to notice is there, too.
-// Whether it does is for make mutate to say.
+// TestMutantsFitTheTree: what each replaces is there, what comes of it is Go, and the test that is to notice is there,
+// too. Whether it does is for make mutate to say.
 func TestMutantsFitTheTree(t *testing.T) {
 	mutants := all()
 	if len(mutants) < 36 {
@@ -76,7 +76,8 @@ func hasTest(t *testing.T, pkg, name string) bool {
 
 // scriptParts are the files of each script, as lock/redlock/internal/scripts puts them together.
 var scriptParts = [][]string{
-	{"acquire", "handoff", "refuse"}, {"raise"}, {"extend"}, {"release", "handoff", "namenext"}, {"handoff", "leave"}, {"quarantine"},
+	{"acquire", "handoff", "refuse"}, {"raise"}, {"extend"}, {"release", "handoff", "namenext"}, {"handoff", "leave"},
+	{"quarantine"},
 	{"mark"}, {"replace"},
 }
 

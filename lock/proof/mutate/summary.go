@@ -35,7 +35,8 @@ func (s summary) err() error {
 
 // line says how many of how many.
 func (s summary) line() string {
-	line := fmt.Sprintf("%d bugs planted, %d killed, %d survived", len(s.results)-s.count(same), s.count(killed), s.count(survived))
+	line := fmt.Sprintf("%d bugs planted, %d killed, %d survived", len(s.results)-s.count(same), s.count(killed),
+		s.count(survived))
 	if n := s.count(failed); n > 0 {
 		line += fmt.Sprintf(", %d could not be tried", n)
 	}
@@ -69,7 +70,8 @@ func (s summary) markdown(out io.Writer) {
 	fmt.Fprintf(out, "| # | bug | what comes of it | file | killed by | time |\n|---|---|---|---|---|---|\n")
 	for i, r := range s.results {
 		fmt.Fprintf(out, "| %d | %s | %s | `%s` | `%s` | %.1f s |\n",
-			i+1, cell(r.Bug), cell(cmp.Or(r.Equivalent, r.Why)), strings.TrimPrefix(r.File, "lock/"), cell(r.killer()), r.took.Seconds())
+			i+1, cell(r.Bug), cell(cmp.Or(r.Equivalent, r.Why)), strings.TrimPrefix(r.File, "lock/"), cell(r.killer()),
+			r.took.Seconds())
 	}
 	s.details(out)
 }

@@ -173,9 +173,11 @@ func writeBeside(w io.Writer, results []besideResult) {
 	var failed []string
 	for _, r := range results {
 		share := float64(r.ours) / float64(max(r.ours+r.theirs, 1))
-		lines = append(lines, []string{r.row.name(), fmt.Sprint(r.ours), fmt.Sprint(r.theirs), fmt.Sprintf("%.2f", share)})
+		lines = append(lines, []string{r.row.name(), fmt.Sprint(r.ours), fmt.Sprint(r.theirs),
+			fmt.Sprintf("%.2f", share)})
 		if r.failed.count > 0 {
-			failed = append(failed, fmt.Sprintf("%s: %d, the first with %q", r.row.name(), r.failed.count, r.failed.first))
+			failed = append(failed, fmt.Sprintf("%s: %d, the first with %q", r.row.name(), r.failed.count,
+				r.failed.first))
 		}
 	}
 	writeAligned(w, lines)

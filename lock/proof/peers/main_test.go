@@ -25,9 +25,11 @@ func TestRun(t *testing.T) {
 	t.Log("\n" + stdout.String())
 	table := cells(stdout.String())
 	for name, filled := range map[string][]string{
-		"pair, p50, 1 node":                          {"lockscope", "redsync", "redislock", "go-redis", "AutoPipeline"},
-		"pairs/s, 5 nodes, 64 callers":               {"lockscope", "redsync", "redsync failfast", "go-redis", "AutoPipeline"},
-		"hand-offs/s, 1 node, 2 lockers, hold 0 ms":  {"lockscope", "redsync", "redsync tuned", "redislock", "redislock tuned", "BLPOP"},
+		"pair, p50, 1 node": {"lockscope", "redsync", "redislock", "go-redis", "AutoPipeline"},
+		"pairs/s, 5 nodes, 64 callers": {"lockscope", "redsync", "redsync failfast", "go-redis",
+			"AutoPipeline"},
+		"hand-offs/s, 1 node, 2 lockers, hold 0 ms": {"lockscope", "redsync", "redsync tuned", "redislock",
+			"redislock tuned", "BLPOP"},
 		"hand-offs/s, 5 nodes, 2 lockers, hold 0 ms": {"lockscope", "redsync", "redsync tuned", "BLPOP"},
 		"acquisitions/s, 1 node, 1 process, 8 callers, hold 1 ms": {
 			"lockscope", "redsync", "redsync tuned", "redislock", "redislock tuned", "BLPOP", "sync.Mutex"},
@@ -66,7 +68,8 @@ func cells(markdown string) map[string][]string {
 
 func TestRunRefusesBadFlags(t *testing.T) {
 	for _, args := range [][]string{
-		{"-for", "0s"}, {"-for", "soon"}, {"-stretches", "0"}, {"-rtt", "-1ms"}, {"-rows", "no such row"}, {"-rows", "("}, {"1ms"},
+		{"-for", "0s"}, {"-for", "soon"}, {"-stretches", "0"}, {"-rtt", "-1ms"}, {"-rows", "no such row"},
+		{"-rows", "("}, {"1ms"},
 	} {
 		var stdout, stderr strings.Builder
 		if status := run(t.Context(), args, &stdout, &stderr); status != 2 || stdout.Len() > 0 {
@@ -80,7 +83,8 @@ func TestRunRefusesBadFlags(t *testing.T) {
 
 func TestRunHelps(t *testing.T) {
 	var stdout, stderr strings.Builder
-	if status := run(t.Context(), []string{"-h"}, &stdout, &stderr); status != 0 || !strings.Contains(stdout.String(), "-rtt") {
+	if status := run(t.Context(), []string{"-h"}, &stdout, &stderr); status != 0 ||
+		!strings.Contains(stdout.String(), "-rtt") {
 		t.Errorf("status %d, %q, %q", status, &stdout, &stderr)
 	}
 }

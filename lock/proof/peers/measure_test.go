@@ -33,7 +33,8 @@ func (l fakeLocker) Close() error { return nil }
 
 func TestThroughputCountsWhatIsDoneInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		out := measureThroughput(t.Context(), row{callers: 3}, []locker{fakeLocker{takes: 300 * time.Millisecond}}, "r", time.Second)
+		out := measureThroughput(t.Context(), row{callers: 3}, []locker{fakeLocker{takes: 300 * time.Millisecond}}, "r",
+			time.Second)
 		if out.value != 9 || out.failed.count != 0 { // the fourth of each is done after 1.2 s
 			t.Errorf("%+v", out)
 		}
@@ -42,7 +43,8 @@ func TestThroughputCountsWhatIsDoneInTime(t *testing.T) {
 
 func TestPairsAreTimedOneByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		out := measurePairs(t.Context(), row{callers: 1}, []locker{fakeLocker{takes: 3 * time.Millisecond}}, "r", time.Second)
+		out := measurePairs(t.Context(), row{callers: 1}, []locker{fakeLocker{takes: 3 * time.Millisecond}}, "r",
+			time.Second)
 		if out.value != .003 || out.beside <= 0 || out.failed.count != 0 {
 			t.Errorf("%+v", out)
 		}
@@ -52,11 +54,13 @@ func TestPairsAreTimedOneByOne(t *testing.T) {
 func TestFailuresAreCounted(t *testing.T) {
 	down := errors.New("down")
 	for name, m := range map[string]measure{
-		"pairs": measurePairs, "throughput": measureThroughput, "hand-offs": measureHandoffs, "acquisitions": measureAcquisitions,
+		"pairs": measurePairs, "throughput": measureThroughput, "hand-offs": measureHandoffs,
+		"acquisitions": measureAcquisitions,
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				out := m(t.Context(), row{callers: 1}, []locker{fakeLocker{takes: 30 * time.Millisecond, err: down}}, "r", 100*time.Millisecond)
+				out := m(t.Context(), row{callers: 1}, []locker{fakeLocker{takes: 30 * time.Millisecond, err: down}},
+					"r", 100*time.Millisecond)
 				if out.failed.count < 3 || out.failed.first != down || out.value > 0 {
 					t.Errorf("%+v", out)
 				}
@@ -73,7 +77,8 @@ func TestTwoHoldersAreAFailure(t *testing.T) {
 				if lock {
 					l.held = make(chan struct{}, 1)
 				}
-				out := measureHandoffs(t.Context(), row{callers: 4, hold: 3 * time.Millisecond}, []locker{l}, "r", time.Second)
+				out := measureHandoffs(t.Context(), row{callers: 4, hold: 3 * time.Millisecond}, []locker{l}, "r",
+					time.Second)
 				if errors.Is(out.failed.first, errTwoHolders) == lock {
 					t.Errorf("%+v", out)
 				}

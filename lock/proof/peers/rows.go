@@ -57,7 +57,8 @@ func throughputRow(nodes, callers int) row {
 // time at all.
 func handoffRow(nodes, lockers int) row {
 	return row{
-		name: fmt.Sprintf("hand-offs/s, %s, %d lockers, hold 0 ms", nodesText(nodes), lockers), work: work{nodes: nodes, contended: true},
+		name:    fmt.Sprintf("hand-offs/s, %s, %d lockers, hold 0 ms", nodesText(nodes), lockers),
+		work:    work{nodes: nodes, contended: true},
 		lockers: lockers, callers: lockers, floor: "BLPOP", measure: measureHandoffs, unit: fairRate,
 	}
 }

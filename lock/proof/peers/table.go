@@ -106,7 +106,8 @@ func (r result) ratio(c *cell) float64 {
 
 // middle is the median of what there is: not of stretches without a result.
 func middle(values []float64) float64 {
-	return median(slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }))
+	return median(slices.DeleteFunc(slices.Clone(values),
+		func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }))
 }
 
 func writeAligned(w io.Writer, lines [][]string) {

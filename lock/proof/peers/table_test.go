@@ -21,9 +21,10 @@ func TestTable(t *testing.T) {
 			"floor": {values: []float64{0}, besides: []float64{0}},
 		}},
 		{row{name: "hand-offs/s", floor: "floor", unit: fairRate}, map[string]*cell{
-			"ours":   {values: []float64{833}, besides: []float64{.996}},
-			"theirs": {values: []float64{nan}, besides: []float64{nan}, failed: failures{12, errors.New("down\nand out")}},
-			"floor":  {values: []float64{1.4e6}, besides: []float64{1}},
+			"ours": {values: []float64{833}, besides: []float64{.996}},
+			"theirs": {values: []float64{nan}, besides: []float64{nan},
+				failed: failures{12, errors.New("down\nand out")}},
+			"floor": {values: []float64{1.4e6}, besides: []float64{1}},
 		}},
 	}
 	var out strings.Builder

@@ -13,9 +13,11 @@ var (
 	// Client 2 has been granted by node C, when node C forgets it and takes the key of client 1 back.
 	refilled = append(slices.Clip(aged), "client 1 begins a round of renewal and sends extend to all nodes",
 		"client 2 sends acquire to all nodes", "node C grants client 2", "node C loses all its keys")
-	leaseOnAB = []string{"client 1 begins an attempt", "node A grants client 1", "node B grants client 1", "client 1 has a quorum: its lease is valid"}
-	givenUp   = []string{"client 1 sends acquire to all nodes", "client 1 gives its attempt up and sends releases",
-		"client 2 sends acquire to all nodes", "node A grants client 2", "node B grants client 2", "client 2 has a quorum: its lease is valid"}
+	leaseOnAB = []string{"client 1 begins an attempt", "node A grants client 1", "node B grants client 1",
+		"client 1 has a quorum: its lease is valid"}
+	givenUp = []string{"client 1 sends acquire to all nodes", "client 1 gives its attempt up and sends releases",
+		"client 2 sends acquire to all nodes", "node A grants client 2", "node B grants client 2",
+		"client 2 has a quorum: its lease is valid"}
 )
 
 // promptly are so many acquisitions of fences, one after another, on nodes A and B.
@@ -52,24 +54,32 @@ func brokenVotes() []Case {
 		// 29: a late acquire locks for nobody.
 		newCase("NoTombstone", &Votes{Attempts: 1, TTL: 3, Rules: R{NoTombstone: true}}),
 		// 30: a key put back stands for a grant that the node has forgotten.
-		newCase("RefillVotes", &Votes{Attempts: 2, TTL: 4, Rounds: 1, Wipes: 1, Rules: R{RefillVotes: true, RefillInQuarantine: true}}, refilled...),
+		newCase("RefillVotes", &Votes{Attempts: 2, TTL: 4, Rounds: 1, Wipes: 1,
+			Rules: R{RefillVotes: true, RefillInQuarantine: true}}, refilled...),
 		// 31: a late extend brings a released lock back.
-		newCase("RefillIgnoresTombstone", &Votes{Attempts: 1, TTL: 3, Rounds: 1, Releases: true, Rules: R{RefillIgnoresTombstone: true}}),
+		newCase("RefillIgnoresTombstone", &Votes{Attempts: 1, TTL: 3, Rounds: 1, Releases: true,
+			Rules: R{RefillIgnoresTombstone: true}}),
 		// 32: as 30, in two rounds.
-		newCase("RefillInQuarantine", &Votes{Attempts: 2, TTL: 4, Rounds: 2, Wipes: 1, Patient: true, Rules: R{RefillInQuarantine: true}}, append(slices.Clip(refilled),
+		newCase("RefillInQuarantine", &Votes{Attempts: 2, TTL: 4, Rounds: 2, Wipes: 1, Patient: true,
+			Rules: R{RefillInQuarantine: true}}, append(slices.Clip(refilled),
 			"node C does not extend for client 1, or puts the key back", "client 1 gives its round of renewal up",
 			"client 1 begins a round of renewal and sends extend to all nodes")...),
 		// 33: a lease comes back whose releases are under way.
-		newCase("ProlongRevives", &Votes{Attempts: 2, TTL: 3, Rounds: 1, Rules: R{ProlongRevives: true}}, append(slices.Clip(oneLease), "a tick passes",
-			"client 1 begins a round of renewal and sends extend to all nodes", "client 2 sends acquire to all nodes", "node C grants client 2")...),
+		newCase("ProlongRevives", &Votes{Attempts: 2, TTL: 3, Rounds: 1, Rules: R{ProlongRevives: true}},
+			append(slices.Clip(oneLease), "a tick passes",
+				"client 1 begins a round of renewal and sends extend to all nodes",
+				"client 2 sends acquire to all nodes",
+				"node C grants client 2")...),
 		// 34: so does one that is handed over.
-		newCase("HandOverAfterRelease", &Votes{Attempts: 2, TTL: 3, Releases: true, Rules: R{HandOverAfterRelease: true}}, oneLease...),
+		newCase("HandOverAfterRelease", &Votes{Attempts: 2, TTL: 3, Releases: true,
+			Rules: R{HandOverAfterRelease: true}}, oneLease...),
 		// 11: a lock that nobody knows of.
 		newCase("ResentAfterNoScript", &Votes{Attempts: 1, TTL: 3, Rules: R{ResentAfterNoScript: true}}),
 		// 38: a node has forgotten a lock, and grants it.
 		newCase("NoQuarantine", &Votes{Attempts: 2, TTL: 3, Wipes: 1, Rules: R{NoQuarantine: true}}, oneLease...),
 		// 1: a quarantine that is taken for longer than it was.
-		newCase("ShortQuarantine", &Votes{Attempts: 2, TTL: 3, LagEvery: 3, Wipes: 1, Patient: true, Rules: R{ShortQuarantine: true}}, oneLease...),
+		newCase("ShortQuarantine", &Votes{Attempts: 2, TTL: 3, LagEvery: 3, Wipes: 1, Patient: true,
+			Rules: R{ShortQuarantine: true}}, oneLease...),
 	}
 }
 
@@ -81,14 +91,17 @@ func brokenFences() []Case {
 		// 36: a counter is raised after somebody else's grant.
 		newCase("RaisedAnywhere", &Fences{Attempts: 2, Rules: R{RaisedAnywhere: true}}),
 		// 37: or after a second grant of the same token, which does not count.
-		newCase("RaisedByToken", &Fences{Attempts: 2, Twice: 1, Rules: R{RaisedByToken: true}}, append(slices.Clip(oneAttempt), "client 2 sends acquire to all nodes",
-			"node C grants client 2, and will be asked once more")...),
+		newCase("RaisedByToken", &Fences{Attempts: 2, Twice: 1, Rules: R{RaisedByToken: true}},
+			append(slices.Clip(oneAttempt), "client 2 sends acquire to all nodes",
+				"node C grants client 2, and will be asked once more")...),
 		// 8: two leases with one fence, late in a run.
 		newCase("RunNotCounted", &Fences{Attempts: 2, Run: 2, HandOver: true, Rules: R{RunNotCounted: true}}),
 		// 9: counters are ahead of the clock from which an emptied node goes on.
-		newCase("RunAheadOfClock", &Fences{Attempts: 4, InTurn: true, Run: 3, Clock: 1, Wipes: 1, Quiet: 6, Rules: R{RunAheadOfClock: true}}, promptly(3)...),
+		newCase("RunAheadOfClock", &Fences{Attempts: 4, InTurn: true, Run: 3, Clock: 1, Wipes: 1, Quiet: 6,
+			Rules: R{RunAheadOfClock: true}}, promptly(3)...),
 		// 10: an emptied node goes on from a clock that is behind.
-		newCase("FloorNotBounded", &Fences{Attempts: 2, InTurn: true, Clock: 5, Wipes: 1, Quiet: 3, Late: 9, Rules: R{FloorNotBounded: true}}, promptly(1)...),
+		newCase("FloorNotBounded", &Fences{Attempts: 2, InTurn: true, Clock: 5, Wipes: 1, Quiet: 3, Late: 9,
+			Rules: R{FloorNotBounded: true}}, promptly(1)...),
 	}
 }
 
@@ -100,11 +113,14 @@ func brokenGuards() []Case {
 		// 5: what an older connection saw is believed of the server of today.
 		newCase("PoolSight", &Guard{TTL: 2, Faults: 1, Allowed: RestartOld, Rules: R{PoolSight: true}}),
 		// 4: a clock that is set right ends a quarantine.
-		newCase("NodeClockAlone", &Guard{TTL: 2, Faults: 2, Allowed: RestartEmpty | ClockSet, Rules: R{NodeClockAlone: true}}, leaseOnAB...),
+		newCase("NodeClockAlone", &Guard{TTL: 2, Faults: 2, Allowed: RestartEmpty | ClockSet,
+			Rules: R{NodeClockAlone: true}}, leaseOnAB...),
 		// 4: so does a caller whose clock is ahead.
-		newCase("CallerClockAlone", &Guard{TTL: 2, Faults: 1, Allowed: Flush, Ahead: true, Rules: R{CallerClockAlone: true}}),
+		newCase("CallerClockAlone", &Guard{TTL: 2, Faults: 1, Allowed: Flush, Ahead: true,
+			Rules: R{CallerClockAlone: true}}),
 		// 15: the callers' clock, kept near the node's, jumps with it.
-		newCase("CallerClockCapped", &Guard{TTL: 2, Faults: 2, Allowed: RestartEmpty | ClockSet, Rules: R{CallerClockCapped: true}}, leaseOnAB...),
+		newCase("CallerClockCapped", &Guard{TTL: 2, Faults: 2, Allowed: RestartEmpty | ClockSet,
+			Rules: R{CallerClockCapped: true}}, leaseOnAB...),
 		// 16: an instant of before the quarantine counts as its beginning.
 		newCase("OldStamp", &Guard{TTL: 2, Faults: 2, Allowed: Flush | ClockSet, Rules: R{OldStamp: true}}),
 		// 2, 5: so it is where anything waives the quarantine: durable files, a long uptime.
@@ -112,15 +128,19 @@ func brokenGuards() []Case {
 		// 1: the same, by the guard.
 		newCase("ShortQuarantine", &Guard{TTL: 2, Faults: 1, Allowed: Flush, Rules: R{ShortQuarantine: true}}),
 		// 17: a vouch arrives when it is not true any more.
-		newCase("VouchWithoutNonce", &Guard{TTL: 2, New: true, Vouches: 1, Faults: 1, Allowed: Flush, Rules: R{VouchWithoutNonce: true}},
-			"somebody vouches for all nodes", "the vouch marks node A", "the vouch marks node B", "the vouch marks node C",
-			"the vouch has marked all nodes, and none was used: it confirms", "the vouch lets node A vote", "the vouch lets node B vote"),
+		newCase("VouchWithoutNonce", &Guard{TTL: 2, New: true, Vouches: 1, Faults: 1, Allowed: Flush,
+			Rules: R{VouchWithoutNonce: true}},
+			"somebody vouches for all nodes", "the vouch marks node A", "the vouch marks node B",
+			"the vouch marks node C",
+			"the vouch has marked all nodes, and none was used: it confirms", "the vouch lets node A vote",
+			"the vouch lets node B vote"),
 		// 6: a vouch for the one node that has forgotten.
 		newCase("VouchForSome", &Guard{TTL: 2, Vouches: 1, Faults: 1, Allowed: Flush, Rules: R{VouchForSome: true}}),
 		// 6: a vouch that is an option of each locker.
 		newCase("VouchStays", &Guard{TTL: 2, Faults: 1, Allowed: Flush, Rules: R{VouchStays: true}}),
 		// 18: a vouch for one quarantine ends the next.
-		newCase("VouchAnyQuarantine", &Guard{TTL: 2, Restarts: 1, Faults: 2, Allowed: Restart | Flush, Rules: R{VouchAnyQuarantine: true}}, leaseOnAB...),
+		newCase("VouchAnyQuarantine", &Guard{TTL: 2, Restarts: 1, Faults: 2, Allowed: Restart | Flush,
+			Rules: R{VouchAnyQuarantine: true}}, leaseOnAB...),
 	}
 }
 
@@ -138,11 +158,14 @@ func brokenMembers() []Case {
 		newCase("OldQuorumLeft", &Members{Old: 3, New: 5, OldTTL: 2, NewTTL: 2, Rules: R{OldQuorumLeft: true}},
 			slices.Concat(marked("C", "D", "E"), begun)...),
 		// 39: nodes go over while an old lease is valid.
-		newCase("NoQuarantine", &Members{Old: 3, New: 5, OldTTL: 2, NewTTL: 2, Rules: R{NoQuarantine: true}}, leaseOnAB...),
+		newCase("NoQuarantine", &Members{Old: 3, New: 5, OldTTL: 2, NewTTL: 2, Rules: R{NoQuarantine: true}},
+			leaseOnAB...),
 		// 21: the quarantine of a change is shorter than an old lease.
-		newCase("NewLengthOnly", &Members{Old: 3, New: 5, OldTTL: 3, NewTTL: 2, Rules: R{NewLengthOnly: true}}, leaseOnAB...),
+		newCase("NewLengthOnly", &Members{Old: 3, New: 5, OldTTL: 3, NewTTL: 2, Rules: R{NewLengthOnly: true}},
+			leaseOnAB...),
 		// 19: an old lease is renewed for ever.
-		newCase("ExtendsUnchecked", &Members{Old: 3, New: 5, OldTTL: 2, NewTTL: 2, Renewed: true, Rules: R{ExtendsUnchecked: true}},
+		newCase("ExtendsUnchecked", &Members{Old: 3, New: 5, OldTTL: 2, NewTTL: 2, Renewed: true,
+			Rules: R{ExtendsUnchecked: true}},
 			slices.Concat(leaseOnAB, marked("C", "A", "D", "E"), begun, renewed)...),
 		// 21: who has the shorter longest TTL ends a quarantine too early.
 		newCase("TTLNotNamed", &Members{Old: 3, New: 3, OldTTL: 3, NewTTL: 2, Wipes: 1, Rules: R{TTLNotNamed: true}}),
@@ -163,13 +186,15 @@ func brokenChanges() []Case {
 		// 42: two halves of an even set know nothing of one another.
 		newCase("HalfIsEnough", off(Changes{Sets: "ABCD ABE CD", Acts: "0>1 0>2", Away: 2}, R{HalfIsEnough: true})),
 		// 43: who was wiped does not know of the change before, and who knows is away.
-		newCase("WipedCounts", off(Changes{Sets: "ABC ADE AB", Acts: "0>1 0>2", Away: 1, Wipes: 1}, R{WipedCounts: true})),
+		newCase("WipedCounts", off(Changes{Sets: "ABC ADE AB", Acts: "0>1 0>2", Away: 1, Wipes: 1},
+			R{WipedCounts: true})),
 		// 47: what was marked first has been undone by the time the last is marked.
 		newCase("NotConfirmed", off(Changes{Sets: "ABC ABD", Acts: "0>1 1>0", Away: 1}, R{NotConfirmed: true})),
 		// 48: who is to be joined has gone on to another configuration since he was asked.
 		newCase("JoinUnconfirmed", off(Changes{Sets: "ABC ABD", Acts: "0>1 1>0", Away: 1}, R{JoinUnconfirmed: true})),
 		// 44: what is taken back was somebody else's by then.
-		newCase("TakenBackBlind", off(Changes{Sets: "ABC ABD", Acts: "0>1 0>1", Away: 1, Lost: 1}, R{TakenBackBlind: true})),
+		newCase("TakenBackBlind", off(Changes{Sets: "ABC ABD", Acts: "0>1 0>1", Away: 1, Lost: 1},
+			R{TakenBackBlind: true})),
 		// 45: a change that was undone meanwhile goes on.
 		newCase("BeginBlind", off(Changes{Sets: "ABC ABD", Acts: "0>1 1>0", Away: 1}, R{BeginBlind: true})),
 	}
@@ -196,6 +221,7 @@ func Uncovered() []Case {
 		// 4: with the node's and a caller's, none is left to tell.
 		newCase("both clocks are wrong", &Guard{TTL: 2, Faults: 2, Allowed: Flush | ClockSet, Ahead: true}),
 		// 17: only a person can know.
-		newCase("a vouch for nodes that were all flushed", &Guard{TTL: 2, Vouches: 1, Faults: 2, Allowed: Flush, Untrue: true}, leaseOnAB...),
+		newCase("a vouch for nodes that were all flushed",
+			&Guard{TTL: 2, Vouches: 1, Faults: 2, Allowed: Flush, Untrue: true}, leaseOnAB...),
 	}
 }

@@ -10,7 +10,8 @@ func changedToABD() (steps []string) {
 		}
 	}
 	for _, node := range "ABD" {
-		steps = append(steps, fmt.Sprintf("change 1 lets node %c begin its quarantine, or go, if nothing has happened to it", node))
+		steps = append(steps,
+			fmt.Sprintf("change 1 lets node %c begin its quarantine, or go, if nothing has happened to it", node))
 	}
 	return steps
 }
@@ -31,9 +32,12 @@ func Held() (quick, slow []Case) {
 		newCase("a fence with a lost answer", &Fences{Attempts: 2, Lost: 1}),
 		newCase("runs and hand-over", &Fences{Attempts: 2, Run: 2, HandOver: true}),
 		newCase("a refill", &Fences{Attempts: 2, Refills: 1}),
-		newCase("a node emptied, and a late clock", &Fences{Attempts: 2, InTurn: true, Clock: 5, Wipes: 1, Quiet: 3, Late: 9}),
-		newCase("runs and a node emptied", &Fences{Attempts: 4, InTurn: true, Run: 3, Clock: 1, Wipes: 1, Quiet: 6}, promptly(3)...),
-		newCase("callers disagree about the time", &Guard{TTL: 2, Faults: 1, Allowed: Flush | RestartEmpty, Ahead: true}),
+		newCase("a node emptied, and a late clock",
+			&Fences{Attempts: 2, InTurn: true, Clock: 5, Wipes: 1, Quiet: 3, Late: 9}),
+		newCase("runs and a node emptied", &Fences{Attempts: 4, InTurn: true, Run: 3, Clock: 1, Wipes: 1, Quiet: 6},
+			promptly(3)...),
+		newCase("callers disagree about the time",
+			&Guard{TTL: 2, Faults: 1, Allowed: Flush | RestartEmpty, Ahead: true}),
 		newCase("one fault", &Guard{TTL: 2, Faults: 1, Allowed: everyFault}),
 		newCase("clocks set", &Guard{TTL: 2, Faults: 2, Allowed: Flush | RestartEmpty | ClockSet}),
 		newCase("a vouch for one node", &Guard{TTL: 2, Restarts: 1, Faults: 2, Allowed: Restart | Flush}),
@@ -45,27 +49,35 @@ func Held() (quick, slow []Case) {
 		newCase("the same twice", changes(Changes{Sets: "ABC ABD", Acts: "0>1 0>1", Away: 1, Lost: 1})),
 		newCase("one undone", changes(Changes{Sets: "ABC ADE", Acts: "0>1 1>0", Away: 1})),
 		newCase("sets of an even number", changes(Changes{Sets: "ABCD ABE CD", Acts: "0>1 0>2", Away: 2})),
-		newCase("a node wiped, and a change nobody knew of", changes(Changes{Sets: "ABC ADE AB", Acts: "0>1 0>2", Away: 1, Wipes: 1})),
+		newCase("a node wiped, and a change nobody knew of",
+			changes(Changes{Sets: "ABC ADE AB", Acts: "0>1 0>2", Away: 1, Wipes: 1})),
 	}
 	slow = []Case{
 		newCase("a node wiped", &Votes{Attempts: 2, TTL: 3, Wipes: 1}),
 		newCase("a snapshot brought back", &Votes{Attempts: 2, TTL: 3, Restores: 1}, oneLease...),
 		newCase("renewal, release and a lost answer", &Votes{Attempts: 2, TTL: 3, Rounds: 1, Releases: true, Lost: 1}),
-		newCase("renewal, and a clock that is behind", &Votes{Attempts: 2, TTL: 3, Rounds: 1, LagEvery: 3}, oneLease...),
-		newCase("two renewals, and a node that forgot", &Votes{Attempts: 2, TTL: 4, Rounds: 2, Wipes: 1, Patient: true}, refilled...),
+		newCase("renewal, and a clock that is behind", &Votes{Attempts: 2, TTL: 3, Rounds: 1, LagEvery: 3},
+			oneLease...),
+		newCase("two renewals, and a node that forgot", &Votes{Attempts: 2, TTL: 4, Rounds: 2, Wipes: 1, Patient: true},
+			refilled...),
 		newCase("an acquire carried out twice", &Fences{Attempts: 2, Twice: 1}),
-		newCase("runs, hand-over, a refill and a lost answer", &Fences{Attempts: 2, Run: 2, HandOver: true, Refills: 1, Lost: 1}),
+		newCase("runs, hand-over, a refill and a lost answer",
+			&Fences{Attempts: 2, Run: 2, HandOver: true, Refills: 1, Lost: 1}),
 		newCase("two faults", &Guard{TTL: 2, Faults: 2, Allowed: Flush | RestartEmpty | Copied}, leaseOnAB...),
 		newCase("a vouch for new nodes", &Guard{TTL: 2, New: true, Vouches: 1, Faults: 1, Allowed: Flush},
 			"somebody vouches for all nodes", "the vouch marks node A", "the vouch marks node B"),
 		newCase("three nodes to five", &Members{Old: 3, New: 5, OldTTL: 2, NewTTL: 2}),
 		newCase("a lease renewed throughout", &Members{Old: 3, New: 4, OldTTL: 2, NewTTL: 2, Renewed: true}),
 		newCase("another longest TTL, a node wiped", &Members{Old: 3, New: 3, OldTTL: 3, NewTTL: 2, Wipes: 1}),
-		newCase("the first of two changes once more", changes(Changes{Sets: "ABC ABD ADE", Acts: "0>1 1>2 0>1", Away: 1}), changedToABD()...),
+		newCase("the first of two changes once more",
+			changes(Changes{Sets: "ABC ABD ADE", Acts: "0>1 1>2 0>1", Away: 1}), changedToABD()...),
 		newCase("one undone, and a lost answer", changes(Changes{Sets: "ABC ADE", Acts: "0>1 1>0", Away: 1, Lost: 1})),
-		newCase("a node joins late while a change begins", changes(Changes{Sets: "ABC ABD ACE", Acts: "0>1 1>1 1>2", Away: 1})),
-		newCase("nodes join late while a change begins", changes(Changes{Sets: "ABCDE ABC", Acts: "0>0 0>1", Away: 2, Lost: 1})),
-		newCase("an act undone while another begins", changes(Changes{Sets: "ABC ABD ACE", Acts: "0>1 1>0 0>2", Away: 1})),
+		newCase("a node joins late while a change begins",
+			changes(Changes{Sets: "ABC ABD ACE", Acts: "0>1 1>1 1>2", Away: 1})),
+		newCase("nodes join late while a change begins",
+			changes(Changes{Sets: "ABCDE ABC", Acts: "0>0 0>1", Away: 2, Lost: 1})),
+		newCase("an act undone while another begins",
+			changes(Changes{Sets: "ABC ABD ACE", Acts: "0>1 1>0 0>2", Away: 1})),
 	}
 	return quick, slow
 }

@@ -113,7 +113,8 @@ func (m *Changes) standing(at *actState, a int) bool {
 func (m *Changes) hasMoved(at *actState, a int) bool {
 	act := m.parsed.acts[a]
 	return m.quorum(m.set(act.to), func(j int) bool { return m.settled(at, a, j) }) &&
-		(act.from == act.to || m.quorum(m.set(act.from), func(j int) bool { return !at.away.has(j) && (at.mine.has(j) || at.read[j].configuration == act.to) }))
+		(act.from == act.to || m.quorum(m.set(act.from),
+			func(j int) bool { return !at.away.has(j) && (at.mine.has(j) || at.read[j].configuration == act.to) }))
 }
 
 func (m *Changes) settled(at *actState, a, j int) bool {

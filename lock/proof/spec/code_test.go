@@ -157,7 +157,8 @@ func compareVotes(c *code, seed uint64) {
 			holder = fmt.Sprint(node.holder - 1)
 		}
 		if got != want || holder != held.Token {
-			c.Fatalf("seed %d, call %d: the model says %v and %q, the code %v and %q", seed, i, got, holder, want, held.Token)
+			c.Fatalf("seed %d, call %d: the model says %v and %q, the code %v and %q", seed, i, got, holder, want,
+				held.Token)
 		}
 	}
 }
@@ -184,14 +185,16 @@ func compareFences(c *code, seed uint64) {
 			req.Run = uint64(m.Run)
 			reply := c.acquire(req)
 			first, last := m.acquire(&node, a, 0)
-			got, want = [2]uint8{first, last}, [2]uint8{uint8(reply.Counter), uint8(reply.Counter + max(reply.Run, 1) - 1)}
+			got, want = [2]uint8{first, last}, [2]uint8{uint8(reply.Counter),
+				uint8(reply.Counter + max(reply.Run, 1) - 1)}
 			if !reply.Granted {
 				want = [2]uint8{}
 			}
 		case 2:
 			to := node.counter + uint8(r.IntN(3))
 			node.calls[a].first = node.grant - uint8(r.IntN(int(node.grant)+1)&1)
-			want = c.raise(driver.RaiseRequest{Key: "k", Token: token, Counter: uint64(node.calls[a].first), Fence: uint64(to)})
+			want = c.raise(driver.RaiseRequest{Key: "k", Token: token, Counter: uint64(node.calls[a].first),
+				Fence: uint64(to)})
 			may := m.mayRaise(&node, a)
 			if got = may; may {
 				node.counter = max(node.counter, to)
@@ -202,7 +205,8 @@ func compareFences(c *code, seed uint64) {
 				node.holder, node.grant = 0, 0
 			} else if node.counter < 200 {
 				fence := uint64(node.counter) + 1
-				c.extend(c.node, driver.ExtendRequest{Key: "k", Token: token, TTL: time.Hour, Refill: true, Fence: fence})
+				c.extend(c.node, driver.ExtendRequest{Key: "k", Token: token, TTL: time.Hour, Refill: true,
+					Fence: fence})
 				node.refill(a, node.counter+1)
 			}
 		}

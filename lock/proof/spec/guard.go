@@ -150,7 +150,8 @@ func (m *Guard) Violation(s guardState) string {
 // Canonical implements [Model]: nodes that swap their names make the same state.
 func (m *Guard) Canonical(s guardState) guardState {
 	slices.SortFunc(s.nodes[:], func(x, y guardNode) int {
-		return cmp.Or(cmp.Compare(x.key(), y.key()), cmp.Compare(x.data.key(), y.data.key()), cmp.Compare(x.saved.key(), y.saved.key()))
+		return cmp.Or(cmp.Compare(x.key(), y.key()), cmp.Compare(x.data.key(), y.data.key()),
+			cmp.Compare(x.saved.key(), y.saved.key()))
 	})
 	return s
 }
@@ -164,7 +165,8 @@ func (n *guardNode) key() uint64 {
 }
 
 func (d data) key() uint64 {
-	k := uint64(d.marker.state) | uint64(d.marker.process)<<4 | uint64(d.marker.identity)<<8 | uint64(d.marker.byNode)<<16 |
+	k := uint64(d.marker.state) | uint64(d.marker.process)<<4 | uint64(d.marker.identity)<<8 | uint64(
+		d.marker.byNode)<<16 |
 		uint64(d.marker.byCallers)<<24 | uint64(d.marker.beganBy)<<32 | uint64(d.holder)<<36 | uint64(d.ttl)<<40
 	return k | bit(d.marker.counted)<<48 | bit(d.marker.capped)<<49 | bit(d.used)<<50
 }

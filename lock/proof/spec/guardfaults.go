@@ -5,7 +5,8 @@ import "strings"
 // String names what is in the set.
 func (f Fault) String() string {
 	var names []string
-	for i, name := range [...]string{"flush", "restart", "restart empty", "restart old", "copied", "clock set", "own past"} {
+	for i, name := range [...]string{"flush", "restart", "restart empty", "restart old", "copied", "clock set",
+		"own past"} {
 		if f&(1<<i) != 0 {
 			names = append(names, name)
 		}
@@ -34,7 +35,8 @@ func (m *Guard) faultSteps(s guardState, j int, each func(Step, guardState)) {
 	}
 	happens(Flush, "{n} is flushed", func(n *guardNode) { n.replace(data{}) })
 	if m.Allowed&OwnPast != 0 && n.saved.marker.state != noMarker {
-		happens(OwnPast, "{n} gets its own data of before back, and is the same process", func(n *guardNode) { n.replace(n.saved) })
+		happens(OwnPast, "{n} gets its own data of before back, and is the same process",
+			func(n *guardNode) { n.replace(n.saved) })
 	}
 	m.restarts(n, happens)
 	happens(ClockSet, "the clock of {n} is put forward", func(n *guardNode) {

@@ -79,7 +79,8 @@ func (m *Guard) declare(s guardState, j int, each func(Step, guardState)) {
 		to.nodes[j].declared, to.nodes[j].declaredFor = 1+n.marker.identity, n.generation
 		each(Step{Text: "somebody vouches for {n}, which restarted", Node: j}, to)
 	}
-	if n.declared != 0 && own && n.declaredFor == n.generation && (n.declared == 1+n.marker.identity || m.Rules.VouchAnyQuarantine) {
+	if n.declared != 0 && own && n.declaredFor == n.generation &&
+		(n.declared == 1+n.marker.identity || m.Rules.VouchAnyQuarantine) {
 		s.nodes[j].marker = n.ownMarker(voting)
 		each(Step{Text: "the vouch for one node lets {n} vote", Node: j}, s)
 	}

@@ -12,7 +12,8 @@ func (m *Votes) Steps(s votesState, each func(Step, votesState)) {
 		m.faults(s, j, each)
 	}
 	each(Step{Text: "a tick passes"}, m.tick(s, false))
-	if first := s.attempts[0]; m.LagEvery > 0 && int(first.steady) >= m.LagEvery && (first.phase == asking || first.phase == held) {
+	if first := s.attempts[0]; m.LagEvery > 0 && int(first.steady) >= m.LagEvery &&
+		(first.phase == asking || first.phase == held) {
 		each(Step{Text: "a tick passes, which the clock of client 1 misses"}, m.tick(s, true))
 	}
 }

@@ -35,17 +35,22 @@ func TestChangedLinesAreCounted(t *testing.T) {
 		files   map[string]string
 		changed int
 	}{
-		"nothing":            {map[string]string{"lease.go": lease, leave: script}, 0},
-		"comments, blanks":   {map[string]string{"lease.go": "// else\n\n\n" + lease, leave: "return 1"}, 0},
-		"one line":           {map[string]string{"lease.go": strings.Replace(lease, "b()", "c()", 1), leave: script}, 1},
-		"one of two alike":   {map[string]string{"lease.go": strings.Replace(lease, "\tb()\n", "", 1), leave: script}, 1},
-		"a script":           {map[string]string{"lease.go": lease, leave: "return 0\n"}, 1},
-		"a file less":        {map[string]string{"lease.go": lease}, 1},
-		"a file more":        {map[string]string{"lease.go": lease, leave: script, "redlock/guard/act.go": "package guard\nvar x int\n"}, 2},
-		"a test, another":    {map[string]string{"lease.go": lease, leave: script, "lease_test.go": lease, "pglock/a.go": lease}, 0},
+		"nothing":          {map[string]string{"lease.go": lease, leave: script}, 0},
+		"comments, blanks": {map[string]string{"lease.go": "// else\n\n\n" + lease, leave: "return 1"}, 0},
+		"one line": {map[string]string{"lease.go": strings.Replace(lease, "b()", "c()", 1), leave: script},
+			1},
+		"one of two alike": {map[string]string{"lease.go": strings.Replace(lease, "\tb()\n", "", 1), leave: script},
+			1},
+		"a script":    {map[string]string{"lease.go": lease, leave: "return 0\n"}, 1},
+		"a file less": {map[string]string{"lease.go": lease}, 1},
+		"a file more": {map[string]string{"lease.go": lease, leave: script,
+			"redlock/guard/act.go": "package guard\nvar x int\n"}, 2},
+		"a test, another": {map[string]string{"lease.go": lease, leave: script, "lease_test.go": lease,
+			"pglock/a.go": lease}, 0},
 		"another file's now": {map[string]string{"turn.go": lease, leave: script}, 0},
 		"another folder's":   {map[string]string{"engine/lease.go": lease, leave: script}, 0},
-		"moved and changed":  {map[string]string{"engine/lease.go": strings.Replace(lease, "b()", "c()", 1), leave: script}, 1},
+		"moved and changed": {map[string]string{"engine/lease.go": strings.Replace(lease, "b()", "c()", 1),
+			leave: script}, 1},
 		"a line moved": {map[string]string{
 			"lease.go": strings.Replace(lease, "\tb()\n", "", 1), "engine/turn.go": "b()\n", leave: script,
 		}, 0},
@@ -64,7 +69,8 @@ func TestChangedLinesAreCounted(t *testing.T) {
 }
 
 func TestARecordIsReadAsItWasWritten(t *testing.T) {
-	then := tree(t, map[string]string{"lease.go": "package lock\n\nvar a = 1\n", "redlock/internal/scripts/a.lua": "return 1\n", "doc.go": "// Package\n"})
+	then := tree(t, map[string]string{"lease.go": "package lock\n\nvar a = 1\n",
+		"redlock/internal/scripts/a.lua": "return 1\n", "doc.go": "// Package\n"})
 	var text strings.Builder
 	if err := then.Write(&text); err != nil {
 		t.Fatal(err)

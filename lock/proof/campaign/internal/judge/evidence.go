@@ -90,7 +90,8 @@ type court struct {
 }
 
 func (c *court) find(judge, resource string, at int64, format string, args ...any) {
-	c.found = append(c.found, Anomaly{judge, resource, time.Duration(at - c.evidence.Began), fmt.Sprintf(format, args...)})
+	c.found = append(c.found, Anomaly{judge, resource, time.Duration(at - c.evidence.Began),
+		fmt.Sprintf(format, args...)})
 }
 
 // at tells an instant as the report does.

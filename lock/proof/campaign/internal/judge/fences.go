@@ -14,7 +14,8 @@ func (c *court) fences() {
 		owner := make(map[uint64]*Lease)
 		for _, l := range leases {
 			if other := owner[l.Fence]; other != nil {
-				c.find(Fences, l.Resource, l.Granted, "fence %d is had twice: by %v at %v, and by %v", l.Fence, other, c.at(other.Granted), l)
+				c.find(Fences, l.Resource, l.Granted, "fence %d is had twice: by %v at %v, and by %v", l.Fence, other,
+					c.at(other.Granted), l)
 			}
 			if l.Fence == 0 {
 				c.find(Fences, l.Resource, l.Granted, "%v has none", l)
@@ -39,7 +40,8 @@ func (c *court) increase(leases []*Lease) {
 			}
 		}
 		if highest != nil && !l.HandedOver && l.Fence <= highest.Fence {
-			c.find(Fences, l.Resource, l.Granted, "they go back: %v was asked for at %v, when %v had been granted at %v",
+			c.find(Fences, l.Resource, l.Granted,
+				"they go back: %v was asked for at %v, when %v had been granted at %v",
 				l, c.at(l.Call), highest, c.at(highest.Granted))
 		}
 	}

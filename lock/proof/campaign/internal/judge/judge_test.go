@@ -35,28 +35,33 @@ func (s *script) event(w int, e history.Event) { s.Workers[w].Events = append(s.
 func (s *script) grant(w int, fence uint64, from, to int64) (id int64) {
 	s.ids++
 	s.event(w, history.Event{T: from, Kind: history.Call, ID: s.ids, Resource: "a"})
-	s.event(w, history.Event{T: to, Kind: history.Return, ID: s.ids, Resource: "a", Fence: fence, Until: to + 10*second, Attempts: 1})
+	s.event(w, history.Event{T: to, Kind: history.Return, ID: s.ids, Resource: "a", Fence: fence, Until: to + 10*second,
+		Attempts: 1})
 	return s.ids
 }
 
 // update reads and writes, and is accepted.
 func (s *script) update(w int, id int64, fence uint64, at int64) {
 	read := s.versions["a"]
-	s.event(w, history.Event{T: at, Kind: history.Write, ID: id, Resource: "a", Fence: fence, Since: at - 1, Until: at + second, Version: read})
-	s.Entries = append(s.Entries, ledger.Entry{T: at + 1, Resource: "a", Fence: fence, Version: read + 1, Worker: s.Workers[w].Name, ID: id})
+	s.event(w, history.Event{T: at, Kind: history.Write, ID: id, Resource: "a", Fence: fence, Since: at - 1, Until: at +
+		second, Version: read})
+	s.Entries = append(s.Entries, ledger.Entry{T: at + 1, Resource: "a", Fence: fence, Version: read + 1,
+		Worker: s.Workers[w].Name, ID: id})
 	s.event(w, history.Event{T: at + 2, Kind: history.Written, ID: id, Resource: "a", Fence: fence, Accepted: true})
 	s.versions["a"]++
 }
 
 func (s *script) release(w int, id int64, fence uint64, at int64) {
 	s.event(w, history.Event{T: at, Kind: history.Release, ID: id, Resource: "a", Fence: fence, Until: at + second})
-	s.event(w, history.Event{T: at + 1, Kind: history.Ended, ID: id, Resource: "a", Fence: fence, Outcome: "released", Until: at + 1})
+	s.event(w, history.Event{T: at + 1, Kind: history.Ended, ID: id, Resource: "a", Fence: fence, Outcome: "released",
+		Until: at + 1})
 	s.event(w, history.Event{T: at + 2, Kind: history.Released, ID: id, Resource: "a", Fence: fence})
 }
 
 // lose ends a lease by itself, and tells of it late.
 func (s *script) lose(w int, id int64, fence uint64, at, late int64) {
-	s.event(w, history.Event{T: at + late, Kind: history.Ended, ID: id, Resource: "a", Fence: fence, Outcome: "lost", Until: at, Late: late})
+	s.event(w, history.Event{T: at + late, Kind: history.Ended, ID: id, Resource: "a", Fence: fence, Outcome: "lost",
+		Until: at, Late: late})
 }
 
 // done ends the workers, with metrics and logs that say what their histories do.
@@ -72,7 +77,8 @@ func (s *script) done() *Evidence {
 		w.Dumps = []worker.Dump{d}
 		for _, l := range leasesOf(w) {
 			if l.Ended != nil && l.Ended.Outcome == "lost" {
-				w.Log = append(w.Log, Record{Msg: "lease lost", Resource: l.Resource, Fence: l.Fence, Reason: "expired"})
+				w.Log = append(w.Log, Record{Msg: "lease lost", Resource: l.Resource, Fence: l.Fence,
+					Reason: "expired"})
 			}
 		}
 	}
@@ -114,14 +120,15 @@ func TestPlantedViolations(t *testing.T) {
 			s.release(1, s.grant(1, 30, 14*second, 16*second), 30, 18*second)
 			return s.done()
 		}},
-		"a lease that ran out before it was released, and another": {Exclusion, "is valid from", func(s *script) *Evidence {
-			id := s.grant(1, 30, 40*second, 41*second)
-			s.lose(1, id, 30, 51*second, 0)
-			s.event(1, history.Event{T: 60 * second, Kind: history.Release, ID: id, Resource: "a", Fence: 30})
-			s.event(1, history.Event{T: 61 * second, Kind: history.Released, ID: id, Resource: "a", Fence: 30})
-			s.release(0, s.grant(0, 31, 44*second, 49*second), 31, 50*second)
-			return s.done()
-		}},
+		"a lease that ran out before it was released, and another": {Exclusion, "is valid from",
+			func(s *script) *Evidence {
+				id := s.grant(1, 30, 40*second, 41*second)
+				s.lose(1, id, 30, 51*second, 0)
+				s.event(1, history.Event{T: 60 * second, Kind: history.Release, ID: id, Resource: "a", Fence: 30})
+				s.event(1, history.Event{T: 61 * second, Kind: history.Released, ID: id, Resource: "a", Fence: 30})
+				s.release(0, s.grant(0, 31, 44*second, 49*second), 31, 50*second)
+				return s.done()
+			}},
 		"a lease of a process that was killed, and another": {Exclusion, "is valid from", func(s *script) *Evidence {
 			s.Workers[1].Killed, s.Workers[1].To = true, 21*second
 			s.grant(1, 30, 19*second, 20*second)
@@ -161,7 +168,8 @@ func TestPlantedViolations(t *testing.T) {
 			return s.done()
 		}},
 		"a write without a lease": {Ledger, "no such lease", func(s *script) *Evidence {
-			s.Entries = append(s.Entries, ledger.Entry{T: 50 * second, Resource: "a", Fence: 99, Version: 4, Worker: "w2", ID: 77})
+			s.Entries = append(s.Entries, ledger.Entry{T: 50 * second, Resource: "a", Fence: 99, Version: 4,
+				Worker: "w2", ID: 77})
 			return s.done()
 		}},
 		"a loss that is told late": {Losses, "told", func(s *script) *Evidence {

@@ -76,7 +76,8 @@ func leasesOf(w *Worker) (all []*Lease) {
 		case history.Return:
 			if e.Outcome == "" {
 				l := &Lease{
-					Worker: w, ID: e.ID, Resource: e.Resource, Fence: e.Fence, Call: calls[e.ID], Granted: e.T, HandedOver: e.HandedOver,
+					Worker: w, ID: e.ID, Resource: e.Resource, Fence: e.Fence, Call: calls[e.ID], Granted: e.T,
+					HandedOver: e.HandedOver,
 				}
 				l.seen(e.T, e.Until)
 				leases[e.ID], all = l, append(all, l)

@@ -21,10 +21,12 @@ func (c *court) ledger() {
 	for _, e := range c.evidence.Entries {
 		last, any := latest[e.Resource]
 		if any && e.Fence < last.Fence {
-			c.find(Ledger, e.Resource, e.T, "a write with fence %d of %s was accepted after one with %d of %s", e.Fence, e.Worker, last.Fence, last.Worker)
+			c.find(Ledger, e.Resource, e.T, "a write with fence %d of %s was accepted after one with %d of %s", e.Fence,
+				e.Worker, last.Fence, last.Worker)
 		}
 		if e.Version != last.Version+1 {
-			c.find(Ledger, e.Resource, e.T, "lost update: %s, fence %d, wrote version %d over version %d of %s, fence %d",
+			c.find(Ledger, e.Resource, e.T,
+				"lost update: %s, fence %d, wrote version %d over version %d of %s, fence %d",
 				e.Worker, e.Fence, e.Version, last.Version, last.Worker, last.Fence)
 		}
 		latest[e.Resource] = e

@@ -35,7 +35,8 @@ func (c *court) log(w *Worker) {
 		}
 		key := fmt.Sprint(r.Resource, " ", r.Fence)
 		if lost[key] == nil && !undecided[key] {
-			c.find(Telemetry, r.Resource, w.To, "%s logged the loss of fence %d (%s), of which its history knows nothing", w.Name, r.Fence, r.Reason)
+			c.find(Telemetry, r.Resource, w.To,
+				"%s logged the loss of fence %d (%s), of which its history knows nothing", w.Name, r.Fence, r.Reason)
 		}
 		delete(lost, key)
 	}
@@ -44,7 +45,8 @@ func (c *court) log(w *Worker) {
 	}
 	if len(lost) > dropped {
 		for _, l := range lost {
-			c.find(Telemetry, l.Resource, l.Ended.T, "%v was lost, and the log does not tell (%d records were dropped)", l, dropped)
+			c.find(Telemetry, l.Resource, l.Ended.T, "%v was lost, and the log does not tell (%d records were dropped)",
+				l, dropped)
 		}
 	}
 }

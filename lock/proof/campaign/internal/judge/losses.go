@@ -22,13 +22,16 @@ func (c *court) losses() {
 		case l.Ended != nil && l.Ended.Outcome == "lost":
 			end := l.Ended.T - l.Ended.Late
 			if late := l.Ended.Late - stalled(stalls, end, l.Ended.T); late > int64(lateness) {
-				c.find(Losses, l.Resource, l.Ended.T, "%v was over at %v, which was told %v later, of which its process could run for %v",
+				c.find(Losses, l.Resource, l.Ended.T,
+					"%v was over at %v, which was told %v later, of which its process could run for %v",
 					l, c.at(end), time.Duration(l.Ended.Late), time.Duration(late))
 			}
 		case l.Ended == nil && l.Until > 0:
 			// A process that was killed may have been stopped before, and never have said so.
-			if silent := l.Worker.lastWord() - l.Until; silent-stalled(stalls, l.Until, l.Worker.lastWord()) > int64(lateness) {
-				c.find(Losses, l.Resource, l.Until, "%v was over at %v, which was not told until %v", l, c.at(l.Until), c.at(l.Worker.lastWord()))
+			if silent := l.Worker.lastWord() - l.Until; silent-stalled(stalls, l.Until,
+				l.Worker.lastWord()) > int64(lateness) {
+				c.find(Losses, l.Resource, l.Until, "%v was over at %v, which was not told until %v", l, c.at(l.Until),
+					c.at(l.Worker.lastWord()))
 			}
 		}
 		for _, w := range l.writes {

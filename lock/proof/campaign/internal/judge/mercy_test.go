@@ -21,8 +21,10 @@ func TestWhatIsNoViolation(t *testing.T) {
 		},
 		"a quorum said no before validity ended, and another has it": func(s *script) {
 			id := s.grant(1, 30, 40*second, 41*second)
-			s.event(1, history.Event{T: 44 * second, Kind: history.Renewed, ID: id, Resource: "a", Since: 43 * second, Outcome: "lost"})
-			s.event(1, history.Event{T: 46 * second, Kind: history.Ended, ID: id, Resource: "a", Fence: 30, Outcome: "lost", Until: 46 * second})
+			s.event(1, history.Event{T: 44 * second, Kind: history.Renewed, ID: id, Resource: "a", Since: 43 * second,
+				Outcome: "lost"})
+			s.event(1, history.Event{T: 46 * second, Kind: history.Ended, ID: id, Resource: "a", Fence: 30,
+				Outcome: "lost", Until: 46 * second})
 			s.release(0, s.grant(0, 31, 44*second, 45*second), 31, 47*second)
 		},
 		"calls that overlap get fences in any order": func(s *script) {
@@ -33,7 +35,8 @@ func TestWhatIsNoViolation(t *testing.T) {
 		"a killed worker's write that was never stored": func(s *script) {
 			s.Workers[1].Killed, s.Workers[1].To = true, 43*second
 			id := s.grant(1, 30, 40*second, 41*second)
-			s.event(1, history.Event{T: 42 * second, Kind: history.Write, ID: id, Resource: "a", Since: 42 * second, Until: 50 * second, Version: 3})
+			s.event(1, history.Event{T: 42 * second, Kind: history.Write, ID: id, Resource: "a", Since: 42 * second,
+				Until: 50 * second, Version: 3})
 		},
 		"a killed worker's write that was stored": func(s *script) {
 			s.Workers[1].Killed, s.Workers[1].To = true, 43*second

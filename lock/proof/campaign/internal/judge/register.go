@@ -57,7 +57,8 @@ func (c *court) register() (r Register) {
 	r.Operations, r.model = len(all), fencedCounter()
 	r.Result, r.info = porcupine.CheckOperationsVerbose(r.model, all, patience)
 	if r.Result == porcupine.Illegal {
-		c.find(Ledger, "", c.evidence.Began, "porcupine: the updates have no order in which they could have been made one after the other")
+		c.find(Ledger, "", c.evidence.Began,
+			"porcupine: the updates have no order in which they could have been made one after the other")
 	}
 	return r
 }
@@ -94,7 +95,8 @@ func (c *court) updates(client int, w *Worker) (all []porcupine.Operation, unkno
 			over = stored[e.ID][at].T
 		}
 		all = append(all, porcupine.Operation{
-			ClientId: client, Input: update{Resource: e.Resource, Fence: e.Fence, Read: e.Version}, Call: e.Since, Return: over,
+			ClientId: client, Input: update{Resource: e.Resource, Fence: e.Fence, Read: e.Version}, Call: e.Since,
+			Return: over,
 		})
 	}
 	return all, unknown
@@ -139,7 +141,8 @@ func pieces(all []porcupine.Operation) [][]porcupine.Operation {
 		for _, o := range group {
 			if len(piece) >= pieceLength && o.Call > over {
 				cut = append(cut, piece)
-				from := update{Resource: o.Input.(update).Resource, Fence: reached.Fence, Read: reached.Version, From: true}
+				from := update{Resource: o.Input.(update).Resource, Fence: reached.Fence, Read: reached.Version,
+					From: true}
 				piece = []porcupine.Operation{{ClientId: o.ClientId, Input: from, Call: over, Return: over}}
 			}
 			piece, over = append(piece, o), max(over, o.Return)

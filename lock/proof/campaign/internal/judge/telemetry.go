@@ -40,7 +40,8 @@ const unordered = int64(10e9)
 // counted are the families that histories tell of; gauges of what goes on must be 0 at the end.
 var counted = []string{
 	"acquisitions_total", "failures_total", "handovers_total", "attempts_total", "lost_total", "release_failures_total",
-	"extensions_total", "node_restarts_total", "wait_seconds", "hold_seconds", "held", "waiting", "observer_panics_total",
+	"extensions_total", "node_restarts_total", "wait_seconds", "hold_seconds", "held", "waiting",
+	"observer_panics_total",
 }
 
 // tally counts by series. Losses have a reason in metrics that histories do not know: they
@@ -97,7 +98,8 @@ func (w *Worker) tally(d worker.Dump) tally {
 			}
 			t.add(fmt.Sprintf("extensions_total{outcome=%s,resource=%s}", outcome, e.Resource), e.T, unordered)
 		case history.Restart:
-			t.add(fmt.Sprintf("node_restarts_total{backend=redis,enforced=%t,lock_node=%s}", e.Enforced, e.Node), e.T, unordered)
+			t.add(fmt.Sprintf("node_restarts_total{backend=redis,enforced=%t,lock_node=%s}", e.Enforced, e.Node), e.T,
+				unordered)
 		case history.Release:
 			releases[e.ID] = e
 		case history.Released:
@@ -125,7 +127,8 @@ func releaseFailures(e history.Event) string {
 }
 
 // outcomes are the metrics' words for the reasons of errors.
-var outcomes = map[string]string{"": "acquired", "held": "contended", "timeout": "timeout", "canceled": "canceled", "no_quorum": "no_quorum"}
+var outcomes = map[string]string{"": "acquired", "held": "contended", "timeout": "timeout", "canceled": "canceled",
+	"no_quorum": "no_quorum"}
 
 func (t tally) returned(e history.Event) {
 	outcome := outcomes[e.Outcome]
@@ -196,7 +199,8 @@ func (c *court) metrics(w *Worker, d worker.Dump) {
 		}
 		b := told.of(name)
 		if got := int(values[name]); got < b.least || got > b.most {
-			c.find(Telemetry, name, d.To, "the metrics of %s say %d, and its history between %d and %d", w.Name, got, b.least, b.most)
+			c.find(Telemetry, name, d.To, "the metrics of %s say %d, and its history between %d and %d", w.Name, got,
+				b.least, b.most)
 		}
 	}
 }

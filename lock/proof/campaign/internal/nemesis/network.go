@@ -47,7 +47,8 @@ func (n *Nemesis) onLinks(ctx context.Context, f Fault, d *Done) error {
 		defer each(func(p *netfault.Proxy) { p.Refuse(false) })
 	default:
 		drop := map[Kind]func(*netfault.Proxy, bool){
-			Loss: (*netfault.Proxy).Drop, LossToNode: (*netfault.Proxy).DropToServer, LossToClient: (*netfault.Proxy).DropToClient,
+			Loss: (*netfault.Proxy).Drop, LossToNode: (*netfault.Proxy).DropToServer,
+			LossToClient: (*netfault.Proxy).DropToClient,
 		}[f.Kind]
 		each(func(p *netfault.Proxy) { drop(p, true) })
 		// There is a hole in each stream: nothing that comes after it could be read.

@@ -119,7 +119,8 @@ const busyLoops = 10_000_000
 // busy runs scripts one after the other, so that the node answers others only between them.
 func (n *Nemesis) busy(ctx context.Context, f Fault, node *site.Node) error {
 	for until := time.Now().Add(f.For); time.Now().Before(until) && ctx.Err() == nil; {
-		if err := node.Do(context.WithoutCancel(ctx), "EVAL", "for i = 1, tonumber(ARGV[1]) do end", 0, busyLoops); err != nil {
+		if err := node.Do(context.WithoutCancel(ctx), "EVAL", "for i = 1, tonumber(ARGV[1]) do end", 0,
+			busyLoops); err != nil {
 			return err
 		}
 	}

@@ -64,8 +64,9 @@ type planner struct {
 func NewPlan(seed uint64, size site.Size, length time.Duration) []Fault {
 	p := &planner{
 		rand: rand.New(rand.NewPCG(seed, 0)), size: size, length: length, members: size.Members,
-		links: make(map[Link]time.Duration), nodes: make([]time.Duration, size.Nodes), clients: make([]time.Duration, size.Clients),
-		silent: make([]time.Duration, size.Nodes), changes: memberChanges(length),
+		links: make(map[Link]time.Duration), nodes: make([]time.Duration, size.Nodes),
+		clients: make([]time.Duration, size.Clients),
+		silent:  make([]time.Duration, size.Nodes), changes: memberChanges(length),
 	}
 	for p.now = firstFault; p.now < length-calm; p.now += p.gap() {
 		if len(p.changes) > 0 && p.now >= p.changes[0] {

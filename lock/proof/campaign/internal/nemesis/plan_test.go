@@ -56,7 +56,8 @@ func TestPlanStaysWithinThePromise(t *testing.T) {
 		members, changeEnds := size.Members, time.Duration(0)
 		busy := make(map[int]time.Duration)
 		for _, f := range NewPlan(seed, size, 15*time.Minute) {
-			aboutNode := !slices.Contains([]Kind{Members, ClientStopped, ClientKilled, ClientStarved, ClockRate}, f.Kind) && len(f.Links) == 0
+			aboutNode := !slices.Contains([]Kind{Members, ClientStopped, ClientKilled, ClientStarved, ClockRate},
+				f.Kind) && len(f.Links) == 0
 			switch {
 			case f.Kind == Members:
 				members, changeEnds = f.Other, f.At+f.For

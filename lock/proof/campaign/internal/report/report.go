@@ -56,7 +56,8 @@ func Text(c Campaign) string {
 
 // verdict is one sentence.
 func verdict(c Campaign) string {
-	what := fmt.Sprintf("%s leases under %d faults in %v", thousands(len(c.Verdict.Leases)), carriedOut(c.Faults), c.Length.Round(time.Second))
+	what := fmt.Sprintf("%s leases under %d faults in %v", thousands(len(c.Verdict.Leases)), carriedOut(c.Faults),
+		c.Length.Round(time.Second))
 	switch {
 	case len(c.Verdict.Anomalies) > 0:
 		return fmt.Sprintf("VIOLATED: %d anomalies in %s.", len(c.Verdict.Anomalies), what)
@@ -84,16 +85,20 @@ func (c Campaign) circumstances(b *strings.Builder) {
 	row("when", "%s, for %v", c.Began.UTC().Format(whenLayout), c.Length.Round(time.Second))
 	row("machine", "%d cores, %s/%s, %s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, kernel())
 	row("versions", "%s, redis-server %s, lockscope %s", runtime.Version(), c.Redis, commit())
-	row("nodes", "%d redis-server processes, appendonly everysec, each with a wall clock of its own; MaxTTL %v", c.Nodes, c.MaxTTL)
-	row("clients", "%d processes at a time, %d in all, %d callers each, on %d resources; a proxy on every way to a node",
+	row("nodes", "%d redis-server processes, appendonly everysec, each with a wall clock of its own; MaxTTL %v",
+		c.Nodes, c.MaxTTL)
+	row("clients",
+		"%d processes at a time, %d in all, %d callers each, on %d resources; a proxy on every way to a node",
 		c.Clients, len(c.Evidence.Workers), c.Callers, c.Resources)
-	row("again", "`make prove FOR=%v SEED=%d`: the same plan of faults; what runs beside it is not of the seed", c.Length.Round(time.Second), c.Seed)
+	row("again", "`make prove FOR=%v SEED=%d`: the same plan of faults; what runs beside it is not of the seed",
+		c.Length.Round(time.Second), c.Seed)
 	fmt.Fprintln(b)
 }
 
 // Named is the campaign in one line, by which its report and the record of its code are told to be of the same.
 func Named(began time.Time, seed uint64, length time.Duration) string {
-	return fmt.Sprintf("%s, lockscope %s, seed %d, %v", began.UTC().Format(whenLayout), commit(), seed, length.Round(time.Second))
+	return fmt.Sprintf("%s, lockscope %s, seed %d, %v", began.UTC().Format(whenLayout), commit(), seed,
+		length.Round(time.Second))
 }
 
 func kernel() string {
@@ -143,7 +148,8 @@ func newReading(c Campaign) *reading {
 				calls[e.ID] = e.T
 			case history.Return:
 				r.acquires = append(r.acquires, acquire{
-					client: w.Client, call: calls[e.ID], back: e.T, outcome: e.Outcome, noWait: e.NoWait, handed: e.HandedOver,
+					client: w.Client, call: calls[e.ID], back: e.T, outcome: e.Outcome, noWait: e.NoWait,
+					handed: e.HandedOver,
 					waited: time.Duration(e.T - calls[e.ID]), resource: e.Resource, owner: w.Name,
 				})
 			}

@@ -30,7 +30,8 @@ func (r *reading) work(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "## What was done\n\n%s acquires returned: ", thousands(len(r.acquires)))
 	var parts []string
-	for _, word := range slices.SortedFunc(maps.Keys(outcomes), func(x, y string) int { return outcomes[y] - outcomes[x] }) {
+	for _, word := range slices.SortedFunc(maps.Keys(outcomes),
+		func(x, y string) int { return outcomes[y] - outcomes[x] }) {
 		parts = append(parts, fmt.Sprintf("%s %s", word, thousands(outcomes[word])))
 	}
 	fmt.Fprintf(b, "%s. %s leases a second; %s were handed over inside a process.\n", strings.Join(parts, ", "),
@@ -50,12 +51,14 @@ func (r *reading) work(b *strings.Builder) {
 			}
 		}
 	}
-	fmt.Fprintf(b, "Leases ended: released %s, lost %s, reached MaxHold %s, by their caller's context %s; %s of processes that were killed.\n",
+	fmt.Fprintf(b,
+		"Leases ended: released %s, lost %s, reached MaxHold %s, by their caller's context %s; %s of processes that were killed.\n",
 		thousands(ends["released"]), thousands(ends["lost"]), thousands(ends["max_hold"]), thousands(ends["caller"]),
 		thousands(len(r.Verdict.Leases)-events[history.Ended]))
 	fmt.Fprintf(b, "Rounds of renewal: %s. Restarts of nodes, as told to %d processes (%d of them killed): %s.\n",
 		thousands(events[history.Renewed]), len(r.Evidence.Workers), killed, thousands(events[history.Restart]))
-	fmt.Fprintf(b, "The ledger accepted %s updates and rejected %s accesses with an old fence; of %s writes their worker never heard.\n\n",
+	fmt.Fprintf(b,
+		"The ledger accepted %s updates and rejected %s accesses with an old fence; of %s writes their worker never heard.\n\n",
 		thousands(len(r.Evidence.Entries)), thousands(r.Rejected), thousands(r.Verdict.Register.Unknown))
 }
 
@@ -101,25 +104,32 @@ func (r *reading) faults(b *strings.Builder) {
 		f.To = max(f.To, f.From+int64(shortest))
 		r.during(one, f, lost)
 	}
-	fmt.Fprint(b, "## Faults\n\nAcquires that overlap a fault, or the two seconds from its beginning, of the clients that it concerns; waits are of those that got the lock. "+
-		"\"Signal\" is how long after the end of validity the loss was told, in all and without the time in which the process did not run.\n\n")
-	fmt.Fprintln(b, "| fault | times | on | acquires | no quorum | wait p50 | p99 | max | lost | signal max | of it running |")
+	fmt.Fprint(b,
+		"## Faults\n\nAcquires that overlap a fault, or the two seconds from its beginning, of the clients that it concerns; waits are of those that got the lock. "+
+			"\"Signal\" is how long after the end of validity the loss was told, in all and without the time in which the process did not run.\n\n")
+	fmt.Fprintln(b,
+		"| fault | times | on | acquires | no quorum | wait p50 | p99 | max | lost | signal max | of it running |")
 	fmt.Fprintln(b, "|---|---|---|---|---|---|---|---|---|---|---|")
-	for _, one := range slices.SortedFunc(maps.Values(rows), func(x, y *row) int { return cmp.Or(y.count-x.count, cmp.Compare(x.kind, y.kind)) }) {
+	for _, one := range slices.SortedFunc(maps.Values(rows),
+		func(x, y *row) int { return cmp.Or(y.count-x.count, cmp.Compare(x.kind, y.kind)) }) {
 		one.write(b)
-		total.count, total.skipped, total.failed, total.on = total.count+one.count, total.skipped+one.skipped, total.failed+one.failed, total.on+one.on
+		total.count, total.skipped, total.failed, total.on = total.count+one.count, total.skipped+one.skipped,
+			total.failed+one.failed, total.on+one.on
 	}
 	whole := nemesis.Done{From: r.Evidence.Began, To: r.Evidence.Began + int64(r.Length)}
 	r.during(total, whole, lost)
 	total.write(b)
-	fmt.Fprintf(b, "\n%d faults were planned, one every %v. ", r.Planned, (r.Length / time.Duration(max(total.count, 1))).Round(10*time.Millisecond))
+	fmt.Fprintf(b, "\n%d faults were planned, one every %v. ", r.Planned,
+		(r.Length / time.Duration(max(total.count, 1))).Round(10*time.Millisecond))
 	if total.skipped > 0 {
-		fmt.Fprintf(b, "%d were not possible when they were due (nothing to copy from, nobody to hold back). ", total.skipped)
+		fmt.Fprintf(b, "%d were not possible when they were due (nothing to copy from, nobody to hold back). ",
+			total.skipped)
 	}
 	fmt.Fprint(b, "\n")
 	for _, f := range r.Faults {
 		if f.Err != "" {
-			fmt.Fprintf(b, "- %s at %v could not be done: %s\n", f.Kind, time.Duration(f.From-r.Evidence.Began).Round(time.Millisecond), oneLine(f.Err))
+			fmt.Fprintf(b, "- %s at %v could not be done: %s\n", f.Kind,
+				time.Duration(f.From-r.Evidence.Began).Round(time.Millisecond), oneLine(f.Err))
 		}
 	}
 	fmt.Fprintln(b)
@@ -140,7 +150,8 @@ func (r *reading) losses() (lost []*judge.Lease) {
 // the kind count there, too.
 func (r *reading) during(one *row, f nemesis.Done, lost []*judge.Lease) {
 	concerns := func(client int) bool { return len(f.Clients) == 0 || slices.Contains(f.Clients, client) }
-	first, _ := slices.BinarySearchFunc(r.acquires, f.From-lookBack, func(a acquire, t int64) int { return cmp.Compare(a.call, t) })
+	first, _ := slices.BinarySearchFunc(r.acquires, f.From-lookBack,
+		func(a acquire, t int64) int { return cmp.Compare(a.call, t) })
 	for _, a := range r.acquires[first:] {
 		if a.call > f.To {
 			break
@@ -155,7 +166,8 @@ func (r *reading) during(one *row, f nemesis.Done, lost []*judge.Lease) {
 			one.none++
 		}
 	}
-	first, _ = slices.BinarySearchFunc(lost, f.From, func(l *judge.Lease, t int64) int { return cmp.Compare(l.Ended.T, t) })
+	first, _ = slices.BinarySearchFunc(lost, f.From,
+		func(l *judge.Lease, t int64) int { return cmp.Compare(l.Ended.T, t) })
 	for _, l := range lost[first:] {
 		if l.Ended.T > f.To {
 			break
@@ -177,7 +189,8 @@ func (one *row) write(b *strings.Builder) {
 		signal, running = max(signal, time.Duration(l.Ended.Late)), max(running, l.LateRunning())
 	}
 	cells := []string{
-		string(one.kind), times, one.on.Round(time.Second).String(), thousands(len(one.waits) + one.none), thousands(one.none),
+		string(one.kind), times, one.on.Round(time.Second).String(), thousands(len(one.waits) + one.none),
+		thousands(one.none),
 		short(quantile(one.waits, 50)), short(quantile(one.waits, 99)), short(quantile(one.waits, 100)),
 		thousands(len(one.lost)), "", "",
 	}
@@ -203,11 +216,13 @@ func (r *reading) findings(b *strings.Builder) {
 	}
 	row(judge.Exclusion, "validity of %s leases on one clock: no two of a resource overlap", thousands(len(v.Leases)))
 	row(judge.Fences, "fences of the same: unique, and higher than every one that was granted before the call")
-	row(judge.Ledger, "%s updates, %d of them of unknown outcome: fences in order, none lost, each under a lease; porcupine: %s",
+	row(judge.Ledger,
+		"%s updates, %d of them of unknown outcome: fences in order, none lost, each under a lease; porcupine: %s",
 		thousands(v.Register.Operations), v.Register.Unknown, v.Register.Result)
 	row(judge.Losses, "%s losses: told when validity ended, or when the process ran again", thousands(len(r.losses())))
 	row(judge.Telemetry, "metrics and logs of %d processes with their histories, to the call", len(r.Evidence.Workers))
-	row(judge.Leaks, "locks on the nodes, gone %v after the last process had ended; goroutines", r.LocksGone.Round(100*time.Millisecond))
+	row(judge.Leaks, "locks on the nodes, gone %v after the last process had ended; goroutines",
+		r.LocksGone.Round(100*time.Millisecond))
 	fmt.Fprintln(b)
 	for i, a := range v.Anomalies {
 		if i == mostAnomalies {

@@ -70,7 +70,8 @@ func (c *Crew) start(client int, forge bool) error {
 	number := len(c.all) + 1
 	c.mu.Unlock()
 	w.Config = worker.Config{
-		Name: fmt.Sprintf("w%d.%03d", client+1, number), Dir: c.orders.Dir, Ledger: c.orders.Ledger, Resources: c.orders.Resources,
+		Name: fmt.Sprintf("w%d.%03d", client+1, number), Dir: c.orders.Dir, Ledger: c.orders.Ledger,
+		Resources: c.orders.Resources,
 		NodeNames: c.site.names(w.Members), Callers: c.orders.Callers, MaxTTL: c.orders.MaxTTL, Pace: c.orders.Pace,
 		Seed: c.orders.Seed<<16 + uint64(number), Forge: forge,
 	}

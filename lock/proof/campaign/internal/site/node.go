@@ -39,7 +39,8 @@ func startNode(ctx context.Context, shim *wallclock.Shim, name string) (*Node, e
 	}
 	// No rewriting, so that a disk can be copied at any time. Replicas need not wait for others.
 	server, err := redisproc.Start(ctx, redisproc.WithEnv(clock.Env()...), redisproc.WithArgs(
-		"--appendonly", "yes", "--appendfsync", "everysec", "--auto-aof-rewrite-percentage", "0", "--repl-diskless-sync-delay", "0"))
+		"--appendonly", "yes", "--appendfsync", "everysec", "--auto-aof-rewrite-percentage", "0",
+		"--repl-diskless-sync-delay", "0"))
 	if err != nil {
 		return nil, errors.Join(err, clock.Close())
 	}

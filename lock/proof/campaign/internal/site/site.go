@@ -111,7 +111,8 @@ type Leftover struct {
 
 // AwaitNoLocks returns the locks that are left on the nodes when the time is up, and how
 // long it took until there were none.
-func (s *Site) AwaitNoLocks(ctx context.Context, patience time.Duration) (left []Leftover, took time.Duration, err error) {
+func (s *Site) AwaitNoLocks(ctx context.Context, patience time.Duration) (left []Leftover, took time.Duration,
+	err error) {
 	began := time.Now()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()

@@ -47,7 +47,8 @@ func (s *Shim) New(name string) (*Clock, error) {
 		return nil, err
 	}
 	defer f.Close()
-	c.mapped, err = unix.Mmap(int(f.Fd()), 0, int(unsafe.Sizeof(setting{})), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	c.mapped, err = unix.Mmap(int(f.Fd()), 0, int(unsafe.Sizeof(setting{})), unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_SHARED)
 	if err != nil {
 		return nil, fmt.Errorf("wallclock: %s: %w", c.file, err)
 	}

@@ -15,7 +15,8 @@ import (
 var source []byte
 
 // ErrNoCompiler says that the shim, which is C, cannot be compiled.
-var ErrNoCompiler = errors.New(`wallclock: no C compiler: install with "apt-get install gcc libc6-dev" (Debian/Ubuntu), or set CC`)
+var ErrNoCompiler = errors.New(
+	`wallclock: no C compiler: install with "apt-get install gcc libc6-dev" (Debian/Ubuntu), or set CC`)
 
 // Shim is the compiled library that programs with a clock of their own are started with.
 type Shim struct {

@@ -33,7 +33,8 @@ const (
 )
 
 // weights say how often each manner is drawn.
-var weights = [manners]int{plain: 120, noWait: 12, fair: 8, long: 3, byHand: 3, limited: 2, abandoned: 2, impatient: 12, heedless: 2}
+var weights = [manners]int{plain: 120, noWait: 12, fair: 8, long: 3, byHand: 3, limited: 2, abandoned: 2, impatient: 12,
+	heedless: 2}
 
 // intent is one use of a lock, before it begins.
 type intent struct {

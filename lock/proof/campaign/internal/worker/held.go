@@ -73,7 +73,8 @@ func (h *held) noteEnd() {
 	left := h.lease.Remaining()
 	slack := history.Now() - at
 	cause := context.Cause(h.lease.Context())
-	h.write(history.Event{T: at, Kind: history.Ended, Outcome: causeName(cause), Until: at + int64(left), Late: max(0, -int64(left)-slack)})
+	h.write(history.Event{T: at, Kind: history.Ended, Outcome: causeName(cause), Until: at + int64(left),
+		Late: max(0, -int64(left)-slack)})
 }
 
 func causeName(cause error) string {
@@ -116,7 +117,8 @@ func (h *held) updateBlindly(after time.Duration) {
 	since := history.Now()
 	version, accepted, err := h.ledger.Read(h.lease.Resource(), h.lease.Fence())
 	if err == nil && accepted && h.pause(after) {
-		h.store(history.Event{T: history.Now(), Kind: history.Write, Since: since, Version: version, Text: history.Blind})
+		h.store(history.Event{T: history.Now(), Kind: history.Write, Since: since, Version: version,
+			Text: history.Blind})
 	}
 }
 
@@ -136,7 +138,8 @@ func (h *held) extend(ctx context.Context) {
 	since := history.Now()
 	err := h.lease.Extend(ctx)
 	at, until := h.look()
-	h.write(history.Event{T: at, Kind: history.Extended, Since: since, Until: until, Outcome: string(lock.ReasonOf(err))})
+	h.write(history.Event{T: at, Kind: history.Extended, Since: since, Until: until,
+		Outcome: string(lock.ReasonOf(err))})
 }
 
 // releaseTime bounds the wait for the nodes' answers; most releases do not wait at all.

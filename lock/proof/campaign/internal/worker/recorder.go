@@ -37,7 +37,8 @@ func (r *recorder) onRenewEnd(_ context.Context, e lock.RenewEnd) {
 	now := history.Now()
 	began := now - int64(e.Took)
 	done := history.Event{
-		T: now, Kind: history.Renewed, ID: r.id, Resource: e.Resource, Fence: e.Fence, Since: began, Outcome: string(e.Outcome),
+		T: now, Kind: history.Renewed, ID: r.id, Resource: e.Resource, Fence: e.Fence, Since: began,
+		Outcome: string(e.Outcome),
 	}
 	if e.Outcome != lock.RenewLost && e.Left > 0 {
 		done.Until = began + int64(e.Left)

@@ -68,7 +68,8 @@ func Run(cfg Config) (err error) {
 	if w.events, err = history.Create(cfg.HistoryFile()); err != nil {
 		return err
 	}
-	w.events.Write(history.Event{T: history.Now(), Kind: history.Started, Text: fmt.Sprintf("%d nodes", len(cfg.Nodes))})
+	w.events.Write(history.Event{T: history.Now(), Kind: history.Started,
+		Text: fmt.Sprintf("%d nodes", len(cfg.Nodes))})
 	if err := w.work(); err != nil {
 		return errors.Join(err, w.events.Close())
 	}
@@ -96,8 +97,10 @@ func (w *worker) work() (err error) {
 		return err
 	}
 	registry := prometheus.NewRegistry()
-	measured, err := instrument.Wrap(next, instrument.WithRegisterer(registry), instrument.WithTracerProvider(noop.NewTracerProvider()),
-		instrument.WithLogger(slog.New(slog.NewJSONHandler(log, nil))), instrument.WithResourceLabel(func(r string) string { return r }),
+	measured, err := instrument.Wrap(next, instrument.WithRegisterer(registry),
+		instrument.WithTracerProvider(noop.NewTracerProvider()),
+		instrument.WithLogger(slog.New(slog.NewJSONHandler(log, nil))),
+		instrument.WithResourceLabel(func(r string) string { return r }),
 		instrument.WithLogInterval(0)) // every loss has a record
 	if err != nil {
 		return errors.Join(err, closeNext())
