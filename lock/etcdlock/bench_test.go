@@ -56,7 +56,8 @@ var peers = []locktest.Peer{
 		must(b, err)
 		b.Cleanup(func() { must(b, l.Close()) })
 		return func(resource string, work func()) error {
-			return lock.Do(context.Background(), l, resource, func(context.Context, lock.Lease) error { work(); return nil })
+			return lock.Do(context.Background(), l, resource,
+				func(context.Context, lock.Lease) error { work(); return nil })
 		}
 	}},
 }
@@ -71,7 +72,8 @@ func onDisk(b *testing.B, members int) []string {
 func BenchmarkPair(b *testing.B) {
 	for _, members := range []int{1, 3} {
 		b.Run(fmt.Sprint(members, " members"), func(b *testing.B) {
-			locktest.ComparePairs(b, onDisk(b, members), append([]locktest.Peer{{Name: "floor", Client: floor}}, peers...))
+			locktest.ComparePairs(b, onDisk(b, members),
+				append([]locktest.Peer{{Name: "floor", Client: floor}}, peers...))
 		})
 	}
 }

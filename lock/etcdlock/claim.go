@@ -78,7 +78,8 @@ const maxTerms = 3
 // may come back to revoke all leases that it knows and nobody has prolonged there
 // (etcd-io/etcd#15247; releases until the end of 2023 do): in another term than the lease's own the claim
 // moves to a new lease, of which no former leader knows.
-func (n *node) confirm(ctx context.Context, c *claim, always bool) (resp *clientv3.GetResponse, sent time.Duration, err error) {
+func (n *node) confirm(ctx context.Context, c *claim, always bool) (resp *clientv3.GetResponse, sent time.Duration,
+	err error) {
 	for range maxTerms {
 		sent = n.clock()
 		covered := !always && c.lease().covers(c.ttl, sent)
@@ -139,7 +140,8 @@ func (n *node) rename(ctx context.Context, c *claim, record string) error {
 
 // commit makes a transaction, on several members if need be: again says that it may have
 // been made before.
-func (n *node) commit(ctx context.Context, cmps []clientv3.Cmp, then, otherwise []clientv3.Op) (resp *clientv3.TxnResponse, again bool, err error) {
+func (n *node) commit(ctx context.Context, cmps []clientv3.Cmp, then,
+	otherwise []clientv3.Op) (resp *clientv3.TxnResponse, again bool, err error) {
 	return repeated(ctx, func(ctx context.Context) (*clientv3.TxnResponse, error) {
 		return n.client.Txn(ctx).If(cmps...).Then(then...).Else(otherwise...).Commit()
 	})
@@ -153,7 +155,8 @@ func (n *node) remove(ctx context.Context, c *claim, bury bool) (found bool, fir
 	}
 	known := n.revision()
 	oldest := clientv3.OpGet(c.directory, clientv3.WithFirstCreate()...)
-	resp, again, err := n.commit(ctx, []clientv3.Cmp{c.isThere()}, []clientv3.Op{clientv3.OpDelete(c.key)}, []clientv3.Op{oldest})
+	resp, again, err := n.commit(ctx, []clientv3.Cmp{c.isThere()}, []clientv3.Op{clientv3.OpDelete(c.key)},
+		[]clientv3.Op{oldest})
 	if errors.Is(err, rpctypes.ErrNoSpace) {
 		return true, nil, n.revoke(ctx, c) // 3.4 refuses any transaction then
 	}
@@ -177,7 +180,10 @@ func (n *node) revoke(ctx context.Context, c *claim) error {
 	leases := slices.Clone(c.leases)
 	c.mu.Unlock()
 	for _, l := range leases {
-		_, err := repeat(ctx, func(ctx context.Context) (*clientv3.LeaseRevokeResponse, error) { return n.client.Revoke(ctx, l.id) })
+		_, err := repeat(ctx, func(ctx context.Context) (*clientv3.LeaseRevokeResponse,
+			error) {
+			return n.client.Revoke(ctx, l.id)
+		})
 		if err != nil && !errors.Is(err, rpctypes.ErrLeaseNotFound) {
 			c.unsure = true
 			return err

@@ -28,7 +28,8 @@ func (n *node) fail(err error) error {
 	if driver.ClassOf(err) != driver.Timeout {
 		return err
 	}
-	if state := n.client.ActiveConnection().GetState(); state == connectivity.Connecting || state == connectivity.TransientFailure {
+	if state := n.client.ActiveConnection().GetState(); state == connectivity.Connecting ||
+		state == connectivity.TransientFailure {
 		return n.unreachable(err)
 	}
 	return err
@@ -52,14 +53,20 @@ func classify(err error) error {
 	}
 	switch err = rpctypes.Error(err); {
 	case is(err, rpctypes.ErrNoSpace):
-		return fmt.Errorf("%w: %w: compact, defragment, then etcdctl alarm disarm, or raise --quota-backend-bytes", driver.ErrMisconfigured, err)
+		return fmt.Errorf("%w: %w: compact, defragment, then etcdctl alarm disarm, or raise --quota-backend-bytes",
+			driver.ErrMisconfigured, err)
 	case is(err, rpctypes.ErrPermissionDenied):
-		return fmt.Errorf("%w: %w: the user's role needs readwrite on the lock prefix and on the fence key", driver.ErrDenied, err)
-	case is(err, rpctypes.ErrAuthFailed, rpctypes.ErrInvalidAuthToken, rpctypes.ErrUserEmpty, rpctypes.ErrUserNotFound, rpctypes.ErrAuthNotEnabled):
-		return fmt.Errorf("%w: %w: give clientv3.Config a user and password that the cluster knows", driver.ErrDenied, err)
-	case is(err, rpctypes.ErrNoLeader, rpctypes.ErrLeaderChanged, rpctypes.ErrNotLeader, rpctypes.ErrTimeoutDueToLeaderFail,
+		return fmt.Errorf("%w: %w: the user's role needs readwrite on the lock prefix and on the fence key",
+			driver.ErrDenied, err)
+	case is(err, rpctypes.ErrAuthFailed, rpctypes.ErrInvalidAuthToken, rpctypes.ErrUserEmpty, rpctypes.ErrUserNotFound,
+		rpctypes.ErrAuthNotEnabled):
+		return fmt.Errorf("%w: %w: give clientv3.Config a user and password that the cluster knows", driver.ErrDenied,
+			err)
+	case is(err, rpctypes.ErrNoLeader, rpctypes.ErrLeaderChanged, rpctypes.ErrNotLeader,
+		rpctypes.ErrTimeoutDueToLeaderFail,
 		rpctypes.ErrTimeoutDueToConnectionLost, rpctypes.ErrTimeout):
-		return fmt.Errorf("%w: %w: a majority of the members has to run and reach one another", driver.ErrUnreachable, err)
+		return fmt.Errorf("%w: %w: a majority of the members has to run and reach one another", driver.ErrUnreachable,
+			err)
 	case is(err, rpctypes.ErrTooManyRequests):
 		return fmt.Errorf("%w: %w", driver.ErrNotSent, err)
 	case is(err, rpctypes.ErrCorrupt):

@@ -82,7 +82,8 @@ func TestConformanceDecorated(t *testing.T) {
 	must(t, err)
 	conform(t, 1, func(t testing.TB, l lock.Locker) lock.Locker {
 		wrapped, err := instrument.Wrap(l, instrument.WithRegisterer(prometheus.NewRegistry()),
-			instrument.WithTracerProvider(trace.NewTracerProvider()), instrument.WithLogger(slog.New(slog.DiscardHandler)))
+			instrument.WithTracerProvider(trace.NewTracerProvider()),
+			instrument.WithLogger(slog.New(slog.DiscardHandler)))
 		must(t, err)
 		shown, err := board.Wrap(wrapped)
 		must(t, err)

@@ -23,7 +23,8 @@ const (
 
 func acquire(t testing.TB, l lock.Locker, resource string, opts ...lock.AcquireOption) lock.Lease {
 	t.Helper()
-	lease, err := l.Acquire(context.Background(), resource, append([]lock.AcquireOption{lock.TTL(faultTTL), lock.MaxWait(waitTime)}, opts...)...)
+	lease, err := l.Acquire(context.Background(), resource,
+		append([]lock.AcquireOption{lock.TTL(faultTTL), lock.MaxWait(waitTime)}, opts...)...)
 	must(t, err)
 	return lease
 }
@@ -227,10 +228,12 @@ func TestLeaderStandsStill(t *testing.T) {
 			next, err := c.Leader(t.Context())
 			return err == nil && next != m
 		})
-		eventually(t, "the leases that the leader knows are over", func() bool { return time.Since(stopped) > 11*time.Second })
+		eventually(t, "the leases that the leader knows are over",
+			func() bool { return time.Since(stopped) > 11*time.Second })
 		must(t, m.Resume())
 		workers.goesOn(20)
-		for end := time.Now().Add(3 * time.Second); time.Now().Before(end) && held.Context().Err() == nil; time.Sleep(20 * time.Millisecond) {
+		for end := time.Now().Add(3 * time.Second); time.Now().Before(end) &&
+			held.Context().Err() == nil; time.Sleep(20 * time.Millisecond) {
 			lease, err := lockers[1].Acquire(t.Context(), "held", lock.NoWait(), lock.TTL(faultTTL))
 			if left := held.Remaining(); err == nil && left > 0 {
 				t.Fatalf("granted with fence %d while another had it for %v more", lease.Fence(), left)

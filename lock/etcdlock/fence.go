@@ -74,7 +74,8 @@ func (f *fenceBase) read(resp *clientv3.GetResponse, at int64) (base, error) {
 		kv := resp.Kvs[0]
 		value, err := strconv.ParseUint(string(kv.Value), 10, 64)
 		if err != nil || value+uint64(at) > maxFence {
-			return b, fmt.Errorf("%w: key %q has %.40q: find out who has set it", driver.ErrFenceCounter, f.key, kv.Value)
+			return b, fmt.Errorf("%w: key %q has %.40q: find out who has set it", driver.ErrFenceCounter, f.key,
+				kv.Value)
 		}
 		b = base{value: value, mod: kv.ModRevision}
 	}
@@ -105,7 +106,8 @@ func (n *node) ready(ctx context.Context, floor uint64) error {
 			f.raised()
 			return nil
 		}
-		if _, err := f.read((*clientv3.GetResponse)(resp.Responses[0].GetResponseRange()), resp.Header.Revision); err != nil {
+		if _, err := f.read((*clientv3.GetResponse)(resp.Responses[0].GetResponseRange()),
+			resp.Header.Revision); err != nil {
 			return err
 		}
 	}

@@ -83,7 +83,8 @@ func TestMutexesAndLockersInOneQueue(t *testing.T) {
 		})
 		all.Go(func() {
 			for range each {
-				if err := lock.Do(t.Context(), l, "shared", func(context.Context, lock.Lease) error { return work() }); err != nil {
+				if err := lock.Do(t.Context(), l, "shared",
+					func(context.Context, lock.Lease) error { return work() }); err != nil {
 					t.Error(err)
 				}
 			}

@@ -116,7 +116,8 @@ func readQueues(ctx context.Context, client *clientv3.Client, prefix string) ([]
 		from, end = "\x00", "\x00"
 	}
 	for {
-		resp, err := client.Get(ctx, from, clientv3.WithRange(end), clientv3.WithLimit(readPage), clientv3.WithRev(revision))
+		resp, err := client.Get(ctx, from, clientv3.WithRange(end), clientv3.WithLimit(readPage),
+			clientv3.WithRev(revision))
 		if err != nil {
 			return nil, fmt.Errorf("etcdlock: %w", classify(err))
 		}
@@ -170,7 +171,8 @@ func cutLast(s, sep string) (before, after string, found bool) {
 // readBases reads the fence base, and back to the one on which the oldest of the claims was
 // granted: a token counts on the base of its own transaction. The latest comes first; what
 // was compacted is not there.
-func readBases(ctx context.Context, client *clientv3.Client, fenceKey string, claims []*mvccpb.KeyValue) (bases []base, err error) {
+func readBases(ctx context.Context, client *clientv3.Client, fenceKey string, claims []*mvccpb.KeyValue) (bases []base,
+	err error) {
 	oldest := int64(math.MaxInt64)
 	for _, kv := range claims {
 		if len(kv.Value) > 0 { // a plain Mutex writes none, and may be held for days
@@ -211,7 +213,8 @@ func fenceAt(bases []base, made int64) uint64 {
 
 // readLeases asks how long leases live on. One that has ended is not in the answer; that of
 // keys without one, 0, never ends.
-func readLeases(ctx context.Context, client *clientv3.Client, claims []*mvccpb.KeyValue) (map[clientv3.LeaseID]time.Duration, error) {
+func readLeases(ctx context.Context, client *clientv3.Client,
+	claims []*mvccpb.KeyValue) (map[clientv3.LeaseID]time.Duration, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	left := map[clientv3.LeaseID]time.Duration{0: -1}

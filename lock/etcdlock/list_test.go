@@ -53,10 +53,12 @@ func TestReading(t *testing.T) {
 	}
 
 	all := readHeld(t, admin)
-	if h := all["lock:a/b%2F"]; h.Holder.Instance != "orders-1" || h.Fence != lease.Fence() || h.Remaining <= 15*time.Second || h.Remaining > 21*time.Second {
+	if h := all["lock:a/b%2F"]; h.Holder.Instance != "orders-1" || h.Fence != lease.Fence() ||
+		h.Remaining <= 15*time.Second || h.Remaining > 21*time.Second {
 		t.Errorf("%+v", h)
 	}
-	if h := all["lock:plain"]; h.Holder != (lock.Holder{}) || h.Fence != 0 || h.Remaining <= 0 || h.Remaining > time.Minute {
+	if h := all["lock:plain"]; h.Holder != (lock.Holder{}) || h.Fence != 0 || h.Remaining <= 0 ||
+		h.Remaining > time.Minute {
 		t.Errorf("a plain Mutex: %+v", h)
 	}
 	if h := all["lock:forever"]; len(all) != 3 || h.Remaining >= 0 {

@@ -179,7 +179,8 @@ func (n *node) notSent(err error) error { return fmt.Errorf("%w: %w", driver.Err
 
 // bid puts the key of a claim: any time, to wait there if it is not the first, or else
 // only where nobody else is. It fails with errGone where that has to be tried anew.
-func (n *node) bid(ctx context.Context, req driver.AcquireRequest, c *claim, sent time.Duration) (driver.AcquireReply, error) {
+func (n *node) bid(ctx context.Context, req driver.AcquireRequest, c *claim, sent time.Duration) (driver.AcquireReply,
+	error) {
 	n.remember(req.Token, c)
 	known, began := n.revision(), n.clock()
 	resp, again, err := n.put(ctx, c, req.Waiter.Enqueue)

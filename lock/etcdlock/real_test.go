@@ -23,7 +23,8 @@ import (
 // keys are the claims to a resource, the oldest first.
 func keys(t testing.TB, client *clientv3.Client, resource string) *clientv3.GetResponse {
 	t.Helper()
-	resp, err := client.Get(context.Background(), etcdlock.MutexPrefix(lock.DefaultPrefix, resource)+"/", clientv3.WithPrefix(),
+	resp, err := client.Get(context.Background(), etcdlock.MutexPrefix(lock.DefaultPrefix, resource)+"/",
+		clientv3.WithPrefix(),
 		clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
 	must(t, err)
 	return resp
@@ -137,7 +138,10 @@ func TestRestoredSnapshot(t *testing.T) {
 	must(t, m.Start())
 	must(t, c.Await(t.Context()))
 	var told atomic.Pointer[lock.NodeRestart]
-	ctx := lock.WithTrace(t.Context(), &lock.Trace{NodeRestart: func(_ context.Context, e lock.NodeRestart) { told.Store(&e) }})
+	ctx := lock.WithTrace(t.Context(), &lock.Trace{NodeRestart: func(_ context.Context,
+		e lock.NodeRestart) {
+		told.Store(&e)
+	}})
 	var first lock.Lease
 	eventually(t, "the member is connected to again", func() (ok bool) {
 		var err error
@@ -191,7 +195,8 @@ func TestHolderIsTold(t *testing.T) {
 	eventually(t, "the holder says since when", func() bool {
 		_, err := other.Acquire(t.Context(), "job", lock.NoWait())
 		var held *lock.HeldError
-		return errors.As(err, &held) && held.Holder.Instance == "orders-1" && held.Holder.Since.After(freed.Truncate(time.Millisecond).Add(-time.Millisecond))
+		return errors.As(err, &held) && held.Holder.Instance == "orders-1" &&
+			held.Holder.Since.After(freed.Truncate(time.Millisecond).Add(-time.Millisecond))
 	})
 	must(t, lease.Release(t.Context()))
 }
@@ -254,7 +259,8 @@ func TestWhatStandsInTheWay(t *testing.T) {
 		"nobody is there": {clientv3.Config{Endpoints: []string{"127.0.0.1:1"}}, driver.ErrUnreachable, ""},
 		"no etcd":         {clientv3.Config{Endpoints: []string{web.URL}}, driver.ErrUnreachable, ""},
 		"no user":         {clientv3.Config{Endpoints: c.Endpoints()}, driver.ErrDenied, "user and password"},
-		"no rights":       {clientv3.Config{Endpoints: c.Endpoints(), Username: "stranger", Password: "s3cr3t"}, driver.ErrDenied, "readwrite"},
+		"no rights": {clientv3.Config{Endpoints: c.Endpoints(), Username: "stranger", Password: "s3cr3t"},
+			driver.ErrDenied, "readwrite"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.config.Logger = zap.NewNop()
@@ -276,7 +282,8 @@ func TestWhatStandsInTheWay(t *testing.T) {
 func TestNewRefuses(t *testing.T) {
 	_, err := etcdlock.New(nil)
 	wantErr(t, err, lock.ErrInvalidNode)
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"http://user:s3cr3t@127.0.0.1:1"}, Logger: zap.NewNop()})
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"http://user:s3cr3t@127.0.0.1:1"},
+		Logger: zap.NewNop()})
 	must(t, err)
 	defer func() { _ = client.Close() }()
 	for _, opt := range []lock.Option{etcdlock.WithFenceKey(""), nil, engine.DriverOption(func(*int) {})} {

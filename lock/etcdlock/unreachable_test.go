@@ -47,11 +47,13 @@ func TestNobodyIsThere(t *testing.T) {
 		endpoints []string
 		says      []string
 	}{
-		"refused":      {[]string{"127.0.0.1:1", "127.0.0.1:2"}, []string{"127.0.0.1:1,127.0.0.1:2 ", "dial tcp 127.0.0.1:", "connection refused"}},
+		"refused": {[]string{"127.0.0.1:1", "127.0.0.1:2"},
+			[]string{"127.0.0.1:1,127.0.0.1:2 ", "dial tcp 127.0.0.1:", "connection refused"}},
 		"deaf":         {[]string{silent}, []string{silent + " ", "no endpoint has answered in time"}},
 		"deaf, to TLS": {[]string{"https://" + silent}, []string{silent + " ", "clientv3.Config.TLS"}},
 	} {
-		for how, opts := range map[string][]lock.AcquireOption{"NoWait": {lock.NoWait()}, "MaxWait": {lock.MaxWait(promptly / 2)}, "context": nil} {
+		for how, opts := range map[string][]lock.AcquireOption{"NoWait": {lock.NoWait()},
+			"MaxWait": {lock.MaxWait(promptly / 2)}, "context": nil} {
 			t.Run(name+" "+how, func(t *testing.T) {
 				t.Parallel()
 				l := at(t, c.endpoints...)

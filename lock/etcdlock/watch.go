@@ -145,7 +145,8 @@ func (w *watch) run(ctx context.Context) {
 func (w *watch) session(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	events := w.n.client.Watch(ctx, w.directory, clientv3.WithPrefix(), clientv3.WithFilterPut(), clientv3.WithCreatedNotify())
+	events := w.n.client.Watch(ctx, w.directory, clientv3.WithPrefix(), clientv3.WithFilterPut(),
+		clientv3.WithCreatedNotify())
 	for resp := range events {
 		switch {
 		case resp.Err() != nil:

@@ -24,13 +24,14 @@ func scan[T any](t *testing.T, conn *pgx.Conn, sql string, args ...any) (v T) {
 	return v
 }
 
-// TestAdvisoryLockEndsWithItsSession: whoever holds it is told by nobody when the connection is gone, and has no number by which a
-// store could refuse what is written too late.
+// TestAdvisoryLockEndsWithItsSession: whoever holds it is told by nobody when the connection is gone, and has no number
+// by which a store could refuse what is written too late.
 func TestAdvisoryLockEndsWithItsSession(t *testing.T) {
 	t.Parallel()
 	s := server(t)
 	holder, other := connect(t, s.URL("postgres")), connect(t, s.URL("postgres"))
-	if !scan[bool](t, holder, "SELECT pg_try_advisory_lock(42)") || scan[bool](t, other, "SELECT pg_try_advisory_lock(42)") {
+	if !scan[bool](t, holder, "SELECT pg_try_advisory_lock(42)") ||
+		scan[bool](t, other, "SELECT pg_try_advisory_lock(42)") {
 		t.Fatal("it is not exclusive")
 	}
 	// A failover, a proxy's idle timeout, or somebody who cleans up.
@@ -43,8 +44,9 @@ func TestAdvisoryLockEndsWithItsSession(t *testing.T) {
 	}
 }
 
-// TestRowLockHasNoEnd: SELECT ... FOR UPDATE is held for as long as its transaction stands open, also by a process that hangs, and
-// nobody is told how long that is, or by whom. What reads a snapshot meanwhile keeps every table of the database from being cleaned up.
+// TestRowLockHasNoEnd: SELECT ... FOR UPDATE is held for as long as its transaction stands open, also by a process that
+// hangs, and nobody is told how long that is, or by whom. What reads a snapshot meanwhile keeps every table of the
+// database from being cleaned up.
 func TestRowLockHasNoEnd(t *testing.T) {
 	t.Parallel()
 	s := server(t)
@@ -62,7 +64,8 @@ func TestRowLockHasNoEnd(t *testing.T) {
 			t.Fatal("it is not exclusive")
 		}
 	}
-	if held := scan[int](t, other, "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction' AND backend_xmin IS NOT NULL"); held != 1 {
+	if held := scan[int](t, other,
+		"SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction' AND backend_xmin IS NOT NULL"); held != 1 {
 		t.Errorf("%d transactions hold back the clean-up, want the lock's", held)
 	}
 	must(t, tx.Rollback(t.Context()))

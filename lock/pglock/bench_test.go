@@ -12,13 +12,15 @@ import (
 	"github.com/lockscope/lockscope/lock/pglock"
 )
 
-// floor is what is needed at least for a lock that outlives a crash: a commit that waits for the disk and one that does not. servers
-// are the URLs of the owner and of a service.
+// floor is what is needed at least for a lock that outlives a crash: a commit that waits for the disk and one that does
+// not. servers are the URLs of the owner and of a service.
 func floor(b *testing.B, servers []string) locktest.Pair {
 	db := pool(b, servers[0])
-	_, err := db.Exec(b.Context(), "CREATE TABLE floor (key text PRIMARY KEY, n bigint) WITH (fillfactor = 50); INSERT INTO floor VALUES ('k', 0);"+
-		"CREATE FUNCTION up() RETURNS bigint LANGUAGE sql AS $$ UPDATE floor SET n = n + 1 WHERE key = 'k' RETURNING n $$;"+
-		"CREATE FUNCTION lazy() RETURNS bigint LANGUAGE sql AS $$ SELECT set_config('synchronous_commit', 'off', true); UPDATE floor SET n = n + 1 WHERE key = 'k' RETURNING n $$")
+	_,
+		err := db.Exec(b.Context(),
+		"CREATE TABLE floor (key text PRIMARY KEY, n bigint) WITH (fillfactor = 50); INSERT INTO floor VALUES ('k', 0);"+
+			"CREATE FUNCTION up() RETURNS bigint LANGUAGE sql AS $$ UPDATE floor SET n = n + 1 WHERE key = 'k' RETURNING n $$;"+
+			"CREATE FUNCTION lazy() RETURNS bigint LANGUAGE sql AS $$ SELECT set_config('synchronous_commit', 'off', true); UPDATE floor SET n = n + 1 WHERE key = 'k' RETURNING n $$")
 	must(b, err)
 	return func(_ string, work func()) error {
 		var n int64
@@ -46,7 +48,9 @@ func advisory(b *testing.B, servers []string) locktest.Pair {
 // row is a lock of a row until the commit of who has changed it, which waits for the disk.
 func row(b *testing.B, servers []string) locktest.Pair {
 	conn := connection(b, servers[0])
-	_, _ = conn.Exec(b.Context(), "CREATE TABLE IF NOT EXISTS rows (key text PRIMARY KEY, n bigint) WITH (fillfactor = 50)") // of two at a time one may fail
+	_,
+		_ = conn.Exec(b.Context(),
+		"CREATE TABLE IF NOT EXISTS rows (key text PRIMARY KEY, n bigint) WITH (fillfactor = 50)") // of two at a time one may fail
 	return func(resource string, work func()) error {
 		ctx := context.Background()
 		if _, err := conn.Exec(ctx, "INSERT INTO rows VALUES ($1, 0) ON CONFLICT DO NOTHING", resource); err != nil {
@@ -72,7 +76,8 @@ func ours(b *testing.B, servers []string) locktest.Pair {
 	must(b, err)
 	b.Cleanup(func() { must(b, l.Close()) })
 	return func(resource string, work func()) error {
-		return lock.Do(context.Background(), l, resource, func(context.Context, lock.Lease) error { work(); return nil })
+		return lock.Do(context.Background(), l, resource,
+			func(context.Context, lock.Lease) error { work(); return nil })
 	}
 }
 
@@ -83,7 +88,8 @@ func connection(b *testing.B, url string) *pgxpool.Conn {
 	return conn
 }
 
-var peers = []locktest.Peer{{Name: "advisory", Client: advisory}, {Name: "row", Client: row}, {Name: "pglock", Client: ours}}
+var peers = []locktest.Peer{{Name: "advisory", Client: advisory}, {Name: "row", Client: row},
+	{Name: "pglock", Client: ours}}
 
 func durable(b *testing.B) []string {
 	s := server(b, "fsync=on")

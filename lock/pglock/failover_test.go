@@ -44,11 +44,15 @@ func must2(l *engine.Engine, err error) func(testing.TB) *engine.Engine {
 	}
 }
 
-// TestAFailoverIsTold: the standby was not waited for, and has not got the lock. Whoever asks there is told so, and a second lease is valid.
+// TestAFailoverIsTold: the standby was not waited for, and has not got the lock. Whoever asks there is told so, and a
+// second lease is valid.
 func TestAFailoverIsTold(t *testing.T) {
 	s, _ := failedOver(t)
 	var told atomic.Pointer[lock.NodeRestart]
-	ctx := lock.WithTrace(t.Context(), &lock.Trace{NodeRestart: func(_ context.Context, e lock.NodeRestart) { told.Store(&e) }})
+	ctx := lock.WithTrace(t.Context(), &lock.Trace{NodeRestart: func(_ context.Context,
+		e lock.NodeRestart) {
+		told.Store(&e)
+	}})
 	l := locker(t, s)
 	lease, err := l.Acquire(ctx, "job", lock.NoWait())
 	must(t, err)
@@ -71,7 +75,8 @@ func TestAFailoverIsWaitedOut(t *testing.T) {
 	s, first := failedOver(t)
 	const memory = 5 * time.Second
 	open := func() *engine.Engine {
-		return locker(t, s, pglock.WithFailoverQuarantine(), lock.WithMaxTTL(memory), lock.WithNodeTimeout(200*time.Millisecond))
+		return locker(t, s, pglock.WithFailoverQuarantine(), lock.WithMaxTTL(memory),
+			lock.WithNodeTimeout(200*time.Millisecond))
 	}
 	l := open()
 	began := time.Now()

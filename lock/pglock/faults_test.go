@@ -18,8 +18,8 @@ type hold struct {
 	fence    uint64
 }
 
-// TestFaultsLetNoTwoHold has processes contend while the server crashes, hangs and comes back: holds do not overlap, and fences rise in
-// their order.
+// TestFaultsLetNoTwoHold has processes contend while the server crashes, hangs and comes back: holds do not overlap,
+// and fences rise in their order.
 func TestFaultsLetNoTwoHold(t *testing.T) {
 	s := server(t, "fsync=on", "synchronous_commit=off")
 	const ttl = 2 * time.Second

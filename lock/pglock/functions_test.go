@@ -17,7 +17,8 @@ type calls struct {
 
 func (c calls) acquire(token string, ttl time.Duration) (code int, fence int64) {
 	c.t.Helper()
-	must(c.t, c.db.QueryRow(c.t.Context(), "SELECT code, fence FROM lockscope.acquire('k', $1, '', $2, 0, 1, '', NULL, '', 0, 0, false)",
+	must(c.t, c.db.QueryRow(c.t.Context(),
+		"SELECT code, fence FROM lockscope.acquire('k', $1, '', $2, 0, 1, '', NULL, '', 0, 0, false)",
 		token, ttl.Milliseconds()).Scan(&code, &fence))
 	return code, fence
 }
@@ -28,8 +29,8 @@ func (c calls) number(sql string, args ...any) (n int) {
 	return n
 }
 
-// TestTombstones: an acquire that arrives after the release of its attempt has no effect, nor has a refill; and a token that has the lock
-// gets the same grant again.
+// TestTombstones: an acquire that arrives after the release of its attempt has no effect, nor has a refill; and a token
+// that has the lock gets the same grant again.
 func TestTombstones(t *testing.T) {
 	c := calls{t, pool(t, server(t).URL("service"))}
 	release := "SELECT what FROM lockscope.release('k', $1, $2, 0, '', 0, '')"
@@ -97,13 +98,14 @@ func (c calls) handOff(times int) (kilobytes int) {
 	}
 	c.number("SELECT what FROM lockscope.release('k', $1, 0, 0, '', 0, '')", tokens[times%2])
 	for _, table := range []string{"lock", "waiter"} {
-		kilobytes = max(kilobytes, c.number("SELECT (pg_table_size('lockscope."+table+"') + pg_indexes_size('lockscope."+table+"')) / 1024"))
+		kilobytes = max(kilobytes, c.number("SELECT (pg_table_size('lockscope."+table+
+			"') + pg_indexes_size('lockscope."+table+"')) / 1024"))
 	}
 	return kilobytes
 }
 
-// TestHandOffsLeaveNothingBehind: a lock that changes hands all the time must not get slower until the next vacuum. What a transaction
-// could still see stays until that ends, but for one in another database.
+// TestHandOffsLeaveNothingBehind: a lock that changes hands all the time must not get slower until the next vacuum.
+// What a transaction could still see stays until that ends, but for one in another database.
 func TestHandOffsLeaveNothingBehind(t *testing.T) {
 	s := server(t)
 	c := calls{t, pool(t, s.URL("postgres"))}

@@ -35,7 +35,8 @@ type Waiting struct {
 // [Grant] is enough, and changes nothing; a lock whose holder says nothing that can be read
 // is there with an empty Holder. It may be asked of a standby, which is late.
 func ReadHeld(ctx context.Context, db Querier, schema string) ([]Held, error) {
-	return read(ctx, db, schema, "SELECT key, fence, holder, extract(epoch FROM expires - clock_timestamp())::float8 FROM %s.held ORDER BY key",
+	return read(ctx, db, schema,
+		"SELECT key, fence, holder, extract(epoch FROM expires - clock_timestamp())::float8 FROM %s.held ORDER BY key",
 		func(row pgx.CollectableRow) (h Held, err error) {
 			var fence int64
 			var holder string

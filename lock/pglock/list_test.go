@@ -15,7 +15,8 @@ import (
 // TestReading tells who holds and who waits to a role that owns nothing.
 func TestReading(t *testing.T) {
 	s := server(t)
-	holder, waiter := locker(t, s, lock.WithInstance("orders-1")), locker(t, s, lock.WithInstance("orders-2"), lock.WithCallSites())
+	holder, waiter := locker(t, s, lock.WithInstance("orders-1")),
+		locker(t, s, lock.WithInstance("orders-2"), lock.WithCallSites())
 	lease := acquire(t, holder, "job")
 	held := acquire(t, waiter, "other")
 	elsewhere, err := memlock.New(memlock.NewNodes(1))
@@ -38,14 +39,17 @@ func TestReading(t *testing.T) {
 		must(t, err)
 		return len(waiting) == 1 && waiting[0].Says != nil && len(waiting[0].Says.Holds) == 2
 	})
-	holds := []lock.Held{{Resource: "job", Fence: twin.Fence(), Backend: "memory"}, {Resource: "other", Fence: held.Fence()}}
-	if w := waiting[0]; w.Key != "lock:job" || w.Says.Instance != "orders-2" || !slices.Equal(w.Says.Holds, holds) || w.Says.CallSite == "" ||
+	holds := []lock.Held{{Resource: "job", Fence: twin.Fence(), Backend: "memory"},
+		{Resource: "other", Fence: held.Fence()}}
+	if w := waiting[0]; w.Key != "lock:job" || w.Says.Instance != "orders-2" || !slices.Equal(w.Says.Holds, holds) ||
+		w.Says.CallSite == "" ||
 		time.Since(w.Since) > waitTime || time.Since(w.Since) < 0 {
 		t.Errorf("%+v, %+v", w, w.Says)
 	}
 	all, err := pglock.ReadHeld(t.Context(), db, pglock.DefaultSchema)
 	must(t, err)
-	if len(all) != 2 || all[0].Key != "lock:job" || all[0].Holder.Instance != "orders-1" || all[0].Fence != lease.Fence() ||
+	if len(all) != 2 || all[0].Key != "lock:job" || all[0].Holder.Instance != "orders-1" ||
+		all[0].Fence != lease.Fence() ||
 		all[0].Remaining <= 0 || all[0].Remaining > longTTL {
 		t.Errorf("%+v", all)
 	}

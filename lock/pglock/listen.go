@@ -39,7 +39,9 @@ func newListener(config *pgx.ConnConfig) *listener {
 }
 
 // errPooler says that what is listened for on this connection may arrive at another.
-var errPooler = fmt.Errorf("%w: there is a pooler before the server: give WithListener its own address, or WithoutListener", driver.ErrMisconfigured)
+var errPooler = fmt.Errorf(
+	"%w: there is a pooler before the server: give WithListener its own address, or WithoutListener",
+	driver.ErrMisconfigured)
 
 // subscribe returns once the connection listens, or ctx ends. It goes on trying in the
 // background; each time it listens anew, messages may have been missed.

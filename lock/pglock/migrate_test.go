@@ -21,7 +21,8 @@ func TestMigrateFromEachVersion(t *testing.T) {
 	versions, err := filepath.Glob("schema/[0-9]*.sql")
 	must(t, err)
 	for from := range len(versions) {
-		exec("DROP SCHEMA lockscope CASCADE; CREATE SCHEMA lockscope; CREATE TABLE lockscope.migration (version int PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())")
+		exec(
+			"DROP SCHEMA lockscope CASCADE; CREATE SCHEMA lockscope; CREATE TABLE lockscope.migration (version int PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())")
 		for i, file := range versions[:from+1] {
 			sql, err := os.ReadFile(file)
 			must(t, err)

@@ -47,7 +47,8 @@ type calls struct{ acquire, raise, extend, release, leave, prune string }
 func callsOf(schema string) calls {
 	schema = pgx.Identifier{schema}.Sanitize()
 	return calls{
-		acquire: "SELECT code, fence, run, ttl, held_by, ticket, ahead, forgot FROM " + schema + ".acquire($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+		acquire: "SELECT code, fence, run, ttl, held_by, ticket, ahead, forgot FROM " + schema +
+			".acquire($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
 		raise:   "SELECT " + schema + ".raise($1, $2, $3, $4)",
 		extend:  "SELECT " + schema + ".extend($1, $2, $3, $4, $5, $6, $7)",
 		release: "SELECT what, named FROM " + schema + ".release($1, $2, $3, $4, $5, $6, $7)",
@@ -194,7 +195,8 @@ func (n *node) Release(ctx context.Context, req driver.ReleaseRequest) (driver.R
 	var found int
 	var reply driver.ReleaseReply
 	err := n.ask(ctx, n.calls.release, []any{
-		req.Key, req.Token, millis(req.Tombstone), millis(req.Handoff), req.Waiter.ID, req.Waiter.Ticket, req.Waiter.Record,
+		req.Key, req.Token, millis(req.Tombstone), millis(req.Handoff), req.Waiter.ID, req.Waiter.Ticket,
+		req.Waiter.Record,
 	}, &found, &reply.Named)
 	if err != nil {
 		return driver.ReleaseReply{}, err

@@ -66,7 +66,8 @@ var schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 func (s *settings) validate() error {
 	switch {
 	case !schemaName.MatchString(s.schema):
-		return fmt.Errorf("%w: WithSchema(%q): lower-case letters, digits and _, at most 63", lock.ErrInvalidOption, s.schema)
+		return fmt.Errorf("%w: WithSchema(%q): lower-case letters, digits and _, at most 63", lock.ErrInvalidOption,
+			s.schema)
 	case s.connections < 1:
 		return fmt.Errorf("%w: WithConnections: at least 1", lock.ErrInvalidOption)
 	case s.poll && s.listen != "":

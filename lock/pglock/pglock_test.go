@@ -64,7 +64,8 @@ func locker(t testing.TB, s *pgproc.Server, opts ...lock.Option) *engine.Engine 
 func TestConformance(t *testing.T) {
 	s := server(t)
 	plain := func(t testing.TB) lock.Locker { return locker(t, s, lock.WithNodeTimeout(500*time.Millisecond)) }
-	for name, newLocker := range map[string]func(testing.TB) lock.Locker{"plain": plain, "decorated": decorated(plain)} {
+	for name, newLocker := range map[string]func(testing.TB) lock.Locker{"plain": plain,
+		"decorated": decorated(plain)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			locktest.TestLocker(t, newLocker, locktest.WithTTL(2*time.Second))

@@ -26,15 +26,18 @@ func bouncer(t *testing.T, s *pgproc.Server, mode string, connections int) *pgpr
 	return b
 }
 
-// TestThroughAPooler locks in each pool mode with pgx as it is by default: by a connection string and by the service's own pool.
+// TestThroughAPooler locks in each pool mode with pgx as it is by default: by a connection string and by the service's
+// own pool.
 func TestThroughAPooler(t *testing.T) {
 	s := server(t)
 	// With two connections in session mode a third locker would wait for ever: each needs one, and one more to listen.
-	for mode, connections := range map[string]int{pgproc.SessionPooling: 40, pgproc.TransactionPooling: 2, pgproc.StatementPooling: 2} {
+	for mode, connections := range map[string]int{pgproc.SessionPooling: 40, pgproc.TransactionPooling: 2,
+		pgproc.StatementPooling: 2} {
 		t.Run(mode, func(t *testing.T) {
 			b := bouncer(t, s, mode, connections)
 			open := func(opts ...lock.Option) *engine.Engine {
-				l, err := pglock.New(pool(t, b.URL()), append([]lock.Option{lock.WithNodeTimeout(2 * time.Second)}, opts...)...)
+				l, err := pglock.New(pool(t, b.URL()),
+					append([]lock.Option{lock.WithNodeTimeout(2 * time.Second)}, opts...)...)
 				must(t, err)
 				t.Cleanup(func() { must(t, l.Close()) })
 				return l
@@ -56,7 +59,8 @@ func TestThroughAPooler(t *testing.T) {
 					}
 				}
 			})
-			for name, opt := range map[string]lock.Option{"listening": pglock.WithListener(s.URL("service")), "looking": pglock.WithoutListener()} {
+			for name, opt := range map[string]lock.Option{"listening": pglock.WithListener(s.URL("service")),
+				"looking": pglock.WithoutListener()} {
 				t.Run(name, func(t *testing.T) {
 					contend(t, []lock.Locker{open(opt), open(opt), open(opt)}, 4, 10)
 				})
@@ -110,7 +114,8 @@ func TestAPoolerSharesAdvisoryLocks(t *testing.T) {
 // TestMigrateThroughAPooler works where transactions do.
 func TestMigrateThroughAPooler(t *testing.T) {
 	s := server(t)
-	_, err := connect(t, s.URL("postgres")).Exec(t.Context(), "GRANT CREATE ON DATABASE postgres TO service; CREATE ROLE other LOGIN")
+	_, err := connect(t, s.URL("postgres")).Exec(t.Context(),
+		"GRANT CREATE ON DATABASE postgres TO service; CREATE ROLE other LOGIN")
 	must(t, err)
 	b := bouncer(t, s, pgproc.TransactionPooling, 1)
 	for range 3 {
@@ -118,7 +123,8 @@ func TestMigrateThroughAPooler(t *testing.T) {
 		must(t, pglock.Migrate(t.Context(), db, "pooled"))
 		must(t, pglock.Grant(t.Context(), db, "pooled", "other"))
 	}
-	if err := pglock.Migrate(t.Context(), pool(t, bouncer(t, s, pgproc.StatementPooling, 1).URL()), "pooled"); err == nil ||
+	if err := pglock.Migrate(t.Context(), pool(t, bouncer(t, s, pgproc.StatementPooling, 1).URL()),
+		"pooled"); err == nil ||
 		!strings.Contains(err.Error(), "the server itself") {
 		t.Errorf("in statement mode: %v", err)
 	}

@@ -34,7 +34,8 @@ func ReadSchema(ctx context.Context, db Querier, schema string) (s Schema, err e
 		return s, err
 	}
 	name := pgx.Identifier{schema}.Sanitize()
-	s.Present, s.Usage, err = readPair(ctx, db, "SELECT to_regnamespace($1) IS NOT NULL, coalesce(has_schema_privilege(to_regnamespace($1)::oid, 'USAGE'), false)", name)
+	s.Present, s.Usage, err = readPair(ctx, db,
+		"SELECT to_regnamespace($1) IS NOT NULL, coalesce(has_schema_privilege(to_regnamespace($1)::oid, 'USAGE'), false)", name)
 	if err != nil || !s.Usage {
 		return s, err
 	}
@@ -81,7 +82,8 @@ func (s *Schema) readTables(ctx context.Context, db Querier, schema string) erro
 func readPair(ctx context.Context, db Querier, sql string, args ...any) (a, b bool, err error) {
 	rows, err := db.Query(ctx, sql, append([]any{noPrepare}, args...)...)
 	if err == nil {
-		_, err = pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (struct{}, error) { return struct{}{}, row.Scan(&a, &b) })
+		_, err = pgx.CollectExactlyOneRow(rows,
+			func(row pgx.CollectableRow) (struct{}, error) { return struct{}{}, row.Scan(&a, &b) })
 	}
 	if err != nil {
 		return false, false, fmt.Errorf("pglock: %w", classify(err))

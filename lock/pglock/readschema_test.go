@@ -24,7 +24,8 @@ func TestReadSchema(t *testing.T) {
 		must(t, err)
 	}
 	exec("CREATE ROLE stranger LOGIN")
-	if got := read("service", pglock.DefaultSchema); !got.Present || !got.Usage || len(got.Missing)+len(got.Denied) != 0 || got.Version != 0 {
+	if got := read("service", pglock.DefaultSchema); !got.Present || !got.Usage || len(got.Missing)+
+		len(got.Denied) != 0 || got.Version != 0 {
 		t.Errorf("a role with what Grant gives: %+v", got)
 	}
 	if got := read("postgres", pglock.DefaultSchema); got.Version != pglock.SchemaVersion() || got.Version < 1 {
@@ -38,7 +39,8 @@ func TestReadSchema(t *testing.T) {
 	}
 	exec("DROP FUNCTION lockscope.prune(interval, integer)")
 	exec("GRANT USAGE ON SCHEMA lockscope TO stranger")
-	if got := read("stranger", pglock.DefaultSchema); !slices.Equal(got.Missing, []string{"prune(interval, integer)"}) || len(got.Denied) != 7 ||
+	if got := read("stranger", pglock.DefaultSchema); !slices.Equal(got.Missing,
+		[]string{"prune(interval, integer)"}) || len(got.Denied) != 7 ||
 		!slices.Contains(got.Denied, "view held") {
 		t.Errorf("a stranger, of an older schema: %+v", got)
 	}

@@ -21,7 +21,8 @@ const (
 
 func acquire(t testing.TB, l lock.Locker, resource string, opts ...lock.AcquireOption) lock.Lease {
 	t.Helper()
-	lease, err := l.Acquire(context.Background(), resource, append([]lock.AcquireOption{lock.TTL(longTTL), lock.MaxWait(waitTime)}, opts...)...)
+	lease, err := l.Acquire(context.Background(), resource,
+		append([]lock.AcquireOption{lock.TTL(longTTL), lock.MaxWait(waitTime)}, opts...)...)
 	must(t, err)
 	return lease
 }
@@ -66,7 +67,8 @@ func TestACrashKeepsWhatWasGranted(t *testing.T) {
 	}
 }
 
-// TestAHungServer is not waited for longer than the node timeout, and takes no lock with it: what it does late has no effect.
+// TestAHungServer is not waited for longer than the node timeout, and takes no lock with it: what it does late has no
+// effect.
 func TestAHungServer(t *testing.T) {
 	s := server(t)
 	l := locker(t, s, lock.WithNodeTimeout(time.Second))
@@ -124,7 +126,8 @@ func contend(t *testing.T, lockers []lock.Locker, callers, times int) {
 	all.Wait()
 }
 
-// TestHandOffsAreToldNotPolled: a waiter of another process has the lock soon after its release, though it would look only in a minute.
+// TestHandOffsAreToldNotPolled: a waiter of another process has the lock soon after its release, though it would look
+// only in a minute.
 func TestHandOffsAreToldNotPolled(t *testing.T) {
 	s := server(t)
 	var lockers []lock.Locker
@@ -148,7 +151,8 @@ func TestOthersSeeNoTokens(t *testing.T) {
 	if key != "lock:job" || !strings.HasPrefix(holder, "orders-1|") {
 		t.Errorf("%q is held by %q", key, holder)
 	}
-	for _, sql := range []string{"SELECT token FROM lockscope.lock", "DELETE FROM lockscope.lock", "SELECT lockscope.durable()"} {
+	for _, sql := range []string{"SELECT token FROM lockscope.lock", "DELETE FROM lockscope.lock",
+		"SELECT lockscope.durable()"} {
 		if _, err := db.Exec(t.Context(), sql); err == nil || !strings.Contains(err.Error(), "42501") {
 			t.Errorf("%s: %v", sql, err)
 		}
@@ -161,7 +165,8 @@ func TestWhatStandsInTheWay(t *testing.T) {
 	s := server(t)
 	db := pool(t, s.URL("postgres"))
 	for _, sql := range []string{
-		"CREATE ROLE stranger LOGIN", "CREATE ROLE repeatable LOGIN", "ALTER ROLE repeatable SET default_transaction_isolation = 'repeatable read'",
+		"CREATE ROLE stranger LOGIN", "CREATE ROLE repeatable LOGIN",
+		"ALTER ROLE repeatable SET default_transaction_isolation = 'repeatable read'",
 		"CREATE ROLE reader LOGIN", "ALTER ROLE reader SET default_transaction_read_only = on",
 	} {
 		_, err := db.Exec(t.Context(), sql)
@@ -176,14 +181,17 @@ func TestWhatStandsInTheWay(t *testing.T) {
 		want   error
 		remedy string
 	}{
-		"no rights":         {s.URL("stranger"), nil, driver.ErrDenied, "Grant"},
-		"no such role":      {strings.Replace(s.URL("nobody"), "nobody@", "nobody:s3cr3t@", 1), nil, driver.ErrDenied, ""},
-		"no schema":         {s.URL("service"), []lock.Option{pglock.WithSchema("missing")}, driver.ErrMisconfigured, "Migrate"},
-		"schema of others":  {s.URL("service"), []lock.Option{pglock.WithSchema("other")}, driver.ErrDenied, "Grant"},
-		"snapshots":         {s.URL("repeatable"), nil, driver.ErrMisconfigured, "read committed"},
-		"read-only":         {s.URL("reader"), nil, driver.ErrReplica, "primary"},
-		"nobody is there":   {"postgres://service:s3cr3t@127.0.0.1:1/postgres", nil, driver.ErrUnreachable, ""},
-		"no such database":  {strings.Replace(s.URL("service"), "/postgres?", "/missing?", 1), nil, driver.ErrMisconfigured, ""},
+		"no rights": {s.URL("stranger"), nil, driver.ErrDenied, "Grant"},
+		"no such role": {strings.Replace(s.URL("nobody"), "nobody@", "nobody:s3cr3t@", 1), nil, driver.ErrDenied,
+			""},
+		"no schema": {s.URL("service"), []lock.Option{pglock.WithSchema("missing")}, driver.ErrMisconfigured,
+			"Migrate"},
+		"schema of others": {s.URL("service"), []lock.Option{pglock.WithSchema("other")}, driver.ErrDenied, "Grant"},
+		"snapshots":        {s.URL("repeatable"), nil, driver.ErrMisconfigured, "read committed"},
+		"read-only":        {s.URL("reader"), nil, driver.ErrReplica, "primary"},
+		"nobody is there":  {"postgres://service:s3cr3t@127.0.0.1:1/postgres", nil, driver.ErrUnreachable, ""},
+		"no such database": {strings.Replace(s.URL("service"), "/postgres?", "/missing?", 1), nil,
+			driver.ErrMisconfigured, ""},
 		"a name, not an IP": {"postgres://service@no.such.host.invalid/postgres", nil, driver.ErrUnreachable, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -219,7 +227,8 @@ func TestMigrate(t *testing.T) {
 	must(t, lease.Release(t.Context()))
 	_, err := db.Exec(t.Context(), "INSERT INTO lockscope.migration (version) VALUES (99)")
 	must(t, err)
-	if err := pglock.Migrate(t.Context(), db, pglock.DefaultSchema); err == nil || !strings.Contains(err.Error(), "version 99") {
+	if err := pglock.Migrate(t.Context(), db, pglock.DefaultSchema); err == nil ||
+		!strings.Contains(err.Error(), "version 99") {
 		t.Errorf("%v", err)
 	}
 	for _, schema := range []string{"", "Quoted", `a"; DROP`, strings.Repeat("a", 64)} {

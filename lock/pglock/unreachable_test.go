@@ -18,8 +18,8 @@ import (
 // patience is more than a call takes on a machine that is busy, and less than what nobody should wait for.
 const patience = 4 * time.Second
 
-// TestNobodyIsThere: the first call says so, by name and cause, in about the time a call may take; the end of the engine waits for
-// nothing.
+// TestNobodyIsThere: the first call says so, by name and cause, in about the time a call may take; the end of the
+// engine waits for nothing.
 func TestNobodyIsThere(t *testing.T) {
 	deaf, err := netfault.Deaf()
 	must(t, err)
@@ -27,7 +27,8 @@ func TestNobodyIsThere(t *testing.T) {
 	for name, c := range map[string]struct{ addr, cause string }{
 		"refused": {"127.0.0.1:1", "connection refused"}, "deaf": {deaf.Addr(), "not let a connection in yet"},
 	} {
-		for how, opts := range map[string][]lock.AcquireOption{"NoWait": {lock.NoWait()}, "MaxWait": {lock.MaxWait(patience / 2)}, "context": nil} {
+		for how, opts := range map[string][]lock.AcquireOption{"NoWait": {lock.NoWait()},
+			"MaxWait": {lock.MaxWait(patience / 2)}, "context": nil} {
 			t.Run(name+" "+how, func(t *testing.T) {
 				t.Parallel()
 				l, err := pglock.Open("postgres://service:s3cr3t@" + c.addr + "/postgres")
@@ -85,13 +86,18 @@ func TestAServerDies(t *testing.T) {
 	must(t, acquire(t, l, "another").Release(t.Context())) // the crash may have undone the release of the first
 }
 
-// TestWhoIsNotLetIn is told what is wrong: the password, or that the role is not there; and not that rights are missing.
+// TestWhoIsNotLetIn is told what is wrong: the password, or that the role is not there; and not that rights are
+// missing.
 func TestWhoIsNotLetIn(t *testing.T) {
 	s := server(t)
 	db := pool(t, s.URL("postgres"))
-	_, err := s.Put("pg_hba.conf", []byte("host all postgres 127.0.0.1/32 trust\nhost all outsider 127.0.0.1/32 reject\nhost all all 127.0.0.1/32 scram-sha-256\n"))
+	_,
+		err := s.Put("pg_hba.conf",
+		[]byte(
+			"host all postgres 127.0.0.1/32 trust\nhost all outsider 127.0.0.1/32 reject\nhost all all 127.0.0.1/32 scram-sha-256\n"))
 	must(t, err)
-	for _, sql := range []string{"ALTER ROLE service PASSWORD 's3cr3t'", "CREATE ROLE outsider LOGIN", "SELECT pg_reload_conf()"} {
+	for _, sql := range []string{"ALTER ROLE service PASSWORD 's3cr3t'", "CREATE ROLE outsider LOGIN",
+		"SELECT pg_reload_conf()"} {
 		_, err := db.Exec(t.Context(), sql)
 		must(t, err)
 	}
@@ -104,7 +110,8 @@ func TestWhoIsNotLetIn(t *testing.T) {
 	})
 	for name, c := range map[string]struct{ user, says string }{
 		"right": {"service:s3cr3t", ""}, "wrong password": {"service:s3cr3t2", "password of this role"},
-		"no password": {"service", "password of this role"}, "no such role": {"nobody:s3cr3t", "password of this role, or the role's name"},
+		"no password":   {"service", "password of this role"},
+		"no such role":  {"nobody:s3cr3t", "password of this role, or the role's name"},
 		"not from here": {"outsider:s3cr3t", "pg_hba.conf"},
 	} {
 		t.Run(name, func(t *testing.T) {

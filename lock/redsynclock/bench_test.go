@@ -13,7 +13,8 @@ import (
 )
 
 var peers = []locktest.Peer{
-	{Name: "redsync", Client: func(b *testing.B, servers []string) locktest.Pair { // first: what the other is compared to
+	{Name: "redsync", Client: func(b *testing.B,
+		servers []string) locktest.Pair { // first: what the other is compared to
 		rs := redsync.New(poolsOf(b, servers)...)
 		return func(resource string, work func()) error {
 			m := rs.NewMutex(resource, redsync.WithTries(1_000_000))
@@ -28,7 +29,8 @@ var peers = []locktest.Peer{
 	{Name: "redsynclock", Client: func(b *testing.B, servers []string) locktest.Pair {
 		l := closing(b)(redsynclock.New(poolsOf(b, servers), lock.WithNodeTimeout(nodeTimeout)))
 		return func(resource string, work func()) error {
-			return lock.Do(context.Background(), l, resource, func(context.Context, lock.Lease) error { work(); return nil })
+			return lock.Do(context.Background(), l, resource,
+				func(context.Context, lock.Lease) error { work(); return nil })
 		}
 	}},
 }
@@ -47,7 +49,8 @@ func BenchmarkPair(b *testing.B) {
 	}
 }
 
-// BenchmarkHandOffs is how often a second the lock is had, and changes hands, between processes that want it all the time.
+// BenchmarkHandOffs is how often a second the lock is had, and changes hands, between processes that want it all the
+// time.
 func BenchmarkHandOffs(b *testing.B) {
 	locktest.CompareHandOffs(b, "BenchmarkContender", addresses(b, 1), peers)
 }

@@ -55,7 +55,8 @@ func (n *node) System() string { return "redis" }
 // own timeout is what the call has left, unless the user's options say otherwise.
 func (n *node) mutex(key string, ttl time.Duration, opts ...redsync.Option) *redsync.Mutex {
 	first := []redsync.Option{redsync.WithTimeoutFactor(1)}
-	return n.redsync.NewMutex(key, slices.Concat(first, n.options, []redsync.Option{redsync.WithTries(1), redsync.WithExpiry(ttl)}, opts)...)
+	return n.redsync.NewMutex(key, slices.Concat(first, n.options,
+		[]redsync.Option{redsync.WithTries(1), redsync.WithExpiry(ttl)}, opts)...)
 }
 
 // Acquire implements driver.Node.
@@ -155,7 +156,8 @@ func (n *node) Release(call driver.Call, req *driver.ReleaseRequest, to driver.A
 	ask(n, call, to, func(ctx context.Context) (driver.ReleaseReply, error) { return n.release(ctx, req, v) }, nil)
 }
 
-func (n *node) release(ctx context.Context, req *driver.ReleaseRequest, v *value) (reply driver.ReleaseReply, err error) {
+func (n *node) release(ctx context.Context, req *driver.ReleaseRequest, v *value) (reply driver.ReleaseReply,
+	err error) {
 	err = agreed(n.mutex(req.Key, n.memory, valueOf(v)).UnlockContext(ctx))
 	switch {
 	case err == nil:

@@ -34,7 +34,8 @@ func TestPlainRedsyncAndThisExcludeEachOther(t *testing.T) {
 	_, err := l.Acquire(t.Context(), "order:1001", lock.NoWait())
 	wantErr(t, err, lock.ErrHeld)
 	var held *lock.HeldError
-	if !errors.As(err, &held) || held.Holder.Instance != "" || held.Remaining <= 50*time.Second || held.Remaining > time.Minute {
+	if !errors.As(err, &held) || held.Holder.Instance != "" || held.Remaining <= 50*time.Second ||
+		held.Remaining > time.Minute {
 		t.Errorf("held by %+v", held)
 	}
 	if strings.Contains(err.Error(), mutex.Value()) {
@@ -90,7 +91,8 @@ func mixed(t *testing.T, plain *redsync.Redsync, l lock.Locker) {
 // TestOneOfThreePools is dead, or hangs: locks are had, renewed and given back, and it is named.
 func TestOneOfThreePools(t *testing.T) {
 	t.Parallel()
-	for name, fault := range map[string]func(*redisproc.Server) error{"dead": (*redisproc.Server).Kill, "hung": (*redisproc.Server).Pause} {
+	for name, fault := range map[string]func(*redisproc.Server) error{"dead": (*redisproc.Server).Kill,
+		"hung": (*redisproc.Server).Pause} {
 		for _, how := range []string{"New", "Wrap"} {
 			t.Run(name+", "+how, func(t *testing.T) {
 				t.Parallel()
@@ -99,7 +101,8 @@ func TestOneOfThreePools(t *testing.T) {
 				if how == "New" {
 					l = locker(t, servers, lock.WithNodeNames("a", "b", "c"))
 				} else {
-					l = closing(t)(redsynclock.Wrap(redsync.New(pools(t, servers...)...), lock.WithNodeTimeout(nodeTimeout)))
+					l = closing(t)(redsynclock.Wrap(redsync.New(pools(t, servers...)...),
+						lock.WithNodeTimeout(nodeTimeout)))
 				}
 				must(t, fault(servers[1]))
 				var mu sync.Mutex
@@ -189,7 +192,8 @@ func TestMutexes(t *testing.T) {
 	}
 	other := rs.NewMutex("order:1001", redsync.WithTries(2))
 	var taken *redsync.ErrTaken
-	for _, try := range []func() error{other.Lock, other.TryLock, redsync.New(pools(t, servers...)...).NewMutex("order:1001").TryLock} {
+	for _, try := range []func() error{other.Lock, other.TryLock,
+		redsync.New(pools(t, servers...)...).NewMutex("order:1001").TryLock} {
 		if err := try(); !errors.As(err, &taken) {
 			t.Errorf("locked twice: %v", err)
 		}

@@ -80,7 +80,8 @@ func closing(t testing.TB) func(*engine.Engine, error) *engine.Engine {
 
 func locker(t testing.TB, servers []*redisproc.Server, opts ...lock.Option) *engine.Engine {
 	t.Helper()
-	return closing(t)(redsynclock.New(pools(t, servers...), append([]lock.Option{lock.WithNodeTimeout(nodeTimeout)}, opts...)...))
+	return closing(t)(redsynclock.New(pools(t, servers...),
+		append([]lock.Option{lock.WithNodeTimeout(nodeTimeout)}, opts...)...))
 }
 
 func acquire(t testing.TB, l lock.Locker, resource string, opts ...lock.AcquireOption) lock.Lease {
@@ -101,7 +102,8 @@ func conform(t *testing.T, newLocker func(t testing.TB) lock.Locker, opts ...loc
 			shown, err := board.Wrap(newLocker(t))
 			must(t, err)
 			l, err := instrument.Wrap(shown,
-				instrument.WithRegisterer(prometheus.NewRegistry()), instrument.WithLogger(slog.New(slog.DiscardHandler)))
+				instrument.WithRegisterer(prometheus.NewRegistry()),
+				instrument.WithLogger(slog.New(slog.DiscardHandler)))
 			must(t, err)
 			return l
 		}, opts...)
@@ -137,12 +139,14 @@ func TestBadInput(t *testing.T) {
 		opts  []lock.Option
 		want  error
 	}{
-		"no pools":      {nil, nil, lock.ErrInvalidNode},
-		"a nil pool":    {[]redis.Pool{nil}, nil, lock.ErrInvalidNode},
-		"no expiry":     {[]redis.Pool{somewhere}, []lock.Option{redsynclock.WithMutexOptions(redsync.WithExpiry(0))}, lock.ErrInvalidTTL},
-		"two names":     {[]redis.Pool{somewhere}, []lock.Option{lock.WithNodeNames("a", "b")}, lock.ErrInvalidOption},
-		"nil option":    {[]redis.Pool{somewhere}, []lock.Option{nil}, lock.ErrInvalidOption},
-		"a foreign one": {[]redis.Pool{somewhere}, []lock.Option{engine.DriverOption(func(*int) {})}, lock.ErrInvalidOption},
+		"no pools":   {nil, nil, lock.ErrInvalidNode},
+		"a nil pool": {[]redis.Pool{nil}, nil, lock.ErrInvalidNode},
+		"no expiry": {[]redis.Pool{somewhere}, []lock.Option{redsynclock.WithMutexOptions(redsync.WithExpiry(0))},
+			lock.ErrInvalidTTL},
+		"two names":  {[]redis.Pool{somewhere}, []lock.Option{lock.WithNodeNames("a", "b")}, lock.ErrInvalidOption},
+		"nil option": {[]redis.Pool{somewhere}, []lock.Option{nil}, lock.ErrInvalidOption},
+		"a foreign one": {[]redis.Pool{somewhere}, []lock.Option{engine.DriverOption(func(*int) {})},
+			lock.ErrInvalidOption},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := redsynclock.New(c.pools, c.opts...)

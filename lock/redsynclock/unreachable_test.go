@@ -15,12 +15,14 @@ import (
 // promptly is more than a call takes on a machine that is busy, and less than what nobody should wait for.
 const promptly = 4 * time.Second
 
-// TestNobodyIsThere: the first call says so in about the time a call may take, and the cause as soon as the client tells it.
+// TestNobodyIsThere: the first call says so in about the time a call may take, and the cause as soon as the client
+// tells it.
 func TestNobodyIsThere(t *testing.T) {
 	deaf, err := netfault.Deaf()
 	must(t, err)
 	t.Cleanup(func() { must(t, deaf.Close()) })
-	for name, c := range map[string]struct{ addr, cause string }{"refused": {"127.0.0.1:1", "connection refused"}, "deaf": {deaf.Addr(), ""}} {
+	for name, c := range map[string]struct{ addr, cause string }{"refused": {"127.0.0.1:1", "connection refused"},
+		"deaf": {deaf.Addr(), ""}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l, err := redsynclock.New(poolsOf(t, []string{c.addr}))

@@ -43,7 +43,8 @@ var peers = []locktest.Peer{
 	{Name: "zklock", Client: func(b *testing.B, servers []string) locktest.Pair {
 		l := open(b, servers)
 		return func(resource string, work func()) error {
-			return lock.Do(context.Background(), l, resource, func(context.Context, lock.Lease) error { work(); return nil })
+			return lock.Do(context.Background(), l, resource,
+				func(context.Context, lock.Lease) error { work(); return nil })
 		}
 	}},
 }

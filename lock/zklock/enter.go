@@ -118,11 +118,13 @@ func (n *node) createParents(dir string) error {
 	above := ""
 	for _, name := range strings.Split(strings.TrimPrefix(path.Dir(dir), "/"), "/") {
 		above += "/" + name
-		if _, err := n.link.Create(above, nil, zk.FlagPersistent, n.acl); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+		if _, err := n.link.Create(above, nil, zk.FlagPersistent, n.acl); err != nil &&
+			!errors.Is(err, zk.ErrNodeExists) {
 			return err
 		}
 	}
-	if _, err := n.link.CreateContainer(dir, nil, zk.FlagContainer, n.acl); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+	if _, err := n.link.CreateContainer(dir, nil, zk.FlagContainer, n.acl); err != nil &&
+		!errors.Is(err, zk.ErrNodeExists) {
 		return err
 	}
 	return nil

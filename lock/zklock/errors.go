@@ -32,7 +32,8 @@ func classify(err error) error {
 	case isAny(err, zk.ErrClosing):
 		return fmt.Errorf("%w: %w", driver.ErrClosed, err)
 	case isAny(err, zk.ErrNoAuth, zk.ErrAuthFailed):
-		return fmt.Errorf("%w: %w: the root needs create, read, write and delete: WithAuth, WithACL", driver.ErrDenied, err)
+		return fmt.Errorf("%w: %w: the root needs create, read, write and delete: WithAuth, WithACL", driver.ErrDenied,
+			err)
 	case isAny(err, zk.ErrInvalidACL, zk.ErrNoChildrenForEphemerals):
 		return fmt.Errorf("%w: %w: WithACL, WithRoot", driver.ErrMisconfigured, err)
 	}

@@ -48,7 +48,8 @@ func connect(servers []string, session, timeout time.Duration, s settings) (*lin
 	if l.dial == nil {
 		l.dial = net.DialTimeout
 	}
-	conn, events, err := zk.Connect(servers, session, zk.WithDialer(l.connect), zk.WithEventCallback(l.event), zk.WithLogger(silent{}), zk.WithLogInfo(false))
+	conn, events, err := zk.Connect(servers, session, zk.WithDialer(l.connect), zk.WithEventCallback(l.event),
+		zk.WithLogger(silent{}), zk.WithLogInfo(false))
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,8 @@ func (n *node) take(p *place) (names []string, err error) {
 		all.Go(func() { seen, _, _ = n.link.Children(p.dir) })
 	}
 	answers, err := n.link.Multi(
-		&zk.CreateRequest{Path: p.dir + "/" + protected + p.guid + lockName, Data: p.data, Acl: n.acl, Flags: zk.FlagEphemeral | zk.FlagSequence},
+		&zk.CreateRequest{Path: p.dir + "/" + protected + p.guid + lockName, Data: p.data, Acl: n.acl,
+			Flags: zk.FlagEphemeral | zk.FlagSequence},
 		&zk.SetDataRequest{Path: p.dir, Version: -1})
 	all.Wait()
 	if err != nil {

@@ -62,7 +62,8 @@ func WithDialer(dial zk.Dialer) lock.Option {
 
 func (s *settings) validate() error {
 	switch {
-	case !strings.HasPrefix(s.root, "/") || path.Clean(s.root) != s.root || s.root == "/" || strings.HasPrefix(s.root, "/zookeeper"):
+	case !strings.HasPrefix(s.root, "/") || path.Clean(s.root) != s.root || s.root == "/" ||
+		strings.HasPrefix(s.root, "/zookeeper"):
 		return fmt.Errorf("%w: WithRoot(%q): a path like %s is needed", lock.ErrInvalidOption, s.root, DefaultRoot)
 	case len(s.acl) == 0:
 		return fmt.Errorf("%w: WithACL: nobody could do anything", lock.ErrInvalidOption)

@@ -33,7 +33,8 @@ func (n *node) begin(req driver.AcquireRequest) (p *place, queued bool) {
 		p.data = record(req.TTL, req.Holder)
 		return p, true
 	}
-	p = &place{key: req.Key, dir: n.root + "/" + escape(req.Key), guid: guidOf(req.Token), data: record(req.TTL, req.Holder)}
+	p = &place{key: req.Key, dir: n.root + "/" + escape(req.Key), guid: guidOf(req.Token),
+		data: record(req.TTL, req.Holder)}
 	n.byToken[req.Token] = p
 	return p, false
 }

@@ -108,8 +108,8 @@ func TestAPlaceOfAnotherSession(t *testing.T) {
 	}
 }
 
-// TestAPlaceOfTheNextSession: a request that waits for a connection may be sent in another session than the one in which it was
-// to be. What it makes is removed like any other place, and not left in front of all others.
+// TestAPlaceOfTheNextSession: a request that waits for a connection may be sent in another session than the one in
+// which it was to be. What it makes is removed like any other place, and not left in front of all others.
 func TestAPlaceOfTheNextSession(t *testing.T) {
 	n := startNode(t)
 	places := func() []string {
@@ -133,7 +133,8 @@ func TestAPlaceOfTheNextSession(t *testing.T) {
 	}
 	kept, _ := takePlace(t, n, 2)
 	notedBefore(kept)
-	reply, err := n.enter(kept, driver.AcquireRequest{Key: "a", Token: fmt.Sprintf("%032x", 2), TTL: time.Second, Floor: 1, Waiter: driver.Waiter{Enqueue: true}}, true)
+	reply, err := n.enter(kept, driver.AcquireRequest{Key: "a", Token: fmt.Sprintf("%032x", 2), TTL: time.Second,
+		Floor: 1, Waiter: driver.Waiter{Enqueue: true}}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +153,8 @@ func TestWhatMadeAPlace(t *testing.T) {
 			p, names := takePlace(t, n, 3*attempt+at)
 			queue = append(queue, p)
 			if _, stat, err := n.link.Exists(p.path); err != nil || stat.Czxid != p.czxid {
-				t.Errorf("attempt %d, place %d: made by %x, %v; it is said to be %x", attempt, at, stat.Czxid, err, p.czxid)
+				t.Errorf("attempt %d, place %d: made by %x, %v; it is said to be %x", attempt, at, stat.Czxid, err,
+					p.czxid)
 			}
 			if names != nil && len(names) != at+1 || names == nil && at == 0 {
 				t.Errorf("attempt %d, place %d: in the queue are %v", attempt, at, names)
@@ -164,8 +166,8 @@ func TestWhatMadeAPlace(t *testing.T) {
 	}
 }
 
-// TestAWatchOutlivesRenewals: who is in front writes its place anew when it extends. Who watches that place is woken when it
-// is gone, and not before.
+// TestAWatchOutlivesRenewals: who is in front writes its place anew when it extends. Who watches that place is woken
+// when it is gone, and not before.
 func TestAWatchOutlivesRenewals(t *testing.T) {
 	n := startNode(t)
 	woken := make(chan string, 10)
@@ -174,7 +176,9 @@ func TestAWatchOutlivesRenewals(t *testing.T) {
 	}
 	ask := func(token int, waiter driver.Waiter) driver.AcquireReply {
 		t.Helper()
-		reply, err := n.Acquire(t.Context(), driver.AcquireRequest{Key: "a", Token: fmt.Sprintf("%032x", token), TTL: 10 * time.Second, Floor: 1, Holder: fmt.Sprintf("h%d|0|", token), Waiter: waiter})
+		reply, err := n.Acquire(t.Context(),
+			driver.AcquireRequest{Key: "a", Token: fmt.Sprintf("%032x", token), TTL: 10 * time.Second, Floor: 1,
+				Holder: fmt.Sprintf("h%d|0|", token), Waiter: waiter})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +193,9 @@ func TestAWatchOutlivesRenewals(t *testing.T) {
 	}
 	first := fmt.Sprintf("%032x", 1)
 	for range 5 {
-		if reply, err := n.Extend(t.Context(), driver.ExtendRequest{Key: "a", Token: first, TTL: 10 * time.Second, Holder: "h1|0|"}); err != nil || reply != driver.ExtendDone {
+		if reply, err := n.Extend(t.Context(),
+			driver.ExtendRequest{Key: "a", Token: first, TTL: 10 * time.Second, Holder: "h1|0|"}); err != nil ||
+			reply != driver.ExtendDone {
 			t.Fatal(reply, err)
 		}
 	}

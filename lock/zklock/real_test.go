@@ -111,7 +111,8 @@ func mixed(t *testing.T, conn *zk.Conn, l lock.Locker) {
 		})
 		all.Go(func() {
 			for range 10 {
-				if err := lock.Do(t.Context(), l, "job", func(context.Context, lock.Lease) error { work(); return nil }); err != nil {
+				if err := lock.Do(t.Context(), l, "job",
+					func(context.Context, lock.Lease) error { work(); return nil }); err != nil {
 					t.Error(err)
 				}
 			}

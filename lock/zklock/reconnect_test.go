@@ -1,7 +1,7 @@
 //go:build !race
 
-// Here clients of go-zookeeper reconnect: 1.0.4 then reads the last transaction it has seen beside the goroutine that writes it. make
-// runs these without the race detector.
+// Here clients of go-zookeeper reconnect: 1.0.4 then reads the last transaction it has seen beside the goroutine that
+// writes it. make runs these without the race detector.
 
 package zklock_test
 
@@ -15,17 +15,20 @@ import (
 	"github.com/lockscope/lockscope/lock/zklock"
 )
 
-// TestASessionExpires while a lock is held and another waited for: the lease is lost before, others get the lock, the waiter goes on.
+// TestASessionExpires while a lock is held and another waited for: the lease is lost before, others get the lock, the
+// waiter goes on.
 func TestASessionExpires(t *testing.T) {
 	e := ensemble(t, 1)
 	c := &cable{}
-	short := []lock.Option{lock.WithMaxTTL(time.Second), lock.WithDefaults(lock.TTL(time.Second)), lock.WithNodeTimeout(200 * time.Millisecond)}
+	short := []lock.Option{lock.WithMaxTTL(time.Second), lock.WithDefaults(lock.TTL(time.Second)),
+		lock.WithNodeTimeout(200 * time.Millisecond)}
 	l, other := locker(t, e, append(short, zklock.WithDialer(c.dial))...), locker(t, e)
 	held := acquire(t, l, "held")
 	blocker := acquire(t, other, "waited")
 	waiting := make(chan error, 1)
 	go func() {
-		waiting <- lock.Do(context.WithoutCancel(t.Context()), l, "waited", func(context.Context, lock.Lease) error { return nil }, lock.MaxWait(patience))
+		waiting <- lock.Do(context.WithoutCancel(t.Context()), l, "waited",
+			func(context.Context, lock.Lease) error { return nil }, lock.MaxWait(patience))
 	}()
 	conn := client(t, e)
 	eventually(t, "it queues", func() bool { return len(children(t, conn, "waited")) == 2 })

@@ -11,14 +11,15 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// TestSessionsOutliveLocks, whatever the ensemble's tick: of a sign of life the leader may not know, by a heartbeat of the client and
-// one of the servers.
+// TestSessionsOutliveLocks, whatever the ensemble's tick: of a sign of life the leader may not know, by a heartbeat of
+// the client and one of the servers.
 func TestSessionsOutliveLocks(t *testing.T) {
 	for ttl := time.Millisecond; ttl < time.Hour; ttl = ttl*5/4 + 1 {
 		for tick := time.Millisecond; tick < time.Minute; tick = tick*5/4 + 1 {
 			session := min(max(SessionFor(ttl), 2*tick), 20*tick) // which an ensemble makes of it
 			if lives, known := LongestTTL(session), session-session/3-tick/2; lives > known {
-				t.Errorf("a session of %v, which may end after %v with ticks of %v, is said to live for %v", session, known, tick, lives)
+				t.Errorf("a session of %v, which may end after %v with ticks of %v, is said to live for %v", session,
+					known, tick, lives)
 			}
 			if session == SessionFor(ttl) && LongestTTL(session) <= ttl {
 				t.Errorf("a session of %v is too short for a lock of %v", session, ttl)
@@ -51,7 +52,8 @@ func (c counted) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// TestSyncWhereASessionMayHaveEnded: who has waited for long asks the leader whether the session lives. Who has not knows.
+// TestSyncWhereASessionMayHaveEnded: who has waited for long asks the leader whether the session lives. Who has not
+// knows.
 func TestSyncWhereASessionMayHaveEnded(t *testing.T) {
 	var now atomic.Int64
 	syncs := &requests{kind: 9}
@@ -63,7 +65,8 @@ func TestSyncWhereASessionMayHaveEnded(t *testing.T) {
 		t.Helper()
 		tokens++
 		token := fmt.Sprintf("%032x", tokens)
-		reply, err := n.Acquire(t.Context(), driver.AcquireRequest{Key: "a", Token: token, TTL: ttl, Floor: 1, Waiter: waiter})
+		reply, err := n.Acquire(t.Context(),
+			driver.AcquireRequest{Key: "a", Token: token, TTL: ttl, Floor: 1, Waiter: waiter})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -52,11 +52,13 @@ func TestNobodyIsThere(t *testing.T) {
 		addrs  []string
 		causes []string
 	}{
-		"refused":  {[]string{"127.0.0.1:1", "127.0.0.1:2"}, []string{"127.0.0.1:1: ", "127.0.0.1:2: ", "connection refused"}},
+		"refused": {[]string{"127.0.0.1:1", "127.0.0.1:2"},
+			[]string{"127.0.0.1:1: ", "127.0.0.1:2: ", "connection refused"}},
 		"deaf":     {[]string{silent}, []string{silent + ": ", "has not answered within 500ms"}},
 		"hangs up": {[]string{hangsUp(t)}, []string{"it is in no majority"}},
 	} {
-		for how, opts := range map[string][]lock.AcquireOption{"NoWait": {lock.NoWait()}, "MaxWait": {lock.MaxWait(promptly / 2)}, "context": nil} {
+		for how, opts := range map[string][]lock.AcquireOption{"NoWait": {lock.NoWait()},
+			"MaxWait": {lock.MaxWait(promptly / 2)}, "context": nil} {
 			t.Run(name+" "+how, func(t *testing.T) {
 				t.Parallel()
 				l, err := zklock.New(c.addrs)
@@ -91,7 +93,8 @@ func wantText(t *testing.T, err error, says ...string) {
 	}
 }
 
-// TestOneServerAnswers: beside one that hangs and one that is gone the first call is served, whichever the client tries first.
+// TestOneServerAnswers: beside one that hangs and one that is gone the first call is served, whichever the client tries
+// first.
 func TestOneServerAnswers(t *testing.T) {
 	e := ensemble(t, 1)
 	silent := deaf(t)

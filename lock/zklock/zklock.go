@@ -23,7 +23,8 @@ func New(servers []string, opts ...lock.Option) (*engine.Engine, error) {
 	if len(servers) == 0 || slices.Contains(servers, "") {
 		return nil, fmt.Errorf("%w: no servers, or an empty name", lock.ErrInvalidNode)
 	}
-	base, err := engine.NewSettings(1, append([]lock.Option{lock.WithPrefix(noPrefix), lock.WithMaxTTL(DefaultMaxTTL)}, opts...)...)
+	base, err := engine.NewSettings(1, append([]lock.Option{lock.WithPrefix(noPrefix), lock.WithMaxTTL(DefaultMaxTTL)},
+		opts...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -102,7 +102,8 @@ func TestConformance(t *testing.T) {
 			shown, err := board.Wrap(locker(t, e))
 			must(t, err)
 			l, err := instrument.Wrap(shown,
-				instrument.WithRegisterer(prometheus.NewRegistry()), instrument.WithLogger(slog.New(slog.DiscardHandler)))
+				instrument.WithRegisterer(prometheus.NewRegistry()),
+				instrument.WithLogger(slog.New(slog.DiscardHandler)))
 			must(t, err)
 			return l
 		}, locktest.WithTTL(suiteTTL))

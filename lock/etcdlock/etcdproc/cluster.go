@@ -44,7 +44,8 @@ func Start(ctx context.Context, members int, options ...string) (*Cluster, error
 
 // StartTLS is Start with members that speak nothing but TLS with clients.
 func StartTLS(ctx context.Context, members int, cert Certificate, options ...string) (*Cluster, error) {
-	return startAny(ctx, members, cert.Client, append([]string{"--cert-file", cert.CertFile, "--key-file", cert.KeyFile}, options...))
+	return startAny(ctx, members, cert.Client,
+		append([]string{"--cert-file", cert.CertFile, "--key-file", cert.KeyFile}, options...))
 }
 
 func startAny(ctx context.Context, members int, secure *tls.Config, options []string) (*Cluster, error) {
@@ -87,7 +88,8 @@ func (c *Cluster) run(ctx context.Context, members int, options []string) error 
 		name := fmt.Sprint("m", i+1)
 		m := &Member{
 			name: name, dir: filepath.Join(c.dir, name), options: options, secure: c.secure,
-			client: fmt.Sprint(scheme, "://127.0.0.1:", c.ports.Ports[2*i]), peer: fmt.Sprint("http://127.0.0.1:", c.ports.Ports[2*i+1]),
+			client: fmt.Sprint(scheme, "://127.0.0.1:", c.ports.Ports[2*i]),
+			peer:   fmt.Sprint("http://127.0.0.1:", c.ports.Ports[2*i+1]),
 		}
 		c.Members = append(c.Members, m)
 		all = append(all, name+"="+m.peer)
@@ -114,7 +116,8 @@ func (c *Cluster) Endpoints() (urls []string) {
 
 // Client connects to the cluster. Close must follow.
 func (c *Cluster) Client() (*clientv3.Client, error) {
-	return clientv3.New(clientv3.Config{Endpoints: c.Endpoints(), TLS: c.secure, DialTimeout: 2 * time.Second, Logger: zap.NewNop()})
+	return clientv3.New(clientv3.Config{Endpoints: c.Endpoints(), TLS: c.secure, DialTimeout: 2 * time.Second,
+		Logger: zap.NewNop()})
 }
 
 // Await returns when the members that run serve: each of them has a majority.

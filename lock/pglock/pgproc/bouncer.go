@@ -57,13 +57,15 @@ func (b *Bouncer) start(ctx context.Context, bin string, s *Server, mode string,
 		"auth_type = any", "pool_mode = " + mode, fmt.Sprintf("default_pool_size = %d", connections), "",
 	}, "\n")
 	// With auth_type any the user of the server is fixed.
-	config = strings.Replace(config, "port="+fmt.Sprint(s.port), fmt.Sprintf("port=%d user=service dbname=postgres", s.port), 1)
+	config = strings.Replace(config, "port="+fmt.Sprint(s.port),
+		fmt.Sprintf("port=%d user=service dbname=postgres", s.port), 1)
 	file := filepath.Join(b.dir, "pgbouncer.ini")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		return err
 	}
 	if s.who != nil {
-		if err := errors.Join(os.Chown(b.dir, int(s.who.Uid), int(s.who.Gid)), os.Chown(file, int(s.who.Uid), int(s.who.Gid))); err != nil {
+		if err := errors.Join(os.Chown(b.dir, int(s.who.Uid), int(s.who.Gid)),
+			os.Chown(file, int(s.who.Uid), int(s.who.Gid))); err != nil {
 			return err
 		}
 	}

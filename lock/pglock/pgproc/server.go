@@ -72,7 +72,8 @@ func (s *Server) init(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, bin, "-D", s.data(), "-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8", "--locale", "C")
+	cmd := exec.CommandContext(ctx, bin, "-D", s.data(), "-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8",
+		"--locale", "C")
 	cmd.Dir, cmd.SysProcAttr = s.dir, &syscall.SysProcAttr{Credential: s.who}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, out)
@@ -102,7 +103,8 @@ func (s *Server) Restart(ctx context.Context) error {
 		return err
 	}
 	args := []string{"-D", s.data(), "-p", strconv.Itoa(s.port)}
-	for _, o := range append([]string{"listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off", "max_wal_size=256MB"}, s.options...) {
+	for _, o := range append([]string{"listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off",
+		"max_wal_size=256MB"}, s.options...) {
 		args = append(args, "-c", o)
 	}
 	cmd := exec.Command(bin, args...)
@@ -175,7 +177,8 @@ func (s *Server) children() (pids []int) {
 		}
 		// pid (name) state parent ...
 		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && len(fields) > 1 && fields[1] == parent {
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && len(fields) > 1 &&
+			fields[1] == parent {
 			pids = append(pids, pid)
 		}
 	}

@@ -71,7 +71,8 @@ func (e *Ensemble) make(n int, c config) (err error) {
 		}
 		s := &Server{dir: dir, id: i + 1, options: c.java}
 		e.Servers = append(e.Servers, s)
-		s.ports.client, s.ports.quorum, s.ports.election = e.ports.Ports[3*i], e.ports.Ports[3*i+1], e.ports.Ports[3*i+2]
+		s.ports.client, s.ports.quorum, s.ports.election = e.ports.Ports[3*i], e.ports.Ports[3*i+1],
+			e.ports.Ports[3*i+2]
 	}
 	for _, s := range e.Servers {
 		if err := errors.Join(s.configure(e.Servers, c.settings), s.Start()); err != nil {

@@ -69,7 +69,8 @@ func (s *Server) Start() error {
 		return err
 	}
 	args := append([]string{"-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classpath}, s.options...)
-	cmd := exec.Command(java, append(args, "org.apache.zookeeper.server.quorum.QuorumPeerMain", filepath.Join(s.dir, "zoo.cfg"))...)
+	cmd := exec.Command(java, append(args, "org.apache.zookeeper.server.quorum.QuorumPeerMain",
+		filepath.Join(s.dir, "zoo.cfg"))...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	s.process, err = process.Start(logName, s.dir, cmd)
 	return err
