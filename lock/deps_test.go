@@ -45,13 +45,16 @@ func TestImports(t *testing.T) {
 		{"lock/redlock/guard", []string{module + "lock/driver", module + "lock/redlock/redisinfo"}},
 		{"lock/memlock", slices.Concat(needed, []string{module + "lock/engine", module + "lock/internal/memstate"})},
 		{"lock/redlock", slices.Concat(needed, []string{
-			module + "lock/engine", module + "lock/redlock/guard", module + "lock/redlock/redisinfo", module + "lock/redlock/redisconn",
-			module + "lock/redlock/hashslot", module + "lock/redlock/internal/cluster", module + "lock/redlock/internal/dial",
+			module + "lock/engine", module + "lock/redlock/guard", module + "lock/redlock/redisinfo", module +
+				"lock/redlock/redisconn",
+			module + "lock/redlock/hashslot", module + "lock/redlock/internal/cluster", module +
+				"lock/redlock/internal/dial",
 			module + "lock/redlock/internal/lanes", module + "lock/redlock/internal/scripts",
 			module + "lock/redlock/internal/standalone", module + "lock/redlock/internal/wakeup",
 			"github.com/redis/go-redis/v9",
 			// What go-redis itself needs.
-			"github.com/cespare/xxhash/v2", "github.com/dgryski/go-rendezvous", "go.uber.org/atomic", "github.com/klauspost/cpuid/v2",
+			"github.com/cespare/xxhash/v2", "github.com/dgryski/go-rendezvous", "go.uber.org/atomic",
+			"github.com/klauspost/cpuid/v2",
 		})},
 	} {
 		t.Run(room.path, func(t *testing.T) {
@@ -60,7 +63,8 @@ func TestImports(t *testing.T) {
 				t.Fatalf("go list names %d packages, not this one: the check looks at nothing", len(deps))
 			}
 			for _, path := range deps {
-				if path != module+room.path && !slices.ContainsFunc(room.allowed, func(allowed string) bool { return covers(allowed, path) }) {
+				if path != module+room.path && !slices.ContainsFunc(room.allowed,
+					func(allowed string) bool { return covers(allowed, path) }) {
 					t.Errorf("%s needs %s", room.path, path)
 				}
 			}
@@ -75,7 +79,8 @@ func covers(allowed, path string) bool {
 
 func dependencies(t *testing.T, path string) []string {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", path).CombinedOutput()
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}",
+		path).CombinedOutput()
 	if err != nil {
 		t.Fatalf("go list: %v\n%s", err, out)
 	}

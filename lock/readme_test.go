@@ -24,8 +24,8 @@ func TestReadmeShowsTheExample(t *testing.T) {
 	}
 }
 
-// TestReadmeStatesThePromise keeps the promise of the README that of the package doc, word for word. A test in lock/proof does
-// so for EVIDENCE.md.
+// TestReadmeStatesThePromise keeps the promise of the README that of the package doc, word for word. A test in
+// lock/proof does so for EVIDENCE.md.
 func TestReadmeStatesThePromise(t *testing.T) {
 	doc, err := os.ReadFile("doc.go")
 	if err != nil {
@@ -92,7 +92,8 @@ func TestArchitectureNamesWhatIsThere(t *testing.T) {
 	for _, match := range regexp.MustCompile(`(?:^|[^*\w/])([a-z][\w/]*\.(?:go|lua))\b`).FindAllStringSubmatch(string(page), -1) {
 		files++
 		file := match[1]
-		if !slices.ContainsFunc([]string{"", "engine/", "redlock/", "redlock/internal/scripts/", "locktest/", "../"}, func(dir string) bool { _, err := os.Stat(dir + file); return err == nil }) {
+		if !slices.ContainsFunc([]string{"", "engine/", "redlock/", "redlock/internal/scripts/", "locktest/", "../"},
+			func(dir string) bool { _, err := os.Stat(dir + file); return err == nil }) {
 			t.Errorf("there is no %s", file)
 		}
 	}
@@ -109,7 +110,8 @@ func TestArchitectureNamesWhatIsThere(t *testing.T) {
 
 func testFunctions(t *testing.T) (names []string) {
 	t.Helper()
-	for _, pattern := range []string{"*_test.go", "*/*_test.go", "*/*/*_test.go", "*/*/*/*_test.go", "../exporter/*_test.go"} {
+	for _, pattern := range []string{"*_test.go", "*/*_test.go", "*/*/*_test.go", "*/*/*/*_test.go",
+		"../exporter/*_test.go"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)

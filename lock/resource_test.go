@@ -7,7 +7,8 @@ import (
 )
 
 func FuzzValidateResource(f *testing.F) {
-	for _, s := range []string{"", "a", "order:1001", "a{b", "b}", "x\x00", "\x7f", "ünï", strings.Repeat("y", MaxResourceLength+1)} {
+	for _, s := range []string{"", "a", "order:1001", "a{b", "b}", "x\x00", "\x7f", "ünï",
+		strings.Repeat("y", MaxResourceLength+1)} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {

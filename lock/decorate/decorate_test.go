@@ -99,7 +99,8 @@ func TestHooksFindTheirCall(t *testing.T) {
 	}))
 	released := lock.ErrReleased.Error()
 	for _, r := range []*recorder{inner, outer} {
-		r.wantEvents(t, "attempt order", "renewal order", "attempt item", "release item", released+" item", "release order", released+" order")
+		r.wantEvents(t, "attempt order", "renewal order", "attempt item", "release item", released+" item",
+			"release order", released+" order")
 	}
 	if heard != 2 {
 		t.Errorf("the caller's trace heard of %d attempts, want 2", heard)

@@ -44,7 +44,8 @@ func NewLayer(hooks *lock.Trace, adds ...func(context.Context) context.Context) 
 }
 
 // noteStart makes a call know that hooks are called, before next is.
-func (l *Layer) noteStart(next func(context.Context, lock.AcquireStart) context.Context) func(context.Context, lock.AcquireStart) context.Context {
+func (l *Layer) noteStart(next func(context.Context, lock.AcquireStart) context.Context) func(context.Context,
+	lock.AcquireStart) context.Context {
 	return func(ctx context.Context, e lock.AcquireStart) context.Context {
 		if c := l.call(ctx); c != nil {
 			c.note(e)

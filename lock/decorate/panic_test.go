@@ -46,7 +46,8 @@ func TestPanicsAreContained(t *testing.T) {
 		}
 		must(t, lease.Release(t.Context()))
 	})
-	if n := strings.Count(log.String(), "panic=ended"); n != 3 || !strings.Contains(log.String(), "decorator=*decorate_test.recorded") {
+	if n := strings.Count(log.String(), "panic=ended"); n != 3 ||
+		!strings.Contains(log.String(), "decorator=*decorate_test.recorded") {
 		t.Errorf("%d panics of an Ender are told, want 3: %s", n, log)
 	}
 	if !strings.Contains(log.String(), "panic=hook") {

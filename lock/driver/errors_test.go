@@ -28,7 +28,8 @@ func TestClassOf(t *testing.T) {
 		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, driver.Unreachable},
 		{fmt.Errorf("reply: %w", io.ErrUnexpectedEOF), driver.Unreachable},
 		{driver.ErrNotSent, driver.Busy},
-		{fmt.Errorf("%w: %w", driver.ErrNotSent, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), driver.Unreachable},
+		{fmt.Errorf("%w: %w", driver.ErrNotSent, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}),
+			driver.Unreachable},
 		{fmt.Errorf("%w: %w: for 3s", driver.ErrNotSent, driver.ErrQuarantined), driver.Quarantined},
 		{fmt.Errorf("%w: %w", driver.ErrDenied, &net.OpError{Op: "read", Err: io.EOF}), driver.Denied},
 		{driver.ErrFenceCounter, driver.Misconfigured},
@@ -62,7 +63,8 @@ func TestClassesDisagreeOnNothing(t *testing.T) {
 
 func TestDescribeShowsNoDetail(t *testing.T) {
 	err := fmt.Errorf("%w: %w", driver.ErrDenied, errors.New("NOPERM s3cr3t"))
-	if text := driver.Describe(err); text == "" || strings.Contains(text, "s3cr3t") || !strings.Contains(err.Error(), "s3cr3t") {
+	if text := driver.Describe(err); text == "" || strings.Contains(text, "s3cr3t") ||
+		!strings.Contains(err.Error(), "s3cr3t") {
 		t.Errorf("%q is described as %q", err, text)
 	}
 	if text := driver.Describe(errors.New("s3cr3t")); text != "" {

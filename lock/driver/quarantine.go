@@ -25,7 +25,8 @@ func (e *QuarantineError) Error() string {
 		return fmt.Sprintf("node may not vote yet: it is new or lost its data, and votes by itself in %v", left)
 	}
 	if e.Evicted != "" {
-		return fmt.Sprintf("%v: for %v, until no lock among the %s keys that it evicted can be valid", ErrQuarantined, left, e.Evicted)
+		return fmt.Sprintf("%v: for %v, until no lock among the %s keys that it evicted can be valid", ErrQuarantined,
+			left, e.Evicted)
 	}
 	return fmt.Sprintf("%v: for %v, until no lock it may have lost can be valid", ErrQuarantined, left)
 }

@@ -163,7 +163,8 @@ func (a *acquisition) remember(try *attempt, res result) {
 }
 
 func (a *acquisition) cut(err, last error) error {
-	return &lock.WaitError{Resource: a.resource, Attempts: a.attempts, Waited: time.Since(a.began), Last: last, Err: err}
+	return &lock.WaitError{Resource: a.resource, Attempts: a.attempts, Waited: time.Since(a.began), Last: last,
+		Err: err}
 }
 
 func (a *acquisition) endedBy(ctx context.Context) error {

@@ -21,7 +21,10 @@ type async struct {
 }
 
 func (a *async) Acquire(call driver.Call, req *driver.AcquireRequest, to driver.Answer[driver.AcquireReply]) {
-	block(a, call, to, func(ctx context.Context) (driver.AcquireReply, error) { return a.BlockingNode.Acquire(ctx, *req) })
+	block(a, call, to, func(ctx context.Context) (driver.AcquireReply,
+		error) {
+		return a.BlockingNode.Acquire(ctx, *req)
+	})
 }
 
 func (a *async) Raise(call driver.Call, req *driver.RaiseRequest, to driver.Answer[bool]) {
@@ -29,11 +32,17 @@ func (a *async) Raise(call driver.Call, req *driver.RaiseRequest, to driver.Answ
 }
 
 func (a *async) Extend(call driver.Call, req *driver.ExtendRequest, to driver.Answer[driver.ExtendReply]) {
-	block(a, call, to, func(ctx context.Context) (driver.ExtendReply, error) { return a.BlockingNode.Extend(ctx, *req) })
+	block(a, call, to, func(ctx context.Context) (driver.ExtendReply,
+		error) {
+		return a.BlockingNode.Extend(ctx, *req)
+	})
 }
 
 func (a *async) Release(call driver.Call, req *driver.ReleaseRequest, to driver.Answer[driver.ReleaseReply]) {
-	block(a, call, to, func(ctx context.Context) (driver.ReleaseReply, error) { return a.BlockingNode.Release(ctx, *req) })
+	block(a, call, to, func(ctx context.Context) (driver.ReleaseReply,
+		error) {
+		return a.BlockingNode.Release(ctx, *req)
+	})
 }
 
 func (a *async) Leave(call driver.Call, req *driver.LeaveRequest, to driver.Answer[bool]) {

@@ -34,21 +34,23 @@ type heard chan error
 
 func (h heard) Answer(_ driver.AcquireReply, err error) { h <- err }
 
-// TestAsyncOnTheCallersGoroutine: a caller that only waits makes the call itself, and is there when it gives up, at once. That says
-// nothing of the node; that time is up does.
+// TestAsyncOnTheCallersGoroutine: a caller that only waits makes the call itself, and is there when it gives up, at
+// once. That says nothing of the node; that time is up does.
 func TestAsyncOnTheCallersGoroutine(t *testing.T) {
 	for name, c := range map[string]struct {
 		cancel time.Duration
 		took   time.Duration
 		want   error
-	}{"gives up": {time.Second, time.Second, driver.ErrUnheard}, "waits": {time.Hour, 5 * time.Second, driver.ErrTimeout}} {
+	}{"gives up": {time.Second, time.Second, driver.ErrUnheard},
+		"waits": {time.Hour, 5 * time.Second, driver.ErrTimeout}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n := Async(&hung{closed: make(chan struct{})})
 				wait, cancel := context.WithTimeout(t.Context(), c.cancel)
 				defer cancel()
 				began, to := time.Now(), make(heard, 1)
-				n.Acquire(driver.Call{Context: t.Context(), Deadline: began.Add(5 * time.Second), Wait: wait}, &driver.AcquireRequest{}, to)
+				n.Acquire(driver.Call{Context: t.Context(), Deadline: began.Add(5 * time.Second), Wait: wait},
+					&driver.AcquireRequest{}, to)
 				select {
 				case err := <-to:
 					if !errors.Is(err, c.want) || errors.Is(err, driver.ErrUnheard) != (c.want == driver.ErrUnheard) {
@@ -118,18 +120,20 @@ func TestAsyncCloseWaitsForItsCallers(t *testing.T) {
 	})
 }
 
-// TestABudgetThatEndsUnderACall: what is told is who has the lock, as the attempt before said, and not that a node was silent which
-// was not waited for.
+// TestABudgetThatEndsUnderACall: what is told is who has the lock, as the attempt before said, and not that a node was
+// silent which was not waited for.
 func TestABudgetThatEndsUnderACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		n := &slowly{answer: driver.AcquireReply{TTL: time.Minute, Holder: "billing/7|1700000000000||job"}}
-		e, err := NewEngine([]driver.Node{Async(n)}, lock.WithPollInterval(20*time.Millisecond), lock.WithClock(func() time.Duration { return time.Since(began) }))
+		e, err := NewEngine([]driver.Node{Async(n)}, lock.WithPollInterval(20*time.Millisecond),
+			lock.WithClock(func() time.Duration { return time.Since(began) }))
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = e.Acquire(t.Context(), "job", lock.MaxWait(250*time.Millisecond))
-		if !errors.Is(err, lock.ErrMaxWait) || !errors.Is(err, lock.ErrHeld) || errors.Is(err, lock.ErrNoQuorum) || n.calls.Load() < 2 {
+		if !errors.Is(err, lock.ErrMaxWait) || !errors.Is(err, lock.ErrHeld) || errors.Is(err, lock.ErrNoQuorum) ||
+			n.calls.Load() < 2 {
 			t.Errorf("after %d calls: %v", n.calls.Load(), err)
 		}
 		if err := e.Close(); err != nil {
@@ -144,7 +148,8 @@ func TestAReleaseThatIsNotWaitedFor(t *testing.T) {
 		began := time.Now()
 		n := &slowly{answer: driver.AcquireReply{Granted: true, Counter: 1, Run: 1}}
 		var ends []lock.ReleaseEnd
-		traced := lock.WithTrace(t.Context(), &lock.Trace{ReleaseEnd: func(_ context.Context, e lock.ReleaseEnd) { ends = append(ends, e) }})
+		traced := lock.WithTrace(t.Context(),
+			&lock.Trace{ReleaseEnd: func(_ context.Context, e lock.ReleaseEnd) { ends = append(ends, e) }})
 		e, err := NewEngine([]driver.Node{Async(n)}, lock.WithClock(func() time.Duration { return time.Since(began) }))
 		if err != nil {
 			t.Fatal(err)
@@ -156,7 +161,8 @@ func TestAReleaseThatIsNotWaitedFor(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
 		err = lease.Release(ctx)
-		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, lock.ErrNoQuorum) || errors.Is(err, driver.ErrUnheard) {
+		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, lock.ErrNoQuorum) ||
+			errors.Is(err, driver.ErrUnheard) {
 			t.Errorf("Release says %v", err)
 		}
 		if len(ends) != 1 || ends[0].Failed != 0 {

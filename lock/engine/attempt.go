@@ -103,7 +103,8 @@ func (e *Engine) holderRecord(since time.Time, from origin) string {
 
 func (e *Engine) holder(since time.Time, from origin) lock.Holder {
 	return lock.Holder{
-		Instance: e.cfg.Instance, Since: since, Traceparent: from.traceparent, CallSite: from.callSite, Page: e.cfg.Page,
+		Instance: e.cfg.Instance, Since: since, Traceparent: from.traceparent, CallSite: from.callSite,
+		Page: e.cfg.Page,
 	}
 }
 

@@ -43,8 +43,8 @@ func TestATokenIsOfOneAttempt(t *testing.T) {
 	})
 }
 
-// TestAnAttemptThatOthersDecidedIsNoFailureOfANode: where calls queue for a node that answers, an acquire whose turn comes too
-// late was given up; only of a node that does not answer is it said that it was not asked.
+// TestAnAttemptThatOthersDecidedIsNoFailureOfANode: where calls queue for a node that answers, an acquire whose turn
+// comes too late was given up; only of a node that does not answer is it said that it was not asked.
 func TestAnAttemptThatOthersDecidedIsNoFailureOfANode(t *testing.T) {
 	for name, pause := range map[string]time.Duration{"slow": 20 * time.Millisecond, "silent": 2 * time.Second} {
 		t.Run(name, func(t *testing.T) {
@@ -78,7 +78,8 @@ func TestAnAttemptThatOthersDecidedIsNoFailureOfANode(t *testing.T) {
 	}
 }
 
-// TestWhatWasGivenUpIsNotSent: an acquire that waits behind another call to its node is dropped once its attempt is over.
+// TestWhatWasGivenUpIsNotSent: an acquire that waits behind another call to its node is dropped once its attempt is
+// over.
 func TestWhatWasGivenUpIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := observe(t)

@@ -204,7 +204,8 @@ func (b *ballot) foreign() bool {
 func (b *ballot) blocker(freeIn time.Duration) *lock.HeldError {
 	worst := slices.MaxFunc(b.blockers, func(x, y driver.AcquireReply) int {
 		return cmp.Or(cmp.Compare(min(len(x.Holder), 1), min(len(y.Holder), 1)),
-			cmp.Compare(b.inNameOf(x.Holder), b.inNameOf(y.Holder)), olderHolder(x.Holder, y.Holder), cmp.Compare(x.TTL, y.TTL))
+			cmp.Compare(b.inNameOf(x.Holder), b.inNameOf(y.Holder)), olderHolder(x.Holder, y.Holder),
+			cmp.Compare(x.TTL, y.TTL))
 	})
 	held := &lock.HeldError{
 		Resource: b.a.start.Resource, Key: b.a.req.Key,

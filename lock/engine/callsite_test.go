@@ -46,17 +46,19 @@ func TestNobodyCalls(t *testing.T) {
 	}
 	defer l.Close()
 	told := make(chan string, 1)
-	go l.Acquire(lock.WithTrace(t.Context(), &lock.Trace{AcquireStart: func(ctx context.Context, e lock.AcquireStart) context.Context {
-		told <- e.CallSite
-		return ctx
-	}}), "job")
+	go l.Acquire(lock.WithTrace(t.Context(),
+		&lock.Trace{AcquireStart: func(ctx context.Context, e lock.AcquireStart) context.Context {
+			told <- e.CallSite
+			return ctx
+		}}), "job")
 	if site := <-told; site != "" {
 		t.Errorf("call site %q", site)
 	}
 }
 
 func TestPageIsRefused(t *testing.T) {
-	for _, page := range []string{"debug/locks", "ftp://host/x", "http://user:pw@host/debug/locks", "javascript:alert(1)", "http://"} {
+	for _, page := range []string{"debug/locks", "ftp://host/x", "http://user:pw@host/debug/locks",
+		"javascript:alert(1)", "http://"} {
 		if _, err := memlock.New(memlock.NewNodes(1), lock.WithPage(page)); !errors.Is(err, lock.ErrInvalidOption) {
 			t.Errorf("%q: %v", page, err)
 		}

@@ -79,7 +79,8 @@ func (d *deadlocks) seen() []lock.Deadlock {
 	return slices.Clone(d.all)
 }
 
-// TestDeadlock takes what others hold, in a ring of one to four calls. Each of them asks to fail; one does, and the others go on.
+// TestDeadlock takes what others hold, in a ring of one to four calls. Each of them asks to fail; one does, and the
+// others go on.
 func TestDeadlock(t *testing.T) {
 	for n := 1; n <= 4; n++ {
 		l := openMemory(t)
@@ -131,7 +132,8 @@ func TestDeadlockIsTold(t *testing.T) {
 	first := make(chan error, 1)
 	waiting := make(chan struct{})
 	go func() {
-		ctx := lock.WithTrace(a.Context(), &lock.Trace{WaitStart: func(ctx context.Context, _ lock.WaitStart) context.Context {
+		ctx := lock.WithTrace(a.Context(), &lock.Trace{WaitStart: func(ctx context.Context,
+			_ lock.WaitStart) context.Context {
 			select {
 			case <-waiting:
 			default:
@@ -184,7 +186,8 @@ func testNoDeadlock(t *testing.T) {
 	if err := <-done; !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
-	if _, err = l.Acquire(mustAcquire(t, ctx, l, "c").Context(), "a", lock.FailOnDeadlock(), lock.MaxWait(100*time.Millisecond)); !errors.Is(err, lock.ErrMaxWait) {
+	if _, err = l.Acquire(mustAcquire(t, ctx, l, "c").Context(), "a", lock.FailOnDeadlock(),
+		lock.MaxWait(100*time.Millisecond)); !errors.Is(err, lock.ErrMaxWait) {
 		t.Errorf("a chain: %v", err)
 	}
 	if all := seen.seen(); all != nil {

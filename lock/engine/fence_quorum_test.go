@@ -10,8 +10,8 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// TestAQuorumStandsBehindTheFence: where counters are apart, the one that is behind is raised, or the next grant would go on
-// from there.
+// TestAQuorumStandsBehindTheFence: where counters are apart, the one that is behind is raised, or the next grant would
+// go on from there.
 func TestAQuorumStandsBehindTheFence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := observe(t)
@@ -85,8 +85,8 @@ func TestAQuorumStandsBehindTheRun(t *testing.T) {
 	})
 }
 
-// TestARaiseThatIsRefusedIsNoVote: the node that was behind has forgotten the grant before it was raised. Its counter is not behind
-// the fence, and nobody else's is.
+// TestARaiseThatIsRefusedIsNoVote: the node that was behind has forgotten the grant before it was raised. Its counter
+// is not behind the fence, and nobody else's is.
 func TestARaiseThatIsRefusedIsNoVote(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := observe(t)
@@ -99,7 +99,8 @@ func TestARaiseThatIsRefusedIsNoVote(t *testing.T) {
 		}
 		lease, err := o.engine.Acquire(t.Context(), "job", lock.NoWait())
 		if err == nil {
-			t.Fatalf("fence %d, and a server of the quorum counts on from %d", lease.Fence(), behind.Counter("lock:job"))
+			t.Fatalf("fence %d, and a server of the quorum counts on from %d", lease.Fence(),
+				behind.Counter("lock:job"))
 		}
 		if !errors.Is(err, lock.ErrNoQuorum) || !errors.Is(err, lock.ErrNotHeld) {
 			t.Error(err)

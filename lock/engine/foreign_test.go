@@ -183,7 +183,8 @@ func TestAGateThatIsWrongHidesNoFreeLock(t *testing.T) {
 					return 0
 				}))
 			}
-			lease, err := processOf(t, nodes).Acquire(t.Context(), "job", lock.MaxWait(time.Second+2*lock.DefaultPollInterval))
+			lease, err := processOf(t, nodes).Acquire(t.Context(), "job",
+				lock.MaxWait(time.Second+2*lock.DefaultPollInterval))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -89,9 +89,10 @@ func (a *acquisition) leaveQueues(ctx context.Context, won *attempt) {
 		}
 		calls := &a.queue.calls[i]
 		calls.Do(&leaving{
-			n: a.engine.nodes[i], calls: calls, ctx: valuesOf(ctx), ts: a.ts, timeout: a.engine.cfg.nodeTimeout(a.opts.TTL),
-			event: lock.NodeStart{Resource: a.resource, Op: lock.OpLeave},
-			req:   driver.LeaveRequest{Key: a.key, WaiterID: a.engine.id, Handoff: handoffWindow},
+			n: a.engine.nodes[i], calls: calls, ctx: valuesOf(ctx), ts: a.ts,
+			timeout: a.engine.cfg.nodeTimeout(a.opts.TTL),
+			event:   lock.NodeStart{Resource: a.resource, Op: lock.OpLeave},
+			req:     driver.LeaveRequest{Key: a.key, WaiterID: a.engine.id, Handoff: handoffWindow},
 		})
 	}
 }

@@ -23,8 +23,9 @@ func TestHandedOverLeaseLivesOnItsOwn(t *testing.T) {
 		cause  error
 		after  time.Duration
 	}{
-		"loss":    {nil, func(p *process, _ *caller) { lose(p, nil) }, lock.ErrLost, 0},
-		"MaxHold": {options{lock.MaxHold(50 * time.Millisecond)}, func(*process, *caller) {}, lock.ErrMaxHold, 50 * time.Millisecond},
+		"loss": {nil, func(p *process, _ *caller) { lose(p, nil) }, lock.ErrLost, 0},
+		"MaxHold": {options{lock.MaxHold(50 * time.Millisecond)}, func(*process, *caller) {}, lock.ErrMaxHold,
+			50 * time.Millisecond},
 		"parent":  {nil, func(_ *process, c *caller) { c.cancel() }, context.Canceled, 0},
 		"release": {nil, func(p *process, c *caller) { c.release() }, lock.ErrReleased, 0},
 		"close":   {nil, func(p *process, _ *caller) { _ = p.locker.Close() }, lock.ErrClosed, 0},
@@ -53,7 +54,8 @@ func TestHandedOverLeaseLivesOnItsOwn(t *testing.T) {
 				}
 				c.end(p, waiting[0])
 				<-lease.Context().Done()
-				if cause, took := context.Cause(lease.Context()), time.Since(began); cause != c.cause || took != c.after {
+				if cause, took := context.Cause(lease.Context()), time.Since(began); cause != c.cause ||
+					took != c.after {
 					t.Errorf("ended with %v after %v, want %v after %v", cause, took, c.cause, c.after)
 				}
 			})
@@ -88,7 +90,10 @@ func TestSuspendedHostHandsNothingOver(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
 			p := &process{t: t, nodes: memlock.NewNodes(3)}
-			p.locker = p.another(lock.WithClock(func() time.Duration { return time.Since(began) + time.Duration(suspended.Load()) }))
+			p.locker = p.another(lock.WithClock(func() time.Duration {
+				return time.Since(began) +
+					time.Duration(suspended.Load())
+			}))
 			holder, waiting := p.queue(nil, nil)
 			suspended.Store(int64(slept))
 			_ = holder.lease.Release(p.t.Context())

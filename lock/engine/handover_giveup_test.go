@@ -30,7 +30,8 @@ func TestGivingUpInTheInstantOfAHandOver(t *testing.T) {
 			}
 			if i%2 == 1 && waiting[0].err == nil {
 				waiting[0].release()
-			} else if !errors.Is(waiting[0].err, context.Canceled) || waiting[0].end.HandedOver || waiting[0].wait.HandedOver {
+			} else if !errors.Is(waiting[0].err, context.Canceled) || waiting[0].end.HandedOver ||
+				waiting[0].wait.HandedOver {
 				t.Errorf("it got %v", waiting[0].err)
 			}
 			for _, w := range waiting[1:] {
@@ -49,7 +50,8 @@ func TestGivingUpInTheInstantOfAHandOver(t *testing.T) {
 			}
 		})
 	}
-	if t.Logf("%d got it after one who gave up, %d were released, %d gave up with the lock in hand", passed, released, late); passed == 0 || released == 0 || late == 0 {
+	if t.Logf("%d got it after one who gave up, %d were released, %d gave up with the lock in hand", passed, released,
+		late); passed == 0 || released == 0 || late == 0 {
 		t.Error("nobody gave up in the instant")
 	}
 }

@@ -43,7 +43,8 @@ func TestHandOver(t *testing.T) {
 			holder = next
 		}
 		if p.acquires.read() != acquires || p.releases.read() != releases || p.handed.read() != len(waiting) {
-			t.Errorf("%d acquires and %d releases on nodes for %d hand-overs", p.acquires.read()-acquires, p.releases.read()-releases, p.handed.read())
+			t.Errorf("%d acquires and %d releases on nodes for %d hand-overs", p.acquires.read()-acquires,
+				p.releases.read()-releases, p.handed.read())
 		}
 		holder.release()
 		if p.releases.read()-releases < 2 || p.isHeld() {
@@ -65,17 +66,20 @@ func TestHandOverIsRefused(t *testing.T) {
 		before         func(p *process, holder lock.Lease)
 		handed, failed bool // the release fails
 	}{
-		"nothing":                 {handed: true},
-		"9 ms after the grant":    {before: after(9 * time.Millisecond), handed: true},
-		"10 ms after the grant":   {before: after(10 * time.Millisecond)},
-		"another TTL":             {waiter: options{lock.TTL(9 * time.Second)}},
-		"a waiter not renewed":    {waiter: options{lock.NoRenew()}},
-		"a fair waiter":           {waiter: options{lock.Fair()}},
-		"a holder not renewed":    {holder: options{lock.NoRenew()}},
-		"a fair holder":           {holder: options{lock.Fair()}},
-		"two thirds of validity":  {short, options{lock.TTL(20 * time.Millisecond)}, options{lock.TTL(20 * time.Millisecond)}, after(5900 * time.Microsecond), true, false},
-		"less than that":          {short, options{lock.TTL(20 * time.Millisecond)}, options{lock.TTL(20 * time.Millisecond)}, after(6 * time.Millisecond), false, false},
-		"the end of MaxHold":      {holder: options{lock.MaxHold(time.Millisecond)}, before: after(2 * time.Millisecond)},
+		"nothing":               {handed: true},
+		"9 ms after the grant":  {before: after(9 * time.Millisecond), handed: true},
+		"10 ms after the grant": {before: after(10 * time.Millisecond)},
+		"another TTL":           {waiter: options{lock.TTL(9 * time.Second)}},
+		"a waiter not renewed":  {waiter: options{lock.NoRenew()}},
+		"a fair waiter":         {waiter: options{lock.Fair()}},
+		"a holder not renewed":  {holder: options{lock.NoRenew()}},
+		"a fair holder":         {holder: options{lock.Fair()}},
+		"two thirds of validity": {short, options{lock.TTL(20 * time.Millisecond)},
+			options{lock.TTL(20 * time.Millisecond)}, after(5900 * time.Microsecond), true, false},
+		"less than that": {short, options{lock.TTL(20 * time.Millisecond)},
+			options{lock.TTL(20 * time.Millisecond)}, after(6 * time.Millisecond), false, false},
+		"the end of MaxHold": {holder: options{lock.MaxHold(time.Millisecond)},
+			before: after(2 * time.Millisecond)},
 		"a loss":                  {before: lose, failed: true},
 		"a renewal under way":     {before: renewing(time.Millisecond)},
 		"a renewal that is over":  {before: renewing(0), handed: true},

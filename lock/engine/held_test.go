@@ -26,13 +26,14 @@ func newMemLocker(t *testing.T, nodes memlock.Nodes, opts ...lock.Option) *memlo
 	return l
 }
 
-// TestHeldIsHeldWithNodesDown: what keeps a caller from a lock that is held is its holder, however many of a tolerated minority are
-// dead or hang; where a majority is, nobody can have anything, and that is what is said.
+// TestHeldIsHeldWithNodesDown: what keeps a caller from a lock that is held is its holder, however many of a tolerated
+// minority are dead or hang; where a majority is, nobody can have anything, and that is what is said.
 func TestHeldIsHeldWithNodesDown(t *testing.T) {
 	for _, c := range []struct {
 		nodes, down int
 		want        error
-	}{{3, 0, lock.ErrHeld}, {3, 1, lock.ErrHeld}, {3, 2, lock.ErrNoQuorum}, {5, 1, lock.ErrHeld}, {5, 2, lock.ErrHeld}, {5, 3, lock.ErrNoQuorum}} {
+	}{{3, 0, lock.ErrHeld}, {3, 1, lock.ErrHeld}, {3, 2, lock.ErrNoQuorum}, {5, 1, lock.ErrHeld}, {5, 2, lock.ErrHeld},
+		{5, 3, lock.ErrNoQuorum}} {
 		for how, fail := range map[string]func(*memlock.Node){
 			"dead": func(n *memlock.Node) { n.Deny(driver.ErrUnreachable) },
 			"hung": func(n *memlock.Node) { n.Freeze() },
@@ -69,8 +70,8 @@ func TestHeldIsHeldWithNodesDown(t *testing.T) {
 	}
 }
 
-// TestAHungGateCostsMilliseconds: where others were waiting a moment ago, the gate is asked before the others. One that hangs is
-// waited for no longer than several times what it usually takes.
+// TestAHungGateCostsMilliseconds: where others were waiting a moment ago, the gate is asked before the others. One that
+// hangs is waited for no longer than several times what it usually takes.
 func TestAHungGateCostsMilliseconds(t *testing.T) {
 	for hung := range 3 {
 		synctest.Test(t, func(t *testing.T) {
@@ -112,18 +113,21 @@ func TestAHungGateCostsMilliseconds(t *testing.T) {
 	}
 }
 
-// TestTheHolderHasMostNodes: a vote that fails may have one node for longer than the holder has the others, and is not who holds the lock.
+// TestTheHolderHasMostNodes: a vote that fails may have one node for longer than the holder has the others, and is not
+// who holds the lock.
 func TestTheHolderHasMostNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		nodes := memlock.NewNodes(3)
-		holder, err := newMemLocker(t, nodes, lock.WithInstance("the holder")).Acquire(t.Context(), "job", lock.TTL(5*time.Second))
+		holder, err := newMemLocker(t, nodes, lock.WithInstance("the holder")).Acquire(t.Context(), "job",
+			lock.TTL(5*time.Second))
 		if err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
 		nodes[2].Forget()
 		time.Sleep(time.Second)
-		stray, err := newMemLocker(t, nodes[2:], lock.WithInstance("somebody")).Acquire(t.Context(), "job", lock.TTL(time.Minute))
+		stray, err := newMemLocker(t, nodes[2:], lock.WithInstance("somebody")).Acquire(t.Context(), "job",
+			lock.TTL(time.Minute))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +139,9 @@ func TestTheHolderHasMostNodes(t *testing.T) {
 		nodes[1].Freeze()
 		_, err = newMemLocker(t, nodes).Acquire(t.Context(), "job", lock.NoWait())
 		if !errors.As(err, &held) || held.Holder.Instance != "the holder" || held.Refused != 2 || held.Named != 1 {
-			t.Errorf("%+v, want one that names who holds for longer: one node of the two that refused did so in that name", held)
+			t.Errorf(
+				"%+v, want one that names who holds for longer: one node of the two that refused did so in that name",
+				held)
 		}
 		nodes.Recover()
 		for _, lease := range []lock.Lease{stray, holder} {

@@ -37,7 +37,8 @@ func attemptOn(nodes int) *attempt {
 func adds(t *testing.T, e *lock.QuorumError) {
 	t.Helper()
 	sum := 0
-	for _, v := range []lock.Verdict{lock.VerdictGranted, lock.VerdictRefused, lock.VerdictRefilled, lock.VerdictFailed, lock.VerdictUnheard, lock.VerdictNotAsked} {
+	for _, v := range []lock.Verdict{lock.VerdictGranted, lock.VerdictRefused, lock.VerdictRefilled, lock.VerdictFailed,
+		lock.VerdictUnheard, lock.VerdictNotAsked} {
 		sum += e.Count(v)
 	}
 	if sum != e.Nodes {
@@ -77,7 +78,8 @@ func TestASplitVoteIsNoFaultOfTheNodes(t *testing.T) {
 	a.ballot.count(2, driver.AcquireReply{}, nil)
 	e := a.ballot.quorumError()
 	adds(t, e)
-	if s := e.Error(); strings.Contains(s, "doctor") || !strings.Contains(s, "(r1: granted; r2, r3: refused). Try again") {
+	if s := e.Error(); strings.Contains(s, "doctor") ||
+		!strings.Contains(s, "(r1: granted; r2, r3: refused). Try again") {
 		t.Errorf("says %s", s)
 	}
 }
@@ -167,7 +169,8 @@ func TestARenewalAccountsForEveryNode(t *testing.T) {
 // TestAReleaseAccountsForEveryNode that was asked.
 func TestAReleaseAccountsForEveryNode(t *testing.T) {
 	a := attemptOn(5)
-	r := &releaseRound{lease: &lease{attempt: a, engine: a.engine, resource: "order:1001"}, undoings: make([]undoing, 5)}
+	r := &releaseRound{lease: &lease{attempt: a, engine: a.engine, resource: "order:1001"},
+		undoings: make([]undoing, 5)}
 	r.sets.asked = 0b11111
 	r.count(releaseAnswer{from: 0, reply: driver.ReleaseReply{Found: driver.FoundOwn}})
 	r.count(releaseAnswer{from: 1})

@@ -36,7 +36,8 @@ func uncountedEngine(t *testing.T) *engine.Engine {
 	for _, name := range []string{"a", "b", "c"} {
 		s := locktest.NewFakeServer(name)
 		t.Cleanup(s.Close)
-		nodes = append(nodes, engine.Async(uncounted{s.Connect(1, locktest.Faults{}), func() { t.Error("a node was asked to raise") }}))
+		nodes = append(nodes, engine.Async(uncounted{s.Connect(1, locktest.Faults{}),
+			func() { t.Error("a node was asked to raise") }}))
 	}
 	began := time.Now()
 	e, err := engine.NewEngine(nodes, lock.WithClock(func() time.Duration { return time.Since(began) }))

@@ -12,8 +12,8 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// TestEveryCallerLearnsWhyNobodyGetsTheLock: of a thousand that gave up, those that queued behind another of their process
-// name the nodes, too, and the process that holds the lock.
+// TestEveryCallerLearnsWhyNobodyGetsTheLock: of a thousand that gave up, those that queued behind another of their
+// process name the nodes, too, and the process that holds the lock.
 func TestEveryCallerLearnsWhyNobodyGetsTheLock(t *testing.T) {
 	for name, want := range map[string]error{"dead": lock.ErrNoQuorum, "hung": lock.ErrNoQuorum, "held": lock.ErrHeld} {
 		t.Run(name, func(t *testing.T) {
@@ -46,7 +46,8 @@ func TestEveryCallerLearnsWhyNobodyGetsTheLock(t *testing.T) {
 				}
 				for range callers {
 					err := <-errs
-					if !errors.Is(err, lock.ErrMaxWait) || !errors.Is(err, want) || lock.ReasonOf(err) != lock.ReasonTimeout {
+					if !errors.Is(err, lock.ErrMaxWait) || !errors.Is(err, want) ||
+						lock.ReasonOf(err) != lock.ReasonTimeout {
 						t.Fatalf("%v does not match %v", err, want)
 					}
 					if name == "held" && !strings.Contains(err.Error(), "billing-7") {

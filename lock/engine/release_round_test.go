@@ -142,11 +142,13 @@ func TestAnUndoingByWhatIsKnown(t *testing.T) {
 		"refused":               {states: []grantState{grantRefused}, withdraw: true},
 		"refused, and released": {states: []grantState{grantRefused}, asked: 1},
 		"not known":             {states: []grantState{grantUnknown}, withdraw: true, asked: 1, tombstone: true},
-		"refused, may arrive":   {states: []grantState{grantUnknown, grantRefused}, withdraw: true, asked: 1, tombstone: true},
-		"granted":               {states: []grantState{grantHeld}, withdraw: true, asked: 1, queue: true},
-		"granted, no answer":    {states: []grantState{grantHeld}, err: driver.ErrTimeout, asked: 2, queue: true},
-		"not known, no answer":  {states: []grantState{grantUnknown}, err: driver.ErrTimeout, asked: 2, tombstone: true},
-		"refused, no answer":    {states: []grantState{grantRefused}, err: driver.ErrTimeout, asked: 1},
+		"refused, may arrive": {states: []grantState{grantUnknown, grantRefused}, withdraw: true, asked: 1,
+			tombstone: true},
+		"granted":            {states: []grantState{grantHeld}, withdraw: true, asked: 1, queue: true},
+		"granted, no answer": {states: []grantState{grantHeld}, err: driver.ErrTimeout, asked: 2, queue: true},
+		"not known, no answer": {states: []grantState{grantUnknown}, err: driver.ErrTimeout, asked: 2,
+			tombstone: true},
+		"refused, no answer": {states: []grantState{grantRefused}, err: driver.ErrTimeout, asked: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := newKept(t)
@@ -155,7 +157,8 @@ func TestAnUndoingByWhatIsKnown(t *testing.T) {
 			if c.err != nil {
 				server.errs = []error{c.err}
 			}
-			g := &grant{node: &node{Node: server, engine: k.engine}, attempt: &attempt{timeout: time.Second}, calls: &callqueue.Queue{}}
+			g := &grant{node: &node{Node: server, engine: k.engine}, attempt: &attempt{timeout: time.Second},
+				calls: &callqueue.Queue{}}
 			for _, state := range c.states {
 				g.set(state)
 			}

@@ -8,8 +8,8 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// TestAReleaseIsSentUntilItIsAnswered: the lease is over when a quorum has let it go, and a server that was away then lets it go when it is
-// back, long before the TTL is over.
+// TestAReleaseIsSentUntilItIsAnswered: the lease is over when a quorum has let it go, and a server that was away then
+// lets it go when it is back, long before the TTL is over.
 func TestAReleaseIsSentUntilItIsAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := observe(t)

@@ -153,7 +153,8 @@ func (s *Settings) validate() error {
 	case slices.Contains(s.NodeNames, ""):
 		return fmt.Errorf("%w: WithNodeNames: a name is empty", lock.ErrInvalidOption)
 	case !records.ValidPage(s.Page):
-		return fmt.Errorf("%w: WithPage: an absolute http or https URL without credentials is needed", lock.ErrInvalidOption)
+		return fmt.Errorf("%w: WithPage: an absolute http or https URL without credentials is needed",
+			lock.ErrInvalidOption)
 	case s.Random == nil:
 		return fmt.Errorf("%w: WithRandom: it is nil", lock.ErrInvalidOption)
 	}
@@ -190,7 +191,8 @@ func (s *Settings) validateAcquire(o lock.AcquireOptions) error {
 	case o.MaxAttempts < 0:
 		return fmt.Errorf("%w: MaxAttempts(%d) is negative", lock.ErrInvalidOption, o.MaxAttempts)
 	case o.MaxHold <= 0:
-		return fmt.Errorf("%w: MaxHold(%v) is not positive: use Unlimited for no limit", lock.ErrInvalidOption, o.MaxHold)
+		return fmt.Errorf("%w: MaxHold(%v) is not positive: use Unlimited for no limit", lock.ErrInvalidOption,
+			o.MaxHold)
 	}
 	return nil
 }

@@ -31,8 +31,8 @@ func panicky() *lock.Trace {
 	}
 }
 
-// TestAPanickingTraceIsContained: whatever hooks do, the lock works, and the next caller gets it too. With one node and a
-// context that cannot end, commands run on the goroutine of the caller; with three they run on others.
+// TestAPanickingTraceIsContained: whatever hooks do, the lock works, and the next caller gets it too. With one node and
+// a context that cannot end, commands run on the goroutine of the caller; with three they run on others.
 func TestAPanickingTraceIsContained(t *testing.T) {
 	var log bytes.Buffer
 	before := slog.Default()
@@ -43,7 +43,8 @@ func TestAPanickingTraceIsContained(t *testing.T) {
 			l := locktest.NewFakes(t, nodes)(t)
 			extend := func(ctx context.Context, lease lock.Lease) error { return lease.Extend(ctx) }
 			for range 2 {
-				if err := lock.Do(lock.WithTrace(context.Background(), panicky()), l, "job", extend, lock.MaxWait(time.Minute)); err != nil {
+				if err := lock.Do(lock.WithTrace(context.Background(), panicky()), l, "job", extend,
+					lock.MaxWait(time.Minute)); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -32,7 +32,8 @@ func (p *process) acquire(opts ...lock.AcquireOption) lock.Lease {
 	return lease
 }
 
-// TestValidityCountsFromBeforeTheFirstRequest, of an acquire as of an extend: the nodes may have begun to count at once.
+// TestValidityCountsFromBeforeTheFirstRequest, of an acquire as of an extend: the nodes may have begun to count at
+// once.
 func TestValidityCountsFromBeforeTheFirstRequest(t *testing.T) {
 	inProcess(t, func(p *process) {
 		const answersIn = 100 * time.Millisecond
@@ -76,7 +77,10 @@ func TestAnAttemptThatTookLongerThanItsTTLFails(t *testing.T) {
 		var suspended atomic.Int64
 		began := time.Now()
 		p := &process{t: t, nodes: memlock.NewNodes(3)}
-		p.locker = p.another(lock.WithClock(func() time.Duration { return time.Since(began) + time.Duration(suspended.Load()) }))
+		p.locker = p.another(lock.WithClock(func() time.Duration {
+			return time.Since(began) +
+				time.Duration(suspended.Load())
+		}))
 		var end lock.AttemptEnd
 		ctx := lock.WithTrace(t.Context(), &lock.Trace{
 			NodeEnd:    func(context.Context, lock.NodeEnd) { suspended.Store(int64(lock.DefaultTTL)) },
@@ -95,12 +99,13 @@ func TestAnAttemptThatTookLongerThanItsTTLFails(t *testing.T) {
 	})
 }
 
-// TestExtendOfALeaseThatIsReleasedMeanwhile: what the nodes prolonged is not renewed: the release is behind it. Nothing is lost
-// by that, and the trace does not say so.
+// TestExtendOfALeaseThatIsReleasedMeanwhile: what the nodes prolonged is not renewed: the release is behind it. Nothing
+// is lost by that, and the trace does not say so.
 func TestExtendOfALeaseThatIsReleasedMeanwhile(t *testing.T) {
 	inProcess(t, func(p *process) {
 		var end lock.RenewEnd
-		ctx := lock.WithTrace(p.t.Context(), &lock.Trace{RenewEnd: func(_ context.Context, e lock.RenewEnd) { end = e }})
+		ctx := lock.WithTrace(p.t.Context(),
+			&lock.Trace{RenewEnd: func(_ context.Context, e lock.RenewEnd) { end = e }})
 		lease, err := p.locker.Acquire(ctx, "job", lock.NoRenew())
 		if err != nil {
 			p.t.Fatal(err)
@@ -122,14 +127,17 @@ func TestExtendOfALeaseThatIsReleasedMeanwhile(t *testing.T) {
 	})
 }
 
-// TestExtendDoesNotReviveALeaseThatRanOut: the host is suspended while the nodes prolong the lease. By the clock it is over when
-// their answers come, and no timer has gone off yet: somebody else may have been let in meanwhile, elsewhere.
+// TestExtendDoesNotReviveALeaseThatRanOut: the host is suspended while the nodes prolong the lease. By the clock it is
+// over when their answers come, and no timer has gone off yet: somebody else may have been let in meanwhile, elsewhere.
 func TestExtendDoesNotReviveALeaseThatRanOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var suspended atomic.Int64
 		began := time.Now()
 		p := &process{t: t, nodes: memlock.NewNodes(3)}
-		p.locker = p.another(lock.WithClock(func() time.Duration { return time.Since(began) + time.Duration(suspended.Load()) }))
+		p.locker = p.another(lock.WithClock(func() time.Duration {
+			return time.Since(began) +
+				time.Duration(suspended.Load())
+		}))
 		lease := p.acquire(lock.TTL(10*time.Second), lock.NoRenew())
 		time.Sleep(9 * time.Second)
 		p.delay(100 * time.Millisecond)
@@ -146,13 +154,14 @@ func TestExtendDoesNotReviveALeaseThatRanOut(t *testing.T) {
 	})
 }
 
-// TestRefillIsNoVote: nodes that had lost the lease, and have it back since this very round, say nothing of the time in between.
-// Where they are too many for a quorum of the others, another holder is possible, and the lease is lost.
+// TestRefillIsNoVote: nodes that had lost the lease, and have it back since this very round, say nothing of the time in
+// between. Where they are too many for a quorum of the others, another holder is possible, and the lease is lost.
 func TestRefillIsNoVote(t *testing.T) {
 	for forgetful, want := range map[int]error{1: nil, 2: lock.ErrLost, 3: lock.ErrLost} {
 		inProcess(t, func(p *process) {
 			var end lock.RenewEnd
-			ctx := lock.WithTrace(p.t.Context(), &lock.Trace{RenewEnd: func(_ context.Context, e lock.RenewEnd) { end = e }})
+			ctx := lock.WithTrace(p.t.Context(),
+				&lock.Trace{RenewEnd: func(_ context.Context, e lock.RenewEnd) { end = e }})
 			lease, err := p.locker.Acquire(ctx, "job", lock.NoRenew())
 			if err != nil {
 				t.Fatal(err)

@@ -12,7 +12,8 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 )
 
-// coldNode grants whatever is asked, and nothing before it is warm: connecting takes longer than a node may take to answer.
+// coldNode grants whatever is asked, and nothing before it is warm: connecting takes longer than a node may take to
+// answer.
 type coldNode struct {
 	driver.BlockingNode
 	connects time.Duration

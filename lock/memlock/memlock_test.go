@@ -104,11 +104,13 @@ func TestNoQuorumAndRecovery(t *testing.T) {
 	inBubble(t, 3, func(t *testing.T, nodes memlock.Nodes, l *memlock.Locker) {
 		lease, began := acquire(t, l), time.Now()
 		nodes.NoQuorum()
-		if _, err := l.Acquire(t.Context(), "other", lock.NoWait()); !errors.Is(err, lock.ErrNoQuorum) || !errors.Is(err, driver.ErrUnreachable) {
+		if _, err := l.Acquire(t.Context(), "other", lock.NoWait()); !errors.Is(err, lock.ErrNoQuorum) ||
+			!errors.Is(err, driver.ErrUnreachable) {
 			t.Errorf("acquire: %v", err)
 		}
 		<-lease.Context().Done()
-		if cause, took := context.Cause(lease.Context()), time.Since(began); cause != lock.ErrLost || took > lock.DefaultTTL {
+		if cause, took := context.Cause(lease.Context()), time.Since(began); cause != lock.ErrLost ||
+			took > lock.DefaultTTL {
 			t.Errorf("cause %v after %v", cause, took)
 		}
 		nodes.Recover()

@@ -66,7 +66,8 @@ func TestWhatWasRevokedDoesNotComeBack(t *testing.T) {
 			t.Fatal(reply, err)
 		}
 		n.revoke("lock:a", time.Minute)
-		reply, err := l.Extend(t.Context(), driver.ExtendRequest{Key: "lock:a", Token: "t1", TTL: time.Minute, Refill: true, Fence: 1})
+		reply, err := l.Extend(t.Context(), driver.ExtendRequest{Key: "lock:a", Token: "t1", TTL: time.Minute,
+			Refill: true, Fence: 1})
 		if err != nil || reply != driver.ExtendGone || len(n.state.Locks) != 0 {
 			t.Errorf("extend: %v, %v", reply, err)
 		}

@@ -53,7 +53,8 @@ func benchServers(b *testing.B, n int) []*redisproc.Server {
 }
 
 // compareAndDelete is what everybody's unlock is.
-var compareAndDelete = redis.NewScript(`if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`)
+var compareAndDelete = redis.NewScript(
+	`if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`)
 
 // floorLock is the least a lock can do with go-redis: SET NX PX and a
 // compare-and-delete EVALSHA, sent to all nodes at once, going on when a quorum

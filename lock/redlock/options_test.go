@@ -49,7 +49,8 @@ func TestNewRefusesBadInputBeforeAnyNetworkCall(t *testing.T) {
 			lock.ErrInvalidOption},
 		"negative quarantine": {[]redis.UniversalClient{client}, []lock.Option{WithRestartQuarantine(-1)},
 			lock.ErrInvalidOption},
-		"another driver's": {[]redis.UniversalClient{client}, []lock.Option{engine.DriverOption(func(*int) {})}, lock.ErrInvalidOption},
+		"another driver's": {[]redis.UniversalClient{client}, []lock.Option{engine.DriverOption(func(*int) {})},
+			lock.ErrInvalidOption},
 		"node timeout too big": {[]redis.UniversalClient{client}, []lock.Option{lock.WithNodeTimeout(time.Hour)},
 			lock.ErrInvalidOption},
 	} {

@@ -48,7 +48,8 @@ func TestRealCancelWaiter(t *testing.T) {
 	cancel()
 	g := await(t, settleTime, "the cancelled Acquire", waiting)
 	wantErr(t, g.err, context.Canceled, lock.ErrHeld)
-	if refused, ok := errors.AsType[*lock.HeldError](g.err); !ok || refused.Holder.Instance == "" || refused.Remaining <= 0 {
+	if refused, ok := errors.AsType[*lock.HeldError](g.err); !ok || refused.Holder.Instance == "" ||
+		refused.Remaining <= 0 {
 		t.Errorf("the error does not say who held it: %v", g.err)
 	}
 	eventually(t, settleTime, "it has left the queue", func() bool { return f.queued("job") == 0 })

@@ -77,7 +77,8 @@ func TestRealSentinelSwitchesMaster(t *testing.T) {
 
 	f.nameAnotherMaster(sentinel)
 	f.eventuallyOnNewMaster(l)
-	eventually(t, settleTime, "the lease of before is lost", func() bool { return errors.Is(before.Extend(t.Context()), lock.ErrLost) })
+	eventually(t, settleTime, "the lease of before is lost",
+		func() bool { return errors.Is(before.Extend(t.Context()), lock.ErrLost) })
 }
 
 // nameAnotherMaster makes the sentinel say that the second server is the master, and the first goes on as if nothing
@@ -90,7 +91,8 @@ func (f *realNodes) nameAnotherMaster(sentinel *redisproc.Sentinel) {
 	watcher := redis.NewSentinelClient(&redis.Options{Addr: sentinel.Addr()})
 	defer watcher.Close()
 	must(t, watcher.Remove(t.Context(), redisproc.MasterName).Err())
-	must(t, watcher.Monitor(t.Context(), redisproc.MasterName, "127.0.0.1", strconv.Itoa(f.servers[1].Port()), "1").Err())
+	must(t, watcher.Monitor(t.Context(), redisproc.MasterName, "127.0.0.1", strconv.Itoa(f.servers[1].Port()),
+		"1").Err())
 }
 
 func (f *realNodes) eventuallyOnNewMaster(l lock.Locker) {

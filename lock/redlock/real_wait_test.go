@@ -24,7 +24,8 @@ type turn struct {
 
 // queueUp starts an Acquire of each locker, one after the other: each is seen in the queue before the next one comes.
 // What is returned tells, in order, who was served.
-func queueUp(ctx context.Context, f *realNodes, resource string, hold time.Duration, lockers []*engine.Engine) (<-chan turn, *sync.WaitGroup) {
+func queueUp(ctx context.Context, f *realNodes, resource string, hold time.Duration,
+	lockers []*engine.Engine) (<-chan turn, *sync.WaitGroup) {
 	f.t.Helper()
 	served, wg := make(chan turn, len(lockers)), new(sync.WaitGroup)
 	for i, l := range lockers {
@@ -80,7 +81,8 @@ func TestRealHandOffOrder(t *testing.T) {
 			must(t, holder.Release(t.Context()))
 			wantTurns(t, served, 0, 1, 2, 3, 4, 5, 6, 7)
 			wg.Wait()
-			// What a waiter says of itself may be written late to a node that was asked beside the gate: it lives out its TTL.
+			// What a waiter says of itself may be written late to a node that was asked beside the gate: it lives out
+			// its TTL.
 			f.wantNone("*", f.all(), func(key string) bool {
 				return !strings.Contains(key, ": lockscope:fence:{") && !strings.Contains(key, ": lockscope:waiter:{")
 			})

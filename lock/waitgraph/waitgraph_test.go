@@ -63,7 +63,8 @@ func TestChain(t *testing.T) {
 func TestWhatIsNoEdge(t *testing.T) {
 	g := waitgraph.New(
 		held("a", 5, "p1", waits("p2", 0, lock.Held{Resource: "b", Fence: 7})),
-		held("b", 7, "p2", waits("p1", 0, lock.Held{Resource: "a", Fence: 4}), waits("p3", 0, lock.Held{Resource: "a", Fence: 5})),
+		held("b", 7, "p2", waits("p1", 0, lock.Held{Resource: "a", Fence: 4}),
+			waits("p3", 0, lock.Held{Resource: "a", Fence: 5})),
 	)
 	if got := g.Cycles(); got != nil {
 		t.Errorf("cycles %v", got)
@@ -81,7 +82,8 @@ func TestCyclesAndDeadlocks(t *testing.T) {
 			held("a", fence, "p1", waits("p4", 0, lock.Held{Resource: "behind", Fence: 1})),
 		)
 	}
-	want := []string{`"a" (fence 1) waits for "b" (fence 2) waits for "c" (fence 3) waits for "a"`, `"self" (fence 9) waits for "self"`}
+	want := []string{`"a" (fence 1) waits for "b" (fence 2) waits for "c" (fence 3) waits for "a"`,
+		`"self" (fence 9) waits for "self"`}
 	if got := texts(ring(1).Cycles()); !slices.Equal(got, want) {
 		t.Errorf("cycles\n%q, want\n%q", got, want)
 	}
@@ -108,7 +110,8 @@ func texts(all []lock.Deadlock) (s []string) {
 
 // TestAnotherSetOfNodes: what a waiter holds there is not what has the same name here.
 func TestAnotherSetOfNodes(t *testing.T) {
-	g := waitgraph.New(held("order", 5, "p1", waits("p1", 0, lock.Held{Resource: "order", Fence: 6, Backend: "postgresql"})))
+	g := waitgraph.New(held("order", 5, "p1",
+		waits("p1", 0, lock.Held{Resource: "order", Fence: 6, Backend: "postgresql"})))
 	if got := g.Cycles(); got != nil {
 		t.Errorf("cycles %v", got)
 	}

@@ -12,7 +12,8 @@ func TestHolderSurvivesTheRoundTrip(t *testing.T) {
 		Instance: "checkout-1/4242", Since: time.UnixMilli(1763700000123),
 		Traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
 	}
-	for _, full := range []lock.Holder{h, {Instance: "a", Since: h.Since, CallSite: "orders/charge.go:42", Page: "http://10.0.0.7:9090/debug/locks"}} {
+	for _, full := range []lock.Holder{h,
+		{Instance: "a", Since: h.Since, CallSite: "orders/charge.go:42", Page: "http://10.0.0.7:9090/debug/locks"}} {
 		record := string(AppendHolder(nil, full, "name"))
 		if got, err := ParseHolder(record); err != nil || got != full {
 			t.Fatalf("ParseHolder(%q) = %+v, %v", record, got, err)
@@ -39,7 +40,8 @@ func FuzzHolder(f *testing.F) {
 		}
 		again, err := ParseHolder(string(AppendHolder(nil, h, "name")))
 		if err != nil || again != h {
-			t.Fatalf("ParseHolder(%q) = %+v, rewritten %q, read again %+v, %v", record, h, string(AppendHolder(nil, h, "name")), again, err)
+			t.Fatalf("ParseHolder(%q) = %+v, rewritten %q, read again %+v, %v", record, h,
+				string(AppendHolder(nil, h, "name")), again, err)
 		}
 	})
 }

@@ -66,7 +66,8 @@ func ParseWaiting(record string) (Waiting, error) {
 		if err != nil || lock.ValidateResource(resource) != nil {
 			continue
 		}
-		w.Holds = append(w.Holds, lock.Held{Resource: resource, Fence: fence, Backend: safeText(backend, maxInstanceLength)})
+		w.Holds = append(w.Holds, lock.Held{Resource: resource, Fence: fence,
+			Backend: safeText(backend, maxInstanceLength)})
 	}
 	return w, nil
 }

@@ -11,10 +11,12 @@ import (
 
 func TestWaitingSurvivesTheRoundTrip(t *testing.T) {
 	w := Waiting{
-		Holder:  lock.Holder{Instance: "checkout-1/4242", Since: time.UnixMilli(1763700000123), CallSite: "a/b.go:1", Page: "http://10.0.0.7/debug/locks"},
+		Holder: lock.Holder{Instance: "checkout-1/4242", Since: time.UnixMilli(1763700000123), CallSite: "a/b.go:1",
+			Page: "http://10.0.0.7/debug/locks"},
 		Callers: 3,
 		Backend: "redis",
-		Holds:   []lock.Held{{Resource: "order:1001", Fence: 1 << 52}, {Resource: "a|b c", Fence: 2, Backend: "postgresql"}},
+		Holds: []lock.Held{{Resource: "order:1001", Fence: 1 << 52},
+			{Resource: "a|b c", Fence: 2, Backend: "postgresql"}},
 	}
 	if got, err := ParseWaiting(string(w.Append(nil))); err != nil || !reflect.DeepEqual(got, w) {
 		t.Errorf("ParseWaiting(%q) = %+v, %v", w.Append(nil), got, err)

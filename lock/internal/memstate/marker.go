@@ -50,7 +50,8 @@ func (s *Instant) AskQuarantine(a Asked) (code int, marker string, leftMS int64)
 		write(a.Nonce+"."+strconv.FormatInt(s.NowUS, 10), a.LengthMS, 0, 0)
 		return 0, s.Marker, a.LengthMS
 	}
-	identity, length, node, caller := fields[4], max(number(fields[5]), a.LengthMS), number(fields[6]), number(fields[7])
+	identity, length, node, caller := fields[4], max(number(fields[5]), a.LengthMS), number(fields[6]),
+		number(fields[7])
 	now := s.ms()
 	if a.Known == identity && (node == 0 || now+1 < node || a.CallerMS+1 < caller) {
 		node, caller = now+1, a.CallerMS+1

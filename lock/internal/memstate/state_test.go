@@ -21,7 +21,8 @@ func TestEverythingExpires(t *testing.T) {
 	acquire := func(ms int64, token, waiter string) driver.AcquireReply {
 		t.Helper()
 		reply, err := at(s, ms).Acquire(driver.AcquireRequest{
-			Key: "lock:a", Token: token, TTL: time.Minute, Waiter: driver.Waiter{ID: waiter, Enqueue: waiter != "", Record: waiter},
+			Key: "lock:a", Token: token, TTL: time.Minute,
+			Waiter: driver.Waiter{ID: waiter, Enqueue: waiter != "", Record: waiter},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -31,7 +32,8 @@ func TestEverythingExpires(t *testing.T) {
 	if !acquire(now, "t1", "").Granted || acquire(now, "t2", "w1").Granted || acquire(now, "t3", "w2").Granted {
 		t.Fatal("who came first has the lock")
 	}
-	at(s, now).Release(driver.ReleaseRequest{Key: "lock:a", Token: "t1", Tombstone: 2 * time.Second, Handoff: time.Second})
+	at(s, now).Release(driver.ReleaseRequest{Key: "lock:a", Token: "t1", Tombstone: 2 * time.Second,
+		Handoff: time.Second})
 	for _, c := range []struct {
 		what string
 		left func() int

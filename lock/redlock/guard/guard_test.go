@@ -43,7 +43,8 @@ func (s fakeServer) Ask(_ context.Context, a Ask) (Answer, error) {
 // server is one that has been up for so many whole seconds, and evicts nothing unless more says so: the last word of
 // a field counts.
 func server(runID string, uptime int, more ...string) fakeServer {
-	text := fmt.Sprintf("# Server\r\nrun_id:%s\r\nuptime_in_seconds:%d\r\nrole:master\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n", runID, uptime)
+	text := fmt.Sprintf(
+		"# Server\r\nrun_id:%s\r\nuptime_in_seconds:%d\r\nrole:master\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n", runID, uptime)
 	for _, line := range more {
 		text += line + "\r\n"
 	}

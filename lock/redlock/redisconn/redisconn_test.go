@@ -20,7 +20,8 @@ func (e reply) Error() string { return string(e) }
 func (reply) RedisError()     {}
 
 func TestErrorsAreDistinguishedAndScrubbed(t *testing.T) {
-	quoted := fmt.Errorf("acquire: %w", reply("ERR unknown command 'evalsha', with args beginning with: 'abc' 's3cr3t'"))
+	quoted := fmt.Errorf("acquire: %w",
+		reply("ERR unknown command 'evalsha', with args beginning with: 'abc' 's3cr3t'"))
 	if err := redisconn.Scrub(quoted); strings.Contains(err.Error(), "s3cr3t") || !redisconn.IsReply(err) ||
 		!redisconn.IsUnknownCommand(err) {
 		t.Errorf("scrubbed: %q", err)
