@@ -119,7 +119,8 @@ func binaryServes(t *testing.T, bin string) {
 	cmdtest.Eventually(t, "the leak is in /metrics", func() bool {
 		_, body := cmdtest.Get(t, url+"/metrics")
 		return strings.Contains(body, `distributed_lock_scanner_leaked_locks{lock_node="`+servers[0].Addr()+`"} 1`) &&
-			strings.Contains(body, `distributed_lock_scanner_leaked_lock_info{key="lock:leak",lock_node="`+servers[0].Addr()+
+			strings.Contains(body, `distributed_lock_scanner_leaked_lock_info{key="lock:leak",lock_node="`+
+				servers[0].Addr()+
 				`"} 1`)
 	})
 	cmdtest.Eventually(t, "/readyz says yes", func() bool {
@@ -138,7 +139,8 @@ func binaryServes(t *testing.T, bin string) {
 		cmdtest.Must(t, json.Unmarshal([]byte(body), &state))
 		return len(state.Held) == 1 && len(state.Nodes) == 3 && state.Nodes[0].Up && state.Nodes[2].Calls > 0
 	})
-	if h := state.Held[0]; h.Resource != "order:1001" || h.Holder != "worker-7/42" || h.Nodes != 3 || h.Validity == nil {
+	if h := state.Held[0]; h.Resource != "order:1001" || h.Holder != "worker-7/42" || h.Nodes != 3 ||
+		h.Validity == nil {
 		t.Errorf("%+v", h)
 	}
 	cmdtest.Must(t, servers[2].Kill())

@@ -47,7 +47,8 @@ func TestServersThatCannotBeAsked(t *testing.T) {
 			t.Run(name+"/"+command, func(t *testing.T) {
 				o := commandWith(t, nil, "", append(args, "--redis", c.url)...)
 				o.Want(t, app.ExitError, c.says...)
-				o.WantNot(t, "grant", "s3cret", "  nothing", "no locks", "no lock of any", "0 keys looked at", "deadline exceeded")
+				o.WantNot(t, "grant", "s3cret", "  nothing", "no locks", "no lock of any", "0 keys looked at",
+					"deadline exceeded")
 				if command == "scan" || command == "list" || command == "discover" {
 					o.Want(t, app.ExitError, "not read")
 				}

@@ -122,7 +122,8 @@ func TestHelp(t *testing.T) {
 			if slices.Contains([]string{"repair", "yes", "min-age", "connect"}, f.Name) {
 				return // of the command line only; see TestEnvironmentArmsNoRepair
 			}
-			if f.Name != "help" && !strings.Contains(strings.Join(strings.Fields(o.Out), " "), "[$"+flags.Name(f.Name)+"]") {
+			if f.Name != "help" && !strings.Contains(strings.Join(strings.Fields(o.Out), " "), "[$"+flags.Name(f.Name)+
+				"]") {
 				t.Errorf("%s: --%s does not name %s", cmd.Name(), f.Name, flags.Name(f.Name))
 			}
 		})

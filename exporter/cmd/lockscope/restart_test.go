@@ -72,8 +72,9 @@ func binaryRemembers(t *testing.T, bin string) {
 		found := false
 		cmdtest.Eventually(t, "it sweeps", func() bool {
 			_, body := cmdtest.Get(t, url+"/metrics")
-			found = found || strings.Contains(body, `distributed_lock_scanner_findings{class="held_too_long",lock_node="`+
-				s.Addr()+`"} 1`)
+			found = found || strings.Contains(body,
+				`distributed_lock_scanner_findings{class="held_too_long",lock_node="`+
+					s.Addr()+`"} 1`)
 			return found || time.Since(ready) > maxHold/4
 		})
 		p.terminate().Want(t, app.ExitClean)

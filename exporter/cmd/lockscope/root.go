@@ -66,8 +66,9 @@ func noCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if strings.ContainsAny(args[0], ":@/") {
-		return errors.New("a command is needed before arguments: scan, serve, list, repair, doctor, init, reconfigure, " +
-			"discover, config or dashboards; see --help")
+		return errors.New(
+			"a command is needed before arguments: scan, serve, list, repair, doctor, init, reconfigure, " +
+				"discover, config or dashboards; see --help")
 	}
 	meant := ""
 	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {

@@ -21,9 +21,10 @@ func (f *Flags) Register(set *pflag.FlagSet, log string) {
 	set.DurationVar(&f.MinAge, "min-age", scanner.DefaultRepairMinAge,
 		"leave alone what was not seen for so long, with the very same value, by lockscope itself")
 	set.StringVar(&f.Operator, "operator", "", "who answers for it, for plan and log; without it the variable USER")
-	set.StringVar(&f.AuditLog, "audit-log", "", "append what is about to be done, and what became of it, to this file, "+
-		"a line each for every key: "+
-		"what cannot be written down first is not done"+log)
+	set.StringVar(&f.AuditLog, "audit-log", "",
+		"append what is about to be done, and what became of it, to this file, "+
+			"a line each for every key: "+
+			"what cannot be written down first is not done"+log)
 	flags.CommandLineOnly(set, "min-age")
 }
 

@@ -27,8 +27,8 @@ type Backend interface {
 	Held(ctx context.Context) ([]scanner.Lock, error)
 	// Waiting reads who waits, the first in line of each lock first.
 	Waiting(ctx context.Context) ([]Waiter, error)
-	// Examine judges whether locks are safe there, as the user that is to take them. It changes nothing, and connects by
-	// itself. What goes wrong, also the end of ctx, is in its results.
+	// Examine judges whether locks are safe there, as the user that is to take them. It changes nothing, and connects
+	// by itself. What goes wrong, also the end of ctx, is in its results.
 	Examine(ctx context.Context, p diagnosis.Policy) diagnosis.Examination
 	Close()
 }

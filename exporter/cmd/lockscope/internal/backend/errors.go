@@ -20,8 +20,9 @@ var (
 	ErrBadAuth   = errors.New("LOCKSCOPE_ZOOKEEPER_AUTH is not of the form user:password")
 	ErrPlainText = errors.New("a --tls flag and an etcd endpoint that does not begin with https://: it would be " +
 		"plain text")
-	ErrPlainPostgres = errors.New("a --tls flag and a --postgres that is in plain text (sslmode=disable, or a socket): " +
-		"use sslmode=verify-full")
+	ErrPlainPostgres = errors.New(
+		"a --tls flag and a --postgres that is in plain text (sslmode=disable, or a socket): " +
+			"use sslmode=verify-full")
 	ErrPlainZooKeeper = errors.New("a --tls flag and --zookeeper, which lockscope reads in plain text: " +
 		"leave the flag out")
 	ErrNotConnected = errors.New("backend: Connect was not called, or failed")

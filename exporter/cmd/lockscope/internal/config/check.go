@@ -55,8 +55,9 @@ func (g *Group) check(p *problems, path string) {
 	case single && len(g.Replicas) > 0:
 		p.add(path+".replicas", "only single servers have replicas here")
 	case !single && len(g.Redis) > 1 && g.Redlock == nil:
-		p.add(path, "redlock is missing: true if these servers are nodes of one Redlock, false if they have nothing to do "+
-			"with each other")
+		p.add(path,
+			"redlock is missing: true if these servers are nodes of one Redlock, false if they have nothing to do "+
+				"with each other")
 	case len(g.Replicas) > 0 && len(g.Replicas) != len(g.Redis):
 		p.add(path+".replicas", "%d for %d servers: one for each, in their order", len(g.Replicas), len(g.Redis))
 	}

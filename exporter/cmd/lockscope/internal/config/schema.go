@@ -18,7 +18,8 @@ func Schema() ([]byte, error) {
 		Pattern:     `^(0|([0-9]+w)?([0-9]+d)?(([0-9]+(\.[0-9]+)?(h|m|s|ms|us|ns))+)?)$`,
 		Description: "1d12h, 90m, 10s, 250ms",
 	}
-	date := &jsonschema.Schema{Type: "string", Pattern: `^\d{4}-\d{2}-\d{2}(T.*)?$`, Description: "2026-12-31, or a time"}
+	date := &jsonschema.Schema{Type: "string", Pattern: `^\d{4}-\d{2}-\d{2}(T.*)?$`,
+		Description: "2026-12-31, or a time"}
 	s, err := jsonschema.For[File](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[Duration](): duration, reflect.TypeFor[Date](): date,
 	}})

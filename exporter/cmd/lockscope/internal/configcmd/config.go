@@ -53,13 +53,15 @@ Exit status: 0.`
 // Command is lockscope config.
 func Command(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "config", Short: "Check the configuration file, or print its schema", Long: configHelp, Example: configExample,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use: "config", Short: "Check the configuration file, or print its schema", Long: configHelp,
+		Example: configExample,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	connect := false
 	check := &cobra.Command{
 		Use: "check FILE", Short: "Say every mistake of a configuration file with its line", Args: oneFile,
-		Long: configCheckHelp, Example: "  lockscope config check lockscope.yaml\n  lockscope config check lockscope.yaml " +
+		Long: configCheckHelp,
+		Example: "  lockscope config check lockscope.yaml\n  lockscope config check lockscope.yaml " +
 			"--connect",
 		RunE: func(cmd *cobra.Command, args []string) error { return checkConfig(cmd.Context(), a, args[0], connect) },
 	}

@@ -38,7 +38,8 @@ func TestConfigCheck(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	path := cmdtest.ConfigFile(t, fmt.Sprintf("groups: [{name: a, redis: [%q]}, {name: b, redis: ['127.0.0.1:1']}]\n"+
 		"exclusions: [{pattern: 'lock:*', until: 2020-01-01, reason: OPS-1}]\n", s.Addr()))
-	command(t, "config", "check", path).Want(t, app.ExitClean, "ok: 2 groups, 2 servers; an exclusion has ended: lock:*")
+	command(t, "config", "check", path).Want(t, app.ExitClean,
+		"ok: 2 groups, 2 servers; an exclusion has ended: lock:*")
 	o := command(t, "config", "check", "--connect", path)
 	o.Want(t, app.ExitError, "group b: 127.0.0.1:1", "refused")
 	o.WantNot(t, "group a")

@@ -78,7 +78,8 @@ func TestDashboardsLinks(t *testing.T) {
 // TestDashboardsFitted has the flags arrive in the files; dashboards/deploy says what they do there.
 func TestDashboardsFitted(t *testing.T) {
 	dir := t.TempDir()
-	command(t, "dashboards", "--out", dir, "--labels", "cluster, namespace", "--selector", `env="prod"`, "--exporter-job",
+	command(t, "dashboards", "--out", dir, "--labels", "cluster, namespace", "--selector", `env="prod"`,
+		"--exporter-job",
 		"locks", "--objectives", "availability=0.9999,within=0.1").Want(t, 0)
 	for name, wants := range map[string][]string{
 		"rules/recording.yaml": {`sum by (cluster, namespace, job, resource)`, `{env="prod",outcome="acquired"}`,

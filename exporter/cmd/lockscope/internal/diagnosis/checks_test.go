@@ -27,7 +27,8 @@ func testPolicy() Policy {
 // sound is a node with nothing wrong.
 func sound(i int) Facts {
 	return Facts{
-		Node: fmt.Sprintf("n%d:6379", i), Address: fmt.Sprintf("n%d:6379", i), Hosts: []string{fmt.Sprintf("10.0.0.%d", i)},
+		Node: fmt.Sprintf("n%d:6379", i), Address: fmt.Sprintf("n%d:6379", i),
+		Hosts: []string{fmt.Sprintf("10.0.0.%d", i)},
 		Server: Server{
 			RunID: fmt.Sprintf("id%d", i), Incarnation: fmt.Sprintf("id%d", i), Version: "7.0.15", Mode: "standalone",
 			Role:   "master",
@@ -87,8 +88,10 @@ func TestOneThingWrong(t *testing.T) {
 		{"hung", "connection", func(f *Facts, _ *Policy) {
 			f.Err = fmt.Errorf("INFO: %w", context.DeadlineExceeded)
 		}, Fail, "hung"},
-		{"closes", "connection", func(f *Facts, _ *Policy) { f.Err = fmt.Errorf("INFO: %w", io.EOF) }, Fail, "TLS port"},
-		{"same address", "addresses", func(f *Facts, _ *Policy) { f.Address = "n2:6379" }, Fail, "vote would count twice"},
+		{"closes", "connection", func(f *Facts, _ *Policy) { f.Err = fmt.Errorf("INFO: %w", io.EOF) }, Fail,
+			"TLS port"},
+		{"same address", "addresses", func(f *Facts, _ *Policy) { f.Address = "n2:6379" }, Fail,
+			"vote would count twice"},
 		{"same server", "run_id", func(f *Facts, _ *Policy) { f.Server.RunID = "id2" }, Fail, "n1:6379 and n2:6379"},
 		{"same machine", "machines", func(f *Facts, _ *Policy) { f.Hosts = []string{"10.0.0.2"} }, Warn, "10.0.0.2"},
 		{"Sentinel", "version", func(f *Facts, _ *Policy) { f.Server.Mode = "sentinel" }, Fail, "--sentinel-master"},
@@ -153,7 +156,8 @@ func TestOneThingWrong(t *testing.T) {
 		{"slow", "latency", func(f *Facts, _ *Policy) {
 			f.Ping.P50, f.Ping.P99 = 60*time.Millisecond, 90*time.Millisecond
 		}, Fail, "node timeout of 50ms"},
-		{"slow at times", "latency", func(f *Facts, _ *Policy) { f.Ping.P99 = 60 * time.Millisecond }, Warn, "1 in 100"},
+		{"slow at times", "latency", func(f *Facts, _ *Policy) { f.Ping.P99 = 60 * time.Millisecond }, Warn,
+			"1 in 100"},
 		{"slow for the TTL", "latency", func(f *Facts, p *Policy) {
 			f.Ping.P99, p.TTL = 40*time.Millisecond, 500*time.Millisecond
 		}, Warn, "tenth of a TTL"},
@@ -162,7 +166,8 @@ func TestOneThingWrong(t *testing.T) {
 			f.Ping = Latency{Err: errors.New("NOPERM ping")}
 		}, Fail, "NOPERM ping"},
 		{"slow scripts", "scripts", func(f *Facts, _ *Policy) { f.Script.P50 = 20 * time.Millisecond }, Warn, "proxy"},
-		{"scripts too late", "scripts", func(f *Facts, _ *Policy) { f.Script.P99 = 80 * time.Millisecond }, Warn, "SLOWLOG"},
+		{"scripts too late", "scripts", func(f *Facts, _ *Policy) { f.Script.P99 = 80 * time.Millisecond }, Warn,
+			"SLOWLOG"},
 		{"no scripts", "scripts", func(f *Facts, _ *Policy) {
 			f.Script = Latency{Err: errors.New("NOPERM eval")}
 		}, Fail, "+evalsha"},

@@ -26,7 +26,8 @@ func TestMeasureIsRightWithinItsError(t *testing.T) {
 		offset := time.Duration(r.Int64N(int64(20*time.Second))) - 10*time.Second
 		drift := (r.Float64() - 0.5) / 20
 		span := time.Duration(1+r.Int64N(10)) * time.Second
-		c := Measure(observed(r, offset, drift, span, 1+time.Duration(r.Int64N(int64(50*time.Millisecond))), 3+r.IntN(100)))
+		c := Measure(observed(r, offset, drift, span, 1+time.Duration(r.Int64N(int64(50*time.Millisecond))),
+			3+r.IntN(100)))
 		if math.Abs(c.Drift-drift) > c.DriftError+1e-4 {
 			t.Fatalf("drift %v ± %v, truly %v", c.Drift, c.DriftError, drift)
 		}

@@ -32,7 +32,8 @@ func (e *Examination) Add(check, node string, r Result) {
 // SampleLatency times a call again and again, as observe does.
 func SampleLatency(ctx context.Context, during time.Duration, call func() error) (l Latency) {
 	var took []time.Duration
-	for began, round := time.Now(), 0; ctx.Err() == nil && (time.Since(began) < during || round < fewestRounds); round++ {
+	for began, round := time.Now(), 0; ctx.Err() == nil &&
+		(time.Since(began) < during || round < fewestRounds); round++ {
 		if !l.time(&took, call) {
 			break // each further round would take as long to fail
 		}

@@ -71,7 +71,8 @@ func ofCheck(results []Result, check string) (some []Result) {
 
 func TestRealServersInTrouble(t *testing.T) {
 	good := locktest.Servers(t, 1, redisproc.WithArgs("--appendonly", "yes", "--appendfsync", "always"))[0]
-	evicting := locktest.Servers(t, 1, redisproc.WithArgs("--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"))[0]
+	evicting := locktest.Servers(t, 1, redisproc.WithArgs("--maxmemory", "100mb", "--maxmemory-policy",
+		"allkeys-lru"))[0]
 	lazy := locktest.Servers(t, 1, redisproc.WithArgs("--appendonly", "yes", "--appendfsync", "everysec"))[0]
 	replica := locktest.Servers(t, 1, redisproc.WithArgs("--replicaof", "127.0.0.1 "+
 		strings.TrimPrefix(good.Addr(), "127.0.0.1:")))[0]

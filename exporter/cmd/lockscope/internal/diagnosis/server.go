@@ -13,7 +13,8 @@ func checkVersion(f Facts, p Policy) Result {
 	big, small := major(s.Version)
 	switch {
 	case s.Mode == "sentinel":
-		return Failed("this is a Sentinel, not a server for data", "give --sentinel-master NAME, or the servers themselves")
+		return Failed("this is a Sentinel, not a server for data",
+			"give --sentinel-master NAME, or the servers themselves")
 	case s.Loading:
 		return Failed(s.Version+", still loading its data", "wait until it has: it refuses every command")
 	case s.Mode == "cluster" && p.Single == "":
@@ -69,7 +70,8 @@ func checkEvicted(f Facts, p Policy) Result {
 	case p.quarantined() && f.Marker.State == redlock.MarkerVoting:
 		return Passed(fmt.Sprintf("%d keys evicted since its start, and silent for a quarantine after the last", n))
 	default:
-		return Warned(fmt.Sprintf("%d keys evicted since its start", n), "locks may have been among them: see eviction above")
+		return Warned(fmt.Sprintf("%d keys evicted since its start", n),
+			"locks may have been among them: see eviction above")
 	}
 	return Passed("nothing evicted since its start")
 }
@@ -91,7 +93,8 @@ func checkPersistence(f Facts, p Policy) Result {
 	}
 	detail := "appendonly no: a restart forgets every lock and fence counter"
 	if s.AOF {
-		detail = fmt.Sprintf("appendonly yes, appendfsync %s: a crash forgets the last locks and fence counters", f.Fsync)
+		detail = fmt.Sprintf("appendonly yes, appendfsync %s: a crash forgets the last locks and fence counters",
+			f.Fsync)
 	}
 	switch {
 	case p.quarantined():

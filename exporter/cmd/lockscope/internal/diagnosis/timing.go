@@ -14,8 +14,9 @@ func JudgeServerClock(c Clock) Result {
 	}
 	detail := fmt.Sprintf("%s this machine, ±%s", ahead(c.Offset), short(c.OffsetError))
 	if c.Offset.Abs()-c.OffsetError > farOff {
-		return Warned(detail, "is NTP running on both? Locks need clocks of equal rate, not equal time; this much is a "+
-			"sign of neither")
+		return Warned(detail,
+			"is NTP running on both? Locks need clocks of equal rate, not equal time; this much is a "+
+				"sign of neither")
 	}
 	return Passed(detail)
 }
@@ -42,11 +43,13 @@ func checkClock(f Facts, _ Policy) Result {
 	detail := fmt.Sprintf("%s this machine, ±%s", ahead(c.Offset), short(c.OffsetError))
 	switch off := c.Offset.Abs() - c.OffsetError; {
 	case off > floorReach:
-		return Warned(detail, "is NTP running on both? Fencing counters of the nodes differ, so an acquire takes a round "+
-			"trip more")
+		return Warned(detail,
+			"is NTP running on both? Fencing counters of the nodes differ, so an acquire takes a round "+
+				"trip more")
 	case off > farOff:
-		return Warned(detail, "is NTP running on both? Locks need clocks of equal rate, not equal time; this much is a "+
-			"sign of neither")
+		return Warned(detail,
+			"is NTP running on both? Locks need clocks of equal rate, not equal time; this much is a "+
+				"sign of neither")
 	}
 	return Passed(detail)
 }
@@ -68,11 +71,13 @@ func JudgeDrift(c Clock) Result {
 	detail := fmt.Sprintf("%+.0f ppm, ±%.0f", c.Drift*1e6, c.DriftError*1e6)
 	switch sure := math.Abs(c.Drift) - c.DriftError; {
 	case sure > driftBound:
-		return Failed(detail, "beyond the 1 % that leases allow for, or a clock was stepped: slew clocks (chronyd, ntpd "+
-			"-x), never step them")
+		return Failed(detail,
+			"beyond the 1 % that leases allow for, or a clock was stepped: slew clocks (chronyd, ntpd "+
+				"-x), never step them")
 	case sure > driftWorry:
-		return Warned(detail, "more than a healthy clock drifts: is NTP correcting a large offset, is the virtual machine "+
-			"overloaded?")
+		return Warned(detail,
+			"more than a healthy clock drifts: is NTP correcting a large offset, is the virtual machine "+
+				"overloaded?")
 	case c.DriftError > driftBound:
 		return Warned(detail, "too uncertain to tell: measure for longer with --for")
 	}
@@ -100,7 +105,8 @@ func checkClocks(facts []Facts, _ Policy) []Result {
 	spread, doubt := last.Clock.Offset-first.Clock.Offset, last.Clock.OffsetError+first.Clock.OffsetError
 	detail := fmt.Sprintf("nodes at most %s apart, ±%s", short(spread), short(doubt))
 	if spread-doubt > farOff {
-		return []Result{Warned(fmt.Sprintf("%s: %s and %s", detail, first.Node, last.Node), "is NTP running on all of them?")}
+		return []Result{Warned(fmt.Sprintf("%s: %s and %s", detail, first.Node, last.Node),
+			"is NTP running on all of them?")}
 	}
 	return []Result{Passed(detail)}
 }
@@ -128,11 +134,13 @@ func judgeAnswers(l Latency, p Policy) Result {
 	rounds := 2 * l.P99
 	switch {
 	case l.P50 > p.NodeTimeout:
-		return Failed(detail, fmt.Sprintf("most calls take longer than the node timeout of %v and count as failed: raise "+
-			"it, or move closer", p.NodeTimeout))
+		return Failed(detail,
+			fmt.Sprintf("most calls take longer than the node timeout of %v and count as failed: raise "+
+				"it, or move closer", p.NodeTimeout))
 	case l.P99 > p.NodeTimeout:
-		return Warned(detail, fmt.Sprintf("1 in 100 calls takes longer than the node timeout of %v and counts as failed",
-			p.NodeTimeout))
+		return Warned(detail,
+			fmt.Sprintf("1 in 100 calls takes longer than the node timeout of %v and counts as failed",
+				p.NodeTimeout))
 	case rounds > p.TTL/10:
 		return Warned(detail,
 			fmt.Sprintf("two round trips eat more than a tenth of a TTL of %v: raise the TTL, or move closer", p.TTL))
@@ -146,12 +154,14 @@ func judgeAnswers(l Latency, p Policy) Result {
 func checkScripts(f Facts, p Policy) Result {
 	l := f.Script
 	if l.Count == 0 {
-		return Failed("EVAL was not answered: "+ErrorText(l.Err), "every lock operation is a script: grant +eval +evalsha")
+		return Failed("EVAL was not answered: "+ErrorText(l.Err),
+			"every lock operation is a script: grant +eval +evalsha")
 	}
 	detail := fmt.Sprintf("p50 %s, p99 %s; ping p50 %s", short(l.P50), short(l.P99), short(f.Ping.P50))
 	switch {
 	case l.P99 > p.NodeTimeout && f.Ping.P99 <= p.NodeTimeout:
-		return Warned(detail, "scripts miss the node timeout where pings do not: what else runs on this server? See SLOWLOG")
+		return Warned(detail,
+			"scripts miss the node timeout where pings do not: what else runs on this server? See SLOWLOG")
 	case f.Ping.P50 > 0 && l.P50 > slowScript*f.Ping.P50:
 		return Warned(detail, "a script that does nothing is far slower than a ping: is a proxy between?")
 	}

@@ -30,10 +30,12 @@ func checkCount(facts []Facts, p Policy) []Result {
 		return []Result{Failed(fmt.Sprintf("%s, and only %d can be reached", detail, up),
 			"no lock can be taken now: mend the connections first")}
 	case n == 1:
-		return []Result{Warned("1 node", "when it is down nobody locks, and a restart that loses data can give a second "+
-			"holder: use three")}
+		return []Result{
+			Warned("1 node", "when it is down nobody locks, and a restart that loses data can give a second "+
+				"holder: use three")}
 	case n%2 == 0:
-		return []Result{Warned(detail, fmt.Sprintf("%d nodes tolerate no more failures than %d: add or drop one", n, n-1))}
+		return []Result{Warned(detail, fmt.Sprintf("%d nodes tolerate no more failures than %d: add or drop one", n,
+			n-1))}
 	case n > mostUseful:
 		return []Result{Warned(detail, "more than nine make every lock slower and nothing safer that is worth it")}
 	case up < n:

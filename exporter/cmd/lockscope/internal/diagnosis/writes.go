@@ -51,7 +51,8 @@ func writeRefusal(ctx context.Context, c *redis.Client, p Policy, text string) s
 			return fmt.Sprintf("NOREPLICAS %s of %d replicas follow it", good, least)
 		}
 	}
-	if info["rdb_last_bgsave_status"] == "err" && config("stop-writes-on-bgsave-error") == "yes" && config("save") != "" {
+	if info["rdb_last_bgsave_status"] == "err" && config("stop-writes-on-bgsave-error") == "yes" &&
+		config("save") != "" {
 		return "MISCONF its last snapshot failed"
 	}
 	if info["cluster_enabled"] == "1" {

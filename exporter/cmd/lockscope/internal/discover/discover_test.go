@@ -19,7 +19,8 @@ func TestDiscover(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	c := cmdtest.Admin(t, s)
 	const task = "8743c9c0-0795-4907-87fd-6c719a6b4586"
-	cmdtest.Set(t, c, "job-lock:default:nightly", "ADDED:"+time.Now().UTC().Format("2006-01-02T15:04:05.000Z")+"@batch-7",
+	cmdtest.Set(t, c, "job-lock:default:nightly", "ADDED:"+time.Now().UTC().Format("2006-01-02T15:04:05.000Z")+
+		"@batch-7",
 		9*time.Minute)
 	cmdtest.Set(t, c, "SINGLETONLOCK_d41d8cd98f00b204e9800998ecf8427e", task, 0)
 	cmdtest.Set(t, c, "app:lock:1", cmdtest.Ours, time.Minute)
@@ -49,7 +50,8 @@ func TestDiscover(t *testing.T) {
 		t.Errorf("the proposal has a password:\n%s", text)
 	}
 	command(t, "config", "check", "--connect", path).Want(t, app.ExitClean, "ok: 1 groups, 1 servers")
-	command(t, "scan", "--config", path, "--confirm-after", "10ms", "--checks", "no_ttl,long_ttl").Want(t, app.ExitClean,
+	command(t, "scan", "--config", path, "--confirm-after", "10ms", "--checks", "no_ttl,long_ttl").Want(t,
+		app.ExitClean,
 		"1 keys match SINGLETONLOCK_*")
 	command(t, "discover", "--redis", s.Addr(), "-o", path).Want(t, app.ExitError, "it is there already")
 	byUser := filepath.Join(t.TempDir(), "user.yaml")

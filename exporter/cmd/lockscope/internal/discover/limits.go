@@ -94,7 +94,8 @@ func propose(f *discover.Found) (l limits) {
 		l.why = append(l.why, "Nothing renews it, unless KeepAliveLockProvider is used: max_hold is as max_ttl.")
 	default:
 		if f.NoTTL > 0 {
-			l.why = append(l.why, fmt.Sprintf("%d never expire: if that is by design, no_ttl_allowed: true says so.", f.NoTTL))
+			l.why = append(l.why, fmt.Sprintf("%d never expire: if that is by design, no_ttl_allowed: true says so.",
+				f.NoTTL))
 		}
 	}
 	return l
@@ -104,7 +105,8 @@ func propose(f *discover.Found) (l limits) {
 func roundedUp(d time.Duration) time.Duration {
 	const minute, hour, day = time.Minute, time.Hour, 24 * time.Hour
 	for _, nice := range []time.Duration{
-		minute, 5 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 6 * hour, 12 * hour, day, 2 * day, 7 * day, 30 * day,
+		minute, 5 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 6 * hour, 12 * hour, day, 2 * day, 7 * day,
+		30 * day,
 	} {
 		if d <= nice {
 			return nice

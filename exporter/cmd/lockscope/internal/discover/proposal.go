@@ -51,7 +51,8 @@ func group(b *strings.Builder, c *target.Config, d discovered) {
 	fmt.Fprintf(b, "  - name: %s\n", strconv.Quote(d.node.Name))
 	switch {
 	case c.SentinelMaster != "":
-		fmt.Fprintf(b, "    redis: [] # name the Sentinels here\n    sentinel_master: %s\n", strconv.Quote(c.SentinelMaster))
+		fmt.Fprintf(b, "    redis: [] # name the Sentinels here\n    sentinel_master: %s\n",
+			strconv.Quote(c.SentinelMaster))
 	default:
 		fmt.Fprintf(b, "    redis: [%s]\n", strconv.Quote(target.URL(d.node)))
 		if c.Cluster {

@@ -50,7 +50,8 @@ func population(t *testing.T, c *redis.Client) (lasting []string) {
 	cmdtest.Set(t, c, "redbeat::lock", "6fa459eaee8a11ee8ca40242ac130003", 20*time.Minute)
 	hash("uniquejobs:d41d8cd98f00b204e9800998ecf8427e:LOCKED", "b4a577edbccf1d805744efa9", "1763000000.123", 0)
 	cmdtest.Set(t, c, "SINGLETONLOCK_d41d8cd98f00b204e9800998ecf8427e", id, 0)
-	return []string{"uniquejobs:d41d8cd98f00b204e9800998ecf8427e:LOCKED", "SINGLETONLOCK_d41d8cd98f00b204e9800998ecf8427e"}
+	return []string{"uniquejobs:d41d8cd98f00b204e9800998ecf8427e:LOCKED",
+		"SINGLETONLOCK_d41d8cd98f00b204e9800998ecf8427e"}
 }
 
 // TestDiscoverRoundTrip scans healthy locks with the configuration that discover writes of

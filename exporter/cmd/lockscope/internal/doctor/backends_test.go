@@ -35,8 +35,8 @@ func results(t *testing.T, o cmdtest.Outcome) map[string]diagnosis.Result {
 	return all
 }
 
-// measured are checks that may be a warning of sound servers: on a busy machine one may stall for longer than the doctor
-// waits for an answer, and clocks are too uncertain to compare.
+// measured are checks that may be a warning of sound servers: on a busy machine one may stall for longer than the
+// doctor waits for an answer, and clocks are too uncertain to compare.
 var measured = []string{"latency", "clock", "clock drift", "clocks"}
 
 // wantSound examines what has nothing wrong with it.
@@ -155,7 +155,8 @@ func TestWrongPasswordOfPostgres(t *testing.T) {
 	})
 	for _, c := range []string{"list", "doctor"} {
 		o := commandWith(t, []string{"LOCKSCOPE_POSTGRES_PASSWORD=wr0ng"}, "", c, "--postgres", s.URL("service"))
-		o.Want(t, app.ExitError, "password authentication failed", "the password is wrong", "LOCKSCOPE_POSTGRES_PASSWORD")
+		o.Want(t, app.ExitError, "password authentication failed", "the password is wrong",
+			"LOCKSCOPE_POSTGRES_PASSWORD")
 		o.WantNot(t, "wr0ng", "Grant")
 	}
 	commandWith(t, []string{"LOCKSCOPE_POSTGRES_PASSWORD=s3cr3t"}, "", "list", "--postgres", s.URL("service")).Want(t,
@@ -183,7 +184,8 @@ func TestDoctorNamesWhatHoldsRows(t *testing.T) {
 		return results(t, command(t, cmdtest.Patient("--postgres", s.URL(user), "-o", "json")...))["rows"]
 	}
 	cmdtest.Eventually(t, "the statistics say so", func() bool { return rows("service").Status == diagnosis.Warn })
-	if r := rows("service"); strings.Contains(r.Detail, "pid") || !strings.Contains(r.Advice, "a database of their own") {
+	if r := rows("service"); strings.Contains(r.Detail, "pid") ||
+		!strings.Contains(r.Advice, "a database of their own") {
 		t.Errorf("to a role that may not see others' transactions: %+v", r)
 	}
 	if r := rows("postgres"); !strings.Contains(r.Detail, "a transaction of postgres (pid ") {

@@ -25,7 +25,8 @@ func TestDoctorStatuses(t *testing.T) {
 	fresh.Want(t, app.ExitFindings, "lockscope init")
 	unvouched := results(t, fresh)
 	for check, r := range unvouched {
-		if r.Status == diagnosis.Fail || r.Status == diagnosis.Warn && !slices.Contains(append(measured, "marker"), r.Check) {
+		if r.Status == diagnosis.Fail || r.Status == diagnosis.Warn &&
+			!slices.Contains(append(measured, "marker"), r.Check) {
 			t.Errorf("%s: %+v", check, r)
 		}
 	}
@@ -59,7 +60,8 @@ func TestDoctorOfServersThatRefuse(t *testing.T) {
 	servers := locktest.Servers(t, 2)
 	cmdtest.Must(t, servers[0].Kill())
 	cmdtest.Must(t, cmdtest.Admin(t, servers[1]).ConfigSet(t.Context(), "requirepass", "right").Err())
-	o := command(t, cmdtest.Patient("--redis", servers[0].Addr(), "--redis", "redis://:"+wrong+"@"+servers[1].Addr())...)
+	o := command(t, cmdtest.Patient("--redis", servers[0].Addr(), "--redis", "redis://:"+wrong+"@"+
+		servers[1].Addr())...)
 	o.Want(t, app.ExitError, "refused", "WRONGPASS", "only 0 can be reached")
 	o.WantNot(t, wrong)
 	tls := command(t, cmdtest.Patient("--redis", "rediss://"+servers[1].Addr())...)

@@ -84,7 +84,8 @@ func doctorNodes(facts []diagnosis.Facts, p diagnosis.Policy) []doctorNode {
 	for _, f := range facts {
 		n := doctorNode{
 			Node: f.Node, Version: f.Server.Version, Role: f.Server.Role, Uptime: f.Server.Uptime.Seconds(),
-			Vouched: f.Marker.State == redlock.MarkerVoting, RunID: f.Server.Incarnation, Marker: f.Marker.State.String(),
+			Vouched: f.Marker.State == redlock.MarkerVoting, RunID: f.Server.Incarnation,
+			Marker:        f.Marker.State.String(),
 			Configuration: f.Marker.Configuration, QuarantineID: f.Marker.Identity,
 			ClockOffset: f.Clock.Offset.Seconds(), ClockOffsetErr: f.Clock.OffsetError.Seconds(),
 			ClockDrift: f.Clock.Drift * 1e6, ClockDriftError: f.Clock.DriftError * 1e6,
@@ -133,7 +134,8 @@ func doctorRows(results []diagnosis.Result) [][]string {
 		for i++; i < len(results) && sameButNode(results[i], r); i++ {
 			nodes = append(nodes, results[i].Node)
 		}
-		rows = append(rows, []string{string(r.Status), cmp.Or(r.Backend, target.System), r.Check, strings.Join(nodes, " "),
+		rows = append(rows, []string{string(r.Status), cmp.Or(r.Backend, target.System), r.Check,
+			strings.Join(nodes, " "),
 			r.Detail})
 		if r.Advice != "" {
 			rows = append(rows, []string{"", "", "", "", "-> " + r.Advice})

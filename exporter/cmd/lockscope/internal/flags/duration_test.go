@@ -9,7 +9,8 @@ import (
 
 func TestParseDuration(t *testing.T) {
 	for text, want := range map[string]time.Duration{
-		"1d": day, "2w": 14 * day, "1w1d": 8 * day, "1d12h": 36 * time.Hour, "90m": 90 * time.Minute, "0": 0, "-1d": -day,
+		"1d": day, "2w": 14 * day, "1w1d": 8 * day, "1d12h": 36 * time.Hour, "90m": 90 * time.Minute, "0": 0,
+		"-1d":   -day,
 		"-5s":   -5 * time.Second,
 		"1h30m": 90 * time.Minute, "0.5h": 30 * time.Minute,
 	} {

@@ -26,7 +26,8 @@ func TestListSideBySide(t *testing.T) {
 	_, client := systemtest.Etcd(t, 1)
 	zk := systemtest.ZooKeeper(t, 1)
 	args := []string{
-		"list", "--redis", redis.Addr(), "--postgres", pg.URL("service"), "--etcd", strings.Join(client.Endpoints(), ","),
+		"list", "--redis", redis.Addr(), "--postgres", pg.URL("service"), "--etcd",
+		strings.Join(client.Endpoints(), ","),
 		"--zookeeper", strings.Join(zk.Addrs(), ","),
 		"--etcd-fence-key", "fences/base",
 	}
@@ -63,7 +64,8 @@ func TestListSideBySide(t *testing.T) {
 		if l.Holder == nil || !l.Held || l.Backend != "redis" && l.Holder.Fence != fences[l.Backend] {
 			t.Errorf("%s: %+v", l.Backend, l.Holder)
 		}
-		if known := l.TTL != nil && *l.TTL > 0 && *l.TTL <= 60; known == (l.Backend == "zookeeper") || l.TTLUnknown == known {
+		if known := l.TTL != nil && *l.TTL > 0 && *l.TTL <= 60; known == (l.Backend == "zookeeper") ||
+			l.TTLUnknown == known {
 			t.Errorf("%s: TTL %v, unknown: %v", l.Backend, l.TTL, l.TTLUnknown)
 		}
 	}
@@ -122,13 +124,16 @@ func TestListOfWhatCannotBeRead(t *testing.T) {
 		"no URL":       {[]string{"--postgres", "postgres://u:s3cr3t@h:63x9/db"}, []string{"--postgres"}},
 		"two passwords": {[]string{"--postgres", "host=h", "--postgres-password-file", "/dev/null"},
 			[]string{"which one counts"}},
-		"etcd with a user":  {[]string{"--etcd", "http://u:s3cr3t@h:2379"}, []string{"etcd endpoint 1", "--etcd-username"}},
+		"etcd with a user": {[]string{"--etcd", "http://u:s3cr3t@h:2379"},
+			[]string{"etcd endpoint 1", "--etcd-username"}},
 		"etcd, TLS unasked": {[]string{"--etcd", "http://h:2379", "--tls-insecure-skip-verify"}, []string{"https://"}},
 		"no server":         {[]string{"--zookeeper", "u:s3cr3t@h:1"}, []string{"ZooKeeper server 1"}},
-		"no root":           {[]string{"--zookeeper", "h:1", "--zookeeper-root", "locks"}, []string{"--zookeeper-root"}},
+		"no root": {[]string{"--zookeeper", "h:1", "--zookeeper-root", "locks"},
+			[]string{"--zookeeper-root"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := commandWith(t, []string{"LOCKSCOPE_POSTGRES_PASSWORD=s3cr3t"}, "", append([]string{"list"}, c.args...)...)
+			o := commandWith(t, []string{"LOCKSCOPE_POSTGRES_PASSWORD=s3cr3t"}, "",
+				append([]string{"list"}, c.args...)...)
 			o.Want(t, app.ExitError, c.says...)
 			o.WantNot(t, "s3cr3t", `\t`)
 		})

@@ -59,8 +59,9 @@ type listedNode struct {
 
 func jsonListing(l *listing) report {
 	out := report{
-		Schema: output.SchemaVersion, Started: l.started, Took: l.took.Seconds(), Truncated: l.truncated, Omitted: l.omitted,
-		Locks: make([]listedLock, 0, len(l.locks)), Nodes: []listedNode{},
+		Schema: output.SchemaVersion, Started: l.started, Took: l.took.Seconds(), Truncated: l.truncated,
+		Omitted: l.omitted,
+		Locks:   make([]listedLock, 0, len(l.locks)), Nodes: []listedNode{},
 	}
 	for _, k := range l.locks {
 		out.Locks = append(out.Locks, jsonLock(k))
@@ -112,7 +113,8 @@ func writeList(a *app.App, format output.Format, waiters bool, l *listing) error
 		rows = append(rows, l.inColumn(k.in, lockRow(k)))
 	}
 	if len(rows) > 0 {
-		head := l.column("BACKEND", []string{"RESOURCE", "NODES", "HOLDER", "HELD FOR", "TTL LEFT", "WAITING", "REMARK"})
+		head := l.column("BACKEND", []string{"RESOURCE", "NODES", "HOLDER", "HELD FOR", "TTL LEFT", "WAITING",
+			"REMARK"})
 		if err := table.Write(a.Out, head, rows, table.Options{Width: output.Terminal(a.Out)}); err != nil {
 			return err
 		}

@@ -96,7 +96,8 @@ func (s *selection) readBackend(b backend.Backend) reading {
 		w.Locks = slices.DeleteFunc(w.Locks, func(q scanner.WaitedFor) bool { return !wanted(q.Resource) })
 		p := part{system: b.System(), tellsTTL: b.TellsTTL(), waits: waits{w}}
 		p.listing = scanner.Listing{Locks: locks, Truncated: err != nil}
-		p.listing.Nodes = []scanner.ListedNode{{Node: b.Address(), Locks: int64(len(locks)), Truncated: err != nil, Err: err}}
+		p.listing.Nodes = []scanner.ListedNode{{Node: b.Address(), Locks: int64(len(locks)), Truncated: err != nil,
+			Err: err}}
 		return p, err
 	}
 }

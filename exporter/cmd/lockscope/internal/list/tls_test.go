@@ -89,7 +89,8 @@ func TestPostgresOverTLS(t *testing.T) {
 	for _, mode := range []string{"", "sslmode=allow", "sslmode=prefer", "sslmode=require", "sslmode=verify-ca",
 		"sslmode=verify-full"} {
 		command(t, "list", "--postgres", with(mode), "--tls-ca", cert).Want(t, app.ExitClean, "order:1", "billing/7")
-		command(t, "list", "--postgres", with(mode), "--tls-ca", stranger).Want(t, app.ExitError, "x509:", "see --tls-ca")
+		command(t, "list", "--postgres", with(mode), "--tls-ca", stranger).Want(t, app.ExitError, "x509:",
+			"see --tls-ca")
 	}
 	otherName := strings.Replace(with("sslmode=require"), "127.0.0.1", "localhost", 1)
 	command(t, "list", "--postgres", otherName, "--tls-ca", cert).Want(t, app.ExitError, "x509:")
@@ -98,7 +99,8 @@ func TestPostgresOverTLS(t *testing.T) {
 	command(t, "list", "--postgres", otherName, "--tls-insecure-skip-verify").Want(t, app.ExitClean, "order:1")
 	command(t, "list", "--postgres", with("sslmode=verify-full")).Want(t, app.ExitError, "x509:", "see --tls-ca")
 	command(t, "list", "--postgres", with("sslmode=verify-full&sslrootcert="+cert)).Want(t, app.ExitClean, "order:1")
-	command(t, "list", "--postgres", plain, "--tls-ca", cert).Want(t, app.ExitError, "plain text", "sslmode=verify-full")
+	command(t, "list", "--postgres", plain, "--tls-ca", cert).Want(t, app.ExitError, "plain text",
+		"sslmode=verify-full")
 	command(t, "doctor", "--postgres", with("sslmode=require"), "--tls-ca", stranger).Want(t, app.ExitError, "x509:",
 		"see --tls-ca")
 	command(t, cmdtest.Patient("--postgres", with(""), "--tls-ca", cert)...).Want(t, app.ExitError,

@@ -95,12 +95,14 @@ func (w waits) rows(f scanner.WaitedFor) (rows [][]string) {
 			holds = append(holds, held)
 		}
 		rows = append(rows, []string{
-			scanner.KeyText(f.Resource), name, callers, waitText(time.Duration(q.Waited * float64(time.Second))), q.CallSite,
+			scanner.KeyText(f.Resource), name, callers, waitText(time.Duration(q.Waited * float64(time.Second))),
+			q.CallSite,
 			strings.Join(holds, ", "),
 		})
 	}
 	if more := f.Processes - len(f.Queue); more > 0 {
-		rows = append(rows, []string{scanner.KeyText(f.Resource), fmt.Sprintf("... and %d more processes", more), "", "", "",
+		rows = append(rows, []string{scanner.KeyText(f.Resource), fmt.Sprintf("... and %d more processes", more), "",
+			"", "",
 			""})
 	}
 	return rows

@@ -75,8 +75,9 @@ func Command(a *app.App) *cobra.Command {
 	f.names.Register(set)
 	set.DurationVar(&f.maxTTL, "max-ttl", lock.DefaultMaxTTL,
 		"longest TTL a lock may have from now on: WithMaxTTL of the services")
-	set.Var(f.from, "from", "nodes of the old configuration, in the form of --redis; without it, those of the new one, "+
-		"which others are to join")
+	set.Var(f.from, "from",
+		"nodes of the old configuration, in the form of --redis; without it, those of the new one, "+
+			"which others are to join")
 	set.Var(f.fromNames, "from-node-names", "what the services of before call the nodes, in the order of --from")
 	set.DurationVar(&f.fromMaxTTL, "from-max-ttl", 0, "longest TTL of before; 0 for --max-ttl")
 	return cmd

@@ -60,7 +60,8 @@ func TestReconfigureRefuses(t *testing.T) {
 	command(t, "reconfigure", "--from", three, "--redis", four, "--node-names", "a,b").Want(t, app.ExitError,
 		"2 names for 4 nodes")
 	cmdtest.Must(t, servers[3].Kill())
-	command(t, "reconfigure", "--from", three, "--redis", four).Want(t, app.ExitError, "every node that joins is needed",
+	command(t, "reconfigure", "--from", three, "--redis", four).Want(t, app.ExitError,
+		"every node that joins is needed",
 		servers[3].Addr())
 	cmdtest.Must(t, servers[3].Restart(t.Context()))
 	cmdtest.Must(t, servers[0].Kill())

@@ -210,7 +210,8 @@ func planRows(p scanner.Plan) (rows [][]string) {
 			holder = output.Unknown
 		}
 		rows = append(rows, []string{
-			s.Action, string(s.Class), s.Node, s.Key, output.TTL(ttl), holder, s.Identity, s.FirstSeen.Format(time.RFC3339),
+			s.Action, string(s.Class), s.Node, s.Key, output.TTL(ttl), holder, s.Identity,
+			s.FirstSeen.Format(time.RFC3339),
 			s.Evidence,
 		})
 	}

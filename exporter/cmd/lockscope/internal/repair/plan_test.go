@@ -32,11 +32,13 @@ func TestPlanThenApply(t *testing.T) {
 	cmdtest.Set(t, c, "lock:ours\n", cmdtest.Ours, 0)
 	cmdtest.Set(t, c, "lock:constant", "1", 0)
 	cmdtest.Set(t, c, "lock:long", "8Q5xLzCgV2rEJwJ7yYtSIA==", 100*time.Hour)
-	plan := []string{"repair", "plan", "--confirm-after", "10ms", "--redis", s.Addr(), "--action", "delete", "--operator",
+	plan := []string{"repair", "plan", "--confirm-after", "10ms", "--redis", s.Addr(), "--action", "delete",
+		"--operator",
 		"ada", "-o", file}
 	o := command(t, plan...)
 	o.Want(t, app.ExitClean, `delete  no_ttl  `+s.Addr()+`  "lock:ours\n"  never  worker-7/42`, "NOT PLANNED BECAUSE",
-		"may be the same for every owner", "1 keys to repair, 1 findings left out; by ada", "lockscope repair apply "+file)
+		"may be the same for every owner", "1 keys to repair, 1 findings left out; by ada", "lockscope repair apply "+
+			file)
 	o.WantNot(t, cmdtest.SecretToken, "lock:long")
 	p := readPlan(t, file)
 	if text, _ := os.ReadFile(file); strings.Contains(string(text), cmdtest.SecretToken) || len(p.Steps) != 1 ||
@@ -46,7 +48,8 @@ func TestPlanThenApply(t *testing.T) {
 	command(t, plan...).Want(t, app.ExitError, "--out", "exists") // never replaced
 
 	apply := func(args ...string) cmdtest.Outcome {
-		return command(t, append([]string{"repair", "apply", file, "--redis", s.Addr(), "--operator", "bob"}, args...)...)
+		return command(t, append([]string{"repair", "apply", file, "--redis", s.Addr(), "--operator", "bob"},
+			args...)...)
 	}
 	apply().Want(t, app.ExitFindings, "outcome=refused", "wait another", "1 refused")
 	apply("--min-age", "1ms").Want(t, app.ExitClean, "outcome=would_do", "dry run", "1 would be")
@@ -67,7 +70,8 @@ func TestPlanThenApply(t *testing.T) {
 	who := ` operator="bob" plan=` + p.ID + " identity=" + p.Steps[0].Identity + " node=" + s.Addr() +
 		` key="lock:ours\n" class=no_ttl holder="worker-7/42" ttl=never action="delete"`
 	if len(lines) != 4 || !strings.HasSuffix(lines[2], " intent"+who) ||
-		!strings.HasSuffix(lines[3], " repair"+who+" outcome=done") || strings.Contains(string(text), cmdtest.SecretToken) {
+		!strings.HasSuffix(lines[3], " repair"+who+" outcome=done") ||
+		strings.Contains(string(text), cmdtest.SecretToken) {
 		t.Errorf("the audit log:\n%s", text)
 	}
 	if _, err := os.Stat(file + ".audit"); err != nil { // of the run that named none
@@ -87,7 +91,8 @@ func TestPlanMeetsItsEnd(t *testing.T) {
 	text, err := os.ReadFile(file)
 	cmdtest.Must(t, err)
 	apply := func(file, addr string, args ...string) cmdtest.Outcome {
-		return command(t, append([]string{"repair", "apply", file, "--redis", addr, "--min-age", "1ms", "--yes"}, args...)...)
+		return command(t, append([]string{"repair", "apply", file, "--redis", addr, "--min-age", "1ms", "--yes"},
+			args...)...)
 	}
 	edited := filepath.Join(dir, "edited.json")
 	cmdtest.Must(t, os.WriteFile(edited, []byte(strings.Replace(string(text), "expire=1h0m0s", "delete", 1)), 0o600))

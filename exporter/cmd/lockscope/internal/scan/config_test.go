@@ -45,14 +45,16 @@ throttle: {confirm_after: 10ms}
 	o.WantNot(t, "lock:unseen", "long_ttl")
 
 	var r scanner.Document
-	flags := command(t, "scan", "-c", path, "--checks", "no_ttl", "--prefix", "lock:", "-o", "json", "--fail-on", "none")
+	flags := command(t, "scan", "-c", path, "--checks", "no_ttl", "--prefix", "lock:", "-o", "json", "--fail-on",
+		"none")
 	flags.Want(t, app.ExitClean)
 	flags.Decode(t, &r)
 	if len(r.Nodes) != 4 || r.Nodes[3].Group != "batch" || len(r.Findings) != 1 || r.Findings[0].Key != "lock:unseen" ||
 		r.Findings[0].Group != "batch" {
 		t.Errorf("flags do not win over the file: %+v", r)
 	}
-	command(t, "scan", "--config", path, "--redis", servers[0].Addr()).Want(t, app.ExitError, "both --config and --redis")
+	command(t, "scan", "--config", path, "--redis", servers[0].Addr()).Want(t, app.ExitError,
+		"both --config and --redis")
 	commandWith(t, []string{"LOCKSCOPE_CONFIG=" + path, "LOCKSCOPE_REDIS=" + servers[0].Addr()}, "", "scan").Want(t,
 		app.ExitError, "both --config and --redis")
 	commandWith(t, []string{"LOCKSCOPE_CONFIG=" + path, "REDIS_URL=redis://127.0.0.1:1"}, "", "scan").Want(t,

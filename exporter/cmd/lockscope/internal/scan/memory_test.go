@@ -59,6 +59,7 @@ func TestQuietJSON(t *testing.T) {
 func TestLabelsAreForAlerts(t *testing.T) {
 	command(t, "scan", "--redis", "127.0.0.1:1", "--label", "team=payments").Want(t, app.ExitError, "--label",
 		"--alertmanager")
-	command(t, "scan", "--redis", "127.0.0.1:1", "--label", "alertname=x", "--alertmanager", "http://127.0.0.1:1").Want(t,
+	command(t, "scan", "--redis", "127.0.0.1:1", "--label", "alertname=x", "--alertmanager",
+		"http://127.0.0.1:1").Want(t,
 		app.ExitError, "alertname")
 }

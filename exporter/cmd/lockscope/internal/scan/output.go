@@ -98,7 +98,8 @@ func excludedText(r scanner.Report) string {
 		reason := table.Printable(e.Reason)
 		switch until := e.Until.UTC().Format("2006-01-02 15:04 MST"); {
 		case e.Ended:
-			fmt.Fprintf(&b, "EXCLUSION ENDED %s: %s (%s) excludes nothing: renew it or take it away\n", until, what, reason)
+			fmt.Fprintf(&b, "EXCLUSION ENDED %s: %s (%s) excludes nothing: renew it or take it away\n", until, what,
+				reason)
 		default:
 			fmt.Fprintf(&b, "%d findings are excluded until %s: %s (%s)\n", e.Findings, until, what, reason)
 		}
@@ -180,7 +181,8 @@ func nodeRows(r scanner.Report) [][]string {
 			remarks = append(remarks, n.Err.Error())
 		}
 		rows = append(rows, []string{
-			n.Node, strconv.FormatInt(n.Locks, 10), strconv.FormatInt(n.Examined, 10), output.Short(n.Took), foundText(n),
+			n.Node, strconv.FormatInt(n.Locks, 10), strconv.FormatInt(n.Examined, 10), output.Short(n.Took),
+			foundText(n),
 			strings.Join(remarks, "; "),
 		})
 	}

@@ -50,7 +50,8 @@ func TestShortForms(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "redis.sock")
 	s := locktest.Servers(t, 1, redisproc.WithArgs("--unixsocket", socket))[0]
 	cmdtest.Set(t, cmdtest.Admin(t, s), "lock:day", "v", 20*time.Hour)
-	for name, args := range map[string][]string{"unix://": {"--redis", "unix://" + socket}, "path": {"--redis", socket}} {
+	for name, args := range map[string][]string{"unix://": {"--redis", "unix://" + socket},
+		"path": {"--redis", socket}} {
 		t.Log(name)
 		command(t, cmdtest.Quick(append(args, "--max-ttl", "1d")...)...).Want(t, app.ExitClean, "1 keys match")
 		command(t, cmdtest.Quick(append(args, "--max-ttl", "0.5h")...)...).Want(t, app.ExitFindings, "long_ttl")

@@ -27,10 +27,11 @@ type repairFlags struct {
 
 func (r *repairFlags) register(set *pflag.FlagSet) {
 	r.classes = flags.NewList("class", string(scanner.NoTTL))
-	set.StringVar(&r.action, "repair", "", "act on confirmed findings: expire=1h lets the lock expire after that time, "+
-		"delete removes it; "+
-		"a dry run unless --yes is given. One scan alone repairs nothing that is younger than --min-age: see lockscope "+
-		"repair plan")
+	set.StringVar(&r.action, "repair", "",
+		"act on confirmed findings: expire=1h lets the lock expire after that time, "+
+			"delete removes it; "+
+			"a dry run unless --yes is given. One scan alone repairs nothing that is younger than --min-age: see lockscope "+
+			"repair plan")
 	set.Var(r.classes, "repair-classes", "classes of findings that --repair acts on")
 	set.BoolVar(&r.yes, "yes", false, "carry out --repair instead of saying what it would do")
 	r.act.Register(set, "")

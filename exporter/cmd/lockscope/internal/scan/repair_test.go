@@ -89,7 +89,8 @@ func TestEnvironmentArmsNoRepair(t *testing.T) {
 		"LOCKSCOPE_MIN_AGE is set and not read")
 	o.WantNot(t, "outcome=")
 	commandWith(t, []string{"LOCKSCOPE_YES=true"}, "",
-		cmdtest.Quick("--redis", s.Addr(), "--min-age", "0s", "--repair", "delete")...).Want(t, app.ExitFindings, "would_do")
+		cmdtest.Quick("--redis", s.Addr(), "--min-age", "0s", "--repair", "delete")...).Want(t, app.ExitFindings,
+		"would_do")
 	if n := c.DBSize(t.Context()).Val(); n != 1 {
 		t.Errorf("%d keys are left of 1", n)
 	}

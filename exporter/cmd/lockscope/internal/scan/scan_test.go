@@ -46,13 +46,16 @@ func TestScanStatuses(t *testing.T) {
 	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--fail-on", "none")...).Want(t, app.ExitClean,
 		"lock:leak")
 	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--checks", "long_ttl")...).Want(t, app.ExitClean)
-	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--prefix", "nothing:")...).Want(t, app.ExitIncomplete,
+	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--prefix", "nothing:")...).Want(t,
+		app.ExitIncomplete,
 		"0 keys match nothing:*")
 	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--prefix", "nothing:", "--prefix",
 		"lock:")...).Want(t, app.ExitFindings, "lock:leak", "0 keys match nothing:*", "2 keys match lock:*")
-	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--pattern", "no[th]ing*", "--allow-empty")...).Want(t,
+	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--pattern", "no[th]ing*",
+		"--allow-empty")...).Want(t,
 		app.ExitClean)
-	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--pattern", "lock:l??k")...).Want(t, app.ExitFindings,
+	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--pattern", "lock:l??k")...).Want(t,
+		app.ExitFindings,
 		"lock:leak")
 }
 
@@ -159,9 +162,11 @@ func TestScanWrongPassword(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "password")
 	cmdtest.Must(t, os.WriteFile(file, []byte(wrong+"\n"), 0o600))
 	for name, o := range map[string]cmdtest.Outcome{
-		"URL":  command(t, cmdtest.Quick("--redis", "redis://:"+wrong+"@"+s.Addr())...),
-		"file": command(t, cmdtest.Quick("--redis", s.Addr(), "--redis-password-file", file, "--log.level", "debug")...),
-		"env":  commandWith(t, []string{"LOCKSCOPE_REDIS_PASSWORD=" + wrong}, "", cmdtest.Quick("--redis", s.Addr())...),
+		"URL": command(t, cmdtest.Quick("--redis", "redis://:"+wrong+"@"+s.Addr())...),
+		"file": command(t, cmdtest.Quick("--redis", s.Addr(), "--redis-password-file", file, "--log.level",
+			"debug")...),
+		"env": commandWith(t, []string{"LOCKSCOPE_REDIS_PASSWORD=" + wrong}, "",
+			cmdtest.Quick("--redis", s.Addr())...),
 	} {
 		t.Log(name)
 		o.Want(t, app.ExitError, "WRONGPASS", s.Addr())
@@ -309,7 +314,8 @@ func TestScanCancelled(t *testing.T) {
 	var out, errOut strings.Builder
 	status := make(chan int, 1)
 	go func() {
-		status <- run(ctx, []string{"scan", "--redis", s.Addr(), "--page-size", "10", "--pause", "50ms", "-o", "json"}, nil,
+		status <- run(ctx, []string{"scan", "--redis", s.Addr(), "--page-size", "10", "--pause", "50ms", "-o", "json"},
+			nil,
 			strings.NewReader(""), &out, &errOut)
 	}()
 	cmdtest.Eventually(t, "pages are read", func() bool {

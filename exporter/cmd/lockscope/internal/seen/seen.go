@@ -50,10 +50,12 @@ func Waited(q redlock.Queued, read time.Time) time.Duration {
 func Err(w *scanner.Waits) error {
 	switch {
 	case w.Err != nil && redisconn.IsReply(w.Err) && !redisconn.IsStranger(w.Err):
-		return fmt.Errorf("%w (granting +scan %%R~lockscope:queue:* %%R~lockscope:waiter:* +zrange +zcard +mget to this "+
-			"user helps if it may not)", w.Err)
+		return fmt.Errorf(
+			"%w (granting +scan %%R~lockscope:queue:* %%R~lockscope:waiter:* +zrange +zcard +mget to this "+
+				"user helps if it may not)", w.Err)
 	case w.Omitted:
-		return fmt.Errorf("only %d of the locks that are waited for were looked at (see --filter)", scanner.MaxWaitedFor)
+		return fmt.Errorf("only %d of the locks that are waited for were looked at (see --filter)",
+			scanner.MaxWaitedFor)
 	}
 	return w.Err
 }

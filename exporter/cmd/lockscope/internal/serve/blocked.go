@@ -47,7 +47,8 @@ func (g graph) link(from, to string) live.Link {
 	}
 	l.Holder = blocker(g.Locks[i].Lock)
 	if w, ok := g.Graph.Waiter(from, to); ok {
-		l.For, l.CallSite, l.TraceID = max(0, g.Locks[i].At.Sub(w.Since)).Seconds(), w.CallSite, fleet.TraceID(w.Traceparent)
+		l.For, l.CallSite, l.TraceID = max(0, g.Locks[i].At.Sub(w.Since)).Seconds(), w.CallSite,
+			fleet.TraceID(w.Traceparent)
 	}
 	return l
 }

@@ -121,7 +121,8 @@ func (b *blocking) gone(ctx context.Context, now time.Time) {
 	for text, d := range b.known {
 		if d.missed++; d.missed >= goneAfter {
 			delete(b.known, text)
-			b.logger.InfoContext(ctx, "deadlock is over", "cycle", text, "after", now.Sub(d.since).Round(time.Millisecond))
+			b.logger.InfoContext(ctx, "deadlock is over", "cycle", text, "after",
+				now.Sub(d.since).Round(time.Millisecond))
 		}
 	}
 }

@@ -83,7 +83,8 @@ func serving(t *testing.T, args ...string) (url string, log *logged) {
 			t.Errorf("serve ended with %d\n%s", status, log)
 		}
 	})
-	cmdtest.Eventually(t, "it serves", func() bool { url = cmdtest.URLLogged.FindString(log.String()); return url != "" })
+	cmdtest.Eventually(t, "it serves",
+		func() bool { url = cmdtest.URLLogged.FindString(log.String()); return url != "" })
 	return url, log
 }
 
@@ -113,7 +114,8 @@ func deadlock(t *testing.T, orders, stock lock.Locker) (callOff func()) {
 func published(t *testing.T, servers []*redisproc.Server, key, page string) {
 	t.Helper()
 	for _, s := range servers {
-		cmdtest.Set(t, cmdtest.Admin(t, s), "lock:"+key, strings.TrimSuffix(cmdtest.Ours, "||")+"|||orders/charge.go:42|"+
+		cmdtest.Set(t, cmdtest.Admin(t, s), "lock:"+key, strings.TrimSuffix(cmdtest.Ours, "||")+
+			"|||orders/charge.go:42|"+
 			page, time.Hour)
 	}
 }
@@ -135,7 +137,8 @@ func TestServeShowsTheFleet(t *testing.T) {
 			if fault != nil {
 				cmdtest.Must(t, fault(servers[2]))
 			}
-			url, log := serving(t, "--redis", cmdtest.Addrs(servers...), "--pages", "127.0.0.1", "--waits-every", "100ms")
+			url, log := serving(t, "--redis", cmdtest.Addrs(servers...), "--pages", "127.0.0.1", "--waits-every",
+				"100ms")
 			metric := func(line string) bool {
 				_, body := cmdtest.Get(t, url+"/metrics")
 				return strings.Contains(body, "\ndistributed_lock_scanner_"+line+"\n")
@@ -161,7 +164,8 @@ func TestServeShowsTheFleet(t *testing.T) {
 				return !slices.ContainsFunc(d.Pages, unasked)
 			})
 			checkReasons(t, d, reasons)
-			cmdtest.Eventually(t, "orders-1 waits for stock-2 on serve's own page", func() bool { return waitsForStock(t, url) })
+			cmdtest.Eventually(t, "orders-1 waits for stock-2 on serve's own page",
+				func() bool { return waitsForStock(t, url) })
 			callOff()
 			if name == "one node hung" {
 				cmdtest.Must(t, servers[2].Resume()) // each look waits five seconds for it

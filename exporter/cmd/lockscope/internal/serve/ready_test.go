@@ -18,7 +18,8 @@ func TestReadyWithFewRights(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	c := cmdtest.Admin(t, s)
 	for rights, ready := range map[string]bool{"+info": true, "+get": false} {
-		cmdtest.Must(t, c.Do(t.Context(), "acl", "setuser", "few", "reset", "on", ">pw", "~lock:*", "+scan", rights).Err())
+		cmdtest.Must(t, c.Do(t.Context(), "acl", "setuser", "few", "reset", "on", ">pw", "~lock:*", "+scan",
+			rights).Err())
 		pings := newPings(openNodes(t, "redis://few:pw@"+s.Addr()))
 		pings.round(t.Context())
 		err := pings.ready(t.Context())

@@ -142,7 +142,8 @@ func (s *sweeping) loop(ctx context.Context, a *app.App, every time.Duration, ch
 			continue
 		}
 		if err := s.reload(); err != nil {
-			a.Logger.ErrorContext(ctx, "the configuration could not be read again: the one before is in use", "why", why,
+			a.Logger.ErrorContext(ctx, "the configuration could not be read again: the one before is in use", "why",
+				why,
 				"error", err)
 			continue
 		}

@@ -89,8 +89,9 @@ type serveFlags struct {
 func Command(a *app.App) *cobra.Command {
 	f := &serveFlags{}
 	cmd := &cobra.Command{
-		Use: "serve", Short: "Sweep again and again, and serve metrics and a page", Long: serveHelp, Example: serveExample,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
+		Use: "serve", Short: "Sweep again and again, and serve metrics and a page", Long: serveHelp,
+		Example: serveExample,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
 	}
 	set := cmd.Flags()
 	f.groups.Register(set, scanner.DefaultMaxValues)

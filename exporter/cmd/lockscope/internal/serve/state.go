@@ -55,7 +55,8 @@ func (s *state) loop(ctx context.Context) {
 		case <-s.wanted:
 		}
 		// What an error leaves out is missing from the page; pings and logs tell why.
-		listing, _ := s.scanner.List(ctx, scanner.ListOptions{Order: scanner.ByAge, Limit: live.DefaultMaxShown, Waits: true})
+		listing, _ := s.scanner.List(ctx, scanner.ListOptions{Order: scanner.ByAge, Limit: live.DefaultMaxShown,
+			Waits: true})
 		s.blocking.observe(ctx, listing.Waits, time.Now())
 		s.mu.Lock()
 		s.listing = listing
@@ -116,8 +117,9 @@ func held(l scanner.Listing) []live.Held {
 		if !k.Held() {
 			continue
 		}
-		h := live.Held{Resource: scanner.KeyText(k.Resource), Holder: k.Hold.Instance, Fence: k.Hold.Fence, Nodes: k.Nodes,
-			Age: seen.Held(k).Seconds()}
+		h := live.Held{Resource: scanner.KeyText(k.Resource), Holder: k.Hold.Instance, Fence: k.Hold.Fence,
+			Nodes: k.Nodes,
+			Age:   seen.Held(k).Seconds()}
 		h.Validity = seen.Left(k.TTL)
 		all = append(all, h)
 	}

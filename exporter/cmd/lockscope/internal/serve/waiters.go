@@ -39,7 +39,8 @@ func waiters(w *scanner.Waits) (rows []live.Waiter, omitted int) {
 		f := &w.Locks[i]
 		for ahead, q := range f.Queue {
 			row := live.Waiter{
-				Resource: scanner.KeyText(f.Resource), For: seen.Waited(q, f.At).Seconds(), Kind: string(lock.WaitHolder),
+				Resource: scanner.KeyText(f.Resource), For: seen.Waited(q, f.At).Seconds(),
+				Kind:  string(lock.WaitHolder),
 				Ahead: ahead, Blocker: blocker(f.Lock),
 			}
 			if says := q.Says; says != nil {

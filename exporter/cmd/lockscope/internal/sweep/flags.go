@@ -48,12 +48,14 @@ func (s *Flags) Register(set *pflag.FlagSet, maxValues int) {
 	set.StringArrayVar(&s.patterns, "pattern", nil,
 		"look at keys that match this glob pattern of Redis, too; repeat it for several. Each costs a pass through all keys")
 	set.BoolVar(&s.allowEmpty, "allow-empty", false, "it is no gap that no key matches")
-	set.Var(s.checks, "checks", "classes of findings to look for; orphan is only looked for if the servers prove to be "+
-		"all nodes of one Redlock")
+	set.Var(s.checks, "checks",
+		"classes of findings to look for; orphan is only looked for if the servers prove to be "+
+			"all nodes of one Redlock")
 	set.BoolVar(&s.redlock, "redlock", false, "the servers are all nodes of one Redlock, though they do not prove it; "+
 		"if they are not, every healthy lock is an orphan")
 	set.DurationVar(&s.maxTTL, "max-ttl", scanner.DefaultTTLLimit, "a longer TTL is a finding: long_ttl")
-	set.DurationVar(&s.maxHold, "max-hold", scanner.DefaultHoldLimit, "one holder for longer is a finding: held_too_long")
+	set.DurationVar(&s.maxHold, "max-hold", scanner.DefaultHoldLimit,
+		"one holder for longer is a finding: held_too_long")
 	set.DurationVar(&s.confirmAfter, "confirm-after", scanner.DefaultConfirmAfter,
 		"look again after this before a finding counts; 0 looks again at once and reports locks between SETNX and EXPIRE")
 	set.IntVar(&s.pageSize, "page-size", scanner.DefaultPageSize,
@@ -81,7 +83,8 @@ func ParseClasses(flag string, names []string) ([]scanner.Class, error) {
 	classes := make([]scanner.Class, 0, len(names))
 	for _, name := range names {
 		if !slices.Contains(ClassNames(), name) {
-			return nil, fmt.Errorf("--%s: there is no class %q; there are %s", flag, name, strings.Join(ClassNames(), ", "))
+			return nil, fmt.Errorf("--%s: there is no class %q; there are %s", flag, name,
+				strings.Join(ClassNames(), ", "))
 		}
 		classes = append(classes, scanner.Class(name))
 	}

@@ -26,9 +26,10 @@ type MemoryFlag string
 
 // Register adds the flag; unless is what the help says more of its default.
 func (m *MemoryFlag) Register(set *pflag.FlagSet, unless string) {
-	set.StringVar((*string)(m), "state", "", "keep what is known of holders and findings between processes: a FILE, or "+
-		"redis or redis:NAME for a key below "+
-		"lockscope:scanner:memory: on the servers; off for not at all"+unless)
+	set.StringVar((*string)(m), "state", "",
+		"keep what is known of holders and findings between processes: a FILE, or "+
+			"redis or redis:NAME for a key below "+
+			"lockscope:scanner:memory: on the servers; off for not at all"+unless)
 }
 
 // Options are none if nothing is to be kept; elected says that several processes take turns.

@@ -39,7 +39,8 @@ func (r *Flags) Register(set *pflag.FlagSet) {
 	set.StringVar(&r.Config.TLS.Cert, "tls-cert", "", "PEM file of this client's certificate")
 	set.StringVar(&r.Config.TLS.Key, "tls-key", "", "PEM file of this client's key")
 	set.BoolVar(&r.Config.TLS.SkipVerify, "tls-insecure-skip-verify", false, "believe any server: for tests only")
-	set.BoolVar(&r.Config.Cluster, "cluster", false, "the URLs are seeds of one Redis Cluster: all its masters are meant")
+	set.BoolVar(&r.Config.Cluster, "cluster", false,
+		"the URLs are seeds of one Redis Cluster: all its masters are meant")
 	set.StringVar(&r.Config.SentinelMaster, "sentinel-master", "",
 		"the URLs are Sentinels, and this is the master they watch; "+
 			"their own password comes from the variable "+flags.VarSentinelPassword)

@@ -22,7 +22,8 @@ const (
 )
 
 // hostName is a name with a dot, and nothing that a URL has besides.
-var hostName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\.[a-z][a-z0-9-]*[a-z0-9]$`)
+var hostName = regexp.MustCompile(
+	`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\.[a-z][a-z0-9-]*[a-z0-9]$`)
 
 // servers reads and checks everything that Config says.
 func (c Config) servers() ([]*redis.Options, error) {

@@ -48,7 +48,8 @@ func (t TLS) apply(servers []*redis.Options) error {
 	}
 	for _, s := range servers {
 		if s.TLSConfig == nil {
-			return fmt.Errorf("%w: a --tls flag and %s, which is not a rediss:// URL and would be plain text", ErrConflict,
+			return fmt.Errorf("%w: a --tls flag and %s, which is not a rediss:// URL and would be plain text",
+				ErrConflict,
 				redisconn.Name(s))
 		}
 		s.TLSConfig.RootCAs = roots

@@ -64,8 +64,9 @@ type initFlags struct {
 func Command(a *app.App) *cobra.Command {
 	f := &initFlags{}
 	cmd := &cobra.Command{
-		Use: "init", Short: "Vouch for new servers, once, so that they vote at once", Long: initHelp, Example: initExample,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
+		Use: "init", Short: "Vouch for new servers, once, so that they vote at once", Long: initHelp,
+		Example: initExample,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
 	}
 	set := cmd.Flags()
 	f.redis.Register(set)
@@ -122,7 +123,8 @@ func (f *initFlags) vouchForOne(ctx context.Context, a *app.App, targets []targe
 	if f.restarted.Name == "" || f.restarted.RunID == "" || f.restarted.Quarantine == "" {
 		return errors.New("--restarted, --run-id and --quarantine belong together: lockscope doctor tells all three")
 	}
-	if err := redlock.VouchRestarted(ctx, target.Clients(targets), f.restarted, Options(names, f.maxTTL)...); err != nil {
+	if err := redlock.VouchRestarted(ctx, target.Clients(targets), f.restarted,
+		Options(names, f.maxTTL)...); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(a.Out, "vouched for %s, until it restarts: it votes\n", f.restarted.Name)

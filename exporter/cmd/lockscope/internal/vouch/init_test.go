@@ -30,7 +30,8 @@ func TestInitLetsNewNodesVote(t *testing.T) {
 		t.Errorf("a second run says %+v", r)
 	}
 	command(t, "init", "--redis", list).Want(t, app.ExitClean, "already", "nothing to do for 3 nodes")
-	if after := cmdtest.Marked(t, servers...); len(after) != 3 || strings.Join(after, " ") != strings.Join(before, " ") {
+	if after := cmdtest.Marked(t, servers...); len(after) != 3 ||
+		strings.Join(after, " ") != strings.Join(before, " ") {
 		t.Errorf("a second run marks them again: %q, then %q", before, after)
 	}
 }
@@ -39,9 +40,11 @@ func TestInitRefusesUsedNodes(t *testing.T) {
 	servers := locktest.Servers(t, 3)
 	list := cmdtest.Addrs(servers...)
 	// A tombstone's key holds the token of the lease it is for.
-	cmdtest.Set(t, cmdtest.Admin(t, servers[1]), "lockscope:tomb:{lock:order:1001}:"+cmdtest.SecretToken, "", time.Minute)
+	cmdtest.Set(t, cmdtest.Admin(t, servers[1]), "lockscope:tomb:{lock:order:1001}:"+cmdtest.SecretToken, "",
+		time.Minute)
 	o := command(t, "init", "--redis", list)
-	o.Want(t, app.ExitError, "refused", servers[1].Addr(), "used for locks before", "votes by itself in 1m", "untouched",
+	o.Want(t, app.ExitError, "refused", servers[1].Addr(), "used for locks before", "votes by itself in 1m",
+		"untouched",
 		"nothing was marked")
 	o.WantNot(t, cmdtest.SecretToken)
 	if left := cmdtest.Marked(t, servers...); len(left) != 0 {
@@ -131,7 +134,8 @@ func TestInitRights(t *testing.T) {
 			cmdtest.Addrs(servers...), "--redis-username", "setup")
 		o.WantNot(t, password)
 		if taken != "" {
-			o.Want(t, app.ExitError, servers[0].Addr(), "the user lacks "+taken, "init needs "+strings.Join(grants, " "),
+			o.Want(t, app.ExitError, servers[0].Addr(), "the user lacks "+taken, "init needs "+
+				strings.Join(grants, " "),
 				"untouched")
 			if left := cmdtest.Marked(t, servers...); len(left) != 0 {
 				t.Errorf("without %s: marked all the same: %q", taken, left)
@@ -168,7 +172,8 @@ func TestInitOfARestartedNode(t *testing.T) {
 	cmdtest.Eventually(t, "the quarantine begins",
 		func() bool { // with the first command that reaches the node; a quorum need not wait for it
 			_ = cmdtest.Locks(t, servers...)
-			return strings.HasPrefix(cmdtest.Admin(t, servers[0]).Get(t.Context(), "lockscope:life").Val(), "quarantine|")
+			return strings.HasPrefix(cmdtest.Admin(t, servers[0]).Get(t.Context(), "lockscope:life").Val(),
+				"quarantine|")
 		})
 	var r doctor.Report
 	command(t, cmdtest.Patient("--redis", list, "-o", "json")...).Decode(t, &r)

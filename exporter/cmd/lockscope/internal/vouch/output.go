@@ -51,7 +51,8 @@ func writeInit(a *app.App, format output.Format, r Report) error {
 func jsonInit(r Report) initReport {
 	out := initReport{Schema: output.SchemaVersion, Status: r.Result, Nodes: make([]initNode, 0, len(r.Nodes))}
 	for _, n := range r.Nodes {
-		out.Nodes = append(out.Nodes, initNode{n.Node, n.Result, n.Detail, n.Advice, n.Uptime.Seconds(), n.Left.Seconds()})
+		out.Nodes = append(out.Nodes, initNode{n.Node, n.Result, n.Detail, n.Advice, n.Uptime.Seconds(),
+			n.Left.Seconds()})
 	}
 	return out
 }

@@ -65,7 +65,8 @@ func newReport(nodes []Node, seen []sight, names []string, maxTTL time.Duration)
 		r.Nodes[i] = NodeReport{Node: nodes[i].Name, Result: Untouched, Detail: "nothing was marked", Uptime: s.uptime}
 		switch {
 		case s.marker.State == redlock.MarkerVoting && s.marker.Of(names, maxTTL):
-			r.Nodes[i].Result, r.Nodes[i].Detail = Already, "it votes, and has not restarted since it was vouched for or waited"
+			r.Nodes[i].Result, r.Nodes[i].Detail = Already,
+				"it votes, and has not restarted since it was vouched for or waited"
 		case s.err == nil && s.runID != "" && len(nodes) < 3:
 			r.Nodes[i].Left = quarantine.Left(s.uptime, maxTTL)
 		case s.err == nil && s.runID != "":

@@ -64,7 +64,8 @@ func refuseUnfit(r *Report, seen []sight) bool {
 			r.refuse(i, s.err.Error(), diagnosis.ConnectionAdvice(s.err))
 		case len(s.missing) > 0:
 			r.refuse(i, "the user lacks "+strings.Join(s.missing, " "),
-				"init needs "+diagnosis.VouchGrants+": grant it with ACL SETUSER, or name another user with --redis-username")
+				"init needs "+diagnosis.VouchGrants+
+					": grant it with ACL SETUSER, or name another user with --redis-username")
 		}
 	}
 	if r.Count(Refused) == 0 {
@@ -90,8 +91,9 @@ func refused(ctx context.Context, nodes []Node, before []sight, err error, names
 		case reason == nil || r.Nodes[i].Result == Already:
 		case errors.Is(reason, redlock.ErrOtherConfiguration):
 			r.Used = false
-			r.refuse(i, reason.Error(), "give the nodes, --node-names and --max-ttl of the services here; to change those, "+
-				"see lockscope reconfigure")
+			r.refuse(i, reason.Error(),
+				"give the nodes, --node-names and --max-ttl of the services here; to change those, "+
+					"see lockscope reconfigure")
 		case errors.Is(reason, redlock.ErrNotNew):
 			r.refuse(i, whyNotNew(before[i], after[i], reason), whatNow(r.Nodes[i].Left, len(nodes)))
 		default:

@@ -40,8 +40,9 @@ func New(c *backend.Config) (*Backend, error) {
 		}
 	}
 	return &Backend{prefix: c.EtcdPrefix, fenceKey: c.EtcdFenceKey, config: clientv3.Config{
-		Endpoints: c.Etcd, Username: c.EtcdUsername, Password: c.EtcdPassword, TLS: c.TLS, DialTimeout: backend.DialTimeout,
-		Logger: zap.NewNop(),
+		Endpoints: c.Etcd, Username: c.EtcdUsername, Password: c.EtcdPassword, TLS: c.TLS,
+		DialTimeout: backend.DialTimeout,
+		Logger:      zap.NewNop(),
 	}}, nil
 }
 
@@ -165,7 +166,8 @@ func (b *Backend) Held(ctx context.Context) ([]scanner.Lock, error) {
 		if left >= 0 {
 			left = max(left, time.Millisecond)
 		}
-		locks = append(locks, backend.LockOf(h.Key, strings.TrimPrefix(h.Key, b.prefix), "key", h.Fence, h.Holder, left))
+		locks = append(locks, backend.LockOf(h.Key, strings.TrimPrefix(h.Key, b.prefix), "key", h.Fence, h.Holder,
+			left))
 	}
 	return locks, b.explain(err)
 }
@@ -178,8 +180,9 @@ func (b *Backend) Waiting(ctx context.Context) ([]backend.Waiter, error) {
 	all, err := etcdlock.ReadWaiting(ctx, b.client, b.prefix)
 	waiters := make([]backend.Waiter, 0, len(all))
 	for _, w := range all {
-		waiters = append(waiters, backend.Waiter{Key: w.Key, Resource: strings.TrimPrefix(w.Key, b.prefix), Since: w.Since,
-			Says: backend.Says(w.Holder)})
+		waiters = append(waiters, backend.Waiter{Key: w.Key, Resource: strings.TrimPrefix(w.Key, b.prefix),
+			Since: w.Since,
+			Says:  backend.Says(w.Holder)})
 	}
 	return waiters, b.explain(err)
 }

@@ -167,7 +167,8 @@ func checkMember(m member, f facts) diagnosis.Result {
 		return diagnosis.Failed(m.Err.Error(), cmp.Or(backend.CertificateAdvice(m.Err),
 			"is it up, is the address right, may this machine reach it, does it want https:// (--tls-ca, --tls-cert)?"))
 	case m.Status.Leader == 0:
-		return diagnosis.Failed("it knows no leader", "it does not reach a majority of the members: see their peer addresses")
+		return diagnosis.Failed("it knows no leader",
+			"it does not reach a majority of the members: see their peer addresses")
 	}
 	return diagnosis.Passed(roleOf(m.Status))
 }
@@ -190,7 +191,8 @@ func checkSize(f facts) diagnosis.Result {
 	case n == 1:
 		return diagnosis.Warned("1 member", "when it is down nobody locks: use three")
 	case n%2 == 0:
-		return diagnosis.Warned(detail, fmt.Sprintf("%d members tolerate no more failures than %d: add or drop one", n, n-1))
+		return diagnosis.Warned(detail, fmt.Sprintf("%d members tolerate no more failures than %d: add or drop one", n,
+			n-1))
 	}
 	return diagnosis.Passed(detail)
 }
@@ -234,7 +236,8 @@ func checkAlarms(f facts) diagnosis.Result {
 		return diagnosis.Failed(all+": nothing can be granted",
 			"compact, defragment, then etcdctl alarm disarm, or raise --quota-backend-bytes")
 	case strings.Contains(all, "CORRUPT"):
-		return diagnosis.Failed(all, "members disagree about the data: replace the member that is wrong before anybody locks")
+		return diagnosis.Failed(all,
+			"members disagree about the data: replace the member that is wrong before anybody locks")
 	case all != "" && f.Quorum.Count > 0:
 		return diagnosis.Warned(all, "see the logs of the members")
 	case len(f.up()) == 0:

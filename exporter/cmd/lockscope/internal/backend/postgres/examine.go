@@ -151,7 +151,8 @@ func checkSchema(f facts, _ diagnosis.Policy) diagnosis.Result {
 	case f.Unread != nil:
 		return diagnosis.Failed(f.Unread.Error(), "see --schema")
 	case !s.Present:
-		return diagnosis.Failed(fmt.Sprintf("there is no schema %s in this database", f.SchemaName), migrate+"; see --schema")
+		return diagnosis.Failed(fmt.Sprintf("there is no schema %s in this database", f.SchemaName), migrate+
+			"; see --schema")
 	case !s.Usage:
 		return diagnosis.Warned("it is there, and not known more of: this role may not use it", "see rights")
 	case len(s.Missing) > 0:
@@ -161,7 +162,8 @@ func checkSchema(f facts, _ diagnosis.Policy) diagnosis.Result {
 		return diagnosis.Warned(fmt.Sprintf("version %d, and this program knows %d", s.Version, known),
 			"use a later lockscope, or services may be older than the schema, too")
 	case s.Version == 0:
-		return diagnosis.Passed("all that this version calls is there; the version of the tables only their owner may read")
+		return diagnosis.Passed(
+			"all that this version calls is there; the version of the tables only their owner may read")
 	case s.Version < known:
 		return diagnosis.Failed(fmt.Sprintf("version %d, and this program needs %d", s.Version, known), migrate)
 	}
@@ -228,8 +230,9 @@ func checkConnections(f facts, _ diagnosis.Policy) diagnosis.Result {
 	}
 	const each = pglock.DefaultConnections + 1
 	if free < each {
-		return diagnosis.Warned(detail, fmt.Sprintf("a process has up to %d: raise max_connections or the role's limit, "+
-			"give WithConnections, or use a pooler", each))
+		return diagnosis.Warned(detail,
+			fmt.Sprintf("a process has up to %d: raise max_connections or the role's limit, "+
+				"give WithConnections, or use a pooler", each))
 	}
 	return diagnosis.Passed(detail)
 }

@@ -98,7 +98,8 @@ func checkPooler(p pooler) diagnosis.Result {
 	case p.Mode == "":
 		return diagnosis.Passed("none: connections lead to the server itself")
 	case p.Mode == sessionPooling:
-		return diagnosis.Warned("there is one that keeps sessions: locks work, LISTEN of waiters is not used through it",
+		return diagnosis.Warned(
+			"there is one that keeps sessions: locks work, LISTEN of waiters is not used through it",
 			listen)
 	default:
 		advice := listen + "; for the service's other queries set default_query_exec_mode=exec, " +

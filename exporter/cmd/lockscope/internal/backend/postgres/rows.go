@@ -27,17 +27,20 @@ type oldTransaction struct {
 }
 
 func askRows(ctx context.Context, b *Backend) (r rowFacts) {
-	r.Unread = b.pool.QueryRow(ctx, "SELECT coalesce(sum(n_dead_tup), 0)::bigint, coalesce(sum(n_live_tup), 0)::bigint "+
-		"FROM pg_stat_all_tables WHERE schemaname = $1 AND relname IN ('lock', 'waiter')", b.schema).Scan(&r.Dead, &r.Live)
+	r.Unread = b.pool.QueryRow(ctx,
+		"SELECT coalesce(sum(n_dead_tup), 0)::bigint, coalesce(sum(n_live_tup), 0)::bigint "+
+			"FROM pg_stat_all_tables WHERE schemaname = $1 AND relname IN ('lock', 'waiter')", b.schema).Scan(&r.Dead,
+		&r.Live)
 	if r.Unread != nil {
 		return r
 	}
 	var age float64
-	err := b.pool.QueryRow(ctx, "SELECT extract(epoch FROM clock_timestamp() - xact_start)::float8, pid, usename::text "+
-		"FROM pg_stat_activity "+
-		"WHERE datname = current_database() AND backend_xmin IS NOT NULL AND xact_start IS NOT NULL AND usename IS NOT "+
-		"NULL AND pid <> pg_backend_pid() "+
-		"ORDER BY xact_start LIMIT 1").Scan(&age, &r.Oldest.PID, &r.Oldest.User)
+	err := b.pool.QueryRow(ctx,
+		"SELECT extract(epoch FROM clock_timestamp() - xact_start)::float8, pid, usename::text "+
+			"FROM pg_stat_activity "+
+			"WHERE datname = current_database() AND backend_xmin IS NOT NULL AND xact_start IS NOT NULL AND usename IS NOT "+
+			"NULL AND pid <> pg_backend_pid() "+
+			"ORDER BY xact_start LIMIT 1").Scan(&age, &r.Oldest.PID, &r.Oldest.User)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		r.Unread = err
 	}

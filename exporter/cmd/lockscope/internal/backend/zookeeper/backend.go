@@ -120,8 +120,9 @@ func (b *Backend) explain(err error) error {
 		err = fmt.Errorf("%w: the nodes let only others read",
 			driver.ErrDenied) // what taking locks needs is not what reading does
 	}
-	return backend.Explain(b, err, backend.Remedies{driver.Denied: "give LOCKSCOPE_ZOOKEEPER_AUTH=user:password of who " +
-		"may read below --zookeeper-root"})
+	return backend.Explain(b, err,
+		backend.Remedies{driver.Denied: "give LOCKSCOPE_ZOOKEEPER_AUTH=user:password of who " +
+			"may read below --zookeeper-root"})
 }
 
 // Held implements Backend.
@@ -145,7 +146,8 @@ func (b *Backend) Waiting(ctx context.Context) ([]backend.Waiter, error) {
 	all, err := zklock.ReadWaiting(ctx, b.conn, b.root)
 	waiters := make([]backend.Waiter, 0, len(all))
 	for _, w := range all {
-		waiters = append(waiters, backend.Waiter{Key: w.Key, Resource: w.Key, Since: w.Since, Says: backend.Says(w.Holder)})
+		waiters = append(waiters, backend.Waiter{Key: w.Key, Resource: w.Key, Since: w.Since,
+			Says: backend.Says(w.Holder)})
 	}
 	return waiters, b.explain(err)
 }

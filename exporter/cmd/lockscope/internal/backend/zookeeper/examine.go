@@ -208,7 +208,8 @@ func checkSize(f facts) diagnosis.Result {
 	case n == 1:
 		return diagnosis.Warned("1 server", "when it is down nobody locks: use three")
 	case n%2 == 0:
-		return diagnosis.Warned(detail, fmt.Sprintf("%d servers tolerate no more failures than %d: add or drop one", n, n-1))
+		return diagnosis.Warned(detail, fmt.Sprintf("%d servers tolerate no more failures than %d: add or drop one", n,
+			n-1))
 	}
 	return diagnosis.Passed(fmt.Sprintf("%s: %d may fail", detail, n-n/2-1))
 }

@@ -18,7 +18,8 @@ func TestWhatAZooKeeperServerSays(t *testing.T) {
 			"min/avg/max: 0/0.0/0\nMode: leader\nNode count: 5\n", "leader, 3.8.0", diagnosis.Pass},
 		"srvr is not on the list": {"srvr is not executed because it is not in the whitelist.\n", "does not say",
 			diagnosis.Warn},
-		"no majority":    {"This ZooKeeper instance is not currently serving requests\n", "serves nobody", diagnosis.Fail},
+		"no majority": {"This ZooKeeper instance is not currently serving requests\n", "serves nobody",
+			diagnosis.Fail},
 		"something else": {"HTTP/1.1 400 Bad Request\r\n\r\n", "not as ZooKeeper does", diagnosis.Fail},
 		"nothing":        {"", "not as ZooKeeper does", diagnosis.Fail},
 	} {
