@@ -56,7 +56,8 @@ distributed_lock_connections{backend="orders",lock_node="redis-1",state="idle"} 
 // TestConnectionsOfEngines: those of Redis are served, those of a driver that does not tell are not.
 func TestConnectionsOfEngines(t *testing.T) {
 	server := locktest.Servers(t, 1)[0]
-	engine, err := redlock.Open([]string{"redis://" + server.Addr()}, redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(2*time.Second))
+	engine, err := redlock.Open([]string{"redis://" + server.Addr()}, redlock.WithRestartQuarantine(0),
+		lock.WithNodeTimeout(2*time.Second))
 	must(t, err)
 	defer engine.Close()
 	inMemory, err := memlock.New(memlock.NewNodes(1))
@@ -70,7 +71,8 @@ func TestConnectionsOfEngines(t *testing.T) {
 	if n := strings.Count(text, "\ndistributed_lock_connection_dials_total{"); n != 1 {
 		t.Errorf("%d nodes have connections, want one", n)
 	}
-	if strings.Contains(text, `distributed_lock_connection_dials_total{backend="redis",lock_node="`+server.Addr()+`"} 0`) {
+	if strings.Contains(text, `distributed_lock_connection_dials_total{backend="redis",lock_node="`+server.Addr()+
+		`"} 0`) {
 		t.Error("no dial was counted")
 	}
 }

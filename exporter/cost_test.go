@@ -47,7 +47,10 @@ var observers = []struct {
 	wrap func(t testing.TB, l lock.Locker) lock.Locker
 }{
 	{"metrics", func(t testing.TB, l lock.Locker) lock.Locker { return measured(t, l, noopTrace.NewTracerProvider()) }},
-	{"metrics, spans not sampled", func(t testing.TB, l lock.Locker) lock.Locker { return measured(t, l, sampling(sdktrace.NeverSample())) }},
+	{"metrics, spans not sampled", func(t testing.TB,
+		l lock.Locker) lock.Locker {
+		return measured(t, l, sampling(sdktrace.NeverSample()))
+	}},
 	{"metrics, spans sampled", func(t testing.TB, l lock.Locker) lock.Locker {
 		return measured(t, l, sampling(sdktrace.AlwaysSample()))
 	}},

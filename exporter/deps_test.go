@@ -17,17 +17,20 @@ var arrows = []struct {
 }{
 	{"lock", []string{"lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
 	{"scanner", []string{"scanner", "lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
-	{"scanner/internal/keyreader", []string{"scanner/internal/keyreader", "scanner/internal/server", "lock/driver", "lock/redlock/redisconn", "lock/redlock/redisinfo", "lock/redlock/hashslot"}, nil},
-	{"scanner/internal/server", []string{"scanner/internal/server", "lock/driver", "lock/redlock/redisconn", "lock/redlock/redisinfo", "lock/redlock/hashslot"}, nil},
-	{"instrument", []string{"instrument", "lock"}, []string{"go.opentelemetry.io/otel/sdk", "github.com/prometheus/client_golang/prometheus/promhttp"}},
+	{"scanner/internal/keyreader", []string{"scanner/internal/keyreader", "scanner/internal/server", "lock/driver",
+		"lock/redlock/redisconn", "lock/redlock/redisinfo", "lock/redlock/hashslot"}, nil},
+	{"scanner/internal/server", []string{"scanner/internal/server", "lock/driver", "lock/redlock/redisconn",
+		"lock/redlock/redisinfo", "lock/redlock/hashslot"}, nil},
+	{"instrument", []string{"instrument", "lock"},
+		[]string{"go.opentelemetry.io/otel/sdk", "github.com/prometheus/client_golang/prometheus/promhttp"}},
 	{"exporter", []string{"exporter", "instrument", "scanner", "lock", "dashboards"}, nil},
 	{"dashboards", []string{"dashboards"}, []string{"github.com/redis/"}},
 	{"examples", []string{"examples", "exporter", "instrument", "scanner", "lock"}, nil},
 	{"examples/fencing", []string{"examples", "lock"}, []string{"go.opentelemetry.io/", "github.com/prometheus/"}},
 }
 
-// TestArrows keeps the house as it is drawn: examples -> exporter -> instrument -> lock <- scanner <- exporter. Who only
-// locks, or only looks for leaks, carries no telemetry.
+// TestArrows keeps the house as it is drawn: examples -> exporter -> instrument -> lock <- scanner <- exporter. Who
+// only locks, or only looks for leaks, carries no telemetry.
 func TestArrows(t *testing.T) {
 	for _, a := range arrows {
 		packages := listDeps(t, "../"+a.folder, "./...")
@@ -49,11 +52,12 @@ func TestArrows(t *testing.T) {
 	}
 }
 
-// TestHandlerImports keeps what package server needs out of the handler: exporter-toolkit, and what comes with it. A template
-// would keep every exported method of a program in its binary: 3 MB.
+// TestHandlerImports keeps what package server needs out of the handler: exporter-toolkit, and what comes with it. A
+// template would keep every exported method of a program in its binary: 3 MB.
 func TestHandlerImports(t *testing.T) {
 	banned := []string{
-		"github.com/prometheus/exporter-toolkit", "github.com/prometheus/common/config", "github.com/spf13", "go.yaml.in",
+		"github.com/prometheus/exporter-toolkit", "github.com/prometheus/common/config", "github.com/spf13",
+		"go.yaml.in",
 		"golang.org/x/crypto", "golang.org/x/oauth2", "github.com/coreos", "google.golang.org/grpc",
 		"go.opentelemetry.io/otel/sdk", "html/template",
 	}

@@ -20,7 +20,8 @@ import (
 
 func TestRoutes(t *testing.T) {
 	full := newExporter(t, exporter.WithState(state{}), exporter.WithScanner(found{}), exporter.WithOwnServer())
-	bare := newExporter(t, exporter.WithState(nil), exporter.WithScanner(nil), exporter.WithGatherer(nil), exporter.WithLogger(nil))
+	bare := newExporter(t, exporter.WithState(nil), exporter.WithScanner(nil), exporter.WithGatherer(nil),
+		exporter.WithLogger(nil))
 	for _, c := range []struct {
 		path       string
 		full, bare int
@@ -102,7 +103,8 @@ func TestReadiness(t *testing.T) {
 	}
 	broken.Store(true)
 	code, text := get(e, "/readyz")
-	if want := "not ready\nredis: no quorum forged: line  [31m\npanics: the check panicked\n"; code != 503 || text != want {
+	if want := "not ready\nredis: no quorum forged: line  [31m\npanics: the check panicked\n"; code != 503 ||
+		text != want {
 		t.Errorf("%d %q, want %q", code, text, want)
 	}
 	if code, text := get(e, "/healthz"); code != 200 || text != "ok\n" {
@@ -134,7 +136,8 @@ func TestChecksThatHang(t *testing.T) {
 	for range 20 {
 		wg.Go(func() {
 			code, text := get(e, "/readyz")
-			if code != 503 || !strings.Contains(text, "obedient: ") || !strings.Contains(text, "stubborn: no answer within 50ms\n") {
+			if code != 503 || !strings.Contains(text, "obedient: ") ||
+				!strings.Contains(text, "stubborn: no answer within 50ms\n") {
 				t.Errorf("%d %q", code, text)
 			}
 		})

@@ -30,7 +30,8 @@ func TestNotReadyInQuarantine(t *testing.T) {
 	defer l.Close()
 	e := newExporter(t, exporter.WithOwnServer(), exporter.WithReadyCheck("locks", exporter.LockCheck(l, "ready:me")))
 	code, text := get(e, "/readyz")
-	if code != http.StatusServiceUnavailable || !strings.Contains(text, "locks: ") || !strings.Contains(text, "may not vote yet") {
+	if code != http.StatusServiceUnavailable || !strings.Contains(text, "locks: ") ||
+		!strings.Contains(text, "may not vote yet") {
 		t.Errorf("in quarantine: %d %s", code, text)
 	}
 	must(t, redlock.Vouch(t.Context(), clients))

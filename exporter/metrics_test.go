@@ -45,8 +45,10 @@ func TestMetricsWithExemplars(t *testing.T) {
 	e := newExporter(t, exporter.WithGatherer(locked(t, []string{"order:1"})))
 	_, text := get(e, "/metrics", openMetrics)
 	contains(t, text,
-		"distributed_lock_wait_seconds_count{resource=\"order:*\"} 1\n", "distributed_lock_failures_total{resource=\"order:*\"} 0",
-		"distributed_lock_exporter_build_info{", ` # {trace_id="`, "promhttp_metric_handler_requests_in_flight 1", "# EOF")
+		"distributed_lock_wait_seconds_count{resource=\"order:*\"} 1\n",
+		"distributed_lock_failures_total{resource=\"order:*\"} 0",
+		"distributed_lock_exporter_build_info{", ` # {trace_id="`, "promhttp_metric_handler_requests_in_flight 1",
+		"# EOF")
 	if strings.Contains(text, "go_goroutines") {
 		t.Error("the runtime's metrics are added to a registry that may have them")
 	}
@@ -70,7 +72,8 @@ func TestMetricsWithoutGatherer(t *testing.T) {
 func TestSameNamesInBothRegistries(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "distributed_lock_exporter_build_info", Help: "mine"}, func() float64 { return 7 }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "distributed_lock_exporter_build_info", Help: "mine"},
+			func() float64 { return 7 }),
 		exporter.NewScanCollector(oneNode()))
 	_ = promhttp.InstrumentMetricHandler(registry, http.NotFoundHandler())
 	e := newExporter(t, exporter.WithGatherer(registry), exporter.WithScanner(oneNode()))
@@ -183,7 +186,8 @@ func TestHostileLabels(t *testing.T) {
 
 // TestNilObservers: nothing given is nothing observed, and locking and serving go on.
 func TestNilObservers(t *testing.T) {
-	registry := locked(t, []string{"order:1"}, instrument.WithLogger(nil), instrument.WithTracerProvider(nil), instrument.WithResourceLabel(nil))
+	registry := locked(t, []string{"order:1"}, instrument.WithLogger(nil), instrument.WithTracerProvider(nil),
+		instrument.WithResourceLabel(nil))
 	_, text := get(newExporter(t, exporter.WithGatherer(registry), exporter.WithLogger(nil)), "/metrics")
 	contains(t, text, `distributed_lock_wait_seconds_count{resource="order:*"} 1`)
 }
@@ -195,7 +199,8 @@ func BenchmarkMetrics(b *testing.B) {
 		resources[i] = fmt.Sprintf("kind%c%c:1", 'a'+i/26, 'a'+i%26)
 	}
 	e := newExporter(b, exporter.WithGatherer(locked(b, resources)))
-	for name, headers := range map[string][]string{"text": nil, "openmetrics": {openMetrics}, "gzip": {"Accept-Encoding: gzip"}} {
+	for name, headers := range map[string][]string{"text": nil, "openmetrics": {openMetrics},
+		"gzip": {"Accept-Encoding: gzip"}} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			size := 0

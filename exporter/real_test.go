@@ -37,7 +37,8 @@ func TestRealScanner(t *testing.T) {
 	})
 	_, text := get(e, "/metrics")
 	contains(t, text,
-		`distributed_lock_scanner_up{group="",lock_node="a"} 1`, `distributed_lock_scanner_up{group="",lock_node="b"} 0`,
+		`distributed_lock_scanner_up{group="",lock_node="a"} 1`,
+		`distributed_lock_scanner_up{group="",lock_node="b"} 0`,
 		`distributed_lock_scanner_leaked_locks{lock_node="a"} 1`,
 		`distributed_lock_scanner_findings{class="no_ttl",lock_node="a"} 1`,
 		`distributed_lock_scanner_leaked_lock_info{key="lock:leak",lock_node="a"} 1`,

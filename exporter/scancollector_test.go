@@ -26,7 +26,8 @@ func oneNode() found {
 	leak := scanner.Finding{Class: scanner.NoTTL, Node: "redis-1:6379", Key: "lock:order:1", Confirmed: true}
 	return found{
 		Last: scanner.Report{Started: time.Unix(100, 0), Findings: []scanner.Finding{leak}, Overflow: 4,
-			Nodes:    []scanner.NodeReport{{Node: "redis-1:6379", Gaps: []scanner.Gap{{Reason: scanner.ReasonReplica}}}},
+			Nodes: []scanner.NodeReport{{Node: "redis-1:6379",
+				Gaps: []scanner.Gap{{Reason: scanner.ReasonReplica}}}},
 			Gaps:     []scanner.Gap{{Reason: scanner.ReasonNoMatch}, {Reason: scanner.ReasonNoMatch}},
 			Excluded: []scanner.Excluded{{Findings: 2}, {Findings: 3}}},
 		Nodes: []scanner.NodeTotals{{
@@ -42,8 +43,10 @@ func oneNode() found {
 func TestScanCollector(t *testing.T) {
 	want := map[string]string{
 		"up": "1", "locks": "7", "leaked_locks": "1", "overlong_locks": "2", "oldest_leak_seconds": "90",
-		"last_success_timestamp_seconds": "1.7000000005e+09", "truncated": "1", "passes_total": "2", "pass_failures_total": "1",
-		"keys_examined_total": "1000", "scan_calls_total": "20", "pass_duration_seconds_sum": "0.003", "pass_duration_seconds_count": "2",
+		"last_success_timestamp_seconds": "1.7000000005e+09", "truncated": "1", "passes_total": "2",
+		"pass_failures_total": "1",
+		"keys_examined_total": "1000", "scan_calls_total": "20", "pass_duration_seconds_sum": "0.003",
+		"pass_duration_seconds_count": "2",
 	}
 	e := newExporter(t, exporter.WithScanner(oneNode(), exporter.WithLeakedLockInfo(5)))
 	_, text := get(e, "/metrics")
@@ -58,10 +61,13 @@ func TestScanCollector(t *testing.T) {
 		`distributed_lock_scanner_pass_duration_seconds_bucket{lock_node="redis-1:6379",le="0.01"} 2`,
 		`distributed_lock_scanner_findings{class="orphan",lock_node="redis-1:6379"} 3`,
 		`distributed_lock_scanner_findings{class="foreign_type",lock_node="redis-1:6379"} 0`,
-		`distributed_lock_scanner_finding_keys{class="orphan"} 3`, `distributed_lock_scanner_finding_keys{class="foreign_type"} 0`,
-		`distributed_lock_scanner_incomplete{reason="replica_not_in_sync"} 1`, `distributed_lock_scanner_incomplete{reason="no_match"} 2`,
+		`distributed_lock_scanner_finding_keys{class="orphan"} 3`,
+		`distributed_lock_scanner_finding_keys{class="foreign_type"} 0`,
+		`distributed_lock_scanner_incomplete{reason="replica_not_in_sync"} 1`,
+		`distributed_lock_scanner_incomplete{reason="no_match"} 2`,
 		`distributed_lock_scanner_incomplete{reason="slots_moving"} 0`,
-		"distributed_lock_scanner_findings_omitted 4", "distributed_lock_scanner_findings_excluded 5", "distributed_lock_scanner_standby 0",
+		"distributed_lock_scanner_findings_omitted 4", "distributed_lock_scanner_findings_excluded 5",
+		"distributed_lock_scanner_standby 0",
 		`distributed_lock_scanner_leaked_lock_info{key="lock:order:1",lock_node="redis-1:6379"} 1`)
 }
 
@@ -69,11 +75,14 @@ func TestScanCollector(t *testing.T) {
 func TestAKeyIsCountedOnce(t *testing.T) {
 	s := found{Last: scanner.Report{Started: time.Unix(100, 0)}}
 	for _, on := range []struct{ group, node, key string }{
-		{"a", "a1", "lock:1"}, {"a", "a2", "lock:1"}, {"a", "a2", "lock:2"}, {"a", "a3", "lock:3"}, {"b", "b1", "lock:1"},
+		{"a", "a1", "lock:1"}, {"a", "a2", "lock:1"}, {"a", "a2", "lock:2"}, {"a", "a3", "lock:3"},
+		{"b", "b1", "lock:1"},
 	} {
-		s.Last.Findings = append(s.Last.Findings, scanner.Finding{Class: scanner.NoTTL, Node: on.node, Group: on.group, Key: on.key, Confirmed: true})
+		s.Last.Findings = append(s.Last.Findings,
+			scanner.Finding{Class: scanner.NoTTL, Node: on.node, Group: on.group, Key: on.key, Confirmed: true})
 	}
-	for _, n := range []scanner.NodeTotals{{Node: "a1", Group: "a"}, {Node: "a2", Group: "a"}, {Node: "a3", Group: "a"}, {Node: "b1", Group: "b"}} {
+	for _, n := range []scanner.NodeTotals{{Node: "a1", Group: "a"}, {Node: "a2", Group: "a"}, {Node: "a3", Group: "a"},
+		{Node: "b1", Group: "b"}} {
 		n.Counts = map[scanner.Class]int{scanner.NoTTL: 1}
 		s.Nodes = append(s.Nodes, n)
 	}
@@ -87,10 +96,13 @@ func TestStandbyTellsOfThePastOnly(t *testing.T) {
 	s := oneNode()
 	s.Standby = true
 	_, text := get(newExporter(t, exporter.WithScanner(s, exporter.WithLeakedLockInfo(5))), "/metrics")
-	contains(t, text, "distributed_lock_scanner_standby 1", `distributed_lock_scanner_passes_total{lock_node="redis-1:6379"} 2`,
+	contains(t, text, "distributed_lock_scanner_standby 1",
+		`distributed_lock_scanner_passes_total{lock_node="redis-1:6379"} 2`,
 		`distributed_lock_scanner_last_success_timestamp_seconds{lock_node="redis-1:6379"}`)
-	for _, name := range []string{"up", "locks", "leaked_locks", "findings", "finding_keys", "findings_omitted", "incomplete", "leaked_lock_info", "oldest_leak_seconds", "unelected"} {
-		if strings.Contains(text, "\ndistributed_lock_scanner_"+name+"{") || strings.Contains(text, "\ndistributed_lock_scanner_"+name+" ") {
+	for _, name := range []string{"up", "locks", "leaked_locks", "findings", "finding_keys", "findings_omitted",
+		"incomplete", "leaked_lock_info", "oldest_leak_seconds", "unelected"} {
+		if strings.Contains(text, "\ndistributed_lock_scanner_"+name+"{") ||
+			strings.Contains(text, "\ndistributed_lock_scanner_"+name+" ") {
 			t.Errorf("a standby tells %s", name)
 		}
 	}
@@ -114,12 +126,15 @@ func TestHostileKeys(t *testing.T) {
 	long := "lock:" + strings.Repeat("é", 5000)
 	s.Last.Findings = nil
 	for _, key := range []string{"lock:\x00\xff", "lock:a\nb{c=\"d\"} 1", long + "1", long + "2", "lock:\x1b[31m", ""} {
-		s.Last.Findings = append(s.Last.Findings, scanner.Finding{Class: scanner.NoTTL, Node: "n\xff", Key: key, Confirmed: true})
+		s.Last.Findings = append(s.Last.Findings,
+			scanner.Finding{Class: scanner.NoTTL, Node: "n\xff", Key: key, Confirmed: true})
 	}
 	s.Last.Findings = append(s.Last.Findings,
-		scanner.Finding{Class: scanner.NoTTL, Key: "lock:unconfirmed"}, scanner.Finding{Class: scanner.LongTTL, Key: "lock:long", Confirmed: true})
+		scanner.Finding{Class: scanner.NoTTL, Key: "lock:unconfirmed"},
+		scanner.Finding{Class: scanner.LongTTL, Key: "lock:long", Confirmed: true})
 	for i := range 100 {
-		s.Last.Findings = append(s.Last.Findings, scanner.Finding{Class: scanner.NoTTL, Key: fmt.Sprint("lock:", i), Confirmed: true})
+		s.Last.Findings = append(s.Last.Findings,
+			scanner.Finding{Class: scanner.NoTTL, Key: fmt.Sprint("lock:", i), Confirmed: true})
 	}
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(exporter.NewScanCollector(s, exporter.WithLeakedLockInfo(1000)))
@@ -138,7 +153,8 @@ func TestHostileKeys(t *testing.T) {
 	}
 	for _, m := range leaks {
 		for _, l := range m.Label {
-			if v := l.GetValue(); len(v) > 210 || strings.ContainsAny(v, "\x00\n\x1b") || strings.Contains(v, "unconfirmed") || v == "lock:long" {
+			if v := l.GetValue(); len(v) > 210 || strings.ContainsAny(v, "\x00\n\x1b") ||
+				strings.Contains(v, "unconfirmed") || v == "lock:long" {
 				t.Errorf("%s=%q", l.GetName(), v)
 			}
 		}
@@ -155,7 +171,8 @@ func (panicking) Snapshot() scanner.Snapshot { panic("s3cret") }
 // TestPanickingScanner: the scrape goes on, and the process.
 func TestPanickingScanner(t *testing.T) {
 	var log lines
-	e := newExporter(t, exporter.WithScanner(panicking{}), exporter.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+	e := newExporter(t, exporter.WithScanner(panicking{}),
+		exporter.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 	code, text := get(e, "/metrics")
 	if code != 200 || strings.Contains(text, "scanner_up") || strings.Contains(text+log.text(), "s3cret") {
 		t.Errorf("%d: %s\n%s", code, text, log.text())
@@ -190,7 +207,8 @@ func TestScanLint(t *testing.T) {
 // TestCatalogue compares the tables of doc.go and README.md with what is collected.
 func TestCatalogue(t *testing.T) {
 	_, text := get(newExporter(t, exporter.WithScanner(oneNode(), exporter.WithLeakedLockInfo(1)),
-		exporter.WithConnections(oneConnected()), exporter.WithWaits(waiting{}), exporter.WithReload(reload{})), "/metrics")
+		exporter.WithConnections(oneConnected()), exporter.WithWaits(waiting{}), exporter.WithReload(reload{})),
+		"/metrics")
 	families, err := expfmtParse(text)
 	must(t, err)
 	var code, readme []string
@@ -201,10 +219,13 @@ func TestCatalogue(t *testing.T) {
 		row := fmt.Sprintf("%s %s %s", name, strings.ToLower(f.GetType().String()), labelsOf(f))
 		code = append(code, row)
 		help, cached := strings.CutSuffix(f.GetHelp(), " tells how fresh it is.")
-		for _, of := range []string{"distributed_lock_scanner_last_success_timestamp_seconds", "distributed_lock_scanner_waits_last_success_timestamp_seconds"} {
+		for _, of := range []string{"distributed_lock_scanner_last_success_timestamp_seconds",
+			"distributed_lock_scanner_waits_last_success_timestamp_seconds"} {
 			help = strings.TrimSuffix(help, " Cached: "+of)
 		}
-		if sweep := strings.Contains(name, "_scanner_") && f.GetType() == dto.MetricType_GAUGE && !strings.HasSuffix(name, "last_success_timestamp_seconds") && !strings.HasSuffix(name, "_standby") && !strings.Contains(name, "_config_last_"); cached != sweep {
+		if sweep := strings.Contains(name, "_scanner_") && f.GetType() == dto.MetricType_GAUGE &&
+			!strings.HasSuffix(name, "last_success_timestamp_seconds") && !strings.HasSuffix(name, "_standby") &&
+			!strings.Contains(name, "_config_last_"); cached != sweep {
 			t.Errorf("%s: HELP says it is cached: %v", name, cached)
 		}
 		readme = append(readme, row+" "+help+bounds(f))

@@ -16,7 +16,8 @@ type waiting struct{}
 
 func (waiting) WaitTotals() exporter.WaitTotals {
 	return exporter.WaitTotals{
-		Deadlocks: 1, Found: 3, Blocked: 2, Waiting: 12, Longest: 4200 * time.Millisecond, LastSuccess: time.UnixMilli(1_700_000_000_500),
+		Deadlocks: 1, Found: 3, Blocked: 2, Waiting: 12, Longest: 4200 * time.Millisecond,
+		LastSuccess: time.UnixMilli(1_700_000_000_500),
 	}
 }
 
@@ -26,7 +27,8 @@ func (panickingWaits) WaitTotals() exporter.WaitTotals { panic("secret") }
 
 func TestWaitCollector(t *testing.T) {
 	_, text := get(newExporter(t, exporter.WithWaits(waiting{})), "/metrics")
-	contains(t, text, "\ndistributed_lock_scanner_deadlocks 1\n", "\ndistributed_lock_scanner_deadlocks_found_total 3\n",
+	contains(t, text, "\ndistributed_lock_scanner_deadlocks 1\n",
+		"\ndistributed_lock_scanner_deadlocks_found_total 3\n",
 		"\ndistributed_lock_scanner_blocked_locks 2\n", "\ndistributed_lock_scanner_waiting_calls 12\n",
 		"\ndistributed_lock_scanner_longest_wait_seconds 4.2\n",
 		"\ndistributed_lock_scanner_waits_last_success_timestamp_seconds 1.7000000005e+09\n")

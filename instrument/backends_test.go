@@ -20,7 +20,8 @@ func TestBackendsAreToldApart(t *testing.T) {
 		engine, err := memlock.New(memlock.NewNodes(nodes), lock.WithBackend(name))
 		must(t, err)
 		t.Cleanup(func() { must(t, engine.Close()) })
-		l, err := instrument.Wrap(engine, instrument.WithRegisterer(reg), instrument.WithTracerProvider(provider(t, recorded)))
+		l, err := instrument.Wrap(engine, instrument.WithRegisterer(reg),
+			instrument.WithTracerProvider(provider(t, recorded)))
 		must(t, err)
 		must(t, lock.Do(t.Context(), l, "job", func(context.Context, lock.Lease) error { return nil }))
 		for metric, want := range map[string]float64{"nodes": float64(nodes), "quorum_nodes": float64(nodes/2 + 1)} {
@@ -30,7 +31,8 @@ func TestBackendsAreToldApart(t *testing.T) {
 		}
 		// A node may answer when a quorum of the others has decided.
 		eventually(t, name+": mem1 was asked once", func() bool {
-			return gather(t, l, "node_duration_seconds", "lock_node", "mem1", "backend", name, "operation", "acquire") == 1
+			return gather(t, l, "node_duration_seconds", "lock_node", "mem1", "backend", name, "operation",
+				"acquire") == 1
 		})
 	}
 	for _, s := range recorded.named("lock.acquire") {

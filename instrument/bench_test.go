@@ -29,7 +29,8 @@ func variants(tb testing.TB) []struct {
 	opts []instrument.Option
 } {
 	p := func(s sdktrace.Sampler) instrument.Option {
-		return instrument.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSampler(s), sdktrace.WithSpanProcessor(discard{})))
+		return instrument.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSampler(s),
+			sdktrace.WithSpanProcessor(discard{})))
 	}
 	registered := instrument.WithRegisterer(prometheus.NewRegistry())
 	return []struct {
@@ -37,7 +38,8 @@ func variants(tb testing.TB) []struct {
 		opts []instrument.Option
 	}{
 		{"metrics", []instrument.Option{registered, instrument.WithTracerProvider(noopTrace.NewTracerProvider())}},
-		{"native", []instrument.Option{instrument.WithNativeHistograms(), instrument.WithTracerProvider(noopTrace.NewTracerProvider())}},
+		{"native", []instrument.Option{instrument.WithNativeHistograms(),
+			instrument.WithTracerProvider(noopTrace.NewTracerProvider())}},
 		{"noop-tracer", []instrument.Option{instrument.WithTracerProvider(otel.GetTracerProvider())}},
 		{"unsampled", []instrument.Option{p(sdktrace.NeverSample())}},
 		{"sampled", []instrument.Option{p(sdktrace.AlwaysSample())}},

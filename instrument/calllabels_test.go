@@ -131,7 +131,8 @@ func testIdleLabelValuesAreLetGo(t *testing.T) {
 	}
 	must(t, lease.Release(t.Context()))
 	time.Sleep(instrument.DefaultIdleResources + time.Minute)
-	if find(t, l, "held", "resource", "cart", "tier", "tier-0") != nil || find(t, l, "held", "resource", "cart", "tier", "") != nil {
+	if find(t, l, "held", "resource", "cart", "tier", "tier-0") != nil ||
+		find(t, l, "held", "resource", "cart", "tier", "") != nil {
 		t.Error("a resource that nobody uses is still there")
 	}
 	if find(t, l, "held", "resource", "order:1001", "tier", "") == nil {
@@ -141,8 +142,10 @@ func testIdleLabelValuesAreLetGo(t *testing.T) {
 
 // TestOptionWithLabels refuses what cannot be a label, and what a registry has otherwise.
 func TestOptionWithLabels(t *testing.T) {
-	for _, names := range [][]string{{""}, {"resource"}, {"le"}, {"a", "a"}, {"a-b"}, {"1a"}, {"__a"}, {"ä"}, {"a", "b", "c", "d"}} {
-		if _, err := instrument.Wrap(&noop{}, instrument.WithLabels(names...)); !errors.Is(err, instrument.ErrInvalidOption) {
+	for _, names := range [][]string{{""}, {"resource"}, {"le"}, {"a", "a"}, {"a-b"}, {"1a"}, {"__a"}, {"ä"},
+		{"a", "b", "c", "d"}} {
+		if _, err := instrument.Wrap(&noop{}, instrument.WithLabels(names...)); !errors.Is(err,
+			instrument.ErrInvalidOption) {
 			t.Errorf("%q: %v", names, err)
 		}
 	}
@@ -175,7 +178,8 @@ func TestAttributesOfACall(t *testing.T) {
 	if strings.Count(s.text(), "t-17") != 3 {
 		t.Errorf("the spans of another call: %s", s.text())
 	}
-	failing := wrap(t, &noop{err: &lock.QuorumError{Op: lock.OpAcquire, Nodes: 3, Quorum: 2}}, instrument.WithLogger(log.logger()))
+	failing := wrap(t, &noop{err: &lock.QuorumError{Op: lock.OpAcquire, Nodes: 3, Quorum: 2}},
+		instrument.WithLogger(log.logger()))
 	_, err = failing.Acquire(ctx, "order:1003")
 	if err == nil {
 		t.Error("no error")

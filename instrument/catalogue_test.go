@@ -148,7 +148,8 @@ func TestConflicts(t *testing.T) {
 	oneName := prometheus.NewRegistry()
 	oneName.MustRegister(prometheus.NewCounter(prometheus.CounterOpts{Name: "distributed_lock_held", Help: "mine"}))
 	var none *prometheus.Registry
-	for name, r := range map[string]prometheus.Registerer{"all names": taken, "one name": oneName, "nil registry": none} {
+	for name, r := range map[string]prometheus.Registerer{"all names": taken, "one name": oneName,
+		"nil registry": none} {
 		if _, err := instrument.Wrap(&noop{}, instrument.WithRegisterer(r)); err == nil {
 			t.Errorf("%s: no error", name)
 		} else {

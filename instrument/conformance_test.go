@@ -47,7 +47,8 @@ const (
 
 func TestLockerOnFakes(t *testing.T) {
 	for _, n := range []int{1, 3} {
-		for name, options := range map[string]func(testing.TB) []instrument.Option{"": everything, "/hostile observers": hostile} {
+		for name, options := range map[string]func(testing.TB) []instrument.Option{"": everything,
+			"/hostile observers": hostile} {
 			t.Run(fmt.Sprint(n, name), func(t *testing.T) {
 				t.Parallel()
 				locktest.TestLockerInFakeTime(t, func(t testing.TB) func(testing.TB) lock.Locker {

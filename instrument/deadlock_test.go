@@ -17,7 +17,8 @@ func TestDeadlockIsCountedLoggedAndTraced(t *testing.T) { synctest.Test(t, testD
 
 func testDeadlock(t *testing.T) {
 	s, logs := new(spans), new(logText)
-	l := wrap(t, locktest.NewFakes(t, 3, lock.WithCallSites())(t), instrument.WithTracerProvider(provider(t, s)), instrument.WithLogger(logs.logger()))
+	l := wrap(t, locktest.NewFakes(t, 3, lock.WithCallSites())(t), instrument.WithTracerProvider(provider(t, s)),
+		instrument.WithLogger(logs.logger()))
 	lease, err := l.Acquire(t.Context(), "order:1001")
 	must(t, err)
 	_, err = l.Acquire(lease.Context(), "order:1001", lock.FailOnDeadlock())
@@ -33,7 +34,8 @@ func testDeadlock(t *testing.T) {
 	must(t, lease.Release(context.Background()))
 	synctest.Wait()
 	second := s.named("lock.acquire")[1]
-	wantAttrs(t, second, "distributed_lock.outcome=error", "error.type=deadlock", `distributed_lock.holding=["order:1001"]`)
+	wantAttrs(t, second, "distributed_lock.outcome=error", "error.type=deadlock",
+		`distributed_lock.holding=["order:1001"]`)
 	if site := attrs(second)["distributed_lock.call_site"]; !strings.HasPrefix(site, "instrument/deadlock_test.go:") {
 		t.Errorf("call site %q", site)
 	}
@@ -41,7 +43,8 @@ func testDeadlock(t *testing.T) {
 		t.Errorf("cycle %q", cycle)
 	}
 	l.Flush(t.Context())
-	if text := logs.String(); !strings.Contains(text, "level=ERROR msg=deadlock") || !strings.Contains(text, "waits for") {
+	if text := logs.String(); !strings.Contains(text, "level=ERROR msg=deadlock") ||
+		!strings.Contains(text, "waits for") {
 		t.Errorf("log: %s", text)
 	}
 }

@@ -37,9 +37,11 @@ func (s *spans) counts() (byName map[string]int, all, traces int) {
 func TestSpansOfAPair(t *testing.T) { synctest.Test(t, testSpansOfAPair) }
 
 func testSpansOfAPair(t *testing.T) {
-	for which, want := range map[instrument.NodeSpans]int{instrument.NodeSpansVotes: 7, instrument.NodeSpansAll: 12, instrument.NodeSpansNone: 2} {
+	for which, want := range map[instrument.NodeSpans]int{instrument.NodeSpansVotes: 7, instrument.NodeSpansAll: 12,
+		instrument.NodeSpansNone: 2} {
 		s := new(spans)
-		l := wrap(t, locktest.NewFakes(t, 5)(t), instrument.WithTracerProvider(provider(t, s)), instrument.WithNodeSpans(which))
+		l := wrap(t, locktest.NewFakes(t, 5)(t), instrument.WithTracerProvider(provider(t, s)),
+			instrument.WithNodeSpans(which))
 		must(t, lock.Do(t.Context(), l, "order:1001", func(context.Context, lock.Lease) error { return nil }))
 		time.Sleep(time.Second) // in the time of the bubble: the last nodes have answered
 		if byName, all, traces := s.counts(); all != want || traces != 1 {
@@ -59,7 +61,8 @@ func testSpansOfALongLease(t *testing.T) {
 		return nil
 	}))
 	time.Sleep(time.Second)
-	if byName, all, traces := s.counts(); byName["lock.extend"] < 2 || byName["lock.extend"] > 3 || all != 1+5+byName["lock.extend"]+1 || traces != 1 {
+	if byName, all, traces := s.counts(); byName["lock.extend"] < 2 || byName["lock.extend"] > 3 ||
+		all != 1+5+byName["lock.extend"]+1 || traces != 1 {
 		t.Errorf("%d spans in %d traces: %v", all, traces, byName)
 	}
 	acquire := s.named("lock.acquire")[0].SpanContext()
@@ -135,7 +138,8 @@ func testNoLinksToWhatNobodyRecorded(t *testing.T) {
 	s := new(spans)
 	p := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(s), sdktrace.WithSampler(drops{"quiet"}))
 	fakes := locktest.NewFakes(t, 3)
-	a, b := wrap(t, fakes(t), instrument.WithTracerProvider(p)), wrap(t, fakes(t), instrument.WithTracerProvider(provider(t, s)))
+	a, b := wrap(t, fakes(t), instrument.WithTracerProvider(p)),
+		wrap(t, fakes(t), instrument.WithTracerProvider(provider(t, s)))
 	lease, err := a.Acquire(t.Context(), "quiet")
 	must(t, err)
 	_, _ = b.Acquire(t.Context(), "quiet", lock.NoWait())

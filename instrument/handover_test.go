@@ -34,8 +34,9 @@ func testHandOver(t *testing.T) {
 	}
 	synctest.Wait()
 	for name, want := range map[string]float64{
-		"handovers_total": others - 1, "wait_seconds": others + 1, "hold_seconds": others + 1, "validity_seconds": others + 1,
-		"held": 0, "waiting": 0, "failures_total": 0,
+		"handovers_total": others - 1, "wait_seconds": others + 1, "hold_seconds": others + 1,
+		"validity_seconds": others + 1,
+		"held":             0, "waiting": 0, "failures_total": 0,
 	} {
 		if got := gather(t, l, name, "resource", "order:*"); got != want {
 			t.Errorf("%s is %v, want %v", name, got, want)
@@ -50,7 +51,8 @@ func testHandOver(t *testing.T) {
 			if attrs(span)["distributed_lock.handed_over"] == "true" {
 				handed++
 				if name == "lock.acquire" {
-					wantAttrs(t, span, "distributed_lock.outcome=acquired", "distributed_lock.attempts=0", "distributed_lock.votes=0")
+					wantAttrs(t, span, "distributed_lock.outcome=acquired", "distributed_lock.attempts=0",
+						"distributed_lock.votes=0")
 				} else {
 					wantAttrs(t, span, "distributed_lock.outcome=released", "distributed_lock.votes=0")
 				}

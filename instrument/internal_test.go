@@ -44,7 +44,8 @@ func TestRestartsThatAreOver(t *testing.T) {
 	if err := l.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(b.String(), `level=WARN msg="node restarted and votes: no lock from before can be held" node=a left=0s enforced=false`) {
+	if !strings.Contains(b.String(),
+		`level=WARN msg="node restarted and votes: no lock from before can be held" node=a left=0s enforced=false`) {
 		t.Error(b.String())
 	}
 }

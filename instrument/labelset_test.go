@@ -44,7 +44,8 @@ func TestRejectedNamesTakeNoSlot(t *testing.T) {
 		}
 	}
 	use(t, l, "orders")
-	if waits(t, l, "orders") != 1 || waits(t, l, "invalid") != 10 || gather(t, l, "failures_total", "resource", "invalid") != 10 {
+	if waits(t, l, "orders") != 1 || waits(t, l, "invalid") != 10 ||
+		gather(t, l, "failures_total", "resource", "invalid") != 10 {
 		t.Error("names that were rejected have taken the slot, or were not counted")
 	}
 	if got := gather(t, l, "resource_overflow_total"); got != 0 {
@@ -102,7 +103,8 @@ func testIdleLabelsAreLetGo(t *testing.T) {
 // TestReservedNames always have a slot, are not folded, and exist from the start.
 func TestReservedNames(t *testing.T) {
 	reg := prometheus.NewRegistry()
-	l := wrap(t, inMemory(t), instrument.WithRegisterer(reg), instrument.WithMaxResources(0), instrument.WithResources("order:1001", "nightly"))
+	l := wrap(t, inMemory(t), instrument.WithRegisterer(reg), instrument.WithMaxResources(0),
+		instrument.WithResources("order:1001", "nightly"))
 	for _, label := range []string{"order:1001", "nightly"} {
 		if find(t, l, "failures_total", "resource", label) == nil {
 			t.Errorf("%s is not there from the start", label)
@@ -118,7 +120,8 @@ func TestReservedNames(t *testing.T) {
 	if waits(t, l, "daily") != 1 {
 		t.Error("what another decorator of the registry reserves is not honoured")
 	}
-	if _, err := instrument.Wrap(inMemory(t), instrument.WithResources("{a}")); !errors.Is(err, instrument.ErrInvalidOption) {
+	if _, err := instrument.Wrap(inMemory(t), instrument.WithResources("{a}")); !errors.Is(err,
+		instrument.ErrInvalidOption) {
 		t.Errorf("a name that no lock can have: %v", err)
 	}
 }
@@ -126,7 +129,8 @@ func TestReservedNames(t *testing.T) {
 // TestSharedRegistryMustAgree: an option is honoured or refused.
 func TestSharedRegistryMustAgree(t *testing.T) {
 	for name, opt := range map[string]instrument.Option{
-		"WithMaxResources": instrument.WithMaxResources(7), "WithIdleResources": instrument.WithIdleResources(time.Minute),
+		"WithMaxResources":     instrument.WithMaxResources(7),
+		"WithIdleResources":    instrument.WithIdleResources(time.Minute),
 		"WithNativeHistograms": instrument.WithNativeHistograms(),
 	} {
 		reg := instrument.WithRegisterer(prometheus.NewRegistry())

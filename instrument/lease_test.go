@@ -112,7 +112,8 @@ func testLossByFailure(t *testing.T) {
 	if gather(t, l, "extensions_total", "resource", "x", "outcome", "error") == 0 {
 		t.Error("no failed extension")
 	}
-	if gather(t, l, "node_failures_total", "lock_node", "node0", "backend", "redis", "operation", "extend", "reason", "timeout") == 0 {
+	if gather(t, l, "node_failures_total", "lock_node", "node0", "backend", "redis", "operation", "extend", "reason",
+		"timeout") == 0 {
 		t.Error("no timeout of node0")
 	}
 	if up := gather(t, l, "node_up", "lock_node", "node0", "backend", "redis"); up != 0 {

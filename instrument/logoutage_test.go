@@ -30,8 +30,8 @@ func lines(t *testing.T, text *logText) (all []map[string]any) {
 	return all
 }
 
-// TestLogOfAnOutage: three nodes go while 200 leases are held and 50 callers come again and again. What is logged can be
-// read, says how much more there was, and nowhere contradicts itself.
+// TestLogOfAnOutage: three nodes go while 200 leases are held and 50 callers come again and again. What is logged can
+// be read, says how much more there was, and nowhere contradicts itself.
 func TestLogOfAnOutage(t *testing.T) { synctest.Test(t, testLogOfAnOutage) }
 
 func testLogOfAnOutage(t *testing.T) {
@@ -100,7 +100,8 @@ func testLogOfAnOutage(t *testing.T) {
 	for _, n := range kinds {
 		total += n
 	}
-	if total > 20 || kinds["lease lost"] == 0 || kinds["no quorum"] == 0 || kinds["renewal failed, lease still valid"] == 0 {
+	if total > 20 || kinds["lease lost"] == 0 || kinds["no quorum"] == 0 ||
+		kinds["renewal failed, lease still valid"] == 0 {
 		t.Errorf("%d records: %v", total, kinds)
 	}
 	seen := gather(t, l, "acquisitions_total", "resource", "cart:*", "outcome", "no_quorum")

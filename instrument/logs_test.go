@@ -29,7 +29,8 @@ func (s stuck) Handle(ctx context.Context, r slog.Record) error {
 // and what did not fit is told of afterwards.
 func TestStuckHandler(t *testing.T) {
 	text, free := new(logText), make(chan struct{})
-	l := wrap(t, &noop{err: &lock.QuorumError{Resource: "x"}}, instrument.WithLogger(slog.New(stuck{text.logger().Handler(), free})), instrument.WithLogInterval(0))
+	l := wrap(t, &noop{err: &lock.QuorumError{Resource: "x"}},
+		instrument.WithLogger(slog.New(stuck{text.logger().Handler(), free})), instrument.WithLogInterval(0))
 	began := time.Now()
 	for range 300 {
 		_, _ = l.Acquire(t.Context(), "x")
@@ -75,7 +76,8 @@ func testLongWait(t *testing.T) {
 		go func() {
 			waited <- lock.Do(t.Context(), l, "x", func(context.Context, lock.Lease) error { return nil })
 		}()
-		eventually(t, "the wait is told of", func() bool { return strings.Contains(text.String(), "still waiting for the lock") })
+		eventually(t, "the wait is told of",
+			func() bool { return strings.Contains(text.String(), "still waiting for the lock") })
 		if len(waited) != 0 {
 			t.Error("told after the wait")
 		}

@@ -52,7 +52,8 @@ func TestOutcomes(t *testing.T) {
 					t.Errorf("%s is %v, want %v", name, got, want)
 				}
 			}
-			if got := gather(t, l, "acquisitions_total", "resource", "x", "outcome", c.outcome); got != 1 || total != 1 {
+			if got := gather(t, l, "acquisitions_total", "resource", "x", "outcome", c.outcome); got != 1 ||
+				total != 1 {
 				t.Errorf("outcome %s counted %v times of %v", c.outcome, got, total)
 			}
 		})
@@ -153,7 +154,8 @@ func TestNodeMetrics(t *testing.T) {
 			t.Errorf("%s%v is %v, want %v", c.name, c.labels, got, c.want)
 		}
 	}
-	if find(t, l, "node_failures_total", "lock_node", "fake1", "backend", "redis", "operation", "release", "reason", "timeout") == nil {
+	if find(t, l, "node_failures_total", "lock_node", "fake1", "backend", "redis", "operation", "release", "reason",
+		"timeout") == nil {
 		t.Error("no zero before the first failure")
 	}
 	if sum := find(t, l, "vote_margin").Histogram.GetSampleSum(); sum != 1 {
@@ -164,7 +166,8 @@ func TestNodeMetrics(t *testing.T) {
 func TestExemplars(t *testing.T) {
 	for _, flags := range []trace.TraceFlags{0, trace.FlagsSampled} {
 		l := wrap(t, &noop{}, instrument.WithTracerProvider(noopTrace.NewTracerProvider()))
-		sc := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}, TraceFlags: flags})
+		sc := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2},
+			TraceFlags: flags})
 		lease, err := l.Acquire(trace.ContextWithSpanContext(t.Context(), sc), "x")
 		must(t, err)
 		must(t, lease.Release(lease.Context()))
@@ -188,19 +191,24 @@ func TestExemplars(t *testing.T) {
 
 func TestBadOptions(t *testing.T) {
 	for name, wrapped := range map[string]func() (*instrument.Locker, error){
-		"nil locker":   func() (*instrument.Locker, error) { return instrument.Wrap(nil) },
-		"nil option":   func() (*instrument.Locker, error) { return instrument.Wrap(&noop{}, nil) },
-		"negative cap": func() (*instrument.Locker, error) { return instrument.Wrap(&noop{}, instrument.WithMaxResources(-1)) },
+		"nil locker": func() (*instrument.Locker, error) { return instrument.Wrap(nil) },
+		"nil option": func() (*instrument.Locker, error) { return instrument.Wrap(&noop{}, nil) },
+		"negative cap": func() (*instrument.Locker,
+			error) {
+			return instrument.Wrap(&noop{}, instrument.WithMaxResources(-1))
+		},
 	} {
 		if l, err := wrapped(); !errors.Is(err, instrument.ErrInvalidOption) || l != nil {
 			t.Errorf("%s: %v, %v", name, l, err)
 		}
 	}
-	l := wrap(t, &noop{}, instrument.WithLogger(nil), instrument.WithTracerProvider(nil), instrument.WithRegisterer(nil))
+	l := wrap(t, &noop{}, instrument.WithLogger(nil), instrument.WithTracerProvider(nil),
+		instrument.WithRegisterer(nil))
 	must(t, lock.Do(t.Context(), l, "x", func(context.Context, lock.Lease) error { return nil }))
 }
 
-// TestNoMarginOfSmallSets: one or two nodes have no vote to spare, ever: shares of rounds without one are of the others.
+// TestNoMarginOfSmallSets: one or two nodes have no vote to spare, ever: shares of rounds without one are of the
+// others.
 func TestNoMarginOfSmallSets(t *testing.T) {
 	for n, want := range map[int]float64{1: 0, 2: 0, 3: 1} {
 		synctest.Test(t, func(t *testing.T) {

@@ -16,7 +16,8 @@ func TestNamesAreThoseOfLocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer engine.Close()
-	for _, name := range []string{"", "a", "{a}", "a\nb", "a\x7f", "ä", "\xff", strings.Repeat("a", lock.MaxResourceLength), strings.Repeat("a", lock.MaxResourceLength+1)} {
+	for _, name := range []string{"", "a", "{a}", "a\nb", "a\x7f", "ä", "\xff",
+		strings.Repeat("a", lock.MaxResourceLength), strings.Repeat("a", lock.MaxResourceLength+1)} {
 		lease, err := engine.Acquire(t.Context(), name)
 		if valid := lock.ValidateResource(name) == nil; valid != !errors.Is(err, lock.ErrInvalidResource) {
 			t.Errorf("%q: valid: %v, but lock says %v", name, valid, err)

@@ -62,7 +62,8 @@ func TestContentionInAnOutage(t *testing.T) { eachOutage(t, testContentionInAnOu
 func testContentionInAnOutage(t *testing.T, servers []*redisproc.Server, _ lock.Lease) {
 	const calls = 100
 	s, text := new(spans), new(logText)
-	l := wrap(t, onRedis(t, addrs(servers)), instrument.WithTracerProvider(provider(t, s)), instrument.WithLogger(text.logger()))
+	l := wrap(t, onRedis(t, addrs(servers)), instrument.WithTracerProvider(provider(t, s)),
+		instrument.WithLogger(text.logger()))
 	for range calls {
 		_, err := l.Acquire(t.Context(), "job", lock.NoWait())
 		if held, ok := errors.AsType[*lock.HeldError](err); !ok || held.Holder.Instance != "billing/7" {
@@ -106,7 +107,10 @@ func testWaitsInAnOutage(t *testing.T, servers []*redisproc.Server, holder lock.
 		go func() {
 			done <- lock.Do(t.Context(), l, "job", func(context.Context, lock.Lease) error { return nil })
 		}()
-		eventually(t, "it waits", func() bool { return gather(t, l, "long_waits_total", "resource", "job") == float64(i+1) })
+		eventually(t, "it waits", func() bool {
+			return gather(t, l, "long_waits_total", "resource", "job") == float64(i+
+				1)
+		})
 		must(t, holder.Release(t.Context()))
 		must(t, <-done)
 	}
@@ -142,6 +146,7 @@ func testCommandsInAnOutageAreCounted(t *testing.T, servers []*redisproc.Server,
 		for _, unsent := range []string{"refused", "dial", "busy", "guard"} {
 			commands += gather(t, l, "node_failures_total", append(of, "reason", unsent)...)
 		}
-		return commands == float64(ended.Load()) && commands > 0 // the others were given up: a busy machine says how many
+		return commands == float64(ended.Load()) &&
+			commands > 0 // the others were given up: a busy machine says how many
 	})
 }

@@ -90,7 +90,8 @@ func TestRestartOfAnOnlyNode(t *testing.T) {
 	must(t, err)
 	young := record(t, text, "node started a short while ago and votes at once: locks it forgot may still be held")
 	wantIn(t, young, "level=INFO", "node="+node, "left=", "enforced=false", "trace_id=")
-	if restarts("false") != 1 || find(t, l, "node_restarts_total", "lock_node", node, "backend", "redis", "enforced", "true") == nil {
+	if restarts("false") != 1 || find(t, l, "node_restarts_total", "lock_node", node, "backend", "redis", "enforced",
+		"true") == nil {
 		t.Errorf("%v restarts, want 1, and a series for those that are enforced", restarts("false"))
 	}
 
@@ -102,7 +103,8 @@ func TestRestartOfAnOnlyNode(t *testing.T) {
 	if lease.Context().Err() != nil {
 		t.Fatal("the first lease ended too early to have been valid beside the second")
 	}
-	wantIn(t, record(t, text, "node restarted and votes at once: locks it forgot may still be held"), "level=WARN", "node="+node, "enforced=false")
+	wantIn(t, record(t, text, "node restarted and votes at once: locks it forgot may still be held"), "level=WARN",
+		"node="+node, "enforced=false")
 	if got := restarts("false"); got != 2 {
 		t.Errorf("%v restarts, want 2", got)
 	}

@@ -41,10 +41,13 @@ func testSpans(t *testing.T) {
 		return len(s.named("EVALSHA lock.acquire")) == 3
 	})
 	acquire := s.named("lock.acquire")[0]
-	if acquire.Parent().SpanID() != root.SpanContext().SpanID() || acquire.SpanKind() != trace.SpanKindInternal || acquire.Status().Code != codes.Unset {
-		t.Errorf("lock.acquire has parent %v, kind %v, status %v", acquire.Parent().SpanID(), acquire.SpanKind(), acquire.Status())
+	if acquire.Parent().SpanID() != root.SpanContext().SpanID() || acquire.SpanKind() != trace.SpanKindInternal ||
+		acquire.Status().Code != codes.Unset {
+		t.Errorf("lock.acquire has parent %v, kind %v, status %v", acquire.Parent().SpanID(), acquire.SpanKind(),
+			acquire.Status())
 	}
-	wantAttrs(t, acquire, "distributed_lock.resource=order:1001", "distributed_lock.mode=blocking", "distributed_lock.ttl=0.3",
+	wantAttrs(t, acquire, "distributed_lock.resource=order:1001", "distributed_lock.mode=blocking",
+		"distributed_lock.ttl=0.3",
 		"distributed_lock.nodes=3", "distributed_lock.quorum=2", "distributed_lock.outcome=acquired",
 		"distributed_lock.attempts=1", "distributed_lock.votes=2")
 	for _, node := range s.named("EVALSHA lock.acquire") {
@@ -70,7 +73,8 @@ func testSpans(t *testing.T) {
 		}
 	}
 	if renewals == 0 || renewals != len(s.named("lock.extend"))-1 {
-		t.Errorf("%d renewals of %d extensions: all but the one by hand expected", renewals, len(s.named("lock.extend")))
+		t.Errorf("%d renewals of %d extensions: all but the one by hand expected", renewals,
+			len(s.named("lock.extend")))
 	}
 	release := s.named("lock.release")[0]
 	linked(release)
@@ -128,7 +132,8 @@ func testBlockerIsLinked(t *testing.T) {
 	for i, span := range all[1:] {
 		found := false
 		for _, link := range span.Links() {
-			found = found || link.SpanContext.TraceID() == holder.TraceID() && link.SpanContext.SpanID() == holder.SpanID()
+			found = found || link.SpanContext.TraceID() == holder.TraceID() &&
+				link.SpanContext.SpanID() == holder.SpanID()
 		}
 		if !found {
 			t.Errorf("span %d has links %v, none to the holder", i, span.Links())
@@ -184,7 +189,8 @@ func TestNodeErrors(t *testing.T) {
 		t.Errorf("status %v", span.Status())
 	}
 	eventually(t, "a log record with reasons", func() bool {
-		return strings.Contains(text.String(), `msg="no quorum"`) && strings.Contains(text.String(), "reasons.redis0:6380=")
+		return strings.Contains(text.String(), `msg="no quorum"`) &&
+			strings.Contains(text.String(), "reasons.redis0:6380=")
 	})
 	if !strings.Contains(text.String(), "trace_id="+span.SpanContext().TraceID().String()) {
 		t.Errorf("no trace in %s", text)
@@ -195,7 +201,8 @@ func TestNodeSpansOff(t *testing.T) { synctest.Test(t, testNodeSpansOff) }
 
 func testNodeSpansOff(t *testing.T) {
 	s := new(spans)
-	l := wrap(t, locktest.NewFakes(t, 1)(t), instrument.WithTracerProvider(provider(t, s)), instrument.WithNodeSpans(instrument.NodeSpansNone))
+	l := wrap(t, locktest.NewFakes(t, 1)(t), instrument.WithTracerProvider(provider(t, s)),
+		instrument.WithNodeSpans(instrument.NodeSpansNone))
 	must(t, lock.Do(t.Context(), l, "x", func(context.Context, lock.Lease) error { return nil }))
 	if len(s.all) != 2 {
 		t.Errorf("spans: %s", s.text())
@@ -215,7 +222,8 @@ func testNested(t *testing.T) {
 	ctx := lock.WithTrace(t.Context(), &lock.Trace{AcquireEnd: func(context.Context, lock.AcquireEnd) { told++ }})
 	nothing := func(context.Context, lock.Lease) error { return nil }
 	must(t, lock.Do(ctx, a, "x", func(ctx context.Context, _ lock.Lease) error {
-		return errors.Join(lock.Do(ctx, b, "y", nothing), lock.Do(ctx, a, "z", nothing), lock.Do(ctx, plain, "p", nothing))
+		return errors.Join(lock.Do(ctx, b, "y", nothing), lock.Do(ctx, a, "z", nothing),
+			lock.Do(ctx, plain, "p", nothing))
 	}))
 	if told != 4 {
 		t.Errorf("the caller's trace was told of %d acquires, want 4", told)
@@ -225,7 +233,8 @@ func testNested(t *testing.T) {
 			t.Errorf("the outer decorator counted %v attempts for %s, want %v", got, resource, want)
 		}
 	}
-	if got := gather(t, a, "node_duration_seconds", "lock_node", "fake1", "backend", "redis", "operation", "acquire"); got != 2 {
+	if got := gather(t, a, "node_duration_seconds", "lock_node", "fake1", "backend", "redis", "operation",
+		"acquire"); got != 2 {
 		t.Errorf("the outer decorator counted %v commands, want 2", got)
 	}
 	if n := len(s.named("EVALSHA lock.acquire")); n != 3 {
@@ -256,7 +265,8 @@ func TestSpanFilter(t *testing.T) { synctest.Test(t, testSpanFilter) }
 func testSpanFilter(t *testing.T) {
 	s := new(spans)
 	p := provider(t, s)
-	l := wrap(t, locktest.NewFakes(t, 3)(t), instrument.WithTracerProvider(p), instrument.WithNodeSpans(instrument.NodeSpansAll),
+	l := wrap(t, locktest.NewFakes(t, 3)(t), instrument.WithTracerProvider(p),
+		instrument.WithNodeSpans(instrument.NodeSpansAll),
 		instrument.WithSpanAttributes(attribute.String("team", "billing")),
 		instrument.WithSpanFilter(func(_ context.Context, resource string) bool {
 			if resource == "broken" {

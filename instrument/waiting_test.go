@@ -50,7 +50,8 @@ func wantWaits(t *testing.T, l prometheus.Collector, resource string, since time
 // TestWaitsUnderWay counts calls that have not returned, whoever makes them and however they end.
 func TestWaitsUnderWay(t *testing.T) {
 	for name, end := range map[string]func(error){
-		"returns": nil, "panics": func(err error) { panic(err) }, "ends its goroutine": func(error) { runtime.Goexit() },
+		"returns": nil, "panics": func(err error) { panic(err) },
+		"ends its goroutine": func(error) { runtime.Goexit() },
 	} {
 		t.Run(name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { testWaitsUnderWay(t, end) }) })
 	}
@@ -146,7 +147,8 @@ func TestWaitsWithoutQuorum(t *testing.T) {
 				wait("job")
 			}
 			gauge := func(name, resource string) float64 { return gather(t, l, name, "resource", resource) }
-			eventually(t, "three wait for the holder", func() bool { return gauge("waiting_above_objective", "job") == 3 })
+			eventually(t, "three wait for the holder",
+				func() bool { return gauge("waiting_above_objective", "job") == 3 })
 			if got := gauge("waiting_without_quorum", "job"); got != 0 {
 				t.Errorf("%v of three who wait for a holder lack a quorum", got)
 			}
@@ -156,7 +158,8 @@ func TestWaitsWithoutQuorum(t *testing.T) {
 			for range 3 {
 				wait("other")
 			}
-			eventually(t, "two of three nodes are gone", func() bool { return gauge("waiting_without_quorum", "other") == 3 })
+			eventually(t, "two of three nodes are gone",
+				func() bool { return gauge("waiting_without_quorum", "other") == 3 })
 			for _, s := range servers[:2] {
 				must(t, outage.heal(s))
 			}

@@ -40,7 +40,8 @@ func (w *world) process(t *testing.T, opts ...lock.Option) *engine.Engine {
 		nodes = append(nodes, engine.Async(f.Connect(uint64(i), locktest.Faults{})))
 	}
 	began := time.Now()
-	e, err := engine.NewEngine(nodes, append(opts, lock.WithClock(func() time.Duration { return time.Since(began) }))...)
+	e, err := engine.NewEngine(nodes, append(opts,
+		lock.WithClock(func() time.Duration { return time.Since(began) }))...)
 	must(t, err)
 	t.Cleanup(func() { must(t, e.Close()) })
 	return e

@@ -27,13 +27,14 @@ func onBackend(t *testing.T, board *live.Board, nodes memlock.Nodes, backend, in
 	return wrap(t, board, engine, live.WithLockerInstance(instance))
 }
 
-// TestOneNameOnTwoBackends: who moves from one system to another takes each lock on both. One that holds it on the first and waits
-// for it on the second waits for whoever has it there, and not for itself.
+// TestOneNameOnTwoBackends: who moves from one system to another takes each lock on both. One that holds it on the
+// first and waits for it on the second waits for whoever has it there, and not for itself.
 func TestOneNameOnTwoBackends(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		board := newBoard(t, live.WithInstance("orders/1"))
 		old, next := memlock.NewNodes(3), memlock.NewNodes(3)
-		first, second := onBackend(t, board, old, "redis", "orders/1"), onBackend(t, board, next, "postgres", "orders/1")
+		first, second := onBackend(t, board, old, "redis", "orders/1"),
+			onBackend(t, board, next, "postgres", "orders/1")
 		elsewhere := onBackend(t, newBoard(t), next, "postgres", "billing/2")
 		theirs := acquire(t, elsewhere, "order:1")
 		outer := acquire(t, first, "order:1")
@@ -48,15 +49,18 @@ func TestOneNameOnTwoBackends(t *testing.T) {
 		}
 		holders := map[string]string{"redis": "orders/1", "postgres": "billing/2"}
 		for _, b := range s.Blocked {
-			if b.Resource != "order:1" || b.Waiting != 1 || b.Deadlock || b.Holder == nil || b.Holder.Holder != holders[b.Backend] {
+			if b.Resource != "order:1" || b.Waiting != 1 || b.Deadlock || b.Holder == nil ||
+				b.Holder.Holder != holders[b.Backend] {
 				t.Errorf("blocked %+v, held by %+v", b, b.Holder)
 			}
-			if b.Backend == "redis" && (len(b.Chain) != 1 || b.Chain[0].Backend != "postgres" || b.Chain[0].Holder.Holder != "billing/2") {
+			if b.Backend == "redis" && (len(b.Chain) != 1 || b.Chain[0].Backend != "postgres" ||
+				b.Chain[0].Holder.Holder != "billing/2") {
 				t.Errorf("chain of %+v: %+v", b, b.Chain)
 			}
 		}
 		for _, w := range s.Waiting {
-			if w.Blocker == nil || w.Blocker.Holder != holders[w.Backend] || w.Backend == "postgres" && !slices.Equal(w.Holds, []string{"order:1 (redis)"}) {
+			if w.Blocker == nil || w.Blocker.Holder != holders[w.Backend] || w.Backend == "postgres" &&
+				!slices.Equal(w.Holds, []string{"order:1 (redis)"}) {
 				t.Errorf("waits %+v for %+v", w, w.Blocker)
 			}
 		}
@@ -83,7 +87,8 @@ func TestOneNameOnTwoBackends(t *testing.T) {
 	})
 }
 
-// TestDeadlockAcrossTwoSystems: a lock on Redis and one on PostgreSQL, taken in either order. Neither server knows of the other.
+// TestDeadlockAcrossTwoSystems: a lock on Redis and one on PostgreSQL, taken in either order. Neither server knows of
+// the other.
 func TestDeadlockAcrossTwoSystems(t *testing.T) {
 	server, err := pgproc.Start(t.Context())
 	must(t, err)
@@ -103,7 +108,8 @@ func TestDeadlockAcrossTwoSystems(t *testing.T) {
 	board := newBoard(t, live.WithInstance("orders/1"))
 	onRedis, onPostgres := wrap(t, board, orders), wrap(t, board, stock)
 
-	ctx, cancel := context.WithCancel(lock.WithTrace(t.Context(), &lock.Trace{Deadlock: func(_ context.Context, d lock.Deadlock) { told <- d }}))
+	ctx, cancel := context.WithCancel(lock.WithTrace(t.Context(),
+		&lock.Trace{Deadlock: func(_ context.Context, d lock.Deadlock) { told <- d }}))
 	defer cancel()
 	var working, holding sync.WaitGroup
 	holding.Add(2)
@@ -118,7 +124,8 @@ func TestDeadlockAcrossTwoSystems(t *testing.T) {
 	})
 	on := map[string]string{"order": "redis", "stock": "postgresql"}
 	for _, link := range s.Deadlocks[0].Cycle {
-		if link.Backend != on[link.Resource] || link.CallSite == "" || link.Holder == nil || link.Holder.Holder != "orders/1" {
+		if link.Backend != on[link.Resource] || link.CallSite == "" || link.Holder == nil ||
+			link.Holder.Holder != "orders/1" {
 			t.Errorf("link %+v, held by %+v", link, link.Holder)
 		}
 	}

@@ -174,7 +174,8 @@ func pair(tb testing.TB, ctx context.Context, l lock.Locker) {
 
 // instantRedlock does everything a Redlock does but talk to servers.
 func instantRedlock(tb testing.TB) lock.Locker {
-	r, err := engine.NewEngine([]driver.Node{engine.Async(&instant{name: "a"}), engine.Async(&instant{name: "b"}), engine.Async(&instant{name: "c"})})
+	r, err := engine.NewEngine([]driver.Node{engine.Async(&instant{name: "a"}), engine.Async(&instant{name: "b"}),
+		engine.Async(&instant{name: "c"})})
 	must(tb, err)
 	tb.Cleanup(func() { must(tb, r.Close()) })
 	return r

@@ -42,7 +42,8 @@ func newRedlock(t testing.TB, servers []*locktest.FakeServer, instance string) *
 		nodes = append(nodes, engine.Async(s.Connect(1, locktest.Faults{RequestDelay: delay, ReplyDelay: delay})))
 	}
 	began := time.Now()
-	l, err := engine.NewEngine(nodes, lock.WithInstance(instance), lock.WithRandom(func(n int64) int64 { return n / 2 }),
+	l, err := engine.NewEngine(nodes, lock.WithInstance(instance),
+		lock.WithRandom(func(n int64) int64 { return n / 2 }),
 		lock.WithClock(func() time.Duration { return time.Since(began) }))
 	must(t, err)
 	t.Cleanup(func() { must(t, l.Close()) })

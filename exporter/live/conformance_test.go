@@ -26,13 +26,17 @@ const (
 
 func TestLockerOnFakes(t *testing.T) {
 	t.Parallel()
-	conformInFakeTime(t, 3, func(t testing.TB, board *live.Board, fake lock.Locker) lock.Locker { return wrap(t, board, fake) })
+	conformInFakeTime(t, 3, func(t testing.TB, board *live.Board,
+		fake lock.Locker) lock.Locker {
+		return wrap(t, board, fake)
+	})
 }
 
 func TestLockerOnRedis(t *testing.T) {
 	t.Parallel()
 	board, servers := newBoard(t), locktest.Servers(t, 3)
-	locktest.TestLocker(t, func(t testing.TB) lock.Locker { return wrap(t, board, onRedis(t, servers)) }, locktest.WithTTL(suiteTTL))
+	locktest.TestLocker(t, func(t testing.TB) lock.Locker { return wrap(t, board, onRedis(t, servers)) },
+		locktest.WithTTL(suiteTTL))
 	wantIdle(t, board)
 	if s := state(board); len(s.Waits) == 0 || len(s.Slowest) != live.DefaultSlowest {
 		t.Errorf("%d wait points and %d slowest acquisitions after all that", len(s.Waits), len(s.Slowest))
@@ -84,7 +88,8 @@ func TestErrorsThatCannotBeTold(t *testing.T) {
 		t.Errorf("node: %+v", n)
 	}
 	for _, a := range s.Slowest {
-		if a.Outcome != string(lock.ReasonNoQuorum) || a.Resource == "y" && a.Error != text || a.Resource == "x" && a.Steps[1].Detail != text {
+		if a.Outcome != string(lock.ReasonNoQuorum) || a.Resource == "y" && a.Error != text || a.Resource == "x" &&
+			a.Steps[1].Detail != text {
 			t.Errorf("acquisition: %+v", a)
 		}
 	}

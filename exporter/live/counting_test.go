@@ -78,8 +78,10 @@ func TestCrowd(t *testing.T) {
 				settle(time.Minute)
 				s := state(board)
 				wantCounted(t, s, n, "billing/2")
-				if r := s.Totals.Recent; !near(s.Totals.Longest, 60) || !near(s.Blocked[0].Longest, 60) || r.P50 < 56 || r.P99 < 56 {
-					t.Errorf("after a minute the longest wait is %v, and of the last minute it says %+v", s.Totals.Longest, r)
+				if r := s.Totals.Recent; !near(s.Totals.Longest, 60) || !near(s.Blocked[0].Longest, 60) || r.P50 < 56 ||
+					r.P99 < 56 {
+					t.Errorf("after a minute the longest wait is %v, and of the last minute it says %+v",
+						s.Totals.Longest, r)
 				}
 				disperse()
 				settle(time.Second)
@@ -105,7 +107,8 @@ func TestCrowdOnRedis(t *testing.T) {
 			var lockers []lock.Locker
 			for i := range 4 {
 				instance := fmt.Sprintf("orders/%d", i)
-				lockers = append(lockers, wrap(t, board, onRedis(t, servers, lock.WithInstance(instance)), live.WithLockerInstance(instance)))
+				lockers = append(lockers, wrap(t, board, onRedis(t, servers, lock.WithInstance(instance)),
+					live.WithLockerInstance(instance)))
 			}
 			elsewhere := onRedis(t, servers, lock.WithInstance("billing/7"))
 			must(t, fault(servers[2]))
@@ -146,8 +149,10 @@ func TestFewOfEach(t *testing.T) {
 			settle(time.Second)
 		}
 		s := state(board)
-		for i, want := range []live.Blocked{{Waiting: 100, Listed: 15}, {Waiting: 3, Listed: 3}, {Waiting: 2, Listed: 2}} {
-			if got := s.Blocked[i]; got.Resource != resourceName(i) || got.Waiting != want.Waiting || got.Listed != want.Listed {
+		for i, want := range []live.Blocked{{Waiting: 100, Listed: 15}, {Waiting: 3, Listed: 3},
+			{Waiting: 2, Listed: 2}} {
+			if got := s.Blocked[i]; got.Resource != resourceName(i) || got.Waiting != want.Waiting ||
+				got.Listed != want.Listed {
 				t.Errorf("row %d: %+v, want %+v", i, got, want)
 			}
 		}

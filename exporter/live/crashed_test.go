@@ -9,8 +9,8 @@ import (
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-// TestALeaseThatEndedWithoutRelease goes on to be held for its TTL, whoever crashed: a locker of the Board, or another process. While it
-// is, it is not among those who held before; then it is, for as long as it was held.
+// TestALeaseThatEndedWithoutRelease goes on to be held for its TTL, whoever crashed: a locker of the Board, or another
+// process. While it is, it is not among those who held before; then it is, for as long as it was held.
 func TestALeaseThatEndedWithoutRelease(t *testing.T) {
 	for name, here := range map[string]bool{"of the Board": true, "of another process": false} {
 		t.Run(name, func(t *testing.T) {
@@ -34,7 +34,8 @@ func TestALeaseThatEndedWithoutRelease(t *testing.T) {
 				must(t, crashes.Close())
 				settle(8 * time.Second)
 				s := state(board)
-				if len(s.Blocked) != 1 || s.Blocked[0].Holder == nil || s.Blocked[0].Holder.Holder != "orders/1" || !near(*s.Blocked[0].Holder.Age, 8) {
+				if len(s.Blocked) != 1 || s.Blocked[0].Holder == nil || s.Blocked[0].Holder.Holder != "orders/1" ||
+					!near(*s.Blocked[0].Holder.Age, 8) {
 					t.Fatalf("blocked %+v", s.Blocked)
 				}
 				for _, h := range holdsOf(s) {

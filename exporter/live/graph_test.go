@@ -17,7 +17,8 @@ import (
 // newMemory is a locker in memory on a Board, that knows where it is called.
 func newMemory(t *testing.T, board *live.Board, nodes memlock.Nodes, instance string) lock.Locker {
 	t.Helper()
-	engine, err := memlock.New(nodes, lock.WithInstance(instance), lock.WithCallSites(), lock.WithPage("http://10.0.0.7:9090/debug/locks"))
+	engine, err := memlock.New(nodes, lock.WithInstance(instance), lock.WithCallSites(),
+		lock.WithPage("http://10.0.0.7:9090/debug/locks"))
 	must(t, err)
 	t.Cleanup(func() { must(t, engine.Close()) })
 	return wrap(t, board, engine, live.WithLockerInstance(instance))
@@ -44,12 +45,15 @@ func TestChain(t *testing.T) {
 		}
 		row := s.Blocked[1]
 		if row.Resource != "order" || row.Waiting != 1 || row.Deadlock || len(row.Chain) != 1 || row.Holder == nil ||
-			row.Holder.Holder != "orders/1" || row.Holder.CallSite == "" || !row.Holder.Here || row.Holder.TraceID[31] != '2' {
+			row.Holder.Holder != "orders/1" || row.Holder.CallSite == "" || !row.Holder.Here ||
+			row.Holder.TraceID[31] != '2' {
 			t.Fatalf("row %+v, holder %+v", row, row.Holder)
 		}
 		link := row.Chain[0]
-		if link.Resource != "stock" || !near(link.For, 3) || link.CallSite == "" || link.TraceID[31] != '3' || link.Holder == nil ||
-			link.Holder.Holder != "billing/2" || link.Holder.CallSite == "" || link.Holder.Page != "http://10.0.0.7:9090/debug/locks" || link.Holder.TraceID[31] != '1' {
+		if link.Resource != "stock" || !near(link.For, 3) || link.CallSite == "" || link.TraceID[31] != '3' ||
+			link.Holder == nil ||
+			link.Holder.Holder != "billing/2" || link.Holder.CallSite == "" ||
+			link.Holder.Page != "http://10.0.0.7:9090/debug/locks" || link.Holder.TraceID[31] != '1' {
 			t.Errorf("link %+v, held by %+v", link, link.Holder)
 		}
 		if w := s.Waiting[0]; w.Resource != "stock" || len(w.Holds) != 1 || w.Holds[0] != "order" || w.CallSite == "" {
@@ -72,7 +76,8 @@ func TestChain(t *testing.T) {
 		for _, of := range h {
 			holder := map[string]string{"order": "orders/1", "stock": "billing/2"}[of.Resource]
 			first := of.Holds[len(of.Holds)-1]
-			if first.Holder != holder || first.Elsewhere != (of.Resource == "stock") || first.Took < 2 || first.Took > 3.05 { // elsewhere: as long as told
+			if first.Holder != holder || first.Elsewhere != (of.Resource == "stock") || first.Took < 2 ||
+				first.Took > 3.05 { // elsewhere: as long as told
 				t.Errorf("history of %s: %+v", of.Resource, of.Holds)
 			}
 		}
@@ -111,16 +116,19 @@ func TestDeadlocks(t *testing.T) {
 				if len(s.Deadlocks) != 1 || s.Deadlocks[0].Over || len(s.Deadlocks[0].Cycle) != 2 {
 					t.Fatalf("deadlocks %+v", s.Deadlocks)
 				}
-				cycle := slices.SortedFunc(slices.Values(s.Deadlocks[0].Cycle), func(a, b live.Link) int { // where it begins is by the name of the set
-					return strings.Compare(a.Resource, b.Resource)
-				})
+				cycle := slices.SortedFunc(slices.Values(s.Deadlocks[0].Cycle),
+					func(a, b live.Link) int { // where it begins is by the name of the set
+						return strings.Compare(a.Resource, b.Resource)
+					})
 				for i, want := range []string{"order", "stock"} {
 					link := cycle[i]
-					if link.Resource != want || !near(link.For, 1.99) || link.CallSite == "" || link.Holder == nil || link.Holder.CallSite == "" {
+					if link.Resource != want || !near(link.For, 1.99) || link.CallSite == "" || link.Holder == nil ||
+						link.Holder.CallSite == "" {
 						t.Errorf("link %d is %+v, held by %+v", i, link, link.Holder)
 					}
 				}
-				if len(s.Blocked) != 2 || !s.Blocked[0].Deadlock || !s.Blocked[1].Deadlock || s.Blocked[0].Resource != "order" || s.Blocked[0].Waiting != 2 {
+				if len(s.Blocked) != 2 || !s.Blocked[0].Deadlock || !s.Blocked[1].Deadlock ||
+					s.Blocked[0].Resource != "order" || s.Blocked[0].Waiting != 2 {
 					t.Errorf("blocked %+v", s.Blocked)
 				}
 				cancel()
@@ -140,8 +148,8 @@ func TestDeadlocks(t *testing.T) {
 	}
 }
 
-// holdBoth has two calls each hold what the other wants: an order of the first Locker, and stock of the second. Each calls meet when
-// it holds one.
+// holdBoth has two calls each hold what the other wants: an order of the first Locker, and stock of the second. Each
+// calls meet when it holds one.
 func holdBoth(ctx context.Context, t *testing.T, working *sync.WaitGroup, first, second lock.Locker, meet func()) {
 	cross := func(outer lock.Locker, one string, inner lock.Locker, other string) {
 		working.Go(func() {
@@ -150,7 +158,8 @@ func holdBoth(ctx context.Context, t *testing.T, working *sync.WaitGroup, first,
 				_, err := inner.Acquire(ctx, other)
 				return err
 			})
-			if err != nil && !errors.Is(err, context.Canceled) { // nil: what the other released came in the same instant
+			if err != nil &&
+				!errors.Is(err, context.Canceled) { // nil: what the other released came in the same instant
 				t.Errorf("it ended with %v", err)
 			}
 		})

@@ -57,7 +57,8 @@ func onRedis(t testing.TB, servers []*redisproc.Server, opts ...lock.Option) *en
 	for _, s := range servers {
 		clients = append(clients, redis.NewClient(&redis.Options{Addr: s.Addr()}))
 	}
-	l, err := redlock.New(clients, append([]lock.Option{redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(nodeTimeout)}, opts...)...)
+	l, err := redlock.New(clients, append([]lock.Option{redlock.WithRestartQuarantine(0),
+		lock.WithNodeTimeout(nodeTimeout)}, opts...)...)
 	must(t, err)
 	t.Cleanup(func() {
 		must(t, l.Close())

@@ -47,8 +47,8 @@ func TestADeadlockOverEngines(t *testing.T) {
 	}
 }
 
-// TestEnginesOfOneNameOnOtherKeysAreNoDeadlock: what has the same name with another prefix, in another database or on other servers is
-// another lock.
+// TestEnginesOfOneNameOnOtherKeysAreNoDeadlock: what has the same name with another prefix, in another database or on
+// other servers is another lock.
 func TestEnginesOfOneNameOnOtherKeysAreNoDeadlock(t *testing.T) {
 	for name, other := range map[string]func(memlock.Nodes) (memlock.Nodes, lock.Option){
 		"another prefix": func(n memlock.Nodes) (memlock.Nodes, lock.Option) { return n, lock.WithPrefix("job:") },

@@ -23,14 +23,19 @@ func TestEnds(t *testing.T) {
 			opts []lock.AcquireOption
 			end  func(lock.Lease)
 		}{
-			"release":       {t.Context(), nil, func(l lock.Lease) { must(t, l.Release(t.Context())) }},
-			"release twice": {t.Context(), nil, func(l lock.Lease) { must(t, l.Release(t.Context())); must(t, l.Release(t.Context())) }},
+			"release": {t.Context(), nil, func(l lock.Lease) { must(t, l.Release(t.Context())) }},
+			"release twice": {t.Context(), nil, func(l lock.Lease) {
+				must(t, l.Release(t.Context()))
+				must(t,
+					l.Release(t.Context()))
+			}},
 			"loss": {t.Context(), []lock.AcquireOption{lock.NoRenew(), lock.TTL(time.Second)}, func(l lock.Lease) {
 				settle(2 * time.Second)
 				_ = l.Release(t.Context())
 			}},
-			"max hold, forgotten": {t.Context(), []lock.AcquireOption{lock.MaxHold(time.Minute)}, func(lock.Lease) { settle(2 * time.Minute) }},
-			"caller gone":         {parent, nil, func(lock.Lease) { cancel(); settle(0) }},
+			"max hold, forgotten": {t.Context(), []lock.AcquireOption{lock.MaxHold(time.Minute)},
+				func(lock.Lease) { settle(2 * time.Minute) }},
+			"caller gone": {parent, nil, func(lock.Lease) { cancel(); settle(0) }},
 		}
 		for name, how := range ends {
 			lease, err := l.Acquire(how.ctx, name, how.opts...)
@@ -165,7 +170,10 @@ func TestNested(t *testing.T) {
 		board, l := process(t, servers, "a/1")
 		plain := newRedlock(t, servers, "c/3")
 		attempts := 0
-		ctx := lock.WithTrace(t.Context(), &lock.Trace{AttemptEnd: func(context.Context, lock.AttemptEnd) { attempts++ }})
+		ctx := lock.WithTrace(t.Context(), &lock.Trace{AttemptEnd: func(context.Context,
+			lock.AttemptEnd) {
+			attempts++
+		}})
 		must(t, lock.Do(ctx, l, "x", func(ctx context.Context, _ lock.Lease) error {
 			return lock.Do(ctx, l, "y", func(ctx context.Context, _ lock.Lease) error {
 				return lock.Do(ctx, plain, "z", func(context.Context, lock.Lease) error { return nil })
@@ -241,7 +249,8 @@ func TestWrapRefuses(t *testing.T) {
 func TestHammer(t *testing.T) {
 	board := newBoard(t, live.WithSlowest(3))
 	fakes := locktest.NewFakes(t, 3, lock.WithNodeTimeout(nodeTimeout))
-	lockers := []lock.Locker{wrap(t, board, fakes(t)), wrap(t, board, fakes(t)), wrap(t, board, &noop{}), wrap(t, board, &noop{err: lock.ErrNoQuorum})}
+	lockers := []lock.Locker{wrap(t, board, fakes(t)), wrap(t, board, fakes(t)), wrap(t, board, &noop{}),
+		wrap(t, board, &noop{err: lock.ErrNoQuorum})}
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Second)
 	defer stop()
 	var all sync.WaitGroup

@@ -84,7 +84,8 @@ func TestShape(t *testing.T) {
 func TestEmpty(t *testing.T) {
 	got, err := json.Marshal(state(newBoard(t, live.WithInstance("a/1"))))
 	must(t, err)
-	if strings.Contains(string(got), "null") || !strings.Contains(string(got), `"held":[],"waiting":[],"waits":[],"nodes":[],"slowest":[]`) {
+	if strings.Contains(string(got), "null") ||
+		!strings.Contains(string(got), `"held":[],"waiting":[],"waits":[],"nodes":[],"slowest":[]`) {
 		t.Errorf("nothing is told as %s", got)
 	}
 }
@@ -149,7 +150,11 @@ func TestNoTokenIsTold(t *testing.T) {
 	read()
 	look()
 	waiting := acquireAsync(t.Context(), b, "job", lock.TTL(4*nodeTimeout))
-	eventually(t, "it waits", func() bool { s := state(board); return len(s.Waiting) == 1 && s.Waiting[0].Blocker != nil })
+	eventually(t, "it waits", func() bool {
+		s := state(board)
+		return len(s.Waiting) == 1 &&
+			s.Waiting[0].Blocker != nil
+	})
 	look()
 	must(t, lease.Release(t.Context()))
 	got := <-waiting
@@ -201,8 +206,10 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, b, err)
 		}
 	}
-	b := newBoard(t, live.WithInstance("a|b\n\xff"), live.WithWindow(time.Hour), live.WithSlowest(0), live.WithMaxShown(1),
-		live.WithObjectives(time.Millisecond, time.Millisecond), live.WithTraceURL("https://tempo.example.com/trace/{traceID}?x=y"))
+	b := newBoard(t, live.WithInstance("a|b\n\xff"), live.WithWindow(time.Hour), live.WithSlowest(0),
+		live.WithMaxShown(1),
+		live.WithObjectives(time.Millisecond, time.Millisecond),
+		live.WithTraceURL("https://tempo.example.com/trace/{traceID}?x=y"))
 	if got := state(b).Instance; got != "a_b__" {
 		t.Errorf("instance %q", got)
 	}
@@ -253,7 +260,8 @@ func TestImports(t *testing.T) {
 func TestLockerInstance(t *testing.T) {
 	fakes := locktest.NewFakes(t, 3)
 	board := newBoard(t, live.WithInstance("host"))
-	a, b := wrap(t, board, fakes(t), live.WithLockerInstance("a|1")), wrap(t, board, fakes(t), live.WithLockerInstance("b/2"))
+	a, b := wrap(t, board, fakes(t), live.WithLockerInstance("a|1")),
+		wrap(t, board, fakes(t), live.WithLockerInstance("b/2"))
 	lease, err := a.Acquire(t.Context(), "job")
 	must(t, err)
 	waiting := acquireAsync(t.Context(), b, "job")

@@ -37,7 +37,8 @@ func TestQueues(t *testing.T) {
 			t.Fatalf("elsewhere: %+v", s)
 		}
 		for i, w := range s.Waiting {
-			want := live.Waiter{Resource: "job", Backend: "redis", Instance: "b/2", Kind: "local", Ahead: i, Blocker: w.Blocker}
+			want := live.Waiter{Resource: "job", Backend: "redis", Instance: "b/2", Kind: "local", Ahead: i,
+				Blocker: w.Blocker}
 			if i == 0 {
 				want.Kind, want.Attempts = "holder", w.Attempts
 			}
@@ -58,7 +59,8 @@ func TestQueues(t *testing.T) {
 			t.Errorf("held: %+v", h)
 		}
 		for i, w := range s.Waiting {
-			wantBlocker(t, w.Blocker, live.Blocker{Holder: "a/1", Here: true, TraceID: "00000000000000000000000000000001"}, 6)
+			wantBlocker(t, w.Blocker, live.Blocker{Holder: "a/1", Here: true,
+				TraceID: "00000000000000000000000000000001"}, 6)
 			if kind := []string{"holder", "local"}[i]; w.Kind != kind {
 				t.Errorf("waiter %d here: %+v, want kind %s", i, w, kind)
 			}
@@ -137,7 +139,8 @@ func TestSharedBoard(t *testing.T) {
 			}
 			for _, w := range s.Waiting {
 				told := w.Kind == kinds[0] || w.Kind == "local"
-				if blocked := w.Blocker != nil && w.Blocker.Here && w.Blocker.Holder == "a/1"; !told || blocked != (w.Kind != "backoff") {
+				if blocked := w.Blocker != nil && w.Blocker.Here && w.Blocker.Holder == "a/1"; !told ||
+					blocked != (w.Kind != "backoff") {
 					t.Errorf("waiter: %+v, blocker %+v", w, w.Blocker)
 				}
 			}
@@ -175,11 +178,13 @@ func TestBackoff(t *testing.T) {
 			t.Error(got.err)
 		}
 		s := state(board)
-		if len(s.Waiting) != 0 || len(s.Slowest) != 1 || s.Slowest[0].Outcome != string(lock.ReasonCanceled) || s.Slowest[0].Error == "" {
+		if len(s.Waiting) != 0 || len(s.Slowest) != 1 || s.Slowest[0].Outcome != string(lock.ReasonCanceled) ||
+			s.Slowest[0].Error == "" {
 			t.Errorf("after giving up: %+v", s)
 		}
 		for _, step := range s.Slowest[0].Steps { // its nodes are steps of their own
-			if step.Kind == "attempt" && step.Outcome == "failed" && !strings.HasSuffix(step.Detail, " of 3 nodes agreed, 2 needed") {
+			if step.Kind == "attempt" && step.Outcome == "failed" &&
+				!strings.HasSuffix(step.Detail, " of 3 nodes agreed, 2 needed") {
 				t.Errorf("attempt without a quorum: %+v", step)
 			}
 		}
@@ -202,7 +207,8 @@ func TestOmitted(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		s := state(board)
-		if len(s.Held) != 3 || s.Omitted.Held != 97 || s.Held[0].Resource != "order:0" || s.Held[2].Resource != "order:2" {
+		if len(s.Held) != 3 || s.Omitted.Held != 97 || s.Held[0].Resource != "order:0" ||
+			s.Held[2].Resource != "order:2" {
 			t.Errorf("100 leases: %+v, omitted %+v", s.Held, s.Omitted)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -241,7 +247,8 @@ func TestContendedOnRedis(t *testing.T) {
 	eventually(t, "b waits for a", blocked(there, 1, "a/1", false))
 	second := acquireAsync(t.Context(), b, "job", lock.TTL(30*time.Second))
 	eventually(t, "b's second caller waits for a too", blocked(there, 2, "a/1", false))
-	eventually(t, "three nodes know the lock", func() bool { s := state(here); return len(s.Held) == 1 && s.Held[0].Nodes == 3 })
+	eventually(t, "three nodes know the lock",
+		func() bool { s := state(here); return len(s.Held) == 1 && s.Held[0].Nodes == 3 })
 	must(t, holder.Release(t.Context()))
 	got := <-first
 	must(t, got.err)
@@ -275,7 +282,8 @@ func TestManyNames(t *testing.T) {
 			must(t, err)
 			leases[i] = lease
 		}
-		if s := state(board); len(s.Held) != live.DefaultMaxShown || s.Omitted.Held != len(leases)-live.DefaultMaxShown {
+		if s := state(board); len(s.Held) != live.DefaultMaxShown ||
+			s.Omitted.Held != len(leases)-live.DefaultMaxShown {
 			t.Fatalf("%d held, %d omitted", len(s.Held), s.Omitted.Held)
 		}
 		for _, lease := range leases {

@@ -171,7 +171,8 @@ func TestHandedOver(t *testing.T) {
 		told := 0
 		for _, acq := range state(board).Slowest {
 			for _, s := range acq.Steps {
-				if s.Outcome == "handed_over" && s.Kind == "wait" && s.Name == "local" && len(acq.Steps) == 1 && acq.Outcome == "acquired" {
+				if s.Outcome == "handed_over" && s.Kind == "wait" && s.Name == "local" && len(acq.Steps) == 1 &&
+					acq.Outcome == "acquired" {
 					told++
 				}
 			}
@@ -248,7 +249,8 @@ func TestNodeHealth(t *testing.T) {
 		}
 		for i, n := range nodes {
 			took := float64(i+1) * .002
-			if !n.Up || n.Calls < 3 || n.Failures != 0 || n.Error != "" || n.P50 < took*.93 || n.P99 > took*1.07 || *n.Quiet > .02 {
+			if !n.Up || n.Calls < 3 || n.Failures != 0 || n.Error != "" || n.P50 < took*.93 || n.P99 > took*1.07 ||
+				*n.Quiet > .02 {
 				t.Errorf("node that refuses: %+v", n)
 			}
 		}

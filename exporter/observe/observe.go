@@ -76,9 +76,9 @@ type Locks struct {
 // Redis locks on the Redis nodes of urls, as redlock.Open does, and observes it. It takes options of
 // lock and redlock; the instance is that of cfg if that names one. On error nothing is left open.
 //
-// The first Redis of a process with a Logger replaces the logger of go-redis, which all clients of the process share and
-// which writes to stderr by itself: what it says then goes to cfg.Logger, at most one line of a kind in ten seconds,
-// until Shutdown. Call Redis, or redislog.Attach, before other clients of go-redis work.
+// The first Redis of a process with a Logger replaces the logger of go-redis, which all clients of the process share
+// and which writes to stderr by itself: what it says then goes to cfg.Logger, at most one line of a kind in ten
+// seconds, until Shutdown. Call Redis, or redislog.Attach, before other clients of go-redis work.
 func Redis(urls []string, cfg Config, opts ...lock.Option) (*Locks, error) {
 	if cfg.Instance != "" {
 		opts = append(opts[:len(opts):len(opts)], lock.WithInstance(cfg.Instance))
@@ -122,7 +122,8 @@ func New(next lock.Locker, cfg Config) (*Locks, error) {
 	}
 	if cfg.Registry == nil {
 		cfg.Registry = prometheus.NewRegistry()
-		cfg.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		cfg.Registry.MustRegister(collectors.NewGoCollector(),
+			collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	}
 	board, err := live.New(cfg.board()...)
 	if err != nil {
@@ -155,7 +156,8 @@ func (c *Config) nameAfter(next lock.Locker) error {
 	}
 	name := named.Instance()
 	if c.Instance != "" && c.Instance != name {
-		return fmt.Errorf("%w: Config.Instance is %q, and the Locker's locks say %q: leave it empty, or give lock.WithInstance the same",
+		return fmt.Errorf(
+			"%w: Config.Instance is %q, and the Locker's locks say %q: leave it empty, or give lock.WithInstance the same",
 			instrument.ErrInvalidOption, c.Instance, name)
 	}
 	c.Instance = name

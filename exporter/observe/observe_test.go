@@ -82,8 +82,9 @@ func TestRedis(t *testing.T) {
 			t.Errorf("%v, want that orders-1 holds it", err)
 		}
 		for path, want := range map[string]string{
-			"/metrics":                 `distributed_lock_held{resource="order:*"} 1`,
-			"/metrics?":                `distributed_lock_connection_dial_failures_total{backend="redis",lock_node="` + server.Addr() + `"} 0`,
+			"/metrics": `distributed_lock_held{resource="order:*"} 1`,
+			"/metrics?": `distributed_lock_connection_dial_failures_total{backend="redis",lock_node="` +
+				server.Addr() + `"} 0`,
 			"/debug/locks?format=json": `"instance":"orders-1"`,
 			"/healthz":                 "ok",
 			"/readyz":                  "ready",
@@ -128,7 +129,8 @@ func TestInstance(t *testing.T) {
 	if _, body := get(locks, "/debug/locks?format=json"); !strings.Contains(body, `"instance":"orders-1__"`) {
 		t.Errorf("the page has another name: %.200s", body)
 	}
-	if _, err := observe.New(engine, observe.Config{Instance: "orders-2"}); !errors.Is(err, instrument.ErrInvalidOption) {
+	if _, err := observe.New(engine, observe.Config{Instance: "orders-2"}); !errors.Is(err,
+		instrument.ErrInvalidOption) {
 		t.Errorf("two names: %v", err)
 	}
 	locks, err = observe.Redis([]string{"redis://127.0.0.1:1"}, observe.Config{}, lock.WithInstance("batch"))
@@ -149,7 +151,8 @@ func TestNew(t *testing.T) {
 		Registry: registry, OwnPort: true, Instrument: []instrument.Option{instrument.WithResources("nightly")},
 	})
 	must(t, err)
-	if code, body := get(locks, "/readyz"); code != http.StatusServiceUnavailable || !strings.Contains(body, "not listening") {
+	if code, body := get(locks, "/readyz"); code != http.StatusServiceUnavailable ||
+		!strings.Contains(body, "not listening") {
 		t.Errorf("/readyz: %d %s", code, body)
 	}
 	families, err := registry.Gather()
@@ -170,7 +173,10 @@ func TestBadConfig(t *testing.T) {
 		"instrument": func() (*observe.Locks, error) {
 			return observe.New(engine, observe.Config{Instrument: []instrument.Option{nil}})
 		},
-		"board":  func() (*observe.Locks, error) { return observe.New(engine, observe.Config{Board: []live.Option{nil}}) },
+		"board": func() (*observe.Locks, error) {
+			return observe.New(engine,
+				observe.Config{Board: []live.Option{nil}})
+		},
 		"no URL": func() (*observe.Locks, error) { return observe.Redis(nil, observe.Config{}) },
 		"closed again": func() (*observe.Locks, error) {
 			return observe.Redis([]string{"redis://127.0.0.1:1"}, observe.Config{Instrument: []instrument.Option{nil}})

@@ -50,7 +50,8 @@ func child(nodes []string) (err error) {
 		if err != nil {
 			return err
 		}
-		if err := lock.Do(context.Background(), locks, name, func(context.Context, lock.Lease) error { return nil }); err != nil {
+		if err := lock.Do(context.Background(), locks, name,
+			func(context.Context, lock.Lease) error { return nil }); err != nil {
 			return err
 		}
 		all = append(all, locks)

@@ -43,8 +43,8 @@ func (s *text) longWaits(t *testing.T) (all []longWait) {
 	return all
 }
 
-// TestLongWaitsOnRealServers: a thousand callers wait on five servers of which one is dead, one hangs, one is a replica and
-// one is empty; on five of which two are dead and one is empty; behind a holder; and while all are dead.
+// TestLongWaitsOnRealServers: a thousand callers wait on five servers of which one is dead, one hangs, one is a replica
+// and one is empty; on five of which two are dead and one is empty; behind a holder; and while all are dead.
 func TestLongWaitsOnRealServers(t *testing.T) {
 	for name, c := range map[string]struct {
 		fail  func(*testing.T, []*redisproc.Server)
@@ -90,7 +90,8 @@ func TestLongWaitsOnRealServers(t *testing.T) {
 				c.fail(t, servers)
 			}
 			r := waitFor(t, urls)
-			if !strings.Contains(c.class, r.Class) || r.Class == "" || r.Waiting < callers || (c.class == "holder") != (r.Blocker == "billing-7") {
+			if !strings.Contains(c.class, r.Class) || r.Class == "" || r.Waiting < callers ||
+				(c.class == "holder") != (r.Blocker == "billing-7") {
 				t.Errorf("logged %+v, want class %s and %d callers or more", r, c.class, callers)
 			}
 			if sum := r.Granted + r.Refused + r.Failed + r.Unheard + r.NotAsked; sum != 5 || r.Nodes != 5 {

@@ -113,7 +113,8 @@ func prometheusName(m metricdata.Metrics) string {
 	case m.Unit != "" && !strings.HasPrefix(m.Unit, "{"):
 		name += "_" + m.Unit
 	}
-	if sum, ok := m.Data.(metricdata.Sum[float64]); ok && sum.IsMonotonic && strings.HasPrefix(m.Name, "distributed_lock.") {
+	if sum, ok := m.Data.(metricdata.Sum[float64]); ok && sum.IsMonotonic &&
+		strings.HasPrefix(m.Name, "distributed_lock.") {
 		name += "_total"
 	}
 	return name
@@ -175,7 +176,8 @@ func familyPoints(f *dto.MetricFamily) (all []string) {
 				before = b.GetCumulativeCount()
 			}
 			counts = append(counts, m.Histogram.GetSampleCount()-before)
-			all = append(all, fmt.Sprint(labels, m.Histogram.GetSampleCount(), m.Histogram.GetSampleSum(), bounds, counts))
+			all = append(all, fmt.Sprint(labels, m.Histogram.GetSampleCount(), m.Histogram.GetSampleSum(), bounds,
+				counts))
 		case m.Counter != nil:
 			all = append(all, fmt.Sprint(labels, m.Counter.GetValue()))
 		default:

@@ -17,7 +17,8 @@ func TestExemplarIDs(t *testing.T) {
 	labels := prometheus.Labels{"trace_id": traceID, "span_id": spanID}
 	registry := prometheus.NewRegistry()
 	classic := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "classic", Help: "h", Buckets: []float64{1}})
-	native := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "native", Help: "h", NativeHistogramBucketFactor: 1.1})
+	native := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "native", Help: "h",
+		NativeHistogramBucketFactor: 1.1})
 	counter := prometheus.NewCounter(prometheus.CounterOpts{Name: "counter_total", Help: "h"})
 	strange := prometheus.NewCounter(prometheus.CounterOpts{Name: "strange_total", Help: "h"})
 	registry.MustRegister(classic, native, counter, strange)

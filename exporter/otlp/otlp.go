@@ -72,7 +72,8 @@ func NewTracerProvider(ctx context.Context, service string, opts ...Option) (
 	return newPipeline(ctx, service, &c)
 }
 
-func newPipeline(ctx context.Context, service string, c *config) (trace.TracerProvider, func(context.Context) error, error) {
+func newPipeline(ctx context.Context, service string, c *config) (trace.TracerProvider, func(context.Context) error,
+	error) {
 	if err := checkEnvironment(); err != nil {
 		return nil, nil, err
 	}

@@ -53,13 +53,15 @@ func span(p trace.TracerProvider, name string) {
 }
 
 func TestSpansArrive(t *testing.T) {
-	for protocol, start := range map[string]func(testing.TB) *otlptest.Receiver{"http/protobuf": otlptest.NewHTTP, "grpc": otlptest.NewGRPC} {
+	for protocol, start := range map[string]func(testing.TB) *otlptest.Receiver{"http/protobuf": otlptest.NewHTTP,
+		"grpc": otlptest.NewGRPC} {
 		t.Run(protocol, func(t *testing.T) {
 			r := start(t)
 			environ(t, "OTEL_EXPORTER_OTLP_ENDPOINT="+r.URL, "OTEL_EXPORTER_OTLP_PROTOCOL="+protocol,
 				"OTEL_EXPORTER_OTLP_HEADERS=x-tenant=blue%20team", "OTEL_RESOURCE_ATTRIBUTES=stage=test,host.name=h1",
 				"OTEL_BSP_SCHEDULE_DELAY=10")
-			p, shutdown, err := otlp.NewTracerProvider(t.Context(), "orders", otlp.WithAttributes(attribute.String("stage", "prod"), attribute.String("color", "red")))
+			p, shutdown, err := otlp.NewTracerProvider(t.Context(), "orders",
+				otlp.WithAttributes(attribute.String("stage", "prod"), attribute.String("color", "red")))
 			must(t, err)
 			span(p, "first")
 			r.Await(t, "the first span arrives by itself", func(s []otlptest.Span) bool { return len(s) == 1 })
@@ -72,7 +74,8 @@ func TestSpansArrive(t *testing.T) {
 				t.Fatalf("spans are %v", spans)
 			}
 			got := spans[0].Resource
-			for key, want := range map[string]string{"service.name": "orders", "stage": "test", "color": "red", "host.name": "h1"} {
+			for key, want := range map[string]string{"service.name": "orders", "stage": "test", "color": "red",
+				"host.name": "h1"} {
 				if got[key] != want {
 					t.Errorf("%s is %q, want %q", key, got[key], want)
 				}
@@ -86,8 +89,10 @@ func TestSpansArrive(t *testing.T) {
 
 func TestSignalVariablesWin(t *testing.T) {
 	r := otlptest.NewHTTP(t)
-	environ(t, "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT="+r.URL+"/v1/traces",
-		"OTEL_EXPORTER_OTLP_PROTOCOL=grpc", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=http/protobuf", "OTEL_SERVICE_NAME=renamed")
+	environ(t, "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT="+r.URL+
+		"/v1/traces",
+		"OTEL_EXPORTER_OTLP_PROTOCOL=grpc", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=http/protobuf",
+		"OTEL_SERVICE_NAME=renamed")
 	p, shutdown, err := otlp.NewTracerProvider(t.Context(), "orders")
 	must(t, err)
 	span(p, "one")
@@ -168,7 +173,8 @@ func TestInvalidEnvironment(t *testing.T) {
 		t.Run(kv, func(t *testing.T) {
 			environ(t, "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", kv)
 			_, _, err := otlp.NewTracerProvider(t.Context(), "orders")
-			if name, _, _ := strings.Cut(kv, "="); !errors.Is(err, otlp.ErrInvalidEnvironment) || !strings.Contains(err.Error(), name) {
+			if name, _, _ := strings.Cut(kv, "="); !errors.Is(err, otlp.ErrInvalidEnvironment) ||
+				!strings.Contains(err.Error(), name) {
 				t.Errorf("error is %v", err)
 			}
 			if err != nil && strings.Contains(err.Error(), "s3cret") {
@@ -177,7 +183,8 @@ func TestInvalidEnvironment(t *testing.T) {
 		})
 	}
 	t.Run("ratio", func(t *testing.T) {
-		environ(t, "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_TRACES_SAMPLER=traceidratio", "OTEL_TRACES_SAMPLER_ARG=NaN")
+		environ(t, "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_TRACES_SAMPLER=traceidratio",
+			"OTEL_TRACES_SAMPLER_ARG=NaN")
 		if _, _, err := otlp.NewTracerProvider(t.Context(), "orders"); !errors.Is(err, otlp.ErrInvalidEnvironment) {
 			t.Errorf("error is %v", err)
 		}
@@ -217,11 +224,13 @@ func TestCollectorDown(t *testing.T) {
 		"grpc hangs":   {"OTEL_EXPORTER_OTLP_ENDPOINT=" + hanging(t), "OTEL_EXPORTER_OTLP_PROTOCOL=grpc"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			environ(t, append(vars, "OTEL_BSP_SCHEDULE_DELAY=1", "OTEL_BSP_MAX_QUEUE_SIZE=16", "OTEL_BSP_EXPORT_TIMEOUT=1000")...)
+			environ(t, append(vars, "OTEL_BSP_SCHEDULE_DELAY=1", "OTEL_BSP_MAX_QUEUE_SIZE=16",
+				"OTEL_BSP_EXPORT_TIMEOUT=1000")...)
 			told := make(told, 1)
 			p, shutdown, err := otlp.NewTracerProvider(t.Context(), "orders", otlp.WithLogger(slog.New(told)))
 			must(t, err)
-			locker, err := instrument.Wrap(locktest.NewFakes(t, 3, lock.WithNodeTimeout(2*time.Second))(t), instrument.WithTracerProvider(p))
+			locker, err := instrument.Wrap(locktest.NewFakes(t, 3, lock.WithNodeTimeout(2*time.Second))(t),
+				instrument.WithTracerProvider(p))
 			must(t, err)
 			for range 200 {
 				must(t, lock.Do(t.Context(), locker, "order:1", func(context.Context, lock.Lease) error { return nil }))

@@ -93,7 +93,8 @@ func (r *reporter) stop(ctx context.Context, provider *sdktrace.TracerProvider) 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.late > 0 {
-		err = errors.Join(err, fmt.Errorf("%w: %d of the last: %w", ErrSpansLost, r.late, errors.Join(context.Cause(ctx), r.last)))
+		err = errors.Join(err, fmt.Errorf("%w: %d of the last: %w", ErrSpansLost, r.late,
+			errors.Join(context.Cause(ctx), r.last)))
 	}
 	return err
 }

@@ -72,7 +72,8 @@ func TestAttach(t *testing.T) {
 	if strings.Join(told, "\n") != strings.Join(want, "\n") {
 		t.Errorf("told:\n%s", stdout.String())
 	}
-	if s := stderr.String(); strings.Count(s, "\n") != 1 || !strings.HasPrefix(s, "redis: ") || !strings.Contains(s, "pool.go:") {
+	if s := stderr.String(); strings.Count(s, "\n") != 1 || !strings.HasPrefix(s, "redis: ") ||
+		!strings.Contains(s, "pool.go:") {
 		t.Errorf("on stderr, with nobody attached: %q", s)
 	}
 }

@@ -108,7 +108,8 @@ func TestTheSameIsToldOnceInAWhile(t *testing.T) {
 		l.Printf(t.Context(), "something else")
 		time.Sleep(time.Minute)
 		l.Printf(t.Context(), "dial %d failed\n", 100)
-		for _, want := range []string{`msg="dial 0 failed" library=go-redis`, `msg="something else"`, `msg="dial 100 failed" library=go-redis left_out=99`} {
+		for _, want := range []string{`msg="dial 0 failed" library=go-redis`, `msg="something else"`,
+			`msg="dial 100 failed" library=go-redis left_out=99`} {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("%s is missing in: %s", want, out.String())
 			}

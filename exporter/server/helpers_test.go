@@ -78,7 +78,8 @@ func serve(t *testing.T, web server.Web, e *exporter.Exporter, opts ...server.Op
 		web.Addresses = []string{"127.0.0.1:0"}
 	}
 	transport := new(http.Transport)
-	r := &running{exporter: e, server: newServer(t, e, opts...), result: make(chan error, 1), client: &http.Client{Transport: transport}}
+	r := &running{exporter: e, server: newServer(t, e, opts...), result: make(chan error, 1),
+		client: &http.Client{Transport: transport}}
 	ready := make(chan []string, 1)
 	web.Ready = func(urls []string) { ready <- urls }
 	ctx, cancel := context.WithCancel(context.Background())

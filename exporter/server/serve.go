@@ -97,8 +97,9 @@ func (s *Server) shutdown(servers []*http.Server) error {
 	for i, server := range servers {
 		wg.Go(func() {
 			if err := server.Shutdown(ctx); err != nil {
-				errs[i] = errors.Join(fmt.Errorf("server: requests were cut off, they took longer than the shutdown timeout of %v: %w",
-					s.cfg.shutdownTimeout, err), server.Close())
+				errs[i] = errors.Join(
+					fmt.Errorf("server: requests were cut off, they took longer than the shutdown timeout of %v: %w",
+						s.cfg.shutdownTimeout, err), server.Close())
 			}
 		})
 	}

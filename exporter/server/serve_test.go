@@ -23,7 +23,8 @@ import (
 )
 
 func TestServe(t *testing.T) {
-	r := serve(t, server.Web{Addresses: []string{"127.0.0.1:0", "localhost:0", ":0"}}, newExporter(t, exporter.WithState(state{})))
+	r := serve(t, server.Web{Addresses: []string{"127.0.0.1:0", "localhost:0", ":0"}},
+		newExporter(t, exporter.WithState(state{})))
 	if len(r.urls) != 3 || !strings.HasPrefix(r.urls[2], "http://localhost:") {
 		t.Errorf("URLs are %v", r.urls)
 	}
@@ -177,7 +178,8 @@ func TestTakenPort(t *testing.T) {
 }
 
 func TestBadAddresses(t *testing.T) {
-	for _, a := range []string{"", "localhost", "127.0.0.1:", "127.0.0.1:70000", ":-1", "[::1", "1:2:3", "http://x:1/", "256.256.256.256:1"} {
+	for _, a := range []string{"", "localhost", "127.0.0.1:", "127.0.0.1:70000", ":-1", "[::1", "1:2:3", "http://x:1/",
+		"256.256.256.256:1"} {
 		err := newServer(t, newExporter(t)).Serve(t.Context(), server.Web{Addresses: []string{a}})
 		if !errors.Is(err, server.ErrListen) {
 			t.Errorf("%q: %v", a, err)
@@ -194,7 +196,8 @@ func TestBadWebConfig(t *testing.T) {
 		"no hash":       file(t, "d.yml", "basic_auth_users:\n  anna: plain-s3cret\n"),
 	} {
 		bound := false
-		err := newServer(t, newExporter(t)).Serve(t.Context(), server.Web{Addresses: []string{"127.0.0.1:0"}, ConfigFile: path, Ready: func([]string) { bound = true }})
+		err := newServer(t, newExporter(t)).Serve(t.Context(),
+			server.Web{Addresses: []string{"127.0.0.1:0"}, ConfigFile: path, Ready: func([]string) { bound = true }})
 		if !errors.Is(err, server.ErrWebConfig) || !strings.Contains(err.Error(), path) || bound {
 			t.Errorf("%s: listened %v, error %v", name, bound, err)
 		}
@@ -206,8 +209,10 @@ func TestBadWebConfig(t *testing.T) {
 
 func TestTLSAndBasicAuth(t *testing.T) {
 	config := file(t, "web.yml", "tls_server_config:\n  cert_file: "+file(t, "cert.pem", certificate(t).cert)+
-		"\n  key_file: "+file(t, "key.pem", certificate(t).key)+"\nbasic_auth_users:\n  anna: "+hashOf(t, "opensesame")+"\n")
-	r := serve(t, server.Web{Addresses: []string{"127.0.0.1:0", "127.0.0.1:0"}, ConfigFile: config}, newExporter(t, exporter.WithState(state{})))
+		"\n  key_file: "+file(t, "key.pem", certificate(t).key)+"\nbasic_auth_users:\n  anna: "+hashOf(t, "opensesame")+
+		"\n")
+	r := serve(t, server.Web{Addresses: []string{"127.0.0.1:0", "127.0.0.1:0"}, ConfigFile: config},
+		newExporter(t, exporter.WithState(state{})))
 	r.client.Transport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: certificate(t).pool}
 	for _, url := range r.urls {
 		if !strings.HasPrefix(url, "https://127.0.0.1:") {
@@ -237,7 +242,8 @@ func TestTLSAndBasicAuth(t *testing.T) {
 func TestConnectionsOneAfterAnother(t *testing.T) {
 	var dials atomic.Int32
 	r := serve(t, server.Web{}, newExporter(t, exporter.WithState(state{})))
-	r.client.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+	r.client.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, addr string) (net.Conn,
+		error) {
 		dials.Add(1)
 		return new(net.Dialer).DialContext(ctx, network, addr)
 	}

@@ -108,7 +108,8 @@ func newEncoder(format string) (zapcore.Encoder, error) {
 		cfg.EncodeLevel = zapcore.CapitalLevelEncoder
 		return zapcore.NewConsoleEncoder(cfg), nil
 	default:
-		return nil, fmt.Errorf("%w: format %q: %s or %s is expected", ErrInvalidOption, format, FormatJSON, FormatConsole)
+		return nil, fmt.Errorf("%w: format %q: %s or %s is expected", ErrInvalidOption, format, FormatJSON,
+			FormatConsole)
 	}
 }
 

@@ -97,7 +97,8 @@ func TestTraceIDsStayAtTheTop(t *testing.T) {
 		logger, out := newLogger(t)
 		log(logger)
 		r := records(t, out)[0]
-		if r["trace_id"] != "01020300000000000000000000000000" || r["span_id"] != "0405000000000000" || r["trace_flags"] != "01" {
+		if r["trace_id"] != "01020300000000000000000000000000" || r["span_id"] != "0405000000000000" ||
+			r["trace_flags"] != "01" {
 			t.Errorf("%s: %v", name, r)
 		}
 	}
@@ -172,7 +173,8 @@ func TestLevelsAndNoStacks(t *testing.T) {
 	logger.Warn("yes")
 	logger.Error("yes", "took", 1500*time.Millisecond)
 	text := out.String()
-	if got := records(t, bytes.NewBufferString(text)); len(got) != 2 || got[1]["took"] != "1.5s" || got[1]["level"] != "error" {
+	if got := records(t, bytes.NewBufferString(text)); len(got) != 2 || got[1]["took"] != "1.5s" ||
+		got[1]["level"] != "error" {
 		t.Errorf("records are %v", got)
 	}
 	if strings.Contains(text, "goroutine") || strings.Contains(text, "zaplog_test.go") {

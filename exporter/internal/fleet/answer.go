@@ -45,7 +45,8 @@ func (a *answer) calls() []Call {
 	all := a.Waiting[:min(len(a.Waiting), maxCalls)]
 	for i := range all {
 		c := &all[i]
-		c.Resource, c.Instance, c.CallSite = clip(c.Resource, maxResource), clip(c.Instance, maxName), clip(c.CallSite, maxName)
+		c.Resource, c.Instance, c.CallSite = clip(c.Resource, maxResource), clip(c.Instance, maxName),
+			clip(c.CallSite, maxName)
 		c.Kind, c.TraceID, c.Backend = clip(c.Kind, 32), clip(c.TraceID, 32), clip(c.Backend, maxName)
 		c.Holds = c.Holds[:min(len(c.Holds), maxHolds)]
 		for h := range c.Holds {

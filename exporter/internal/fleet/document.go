@@ -90,5 +90,6 @@ func holderOf(l *scanner.Lock) *Holder {
 		return nil
 	}
 	h := l.Hold
-	return &Holder{Instance: h.Instance, Since: h.Since, CallSite: h.CallSite, TraceID: TraceID(h.Traceparent), Page: h.Page}
+	return &Holder{Instance: h.Instance, Since: h.Since, CallSite: h.CallSite, TraceID: TraceID(h.Traceparent),
+		Page: h.Page}
 }

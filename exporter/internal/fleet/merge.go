@@ -75,7 +75,8 @@ func (m *merger) fromNodes(waits *scanner.Waits, f *scanner.WaitedFor) Resource 
 	for _, q := range f.Queue {
 		w := Waiter{Callers: 1, Waited: max(0, f.At.Sub(q.Since)).Seconds(), OnNode: true}
 		if says := q.Says; says != nil {
-			w.Instance, w.Callers, w.CallSite, w.TraceID = says.Instance, max(1, says.Callers), says.CallSite, TraceID(says.Traceparent)
+			w.Instance, w.Callers, w.CallSite, w.TraceID = says.Instance, max(1, says.Callers), says.CallSite,
+				TraceID(says.Traceparent)
 			w.Holds, w.Page, w.Waited = says.Holds, says.Page, max(0, f.At.Sub(says.Since)).Seconds()
 			if says.Backend != "" {
 				m.names[says.Backend] = true
@@ -89,7 +90,8 @@ func (m *merger) fromNodes(waits *scanner.Waits, f *scanner.WaitedFor) Resource 
 
 // ask adds what the waiter's page says. Of two processes with one page, the first gets it.
 func (m *merger) ask(w *Waiter, resource, backend string) {
-	at, known := slices.BinarySearchFunc(m.pages, w.Page, func(p Page, url string) int { return strings.Compare(p.URL, url) })
+	at, known := slices.BinarySearchFunc(m.pages, w.Page,
+		func(p Page, url string) int { return strings.Compare(p.URL, url) })
 	id := ofPage{w.Page, resource, backend}
 	if !known || m.used[id] {
 		return
@@ -120,7 +122,8 @@ func (m *merger) addRest(d *Document) {
 			}
 			if _, known := at[of]; !known {
 				at[of] = len(d.Resources)
-				d.Resources = append(d.Resources, Resource{Resource: of.resource, Backend: of.backend, Waiters: []Waiter{}, OnlyPages: true})
+				d.Resources = append(d.Resources, Resource{Resource: of.resource, Backend: of.backend,
+					Waiters: []Waiter{}, OnlyPages: true})
 			}
 			r := &d.Resources[at[of]]
 			w := Waiter{Instance: p.Instance, Callers: c.Waiting, Page: p.URL, Calls: p.callsFor(c.Resource, c.Backend)}

@@ -26,7 +26,8 @@ func TestAPageOfTwoSystems(t *testing.T) {
 	}}
 	queued := func(says *records.Waiting) *scanner.Waits {
 		return &scanner.Waits{Graph: waitgraph.New(), Locks: []scanner.WaitedFor{{
-			Resource: "order:1", Processes: 1, At: now, Queue: []redlock.Queued{{ID: "1", Since: now.Add(-3 * time.Second), Says: says}},
+			Resource: "order:1", Processes: 1, At: now,
+			Queue: []redlock.Queued{{ID: "1", Since: now.Add(-3 * time.Second), Says: says}},
 		}}}
 	}
 	of := lock.Holder{Instance: "orders/1", Page: url, Since: now.Add(-3 * time.Second)}
@@ -56,7 +57,8 @@ func TestAPageOfTwoSystems(t *testing.T) {
 			}
 		}
 		if onRedis != c.onRedis || elsewhere != 7 {
-			t.Errorf("%s: %d wait on Redis, want %d, and %d elsewhere, want 7: %+v", name, onRedis, c.onRedis, elsewhere, d.Resources)
+			t.Errorf("%s: %d wait on Redis, want %d, and %d elsewhere, want 7: %+v", name, onRedis, c.onRedis,
+				elsewhere, d.Resources)
 		}
 	}
 }

@@ -16,8 +16,9 @@ var ErrBadPolicy = errors.New("off, listed, or patterns of hosts such as *.order
 // Errors of a page that is not asked.
 var (
 	ErrNotAllowed = errors.New("its host is not one that --pages allows")
-	ErrNoAddress  = errors.New("it is no address of a page: http or https without credentials, and a path that ends in /debug/locks, are expected")
-	ErrLocal      = errors.New("its host leads to this machine or to a link-local address")
+	ErrNoAddress  = errors.New(
+		"it is no address of a page: http or https without credentials, and a path that ends in /debug/locks, are expected")
+	ErrLocal = errors.New("its host leads to this machine or to a link-local address")
 )
 
 // Policy says which pages may be read. The zero value allows none.

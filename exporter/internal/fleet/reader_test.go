@@ -63,12 +63,15 @@ func TestPagesThatCannotBeRead(t *testing.T) {
 		url  string
 		want error
 	}{
-		"dead":          {"http://127.0.0.1:1/debug/locks", nil},
-		"hangs":         {served(t, hangs), fleet.ErrTimeout},
-		"garbage":       {served(t, answers("<html>"+secret)), fleet.ErrNoPage},
-		"other JSON":    {served(t, answers(`{"`+secret+`":1}`)), fleet.ErrNoPage},
-		"too large":     {served(t, answers(strings.Repeat(" ", fleet.MaxBody+1))), fleet.ErrTooLarge},
-		"redirects":     {served(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere, http.StatusFound) }), nil},
+		"dead":       {"http://127.0.0.1:1/debug/locks", nil},
+		"hangs":      {served(t, hangs), fleet.ErrTimeout},
+		"garbage":    {served(t, answers("<html>"+secret)), fleet.ErrNoPage},
+		"other JSON": {served(t, answers(`{"`+secret+`":1}`)), fleet.ErrNoPage},
+		"too large":  {served(t, answers(strings.Repeat(" ", fleet.MaxBody+1))), fleet.ErrTooLarge},
+		"redirects": {served(t, func(w http.ResponseWriter,
+			r *http.Request) {
+			http.Redirect(w, r, elsewhere, http.StatusFound)
+		}), nil},
 		"other host":    {"http://198.51.100.7/debug/locks", fleet.ErrNotAllowed},
 		"metadata":      {"http://169.254.169.254/debug/locks", fleet.ErrNotAllowed},
 		"credentials":   {"http://u:" + secret + "@127.0.0.1/debug/locks", fleet.ErrNoAddress},
@@ -88,13 +91,15 @@ func TestPagesThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestThisMachineIsNotListed: an address that somebody plants does not lead to services of the host that serve runs on, nor does a name.
+// TestThisMachineIsNotListed: an address that somebody plants does not lead to services of the host that serve runs on,
+// nor does a name.
 func TestThisMachineIsNotListed(t *testing.T) {
 	url := served(t, answers(said))
 	if p := read(t, fleet.NewReader(policy(t, "listed")), url); !errors.Is(p.Err, fleet.ErrLocal) {
 		t.Errorf("loopback: %v", p.Err)
 	}
-	if p := read(t, fleet.NewReader(policy(t, "listed")), "http://169.254.169.254/debug/locks"); !errors.Is(p.Err, fleet.ErrLocal) {
+	if p := read(t, fleet.NewReader(policy(t, "listed")), "http://169.254.169.254/debug/locks"); !errors.Is(p.Err,
+		fleet.ErrLocal) {
 		t.Errorf("link-local: %v", p.Err)
 	}
 	if p := read(t, fleet.NewReader(policy(t, "*.0.0.1")), url); p.Err != nil {
@@ -113,7 +118,8 @@ func TestPageIsReadAndForgotten(t *testing.T) {
 	})
 	r := fleet.NewReader(policy(t, "10.*, 127.0.0.1"))
 	p := read(t, r, url)
-	if p.Err != nil || p.Instance != "orders-1" || p.Read.IsZero() || len(p.Calls) != 1 || len(p.Counts) != 1 || p.Counts[0].Waiting != 7 {
+	if p.Err != nil || p.Instance != "orders-1" || p.Read.IsZero() || len(p.Calls) != 1 || len(p.Counts) != 1 ||
+		p.Counts[0].Waiting != 7 {
 		t.Fatalf("%+v", p)
 	}
 	if c := p.Calls[0]; c.CallSite != "orders/charge.go:42" || c.For != 4.5 || len(c.Holds) != 1 {

@@ -51,7 +51,8 @@ type asset struct {
 
 func newAsset() asset {
 	script := "\"use strict\";(() => {\n" +
-		strings.Join([]string{domJS, textJS, linksJS, tablesJS, nodesJS, blockedJS, bannersJS, plotJS, waterfallJS, connectionJS, mainJS}, "\n") + "})();\n"
+		strings.Join([]string{domJS, textJS, linksJS, tablesJS, nodesJS, blockedJS, bannersJS, plotJS, waterfallJS,
+			connectionJS, mainJS}, "\n") + "})();\n"
 	body := strings.NewReplacer("/*style*/", pageCSS, "/*script*/", script).Replace(pageHTML)
 	return asset{
 		body: []byte(body),

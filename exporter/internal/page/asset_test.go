@@ -18,7 +18,8 @@ func TestAsset(t *testing.T) {
 			t.Errorf("%q occurs %d times: a part would end early and lose its hash", open, n)
 		}
 	}
-	for _, unwanted := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "/*style*/", "/*script*/", "@import", "url(", " style=", "onclick="} {
+	for _, unwanted := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(",
+		"/*style*/", "/*script*/", "@import", "url(", " style=", "onclick="} {
 		if strings.Contains(body, unwanted) {
 			t.Errorf("the page holds %s", unwanted)
 		}
@@ -42,7 +43,8 @@ func TestContrast(t *testing.T) {
 		{"good", "card", text}, {"warn", "card", text}, {"bad", "card", text},
 		{"good", "bg", text}, {"warn", "bg", text}, {"bad", "bg", text},
 		{"good", "good-soft", text}, {"warn", "warn-soft", text}, {"bad", "bad-soft", text},
-		{"edge", "card", shape}, {"good", "raised", shape}, {"warn", "raised", shape}, {"bad", "raised", shape}, {"accent", "raised", shape},
+		{"edge", "card", shape}, {"good", "raised", shape}, {"warn", "raised", shape}, {"bad", "raised", shape},
+		{"accent", "raised", shape},
 	} {
 		for i, theme := range []string{"light", "dark"} {
 			if got := contrast(colour(t, pair.fore, i), colour(t, pair.back, i)); got < pair.least {

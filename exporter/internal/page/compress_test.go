@@ -21,7 +21,8 @@ import (
 func TestGzip(t *testing.T) {
 	h := page.New(livetest.Incident(t.Context(), t))
 	want := body(t, ask(h, http.MethodGet, "/?format=json", ""))
-	for accept, zipped := range map[string]bool{"gzip": true, "br, gzip;q=0.5": true, "*": true, "gzip;q=0": false, "br": false, "": false} {
+	for accept, zipped := range map[string]bool{"gzip": true, "br, gzip;q=0.5": true, "*": true, "gzip;q=0": false,
+		"br": false, "": false} {
 		r := httptest.NewRequest(http.MethodGet, "/?format=json", nil)
 		r.Header.Set("Accept-Encoding", accept)
 		w := httptest.NewRecorder()
@@ -41,7 +42,8 @@ func TestGzip(t *testing.T) {
 			t.Errorf("Accept-Encoding %q: %+v", accept, got.Totals)
 		}
 	}
-	if vary := ask(h, http.MethodGet, "/?format=json", "").Header.Values("Vary"); strings.Join(vary, " ") != "Accept Accept-Encoding" {
+	if vary := ask(h, http.MethodGet, "/?format=json", "").Header.Values("Vary"); strings.Join(vary,
+		" ") != "Accept Accept-Encoding" {
 		t.Errorf("Vary is %q", vary)
 	}
 }

@@ -37,7 +37,8 @@ func body(t *testing.T, r *http.Response) string {
 
 func TestFormats(t *testing.T) {
 	h := page.New(livetest.Fixed(livetest.Idle()))
-	const html, jsonType, events = "text/html; charset=utf-8", "application/json; charset=utf-8", "text/event-stream; charset=utf-8"
+	const html, jsonType, events = "text/html; charset=utf-8", "application/json; charset=utf-8",
+		"text/event-stream; charset=utf-8"
 	for _, test := range []struct{ target, accept, want string }{
 		{"/", "", html},
 		{"/", "*/*", html},
@@ -72,7 +73,8 @@ func TestFormats(t *testing.T) {
 
 func TestMethods(t *testing.T) {
 	h := page.New(livetest.Fixed(livetest.Idle()))
-	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions, http.MethodPatch} {
+	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions,
+		http.MethodPatch} {
 		r := ask(h, method, "/", "")
 		if r.StatusCode != http.StatusMethodNotAllowed || r.Header.Get("Allow") != "GET, HEAD" {
 			t.Errorf("%s: %d, Allow %q", method, r.StatusCode, r.Header.Get("Allow"))
@@ -82,10 +84,13 @@ func TestMethods(t *testing.T) {
 
 func TestHeaders(t *testing.T) {
 	h := page.New(livetest.Fixed(livetest.Idle()))
-	for target, cache := range map[string]string{"/": "no-cache", "/?format=json": "no-store", "/?format=x": "no-store"} {
+	for target, cache := range map[string]string{"/": "no-cache", "/?format=json": "no-store",
+		"/?format=x": "no-store"} {
 		header := ask(h, http.MethodGet, target, "").Header
 		csp := header.Get("Content-Security-Policy")
-		for _, directive := range []string{"default-src 'none'", "script-src 'sha256-", "style-src 'sha256-", "connect-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'"} {
+		for _, directive := range []string{"default-src 'none'", "script-src 'sha256-", "style-src 'sha256-",
+			"connect-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'",
+			"require-trusted-types-for 'script'"} {
 			if !strings.Contains(csp, directive) {
 				t.Errorf("%s: policy %q lacks %s", target, csp, directive)
 			}
@@ -93,7 +98,8 @@ func TestHeaders(t *testing.T) {
 		if strings.Contains(csp, "unsafe") {
 			t.Errorf("%s: unsafe policy %q", target, csp)
 		}
-		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": cache, "Vary": "Accept", "Set-Cookie": ""} {
+		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+			"Cache-Control": cache, "Vary": "Accept", "Set-Cookie": ""} {
 			if got := header.Get(name); got != want {
 				t.Errorf("%s: %s is %q, want %q", target, name, got, want)
 			}
@@ -127,11 +133,13 @@ func TestDocument(t *testing.T) {
 		}
 	}
 	must(t, json.Unmarshal([]byte(body(t, r)), &got))
-	if len(got.Held) != 6 || got.Waiting[2].Blocker.Holder != "billing-84cc/1" || got.Held[0].Fence != 1791043210123456 || len(got.Slowest[0].Steps) != 19 {
+	if len(got.Held) != 6 || got.Waiting[2].Blocker.Holder != "billing-84cc/1" ||
+		got.Held[0].Fence != 1791043210123456 || len(got.Slowest[0].Steps) != 19 {
 		t.Errorf("the state is not inlined: %+v", got.State)
 	}
 	f := append(got.Scan.Findings, got.Scan.Pending...)
-	if len(f) != 5 || len(got.Scan.Pending) != 1 || len(got.Scan.Resolved) != 1 || got.Scan.Took != .82 || got.Scan.Nodes[2]["error"] != "connection refused" {
+	if len(f) != 5 || len(got.Scan.Pending) != 1 || len(got.Scan.Resolved) != 1 || got.Scan.Took != .82 ||
+		got.Scan.Nodes[2]["error"] != "connection refused" {
 		t.Fatalf("scan: %+v", got.Scan)
 	}
 	for _, field := range []string{"class", "node", "key", "type", "ttl_seconds", "holder", "evidence", "first_seen"} {
@@ -181,7 +189,8 @@ func TestBadSources(t *testing.T) {
 		"no number":     page.New(livetest.Fixed(live.State{Held: []live.Held{{Age: math.NaN()}}})),
 	} {
 		r := ask(h, http.MethodGet, "/?format=json", "")
-		if text := body(t, r); r.StatusCode != http.StatusInternalServerError || strings.Contains(text, "secret") || !strings.Contains(text, `"error":`) {
+		if text := body(t, r); r.StatusCode != http.StatusInternalServerError || strings.Contains(text, "secret") ||
+			!strings.Contains(text, `"error":`) {
 			t.Errorf("%s: %d %s", name, r.StatusCode, text)
 		}
 		r = ask(h, http.MethodGet, "/?format=events", "") // ends by itself

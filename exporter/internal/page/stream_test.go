@@ -120,7 +120,8 @@ func TestStreamsAreBounded(t *testing.T) {
 		synctest.Wait()
 		three := watch(h)
 		three.ended(t)
-		if three.status != http.StatusServiceUnavailable || !strings.Contains(three.text.String(), "format=json") || three.header.Get("Retry-After") == "" {
+		if three.status != http.StatusServiceUnavailable || !strings.Contains(three.text.String(), "format=json") ||
+			three.header.Get("Retry-After") == "" {
 			t.Errorf("one too many: %d %s", three.status, three.text.String())
 		}
 		one.end()
@@ -192,7 +193,8 @@ func TestShutdown(t *testing.T) {
 	response, err := client.Get("http://" + listener.Addr().String() + "/?format=events")
 	must(t, err)
 	defer func() { must(t, response.Body.Close()) }()
-	if got := response.Header.Get("Content-Type") + response.Header.Get("Cache-Control"); got != "text/event-stream; charset=utf-8no-store" {
+	if got := response.Header.Get("Content-Type") +
+		response.Header.Get("Cache-Control"); got != "text/event-stream; charset=utf-8no-store" {
 		t.Errorf("headers: %s", got)
 	}
 	lines, begun := bufio.NewReader(response.Body), time.Now()
@@ -216,7 +218,8 @@ func TestShutdown(t *testing.T) {
 func TestStuckClient(t *testing.T) {
 	big := livetest.Idle()
 	big.Instance = strings.Repeat("x", 4<<20)
-	h := page.New(livetest.Fixed(big), page.WithInterval(time.Millisecond), page.WithMaxStreams(1), page.WithWriteTimeout(100*time.Millisecond))
+	h := page.New(livetest.Fixed(big), page.WithInterval(time.Millisecond), page.WithMaxStreams(1),
+		page.WithWriteTimeout(100*time.Millisecond))
 	server := httptest.NewServer(h)
 	defer server.Close()
 	defer func() { must(t, h.Close()) }()

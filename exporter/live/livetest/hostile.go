@@ -34,10 +34,13 @@ func Hostile() live.State {
 	s := live.State{At: time.Now(), Instance: `<b>"instance"</b>`}
 	for _, name := range slices.Sorted(maps.Keys(Names())) {
 		s.Held = append(s.Held, live.Held{Resource: name, Holder: name, Age: 1, Validity: new(1.0), TraceID: name})
-		s.Waiting = append(s.Waiting, live.Waiter{Resource: name, Kind: name, Error: name, TraceID: name, Blocker: &live.Blocker{Holder: name, TraceID: name}})
+		s.Waiting = append(s.Waiting, live.Waiter{Resource: name, Kind: name, Error: name, TraceID: name,
+			Blocker: &live.Blocker{Holder: name, TraceID: name}})
 		s.Nodes = append(s.Nodes, live.Node{Name: name, Error: name})
-		s.Slowest = append(s.Slowest, live.Acquisition{Resource: name, At: s.At, Took: 1, Outcome: name, Error: name, TraceID: name,
-			Steps: []live.Step{{Kind: name, Name: name, Outcome: name, Detail: name}, {Kind: "wait", Name: name, Outcome: name, Took: 1}}})
+		s.Slowest = append(s.Slowest, live.Acquisition{Resource: name, At: s.At, Took: 1, Outcome: name, Error: name,
+			TraceID: name,
+			Steps: []live.Step{{Kind: name, Name: name, Outcome: name, Detail: name},
+				{Kind: "wait", Name: name, Outcome: name, Took: 1}}})
 	}
 	return s
 }
@@ -46,7 +49,8 @@ func Hostile() live.State {
 func HostileReport() (scanner.Report, bool) {
 	r := scanner.Report{Started: time.Now()}
 	for name := range Names() {
-		r.Findings = append(r.Findings, scanner.Finding{Class: scanner.Class(name), Node: name, Key: name, Type: name, Evidence: name, Hold: scanner.Hold{Holder: lock.Holder{Instance: name}, Format: scanner.Format(name)}})
+		r.Findings = append(r.Findings, scanner.Finding{Class: scanner.Class(name), Node: name, Key: name, Type: name,
+			Evidence: name, Hold: scanner.Hold{Holder: lock.Holder{Instance: name}, Format: scanner.Format(name)}})
 	}
 	return r, true
 }

@@ -20,11 +20,13 @@ const Waiters = 1000
 // wait for each other. It goes on until the test ends.
 func Incident(ctx context.Context, t testing.TB) *live.Board {
 	t.Helper()
-	board, err := live.New(live.WithInstance("orders-7d9f5c/1"), live.WithTraceURL("https://tempo.example.com/trace/{traceID}"))
+	board, err := live.New(live.WithInstance("orders-7d9f5c/1"),
+		live.WithTraceURL("https://tempo.example.com/trace/{traceID}"))
 	must(t, err)
 	nodes := memlock.NewNodes(5)
 	engine := func(instance string) lock.Locker {
-		l, err := memlock.New(nodes, lock.WithInstance(instance), lock.WithCallSites(), lock.WithPage("http://10.0.3.17:9090/debug/locks"))
+		l, err := memlock.New(nodes, lock.WithInstance(instance), lock.WithCallSites(),
+			lock.WithPage("http://10.0.3.17:9090/debug/locks"))
 		must(t, err)
 		t.Cleanup(func() { must(t, l.Close()) })
 		return l

@@ -32,27 +32,38 @@ func Busy(start time.Time) live.State {
 	}
 	s := live.State{At: now, Instance: "orders-7d9f5c/1", Omitted: live.Omitted{}}
 	s.Held = []live.Held{
-		{Resource: "report:daily", Holder: s.Instance, Age: 754 + up, Validity: left(1), Fence: 1791043210123456, Extends: 226 + int(up/3.33), TraceID: Trace},
-		{Resource: "inventory:warehouse-eu-central-1:rebalance", Holder: s.Instance, Age: 61 + up, Validity: left(2), Fence: 1791043902331907, Extends: 18, TraceID: "0af7651916cd43dd8448eb211c80319c"},
-		{Resource: "order:1001", Holder: s.Instance, Age: 4.1 + up, Validity: left(0), Fence: 1791043959004411, Extends: 1, TraceID: "b7ad6b7169203331a1b2c3d4e5f60718"},
+		{Resource: "report:daily", Holder: s.Instance, Age: 754 + up, Validity: left(1), Fence: 1791043210123456,
+			Extends: 226 + int(up/3.33), TraceID: Trace},
+		{Resource: "inventory:warehouse-eu-central-1:rebalance", Holder: s.Instance, Age: 61 + up, Validity: left(2),
+			Fence: 1791043902331907, Extends: 18, TraceID: "0af7651916cd43dd8448eb211c80319c"},
+		{Resource: "order:1001", Holder: s.Instance, Age: 4.1 + up, Validity: left(0), Fence: 1791043959004411,
+			Extends: 1, TraceID: "b7ad6b7169203331a1b2c3d4e5f60718"},
 		{Resource: "customer:88213:merge", Holder: s.Instance, Age: 6.8, Validity: new(1.9), Fence: 1791043956222019},
 		{Resource: "payment:settle", Holder: s.Instance, Age: 9.2, Validity: new(.6), Fence: 1791043954000077},
 		{Resource: "legacy:import", Holder: s.Instance, Age: .042, Fence: 1791043963009001},
 	}
 	s.Waiting = []live.Waiter{
-		{Resource: "order:1001", For: 3.9 + up, Kind: "local", Attempts: 0, Ahead: 2, TraceID: Trace, Blocker: &live.Blocker{Holder: s.Instance, Here: true, Age: new(4.1 + up), Remaining: left(0)}},
-		{Resource: "order:1001", For: 2.2 + up, Kind: "local", Attempts: 0, Ahead: 1, Blocker: &live.Blocker{Holder: s.Instance, Here: true, Age: new(4.1 + up), Remaining: left(0)}},
-		{Resource: "invoice:2024-11", For: 1.4 + up, Kind: "holder", Attempts: 3, Ahead: 1, TraceID: "0af7651916cd43dd8448eb211c80319c", Blocker: &live.Blocker{Holder: "billing-84cc/1", Age: new(12.6 + up), Remaining: left(1.4)}},
-		{Resource: "legacy:export", For: 1.1 + up, Kind: "holder", Attempts: 9, Blocker: &live.Blocker{NeverExpires: true}},
-		{Resource: "cart:5541", For: .38, Kind: "backoff", Attempts: 2, Error: `lock: no quorum for acquire of "cart:5541": 2 of 5 nodes agreed, 0 refused, 3 needed; redis-3:6379 acquire: dial tcp 10.0.3.17:6379: connect: connection refused`},
+		{Resource: "order:1001", For: 3.9 + up, Kind: "local", Attempts: 0, Ahead: 2, TraceID: Trace,
+			Blocker: &live.Blocker{Holder: s.Instance, Here: true, Age: new(4.1 + up), Remaining: left(0)}},
+		{Resource: "order:1001", For: 2.2 + up, Kind: "local", Attempts: 0, Ahead: 1,
+			Blocker: &live.Blocker{Holder: s.Instance, Here: true, Age: new(4.1 + up), Remaining: left(0)}},
+		{Resource: "invoice:2024-11", For: 1.4 + up, Kind: "holder", Attempts: 3, Ahead: 1,
+			TraceID: "0af7651916cd43dd8448eb211c80319c",
+			Blocker: &live.Blocker{Holder: "billing-84cc/1", Age: new(12.6 + up), Remaining: left(1.4)}},
+		{Resource: "legacy:export", For: 1.1 + up, Kind: "holder", Attempts: 9,
+			Blocker: &live.Blocker{NeverExpires: true}},
+		{Resource: "cart:5541", For: .38, Kind: "backoff", Attempts: 2,
+			Error: `lock: no quorum for acquire of "cart:5541": 2 of 5 nodes agreed, 0 refused, 3 needed; redis-3:6379 acquire: dial tcp 10.0.3.17:6379: connect: connection refused`},
 		{Resource: "stock:991", For: .021, Kind: "attempt", Attempts: 1},
 		{Resource: "stock:17", For: .012, Kind: "holder", Attempts: 1, Blocker: &live.Blocker{HandedOver: true}},
 	}
 	s.Waits = waits(now)
 	for i := range 5 {
-		s.Nodes = append(s.Nodes, live.Node{Name: fmt.Sprintf("redis-%d:6379", i+1), Up: true, Calls: 2904 + 31*i, P50: .00042 + float64(i)*.00008, P99: .0031 + float64(i)*.0011, Quiet: new(.04)})
+		s.Nodes = append(s.Nodes, live.Node{Name: fmt.Sprintf("redis-%d:6379", i+1), Up: true, Calls: 2904 + 31*i,
+			P50: .00042 + float64(i)*.00008, P99: .0031 + float64(i)*.0011, Quiet: new(.04)})
 	}
-	s.Nodes[2] = live.Node{Name: "redis-3:6379", Calls: 1204, Failures: 388, P50: .0006, P99: .0498, Quiet: new(17.2 + up), Error: "dial tcp 10.0.3.17:6379: connect: connection refused"}
+	s.Nodes[2] = live.Node{Name: "redis-3:6379", Calls: 1204, Failures: 388, P50: .0006, P99: .0498,
+		Quiet: new(17.2 + up), Error: "dial tcp 10.0.3.17:6379: connect: connection refused"}
 	s.Nodes[3].Restart = &live.Restart{Noticed: 12 + up, Witnessed: true, Left: 48, Enforced: true}
 	s.Nodes[4].Restart = &live.Restart{Noticed: 3 + up, Left: 57}
 	s.Slowest = slowest(start)
@@ -81,28 +92,39 @@ func waits(now time.Time) (all []live.WaitPoint) {
 
 func slowest(at time.Time) []live.Acquisition {
 	node := func(attempt int, name string, start, took float64, outcome, detail string) live.Step {
-		return live.Step{Kind: "node", Name: name, Attempt: attempt, Start: start, Took: took, Outcome: outcome, Detail: detail}
+		return live.Step{Kind: "node", Name: name, Attempt: attempt, Start: start, Took: took, Outcome: outcome,
+			Detail: detail}
 	}
-	contended := live.Acquisition{Resource: "invoice:2024-11", At: at.Add(-48 * time.Second), Took: 1.912, Outcome: "acquired", TraceID: Trace}
+	contended := live.Acquisition{Resource: "invoice:2024-11", At: at.Add(-48 * time.Second), Took: 1.912,
+		Outcome: "acquired", TraceID: Trace}
 	contended.Steps = []live.Step{
-		{Kind: "attempt", Name: "attempt 1", Attempt: 1, Start: 0, Took: .051, Outcome: "refused", Detail: "3 of 5 refused, 1 failed"},
+		{Kind: "attempt", Name: "attempt 1", Attempt: 1, Start: 0, Took: .051, Outcome: "refused",
+			Detail: "3 of 5 refused, 1 failed"},
 		node(1, "redis-1:6379", .0002, .0011, "refused", ""), node(1, "redis-2:6379", .0002, .0014, "refused", ""),
 		node(1, "redis-3:6379", .0002, .0500, "failed", "no answer within 50ms"),
 		node(1, "redis-4:6379", .0003, .0013, "refused", ""), node(1, "redis-5:6379", .0003, .0019, "granted", ""),
 		{Kind: "wait", Name: "holder", Attempt: 1, Start: .051, Took: 1.22, Outcome: "woken", Detail: "billing-84cc/1"},
-		{Kind: "attempt", Name: "attempt 2", Attempt: 2, Start: 1.272, Took: .06, Outcome: "failed", Detail: "2 of 5 nodes agreed, 3 needed"},
-		node(2, "redis-1:6379", 1.2722, .0013, "granted", ""), node(2, "redis-2:6379", 1.2722, .06, "failed", "no answer within 50ms"),
-		node(2, "redis-3:6379", 1.2722, .0008, "failed", "connection refused"), node(2, "redis-4:6379", 1.2723, .06, "failed", "no answer within 50ms"), node(2, "redis-5:6379", 1.2723, .0016, "granted", ""),
+		{Kind: "attempt", Name: "attempt 2", Attempt: 2, Start: 1.272, Took: .06, Outcome: "failed",
+			Detail: "2 of 5 nodes agreed, 3 needed"},
+		node(2, "redis-1:6379", 1.2722, .0013, "granted", ""),
+		node(2, "redis-2:6379", 1.2722, .06, "failed", "no answer within 50ms"),
+		node(2, "redis-3:6379", 1.2722, .0008, "failed", "connection refused"),
+		node(2, "redis-4:6379", 1.2723, .06, "failed", "no answer within 50ms"),
+		node(2, "redis-5:6379", 1.2723, .0016, "granted", ""),
 		{Kind: "wait", Name: "backoff", Attempt: 2, Start: 1.332, Took: .57, Outcome: "timeout"},
 		{Kind: "attempt", Name: "attempt 3", Attempt: 3, Start: 1.904, Took: .008, Outcome: "granted"},
 		node(3, "redis-1:6379", 1.9041, .0009, "granted", ""), node(3, "redis-2:6379", 1.9041, .0012, "granted", ""),
 		node(3, "redis-4:6379", 1.9042, .0076, "granted", ""), node(3, "redis-5:6379", 1.9042, .0018, "granted", ""),
 	}
-	failed := live.Acquisition{Resource: "cart:7710", At: at.Add(-95 * time.Second), Took: 1.5, Outcome: "timeout", Error: `lock: gave up "cart:7710" after 1.5s and 4 attempts: context deadline exceeded`, Steps: contended.Steps[:8], Omitted: 12}
+	failed := live.Acquisition{Resource: "cart:7710", At: at.Add(-95 * time.Second), Took: 1.5, Outcome: "timeout",
+		Error: `lock: gave up "cart:7710" after 1.5s and 4 attempts: context deadline exceeded`,
+		Steps: contended.Steps[:8], Omitted: 12}
 	return []live.Acquisition{
 		contended, failed,
-		{Resource: "order:998", At: at.Add(-130 * time.Second), Took: .84, Outcome: "acquired", Steps: contended.Steps[:1]},
-		{Resource: "payment:settle", At: at.Add(-131 * time.Second), Took: .31, Outcome: "no_quorum", Error: "lock: no quorum"},
+		{Resource: "order:998", At: at.Add(-130 * time.Second), Took: .84, Outcome: "acquired",
+			Steps: contended.Steps[:1]},
+		{Resource: "payment:settle", At: at.Add(-131 * time.Second), Took: .31, Outcome: "no_quorum",
+			Error: "lock: no quorum"},
 		{Resource: "order:41", At: at.Add(-222 * time.Second), Took: .058, Outcome: "acquired"},
 	}
 }
@@ -111,19 +133,26 @@ func slowest(at time.Time) []live.Acquisition {
 func Report() (scanner.Report, bool) {
 	now := time.Now()
 	finding := func(class scanner.Class, node, key string, ttl time.Duration, holder, evidence string) scanner.Finding {
-		return scanner.Finding{Class: class, Node: node, Key: key, Type: "string", TTL: ttl, Evidence: evidence, FirstSeen: now.Add(-26 * time.Minute),
+		return scanner.Finding{Class: class, Node: node, Key: key, Type: "string", TTL: ttl, Evidence: evidence,
+			FirstSeen: now.Add(-26 * time.Minute),
 			Confirmed: true, Hold: scanner.Hold{Holder: lock.Holder{Instance: holder}, Format: scanner.FormatLockscope}}
 	}
-	r := scanner.Report{Started: now.Add(-14 * time.Second), Took: 820 * time.Millisecond, Resolved: make([]scanner.Finding, 1)}
-	r.Nodes = []scanner.NodeReport{{Node: "redis-1:6379", Locks: 412}, {Node: "redis-2:6379", Locks: 411}, {Node: "redis-3:6379", Err: errors.New("connection refused")}}
+	r := scanner.Report{Started: now.Add(-14 * time.Second), Took: 820 * time.Millisecond,
+		Resolved: make([]scanner.Finding, 1)}
+	r.Nodes = []scanner.NodeReport{{Node: "redis-1:6379", Locks: 412}, {Node: "redis-2:6379", Locks: 411},
+		{Node: "redis-3:6379", Err: errors.New("connection refused")}}
 	r.Findings = []scanner.Finding{
-		finding(scanner.NoTTL, "redis-1:6379", "lock:legacy:export", -1, "", "TTL is -1 since 26m; nothing will remove it"),
-		finding(scanner.NoTTL, "redis-2:6379", "lock:legacy:export", -1, "", "TTL is -1 since 26m; nothing will remove it"),
-		finding(scanner.HeldTooLong, "redis-1:6379", "lock:report:daily", 9*time.Second, "orders-7d9f5c/1", "held by the same owner for 12m34s, policy is 5m"),
+		finding(scanner.NoTTL, "redis-1:6379", "lock:legacy:export", -1, "",
+			"TTL is -1 since 26m; nothing will remove it"),
+		finding(scanner.NoTTL, "redis-2:6379", "lock:legacy:export", -1, "",
+			"TTL is -1 since 26m; nothing will remove it"),
+		finding(scanner.HeldTooLong, "redis-1:6379", "lock:report:daily", 9*time.Second, "orders-7d9f5c/1",
+			"held by the same owner for 12m34s, policy is 5m"),
 		finding(scanner.LongTTL, "redis-2:6379", "lock:nightly", 26*time.Hour, "cron@batch-2", "TTL 26h, policy is 1h"),
 	}
 	r.Findings[3].Hold.Format = scanner.FormatShedLock
-	r.Pending = []scanner.Finding{finding(scanner.Orphan, "redis-2:6379", "lock:cart:1\x1b[2J", 4*time.Second, "orders-7d9f5c/1", "on 1 of 5 nodes")}
+	r.Pending = []scanner.Finding{finding(scanner.Orphan, "redis-2:6379", "lock:cart:1\x1b[2J", 4*time.Second,
+		"orders-7d9f5c/1", "on 1 of 5 nodes")}
 	r.Pending[0].Confirmed = false
 	return r, true
 }

@@ -97,7 +97,8 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 }
 
 // Export implements the OTLP service.
-func (r *Receiver) Export(ctx context.Context, message *collector.ExportTraceServiceRequest) (*collector.ExportTraceServiceResponse, error) {
+func (r *Receiver) Export(ctx context.Context,
+	message *collector.ExportTraceServiceRequest) (*collector.ExportTraceServiceResponse, error) {
 	headers := make(map[string]string)
 	incoming, _ := metadata.FromIncomingContext(ctx)
 	for name, values := range incoming {

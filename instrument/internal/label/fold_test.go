@@ -58,7 +58,8 @@ func TestFold(t *testing.T) {
 
 // TestFoldIsStable folds names made of what ids are made of, and what is beside them, twice.
 func TestFoldIsStable(t *testing.T) {
-	pieces := []string{"a", "b", "Z", "Q", "7", "0", "-", "_", "@", ".", "*", ":", "+", "é", "com", "V1StGXR8_Z5jdHi6B-myT", "550e8400-e29b-41d4-a716-446655440000", "a@b.de"}
+	pieces := []string{"a", "b", "Z", "Q", "7", "0", "-", "_", "@", ".", "*", ":", "+", "é", "com",
+		"V1StGXR8_Z5jdHi6B-myT", "550e8400-e29b-41d4-a716-446655440000", "a@b.de"}
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 100_000 {
 		var name strings.Builder

@@ -57,7 +57,8 @@ func TestDurationsAreOfCommandsThatWereSent(t *testing.T) {
 		{nil, outcome.Failures, true},
 		{errors.New("ERR"), outcome.NodeOther, true},
 		{timeout, outcome.NodeTimeout, true},
-		{fmt.Errorf("%w (%w)", driver.ErrTimeout, &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}), outcome.NodeDial, false},
+		{fmt.Errorf("%w (%w)", driver.ErrTimeout, &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}),
+			outcome.NodeDial, false},
 		{&net.OpError{Op: "dial", Err: syscall.EHOSTUNREACH}, outcome.NodeDial, false},
 		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, outcome.NodeRefused, false},
 		{&net.OpError{Op: "dial", Err: context.Canceled}, outcome.NodeCanceled, false},
@@ -67,7 +68,8 @@ func TestDurationsAreOfCommandsThatWereSent(t *testing.T) {
 		{driver.ErrQuarantined, outcome.NodeGuard, false},
 		{context.Canceled, outcome.NodeCanceled, false},
 	} {
-		n.done(lock.NodeEnd{NodeStart: lock.NodeStart{Node: "a", Op: lock.OpAcquire}, Took: time.Millisecond, Err: c.err})
+		n.done(lock.NodeEnd{NodeStart: lock.NodeStart{Node: "a", Op: lock.OpAcquire}, Took: time.Millisecond,
+			Err: c.err})
 		if got := len(seen) == 1; got != c.observed {
 			t.Errorf("%v: observed: %v", c.err, got)
 		}

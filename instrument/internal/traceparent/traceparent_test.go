@@ -8,11 +8,14 @@ import (
 )
 
 func TestTraceparent(t *testing.T) {
-	sc := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}, TraceFlags: trace.FlagsSampled})
-	if got := Parse(Of(sc)); !got.IsValid() || got.TraceID() != sc.TraceID() || got.SpanID() != sc.SpanID() || !got.IsSampled() {
+	sc := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2},
+		TraceFlags: trace.FlagsSampled})
+	if got := Parse(Of(sc)); !got.IsValid() || got.TraceID() != sc.TraceID() || got.SpanID() != sc.SpanID() ||
+		!got.IsSampled() {
 		t.Errorf("%v came back as %v", sc, got)
 	}
-	for _, s := range []string{"", "x", "00-00-00-00", strings.Repeat("f", 55), "00-" + strings.Repeat("0", 32) + "-" + strings.Repeat("1", 16) + "-01"} {
+	for _, s := range []string{"", "x", "00-00-00-00", strings.Repeat("f", 55), "00-" + strings.Repeat("0", 32) + "-" +
+		strings.Repeat("1", 16) + "-01"} {
 		if sc := Parse(s); sc.IsValid() {
 			t.Errorf("%q is read as %v", s, sc)
 		}

@@ -20,21 +20,28 @@ func testBackends(t *testing.T, b *tab) {
 	s.Nodes = append(s.Nodes, live.Node{Name: "pg:5432", Backend: "postgresql", State: live.NodeDown})
 	for i, backend := range []string{"redis", "postgresql"} {
 		holder := &live.Blocker{Holder: []string{"orders/1", "billing/2"}[i]}
-		s.Held = append(s.Held, live.Held{Resource: "order:1", Backend: backend, Holder: "orders/1", Fence: uint64(7 + i)})
-		s.Blocked = append(s.Blocked, live.Blocked{Resource: "order:1", Backend: backend, Waiting: 1, Listed: 1, Longest: 4, Holder: holder})
-		s.Waiting = append(s.Waiting, live.Waiter{Resource: "order:1", Backend: backend, Instance: "waiter on " + backend, For: 4, Kind: "holder", Blocker: holder})
-		s.History = append(s.History, live.History{Resource: "order:1", Backend: backend, Holds: []live.Tenure{{Holder: "before on " + backend, Ended: 9, Took: 1}}})
+		s.Held = append(s.Held, live.Held{Resource: "order:1", Backend: backend, Holder: "orders/1",
+			Fence: uint64(7 + i)})
+		s.Blocked = append(s.Blocked, live.Blocked{Resource: "order:1", Backend: backend, Waiting: 1, Listed: 1,
+			Longest: 4, Holder: holder})
+		s.Waiting = append(s.Waiting, live.Waiter{Resource: "order:1", Backend: backend, Instance: "waiter on " +
+			backend, For: 4, Kind: "holder", Blocker: holder})
+		s.History = append(s.History, live.History{Resource: "order:1", Backend: backend,
+			Holds: []live.Tenure{{Holder: "before on " + backend, Ended: 9, Took: 1}}})
 	}
 	s.Blocked[0].Chain = []live.Link{{Resource: "order:1", Backend: "postgresql", For: 4, Holder: s.Blocked[1].Holder}}
 	address := serve(t, livetest.Fixed(s))
 	b.open(address + "#show=held")
 	b.until(`document.querySelectorAll("#blocked .rows > li").length === 2`)
 	for what, want := range map[string][2]string{
-		"the rows":   {`[...document.querySelectorAll("#blocked .what")].map(e => e.textContent).join(", ")`, "order:1redis, order:1postgresql"},
-		"the chain":  {`document.querySelector("#blocked .chain [data-part=set]").innerText`, "postgresql"},
-		"the nodes":  {`[...document.querySelectorAll("#nodes [data-part=set]")].map(e => e.innerText).join()`, "redis,redis,redis,postgresql"},
-		"the leases": {`[...document.querySelectorAll("#held [data-part=set]")].map(e => e.innerText).join()`, "redis,postgresql"},
-		"the tile":   {`document.getElementById("t-nodes").className`, "is-bad"}, // though three of four vote
+		"the rows": {`[...document.querySelectorAll("#blocked .what")].map(e => e.textContent).join(", ")`,
+			"order:1redis, order:1postgresql"},
+		"the chain": {`document.querySelector("#blocked .chain [data-part=set]").innerText`, "postgresql"},
+		"the nodes": {`[...document.querySelectorAll("#nodes [data-part=set]")].map(e => e.innerText).join()`,
+			"redis,redis,redis,postgresql"},
+		"the leases": {`[...document.querySelectorAll("#held [data-part=set]")].map(e => e.innerText).join()`,
+			"redis,postgresql"},
+		"the tile": {`document.getElementById("t-nodes").className`, "is-bad"}, // though three of four vote
 	} {
 		if got := b.text(want[0]); got != want[1] {
 			t.Errorf("%s: %q, want %q", what, got, want[1])
@@ -42,7 +49,9 @@ func testBackends(t *testing.T, b *tab) {
 	}
 	b.do(chromedp.Click(chromedp.CSS("#blocked .rows > li:nth-child(2) .open")))
 	b.until(`document.querySelectorAll("#blocked .panel tbody tr").length === 2`) // of the row that was opened
-	if got := b.text(`document.querySelector("#blocked .rows > li:nth-child(2) .panel").innerText`); !strings.Contains(got, "waiter on postgresql") || !strings.Contains(got, "before on postgresql") || strings.Contains(got, "on redis") {
+	if got := b.text(`document.querySelector("#blocked .rows > li:nth-child(2) .panel").innerText`); !strings.Contains(
+		got, "waiter on postgresql") || !strings.Contains(got, "before on postgresql") ||
+		strings.Contains(got, "on redis") {
 		t.Errorf("the panel says %q", got)
 	}
 	b.open(address + "#q=postgresql")

@@ -124,9 +124,11 @@ func (b *tab) heard(event any) {
 	case *runtime.EventConsoleAPICalled:
 		b.trouble = append(b.trouble, fmt.Sprintf("console.%s", e.Type))
 	case *runtime.EventExceptionThrown:
-		b.trouble = append(b.trouble, fmt.Sprintf("exception: %s %s", e.ExceptionDetails.Text, e.ExceptionDetails.Exception.Description))
+		b.trouble = append(b.trouble, fmt.Sprintf("exception: %s %s", e.ExceptionDetails.Text,
+			e.ExceptionDetails.Exception.Description))
 	case *log.EventEntryAdded:
-		b.trouble = append(b.trouble, fmt.Sprintf("%s %s: %s %s", e.Entry.Source, e.Entry.Level, e.Entry.Text, e.Entry.URL))
+		b.trouble = append(b.trouble, fmt.Sprintf("%s %s: %s %s", e.Entry.Source, e.Entry.Level, e.Entry.Text,
+			e.Entry.URL))
 	case *network.EventRequestWillBeSent:
 		b.requests = append(b.requests, e.Request.URL)
 	}
@@ -192,7 +194,8 @@ func (b *tab) until(expression string) {
 	b.t.Helper()
 	for end := time.Now().Add(patience); !b.is("!!(" + expression + ")"); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
-			b.t.Fatalf("not in %v: %s\nbrowser: %s\npage: %s", patience, expression, b.complaints(), b.text(`document.body.innerText`))
+			b.t.Fatalf("not in %v: %s\nbrowser: %s\npage: %s", patience, expression, b.complaints(),
+				b.text(`document.body.innerText`))
 		}
 	}
 }
@@ -250,7 +253,8 @@ func (b *tab) shot(name string, width int64) {
 	}
 	height := eval[int64](b, `document.documentElement.scrollHeight`)
 	b.do(chromedp.EmulateViewport(width, height, scale))
-	b.until(`document.querySelector("#plot svg").viewBox.baseVal.width === document.querySelector("#plot .canvas").clientWidth || document.querySelector("#plot .canvas").hidden`)
+	b.until(
+		`document.querySelector("#plot svg").viewBox.baseVal.width === document.querySelector("#plot .canvas").clientWidth || document.querySelector("#plot .canvas").hidden`)
 	picture, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 	must(b.t, err)
 	must(b.t, os.WriteFile(filepath.Join(*shots, name+".png"), picture, 0o644))

@@ -18,10 +18,12 @@ func testHostile(t *testing.T, b *tab) {
 	b.open(address)
 	b.until(`document.getElementById("connection").textContent === "Live"`)
 	eval[any](b, `document.querySelectorAll(".fall").forEach(f => f.click()), 0`)
-	if n := eval[int](b, `document.querySelectorAll("img, script:not(body > script), main svg svg, main b:not(.readout b), [onerror], [onload]").length`); n != 0 {
+	if n := eval[int](b,
+		`document.querySelectorAll("img, script:not(body > script), main svg svg, main b:not(.readout b), [onerror], [onload]").length`); n != 0 {
 		t.Errorf("names became %d elements", n)
 	}
-	for _, column := range []string{"#held th .name", "#blocked .open .name", "#nodes .name", ".fall .name", "#scan th .name"} {
+	for _, column := range []string{"#held th .name", "#blocked .open .name", "#nodes .name", ".fall .name",
+		"#scan th .name"} {
 		shown := eval[[]string](b, `[...document.querySelectorAll("`+column+`")].map(e => e.textContent)`)
 		for name, want := range livetest.Names() {
 			if !slices.Contains(shown, want) {
@@ -29,7 +31,8 @@ func testHostile(t *testing.T, b *tab) {
 			}
 		}
 	}
-	if stray := b.text(`(document.body.textContent.match(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/) ?? [""])[0]`); stray != "" {
+	if stray := b.text(
+		`(document.body.textContent.match(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/) ?? [""])[0]`); stray != "" {
 		t.Errorf("the page holds %+q", stray)
 	}
 	b.clean(originOf(t, address))
@@ -38,7 +41,8 @@ func testHostile(t *testing.T, b *tab) {
 // testNames looks for what a screen reader needs.
 func testNames(t *testing.T, b *tab) {
 	start := time.Now()
-	b.open(serve(t, livetest.NewSource(func() live.State { return livetest.Busy(start) }), withReport(livetest.Report)) + "#show=held&open=order%3A1001")
+	b.open(serve(t, livetest.NewSource(func() live.State { return livetest.Busy(start) }),
+		withReport(livetest.Report)) + "#show=held&open=order%3A1001")
 	for what, wrong := range map[string]string{
 		"inputs without a label":         `[...document.querySelectorAll("input")].filter(e => !e.labels.length)`,
 		"buttons without text":           `[...document.querySelectorAll("button")].filter(e => !(e.getAttribute("aria-label") ?? e.innerText).trim())`,
@@ -64,7 +68,8 @@ func testNames(t *testing.T, b *tab) {
 
 func testNoScript(t *testing.T, b *tab) {
 	address := serve(t, livetest.Fixed(livetest.Idle()))
-	b.do(command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}), chromedp.Navigate(address))
+	b.do(command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}),
+		chromedp.Navigate(address))
 	b.do(command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{}))
 	if got := b.text(`document.body.innerText`); !strings.Contains(got, "format=json") {
 		t.Errorf("without script the page says %q", got)

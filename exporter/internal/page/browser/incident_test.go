@@ -36,7 +36,8 @@ func testFirstScreen(t *testing.T, b *tab) {
 		} {
 			inside := `(r => r.width > 0 && r.height > 0 && r.top >= 0 && r.left >= 0 && r.bottom <= innerHeight && r.right <= innerWidth)(` + element + `.getBoundingClientRect())`
 			if !b.is(inside) {
-				t.Errorf("at %dx%d the first screen does not show %s: %s", screen.width, screen.height, what, b.text(`JSON.stringify(`+element+`.getBoundingClientRect())`))
+				t.Errorf("at %dx%d the first screen does not show %s: %s", screen.width, screen.height, what,
+					b.text(`JSON.stringify(`+element+`.getBoundingClientRect())`))
 			}
 		}
 		b.picture(fmt.Sprintf("incident-%dx%d", screen.width, screen.height))
@@ -54,7 +55,8 @@ func testFirstScreen(t *testing.T, b *tab) {
 			t.Errorf("%s says %q, want %q", what, got, want[1])
 		}
 	}
-	if banner := b.text(`document.getElementById("deadlocks").innerText`); !strings.Contains(banner, "invoice:2024-11") || !strings.Contains(banner, "ledger:2024") || !strings.Contains(banner, "incident.go:") {
+	if banner := b.text(`document.getElementById("deadlocks").innerText`); !strings.Contains(banner,
+		"invoice:2024-11") || !strings.Contains(banner, "ledger:2024") || !strings.Contains(banner, "incident.go:") {
 		t.Errorf("the deadlock is told as %q", banner)
 	}
 	b.do(chromedp.EmulateViewport(1440, 900))
@@ -78,10 +80,12 @@ func testLinks(t *testing.T, b *tab) {
 	s.Waiting[0].Blocker.Page = "https://me:secret@10.0.3.17/"
 	b.open(serve(t, livetest.Fixed(s)) + "#show=held&open=invoice%3A2024-11")
 	got := b.text(`[...document.querySelectorAll("#blocked .row a[href]")].map(a => a.href).join(" ")`)
-	if want := "https://tempo.example.com/trace/" + livetest.Trace + "?from=lockscope http://10.0.3.17:9090/debug/locks"; got != want {
+	if want := "https://tempo.example.com/trace/" + livetest.Trace +
+		"?from=lockscope http://10.0.3.17:9090/debug/locks"; got != want {
 		t.Errorf("links to %q, want %q", got, want)
 	}
-	if !b.is(`[...document.querySelectorAll("main a[href]")].every(a => a.rel === "noopener noreferrer" && a.target === "_blank" && /^https?:$/.test(a.protocol))`) {
+	if !b.is(
+		`[...document.querySelectorAll("main a[href]")].every(a => a.rel === "noopener noreferrer" && a.target === "_blank" && /^https?:$/.test(a.protocol))`) {
 		t.Error("a link gives away who leads there")
 	}
 	if b.is(`document.body.innerHTML.includes("secret")`) {
@@ -90,9 +94,12 @@ func testLinks(t *testing.T, b *tab) {
 }
 
 func testAddress(t *testing.T, b *tab) {
-	b.open(serve(t, livetest.NewSource(func() live.State { return livetest.Busy(time.Now()) })) + "#q=invoice&open=invoice%3A2024-11&show=held")
-	b.until(`document.getElementById("filter").value === "invoice" && document.querySelectorAll("#blocked .rows > li").length === 1`)
-	b.until(`document.querySelector("#blocked .panel").checkVisibility() && document.querySelector("#held details").open`)
+	b.open(serve(t, livetest.NewSource(func() live.State { return livetest.Busy(time.Now()) })) +
+		"#q=invoice&open=invoice%3A2024-11&show=held")
+	b.until(
+		`document.getElementById("filter").value === "invoice" && document.querySelectorAll("#blocked .rows > li").length === 1`)
+	b.until(
+		`document.querySelector("#blocked .panel").checkVisibility() && document.querySelector("#held details").open`)
 	b.do(chromedp.Click(chromedp.CSS("#blocked .open")))
 	b.until(`location.hash === "#q=invoice&show=held" && !document.querySelector("#blocked .panel").checkVisibility()`)
 	b.press("/")

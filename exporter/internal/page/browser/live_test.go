@@ -24,7 +24,8 @@ func testUpdates(t *testing.T, b *tab) {
 	b.until(`document.querySelectorAll("#held tbody tr").length === 6`)
 	b.until(`document.querySelector("#t-waiting dd").textContent === "7"`)
 	src.Set(livetest.Idle)
-	b.until(`document.querySelectorAll("#held tbody tr").length === 0 && document.querySelector("#held .empty").checkVisibility()`)
+	b.until(
+		`document.querySelectorAll("#held tbody tr").length === 0 && document.querySelector("#held .empty").checkVisibility()`)
 }
 
 // testKeeps has rows come and go around what somebody looks at.
@@ -52,8 +53,8 @@ func testKeeps(t *testing.T, b *tab) {
 			t.Errorf("an update took away %s", what)
 		}
 	}
-	// What lies above is some pixels higher or lower now, and the browser moves by them to keep in place what is looked at. A browser
-	// that is busy does so with the next frame.
+	// What lies above is some pixels higher or lower now, and the browser moves by them to keep in place what is looked
+	// at. A browser that is busy does so with the next frame.
 	b.until(`Math.abs(scrollY - 300) < 20`)
 	if !b.is(`document.querySelector(".fall .name").textContent === "slower"`) {
 		t.Error("the slowest is not first")
@@ -62,15 +63,18 @@ func testKeeps(t *testing.T, b *tab) {
 
 func testBlockers(t *testing.T, b *tab) {
 	start := time.Now()
-	b.open(serve(t, livetest.NewSource(func() live.State { return livetest.Busy(start) })) + "#show=held&open=order%3A1001")
+	b.open(serve(t, livetest.NewSource(func() live.State { return livetest.Busy(start) })) +
+		"#show=held&open=order%3A1001")
 	for resource, words := range map[string][]string{
 		"invoice:2024-11": {"billing-84cc/1", "has held it for", "more unless renewed"},
-		"order:1001":      {"orders-7d9f5c/1", "this process", "all 2, longest first", "behind 2 callers here", "behind 1 caller here"},
-		"legacy:export":   {"left no name", "never expires"},
-		"cart:5541":       {"without a quorum", "2 of 5 nodes agreed"},
-		"stock:17":        {"hand-over"},
+		"order:1001": {"orders-7d9f5c/1", "this process", "all 2, longest first", "behind 2 callers here",
+			"behind 1 caller here"},
+		"legacy:export": {"left no name", "never expires"},
+		"cart:5541":     {"without a quorum", "2 of 5 nodes agreed"},
+		"stock:17":      {"hand-over"},
 	} {
-		row := b.text(`[...document.querySelectorAll("#blocked .rows > li")].find(r => r.querySelector(".name").textContent === "` + resource + `").innerText`)
+		row := b.text(
+			`[...document.querySelectorAll("#blocked .rows > li")].find(r => r.querySelector(".name").textContent === "` + resource + `").innerText`)
 		for _, w := range words {
 			if !strings.Contains(row, w) {
 				t.Errorf("the waiter for %s shows %q, without %q", resource, row, w)
@@ -78,7 +82,8 @@ func testBlockers(t *testing.T, b *tab) {
 		}
 	}
 	b.do(chromedp.Click(chromedp.CSS(".fall")))
-	for _, w := range []string{"attempt 3", "redis-4:6379", "wait for the holder", "billing-84cc/1", "no answer within 50ms", "granted", livetest.Trace} {
+	for _, w := range []string{"attempt 3", "redis-4:6379", "wait for the holder", "billing-84cc/1",
+		"no answer within 50ms", "granted", livetest.Trace} {
 		if fall := b.text(`document.querySelector(".steps").innerText`); !strings.Contains(fall, w) {
 			t.Errorf("the waterfall does not show %q: %s", w, fall)
 		}
@@ -94,7 +99,9 @@ func testRestartedNodes(t *testing.T, b *tab) {
 		"redis-4:6379": "restarted, noticed 12\u00a0s ago: silent for 48\u00a0s more",
 		"redis-5:6379": "young when first met 3\u00a0s ago: votes, though locks it forgot may be held for 57\u00a0s more",
 	} {
-		row := b.text(`[...document.querySelectorAll("#nodes li")].find(r => r.querySelector(".name").textContent === "` + name + `").querySelector("[data-part=restart]").innerText`)
+		row := b.text(
+			`[...document.querySelectorAll("#nodes li")].find(r => r.querySelector(".name").textContent === "` + name +
+				`").querySelector("[data-part=restart]").innerText`)
 		if row != says {
 			t.Errorf("%s shows %q, not %q", name, row, says)
 		}
@@ -105,13 +112,16 @@ func testRestartedNodes(t *testing.T, b *tab) {
 func testNodesThatDoNotVote(t *testing.T, b *tab) {
 	s := livetest.Busy(time.Now())
 	for i := range 3 {
-		s.Nodes[i] = live.Node{Name: s.Nodes[i].Name, State: live.NodeQuarantined, Calls: 9, Failures: 9, Error: "node may have lost locks and may not vote yet"}
+		s.Nodes[i] = live.Node{Name: s.Nodes[i].Name, State: live.NodeQuarantined, Calls: 9, Failures: 9,
+			Error: "node may have lost locks and may not vote yet"}
 	}
 	b.open(serve(t, livetest.Fixed(s)))
-	if got := b.text(`document.getElementById("t-nodes").innerText`); !strings.Contains(got, "1 / 5") || !strings.Contains(got, "quarantined") {
+	if got := b.text(`document.getElementById("t-nodes").innerText`); !strings.Contains(got, "1 / 5") ||
+		!strings.Contains(got, "quarantined") {
 		t.Errorf("with three quarantined nodes and one more that is silent the tile says %q", got)
 	}
-	if !b.is(`document.getElementById("t-nodes").className === "is-bad" && document.querySelectorAll("#nodes .node.warn").length === 4`) {
+	if !b.is(
+		`document.getElementById("t-nodes").className === "is-bad" && document.querySelectorAll("#nodes .node.warn").length === 4`) {
 		t.Error("nodes without a vote look well")
 	}
 }
@@ -121,10 +131,12 @@ func testPause(t *testing.T, b *tab) {
 	b.open(serve(t, src))
 	for _, key := range []string{"p", " "} {
 		b.press(key)
-		b.until(`document.getElementById("connection").textContent === "Paused" && document.getElementById("pause").innerText === "Resume"`)
+		b.until(
+			`document.getElementById("connection").textContent === "Paused" && document.getElementById("pause").innerText === "Resume"`)
 		eventually(t, "the stream ends", func() bool {
 			before := src.Called()
-			time.Sleep(1500 * time.Millisecond) // longer than between two documents: what is still asked for is asked for now
+			time.Sleep(
+				1500 * time.Millisecond) // longer than between two documents: what is still asked for is asked for now
 			return src.Called() == before
 		})
 		b.press(key)
@@ -132,7 +144,8 @@ func testPause(t *testing.T, b *tab) {
 	}
 	eval[any](b, `document.getElementById("filter").focus(), 0`)
 	b.press("p ")
-	if got := b.text(`document.getElementById("filter").value + document.getElementById("connection").textContent`); got != "p Live" {
+	if got := b.text(
+		`document.getElementById("filter").value + document.getElementById("connection").textContent`); got != "p Live" {
 		t.Errorf("p in the filter is not just a letter: %q", got)
 	}
 }
@@ -157,15 +170,18 @@ func testRestart(t *testing.T, b *tab) {
 	b.until(`document.getElementById("connection").textContent === "Live"`)
 	stop()
 	b.until(`document.getElementById("connection").textContent === "Connection lost, trying again"`)
-	b.until(`document.getElementById("lost").checkVisibility() && document.title.startsWith("No connection") && getComputedStyle(document.getElementById("blocked")).opacity < 1`)
-	if !b.is(`document.getElementById("instance").textContent === "first" && /updated \d+ s ago/.test(document.getElementById("updated").textContent)`) {
+	b.until(
+		`document.getElementById("lost").checkVisibility() && document.title.startsWith("No connection") && getComputedStyle(document.getElementById("blocked")).opacity < 1`)
+	if !b.is(
+		`document.getElementById("instance").textContent === "first" && /updated \d+ s ago/.test(document.getElementById("updated").textContent)`) {
 		t.Error("what was known before the loss is gone")
 	}
 	listener, err = net.Listen("tcp", address)
 	must(t, err)
 	stop = start(listener, live.State{Instance: "second"})
 	defer stop()
-	b.until(`document.getElementById("connection").textContent === "Live" && document.getElementById("instance").textContent === "second" && document.getElementById("lost").hidden && !document.title.includes("connection")`)
+	b.until(
+		`document.getElementById("connection").textContent === "Live" && document.getElementById("instance").textContent === "second" && document.getElementById("lost").hidden && !document.title.includes("connection")`)
 }
 
 // testPolls comes when there are as many streams as there may be.
@@ -204,9 +220,11 @@ func testPrefix(t *testing.T, b *tab) {
 		<-done
 	}()
 	origin := "http://" + listener.Addr().String()
-	for _, path := range []string{"/team/orders/debug/locks", "/team/orders/debug/locks/", "/team/orders/debug/locks?format=html"} {
+	for _, path := range []string{"/team/orders/debug/locks", "/team/orders/debug/locks/",
+		"/team/orders/debug/locks?format=html"} {
 		b.open(origin + path)
-		b.until(`document.getElementById("connection").textContent === "Live" && document.getElementById("instance").textContent === "behind"`)
+		b.until(
+			`document.getElementById("connection").textContent === "Live" && document.getElementById("instance").textContent === "behind"`)
 	}
 	b.clean(origin)
 }
@@ -218,7 +236,8 @@ func testKeyboard(t *testing.T, b *tab) {
 	for range 30 {
 		b.press(kb.Tab)
 		order = append(order, b.text(`(e => e.id || e.className || e.tagName)(document.activeElement)`))
-		if !b.is(`(s => s.outlineStyle !== "none" && parseFloat(s.outlineWidth) >= 2)(getComputedStyle(document.activeElement))`) {
+		if !b.is(
+			`(s => s.outlineStyle !== "none" && parseFloat(s.outlineWidth) >= 2)(getComputedStyle(document.activeElement))`) {
 			t.Errorf("focus cannot be seen on %s", order[len(order)-1])
 		}
 		if order[len(order)-1] == "fall" {
@@ -226,13 +245,16 @@ func testKeyboard(t *testing.T, b *tab) {
 		}
 	}
 	got := strings.Join(order, " ")
-	if !strings.HasPrefix(got, "skip filter pause theme open ") || !strings.Contains(got, " open canvas head ") || !strings.HasSuffix(got, "fall") {
+	if !strings.HasPrefix(got, "skip filter pause theme open ") || !strings.Contains(got, " open canvas head ") ||
+		!strings.HasSuffix(got, "fall") {
 		t.Fatalf("tab order: %s", got)
 	}
 	b.press(kb.Enter)
-	b.until(`document.activeElement.getAttribute("aria-expanded") === "true" && document.querySelector(".steps").checkVisibility()`)
+	b.until(
+		`document.activeElement.getAttribute("aria-expanded") === "true" && document.querySelector(".steps").checkVisibility()`)
 	b.press(kb.Enter)
-	b.until(`document.activeElement.getAttribute("aria-expanded") === "false" && !document.querySelector(".steps").checkVisibility()`)
+	b.until(
+		`document.activeElement.getAttribute("aria-expanded") === "false" && !document.querySelector(".steps").checkVisibility()`)
 }
 
 func testFilter(t *testing.T, b *tab) {
@@ -241,7 +263,8 @@ func testFilter(t *testing.T, b *tab) {
 	b.press("ORDER:10 7d9f")
 	b.until(`location.hash === "#q=ORDER%3A10+7d9f&show=held"`)
 	b.until(`document.querySelectorAll("#held tbody tr").length === 100`)
-	for id, want := range map[string]string{"held": "100 of 241", "blocked": "1 of 6", "slowest": "0 of 5", "scan": "0 of 5"} {
+	for id, want := range map[string]string{"held": "100 of 241", "blocked": "1 of 6", "slowest": "0 of 5",
+		"scan": "0 of 5"} {
 		if got := b.text(`document.querySelector("#` + id + ` .count").textContent`); got != want {
 			t.Errorf("%s counts %q, want %q", id, got, want)
 		}
@@ -249,7 +272,8 @@ func testFilter(t *testing.T, b *tab) {
 	if got := b.text(`document.querySelector("#scan .empty").innerText`); got != "Nothing here matches the filter." {
 		t.Errorf("an empty result says %q", got)
 	}
-	if got := b.text(`document.querySelector("#held .more").innerText`); !strings.Contains(got, "41 more are not shown") {
+	if got := b.text(`document.querySelector("#held .more").innerText`); !strings.Contains(got,
+		"41 more are not shown") {
 		t.Errorf("of what was left out it says %q", got)
 	}
 	b.press(kb.Escape)
@@ -265,7 +289,8 @@ func testPlot(t *testing.T, b *tab) {
 	latest := b.text(`document.getElementById("readout").innerText`)
 	b.press(kb.Home)
 	first := b.text(`document.getElementById("readout").innerText`)
-	if latest == first || !strings.Contains(first, "p99") || !b.is(`document.querySelectorAll("#plot circle").length === 2`) {
+	if latest == first || !strings.Contains(first, "p99") ||
+		!b.is(`document.querySelectorAll("#plot circle").length === 2`) {
 		t.Errorf("readout at the end %q, at the start %q", latest, first)
 	}
 	if !b.is(`[...document.querySelectorAll("#plot svg text")].some(e => /\d\u00a0ms$/.test(e.textContent))`) {

@@ -14,7 +14,8 @@ import (
 )
 
 func dark(on bool) *emulation.MediaFeature {
-	return &emulation.MediaFeature{Name: "prefers-color-scheme", Value: map[bool]string{true: "dark", false: "light"}[on]}
+	return &emulation.MediaFeature{Name: "prefers-color-scheme",
+		Value: map[bool]string{true: "dark", false: "light"}[on]}
 }
 
 // crowded is a process that holds many locks.
@@ -22,7 +23,9 @@ func crowded() live.State {
 	s := livetest.Busy(time.Now())
 	s.Held = nil
 	for i := range 200 {
-		s.Held = append(s.Held, live.Held{Resource: fmt.Sprintf("order:%d", 1000+i), Holder: s.Instance, Age: 30 - .14*float64(i), Validity: new(9 - float64(i%30)/10), Fence: 1791043954000077 + uint64(i), Extends: 9 - i/25})
+		s.Held = append(s.Held, live.Held{Resource: fmt.Sprintf("order:%d", 1000+i), Holder: s.Instance,
+			Age: 30 - .14*float64(i), Validity: new(9 - float64(i%30)/10), Fence: 1791043954000077 + uint64(i),
+			Extends: 9 - i/25})
 	}
 	s.Omitted.Held = 41
 	return s
@@ -50,7 +53,8 @@ func testSizes(t *testing.T, b *tab) {
 	for _, scene := range []struct {
 		name  string
 		state func() live.State
-	}{{"rich", func() live.State { return livetest.Busy(start) }}, {"empty", livetest.Idle}, {"crowded", crowded}, {"hostile", livetest.Hostile}} {
+	}{{"rich", func() live.State { return livetest.Busy(start) }}, {"empty", livetest.Idle}, {"crowded", crowded},
+		{"hostile", livetest.Hostile}} {
 		src.Set(scene.state)
 		for _, width := range []int64{1440, 1000, 768, 360, 320} {
 			b.do(chromedp.EmulateViewport(width, 740))
@@ -58,7 +62,9 @@ func testSizes(t *testing.T, b *tab) {
 			open := `document.querySelector(".fall")?.click()`
 			eval[any](b, open+`, 0`)
 			if over := eval[int](b, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
-				t.Errorf("%s at %d px is %d px too wide: %s", scene.name, width, over, b.text(`[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".box")).map(e => e.tagName + "." + e.className).slice(0, 8).join(" ")`))
+				t.Errorf("%s at %d px is %d px too wide: %s", scene.name, width, over,
+					b.text(
+						`[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".box")).map(e => e.tagName + "." + e.className).slice(0, 8).join(" ")`))
 			}
 			if width != 1000 && width != 320 {
 				b.shot(fmt.Sprintf("%s-%d-light", scene.name, width), width)
@@ -106,15 +112,18 @@ func testReducedMotion(t *testing.T, b *tab) {
 	address := serve(t, src)
 	b.media(&emulation.MediaFeature{Name: "prefers-reduced-motion", Value: "reduce"})
 	b.open(address)
-	if moving := eval[int](b, `[...document.querySelectorAll("*")].filter(e => getComputedStyle(e).transitionDuration !== "0s" && getComputedStyle(e).transitionProperty !== "none").length`); moving > 0 {
+	if moving := eval[int](b,
+		`[...document.querySelectorAll("*")].filter(e => getComputedStyle(e).transitionDuration !== "0s" && getComputedStyle(e).transitionProperty !== "none").length`); moving > 0 {
 		t.Errorf("%d elements still move", moving)
 	}
 }
 
 func testEmpty(t *testing.T, b *tab) {
-	b.open(serve(t, livetest.Fixed(livetest.Idle()), withReport(func() (scanner.Report, bool) { return scanner.Report{}, false })) + "#show=held")
+	b.open(serve(t, livetest.Fixed(livetest.Idle()),
+		withReport(func() (scanner.Report, bool) { return scanner.Report{}, false })) + "#show=held")
 	for _, id := range []string{"plot", "nodes", "held", "blocked", "slowest", "scan"} {
-		if hint := b.text(`document.querySelector("#` + id + ` .empty").checkVisibility() ? document.querySelector("#` + id + ` .empty").textContent : ""`); len(hint) < 20 {
+		if hint := b.text(`document.querySelector("#` + id + ` .empty").checkVisibility() ? document.querySelector("#` +
+			id + ` .empty").textContent : ""`); len(hint) < 20 {
 			t.Errorf("section %s is empty and does not say why: %q", id, hint)
 		}
 	}

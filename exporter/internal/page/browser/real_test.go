@@ -19,7 +19,8 @@ func testRealLock(t *testing.T, b *tab) {
 		urls = append(urls, "redis://"+s.Addr())
 	}
 	open := func(instance string) *engine.Engine {
-		l, err := redlock.Open(urls, lock.WithInstance(instance), redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(2*time.Second))
+		l, err := redlock.Open(urls, lock.WithInstance(instance), redlock.WithRestartQuarantine(0),
+			lock.WithNodeTimeout(2*time.Second))
 		must(t, err)
 		t.Cleanup(func() { must(t, l.Close()) })
 		return l
@@ -41,7 +42,8 @@ func testRealLock(t *testing.T, b *tab) {
 
 	b.open(serve(t, board) + "#show=held")
 	row := func(section string) string {
-		return `[...document.querySelectorAll("` + section + `")].find(r => r.querySelector(".name").textContent === "` + resource + `")`
+		return `[...document.querySelectorAll("` + section +
+			`")].find(r => r.querySelector(".name").textContent === "` + resource + `")`
 	}
 	b.until(row("#blocked .rows > li") + `?.innerText.includes("billing/7")`)
 	b.until(`[...document.querySelectorAll("#nodes li")].filter(r => r.innerText.includes("up")).length === 3`)

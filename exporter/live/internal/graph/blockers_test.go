@@ -14,11 +14,12 @@ import (
 	"github.com/lockscope/lockscope/lock/memlock"
 )
 
-// TestAVoteOfAWaiterIsNoHolder has one waiter asked the gate alone, which still had the vote of another waiter's attempt, while a third was
-// refused by many nodes in the name of who holds the lock.
+// TestAVoteOfAWaiterIsNoHolder has one waiter asked the gate alone, which still had the vote of another waiter's
+// attempt, while a third was refused by many nodes in the name of who holds the lock.
 func TestAVoteOfAWaiterIsNoHolder(t *testing.T) {
 	refused := func(by string, nodes int) *lock.HeldError {
-		return &lock.HeldError{Holder: lock.Holder{Instance: by}, Nodes: 3, Refused: nodes, Named: nodes, Remaining: time.Minute}
+		return &lock.HeldError{Holder: lock.Holder{Instance: by}, Nodes: 3, Refused: nodes, Named: nodes,
+			Remaining: time.Minute}
 	}
 	for name, test := range map[string]struct {
 		told *lock.HeldError
@@ -47,8 +48,8 @@ func TestAVoteOfAWaiterIsNoHolder(t *testing.T) {
 	}
 }
 
-// TestTwoRefusalsInTwoNames has a waiter refused by a node that had not heard that an earlier holder has let go, and by one that
-// names the present holder, whose lease is on the same page.
+// TestTwoRefusalsInTwoNames has a waiter refused by a node that had not heard that an earlier holder has let go, and by
+// one that names the present holder, whose lease is on the same page.
 func TestTwoRefusalsInTwoNames(t *testing.T) {
 	for named, want := range map[int]string{1: "orders/1", 2: "stock/3"} {
 		r := newRegister()

@@ -45,7 +45,8 @@ func TestReplies(t *testing.T) {
 		if h.P50 > 0 {
 			took = 1
 		}
-		if h.Up != c.up || h.Calls != c.calls || h.Failures != c.failed || took != c.took || (h.Error != "") != (c.failed > 0) {
+		if h.Up != c.up || h.Calls != c.calls || h.Failures != c.failed || took != c.took ||
+			(h.Error != "") != (c.failed > 0) {
 			t.Errorf("%d: %v makes %+v, want %+v", i, c.err, h, c)
 		}
 	}

@@ -31,7 +31,8 @@ func TestRestartIsToldWhileItMatters(t *testing.T) {
 		}
 	}
 	n.Restarted(began, lock.NodeRestart{Node: "a", Left: 10 * time.Second})
-	if got, want := told(&n, 0), `{"noticed_seconds":0,"witnessed":false,"left_seconds":10,"enforced":false}`; got != want {
+	if got, want := told(&n, 0),
+		`{"noticed_seconds":0,"witnessed":false,"left_seconds":10,"enforced":false}`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	n.Restarted(began, lock.NodeRestart{Node: "a", Witnessed: true})

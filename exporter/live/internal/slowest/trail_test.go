@@ -18,7 +18,8 @@ func TestBuffer(t *testing.T) {
 		attempts = append(attempts, s.Attempt)
 	}
 	slices.Sort(attempts)
-	if len(attempts) != state.MaxSteps || b.omitted != 200-state.MaxSteps || attempts[29] != 29 || attempts[30] != 170 || attempts[59] != 199 {
+	if len(attempts) != state.MaxSteps || b.omitted != 200-state.MaxSteps || attempts[29] != 29 ||
+		attempts[30] != 170 || attempts[59] != 199 {
 		t.Errorf("omitted %d of %v", b.omitted, attempts)
 	}
 }

@@ -15,7 +15,8 @@ func TestClockSetBack(t *testing.T) {
 	for _, s := range []int64{0, 1, 1, 0, 2, 5, 3, 4, 2, 30, 29, 20, 21, 35} {
 		w.Record(at(s), time.Duration(s)*time.Second, s%2 == 0)
 		points := w.Points(at(s))
-		if !slices.IsSortedFunc(points, func(a, b state.WaitPoint) int { return a.At.Compare(b.At) }) || len(points) > 10 {
+		if !slices.IsSortedFunc(points, func(a, b state.WaitPoint) int { return a.At.Compare(b.At) }) ||
+			len(points) > 10 {
 			t.Errorf("after second %d: %+v", s, points)
 		}
 	}
