@@ -231,7 +231,8 @@ func sweepForMemory() int {
 		{scanner.WithMaxValues(scanner.AllValues)},
 		{scanner.UsePath(scanner.PathPipeline), scanner.WithMaxValues(scanner.AllValues)},
 	} {
-		s, err := scanner.Open([]string{os.Getenv(urlEnv)}, append(opts, scanner.WithPause(0), scanner.WithConfirmAfter(0))...)
+		s, err := scanner.Open([]string{os.Getenv(urlEnv)},
+			append(opts, scanner.WithPause(0), scanner.WithConfirmAfter(0))...)
 		if err != nil {
 			return 1
 		}

@@ -77,7 +77,8 @@ func (c *config) checkTimes(int) error {
 		}
 	}
 	if c.confirmAfter > c.deadline/2 {
-		return fmt.Errorf("WithConfirmAfter(%v): at most half of the deadline of a sweep, %v", c.confirmAfter, c.deadline)
+		return fmt.Errorf("WithConfirmAfter(%v): at most half of the deadline of a sweep, %v", c.confirmAfter,
+			c.deadline)
 	}
 	return nil
 }
@@ -104,7 +105,8 @@ func (c *config) checkNodes(nodes int) error {
 		return fmt.Errorf("WithNodeNames: a name is empty")
 	}
 	if len(c.replicas) != 0 && len(c.replicas) != nodes {
-		return fmt.Errorf("WithReplicas: %d replicas for %d nodes; nil stands for a node without one", len(c.replicas), nodes)
+		return fmt.Errorf("WithReplicas: %d replicas for %d nodes; nil stands for a node without one", len(c.replicas),
+			nodes)
 	}
 	return nil
 }

@@ -31,14 +31,18 @@ func TestSecondLookForgives(t *testing.T) {
 		{"SETNX then EXPIRE", func() error { return c.Expire(ctx, "lock:a", time.Minute).Err() }},
 		{"released", func() error { return c.Del(ctx, "lock:a").Err() }},
 		{"taken by somebody else", func() error { return c.Set(ctx, "lock:a", "other", 0).Err() }},
-		{"replaced by a list", func() error { return errors.Join(c.Del(ctx, "lock:a").Err(), c.RPush(ctx, "lock:a", 1).Err()) }},
+		{"replaced by a list", func() error {
+			return errors.Join(c.Del(ctx, "lock:a").Err(),
+				c.RPush(ctx, "lock:a", 1).Err())
+		}},
 		{"still the same", nil},
 	} {
 		for _, path := range paths() {
 			must(t, c.FlushAll(ctx).Err())
 			must(t, c.SetNX(ctx, "lock:a", redsyncValue, 0).Err())
 			alarms := 0
-			s := newScanner(t, f.clients, scanner.UsePath(path), scanner.WithOnFinding(func(scanner.Finding) { alarms++ }),
+			s := newScanner(t, f.clients, scanner.UsePath(path),
+				scanner.WithOnFinding(func(scanner.Finding) { alarms++ }),
 				between(func() {
 					if tc.act != nil {
 						must(t, tc.act())
@@ -90,7 +94,8 @@ func TestLifeOfAFinding(t *testing.T) {
 	for range 3 {
 		report := sweep(t, s)
 		wantFindings(t, "lasting", report.Findings, "no_ttl lock:a", "no_ttl lock:b")
-		if !report.Findings[0].FirstSeen.Equal(first[0].FirstSeen) || !report.Findings[0].LastSeen.After(first[0].LastSeen) {
+		if !report.Findings[0].FirstSeen.Equal(first[0].FirstSeen) ||
+			!report.Findings[0].LastSeen.After(first[0].LastSeen) {
 			t.Error("first or last seen is wrong")
 		}
 	}
@@ -185,7 +190,8 @@ func TestWatchIsBounded(t *testing.T) {
 		must(t, c.Set(ctx, fmt.Sprint("lock:", i), fmt.Sprintf("q8Zr3LxV%02dTkJ7nWs2Yb==", i), time.Minute).Err())
 	}
 	var clk clock
-	s := newScanner(t, f.clients, scanner.WithNow(clk.now), scanner.WithMaxWatched(10), scanner.WithHoldLimit(time.Hour))
+	s := newScanner(t, f.clients, scanner.WithNow(clk.now), scanner.WithMaxWatched(10),
+		scanner.WithHoldLimit(time.Hour))
 	if n := sweep(t, s).Nodes[0]; n.Unwatched != 20 {
 		t.Errorf("%d unwatched, want 20", n.Unwatched)
 	}
@@ -206,7 +212,8 @@ func TestValuesAreReadInTurns(t *testing.T) {
 	c, ctx := f.clients[0], within(t)
 	var want []string
 	for i := range 100 {
-		must(t, c.Set(ctx, fmt.Sprint("lock:", i), lockscopeValue(token, time.Now().Add(-2*time.Hour)), time.Minute).Err())
+		must(t, c.Set(ctx, fmt.Sprint("lock:", i), lockscopeValue(token, time.Now().Add(-2*time.Hour)),
+			time.Minute).Err())
 		want = append(want, fmt.Sprint("held_too_long lock:", i))
 	}
 	for _, path := range paths() {
@@ -218,7 +225,8 @@ func TestValuesAreReadInTurns(t *testing.T) {
 				unread = 90
 			}
 			if len(report.Findings) != read || report.Nodes[0].Unread != unread {
-				t.Errorf("%s, sweep %d: %d findings, %d unread, want %d, %d", path, i, len(report.Findings), report.Nodes[0].Unread, read, unread)
+				t.Errorf("%s, sweep %d: %d findings, %d unread, want %d, %d", path, i, len(report.Findings),
+					report.Nodes[0].Unread, read, unread)
 			}
 		}
 		all := newScanner(t, f.clients, scanner.WithMaxValues(scanner.AllValues), scanner.UsePath(path))
@@ -248,8 +256,10 @@ func TestCancelMidSweep(t *testing.T) {
 		t.Errorf("error %v, want SIGTERM", err)
 	}
 	n := report.Nodes[0]
-	if !n.Truncated || n.Err != nil || n.Locks == 0 || n.Locks > 90 || len(report.Pending) == 0 || len(report.Findings) != 0 || notified != 0 {
-		t.Errorf("%+v, %d pending, %d findings, notified %d times", n, len(report.Pending), len(report.Findings), notified)
+	if !n.Truncated || n.Err != nil || n.Locks == 0 || n.Locks > 90 || len(report.Pending) == 0 ||
+		len(report.Findings) != 0 || notified != 0 {
+		t.Errorf("%+v, %d pending, %d findings, notified %d times", n, len(report.Pending), len(report.Findings),
+			notified)
 	}
 }
 
@@ -269,7 +279,8 @@ func TestDeadline(t *testing.T) {
 		want = append(want, fmt.Sprint("no_ttl lock:", i))
 	}
 	for _, path := range paths() {
-		s := newScanner(t, f.clients, scanner.UsePath(path), scanner.WithPageSize(1), scanner.WithPause(10*time.Millisecond),
+		s := newScanner(t, f.clients, scanner.UsePath(path), scanner.WithPageSize(1),
+			scanner.WithPause(10*time.Millisecond),
 			scanner.WithDeadline(time.Second))
 		confirmed := 0
 		var report scanner.Report
@@ -303,7 +314,11 @@ func TestNotifiers(t *testing.T) {
 	broken := errors.New("nobody there")
 	s := newScanner(t, f.clients,
 		scanner.WithNotifier(notifierFunc(func(context.Context, scanner.Report) error { return broken })),
-		scanner.WithNotifier(notifierFunc(func(_ context.Context, r scanner.Report) error { got = append(got, r); return nil })))
+		scanner.WithNotifier(notifierFunc(func(_ context.Context,
+			r scanner.Report) error {
+			got = append(got, r)
+			return nil
+		})))
 	report, err := s.Sweep(within(t))
 	var failure *scanner.NotifyError
 	if !errors.As(err, &failure) || !errors.Is(err, broken) {

@@ -68,7 +68,8 @@ func TestNodesOfAClusterByThemselves(t *testing.T) {
 
 	master := sweep(t, newScanner(t, []redis.UniversalClient{clientOf(t, cl.Servers()[0])}))
 	wantGaps(t, "a master", master, scanner.ReasonSlotsUncovered)
-	if n := master.Nodes[0]; len(n.Slots) != 1 || n.Slots[0] != (scanner.SlotRange{First: 0, Last: 5460}) || n.Counts[scanner.NoTTL] == 0 {
+	if n := master.Nodes[0]; len(n.Slots) != 1 || n.Slots[0] != (scanner.SlotRange{First: 0, Last: 5460}) ||
+		n.Counts[scanner.NoTTL] == 0 {
 		t.Errorf("%+v", n)
 	}
 	for _, path := range paths() {
@@ -101,7 +102,8 @@ func TestSlotsNobodyServes(t *testing.T) {
 		admins = append(admins, admin)
 	}
 	serves := func(admin *redis.Client) bool {
-		return slices.ContainsFunc(admin.ClusterSlots(ctx).Val(), func(r redis.ClusterSlot) bool { return r.Start <= lost && lost <= r.End })
+		return slices.ContainsFunc(admin.ClusterSlots(ctx).Val(),
+			func(r redis.ClusterSlot) bool { return r.Start <= lost && lost <= r.End })
 	}
 	// Again and again: what a node said before it was told may have others think that it serves the slot still.
 	eventually(t, "nobody serves the slot", func() bool {
@@ -116,7 +118,8 @@ func TestSlotsNobodyServes(t *testing.T) {
 	report := sweep(t, s)
 	// Its key is still in the table of the node that served it, which does not answer for it.
 	wantGaps(t, "one slot", report, scanner.ReasonSlotsUncovered, scanner.ReasonRedirected)
-	if len(report.Findings) != 59 || !strings.Contains(fmt.Sprint(report.Incomplete()), fmt.Sprint("slots ", lost, " ")) {
+	if len(report.Findings) != 59 || !strings.Contains(fmt.Sprint(report.Incomplete()),
+		fmt.Sprint("slots ", lost, " ")) {
 		t.Errorf("%d findings, %+v", len(report.Findings), report.Incomplete())
 	}
 }
@@ -179,7 +182,10 @@ func TestReplicaIsChecked(t *testing.T) {
 	}
 	host, port, _ := strings.Cut(f.servers[0].Addr(), ":")
 	must(t, replica.SlaveOf(ctx, host, port).Err())
-	eventually(t, "in sync", func() bool { return strings.Contains(replica.Info(ctx, "replication").Val(), "master_link_status:up") })
+	eventually(t, "in sync", func() bool {
+		return strings.Contains(replica.Info(ctx, "replication").Val(),
+			"master_link_status:up")
+	})
 	s := from(replica)
 	report := sweep(t, s)
 	wantFindings(t, "in sync", report.Findings, "no_ttl lock:a")
@@ -199,7 +205,8 @@ func TestReplicaIsChecked(t *testing.T) {
 func TestNothingMatches(t *testing.T) {
 	f := startNodes(t, 2)
 	wantGaps(t, "empty", sweep(t, newScanner(t, f.clients)), scanner.ReasonNoMatch)
-	wantGaps(t, "empty, by INFO alone", sweep(t, newScanner(t, f.clients, scanner.WithChecks(scanner.NoTTL))), scanner.ReasonNoMatch)
+	wantGaps(t, "empty, by INFO alone", sweep(t, newScanner(t, f.clients, scanner.WithChecks(scanner.NoTTL))),
+		scanner.ReasonNoMatch)
 	wantGaps(t, "allowed", sweep(t, newScanner(t, f.clients, scanner.WithEmptyAllowed())))
 	set(t, f.clients[1], "shedlock:a", "1", 0)
 	wantGaps(t, "another name", sweep(t, newScanner(t, f.clients)), scanner.ReasonNoMatch)
@@ -247,7 +254,8 @@ func TestAnotherProcess(t *testing.T) {
 func TestBoundKeepsTheWorst(t *testing.T) {
 	f := startNodes(t, 1)
 	ctx := within(t)
-	must(t, f.clients[0].Eval(ctx, "for i = 1, 2500 do redis.call('SET', 'lock:' .. i, '1', 'EX', 90000) end return 1", nil).Err())
+	must(t, f.clients[0].Eval(ctx, "for i = 1, 2500 do redis.call('SET', 'lock:' .. i, '1', 'EX', 90000) end return 1",
+		nil).Err())
 	for i := range 3 {
 		set(t, f.clients[0], fmt.Sprint("lock:leak", i), "1", 0)
 	}
@@ -264,7 +272,8 @@ func TestBoundKeepsTheWorst(t *testing.T) {
 			n := report.Nodes[0]
 			if leaks != 3 || len(report.Findings) != 50 || report.Overflow != 2453 || n.Overflow != 2453 ||
 				n.Counts[scanner.NoTTL] != 3 || n.Counts[scanner.LongTTL] != 2500 || !s.Snapshot().Nodes[0].Truncated {
-				t.Errorf("%s: %d leaks of %d findings, overflow %d, %+v", path, leaks, len(report.Findings), report.Overflow, n)
+				t.Errorf("%s: %d leaks of %d findings, overflow %d, %+v", path, leaks, len(report.Findings),
+					report.Overflow, n)
 			}
 			wantGaps(t, "bound", report, scanner.ReasonBoundReached)
 		}

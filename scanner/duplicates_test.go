@@ -20,7 +20,8 @@ func TestShrinkingTable(t *testing.T) {
 	}
 	// shrink deletes all but a few keys and waits until the server has made its table smaller.
 	shrink := func() {
-		must(t, c.Eval(ctx, "for i = ARGV[2] + 1, ARGV[1] do redis.call('DEL', 'lock:' .. i) end return 1", nil, keys, kept).Err())
+		must(t, c.Eval(ctx, "for i = ARGV[2] + 1, ARGV[1] do redis.call('DEL', 'lock:' .. i) end return 1", nil, keys,
+			kept).Err())
 		eventually(t, "the table has shrunk", func() bool { return tableBytes(ctx, t, c) < 100*kept })
 	}
 	for _, path := range paths() {
@@ -35,7 +36,8 @@ func TestShrinkingTable(t *testing.T) {
 			}))
 		report := sweep(t, s)
 		if len(report.Findings) != kept || report.Overflow != 0 || len(appeared) != kept {
-			t.Errorf("%s: %d findings, %d overflow, %d appeared; want %d, 0, %d", path, len(report.Findings), report.Overflow, len(appeared), kept, kept)
+			t.Errorf("%s: %d findings, %d overflow, %d appeared; want %d, 0, %d", path, len(report.Findings),
+				report.Overflow, len(appeared), kept, kept)
 		}
 		for key, n := range appeared {
 			if n != 1 {

@@ -85,10 +85,12 @@ func ExampleWithLocker() {
 	}
 }
 
-// Another system's report beside that of Redis: a row of PostgreSQL that nothing will remove, and a server that was not read.
+// Another system's report beside that of Redis: a row of PostgreSQL that nothing will remove, and a server that was not
+// read.
 func ExampleMergeReports() {
 	swept := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-	redis := scanner.Report{Started: swept, Nodes: []scanner.NodeReport{{Node: "redis-1:6379", Group: "orders", Locks: 3}}}
+	redis := scanner.Report{Started: swept,
+		Nodes: []scanner.NodeReport{{Node: "redis-1:6379", Group: "orders", Locks: 3}}}
 	postgres := scanner.Report{
 		Started: swept,
 		Nodes: []scanner.NodeReport{
@@ -98,8 +100,9 @@ func ExampleMergeReports() {
 			}}},
 		},
 		Findings: []scanner.Finding{{
-			Class: scanner.NoTTL, Node: "pg-1:5432", Group: "billing", Key: "invoice:7", Type: "row", TTL: -1, Confirmed: true,
-			Evidence: "the row has no time at which it expires",
+			Class: scanner.NoTTL, Node: "pg-1:5432", Group: "billing", Key: "invoice:7", Type: "row", TTL: -1,
+			Confirmed: true,
+			Evidence:  "the row has no time at which it expires",
 		}},
 	}
 	all := scanner.MergeReports(redis, postgres)

@@ -84,8 +84,10 @@ func planted() []string {
 	return []string{
 		"no_ttl lock:redsync:leak", "no_ttl lock:redislock:leak", "no_ttl lock:setnx:leak", "no_ttl lock:empty:leak",
 		"no_ttl lock:lockscope:leak", "no_ttl lock:shedlock:leak", "no_ttl lock:redisson:leak", "no_ttl lock:rw:leak",
-		"long_ttl lock:redsync:long", "long_ttl lock:redislock:long", "long_ttl lock:setnx:long", "long_ttl lock:empty:long",
-		"long_ttl lock:lockscope:long", "long_ttl lock:shedlock:long", "long_ttl lock:redisson:long", "long_ttl lock:rw:long",
+		"long_ttl lock:redsync:long", "long_ttl lock:redislock:long", "long_ttl lock:setnx:long",
+		"long_ttl lock:empty:long",
+		"long_ttl lock:lockscope:long", "long_ttl lock:shedlock:long", "long_ttl lock:redisson:long",
+		"long_ttl lock:rw:long",
 		"held_too_long lock:lockscope:zombie", "held_too_long lock:shedlock:zombie",
 		"held_too_long lock:shedlock:both", "long_ttl lock:shedlock:both",
 		"foreign_type lock:list", "foreign_type lock:set", "foreign_type lock:zset", "foreign_type lock:stream",
@@ -111,7 +113,8 @@ func TestBothPathsFindTheSame(t *testing.T) {
 					t.Errorf("report %+v", n)
 				}
 				if len(report.Pending)+len(report.Resolved)+report.Overflow != 0 {
-					t.Errorf("pending %v, resolved %v, overflow %d", brief(report.Pending), brief(report.Resolved), report.Overflow)
+					t.Errorf("pending %v, resolved %v, overflow %d", brief(report.Pending), brief(report.Resolved),
+						report.Overflow)
 				}
 				texts = append(texts, dump(report.Findings))
 			}
@@ -128,7 +131,8 @@ func TestBothPathsFindTheSame(t *testing.T) {
 func dump(findings []scanner.Finding) string {
 	var all []string
 	for _, f := range findings {
-		all = append(all, fmt.Sprintf("%s %q %s %v %v %s", f.Class, f.Key, f.Type, f.TTL < 0, f.Hold, scanner.Identity(f)))
+		all = append(all, fmt.Sprintf("%s %q %s %v %v %s", f.Class, f.Key, f.Type, f.TTL < 0, f.Hold,
+			scanner.Identity(f)))
 	}
 	slices.Sort(all)
 	return strings.Join(all, "\n")
@@ -143,11 +147,15 @@ func TestHoldersAreShown(t *testing.T) {
 		key  string
 		want scanner.Hold
 	}{
-		{"lock:lockscope:leak", scanner.Hold{Format: scanner.FormatLockscope, Fence: 17, Holder: lock.Holder{Instance: "web-3/4711", Since: now,
-			Traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}}},
-		{"lock:shedlock:leak", scanner.Hold{Format: scanner.FormatShedLock, Holder: lock.Holder{Instance: "batch-7", Since: now.UTC()}}},
-		{"lock:redisson:leak", scanner.Hold{Format: scanner.FormatRedisson, Holder: lock.Holder{Instance: "8743c9c0…:42"}, Count: 3}},
-		{"lock:rw:leak", scanner.Hold{Format: scanner.FormatRedisson, Holder: lock.Holder{Instance: "8743c9c0…:42"}, Count: 1}},
+		{"lock:lockscope:leak", scanner.Hold{Format: scanner.FormatLockscope, Fence: 17,
+			Holder: lock.Holder{Instance: "web-3/4711", Since: now,
+				Traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}}},
+		{"lock:shedlock:leak", scanner.Hold{Format: scanner.FormatShedLock,
+			Holder: lock.Holder{Instance: "batch-7", Since: now.UTC()}}},
+		{"lock:redisson:leak", scanner.Hold{Format: scanner.FormatRedisson,
+			Holder: lock.Holder{Instance: "8743c9c0…:42"}, Count: 3}},
+		{"lock:rw:leak", scanner.Hold{Format: scanner.FormatRedisson, Holder: lock.Holder{Instance: "8743c9c0…:42"},
+			Count: 1}},
 		{"lock:redsync:leak", scanner.Hold{Format: scanner.FormatUnknown}},
 		{"lock:redislock:leak", scanner.Hold{Format: scanner.FormatUnknown}},
 		{"lock:setnx:leak", scanner.Hold{Format: scanner.FormatUnknown}},
@@ -174,7 +182,8 @@ func TestNoSecretIsShown(t *testing.T) {
 	report := sweep(t, s)
 	must(t, json.NewEncoder(&out).Encode(report.Findings))
 	must(t, json.NewEncoder(&out).Encode(s.Snapshot().Last.Findings))
-	for _, secret := range []string{token[:31], redsyncValue, redislockVal[:10], redissonID, redissonID[9:], shedLockUUID, "Ada"} {
+	for _, secret := range []string{token[:31], redsyncValue, redislockVal[:10], redissonID, redissonID[9:],
+		shedLockUUID, "Ada"} {
 		if strings.Contains(out.String(), secret) {
 			t.Errorf("%q is shown", secret)
 		}
@@ -187,7 +196,8 @@ func TestNoSecretIsShown(t *testing.T) {
 func TestPatterns(t *testing.T) {
 	f := startNodes(t, 1)
 	ctx := within(t)
-	for _, key := range []string{"lock:a", "app[1]*:x", "app1z:x", "{t}:lock:b", "lockscope:fence:{1}", "redisson_lock_queue:{q}"} {
+	for _, key := range []string{"lock:a", "app[1]*:x", "app1z:x", "{t}:lock:b", "lockscope:fence:{1}",
+		"redisson_lock_queue:{q}"} {
 		must(t, f.clients[0].Set(ctx, key, "1", 0).Err())
 	}
 	must(t, f.clients[0].Set(ctx, "redisson_unlock_latch:{q}", "1", time.Minute).Err())
@@ -200,7 +210,8 @@ func TestPatterns(t *testing.T) {
 		{"escaped prefix", scanner.WithPrefix("app[1]*:"), []string{"no_ttl app[1]*:x"}},
 		{"pattern", scanner.WithPattern("*lock:*"), []string{"no_ttl lock:a", "no_ttl {t}:lock:b"}},
 		{"glob", scanner.WithPattern("app[1]*:x"), []string{"no_ttl app1z:x"}},
-		{"all", scanner.WithPattern("*"), []string{"no_ttl lock:a", "no_ttl {t}:lock:b", "no_ttl app[1]*:x", "no_ttl app1z:x"}},
+		{"all", scanner.WithPattern("*"), []string{"no_ttl lock:a", "no_ttl {t}:lock:b", "no_ttl app[1]*:x",
+			"no_ttl app1z:x"}},
 		{"helpers only", scanner.WithPattern("lockscope:*"), nil},
 		{"nothing", scanner.WithPattern("nothing:*"), nil},
 	} {

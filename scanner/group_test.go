@@ -17,17 +17,20 @@ func TestGroups(t *testing.T) {
 		ctx, c := within(t), n.clients[i]
 		must(t, c.Set(ctx, "lock:"+name, lockscopeValue(token, time.Now()), time.Minute).Err())
 		must(t, c.Set(ctx, "lock:leak", redsyncValue, 0).Err())
-		scanners = append(scanners, newScanner(t, n.clients[i:i+1], scanner.WithGroup(name), scanner.WithPatterns("lock:*", name+":*"),
+		scanners = append(scanners, newScanner(t, n.clients[i:i+1], scanner.WithGroup(name),
+			scanner.WithPatterns("lock:*", name+":*"),
 			scanner.WithExclusions(scanner.Exclusion{Pattern: "x", Until: time.Now().Add(time.Hour), Reason: "why"})))
 	}
 	merged := scanner.MergeReports(sweep(t, scanners[0]), sweep(t, scanners[1]))
 	wantFindings(t, "merged", merged.Findings, "no_ttl lock:leak", "no_ttl lock:leak")
 	groups := func(of ...string) []string { return of }
-	if got := groups(merged.Findings[0].Group, merged.Findings[1].Group); !slices.Contains(got, "a") || !slices.Contains(got, "b") {
+	if got := groups(merged.Findings[0].Group, merged.Findings[1].Group); !slices.Contains(got, "a") ||
+		!slices.Contains(got, "b") {
 		t.Errorf("findings of %q", got)
 	}
 	gaps := merged.Incomplete()
-	if len(merged.Nodes) != 2 || merged.Nodes[1].Group != "b" || len(gaps) != 2 || gaps[1].Group != "b" || merged.Excluded[1].Group != "b" {
+	if len(merged.Nodes) != 2 || merged.Nodes[1].Group != "b" || len(gaps) != 2 || gaps[1].Group != "b" ||
+		merged.Excluded[1].Group != "b" {
 		t.Errorf("%+v\n%+v", merged, gaps)
 	}
 	d := scanner.NewDocument(merged)
@@ -45,7 +48,8 @@ func TestGroups(t *testing.T) {
 		must(t, err)
 		listings = append(listings, l)
 	}
-	if l := scanner.MergeListings(o, listings...); len(l.Locks) != 3 || l.Omitted != 1 || l.Locks[0].Of != 1 || l.Waits.Of != 2 || len(l.Nodes) != 2 {
+	if l := scanner.MergeListings(o, listings...); len(l.Locks) != 3 || l.Omitted != 1 || l.Locks[0].Of != 1 ||
+		l.Waits.Of != 2 || len(l.Nodes) != 2 {
 		t.Errorf("%+v", l)
 	}
 }

@@ -40,7 +40,8 @@ func randomToken() string {
 }
 
 func lockscopeValue(tok string, since time.Time) string {
-	return fmt.Sprintf("%s:17|web-3/4711|%d|00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01|a.1", tok, since.UnixMilli())
+	return fmt.Sprintf("%s:17|web-3/4711|%d|00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01|a.1", tok,
+		since.UnixMilli())
 }
 
 func shedLockValue(since time.Time) string {
@@ -84,7 +85,8 @@ func startNodes(t testing.TB, n int, opts ...redisproc.Option) *nodes {
 // fast are options for tests: nothing is waited for that need not be. What repairs wait
 // for has tests of its own.
 func fast(opts ...scanner.Option) []scanner.Option {
-	base := []scanner.Option{scanner.WithPause(0), scanner.WithConfirmAfter(10 * time.Millisecond), scanner.WithRepairMinAge(0)}
+	base := []scanner.Option{scanner.WithPause(0), scanner.WithConfirmAfter(10 * time.Millisecond),
+		scanner.WithRepairMinAge(0)}
 	return append(base, opts...)
 }
 

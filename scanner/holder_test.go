@@ -14,8 +14,8 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// busyLocks change their holders as often as the scanner sends commands: every second one finds all of them taken anew, however
-// slow the machine is.
+// busyLocks change their holders as often as the scanner sends commands: every second one finds all of them taken anew,
+// however slow the machine is.
 type busyLocks struct {
 	writes   []func(ctx context.Context) error
 	commands atomic.Int64
@@ -23,13 +23,14 @@ type busyLocks struct {
 
 // client is one whose connections, and those that a Scanner opens in its place, change the holders.
 func (b *busyLocks) client(t *testing.T, addr string) *redis.Client {
-	c := redis.NewClient(&redis.Options{Addr: addr, Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
-		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
-		if err != nil {
-			return nil, err
-		}
-		return &busyConn{conn, b}, nil
-	}})
+	c := redis.NewClient(&redis.Options{Addr: addr,
+		Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+			if err != nil {
+				return nil, err
+			}
+			return &busyConn{conn, b}, nil
+		}})
 	t.Cleanup(func() { must(t, c.Close()) })
 	return c
 }
@@ -97,12 +98,14 @@ func TestBusyLocksAreNotHeldTooLong(t *testing.T) {
 
 	watched := []redis.UniversalClient{busy.client(t, f.servers[0].Addr())}
 	for _, path := range paths() {
-		s := newScanner(t, watched, scanner.UsePath(path), scanner.WithHoldLimit(time.Second), scanner.WithConfirmAfter(2*time.Second))
+		s := newScanner(t, watched, scanner.UsePath(path), scanner.WithHoldLimit(time.Second),
+			scanner.WithConfirmAfter(2*time.Second))
 		for range 4 {
 			report := sweep(t, s)
 			for _, finding := range report.Findings {
 				if !strings.HasPrefix(finding.Key, "lock:held") {
-					t.Errorf("%s: %s of %s, whose holder changes all the time: %s", path, finding.Class, finding.Key, finding.Evidence)
+					t.Errorf("%s: %s of %s, whose holder changes all the time: %s", path, finding.Class, finding.Key,
+						finding.Evidence)
 				}
 			}
 			if n := report.Nodes[0]; n.Indistinct == 0 {
@@ -142,7 +145,8 @@ func TestClientsThatComeAgain(t *testing.T) {
 	f := startNodes(t, 1)
 	c, ctx := f.clients[0], within(t)
 	var clk clock
-	s := newScanner(t, f.clients, scanner.WithNow(clk.now), scanner.WithHoldLimit(time.Hour), scanner.WithEmptyAllowed())
+	s := newScanner(t, f.clients, scanner.WithNow(clk.now), scanner.WithHoldLimit(time.Hour),
+		scanner.WithEmptyAllowed())
 	for i := range 6 {
 		must(t, c.HSet(ctx, "lock:count", redissonID+":7", 3-i%3).Err())
 		must(t, c.Expire(ctx, "lock:count", 30*time.Second).Err())
@@ -175,7 +179,8 @@ func TestHoldersClocks(t *testing.T) {
 			func() string { return shedLockValue(clk.now().Add(tc.off)) },
 		} {
 			must(t, c.FlushAll(ctx).Err())
-			s := newScanner(t, f.clients, scanner.WithNow(clk.now), scanner.WithHoldLimit(time.Hour), scanner.WithEmptyAllowed())
+			s := newScanner(t, f.clients, scanner.WithNow(clk.now), scanner.WithHoldLimit(time.Hour),
+				scanner.WithEmptyAllowed())
 			sweep(t, s)
 			clk.pass(time.Minute)
 			must(t, c.Set(ctx, "lock:a", value(), 10*time.Minute).Err())

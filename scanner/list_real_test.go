@@ -87,13 +87,15 @@ func TestListOverNodes(t *testing.T) {
 			{"lock:pair", 2, false, time.Hour, scanner.FormatLockscope, "web-3/4711"},
 		} {
 			got := listed(t, l, want.key)
-			if got.Nodes != want.nodes || got.Of != 3 || got.Split != want.split || got.Hold.Format != want.format || got.Hold.Instance != want.name {
+			if got.Nodes != want.nodes || got.Of != 3 || got.Split != want.split || got.Hold.Format != want.format ||
+				got.Hold.Instance != want.name {
 				t.Errorf("%s: %+v", path, got)
 			}
 			if off := want.ttl - got.TTL; want.ttl <= 0 && off != 0 || off < 0 || off > 2*time.Minute {
 				t.Errorf("%s: TTL of %s is %v, want %v", path, want.key, got.TTL, want.ttl)
 			}
-			if want.format == scanner.FormatLockscope && !got.Hold.Since.Equal(since) || got.Resource != strings.TrimPrefix(want.key, "lock:") {
+			if want.format == scanner.FormatLockscope && !got.Hold.Since.Equal(since) ||
+				got.Resource != strings.TrimPrefix(want.key, "lock:") {
 				t.Errorf("%s: %+v", path, got)
 			}
 		}
@@ -114,13 +116,15 @@ func TestListSeesRealLocks(t *testing.T) {
 	lease, err := engineOf(t, f, "worker-1").Acquire(within(t), "order:1001", lock.TTL(30*time.Second))
 	must(t, err)
 	s := newScanner(t, f.clients)
-	eventually(t, "all nodes have the lock", func() bool { return listed(t, list(t, s, scanner.ListOptions{}), "lock:order:1001").Nodes == 5 })
+	eventually(t, "all nodes have the lock",
+		func() bool { return listed(t, list(t, s, scanner.ListOptions{}), "lock:order:1001").Nodes == 5 })
 	got := listed(t, list(t, s, scanner.ListOptions{}), "lock:order:1001")
 	if got.Split || got.TTL <= 0 || got.TTL > 30*time.Second || got.Hold.Instance != "worker-1" || got.Hold.Fence == 0 {
 		t.Errorf("listed as %+v", got)
 	}
 	must(t, lease.Release(within(t)))
-	eventually(t, "the lock is released everywhere", func() bool { return len(list(t, s, scanner.ListOptions{}).Locks) == 0 })
+	eventually(t, "the lock is released everywhere",
+		func() bool { return len(list(t, s, scanner.ListOptions{}).Locks) == 0 })
 }
 
 // TestListLimit has more locks than the limit, each on some of the nodes, and
@@ -160,14 +164,17 @@ func TestListFilters(t *testing.T) {
 	for _, key := range []string{"lock:order:1", "lock:order:2", "lock:user:1", "lock:a*b", "lock:bin\x00\xff"} {
 		set(t, f.clients[0], key, redsyncValue, time.Hour)
 	}
-	for _, pattern := range []scanner.Option{scanner.WithPrefix("lock:"), scanner.WithPattern("lo[c]k:*"), scanner.WithPattern("*")} {
+	for _, pattern := range []scanner.Option{scanner.WithPrefix("lock:"), scanner.WithPattern("lo[c]k:*"),
+		scanner.WithPattern("*")} {
 		s := newScanner(t, f.clients, pattern)
 		for _, test := range []struct {
 			o    scanner.ListOptions
 			want int
 		}{
-			{scanner.ListOptions{Contains: "order"}, 2}, {scanner.ListOptions{Contains: "*"}, 1}, {scanner.ListOptions{Contains: "\x00"}, 1},
-			{scanner.ListOptions{Contains: "nothing"}, 0}, {scanner.ListOptions{Glob: "*r:1"}, 2}, {scanner.ListOptions{Glob: "*r:*", Contains: "2"}, 1},
+			{scanner.ListOptions{Contains: "order"}, 2}, {scanner.ListOptions{Contains: "*"}, 1},
+			{scanner.ListOptions{Contains: "\x00"}, 1},
+			{scanner.ListOptions{Contains: "nothing"}, 0}, {scanner.ListOptions{Glob: "*r:1"}, 2},
+			{scanner.ListOptions{Glob: "*r:*", Contains: "2"}, 1},
 		} {
 			if l := list(t, s, test.o); len(l.Locks) != test.want {
 				t.Errorf("%+v lists %q", test.o, listedKeys(l))
@@ -214,7 +221,8 @@ func TestListWithoutANode(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(within(t))
 	cancel()
-	if l, err := s.List(ctx, scanner.ListOptions{}); !errors.Is(err, context.Canceled) || !l.Truncated || len(l.Nodes) != 5 {
+	if l, err := s.List(ctx, scanner.ListOptions{}); !errors.Is(err, context.Canceled) || !l.Truncated ||
+		len(l.Nodes) != 5 {
 		t.Errorf("with a dead context: %v, %+v", err, l)
 	}
 	must(t, s.Close())
@@ -227,12 +235,15 @@ func TestListWithoutANode(t *testing.T) {
 // tell which it has.
 func TestListWithoutScan(t *testing.T) {
 	f := startNodes(t, 3)
-	rules := slices.DeleteFunc(scanner.ListACL(), func(rule string) bool { return rule == "+scan" || strings.Contains(rule, "eval") })
-	clients := []redis.UniversalClient{aclClient(t, f.servers[0].Addr(), f.clients[0], rules), f.clients[1], f.clients[2]}
+	rules := slices.DeleteFunc(scanner.ListACL(),
+		func(rule string) bool { return rule == "+scan" || strings.Contains(rule, "eval") })
+	clients := []redis.UniversalClient{aclClient(t, f.servers[0].Addr(), f.clients[0], rules), f.clients[1],
+		f.clients[2]}
 	set(t, f.clients[0], "lock:x", redsyncValue, time.Hour)
 	set(t, f.clients[2], "lock:x", redsyncValue, time.Hour)
 	l, err := newScanner(t, clients).List(within(t), scanner.ListOptions{})
-	if x := listed(t, l, "lock:x"); x.Nodes != 2 || x.Of != 3 || !l.Truncated || !strings.Contains(fmt.Sprint(err), "NOPERM") {
+	if x := listed(t, l, "lock:x"); x.Nodes != 2 || x.Of != 3 || !l.Truncated ||
+		!strings.Contains(fmt.Sprint(err), "NOPERM") {
 		t.Errorf("%v: %+v", err, l)
 	}
 }
@@ -258,7 +269,8 @@ func TestListACLSuffices(t *testing.T) {
 		without string
 		path    scanner.Path
 	}{{"none", scanner.PathScript}, {"eval", scanner.PathPipeline}} {
-		rules := slices.DeleteFunc(scanner.ListACL(), func(rule string) bool { return strings.Contains(rule, test.without) })
+		rules := slices.DeleteFunc(scanner.ListACL(),
+			func(rule string) bool { return strings.Contains(rule, test.without) })
 		s := newScanner(t, []redis.UniversalClient{aclClient(t, f.servers[0].Addr(), f.clients[0], rules)})
 		if l := list(t, s, scanner.ListOptions{}); len(l.Locks) != 36 {
 			t.Errorf("without %s: %d locks, want 36", test.without, len(l.Locks))
@@ -280,7 +292,8 @@ func TestListDeadline(t *testing.T) {
 	}
 	_, err := p.Exec(within(t))
 	must(t, err)
-	s := newScanner(t, f.clients, scanner.WithPageSize(10), scanner.WithPause(100*time.Millisecond), scanner.WithDeadline(time.Second))
+	s := newScanner(t, f.clients, scanner.WithPageSize(10), scanner.WithPause(100*time.Millisecond),
+		scanner.WithDeadline(time.Second))
 	l, err := s.List(within(t), scanner.ListOptions{})
 	if err != nil || !l.Truncated || l.Nodes[0].Err != nil || len(l.Locks) == 0 || len(l.Locks) == 1000 {
 		t.Errorf("%v, %d locks, truncated %v", err, len(l.Locks), l.Truncated)

@@ -24,7 +24,8 @@ func testListSeveralPatterns(t *testing.T, path scanner.Path) {
 			must(t, c.Set(within(t), key, redsyncValue, time.Minute).Err())
 		}
 	}
-	s := newScanner(t, n.clients, scanner.UsePath(path), scanner.WithPatterns("lock:b:*", "lock:*", "job-lock:default:*"))
+	s := newScanner(t, n.clients, scanner.UsePath(path),
+		scanner.WithPatterns("lock:b:*", "lock:*", "job-lock:default:*"))
 	listing, err := s.List(within(t), scanner.ListOptions{Order: scanner.ByResource, Waits: true})
 	must(t, err)
 	var got []string

@@ -17,14 +17,15 @@ import (
 // engineOf takes locks on the nodes as the process of that name.
 func engineOf(t *testing.T, f *nodes, name string) *engine.Engine {
 	t.Helper()
-	l, err := redlock.New(f.clients, lock.WithInstance(name), redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(2*time.Second))
+	l, err := redlock.New(f.clients, lock.WithInstance(name), redlock.WithRestartQuarantine(0),
+		lock.WithNodeTimeout(2*time.Second))
 	must(t, err)
 	t.Cleanup(func() { must(t, l.Close()) })
 	return l
 }
 
-// TestWaitsWithoutAListing reads a queue and the lock behind it, says how much of the nodes was read, and does not take a reading that
-// was cut short for one that found nothing.
+// TestWaitsWithoutAListing reads a queue and the lock behind it, says how much of the nodes was read, and does not take
+// a reading that was cut short for one that found nothing.
 func TestWaitsWithoutAListing(t *testing.T) {
 	f := startNodes(t, 3)
 	s := newScanner(t, f.clients)
@@ -46,7 +47,8 @@ func TestWaitsWithoutAListing(t *testing.T) {
 		must(t, err)
 		return len(w.Locks) == 1 && len(w.Locks[0].Queue) == 1 && w.Locks[0].Queue[0].Says != nil
 	})
-	if l := w.Locks[0]; l.Resource != "order" || l.Lock == nil || l.Lock.Hold.Instance != "holder-1" || l.Queue[0].Says.Instance != "waiter-2" {
+	if l := w.Locks[0]; l.Resource != "order" || l.Lock == nil || l.Lock.Hold.Instance != "holder-1" ||
+		l.Queue[0].Says.Instance != "waiter-2" {
 		t.Errorf("%+v", l)
 	}
 	if w.Read != 3 || w.Of != 3 {
@@ -67,8 +69,8 @@ func TestWaitsWithoutAListing(t *testing.T) {
 	}
 }
 
-// TestDeadlockOfALateGrant: a node that grants when a quorum has agreed on the fence without it may count on from a later one. The holder
-// learns nothing of that, and what it tells of itself while it waits has the fence that it knows.
+// TestDeadlockOfALateGrant: a node that grants when a quorum has agreed on the fence without it may count on from a
+// later one. The holder learns nothing of that, and what it tells of itself while it waits has the fence that it knows.
 func TestDeadlockOfALateGrant(t *testing.T) {
 	for late := range 3 {
 		t.Run(fmt.Sprint("node ", late), func(t *testing.T) {
@@ -94,7 +96,8 @@ func TestDeadlockOfALateGrant(t *testing.T) {
 				return len(w.Deadlocks) == 1
 			})
 			for _, l := range list(t, s, scanner.ListOptions{}).Locks {
-				if fence := map[string]lock.Lease{"order": order, "stock": other}[l.Resource].Fence(); l.Hold.Fence != fence {
+				if fence := map[string]lock.Lease{"order": order,
+					"stock": other}[l.Resource].Fence(); l.Hold.Fence != fence {
 					t.Errorf("%s listed with fence %d, its holder has %d", l.Resource, l.Hold.Fence, fence)
 				}
 			}
@@ -109,7 +112,8 @@ func grantedLate(t *testing.T, f *nodes, late int, l lock.Locker, resource strin
 	must(t, err)
 	must(t, before.Release(within(t)))
 	node := f.clients[late]
-	eventually(t, "the node has granted and let go", func() bool { return node.Exists(within(t), "lock:"+resource).Val() == 0 })
+	eventually(t, "the node has granted and let go",
+		func() bool { return node.Exists(within(t), "lock:"+resource).Val() == 0 })
 	counters, err := node.Keys(within(t), "lockscope:fence:*").Result()
 	must(t, err)
 	for _, key := range counters {

@@ -54,7 +54,8 @@ func TestStopEndsTheSweep(t *testing.T) {
 		must(t, f.clients[0].Set(within(t), fmt.Sprint("lock:", i), "1", 0).Err())
 	}
 	entered := make(chan struct{}, 100)
-	s := newScanner(t, f.clients, scanner.WithInterval(time.Millisecond), scanner.WithPageSize(1), scanner.WithPause(time.Minute),
+	s := newScanner(t, f.clients, scanner.WithInterval(time.Millisecond), scanner.WithPageSize(1),
+		scanner.WithPause(time.Minute),
 		scanner.WithProgress(func(scanner.Progress) { entered <- struct{}{} }))
 	must(t, s.Start())
 	<-entered
@@ -98,12 +99,14 @@ const leaderJob = "leader"
 
 func lead() int {
 	url := os.Getenv(urlEnv)
-	locker, err := redlock.Open([]string{url}, lock.WithNodeTimeout(2*time.Second), lock.WithDefaults(lock.TTL(leaderTTL)))
+	locker, err := redlock.Open([]string{url}, lock.WithNodeTimeout(2*time.Second),
+		lock.WithDefaults(lock.TTL(leaderTTL)))
 	if err != nil {
 		return 1
 	}
-	s, err := scanner.Open([]string{url}, fast(scanner.WithLocker(locker, "scanner"), scanner.WithInterval(50*time.Millisecond),
-		scanner.WithProgress(func(p scanner.Progress) { fmt.Println("swept", p.Node) }))...)
+	s, err := scanner.Open([]string{url},
+		fast(scanner.WithLocker(locker, "scanner"), scanner.WithInterval(50*time.Millisecond),
+			scanner.WithProgress(func(p scanner.Progress) { fmt.Println("swept", p.Node) }))...)
 	if err != nil || s.Start() != nil {
 		return 1
 	}
@@ -126,10 +129,12 @@ func TestTakeOver(t *testing.T) {
 	_, err = child.Await(t.Context(), regexp.MustCompile("swept .*\n"))
 	must(t, err)
 
-	locker, err := redlock.Open([]string{url}, lock.WithNodeTimeout(2*time.Second), lock.WithDefaults(lock.TTL(leaderTTL)))
+	locker, err := redlock.Open([]string{url}, lock.WithNodeTimeout(2*time.Second),
+		lock.WithDefaults(lock.TTL(leaderTTL)))
 	must(t, err)
 	defer locker.Close()
-	s, err := scanner.Open([]string{url}, fast(scanner.WithLocker(locker, "scanner"), scanner.WithInterval(50*time.Millisecond))...)
+	s, err := scanner.Open([]string{url},
+		fast(scanner.WithLocker(locker, "scanner"), scanner.WithInterval(50*time.Millisecond))...)
 	must(t, err)
 	defer s.Close()
 	must(t, s.Start())
@@ -156,12 +161,14 @@ func TestLostLeadership(t *testing.T) {
 	for i := range 20 {
 		must(t, f.clients[0].Set(ctx, fmt.Sprint("lock:", i), "1", 0).Err())
 	}
-	locker, err := redlock.New(f.clients, lock.WithNodeTimeout(100*time.Millisecond), lock.WithDefaults(lock.TTL(time.Second)))
+	locker, err := redlock.New(f.clients, lock.WithNodeTimeout(100*time.Millisecond),
+		lock.WithDefaults(lock.TTL(time.Second)))
 	must(t, err)
 	defer locker.Close()
 	entered := make(chan struct{}, 100)
 	s := newScanner(t, f.clients, scanner.WithLocker(locker, "scanner"), scanner.WithInterval(time.Millisecond),
-		scanner.WithPageSize(1), scanner.WithPause(time.Minute), scanner.WithProgress(func(scanner.Progress) { entered <- struct{}{} }))
+		scanner.WithPageSize(1), scanner.WithPause(time.Minute),
+		scanner.WithProgress(func(scanner.Progress) { entered <- struct{}{} }))
 	must(t, s.Start())
 	<-entered
 	must(t, f.clients[0].Set(context.WithoutCancel(ctx), "lock:scanner", "somebody else", time.Minute).Err())
@@ -171,7 +178,8 @@ func TestLostLeadership(t *testing.T) {
 	})
 }
 
-// TestSweepsWithoutQuorum takes two of three servers away: who is to sweep the third cannot be told, and everybody does.
+// TestSweepsWithoutQuorum takes two of three servers away: who is to sweep the third cannot be told, and everybody
+// does.
 func TestSweepsWithoutQuorum(t *testing.T) {
 	f := startNodes(t, 3)
 	ctx := within(t)
@@ -179,7 +187,8 @@ func TestSweepsWithoutQuorum(t *testing.T) {
 	must(t, f.clients[0].Set(ctx, "lock:a", "1", 0).Err())
 	var all []*scanner.Scanner
 	for range 2 {
-		locker, err := redlock.New(f.clients, lock.WithNodeTimeout(100*time.Millisecond), lock.WithDefaults(lock.TTL(time.Second)))
+		locker, err := redlock.New(f.clients, lock.WithNodeTimeout(100*time.Millisecond),
+			lock.WithDefaults(lock.TTL(time.Second)))
 		must(t, err)
 		defer locker.Close()
 		s := newScanner(t, f.clients, scanner.WithLocker(locker, "scanner"), scanner.WithInterval(100*time.Millisecond))

@@ -18,7 +18,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(patient{m})
 }
 
-// patient waits for go-redis, which tries once more to reach a server that is gone up to a second after its client was closed.
+// patient waits for go-redis, which tries once more to reach a server that is gone up to a second after its client was
+// closed.
 type patient struct{ *testing.M }
 
 func (p patient) Run() int {

@@ -37,7 +37,8 @@ func TestZombieOverProcesses(t *testing.T) {
 			must(t, c.HSet(ctx, "lock:redisson", redissonID+":7", 1).Err())
 			must(t, c.Expire(ctx, "lock:redisson", 30*time.Second).Err())
 			must(t, c.Set(ctx, "lock:redsync", redsyncValue, 30*time.Second).Err())
-			s, err := scanner.New(f.clients, fast(scanner.WithNow(clk.now), scanner.WithMemory(store), scanner.WithHoldLimit(time.Hour),
+			s, err := scanner.New(f.clients, fast(scanner.WithNow(clk.now), scanner.WithMemory(store),
+				scanner.WithHoldLimit(time.Hour),
 				scanner.WithOnFinding(func(scanner.Finding) { appeared++ }),
 				scanner.WithOnResolved(func(f scanner.Finding) { resolved = append(resolved, f) }))...)
 			must(t, err)
@@ -86,7 +87,8 @@ func TestMemoryHoldsNoSecrets(t *testing.T) {
 		}
 	}
 	for _, finding := range report.Findings {
-		if id := scanner.Identity(finding); strings.Contains(id, ":") && strings.Contains(string(data), id[strings.Index(id, ":")+1:]) {
+		if id := scanner.Identity(finding); strings.Contains(id, ":") &&
+			strings.Contains(string(data), id[strings.Index(id, ":")+1:]) {
 			t.Errorf("the digest of a value is in the file without salt: %s", id)
 		}
 	}
@@ -162,7 +164,8 @@ func TestZombieBehindBusyLocks(t *testing.T) {
 	c, ctx := f.clients[0], within(t)
 	var clk clock
 	const busy, watched = 1200, 1000
-	s := newScanner(t, f.clients, scanner.WithNow(clk.now), scanner.WithMaxWatched(watched), scanner.WithHoldLimit(time.Hour))
+	s := newScanner(t, f.clients, scanner.WithNow(clk.now), scanner.WithMaxWatched(watched),
+		scanner.WithHoldLimit(time.Hour))
 	var report scanner.Report
 	for i := range 40 {
 		pipe := c.Pipeline()
@@ -176,7 +179,8 @@ func TestZombieBehindBusyLocks(t *testing.T) {
 			break
 		}
 		if n := report.Nodes[0]; n.Unwatched < busy-watched || n.Unwatched > busy+1-watched {
-			t.Errorf("sweep %d: %d unwatched, want %d: one perhaps has been recognised as indistinct", i, n.Unwatched, busy+1-watched)
+			t.Errorf("sweep %d: %d unwatched, want %d: one perhaps has been recognised as indistinct", i, n.Unwatched,
+				busy+1-watched)
 		}
 		wantGaps(t, "crowded", report, scanner.ReasonUnwatched)
 		clk.pass(10 * time.Minute)

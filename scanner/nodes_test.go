@@ -39,7 +39,8 @@ func TestUnreachableNode(t *testing.T) {
 	}
 	snap := s.Snapshot()
 	for _, n := range snap.Nodes {
-		if n.Up != (n.Node != "b") || n.LastSuccess.IsZero() != (n.Node == "b") || (n.PassFailures == 1) != (n.Node == "b") || n.Passes != 1 {
+		if n.Up != (n.Node != "b") || n.LastSuccess.IsZero() != (n.Node == "b") ||
+			(n.PassFailures == 1) != (n.Node == "b") || n.Passes != 1 {
 			t.Errorf("%+v", n)
 		}
 	}
@@ -91,7 +92,8 @@ func TestCredentialsAreNotShown(t *testing.T) {
 	if !strings.Contains(err.Error(), "WRONGPASS") || strings.Contains(err.Error(), password) {
 		t.Errorf("error %q", err)
 	}
-	for _, url := range []string{"redis://scan:" + password + "@host:port", "http://scan:" + password + "@host", "redis://:" + password + "%zz@h:1"} {
+	for _, url := range []string{"redis://scan:" + password + "@host:port", "http://scan:" + password + "@host",
+		"redis://:" + password + "%zz@h:1"} {
 		_, err := scanner.Open([]string{url})
 		if !errors.Is(err, scanner.ErrInvalidNode) || strings.Contains(err.Error(), password) {
 			t.Errorf("error %q", err)
@@ -122,14 +124,16 @@ func TestOrphans(t *testing.T) {
 	must(t, err)
 	defer lease.Release(ctx)
 
-	want := []string{"orphan lock:split", "orphan lock:split", "orphan lock:split", "orphan lock:quorum", "orphan lock:one", "foreign_type lock:one"}
+	want := []string{"orphan lock:split", "orphan lock:split", "orphan lock:split", "orphan lock:quorum",
+		"orphan lock:one", "foreign_type lock:one"}
 	for _, path := range paths() {
 		for _, size := range []int{1, 500} {
 			s := newScanner(t, f.clients, scanner.UsePath(path), scanner.WithPageSize(size), scanner.WithOneRedlock())
 			report := sweep(t, s)
 			wantFindings(t, string(path), report.Findings, want...)
 			one := find(t, report.Findings, scanner.Orphan, "lock:one")
-			if !strings.Contains(one.Evidence, "1 of 3") || one.Node != f.servers[2].Addr() || one.Hold.Instance != "web-3/4711" {
+			if !strings.Contains(one.Evidence, "1 of 3") || one.Node != f.servers[2].Addr() ||
+				one.Hold.Instance != "web-3/4711" {
 				t.Errorf("%+v", one)
 			}
 			s.Close()
@@ -246,7 +250,8 @@ func TestClusterAsANode(t *testing.T) {
 		}
 	}
 	s := newScanner(t, append(f.clients, c), scanner.WithOneRedlock())
-	wantFindings(t, "cluster", sweep(t, s).Findings, "orphan lock:cluster:0", "orphan lock:cluster:1", "orphan lock:cluster:2")
+	wantFindings(t, "cluster", sweep(t, s).Findings, "orphan lock:cluster:0", "orphan lock:cluster:1",
+		"orphan lock:cluster:2")
 }
 
 func TestReplica(t *testing.T) {

@@ -17,7 +17,8 @@ import (
 func wantSkipped(t *testing.T, what string, r scanner.Report, says string) {
 	t.Helper()
 	wantGaps(t, what, r)
-	if len(r.Skipped) != 1 || r.Skipped[0].Reason != scanner.ReasonOrphans || !strings.Contains(r.Skipped[0].Detail, says) {
+	if len(r.Skipped) != 1 || r.Skipped[0].Reason != scanner.ReasonOrphans ||
+		!strings.Contains(r.Skipped[0].Detail, says) {
 		t.Errorf("%s: skipped %+v, want %q", what, r.Skipped, says)
 	}
 	for _, f := range r.Findings {

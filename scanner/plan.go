@@ -67,7 +67,8 @@ func (s *Scanner) Plan(r Report, operator string, a Action, classes ...Class) (P
 		}
 		own, err := s.proved(&f)
 		if err != nil {
-			p.Refused = append(p.Refused, PlanRefusal{Node: f.Node, Key: KeyText(f.Key), Class: f.Class, Reason: err.Error()})
+			p.Refused = append(p.Refused, PlanRefusal{Node: f.Node, Key: KeyText(f.Key), Class: f.Class,
+				Reason: err.Error()})
 			continue
 		}
 		p.Steps = append(p.Steps, apply.NewStep(&own, a))

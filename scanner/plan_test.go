@@ -61,13 +61,15 @@ func TestPlanIsCarriedOut(t *testing.T) {
 		plant(t, c, time.Now())
 		clk := &clock{}
 		opts := []scanner.Option{scanner.WithRepairMinAge(10 * time.Minute), scanner.WithNow(clk.now)}
-		p := carried(t, planOf(t, newScanner(t, []redis.UniversalClient{client}, opts...), scanner.NoTTL, scanner.HeldTooLong, scanner.ForeignType))
+		p := carried(t, planOf(t, newScanner(t, []redis.UniversalClient{client}, opts...), scanner.NoTTL,
+			scanner.HeldTooLong, scanner.ForeignType))
 		if len(p.Steps) != 10 || len(p.Refused) != 10 || p.Operator != "ada" || len(p.ID) != 32 || len(p.Servers) != 1 {
 			t.Fatalf("%s: %d steps, %d refused: %+v", way, len(p.Steps), len(p.Refused), p)
 		}
 		run := begin(t, newScanner(t, []redis.UniversalClient{client}, opts...), p)
 		for i := range p.Steps {
-			if r, err := run.Apply(within(t), i, false); !errors.Is(err, scanner.ErrTooYoung) || !strings.Contains(err.Error(), "wait another 10m0s") {
+			if r, err := run.Apply(within(t), i, false); !errors.Is(err, scanner.ErrTooYoung) ||
+				!strings.Contains(err.Error(), "wait another 10m0s") {
 				t.Errorf("%s: %s at once: %s, %v", way, p.Steps[i].Key, r.Outcome, err)
 			}
 		}
@@ -76,13 +78,15 @@ func TestPlanIsCarriedOut(t *testing.T) {
 			key, err := base64.StdEncoding.DecodeString(p.Steps[i].KeyBase64)
 			must(t, err)
 			idleFor(t, c, string(key), 11*time.Minute)
-			for _, want := range []scanner.RepairOutcome{scanner.RepairWouldDo, scanner.RepairDone, scanner.RepairGone} {
+			for _, want := range []scanner.RepairOutcome{scanner.RepairWouldDo, scanner.RepairDone,
+				scanner.RepairGone} {
 				if r, err := run.Apply(within(t), i, want == scanner.RepairWouldDo); err != nil || r.Outcome != want {
 					t.Errorf("%s: %s: %s, %v, want %s", way, p.Steps[i].Key, r.Outcome, err, want)
 				}
 			}
 		}
-		if n := c.Exists(within(t), "lock:setnx:leak", "lock:redsync:ok", "lock:redsync:long", "lockscope:fence:{1}", "lock:list", "other:1").Val(); n != 6 {
+		if n := c.Exists(within(t), "lock:setnx:leak", "lock:redsync:ok", "lock:redsync:long", "lockscope:fence:{1}",
+			"lock:list", "other:1").Val(); n != 6 {
 			t.Errorf("%s: %d of 6 bystanders are left", way, n)
 		}
 	}
@@ -97,7 +101,11 @@ func TestPlanMeetsAnotherHolder(t *testing.T) {
 			"other value":  func(k string) error { return c.Set(within(t), k, tokenOf("another"), 0).Err() },
 			"got a TTL":    func(k string) error { return c.Expire(within(t), k, time.Hour).Err() },
 			"longer value": func(k string) error { return c.Append(within(t), k, "x").Err() },
-			"other type":   func(k string) error { c.Del(within(t), k); return c.HSet(within(t), k, redissonID+":1", 1).Err() },
+			"other type": func(k string) error {
+				c.Del(within(t), k)
+				return c.HSet(within(t), k, redissonID+":1",
+					1).Err()
+			},
 		} {
 			must(t, c.FlushAll(within(t)).Err())
 			set(t, c, "lock:leak", redsyncValue, 0)
@@ -121,12 +129,14 @@ func TestPlanHasNoSecret(t *testing.T) {
 	plant(t, f.clients[0], time.Now())
 	text, err := json.Marshal(planOf(t, newScanner(t, f.clients), scanner.NoTTL, scanner.HeldTooLong, scanner.LongTTL))
 	must(t, err)
-	for _, secret := range []string{token[:31], redsyncValue[:22], redislockVal[:10], redissonID, redissonID[9:], shedLockUUID} {
+	for _, secret := range []string{token[:31], redsyncValue[:22], redislockVal[:10], redissonID, redissonID[9:],
+		shedLockUUID} {
 		if bytes.Contains(text, []byte(secret)) {
 			t.Errorf("%q is in the plan", secret)
 		}
 	}
-	for _, want := range []string{`"first_seen"`, `"evidence":"its TTL is -1`, `"class":"no_ttl"`, `"action":"delete"`, `"operator":"ada"`, `"refused":[{`, "may be the same for every owner"} {
+	for _, want := range []string{`"first_seen"`, `"evidence":"its TTL is -1`, `"class":"no_ttl"`, `"action":"delete"`,
+		`"operator":"ada"`, `"refused":[{`, "may be the same for every owner"} {
 		if !bytes.Contains(text, []byte(want)) {
 			t.Errorf("%s is not in the plan", want)
 		}

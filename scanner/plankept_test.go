@@ -58,7 +58,8 @@ func TestPlanOfAValueThatAProcessKeeps(t *testing.T) {
 			keptValues(t, c)
 			clk := &clock{}
 			opts := []scanner.Option{scanner.WithRepairMinAge(10 * time.Minute), scanner.WithNow(clk.now)}
-			p := carried(t, planOf(t, newScanner(t, []redis.UniversalClient{client}, opts...), scanner.NoTTL, scanner.LongTTL))
+			p := carried(t, planOf(t, newScanner(t, []redis.UniversalClient{client}, opts...), scanner.NoTTL,
+				scanner.LongTTL))
 			run := begin(t, newScanner(t, []redis.UniversalClient{client}, opts...), p)
 			clk.pass(11 * time.Minute)
 			for _, key := range keys {
@@ -80,7 +81,8 @@ func TestPlanOfAValueThatAProcessKeeps(t *testing.T) {
 						want = scanner.RepairWouldDo
 					}
 					switch {
-					case retaken && (!errors.Is(err, scanner.ErrNotRepairable) || !strings.Contains(err.Error(), "taken anew")):
+					case retaken && (!errors.Is(err, scanner.ErrNotRepairable) ||
+						!strings.Contains(err.Error(), "taken anew")):
 						t.Errorf("%s: %s was taken anew: %s, %v", way, key, r.Outcome, err)
 					case !retaken && (err != nil || r.Outcome != want):
 						t.Errorf("%s: %s: dry %v: %s, %v", way, key, dry, r.Outcome, err)

@@ -39,7 +39,8 @@ func testPolicies(t *testing.T, path scanner.Path) {
 	))
 	report := sweep(t, s)
 	wantFindings(t, "findings", report.Findings,
-		"long_ttl lock:batch:late", "no_ttl lock:batch:leak", "long_ttl lock:quick:a", "long_ttl lock:order:1", "no_ttl lock:order:3",
+		"long_ttl lock:batch:late", "no_ttl lock:batch:leak", "long_ttl lock:quick:a", "long_ttl lock:order:1",
+		"no_ttl lock:order:3",
 		"held_too_long lock:order:held", "held_too_long lock:unique:old")
 	late := find(t, report.Findings, scanner.LongTTL, "lock:batch:late")
 	if late.Policy != "batch" || !strings.Contains(late.Evidence, `24h0m0s, which policy batch allows`) {
@@ -51,7 +52,8 @@ func testPolicies(t *testing.T, path scanner.Path) {
 	if f := find(t, report.Findings, scanner.NoTTL, "lock:order:3"); f.Policy != "" {
 		t.Errorf("no policy is called %q", f.Policy)
 	}
-	if f := find(t, report.Findings, scanner.HeldTooLong, "lock:unique:old"); strings.Contains(f.Evidence, "it ends in") {
+	if f := find(t, report.Findings, scanner.HeldTooLong, "lock:unique:old"); strings.Contains(f.Evidence,
+		"it ends in") {
 		t.Errorf("a lock that never expires ends: %s", f.Evidence)
 	}
 	wantFindings(t, "again", sweep(t, s).Findings, brief(report.Findings)...)
@@ -87,27 +89,32 @@ func testExclusions(t *testing.T, path scanner.Path) {
 	var clock clock
 	until := time.Now().Add(10 * time.Minute)
 	var log bytes.Buffer
-	s := newScanner(t, n.clients, scanner.UsePath(path), scanner.WithNow(clock.now), scanner.WithLogger(slog.New(slog.NewTextHandler(&log, nil))), scanner.WithExclusions(
-		scanner.Exclusion{Pattern: "lock:legacy:*", Until: until, Reason: "OPS-1: rewritten this quarter"},
-		scanner.Exclusion{Pattern: "lock:order:1", Until: time.Now().Add(-time.Hour), Reason: "OPS-2"},
-	))
+	s := newScanner(t, n.clients, scanner.UsePath(path), scanner.WithNow(clock.now),
+		scanner.WithLogger(slog.New(slog.NewTextHandler(&log, nil))), scanner.WithExclusions(
+			scanner.Exclusion{Pattern: "lock:legacy:*", Until: until, Reason: "OPS-1: rewritten this quarter"},
+			scanner.Exclusion{Pattern: "lock:order:1", Until: time.Now().Add(-time.Hour), Reason: "OPS-2"},
+		))
 	report := sweep(t, s)
 	wantFindings(t, "findings", report.Findings, "no_ttl lock:order:1")
 	want := []scanner.Excluded{
-		{Exclusion: scanner.Exclusion{Pattern: "lock:legacy:*", Until: until, Reason: "OPS-1: rewritten this quarter"}, Findings: 2},
+		{Exclusion: scanner.Exclusion{Pattern: "lock:legacy:*", Until: until, Reason: "OPS-1: rewritten this quarter"},
+			Findings: 2},
 	}
-	if len(report.Excluded) != 2 || report.Excluded[0] != want[0] || !report.Excluded[1].Ended || report.Excluded[1].Findings != 0 {
+	if len(report.Excluded) != 2 || report.Excluded[0] != want[0] || !report.Excluded[1].Ended ||
+		report.Excluded[1].Findings != 0 {
 		t.Errorf("%+v", report.Excluded)
 	}
 	if !strings.Contains(log.String(), "exclusion has ended") {
 		t.Errorf("nothing was said of the exclusion that has ended: %s", log.String())
 	}
 	d := scanner.NewDocument(report)
-	if len(d.Excluded) != 2 || d.Excluded[0].Findings != 2 || d.Excluded[0].Reason != "OPS-1: rewritten this quarter" || !d.Excluded[1].Ended {
+	if len(d.Excluded) != 2 || d.Excluded[0].Findings != 2 || d.Excluded[0].Reason != "OPS-1: rewritten this quarter" ||
+		!d.Excluded[1].Ended {
 		t.Errorf("%+v", d.Excluded)
 	}
 	clock.pass(20 * time.Minute)
-	wantFindings(t, "after its end", sweep(t, s).Findings, "no_ttl lock:order:1", "no_ttl lock:legacy:1", "no_ttl lock:legacy:2")
+	wantFindings(t, "after its end", sweep(t, s).Findings, "no_ttl lock:order:1", "no_ttl lock:legacy:1",
+		"no_ttl lock:legacy:2")
 }
 
 // TestExcludedOrphans counts what the comparison of nodes finds, too.
@@ -126,10 +133,11 @@ func TestPolicyOptions(t *testing.T) {
 	n := startNodes(t, 1)
 	soon := time.Now().Add(time.Hour)
 	for what, opt := range map[string]scanner.Option{
-		"no pattern":            scanner.WithPolicies(scanner.Policy{MaxTTL: time.Hour}),
-		"a negative limit":      scanner.WithPolicies(scanner.Policy{Pattern: "lock:*", MaxTTL: -time.Hour}),
-		"a tiny limit":          scanner.WithPolicies(scanner.Policy{Pattern: "lock:*", MaxHold: time.Microsecond}),
-		"two of a name":         scanner.WithPolicies(scanner.Policy{Name: "a", Pattern: "x"}, scanner.Policy{Name: "a", Pattern: "y"}),
+		"no pattern":       scanner.WithPolicies(scanner.Policy{MaxTTL: time.Hour}),
+		"a negative limit": scanner.WithPolicies(scanner.Policy{Pattern: "lock:*", MaxTTL: -time.Hour}),
+		"a tiny limit":     scanner.WithPolicies(scanner.Policy{Pattern: "lock:*", MaxHold: time.Microsecond}),
+		"two of a name": scanner.WithPolicies(scanner.Policy{Name: "a", Pattern: "x"},
+			scanner.Policy{Name: "a", Pattern: "y"}),
 		"exclusion of nothing":  scanner.WithExclusions(scanner.Exclusion{Until: soon, Reason: "why"}),
 		"exclusion for ever":    scanner.WithExclusions(scanner.Exclusion{Pattern: "lock:*", Reason: "why"}),
 		"exclusion for nothing": scanner.WithExclusions(scanner.Exclusion{Pattern: "lock:*", Until: soon, Reason: " "}),

@@ -127,7 +127,8 @@ func (s *Scanner) audit(ctx context.Context, r Repaired, err error) {
 		slog.String("action", r.Action.String()),
 	}
 	if err != nil {
-		s.cfg.logger.LogAttrs(ctx, slog.LevelWarn, "lock not repaired", append(attrs, slog.String("error", err.Error()))...)
+		s.cfg.logger.LogAttrs(ctx, slog.LevelWarn, "lock not repaired",
+			append(attrs, slog.String("error", err.Error()))...)
 		return
 	}
 	s.cfg.logger.LogAttrs(ctx, slog.LevelInfo, "lock repaired", append(attrs, slog.String("outcome",
@@ -148,7 +149,9 @@ func (s *Scanner) repairable(f *Finding, a Action) (own ledger.Entry, err error)
 	}
 	if err := s.repairer.OldEnough(own.FirstSeen); err != nil {
 		return own,
-			fmt.Errorf("%w; a process that does not live as long makes a plan and carries it out later: lockscope repair plan", err)
+			fmt.Errorf(
+				"%w; a process that does not live as long makes a plan and carries it out later: lockscope repair plan",
+				err)
 	}
 	return own, nil
 }

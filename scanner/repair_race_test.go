@@ -59,7 +59,8 @@ func TestRepairNeverTouchesAReplacement(t *testing.T) {
 				wg.Wait()
 				value, ttl := c.Get(within(t), finding.Key).Val(), c.PTTL(within(t), finding.Key).Val()
 				if value != "another-holders-value==" || ttl != -1 {
-					t.Fatalf("%s: %v, outcome %s: the new holder's lock is %q with TTL %v", way, action, r.Outcome, value, ttl)
+					t.Fatalf("%s: %v, outcome %s: the new holder's lock is %q with TTL %v", way, action, r.Outcome,
+						value, ttl)
 				}
 			}
 			t.Log(way, action, outcomes)
@@ -92,12 +93,14 @@ func TestRepairIsNotSentTwice(t *testing.T) {
 	c := f.clients[0]
 	for _, rules := range [][]string{nil, {"-eval", "-evalsha"}} {
 		var cut atomic.Bool
-		must(t, c.Do(within(t), slices.Concat([]any{"acl", "setuser", "u", "reset", "on", "nopass", "~*", "&*", "+@all"}, toAny(rules))...).Err())
-		client := redis.NewClient(&redis.Options{Addr: f.servers[0].Addr(), Username: "u", Password: "x", Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			var d net.Dialer
-			conn, err := d.DialContext(ctx, network, addr)
-			return cutConn{conn, &cut}, err
-		}})
+		must(t, c.Do(within(t), slices.Concat([]any{"acl", "setuser", "u", "reset", "on", "nopass", "~*", "&*",
+			"+@all"}, toAny(rules))...).Err())
+		client := redis.NewClient(&redis.Options{Addr: f.servers[0].Addr(), Username: "u", Password: "x",
+			Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
+				var d net.Dialer
+				conn, err := d.DialContext(ctx, network, addr)
+				return cutConn{conn, &cut}, err
+			}})
 		t.Cleanup(func() { _ = client.Close() })
 		set(t, c, "lock:leak", redsyncValue, 0)
 		s := newScanner(t, []redis.UniversalClient{client})
@@ -106,14 +109,16 @@ func TestRepairIsNotSentTwice(t *testing.T) {
 		must(t, c.ConfigResetStat(within(t)).Err())
 		cut.Store(true)
 		r, err := s.Repair(within(t), finding, scanner.Delete())
-		if failed, ok := errors.AsType[*scanner.RepairError](err); !ok || r.Outcome != "" || failed.Node != f.servers[0].Addr() || !strings.Contains(err.Error(), "lock:leak") {
+		if failed, ok := errors.AsType[*scanner.RepairError](err); !ok || r.Outcome != "" ||
+			failed.Node != f.servers[0].Addr() || !strings.Contains(err.Error(), "lock:leak") {
 			t.Errorf("%s, %v; want a RepairError", r.Outcome, err)
 		}
 		if sent := timesSent(t, c, "evalsha"); sent != 1 {
 			t.Errorf("sent %d times", sent)
 		}
 		if rules == nil {
-			eventually(t, "the repair is done all the same", func() bool { return c.Exists(within(t), "lock:leak").Val() == 0 })
+			eventually(t, "the repair is done all the same",
+				func() bool { return c.Exists(within(t), "lock:leak").Val() == 0 })
 			repair(t, s, finding, scanner.Delete(), scanner.RepairGone)
 		}
 	}

@@ -26,10 +26,12 @@ func repairers(t *testing.T, f *nodes) map[string]redis.UniversalClient {
 			rules = append(rules, rule)
 		}
 	}
-	return map[string]redis.UniversalClient{"script": f.clients[0], "watch": aclClient(t, f.servers[0].Addr(), f.clients[0], rules)}
+	return map[string]redis.UniversalClient{"script": f.clients[0],
+		"watch": aclClient(t, f.servers[0].Addr(), f.clients[0], rules)}
 }
 
-func repair(t testing.TB, s *scanner.Scanner, f scanner.Finding, a scanner.Action, want scanner.RepairOutcome) scanner.Repaired {
+func repair(t testing.TB, s *scanner.Scanner, f scanner.Finding, a scanner.Action,
+	want scanner.RepairOutcome) scanner.Repaired {
 	t.Helper()
 	r, err := s.Repair(within(t), f, a)
 	if err != nil || r.Outcome != want {
@@ -65,7 +67,8 @@ func TestRepairEverything(t *testing.T) {
 				done[finding.Key] = true
 				before := c.PTTL(within(t), finding.Key).Val()
 				repair(t, s, finding, action.DryRun(), scanner.RepairWouldDo)
-				if after := c.PTTL(within(t), finding.Key).Val(); before < 0 && after != before || after < before-time.Minute {
+				if after := c.PTTL(within(t), finding.Key).Val(); before < 0 && after != before ||
+					after < before-time.Minute {
 					t.Errorf("%s: a dry run of %v changed %q: PTTL %v to %v", way, action, finding.Key, before, after)
 				}
 				repair(t, s, finding, action, scanner.RepairDone)
@@ -88,7 +91,8 @@ func TestRepairEverything(t *testing.T) {
 			if n := c.Exists(within(t), constants...).Val(); int(n) != len(constants) {
 				t.Errorf("%s: %d of %d keys with values that say nothing are left", way, n, len(constants))
 			}
-			if n := c.Exists(within(t), "lock:list", "lockscope:fence:{1}", "other:1", "lock:redsync:ok", "lock:profile").Val(); n != 5 {
+			if n := c.Exists(within(t), "lock:list", "lockscope:fence:{1}", "other:1", "lock:redsync:ok",
+				"lock:profile").Val(); n != 5 {
 				t.Errorf("%s: %d of 5 bystanders are left", way, n)
 			}
 		}
@@ -107,23 +111,41 @@ func TestRepairComparesAll(t *testing.T) {
 			action scanner.Action
 			want   scanner.RepairOutcome
 		}{
-			"nothing":       {"leak", func(string) error { return nil }, scanner.Delete(), scanner.RepairDone},
-			"gone":          {"leak", func(k string) error { return c.Del(within(t), k).Err() }, scanner.Delete(), scanner.RepairGone},
-			"other value":   {"leak", func(k string) error { return c.Set(within(t), k, redislockVal[:len(redsyncValue)], 0).Err() }, scanner.Delete(), scanner.RepairChanged},
-			"longer value":  {"leak", func(k string) error { return c.Append(within(t), k, "x").Err() }, scanner.Delete(), scanner.RepairChanged},
-			"got a TTL":     {"leak", func(k string) error { return c.Expire(within(t), k, time.Hour).Err() }, scanner.Delete(), scanner.RepairChanged},
-			"other type":    {"leak", func(k string) error { c.Del(within(t), k); return c.RPush(within(t), k, "x").Err() }, scanner.Delete(), scanner.RepairChanged},
-			"renewed":       {"zombie", func(k string) error { return c.Expire(within(t), k, 30*time.Minute).Err() }, scanner.Delete(), scanner.RepairDone},
-			"shortened":     {"zombie", func(k string) error { return c.Expire(within(t), k, 10*time.Second).Err() }, scanner.Delete(), scanner.RepairChanged},
-			"lost its TTL":  {"zombie", func(k string) error { return c.Persist(within(t), k).Err() }, scanner.Delete(), scanner.RepairChanged},
-			"ends sooner":   {"zombie", func(string) error { return nil }, scanner.Expire(2 * time.Hour), scanner.RepairChanged},
-			"hash same":     {"hash", func(string) error { return nil }, scanner.Delete(), scanner.RepairDone},
-			"hash re-entry": {"hash", func(k string) error { return c.HIncrBy(within(t), k, redissonID+":42", 1).Err() }, scanner.Delete(), scanner.RepairDone},
+			"nothing": {"leak", func(string) error { return nil }, scanner.Delete(), scanner.RepairDone},
+			"gone": {"leak", func(k string) error { return c.Del(within(t), k).Err() }, scanner.Delete(),
+				scanner.RepairGone},
+			"other value": {"leak", func(k string) error {
+				return c.Set(within(t), k,
+					redislockVal[:len(redsyncValue)], 0).Err()
+			}, scanner.Delete(), scanner.RepairChanged},
+			"longer value": {"leak", func(k string) error { return c.Append(within(t), k, "x").Err() },
+				scanner.Delete(), scanner.RepairChanged},
+			"got a TTL": {"leak", func(k string) error { return c.Expire(within(t), k, time.Hour).Err() },
+				scanner.Delete(), scanner.RepairChanged},
+			"other type": {"leak", func(k string) error {
+				c.Del(within(t), k)
+				return c.RPush(within(t), k,
+					"x").Err()
+			}, scanner.Delete(), scanner.RepairChanged},
+			"renewed": {"zombie", func(k string) error { return c.Expire(within(t), k, 30*time.Minute).Err() },
+				scanner.Delete(), scanner.RepairDone},
+			"shortened": {"zombie", func(k string) error { return c.Expire(within(t), k, 10*time.Second).Err() },
+				scanner.Delete(), scanner.RepairChanged},
+			"lost its TTL": {"zombie", func(k string) error { return c.Persist(within(t), k).Err() }, scanner.Delete(),
+				scanner.RepairChanged},
+			"ends sooner": {"zombie", func(string) error { return nil }, scanner.Expire(2 * time.Hour),
+				scanner.RepairChanged},
+			"hash same": {"hash", func(string) error { return nil }, scanner.Delete(), scanner.RepairDone},
+			"hash re-entry": {"hash", func(k string) error {
+				return c.HIncrBy(within(t), k, redissonID+":42",
+					1).Err()
+			}, scanner.Delete(), scanner.RepairDone},
 			"hash holder": {"hash", func(k string) error {
 				c.Del(within(t), k)
 				return c.HSet(within(t), k, redissonID+":43", 1).Err()
 			}, scanner.Delete(), scanner.RepairChanged},
-			"hash grown": {"hash", func(k string) error { return c.HSet(within(t), k, manyFields(30)...).Err() }, scanner.Delete(), scanner.RepairChanged},
+			"hash grown": {"hash", func(k string) error { return c.HSet(within(t), k, manyFields(30)...).Err() },
+				scanner.Delete(), scanner.RepairChanged},
 		} {
 			must(t, c.FlushAll(within(t)).Err())
 			set(t, c, "lock:leak", redsyncValue, 0)
@@ -159,7 +181,8 @@ func TestRepairRefuses(t *testing.T) {
 	other := newScanner(t, f.clients)
 	everything := newScanner(t, f.clients, scanner.WithPattern("*"))
 	wide := find(t, sweep(t, everything).Findings, scanner.NoTTL, "other")
-	forged := scanner.Finding{Class: scanner.NoTTL, Node: own.Node, Key: own.Key, Type: "string", TTL: -1, Confirmed: true}
+	forged := scanner.Finding{Class: scanner.NoTTL, Node: own.Node, Key: own.Key, Type: "string", TTL: -1,
+		Confirmed: true}
 	elsewhere, helper := own, own
 	elsewhere.Node = f.servers[1].Addr()
 	helper.Key = "lockscope:fence:{1}"
@@ -180,7 +203,8 @@ func TestRepairRefuses(t *testing.T) {
 		"expire before":       {s, own, scanner.Expire(-time.Hour), scanner.ErrInvalidAction},
 	} {
 		r, err := test.s.Repair(within(t), test.f, test.a)
-		if failed, ok := errors.AsType[*scanner.RepairError](err); !errors.Is(err, test.want) || !ok || failed.Key != test.f.Key || r.Outcome != "" {
+		if failed, ok := errors.AsType[*scanner.RepairError](err); !errors.Is(err, test.want) || !ok ||
+			failed.Key != test.f.Key || r.Outcome != "" {
 			t.Errorf("%s: %s, %v; want %v", name, r.Outcome, err, test.want)
 		}
 	}
@@ -226,7 +250,8 @@ func TestRepairInACluster(t *testing.T) {
 		aclClient(t, addr, admin, rules)
 		must(t, admin.Close())
 	}
-	limited := redis.NewClusterClient(&redis.ClusterOptions{Addrs: procs.Addrs(), Username: "scanner", Password: "acl-secret"})
+	limited := redis.NewClusterClient(&redis.ClusterOptions{Addrs: procs.Addrs(), Username: "scanner",
+		Password: "acl-secret"})
 	t.Cleanup(func() { _ = limited.Close() })
 	s := newScanner(t, []redis.UniversalClient{limited})
 	keys := []string{"lock:bin\x00\xff\r\n", "lock:{tag}", "lock:{", "lock:é"}
@@ -262,7 +287,8 @@ func TestRepairIsLoggedAndActionsAreText(t *testing.T) {
 	must(t, err)
 	repair(t, s, finding, action.DryRun(), scanner.RepairWouldDo)
 	_, err = s.Repair(within(t), finding, scanner.Action{})
-	for _, want := range []string{`action="expire=1h30m0s (dry run)"`, "outcome=would_do", "node=" + f.servers[0].Addr(), "class=no_ttl", "lock not repaired"} {
+	for _, want := range []string{`action="expire=1h30m0s (dry run)"`, "outcome=would_do", "node=" +
+		f.servers[0].Addr(), "class=no_ttl", "lock not repaired"} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("the log has no %s: %s", want, log.String())
 		}

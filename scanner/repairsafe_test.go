@@ -91,7 +91,8 @@ func TestRepairWantsAllThatBearsOnIt(t *testing.T) {
 		findings := sweep(t, s).Findings
 		refused(t, s, find(t, findings, scanner.NoTTL, "lock:leak"), scanner.ErrIncomplete, string(test.says))
 		if name == "values unread" { // the other node was read
-			repair(t, s, find(t, findings, scanner.NoTTL, "lock:elsewhere"), scanner.Delete().DryRun(), scanner.RepairWouldDo)
+			repair(t, s, find(t, findings, scanner.NoTTL, "lock:elsewhere"), scanner.Delete().DryRun(),
+				scanner.RepairWouldDo)
 		}
 	}
 	// Who is not watched could be held too long, and has a TTL or not all the same.
@@ -120,7 +121,8 @@ func TestRepairLeavesSlotsOnTheMove(t *testing.T) {
 	}
 	set(t, c, still, tokenOf("still"), 0)
 	alone := newScanner(t, []redis.UniversalClient{clientOf(t, serverAt(t, cl, from.Options().Addr))})
-	refused(t, alone, find(t, sweep(t, alone).Findings, scanner.NoTTL, still), scanner.ErrIncomplete, string(scanner.ReasonSlotsUncovered))
+	refused(t, alone, find(t, sweep(t, alone).Findings, scanner.NoTTL, still), scanner.ErrIncomplete,
+		string(scanner.ReasonSlotsUncovered))
 
 	var to *redis.Client
 	for _, s := range cl.Servers() {

@@ -174,7 +174,8 @@ func (s *Scanner) sweepIfLeader(ctx context.Context, l *leader) {
 		s.cfg.logger.DebugContext(ctx, "standby: another process sweeps", slog.String("resource", l.resource))
 		s.standBy(nil)
 	case l.undecided() > undecidedIntervals*s.cfg.interval:
-		s.cfg.logger.WarnContext(ctx, "sweep without being elected: the scanner's lock cannot be had", slog.Any("error", err))
+		s.cfg.logger.WarnContext(ctx, "sweep without being elected: the scanner's lock cannot be had",
+			slog.Any("error", err))
 		s.totals.elect(err)
 		_, _ = s.waitAndSweep(ctx, true)
 	default:

@@ -136,6 +136,7 @@ func (t *totals) drop(gone func(node string) bool) {
 func (t *totals) snapshot() Snapshot {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	nodes := slices.SortedFunc(maps.Values(t.nodes), func(a, b NodeTotals) int { return strings.Compare(a.Node, b.Node) })
+	nodes := slices.SortedFunc(maps.Values(t.nodes),
+		func(a, b NodeTotals) int { return strings.Compare(a.Node, b.Node) })
 	return Snapshot{Last: t.last, Nodes: nodes, Standby: t.standby, Undecided: t.undecided}
 }

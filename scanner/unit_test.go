@@ -65,13 +65,15 @@ func TestBadNodes(t *testing.T) {
 		clients []redis.UniversalClient
 		opts    []scanner.Option
 	}{
-		"none":           {},
-		"nil":            {clients: []redis.UniversalClient{a, nil}},
-		"typed nil":      {clients: []redis.UniversalClient{a, (*redis.Client)(nil)}},
-		"ring":           {clients: []redis.UniversalClient{ring}},
-		"twice":          {clients: []redis.UniversalClient{a, b, a}},
-		"same name":      {clients: []redis.UniversalClient{a, b}, opts: []scanner.Option{scanner.WithNodeNames("n", "n")}},
-		"same server":    {clients: []redis.UniversalClient{a, unused(t, "a:1")}, opts: []scanner.Option{scanner.WithNodeNames("n", "m")}},
+		"none":      {},
+		"nil":       {clients: []redis.UniversalClient{a, nil}},
+		"typed nil": {clients: []redis.UniversalClient{a, (*redis.Client)(nil)}},
+		"ring":      {clients: []redis.UniversalClient{ring}},
+		"twice":     {clients: []redis.UniversalClient{a, b, a}},
+		"same name": {clients: []redis.UniversalClient{a, b},
+			opts: []scanner.Option{scanner.WithNodeNames("n", "n")}},
+		"same server": {clients: []redis.UniversalClient{a, unused(t, "a:1")},
+			opts: []scanner.Option{scanner.WithNodeNames("n", "m")}},
 		"cluster's":      {clients: []redis.UniversalClient{cluster}, opts: []scanner.Option{scanner.WithReplicas(b)}},
 		"replica's db":   {clients: []redis.UniversalClient{a}, opts: []scanner.Option{scanner.WithReplicas(otherDB)}},
 		"replica's kind": {clients: []redis.UniversalClient{a}, opts: []scanner.Option{scanner.WithReplicas(cluster)}},

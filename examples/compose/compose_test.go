@@ -27,10 +27,12 @@ func TestServices(t *testing.T) {
 			if svc.Image != "" && !pinned.MatchString(svc.Image) {
 				t.Errorf("image %q is not of one exact version", svc.Image)
 			}
-			if b := svc.Build; b != nil && (b.Context != root || !exists(root+"/"+b.Dockerfile) || !slices.Contains(stages, b.Target)) {
+			if b := svc.Build; b != nil && (b.Context != root || !exists(root+"/"+b.Dockerfile) ||
+				!slices.Contains(stages, b.Target)) {
 				t.Errorf("build %+v: the stages are %q", *b, stages)
 			}
-			if svc.Build != nil && (!svc.ReadOnly || !slices.Equal(svc.CapDrop, []string{"ALL"}) || !slices.Equal(svc.SecurityOpt, []string{"no-new-privileges:true"})) {
+			if svc.Build != nil && (!svc.ReadOnly || !slices.Equal(svc.CapDrop, []string{"ALL"}) ||
+				!slices.Equal(svc.SecurityOpt, []string{"no-new-privileges:true"})) {
 				t.Error("it may do more than it needs")
 			}
 			checkMounts(t, s, svc)
@@ -137,7 +139,8 @@ func TestAddresses(t *testing.T) {
 			}
 		}
 	}
-	want := slices.DeleteFunc(slices.Sorted(maps.Keys(s.Services)), func(name string) bool { return name == "grafana" || name == "load" || name == "init" })
+	want := slices.DeleteFunc(slices.Sorted(maps.Keys(s.Services)),
+		func(name string) bool { return name == "grafana" || name == "load" || name == "init" })
 	if got := slices.Sorted(maps.Keys(found)); !slices.Equal(got, want) {
 		t.Errorf("addresses of %v were found, not of %v", got, want)
 	}
@@ -166,8 +169,9 @@ func TestFlags(t *testing.T) {
 func TestVariables(t *testing.T) {
 	s := loadStack(t)
 	documented := map[string]string{
-		"lockscope": run(t, programs+"lockscope", "serve", "--help").out + run(t, programs+"lockscope", "init", "--help").out,
-		"service":   run(t, programs+"service", "-h").out + read(t, root+"/exporter/otlp/doc.go"),
+		"lockscope": run(t, programs+"lockscope", "serve", "--help").out +
+			run(t, programs+"lockscope", "init", "--help").out,
+		"service": run(t, programs+"service", "-h").out + read(t, root+"/exporter/otlp/doc.go"),
 	}
 	for name, svc := range s.own() {
 		for variable := range svc.Environment {

@@ -75,10 +75,12 @@ func TestDatasources(t *testing.T) {
 	s := loadStack(t)
 	all := provisioned(t, s.Services["grafana"])
 	prometheus := all["prometheus"]
-	if len(all) != 2 || prometheus.Type != "prometheus" || !prometheus.IsDefault || prometheus.URL != "http://prometheus:9090" {
+	if len(all) != 2 || prometheus.Type != "prometheus" || !prometheus.IsDefault ||
+		prometheus.URL != "http://prometheus:9090" {
 		t.Fatalf("%+v", all)
 	}
-	if e := prometheus.JSONData.Exemplars; len(e) != 1 || e[0].Name != "trace_id" || all[e[0].DatasourceUID].Type != "tempo" {
+	if e := prometheus.JSONData.Exemplars; len(e) != 1 || e[0].Name != "trace_id" ||
+		all[e[0].DatasourceUID].Type != "tempo" {
 		t.Errorf("exemplars lead to %+v", e)
 	}
 	scraped := regexp.MustCompile(`scrape_interval: (\S+)`).FindStringSubmatch(read(t, "prometheus.yml"))

@@ -28,7 +28,8 @@ func TestImages(t *testing.T) {
 		t.Fatalf("stages %q", targets(t))
 	}
 	for _, name := range targets(t)[2:] {
-		want := "FROM nobody AS " + name + "\nCOPY --from=build /out/" + name + " /" + name + "\nENTRYPOINT [\"/" + name + "\"]\n"
+		want := "FROM nobody AS " + name + "\nCOPY --from=build /out/" + name + " /" + name + "\nENTRYPOINT [\"/" +
+			name + "\"]\n"
 		if !strings.Contains(text, want) {
 			t.Errorf("the stage %s is not\n%s", name, want)
 		}

@@ -30,7 +30,8 @@ func (f *fleet) checkTargets() {
 	}
 	f.prometheus.await("four targets are up", func() bool {
 		query(f.t, f.api("targets"), &answer)
-		up := slices.DeleteFunc(slices.Clone(answer.Data.ActiveTargets), func(t target) bool { return t.Health != "up" })
+		up := slices.DeleteFunc(slices.Clone(answer.Data.ActiveTargets),
+			func(t target) bool { return t.Health != "up" })
 		return len(answer.Data.ActiveTargets) == 4 && len(up) == 4
 	})
 	jobs := make(map[string]int)
@@ -82,7 +83,8 @@ func (f *fleet) checkExemplars() map[string]bool {
 				Exemplars []struct{ Labels map[string]string }
 			}
 		}
-		query(f.t, f.api("query_exemplars?start=0&end=9999999999&query="+url.QueryEscape(`distributed_lock_wait_seconds_bucket{job="orders"}`)), &answer)
+		query(f.t, f.api("query_exemplars?start=0&end=9999999999&query="+
+			url.QueryEscape(`distributed_lock_wait_seconds_bucket{job="orders"}`)), &answer)
 		for _, series := range answer.Data {
 			for _, e := range series.Exemplars {
 				traced[e.Labels["trace_id"]] = true // the name that Grafana is told
@@ -126,7 +128,8 @@ func (f *fleet) alerted(name, node string) {
 // charge charges an order and returns the answer's status.
 func (f *fleet) charge(name string) (int, http.Header) {
 	f.t.Helper()
-	req, err := http.NewRequestWithContext(f.t.Context(), http.MethodPost, "http://"+f.here[name+":8080"]+"/orders/1001/charge", nil)
+	req, err := http.NewRequestWithContext(f.t.Context(), http.MethodPost, "http://"+f.here[name+":8080"]+
+		"/orders/1001/charge", nil)
 	must(f.t, err)
 	resp, err := httpClient.Do(req)
 	must(f.t, err)
@@ -147,7 +150,8 @@ func (f *fleet) checkPause() {
 		})
 	}
 	f.alerted("DistributedLockNodeDown", f.redis[2].Addr())
-	f.load.await("charges go on without redis-3", func() bool { return strings.Contains(f.load.Log()[before:], "200 OK: ") })
+	f.load.await("charges go on without redis-3",
+		func() bool { return strings.Contains(f.load.Log()[before:], "200 OK: ") })
 	must(f.t, f.redis[2].Resume())
 }
 
@@ -160,10 +164,12 @@ func (f *fleet) checkLeak() {
 		must(f.t, client(f.t, server).Set(f.t.Context(), key, "3f2c9a6ec7a911f0b5d20242ac120002", 0).Err())
 	}
 	f.alerted("DistributedLockLeaked", "")
-	if page := get(f.t, "http://"+f.here["lockscope:17379"]+"/debug/locks?format=json"); !strings.Contains(page, `"import"`) {
+	if page := get(f.t, "http://"+f.here["lockscope:17379"]+"/debug/locks?format=json"); !strings.Contains(page,
+		`"import"`) {
 		f.t.Errorf("the page of lockscope does not show the leak:\n%s", page)
 	}
-	repair := start(f.t, f.environment("lockscope"), programs+"lockscope", "scan", "--confirm-after=50ms", "--min-age=0s", "--repair", "delete", "--yes")
+	repair := start(f.t, f.environment("lockscope"), programs+"lockscope", "scan", "--confirm-after=50ms",
+		"--min-age=0s", "--repair", "delete", "--yes")
 	<-repair.Done()
 	for _, server := range f.redis {
 		if client(f.t, server).Exists(f.t.Context(), key).Val() != 0 {
@@ -198,7 +204,8 @@ func (f *fleet) checkQuorum() {
 		f.t.Errorf("init vouches for nodes that restarted:\n%s", said)
 	}
 	f.orders[0].await("its page tells of the restarts", func() bool {
-		return strings.Contains(get(f.t, "http://"+f.here["orders-1:17379"]+"/debug/locks?format=json"), `"witnessed":true`)
+		return strings.Contains(get(f.t, "http://"+f.here["orders-1:17379"]+"/debug/locks?format=json"),
+			`"witnessed":true`)
 	})
 	f.orders[0].awaitFor(silence+patience, "charges go on", func() bool {
 		status, _ := f.charge("orders-1")

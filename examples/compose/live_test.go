@@ -124,7 +124,8 @@ func (f *fleet) startAlertmanager() {
 	config, err := filepath.Abs(f.stack.Services["alertmanager"].onHost(f.t, "/etc/alertmanager/alertmanager.yml"))
 	must(f.t, err)
 	f.here["alertmanager:9093"] = freeAddress(f.t)
-	f.alertmanager = f.theirs("alertmanager", config, f.here["alertmanager:9093"], "prometheus-alertmanager", "alertmanager")
+	f.alertmanager = f.theirs("alertmanager", config, f.here["alertmanager:9093"], "prometheus-alertmanager",
+		"alertmanager")
 }
 
 var (

@@ -9,8 +9,9 @@ import (
 
 var (
 	linked  = regexp.MustCompile(`http://127\.0\.0\.1:(\d+)`)
-	command = regexp.MustCompile(`docker compose (exec|run --rm|pause|unpause|kill|start|logs --follow) ([^\n;#` + "`" + `]+)`)
-	file    = regexp.MustCompile(`\]\(([^)]+)\)`)
+	command = regexp.MustCompile(`docker compose (exec|run --rm|pause|unpause|kill|start|logs --follow) ([^\n;#` + "`" +
+		`]+)`)
+	file = regexp.MustCompile(`\]\(([^)]+)\)`)
 )
 
 // TestReadme: what README.md says to open is published, and what it says to type is
@@ -60,7 +61,8 @@ func checkCommand(t *testing.T, s stack, verb string, words []string) {
 	}
 	if verb == "run --rm" {
 		bin := programs + s.Services[words[0]].Build.Target
-		if o := run(t, bin, append(args, "--help")...); o.status != 0 || !strings.Contains(o.out, "Usage:\n  lockscope "+args[0]) {
+		if o := run(t, bin, append(args, "--help")...); o.status != 0 ||
+			!strings.Contains(o.out, "Usage:\n  lockscope "+args[0]) {
 			t.Errorf("%q: exit %d\n%s", words, o.status, o.err)
 		}
 	}

@@ -42,7 +42,8 @@ func client(t *testing.T, server *redisproc.Server) *redis.Client {
 func TestRedisConfig(t *testing.T) {
 	c := client(t, nodes(t, loadStack(t))[0])
 	for name, want := range map[string]string{
-		"appendonly": "yes", "appendfsync": "always", "save": "", "maxmemory": "67108864", "maxmemory-policy": "noeviction", "protected-mode": "no",
+		"appendonly": "yes", "appendfsync": "always", "save": "", "maxmemory": "67108864",
+		"maxmemory-policy": "noeviction", "protected-mode": "no",
 	} {
 		got, err := c.ConfigGet(t.Context(), name).Result()
 		if must(t, err); got[name] != want {

@@ -86,7 +86,8 @@ func (s service) mounts(t *testing.T) (all []mount) {
 func (s service) onHost(t *testing.T, path string) string {
 	t.Helper()
 	for _, m := range s.mounts(t) {
-		if rest, ok := strings.CutPrefix(path, m.target); ok && !m.volume && (rest == "" || strings.HasPrefix(rest, "/")) {
+		if rest, ok := strings.CutPrefix(path, m.target); ok && !m.volume &&
+			(rest == "" || strings.HasPrefix(rest, "/")) {
 			return filepath.Join(m.source, rest)
 		}
 	}

@@ -46,7 +46,8 @@ func aclServer(t *testing.T) server {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "users.acl")
 	must(t, os.WriteFile(path, []byte(strings.ReplaceAll(read(t, "users.acl"), placeholder, password)), 0o600))
-	s := locktest.Servers(t, 1, redisproc.WithArgs("--aclfile", path, "--appendonly", "yes", "--appendfsync", "always"))[0]
+	s := locktest.Servers(t, 1, redisproc.WithArgs("--aclfile", path, "--appendonly", "yes", "--appendfsync",
+		"always"))[0]
 	admin := redis.NewClient(&redis.Options{Addr: s.Addr(), DisableIdentity: true})
 	t.Cleanup(func() { must(t, admin.Close()) })
 	return server{s, admin}
@@ -108,10 +109,13 @@ func duties() []duty {
 		{"lockscope-init", []string{"init"}, 0, "vouched for 1 node", vouched},
 		{"lockscope-scan", []string{"scan", "--confirm-after=10ms"}, 1, "lock:leak", nil},
 		{"lockscope-list", []string{"list"}, 0, "worker-7/42", nil},
-		{"lockscope-repair", []string{"scan", "--confirm-after=10ms", "--min-age=0s", "--repair=delete", "--yes"}, 2, "outcome=done", repaired},
-		{"lockscope-repair", []string{"scan", "--confirm-after=10ms", "--min-age=0s", "--repair=expire=1h", "--yes"}, 2, "outcome=done", expiring},
+		{"lockscope-repair", []string{"scan", "--confirm-after=10ms", "--min-age=0s", "--repair=delete", "--yes"}, 2,
+			"outcome=done", repaired},
+		{"lockscope-repair", []string{"scan", "--confirm-after=10ms", "--min-age=0s", "--repair=expire=1h", "--yes"}, 2,
+			"outcome=done", expiring},
 		{"lockscope-repair", []string{"repair", "apply"}, 0, "done", repaired},
-		{"lockscope-doctor", []string{"doctor", "--for=50ms", "--node-timeout=10s", "--ttl=1h", "--acl-user=lockscope-serve", "--prefix=lockscope:elect:"}, 1, "rights", nil},
+		{"lockscope-doctor", []string{"doctor", "--for=50ms", "--node-timeout=10s", "--ttl=1h",
+			"--acl-user=lockscope-serve", "--prefix=lockscope:elect:"}, 1, "rights", nil},
 	}
 }
 
@@ -119,8 +123,10 @@ func (d duty) do(t *testing.T, s server) outcome {
 	t.Helper()
 	s.plant(t)
 	if slices.Equal(d.args, []string{"list"}) { // a server that has a queue is none that may be vouched for
-		must(t, s.admin.ZAdd(t.Context(), "lockscope:queue:{lock:fine}", redis.Z{Score: 1, Member: "0011223344556677"}).Err())
-		must(t, s.admin.Set(t.Context(), "lockscope:waiter:{lock:fine}:0011223344556677", "1\nworker-8/42|1|||2||", time.Minute).Err())
+		must(t, s.admin.ZAdd(t.Context(), "lockscope:queue:{lock:fine}",
+			redis.Z{Score: 1, Member: "0011223344556677"}).Err())
+		must(t, s.admin.Set(t.Context(), "lockscope:waiter:{lock:fine}:0011223344556677", "1\nworker-8/42|1|||2||",
+			time.Minute).Err())
 	}
 	env := []string{"LOCKSCOPE_REDIS_PASSWORD=" + password}
 	server := []string{"--redis=" + s.Addr(), "--redis-username=" + d.user}
@@ -193,9 +199,11 @@ func TestUsersMayDoNoMore(t *testing.T) {
 	for user := range users(t) {
 		c := redis.NewClient(&redis.Options{Addr: s.Addr(), Username: user, Password: password, DisableIdentity: true})
 		defer c.Close()
-		for _, command := range []string{"GET customer:1", "SET customer:1 x", "FLUSHALL", "KEYS *", "CONFIG SET maxmemory 1", "ACL LIST", "SHUTDOWN",
+		for _, command := range []string{"GET customer:1", "SET customer:1 x", "FLUSHALL", "KEYS *",
+			"CONFIG SET maxmemory 1", "ACL LIST", "SHUTDOWN",
 			"RENAME lock:a lock:b", "MONITOR", "SCRIPT FLUSH", "SUBSCRIBE news", "SET lock:leak x",
-			"TYPE customer:1", "PTTL customer:1", "GETRANGE customer:1 0 9", "HGETALL customer:1", "EVAL_RO return(1) 1 customer:1"} {
+			"TYPE customer:1", "PTTL customer:1", "GETRANGE customer:1 0 9", "HGETALL customer:1",
+			"EVAL_RO return(1) 1 customer:1"} {
 			var args []any
 			for f := range strings.FieldsSeq(command) {
 				args = append(args, f)

@@ -67,7 +67,8 @@ func TestDockerfile(t *testing.T) {
 	if !ok {
 		t.Fatal("the image is not empty")
 	}
-	for _, want := range []string{"USER 65532:65532\n", "ENTRYPOINT [\"/lockscope\"]\n", "ca-certificates.crt", "COPY --from=build /lockscope /lockscope\n"} {
+	for _, want := range []string{"USER 65532:65532\n", "ENTRYPOINT [\"/lockscope\"]\n", "ca-certificates.crt",
+		"COPY --from=build /lockscope /lockscope\n"} {
 		if !strings.Contains(last, want) {
 			t.Errorf("%q is not in the last stage:\n%s", want, last)
 		}

@@ -134,19 +134,24 @@ func checkPod(t *testing.T, p podTemplate) container {
 	}
 	c := s.Containers[0]
 	for what, ok := range map[string]bool{
-		"no service account token":  isFalse(s.AutomountServiceAccountToken),
-		"no service links":          isFalse(s.EnableServiceLinks),
-		"non-root":                  s.SecurityContext.RunAsNonRoot && s.SecurityContext.RunAsUser == 65532 && s.SecurityContext.RunAsGroup == 65532,
-		"the secret is readable":    s.SecurityContext.FSGroup == 65532 && s.Volumes[0].Secret.DefaultMode == 0o440 && s.Volumes[0].Secret.SecretName != "",
+		"no service account token": isFalse(s.AutomountServiceAccountToken),
+		"no service links":         isFalse(s.EnableServiceLinks),
+		"non-root": s.SecurityContext.RunAsNonRoot && s.SecurityContext.RunAsUser == 65532 &&
+			s.SecurityContext.RunAsGroup == 65532,
+		"the secret is readable": s.SecurityContext.FSGroup == 65532 && s.Volumes[0].Secret.DefaultMode == 0o440 &&
+			s.Volumes[0].Secret.SecretName != "",
 		"seccomp":                   s.SecurityContext.SeccompProfile.Type == "RuntimeDefault",
 		"no escalation":             isFalse(c.SecurityContext.AllowPrivilegeEscalation),
 		"read-only root filesystem": c.SecurityContext.ReadOnlyRootFilesystem,
 		"no capabilities":           slices.Equal(c.SecurityContext.Capabilities.Drop, []string{"ALL"}),
-		"requests and limits":       c.Resources.Requests["cpu"] != "" && c.Resources.Requests["memory"] != "" && c.Resources.Limits["memory"] != "",
-		"an image":                  c.Image != "" && c.Name != "",
-		"the mount is read-only":    len(c.VolumeMounts) == 1 && c.VolumeMounts[0].ReadOnly && c.VolumeMounts[0].Name == s.Volumes[0].Name,
-		"the password is mounted":   slices.Contains(c.Args, "--redis-password-file="+c.VolumeMounts[0].MountPath+"/password"),
-		"labels":                    p.Metadata.Labels["app.kubernetes.io/name"] == "lockscope",
+		"requests and limits": c.Resources.Requests["cpu"] != "" && c.Resources.Requests["memory"] != "" &&
+			c.Resources.Limits["memory"] != "",
+		"an image": c.Image != "" && c.Name != "",
+		"the mount is read-only": len(c.VolumeMounts) == 1 && c.VolumeMounts[0].ReadOnly &&
+			c.VolumeMounts[0].Name == s.Volumes[0].Name,
+		"the password is mounted": slices.Contains(c.Args, "--redis-password-file="+c.VolumeMounts[0].MountPath+
+			"/password"),
+		"labels": p.Metadata.Labels["app.kubernetes.io/name"] == "lockscope",
 	} {
 		if !ok {
 			t.Errorf("not so: %s", what)
@@ -203,10 +208,13 @@ func TestDeployment(t *testing.T) {
 		"one of several leads": d.Spec.Replicas > 1 && slices.Contains(c.Args, "--elect"),
 		"selects its pods":     subset(d.Spec.Selector.MatchLabels, d.Spec.Template.Metadata.Labels),
 		"restarted":            d.Spec.Template.Spec.RestartPolicy == "",
-		"the port is open":     listen == ":17379" && c.Ports[0].ContainerPort == 17379 && d.Spec.Template.Metadata.Annotations["prometheus.io/port"] == "17379",
-		"liveness":             c.LivenessProbe != nil && c.LivenessProbe.HTTPGet.Path == "/healthz" && c.LivenessProbe.HTTPGet.Port == c.Ports[0].Name,
-		"readiness":            c.ReadinessProbe != nil && c.ReadinessProbe.HTTPGet.Path == "/readyz" && c.ReadinessProbe.HTTPGet.Port == c.Ports[0].Name,
-		"runs serve":           c.Args[0] == "serve",
+		"the port is open": listen == ":17379" && c.Ports[0].ContainerPort == 17379 &&
+			d.Spec.Template.Metadata.Annotations["prometheus.io/port"] == "17379",
+		"liveness": c.LivenessProbe != nil && c.LivenessProbe.HTTPGet.Path == "/healthz" &&
+			c.LivenessProbe.HTTPGet.Port == c.Ports[0].Name,
+		"readiness": c.ReadinessProbe != nil && c.ReadinessProbe.HTTPGet.Path == "/readyz" &&
+			c.ReadinessProbe.HTTPGet.Port == c.Ports[0].Name,
+		"runs serve": c.Args[0] == "serve",
 	} {
 		if !ok {
 			t.Errorf("not so: %s", what)
@@ -225,7 +233,8 @@ func subset(small, large map[string]string) bool {
 
 // TestStrictness: the checks above see a field that is misspelt.
 func TestStrictness(t *testing.T) {
-	dec := yaml.NewDecoder(strings.NewReader(strings.Replace(read(t, "kubernetes/cronjob.yaml"), "concurrencyPolicy", "concurrencypolicy", 1)))
+	dec := yaml.NewDecoder(strings.NewReader(strings.Replace(read(t, "kubernetes/cronjob.yaml"), "concurrencyPolicy",
+		"concurrencypolicy", 1)))
 	dec.KnownFields(true)
 	if err := dec.Decode(new(cronJob)); err == nil || !strings.Contains(err.Error(), "concurrencypolicy") {
 		t.Errorf("%v", err)

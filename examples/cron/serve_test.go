@@ -39,7 +39,8 @@ type daemon struct {
 
 func serve(t *testing.T, s server) *daemon {
 	t.Helper()
-	cmd := exec.Command(built, "serve", "--redis="+s.Addr(), "--redis-username=lockscope-serve", "--interval=500ms", "--confirm-after=10ms",
+	cmd := exec.Command(built, "serve", "--redis="+s.Addr(), "--redis-username=lockscope-serve", "--interval=500ms",
+		"--confirm-after=10ms",
 		"--elect", "--node-timeout=2s", "--web.listen-address=127.0.0.1:0", "--log.level=debug")
 	cmd.Env = []string{"LOCKSCOPE_REDIS_PASSWORD=" + password}
 	p, err := process.Start("serve", t.TempDir(), cmd)

@@ -34,11 +34,13 @@ func unit(t *testing.T, path string) map[string][]string {
 func TestSystemd(t *testing.T) {
 	service := unit(t, "systemd/lockscope-scan.service")
 	command := strings.Fields(service["Service.ExecStart"][0])
-	if command[0] != "/usr/local/bin/lockscope" || service["Service.Type"][0] != "oneshot" || service["Service.DynamicUser"][0] != "yes" {
+	if command[0] != "/usr/local/bin/lockscope" || service["Service.Type"][0] != "oneshot" ||
+		service["Service.DynamicUser"][0] != "yes" {
 		t.Errorf("%v", service)
 	}
 	parses(t, command[1:])
-	for _, variable := range append(variables(read(t, "systemd/lockscope.env")), variables(strings.Join(service["Service.Environment"], "\n"))...) {
+	for _, variable := range append(variables(read(t, "systemd/lockscope.env")),
+		variables(strings.Join(service["Service.Environment"], "\n"))...) {
 		knowsVariable(t, "scan", variable)
 	}
 	timer := unit(t, "systemd/lockscope-scan.timer")
@@ -71,10 +73,12 @@ func verify(t *testing.T) {
 	var paths []string
 	for _, name := range []string{"lockscope-scan.service", "lockscope-scan.timer"} {
 		path := filepath.Join(dir, name)
-		must(t, os.WriteFile(path, []byte(strings.ReplaceAll(read(t, "systemd/"+name), "/usr/local/bin/lockscope", built)), 0o644))
+		must(t, os.WriteFile(path, []byte(strings.ReplaceAll(read(t, "systemd/"+name), "/usr/local/bin/lockscope",
+			built)), 0o644))
 		paths = append(paths, path)
 	}
-	out, err := exec.Command(analyze, append([]string{"verify", "--man=no", "--recursive-errors=no"}, paths...)...).CombinedOutput()
+	out, err := exec.Command(analyze, append([]string{"verify", "--man=no", "--recursive-errors=no"},
+		paths...)...).CombinedOutput()
 	if err != nil || strings.Contains(string(out), "lockscope-scan") {
 		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
 	}
@@ -101,7 +105,8 @@ func TestCrontab(t *testing.T) {
 		parses(t, strings.Fields(args))
 		_, password, _ := strings.Cut(text, "LOCKSCOPE_REDIS_PASSWORD_FILE=")
 		password, _, _ = strings.Cut(password, "\n")
-		if install := "-m 400 -o " + fields[5] + " /dev/stdin " + password; !strings.Contains(read(t, "README.md"), install) {
+		if install := "-m 400 -o " + fields[5] + " /dev/stdin " +
+			password; !strings.Contains(read(t, "README.md"), install) {
 			t.Errorf("the README gives the password to somebody else than %s: %q is missing", fields[5], install)
 		}
 		jobs++

@@ -52,11 +52,16 @@ func systems() []system {
 		minSessionTTL = 500 * time.Millisecond
 	)
 	return []system{
-		{name: "redis", starts: "Redis servers", fenced: true, voting: true, shortest: short, minTTL: minTTL, open: openRedis},
-		{name: "postgres", starts: "one PostgreSQL server", fenced: true, shortest: short, minTTL: minTTL, open: openPostgres},
-		{name: "etcd", starts: "a cluster of three members", fenced: true, shortest: long, minTTL: minTTL, open: openEtcd},
-		{name: "zookeeper", starts: "an ensemble of three servers", fenced: true, shortest: long, minTTL: minSessionTTL, open: openZooKeeper},
-		{name: "redsync", starts: "five Redis servers", voting: true, shortest: short, minTTL: minTTL, open: openRedsync},
+		{name: "redis", starts: "Redis servers", fenced: true, voting: true, shortest: short, minTTL: minTTL,
+			open: openRedis},
+		{name: "postgres", starts: "one PostgreSQL server", fenced: true, shortest: short, minTTL: minTTL,
+			open: openPostgres},
+		{name: "etcd", starts: "a cluster of three members", fenced: true, shortest: long, minTTL: minTTL,
+			open: openEtcd},
+		{name: "zookeeper", starts: "an ensemble of three servers", fenced: true, shortest: long, minTTL: minSessionTTL,
+			open: openZooKeeper},
+		{name: "redsync", starts: "five Redis servers", voting: true, shortest: short, minTTL: minTTL,
+			open: openRedsync},
 	}
 }
 

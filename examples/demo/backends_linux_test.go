@@ -17,7 +17,8 @@ import (
 func stories() map[string][]string {
 	return map[string][]string{
 		"postgres": {
-			`^1 PostgreSQL server on 127\.0\.0\.1, port \d+$`, `KILL +the server is killed`, `START +the server takes connections again`,
+			`^1 PostgreSQL server on 127\.0\.0\.1, port \d+$`, `KILL +the server is killed`,
+			`START +the server takes connections again`,
 			`CRASH +importer-1 vanishes holding order:1001; its row stays for a TTL`,
 		},
 		"etcd": {
@@ -25,11 +26,13 @@ func stories() map[string][]string {
 			`CRASH +importer-1 vanishes holding order:1001; its key stays for the \ds of its lease`,
 		},
 		"zookeeper": {
-			`^an ensemble of 3 ZooKeeper servers`, `KILL +server 127\.0\.0\.1:\d+ is killed`, `START +127\.0\.0\.1:\d+ is started again`,
+			`^an ensemble of 3 ZooKeeper servers`, `KILL +server 127\.0\.0\.1:\d+ is killed`,
+			`START +127\.0\.0\.1:\d+ is started again`,
 			`CRASH +importer-1 vanishes holding order:1001; its node stays until its session`,
 		},
 		"redsync": {
-			`^5 redis-server processes on 127\.0\.0\.1`, `without fencing tokens`, `PAUSE +server 127\.0\.0\.1:\d+ hangs`, `RESUME +127\.0\.0\.1:\d+ answers again`,
+			`^5 redis-server processes on 127\.0\.0\.1`, `without fencing tokens`,
+			`PAUSE +server 127\.0\.0\.1:\d+ hangs`, `RESUME +127\.0\.0\.1:\d+ answers again`,
 			`CRASH +importer-1 vanishes holding order:1001; its keys stay`,
 		},
 	}
@@ -44,7 +47,8 @@ func TestDemoOnOtherSystems(t *testing.T) {
 				fences, verdict = "none", "and no fencing token to check"
 			}
 			var rows []string
-			for _, resource := range []string{"order:1001", "stock:42", "stock:43", "mail:welcome", "report:daily", "all"} {
+			for _, resource := range []string{"order:1001", "stock:42", "stock:43", "mail:welcome", "report:daily",
+				"all"} {
 				rows = append(rows, fmt.Sprintf(`^%s +[1-9]\d* .* %s$`, resource, fences))
 			}
 			out := temporary(t, "", "-backend", backend, "-for", "8s", "-ttl", "1s")
@@ -102,8 +106,8 @@ func temporary(t *testing.T, interruptAt string, args ...string) string {
 	return out
 }
 
-// noRaceOfOurs looks through what the race detector wrote. go-zookeeper 1.0.4 reads, when it reconnects, the last transaction it has
-// seen beside the goroutine that writes it; nobody but it can mend that.
+// noRaceOfOurs looks through what the race detector wrote. go-zookeeper 1.0.4 reads, when it reconnects, the last
+// transaction it has seen beside the goroutine that writes it; nobody but it can mend that.
 func noRaceOfOurs(t *testing.T, dir string) {
 	t.Helper()
 	logs, err := filepath.Glob(filepath.Join(dir, "race*"))
@@ -116,7 +120,8 @@ func noRaceOfOurs(t *testing.T, dir string) {
 			t.Fatal(err)
 		}
 		for _, report := range strings.Split(string(text), "WARNING: DATA RACE")[1:] {
-			if !strings.Contains(report, "zk.(*Conn).sendSetWatches()") || !strings.Contains(report, "zk.(*Conn).recvLoop()") {
+			if !strings.Contains(report, "zk.(*Conn).sendSetWatches()") ||
+				!strings.Contains(report, "zk.(*Conn).recvLoop()") {
 				t.Errorf("a data race:%s", report)
 			}
 		}
@@ -125,7 +130,8 @@ func noRaceOfOurs(t *testing.T, dir string) {
 
 // TestDemoInterruptedOnOtherSystems interrupts each while a server is away.
 func TestDemoInterruptedOnOtherSystems(t *testing.T) {
-	for backend, word := range map[string]string{"postgres": "KILL", "etcd": "PAUSE", "zookeeper": "KILL", "redsync": "PAUSE"} {
+	for backend, word := range map[string]string{"postgres": "KILL", "etcd": "PAUSE", "zookeeper": "KILL",
+		"redsync": "PAUSE"} {
 		t.Run(backend, func(t *testing.T) {
 			out := temporary(t, word, "-backend", backend, "-for", "8s", "-ttl", "1s")
 			wantLines(t, out, `interrupted`, `never two holders`)
@@ -168,8 +174,11 @@ func TestDemoServesOnPostgres(t *testing.T) {
 		if strings.Contains(text, "distributed_lock_scanner") {
 			t.Fatal("metrics of a scanner")
 		}
-		return regexp.MustCompile(`(?m)^distributed_lock_acquisitions_total\{outcome="acquired",resource="order:\*"\} [1-9]`).MatchString(text) &&
-			regexp.MustCompile(`(?m)^distributed_lock_node_duration_seconds_count\{backend="postgres\w*",lock_node="127\.0\.0\.1:\d+",operation="acquire"\} [1-9]`).MatchString(text)
+		return regexp.MustCompile(
+			`(?m)^distributed_lock_acquisitions_total\{outcome="acquired",resource="order:\*"\} [1-9]`).MatchString(
+			text) &&
+			regexp.MustCompile(
+				`(?m)^distributed_lock_node_duration_seconds_count\{backend="postgres\w*",lock_node="127\.0\.0\.1:\d+",operation="acquire"\} [1-9]`).MatchString(text)
 	})
 	await(t, "a holder, by name", func() bool {
 		for _, h := range document(t, url).Held {

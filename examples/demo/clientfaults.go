@@ -32,7 +32,8 @@ func (f *faults) crashHolder(ctx context.Context, remains string) (string, error
 
 	select {
 	case first := <-grants:
-		f.out.event(green, "GRANT", "%s to %s, %s after the crash", resource, first.instance, short(time.Since(crashed)))
+		f.out.event(green, "GRANT", "%s to %s, %s after the crash", resource, first.instance,
+			short(time.Since(crashed)))
 		waits := waitsOf(ctx, first, grants, f.cfg.ttl)
 		return fmt.Sprintf("%s died holding %s; waited for it: %s", instance, resource, strings.Join(waits, ", ")), nil
 	case <-ctx.Done():

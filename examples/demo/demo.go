@@ -117,7 +117,8 @@ func head(out *screen, cfg config, b backend, services []*service, url string) {
 	for _, s := range services {
 		workers += s.workers
 	}
-	out.print(plain, "%d services with %d workers, TTL %v, for %v; Ctrl-C ends it early", len(services), workers, cfg.ttl, cfg.length)
+	out.print(plain, "%d services with %d workers, TTL %v, for %v; Ctrl-C ends it early", len(services), workers,
+		cfg.ttl, cfg.length)
 	out.print(plain, "live page %s/debug/locks, metrics %s/metrics\n", url, url)
 	out.print(bold, "%s", liveHead())
 }

@@ -139,7 +139,8 @@ func TestDemo(t *testing.T) {
 // TestDemoEmbedded has fewer nodes and more time: those that are part of a process
 // under the race detector are slow.
 func TestDemoEmbedded(t *testing.T) {
-	out := demo(t, "", []string{"LOCKSCOPE_REDIS_SERVER=/does/not/exist"}, "-nodes", "3", "-for", "20s", "-node-timeout", "500ms")
+	out := demo(t, "", []string{"LOCKSCOPE_REDIS_SERVER=/does/not/exist"}, "-nodes", "3", "-for", "20s",
+		"-node-timeout", "500ms")
 	wantLines(t, out, append(wholeStory(3), `^3 embedded nodes`, `no redis-server was found`)...)
 }
 

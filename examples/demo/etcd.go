@@ -70,8 +70,10 @@ func (e *etcd) pauseFollower(f *faults) func(context.Context) (string, error) {
 			follower = e.cluster.Members[1]
 		}
 		return f.disrupt(disruption{
-			word: "PAUSE", what: fmt.Sprintf("member %s hangs for %v; %s leads, and goes on", follower.Name(), f.brief(), leader.Name()),
-			take: follower.Pause, giveBack: follower.Resume, backWord: "RESUME", back: follower.Name() + " answers again",
+			word: "PAUSE", what: fmt.Sprintf("member %s hangs for %v; %s leads, and goes on", follower.Name(),
+				f.brief(), leader.Name()),
+			take: follower.Pause, giveBack: follower.Resume, backWord: "RESUME", back: follower.Name() +
+				" answers again",
 			did: fmt.Sprintf("one of %d hung for", etcdMembers),
 		})(ctx)
 	})
@@ -80,15 +82,18 @@ func (e *etcd) pauseFollower(f *faults) func(context.Context) (string, error) {
 func (e *etcd) killLeader(f *faults) func(context.Context) (string, error) {
 	return e.withLeader(func(ctx context.Context, leader *etcdproc.Member) (string, error) {
 		return f.disrupt(disruption{
-			word: "KILL", what: fmt.Sprintf("%s, which leads, is killed; the other %d have to elect another", leader.Name(), etcdMembers-1),
-			take: leader.Kill, giveBack: leader.Start, backWord: "START", back: leader.Name() + " is started again, on the data it has",
+			word: "KILL", what: fmt.Sprintf("%s, which leads, is killed; the other %d have to elect another",
+				leader.Name(), etcdMembers-1),
+			take: leader.Kill, giveBack: leader.Start, backWord: "START", back: leader.Name() +
+				" is started again, on the data it has",
 			did: "the leader was gone for",
 		})(ctx)
 	})
 }
 
 // withLeader does something to the cluster once all members serve and one leads.
-func (e *etcd) withLeader(do func(context.Context, *etcdproc.Member) (string, error)) func(context.Context) (string, error) {
+func (e *etcd) withLeader(do func(context.Context, *etcdproc.Member) (string, error)) func(context.Context) (string,
+	error) {
 	return func(ctx context.Context) (string, error) {
 		for err := e.cluster.Await(ctx); ; {
 			if err != nil || ctx.Err() != nil {

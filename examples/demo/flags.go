@@ -45,14 +45,19 @@ func parseFlags(args []string, usage io.Writer) (config, error) {
 	flags.StringVar(&backend, "backend", systems()[0].name, "the `system` that the locks are in: "+names(systems()))
 	flags.DurationVar(&cfg.length, "for", 20*time.Second, "how long to run")
 	flags.IntVar(&cfg.nodes, "nodes", 5, "how many Redis nodes to start")
-	flags.StringVar(&servers, "redis", "", "use these servers (`host:port,host:port` or redis:// URLs) instead of starting some;\n"+
-		"nothing is done to them but locking below lock:demo:")
-	flags.DurationVar(&cfg.ttl, "ttl", 0, "how long a lock outlives a holder that died (default a tenth of -for, at most 2s)")
-	flags.DurationVar(&cfg.answer, "node-timeout", engine.MinNodeTimeout, "how long a node may take to answer; a busy machine needs more\n"+
-		"(a quarter of -ttl unless given, at most 500ms, where there is one to ask: postgres, etcd, zookeeper)")
+	flags.StringVar(&servers, "redis", "",
+		"use these servers (`host:port,host:port` or redis:// URLs) instead of starting some;\n"+
+			"nothing is done to them but locking below lock:demo:")
+	flags.DurationVar(&cfg.ttl, "ttl", 0,
+		"how long a lock outlives a holder that died (default a tenth of -for, at most 2s)")
+	flags.DurationVar(&cfg.answer, "node-timeout", engine.MinNodeTimeout,
+		"how long a node may take to answer; a busy machine needs more\n"+
+			"(a quarter of -ttl unless given, at most 500ms, where there is one to ask: postgres, etcd, zookeeper)")
 	flags.Uint64Var(&cfg.seed, "seed", 1, "what the services do and how long they hold follows from it")
-	flags.StringVar(&cfg.listen, "listen", "127.0.0.1:0", "serve metrics and the live page on this `host:port`; port 0 picks a free one")
-	flags.StringVar(&cfg.logLevel, "log", "error", "what of the services' logs to write to stderr: debug, info, warn or error")
+	flags.StringVar(&cfg.listen, "listen", "127.0.0.1:0",
+		"serve metrics and the live page on this `host:port`; port 0 picks a free one")
+	flags.StringVar(&cfg.logLevel, "log", "error",
+		"what of the services' logs to write to stderr: debug, info, warn or error")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			fmt.Fprintln(usage, "go run ./examples/demo [flags]")
@@ -87,7 +92,8 @@ func (c *config) choose(backend string, given map[string]bool) error {
 	c.system = all[i]
 	for _, name := range []string{"redis", "nodes"} {
 		if given[name] && backend != all[0].name {
-			return fmt.Errorf("-%s is for -backend %s: -backend %s starts %s of its own", name, all[0].name, backend, c.system.starts)
+			return fmt.Errorf("-%s is for -backend %s: -backend %s starts %s of its own", name, all[0].name, backend,
+				c.system.starts)
 		}
 	}
 	if given["redis"] && given["nodes"] {
@@ -119,7 +125,8 @@ func splitServers(list string) ([]string, error) {
 func (c config) validate() error {
 	switch {
 	case c.length < c.system.shortest:
-		return fmt.Errorf("-for %v is too short: at least %v with -backend %s", c.length, c.system.shortest, c.system.name)
+		return fmt.Errorf("-for %v is too short: at least %v with -backend %s", c.length, c.system.shortest,
+			c.system.name)
 	case c.nodes < 1 || c.nodes > mostNode:
 		return fmt.Errorf("-nodes %d: between 1 and %d", c.nodes, mostNode)
 	case c.ttl < c.system.minTTL || c.ttl > lock.DefaultMaxTTL:
@@ -127,7 +134,8 @@ func (c config) validate() error {
 	case c.answer < time.Millisecond || c.answer > c.ttl/4:
 		return fmt.Errorf("-node-timeout %v: between 1ms and a quarter of the TTL, which is %v", c.answer, c.ttl)
 	case c.ttl > c.length/ttlShare:
-		return fmt.Errorf("-ttl %v is too long for -for %v: at most an eighth, or the faults do not fit", c.ttl, c.length)
+		return fmt.Errorf("-ttl %v is too long for -for %v: at most an eighth, or the faults do not fit", c.ttl,
+			c.length)
 	}
 	if _, _, err := net.SplitHostPort(c.listen); err != nil {
 		return fmt.Errorf("-listen: %q is not host:port", c.listen)

@@ -28,8 +28,10 @@ func TestBadFlags(t *testing.T) {
 		{"-log loud", `level "loud"`},
 		{"extra", `unexpected argument "extra"`},
 		{"-backend mysql", `-backend "mysql": one of redis, postgres, etcd, zookeeper, redsync`},
-		{"-backend postgres -redis a:1", "-redis is for -backend redis: -backend postgres starts one PostgreSQL server of its own"},
-		{"-backend etcd -nodes 3", "-nodes is for -backend redis: -backend etcd starts a cluster of three members of its own"},
+		{"-backend postgres -redis a:1",
+			"-redis is for -backend redis: -backend postgres starts one PostgreSQL server of its own"},
+		{"-backend etcd -nodes 3",
+			"-nodes is for -backend redis: -backend etcd starts a cluster of three members of its own"},
 		{"-backend zookeeper -redis a:1", "starts an ensemble of three servers of its own"},
 		{"-backend redsync -nodes 5", "starts five Redis servers of its own"},
 		{"-backend etcd -for 7s", "too short: at least 8s with -backend etcd"},
@@ -60,7 +62,8 @@ func TestHelp(t *testing.T) {
 	if status := run(t.Context(), []string{"-h"}, &stdout, &stderr); status != 0 || stderr.Len() != 0 {
 		t.Errorf("exit status %d, %q", status, &stderr)
 	}
-	for _, flag := range []string{"-for", "-nodes", "-redis", "-ttl", "-node-timeout", "-seed", "-listen", "-log", "-backend"} {
+	for _, flag := range []string{"-for", "-nodes", "-redis", "-ttl", "-node-timeout", "-seed", "-listen", "-log",
+		"-backend"} {
 		if !strings.Contains(stdout.String(), "\n  "+flag+" ") {
 			t.Errorf("no %s in %s", flag, &stdout)
 		}

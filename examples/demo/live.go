@@ -36,7 +36,8 @@ func showLive(ctx context.Context, out *screen, l *ledger, b *live.Board, silenc
 const liveFormat = "%5s %8v %5v   %-13s %-13s %6s   %-13s %6s"
 
 func liveHead() string {
-	return fmt.Sprintf("%8s  "+liveFormat, "time", "acq/s", "waiting", "held", "longest wait", "of", "for", "blocked by", "since")
+	return fmt.Sprintf("%8s  "+liveFormat, "time", "acq/s", "waiting", "held", "longest wait", "of", "for",
+		"blocked by", "since")
 }
 
 func liveLine(rate float64, held int, s live.State, silence string) string {
@@ -48,7 +49,8 @@ func liveLine(rate float64, held int, s live.State, silence string) string {
 		waited = short(fromSeconds(longest.For))
 		who, since = blockedBy(longest, waiting, silence)
 	}
-	line := fmt.Sprintf(liveFormat, fmt.Sprintf("%.0f", rate), s.Totals.Waiting, held, longest.Resource, longest.Instance, waited, who, since)
+	line := fmt.Sprintf(liveFormat, fmt.Sprintf("%.0f", rate), s.Totals.Waiting, held, longest.Resource,
+		longest.Instance, waited, who, since)
 	return strings.TrimRight(line, " ")
 }
 

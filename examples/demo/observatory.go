@@ -43,7 +43,8 @@ func openObservatory(ctx context.Context, cfg config, b backend, logs io.Writer)
 		}
 	}()
 	var flush func() error
-	if o.logger, flush, err = zaplog.New(logs, zaplog.WithFormat(zaplog.FormatConsole), zaplog.WithLevel(cfg.logLevel)); err != nil {
+	if o.logger, flush, err = zaplog.New(logs, zaplog.WithFormat(zaplog.FormatConsole),
+		zaplog.WithLevel(cfg.logLevel)); err != nil {
 		return o, err
 	}
 	o.ends = append(o.ends, flush)
@@ -51,14 +52,16 @@ func openObservatory(ctx context.Context, cfg config, b backend, logs io.Writer)
 		return o, err
 	}
 	o.registry = prometheus.NewRegistry()
-	o.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	o.registry.MustRegister(collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if o.board, err = live.New(live.WithInstance("demo")); err != nil {
 		return o, err
 	}
 	if err := o.scan(cfg, b); err != nil {
 		return o, err
 	}
-	opts := []exporter.Option{exporter.WithGatherer(o.registry), exporter.WithState(o.board), exporter.WithLogger(o.logger)}
+	opts := []exporter.Option{exporter.WithGatherer(o.registry), exporter.WithState(o.board),
+		exporter.WithLogger(o.logger)}
 	if o.scanner != nil {
 		opts = append(opts, exporter.WithScanner(o.scanner))
 	}

@@ -60,7 +60,8 @@ func (p *postgres) describe() []string {
 	return []string{
 		fmt.Sprintf("1 PostgreSQL server on 127.0.0.1, port %d", p.server.Port()),
 		"locks are rows of its schema " + pglock.DefaultSchema + ", read them with",
-		fmt.Sprintf("psql -h 127.0.0.1 -p %d -U postgres -c 'SELECT * FROM %s.held'", p.server.Port(), pglock.DefaultSchema),
+		fmt.Sprintf("psql -h 127.0.0.1 -p %d -U postgres -c 'SELECT * FROM %s.held'", p.server.Port(),
+			pglock.DefaultSchema),
 	}
 }
 

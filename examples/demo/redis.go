@@ -43,7 +43,8 @@ func openRedis(ctx context.Context, cfg config) (backend, error) {
 	// Random, so that two demos on the same servers never clean up each other's locks.
 	var run [2]byte
 	_, _ = rand.Read(run[:])
-	s := &redisNodes{cfg: cfg, urls: urlsOf(cfg.redis), prefix: lock.DefaultPrefix + "demo:" + hex.EncodeToString(run[:]) + ":"}
+	s := &redisNodes{cfg: cfg, urls: urlsOf(cfg.redis), prefix: lock.DefaultPrefix + "demo:" +
+		hex.EncodeToString(run[:]) + ":"}
 	err := s.each(ctx, func(ctx context.Context, node *redis.Client) error {
 		if err := node.Ping(ctx).Err(); err != nil {
 			return fmt.Errorf("%s does not answer: %w", node.Options().Addr, err)
@@ -81,7 +82,8 @@ func (s *redisNodes) describe() []string {
 		return s.own.Describe()
 	}
 	if s.own != nil {
-		return append(s.own.Describe(), "freeze one yourself with kill -STOP, and kill -CONT: with a minority frozen nothing stops")
+		return append(s.own.Describe(),
+			"freeze one yourself with kill -STOP, and kill -CONT: with a minority frozen nothing stops")
 	}
 	return []string{
 		fmt.Sprintf("your own %d servers, locks below %s*", len(s.urls), s.prefix),

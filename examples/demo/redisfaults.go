@@ -24,9 +24,11 @@ func (s *redisNodes) faults(f *faults) []fault {
 	}
 	node := s.own.Nodes()[1]
 	paused := f.disrupt(disruption{
-		word: "PAUSE", what: fmt.Sprintf("node %s hangs for %v; the other %d go on", node.Addr(), f.brief(), len(s.urls)-1),
-		take: node.Pause, giveBack: node.Resume, backWord: "RESUME", back: fmt.Sprintf("node %s answers again", node.Addr()),
-		did: fmt.Sprintf("one of %d hung for", len(s.urls)),
+		word: "PAUSE", what: fmt.Sprintf("node %s hangs for %v; the other %d go on", node.Addr(), f.brief(),
+			len(s.urls)-1),
+		take: node.Pause, giveBack: node.Resume, backWord: "RESUME",
+		back: fmt.Sprintf("node %s answers again", node.Addr()),
+		did:  fmt.Sprintf("one of %d hung for", len(s.urls)),
 	})
 	return []fault{eternal, {0.20, "paused node", paused}, crash, majority}
 }

@@ -70,12 +70,14 @@ func (r *redsync) describe() []string {
 func (r *redsync) faults(f *faults) []fault {
 	hung, dead := r.servers[1], r.servers[3]
 	paused := disruption{
-		word: "PAUSE", what: fmt.Sprintf("server %s hangs for %v; the other %d go on", hung.Addr(), f.brief(), redsyncServers-1),
+		word: "PAUSE", what: fmt.Sprintf("server %s hangs for %v; the other %d go on", hung.Addr(), f.brief(),
+			redsyncServers-1),
 		take: hung.Pause, giveBack: hung.Resume, backWord: "RESUME", back: hung.Addr() + " answers again",
 		did: fmt.Sprintf("one of %d hung for", redsyncServers),
 	}
 	killed := disruption{
-		word: "KILL", what: fmt.Sprintf("server %s is killed for good; the other %d go on", dead.Addr(), redsyncServers-1),
+		word: "KILL", what: fmt.Sprintf("server %s is killed for good; the other %d go on", dead.Addr(),
+			redsyncServers-1),
 		take: dead.Kill, did: fmt.Sprintf("one of %d was killed; in the first", redsyncServers),
 	}
 	return []fault{

@@ -28,8 +28,11 @@ func TestDemoServes(t *testing.T) {
 	}()
 	await(t, "waits and outcomes in the metrics", func() bool {
 		text := fetch(t, url+"/metrics")
-		return regexp.MustCompile(`(?m)^distributed_lock_wait_seconds_count\{resource="order:\*"\} [1-9]`).MatchString(text) &&
-			regexp.MustCompile(`(?m)^distributed_lock_acquisitions_total\{outcome="acquired",resource="stock:\*"\} [1-9]`).MatchString(text)
+		return regexp.MustCompile(`(?m)^distributed_lock_wait_seconds_count\{resource="order:\*"\} [1-9]`).MatchString(
+			text) &&
+			regexp.MustCompile(
+				`(?m)^distributed_lock_acquisitions_total\{outcome="acquired",resource="stock:\*"\} [1-9]`).MatchString(
+				text)
 	})
 	await(t, "a waiter with its blocker, by name", func() bool {
 		for _, w := range document(t, url).Waiting {
@@ -42,7 +45,8 @@ func TestDemoServes(t *testing.T) {
 	await(t, "the planted leak, on the page and in the metrics", func() bool {
 		for _, f := range document(t, url).Scan.Findings {
 			if f.Key == "lock:legacy-import" && f.Class == "no_ttl" {
-				return strings.Contains(fetch(t, url+"/metrics"), "distributed_lock_scanner_leaked_locks{lock_node=\"127.0.0.1:")
+				return strings.Contains(fetch(t, url+"/metrics"),
+					"distributed_lock_scanner_leaked_locks{lock_node=\"127.0.0.1:")
 			}
 		}
 		return false

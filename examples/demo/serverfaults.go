@@ -52,7 +52,8 @@ func (f *faults) disrupt(d disruption) func(context.Context) (string, error) {
 		if !still.awaitGrant(ctx, grants) {
 			return "", nil
 		}
-		return fmt.Sprintf("%s %s: %.0f acquisitions/s before, %.0f meanwhile%s%s", d.did, short(took), f.usual(), during, still, seen), nil
+		return fmt.Sprintf("%s %s: %.0f acquisitions/s before, %.0f meanwhile%s%s", d.did, short(took), f.usual(),
+			during, still, seen), nil
 	}
 }
 
@@ -127,5 +128,6 @@ func (f *faults) awaitLoss(ctx context.Context, lease lock.Lease) (string, error
 	f.out.event(red, "LOST", "the holder of %s is told after %s, by its own timer, with no node to ask: %v",
 		lease.Resource(), short(took), cause)
 	sleep(ctx, time.Until(began.Add(f.cfg.ttl*13/10)))
-	return fmt.Sprintf("the holder of %s was told after %s (TTL %v): %v", lease.Resource(), short(took), f.cfg.ttl, cause), nil
+	return fmt.Sprintf("the holder of %s was told after %s (TTL %v): %v", lease.Resource(), short(took), f.cfg.ttl,
+		cause), nil
 }

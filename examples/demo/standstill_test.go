@@ -26,7 +26,8 @@ func TestStandstill(t *testing.T) {
 		}
 		time.Sleep(3 * noticeable)
 		still.follow(t.Context(), grants, noticeable)
-		if still.longest != 2*noticeable || strings.Count(text.String(), "first grant for 1.00s") != 1 || still.String() != ", and nothing for 1.00s" {
+		if still.longest != 2*noticeable || strings.Count(text.String(), "first grant for 1.00s") != 1 ||
+			still.String() != ", and nothing for 1.00s" {
 			t.Errorf("longest %v, %q; %q", still.longest, still, &text)
 		}
 		ended, cancel := context.WithCancel(t.Context())

@@ -60,8 +60,10 @@ func (z *zookeeper) killFollower(f *faults) func(context.Context) (string, error
 	return z.withLeader(func(ctx context.Context, leader *zkproc.Server) (string, error) {
 		follower := z.others(leader)[0]
 		return f.disrupt(disruption{
-			word: "KILL", what: fmt.Sprintf("server %s is killed; its sessions go on at the other %d", follower.Addr(), zkServers-1),
-			take: follower.Kill, giveBack: follower.Start, backWord: "START", back: follower.Addr() + " is started again, on the data it has",
+			word: "KILL", what: fmt.Sprintf("server %s is killed; its sessions go on at the other %d", follower.Addr(),
+				zkServers-1),
+			take: follower.Kill, giveBack: follower.Start, backWord: "START", back: follower.Addr() +
+				" is started again, on the data it has",
 			did: fmt.Sprintf("one of %d was gone for", zkServers),
 		})(ctx)
 	})
@@ -70,7 +72,8 @@ func (z *zookeeper) killFollower(f *faults) func(context.Context) (string, error
 func (z *zookeeper) pauseLeader(f *faults) func(context.Context) (string, error) {
 	return z.withLeader(func(ctx context.Context, leader *zkproc.Server) (string, error) {
 		return f.disrupt(disruption{
-			word: "PAUSE", what: fmt.Sprintf("%s, which leads, hangs for %v: the others wait for it, or elect another", leader.Addr(), f.brief()),
+			word: "PAUSE", what: fmt.Sprintf("%s, which leads, hangs for %v: the others wait for it, or elect another",
+				leader.Addr(), f.brief()),
 			take: leader.Pause, giveBack: leader.Resume, backWord: "RESUME", back: leader.Addr() + " answers again",
 			did: "the leader hung for", seen: func() string { return z.elected(leader) },
 		})(ctx)
@@ -92,7 +95,8 @@ func (z *zookeeper) others(than *zkproc.Server) []*zkproc.Server {
 }
 
 // withLeader does something to the ensemble once all servers serve and one leads.
-func (z *zookeeper) withLeader(do func(context.Context, *zkproc.Server) (string, error)) func(context.Context) (string, error) {
+func (z *zookeeper) withLeader(do func(context.Context, *zkproc.Server) (string, error)) func(context.Context) (string,
+	error) {
 	return func(ctx context.Context) (string, error) {
 		for err := z.ensemble.Await(ctx); ; {
 			if err != nil || ctx.Err() != nil {

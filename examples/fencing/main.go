@@ -37,8 +37,9 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("fencing", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	dsn := flags.String("dsn", "", "use this PostgreSQL (postgres://user@host/database) instead of an embedded SQLite;\n"+
-		"a table of its own is created there and dropped at the end")
+	dsn := flags.String("dsn", "",
+		"use this PostgreSQL (postgres://user@host/database) instead of an embedded SQLite;\n"+
+			"a table of its own is created there and dropped at the end")
 	servers := flags.String("redis", "", "use these servers (`host:port,host:port`) instead of starting three")
 	err := flags.Parse(args)
 	switch {
@@ -49,7 +50,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 0
 	case err == nil && flags.NArg() > 0:
 		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	case err == nil && *dsn != "" && !strings.HasPrefix(*dsn, "postgres://") && !strings.HasPrefix(*dsn, "postgresql://"):
+	case err == nil && *dsn != "" && !strings.HasPrefix(*dsn, "postgres://") &&
+		!strings.HasPrefix(*dsn, "postgresql://"):
 		err = errors.New("-dsn must begin with postgres:// or postgresql://")
 	}
 	if err != nil {

@@ -41,7 +41,8 @@ func startPostgres(t *testing.T) (dsn string, ok bool) {
 			t.Fatal(err)
 		}
 	}
-	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", dir, "-U", "tester", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale", "C")
+	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", dir, "-U", "tester", "-A", "trust", "--no-sync", "-E",
+		"UTF8", "--locale", "C")
 	initdb.SysProcAttr, initdb.Dir = &syscall.SysProcAttr{Credential: attr.Credential}, dir
 	if out, err := initdb.CombinedOutput(); err != nil {
 		t.Fatalf("initdb: %v\n%s", err, out)

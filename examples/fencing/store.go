@@ -93,7 +93,8 @@ func (s *Store) Read(ctx context.Context, fence uint64, id string) (Account, err
 	}
 	var a Account
 	row := s.db.QueryRowContext(ctx, fmt.Sprintf(
-		`UPDATE %s SET fence = $1 WHERE id = $2 AND fence <= $1 RETURNING balance, fence, unfenced`, s.table), number, id)
+		`UPDATE %s SET fence = $1 WHERE id = $2 AND fence <= $1 RETURNING balance, fence, unfenced`, s.table), number,
+		id)
 	err = row.Scan(&a.Balance, &a.Fence, &a.Unfenced)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Account{}, s.why(ctx, fence, id)

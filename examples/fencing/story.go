@@ -63,7 +63,8 @@ func (s *story) stopHolder(ctx context.Context) (lock.Lease, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	s.say("A", "acquires %s with fencing token %d, valid for %v", account, lease.Fence(), lease.Remaining().Round(time.Millisecond))
+	s.say("A", "acquires %s with fencing token %d, valid for %v", account, lease.Fence(),
+		lease.Remaining().Round(time.Millisecond))
 	row, err := s.store.Read(ctx, lease.Fence(), account)
 	if err != nil {
 		return nil, 0, err

@@ -70,7 +70,8 @@ func program(t *testing.T) string {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("go", "build", "-o", bin, "./exporter/cmd/lockscope")
-	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0", "GOWORK="+filepath.Join(root, ".tools", "release", "release.work"))
+	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0", "GOWORK="+
+		filepath.Join(root, ".tools", "release", "release.work"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
@@ -92,8 +93,9 @@ func checkPod(t *testing.T, bin string, template any) {
 		"no escalation":            at(c, "securityContext", "allowPrivilegeEscalation") == false,
 		"read-only file system":    at(c, "securityContext", "readOnlyRootFilesystem") == true,
 		"no capabilities":          at(c, "securityContext", "capabilities", "drop", 0) == "ALL",
-		"limits":                   at(c, "resources", "limits", "memory") != nil && at(c, "resources", "requests", "cpu") != nil,
-		"an image with a tag":      at(c, "image") == "lockscope:dev",
+		"limits": at(c, "resources", "limits", "memory") != nil &&
+			at(c, "resources", "requests", "cpu") != nil,
+		"an image with a tag": at(c, "image") == "lockscope:dev",
 		"a secret that can be rotated": at(pod, "volumes", 0, "secret", "secretName") == "lockscope-redis" &&
 			at(c, "volumeMounts", 0, "readOnly") == true && at(c, "volumeMounts", 0, "subPath") == nil,
 		"labels": at(template, "metadata", "labels", "app.kubernetes.io/name") == "lockscope",
@@ -121,7 +123,8 @@ func checkPod(t *testing.T, bin string, template any) {
 
 func TestBase(t *testing.T) {
 	all := objects(t, "base")
-	if got := kinds(all); !slices.Equal(got, []string{"Deployment", "NetworkPolicy", "PodDisruptionBudget", "Service", "ServiceMonitor"}) {
+	if got := kinds(all); !slices.Equal(got,
+		[]string{"Deployment", "NetworkPolicy", "PodDisruptionBudget", "Service", "ServiceMonitor"}) {
 		t.Errorf("kinds %q: no Role, no ServiceAccount, and all of these", got)
 	}
 	d := all["Deployment"]
@@ -133,7 +136,8 @@ func TestBase(t *testing.T) {
 		"NetworkPolicy":       at(all["NetworkPolicy"], "spec", "podSelector", "matchLabels"),
 		"PodDisruptionBudget": at(all["PodDisruptionBudget"], "spec", "selector", "matchLabels"),
 		"ServiceMonitor":      at(all["ServiceMonitor"], "spec", "selector", "matchLabels"), // of the Service's labels
-		"anti-affinity": at(d, "spec", "template", "spec", "affinity", "podAntiAffinity", "preferredDuringSchedulingIgnoredDuringExecution",
+		"anti-affinity": at(d, "spec", "template", "spec", "affinity", "podAntiAffinity",
+			"preferredDuringSchedulingIgnoredDuringExecution",
 			0, "podAffinityTerm", "labelSelector", "matchLabels"),
 	}
 	for of, selector := range selectors {
@@ -171,12 +175,14 @@ func TestCronJob(t *testing.T) {
 	checkPod(t, program(t), at(job, "template"))
 	schedule, _ := at(all["CronJob"], "spec", "schedule").(string)
 	for what, ok := range map[string]bool{
-		"a schedule":      len(strings.Fields(schedule)) == 5,
-		"one at a time":   at(all["CronJob"], "spec", "concurrencyPolicy") == "Forbid",
-		"no retries":      at(job, "backoffLimit") == 0,
-		"runs once":       at(job, "template", "spec", "restartPolicy") == "Never",
-		"nobody comes in": at(all["NetworkPolicy"], "spec", "ingress") == nil && at(all["NetworkPolicy"], "spec", "policyTypes", 0) == "Ingress",
-		"its own pods":    at(all["NetworkPolicy"], "spec", "podSelector", "matchLabels", "app.kubernetes.io/component") == "scan",
+		"a schedule":    len(strings.Fields(schedule)) == 5,
+		"one at a time": at(all["CronJob"], "spec", "concurrencyPolicy") == "Forbid",
+		"no retries":    at(job, "backoffLimit") == 0,
+		"runs once":     at(job, "template", "spec", "restartPolicy") == "Never",
+		"nobody comes in": at(all["NetworkPolicy"], "spec", "ingress") == nil &&
+			at(all["NetworkPolicy"], "spec", "policyTypes", 0) == "Ingress",
+		"its own pods": at(all["NetworkPolicy"], "spec", "podSelector", "matchLabels",
+			"app.kubernetes.io/component") == "scan",
 	} {
 		if !ok {
 			t.Errorf("not so: %s", what)

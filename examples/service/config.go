@@ -38,11 +38,13 @@ func parseFlags(args []string, usage io.Writer) (config, error) {
 	flags := flag.NewFlagSet("service", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.StringVar(&cfg.listen, "listen", "127.0.0.1:8080", "`host:port` of the API")
-	flags.StringVar(&servers, "redis", "", "`URLs` of independent Redis nodes, separated by commas; better given in REDIS_URLS\n"+
-		"if they hold passwords. Without any, locks are kept in the memory of this process")
+	flags.StringVar(&servers, "redis", "",
+		"`URLs` of independent Redis nodes, separated by commas; better given in REDIS_URLS\n"+
+			"if they hold passwords. Without any, locks are kept in the memory of this process")
 	flags.IntVar(&cfg.nodes, "nodes", 5, "how many nodes to have in memory, without Redis")
 	flags.StringVar(&cfg.instance, "instance", defaultInstance(), "name of this process in the locks it holds")
-	flags.DurationVar(&cfg.nodeTimeout, "node-timeout", engine.DefaultNodeTimeout(lock.DefaultTTL), "how long a node may take for a command")
+	flags.DurationVar(&cfg.nodeTimeout, "node-timeout", engine.DefaultNodeTimeout(lock.DefaultTTL),
+		"how long a node may take for a command")
 	flags.DurationVar(&cfg.chargeTakes, "charge-takes", 50*time.Millisecond, "how long the payment provider takes")
 	flags.StringVar(&cfg.logLevel, "log.level", zaplog.DefaultLevel, "debug, info, warn or error")
 	flags.StringVar(&cfg.logFormat, "log.format", zaplog.FormatConsole, "console or json")

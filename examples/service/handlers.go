@@ -95,7 +95,8 @@ func (a *api) refuse(w http.ResponseWriter, r *http.Request, id string, err erro
 		w.Header().Set("Retry-After", retryAfter(0))
 		answer(w, http.StatusLocked, problem{Error: "other requests for this order come first", HeldBy: a.instance})
 	case errors.Is(err, lock.ErrLost), errors.Is(err, errStale):
-		answer(w, http.StatusConflict, problem{Error: "the lock was lost while the order was charged: look at the order before you try again"})
+		answer(w, http.StatusConflict,
+			problem{Error: "the lock was lost while the order was charged: look at the order before you try again"})
 	default:
 		answer(w, http.StatusInternalServerError, problem{Error: "not charged"})
 	}

@@ -135,7 +135,8 @@ func (b *buffer) String() string {
 // startService runs the service on free ports until the test ends or stop is called.
 func startService(t *testing.T, args ...string) *service {
 	t.Helper()
-	args = append([]string{"-listen=127.0.0.1:0", "-web.listen-address=127.0.0.1:0", "-log.format=json", "-log.level=debug", "-node-timeout=1s"}, args...)
+	args = append([]string{"-listen=127.0.0.1:0", "-web.listen-address=127.0.0.1:0", "-log.format=json",
+		"-log.level=debug", "-node-timeout=1s"}, args...)
 	cfg, err := parseFlags(args, io.Discard)
 	must(t, err)
 	transport := &http.Transport{MaxIdleConnsPerHost: 100}
@@ -249,7 +250,8 @@ func TestService(t *testing.T) {
 		}
 	}
 
-	_, _, metrics := s.do(t, http.MethodGet, s.telemetry+"/metrics", "Accept: application/openmetrics-text;version=1.0.0")
+	_, _, metrics := s.do(t, http.MethodGet, s.telemetry+"/metrics",
+		"Accept: application/openmetrics-text;version=1.0.0")
 	contains(t, metrics, "distributed_lock_wait_seconds_count{resource=\"order:*\"} 24\n",
 		"distributed_lock_failures_total{resource=\"order:*\"} 0.0\n",
 		`distributed_lock_nodes{backend="redis"} 3.0`+"\n", `# {trace_id="`+traceID+`"`, "go_goroutines ")
@@ -281,7 +283,8 @@ func checkSpans(t *testing.T, spans []otlptest.Span, charges int) {
 					handed++
 				}
 			}
-			if parent.Span == nil || parent.Name != "POST /orders/{id}/charge" || s.Resource["service.name"] != "orders" {
+			if parent.Span == nil || parent.Name != "POST /orders/{id}/charge" ||
+				s.Resource["service.name"] != "orders" {
 				t.Errorf("the parent of lock.acquire is %v", parent.Span)
 			}
 		case s.Kind == tracepb.Span_SPAN_KIND_CLIENT && parent.Span != nil && parent.Name == "lock.acquire":
@@ -289,7 +292,8 @@ func checkSpans(t *testing.T, spans []otlptest.Span, charges int) {
 		}
 	}
 	if acquired != charges || len(voted)+handed != charges {
-		t.Errorf("%d spans lock.acquire, %d with nodes and %d handed over; want %d of %d spans", acquired, len(voted), handed, charges, len(spans))
+		t.Errorf("%d spans lock.acquire, %d with nodes and %d handed over; want %d of %d spans", acquired, len(voted),
+			handed, charges, len(spans))
 	}
 }
 
@@ -324,7 +328,8 @@ func TestQueue(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			count[code]++
-			if code == http.StatusLocked && (header.Get("Retry-After") == "" || !strings.Contains(body, `"held_by":"orders-1"`)) {
+			if code == http.StatusLocked && (header.Get("Retry-After") == "" ||
+				!strings.Contains(body, `"held_by":"orders-1"`)) {
 				t.Errorf("Retry-After %q, %s", header.Get("Retry-After"), body)
 			}
 		})
@@ -349,7 +354,8 @@ func TestNoQuorum(t *testing.T) {
 	if code != http.StatusServiceUnavailable || header.Get("Retry-After") != "1" {
 		t.Errorf("%d, Retry-After %q, %s", code, header.Get("Retry-After"), body)
 	}
-	if code, _, text := s.do(t, http.MethodGet, s.telemetry+"/readyz"); code != http.StatusServiceUnavailable || !strings.Contains(text, "locks: ") {
+	if code, _, text := s.do(t, http.MethodGet, s.telemetry+"/readyz"); code != http.StatusServiceUnavailable ||
+		!strings.Contains(text, "locks: ") {
 		t.Errorf("/readyz: %d %s", code, text)
 	}
 	if code, _, _ := s.do(t, http.MethodGet, s.telemetry+"/healthz"); code != http.StatusOK {
@@ -361,7 +367,8 @@ func TestBadRequests(t *testing.T) {
 	urls, clients := redisServers(t, 1)
 	s := startService(t, "-redis="+urls)
 	for path, want := range map[string]int{
-		"/orders/%7Bx%7D/charge": 400, "/orders/a%0Ab/charge": 400, "/orders/" + strings.Repeat("a", 65) + "/charge": 400,
+		"/orders/%7Bx%7D/charge": 400, "/orders/a%0Ab/charge": 400, "/orders/" + strings.Repeat("a", 65) +
+			"/charge": 400,
 		"/orders//charge": 405, "/charge": 404, "/orders/1001": 405,
 	} {
 		if code, _, body := s.do(t, http.MethodPost, s.api+path); code != want {
@@ -398,7 +405,8 @@ func TestStopFinishesRequests(t *testing.T) {
 // TestSIGTERM stops a process of its own in the middle of its work.
 func TestSIGTERM(t *testing.T) {
 	urls, clients := redisServers(t, 1)
-	cmd := exec.Command(os.Args[0], "-listen=127.0.0.1:0", "-web.listen-address=127.0.0.1:0", "-log.format=json", "-node-timeout=1s", "-charge-takes=500ms")
+	cmd := exec.Command(os.Args[0], "-listen=127.0.0.1:0", "-web.listen-address=127.0.0.1:0", "-log.format=json",
+		"-node-timeout=1s", "-charge-takes=500ms")
 	cmd.Env = append(os.Environ(), asProgram+"=1", "REDIS_URLS="+urls)
 	p, err := process.Start("service", t.TempDir(), cmd)
 	must(t, err)
@@ -454,7 +462,8 @@ func TestStartErrors(t *testing.T) {
 }
 
 func TestFlags(t *testing.T) {
-	for _, args := range [][]string{{"extra"}, {"-nodes=0"}, {"-nodes=10"}, {"-charge-takes=-1s"}, {"-web.listen-address=x"}, {"-nothing"}} {
+	for _, args := range [][]string{{"extra"}, {"-nodes=0"}, {"-nodes=10"}, {"-charge-takes=-1s"},
+		{"-web.listen-address=x"}, {"-nothing"}} {
 		if _, err := parseFlags(args, io.Discard); err == nil {
 			t.Errorf("%v: no error", args)
 		}

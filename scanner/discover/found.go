@@ -61,13 +61,15 @@ func collect(all []seen) []Found {
 	}
 	found = settle(found)
 	slices.SortFunc(found, func(a, b Found) int {
-		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(b.Keys, a.Keys), cmp.Compare(a.Library, b.Library), cmp.Compare(a.Pattern, b.Pattern))
+		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(b.Keys, a.Keys),
+			cmp.Compare(a.Library, b.Library), cmp.Compare(a.Pattern, b.Pattern))
 	})
 	return found
 }
 
 func foundOf(library Library, keys []seen) Found {
-	f := Found{Library: library, Pattern: keys[0].pattern, Keys: len(keys), Example: keys[0].key, Evidence: keys[0].evidence, Confidence: keys[0].confidence}
+	f := Found{Library: library, Pattern: keys[0].pattern, Keys: len(keys), Example: keys[0].key,
+		Evidence: keys[0].evidence, Confidence: keys[0].confidence}
 	names := make([]string, len(keys))
 	for i, k := range keys {
 		names[i] = k.key
@@ -97,7 +99,10 @@ const likelyChance = 16
 
 // settle gives the few of a pattern to the many.
 func settle(found []Found) []Found {
-	slices.SortFunc(found, func(a, b Found) int { return cmp.Or(cmp.Compare(b.Keys, a.Keys), cmp.Compare(a.Library, b.Library)) })
+	slices.SortFunc(found, func(a, b Found) int {
+		return cmp.Or(cmp.Compare(b.Keys, a.Keys),
+			cmp.Compare(a.Library, b.Library))
+	})
 	var kept []Found
 	for _, f := range found {
 		at := slices.IndexFunc(kept, func(k Found) bool {
@@ -120,5 +125,6 @@ func settle(found []Found) []Found {
 
 // isToken says that a library's values are nothing but random tokens.
 func isToken(l Library) bool {
-	return slices.Contains([]Library{RedisPy, NodeRedlock, Redsync, PythonRedisLock, Redislock, SpringIntegration, Laravel}, l)
+	return slices.Contains([]Library{RedisPy, NodeRedlock, Redsync, PythonRedisLock, Redislock, SpringIntegration,
+		Laravel}, l)
 }

@@ -42,6 +42,7 @@ func patternOf(keys []string) string {
 }
 
 // lockWord is a word of a name that speaks of locks; block and clock do not.
-var lockWord = regexp.MustCompile(`(?i:(^|[^a-z])(red|job|task|cron|redis|dist|shed|app|my)?(locks?|locked|locking|mutex|mutexes|lease|leases)([^a-z]|$))|[a-z]Lock([^a-z]|$)`)
+var lockWord = regexp.MustCompile(
+	`(?i:(^|[^a-z])(red|job|task|cron|redis|dist|shed|app|my)?(locks?|locked|locking|mutex|mutexes|lease|leases)([^a-z]|$))|[a-z]Lock([^a-z]|$)`)
 
 func namesLock(key string) bool { return lockWord.MatchString(key) }

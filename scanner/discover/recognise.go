@@ -76,11 +76,12 @@ func lockscopeValue(e *entry) (clue, bool) {
 		return clue{}, false
 	}
 	_, _, ok := redlock.ParseValue(e.Head)
-	return clue{library: Lockscope, confidence: High, evidence: "its value has lockscope's token, counter and holder"}, ok
+	return clue{library: Lockscope, confidence: High, evidence: "its value has lockscope's token, counter and holder"},
+		ok
 }
 
-// shedLockValue: "ADDED:%s@%s" of time and host, keys "job-lock:<environment>:<name>" by default. Newer versions add :<uuid>.
-// lukas-krecan/ShedLock, providers/redis/.../RedisLockProvider.java: buildValue, buildKey, KEY_PREFIX.
+// shedLockValue: "ADDED:%s@%s" of time and host, keys "job-lock:<environment>:<name>" by default. Newer versions add
+// :<uuid>. lukas-krecan/ShedLock, providers/redis/.../RedisLockProvider.java: buildValue, buildKey, KEY_PREFIX.
 func shedLockValue(e *entry) (clue, bool) {
 	value := shedLock.FindStringSubmatch(e.Head)
 	if !e.text() || value == nil {
@@ -94,8 +95,8 @@ func shedLockValue(e *entry) (clue, bool) {
 	return c, true
 }
 
-// redissonHash: a hash of <uuid>:<thread> to the number of entries; "mode" read or write for a read-write lock, whose write locks
-// end in :write; a fair lock has redisson_lock_queue:{name} beside it while somebody waits.
+// redissonHash: a hash of <uuid>:<thread> to the number of entries; "mode" read or write for a read-write lock, whose
+// write locks end in :write; a fair lock has redisson_lock_queue:{name} beside it while somebody waits.
 // redisson/redisson, org/redisson/{RedissonLock,RedissonReadLock,RedissonWriteLock,RedissonFairLock}.java.
 func redissonHash(e *entry) (clue, bool) {
 	if e.Type != keyreader.Hash || len(e.Fields) == 0 {
@@ -113,16 +114,19 @@ func redissonHash(e *entry) (clue, bool) {
 	}
 	switch {
 	case mode:
-		return clue{library: RedissonRW, confidence: High, evidence: "a hash of client and thread to a count, with a mode"}, true
+		return clue{library: RedissonRW, confidence: High,
+			evidence: "a hash of client and thread to a count, with a mode"}, true
 	case e.fair:
-		return clue{library: RedissonFair, confidence: High, evidence: "a hash of client and thread to a count, and redisson_lock_queue of its name"}, true
+		return clue{library: RedissonFair, confidence: High,
+			evidence: "a hash of client and thread to a count, and redisson_lock_queue of its name"}, true
 	}
 	return clue{library: Redisson, confidence: High, evidence: "a hash of client and thread to a count"}, true
 }
 
-// redissonPermits: a number, and, of semaphores whose permits expire, a sorted set {name}:timeout of the permits that are out.
-// A plain semaphore is the number alone, which anything may be.
-// redisson/redisson, org/redisson/{RedissonSemaphore,RedissonPermitExpirableSemaphore}.java: suffixName(name, "timeout").
+// redissonPermits: a number, and, of semaphores whose permits expire, a sorted set {name}:timeout of the permits that
+// are out. A plain semaphore is the number alone, which anything may be.
+// redisson/redisson, org/redisson/{RedissonSemaphore,RedissonPermitExpirableSemaphore}.java: suffixName(name,
+// "timeout").
 func redissonPermits(e *entry) (clue, bool) {
 	c := clue{library: RedissonSemaphore}
 	if !e.text() || e.Head == "" || strings.Trim(e.Head, "0123456789") != "" {
@@ -145,11 +149,13 @@ func bullLock(e *entry) (clue, bool) {
 		return clue{}, false
 	}
 	pattern := scanner.PrefixPattern(m[1]+":") + ":lock"
-	return clue{library: BullMQ, pattern: pattern, confidence: High, evidence: "its name ends in :lock and its value is a worker's UUID and a number"}, true
+	return clue{library: BullMQ, pattern: pattern, confidence: High,
+		evidence: "its name ends in :lock and its value is a worker's UUID and a number"}, true
 }
 
 // sidekiqLocked: <prefix>:<digest>:LOCKED, a hash of job id to time; the prefix is uniquejobs by default.
-// mhenrixon/sidekiq-unique-jobs, lib/sidekiq_unique_jobs/{key,lock_digest}.rb and lua/lock.lua (HSET locked, job_id, current_time).
+// mhenrixon/sidekiq-unique-jobs, lib/sidekiq_unique_jobs/{key,lock_digest}.rb and lua/lock.lua (HSET locked, job_id,
+// current_time).
 func sidekiqLocked(e *entry) (clue, bool) {
 	m := sidekiqKey.FindStringSubmatch(e.Key)
 	if m == nil || e.Type != keyreader.Hash {
@@ -161,17 +167,20 @@ func sidekiqLocked(e *entry) (clue, bool) {
 		}
 	}
 	pattern := scanner.PrefixPattern(m[1]+":") + ":LOCKED"
-	return clue{library: SidekiqUnique, pattern: pattern, confidence: High, evidence: "its name is a digest and LOCKED, and it is a hash of job ids"}, true
+	return clue{library: SidekiqUnique, pattern: pattern, confidence: High,
+		evidence: "its name is a digest and LOCKED, and it is a hash of job ids"}, true
 }
 
 // celerySingleton: SINGLETONLOCK_<md5>, with the id of the task, a UUID; no TTL unless lock_expiry is set.
-// steinitzu/celery-singleton, celery_singleton/util.py (generate_lock), config.py (key_prefix), backends/redis.py (lock).
+// steinitzu/celery-singleton, celery_singleton/util.py (generate_lock), config.py (key_prefix), backends/redis.py
+// (lock).
 func celerySingleton(e *entry) (clue, bool) {
 	m := md5Suffix.FindStringSubmatch(e.Key)
 	if m == nil || !e.text() || !uuidOnly.MatchString(e.Head) {
 		return clue{}, false
 	}
-	c := clue{library: CelerySingleton, pattern: scanner.PrefixPattern(m[1]), confidence: Medium, evidence: "its name ends in an MD5 and its value is a UUID"}
+	c := clue{library: CelerySingleton, pattern: scanner.PrefixPattern(m[1]), confidence: Medium,
+		evidence: "its name ends in an MD5 and its value is a UUID"}
 	if m[1] == "SINGLETONLOCK_" {
 		c.confidence, c.evidence = High, "its name is SINGLETONLOCK_ and an MD5, and its value a UUID"
 	}
@@ -185,7 +194,8 @@ func redBeat(e *entry) (clue, bool) {
 		return clue{}, false
 	}
 	pattern := strings.TrimSuffix(scanner.PrefixPattern(e.Key), "*")
-	return clue{library: RedBeat, pattern: pattern, confidence: High, evidence: "its name is redbeat::lock and its value 32 hex digits"}, true
+	return clue{library: RedBeat, pattern: pattern, confidence: High,
+		evidence: "its name is redbeat::lock and its value 32 hex digits"}, true
 }
 
 // pythonRedisLock: lock:<name>, with base64 of 18 random bytes.
@@ -194,7 +204,8 @@ func pythonRedisLock(e *entry) (clue, bool) {
 	if !strings.HasPrefix(e.Key, "lock:") || !e.text() || !base64Of18.MatchString(e.Head) {
 		return clue{}, false
 	}
-	return clue{library: PythonRedisLock, confidence: Medium, evidence: "below lock:, and its value is base64 of 18 bytes"}, true
+	return clue{library: PythonRedisLock, confidence: Medium,
+		evidence: "below lock:, and its value is base64 of 18 bytes"}, true
 }
 
 // redsyncToken: base64 of 16 random bytes.
@@ -230,7 +241,8 @@ func laravelOwner(e *entry) (clue, bool) {
 	}
 	c := byName(e, Laravel, "its value is 16 letters and digits", Low)
 	if laravelNames.MatchString(e.Key) {
-		c.confidence, c.evidence = High, "its value is 16 letters and digits, and its name has the prefix of a Laravel cache"
+		c.confidence, c.evidence = High,
+			"its value is 16 letters and digits, and its name has the prefix of a Laravel cache"
 	} else if c.confidence == Low && !namesLock(e.Key) {
 		return clue{}, false // too many things are
 	}
@@ -255,9 +267,11 @@ func constant(e *entry) (clue, bool) {
 		return clue{}, false
 	}
 	if saysNothing.MatchString(e.Head) {
-		return clue{library: SetNX, confidence: Medium, evidence: "its name speaks of locks, and its value is a constant or a number: holders cannot be told apart"}, true
+		return clue{library: SetNX, confidence: Medium,
+			evidence: "its name speaks of locks, and its value is a constant or a number: holders cannot be told apart"}, true
 	}
-	return clue{library: SetNX, confidence: Low, evidence: "its name speaks of locks, and its value has no form that is known"}, true
+	return clue{library: SetNX, confidence: Low,
+		evidence: "its name speaks of locks, and its value has no form that is known"}, true
 }
 
 // byName is as sure as best if the name speaks of locks, and a guess else: caches and

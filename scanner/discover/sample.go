@@ -79,7 +79,8 @@ func Sample(ctx context.Context, client redis.UniversalClient, o Options) (Resul
 }
 
 // mastersOf makes clients of our own.
-func mastersOf(ctx context.Context, client redis.UniversalClient) (masters []*redis.Client, closeAll func(), err error) {
+func mastersOf(ctx context.Context, client redis.UniversalClient) (masters []*redis.Client, closeAll func(),
+	err error) {
 	switch client := client.(type) {
 	case *redis.Client:
 		own := server.Connect(client, ClientName, new(server.Connections))
@@ -119,7 +120,8 @@ type sampler struct {
 }
 
 func (s *sampler) run(ctx context.Context) (whole bool, err error) {
-	reader := keyreader.New(s.client, s.client, keyreader.Query{Pattern: "*", Count: s.options.PageSize, Limit: keyreader.NoLimit}, keyreader.Capability{})
+	reader := keyreader.New(s.client, s.client,
+		keyreader.Query{Pattern: "*", Count: s.options.PageSize, Limit: keyreader.NoLimit}, keyreader.Capability{})
 	more := false
 	for cursor, first := uint64(0), true; !more && (first || cursor != 0); first = false {
 		var keys []string

@@ -60,24 +60,32 @@ type form struct {
 func forms() []form {
 	const m = time.Minute
 	return []form{
-		{discover.Lockscope, "orders:lock:1", "0123456789abcdef0123456789abcdef:17|web-3/4711|1763000000000||", nil, m, "orders:lock:*", discover.High},
+		{discover.Lockscope, "orders:lock:1", "0123456789abcdef0123456789abcdef:17|web-3/4711|1763000000000||", nil, m,
+			"orders:lock:*", discover.High},
 		{discover.Redsync, "sync-lock:a:1", "8Q5xLzCgV2rEJwJ7yYtSIA==", nil, m, `sync\-lock:a:*`, discover.High},
 		{discover.Redislock, "bsm:lock:1", "hTYMdGE4tKPBgV8bdmV0Nw", nil, m, "bsm:lock:*", discover.High},
 		{discover.Redislock, "bsm2:lock:1", "hTYMdGE4tKPBgV8bdmV0Nwregion=eu", nil, m, "bsm2:lock:*", discover.Low},
 		{discover.NodeRedlock, "node:locks:1", hexRand, nil, m, "node:locks:*", discover.Medium},
 		{discover.Redisson, "plainOrder:7", "", []any{id + ":42", 1}, 30 * time.Second, "plainOrder:*", discover.High},
-		{discover.RedissonRW, "rwOrder:7", "", []any{id + ":42:write", 1, "mode", "write"}, 30 * time.Second, "rwOrder:*", discover.High},
-		{discover.RedissonFair, "fairOrder:7", "", []any{id + ":42", 2}, 30 * time.Second, "fairOrder:*", discover.High},
+		{discover.RedissonRW, "rwOrder:7", "", []any{id + ":42:write", 1, "mode", "write"}, 30 * time.Second,
+			"rwOrder:*", discover.High},
+		{discover.RedissonFair, "fairOrder:7", "", []any{id + ":42", 2}, 30 * time.Second, "fairOrder:*",
+			discover.High},
 		{discover.RedissonSemaphore, "permits:7", "3", nil, 0, "permits:*", discover.High},
 		{discover.RedissonSemaphore, "semaphore:upload", "5", nil, 0, "semaphore:*", discover.Low},
-		{discover.ShedLock, "job-lock:default:nightly", "ADDED:2026-11-22T10:00:00.123Z@batch-7", nil, m, `job\-lock:default:*`, discover.High},
-		{discover.ShedLock, "shed:prod:x", "ADDED:2026-11-22T10:00:00.123456Z@batch-7:" + id, nil, m, "shed:prod:*", discover.High},
+		{discover.ShedLock, "job-lock:default:nightly", "ADDED:2026-11-22T10:00:00.123Z@batch-7", nil, m,
+			`job\-lock:default:*`, discover.High},
+		{discover.ShedLock, "shed:prod:x", "ADDED:2026-11-22T10:00:00.123456Z@batch-7:" + id, nil, m, "shed:prod:*",
+			discover.High},
 		{discover.SpringIntegration, "spring-lock:order-1", id, nil, m, `spring\-lock:order\-*`, discover.Medium},
-		{discover.Laravel, "laravel_database_laravel_cache_:import", "aB3dE5gH7jK9mN1p", nil, m, `laravel_database_laravel_cache_:*`, discover.High},
+		{discover.Laravel, "laravel_database_laravel_cache_:import", "aB3dE5gH7jK9mN1p", nil, m,
+			`laravel_database_laravel_cache_:*`, discover.High},
 		{discover.RedisPy, "py:lock:a", hexUUID, nil, 0, "py:lock:*", discover.High},
 		{discover.PythonRedisLock, "lock:prl", "Q2hhbmdlIG1lIHRvIGEgbG9j", nil, m, "lock:*", discover.Medium},
-		{discover.SidekiqUnique, "uniquejobs:d41d8cd98f00b204e9800998ecf8427e:LOCKED", "", []any{"b4a577edbccf1d805744efa9", "1763000000.123"}, 0, "uniquejobs:*:LOCKED", discover.High},
-		{discover.CelerySingleton, "SINGLETONLOCK_d41d8cd98f00b204e9800998ecf8427e", id, nil, 0, "SINGLETONLOCK_*", discover.High},
+		{discover.SidekiqUnique, "uniquejobs:d41d8cd98f00b204e9800998ecf8427e:LOCKED", "",
+			[]any{"b4a577edbccf1d805744efa9", "1763000000.123"}, 0, "uniquejobs:*:LOCKED", discover.High},
+		{discover.CelerySingleton, "SINGLETONLOCK_d41d8cd98f00b204e9800998ecf8427e", id, nil, 0, "SINGLETONLOCK_*",
+			discover.High},
 		{discover.RedBeat, "redbeat::lock", hexUUID, nil, 25 * m, "redbeat::lock", discover.High},
 		{discover.BullMQ, "bull:mail:1234:lock", id + ":7", nil, 30 * time.Second, "bull:mail:*:lock", discover.High},
 		{discover.SetNX, "cron.lock.nightly", "1", nil, m, "cron.lock.*", discover.Medium},
@@ -147,7 +155,8 @@ func checkForm(t *testing.T, r discover.Result, want form) {
 		if f.Keys != 1 || f.Example != want.key || f.Confidence != want.confidence || f.Evidence == "" {
 			t.Errorf("%s: %+v", want.key, f)
 		}
-		if (f.NoTTL == 1) != (want.ttl == 0) || want.ttl > 0 && (f.MaxTTL > want.ttl || f.MaxTTL < want.ttl-10*time.Second) {
+		if (f.NoTTL == 1) != (want.ttl == 0) || want.ttl > 0 &&
+			(f.MaxTTL > want.ttl || f.MaxTTL < want.ttl-10*time.Second) {
 			t.Errorf("%s: TTL %+v, want %v", want.key, f, want.ttl)
 		}
 		return
@@ -160,7 +169,8 @@ func TestOtherKeys(t *testing.T) {
 	c := connect(t, locktest.Servers(t, 1)[0])
 	ctx := t.Context()
 	for key, value := range map[string]string{
-		"counter:visits": "12345", "clock:now": "1763000000", "block:17": "1", "user:1": `{"name":"Ada"}`, "flag:beta": "true",
+		"counter:visits": "12345", "clock:now": "1763000000", "block:17": "1", "user:1": `{"name":"Ada"}`,
+		"flag:beta":        "true",
 		"page:/index.html": "<html></html>", "aB3dE5gH7jK9mN1p": "aB3dE5gH7jK9mN1p", "nightlyclock": "1",
 	} {
 		must(t, c.Set(ctx, key, value, time.Minute).Err())
@@ -190,7 +200,8 @@ func TestTokensThatLookLikeOthers(t *testing.T) {
 		}
 		must(t, c.Set(t.Context(), fmt.Sprintf("jobs:lock:%d", i), value, time.Minute).Err())
 	}
-	if r := sample(t, c, discover.Options{}); len(r.Found) != 1 || r.Found[0].Library != discover.NodeRedlock || r.Found[0].Keys != 40 || r.Found[0].Pattern != "jobs:lock:*" {
+	if r := sample(t, c, discover.Options{}); len(r.Found) != 1 || r.Found[0].Library != discover.NodeRedlock ||
+		r.Found[0].Keys != 40 || r.Found[0].Pattern != "jobs:lock:*" {
 		t.Errorf("%+v", r.Found)
 	}
 }
@@ -208,7 +219,8 @@ func TestSampleIsBounded(t *testing.T) {
 	must(t, err)
 	must(t, c.Do(ctx, "ACL", "SETUSER", "reader", "on", ">pw", "%R~*", "resetchannels", "-@all",
 		"+scan", "+pttl", "+getrange", "+strlen", "+exists", "+type", "+hlen", "+hgetall", "+memory|usage").Err())
-	reader := redis.NewClient(&redis.Options{Addr: s.Addr(), Username: "reader", Password: "pw", DisableIdentity: true, Protocol: 2})
+	reader := redis.NewClient(&redis.Options{Addr: s.Addr(), Username: "reader", Password: "pw", DisableIdentity: true,
+		Protocol: 2})
 	defer reader.Close()
 	r := sample(t, reader, discover.Options{Sample: 700, PageSize: 100})
 	if r.Sampled != 700 || r.Whole || len(r.Found) != 1 || r.Found[0].Keys != 700 {
@@ -234,7 +246,8 @@ func TestSampleOfACluster(t *testing.T) {
 	for i := range 60 {
 		must(t, c.Set(t.Context(), fmt.Sprintf("lock:%d", i), "8Q5xLzCgV2rEJwJ7yYtSIA==", time.Minute).Err())
 	}
-	if r := sample(t, c, discover.Options{}); r.Sampled != 60 || !r.Whole || len(r.Found) != 1 || r.Found[0].Library != discover.Redsync {
+	if r := sample(t, c, discover.Options{}); r.Sampled != 60 || !r.Whole || len(r.Found) != 1 ||
+		r.Found[0].Library != discover.Redsync {
 		t.Errorf("%+v", r)
 	}
 }

@@ -58,7 +58,8 @@ func (c *config) validateSending() error {
 	case c.basic && c.bearer != "":
 		return fmt.Errorf("%w: WithBasicAuth and WithBearerToken exclude each other", ErrInvalidOption)
 	case hasControl(c.bearer):
-		return fmt.Errorf("%w: WithBearerToken: the token holds a line break or another control character", ErrInvalidOption)
+		return fmt.Errorf("%w: WithBearerToken: the token holds a line break or another control character",
+			ErrInvalidOption)
 	}
 	for name, values := range c.headers {
 		if !headerName.MatchString(name) {

@@ -25,7 +25,8 @@ func parseEndpoint(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil:
-		return nil, errors.New("malformed: http[s]://host[:port]/path is expected (its text is withheld: it may hold a secret)")
+		return nil,
+			errors.New("malformed: http[s]://host[:port]/path is expected (its text is withheld: it may hold a secret)")
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, errors.New("must begin with http:// or https://")
 	case u.Hostname() == "":

@@ -20,7 +20,8 @@ func ExampleNewAlertmanager() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	s, err := scanner.Open([]string{"redis://redis-0:6379"}, scanner.WithNotifier(alerts), scanner.WithInterval(2*time.Minute))
+	s, err := scanner.Open([]string{"redis://redis-0:6379"}, scanner.WithNotifier(alerts),
+		scanner.WithInterval(2*time.Minute))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -61,9 +61,11 @@ var seen = time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC)
 
 func finding(class scanner.Class, key string) scanner.Finding {
 	return scanner.Finding{
-		Class: class, Node: "127.0.0.1:6379", Key: key, Type: "string", TTL: -1, Evidence: "TTL -1 in two looks 5s apart",
+		Class: class, Node: "127.0.0.1:6379", Key: key, Type: "string", TTL: -1,
+		Evidence:  "TTL -1 in two looks 5s apart",
 		FirstSeen: seen, LastSeen: seen.Add(5 * time.Second), Confirmed: true,
-		Hold: scanner.Hold{Holder: lock.Holder{Instance: "billing-7", Since: seen}, Format: scanner.FormatLockscope, Fence: 1<<60 + 1},
+		Hold: scanner.Hold{Holder: lock.Holder{Instance: "billing-7", Since: seen}, Format: scanner.FormatLockscope,
+			Fence: 1<<60 + 1},
 	}
 }
 

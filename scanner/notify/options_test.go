@@ -45,7 +45,8 @@ func TestBadInputIsRefused(t *testing.T) {
 	}
 	for name, opt := range map[string]Option{
 		"resend": WithResend(time.Millisecond), "label name": WithLabels(map[string]string{"a-b": "c"}),
-		"own label": WithLabels(map[string]string{"lock": "c"}), "generator": WithGeneratorURL("here"), "webhook's": WithEveryReport(),
+		"own label": WithLabels(map[string]string{"lock": "c"}), "generator": WithGeneratorURL("here"),
+		"webhook's": WithEveryReport(),
 	} {
 		if _, err := NewAlertmanager([]string{good}, opt); !errors.Is(err, ErrInvalidOption) {
 			t.Errorf("NewAlertmanager with a bad %s: %v, want ErrInvalidOption", name, err)

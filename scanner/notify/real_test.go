@@ -14,7 +14,8 @@ import (
 // lasts over reports past the end that the first one gave it, and is resolved.
 func TestAlertLifetime(t *testing.T) {
 	am := alertmanagertest.Start(t)
-	a := newAlertmanager(t, []string{am.URL() + "/"}, WithResend(time.Second), WithLabels(map[string]string{"team": "payments"}),
+	a := newAlertmanager(t, []string{am.URL() + "/"}, WithResend(time.Second),
+		WithLabels(map[string]string{"team": "payments"}),
 		WithInstance("scanner-1"), WithGeneratorURL("http://scanner:9100/"))
 	leak := finding(scanner.NoTTL, "lock:order:1001")
 	must(t, a.Notify(t.Context(), report(leak)))
@@ -30,7 +31,8 @@ func TestAlertLifetime(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"summary": "lock:order:1001", "description": "billing-7", "evidence": "TTL -1", "runbook_url": "/DistributedLockLeaked.md",
+		"summary": "lock:order:1001", "description": "billing-7", "evidence": "TTL -1",
+		"runbook_url": "/DistributedLockLeaked.md",
 	} {
 		if got := first.Annotations[name]; !strings.Contains(got, want) {
 			t.Errorf("annotation %s = %q, want %q in it", name, got, want)
@@ -67,7 +69,8 @@ func TestAlertEndsWithoutReports(t *testing.T) {
 	sent := time.Now()
 	must(t, a.Notify(t.Context(), report(finding(scanner.Orphan, "lock:x"))))
 	alertmanagertest.Await(t, "the receiver is told that it is resolved", func() bool {
-		return slices.ContainsFunc(am.Received(), func(n alertmanagertest.Notification) bool { return n.Status == "resolved" })
+		return slices.ContainsFunc(am.Received(),
+			func(n alertmanagertest.Notification) bool { return n.Status == "resolved" })
 	})
 	if lasted := time.Since(sent); lasted < HoldIntervals*time.Second {
 		t.Errorf("the alert ended %v after its last report, want %v at least", lasted, HoldIntervals*time.Second)
@@ -93,7 +96,8 @@ func TestRealAlertmanagerTakesAnyKey(t *testing.T) {
 	must(t, a.Notify(t.Context(), report(findings...)))
 	alertmanagertest.Await(t, "every finding is an alert", func() bool { return len(am.Alerts(t)) == len(findings) })
 	for _, alert := range am.Alerts(t) {
-		if lock := alert.Labels["lock"]; len(lock) > maxLabel || scanner.KeyText(lock) != lock && !strings.HasPrefix(lock, `"`) {
+		if lock := alert.Labels["lock"]; len(lock) > maxLabel || scanner.KeyText(lock) != lock &&
+			!strings.HasPrefix(lock, `"`) {
 			t.Errorf("label lock is %q", lock)
 		}
 	}
@@ -106,7 +110,8 @@ func TestManyFindings(t *testing.T) {
 	const n = 2*maxBatchAlerts + 10
 	var findings []scanner.Finding
 	for i := range n {
-		findings = append(findings, finding(scanner.NoTTL, "lock:"+strings.Repeat("k", i%7)+string(rune('0'+i%10))+"/"+time.Duration(i).String()))
+		findings = append(findings, finding(scanner.NoTTL, "lock:"+strings.Repeat("k", i%7)+string(rune('0'+i%10))+"/"+
+			time.Duration(i).String()))
 	}
 	a := newAlertmanager(t, []string{am.URL(), proxy.URL})
 	must(t, a.Notify(t.Context(), report(findings...)))

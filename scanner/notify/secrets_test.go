@@ -38,18 +38,24 @@ func TestSecretsStaySecret(t *testing.T) {
 		"URL credentials": func() error {
 			return webhookError(t, "http://alice:hunter2-secret@"+host+"/SLACKPATH/x?k=QUERYKEY-secret")
 		},
-		"broken":         func() error { return webhookError(t, echo.URL+"/broken/SLACKPATH-secret") },
-		"basic auth":     func() error { return webhookError(t, echo.URL, WithBasicAuth("alice", "hunter2-secret")) },
-		"bearer":         func() error { return webhookError(t, echo.URL, WithBearerToken("T0KEN-secret")) },
-		"header":         func() error { return webhookError(t, echo.URL, WithHeader("X-Key", "HEADER-secret")) },
-		"not HTTP":       func() error { return webhookError(t, raw+"/SLACKPATH-secret", WithBearerToken("T0KEN-secret")) },
-		"no such host":   func() error { return webhookError(t, "http://alice:hunter2-secret@nowhere.invalid/hk1") },
-		"bad port":       func() error { return constructionError("http://alice:hunter2-secret@h:port/SLACKPATH") },
-		"bad escape":     func() error { return constructionError("http://h/%zzSLACKPATH?QUERYKEY") },
-		"bad scheme":     func() error { return constructionError("ftp://alice:hunter2-secret@h/SLACKPATH") },
-		"twice the auth": func() error { return constructionError("http://alice:hunter2-secret@h/", WithBearerToken("T0KEN")) },
-		"bad token":      func() error { return constructionError("http://h/", WithBearerToken("T0KEN\n")) },
-		"bad header":     func() error { return constructionError("http://h/", WithHeader("X-Key", "HEADER\r\nX: y")) },
+		"broken":     func() error { return webhookError(t, echo.URL+"/broken/SLACKPATH-secret") },
+		"basic auth": func() error { return webhookError(t, echo.URL, WithBasicAuth("alice", "hunter2-secret")) },
+		"bearer":     func() error { return webhookError(t, echo.URL, WithBearerToken("T0KEN-secret")) },
+		"header":     func() error { return webhookError(t, echo.URL, WithHeader("X-Key", "HEADER-secret")) },
+		"not HTTP": func() error {
+			return webhookError(t, raw+"/SLACKPATH-secret",
+				WithBearerToken("T0KEN-secret"))
+		},
+		"no such host": func() error { return webhookError(t, "http://alice:hunter2-secret@nowhere.invalid/hk1") },
+		"bad port":     func() error { return constructionError("http://alice:hunter2-secret@h:port/SLACKPATH") },
+		"bad escape":   func() error { return constructionError("http://h/%zzSLACKPATH?QUERYKEY") },
+		"bad scheme":   func() error { return constructionError("ftp://alice:hunter2-secret@h/SLACKPATH") },
+		"twice the auth": func() error {
+			return constructionError("http://alice:hunter2-secret@h/",
+				WithBearerToken("T0KEN"))
+		},
+		"bad token":  func() error { return constructionError("http://h/", WithBearerToken("T0KEN\n")) },
+		"bad header": func() error { return constructionError("http://h/", WithHeader("X-Key", "HEADER\r\nX: y")) },
 	} {
 		err := send()
 		if err == nil {
@@ -92,7 +98,8 @@ func rawServer(t *testing.T) string {
 func TestURLCredentialsAreSent(t *testing.T) {
 	s := newTarget(t)
 	url := strings.Replace(s.URL, "://", "://alice:p%40ss@", 1)
-	must(t, newAlertmanager(t, []string{url + "/prefix/"}).Notify(t.Context(), report(finding(scanner.NoTTL, "lock:a"))))
+	must(t, newAlertmanager(t, []string{url + "/prefix/"}).Notify(t.Context(),
+		report(finding(scanner.NoTTL, "lock:a"))))
 	got := s.got()[0]
 	want := "Basic " + base64.StdEncoding.EncodeToString([]byte("alice:p@ss"))
 	if got.path != "/prefix/api/v2/alerts" || got.header.Get("Authorization") != want {
@@ -107,7 +114,8 @@ func TestLoggerHearsOfAPartialFailure(t *testing.T) {
 		WithBearerToken("T0KEN-secret"))
 	refuses.answer = "no T0KEN-secret here"
 	must(t, a.Notify(t.Context(), report(finding(scanner.NoTTL, "lock:a"))))
-	if text := log.String(); !strings.Contains(text, refuses.URL) || !strings.Contains(text, "403") || strings.Contains(text, "T0KEN") {
+	if text := log.String(); !strings.Contains(text, refuses.URL) || !strings.Contains(text, "403") ||
+		strings.Contains(text, "T0KEN") {
 		t.Errorf("logged %q", text)
 	}
 }

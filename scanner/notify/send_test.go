@@ -116,7 +116,8 @@ func TestSlowBody(t *testing.T) {
 		}
 	}))
 	t.Cleanup(s.Close)
-	err := newWebhook(t, s.URL, WithTimeout(10*time.Second)).Notify(t.Context(), report(finding(scanner.NoTTL, "lock:a")))
+	err := newWebhook(t, s.URL, WithTimeout(10*time.Second)).Notify(t.Context(),
+		report(finding(scanner.NoTTL, "lock:a")))
 	status, ok := errors.AsType[*StatusError](err)
 	if !ok || status.Status != http.StatusBadRequest || len(status.Body) > maxShownBody {
 		t.Errorf("%v, want a short StatusError", err)
@@ -148,7 +149,8 @@ func TestRedirects(t *testing.T) {
 		t.Errorf("redirects were followed: %v %v", other.got(), taken.got())
 	}
 	must(t, newWebhook(t, s.URL+"/moved", WithBearerToken("bearer-secret")).Notify(t.Context(), r))
-	if got := taken.got(); len(got) != 1 || len(got[0].body) == 0 || got[0].header.Get("Authorization") != "Bearer bearer-secret" {
+	if got := taken.got(); len(got) != 1 || len(got[0].body) == 0 ||
+		got[0].header.Get("Authorization") != "Bearer bearer-secret" {
 		t.Errorf("a redirect within the host: %v", got)
 	}
 }
@@ -193,7 +195,8 @@ func TestClusterOfAlertmanagers(t *testing.T) {
 		t.Errorf("requests: %v and %v, want one each", takes.got(), refuses.got())
 	}
 	err := newAlertmanager(t, []string{down, refuses.URL}).Notify(t.Context(), r)
-	if status, ok := errors.AsType[*StatusError](err); !ok || status.Status != 400 || !strings.Contains(err.Error(), down) {
+	if status, ok := errors.AsType[*StatusError](err); !ok || status.Status != 400 ||
+		!strings.Contains(err.Error(), down) {
 		t.Errorf("%v, want what both said", err)
 	}
 }

@@ -28,7 +28,8 @@ func TestWebhookDocument(t *testing.T) {
 	want := `{"schema":1,"instance":"cron","started":"2026-11-02T10:00:00Z","took_seconds":1.5,"standby":false,"truncated":true,"overflow":4,"omitted":0,` +
 		`"complete":false,"gaps":[],"skipped":[],"nodes":[{"node":"127.0.0.1:6379","took_seconds":0,"locks":3,"examined":10,"calls":2,"unread":0,"unwatched":0,"counts":{"no_ttl":2},"path":"script","truncated":false,"redirected":0,"indistinct":0,"overflow":0},` +
 		`{"node":"b:6379","took_seconds":0,"locks":0,"examined":0,"calls":0,"unread":0,"unwatched":0,"counts":{},"truncated":false,"error":"connection refused","redirected":0,"indistinct":0,"overflow":0}],` +
-		`"findings":[` + documentOf("no_ttl", "lock:a", "lock:a", "null") + `,` + documentOf("long_ttl", `"lock:\xff\n"`, "lock:\xff\n", "90") + `],` +
+		`"findings":[` + documentOf("no_ttl", "lock:a", "lock:a", "null") + `,` +
+		documentOf("long_ttl", `"lock:\xff\n"`, "lock:\xff\n", "90") + `],` +
 		`"pending":[],"resolved":[` + documentOf("orphan", `"\"quoted\""`, `"quoted"`, "null") + `]}`
 	if string(got[0].body) != want {
 		t.Errorf("got  %s\nwant %s", got[0].body, want)
@@ -56,7 +57,8 @@ func TestWebhookKeepsSilent(t *testing.T) {
 		t.Fatalf("%d requests, want none", len(got))
 	}
 	must(t, newWebhook(t, s.URL, WithEveryReport()).Notify(t.Context(), report()))
-	if got := s.got(); len(got) != 1 || !strings.Contains(string(got[0].body), `"findings":[],"pending":[],"resolved":[]`) {
+	if got := s.got(); len(got) != 1 || !strings.Contains(string(got[0].body),
+		`"findings":[],"pending":[],"resolved":[]`) {
 		t.Errorf("with WithEveryReport: %s", got)
 	}
 }
@@ -78,7 +80,8 @@ func TestWebhookBounds(t *testing.T) {
 		t.Errorf("the document has %d bytes, want just below %d", len(body), maxDocument)
 	}
 	if !d.Truncated || d.Omitted == 0 || d.Omitted+len(d.Findings) != len(findings) {
-		t.Errorf("%d findings, %d omitted, truncated %v; %d in all", len(d.Findings), d.Omitted, d.Truncated, len(findings))
+		t.Errorf("%d findings, %d omitted, truncated %v; %d in all", len(d.Findings), d.Omitted, d.Truncated,
+			len(findings))
 	}
 	if d.Findings[0].KeyBase64 != nil || len(d.Findings[0].Key) > maxKeyText {
 		t.Errorf("the huge key takes %d bytes", len(d.Findings[0].Key))

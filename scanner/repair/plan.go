@@ -102,12 +102,14 @@ func Read(r io.Reader) (Plan, error) {
 		return Plan{}, fmt.Errorf("%w: it is none, or of another version of lockscope: %w", ErrInvalidPlan, err)
 	}
 	if p.Schema != Schema {
-		return Plan{}, fmt.Errorf("%w: its schema is %d, and this version knows %d: make it anew", ErrInvalidPlan, p.Schema,
+		return Plan{}, fmt.Errorf("%w: its schema is %d, and this version knows %d: make it anew", ErrInvalidPlan,
+			p.Schema,
 			Schema)
 	}
 	if p.ID == "" || p.ID != p.seal() {
-		return Plan{}, fmt.Errorf("%w: it is not what its id stands for, and was changed after it was made: make it anew",
-			ErrInvalidPlan)
+		return Plan{},
+			fmt.Errorf("%w: it is not what its id stands for, and was changed after it was made: make it anew",
+				ErrInvalidPlan)
 	}
 	return p, nil
 }

@@ -25,7 +25,8 @@ func TestDocument(t *testing.T) {
 		}
 	}
 	ours := report.Hold{
-		Holder: lock.Holder{Instance: "web-3/4711", Since: at.Add(-time.Hour), Traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"},
+		Holder: lock.Holder{Instance: "web-3/4711", Since: at.Add(-time.Hour),
+			Traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"},
 		Format: report.FormatLockscope, Fence: 1<<60 + 1,
 	}
 	redisson := report.Hold{Holder: lock.Holder{Instance: "8743c9c0…:42"}, Format: report.FormatRedisson, Count: 3}
@@ -36,7 +37,8 @@ func TestDocument(t *testing.T) {
 				Counts: map[report.Class]int{report.NoTTL: 1, report.LongTTL: 1}, Path: report.PathScript},
 			{Node: "redis-2:6379", Truncated: true, Err: errors.New("connection refused")},
 		},
-		Findings: []report.Finding{finding(report.NoTTL, "lock:order:1", -1, ours), finding(report.LongTTL, "lock:\xff\n", 90*time.Minute, redisson)},
+		Findings: []report.Finding{finding(report.NoTTL, "lock:order:1", -1, ours),
+			finding(report.LongTTL, "lock:\xff\n", 90*time.Minute, redisson)},
 		Pending:  []report.Finding{finding(report.Orphan, "lock:order:2", 0, ours)},
 		Resolved: []report.Finding{finding(report.ForeignType, `"quoted"`, time.Millisecond, report.Hold{})},
 	})

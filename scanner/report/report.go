@@ -30,7 +30,8 @@ type NodeReport struct {
 	Calls     int64 // commands sent
 	Unread    int64 // locks into whose values this sweep did not look; see scanner.WithMaxValues
 	Unwatched int64 // locks of which nobody knows since when they are held; see scanner.WithMaxWatched
-	// locks whose values do not tell one holder from the next: they are held too long only if they are not written meanwhile
+	// locks whose values do not tell one holder from the next: they are held too long only if they are not written
+	// meanwhile
 	Indistinct int64
 	Counts     map[Class]int // confirmed findings, and those beyond the cap, which were seen once
 	Path       Path

@@ -53,7 +53,8 @@ func parseFlags(args []string, usage io.Writer) (*load, error) {
 	l := &load{client: &http.Client{Timeout: patience}, answers: make(map[string]int)}
 	flags := flag.NewFlagSet("load", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	targets := flags.String("targets", "http://127.0.0.1:8080", "`URLs` of the service's processes, separated by commas")
+	targets := flags.String("targets", "http://127.0.0.1:8080",
+		"`URLs` of the service's processes, separated by commas")
 	flags.IntVar(&l.workers, "workers", 4, "how many charge at the same time")
 	flags.IntVar(&l.orders, "orders", 8, "how many orders there are; the first ones are charged more often")
 	flags.DurationVar(&l.pause, "pause", 200*time.Millisecond, "how long a worker rests after a charge, on average")

@@ -37,7 +37,8 @@ func TestLoad(t *testing.T) {
 	defer one.Close()
 	defer two.Close()
 
-	l, err := parseFlags([]string{"-targets=" + one.URL + ", " + two.URL + "/", "-orders=3", "-pause=1ms", "-report=1h"}, io.Discard)
+	l, err := parseFlags([]string{"-targets=" + one.URL + ", " + two.URL + "/", "-orders=3", "-pause=1ms",
+		"-report=1h"}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,8 @@ func TestNobodyAnswers(t *testing.T) {
 }
 
 func TestFlags(t *testing.T) {
-	for _, args := range []string{"-targets=orders-1:8080", "-targets=", "-workers=0", "-orders=0", "-pause=0s", "-report=-1s", "more", "-no-such-flag"} {
+	for _, args := range []string{"-targets=orders-1:8080", "-targets=", "-workers=0", "-orders=0", "-pause=0s",
+		"-report=-1s", "more", "-no-such-flag"} {
 		if l, err := parseFlags([]string{args}, io.Discard); err == nil {
 			t.Errorf("%s: %+v", args, l)
 		}

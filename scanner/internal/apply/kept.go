@@ -72,12 +72,15 @@ func (c *change) unused(ctx context.Context, now time.Time) (repair.Outcome, tim
 	case idle.Err() != nil && !redisconn.IsReply(idle.Err()):
 		return "", ttl, idle.Err()
 	case idle.Err() != nil:
-		return "", ttl, fmt.Errorf("%w: a process may keep its value for life, and the server does not tell when the key "+
-			"was last used: grant +object|idletime, or look at it by hand (%w)", repair.ErrNotRepairable,
-			redisconn.Scrub(idle.Err()))
+		return "", ttl,
+			fmt.Errorf("%w: a process may keep its value for life, and the server does not tell when the key "+
+				"was last used: grant +object|idletime, or look at it by hand (%w)", repair.ErrNotRepairable,
+				redisconn.Scrub(idle.Err()))
 	case idle.Val() < passed-sameSlack:
-		return "", ttl, fmt.Errorf("%w: a process may keep its value for life, and the key was used %v ago, after it was "+
-			"planned: it may have been released and taken anew; look at it by hand", repair.ErrNotRepairable, idle.Val())
+		return "", ttl,
+			fmt.Errorf("%w: a process may keep its value for life, and the key was used %v ago, after it was "+
+				"planned: it may have been released and taken anew; look at it by hand", repair.ErrNotRepairable,
+				idle.Val())
 	}
 	return repair.Done, ttl, nil
 }

@@ -64,7 +64,8 @@ func NewStep(f *ledger.Entry, a repair.Action) repair.Step {
 	return repair.Step{
 		Node: f.Node, Key: report.KeyText(f.Key), KeyBase64: base64.StdEncoding.EncodeToString([]byte(f.Key)),
 		Class: f.Class, Type: f.Type,
-		TTL: report.Seconds(f.TTL), Holder: f.Hold.Instance, Identity: shownIdentity(f), Digest: f.Identity, Kept: f.Kept,
+		TTL: report.Seconds(f.TTL), Holder: f.Hold.Instance, Identity: shownIdentity(f), Digest: f.Identity,
+		Kept:      f.Kept,
 		FirstSeen: f.FirstSeen.UTC().Round(0), LastSeen: f.LastSeen.UTC().Round(0), Evidence: f.Evidence,
 		Action: inEarnest(a).String(),
 	}

@@ -18,7 +18,8 @@ func Close(r *report.NodeReport, readValues bool) {
 	case r.Err != nil:
 		Note(r, report.ReasonNodeFailed, "%v", r.Err)
 	case r.Truncated:
-		Note(r, report.ReasonBoundReached, "the sweep ended before it had seen every key: give it more time (--deadline)")
+		Note(r, report.ReasonBoundReached,
+			"the sweep ended before it had seen every key: give it more time (--deadline)")
 	}
 	if r.Redirected > 0 {
 		Note(r, report.ReasonRedirected,

@@ -35,7 +35,8 @@ func (c *Slots) Gaps(source string) []report.Gap {
 	rest := server.AllSlots().Without(c.Read).Without(c.Moving)
 	add := func(reason report.Reason, slots server.SlotSet, text string) {
 		if slots.Len() > 0 {
-			gaps = append(gaps, report.Gap{Reason: reason, Detail: fmt.Sprintf("%s: slots %s "+text, source, slots.String())})
+			gaps = append(gaps, report.Gap{Reason: reason,
+				Detail: fmt.Sprintf("%s: slots %s "+text, source, slots.String())})
 		}
 	}
 	if c.Assigned.Len() > 0 {

@@ -62,7 +62,8 @@ func (w *Watch) Restore(from Saved) error {
 		e := lease{
 			identity: h.Identity, first: atMillis(h.First), whole: atMillis(h.Whole), last: atMillis(h.Last),
 			expiry:  atMillis(h.Expiry),
-			longest: time.Duration(h.Longest) * time.Millisecond, count: int(h.Count), looks: int(h.Looks), node: int(h.Node),
+			longest: time.Duration(h.Longest) * time.Millisecond, count: int(h.Count), looks: int(h.Looks),
+			node: int(h.Node),
 		}
 		if e.node >= len(w.rounds) || e.node < 0 {
 			e.node = adrift

@@ -18,7 +18,8 @@ func TestGlobMatchesAsRedis(t *testing.T) {
 	c := redis.NewClient(&redis.Options{Addr: locktest.Servers(t, 1)[0].Addr()})
 	t.Cleanup(func() { c.Close() })
 	random := rand.New(rand.NewPCG(1, 2))
-	pieces := []string{"a", "b", "c", "-", "*", "?", "[", "]", "^", `\`, "[a-c]", "[^a]", "[c-a]", `[\]a]`, "[a", "[]", "[^]", "é", "\x00"}
+	pieces := []string{"a", "b", "c", "-", "*", "?", "[", "]", "^", `\`, "[a-c]", "[^a]", "[c-a]", `[\]a]`, "[a", "[]",
+		"[^]", "é", "\x00"}
 	text := func(n int) string {
 		var b strings.Builder
 		for range random.IntN(n) {

@@ -34,8 +34,9 @@ func (r *Reader) Page(ctx context.Context, cursor string, wanted Wanted) (Page, 
 
 func (r *Reader) scriptPage(ctx context.Context, cursor string, wanted Wanted) (Page, error) {
 	r.calls++
-	reply, err := r.page.Run(ctx, r.pages, r.capability.command(), redisconn.Args(0, cursor, r.query.Pattern, r.query.Count,
-		r.query.limit(), wanted.First, wanted.Last, flag(r.mixed)))
+	reply, err := r.page.Run(ctx, r.pages, r.capability.command(),
+		redisconn.Args(0, cursor, r.query.Pattern, r.query.Count,
+			r.query.limit(), wanted.First, wanted.Last, flag(r.mixed)))
 	if err != nil {
 		return Page{}, err
 	}

@@ -88,7 +88,8 @@ func (r *Reader) inspector(ctx context.Context, client *redis.Client) *inspector
 }
 
 func (in *inspector) describe(all []*inspection) ([]Value, error) {
-	stages := []func([]*inspection) []*inspection{in.readTTLs, in.askTTLs, in.readHeads, in.readRest, in.readHashes, in.readFields}
+	stages := []func([]*inspection) []*inspection{in.readTTLs, in.askTTLs, in.readHeads, in.readRest, in.readHashes,
+		in.readFields}
 	open := all
 	for _, stage := range stages {
 		in.pipe = in.client.Pipeline()

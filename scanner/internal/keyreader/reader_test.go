@@ -25,13 +25,15 @@ func plant(t *testing.T, c *redis.Client) (keys []string) {
 		c.Do(ctx, "set", "lock:large", strings.Repeat("v", HeadSize+1)),
 		c.Do(ctx, "set", "lock:expires", "value", "ex", 3600), c.Do(ctx, "set", "lock:long", "value", "ex", 86400),
 		c.Do(ctx, "hset", "lock:hash", "b", 1, "a", 2), c.Do(ctx, append([]any{"hset", "lock:many"}, many...)...),
-		c.Do(ctx, "zadd", "lock:zset", 1, "x"), c.Do(ctx, "set", "lockscope:fence:{1}", 1), c.Do(ctx, "set", "other", 1),
+		c.Do(ctx, "zadd", "lock:zset", 1, "x"), c.Do(ctx, "set", "lockscope:fence:{1}", 1),
+		c.Do(ctx, "set", "other", 1),
 	} {
 		if err := cmd.Err(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return []string{"lock:empty", "lock:expires", "lock:hash", "lock:large", "lock:long", "lock:many", "lock:string", "lock:zset"}
+	return []string{"lock:empty", "lock:expires", "lock:hash", "lock:large", "lock:long", "lock:many", "lock:string",
+		"lock:zset"}
 }
 
 // byKey sorts, and rounds TTLs to what two reads have in common.
@@ -59,17 +61,20 @@ func TestScriptAndPlainCommandsSeeTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if one.Keys != int64(len(keys)) || one.Keys != other.Keys || one.Next != FirstCursor || other.Next != FirstCursor {
+		if one.Keys != int64(len(keys)) || one.Keys != other.Keys || one.Next != FirstCursor ||
+			other.Next != FirstCursor {
 			t.Errorf("%v: %d and %d keys, next %q and %q", wanted, one.Keys, other.Keys, one.Next, other.Next)
 		}
 		if a, b := byKey(one.Values), byKey(other.Values); !reflect.DeepEqual(a, b) {
 			t.Errorf("%v: by script\n%+v\nby plain commands\n%+v", wanted, a, b)
 		}
-		if want := len(keys); wanted == (Wanted{}) && len(one.Values) != want-1 || wanted == All() && len(one.Values) != want {
+		if want := len(keys); wanted == (Wanted{}) && len(one.Values) != want-1 || wanted == All() &&
+			len(one.Values) != want {
 			t.Errorf("%v: %d values", wanted, len(one.Values)) // lock:expires is fine
 		}
 		if !script.Scripted() || plain.Scripted() || script.Calls() == 0 || plain.Calls() <= script.Calls() {
-			t.Errorf("%v: scripted %v and %v, %d and %d calls", wanted, script.Scripted(), plain.Scripted(), script.Calls(), plain.Calls())
+			t.Errorf("%v: scripted %v and %v, %d and %d calls", wanted, script.Scripted(), plain.Scripted(),
+				script.Calls(), plain.Calls())
 		}
 	}
 }

@@ -33,23 +33,37 @@ func TestQuorumOfAListedLock(t *testing.T) {
 		holder string
 		silent int
 	}{
-		"all agree":                    {[]keyreader.Value{ours(5*s, tokenA, "7"), ours(4*s, tokenA, "7"), ours(3*s, tokenA, "7")}, 3, false, 4 * s, "host/1", 0},
-		"counters differ":              {[]keyreader.Value{ours(5*s, tokenA, "7"), ours(4*s, tokenA, "8"), none}, 2, false, 4 * s, "host/1", 0},
-		"minority":                     {[]keyreader.Value{ours(5*s, tokenA, "7"), none, none}, 1, false, 0, "host/1", 0},
-		"split":                        {[]keyreader.Value{ours(5*s, tokenA, "7"), ours(9*s, tokenB, "7"), ours(4*s, tokenA, "7")}, 2, true, 4 * s, "host/1", 0},
-		"one never expires":            {[]keyreader.Value{ours(keyreader.Never, tokenA, "7"), ours(2*s, tokenA, "7"), ours(1*s, tokenA, "7")}, 3, false, 2 * s, "host/1", 0},
-		"a quorum never does":          {[]keyreader.Value{ours(keyreader.Never, tokenA, "7"), ours(keyreader.Never, tokenA, "7"), ours(1*s, tokenA, "7")}, 3, false, keyreader.Never, "host/1", 0},
-		"another's on one":             {[]keyreader.Value{listValue(s, "random"), listValue(2*s, "random"), listValue(3*s, "other!")}, 2, true, s, "", 0},
-		"one server":                   {[]keyreader.Value{listValue(keyreader.Never, "random")}, 1, false, keyreader.Never, "", 0},
-		"two of two needed":            {[]keyreader.Value{ours(5*s, tokenA, "7"), ours(3*s, tokenA, "7")}, 2, false, 3 * s, "host/1", 0},
-		"other type elsewhere":         {[]keyreader.Value{{Key: "lock:x", Type: "zset", TTL: s}, ours(3*s, tokenA, "7"), ours(3*s, tokenA, "7")}, 2, true, 3 * s, "host/1", 0},
-		"one of two, one is silent":    {[]keyreader.Value{ours(5*s, tokenA, "7"), none}, 1, false, 5 * s, "host/1", 1},
-		"one of three, two are silent": {[]keyreader.Value{ours(5*s, tokenA, "7"), none, none}, 1, false, 5 * s, "host/1", 2},
-		"one of four, one is silent":   {[]keyreader.Value{ours(5*s, tokenA, "7"), none, none, none}, 1, false, 0, "host/1", 1},
-		"two of three, two are silent": {[]keyreader.Value{ours(5*s, tokenA, "7"), ours(3*s, tokenA, "7"), none}, 2, false, 5 * s, "host/1", 2},
+		"all agree": {[]keyreader.Value{ours(5*s, tokenA, "7"), ours(4*s, tokenA, "7"),
+			ours(3*s, tokenA, "7")}, 3, false, 4 * s, "host/1", 0},
+		"counters differ": {[]keyreader.Value{ours(5*s, tokenA, "7"), ours(4*s, tokenA, "8"), none}, 2,
+			false, 4 * s, "host/1", 0},
+		"minority": {[]keyreader.Value{ours(5*s, tokenA, "7"), none, none}, 1, false, 0, "host/1",
+			0},
+		"split": {[]keyreader.Value{ours(5*s, tokenA, "7"), ours(9*s, tokenB, "7"),
+			ours(4*s, tokenA, "7")}, 2, true, 4 * s, "host/1", 0},
+		"one never expires": {[]keyreader.Value{ours(keyreader.Never, tokenA, "7"), ours(2*s, tokenA, "7"),
+			ours(1*s, tokenA, "7")}, 3, false, 2 * s, "host/1", 0},
+		"a quorum never does": {[]keyreader.Value{ours(keyreader.Never, tokenA, "7"),
+			ours(keyreader.Never, tokenA, "7"), ours(1*s, tokenA, "7")}, 3, false, keyreader.Never, "host/1", 0},
+		"another's on one": {[]keyreader.Value{listValue(s, "random"), listValue(2*s, "random"),
+			listValue(3*s, "other!")}, 2, true, s, "", 0},
+		"one server": {[]keyreader.Value{listValue(keyreader.Never, "random")}, 1, false,
+			keyreader.Never, "", 0},
+		"two of two needed": {[]keyreader.Value{ours(5*s, tokenA, "7"), ours(3*s, tokenA, "7")}, 2, false,
+			3 * s, "host/1", 0},
+		"other type elsewhere": {[]keyreader.Value{{Key: "lock:x", Type: "zset", TTL: s},
+			ours(3*s, tokenA, "7"), ours(3*s, tokenA, "7")}, 2, true, 3 * s, "host/1", 0},
+		"one of two, one is silent": {[]keyreader.Value{ours(5*s, tokenA, "7"), none}, 1, false, 5 * s, "host/1", 1},
+		"one of three, two are silent": {[]keyreader.Value{ours(5*s, tokenA, "7"), none, none}, 1, false, 5 * s,
+			"host/1", 2},
+		"one of four, one is silent": {[]keyreader.Value{ours(5*s, tokenA, "7"), none, none, none}, 1, false, 0,
+			"host/1", 1},
+		"two of three, two are silent": {[]keyreader.Value{ours(5*s, tokenA, "7"), ours(3*s, tokenA, "7"), none}, 2,
+			false, 5 * s, "host/1", 2},
 	} {
 		l, ok := newLock(test.looks, test.silent)
-		if !ok || l.Nodes != test.nodes || l.Of != len(test.looks) || l.Split != test.split || l.TTL != test.ttl || l.Held() != (l.TTL != 0) || l.Hold.Instance != test.holder {
+		if !ok || l.Nodes != test.nodes || l.Of != len(test.looks) || l.Split != test.split || l.TTL != test.ttl ||
+			l.Held() != (l.TTL != 0) || l.Hold.Instance != test.holder {
 			t.Errorf("%s: %+v", name, l)
 		}
 	}
@@ -95,7 +109,8 @@ func TestTopKeepsTheFirst(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	var all []listing.Lock
 	for i := range 500 {
-		l := listing.Lock{Key: "lock:" + string(rune('a'+i%26)) + time.Duration(i).String(), TTL: time.Duration(random.IntN(50)) - 1}
+		l := listing.Lock{Key: "lock:" + string(rune('a'+i%26)) + time.Duration(i).String(),
+			TTL: time.Duration(random.IntN(50)) - 1}
 		l.Resource = l.Key[len("lock:"):]
 		if i%3 > 0 {
 			l.Hold.Since = time.Unix(int64(random.IntN(50)), 0)

@@ -83,6 +83,9 @@ func (s *Source) masters(ctx context.Context) ([]*redis.Client, error) {
 	if err == nil && len(masters) == 0 {
 		err = errors.New("the cluster has no masters")
 	}
-	slices.SortFunc(masters, func(a, b *redis.Client) int { return strings.Compare(a.Options().Addr, b.Options().Addr) })
+	slices.SortFunc(masters, func(a, b *redis.Client) int {
+		return strings.Compare(a.Options().Addr,
+			b.Options().Addr)
+	})
 	return masters, err
 }

@@ -71,7 +71,8 @@ func (c *Tally) HasQuorum() bool { return c.same >= c.quorum() }
 
 // Evidence explains a lock without a quorum.
 func (c *Tally) Evidence() string {
-	return fmt.Sprintf("its token is on %d of %d nodes and a quorum is %d: it is nobody's lock, and in the way of others",
+	return fmt.Sprintf(
+		"its token is on %d of %d nodes and a quorum is %d: it is nobody's lock, and in the way of others",
 		c.same, c.nodes, c.quorum())
 }
 

@@ -44,7 +44,8 @@ func (p *Proof) Covers(f *ledger.Entry) error {
 		}
 	}
 	if slot := hashslot.Of(f.Key); n.Slots != nil && !n.Slots.Has(slot) {
-		return fmt.Errorf("%w: slot %d was moving, or not read: sweep again when it has arrived", repair.ErrIncomplete, slot)
+		return fmt.Errorf("%w: slot %d was moving, or not read: sweep again when it has arrived", repair.ErrIncomplete,
+			slot)
 	}
 	if f.Class == report.Orphan && !p.Orphans {
 		return fmt.Errorf("%w: the nodes are not proved to be those of one Redlock: see WithOneRedlock (--redlock)",

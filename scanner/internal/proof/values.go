@@ -32,7 +32,8 @@ type Values struct {
 // before is nil for the first sweep.
 func NewValues(known []ledger.Entry, before *Values) *Values {
 	s := &Values{
-		seed: maphash.MakeSeed(), key: make(map[uint64]uint64), shared: make(map[uint64]bool), early: make(map[uint64]bool),
+		seed: maphash.MakeSeed(), key: make(map[uint64]uint64), shared: make(map[uint64]bool),
+		early: make(map[uint64]bool),
 	}
 	if before != nil {
 		s.seed = before.seed

@@ -53,7 +53,8 @@ type savedFinding struct {
 // Encode writes down a state.
 func Encode(s State, now time.Time) ([]byte, error) {
 	return json.Marshal(saved{
-		Version: version, Saved: now, Salt: s.Digest.Salt(), Watches: s.Watches, Findings: saveFindings(s.Digest, s.Entries),
+		Version: version, Saved: now, Salt: s.Digest.Salt(), Watches: s.Watches,
+		Findings: saveFindings(s.Digest, s.Entries),
 	})
 }
 
@@ -80,7 +81,8 @@ func saveFindings(d digest.Digest, entries []ledger.Entry) []savedFinding {
 			value = d.Text(f.Identity)
 		}
 		all = append(all, savedFinding{
-			Source: f.Source, Node: f.Node, Type: f.Type, Evidence: f.Evidence, Key: []byte(f.Key), Class: f.Class, TTL: f.TTL,
+			Source: f.Source, Node: f.Node, Type: f.Type, Evidence: f.Evidence, Key: []byte(f.Key), Class: f.Class,
+			TTL:       f.TTL,
 			Hold:      f.Hold,
 			FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Since: f.Since, Confirmed: f.Confirmed, Value: value,
 		})
@@ -94,7 +96,8 @@ func restoreFindings(d digest.Digest, from []savedFinding) []ledger.Entry {
 	for _, s := range from {
 		all = append(all, ledger.Entry{
 			Finding: report.Finding{
-				Class: s.Class, Node: s.Node, Key: string(s.Key), Type: s.Type, TTL: s.TTL, Hold: s.Hold, Evidence: s.Evidence,
+				Class: s.Class, Node: s.Node, Key: string(s.Key), Type: s.Type, TTL: s.TTL, Hold: s.Hold,
+				Evidence:  s.Evidence,
 				FirstSeen: s.FirstSeen, LastSeen: s.LastSeen, Confirmed: s.Confirmed,
 			},
 			Facts: sight.Facts{Since: s.Since, Source: s.Source, Recalled: sight.Recalled{Digest: d, Value: s.Value}},

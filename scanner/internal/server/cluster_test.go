@@ -20,8 +20,9 @@ func TestView(t *testing.T) {
 	}
 	moving, nobody := v.Moving(), AllSlots().Without(v.Assigned)
 	for what, pair := range map[string][2]string{
-		"own": {v.Own.String(), "0-99, 101"}, "importing": {v.Importing.String(), "5555"}, "migrating": {v.Migrating.String(), "93"},
-		"moving": {moving.String(), "93, 5555"}, "nobody's": {nobody.String(), "100, 102-5460, 16001-16383"},
+		"own": {v.Own.String(), "0-99, 101"}, "importing": {v.Importing.String(), "5555"},
+		"migrating": {v.Migrating.String(), "93"},
+		"moving":    {moving.String(), "93, 5555"}, "nobody's": {nobody.String(), "100, 102-5460, 16001-16383"},
 	} {
 		if pair[0] != pair[1] {
 			t.Errorf("%s: %s, want %s", what, pair[0], pair[1])
@@ -33,7 +34,8 @@ func TestView(t *testing.T) {
 }
 
 func TestViewThatMakesNoSense(t *testing.T) {
-	for _, text := range []string{"", "x", "a b c d e f g h 1-2\n", "a b myself d e f g h x\n", "a b myself d e f g h 1-x\n", "a b myself d e f g h [x->-id]\n"} {
+	for _, text := range []string{"", "x", "a b c d e f g h 1-2\n", "a b myself d e f g h x\n",
+		"a b myself d e f g h 1-x\n", "a b myself d e f g h [x->-id]\n"} {
 		if _, err := parseView(text); !errors.Is(err, driver.ErrBadReply) {
 			t.Errorf("%q: %v", text, err)
 		}

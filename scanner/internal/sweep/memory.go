@@ -29,7 +29,8 @@ func NewMemory() *Memory { return newMemory(digest.New()) }
 
 func newMemory(d digest.Digest) *Memory {
 	return &Memory{
-		digest: d, masters: make(map[*node.Source]map[string]*remembered), watches: make(map[*node.Source]*holders.Watch),
+		digest: d, masters: make(map[*node.Source]map[string]*remembered),
+		watches: make(map[*node.Source]*holders.Watch),
 	}
 }
 

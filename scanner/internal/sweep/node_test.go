@@ -32,7 +32,8 @@ func TestPageTwice(t *testing.T) {
 		Rules: judge.Rules{
 			TTLLimit: time.Hour, HoldLimit: time.Hour,
 			Checks: map[report.Class]bool{
-				report.NoTTL: true, report.LongTTL: true, report.HeldTooLong: true, report.Orphan: true, report.ForeignType: true,
+				report.NoTTL: true, report.LongTTL: true, report.HeldTooLong: true, report.Orphan: true,
+				report.ForeignType: true,
 			},
 		},
 		Deadline: time.Minute, MaxWatched: 10, MaxValues: AllValues, Now: time.Now,
@@ -53,7 +54,9 @@ func TestPageTwice(t *testing.T) {
 	}
 	_, pending, resolved := found.Lists()
 	overflow := len(found.Omitted())
-	if len(pending) != 5 || len(resolved) != 0 || overflow != 0 || n.report.Unwatched != 0 || len(watch.Save().Watched) != 0 { // what has no TTL is found without being watched
-		t.Errorf("%d pending, %d resolved, %d overflow, %d watched", len(pending), len(resolved), overflow, len(watch.Save().Watched))
+	if len(pending) != 5 || len(resolved) != 0 || overflow != 0 || n.report.Unwatched != 0 ||
+		len(watch.Save().Watched) != 0 { // what has no TTL is found without being watched
+		t.Errorf("%d pending, %d resolved, %d overflow, %d watched", len(pending), len(resolved), overflow,
+			len(watch.Save().Watched))
 	}
 }

@@ -41,7 +41,8 @@ func New(cfg *Settings, sources []*node.Source, m *Memory, l *ledger.Ledger, bef
 	o := orphan.New(sources)
 	return &Sweep{
 		cfg: cfg, sources: sources, memory: m, ledger: l, started: cfg.Now(),
-		orphans: o, confirmation: &confirmation{cfg: cfg, ledger: l, orphans: o}, values: proof.NewValues(l.All(), compared),
+		orphans: o, confirmation: &confirmation{cfg: cfg, ledger: l, orphans: o},
+		values: proof.NewValues(l.All(), compared),
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 )
 
 func distinctionOfText(text string) Distinction {
-	v := &keyreader.Value{Type: keyreader.String, Head: text[:min(len(text), keyreader.HeadSize)], Size: int64(len(text))}
+	v := &keyreader.Value{Type: keyreader.String, Head: text[:min(len(text), keyreader.HeadSize)],
+		Size: int64(len(text))}
 	holder := Holder(v)
 	return DistinctionOf(v, &holder)
 }
@@ -52,7 +53,8 @@ func TestWhatTellsHoldersApart(t *testing.T) {
 func TestRandomTokensAreRecognised(t *testing.T) {
 	const tokens = 10_000
 	for name, encode := range map[string]func([]byte) string{
-		"hex": hex.EncodeToString, "base64": base64.StdEncoding.EncodeToString, "base64url": base64.RawURLEncoding.EncodeToString,
+		"hex": hex.EncodeToString, "base64": base64.StdEncoding.EncodeToString,
+		"base64url": base64.RawURLEncoding.EncodeToString,
 	} {
 		missed, constant := 0, 0
 		for range tokens {

@@ -124,7 +124,8 @@ func mixedDigits(run string) bool {
 			some := part[:leastMixed]
 			kinds, turns := takeTurns(some)
 			if kinds == 2 && turns >= leastDigitTurns && different(some) >= leastDifferent &&
-				strings.ContainsAny(some, "0123456789") && strings.ContainsAny(strings.ToLower(some), "ghijklmnopqrstuvwxyz") {
+				strings.ContainsAny(some, "0123456789") &&
+				strings.ContainsAny(strings.ToLower(some), "ghijklmnopqrstuvwxyz") {
 				return true
 			}
 		}

@@ -12,7 +12,8 @@ import (
 )
 
 func stringValue(text string) *keyreader.Value {
-	return &keyreader.Value{Type: keyreader.String, Head: text[:min(len(text), keyreader.HeadSize)], Size: int64(len(text))}
+	return &keyreader.Value{Type: keyreader.String, Head: text[:min(len(text), keyreader.HeadSize)],
+		Size: int64(len(text))}
 }
 
 func TestWhatTellsOwnersApart(t *testing.T) {

@@ -28,16 +28,20 @@ func holderOf(text string) report.Hold {
 func TestHolderOf(t *testing.T) {
 	since := time.Date(2026, 11, 21, 18, 0, 0, 5e6, time.UTC)
 	for text, want := range map[string]report.Hold{
-		"ADDED:2026-11-21T18:00:00.005Z@host-1:" + shedLockUUID: {Format: report.FormatShedLock, Holder: lock.Holder{Instance: "host-1", Since: since}},
-		"ADDED:2026-11-21T18:00:00.005Z@host-1":                 {Format: report.FormatShedLock, Holder: lock.Holder{Instance: "host-1", Since: since}},
-		"ADDED:2026-11-21T18:00:00.005Z@ho\nst":                 {Format: report.FormatShedLock, Holder: lock.Holder{Instance: "ho_st", Since: since}},
-		"ADDED:2026-11-21T18:00:00.005Z@host:secret":            {Format: report.FormatShedLock, Holder: lock.Holder{Since: since}},
-		"ADDED:yesterday@host":                                  {Format: report.FormatUnknown},
-		"ADDED:":                                                {Format: report.FormatUnknown},
-		redsyncValue:                                            {Format: report.FormatUnknown},
-		"host-1:4711":                                           {Format: report.FormatUnknown},
-		"":                                                      {Format: report.FormatUnknown},
-		token + ":x|a|1|":                                       {Format: report.FormatUnknown},
+		"ADDED:2026-11-21T18:00:00.005Z@host-1:" +
+			shedLockUUID: {Format: report.FormatShedLock, Holder: lock.Holder{Instance: "host-1", Since: since}},
+		"ADDED:2026-11-21T18:00:00.005Z@host-1": {Format: report.FormatShedLock,
+			Holder: lock.Holder{Instance: "host-1", Since: since}},
+		"ADDED:2026-11-21T18:00:00.005Z@ho\nst": {Format: report.FormatShedLock,
+			Holder: lock.Holder{Instance: "ho_st", Since: since}},
+		"ADDED:2026-11-21T18:00:00.005Z@host:secret": {Format: report.FormatShedLock,
+			Holder: lock.Holder{Since: since}},
+		"ADDED:yesterday@host": {Format: report.FormatUnknown},
+		"ADDED:":               {Format: report.FormatUnknown},
+		redsyncValue:           {Format: report.FormatUnknown},
+		"host-1:4711":          {Format: report.FormatUnknown},
+		"":                     {Format: report.FormatUnknown},
+		token + ":x|a|1|":      {Format: report.FormatUnknown},
 	} {
 		got := holderOf(text)
 		if !got.Since.Equal(want.Since) {

@@ -64,7 +64,8 @@ func Start(t testing.TB) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{received: &receiver{}, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}}
+	s := &Server{received: &receiver{}, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true},
+		Timeout: patience}}
 	receiver := httptest.NewServer(s.received)
 	t.Cleanup(receiver.Close)
 	dir := t.TempDir()

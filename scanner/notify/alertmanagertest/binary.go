@@ -9,8 +9,9 @@ import (
 const binaryEnv = "LOCKSCOPE_ALERTMANAGER"
 
 // errNotInstalled says how to get an Alertmanager.
-var errNotInstalled = errors.New(`alertmanagertest: no Alertmanager: install with "apt-get install prometheus-alertmanager" ` +
-	`(Debian/Ubuntu), or set ` + binaryEnv + `=/path/to/alertmanager`)
+var errNotInstalled = errors.New(
+	`alertmanagertest: no Alertmanager: install with "apt-get install prometheus-alertmanager" ` +
+		`(Debian/Ubuntu), or set ` + binaryEnv + `=/path/to/alertmanager`)
 
 func binary() (string, error) {
 	names := []string{"prometheus-alertmanager", "alertmanager"}
