@@ -15,9 +15,11 @@ import (
 
 func TestFS(t *testing.T) {
 	err := fstest.TestFS(dashboards.FS(), "README.md",
-		"grafana/lockscope-overview.json", "grafana/lockscope-resource.json", "grafana/lockscope-nodes.json", "grafana/lockscope-leaks.json",
+		"grafana/lockscope-overview.json", "grafana/lockscope-resource.json", "grafana/lockscope-nodes.json",
+		"grafana/lockscope-leaks.json",
 		"rules/recording.yaml", "rules/slo.yaml", "rules/alerts.yaml", "kubernetes/prometheusrule.yaml",
-		"runbooks/DistributedLockLost.md", "provisioning/prometheus/prometheus.yml", "provisioning/grafana/dashboards/lockscope.yaml")
+		"runbooks/DistributedLockLost.md", "provisioning/prometheus/prometheus.yml",
+		"provisioning/grafana/dashboards/lockscope.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +81,8 @@ func TestDashboardsAreJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		var board struct{ UID string }
-		if err := json.Unmarshal(text, &board); err != nil || path != "grafana/"+board.UID+".json" || !strings.HasPrefix(board.UID, "lockscope-") {
+		if err := json.Unmarshal(text, &board); err != nil || path != "grafana/"+board.UID+".json" ||
+			!strings.HasPrefix(board.UID, "lockscope-") {
 			t.Errorf("%s has the uid %q: %v", path, board.UID, err)
 		}
 	}

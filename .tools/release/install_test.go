@@ -18,8 +18,8 @@ type user struct {
 	env     []string
 }
 
-// newUser shares the module cache of whoever runs the test, so that nothing is downloaded or compiled twice; the version is one
-// nobody else has, and is removed from the cache afterwards.
+// newUser shares the module cache of whoever runs the test, so that nothing is downloaded or compiled twice; the
+// version is one nobody else has, and is removed from the cache afterwards.
 func newUser(t *testing.T, all []*released) *user {
 	t.Helper()
 	now := time.Now()
@@ -30,7 +30,8 @@ func newUser(t *testing.T, all []*released) *user {
 	must(t, err)
 	cache, proxies, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	t.Cleanup(func() { forget(t, cache, all, u.version) })
-	u.env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=-modcacherw", "GONOSUMDB=github.com/lockscope/*", "GOPROXY=file://"+proxy+","+proxies)
+	u.env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=-modcacherw",
+		"GONOSUMDB=github.com/lockscope/*", "GOPROXY=file://"+proxy+","+proxies)
 	return u
 }
 
@@ -39,7 +40,8 @@ func forget(t *testing.T, cache string, all []*released, version string) {
 	for _, m := range all {
 		escaped, err := module.EscapePath(m.path)
 		must(t, err)
-		files, err := filepath.Glob(filepath.Join(cache, "cache", "download", filepath.FromSlash(escaped), "@v", version+".*"))
+		files, err := filepath.Glob(filepath.Join(cache, "cache", "download", filepath.FromSlash(escaped), "@v",
+			version+".*"))
 		must(t, err)
 		for _, name := range append(files, filepath.Join(cache, filepath.FromSlash(escaped)+"@"+version)) {
 			must(t, os.RemoveAll(name))
@@ -71,7 +73,8 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// TestBuildOfUser: a program that needs one module of a release builds with what that module requires, in every one of them.
+// TestBuildOfUser: a program that needs one module of a release builds with what that module requires, in every one of
+// them.
 func TestBuildOfUser(t *testing.T) {
 	all := repository(t)
 	u := newUser(t, all)

@@ -1,4 +1,5 @@
-// Command release prepares a release of the modules that release.work names, and says how they are tagged. README.md has the steps.
+// Command release prepares a release of the modules that release.work names, and says how they are tagged. README.md
+// has the steps.
 package main
 
 import (
@@ -20,8 +21,10 @@ func main() {
 func run(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("release", flag.ContinueOnError)
 	root := flags.String("root", filepath.Join("..", ".."), "the root of the repository")
-	version := flags.String("version", "", "the version to release, as v0.2.0: every go.mod is made to require it of the others")
-	proxy := flags.String("proxy", "", "write a module proxy of the tree to this folder instead; GOPROXY takes its file:// URL")
+	version := flags.String("version", "",
+		"the version to release, as v0.2.0: every go.mod is made to require it of the others")
+	proxy := flags.String("proxy", "",
+		"write a module proxy of the tree to this folder instead; GOPROXY takes its file:// URL")
 	mods := flags.Bool("tidy", false, "run go mod tidy in every module of a release instead")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -39,7 +42,8 @@ func run(args []string, out io.Writer) error {
 	if err := setVersion(all, *version); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%d modules require %s of each other. Run the tests, commit, and tag that commit:\n\n", len(all), *version)
+	fmt.Fprintf(out, "%d modules require %s of each other. Run the tests, commit, and tag that commit:\n\n", len(all),
+		*version)
 	for _, m := range all {
 		fmt.Fprintf(out, "git tag %s\n", m.tag(*version))
 	}

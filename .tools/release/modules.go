@@ -62,7 +62,8 @@ func (m *released) read() error {
 	}
 	m.path = m.file.Module.Mod.Path
 	if len(m.file.Replace) > 0 {
-		return fmt.Errorf("%s replaces %s: go install of what is in it would be refused", name, m.file.Replace[0].Old.Path)
+		return fmt.Errorf("%s replaces %s: go install of what is in it would be refused", name,
+			m.file.Replace[0].Old.Path)
 	}
 	return nil
 }
@@ -123,7 +124,8 @@ func setVersion(all []*released, version string) error {
 	return nil
 }
 
-// replaceIn makes a workspace take version of every module from the tree: the go command asks for its go.mod even there.
+// replaceIn makes a workspace take version of every module from the tree: the go command asks for its go.mod even
+// there.
 func replaceIn(name string, all []*released, version string) error {
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -161,7 +163,8 @@ func replaceIn(name string, all []*released, version string) error {
 // checkVersion refuses what Go would not take for a version of these modules.
 func checkVersion(version string) error {
 	if !semver.IsValid(version) || semver.Canonical(version) != version || module.CheckPathMajor(version, "") != nil {
-		return fmt.Errorf("%q is no version of these modules: like v0.2.0, for their paths end in no major version", version)
+		return fmt.Errorf("%q is no version of these modules: like v0.2.0, for their paths end in no major version",
+			version)
 	}
 	return nil
 }

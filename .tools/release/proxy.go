@@ -14,8 +14,8 @@ import (
 	modzip "golang.org/x/mod/zip"
 )
 
-// writeProxy writes what a module proxy answers for version of all modules to folder, as the tree stands: GOPROXY takes its
-// file:// URL. See https://go.dev/ref/mod#goproxy-protocol.
+// writeProxy writes what a module proxy answers for version of all modules to folder, as the tree stands: GOPROXY takes
+// its file:// URL. See https://go.dev/ref/mod#goproxy-protocol.
 func writeProxy(all []*released, folder, version string, now time.Time) error {
 	if err := checkVersion(version); err != nil {
 		return err
@@ -37,7 +37,8 @@ func writeProxy(all []*released, folder, version string, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		for name, text := range map[string][]byte{"list": []byte(version + "\n"), version + ".info": info, version + ".mod": mod} {
+		for name, text := range map[string][]byte{"list": []byte(version + "\n"), version + ".info": info, version +
+			".mod": mod} {
 			if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
 				return err
 			}

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestPublicPackagesAreInTheReadme: a package that users may import is in README's list. One that they should not import
-// is internal or says in its documentation that it is for lockscope's own packages.
+// TestPublicPackagesAreInTheReadme: a package that users may import is in README's list. One that they should not
+// import is internal or says in its documentation that it is for lockscope's own packages.
 func TestPublicPackagesAreInTheReadme(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
 	must(t, err)

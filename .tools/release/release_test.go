@@ -75,7 +75,8 @@ func TestReplaced(t *testing.T) {
 	text, err := os.ReadFile(name)
 	must(t, err)
 	must(t, os.WriteFile(name, append(text, "\nreplace github.com/lockscope/lockscope => ..\n"...), 0o644))
-	if err := run([]string{"-root", tree, "-version", "v0.2.0"}, new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), "go install") {
+	if err := run([]string{"-root", tree, "-version", "v0.2.0"}, new(bytes.Buffer)); err == nil ||
+		!strings.Contains(err.Error(), "go install") {
 		t.Errorf("%v", err)
 	}
 }

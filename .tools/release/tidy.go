@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// tidy runs go mod tidy in all modules. It finds what they require of each other in a proxy of the tree, and leaves out of each
-// go.sum what the next change of the tree would make wrong. The module cache of the user stays as it is.
+// tidy runs go mod tidy in all modules. It finds what they require of each other in a proxy of the tree, and leaves out
+// of each go.sum what the next change of the tree would make wrong. The module cache of the user stays as it is.
 func tidy(all []*released) (err error) {
 	dir, err := os.MkdirTemp("", "lockscope-tidy-")
 	if err != nil {
@@ -52,7 +52,8 @@ func requiredVersion(all []*released, m *released) (string, bool) {
 	return "", false
 }
 
-// environment is that of a go command outside of any workspace, which asks the proxy in dir first, then what was downloaded before.
+// environment is that of a go command outside of any workspace, which asks the proxy in dir first, then what was
+// downloaded before.
 func environment(dir string) ([]string, error) {
 	out, err := exec.Command("go", "env", "GOMODCACHE", "GOPROXY").Output()
 	if err != nil {
@@ -60,8 +61,10 @@ func environment(dir string) ([]string, error) {
 	}
 	cache, proxies, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	return append(os.Environ(), "GOWORK=off", "GOFLAGS=-modcacherw", "GONOSUMDB=github.com/lockscope/*",
-		"GOMODCACHE="+filepath.Join(dir, "cache"),
-		"GOPROXY=file://"+filepath.Join(dir, "proxy")+",file://"+filepath.Join(cache, "cache", "download")+","+proxies), nil
+			"GOMODCACHE="+filepath.Join(dir, "cache"),
+			"GOPROXY=file://"+filepath.Join(dir, "proxy")+",file://"+filepath.Join(cache, "cache", "download")+","+
+				proxies),
+		nil
 }
 
 func tidyModule(all []*released, m *released, env []string) error {

@@ -32,7 +32,8 @@ func repository(t testing.TB) []*released {
 // TestRequirements keeps the client of a system out of the modules of others, and the versions of a release one.
 func TestRequirements(t *testing.T) {
 	clients := map[string]string{
-		"github.com/jackc/": "lock/pglock", "go.etcd.io/": "lock/etcdlock", "github.com/go-zookeeper/": "lock/zklock", "github.com/go-redsync/": "lock/redsynclock",
+		"github.com/jackc/": "lock/pglock", "go.etcd.io/": "lock/etcdlock", "github.com/go-zookeeper/": "lock/zklock",
+		"github.com/go-redsync/": "lock/redsynclock",
 	}
 	everyDriver := []string{"exporter", "examples"} // the binary and the demo make clients of all of them
 	heavy := []string{"github.com/chromedp/", "modernc.org/", "honnef.co/", "sigs.k8s.io/"}
@@ -66,8 +67,8 @@ func TestRequirements(t *testing.T) {
 	}
 }
 
-// TestImportsBetweenModules: of another module only what it exports, which is what stays as it is from one version to the next. That goes
-// for modules that are not released as well: what they test is what users get.
+// TestImportsBetweenModules: of another module only what it exports, which is what stays as it is from one version to
+// the next. That goes for modules that are not released as well: what they test is what users get.
 func TestImportsBetweenModules(t *testing.T) {
 	modules, seen := make(map[string]string), 0 // path by folder
 	for _, use := range workspace(t).Use {
@@ -90,7 +91,8 @@ func TestImportsBetweenModules(t *testing.T) {
 		}
 		for _, spec := range file.Imports {
 			imported := strings.Trim(spec.Path.Value, `"`)
-			if !strings.HasPrefix(imported, "github.com/lockscope/lockscope/") || moduleOf(modules, imported) == modules[here] {
+			if !strings.HasPrefix(imported, "github.com/lockscope/lockscope/") ||
+				moduleOf(modules, imported) == modules[here] {
 				continue
 			}
 			if seen++; strings.Contains(imported, "/internal/") {

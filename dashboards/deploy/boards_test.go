@@ -108,7 +108,8 @@ func TestQueriesOfOthers(t *testing.T) {
 
 func TestStandIns(t *testing.T) {
 	for _, text := range []string{
-		`rate(m[$__rate_interval])`, `m{a=~"$a",b="\"${b}"} offset $__range`, `topk($top, sum by (a) (m)) > ${limit:raw}`,
+		`rate(m[$__rate_interval])`, `m{a=~"$a",b="\"${b}"} offset $__range`,
+		`topk($top, sum by (a) (m)) > ${limit:raw}`,
 		`max_over_time(m[$__range:$__interval])`,
 	} {
 		plain, restore := standIns(text)

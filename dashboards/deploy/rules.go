@@ -92,7 +92,8 @@ func (s Settings) addObjectives(groups *yaml.Node) error {
 		of := map[string]string{"resource": r.Resource}
 		if r.Every > 0 {
 			seconds := number(float64(r.Every) / 1e9)
-			rules = append(rules, rule{"resource:distributed_lock_expected_interval:seconds", "vector(" + seconds + ")", of})
+			rules = append(rules, rule{"resource:distributed_lock_expected_interval:seconds", "vector(" + seconds + ")",
+				of})
 		}
 		if r.Queues {
 			rules = append(rules, rule{"resource:distributed_lock_waiting_expected:bool", "vector(1)", of})

@@ -37,7 +37,8 @@ func standIns(text string) (plain string, restore func(string) string) {
 			brackets--
 		case c == '$':
 			if name := reference.FindString(text[i:]); name != "" {
-				standIn := uncommon(len(back), brackets > 0 || strings.HasSuffix(strings.TrimRight(out.String(), " "), "offset"))
+				standIn := uncommon(len(back), brackets > 0 ||
+					strings.HasSuffix(strings.TrimRight(out.String(), " "), "offset"))
 				out.WriteString(standIn)
 				back = append(back, standIn, name)
 				i += len(name) - 1

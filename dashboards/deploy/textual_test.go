@@ -94,7 +94,8 @@ func byText(t *testing.T, s Settings, r rulefmt.Rule) rulefmt.Rule {
 	if within := s.Objectives.Within; within != 0 {
 		r.Expr = promised(r.Expr, r.Labels["slo"], within)
 		change(texts, "description", "longer than 0.5 s", fmt.Sprintf("longer than %v s", within),
-			"The objective allows 0.1 %", "The objective allows 0.01 %", "The objective allows 1 %", "The objective allows 5 %")
+			"The objective allows 0.1 %", "The objective allows 0.01 %", "The objective allows 1 %",
+			"The objective allows 5 %")
 	}
 	r.Expr, r.Annotations = line(t, r.Expr), texts
 	return r

@@ -54,7 +54,8 @@ func variable(pattern object, label string) object {
 			query = "label_values(" + free(m[1]) + ", " + label + ")"
 		}
 	}
-	v["definition"], v["query"] = query, object{"query": query, "refId": "variable-" + label, "qryType": json.Number("1")}
+	v["definition"], v["query"] = query,
+		object{"query": query, "refId": "variable-" + label, "qryType": json.Number("1")}
 	return v
 }
 

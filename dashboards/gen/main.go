@@ -39,7 +39,8 @@ func run(args []string, out, errOut io.Writer) error {
 	dir := set.String("out", "", "write the files into this directory")
 	file := set.String("config", "", "YAML file with what differs from the defaults")
 	printConfig := set.Bool("print-config", false, "print the configuration as such a file, and write nothing")
-	printQueries := set.Bool("queries", false, "print every query of the dashboards as a line of JSON, and write nothing")
+	printQueries := set.Bool("queries", false,
+		"print every query of the dashboards as a line of JSON, and write nothing")
 	overrides := overrideFlags(set)
 	if err := set.Parse(args); err != nil {
 		return err

@@ -37,7 +37,8 @@ func deployed() map[string]fleet.Fleet {
 	everything.ExporterJob = "locks"
 	everything.DashboardURL, everything.RunbookURL = "https://grafana.example.com", "https://wiki/locks"
 	everything.Resources = []deploy.Resource{
-		{Resource: "nightly:*", Every: model.Duration(24 * time.Hour), Queues: true}, {Resource: "leader", Queues: true},
+		{Resource: "nightly:*", Every: model.Duration(24 * time.Hour), Queues: true},
+		{Resource: "leader", Queues: true},
 	}
 	alone := fleet.Default()
 	alone.Labels, alone.DashboardURL = nil, "https://grafana.example.com"

@@ -35,7 +35,8 @@ const (
 	slow     = "DistributedLockNodeSlow" // is true of a machine that is busy with something else
 )
 
-// ofNodes need nodes that hang, ofQuorum more of them than may, ofExporter an exporter that is gone: all other alerts fire before.
+// ofNodes need nodes that hang, ofQuorum more of them than may, ofExporter an exporter that is gone: all other alerts
+// fire before.
 var (
 	ofQuorum = []string{"DistributedLockQuorumLost", "DistributedLockAcquiresStalled", "DistributedLockNodeDown",
 		"DistributedLockScannerStale", "DistributedLockScannerIncomplete"}
@@ -99,14 +100,20 @@ func scheduled(files fs.FS) (fs.FS, error) {
 // trouble is of the services.
 func (a *alerts) trouble(ctx context.Context) error {
 	a.tell("services are in trouble")
-	return a.until(ctx, troubleLimit, func() []check.Problem { return a.lacking(slices.Concat(ofNodes, ofExporter)...) })
+	return a.until(ctx, troubleLimit, func() []check.Problem {
+		return a.lacking(slices.Concat(ofNodes,
+			ofExporter)...)
+	})
 }
 
 // outage has two nodes hang, which is a risk, and then a third, which is a loss and no risk any more.
 func (a *alerts) outage(ctx context.Context) error {
 	a.tell("two of five redis-servers hang")
 	thaw := a.w.Freeze(2)
-	atRisk := a.until(ctx, outageLimit, func() []check.Problem { return a.lacking(slices.Concat(ofQuorum, ofExporter)...) })
+	atRisk := a.until(ctx, outageLimit, func() []check.Problem {
+		return a.lacking(slices.Concat(ofQuorum,
+			ofExporter)...)
+	})
 	if err := errors.Join(atRisk, thaw()); err != nil {
 		return err
 	}
@@ -124,7 +131,8 @@ func (a *alerts) absence(ctx context.Context) error {
 
 func (a *alerts) calm(ctx context.Context) error {
 	a.tell("lockscope serve is there again, the keys are deleted, and all work goes well")
-	return errors.Join(a.w.Recover(ctx), a.until(ctx, calmLimit, func() []check.Problem { return check.StillFiring(a.all, patience, watchdog, slow) }))
+	return errors.Join(a.w.Recover(ctx),
+		a.until(ctx, calmLimit, func() []check.Problem { return check.StillFiring(a.all, patience, watchdog, slow) }))
 }
 
 // lacking are the alerts that have never fired, but for those whose time has not come.

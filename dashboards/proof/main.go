@@ -72,8 +72,11 @@ func parseFlags(args []string, usage io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("proof", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.BoolVar(&o.keep, "keep", false, "leave everything running until Ctrl-C, also if something was wrong")
-	flags.BoolVar(&o.alerts, "alerts", false, "fire every alert, with minutes of two seconds, and see that none is left when all is well")
-	flags.DurationVar(&o.length, "for", 0, fmt.Sprintf("how long the demo runs: nothing new is seen afterwards (default %v, with -keep %v)", defaultLength, keptLength))
+	flags.BoolVar(&o.alerts, "alerts", false,
+		"fire every alert, with minutes of two seconds, and see that none is left when all is well")
+	flags.DurationVar(&o.length, "for", 0,
+		fmt.Sprintf("how long the demo runs: nothing new is seen afterwards (default %v, with -keep %v)", defaultLength,
+			keptLength))
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			fmt.Fprintln(usage, "go run ./dashboards/proof [flags]")

@@ -130,7 +130,8 @@ func (p *proof) answered(ctx context.Context, w *world.World, c *check.Checker, 
 
 // poll looks until there are no problems, the limit is reached or the world falls
 // apart. It returns the problems of the last look.
-func (p *proof) poll(ctx context.Context, w *world.World, limit time.Duration, look func() []check.Problem) ([]check.Problem, error) {
+func (p *proof) poll(ctx context.Context, w *world.World, limit time.Duration,
+	look func() []check.Problem) ([]check.Problem, error) {
 	deadline := time.Now().Add(limit)
 	tick := time.NewTicker(askAgain)
 	defer tick.Stop()
@@ -175,7 +176,8 @@ func (p *proof) show(problems []check.Problem) error {
 	for _, problem := range problems[:min(shown, len(problems))] {
 		fmt.Fprintf(p.out, "\nWRONG %v\n", problem)
 	}
-	return fmt.Errorf("%w: %d things are wrong, first %s: %s", errNotProved, len(problems), problems[0].Where, problems[0].What)
+	return fmt.Errorf("%w: %d things are wrong, first %s: %s", errNotProved, len(problems), problems[0].Where,
+		problems[0].What)
 }
 
 // summary is what was seen.
@@ -195,8 +197,11 @@ func (s summary) write(ctx context.Context, out io.Writer, c *check.Checker) err
 	}
 	fmt.Fprintln(out)
 	check.WriteAlerts(out, s.hung, end)
-	_, err = fmt.Fprintf(out, "\n%d rules in %d groups: %d alerts, and %d recording rules of which %d have recorded; %d targets\n\n",
-		s.rules.Alerting+s.rules.Recording, s.rules.Groups, s.rules.Alerting, s.rules.Recording, s.rules.Recorded, s.targets)
+	_,
+		err = fmt.Fprintf(out,
+		"\n%d rules in %d groups: %d alerts, and %d recording rules of which %d have recorded; %d targets\n\n",
+		s.rules.Alerting+s.rules.Recording, s.rules.Groups, s.rules.Alerting, s.rules.Recording, s.rules.Recorded,
+		s.targets)
 	return err
 }
 

@@ -53,12 +53,17 @@ func wrongBoards(t *testing.T, ctx context.Context, w *world.World) {
 		change func(*check.Query)
 		what   string
 	}{
-		"misspelt metric":  {func(q *check.Query) { q.Expr = strings.ReplaceAll(q.Expr, "distributed_lock_", "distributed_lok_") }, "is empty"},
-		"no such value":    {func(q *check.Query) { q.Expr = strings.ReplaceAll(q.Expr, "$job", "nobody") }, "is empty"},
-		"no PromQL":        {func(q *check.Query) { q.Expr += " by" }, "fails"},
-		"below zero":       {func(q *check.Query) { q.Expr = "-1 - (" + q.Expr + ")" }, "not plausible"},
-		"another unit":     {func(q *check.Query) { q.Expr = "1e7 + (" + q.Expr + ")" }, "not plausible"},
-		"unknown variable": {func(q *check.Query) { q.Expr = strings.Replace(q.Expr, "$job", "$jobs", 1) }, "is not a variable"},
+		"misspelt metric": {func(q *check.Query) {
+			q.Expr = strings.ReplaceAll(q.Expr, "distributed_lock_",
+				"distributed_lok_")
+		}, "is empty"},
+		"no such value": {func(q *check.Query) { q.Expr = strings.ReplaceAll(q.Expr, "$job", "nobody") },
+			"is empty"},
+		"no PromQL":    {func(q *check.Query) { q.Expr += " by" }, "fails"},
+		"below zero":   {func(q *check.Query) { q.Expr = "-1 - (" + q.Expr + ")" }, "not plausible"},
+		"another unit": {func(q *check.Query) { q.Expr = "1e7 + (" + q.Expr + ")" }, "not plausible"},
+		"unknown variable": {func(q *check.Query) { q.Expr = strings.Replace(q.Expr, "$job", "$jobs", 1) },
+			"is not a variable"},
 	} {
 		boards, err := check.Load(dashboards.FS())
 		if err != nil {
@@ -69,7 +74,8 @@ func wrongBoards(t *testing.T, ctx context.Context, w *world.World) {
 			wrong.change(&b.Panels[0].Queries[0])
 			changed = append(changed, b.UID+" / "+b.Panels[0].Title+" / A: "+wrong.what)
 		}
-		_, problems := check.New(boards, map[string]string{"resource": world.Resource}, w.Prometheus(), w.Alertmanager()).AskPanels(ctx, w.Age())
+		_, problems := check.New(boards, map[string]string{"resource": world.Resource}, w.Prometheus(),
+			w.Alertmanager()).AskPanels(ctx, w.Age())
 		if len(problems) != len(changed) {
 			t.Errorf("%s: %d problems, want %d: %v", name, len(problems), len(changed), problems)
 			continue
@@ -105,7 +111,8 @@ func TestInterrupted(t *testing.T) {
 		hosts = append(hosts, w.Nodes()...)
 		interrupt()
 	}
-	if err := p.run(ctx, options{length: defaultLength}); !errors.Is(err, context.Canceled) || errors.Is(err, errNotProved) {
+	if err := p.run(ctx, options{length: defaultLength}); !errors.Is(err, context.Canceled) ||
+		errors.Is(err, errNotProved) {
 		t.Errorf("error %v", err)
 	}
 	if len(hosts) != 10 {
@@ -137,7 +144,8 @@ func wantEmpty(t *testing.T, dir string) {
 }
 
 func TestArguments(t *testing.T) {
-	for args, want := range map[string]int{"-h": 0, "-for 1s": 2, "-alerts -keep": 2, "-alerts -for 4m": 2, "-keep now": 2, "-loud": 2} {
+	for args, want := range map[string]int{"-h": 0, "-for 1s": 2, "-alerts -keep": 2, "-alerts -for 4m": 2,
+		"-keep now": 2, "-loud": 2} {
 		var out, errOut bytes.Buffer
 		if status := run(t.Context(), strings.Fields(args), &out, &errOut); status != want {
 			t.Errorf("%s: exit status %d, want %d: %s%s", args, status, want, &out, &errOut)

@@ -56,19 +56,23 @@ func TestStorm(t *testing.T) {
 	for i := range 300 {
 		resource := fmt.Sprintf("order-%d", i)
 		first = append(first, alert("Lost", "critical", "resource", resource, "reason", "extend_failed"))
-		second = append(second, burn("Acquire", resource, "1h"), burn("Acquire", resource, "6h"), burn("Wait", resource, "1h"))
+		second = append(second, burn("Acquire", resource, "1h"), burn("Acquire", resource, "6h"),
+			burn("Wait", resource, "1h"))
 		third = append(third, alert("AcquiresStalled", "critical", "resource", resource))
 	}
 	third = append(third, alert("QuorumLost", "critical"), alert("QuorumAtRisk", "critical"),
 		alert("QuorumLost", "critical", "job", "lockscope"), alert("QuorumAtRisk", "critical", "job", "lockscope"))
 	for i := range 3 {
 		node := fmt.Sprintf("redis-%d", i)
-		third = append(third, alert("NodeDown", "warning", "lock_node", node), alert("ScannerStale", "warning", "job", "lockscope", "lock_node", node))
+		third = append(third, alert("NodeDown", "warning", "lock_node", node),
+			alert("ScannerStale", "warning", "job", "lockscope", "lock_node", node))
 	}
 	third = append(third, alert("Watchdog", "none", "job", ""))
 	for _, stalled := range []map[string]string{ // where no quorum is known to be lost
-		alert("AcquiresStalled", "critical", "resource", "order-1"), alert("WaitersPilingUp", "warning", "resource", "order-1"),
-		alert("WaitErrorBudgetBurn", "warning", "resource", "order-1"), alert("NodeDown", "warning", "lock_node", "redis-1"),
+		alert("AcquiresStalled", "critical", "resource", "order-1"),
+		alert("WaitersPilingUp", "warning", "resource", "order-1"),
+		alert("WaitErrorBudgetBurn", "warning", "resource", "order-1"),
+		alert("NodeDown", "warning", "lock_node", "redis-1"),
 		alert("InstanceQuorumAtRisk", "warning", "instance", "a"),
 	} {
 		stalled["cluster"] = "north"
@@ -82,7 +86,8 @@ func TestStorm(t *testing.T) {
 	post(t, url, append(third, elsewhere))
 
 	seen = append(seen, collect(t, told)...)
-	for _, want := range []string{"team: Lost east", "team: QuorumLost east", "team: AcquireErrorBudgetBurn west", "team: AcquiresStalled north", "watchdog: Watchdog "} {
+	for _, want := range []string{"team: Lost east", "team: QuorumLost east", "team: AcquireErrorBudgetBurn west",
+		"team: AcquiresStalled north", "watchdog: Watchdog "} {
 		if !slices.Contains(seen, want) {
 			t.Errorf("not told of %s: %q", want, seen)
 		}
@@ -122,7 +127,8 @@ func collect(t *testing.T, told <-chan notification) (seen []string) {
 }
 
 func alert(name, severity string, labels ...string) map[string]string {
-	all := map[string]string{"alertname": "DistributedLock" + name, "severity": severity, "cluster": "east", "job": "shop"}
+	all := map[string]string{"alertname": "DistributedLock" + name, "severity": severity, "cluster": "east",
+		"job": "shop"}
 	if severity == "none" {
 		delete(all, "cluster")
 	}
@@ -153,15 +159,17 @@ func alertmanager(t *testing.T, url string) string {
 	}
 	config := waits.Replace(string(text))
 	for _, name := range []string{"team", "watchdog"} {
-		config = strings.Replace(config, "  - name: "+name+"\n", fmt.Sprintf("  - name: %s\n    webhook_configs: [{url: %q}]\n", name, url), 1)
+		config = strings.Replace(config, "  - name: "+name+"\n",
+			fmt.Sprintf("  - name: %s\n    webhook_configs: [{url: %q}]\n", name, url), 1)
 	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "alertmanager.yml")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := process.Start("alertmanager", dir, exec.Command(bin, "--config.file="+file, "--storage.path="+filepath.Join(dir, "alerts"),
-		"--web.listen-address=127.0.0.1:0", "--cluster.listen-address="))
+	p, err := process.Start("alertmanager", dir,
+		exec.Command(bin, "--config.file="+file, "--storage.path="+filepath.Join(dir, "alerts"),
+			"--web.listen-address=127.0.0.1:0", "--cluster.listen-address="))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,10 @@ func (b bench) sound(ctx context.Context, alert string) error {
 			if i := slices.IndexFunc(g.Rules, func(r rulefmt.Rule) bool { return r.Alert == alert }); i >= 0 {
 				failed, err := b.notices(ctx, mutant{group: g.Name, index: i, rule: g.Rules[i]})
 				if failed {
-					err = errors.Join(err, fmt.Errorf("%s: a test fails on the rule as it is: promtool test rules ../tests/*.yaml says which", alert))
+					err = errors.Join(err,
+						fmt.Errorf(
+							"%s: a test fails on the rule as it is: promtool test rules ../tests/*.yaml says which",
+							alert))
 				}
 				return err
 			}
@@ -83,7 +86,8 @@ func dependents(groups []rules.Group, of rulefmt.Rule) []string {
 		for _, g := range groups {
 			for _, r := range g.Rules {
 				known := slices.Contains(series, r.Record) || slices.Contains(alerts, r.Alert)
-				if !known && slices.ContainsFunc(ruletest.Reads(r), func(n string) bool { return slices.Contains(series, n) }) {
+				if !known && slices.ContainsFunc(ruletest.Reads(r),
+					func(n string) bool { return slices.Contains(series, n) }) {
 					changed = true
 					if r.Alert != "" {
 						alerts = append(alerts, r.Alert)

@@ -188,7 +188,8 @@ func grouping(of *[]string, word string) []edit {
 }
 
 func aggregate(n *parser.AggregateExpr) []edit {
-	other := map[parser.ItemType]parser.ItemType{parser.MAX: parser.MIN, parser.SUM: parser.MAX, parser.AVG: parser.MAX, parser.COUNT: parser.MAX}
+	other := map[parser.ItemType]parser.ItemType{parser.MAX: parser.MIN, parser.SUM: parser.MAX, parser.AVG: parser.MAX,
+		parser.COUNT: parser.MAX}
 	if to, ok := other[n.Op]; ok {
 		return []edit{set(&n.Op, to, n.Op.String()+" -> "+to.String())}
 	}
@@ -197,7 +198,8 @@ func aggregate(n *parser.AggregateExpr) []edit {
 
 func binary(n *parser.BinaryExpr) []edit {
 	others := map[parser.ItemType][]parser.ItemType{
-		parser.GTR: {parser.LSS, parser.GTE}, parser.LSS: {parser.LTE}, parser.GTE: {parser.GTR}, parser.LTE: {parser.LSS}, parser.EQLC: {parser.NEQ},
+		parser.GTR: {parser.LSS, parser.GTE}, parser.LSS: {parser.LTE}, parser.GTE: {parser.GTR},
+		parser.LTE: {parser.LSS}, parser.EQLC: {parser.NEQ},
 		parser.LAND: {parser.LUNLESS}, parser.LUNLESS: {parser.LAND}, parser.LOR: {parser.LAND},
 		parser.ADD: {parser.SUB}, parser.SUB: {parser.ADD}, parser.MUL: {parser.DIV}, parser.DIV: {parser.MUL},
 	}
@@ -216,7 +218,8 @@ func matchers(n *parser.VectorSelector) []edit {
 	var all []edit
 	for i, m := range n.LabelMatchers {
 		if m.Name != labels.MetricName {
-			all = append(all, set(&n.LabelMatchers, slices.Delete(slices.Clone(n.LabelMatchers), i, i+1), "without "+m.String()))
+			all = append(all, set(&n.LabelMatchers, slices.Delete(slices.Clone(n.LabelMatchers), i, i+1), "without "+
+				m.String()))
 		}
 	}
 	return all

@@ -22,8 +22,10 @@ func about(suites []ruletest.Suite, alerts []string) []ruletest.Suite {
 		quick := s
 		quick.Tests = nil
 		for _, t := range s.Tests {
-			t.Alerts = slices.DeleteFunc(slices.Clone(t.Alerts), func(c ruletest.Check) bool { return !slices.Contains(alerts, c.Alert) })
-			t.Queries = slices.DeleteFunc(slices.Clone(t.Queries), func(c ruletest.Check) bool { return !asks(c, alerts) })
+			t.Alerts = slices.DeleteFunc(slices.Clone(t.Alerts),
+				func(c ruletest.Check) bool { return !slices.Contains(alerts, c.Alert) })
+			t.Queries = slices.DeleteFunc(slices.Clone(t.Queries),
+				func(c ruletest.Check) bool { return !asks(c, alerts) })
 			switch lasts := t.Lasts(); {
 			case lasts < 0:
 			case lasts < slow:
@@ -38,7 +40,10 @@ func about(suites []ruletest.Suite, alerts []string) []ruletest.Suite {
 			short = append(short, quick)
 		}
 	}
-	slices.SortStableFunc(long, func(a, b ruletest.Suite) int { return cmp.Compare(a.Tests[0].Lasts(), b.Tests[0].Lasts()) })
+	slices.SortStableFunc(long, func(a, b ruletest.Suite) int {
+		return cmp.Compare(a.Tests[0].Lasts(),
+			b.Tests[0].Lasts())
+	})
 	return append(short, long...)
 }
 

@@ -56,7 +56,8 @@ func (p panel) leading(l ...link) panel { p.links = l; return p }
 func (p panel) largest(n int) panel {
 	queries := make([]query, len(p.queries))
 	for i, q := range p.queries {
-		q.expr = fmt.Sprintf("(%[1]s) and topk(%[2]d, max_over_time((%[1]s)[$__range:$__rate_interval] @ end()))", q.expr, n)
+		q.expr = fmt.Sprintf("(%[1]s) and topk(%[2]d, max_over_time((%[1]s)[$__range:$__rate_interval] @ end()))",
+			q.expr, n)
 		queries[i] = q
 	}
 	p.queries = queries

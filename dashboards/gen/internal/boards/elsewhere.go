@@ -57,7 +57,8 @@ func firing() dashboard.Panel {
 	return dashboard.Panel{Type: "alertlist", Options: map[string]any{
 		"alertName": "DistributedLock", "alertInstanceLabelFilter": `{severity=~"critical|warning"}`,
 		"dashboardAlerts": false, "groupMode": "default", "groupBy": []string{}, "maxItems": 20, "sortOrder": 3,
-		"viewMode":    "list",
-		"stateFilter": map[string]bool{"firing": true, "pending": true, "noData": false, "normal": false, "error": true},
+		"viewMode": "list",
+		"stateFilter": map[string]bool{"firing": true, "pending": true, "noData": false, "normal": false,
+			"error": true},
 	}}
 }

@@ -16,14 +16,17 @@ func health(c config.Config, o objectives) []panel {
 		tile("Worst availability", "percentunit", 2, atLeast(o.Availability),
 			now("bottomk(1, "+o.availability(" by ($JOB, resource)")+")"),
 			"The resource with the largest share of acquires that did not get the lock, in the time shown; calls that nobody "+
-				"serves count as they would on other days. Good: "+percent(o.Availability)+" % or more. A small resource that "+
+				"serves count as they would on other days. Good: "+percent(o.Availability)+
+				" % or more. A small resource that "+
 				"always fails shows here, and not in the average beside it.").telling("{{resource}}"),
 		tile("Availability", "percentunit", 3, atLeast(o.Availability), now(o.availability("")),
 			"Share of acquires in the time shown that got the lock, all resources together, by "+
-				"volume. Good: "+percent(o.Availability)+" % or more. Below it, look at the objectives for the resource and at "+
+				"volume. Good: "+percent(o.Availability)+
+				" % or more. Below it, look at the objectives for the resource and at "+
 				"Outcomes for the reason."),
-		nodesToSpare("Lock nodes beyond the quorum that most processes can use, of the set that has the fewest. Good: 1 of " +
-			"3, 2 of 5. At 0 the next node that fails takes all its locks with it: see Nodes."),
+		nodesToSpare(
+			"Lock nodes beyond the quorum that most processes can use, of the set that has the fewest. Good: 1 of " +
+				"3, 2 of 5. At 0 the next node that fails takes all its locks with it: see Nodes."),
 		tile("Leases lost", "short", 0, anyIsBad(),
 			now(`sum(increase(distributed_lock_lost_total{R,reason!="max_hold"}[$__range]))`),
 			"Leases in the time shown that ended while they were in use. Good: 0. Each is a chance that two holders worked at "+
@@ -35,8 +38,9 @@ func health(c config.Config, o objectives) []panel {
 			"Alerts of these rules that are firing for the chosen jobs, listed below. Good: 0. Each has a link to its runbook."),
 		tile("Scan age", "s", auto, steps(green, step{stale / 2, orange}, step{stale, red}),
 			now("max(time() - max by ($CLUSTER lock_node) ("+lastSuccess+"{I} > 0))"),
-			fmt.Sprintf("Since the last complete sweep by the scanner, of the node that has waited for longest. Good: a few "+
-				"sweep intervals. Above %s what is said of leaks is old.", c.Alerts.ScannerStale)),
+			fmt.Sprintf(
+				"Since the last complete sweep by the scanner, of the node that has waited for longest. Good: a few "+
+					"sweep intervals. Above %s what is said of leaks is old.", c.Alerts.ScannerStale)),
 		tile("Exporter age", "s", auto, steps(green, step{120, orange}, step{300, red}),
 			now("max(time() - "+rules.ExporterSeen+"{J})"),
 			"Since an exporter of the chosen jobs was last seen, of the job whose exporter is missing for longest. Good: below "+
@@ -51,19 +55,23 @@ const firingAlerts = `ALERTS{J,alertname=~"DistributedLock.+",alertstate="firing
 func firingPanels(c config.Config) []panel {
 	const height = 7
 	return []panel{
-		{kind: grid, title: "Firing alerts", w: 2 * third, h: height, unit: "s", decimals: auto, none: "no alert is firing",
+		{kind: grid, title: "Firing alerts", w: 2 * third, h: height, unit: "s", decimals: auto,
+			none: "no alert is firing",
 			about: "Alerts of these rules that fire for the chosen jobs, and for how long their condition has been true. " +
 				"Good: none. Click the name for the runbook, the resource or the node for its dashboard.",
-			queries: now(`sort_desc(time() - ALERTS_FOR_STATE{J,alertname=~"DistributedLock.+"} and ignoring (alertstate) ` +
-				firingAlerts + `)`),
+			queries: now(
+				`sort_desc(time() - ALERTS_FOR_STATE{J,alertname=~"DistributedLock.+"} and ignoring (alertstate) ` +
+					firingAlerts + `)`),
 			columns: []column{{title: "Active for", unit: "s", decimals: auto, steps: neutral(), width: 110}},
 			order:   []string{"alertname", "severity", "Value", "resource", "lock_node", "job", "instance"},
 			hidden:  []string{"backend", "class", "reason", "group"},
 			cells: []labelColumn{
 				{column: "alertname", width: 300,
-					links: []link{{title: "Runbook", url: deploy.ShippedRunbooks + "/${__data.fields.alertname}.md", away: true}}},
+					links: []link{{title: "Runbook", url: deploy.ShippedRunbooks + "/${__data.fields.alertname}.md",
+						away: true}}},
 				{column: "severity", width: 80},
-				{column: "resource", links: []link{fromRow("This resource in depth", "lockscope-resource", "resource")}},
+				{column: "resource", links: []link{fromRow("This resource in depth", "lockscope-resource",
+					"resource")}},
 				{column: "lock_node", links: []link{fromRow("This node", "lockscope-nodes", "lock_node")}},
 			}},
 		{kind: alertList, title: "Alerts in Grafana", w: third, h: height,

@@ -74,8 +74,9 @@ func leakTiles(c config.Config) []panel {
 			now("max("+latest("distributed_lock_scanner_oldest_leak_seconds", "{N}", "$CLUSTER lock_node")+")"),
 			"Since when the oldest lock without a TTL has been known. Good: 0. Hours: nobody looks after the alert."),
 		tile("Scan age", "s", auto, steps(green, step{stale / 2, orange}, step{stale, red}), now("max("+sinceSweep+")"),
-			fmt.Sprintf("Since the last complete sweep, of the node that has waited for longest. Good: a few sweep intervals. "+
-				"Above %s an alert fires, and the other numbers here are old.", c.Alerts.ScannerStale)),
+			fmt.Sprintf(
+				"Since the last complete sweep, of the node that has waited for longest. Good: a few sweep intervals. "+
+					"Above %s an alert fires, and the other numbers here are old.", c.Alerts.ScannerStale)),
 		tile("Unreached nodes", "short", 0, anyIsBad(),
 			now(`count(`+worst(`distributed_lock_scanner_up{N}`, "$CLUSTER lock_node")+` == 0) or vector(0)`),
 			"Nodes that the last sweep could not reach. Good: 0. Try `lockscope doctor` from where the scanner runs."),
@@ -85,10 +86,12 @@ func leakTiles(c config.Config) []panel {
 func leakFindings() []panel {
 	return []panel{
 		chart("Findings by class", "short", third,
-			course("sum by (class) ("+latest("distributed_lock_scanner_findings", "{N}", "$CLUSTER lock_node, class")+")",
+			course("sum by (class) ("+latest("distributed_lock_scanner_findings", "{N}", "$CLUSTER lock_node, class")+
+				")",
 				"{{class}}"),
 			"Confirmed findings, all nodes added up. Good: none. A step up at a deployment tells which one brought the leak.").
-			stacked().tinted([]tint{{"no_ttl", red}, {"long_ttl", orange}, {"held_too_long", yellow}, {"orphan", purple},
+			stacked().tinted([]tint{{"no_ttl", red}, {"long_ttl", orange}, {"held_too_long", yellow},
+			{"orphan", purple},
 			{"foreign_type", blue}}),
 		chart("Findings by node", "short", third,
 			course("sum by ($CLUSTER lock_node) ("+
@@ -100,7 +103,8 @@ func leakFindings() []panel {
 			"Findings beyond --max-findings: counted, but not named in logs and reports. Good: 0. Else repair what is named, "+
 				"or raise the limit.").reaching(10),
 		chart("Age of the oldest leak by node", "s", half,
-			course(latest("distributed_lock_scanner_oldest_leak_seconds", "{N}", "$CLUSTER lock_node"), "{{lock_node}}"),
+			course(latest("distributed_lock_scanner_oldest_leak_seconds", "{N}", "$CLUSTER lock_node"),
+				"{{lock_node}}"),
 			"Since when the oldest lock without a TTL has been known. Good: 0. It climbs until somebody repairs the key, and "+
 				"starts anew when the scanner restarts.").marked(steps(green, step{3600, red})),
 		chart("Lock keys by node", "short", half,
@@ -127,8 +131,10 @@ func leakNodes(c config.Config) []panel {
 				{title: "Lock keys", unit: "short", steps: neutral()},
 				{title: "Without TTL", unit: "short", steps: anyIsBad()},
 				{title: "TTL too long", unit: "short", steps: anyIsSuspicious()},
-				{title: "Oldest leak", unit: "s", decimals: auto, steps: steps(green, step{1, orange}, step{3600, red})},
-				{title: "Scan age", unit: "s", decimals: auto, steps: steps(green, step{stale / 2, orange}, step{stale, red})},
+				{title: "Oldest leak", unit: "s", decimals: auto,
+					steps: steps(green, step{1, orange}, step{3600, red})},
+				{title: "Scan age", unit: "s", decimals: auto,
+					steps: steps(green, step{stale / 2, orange}, step{stale, red})},
 				{title: "Truncated", unit: "short", steps: steps(green, step{1, orange}), words: yes},
 			}},
 	}
@@ -143,7 +149,8 @@ func leakKeys() []panel {
 				"--export-leaked-keys, a few at most; `lockscope scan` names all.",
 			queries: now("sort_desc(count by ($JOB, key) (max by ($JOB, lock_node, key) " +
 				"(distributed_lock_scanner_leaked_lock_info{N})))"),
-			columns: []column{{title: "Nodes", unit: "short", steps: anyIsBad(), width: 90}}, order: []string{"key", "job"}},
+			columns: []column{{title: "Nodes", unit: "short", steps: anyIsBad(), width: 90}},
+			order:   []string{"key", "job"}},
 		{kind: states, title: "Left out of sweeps, by reason", w: half, h: chartHeight, unit: "short", decimals: 0,
 			steps: steps(green, step{1, orange}),
 			about: "Orange: the last sweep did not read everything, for this reason. Good: green for every reason. Else that " +
@@ -184,7 +191,8 @@ func leakCost() []panel {
 			"The slowest sweeps of the last hour, by node. Good: far below the sweep interval. It is mostly pauses: a gentle "+
 				"sweep is a long one."),
 		chart("Time spent sweeping", "percentunit", third,
-			course("sum by ($CLUSTER lock_node) (increase(distributed_lock_scanner_pass_duration_seconds_sum{N}[1h])) / 3600",
+			course(
+				"sum by ($CLUSTER lock_node) (increase(distributed_lock_scanner_pass_duration_seconds_sum{N}[1h])) / 3600",
 				"{{lock_node}}"),
 			"Good: below 10 %. Near 100 % sweeps follow each other without rest: raise the interval, or the page size.").
 			reaching(.1),
@@ -202,6 +210,7 @@ func leakCost() []panel {
 			steps: steps(green, step{1, orange}),
 			about: "Orange: the last sweep stopped at a limit before it had seen all keys, and the counts are lower bounds. " +
 				"Good: green. Else raise the deadline or the page size.",
-			queries: course(latest("distributed_lock_scanner_truncated", "{N}", "$CLUSTER lock_node"), "{{lock_node}}")},
+			queries: course(latest("distributed_lock_scanner_truncated", "{N}", "$CLUSTER lock_node"),
+				"{{lock_node}}")},
 	}
 }

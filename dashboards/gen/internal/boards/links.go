@@ -18,5 +18,6 @@ func toNode() link {
 // has a job.
 func fromRow(title, board, label string) link {
 	const job = "?${__url_time_range}&${datasource:queryparam}$LINKED&var-job=${__data.fields.job:percentencode}"
-	return link{title: title, url: "/d/" + board + job + "&var-" + label + "=${__data.fields." + label + ":percentencode}"}
+	return link{title: title, url: "/d/" + board + job + "&var-" + label + "=${__data.fields." + label +
+		":percentencode}"}
 }

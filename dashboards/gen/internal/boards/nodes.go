@@ -53,17 +53,20 @@ func nodeTiles(c config.Config) []panel {
 			now(`count(`+rules.NodeUsable+`{M} <= 0.5) or 0 * count(`+rules.NodeUsable+`{M})`),
 			"Nodes that most processes cannot use: silent, refusing, or not allowed to vote after a restart. Good: 0. Needs "+
 				"the recording rules."),
-		nodesToSpare("Usable nodes beyond the quorum, of the set that has the fewest. Good: 1 of 3, 2 of 5. At 0 the next " +
-			"failure stops all locking there: bring a node back now."),
+		nodesToSpare(
+			"Usable nodes beyond the quorum, of the set that has the fewest. Good: 1 of 3, 2 of 5. At 0 the next " +
+				"failure stops all locking there: bring a node back now."),
 		tile("Slowest node, p99", "s", auto, above(c.Alerts.NodeP99Seconds),
 			now("max(histogram_quantile(0.99, "+nodeRate+"))"),
-			fmt.Sprintf("One acquire command in a hundred takes longer on the slowest node. Good: a few milliseconds. Above %v "+
-				"s an alert fires: near the node timeout votes are lost.", c.Alerts.NodeP99Seconds)),
+			fmt.Sprintf(
+				"One acquire command in a hundred takes longer on the slowest node. Good: a few milliseconds. Above %v "+
+					"s an alert fires: near the node timeout votes are lost.", c.Alerts.NodeP99Seconds)),
 		tile("Failed commands", "percentunit", 2, steps(green, step{.001, orange}, step{.05, red}),
 			course(failedCommands, ""),
 			"Share of commands that were not carried out, with those for which there was no connection. Good: 0. A node saying "+
 				"no to a vote is not a failure. See Failures by reason."),
-		tile("No spare vote", "percentunit", 1, steps(green, step{.05, orange}, step{.5, red}), course(withoutMargin(), ""),
+		tile("No spare vote", "percentunit", 1, steps(green, step{.05, orange}, step{.5, red}),
+			course(withoutMargin(), ""),
 			"Share of won rounds with no vote beyond the quorum. Good: near 0. It rises when a node does not vote, also one "+
 				"that is up but restarted and has to wait."),
 		tile("Commands", "ops", auto, neutral(),
@@ -77,8 +80,9 @@ func nodeTiles(c config.Config) []panel {
 func nodeTop(c config.Config) []panel {
 	top := func(title, unit, expr, about string, s []step) panel {
 		return panel{kind: topList, title: title, about: about, unit: unit, decimals: auto, w: third, h: 6, zero: true,
-			queries: []query{{expr: fmt.Sprintf("topk(%d, %s)", c.Boards.Top, expr), legend: "{{lock_node}}", instant: true}},
-			links:   []link{toNode()}, steps: s}
+			queries: []query{{expr: fmt.Sprintf("topk(%d, %s)", c.Boards.Top, expr), legend: "{{lock_node}}",
+				instant: true}},
+			links: []link{toNode()}, steps: s}
 	}
 	return []panel{
 		top("Most failures", "short", `sum by ($CLUSTER lock_node)
@@ -112,7 +116,8 @@ func nodeConnections() []panel {
 				"enlarge the pool.").otherwise(none).reaching(1).leading(toNode()),
 		chart("Dials and failed dials", "ops", third, []query{
 			{expr: "sum(rate(distributed_lock_connection_dials_total{N}[$__rate_interval]))", legend: "dials"},
-			{expr: "sum(rate(distributed_lock_connection_dial_failures_total{N}[$__rate_interval]))", legend: "failed"}},
+			{expr: "sum(rate(distributed_lock_connection_dial_failures_total{N}[$__rate_interval]))",
+				legend: "failed"}},
 			"New connections each second, and those that could not be made. Good: near none, as connections are kept. Many "+
 				"dials: something closes them; failed: a node is away or refuses.").otherwise(none).rare(),
 	}
@@ -122,8 +127,9 @@ func nodeViews() []panel {
 	share := steps(red, step{0.5, orange}, step{1, green})
 	return []panel{
 		nodeSets(),
-		{kind: states, title: "Processes that get an answer", w: half, h: 7, unit: "percentunit", decimals: 0, zero: true,
-			one: true, steps: share,
+		{kind: states, title: "Processes that get an answer", w: half, h: 7, unit: "percentunit", decimals: 0,
+			zero: true,
+			one:  true, steps: share,
 			about: "Green: every process's last command got an answer. Orange: some did not. Red: most did not. Good: all " +
 				"green. A process that does nothing keeps its last impression: compare with the table.",
 			queries: course(`avg by ($CLUSTER lock_node) (distributed_lock_node_up{N})`, "{{lock_node}}"),
@@ -176,7 +182,8 @@ func nodeFailures() []panel {
 			{"readonly", purple}, {"noscript", blue}, {"guard", yellow}, {"busy", orange}, {"canceled", "gray"},
 			{"other", "light-red"}}),
 		chart("Failures by node", "ops", third, course("sum by ($CLUSTER lock_node) "+failed, "{{lock_node}}"),
-			"Good: none. One node: that node. All nodes: the processes, or what is between.").stacked().rare().leading(toNode()),
+			"Good: none. One node: that node. All nodes: the processes, or what is between.").stacked().rare().leading(
+			toNode()),
 		chart("Failures by operation", "ops", third, course("sum by (operation) "+failed, "{{operation}}"),
 			"Good: none. extend: leases are in danger; release: the next holder waits; subscribe: waiters are not woken and "+
 				"have to poll.").stacked().rare(),

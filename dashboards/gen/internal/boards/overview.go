@@ -13,13 +13,15 @@ func overviewBoard(c config.Config) board {
 		uid: "lockscope-overview", title: "Distributed locks / Overview", from: "now-3h",
 		about: "Is all well, what fires, who holds and who waits, are the objectives kept; the rest is folded. " +
 			"Objectives: " + o.promise() + ".",
-		variables: append(processes("distributed_lock_wait_seconds_count", "distributed_lock_scanner_up"), resources(false)),
-		marks:     []mark{losses("{R}")},
+		variables: append(processes("distributed_lock_wait_seconds_count", "distributed_lock_scanner_up"),
+			resources(false)),
+		marks: []mark{losses("{R}")},
 		rows: []row{
 			{title: "Health", panels: health(c, o)},
 			{title: "What fires", panels: firingPanels(c)},
 			{title: "Who holds and who waits",
-				panels: append([]panel{holders(c, "Holders and waiters", "$JOB, instance, resource", 8)}, underWay(c)...)},
+				panels: append([]panel{holders(c, "Holders and waiters", "$JOB, instance, resource", 8)},
+					underWay(c)...)},
 			{title: "Objectives", panels: overviewObjectives(c, o)},
 			folded("Totals", overviewTotals(c, o)),
 			folded("Waits", waits(o.Within)),
@@ -34,15 +36,19 @@ func overviewTotals(c config.Config, o objectives) []panel {
 	period := " in " + o.Period.String()
 	all := []panel{
 		tile("Good waits", "percentunit", 2, atLeast(o.Wait), now(o.goodWaits("")),
-			fmt.Sprintf("Share of acquires in the time shown that waited for %v s at most. Good: %s %% or more. Below it, find "+
-				"the resource in the table: hold times or demand have grown.", o.Within, percent(o.Wait))),
+			fmt.Sprintf(
+				"Share of acquires in the time shown that waited for %v s at most. Good: %s %% or more. Below it, find "+
+					"the resource in the table: hold times or demand have grown.", o.Within, percent(o.Wait))),
 		tile("Error budget left", "percentunit", 1, budgetLeft(), now("min("+o.availabilityLeftOfPeriod()+")"),
-			"What the worst resource has left of the failures it may have"+period+". Good: above 50 %. Below 0 the objective "+
+			"What the worst resource has left of the failures it may have"+period+
+				". Good: above 50 %. Below 0 the objective "+
 				"is broken: no risky changes to this resource's services until it has recovered. Needs the recording rules."),
 		tile("Wait budget left", "percentunit", 1, budgetLeft(), now("min("+o.waitLeftOfPeriod()+")"),
-			"What the worst resource has left of the slow waits it may have"+period+". Good: above 50 %. Below 0 the objective "+
+			"What the worst resource has left of the slow waits it may have"+period+
+				". Good: above 50 %. Below 0 the objective "+
 				"is broken: shorten what is done under the lock, or split the resource. Needs the recording rules."),
-		tile("Wait p99", "s", auto, above(c.Alerts.WaitP99Seconds), course("histogram_quantile(0.99, "+waitRate+")", ""),
+		tile("Wait p99", "s", auto, above(c.Alerts.WaitP99Seconds),
+			course("histogram_quantile(0.99, "+waitRate+")", ""),
 			fmt.Sprintf("One acquire in a hundred waits for longer. Good: far below %v s, at which an alert fires.",
 				c.Alerts.WaitP99Seconds)),
 		tile("Acquires", "ops", auto, neutral(),
@@ -122,7 +128,8 @@ func overviewOutcomes(c config.Config, o objectives) []panel {
 		chart("Acquires by outcome", "ops", half,
 			course(`sum by (outcome) (rate(distributed_lock_acquisitions_total{R}[$__rate_interval]))`, "{{outcome}}"),
 			"How acquires end. Good: acquired, and contended where callers do not want to wait. timeout: they gave up waiting; "+
-				"no_quorum: too few nodes, see Nodes; canceled: their caller went away.").stacked().tinted(outcomeTints()),
+				"no_quorum: too few nodes, see Nodes; canceled: their caller went away.").stacked().tinted(
+			outcomeTints()),
 		chart("Failed acquires by resource", "percentunit", half,
 			course(`sum by ($JOB, resource) (rate(distributed_lock_failures_total{R}[$__rate_interval]))
 			/ (sum by ($JOB, resource) (rate(distributed_lock_wait_seconds_count{R}[$__rate_interval])) > 0)`,
@@ -140,7 +147,8 @@ func overviewOutcomes(c config.Config, o objectives) []panel {
 				"never comes down is a lease that nobody releases.").leading(toResource()).largest(c.Boards.Top),
 		chart("Queue drain time", "s", third, course(drain, "{{job}} {{resource}}"),
 			"Waiters divided by locks handed out a second: what the last in the queue has before it. Good: below a second. "+
-				"Above 30 s with many waiters an alert fires. No line where nothing is handed out.").leading(toResource()).
+				"Above 30 s with many waiters an alert fires. No line where nothing is handed out.").leading(
+			toResource()).
 			largest(c.Boards.Top),
 	}
 }
@@ -157,7 +165,8 @@ func overviewTop(c config.Config) []panel {
 			`sum by ($JOB, resource) (rate(distributed_lock_wait_seconds_sum{R}[$__rate_interval]))`,
 			"Seconds spent waiting, each second: how many callers stand still on average. Start here when things are slow. "+
 				"Good: below 1."),
-		top("Busiest", "ops", `sum by ($JOB, resource) (rate(distributed_lock_wait_seconds_count{R}[$__rate_interval]))`,
+		top("Busiest", "ops",
+			`sum by ($JOB, resource) (rate(distributed_lock_wait_seconds_count{R}[$__rate_interval]))`,
 			"Acquires a second. Good: what you expect. A resource that is busy and contended wants to be split."),
 		top("Most contended", "short", `sum by ($JOB, resource) (rate(distributed_lock_attempts_total{R}[$__rate_interval]))
 			/ (sum by ($JOB, resource) (rate(distributed_lock_wait_seconds_count{R}[$__rate_interval])) > 0)`,
@@ -184,7 +193,8 @@ func overviewLosses(c config.Config) []panel {
 				legend: "{{job}} counted as other"},
 			{expr: `sum by ($JOB) (rate(distributed_lock_observer_panics_total{I}[$__rate_interval]))`,
 				legend: "{{job}} observer panics"},
-		}, "Good: none. Counted as other: there are more resource names than the limit; fold ids with a label function. "+
-			"Panics: a label function, tracer or log handler is broken; locking goes on.").rare(),
+		},
+			"Good: none. Counted as other: there are more resource names than the limit; fold ids with a label function. "+
+				"Panics: a label function, tracer or log handler is broken; locking goes on.").rare(),
 	}
 }

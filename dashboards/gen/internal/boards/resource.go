@@ -11,9 +11,10 @@ func resourceBoard(c config.Config) board {
 	o := objectivesOf(c)
 	return board{
 		uid: "lockscope-resource", title: "Distributed locks / Resource", from: "now-3h",
-		about:     "One resource in depth: its waits, who holds it and for how long, who asks again and again, who loses it.",
-		variables: append(append(processes("distributed_lock_wait_seconds_count"), resources(true)), searchVariables(c)...),
-		marks:     []mark{losses("{R}")},
+		about: "One resource in depth: its waits, who holds it and for how long, who asks again and again, who loses it.",
+		variables: append(append(processes("distributed_lock_wait_seconds_count"), resources(true)),
+			searchVariables(c)...),
+		marks: []mark{losses("{R}")},
 		rows: []row{
 			{title: "$resource at a glance", panels: resourceTiles(c, o)},
 			{title: "Who holds it", panels: resourceHolders(c)},
@@ -35,12 +36,15 @@ func resourceTiles(c config.Config, o objectives) []panel {
 			"Share of acquires in the time shown that got the "+
 				"lock. Good: "+percent(o.Availability)+" % or more. Below it, see Acquires by outcome."),
 		tile("Error budget left", "percentunit", 1, budgetLeft(), now("min("+o.availabilityLeftOfPeriod()+")"),
-			"What is left of the failures that this resource may have in "+o.Period.String()+". Good: above 50 %. Below 0 the "+
+			"What is left of the failures that this resource may have in "+o.Period.String()+
+				". Good: above 50 %. Below 0 the "+
 				"objective is broken. Needs the recording rules."),
 		tile("Wait budget left", "percentunit", 1, budgetLeft(), now("min("+o.waitLeftOfPeriod()+")"),
-			"What is left of the slow waits that this resource may have in "+o.Period.String()+". Good: above 50 %. Below 0 "+
+			"What is left of the slow waits that this resource may have in "+o.Period.String()+
+				". Good: above 50 %. Below 0 "+
 				"the objective is broken. Needs the recording rules."),
-		tile("Wait p99", "s", auto, above(c.Alerts.WaitP99Seconds), course("histogram_quantile(0.99, "+waitRate+")", ""),
+		tile("Wait p99", "s", auto, above(c.Alerts.WaitP99Seconds),
+			course("histogram_quantile(0.99, "+waitRate+")", ""),
 			fmt.Sprintf("One acquire in a hundred waits for longer. Good: far below %v s.", c.Alerts.WaitP99Seconds)),
 		tile("Waiting now", "short", 0, steps(green, step{c.Alerts.Waiters, orange}, step{10 * c.Alerts.Waiters, red}),
 			course(`sum(distributed_lock_waiting{R})`, ""),
@@ -76,7 +80,8 @@ func resourceOutcomes(c config.Config, o objectives) []panel {
 		chart("Acquires by outcome", "ops", third,
 			course(`sum by (outcome) (rate(distributed_lock_acquisitions_total{R}[$__rate_interval]))`, "{{outcome}}"),
 			"How acquires end. Good: acquired, and contended where callers do not want to wait. timeout: they gave up waiting; "+
-				"no_quorum: too few nodes, see Nodes; canceled: their caller went away.").stacked().tinted(outcomeTints()),
+				"no_quorum: too few nodes, see Nodes; canceled: their caller went away.").stacked().tinted(
+			outcomeTints()),
 		chart("Failures by process", "ops", third,
 			course(`sum by ($JOB, instance) (rate(distributed_lock_failures_total{R}[$__rate_interval]))`,
 				"{{job}} {{instance}}"),
@@ -105,7 +110,8 @@ func resourceHolders(c config.Config) []panel {
 			course(`sum by ($JOB, instance) (rate(distributed_lock_deadlocks_total{R}[$__rate_interval]))`,
 				"{{job}} {{instance}}"),
 			"Cycles of callers of one process that wait for one another, each second. Good: none. Take locks in the same order "+
-				"everywhere; the log names the cycle. Cycles over several processes are on Leaks.").rare().largest(c.Boards.Top),
+				"everywhere; the log names the cycle. Cycles over several processes are on Leaks.").rare().largest(
+			c.Boards.Top),
 	}
 }
 
@@ -136,7 +142,8 @@ func resourceContention(c config.Config) []panel {
 		chart("Attempts per acquire by process", "short", third,
 			course(attemptsPerAcquire(" by ($JOB, instance)"), "{{job}} {{instance}}"),
 			"Rounds of voting per acquire. Good: 1 to 2, and alike in all processes. One process far above the others does not "+
-				"hear the wake-ups: look at its connections.").marked(above(c.Alerts.AttemptsPerAcquire)).largest(c.Boards.Top),
+				"hear the wake-ups: look at its connections.").marked(above(c.Alerts.AttemptsPerAcquire)).largest(
+			c.Boards.Top),
 		chart("Waiting by process", "short", third,
 			course(`sum by ($JOB, instance) (distributed_lock_waiting{R})`, "{{job}} {{instance}}"),
 			"Callers that wait, by where they are. Good: few, spread evenly. Within a process they wait in line, and only the "+
@@ -156,10 +163,12 @@ func resourceLosses(c config.Config) []panel {
 			course(`sum by (reason) (rate(distributed_lock_lost_total{R}[$__rate_interval]))`, "{{reason}}"),
 			"Good: none. extend_failed: too few nodes answered; taken_over: a quorum forgot it; expired: nothing renewed it, "+
 				"or the process stood still; max_hold: it was held for as long as allowed.").stacked().rare(),
-		{kind: grid, title: "Leases lost by process", w: half, h: chartHeight, unit: "short", decimals: 0, none: "none lost",
+		{kind: grid, title: "Leases lost by process", w: half, h: chartHeight, unit: "short", decimals: 0,
+			none: "none lost",
 			about: "Which process lost how many leases in the time shown, and why. Good: empty. One process alone stands " +
 				"still (garbage collection, CPU limit, suspension) or is cut off; all at once is the nodes.",
-			queries: now(fmt.Sprintf("topk(%d, sum%s (increase(distributed_lock_lost_total{R}[$__range])) > 0)", c.Boards.Top,
+			queries: now(fmt.Sprintf("topk(%d, sum%s (increase(distributed_lock_lost_total{R}[$__range])) > 0)",
+				c.Boards.Top,
 				by)),
 			columns: []column{{title: "Lost", unit: "short", decimals: 1, steps: anyIsBad()}}},
 		chart("Release failures by process", "ops", quarter,

@@ -9,14 +9,16 @@ import (
 func underWay(c config.Config) []panel {
 	return []panel{
 		chart("Oldest wait under way", "s", third,
-			course(since("distributed_lock_waiting_since_timestamp_seconds{R}", "$JOB, resource"), "{{job}} {{resource}}"),
+			course(since("distributed_lock_waiting_since_timestamp_seconds{R}", "$JOB, resource"),
+				"{{job}} {{resource}}"),
 			"For how long the call has waited that began first and has not returned. Good: returns to 0 again and again. A "+
 				"line that climbs is a call that nobody serves: look beside it for the reason.").leading(toResource()).
 			largest(c.Boards.Top),
 		chart("Waiting above the objective", "short", third,
 			course(`sum by ($JOB, resource) (distributed_lock_waiting_above_objective{R})`, "{{job}} {{resource}}"),
 			"Calls under way that have waited for longer than the objective of their processes. Good: none for long. They wait "+
-				"for a holder, or for nodes: the chart beside it tells which.").leading(toResource()).largest(c.Boards.Top),
+				"for a holder, or for nodes: the chart beside it tells which.").leading(toResource()).largest(
+			c.Boards.Top),
 		chart("Waiting for nodes", "short", third,
 			course(`sum by ($JOB, resource) (`+
 				rules.Stalled+`{J,instance=~"$instance",resource=~"$resource"})

@@ -59,8 +59,9 @@ func processes(metrics ...string) []variable {
 	match := fmt.Sprintf(`__name__=~"%s"`, strings.Join(metrics, "|"))
 	return []variable{
 		{name: "datasource", label: "Data source", about: "The Prometheus to ask.", source: prometheusSource},
-		{name: cluster, label: "Cluster", about: "Values of the label " + cluster + ", if series have it.", cluster: true,
-			query: "label_values({" + match + "}, " + cluster + ")"},
+		{name: cluster, label: "Cluster", about: "Values of the label " + cluster + ", if series have it.",
+			cluster: true,
+			query:   "label_values({" + match + "}, " + cluster + ")"},
 		{name: "job", label: "Job", about: "Scrape jobs.", query: "label_values({C," + match + "}, job)"},
 		{name: "instance", label: "Instance", about: "Processes of these jobs.",
 			query: "label_values({J," + match + "}, instance)"},

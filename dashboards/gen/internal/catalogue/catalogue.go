@@ -23,7 +23,8 @@ type Catalogue struct {
 var targetLabels = []string{"job", "instance"}
 
 // alertLabels are those of the alerts of all rules.
-var alertLabels = []string{"alertname", "severity", "job", "instance", "resource", "backend", "lock_node", "reason", "group"}
+var alertLabels = []string{"alertname", "severity", "job", "instance", "resource", "backend", "lock_node", "reason",
+	"group"}
 
 // Read reads the tables in these Go files.
 func Read(paths ...string) (*Catalogue, error) {

@@ -37,7 +37,8 @@ func TestCheck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := known.AddRecorded([]rules.File{{Groups: []rules.Group{{Rules: []rulefmt.Rule{{Record: "job_lock_node:up:avg"}}}}}}); err != nil {
+	if err := known.AddRecorded(
+		[]rules.File{{Groups: []rules.Group{{Rules: []rulefmt.Rule{{Record: "job_lock_node:up:avg"}}}}}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ expr, labels, err string }{
@@ -47,7 +48,8 @@ func TestCheck(t *testing.T) {
 		{`histogram_quantile(0.9, sum by (le) (rate(distributed_lock_wait_seconds_bucket[5m])))`, "", ""},
 		{`topk(3, distributed_lock_node_up) > 0`, "job instance lock_node", ""},
 		{`2 * distributed_lock_nodes`, "job instance", ""},
-		{`distributed_lock_node_up * on (job, instance) group_left () distributed_lock_nodes`, "job instance lock_node", ""},
+		{`distributed_lock_node_up * on (job, instance) group_left () distributed_lock_nodes`, "job instance lock_node",
+			""},
 		{`max by (job) (distributed_lock_node_up) - on (job) max by (job) (distributed_lock_nodes)`, "job", ""},
 		{`job_lock_node:up:avg{lock_node="a"}`, "job lock_node", ""},
 		{`{__name__=~"distributed_lock_nodes|distributed_lock_node_up", job="x"}`, "job instance", ""},
@@ -57,8 +59,10 @@ func TestCheck(t *testing.T) {
 		{`distributed_lock_nodes{lock_node="a"}`, "job instance", "has no label lock_node"},
 		{`sum by (reason) (distributed_lock_node_up)`, "reason", "has no label reason"},
 		{`sum by (instance) (sum by (job) (distributed_lock_node_up))`, "instance", "has no label instance"},
-		{`distributed_lock_node_up * on (lock_node) distributed_lock_nodes`, "lock_node", "distributed_lock_nodes has no label lock_node"},
-		{`histogram_quantile(0.9, sum by (job) (rate(distributed_lock_wait_seconds_bucket[5m])))`, "job", "has no label le"},
+		{`distributed_lock_node_up * on (lock_node) distributed_lock_nodes`, "lock_node",
+			"distributed_lock_nodes has no label lock_node"},
+		{`histogram_quantile(0.9, sum by (job) (rate(distributed_lock_wait_seconds_bucket[5m])))`, "job",
+			"has no label le"},
 		{`job_lock_node:up:avg{instance="a"}`, "job lock_node", "has no label instance"},
 	} {
 		tree, err := promql.Parse(c.expr)

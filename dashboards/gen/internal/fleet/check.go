@@ -37,7 +37,8 @@ func (f Fleet) page() error {
 	known := append([]string{"job", "instance"}, f.Labels...)
 	for _, name := range f.Boards.PageLabels() {
 		if !slices.Contains(known, name) {
-			return fmt.Errorf("boards: page_url: %s: {%s} is none of %s", f.Boards.PageURL, name, strings.Join(known, ", "))
+			return fmt.Errorf("boards: page_url: %s: {%s} is none of %s", f.Boards.PageURL, name,
+				strings.Join(known, ", "))
 		}
 	}
 	return nil

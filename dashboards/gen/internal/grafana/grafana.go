@@ -140,7 +140,8 @@ func (d Dashboard) All() (all []Panel) {
 // AsksPrometheus reports that a panel shows what a Prometheus answers. Rows, texts, lists of
 // alerts, logs and traces do not.
 func (p Panel) AsksPrometheus() bool {
-	return !p.IsRow() && p.Type != "text" && p.Type != "alertlist" && p.Datasource.Type != "loki" && p.Datasource.Type != "tempo"
+	return !p.IsRow() && p.Type != "text" && p.Type != "alertlist" && p.Datasource.Type != "loki" &&
+		p.Datasource.Type != "tempo"
 }
 
 // IsRow reports that a panel is only the title of those below it.

@@ -59,7 +59,8 @@ func (l Linter) Check(rules ...Rule) []Finding {
 }
 
 func (r *run) found(where, format string, args ...any) {
-	r.findings = append(r.findings, Finding{Rule: r.rule, Where: r.UID + ": " + where, What: fmt.Sprintf(format, args...)})
+	r.findings = append(r.findings, Finding{Rule: r.rule, Where: r.UID + ": " + where,
+		What: fmt.Sprintf(format, args...)})
 }
 
 // panels calls do for every panel that shows data of Prometheus.

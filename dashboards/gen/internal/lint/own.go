@@ -16,7 +16,8 @@ func Own() []Rule {
 	return []Rule{
 		{"catalogue-rule", "a metric or label that does not exist shows nothing", catalogued},
 		{"legend-rule", "a legend with a label that the result has lost is blank", legends},
-		{"pattern-variable-rule", "Grafana escapes the * of order:* only in variables that may have several values", patternVariables},
+		{"pattern-variable-rule", "Grafana escapes the * of order:* only in variables that may have several values",
+			patternVariables},
 		{"integer-bound-rule", "Prometheus 2 stores le=\"1\" or le=\"1.0\", 3 the latter", integerBounds},
 		{"classic-model-rule", "files of a newer model cannot be provisioned", classicModel},
 		{"layout-rule", "holes and overlaps are moved about by Grafana", layout},
@@ -152,7 +153,8 @@ func links(r *run) {
 	}
 	r.panels(func(where string, p grafana.Panel) {
 		for _, url := range p.Links() {
-			outside := strings.HasPrefix(url, "http://") || strings.HasPrefix(url, "https://") // runbooks, pages of processes
+			outside := strings.HasPrefix(url, "http://") ||
+				strings.HasPrefix(url, "https://") // runbooks, pages of processes
 			if m := boardPath.FindStringSubmatch(url); !outside && (m == nil || !r.boards[m[1]]) {
 				r.found(where, "link to %s", url)
 			}
@@ -181,7 +183,8 @@ func exemplars(r *run) {
 				continue
 			}
 			for _, s := range promql.Selectors(tree) {
-				if s.Metric == "distributed_lock_wait_seconds_bucket" || s.Metric == "distributed_lock_hold_seconds_bucket" {
+				if s.Metric == "distributed_lock_wait_seconds_bucket" ||
+					s.Metric == "distributed_lock_hold_seconds_bucket" {
 					r.found(where+" "+t.RefID, "draws %s without exemplars", s.Metric)
 				}
 			}

@@ -16,9 +16,11 @@ func Common() []Rule {
 	return []Rule{
 		{"template-datasource-rule", "one data source for numbers, chosen by the reader", templateDatasource},
 		{"template-job-rule", "readers look for a variable job", func(r *run) { r.target("job", "Job") }},
-		{"template-instance-rule", "readers look for a variable instance", func(r *run) { r.target("instance", "Instance") }},
+		{"template-instance-rule", "readers look for a variable instance",
+			func(r *run) { r.target("instance", "Instance") }},
 		{"template-label-promql-rule", "a variable without values empties every panel", templateQueries},
-		{"template-on-time-change-reload-rule", "a variable must know what there was in the time shown", templateReload},
+		{"template-on-time-change-reload-rule", "a variable must know what there was in the time shown",
+			templateReload},
 		{"panel-datasource-rule", "a panel with another data source shows other data", panelDatasource},
 		{"panel-title-description-rule", "a number without a meaning helps nobody", panelTexts},
 		{"panel-units-rule", "0.2 may be seconds or a share", panelUnits},
@@ -55,7 +57,8 @@ func (r *run) target(name, label string) {
 	case !ok:
 		r.found("variables", "no variable %s", name)
 	case v.Type != "query" || v.Datasource.UID != "${datasource}" || v.Label != label || !v.Multi || v.AllValue != ".+":
-		r.found("variable "+name, "want a query on ${datasource}, labelled %s, of several values, with .+ for all", label)
+		r.found("variable "+name, "want a query on ${datasource}, labelled %s, of several values, with .+ for all",
+			label)
 	}
 }
 

@@ -23,7 +23,8 @@ func TestFill(t *testing.T) {
 		{`a{le=~"1([.]0)?"}`, `a{le=~"1([.]0)?"}`, ""},
 	} {
 		got, unknown := promql.Fill(c.expr, vars)
-		if got != c.want || c.unknown == "" && unknown != nil || c.unknown != "" && !slices.Equal(unknown, []string{c.unknown}) {
+		if got != c.want || c.unknown == "" && unknown != nil || c.unknown != "" &&
+			!slices.Equal(unknown, []string{c.unknown}) {
 			t.Errorf("%s becomes %s, unknown %v", c.expr, got, unknown)
 		}
 	}

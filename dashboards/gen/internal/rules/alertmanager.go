@@ -12,7 +12,8 @@ var (
 	unservedResource = []string{"DistributedLockAcquireErrorBudgetBurn", "DistributedLockWaitErrorBudgetBurn",
 		"DistributedLockWaitP99High",
 		"DistributedLockRetryStorm", "DistributedLockWaitersPilingUp", "DistributedLockReleaseFailures"}
-	unservedNodes = []string{"DistributedLockInstanceQuorumAtRisk", "DistributedLockNodeDown", "DistributedLockNodeSlow"}
+	unservedNodes = []string{"DistributedLockInstanceQuorumAtRisk", "DistributedLockNodeDown",
+		"DistributedLockNodeSlow"}
 )
 
 // consequences are alerts that a lost quorum brings about, for every resource.
@@ -55,7 +56,8 @@ func Alertmanager() ([]byte, error) {
 				RepeatInterval: "5m"},
 			// A quorum is known to be lost minutes after the first acquires have failed. A lost lease does not wait
 			// for that, nor do calls that nobody serves.
-			{Matchers: []string{named(without(consequences, "DistributedLockLost", "DistributedLockAcquiresStalled")...)},
+			{Matchers: []string{named(without(consequences, "DistributedLockLost",
+				"DistributedLockAcquiresStalled")...)},
 				Receiver: "team", GroupWait: "3m"},
 		}}
 	m.Inhibit = inhibitions()
@@ -81,7 +83,8 @@ func inhibitions() []inhibition {
 		{Source: []string{named("DistributedLockExporterDown")},
 			Target: []string{named("DistributedLockScannerStale", "DistributedLockScannerIncomplete")}, Equal: same},
 		{Source: []string{named("DistributedLockEveryAcquireFails")},
-			Target: []string{named("DistributedLockAcquireErrorBudgetBurn", "DistributedLockOverdue")}, Equal: resource},
+			Target: []string{named("DistributedLockAcquireErrorBudgetBurn", "DistributedLockOverdue")},
+			Equal:  resource},
 		// A budget that burns fast burns slowly as well.
 		{Source: []string{named(consequences[:2]...), `severity="critical"`},
 			Target: []string{named(consequences[:2]...), `severity="warning"`}, Equal: append(resource, "alertname")},

@@ -23,7 +23,8 @@ func (m maker) quorumLost() rulefmt.Rule {
 			)`,
 		pairs:   []string{"$USABLE", NodesUsable, "$REACHED", NodeReached},
 		summary: "{{ $labels.job }}" + ofGroup + ": lock nodes that are usable: {{ $value }}, fewer than the quorum",
-		about: "Most processes of {{ $labels.job }}" + ofGroup + " can use {{ $value }} of their lock nodes, fewer than " +
+		about: "Most processes of {{ $labels.job }}" + ofGroup +
+			" can use {{ $value }} of their lock nodes, fewer than " +
 			"the quorum. " +
 			"Their acquires and renewals fail, and their leases end when the validity does.",
 		board: nodesBoard,
@@ -50,7 +51,8 @@ func (m maker) quorum() rulefmt.Rule {
 		pairs: []string{"$USABLE", NodesUsable, "$REACHED", NodeReached},
 		summary: "{{ $labels.job }}" + ofGroup + ": lock nodes that are usable: {{ $value }}; with one less nobody " +
 			"gets a lock",
-		about: "Most processes of {{ $labels.job }}" + ofGroup + " can use {{ $value }} of their lock nodes, which is no " +
+		about: "Most processes of {{ $labels.job }}" + ofGroup +
+			" can use {{ $value }} of their lock nodes, which is no " +
 			"more than the quorum. One node less, and every acquire and every renewal fails.",
 		board: nodesBoard,
 	})
@@ -98,7 +100,8 @@ func (m maker) nodeSlow() rulefmt.Rule {
 			"$LE", bucket(floor(nodeBuckets(), m.config.Alerts.NodeP99Seconds))},
 		summary: "{{ $labels.lock_node }}: one command in a hundred takes longer than " + limit + " s",
 		about: "The p99 of acquire commands of {{ $labels.job }} on {{ $labels.lock_node }} has " +
-			"been above " + limit + " s for ten minutes and is {{ $value | humanizeDuration }} now. Where it reaches the node " +
+			"been above " + limit +
+			" s for ten minutes and is {{ $value | humanizeDuration }} now. Where it reaches the node " +
 			"timeout, the node loses its vote.",
 		board: nodeBoard,
 	})

@@ -29,7 +29,8 @@ func (m maker) waitP99() rulefmt.Rule {
 					unless sum_over_time($WAITS[1h]) * $INTERVAL >= $ACQUIRES)
 			) unless on (resource) $QUEUES`,
 		pairs: []string{"$P99_5M", P99(fiveMinutes), "$P99_1H", P99(anHour), "$P99_6H", P99(sixHours), "$LIMIT", limit,
-			"$SLOW", AboveLimit, "$BAD", atLeast(m.config.SLO.MinBad), "$WAITS", Waits, "$INTERVAL", seconds(m.config.Interval),
+			"$SLOW", AboveLimit, "$BAD", atLeast(m.config.SLO.MinBad), "$WAITS", Waits, "$INTERVAL",
+			seconds(m.config.Interval),
 			"$ACQUIRES", number(float64(m.config.SLO.MinAcquires)), "$QUEUES", Queues},
 		summary: "{{ $labels.resource }}: one acquire in a hundred waits for longer than " + limit + " s",
 		about: "The p99 of waiting for {{ $labels.resource }} in {{ $labels.job }} is {{ $value | humanizeDuration " +
@@ -75,10 +76,12 @@ func (m maker) retryStorm() rulefmt.Rule {
 		name: "DistributedLockRetryStorm", severity: warning, hold: 2 * fiveMinutes,
 		expr: `sum by ($JOB, resource) (rate(distributed_lock_attempts_total[5m])) > $RATE
 			and sum by ($JOB, resource) (rate(distributed_lock_attempts_total[5m])) > $FACTOR * $WAITS`,
-		pairs:   []string{"$RATE", number(t.AttemptsPerSecond), "$FACTOR", number(t.AttemptsPerAcquire), "$WAITS", Waits},
+		pairs: []string{"$RATE", number(t.AttemptsPerSecond), "$FACTOR", number(t.AttemptsPerAcquire), "$WAITS",
+			Waits},
 		summary: "{{ $labels.resource }}: more than " + number(t.AttemptsPerAcquire) + " attempts for every acquire",
 		about: "{{ $labels.job }} makes {{ $value | humanize }} attempts a second at {{ $labels.resource }}, " +
-			"more than " + number(t.AttemptsPerAcquire) + " for every acquire that ends. They load every node and rarely win.",
+			"more than " + number(t.AttemptsPerAcquire) +
+			" for every acquire that ends. They load every node and rarely win.",
 		board: resourceBoard,
 	})
 }

@@ -52,11 +52,13 @@ func (m maker) burn(o objective, w config.Window) rulefmt.Rule {
 		pairs: []string{"$LONG", o.ratio(w.Long), "$SHORT", o.ratio(w.Short), "$VOLUME", Volume(w.Long),
 			"$FACTOR", number(w.Factor), "$BUDGET", budget,
 			"$ACQUIRES", atLeast(slo.MinAcquires), "$BAD", atLeast(w.MinBad)},
-		summary: fmt.Sprintf("{{ $labels.resource }}: the %s budget burns at more than %s times the pace it is made for",
+		summary: fmt.Sprintf(
+			"{{ $labels.resource }}: the %s budget burns at more than %s times the pace it is made for",
 			o.label, number(w.Factor)),
-		about: fmt.Sprintf("{{ $value | humanizePercentage }} of the acquires of {{ $labels.resource }} by {{ $labels.job "+
-			"}} %s in the last %s, and it goes on. "+
-			"The objective allows %s %%: at this pace the budget of %s is gone in %s.",
+		about: fmt.Sprintf(
+			"{{ $value | humanizePercentage }} of the acquires of {{ $labels.resource }} by {{ $labels.job "+
+				"}} %s in the last %s, and it goes on. "+
+				"The objective allows %s %%: at this pace the budget of %s is gone in %s.",
 			o.what, w.Long, number(round(100*(1-o.target))), slo.Period, lasts(slo.Period, w.Factor)),
 		board: resourceBoard,
 	})

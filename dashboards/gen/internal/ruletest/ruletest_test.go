@@ -15,8 +15,10 @@ import (
 
 func groups() []rules.Group {
 	return []rules.Group{
-		{Name: "records", Interval: 60e9, Rules: []rulefmt.Rule{{Record: "a:b:c", Expr: "x"}, {Record: "d:e:f", Expr: "y"}}},
-		{Name: "alerts", Interval: 60e9, Rules: []rulefmt.Rule{{Alert: "A", Expr: "a:b:c > 1"}, {Alert: "B", Expr: "z > 1"}}},
+		{Name: "records", Interval: 60e9, Rules: []rulefmt.Rule{{Record: "a:b:c", Expr: "x"},
+			{Record: "d:e:f", Expr: "y"}}},
+		{Name: "alerts", Interval: 60e9, Rules: []rulefmt.Rule{{Alert: "A", Expr: "a:b:c > 1"},
+			{Alert: "B", Expr: "z > 1"}}},
 	}
 }
 
@@ -33,7 +35,8 @@ func names(all []rules.Group) (list []string) {
 func TestJobs(t *testing.T) {
 	ask := func(expr string) Test { return Test{Queries: []Check{{At: 60e9, Expr: expr}}} }
 	suites := []Suite{{File: "one", Tests: []Test{
-		ask(`ALERTS{alertname="A"}`), {Alerts: []Check{{At: 60e9, Alert: "B"}}}, ask(`count(ALERTS{alertname="A",job="x"})`),
+		ask(`ALERTS{alertname="A"}`), {Alerts: []Check{{At: 60e9, Alert: "B"}}},
+		ask(`count(ALERTS{alertname="A",job="x"})`),
 		ask(`count(ALERTS)`), ask(`count(ALERTS{alertname=~"A|B"})`), ask(`d:e:f`),
 	}}}
 	have := map[string]int{}
@@ -53,9 +56,11 @@ func TestPromtool(t *testing.T) {
 	if err := Write(dir, groups()); err != nil {
 		t.Fatal(err)
 	}
-	s := Suite{Interval: "1m", Tests: []Test{{Interval: "1m", Series: []map[string]any{{"series": "z", "values": "2 2"}}, Queries: []Check{
-		{At: 60e9, Expr: `ALERTS{alertname="B"}`, Samples: []any{map[string]any{"labels": `ALERTS{alertname="B",alertstate="firing"}`, "value": 1}}},
-	}}}}
+	s := Suite{Interval: "1m", Tests: []Test{{Interval: "1m",
+		Series: []map[string]any{{"series": "z", "values": "2 2"}}, Queries: []Check{
+			{At: 60e9, Expr: `ALERTS{alertname="B"}`,
+				Samples: []any{map[string]any{"labels": `ALERTS{alertname="B",alertstate="firing"}`, "value": 1}}},
+		}}}}
 	if failed, says, err := Promtool(t.Context(), dir, s); failed || err != nil {
 		t.Errorf("%v, %s, %v", failed, says, err)
 	}
@@ -76,7 +81,8 @@ func TestLoadRefuses(t *testing.T) {
 	if _, err := Load(dir); err == nil {
 		t.Error("an empty folder is accepted")
 	}
-	if err := os.WriteFile(filepath.Join(dir, "a.yaml"), []byte("tests: [{external_labels: {a: b}}]"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "a.yaml"), []byte("tests: [{external_labels: {a: b}}]"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "external_labels") {

@@ -48,7 +48,8 @@ type Checker struct {
 
 // New makes a Checker of everything that has these addresses.
 func New(boards []Board, choice map[string]string, prometheus, alertmanager string) *Checker {
-	return &Checker{Boards: boards, Choice: choice, prometheus: newClient(prometheus), alertmanager: newClient(alertmanager)}
+	return &Checker{Boards: boards, Choice: choice, prometheus: newClient(prometheus),
+		alertmanager: newClient(alertmanager)}
 }
 
 // AskPanels asks every query of every dashboard, as Grafana would now. The world has
@@ -76,7 +77,8 @@ type asking struct {
 }
 
 func (a *asking) problem(where, query, answer, what string) {
-	a.problems = append(a.problems, Problem{Where: a.board.UID + " / " + where, Query: query, Answer: answer, What: what})
+	a.problems = append(a.problems, Problem{Where: a.board.UID + " / " + where, Query: query, Answer: answer,
+		What: what})
 }
 
 func (a *asking) all(ctx context.Context) {
@@ -123,7 +125,8 @@ func (a *asking) query(ctx context.Context, title string, q Query) {
 	}
 	seen := a.judge(answer, want)
 	if seen.strange != "" {
-		a.problem(where, expr, seen.strange, fmt.Sprintf("has a value that is not plausible: %v to %v %s, and of now, are", want.low, want.high, q.Unit))
+		a.problem(where, expr, seen.strange,
+			fmt.Sprintf("has a value that is not plausible: %v to %v %s, and of now, are", want.low, want.high, q.Unit))
 	}
 	switch {
 	case seen.values > 0:

@@ -144,7 +144,8 @@ func (b *Board) addPanels(all []panelDocument) {
 		panel := Panel{Title: p.Title}
 		for i, t := range p.Targets {
 			panel.Queries = append(panel.Queries, Query{
-				Ref: t.RefID, Title: p.title(i), Expr: t.Expr, Unit: p.unit(i), Instant: t.Instant, Exemplar: t.Exemplar})
+				Ref: t.RefID, Title: p.title(i), Expr: t.Expr, Unit: p.unit(i), Instant: t.Instant,
+				Exemplar: t.Exemplar})
 		}
 		b.Panels = append(b.Panels, panel)
 	}

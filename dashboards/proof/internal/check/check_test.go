@@ -62,7 +62,8 @@ func TestLoad(t *testing.T) {
 }
 
 func TestLoadRefuses(t *testing.T) {
-	for old, new := range map[string]string{"now-3h": "2026-01-01", "label_values(a": "values(a", `"uid": "b"`: `"uid": 7`} {
+	for old, new := range map[string]string{"now-3h": "2026-01-01", "label_values(a": "values(a",
+		`"uid": "b"`: `"uid": 7`} {
 		files := fstest.MapFS{"grafana/b.json": {Data: []byte(strings.Replace(boardText, old, new, 1))}}
 		if b, err := Load(files); err == nil {
 			t.Errorf("%s: %+v", new, b)
@@ -81,7 +82,8 @@ func TestReplace(t *testing.T) {
 	if want := `{r=~"a\\.b:\\*\\\\\\|"}[60s] 10800s 15s`; got != want || err != nil {
 		t.Errorf("%s, %v; want %s", got, err, want)
 	}
-	if _, err := replace("$__from $job", chosen); err == nil || !strings.Contains(err.Error(), "$__from") || !strings.Contains(err.Error(), "$job") {
+	if _, err := replace("$__from $job", chosen); err == nil || !strings.Contains(err.Error(), "$__from") ||
+		!strings.Contains(err.Error(), "$job") {
 		t.Error(err)
 	}
 	if w.to.Unix()%15 != 0 || w.to.Sub(w.from) != 3*time.Hour {
@@ -136,10 +138,11 @@ func good() map[string]string {
 		"/api/v1/query_exemplars":       `[{"exemplars": [{}]}]`,
 		"/api/v1/query_range ALERTS":    one,
 		"/api/v1/query folded":          fmt.Sprintf(`{"resultType": "scalar", "result": [%d, "1"]}`, now),
-		"/api/v1/query_range a":         fmt.Sprintf(`{"resultType": "matrix", "result": [{"metric": {}, "values": [[%d, "NaN"], [%d, "1"]]}]}`, now-15, now),
-		"/api/v1/query_range map":       one,
-		"/api/v1/query one":             one,
-		"/api/v1/query two":             one,
+		"/api/v1/query_range a": fmt.Sprintf(
+			`{"resultType": "matrix", "result": [{"metric": {}, "values": [[%d, "NaN"], [%d, "1"]]}]}`, now-15, now),
+		"/api/v1/query_range map": one,
+		"/api/v1/query one":       one,
+		"/api/v1/query two":       one,
 	}
 }
 
@@ -165,7 +168,8 @@ func TestPlausibleAnswers(t *testing.T) {
 	if total != 5 { // the NaN is none
 		t.Errorf("%d numbers: %+v", total, tallies)
 	}
-	if all := strings.Join(f.all(), "\n"); !strings.Contains(all, `a{resource=~"order:\\*"}[60s]`) || !strings.Contains(all, `a{job=~".+"}`) {
+	if all := strings.Join(f.all(), "\n"); !strings.Contains(all, `a{resource=~"order:\\*"}[60s]`) ||
+		!strings.Contains(all, `a{job=~".+"}`) {
 		t.Errorf("asked\n%s", all)
 	}
 }
@@ -173,17 +177,26 @@ func TestPlausibleAnswers(t *testing.T) {
 func TestImplausibleAnswers(t *testing.T) {
 	now := time.Now().Unix()
 	for name, test := range map[string]struct{ key, answer, where, what string }{
-		"empty":          {"/api/v1/query one", nothing, "b / Table / A First", "is empty"},
-		"no number":      {"/api/v1/query one", fmt.Sprintf(vectorOf, now, "NaN"), "b / Table / A First", "is empty"},
-		"infinite":       {"/api/v1/query_range map", fmt.Sprintf(vectorOf, now, "+Inf"), "b / Map / A", "not plausible"},
-		"share above 1":  {"/api/v1/query two", fmt.Sprintf(vectorOf, now, "1.03"), "b / Table / B Second", "not plausible"},
-		"negative":       {"/api/v1/query_range map", fmt.Sprintf(vectorOf, now, "-0.5"), "b / Map / A", "not plausible"},
-		"too many s":     {"/api/v1/query one", fmt.Sprintf(vectorOf, now, "500"), "b / Table / A First", "not plausible"},
-		"yesterday":      {"/api/v1/query one", fmt.Sprintf(vectorOf, now-86400, "1"), "b / Table / A First", "not plausible"},
-		"tomorrow":       {"/api/v1/query one", fmt.Sprintf(vectorOf, now+86400, "1"), "b / Table / A First", "not plausible"},
-		"refused":        {"/api/v1/query two", `{"status": "error", "errorType": "bad_data", "error": "parse error"}`, "b / Table / B Second", "fails"},
-		"warned":         {"/api/v1/query two", `{"status": "success", "warnings": ["half of it"], "data": ` + fmt.Sprintf(vectorOf, now, "1") + `}`, "b / Table / B Second", "fails"},
-		"informed":       {"/api/v1/query two", `{"status": "success", "infos": ["no counter"], "data": ` + fmt.Sprintf(vectorOf, now, "1") + `}`, "b / Table / B Second", "fails"},
+		"empty":     {"/api/v1/query one", nothing, "b / Table / A First", "is empty"},
+		"no number": {"/api/v1/query one", fmt.Sprintf(vectorOf, now, "NaN"), "b / Table / A First", "is empty"},
+		"infinite": {"/api/v1/query_range map", fmt.Sprintf(vectorOf, now, "+Inf"), "b / Map / A",
+			"not plausible"},
+		"share above 1": {"/api/v1/query two", fmt.Sprintf(vectorOf, now, "1.03"), "b / Table / B Second",
+			"not plausible"},
+		"negative": {"/api/v1/query_range map", fmt.Sprintf(vectorOf, now, "-0.5"), "b / Map / A",
+			"not plausible"},
+		"too many s": {"/api/v1/query one", fmt.Sprintf(vectorOf, now, "500"), "b / Table / A First",
+			"not plausible"},
+		"yesterday": {"/api/v1/query one", fmt.Sprintf(vectorOf, now-86400, "1"), "b / Table / A First",
+			"not plausible"},
+		"tomorrow": {"/api/v1/query one", fmt.Sprintf(vectorOf, now+86400, "1"), "b / Table / A First",
+			"not plausible"},
+		"refused": {"/api/v1/query two", `{"status": "error", "errorType": "bad_data", "error": "parse error"}`,
+			"b / Table / B Second", "fails"},
+		"warned": {"/api/v1/query two", `{"status": "success", "warnings": ["half of it"], "data": ` +
+			fmt.Sprintf(vectorOf, now, "1") + `}`, "b / Table / B Second", "fails"},
+		"informed": {"/api/v1/query two", `{"status": "success", "infos": ["no counter"], "data": ` +
+			fmt.Sprintf(vectorOf, now, "1") + `}`, "b / Table / B Second", "fails"},
 		"no marks":       {"/api/v1/query_range ALERTS", nothing, "b / annotation", "is empty"},
 		"no exemplars":   {"/api/v1/query_exemplars", `[]`, "b / Chart / exemplars", "is empty"},
 		"not a choice":   {"/api/v1/label/resource/values", `["x"]`, "b / variables", "has no values"},
@@ -201,13 +214,15 @@ func TestImplausibleAnswers(t *testing.T) {
 
 func TestDefaulted(t *testing.T) {
 	b := board(t)
-	b.Panels = append(b.Panels, Panel{Title: "Zero", Queries: []Query{{Ref: "A", Expr: "count(x) or vector(0)", Unit: "short", Instant: true}}})
+	b.Panels = append(b.Panels, Panel{Title: "Zero",
+		Queries: []Query{{Ref: "A", Expr: "count(x) or vector(0)", Unit: "short", Instant: true}}})
 	for _, answer := range []string{nothing, fmt.Sprintf(vectorOf, time.Now().Unix(), "1")} {
 		answers := good()
 		answers["/api/v1/query count(x)"] = answer
 		f := &fake{answers: answers}
 		server := httptest.NewServer(f)
-		problems := New([]Board{b}, map[string]string{"resource": "order:*"}, server.URL, server.URL).AskDefaulted(t.Context(), time.Minute)
+		problems := New([]Board{b}, map[string]string{"resource": "order:*"}, server.URL,
+			server.URL).AskDefaulted(t.Context(), time.Minute)
 		server.Close()
 		if (answer == nothing) != (len(problems) == 1) {
 			t.Errorf("%s: %v", answer, problems)
@@ -222,7 +237,8 @@ func TestRules(t *testing.T) {
 	const rule = `{"name": %q, "type": %q, "health": %q, "lastError": %q}`
 	answers := map[string]string{
 		"/api/v1/rules": fmt.Sprintf(`{"groups": [{"name": "g", "rules": [`+rule+","+rule+","+rule+","+rule+`]}]}`,
-			"a:b", "recording", "ok", "", "c:d", "recording", "err", "many-to-many", "Alert", "alerting", "unknown", "", "e:f", "recording", "ok", ""),
+			"a:b", "recording", "ok", "", "c:d", "recording", "err", "many-to-many", "Alert", "alerting", "unknown", "",
+			"e:f", "recording", "ok", ""),
 		`/api/v1/query count({__name__="a:b"}`: fmt.Sprintf(vectorOf, time.Now().Unix(), "3"),
 		`/api/v1/query count({__name__="c:d"}`: nothing,
 		`/api/v1/query count({__name__="e:f"}`: nothing,
@@ -236,7 +252,8 @@ func TestRules(t *testing.T) {
 		t.Errorf("%+v", found)
 	}
 	told := fmt.Sprint(problems)
-	for _, want := range []string{"g / c:d: health is err many-to-many", "g / Alert: health is unknown", "rule c:d: has recorded no number"} {
+	for _, want := range []string{"g / c:d: health is err many-to-many", "g / Alert: health is unknown",
+		"rule c:d: has recorded no number"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("%q is not in %s", want, told)
 		}

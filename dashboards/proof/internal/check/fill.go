@@ -66,7 +66,8 @@ func fill(ctx context.Context, c *client, b Board, w window, choice map[string]s
 		}
 		// What stands for all clusters also stands for none: series need not have such a label.
 		if len(found) == 0 && v.All != anyOrNone || v.All == "" && !slices.Contains(found, choice[v.Name]) {
-			return nil, fmt.Errorf("%s: variable %s: label_values(%s, %s) %w to choose: %q", b.UID, v.Name, selector, v.Label, errNoValues, found)
+			return nil, fmt.Errorf("%s: variable %s: label_values(%s, %s) %w to choose: %q", b.UID, v.Name, selector,
+				v.Label, errNoValues, found)
 		}
 		chosen[v.Name] = v.All
 		if v.All == "" {

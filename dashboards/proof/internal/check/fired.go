@@ -44,8 +44,9 @@ func (c *Checker) AskAlerting(ctx context.Context) ([]Live, error) {
 			if r.Type != "alerting" {
 				continue
 			}
-			live := Live{Alerting: Alerting{Name: r.Name, Severity: r.Labels["severity"], Window: r.Labels["long_window"],
-				For: time.Duration(r.Duration * float64(time.Second))}}
+			live := Live{Alerting: Alerting{Name: r.Name, Severity: r.Labels["severity"],
+				Window: r.Labels["long_window"],
+				For:    time.Duration(r.Duration * float64(time.Second))}}
 			for _, a := range r.Alerts {
 				if a.State == "firing" {
 					live.Firing++
@@ -97,7 +98,8 @@ func (f *Fired) Write(w io.Writer, all []Live, minute time.Duration) {
 			when = fmt.Sprintf("%.0f min", at.Minutes()*float64(time.Minute)/float64(minute))
 		}
 		waits := time.Duration(float64(live.For) * float64(time.Minute) / float64(minute))
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t\n", live.Name, live.Severity, live.Window, model.Duration(waits), when, f.told[live.Alerting])
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t\n", live.Name, live.Severity, live.Window, model.Duration(waits), when,
+			f.told[live.Alerting])
 	}
 	_ = t.Flush()
 }
@@ -107,7 +109,8 @@ func (f *Fired) Write(w io.Writer, all []Live, minute time.Duration) {
 func StillFiring(all []Live, patience time.Duration, may ...string) (problems []Problem) {
 	for _, live := range all {
 		if live.Firing > 0 && live.For <= patience && !slices.Contains(may, live.Name) {
-			problems = append(problems, Problem{Where: "alert " + live.Alerting.String(), What: "still fires: " + live.Told})
+			problems = append(problems, Problem{Where: "alert " + live.Alerting.String(), What: "still fires: " +
+				live.Told})
 		}
 	}
 	return problems

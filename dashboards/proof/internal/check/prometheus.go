@@ -22,7 +22,8 @@ type client struct {
 }
 
 func newClient(base string) *client {
-	return &client{base: base, http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: askLimit}}
+	return &client{base: base, http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true},
+		Timeout: askLimit}}
 }
 
 // get decodes the body, whatever the status: errors come as JSON too.

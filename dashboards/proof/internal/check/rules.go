@@ -41,7 +41,8 @@ func (c *Checker) AskRules(ctx context.Context) (found Rules, problems []Problem
 	for _, g := range loaded.Groups {
 		for _, r := range g.Rules {
 			if r.Health != "ok" || r.LastError != "" {
-				problems = append(problems, Problem{Where: g.Name + " / " + r.Name, What: strings.TrimSpace("health is " + r.Health + " " + r.LastError)})
+				problems = append(problems, Problem{Where: g.Name + " / " + r.Name,
+					What: strings.TrimSpace("health is " + r.Health + " " + r.LastError)})
 			}
 			if r.Type != "recording" {
 				found.Alerting++
@@ -52,7 +53,8 @@ func (c *Checker) AskRules(ctx context.Context) (found Rules, problems []Problem
 		}
 	}
 	if found.Recording == 0 || found.Alerting == 0 {
-		problems = append(problems, Problem{Where: "rules", What: fmt.Sprintf("%d recording rules and %d alerts are loaded", found.Recording, found.Alerting)})
+		problems = append(problems, Problem{Where: "rules",
+			What: fmt.Sprintf("%d recording rules and %d alerts are loaded", found.Recording, found.Alerting)})
 	}
 	slices.Sort(recorded)
 	for _, name := range slices.Compact(recorded) {
@@ -91,7 +93,8 @@ func (c *Checker) AskTargets(ctx context.Context) (n int, problems []Problem) {
 	}
 	for _, t := range all.ActiveTargets {
 		if t.Health != "up" {
-			problems = append(problems, Problem{Where: t.ScrapeURL, What: strings.TrimSpace("is " + t.Health + " " + t.LastError)})
+			problems = append(problems, Problem{Where: t.ScrapeURL,
+				What: strings.TrimSpace("is " + t.Health + " " + t.LastError)})
 		}
 	}
 	return len(all.ActiveTargets), problems
@@ -116,7 +119,8 @@ func (c *Checker) AskAlerts(ctx context.Context) ([]Alert, error) {
 		Labels map[string]string
 		Status struct{ State string }
 	}
-	err := errors.Join(c.prometheus.ask(ctx, "/api/v1/alerts", nil, &raised), c.alertmanager.get(ctx, "/api/v2/alerts", nil, &arrived))
+	err := errors.Join(c.prometheus.ask(ctx, "/api/v1/alerts", nil, &raised),
+		c.alertmanager.get(ctx, "/api/v2/alerts", nil, &arrived))
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,8 @@ func WriteTallies(w io.Writer, boards []Board, tallies []Tally) {
 		for _, of := range tallies {
 			if of.Dashboard == b.UID {
 				numbers += of.Values
-				fmt.Fprintf(t, "\t%s\t%d\t%d\t%d\t%s\t%s\t\n", of.Unit, of.Queries, of.Series, of.Values, number(of.Min), number(of.Max))
+				fmt.Fprintf(t, "\t%s\t%d\t%d\t%d\t%s\t%s\t\n", of.Unit, of.Queries, of.Series, of.Values,
+					number(of.Min), number(of.Max))
 			}
 		}
 	}
@@ -39,7 +40,8 @@ func WriteAlerts(w io.Writer, hung, end []Alert) {
 		}
 	}
 	t := newTable(w, "alert\tseverity\twith nodes hung\tin the end\t")
-	for _, key := range slices.SortedFunc(maps.Keys(both), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+	for _, key := range slices.SortedFunc(maps.Keys(both),
+		func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t\n", key[0], key[1], both[key][0].state(), both[key][1].state())
 	}
 	_ = t.Flush()

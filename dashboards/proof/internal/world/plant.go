@@ -25,11 +25,17 @@ func (w *World) plant(ctx context.Context) error {
 	// As lockscope writes it: token:counter|instance|since|traceparent|attempt.
 	orphan := fmt.Sprintf("%s:1|refunds-1|%d||", strings.Repeat("0a", 16), time.Now().UnixMilli())
 	return errors.Join(
-		w.onNodes(ctx, w.nodes, func(c *redis.Client) error { return c.Set(ctx, longKey, "another library", longTTL).Err() }),
+		w.onNodes(ctx, w.nodes, func(c *redis.Client) error {
+			return c.Set(ctx, longKey, "another library",
+				longTTL).Err()
+		}),
 		w.onNodes(ctx, w.nodes, func(c *redis.Client) error {
 			return errors.Join(c.SAdd(ctx, foreignKey, "anna", "ben").Err(), c.Expire(ctx, foreignKey, safeTTL).Err())
 		}),
-		w.onNodes(ctx, w.nodes[:1], func(c *redis.Client) error { return c.Set(ctx, orphanKey, orphan, safeTTL).Err() }),
+		w.onNodes(ctx, w.nodes[:1], func(c *redis.Client) error {
+			return c.Set(ctx, orphanKey, orphan,
+				safeTTL).Err()
+		}),
 	)
 }
 

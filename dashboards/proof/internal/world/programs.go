@@ -47,7 +47,8 @@ var (
 
 func (w *World) startDemo(ctx context.Context) error {
 	var err error
-	if w.demo.Process, err = w.run("demo", w.binary("demo"), "-for", w.cfg.Length.String(), "-listen", "127.0.0.1:0"); err != nil {
+	if w.demo.Process, err = w.run("demo", w.binary("demo"), "-for", w.cfg.Length.String(), "-listen",
+		"127.0.0.1:0"); err != nil {
 		return err
 	}
 	url, err := w.demo.Await(ctx, demoURL) // the last of the three lines
@@ -85,8 +86,10 @@ func (w *World) StartLockscope(ctx context.Context) error {
 		address = strings.TrimPrefix(w.lockscope.url, "http://")
 	}
 	var err error
-	w.lockscope.Process, err = w.run("lockscope", w.binary("lockscope"), "serve", "--redis", strings.Join(w.urls(), ","),
-		"--interval", "4s", "--confirm-after", "1s", "--deadline", "20s", "--max-hold", maxHold.String(), "--export-leaked-keys", "5",
+	w.lockscope.Process, err = w.run("lockscope", w.binary("lockscope"), "serve", "--redis",
+		strings.Join(w.urls(), ","),
+		"--interval", "4s", "--confirm-after", "1s", "--deadline", "20s", "--max-hold", maxHold.String(),
+		"--export-leaked-keys", "5",
 		"--web.listen-address", address, "--log.format", "json")
 	if err != nil {
 		return err
@@ -140,7 +143,8 @@ func (w *World) startAlertmanager(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.manager.Process, err = w.run("alertmanager", bin, "--config.file="+file, "--storage.path="+filepath.Join(w.dir, "alerts"),
+	w.manager.Process, err = w.run("alertmanager", bin, "--config.file="+file, "--storage.path="+
+		filepath.Join(w.dir, "alerts"),
 		"--web.listen-address=127.0.0.1:0", "--cluster.listen-address=")
 	if err != nil {
 		return err

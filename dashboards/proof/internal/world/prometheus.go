@@ -57,8 +57,10 @@ func (w *World) startPrometheus(ctx context.Context) error {
 		return err
 	}
 	every := w.scrapes()
-	file, err := w.write("prometheus.yml", fmt.Appendf(nil, configuration, model.Duration(every), filepath.Join(w.dir, "rules", "*.yaml"), host(w.manager.url),
-		JobServices, list, JobLockscope, host(w.lockscope.url)))
+	file, err := w.write("prometheus.yml",
+		fmt.Appendf(nil, configuration, model.Duration(every), filepath.Join(w.dir, "rules", "*.yaml"),
+			host(w.manager.url),
+			JobServices, list, JobLockscope, host(w.lockscope.url)))
 	if err != nil {
 		return err
 	}

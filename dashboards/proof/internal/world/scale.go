@@ -68,7 +68,8 @@ func scaleTimes(tree parser.Expr, minute time.Duration) {
 		case *parser.MatrixSelector:
 			n.Range = scaled(n.Range, minute)
 		case *parser.SubqueryExpr:
-			n.Range, n.Step, n.OriginalOffset = scaled(n.Range, minute), scaled(n.Step, minute), scaled(n.OriginalOffset, minute)
+			n.Range, n.Step, n.OriginalOffset = scaled(n.Range, minute), scaled(n.Step, minute),
+				scaled(n.OriginalOffset, minute)
 		case *parser.NumberLiteral:
 			if n.Val >= secondsFrom {
 				n.Val *= minute.Minutes()

@@ -24,7 +24,8 @@ func TestScale(t *testing.T) {
 		`histogram_quantile(0.99, x_bucket{le="60"})`:   `histogram_quantile(0.99, x_bucket{le="60"})`,
 		"max_over_time(up[1h] offset 5m) unless y > 25": "max_over_time(up[2m] offset 10s) unless y > 25",
 	} {
-		got, err := scale([]byte("groups: [{interval: 1m, rules: [{for: 15m, keep_firing_for: 1h, expr: '"+text+"'}]}]"), 2*time.Second)
+		got, err := scale([]byte("groups: [{interval: 1m, rules: [{for: 15m, keep_firing_for: 1h, expr: '"+text+
+			"'}]}]"), 2*time.Second)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -33,7 +34,8 @@ func TestScale(t *testing.T) {
 		if err := yaml.Unmarshal(got, &f); err != nil {
 			t.Fatal(err)
 		}
-		if g, r := f.Groups[0], f.Groups[0].Rules[0]; g.Interval != "2s" || r.For != "30s" || r.Keep != "2m" || r.Expr != want {
+		if g, r := f.Groups[0], f.Groups[0].Rules[0]; g.Interval != "2s" || r.For != "30s" || r.Keep != "2m" ||
+			r.Expr != want {
 			t.Errorf("%s: %+v", text, f)
 		}
 	}
@@ -54,7 +56,8 @@ type scaledFile struct {
 	}
 }
 
-// TestNumbersThatAreTimes: of all the numbers of the shipped rules, those from a minute on are seconds. A new one has to be looked at.
+// TestNumbersThatAreTimes: of all the numbers of the shipped rules, those from a minute on are seconds. A new one has
+// to be looked at.
 func TestNumbersThatAreTimes(t *testing.T) {
 	seconds := []float64{60, 120, 300, 600, 900, 86400}
 	seen := make(map[float64]bool)
@@ -81,7 +84,8 @@ func TestNumbersThatAreTimes(t *testing.T) {
 					if n, ok := n.(*parser.NumberLiteral); ok && n.Val >= secondsFrom {
 						seen[n.Val] = true
 						if !slices.Contains(seconds, n.Val) {
-							t.Errorf("%s: is %v a time in seconds? %s", name, n.Val, strings.Join(strings.Fields(r.Expr), " "))
+							t.Errorf("%s: is %v a time in seconds? %s", name, n.Val,
+								strings.Join(strings.Fields(r.Expr), " "))
 						}
 					}
 					return nil

@@ -106,9 +106,11 @@ func (w *World) locker(registry *prometheus.Registry, instance string, opts ...l
 }
 
 // measure takes over the engine.
-func (w *World) measure(registry *prometheus.Registry, l *engine.Engine, opts ...instrument.Option) (lock.Locker, error) {
+func (w *World) measure(registry *prometheus.Registry, l *engine.Engine, opts ...instrument.Option) (lock.Locker,
+	error) {
 	w.ends = append(w.ends, l.Close)
-	measured, err := instrument.Wrap(l, append(opts, instrument.WithRegisterer(registry), instrument.WithLongWait(longWait),
+	measured, err := instrument.Wrap(l, append(opts, instrument.WithRegisterer(registry),
+		instrument.WithLongWait(longWait),
 		instrument.WithTracerProvider(trace.NewTracerProvider()))...) // sampled and sent nowhere: for exemplars
 	if err != nil {
 		return nil, err

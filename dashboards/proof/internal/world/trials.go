@@ -55,7 +55,10 @@ type trials struct {
 func (w *World) startTrials(ctx context.Context) error {
 	t := &trials{slowed: adminOf(w.nodes[0])}
 	w.ends = append(w.ends, t.slowed.Close)
-	if err := w.onNodes(ctx, w.nodes, func(c *redis.Client) error { return c.Set(ctx, lock.DefaultPrefix+forever, "another library", 0).Err() }); err != nil {
+	if err := w.onNodes(ctx, w.nodes, func(c *redis.Client) error {
+		return c.Set(ctx, lock.DefaultPrefix+forever,
+			"another library", 0).Err()
+	}); err != nil {
 		return err
 	}
 	near, far := prometheus.NewRegistry(), prometheus.NewRegistry()
@@ -66,7 +69,8 @@ func (w *World) startTrials(ctx context.Context) error {
 	if err := errors.Join(errs[:]...); err != nil {
 		return err
 	}
-	loops := []func(context.Context){t.slow, t.retry, t.embrace, t.repeat(t.locker, busy, now), t.repeat(t.locker, forever, regularly, lock.MaxWait(impatience)),
+	loops := []func(context.Context){t.slow, t.retry, t.embrace, t.repeat(t.locker, busy, now),
+		t.repeat(t.locker, forever, regularly, lock.MaxWait(impatience)),
 		func(ctx context.Context) { t.lastTimes(ctx, w.cfg.Minute) }}
 	for range crowd {
 		loops = append(loops, t.queue)
@@ -92,12 +96,13 @@ func (w *World) remote(registry *prometheus.Registry, t *trials) (lock.Locker, e
 	var dialer net.Dialer
 	var clients []redis.UniversalClient
 	for i, n := range w.nodes {
-		c := redis.NewClient(&redis.Options{Addr: n.addr, Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			if i >= 3 && t.unreachable.Load() {
-				return nil, errors.New("no route from here")
-			}
-			return dialer.DialContext(ctx, network, addr)
-		}})
+		c := redis.NewClient(&redis.Options{Addr: n.addr,
+			Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
+				if i >= 3 && t.unreachable.Load() {
+					return nil, errors.New("no route from here")
+				}
+				return dialer.DialContext(ctx, network, addr)
+			}})
 		w.ends = append(w.ends, c.Close)
 		clients = append(clients, c)
 	}
@@ -125,7 +130,8 @@ func (w *World) Recover(ctx context.Context) error {
 }
 
 // repeat takes and gives back a lock, again and again.
-func (t *trials) repeat(l lock.Locker, resource string, every time.Duration, opts ...lock.AcquireOption) func(context.Context) {
+func (t *trials) repeat(l lock.Locker, resource string, every time.Duration,
+	opts ...lock.AcquireOption) func(context.Context) {
 	return func(ctx context.Context) {
 		for ctx.Err() == nil {
 			if lease, err := l.Acquire(ctx, resource, opts...); err == nil {

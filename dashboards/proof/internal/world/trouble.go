@@ -66,7 +66,8 @@ func (b *billing) contend(ctx context.Context) {
 
 // overstay works for longer than it may.
 func (b *billing) overstay(ctx context.Context) {
-	b.hold(ctx, b.first, func(lease lock.Lease) { wait(ctx, lease.Context().Done(), billingTTL) }, lock.MaxHold(overtime))
+	b.hold(ctx, b.first, func(lease lock.Lease) { wait(ctx, lease.Context().Done(), billingTTL) },
+		lock.MaxHold(overtime))
 }
 
 // closeMonth holds a lock until it is lost, and takes it again.

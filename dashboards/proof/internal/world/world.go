@@ -65,7 +65,8 @@ type program struct {
 // Start returns when everything runs. It gives up when ctx ends, at the latest after
 // six minutes, and leaves nothing behind then; ctx has no influence afterwards.
 func Start(ctx context.Context, cfg Config) (w *World, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, startLimit, fmt.Errorf("not everything has started within %v", startLimit))
+	ctx, cancel := context.WithTimeoutCause(ctx, startLimit,
+		fmt.Errorf("not everything has started within %v", startLimit))
 	defer cancel()
 	w = &World{cfg: cfg, began: time.Now()}
 	defer func() {
@@ -85,7 +86,8 @@ func Start(ctx context.Context, cfg Config) (w *World, err error) {
 	}
 	if cfg.Minute > 0 {
 		steps = []func(context.Context) error{
-			w.build, w.startAlertmanager, w.startNodes, w.plant, w.StartLockscope, w.startBilling, w.startTrials, w.startPrometheus,
+			w.build, w.startAlertmanager, w.startNodes, w.plant, w.StartLockscope, w.startBilling, w.startTrials,
+			w.startPrometheus,
 		}
 	}
 	for _, start := range steps {
@@ -135,7 +137,8 @@ func (w *World) Alertmanager() string { return w.manager.url }
 // URLs names everything that can be looked at.
 func (w *World) URLs() [][2]string {
 	urls := [][2]string{
-		{"prometheus", w.prometheus.url}, {"alertmanager", w.manager.url}, {"lockscope", w.lockscope.url}, {"billing", w.bill.url},
+		{"prometheus", w.prometheus.url}, {"alertmanager", w.manager.url}, {"lockscope", w.lockscope.url},
+		{"billing", w.bill.url},
 	}
 	if w.demo.Process != nil {
 		urls = append(urls, [2]string{"demo", w.demo.url})

@@ -42,7 +42,8 @@ func TestHasten(t *testing.T) {
 			}
 			shortened++
 			key, _, _ := strings.Cut(before[i], ":")
-			if word := strings.TrimSpace(key); word != "for" && word != "interval" || !strings.HasPrefix(line, key+": ") {
+			if word := strings.TrimSpace(key); word != "for" && word != "interval" ||
+				!strings.HasPrefix(line, key+": ") {
 				t.Errorf("%s:%d: %q became %q", name, i+1, before[i], line)
 			}
 		}
@@ -82,7 +83,8 @@ func wantShort(t *testing.T, name string, text []byte) (counted bool) {
 }
 
 func TestHastenRefusesWhatItCannotRead(t *testing.T) {
-	for _, text := range []string{"groups: 1", "groups: [{name: a, interval: soon}]", `groups: [{name: a, interval: "1m"}]`} {
+	for _, text := range []string{"groups: 1", "groups: [{name: a, interval: soon}]",
+		`groups: [{name: a, interval: "1m"}]`} {
 		if got, _, err := hasten([]byte(text)); err == nil {
 			t.Errorf("%s became %s", text, got)
 		}
@@ -102,7 +104,8 @@ func TestNodesOfDemo(t *testing.T) {
 }
 
 func TestMissingBinary(t *testing.T) {
-	if _, err := find("prometheus", "no-such-prometheus"); err == nil || !strings.Contains(err.Error(), "apt-get install prometheus") {
+	if _, err := find("prometheus", "no-such-prometheus"); err == nil ||
+		!strings.Contains(err.Error(), "apt-get install prometheus") {
 		t.Error(err)
 	}
 }
