@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine"
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/redis/go-redis/v9"
 )
 
@@ -75,5 +76,6 @@ func ParseURL(raw string) (*redis.Options, error) {
 	if err != nil {
 		return nil, errMalformedURL
 	}
+	opt.MaintNotificationsConfig = redisconn.NoMaintNotifications()
 	return opt, nil
 }

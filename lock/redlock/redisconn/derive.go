@@ -43,7 +43,7 @@ func Standalone(given *redis.Client, l Limits, then OnConnect) *redis.Options {
 	opt.DisableIdentity = true
 	opt.Limiter = nil
 	opt.ClientSideCache, opt.ClientSideCacheConfig = nil, nil
-	opt.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	opt.MaintNotificationsConfig = NoMaintNotifications()
 	opt.OnConnect = Chain(opt.OnConnect, then)
 	return &opt
 }
@@ -61,9 +61,18 @@ func Cluster(given *redis.ClusterClient, l Limits, then OnConnect) *redis.Cluste
 	}
 	opt.DisableIdentity = true
 	opt.ReadOnly, opt.RouteByLatency, opt.RouteRandomly = false, false, false
-	opt.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	opt.MaintNotificationsConfig = NoMaintNotifications()
 	opt.OnConnect = Chain(opt.OnConnect, then)
 	return &opt
+}
+
+// NoMaintNotifications keeps go-redis from asking servers to announce their maintenance. With the type of the endpoint
+// left open, each new client looks its address up in the DNS, a socket's path and [SentinelAddress] too, and waits for
+// up to two seconds where the DNS is slow: every connection of ours is a client of its own.
+func NoMaintNotifications() *maintnotifications.Config {
+	return &maintnotifications.Config{
+		Mode: maintnotifications.ModeDisabled, EndpointType: maintnotifications.EndpointTypeNone,
+	}
 }
 
 // retries is what go-redis takes for so many: its 0 means three.

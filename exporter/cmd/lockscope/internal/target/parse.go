@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
 const (
@@ -173,5 +173,5 @@ func (c Config) fillIn(opt *redis.Options) {
 	opt.DialTimeout, opt.ReadTimeout, opt.WriteTimeout = dialTimeout, callTimeout, callTimeout
 	opt.ContextTimeoutEnabled = true
 	opt.DisableIdentity = true
-	opt.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	opt.MaintNotificationsConfig = redisconn.NoMaintNotifications()
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
 // Node is one lock node: a server, a cluster or what a Sentinel points to.
@@ -82,7 +81,7 @@ func openCluster(seeds []*redis.Options) Node {
 		Username: first.Username, Password: first.Password, TLSConfig: first.TLSConfig,
 		MaxRedirects: 3, DialTimeout: dialTimeout, ReadTimeout: callTimeout, WriteTimeout: callTimeout,
 		ContextTimeoutEnabled: true, DisableIdentity: true, DialerRetries: 1, Dialer: first.Dialer,
-		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+		MaintNotificationsConfig: redisconn.NoMaintNotifications(),
 	}
 	for _, s := range seeds {
 		opt.Addrs = append(opt.Addrs, s.Addr)
