@@ -19,7 +19,7 @@ func TestImports(t *testing.T) {
 	needed := slices.Concat(contract, []string{ // by the engine
 		module + "lock/driver", module + "lock/engine/records", "golang.org/x/sys/",
 	})
-	for _, room := range []string{"await", "callqueue", "callsite", "clock", "hooks", "quorum", "workers"} {
+	for _, room := range []string{"await", "callqueue", "callsite", "clock", "deadlock", "hooks", "quorum", "workers"} {
 		needed = append(needed, module+"lock/engine/internal/"+room)
 	}
 	for _, room := range []struct {
@@ -35,6 +35,7 @@ func TestImports(t *testing.T) {
 		{"lock/engine/internal/callqueue", nil},
 		{"lock/engine/internal/callsite", nil},
 		{"lock/engine/internal/clock", []string{"golang.org/x/sys/"}},
+		{"lock/engine/internal/deadlock", contract},
 		{"lock/engine/internal/hooks", contract},
 		{"lock/engine/internal/quorum", nil},
 		{"lock/engine/internal/workers", nil},

@@ -9,6 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
+	"github.com/lockscope/lockscope/lock/engine/internal/deadlock"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 )
 
@@ -20,7 +21,7 @@ type acquisition struct {
 	key      string
 	opts     lock.AcquireOptions
 	queue    *resourceQueue
-	graph    waitGraph
+	graph    deadlock.Call
 	origin   origin
 
 	parent context.Context // of the lease
@@ -93,7 +94,7 @@ func (a *acquisition) enterAndAcquire(ctx context.Context) (l *lease, late bool,
 
 // acquire waits for its turn, which it has if it succeeds, and for the lock.
 func (a *acquisition) acquire(ctx context.Context) (beginning, error) {
-	defer a.leaveGraph()
+	defer a.graph.End()
 	if a.opts.NoWait {
 		return a.contend(ctx)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 	"github.com/lockscope/lockscope/lock/engine/internal/callsite"
+	"github.com/lockscope/lockscope/lock/engine/internal/deadlock"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 	"github.com/lockscope/lockscope/lock/engine/internal/workers"
 	"github.com/lockscope/lockscope/lock/engine/records"
@@ -111,7 +112,7 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	if err := e.cfg.validateAcquire(a.opts); err != nil {
 		return nil, fmt.Errorf("%w (resource %q)", err, resource)
 	}
-	a.graph = newWaitGraph(ctx, &a.opts)
+	a.graph = deadlock.NewCall(ctx, a.opts.FailOnDeadlock)
 	if e.cfg.CallSites {
 		a.origin.callSite = callsite.Nearest()
 	}
@@ -120,7 +121,7 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 		Options: a.opts, CallSite: a.origin.callSite,
 	}
 	if len(a.ts) > 0 {
-		start.Holding = infoOf(a.graph.leases)
+		start.Holding = deadlock.InfoOf(a.graph.Leases())
 	}
 	a.traced = a.ts.AcquireStart(ctx, start)
 	a.origin.traceparent = traceparentOf(a.traced)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/internal/deadlock"
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
@@ -19,7 +20,7 @@ func (a *acquisition) entry() string {
 	}
 	w := records.Waiting{
 		Holder: a.engine.holder(time.Now().Add(-waited), a.origin), Callers: 1,
-		Holds: a.engine.published(a.graph.leases), Backend: a.engine.backend.Name,
+		Holds: a.engine.published(a.graph.Leases()), Backend: a.engine.backend.Name,
 	}
 	for _, leases := range a.queue.leasesOfTurns() {
 		w.Callers++
@@ -30,8 +31,8 @@ func (a *acquisition) entry() string {
 
 // published are leases as a queue entry names them: without the set of nodes if it is the
 // queue's, whatever the lease's engine calls it.
-func (e *Engine) published(leases []*lease) []lock.Held {
-	all := infoOf(leases)
+func (e *Engine) published(leases []*deadlock.Lease) []lock.Held {
+	all := deadlock.InfoOf(leases)
 	for i := range all {
 		if all[i].Keyspace == e.backend.Keyspace {
 			all[i].Backend = ""

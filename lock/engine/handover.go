@@ -116,7 +116,7 @@ func (l *lease) handOver() bool {
 	}
 	l.cancel(lock.ErrReleased)
 	close(next.come)
-	l.queue.holder.CompareAndSwap(l, nil)
+	l.queue.graph.NotHeldBy(&l.graph)
 	l.engine.forget(l)
 	l.queue.leave()
 	return true

@@ -75,7 +75,7 @@ func (k *kept) wantGone(t *testing.T, l *lease, users int) {
 	if l.timer.Stop() {
 		t.Error("its timer is still to go off")
 	}
-	if k.queue.holder.Load() != nil {
+	if k.queue.graph.Holder() != nil {
 		t.Error("it is still said to hold the resource")
 	}
 	if len(k.engine.leases) > 0 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
+	"github.com/lockscope/lockscope/lock/engine/internal/deadlock"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 )
 
@@ -24,7 +25,7 @@ type lease struct {
 	traceCtx context.Context // values of Acquire's context, for renewals and release
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
-	outer    *lease // that the call which acquired this one held; see Holding
+	graph    deadlock.Lease // what waits for it, and finds it in a context
 	acquired time.Duration
 	validity time.Duration // when it was acquired
 
@@ -41,7 +42,6 @@ type lease struct {
 	holdEnd   time.Duration // when MaxHold is reached
 	keepUntil time.Duration // when the turn is passed on; never if it is not kept
 	ended     error         // the cause; nil while held
-	blocked   []blocked     // calls that wait in the context of this lease
 
 	releasing  atomic.Bool
 	done       bool          // the first Release is; guarded by mu, as the next two
@@ -73,11 +73,11 @@ func newLease(a *acquisition, from beginning) (l *lease, late bool) {
 	now := e.cfg.Clock()
 	late = now >= l.expires
 	l.keepTurn(&from, &a.opts, now)
-	l.ctx, l.cancel = l.contextOf(a.parent)
+	l.ctx, l.cancel = context.WithCancelCause(l.graph.Context(a.parent, (*described)(l)))
 	l.mu.Lock()
 	l.timer = time.AfterFunc(l.untilDue(now), l.watch)
 	e.remember(l)
-	l.queue.holder.Store(l)
+	l.queue.graph.HeldBy(&l.graph)
 	l.mu.Unlock()
 	if e.closing() { // Close may have looked before this lease was there to see
 		l.stop(lock.ErrClosed)
@@ -127,6 +127,16 @@ func (l *lease) watch() {
 	}
 }
 
+// described is a lease as the graph of waits asks it.
+type described lease
+
+func (d *described) Info() lock.Held {
+	b := d.engine.backend
+	return lock.Held{Resource: d.resource, Fence: d.fence, Backend: b.Name, Keyspace: b.Keyspace}
+}
+
+func (d *described) Cause() error { return (*lease)(d).cause() }
+
 func (l *lease) Resource() string         { return l.resource }
 func (l *lease) Context() context.Context { return l.ctx }
 func (l *lease) Fence() uint64            { return l.fence }
@@ -173,7 +183,7 @@ func (l *lease) end(cause error) bool {
 		l.attempt.grants[i].giveUp()
 	}
 	l.cancel(cause)
-	l.queue.holder.CompareAndSwap(l, nil)
+	l.queue.graph.NotHeldBy(&l.graph)
 	l.engine.forget(l)
 	return true
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
+	"github.com/lockscope/lockscope/lock/engine/internal/deadlock"
 )
 
 // resourceQueue is one resource's in this process: its callers, first come first
@@ -20,7 +21,7 @@ type resourceQueue struct {
 
 	blocker atomic.Pointer[lock.HeldError] // whom the caller that contends waits for
 	met     atomic.Pointer[error]          // why the last attempt of who contended failed; nil once one succeeded
-	holder  atomic.Pointer[lease]          // of this process; nil if none is known
+	graph   deadlock.Resource              // whether a lease of this process holds it
 	first   atomic.Bool                    // the caller that contends waits, and is the next to be named or was named
 
 	// Guarded by the mutex of all.

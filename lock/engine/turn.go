@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/internal/deadlock"
 )
 
 // turn is the place of a caller that waits behind others of this process.
 type turn struct {
 	opts   *lock.AcquireOptions // of the caller
-	leases []*lease             // that the caller holds
+	leases []*deadlock.Lease    // that the caller holds
 	come   chan struct{}        // closed when the caller contends, or has been handed the lock
 
 	from   beginning // with handed; both are set before come is closed
@@ -20,11 +21,11 @@ type turn struct {
 // awaitTurn queues behind the other callers of this process. The turn may come with the
 // lock; a caller that has given up by then hands it on.
 func (a *acquisition) awaitTurn(ctx context.Context) (*turn, error) {
-	turn := a.queue.takeTurn(&a.opts, a.graph.leases)
+	turn := a.queue.takeTurn(&a.opts, a.graph.Leases())
 	if turn == nil {
 		return nil, nil
 	}
-	a.enterGraph()
+	a.graph.Wait(&a.queue.graph)
 	e := lock.WaitStart{Resource: a.resource, Kind: lock.WaitLocal, Blocker: a.queue.blocker.Load()}
 	hooked, began := ctx, time.Time{}
 	if len(a.ts) > 0 {
@@ -51,7 +52,7 @@ func (a *acquisition) awaitTurn(ctx context.Context) (*turn, error) {
 // takeTurn lets the caller contend. If another caller of this process does already, or a
 // lease that could hand the lock over to this one keeps the turn, it returns the place to
 // wait at.
-func (q *resourceQueue) takeTurn(opts *lock.AcquireOptions, leases []*lease) *turn {
+func (q *resourceQueue) takeTurn(opts *lock.AcquireOptions, leases []*deadlock.Lease) *turn {
 	q.all.mu.Lock()
 	defer q.all.mu.Unlock()
 	switch {
@@ -169,7 +170,7 @@ func (q *resourceQueue) waiting() int {
 }
 
 // leasesOfTurns are what the callers that wait for their turn have, one entry a caller.
-func (q *resourceQueue) leasesOfTurns() (all [][]*lease) {
+func (q *resourceQueue) leasesOfTurns() (all [][]*deadlock.Lease) {
 	q.all.mu.Lock()
 	defer q.all.mu.Unlock()
 	for _, t := range q.turns {

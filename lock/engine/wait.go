@@ -36,7 +36,7 @@ func (a *acquisition) wait(ctx context.Context, res result) error {
 	}
 	a.queue.first.Store(wasNamed || res.ticket > 0 && res.ahead == 0)
 	defer a.queue.first.Store(false)
-	a.enterGraph()
+	a.graph.Wait(&a.queue.graph)
 	hooked := a.ts.WaitStart(ctx, e)
 	began := time.Now()
 	err := a.sleep(ctx, p, wasNamed)
@@ -80,9 +80,9 @@ func (a *acquisition) until(ctx context.Context, w woken) (told *wakeUp, err err
 			return nil, nil
 		case <-w.turn:
 			return nil, nil
-		case <-a.graph.suspects():
-			a.lookAgain()
-		case d := <-a.graph.told:
+		case <-a.graph.Suspects():
+			a.graph.LookAgain(func(d lock.Deadlock) { a.ts.Deadlock(a.traced, d) })
+		case d := <-a.graph.Told():
 			return nil, &lock.DeadlockError{Deadlock: d}
 		case <-ctx.Done():
 			return nil, await.Ended(ctx)

@@ -23,7 +23,7 @@ func turnMutants() []Mutant {
 			Bug:    "a lease that was handed over is still said to hold the resource",
 			Why:    "a deadlock is told that is none",
 			File:   "lock/engine/handover.go",
-			Old:    "\tl.queue.holder.CompareAndSwap(l, nil)\n",
+			Old:    "\tl.queue.graph.NotHeldBy(&l.graph)\n",
 			New:    "",
 			Killer: by(engine, "TestAHandOverLeavesNothingOfTheLease"),
 		},
@@ -154,15 +154,15 @@ func turnMutants() []Mutant {
 		{
 			Bug: "a lease that ended is still said to hold the resource", Why: "a deadlock is told that is none",
 			File:   "lock/engine/lease.go",
-			Old:    "\tl.queue.holder.CompareAndSwap(l, nil)\n\tl.engine.forget(l)\n\treturn true",
+			Old:    "\tl.queue.graph.NotHeldBy(&l.graph)\n\tl.engine.forget(l)\n\treturn true",
 			New:    "\tl.engine.forget(l)\n\treturn true",
 			Killer: by(engine, "TestAnEndedLeaseLeavesItsQueue"),
 		},
 		{
 			Bug: "the engine remembers leases that ended", Why: "its memory grows with every lease",
 			File:   "lock/engine/lease.go",
-			Old:    "\tl.queue.holder.CompareAndSwap(l, nil)\n\tl.engine.forget(l)\n\treturn true",
-			New:    "\tl.queue.holder.CompareAndSwap(l, nil)\n\treturn true",
+			Old:    "\tl.queue.graph.NotHeldBy(&l.graph)\n\tl.engine.forget(l)\n\treturn true",
+			New:    "\tl.queue.graph.NotHeldBy(&l.graph)\n\treturn true",
 			Killer: by(engine, "TestAnEndedLeaseLeavesItsQueue"),
 		},
 		{

@@ -1,0 +1,137 @@
+// Package deadlock finds calls that wait for one another in a cycle: each waits for a resource that a lease holds, in
+// whose context the next one waits.
+package deadlock
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+)
+
+// confirmAfter is how long a cycle must last to count: calls that are about to give up, or
+// to release, are no deadlock.
+const confirmAfter = 50 * time.Millisecond
+
+// Resource is a node of the graph: calls wait for it, and one lease of this process may hold it.
+type Resource struct{ holder atomic.Pointer[Lease] }
+
+// Holder is the lease of this process that holds the resource; nil if none is known.
+func (r *Resource) Holder() *Lease { return r.holder.Load() }
+
+// HeldBy notes the resource's holder.
+func (r *Resource) HeldBy(l *Lease) { r.holder.Store(l) }
+
+// NotHeldBy takes the holder out, unless another one has come.
+func (r *Resource) NotHeldBy(l *Lease) { r.holder.CompareAndSwap(l, nil) }
+
+// Call is a call that may wait, in the context of the leases that its caller holds.
+type Call struct {
+	leases  []*Lease           // that its caller holds: it adds an edge from each while it waits
+	told    chan lock.Deadlock // of a cycle that this call is to break; nil if it did not ask to fail
+	on      *Resource          // that it waits for
+	cycle   []edge             // that was there when the wait began; nil if none was
+	confirm *time.Timer        // fires when the cycle is to be looked at again
+}
+
+// NewCall makes a call in ctx. fails says that it asked to fail if it is part of a deadlock.
+func NewCall(ctx context.Context, fails bool) (c Call) {
+	if c.leases = Leases(ctx); len(c.leases) > 0 && fails {
+		c.told = make(chan lock.Deadlock, 1)
+	}
+	return c
+}
+
+// Leases are those that the caller holds.
+func (c *Call) Leases() []*Lease { return c.leases }
+
+// Wait adds the edges of a call that begins to wait, and looks for a cycle. End must follow.
+// The last edge of a cycle is always one of these: a lease that has just been granted has
+// no call waiting in its context.
+func (c *Call) Wait(on *Resource) {
+	if c.on != nil || len(c.leases) == 0 {
+		return
+	}
+	c.on = on
+	for _, l := range c.leases {
+		l.add(edge{l, c, on})
+	}
+	if c.cycle = c.findCycle(); c.cycle != nil {
+		c.confirm = time.NewTimer(confirmAfter)
+	}
+}
+
+// End removes the edges, if there are any.
+func (c *Call) End() {
+	if c.on == nil {
+		return
+	}
+	for _, l := range c.leases {
+		l.remove(c)
+	}
+	if c.confirm != nil {
+		c.confirm.Stop()
+	}
+	c.on, c.cycle, c.confirm = nil, nil, nil
+}
+
+// Suspects is when to look at a cycle again; nil if there is none.
+func (c *Call) Suspects() <-chan time.Time {
+	if c.confirm == nil {
+		return nil
+	}
+	return c.confirm.C
+}
+
+// Told has the deadlock that this call is to break by failing.
+func (c *Call) Told() <-chan lock.Deadlock { return c.told }
+
+// LookAgain reports the cycle if it is still there, and tells one of its calls that asked to
+// fail: this one if it did.
+func (c *Call) LookAgain(report func(lock.Deadlock)) {
+	cycle := c.findCycle()
+	if cycle == nil || !slices.Equal(cycle, c.cycle) {
+		return
+	}
+	var d lock.Deadlock
+	victim := c
+	for _, e := range cycle {
+		d.Cycle = append(d.Cycle, e.lease.of.Info())
+		if victim.told == nil {
+			victim = e.call
+		}
+	}
+	report(d)
+	select {
+	case victim.told <- d: // nil if no call asked to fail
+	default:
+	}
+}
+
+// findCycle follows the edges from the resource that the call waits for until it comes to a
+// lease that the call's caller holds.
+func (c *Call) findCycle() []edge {
+	seen := make(map[*Lease]bool)
+	var follow func(on *Resource) []edge
+	follow = func(on *Resource) []edge {
+		holder := on.Holder()
+		switch {
+		case holder == nil || seen[holder] || holder.of.Cause() != nil:
+			return nil
+		case slices.Contains(c.leases, holder):
+			return []edge{{holder, c, c.on}}
+		}
+		seen[holder] = true
+		for _, next := range holder.all() {
+			if rest := follow(next.on); rest != nil {
+				return append(rest, next)
+			}
+		}
+		return nil
+	}
+	cycle := follow(c.on)
+	slices.Reverse(cycle[min(1, len(cycle)):])
+	return cycle
+}
