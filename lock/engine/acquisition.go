@@ -15,7 +15,7 @@ import (
 
 // acquisition is one Acquire: attempts, and the waits between them.
 type acquisition struct {
-	engine   *Engine
+	engine   *core
 	ts       hooks.Traces
 	resource string
 	key      string
@@ -114,7 +114,7 @@ func (a *acquisition) acquire(ctx context.Context) (beginning, error) {
 
 // contend attempts and waits until it has the lock or must stop.
 func (a *acquisition) contend(ctx context.Context) (beginning, error) {
-	a.engine.warm.await(ctx, a.engine)
+	a.engine.warm.await(ctx, a.engine.base, a.engine.nodes)
 	for {
 		a.attempts++
 		try, res := a.try(ctx)
@@ -184,7 +184,7 @@ func (a *acquisition) endedBy(ctx context.Context) error {
 // this waiter was named, else by the gate node first, so that those who come in
 // vain disturb one node only.
 func (a *acquisition) try(ctx context.Context) (*attempt, result) {
-	try := a.engine.newAttempt(a.terms(ctx))
+	try := newAttempt(a.engine.base, a.engine.nodes, a.terms(ctx))
 	hooked := a.ts.AttemptStart(ctx, try.start)
 	began := time.Now()
 	res := try.carryOut(hooked)
@@ -216,7 +216,7 @@ func (a *acquisition) terms(ctx context.Context) terms {
 	a.drainWake()
 	t := terms{
 		start: lock.AttemptStart{Resource: a.resource, Attempt: a.attempts, GateFirst: a.gateFirst()},
-		ts:    a.ts, traced: a.traced, queue: a.queue, opts: a.opts, since: time.Now(), origin: a.origin,
+		ts:    a.ts, traced: a.traced, queue: &a.queue.nodeQueues, opts: a.opts, since: time.Now(), origin: a.origin,
 		earlier: a.earlier, reserve: a.reserve(), gate: a.gate(),
 	}
 	t.waiter = a.waiter(ctx, t.gate)

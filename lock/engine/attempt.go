@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"strconv"
 	"sync"
 	"time"
 
@@ -13,8 +11,6 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
-	"github.com/lockscope/lockscope/lock/engine/records"
-	"github.com/lockscope/lockscope/lock/internal/carried"
 )
 
 // attempt is one round of the algorithm: one token, one vote, and everything
@@ -24,7 +20,7 @@ import (
 type attempt struct {
 	terms
 
-	engine  *Engine
+	engine  *base
 	ctx     context.Context        // for the values of its commands
 	timeout time.Duration          // of one call on a node
 	req     driver.AcquireRequest  // for all nodes
@@ -50,7 +46,7 @@ type terms struct {
 	start   lock.AttemptStart
 	ts      hooks.Traces
 	traced  context.Context // of the Acquire, for the lease
-	queue   *resourceQueue
+	queue   *nodeQueues
 	opts    lock.AcquireOptions
 	since   time.Time // by the wall clock: the attempt is of then
 	origin  origin
@@ -73,47 +69,23 @@ type result struct {
 	foreign   bool // the holder is another library's: it will tell nobody that it let go
 }
 
-func (e *Engine) newAttempt(t terms) *attempt {
+func newAttempt(e *base, nodes []*node, t terms) *attempt {
 	a := &attempt{
 		terms: t, engine: e, timeout: e.cfg.nodeTimeout(t.opts.TTL),
-		grants: make([]grant, len(e.nodes)),
+		grants: make([]grant, len(nodes)),
 		ready:  await.NewSignal(),
 	}
 	a.ballot.a = a
-	a.ballot.tally.Nodes = len(e.nodes)
+	a.ballot.tally.Nodes = len(nodes)
 	a.req = driver.AcquireRequest{
 		Key: t.queue.key, Token: newToken(), Holder: e.holderRecord(t.since, t.origin), TTL: t.opts.TTL, Run: t.reserve,
 		Floor: uint64(max(t.since.UnixMicro(), 1)), Fair: t.opts.Fair, Window: handoffWindow, Shared: &a.shared,
 	}
-	for i, n := range e.nodes {
+	for i, n := range nodes {
 		g := &a.grants[i]
 		g.node, g.attempt, g.index, g.calls = n, a, i, &t.queue.calls[i]
 	}
 	return a
-}
-
-// holderRecord is what the lock's value says of this attempt: its [lock.Holder], and a name
-// that tells it from all others, in public, so that an Acquire recognizes what its own
-// earlier attempt left behind.
-func (e *Engine) holderRecord(since time.Time, from origin) string {
-	var name [32]byte
-	attempt := strconv.AppendUint(append(append(name[:0], e.id...), '.'), e.attempts.Add(1), 36)
-	return string(records.AppendHolder(make([]byte, 0, 160), e.holder(since, from), string(attempt)))
-}
-
-func (e *Engine) holder(since time.Time, from origin) lock.Holder {
-	return lock.Holder{
-		Instance: e.cfg.Instance, Since: since, Traceparent: from.traceparent, CallSite: from.callSite,
-		Page: e.cfg.Page,
-	}
-}
-
-// origin is where an Acquire comes from.
-type origin struct{ traceparent, callSite string }
-
-func traceparentOf(ctx context.Context) string {
-	s, _ := ctx.Value(carried.Traceparent{}).(string)
-	return s
 }
 
 // carryOut makes the attempt. On success the grants hold the lock; on failure they are
@@ -190,5 +162,3 @@ func (a *attempt) settle(ctx context.Context) {
 // errOwnLeftover says that a node still has what an earlier attempt of the same
 // Acquire left there: it is on its way out, and nobody else's lock.
 var errOwnLeftover = errors.New("an earlier attempt is not undone yet")
-
-const never = time.Duration(math.MaxInt64)

@@ -4,43 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/driver"
-	"github.com/lockscope/lockscope/lock/engine/internal/await"
-	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 	"github.com/lockscope/lockscope/lock/engine/internal/callsite"
 	"github.com/lockscope/lockscope/lock/engine/internal/deadlock"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
-	"github.com/lockscope/lockscope/lock/engine/internal/workers"
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
 // Engine is a Locker over one node, or over a quorum of independent ones, of any
 // driver. It is safe for concurrent use.
 type Engine struct {
-	cfg     *Settings
-	id      string // names this process's waiter in queues
-	nodes   []*node
-	quorum  int
-	backend lock.Backend
-	queues  *queues
-	workers *workers.Workers
-	timers  await.Timers
-	warm    warmUp
+	core
 
-	done      chan struct{} // closed by Close
 	closeOnce sync.Once
 	closeErr  error
-
-	attempts atomic.Uint64
-
-	mu     sync.Mutex
-	leases map[*lease]struct{}
 }
 
 // Close ends every wait with ErrClosed and every lease's context with ErrClosed
@@ -75,28 +55,6 @@ func (e *Engine) Close() error {
 // default, as far as a lock's value can hold it.
 func (e *Engine) Instance() string { return records.Instance(e.cfg.Instance) }
 
-func (e *Engine) openLeases() []*lease {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	all := make([]*lease, 0, len(e.leases))
-	for l := range e.leases {
-		all = append(all, l)
-	}
-	return all
-}
-
-func (e *Engine) remember(l *lease) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.leases[l] = struct{}{}
-}
-
-func (e *Engine) forget(l *lease) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	delete(e.leases, l)
-}
-
 // Acquire implements [lock.Locker]. Calls for one resource from one engine are served
 // first come, first served, and only one of them contends with other processes. For up to
 // 10 ms after a grant, a release hands the lock over to the next of them that wants it
@@ -106,7 +64,7 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 		return nil, err
 	}
 	a := &acquisition{
-		engine: e, ts: hooks.Of(ctx), resource: resource, key: e.cfg.Prefix + resource,
+		engine: &e.core, ts: hooks.Of(ctx), resource: resource, key: e.cfg.Prefix + resource,
 		opts: e.cfg.acquireOptions(opts), parent: ctx, began: time.Now(),
 	}
 	if err := e.cfg.validateAcquire(a.opts); err != nil {
@@ -138,57 +96,3 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	}
 	return l, nil
 }
-
-// wakeUp makes the function that a node tells of this process being named. If nobody
-// here waits any more, the next in the queue is named instead.
-func (e *Engine) wakeUp(n *node) func(key string) {
-	return func(key string) {
-		if e.queues.wakeUp(key) {
-			return
-		}
-		if resource, ours := strings.CutPrefix(key, e.cfg.Prefix); !ours || lock.ValidateResource(resource) != nil {
-			return
-		}
-		req := &driver.LeaveRequest{Key: key, WaiterID: e.id, Handoff: handoffWindow}
-		call := driver.Call{Context: context.Background(), Deadline: time.Now().Add(e.cfg.nodeTimeout(lock.DefaultTTL))}
-		n.Leave(call, req, &leftUnasked{n, time.Now()})
-	}
-}
-
-// validity is what is left of ttl for a grant asked for at instant began.
-func (e *Engine) validity(ttl, began time.Duration) time.Duration {
-	return ttl - Drift(ttl) - (e.cfg.Clock() - began)
-}
-
-// onlyWait is ctx where a caller that waits for one node's answer waits for nothing else.
-func (e *Engine) onlyWait(ctx context.Context) callqueue.Waiter {
-	if len(e.nodes) == 1 {
-		return callqueue.Waiter{Context: ctx}
-	}
-	return callqueue.Waiter{}
-}
-
-// closing reports that Close was called.
-func (e *Engine) closing() bool {
-	select {
-	case <-e.done:
-		return true
-	default:
-		return false
-	}
-}
-
-// sleep pauses unless the engine is closed; it reports whether it is not.
-func (e *Engine) sleep(d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-e.done:
-		return false
-	}
-}
-
-// tombstoneTTL is how long after giving up a late acquire is still kept out.
-func (e *Engine) tombstoneTTL() time.Duration { return max(e.cfg.MaxTTL, time.Minute) }

@@ -41,19 +41,19 @@ func (s *Settings) NewEngine(nodes []driver.Node) (*Engine, error) {
 	}
 	var id [8]byte
 	_, _ = rand.Read(id[:])
-	e := &Engine{
+	b := &base{
 		cfg: s, id: hex.EncodeToString(id[:]), quorum: quorum.Of(len(nodes)),
 		backend: lock.Backend{
 			System: nodes[0].System(), Name: cmp.Or(s.Backend, nodes[0].System()),
 			Namespace: s.Namespace, Keyspace: keyspaceOf(s, nodes),
 		},
-		queues:  newQueues(len(nodes), s.Clock),
-		workers: workers.New(),
-		done:    make(chan struct{}),
-		leases:  make(map[*lease]struct{}),
+		workers:   workers.New(),
+		contended: newContention(s.Clock),
+		done:      make(chan struct{}),
 	}
+	e := &Engine{core: core{base: b, queues: newQueues(len(nodes)), leases: make(map[stopper]struct{})}}
 	for _, n := range nodes {
-		e.nodes = append(e.nodes, &node{Node: n, engine: e})
+		e.nodes = append(e.nodes, &node{Node: n, engine: b})
 	}
 	return e, nil
 }

@@ -31,7 +31,7 @@ func (a *acquisition) entry() string {
 
 // published are leases as a queue entry names them: without the set of nodes if it is the
 // queue's, whatever the lease's engine calls it.
-func (e *Engine) published(leases []*deadlock.Lease) []lock.Held {
+func (e *base) published(leases []*deadlock.Lease) []lock.Held {
 	all := deadlock.InfoOf(leases)
 	for i := range all {
 		if all[i].Keyspace == e.backend.Keyspace {

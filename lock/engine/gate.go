@@ -25,7 +25,7 @@ func (a *acquisition) gateFirst() bool {
 	case a.opts.Fair:
 		return a.polls%2 == 0
 	case a.attempts == 1:
-		return a.waited || a.engine.queues.isContended(a.key)
+		return a.waited || a.engine.contended.has(a.key)
 	}
 	return a.polls == 0
 }
@@ -119,12 +119,3 @@ func (l *leaving) Answer(_ bool, err error) {
 	l.n.end(l.command, l.ts, l.event, lock.VerdictGranted, err)
 	l.calls.Next()
 }
-
-// leftUnasked takes the answer where no caller of this process waits any more.
-type leftUnasked struct {
-	n     *node
-	began time.Time
-}
-
-// Answer implements driver.Answer.
-func (l *leftUnasked) Answer(_ bool, err error) { l.n.note(time.Since(l.began), err) }

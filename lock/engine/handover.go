@@ -13,46 +13,6 @@ import (
 // that waits first gets a lease of its own on the same grant, with the next fence of the
 // run that the grant reserved.
 
-const (
-	// handOverWindow is for how long after its grant a lock is handed over: other
-	// processes wait for it.
-	handOverWindow = 10 * time.Millisecond
-	// renameAfter is how long a lease that was handed the lock lets others be told of the
-	// one before it.
-	renameAfter = 5 * time.Millisecond
-	// A grant reserves so many fences for each caller that waits behind the one that asks,
-	// at most the second: more than are handed over in 10 ms, and fewer than the
-	// microseconds in them, by which counters go on by themselves.
-	fencesPerWaiter = 256
-	maxRun          = 8192
-)
-
-// beginning is what a lease begins with, be it what its attempt won or what the lease before
-// it leaves.
-type beginning struct {
-	attempt    *attempt
-	fence      uint64
-	since      time.Duration // on the clock: the instant of the grant, or of the hand-over
-	expires    time.Duration
-	renewAt    time.Duration
-	handedOver bool
-}
-
-// won is what an attempt leaves to its lease: one that has just succeeded.
-func (a *attempt) won() beginning {
-	since := a.grantedAt()
-	b := beginning{attempt: a, fence: a.fence, since: since, expires: since + a.validity, renewAt: never}
-	if !a.opts.NoRenew {
-		b.renewAt = since + renewEvery(a.opts.TTL)
-	}
-	return b
-}
-
-// grantedAt is the instant at which validity was measured.
-func (a *attempt) grantedAt() time.Duration {
-	return a.began + a.opts.TTL - Drift(a.opts.TTL) - a.validity
-}
-
 // reserve is how many fences the next attempt asks for: more than its own only if there is
 // somebody to hand the lock over to.
 func (a *acquisition) reserve() uint64 {
@@ -62,24 +22,10 @@ func (a *acquisition) reserve() uint64 {
 	return uint64(min(max(fencesPerWaiter*a.queue.waiting(), 1), maxRun))
 }
 
-// handsOver reports that a lease with these options may be handed over, and be one that
-// was.
-func handsOver(o *lock.AcquireOptions) bool { return !o.NoRenew && !o.Fair }
-
 // mayHandTo reports that a caller with these options may be handed the lock of this lease,
 // which itself may hand it over.
 func (l *lease) mayHandTo(o *lock.AcquireOptions) bool {
 	return handsOver(o) && o.TTL == l.attempt.opts.TTL
-}
-
-// handOverUntil is the instant until which the lock may be handed over by a lease with
-// these options; 0 if it may not.
-func (b *beginning) handOverUntil(o *lock.AcquireOptions, now time.Duration) time.Duration {
-	until := b.attempt.grantedAt() + handOverWindow
-	if !handsOver(o) || b.fence >= b.attempt.lastFence() || now >= until {
-		return 0
-	}
-	return until
 }
 
 // keepTurn is the first thing a lease does with the turn of its caller: it keeps it for as

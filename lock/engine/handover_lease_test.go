@@ -12,7 +12,7 @@ import (
 
 // kept is an engine without nodes, and a lease of it that keeps its caller's turn.
 type kept struct {
-	engine *Engine
+	engine *core
 	clock  *manualClock
 	queue  *resourceQueue
 	lease  *lease
@@ -23,9 +23,8 @@ func newKept(t *testing.T) *kept {
 	t.Helper()
 	all, clock := newTestQueues()
 	k := &kept{clock: clock, opts: lock.NewAcquireOptions()}
-	k.engine = &Engine{
-		cfg: &Settings{Clock: clock.read}, queues: all, done: make(chan struct{}), leases: make(map[*lease]struct{}),
-	}
+	b := &base{cfg: &Settings{Clock: clock.read}, contended: newContention(clock.read), done: make(chan struct{})}
+	k.engine = &core{base: b, queues: all, leases: make(map[stopper]struct{})}
 	k.queue = all.enter("lock:a")
 	if k.turn() != nil {
 		t.Fatal("the first caller waits")
@@ -39,7 +38,7 @@ func newKept(t *testing.T) *kept {
 }
 
 // keeper is the lease that keeps its caller's turn; its timer may pass that on at any time.
-func (k *kept) keeper() *lease {
+func (k *kept) keeper() keeper {
 	k.queue.all.mu.Lock()
 	defer k.queue.all.mu.Unlock()
 	return k.queue.keeper
@@ -56,7 +55,7 @@ func (k *kept) acquisition() *acquisition {
 func (k *kept) begun() beginning {
 	validity := k.opts.TTL - Drift(k.opts.TTL)
 	a := &attempt{
-		terms: terms{queue: k.queue, opts: k.opts}, engine: k.engine, fence: 1, run: 10, validity: validity,
+		terms: terms{queue: &k.queue.nodeQueues, opts: k.opts}, engine: k.engine.base, fence: 1, run: 10, validity: validity,
 		ready: await.NewSignal(),
 	}
 	return beginning{attempt: a, fence: 1, expires: validity, renewAt: never}

@@ -15,7 +15,7 @@ import (
 // lease is an attempt that won. Until it ends, timers watch over it; it has no
 // goroutine of its own except while a round of commands is under way.
 type lease struct {
-	engine   *Engine
+	engine   *core
 	ts       hooks.Traces
 	resource string
 	queue    *resourceQueue

@@ -24,7 +24,7 @@ const (
 // much is under way.
 type node struct {
 	driver.Node
-	engine    *Engine
+	engine    *base
 	silent    atomic.Int32 // calls in a row without an answer
 	probing   atomic.Bool  // a suspect is being asked
 	inFlight  atomic.Int32

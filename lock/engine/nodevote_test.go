@@ -22,7 +22,7 @@ func (c called) Name() string { return c.name }
 
 // attemptOn is an attempt on nodes r1, r2 and so on.
 func attemptOn(nodes int) *attempt {
-	e := &Engine{quorum: quorum.Of(nodes), cfg: &Settings{Clock: func() time.Duration { return 0 }}}
+	e := &base{quorum: quorum.Of(nodes), cfg: &Settings{Clock: func() time.Duration { return 0 }}}
 	a := &attempt{engine: e, timeout: 500 * time.Millisecond, grants: make([]grant, nodes)}
 	a.start.Resource = "order:1001"
 	a.ballot.a, a.ballot.tally.Nodes = a, nodes
@@ -143,7 +143,7 @@ func TestARenewalAccountsForEveryNode(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := attemptOn(5)
-			l := &lease{attempt: a, engine: a.engine, resource: "order:1001", expires: time.Minute}
+			l := &lease{attempt: a, engine: &core{base: a.engine}, resource: "order:1001", expires: time.Minute}
 			r := &renewal{
 				lease: l, tally: quorum.Tally{Nodes: 5}, sets: nodeSets{asked: 0b11111}, ready: await.NewSignal(),
 				extensions: make([]extending, 5),
@@ -169,7 +169,7 @@ func TestARenewalAccountsForEveryNode(t *testing.T) {
 // TestAReleaseAccountsForEveryNode that was asked.
 func TestAReleaseAccountsForEveryNode(t *testing.T) {
 	a := attemptOn(5)
-	r := &releaseRound{lease: &lease{attempt: a, engine: a.engine, resource: "order:1001"},
+	r := &releaseRound{lease: &lease{attempt: a, engine: &core{base: a.engine}, resource: "order:1001"},
 		undoings: make([]undoing, 5)}
 	r.sets.asked = 0b11111
 	r.count(releaseAnswer{from: 0, reply: driver.ReleaseReply{Found: driver.FoundOwn}})

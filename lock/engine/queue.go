@@ -11,23 +11,24 @@ import (
 // resourceQueue is one resource's in this process: its callers, first come first
 // served, and the calls under way on each node.
 type resourceQueue struct {
-	all   *queues
-	key   string
-	calls []callqueue.Queue // one a node
-	wake  chan wakeUp
+	nodeQueues
+	line
 
-	hedged atomic.Bool  // the gate was slower than usual, and has not answered since
-	users  atomic.Int32 // acquires and leases concerned with it
+	all   *queues
+	wake  chan wakeUp
+	users atomic.Int32 // acquires and leases concerned with it
 
 	blocker atomic.Pointer[lock.HeldError] // whom the caller that contends waits for
 	met     atomic.Pointer[error]          // why the last attempt of who contended failed; nil once one succeeded
 	graph   deadlock.Resource              // whether a lease of this process holds it
 	first   atomic.Bool                    // the caller that contends waits, and is the next to be named or was named
+}
 
-	// Guarded by the mutex of all.
-	taken  bool    // a caller of this process contends, or a lease keeps its turn
-	keeper *lease  // nil unless one does
-	turns  []*turn // the others, first come first served
+// nodeQueues keep the calls about one resource on each node in order.
+type nodeQueues struct {
+	key    string
+	calls  []callqueue.Queue // one a node
+	hedged atomic.Bool       // the gate was slower than usual, and has not answered since
 }
 
 // wakeUp is a hint that an attempt is worth while.
@@ -36,7 +37,10 @@ type wakeUp struct {
 }
 
 func newResourceQueue(all *queues, key string) *resourceQueue {
-	q := &resourceQueue{all: all, key: key, calls: make([]callqueue.Queue, all.nodes), wake: make(chan wakeUp, 1)}
+	q := &resourceQueue{
+		nodeQueues: nodeQueues{key: key, calls: make([]callqueue.Queue, all.nodes)},
+		line:       line{mu: &all.mu}, all: all, wake: make(chan wakeUp, 1),
+	}
 	for i := range q.calls {
 		q.calls[i].Owner = q
 	}

@@ -15,7 +15,7 @@ func (c *manualClock) read() time.Duration { return c.now }
 
 func newTestQueues() (*queues, *manualClock) {
 	clock := &manualClock{}
-	return newQueues(2, clock.read), clock
+	return newQueues(2), clock
 }
 
 func TestTurnsAreFirstComeFirstServed(t *testing.T) {
@@ -91,19 +91,20 @@ func TestBeingNamedOutweighsOtherHints(t *testing.T) {
 }
 
 func TestContentionIsForgotten(t *testing.T) {
-	all, clock := newTestQueues()
-	all.markContended("lock:a", time.Second)
-	if !all.isContended("lock:a") || all.isContended("lock:b") {
+	clock := &manualClock{}
+	all := newContention(clock.read)
+	all.mark("lock:a", time.Second)
+	if !all.has("lock:a") || all.has("lock:b") {
 		t.Error("what is contended is not known")
 	}
 	clock.now = 2 * time.Second
-	if all.isContended("lock:a") || len(all.contended) != 0 {
+	if all.has("lock:a") || len(all.until) != 0 {
 		t.Error("it is remembered for too long")
 	}
 	for i := range 3 * maxContended {
-		all.markContended(fmt.Sprint(i), time.Second)
+		all.mark(fmt.Sprint(i), time.Second)
 	}
-	if len(all.contended) > maxContended {
-		t.Errorf("%d keys are remembered", len(all.contended))
+	if len(all.until) > maxContended {
+		t.Errorf("%d keys are remembered", len(all.until))
 	}
 }

@@ -3,31 +3,20 @@ package engine
 import (
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // queues are what this process knows of the resources it is concerned with at the
 // moment: nothing is kept for a resource nobody here waits for or holds.
 type queues struct {
 	nodes   int
-	clock   Clock
 	looking atomic.Int32 // waiters that look often: see foreignHolder
 
-	mu        sync.Mutex
-	byKey     map[string]*resourceQueue
-	contended map[string]time.Duration // lock key -> until when others are likely waiting
+	mu    sync.Mutex
+	byKey map[string]*resourceQueue
 }
 
-// maxContended bounds the memory of recent contention; forgetting costs one
-// attempt that finds out.
-const maxContended = 1024
-
-func newQueues(nodes int, clock Clock) *queues {
-	return &queues{
-		nodes: nodes, clock: clock,
-		byKey:     make(map[string]*resourceQueue),
-		contended: make(map[string]time.Duration),
-	}
+func newQueues(nodes int) *queues {
+	return &queues{nodes: nodes, byKey: make(map[string]*resourceQueue)}
 }
 
 // enter makes the resource's queue, or joins it. Its leave must follow.
@@ -79,26 +68,4 @@ func (all *queues) wakeUp(key string) bool {
 		q.signal(wakeUp{})
 	}
 	return true
-}
-
-// markContended remembers that others were waiting for the lock when it was
-// released, so that this process queues up behind them instead of barging in.
-func (all *queues) markContended(key string, d time.Duration) {
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	if len(all.contended) >= maxContended {
-		clear(all.contended)
-	}
-	all.contended[key] = all.clock() + d
-}
-
-func (all *queues) isContended(key string) bool {
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	until, ok := all.contended[key]
-	if ok && until < all.clock() {
-		delete(all.contended, key)
-		return false
-	}
-	return ok
 }

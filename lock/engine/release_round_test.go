@@ -46,7 +46,7 @@ func TestAReleaseOfWhatWasOver(t *testing.T) {
 
 // TestAReleaseAsksWhoHasTheLockNow: a quorum that no longer has it is not the end while another may know more.
 func TestAReleaseAsksWhoHasTheLockNow(t *testing.T) {
-	r := &releaseRound{lease: &lease{engine: &Engine{quorum: 2}, attempt: new(attempt)}, undoings: make([]undoing, 3)}
+	r := &releaseRound{lease: &lease{engine: &core{base: &base{quorum: 2}}, attempt: new(attempt)}, undoings: make([]undoing, 3)}
 	r.expired = 2
 	if r.decided() {
 		t.Error("decided, and the third may know who has it")
@@ -65,7 +65,7 @@ func TestAReleaseAsksWhoHasTheLockNow(t *testing.T) {
 // TestANodeThatNamedSomebody is remembered: who comes next from this process asks the gate first.
 func TestANodeThatNamedSomebody(t *testing.T) {
 	k := newKept(t)
-	u := &undoing{g: &grant{node: &node{engine: k.engine}}, req: driver.ReleaseRequest{Key: "lock:a"}}
+	u := &undoing{g: &grant{node: &node{engine: k.engine.base}}, req: driver.ReleaseRequest{Key: "lock:a"}}
 	a := k.acquisition()
 	a.attempts = 1
 	k.engine.nodes, k.engine.quorum = make([]*node, 3), 2
@@ -91,15 +91,15 @@ func TestANodeThatNamedSomebody(t *testing.T) {
 // TestReleaseRetriesAreBounded in number and in time, and begin again after a rest.
 func TestReleaseRetriesAreBounded(t *testing.T) {
 	k := newKept(t)
-	n := &node{engine: k.engine}
+	n := &node{engine: k.engine.base}
 	n.retries.running = true
 	n.retries.due = make([]pendingRelease, maxReleaseRetries)
-	if n.retryRelease(&undoing{}); len(n.retries.due) != maxReleaseRetries {
+	if n.retries.add(n.engine, &undoing{}); len(n.retries.due) != maxReleaseRetries {
 		t.Errorf("%d releases are kept", len(n.retries.due))
 	}
 	k.clock.now = time.Hour
-	n.retries.due = []pendingRelease{{undoing: &undoing{}, until: time.Minute}} // to send it would panic
-	if n.runRetries(); len(n.retries.due) != 0 || n.retries.running {
+	n.retries.due = []pendingRelease{{retriable: &undoing{}, until: time.Minute}} // to send it would panic
+	if n.retries.run(n.engine); len(n.retries.due) != 0 || n.retries.running {
 		t.Errorf("%d releases are left; running: %v", len(n.retries.due), n.retries.running)
 	}
 }
@@ -157,7 +157,7 @@ func TestAnUndoingByWhatIsKnown(t *testing.T) {
 			if c.err != nil {
 				server.errs = []error{c.err}
 			}
-			g := &grant{node: &node{Node: server, engine: k.engine}, attempt: &attempt{timeout: time.Second},
+			g := &grant{node: &node{Node: server, engine: k.engine.base}, attempt: &attempt{timeout: time.Second},
 				calls: &callqueue.Queue{}}
 			for _, state := range c.states {
 				g.set(state)

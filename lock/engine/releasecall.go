@@ -33,14 +33,6 @@ type undoing struct {
 // releaseReporter is told each answer to a release.
 type releaseReporter interface{ releaseAnswered(releaseAnswer) }
 
-// releaseAnswer is what a node says to a release.
-type releaseAnswer struct {
-	from    int // index of the node
-	reply   driver.ReleaseReply
-	err     error
-	retried bool // after err: it is asked again, and may still answer
-}
-
 func (u *undoing) Start(wait callqueue.Waiter) {
 	u.state = u.g.known()
 	late := u.g.mayArrive()
@@ -79,14 +71,14 @@ func (u *undoing) Answer(reply driver.ReleaseReply, err error) {
 	case err == nil:
 		u.g.set(grantRefused)
 	case retried:
-		u.g.retryRelease(u)
+		u.g.retries.add(u.g.engine, u)
 	}
 	u.g.calls.Next()
 }
 
 func (u *undoing) tell(a releaseAnswer) {
 	if a.reply.Named {
-		u.g.engine.queues.markContended(u.req.Key, handoffWindow)
+		u.g.engine.contended.mark(u.req.Key, handoffWindow)
 	}
 	if u.report != nil {
 		a.from = u.g.index

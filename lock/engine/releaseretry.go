@@ -3,6 +3,8 @@ package engine
 import (
 	"sync"
 	"time"
+
+	"github.com/lockscope/lockscope/lock/driver"
 )
 
 const (
@@ -24,39 +26,54 @@ type releaseRetries struct {
 	running bool // a worker is at it
 }
 
+// releaseAnswer is what a node says to a release.
+type releaseAnswer struct {
+	from    int // index of the node
+	reply   driver.ReleaseReply
+	err     error
+	retried bool // after err: it is asked again, and may still answer
+}
+
+// retriable is a release that can be sent again.
+type retriable interface {
+	retry()               // makes it one that is sent again until it is answered
+	again() releaseAnswer // sends it once more
+	tell(releaseAnswer)   // passes the answer on
+}
+
 // pendingRelease is a release to be sent again until it is answered.
 type pendingRelease struct {
-	*undoing
+	retriable
 	until time.Duration // when it is pointless
 }
 
-// retryRelease takes a release over that was not answered.
-func (n *node) retryRelease(u *undoing) {
-	n.retries.mu.Lock()
-	defer n.retries.mu.Unlock()
-	if len(n.retries.due) >= maxReleaseRetries {
+// add takes a release over that was not answered.
+func (r *releaseRetries) add(e *base, u retriable) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.due) >= maxReleaseRetries {
 		return
 	}
-	until := n.engine.cfg.Clock() + n.engine.tombstoneTTL()
+	until := e.cfg.Clock() + e.tombstoneTTL()
 	u.retry()
-	n.retries.due = append(n.retries.due, pendingRelease{undoing: u, until: until})
-	if !n.retries.running {
-		n.retries.running = n.engine.workers.Run(n.runRetries)
+	r.due = append(r.due, pendingRelease{retriable: u, until: until})
+	if !r.running {
+		r.running = e.workers.Run(func() { r.run(e) })
 	}
 }
 
-// runRetries sends what is due, one at a time, until nothing is or the engine is closed.
-func (n *node) runRetries() {
+// run sends what is due, one at a time, until nothing is or the engine is closed.
+func (r *releaseRetries) run(e *base) {
 	pause := firstRetryPause
 	for {
-		p, ok := n.retries.next()
+		p, ok := r.next()
 		if !ok {
 			return
 		}
-		if n.engine.cfg.Clock() < p.until {
+		if e.cfg.Clock() < p.until {
 			answer := p.again()
 			if answer.err != nil {
-				if !n.engine.sleep(pause) {
+				if !e.sleep(pause) {
 					return
 				}
 				pause = min(2*pause, lastRetryPause)
@@ -65,7 +82,7 @@ func (n *node) runRetries() {
 			p.tell(answer)
 		}
 		pause = firstRetryPause
-		n.retries.drop()
+		r.drop()
 	}
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -230,6 +231,9 @@ const handoffWindow = 50 * time.Millisecond
 // for the granularity of expiry on the nodes, as the Redlock text of the Redis docs
 // has it.
 func Drift(ttl time.Duration) time.Duration { return ttl/100 + 2*time.Millisecond }
+
+// never is later than any instant of a clock.
+const never = time.Duration(math.MaxInt64)
 
 // defaultInstance names this process as people look for it: host and pid.
 func defaultInstance() string {

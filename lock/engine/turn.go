@@ -2,11 +2,25 @@ package engine
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/internal/deadlock"
 )
+
+// line is where the callers of this process that want one resource wait for their turn to contend.
+type line struct {
+	mu     *sync.Mutex // of all queues
+	taken  bool        // a caller of this process contends, or a lease keeps its turn
+	keeper keeper      // nil unless one does
+	turns  []*turn     // the others, first come first served
+}
+
+// keeper is a lease that keeps its caller's turn, and may hand the lock to a caller with these options.
+type keeper interface {
+	mayHandTo(o *lock.AcquireOptions) bool
+}
 
 // turn is the place of a caller that waits behind others of this process.
 type turn struct {
@@ -52,9 +66,9 @@ func (a *acquisition) awaitTurn(ctx context.Context) (*turn, error) {
 // takeTurn lets the caller contend. If another caller of this process does already, or a
 // lease that could hand the lock over to this one keeps the turn, it returns the place to
 // wait at.
-func (q *resourceQueue) takeTurn(opts *lock.AcquireOptions, leases []*deadlock.Lease) *turn {
-	q.all.mu.Lock()
-	defer q.all.mu.Unlock()
+func (q *line) takeTurn(opts *lock.AcquireOptions, leases []*deadlock.Lease) *turn {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	switch {
 	case !q.taken:
 		q.taken = true
@@ -69,14 +83,14 @@ func (q *resourceQueue) takeTurn(opts *lock.AcquireOptions, leases []*deadlock.L
 }
 
 // passTurn lets the next local caller contend.
-func (q *resourceQueue) passTurn() {
-	q.all.mu.Lock()
-	defer q.all.mu.Unlock()
+func (q *line) passTurn() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	q.pass()
 }
 
 // pass expects the mutex to be held, as the next two do.
-func (q *resourceQueue) pass() {
+func (q *line) pass() {
 	q.keeper = nil
 	if len(q.turns) == 0 {
 		q.taken = false
@@ -85,7 +99,7 @@ func (q *resourceQueue) pass() {
 	close(q.pop().come)
 }
 
-func (q *resourceQueue) pop() *turn {
+func (q *line) pop() *turn {
 	first := q.turns[0]
 	q.turns[0] = nil
 	q.turns = q.turns[1:]
@@ -94,24 +108,24 @@ func (q *resourceQueue) pop() *turn {
 
 // settle passes a turn that is kept in vain: those behind the first wait for it, and it
 // cannot be handed the lock.
-func (q *resourceQueue) settle() {
+func (q *line) settle() {
 	if q.keeper != nil && len(q.turns) > 0 && !q.keeper.mayHandTo(q.turns[0].opts) {
 		q.pass()
 	}
 }
 
 // keepTurn makes the lease keep the turn that its caller had, until passKept or handTurn.
-func (q *resourceQueue) keepTurn(l *lease) {
-	q.all.mu.Lock()
-	defer q.all.mu.Unlock()
+func (q *line) keepTurn(l keeper) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	q.keeper = l
 	q.settle()
 }
 
 // passKept passes the turn on if the lease still keeps it.
-func (q *resourceQueue) passKept(l *lease) {
-	q.all.mu.Lock()
-	defer q.all.mu.Unlock()
+func (q *line) passKept(l keeper) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	if q.keeper == l {
 		q.pass()
 	}
@@ -120,9 +134,9 @@ func (q *resourceQueue) passKept(l *lease) {
 // handTurn gives the turn that the lease keeps, and the lock with it, to the first that
 // waits, who is to be told by closing come. It returns nil if the turn was passed on, or
 // nobody waits: the lease keeps the turn then.
-func (q *resourceQueue) handTurn(l *lease, from beginning) *turn {
-	q.all.mu.Lock()
-	defer q.all.mu.Unlock()
+func (q *line) handTurn(l keeper, from beginning) *turn {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	if q.keeper != l || len(q.turns) == 0 {
 		return nil
 	}
@@ -134,9 +148,9 @@ func (q *resourceQueue) handTurn(l *lease, from beginning) *turn {
 
 // giveUpTurn leaves the local queue. A turn that has come meanwhile is passed on, unless
 // the lock came with it: that is the caller's to pass on.
-func (q *resourceQueue) giveUpTurn(t *turn) (handed bool) {
-	q.all.mu.Lock()
-	defer q.all.mu.Unlock()
+func (q *line) giveUpTurn(t *turn) (handed bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	for i, other := range q.turns {
 		if other == t {
 			q.turns = append(q.turns[:i], q.turns[i+1:]...)
@@ -151,9 +165,9 @@ func (q *resourceQueue) giveUpTurn(t *turn) (handed bool) {
 }
 
 // ahead is how many callers of this process contend or queue before t.
-func (q *resourceQueue) ahead(t *turn) int {
-	q.all.mu.Lock()
-	defer q.all.mu.Unlock()
+func (q *line) ahead(t *turn) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	for i, other := range q.turns {
 		if other == t {
 			return i + 1
@@ -163,16 +177,16 @@ func (q *resourceQueue) ahead(t *turn) int {
 }
 
 // waiting is how many callers of this process wait for their turn.
-func (q *resourceQueue) waiting() int {
-	q.all.mu.Lock()
-	defer q.all.mu.Unlock()
+func (q *line) waiting() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	return len(q.turns)
 }
 
 // leasesOfTurns are what the callers that wait for their turn have, one entry a caller.
-func (q *resourceQueue) leasesOfTurns() (all [][]*deadlock.Lease) {
-	q.all.mu.Lock()
-	defer q.all.mu.Unlock()
+func (q *line) leasesOfTurns() (all [][]*deadlock.Lease) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	for _, t := range q.turns {
 		all = append(all, t.leases)
 	}
@@ -181,4 +195,4 @@ func (q *resourceQueue) leasesOfTurns() (all [][]*deadlock.Lease) {
 
 // contends reports that a caller of this process contends, and could use a name. The
 // mutex must be held.
-func (q *resourceQueue) contends() bool { return q.taken && q.keeper == nil }
+func (q *line) contends() bool { return q.taken && q.keeper == nil }

@@ -68,7 +68,7 @@ func (a *attempt) hedge() (patience time.Duration, hedged bool) {
 	if a.opts.Fair || a.queue.hedged.Load() {
 		return a.timeout, false
 	}
-	usual := time.Duration(a.engine.nodes[a.gate].roundTrip.Load())
+	usual := time.Duration(a.grants[a.gate].roundTrip.Load())
 	patience = max(hedgeAfter*usual, minHedge)
 	return min(patience, a.timeout), patience < a.timeout
 }

@@ -19,8 +19,8 @@ type warmUp struct {
 
 // await waits until the nodes are ready to vote, or cannot be; the vote tells which. ctx
 // and the engine's end cut it short.
-func (w *warmUp) await(ctx context.Context, e *Engine) {
-	w.once.Do(func() { w.start(e) })
+func (w *warmUp) await(ctx context.Context, e *base, nodes []*node) {
+	w.once.Do(func() { w.start(e, nodes) })
 	select {
 	case <-w.done:
 	case <-ctx.Done():
@@ -28,15 +28,15 @@ func (w *warmUp) await(ctx context.Context, e *Engine) {
 	}
 }
 
-func (w *warmUp) start(e *Engine) {
+func (w *warmUp) start(e *base, nodes []*node) {
 	w.done = make(chan struct{})
 	var cold []driver.Warmer
-	for _, n := range e.nodes {
+	for _, n := range nodes {
 		if node, ok := n.Node.(driver.Warmer); ok {
 			cold = append(cold, node)
 		}
 	}
-	missing := e.quorum - (len(e.nodes) - len(cold))
+	missing := e.quorum - (len(nodes) - len(cold))
 	if missing <= 0 {
 		close(w.done)
 		return
@@ -47,7 +47,7 @@ func (w *warmUp) start(e *Engine) {
 }
 
 // run is over when every node has tried; whoever waits goes on once so many are ready.
-func (w *warmUp) run(e *Engine, cold []driver.Warmer, missing int) {
+func (w *warmUp) run(e *base, cold []driver.Warmer, missing int) {
 	ctx, cancel := context.WithTimeout(context.Background(), warmUpTimeout)
 	defer cancel()
 	tried := make(chan error, len(cold))

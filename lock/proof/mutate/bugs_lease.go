@@ -137,7 +137,7 @@ func releaseMutants() []Mutant {
 		{
 			Bug:  "a release that was not answered is not sent again",
 			Why:  "a node that paused keeps the lock for the rest of its TTL",
-			File: "lock/engine/releasecall.go", Old: "u.g.retryRelease(u)", New: "_ = u.g",
+			File: "lock/engine/releasecall.go", Old: "u.g.retries.add(u.g.engine, u)", New: "_ = u.g",
 			Killer: by(engine, "TestAReleaseIsSentUntilItIsAnswered"),
 		},
 		{

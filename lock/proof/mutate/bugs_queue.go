@@ -70,7 +70,7 @@ func handOverMutants() []Mutant {
 		},
 		{
 			Bug: "a lock is handed over for a second", Why: "other processes starve",
-			File: "lock/engine/handover.go", Old: "handOverWindow = 10 * time.Millisecond",
+			File: "lock/engine/beginning.go", Old: "handOverWindow = 10 * time.Millisecond",
 			New:    "handOverWindow = time.Second",
 			Killer: by(engine, "TestTurnIsPassedAfterTheWindow"),
 		},
@@ -88,7 +88,7 @@ func handOverMutants() []Mutant {
 		},
 		{
 			Bug: "a fair caller is handed the lock", Why: "it overtakes the processes that wait",
-			File: "lock/engine/handover.go", Old: "return !o.NoRenew && !o.Fair", New: "return !o.NoRenew",
+			File: "lock/engine/beginning.go", Old: "return !o.NoRenew && !o.Fair", New: "return !o.NoRenew",
 			Killer: by(engine, "TestHandOverIsRefused/a_fair_waiter"),
 		},
 		{
@@ -100,7 +100,7 @@ func handOverMutants() []Mutant {
 		},
 		{
 			Bug: "fences are handed out past the end of the run", Why: "they are granted to another process as well",
-			File: "lock/engine/handover.go", Old: "|| b.fence >= b.attempt.lastFence() ||", New: "||",
+			File: "lock/engine/beginning.go", Old: "|| b.fence >= b.attempt.lastFence() ||", New: "||",
 			Killer: by(engine, "TestRunIsUsedUp"),
 		},
 		{

@@ -43,7 +43,7 @@ func roundMutants() []Mutant {
 		{
 			Bug: "the first attempt never asks the gate first", Why: "as above",
 			File:   "lock/engine/gate.go",
-			Old:    "return a.waited || a.engine.queues.isContended(a.key)",
+			Old:    "return a.waited || a.engine.contended.has(a.key)",
 			New:    "return false",
 			Killer: by(engine, "TestANodeThatNamedSomebody"),
 		},
@@ -57,14 +57,14 @@ func roundMutants() []Mutant {
 		{
 			Bug: "releases that are sent again are not bounded", Why: "a node that hangs fills the memory",
 			File:   "lock/engine/releaseretry.go",
-			Old:    "if len(n.retries.due) >= maxReleaseRetries {",
+			Old:    "if len(r.due) >= maxReleaseRetries {",
 			New:    "if false {",
 			Killer: by(engine, "TestReleaseRetriesAreBounded"),
 		},
 		{
 			Bug: "a release is sent again for ever", Why: "a node that is gone is asked about every lock it ever had",
 			File:   "lock/engine/releaseretry.go",
-			Old:    "if n.engine.cfg.Clock() < p.until {",
+			Old:    "if e.cfg.Clock() < p.until {",
 			New:    "if true {",
 			Killer: by(engine, "TestReleaseRetriesAreBounded"),
 		},

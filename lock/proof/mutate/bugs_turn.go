@@ -88,7 +88,7 @@ func turnMutants() []Mutant {
 		{
 			Bug:    "a lease that comes late keeps the turn",
 			Why:    "the next caller waits for a hand-over that cannot come",
-			File:   "lock/engine/handover.go",
+			File:   "lock/engine/beginning.go",
 			Old:    "|| now >= until {",
 			New:    "{",
 			Killer: by(engine, "TestALeaseThatComesLate"),

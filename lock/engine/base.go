@@ -1,0 +1,90 @@
+package engine
+
+import (
+	"context"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/engine/internal/await"
+	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
+	"github.com/lockscope/lockscope/lock/engine/internal/workers"
+	"github.com/lockscope/lockscope/lock/engine/records"
+	"github.com/lockscope/lockscope/lock/internal/carried"
+)
+
+// base is what every call on a node needs of its engine: the settings, the workers, and when all of it ends.
+type base struct {
+	cfg       *Settings
+	id        string // names this process's waiter in queues
+	quorum    int
+	backend   lock.Backend
+	workers   *workers.Workers
+	timers    await.Timers
+	contended *contention
+	done      chan struct{} // closed by Close
+	attempts  atomic.Uint64
+}
+
+// validity is what is left of ttl for a grant asked for at instant began.
+func (e *base) validity(ttl, began time.Duration) time.Duration {
+	return ttl - Drift(ttl) - (e.cfg.Clock() - began)
+}
+
+// onlyWait is ctx where a caller that waits for one node's answer waits for nothing else.
+func (e *base) onlyWait(ctx context.Context) callqueue.Waiter {
+	if e.quorum == 1 { // of one node
+		return callqueue.Waiter{Context: ctx}
+	}
+	return callqueue.Waiter{}
+}
+
+// closing reports that Close was called.
+func (e *base) closing() bool {
+	select {
+	case <-e.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// sleep pauses unless the engine is closed; it reports whether it is not.
+func (e *base) sleep(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-e.done:
+		return false
+	}
+}
+
+// tombstoneTTL is how long after giving up a late acquire is still kept out.
+func (e *base) tombstoneTTL() time.Duration { return max(e.cfg.MaxTTL, time.Minute) }
+
+// holderRecord is what the lock's value says of this attempt: its [lock.Holder], and a name
+// that tells it from all others, in public, so that an Acquire recognizes what its own
+// earlier attempt left behind.
+func (e *base) holderRecord(since time.Time, from origin) string {
+	var name [32]byte
+	attempt := strconv.AppendUint(append(append(name[:0], e.id...), '.'), e.attempts.Add(1), 36)
+	return string(records.AppendHolder(make([]byte, 0, 160), e.holder(since, from), string(attempt)))
+}
+
+func (e *base) holder(since time.Time, from origin) lock.Holder {
+	return lock.Holder{
+		Instance: e.cfg.Instance, Since: since, Traceparent: from.traceparent, CallSite: from.callSite,
+		Page: e.cfg.Page,
+	}
+}
+
+// origin is where an Acquire comes from.
+type origin struct{ traceparent, callSite string }
+
+func traceparentOf(ctx context.Context) string {
+	s, _ := ctx.Value(carried.Traceparent{}).(string)
+	return s
+}

@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+// core is what the acquisitions and the leases of an engine share.
+type core struct {
+	*base
+
+	nodes  []*node
+	queues *queues
+	warm   warmUp
+
+	mu     sync.Mutex
+	leases map[stopper]struct{} // that have not ended
+}
+
+// stopper is a lease, which ends with the engine.
+type stopper interface{ stop(cause error) }
+
+func (e *core) openLeases() []stopper {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	all := make([]stopper, 0, len(e.leases))
+	for l := range e.leases {
+		all = append(all, l)
+	}
+	return all
+}
+
+func (e *core) remember(l stopper) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.leases[l] = struct{}{}
+}
+
+func (e *core) forget(l stopper) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.leases, l)
+}
+
+// wakeUp makes the function that a node tells of this process being named. If nobody
+// here waits any more, the next in the queue is named instead.
+func (e *core) wakeUp(n *node) func(key string) {
+	return func(key string) {
+		if e.queues.wakeUp(key) {
+			return
+		}
+		if resource, ours := strings.CutPrefix(key, e.cfg.Prefix); !ours || lock.ValidateResource(resource) != nil {
+			return
+		}
+		req := &driver.LeaveRequest{Key: key, WaiterID: e.id, Handoff: handoffWindow}
+		call := driver.Call{Context: context.Background(), Deadline: time.Now().Add(e.cfg.nodeTimeout(lock.DefaultTTL))}
+		n.Leave(call, req, &leftUnasked{n, time.Now()})
+	}
+}
+
+// leftUnasked takes the answer where no caller of this process waits any more.
+type leftUnasked struct {
+	n     *node
+	began time.Time
+}
+
+// Answer implements driver.Answer.
+func (l *leftUnasked) Answer(_ bool, err error) { l.n.note(time.Since(l.began), err) }
