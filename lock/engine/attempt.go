@@ -56,19 +56,6 @@ type terms struct {
 	waiter  driver.Waiter
 }
 
-// result is how an attempt ended.
-type result struct {
-	err       error
-	blocker   *lock.HeldError
-	freeIn    time.Duration // until a quorum of TTLs has run out; < 0 if unknown
-	ticket    int64         // position in the gate's queue; 0 if not queued
-	ahead     int
-	gateFault bool // the gate node did not answer
-	hopeless  bool // trying again cannot help
-	split     bool // enough nodes answered, but others have some of them
-	foreign   bool // the holder is another library's: it will tell nobody that it let go
-}
-
 func newAttempt(e *base, nodes []*node, t terms) *attempt {
 	a := &attempt{
 		terms: t, engine: e, timeout: e.cfg.nodeTimeout(t.opts.TTL),
@@ -158,7 +145,3 @@ func (a *attempt) settle(ctx context.Context) {
 	case <-a.engine.done:
 	}
 }
-
-// errOwnLeftover says that a node still has what an earlier attempt of the same
-// Acquire left there: it is on its way out, and nobody else's lock.
-var errOwnLeftover = errors.New("an earlier attempt is not undone yet")

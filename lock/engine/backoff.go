@@ -26,51 +26,62 @@ type pause struct {
 	often bool // it is short, for nobody will tell
 }
 
-// pause decides.
-func (a *acquisition) pause(res result) pause {
-	if res.gateFault && a.gateFaults < len(a.engine.nodes)-1 {
-		a.gateFaults++
+// backoff decides how long a caller waits between its attempts.
+type backoff struct {
+	faults      int // attempts in a row without a quorum of answers
+	gateFaults  int // gates in a row that did not answer
+	namedInVain int // named attempts in a row that failed
+	polls       int // poll intervals in a row in which nothing was heard
+	foreign     foreignHolder
+}
+
+// standing is how things stand for a caller whose attempt has failed.
+type standing struct {
+	attempt int   // its number
+	nodes   int   // that the lock is on
+	named   bool  // the attempt followed a call by name
+	next    bool  // nobody is in front of the caller in the gate's queue
+	looking int32 // callers of this process that look often
+}
+
+// pause is how long to wait after an attempt that ended with res.
+func (b *backoff) pause(cfg *Settings, res result, s standing) pause {
+	if res.gateFault && b.gateFaults < s.nodes-1 {
+		b.gateFaults++
 		return pause{kind: lock.WaitBackoff} // another node will serve as gate
 	}
-	a.gateFaults = 0
+	b.gateFaults = 0
 	if !errors.Is(res.err, lock.ErrHeld) && !res.split {
-		a.faults++
-		ceiling := min(firstBackoff<<min(a.faults, 10), maxBackoff, a.engine.cfg.PollInterval)
-		return pause{kind: lock.WaitBackoff, d: 1 + a.jitter(ceiling), poll: true}
+		b.faults++
+		ceiling := min(firstBackoff<<min(b.faults, 10), maxBackoff, cfg.PollInterval)
+		return pause{kind: lock.WaitBackoff, d: 1 + cfg.jitter(ceiling), poll: true}
 	}
-	a.faults = 0
-	if a.named && a.namedInVain < 3 {
-		a.namedInVain++
-		return pause{kind: lock.WaitHolder, d: retryNamed + a.jitter(retryNamed)}
+	b.faults = 0
+	if s.named && b.namedInVain < 3 {
+		b.namedInVain++
+		return pause{kind: lock.WaitHolder, d: retryNamed + cfg.jitter(retryNamed)}
 	}
-	a.namedInVain = 0
-	if res.ticket == 0 && a.attempts == 1 {
+	b.namedInVain = 0
+	if res.ticket == 0 && s.attempt == 1 {
 		return pause{kind: lock.WaitHolder} // subscribe and queue, then look once more
 	}
-	p := pause{kind: lock.WaitHolder, d: a.pollInterval(res.ahead), poll: true}
-	if res.foreign && a.ticket > 0 && a.next {
-		p = a.foreignPause(res.freeIn)
+	p := pause{kind: lock.WaitHolder, d: pollInterval(cfg, res.ahead), poll: true}
+	if res.foreign && s.next {
+		p.often = true
+		p.d, p.poll = b.foreign.pause(cfg, res.freeIn, s.looking)
 	}
 	if res.freeIn > 0 && res.freeIn < p.d {
 		spread := time.Duration(min(res.ahead, 50)) * time.Millisecond
-		return pause{kind: lock.WaitHolder, d: res.freeIn + time.Millisecond + a.jitter(2*time.Millisecond+spread)}
+		return pause{kind: lock.WaitHolder, d: res.freeIn + time.Millisecond + cfg.jitter(2*time.Millisecond+spread)}
 	}
 	return p
 }
 
 // pollInterval is jittered, and longer for those with many in front.
-func (a *acquisition) pollInterval(ahead int) time.Duration {
-	d := a.engine.cfg.PollInterval
+func pollInterval(cfg *Settings, ahead int) time.Duration {
+	d := cfg.PollInterval
 	if slower := d * time.Duration(1+min(ahead, 1000)/8); slower > d {
 		d = max(d, min(slower, maxPoll))
 	}
-	return d/2 + a.jitter(d/2)
-}
-
-// jitter is a random duration below d.
-func (a *acquisition) jitter(d time.Duration) time.Duration {
-	if d <= 0 {
-		return 0
-	}
-	return time.Duration(a.engine.cfg.Random(int64(d)))
+	return d/2 + cfg.jitter(d/2)
 }

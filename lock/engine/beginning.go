@@ -41,6 +41,9 @@ func (a *attempt) won() beginning {
 	return b
 }
 
+// renewEvery leaves two more tries before a lease runs out.
+func renewEvery(ttl time.Duration) time.Duration { return ttl / 3 }
+
 // grantedAt is the instant at which validity was measured.
 func (a *attempt) grantedAt() time.Duration {
 	return a.began + a.opts.TTL - Drift(a.opts.TTL) - a.validity

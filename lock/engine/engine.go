@@ -63,10 +63,10 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	if err := lock.ValidateResource(resource); err != nil {
 		return nil, err
 	}
-	a := &acquisition{
+	a := &acquisition{contender{caller: caller{
 		engine: &e.core, ts: hooks.Of(ctx), resource: resource, key: e.cfg.Prefix + resource,
 		opts: e.cfg.acquireOptions(opts), parent: ctx, began: time.Now(),
-	}
+	}}}
 	if err := e.cfg.validateAcquire(a.opts); err != nil {
 		return nil, fmt.Errorf("%w (resource %q)", err, resource)
 	}

@@ -1,10 +1,6 @@
 package engine
 
-import (
-	"time"
-
-	"github.com/lockscope/lockscope/lock"
-)
+import "time"
 
 const (
 	// More waiters of a process than this look less often each: a process that waits for
@@ -38,17 +34,17 @@ func (f *foreignHolder) meet(now time.Time, left time.Duration) time.Duration {
 	return now.Sub(f.since)
 }
 
-// foreignPause is how long to wait for a holder that tells nobody: by default 20 to 100
+// pause is how long to wait for a holder that tells nobody: by default 20 to 100
 // ms, and 50 to 250 ms once one hold has lasted for four seconds, as such libraries do
 // among themselves. All nodes are asked once in a poll interval, as ever.
-func (a *acquisition) foreignPause(left time.Duration) pause {
-	interval := a.engine.cfg.PollInterval
-	age := a.foreign.meet(time.Now(), left)
-	often, looking := interval/5, time.Duration(a.engine.queues.looking.Load())
+func (f *foreignHolder) pause(cfg *Settings, left time.Duration, others int32) (d time.Duration, poll bool) {
+	interval := cfg.PollInterval
+	age := f.meet(time.Now(), left)
+	often, looking := interval/5, time.Duration(others)
 	most := max(often, min(age/16, interval/2), min(often*looking/looksAtFullPace, interval))
-	p := pause{kind: lock.WaitHolder, d: most/5 + a.jitter(most-most/5), often: true}
-	if a.foreign.looked += p.d; a.foreign.looked >= interval {
-		a.foreign.looked, p.poll = 0, true
+	d = most/5 + cfg.jitter(most-most/5)
+	if f.looked += d; f.looked >= interval {
+		f.looked, poll = 0, true
 	}
-	return p
+	return d, poll
 }

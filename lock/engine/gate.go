@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"hash/fnv"
 	"time"
 
@@ -12,74 +11,51 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 )
 
-// gateFirst decides whether the coming attempt asks the gate before the others.
-// After an interval without news everybody is asked, for the gate may be the one
-// node that is wrong; where that could overtake somebody, only every other time.
-func (a *acquisition) gateFirst() bool {
-	if a.engine.quorum == 1 && len(a.engine.nodes) == 1 {
-		return false
-	}
-	switch {
-	case a.named:
-		return false
-	case a.opts.Fair:
-		return a.polls%2 == 0
-	case a.attempts == 1:
-		return a.waited || a.engine.contended.has(a.key)
-	}
-	return a.polls == 0
+// gateQueue is a caller's position in the queue of its resource's gate.
+type gateQueue struct {
+	ticket int64  // the position, kept from one attempt to the next
+	next   bool   // nobody was in front when the gate was last asked
+	queued uint64 // set of nodes whose queue the caller may have joined
+	failed uint64 // set of nodes that just did not answer as gate
 }
 
-// gate is the first node that answers, in an order that the resource decides, so
+// choose is the gate: the first node that answers, in an order that the resource decides, so
 // that all processes queue at the same one.
-func (a *acquisition) gate() int {
+func (g *gateQueue) choose(key string, nodes []*node) int {
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(a.key))
-	n := len(a.engine.nodes)
+	_, _ = h.Write([]byte(key))
+	n := len(nodes)
 	first := int(h.Sum32()) % n
 	for i := range n {
 		at := (first + i) % n
-		if a.failedGates&(1<<at) == 0 && !a.engine.nodes[at].suspect() {
+		if g.failed&(1<<at) == 0 && !nodes[at].suspect() {
 			return at
 		}
 	}
-	a.failedGates = 0
+	g.failed = 0
 	return first
 }
 
-// listens makes sure that a release on this node can name us before we queue
-// there. The first attempt does without rather than wait for a subscription.
-func (a *acquisition) listens(ctx context.Context, index int) bool {
-	n := a.engine.nodes[index]
-	if n.listening.Load() {
-		return a.polls%2 == 0
+// note remembers what became of an attempt at the gate.
+func (g *gateQueue) note(gate int, enqueued bool, res result) {
+	if enqueued {
+		g.queued |= 1 << gate
 	}
-	if a.attempts == 1 || n.mute.Load() {
-		return false
+	if res.ticket > 0 {
+		g.ticket, g.next = res.ticket, res.ahead == 0
 	}
-	e := lock.NodeStart{Resource: a.resource, Op: lock.OpSubscribe, Attempt: a.attempts}
-	c := n.begin(valuesOf(ctx), a.ts, e)
-	limited, cancel := context.WithTimeout(c.ctx, a.engine.cfg.nodeTimeout(a.opts.TTL))
-	defer cancel()
-	err := n.Subscribe(limited, a.engine.id, a.engine.wakeUp(n))
-	if errors.Is(err, driver.ErrNoWakeUps) {
-		n.mute.Store(true)
-		n.end(c, a.ts, e, lock.VerdictRefused, nil)
-		return false
+	if res.gateFault {
+		g.failed |= 1 << gate
+	} else {
+		g.failed = 0 // back to where everybody queues, as soon as that node answers
 	}
-	n.end(c, a.ts, e, lock.VerdictGranted, err)
-	if err != nil {
-		return false
-	}
-	n.listening.Store(true)
-	return true
 }
 
-// leaveQueues gives up the positions this acquisition has, except where it won: there
+// leave gives up the positions that the caller has, except where it won: there
 // the grant has taken it out of the queue.
-func (a *acquisition) leaveQueues(ctx context.Context, won *attempt) {
-	for i := range a.engine.nodes {
-		if a.queued&(1<<i) == 0 {
+func (g *gateQueue) leave(ctx context.Context, c *caller, won *attempt) {
+	for i := range c.engine.nodes {
+		if g.queued&(1<<i) == 0 {
 			continue
 		}
 		if won != nil && i == won.gate && won.waiter.Enqueue {
@@ -87,12 +63,12 @@ func (a *acquisition) leaveQueues(ctx context.Context, won *attempt) {
 				continue
 			}
 		}
-		calls := &a.queue.calls[i]
+		calls := &c.queue.calls[i]
 		calls.Do(&leaving{
-			n: a.engine.nodes[i], calls: calls, ctx: valuesOf(ctx), ts: a.ts,
-			timeout: a.engine.cfg.nodeTimeout(a.opts.TTL),
-			event:   lock.NodeStart{Resource: a.resource, Op: lock.OpLeave},
-			req:     driver.LeaveRequest{Key: a.key, WaiterID: a.engine.id, Handoff: handoffWindow},
+			n: c.engine.nodes[i], calls: calls, ctx: valuesOf(ctx), ts: c.ts,
+			timeout: c.engine.cfg.nodeTimeout(c.opts.TTL),
+			event:   lock.NodeStart{Resource: c.resource, Op: lock.OpLeave},
+			req:     driver.LeaveRequest{Key: c.key, WaiterID: c.engine.id, Handoff: handoffWindow},
 		})
 	}
 }

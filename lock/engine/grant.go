@@ -173,3 +173,7 @@ func (g *grant) open() bool {
 	defer g.mu.Unlock()
 	return !g.givenUp
 }
+
+// errOwnLeftover says that a node still has what an earlier attempt of the same
+// Acquire left there: it is on its way out, and nobody else's lock.
+var errOwnLeftover = errors.New("an earlier attempt is not undone yet")

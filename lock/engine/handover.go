@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 )
 
 // Callers of one process that queue for one resource hand the lock over without asking a
@@ -12,15 +11,6 @@ import (
 // lease that won keeps its caller's turn for a while; if it is released by then, the caller
 // that waits first gets a lease of its own on the same grant, with the next fence of the
 // run that the grant reserved.
-
-// reserve is how many fences the next attempt asks for: more than its own only if there is
-// somebody to hand the lock over to.
-func (a *acquisition) reserve() uint64 {
-	if a.opts.NoWait || !handsOver(&a.opts) {
-		return 1
-	}
-	return uint64(min(max(fencesPerWaiter*a.queue.waiting(), 1), maxRun))
-}
 
 // mayHandTo reports that a caller with these options may be handed the lock of this lease,
 // which itself may hand it over.
@@ -85,22 +75,6 @@ func (l *lease) endForNext() *turn {
 		l.timer.Stop()
 	}
 	return next
-}
-
-// giveBack is for a caller that gives up in the instant in which it is handed the lock: the
-// next one gets it, or it is released in the background.
-func (a *acquisition) giveBack(from beginning) {
-	a.engine.queues.enter(a.key) // for the lease to leave
-	l, _ := newLease(a, from)
-	if l.handOver() {
-		return
-	}
-	ended := l.end(lock.ErrReleased)
-	l.startRelease(l.traceCtx, callqueue.Waiter{})
-	if ended {
-		l.passTurn()
-		l.queue.leave()
-	}
 }
 
 // holderRecord is what the lock's value says of the lease from its first renewal on. Rounds

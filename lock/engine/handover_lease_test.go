@@ -29,7 +29,7 @@ func newKept(t *testing.T) *kept {
 	if k.turn() != nil {
 		t.Fatal("the first caller waits")
 	}
-	k.lease, _ = newLease(k.acquisition(), k.begun())
+	k.lease, _ = newLease(&k.acquisition().caller, k.begun())
 	t.Cleanup(func() { k.lease.timer.Stop() })
 	if !k.lease.kept || k.keeper() != k.lease {
 		t.Fatal("the lease does not keep its turn")
@@ -48,7 +48,9 @@ func (k *kept) turn() *turn { return k.queue.takeTurn(&k.opts, nil) }
 
 func (k *kept) acquisition() *acquisition {
 	ctx := context.Background()
-	return &acquisition{engine: k.engine, key: "lock:a", queue: k.queue, opts: k.opts, parent: ctx, traced: ctx}
+	return &acquisition{contender{caller: caller{
+		engine: k.engine, key: "lock:a", queue: k.queue, opts: k.opts, parent: ctx, traced: ctx,
+	}}}
 }
 
 // begun is a grant of this instant, with a run of ten fences.
@@ -205,21 +207,21 @@ func TestALeaseThatComesLate(t *testing.T) {
 	k.lease.stop(lock.ErrMaxHold)
 	k.clock.now = handOverWindow
 	k.turn()
-	if l, _ := newLease(k.acquisition(), k.begun()); l.kept || k.isTaken() {
+	if l, _ := newLease(&k.acquisition().caller, k.begun()); l.kept || k.isTaken() {
 		t.Error("it keeps the turn after the time in which it may hand the lock over")
 	}
 
 	k = newKept(t)
 	noWait := k.acquisition()
 	noWait.opts.NoWait = true
-	if l, _ := newLease(noWait, k.begun()); l.kept || !k.isTaken() || k.keeper() != k.lease {
+	if l, _ := newLease(&noWait.caller, k.begun()); l.kept || !k.isTaken() || k.keeper() != k.lease {
 		t.Error("a caller that does not wait passes the turn of another")
 	}
 
 	k = newKept(t)
 	k.lease.stop(lock.ErrMaxHold)
 	close(k.engine.done)
-	if l, _ := newLease(k.acquisition(), k.begun()); !errors.Is(context.Cause(l.Context()), lock.ErrClosed) {
+	if l, _ := newLease(&k.acquisition().caller, k.begun()); !errors.Is(context.Cause(l.Context()), lock.ErrClosed) {
 		t.Error("a lease outlives the engine")
 	}
 }

@@ -49,15 +49,15 @@ type lease struct {
 	releaseErr error
 }
 
-// newLease makes the lease of an acquisition, which ends with its parent at the latest. The
-// lease takes over the turn, if the acquisition has it. late says that its validity is over
+// newLease makes the lease of a caller, which ends with its parent context at the latest. The
+// lease takes over the turn, if the caller has it. late says that its validity is over
 // already.
-func newLease(a *acquisition, from beginning) (l *lease, late bool) {
-	e := a.engine
+func newLease(c *caller, from beginning) (l *lease, late bool) {
+	e := c.engine
 	l = &lease{
-		engine: e, ts: a.ts, resource: a.resource, queue: a.queue, attempt: from.attempt, fence: from.fence,
-		origin:     a.origin,
-		traceCtx:   valuesOf(a.traced),
+		engine: e, ts: c.ts, resource: c.resource, queue: c.queue, attempt: from.attempt, fence: from.fence,
+		origin:     c.origin,
+		traceCtx:   valuesOf(c.traced),
 		acquired:   from.since,
 		validity:   from.expires - from.since,
 		handedOver: from.handedOver,
@@ -66,14 +66,14 @@ func newLease(a *acquisition, from beginning) (l *lease, late bool) {
 		holdEnd:    never,
 		keepUntil:  never,
 	}
-	if a.opts.MaxHold < never-from.since {
-		l.holdEnd = from.since + a.opts.MaxHold
+	if c.opts.MaxHold < never-from.since {
+		l.holdEnd = from.since + c.opts.MaxHold
 	}
 	// By the clock as it is now: this goroutine may have stood still since.
 	now := e.cfg.Clock()
 	late = now >= l.expires
-	l.keepTurn(&from, &a.opts, now)
-	l.ctx, l.cancel = context.WithCancelCause(l.graph.Context(a.parent, (*described)(l)))
+	l.keepTurn(&from, &c.opts, now)
+	l.ctx, l.cancel = context.WithCancelCause(l.graph.Context(c.parent, (*described)(l)))
 	l.mu.Lock()
 	l.timer = time.AfterFunc(l.untilDue(now), l.watch)
 	e.remember(l)

@@ -129,6 +129,27 @@ func verdictOf(ok bool) lock.Verdict {
 	return lock.VerdictRefused
 }
 
+// subscribe has the node call wakeUp when a release names this process. It reports whether the node will.
+func (n *node) subscribe(
+	ctx context.Context, ts hooks.Traces, e lock.NodeStart, timeout time.Duration, wakeUp func(key string),
+) bool {
+	c := n.begin(valuesOf(ctx), ts, e)
+	limited, cancel := context.WithTimeout(c.ctx, timeout)
+	defer cancel()
+	err := n.Subscribe(limited, n.engine.id, wakeUp)
+	if errors.Is(err, driver.ErrNoWakeUps) {
+		n.mute.Store(true)
+		n.end(c, ts, e, lock.VerdictRefused, nil)
+		return false
+	}
+	n.end(c, ts, e, lock.VerdictGranted, err)
+	if err != nil {
+		return false
+	}
+	n.listening.Store(true)
+	return true
+}
+
 // valuesOf is ctx without its end: a command must not be cut short where its outcome
 // matters.
 func valuesOf(ctx context.Context) context.Context {

@@ -24,13 +24,6 @@ type resourceQueue struct {
 	first   atomic.Bool                    // the caller that contends waits, and is the next to be named or was named
 }
 
-// nodeQueues keep the calls about one resource on each node in order.
-type nodeQueues struct {
-	key    string
-	calls  []callqueue.Queue // one a node
-	hedged atomic.Bool       // the gate was slower than usual, and has not answered since
-}
-
 // wakeUp is a hint that an attempt is worth while.
 type wakeUp struct {
 	named bool // a release named this process's waiter

@@ -12,9 +12,6 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 )
 
-// renewEvery leaves two more tries before a lease runs out.
-func renewEvery(ttl time.Duration) time.Duration { return ttl / 3 }
-
 // renewSoon is the pause after a round that could not tell.
 func renewSoon(ttl time.Duration) time.Duration { return ttl / 20 }
 

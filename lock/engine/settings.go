@@ -235,6 +235,14 @@ func Drift(ttl time.Duration) time.Duration { return ttl/100 + 2*time.Millisecon
 // never is later than any instant of a clock.
 const never = time.Duration(math.MaxInt64)
 
+// jitter is a random duration below d.
+func (s *Settings) jitter(d time.Duration) time.Duration {
+	if d <= 0 {
+		return 0
+	}
+	return time.Duration(s.Random(int64(d)))
+}
+
 // defaultInstance names this process as people look for it: host and pid.
 func defaultInstance() string {
 	host, err := os.Hostname()

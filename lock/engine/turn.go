@@ -1,9 +1,7 @@
 package engine
 
 import (
-	"context"
 	"sync"
-	"time"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/engine/internal/deadlock"
@@ -30,37 +28,6 @@ type turn struct {
 
 	from   beginning // with handed; both are set before come is closed
 	handed bool
-}
-
-// awaitTurn queues behind the other callers of this process. The turn may come with the
-// lock; a caller that has given up by then hands it on.
-func (a *acquisition) awaitTurn(ctx context.Context) (*turn, error) {
-	turn := a.queue.takeTurn(&a.opts, a.graph.Leases())
-	if turn == nil {
-		return nil, nil
-	}
-	a.graph.Wait(&a.queue.graph)
-	e := lock.WaitStart{Resource: a.resource, Kind: lock.WaitLocal, Blocker: a.queue.blocker.Load()}
-	hooked, began := ctx, time.Time{}
-	if len(a.ts) > 0 {
-		e.Ahead = a.queue.ahead(turn)
-		hooked, began = a.ts.WaitStart(ctx, e), time.Now()
-	}
-	_, err := a.until(ctx, woken{turn: turn.come})
-	if err == nil && turn.handed {
-		err = a.endedBy(ctx)
-	}
-	if err != nil && a.queue.giveUpTurn(turn) {
-		<-turn.come // the lease before has ended
-		a.giveBack(turn.from)
-	}
-	a.waited = true
-	if len(a.ts) > 0 {
-		a.ts.WaitEnd(hooked, lock.WaitEnd{
-			WaitStart: e, Took: time.Since(began), HandedOver: err == nil && turn.handed, Err: err,
-		})
-	}
-	return turn, err
 }
 
 // takeTurn lets the caller contend. If another caller of this process does already, or a

@@ -105,7 +105,7 @@ func handOverMutants() []Mutant {
 		},
 		{
 			Bug: "a caller that gives up as it is handed the lock keeps it", Why: "nobody has it until its TTL is over",
-			File:   "lock/engine/turn.go",
+			File:   "lock/engine/acquisition.go",
 			Old:    "<-turn.come // the lease before has ended\n		a.giveBack(turn.from)",
 			New:    "<-turn.come // the lease before has ended",
 			Killer: by(engine, "TestGivingUpInTheInstantOfAHandOver"),
@@ -136,20 +136,20 @@ func waitMutants() []Mutant {
 		{
 			Bug:  "a named waiter asks the gate first",
 			Why:  "two round trips where one is enough: the window in which it is kept may be over",
-			File: "lock/engine/gate.go", Old: "	case a.named:\n		return false",
+			File: "lock/engine/contender.go", Old: "	case a.named:\n		return false",
 			New:    "	case a.named:\n		return true",
 			Killer: by(engine, "TestANamedWaiterAsksAllNodesAtOnce"),
 		},
 		{
 			Bug: "a named waiter does not try, it waits for its timer", Why: "every hand-off takes a poll",
-			File: "lock/engine/wait.go", Old: "		case said := <-w.wake:\n			return &said, nil\n",
+			File: "lock/engine/caller.go", Old: "		case said := <-w.wake:\n			return &said, nil\n",
 			New:    "",
 			Killer: by(memory, "TestWaitersAreNamed"),
 		},
 		{
 			Bug: "who gives up stays in the queue", Why: "the lock is kept for it when its turn comes",
-			File:   "lock/engine/acquisition.go",
-			Old:    "if err := a.wait(ctx, res); err != nil {\n			a.leaveQueues(ctx, nil)",
+			File:   "lock/engine/contender.go",
+			Old:    "if err := a.wait(ctx, res); err != nil {\n			a.gate.leave(ctx, &a.caller, nil)",
 			New:    "if err := a.wait(ctx, res); err != nil {",
 			Killer: by(redlock, "TestRealCancelWaiter"),
 		},

@@ -143,7 +143,7 @@ func validityMutants() []Mutant {
 		},
 		{
 			Bug: "MaxHold is ignored", Why: "a forgotten lease is renewed for ever",
-			File: "lock/engine/lease.go", Old: "if a.opts.MaxHold < never-from.since {", New: "if false {",
+			File: "lock/engine/lease.go", Old: "if c.opts.MaxHold < never-from.since {", New: "if false {",
 			Killer: by(engine, "TestHandOverIsRefused/the_end_of_MaxHold"),
 		},
 	}

@@ -1,0 +1,224 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+)
+
+// contender is a caller that contends with other processes: attempts, and the waits between them.
+type contender struct {
+	caller
+	backoff
+
+	gate     gateQueue
+	attempts int
+	waited   bool
+	named    bool     // the coming attempt follows a call by name
+	last     error    // what the last attempt to be decided had met
+	earlier  []string // holder records of the attempts before
+}
+
+// maxEarlier is how many earlier attempts an acquisition knows its own leftovers of.
+const maxEarlier = 8
+
+// contend attempts and waits until it has the lock or must stop.
+func (a *contender) contend(ctx context.Context) (beginning, error) {
+	a.engine.warm.await(ctx, a.engine.base, a.engine.nodes)
+	for {
+		a.attempts++
+		try, res := a.try(ctx)
+		if res.err == nil {
+			a.queue.blocker.Store(nil)
+			a.queue.met.Store(nil)
+			a.gate.leave(ctx, &a.caller, try)
+			return try.won(), nil
+		}
+		a.remember(try, res)
+		if ended := a.endedBy(ctx); ended != nil {
+			a.gate.leave(ctx, &a.caller, nil)
+			if a.last == nil {
+				a.last = a.queue.lastMet()
+			}
+			if a.last == nil {
+				a.last = try.unfinished()
+			}
+			return beginning{}, a.cut(ended, a.last)
+		}
+		if a.opts.NoWait || res.hopeless || a.attempts == a.opts.MaxAttempts {
+			try.settle(ctx)
+			a.gate.leave(ctx, &a.caller, nil)
+			return beginning{}, res.err
+		}
+		if err := a.wait(ctx, res); err != nil {
+			a.gate.leave(ctx, &a.caller, nil)
+			return beginning{}, a.cut(err, a.last)
+		}
+	}
+}
+
+// remember keeps what an attempt had met, unless that is only that its context
+// ended, and what it may have left behind.
+func (a *contender) remember(try *attempt, res result) {
+	a.earlier = append(a.earlier[max(0, len(a.earlier)-maxEarlier):], try.req.Holder)
+	switch {
+	case errors.Is(res.err, lock.ErrHeld), errors.Is(res.err, lock.ErrTooLate), errors.Is(res.err, lock.ErrNoQuorum):
+		a.last = res.err
+	case res.blocker != nil:
+		a.last = res.blocker
+	default:
+		return
+	}
+	met := a.last
+	a.queue.met.Store(&met)
+}
+
+// cut is the error of a call that was cut short by err; last is what it had met by then.
+func (a *contender) cut(err, last error) error {
+	return &lock.WaitError{Resource: a.resource, Attempts: a.attempts, Waited: time.Since(a.began), Last: last,
+		Err: err}
+}
+
+// try makes one attempt: by all nodes at once when the lock is likely free or
+// this waiter was named, else by the gate node first, so that those who come in
+// vain disturb one node only.
+func (a *contender) try(ctx context.Context) (*attempt, result) {
+	try := newAttempt(a.engine.base, a.engine.nodes, a.terms(ctx))
+	hooked := a.ts.AttemptStart(ctx, try.start)
+	began := time.Now()
+	res := try.carryOut(hooked)
+	if len(a.ts) > 0 {
+		tally := try.ballot.tally
+		a.ts.AttemptEnd(hooked, lock.AttemptEnd{
+			AttemptStart: try.start, Nodes: tally.Nodes, Quorum: a.engine.quorum,
+			Granted: tally.Granted, Refused: tally.Refused, Failed: tally.Failed,
+			Raised: try.raised, Validity: try.validity, Took: time.Since(began), Err: res.err,
+		})
+	}
+	a.gate.note(try.gate, try.waiter.Enqueue, res)
+	return try, res
+}
+
+// terms are those of the coming attempt, as of this instant: making sure that the gate can
+// name this process may take a while.
+func (a *contender) terms(ctx context.Context) terms {
+	a.drainWake()
+	t := terms{
+		start: lock.AttemptStart{Resource: a.resource, Attempt: a.attempts, GateFirst: a.gateFirst()},
+		ts:    a.ts, traced: a.traced, queue: &a.queue.nodeQueues, opts: a.opts, since: time.Now(), origin: a.origin,
+		earlier: a.earlier, reserve: a.reserve(), gate: a.gate.choose(a.key, a.engine.nodes),
+	}
+	t.waiter = a.waiter(ctx, t.gate)
+	return t
+}
+
+// waiter is this process's place in the queue of the gate, which it joins if that can name it.
+func (a *contender) waiter(ctx context.Context, gate int) driver.Waiter {
+	joins := !a.opts.NoWait && a.listens(ctx, a.engine.nodes[gate])
+	w := driver.Waiter{ID: a.engine.id, Ticket: a.gate.ticket, Enqueue: joins}
+	if w.Enqueue {
+		w.Record = a.entry()
+	}
+	return w
+}
+
+// gateFirst decides whether the coming attempt asks the gate before the others.
+// After an interval without news everybody is asked, for the gate may be the one
+// node that is wrong; where that could overtake somebody, only every other time.
+func (a *contender) gateFirst() bool {
+	if a.engine.quorum == 1 && len(a.engine.nodes) == 1 {
+		return false
+	}
+	switch {
+	case a.named:
+		return false
+	case a.opts.Fair:
+		return a.polls%2 == 0
+	case a.attempts == 1:
+		return a.waited || a.engine.contended.has(a.key)
+	}
+	return a.polls == 0
+}
+
+// listens makes sure that a release on this node can name us before we queue
+// there. The first attempt does without rather than wait for a subscription.
+func (a *contender) listens(ctx context.Context, n *node) bool {
+	if n.listening.Load() {
+		return a.polls%2 == 0
+	}
+	if a.attempts == 1 || n.mute.Load() {
+		return false
+	}
+	e := lock.NodeStart{Resource: a.resource, Op: lock.OpSubscribe, Attempt: a.attempts}
+	return n.subscribe(ctx, a.ts, e, a.engine.cfg.nodeTimeout(a.opts.TTL), a.engine.wakeUp(n))
+}
+
+// reserve is how many fences the next attempt asks for: more than its own only if there is
+// somebody to hand the lock over to.
+func (a *contender) reserve() uint64 {
+	if a.opts.NoWait || !handsOver(&a.opts) {
+		return 1
+	}
+	return uint64(min(max(fencesPerWaiter*a.queue.waiting(), 1), maxRun))
+}
+
+// drainWake takes a hint that came before the coming attempt.
+func (a *contender) drainWake() {
+	select {
+	case w := <-a.queue.wake:
+		a.named = a.named || w.named
+	default:
+	}
+}
+
+// wait blocks until another attempt is worth while.
+func (a *contender) wait(ctx context.Context, res result) error {
+	p := a.pause(a.engine.cfg, res, standing{
+		attempt: a.attempts, nodes: len(a.engine.nodes), named: a.named, next: a.gate.ticket > 0 && a.gate.next,
+		looking: a.engine.queues.looking.Load(),
+	})
+	wasNamed := a.named
+	a.named = false
+	if p.d == 0 {
+		return nil
+	}
+	if p.often {
+		a.engine.queues.looking.Add(1)
+		defer a.engine.queues.looking.Add(-1)
+	}
+	a.waited = true
+	e := lock.WaitStart{Resource: a.resource, Kind: p.kind, Ahead: res.ahead, Last: res.err}
+	if p.kind == lock.WaitHolder {
+		e.Blocker = res.blocker
+		a.queue.blocker.Store(res.blocker)
+	}
+	a.queue.first.Store(wasNamed || res.ticket > 0 && res.ahead == 0)
+	defer a.queue.first.Store(false)
+	a.graph.Wait(&a.queue.graph)
+	hooked := a.ts.WaitStart(ctx, e)
+	began := time.Now()
+	err := a.sleep(ctx, p, wasNamed)
+	a.ts.WaitEnd(hooked, lock.WaitEnd{WaitStart: e, Took: time.Since(began), Named: a.named, Err: err})
+	return err
+}
+
+// sleep is wait itself: until this process is told, or the pause is over.
+func (a *contender) sleep(ctx context.Context, p pause, wasNamed bool) error {
+	timer := time.NewTimer(p.d)
+	defer timer.Stop()
+	told, err := a.until(ctx, woken{wake: a.queue.wake, timer: timer.C})
+	switch {
+	case err != nil:
+	case told != nil:
+		a.named, a.polls = told.named, 0
+	default:
+		a.named = wasNamed && a.namedInVain > 0
+		if a.polls++; !p.poll {
+			a.polls = 0
+		}
+	}
+	return err
+}
