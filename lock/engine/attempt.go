@@ -11,6 +11,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/await"
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
+	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 )
 
 // attempt is one round of the algorithm: one token, one vote, and everything
@@ -28,7 +29,7 @@ type attempt struct {
 	shared  driver.Shared
 
 	began  time.Duration // t0: validity counts from here
-	grants []grant
+	grants grants
 
 	mu     sync.Mutex
 	ballot ballot       // guarded by mu
@@ -62,15 +63,17 @@ func newAttempt(e *base, nodes []*node, t terms) *attempt {
 		grants: make([]grant, len(nodes)),
 		ready:  await.NewSignal(),
 	}
-	a.ballot.a = a
-	a.ballot.tally.Nodes = len(nodes)
+	a.ballot = ballot{
+		resource: t.start.Resource, key: t.queue.key, gate: t.gate, grants: a.grants, timeout: a.timeout,
+		tally: quorum.Tally{Nodes: len(nodes)},
+	}
 	a.req = driver.AcquireRequest{
 		Key: t.queue.key, Token: newToken(), Holder: e.holderRecord(t.since, t.origin), TTL: t.opts.TTL, Run: t.reserve,
 		Floor: uint64(max(t.since.UnixMicro(), 1)), Fair: t.opts.Fair, Window: handoffWindow, Shared: &a.shared,
 	}
 	for i, n := range nodes {
 		g := &a.grants[i]
-		g.node, g.attempt, g.index, g.calls = n, a, i, &t.queue.calls[i]
+		g.node, g.round, g.index, g.calls = n, a, i, &t.queue.calls[i]
 	}
 	return a
 }
@@ -98,9 +101,6 @@ func (a *attempt) carryOut(ctx context.Context) result {
 	return res
 }
 
-// errSilent is the error of a node that did not answer in time.
-func (a *attempt) errSilent() error { return fmt.Errorf("%w of %v", driver.ErrTimeout, a.timeout) }
-
 // abandon gives the token back wherever it may be, in the background. A waiter
 // that the gate granted keeps its position in the gate's queue.
 func (a *attempt) abandon() {
@@ -114,7 +114,7 @@ func (a *attempt) abandon() {
 			continue
 		}
 		u := &undoing{
-			g: g, ctx: a.ctx, ts: a.ts, event: a.event(lock.OpRelease), withdraw: true,
+			g: g, ctx: a.ctx, ts: a.ts, event: a.event(lock.OpRelease), timeout: a.timeout, withdraw: true,
 			req: driver.ReleaseRequest{Key: a.req.Key, Token: a.req.Token},
 		}
 		if state == grantHeld {

@@ -14,7 +14,11 @@ import (
 // ballot collects an attempt's votes and says what they mean. Its attempt's mutex guards
 // it.
 type ballot struct {
-	a        *attempt
+	resource string
+	key      string
+	gate     int           // index of the node whose queue is joined
+	grants   grants        // of the nodes that vote
+	timeout  time.Duration // of one call on a node
 	tally    quorum.Tally
 	answered int
 	gateOnly bool            // the gate's vote is all that is wanted for now
@@ -53,14 +57,14 @@ func (b *ballot) count(from int, reply driver.AcquireReply, err error) {
 		} else {
 			b.free = append(b.free, reply.TTL)
 		}
-		if from == b.a.gate {
+		if from == b.gate {
 			b.ticket, b.ahead = reply.Ticket, reply.Ahead
 		}
 	}
 }
 
 func (b *ballot) fail(from int, err error) {
-	b.failures = append(b.failures, b.a.failure(from, lock.OpAcquire, err))
+	b.failures = append(b.failures, b.grants.failure(from, lock.OpAcquire, err))
 }
 
 // timeOut counts every node that was asked and has not voted as failed, unless the vote
@@ -69,9 +73,9 @@ func (b *ballot) timeOut() {
 	if b.enough() {
 		return
 	}
-	for i := range b.a.grants {
+	for i := range b.grants {
 		if b.asked&^b.voted&(1<<i) != 0 {
-			b.count(i, driver.AcquireReply{}, b.a.errSilent())
+			b.count(i, driver.AcquireReply{}, errSilent(b.timeout))
 		}
 	}
 }
@@ -165,7 +169,7 @@ func (b *ballot) result(err error) result {
 	default:
 		res.err = b.quorumError()
 		res.hopeless = b.hopeless()
-		res.split = b.tally.Refused > 0 && b.tally.Granted+b.tally.Refused >= b.a.engine.quorum
+		res.split = b.tally.Refused > 0 && b.tally.Granted+b.tally.Refused >= quorum.Of(b.tally.Nodes)
 	}
 	return res
 }
@@ -175,22 +179,22 @@ func (b *ballot) sets() nodeSets {
 }
 
 func (b *ballot) quorumError() *lock.QuorumError {
-	return b.a.noQuorum(lock.OpAcquire, b.sets(), b.failures)
+	return b.grants.noQuorum(b.resource, lock.OpAcquire, b.sets(), b.failures)
 }
 
 // freeIn is when enough TTLs will have run out for a quorum, if nobody renews. A node
 // that granted is free at once.
 func (b *ballot) freeIn() time.Duration {
-	quorum := b.a.engine.quorum
+	needed := quorum.Of(b.tally.Nodes)
 	if b.asked&(b.asked-1) == 0 { // one node was asked
-		quorum = 1
+		needed = 1
 	}
 	free := slices.Concat(make([]time.Duration, b.tally.Granted), b.free)
-	if len(free) < quorum {
+	if len(free) < needed {
 		return -1
 	}
 	slices.Sort(free)
-	return free[quorum-1]
+	return free[needed-1]
 }
 
 // foreign reports that no node that refused says who holds the lock, or keeps it for a waiter.
@@ -208,7 +212,7 @@ func (b *ballot) blocker(freeIn time.Duration) *lock.HeldError {
 			cmp.Compare(x.TTL, y.TTL))
 	})
 	held := &lock.HeldError{
-		Resource: b.a.start.Resource, Key: b.a.req.Key,
+		Resource: b.resource, Key: b.key,
 		Refused: b.tally.Refused, Nodes: b.tally.Nodes, Granted: b.tally.Granted, Named: b.inNameOf(worst.Holder),
 		HandedOver: worst.Reserved, Remaining: worst.TTL, Errors: b.failures.nodeErrors(),
 	}

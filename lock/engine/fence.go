@@ -118,7 +118,7 @@ func (r *raiseRound) count(node int, err error) {
 	switch {
 	case r.closed:
 	case err != nil:
-		r.errs = append(r.errs, r.a.failure(node, lock.OpRaise, err))
+		r.errs = append(r.errs, r.a.grants.failure(node, lock.OpRaise, err))
 	default:
 		r.agreed++
 		r.sets.granted |= 1 << node
@@ -147,11 +147,11 @@ func (r *raiseRound) close(behind []*raising) error {
 	}
 	for _, b := range behind {
 		if (r.sets.granted|failed)&(1<<b.g.index) == 0 {
-			errs = append(errs, r.a.failure(b.g.index, lock.OpRaise, r.a.errSilent()))
+			errs = append(errs, r.a.grants.failure(b.g.index, lock.OpRaise, errSilent(r.a.timeout)))
 		}
 	}
 	sets, lost := r.inBallot()
-	return r.a.noQuorum(lock.OpRaise, sets, append(errs, lost...))
+	return r.a.grants.noQuorum(r.a.start.Resource, lock.OpRaise, sets, append(errs, lost...))
 }
 
 // inBallot adds what nodes without a grant to raise did in the ballot: they refused, failed, or had not answered.

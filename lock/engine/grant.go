@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
+	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 )
 
 // grantState is what is known of one token on one node.
@@ -27,9 +27,9 @@ const (
 // remembers what the node last said of the token.
 type grant struct {
 	*node
-	attempt *attempt
-	index   int
-	calls   *callqueue.Queue
+	round voteRound
+	index int
+	calls *callqueue.Queue
 
 	deadline time.Time // of the acquire
 	command  command   // the acquire
@@ -43,13 +43,19 @@ type grant struct {
 	givenUp bool   // the token was given up: nothing may be set any more
 }
 
+// voteRound is the attempt that a grant is part of: it asks for the node's vote, and counts it.
+type voteRound interface {
+	acquireTrace() (context.Context, hooks.Traces, lock.NodeStart)
+	request(index int) *driver.AcquireRequest
+	voted(index int, reply driver.AcquireReply, err error)
+}
+
 // acquiring is a grant whose acquire waits for its turn, or for its answer.
 type acquiring grant
 
 func (c *acquiring) Start(wait callqueue.Waiter) {
 	g := (*grant)(c)
-	a := g.attempt
-	g.command = g.begin(a.ctx, a.ts, a.event(lock.OpAcquire))
+	g.command = g.begin(g.round.acquireTrace())
 	err := g.unsendable()
 	if err == nil {
 		g.probe, err = g.enter()
@@ -59,7 +65,7 @@ func (c *acquiring) Start(wait callqueue.Waiter) {
 		g.calls.Next()
 		return
 	}
-	g.Acquire(driver.Call{Context: g.command.ctx, Deadline: g.deadline, Wait: wait.Context}, a.request(g.index), c)
+	g.Acquire(driver.Call{Context: g.command.ctx, Deadline: g.deadline, Wait: wait.Context}, g.round.request(g.index), c)
 }
 
 // Answer implements driver.Answer.
@@ -79,7 +85,7 @@ func (c *acquiring) Answer(reply driver.AcquireReply, err error) {
 func (g *grant) ask(deadline time.Time, wait callqueue.Waiter) {
 	g.deadline = deadline
 	if g.suspect() && g.calls.IsBusy() {
-		g.command = g.begin(g.attempt.ctx, g.attempt.ts, g.attempt.event(lock.OpAcquire))
+		g.command = g.begin(g.round.acquireTrace())
 		g.acquired(driver.AcquireReply{}, g.errSuspect())
 		return
 	}
@@ -102,8 +108,8 @@ func (g *grant) unsendable() error {
 
 // acquired takes the node's vote.
 func (g *grant) acquired(reply driver.AcquireReply, err error) {
-	a := g.attempt
-	g.end(g.command, a.ts, a.event(lock.OpAcquire), verdictOf(reply.Granted), err)
+	_, ts, event := g.round.acquireTrace()
+	g.end(g.command, ts, event, verdictOf(reply.Granted), err)
 	switch {
 	case errors.Is(err, driver.ErrNotSent):
 	case errors.Is(err, driver.ErrTombstone), errors.Is(err, driver.ErrFenceCounter):
@@ -114,11 +120,8 @@ func (g *grant) acquired(reply driver.AcquireReply, err error) {
 		g.granted(reply.Counter, max(reply.Run, 1))
 	default:
 		g.set(grantRefused)
-		if slices.Contains(a.earlier, reply.Holder) {
-			err = errOwnLeftover
-		}
 	}
-	a.count(g.index, reply, err)
+	g.round.voted(g.index, reply, err)
 }
 
 // known is the node's last word.
@@ -173,7 +176,3 @@ func (g *grant) open() bool {
 	defer g.mu.Unlock()
 	return !g.givenUp
 }
-
-// errOwnLeftover says that a node still has what an earlier attempt of the same
-// Acquire left there: it is on its way out, and nobody else's lock.
-var errOwnLeftover = errors.New("an earlier attempt is not undone yet")

@@ -2,20 +2,26 @@ package engine
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 )
 
 // nodeSets are what is known of a round's nodes, as sets of their indices. A node that was asked and
 // is in none of the others, nor has an error, was not waited for.
 type nodeSets struct{ asked, granted, refused, refilled uint64 }
 
-// votes says of each node of the attempt what it did, with the errors of those that failed.
-func (a *attempt) votes(s nodeSets, failed failures) lock.NodeVotes {
-	votes := make(lock.NodeVotes, len(a.grants))
+// grants are the parts of all nodes in one attempt.
+type grants []grant
+
+// votes says of each node what it did, with the errors of those that failed.
+func (gs grants) votes(s nodeSets, failed failures) lock.NodeVotes {
+	votes := make(lock.NodeVotes, len(gs))
 	for i := range votes {
 		v, bit := &votes[i], uint64(1)<<i
-		v.Node = a.grants[i].Name()
+		v.Node = gs[i].Name()
 		switch {
 		case s.granted&bit != 0:
 			v.Verdict = lock.VerdictGranted
@@ -41,8 +47,13 @@ type failure struct {
 	node int // its index in the engine
 }
 
-func (a *attempt) failure(node int, op lock.Operation, err error) failure {
-	return failure{NodeError: &lock.NodeError{Node: a.grants[node].Name(), Op: op, Err: err}, node: node}
+func (gs grants) failure(node int, op lock.Operation, err error) failure {
+	return failure{NodeError: &lock.NodeError{Node: gs[node].Name(), Op: op, Err: err}, node: node}
+}
+
+// errSilent is the error of a node that did not answer within the timeout.
+func errSilent(timeout time.Duration) error {
+	return fmt.Errorf("%w of %v", driver.ErrTimeout, timeout)
 }
 
 // failures are those of a round.
@@ -64,29 +75,15 @@ func (fs failures) tree() (all []error) {
 	return all
 }
 
-// noQuorum is the error of a round that no quorum granted.
-func (a *attempt) noQuorum(op lock.Operation, s nodeSets, failed failures) *lock.QuorumError {
+// noQuorum is the error of a round about the resource that no quorum granted.
+func (gs grants) noQuorum(resource string, op lock.Operation, s nodeSets, failed failures) *lock.QuorumError {
 	e := &lock.QuorumError{
-		Resource: a.start.Resource, Op: op, Nodes: len(a.grants), Quorum: a.engine.quorum,
-		Errors: failed.nodeErrors(), Votes: a.votes(s, failed),
+		Resource: resource, Op: op, Nodes: len(gs), Quorum: quorum.Of(len(gs)),
+		Errors: failed.nodeErrors(), Votes: gs.votes(s, failed),
 	}
 	e.Granted = e.Count(lock.VerdictGranted)
 	e.Refused = e.Count(lock.VerdictRefused) + e.Count(lock.VerdictRefilled)
 	return e
-}
-
-// unfinished is what the nodes had done when the attempt was cut short; nil if none had been asked.
-func (a *attempt) unfinished() error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.ballot.asked == 0 {
-		return nil
-	}
-	return &cutError{
-		text: fmt.Sprintf("the attempt was cut short with %d of %d nodes having granted%s", a.ballot.tally.Granted,
-			len(a.grants), a.votes(a.ballot.sets(), a.ballot.failures).Text(lock.OpAcquire)),
-		errs: a.ballot.failures.tree(),
-	}
 }
 
 // cutError is a round that was cut short: its text accounts for every node, and errs are what those that failed

@@ -25,10 +25,10 @@ func attemptOn(nodes int) *attempt {
 	e := &base{quorum: quorum.Of(nodes), cfg: &Settings{Clock: func() time.Duration { return 0 }}}
 	a := &attempt{engine: e, timeout: 500 * time.Millisecond, grants: make([]grant, nodes)}
 	a.start.Resource = "order:1001"
-	a.ballot.a, a.ballot.tally.Nodes = a, nodes
+	a.ballot = ballot{resource: "order:1001", grants: a.grants, timeout: a.timeout, tally: quorum.Tally{Nodes: nodes}}
 	for i := range a.grants {
 		a.grants[i].node = &node{Node: called{name: "r" + string(rune('1'+i))}}
-		a.grants[i].attempt, a.grants[i].index = a, i
+		a.grants[i].round, a.grants[i].index = a, i
 	}
 	return a
 }

@@ -107,7 +107,7 @@ func (l *lease) startRelease(ctx context.Context, wait callqueue.Waiter) *releas
 		u := &round.undoings[i]
 		u.g, u.ctx, u.ts, u.event = &a.grants[i], values, l.ts, lock.NodeStart{Resource: l.resource, Op: lock.OpRelease}
 		u.req = driver.ReleaseRequest{Key: a.req.Key, Token: a.req.Token, Handoff: handoffWindow}
-		u.shared, u.report = &round.shared, round
+		u.timeout, u.shared, u.report = a.timeout, &round.shared, round
 		u.g.calls.DoWaiting(u, wait)
 	}
 	l.queue.released()
@@ -215,12 +215,12 @@ func (r *releaseRound) outcome(cut error) (lock.Outcome, error) {
 	var failed failures
 	for i := range r.undoings {
 		if u := &r.undoings[i]; u.err != nil && !errors.Is(u.err, driver.ErrUnheard) {
-			failed = append(failed, r.lease.attempt.failure(i, lock.OpRelease, u.err))
+			failed = append(failed, r.lease.attempt.grants.failure(i, lock.OpRelease, u.err))
 		}
 	}
 	e := &lock.ReleaseError{
 		Resource: r.lease.resource, Unknown: len(r.undoings) - r.answered(),
-		Errors: failed.nodeErrors(), Votes: r.lease.attempt.votes(r.sets, failed),
+		Errors: failed.nodeErrors(), Votes: r.lease.attempt.grants.votes(r.sets, failed),
 	}
 	switch {
 	case r.notHeld() && r.taken > 0:

@@ -157,13 +157,12 @@ func TestAnUndoingByWhatIsKnown(t *testing.T) {
 			if c.err != nil {
 				server.errs = []error{c.err}
 			}
-			g := &grant{node: &node{Node: server, engine: k.engine.base}, attempt: &attempt{timeout: time.Second},
-				calls: &callqueue.Queue{}}
+			g := &grant{node: &node{Node: server, engine: k.engine.base}, calls: &callqueue.Queue{}}
 			for _, state := range c.states {
 				g.set(state)
 			}
 			var told answers
-			u := &undoing{g: g, ctx: t.Context(), withdraw: c.withdraw, report: &told}
+			u := &undoing{g: g, ctx: t.Context(), timeout: time.Second, withdraw: c.withdraw, report: &told}
 			u.req = driver.ReleaseRequest{Key: "lock:a", Token: "t1", Waiter: driver.Waiter{ID: "w1"}}
 			g.calls.Do(u)
 			for len(g.retriesLeft()) > 0 {

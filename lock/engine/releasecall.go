@@ -19,6 +19,7 @@ type undoing struct {
 	ctx      context.Context // for its values
 	ts       hooks.Traces
 	event    lock.NodeStart
+	timeout  time.Duration
 	req      driver.ReleaseRequest
 	shared   *driver.Shared // of the round's requests that say no more than this one
 	withdraw bool           // the node may never have got the token: it is then not asked
@@ -54,7 +55,7 @@ func (u *undoing) Start(wait callqueue.Waiter) {
 
 func (u *undoing) send(wait callqueue.Waiter) {
 	u.command = u.g.begin(u.ctx, u.ts, u.event)
-	deadline := time.Now().Add(u.g.attempt.timeout)
+	deadline := time.Now().Add(u.timeout)
 	u.g.Release(driver.Call{Context: u.command.ctx, Deadline: deadline, Wait: wait.Context}, &u.req, u)
 }
 

@@ -184,7 +184,7 @@ func (r *renewal) count(from int, answer driver.ExtendReply, err error) {
 func (r *renewal) fail(from int, err error) {
 	r.tally.Failed++
 	r.failed |= 1 << from
-	r.errs = append(r.errs, r.lease.attempt.failure(from, lock.OpExtend, err))
+	r.errs = append(r.errs, r.lease.attempt.grants.failure(from, lock.OpExtend, err))
 }
 
 // timeOut counts every node that has not answered as failed.
@@ -192,7 +192,7 @@ func (r *renewal) timeOut() {
 	heard := r.sets.granted | r.sets.refilled | r.sets.refused | r.failed
 	for i := range r.extensions {
 		if heard&(1<<i) == 0 {
-			r.fail(i, r.lease.attempt.errSilent())
+			r.fail(i, errSilent(r.lease.attempt.timeout))
 		}
 	}
 }
@@ -202,13 +202,15 @@ func (r *renewal) timeOut() {
 func (r *renewal) noQuorum(cut error) error {
 	if cut == nil {
 		r.timeOut()
-		return r.lease.attempt.noQuorum(lock.OpExtend, r.sets, r.errs)
+		return r.lease.attempt.grants.noQuorum(r.lease.resource, lock.OpExtend, r.sets, r.errs)
 	}
-	return fmt.Errorf("%w: %w", cut, r.lease.attempt.noQuorum(lock.OpExtend, r.sets, r.errs))
+	return fmt.Errorf("%w: %w", cut, r.lease.attempt.grants.noQuorum(r.lease.resource, lock.OpExtend, r.sets, r.errs))
 }
 
 // votes is what every node did, for a text.
-func (r *renewal) votes() string { return r.lease.attempt.votes(r.sets, r.errs).Text(lock.OpExtend) }
+func (r *renewal) votes() string {
+	return r.lease.attempt.grants.votes(r.sets, r.errs).Text(lock.OpExtend)
+}
 
 func (l *lease) conclude(r *renewal, cut error) {
 	ttl := l.attempt.opts.TTL

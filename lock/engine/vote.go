@@ -3,11 +3,14 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
+	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 )
 
 // vote asks the nodes until the outcome is certain.
@@ -100,6 +103,23 @@ func (a *attempt) event(op lock.Operation) lock.NodeStart {
 	return lock.NodeStart{Resource: a.start.Resource, Op: op, Attempt: a.start.Attempt}
 }
 
+// acquireTrace is what the traces of an acquire are told.
+func (a *attempt) acquireTrace() (context.Context, hooks.Traces, lock.NodeStart) {
+	return a.ctx, a.ts, a.event(lock.OpAcquire)
+}
+
+// voted takes a node's vote, which is no other holder's where an earlier attempt left it.
+func (a *attempt) voted(from int, reply driver.AcquireReply, err error) {
+	if err == nil && !reply.Granted && slices.Contains(a.earlier, reply.Holder) {
+		err = errOwnLeftover
+	}
+	a.count(from, reply, err)
+}
+
+// errOwnLeftover says that a node still has what an earlier attempt of the same
+// Acquire left there: it is on its way out, and nobody else's lock.
+var errOwnLeftover = errors.New("an earlier attempt is not undone yet")
+
 // count takes a node's vote. What its caller did not wait for is no failure of the node:
 // whoever waits for the ballot learns at once why it is over.
 func (a *attempt) count(from int, reply driver.AcquireReply, err error) {
@@ -144,4 +164,18 @@ func (a *attempt) turnedAway() result {
 	a.ballot.timeOut()
 	a.ballot.closed = true
 	return a.ballot.turnedAway()
+}
+
+// unfinished is what the nodes had done when the attempt was cut short; nil if none had been asked.
+func (a *attempt) unfinished() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.ballot.asked == 0 {
+		return nil
+	}
+	return &cutError{
+		text: fmt.Sprintf("the attempt was cut short with %d of %d nodes having granted%s", a.ballot.tally.Granted,
+			len(a.grants), a.grants.votes(a.ballot.sets(), a.ballot.failures).Text(lock.OpAcquire)),
+		errs: a.ballot.failures.tree(),
+	}
 }
