@@ -37,7 +37,7 @@ type backoff struct {
 
 // standing is how things stand for a caller whose attempt has failed.
 type standing struct {
-	attempt int   // its number
+	tries   int   // attempts, with the one that failed
 	nodes   int   // that the lock is on
 	named   bool  // the attempt followed a call by name
 	next    bool  // nobody is in front of the caller in the gate's queue
@@ -62,7 +62,7 @@ func (b *backoff) pause(cfg *Settings, res result, s standing) pause {
 		return pause{kind: lock.WaitHolder, d: retryNamed + cfg.jitter(retryNamed)}
 	}
 	b.namedInVain = 0
-	if res.ticket == 0 && s.attempt == 1 {
+	if res.ticket == 0 && s.tries == 1 {
 		return pause{kind: lock.WaitHolder} // subscribe and queue, then look once more
 	}
 	p := pause{kind: lock.WaitHolder, d: pollInterval(cfg, res.ahead), poll: true}

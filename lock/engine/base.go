@@ -70,8 +70,8 @@ func (e *base) tombstoneTTL() time.Duration { return max(e.cfg.MaxTTL, time.Minu
 // earlier attempt left behind.
 func (e *base) holderRecord(since time.Time, from origin) string {
 	var name [32]byte
-	attempt := strconv.AppendUint(append(append(name[:0], e.id...), '.'), e.attempts.Add(1), 36)
-	return string(records.AppendHolder(make([]byte, 0, 160), e.holder(since, from), string(attempt)))
+	unique := strconv.AppendUint(append(append(name[:0], e.id...), '.'), e.attempts.Add(1), 36)
+	return string(records.AppendHolder(make([]byte, 0, 160), e.holder(since, from), string(unique)))
 }
 
 func (e *base) holder(since time.Time, from origin) lock.Holder {

@@ -177,7 +177,7 @@ func (a *contender) drainWake() {
 // wait blocks until another attempt is worth while.
 func (a *contender) wait(ctx context.Context, res result) error {
 	p := a.pause(a.engine.cfg, res, standing{
-		attempt: a.attempts, nodes: len(a.engine.nodes), named: a.named, next: a.gate.ticket > 0 && a.gate.next,
+		tries: a.attempts, nodes: len(a.engine.nodes), named: a.named, next: a.gate.ticket > 0 && a.gate.next,
 		looking: a.engine.queues.looking.Load(),
 	})
 	wasNamed := a.named

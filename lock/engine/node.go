@@ -129,14 +129,14 @@ func verdictOf(ok bool) lock.Verdict {
 	return lock.VerdictRefused
 }
 
-// subscribe has the node call wakeUp when a release names this process. It reports whether the node will.
+// subscribe has the node call named when a release names this process. It reports whether the node will.
 func (n *node) subscribe(
-	ctx context.Context, ts hooks.Traces, e lock.NodeStart, timeout time.Duration, wakeUp func(key string),
+	ctx context.Context, ts hooks.Traces, e lock.NodeStart, timeout time.Duration, named func(key string),
 ) bool {
 	c := n.begin(valuesOf(ctx), ts, e)
 	limited, cancel := context.WithTimeout(c.ctx, timeout)
 	defer cancel()
-	err := n.Subscribe(limited, n.engine.id, wakeUp)
+	err := n.Subscribe(limited, n.engine.id, named)
 	if errors.Is(err, driver.ErrNoWakeUps) {
 		n.mute.Store(true)
 		n.end(c, ts, e, lock.VerdictRefused, nil)
