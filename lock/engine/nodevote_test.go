@@ -145,7 +145,7 @@ func TestARenewalAccountsForEveryNode(t *testing.T) {
 			a := attemptOn(5)
 			l := &lease{attempt: a, engine: &core{base: a.engine}, resource: "order:1001", expires: time.Minute}
 			r := &renewal{
-				lease: l, tally: quorum.Tally{Nodes: 5}, sets: nodeSets{asked: 0b11111}, ready: await.NewSignal(),
+				attempt: a, lease: l, tally: quorum.Tally{Nodes: 5}, sets: nodeSets{asked: 0b11111}, ready: await.NewSignal(),
 				extensions: make([]extending, 5),
 			}
 			r.count(2, 0, driver.ErrUnreachable)
@@ -169,7 +169,7 @@ func TestARenewalAccountsForEveryNode(t *testing.T) {
 // TestAReleaseAccountsForEveryNode that was asked.
 func TestAReleaseAccountsForEveryNode(t *testing.T) {
 	a := attemptOn(5)
-	r := &releaseRound{lease: &lease{attempt: a, engine: &core{base: a.engine}, resource: "order:1001"},
+	r := &releaseRound{attempt: a,
 		undoings: make([]undoing, 5)}
 	r.sets.asked = 0b11111
 	r.count(releaseAnswer{from: 0, reply: driver.ReleaseReply{Found: driver.FoundOwn}})

@@ -46,7 +46,7 @@ func TestAReleaseOfWhatWasOver(t *testing.T) {
 
 // TestAReleaseAsksWhoHasTheLockNow: a quorum that no longer has it is not the end while another may know more.
 func TestAReleaseAsksWhoHasTheLockNow(t *testing.T) {
-	r := &releaseRound{lease: &lease{engine: &core{base: &base{quorum: 2}}, attempt: new(attempt)}, undoings: make([]undoing, 3)}
+	r := &releaseRound{attempt: &attempt{engine: &base{quorum: 2}}, undoings: make([]undoing, 3)}
 	r.expired = 2
 	if r.decided() {
 		t.Error("decided, and the third may know who has it")

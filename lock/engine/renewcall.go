@@ -19,7 +19,7 @@ type extending struct {
 }
 
 func (x *extending) event() lock.NodeStart {
-	return lock.NodeStart{Resource: x.r.lease.resource, Op: lock.OpExtend}
+	return lock.NodeStart{Resource: x.r.attempt.start.Resource, Op: lock.OpExtend}
 }
 
 func (x *extending) Start(callqueue.Waiter) {
@@ -30,7 +30,7 @@ func (x *extending) Start(callqueue.Waiter) {
 		x.g.calls.Next()
 		return
 	}
-	x.command = x.g.begin(r.ctx, r.lease.ts, x.event())
+	x.command = x.g.begin(r.ctx, r.ts, x.event())
 	x.g.Extend(driver.Call{Context: x.command.ctx, Deadline: r.deadline}, &r.req, x)
 }
 
@@ -40,7 +40,7 @@ func (x *extending) Answer(answer driver.ExtendReply, err error) {
 	if answer == driver.ExtendRefilled {
 		verdict = lock.VerdictRefilled
 	}
-	x.g.end(x.command, x.r.lease.ts, x.event(), verdict, err)
+	x.g.end(x.command, x.r.ts, x.event(), verdict, err)
 	switch {
 	case errors.Is(err, driver.ErrNotSent):
 	case err != nil:

@@ -6,7 +6,7 @@ func renewalMutants() []Mutant {
 		{
 			Bug:  "a refill votes",
 			Why:  "nodes that had lost the lease, and may have let another in, are a quorum for it",
-			File: "lock/engine/renew.go", Old: "r.refilled++\n		r.tally.Refused++",
+			File: "lock/engine/renewround.go", Old: "r.refilled++\n		r.tally.Refused++",
 			New:    "r.refilled++\n		r.tally.Granted++",
 			Killer: by(engine, "TestRefillIsNoVote"),
 		},
@@ -143,14 +143,14 @@ func releaseMutants() []Mutant {
 		{
 			Bug:  "one node's 'released' outweighs a quorum's 'not yours'",
 			Why:  "Do says that all was well, and another was holder meanwhile",
-			File: "lock/engine/release.go", Old: "if r.answered() >= r.lease.engine.quorum && !r.notHeld() {",
+			File: "lock/engine/releaseround.go", Old: "if r.answered() >= r.attempt.engine.quorum && !r.notHeld() {",
 			New:    "if r.answered() >= r.lease.engine.quorum && (r.released > 0 || !r.notHeld()) {",
 			Killer: by(redlock, "TestRealReleaseByPlurality"),
 		},
 		{
 			Bug:  "a release that had taken effect is taken for one of nothing",
 			Why:  "who released in time is told that the lease was over",
-			File: "lock/engine/release.go", Old: "if r.undoings[a.from].err != nil && a.err == nil && !r.lost {",
+			File: "lock/engine/releaseround.go", Old: "if r.undoings[a.from].err != nil && a.err == nil && !r.lost {",
 			New:    "if false {",
 			Killer: by(redlock, "TestRealReleaseWhoseReplyIsLost"),
 		},

@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/engine/internal/await"
+	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
+	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
+)
+
+// remaining is a lease that a round of renewal prolongs: it is asked again before each node.
+type remaining interface{ Remaining() time.Duration }
+
+// renewal is a round of renewal, and what it came to.
+type renewal struct {
+	attempt    *attempt
+	lease      remaining
+	ts         hooks.Traces
+	ctx        context.Context // for its values
+	began      time.Duration   // validity counts from here
+	deadline   time.Time
+	req        driver.ExtendRequest
+	shared     driver.Shared
+	extensions []extending
+	ready      await.Signal // set when it may be decided
+
+	mu       sync.Mutex
+	closed   bool // later answers do not count
+	tally    quorum.Tally
+	sets     nodeSets
+	failed   uint64 // set of nodes
+	refilled int
+	errs     failures
+	outcome  lock.RenewOutcome
+	err      error
+}
+
+func (r *renewal) decided() bool {
+	t := r.tally
+	return t.Won() || t.Held() || t.Granted+t.Refused+t.Failed == t.Nodes
+}
+
+func (r *renewal) isDecided() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.decided()
+}
+
+// count takes one node's answer.
+func (r *renewal) count(from int, answer driver.ExtendReply, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return
+	}
+	bit := uint64(1) << from
+	switch {
+	case err != nil:
+		r.fail(from, err)
+	case answer == driver.ExtendDone:
+		r.tally.Granted++
+		r.sets.granted |= bit
+	case answer == driver.ExtendRefilled:
+		r.refilled++
+		r.tally.Refused++
+		r.sets.refilled |= bit
+	default:
+		r.tally.Refused++
+		r.sets.refused |= bit
+	}
+	if r.decided() {
+		r.ready.Set()
+	}
+}
+
+func (r *renewal) fail(from int, err error) {
+	r.tally.Failed++
+	r.failed |= 1 << from
+	r.errs = append(r.errs, r.attempt.grants.failure(from, lock.OpExtend, err))
+}
+
+// timeOut counts every node that has not answered as failed.
+func (r *renewal) timeOut() {
+	heard := r.sets.granted | r.sets.refilled | r.sets.refused | r.failed
+	for i := range r.extensions {
+		if heard&(1<<i) == 0 {
+			r.fail(i, errSilent(r.attempt.timeout))
+		}
+	}
+}
+
+// noQuorum is the error of a round that could not tell. A node that was still silent when the round was cut short
+// is not to blame.
+func (r *renewal) noQuorum(cut error) error {
+	if cut == nil {
+		r.timeOut()
+		return r.attempt.grants.noQuorum(r.attempt.start.Resource, lock.OpExtend, r.sets, r.errs)
+	}
+	return fmt.Errorf("%w: %w", cut, r.attempt.grants.noQuorum(r.attempt.start.Resource, lock.OpExtend, r.sets, r.errs))
+}
+
+// votes is what every node did, for a text.
+func (r *renewal) votes() string {
+	return r.attempt.grants.votes(r.sets, r.errs).Text(lock.OpExtend)
+}
