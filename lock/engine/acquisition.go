@@ -41,7 +41,7 @@ func (a *acquisition) acquireLease() (*lease, error) {
 }
 
 // enterAndAcquire joins the resource's queue and acquires. The lease leaves the queue when it
-// ends; late says that it has run out before it could be returned.
+// ends; late reports that it ran out before it could be returned.
 func (a *acquisition) enterAndAcquire(ctx context.Context) (l *lease, late bool, err error) {
 	a.queue = a.engine.queues.enter(a.key)
 	defer func() {
@@ -57,7 +57,7 @@ func (a *acquisition) enterAndAcquire(ctx context.Context) (l *lease, late bool,
 	return l, late, nil
 }
 
-// acquire waits for its turn, which it has if it succeeds, and for the lock.
+// acquire waits for its turn, and for the lock. If it succeeds, it still has the turn.
 func (a *acquisition) acquire(ctx context.Context) (beginning, error) {
 	defer a.graph.End()
 	if a.opts.NoWait {
@@ -77,8 +77,8 @@ func (a *acquisition) acquire(ctx context.Context) (beginning, error) {
 	return from, err
 }
 
-// awaitTurn queues behind the other callers of this process. The turn may come with the
-// lock; a caller that has given up by then hands it on.
+// awaitTurn queues behind the other callers of this process. The lock may come with the turn;
+// a caller that has given up by then gives it back.
 func (a *acquisition) awaitTurn(ctx context.Context) (*turn, error) {
 	turn := a.queue.takeTurn(&a.opts, a.graph.Leases())
 	if turn == nil {
@@ -108,8 +108,8 @@ func (a *acquisition) awaitTurn(ctx context.Context) (*turn, error) {
 	return turn, err
 }
 
-// giveBack is for a caller that gives up in the instant in which it is handed the lock: the
-// next one gets it, or it is released in the background.
+// giveBack is for a caller that gives up at the instant of a hand-over: the next caller gets
+// the lock, or it is released in the background.
 func (a *acquisition) giveBack(from beginning) {
 	a.engine.queues.enter(a.key) // for the lease to leave
 	l, _ := newLease(&a.caller, from)

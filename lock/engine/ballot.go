@@ -80,8 +80,7 @@ func (b *ballot) timeOut() {
 	}
 }
 
-// enough reports that the votes still missing change nothing of what is said of this
-// ballot: neither who won nor why not.
+// enough reports that the missing votes can change neither who won nor the reason why nobody did.
 func (b *ballot) enough() bool {
 	t := b.tally
 	switch {
@@ -103,10 +102,9 @@ func (b *ballot) enough() bool {
 	return one+missing < quorum.Of(t.Nodes) && t.Refused+missing <= spare
 }
 
-// held reports that somebody has the resource, or others are about to: the refusals
-// alone rule out a quorum, or those in one holder's name and the nodes that did not
-// answer could be that holder's quorum. Where so many failed that nobody can win, that
-// is what is wrong.
+// held reports that another holder has the resource, or is about to. Either the refusals
+// alone rule out a quorum, or one holder's refusals and the failed nodes could be its quorum.
+// If so many nodes failed that nobody can win, the lock is not held: the nodes are at fault.
 func (b *ballot) held() bool {
 	t := b.tally
 	if t.Held() {
@@ -115,8 +113,8 @@ func (b *ballot) held() bool {
 	return t.Refused > 0 && t.Failed <= t.Nodes-quorum.Of(t.Nodes) && b.inOneName()+t.Failed >= quorum.Of(t.Nodes)
 }
 
-// inOneName is how many nodes refused for the same holder, at most. One that keeps the
-// lock for the waiter named next does so in nobody's name, and counts for each.
+// inOneName is the largest number of nodes that refused for the same holder. A node that keeps
+// the lock for the next waiter names no holder, and counts for each.
 func (b *ballot) inOneName() (most int) {
 	kept := 0
 	for _, x := range b.blockers {
@@ -202,30 +200,29 @@ func (b *ballot) foreign() bool {
 	return !slices.ContainsFunc(b.blockers, func(x driver.AcquireReply) bool { return x.Reserved || x.Holder != "" })
 }
 
-// blocker describes who has most of the nodes that refused, among those that say who they
-// are; of two that have as many, who has them for longer: the other one is a vote that
-// fails.
+// blocker describes the holder that has most of the nodes that refused, among those with a
+// holder record. Of two with as many nodes, the older one counts: the other is a vote that fails.
 func (b *ballot) blocker(freeIn time.Duration) *lock.HeldError {
 	worst := slices.MaxFunc(b.blockers, func(x, y driver.AcquireReply) int {
 		return cmp.Or(cmp.Compare(min(len(x.Holder), 1), min(len(y.Holder), 1)),
 			cmp.Compare(b.inNameOf(x.Holder), b.inNameOf(y.Holder)), olderHolder(x.Holder, y.Holder),
 			cmp.Compare(x.TTL, y.TTL))
 	})
-	held := &lock.HeldError{
+	e := &lock.HeldError{
 		Resource: b.resource, Key: b.key,
 		Refused: b.tally.Refused, Nodes: b.tally.Nodes, Granted: b.tally.Granted, Named: b.inNameOf(worst.Holder),
 		HandedOver: worst.Reserved, Remaining: worst.TTL, Errors: b.failures.nodeErrors(),
 	}
 	switch {
 	case freeIn == never:
-		held.Remaining = -1
+		e.Remaining = -1
 	case freeIn > 0:
-		held.Remaining = freeIn
+		e.Remaining = freeIn
 	}
 	if holder, err := records.ParseHolder(worst.Holder); err == nil {
-		held.Holder = holder
+		e.Holder = holder
 	}
-	return held
+	return e
 }
 
 // olderHolder is positive if x holds since before y, by their own clocks.

@@ -14,7 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock/internal/carried"
 )
 
-// base is what every call on a node needs of its engine: the settings, the workers, and when all of it ends.
+// base is the part of an engine that its calls on nodes need.
 type base struct {
 	cfg       *Settings
 	id        string // names this process's waiter in queues
@@ -32,7 +32,7 @@ func (e *base) validity(ttl, began time.Duration) time.Duration {
 	return ttl - Drift(ttl) - (e.cfg.Clock() - began)
 }
 
-// onlyWait is ctx where a caller that waits for one node's answer waits for nothing else.
+// onlyWait is ctx if there is one node: its answer is all that the caller waits for.
 func (e *base) onlyWait(ctx context.Context) callqueue.Waiter {
 	if e.quorum == 1 { // of one node
 		return callqueue.Waiter{Context: ctx}
@@ -62,12 +62,11 @@ func (e *base) sleep(d time.Duration) bool {
 	}
 }
 
-// tombstoneTTL is how long after giving up a late acquire is still kept out.
+// tombstoneTTL is how long a node refuses an acquire that arrives after its release.
 func (e *base) tombstoneTTL() time.Duration { return max(e.cfg.MaxTTL, time.Minute) }
 
-// holderRecord is what the lock's value says of this attempt: its [lock.Holder], and a name
-// that tells it from all others, in public, so that an Acquire recognizes what its own
-// earlier attempt left behind.
+// holderRecord is the public part of the lock's value: the [lock.Holder], and a name of its own
+// for each attempt. By that name an Acquire recognizes a key that its earlier attempt left.
 func (e *base) holderRecord(since time.Time, from origin) string {
 	var name [32]byte
 	unique := strconv.AppendUint(append(append(name[:0], e.id...), '.'), e.attempts.Add(1), 36)
@@ -81,7 +80,7 @@ func (e *base) holder(since time.Time, from origin) lock.Holder {
 	}
 }
 
-// origin is where an Acquire comes from.
+// origin is the place and the trace in which Acquire was called.
 type origin struct{ traceparent, callSite string }
 
 func traceparentOf(ctx context.Context) string {

@@ -7,21 +7,21 @@ import (
 )
 
 const (
-	// handOverWindow is for how long after its grant a lock is handed over: other
-	// processes wait for it.
+	// handOverWindow is how long after its grant a lock may be handed over: other processes
+	// wait for it, too.
 	handOverWindow = 10 * time.Millisecond
-	// renameAfter is how long a lease that was handed the lock lets others be told of the
-	// one before it.
+	// renameAfter is how long the lock keeps the holder record of the lease before, after a
+	// hand-over.
 	renameAfter = 5 * time.Millisecond
-	// A grant reserves so many fences for each caller that waits behind the one that asks,
-	// at most the second: more than are handed over in 10 ms, and fewer than the
-	// microseconds in them, by which counters go on by themselves.
+	// A grant reserves fencesPerWaiter for each caller that waits behind it, and at most
+	// maxRun. That is more than are handed over in 10 ms, and fewer than the microseconds in
+	// 10 ms, by which counters rise anyway.
 	fencesPerWaiter = 256
 	maxRun          = 8192
 )
 
-// beginning is what a lease begins with, be it what its attempt won or what the lease before
-// it leaves.
+// beginning is the state in which a lease begins: its attempt has just won, or the lease before
+// it hands the lock over.
 type beginning struct {
 	attempt    *attempt
 	fence      uint64
@@ -31,7 +31,7 @@ type beginning struct {
 	handedOver bool
 }
 
-// won is what an attempt leaves to its lease: one that has just succeeded.
+// won is the beginning of a lease whose attempt has just succeeded.
 func (a *attempt) won() beginning {
 	since := a.grantedAt()
 	b := beginning{attempt: a, fence: a.fence, since: since, expires: since + a.validity, renewAt: never}
@@ -41,7 +41,7 @@ func (a *attempt) won() beginning {
 	return b
 }
 
-// renewEvery leaves two more tries before a lease runs out.
+// renewEvery leaves time for two more tries before a lease runs out.
 func renewEvery(ttl time.Duration) time.Duration { return ttl / 3 }
 
 // grantedAt is the instant at which validity was measured.
@@ -49,8 +49,7 @@ func (a *attempt) grantedAt() time.Duration {
 	return a.began + a.opts.TTL - Drift(a.opts.TTL) - a.validity
 }
 
-// handsOver reports that a lease with these options may be handed over, and be one that
-// was.
+// handsOver reports that a caller with these options may hand the lock over, or be handed it.
 func handsOver(o *lock.AcquireOptions) bool { return !o.NoRenew && !o.Fair }
 
 // handOverUntil is the instant until which the lock may be handed over by a lease with

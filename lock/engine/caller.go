@@ -41,15 +41,15 @@ func (c *caller) endedBy(ctx context.Context) error {
 	}
 }
 
-// woken is what ends a wait well; what is nil never does.
+// woken has the channels that end a wait without an error; a nil channel never does.
 type woken struct {
 	wake  <-chan wakeUp
 	timer <-chan time.Time
 	turn  <-chan struct{}
 }
 
-// until waits for the first of it, or fails with what cuts every wait short. Meanwhile the
-// call is in the graph of who waits for whom. told is what wake said.
+// until waits for the first of these channels. It fails if a deadlock, the end of ctx or the
+// engine's Close ends the wait. told is the hint that wake received.
 func (c *caller) until(ctx context.Context, w woken) (told *wakeUp, err error) {
 	for {
 		select {
@@ -71,11 +71,11 @@ func (c *caller) until(ctx context.Context, w woken) (told *wakeUp, err error) {
 	}
 }
 
-// publishAfter is how long a call has waited before its process says more of itself
-// than its place: hand-offs that take no time need not pay for it.
+// publishAfter is how long a call waits before its entry in the queue describes it: short waits
+// need not pay for that.
 const publishAfter = 100 * time.Millisecond
 
-// entry is what this process says of itself in the queue; "" as long as it has not waited.
+// entry describes this process in the queue; "" before publishAfter.
 func (c *caller) entry() string {
 	waited := time.Since(c.began)
 	if c.opts.NoWait || waited < publishAfter {
@@ -92,8 +92,8 @@ func (c *caller) entry() string {
 	return string(w.Append(nil))
 }
 
-// published are leases as a queue entry names them: without the set of nodes if it is the
-// queue's, whatever the lease's engine calls it.
+// published describes leases for a queue entry. It omits the backend of leases on the queue's
+// own nodes, whatever their engine calls it.
 func (c *caller) published(leases []*deadlock.Lease) []lock.Held {
 	all := deadlock.InfoOf(leases)
 	for i := range all {

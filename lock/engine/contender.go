@@ -22,7 +22,7 @@ type contender struct {
 	earlier  []string // holder records of the attempts before
 }
 
-// maxEarlier is how many earlier attempts an acquisition knows its own leftovers of.
+// maxEarlier is how many earlier attempts a contender remembers, to recognize their keys.
 const maxEarlier = 8
 
 // contend attempts and waits until it has the lock or must stop.
@@ -60,8 +60,8 @@ func (a *contender) contend(ctx context.Context) (beginning, error) {
 	}
 }
 
-// remember keeps what an attempt had met, unless that is only that its context
-// ended, and what it may have left behind.
+// remember keeps the holder record of a failed attempt, and why it failed, unless only its
+// context had ended.
 func (a *contender) remember(try *attempt, res result) {
 	a.earlier = append(a.earlier[max(0, len(a.earlier)-maxEarlier):], try.req.Holder)
 	switch {
@@ -76,15 +76,14 @@ func (a *contender) remember(try *attempt, res result) {
 	a.queue.met.Store(&met)
 }
 
-// cut is the error of a call that was cut short by err; last is what it had met by then.
+// cut is the error of a call that err cut short; last is why its last attempt failed.
 func (a *contender) cut(err, last error) error {
 	return &lock.WaitError{Resource: a.resource, Attempts: a.attempts, Waited: time.Since(a.began), Last: last,
 		Err: err}
 }
 
-// try makes one attempt: by all nodes at once when the lock is likely free or
-// this waiter was named, else by the gate node first, so that those who come in
-// vain disturb one node only.
+// try makes one attempt. It asks all nodes at once if the lock is likely free or this waiter
+// was named, and otherwise the gate first, so that a refusal costs one node only.
 func (a *contender) try(ctx context.Context) (*attempt, result) {
 	try := newAttempt(a.engine.base, a.engine.nodes, a.terms(ctx))
 	hooked := a.ts.AttemptStart(ctx, try.start)
@@ -102,8 +101,8 @@ func (a *contender) try(ctx context.Context) (*attempt, result) {
 	return try, res
 }
 
-// terms are those of the coming attempt, as of this instant: making sure that the gate can
-// name this process may take a while.
+// terms are those of the coming attempt. The time is taken before waiter, which may have to
+// subscribe on the gate first.
 func (a *contender) terms(ctx context.Context) terms {
 	a.drainWake()
 	t := terms{
@@ -115,7 +114,7 @@ func (a *contender) terms(ctx context.Context) terms {
 	return t
 }
 
-// waiter is this process's place in the queue of the gate, which it joins if that can name it.
+// waiter is this process in the gate's queue, which it joins if the gate can name it.
 func (a *contender) waiter(ctx context.Context, gate int) driver.Waiter {
 	joins := !a.opts.NoWait && a.listens(ctx, a.engine.nodes[gate])
 	w := driver.Waiter{ID: a.engine.id, Ticket: a.gate.ticket, Enqueue: joins}
@@ -125,9 +124,9 @@ func (a *contender) waiter(ctx context.Context, gate int) driver.Waiter {
 	return w
 }
 
-// gateFirst decides whether the coming attempt asks the gate before the others.
-// After an interval without news everybody is asked, for the gate may be the one
-// node that is wrong; where that could overtake somebody, only every other time.
+// gateFirst decides whether the coming attempt asks the gate before the others. After a poll
+// interval without news it asks all nodes: the gate may be the one node that is wrong. A Fair
+// caller could overtake others that way, so it does that only every other time.
 func (a *contender) gateFirst() bool {
 	if a.engine.quorum == 1 && len(a.engine.nodes) == 1 {
 		return false
@@ -143,8 +142,8 @@ func (a *contender) gateFirst() bool {
 	return a.polls == 0
 }
 
-// listens makes sure that a release on this node can name us before we queue
-// there. The first attempt does without rather than wait for a subscription.
+// listens makes sure that a release on this node can name this process before it queues
+// there. A first attempt never waits for a subscription: without one it does not queue.
 func (a *contender) listens(ctx context.Context, n *node) bool {
 	if n.listening.Load() {
 		return a.polls%2 == 0
@@ -156,8 +155,8 @@ func (a *contender) listens(ctx context.Context, n *node) bool {
 	return n.subscribe(ctx, a.ts, e, a.engine.cfg.nodeTimeout(a.opts.TTL), a.engine.wakeUp(n))
 }
 
-// reserve is how many fences the next attempt asks for: more than its own only if there is
-// somebody to hand the lock over to.
+// reserve is how many fences the next attempt asks for: one for its own lease, and more if
+// callers of this process wait for a hand-over.
 func (a *contender) reserve() uint64 {
 	if a.opts.NoWait || !handsOver(&a.opts) {
 		return 1
@@ -205,7 +204,7 @@ func (a *contender) wait(ctx context.Context, res result) error {
 	return err
 }
 
-// sleep is wait itself: until this process is told, or the pause is over.
+// sleep waits until this process gets a hint, or the pause is over.
 func (a *contender) sleep(ctx context.Context, p pause, wasNamed bool) error {
 	timer := time.NewTimer(p.d)
 	defer timer.Stop()

@@ -47,8 +47,8 @@ func (e *core) forget(l stopper) {
 	delete(e.leases, l)
 }
 
-// wakeUp makes the function that a node tells of this process being named. If nobody
-// here waits any more, the next in the queue is named instead.
+// wakeUp makes the function that a node calls when a release names this process. If no
+// caller of the process waits any more, the node names the next in its queue instead.
 func (e *core) wakeUp(n *node) func(key string) {
 	return func(key string) {
 		if e.queues.wakeUp(key) {
@@ -63,7 +63,7 @@ func (e *core) wakeUp(n *node) func(key string) {
 	}
 }
 
-// leftUnasked takes the answer where no caller of this process waits any more.
+// leftUnasked takes the answer to a leave that no caller of this process has asked for.
 type leftUnasked struct {
 	n     *node
 	began time.Time

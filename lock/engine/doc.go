@@ -1,24 +1,23 @@
-// Package engine is the algorithm of package lock, over the nodes of any driver: it decides by
-// a quorum of them. Callers name [Engine] at most, and get one from a driver: see package
-// redlock. Who writes a driver implements package driver's Node, and makes an engine on a set
-// of them with [NewSettings], [DriverSettings] and [Settings.NewEngine]. ARCHITECTURE.md, in
-// the folder lock, walks through it.
+// Package engine is the algorithm of package lock: a quorum of nodes, of any driver, decides.
+// Callers get an [Engine] from a driver, such as package redlock, and seldom name it. To write a
+// driver, implement package driver's Node, and make an engine on a set of nodes with
+// [NewSettings], [DriverSettings] and [Settings.NewEngine]. ARCHITECTURE.md, in the folder lock,
+// describes the code.
 //
 // What the engine promises is in the documentation of package lock.
 //
-// # What is assumed, and what is noticed
+// # Faults
 //
-// Covered means that the promise holds. Told means that it may not, and that
-// errors, traces and metrics say so when it happens. Where it says neither,
-// only the fencing token protects a resource. What servers may do is the driver's to
-// say: package redlock goes on with this table for Redis.
+// Covered: the promise still holds. Detected: the promise may be broken, and errors, traces
+// and metrics report it. Neither: only the fencing token protects the resource. The faults of
+// servers are listed by their driver: package redlock continues this table for Redis.
 //
 //	clients and nodes die, hang, or are cut off from one another     covered; a majority of nodes is
 //	                                                                 needed for progress, none for safety
 //	messages are lost, late, overtaken or repeated                   covered
 //	a process is paused, a machine suspended                         covered on Linux: validity counts suspended
 //	                                                                 time. Where there is no CLOCK_BOOTTIME: neither
-//	a virtual machine is suspended, moved or restored from a         neither, where its clocks do not tell
+//	a virtual machine is suspended, moved or restored from a         neither, if its clocks do not show it
 //	snapshot, as a client or as a node
 //	clock rates differ by up to 1 % from one another                 covered: 1 % of the TTL and 2 ms are not used
 //	clock rates differ by more                                       neither
@@ -28,25 +27,28 @@
 // # How it works
 //
 // An attempt sends a request with a token of its own to all nodes at once and
-// decides as soon as the outcome is certain. A quorum of grants makes a lease,
+// decides as soon as the outcome is certain. A quorum of grants makes a lease. It is
 // valid for the TTL less the time the attempt took and the drift bound. The
-// fencing token is the largest of the quorum's counters, written back where it
-// was lower, so that two acquisitions, whose quorums share a node, are ordered
-// there. A failed attempt is undone on every node that may have granted it, in
-// order and with a tombstone where the outcome is unknown.
+// fencing token is the largest of the quorum's counters. The engine raises the counters
+// that are lower, so any two acquisitions are ordered by the node that their quorums
+// share. A failed attempt is undone on every node that may have granted it, in
+// order, and with a tombstone where the outcome is unknown.
 //
 // A refused caller queues on one node, the resource's gate. A release takes the
-// next waiter from the queue, keeps the lock for it for a moment and names it in
-// a message to its process alone. Polls and the holder's remaining TTL stand in
-// for messages that are lost; so a dead waiter, a dead gate or a dead holder cost
-// latency and never liveness.
+// next waiter from the queue, keeps the lock for it for a moment and sends a message
+// to its process alone. If a message is lost, the waiter polls, or waits until the holder's
+// TTL has run out. A dead waiter, gate or holder costs latency, never liveness.
 //
 // Callers of one process that queue for one resource hand the lock over among
-// themselves, for up to 10 ms after a grant, without asking a node: only to the one that
-// waits first, and only if both ask for the same TTL, are renewed and not Fair, and two
-// thirds of the validity are left. Each has a lease of its own. The grant has reserved a run
-// of fences for that, which a quorum's counters stand behind; one that lives on writes its
-// own name into the lock.
+// themselves without asking a node. The caller that waits first gets it if
+//
+//   - the grant is less than 10 ms old,
+//   - both ask for the same TTL, are renewed and not Fair,
+//   - two thirds of the validity are left.
+//
+// Each caller has a lease of its own, with the next fence of the run that the grant reserved
+// on a quorum. A lease that was handed over writes its own holder record into the lock, unless
+// it ends within a few milliseconds.
 //
 // A lease is renewed every third of its TTL. Its context is cancelled when it is
 // released, lost, or held for longer than MaxHold.

@@ -19,8 +19,8 @@ type gateQueue struct {
 	failed uint64 // set of nodes that just did not answer as gate
 }
 
-// choose is the gate: the first node that answers, in an order that the resource decides, so
-// that all processes queue at the same one.
+// choose returns the gate: the first node that answers, in an order derived from the resource,
+// so that all processes queue at the same node.
 func (g *gateQueue) choose(key string, nodes []*node) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(key))
@@ -51,8 +51,8 @@ func (g *gateQueue) note(gate int, enqueued bool, res result) {
 	}
 }
 
-// leave gives up the positions that the caller has, except where it won: there
-// the grant has taken it out of the queue.
+// leave gives up the caller's positions in queues. Where the gate granted, the grant has
+// removed the caller from the queue already.
 func (g *gateQueue) leave(ctx context.Context, c *caller, won *attempt) {
 	for i := range c.engine.nodes {
 		if g.queued&(1<<i) == 0 {

@@ -99,9 +99,9 @@ func (g *grant) unsendable() error {
 	case g.engine.closing():
 		return fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrClosed)
 	case !g.open() && g.silent.Load() == 0 && time.Now().Before(g.deadline):
-		return fmt.Errorf("%w: %w: its attempt is over", driver.ErrNotSent, context.Canceled)
+		return fmt.Errorf("%w: %w: the attempt is over", driver.ErrNotSent, context.Canceled)
 	case !g.open() || !time.Now().Before(g.deadline):
-		return fmt.Errorf("%w: earlier calls are under way", driver.ErrNotSent)
+		return fmt.Errorf("%w: earlier calls to the node are still under way", driver.ErrNotSent)
 	}
 	return nil
 }

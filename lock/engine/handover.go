@@ -12,14 +12,14 @@ import (
 // that waits first gets a lease of its own on the same grant, with the next fence of the
 // run that the grant reserved.
 
-// mayHandTo reports that a caller with these options may be handed the lock of this lease,
-// which itself may hand it over.
+// mayHandTo reports that a caller with these options may be handed the lock of this lease, if
+// the lease may hand it over at all.
 func (l *lease) mayHandTo(o *lock.AcquireOptions) bool {
 	return handsOver(o) && o.TTL == l.attempt.opts.TTL
 }
 
-// keepTurn is the first thing a lease does with the turn of its caller: it keeps it for as
-// long as it may hand the lock over, or passes it on.
+// keepTurn keeps the turn of the lease's caller for as long as the lock may be handed over, or
+// passes it on at once.
 func (l *lease) keepTurn(from *beginning, o *lock.AcquireOptions, now time.Duration) {
 	until := from.handOverUntil(o, now)
 	switch {
@@ -40,8 +40,8 @@ func (l *lease) passTurn() {
 }
 
 // handOver ends the lease and gives the lock to the caller of this process that waits
-// first. It reports whether it did; if not, the lease is as it was. Nobody is handed a lock
-// that a round of renewal is at: how that ends is not known.
+// first. It reports whether it did; if not, the lease is unchanged. It does nothing during a
+// round of renewal, whose outcome is not known yet.
 func (l *lease) handOver() bool {
 	if !l.kept || l.engine.closing() {
 		return false
@@ -77,8 +77,8 @@ func (l *lease) endForNext() *turn {
 	return next
 }
 
-// holderRecord is what the lock's value says of the lease from its first renewal on. Rounds
-// of renewal call it, one at a time.
+// holderRecord is the lease's holder record, which its renewals write into the lock. Rounds of
+// renewal call it, one at a time.
 func (l *lease) holderRecord() string {
 	if !l.handedOver {
 		return l.attempt.req.Holder

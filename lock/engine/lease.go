@@ -85,16 +85,16 @@ func newLease(c *caller, from beginning) (l *lease, late bool) {
 	return l, late
 }
 
-// maxUnwatched bounds how long the lease goes unwatched: timers stand still while the
-// machine is suspended, and the clock does not.
+// maxUnwatched bounds the time between two looks at the lease: timers stop while the machine
+// is suspended, and the clock goes on.
 const maxUnwatched = time.Second
 
-// untilDue is how long the lease need not be looked at. mu must be held.
+// untilDue is the time until the next look at the lease. The caller holds mu.
 func (l *lease) untilDue(now time.Duration) time.Duration {
 	return min(l.expires-now, l.renewAt-now, l.holdEnd-now, l.keepUntil-now, maxUnwatched)
 }
 
-// watch is the timer going off. Loss needs no network: that is the point of it.
+// watch is called when the timer fires. It detects loss without asking a node.
 func (l *lease) watch() {
 	l.mu.Lock()
 	if l.ended != nil {
@@ -102,7 +102,7 @@ func (l *lease) watch() {
 		return
 	}
 	now := l.engine.cfg.Clock()
-	expired, held, due := l.expires <= now, l.holdEnd <= now, l.renewAt <= now
+	expired, tooLong, due := l.expires <= now, l.holdEnd <= now, l.renewAt <= now
 	if due {
 		l.renewAt = never // until this round has said when the next one is due
 	}
@@ -110,7 +110,7 @@ func (l *lease) watch() {
 	if passing {
 		l.keepUntil = never
 	}
-	if !expired && !held {
+	if !expired && !tooLong {
 		l.timer.Reset(l.untilDue(now))
 	}
 	l.mu.Unlock()
@@ -120,7 +120,7 @@ func (l *lease) watch() {
 	switch {
 	case expired:
 		l.lose()
-	case held:
+	case tooLong:
 		l.stop(lock.ErrMaxHold)
 	case due:
 		l.engine.workers.Run(l.renewByTimer)
@@ -167,9 +167,9 @@ func (l *lease) stop(cause error) {
 	}
 }
 
-// end cancels the lease's context with cause. It reports whether it was the first, which
-// then has the turn to pass on and the queue to leave; a release before that, whose calls
-// go before those of whoever is next.
+// end cancels the lease's context with cause. It reports whether it was the first to do so:
+// the caller of the first end passes the turn on and leaves the queue. If it releases the
+// lock, it does so before that: the release goes before the calls of the next caller.
 func (l *lease) end(cause error) bool {
 	l.mu.Lock()
 	if l.ended != nil {

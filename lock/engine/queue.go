@@ -8,7 +8,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/deadlock"
 )
 
-// resourceQueue is one resource's in this process: its callers, first come first
+// resourceQueue is what this process does about one resource: its callers, first come first
 // served, and the calls under way on each node.
 type resourceQueue struct {
 	nodeQueues
@@ -40,8 +40,7 @@ func newResourceQueue(all *queues, key string) *resourceQueue {
 	return q
 }
 
-// lastMet is what keeps the caller that contends, and so those behind it, from having the lock; nil if that is
-// not known.
+// lastMet is why the caller that contends, and so those behind it, do not have the lock; nil if that is not known.
 func (q *resourceQueue) lastMet() error {
 	if met := q.met.Load(); met != nil {
 		return *met
@@ -58,8 +57,8 @@ func (q *resourceQueue) leave() {
 	q.all.forget(q)
 }
 
-// released says that this process has asked the nodes to let go. If the next that will be
-// named contends here, it need not wait for a message: its calls go after the release.
+// released notes that this process has sent a release to the nodes. If the waiter that it will
+// name contends here, it need not wait for a message: its calls go after the release.
 func (q *resourceQueue) released() {
 	if q.first.Load() {
 		q.signal(wakeUp{named: true})

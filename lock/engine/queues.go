@@ -5,8 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// queues are what this process knows of the resources it is concerned with at the
-// moment: nothing is kept for a resource nobody here waits for or holds.
+// queues has the queue of each resource that a caller of this process waits for or holds.
 type queues struct {
 	nodes   int
 	looking atomic.Int32 // waiters that look often: see foreignHolder
@@ -32,8 +31,8 @@ func (all *queues) enter(key string) *resourceQueue {
 	return q
 }
 
-// forget drops a queue once nobody uses it and no call is under way: until then
-// whoever comes next must keep their order.
+// forget drops a queue once nobody uses it and no call is under way: until then the next
+// caller's calls must go behind those.
 func (all *queues) forget(q *resourceQueue) {
 	if q.users.Load() != 0 {
 		return
@@ -51,8 +50,8 @@ func (all *queues) forget(q *resourceQueue) {
 	delete(all.byKey, q.key)
 }
 
-// wakeUp tells whoever contends for the lock key, or everybody for "". It
-// reports whether anybody does.
+// wakeUp signals the caller that contends for the lock key, or all callers for "". It reports
+// whether one does.
 func (all *queues) wakeUp(key string) bool {
 	all.mu.Lock()
 	defer all.mu.Unlock()

@@ -23,7 +23,7 @@ func (l *lease) Release(ctx context.Context) error {
 	case <-l.releaseDone():
 		return l.releaseErr
 	case <-ctx.Done():
-		return fmt.Errorf("lock: release of %q is under way: %w", l.resource, await.Ended(ctx))
+		return fmt.Errorf("lock: release of %q is still under way: %w", l.resource, await.Ended(ctx))
 	}
 }
 
@@ -73,11 +73,11 @@ func (l *lease) releaseOnce(ctx context.Context) error {
 // releaseOnNodes gives the lock back. The events of the nodes descend from hooked.
 func (l *lease) releaseOnNodes(ctx, hooked context.Context) (lock.ReleaseEnd, error) {
 	lost := errors.Is(l.cause(), lock.ErrLost)
-	held := l.end(lock.ErrReleased)
+	first := l.end(lock.ErrReleased)
 	round := l.startRelease(hooked, l.engine.onlyWait(ctx))
 	l.passTurn()
 	done, err := round.wait(ctx)
-	if held {
+	if first {
 		l.queue.leave()
 	}
 	var failure *lock.ReleaseError

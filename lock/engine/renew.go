@@ -34,7 +34,7 @@ func (l *lease) Extend(ctx context.Context) error {
 		return err
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("lock: extend of %q was not begun: %w", l.resource, await.Ended(ctx))
+		return fmt.Errorf("lock: extend of %q not started: %w", l.resource, await.Ended(ctx))
 	}
 	_, err := l.renew(ctx)
 	return err
@@ -59,7 +59,7 @@ func (l *lease) renew(ctx context.Context) (lock.RenewOutcome, error) {
 	case slot <- struct{}{}:
 		defer func() { <-slot }()
 	case <-ctx.Done():
-		return lock.RenewUnknown, fmt.Errorf("lock: extend of %q waited for another: %w", l.resource, await.Ended(ctx))
+		return lock.RenewUnknown, fmt.Errorf("lock: extend of %q: stopped waiting for another extend: %w", l.resource, await.Ended(ctx))
 	}
 	if err := l.over(); err != nil {
 		return lock.RenewLost, err

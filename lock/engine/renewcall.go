@@ -26,7 +26,7 @@ func (x *extending) Start(callqueue.Waiter) {
 	r := x.r
 	if !x.g.open() || r.lease.Remaining() <= 0 || !time.Now().Before(r.deadline) {
 		r.count(x.g.index, driver.ExtendGone,
-			fmt.Errorf("%w: the lease is over, or earlier calls are under way", driver.ErrNotSent))
+			fmt.Errorf("%w: the lease has ended, or earlier calls to the node are still under way", driver.ErrNotSent))
 		x.g.calls.Next()
 		return
 	}

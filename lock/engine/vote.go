@@ -118,7 +118,7 @@ func (a *attempt) voted(from int, reply driver.AcquireReply, err error) {
 
 // errOwnLeftover says that a node still has what an earlier attempt of the same
 // Acquire left there: it is on its way out, and nobody else's lock.
-var errOwnLeftover = errors.New("an earlier attempt is not undone yet")
+var errOwnLeftover = errors.New("previous attempt is still being rolled back")
 
 // count takes a node's vote. What its caller did not wait for is no failure of the node:
 // whoever waits for the ballot learns at once why it is over.

@@ -182,8 +182,8 @@ func turnMutants() []Mutant {
 		{
 			Bug: "a release after the end leaves the queue again", Why: "the queue is forgotten while others use it",
 			File:   "lock/engine/release.go",
-			Old:    "\tif held {\n\t\tl.queue.leave()\n\t}\n",
-			New:    "\t_ = held\n\tl.queue.leave()\n",
+			Old:    "\tif first {\n\t\tl.queue.leave()\n\t}\n",
+			New:    "\t_ = first\n\tl.queue.leave()\n",
 			Killer: by(engine, "TestAnEndedLeaseLeavesItsQueue"),
 		},
 	}

@@ -41,11 +41,11 @@ func (l *Lease) Context(parent context.Context, of Described) context.Context {
 // Leases are those that ctx descends from, of any engine, the latest first, as long as they are held.
 func Leases(ctx context.Context) []*Lease {
 	l, _ := ctx.Value(carried.Lease{}).(*Lease)
-	return held(l)
+	return unended(l)
 }
 
-// held are those of a lease and the ones around it that have not ended.
-func held(l *Lease) (all []*Lease) {
+// unended are those of a lease and the ones around it that have not ended.
+func unended(l *Lease) (all []*Lease) {
 	for ; l != nil; l = l.outer {
 		if l.of.Cause() == nil {
 			all = append(all, l)
@@ -63,7 +63,7 @@ func InfoOf(leases []*Lease) (all []lock.Held) {
 }
 
 // Holding describes the leases that a context which descends from this one holds.
-func (l *Lease) Holding() []lock.Held { return InfoOf(held(l)) }
+func (l *Lease) Holding() []lock.Held { return InfoOf(unended(l)) }
 
 func (l *Lease) add(e edge) {
 	l.mu.Lock()
