@@ -11,8 +11,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
-// ballot collects an attempt's votes and says what they mean. Its attempt's mutex guards
-// it.
+// ballot collects an attempt's votes and says what they mean. The attempt's mutex guards it.
 type ballot struct {
 	resource string
 	key      string

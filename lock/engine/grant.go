@@ -65,7 +65,8 @@ func (c *acquiring) Start(wait callqueue.Waiter) {
 		g.calls.Next()
 		return
 	}
-	g.Acquire(driver.Call{Context: g.command.ctx, Deadline: g.deadline, Wait: wait.Context}, g.round.request(g.index), c)
+	call := driver.Call{Context: g.command.ctx, Deadline: g.deadline, Wait: wait.Context}
+	g.Acquire(call, g.round.request(g.index), c)
 }
 
 // Answer implements driver.Answer.

@@ -57,8 +57,8 @@ func (k *kept) acquisition() *acquisition {
 func (k *kept) begun() beginning {
 	validity := k.opts.TTL - Drift(k.opts.TTL)
 	a := &attempt{
-		terms: terms{queue: &k.queue.nodeQueues, opts: k.opts}, engine: k.engine.base, fence: 1, run: 10, validity: validity,
-		ready: await.NewSignal(),
+		terms: terms{queue: &k.queue.nodeQueues, opts: k.opts}, engine: k.engine.base,
+		fence: 1, run: 10, validity: validity, ready: await.NewSignal(),
 	}
 	return beginning{attempt: a, fence: 1, expires: validity, renewAt: never}
 }

@@ -25,7 +25,9 @@ func attemptOn(nodes int) *attempt {
 	e := &base{quorum: quorum.Of(nodes), cfg: &Settings{Clock: func() time.Duration { return 0 }}}
 	a := &attempt{engine: e, timeout: 500 * time.Millisecond, grants: make([]grant, nodes)}
 	a.start.Resource = "order:1001"
-	a.ballot = ballot{resource: "order:1001", grants: a.grants, timeout: a.timeout, tally: quorum.Tally{Nodes: nodes}}
+	a.ballot = ballot{
+		resource: "order:1001", grants: a.grants, timeout: a.timeout, tally: quorum.Tally{Nodes: nodes},
+	}
 	for i := range a.grants {
 		a.grants[i].node = &node{Node: called{name: "r" + string(rune('1'+i))}}
 		a.grants[i].round, a.grants[i].index = a, i
@@ -145,8 +147,8 @@ func TestARenewalAccountsForEveryNode(t *testing.T) {
 			a := attemptOn(5)
 			l := &lease{attempt: a, engine: &core{base: a.engine}, resource: "order:1001", expires: time.Minute}
 			r := &renewal{
-				attempt: a, lease: l, tally: quorum.Tally{Nodes: 5}, sets: nodeSets{asked: 0b11111}, ready: await.NewSignal(),
-				extensions: make([]extending, 5),
+				attempt: a, lease: l, tally: quorum.Tally{Nodes: 5}, sets: nodeSets{asked: 0b11111},
+				ready: await.NewSignal(), extensions: make([]extending, 5),
 			}
 			r.count(2, 0, driver.ErrUnreachable)
 			for i, answer := range c.answer {

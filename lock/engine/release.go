@@ -87,9 +87,9 @@ func (l *lease) releaseOnNodes(ctx, hooked context.Context) (lock.ReleaseEnd, er
 	return done, err
 }
 
-// startRelease asks every node to release, in the order of its calls. The events of
-// the nodes descend from ctx, whose end is not heeded: see releaseRound.wait. wait is that
-// of callqueue.Queue.doWaiting.
+// startRelease sends a release to every node, in the order of the node's calls. The traces of
+// the nodes descend from ctx, whose end does not stop the releases. wait is the caller that
+// only waits, as in callqueue.Queue.DoWaiting.
 func (l *lease) startRelease(ctx context.Context, wait callqueue.Waiter) *releaseRound {
 	a := l.attempt
 	round := &releaseRound{

@@ -11,9 +11,9 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 )
 
-// undoing is the release of one grant. It is sent in the order of the node's calls, so
-// that what it undoes has been answered or given up. A node that may have the token and
-// does not answer is asked again in the background.
+// undoing is the release of one grant. It is sent in the order of the node's calls: the calls
+// that it undoes have been answered, or given up. A node that may have the token and does not
+// answer is asked again in the background.
 type undoing struct {
 	g        *grant
 	ctx      context.Context // for its values
@@ -31,7 +31,7 @@ type undoing struct {
 	answers chan releaseAnswer // of a retry; nil before
 }
 
-// releaseReporter is told each answer to a release.
+// releaseReporter gets each answer to a release.
 type releaseReporter interface{ releaseAnswered(releaseAnswer) }
 
 func (u *undoing) Start(wait callqueue.Waiter) {
@@ -93,14 +93,14 @@ func (u *undoing) again() releaseAnswer {
 	return <-u.answers
 }
 
-// retry makes the release one that is sent again until it is answered.
+// retry makes this a release that is sent again until it is answered.
 func (u *undoing) retry() {
 	// By the time the node answers again, others will have queued behind the key.
 	u.req.Handoff, u.req.Shared = handoffWindow, nil
 	u.answers = make(chan releaseAnswer, 1)
 }
 
-// granter is a node that granted in vain, until it has answered for the first time.
+// granter is a node that granted to an attempt that failed. It counts as done with its first answer.
 type granter struct {
 	granters *countdown
 	answered atomic.Bool

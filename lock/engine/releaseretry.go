@@ -16,10 +16,9 @@ const (
 	lastRetryPause  = 100 * time.Millisecond
 )
 
-// releaseRetries are the releases one node has not answered. A node that was
-// stopped carries out what its sockets hold when it goes on, acquires among it
-// whose connections are long closed; it takes a release after that, not one
-// before, to leave no key behind.
+// releaseRetries are the releases that one node has not answered. A node that was stopped
+// carries out the commands in its sockets when it goes on. Among them may be acquires whose
+// connections are closed by now: only a release after those leaves no key behind.
 type releaseRetries struct {
 	mu      sync.Mutex
 	due     []pendingRelease
@@ -47,7 +46,7 @@ type pendingRelease struct {
 	until time.Duration // when it is pointless
 }
 
-// add takes a release over that was not answered.
+// add takes over a release that was not answered.
 func (r *releaseRetries) add(e *base, u retriable) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -62,7 +61,7 @@ func (r *releaseRetries) add(e *base, u retriable) {
 	}
 }
 
-// run sends what is due, one at a time, until nothing is or the engine is closed.
+// run sends the releases, one at a time, until none is left or the engine is closed.
 func (r *releaseRetries) run(e *base) {
 	pause := firstRetryPause
 	for {
@@ -86,7 +85,7 @@ func (r *releaseRetries) run(e *base) {
 	}
 }
 
-// next is the oldest; without one the worker is done.
+// next is the oldest release; if there is none, the worker ends.
 func (r *releaseRetries) next() (pendingRelease, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

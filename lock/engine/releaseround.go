@@ -11,8 +11,8 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 )
 
-// releaseTimeouts is how many node timeouts a release waits for answers; what is
-// still unanswered then goes on in the background.
+// releaseTimeouts is how many node timeouts a release waits for answers. Nodes that have not
+// answered by then are asked again in the background.
 const releaseTimeouts = 3
 
 // releaseRound collects what the nodes say to a release.
@@ -29,7 +29,7 @@ type releaseRound struct {
 	final                    int // nodes that failed and will not be asked again
 }
 
-// releaseAnswered takes a node's answer; one that is asked again gives two.
+// releaseAnswered takes a node's answer; a node that is asked again gives two.
 func (r *releaseRound) releaseAnswered(a releaseAnswer) {
 	r.mu.Lock()
 	r.count(a)
@@ -40,8 +40,8 @@ func (r *releaseRound) releaseAnswered(a releaseAnswer) {
 	}
 }
 
-// wait returns once a quorum has said what became of the lease, or all have, or ctx
-// ends. The nodes go on being asked then.
+// wait returns once the round is decided, its time is up, or ctx ends. Nodes that have not
+// answered are still asked after that.
 func (r *releaseRound) wait(ctx context.Context) (lock.ReleaseEnd, error) {
 	a := r.attempt
 	cut := a.engine.timers.Await(ctx, nil, releaseTimeouts*a.timeout, r.ready, r.isDecided)
@@ -81,7 +81,7 @@ func (r *releaseRound) count(a releaseAnswer) {
 	}
 }
 
-// failed counts the nodes that did; one that was not waited for did not.
+// failed counts the nodes that failed; a node that was not waited for did not.
 func (r *releaseRound) failed() (n int) {
 	for i := range r.undoings {
 		if err := r.undoings[i].err; err != nil && !errors.Is(err, driver.ErrUnheard) {
@@ -94,21 +94,25 @@ func (r *releaseRound) failed() (n int) {
 func (r *releaseRound) answered() int { return r.released + r.expired + r.taken }
 
 // notHeld reports that so many nodes did not have the lease that no quorum can have
-// had it: one that had, and released it, does not outvote them.
+// had it. A node that had it and released it does not outvote them.
 func (r *releaseRound) notHeld() bool {
 	return quorum.Tally{Nodes: len(r.undoings), Refused: r.expired + r.taken}.Held()
 }
 
-// decided reports that a quorum let the lease go, that so many did not have it that
-// others may, or that nobody is left to ask. Whether somebody else has it by now is
-// worth waiting for: any node may be the one that knows.
+// decided reports that no more answers are needed:
+//
+//   - a quorum has released the lease, or
+//   - no quorum had it, and a node has said that another holder has the lock, or
+//   - all nodes have answered, or failed for good.
+//
+// Without such a node the round waits for all: any of them may know the other holder.
 func (r *releaseRound) decided() bool {
-	return r.answered()+r.final == len(r.undoings) || r.released >= r.attempt.engine.quorum || r.notHeld() && r.taken > 0
+	return r.answered()+r.final == len(r.undoings) || r.released >= r.attempt.engine.quorum ||
+		r.notHeld() && r.taken > 0
 }
 
-// outcome is what the answers amount to; cut is why no more were waited for. Only a
-// quorum's word that it did not have the lease makes a release fail, and no node's
-// word against it makes it succeed.
+// outcome is the result of the answers; cut is why the wait for more was cut short. A release
+// fails as not held only if so many nodes did not have the lease that no quorum can have had it.
 func (r *releaseRound) outcome(cut error) (lock.Outcome, error) {
 	if r.answered() >= r.attempt.engine.quorum && !r.notHeld() {
 		return lock.OutcomeReleased, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 )
 
-// renewSoon is the pause after a round that could not tell.
+// renewSoon is the pause after a round with an unknown outcome.
 func renewSoon(ttl time.Duration) time.Duration { return ttl / 20 }
 
 // renewByTimer makes the round that is due, and arranges the next.
@@ -59,7 +59,8 @@ func (l *lease) renew(ctx context.Context) (lock.RenewOutcome, error) {
 	case slot <- struct{}{}:
 		defer func() { <-slot }()
 	case <-ctx.Done():
-		return lock.RenewUnknown, fmt.Errorf("lock: extend of %q: stopped waiting for another extend: %w", l.resource, await.Ended(ctx))
+		return lock.RenewUnknown, fmt.Errorf("lock: extend of %q: stopped waiting for another: %w", l.resource,
+			await.Ended(ctx))
 	}
 	if err := l.over(); err != nil {
 		return lock.RenewLost, err
@@ -81,13 +82,14 @@ func (l *lease) renew(ctx context.Context) (lock.RenewOutcome, error) {
 	return round.outcome, round.err
 }
 
-// extendRound asks every node. A quorum that prolonged the lease renews it from
-// the instant before the first was asked; so many that no longer have it that no
-// quorum is left mean it is lost; anything else can be tried again.
+// extendRound asks every node to prolong the lease. If a quorum does, the lease is renewed
+// from the instant before the first node was asked. If so many nodes no longer have it that no
+// quorum is left, it is lost. Any other outcome is unknown, and the round can be repeated.
 func (l *lease) extendRound(ctx context.Context) *renewal {
 	a := l.attempt
 	r := &renewal{
-		attempt: a, lease: l, ts: l.ts, ctx: valuesOf(ctx), began: l.engine.cfg.Clock(), deadline: time.Now().Add(a.timeout),
+		attempt: a, lease: l, ts: l.ts, ctx: valuesOf(ctx),
+		began: l.engine.cfg.Clock(), deadline: time.Now().Add(a.timeout),
 		tally:      quorum.Tally{Nodes: len(a.grants)},
 		extensions: make([]extending, len(a.grants)), ready: await.NewSignal(),
 	}
@@ -109,8 +111,8 @@ func (l *lease) extendRound(ctx context.Context) *renewal {
 	return r
 }
 
-// roundSlot is what a round of renewal occupies, before it looks whether the lease is over:
-// who holds mu and finds it free can end the lease before the next round begins.
+// roundSlot is taken by a round of renewal before it checks that the lease is valid. If endForNext,
+// which has mu, finds the slot free, it can end the lease before the next round begins.
 func (l *lease) roundSlot() chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()

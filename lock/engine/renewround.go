@@ -13,7 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 )
 
-// remaining is a lease that a round of renewal prolongs: it is asked again before each node.
+// remaining is the lease that a round of renewal prolongs. No node is asked once its time is up.
 type remaining interface{ Remaining() time.Duration }
 
 // renewal is a round of renewal, and what it came to.
@@ -94,8 +94,8 @@ func (r *renewal) timeOut() {
 	}
 }
 
-// noQuorum is the error of a round that could not tell. A node that was still silent when the round was cut short
-// is not to blame.
+// noQuorum is the error of a round with an unknown outcome. If the round was cut short, nodes that had not
+// answered by then do not count as failed.
 func (r *renewal) noQuorum(cut error) error {
 	if cut == nil {
 		r.timeOut()
@@ -104,7 +104,7 @@ func (r *renewal) noQuorum(cut error) error {
 	return fmt.Errorf("%w: %w", cut, r.attempt.grants.noQuorum(r.attempt.start.Resource, lock.OpExtend, r.sets, r.errs))
 }
 
-// votes is what every node did, for a text.
+// votes says what every node did, for the text of an error.
 func (r *renewal) votes() string {
 	return r.attempt.grants.votes(r.sets, r.errs).Text(lock.OpExtend)
 }

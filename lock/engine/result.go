@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
@@ -18,3 +19,6 @@ type result struct {
 	split     bool // enough nodes answered, but others have some of them
 	foreign   bool // the holder is another library's: it will tell nobody that it let go
 }
+
+// never is later than any instant of a clock.
+const never = time.Duration(math.MaxInt64)

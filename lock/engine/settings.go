@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -231,9 +230,6 @@ const handoffWindow = 50 * time.Millisecond
 // for the granularity of expiry on the nodes, as the Redlock text of the Redis docs
 // has it.
 func Drift(ttl time.Duration) time.Duration { return ttl/100 + 2*time.Millisecond }
-
-// never is later than any instant of a clock.
-const never = time.Duration(math.MaxInt64)
 
 // jitter is a random duration below d.
 func (s *Settings) jitter(d time.Duration) time.Duration {

@@ -7,7 +7,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/deadlock"
 )
 
-// line is where the callers of this process that want one resource wait for their turn to contend.
+// line has the callers of this process that wait for their turn to contend for one resource.
 type line struct {
 	mu     *sync.Mutex // of all queues
 	taken  bool        // a caller of this process contends, or a lease keeps its turn
@@ -30,9 +30,9 @@ type turn struct {
 	handed bool
 }
 
-// takeTurn lets the caller contend. If another caller of this process does already, or a
-// lease that could hand the lock over to this one keeps the turn, it returns the place to
-// wait at.
+// takeTurn lets the caller contend, and returns nil. It returns a turn to wait for if another
+// caller of this process contends, or a lease that may hand the lock to this caller keeps the
+// turn.
 func (q *line) takeTurn(opts *lock.AcquireOptions, leases []*deadlock.Lease) *turn {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -56,7 +56,7 @@ func (q *line) passTurn() {
 	q.pass()
 }
 
-// pass expects the mutex to be held, as the next two do.
+// pass is passTurn for callers that have the mutex, as pop and settle are.
 func (q *line) pass() {
 	q.keeper = nil
 	if len(q.turns) == 0 {
@@ -73,8 +73,7 @@ func (q *line) pop() *turn {
 	return first
 }
 
-// settle passes a turn that is kept in vain: those behind the first wait for it, and it
-// cannot be handed the lock.
+// settle passes a kept turn if the lock cannot be handed to the first caller that waits.
 func (q *line) settle() {
 	if q.keeper != nil && len(q.turns) > 0 && !q.keeper.mayHandTo(q.turns[0].opts) {
 		q.pass()
@@ -98,9 +97,9 @@ func (q *line) passKept(l keeper) {
 	}
 }
 
-// handTurn gives the turn that the lease keeps, and the lock with it, to the first that
-// waits, who is to be told by closing come. It returns nil if the turn was passed on, or
-// nobody waits: the lease keeps the turn then.
+// handTurn gives the turn that the lease keeps, and the lock with it, to the first caller that
+// waits. The lease must close come to tell it. handTurn returns nil if the turn was passed on
+// already, or if no caller waits: then the lease keeps the turn.
 func (q *line) handTurn(l keeper, from beginning) *turn {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -113,8 +112,8 @@ func (q *line) handTurn(l keeper, from beginning) *turn {
 	return next
 }
 
-// giveUpTurn leaves the local queue. A turn that has come meanwhile is passed on, unless
-// the lock came with it: that is the caller's to pass on.
+// giveUpTurn leaves the line. It passes on a turn that has come meanwhile, unless the lock came
+// with it: the caller must give that back.
 func (q *line) giveUpTurn(t *turn) (handed bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -150,7 +149,7 @@ func (q *line) waiting() int {
 	return len(q.turns)
 }
 
-// leasesOfTurns are what the callers that wait for their turn have, one entry a caller.
+// leasesOfTurns are the leases of the callers that wait for their turn, one entry a caller.
 func (q *line) leasesOfTurns() (all [][]*deadlock.Lease) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -160,6 +159,6 @@ func (q *line) leasesOfTurns() (all [][]*deadlock.Lease) {
 	return all
 }
 
-// contends reports that a caller of this process contends, and could use a name. The
-// mutex must be held.
+// contends reports that a caller of this process contends, and can be named. The caller of
+// contends has the mutex.
 func (q *line) contends() bool { return q.taken && q.keeper == nil }

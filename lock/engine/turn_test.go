@@ -15,8 +15,9 @@ func TestALeaseThatHasEndedHandsNothingOver(t *testing.T) {
 		q, opts := all.enter("lock:a"), lock.NewAcquireOptions()
 		q.takeTurn(&opts, nil)
 		l := &lease{
-			engine: &core{base: &base{cfg: &Settings{Clock: clock.read}}}, queue: q, attempt: &attempt{terms: terms{opts: opts}},
-			timer: time.NewTimer(time.Hour), expires: opts.TTL, keepUntil: handOverWindow, ended: cause,
+			engine: &core{base: &base{cfg: &Settings{Clock: clock.read}}}, queue: q,
+			attempt: &attempt{terms: terms{opts: opts}},
+			timer:   time.NewTimer(time.Hour), expires: opts.TTL, keepUntil: handOverWindow, ended: cause,
 		}
 		q.keepTurn(l)
 		next := q.takeTurn(&opts, nil)

@@ -32,8 +32,8 @@ func (a *attempt) vote(ctx context.Context) result {
 	return a.result(err)
 }
 
-// voteAtGate asks the gate alone, which is enough if it refuses. A gate that is slower
-// than it usually is does not keep the others from being asked.
+// voteAtGate asks the gate alone, which is enough if it refuses. If the gate is slower than
+// usual, the other nodes are asked, too.
 func (a *attempt) voteAtGate(ctx context.Context) (res result, over bool) {
 	a.ballot.gateOnly = true
 	a.ask(1<<a.gate, callqueue.Waiter{})
@@ -64,9 +64,9 @@ const (
 	minHedge   = 20 * time.Millisecond
 )
 
-// hedge is how long the gate is waited for alone, and whether the others are asked
-// then. That happens once until it answers: a busy gate must not cause a herd. Where
-// nobody may overtake the queue, its node has to be heard.
+// hedge is how long to wait for the gate alone, and whether to ask the others then. They are
+// asked once until the gate answers: a busy gate must not cause a herd. A Fair caller always
+// waits for the gate, for it must not overtake the queue.
 func (a *attempt) hedge() (patience time.Duration, hedged bool) {
 	if a.opts.Fair || a.queue.hedged.Load() {
 		return a.timeout, false
@@ -108,7 +108,8 @@ func (a *attempt) acquireTrace() (context.Context, hooks.Traces, lock.NodeStart)
 	return a.ctx, a.ts, a.event(lock.OpAcquire)
 }
 
-// voted takes a node's vote, which is no other holder's where an earlier attempt left it.
+// voted takes a node's vote. A refusal in the name of an earlier attempt of this Acquire counts
+// as a failure: no other holder has the node.
 func (a *attempt) voted(from int, reply driver.AcquireReply, err error) {
 	if err == nil && !reply.Granted && slices.Contains(a.earlier, reply.Holder) {
 		err = errOwnLeftover
@@ -120,8 +121,8 @@ func (a *attempt) voted(from int, reply driver.AcquireReply, err error) {
 // Acquire left there: it is on its way out, and nobody else's lock.
 var errOwnLeftover = errors.New("previous attempt is still being rolled back")
 
-// count takes a node's vote. What its caller did not wait for is no failure of the node:
-// whoever waits for the ballot learns at once why it is over.
+// count takes a node's vote. A call whose caller stopped waiting is no failure of the node, and
+// does not count: the wait for the ballot reports why it ended.
 func (a *attempt) count(from int, reply driver.AcquireReply, err error) {
 	if errors.Is(err, driver.ErrUnheard) {
 		return
