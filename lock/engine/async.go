@@ -9,8 +9,8 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/workers"
 )
 
-// Async makes a Node of a node that blocks: each call has a goroutine while it is under
-// way, that of its caller if it has nothing else to do. Close waits for all of them.
+// Async makes a Node of a node that blocks. Each call has a goroutine while it is under way: its
+// caller's, if the caller only waits for the answer, or one of its own. Close waits for all calls.
 func Async(n driver.BlockingNode) driver.Node {
 	return &async{BlockingNode: n, workers: workers.New()}
 }
@@ -52,7 +52,7 @@ func (a *async) Leave(call driver.Call, req *driver.LeaveRequest, to driver.Answ
 	})
 }
 
-// Warm implements driver.Warmer for nodes that do.
+// Warm implements driver.Warmer. It does nothing if the node has no Warm.
 func (a *async) Warm(ctx context.Context) error {
 	if w, ok := a.BlockingNode.(driver.Warmer); ok {
 		return w.Warm(ctx)
@@ -76,8 +76,8 @@ func block[T any](a *async, call driver.Call, to driver.Answer[T], do func(conte
 	}
 }
 
-// bounded ends the call at its deadline, and when a caller that lends its goroutine waits no
-// more. What becomes of the command is not known then.
+// bounded ends the call at its deadline, or when a caller that lends its goroutine stops waiting.
+// The outcome of the command is unknown then.
 func bounded[T any](call driver.Call, do func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(call.Context), call.Deadline)
 	defer cancel()

@@ -42,7 +42,7 @@ type attempt struct {
 	undone   chan struct{} // closed when nodes that granted in vain have answered; nil if none did
 }
 
-// terms are what an Acquire decides of an attempt before it is made.
+// terms are decided by an Acquire before it makes an attempt.
 type terms struct {
 	start   lock.AttemptStart
 	ts      hooks.Traces
@@ -78,8 +78,8 @@ func newAttempt(e *base, nodes []*node, t terms) *attempt {
 	return a
 }
 
-// carryOut makes the attempt. On success the grants hold the lock; on failure they are
-// being given back in the background, and the result says why.
+// carryOut makes the attempt. If it succeeds, a quorum of nodes has granted the lock. If it fails,
+// the grants are given back in the background, and the result says why.
 func (a *attempt) carryOut(ctx context.Context) result {
 	a.ctx = valuesOf(ctx)
 	a.began = a.engine.cfg.Clock()
@@ -101,7 +101,7 @@ func (a *attempt) carryOut(ctx context.Context) result {
 	return res
 }
 
-// abandon gives the token back wherever it may be, in the background. A waiter
+// abandon releases the token on every node that may have it, in the background. A waiter
 // that the gate granted keeps its position in the gate's queue.
 func (a *attempt) abandon() {
 	granters := &countdown{over: make(chan struct{})}
@@ -130,8 +130,8 @@ func (a *attempt) abandon() {
 	granters.done()
 }
 
-// settle waits for the nodes that granted in vain, so that whoever asks next is not
-// told that the resource is held. The node timeout bounds it.
+// settle waits until the nodes that granted have released again, so that the next caller does
+// not find the resource held. The node timeout bounds it.
 func (a *attempt) settle(ctx context.Context) {
 	if a.undone == nil {
 		return

@@ -5,15 +5,15 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// NodeConnections says how the engine is connected to one of its nodes.
+// NodeConnections describes the engine's connections to one of its nodes.
 type NodeConnections struct {
 	Node    string
 	Backend lock.Backend
 	driver.Connections
 }
 
-// Connections returns a snapshot of the connections to each node, in their order. Nodes whose drivers
-// do not tell are left out: those in memory have none, and those that are a Redis Cluster have
+// Connections returns a snapshot of the connections to each node, in the order of the nodes. It omits
+// nodes whose drivers do not report connections: nodes in memory have none, and a Redis Cluster uses
 // go-redis' pools. It asks no server, may be called concurrently, and works after Close.
 func (e *Engine) Connections() []NodeConnections {
 	all := make([]NodeConnections, 0, len(e.nodes))

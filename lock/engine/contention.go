@@ -13,16 +13,15 @@ type contention struct {
 	until map[string]time.Duration // by lock key: until when others are likely waiting
 }
 
-// maxContended bounds the memory of recent contention; forgetting costs one
-// attempt that finds out.
+// maxContended bounds the memory of recent contention. Forgetting a lock costs one attempt.
 const maxContended = 1024
 
 func newContention(clock Clock) *contention {
 	return &contention{clock: clock, until: make(map[string]time.Duration)}
 }
 
-// mark remembers that others were waiting for the lock when it was
-// released, so that this process queues up behind them instead of barging in.
+// mark remembers that other processes waited for the lock when it was released, so that this
+// process queues behind them.
 func (c *contention) mark(key string, d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -2,7 +2,7 @@ package engine
 
 import "sync/atomic"
 
-// countdown closes over when done was called as often as it was set to.
+// countdown closes over once done has been called left times.
 type countdown struct {
 	left atomic.Int32
 	over chan struct{}

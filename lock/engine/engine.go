@@ -25,10 +25,10 @@ type Engine struct {
 
 // Close ends every wait with ErrClosed and every lease's context with ErrClosed
 // as cause, waits for the commands under way (the node timeout bounds each) and
-// closes its nodes. Leases not released before are not given back:
-// the work they protect may still be running, so their keys live out their TTL.
-// A dial under way is waited for too, at most the given client's DialTimeout or ten
-// seconds; one that has not ended by then is left behind, and Close says so.
+// closes its nodes. Close does not release leases: the work they protect may still
+// be running, so their keys live until their TTL is over. Close waits for a dial under
+// way, too, for at most the given client's DialTimeout or ten seconds. A dial that has
+// not ended by then is left behind, and Close returns an error.
 // Further calls return the first one's result.
 func (e *Engine) Close() error {
 	e.closeOnce.Do(func() {
@@ -51,14 +51,14 @@ func (e *Engine) Close() error {
 	return e.closeErr
 }
 
-// Instance is what others see this process as: the name given with [lock.WithInstance], or its
-// default, as far as a lock's value can hold it.
+// Instance is the name by which others see this process: the one given with [lock.WithInstance], or
+// the default, cut to what a lock's value can carry.
 func (e *Engine) Instance() string { return records.Instance(e.cfg.Instance) }
 
 // Acquire implements [lock.Locker]. Calls for one resource from one engine are served
 // first come, first served, and only one of them contends with other processes. For up to
-// 10 ms after a grant, a release hands the lock over to the next of them that wants it
-// alike, with a lease of its own, and asks no node.
+// 10 ms after a grant, a release hands the lock to the next call, if both have the same TTL
+// and neither is Fair or unrenewed. That call gets a lease of its own, and no node is asked.
 func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.AcquireOption) (lock.Lease, error) {
 	if err := lock.ValidateResource(resource); err != nil {
 		return nil, err

@@ -13,12 +13,12 @@ import (
 )
 
 // NewEngine makes an engine on nodes of any driver, such as the fakes of package
-// locktest. It takes them over: Close closes them. Drivers for real systems have
+// locktest. The engine's Close closes the nodes. Drivers for real systems have
 // constructors of their own that return an Engine; see package redlock.
 //
 // It fails with [lock.ErrInvalidNode] if there are no nodes, too many, or two of one name,
-// and with [lock.ErrInvalidOption] also for an option that belongs to a driver. It connects
-// to nothing, and leaves the nodes open if it fails.
+// and with [lock.ErrInvalidOption] also for an option that belongs to a driver. It opens no
+// connection, and leaves the nodes open if it fails.
 func NewEngine(nodes []driver.Node, opts ...lock.Option) (*Engine, error) {
 	s, err := NewSettings(len(nodes), opts...)
 	if err != nil {
@@ -58,8 +58,7 @@ func (s *Settings) NewEngine(nodes []driver.Node) (*Engine, error) {
 	return e, nil
 }
 
-// checkNames refuses equal names: in errors, traces and metrics nobody could tell
-// such nodes apart.
+// checkNames refuses equal names: errors, traces and metrics tell nodes apart by name.
 func checkNames(nodes []driver.Node) error {
 	first := make(map[string]int)
 	for i, n := range nodes {

@@ -16,13 +16,13 @@ import (
 // agreeOnFence makes a quorum's counters at least as high as the largest of the
 // grants', which becomes the fencing token: any two quorums share a node, and
 // there the later grant counts on from the earlier one's token. A counter is only
-// raised while the key is still that very grant; one that came back after being
-// lost could belong to a later point in time. In the usual case the counters are
-// equal already and nothing is sent. All grants known by now take part in the
-// maximum: one that counts towards the quorum must not exceed the token.
+// raised while the key is still that very grant: a key that was lost and came back
+// could belong to a later point in time. Usually the counters are equal already, and
+// nothing is sent. All grants known by now take part in the maximum: none that counts
+// towards the quorum may exceed the token.
 //
-// A grant may reserve a run of fences. Those that follow the token are the lease's as
-// far as a quorum's counters stand behind them, and no further.
+// A grant may reserve a run of fences. The lease may use those that follow the token
+// up to the end that a quorum's counters have reached.
 func (a *attempt) agreeOnFence(ctx context.Context) error {
 	var room [8]uint64
 	ends := room[:0] // of the grants' runs
@@ -55,7 +55,7 @@ func (a *attempt) agreeOnFence(ctx context.Context) error {
 	return nil
 }
 
-// withoutFence is what is said of the grants of a driver that has no counters.
+// withoutFence is the error for a Fenced caller on a driver without counters; nil for others.
 func (a *attempt) withoutFence() error {
 	if !a.opts.Fenced {
 		return nil
@@ -64,10 +64,10 @@ func (a *attempt) withoutFence() error {
 		lock.ErrInvalidOption, a.engine.backend.System)
 }
 
-// lastFence is the end of the run that a quorum's counters stand behind.
+// lastFence is the end of the run that a quorum's counters have reached.
 func (a *attempt) lastFence() uint64 { return a.fence + max(a.run, 1) - 1 }
 
-// raise lifts the counters that are below target until a quorum's are not.
+// raise raises the counters below target until a quorum has reached it.
 func (a *attempt) raise(ctx context.Context, target uint64) error {
 	round := &raiseRound{a: a, ready: await.NewSignal()}
 	var behind []*raising
@@ -98,7 +98,7 @@ func (a *attempt) raise(ctx context.Context, target uint64) error {
 	return round.close(behind)
 }
 
-// raiseRound collects what the nodes answer that are behind.
+// raiseRound collects the answers of the nodes whose counters are behind.
 type raiseRound struct {
 	a     *attempt
 	ready await.Signal
@@ -126,14 +126,14 @@ func (r *raiseRound) count(node int, err error) {
 	r.ready.Set()
 }
 
-// decided reports that a quorum agrees, or that nobody is left to.
+// decided reports that a quorum agrees, or that all nodes have answered.
 func (r *raiseRound) decided() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.agreed >= r.a.engine.quorum || r.pending == 0
 }
 
-// close says whether a quorum agrees.
+// close ends the round. It fails unless a quorum agrees.
 func (r *raiseRound) close(behind []*raising) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

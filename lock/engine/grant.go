@@ -13,7 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/hooks"
 )
 
-// grantState is what is known of one token on one node.
+// grantState says whether a node has a token, as far as the node has answered.
 type grantState int
 
 const (
@@ -23,8 +23,8 @@ const (
 	grantUnknown                   // sent, outcome not known: it may hold it, or come to
 )
 
-// grant is one node's part in one attempt and in the lease it becomes: it
-// remembers what the node last said of the token.
+// grant is one node's part in an attempt, and in the lease that the attempt becomes. It
+// remembers the node's last answer about the token.
 type grant struct {
 	*node
 	round voteRound
@@ -80,9 +80,8 @@ func (c *acquiring) Answer(reply driver.AcquireReply, err error) {
 	g.calls.Next()
 }
 
-// ask hands the acquire over, in the order of the node's calls. Where those get no
-// answers, an acquire is not put behind them: its vote would be missing until its time
-// is up, and other nodes held for so long.
+// ask hands the acquire over, in the order of the node's calls. If the node does not answer
+// those, the acquire fails at once: other nodes would stay locked until its time is up.
 func (g *grant) ask(deadline time.Time, wait callqueue.Waiter) {
 	g.deadline = deadline
 	if g.suspect() && g.calls.IsBusy() {
@@ -93,8 +92,8 @@ func (g *grant) ask(deadline time.Time, wait callqueue.Waiter) {
 	g.calls.DoWaiting((*acquiring)(g), wait)
 }
 
-// unsendable is why an acquire whose turn has come is pointless by now. That others have
-// decided the attempt meanwhile is no failure of a node that answers.
+// unsendable is why an acquire is not sent when its turn comes; nil if it is. If other nodes have
+// decided the attempt meanwhile, a node that answers has not failed.
 func (g *grant) unsendable() error {
 	switch {
 	case g.engine.closing():
@@ -107,7 +106,7 @@ func (g *grant) unsendable() error {
 	return nil
 }
 
-// acquired takes the node's vote.
+// acquired takes the node's answer, or why it was not asked.
 func (g *grant) acquired(reply driver.AcquireReply, err error) {
 	_, ts, event := g.round.acquireTrace()
 	g.end(g.command, ts, event, verdictOf(reply.Granted), err)
@@ -125,15 +124,15 @@ func (g *grant) acquired(reply driver.AcquireReply, err error) {
 	g.round.voted(g.index, reply, err)
 }
 
-// known is the node's last word.
+// known is the state of the token after the node's last answer.
 func (g *grant) known() grantState {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.state
 }
 
-// fences are those that the node's grant reserves: from the first to the last. Both are
-// 0 if it granted none.
+// fences are the first and the last fence that the node's grant reserves; both are 0 if there
+// are none.
 func (g *grant) fences() (first, last uint64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -156,8 +155,8 @@ func (g *grant) granted(counter, run uint64) {
 	g.state, g.counter, g.run = grantHeld, counter, run
 }
 
-// mayArrive reports that a call which can set the token was not answered: however
-// things look now, it can still take effect.
+// mayArrive reports that a call which can set the token was not answered: it can still take
+// effect, whatever the node has said since.
 func (g *grant) mayArrive() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

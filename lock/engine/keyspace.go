@@ -10,8 +10,8 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// keyspaceOf is the same for all engines on the same servers, in whatever order, whose
-// resources have the same keys there: to each other they are what processes are.
+// keyspaceOf identifies the servers, in any order, and the keys that resources have there. Engines
+// with the same keyspace contend with each other.
 func keyspaceOf(s *Settings, nodes []driver.Node) string {
 	servers := slices.Clone(s.Servers)
 	if len(servers) == 0 {

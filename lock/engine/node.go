@@ -20,8 +20,8 @@ const (
 	maxInFlight = 1024
 )
 
-// node is a driver's node as the engine sees it: how it has been answering, and how
-// much is under way.
+// node is a driver's node, with a record of how it has been answering, and of the calls under
+// way.
 type node struct {
 	driver.Node
 	engine    *base
@@ -40,7 +40,7 @@ type node struct {
 // one acquire at a time, and is not chosen as gate.
 func (n *node) suspect() bool { return n.silent.Load() >= suspectAfter }
 
-// enter asks to send an acquire; leave must follow if it says yes.
+// enter admits an acquire, or says why not. leave must follow if it admits one.
 func (n *node) enter() (probe bool, err error) {
 	if n.inFlight.Add(1) > maxInFlight {
 		n.inFlight.Add(-1)
@@ -85,13 +85,13 @@ func (n *node) note(took time.Duration, err error) {
 	}
 }
 
-// command is one call on one node, as its traces and the node's record know it.
+// command is one call on one node, for its traces and the node's record.
 type command struct {
 	ctx   context.Context // for its hooks
 	began time.Time
 }
 
-// begin tells the traces of a call.
+// begin reports the start of a call to the traces.
 func (n *node) begin(ctx context.Context, ts hooks.Traces, e lock.NodeStart) command {
 	if len(ts) > 0 {
 		e.Node, e.Backend = n.Name(), n.engine.backend
@@ -100,7 +100,7 @@ func (n *node) begin(ctx context.Context, ts hooks.Traces, e lock.NodeStart) com
 	return command{ctx: ctx, began: time.Now()}
 }
 
-// end tells them of its answer, with the event that began it.
+// end notes the answer to a call, and reports it to the traces with the event that began it.
 func (n *node) end(c command, ts hooks.Traces, e lock.NodeStart, verdict lock.Verdict, err error) {
 	took := time.Since(c.began)
 	n.note(took, err)

@@ -9,11 +9,11 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/quorum"
 )
 
-// nodeSets are what is known of a round's nodes, as sets of their indices. A node that was asked and
-// is in none of the others, nor has an error, was not waited for.
+// nodeSets are the nodes of a round by what they did, as sets of their indices. A node that was asked, is in no
+// other set and has no error was not waited for.
 type nodeSets struct{ asked, granted, refused, refilled uint64 }
 
-// grants are the parts of all nodes in one attempt.
+// grants has one grant for each node of an attempt.
 type grants []grant
 
 // votes says of each node what it did, with the errors of those that failed.
@@ -59,7 +59,7 @@ func errSilent(timeout time.Duration) error {
 // failures are those of a round.
 type failures []failure
 
-// nodeErrors are the failures as an error tells them to callers.
+// nodeErrors are the failures as callers find them in an error.
 func (fs failures) nodeErrors() (all []*lock.NodeError) {
 	for _, f := range fs {
 		all = append(all, f.NodeError)
@@ -67,7 +67,7 @@ func (fs failures) nodeErrors() (all []*lock.NodeError) {
 	return all
 }
 
-// tree is what an error that is none of package lock's unwraps to.
+// tree is the failures as a list to unwrap.
 func (fs failures) tree() (all []error) {
 	for _, f := range fs {
 		all = append(all, f.NodeError)
@@ -86,8 +86,8 @@ func (gs grants) noQuorum(resource string, op lock.Operation, s nodeSets, failed
 	return e
 }
 
-// cutError is a round that was cut short: its text accounts for every node, and errs are what those that failed
-// said.
+// cutError is the error of a round that was cut short. Its text accounts for every node; errs are the errors of
+// those that failed.
 type cutError struct {
 	text string
 	errs []error

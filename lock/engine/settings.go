@@ -24,7 +24,7 @@ const (
 // go back, and it must count time during which the machine was suspended.
 type Clock func() time.Duration
 
-// Settings are what the options of an engine add up to. Drivers read them; users give
+// Settings are the result of an engine's options. Drivers read them; users set them with
 // a [lock.Option] each.
 type Settings struct {
 	Prefix       string        // of the keys
@@ -47,9 +47,9 @@ type Settings struct {
 	closers []func() error
 }
 
-// NewSettings applies opts to the defaults for a set of so many nodes. It fails with
-// [lock.ErrInvalidOption], [lock.ErrInvalidTTL] or, for a number of nodes that cannot be voted
-// on, [lock.ErrInvalidNode].
+// NewSettings applies opts to the defaults for a set of that many nodes. It fails with
+// [lock.ErrInvalidOption], with [lock.ErrInvalidTTL], or with [lock.ErrInvalidNode] if there
+// are no nodes or more than [lock.MaxNodes].
 func NewSettings(nodes int, opts ...lock.Option) (*Settings, error) {
 	said := settings.Engine[lock.AcquireOption]{
 		Prefix:       lock.DefaultPrefix,
@@ -100,8 +100,7 @@ func DriverOption[T any](apply func(*T)) lock.Option {
 	return func(s *settings.Engine[lock.AcquireOption]) { s.Driver = append(s.Driver, apply) }
 }
 
-// OnClose makes an Option that has the engine's Close call f as well: see
-// [Settings.OnClose].
+// OnClose makes an Option by which the engine's Close also calls f: see [Settings.OnClose].
 func OnClose(f func() error) lock.Option {
 	return func(s *settings.Engine[lock.AcquireOption]) { s.Closers = append(s.Closers, f) }
 }
@@ -120,11 +119,11 @@ func DriverSettings[T any](s *Settings, defaults T) (T, error) {
 	return defaults, nil
 }
 
-// OnClose makes the engine's Close call f, after the nodes are closed, and join its
-// error. It is for what a driver has made beside its nodes.
+// OnClose has the engine's Close call f after the nodes are closed, and join its error. A driver
+// closes that way what it has opened beside its nodes.
 func (s *Settings) OnClose(f func() error) { s.closers = append(s.closers, f) }
 
-// NodeName is what node i is called: the name given for it, or else its own.
+// NodeName is the name of node i: the one given for it, or else its own.
 func (s *Settings) NodeName(i int, own string) string {
 	if len(s.NodeNames) > i {
 		return s.NodeNames[i]
@@ -175,7 +174,7 @@ func (s *Settings) acquireOptions(opts []lock.AcquireOption) lock.AcquireOptions
 	return o
 }
 
-// validateAcquire refuses what no Acquire with these settings can do.
+// validateAcquire refuses options that no Acquire with these settings can serve.
 func (s *Settings) validateAcquire(o lock.AcquireOptions) error {
 	switch {
 	case o.TTL <= 0:
@@ -203,11 +202,11 @@ const maxMaxTTL = 30 * 24 * time.Hour
 // minTTL leaves time for a vote, a fence round and a renewal that meet a hung node.
 func (s *Settings) minTTL() time.Duration { return 4 * s.nodeTimeout(0) }
 
-// DefaultNodeTimeout is what one command on one node may take for a lock of this TTL: a
-// twentieth of it, at least [MinNodeTimeout] and at most [MaxNodeTimeout]. A vote waits
-// for no slow node, so this matters only where a quorum is slow, or this process: one
-// that is stopped for most of every tenth of a second, as a CPU quota does to a
-// container, has its answers late.
+// DefaultNodeTimeout is how long one command on one node may take for a lock of this TTL: a
+// twentieth of the TTL, at least [MinNodeTimeout] and at most [MaxNodeTimeout]. A vote waits
+// for no slow node, so the timeout matters only if a quorum is slow, or this process is: a
+// container with a CPU quota may be stopped for most of every 100 ms, and reads its answers
+// late.
 func DefaultNodeTimeout(ttl time.Duration) time.Duration {
 	return min(max(ttl/20, MinNodeTimeout), MaxNodeTimeout)
 }
@@ -219,16 +218,16 @@ func (s *Settings) nodeTimeout(ttl time.Duration) time.Duration {
 	return DefaultNodeTimeout(ttl)
 }
 
-// LongestNodeTimeout is the most that any command on a node may take.
+// LongestNodeTimeout is the longest that a command on a node may take, whatever the TTL.
 func (s *Settings) LongestNodeTimeout() time.Duration { return s.nodeTimeout(s.MaxTTL) }
 
 // handoffWindow is how long a released lock is kept for the waiter named next:
 // time for a message, a wake-up and a round trip.
 const handoffWindow = 50 * time.Millisecond
 
-// Drift is what validity gives up to clocks: 1 % of the TTL for their rate, 2 ms
-// for the granularity of expiry on the nodes, as the Redlock text of the Redis docs
-// has it.
+// Drift is the part of the TTL that a lease does not use because clocks differ: 1 % of the TTL
+// for their rate, and 2 ms for the granularity of expiry on the nodes, as in the Redlock text of
+// the Redis documentation.
 func Drift(ttl time.Duration) time.Duration { return ttl/100 + 2*time.Millisecond }
 
 // jitter is a random duration below d.

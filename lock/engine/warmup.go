@@ -8,17 +8,17 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// warmUpTimeout is how long the first vote waits for connections, at most.
+// warmUpTimeout is the longest that the first vote waits for connections.
 const warmUpTimeout = 5 * time.Second
 
-// warmUp makes nodes ready that want to be, before the first vote.
+// warmUp warms the nodes that are [driver.Warmer]s, before the first vote.
 type warmUp struct {
 	once sync.Once
 	done chan struct{} // closed when a quorum of the nodes is ready, or all have tried
 }
 
-// await waits until the nodes are ready to vote, or cannot be; the vote tells which. ctx
-// and the engine's end cut it short.
+// await waits until the nodes are ready to vote, or have failed to get ready; the vote finds out
+// which. The end of ctx or of the engine cuts the wait short.
 func (w *warmUp) await(ctx context.Context, e *base, nodes []*node) {
 	w.once.Do(func() { w.start(e, nodes) })
 	select {
@@ -46,7 +46,7 @@ func (w *warmUp) start(e *base, nodes []*node) {
 	}
 }
 
-// run is over when every node has tried; whoever waits goes on once so many are ready.
+// run warms the nodes until all have tried. Waiters go on once as many as are missing are ready.
 func (w *warmUp) run(e *base, cold []driver.Warmer, missing int) {
 	ctx, cancel := context.WithTimeout(context.Background(), warmUpTimeout)
 	defer cancel()

@@ -144,7 +144,7 @@ func releaseMutants() []Mutant {
 			Bug:  "one node's 'released' outweighs a quorum's 'not yours'",
 			Why:  "Do says that all was well, and another was holder meanwhile",
 			File: "lock/engine/releaseround.go", Old: "if r.answered() >= r.attempt.engine.quorum && !r.notHeld() {",
-			New:    "if r.answered() >= r.lease.engine.quorum && (r.released > 0 || !r.notHeld()) {",
+			New:    "if r.answered() >= r.attempt.engine.quorum && (r.released > 0 || !r.notHeld()) {",
 			Killer: by(redlock, "TestRealReleaseByPlurality"),
 		},
 		{
