@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	// maxPoll bounds how seldom a waiter far back in the queue looks.
+	// maxPoll bounds the poll interval of a waiter far back in the queue.
 	maxPoll = 5 * time.Second
-	// Waits after a vote that too few nodes answered grow from the first to the second.
+	// Pauses after votes that too few nodes answered grow from firstBackoff to maxBackoff.
 	firstBackoff = 5 * time.Millisecond
 	maxBackoff   = time.Second
-	// retryNamed is the pause of a waiter that was named, came, and met nodes
-	// that had not yet heard of the release.
+	// retryNamed is the pause of a waiter that was named and refused: some nodes had not got
+	// the release yet.
 	retryNamed = 2 * time.Millisecond
 )
 
@@ -77,7 +77,7 @@ func (b *backoff) pause(cfg *Settings, res result, s standing) pause {
 	return p
 }
 
-// pollInterval is jittered, and longer for those with many in front.
+// pollInterval is jittered, and longer for a waiter with many others in front.
 func pollInterval(cfg *Settings, ahead int) time.Duration {
 	d := cfg.PollInterval
 	if slower := d * time.Duration(1+min(ahead, 1000)/8); slower > d {

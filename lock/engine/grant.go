@@ -50,7 +50,7 @@ type voteRound interface {
 	voted(index int, reply driver.AcquireReply, err error)
 }
 
-// acquiring is a grant whose acquire waits for its turn, or for its answer.
+// acquiring is a grant whose acquire is queued, or not answered yet.
 type acquiring grant
 
 func (c *acquiring) Start(wait callqueue.Waiter) {

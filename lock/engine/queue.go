@@ -57,8 +57,8 @@ func (q *resourceQueue) leave() {
 	q.all.forget(q)
 }
 
-// released notes that this process has sent a release to the nodes. If the waiter that it will
-// name contends here, it need not wait for a message: its calls go after the release.
+// released notes that this process has sent a release to the nodes. If the release will name
+// the caller that contends here, that caller goes on at once: its calls follow the release.
 func (q *resourceQueue) released() {
 	if q.first.Load() {
 		q.signal(wakeUp{named: true})

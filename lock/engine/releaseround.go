@@ -112,7 +112,7 @@ func (r *releaseRound) decided() bool {
 }
 
 // outcome is the result of the answers; cut is why the wait for more was cut short. A release
-// fails as not held only if so many nodes did not have the lease that no quorum can have had it.
+// fails as not held only if the nodes without the lease leave no quorum that can have had it.
 func (r *releaseRound) outcome(cut error) (lock.Outcome, error) {
 	if r.answered() >= r.attempt.engine.quorum && !r.notHeld() {
 		return lock.OutcomeReleased, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/internal/callqueue"
 )
 
-// extending asks one node to prolong the lease, and to take it back where it was
-// lost: only while the lease is valid, and only if there are others to vote.
+// extending asks one node to prolong the lease while it is valid. A node that has lost the lease
+// sets it again, if there are other nodes to vote.
 type extending struct {
 	g       *grant
 	r       *renewal
