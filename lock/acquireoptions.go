@@ -7,23 +7,23 @@ import (
 
 // Defaults and bounds of Acquire.
 const (
-	// DefaultTTL is how long a lock outlives a holder that died.
+	// DefaultTTL is how long a lock outlives a holder that died, at most.
 	DefaultTTL = 10 * time.Second
-	// DefaultMaxHold ends the renewal of a lease somebody forgot to release.
+	// DefaultMaxHold is when renewal stops, in case the caller forgot to release the lease.
 	DefaultMaxHold = time.Hour
-	// Unlimited, given to MaxHold, renews for as long as the process lives.
+	// Unlimited, given to MaxHold, renews the lease for as long as the process lives.
 	Unlimited time.Duration = math.MaxInt64
-	// MaxResourceLength is the longest resource name in bytes.
+	// MaxResourceLength is the maximum length of a resource name, in bytes.
 	MaxResourceLength = 512
 )
 
-// AcquireOptions is what the options of one Acquire add up to. Implementations
-// of Locker read it; callers use the functions of type AcquireOption.
+// AcquireOptions holds the settings of one Acquire. Implementations of Locker read it;
+// callers pass functions of type AcquireOption.
 type AcquireOptions struct {
 	TTL         time.Duration
 	NoWait      bool
 	MaxWait     time.Duration // 0: only ctx bounds the wait
-	MaxAttempts int           // 0: any number
+	MaxAttempts int           // 0: no limit
 	NoRenew     bool
 	MaxHold     time.Duration
 	Fair        bool
@@ -35,48 +35,50 @@ type AcquireOptions struct {
 // AcquireOption configures one Acquire.
 type AcquireOption func(*AcquireOptions)
 
-// TTL sets how long the lock lives without being renewed: the time others wait
-// after its holder has died. Renewal happens every third of it.
+// TTL sets how long the lock lives without renewal: the longest time that others wait after
+// its holder has died. The lease is renewed every third of it. The default is [DefaultTTL].
 func TTL(d time.Duration) AcquireOption { return func(o *AcquireOptions) { o.TTL = d } }
 
-// NoWait makes one attempt and fails with *HeldError if the resource is held.
+// NoWait makes Acquire try once, and fail with *HeldError if the resource is held.
 func NoWait() AcquireOption { return func(o *AcquireOptions) { o.NoWait = true } }
 
-// MaxWait bounds the wait, unlike a deadline of ctx, which also bounds the lease.
-// When it is spent, Acquire fails with a *WaitError that matches ErrMaxWait.
+// MaxWait bounds the wait and leaves the lease alone; a deadline of ctx bounds both. When d
+// has passed, Acquire fails with a *WaitError that matches ErrMaxWait.
 func MaxWait(d time.Duration) AcquireOption { return func(o *AcquireOptions) { o.MaxWait = d } }
 
-// MaxAttempts bounds the number of attempts; the last one's error is returned.
+// MaxAttempts bounds the number of attempts. Acquire returns the error of the last one.
 func MaxAttempts(n int) AcquireOption { return func(o *AcquireOptions) { o.MaxAttempts = n } }
 
-// NoRenew leaves it to the caller to Extend the lease before it runs out.
+// NoRenew turns automatic renewal off: call Extend before the lease runs out.
 func NoRenew() AcquireOption { return func(o *AcquireOptions) { o.NoRenew = true } }
 
-// MaxHold ends the lease, with ErrMaxHold as cause, when it was held for d. The
-// nodes forget it one TTL later at the latest. The default is one hour.
+// MaxHold ends the lease when it was held for d, with ErrMaxHold as cause. The nodes forget
+// it at most one TTL later. The default is [DefaultMaxHold].
 func MaxHold(d time.Duration) AcquireOption { return func(o *AcquireOptions) { o.MaxHold = d } }
 
-// Fair keeps this call from overtaking anybody already queueing for the resource.
-// Without it a newcomer may win an instant at which nobody holds the lock and no
-// hand-over is under way. With several nodes it costs one more round trip.
+// Fair keeps this call from overtaking callers that already queue for the resource. Without
+// it, a newcomer may win in the instant between two holders, unless the lock is being handed
+// over. With several nodes, Fair costs one more round trip.
 func Fair() AcquireOption { return func(o *AcquireOptions) { o.Fair = true } }
 
-// Fenced makes Acquire fail with ErrInvalidOption, and give the lock back, where it would
-// have a lease without a fencing token: the nodes of some drivers have no counters. For
-// callers whose resource relies on tokens.
+// Fenced requires a fencing token, for callers whose resource relies on tokens. The nodes of
+// some drivers keep no counters: Acquire then gives the lock back and fails with
+// ErrInvalidOption, instead of returning a lease whose Fence is 0.
 func Fenced() AcquireOption { return func(o *AcquireOptions) { o.Fenced = true } }
 
-// FailOnDeadlock ends the wait with a [DeadlockError] where it is found to be part of a
-// cycle: the caller, as its context says (see [Holding]), holds what a call waits for that
-// holds, in the end, what this one waits for, all in this process. A call must wait on the
-// engine that has granted what it waits for: a cycle through two engines on the same servers
-// is, like one through two processes, seen on the nodes alone, and shown by the live page
-// (package live), lockscope list and lockscope serve. The cycle must have been there for 50
-// ms. Of the calls in a cycle that ask for this, one fails. Without it cycles are told to
-// the traces alone.
+// FailOnDeadlock ends the wait with a [DeadlockError] if the call is part of a deadlock: a
+// cycle of calls, each of which waits for a lease that the next one holds. [Holding] returns the
+// leases that a call holds, by its context. One of the calls in the cycle that ask for this
+// fails, once the cycle has lasted 50 ms. Without this option cycles are only reported to
+// the traces.
+//
+// Only cycles inside one process are detected here, and only if each call waits on the engine
+// that granted the lease it waits for. Cycles through two processes, or two engines on
+// the same servers, are visible on the nodes: the live page (package live), lockscope list
+// and lockscope serve show them.
 func FailOnDeadlock() AcquireOption { return func(o *AcquireOptions) { o.FailOnDeadlock = true } }
 
-// NewAcquireOptions applies opts to the defaults.
+// NewAcquireOptions returns the defaults with opts applied in order; nil options are skipped.
 func NewAcquireOptions(opts ...AcquireOption) AcquireOptions {
 	o := AcquireOptions{TTL: DefaultTTL, MaxHold: DefaultMaxHold}
 	for _, opt := range opts {

@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// Deadlock is a cycle of leases of this process: calls whose contexts descend from each
-// of them wait for the resource of the next, and those of the last for that of the first.
-// Unless one of these calls gives up, or a lease has other work under way that ends it,
-// none gets any further.
+// Deadlock is a cycle of leases of this process. Calls that hold one lease wait for the next
+// lease in the cycle, and calls that hold the last one wait for the first. None of them gets
+// any further, unless one call gives up or other work ends one of the leases.
 type Deadlock struct {
 	Cycle []Held
 }
@@ -26,7 +25,7 @@ func (d Deadlock) String() string {
 	return b.String()
 }
 
-// on says on which nodes a lease is, where the cycle is on several sets of them.
+// on names the backend of a lease if the cycle spans several backends.
 func (d Deadlock) on(h Held) string {
 	if !slices.ContainsFunc(d.Cycle, func(other Held) bool { return other.Backend != h.Backend }) {
 		return ""
@@ -34,15 +33,15 @@ func (d Deadlock) on(h Held) string {
 	return " on " + h.Backend
 }
 
-// DeadlockError is what ended the wait of a call with [FailOnDeadlock]. It matches
-// [ErrDeadlock]. The leases that the call holds are left as they are: release them.
+// DeadlockError ends the wait of a call with [FailOnDeadlock]. It matches [ErrDeadlock]. The
+// caller still holds its leases and has to release them.
 type DeadlockError struct {
 	Deadlock
 }
 
 func (e *DeadlockError) Error() string {
 	return ErrDeadlock.Error() + ": " + e.String() +
-		": release what is held before waiting, or acquire in the same order everywhere"
+		". Release the held lock before you wait, or acquire locks in the same order everywhere."
 }
 
 // Is makes errors.Is(err, ErrDeadlock) true.

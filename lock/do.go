@@ -5,10 +5,12 @@ import (
 	"errors"
 )
 
-// Do runs fn while holding resource and releases it afterwards, also if fn
-// panics. The context given to fn is the lease's: it is cancelled when the lease
-// is lost. Do returns the error of fn joined with that of the release; a lease
-// lost while fn ran makes Do fail with ErrLost even if fn returned nil.
+// Do acquires resource, runs fn and releases the resource, also if fn panics. The context
+// given to fn is the lease's: it is cancelled when the lease is lost.
+//
+// Do returns the error of Acquire if fn did not run. Otherwise it joins the errors of fn and
+// of the release. If the lease was lost while fn ran, Do fails with ErrLost, ErrMaxHold or
+// ErrClosed even if fn returned nil.
 func Do(ctx context.Context, l Locker, resource string,
 	fn func(ctx context.Context, lease Lease) error, opts ...AcquireOption,
 ) (err error) {
@@ -27,8 +29,7 @@ func Do(ctx context.Context, l Locker, resource string,
 	return fn(lease.Context(), lease)
 }
 
-// lossOf is the cause the lease ended with before its release, if that was not
-// the caller's own doing.
+// lossOf returns why the lease ended before its release, or nil if the caller ended it.
 func lossOf(lease Lease) error {
 	cause := context.Cause(lease.Context())
 	if errors.Is(cause, ErrLost) || errors.Is(cause, ErrMaxHold) || errors.Is(cause, ErrClosed) {

@@ -1,7 +1,10 @@
-// Package lock is a distributed lock for production: fencing tokens, renewal, a signal when a
-// lease is lost, waiting that costs next to nothing, and traces that say who waits for whom.
-// This package is what callers see. Package redlock makes a Locker on Redis, package memlock
-// one in memory; there are others for PostgreSQL, etcd, ZooKeeper and redsync.
+// Package lock provides distributed locks for production. Leases are renewed automatically,
+// carry fencing tokens and signal their loss. Waiting costs the servers almost nothing, and
+// traces show which caller waits for which holder.
+//
+// This package defines the API: [Locker], [Lease], [Do], options, errors and [Trace].
+// Other packages make the Locker: redlock on Redis, pglock on PostgreSQL, etcdlock on etcd,
+// zklock on ZooKeeper, redsynclock on redsync, and memlock in memory, for tests.
 //
 //	locker, err := redlock.Open([]string{"redis://10.0.0.1:6379", "redis://10.0.0.2:6379", "redis://10.0.0.3:6379"})
 //	...
@@ -20,7 +23,14 @@
 // lost lease is signalled no later than its validity ends, by a local timer that needs
 // no network, as soon as the process gets to run.
 //
+// # Errors and units
+//
+// Test errors with [errors.Is] against the Err variables, or map them to one word with
+// [ReasonOf]. [HeldError], [QuorumError], [WaitError], [DeadlockError] and [ReleaseError] carry the
+// details. Durations are [time.Duration] values, and a [Locker] or [Lease] may be used by many
+// goroutines at once.
+//
 // # More
 //
-// Package engine says how it works, what is assumed, and what is noticed if it does not hold.
+// Package engine describes the algorithm, its assumptions, and which broken assumptions are detected.
 package lock

@@ -4,48 +4,50 @@ import (
 	"errors"
 )
 
-// Errors of acquiring. Test for them with [errors.Is]: they come wrapped with
-// the resource, the node and, where a context ended, its error.
+// Errors of Acquire. Test for them with [errors.Is]: Acquire wraps them with the resource, the
+// nodes and, if a context ended, its error.
 var (
-	// ErrHeld says that somebody else holds the resource; see [HeldError].
+	// ErrHeld means that another owner holds the resource; see [HeldError].
 	ErrHeld = errors.New("lock: held by another owner")
-	// ErrNoQuorum says that too few nodes answered to decide; see [QuorumError].
+	// ErrNoQuorum means that too few nodes answered to decide; see [QuorumError].
 	ErrNoQuorum = errors.New("lock: no quorum of nodes")
-	// ErrTooLate says that a quorum granted the lock, but so slowly that no
-	// validity was left: raise the TTL or look at the nodes' latency.
+	// ErrTooLate means that a quorum granted the lock, but too slowly to leave any
+	// validity: raise the TTL, or find out why the nodes are slow.
 	ErrTooLate = errors.New("lock: granted too late to be valid")
-	// ErrMaxWait says that the wait budget of [MaxWait] was spent. It does not match
-	// context.DeadlineExceeded: no context of the caller's has ended.
+	// ErrMaxWait means that the budget of [MaxWait] is spent. It does not match
+	// context.DeadlineExceeded, as no context of the caller has ended.
 	ErrMaxWait = errors.New("lock: wait budget spent")
-	// ErrDeadlock says that a call waits for what, in the end, only its own caller can
-	// release; see [DeadlockError].
+	// ErrDeadlock means that the call waits for a lease that, through a cycle of
+	// waits, only its own caller can free; see [DeadlockError].
 	ErrDeadlock = errors.New("lock: deadlock")
-	// ErrClosed says that the engine was closed.
+	// ErrClosed means that the engine is closed.
 	ErrClosed = errors.New("lock: closed")
 )
 
-// Causes a lease's context ends with, and errors of using a lease.
+// Causes of the end of a lease's context, and errors of Extend and Release.
 var (
-	// ErrLost says that the lease ended before it was released: its validity ran
-	// out, or a quorum no longer knows it.
+	// ErrLost means that the lease ended before it was released: its validity ran out,
+	// or a quorum no longer has it.
 	ErrLost = errors.New("lock: lease lost")
 	// ErrReleased is the cause of a lease's context after Release.
 	ErrReleased = errors.New("lock: lease released")
-	// ErrMaxHold says that the lease reached its maximum hold and is renewed no more.
+	// ErrMaxHold means that the lease ended at the maximum hold; see [MaxHold].
 	ErrMaxHold = errors.New("lock: maximum hold reached")
-	// ErrNotHeld says that the nodes no longer held the lease when it was
-	// released or extended; see [ReleaseError].
-	ErrNotHeld = errors.New("lock: not held any more")
+	// ErrNotHeld means that the nodes no longer held the lease when it was released or
+	// extended; see [ReleaseError].
+	ErrNotHeld = errors.New("lock: no longer held")
 )
 
-// Errors of bad input, reported before any command is sent.
+// Errors of invalid input, reported before any command is sent. The exception is [Fenced],
+// whose ErrInvalidOption needs an answer of the nodes.
 var (
-	// ErrInvalidResource says that a resource name cannot be a lock.
+	// ErrInvalidResource means that the resource name is not allowed; see
+	// [ValidateResource].
 	ErrInvalidResource = errors.New("lock: invalid resource name")
-	// ErrInvalidTTL says that a TTL is not usable with this configuration.
+	// ErrInvalidTTL means that the TTL is out of range for this configuration.
 	ErrInvalidTTL = errors.New("lock: invalid TTL")
-	// ErrInvalidOption says that an option's value is not usable.
+	// ErrInvalidOption means that an option has an invalid value.
 	ErrInvalidOption = errors.New("lock: invalid option")
-	// ErrInvalidNode says that a client or URL is not usable as a node.
+	// ErrInvalidNode means that a client or URL cannot be a node.
 	ErrInvalidNode = errors.New("lock: invalid node")
 )

@@ -6,19 +6,18 @@ import (
 	"time"
 )
 
-// WaitError says that a wait was cut short: by the caller's context or by the
-// wait budget. It keeps both why it ended and what the last attempt had met, and
-// matches either with [errors.Is].
+// WaitError means that a wait was cut short: the caller's context ended, the wait budget was
+// spent, or the engine was closed. It wraps that reason and the error of the last attempt.
 type WaitError struct {
 	Resource string
 	Attempts int           // attempts made
 	Waited   time.Duration // since Acquire was called
-	Last     error         // what the last attempt met, or that of the caller in front; nil if none is known
+	Last     error         // error of the last attempt, or of the caller in front; nil if unknown
 	Err      error         // the context's error, ErrMaxWait or ErrClosed
 }
 
 func (e *WaitError) Error() string {
-	s := fmt.Sprintf("lock: gave up %q after %v and %d attempts: %v",
+	s := fmt.Sprintf("lock: gave up waiting for %q after %v and %d attempts: %v",
 		e.Resource, e.Waited.Round(time.Millisecond), e.Attempts, e.Err)
 	if e.Last != nil {
 		s += ": " + e.Last.Error()
@@ -26,7 +25,7 @@ func (e *WaitError) Error() string {
 	return s
 }
 
-// Unwrap returns why the wait ended and the last attempt's failure.
+// Unwrap returns why the wait ended and the error of the last attempt.
 func (e *WaitError) Unwrap() []error {
 	if e.Last == nil {
 		return []error{e.Err}
@@ -34,10 +33,10 @@ func (e *WaitError) Unwrap() []error {
 	return []error{e.Err, e.Last}
 }
 
-// NodeError is what one node answered, or that it did not.
+// NodeError is the failure of one node: the error it answered, or that it did not answer.
 type NodeError struct {
-	Node string    // host:port or the alias the node was given
-	Op   Operation // what was asked of it
+	Node string    // host:port, or its name given with [WithNodeNames]
+	Op   Operation // the operation that failed
 	Err  error
 }
 
@@ -46,30 +45,31 @@ func (e *NodeError) Error() string { return fmt.Sprintf("%s %s: %v", e.Node, e.O
 // Unwrap returns the node's own error.
 func (e *NodeError) Unwrap() error { return e.Err }
 
-// HeldError says that the resource is held, and all that is known about its
-// holder. It matches [ErrHeld]. It never carries the holder's token.
+// HeldError means that another owner holds the resource, and describes the holder. It matches
+// [ErrHeld]. It never carries the holder's token.
 type HeldError struct {
 	Resource string
 	Key      string // the lock's key on the nodes
-	// Refused of Nodes said so. Fewer than it takes to rule out a quorum happen
-	// where one node is asked before the others.
+	// Refused is how many of Nodes refused. It can be too few to rule out a quorum if
+	// one node was asked before the others.
 	Refused, Nodes int
-	// Granted did, in vain. Nodes in none of Granted, Refused and Errors were not waited for, or not asked.
+	// Granted is how many nodes granted the lock; those grants were wasted. Nodes in none of
+	// Granted, Refused and Errors had not answered yet or were not asked.
 	Granted int
-	// Named is how many of those that refused did so in the name of Holder: others may have
-	// the name of an earlier holder, or of an attempt that fails.
+	// Named is how many of the nodes that refused named Holder. The others may name an
+	// earlier holder, or an attempt that will fail.
 	Named int
-	// Holder is who wrote the lock; zero if the lock was not written by
-	// lockscope, or if it is being handed over.
+	// Holder describes the process that wrote the lock. It is zero if another library
+	// wrote the lock, or while the lock is being handed over.
 	Holder Holder
-	// Remaining is the longest time the lock can still be held without being
-	// renewed; zero if unknown, negative if it never expires by itself.
+	// Remaining is the longest time that the lock lives without renewal; zero if
+	// unknown, negative if the lock never expires by itself.
 	Remaining time.Duration
-	// HandedOver is true if nobody holds the lock this instant, but it is kept
-	// for the waiter whose turn it is.
+	// HandedOver is true if the lock is reserved for the next waiter at the moment, and
+	// nobody holds it.
 	HandedOver bool
-	// Errors are those of the nodes that did not answer: so few that the holder is
-	// what keeps the resource from being acquired.
+	// Errors are those of the nodes that failed: too few to matter, since the holder alone
+	// keeps the resource from being acquired.
 	Errors []*NodeError
 }
 
@@ -107,8 +107,8 @@ func (e *HeldError) Error() string {
 	return b.String()
 }
 
-// QuorumError says that fewer than a quorum of nodes took part, with what every node of the
-// set did. It matches [ErrNoQuorum] and every node's error.
+// QuorumError means that fewer than a quorum of nodes granted the request. It lists what every
+// node did. It matches [ErrNoQuorum] and every node's error.
 type QuorumError struct {
 	Resource string
 	Op       Operation
@@ -116,10 +116,9 @@ type QuorumError struct {
 	Quorum   int // votes needed
 	Granted  int
 	Refused  int
-	Errors   []*NodeError // of the nodes that failed
-	// Votes has one entry for each node, in the order of the engine's nodes: those that granted,
-	// refused or failed, those that nobody waited for, and those that were not asked. Without it the
-	// remainder of Nodes counts as not waited for.
+	Errors   []*NodeError // one for each node that failed
+	// Votes has one entry for each node, in the order of the engine's nodes. If it is empty,
+	// Count takes nodes that neither voted nor failed as VerdictUnheard.
 	Votes NodeVotes
 }
 
@@ -143,7 +142,7 @@ func (e *QuorumError) Error() string {
 	return b.String()
 }
 
-// sums is the text of an error that does not name the nodes without an error.
+// sums is the text of an error without Votes: counts, and the nodes that failed.
 func (e *QuorumError) sums() string {
 	var parts []string
 	if e.Refused > 0 {
@@ -161,18 +160,18 @@ func (e *QuorumError) sums() string {
 	return " (" + strings.Join(parts, "; ") + ")"
 }
 
-// advice is what helps: where all nodes answered, other callers have the rest of them.
+// advice is the remedy. If all nodes answered, the vote was split: other callers hold the rest.
 func (e *QuorumError) advice() string {
 	if remedy := e.remedy(); remedy != "" {
 		return remedy
 	}
 	if e.Refused > 0 && e.Granted+e.Refused == e.Nodes {
-		return "Try again: other callers have the other nodes."
+		return "Try again: the vote was split between several callers."
 	}
 	return `Check the nodes with "lockscope doctor".`
 }
 
-// Count is how many nodes have that verdict. The counts of all verdicts add up to Nodes.
+// Count returns how many nodes have the verdict. The counts of all verdicts add up to Nodes.
 func (e *QuorumError) Count(v Verdict) (n int) {
 	if len(e.Votes) > 0 {
 		for _, vote := range e.Votes {
@@ -204,30 +203,30 @@ func (e *QuorumError) Unwrap() []error {
 	return all
 }
 
-// Outcome says what a release found on the nodes.
+// Outcome is the result of a release.
 type Outcome string
 
 // The outcomes of a release.
 const (
-	OutcomeReleased Outcome = "released"  // the nodes held the lease and let it go
-	OutcomeExpired  Outcome = "expired"   // no node held it any more
-	OutcomeNotOwner Outcome = "not_owner" // somebody else holds the resource by now
-	OutcomeUnknown  Outcome = "unknown"   // too few nodes answered to tell
+	OutcomeReleased Outcome = "released"  // the nodes held the lease and released it
+	OutcomeExpired  Outcome = "expired"   // the nodes no longer held it
+	OutcomeNotOwner Outcome = "not_owner" // another owner holds the resource now
+	OutcomeUnknown  Outcome = "unknown"   // too few nodes answered to know
 )
 
-// ReleaseError is a release that found no lease to release, or could not tell.
-// For OutcomeUnknown it matches the error of the context that cut the waiting short, if one
-// did, and [ErrNoQuorum] unless that was before a quorum's answers were out of reach.
-// It matches [ErrNotHeld] for OutcomeExpired, for OutcomeNotOwner
-// and whenever the lease had been lost before.
+// ReleaseError means that a release found no lease, or that its outcome is unknown. It matches
+//   - [ErrNotHeld] for OutcomeExpired and OutcomeNotOwner, and whenever the lease was lost before;
+//   - for OutcomeUnknown, the error of the caller's context if it ended before the release did;
+//   - for OutcomeUnknown, [ErrNoQuorum] unless a quorum could still have answered when the
+//     context ended.
 type ReleaseError struct {
 	Resource string
 	Outcome  Outcome
 	Lost     bool  // the lease was over before the release
-	Unknown  int   // nodes that did not answer; their key ends with its TTL at the latest
-	Cut      error // why no more answers were waited for, if the caller's context ended; the release goes on
+	Unknown  int   // nodes that did not answer; their keys expire with the TTL at the latest
+	Cut      error // error of the caller's context if it ended first; the release goes on in the background
 	Errors   []*NodeError
-	// Votes says what every node answered, in the order of the engine's nodes.
+	// Votes has one entry for each node, in the order of the engine's nodes.
 	Votes NodeVotes
 }
 
@@ -238,7 +237,7 @@ func (e *ReleaseError) Error() string {
 	case OutcomeExpired:
 		b.WriteString("it had already expired; the work may have outlived the lease")
 	case OutcomeNotOwner:
-		b.WriteString("it has expired and somebody else holds it now; the work outlived the lease")
+		b.WriteString("it had expired and another owner holds it now; the work outlived the lease")
 	case OutcomeUnknown:
 		b.WriteString("unknown on ")
 		if len(e.Votes) > 0 {
@@ -246,9 +245,9 @@ func (e *ReleaseError) Error() string {
 		} else {
 			fmt.Fprintf(&b, "%d nodes", e.Unknown)
 		}
-		b.WriteString(", where it ends with its TTL at the latest")
+		b.WriteString("; the lock expires there with its TTL at the latest")
 		if e.Cut != nil {
-			fmt.Fprintf(&b, ", if not by this release, which goes on: %v", e.Cut)
+			fmt.Fprintf(&b, ", and the release goes on in the background: %v", e.Cut)
 		}
 	}
 	if len(e.Votes) > 0 {
@@ -280,7 +279,7 @@ func (e *ReleaseError) Unwrap() []error {
 	return all
 }
 
-// cutEarly reports that the nodes that were not given the time to answer could have been a quorum.
+// cutEarly reports that a quorum could still have answered when the caller's context ended.
 func (e *ReleaseError) cutEarly() bool {
 	return e.Cut != nil && len(e.Votes) > 0 && len(e.Errors) <= (len(e.Votes)-1)/2
 }

@@ -5,58 +5,67 @@ import (
 	"time"
 )
 
-// Locker acquires leases. [Engine] is one; decorators wrap one.
+// Locker acquires leases. Drivers such as package redlock return one, and decorators wrap one.
+// It is safe for concurrent use; calls for one resource are served in order.
 type Locker interface {
-	// Acquire waits for resource until ctx ends or the wait budget is spent, and
-	// returns a lease that is renewed until it is released, until ctx ends or
-	// until its maximum hold.
+	// Acquire waits until it holds resource, and returns the lease. It stops waiting
+	// when ctx ends or the wait budget is spent.
 	//
-	// ctx is the lease's parent: when ctx ends, so does the lease. To bound only
-	// the waiting, use [MaxWait] or [NoWait].
+	// The lease is renewed until it is released, until ctx ends, or until its maximum
+	// hold. ctx is the parent of the lease: when ctx ends, so does the lease. To bound
+	// only the wait, use [MaxWait] or [NoWait].
 	//
-	// It fails with *HeldError if the resource is held and waiting is over or not
-	// wanted; with *QuorumError if too few nodes may vote, at once where waiting
-	// cannot help (nodes in quarantine, misconfigured or denying access); with
-	// *WaitError joining either with the reason why a wait was cut short; and with
-	// ErrInvalidResource, ErrInvalidTTL or ErrInvalidOption before anything is
-	// sent. Concurrent calls are safe; calls for one resource are served in order.
+	// Acquire fails with
+	//   - *HeldError if another owner holds the resource, and the call does not wait (any longer);
+	//   - *QuorumError if too few nodes vote. It does not wait where waiting cannot
+	//     help: for nodes that are in quarantine, misconfigured or deny access;
+	//   - *WaitError if the wait was cut short. It wraps the reason and the last
+	//     attempt's error, often one of the two above;
+	//   - *DeadlockError if the call asked for it with [FailOnDeadlock];
+	//   - ErrInvalidResource, ErrInvalidTTL or ErrInvalidOption if an argument is
+	//     invalid: before anything is sent, except for [Fenced];
+	//   - ErrTooLate if a quorum granted the lock too slowly;
+	//   - ErrClosed if the engine is closed.
 	Acquire(ctx context.Context, resource string, opts ...AcquireOption) (Lease, error)
 }
 
 // Lease is a lock held for a limited time. All methods are safe for concurrent use.
 type Lease interface {
-	// Resource is the name the lease was acquired for.
+	// Resource returns the name that was given to Acquire.
 	Resource() string
 
-	// Context descends from the context given to Acquire and is cancelled when
-	// the lease ends. context.Cause says why: ErrReleased, ErrLost, ErrMaxHold,
-	// ErrClosed, or the parent's own cause.
+	// Context returns a child of the context given to Acquire. It is cancelled when the
+	// lease ends. Its context.Cause is ErrReleased, ErrLost, ErrMaxHold, ErrClosed, or
+	// the parent's own cause.
 	Context() context.Context
 
-	// Fence is the fencing token: unique per resource, and increasing from one grant
-	// to the next; a lease handed over inside a process has the next token of its
-	// grant's. A store that rejects lower tokens than it has
-	// seen is safe whatever happens to clocks and pauses.
+	// Fence returns the fencing token. Tokens are unique per resource and increase
+	// from one grant to the next. A lease handed over inside a process takes the next
+	// token of its grant's run. A store that rejects tokens lower than the highest it has
+	// seen is safe, whatever happens to clocks and processes. Fence returns 0 if the
+	// nodes keep no counters; see [Fenced].
 	Fence() uint64
 
-	// Remaining is the validity left; zero or less once the lease is over. It is
-	// measured on a clock that counts suspended time.
+	// Remaining returns the validity left; zero or less once the lease is over. Its
+	// clock also counts the time during which the machine is suspended.
 	Remaining() time.Duration
 
-	// Extend renews the lease for its full TTL from now. It is meant for leases
-	// acquired with NoRenew, and harmless beside automatic renewal. It fails with
-	// ErrLost or the other causes of Context if the lease is over, and with
-	// *QuorumError if too few nodes answered, or with the error of ctx if that ended
-	// first: the lease then stays valid for what Remaining says, and Extend may be
-	// tried again.
+	// Extend renews the lease for its full TTL from now. Leases acquired with NoRenew
+	// need it; calling it beside automatic renewal is harmless.
+	//
+	// It fails with ErrLost, or another cause of Context, if the lease is over. It fails
+	// with *QuorumError if too few nodes answered, and with the error of ctx if ctx ended
+	// first. After those two the lease stays valid for as long as Remaining returns, and
+	// you may call Extend again.
 	Extend(ctx context.Context) error
 
-	// Release gives the lock back and cancels Context. It asks every node even if
-	// ctx has ended; ctx only bounds how long the answer is waited for. It
-	// returns nil if the nodes let the lease go, else a *ReleaseError saying
-	// whether it had expired, has another owner, or could not be told: a quorum's
-	// word that it did not have the lease outweighs a node that let go of it. If the lock
-	// is handed over to the next caller of this process, no node is asked. Further
-	// calls do nothing and return the first one's result.
+	// Release gives the lock back and cancels Context. It asks every node, even if ctx
+	// has ended: ctx bounds only how long Release waits for the answers. If the lock is
+	// handed over to the next caller of this process, no node is asked.
+	//
+	// It returns nil if the nodes released the lease. Otherwise it returns a
+	// *ReleaseError: the lease had expired, another owner holds the resource, or too few
+	// nodes answered to know. If a quorum did not hold the lease, the release fails, even
+	// if another node released it. Further calls do nothing and return the first result.
 	Release(ctx context.Context) error
 }

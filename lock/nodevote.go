@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// NodeVote is what one node had done when a round of calls was over.
+// NodeVote is what one node did in a round of calls.
 type NodeVote struct {
 	Node    string
 	Verdict Verdict
 	Err     error // why the node failed; nil with every other verdict
 }
 
-// text is the vote as a part of an error of that operation.
+// text is the vote's part of an error of that operation.
 func (v NodeVote) text(op Operation) string {
 	if v.Err != nil {
 		return fmt.Sprintf("%s: %v", v.Node, v.Err)
@@ -33,10 +33,11 @@ func (v NodeVote) text(op Operation) string {
 	return v.Node + ": " + said
 }
 
-// NodeVotes is what each node of a set had done, in the order of the engine's nodes.
+// NodeVotes is what each node did in a round of calls, in the order of the engine's nodes.
 type NodeVotes []NodeVote
 
-// Text is what all nodes did in a round of that operation, in brackets. Neighbours that did the same share a verdict.
+// Text lists the votes of a round of that operation, in parentheses. Neighbours with the same
+// verdict share it: " (r1, r2: granted; r3: refused)". It is "" if there are no votes.
 func (votes NodeVotes) Text(op Operation) string {
 	var b strings.Builder
 	for i, v := range votes {

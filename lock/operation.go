@@ -1,6 +1,6 @@
 package lock
 
-// Operation names what is asked of a node.
+// Operation is a kind of command on a node.
 type Operation string
 
 // The operations of a node.
@@ -11,5 +11,5 @@ const (
 	OpRelease   Operation = "release"
 	OpLeave     Operation = "leave" // a waiter leaves the queue
 	OpSubscribe Operation = "subscribe"
-	OpVouch     Operation = "vouch" // of set-up code; no trace is told of it
+	OpVouch     Operation = "vouch" // of set-up code; not reported to traces
 )

@@ -14,16 +14,16 @@ const (
 	ReasonInvalid  Reason = "invalid"   // bad input; nothing was sent
 	ReasonClosed   Reason = "closed"    // the engine was closed
 	ReasonCanceled Reason = "canceled"  // the caller's context was cancelled
-	ReasonTimeout  Reason = "timeout"   // a deadline or the wait budget ended
-	ReasonHeld     Reason = "held"      // somebody else holds the resource
-	ReasonDeadlock Reason = "deadlock"  // it waited for what its own caller keeps from being released
+	ReasonTimeout  Reason = "timeout"   // a deadline passed, or the wait budget was spent
+	ReasonHeld     Reason = "held"      // another owner holds the resource
+	ReasonDeadlock Reason = "deadlock"  // the wait was part of a deadlock
 	ReasonNoQuorum Reason = "no_quorum" // too few nodes answered, or too late
 	ReasonLost     Reason = "lost"      // the lease is over
-	ReasonNotHeld  Reason = "not_held"  // the nodes did not hold the lease any more
+	ReasonNotHeld  Reason = "not_held"  // the nodes no longer held the lease
 	ReasonError    Reason = "error"     // anything else
 )
 
-// reasons is looked through in order: the first match wins.
+// reasons is searched in order: the first match wins.
 var reasons = [...]struct {
 	target error
 	reason Reason
@@ -46,9 +46,8 @@ var reasons = [...]struct {
 	{context.DeadlineExceeded, ReasonTimeout},
 }
 
-// ReasonOf maps an error of this package to a closed set of short words, fit for a
-// metric label. Where a wait was cut short by a context, that is the reason,
-// whatever the last attempt had met.
+// ReasonOf maps an error of this package to a closed set of short words, fit for a metric
+// label. For a [WaitError] it returns why the wait ended, whatever the last attempt's error was.
 func ReasonOf(err error) Reason {
 	if err == nil {
 		return ReasonNone

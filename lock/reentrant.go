@@ -5,26 +5,24 @@ import (
 	"sync"
 )
 
-// Reentrant makes a Locker that a call can enter again while it holds the
-// resource: Acquire with a context that descends from a lease's Context returns
-// another handle on that lease, at once and without any command. The lease is
-// given back when as many handles were released as acquired.
+// Reentrant returns a Locker whose caller can acquire a resource again while holding it.
+// Acquire with a context that descends from the lease's Context returns another handle on that
+// lease, at once and without any command. The lease is released with its last handle.
 //
-// Who re-enters is told by the context alone, not by the goroutine. Options of a
-// re-entering Acquire are ignored; its Extend extends the one lease; its Context
-// descends from the context it was given. A context whose lease is over does not
-// re-enter: Acquire then goes to next.
+// The context alone decides who re-enters, not the goroutine. When Acquire re-enters, it
+// ignores its options. The new handle's Context descends from the context given to Acquire, and
+// its Extend extends the shared lease. If the context's lease is over, Acquire goes to next.
 func Reentrant(next Locker) Locker { return &reentrant{next: next} }
 
 type reentrant struct{ next Locker }
 
-// entryKey finds a lease in a context, apart from those of other Reentrants.
+// entryKey is the context key of a lease; each Reentrant finds only its own.
 type entryKey struct {
 	locker   *reentrant
 	resource string
 }
 
-// entry is a lease and the handles on it that were not released.
+// entry is a lease with the number of its open handles.
 type entry struct {
 	lease Lease
 
@@ -57,7 +55,7 @@ func (e *entry) join() bool {
 	return true
 }
 
-// part removes a handle. It reports whether that was the last.
+// part removes a handle. It reports whether it was the last one.
 func (e *entry) part() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -65,7 +63,7 @@ func (e *entry) part() bool {
 	return e.handles == 0
 }
 
-// handle is one entering of a lease.
+// handle is one acquisition of the shared lease.
 type handle struct {
 	Lease
 	entry  *entry
@@ -78,7 +76,7 @@ type handle struct {
 
 func (h *handle) Context() context.Context { return h.ctx }
 
-// Release of a handle that is not the last only ends that handle, and returns nil.
+// Release ends this handle. The last one releases the lease; the others return nil.
 func (h *handle) Release(ctx context.Context) error {
 	h.once.Do(func() {
 		if h.entry.part() {

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// inQuarantine is an error of a node that does not vote yet: *driver.QuarantineError is one.
+// inQuarantine is the error of a node that may not vote yet, such as *driver.QuarantineError.
 type inQuarantine interface {
 	error
-	// Quarantine says for how long, whether the node may be a new one, and the command with
-	// which a person vouches for all nodes of the set, if they are.
+	// Quarantine returns how long the quarantine lasts, whether the node may be new, and
+	// the command that vouches for all nodes of the set.
 	Quarantine() (left time.Duration, isNew bool, vouch string)
 }
 
-// remedy is what a person can do about nodes in quarantine, said once for all of them; ""
-// where there are none. New nodes can be vouched for. Once a node has taken part, or is
-// known to have been in use, the others restarted: then time is the remedy.
+// remedy tells a person what to do about nodes in quarantine, once for all of them; "" if there
+// are none. If all may be new, a person can vouch for them. If any node voted, or is known to
+// have been used before, the others restarted: then waiting is the remedy.
 func (e *QuorumError) remedy() string {
 	var left time.Duration
 	var command string
@@ -34,14 +34,14 @@ func (e *QuorumError) remedy() string {
 	case silent == 0:
 		return ""
 	case !allNew:
-		return fmt.Sprintf("Wait %v. If you know that a node forgot no lock, vouch for it alone: "+
-			"lockscope doctor tells what lockscope init --restarted needs", roundUp(left))
+		return fmt.Sprintf("Wait %v. If you know that a node forgot no lock, vouch for that node: "+
+			`"lockscope doctor" prints the "lockscope init --restarted" command`, roundUp(left))
 	case command == "":
 		command = "redlock.Vouch, or lockscope init"
 	}
-	return fmt.Sprintf("Wait %v. If these nodes are new and no lock was ever taken on them, "+
+	return fmt.Sprintf("Wait %v. If these nodes are new and never held a lock, "+
 		"vouch for them, once: %s", roundUp(left), command)
 }
 
-// roundUp is in whole seconds: who waits must not wait too short.
+// roundUp rounds up to whole seconds, so that waiting that long is enough.
 func roundUp(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }

@@ -9,25 +9,25 @@ import (
 	"github.com/lockscope/lockscope/lock/internal/carried"
 )
 
-// Trace is a set of hooks that report what only the algorithm knows. It has the
-// shape of [net/http/httptrace.ClientTrace] and travels in a context.
+// Trace is a set of hooks that report the steps of the algorithm. Like
+// [net/http/httptrace.ClientTrace] it travels in a context; see [WithTrace].
 //
 //  1. Any hook may be nil. The struct must not change once it is installed.
 //  2. Hooks run inline and concurrently: return fast, never block, never call
 //     back into the lock.
-//  3. Every Start hook is followed by exactly one End hook, which gets the
-//     context that Start returned, also on cancellation.
-//  4. End events repeat what Start said, so that End hooks suffice for metrics.
-//  5. NodeEnd may come after AcquireEnd, even after ReleaseEnd: a straggler
-//     answers when it answers.
-//  6. The trace is read once per Acquire and kept by the lease: renewals and
-//     releases report to it, in contexts that carry the values of Acquire's
-//     context but not its cancellation.
+//  3. Exactly one End hook follows every Start hook, also on cancellation. It gets
+//     the context that the Start hook returned.
+//  4. End events include the fields of their Start events, so End hooks suffice for
+//     metrics.
+//  5. A slow node's NodeEnd may come after AcquireEnd, even after ReleaseEnd.
+//  6. Acquire reads the trace once, and the lease keeps it. Renewals and releases
+//     report to it, in contexts with the values of Acquire's context but without its
+//     cancellation.
 //  7. No event carries an owner token.
-//  8. A hook that panics is contained: the lock goes on as if it had returned, and
-//     slog.Default is told, with the stack.
+//  8. If a hook panics, the lock goes on as if the hook had returned, and the panic is
+//     logged to slog.Default with its stack.
 //
-// Hooks and fields may be added in any minor version.
+// Minor versions may add hooks and fields.
 type Trace struct {
 	AcquireStart func(context.Context, AcquireStart) context.Context
 	AcquireEnd   func(context.Context, AcquireEnd)
@@ -45,16 +45,16 @@ type Trace struct {
 	ReleaseEnd   func(context.Context, ReleaseEnd)
 }
 
-// Backend is what the nodes of an engine are.
+// Backend describes the nodes of an engine.
 type Backend struct {
-	System string // what kind of server: db.system.name of OpenTelemetry, "redis"
+	System string // kind of server, as in OpenTelemetry's db.system.name: "redis"
 	Name   string // the name given with [WithBackend], else System
-	// Namespace is db.namespace of OpenTelemetry: the number of the database on all Redis
-	// nodes; "" if there is none, or not one.
+	// Namespace is OpenTelemetry's db.namespace: the database number of all Redis nodes.
+	// It is "" if the nodes have none, or differ in it.
 	Namespace string
-	// Keyspace is the same for all engines of which a resource of one name is one lock: on
-	// the same servers, as their addresses tell, in the same Namespace, with the same prefix.
-	// It is opaque. What differs in it has nothing in common but names.
+	// Keyspace is an opaque identifier of the set of locks. Two engines have the same one
+	// if their servers (by address), Namespace and prefix are the same: a resource name
+	// then means the same lock to both.
 	Keyspace string
 }
 
@@ -66,7 +66,7 @@ type AcquireStart struct {
 	Quorum   int
 	Options  AcquireOptions
 	CallSite string // of the call, with [WithCallSites]
-	Holding  []Held // what the caller holds while it waits; see the function Holding
+	Holding  []Held // leases that the caller holds while it waits; see the function Holding
 }
 
 // AcquireEnd ends one Acquire.
@@ -76,7 +76,7 @@ type AcquireEnd struct {
 	Took       time.Duration
 	Validity   time.Duration // validity left; zero on failure
 	Fence      uint64        // zero on failure
-	HandedOver bool          // by a lease of this process, without asking a node
+	HandedOver bool          // a lease of this process handed the lock over; no node was asked
 	Err        error
 }
 
@@ -84,7 +84,7 @@ type AcquireEnd struct {
 type AttemptStart struct {
 	Resource  string
 	Attempt   int  // from 1
-	GateFirst bool // asks the gate node before the others
+	GateFirst bool // the gate node is asked before the others
 }
 
 // AttemptEnd ends one round. Granted minus quorum is the vote margin.
@@ -92,7 +92,7 @@ type AttemptEnd struct {
 	AttemptStart
 	Nodes    int
 	Quorum   int
-	Granted  int // votes when the outcome was decided; later ones do not count
+	Granted  int // votes when the outcome was decided; later votes do not count
 	Refused  int
 	Failed   int
 	Raised   bool          // the fencing token needed a second round trip
@@ -118,24 +118,25 @@ type NodeEnd struct {
 	Err     error // why the node failed; nil if it answered
 }
 
-// NodeRestart says that a node may have forgotten locks that are still valid: another
-// server process answers for it than before, or one that is so young that locks may have
-// been valid when it began, or the same process has dropped keys for want of memory. It is
-// told once for each restart that a locker notices, with the first vote after it that has a
-// trace.
+// NodeRestart reports that a node may have forgotten locks that are still valid:
+//   - a different server process answers than before; or
+//   - the process is so young that locks may have been valid when it started; or
+//   - the process evicted keys under memory pressure.
+//
+// It is reported once for each restart that a locker detects, with the first vote after it
+// that has a trace.
 type NodeRestart struct {
 	Node    string
 	Backend Backend
 
-	Witnessed bool          // another process had answered before; else this one was young when it was first met
-	Left      time.Duration // how long locks it may have forgotten can still be valid
-	Enforced  bool          // the node does not vote until then; if not, it votes, and two leases can be valid
-	Evicted   bool          // it did not restart: it has dropped keys
+	Witnessed bool          // a different process answered before; false: this one was young when first seen
+	Left      time.Duration // how long the forgotten locks can still be valid
+	Enforced  bool          // true: the node does not vote until then; false: it votes, and two leases can be valid
+	Evicted   bool          // the node did not restart, but evicted keys
 }
 
-// Undialed reports that there was no connection to send the command on. A client may
-// remember a failed dial and fail further calls at once: Took then says nothing of the
-// node.
+// Undialed reports whether the command failed for want of a connection. A client may remember a
+// failed dial and fail further calls at once: Took is then no measure of the node.
 func (e NodeEnd) Undialed() bool {
 	op, ok := errors.AsType[*net.OpError](e.Err)
 	return ok && op.Op == "dial"
@@ -146,16 +147,16 @@ type Verdict string
 
 // The verdicts of a node.
 const (
-	VerdictGranted  Verdict = "granted"  // it did what was asked
-	VerdictRefused  Verdict = "refused"  // it answered no: held, not held any more
-	VerdictFailed   Verdict = "failed"   // it answered with an error, or not at all
-	VerdictRefilled Verdict = "refilled" // it had lost the key and got it back; no vote
-	// Of a node in an error, where no event tells its answer:
-	VerdictUnheard  Verdict = "unheard"   // it was asked, and the round was over before it answered
-	VerdictNotAsked Verdict = "not_asked" // nothing was sent to it in this round
+	VerdictGranted  Verdict = "granted"  // the node did the operation
+	VerdictRefused  Verdict = "refused"  // the node refused: the lock is held, or no longer held
+	VerdictFailed   Verdict = "failed"   // the node answered with an error, or not at all
+	VerdictRefilled Verdict = "refilled" // the node had lost the key and got it back; no vote
+	// These two appear in errors only, never in events:
+	VerdictUnheard  Verdict = "unheard"   // the round was over before the node answered
+	VerdictNotAsked Verdict = "not_asked" // nothing was sent to the node in this round
 )
 
-// WaitKind says where a caller waits.
+// WaitKind is what a caller waits for.
 type WaitKind string
 
 // The kinds of wait.
@@ -169,9 +170,9 @@ const (
 type WaitStart struct {
 	Resource string
 	Kind     WaitKind
-	Ahead    int        // waiters in front, where known
-	Blocker  *HeldError // who is waited for, where known; for WaitLocal, whom the caller in front waits for
-	Last     error      // failure of the attempt before; nil for WaitLocal
+	Ahead    int        // waiters in front, if known
+	Blocker  *HeldError // the holder, if known; for WaitLocal, the one that the caller in front waits for
+	Last     error      // error of the previous attempt; nil for WaitLocal
 }
 
 // WaitEnd ends a wait.
@@ -179,7 +180,7 @@ type WaitEnd struct {
 	WaitStart
 	Took       time.Duration
 	Named      bool // a release named this waiter as the next
-	HandedOver bool // a release of this process handed the lock over; only with WaitLocal
+	HandedOver bool // a release in this process handed the lock over; only with WaitLocal
 	Err        error
 }
 
@@ -190,16 +191,16 @@ type RenewStart struct {
 	Remaining time.Duration
 }
 
-// RenewOutcome is the verdict of a renewal round.
+// RenewOutcome is the result of a renewal round.
 type RenewOutcome string
 
 // The outcomes of a renewal round.
 const (
 	RenewDone    RenewOutcome = "renewed" // a quorum prolonged the lease
-	RenewUnknown RenewOutcome = "unknown" // could not tell; tried again soon
+	RenewUnknown RenewOutcome = "unknown" // too few nodes answered to know; tried again soon
 	RenewLost    RenewOutcome = "lost"    // the lease is lost, or reached its maximum hold
-	// RenewOvertaken: the lease was released or handed over while the nodes were asked, or
-	// its engine was closed. Nothing is lost by that.
+	// RenewOvertaken means that the lease was released or handed over, or the engine closed,
+	// while the nodes were asked. The lease is not lost.
 	RenewOvertaken RenewOutcome = "overtaken"
 )
 
@@ -223,22 +224,21 @@ type ReleaseStart struct {
 	Held     time.Duration
 }
 
-// ReleaseEnd ends a release. The counts are of the nodes that had answered when
-// the outcome was certain; those in none of them had not. All are 0 if the lock was
-// handed over.
+// ReleaseEnd ends a release. The counts cover the nodes that had answered when the outcome was
+// certain. All are 0 if the lock was handed over.
 type ReleaseEnd struct {
 	ReleaseStart
 	Outcome    Outcome // [OutcomeReleased] if it was handed over
-	Granted    int     // nodes that held the lock and let go of it
-	Refused    int     // nodes that no longer knew it, or held another's
+	Granted    int     // nodes that held the lock and released it
+	Refused    int     // nodes that no longer held it, or hold it for another owner
 	Failed     int
-	HandedOver bool // to the caller of this process that waited first; no node was asked
+	HandedOver bool // to the first waiting caller of this process; no node was asked
 	Took       time.Duration
 	Err        error
 }
 
-// WithTrace returns a context in which t is told what happens. A trace already
-// there goes on being told, first.
+// WithTrace returns a context whose acquisitions report to t, after the traces that ctx already
+// has. A nil t returns ctx.
 func WithTrace(ctx context.Context, t *Trace) context.Context {
 	if t == nil {
 		return ctx

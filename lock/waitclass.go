@@ -2,20 +2,20 @@ package lock
 
 import "errors"
 
-// WaitClass is what keeps a caller waiting, in one word of a closed set: the same in logs, samples and
-// tables.
+// WaitClass is why a caller waits, as one word of a closed set. Logs, samples and tables use the
+// same words.
 type WaitClass string
 
 // The classes of wait.
 const (
-	WaitBehindHolder WaitClass = "holder"      // queued behind a holder, another process or this one
-	WaitNetwork      WaitClass = "network"     // the nodes were asked, and none of what is known so far says more
-	WaitNoQuorum     WaitClass = "no_quorum"   // too few nodes answer, or may vote
-	WaitQuarantined  WaitClass = "quarantined" // there would be a quorum, but for nodes in quarantine
-	WaitBackingOff   WaitClass = "backing_off" // the nodes answer, and other callers got some of them
+	WaitBehindHolder WaitClass = "holder"      // queued behind a holder, in another process or in this one
+	WaitNetwork      WaitClass = "network"     // the nodes were asked and have not decided yet
+	WaitNoQuorum     WaitClass = "no_quorum"   // too few nodes answer or may vote
+	WaitQuarantined  WaitClass = "quarantined" // without the quarantines there would be a quorum
+	WaitBackingOff   WaitClass = "backing_off" // the nodes answer, but the votes are split between callers
 )
 
-// Class is what keeps the caller waiting, as far as its last attempt tells.
+// Class returns why the caller waits, judged by its last attempt.
 func (e WaitStart) Class() WaitClass {
 	quorum, ok := errors.AsType[*QuorumError](e.Last)
 	switch {
@@ -27,14 +27,14 @@ func (e WaitStart) Class() WaitClass {
 	return WaitBackingOff
 }
 
-// classified is the part of a node's error that says what kind of failure it is: those of
-// package driver are.
+// classified is the part of a node's error that says whether the node is in quarantine. The
+// errors of package driver have it.
 type classified interface {
 	error
 	Quarantined() bool
 }
 
-// waitClass of a split vote is to back off: no node failed so that another attempt cannot win.
+// waitClass is WaitBackingOff if so few nodes failed that another attempt can win.
 func (e *QuorumError) waitClass() WaitClass {
 	quarantined, spare := 0, e.Nodes-e.Quorum
 	for _, err := range e.Errors {

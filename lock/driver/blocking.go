@@ -2,9 +2,8 @@ package driver
 
 import "context"
 
-// BlockingNode is a [Node] whose methods return with their answers. They return by the
-// time their context ends, may be called concurrently, and otherwise do as those of
-// Node.
+// BlockingNode is a [Node] whose methods return their answers, at the latest when their context
+// ends. Everything else is as for Node.
 type BlockingNode interface {
 	Name() string
 	System() string

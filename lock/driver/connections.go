@@ -1,18 +1,17 @@
 package driver
 
-// Connected is a [Node] that tells of the connections it has made itself. A node need not be one.
+// Connected is an optional interface of a [Node] that counts its connections.
 type Connected interface {
 	// Connections returns a snapshot, from memory. It may be called concurrently, and after Close.
 	Connections() Connections
 }
 
-// Connections says how a node is connected to its server. What listens for wake-ups is not
-// counted: no command waits for it.
+// Connections counts a node's connections to its server, without those that listen for wake-ups.
 type Connections struct {
 	Open    int // connections that commands can be sent on
-	Busy    int // those of them that carry commands
-	Waiting int // commands that no connection has taken yet
-	// Dials are those that have ended, DialFailures those of them that made no connection, both
-	// since the node was made. The guard's first look at the server is part of a dial.
+	Busy    int // open connections with a command under way
+	Waiting int // commands that wait for a connection
+	// Dials is how many dials have ended since the node was made; DialFailures is how many
+	// of them failed. A dial includes the guard's first check of the server.
 	Dials, DialFailures uint64
 }

@@ -7,25 +7,25 @@ import (
 	"net"
 )
 
-// Class is the kind of a node's failure, the same word in every layer above: in the
-// decision whether to try again, in metrics, spans, logs and on pages.
+// Class is the kind of a node's failure. Metrics, spans, logs and pages use the same word, and
+// the engine decides by it whether to try again.
 type Class string
 
-// The classes of failure. [Other] is everything no driver has a class for.
+// The classes of failure. [Other] covers errors without a class of their own.
 const (
 	Other         Class = "other"
 	Timeout       Class = "timeout"       // no answer in time; the outcome is unknown
 	Unreachable   Class = "unreachable"   // no connection, or it broke; the outcome may be unknown
-	Busy          Class = "busy"          // not asked: too much is under way there already
-	Denied        Class = "denied"        // the server knows us not, or does not let us
+	Busy          Class = "busy"          // not asked: too many commands are under way there
+	Denied        Class = "denied"        // authentication failed, or the user lacks a right
 	Quarantined   Class = "quarantined"   // it may have forgotten locks that are still valid
 	Replica       Class = "replica"       // it follows another server
-	Evicting      Class = "evicting"      // it may drop locks under memory pressure
+	Evicting      Class = "evicting"      // it may evict locks under memory pressure
 	Duplicate     Class = "duplicate"     // it is another node under a second name
-	Misconfigured Class = "misconfigured" // it cannot be used as it is set up
+	Misconfigured Class = "misconfigured" // it cannot be used as it is configured
 )
 
-// Barred reports that the node can be reached, and may not vote as it is.
+// Barred reports whether the node can be reached but may not vote in its present state.
 func (c Class) Barred() bool {
 	switch c {
 	case Quarantined, Replica, Evicting, Duplicate, Misconfigured:
@@ -34,15 +34,14 @@ func (c Class) Barred() bool {
 	return false
 }
 
-// Permanent reports that no later try can succeed before somebody steps in, or before
-// a quarantine is over.
+// Permanent reports whether retrying is useless until a person steps in or a quarantine ends.
 func (c Class) Permanent() bool { return c == Denied || c.Barred() }
 
-// Silent reports that the node was asked and said nothing.
+// Silent reports whether the node was asked and did not answer.
 func (c Class) Silent() bool { return c == Timeout || c == Unreachable }
 
-// Errors of a node, one for each class. Drivers wrap them, with the cause and the
-// remedy; test for them with [errors.Is], or ask [ClassOf].
+// Errors of a node, one for each class. Drivers wrap them with the cause and the remedy. Test for
+// them with [errors.Is], or call [ClassOf].
 var (
 	ErrTimeout       = NewError(Timeout, "no answer within the node timeout")
 	ErrUnreachable   = NewError(Unreachable, "node cannot be reached")
@@ -54,34 +53,34 @@ var (
 	ErrMisconfigured = NewError(Misconfigured, "node is not set up for locks")
 )
 
-// ErrNotSent says that a command was not sent: it has no effect, now or later. It may
-// stand beside an error that says why; alone it is [Busy].
+// ErrNotSent means that a command was not sent, and so has no effect, now or later. Another error
+// in the same tree may say why; without one its class is [Busy].
 var ErrNotSent = errors.New("not asked")
 
 // Errors within a class, or beside all of them.
 var (
-	// ErrUnexamined says that the state of a node could not be examined.
+	// ErrUnexamined means that the state of a node could not be examined.
 	ErrUnexamined = NewError(Misconfigured, "node could not be examined")
-	// ErrSilent says that a node was not asked since it had left its last calls unanswered.
+	// ErrSilent means that a node was not asked because it left its last calls unanswered.
 	ErrSilent = NewError(Busy, "node did not answer its last calls")
-	// ErrFenceCounter says that a node's fence counter is not a number that can be
-	// counted on from: tokens granted from it would repeat or go back.
-	ErrFenceCounter = NewError(Misconfigured, "fence counter cannot be counted on from")
-	// ErrBadReply says that a node's answer is not one of those there are.
+	// ErrFenceCounter means that a node's fence counter has a value that cannot be
+	// incremented: tokens granted from it would repeat or go back.
+	ErrFenceCounter = NewError(Misconfigured, "fence counter cannot be incremented")
+	// ErrBadReply means that the node sent a reply of an unknown form.
 	ErrBadReply = NewError(Other, "reply not understood")
-	// ErrTombstone says that a late acquire met the tombstone of its own release.
+	// ErrTombstone means that a late acquire met the tombstone of its own release.
 	ErrTombstone = NewError(Other, "attempt was already given up")
-	// ErrUnheard says that the caller did not wait for the answer, which says nothing of
-	// the node. The command may still take effect.
+	// ErrUnheard means that the caller did not wait for the answer. The node may be
+	// healthy, and the command may still take effect.
 	ErrUnheard = errors.New("the caller did not wait for the answer")
-	// ErrNoWakeUps answers Subscribe where a node tells nobody that it is next: waiters
-	// look again and again, and queue nowhere. It is no failure.
-	ErrNoWakeUps = errors.New("node tells no waiters")
-	// ErrClosed says that the node was closed. Nothing was sent.
+	// ErrNoWakeUps is Subscribe's answer if a node does not notify waiters. They poll
+	// instead, and there is no queue. It is not a failure.
+	ErrNoWakeUps = errors.New("node does not notify waiters")
+	// ErrClosed means that the node was closed. Nothing was sent.
 	ErrClosed = errors.New("node is closed")
 )
 
-// NewError makes an error of a class, for the sentinels of a driver.
+// NewError returns an error of a class, for a driver's sentinel errors.
 func NewError(class Class, text string) error { return &classError{class, text} }
 
 type classError struct {
@@ -91,12 +90,12 @@ type classError struct {
 
 func (e *classError) Error() string { return e.text }
 
-// Quarantined is for package lock, which tells such nodes apart without importing this one.
+// Quarantined is for package lock, which recognizes such errors without importing this package.
 func (e *classError) Quarantined() bool { return e.class == Quarantined }
 
-// ClassOf is the class of a node's error: of the first error in its tree that has one,
-// else Unreachable for an error of the network and Timeout where that is a deadline,
-// else Busy for [ErrNotSent]. It is "" for nil.
+// ClassOf returns the class of a node's error; "" for nil. The first error in its tree that has a
+// class decides. Otherwise a deadline is Timeout, another network error is Unreachable,
+// [ErrNotSent] is Busy, and the rest is Other.
 func ClassOf(err error) Class {
 	var known *classError
 	var network net.Error
@@ -115,8 +114,8 @@ func ClassOf(err error) Class {
 	return Other
 }
 
-// Describe is the text of the sentinel that an error wraps, without any detail: fit for
-// places where a reply's own words must not be shown. It is "" if there is none.
+// Describe returns the text of the sentinel that err wraps, without details, for output that
+// must not show the words of a reply. It returns "" if err wraps none.
 func Describe(err error) string {
 	if known, ok := errors.AsType[*classError](err); ok {
 		return known.text

@@ -103,7 +103,7 @@ func TestARaiseBlamesNobodyWhoAgreed(t *testing.T) {
 	}
 	adds(t, e)
 	want := "no quorum for raise: 1 of 5 nodes granted, 3 needed (r1: node cannot be reached; r2: not held; r3: granted; " +
-		"r4: lock: not held any more; r5: no answer within the node timeout of 500ms)"
+		"r4: lock: no longer held; r5: no answer within the node timeout of 500ms)"
 	if !strings.Contains(e.Error(), want) {
 		t.Errorf("says %s\nwant %s", e, want)
 	}
@@ -183,7 +183,7 @@ func TestAReleaseAccountsForEveryNode(t *testing.T) {
 	if !ok || len(e.Votes) != 5 || e.Unknown != 3 {
 		t.Fatalf("%v has not one vote for each node", err)
 	}
-	want := "unknown on 3 of 5 nodes, where it ends with its TTL at the latest (r1: released; r2: not held; " +
+	want := "unknown on 3 of 5 nodes; the lock expires there with its TTL at the latest (r1: released; r2: not held; " +
 		"r3: node cannot be reached; r4: no answer within the node timeout; r5: not waited for)"
 	if !strings.Contains(err.Error(), want) {
 		t.Errorf("says %v\nwant %s", err, want)

@@ -24,7 +24,7 @@ func TestRealRemedyOfAQuorum(t *testing.T) {
 	wantWait := func(t *testing.T, f *realNodes, err error) {
 		t.Helper()
 		wantErr(t, err, lock.ErrNoQuorum, driver.ErrQuarantined)
-		wantText(t, err, ". Wait ", "If you know that a node forgot no lock, vouch for it alone", "init --restarted")
+		wantText(t, err, ". Wait ", "If you know that a node forgot no lock, vouch for that node", "init --restarted")
 		if containsText(err, "--redis") {
 			t.Errorf("it offers what is for new nodes: %v", err)
 		}
