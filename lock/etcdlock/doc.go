@@ -1,61 +1,68 @@
-// Package etcdlock is the driver of package lock for etcd: a lock is the oldest key below a
-// prefix, as concurrency.Mutex of etcd's own client has it, and the two exclude each other.
+// Package etcdlock stores the locks of package lock in etcd. The oldest key below a prefix holds
+// the lock, as in concurrency.Mutex of etcd's own client, and the two exclude each other.
 //
-//	client, err := clientv3.New(clientv3.Config{Endpoints: endpoints, DialKeepAliveTime: 10 * time.Second, DialKeepAliveTimeout: time.Second})
+//	client, err := clientv3.New(clientv3.Config{
+//		Endpoints: endpoints, DialKeepAliveTime: 10 * time.Second, DialKeepAliveTimeout: time.Second,
+//	})
 //	locker, err := etcdlock.New(client)
 //	defer locker.Close()
 //	err = lock.Do(ctx, locker, "order:1001", charge)
 //
-// The client writes what fails to stderr unless its Config has a Logger of zap: the driver leaves that as it is.
+// The client logs failures to stderr unless its Config has a zap Logger. The driver does not change that.
 //
 // # What it promises
 //
-// The cluster is one node: its own majority is the quorum. While it keeps what it has
-// committed, and the clocks of clients and of the member that leads run at true rate within
-// the drift bound, at most one lease per resource is valid at any time. Fencing tokens are
-// unique and increase from one acquisition to the next, without any assumption on time, as
-// long as the cluster keeps its revisions.
+// The cluster is one node: its own majority is the quorum. While it keeps everything it has
+// committed, and the clocks of clients and of the leader run at true rate within the drift
+// bound, at most one lease per resource is valid at any time. As long as the cluster keeps its
+// revisions, fencing tokens are unique and increase from one acquisition to the next, without any
+// assumption about time.
 //
-//	a member killed or stopped    fewer than half of them cost time, and no lock: calls that hang are sent to
-//	                              another member after a third of the node timeout. Waiters whose watch
-//	                              was there look again every lock.WithPollInterval: DialKeepAliveTime ends that
+//	a member killed or stopped    fewer than half of the members cost time, but no lock: a call that hangs is
+//	                              repeated on another member after a third of the node timeout. Waiters whose
+//	                              watch was on that member poll every lock.WithPollInterval, until
+//	                              DialKeepAliveTime ends the connection
 //	no majority                   nothing is granted or extended; leases are lost in time, by local timers
-//	a leader that stood still     may take a keep-alive when it no longer leads: not believed, for what is read
-//	                              after it has to be of the same term. It may also revoke what others have
-//	                              prolonged since (releases before the end of 2023, etcd-io/etcd#15247): in a new
-//	                              term each renewal moves the key to a new lease, of which it does not know
+//	a leader that stood still     may accept a keep-alive after it lost the lead. The keep-alive does not count,
+//	                              since a later read must be of the same term. It may also revoke leases that
+//	                              were renewed since (etcd before the end of 2023, etcd-io/etcd#15247), so in a
+//	                              new term each renewal moves the key to a new lease, unknown to the old leader
 //	a lease revoked by hand,      not detected before the next renewal: two leases may be valid until then
 //	a key deleted by hand
-//	a restored snapshot           locks granted since are forgotten, and two leases may be valid until the old
-//	                              one's next renewal. Told (Trace.NodeRestart) by a process that has seen more,
-//	                              which has the tokens go on above all before. If none has, tokens may repeat
-//	                              where the snapshot was less than two minutes old
-//	plain concurrency.Mutex       excludes and is excluded, in one queue: see [MutexPrefix]. It does not notice
+//	a restored snapshot           later locks are forgotten, and two leases may be valid until the old one's
+//	                              next renewal. Any process that has seen a later revision reports it
+//	                              (Trace.NodeRestart) and makes tokens continue above all earlier ones. If there
+//	                              is no such process, tokens may repeat if the snapshot was less than two
+//	                              minutes old
+//	plain concurrency.Mutex       shares one queue and excludes both ways: see [MutexPrefix]. It does not detect
 //	                              the loss of its session by itself, and has no validity
 //	space exceeded (NOSPACE)      nothing is granted; leases are extended and released
 //
 // # How it works
 //
-// Each claim is a key prefix/lease with an etcd lease of the TTL, rounded up, and one second:
-// validity is counted by the holder, and ends before. A lease that is idle serves the next
-// claim, so that an acquire and its release are two proposals. To acquire, a transaction puts
-// the key where no other is, or behind the others; whoever waits is told by a watch on the
-// prefix, which stays open while the resource is contended, when all keys before its own are
-// gone. Where a call was not answered, the lease is revoked: nothing late can be put under it.
+// Each claim is a key prefix/lease with an etcd lease. The etcd lease lasts for the TTL, rounded up,
+// plus one second; the holder counts its validity, which ends earlier. An idle etcd lease serves
+// the next claim, so an acquire and its release are two proposals.
 //
-// Tokens are the revision that made the key, on a base in microseconds that is read in the
-// same transaction and raised when it is a minute behind the clock: who moves here from Redis
-// sees them rise. A lock is not handed over inside a process: revisions cannot be reserved.
+// To acquire, a transaction puts the key if there is no other, or behind the others. A waiter
+// learns from a watch on the prefix when all keys before its own are gone. The watch stays open while
+// the resource is contended. If a call gets no answer, its etcd lease is revoked, so that no late
+// key can appear.
 //
-// # Where what is
+// A token is the revision that created the key plus a base in microseconds. The same
+// transaction reads the base, which is raised when it falls a minute behind the clock. So tokens
+// rise when you move here from Redis. Locks are not handed over inside a process, since revisions
+// cannot be reserved.
+//
+// # Where to find what
 //
 //	New                        etcdlock.go
 //	options                    options.go, keys.go
 //	requests                   node.go, claim.go
-//	waiting, being told        queue.go, watch.go
-//	leases of etcd             lease.go
+//	waiting, notifications     queue.go, watch.go
+//	etcd leases                lease.go
 //	fencing tokens             fence.go
-//	what failed, tries again   errors.go, retry.go
-//	no connection, and why     reach.go
-//	what a process knows       state.go
+//	error classes, retries     errors.go, retry.go
+//	unreachable members        reach.go
+//	a process's state          state.go
 package etcdlock

@@ -15,14 +15,15 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// errGone says that a claim is not in its directory any more.
+// errGone means that a claim is no longer in its directory.
 var errGone = errors.New("the claim is gone")
 
-// errNoTerm says that no two answers in a row came from the same leader's time.
-var errNoTerm = fmt.Errorf("%w: the leader changes again and again", driver.ErrUnreachable)
+// errNoTerm means that no two answers in a row came from the same leader's term.
+var errNoTerm = fmt.Errorf(`%w: the leader keeps changing: check the members with "lockscope doctor"`,
+	driver.ErrUnreachable)
 
-// fail is classify that knows a member which does not answer from one that cannot be
-// connected to: for the client both end with the time there is.
+// fail is like classify, but distinguishes a member that does not answer from one that cannot be
+// connected to. The client reports both as a timeout.
 func (n *node) fail(err error) error {
 	err = classify(err)
 	if driver.ClassOf(err) != driver.Timeout {
@@ -35,15 +36,15 @@ func (n *node) fail(err error) error {
 	return err
 }
 
-// doubt is what else may be wrong: the client does not say why it cannot connect.
-func (n *node) doubt() string {
+// otherCause is another possible cause: the client does not say why it cannot connect.
+func (n *node) otherCause() string {
 	if slices.ContainsFunc(n.client.Endpoints(), func(e string) bool { return strings.HasPrefix(e, "https://") }) {
-		return ", or none shows a certificate that clientv3.Config.TLS believes"
+		return ", or clientv3.Config.TLS trusts none of their certificates"
 	}
 	return ""
 }
 
-// classify says what kind of failure an error of the client is, with the remedy.
+// classify adds the class of a client error, and the remedy.
 func classify(err error) error {
 	if err == nil || driver.Describe(err) != "" {
 		return err
@@ -53,20 +54,19 @@ func classify(err error) error {
 	}
 	switch err = rpctypes.Error(err); {
 	case is(err, rpctypes.ErrNoSpace):
-		return fmt.Errorf("%w: %w: compact, defragment, then etcdctl alarm disarm, or raise --quota-backend-bytes",
-			driver.ErrMisconfigured, err)
+		return fmt.Errorf(`%w: %w: compact, defragment and run "etcdctl alarm disarm", or raise `+
+			"--quota-backend-bytes", driver.ErrMisconfigured, err)
 	case is(err, rpctypes.ErrPermissionDenied):
-		return fmt.Errorf("%w: %w: the user's role needs readwrite on the lock prefix and on the fence key",
+		return fmt.Errorf("%w: %w: grant the user's role readwrite on the lock prefix and on the fence key",
 			driver.ErrDenied, err)
 	case is(err, rpctypes.ErrAuthFailed, rpctypes.ErrInvalidAuthToken, rpctypes.ErrUserEmpty, rpctypes.ErrUserNotFound,
 		rpctypes.ErrAuthNotEnabled):
-		return fmt.Errorf("%w: %w: give clientv3.Config a user and password that the cluster knows", driver.ErrDenied,
-			err)
+		return fmt.Errorf("%w: %w: correct the user and password in clientv3.Config", driver.ErrDenied, err)
 	case is(err, rpctypes.ErrNoLeader, rpctypes.ErrLeaderChanged, rpctypes.ErrNotLeader,
 		rpctypes.ErrTimeoutDueToLeaderFail,
 		rpctypes.ErrTimeoutDueToConnectionLost, rpctypes.ErrTimeout):
-		return fmt.Errorf("%w: %w: a majority of the members has to run and reach one another", driver.ErrUnreachable,
-			err)
+		return fmt.Errorf(`%w: %w: check the members with "lockscope doctor"; a majority must run and reach each other`,
+			driver.ErrUnreachable, err)
 	case is(err, rpctypes.ErrTooManyRequests):
 		return fmt.Errorf("%w: %w", driver.ErrNotSent, err)
 	case is(err, rpctypes.ErrCorrupt):
@@ -84,17 +84,17 @@ func is(err error, targets ...error) bool {
 	return false
 }
 
-// classifyCode goes by the codes of gRPC, where etcd itself has said nothing.
+// classifyCode goes by the gRPC code, for errors that etcd did not name.
 func classifyCode(err error) error {
 	switch codeOf(err) {
 	case codes.DeadlineExceeded:
 		return fmt.Errorf("%w: %w", driver.ErrTimeout, err)
 	case codes.Canceled:
-		return fmt.Errorf("%w: the client was closed: %w", driver.ErrClosed, err)
+		return fmt.Errorf("%w: the client was closed before the locker: %w", driver.ErrClosed, err)
 	case codes.Unavailable:
 		return fmt.Errorf("%w: %w", driver.ErrUnreachable, err)
 	case codes.Unimplemented:
-		return fmt.Errorf("%w: %w: the endpoint is no etcd that speaks v3", driver.ErrMisconfigured, err)
+		return fmt.Errorf("%w: %w: use endpoints of an etcd that speaks v3", driver.ErrMisconfigured, err)
 	case codes.Unauthenticated, codes.PermissionDenied:
 		return fmt.Errorf("%w: %w", driver.ErrDenied, err)
 	}

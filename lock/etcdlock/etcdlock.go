@@ -13,13 +13,14 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 )
 
-// New makes an engine on the cluster that client connects to. It takes the options of
-// package lock and those of this package, and fails with lock.ErrInvalidOption or
-// lock.ErrInvalidNode without asking the cluster. The client stays the caller's, and has to
-// be open until Close, which must follow.
+// New returns an engine for the cluster that client connects to. It accepts the options of package
+// lock and of this package. It does not contact the cluster. It fails with lock.ErrInvalidOption,
+// lock.ErrInvalidTTL or lock.ErrInvalidNode.
+//
+// Close the engine when you are done with it, then the client, which stays the caller's.
 func New(client *clientv3.Client, opts ...lock.Option) (*engine.Engine, error) {
 	if client == nil {
-		return nil, fmt.Errorf("%w: nil client", lock.ErrInvalidNode)
+		return nil, fmt.Errorf("%w: the client is nil", lock.ErrInvalidNode)
 	}
 	base, err := engine.NewSettings(1, opts...)
 	if err != nil {
@@ -41,7 +42,7 @@ func New(client *clientv3.Client, opts ...lock.Option) (*engine.Engine, error) {
 	return e, nil
 }
 
-// nameOf is where a cluster is, without who connects.
+// nameOf returns the endpoints' host:port, without users.
 func nameOf(endpoints []string) string {
 	var hosts []string
 	for _, e := range endpoints {

@@ -74,7 +74,7 @@ func (f *fenceBase) read(resp *clientv3.GetResponse, at int64) (base, error) {
 		kv := resp.Kvs[0]
 		value, err := strconv.ParseUint(string(kv.Value), 10, 64)
 		if err != nil || value+uint64(at) > maxFence {
-			return b, fmt.Errorf("%w: key %q has %.40q: find out who has set it", driver.ErrFenceCounter, f.key,
+			return b, fmt.Errorf("%w: key %q has value %.40q: find out who set it", driver.ErrFenceCounter, f.key,
 				kv.Value)
 		}
 		b = base{value: value, mod: kv.ModRevision}
@@ -83,8 +83,8 @@ func (f *fenceBase) read(resp *clientv3.GetResponse, at int64) (base, error) {
 	return b, nil
 }
 
-// ready sees to it that the base is there, and not too far behind the clock. Of several
-// processes that raise it one does.
+// ready makes sure that the base exists and is not too far behind the clock. If several processes
+// raise it at once, one succeeds.
 func (n *node) ready(ctx context.Context, floor uint64) error {
 	f := &n.fence
 	for range 3 {
@@ -111,5 +111,5 @@ func (n *node) ready(ctx context.Context, floor uint64) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%w: key %q is written again and again", driver.ErrUnreachable, f.key)
+	return fmt.Errorf("%w: key %q keeps changing: find out who writes it", driver.ErrUnreachable, f.key)
 }

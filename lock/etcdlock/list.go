@@ -19,37 +19,38 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
-// Held is a lock that somebody holds.
+// Held is a lock that is held.
 type Held struct {
-	Key       string        // with the prefix of the locker's options
-	Fence     uint64        // 0 if it is not known: of a plain Mutex, or on a base that was compacted since
+	Key       string        // prefix and resource
+	Fence     uint64        // 0 if unknown: a plain Mutex, or the token's base was compacted
 	Holder    lock.Holder   // empty for a plain Mutex
-	Remaining time.Duration // until the key goes, unless prolonged, in whole seconds; negative: never
+	Remaining time.Duration // until the key expires, unless renewed, in whole seconds; negative: never
 }
 
-// Waiting is a claim that stands behind the one that holds a lock. It says who, and not
-// how many calls of its process wait nor what they hold meanwhile.
+// Waiting is a claim behind the one that holds a lock. It names the waiting process, but not how many
+// of its calls wait, nor which locks they hold.
 type Waiting struct {
 	Key    string
-	Since  time.Time   // by the waiter's clock; zero for a plain Mutex
-	Holder lock.Holder // of what waits; empty for a plain Mutex
+	Since  time.Time   // on the waiter's clock; zero for a plain Mutex
+	Holder lock.Holder // the waiting process; empty for a plain Mutex
 }
 
 const (
-	// readPage is how many keys are read at one time.
+	// readPage is how many keys are read at a time.
 	readPage = 1000
-	// readParallel bounds the questions for the rest of a lease that are under way.
+	// readParallel bounds the concurrent requests for the TTL of a lease.
 	readParallel = 8
-	// readBack bounds how many former fence bases are looked for: there is one a minute at most.
+	// readBack bounds how many earlier fence bases are read: there is at most one a minute.
 	readBack = 1000
 )
 
-// ReadHeld returns the locks below a prefix that are held, by key: those of a plain
-// concurrency.Mutex, too. It changes nothing; the right it needs is to read the prefix and
-// fenceKey, on which tokens count: [DefaultFenceKey], or what the services say with
-// [WithFenceKey]. All is of one moment but Remaining, for which
-// each lease is asked: a lock whose lease has ended by then is left out. When ctx ends, or a
-// majority does not answer, there is an error and no list.
+// ReadHeld returns the locks below a prefix that are held, ordered by key, including those of a plain
+// concurrency.Mutex. It changes nothing, and needs the right to read the prefix and fenceKey, which
+// is [DefaultFenceKey] or the services' [WithFenceKey].
+//
+// Everything is of one revision except Remaining, which is read from each lease afterwards. Locks whose
+// lease has ended by then are left out. If ctx ends or a majority does not answer, ReadHeld fails
+// and returns no list.
 func ReadHeld(ctx context.Context, client *clientv3.Client, prefix, fenceKey string) ([]Held, error) {
 	queues, err := readQueues(ctx, client, prefix)
 	if err != nil {
@@ -82,8 +83,8 @@ func ReadHeld(ctx context.Context, client *clientv3.Client, prefix, fenceKey str
 	return all, nil
 }
 
-// ReadWaiting returns who waits for the locks below a prefix, by key and in the order of
-// the queue. It fails as [ReadHeld] does, and changes nothing.
+// ReadWaiting returns the waiters for the locks below a prefix, ordered by key and by position in the
+// queue. It changes nothing, and fails as [ReadHeld] does.
 func ReadWaiting(ctx context.Context, client *clientv3.Client, prefix string) ([]Waiting, error) {
 	queues, err := readQueues(ctx, client, prefix)
 	if err != nil {
@@ -102,7 +103,7 @@ func ReadWaiting(ctx context.Context, client *clientv3.Client, prefix string) ([
 	return all, nil
 }
 
-// queue are the claims to a lock, the oldest first: at least one.
+// queue is the claims to a lock, the oldest first: at least one.
 type queue struct {
 	key    string
 	claims []*mvccpb.KeyValue
@@ -150,8 +151,8 @@ func inOrder(byKey map[string]*queue) []queue {
 	return all
 }
 
-// lockOf is the key of the lock that a claim is to: the inverse of directory and keyOf. It is
-// false for a key that is no claim.
+// lockOf returns the key of the lock that a claim is for: the inverse of directory and keyOf. ok is
+// false for a key that is not a claim.
 func lockOf(prefix, claim string) (key string, ok bool) {
 	directory, lease, found := cutLast(strings.TrimPrefix(claim, prefix), "/")
 	if _, err := strconv.ParseUint(lease, 16, 64); !found || err != nil {
@@ -168,9 +169,8 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s[:at], s[at+len(sep):], true
 }
 
-// readBases reads the fence base, and back to the one on which the oldest of the claims was
-// granted: a token counts on the base of its own transaction. The latest comes first; what
-// was compacted is not there.
+// readBases reads the fence bases, the latest first, back to the one of the oldest claim: a token
+// counts from the base of its own transaction. Compacted bases are missing.
 func readBases(ctx context.Context, client *clientv3.Client, fenceKey string, claims []*mvccpb.KeyValue) (bases []base,
 	err error) {
 	oldest := int64(math.MaxInt64)
@@ -211,8 +211,8 @@ func fenceAt(bases []base, made int64) uint64 {
 	return 0
 }
 
-// readLeases asks how long leases live on. One that has ended is not in the answer; that of
-// keys without one, 0, never ends.
+// readLeases returns how long the claims' leases still live. Ended leases are missing. Lease 0, that
+// of keys without a lease, never ends.
 func readLeases(ctx context.Context, client *clientv3.Client,
 	claims []*mvccpb.KeyValue) (map[clientv3.LeaseID]time.Duration, error) {
 	ctx, cancel := context.WithCancelCause(ctx)

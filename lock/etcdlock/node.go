@@ -99,7 +99,7 @@ func granted(c *claim) driver.AcquireReply {
 
 // Raise implements driver.BlockingNode. One node is always a quorum: it is never asked.
 func (n *node) Raise(context.Context, driver.RaiseRequest) (bool, error) {
-	return false, fmt.Errorf("%w: tokens of etcd cannot be raised", driver.ErrBadReply)
+	return false, fmt.Errorf("%w: raise: etcd tokens cannot be raised", driver.ErrBadReply)
 }
 
 // Extend implements driver.BlockingNode.
@@ -174,11 +174,11 @@ func (n *node) compete(ctx context.Context, req driver.AcquireRequest) (driver.A
 	return driver.AcquireReply{}, errNoTerm
 }
 
-// notSent marks the failure of what comes before a key can have been put.
+// notSent marks a failure before the key was put.
 func (n *node) notSent(err error) error { return fmt.Errorf("%w: %w", driver.ErrNotSent, n.fail(err)) }
 
-// bid puts the key of a claim: any time, to wait there if it is not the first, or else
-// only where nobody else is. It fails with errGone where that has to be tried anew.
+// bid puts the key of a claim: to wait there if it is not the first, or only if there is no other. It
+// fails with errGone if the caller has to try again.
 func (n *node) bid(ctx context.Context, req driver.AcquireRequest, c *claim, sent time.Duration) (driver.AcquireReply,
 	error) {
 	n.remember(req.Token, c)

@@ -14,15 +14,14 @@ import (
 )
 
 const (
-	// wakeEvery is how often the client is told to connect at once. By itself it waits for longer after each
-	// failure, two minutes in the end.
+	// wakeEvery is how often the client's back-off is reset: it grows up to two minutes.
 	wakeEvery = 500 * time.Millisecond
-	// askAgain is what it may take to hear why there is no connection, which the client knows already.
+	// askAgain bounds the call that only asks the client why it has no connection.
 	askAgain = 50 * time.Millisecond
 )
 
-// reachable fails at once where no member takes connections. Where they are being made it waits.
-// Nothing was sent if it fails.
+// reachable fails at once if no member takes connections. It waits while a connection is being made.
+// If it fails, nothing was sent.
 func (n *node) reachable(ctx context.Context) error {
 	if n.client.ActiveConnection().GetState() == connectivity.Ready {
 		return nil
@@ -33,7 +32,7 @@ func (n *node) reachable(ctx context.Context) error {
 	return n.knock(ctx)
 }
 
-// wakeUp ends the pause of a client that could not connect.
+// wakeUp resets the back-off of a client that could not connect.
 func (n *node) wakeUp() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -43,14 +42,14 @@ func (n *node) wakeUp() {
 	}
 }
 
-// knock connects to a member, or says why none can be connected to. It opens a stream and sends
-// nothing on it: other calls the client repeats until their time is over, and forgets the cause.
+// knock connects to a member, or returns why it cannot. It opens a stream and sends nothing. The
+// client retries all other calls until their deadline, and loses the cause.
 func (n *node) knock(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	_, err := n.leases.LeaseKeepAlive(ctx)
 	if err == nil || n.client.ActiveConnection().GetState() == connectivity.Ready {
-		return nil // what else may be wrong the call itself will say
+		return nil // the call itself reports any other problem
 	}
 	if codeOf(err) == codes.Unavailable {
 		return fmt.Errorf("%w: %w", driver.ErrNotSent, refused(status.Convert(err).Message()))
@@ -58,21 +57,22 @@ func (n *node) knock(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", driver.ErrNotSent, n.unreachable(err))
 }
 
-// unreachable is an error of a call in whose time there was no connection.
+// unreachable is the error of a call that had no connection until its deadline.
 func (n *node) unreachable(err error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), askAgain)
 	defer cancel()
 	if _, again := n.leases.LeaseKeepAlive(ctx); again != nil && codeOf(again) == codes.Unavailable {
 		return refused(status.Convert(again).Message())
 	}
-	return fmt.Errorf("%w: no endpoint has answered in time%s%s: %w", driver.ErrUnreachable, n.doubt(), remedy, err)
+	return fmt.Errorf("%w: no endpoint has answered in time%s%s: %w", driver.ErrUnreachable, n.otherCause(), remedy,
+		err)
 }
 
-const remedy = ": check that the endpoints are right and that a majority of the members runs, with lockscope doctor"
+const remedy = `: check the endpoints, and the members with "lockscope doctor"`
 
 func refused(cause string) error {
 	if strings.Contains(cause, "x509:") || strings.Contains(cause, "tls:") {
-		return fmt.Errorf("%w: no endpoint takes connections: %s: see clientv3.Config.TLS",
+		return fmt.Errorf("%w: no endpoint takes connections: %s: correct clientv3.Config.TLS",
 			driver.ErrUnreachable, cause)
 	}
 	return fmt.Errorf("%w: no endpoint takes connections: %s%s", driver.ErrUnreachable, cause, remedy)

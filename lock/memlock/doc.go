@@ -1,15 +1,13 @@
-// Package memlock is a driver of package lock whose nodes live in this process. It is for
-// tests and development: it needs no server, works in the fake time of testing/synctest,
-// and takes faults on order, so that what a service does when it loses a lock, or finds
-// no quorum, is tested in milliseconds.
+// Package memlock provides locks in memory, for tests and development. It needs no server and works
+// in the fake time of testing/synctest. A test injects faults, and so checks in milliseconds what a
+// service does when it loses a lock or finds no quorum.
 //
 //	nodes := memlock.NewNodes(3)
 //	locker, err := memlock.New(nodes)
 //	...
-//	locker.Lose("order:1001") // its holder is told at once
-//	nodes.NoQuorum()          // no lock can be had or renewed until nodes.Recover()
+//	locker.Lose("order:1001") // the lease's context ends at once
+//	nodes.NoQuorum()          // no lock is granted or renewed until nodes.Recover()
 //
-// Lockers made on the same nodes are to one another what processes are. The nodes keep
-// time by the clock of this process and nothing beyond its end: no lock here excludes
-// anything in another process.
+// Lockers on the same nodes compete as processes do. The nodes exist in this process only: a lock
+// here excludes nothing in another process.
 package memlock

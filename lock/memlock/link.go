@@ -32,7 +32,7 @@ func (n *Node) connect() *link {
 // System implements driver.BlockingNode.
 func (l *link) System() string { return "memory" }
 
-// ask is a command and its answer; the zero answer goes with an error.
+// ask runs a command and returns its answer, or an error with the zero answer.
 func ask[T any](ctx context.Context, l *link, do func(*memstate.Instant) T) (answer T, err error) {
 	var given T // written by the node, perhaps after this call has returned
 	if err := l.execute(ctx, func(s *memstate.Instant) { given = do(s) }); err != nil {
@@ -88,7 +88,7 @@ func (l *link) Subscribe(ctx context.Context, waiterID string, wake func(key str
 	})
 }
 
-// tell wakes the locker if waiter is what it calls itself. The node's mutex is held.
+// tell wakes the locker if waiter is its ID. The node's mutex is held.
 func (l *link) tell(waiter, key string) bool {
 	if l.waiter != waiter {
 		return false
@@ -98,7 +98,7 @@ func (l *link) tell(waiter, key string) bool {
 	return true
 }
 
-// Close implements driver.BlockingNode: no wake-up comes after it.
+// Close implements driver.BlockingNode. No wake-up comes after it returns.
 func (l *link) Close() error {
 	l.mu.Lock()
 	delete(l.links, l)

@@ -12,8 +12,8 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 )
 
-// Locker is an engine that knows its leases, so that one of them can be lost on order.
-// It is safe for concurrent use.
+// Locker is an engine whose leases a test can take away; see [Locker.Lose]. It is safe for
+// concurrent use.
 type Locker struct {
 	*engine.Engine
 	nodes  Nodes
@@ -23,9 +23,9 @@ type Locker struct {
 	leases map[lock.Lease]struct{}
 }
 
-// New makes a locker on the nodes: one process among others made on the same. It takes
-// the options of package lock. Its clock is that of package time, unless WithClock says
-// otherwise: it stands still while the machine is suspended. Close must follow.
+// New returns a locker on nodes. Several lockers on the same nodes behave like several processes. It
+// accepts the options of package lock. By default its clock is that of package time, which stands
+// still while the machine is suspended. Close the locker when you are done with it.
 func New(nodes Nodes, opts ...lock.Option) (*Locker, error) {
 	began := time.Now()
 	clock := lock.WithClock(func() time.Duration { return time.Since(began) })
@@ -65,10 +65,11 @@ func (l *Locker) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	return lease, nil
 }
 
-// Lose takes the resource away from the lease this locker has on it, on all nodes, and
-// returns once the lease knows: its context has ended with lock.ErrLost. It fails with
-// lock.ErrNotHeld if this locker has none, and with what a renewal fails with if too few
-// nodes answer to tell; the lease is then lost when its validity ends.
+// Lose removes this locker's lock on resource from all nodes. When it returns nil, the context of the
+// lease has ended with lock.ErrLost.
+//
+// Lose fails with lock.ErrNotHeld if this locker has no lease on resource. If too few nodes answer, it
+// fails with the error of a renewal, and the lease is lost when its validity ends.
 func (l *Locker) Lose(resource string) error {
 	lease := l.leaseOn(resource)
 	if lease == nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/lockscope/lockscope/lock/internal/memstate"
 )
 
-// Nodes are the nodes of one or more lockers.
+// Nodes is the nodes of one or more lockers.
 type Nodes []*Node
 
-// NewNodes makes n nodes, called mem1, mem2 and so on, that hold no locks.
+// NewNodes returns n nodes without locks, named mem1, mem2 and so on.
 func NewNodes(n int) Nodes {
 	var nodes Nodes
 	for i := range n {
@@ -25,15 +25,15 @@ func NewNodes(n int) Nodes {
 	return nodes
 }
 
-// NoQuorum takes so many nodes down that the others are no quorum: no lock can be had,
-// and those that are held are lost when their validity ends.
+// NoQuorum takes a majority of the nodes down. No lock is granted, and leases are lost when their
+// validity ends.
 func (nodes Nodes) NoQuorum() {
 	for _, n := range nodes[len(nodes)-len(nodes)/2-1:] {
-		n.Deny(fmt.Errorf("%w: taken down by the test", driver.ErrUnreachable))
+		n.Deny(fmt.Errorf("%w: taken down by NoQuorum: call Recover", driver.ErrUnreachable))
 	}
 }
 
-// Recover ends every fault of every node.
+// Recover ends the faults of all nodes. What Forget erased stays lost.
 func (nodes Nodes) Recover() {
 	for _, n := range nodes {
 		n.Deny(nil)
@@ -52,30 +52,29 @@ type Node struct {
 	denial  error
 	delay   time.Duration
 	frozen  chan struct{}             // closed by Thaw; nil while the node runs
-	backlog []func(*memstate.Instant) // what arrived while it was frozen, and is not waited for
+	backlog []func(*memstate.Instant) // commands that arrived while frozen and whose callers gave up
 }
 
-// Name is what the node is called in errors and traces.
+// Name returns the node's name in errors and traces.
 func (n *Node) Name() string { return n.name }
 
-// Deny makes every command fail with err and without effect, until Deny(nil). Give one
-// of the errors of package driver to have it treated as such.
+// Deny makes every command fail with err and without effect, until Deny(nil). Wrap an error of
+// package driver to choose the class of the failure.
 func (n *Node) Deny(err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.denial = err
 }
 
-// Delay makes every answer take that long. Commands take effect before, also those
-// whose callers give up waiting.
+// Delay delays every answer by d. Commands take effect before the delay, even if their callers give up.
 func (n *Node) Delay(d time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.delay = d
 }
 
-// Freeze stops the node as SIGSTOP does a server: commands pile up, locks go on
-// expiring. A second Freeze does nothing.
+// Freeze stops the node, as SIGSTOP stops a server: commands pile up, and locks keep expiring. A
+// second Freeze does nothing.
 func (n *Node) Freeze() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -84,7 +83,7 @@ func (n *Node) Freeze() {
 	}
 }
 
-// Thaw lets a frozen node go on; what has piled up takes effect first, in order.
+// Thaw resumes a frozen node. The commands that piled up take effect first, in order.
 func (n *Node) Thaw() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -98,14 +97,14 @@ func (n *Node) Thaw() {
 	n.frozen, n.backlog = nil, nil
 }
 
-// Forget makes the node lose all it stores, as a restart without persistence does.
+// Forget erases the node's data, as a restart without persistence does.
 func (n *Node) Forget() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.state = memstate.New()
 }
 
-// execute makes do take effect on the node and waits for the answer until ctx ends.
+// execute runs do on the node and waits for the answer until ctx ends.
 func (n *Node) execute(ctx context.Context, do func(*memstate.Instant)) error {
 	n.mu.Lock()
 	for n.frozen != nil && n.denial == nil {
@@ -129,7 +128,7 @@ func (n *Node) execute(ctx context.Context, do func(*memstate.Instant)) error {
 	return wait(ctx, delay)
 }
 
-// arriveLate is a command whose caller has given up.
+// arriveLate runs a command whose caller has given up.
 func (n *Node) arriveLate(do func(*memstate.Instant)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -147,7 +146,7 @@ func (n *Node) run(do func(*memstate.Instant)) {
 	do(&memstate.Instant{State: n.state, NowUS: now.UnixMicro(), Publish: n.publish})
 }
 
-// publish tells a waiter that it was named. It is called with the mutex held.
+// publish notifies a waiter that it was named. The mutex is held.
 func (n *Node) publish(waiter, key string) (listeners int) {
 	for l := range n.links {
 		if l.tell(waiter, key) {
@@ -157,7 +156,7 @@ func (n *Node) publish(waiter, key string) (listeners int) {
 	return listeners
 }
 
-// revoke takes the lock of a key away, for good.
+// revoke deletes the lock of a key, with a tombstone for its token.
 func (n *Node) revoke(key string, ttl time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -12,8 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// classify says what kind of failure an error of pgx is, and whether the statement was
-// sent.
+// classify adds the class of a pgx error, and [driver.ErrNotSent] if the statement was not sent.
 func classify(err error) error {
 	if err == nil {
 		return nil
@@ -36,17 +35,17 @@ func classify(err error) error {
 	return err
 }
 
-// connectRemedy is what to do where no connection is made.
+// connectRemedy is the remedy if no connection could be made.
 func connectRemedy(err error) string {
 	text := err.Error()
 	if strings.Contains(text, "x509:") || strings.Contains(text, "tls:") || strings.Contains(text, "TLS") {
-		return ": see sslmode, sslrootcert and the host name of the connection string"
+		return ": check sslmode, sslrootcert and the host name in the connection string"
 	}
-	return ": check that the address is right and that the server runs, with lockscope doctor"
+	return `: check the address, and the server with "lockscope doctor"`
 }
 
-// oneLine is an error of pgx on one line: pgx has one for each address that it has tried,
-// and tries one with TLS and without.
+// oneLine puts an error of pgx on one line. pgx reports one for each address that it tried, with
+// TLS and without.
 func oneLine(err error) error {
 	if !strings.Contains(err.Error(), "\n") {
 		return err
@@ -83,20 +82,20 @@ func classifyCode(refused *pgconn.PgError, err error) error {
 		class, remedy = driver.ErrReplica, ": connect to the primary (target_session_attrs=read-write)"
 	case code == "28P01":
 		class, remedy = driver.ErrDenied,
-			": give the pool the password of this role, or the role's name if that is wrong"
+			": correct the user name or the password of the pool"
 	case strings.HasPrefix(code, "28"):
-		class, remedy = driver.ErrDenied, ": create the role, or let it connect from here (pg_hba.conf)"
+		class, remedy = driver.ErrDenied, ": create the role, or allow it to connect from here (pg_hba.conf)"
 	case code == "42501":
-		class, remedy = driver.ErrDenied, ": Grant gives a role what it needs"
+		class, remedy = driver.ErrDenied, ": run pglock.Grant for this role"
 	case code == "3D000":
-		class, remedy = driver.ErrMisconfigured, ": name the database where Migrate was run"
+		class, remedy = driver.ErrMisconfigured, ": connect to the database where pglock.Migrate was run"
 	case code == "3F000", code == "42883", code == "42P01", code == "42703":
-		class, remedy = driver.ErrMisconfigured, ": run Migrate on this database, with the same schema"
+		class, remedy = driver.ErrMisconfigured, ": run pglock.Migrate on this database, with the same schema"
 	case code == "0A000":
-		class, remedy = driver.ErrMisconfigured, ": read committed is needed"
+		class, remedy = driver.ErrMisconfigured, ": set default_transaction_isolation to read committed"
 	case code == "08P01" && strings.Contains(refused.Message, "startup parameter"):
 		class, remedy = driver.ErrMisconfigured,
-			": leave the parameter out, or name it in pgbouncer's ignore_startup_parameters"
+			": remove the parameter, or add it to pgbouncer's ignore_startup_parameters"
 	case code == "57P01", code == "57P02", code == "57P03", code == "53300", strings.HasPrefix(code, "08"):
 		class = driver.ErrUnreachable
 	case code == "57014", code == "55P03":

@@ -11,29 +11,29 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
-// Querier reads: a *pgx.Conn, a *pgxpool.Pool or a pgx.Tx.
+// Querier runs queries: a *pgx.Conn, a *pgxpool.Pool or a pgx.Tx.
 type Querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// Held is a lock that somebody holds.
+// Held is a lock that is held.
 type Held struct {
-	Key       string // with the prefix of the locker's options
-	Fence     uint64 // of the grant; leases that were handed over inside the holder's process have later ones
+	Key       string // prefix and resource
+	Fence     uint64 // of the grant; leases handed over inside the holder's process have later ones
 	Holder    lock.Holder
-	Remaining time.Duration // until it ends, unless renewed
+	Remaining time.Duration // until the lock expires, unless it is renewed
 }
 
 // Waiting is a process that queues for a lock.
 type Waiting struct {
 	Key   string
-	Since time.Time        // by the server's clock
-	Says  *records.Waiting // of itself; nil as long as it has waited for less than a tenth of a second
+	Since time.Time        // on the server's clock
+	Says  *records.Waiting // the process's record; nil while it has waited for less than 100 ms
 }
 
-// ReadHeld returns the locks that are held, by key. It reads the view held, for which
-// [Grant] is enough, and changes nothing; a lock whose holder says nothing that can be read
-// is there with an empty Holder. It may be asked of a standby, which is late.
+// ReadHeld returns the locks that are held, ordered by key. It reads the view held, which [Grant]
+// allows, and changes nothing. The Holder is empty if its record cannot be read. A standby can
+// answer too, with a delay.
 func ReadHeld(ctx context.Context, db Querier, schema string) ([]Held, error) {
 	return read(ctx, db, schema,
 		"SELECT key, fence, holder, extract(epoch FROM expires - clock_timestamp())::float8 FROM %s.held ORDER BY key",
@@ -50,8 +50,8 @@ func ReadHeld(ctx context.Context, db Querier, schema string) ([]Held, error) {
 		})
 }
 
-// ReadWaiting returns who queues, by key and in the order of the queue. It asks no standby:
-// the queue is not replicated.
+// ReadWaiting returns the waiters, ordered by key and by position in the queue. Ask the primary: the
+// queue is not replicated.
 func ReadWaiting(ctx context.Context, db Querier, schema string) ([]Waiting, error) {
 	return read(ctx, db, schema, "SELECT key, ticket, record FROM %s.waiting",
 		func(row pgx.CollectableRow) (w Waiting, err error) {

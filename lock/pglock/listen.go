@@ -12,8 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// channelPrefix begins the name of the channel on which a waiter is told, by function
-// name_next.
+// channelPrefix begins the name of the channel on which function name_next notifies a waiter.
 const channelPrefix = "lockscope:"
 
 const (
@@ -21,7 +20,7 @@ const (
 	lastRetry  = 5 * time.Second
 )
 
-// listener has one connection on which a waiter hears that it is its turn.
+// listener has one connection, on which a waiter is notified of its turn.
 type listener struct {
 	config *pgx.ConnConfig
 	life   context.Context
@@ -29,8 +28,8 @@ type listener struct {
 	done   sync.WaitGroup
 
 	mu     sync.Mutex
-	ready  chan struct{} // closed once it has listened; nil before the first subscribe
-	pooler chan struct{} // closed once that is known to be in vain
+	ready  chan struct{} // closed once it listens; nil before the first subscribe
+	pooler chan struct{} // closed once a pooler is detected: listening is useless then
 }
 
 func newListener(config *pgx.ConnConfig) *listener {
@@ -38,13 +37,12 @@ func newListener(config *pgx.ConnConfig) *listener {
 	return &listener{config: config.Copy(), life: life, end: end, pooler: make(chan struct{})}
 }
 
-// errPooler says that what is listened for on this connection may arrive at another.
-var errPooler = fmt.Errorf(
-	"%w: there is a pooler before the server: give WithListener its own address, or WithoutListener",
-	driver.ErrMisconfigured)
+// errPooler means that notifications for this connection may go to another.
+var errPooler = fmt.Errorf("%w: a pooler is in front of the server, so notifications do not arrive: "+
+	"set the server's own address with WithListener, or use WithoutListener", driver.ErrMisconfigured)
 
-// subscribe returns once the connection listens, or ctx ends. It goes on trying in the
-// background; each time it listens anew, messages may have been missed.
+// subscribe returns once the connection listens, or when ctx ends. It keeps trying in the
+// background. Notifications may be missed between two connections.
 func (l *listener) subscribe(ctx context.Context, waiterID string, wake func(key string)) error {
 	l.mu.Lock()
 	if l.life.Err() != nil {
@@ -68,7 +66,7 @@ func (l *listener) subscribe(ctx context.Context, waiterID string, wake func(key
 	}
 }
 
-// listen keeps a connection, until close, or until it is known to be in vain.
+// listen keeps a connection until close, or until it detects a pooler.
 func (l *listener) listen(waiterID string, wake func(key string), ready func()) {
 	pause := firstRetry
 	for l.life.Err() == nil {
@@ -90,7 +88,7 @@ func (l *listener) listen(waiterID string, wake func(key string), ready func()) 
 	}
 }
 
-// session listens on one connection, until that breaks.
+// session listens on one connection until it breaks.
 func (l *listener) session(waiterID string, wake func(key string), ready func()) error {
 	conn, err := pgx.ConnectConfig(l.life, l.config)
 	if err != nil {
@@ -111,11 +109,11 @@ func (l *listener) session(waiterID string, wake func(key string), ready func())
 	ready()
 	wake("")
 	for {
-		told, err := conn.WaitForNotification(l.life)
+		notification, err := conn.WaitForNotification(l.life)
 		if err != nil {
 			return err
 		}
-		wake(told.Payload)
+		wake(notification.Payload)
 	}
 }
 

@@ -15,7 +15,7 @@ var files embed.FS
 
 const functionsFile = "schema/functions.sql"
 
-// entries are the functions that the driver calls; others are theirs alone.
+// entries are the functions that the driver calls. The others are internal to the schema.
 var entries = []string{
 	"acquire(text, text, text, bigint, bigint, bigint, text, bigint, text, bigint, bigint, boolean)",
 	"raise(text, text, bigint, bigint)",
@@ -30,12 +30,12 @@ type Beginner interface {
 	Begin(ctx context.Context) (pgx.Tx, error)
 }
 
-// Migrate makes the schema what this version of the package needs: all of it the first
-// time, what has changed later. It runs in one transaction, so that it takes effect as a
-// whole or not at all; several may run at one time, and again: the later ones find
-// nothing to do but the functions, which are made anew. Locks that are held stay held.
-// The role needs the right to create in the database, and owns what it makes; those who
-// take locks need what [Grant] gives. schema is [DefaultSchema] as a rule.
+// Migrate creates the schema, or upgrades it to this version of the package. It runs in one
+// transaction, so it takes effect completely or not at all. Several processes may run it at the same
+// time, and again: later runs only recreate the functions. Locks that are held stay held.
+//
+// The role of db needs the CREATE privilege on the database, and owns what it creates. Roles that
+// take locks need [Grant]. schema is usually [DefaultSchema].
 func Migrate(ctx context.Context, db Beginner, schema string) error {
 	if err := validSchema(schema); err != nil {
 		return err
@@ -62,8 +62,8 @@ func migrate(ctx context.Context, tx pgx.Tx, schema string) error {
 	if err := runFile(ctx, tx, functionsFile); err != nil {
 		return err
 	}
-	// With the rights of their owner and a path of their own, so that who takes locks
-	// needs no right on a table, and no table of another schema is taken for one of these.
+	// The functions run with their owner's rights and a search path of their own. So roles
+	// that take locks need no right on a table, and tables of another schema cannot shadow ours.
 	for _, f := range entries {
 		_, err := tx.Exec(ctx, "ALTER FUNCTION "+f+" SECURITY DEFINER SET search_path = "+name+", pg_temp")
 		if err != nil {
@@ -74,7 +74,7 @@ func migrate(ctx context.Context, tx pgx.Tx, schema string) error {
 	return err
 }
 
-// migrateTables runs the numbered files that were not run here before.
+// migrateTables runs the numbered files that were not run on this schema yet.
 func migrateTables(ctx context.Context, tx pgx.Tx) error {
 	var done int
 	if err := tx.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM migration", noPrepare).Scan(&done); err != nil {
@@ -85,7 +85,8 @@ func migrateTables(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	if done > len(tables) {
-		return fmt.Errorf("pglock: the schema is of version %d, a later one than this package's %d", done, len(tables))
+		return fmt.Errorf("pglock: schema has version %d, but this package knows only %d: use a newer lockscope", done,
+			len(tables))
 	}
 	for i, file := range tables[done:] {
 		if err := runFile(ctx, tx, file); err != nil {
@@ -109,9 +110,9 @@ func runFile(ctx context.Context, tx pgx.Tx, file string) error {
 	return nil
 }
 
-// Grant gives a role what taking locks needs: to use the schema and to call its
-// functions. It can read who holds what and who waits (views held and waiting), and no
-// token. Whoever owns the schema may call it, again and again.
+// Grant gives a role the rights that taking locks needs: to use the schema and call its functions. The
+// role can also read the views held and waiting, which list holders and waiters without any
+// token. Call it as the owner of the schema; repeated calls are harmless.
 func Grant(ctx context.Context, db Beginner, schema, role string) error {
 	if err := validSchema(schema); err != nil {
 		return err
@@ -136,7 +137,7 @@ func inTransaction(ctx context.Context, db Beginner, what string, do func(pgx.Tx
 	case err == nil:
 		return nil
 	case strings.Contains(err.Error(), "statement pooling"):
-		return fmt.Errorf("pglock: %s: connect to the server itself: this pooler allows no transactions: %w", what, err)
+		return fmt.Errorf("pglock: %s: the pooler allows no transactions: connect to the server itself: %w", what, err)
 	default:
 		return fmt.Errorf("pglock: %s: %w", what, err)
 	}

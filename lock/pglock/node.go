@@ -24,19 +24,19 @@ const (
 	codeForgot
 )
 
-// node asks one server: a function of the schema for each request.
+// node is one server. Each request calls one function of the schema.
 type node struct {
 	name     string
 	pool     *pool
-	timeout  time.Duration // of what may take longer than one call: to connect
+	timeout  time.Duration // of Warm
 	calls    calls
-	memory   time.Duration // for how long a server that was promoted is not believed
+	memory   time.Duration // length of the quarantine after a failover
 	enforced bool
-	listener *listener // nil: waiters look again and again
+	listener *listener // nil: waiters poll
 	pruner   *pruner
 
-	mu   sync.Mutex
-	told time.Time // when locks that were forgotten as told last will have run out
+	mu       sync.Mutex
+	reported time.Time // when the locks of the last reported failover will have expired
 }
 
 var _ driver.BlockingNode = (*node)(nil)
@@ -85,7 +85,7 @@ func (n *node) ask(ctx context.Context, sql string, args []any, to ...any) error
 	return classify(conn.QueryRow(ctx, sql, args...).Scan(to...))
 }
 
-// connection is one for a call. Nothing was sent if there is none.
+// connection returns a connection for a call. If it fails, nothing was sent.
 func (n *node) connection(ctx context.Context) (*pgxpool.Conn, error) {
 	conn, err := n.pool.Acquire(ctx)
 	switch {
@@ -94,11 +94,11 @@ func (n *node) connection(ctx context.Context) (*pgxpool.Conn, error) {
 	case ctx.Err() == nil:
 		err = classify(err)
 	case n.pool.Stat().ConstructingConns() > 0:
-		err = fmt.Errorf("%w: it has not let a connection in yet: "+
-			"check that the address is right and that the server runs, with lockscope doctor: %w",
-			driver.ErrUnreachable, err)
-	default: // every one of them carries another call
-		err = fmt.Errorf("%d connections are in use, see WithConnections: %v", n.pool.Stat().AcquiredConns(), err)
+		err = fmt.Errorf("%w: connecting takes longer than the call: "+
+			`check the address, and the server with "lockscope doctor": %w`, driver.ErrUnreachable, err)
+	default: // every connection carries another call
+		err = fmt.Errorf("all %d connections are in use: allow more using WithConnections: %v",
+			n.pool.Stat().AcquiredConns(), err)
 	}
 	if !errors.Is(err, driver.ErrNotSent) {
 		err = fmt.Errorf("%w: %w", driver.ErrNotSent, err)
@@ -136,17 +136,18 @@ func (n *node) Acquire(ctx context.Context, req driver.AcquireRequest) (driver.A
 	case codeTombstone:
 		return reply, driver.ErrTombstone
 	case codeCounter:
-		return reply, fmt.Errorf("%w: that of %q is at 2^53: find out who set it", driver.ErrFenceCounter, req.Key)
+		return reply, fmt.Errorf("%w: that of %q is at the maximum: find out who set it", driver.ErrFenceCounter,
+			req.Key)
 	case codeForgot:
-		return reply, fmt.Errorf("%w: it was promoted, or restored from a backup: for %v",
+		return reply, fmt.Errorf("%w: it was promoted, or restored from a backup: wait %v",
 			driver.ErrQuarantined, time.Duration(forgot)*time.Millisecond)
 	default:
-		return reply, fmt.Errorf("%w: code %d of acquire", driver.ErrBadReply, code)
+		return reply, fmt.Errorf("%w: acquire returned code %d", driver.ErrBadReply, code)
 	}
 	return reply, nil
 }
 
-// restart tells once of a server with another history than the last.
+// restart reports a failover once.
 func (n *node) restart(forgot int64) *driver.Restart {
 	if forgot == 0 {
 		return nil
@@ -154,10 +155,10 @@ func (n *node) restart(forgot int64) *driver.Restart {
 	left := time.Duration(forgot) * time.Millisecond
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if now := time.Now(); now.Before(n.told) {
+	if now := time.Now(); now.Before(n.reported) {
 		return nil
 	} else {
-		n.told = now.Add(left)
+		n.reported = now.Add(left)
 	}
 	return &driver.Restart{Witnessed: true, Left: left, Enforced: n.enforced}
 }
@@ -187,7 +188,7 @@ func (n *node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.Ext
 	case 0:
 		return driver.ExtendGone, nil
 	}
-	return 0, fmt.Errorf("%w: code %d of extend", driver.ErrBadReply, code)
+	return 0, fmt.Errorf("%w: extend returned code %d", driver.ErrBadReply, code)
 }
 
 // Release implements driver.BlockingNode.
@@ -209,7 +210,7 @@ func (n *node) Release(ctx context.Context, req driver.ReleaseRequest) (driver.R
 	case 2:
 		reply.Found = driver.FoundOther
 	default:
-		return reply, fmt.Errorf("%w: code %d of release", driver.ErrBadReply, found)
+		return reply, fmt.Errorf("%w: release returned code %d", driver.ErrBadReply, found)
 	}
 	return reply, nil
 }
@@ -228,8 +229,8 @@ func (n *node) Subscribe(ctx context.Context, waiterID string, wake func(key str
 	return n.listener.subscribe(ctx, waiterID, wake)
 }
 
-// Warm makes a connection before it is needed. It waits for no longer than a call does: a
-// connection that takes longer is made in the background.
+// Warm opens a connection before it is needed. It waits no longer than a call; a slower
+// connection is completed in the background.
 func (n *node) Warm(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, n.timeout)
 	defer cancel()
@@ -250,7 +251,7 @@ func (n *node) Close() error {
 	return nil
 }
 
-// maxFence is the largest counter that a row takes.
+// maxFence is the largest counter that a row can store.
 const maxFence = 1<<63 - 1
 
 // millis rounds up, so that no TTL becomes zero and the server never forgets early.

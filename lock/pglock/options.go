@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	// DefaultSchema is where tables and functions are.
+	// DefaultSchema is the schema of the tables and functions.
 	DefaultSchema = "lockscope"
-	// DefaultConnections is how many commands may be under way at one time.
+	// DefaultConnections is how many commands may run at the same time.
 	DefaultConnections = 8
-	// PruneAfter is for how long nobody has had a lock before its row may be forgotten.
+	// PruneAfter is how long a lock must be unused before its row may be deleted.
 	PruneAfter = 24 * time.Hour
 )
 
@@ -27,36 +27,33 @@ type settings struct {
 	enforced    bool
 }
 
-// WithSchema says in which schema [Migrate] has put what is needed, instead of
-// [DefaultSchema].
+// WithSchema names the schema that [Migrate] created, instead of [DefaultSchema].
 func WithSchema(name string) lock.Option {
 	return engine.DriverOption(func(s *settings) { s.schema = name })
 }
 
-// WithConnections bounds the connections for commands, instead of [DefaultConnections].
-// One more listens.
+// WithConnections sets the maximum number of connections for commands, instead of
+// [DefaultConnections]. One more connection listens for notifications.
 func WithConnections(n int) lock.Option {
 	return engine.DriverOption(func(s *settings) { s.connections = int32(min(max(n, 0), 1000)) })
 }
 
-// WithListener gives the connection string by which waiters listen for their turn, where
-// the pool goes through a pooler that keeps no session (pgbouncer in transaction mode):
-// that of the server itself.
+// WithListener sets the connection string on which waiters listen for their turn: that of the
+// server itself, if the pool goes through a pooler such as pgbouncer.
 func WithListener(connString string) lock.Option {
 	return engine.DriverOption(func(s *settings) { s.listen = connString })
 }
 
-// WithoutListener has waiters look again and again, every lock.WithPollInterval, where no
-// connection of theirs can listen.
+// WithoutListener makes waiters poll every lock.WithPollInterval, if no connection can listen.
 func WithoutListener() lock.Option {
 	return engine.DriverOption(func(s *settings) { s.poll = true })
 }
 
-// WithFailoverQuarantine makes a server that was promoted, or restored from a backup,
-// grant nothing until every lock that it may have forgotten has run out: lock.WithMaxTTL
-// after the first call it gets. Needed where standbys may be promoted that the former
-// primary has not waited for (synchronous_standby_names); without it a failover is told
-// by Trace.NodeRestart and two leases may be valid.
+// WithFailoverQuarantine makes a server that was promoted, or restored from a backup, grant
+// nothing until every lock that it may have forgotten has expired: for lock.WithMaxTTL from the
+// first call on. Use it if a standby may be promoted that the former primary did not wait for
+// (synchronous_standby_names). Without it, two leases may be valid after such a failover, and
+// Trace.NodeRestart reports it.
 func WithFailoverQuarantine() lock.Option {
 	return engine.DriverOption(func(s *settings) { s.enforced = true })
 }
@@ -66,12 +63,12 @@ var schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 func (s *settings) validate() error {
 	switch {
 	case !schemaName.MatchString(s.schema):
-		return fmt.Errorf("%w: WithSchema(%q): lower-case letters, digits and _, at most 63", lock.ErrInvalidOption,
-			s.schema)
+		return fmt.Errorf("%w: WithSchema(%q): use 1 to 63 lower-case letters, digits and _, and no leading digit",
+			lock.ErrInvalidOption, s.schema)
 	case s.connections < 1:
-		return fmt.Errorf("%w: WithConnections: at least 1", lock.ErrInvalidOption)
+		return fmt.Errorf("%w: WithConnections: less than 1: allow at least one connection", lock.ErrInvalidOption)
 	case s.poll && s.listen != "":
-		return fmt.Errorf("%w: WithListener and WithoutListener", lock.ErrInvalidOption)
+		return fmt.Errorf("%w: WithListener and WithoutListener are both set: use one", lock.ErrInvalidOption)
 	}
 	return nil
 }

@@ -14,20 +14,23 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 )
 
-// New makes an engine on the server that pool connects to. It makes connections of its
-// own, as pool is configured, when they are needed: pool is not used and stays the
-// caller's. They prepare no statements, whatever pool does, so that they work through
-// pgbouncer. [Migrate] must have been run there. It takes the options of package lock and
-// those of this package, and fails with lock.ErrInvalidOption or lock.ErrInvalidNode
-// without asking the server. Close must follow.
+// New returns an engine for the server that pool connects to. Run [Migrate] there first.
+//
+// The engine opens connections of its own, on demand and with the configuration of pool. It does
+// not use pool, which stays the caller's. Its connections prepare no statements, so they work
+// through pgbouncer.
+//
+// New accepts the options of package lock and of this package. It does not contact the server. It
+// fails with lock.ErrInvalidOption, lock.ErrInvalidTTL or lock.ErrInvalidNode. Close the engine when you
+// are done with it.
 func New(pool *pgxpool.Pool, opts ...lock.Option) (*engine.Engine, error) {
 	if pool == nil {
-		return nil, fmt.Errorf("%w: nil pool", lock.ErrInvalidNode)
+		return nil, fmt.Errorf("%w: the pool is nil", lock.ErrInvalidNode)
 	}
 	return newEngine(pool.Config().Copy(), opts)
 }
 
-// Open is New for a connection string, a URL or key=value pairs as psql takes them.
+// Open is like [New], for a connection string: a URL or key=value pairs, as psql takes them.
 func Open(connString string, opts ...lock.Option) (*engine.Engine, error) {
 	config, err := pgxpool.ParseConfig(connString)
 	if err != nil {
@@ -69,7 +72,7 @@ func newEngine(config *pgxpool.Config, opts []lock.Option) (*engine.Engine, erro
 	return e, nil
 }
 
-// nameOf is where a connection leads, without who connects.
+// nameOf returns host:port of a connection, without the user.
 func nameOf(c *pgx.ConnConfig) string {
 	return net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// connectTimeout bounds a connection attempt that nobody waits for any more, where the
-// configuration does not.
+// connectTimeout bounds a connection attempt that no call waits for any more, unless the
+// configuration sets a shorter one.
 const connectTimeout = 10 * time.Second
 
-// noPrepare is the mode of all queries: pgx keeps prepared statements by default, which
-// belong to a session. Behind pgbouncer the next call may have the session of another
-// client, where the statement is missing (26000), or its name is taken (42P05).
+// noPrepare is the mode of all queries. By default pgx prepares statements, which belong to a
+// session. Behind pgbouncer the next call may get another session, where the statement is
+// missing (26000) or its name is taken (42P05).
 const noPrepare = pgx.QueryExecModeExec
 
 // pool is the connections for commands.
@@ -25,8 +25,7 @@ type pool struct {
 	dials *dials
 }
 
-// openPool makes a pool as config says, save for what locks need otherwise. It connects to
-// nothing yet.
+// openPool makes a pool from config, with the settings that locks need. It does not connect yet.
 func openPool(config *pgxpool.Config, connections int32) (*pool, error) {
 	config.MaxConns, config.MinConns, config.MinIdleConns = connections, 0, 1
 	c := config.ConnConfig
@@ -55,13 +54,13 @@ func openPool(config *pgxpool.Config, connections int32) (*pool, error) {
 	return &pool{p, d}, err
 }
 
-// close does not wait for connections that a server which hangs will never make.
+// close cuts the dials, so it does not wait for a server that hangs.
 func (p *pool) close() {
 	p.dials.cut()
 	p.Pool.Close()
 }
 
-// dials are the connections that a server has not yet accepted as those of a user.
+// dials are the connections whose login is not complete.
 type dials struct {
 	mu     sync.Mutex
 	closed bool
@@ -80,7 +79,7 @@ func (d *dials) begun(conn net.Conn) (net.Conn, error) {
 	return dialled, nil
 }
 
-// done forgets a connection, which may be wrapped in TLS by now.
+// done removes a connection, which may be wrapped in TLS by now.
 func (d *dials) done(conn net.Conn) {
 	for {
 		switch c := conn.(type) {
@@ -106,7 +105,7 @@ func (d *dials) cut() {
 	}
 }
 
-// dialled is a connection that is forgotten when it is closed.
+// dialled is a connection that leaves dials when it is closed.
 type dialled struct {
 	net.Conn
 	dials *dials

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// pruneEvery is how often a process looks, more or less: many do.
+	// pruneEvery is the mean time between two runs of one process.
 	pruneEvery = 10 * time.Minute
-	// pruneMost is how many rows one look forgets, so that none takes long.
+	// pruneMost is how many rows one statement deletes at most, so that none takes long.
 	pruneMost    = 1000
 	pruneTimeout = 5 * time.Second
 )
 
-// pruner has rows forgotten that nobody needs any more.
+// pruner deletes the rows of unused locks; see [PruneAfter].
 type pruner struct {
 	node *node
 	end  context.CancelFunc
@@ -43,7 +43,7 @@ func (p *pruner) loop(life context.Context) {
 	}
 }
 
-// prune returns how many it has forgotten; an error waits for the next time.
+// prune returns how many rows it deleted. After an error the next run tries again.
 func (p *pruner) prune(life context.Context) (n int) {
 	ctx, cancel := context.WithTimeout(life, pruneTimeout)
 	defer cancel()

@@ -8,27 +8,27 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Schema is what a role finds where [Migrate] was run, or was not.
+// Schema is the state of a schema as one role sees it.
 type Schema struct {
 	Present bool
-	Usage   bool // the role may use it; else nothing below is known
-	// Version is that of the tables; 0 if the role may not read it, as [Grant] leaves it.
+	Usage   bool // the role may use the schema; if false, the fields below are empty
+	// Version is the version of the tables; 0 if the role may not read it. [Grant] does not
+	// allow it.
 	Version int
-	// Missing are functions that the driver calls and that are not there, as they are declared.
+	// Missing lists the declarations of functions that the driver calls but that do not exist.
 	Missing []string
-	// Denied are functions and views that are there, and not for this role.
+	// Denied lists the functions and views that exist but that the role may not use.
 	Denied []string
 }
 
-// SchemaVersion is the version that [Migrate] of this package makes.
+// SchemaVersion returns the version that this package's [Migrate] creates.
 func SchemaVersion() int {
 	tables, _ := fs.Glob(files, "schema/[0-9]*.sql") // the pattern is right
 	return len(tables)
 }
 
-// ReadSchema reads whether a role can take locks: the one that db connects as. It changes
-// nothing. An error says that the server could not be asked; a schema that is not there is
-// none.
+// ReadSchema reports whether the role that db connects as can take locks. It changes nothing. It
+// fails only if the server could not be asked; a missing schema is not an error.
 func ReadSchema(ctx context.Context, db Querier, schema string) (s Schema, err error) {
 	if err := validSchema(schema); err != nil {
 		return s, err

@@ -25,7 +25,7 @@ func TestNobodyIsThere(t *testing.T) {
 	must(t, err)
 	t.Cleanup(func() { must(t, deaf.Close()) })
 	for name, c := range map[string]struct{ addr, cause string }{
-		"refused": {"127.0.0.1:1", "connection refused"}, "deaf": {deaf.Addr(), "not let a connection in yet"},
+		"refused": {"127.0.0.1:1", "connection refused"}, "deaf": {deaf.Addr(), "connecting takes longer than the call"},
 	} {
 		for how, opts := range map[string][]lock.AcquireOption{"NoWait": {lock.NoWait()},
 			"MaxWait": {lock.MaxWait(patience / 2)}, "context": nil} {

@@ -11,7 +11,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// agreed makes one answer of the two that redsync gives.
+// agreed turns redsync's pair of results into one error.
 func agreed(ok bool, err error) error {
 	switch {
 	case ok:
@@ -22,38 +22,37 @@ func agreed(ok bool, err error) error {
 	return err
 }
 
-// isTaken reports that a quorum of redsync's pools has said that the key is not ours.
+// isTaken reports whether a quorum of redsync's pools has another value under the key.
 func isTaken(err error) bool {
 	var taken *redsync.ErrTaken
 	return errors.As(err, &taken)
 }
 
-// anyServerError reports that a pool did not answer.
+// anyServerError reports whether a pool failed or did not answer.
 func anyServerError(err error) bool {
 	var failed *redsync.RedisError
 	return errors.As(err, &failed) || driver.ClassOf(err) == driver.Timeout
 }
 
-// replies are the words that errors of Redis begin with, which the clients of all pools
-// pass on.
+// replies are the first words of Redis errors, which the clients of all pools pass on.
 var replies = []struct {
 	prefix string
 	err    error
 	remedy string
 }{
-	{"NOAUTH", driver.ErrDenied, "the client of the pool needs a password"},
-	{"WRONGPASS", driver.ErrDenied, "the password of the pool's client is wrong"},
-	{"NOPERM", driver.ErrDenied, "redsync needs +set +get +del +pexpire +pttl +evalsha +eval on its keys"},
-	{"READONLY", driver.ErrReplica, "the pool has to lead to the master"},
+	{"NOAUTH", driver.ErrDenied, "give the pool's client a password"},
+	{"WRONGPASS", driver.ErrDenied, "correct the user and password of the pool's client"},
+	{"NOPERM", driver.ErrDenied, "grant the user +set +get +del +pexpire +pttl +evalsha +eval on redsync's keys"},
+	{"READONLY", driver.ErrReplica, "connect the pool to the master"},
 	{"LOADING", driver.ErrUnreachable, ""},
 	{"CLUSTERDOWN", driver.ErrUnreachable, ""},
-	{"OOM", driver.ErrMisconfigured, "the server is out of memory"},
-	{"MISCONF", driver.ErrMisconfigured, "the server cannot write to its disk"},
-	{"MOVED", driver.ErrMisconfigured, "the pool needs a client for Redis Cluster"},
+	{"OOM", driver.ErrMisconfigured, "free memory on the server, or raise maxmemory"},
+	{"MISCONF", driver.ErrMisconfigured, "make the server's disk writable again"},
+	{"MOVED", driver.ErrMisconfigured, "use a Redis Cluster client in the pool"},
 }
 
-// classify says what kind of failure an error of redsync is. It never says that nothing
-// was sent: clients send again by themselves, and tell of the last try only.
+// classify adds the class of a redsync error. It never adds [driver.ErrNotSent]: clients retry by
+// themselves and report the last try only.
 func classify(err error) error {
 	var server *redsync.RedisError
 	if errors.As(err, &server) {

@@ -8,16 +8,15 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// ask has redsync do something for a call, which is answered by its deadline: whether a
-// client heeds its context is up to how it is configured. What comes later is told to
-// late, which may be nil.
+// ask runs a redsync call and answers by its deadline. Some clients are configured to ignore
+// their context, so the call may end later: then it calls late, which may be nil.
 func ask[T any](n *node, call driver.Call, to driver.Answer[T], do func(context.Context) (T, error), late func()) {
 	var none T
 	if !n.begin() {
 		to.Answer(none, fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrClosed))
 		return
 	}
-	// A moment before the call counts as unanswered, or what is known of it would not be told.
+	// Slightly before the deadline, so that the answer can include the known cause.
 	deadline := call.Deadline.Add(-time.Until(call.Deadline) / 16)
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(call.Context), deadline)
 	inTime := context.AfterFunc(ctx, func() {

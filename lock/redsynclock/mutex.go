@@ -12,22 +12,22 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// Mutexes stands where a *redsync.Redsync did, in code that goes on calling NewMutex.
+// Mutexes replaces a *redsync.Redsync in code that calls NewMutex.
 type Mutexes struct{ locker lock.Locker }
 
-// Over has mutexes with redsync's methods lock through a Locker, which may be wrapped:
-// what is measured and shown of it, is of them.
+// Over returns Mutexes that lock through l. If l is decorated, its metrics, traces and pages cover the
+// mutexes.
 func Over(l lock.Locker) *Mutexes { return &Mutexes{locker: l} }
 
-// NewMutex makes a mutex as redsync's NewMutex does. Of the options, WithExpiry and
-// WithTries have an effect here; others belong into [WithMutexOptions]. How long it waits
-// between tries is the Locker's, [DefaultPollInterval] at most.
+// NewMutex returns a mutex, as redsync's NewMutex does. Of the options, WithExpiry and WithTries have an
+// effect here; give the others to [WithMutexOptions]. The Locker sets the pause between tries:
+// at most [DefaultPollInterval].
 func (m *Mutexes) NewMutex(name string, options ...redsync.Option) *Mutex {
 	return &Mutex{locker: m.locker, name: name, observed: observe(options)}
 }
 
-// Mutex has the methods of a *redsync.Mutex, but for Value. Errors match those of redsync
-// and those of package lock. Unlike redsync's it may be used concurrently.
+// Mutex has the methods of a *redsync.Mutex except Value. Its errors match those of redsync and of
+// package lock. Unlike redsync's, it is safe for concurrent use.
 type Mutex struct {
 	locker lock.Locker
 	name   string
@@ -39,11 +39,11 @@ type Mutex struct {
 	until time.Time
 }
 
-// Name returns the name of the mutex, which is the resource.
+// Name returns the name of the mutex: the resource.
 func (m *Mutex) Name() string { return m.name }
 
-// Until returns until when the lock is valid if it is not extended; the zero time before
-// it was locked.
+// Until returns when the lock stops being valid unless it is extended; the zero time before the first
+// lock.
 func (m *Mutex) Until() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -53,8 +53,8 @@ func (m *Mutex) Until() time.Time {
 // Lock is LockContext without a context.
 func (m *Mutex) Lock() error { return m.LockContext(context.Background()) }
 
-// LockContext locks m, trying as often as WithTries says. The end of ctx ends the wait,
-// and not the lock. The lock is not renewed, as redsync's is not: see ExtendContext.
+// LockContext locks m, with at most WithTries tries. The end of ctx ends the wait but not the lock. As
+// in redsync, the lock is not renewed: call ExtendContext.
 func (m *Mutex) LockContext(ctx context.Context) error {
 	return m.lock(ctx, lock.MaxAttempts(m.tries))
 }
@@ -83,7 +83,7 @@ func (m *Mutex) lock(ctx context.Context, opts ...lock.AcquireOption) error {
 	return nil
 }
 
-// failed is what callers of redsync look for beside what callers of package lock do.
+// failed adds the errors that callers of redsync test for.
 func failed(err error) error {
 	if errors.Is(err, lock.ErrHeld) {
 		return fmt.Errorf("%w: %w: %w", redsync.ErrFailed, &redsync.ErrTaken{}, err)
@@ -94,8 +94,8 @@ func failed(err error) error {
 // Unlock is UnlockContext without a context.
 func (m *Mutex) Unlock() (bool, error) { return m.UnlockContext(context.Background()) }
 
-// UnlockContext gives the lock back. It returns false, and why, if it was not held any
-// more or if that is not known.
+// UnlockContext gives the lock back. It returns false and an error if the lock was no longer held, or if
+// that is unknown.
 func (m *Mutex) UnlockContext(ctx context.Context) (bool, error) {
 	m.mu.Lock()
 	lease, end := m.lease, m.end
@@ -115,8 +115,7 @@ func (m *Mutex) UnlockContext(ctx context.Context) (bool, error) {
 // Extend is ExtendContext without a context.
 func (m *Mutex) Extend() (bool, error) { return m.ExtendContext(context.Background()) }
 
-// ExtendContext makes the lock live for another expiry. It returns false, and why, if it
-// may not.
+// ExtendContext extends the lock for another expiry. It returns false and an error if that failed.
 func (m *Mutex) ExtendContext(ctx context.Context) (bool, error) {
 	m.mu.Lock()
 	lease := m.lease
@@ -133,7 +132,7 @@ func (m *Mutex) ExtendContext(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// Valid reports whether the lock is valid. It asks no server.
+// Valid reports whether the lock is valid, by the local clock. It asks no server.
 func (m *Mutex) Valid() (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

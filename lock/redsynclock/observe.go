@@ -10,14 +10,14 @@ import (
 	"github.com/go-redsync/redsync/v4/redis"
 )
 
-// observed is what options make of a mutex, which does not tell.
+// observed is the effect of options on a mutex, whose settings are not accessible.
 type observed struct {
 	expiry time.Duration
 	tries  int
 	enough func()
 }
 
-// observe has a mutex with these options lock on a pool that refuses, and looks.
+// observe locks a mutex with these options on a pool that refuses everything, and records the calls.
 func observe(opts []redsync.Option) observed {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -27,7 +27,7 @@ func observe(opts []redsync.Option) observed {
 	return o
 }
 
-// manyTries are as many as are counted; more are as good as no bound.
+// manyTries ends the counting: more tries are as good as unlimited.
 const manyTries = 1000
 
 var _ redis.Pool = (*observed)(nil)
@@ -35,10 +35,10 @@ var _ redis.Pool = (*observed)(nil)
 // Get implements redis.Pool.
 func (o *observed) Get(context.Context) (redis.Conn, error) { return looking{o}, nil }
 
-// looking is a connection to nothing.
+// looking is a connection without a server.
 type looking struct{ o *observed }
 
-var errLooking = errors.New("redsynclock: there is no server")
+var errLooking = errors.New("redsynclock: no server: this connection only records calls")
 
 func (l looking) SetNX(_, _ string, expiry time.Duration) (bool, error) {
 	l.o.expiry, l.o.tries = expiry, l.o.tries+1

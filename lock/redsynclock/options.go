@@ -10,26 +10,26 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 )
 
-// DefaultPollInterval is how long a waiter waits before it looks again, at most and
-// unless lock.WithPollInterval says otherwise: about as often as redsync looks.
+// DefaultPollInterval is the longest time between two attempts of a waiter, about as in redsync.
+// lock.WithPollInterval sets another.
 const DefaultPollInterval = 200 * time.Millisecond
 
-// longestTTL is the longest that package lock knows.
+// longestTTL is the longest TTL that package lock accepts.
 const longestTTL = 30 * 24 * time.Hour
 
 // settings are the options of this package.
 type settings struct{ mutex []redsync.Option }
 
-// WithMutexOptions gives redsync's options to every mutex. Which of them mean something:
+// WithMutexOptions gives redsync's options to every mutex. These have an effect:
 //
-//   - WithExpiry is the TTL of locks whose Acquire gives none; redsync's default is 8 s
-//   - WithSetNXOnExtend counts a key that was lost, and put back, as one that was kept
-//   - WithTimeoutFactor may shorten what a server is waited for, beside lock.WithNodeTimeout
-//   - WithDriftFactor can only shorten what engine.Drift leaves
-//   - WithFailFast and WithShufflePools are for [Wrap], where redsync asks several pools
+//   - WithExpiry is the default TTL of Acquire; redsync's own default is 8 s
+//   - WithSetNXOnExtend counts a key that was lost and restored as a vote
+//   - WithTimeoutFactor may shorten the time to wait for a server, beside lock.WithNodeTimeout
+//   - WithDriftFactor may shorten the validity further, after engine.Drift
+//   - WithFailFast and WithShufflePools matter for [Wrap] only, where redsync asks several pools
 //
-// Tries and pauses are the engine's: lock.MaxAttempts, lock.MaxWait and
-// lock.WithPollInterval. So is the value: it begins with the token.
+// The engine sets tries, pauses and values: use lock.MaxAttempts, lock.MaxWait and
+// lock.WithPollInterval. Values begin with the token.
 func WithMutexOptions(opts ...redsync.Option) lock.Option {
 	return engine.DriverOption(func(s *settings) { s.mutex = slices.Concat(s.mutex, opts) })
 }

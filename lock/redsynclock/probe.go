@@ -11,12 +11,12 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// probeTimeout is the time a client has to say why it gets no answer. It dials again and
-// again, and sends again: that lasts for longer than any call of a lock.
+// probeTimeout is how long a client may take to report why it gets no answer. It dials and sends
+// repeatedly, which takes longer than any call of a lock.
 const probeTimeout = 5 * time.Second
 
-// probe reads a key that nobody writes, to learn why calls get no answer. There is one at a
-// time. The channel is closed when it is over.
+// probe reads an unused key, to learn why calls get no answer. One probe runs at a time. The channel is
+// closed when it ends.
 func (n *node) probe() <-chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -42,7 +42,7 @@ func (n *node) probe() <-chan struct{} {
 	return over
 }
 
-// note remembers why calls fail, but not that they took too long.
+// note remembers why calls fail, except timeouts.
 func (n *node) note(err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -59,14 +59,13 @@ func isDeadline(err error) bool {
 		driver.ClassOf(err) == driver.Timeout
 }
 
-// noAnswer is what is said of a server that has given none.
+// noAnswer is the error of a server that did not answer.
 func (n *node) noAnswer() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	const remedy = "check that the address of the pool's client is right " +
-		"and that the server runs, with lockscope doctor"
+	const remedy = `check the address of the pool's client, and the server with "lockscope doctor"`
 	if n.cause == nil {
 		return fmt.Errorf("%w: %s", driver.ErrTimeout, remedy)
 	}
-	return fmt.Errorf("%w: the client says %w: %s", driver.ErrTimeout, n.cause, remedy)
+	return fmt.Errorf("%w: the client reports: %w: %s", driver.ErrTimeout, n.cause, remedy)
 }

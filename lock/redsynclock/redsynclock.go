@@ -12,12 +12,13 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 )
 
-// New makes an engine on the pools that redsync.New would be given: each is a node, and
-// asked by a redsync mutex of its own. Nodes are called pool1, pool2 and so on, for a
-// pool does not say where it leads; lock.WithNodeNames calls them otherwise. It takes the
-// options of package lock and those of this package, and fails with
-// lock.ErrInvalidOption or lock.ErrInvalidNode without asking a server. The pools stay
-// the caller's. Close must follow.
+// New returns an engine for the pools that you would give to redsync.New. Each pool is a node, with
+// redsync mutexes of its own. Nodes are named pool1, pool2 and so on, since a pool does not know its
+// address; lock.WithNodeNames sets other names.
+//
+// New accepts the options of package lock and of this package. It does not contact a server. It fails
+// with lock.ErrInvalidOption, lock.ErrInvalidTTL or lock.ErrInvalidNode. Close the engine when you are
+// done with it; the pools stay the caller's.
 func New(pools []redis.Pool, opts ...lock.Option) (*engine.Engine, error) {
 	var sets []set
 	for i, p := range pools {
@@ -29,24 +30,24 @@ func New(pools []redis.Pool, opts ...lock.Option) (*engine.Engine, error) {
 	return newEngine(sets, opts)
 }
 
-// Wrap is New for what redsync.New returned. Its pools cannot be taken out of it again:
-// they are one node, called redsync, whose votes redsync counts, and nobody is told
-// who holds a lock. New tells more.
+// Wrap is like [New], for the result of redsync.New. Its pools are not accessible, so they are one
+// node named redsync, and redsync counts their votes. Errors do not name the holder. Prefer New, which
+// reports each pool and the holder.
 func Wrap(r *redsync.Redsync, opts ...lock.Option) (*engine.Engine, error) {
 	if r == nil {
-		return nil, fmt.Errorf("%w: nil Redsync", lock.ErrInvalidNode)
+		return nil, fmt.Errorf("%w: the Redsync is nil", lock.ErrInvalidNode)
 	}
 	return newEngine([]set{{name: "redsync", redsync: r}}, opts)
 }
 
-// set is what a node asks.
+// set is the Redsync of one node.
 type set struct {
 	name    string
 	redsync *redsync.Redsync
-	pool    redis.Pool // the only one of redsync; nil if they are not known
+	pool    redis.Pool // the only pool of redsync; nil if its pools are not accessible
 }
 
-// noPrefix is the prefix unless lock.WithPrefix gives another: no mutex is called so.
+// noPrefix stands for "no prefix given": no mutex has this name.
 const noPrefix = "lockscope: no prefix"
 
 func newEngine(sets []set, opts []lock.Option) (*engine.Engine, error) {
@@ -75,9 +76,9 @@ func newEngine(sets []set, opts []lock.Option) (*engine.Engine, error) {
 	return base.NewEngine(nodes)
 }
 
-// mutexOptions are those of redsync among the options.
+// mutexOptions returns redsync's options among opts.
 func mutexOptions(opts []lock.Option, nodes int) ([]redsync.Option, error) {
-	// The expiry that they set has to be known before lock's own are checked against it.
+	// Their expiry must be known before the options of package lock are checked against it.
 	base, err := engine.NewSettings(nodes, append(append([]lock.Option{}, opts...), lock.WithMaxTTL(longestTTL))...)
 	if err != nil {
 		return nil, err

@@ -13,10 +13,10 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// tries is how often a place is made anew that vanished, or whose parents did.
+// tries is how often a place is created again if it or its parents vanished.
 const tries = 3
 
-// enter takes a place and looks who is first.
+// enter takes a place and reads which place is first.
 func (n *node) enter(p *place, req driver.AcquireRequest, queued bool) (reply driver.AcquireReply, err error) {
 	if err := n.checkTTL(req.TTL); err != nil {
 		return reply, fmt.Errorf("%w: %w", driver.ErrNotSent, err)
@@ -56,11 +56,12 @@ func (n *node) enter(p *place, req driver.AcquireRequest, queued bool) (reply dr
 			n.remove(n.vanished(p)) // its session may have been noted as the one before
 		}
 	}
-	return reply, fmt.Errorf("%w: the queue of %q changes faster than it can be read", driver.ErrUnreachable, p.key)
+	return reply, fmt.Errorf("%w: the queue of %q changes faster than it can be read: try again", driver.ErrUnreachable,
+		p.key)
 }
 
-// create makes the place, and returns the queue if that was seen with it. The place is found
-// again where the answer was lost.
+// create creates the place, and returns the queue if it was read with it. If the answer was lost, it
+// looks for the place.
 func (n *node) create(p *place) (names []string, err error) {
 	for range tries {
 		session := n.making(p)

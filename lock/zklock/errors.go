@@ -10,7 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// isDisconnect reports that a call was cut off, and may or may not have taken effect.
+// isDisconnect reports whether a call was cut off: it may or may not have taken effect.
 func isDisconnect(err error) bool {
 	return isAny(err, zk.ErrConnectionClosed, zk.ErrNoServer, zk.ErrSessionExpired, zk.ErrSessionMoved)
 }
@@ -19,8 +19,7 @@ func isAny(err error, targets ...error) bool {
 	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
 }
 
-// classify says what kind of failure an error of the client is, and whether the request
-// was sent.
+// classify adds the class of a client error, and [driver.ErrNotSent] if the request was not sent.
 func classify(err error) error {
 	switch {
 	case err == nil:
@@ -32,15 +31,17 @@ func classify(err error) error {
 	case isAny(err, zk.ErrClosing):
 		return fmt.Errorf("%w: %w", driver.ErrClosed, err)
 	case isAny(err, zk.ErrNoAuth, zk.ErrAuthFailed):
-		return fmt.Errorf("%w: %w: the root needs create, read, write and delete: WithAuth, WithACL", driver.ErrDenied,
-			err)
-	case isAny(err, zk.ErrInvalidACL, zk.ErrNoChildrenForEphemerals):
-		return fmt.Errorf("%w: %w: WithACL, WithRoot", driver.ErrMisconfigured, err)
+		return fmt.Errorf("%w: %w: grant create, read, write and delete on the root, and set WithAuth",
+			driver.ErrDenied, err)
+	case isAny(err, zk.ErrInvalidACL):
+		return fmt.Errorf("%w: %w: correct WithACL", driver.ErrMisconfigured, err)
+	case isAny(err, zk.ErrNoChildrenForEphemerals):
+		return fmt.Errorf("%w: %w: choose a root with WithRoot that is not ephemeral", driver.ErrMisconfigured, err)
 	}
 	return err
 }
 
-// cutOff is classify for a call before which another has taken effect.
+// cutOff is classify for a call that follows one that took effect, so it never says "not sent".
 func cutOff(err error) error {
 	if isDisconnect(err) || errors.Is(err, driver.ErrNotSent) {
 		return fmt.Errorf("%w: %v", driver.ErrUnreachable, err)

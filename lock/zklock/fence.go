@@ -17,7 +17,7 @@ type fenceBase struct {
 	value   uint64
 }
 
-// baseName is no resource's: escape makes none with a semicolon.
+// baseName cannot be a resource's name: escape never produces a semicolon.
 const baseName = ";fence-base"
 
 // fence is the token of a place: the number of the transaction that made it, above the
@@ -27,7 +27,7 @@ func (n *node) fence(p *place, floor uint64) (uint64, error) {
 	base, czxid := n.base, p.czxid
 	n.mu.Unlock()
 	if czxid <= 0 {
-		return 0, fmt.Errorf("%w: a node without a czxid", driver.ErrBadReply)
+		return 0, fmt.Errorf("%w: create returned no czxid", driver.ErrBadReply)
 	}
 	if session := n.link.SessionID(); base.session != session || base.value == 0 {
 		value, err := n.readBase(floor)
@@ -51,7 +51,8 @@ func (n *node) readBase(floor uint64) (uint64, error) {
 		case err == nil:
 			value, err := strconv.ParseUint(string(data), 10, 62)
 			if err != nil || value == 0 {
-				return 0, fmt.Errorf("%w: what %s says: find out who wrote it", driver.ErrFenceCounter, path)
+				return 0, fmt.Errorf("%w: %s has value %.40q: find out who wrote it", driver.ErrFenceCounter, path,
+					data)
 			}
 			return value, nil
 		case !errors.Is(err, zk.ErrNoNode):
@@ -65,5 +66,6 @@ func (n *node) readBase(floor uint64) (uint64, error) {
 			return 0, classify(err)
 		}
 	}
-	return 0, fmt.Errorf("%w: %s comes and goes", driver.ErrFenceCounter, path)
+	return 0, fmt.Errorf("%w: %s is created and deleted repeatedly: find out who does that", driver.ErrFenceCounter,
+		path)
 }

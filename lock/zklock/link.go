@@ -89,11 +89,11 @@ func (l *link) authenticate() {
 func (l *link) deny(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.denied = fmt.Errorf("%w: %w: WithAuth", driver.ErrDenied, err)
+	l.denied = fmt.Errorf("%w: %w: correct WithAuth", driver.ErrDenied, err)
 	l.signal()
 }
 
-// event is told by the client what becomes of the session. It must not block.
+// event receives the session's events from the client. It must not block.
 func (l *link) event(e zk.Event) {
 	if e.Type != zk.EventSession {
 		return
@@ -122,16 +122,16 @@ func (l *link) signal() {
 	l.changed = make(chan struct{})
 }
 
-// await returns when there is a session on a connection. It fails when ctx ends, or the
-// client does: nothing was sent then.
+// await returns once a session is connected. It fails when ctx ends or the client is closed; nothing
+// was sent then.
 func (l *link) await(ctx context.Context) error {
 	return l.awaitUnless(ctx, func() error { return nil })
 }
 
-// awaitReachable is await that ends as soon as every server has turned out not to be there.
+// awaitReachable is like await, but also ends once no server is reachable.
 func (l *link) awaitReachable(ctx context.Context) error { return l.awaitUnless(ctx, l.reach.hopeless) }
 
-// awaitTried is await that ends as soon as every server was tried.
+// awaitTried is like await, but also ends once every server was tried.
 func (l *link) awaitTried(ctx context.Context) error { return l.awaitUnless(ctx, l.reach.tried) }
 
 func (l *link) awaitUnless(ctx context.Context, hopeless func() error) error {
@@ -166,7 +166,7 @@ func (l *link) awaitUnless(ctx context.Context, hopeless func() error) error {
 	}
 }
 
-// allowed is how long the session may be without a sign of life; 0 if that is not known yet.
+// allowed is the session timeout that the ensemble granted; 0 if it is not known yet.
 func (l *link) allowed() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -175,7 +175,7 @@ func (l *link) allowed() time.Duration {
 
 var errSevered = errors.New("zklock: closed")
 
-// connect is what the client connects with.
+// connect is the client's dialer.
 func (l *link) connect(network, address string, timeout time.Duration) (net.Conn, error) {
 	if l.isSevered() {
 		return nil, errSevered
@@ -201,15 +201,14 @@ func (l *link) isSevered() bool {
 	return l.severed
 }
 
-// How long close waits for a server to end a session, and then for the client, which has
-// nothing left to wait for then.
+// How long close waits for a server to end the session, and then for the client to end.
 const (
 	endWithin  = 250 * time.Millisecond
 	leaveAfter = 10 * time.Second
 )
 
-// close ends the session, or, if it is to live on until it expires, the connection
-// alone. It returns when the client has ended.
+// close ends the session. With keepSession it ends only the connection, and the session lives until it
+// expires. close returns when the client has ended.
 func (l *link) close(keepSession bool) error {
 	l.closing.Store(true)
 	if keepSession {
@@ -226,7 +225,7 @@ func (l *link) close(keepSession bool) error {
 	case <-l.gone:
 		return nil
 	case <-time.After(leaveAfter):
-		return fmt.Errorf("zklock: the client has not ended within %v, and is left behind", leaveAfter)
+		return fmt.Errorf("zklock: close: the client did not end within %v and was abandoned", leaveAfter)
 	}
 }
 

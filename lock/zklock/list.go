@@ -18,32 +18,31 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
-// Held is a lock that somebody holds. How long it lives is not known: it goes with the
-// session of who made it, of which the ensemble tells others nothing.
+// Held is a lock that is held. It has no remaining time: the lock lives as long as its holder's
+// session, and the ensemble does not tell others how long that is.
 type Held struct {
-	Key    string      // below the root
-	Fence  uint64      // 0 if it is not known: of zk.Lock and of Curator
-	Holder lock.Holder // empty for them
+	Key    string      // path below the root
+	Fence  uint64      // 0 for zk.Lock and Curator
+	Holder lock.Holder // empty for zk.Lock and Curator
 }
 
-// Waiting is a place behind the one that holds a lock. It says who, and not how many calls
-// of its process wait nor what they hold meanwhile.
+// Waiting is a place behind the one that holds a lock. It names the waiting process, but not how many
+// of its calls wait, nor which locks they hold.
 type Waiting struct {
 	Key    string
-	Since  time.Time   // by the ensemble's clock
-	Holder lock.Holder // of what waits; empty for zk.Lock and Curator
+	Since  time.Time   // on the ensemble's clock
+	Holder lock.Holder // the waiting process; empty for zk.Lock and Curator
 }
 
-// readParallel bounds the questions that are under way.
+// readParallel bounds the concurrent requests.
 const readParallel = 8
 
-// ReadHeld returns the locks below a root that are held, by key: those of zk.Lock and of
-// Curator, too. The right to read is all that it needs, and it changes nothing. A lock
-// deeper than one node below the root is not found; one that is taken or released meanwhile
-// may be there or not.
+// ReadHeld returns the locks below a root that are held, ordered by key, including those of zk.Lock
+// and Curator. It needs only the right to read, and changes nothing. It finds locks directly below
+// the root. Locks that are taken or released during the call may be missing or present.
 //
-// The client knows no contexts: when ctx ends there is an error at once, and questions that
-// are under way end with their answers, or with conn.
+// The ZooKeeper client has no contexts. When ctx ends, ReadHeld fails at once, while its requests end
+// with their answers or with conn.
 func ReadHeld(ctx context.Context, conn *zk.Conn, root string) ([]Held, error) {
 	return answered(ctx, func() ([]Held, error) {
 		queues, err := readQueues(ctx, conn, root, 1)
@@ -66,8 +65,8 @@ func ReadHeld(ctx context.Context, conn *zk.Conn, root string) ([]Held, error) {
 	})
 }
 
-// ReadWaiting returns who waits for the locks below a root, by key and in the order of the
-// queue. It fails as [ReadHeld] does, and changes nothing.
+// ReadWaiting returns the waiters for the locks below a root, ordered by key and by position in the
+// queue. It changes nothing, and fails as [ReadHeld] does.
 func ReadWaiting(ctx context.Context, conn *zk.Conn, root string) ([]Waiting, error) {
 	return answered(ctx, func() ([]Waiting, error) {
 		queues, err := readQueues(ctx, conn, root, -1)
@@ -104,7 +103,7 @@ func answered[T any](ctx context.Context, ask func() ([]T, error)) ([]T, error) 
 	}
 }
 
-// storedBase is what tokens count on; 0 if none was ever granted.
+// storedBase is the base of the tokens; 0 if none was ever granted.
 func storedBase(conn *zk.Conn, root string) (uint64, error) {
 	data, _, err := conn.Get(root + "/" + baseName)
 	if err != nil && !errors.Is(err, zk.ErrNoNode) {
@@ -112,12 +111,12 @@ func storedBase(conn *zk.Conn, root string) (uint64, error) {
 	}
 	value, err := strconv.ParseUint(string(data), 10, 62)
 	if err != nil {
-		return 0, nil // nor is one granted on it now
+		return 0, nil // no token is granted on such a base either
 	}
 	return value, nil
 }
 
-// readQueue are the places of a lock, the first in line first: at least one.
+// readQueue is the places of a lock, in the order of the queue: at least one.
 type readQueue struct {
 	key    string
 	places []readPlace
@@ -126,13 +125,13 @@ type readQueue struct {
 type readPlace struct {
 	stat   *zk.Stat
 	holder lock.Holder
-	ours   bool // and not made by zk.Lock or Curator
+	ours   bool // false for zk.Lock and Curator
 }
 
-// readQueues reads the queues of all locks, and of each so many places; all if most is negative.
+// readQueues reads the queues of all locks, with at most most places each; all if most is negative.
 func readQueues(ctx context.Context, conn *zk.Conn, root string, most int) ([]readQueue, error) {
 	if _, err := conn.Sync(root); err != nil && !errors.Is(err, zk.ErrNoNode) {
-		return nil, err // what this server knows may be of a while ago
+		return nil, err // without a sync this server may lag behind
 	}
 	names, _, err := conn.Children(root)
 	if err != nil && !errors.Is(err, zk.ErrNoNode) {
@@ -169,8 +168,8 @@ func readQueues(ctx context.Context, conn *zk.Conn, root string, most int) ([]re
 	return all, nil
 }
 
-// readPlaces reads the first places of a queue. One that goes meanwhile is left out, unless
-// it was the first: then somebody else is.
+// readPlaces reads the first places of a queue. It skips places that end meanwhile, and starts over
+// if the first one does.
 func readPlaces(ctx context.Context, conn *zk.Conn, dir string, most int) ([]readPlace, error) {
 	for range tries {
 		names, _, err := conn.Children(dir)
@@ -192,7 +191,7 @@ func readPlaces(ctx context.Context, conn *zk.Conn, dir string, most int) ([]rea
 	return nil, nil // it changes hands faster than it can be read
 }
 
-// readData fails with zk.ErrNoNode if the first is gone.
+// readData fails with zk.ErrNoNode if the first place has ended.
 func readData(ctx context.Context, conn *zk.Conn, dir string, queue []string) (places []readPlace, err error) {
 	for i, name := range queue {
 		if err := ctx.Err(); err != nil {

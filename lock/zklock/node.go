@@ -180,12 +180,12 @@ func (n *node) Close() error {
 	return err
 }
 
-// checkTTL refuses what the ensemble's sessions are too short for, as soon as that is known.
+// checkTTL refuses TTLs that the ensemble's sessions are too short for, once their timeout is known.
 func (n *node) checkTTL(ttl time.Duration) error {
 	allowed := n.link.allowed()
 	longest := LongestTTL(allowed)
 	if allowed > 0 && ttl > longest {
-		return fmt.Errorf("%w: its sessions are of %v: TTLs above %v need another maxSessionTimeout",
+		return fmt.Errorf("%w: it grants sessions of %v: use a TTL of at most %v, or raise maxSessionTimeout",
 			driver.ErrMisconfigured, allowed, longest.Truncate(time.Millisecond))
 	}
 	return nil

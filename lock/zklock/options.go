@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// DefaultRoot is the node below which each resource has one.
+	// DefaultRoot is the parent of the resources' nodes.
 	DefaultRoot = "/locks"
-	// DefaultMaxTTL is the longest TTL accepted, unless lock.WithMaxTTL says otherwise. The
-	// session is two and a half times as long, and so is what a process that dies keeps others waiting.
-	// Ensembles allow sessions of 40 s unless they are configured otherwise.
+	// DefaultMaxTTL is the longest TTL that Acquire accepts, unless lock.WithMaxTTL sets another.
+	// The session lasts two and a half times as long, and that is how long others wait for a process that
+	// died. Ensembles allow sessions of at most 40 s by default.
 	DefaultMaxTTL = 10 * time.Second
 )
 
@@ -27,7 +27,7 @@ type settings struct {
 	root string
 	acl  []zk.ACL
 	auth []auth
-	dial zk.Dialer // nil for that of package net
+	dial zk.Dialer // nil: net.DialTimeout
 }
 
 type auth struct {
@@ -37,25 +37,24 @@ type auth struct {
 
 func defaultSettings() settings { return settings{root: DefaultRoot, acl: zk.WorldACL(zk.PermAll)} }
 
-// WithRoot puts the nodes of the resources below another one than [DefaultRoot]. What is
-// missing of it is made. A resource "job" is the lock "/locks/job" of zk.NewLock and of
-// Curator then.
+// WithRoot sets the parent of the resources' nodes, instead of [DefaultRoot]. Missing parents are
+// created. Resource "job" below root "/locks" is the lock "/locks/job" of zk.NewLock and Curator.
 func WithRoot(path string) lock.Option {
 	return engine.DriverOption(func(s *settings) { s.root = path })
 }
 
-// WithACL says who may do what with the nodes that are made, instead of everybody
-// everything. Others that want the lock have to create, read, write and delete.
+// WithACL sets the ACL of the nodes that are created. By default everybody has all rights. All
+// processes that take the lock need the rights to create, read, write and delete.
 func WithACL(acl ...zk.ACL) lock.Option {
 	return engine.DriverOption(func(s *settings) { s.acl = acl })
 }
 
-// WithAuth says who this process is, as in WithAuth("digest", []byte("user:password")).
+// WithAuth authenticates this process, as in WithAuth("digest", []byte("user:password")).
 func WithAuth(scheme string, secret []byte) lock.Option {
 	return engine.DriverOption(func(s *settings) { s.auth = append(s.auth, auth{scheme, slices.Clone(secret)}) })
 }
 
-// WithDialer makes connections in another way, as with TLS.
+// WithDialer replaces the function that opens connections, for TLS for example.
 func WithDialer(dial zk.Dialer) lock.Option {
 	return engine.DriverOption(func(s *settings) { s.dial = dial })
 }
@@ -64,9 +63,10 @@ func (s *settings) validate() error {
 	switch {
 	case !strings.HasPrefix(s.root, "/") || path.Clean(s.root) != s.root || s.root == "/" ||
 		strings.HasPrefix(s.root, "/zookeeper"):
-		return fmt.Errorf("%w: WithRoot(%q): a path like %s is needed", lock.ErrInvalidOption, s.root, DefaultRoot)
+		return fmt.Errorf("%w: WithRoot(%q): not an allowed path: use one like %s", lock.ErrInvalidOption, s.root,
+			DefaultRoot)
 	case len(s.acl) == 0:
-		return fmt.Errorf("%w: WithACL: nobody could do anything", lock.ErrInvalidOption)
+		return fmt.Errorf("%w: WithACL: the list is empty: grant at least one right", lock.ErrInvalidOption)
 	}
 	return nil
 }

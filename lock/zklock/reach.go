@@ -12,18 +12,18 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// How long a server may take to answer who asks for a session. Sessions are granted by a
-// majority, which may take long: each time no server has answered, all are given twice the time.
+// Bounds of the time that a server may take to grant a session. A majority grants it, which may be slow:
+// each time no server has answered, the time doubles.
 const (
 	leastPatience = 500 * time.Millisecond
 	mostPatience  = 10 * time.Second
 )
 
-// errNoSession is what a server does that has lost the majority.
-var errNoSession = errors.New("it has closed the connection: it is in no majority, or does not speak ZooKeeper")
+// errNoSession is the error of a server that lost its majority.
+var errNoSession = errors.New("it closed the connection: it has no majority, or is not a ZooKeeper")
 
-// reach is why there is no session: what became of the connections since there was one. The
-// client keeps that to itself.
+// reach keeps why there is no session: the errors of the connections since the last one. The client
+// does not report them.
 type reach struct {
 	servers []string
 
@@ -38,7 +38,7 @@ func newReach(servers []string, timeout time.Duration) *reach {
 	return &reach{servers: slices.Clone(servers), wait: least, least: least, failed: make(map[string]error)}
 }
 
-// begin forgets what was: there is a session, or none any more.
+// begin resets the errors when a session begins or ends.
 func (r *reach) begin() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -61,7 +61,7 @@ func (r *reach) patience() time.Duration {
 	return r.wait
 }
 
-// tried is an error once every server has failed.
+// tried returns an error once every server has failed.
 func (r *reach) tried() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -71,8 +71,8 @@ func (r *reach) tried() error {
 	return r.text()
 }
 
-// hopeless is an error once no server takes connections or answers on them. Servers that
-// refuse sessions may be about to elect a leader.
+// hopeless returns an error once no server takes connections or answers on them. Servers that refuse
+// sessions may be electing a leader, so they do not count.
 func (r *reach) hopeless() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,7 +87,7 @@ func (r *reach) hopeless() error {
 	return r.text()
 }
 
-// why is why there is no session, as far as that is known.
+// why returns the reason why there is no session, as far as it is known.
 func (r *reach) why() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -100,9 +100,8 @@ func (r *reach) text() error {
 		causes = append(causes, fmt.Sprintf("%s: %v", server, r.failed[server]))
 	}
 	if len(causes) == 0 {
-		causes = []string{"connections are being made"}
+		causes = []string{"connecting"}
 	}
-	return fmt.Errorf("%w: no server has taken up the session (%s): "+
-		"check that a majority of the ensemble runs, with lockscope doctor",
+	return fmt.Errorf(`%w: no server granted a session (%s): check the ensemble with "lockscope doctor"`,
 		driver.ErrUnreachable, strings.Join(causes, "; "))
 }

@@ -54,8 +54,8 @@ func TestNobodyIsThere(t *testing.T) {
 	}{
 		"refused": {[]string{"127.0.0.1:1", "127.0.0.1:2"},
 			[]string{"127.0.0.1:1: ", "127.0.0.1:2: ", "connection refused"}},
-		"deaf":     {[]string{silent}, []string{silent + ": ", "has not answered within 500ms"}},
-		"hangs up": {[]string{hangsUp(t)}, []string{"it is in no majority"}},
+		"deaf":     {[]string{silent}, []string{silent + ": ", "did not answer within 500ms"}},
+		"hangs up": {[]string{hangsUp(t)}, []string{"it has no majority"}},
 	} {
 		for how, opts := range map[string][]lock.AcquireOption{"NoWait": {lock.NoWait()},
 			"MaxWait": {lock.MaxWait(promptly / 2)}, "context": nil} {

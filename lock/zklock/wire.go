@@ -75,19 +75,19 @@ func (w *wire) Close() error {
 	return w.Conn.Close()
 }
 
-// noAnswer says of a server that took the connection what it did then.
+// noAnswer is the error of a server that accepted the connection and then granted no session.
 func (w *wire) noAnswer() error {
 	var network net.Error
 	switch {
 	case errors.As(w.cause, &network) && network.Timeout():
-		return fmt.Errorf("%w: it takes connections and has not answered within %v", driver.ErrTimeout, w.patience)
+		return fmt.Errorf("%w: it accepted the connection but did not answer within %v", driver.ErrTimeout, w.patience)
 	case w.cause != nil && !errors.Is(w.cause, io.EOF):
 		return fmt.Errorf("%w: %v", errNoSession, w.cause)
 	}
 	return errNoSession
 }
 
-// allow notes what the ensemble grants; a session that is refused has none.
+// allow records the session timeout that the ensemble granted.
 func (l *link) allow(session time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,18 +10,18 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 )
 
-// noPrefix is the prefix unless lock.WithPrefix gives another: a root does here what a
-// prefix does elsewhere.
+// noPrefix stands for "no prefix given": here the root separates locks from other data.
 const noPrefix = "lockscope: no prefix"
 
-// New makes an engine on an ensemble, of which servers are the members as zk.Connect takes
-// them: host:port each. It keeps one session, as long as [SessionFor] says. It takes
-// the options of package lock and those of this package, and fails with
-// lock.ErrInvalidOption or lock.ErrInvalidNode without asking a server. Close must
-// follow.
+// New returns an engine for an ensemble. servers lists its members as host:port, as zk.Connect takes
+// them. The engine keeps one session, with the timeout that [SessionFor] returns.
+//
+// New accepts the options of package lock and of this package. It does not wait for a server. It
+// fails with lock.ErrInvalidOption, lock.ErrInvalidTTL or lock.ErrInvalidNode. Close the engine when
+// you are done with it.
 func New(servers []string, opts ...lock.Option) (*engine.Engine, error) {
 	if len(servers) == 0 || slices.Contains(servers, "") {
-		return nil, fmt.Errorf("%w: no servers, or an empty name", lock.ErrInvalidNode)
+		return nil, fmt.Errorf("%w: no servers, or one with an empty name: give host:port of each", lock.ErrInvalidNode)
 	}
 	base, err := engine.NewSettings(1, append([]lock.Option{lock.WithPrefix(noPrefix), lock.WithMaxTTL(DefaultMaxTTL)},
 		opts...)...)
