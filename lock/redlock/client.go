@@ -13,7 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
-// checkClient refuses what is no server, and no set of servers, that lockscope knows.
+// checkClient refuses nil clients and clients of a kind that lockscope does not know.
 func checkClient(given redis.UniversalClient) error {
 	switch given := given.(type) {
 	case *redis.Client:
@@ -34,16 +34,16 @@ func checkClient(given redis.UniversalClient) error {
 	return fmt.Errorf("%w: the client is nil", lock.ErrInvalidNode)
 }
 
-// node is what is known of one before it is made.
+// node describes a node that is about to be made.
 type node struct {
 	given     redis.UniversalClient
-	name, own string // its name, and what its server is called
-	address   string // "" where it is not known
+	name, own string // the node's name, and its server's
+	address   string // "" if unknown
 	db        int
 	cluster   bool
 }
 
-// nodesOf are the nodes of these clients. It refuses one server that is named twice.
+// nodesOf returns the nodes of these clients. It refuses a server that is named twice.
 func nodesOf(clients []redis.UniversalClient, base *engine.Settings) ([]node, error) {
 	all := make([]node, 0, len(clients))
 	addresses := make(map[string]int)
@@ -54,8 +54,8 @@ func nodesOf(clients []redis.UniversalClient, base *engine.Settings) ([]node, er
 		n := nodeOf(given)
 		n.name = base.NodeName(i, n.own)
 		if first, taken := addresses[n.address]; taken && n.address != "" {
-			return nil, fmt.Errorf("%w: %w: nodes %d and %d are both %s", lock.ErrInvalidNode, driver.ErrDuplicate,
-				first+1, i+1, n.own)
+			return nil, fmt.Errorf("%w: %w: nodes %d and %d are both %s: remove one", lock.ErrInvalidNode,
+				driver.ErrDuplicate, first+1, i+1, n.own)
 		}
 		addresses[n.address] = i
 		all = append(all, n)
@@ -63,7 +63,7 @@ func nodesOf(clients []redis.UniversalClient, base *engine.Settings) ([]node, er
 	return all, nil
 }
 
-// nodeOf names the node as its server is called.
+// nodeOf names the node after its server.
 func nodeOf(given redis.UniversalClient) node {
 	if c, ok := given.(*redis.ClusterClient); ok {
 		n := node{given: given, own: redisconn.ClusterName(c.Options()), cluster: true}
@@ -88,7 +88,7 @@ func namesOf(nodes []node) []string {
 	return all
 }
 
-// namespaceOf is the number of the database that all clients use; "" if they do not use one.
+// namespaceOf returns the number of the database that all clients use; "" if they differ.
 func namespaceOf(clients []redis.UniversalClient) (number string) {
 	for i, given := range clients {
 		own := "0" // Redis Cluster has no other

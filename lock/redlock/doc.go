@@ -1,51 +1,56 @@
-// Package redlock makes the locks of package lock on Redis: one node, or Redlock over a
-// quorum of independent nodes. [New] takes go-redis clients, [Open] URLs; what they
-// return, and everything a lock does, is described in package lock.
+// Package redlock provides the locks of package lock on Redis: on a single node, or as a Redlock
+// on a quorum of independent nodes. [New] takes go-redis clients and [Open] takes URLs. Package lock
+// describes the locker that they return.
 //
-// # What is assumed of Redis, and what is noticed
+// # Which faults of Redis are covered or detected
 //
-// This goes on with the table of package engine, in the same words.
+// This table continues the one of package engine. Covered: the promise still holds. Detected: the
+// promise may be broken, and errors, traces and metrics report it. Neither: the promise may be
+// broken, and nothing reports it. Refused: the node does not vote.
 //
-//	a node's clock is stepped                                        neither; covered while it keeps silent and has
-//	                                                                 longer than a MaxTTL to go, if the callers'
+//	a node's clock is stepped                                        neither; covered if the node is in quarantine for
+//	                                                                 more than another MaxTTL, and the callers'
 //	                                                                 clocks are not stepped, too
 //	three nodes or more: one restarts, with or without its data,     covered: it does not vote for MaxTTL, 1 % and
 //	its disk replaced or an old one restored; FLUSHALL; REPLICAOF    2 ms, and at least 15 s, by its clock and by
 //	another node and back                                            the callers'
-//	one or two nodes: one restarts                                   told; covered with WithRestartQuarantine
+//	one or two nodes: one restarts                                   detected; covered with WithRestartQuarantine
 //	one or two nodes: FLUSHALL, REPLICAOF and back                   neither; covered with WithRestartQuarantine
-//	a node's own older data put back while it runs: key by key,      neither
+//	a node's own older data is restored while it runs: key by key,   neither
 //	by DEBUG RELOAD NOSAVE, SWAPDB, or by a promotion of its copy
-//	three nodes or more: processes disagree about the nodes or       refused; neither where the nodes that are not
+//	three nodes or more: processes disagree about the nodes or       refused; neither if the nodes that are not
 //	MaxTTL                                                           common are a quorum: see [Reconfigure]
-//	a Sentinel switches masters                                      followed within a second, and told; three
+//	a Sentinel switches masters                                      followed within a second, and detected; three
 //	                                                                 groups or more: covered in processes that
 //	                                                                 knew the former master
 //	a Redis Cluster promotes a replica, or loses a master            neither
-//	one server under two names, a replica, a policy that evicts or   refused
-//	that a server does not tell
-//	a running node becomes a replica, or is given a policy that      told with the first vote that is a second or more
-//	evicts                                                           after the last look, and refused from then on
-//	three nodes or more: it has evicted keys, perhaps with a policy  told likewise, also if the policy was mended since;
-//	that was mended since                                            from then on covered, as a restart is. Votes of the
-//	                                                                 second before the look may count: neither for these
-//	one or two nodes, a Redis Cluster: it has evicted keys           told (not by a Redis Cluster); covered with
+//	one server under two names; a replica; a maxmemory-policy that   refused
+//	evicts, or that the server does not report
+//	a running node becomes a replica, or gets a policy that evicts   detected with the first vote that is a second or
+//	                                                                 more after the last check; refused from then on
+//	three nodes or more: a node has evicted keys, perhaps under a    detected in the same way, even if the policy was
+//	policy that was corrected since                                  corrected; covered from then on, like a restart.
+//	                                                                 Votes of the second before the check: neither
+//	one or two nodes, or a Redis Cluster: a node has evicted keys    detected (not in a Redis Cluster); covered with
 //	                                                                 WithRestartQuarantine
-//	a proxy that answers for servers                                 refused where its INFO has no run_id or role,
+//	a proxy that answers for servers                                 refused if its INFO has no run_id or role,
 //	                                                                 else neither
-//	a node loses its fence counters                                  tokens go on from the clock, which is kept
-//	                                                                 within 10 s of the node's; told as a restart
-//	a fence counter is no number, or at 2^53                         refused
+//	a node loses its fence counters                                  tokens continue from the clock, which is kept
+//	                                                                 within 10 s of the node's; detected as a restart
+//	a fence counter is not a number, or is at 2^53                   refused
 //	an operator vouches for nodes that may have forgotten locks      neither: see [Vouch], [VouchRestarted]
 //
-// [WithoutGuard] turns what is covered or told by looking at nodes into neither.
+// With [WithoutGuard], faults that are covered or detected by checking the nodes become neither.
 //
-// # What lies in Redis
+// # Keys in Redis
 //
-// The lock is a string at "lock:" + resource. All else is outside that prefix and
-// in the lock key's hash slot: fence counters at lockscope:fence:{n}, which never
-// expire and are at most 16384 to a node; queues at lockscope:queue:{key}, the
-// waiter a lock is kept for at lockscope:next:{key}, and tombstones at
-// lockscope:tomb:{key}:token, which all expire. lockscope:life is the server's proof that
-// it remembers, and for which nodes and MaxTTL it votes, and does not.
+// The lock is a string at "lock:" + resource. All other keys are outside that prefix and in the
+// hash slot of the lock's key:
+//   - lockscope:fence:{n}, the fence counters, never expire; a node has at most 16384
+//   - lockscope:queue:{key}, the queue of waiters, expires
+//   - lockscope:next:{key}, the waiter that a lock is reserved for, expires
+//   - lockscope:tomb:{key}:token, a tombstone, expires
+//
+// lockscope:life is the server's marker. It proves that the server remembers its locks, and names the
+// nodes and the MaxTTL that it votes for.
 package redlock

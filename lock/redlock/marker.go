@@ -8,24 +8,25 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
-// MarkerKey is where a server carries the proof that it remembers its locks, in the
-// database of the locks.
+// MarkerKey is the key of a server's marker, in the database of the locks. The marker proves that
+// the server remembers its locks.
 const MarkerKey = guard.MarkerKey
 
-// MarkerState is what is said at [MarkerKey] of the process that has it.
+// MarkerState is the state of a server according to its marker.
 type MarkerState int
 
-// What a marker says.
+// The states of a marker.
 const (
-	MarkerNone        MarkerState = iota // there is none: nobody asked for its vote yet, or it was flushed
-	MarkerVoting                         // this process votes for the configuration named
-	MarkerQuarantined                    // it may have forgotten locks, and keeps silent
-	MarkerChanging                       // it keeps silent, for a change of the configuration is not finished
-	// it is about another process, or of before this one evicted keys: it has to be verified anew
+	MarkerNone        MarkerState = iota // no marker: no vote was requested yet, or the database was flushed
+	MarkerVoting                         // the process votes for the configuration in the marker
+	MarkerQuarantined                    // the process may have forgotten locks, and does not vote
+	MarkerChanging                       // a change of the configuration is not finished; no vote until then
+	// MarkerLeftover is the marker of another process, or from before this process evicted
+	// keys. The server has to be verified again.
 	MarkerLeftover
 )
 
-// String is the state in a word.
+// String returns the state as one word.
 func (s MarkerState) String() string {
 	words := [...]string{"none", "voting", "quarantine", "changing", "leftover"}
 	if s < 0 || int(s) >= len(words) {
@@ -34,17 +35,17 @@ func (s MarkerState) String() string {
 	return words[s]
 }
 
-// Marker is what the value at [MarkerKey] says.
+// Marker is the parsed value at [MarkerKey].
 type Marker struct {
 	State         MarkerState
-	Configuration string // that it votes for, or will: the wording of [ErrOtherConfiguration]
+	Configuration string // that the server votes for, or will; worded as in [ErrOtherConfiguration]
 	Identity      string // of a quarantine: see [VouchRestarted]
 	read          guard.Marker
 }
 
-// ReadMarker reads the value at [MarkerKey] of the server of this incarnation, as package
-// redisinfo reports it: its run_id, and how many keys it has evicted. db is the database of
-// the locks; "" is no marker. It takes any value and never fails.
+// ReadMarker parses the value at [MarkerKey]. incarnation identifies the server's process, as package
+// redisinfo reports it: run_id and the number of evicted keys. db is the database of the
+// locks. An empty value is MarkerNone. ReadMarker accepts any value and never fails.
 func ReadMarker(value, incarnation string, db int) Marker {
 	if value == "" {
 		return Marker{}
@@ -66,14 +67,13 @@ func ReadMarker(value, incarnation string, db int) Marker {
 	return m
 }
 
-// Of reports whether the marker is of the configuration of nodes with these names, and
-// this longest TTL.
+// Of reports whether the marker's configuration has nodes with these names and this longest TTL.
 func (m Marker) Of(names []string, maxTTL time.Duration) bool {
 	return m.read.Fingerprint == guard.NewFingerprint(names, maxTTL)
 }
 
-// Left is how long a quarantine still lasts at least, by the clock now, for who has this
-// longest TTL. It ends when somebody asks for the node's vote after that.
+// Left returns how long a quarantine still lasts, at least, for lockers with this longest TTL. It ends
+// with the first request for a vote after that time.
 func (m Marker) Left(maxTTL time.Duration, now time.Time) time.Duration {
 	if m.State != MarkerQuarantined {
 		return 0
@@ -81,11 +81,11 @@ func (m Marker) Left(maxTTL time.Duration, now time.Time) time.Duration {
 	return m.read.Left(Quarantine(maxTTL), now)
 }
 
-// minQuarantine leaves room for what a clock may be off when fences go on from it.
+// minQuarantine leaves room for the error of a clock that fences continue from.
 const minQuarantine = 15 * time.Second
 
-// Quarantine is how long a server that may have forgotten locks does not vote, where the
-// longest TTL is maxTTL: until none of them can be valid, and at least 15 seconds.
+// Quarantine returns how long a server that may have forgotten locks does not vote: until none of
+// them can be valid, given the longest TTL, and at least 15 seconds.
 func Quarantine(maxTTL time.Duration) time.Duration {
 	return max(maxTTL+engine.Drift(maxTTL), minQuarantine)
 }

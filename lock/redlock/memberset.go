@@ -12,7 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
-// memberSet are the nodes of an act, and what their locks are configured with.
+// memberSet is the nodes of a vouch or a change, and the configuration of their locks.
 type memberSet struct {
 	members     guard.Members
 	fingerprint guard.Fingerprint
@@ -34,7 +34,7 @@ func newMemberSet(nodes []redis.UniversalClient, opts []lock.Option) (*memberSet
 		c, ok := n.(*redis.Client)
 		if !ok || c == nil {
 			set.close()
-			return nil, fmt.Errorf("%w: node %d is a %T: only servers of their own have a marker", lock.ErrInvalidNode,
+			return nil, fmt.Errorf("%w: node %d is a %T, which has no marker: use a *redis.Client", lock.ErrInvalidNode,
 				i+1, n)
 		}
 		conn := c.Conn()

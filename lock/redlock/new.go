@@ -16,17 +16,17 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/internal/standalone"
 )
 
-// New makes an engine on the given clients: a single-node lock on one, a Redlock
-// on more. Each client is one independent server; a Sentinel failover client or
-// a cluster client counts as one. It connects to nothing yet. It fails with
-// lock.ErrInvalidNode, lock.ErrInvalidOption or lock.ErrInvalidTTL.
+// New returns an engine on the given clients: a single-node lock on one client, a Redlock on more.
+// Each client is one independent node; a Sentinel failover client or a cluster client counts as one.
 //
-// lockscope opens connections of its own with the clients' addresses,
-// credentials, TLS, dialers and process hooks, and leaves the clients as they
-// are: they stay the caller's to close, after the engine.
+// New does not connect yet. It accepts the options of package lock and of this package, and fails with
+// lock.ErrInvalidNode, lock.ErrInvalidOption or lock.ErrInvalidTTL. Close the engine when you are done
+// with it, then the clients.
 //
-// An odd number of nodes is best: four tolerate the failure of no more nodes
-// than three do.
+// The engine opens connections of its own, with the clients' addresses, credentials, TLS, dialers
+// and process hooks. It does not change the clients.
+//
+// Use an odd number of nodes: four nodes tolerate no more failures than three.
 func New(clients []redis.UniversalClient, opts ...lock.Option) (*engine.Engine, error) {
 	base, s, err := newSettings(len(clients), opts)
 	if err != nil {
@@ -71,14 +71,13 @@ func newEngine(clients []redis.UniversalClient, base *engine.Settings, s setting
 
 func checkClients(clients []redis.UniversalClient) error {
 	if len(clients) == 0 || len(clients) > lock.MaxNodes {
-		return fmt.Errorf("%w: %d clients, between 1 and %d are needed", lock.ErrInvalidNode, len(clients),
-			lock.MaxNodes)
+		return fmt.Errorf("%w: %d clients: use 1 to %d", lock.ErrInvalidNode, len(clients), lock.MaxNodes)
 	}
 	seen := make(map[redis.UniversalClient]int)
 	for i, n := range clients {
 		if first, twice := seen[n]; twice && n != nil {
-			return fmt.Errorf("%w: %w: clients %d and %d are one", lock.ErrInvalidNode, driver.ErrDuplicate, first+1,
-				i+1)
+			return fmt.Errorf("%w: %w: clients %d and %d are the same: remove one", lock.ErrInvalidNode,
+				driver.ErrDuplicate, first+1, i+1)
 		}
 		seen[n] = i
 	}

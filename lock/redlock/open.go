@@ -11,11 +11,11 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Open is New on clients it makes from URLs: see [NewClients]. Close closes these
-// clients too.
+// Open is like [New], on clients that it makes from URLs: see [NewClients]. Close also closes these
+// clients.
 //
-// go-redis writes each connection that fails to stderr, by a logger that all clients of the process share: Open
-// leaves it alone. Package exporter/redislog takes what it says to a [log/slog.Logger].
+// go-redis logs every failed connection to stderr, with a logger that all clients of the process
+// share. Open does not change it. Package exporter/redislog redirects it to a [log/slog.Logger].
 func Open(urls []string, opts ...lock.Option) (*engine.Engine, error) {
 	clients, closeClients, err := NewClients(urls)
 	if err != nil {
@@ -33,15 +33,15 @@ func Open(urls []string, opts ...lock.Option) (*engine.Engine, error) {
 	return e, nil
 }
 
-// NewClients makes a client for each URL of the form
+// NewClients returns a client for each URL, and a function that closes them all. URLs have the form
 //
 //	redis://[user:password@]host:port[/db][?option=value]
 //	rediss://...                                            with TLS
 //	unix://[user:password@]/path/to/socket[?db=n]
 //
-// with the options of go-redis' ParseURL, and a function that closes them all. It
-// connects to nothing. Its error matches [ErrInvalidNode] and names a URL by its
-// position only: a URL may hold a password. No client is left open then.
+// with the options of go-redis' ParseURL. NewClients does not connect. Its error matches
+// [lock.ErrInvalidNode] and gives only the position of the URL, which may contain a password. After
+// an error no client is left open.
 func NewClients(urls []string) (clients []redis.UniversalClient, closeAll func() error, err error) {
 	closeAll = func() error {
 		var errs []error
@@ -60,13 +60,12 @@ func NewClients(urls []string) (clients []redis.UniversalClient, closeAll func()
 	return clients, closeAll, nil
 }
 
-var errMalformedURL = errors.New("is malformed: redis://[user:password@]host:port[/db] or " +
-	"unix://[user:password@]/path is expected, " +
-	"with special characters of the password percent-encoded (its text is withheld: it may hold a password)")
+var errMalformedURL = errors.New("is malformed (not shown, as it may contain a password): " +
+	"use redis://[user:password@]host:port[/db] or unix://[user:password@]/path, " +
+	"and percent-encode special characters of the password")
 
-// ParseURL reads one URL of [NewClients]. It never lets the text of the URL into its
-// error, which begins with a verb: what looks like a bad port or a bad escape may be part
-// of a password.
+// ParseURL parses one URL of [NewClients]. Its error never contains the URL's text, since a bad port or
+// escape may be part of a password. The error begins with a verb, to follow the URL's name.
 func ParseURL(raw string) (*redis.Options, error) {
 	scheme, _, found := strings.Cut(raw, "://")
 	if !found || (scheme != "redis" && scheme != "rediss" && scheme != "unix") {

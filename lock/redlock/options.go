@@ -20,37 +20,39 @@ type settings struct {
 	hooks           []redis.Hook
 }
 
-// WithRestartQuarantine sets for how long a node that restarted, or lost its data, may
-// not vote, instead of [Quarantine]. Anything shorter, and 0 which switches it off, is
-// safe only if the nodes lose nothing when they restart, or if no lock can have been held
-// before; with 0 nodes vote for any set of nodes, too. Without this option one or two
-// nodes vote at once after a restart, and Trace.NodeRestart reports it; given, it holds
-// for any number of nodes. To let a set of new nodes vote at once, use [Vouch]
-// instead: it holds until their next restart, an option for every one.
+// WithRestartQuarantine sets how long a node that restarted or lost its data may not vote, instead of
+// [Quarantine]. It applies to any number of nodes. Without this option one or two nodes vote at
+// once after a restart, and Trace.NodeRestart reports it.
+//
+// A shorter time is safe only if the nodes lose nothing when they restart, or if no lock can have
+// been held before. 0 turns the quarantine off, and lets nodes vote for any set of nodes.
+//
+// To let new nodes vote at once, use [Vouch] instead: it applies until their next restart, while this
+// option applies to every restart.
 func WithRestartQuarantine(d time.Duration) lock.Option {
 	return engine.DriverOption(func(s *settings) { s.quarantine, s.quarantineGiven = d, true })
 }
 
-// WithEvictingNodes accepts nodes that may evict locks while they are held, or do not
-// report their maxmemory-policy, and does not ask how many keys they have evicted. Mutual
-// exclusion is then only as good as their free memory. All processes that lock on the
-// same nodes have to give it, or none: they expect different proofs of a node that has
-// evicted keys, and keep it silent for each other.
+// WithEvictingNodes accepts nodes that may evict locks while they are held, or that do not report
+// their maxmemory-policy. It ignores how many keys they have evicted. Mutual exclusion then depends
+// on their free memory.
+//
+// Set it in all processes that lock on the same nodes, or in none. With and without it, processes
+// expect different markers of a node that evicted keys, and quarantine it for each other.
 func WithEvictingNodes() lock.Option {
 	return engine.DriverOption(func(s *settings) { s.evictionOK = true })
 }
 
-// WithoutGuard skips the examination of the nodes (INFO on every new connection, and
-// with a vote once a second): restarts, replicas, duplicates and eviction go unnoticed.
-// For servers on which INFO is not permitted.
+// WithoutGuard turns the check of the nodes off: INFO on every new connection, and with a vote once
+// a second. Restarts, replicas, duplicates and evictions are then not detected. Use it for servers that
+// do not permit INFO.
 func WithoutGuard() lock.Option {
 	return engine.DriverOption(func(s *settings) { s.unguarded = true })
 }
 
-// WithHook adds a go-redis hook to lockscope's own connections. Process
-// and pipeline hooks of a given standalone client are carried over without it;
-// dial hooks and the hooks of a cluster client cannot be read from outside
-// go-redis and are wanted here.
+// WithHook adds a go-redis hook to the engine's own connections. Process and pipeline hooks of a
+// standalone client are used without it. Add dial hooks, and the hooks of a cluster client, with this
+// option: go-redis does not let other packages read them.
 func WithHook(h redis.Hook) lock.Option {
 	return engine.DriverOption(func(s *settings) { s.hooks = append(s.hooks, h) })
 }
@@ -69,14 +71,14 @@ func newSettings(nodes int, opts []lock.Option) (*engine.Settings, settings, err
 		s.quarantine = Quarantine(base.MaxTTL)
 	}
 	if s.quarantine < 0 {
-		return nil, s, fmt.Errorf("%w: WithRestartQuarantine(%v): it is negative", lock.ErrInvalidOption, s.quarantine)
+		return nil, s, fmt.Errorf("%w: WithRestartQuarantine(%v): negative: use 0 or more", lock.ErrInvalidOption,
+			s.quarantine)
 	}
 	return base, s, nil
 }
 
-// guard is how nodes are examined. With fewer than three of them a restart is only
-// reported unless more is asked for: there a node that is silent is an outage, and a
-// quorum that outlives a node was never promised.
+// guard configures the check of the nodes. With fewer than three nodes a restart is only reported, unless
+// the caller asked for a quarantine: one node that does not vote would be an outage.
 func (s *settings) guard(servers *guard.Servers, clock engine.Clock, nodes int) guard.Config {
 	return guard.Config{
 		Servers: servers, Clock: clock, Off: s.unguarded, EvictionOK: s.evictionOK,

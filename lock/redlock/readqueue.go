@@ -12,28 +12,27 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/internal/scripts"
 )
 
-// QueueKey is the key of a lock's queue of waiters; of a pattern that matches keys of
-// locks, it is one that matches their queues.
+// QueueKey returns the key of a lock's queue of waiters. For a pattern of lock keys, it returns a
+// pattern of their queues.
 func QueueKey(lockKey string) string { return scripts.QueueKey(lockKey) }
 
-// LockOfQueue is the key of the lock whose queue has this key; ok is false for any other key.
+// LockOfQueue returns the key of the lock whose queue has this key; ok is false for any other key.
 func LockOfQueue(key string) (lockKey string, ok bool) { return scripts.LockOfQueue(key) }
 
 // Queued is a process in the queue of a lock.
 type Queued struct {
 	ID    string    // of its engine
-	Since time.Time // when it came, by the node's clock
-	// Says is what it says of itself; nil if it has not waited for long, or does not
-	// say anything: Acquire reports after a tenth of a second.
+	Since time.Time // when it joined the queue, on the node's clock
+	// Says is the process's record. It is nil if there is none, or while the process has
+	// waited for less than 100 ms.
 	Says *records.Waiting
 }
 
-// ReadQueue reads who waits for a lock on one node, first in line first: at most the
-// first most of them, and how many there are. key is the lock's, as it is called on the
-// node. The processes that wait for a lock queue on one of its nodes, as long as that one
-// answers: whoever wants to see all asks each, and distinguishes them by ID.
+// ReadQueue reads the queue of a lock on one node: the first most waiters in order, and how many there
+// are in total. key is the lock's key on the node. Waiters queue on one of a lock's nodes while it
+// answers, so ask every node to see all of them, and match them by ID.
 //
-// The user needs +zrange +zcard +mget on lockscope:queue:* and lockscope:waiter:*.
+// The Redis user needs +zrange +zcard +mget on lockscope:queue:* and lockscope:waiter:*.
 func ReadQueue(ctx context.Context, node redis.Cmdable, key string, most int) (first []Queued, total int, err error) {
 	queue := scripts.QueueKey(key)
 	var members *redis.ZSliceCmd
@@ -62,7 +61,7 @@ func ReadQueue(ctx context.Context, node redis.Cmdable, key string, most int) (f
 	return first, int(card.Val()), nil
 }
 
-// parseEntry reads what a waiter says of itself, unless that is of an earlier stay in the queue.
+// parseEntry parses a waiter's record; nil if it is from an earlier stay in the queue.
 func parseEntry(text string, since time.Time) *records.Waiting {
 	ticket, record, _ := strings.Cut(text, "\n")
 	if ticket != strconv.FormatInt(since.UnixMicro(), 10) {

@@ -10,41 +10,45 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
-// Configuration is a set of nodes and the options of the lockers on it, as [New] takes
-// them. What counts are the nodes' names and the longest TTL.
+// Configuration is a set of nodes and the options of their lockers, as [New] takes them. The nodes'
+// names and the longest TTL identify it.
 type Configuration struct {
 	Nodes   []redis.UniversalClient
 	Options []lock.Option
 }
 
-// Reconfigure changes the members of a set of nodes, or the longest TTL of its locks. It
-// takes the votes of the old nodes from the old configuration, so many of them that no
-// quorum is left, and begins a quarantine under the new one on all nodes of the new set,
-// for as long as a lock of either can be valid: the change costs that time without locks.
-// Processes with the old configuration are refused from then on ([ErrOtherConfiguration]),
-// lose their leases as they fail to extend them, and have to be stopped: a node that is
-// emptied later could be won back by them. Where the nodes that join are a quorum of the
-// new set by themselves, as from three to seven, no process may have the new configuration
-// before: it would get their votes. Whoever uses fewer than three nodes without
-// [WithRestartQuarantine] needs no such act, and has no such guard.
+// Reconfigure changes the members of a set of nodes, or the longest TTL of its locks. It removes so
+// many nodes from the old configuration that no quorum is left there. Then it begins a quarantine
+// under the new configuration on all nodes of the new set. The quarantine lasts for as long as a lock
+// of either can be valid, and nobody can take a lock meanwhile.
 //
-// The markers of the nodes decide whether from is what stands there. The first node that
-// stands for a third configuration ends the act before anything is changed, with
-// [ErrStaleConfiguration], and the error names the node and the configurations. Of two
-// changes at once one wins; the other fails with that error, or with [ErrChangeUnderWay].
+// From then on the nodes refuse processes with the old configuration ([ErrOtherConfiguration]). These
+// lose their leases when they fail to extend them. Stop them: they could win a node back that is
+// emptied later. If the nodes that join are a quorum of the new set by themselves, as from three to
+// seven nodes, start no process with the new configuration before: it would get their votes. With
+// fewer than three nodes and no [WithRestartQuarantine] you need no Reconfigure, and nothing guards
+// against processes that disagree.
 //
-// A node is one of both sets if it has the same name in both. Every node that joins must
-// answer, and a quorum of the old and of the new set, of which a quorum of the old one
-// has a marker unless no node has one; else Reconfigure fails with [ErrNotReached]. What
-// it has marked by then is taken back. If that fails, or the process dies, or a node fails
-// in the second round, some nodes keep silent. Then Reconfigure with the same from and to
-// finishes the change, and with both exchanged undoes it; either is always safe, costs
-// another quarantine, and has to wait for ten seconds after a process that died.
+// The nodes' markers must match from or to. If a node has a third configuration, Reconfigure
+// changes nothing and fails with [ErrStaleConfiguration], which names the node and the
+// configurations. Of two changes at once one wins; the other fails with that error or with
+// [ErrChangeUnderWay].
 //
-// away are nodes of the new set that did not answer. They stay with the old configuration,
-// in which they are too few. Once they are back, the same again, or with the new
-// configuration as both from and to, lets them join without a quarantine on the others.
-// Where nobody is left to join, it fails with [ErrAlreadyChanged] and has done nothing.
+// A node with the same name in both sets is a member of both. These must answer, or Reconfigure fails
+// with [ErrNotReached] and takes its marks back:
+//   - every node that joins;
+//   - a quorum of the new set;
+//   - a quorum of the old set, with markers unless no old node has one.
+//
+// If taking back fails, the process dies, or a node fails in the second round, some nodes do not
+// vote. Reconfigure with the same arguments then finishes the change; with both exchanged it undoes the
+// change. Either is always safe, costs another quarantine, and has to wait ten seconds if the process
+// died.
+//
+// away lists the nodes of the new set that did not answer. They stay with the old configuration, where
+// they are too few. Once they are back, call Reconfigure again, or with the new configuration as both
+// from and to: they join without a quarantine on the others. If no node is left to join, Reconfigure
+// changes nothing and fails with [ErrAlreadyChanged].
 func Reconfigure(ctx context.Context, from, to Configuration) (away []string, err error) {
 	before, err := newMemberSet(from.Nodes, from.Options)
 	if err != nil {
@@ -71,10 +75,10 @@ func Reconfigure(ctx context.Context, from, to Configuration) (away []string, er
 	}
 	away, err = c.Run(ctx)
 	if err != nil {
-		return away, fmt.Errorf("lock: the configuration is not changed: %w", err)
+		return away, fmt.Errorf("lock: reconfigure failed: %w", err)
 	}
 	return away, nil
 }
 
-// opReconfigure is what [Reconfigure] does to a node.
+// opReconfigure is the operation in the errors of [Reconfigure].
 const opReconfigure lock.Operation = "reconfigure"

@@ -9,9 +9,8 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
-// ParseValue splits the value of a lock key written by lockscope into its fencing
-// token and its holder. It drops the owner token, which is a secret. ok is false
-// for a value that lockscope did not write.
+// ParseValue returns the fencing token and the holder in the value of a lock key. It drops the owner
+// token, which is a secret. ok is false for a value that lockscope did not write.
 func ParseValue(value string) (fence uint64, holder lock.Holder, ok bool) {
 	head, said, found := strings.Cut(value, "|")
 	token, counter, split := strings.Cut(head, ":")

@@ -10,24 +10,22 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
-// Vouch declares that nobody can hold a lease on any of the given nodes, because they
-// are new: servers that just started and were never used for locks. They may then
-// vote at once instead of after a quarantine, until they restart: what is said is
-// said of these processes, whose run_ids it names. It is an act, for a person
-// (lockscope init) or for code that has just set the servers up, and must not become
-// part of what a service does when it starts.
+// Vouch declares that nobody can hold a lease on the given nodes because they are new: their servers
+// just started and were never used for locks. The nodes may then vote at once, without a quarantine,
+// until they restart: Vouch applies to these processes, by their run_ids.
 //
-// All nodes must answer, be distinct masters, and know nothing of locks yet;
-// otherwise Vouch fails, nothing is vouched for, and its error names every node that
-// stood in the way, with [ErrNotNew] where it was used before. The nodes are marked
-// in two rounds; a node that restarts or loses its data between them is not vouched
-// for. Where all nodes vote already, Vouch does nothing and returns nil; where only
-// some do, and none was used since, it goes on where it was cut short.
+// Vouch is for a person (lockscope init), or for code that has just set the servers up. Do not call it
+// when a service starts.
 //
-// The nodes and the options are given as to [New]: their names and the longest TTL are
-// what the nodes then vote for. ctx bounds the whole; if it ends, or a node fails,
-// between the rounds, some nodes may have been vouched for, which is safe, and the
-// error names the others.
+// All nodes must answer, be distinct masters, and have no traces of locks. Otherwise Vouch fails and
+// vouches for none. Its error names every node that failed, with [ErrNotNew] for those used before.
+// Vouch marks the nodes in two rounds, and does not vouch for a node that restarts or loses its data
+// between them. If all nodes vote already, Vouch returns nil and changes nothing. If only some vote,
+// and none was used since, it completes an earlier Vouch that was cut short.
+//
+// Give the nodes and the options as to [New]: the nodes then vote for their names and the longest TTL.
+// ctx bounds the whole call. If ctx ends or a node fails between the rounds, some nodes may have been
+// vouched for, which is safe; the error names the others.
 func Vouch(ctx context.Context, nodes []redis.UniversalClient, opts ...lock.Option) error {
 	set, err := newMemberSet(nodes, opts)
 	if err != nil {
@@ -38,24 +36,24 @@ func Vouch(ctx context.Context, nodes []redis.UniversalClient, opts ...lock.Opti
 		Members: set.members, Fingerprint: set.fingerprint, Length: set.quarantine, Wrap: nodeError(lock.OpVouch),
 	}
 	if err := v.Run(ctx); err != nil {
-		return fmt.Errorf("lock: cannot vouch for these nodes: %w", err)
+		return fmt.Errorf("lock: vouch failed: %w", err)
 	}
 	return nil
 }
 
-// RestartedNode is one node of a set, and what keeps it silent, as lockscope doctor reports it.
+// RestartedNode identifies one node of a set and its quarantine, as lockscope doctor reports them.
 type RestartedNode struct {
 	Name       string // of the node
-	RunID      string // of the process, with the count of keys that it has evicted, if any: run_id+count
-	Quarantine string // identity of its quarantine: [Marker]
+	RunID      string // of the process; "run_id+count" if it has evicted count keys
+	Quarantine string // Identity of its [Marker]
 }
 
-// VouchRestarted declares that one node of a set has forgotten no lock, or none that can
-// be valid, although it restarted: its quarantine ends at once. It is an act for a person
-// who knows that, and is good once: for this quarantine of this process, and no other of
-// either. It fails with [ErrNotNew] where the node has another by now, or none.
+// VouchRestarted declares that one node of a set has forgotten no lock that can still be valid,
+// although it restarted. Its quarantine ends at once. Only a person who knows this should call it. It
+// applies to this quarantine of this process only, and fails with [ErrNotNew] if the node has another
+// one by now, or none.
 //
-// Nodes and options are given as to [New]; only the one node is asked.
+// Give the nodes and the options as to [New]; VouchRestarted contacts only the one node.
 func VouchRestarted(
 	ctx context.Context, nodes []redis.UniversalClient, restarted RestartedNode, opts ...lock.Option,
 ) error {
@@ -73,11 +71,11 @@ func VouchRestarted(
 			Wrap: nodeError(lock.OpVouch),
 		}
 		if err := v.Run(ctx); err != nil {
-			return fmt.Errorf("lock: cannot vouch for this node: %w", err)
+			return fmt.Errorf("lock: vouch failed: %w", err)
 		}
 		return nil
 	}
-	return fmt.Errorf("%w: no node is named %q", lock.ErrInvalidNode, restarted.Name)
+	return fmt.Errorf("%w: no node is named %q: use a name of the set", lock.ErrInvalidNode, restarted.Name)
 }
 
 func nodeError(op lock.Operation) func(string, error) error {

@@ -13,9 +13,9 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
-// vouchCommand is the command line with which a person vouches for these nodes under these
-// names. It has no user and no password: that of a service may do less than init needs,
-// and what an error says is written to logs. It is "" where init cannot vouch.
+// vouchCommand returns the command that vouches for these nodes under these names; "" if init cannot.
+// It has no user and no password: errors go to logs, and a service's user may have fewer rights than
+// init needs.
 func vouchCommand(clients []redis.UniversalClient, names []string, maxTTL time.Duration) string {
 	var urls, own []string
 	var needs credentials
@@ -28,7 +28,7 @@ func vouchCommand(clients []redis.UniversalClient, names []string, maxTTL time.D
 		needs.add(c.Options())
 	}
 	if slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, ",") }) {
-		return "" // init takes them separated by commas
+		return "" // init separates names by commas
 	}
 	words := []string{"lockscope init --redis", shellWord(strings.Join(urls, ","))}
 	if !slices.Equal(names, own) {
@@ -40,7 +40,7 @@ func vouchCommand(clients []redis.UniversalClient, names []string, maxTTL time.D
 	return strings.Join(append(words, needs.flags()...), " ")
 }
 
-// plainURL is how the command line names a server.
+// plainURL names a server on the command line.
 func plainURL(opt *redis.Options) string {
 	switch {
 	case opt.Network == "unix":
@@ -53,7 +53,7 @@ func plainURL(opt *redis.Options) string {
 	return opt.Addr
 }
 
-// credentials are what the nodes want to see, without being it.
+// credentials are the kinds of credentials that the nodes need, without their values.
 type credentials struct{ user, password, authorities, certificate bool }
 
 func (c *credentials) add(opt *redis.Options) {
@@ -67,7 +67,7 @@ func (c *credentials) add(opt *redis.Options) {
 	}
 }
 
-// flags are the rest of the command line, with words in capitals to be filled in.
+// flags returns the rest of the command line, with placeholders in capitals.
 func (c *credentials) flags() (words []string) {
 	if c.user {
 		words = append(words, "--redis-username USER")
@@ -84,7 +84,7 @@ func (c *credentials) flags() (words []string) {
 	return words
 }
 
-// plainWord is one that every shell takes as it is.
+// plainWord matches words that no shell changes.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_.,:/@=+-]+$`)
 
 func shellWord(word string) string {
