@@ -8,9 +8,9 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 )
 
-// Examine inspects the server behind a new connection before it carries a command, and
-// returns what that connection has to be compared with from then on. It fails only where
-// the connection does: releases must go through even where votes may not.
+// Examine checks the server behind a new connection before it carries a command. It returns the
+// Sight that commands on the connection compare with the server's marker. It fails only if the
+// connection does: releases must go through even if votes may not.
 func (g *Guard) Examine(ctx context.Context, s Server) (Sight, error) {
 	if g.Off {
 		return Sight{unchecked: true}, nil
@@ -27,7 +27,7 @@ func (g *Guard) Examine(ctx context.Context, s Server) (Sight, error) {
 	err = g.judge(info, func() (string, error) {
 		marker, err := s.Marker(ctx)
 		if isReply(err) {
-			return "", nil // it may not be read: then nobody has vouched
+			return "", nil // the user may not read it: then nobody has vouched
 		}
 		return marker, err
 	})
@@ -37,10 +37,10 @@ func (g *Guard) Examine(ctx context.Context, s Server) (Sight, error) {
 	return g.saw(info), nil
 }
 
-// Admit says, before anything is sent, why the node may not vote. A server that was
-// never examined is, first: one that may not vote should not be left with traces of
-// a lock that nobody got. A finding is probed afresh from time to time: the
-// operator may have mended it, or vouched, and a quarantine ends when somebody asks.
+// Admit returns why the node may not vote, before anything is sent. It first examines a server that
+// was never examined, so that one that may not vote is left without traces of a lock that nobody got.
+// It probes a problem again after a while: the operator may have solved it or vouched, and a
+// quarantine ends only when a caller asks.
 func (g *Guard) Admit(ctx context.Context, s Server) error {
 	if g.Off || g.clear.Load() {
 		return nil
@@ -56,7 +56,7 @@ func (g *Guard) Admit(ctx context.Context, s Server) error {
 	}
 	stale := now-*last > reexamineAfter
 	if stale {
-		*last = now // one caller probes, the others go on believing
+		*last = now // one caller probes, the others use what is known
 	}
 	g.mu.Unlock()
 	switch {
@@ -78,9 +78,8 @@ func (g *Guard) Admit(ctx context.Context, s Server) error {
 	return g.silent(silence, now)
 }
 
-// Verdict says of a vote that was granted why it does not count, or nil: the connection
-// that carried it may be the first since the node got a problem, or the server may have
-// dropped keys since the vote was sent with what the connection saw.
+// Verdict returns why a granted vote does not count; nil if it does. Its connection may be the first
+// since the node got a problem, or the server may have evicted keys since the vote was sent.
 func (g *Guard) Verdict(sent Sight) error {
 	if g.Off || g.clear.Load() {
 		return nil
@@ -91,7 +90,7 @@ func (g *Guard) Verdict(sent Sight) error {
 		return g.problem
 	}
 	if g.enforces() && sent.runID == g.runID && sent.incarnation != g.memory {
-		return fmt.Errorf("%w: it has evicted keys a moment ago", driver.ErrQuarantined)
+		return fmt.Errorf("%w: it evicted keys since the vote was sent", driver.ErrQuarantined)
 	}
 	if g.replaced {
 		g.restart.Store(&driver.Restart{Witnessed: true, Evicted: g.evicted})

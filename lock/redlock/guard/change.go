@@ -10,11 +10,10 @@ import (
 	"time"
 )
 
-// Run marks the nodes in two rounds: the first takes their votes from the old
-// configuration, the second lets the quarantine under the new one be counted, when no
-// old quorum can grant or extend any more. It returns the nodes of To that were away:
-// they vote for neither until Run is called again. A first round that fails is taken
-// back.
+// Run marks the nodes in two rounds. The first ends their votes for the old configuration. The second
+// starts the quarantine under the new one, when no old quorum can grant or extend any more. Run
+// returns the nodes of To that did not answer, which vote for neither until Run is called again. If
+// the first round fails, its marks are taken back.
 func (c *Change) Run(ctx context.Context) (away []string, err error) {
 	c.nonce = changeNonce + rand.Text()
 	nodes := c.nodes()
@@ -44,9 +43,9 @@ func (c *Change) Run(ctx context.Context) (away []string, err error) {
 	return c.begin(ctx, nodes)
 }
 
-// join brings those along that were away when the others changed: it costs the others
-// nothing. That these are where they were read is checked once more when the marks are
-// made: from then on no other act gets past a quorum of them unseen.
+// join adds the nodes that were away when the others changed. It costs the others nothing. After the
+// marks are made, it checks again that the others still have the new configuration: from then on
+// no other act gets past a quorum of them unseen.
 func (c *Change) join(ctx context.Context, nodes Members) (away []string, err error) {
 	late := slices.DeleteFunc(slices.Clone(nodes), c.hasGone)
 	if !slices.ContainsFunc(late, (*Member).isThere) {
@@ -56,15 +55,14 @@ func (c *Change) join(ctx context.Context, nodes Members) (away []string, err er
 		return nil, c.takeBack(ctx, late, err)
 	}
 	if c.confirm(ctx, nodes); !c.hasMoved() {
-		err = fmt.Errorf("%w: the nodes that others are to join have gone on since they were asked", ErrBusy)
+		err = fmt.Errorf("%w: the configuration of the other nodes changed meanwhile", ErrBusy)
 		return nil, c.takeBack(ctx, late, err)
 	}
 	return c.begin(ctx, late)
 }
 
-// confirm checks whether the marks are still there, now that all were made: an act that
-// undoes this one may have replaced the first before the last was made. Of the others it
-// reads what they stand for by now.
+// confirm checks that all marks are still there once the last is made: an act that undoes this one may
+// have replaced the first mark by then. It reads the other nodes' present markers.
 func (c *Change) confirm(ctx context.Context, nodes Members) {
 	_ = nodes.each(ctx, c.Wrap, func(ctx context.Context, m *Member) error {
 		if m.away != nil {
@@ -73,7 +71,7 @@ func (c *Change) confirm(ctx context.Context, nodes Members) {
 		marker, err := m.Conn.Marker(ctx)
 		switch mine := c.isMine(m); {
 		case err == nil && mine && marker != m.marker:
-			err = fmt.Errorf("%w: it has replaced the mark of this one", ErrBusy)
+			err = fmt.Errorf("%w: it replaced the mark of this change", ErrBusy)
 		case err == nil:
 			m.marker = marker
 		}
@@ -92,13 +90,13 @@ func (c *Change) begin(ctx context.Context, nodes Members) (away []string, err e
 		}
 		replaced, err := m.Conn.Replace(ctx, m.prefix(), next)
 		if err == nil && !replaced {
-			err = errors.New("it restarted or lost its data a moment ago, or another change began")
+			err = errors.New("node restarted or lost its data just now, or another change began")
 		}
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("in mid-act: run it again to finish it, or with the old and the new one exchanged to "+
-			"undo it: %w", err)
+		return nil, fmt.Errorf("not finished: run it again to finish it, or with the old and the new configuration "+
+			"exchanged to undo it: %w", err)
 	}
 	return c.notThere(), nil
 }
@@ -112,8 +110,8 @@ func (c *Change) notThere() (away []string) {
 	return away
 }
 
-// nodes are those of both sets, first the old ones, in an order that each change of the
-// same set has: of two at once, one is first.
+// nodes returns the nodes of both sets, the old ones first, sorted by name: of two changes at once,
+// one gets to the first node before the other.
 func (c *Change) nodes() Members {
 	byName := func(a, b *Member) int { return strings.Compare(a.Name, b.Name) }
 	all := slices.Clone(c.From)
@@ -123,12 +121,12 @@ func (c *Change) nodes() Members {
 	return append(all, joining...)
 }
 
-// markTries is how often a node is marked whose marker those who ask for its vote keep changing: they begin a
-// quarantine, count it and end it, and then leave it alone.
+// markTries is how often a node is marked while callers that want its vote change its marker. They begin, count
+// and end a quarantine, and then leave it alone.
 const markTries = 5
 
-// mark is the first round, node by node. It stops at the first that stands for another
-// configuration by now; one that does not answer is away.
+// mark is the first round, node by node. It stops at the first node that has another configuration by
+// now. A node that does not answer is away.
 func (c *Change) mark(ctx context.Context, nodes Members) error {
 	for _, m := range nodes {
 		if m.away != nil {
@@ -157,7 +155,7 @@ func (c *Change) markOne(ctx context.Context, m *Member) error {
 			return nil
 		}
 		if marker == read {
-			return fmt.Errorf("%w, or was until a moment ago: run this again in %v", ErrBusy, changeLasts)
+			return fmt.Errorf("%w, or was until just now: run this again in %v", ErrBusy, changeLasts)
 		}
 		if err := c.replaces(m); err != nil {
 			return err
@@ -166,35 +164,35 @@ func (c *Change) markOne(ctx context.Context, m *Member) error {
 			return err
 		}
 	}
-	return errors.New("its marker was changed again and again")
+	return errors.New("node's marker keeps changing: run this again")
 }
 
-// overtaken says that another change has been at work since a marker was read: it counts
-// on what it has marked. Askers who begin, count or end a quarantine change none of that.
+// overtaken returns an error if another change has marked the node since its marker was read. Callers
+// that begin, count or end a quarantine do not matter.
 func overtaken(read, now string) error {
 	was, ok := ParseMarker(read)
 	switch is, there := ParseMarker(now); {
 	case ok && !there:
-		return fmt.Errorf("%w: it has just lost its data", ErrStale)
+		return fmt.Errorf("%w: node just lost its data: run this again", ErrStale)
 	case is.State == Changing:
-		return fmt.Errorf("%w: it has just marked this node for %v", ErrBusy, is.Fingerprint)
+		return fmt.Errorf("%w: it just marked this node for %v", ErrBusy, is.Fingerprint)
 	case ok && is.Fingerprint != was.Fingerprint:
-		return fmt.Errorf("%w: another change has just brought it over to %v", ErrStale, is.Fingerprint)
+		return fmt.Errorf("%w: another change just moved it to %v", ErrStale, is.Fingerprint)
 	}
 	return nil
 }
 
-// changeLasts is how long a change keeps another from going on where it was: see mark.lua.
+// changeLasts is how long a change that stopped keeps another from continuing it: see mark.lua.
 const changeLasts = 10 * time.Second
 
-// isMine reports that this act has marked the node.
+// isMine reports whether this change has marked the node.
 func (c *Change) isMine(m *Member) bool {
 	read, ok := m.says()
 	return ok && read.State == Changing && strings.HasPrefix(read.Identity, c.nonce+".")
 }
 
-// takeBack undoes the first round where nothing has happened since, and adds to its
-// error which nodes could not be reached for it.
+// takeBack undoes the first round on nodes whose mark is unchanged, and adds the nodes that it could
+// not reach to the error.
 func (c *Change) takeBack(ctx context.Context, nodes Members, why error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeBackTime)
 	defer cancel()
@@ -204,8 +202,8 @@ func (c *Change) takeBack(ctx context.Context, nodes Members, why error) error {
 		return err
 	})
 	if left != nil {
-		return fmt.Errorf("%w; some nodes keep silent until it is run again, or undone with the old and the new one "+
-			"exchanged: %w", why, left)
+		return fmt.Errorf("%w; some nodes do not vote: run it again, or undo it with the old and the new "+
+			"configuration exchanged: %w", why, left)
 	}
 	return why
 }

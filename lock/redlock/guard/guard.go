@@ -1,11 +1,15 @@
-// Package guard keeps a node from voting while its vote could be wrong: when it may have
-// forgotten locks, for another set of nodes, as a replica, under a policy that evicts, or
-// as one server under two names. A marker on the server verifies that it remembers,
-// which the script that votes reads; the rest it knows by what INFO says on a connection.
-// It knows nothing of how commands travel: package redlock runs it on go-redis, the
-// simulation in package locktest runs the very same code on servers in memory, and the
-// scanner reads markers with it. It is for lockscope's own packages; users of locks need
-// package redlock only.
+// Package guard keeps a node from voting while its vote could be wrong:
+//   - it may have forgotten locks;
+//   - it votes for another set of nodes;
+//   - it is a replica, or has a policy that evicts;
+//   - it is another node under a second name.
+//
+// A marker on the server proves that the server remembers its locks, and the script that votes reads
+// it. The reply to INFO on each connection tells the rest.
+//
+// The package does not send commands. Package redlock runs it on go-redis, the simulation in package
+// locktest runs the same code on servers in memory, and the scanner reads markers with it. It is for
+// lockscope's own packages; users of locks need package redlock only.
 package guard
 
 import (
@@ -19,29 +23,28 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 )
 
-// reexamineAfter is how long it is believed what is known of a node, for and against it.
+// reexamineAfter is how long a finding about a node is used before it is checked again.
 const reexamineAfter = time.Second
 
-// Server is what the guard asks of a server, on a connection to it.
+// Server asks a server, on a connection to it.
 type Server interface {
-	// Info is the reply to INFO.
+	// Info returns the reply to INFO.
 	Info(ctx context.Context) (string, error)
-	// Marker is the value of [MarkerKey], "" if there is none.
+	// Marker returns the value of [MarkerKey], "" if there is none.
 	Marker(ctx context.Context) (string, error)
 	// Ask runs quarantine.lua with [Sight.QuarantineArgs] of the connection that carries it.
 	Ask(ctx context.Context, a Ask) (Answer, error)
 }
 
-// Config is what a Guard goes by.
+// Config configures a Guard.
 type Config struct {
 	Node    string   // name of the node, for errors; not its identity
 	Servers *Servers // shared by the guards of all nodes
 	Clock   func() time.Duration
 
-	// Quarantine is how long a forgotten lock can be valid; 0 if it does not matter that
-	// nodes forget. Where Enforce is set a node votes only with the proof that it
-	// remembers, for the configuration of this Fingerprint; else it votes, and that it
-	// restarted is reported.
+	// Quarantine is how long a forgotten lock can be valid; 0 if nodes may forget. With
+	// Enforce, a node votes only if its marker proves that it remembers, for the
+	// configuration of this Fingerprint. Without, it votes, and restarts are reported.
 	Quarantine  time.Duration
 	Enforce     bool
 	Fingerprint Fingerprint
@@ -52,7 +55,7 @@ type Config struct {
 	Cluster     bool // many servers behind one node: run ids come and go, replicas among them
 }
 
-// Guard is one node's. It is safe for concurrent use.
+// Guard decides whether one node may vote. It is safe for concurrent use.
 type Guard struct {
 	Config
 	claimant *claimant // this node, as Servers knows it
@@ -76,7 +79,7 @@ type Guard struct {
 	askedAt   time.Duration // when the server last said why it did not vote
 }
 
-// silence is why a server did not vote.
+// silence is the reason why a server did not vote.
 type silence struct {
 	until  time.Duration // on the clock: when to ask again at the latest
 	memory string        // incarnation of the process that keeps it
@@ -84,19 +87,19 @@ type silence struct {
 	fresh  bool          // the quarantine began without a marker
 }
 
-// New makes the guard of a node that was not examined yet.
+// New returns the guard of a node that was not examined yet.
 func New(c Config) *Guard {
 	return &Guard{Config: c, claimant: &claimant{node: c.Node, many: c.Cluster}}
 }
 
-// enforces reports that the server needs the proof to vote. The marker of a Redis Cluster
-// would have to be one for each slot.
+// enforces reports whether the server needs a marker to vote. A Redis Cluster cannot have one: it would
+// need one for each slot.
 func (g *Guard) enforces() bool {
 	return g.Enforce && g.Quarantine > 0 && !g.Off && !g.Cluster
 }
 
-// judge takes note of what a connection's server said of itself. marker is asked only
-// where it matters, and its error is the connection's.
+// judge evaluates the reply to INFO on a connection. It calls marker only if needed; its error is the
+// connection's.
 func (g *Guard) judge(info redisinfo.Info, marker func() (string, error)) error {
 	if g.Cluster && info.Role() == "slave" {
 		return nil // the client asks replicas about the topology only
@@ -131,9 +134,9 @@ func (g *Guard) found(problem error) {
 	g.settle()
 }
 
-// meet takes note of a memory not seen before: of another process, or of the same that
-// has dropped keys. Where that alone is reported, the uptime of a process says for how long;
-// else its marker does, and the uptime is not believed.
+// meet records an incarnation not seen before: another process, or the same after it evicted keys. If
+// restarts are only reported, the uptime of the process gives the time left. Otherwise its marker
+// does, and the uptime is not trusted.
 func (g *Guard) meet(info redisinfo.Info, vouched bool) {
 	first := g.memory == ""
 	g.evicted = info.RunID() == g.runID
@@ -162,7 +165,7 @@ func (g *Guard) findProblem(info redisinfo.Info) error {
 		return err
 	}
 	if other, taken := g.Servers.claim(info.RunID(), g.claimant); taken {
-		return fmt.Errorf("%w: %s and %s have the same run_id: name each server once", driver.ErrDuplicate, other,
+		return fmt.Errorf("%w: %s and %s have the same run_id: remove one", driver.ErrDuplicate, other,
 			g.Node)
 	}
 	return nil
@@ -188,7 +191,7 @@ func (g *Guard) Restart() *driver.Restart {
 	return g.restart.Swap(nil)
 }
 
-// saw is the sight of a connection to a server that says this.
+// saw returns the sight of a connection to a server with this reply to INFO.
 func (g *Guard) saw(info redisinfo.Info) Sight {
 	s := Sight{
 		runID: info.RunID(), incarnation: g.incarnationOf(info), db: g.DB, fingerprint: g.Fingerprint,
@@ -201,8 +204,8 @@ func (g *Guard) saw(info redisinfo.Info) Sight {
 	return s
 }
 
-// incarnationOf is what the marker has to name. Where keys may be evicted, as the caller
-// says, only the process counts.
+// incarnationOf is what the marker has to name. If the caller accepts evictions, only the process
+// counts.
 func (g *Guard) incarnationOf(info redisinfo.Info) string {
 	if g.EvictionOK {
 		return info.RunID()
@@ -210,8 +213,7 @@ func (g *Guard) incarnationOf(info redisinfo.Info) string {
 	return info.Incarnation()
 }
 
-// Renewed is the sight of a connection after the last probe of its server on any of the
-// node's connections: the process is the one that this connection leads to.
+// Renewed returns the latest sight of the same process, from any of the node's connections; else s.
 func (g *Guard) Renewed(s Sight) Sight {
 	if latest := g.latest.Load(); latest != nil && latest.runID == s.runID {
 		return *latest
@@ -219,8 +221,8 @@ func (g *Guard) Renewed(s Sight) Sight {
 	return s
 }
 
-// Latest is what the newest connection saw. It stands in for each connection's own
-// where commands are sent on any of a pool.
+// Latest returns the sight of the newest connection, for pools whose connections are not known one by
+// one.
 func (g *Guard) Latest() Sight {
 	if s := g.latest.Load(); s != nil {
 		return *s

@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 )
 
-// Fit says of a reply to INFO why no vote of its server may count; nil if it may.
+// Fit returns why a server with this reply to INFO may not vote; nil if it may.
 func Fit(text string) error {
 	info, err := Master(text)
 	if err == nil {
@@ -18,7 +18,7 @@ func Fit(text string) error {
 	return err
 }
 
-// Master reads a reply to INFO. For anything but a master the error says what it is.
+// Master parses a reply to INFO. It fails for anything but a master.
 func Master(text string) (redisinfo.Info, error) {
 	info := redisinfo.Parse(text)
 	return info, mustBeMaster(info)
@@ -27,15 +27,15 @@ func Master(text string) (redisinfo.Info, error) {
 func mustBeMaster(info redisinfo.Info) error {
 	switch {
 	case info.RunID() == "" || info.Role() == "":
-		return fmt.Errorf("%w: INFO tells no run_id or no role, as a proxy's may: name the server itself, or use "+
+		return fmt.Errorf("%w: INFO has no run_id or no role, perhaps a proxy's: connect to the server itself, or use "+
 			"WithoutGuard", driver.ErrUnexamined)
 	case info.Role() == "slave":
-		return fmt.Errorf("%w: name its master, or use a Sentinel client", driver.ErrReplica)
+		return fmt.Errorf("%w: connect to its master, or use a Sentinel client", driver.ErrReplica)
 	}
 	return nil
 }
 
-// mustKeepKeys requires that the server drops no lock for want of memory.
+// mustKeepKeys requires that the server evicts no locks.
 func mustKeepKeys(info redisinfo.Info) error {
 	switch info.Eviction() {
 	case redisinfo.EvictionOff:
@@ -45,12 +45,12 @@ func mustKeepKeys(info redisinfo.Info) error {
 			"WithEvictingNodes",
 			driver.ErrEvicting, info["maxmemory_policy"])
 	}
-	return fmt.Errorf("%w: INFO tells no maxmemory_policy or maxmemory, so it is unknown whether the node evicts: "+
-		"name a server that tells, or accept the loss of locks with WithEvictingNodes", driver.ErrUnexamined)
+	return fmt.Errorf("%w: INFO has no maxmemory_policy or maxmemory, so the node may evict locks: "+
+		"use a server that reports them, or accept the loss of locks with WithEvictingNodes", driver.ErrUnexamined)
 }
 
-// infoRefused says what to do about a server that does not say who it is. One that does
-// not know this client refuses everything: no right would help.
+// infoRefused is the error of a server that refuses INFO. A server that does not know the client
+// refuses everything, so granting a right would not help there.
 func infoRefused(err error) error {
 	if text := err.Error(); strings.HasPrefix(text, "NOAUTH") || strings.HasPrefix(text, "WRONGPASS") {
 		return fmt.Errorf("%w: give the client the user and password of this server: %w", driver.ErrDenied, err)

@@ -12,21 +12,21 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// MarkerKey is where a server carries the proof that it remembers, in the database of the locks.
+// MarkerKey is the key of a server's marker, in the database of the locks.
 const MarkerKey = "lockscope:life"
 
-// State is what a marker says of its server.
+// State is the state of a server according to its marker.
 type State string
 
-// The states. Anything else is no marker of this version, and counts as none.
+// The states. A marker with any other state counts as none.
 const (
 	Voting      State = "voting"     // it remembers, and votes for the configuration named
 	Quarantined State = "quarantine" // it may have forgotten: both clocks are counted
 	Changing    State = "changing"   // a change to the configuration named is not finished: it never ends by itself
 )
 
-// Marker is the value at [MarkerKey], as the scripts write it. Who compares a marker
-// with another's run_id or database must take it for none: it was copied from there.
+// Marker is the value at [MarkerKey], as the scripts write it. A marker with the run_id or database of
+// another server was copied from there, and counts as none.
 type Marker struct {
 	State       State
 	Fingerprint Fingerprint
@@ -41,29 +41,29 @@ type Marker struct {
 	From     Fingerprint   // of a change: the configuration that it replaces
 }
 
-// How identities begin, as mark.lua knows the first two.
+// Prefixes of identities; mark.lua reads the first two.
 const (
-	changeNonce = "change-" // of what a change has marked
-	vouchNonce  = "vouch-"  // of a quarantine that a vouch began
-	// leftNonce is of a change that is over for a node which is no member any more.
+	changeNonce = "change-" // a mark of a change
+	vouchNonce  = "vouch-"  // a quarantine that a vouch began
+	// leftNonce marks a node that a finished change removed from the set.
 	leftNonce = "left-"
-	// newNonce is of a quarantine that began where there was no marker at all: that server
-	// never voted, or lost everything. It is for what a person reads, and no script reads it.
+	// newNonce begins a quarantine on a server without any marker: it never voted, or lost
+	// everything. It is for messages; no script reads it.
 	newNonce = "new-"
 )
 
-// hasLeft reports that the node was a member before a change that has begun since.
+// hasLeft reports whether a change has removed the node from the set.
 func (m Marker) hasLeft() bool {
 	return m.State == Changing && strings.HasPrefix(m.Identity, leftNonce)
 }
 
-// isFresh reports that a quarantine began where nothing was known of a vote: also one of a
-// vouch, which marks no other server.
+// isFresh reports whether a quarantine began on a server without a marker. A vouch marks only such
+// servers.
 func isFresh(identity string) bool {
 	return strings.HasPrefix(identity, newNonce) || strings.HasPrefix(identity, vouchNonce)
 }
 
-// ParseMarker reads a marker. ok is false for a value that is none, and for "".
+// ParseMarker parses a marker. ok is false for "" and for values that are not markers.
 func ParseMarker(value string) (m Marker, ok bool) {
 	fields := strings.Split(value, "|")
 	if len(fields) < 4 {
@@ -95,8 +95,8 @@ func ParseMarker(value string) (m Marker, ok bool) {
 	return m, true
 }
 
-// Left is how long the quarantine still lasts for who asks for at least so much, by
-// the callers' clock alone: the node's may say more.
+// Left returns how long a quarantine of at least this length still lasts, on the callers' clock. By the
+// node's clock it may last longer.
 func (m Marker) Left(length time.Duration, now time.Time) time.Duration {
 	length = max(length, m.Length)
 	if m.Caller.IsZero() {
@@ -105,17 +105,17 @@ func (m Marker) Left(length time.Duration, now time.Time) time.Duration {
 	return min(max(0, length-now.Sub(m.Caller)), length)
 }
 
-// votingMarker lets a server vote for a configuration.
+// votingMarker returns the marker of a server that votes for a configuration.
 func votingMarker(f Fingerprint, runID string, db int) string {
 	return string(Voting) + "|" + string(f) + "|" + runID + "|" + strconv.Itoa(db)
 }
 
-// Fingerprint distinguishes configurations: sets of nodes, by their names, and the longest
-// TTL. Two that differ in either could each have a quorum of its own, or end each other's
-// quarantine too early.
+// Fingerprint identifies a configuration: the names of the nodes and the longest TTL. Two
+// configurations that differ could each have a quorum of their own, or end each other's quarantine
+// too early.
 type Fingerprint string
 
-// NewFingerprint is the same for the same names in any order.
+// NewFingerprint returns the fingerprint of a configuration. The order of names does not matter.
 func NewFingerprint(names []string, maxTTL time.Duration) Fingerprint {
 	sorted := slices.Sorted(slices.Values(names))
 	ms := maxTTL.Milliseconds()
@@ -123,7 +123,7 @@ func NewFingerprint(names []string, maxTTL time.Duration) Fingerprint {
 	return Fingerprint(fmt.Sprintf("%d:%d:%s", len(sorted), ms, hex.EncodeToString(sum[:6])))
 }
 
-// String is for people: how many nodes, and the longest TTL.
+// String returns the number of nodes, the longest TTL and a hash of the names.
 func (f Fingerprint) String() string {
 	nodes, rest, _ := strings.Cut(string(f), ":")
 	text, hash, _ := strings.Cut(rest, ":")
@@ -134,17 +134,17 @@ func (f Fingerprint) String() string {
 	return fmt.Sprintf("%s nodes, max TTL %v, names %s", nodes, time.Duration(ms)*time.Millisecond, hash)
 }
 
-// ErrOtherConfiguration says that a node votes for another set of nodes, or another MaxTTL.
+// ErrOtherConfiguration means that a node votes for another set of nodes, or another MaxTTL.
 var ErrOtherConfiguration = driver.NewError(driver.Misconfigured, "node votes for another configuration")
 
 func otherConfiguration(theirs Marker, ours Fingerprint) error {
 	if theirs.State == Changing {
-		return fmt.Errorf("%w: it left this one, %v, in a change to %v: stop the processes with the old one; "+
-			"if that change was not finished, lockscope reconfigure with both exchanged undoes it",
+		return fmt.Errorf("%w: it left %v, which this process has, for %v: stop the processes with the old one; "+
+			`if that change was not finished, undo it with "lockscope reconfigure" and both exchanged`,
 			ErrOtherConfiguration, ours, theirs.Fingerprint)
 	}
-	return fmt.Errorf("%w: its own is of %v; this process has %v: stop the processes with the old one, "+
-		"or change it with lockscope reconfigure or redlock.Reconfigure", ErrOtherConfiguration, theirs.Fingerprint,
+	return fmt.Errorf("%w: it has %v, and this process has %v: stop the processes with the old one, "+
+		`or change it with "lockscope reconfigure" or redlock.Reconfigure`, ErrOtherConfiguration, theirs.Fingerprint,
 		ours)
 }
 

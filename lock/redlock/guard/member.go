@@ -12,26 +12,24 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// ErrNotNew says that a node cannot be vouched for: it may have forgotten locks, or
-// may come to.
+// ErrNotNew means that a node cannot be vouched for: it may have forgotten locks, or may soon.
 var ErrNotNew = errors.New("node is not new")
 
-// MemberConn is the one connection of an act to a node: what is read and written on it
-// is one server's.
+// MemberConn is the one connection of an act to a node. It always leads to the same server.
 type MemberConn interface {
-	// Info is the reply to INFO.
+	// Info returns the reply to INFO.
 	Info(ctx context.Context) (string, error)
-	// Marker is the value of [MarkerKey], "" if there is none.
+	// Marker returns the value of [MarkerKey], "" if there is none.
 	Marker(ctx context.Context) (string, error)
 	// Mark runs mark.lua.
 	Mark(ctx context.Context, m Mark) (code int, marker string, err error)
 	// Replace runs replace.lua.
 	Replace(ctx context.Context, prefix, marker string) (bool, error)
-	// Used names what shows that locks were granted here; "" if nothing does.
+	// Used returns the kind of a key that shows that locks were granted here; "" if none does.
 	Used(ctx context.Context) (string, error)
 }
 
-// Mark is the first round of an act, to one node.
+// Mark is the first round of an act on one node.
 type Mark struct {
 	State       State // Quarantined by a vouch, Changing by a change
 	Fingerprint Fingerprint
@@ -39,11 +37,11 @@ type Mark struct {
 	DB          int
 	Nonce       string // of the act
 	Length      time.Duration
-	Read        string      // of a change: the marker that is to be replaced, "" if there is none
-	From        Fingerprint // of a change: the configuration that is to be replaced
+	Read        string      // of a change: the marker to replace, "" if there is none
+	From        Fingerprint // of a change: the configuration to replace
 }
 
-// Args are the arguments of mark.lua.
+// Args returns the arguments of mark.lua.
 func (m Mark) Args() []any {
 	return []any{string(m.State), string(m.Fingerprint), m.RunID, m.DB, m.Nonce, millis(m.Length), m.Read,
 		string(m.From)}
@@ -51,15 +49,15 @@ func (m Mark) Args() []any {
 
 // The codes of a reply of mark.lua.
 const (
-	MarkRefused = -1 // the marker stands in the way
+	MarkRefused = -1 // the present marker does not allow it
 	Marked      = 0
-	MarkVotes   = 1 // it votes already
+	MarkVotes   = 1 // the server votes already
 )
 
-// takeBackTime bounds what is done after an act has failed.
+// takeBackTime bounds the undo of an act that failed.
 const takeBackTime = 500 * time.Millisecond
 
-// Member is a node that an act is about.
+// Member is a node that takes part in an act.
 type Member struct {
 	Name string
 	DB   int
@@ -74,7 +72,7 @@ type Member struct {
 	away   error  // why it could not be asked
 }
 
-// inspect reads who the server is, and what its marker says.
+// inspect reads the server's identity and its marker.
 func (m *Member) inspect(ctx context.Context) error {
 	text, err := m.Conn.Info(ctx)
 	if err != nil {
@@ -92,36 +90,36 @@ func (m *Member) inspect(ctx context.Context) error {
 	return err
 }
 
-// says is the marker, if it is of this very server.
+// says returns the marker; ok is false if it is another server's.
 func (m *Member) says() (Marker, bool) {
 	read, ok := ParseMarker(m.marker)
 	return read, ok && read.RunID == m.memory && read.DB == strconv.Itoa(m.DB)
 }
 
-// votesFor reports that the server needs no act to vote for a configuration.
+// votesFor reports whether the server votes for a configuration already.
 func (m *Member) votesFor(f Fingerprint) bool {
 	return m.memory != "" && m.marker == votingMarker(f, m.memory, m.DB)
 }
 
-// prefix of the marker that the first round wrote, which names this act and this server.
+// prefix is the part of the first round's marker that names this act and this server.
 func (m *Member) prefix() string {
 	fields := strings.SplitAfterN(m.marker, "|", 6)
 	return strings.Join(fields[:min(5, len(fields))], "")
 }
 
-// quarantine is the marker of the first round as a quarantine that is to be counted.
+// quarantine turns the first round's marker into a quarantine whose count can begin.
 func (m *Member) quarantine(length time.Duration) string {
 	_, rest, _ := strings.Cut(m.prefix(), "|")
 	return string(Quarantined) + "|" + rest + strconv.FormatInt(millis(length), 10) + "|0|0"
 }
 
-// left is the marker of the first round of a node that is no member any more.
+// left turns the first round's marker into that of a node that has left the set.
 func (m *Member) left() string { return strings.Replace(m.marker, "|"+changeNonce, "|"+leftNonce, 1) }
 
-// Members are the nodes of an act.
+// Members is the nodes of an act.
 type Members []*Member
 
-// each does something with all members at once, and joins what wrap makes of their errors.
+// each calls do for all members concurrently, and joins their wrapped errors.
 func (all Members) each(
 	ctx context.Context, wrap func(string, error) error, do func(context.Context, *Member) error,
 ) error {
@@ -146,7 +144,7 @@ func (all Members) distinct(wrap func(string, error) error) error {
 			continue
 		}
 		if other, taken := first[m.runID]; taken {
-			return wrap(m.Name, fmt.Errorf("%w: it is %s", driver.ErrDuplicate, other))
+			return wrap(m.Name, fmt.Errorf("%w: it is the same server as %s: remove one", driver.ErrDuplicate, other))
 		}
 		first[m.runID] = m.Name
 	}

@@ -6,11 +6,11 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 )
 
-// ProbeDue reports that what is known of the server is older than a second. It says so to
-// one caller, who asks for INFO together with its vote and passes on the reply before the
-// vote counts: see [Guard.Probed]. An operator may give a running server a policy that
-// evicts, or make it a replica, while all connections stay open; and a policy that was
-// mended since has left its mark in the count of evicted keys.
+// ProbeDue reports whether the last check of the server is more than a second ago. It returns true to
+// one caller, which sends INFO together with its vote, and passes the reply to [Guard.Probed] before
+// the vote counts. An operator may give a running server a policy that evicts, or make it a replica,
+// while all connections stay open. Even if the policy was corrected since, the count of evicted keys
+// shows it.
 func (g *Guard) ProbeDue() bool {
 	if g.Off || !g.met.Load() {
 		return false
@@ -19,13 +19,13 @@ func (g *Guard) ProbeDue() bool {
 	return now-last >= int64(reexamineAfter) && g.probedAt.CompareAndSwap(last, now)
 }
 
-// Probed takes the reply to INFO that [Guard.ProbeDue] asked for. An error of the connection
-// says nothing of the server: the vote has failed as well.
+// Probed takes the reply to the INFO that [Guard.ProbeDue] asked for. It ignores errors of the
+// connection, since the vote has failed as well.
 func (g *Guard) Probed(text string, err error) {
 	switch {
 	case err == nil:
 		info := redisinfo.Parse(text)
-		// Who vouches for a process does so before it is met.
+		// A vouch for a process comes before the guard first sees it.
 		_ = g.judge(info, func() (string, error) { return "", nil })
 		if g.Cluster {
 			g.mu.Lock()
@@ -38,8 +38,8 @@ func (g *Guard) Probed(text string, err error) {
 	}
 }
 
-// probe asks by itself, where nothing is sent that could take the question along: keys that
-// are evicted during a quarantine make it begin anew.
+// probe sends INFO by itself while no votes are sent: keys that are evicted during a quarantine
+// restart it.
 func (g *Guard) probe(ctx context.Context, s Server) {
 	if g.ProbeDue() {
 		g.Probed(s.Info(ctx))

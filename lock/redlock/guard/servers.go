@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// Servers knows which server is behind which node, by run id: names verify nothing.
+// Servers maps each server, by run_id, to its node: names prove nothing.
 type Servers struct {
 	mu     sync.Mutex
 	owners map[string]*claimant
@@ -24,9 +24,9 @@ func NewServers() *Servers {
 	return &Servers{owners: make(map[string]*claimant), ofOwn: make(map[*claimant]string)}
 }
 
-// claim records that the node is the server with this run id. It returns the name of
-// the node that claimed it before, if that is another. A node that is one server
-// gives up the claim on its former one; a cluster keeps them all.
+// claim records that the node is the server with this run_id. If another node has claimed it before,
+// claim returns that node's name. A node that is one server drops the claim on its former server; a
+// cluster keeps all.
 func (s *Servers) claim(runID string, by *claimant) (other string, taken bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,8 +41,8 @@ func (s *Servers) claim(runID string, by *claimant) (other string, taken bool) {
 	return "", false
 }
 
-// noteVote takes note that a node has voted.
+// noteVote records that a node has voted.
 func (s *Servers) noteVote() { s.inUse.Store(true) }
 
-// voted reports that a node has voted since this process knows them.
+// voted reports whether any node has voted since this process started to use them.
 func (s *Servers) voted() bool { return s.inUse.Load() }

@@ -4,11 +4,11 @@ import (
 	"time"
 )
 
-// Sight is what one connection saw of its server when it was made. Whatever the
-// connection carries is compared with it, in the script that votes: a process that
-// took the server's place, or a copy of another's data, has another run_id.
+// Sight is the state of a server as one connection saw it when it was opened. The script that votes
+// compares it with the server's marker: a process that took the server's place, or a copy of another
+// server's data, has another run_id.
 //
-// The zero value is of a connection that was not examined: no server votes on it.
+// The zero value is the sight of a connection that was not examined: no server votes on it.
 type Sight struct {
 	runID       string
 	incarnation string // of the process: with a key that it evicts it becomes another
@@ -21,8 +21,8 @@ type Sight struct {
 // unexamined matches no marker.
 const unexamined = "unexamined"
 
-// Expected is the last argument of acquire.lua on this connection: the marker that lets
-// the server vote, or "" if it votes anyway.
+// Expected returns the last argument of acquire.lua on this connection: the marker that the server
+// needs to vote, or "" if it needs none.
 func (s Sight) Expected() string {
 	switch {
 	case s.unchecked:
@@ -33,8 +33,8 @@ func (s Sight) Expected() string {
 	return s.expected
 }
 
-// Fingerprint is the last argument of extend.lua: "" if any configuration will do. It is
-// known also where the server's run_id is not: leases end no sooner for that.
+// Fingerprint returns the last argument of extend.lua: "" if any configuration will do. It is set even
+// if the server's run_id is unknown, so leases are extended there too.
 func (s Sight) Fingerprint() string {
 	switch {
 	case s.unchecked:
@@ -45,10 +45,10 @@ func (s Sight) Fingerprint() string {
 	return string(s.fingerprint)
 }
 
-// RunID is of the server's process; "" if it is not known.
+// RunID returns the run_id of the server's process; "" if unknown.
 func (s Sight) RunID() string { return s.runID }
 
-// Ask are the arguments of quarantine.lua, beside those of the connection that carries it.
+// Ask holds the arguments of quarantine.lua that do not depend on the connection.
 type Ask struct {
 	Length time.Duration // of the quarantine, at least
 	Nonce  string        // of a quarantine that begins
@@ -64,17 +64,17 @@ type Answer struct {
 
 // The codes of an answer.
 const (
-	AnswerOther       = -1 // it votes for another configuration
+	AnswerOther       = -1 // the server votes for another configuration
 	AnswerQuarantined = 0
 	AnswerVotes       = 1
 	AnswerChanging    = 2 // a change of the configuration was begun and not finished
 )
 
-// QuarantineArgs are the arguments of quarantine.lua on this connection. now is the
-// caller's clock at the moment of sending: an older instant would end a quarantine early.
+// QuarantineArgs returns the arguments of quarantine.lua on this connection. now is the caller's clock
+// when it sends: an earlier time would end a quarantine early.
 func (s Sight) QuarantineArgs(a Ask, now time.Time) []any {
 	return []any{string(s.fingerprint), s.incarnation, s.db, now.UnixMilli(), millis(a.Length), a.Nonce, a.Known}
 }
 
-// DB is the number of the database of the locks.
+// DB returns the number of the database of the locks.
 func (s Sight) DB() int { return s.db }

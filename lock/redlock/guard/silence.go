@@ -10,9 +10,9 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// Unproven is what follows when a server did not vote, for its marker is not the one the
-// connection expects: its quarantine begins, or is asked for. It returns why the node may
-// not vote, or nil if by now it may and the acquire, which had no effect, can be sent again.
+// Unproven handles a server that did not vote because its marker is not the one that the connection
+// expects. It begins the quarantine, or asks for its state. It returns why the node may not vote; nil
+// if the node may vote now. The acquire had no effect and can then be sent again.
 func (g *Guard) Unproven(ctx context.Context, s Server) error {
 	g.mu.Lock()
 	now, silence := g.Clock(), g.silence
@@ -24,8 +24,8 @@ func (g *Guard) Unproven(ctx context.Context, s Server) error {
 	return g.ask(ctx, s)
 }
 
-// ask runs quarantine.lua: twice where the quarantine is another than was known, for its
-// count begins only with a caller who has read its identity.
+// ask runs quarantine.lua. If the quarantine is not the known one, it runs the script twice: the count
+// begins only with a caller that has read the quarantine's identity.
 func (g *Guard) ask(ctx context.Context, s Server) error {
 	for again := false; ; again = true {
 		g.mu.Lock()
@@ -46,8 +46,8 @@ func (g *Guard) ask(ctx context.Context, s Server) error {
 	}
 }
 
-// nonce is of a quarantine that may begin, where none is known. What happens to the marker
-// between this read and the script makes at most a wrong advice.
+// nonce returns the nonce of a quarantine that may begin. If the marker changes between this read and
+// the script, only a hint in a message is wrong.
 func (g *Guard) nonce(ctx context.Context, s Server, known string) string {
 	if known == "" {
 		if marker, err := s.Marker(ctx); err == nil && marker == "" {
@@ -57,7 +57,7 @@ func (g *Guard) nonce(ctx context.Context, s Server, known string) string {
 	return rand.Text()
 }
 
-// answered takes note of what the server says of its silence.
+// answered records the server's answer about its quarantine.
 func (g *Guard) answered(a Answer, m Marker, begun bool) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -73,10 +73,9 @@ func (g *Guard) answered(a Answer, m Marker, begun bool) error {
 	case AnswerOther:
 		g.silence.err = otherConfiguration(m, g.Fingerprint)
 	case AnswerChanging:
-		g.silence.err = fmt.Errorf("%w: a change to this configuration was begun and not finished: run the same "+
-			"lockscope reconfigure or redlock.Reconfigure again to finish it, or with the old and the new one "+
-			"exchanged to undo it",
-			driver.ErrQuarantined)
+		g.silence.err = fmt.Errorf("%w: a change to this configuration is not finished: run the same "+
+			`"lockscope reconfigure" or redlock.Reconfigure again to finish it, or with the old and the new `+
+			"configuration exchanged to undo it", driver.ErrQuarantined)
 	default:
 		g.silence.until, g.silence.fresh, g.known = now+a.Left, isFresh(m.Identity), m.Identity
 	}
@@ -88,13 +87,13 @@ func (g *Guard) answered(a Answer, m Marker, begun bool) error {
 	return g.silent(g.silence, now)
 }
 
-// OtherConfiguration is the error of an extend that a server refused, by its marker.
+// OtherConfiguration returns the error of an extend that a server with this marker refused.
 func (g *Guard) OtherConfiguration(marker string) error {
 	m, _ := ParseMarker(marker)
 	return otherConfiguration(m, g.Fingerprint)
 }
 
-// silent is the error of a silence. It expects mu to be held.
+// silent returns the error of a silence. It expects mu to be held.
 func (g *Guard) silent(s *silence, now time.Duration) error {
 	if s.err != nil {
 		return s.err

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// Change is the act of changing the members of a set, or its longest TTL: see
-// redlock.Reconfigure.
+// Change changes the members of a set, or its longest TTL; see redlock.Reconfigure.
 type Change struct {
 	From, To Members // a node of both is one Member
 	Old, New Fingerprint
@@ -19,23 +18,23 @@ type Change struct {
 
 // Errors of a change.
 var (
-	// ErrNotReached says that too few nodes of a set could be reached to change it.
+	// ErrNotReached means that too few nodes of a set could be reached to change it.
 	ErrNotReached = errors.New("too few nodes can be reached")
-	// ErrStale says that a node stands for another configuration than the one that is to be replaced.
-	ErrStale = errors.New("node stands for another configuration than the one to be replaced")
-	// ErrBusy says that another change is under way.
+	// ErrStale means that a node has another configuration than the one to replace.
+	ErrStale = errors.New("node has another configuration than the one to be replaced")
+	// ErrBusy means that another change is under way.
 	ErrBusy = errors.New("another change is under way")
-	// ErrAlreadyChanged says that there was nothing to do.
-	ErrAlreadyChanged = errors.New("the nodes have gone over to this configuration already")
+	// ErrAlreadyChanged means that there was nothing to do.
+	ErrAlreadyChanged = errors.New("the nodes have this configuration already")
 )
 
-// Which configuration stands on the nodes decides what a change may do. A quorum of the
-// set that is left has the mark of every change away from it: who reaches a quorum of the
-// old set and one of the new meets a node that knows better, if there is a later one.
+// The configurations on the nodes decide what a change may do. Every change marks a quorum of the set
+// that it replaces. So a change that reaches a quorum of the old and of the new set meets a node
+// that knows of any later change.
 
 func (c *Change) isOld(m *Member) bool { return slices.Contains(c.From, m) }
 
-// standing requires that no node stands for a third configuration.
+// standing requires that no node has a third configuration.
 func (c *Change) standing(nodes Members) error {
 	for _, m := range nodes {
 		if err := c.replaces(m); m.away == nil && err != nil {
@@ -45,9 +44,9 @@ func (c *Change) standing(nodes Members) error {
 	return nil
 }
 
-// replaces says why a change must not replace the node's marker; nil if it may. What
-// another act has only marked stands for nothing: it may be taken back. Where the old
-// configuration is the new one, a quorum that stands for it decides instead.
+// replaces returns why a change must not replace the node's marker; nil if it may. A mark of another
+// act does not count as a configuration: it may be taken back. If the old configuration is also the
+// new one, a quorum that has it decides instead.
 func (c *Change) replaces(m *Member) error {
 	read, ok := ParseMarker(m.marker)
 	is := read.Fingerprint
@@ -58,17 +57,16 @@ func (c *Change) replaces(m *Member) error {
 		marked && is == c.New && read.From == c.Old, marked && is == c.Old && read.From == c.New:
 		return nil // this very change is to be finished, or undone
 	case marked:
-		return fmt.Errorf("%w: a change from %v to %v was begun there, this one is from %v to %v: finish that one "+
-			"first, or undo it with its old and new configuration exchanged", ErrStale, read.From, is, c.Old, c.New)
+		return fmt.Errorf("%w: a change from %v to %v is not finished there, and this one is from %v to %v: finish "+
+			"that one first, or undo it with its old and new configuration exchanged", ErrStale, read.From, is, c.Old, c.New)
 	case c.Old == c.New || is == c.Old || is == c.New:
 		return nil
 	}
-	return fmt.Errorf("%w: it stands for %v, this change is from %v to %v: name the one that stands there as the "+
-		"old one",
+	return fmt.Errorf("%w: it has %v, and this change is from %v to %v: give the one that it has as the old one",
 		ErrStale, is, c.Old, c.New)
 }
 
-// hasMoved reports that a quorum of the new set has gone over, and that no old one is left.
+// hasMoved reports whether a quorum of the new set has the new configuration, and no old quorum is left.
 func (c *Change) hasMoved() bool {
 	gone := func(m *Member) bool {
 		read, ok := ParseMarker(m.marker)
@@ -77,7 +75,7 @@ func (c *Change) hasMoved() bool {
 	return isQuorum(c.To, c.isSettled) && (c.Old == c.New || isQuorum(c.From, gone))
 }
 
-// hasGone reports that the node needs nothing more of this change.
+// hasGone reports whether the node needs no more steps of this change.
 func (c *Change) hasGone(m *Member) bool {
 	read, ok := ParseMarker(m.marker)
 	if !slices.Contains(c.To, m) {
@@ -86,7 +84,7 @@ func (c *Change) hasGone(m *Member) bool {
 	return c.isSettled(m)
 }
 
-// isSettled is also true of one that restarted since: whoever asks for its vote begins its quarantine.
+// isSettled is true for a node that restarted since: the next caller that wants its vote begins its quarantine.
 func (c *Change) isSettled(m *Member) bool {
 	read, ok := ParseMarker(m.marker)
 	return m.isThere() && ok && read.Fingerprint == c.New && read.State != Changing
@@ -105,12 +103,12 @@ func count(all Members, which func(*Member) bool) (n int) {
 	return n
 }
 
-// enough requires quorums of both sets, and each node that joins: it may have a marker of
-// a time when it was a member before. What the old nodes say has to be known of a quorum,
-// too: one that was wiped has forgotten which changes there were.
+// enough requires a quorum of both sets, and every node that joins, since its marker may be from an
+// earlier membership. It also requires the markers of an old quorum: a node that was wiped has
+// forgotten earlier changes.
 func (c *Change) enough(what string) error {
 	if c.Old == c.New {
-		return fmt.Errorf("%w: only %d of %d nodes have gone over to this configuration: name the one before",
+		return fmt.Errorf("%w: only %d of %d nodes have this configuration: give the previous one as the old one",
 			ErrNotReached, count(c.To, c.isSettled), len(c.To))
 	}
 	for _, set := range []struct {
@@ -118,7 +116,7 @@ func (c *Change) enough(what string) error {
 		nodes Members
 	}{{"old", c.From}, {"new", c.To}} {
 		if n := count(set.nodes, (*Member).isThere); n < len(set.nodes)/2+1 {
-			return fmt.Errorf("%w: %d of the %d %s nodes could be %s, and %d are needed: %w",
+			return fmt.Errorf("%w: only %d of the %d %s nodes could be %s, and %d are needed: %w",
 				ErrNotReached, n, len(set.nodes), set.name, what, len(set.nodes)/2+1, c.whyAway(set.nodes))
 		}
 	}
@@ -139,8 +137,8 @@ func (c *Change) whyAway(nodes Members) error {
 	return errors.Join(errs...)
 }
 
-// remembered requires that a quorum of the old nodes says what it stands for, or that all
-// are there and none ever stood for anything.
+// remembered requires the markers of a quorum of the old nodes, unless all of them answer and none has
+// one.
 func (c *Change) remembered() error {
 	n := count(c.From, func(m *Member) bool {
 		_, ok := ParseMarker(m.marker)
@@ -149,7 +147,7 @@ func (c *Change) remembered() error {
 	if n >= len(c.From)/2+1 || n == 0 && count(c.From, (*Member).isThere) == len(c.From) {
 		return nil
 	}
-	return fmt.Errorf("%w: only %d of the %d old nodes say for which configuration they stand, and %d are needed: "+
-		"bring the others back, or let a service of the old configuration ask them first", ErrNotReached, n,
+	return fmt.Errorf("%w: only %d of the %d old nodes have a marker, and %d are needed: "+
+		"bring the others back, or let a service with the old configuration use them first", ErrNotReached, n,
 		len(c.From), len(c.From)/2+1)
 }

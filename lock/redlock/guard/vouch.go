@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Vouch is the act of declaring that all nodes of a set are new: see redlock.Vouch.
+// Vouch declares that all nodes of a set are new; see redlock.Vouch.
 type Vouch struct {
 	Members     Members
 	Fingerprint Fingerprint
@@ -18,10 +18,10 @@ type Vouch struct {
 	Nonce       string                    // of this act; "" for a random one
 }
 
-// Run marks all nodes in two rounds. The first begins a quarantine on each, which names
-// this act; none of them votes from then on. Where each answers and none was used, the
-// second ends those that are still there: what came in between, a restart, a lost data
-// set or another act, has put another marker in their place.
+// Run marks all nodes in two rounds. The first begins a quarantine on each, which names this act, so
+// that none of them votes. If all answer and none was used before, the second round ends these
+// quarantines. A restart, a loss of data or another act in between has left another marker, which the
+// second round does not touch.
 func (v *Vouch) Run(ctx context.Context) error {
 	err := v.Members.each(ctx, v.Wrap, func(ctx context.Context, m *Member) error { return m.inspect(ctx) })
 	if err == nil {
@@ -42,7 +42,7 @@ func (v *Vouch) Run(ctx context.Context) error {
 	return err
 }
 
-// done reports that every node, as it runs now, votes already.
+// done reports whether every node's present process votes already.
 func (v *Vouch) done() bool {
 	for _, m := range v.Members {
 		if !m.votesFor(v.Fingerprint) {
@@ -69,14 +69,14 @@ func (v *Vouch) mark(ctx context.Context, m *Member) error {
 	case ours && read.Fingerprint != v.Fingerprint:
 		return fmt.Errorf("%w: %w", ErrNotNew, otherConfiguration(read, v.Fingerprint))
 	case ours && read.State == Changing:
-		return fmt.Errorf("%w: a change of the configuration was begun and not finished", ErrNotNew)
+		return fmt.Errorf("%w: a change of the configuration is not finished: finish or undo it first", ErrNotNew)
 	case ours:
-		return fmt.Errorf("%w: another vouch is under way, or was until a minute ago", ErrNotNew)
+		return fmt.Errorf("%w: another vouch is under way, or was in the last minute: try again later", ErrNotNew)
 	}
-	return fmt.Errorf("%w: its marker is of before it restarted, or came with the data of another server", ErrNotNew)
+	return fmt.Errorf("%w: its marker is from before a restart, or from another server's data", ErrNotNew)
 }
 
-// unused requires that no lock was ever granted here: fence counters do not expire.
+// unused requires that no lock was ever granted here, since fence counters do not expire.
 func unused(ctx context.Context, m *Member) error {
 	kind, err := m.Conn.Used(ctx)
 	if err != nil || kind == "" {
@@ -86,19 +86,19 @@ func unused(ctx context.Context, m *Member) error {
 		"is over", ErrNotNew, kind)
 }
 
-// confirm is the second round: nothing has happened to the server since the first.
+// confirm is the second round. It requires that nothing has happened to the server since the first.
 func (v *Vouch) confirm(ctx context.Context, m *Member) error {
 	if m.votesFor(v.Fingerprint) {
-		return nil // by a vouch that did not come to its end
+		return nil // an earlier vouch was cut short after this node
 	}
 	replaced, err := m.Conn.Replace(ctx, m.prefix(), votingMarker(v.Fingerprint, m.memory, m.DB))
 	if err == nil && !replaced {
-		err = fmt.Errorf("%w: it restarted or lost its data a moment ago, or another vouch began", ErrNotNew)
+		err = fmt.Errorf("%w: it restarted or lost its data just now, or another vouch began", ErrNotNew)
 	}
 	return err
 }
 
-// takeBack removes what the first round left; what it cannot reach is a quarantine as any other.
+// takeBack removes the marks of the first round. A mark that it cannot reach is an ordinary quarantine.
 func (v *Vouch) takeBack(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeBackTime)
 	defer cancel()
@@ -112,8 +112,7 @@ func (v *Vouch) takeBack(ctx context.Context) {
 	})
 }
 
-// VouchRestarted is the act of declaring that one node has forgotten nothing: see
-// redlock.VouchRestarted.
+// VouchRestarted declares that one node has forgotten no lock; see redlock.VouchRestarted.
 type VouchRestarted struct {
 	Member          *Member
 	Fingerprint     Fingerprint
@@ -121,12 +120,12 @@ type VouchRestarted struct {
 	Wrap            func(string, error) error
 }
 
-// Run ends exactly that quarantine of exactly that process: a second time it finds none.
+// Run ends this quarantine of this process, and no other.
 func (v *VouchRestarted) Run(ctx context.Context) error {
 	m := v.Member
 	err := m.inspect(ctx)
 	if err == nil && m.memory != v.RunID {
-		err = fmt.Errorf("%w: it is %s by now: it restarted again, or evicted keys", ErrNotNew, m.memory)
+		err = fmt.Errorf("%w: its run_id is %s now: it restarted again, or evicted keys", ErrNotNew, m.memory)
 	}
 	if err == nil {
 		voting := votingMarker(v.Fingerprint, m.memory, m.DB)
@@ -134,8 +133,8 @@ func (v *VouchRestarted) Run(ctx context.Context) error {
 		var ended bool
 		ended, err = m.Conn.Replace(ctx, m.marker, voting)
 		if err == nil && !ended {
-			err = fmt.Errorf("%w: the quarantine %q is not, or no longer, the one it keeps: "+
-				"look at it with lockscope doctor, and find out what happened since", ErrNotNew, v.Identity)
+			err = fmt.Errorf("%w: the quarantine %q is not, or no longer, the node's: "+
+				`check the node with "lockscope doctor", and find out what happened since`, ErrNotNew, v.Identity)
 		}
 	}
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package hashslot computes the Redis Cluster hash slot of a key. It is for lockscope's own
-// packages, which have to agree on it: the driver derives keys from slots, and the scanner
-// proves which slots it has read.
+// Package hashslot computes the Redis Cluster hash slot of a key. It is for lockscope's own packages:
+// the driver derives keys from slots, and the scanner verifies which slots it has read.
 package hashslot
 
 import (
@@ -8,11 +7,11 @@ import (
 	"sync"
 )
 
-// Count is how many hash slots a Redis Cluster has.
+// Count is the number of hash slots of a Redis Cluster.
 const Count = 16384
 
-// Of is the slot of a key, as the Redis Cluster specification has it: CRC16 of the key, or
-// of its first tag in braces that is not empty, modulo [Count].
+// Of returns the slot of a key by the Redis Cluster specification: CRC16 of the key, or of its hash
+// tag (the first part in braces, unless it is empty), modulo [Count].
 func Of(key string) int {
 	if _, rest, open := strings.Cut(key, "{"); open {
 		if tag, _, closed := strings.Cut(rest, "}"); closed && tag != "" {
@@ -22,7 +21,7 @@ func Of(key string) int {
 	return int(crc16(key) % Count)
 }
 
-// crc16 is the CRC that the specification names: CRC-16/XMODEM, with the polynomial 0x1021.
+// crc16 is CRC-16/XMODEM, with the polynomial 0x1021.
 func crc16(text string) (crc uint16) {
 	table := crcTable()
 	for i := range len(text) {
