@@ -7,12 +7,12 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// Call is one Acquire of a decorator: the context that it hands to the next Locker, which
-// is its caller's with the hooks of its [Layer] added. A decorator that adds values of its
-// own replaces Context between Start and that Acquire, and tells NewLayer of their keys.
+// Call is one Acquire of a decorator, and the context for the next Locker: the caller's context with the
+// hooks of the [Layer] added. A decorator that adds values of its own replaces Context between Start
+// and that Acquire, and gives their keys to NewLayer.
 //
-// A Call must not be copied. Embed it in what a decorator knows of an Acquire, and that in
-// its lease, and all of them are one allocation. It is safe for concurrent use.
+// A Call must not be copied. It is safe for concurrent use. Embed it in the decorator's lease, so that
+// both are one allocation.
 type Call struct {
 	context.Context
 	caller context.Context
@@ -21,14 +21,14 @@ type Call struct {
 	noted  atomic.Uint32
 }
 
-// What a call has noted of its AcquireStart.
+// Bits that a call keeps of its AcquireStart.
 const (
 	notedHook   = 1 << iota // there was one
 	notedNoWait             // the call does not wait
 )
 
-// Start begins the call for a caller's ctx. [Layer.Find] returns state, a pointer to what
-// the Call is embedded in perhaps.
+// Start begins the call for a caller's ctx. [Layer.Find] returns state, such as a pointer to the struct
+// that embeds the Call.
 func (c *Call) Start(ctx context.Context, l *Layer, state any) {
 	c.Context, c.caller, c.layer, c.state = ctx, ctx, l, state
 }
@@ -56,12 +56,12 @@ func (c *Call) note(e lock.AcquireStart) {
 	c.noted.Store(noted)
 }
 
-// Hooked reports that the next Locker has called a hook of this call. One that calls none
-// leaves it to the decorator to count what hooks would be told: Extends, for one.
+// Hooked reports whether the next Locker has called a hook of this call. If it calls none, the decorator
+// has to count events such as Extend itself.
 func (c *Call) Hooked() bool { return c.noted.Load() != 0 }
 
-// NoWait reports that the call does not wait for the lock, as the next Locker told a hook;
-// without one, as opts say, which are those given to Acquire.
+// NoWait reports whether the call does not wait for the lock. The next Locker's AcquireStart hook decides
+// if there was one, else opts, the options given to Acquire.
 func (c *Call) NoWait(opts []lock.AcquireOption) bool {
 	if noted := c.noted.Load(); noted != 0 {
 		return noted&notedNoWait != 0
@@ -69,8 +69,7 @@ func (c *Call) NoWait(opts []lock.AcquireOption) bool {
 	return lock.NewAcquireOptions(opts...).NoWait
 }
 
-// CallContext is a caller's context in which hooks find a Call that it does not descend
-// from: that of the lease, in its Extend and Release.
+// CallContext is the context of Extend or Release, in which hooks find the Call of the lease.
 type CallContext struct {
 	context.Context
 	Call *Call

@@ -1,9 +1,9 @@
-// Package decorate is what decorators of a lock.Locker share, for those who write one
-// more: metrics of another system, an audit, a limit.
+// Package decorate helps to write decorators of a lock.Locker, such as metrics of another system, an
+// audit log or a limit.
 //
-// A decorator is a lock.Locker around the next one. Its Acquire starts a [Call], which is
-// the context that the next Acquire gets, and returns a lease that embeds [Lease], which
-// passes on what it is asked and tells of its end, once:
+// A decorator is a lock.Locker around the next one. Its Acquire starts a [Call], which is the context of
+// the next Acquire. It returns a lease that embeds [Lease], which forwards its methods and reports its
+// end once:
 //
 //	func (a *audit) Acquire(ctx context.Context, resource string, opts ...lock.AcquireOption) (lock.Lease, error) {
 //		l := &auditedLease{audit: a}
@@ -17,12 +17,12 @@
 //		return l, nil
 //	}
 //
-// What only the algorithm knows comes through the hooks of a lock.Trace. A [Layer] installs
-// them for the calls of one decorator and finds the call that an event is of. Lockers that
-// are not of this module may call none: [Call.Hooked] tells.
+// The hooks of a lock.Trace report the steps of the algorithm. A [Layer] installs them for the calls of
+// one decorator, and finds the call that an event belongs to. Lockers outside this module may call no
+// hooks: [Call.Hooked] reports whether they do.
 //
-// Decorators nest, in any order and any number, and a Locker may be decorated twice. What
-// the holder of a lease locks inside, in the lease's context, is no part of its call.
+// Decorators nest in any order and number, and a Locker may be decorated twice. Locks that a holder takes
+// in the lease's context do not belong to the lease's call.
 //
-// Whoever writes a decorator holds it to the contract with locktest.TestLocker.
+// Test a decorator with locktest.TestLocker.
 package decorate

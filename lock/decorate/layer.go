@@ -7,26 +7,25 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// Layer is one decorator among those around a Locker: it keeps its calls apart from
-// theirs. Its zero value is not usable: see [NewLayer]. It is safe for concurrent use.
+// Layer is one decorator around a Locker. It keeps its calls apart from those of other decorators. Make
+// one with [NewLayer]. It is safe for concurrent use.
 type Layer struct {
 	trace *lock.Trace
-	// traced is an empty context in which trace is installed, and added one with every
-	// value that a Call adds to its caller's: they know keys whose types are not exported.
+	// traced is an empty context with trace installed; added also has every value that a
+	// Call adds. They know keys whose types are not exported.
 	traced, added context.Context
-	// watches keeps those whose AfterFunc was stopped before it ran.
+	// watches pools the watches whose AfterFunc was stopped before it ran.
 	watches sync.Pool
 }
 
 // layerKey finds the call of one layer in a context.
 type layerKey struct{ layer *Layer }
 
-// NewLayer makes the layer of a decorator whose calls report to hooks, beside the traces
-// that their callers have installed. The hooks are copied; nil is none.
+// NewLayer returns the layer of a decorator whose calls report to hooks, beside the traces of their
+// callers. The hooks are copied; nil means none.
 //
-// Each of adds puts values into a context as the decorator does into its calls, besides
-// the hooks (see [Call]). Only the keys count: those who hold a lease see their own
-// values under them.
+// Each of adds adds values to a context as the decorator does to its calls (see [Call]). Only their keys
+// matter: the holder of a lease sees its own values under these keys.
 func NewLayer(hooks *lock.Trace, adds ...func(context.Context) context.Context) *Layer {
 	l := &Layer{trace: hooks}
 	if hooks != nil {
@@ -43,7 +42,7 @@ func NewLayer(hooks *lock.Trace, adds ...func(context.Context) context.Context) 
 	return l
 }
 
-// noteStart makes a call know that hooks are called, before next is.
+// noteStart records in the call that hooks are called, then calls next.
 func (l *Layer) noteStart(next func(context.Context, lock.AcquireStart) context.Context) func(context.Context,
 	lock.AcquireStart) context.Context {
 	return func(ctx context.Context, e lock.AcquireStart) context.Context {
@@ -57,9 +56,9 @@ func (l *Layer) noteStart(next func(context.Context, lock.AcquireStart) context.
 	}
 }
 
-// Find returns the state that the call was started with to which ctx belongs, the context
-// of a hook perhaps: of its Acquire, and of the renewals, Extends and Releases of its lease.
-// It is nil if ctx belongs to no call of this layer.
+// Find returns the state of the call that ctx belongs to, as given to [Call.Start]. ctx is typically
+// the context of a hook: of Acquire, or of the lease's renewals, Extends and Releases. Find returns nil
+// if ctx belongs to no call of this layer.
 func (l *Layer) Find(ctx context.Context) any {
 	if c := l.call(ctx); c != nil {
 		return c.state
@@ -72,7 +71,7 @@ func (l *Layer) call(ctx context.Context) *Call {
 	return c
 }
 
-// hides reports that a value is not for those who hold a lease.
+// hides reports whether the holder of a lease must not see the layer's value.
 func (l *Layer) hides(key any) bool {
 	return key == (layerKey{l}) || l.added.Value(key) != nil
 }

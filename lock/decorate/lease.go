@@ -11,21 +11,21 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// Ender is told when a lease ends.
+// Ender receives the end of a lease.
 type Ender interface {
-	// Ended is called once for a lease, when it was released or when its context ended
-	// before that. cause is context.Cause of the lease's context: [lock.ErrReleased], or
-	// why the lease was lost; nil if the context goes on. ctx is Release's, or the Call
-	// if nobody has released.
+	// Ended is called once for a lease: after its release, or when its context ends before
+	// that. cause is context.Cause of the lease's context: [lock.ErrReleased], why the lease
+	// was lost, or nil if the context has not ended. ctx is Release's, or the Call if the
+	// lease was not released.
 	//
-	// It runs inside of Release, or in a goroutine of its own: return fast. A panic is
-	// contained, and slog.Default is told, with the stack.
+	// It runs inside Release or in a goroutine of its own: return fast. A panic is recovered
+	// and logged to slog.Default with its stack.
 	Ended(ctx context.Context, cause error)
 }
 
-// Lease is the next Locker's lease, watched: embed it in the lease of a decorator and
-// replace the methods that do more than pass on. It must not be copied. It is of no use
-// before Begin, and then safe for concurrent use.
+// Lease forwards to the next Locker's lease and reports its end. Embed it in the lease of a decorator and
+// replace the methods that do more. It must not be copied. Call Begin first; then it is safe for
+// concurrent use.
 type Lease struct {
 	next    lock.Lease
 	call    *Call
@@ -39,16 +39,15 @@ type Lease struct {
 
 var _ lock.Lease = (*Lease)(nil)
 
-// Begin makes l stand for next, which came of c. Its end will be told to e, unless that is
-// nil. It is called once, before anything else.
+// Begin makes l forward to next, the result of call c. Unless e is nil, it receives the end of the
+// lease. Call Begin once, before any other method.
 func (l *Lease) Begin(c *Call, next lock.Lease, e Ender) {
 	l.next, l.call, l.ender = next, c, e
 	l.user = leaseContext{Context: next.Context(), call: c}
 }
 
-// Watch makes the end of the lease's context be told, and not only its release. From then
-// on Ended may be called, also before Watch returns. It is called once at most, and not
-// after StartRelease or Release.
+// Watch also reports the end of the lease's context, not only the release. From then on Ended may be
+// called, even before Watch returns. Call Watch at most once, and not after StartRelease or Release.
 func (l *Lease) Watch() {
 	defer l.contain()
 	w := l.call.layer.watches.Get().(*watch)
@@ -62,8 +61,7 @@ func (l *Lease) Next() lock.Lease { return l.next }
 // Resource implements lock.Lease.
 func (l *Lease) Resource() string { return l.next.Resource() }
 
-// Context implements lock.Lease. It is the next lease's, without what the decorator has
-// added to its caller's.
+// Context implements lock.Lease. It is the next lease's, without the values that the decorator added.
 func (l *Lease) Context() context.Context { return &l.user }
 
 // Fence implements lock.Lease.
@@ -77,8 +75,8 @@ func (l *Lease) Extend(ctx context.Context) error {
 	return l.next.Extend(&CallContext{Context: ctx, Call: l.call})
 }
 
-// Release implements lock.Lease. Hooks find the call, and the end is told when the next
-// lease's Release has returned, whatever it returned.
+// Release implements lock.Lease. Hooks find the call. The end is reported when the next lease's Release
+// has returned, with or without an error.
 func (l *Lease) Release(ctx context.Context) error {
 	inside := &CallContext{Context: ctx, Call: l.call}
 	if !l.StartRelease() {
@@ -89,8 +87,8 @@ func (l *Lease) Release(ctx context.Context) error {
 	return err
 }
 
-// StartRelease stops watching. It reports that it was called for the first time. A Release
-// that replaces Lease's calls it first, and End if that was so.
+// StartRelease stops watching, and reports whether this was its first call. A Release that replaces
+// Lease's calls it first, and calls End later if it returned true.
 func (l *Lease) StartRelease() bool {
 	if !l.released.CompareAndSwap(false, true) {
 		return false
@@ -103,7 +101,7 @@ func (l *Lease) StartRelease() bool {
 	return true
 }
 
-// End tells the Ender, unless it was told before.
+// End calls the Ender, unless it was called before.
 func (l *Lease) End(ctx context.Context) {
 	if l.ended.CompareAndSwap(false, true) && l.ender != nil {
 		defer l.contain()
@@ -111,17 +109,17 @@ func (l *Lease) End(ctx context.Context) {
 	}
 }
 
-// contain keeps a decorator that panics from taking the program down: an end may be told
-// where nobody else can recover. It must be deferred itself.
+// contain recovers from a panic of the decorator, since an end may be reported on a goroutine where
+// nobody else can. It must be deferred directly.
 func (l *Lease) contain() {
 	if v := recover(); v != nil {
-		slog.Error("decorate: a decorator of a lock panicked; the lock goes on",
+		slog.Error("decorate: a lock's decorator panicked; the lock is not affected",
 			"decorator", fmt.Sprintf("%T", l.ender), "panic", v, "stack", string(debug.Stack()))
 	}
 }
 
-// watch waits for a lease's context to end. It is used again once it was stopped before it
-// ran: making its func value is an allocation.
+// watch waits for the end of a lease's context. It is reused if it was stopped before it ran, which saves
+// the allocation of its func value.
 type watch struct {
 	lease *Lease
 	run   func()
@@ -133,9 +131,9 @@ func newWatch() *watch {
 	return w
 }
 
-// leaseContext is the context of a lease as its holder sees it. What the decorator added
-// for the next Locker is hidden: were it seen, whatever the holder locks inside would be
-// taken for a part of this call.
+// leaseContext is the context of a lease as its holder sees it. It hides the values that the decorator
+// added for the next Locker. Otherwise locks that the holder takes inside would count as part of this
+// call.
 type leaseContext struct {
 	context.Context
 	call *Call

@@ -1,10 +1,10 @@
-// Package waitgraph says who blocks whom: from a resource to who holds it, from the lease
-// to what its holder waits for, and on. It is built from what a process knows of itself, or
-// from what the nodes tell of all (see redlock.ReadQueue), and reads the same everywhere.
+// Package waitgraph shows who blocks whom: it leads from a resource to its lease, from the lease to the
+// resources that its holder waits for, and on. Build it from what one process knows, or from
+// the queues on the nodes (see redlock.ReadQueue).
 //
-// An edge goes from a lease to a resource: a call whose context descends from the lease
-// waits for it. Processes are no nodes of the graph; what else they do has nothing to do
-// with it. A cycle is a deadlock once it is seen a second time, unchanged: see [Watch].
+// An edge leads from a lease to a resource: a call whose context descends from the lease waits for the
+// resource. Processes are not part of the graph. A cycle is a deadlock if it is seen twice, unchanged:
+// see [Watch].
 package waitgraph
 
 import (
@@ -16,31 +16,32 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
-// Resource is one that is held, or waited for.
+// Resource is a resource that is held or waited for.
 type Resource struct {
 	Name    string
-	Lease   *Lease // nil if nobody is known to hold it
+	Lease   *Lease // nil if no holder is known
 	Waiters []Waiter
 }
 
-// Lease is who holds a resource. The fence is the one of its grant: leases that were
-// handed it inside of its holder's process have later ones.
+// Lease is the lease on a resource. Fence is that of the grant: leases that were handed over inside
+// the holder's process have later ones.
 type Lease struct {
 	Fence  uint64
 	Holder lock.Holder
 }
 
-// Waiter is a process, or a call of this one, that waits for a resource.
+// Waiter is a process, or a call of this process, that waits for a resource.
 type Waiter = records.Waiting
 
-// Graph is everything that was seen at one time. It does not change.
+// Graph is a snapshot of resources, leases and waiters. It does not change, and is safe for concurrent
+// use.
 type Graph struct {
 	byName   map[string]*Resource
 	waitsFor map[string][]string // what the holder of each waits for, by name
 }
 
-// New makes the graph of so many resources. Those of one name are taken for one: their
-// waiters are joined, and a later lease replaces an earlier one.
+// New returns the graph of the resources. It merges resources with the same name: it joins their
+// waiters, and keeps the lease with the higher fence.
 func New(resources ...Resource) *Graph {
 	g := &Graph{byName: make(map[string]*Resource, len(resources)), waitsFor: make(map[string][]string)}
 	for _, r := range resources {
@@ -66,8 +67,8 @@ func New(resources ...Resource) *Graph {
 	return g
 }
 
-// addEdges leads from the leases that a waiter holds to what it waits for. A lease on
-// another set of nodes is none of the graph.
+// addEdges adds edges from the leases that a waiter holds to the resource that it waits for. Leases on
+// another set of nodes are not part of the graph.
 func (g *Graph) addEdges(w Waiter, resource string) {
 	for _, h := range w.Holds {
 		if r := g.byName[h.Resource]; r != nil && r.Lease != nil && r.Lease.is(h, w.Instance) {
@@ -76,16 +77,16 @@ func (g *Graph) addEdges(w Waiter, resource string) {
 	}
 }
 
-// is reports that what a process holds is this lease, or one that was handed it.
+// is reports whether a process's lease is this one, or was handed over from it.
 func (l *Lease) is(h lock.Held, instance string) bool {
 	return h.Backend == "" && instance == l.Holder.Instance && h.Fence >= l.Fence
 }
 
-// Resource is what is known of one; nil if nothing is.
+// Resource returns the resource with this name; nil if there is none.
 func (g *Graph) Resource(name string) *Resource { return g.byName[name] }
 
-// Contended are the resources that somebody waits for: those first for which most has
-// been waited in all until now, callers times the longest wait.
+// Contended returns the resources that have waiters, sorted by the number of callers times the longest
+// wait until now, largest first.
 func (g *Graph) Contended(now time.Time) (all []*Resource) {
 	for _, r := range g.byName {
 		if len(r.Waiters) > 0 {
@@ -99,7 +100,7 @@ func (g *Graph) Contended(now time.Time) (all []*Resource) {
 	return all
 }
 
-// Callers is how many calls wait for the resource.
+// Callers returns how many calls wait for the resource.
 func (r *Resource) Callers() (n int) {
 	for _, w := range r.Waiters {
 		n += max(w.Callers, 1)
@@ -107,7 +108,7 @@ func (r *Resource) Callers() (n int) {
 	return n
 }
 
-// Longest is since when somebody has been waiting; zero if nobody is.
+// Longest returns when the longest wait began; zero if nobody waits.
 func (r *Resource) Longest() (since time.Time) {
 	for _, w := range r.Waiters {
 		if since.IsZero() || w.Since.Before(since) {
@@ -117,12 +118,11 @@ func (r *Resource) Longest() (since time.Time) {
 	return since
 }
 
-// WaitsFor are the resources that the holder of this one waits for, in the order of
-// their names.
+// WaitsFor returns the names of the resources that the holder of this one waits for, sorted.
 func (g *Graph) WaitsFor(resource string) []string { return g.waitsFor[resource] }
 
-// Waiter is who holds the lease of one resource and waits for another; ok is false if
-// nobody is known to.
+// Waiter returns the waiter for resource to that holds the lease of resource from. ok is false if none
+// is known.
 func (g *Graph) Waiter(from, to string) (w Waiter, ok bool) {
 	held, other := g.byName[from], g.byName[to]
 	if held == nil || held.Lease == nil || other == nil {
@@ -138,9 +138,9 @@ func (g *Graph) Waiter(from, to string) (w Waiter, ok bool) {
 	return Waiter{}, false
 }
 
-// Chain is what the holder of a resource waits for, what the holder of that waits for,
-// and so on, as far as it goes or until it comes to a resource again, which is then the
-// last. Of several that one holder waits for it follows the first.
+// Chain returns the resource that the holder of a resource waits for, then the one that its holder waits
+// for, and so on. If a holder waits for several, Chain follows the first. It ends at a resource whose
+// holder does not wait, or with the first one that it meets again.
 func (g *Graph) Chain(resource string) (chain []string) {
 	for at := resource; ; {
 		next := g.waitsFor[at]
@@ -155,8 +155,8 @@ func (g *Graph) Chain(resource string) (chain []string) {
 	}
 }
 
-// Cycles are the cycles of the graph, each beginning with the resource whose name comes
-// first, the shortest cycle through each resource once.
+// Cycles returns the shortest cycle through each resource, each cycle once. A cycle begins with the
+// resource whose name sorts first.
 func (g *Graph) Cycles() (all []lock.Deadlock) {
 	seen := make(map[string]bool)
 	for name := range g.waitsFor {
@@ -178,8 +178,8 @@ func (g *Graph) Cycles() (all []lock.Deadlock) {
 	return all
 }
 
-// FromFirst is the same deadlock, told from the resource whose name comes first, as Cycles
-// tells all of them: so it can be recognized.
+// FromFirst returns the same deadlock, beginning with the resource whose name sorts first, so that equal
+// deadlocks compare equal. [Graph.Cycles] returns them in this form.
 func FromFirst(d lock.Deadlock) lock.Deadlock {
 	first := 0
 	for i, h := range d.Cycle {
@@ -190,7 +190,7 @@ func FromFirst(d lock.Deadlock) lock.Deadlock {
 	return lock.Deadlock{Cycle: slices.Concat(d.Cycle[first:], d.Cycle[:first])}
 }
 
-// shortestCycle searches by breadth; the result begins with start.
+// shortestCycle searches breadth-first. Its result begins with start.
 func shortestCycle(edges map[string][]string, start string) []string {
 	from := map[string]string{}
 	for queue := []string{start}; len(queue) > 0; queue = queue[1:] {
@@ -214,16 +214,15 @@ func shortestCycle(edges map[string][]string, start string) []string {
 	return nil
 }
 
-// Watch remembers the cycles of the last look. The zero value has not looked yet. It is
-// not safe for concurrent use.
+// Watch remembers the cycles of the last graph. The zero value is ready to use. It is not safe for
+// concurrent use.
 type Watch struct{ last map[string]bool }
 
-// Suspects reports that the last look has seen a cycle.
+// Suspects reports whether the last graph had a cycle.
 func (w *Watch) Suspects() bool { return len(w.last) > 0 }
 
-// Deadlocks are the cycles of g that were there the last time, too: the same leases, in
-// the same order. Looks should be as far apart as calls take that only look like a cycle,
-// some 50 ms or more.
+// Deadlocks returns the cycles of g that the last graph had too: the same leases in the same order. Call
+// it at intervals of 50 ms or more, so that cycles which resolve themselves do not count.
 func (w *Watch) Deadlocks(g *Graph) (all []lock.Deadlock) {
 	now := make(map[string]bool)
 	for _, d := range g.Cycles() {

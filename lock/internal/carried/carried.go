@@ -1,12 +1,11 @@
-// Package carried has the keys under which a context carries what package lock and package
-// engine tell each other, and nobody else.
+// Package carried has the context keys of values that only packages lock and engine exchange.
 package carried
 
-// Traces finds the hooks that were installed, outer first: a []*lock.Trace.
+// Traces is the key of the installed hooks, outer first: a []*lock.Trace.
 type Traces struct{}
 
-// Traceparent finds the W3C traceparent of the caller: a string.
+// Traceparent is the key of the caller's W3C traceparent: a string.
 type Traceparent struct{}
 
-// Lease finds the innermost lease that the context descends from.
+// Lease is the key of the innermost lease that the context descends from.
 type Lease struct{}

@@ -1,7 +1,6 @@
-// Package redisconn is what every part of lockscope that talks to Redis has in common:
-// clients of one's own made from somebody else's, scripts called by their hash, and
-// server errors that hold no argument. It is for lockscope's own packages and for tools
-// beside them; users of locks need package redlock only.
+// Package redisconn is shared by all parts of lockscope that talk to Redis. It derives clients from a
+// given one, calls scripts by their hash, and removes arguments from server errors. It is for
+// lockscope's own packages and tools; users of locks need package redlock only.
 package redisconn
 
 import (
@@ -13,24 +12,23 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// SentinelAddress is what go-redis calls the address of a Sentinel failover client.
+// SentinelAddress is go-redis' address of a Sentinel failover client.
 const SentinelAddress = "FailoverClient"
 
-// OnConnect is what happens to a new connection before it carries a command.
+// OnConnect runs on a new connection before it carries a command.
 type OnConnect = func(ctx context.Context, cn *redis.Conn) error
 
-// Limits are what bounds a derived client's calls. A pool of size 0 is the given client's.
+// Limits bounds a derived client's calls. PoolSize 0 keeps the given client's size.
 type Limits struct {
 	Dial, Call, Pool time.Duration // to connect; to read or write; to get a connection
 	Retries          int           // of a command whose connection failed; 0 for none
 	PoolSize         int
 }
 
-// Standalone returns the given client's options, address, credentials, TLS, dialer and
-// hooks of connections among them, for a client of one's own: with these limits, one
-// dial attempt, deadlines that are those of contexts, and none of the commands that a
-// user with few rights may not send. The given client stays as it is. then runs on
-// each new connection after the given client's own OnConnect.
+// Standalone returns options for a client of your own, derived from the given client's: the same
+// address, credentials, TLS, dialer and connection hooks, with these limits. The derived client dials
+// once, uses the deadlines of contexts, and sends no commands that need extra rights. then runs on
+// each new connection, after the given client's own OnConnect. The given client does not change.
 func Standalone(given *redis.Client, l Limits, then OnConnect) *redis.Options {
 	opt := *given.Options()
 	opt.MaxRetries, opt.DialerRetries = l.retries(), 1
@@ -48,8 +46,8 @@ func Standalone(given *redis.Client, l Limits, then OnConnect) *redis.Options {
 	return &opt
 }
 
-// Cluster is [Standalone] for a cluster's client. A client made of these options sends
-// every command to a master.
+// Cluster is like [Standalone], for a cluster client. The derived client sends every command to a
+// master.
 func Cluster(given *redis.ClusterClient, l Limits, then OnConnect) *redis.ClusterOptions {
 	opt := *given.Options()
 	opt.MaxRetries, opt.DialerRetries = l.retries(), 1
@@ -75,7 +73,7 @@ func NoMaintNotifications() *maintnotifications.Config {
 	}
 }
 
-// retries is what go-redis takes for so many: its 0 means three.
+// retries translates Retries for go-redis, where 0 means three retries.
 func (l Limits) retries() int {
 	if l.Retries == 0 {
 		return -1
@@ -83,7 +81,7 @@ func (l Limits) retries() int {
 	return l.Retries
 }
 
-// Chain makes one of two, either of which may be nil.
+// Chain returns a function that runs first, then then. Either may be nil.
 func Chain(first, then OnConnect) OnConnect {
 	switch {
 	case first == nil:
@@ -99,8 +97,8 @@ func Chain(first, then OnConnect) OnConnect {
 	}
 }
 
-// Name is how people name the server and database of a client: host:port, and /db if
-// that is not 0. All Sentinel failover clients have [SentinelAddress].
+// Name returns the name of a client's server and database: host:port, followed by /db if db is not 0. For
+// Sentinel failover clients it is [SentinelAddress].
 func Name(opt *redis.Options) string {
 	if opt.Addr != SentinelAddress && opt.DB != 0 {
 		return opt.Addr + "/" + strconv.Itoa(opt.DB)
@@ -108,7 +106,7 @@ func Name(opt *redis.Options) string {
 	return opt.Addr
 }
 
-// ClusterName is how people name a cluster: by the first of its addresses.
+// ClusterName returns the name of a cluster: "cluster:" and its first address.
 func ClusterName(opt *redis.ClusterOptions) string {
 	if len(opt.Addrs) == 0 {
 		return "cluster"

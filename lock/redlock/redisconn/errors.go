@@ -7,28 +7,28 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// IsReply distinguishes an error the server replied with from the failure to get a reply.
+// IsReply reports whether the server replied with this error, rather than not at all.
 func IsReply(err error) bool {
 	_, ok := errors.AsType[redis.Error](err)
 	return ok
 }
 
-// IsUnknownScript says that the server has no script of that hash: nothing was done.
+// IsUnknownScript reports whether the server has no script with the hash. The call had no effect.
 func IsUnknownScript(err error) bool { return err != nil && redis.HasErrorPrefix(err, "NOSCRIPT") }
 
-// IsGivenUp says that go-redis will not use the connection again although the server replied:
-// what it is connected to may be another server than the address stands for by now.
+// IsGivenUp reports whether go-redis drops the connection although the server replied: the address may
+// belong to another server by now.
 func IsGivenUp(err error) bool {
 	return err != nil && (redis.HasErrorPrefix(err, "READONLY") || redis.HasErrorPrefix(err, "MOVED"))
 }
 
-// IsUnknownCommand says that the server has no such command.
+// IsUnknownCommand reports whether the server does not have the command.
 func IsUnknownCommand(err error) bool {
 	reply, ok := errors.AsType[redis.Error](err)
 	return ok && strings.Contains(reply.Error(), "unknown command")
 }
 
-// IsDenied says that only a change of users or rights on the server helps.
+// IsDenied reports whether the credentials or the user's rights are insufficient.
 func IsDenied(err error) bool {
 	reply, ok := errors.AsType[redis.Error](err)
 	if !ok {
@@ -39,19 +39,18 @@ func IsDenied(err error) bool {
 			return true
 		}
 	}
-	// What Redis 7.0 says of a command that the ACL denies inside a script.
+	// The text of Redis 7.0 for a command that the ACL denies inside a script.
 	return strings.Contains(reply.Error(), "user executing the script can't run this command")
 }
 
-// IsStranger says that the server does not know who asks: what it replied is no word on
-// the rights of a user.
+// IsStranger reports whether authentication failed. Such an error says nothing about a user's rights.
 func IsStranger(err error) bool {
 	reply, ok := errors.AsType[redis.Error](err)
 	return ok && (redis.HasErrorPrefix(reply, "NOAUTH") || redis.HasErrorPrefix(reply, "WRONGPASS"))
 }
 
-// Scrub returns err without the arguments that a server quotes: one that does not know
-// EVALSHA repeats them, and owner tokens and keys are among them.
+// Scrub returns err without the arguments that a server quotes. A server that does not know EVALSHA
+// quotes them, and they contain owner tokens and keys.
 func Scrub(err error) error {
 	if reply, ok := errors.AsType[redis.Error](err); ok {
 		if text, _, quotes := strings.Cut(reply.Error(), ", with args beginning with"); quotes {
@@ -61,7 +60,7 @@ func Scrub(err error) error {
 	return err
 }
 
-// scrubbed is an error a server replied with, without what it quotes.
+// scrubbed is a server's error reply without the quoted arguments.
 type scrubbed string
 
 func (e scrubbed) Error() string { return string(e) }

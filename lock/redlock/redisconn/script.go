@@ -14,10 +14,10 @@ type Processor interface {
 	Process(ctx context.Context, cmd redis.Cmder) error
 }
 
-// Script is a Lua script and the hash Redis caches it under.
+// Script is a Lua script and the hash under which Redis caches it.
 type Script struct{ Source, Hash string }
 
-// NewScript makes one script of its parts.
+// NewScript returns the script that the parts form together.
 func NewScript(parts ...string) *Script {
 	source := strings.Join(parts, "")
 	sum := sha1.Sum([]byte(source))
@@ -30,17 +30,16 @@ type EvalCommand struct{ ByHash, BySource string }
 // Eval runs scripts that may write.
 func Eval() EvalCommand { return EvalCommand{"evalsha", "eval"} }
 
-// EvalReadOnly runs scripts that only read. Redis has it from version 7 on, and sees to
-// it that nothing is written.
+// EvalReadOnly runs scripts that only read. Redis 7 and later have it, and enforce it.
 func EvalReadOnly() EvalCommand { return EvalCommand{"evalsha_ro", "eval_ro"} }
 
-// Args are the arguments of [Script.Run] for these keys, after their number, and values.
+// Args returns the arguments for [Script.Run]. rest is the number of keys, the keys, and the values.
 func Args(rest ...any) []any { return append([]any{nil, nil}, rest...) }
 
-// Run calls the script by its hash, and by its source where the server does not have
-// it: after a restart, a failover or SCRIPT FLUSH. args starts with two empty places for
-// the command and the script, see [Args]. The error is the server's, see [IsReply], or that of the connection or of
-// ctx.
+// Run calls the script by its hash. If the server does not have it, as after a restart, a failover or
+// SCRIPT FLUSH, Run calls it by its source. Make args with [Args]: Run writes the command and the script
+// into its first two elements. The error is the server's (see [IsReply]), the connection's, or that
+// of ctx.
 func (s *Script) Run(ctx context.Context, c Processor, with EvalCommand, args []any) (any, error) {
 	args[0], args[1] = with.ByHash, s.Hash
 	cmd := redis.NewCmd(ctx, args...)

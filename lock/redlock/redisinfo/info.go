@@ -1,6 +1,6 @@
-// Package redisinfo reads what a Redis server says of itself, in the reply of INFO. It
-// connects to nothing, takes what any server or proxy sends, and never panics. It is for
-// lockscope's own packages: the guard, the scanner and the doctor.
+// Package redisinfo parses the reply to INFO of a Redis server. It does not connect. It accepts what
+// any server or proxy sends, and never panics. It is for lockscope's own packages: the guard, the
+// scanner and the doctor.
 package redisinfo
 
 import (
@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Info is the reply of INFO, by field. A field that a server does not report is not there.
+// Info is the reply to INFO, by field. Fields that the server does not report are missing.
 type Info map[string]string
 
-// Parse reads the reply of INFO. Lines that are no field are ignored.
+// Parse parses the reply to INFO. It ignores lines that are not fields.
 func Parse(text string) Info {
 	info := make(Info)
 	for line := range strings.Lines(text) {
@@ -23,7 +23,7 @@ func Parse(text string) Info {
 	return info
 }
 
-// Number is a field that is a whole number; 0 if it is not there, or none.
+// Number returns a field as a whole number; 0 if the field is missing or not a number.
 func (i Info) Number(field string) int64 {
 	n, err := strconv.ParseInt(i[field], 10, 64)
 	if err != nil {
@@ -32,15 +32,15 @@ func (i Info) Number(field string) int64 {
 	return n
 }
 
-// RunID names the server's process; "" where that is not reported.
+// RunID returns the ID of the server's process; "" if it is not reported.
 func (i Info) RunID() string { return i["run_id"] }
 
-// Role is "master" or "slave"; "" where that is not reported.
+// Role returns "master" or "slave"; "" if it is not reported.
 func (i Info) Role() string { return i["role"] }
 
-// Uptime is how long the process has been running, as Redis reports it: the difference of
-// two instants, each rounded down to a second. It can exceed the truth by almost a
-// second; see Age. It is 0 where no believable number of seconds is reported.
+// Uptime returns how long the process has been running, as Redis reports it: the difference of two
+// times, each rounded down to a second. It can be almost a second too long; see [Info.Age]. It is 0 if
+// the server reports no plausible number.
 func (i Info) Uptime() time.Duration {
 	seconds, err := strconv.ParseInt(i["uptime_in_seconds"], 10, 32)
 	if err != nil || seconds < 0 {
@@ -49,20 +49,20 @@ func (i Info) Uptime() time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// Age is how long the process has been running at least.
+// Age returns how long the process has been running, at least.
 func (i Info) Age() time.Duration { return max(0, i.Uptime()-time.Second) }
 
-// Eviction is whether a server may drop keys before their time.
+// Eviction is whether a server may evict keys before they expire.
 type Eviction int
 
-// What a server says of it. One that does not say may well do it.
+// The values of Eviction. A server whose policy is unknown may evict keys.
 const (
 	EvictionUnknown Eviction = iota
 	EvictionOff
 	EvictionOn
 )
 
-// Eviction is what the server says. A policy without a limit of memory drops nothing.
+// Eviction returns whether the server may evict keys. Without a memory limit no policy does.
 func (i Info) Eviction() Eviction {
 	policy := i["maxmemory_policy"]
 	limit, err := strconv.ParseInt(i["maxmemory"], 10, 64)
@@ -75,12 +75,12 @@ func (i Info) Eviction() Eviction {
 	return EvictionOn
 }
 
-// EvictedKeys is how many keys the process has dropped for want of memory.
+// EvictedKeys returns how many keys the process has evicted.
 func (i Info) EvictedKeys() int64 { return max(0, i.Number("evicted_keys")) }
 
-// Incarnation names the server's memory: its process, and after a "+" how many keys that
-// process has evicted, if it has. Whoever has seen the same twice knows that no key was
-// lost in between by a restart or for want of memory. It is "" where no run_id is reported.
+// Incarnation identifies the server's memory: the run_id and, after a "+", the number of evicted keys
+// if there are any. If it is the same twice, no key was lost in between by a restart or an eviction.
+// It is "" if no run_id is reported.
 func (i Info) Incarnation() string {
 	if n := i.EvictedKeys(); n > 0 && i.RunID() != "" {
 		return i.RunID() + "+" + strconv.FormatInt(n, 10)
@@ -88,9 +88,9 @@ func (i Info) Incarnation() string {
 	return i.RunID()
 }
 
-// Keyspace is how many keys a database has, and how many of them expire: zeros for one
-// without keys, which has no line, and -1 keys where the line reports none. ok is false if it
-// is not understood.
+// Keyspace returns how many keys a database has, and how many of them expire. Both are 0 for an empty
+// database, which has no line; keys is -1 if its line reports no number of keys. ok is false if the
+// line cannot be parsed.
 func (i Info) Keyspace(db int) (keys, expiring int64, ok bool) {
 	line, there := i["db"+strconv.Itoa(db)]
 	if !there {

@@ -141,7 +141,7 @@ func (n *Node) Close() error {
 	n.listener.Close()
 	n.probes.close()
 	if err := n.client.Close(); err != nil {
-		return fmt.Errorf("lock: close of %s: %w", n.Name(), err)
+		return fmt.Errorf("lock: close %s: %w", n.Name(), err)
 	}
 	return n.dials.Close()
 }

@@ -89,7 +89,7 @@ func (d *Dials) begin() error {
 	case d.closed:
 		return driver.ErrClosed
 	case d.late >= maxLateDials:
-		return fmt.Errorf("%w: %d dials have not ended with their contexts; mend the client's Dialer",
+		return fmt.Errorf("%w: %d dials did not end with their contexts: correct the client's Dialer",
 			driver.ErrNotSent, d.late)
 	}
 	d.underWay++
@@ -114,8 +114,8 @@ func (d *Dials) end() {
 	}
 }
 
-// Close lets no more begin and waits for those under way, but not for ever: a dialer
-// of the caller's that never returns is the caller's.
+// Close refuses new dials and waits for those under way, for a bounded time: the caller's dialer may
+// never return.
 func (d *Dials) Close() error {
 	d.mu.Lock()
 	if !d.closed {
@@ -132,7 +132,7 @@ func (d *Dials) Close() error {
 	case <-d.over:
 		return nil
 	case <-timer.C:
-		return fmt.Errorf("%d dials have not ended %v after Close: the client's Dialer does not heed its context", left,
+		return fmt.Errorf("%d dials did not end within %v of Close: make the client's Dialer heed its context", left,
 			d.wait)
 	}
 }

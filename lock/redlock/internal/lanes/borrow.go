@@ -2,13 +2,12 @@ package lanes
 
 import "time"
 
-// peekInterval is how often the pool checks that callers which send their own commands
-// still wait: notifications by their contexts would cost more. As often it checks that
-// commands do not wait for a lane that hangs.
+// peekInterval is how often the pool checks whether callers that send their own commands still wait:
+// notifications by their contexts would cost more. It checks for lanes that hang just as often.
 const peekInterval = 5 * time.Millisecond
 
-// submit takes a command over. The caller is to send it on the lane that it borrows, if any.
-// ok is false if the pool is closed.
+// submit accepts a command. If it returns a lane, the caller sends the command on it. ok is false if
+// the pool is closed.
 func (p *pool) submit(c *Command) (borrowed *lane, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -22,14 +21,14 @@ func (p *pool) submit(c *Command) (borrowed *lane, ok bool) {
 	}
 	p.waiting = append(p.waiting, c)
 	if !p.rouse() {
-		p.alarm.by(time.Now().Add(peekInterval)) // the lane that is waited for may hang
+		p.alarm.by(time.Now().Add(peekInterval)) // the busy lane may hang
 	}
 	return nil, true
 }
 
-// borrow is a lane on which the command's caller sends it itself: being woken by another
-// goroutine takes longer than the server does. It is nil if the caller does not only
-// wait, or no connected lane is idle. It expects the mutex to be held.
+// borrow returns a lane on which the caller sends its command itself: being woken by another goroutine
+// takes longer than the server does. It returns nil if the caller has other work, or no connected lane
+// is idle. It expects the mutex to be held.
 func (p *pool) borrow(c *Command) *lane {
 	l := p.idle.last()
 	if l == nil || c.Call.Wait == nil || len(p.idle) < len(p.all) || len(p.waiting) > 0 || !p.lending {
@@ -44,8 +43,7 @@ func (p *pool) borrow(c *Command) *lane {
 	return l
 }
 
-// endLoan reports that the lane was cut while it was borrowed: its connection is of no use
-// any more.
+// endLoan reports whether the lane was cut while it was borrowed, which makes its connection useless.
 func (p *pool) endLoan(l *lane) (wasCut bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -54,7 +52,7 @@ func (p *pool) endLoan(l *lane) (wasCut bool) {
 	return wasCut
 }
 
-// giveBack makes a lane that was borrowed idle.
+// giveBack makes a borrowed lane idle.
 func (p *pool) giveBack(l *lane) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -68,7 +66,7 @@ func (p *pool) giveBack(l *lane) {
 	}
 }
 
-// cutBorrowed lets callers go on who wait no more, or whose commands are answered.
+// cutBorrowed frees callers that no longer wait, or whose commands are answered.
 func (p *pool) cutBorrowed(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
-// equipment is what the carriers of a node have in common.
+// equipment is shared by the carriers of a node.
 type equipment struct {
 	connector *Connector
 	guard     *guard.Guard
@@ -22,8 +22,8 @@ type equipment struct {
 	ctx       context.Context // of dials, and of what the guard asks
 }
 
-// carrier sends what is in flight on its lane and has it answered. Its goroutine does, or
-// a caller that has borrowed the lane.
+// carrier sends the commands of its lane and answers them, on its own goroutine or on that of a caller
+// that has borrowed the lane.
 type carrier struct {
 	equipment
 	pool *pool
@@ -56,7 +56,7 @@ func (r *carrier) carryBorrowed() {
 	r.pool.giveBack(r.lane)
 }
 
-// carry sends what is under way, and answers what nobody has answered meanwhile.
+// carry sends the lane's commands, and answers those that have not expired meanwhile.
 func (r *carrier) carry() {
 	sent := r.lane.inFlight
 	var refusal error // of the votes
@@ -97,8 +97,8 @@ func (r *carrier) server() scripts.Server { return r.scripts.Server(r.lane.conn,
 // sight is the connection's, after the last probe of its server.
 func (r *carrier) sight() guard.Sight { return r.guard.Renewed(r.lane.conn.seen) }
 
-// verify asks the server for the proof that it remembers, where it did not vote for want of
-// one, and repeats the votes, which had no effect, once there is one.
+// verify asks a server that did not vote for its marker. Once the marker allows it, verify sends the
+// votes, which had no effect, again.
 func (r *carrier) verify(sent []*Command) error {
 	var again []*Command
 	for _, c := range sent {
@@ -118,7 +118,7 @@ func (r *carrier) verify(sent []*Command) error {
 	return r.exchange(again, (*Command).byHash)
 }
 
-// others are the commands that are no votes.
+// others returns the commands that are not votes.
 func (r *carrier) others() []*Command {
 	r.admitted = r.admitted[:0]
 	for _, c := range r.lane.inFlight {
@@ -129,8 +129,8 @@ func (r *carrier) others() []*Command {
 	return r.admitted
 }
 
-// exchange sends the commands in one write and reads their replies. Its error is the
-// connection's, which is of no use after it.
+// exchange sends the commands in one write and reads their replies. An error is the connection's, which
+// is useless after it.
 func (r *carrier) exchange(
 	commands []*Command, form func(*Command, context.Context, *connection) redis.Cmder,
 ) (err error) {
@@ -152,7 +152,7 @@ func (r *carrier) exchange(
 	}
 	defer func() {
 		if v := recover(); v != nil { // of a hook of the caller's client
-			err = fmt.Errorf("a hook of the client panicked: %v", v)
+			err = fmt.Errorf("a hook of the client panicked: %v: correct the hook", v)
 			for _, cmd := range r.cmds {
 				cmd.SetErr(err)
 			}
@@ -170,8 +170,8 @@ func (r *carrier) exchange(
 	return nil
 }
 
-// loadScripts sends the commands again whose scripts the server did not know, with their
-// sources. Nothing that follows them was sent: the engine waits for their answers.
+// loadScripts sends the commands whose scripts the server did not know again, with their sources. No
+// command that depends on them was sent: the engine waits for their answers.
 func (r *carrier) loadScripts(sent []*Command) error {
 	var again []*Command
 	for _, c := range sent {
@@ -185,8 +185,8 @@ func (r *carrier) loadScripts(sent []*Command) error {
 	return r.exchange(again, (*Command).bySource)
 }
 
-// connect makes a connection unless there is one that is good. It reports whether there
-// is. What nobody can send for want of one is refused.
+// connect makes a connection unless there is a good one. It reports whether there is one. It refuses
+// commands that no lane can send.
 func (r *carrier) connect() bool {
 	r.connector.check(r.ctx)
 	if r.lane.conn != nil && !r.lane.fresh() {
@@ -204,7 +204,7 @@ func (r *carrier) connect() bool {
 	return true
 }
 
-// dial makes the connection, unless another lane has failed to a moment ago.
+// dial makes the connection, unless another lane has just failed to.
 func (r *carrier) dial() error {
 	if err := r.pool.dialRefusal(); err != nil {
 		return err
@@ -230,7 +230,7 @@ func (r *carrier) giveUp(err error) {
 	r.drop()
 }
 
-// suspect notes that there may be another server by now.
+// suspect notes that the address may lead to another server by now.
 func (r *carrier) suspect(err error) {
 	if redisconn.IsGivenUp(err) || driver.ClassOf(scripts.Classify(err)).Silent() {
 		r.connector.suspect()

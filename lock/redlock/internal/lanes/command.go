@@ -16,24 +16,24 @@ import (
 type Command struct {
 	Call     driver.Call
 	Script   *redisconn.Script
-	Args     []any // shared with the commands of other nodes; the last may be the connection's to add
+	Args     []any // shared with the commands of other nodes; the connection may add the last ones
 	Compares Comparison
 	To       Replier
 
 	cmd     *redis.Cmd  // of the present try
 	sight   guard.Sight // what its connection had seen of the server; of a vote
-	refused error       // why it had no effect although it was sent
+	refused error       // why it had no effect although it was sent; nil if it may have
 
 	// Guarded by the mutex of the lanes.
 	written  bool // it is in a batch that may be on its way
 	answered bool
 }
 
-// isVote reports that the guard decides whether the command may be sent.
+// isVote reports whether the guard decides if the command may be sent.
 func (c *Command) isVote() bool { return c.Compares == ComparesMarker }
 
-// Comparison is what of the connection the script compares with the server's marker: its
-// last arguments.
+// Comparison is the state of the connection that the script compares with the server's marker. It is
+// in the script's last arguments.
 type Comparison int
 
 // The comparisons.
@@ -43,7 +43,7 @@ const (
 	ComparesFingerprint // and the marker, where the lock is put back
 )
 
-// on are the arguments on this connection.
+// on returns the arguments on this connection.
 func (c *Command) on(conn *connection) []any {
 	switch own := c.Args[:len(c.Args):len(c.Args)]; c.Compares {
 	case ComparesMarker:
@@ -55,17 +55,16 @@ func (c *Command) on(conn *connection) []any {
 	return c.Args
 }
 
-// Replier takes what became of a command: the reply, or why there is none.
+// Replier receives the reply to a command, or why there is none.
 type Replier interface{ Reply(val any, err error) }
 
-// Sight is what the connection of a vote had seen of the server.
+// Sight returns the sight of the connection that carried a vote.
 func (c *Command) Sight() guard.Sight { return c.sight }
 
 // refuse answers a command that was not sent.
 func (c *Command) refuse(why error) { c.To.Reply(nil, fmt.Errorf("%w: %w", driver.ErrNotSent, why)) }
 
-// expire answers a command that ran out of time. The server may still get to see it if
-// it was written.
+// expire answers a command whose deadline has passed. If it was written, the server may still run it.
 func (c *Command) expire() {
 	if c.written {
 		c.To.Reply(nil, driver.ErrTimeout)
@@ -74,23 +73,23 @@ func (c *Command) expire() {
 	c.refuse(driver.ErrTimeout)
 }
 
-// byHash makes the command that is sent, by the script's hash.
+// byHash makes the command with the script's hash.
 func (c *Command) byHash(ctx context.Context, conn *connection) redis.Cmder {
 	c.cmd = redis.NewCmd(ctx, c.on(conn)...)
 	return c.cmd
 }
 
-// bySource makes it anew with the script's text, for a server that does not know it.
+// bySource makes the command with the script's source, for a server that does not know the hash.
 func (c *Command) bySource(ctx context.Context, conn *connection) redis.Cmder {
 	args := append([]any{"eval", c.Script.Source}, c.on(conn)[2:]...)
 	c.cmd = redis.NewCmd(ctx, args...)
 	return c.cmd
 }
 
-// unknownScript reports that the server did not know the hash: nothing was done.
+// unknownScript reports whether the server did not know the hash: the command had no effect.
 func (c *Command) unknownScript() bool { return redisconn.IsUnknownScript(c.cmd.Err()) }
 
-// finish answers with what the server replied.
+// finish answers with the server's reply.
 func (c *Command) finish() {
 	if c.refused != nil {
 		c.refuse(c.refused)

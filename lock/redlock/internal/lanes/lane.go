@@ -17,12 +17,12 @@ const (
 	checkIdle = time.Millisecond
 )
 
-// lane is one connection, and what is under way on it.
+// lane is one connection and the commands that are under way on it.
 type lane struct {
 	index int
 	wake  chan struct{}
 
-	// Of whoever has the lane: its carrier's goroutine, or the caller that borrowed it.
+	// Used by one goroutine at a time: the carrier's, or that of the caller that borrowed the lane.
 	conn *connection // nil until it is needed, and after it broke
 	used time.Time   // when it carried the last reply
 	done []*Command  // those in flight that nobody had answered by the time of the replies
@@ -38,18 +38,18 @@ type lane struct {
 	link atomic.Pointer[connection] // for cut
 }
 
-// fresh reports that the connection is as good as its socket shows.
+// fresh reports whether the connection is good, as far as its socket shows.
 func (l *lane) fresh() bool { return time.Since(l.used) <= checkIdle || !l.conn.stale() }
 
-// cut ends what the lane waits for, from another goroutine.
+// cut fails the lane's reads and writes, from another goroutine.
 func (l *lane) cut() {
 	if c := l.link.Load(); c != nil {
 		c.cut()
 	}
 }
 
-// usual is how long what the lane does may take before another is used. It expects the
-// mutex to be held.
+// usual is how long the lane's present work may take before another lane is used. It expects the mutex
+// to be held.
 func (l *lane) usual() time.Duration {
 	if !l.connected {
 		return connecting

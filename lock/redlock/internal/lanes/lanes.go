@@ -1,5 +1,5 @@
-// Package lanes carries the commands of one node on a few sticky connections, each of which
-// sends whatever has gathered meanwhile as one pipeline.
+// Package lanes sends the commands of one node on a few sticky connections. Each sends the commands
+// that have gathered meanwhile as one pipeline.
 package lanes
 
 import (
@@ -12,14 +12,13 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/internal/scripts"
 )
 
-// Lanes carry the commands of one node. Each is one connection, which sends whatever has
-// gathered while all lanes were busy as one pipeline, and waits for all the replies. One
-// that is not connected takes no command before it is: there may be another to take it.
-// Nothing keeps an order between them: the engine has one command for a resource under
-// way on a node at a time.
+// Lanes sends the commands of one node. Each lane is one connection. It sends the commands that
+// gathered while all lanes were busy as one pipeline, and waits for all the replies. A lane takes no
+// command before it is connected, since another lane may take it. There is no order between lanes:
+// the engine has one command for a resource under way on a node at a time.
 //
-// A command is answered by its deadline, whatever its connection does: one that was not
-// written by then is dropped, one that was may still be executed.
+// Every command is answered by its deadline, whatever its connection does. A command that was not
+// written by then is dropped; one that was written may still be executed.
 type Lanes struct {
 	equipment
 	cancel   context.CancelFunc // of dials
@@ -29,7 +28,7 @@ type Lanes struct {
 	expiring sync.Mutex // held while commands that ran out of time are answered
 }
 
-// New are the lanes of one node, which the guard knows.
+// New returns the lanes of the guard's node.
 func New(c *Connector, g *guard.Guard, s *scripts.Set) *Lanes {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Lanes{equipment: equipment{connector: c, guard: g, scripts: s, ctx: ctx}, cancel: cancel}
@@ -44,7 +43,7 @@ func (p *Lanes) start(l *lane) {
 	p.running.Go(c.run)
 }
 
-// Submit takes a command over.
+// Submit accepts a command, and answers it by its deadline.
 func (p *Lanes) Submit(c *Command) {
 	borrowed, ok := p.pool.submit(c)
 	switch {
@@ -80,7 +79,7 @@ func (p *Lanes) cutIdle() {
 	}
 }
 
-// Close refuses what is waiting, lets what is under way be answered, and ends the lanes.
+// Close refuses waiting commands, waits until those under way are answered, and ends the lanes.
 func (p *Lanes) Close() {
 	waiting, ok := p.pool.close()
 	if !ok {

@@ -9,14 +9,12 @@ import (
 )
 
 const (
-	// maxLanes is how many connections a node has at most. Commands gather while one is
-	// busy: more connections mean more system calls for the same work. Only where a reply
-	// takes longer than a server nearby needs is another one used, and a second where there
-	// is much to do.
+	// maxLanes is the maximum number of connections of a node. More connections mean more
+	// system calls for the same work, as commands gather while a lane is busy. Another lane
+	// is used if a reply takes longer than that of a server nearby, or if many commands wait.
 	maxLanes = 4
 	overlap  = 16
-	// maxBatch bounds one pipeline, and so what one answer that does not come takes
-	// down with it.
+	// maxBatch bounds one pipeline, and so how many commands fail with one lost answer.
 	maxBatch = 128
 )
 
@@ -99,9 +97,9 @@ func (p *pool) rouse() bool {
 	return true
 }
 
-// slow reports that another lane is of use: none that is busy can be expected to be done
-// soon, or one can, and enough has gathered for the server to work on while the answers of
-// that one are dealt with. It expects the mutex to be held.
+// slow reports whether another lane helps. It does if no busy lane will be done soon. It also does if
+// one will, but so much has gathered that the server can work on it while that lane's answers are
+// handled. It expects the mutex to be held.
 func (p *pool) slow() bool {
 	now, busy, soon := time.Now(), 0, 0
 	for _, l := range p.all {
@@ -128,14 +126,14 @@ func (p *pool) wake() bool {
 	return true
 }
 
-// dialRefusal is why a lane had better not dial right now; nil if it may.
+// dialRefusal returns why a lane should not dial now; nil if it may.
 func (p *pool) dialRefusal() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.dials.refusal()
 }
 
-// connect says that the lane has a connection.
+// connect records that the lane has a connection.
 func (p *pool) connect(l *lane) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -143,7 +141,7 @@ func (p *pool) connect(l *lane) {
 	p.dials.end(nil)
 }
 
-// disconnect says that the lane has none any more.
+// disconnect records that the lane has no connection.
 func (p *pool) disconnect(l *lane) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -157,8 +155,8 @@ func (p *pool) failDial(why error) {
 	p.dials.end(why)
 }
 
-// skip says that a lane could not connect. If another one is connected, it takes what is
-// waiting; else that is returned, for nobody can send it.
+// skip records that a lane could not connect. If another lane is connected, it takes the waiting
+// commands. Otherwise skip returns them, as no lane can send them.
 func (p *pool) skip(l *lane) (unsent []*Command) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -173,8 +171,8 @@ func (p *pool) skip(l *lane) (unsent []*Command) {
 	return unsent
 }
 
-// close lets nothing more in, ends the idle lanes, and returns what is waiting. ok is false
-// if it was closed before.
+// close refuses new commands, ends the idle lanes, and returns the waiting commands. ok is false if the
+// pool was closed before.
 func (p *pool) close() (waiting []*Command, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

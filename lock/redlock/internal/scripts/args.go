@@ -70,9 +70,8 @@ func (s *Set) Voted(g *guard.Guard, sent guard.Sight, key string, val any) (driv
 	reply, err := parseAcquire(val)
 	reply.Restart = g.Restart()
 	if errors.Is(err, driver.ErrFenceCounter) {
-		err = fmt.Errorf("%w: %q is not a whole number below 2^53: find out who set it; once it is deleted, tokens "+
-			"go on from the clock",
-			err, s.keys.of(key).fence)
+		err = fmt.Errorf("%w: %q is not a whole number below 2^53: find out who set it, then delete it; tokens "+
+			"continue from the clock", err, s.keys.of(key).fence)
 	}
 	if err == nil && reply.Granted {
 		// The connection that carried this vote may be the first since the node got a problem.

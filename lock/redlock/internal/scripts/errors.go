@@ -13,8 +13,8 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
-// Classify gives an error of go-redis its class, where its type does not show it. The
-// context error of a timeout stays out: it is the node's timeout, not the caller's.
+// Classify adds the class of a go-redis error if its type does not show it. It does not wrap the
+// context error of a timeout: it is the node's timeout, not the caller's.
 func Classify(err error) error {
 	var network net.Error
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
@@ -26,12 +26,12 @@ func Classify(err error) error {
 	case redisconn.IsDenied(err):
 		return fmt.Errorf("%w: %w: %s", driver.ErrDenied, err, accessRemedy(err))
 	case redisconn.IsUnknownCommand(err):
-		return fmt.Errorf("%w: %w", driver.ErrMisconfigured, err)
+		return fmt.Errorf("%w: %w: use a Redis that has this command", driver.ErrMisconfigured, err)
 	}
 	return err
 }
 
-// accessRemedy is what lets a client in.
+// accessRemedy is the remedy for a client that the server denies.
 func accessRemedy(err error) string {
 	switch text := err.Error(); {
 	case strings.Contains(text, "WRONGPASS"):
@@ -39,5 +39,5 @@ func accessRemedy(err error) string {
 	case strings.Contains(text, "NOAUTH"):
 		return "give the client a password"
 	}
-	return "grant the user the rights that lockscope doctor lists"
+	return `grant the user the rights that "lockscope doctor" lists`
 }

@@ -31,12 +31,12 @@ func parseAcquire(reply any) (driver.AcquireReply, error) {
 	}
 	fields, ok := reply.([]any)
 	if !ok || len(fields) == 0 {
-		return driver.AcquireReply{}, fmt.Errorf("%w: acquire got %T", driver.ErrBadReply, reply)
+		return driver.AcquireReply{}, fmt.Errorf("%w: acquire replied a %T", driver.ErrBadReply, reply)
 	}
 	code, ok := fields[0].(int64)
 	switch {
 	case !ok:
-		return driver.AcquireReply{}, fmt.Errorf("%w: acquire starts with %T", driver.ErrBadReply, fields[0])
+		return driver.AcquireReply{}, fmt.Errorf("%w: acquire replied a %T first", driver.ErrBadReply, fields[0])
 	case code == 3:
 		return driver.AcquireReply{}, driver.ErrTombstone
 	case code == 4:
@@ -53,7 +53,7 @@ func parseAcquire(reply any) (driver.AcquireReply, error) {
 	case (code == 0 || code == 2) && len(fields) == 5:
 		return parseRefusal(code, fields)
 	}
-	return driver.AcquireReply{}, fmt.Errorf("%w: acquire code %d with %d fields", driver.ErrBadReply, code,
+	return driver.AcquireReply{}, fmt.Errorf("%w: acquire replied code %d with %d fields", driver.ErrBadReply, code,
 		len(fields))
 }
 

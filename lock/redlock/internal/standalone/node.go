@@ -58,7 +58,7 @@ func (n *Node) Close() error {
 	n.listener.Close()
 	n.lanes.Close()
 	if err := errors.Join(n.subscriber.Close(), n.connector.Close()); err != nil {
-		return fmt.Errorf("lock: close of %s: %w", n.Name(), err)
+		return fmt.Errorf("lock: close %s: %w", n.Name(), err)
 	}
 	return nil
 }

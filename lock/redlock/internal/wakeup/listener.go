@@ -70,7 +70,7 @@ func (l *Listener) open(ctx context.Context, waiterID string) (*redis.PubSub, er
 	ps := l.client.Subscribe(ctx, scripts.WakeChannel(waiterID))
 	msg, err := ps.ReceiveTimeout(ctx, l.timeout)
 	if _, ok := msg.(*redis.Subscription); err == nil && !ok {
-		err = fmt.Errorf("%w: %T instead of a subscription", driver.ErrBadReply, msg)
+		err = fmt.Errorf("%w: subscribe replied a %T", driver.ErrBadReply, msg)
 	}
 	if err != nil {
 		_ = ps.Close()
