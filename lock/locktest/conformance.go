@@ -11,25 +11,22 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// TestLocker checks that a [lock.Locker] keeps its contract: mutual exclusion,
-// waiting, fencing tokens, the life of a lease, typed errors. It sees nothing but
-// the interface, so decorators and other implementations can be held to it too.
+// TestLocker checks that a [lock.Locker] keeps its contract: mutual exclusion, waiting, fencing tokens,
+// the life of a lease, and typed errors. It uses only the interface, so it can test decorators and other
+// implementations.
 //
-// newLocker makes a Locker and arranges, with t.Cleanup, for whatever it must
-// close. It is called for every subtest, and several times within one: the
-// lockers it returns must contend with each other like processes that use the
-// same servers. Resources are named after the subtest that uses them, so all
-// subtests may share the servers too.
+// newLocker makes a Locker and closes it with t.Cleanup. TestLocker calls it for every subtest, several
+// times in some. The lockers must contend with each other like processes that use the same servers.
+// Resources are named after the subtest, so all subtests may share the servers.
 //
-// Subtests run in parallel, as far as -parallel lets them. The suite takes some
-// twenty times the TTL it works with.
+// Subtests run in parallel, as far as -parallel lets them. The suite takes about twenty times its TTL.
 func TestLocker(t *testing.T, newLocker func(t testing.TB) lock.Locker, opts ...ConformanceOption) {
 	newSuite(newLocker, opts).test(t)
 }
 
-// TestLockerInFakeTime is TestLocker for what needs no clock but Go's: each subtest runs in a bubble of
-// [testing/synctest], so that no TTL is waited for and no machine is too busy. What is made outside of a bubble cannot
-// be used inside: start makes servers for one subtest and returns the function that TestLocker is given.
+// TestLockerInFakeTime is like [TestLocker], for lockers that use only Go's clock. Each subtest runs in a bubble of
+// [testing/synctest], so it waits for no TTL and does not depend on a fast machine. A bubble cannot use servers from
+// outside: start makes the servers of one subtest, and returns its newLocker.
 //
 //	locktest.TestLockerInFakeTime(t, func(t testing.TB) func(testing.TB) lock.Locker { return locktest.NewFakes(t, 3) })
 func TestLockerInFakeTime(t *testing.T, start func(t testing.TB) func(testing.TB) lock.Locker,
@@ -42,16 +39,14 @@ func TestLockerInFakeTime(t *testing.T, start func(t testing.TB) func(testing.TB
 // ConformanceOption configures TestLocker.
 type ConformanceOption func(*suite)
 
-// WithTTL sets the TTL that the suite works with, instead of 500 ms. Some subtests
-// wait until it has run out; a machine that stands still for a third of it makes
-// them fail.
+// WithTTL sets the TTL of the suite's locks, instead of 500 ms. Some subtests wait until it has passed.
+// They fail if the machine stalls for a third of it.
 func WithTTL(d time.Duration) ConformanceOption { return func(s *suite) { s.ttl = d } }
 
-// WithoutFences holds the Locker to what the contract says of systems that have no
-// counters: every lease has fence 0.
+// WithoutFences is for systems without counters: every lease must have fence 0.
 func WithoutFences() ConformanceOption { return func(s *suite) { s.fences = false } }
 
-// WithoutHolders does not ask a [lock.HeldError] who holds the lock, nor for how long.
+// WithoutHolders is for systems whose [lock.HeldError] does not name the holder or the remaining time.
 func WithoutHolders() ConformanceOption { return func(s *suite) { s.holders = false } }
 
 type suite struct {
@@ -87,7 +82,7 @@ type conformance struct {
 	resource  string
 }
 
-// patience bounds what a subtest waits for; no Locker needs it.
+// patience bounds every wait of a subtest; a correct Locker never needs it.
 const patience = 30 * time.Second
 
 // run starts a subtest with a resource of its own.
@@ -176,13 +171,13 @@ func (c *conformance) wantEnd(lease lock.Lease, cause error) {
 	}
 }
 
-// wantFree checks that the resource can be had, without waiting for a TTL.
+// wantFree checks that the resource can be acquired without waiting for a TTL.
 func (c *conformance) wantFree(l lock.Locker) {
 	c.Helper()
 	c.release(c.acquire(l, lock.TTL(c.suite.ttl), lock.MaxWait(patience/2)))
 }
 
-// soon is how long something may take that needs no waiting.
+// soon bounds a step that does not wait.
 func (c *conformance) soon() time.Duration { return max(c.suite.ttl, time.Second) }
 
 // within checks that do takes less than d.

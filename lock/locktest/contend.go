@@ -14,21 +14,21 @@ import (
 	"time"
 )
 
-// Contention is what clients did that all wanted one lock.
+// Contention is the result of several clients that contended for one lock.
 type Contention struct {
 	Locks    float64 // a second
 	HandOffs float64 // a second: those after which another client had it than before
 	Jain     float64 // fairness after Jain: 1 if all had it as often, 1/n if one of n had it alone
 }
 
-// Report adds the numbers to those of a benchmark.
+// Report adds the results to a benchmark's metrics.
 func (c Contention) Report(b *testing.B) {
 	b.ReportMetric(c.Locks, "locks/s")
 	b.ReportMetric(c.HandOffs, "hand-offs/s")
 	b.ReportMetric(c.Jain, "jain")
 }
 
-// task is what a process is told that contends with others like it.
+// task is the task of a contending process.
 type task struct {
 	Peer    string
 	Servers []string
@@ -37,8 +37,8 @@ type task struct {
 
 const taskEnv = "LOCKTEST_CONTENDER"
 
-// Contender is what a benchmark calls that [CompareHandOffs] runs in processes of its own.
-// It does nothing in one that was started otherwise.
+// Contender runs the contending client in processes that [CompareHandOffs] starts. Call it in the benchmark
+// that CompareHandOffs names. In any other process it does nothing.
 func Contender(b *testing.B, peers []Peer) {
 	b.Helper()
 	var t task

@@ -16,22 +16,21 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
-// Guards are those of one client: the very code by which package redlock keeps real
-// servers from voting, on nodes that lead to fake ones. It goes by what INFO says on
-// each new connection, and by the marker that the scripts read.
+// Guards makes the guards of one client's nodes. They run the code of package redlock on fake servers:
+// they use the reply to INFO on each new connection, and the marker that the scripts read.
 type Guards struct {
-	// Clock is the client's, Wall what it says the time is.
+	// Clock is the client's monotonic clock, Wall its wall clock.
 	Clock engine.Clock
 	Wall  func() time.Time
 	// Quarantine is how long a node that may have forgotten may not vote.
 	Quarantine time.Duration
-	// Enforce keeps it from voting; otherwise its restart is only told of.
+	// Enforce keeps such a node from voting; otherwise its restart is only reported.
 	Enforce bool
 	// Fingerprint is of the client's configuration.
 	Fingerprint guard.Fingerprint
-	// For controls, which plant a defect that must be found: Misread changes what is read
-	// of INFO, OneSight makes every connection believe what the first one saw, and Asking
-	// changes what quarantine.lua is asked.
+	// For controls, which plant a defect that the simulation must find: Misread changes the
+	// reply to INFO, OneSight gives every connection the sight of the first one, and Asking
+	// changes the arguments of quarantine.lua.
 	Misread  func(info string) string
 	OneSight bool
 	Asking   func(s *memstate.Instant, a *memstate.Asked)
@@ -39,14 +38,14 @@ type Guards struct {
 	servers *guard.Servers
 }
 
-// NewGuards makes a client's guards.
+// NewGuards returns a client's guards.
 func NewGuards(clock engine.Clock, quarantine time.Duration, enforce bool, f guard.Fingerprint) *Guards {
 	return &Guards{Clock: clock, Wall: time.Now, Quarantine: quarantine, Enforce: enforce, Fingerprint: f,
 		servers: guard.NewServers()}
 }
 
-// ConnectGuarded is [FakeServer.Connect] with a guard on connections that last from
-// one request to the next.
+// ConnectGuarded is like [FakeServer.Connect], with a guard, and connections that last from one request to
+// the next.
 func (s *FakeServer) ConnectGuarded(seed uint64, f Faults, g *Guards) *FakeNode {
 	n := s.Connect(seed, f)
 	n.guard = guard.New(guard.Config{
@@ -57,17 +56,16 @@ func (s *FakeServer) ConnectGuarded(seed uint64, f Faults, g *Guards) *FakeNode 
 	return n
 }
 
-// Meet makes a connection and has its server examined, as a first command would. It
-// fails as that would.
+// Meet makes a connection and examines its server, as a first command would. It fails in the same way.
 func (n *FakeNode) Meet(ctx context.Context) error {
 	return n.send(ctx, "meet", func(*commands) {}, func(*commands) {})
 }
 
-// Ask lets the node's guard ask whether its server votes, as an acquire would that it refuses.
+// Ask lets the node's guard ask its server about its quarantine, as a refused acquire would.
 func (n *FakeNode) Ask(ctx context.Context) error { return n.guard.Unproven(ctx, n.pooled(ctx)) }
 
-// AskQuarantine runs quarantine.lua once, with arguments that the node's guard did not choose: for whoever compares a
-// model of nodes that forget with what a node does, one step at a time.
+// AskQuarantine runs quarantine.lua once, with the given arguments instead of the guard's: to compare a model of nodes
+// that forget with a node, one step at a time.
 func (n *FakeNode) AskQuarantine(ctx context.Context, a guard.Ask) (guard.Answer, error) {
 	return n.pooled(ctx).Ask(ctx, a)
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
-// WithUptime makes the server's process as old as that; without it it begins now.
+// WithUptime sets the age of the server's process; by default it starts now.
 func WithUptime(d time.Duration) ServerOption {
 	return func(s *FakeServer) { s.started = s.nowUS() - d.Microseconds() }
 }
 
-// WithAppendOnly makes the server say that it keeps an appendonly file.
+// WithAppendOnly makes the server report an appendonly file.
 func WithAppendOnly() ServerOption { return func(s *FakeServer) { s.aof = true } }
 
 // dial returns the server's run, and whether it takes connections.
@@ -42,20 +42,19 @@ func (s *FakeServer) info() string {
 
 func (s *FakeServer) runID() string { return fmt.Sprintf("%s.%d", s.name, s.run) }
 
-// Vouch says of the server, as it runs now, that it was never used before, and that it
-// votes for a configuration.
+// Vouch vouches for the server's present process: it was never used, and votes for a configuration.
 func (s *FakeServer) Vouch(f guard.Fingerprint) {
 	s.SetMarker("voting|" + string(f) + "|" + s.RunID() + "|0")
 }
 
-// RunID is of the server's process.
+// RunID returns the run_id of the server's process.
 func (s *FakeServer) RunID() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.runID()
 }
 
-// SetMarker replaces the proof that the server carries.
+// SetMarker replaces the server's marker.
 func (s *FakeServer) SetMarker(marker string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,14 +62,14 @@ func (s *FakeServer) SetMarker(marker string) {
 	s.tell("marker", "%s", marker)
 }
 
-// Marker is the proof that the server carries; "" if there is none.
+// Marker returns the server's marker; "" if there is none.
 func (s *FakeServer) Marker() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state.Marker
 }
 
-// StepClock moves the server's clock, and with it every key's time to live.
+// StepClock steps the server's clock, and with it the remaining time of every key.
 func (s *FakeServer) StepClock(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +85,7 @@ func (s *FakeServer) Flush() {
 	s.tell("flush", "")
 }
 
-// Snapshot keeps what the server stores now for RestartStale.
+// Snapshot saves the server's data for RestartStale.
 func (s *FakeServer) Snapshot() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +93,7 @@ func (s *FakeServer) Snapshot() {
 	s.tell("snapshot", "")
 }
 
-// Follow makes the server a replica of another: what it stored is gone.
+// Follow makes the server a replica of another, and erases its own data.
 func (s *FakeServer) Follow(master *FakeServer) {
 	copied := master.copied()
 	s.mu.Lock()
@@ -103,7 +102,7 @@ func (s *FakeServer) Follow(master *FakeServer) {
 	s.tell("demote", "follows %s", master.name)
 }
 
-// Promote makes a replica a master again, with what its master stores.
+// Promote makes a replica a master again, with its master's data.
 func (s *FakeServer) Promote() {
 	s.mu.Lock()
 	master := s.master

@@ -14,24 +14,24 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
-// FakeMember is the one connection of an act, a vouch or a change of the configuration,
-// to a server: a [guard.MemberConn] whose messages fare as those of a [FakeNode] do.
+// FakeMember is the connection of a vouch or a change to one server: a [guard.MemberConn] whose messages
+// suffer the faults of a [FakeNode].
 type FakeMember struct {
 	node *FakeNode
 	conn connection
 	// Timeout bounds each call.
 	Timeout time.Duration
-	// Loose is for controls: the second round takes any quarantine for the one that the first began.
+	// Loose is for controls: the second round accepts any quarantine as that of the first round.
 	Loose bool
 }
 
-// Member makes the connection of an act to the server.
+// Member opens the connection of a vouch or a change to the server.
 func (s *FakeServer) Member(seed uint64, f Faults, timeout time.Duration) *FakeMember {
 	run, _ := s.dial()
 	return &FakeMember{node: s.Connect(seed, f), conn: connection{run: run, sight: uncheckedSight()}, Timeout: timeout}
 }
 
-// Close ends the connection. What is under way may still arrive.
+// Close ends the connection. Messages under way may still arrive.
 func (m *FakeMember) Close() error { return m.node.Close() }
 
 // call runs do on the server, perhaps twice and perhaps after it has returned.

@@ -13,10 +13,9 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
-// FakeNode is one client's way to a [FakeServer]: a [driver.BlockingNode] whose requests and
-// replies are delayed, lost, repeated or late as its [Faults] say. What happens to
-// a request is drawn from a generator of its own for each kind of request on each
-// resource, so that goroutines racing each other do not change each other's luck.
+// FakeNode is one client's connection to a [FakeServer]: a [driver.BlockingNode] whose requests and replies
+// are delayed, lost, repeated or late, as its [Faults] set. Each kind of request on each resource has its
+// own random generator, so that racing goroutines do not change each other's faults.
 type FakeNode struct {
 	server *FakeServer
 	seed   uint64
@@ -35,8 +34,8 @@ type FakeNode struct {
 
 var _ driver.BlockingNode = (*FakeNode)(nil)
 
-// Connect makes a client's node for the server. It is one client's: closing it
-// leaves the server and other nodes alone. seed decides over its faults.
+// Connect returns a client's node for the server. Closing it does not affect the server or other nodes. seed
+// determines its faults.
 func (s *FakeServer) Connect(seed uint64, f Faults) *FakeNode {
 	n := &FakeNode{server: s, seed: seed, faults: f, luck: make(map[string]*rand.Rand)}
 	n.done = make(chan struct{})
@@ -46,17 +45,17 @@ func (s *FakeServer) Connect(seed uint64, f Faults) *FakeNode {
 	return n
 }
 
-// SetFaults replaces the faults for requests made from now on.
+// SetFaults replaces the faults, for requests from now on.
 func (n *FakeNode) SetFaults(f Faults) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.faults = f
 }
 
-// Name is the server's.
+// Name returns the server's name.
 func (n *FakeNode) Name() string { return n.server.name }
 
-// System is what the server stands for.
+// System returns "redis".
 func (n *FakeNode) System() string { return "redis" }
 
 // Acquire implements driver.BlockingNode. A server in quarantine is not asked.

@@ -11,9 +11,9 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 )
 
-// NewFakes starts n servers in memory and returns a function that makes lockers on
-// them, each one a process of its own. A little delay is all that goes wrong.
-// Servers and lockers are closed when their test ends; lockers must end first.
+// NewFakes starts n servers in memory and returns a function that makes lockers on them. Each locker
+// behaves like a process of its own. The only fault is a little delay. Servers and lockers are closed when
+// their test ends; lockers must end first.
 //
 //	newLocker := locktest.NewFakes(t, 3)
 //	a, b := newLocker(t), newLocker(t)

@@ -9,12 +9,11 @@ import (
 	"github.com/lockscope/lockscope/lock/internal/memstate"
 )
 
-// FakeServer is a Redis server in memory, as far as package redlock uses one: the
-// same scripts, the same expiry, a clock of its own, and it can be paused, crash
-// and come back empty. Clients reach it through [FakeServer.Connect].
+// FakeServer is a Redis server in memory, with the features that package redlock uses: the same scripts, the
+// same expiry, and a clock of its own. It can be paused, crash, and come back empty. Clients connect with
+// [FakeServer.Connect].
 //
-// It works in and outside of a testing/synctest bubble. A server made in a bubble
-// belongs there.
+// It works inside and outside a testing/synctest bubble. A server made in a bubble belongs to the bubble.
 type FakeServer struct {
 	name string
 	born time.Time
@@ -40,7 +39,7 @@ type FakeServer struct {
 	late sync.WaitGroup // requests under way that nobody waits for
 }
 
-// Event is something that happened on a server, for a trace that people read.
+// Event is an event on a server, for a trace that people read.
 type Event struct {
 	Server string
 	What   string // "acquire", "crash"
@@ -53,10 +52,10 @@ type ServerOption func(*FakeServer)
 // WithRate makes the server's clock run rate times as fast as the true one.
 func WithRate(rate float64) ServerOption { return func(s *FakeServer) { s.rate = rate } }
 
-// WithWatch tells watch what happens on the server. It must not call back.
+// WithWatch calls watch with every event on the server. watch must not call the server.
 func WithWatch(watch func(Event)) ServerOption { return func(s *FakeServer) { s.watch = watch } }
 
-// NewFakeServer starts a server. Close must follow.
+// NewFakeServer starts a server. Close it when you are done with it.
 func NewFakeServer(name string, opts ...ServerOption) *FakeServer {
 	s := &FakeServer{
 		name: name, born: time.Now(), rate: 1, state: memstate.New(),
@@ -69,11 +68,10 @@ func NewFakeServer(name string, opts ...ServerOption) *FakeServer {
 	return s
 }
 
-// Name is what the server was named.
+// Name returns the server's name.
 func (s *FakeServer) Name() string { return s.name }
 
-// Close ends the server and every goroutine it has started. Requests still under
-// way are dropped.
+// Close ends the server and all its goroutines. It drops the requests under way.
 func (s *FakeServer) Close() {
 	s.mu.Lock()
 	s.run++
@@ -87,7 +85,7 @@ func (s *FakeServer) Close() {
 	s.late.Wait()
 }
 
-// Pause stops the server as SIGSTOP does: requests pile up, keys go on expiring.
+// Pause stops the server, as SIGSTOP does: requests pile up, and keys keep expiring.
 func (s *FakeServer) Pause() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +95,7 @@ func (s *FakeServer) Pause() {
 	}
 }
 
-// Resume lets a paused server go on, and execute what has piled up.
+// Resume lets a paused server run again. It first executes the requests that piled up.
 func (s *FakeServer) Resume() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,8 +106,8 @@ func (s *FakeServer) Resume() {
 	}
 }
 
-// Crash ends the server's process: calls fail at once until Restart, and what was
-// on its way never takes effect. A paused server is no longer paused.
+// Crash ends the server's process. Calls fail at once until Restart, and requests under way never take
+// effect. A paused server is no longer paused.
 func (s *FakeServer) Crash() {
 	s.Resume()
 	s.mu.Lock()
@@ -122,15 +120,15 @@ func (s *FakeServer) Crash() {
 	s.tell("crash", "")
 }
 
-// Restart brings a crashed server back with what it stored, as with appendfsync
-// always. Subscriptions come back by themselves, a little later.
+// Restart brings a crashed server back with its data, as with appendfsync always. Clients subscribe again
+// by themselves, a little later.
 func (s *FakeServer) Restart() { s.restart(0, func() *memstate.State { return s.state }) }
 
-// RestartEmpty brings a crashed server back with nothing. Asked by a node that has
-// no guard, it refuses its vote for the quarantine, as a guard would have it.
+// RestartEmpty brings a crashed server back without data. It does not vote during the quarantine for a node
+// that has no guard, as a guard would decide.
 func (s *FakeServer) RestartEmpty(quarantine time.Duration) { s.restart(quarantine, memstate.New) }
 
-// RestartStale brings a crashed server back with what it had at the last Snapshot.
+// RestartStale brings a crashed server back with the data of the last Snapshot.
 func (s *FakeServer) RestartStale() {
 	s.restart(0, func() *memstate.State {
 		if s.snapshot == nil {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Faults is what goes wrong between one client and one server. The zero value is
-// a network without fault and without delay. Probabilities are between 0 and 1.
+// Faults describes the faults between one client and one server. The zero value is a network without faults
+// and without delay. Probabilities are between 0 and 1.
 type Faults struct {
 	RequestDelay Delay // how long a request travels
 	ReplyDelay   Delay // how long its reply travels
@@ -18,23 +18,23 @@ type Faults struct {
 	LateBy Delay
 
 	Duplicate float64 // probability that a request takes effect again, DuplicateAfter later
-	// DuplicateAfter counts from the first time. TCP does not do this; clients
-	// that send again after a timeout do.
+	// DuplicateAfter is the delay after the first delivery. TCP does not duplicate; clients
+	// that retry after a timeout do.
 	DuplicateAfter Delay
 
 	LoseWake  float64 // probability that a wake-up message is lost, and nobody knows
 	WakeDelay Delay
 }
 
-// Delay draws a duration. A nil Delay is none.
+// Delay draws a random duration. A nil Delay is no delay.
 type Delay func(*rand.Rand) time.Duration
 
-// Between draws evenly from low to high.
+// Between returns a Delay that draws uniformly from low to high.
 func Between(low, high time.Duration) Delay {
 	return func(r *rand.Rand) time.Duration { return low + time.Duration(r.Float64()*float64(high-low)) }
 }
 
-// LongTail draws from low to high, and with probability p up to worst.
+// LongTail returns a Delay that draws from low to high, and with probability p up to worst.
 func LongTail(low, high, worst time.Duration, p float64) Delay {
 	usual, rare := Between(low, high), Between(high, worst)
 	return func(r *rand.Rand) time.Duration {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Held is what a server stores under a lock key.
+// Held is a server's value under a lock key.
 type Held struct {
 	Key     string
 	Token   string // the owner's secret: for comparing, not for showing
@@ -27,7 +27,7 @@ func (s *FakeServer) Locks() []Held {
 	return all
 }
 
-// Lock returns what is under one lock key, if anything is.
+// Lock returns the value under one lock key, if there is one.
 func (s *FakeServer) Lock(key string) (Held, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,7 +44,7 @@ func (s *FakeServer) held(key string) Held {
 	return Held{Key: key, Token: v.Token, Counter: v.Counter, Holder: v.Holder, Left: time.Duration(left)}
 }
 
-// QueueLength is how many waiters queue for any resource.
+// QueueLength returns the number of waiters in all queues.
 func (s *FakeServer) QueueLength() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,15 +52,15 @@ func (s *FakeServer) QueueLength() int {
 	return s.state.Waiters()
 }
 
-// Entry is what a waiter in the queue of a lock key said of itself, after its ticket and a
-// line break; "" if it said nothing for half a minute.
+// Entry returns the record of a waiter in the queue of a lock key, after its ticket and a line break; "" if
+// it has not written one for 30 seconds.
 func (s *FakeServer) Entry(key, waiterID string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state.Entry(key, waiterID)
 }
 
-// Reservations is how many locks are kept for a waiter that was named.
+// Reservations returns the number of locks that are reserved for a waiter.
 func (s *FakeServer) Reservations() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,22 +68,21 @@ func (s *FakeServer) Reservations() int {
 	return s.state.Reserved()
 }
 
-// Counter is the fence counter of a lock key.
+// Counter returns the fence counter of a lock key.
 func (s *FakeServer) Counter(key string) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state.Counters[key]
 }
 
-// SetCounter sets a fence counter, as if its server had seen other times.
+// SetCounter sets the fence counter of a lock key.
 func (s *FakeServer) SetCounter(key string, counter uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.state.Counters[key] = counter
 }
 
-// TTLs returns the shortest and the longest TTL ever given to a lock key; zero if
-// none was.
+// TTLs returns the shortest and the longest TTL that any lock key ever had; zero if there was none.
 func (s *FakeServer) TTLs() (shortest, longest time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

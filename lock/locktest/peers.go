@@ -7,19 +7,18 @@ import (
 	"time"
 )
 
-// Pair takes the lock of a resource, works, and gives it back, as one client does.
+// Pair acquires the lock of a resource, calls work, and releases the lock.
 type Pair func(resource string, work func()) error
 
-// Peer is a lock that is measured beside others.
+// Peer is a lock implementation to compare with others.
 type Peer struct {
 	Name string
-	// Client makes a client, which ends with the benchmark, from where the servers are.
+	// Client makes a client for the servers' addresses. The client ends with the benchmark.
 	Client func(b *testing.B, servers []string) Pair
 }
 
-// ComparePairs reports the median of the time that a pair takes that nobody contends for,
-// of each peer. They take turns, so that all meet the same machine. The ratios are to the
-// first.
+// ComparePairs reports, for each peer, the median time of an uncontended pair and its ratio to the first
+// peer's. The peers take turns, so that all see the same conditions.
 func ComparePairs(b *testing.B, servers []string, peers []Peer) {
 	b.Helper()
 	clients := make([]Pair, len(peers))
@@ -52,9 +51,8 @@ func ComparePairs(b *testing.B, servers []string, peers []Peer) {
 	}
 }
 
-// CompareHandOffs has two and eight processes take one lock as often as they can, for five
-// seconds, for each peer. Clients are this program's benchmark of that name: it is to call
-// [Contender].
+// CompareHandOffs lets two, then eight processes acquire one lock as often as they can for five seconds, for
+// each peer. The processes run this program's benchmark named client, which must call [Contender].
 func CompareHandOffs(b *testing.B, client string, servers []string, peers []Peer) {
 	b.Helper()
 	for _, n := range []int{2, 8} {

@@ -12,8 +12,8 @@ import (
 // startTimeout bounds what Servers and Cluster wait for, also in a test without a deadline.
 const startTimeout = time.Minute
 
-// Servers starts n real redis-servers that are stopped when the test ends. Without a redis-server to run, the test
-// fails and says how to get one: a suite that skips what it is there to prove passes for the wrong reason.
+// Servers starts n real redis-servers and stops them when the test ends. If redis-server is not installed, the test
+// fails with instructions: skipping would let the suite pass without proving anything.
 func Servers(t testing.TB, n int, opts ...redisproc.Option) []*redisproc.Server {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
@@ -28,7 +28,7 @@ func Servers(t testing.TB, n int, opts ...redisproc.Option) []*redisproc.Server 
 	return servers
 }
 
-// Port is one of 127.0.0.1 that no other test is given until this one ends.
+// Port returns a port of 127.0.0.1 that no other test gets until this one ends.
 func Port(t testing.TB) int {
 	t.Helper()
 	r, err := ports.Reserve(1)
@@ -39,8 +39,8 @@ func Port(t testing.TB) int {
 	return r.Ports[0]
 }
 
-// Cluster starts a real Redis Cluster of that many masters, under the terms of [Servers]; with [redisproc.WithReplicas]
-// they have replicas. It takes over two seconds.
+// Cluster starts a real Redis Cluster with this many masters, as [Servers] does. [redisproc.WithReplicas] adds
+// replicas. Cluster takes over two seconds.
 func Cluster(t testing.TB, masters int, opts ...redisproc.ClusterOption) *redisproc.Cluster {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)

@@ -21,7 +21,7 @@ const (
 	portAttempts = 5
 )
 
-// Cluster is a set of members that know one another.
+// Cluster is an etcd cluster.
 type Cluster struct {
 	Members []*Member
 	dir     string
@@ -29,20 +29,20 @@ type Cluster struct {
 	secure  *tls.Config // of clients; nil without TLS
 }
 
-// Certificate is what members show their clients: PEM files, and what a client needs to believe them.
+// Certificate is the members' certificate for clients, as PEM files, and the authority that clients need to trust.
 type Certificate struct {
 	CertFile, KeyFile string
 	Client            *tls.Config
 }
 
-// Start makes a cluster of so many members and returns when a majority serves. Options are
-// etcd's own, for each member. Data is in a directory of its own below LOCKSCOPE_ETCD_DIR; without
-// that in memory, where there is room for it.
+// Start starts a cluster of this many members and returns when a majority serves. options are etcd's own
+// flags, for each member. The data is below LOCKSCOPE_ETCD_DIR if that is set, else in memory if there is
+// room for it.
 func Start(ctx context.Context, members int, options ...string) (*Cluster, error) {
 	return startAny(ctx, members, nil, options)
 }
 
-// StartTLS is Start with members that speak nothing but TLS with clients.
+// StartTLS is like [Start], with members that accept only TLS from clients.
 func StartTLS(ctx context.Context, members int, cert Certificate, options ...string) (*Cluster, error) {
 	return startAny(ctx, members, cert.Client,
 		append([]string{"--cert-file", cert.CertFile, "--key-file", cert.KeyFile}, options...))
@@ -106,7 +106,7 @@ func (c *Cluster) run(ctx context.Context, members int, options []string) error 
 	return c.Await(ctx)
 }
 
-// Endpoints are the URLs for clients.
+// Endpoints returns the URLs for clients.
 func (c *Cluster) Endpoints() (urls []string) {
 	for _, m := range c.Members {
 		urls = append(urls, m.client)
@@ -114,13 +114,13 @@ func (c *Cluster) Endpoints() (urls []string) {
 	return urls
 }
 
-// Client connects to the cluster. Close must follow.
+// Client returns a client of the cluster. Close it when you are done with it.
 func (c *Cluster) Client() (*clientv3.Client, error) {
 	return clientv3.New(clientv3.Config{Endpoints: c.Endpoints(), TLS: c.secure, DialTimeout: 2 * time.Second,
 		Logger: zap.NewNop()})
 }
 
-// Await returns when the members that run serve: each of them has a majority.
+// Await returns when every running member serves, which needs a majority.
 func (c *Cluster) Await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -164,7 +164,7 @@ func (m *Member) ask(ctx context.Context, do func(context.Context, *clientv3.Cli
 	return do(ctx, client)
 }
 
-// Leader returns the member that leads, of those that run and answer.
+// Leader returns the leader among the members that answer.
 func (c *Cluster) Leader(ctx context.Context) (*Member, error) {
 	for _, m := range c.Members {
 		var leads bool
@@ -177,7 +177,7 @@ func (c *Cluster) Leader(ctx context.Context) (*Member, error) {
 			return m, nil
 		}
 	}
-	return nil, errors.New("no member says that it leads")
+	return nil, errors.New("etcdproc: no member leads")
 }
 
 // Stop ends all members and removes their directories.

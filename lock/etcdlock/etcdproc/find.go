@@ -7,7 +7,7 @@ import (
 	"os/exec"
 )
 
-// ErrNotInstalled says that etcd was not found.
+// ErrNotInstalled means that etcd was not found.
 var ErrNotInstalled = errors.New("etcd is not installed (Debian: apt-get install etcd-server)")
 
 // binary finds etcd: where LOCKSCOPE_ETCD says, or on the path.
@@ -23,7 +23,7 @@ func binary() (string, error) {
 	return path, nil
 }
 
-// Available is nil if members can be started here.
+// Available returns nil if members can be started on this machine.
 func Available() error {
 	_, err := binary()
 	return err

@@ -11,8 +11,8 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest/process"
 )
 
-// Member is one member of a cluster. Its process may come and go; addresses and data stay
-// until the cluster's Stop. Its methods must not be called concurrently.
+// Member is one member of a cluster. Its process may end and start again; addresses and data stay until the
+// cluster's Stop. Its methods must not be called concurrently.
 type Member struct {
 	name, dir    string
 	client, peer string // URLs
@@ -22,16 +22,15 @@ type Member struct {
 	process      *process.Process
 }
 
-// Endpoint is the URL for clients.
+// Endpoint returns the URL for clients.
 func (m *Member) Endpoint() string { return m.client }
 
-// Name is what the member is called in its cluster.
+// Name returns the member's name in its cluster.
 func (m *Member) Name() string { return m.name }
 
 func (m *Member) data() string { return filepath.Join(m.dir, "data") }
 
-// Start runs the member on the data it has, and does not wait until it serves. One that
-// runs is killed before.
+// Start starts the member on its data, and does not wait until it serves. It kills a running process first.
 func (m *Member) Start() error {
 	if err := m.Kill(); err != nil {
 		return err
@@ -49,13 +48,13 @@ func (m *Member) Start() error {
 	return err
 }
 
-// Pause stops the member where it is, as a machine does that hangs; Resume lets it go on.
+// Pause stops the member, as if its machine hung; Resume lets it run again.
 func (m *Member) Pause() error { return m.process.Freeze() }
 
 // Resume ends a Pause.
 func (m *Member) Resume() error { return m.process.Thaw() }
 
-// Kill ends the member as a crash does. On one that does not run it does nothing.
+// Kill ends the member's process as a crash does. It does nothing if the member does not run.
 func (m *Member) Kill() error {
 	if m.process == nil || !m.process.Running() {
 		return nil
@@ -63,7 +62,7 @@ func (m *Member) Kill() error {
 	return m.process.Kill()
 }
 
-// Save copies the data of a member that does not run.
+// Save copies the data of a member. The member must not run.
 func (m *Member) Save() error {
 	if m.process != nil && m.process.Running() {
 		return fmt.Errorf("%s runs", m.name)
@@ -72,7 +71,7 @@ func (m *Member) Save() error {
 	return errors.Join(os.RemoveAll(saved), os.CopyFS(saved, os.DirFS(m.data())))
 }
 
-// Restore puts what was saved in the place of the data, while the member does not run.
+// Restore replaces the data of a member with the saved copy. The member must not run.
 func (m *Member) Restore() error {
 	if m.process != nil && m.process.Running() {
 		return fmt.Errorf("%s runs", m.name)

@@ -21,7 +21,7 @@ const (
 	StatementPooling   = "statement"
 )
 
-// Bouncer is a pgbouncer before a server.
+// Bouncer is a pgbouncer in front of a server.
 type Bouncer struct {
 	dir     string
 	port    int
@@ -29,7 +29,7 @@ type Bouncer struct {
 	process *process.Process
 }
 
-// StartBouncer makes one in a pool mode, with so many connections to the server.
+// StartBouncer starts a pgbouncer with a pool mode and a maximum number of connections to the server.
 func StartBouncer(ctx context.Context, s *Server, mode string, connections int) (*Bouncer, error) {
 	bin, err := exec.LookPath("pgbouncer")
 	if err != nil {
@@ -78,7 +78,7 @@ func (b *Bouncer) start(ctx context.Context, bin string, s *Server, mode string,
 	return await(ctx, b.process, b.URL())
 }
 
-// URL is how to connect, as the role service; pgx does all else as it does by default.
+// URL returns the connection string for the role service.
 func (b *Bouncer) URL() string {
 	return fmt.Sprintf("postgres://service@127.0.0.1:%d/postgres?sslmode=disable", b.port)
 }

@@ -1,4 +1,4 @@
-// Package pgproc runs real PostgreSQL servers for tests and demos: plain child processes
-// on loopback, each in a directory of its own that is removed in the end. They end with
-// the process that started them.
+// Package pgproc runs real PostgreSQL servers for tests and demos. They are child processes that listen on
+// loopback, each with a directory of its own, which Stop removes. They end with the process that started
+// them.
 package pgproc

@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// ErrNotInstalled says that a program of PostgreSQL was not found.
+// ErrNotInstalled means that a program of PostgreSQL was not found.
 var ErrNotInstalled = errors.New("PostgreSQL is not installed (Debian: apt-get install postgresql)")
 
 // binary finds a program of PostgreSQL: in the directory LOCKSCOPE_POSTGRES_BIN, on the
@@ -32,7 +32,7 @@ func binary(name string) (string, error) {
 	return "", fmt.Errorf("%w: %s", ErrNotInstalled, name)
 }
 
-// Available is nil if servers can be started here.
+// Available returns nil if servers can be started on this machine.
 func Available() error {
 	_, err := binary("postgres")
 	return err
@@ -46,7 +46,7 @@ func credential() (*syscall.Credential, error) {
 	}
 	u, err := user.Lookup("postgres")
 	if err != nil {
-		return nil, fmt.Errorf("%w: it does not run as root: %w", ErrNotInstalled, err)
+		return nil, fmt.Errorf("%w: it refuses to run as root, and there is no user for it: %w", ErrNotInstalled, err)
 	}
 	uid, err := strconv.ParseUint(u.Uid, 10, 32)
 	if err != nil {

@@ -24,9 +24,8 @@ const (
 	logName      = "postgres"
 )
 
-// Server is one PostgreSQL server. The processes may come and go; address and data stay
-// until Stop. Its methods must not be called concurrently, save URL and
-// Connect.
+// Server is one PostgreSQL server. Its processes may end and start again; address and data stay until Stop.
+// Only URL and Connect may be called concurrently.
 type Server struct {
 	dir     string
 	port    int
@@ -36,8 +35,8 @@ type Server struct {
 	process *process.Process
 }
 
-// Start makes a server and returns when it takes connections. Options are settings, as in
-// "fsync=on": it is off otherwise.
+// Start creates a server and returns when it accepts connections. Options are settings such as "fsync=on";
+// fsync is off by default.
 func Start(ctx context.Context, options ...string) (*Server, error) {
 	who, err := credential()
 	if err != nil {
@@ -83,7 +82,7 @@ func (s *Server) init(ctx context.Context) error {
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
-// Put writes a file into the directory of the server's data, which the server alone may read, and returns its path.
+// Put writes a file that only the server may read into its data directory, and returns the path.
 func (s *Server) Put(name string, content []byte) (path string, err error) {
 	path = filepath.Join(s.data(), name)
 	if err = os.WriteFile(path, content, 0o600); err == nil && s.who != nil {
@@ -92,8 +91,8 @@ func (s *Server) Put(name string, content []byte) (path string, err error) {
 	return path, err
 }
 
-// Restart starts the server again, on the data it has, and returns when it takes
-// connections. What ran before is killed.
+// Restart starts the server again on its data, and returns when it accepts connections. It kills a running
+// process first.
 func (s *Server) Restart(ctx context.Context) error {
 	if err := s.Kill(); err != nil {
 		return err
@@ -134,20 +133,20 @@ func await(ctx context.Context, p *process.Process, url string) error {
 	}
 }
 
-// Connect connects as a user, to the database postgres. Close must follow.
+// Connect connects to the database postgres as a user. Close the connection when you are done with it.
 func (s *Server) Connect(ctx context.Context, user string) (*pgx.Conn, error) {
 	return pgx.Connect(ctx, s.URL(user))
 }
 
-// URL is how to connect as a user, to the database postgres.
+// URL returns the connection string of the database postgres for a user.
 func (s *Server) URL(user string) string {
 	return fmt.Sprintf("postgres://%s@127.0.0.1:%d/postgres?sslmode=disable", user, s.port)
 }
 
-// Port is where it listens.
+// Port returns the server's port.
 func (s *Server) Port() int { return s.port }
 
-// Pause stops every process of the server where it is; Resume lets them go on.
+// Pause stops every process of the server with SIGSTOP; Resume lets them run again.
 func (s *Server) Pause() error { return s.all(process.Freeze) }
 
 // Resume ends a Pause.
@@ -185,8 +184,7 @@ func (s *Server) children() (pids []int) {
 	return pids
 }
 
-// Kill ends the server as a crash of the machine does. On one that does not run it does
-// nothing.
+// Kill ends the server's processes as a crash of the machine does. It does nothing if they do not run.
 func (s *Server) Kill() error {
 	if s.process == nil || !s.process.Running() {
 		return nil

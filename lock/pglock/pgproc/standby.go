@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Standby makes a server that follows this one, and returns when it takes connections.
+// Standby creates a server that follows this one, and returns when it accepts connections.
 func (s *Server) Standby(ctx context.Context, options ...string) (*Server, error) {
 	bin, err := binary("pg_basebackup")
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Server) Standby(ctx context.Context, options ...string) (*Server, error
 	return follower, nil
 }
 
-// Promote makes a standby a server of its own, and returns when it takes writes.
+// Promote makes a standby the primary, and returns when it accepts writes.
 func (s *Server) Promote(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, s.URL("postgres"))
 	if err != nil {
@@ -56,7 +56,7 @@ func (s *Server) Promote(ctx context.Context) error {
 	var done bool
 	err = conn.QueryRow(ctx, "SELECT pg_promote(true, 60)").Scan(&done)
 	if err == nil && !done {
-		err = errors.New("pgproc: it was not promoted within a minute")
+		err = errors.New("pgproc: standby was not promoted within a minute")
 	}
 	return errors.Join(err, conn.Close(ctx))
 }

@@ -1,4 +1,4 @@
-// Package zkproc runs real ZooKeeper servers for tests and demos: plain child processes
-// on loopback, one or an ensemble, each in a directory of its own that is removed in the
-// end. They end with the process that started them.
+// Package zkproc runs real ZooKeeper servers for tests and demos, one or an ensemble. They are child processes
+// that listen on loopback, each with a directory of its own, which Stop removes. They end with the process
+// that started them.
 package zkproc

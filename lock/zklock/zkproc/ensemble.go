@@ -19,7 +19,7 @@ const (
 // Tick is the unit of time of the servers.
 const Tick = 500 * time.Millisecond
 
-// Ensemble is a number of servers that keep the same data.
+// Ensemble is one or more servers that replicate the same data.
 type Ensemble struct {
 	Servers []*Server
 	ports   *ports.Reservation
@@ -35,10 +35,10 @@ func WithSettings(lines ...string) Option {
 	return func(c *config) { c.settings = append(c.settings, lines...) }
 }
 
-// WithSync has servers wait for the disk before they answer; otherwise they do not.
+// WithSync makes servers wait for the disk before they answer; by default they do not.
 func WithSync() Option { return func(c *config) { c.java = nil } }
 
-// Start makes an ensemble of n servers and returns when all of them serve.
+// Start starts an ensemble of n servers and returns when all of them serve.
 func Start(ctx context.Context, n int, opts ...Option) (*Ensemble, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -92,7 +92,7 @@ func (e *Ensemble) Await(ctx context.Context) error {
 	return nil
 }
 
-// Addrs are where clients connect.
+// Addrs returns the servers' addresses for clients.
 func (e *Ensemble) Addrs() (addrs []string) {
 	for _, s := range e.Servers {
 		addrs = append(addrs, s.Addr())
@@ -100,7 +100,7 @@ func (e *Ensemble) Addrs() (addrs []string) {
 	return addrs
 }
 
-// Leader is the server that leads. It fails if none does.
+// Leader returns the server that leads. It fails if none does.
 func (e *Ensemble) Leader() (*Server, error) {
 	for _, s := range e.Servers {
 		if mode, err := s.Mode(); err == nil && (mode == "leader" || mode == "standalone") {
@@ -110,7 +110,7 @@ func (e *Ensemble) Leader() (*Server, error) {
 	return nil, errors.New("zkproc: no server leads")
 }
 
-// Report says of each server whether it runs, or how it ended, and what it logged last.
+// Report returns for each server whether it runs or how it ended, and the end of its log.
 func (e *Ensemble) Report() string {
 	var text strings.Builder
 	for _, s := range e.Servers {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// ErrNotInstalled says that Java, or ZooKeeper's archives, were not found.
+// ErrNotInstalled means that Java or ZooKeeper's archives were not found.
 var ErrNotInstalled = errors.New("ZooKeeper is not installed (Debian: apt-get install zookeeper default-jre-headless)")
 
 // defaultJars is where Debian has the archives.
@@ -42,7 +42,7 @@ func find() (java, classpath string, err error) {
 	return java, strings.Join(jars, string(os.PathListSeparator)), nil
 }
 
-// Available is nil if servers can be started here.
+// Available returns nil if servers can be started on this machine.
 func Available() error {
 	_, _, err := find()
 	return err

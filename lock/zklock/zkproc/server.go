@@ -24,8 +24,8 @@ const (
 	askWithin = time.Second
 )
 
-// Server is one server. The processes may come and go; address and data stay until the
-// ensemble stops. Its methods must not be called concurrently, save Addr.
+// Server is one ZooKeeper server. Its process may end and start again; address and data stay until the
+// ensemble stops. Only Addr may be called concurrently.
 type Server struct {
 	dir     string
 	id      int
@@ -37,7 +37,7 @@ type Server struct {
 // serverPorts are where clients, followers and candidates of an election connect.
 type serverPorts struct{ client, quorum, election int }
 
-// Addr is where clients connect.
+// Addr returns the address for clients.
 func (s *Server) Addr() string { return net.JoinHostPort(loopback, strconv.Itoa(s.ports.client)) }
 
 // configure writes the configuration for one of these members.
@@ -58,8 +58,7 @@ func (s *Server) configure(members []*Server, settings []string) error {
 	)
 }
 
-// Start starts the server, on the data it has, and does not wait until it serves. What
-// ran before is killed.
+// Start starts the server on its data, and does not wait until it serves. It kills a running process first.
 func (s *Server) Start() error {
 	if err := s.Kill(); err != nil {
 		return err
@@ -76,7 +75,7 @@ func (s *Server) Start() error {
 	return err
 }
 
-// Await returns when the server serves: it is alone, or part of a quorum.
+// Await returns when the server serves: alone or as part of a quorum.
 func (s *Server) Await(ctx context.Context) error {
 	for {
 		if mode, err := s.Mode(); err == nil && mode != "" {
@@ -92,8 +91,8 @@ func (s *Server) Await(ctx context.Context) error {
 	}
 }
 
-// Mode is what the server says it is: "leader", "follower" or "standalone"; "" if it does
-// not serve.
+// Mode returns the mode that the server reports: "leader", "follower" or "standalone"; "" if it does not
+// serve.
 func (s *Server) Mode() (string, error) {
 	conn, err := net.DialTimeout("tcp", s.Addr(), askWithin)
 	if err != nil {
@@ -118,13 +117,13 @@ func (s *Server) Mode() (string, error) {
 	return "", nil
 }
 
-// Pause stops the server where it is; Resume lets it go on.
+// Pause stops the server with SIGSTOP; Resume lets it run again.
 func (s *Server) Pause() error { return s.process.Freeze() }
 
 // Resume ends a Pause.
 func (s *Server) Resume() error { return s.process.Thaw() }
 
-// Kill ends the server as a crash does. On one that does not run it does nothing.
+// Kill ends the server's process as a crash does. It does nothing if the server does not run.
 func (s *Server) Kill() error {
 	if s.process == nil || !s.process.Running() {
 		return nil
