@@ -12,9 +12,9 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// claim is a key of ours in a resource's directory. The oldest there is the lock; the
-// others are the queue. A key that was deleted and made again is another claim: it is told
-// by the revision that made it.
+// claim is a key of this process in a resource's directory. The oldest key holds the lock; the others are
+// the queue. The revision that created the key identifies the claim: a key that was deleted and created
+// again is another claim.
 type claim struct {
 	directory string
 	key       string
@@ -40,7 +40,7 @@ func (c *claim) lease() *lease {
 	return c.leases[len(c.leases)-1]
 }
 
-// ours reports that a key is this very claim.
+// ours reports whether a key is this claim.
 func (c *claim) ours(kv *mvccpb.KeyValue) bool {
 	return string(kv.Key) == c.key && kv.CreateRevision == c.made
 }
@@ -49,8 +49,7 @@ func (c *claim) isThere() clientv3.Cmp {
 	return clientv3.Compare(clientv3.CreateRevision(c.key), "=", c.made)
 }
 
-// look reads the claims that are as old as this one or older, the oldest first, and
-// errGone if it is not among them.
+// look reads this claim and the older ones, the oldest first. It fails with errGone if this one is missing.
 func (n *node) look(ctx context.Context, c *claim) (*clientv3.GetResponse, error) {
 	known := n.revision()
 	resp, err := repeat(ctx, func(ctx context.Context) (*clientv3.GetResponse, error) {
@@ -70,14 +69,13 @@ func (n *node) look(ctx context.Context, c *claim) (*clientv3.GetResponse, error
 // maxTerms is how many leaders in a row a call may meet.
 const maxTerms = 3
 
-// confirm prolongs the claim's lease, always or if it does not cover the lock from now on,
-// and looks. What was looked at then is errGone, or has a lease that began at sent.
+// confirm renews the claim's lease, always or if it does not cover the lock from now on, and then looks. It
+// fails with errGone, or the claim has a lease that began at sent.
 //
-// A keep-alive is no proposal, so that only a look after it, through a majority and in the
-// same term, says that it was the leader who took it. And a leader that stood still
-// may come back to revoke all leases that it knows and nobody has prolonged there
-// (etcd-io/etcd#15247; releases until the end of 2023 do): in another term than the lease's own the claim
-// moves to a new lease, of which no former leader knows.
+// A keep-alive is not a proposal. Only a look after it, through a majority and in the same term, proves that
+// the leader took it. A leader that stood still may also revoke all leases that were not renewed on it
+// (etcd-io/etcd#15247; releases until the end of 2023). So in another term than the lease's own, the claim
+// moves to a new lease, which no former leader knows.
 func (n *node) confirm(ctx context.Context, c *claim, always bool) (resp *clientv3.GetResponse, sent time.Duration,
 	err error) {
 	for range maxTerms {
@@ -108,7 +106,7 @@ func (n *node) confirm(ctx context.Context, c *claim, always bool) (resp *client
 	return nil, 0, errNoTerm
 }
 
-// move puts a claim under a new lease, if it is still there.
+// move puts a claim under a new lease, if it still exists.
 func (n *node) move(ctx context.Context, c *claim) (sent time.Duration, err error) {
 	sent = n.clock()
 	l, err := n.grant(ctx, c.lease().seconds)
@@ -131,15 +129,15 @@ func (n *node) move(ctx context.Context, c *claim) (sent time.Duration, err erro
 	return sent, nil
 }
 
-// rename writes another holder record, if the claim is still there.
+// rename writes another holder record, if the claim still exists.
 func (n *node) rename(ctx context.Context, c *claim, record string) error {
 	put := clientv3.OpPut(c.key, record, clientv3.WithIgnoreLease())
 	_, _, err := n.commit(ctx, []clientv3.Cmp{c.isThere()}, []clientv3.Op{put}, nil)
 	return err
 }
 
-// commit makes a transaction, on several members if need be: again says that it may have
-// been made before.
+// commit runs a transaction, on several members if need be. again means that an earlier try may have
+// taken effect.
 func (n *node) commit(ctx context.Context, cmps []clientv3.Cmp, then,
 	otherwise []clientv3.Op) (resp *clientv3.TxnResponse, again bool, err error) {
 	return repeated(ctx, func(ctx context.Context) (*clientv3.TxnResponse, error) {
@@ -147,8 +145,8 @@ func (n *node) commit(ctx context.Context, cmps []clientv3.Cmp, then,
 	})
 }
 
-// remove deletes the key of a claim, and says who is first in the directory then. Where a
-// late call may still put it there, its leases are revoked: nothing can be put under them.
+// remove deletes the key of a claim and returns the first key of the directory afterwards. If a late call
+// may still create the key, remove revokes the claim's leases, so that nothing can be put under them.
 func (n *node) remove(ctx context.Context, c *claim, bury bool) (found bool, first *mvccpb.KeyValue, err error) {
 	if bury || c.unsure || c.made == 0 {
 		return c.made != 0, nil, n.revoke(ctx, c)

@@ -15,7 +15,7 @@ import (
 // maxIdle bounds the leases kept for the next acquires of one TTL.
 const maxIdle = 64
 
-// lease is a lease of etcd, of one claim at a time.
+// lease is an etcd lease. It serves one claim at a time.
 type lease struct {
 	id      clientv3.LeaseID
 	seconds int64         // as asked for
@@ -38,15 +38,15 @@ func (l *lease) renew(sent time.Duration) {
 	l.fresh = max(l.fresh, sent)
 }
 
-// covers reports that the lease outlives a lock of this TTL that was asked for at began.
+// covers reports whether the lease outlives a lock of this TTL that was requested at began.
 func (l *lease) covers(ttl, began time.Duration) bool { return l.renewed()+l.ttl >= began+ttl }
 
-// leaseSeconds is the TTL of a lock's lease: with a second to spare, an idle lease serves
-// the next acquire as it is, and the server never is the first to think a lock over.
+// leaseSeconds is the TTL of a lock's lease, with a second to spare. So an idle lease serves the next
+// acquire as it is, and the server never ends a lock before its holder does.
 func leaseSeconds(ttl time.Duration) int64 { return int64(math.Ceil(ttl.Seconds())) + 1 }
 
-// idleLeases are those of claims that are over. To grant a lease is a proposal of its
-// own, and so is to revoke it: one that nothing late can put a key under serves again.
+// idleLeases keeps the leases of claims that are over. Granting and revoking a lease are proposals, so a
+// lease is used again if no late call can put a key under it.
 type idleLeases struct {
 	mu        sync.Mutex
 	bySeconds map[int64][]*lease
@@ -60,7 +60,7 @@ func (p *idleLeases) put(l *lease) {
 	}
 }
 
-// take returns the lease used last, and forgets those that are about to end.
+// take returns the lease used last, and drops those that are about to end.
 func (p *idleLeases) take(seconds int64, now time.Duration) *lease {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,8 +77,8 @@ func (p *idleLeases) take(seconds int64, now time.Duration) *lease {
 	return l
 }
 
-// lease returns one that covers a lock of this TTL, or one that has been prolonged at
-// sent, if that is what the leader of its term has done: whoever uses it has to see.
+// lease returns a lease that covers a lock of this TTL, or one that was renewed at sent. The caller has to
+// verify that the leader of its term renewed it.
 func (n *node) lease(ctx context.Context, ttl, began time.Duration) (l *lease, sent time.Duration, err error) {
 	for {
 		l = n.idle.take(leaseSeconds(ttl), n.clock())
@@ -100,7 +100,7 @@ func (n *node) lease(ctx context.Context, ttl, began time.Duration) (l *lease, s
 	}
 }
 
-// grant asks for a new lease. One whose answer does not come ends by itself.
+// grant requests a new lease. If the answer is lost, the lease expires by itself.
 func (n *node) grant(ctx context.Context, seconds int64) (*lease, error) {
 	sent := n.clock() // before any try
 	resp, err := repeat(ctx, func(ctx context.Context) (*clientv3.LeaseGrantResponse, error) {
@@ -114,12 +114,10 @@ func (n *node) grant(ctx context.Context, seconds int64) (*lease, error) {
 	}, nil
 }
 
-// keepAlive prolongs a lease, if who answers leads. That is not certain: a leader that
-// stood still answers before it knows that there is another. It returns the term of which
-// the member had applied something by then.
+// keepAlive renews a lease if the leader answers. That is not certain: a leader that stood still may answer
+// before it learns of the next one. It returns the term of the member's last applied entry.
 //
-// The client's KeepAliveOnce is not used: without a connection it tries again at once,
-// without end.
+// It does not use the client's KeepAliveOnce, which retries endlessly and at once without a connection.
 func (n *node) keepAlive(ctx context.Context, id clientv3.LeaseID) (term uint64, err error) {
 	return repeat(ctx, func(ctx context.Context) (uint64, error) { return n.keepAliveOnce(ctx, id) })
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 )
 
-// node asks one cluster.
+// node is one cluster.
 type node struct {
 	name, prefix string
 	client       *clientv3.Client
@@ -61,8 +61,8 @@ func (n *node) Name() string { return n.name }
 // System implements driver.BlockingNode.
 func (n *node) System() string { return "etcd" }
 
-// Warm connects, by asking a majority something. It waits for no longer than a call does, and
-// not at all where no member takes connections.
+// Warm connects with a request that a majority answers. It waits no longer than a call, and not at all if no
+// member takes connections.
 func (n *node) Warm(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, n.timeout)
 	defer cancel()
@@ -97,7 +97,7 @@ func granted(c *claim) driver.AcquireReply {
 	return driver.AcquireReply{Granted: true, Counter: c.fence, Run: 1}
 }
 
-// Raise implements driver.BlockingNode. One node is always a quorum: it is never asked.
+// Raise implements driver.BlockingNode. It is never called: one node is always a quorum.
 func (n *node) Raise(context.Context, driver.RaiseRequest) (bool, error) {
 	return false, fmt.Errorf("%w: raise: etcd tokens cannot be raised", driver.ErrBadReply)
 }
@@ -127,8 +127,7 @@ func (n *node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.Ext
 	return driver.ExtendDone, nil
 }
 
-// Release implements driver.BlockingNode. The next in the queue sees for itself that it
-// is first: nobody has to be named.
+// Release implements driver.BlockingNode. The next waiter sees by its watch that it is first.
 func (n *node) Release(ctx context.Context, req driver.ReleaseRequest) (driver.ReleaseReply, error) {
 	c := n.claimOf(req.Token)
 	if c == nil {
@@ -152,8 +151,8 @@ func (n *node) Release(ctx context.Context, req driver.ReleaseRequest) (driver.R
 	return driver.ReleaseReply{Found: driver.FoundNothing}, nil
 }
 
-// compete makes a claim, and withdraws it if it is not to wait. A lease or a base that
-// turns out not to serve is replaced, once or twice.
+// compete makes a claim, and withdraws it if the caller does not wait. It replaces an unusable lease or base,
+// once or twice.
 func (n *node) compete(ctx context.Context, req driver.AcquireRequest) (driver.AcquireReply, error) {
 	for range maxTerms {
 		if err := n.ready(ctx, req.Floor); err != nil {
@@ -220,7 +219,7 @@ func (n *node) bid(ctx context.Context, req driver.AcquireRequest, c *claim, sen
 	return granted(c), nil
 }
 
-// bidden is the answer where somebody else was there before.
+// bidden is the answer if another claim was there before.
 func (n *node) bidden(
 	ctx context.Context, req driver.AcquireRequest, c *claim, resp *clientv3.TxnResponse, held *mvccpb.KeyValue,
 ) (driver.AcquireReply, error) {
@@ -234,8 +233,8 @@ func (n *node) bidden(
 	return reply, nil
 }
 
-// withdraw takes back a claim that does not serve, so that another can be made: errGone, or
-// what is in the way of that.
+// withdraw takes back an unusable claim, so that another can be made. It returns errGone, or the error that
+// prevented it.
 func (n *node) withdraw(ctx context.Context, req driver.AcquireRequest, c *claim, why error) error {
 	if _, _, err := n.remove(ctx, c, why != nil); err != nil {
 		return err
@@ -247,8 +246,8 @@ func (n *node) withdraw(ctx context.Context, req driver.AcquireRequest, c *claim
 	return errGone
 }
 
-// put makes the key. Its answers are the base, the oldest claim before and, if this one
-// waits, the keys of all before.
+// put creates the key. It returns the base, the oldest claim and, if this claim waits, the keys of all older
+// claims.
 func (n *node) put(ctx context.Context, c *claim, wait bool) (resp *clientv3.TxnResponse, again bool, err error) {
 	fence := clientv3.OpGet(n.fence.key)
 	oldest := clientv3.OpGet(c.directory, clientv3.WithFirstCreate()...)
@@ -263,7 +262,7 @@ func (n *node) put(ctx context.Context, c *claim, wait bool) (resp *clientv3.Txn
 	return n.commit(ctx, []clientv3.Cmp{known, free}, []clientv3.Op{fence, put}, []clientv3.Op{fence, oldest})
 }
 
-// oldestOf is whose claim put has met; nil if there was none.
+// oldestOf returns the oldest claim that put met; nil if there was none.
 func oldestOf(resp *clientv3.TxnResponse, wait bool) *mvccpb.KeyValue {
 	if resp.Succeeded != wait {
 		return nil
@@ -274,7 +273,7 @@ func oldestOf(resp *clientv3.TxnResponse, wait bool) *mvccpb.KeyValue {
 	return nil
 }
 
-// refuse says who has the lock and, where that is worth another question, for how long.
+// refuse returns the holder and, if that is worth another request, the remaining time.
 func (n *node) refuse(ctx context.Context, holder *mvccpb.KeyValue, ask bool) driver.AcquireReply {
 	reply := driver.AcquireReply{Holder: string(holder.Value)}
 	if !ask {

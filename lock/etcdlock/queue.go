@@ -10,11 +10,11 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// renameAfter is how long a lock that was waited for is held before its key says since
-// when: until then it says when its holder came.
+// renameAfter is how long a waiter must have held the lock before its key gets the time since when. Until
+// then the key has the time when the waiter came.
 const renameAfter = 5 * time.Millisecond
 
-// waiting is the claim that waits for whoever asks, if it asks from its place.
+// waiting returns the claim that waits in the queue, if the request is that waiter's.
 func (n *node) waiting(req driver.AcquireRequest) *claim {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -25,7 +25,7 @@ func (n *node) waiting(req driver.AcquireRequest) *claim {
 	return c
 }
 
-// queue has a claim wait, and returns how many are before it.
+// queue lets a claim wait, and returns the number of claims before it.
 func (n *node) queue(req driver.AcquireRequest, c *claim, resp *clientv3.TxnResponse) (ahead int) {
 	before := resp.Responses[2].GetResponseRange().Kvs
 	n.mu.Lock()
@@ -40,8 +40,8 @@ func (n *node) queue(req driver.AcquireRequest, c *claim, resp *clientv3.TxnResp
 	return len(before)
 }
 
-// keep prolongs the lease of a claim for as long as that waits. What came of it does not
-// matter here: whoever is first looks, and confirms it.
+// keep renews the lease of a claim while it waits. It ignores the result: the first claim looks and confirms
+// its lease.
 func (c *claim) keep(n *node) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -70,7 +70,7 @@ func (c *claim) stop() {
 	}
 }
 
-// stopWaiting ends what keep and the watch do for a claim.
+// stopWaiting ends keep and the watch of a claim.
 func (n *node) stopWaiting(key string, c *claim) {
 	c.stop()
 	n.mu.Lock()
@@ -84,8 +84,8 @@ func (n *node) stopWaiting(key string, c *claim) {
 	}
 }
 
-// promote makes a claim that has waited the lock, if it is the first by now. It fails with
-// errGone if it lost its place.
+// promote makes a waiting claim the holder's if it is the first now. It fails with errGone if the claim lost
+// its place.
 func (n *node) promote(ctx context.Context, req driver.AcquireRequest, c *claim) (driver.AcquireReply, error) {
 	resp, sent, err := n.confirm(ctx, c, false)
 	switch {
@@ -112,8 +112,8 @@ func (n *node) promote(ctx context.Context, req driver.AcquireRequest, c *claim)
 	return granted(c), nil
 }
 
-// Leave implements driver.BlockingNode. A place whose key cannot be deleted now is given
-// up in the background: until then others wait behind it.
+// Leave implements driver.BlockingNode. If the key cannot be deleted now, it is deleted in the background,
+// and others wait behind it until then.
 func (n *node) Leave(ctx context.Context, req driver.LeaveRequest) error {
 	n.mu.Lock()
 	c := n.queued[req.Key]
@@ -129,8 +129,7 @@ func (n *node) Leave(ctx context.Context, req driver.LeaveRequest) error {
 	return n.fail(err)
 }
 
-// retire deletes a claim that nobody has a use for, in the background, or leaves it to the
-// end of its lease.
+// retire deletes an unused claim in the background, or lets it end with its lease.
 func (n *node) retire(c *claim) {
 	c.stop()
 	n.run(func() {
@@ -145,7 +144,7 @@ func (n *node) retire(c *claim) {
 	})
 }
 
-// retryPause is between tries of what nobody waits for.
+// retryPause is the pause between tries in the background.
 const retryPause = 100 * time.Millisecond
 
 // pause reports false if the node was closed meanwhile.
@@ -160,7 +159,7 @@ func (n *node) pause(d time.Duration) bool {
 	}
 }
 
-// Subscribe implements driver.BlockingNode: nothing has to be asked for.
+// Subscribe implements driver.BlockingNode. It needs no request.
 func (n *node) Subscribe(_ context.Context, _ string, wake func(key string)) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

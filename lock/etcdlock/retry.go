@@ -7,17 +7,17 @@ import (
 	"google.golang.org/grpc/codes"
 )
 
-// maxTries is how many members a call that may be repeated is sent to.
+// maxTries is how many members get a call that may be repeated.
 const maxTries = 3
 
-// repeat does something that may be done more than once: the client sends each call to
-// another member, and one that hangs must not take all the time there is.
+// repeat runs an idempotent call. The client sends each try to another member, so one member that hangs does
+// not use up all the time.
 func repeat[T any](ctx context.Context, do func(context.Context) (T, error)) (T, error) {
 	answer, _, err := repeated(ctx, do)
 	return answer, err
 }
 
-// repeated is repeat that tells whether an earlier try may have taken effect, or still may.
+// repeated is like repeat. again means that an earlier try may have taken effect, or still may.
 func repeated[T any](ctx context.Context, do func(context.Context) (T, error)) (answer T, again bool, err error) {
 	for left := maxTries; ; left-- {
 		try, cancel := portion(ctx, left)
@@ -30,8 +30,8 @@ func repeated[T any](ctx context.Context, do func(context.Context) (T, error)) (
 	}
 }
 
-// portion ends when one of so many tries has had its part of the time. The last leaves some,
-// so that what was wrong is told before the call counts as unanswered.
+// portion gives each try its part of the remaining time. The last try ends slightly early, so that the cause
+// is reported before the call counts as unanswered.
 func portion(ctx context.Context, tries int) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// remember says which claim a token's calls may have made.
+// remember records the claim that a token's calls may have made.
 func (n *node) remember(token string, c *claim) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -27,15 +27,15 @@ func (n *node) claimOf(token string) *claim {
 	return n.claims[token]
 }
 
-// revision is the highest that any answer had so far: who asks now is told at least that.
+// revision is the highest revision in any answer so far: later answers have at least that.
 func (n *node) revision() int64 {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.seen
 }
 
-// observe notes the revision of an answer by a majority, and reports that the history has
-// gone back since it was asked: the cluster was restored from a snapshot.
+// observe records the revision of a majority's answer. back means that it is lower than the revision known at
+// the request: the cluster was restored from a snapshot.
 func (n *node) observe(header *etcdserverpb.ResponseHeader, known int64) (back bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -49,7 +49,7 @@ func (n *node) observe(header *etcdserverpb.ResponseHeader, known int64) (back b
 	return true
 }
 
-// restart tells once of a history that has gone back.
+// restart reports once that the cluster's history went back.
 func (n *node) restart() *driver.Restart {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -60,7 +60,7 @@ func (n *node) restart() *driver.Restart {
 	return &driver.Restart{Witnessed: true, Left: n.memory}
 }
 
-// run does something in the background that Close waits for, unless the node is closed.
+// run starts a function in the background, unless the node is closed. Close waits for it.
 func (n *node) run(do func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -69,8 +69,8 @@ func (n *node) run(do func()) {
 	}
 }
 
-// Close implements driver.BlockingNode. Whoever still waits leaves the queue, as far as the
-// cluster answers; leases that are idle end by themselves.
+// Close implements driver.BlockingNode. Waiting claims leave the queue if the cluster answers. Idle leases
+// expire by themselves.
 func (n *node) Close() error {
 	n.mu.Lock()
 	n.closed = true

@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// linger is how long a directory is watched after the last claim has waited there. A
-	// watch that begins at a revision that has passed is served in rounds of 100 ms, and one
-	// that is made for each wait does so if only the lock was released meanwhile.
+	// linger is how long a directory is watched after its last waiter left. etcd serves a
+	// watch that begins at a past revision in rounds of 100 ms. A watch per wait would begin
+	// in the past whenever the lock was released meanwhile.
 	linger = 10 * time.Second
-	// maxGone is how many deletions a watch remembers, for a claim that was made before
-	// them and is told of after them.
+	// maxGone is how many deletions a watch remembers, for a claim that is older than they
+	// are but follows the watch later.
 	maxGone = 256
 )
 
-// watch tells a claim that waits in a directory when all before it are gone. There is one
-// for each contended resource: of one process no more than one caller contends.
+// watch notifies the claim that waits in a directory when all claims before it are gone. There is one watch
+// for each contended resource, since only one caller of a process contends for it.
 type watch struct {
 	n         *node
 	directory string
@@ -44,8 +44,7 @@ type deletion struct {
 	at  int64
 }
 
-// follow has the claim told by the directory's watch, given the keys that were before it
-// when it was made.
+// follow adds a claim to the directory's watch, with the keys that were before it when it was created.
 func (n *node) follow(key string, c *claim, before []*mvccpb.KeyValue) {
 	n.mu.Lock()
 	if n.closed {
@@ -96,7 +95,7 @@ func (w *watch) stop() {
 	}
 }
 
-// unfollow is for a claim that does not wait any more.
+// unfollow removes a claim that no longer waits.
 func (w *watch) unfollow(c *claim) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -106,8 +105,7 @@ func (w *watch) unfollow(c *claim) {
 	}
 }
 
-// expect sets the keys to wait for, as they were at a revision. It reports whether none
-// is left; the mutex is held.
+// expect sets the keys to wait for, as of a revision. It reports whether none is left. The mutex is held.
 func (w *watch) expect(before []*mvccpb.KeyValue, at int64) (first bool) {
 	w.before = make(map[string]struct{}, len(before))
 	for _, kv := range before {
@@ -140,8 +138,8 @@ func (w *watch) run(ctx context.Context) {
 	}
 }
 
-// session watches until that breaks for good: a connection that breaks is the client's to
-// mend, but a revision that was compacted meanwhile, or the loss of the leader, ends it.
+// session watches until the watch ends. The client repairs broken connections; a compacted revision or the
+// loss of the leader ends the watch.
 func (w *watch) session(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -159,7 +157,7 @@ func (w *watch) session(ctx context.Context) {
 	}
 }
 
-// opened looks for a claim that came before the watch did.
+// opened looks on behalf of a claim that is older than the watch.
 func (w *watch) opened(ctx context.Context, at int64) {
 	w.mu.Lock()
 	w.open, w.missed = true, at
@@ -170,8 +168,8 @@ func (w *watch) opened(ctx context.Context, at int64) {
 	}
 }
 
-// look finds out what is before a claim, since deletions may have been missed. Where that
-// fails the claim's own polls have to do.
+// look reads the keys before a claim, since the watch may have missed deletions. If it fails, the claim's
+// own polls replace it.
 func (w *watch) look(ctx context.Context, c *claim) {
 	ctx, cancel := context.WithTimeout(ctx, w.n.timeout)
 	defer cancel()
@@ -195,7 +193,7 @@ func (w *watch) look(ctx context.Context, c *claim) {
 	}
 }
 
-// deliver tells the claim if it is the first now, or gone.
+// deliver notifies the claim if it is the first now, or gone.
 func (w *watch) deliver(events []*clientv3.Event) {
 	w.mu.Lock()
 	wake := false
@@ -220,7 +218,7 @@ func (w *watch) deliver(events []*clientv3.Event) {
 	}
 }
 
-// notify has the engine try again.
+// notify makes the engine try again.
 func (n *node) notify(key string) {
 	n.mu.Lock()
 	wake, closed := n.wake, n.closed

@@ -39,7 +39,7 @@ func ask[T any](n *node, call driver.Call, to driver.Answer[T], do func(context.
 	}()
 }
 
-// begin counts a call that Close waits for. It is false after Close.
+// begin counts a call that Close waits for. It returns false after Close.
 func (n *node) begin() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -49,8 +49,8 @@ func (n *node) begin() bool {
 	return !n.closed
 }
 
-// limit leaves redsync the time to say what a quorum of its pools has said, while others
-// hang: where it asks several, it waits for each of them.
+// limit halves the time of a call on several pools. redsync waits for each pool, so there must be time left
+// to report a quorum's answer while others hang.
 func (n *node) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	if n.pool != nil {
 		return ctx, func() {}
@@ -64,7 +64,7 @@ func half(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, time.Until(end)/2)
 }
 
-// undo takes back what took effect after its token was given up.
+// undo takes back a lock that took effect after its token was given up.
 func (n *node) undo(key string, v *value) {
 	if !n.values.isBuried(v) {
 		return

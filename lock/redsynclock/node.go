@@ -14,7 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 )
 
-// node asks a redsync mutex for each request: of one pool, or of all those of a Redsync.
+// node uses a redsync mutex for each request, on one pool or on all pools of a Redsync.
 type node struct {
 	set
 	options []redsync.Option // of every mutex
@@ -51,8 +51,8 @@ func (n *node) Name() string { return n.name }
 // System implements driver.Node.
 func (n *node) System() string { return "redis" }
 
-// mutex is a handle on a key: redsync keeps nothing on the servers but that. redsync's
-// own timeout is what the call has left, unless the user's options say otherwise.
+// mutex returns a handle on a key, which is all that redsync stores. Its timeout is the call's remaining time,
+// unless the user's options set another.
 func (n *node) mutex(key string, ttl time.Duration, opts ...redsync.Option) *redsync.Mutex {
 	first := []redsync.Option{redsync.WithTimeoutFactor(1)}
 	return n.redsync.NewMutex(key, slices.Concat(first, n.options,
@@ -76,7 +76,7 @@ func (n *node) Acquire(call driver.Call, req *driver.AcquireRequest, to driver.A
 	}, func() { n.undo(req.Key, v) })
 }
 
-// refused reads who has the key, where that can be asked. It is held also if that fails.
+// refused reads the holder, if the pool allows it. The lock counts as held even if that fails.
 func (n *node) refused(ctx context.Context, key string) (reply driver.AcquireReply) {
 	if n.pool == nil {
 		return reply
@@ -99,8 +99,8 @@ func (n *node) refused(ctx context.Context, key string) (reply driver.AcquireRep
 	return reply
 }
 
-// remaining tells a key that is gone by now (-2) from one that never expires (-1), which
-// clients give in milliseconds or in nanoseconds.
+// remaining distinguishes a key that is gone (-2) from one that never expires (-1). Clients return these in
+// milliseconds or nanoseconds.
 func remaining(pttl time.Duration) time.Duration {
 	switch pttl {
 	case -2, -2 * time.Millisecond:
@@ -181,7 +181,7 @@ func (n *node) Leave(_ driver.Call, _ *driver.LeaveRequest, to driver.Answer[boo
 // Subscribe implements driver.Node: waiters poll.
 func (n *node) Subscribe(context.Context, string, func(string)) error { return driver.ErrNoWakeUps }
 
-// Warm implements driver.Warmer. It waits for no longer than a call does.
+// Warm implements driver.Warmer. It waits no longer than a call.
 func (n *node) Warm(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, n.timeout)
 	defer cancel()
@@ -193,8 +193,8 @@ func (n *node) Warm(ctx context.Context) error {
 	}
 }
 
-// Close implements driver.Node. It waits for calls of redsync that nobody waited for:
-// until the client under the pool gives up. The pools stay open.
+// Close implements driver.Node. It waits for redsync's calls under way, at the latest until the client in the
+// pool gives up. The pools stay open.
 func (n *node) Close() error {
 	n.mu.Lock()
 	n.closed = true

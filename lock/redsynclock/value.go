@@ -7,7 +7,7 @@ import (
 	"github.com/go-redsync/redsync/v4"
 )
 
-// value is what a token has under its key: the token, and who holds it.
+// value is the value of a key: the token and the holder's record.
 type value struct {
 	text   string
 	until  time.Time // when nothing can be left of it
@@ -16,19 +16,18 @@ type value struct {
 
 func valueOf(v *value) redsync.Option { return redsync.WithValue(v.text) }
 
-// values remembers what was written for each token, for redsync compares the whole of
-// it. Those that nobody gives back are forgotten once they have run out.
+// values remembers the value of each token, since redsync compares whole values. Values that are not released
+// are dropped when they have expired.
 type values struct {
 	mu      sync.Mutex
 	byToken map[string]*value
 	pruneAt int // length at which to look for such
 }
 
-// minPrune is how many values are not worth looking through.
+// minPrune is the number of values below which pruning is not worthwhile.
 const minPrune = 64
 
-// add returns the value of a token, which is text if there was none, and keeps it for
-// another while.
+// add returns the value of a token, or stores text as its value, and keeps it for a while.
 func (s *values) add(token, text string, memory time.Duration) *value {
 	now := time.Now()
 	s.mu.Lock()

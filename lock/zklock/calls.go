@@ -2,9 +2,8 @@ package zklock
 
 import "github.com/go-zookeeper/zk"
 
-// The requests of a link are those of the client, until the link is closed. Go-zookeeper
-// 1.0.4 answers one that comes while it closes up to three times, has room for two answers
-// that nobody takes, and would never end.
+// A link forwards requests to the client until the link is closed. go-zookeeper 1.0.4 answers a request that
+// arrives while it closes up to three times, has room for two unread answers, and would never end.
 
 func (l *link) mayAsk() error {
 	if l.closing.Load() {
@@ -90,5 +89,5 @@ func (l *link) ChildrenW(path string) ([]string, *zk.Stat, <-chan zk.Event, erro
 	return l.conn.ChildrenW(path)
 }
 
-// SessionID is that of the present session.
+// SessionID returns the ID of the present session.
 func (l *link) SessionID() int64 { return l.conn.SessionID() }

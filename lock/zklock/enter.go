@@ -82,8 +82,8 @@ func (n *node) create(p *place) (names []string, err error) {
 	return nil, zk.ErrNoNode
 }
 
-// search looks for a place that may have been made before the connection closed. It
-// fails if it was not.
+// search looks for a place that may have been created before the connection closed. It fails if the place
+// does not exist.
 func (n *node) search(p *place, session int64) error {
 	for {
 		if err := n.link.await(n.life); err != nil {
@@ -113,8 +113,8 @@ func (n *node) search(p *place, session int64) error {
 	}
 }
 
-// createParents makes the node of a resource, which the ensemble removes when it has been
-// empty for a while, and what is above.
+// createParents creates the node of a resource and its missing parents. The ensemble deletes the node after
+// it has been empty for a while.
 func (n *node) createParents(dir string) error {
 	above := ""
 	for _, name := range strings.Split(strings.TrimPrefix(path.Dir(dir), "/"), "/") {
@@ -131,7 +131,7 @@ func (n *node) createParents(dir string) error {
 	return nil
 }
 
-// hold is the vote of who is first.
+// hold is the vote for the first place.
 func (n *node) hold(p *place, req driver.AcquireRequest, queued bool) (reply driver.AcquireReply, err error) {
 	if err := n.know(p); err != nil {
 		return reply, cutOff(err)
@@ -146,8 +146,8 @@ func (n *node) hold(p *place, req driver.AcquireRequest, queued bool) (reply dri
 	return driver.AcquireReply{Granted: true, Counter: fence, Run: 1}, nil
 }
 
-// stand is the vote of who is not: the place is kept for who waits, and the one in front
-// of it watched. It fails with zk.ErrNoNode if that one is gone.
+// stand is the vote for any other place. For a waiter it keeps the place and watches the one in front. It
+// fails with zk.ErrNoNode if that one has ended.
 func (n *node) stand(p *place, req driver.AcquireRequest, front []string) (reply driver.AcquireReply, err error) {
 	waits := req.Waiter.Enqueue || req.Waiter.Ticket != 0
 	data, stat, err := n.readHolder(p, front, waits)
@@ -174,9 +174,8 @@ func (n *node) stand(p *place, req driver.AcquireRequest, front []string) (reply
 // retryEvery is the pause after a call that was cut off.
 const retryEvery = 50 * time.Millisecond
 
-// remove deletes what is left of a place, however long that takes. That it has gone with its
-// session is for the ensemble to say: a request that waited for a connection was sent in the
-// session of that.
+// remove deletes what is left of a place, however long that takes. Only the ensemble knows that a place has
+// ended with its session: a request that waited for a connection may be sent in a later session.
 func (n *node) remove(path string) {
 	for path != "" {
 		if n.link.await(n.life) != nil {
@@ -193,7 +192,7 @@ func (n *node) remove(path string) {
 	}
 }
 
-// removeBuried removes what an attempt made after it was given up.
+// removeBuried deletes a place that an attempt created after it was given up.
 func (n *node) removeBuried(p *place) {
 	if _, ok := n.at(p); !ok {
 		n.remove(n.bury(p))

@@ -8,8 +8,8 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// within waits for a session, and then for the client, until ctx ends: the client knows no
-// contexts. What it answers later is told to late.
+// within waits for a session, then runs a client call, until ctx ends: the client has no contexts. If the
+// answer comes later, it goes to late.
 func within[T any](
 	ctx context.Context, n *node, await func(context.Context) error, ask func() (T, error), late func(),
 ) (T, error) {
@@ -44,7 +44,7 @@ func within[T any](
 	}
 }
 
-// intime leaves some of the time, so that what was wrong is told before the call counts as
+// intime ends slightly before the deadline, so that the cause is reported before the call counts as
 // unanswered.
 func intime(ctx context.Context, await func(context.Context) error) error {
 	if deadline, ok := ctx.Deadline(); ok {
@@ -56,7 +56,7 @@ func intime(ctx context.Context, await func(context.Context) error) error {
 	return await(ctx)
 }
 
-// run does something that Close waits for. It reports false after Close.
+// run starts a function that Close waits for. It returns false after Close.
 func (n *node) run(do func()) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

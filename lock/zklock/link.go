@@ -15,8 +15,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// link is a session, and the connection that it has at the time. A session that has
-// expired is followed by another.
+// link is a session and its present connection. A new session replaces an expired one.
 type link struct {
 	conn    *zk.Conn
 	auth    []auth
@@ -35,7 +34,7 @@ type link struct {
 	open    map[net.Conn]struct{}
 }
 
-// silent takes what the client would log: errors of calls say what is wrong.
+// silent drops the client's log: the errors of calls have the causes.
 type silent struct{}
 
 func (silent) Printf(string, ...any) {}
@@ -63,8 +62,7 @@ func connect(servers []string, session, timeout time.Duration, s settings) (*lin
 	return l, nil
 }
 
-// authenticate says who we are before anything else is asked; the client repeats it on
-// later connections.
+// authenticate sends the credentials before any other request. The client repeats it on later connections.
 func (l *link) authenticate() {
 	for _, a := range l.auth {
 		for {
@@ -108,7 +106,7 @@ func (l *link) event(e zk.Event) {
 	}
 }
 
-// failed notes why a server gave no session.
+// failed records why a server granted no session.
 func (l *link) failed(server string, err error) {
 	l.reach.fail(server, err)
 	l.mu.Lock()

@@ -10,12 +10,12 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// take makes the place, and writes to the node above it in the same change. The answer to
-// the write was seen by that change: its number, which is the token's, and how many places
-// there were. names is the queue, or nil if it has to be read.
+// take creates the place, and writes to the node above it in the same transaction. The answer to the write
+// has the transaction's number, which the token is made of, and the number of places. names is the
+// queue, or nil if it has to be read.
 //
-// Where the last queue was of several, this one is asked for on the same way: a server
-// answers a session in order, so that both take the time of one proposal.
+// If the last queue had several places, take also reads the queue at the same time. A server answers a
+// session in order, so both take the time of one proposal.
 func (n *node) take(p *place) (names []string, err error) {
 	var seen []string
 	var all sync.WaitGroup
@@ -42,7 +42,7 @@ func (n *node) take(p *place) (names []string, err error) {
 	return nil, nil
 }
 
-// stayCrowded is how many queues of nobody else it takes until queues are taken for short
+// stayCrowded is how many queues without other places must follow before queues are expected to be short
 // again.
 const stayCrowded = 10
 
@@ -54,10 +54,9 @@ func (n *node) noteCrowd(several bool) {
 	}
 }
 
-// look reads the queue. The place of who has queued may have gone with its session, and the
-// server not know it yet: to sync takes a session that lives. It is not needed where that
-// is known without, and need not come first, for who was the first in the queue stays that
-// while its place is there.
+// look reads the queue. A waiter's place may have ended with its session before this server knows it, so
+// look also syncs, which takes a live session. It skips the sync if the session is known to be alive. The
+// sync need not come first: the first place stays first while it exists.
 func (n *node) look(p *place, ttl time.Duration) ([]string, error) {
 	var syncErr error
 	var all sync.WaitGroup
@@ -74,7 +73,7 @@ func (n *node) look(p *place, ttl time.Duration) ([]string, error) {
 	case syncErr != nil:
 		return nil, syncErr
 	case n.link.SessionID() != session:
-		return nil, nil // the place went with its session, and it is another that was asked
+		return nil, nil // the place ended with its session; a new session was asked
 	case errors.Is(err, zk.ErrNoNode):
 		return nil, nil
 	case err != nil:
@@ -86,7 +85,7 @@ func (n *node) look(p *place, ttl time.Duration) ([]string, error) {
 	return queueOf(names), nil
 }
 
-// know finds out which change made a place that was found again.
+// know reads which transaction created a place that was found again.
 func (n *node) know(p *place) error {
 	n.mu.Lock()
 	own, known := p.path, p.czxid != 0

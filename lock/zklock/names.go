@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// The names of nodes are those of zk.Lock and of Curator: all stand in one queue.
+// The names of places are those of zk.Lock and Curator, so that all share one queue.
 const (
 	protected = "_c_"    // then a GUID by which a client finds what it has made
 	lockName  = "-lock-" // then ten digits
 	seqDigits = 10
 )
 
-// escape makes one name of a resource: a slash would be a node below a node, and some
-// characters are not allowed.
+// escape turns a resource into one name: a slash would make a child node, and ZooKeeper forbids some
+// characters.
 func escape(resource string) string {
 	name := url.PathEscape(resource)
 	if strings.Trim(name, ".") == "" {
@@ -32,7 +32,7 @@ func guidOf(token string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// seqOf is the position of a name in its queue; it is false for what is no lock.
+// seqOf returns the position of a name in its queue; false for names that are not places.
 func seqOf(name string) (int64, bool) {
 	if len(name) < seqDigits || !strings.Contains(name, "lock") {
 		return 0, false
@@ -41,7 +41,7 @@ func seqOf(name string) (int64, bool) {
 	return seq, err == nil
 }
 
-// queueOf are the names of a queue in their order.
+// queueOf returns the names of a queue's places, in order.
 func queueOf(names []string) []string {
 	var queue []string
 	for _, name := range names {

@@ -14,7 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 )
 
-// node asks an ensemble, in one session.
+// node is an ensemble, with one session.
 type node struct {
 	name  string
 	link  *link
@@ -67,8 +67,8 @@ func (n *node) Raise(context.Context, driver.RaiseRequest) (bool, error) {
 	return false, errors.ErrUnsupported
 }
 
-// Extend implements driver.BlockingNode. It is a write: only the leader knows whether
-// the session lives, and does not say so to a server that merely answers reads.
+// Extend implements driver.BlockingNode. It is a write, since only the leader knows whether the session
+// lives: the server alone would answer a read.
 func (n *node) Extend(ctx context.Context, req driver.ExtendRequest) (driver.ExtendReply, error) {
 	n.mu.Lock()
 	p := n.byToken[req.Token]
@@ -146,7 +146,7 @@ func (n *node) Leave(ctx context.Context, req driver.LeaveRequest) error {
 	return nil
 }
 
-// Subscribe implements driver.BlockingNode: what is watched is who stands in front.
+// Subscribe implements driver.BlockingNode. Waiters watch the place in front.
 func (n *node) Subscribe(_ context.Context, _ string, wake func(key string)) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -156,11 +156,11 @@ func (n *node) Subscribe(_ context.Context, _ string, wake func(key string)) err
 	return nil
 }
 
-// Warm implements driver.Warmer. It waits for a session as long as there are servers to try.
+// Warm implements driver.Warmer. It waits for a session until every server was tried.
 func (n *node) Warm(ctx context.Context) error { return n.link.awaitTried(ctx) }
 
-// Close implements driver.BlockingNode. The session ends, and with it every place, unless
-// a lock is held: then it is left to expire.
+// Close implements driver.BlockingNode. It ends the session and with it every place. If a lock is held, it
+// lets the session expire instead.
 func (n *node) Close() error {
 	n.mu.Lock()
 	n.closed = true

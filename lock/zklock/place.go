@@ -6,25 +6,25 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// place is a node of ours in a queue, or one that is being made. The first in the queue
+// place is a node of this process in a queue, or one that is being created. The first place in the queue
 // holds the lock.
 type place struct {
 	key, dir, guid string
 
 	// Guarded by the mutex of the node it belongs to.
-	path     string        // "" until it is known to be there
-	session  int64         // in which it is made
-	lived    time.Duration // on the clock: the session lived then, or later
-	czxid    int64         // of the change that made it; 0 until it is known
-	data     []byte        // what it says, or will
-	watching string        // name of the one in front that is watched
-	buried   bool          // given up: it must not come to hold anything
+	path     string        // "" until it is known to exist
+	session  int64         // the session that creates it
+	lived    time.Duration // on the clock: when the session was last known to be alive
+	czxid    int64         // of the change that created it; 0 until known
+	data     []byte        // its record
+	watching string        // name of the watched place in front
+	buried   bool          // given up: it must never hold the lock
 	expiry   *time.Timer
 	rename   *time.Timer
 }
 
-// begin finds the place of an attempt: that of this process in the queue, if the attempt
-// is of who waits there, or a new one.
+// begin returns the place of an attempt: this process's place in the queue if the attempt is a waiter's,
+// else a new one.
 func (n *node) begin(req driver.AcquireRequest) (p *place, queued bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -39,14 +39,14 @@ func (n *node) begin(req driver.AcquireRequest) (p *place, queued bool) {
 	return p, false
 }
 
-// made notes that the place is there.
+// made records that the place exists.
 func (n *node) made(p *place, path string, czxid int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	p.path, p.czxid = path, czxid
 }
 
-// making notes in which session the place is about to be made, and when.
+// making records the session that is about to create the place, and the time.
 func (n *node) making(p *place) (session int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -54,15 +54,15 @@ func (n *node) making(p *place) (session int64) {
 	return p.session
 }
 
-// at returns the path of the place, "" if it is not there; ok is false if it was given up.
+// at returns the path of the place, "" if it does not exist. ok is false if the place was given up.
 func (n *node) at(p *place) (path string, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return p.path, !p.buried
 }
 
-// grant makes the place that of the holder: from now on it goes when the TTL has run out.
-// It is false if it was given up meanwhile.
+// grant makes the place the holder's: it ends with the TTL from now on. It returns false if the place was
+// given up meanwhile.
 func (n *node) grant(p *place, token string, ttl time.Duration, queued bool) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -79,7 +79,7 @@ func (n *node) grant(p *place, token string, ttl time.Duration, queued bool) boo
 	return true
 }
 
-// queue keeps the place for attempts to come.
+// queue keeps the place for the waiter's next attempts.
 func (n *node) queue(p *place, token string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -91,15 +91,14 @@ func (n *node) queue(p *place, token string) bool {
 	return true
 }
 
-// forget drops what an attempt had that was refused.
+// forget drops the token of an attempt that was refused.
 func (n *node) forget(token string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	delete(n.byToken, token)
 }
 
-// vanished takes a place out of the queue that is not there any more, as far as is known. It
-// returns where it was.
+// vanished removes a place that probably no longer exists from the queue. It returns its former path.
 func (n *node) vanished(p *place) (path string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -110,7 +109,7 @@ func (n *node) vanished(p *place) (path string) {
 	return path
 }
 
-// bury gives a place up, whoever still works on it. It returns what is to be removed, or "".
+// bury gives a place up, even while a call works on it. It returns the path to delete, or "".
 func (n *node) bury(p *place) (path string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -126,15 +125,15 @@ func (n *node) bury(p *place) (path string) {
 	return p.path
 }
 
-// expire is the end of a TTL that nobody prolonged: the session lives on, the lock does not.
+// expire ends a lock whose TTL passed without renewal. The session lives on.
 func (n *node) expire(p *place, token string) {
 	path := n.bury(p)
 	n.forget(token)
 	n.run(func() { n.remove(path) })
 }
 
-// renameAfter is how long one must have had the lock for its node to say so: until then it
-// says what was written when it queued.
+// renameAfter is how long a waiter must have held the lock before its node gets the holder's record. Until
+// then the node has the record of the waiter.
 const renameAfter = 10 * time.Millisecond
 
 func (n *node) tellHolder(p *place) {

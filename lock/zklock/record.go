@@ -6,14 +6,13 @@ import (
 	"time"
 )
 
-// record is what a node's data says: the TTL in milliseconds, and the holder.
+// record returns a place's data: the TTL in milliseconds and the holder.
 func record(ttl time.Duration, holder string) []byte {
 	return []byte(strconv.FormatInt(ttl.Milliseconds(), 10) + "|" + holder)
 }
 
-// readRecord reads data of ours; that of others says nothing. The rest of the TTL is by
-// the clocks of the server, which noted when it was written, and of this process: it
-// is a hint.
+// readRecord parses data of this package; other data has no record. The remaining TTL compares the server's
+// time of the write with this process's clock, so it is only a hint.
 func readRecord(data []byte, writtenMS int64) (holder string, left time.Duration) {
 	ms, holder, ok := strings.Cut(string(data), "|")
 	ttl, err := strconv.ParseInt(ms, 10, 64)

@@ -7,9 +7,9 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// readHolder reads what the first of those in front says, and has the last of them watched
-// for who waits. stat is nil if the first is gone, and others are not; it fails with
-// zk.ErrNoNode if the watched one is.
+// readHolder reads the record of the first place in front, and watches the last one for a waiter. stat is
+// nil if the first place has ended but others exist. It fails with zk.ErrNoNode if the watched place has
+// ended.
 func (n *node) readHolder(p *place, front []string, waits bool) (data []byte, stat *zk.Stat, err error) {
 	first, last := front[0], front[len(front)-1]
 	if !waits || !n.startsWatching(p, last) {
@@ -34,7 +34,7 @@ func (n *node) readHolder(p *place, front []string, waits bool) (data []byte, st
 	return data, stat, err
 }
 
-// startsWatching notes what the place is about to watch. It is false if it does already.
+// startsWatching records which place is about to be watched. It returns false if it is watched already.
 func (n *node) startsWatching(p *place, name string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -45,14 +45,14 @@ func (n *node) startsWatching(p *place, name string) bool {
 	return true
 }
 
-// watch has the process told when that one goes: by a watch of its children, of which it
-// has none, for one of its data goes off whenever its holder extends.
+// watch watches for the end of a place. It watches its children, which it never has: a watch of its data
+// would fire with every extension.
 func (n *node) watch(p *place, name string) error {
 	_, _, events, err := n.link.ChildrenW(p.dir + "/" + name)
 	return n.follow(p, name, events, err)
 }
 
-// follow waits for the event of a watch, unless there is none for an error.
+// follow waits for the event of a watch, unless setting the watch failed.
 func (n *node) follow(p *place, name string, events <-chan zk.Event, err error) error {
 	if err != nil {
 		n.mu.Lock()
@@ -73,9 +73,9 @@ func (n *node) follow(p *place, name string, events <-chan zk.Event, err error) 
 	return nil
 }
 
-// moved is called when the one in front has gone, or when the session has. Whether it had
-// the lock, or gave up, the attempt that follows finds out: to read the queue here would
-// make every hand-off a round trip longer.
+// moved runs when the place in front, or the session, has ended. The next attempt finds out whether the
+// place in front held the lock or was given up: reading the queue here would cost a round trip for every
+// hand-off.
 func (n *node) moved(p *place) {
 	n.mu.Lock()
 	p.watching = ""

@@ -12,9 +12,9 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// wire is a connection on which the ensemble's first answer is read along: the client
-// keeps to itself how long a session is allowed. It reads an answer at once of which the
-// client asks for the length, and then for the rest.
+// wire is a connection that also parses the ensemble's first answer, which has the session timeout: the
+// client does not expose it. The client reads the length of an answer first, then the rest; wire reads
+// both at once.
 type wire struct {
 	net.Conn
 	in   *bufio.Reader
@@ -27,8 +27,8 @@ type wire struct {
 	cause    error         // why there is none
 }
 
-// answerLength is that of the answer's beginning: length, protocol version, and the
-// session's timeout in milliseconds, four bytes each.
+// answerLength is the length of the answer's first fields: length, protocol version and session timeout in
+// milliseconds, four bytes each.
 const answerLength = 12
 
 // Read implements net.Conn.
@@ -57,8 +57,8 @@ func (w *wire) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// SetReadDeadline implements net.Conn. The client waits for the answer for several sessions:
-// of servers that accept connections and then hang it would never try the next.
+// SetReadDeadline implements net.Conn. It shortens the client's wait for the answer. Otherwise the client
+// would never leave a server that accepts connections and then hangs.
 func (w *wire) SetReadDeadline(t time.Time) error {
 	if soon := time.Now().Add(w.patience); !w.read && t.After(soon) {
 		t = soon
