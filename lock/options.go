@@ -10,8 +10,8 @@ import (
 const (
 	// DefaultPrefix is the prefix of lock keys, which leak scanners look for.
 	DefaultPrefix = "lock:"
-	// DefaultMaxTTL is the longest TTL that Acquire accepts. A restarted node may not
-	// vote for the same time.
+	// DefaultMaxTTL is the longest TTL that Acquire accepts. A node that restarted may not
+	// vote until locks with this TTL have expired.
 	DefaultMaxTTL = time.Minute
 	// DefaultPollInterval is how long a waiter waits for a notification before it looks
 	// again.
@@ -51,8 +51,8 @@ func WithNodeTimeout(d time.Duration) Option {
 	return func(s *settings.Engine[AcquireOption]) { s.NodeTimeout = d }
 }
 
-// WithMaxTTL sets the longest TTL that Acquire accepts. A restarted node may not vote for this
-// long, so every process that uses these nodes must set the same value.
+// WithMaxTTL sets the longest TTL that Acquire accepts. Every process that uses these nodes must set
+// the same value, since a node that restarted may not vote until locks with this TTL have expired.
 func WithMaxTTL(d time.Duration) Option {
 	return func(s *settings.Engine[AcquireOption]) { s.MaxTTL = d }
 }

@@ -20,18 +20,18 @@ type claim struct {
 	key       string
 	record    string        // holder record: the key's value
 	ttl       time.Duration // of the lock
-	made      int64         // revision that made the key; 0 if that is not known
+	made      int64         // revision that created the key; 0 if unknown
 	fence     uint64
 
-	// Only of the calls about the resource, which come one after the other.
-	until    time.Duration // when the lock is over if nothing prolongs it; 0 before it is had
-	unsure   bool          // a call was not answered, and may still put or delete the key
-	renaming *time.Timer   // writes the record of a lock that was waited for
+	// Used only by the calls about the resource, which run one after the other.
+	until    time.Duration // when the lock ends without renewal; 0 before it is held
+	unsure   bool          // a call without an answer may still put or delete the key
+	renaming *time.Timer   // writes the holder's record after a wait
 
 	mu     sync.Mutex
-	leases []*lease    // that it was put under; the last counts
-	keeper *time.Timer // prolongs the lease while it waits
-	left   bool        // it does not wait any more
+	leases []*lease    // that the key was put under; the last one counts
+	keeper *time.Timer // renews the lease while the claim waits
+	left   bool        // the claim no longer waits
 }
 
 func (c *claim) lease() *lease {

@@ -22,8 +22,8 @@ type node struct {
 	client       *clientv3.Client
 	leases       etcdserverpb.LeaseClient
 	clock        engine.Clock
-	memory       time.Duration // how long a lock that was forgotten can be valid
-	timeout      time.Duration // of what nobody waits for
+	memory       time.Duration // how long a forgotten lock can be valid
+	timeout      time.Duration // of calls in the background
 	fence        fenceBase
 	idle         idleLeases
 
@@ -33,13 +33,13 @@ type node struct {
 
 	mu       sync.Mutex
 	closed   bool
-	claims   map[string]*claim // by token: what a lock is, or may come to be
-	queued   map[string]*claim // by key of the lock: who waits for it here
+	claims   map[string]*claim // by token: claims that are a lock, or may become one
+	queued   map[string]*claim // by key of the lock: claims of this process that wait
 	watches  map[string]*watch // by directory
 	wake     func(key string)
 	seen     int64     // highest revision of any answer
-	restarts int       // not told yet
-	woken    time.Time // when the client was last told to connect at once
+	restarts int       // not reported yet
+	woken    time.Time // when the client's back-off was last reset
 }
 
 var _ driver.BlockingNode = (*node)(nil)

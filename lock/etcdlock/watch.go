@@ -30,12 +30,12 @@ type watch struct {
 	// Guarded by mu, which comes after that of the node.
 	mu     sync.Mutex
 	key    string              // of the lock
-	place  *claim              // nil if nobody waits
-	before map[string]struct{} // keys before it that are not known to be gone; nil if it has not looked
-	told   bool                // place was told that it is first, or gone
-	open   bool                // every deletion from now on will be heard
+	place  *claim              // the claim that waits; nil if none does
+	before map[string]struct{} // keys before it that may still exist; nil if it has not looked
+	told   bool                // place was notified that it is first, or gone
+	open   bool                // the watch receives every deletion from now on
 	gone   []deletion
-	missed int64 // the revision up to which deletions may have been missed or forgotten
+	missed int64 // the revision up to which deletions may have been missed or dropped
 	idle   *time.Timer
 }
 

@@ -75,7 +75,7 @@ func (c *conformance) waitsForTTL() {
 	holder := c.acquire(c.locker(), lock.NoRenew())
 	lease := c.served(c.wait(c.context(), c.locker()))
 	if holder.Remaining() > 0 {
-		c.Error("served while the holder was told that its lease is valid")
+		c.Error("served while the holder's lease was valid")
 	}
 	c.release(lease)
 	_ = holder.Release(c.context())

@@ -18,10 +18,10 @@ import (
 type node struct {
 	set
 	options []redsync.Option // of every mutex
-	memory  time.Duration    // after which a token that nobody extended holds nothing
-	timeout time.Duration    // of what may take longer than one call: to connect
+	memory  time.Duration    // after which a token without extension holds no lock
+	timeout time.Duration    // of Warm
 	values  values
-	calls   sync.WaitGroup // of redsync, also such as nobody waits for any more
+	calls   sync.WaitGroup // of redsync, including those whose callers gave up
 
 	mu     sync.Mutex
 	closed bool

@@ -25,12 +25,12 @@ type node struct {
 	works sync.WaitGroup
 	clock engine.Clock
 
-	crowded atomic.Int32 // for how many queues more others are expected in them
+	crowded atomic.Int32 // for how many more queues other places are expected
 
 	mu      sync.Mutex
 	closed  bool
-	byToken map[string]*place // of attempts that may have one
-	waiting map[string]*place // by key, of this process, of no attempt at the time
+	byToken map[string]*place // places of attempts
+	waiting map[string]*place // by key: places of this process between two attempts
 	wake    func(key string)  // nil before Subscribe
 	base    fenceBase
 }
@@ -109,7 +109,7 @@ func (n *node) Release(ctx context.Context, req driver.ReleaseRequest) (reply dr
 		return reply, nil
 	}
 	path := n.bury(p)
-	if path != "" { // else whoever is making it removes it
+	if path != "" { // else the call that creates it removes it
 		giveBack := func() (driver.ReleaseFound, error) { return n.giveBack(p.dir, path) }
 		reply.Found, err = within(ctx, n, n.link.await, giveBack, nil)
 	}

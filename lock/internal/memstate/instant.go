@@ -10,7 +10,7 @@ import (
 // queueTTL is how long a queue outlives the last waiter that came, as in package redlock.
 const queueTTL = 2 * time.Minute
 
-// entryTTL is how long what a waiter says of itself is kept.
+// entryTTL is how long a waiter's record is kept.
 const entryTTL = 30 * time.Second
 
 // maxSkewSeconds bounds how far a client's clock may push a fence counter, as in acquire.lua.
@@ -23,7 +23,7 @@ const maxCounter = 1<<53 - 1
 type Instant struct {
 	*State
 	NowUS   int64                               // the server's TIME in microseconds
-	Publish func(waiter, key string) (ears int) // tells a waiter that it was named; how many listen
+	Publish func(waiter, key string) (ears int) // notifies a waiter that it was named; returns how many listen
 }
 
 func (s *Instant) ms() int64 { return s.NowUS / 1000 }
@@ -38,7 +38,7 @@ func (s *Instant) left(expires int64) time.Duration {
 // Acquire is acquire.lua.
 func (s *Instant) Acquire(req driver.AcquireRequest) (driver.AcquireReply, error) {
 	if !req.Waiter.Enqueue && req.Waiter.Ticket == 0 && !req.Fair {
-		req.Waiter = driver.Waiter{} // redlock does not say who asks
+		req.Waiter = driver.Waiter{} // redlock does not send the waiter
 	}
 	key, waiter := req.Key, req.Waiter.ID
 	if v, held := s.Locks[key]; held {
@@ -84,7 +84,7 @@ func (s *Instant) Acquire(req driver.AcquireRequest) (driver.AcquireReply, error
 	return driver.AcquireReply{Granted: true, Counter: counter, Run: run}, nil
 }
 
-// refuse queues the caller, if it wants to be.
+// refuse queues the caller if it asks for that.
 func (s *Instant) refuse(req driver.AcquireRequest, reply driver.AcquireReply) driver.AcquireReply {
 	if req.Waiter.ID == "" || !req.Waiter.Enqueue {
 		return reply

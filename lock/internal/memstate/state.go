@@ -31,7 +31,7 @@ type Lock struct {
 	Expires int64 // ms
 }
 
-// tomb keeps a token from being granted any more.
+// tomb keeps a token from being granted again.
 type tomb struct{ key, token string }
 
 // reservation keeps a lock for a waiter that was named.
@@ -46,16 +46,16 @@ type queue struct {
 	expires int64 // ms
 }
 
-// stay is a waiter's in the queue of a key.
+// stay identifies a waiter in the queue of a key.
 type stay struct{ key, waiter string }
 
-// entry is what it says of itself.
+// entry is a waiter's record.
 type entry struct {
 	text    string
 	expires int64 // ms
 }
 
-// New is a server that stores nothing.
+// New returns an empty state.
 func New() *State {
 	return &State{
 		Locks:    make(map[string]Lock),
@@ -67,7 +67,7 @@ func New() *State {
 	}
 }
 
-// Clone copies all of it.
+// Clone returns a copy.
 func (s *State) Clone() *State {
 	c := &State{
 		Locks: maps.Clone(s.Locks), Counters: maps.Clone(s.Counters), Marker: s.Marker,
@@ -90,7 +90,7 @@ func (s *State) Expire(nowMS int64) {
 	maps.DeleteFunc(s.queues, func(_ string, q *queue) bool { return nowMS > q.expires || len(q.tickets) == 0 })
 }
 
-// Waiters is how many queue, for any key.
+// Waiters returns the number of waiters in all queues.
 func (s *State) Waiters() (n int) {
 	for _, q := range s.queues {
 		n += len(q.tickets)
@@ -98,10 +98,10 @@ func (s *State) Waiters() (n int) {
 	return n
 }
 
-// Entry is what a waiter says of itself for a key, after its ticket and a line break; "" if nothing.
+// Entry returns a waiter's record for a key, after its ticket and a line break; "" if there is none.
 func (s *State) Entry(key, waiter string) string { return s.saying[stay{key, waiter}].text }
 
-// Reserved is how many locks are kept for a waiter that was named.
+// Reserved returns the number of locks that are reserved for a waiter.
 func (s *State) Reserved() int { return len(s.next) }
 
 // queue returns the queue under key, which may be new and empty.

@@ -1,5 +1,5 @@
-// Package nodes starts the Redis servers of the examples: redis-server processes
-// where there is a binary to run, servers inside this process otherwise.
+// Package nodes starts the Redis servers of the examples: redis-server processes if redis-server is installed, else
+// servers inside this process.
 //
 // It is for lockscope's own packages.
 package nodes
@@ -24,7 +24,7 @@ type Node interface {
 	Addr() string
 	// Pause makes the node hang: it accepts what it is sent and answers nothing.
 	Pause() error
-	// Resume lets a paused node go on, with what it was sent meanwhile.
+	// Resume lets a paused node run again. It then handles the commands that piled up.
 	Resume() error
 	// Stop ends the node for good, also a paused one.
 	Stop() error
@@ -41,8 +41,8 @@ type Set struct {
 	pids  []int
 }
 
-// Start starts n nodes and vouches for them, as whoever sets up nodes may do: nobody
-// can have held a lock on them, so they may vote at once. On error none is left behind.
+// Start starts n nodes and vouches for them: they are new, so nobody can hold a lock on them, and they may vote at
+// once. After an error no node is left running.
 func Start(ctx context.Context, n int) (*Set, error) {
 	if redisproc.Available() != nil {
 		return startEmbedded(n)
@@ -71,8 +71,8 @@ func (s *Set) vouch(ctx context.Context) error {
 	return redlock.Vouch(ctx, clients)
 }
 
-// Options is what a lock on these nodes needs besides their URLs. Embedded nodes say
-// nothing of themselves that could be examined; they cannot restart without this process.
+// Options returns the options that a lock on these nodes needs. Embedded nodes do not report what the guard checks, and
+// cannot restart without this process.
 func (s *Set) Options() []lock.Option {
 	if s.Embedded() {
 		return []lock.Option{redlock.WithoutGuard()}
@@ -92,10 +92,10 @@ func (s *Set) URLs() []string {
 	return urls
 }
 
-// Embedded reports that the nodes are no processes of their own.
+// Embedded reports whether the nodes run inside this process.
 func (s *Set) Embedded() bool { return len(s.pids) == 0 }
 
-// Describe says what runs, in lines for the user.
+// Describe returns lines for the user that describe the nodes.
 func (s *Set) Describe() []string {
 	ports := make([]string, len(s.nodes))
 	for i, n := range s.nodes {
@@ -116,8 +116,7 @@ func (s *Set) Describe() []string {
 	}
 }
 
-// Stop stops every node, at the same time: one that must be killed makes nobody
-// wait but itself.
+// Stop stops all nodes concurrently, so that one that must be killed does not delay the others.
 func (s *Set) Stop() error {
 	errs := make([]error, len(s.nodes))
 	var wg sync.WaitGroup

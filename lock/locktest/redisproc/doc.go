@@ -17,7 +17,7 @@
 // # What is promised
 //
 // A server listens on 127.0.0.1 only, keeps its files in a directory of its own, persists nothing unless told to with
-// [WithArgs], and is the process that answers on its port: a stranger that grabbed the port first is noticed. No other
+// [WithArgs], and is the process that answers on its port: another process on that port is detected. No other
 // test is given that port until the server is stopped: see package ports.
 //
 // Servers do not outlive the program. [Server.Stop] ends one in the ordinary way. On Linux the kernel kills it when the

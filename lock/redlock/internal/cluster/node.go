@@ -1,5 +1,5 @@
-// Package cluster is a Redis Cluster as one node: the cluster client finds the server of
-// each key, and calls block.
+// Package cluster makes a Redis Cluster one node. The cluster client finds the server of each key, and
+// calls block.
 package cluster
 
 import (
@@ -35,8 +35,8 @@ type Config struct {
 	Hooks   []redis.Hook
 }
 
-// New is the node of a client's cluster, named as its guard names it. It has a client of
-// its own, derived from the given one, and connects to nothing yet.
+// New returns the node of a client's cluster, with the guard's name. It derives a client of its own, and does
+// not connect yet.
 func New(given *redis.ClusterClient, g *guard.Guard, s *scripts.Set, c Config) *Node {
 	limits := redisconn.Limits{Dial: dial.Timeout(c.Timeout), Call: c.Timeout, Pool: c.Timeout}
 	opt := redisconn.Cluster(given, limits, examiner(g, s))

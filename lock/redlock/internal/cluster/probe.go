@@ -11,14 +11,14 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/internal/scripts"
 )
 
-// server is what the guard asks a Redis Cluster.
+// server answers the guard's questions about a Redis Cluster.
 type server struct {
 	scripts.Server
 	client *redis.ClusterClient
 }
 
-// Info is that of the first master that may not vote, else of any that answers: one that
-// evicts is enough to lose a lock. It fails if a master does, unless another one is unfit.
+// Info returns the INFO of the first master that may not vote, else of any master: one that evicts is enough to
+// lose a lock. It fails if a master does, unless another master is unfit.
 func (s server) Info(ctx context.Context) (string, error) {
 	var mu sync.Mutex
 	var unfit, fit string
@@ -42,8 +42,7 @@ func (s server) Info(ctx context.Context) (string, error) {
 	return fit, err
 }
 
-// probes are the probes of all masters that go on beside the votes: no vote waits
-// for the slowest of them.
+// probes runs the probes of all masters beside the votes, so that no vote waits for the slowest master.
 type probes struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -56,7 +55,7 @@ func newProbes(timeout time.Duration) *probes {
 	return &probes{ctx: ctx, cancel: cancel, timeout: timeout}
 }
 
-// begin probes if it is time to.
+// begin starts a probe if one is due.
 func (l *probes) begin(g *guard.Guard, s server) {
 	if l.ctx.Err() != nil || !g.ProbeDue() {
 		return

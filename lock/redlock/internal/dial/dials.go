@@ -1,5 +1,5 @@
-// Package dial bounds how a node's connections are made: each dial ends with its context,
-// whatever the given client's dialer does, and behind Sentinel all lead to the master.
+// Package dial makes a node's connections. Each dial ends with its context, whatever the given client's dialer
+// does. Behind Sentinel, all connections lead to the master.
 package dial
 
 import (
@@ -15,22 +15,20 @@ import (
 // Func makes a connection, as a go-redis Dialer does.
 type Func = func(ctx context.Context, network, addr string) (net.Conn, error)
 
-// Timeout is how long a connection may take to be made, by the timeout of a node's calls.
-// No call waits that long: the connection, slowed down by a TLS handshake perhaps, is there
-// for the next.
+// Timeout returns how long a dial may take, given the timeout of a node's calls. No call waits that long: a
+// slow connection, with a TLS handshake perhaps, serves the next call.
 func Timeout(node time.Duration) time.Duration { return 4 * node }
 
 // maxLateTime bounds how long Close waits for a dial that outlived its context.
 const maxLateTime = 10 * time.Second
 
-// maxLateDials is how many dials that outlived their context a node may have. A
-// dialer that heeds its context has none; one that does not would otherwise leave a
-// goroutine behind with every call.
+// maxLateDials is how many dials of a node may outlive their contexts. A dialer that ignores its context would
+// otherwise leave a goroutine behind with every call.
 const maxLateDials = 8
 
-// Dials are one node's dials: each ends with its context for whoever waits for the
-// connection, whatever the dialer does. go-redis dials TLS without a context, and
-// the caller's own dialer may ignore it; either would keep a pool slot for so long.
+// Dials makes one node's dials. Each ends for its caller with its context, whatever the dialer does. go-redis
+// dials TLS without a context, and the caller's own dialer may ignore it. Either would occupy a pool slot until
+// it ends.
 type Dials struct {
 	dial Func
 	wait time.Duration // how long Close waits for late ones
@@ -42,8 +40,8 @@ type Dials struct {
 	over     chan struct{} // closed when none is under way after Close
 }
 
-// New are dials by the given client's dialer. timeout is that client's, 0 for none: Close
-// waits for late ones as long as a TLS dial of the given client may take.
+// New returns Dials with the given client's dialer and dial timeout; 0 is no timeout. Close waits for late dials
+// as long as a TLS dial of the client may take.
 func New(dial Func, timeout time.Duration) *Dials {
 	wait := maxLateTime
 	if timeout > 0 {
@@ -96,8 +94,7 @@ func (d *Dials) begin() error {
 	return nil
 }
 
-// giveUp counts a dial as late until nothing is under way any more: which of them it
-// was does not matter.
+// giveUp counts one more dial as late. It does not matter which one it is.
 func (d *Dials) giveUp() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -11,15 +11,14 @@ import (
 )
 
 const (
-	askMasterAfter = time.Second            // how long the sentinels' word on who is master is believed
-	maxPatience    = 100 * time.Millisecond // how long a command waits for it at most
-	maxQuestion    = 5 * time.Minute        // how long they may take to answer, behind the commands
+	askMasterAfter = time.Second            // how long the sentinels' last answer is used
+	maxPatience    = 100 * time.Millisecond // how long a command waits for an answer at most
+	maxQuestion    = 5 * time.Minute        // how long they may take to answer, in the background
 )
 
-// Master keeps a Sentinel client's connections on the current master. When the
-// sentinels switch masters, go-redis drops the pooled connections of the caller's
-// client only; ours would stay with the demoted master as long as it answers, and
-// take locks there that the new one knows nothing of.
+// Master keeps a Sentinel client's connections on the present master. When the sentinels switch masters,
+// go-redis drops only the pooled connections of the caller's client. Derived connections would stay with the
+// demoted master while it answers, and take locks there that the new master does not have.
 type Master struct {
 	dial     Func // asks the sentinels, and connects to the master they name
 	clock    func() time.Duration
@@ -37,8 +36,8 @@ type Master struct {
 	conns     map[*masterConn]struct{}
 }
 
-// WatchMaster watches the master that dial leads to. A command waits for the sentinels at
-// most for a part of the timeout of a node's calls. Close ends the watch.
+// WatchMaster watches the master that dial leads to. A command waits for the sentinels at most a quarter of the
+// node timeout. Close ends the watch.
 func WatchMaster(dial Func, clock func() time.Duration, nodeTimeout time.Duration) *Master {
 	w := &Master{
 		dial: dial, clock: clock, patience: min(nodeTimeout/4, maxPatience), suspected: true,
@@ -48,10 +47,9 @@ func WatchMaster(dial Func, clock func() time.Duration, nodeTimeout time.Duratio
 	return w
 }
 
-// Patient lets a dial through the sentinels outlast the call that began it. go-redis turns
-// from a sentinel that hangs to the next one only after its own timeouts and retries, and
-// not at all if the dial's context has ended by then: the calls after would ask the one
-// that hangs for ever.
+// Patient lets a dial through the sentinels outlast the call that began it. go-redis leaves a sentinel that hangs
+// only after its own timeouts and retries, and never if the dial's context has ended by then. Later calls would
+// then ask the hanging sentinel forever.
 func Patient(dial Func) Func {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxQuestion)
@@ -78,9 +76,9 @@ func (w *Master) Connect(ctx context.Context, network, addr string) (net.Conn, e
 	return own, nil
 }
 
-// Check connects to the master, if that is due, only to see who it is. Where that
-// fails, the connections there are go on: sentinels that are down or hang must not
-// take the locks with them. Their answer counts even if it comes after Check returned.
+// Check connects to the master if a check is due, only to learn its address. If that fails, the present
+// connections stay: sentinels that are down or hang must not break the locks. An answer counts even if it comes
+// after Check returned.
 func (w *Master) Check(ctx context.Context) {
 	if !w.due() {
 		return
@@ -98,7 +96,7 @@ func (w *Master) Check(ctx context.Context) {
 	}
 }
 
-// due reports that the caller has to ask: one does, the others go on.
+// due reports whether the caller has to ask. Only one caller does; the others continue.
 func (w *Master) due() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -126,7 +124,7 @@ func (w *Master) ask() {
 	if err != nil {
 		return
 	}
-	if newest { // a connection made meanwhile says it better
+	if newest { // a connection made meanwhile has a newer answer
 		w.found(conn.RemoteAddr().String())
 	}
 	_ = conn.Close()
@@ -135,7 +133,7 @@ func (w *Master) ask() {
 // Close gives up the question under way and waits for it.
 func (w *Master) Close() {
 	w.mu.Lock()
-	w.end() // under the lock: no question begins any more
+	w.end() // under the lock, so that no question begins after it
 	w.mu.Unlock()
 	w.question.Wait()
 }
@@ -147,8 +145,7 @@ func (w *Master) Suspect() {
 	w.suspected = true
 }
 
-// found closes the connections that lead elsewhere. What is under way on them fails,
-// as it does when a server dies.
+// found closes the connections to other servers. Commands under way on them fail, as when a server dies.
 func (w *Master) found(master string) {
 	w.mu.Lock()
 	var elsewhere []*masterConn
@@ -166,7 +163,7 @@ func (w *Master) found(master string) {
 	}
 }
 
-// masterConn is forgotten when it is closed.
+// masterConn leaves its Master when it is closed.
 type masterConn struct {
 	net.Conn
 	watch *Master

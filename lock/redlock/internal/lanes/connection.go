@@ -13,8 +13,8 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
-// connection is one connection to a node's server. go-redis makes it, and keeps it for
-// nobody else; the hooks of the caller's client come before it.
+// connection is one connection to a node's server. go-redis makes it, for this lane only. The hooks of the caller's
+// client run before it.
 type connection struct {
 	own    *redis.Client // of this one connection
 	sticky *redis.Conn   // on it
@@ -29,28 +29,28 @@ type connection struct {
 	expected, fingerprint any
 }
 
-// examine is done before the connection carries a command.
+// examine runs before the connection carries a command.
 func (c *connection) examine(ctx context.Context, cn *redis.Conn, g *guard.Guard) (err error) {
 	seen, err := g.Examine(ctx, c.scripts.Server(cn, c.sight))
 	c.saw(seen)
 	return err
 }
 
-// saw takes over what was seen of the server, on this connection or on another to the same process.
+// saw sets the sight of the server, from this connection or another one to the same process.
 func (c *connection) saw(s guard.Sight) {
 	if s != c.seen || c.expected == nil {
 		c.seen, c.expected, c.fingerprint = s, s.Expected(), s.Fingerprint()
 	}
 }
 
-// sight is what was seen by now.
+// sight returns the present sight.
 func (c *connection) sight() guard.Sight { return c.seen }
 
 // open connects, and has the server examined.
 func (c *connection) open(ctx context.Context) error {
 	_, err := c.scripts.Server(c.sticky, c.sight).Marker(ctx)
 	if redisconn.IsReply(err) {
-		return nil // there is a server: what it does not permit is for the guard to say
+		return nil // a server replied: the guard decides what a refusal means
 	}
 	return err
 }
@@ -72,14 +72,13 @@ func pipeline(ctx context.Context, conn *redis.Conn, cmds []redis.Cmder) {
 	_, _ = p.Exec(ctx)
 }
 
-// stale reports that the server has closed the connection, as far as it shows
-// without using it.
+// stale reports whether the server has closed the connection, as far as that shows without using it.
 func (c *connection) stale() bool {
 	socket := c.socket.Load()
 	return socket == nil || isStale(*socket)
 }
 
-// Process sends what the guard asks.
+// Process sends the guard's commands.
 func (c *connection) Process(ctx context.Context, cmd redis.Cmder) error {
 	err := c.sticky.Process(ctx, cmd)
 	if isSpent(err) {
@@ -88,7 +87,7 @@ func (c *connection) Process(ctx context.Context, cmd redis.Cmder) error {
 	return err
 }
 
-// cut fails what waits for the connection.
+// cut fails all reads and writes of the connection.
 func (c *connection) cut() {
 	if socket := c.socket.Load(); socket != nil {
 		_ = (*socket).Close()
@@ -101,7 +100,7 @@ func (c *connection) close() {
 	c.cut()
 }
 
-// divert is the innermost hook of the caller's: commands go to a connection of our own.
+// divert is the innermost of the caller's hooks. It sends commands to a connection of ours.
 type divert struct{ to *redis.Conn }
 
 func (h divert) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -115,11 +114,11 @@ func (h divert) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPipe
 	}
 }
 
-// isBroken reports that there was no reply.
+// isBroken reports whether there was no reply.
 func isBroken(err error) bool {
 	return err != nil && !errors.Is(err, redis.Nil) && !redisconn.IsReply(err)
 }
 
-// isSpent reports that a connection is of no use after this error: it is broken, or go-redis has
-// given it up, and would repeat the error instead of sending anything.
+// isSpent reports whether a connection is useless after this error: it is broken, or go-redis has given it up and
+// would repeat the error instead of sending.
 func isSpent(err error) bool { return isBroken(err) || redisconn.IsGivenUp(err) }

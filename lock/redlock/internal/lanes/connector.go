@@ -20,8 +20,8 @@ type Config struct {
 	Hooks   []redis.Hook
 }
 
-// Connector makes connections with the caller's client's address, credentials, TLS,
-// dialer and hooks, and with the lack of retries that voting needs.
+// Connector makes connections with the address, credentials, TLS, dialer and hooks of the caller's client, but without
+// retries, which voting does not allow.
 type Connector struct {
 	given  *redis.Client
 	opt    redis.Options
@@ -33,8 +33,7 @@ type Connector struct {
 
 const (
 	// socketTimeouts is how many node timeouts a reply may take until the connection is given
-	// up. No call waits that long: a server that goes on after a pause finds its connections
-	// where they were.
+	// up. No call waits that long, so connections survive a pause of the server.
 	socketTimeouts   = 4
 	minSocketTimeout = time.Second
 )
@@ -45,11 +44,11 @@ func NewConnector(given *redis.Client, c Config) *Connector {
 		Dial: dial.Timeout(c.Timeout), Call: max(socketTimeouts*c.Timeout, minSocketTimeout), Pool: c.Timeout,
 		PoolSize: 2,
 	}, nil)
-	// The older protocol: what a server may push is never asked for, and looking for it
-	// costs a system call with every command.
+	// The older protocol: nothing here uses push messages, and checking for them costs a
+	// system call with every command.
 	opt.Protocol = 2
 	opt.ContextTimeoutEnabled = false // the lanes know the deadlines
-	// One connection is all that is made; in a pool of one, go-redis would go on dialling by itself once it failed.
+	// Only one connection is made; in a pool of size one, go-redis would keep dialling by itself after a failure.
 	behindSentinel := opt.Addr == redisconn.SentinelAddress
 	if behindSentinel {
 		opt.Dialer = dial.Patient(opt.Dialer)
@@ -63,7 +62,7 @@ func NewConnector(given *redis.Client, c Config) *Connector {
 	return k
 }
 
-// connection makes one that is not open yet, for a server that the guard examines.
+// connection returns a connection that is not open yet, to a server that the guard examines.
 func (k *Connector) connection(g *guard.Guard, s *scripts.Set) *connection {
 	c := &connection{scripts: s}
 	opt := k.opt
@@ -87,7 +86,7 @@ func (k *Connector) connection(g *guard.Guard, s *scripts.Set) *connection {
 	return c
 }
 
-// Subscriber is a client for subscriptions alone.
+// Subscriber returns a client for subscriptions only.
 func (k *Connector) Subscriber() *redis.Client {
 	opt := k.opt
 	opt.Dialer, opt.ContextTimeoutEnabled = k.dial, true
@@ -98,17 +97,17 @@ func (k *Connector) Subscriber() *redis.Client {
 	return s
 }
 
-// followsMaster reports that Sentinel says who the server is.
+// followsMaster reports whether Sentinel chooses the server.
 func (k *Connector) followsMaster() bool { return k.master != nil }
 
-// check makes sure, where Sentinel says who the server is, that connections lead there.
+// check makes sure that connections lead to the master, if Sentinel chooses the server.
 func (k *Connector) check(ctx context.Context) {
 	if k.master != nil {
 		k.master.Check(ctx)
 	}
 }
 
-// suspect says that a connection failed: the server may be another one by now.
+// suspect notes that a connection failed: the master may be another server by now.
 func (k *Connector) suspect() {
 	if k.master != nil {
 		k.master.Suspect()

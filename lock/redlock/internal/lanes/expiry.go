@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// overdue takes out the commands whose time is up, and sets the alarm for the others.
+// overdue removes and returns the commands whose deadline has passed, and sets the alarm for the others.
 func (p *pool) overdue(now time.Time) (due []*Command) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -38,8 +38,8 @@ func (p *pool) overdue(now time.Time) (due []*Command) {
 	return due
 }
 
-// cutIdle ends the connections on which nobody waits for an answer any more, and reports
-// whether there is one on which somebody does.
+// cutIdle closes the connections without a command that waits for an answer, and reports whether any other is
+// left.
 func (p *pool) cutIdle() (busy bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -71,8 +71,8 @@ func (p *Lanes) expire() {
 	}
 }
 
-// cutIdle ends the connections on which nobody waits for an answer any more, and the dials
-// if there is no other.
+// cutIdle closes the connections without a command that waits for an answer, and cancels the dials if no other is
+// left.
 func (p *Lanes) cutIdle() {
 	if busy := p.pool.cutIdle(); !busy {
 		p.cancel()
@@ -92,6 +92,6 @@ func (p *Lanes) Close() {
 	p.running.Wait()
 	p.cancel()
 	p.pool.alarm.stop()
-	p.expiring.Lock() // until nobody is being answered any more
+	p.expiring.Lock() // until all answers are given
 	defer p.expiring.Unlock()
 }

@@ -63,8 +63,7 @@ func (p *pool) take(l *lane) {
 	p.waiting = append(p.waiting[:0], p.waiting[n:]...)
 }
 
-// complete says that nothing is under way on the lane any more, and returns those commands
-// that nobody has answered.
+// complete records that nothing is under way on the lane, and returns the commands that are not answered yet.
 func (p *pool) complete(l *lane) []*Command {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -8,9 +8,8 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/hashslot"
 )
 
-// keys are the names of what a lock needs beside its own key. They lie outside the lock
-// prefix, so that a scan for locks meets nothing else, and hash to the lock key's Redis
-// Cluster slot.
+// keys are the names of a lock's keys. All but the lock's own are outside the lock prefix, so that a scan for
+// locks finds only locks. All hash to the same Redis Cluster slot.
 type keys struct {
 	lock  string
 	fence string // counter, shared by the locks of a slot
@@ -36,11 +35,11 @@ func (k *keys) tombstone(token string) string { return "lockscope:tomb:{" + k.lo
 
 const queuePrefix = "lockscope:queue:{"
 
-// QueueKey is the key of a lock's queue of waiters; of a pattern that matches keys of
-// locks, it is one that matches their queues.
+// QueueKey returns the key of a lock's queue of waiters. For a pattern of lock keys, it returns a pattern of
+// their queues.
 func QueueKey(lockKey string) string { return queuePrefix + lockKey + "}" }
 
-// LockOfQueue is the key of the lock whose queue has this key; ok is false for any other key.
+// LockOfQueue returns the key of the lock whose queue has this key; ok is false for any other key.
 func LockOfQueue(key string) (lockKey string, ok bool) {
 	lockKey, ok = strings.CutPrefix(key, queuePrefix)
 	if !ok {
@@ -49,10 +48,10 @@ func LockOfQueue(key string) (lockKey string, ok bool) {
 	return strings.CutSuffix(lockKey, "}")
 }
 
-// entry is what a waiter says of itself while it queues.
+// entry is the key of a waiter's record.
 func (k *keys) entry(waiter string) string { return EntryKey(k.lock, waiter) }
 
-// EntryKey is the key of what a waiter for a lock says of itself while it queues.
+// EntryKey returns the key of the record that a waiter for a lock keeps while it queues.
 func EntryKey(lockKey, waiter string) string { return "lockscope:waiter:{" + lockKey + "}:" + waiter }
 
 // WakeChannel is the channel on which releases name a waiter.

@@ -1,5 +1,4 @@
-// Package standalone is one Redis server as a node, on lanes of its own. Sentinel may say
-// which server that is.
+// Package standalone makes one Redis server a node, with lanes of its own. Sentinel may choose the server.
 package standalone
 
 import (
@@ -31,8 +30,7 @@ var (
 	_ driver.Connected = (*Node)(nil)
 )
 
-// New is the node of a client's server, named as its guard names it. It connects to
-// nothing yet.
+// New returns the node of a client's server, with the guard's name. It does not connect yet.
 func New(given *redis.Client, g *guard.Guard, s *scripts.Set, c lanes.Config) *Node {
 	k := lanes.NewConnector(given, c)
 	subscriber := k.Subscriber()

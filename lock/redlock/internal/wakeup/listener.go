@@ -1,4 +1,4 @@
-// Package wakeup listens for the hints by which a release names the next waiter.
+// Package wakeup receives the messages with which a release names the next waiter.
 package wakeup
 
 import (
@@ -22,8 +22,8 @@ const (
 	resubscribePause = 200 * time.Millisecond
 )
 
-// Listener is a node's one subscription: to the channel on which releases name
-// this process's waiter. It begins with the first wait and lasts until Close.
+// Listener is a node's subscription to the channel on which releases name this process's waiter. It begins with
+// the first wait and lasts until Close.
 type Listener struct {
 	client  Subscriber
 	timeout time.Duration
@@ -41,7 +41,7 @@ type Subscriber interface {
 	Subscribe(ctx context.Context, channels ...string) *redis.PubSub
 }
 
-// New is a listener on this client, which stays the caller's to close, after the listener.
+// New returns a listener on this client. Close the listener, then the client.
 func New(c Subscriber, timeout time.Duration) *Listener {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Listener{client: c, timeout: timeout, ctx: ctx, cancel: cancel}
@@ -79,8 +79,8 @@ func (l *Listener) open(ctx context.Context, waiterID string) (*redis.PubSub, er
 	return ps, nil
 }
 
-// listen passes messages on until Close. After a break it wakes everybody: what
-// was said meanwhile is lost.
+// listen forwards messages until Close. After a broken connection it wakes all waiters, since messages may be
+// lost.
 func (l *Listener) listen(ps *redis.PubSub, waiterID string, wake func(string)) {
 	for {
 		l.receive(ps, wake)
