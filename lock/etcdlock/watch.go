@@ -28,15 +28,15 @@ type watch struct {
 	end       context.CancelFunc
 
 	// Guarded by mu, which comes after that of the node.
-	mu     sync.Mutex
-	key    string              // of the lock
-	place  *claim              // the claim that waits; nil if none does
-	before map[string]struct{} // keys before it that may still exist; nil if it has not looked
-	told   bool                // place was notified that it is first, or gone
-	open   bool                // the watch receives every deletion from now on
-	gone   []deletion
-	missed int64 // the revision up to which deletions may have been missed or dropped
-	idle   *time.Timer
+	mu       sync.Mutex
+	key      string              // of the lock
+	place    *claim              // the claim that waits; nil if none does
+	before   map[string]struct{} // keys before it that may still exist; nil if it has not looked
+	notified bool                // place was notified that it is first, or gone
+	open     bool                // the watch receives every deletion from now on
+	gone     []deletion
+	missed   int64 // the revision up to which deletions may have been missed or dropped
+	idle     *time.Timer
 }
 
 type deletion struct {
@@ -58,7 +58,7 @@ func (n *node) follow(key string, c *claim, before []*mvccpb.KeyValue) {
 	w.mu.Lock()
 	n.mu.Unlock()
 	w.idle.Stop()
-	w.key, w.place, w.told, w.before = key, c, false, nil
+	w.key, w.place, w.notified, w.before = key, c, false, nil
 	var wake bool
 	if w.open && w.missed <= c.made {
 		wake = w.expect(before, c.made)
@@ -117,8 +117,8 @@ func (w *watch) expect(before []*mvccpb.KeyValue, at int64) (first bool) {
 			first = first || d.key == w.place.key
 		}
 	}
-	w.told = first || len(w.before) == 0
-	return w.told
+	w.notified = first || len(w.before) == 0
+	return w.notified
 }
 
 // run keeps the directory watched until ctx ends.
@@ -200,7 +200,7 @@ func (w *watch) deliver(events []*clientv3.Event) {
 	for _, e := range events {
 		key, at := string(e.Kv.Key), e.Kv.ModRevision
 		w.gone = append(w.gone, deletion{key, at})
-		if w.place == nil || w.before == nil || w.told || at <= w.place.made {
+		if w.place == nil || w.before == nil || w.notified || at <= w.place.made {
 			continue
 		}
 		delete(w.before, key)
@@ -210,7 +210,7 @@ func (w *watch) deliver(events []*clientv3.Event) {
 		w.missed = max(w.missed, w.gone[over-1].at)
 		w.gone = append(w.gone[:0], w.gone[over:]...)
 	}
-	w.told = w.told || wake
+	w.notified = w.notified || wake
 	key := w.key
 	w.mu.Unlock()
 	if wake {
