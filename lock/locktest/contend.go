@@ -54,8 +54,8 @@ func Contender(b *testing.B, peers []Peer) {
 	}
 }
 
-// run takes the lock as often as it can, once all have connected, and tells the process that
-// started this one when it had it.
+// run acquires the lock as often as it can once all processes have connected. It reports the times to the process that
+// started this one.
 func (t task) run(do Pair) error {
 	if err := do(fmt.Sprint("of-its-own-", os.Getpid()), func() {}); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (t task) run(do Pair) error {
 	return errors.Join(json.NewEncoder(to).Encode(had), to.Close())
 }
 
-// contend has n processes take one lock. By the machine's clock it is told who had it after whom.
+// contend lets n processes acquire one lock. They report when they held it, on the machine's clock.
 func contend(b *testing.B, client string, n int, t task) Contention {
 	b.Helper()
 	told, err := json.Marshal(t)
@@ -145,7 +145,7 @@ func startContender(b *testing.B, client, told string) *contending {
 	return p
 }
 
-// contention is that of clients each of which had the lock at these times.
+// contention evaluates the times at which each client held the lock.
 func contention(counts [][]int64, d time.Duration) (c Contention) {
 	type turn struct {
 		at  int64

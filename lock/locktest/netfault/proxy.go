@@ -72,8 +72,8 @@ func (p *Proxy) serve(conn net.Conn) {
 // Addr returns the address that clients dial instead of the target's.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// Close cuts all connections and stops listening. It returns when nothing of the proxy is running any more. Closing
-// again is fine.
+// Close cuts all connections and stops listening. It returns when all goroutines of the proxy have ended. Closing again
+// is fine.
 func (p *Proxy) Close() error {
 	p.cancel()
 	err := p.listener.Close()

@@ -30,7 +30,7 @@ func (p *Process) Freeze() error {
 		case <-p.done:
 			return p.Err()
 		case <-timer.C:
-			return errors.Join(fmt.Errorf("%s was told to halt and runs on after %v", p.name, patience), err)
+			return errors.Join(fmt.Errorf("%s did not stop within %v of SIGSTOP", p.name, patience), err)
 		case <-time.After(freezePoll):
 		}
 	}

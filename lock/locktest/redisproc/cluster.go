@@ -63,7 +63,7 @@ func (c *Cluster) form(ctx context.Context) error {
 	for i, s := range servers {
 		nodes[i] = adminClient(s)
 		defer nodes[i].Close()
-		// No two nodes may have to argue about who is right.
+		// Distinct epochs, so that no two nodes conflict.
 		if err := nodes[i].Do(ctx, "CLUSTER", "SET-CONFIG-EPOCH", i+1).Err(); err != nil {
 			return err
 		}
@@ -117,8 +117,8 @@ func follow(ctx context.Context, master, replica *redis.Client) error {
 	return poll(ctx, nil, func(ctx context.Context) error { return replica.ClusterReplicate(ctx, id).Err() })
 }
 
-// checkComplete returns nil if the node sees all masters, and each of them with replicas that can be read: a node
-// leaves those out of CLUSTER SLOTS of which it has not heard that they have the master's data.
+// checkComplete returns nil if the node sees all masters, each with replicas that can be read. CLUSTER SLOTS omits
+// replicas that the node does not know to be in sync.
 func (c *Cluster) checkComplete(ctx context.Context, node *redis.Client) error {
 	info, err := node.ClusterInfo(ctx).Result()
 	if err != nil {

@@ -45,8 +45,8 @@ func awaitReady(ctx context.Context, p *process.Process, addr string) error {
 	return err
 }
 
-// poll calls check until it returns nil, and gives up when ctx ends, when quit is closed or after readyTimeout. The
-// error then tells why it gave up and what was still wrong.
+// poll calls check until it returns nil. It gives up when ctx ends, when quit is closed or after readyTimeout. Its
+// error has the reason and check's last error.
 func poll(ctx context.Context, quit <-chan struct{}, check func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, readyTimeout, errNotReady)
 	defer cancel()

@@ -78,8 +78,7 @@ func replicate(ctx context.Context, master, replica *Server) error {
 	return awaitSync(ctx, r)
 }
 
-// sendAtOnce keeps a master from what it does by default: to wait 5 seconds for more replicas to turn up before it
-// sends its data.
+// sendAtOnce makes a master send its data at once. By default it waits 5 seconds for more replicas.
 func sendAtOnce(ctx context.Context, master *redis.Client) error {
 	return master.ConfigSet(ctx, "repl-diskless-sync-delay", "0").Err()
 }

@@ -114,7 +114,7 @@ func (s *Server) Restart(ctx context.Context) error {
 	return await(ctx, s.process, s.URL("postgres"))
 }
 
-// await returns once somebody can connect to a process, or the process has ended.
+// await returns once the process accepts connections, or has ended.
 func await(ctx context.Context, p *process.Process, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -152,8 +152,8 @@ func (s *Server) Pause() error { return s.all(process.Freeze) }
 // Resume ends a Pause.
 func (s *Server) Resume() error { return s.all(process.Thaw) }
 
-// all does something to the server's first process and then to its children, which can
-// not become more once the first is stopped.
+// all calls do for the server's first process, then for its children. A stopped first process starts no more
+// children.
 func (s *Server) all(do func(pid int) error) error {
 	if err := do(s.process.PID()); err != nil {
 		return err
@@ -202,8 +202,8 @@ func (s *Server) Kill() error {
 	return err
 }
 
-// awaitGone waits for processes of which this one is not the parent: what they share in
-// memory keeps the next server from starting.
+// awaitGone waits for processes that are not children of this one: their shared memory keeps the next server from
+// starting.
 func (s *Server) awaitGone(pids []int) {
 	for _, pid := range pids {
 		for range 500 {
