@@ -82,7 +82,7 @@ func classifyCode(refused *pgconn.PgError, err error) error {
 		class, remedy = driver.ErrReplica, ": connect to the primary (target_session_attrs=read-write)"
 	case code == "28P01":
 		class, remedy = driver.ErrDenied,
-			": correct the user name or the password of the pool"
+			": correct the password, or the name of the role"
 	case strings.HasPrefix(code, "28"):
 		class, remedy = driver.ErrDenied, ": create the role, or allow it to connect from here (pg_hba.conf)"
 	case code == "42501":

@@ -109,9 +109,9 @@ func TestWhoIsNotLetIn(t *testing.T) {
 		return err != nil
 	})
 	for name, c := range map[string]struct{ user, says string }{
-		"right": {"service:s3cr3t", ""}, "wrong password": {"service:s3cr3t2", "password of this role"},
-		"no password":   {"service", "password of this role"},
-		"no such role":  {"nobody:s3cr3t", "password of this role, or the role's name"},
+		"right": {"service:s3cr3t", ""}, "wrong password": {"service:s3cr3t2", "correct the password"},
+		"no password":   {"service", "correct the password"},
+		"no such role":  {"nobody:s3cr3t", "or the name of the role"},
 		"not from here": {"outsider:s3cr3t", "pg_hba.conf"},
 	} {
 		t.Run(name, func(t *testing.T) {

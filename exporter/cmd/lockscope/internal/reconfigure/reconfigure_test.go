@@ -54,8 +54,8 @@ func TestReconfigureRefuses(t *testing.T) {
 	three, four := cmdtest.Addrs(servers[:3]...), cmdtest.Addrs(servers...)
 	command(t, "init", "--redis", three).Want(t, app.ExitClean)
 	before := cmdtest.Marked(t, servers...)
-	command(t, "reconfigure", "--redis", four).Want(t, app.ExitError, "only 0 of 4 nodes have gone over",
-		"name the one before")
+	command(t, "reconfigure", "--redis", four).Want(t, app.ExitError, "only 0 of 4 nodes have this configuration",
+		"give the previous one as the old one")
 	command(t, "reconfigure", "--cluster", "--redis", four).Want(t, app.ExitError, "--cluster")
 	command(t, "reconfigure", "--from", three, "--redis", four, "--node-names", "a,b").Want(t, app.ExitError,
 		"2 names for 4 nodes")
@@ -83,7 +83,7 @@ func TestReconfigureStale(t *testing.T) {
 	before := cmdtest.Marked(t, servers...)
 	stale := []string{"reconfigure", "--from", three, "--redis", three, "--max-ttl", "10m", "--from-max-ttl", "1m"}
 	command(t, stale...).Want(t, app.ExitError, "4 nodes, max TTL 1m0s", "3 nodes, max TTL 1m0s",
-		"3 nodes, max TTL 10m0s", "127.0.0.1:", "reconfigure: node stands")
+		"3 nodes, max TTL 10m0s", "127.0.0.1:", "reconfigure: node has")
 	command(t, "reconfigure", "--from", three, "--redis", four).Want(t, app.ExitClean, "unchanged")
 	command(t, "reconfigure", "--redis", four).Want(t, app.ExitClean, "unchanged")
 	if after := cmdtest.Marked(t, servers...); !slices.Equal(before, after) {
