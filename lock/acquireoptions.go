@@ -66,11 +66,10 @@ func Fair() AcquireOption { return func(o *AcquireOptions) { o.Fair = true } }
 // ErrInvalidOption, instead of returning a lease whose Fence is 0.
 func Fenced() AcquireOption { return func(o *AcquireOptions) { o.Fenced = true } }
 
-// FailOnDeadlock ends the wait with a [DeadlockError] if the call is part of a deadlock: a
-// cycle of calls, each of which waits for a lease that the next one holds. [Holding] returns the
-// leases that a call holds, by its context. One of the calls in the cycle that ask for this
-// fails, once the cycle has lasted 50 ms. Without this option cycles are only reported to
-// the traces.
+// FailOnDeadlock ends the wait with a [DeadlockError] if the call is part of a deadlock. In a
+// deadlock, each call of a cycle waits for a lease that the next call holds. The context of a
+// call decides which leases it holds; see [Holding]. Once the cycle has lasted 50 ms, one of its
+// calls with this option fails. Without this option cycles are only reported to the traces.
 //
 // Only cycles inside one process are detected here, and only if each call waits on the engine
 // that granted the lease it waits for. Cycles through two processes, or two engines on

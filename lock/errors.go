@@ -11,8 +11,8 @@ var (
 	ErrHeld = errors.New("lock: held by another owner")
 	// ErrNoQuorum means that too few nodes answered to decide; see [QuorumError].
 	ErrNoQuorum = errors.New("lock: no quorum of nodes")
-	// ErrTooLate means that a quorum granted the lock, but too slowly to leave any
-	// validity: raise the TTL, or find out why the nodes are slow.
+	// ErrTooLate means that a quorum granted the lock too slowly to leave any validity.
+	// Raise the TTL, or find out why the nodes are slow.
 	ErrTooLate = errors.New("lock: granted too late to be valid")
 	// ErrMaxWait means that the budget of [MaxWait] is spent. It does not match
 	// context.DeadlineExceeded, as no context of the caller has ended.

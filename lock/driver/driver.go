@@ -1,6 +1,6 @@
-// Package driver defines the interface between package engine and the systems that locks are
-// stored in: the operations of a [Node], their requests and replies, and the classes of errors
-// that every layer above uses.
+// Package driver defines the interface between package engine and the systems that store locks.
+// It has the operations of a [Node], their requests and replies, and the classes of errors that
+// all layers use.
 //
 // Users of locks need only the errors of this package. Authors of a driver implement [Node] and
 // give a set of nodes to engine.NewEngine. The conformance suite of package locktest checks what

@@ -12,11 +12,13 @@
 //
 // # What it promises
 //
-// The cluster is one node: its own majority is the quorum. While it keeps everything it has
-// committed, and the clocks of clients and of the leader run at true rate within the drift
-// bound, at most one lease per resource is valid at any time. As long as the cluster keeps its
-// revisions, fencing tokens are unique and increase from one acquisition to the next, without any
-// assumption about time.
+// The cluster is one node: its own majority is the quorum. At most one lease per resource is valid
+// at any time while
+//   - the cluster keeps everything it has committed; and
+//   - the clocks of clients and of the leader run at true rate within the drift bound.
+//
+// As long as the cluster keeps its revisions, fencing tokens are unique and increase from one
+// acquisition to the next, without any assumption about time.
 //
 //	a member killed or stopped    fewer than half of the members cost time, but no lock: a call that hangs is
 //	                              repeated on another member after a third of the node timeout. Waiters whose

@@ -176,8 +176,8 @@ func (n *node) compete(ctx context.Context, req driver.AcquireRequest) (driver.A
 // notSent marks a failure before the key was put.
 func (n *node) notSent(err error) error { return fmt.Errorf("%w: %w", driver.ErrNotSent, n.fail(err)) }
 
-// bid puts the key of a claim: to wait there if it is not the first, or only if there is no other. It
-// fails with errGone if the caller has to try again.
+// bid puts the key of a claim. A waiter's key is put in any case; other keys only if there is no claim yet.
+// bid fails with errGone if the caller has to try again.
 func (n *node) bid(ctx context.Context, req driver.AcquireRequest, c *claim, sent time.Duration) (driver.AcquireReply,
 	error) {
 	n.remember(req.Token, c)

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// wakeEvery is how often the client's back-off is reset: it grows up to two minutes.
+	// wakeEvery is how often the client's back-off is reset. By itself the back-off grows to two minutes.
 	wakeEvery = 500 * time.Millisecond
 	// askAgain bounds the call that only asks the client why it has no connection.
 	askAgain = 50 * time.Millisecond

@@ -4,8 +4,8 @@
 // must pass. [NewFakes] makes lockers on servers in memory.
 //
 // To test the algorithm, use [FakeServer] and [FakeNode]: a Redis server and a connection to it, in
-// memory and in the fake time of testing/synctest, with every fault that a lock has to survive. [Servers]
-// and [Cluster] start real servers.
+// memory. They work in the fake time of testing/synctest, and have every fault that a lock has to
+// survive. [Servers] and [Cluster] start real servers.
 //
 // The simulation in this package's tests runs Redlocks on the fakes: random histories with random faults,
 // each reproducible from its seed. It checks the promises of package lock in true time, which no client

@@ -49,9 +49,11 @@ func WithoutListener() lock.Option {
 	return engine.DriverOption(func(s *settings) { s.poll = true })
 }
 
-// WithFailoverQuarantine makes a server that was promoted, or restored from a backup, grant
-// nothing until every lock that it may have forgotten has expired: for lock.WithMaxTTL from the
-// first call on. Use it if a standby may be promoted that the former primary did not wait for
+// WithFailoverQuarantine stops grants for lock.WithMaxTTL after a server was promoted or restored
+// from a backup. The time begins with the first call to the server. By its end, every lock that the
+// server may have forgotten has expired.
+//
+// Use it if a standby may be promoted that the former primary did not wait for
 // (synchronous_standby_names). Without it, two leases may be valid after such a failover, and
 // Trace.NodeRestart reports it.
 func WithFailoverQuarantine() lock.Option {

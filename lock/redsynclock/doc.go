@@ -10,9 +10,11 @@
 //
 // # What it promises
 //
-// While the clocks of the client and of a majority of servers run within the drift bound, and no
-// server forgets a key that it has acknowledged, at most one lease per resource is valid at any
-// time. That is what redsync promises, and no more:
+// At most one lease per resource is valid at any time while
+//   - the clocks of the client and of a majority of servers run within the drift bound; and
+//   - no server forgets a key that it has acknowledged.
+//
+// That is what redsync promises, and no more:
 //
 //	fencing tokens                none: Fence() is 0, and Acquire with lock.Fenced fails
 //	a server restarts, fails over not detected: it votes at once, and may have forgotten valid locks. Two
@@ -23,7 +25,8 @@
 //	                              key stays until it expires
 //	order of waiters              none between processes: all poll. Within a process, first come first
 //	                              served
-//	keys of plain redsync         excluded both ways. Their holder is unknown, their remaining time is known
+//	keys of plain redsync         exclude this package's locks and are excluded by them. Their holder is
+//	                              unknown, their remaining time is known
 //	WithSetNXOnExtend             by redsync's rule, a server that lost the key votes again when the key is
 //	                              restored. Without this option, restored keys do not count as votes
 //

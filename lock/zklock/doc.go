@@ -8,11 +8,13 @@
 //
 // # What it promises
 //
-// The ensemble is one node to the engine: its own majority is the quorum. While it keeps what a
-// majority of its servers has acknowledged, and the clocks of its servers and of the clients run
-// within the drift bound, at most one lease per resource is valid at any time. As long as it is not
-// restored from an older snapshot, fencing tokens are unique and increase from one acquisition to
-// the next, without any assumption about time.
+// The ensemble is one node to the engine: its own majority is the quorum. At most one lease per
+// resource is valid at any time while
+//   - the ensemble keeps what a majority of its servers has acknowledged; and
+//   - the clocks of its servers and of the clients run within the drift bound.
+//
+// As long as the ensemble is not restored from an older snapshot, fencing tokens are unique and
+// increase from one acquisition to the next, without any assumption about time.
 //
 //	the TTL                       is kept by the holder's process, which deletes the place when the lease
 //	                              ends without renewal. If the process dies, the place lives as long as

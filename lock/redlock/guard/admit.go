@@ -38,9 +38,9 @@ func (g *Guard) Examine(ctx context.Context, s Server) (Sight, error) {
 }
 
 // Admit returns why the node may not vote, before anything is sent. It first examines a server that
-// was never examined, so that one that may not vote is left without traces of a lock that nobody got.
-// It probes a problem again after a while: the operator may have solved it or vouched, and a
-// quarantine ends only when a caller asks.
+// was never examined: a server that may not vote must not keep traces of a failed attempt. After a
+// while it checks a problem again, since the operator may have solved it or vouched. A quarantine
+// ends only when a caller asks.
 func (g *Guard) Admit(ctx context.Context, s Server) error {
 	if g.Off || g.clear.Load() {
 		return nil

@@ -20,8 +20,8 @@ type Config struct {
 	Hooks   []redis.Hook
 }
 
-// Connector makes connections with the address, credentials, TLS, dialer and hooks of the caller's client, but without
-// retries, which voting does not allow.
+// Connector makes connections with the address, credentials, TLS, dialer and hooks of the caller's client. They do not
+// retry, as voting requires.
 type Connector struct {
 	given  *redis.Client
 	opt    redis.Options
