@@ -39,7 +39,7 @@ func moduleVersion(info *debug.BuildInfo) string {
 func newBuildInfo() prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "distributed_lock_exporter_build_info",
-		Help: "Always 1; the labels say which build of lockscope this is.",
+		Help: "Build information of lockscope, in labels; always 1.",
 		ConstLabels: prometheus.Labels{
 			"version": Version(), "revision": version.GetRevision(),
 			"goversion": runtime.Version(), "goos": runtime.GOOS, "goarch": runtime.GOARCH,

@@ -31,11 +31,11 @@ func NewConnectionCollector(sources ...ConnectionSource) prometheus.Collector {
 	}
 	c := &connectionCollector{
 		connections: desc("connections",
-			"Connections to the node that commands can be sent on, by whether they carry any.", "state"),
-		waiting: desc("connection_waiting", "Commands that no connection to the node has taken yet."),
+			"Open connections to the node, by state: busy or idle.", "state"),
+		waiting: desc("connection_waiting", "Commands that wait for a connection to the node."),
 		dials: desc("connection_dials_total",
-			"Connections to the node that were asked for, failed ones included."),
-		failures: desc("connection_dial_failures_total", "Connections to the node that could not be made."),
+			"Attempts to connect to the node, including failed ones."),
+		failures: desc("connection_dial_failures_total", "Failed attempts to connect to the node."),
 	}
 	for _, s := range sources {
 		if s != nil && !isNilPointer(s) {

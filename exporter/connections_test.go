@@ -37,16 +37,16 @@ func TestConnections(t *testing.T) {
 		t.Errorf("%s: %s", p.Metric, p.Text)
 	}
 	must(t, testutil.CollectAndCompare(c, strings.NewReader(`
-# HELP distributed_lock_connection_dial_failures_total Connections to the node that could not be made.
+# HELP distributed_lock_connection_dial_failures_total Failed attempts to connect to the node.
 # TYPE distributed_lock_connection_dial_failures_total counter
 distributed_lock_connection_dial_failures_total{backend="orders",lock_node="redis-1"} 8
-# HELP distributed_lock_connection_dials_total Connections to the node that were asked for, failed ones included.
+# HELP distributed_lock_connection_dials_total Attempts to connect to the node, including failed ones.
 # TYPE distributed_lock_connection_dials_total counter
 distributed_lock_connection_dials_total{backend="orders",lock_node="redis-1"} 18
-# HELP distributed_lock_connection_waiting Commands that no connection to the node has taken yet.
+# HELP distributed_lock_connection_waiting Commands that wait for a connection to the node.
 # TYPE distributed_lock_connection_waiting gauge
 distributed_lock_connection_waiting{backend="orders",lock_node="redis-1"} 14
-# HELP distributed_lock_connections Connections to the node that commands can be sent on, by whether they carry any.
+# HELP distributed_lock_connections Open connections to the node, by state: busy or idle.
 # TYPE distributed_lock_connections gauge
 distributed_lock_connections{backend="orders",lock_node="redis-1",state="busy"} 2
 distributed_lock_connections{backend="orders",lock_node="redis-1",state="idle"} 4

@@ -10,7 +10,7 @@ import (
 // maxKeyLabel bounds the label key, in bytes: a Redis key may have 512 MB.
 const maxKeyLabel = 200
 
-const cached = " Cached: distributed_lock_scanner_last_success_timestamp_seconds tells how fresh it is."
+const cached = " Cached; see distributed_lock_scanner_last_success_timestamp_seconds."
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
 	var opts []prometheus.DescOpt

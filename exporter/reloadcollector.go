@@ -26,9 +26,9 @@ func NewReloadCollector(s ReloadSource) prometheus.Collector {
 	return &reloadCollector{
 		source: s,
 		success: desc("config_last_reload_successful",
-			"Whether the last attempt to read the configuration again was successful; if not, the "+
-				"one before is in use."),
-		lastOne: desc("config_last_reload_success_timestamp_seconds", "When the configuration in use was read."),
+			"1 if the last reload of the configuration succeeded; 0 if it failed and the previous one is in use."),
+		lastOne: desc("config_last_reload_success_timestamp_seconds",
+			"Time when the configuration in use was read, in seconds since 1970; 0 before the first."),
 	}
 }
 

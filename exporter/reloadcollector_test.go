@@ -16,10 +16,12 @@ func (r reload) Reload() exporter.Reload { return exporter.Reload(r) }
 
 func TestReloadCollector(t *testing.T) {
 	c := exporter.NewReloadCollector(reload{Successful: false, LastSuccess: time.Unix(1700000000, 0)})
-	want := `# HELP distributed_lock_scanner_config_last_reload_success_timestamp_seconds When the configuration in use was read.
+	want := `# HELP distributed_lock_scanner_config_last_reload_success_timestamp_seconds ` +
+		`Time when the configuration in use was read, in seconds since 1970; 0 before the first.
 # TYPE distributed_lock_scanner_config_last_reload_success_timestamp_seconds gauge
 distributed_lock_scanner_config_last_reload_success_timestamp_seconds 1.7e+09
-# HELP distributed_lock_scanner_config_last_reload_successful Whether the last attempt to read the configuration again was successful; if not, the one before is in use.
+# HELP distributed_lock_scanner_config_last_reload_successful ` +
+		`1 if the last reload of the configuration succeeded; 0 if it failed and the previous one is in use.
 # TYPE distributed_lock_scanner_config_last_reload_successful gauge
 distributed_lock_scanner_config_last_reload_successful 0
 `

@@ -43,26 +43,22 @@ func NewScanCollector(s Snapshotter, opts ...ScanOption) prometheus.Collector {
 		source: s,
 		nodes:  nodeMetrics(),
 		duration: desc("pass_duration_seconds",
-			"Time a sweep of the node took, failed ones included.", "lock_node"),
-		findings: desc("findings", "Confirmed findings of the last sweep, by class."+cached, "lock_node", "class"),
+			"Duration of sweeps of the node in seconds, including failed ones.", "lock_node"),
+		findings: desc("findings", "Confirmed findings in the last sweep, by class."+cached, "lock_node", "class"),
 		keys: desc("finding_keys",
-			"Keys with a confirmed finding of the last sweep, by class: each once, however many "+
-				"nodes of its group have it. At least so many, if findings were omitted."+cached, "class"),
+			"Distinct keys with a confirmed finding in the last sweep, by class."+cached, "class"),
 		omitted: desc("findings_omitted",
-			"Findings of the last sweep that were counted but not kept because there were too many."+cached),
+			"Findings in the last sweep beyond the limit, counted but not kept."+cached),
 		excluded: desc("findings_excluded",
-			"Findings of the last sweep that exclusions of the configuration kept out."+cached),
+			"Findings in the last sweep that configured exclusions left out."+cached),
 		incomplete: desc("incomplete",
-			"What the last sweep is not proved to have read: gaps of its report, by reason. Nothing "+
-				"found says nothing of them."+cached, "reason"),
+			"Parts of the keyspace that the last sweep could not read, by reason."+cached, "reason"),
 		standby: desc("standby",
-			"Whether this process left its last sweep to another one, which holds the scanner's lock."),
+			"1 if this process left its last sweep to the holder of the scanner's lock, else 0."),
 		unelected: desc("unelected",
-			"Whether the last sweep was done without the scanner's lock, which nobody could have: "+
-				"others may have swept, too."+cached),
+			"1 if the last sweep ran without the scanner's lock because nobody could acquire it, else 0."+cached),
 		leak: desc("leaked_lock_info",
-			"Always 1; one series for each of the worst confirmed locks without a "+
-				"TTL."+cached, "lock_node", "key"),
+			"Worst confirmed locks without a TTL, one series each; always 1."+cached, "lock_node", "key"),
 	}
 	for _, opt := range opts {
 		if opt != nil {

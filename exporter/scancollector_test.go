@@ -218,10 +218,11 @@ func TestCatalogue(t *testing.T) {
 		}
 		row := fmt.Sprintf("%s %s %s", name, strings.ToLower(f.GetType().String()), labelsOf(f))
 		code = append(code, row)
-		help, cached := strings.CutSuffix(f.GetHelp(), " tells how fresh it is.")
+		help, cached := f.GetHelp(), false
 		for _, of := range []string{"distributed_lock_scanner_last_success_timestamp_seconds",
 			"distributed_lock_scanner_waits_last_success_timestamp_seconds"} {
-			help = strings.TrimSuffix(help, " Cached: "+of)
+			short, cut := strings.CutSuffix(help, " Cached; see "+of+".")
+			help, cached = short, cached || cut
 		}
 		if sweep := strings.Contains(name, "_scanner_") && f.GetType() == dto.MetricType_GAUGE &&
 			!strings.HasSuffix(name, "last_success_timestamp_seconds") && !strings.HasSuffix(name, "_standby") &&

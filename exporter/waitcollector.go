@@ -32,19 +32,19 @@ type waitCollector struct {
 // NewWaitCollector makes a collector of who waits, as s knows it. It never looks at Redis.
 // With a nil s it collects nothing.
 func NewWaitCollector(s WaitSource) prometheus.Collector {
-	const read = " Cached: distributed_lock_scanner_waits_last_success_timestamp_seconds tells how fresh it is."
+	const read = " Cached; see distributed_lock_scanner_waits_last_success_timestamp_seconds."
 	return &waitCollector{
 		source: s,
 		deadlocks: desc("deadlocks",
-			"Deadlocks over processes, or inside one, that were seen and not seen to be over."+read),
-		found:   desc("deadlocks_found_total", "Deadlocks that the queues of waiting processes have shown."),
-		blocked: desc("blocked_locks", "Locks that some process waits for."+read),
+			"Deadlocks in one process or across several that are not known to be resolved."+read),
+		found:   desc("deadlocks_found_total", "Deadlocks detected in the queues of waiting processes."),
+		blocked: desc("blocked_locks", "Locks with at least one waiting process."+read),
 		waiting: desc("waiting_calls",
-			"Calls that wait for locks, as far as their processes say so on the nodes."+read),
+			"Calls that wait for locks, as reported by their processes on the nodes."+read),
 		longest: desc("longest_wait_seconds",
-			"How long the call has waited that waits for longest; 0 if none does."+read),
+			"Longest wait among waiting calls, in seconds; 0 if none waits."+read),
 		success: desc("waits_last_success_timestamp_seconds",
-			"When the queues of a majority of the nodes were last read; 0 before the first time."),
+			"Time when the queues of a majority of nodes were last read, in seconds since 1970; 0 before that."),
 	}
 }
 
@@ -83,7 +83,7 @@ func (c *waitCollector) Collect(ch chan<- prometheus.Metric) {
 func (c *waitCollector) totals() (t WaitTotals, err error) {
 	defer func() {
 		if recover() != nil {
-			err = errors.New("the source of who waits panicked")
+			err = errors.New("the source of wait totals panicked")
 		}
 	}()
 	return c.source.WaitTotals(), nil
