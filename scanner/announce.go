@@ -33,14 +33,14 @@ func (a *audience) announce(ctx context.Context, report Report, appeared []Findi
 		}
 	}
 	for _, f := range report.Resolved {
-		log.InfoContext(ctx, "leaked lock is gone", attrs(&f)...)
+		log.InfoContext(ctx, "leaked lock resolved", attrs(&f)...)
 		if a.onResolved != nil {
 			a.onResolved(f)
 		}
 	}
 	for _, e := range report.Excluded {
 		if e.Ended {
-			log.WarnContext(ctx, "an exclusion has ended, and excludes nothing: renew it or take it away",
+			log.WarnContext(ctx, "exclusion has ended: renew or remove it",
 				slog.String("pattern", e.Pattern), slog.Time("until", e.Until), slog.String("reason", e.Reason))
 		}
 	}

@@ -73,11 +73,11 @@ func (c *config) checkTimes(int) error {
 		{"WithRepairMinAge", c.repairMinAge, 0},
 	} {
 		if t.value < t.least {
-			return fmt.Errorf("%s(%v): at least %v", t.option, t.value, t.least)
+			return fmt.Errorf("%s(%v): must be at least %v", t.option, t.value, t.least)
 		}
 	}
 	if c.confirmAfter > c.deadline/2 {
-		return fmt.Errorf("WithConfirmAfter(%v): at most half of the deadline of a sweep, %v", c.confirmAfter,
+		return fmt.Errorf("WithConfirmAfter(%v): must be at most half of the deadline, %v", c.confirmAfter,
 			c.deadline)
 	}
 	return nil
@@ -86,26 +86,26 @@ func (c *config) checkTimes(int) error {
 func (c *config) checkLimits(int) error {
 	switch {
 	case c.scope.PageSize < 1 || c.scope.PageSize > maxPageSize:
-		return fmt.Errorf("WithPageSize(%d): between 1 and %d", c.scope.PageSize, maxPageSize)
+		return fmt.Errorf("WithPageSize(%d): must be between 1 and %d", c.scope.PageSize, maxPageSize)
 	case c.maxFindings < 1:
-		return fmt.Errorf("WithMaxFindings(%d): at least 1", c.maxFindings)
+		return fmt.Errorf("WithMaxFindings(%d): must be at least 1", c.maxFindings)
 	case c.maxWatched < 0:
-		return fmt.Errorf("WithMaxWatched(%d): it is negative", c.maxWatched)
+		return fmt.Errorf("WithMaxWatched(%d): must not be negative", c.maxWatched)
 	case c.maxValues < AllValues:
-		return fmt.Errorf("WithMaxValues(%d): it is negative; AllValues means no limit", c.maxValues)
+		return fmt.Errorf("WithMaxValues(%d): must not be negative: use AllValues for no limit", c.maxValues)
 	}
 	return nil
 }
 
 func (c *config) checkNodes(nodes int) error {
 	if len(c.names) != 0 && len(c.names) != nodes {
-		return fmt.Errorf("WithNodeNames: %d names for %d nodes", len(c.names), nodes)
+		return fmt.Errorf("WithNodeNames: %d names for %d nodes: give each node one name", len(c.names), nodes)
 	}
 	if slices.Contains(c.names, "") {
 		return fmt.Errorf("WithNodeNames: a name is empty")
 	}
 	if len(c.replicas) != 0 && len(c.replicas) != nodes {
-		return fmt.Errorf("WithReplicas: %d replicas for %d nodes; nil stands for a node without one", len(c.replicas),
+		return fmt.Errorf("WithReplicas: %d replicas for %d nodes: give one per node, nil for none", len(c.replicas),
 			nodes)
 	}
 	return nil
@@ -113,21 +113,21 @@ func (c *config) checkNodes(nodes int) error {
 
 func (c *config) checkRest(int) error {
 	if slices.Contains(c.scope.Patterns, "") {
-		return fmt.Errorf("WithPattern: it is empty; \"*\" matches every key")
+		return fmt.Errorf("WithPattern: the pattern is empty: use \"*\" to match every key")
 	}
 	if len(c.rules.Checks) == 0 {
-		return fmt.Errorf("WithChecks: no class is given")
+		return fmt.Errorf("WithChecks: no class given")
 	}
 	for _, class := range slices.Sorted(maps.Keys(c.rules.Checks)) {
 		if !slices.Contains(report.Classes(), class) {
-			return fmt.Errorf("WithChecks: there is no class %q", class)
+			return fmt.Errorf("WithChecks: unknown class %q", class)
 		}
 	}
 	if (c.locker == nil) != (c.resource == "") {
-		return fmt.Errorf("WithLocker: a Locker and a resource are needed")
+		return fmt.Errorf("WithLocker: give both a Locker and a resource")
 	}
 	if slices.Contains(c.notifiers, nil) {
-		return fmt.Errorf("WithNotifier: it is nil")
+		return fmt.Errorf("WithNotifier: nil Notifier")
 	}
 	return nil
 }

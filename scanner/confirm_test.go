@@ -115,7 +115,7 @@ func TestLifeOfAFinding(t *testing.T) {
 	if n := strings.Count(log.String(), `msg="leaked lock"`); n != 3 {
 		t.Errorf("%d findings logged, want 3", n)
 	}
-	if n := strings.Count(log.String(), `msg="leaked lock is gone"`); n != 3 {
+	if n := strings.Count(log.String(), `msg="leaked lock resolved"`); n != 3 {
 		t.Errorf("%d resolutions logged, want 3", n)
 	}
 }

@@ -18,7 +18,7 @@ var (
 	// ErrInvalidNode says that a client or URL is not usable as a node.
 	ErrInvalidNode = node.ErrInvalid
 	// ErrStarted says that Start was called before.
-	ErrStarted = errors.New("scanner: started already")
+	ErrStarted = errors.New("scanner: already started")
 	// ErrClosed says that the Scanner was closed.
 	ErrClosed = errors.New("scanner: closed")
 	// ErrDeadline says that a sweep reached its deadline. It is the cause of the

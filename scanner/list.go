@@ -78,7 +78,7 @@ func (s *Scanner) List(ctx context.Context, o ListOptions) (Listing, error) {
 	}
 	errs := l.Fill(&result)
 	if err := context.Cause(outer); err != nil {
-		errs = append(errs, fmt.Errorf("scanner: the listing was cut short: %w", err))
+		errs = append(errs, fmt.Errorf("scanner: the listing was interrupted: %w", err))
 	}
 	now := s.cfg.now()
 	result.Took, result.Reading = now.Sub(result.Started), now.Sub(began)
@@ -107,7 +107,7 @@ func (s *Scanner) Waits(ctx context.Context) (*Waits, error) {
 	waits := l.ReadWaits(within)
 	errs := l.Fill(&Listing{})
 	if err := context.Cause(outer); err != nil {
-		errs = append(errs, fmt.Errorf("scanner: the reading was cut short: %w", err))
+		errs = append(errs, fmt.Errorf("scanner: reading the queues was interrupted: %w", err))
 	} else {
 		errs = append(errs, waits.Err)
 	}

@@ -39,7 +39,7 @@ func TestOrphansWantOneRedlock(t *testing.T) {
 		return sweep(t, newScanner(t, clients, opts...))
 	}
 	three := f.clients[:3]
-	wantSkipped(t, "unrelated", look(three), "does not tell for which Redlock")
+	wantSkipped(t, "unrelated", look(three), "does not say which Redlock")
 	wantGaps(t, "asked for", look(three, scanner.WithChecks(scanner.Orphan, scanner.NoTTL)), scanner.ReasonOrphans)
 	if r := look(three, scanner.WithChecks(scanner.NoTTL, scanner.LongTTL)); len(r.Skipped) != 0 {
 		t.Errorf("not to be looked for: %+v", r.Skipped)
@@ -56,12 +56,12 @@ func TestOrphansWantOneRedlock(t *testing.T) {
 		set(t, c, fmt.Sprint("lock:", i), lockscopeValue(tokenOf(fmt.Sprint(i)), time.Now()), time.Minute)
 	}
 	wantFindings(t, "vouched for", look(three).Findings, "orphan lock:0", "orphan lock:1", "orphan lock:2")
-	wantSkipped(t, "two of three", look(three[:2]), "a Redlock of 3 nodes, and 2 are named")
+	wantSkipped(t, "two of three", look(three[:2]), "a Redlock of 3 nodes, but 2 were given")
 	wantSkipped(t, "a stranger", look(f.clients[1:]), f.servers[3].Addr())
 	_, port, _ := strings.Cut(f.servers[0].Addr(), ":")
 	twice := redis.NewClient(&redis.Options{Addr: "localhost:" + port})
 	t.Cleanup(func() { must(t, twice.Close()) })
-	wantSkipped(t, "one twice", look([]redis.UniversalClient{three[0], three[1], twice}), "are one server")
+	wantSkipped(t, "one twice", look([]redis.UniversalClient{three[0], three[1], twice}), "are the same server")
 
 	must(t, f.servers[2].Kill())
 	s := newScanner(t, three)
@@ -82,7 +82,7 @@ func TestMarkersOfOthersProveNothing(t *testing.T) {
 		set(t, c, "lockscope:life", f.clients[i].Get(ctx, "lockscope:life").Val(), 0)
 		set(t, c, fmt.Sprint("lock:", i), lockscopeValue(token, time.Now()), time.Minute)
 	}
-	wantSkipped(t, "copies", sweep(t, newScanner(t, f.clients[3:])), "another server's")
+	wantSkipped(t, "copies", sweep(t, newScanner(t, f.clients[3:])), "came from another server")
 
 	must(t, redlock.Vouch(ctx, f.clients[:3]))
 	set(t, f.clients[0], "lock:a", lockscopeValue(token, time.Now()), time.Minute)

@@ -97,13 +97,13 @@ func (s *Scanner) Begin(p Plan) (*PlanRun, error) {
 	case s.life.Err() != nil:
 		return nil, ErrClosed
 	case !p.Intact():
-		return wrong("it is not what its id stands for: make it anew")
+		return wrong("the content does not match its id: make a new plan")
 	case p.Created.After(now.Add(planSkew)):
-		return wrong("it was made in the future, at %v: set the clocks", p.Created)
+		return wrong("it was made in the future, at %v: correct the clocks", p.Created)
 	case now.Sub(p.Created) > PlanLife || now.After(p.Expires):
-		return wrong("it expired at %v: make it anew", p.Expires)
+		return wrong("it expired at %v: make a new plan", p.Expires)
 	case !slices.Equal(p.Servers, servers):
-		return wrong("it is for %s, and these are %s", strings.Join(p.Servers, ", "), strings.Join(servers, ", "))
+		return wrong("it is for %s, not for %s", strings.Join(p.Servers, ", "), strings.Join(servers, ", "))
 	}
 	return &PlanRun{s: s, plan: p}, nil
 }

@@ -165,7 +165,7 @@ func TestPlansThatAreNotCarriedOut(t *testing.T) {
 		"no id":          {p.ID, "", "was changed"},
 		"schema":         {`"schema":1`, `"schema":2`, "schema is 2"},
 		"a new field":    {`"schema":1`, `"schema":1,"force":true`, "another version"},
-		"no JSON":        {`{`, `[`, "it is none"},
+		"no JSON":        {`{`, `[`, "not a plan"},
 	} {
 		changed := strings.Replace(string(text), c.old, c.new, 1)
 		if changed == string(text) {
@@ -177,11 +177,11 @@ func TestPlansThatAreNotCarriedOut(t *testing.T) {
 	edited := p
 	edited.Operator = "eve"
 	_, err = s.Begin(edited)
-	wrong("edited", err, "make it anew")
+	wrong("edited", err, "make a new plan")
 	_, err = newScanner(t, f.clients[1:]).Begin(p)
 	wrong("another server", err, "it is for "+f.servers[0].Addr())
 	_, err = newScanner(t, f.clients).Begin(p)
-	wrong("one server more", err, "and these are")
+	wrong("one server more", err, "not for")
 	early := newScanner(t, f.clients[:1], scanner.WithNow(func() time.Time { return time.Now().Add(-time.Hour) }))
 	_, err = early.Begin(p)
 	wrong("of the future", err, "clocks")

@@ -82,7 +82,7 @@ func TestPlanOfAValueThatAProcessKeeps(t *testing.T) {
 					}
 					switch {
 					case retaken && (!errors.Is(err, scanner.ErrNotRepairable) ||
-						!strings.Contains(err.Error(), "taken anew")):
+						!strings.Contains(err.Error(), "acquired again")):
 						t.Errorf("%s: %s was taken anew: %s, %v", way, key, r.Outcome, err)
 					case !retaken && (err != nil || r.Outcome != want):
 						t.Errorf("%s: %s: dry %v: %s, %v", way, key, dry, r.Outcome, err)

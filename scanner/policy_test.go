@@ -43,7 +43,7 @@ func testPolicies(t *testing.T, path scanner.Path) {
 		"no_ttl lock:order:3",
 		"held_too_long lock:order:held", "held_too_long lock:unique:old")
 	late := find(t, report.Findings, scanner.LongTTL, "lock:batch:late")
-	if late.Policy != "batch" || !strings.Contains(late.Evidence, `24h0m0s, which policy batch allows`) {
+	if late.Policy != "batch" || !strings.Contains(late.Evidence, `24h0m0s set by policy batch`) {
 		t.Errorf("%q %s", late.Policy, late.Evidence)
 	}
 	if f := find(t, report.Findings, scanner.LongTTL, "lock:quick:a"); f.Policy != "lock:quick:*" {
@@ -53,7 +53,7 @@ func testPolicies(t *testing.T, path scanner.Path) {
 		t.Errorf("no policy is called %q", f.Policy)
 	}
 	if f := find(t, report.Findings, scanner.HeldTooLong, "lock:unique:old"); strings.Contains(f.Evidence,
-		"it ends in") {
+		"it expires in") {
 		t.Errorf("a lock that never expires ends: %s", f.Evidence)
 	}
 	wantFindings(t, "again", sweep(t, s).Findings, brief(report.Findings)...)

@@ -150,7 +150,7 @@ func (s *Scanner) repairable(f *Finding, a Action) (own ledger.Entry, err error)
 	if err := s.repairer.OldEnough(own.FirstSeen); err != nil {
 		return own,
 			fmt.Errorf(
-				"%w; a process that does not live as long makes a plan and carries it out later: lockscope repair plan",
+				"%w, or make a plan and apply it later (lockscope repair plan)",
 				err)
 	}
 	return own, nil

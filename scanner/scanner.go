@@ -94,7 +94,7 @@ func (s *Scanner) waitAndSweep(ctx context.Context, unelected bool) (Report, err
 	case <-s.life.Done():
 		return report, ErrClosed
 	case <-ctx.Done():
-		return report, fmt.Errorf("scanner: another sweep is under way: %w", ctx.Err())
+		return report, fmt.Errorf("scanner: another sweep is running: %w", ctx.Err())
 	}
 	defer func() { s.turn <- struct{}{} }()
 	if s.life.Err() != nil {
@@ -128,12 +128,12 @@ func (s *Scanner) sweep(ctx context.Context, unelected bool) (Report, error) {
 	errs := w.Errs()
 	for _, err := range []error{unknown, s.memory.remember(ctx, len(w.Appeared())+len(report.Resolved) > 0)} {
 		if err != nil {
-			s.cfg.logger.WarnContext(ctx, "what earlier sweeps knew is not at hand", slog.Any("error", err))
+			s.cfg.logger.WarnContext(ctx, "memory of earlier sweeps not loaded or saved", slog.Any("error", err))
 			errs = append(errs, err)
 		}
 	}
 	if err := context.Cause(ctx); err != nil {
-		errs = append(errs, fmt.Errorf("scanner: the sweep was cut short: %w", err))
+		errs = append(errs, fmt.Errorf("scanner: the sweep was interrupted: %w", err))
 	}
 	if ctx.Err() == nil {
 		errs = append(errs, s.cfg.notify(ctx, report)...)
@@ -174,12 +174,12 @@ func (s *Scanner) sweepIfLeader(ctx context.Context, l *leader) {
 		s.cfg.logger.DebugContext(ctx, "standby: another process sweeps", slog.String("resource", l.resource))
 		s.standBy(nil)
 	case l.undecided() > undecidedIntervals*s.cfg.interval:
-		s.cfg.logger.WarnContext(ctx, "sweep without being elected: the scanner's lock cannot be had",
+		s.cfg.logger.WarnContext(ctx, "sweeping unelected: the scanner's lock cannot be acquired",
 			slog.Any("error", err))
 		s.totals.elect(err)
 		_, _ = s.waitAndSweep(ctx, true)
 	default:
-		s.cfg.logger.WarnContext(ctx, "standby: the scanner's lock cannot be had", slog.Any("error", err))
+		s.cfg.logger.WarnContext(ctx, "standby: the scanner's lock cannot be acquired", slog.Any("error", err))
 		s.standBy(err)
 	}
 }

@@ -76,7 +76,7 @@ func lockscopeValue(e *entry) (clue, bool) {
 		return clue{}, false
 	}
 	_, _, ok := redlock.ParseValue(e.Head)
-	return clue{library: Lockscope, confidence: High, evidence: "its value has lockscope's token, counter and holder"},
+	return clue{library: Lockscope, confidence: High, evidence: "the value has lockscope's token, counter and holder"},
 		ok
 }
 
@@ -87,7 +87,7 @@ func shedLockValue(e *entry) (clue, bool) {
 	if !e.text() || value == nil {
 		return clue{}, false
 	}
-	c := clue{library: ShedLock, confidence: High, evidence: "its value is ADDED, a time and a host"}
+	c := clue{library: ShedLock, confidence: High, evidence: "the value is ADDED, a time and a host"}
 	c.since, _ = time.Parse(time.RFC3339Nano, value[1]) // zero if it is none
 	if m := shedLockKey.FindStringSubmatch(e.Key); m != nil {
 		c.pattern = scanner.PrefixPattern(m[1])
@@ -115,12 +115,12 @@ func redissonHash(e *entry) (clue, bool) {
 	switch {
 	case mode:
 		return clue{library: RedissonRW, confidence: High,
-			evidence: "a hash of client and thread to a count, with a mode"}, true
+			evidence: "a hash from client and thread to a count, with a mode field"}, true
 	case e.fair:
 		return clue{library: RedissonFair, confidence: High,
-			evidence: "a hash of client and thread to a count, and redisson_lock_queue of its name"}, true
+			evidence: "a hash from client and thread to a count, with a redisson_lock_queue beside it"}, true
 	}
-	return clue{library: Redisson, confidence: High, evidence: "a hash of client and thread to a count"}, true
+	return clue{library: Redisson, confidence: High, evidence: "a hash from client and thread to a count"}, true
 }
 
 // redissonPermits: a number, and, of semaphores whose permits expire, a sorted set {name}:timeout of the permits that
@@ -134,9 +134,9 @@ func redissonPermits(e *entry) (clue, bool) {
 	}
 	switch {
 	case e.permits:
-		c.confidence, c.evidence = High, "a number, and the sorted set {name}:timeout of its permits"
+		c.confidence, c.evidence = High, "a number, with its permits in the sorted set {name}:timeout"
 	case e.TTL == keyreader.Never && strings.Contains(strings.ToLower(e.Key), "semaphore"):
-		c.confidence, c.evidence = Low, "a number without a TTL, and its name speaks of a semaphore"
+		c.confidence, c.evidence = Low, "a number without a TTL, and the name contains semaphore"
 	}
 	return c, c.confidence > 0
 }
@@ -150,7 +150,7 @@ func bullLock(e *entry) (clue, bool) {
 	}
 	pattern := scanner.PrefixPattern(m[1]+":") + ":lock"
 	return clue{library: BullMQ, pattern: pattern, confidence: High,
-		evidence: "its name ends in :lock and its value is a worker's UUID and a number"}, true
+		evidence: "the name ends in :lock and the value is a worker's UUID"}, true
 }
 
 // sidekiqLocked: <prefix>:<digest>:LOCKED, a hash of job id to time; the prefix is uniquejobs by default.
@@ -168,7 +168,7 @@ func sidekiqLocked(e *entry) (clue, bool) {
 	}
 	pattern := scanner.PrefixPattern(m[1]+":") + ":LOCKED"
 	return clue{library: SidekiqUnique, pattern: pattern, confidence: High,
-		evidence: "its name is a digest and LOCKED, and it is a hash of job ids"}, true
+		evidence: "the name ends in a digest and LOCKED, and the fields of the hash are job ids"}, true
 }
 
 // celerySingleton: SINGLETONLOCK_<md5>, with the id of the task, a UUID; no TTL unless lock_expiry is set.
@@ -180,9 +180,9 @@ func celerySingleton(e *entry) (clue, bool) {
 		return clue{}, false
 	}
 	c := clue{library: CelerySingleton, pattern: scanner.PrefixPattern(m[1]), confidence: Medium,
-		evidence: "its name ends in an MD5 and its value is a UUID"}
+		evidence: "the name ends in an MD5 digest and the value is a UUID"}
 	if m[1] == "SINGLETONLOCK_" {
-		c.confidence, c.evidence = High, "its name is SINGLETONLOCK_ and an MD5, and its value a UUID"
+		c.confidence, c.evidence = High, "the name is SINGLETONLOCK_ and an MD5 digest, and the value is a UUID"
 	}
 	return c, true
 }
@@ -195,7 +195,7 @@ func redBeat(e *entry) (clue, bool) {
 	}
 	pattern := strings.TrimSuffix(scanner.PrefixPattern(e.Key), "*")
 	return clue{library: RedBeat, pattern: pattern, confidence: High,
-		evidence: "its name is redbeat::lock and its value 32 hex digits"}, true
+		evidence: "the name ends in redbeat::lock and the value is 32 hex digits"}, true
 }
 
 // pythonRedisLock: lock:<name>, with base64 of 18 random bytes.
@@ -205,13 +205,13 @@ func pythonRedisLock(e *entry) (clue, bool) {
 		return clue{}, false
 	}
 	return clue{library: PythonRedisLock, confidence: Medium,
-		evidence: "below lock:, and its value is base64 of 18 bytes"}, true
+		evidence: "the name begins with lock: and the value is 18 bytes in base64"}, true
 }
 
 // redsyncToken: base64 of 16 random bytes.
 // go-redsync/redsync, mutex.go: genValue.
 func redsyncToken(e *entry) (clue, bool) {
-	return byName(e, Redsync, "its value is base64 of 16 bytes", High), e.text() && base64Of16.MatchString(e.Head)
+	return byName(e, Redsync, "the value is 16 bytes in base64", High), e.text() && base64Of16.MatchString(e.Head)
 }
 
 // hexToken: 32 hex digits are a UUID of version 1 in redis-py, random in node-redlock.
@@ -221,16 +221,16 @@ func hexToken(e *entry) (clue, bool) {
 		return clue{}, false
 	}
 	if uuid1Hex.MatchString(e.Head) {
-		return byName(e, RedisPy, "its value is a UUID of version 1 in 32 hex digits", High), true
+		return byName(e, RedisPy, "the value is a version 1 UUID in 32 hex digits", High), true
 	}
-	return byName(e, NodeRedlock, "its value is 32 random hex digits", Medium), true
+	return byName(e, NodeRedlock, "the value is 32 random hex digits", Medium), true
 }
 
 // uuidToken: <registry>:<name> with the UUID of the registry.
 // spring-projects/spring-integration, RedisLockRegistry.java: constructLockKey, clientId.
 func uuidToken(e *entry) (clue, bool) {
 	ok := e.text() && uuidOnly.MatchString(e.Head) && strings.Contains(e.Key, ":")
-	return byName(e, SpringIntegration, "its name is a registry and a path, and its value a UUID", Medium), ok
+	return byName(e, SpringIntegration, "the name is a registry and a path, and the value is a UUID", Medium), ok
 }
 
 // laravelOwner: 16 letters and digits, below the prefixes of the connection and the cache.
@@ -239,10 +239,10 @@ func laravelOwner(e *entry) (clue, bool) {
 	if !e.text() || !alnum16.MatchString(e.Head) || saysNothing.MatchString(e.Head) {
 		return clue{}, false
 	}
-	c := byName(e, Laravel, "its value is 16 letters and digits", Low)
+	c := byName(e, Laravel, "the value is 16 letters and digits", Low)
 	if laravelNames.MatchString(e.Key) {
 		c.confidence, c.evidence = High,
-			"its value is 16 letters and digits, and its name has the prefix of a Laravel cache"
+			"the value is 16 letters and digits, and the name has the prefix of a Laravel cache"
 	} else if c.confidence == Low && !namesLock(e.Key) {
 		return clue{}, false // too many things are
 	}
@@ -256,9 +256,9 @@ func redislockToken(e *entry) (clue, bool) {
 		return clue{}, false
 	}
 	if e.Size == 22 {
-		return byName(e, Redislock, "its value is base64 of 16 bytes without padding", High), true
+		return byName(e, Redislock, "the value is 16 bytes in base64 without padding", High), true
 	}
-	return byName(e, Redislock, "its value begins like base64 of 16 bytes", Low), namesLock(e.Key)
+	return byName(e, Redislock, "the value begins like 16 bytes in base64", Low), namesLock(e.Key)
 }
 
 // constant: SETNX with a value that says nothing: 1, true, a time.
@@ -268,17 +268,17 @@ func constant(e *entry) (clue, bool) {
 	}
 	if saysNothing.MatchString(e.Head) {
 		return clue{library: SetNX, confidence: Medium,
-			evidence: "its name speaks of locks, and its value is a constant or a number: holders cannot be told apart"}, true
+			evidence: "the name suggests a lock; the value is a constant or a number, so holders look alike"}, true
 	}
 	return clue{library: SetNX, confidence: Low,
-		evidence: "its name speaks of locks, and its value has no form that is known"}, true
+		evidence: "the name suggests a lock; the value has no known form"}, true
 }
 
 // byName is as sure as best if the name speaks of locks, and a guess else: caches and
 // sessions have random values, too.
 func byName(e *entry, l Library, evidence string, best Confidence) clue {
 	if namesLock(e.Key) {
-		return clue{library: l, confidence: best, evidence: evidence + ", and its name speaks of locks"}
+		return clue{library: l, confidence: best, evidence: evidence + ", and the name suggests a lock"}
 	}
 	return clue{library: l, confidence: Low, evidence: evidence}
 }

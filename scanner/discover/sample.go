@@ -36,7 +36,7 @@ type Options struct {
 
 func (o Options) complete() (Options, error) {
 	if o.Sample < 0 || o.PageSize < 0 {
-		return o, fmt.Errorf("%w: Sample and PageSize are at least 1", scanner.ErrInvalidOption)
+		return o, fmt.Errorf("%w: Sample and PageSize must not be negative", scanner.ErrInvalidOption)
 	}
 	if o.Sample == 0 {
 		o.Sample = DefaultSample
@@ -102,7 +102,8 @@ func mastersOf(ctx context.Context, client redis.UniversalClient) (masters []*re
 		}
 		return masters, func() { _ = own.Close() }, nil
 	}
-	return nil, nil, fmt.Errorf("%w: a %T cannot be sampled", scanner.ErrInvalidNode, client)
+	return nil, nil, fmt.Errorf("%w: cannot sample a %T: use a *redis.Client or *redis.ClusterClient",
+		scanner.ErrInvalidNode, client)
 }
 
 // companion is what keys beside a lock say of it.

@@ -54,10 +54,10 @@ func (o *Options) Complete() error {
 		o.Order = ByTTL
 	case ByTTL, ByAge, ByResource:
 	default:
-		return fmt.Errorf("there is no order %q: ttl, age or resource", string(o.Order))
+		return fmt.Errorf("unknown order %q: use ttl, age or resource", string(o.Order))
 	}
 	if o.Limit < 0 {
-		return fmt.Errorf("a limit of %d locks is negative", o.Limit)
+		return fmt.Errorf("the limit of %d locks is negative", o.Limit)
 	}
 	return nil
 }

@@ -122,9 +122,9 @@ func complaint(class scanner.Class) string {
 	case scanner.HeldTooLong:
 		return "has had the same holder for longer than policy allows"
 	case scanner.Orphan:
-		return "is held on a minority of the nodes only"
+		return "is on a minority of the nodes only"
 	case scanner.ForeignType:
-		return "is not of a type that a lock has"
+		return "has a type that no lock has"
 	}
 	return "needs a look"
 }
@@ -132,22 +132,24 @@ func complaint(class scanner.Class) string {
 func remedy(class scanner.Class) string {
 	switch class {
 	case scanner.NoTTL:
-		return "Nobody can take it until somebody deletes it: make sure that its holder is gone, then give it an expiry or delete it."
+		return "It blocks everyone until someone deletes it. " +
+			"Make sure that its holder is gone, then delete it or set an expiry."
 	case scanner.LongTTL:
-		return "If its holder dies, everybody waits that long: look for a mistaken unit in the holder's code."
+		return "If its holder dies, others wait that long. Check the holder's code for a wrong time unit."
 	case scanner.HeldTooLong:
-		return "The holder may hang and still renew: look at its process before anything else."
+		return "The holder may hang and still renew. Check its process first."
 	case scanner.Orphan:
-		return "It is left over from an attempt that failed and ends with its expiry; many of them point at a node that loses connections."
+		return "It is left over from a failed attempt and ends with its expiry. " +
+			"Many of these point to a node that loses connections."
 	case scanner.ForeignType:
-		return "Something else uses this name, or the pattern of the scan is too wide."
+		return "Another program uses this name, or the pattern of the scan is too wide."
 	}
 	return "See the evidence."
 }
 
 func holderText(h scanner.Hold) string {
 	if h.Instance == "" {
-		return "Its value does not tell who holds it."
+		return "Its value does not name its holder."
 	}
 	text := "Held by " + clip(scanner.KeyText(h.Instance), maxLabel)
 	if !h.Since.IsZero() {

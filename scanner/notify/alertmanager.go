@@ -40,7 +40,7 @@ func NewAlertmanager(urls []string, opts ...Option) (*Alertmanager, error) {
 		return nil, err
 	}
 	if len(urls) == 0 {
-		return nil, fmt.Errorf("%w: none is given", ErrInvalidURL)
+		return nil, fmt.Errorf("%w: none given", ErrInvalidURL)
 	}
 	a := &Alertmanager{config: c, sender: newSender(c)}
 	known := map[string]bool{}
@@ -50,7 +50,7 @@ func NewAlertmanager(urls []string, opts ...Option) (*Alertmanager, error) {
 			return nil, fmt.Errorf("URL %d: %w", i+1, err)
 		}
 		if known[to.url] {
-			return nil, fmt.Errorf("URL %d: %w: it is given twice", i+1, ErrInvalidURL)
+			return nil, fmt.Errorf("URL %d: %w: given twice", i+1, ErrInvalidURL)
 		}
 		known[to.url] = true
 		a.to = append(a.to, to)
@@ -146,7 +146,7 @@ func (a *Alertmanager) judge(ctx context.Context, errs [][]error) error {
 		}
 		failed = append(failed, err)
 		if !lost {
-			a.config.logger.WarnContext(ctx, "an Alertmanager did not take the alerts; another one did",
+			a.config.logger.WarnContext(ctx, "one Alertmanager did not take the alerts, another did",
 				"endpoint", a.to[i].name, "error", err.Error())
 		}
 	}

@@ -37,7 +37,7 @@ func newConfig(k kind, opts []Option) (*config, error) {
 	}
 	for name, of := range c.only {
 		if of != k {
-			return nil, fmt.Errorf("%w: %s is for %s", ErrInvalidOption, name, of)
+			return nil, fmt.Errorf("%w: %s is for %s only", ErrInvalidOption, name, of)
 		}
 	}
 	if err := errors.Join(c.validateSending(), c.validateAlerts()); err != nil {
@@ -52,21 +52,21 @@ func newConfig(k kind, opts []Option) (*config, error) {
 func (c *config) validateSending() error {
 	switch {
 	case c.timeout < time.Millisecond:
-		return fmt.Errorf("%w: WithTimeout(%v): at least 1ms", ErrInvalidOption, c.timeout)
+		return fmt.Errorf("%w: WithTimeout(%v): must be at least 1ms", ErrInvalidOption, c.timeout)
 	case c.retries < 0 || c.retries > maxRetries:
-		return fmt.Errorf("%w: WithRetries(%d): 0 to %d", ErrInvalidOption, c.retries, maxRetries)
+		return fmt.Errorf("%w: WithRetries(%d): must be between 0 and %d", ErrInvalidOption, c.retries, maxRetries)
 	case c.basic && c.bearer != "":
-		return fmt.Errorf("%w: WithBasicAuth and WithBearerToken exclude each other", ErrInvalidOption)
+		return fmt.Errorf("%w: use WithBasicAuth or WithBearerToken, not both", ErrInvalidOption)
 	case hasControl(c.bearer):
-		return fmt.Errorf("%w: WithBearerToken: the token holds a line break or another control character",
+		return fmt.Errorf("%w: WithBearerToken: the token contains a line break or another control character",
 			ErrInvalidOption)
 	}
 	for name, values := range c.headers {
 		if !headerName.MatchString(name) {
-			return fmt.Errorf("%w: WithHeader: %q is no header's name", ErrInvalidOption, name)
+			return fmt.Errorf("%w: WithHeader: %q is not a header name", ErrInvalidOption, name)
 		}
 		if slices.ContainsFunc(values, hasControl) {
-			return fmt.Errorf("%w: WithHeader: the value of %s holds a control character", ErrInvalidOption, name)
+			return fmt.Errorf("%w: WithHeader: the value of %s contains a control character", ErrInvalidOption, name)
 		}
 	}
 	return nil
@@ -81,11 +81,11 @@ var labelName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 
 func (c *config) validateAlerts() error {
 	if c.resend < minResend {
-		return fmt.Errorf("%w: WithResend(%v): at least %v", ErrInvalidOption, c.resend, minResend)
+		return fmt.Errorf("%w: WithResend(%v): must be at least %v", ErrInvalidOption, c.resend, minResend)
 	}
 	for name := range c.labels {
 		if !labelName.MatchString(name) {
-			return fmt.Errorf("%w: WithLabels: %q is no label's name", ErrInvalidOption, name)
+			return fmt.Errorf("%w: WithLabels: %q is not a label name", ErrInvalidOption, name)
 		}
 		if isOwnLabel(name) {
 			return fmt.Errorf("%w: WithLabels: %s is set by the notifier", ErrInvalidOption, name)

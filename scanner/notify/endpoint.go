@@ -26,11 +26,11 @@ func parseEndpoint(raw string) (*url.URL, error) {
 	switch {
 	case err != nil:
 		return nil,
-			errors.New("malformed: http[s]://host[:port]/path is expected (its text is withheld: it may hold a secret)")
+			errors.New("malformed: use http[s]://host[:port]/path (text withheld: it may contain a secret)")
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, errors.New("must begin with http:// or https://")
 	case u.Hostname() == "":
-		return nil, errors.New("names no host")
+		return nil, errors.New("has no host")
 	case u.Fragment != "":
 		return nil, errors.New("has a fragment (#), which is never sent")
 	}
@@ -42,10 +42,10 @@ func parseEndpoint(raw string) (*url.URL, error) {
 func newEndpoint(raw, path string, c *config) (*endpoint, error) {
 	u, err := parseEndpoint(raw)
 	if err != nil {
-		return nil, fmt.Errorf("%w: it %w", ErrInvalidURL, err)
+		return nil, fmt.Errorf("%w: %w", ErrInvalidURL, err)
 	}
 	if u.User != nil && (c.basic || c.bearer != "") {
-		return nil, fmt.Errorf("%w: it has credentials, and an option gives others", ErrInvalidURL)
+		return nil, fmt.Errorf("%w: the URL and an option both give credentials: use one", ErrInvalidURL)
 	}
 	if path != "" {
 		u = u.JoinPath(path)

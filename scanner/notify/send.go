@@ -118,7 +118,7 @@ func (s *sender) attempt(ctx context.Context, to *endpoint, body []byte) error {
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to.url, bytes.NewReader(body))
 	if err != nil {
-		return errors.New("the request could not be made") // the error may quote the URL
+		return errors.New("cannot build the request") // the error may quote the URL
 	}
 	s.auth(req)
 	req.Header.Set("Content-Type", "application/json")

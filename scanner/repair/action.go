@@ -35,7 +35,7 @@ func ParseAction(s string) (Action, error) {
 	text, found := strings.CutPrefix(s, "expire=")
 	d, err := time.ParseDuration(text)
 	if !found || err != nil {
-		return Action{}, fmt.Errorf("%w: %q; delete or expire=1h is expected", ErrInvalidAction, s)
+		return Action{}, fmt.Errorf("%w: %q: use delete or expire=DURATION, such as expire=1h", ErrInvalidAction, s)
 	}
 	return Expire(d), Expire(d).Validate()
 }
@@ -55,7 +55,7 @@ func (a Action) String() string {
 // Validate returns [ErrInvalidAction] for an action that is none.
 func (a Action) Validate() error {
 	if !a.remove && a.after < time.Millisecond {
-		return fmt.Errorf("%w: it expires in %v; at least 1ms", ErrInvalidAction, a.after)
+		return fmt.Errorf("%w: expire=%v: must be at least 1ms", ErrInvalidAction, a.after)
 	}
 	return nil
 }

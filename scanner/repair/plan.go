@@ -99,16 +99,16 @@ func Read(r io.Reader) (Plan, error) {
 	dec.DisallowUnknownFields()
 	var p Plan
 	if err := dec.Decode(&p); err != nil {
-		return Plan{}, fmt.Errorf("%w: it is none, or of another version of lockscope: %w", ErrInvalidPlan, err)
+		return Plan{}, fmt.Errorf("%w: not a plan, or made by another version of lockscope: %w", ErrInvalidPlan, err)
 	}
 	if p.Schema != Schema {
-		return Plan{}, fmt.Errorf("%w: its schema is %d, and this version knows %d: make it anew", ErrInvalidPlan,
+		return Plan{}, fmt.Errorf("%w: its schema is %d, this version reads %d: make a new plan", ErrInvalidPlan,
 			p.Schema,
 			Schema)
 	}
 	if p.ID == "" || p.ID != p.seal() {
 		return Plan{},
-			fmt.Errorf("%w: it is not what its id stands for, and was changed after it was made: make it anew",
+			fmt.Errorf("%w: the content does not match its id, so it was changed: make a new plan",
 				ErrInvalidPlan)
 	}
 	return p, nil

@@ -53,7 +53,7 @@ func (r *Repairer) Repair(
 func (r *Repairer) OldEnough(first time.Time) error {
 	now := r.Now()
 	if left := r.MinAge - now.Sub(first); left > 0 {
-		return fmt.Errorf("%w: seen for %v, repaired after %v: wait another %v", repair.ErrTooYoung,
+		return fmt.Errorf("%w: first seen %v ago, minimum age %v: wait another %v", repair.ErrTooYoung,
 			clock.Round(max(0, now.Sub(first))), r.MinAge, max(clock.Round(left), time.Millisecond))
 	}
 	return nil
@@ -63,13 +63,13 @@ func (r *Repairer) OldEnough(first time.Time) error {
 func Lockable(f *ledger.Entry, patterns []string) error {
 	switch {
 	case f.Class == report.ForeignType || f.Identity == "" || f.Identity == f.Type:
-		return fmt.Errorf("%w: its value cannot be told from another one; look at it by hand", repair.ErrNotRepairable)
+		return fmt.Errorf("%w: its value does not identify one lease: check it by hand", repair.ErrNotRepairable)
 	case keyreader.IsHelper(f.Key):
-		return fmt.Errorf("%w: it is a helper key of locks", repair.ErrNotRepairable)
+		return fmt.Errorf("%w: it is a helper key, not a lock", repair.ErrNotRepairable)
 	case !slices.ContainsFunc(patterns, func(p string) bool { return keyreader.Matches(p, f.Key) }):
-		return fmt.Errorf("%w: it does not match the pattern %q", repair.ErrNotRepairable, patterns)
+		return fmt.Errorf("%w: the key does not match %q", repair.ErrNotRepairable, patterns)
 	case !f.Distinct:
-		return fmt.Errorf("%w: %s; look at it by hand", repair.ErrNotRepairable,
+		return fmt.Errorf("%w: %s: check it by hand", repair.ErrNotRepairable,
 			cmp.Or(f.Doubt, "its value may be the same for every owner"))
 	}
 	return nil
@@ -85,9 +85,9 @@ func (r *Repairer) act(
 	}
 	switch {
 	case err != nil && redisconn.IsReply(err) && notPermitted(err):
-		err = fmt.Errorf("%w; RepairACL lists what a repair needs", err)
+		err = fmt.Errorf("%w: grant the rules of RepairACL", err)
 	case err != nil && redis.HasErrorPrefix(err, "MOVED"):
-		err = fmt.Errorf("the key's slot has moved to another node, sweep again: %w", err)
+		err = fmt.Errorf("the key's slot moved to another node: sweep again: %w", err)
 	}
 	return outcome, ttl, err
 }

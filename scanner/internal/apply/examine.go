@@ -28,14 +28,14 @@ func (r *Repairer) examine(
 	v := &found[0]
 	switch {
 	case reader.Redirected() > 0:
-		return "", keyreader.Never, fmt.Errorf("%w: the key's slot has moved, or is on the move: make the plan anew",
+		return "", keyreader.Never, fmt.Errorf("%w: the key's slot has moved or is moving: make a new plan",
 			repair.ErrIncomplete)
 	case v.Gone():
 		return repair.Gone, keyreader.Never, nil
 	case v.Type != f.Type || v.Identity() != f.Identity:
 		return repair.Changed, v.TTL, nil
 	case value.Kept(v) && !f.Kept:
-		return "", v.TTL, fmt.Errorf("%w: the plan does not say that a process may keep this value: make it anew",
+		return "", v.TTL, fmt.Errorf("%w: the plan does not say that a process may reuse this value: make a new plan",
 			repair.ErrInvalidPlan)
 	}
 	f.Doubt = value.Doubt(v)
@@ -60,7 +60,8 @@ func (r *Repairer) orphaned(ctx context.Context, src *node.Source, v *keyreader.
 	}
 	tallies, _ := o.Count(ctx, src, []*keyreader.Value{v})
 	if t := tallies[0]; !t.HasQuorum() && !t.Minority() {
-		return false, fmt.Errorf("%w: nodes do not answer that could have the lock, too", repair.ErrIncomplete)
+		return false, fmt.Errorf("%w: nodes that may also have the lock do not answer: try again when they do",
+			repair.ErrIncomplete)
 	}
 	return tallies[0].Minority(), nil
 }

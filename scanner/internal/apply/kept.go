@@ -44,7 +44,8 @@ func (r *Repairer) actIfUnused(
 		return r.examine(ctx, at, f, patterns)
 	})
 	if err != nil && redisconn.IsReply(err) && notPermitted(err) {
-		err = fmt.Errorf("%w; a value that a process may keep takes +watch +unwatch +multi +exec +object|idletime", err)
+		err = fmt.Errorf("%w: a process may reuse this value: grant +watch +unwatch +multi +exec +object|idletime",
+			err)
 	}
 	return outcome, ttl, err
 }
@@ -73,13 +74,13 @@ func (c *change) unused(ctx context.Context, now time.Time) (repair.Outcome, tim
 		return "", ttl, idle.Err()
 	case idle.Err() != nil:
 		return "", ttl,
-			fmt.Errorf("%w: a process may keep its value for life, and the server does not tell when the key "+
-				"was last used: grant +object|idletime, or look at it by hand (%w)", repair.ErrNotRepairable,
+			fmt.Errorf("%w: a process may reuse this value, and the server does not report when the key "+
+				"was last used: grant +object|idletime, or check it by hand (%w)", repair.ErrNotRepairable,
 				redisconn.Scrub(idle.Err()))
 	case idle.Val() < passed-sameSlack:
 		return "", ttl,
-			fmt.Errorf("%w: a process may keep its value for life, and the key was used %v ago, after it was "+
-				"planned: it may have been released and taken anew; look at it by hand", repair.ErrNotRepairable,
+			fmt.Errorf("%w: a process may reuse this value, and the key was used %v ago, after the plan was "+
+				"made: it may have been released and acquired again: check it by hand", repair.ErrNotRepairable,
 				idle.Val())
 	}
 	return repair.Done, ttl, nil

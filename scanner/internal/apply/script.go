@@ -87,7 +87,7 @@ func (c *change) leastMillis() int64 {
 func parseReply(reply any) (repair.Outcome, time.Duration, error) {
 	parts, _ := reply.([]any)
 	if len(parts) != 2 {
-		return "", keyreader.Never, fmt.Errorf("%w: a repair has %d parts", driver.ErrBadReply, len(parts))
+		return "", keyreader.Never, fmt.Errorf("%w: a repair returned %d parts", driver.ErrBadReply, len(parts))
 	}
 	word, ok1 := parts[0].(string)
 	pttl, ok2 := parts[1].(int64)
@@ -95,7 +95,7 @@ func parseReply(reply any) (repair.Outcome, time.Duration, error) {
 		"gone": repair.Gone, "changed": repair.Changed, "would": repair.WouldDo, "done": repair.Done,
 	}[word]
 	if !ok1 || !ok2 || !known {
-		return "", keyreader.Never, fmt.Errorf("%w: a repair has parts of other types", driver.ErrBadReply)
+		return "", keyreader.Never, fmt.Errorf("%w: a repair returned parts of unexpected types", driver.ErrBadReply)
 	}
 	return outcome, keyreader.TTLOf(pttl), nil
 }

@@ -28,10 +28,10 @@ func Read(p *repair.Step) (f ledger.Entry, a repair.Action, err error) {
 		Facts: sight.Facts{Identity: p.Digest, Kept: p.Kept},
 	}
 	if err != nil {
-		return f, a, fmt.Errorf("%w: a key is not base64", repair.ErrInvalidPlan)
+		return f, a, fmt.Errorf("%w: a key is not valid base64", repair.ErrInvalidPlan)
 	}
 	if !slices.Contains(report.Classes(), f.Class) {
-		return f, a, fmt.Errorf("%w: there is no class %q", repair.ErrInvalidPlan, f.Class)
+		return f, a, fmt.Errorf("%w: unknown class %q", repair.ErrInvalidPlan, f.Class)
 	}
 	if p.TTL != nil {
 		f.TTL = time.Duration(*p.TTL * float64(time.Second))

@@ -19,24 +19,25 @@ func Close(r *report.NodeReport, readValues bool) {
 		Note(r, report.ReasonNodeFailed, "%v", r.Err)
 	case r.Truncated:
 		Note(r, report.ReasonBoundReached,
-			"the sweep ended before it had seen every key: give it more time (--deadline)")
+			"the sweep ended before it had read every key: raise the deadline (--deadline)")
 	}
 	if r.Redirected > 0 {
 		Note(r, report.ReasonRedirected,
-			"%d keys were seen and not read: it said that their slots are another node's, or nobody's", r.Redirected)
+			"%d keys were listed but not read: the node answered that another node, or none, serves their slots",
+			r.Redirected)
 	}
 	if r.Overflow > 0 {
-		Note(r, report.ReasonBoundReached, "%d findings are counted and not kept: raise the bound (--max-findings)",
+		Note(r, report.ReasonBoundReached, "%d findings were counted but not kept: raise the limit (--max-findings)",
 			r.Overflow)
 	}
 	if r.Unread > 0 && readValues {
 		Note(r, report.ReasonValuesUnread,
-			"the values of %d locks were not read: their turn comes with later sweeps, or raise the bound (--max-values)",
+			"the values of %d locks were not read: wait for later sweeps, or raise the limit (--max-values)",
 			r.Unread)
 	}
 	if r.Unwatched > 0 {
 		Note(r, report.ReasonUnwatched,
-			"of %d locks nobody watches since when they are held: raise the bound (--max-watched)", r.Unwatched)
+			"%d locks are not watched for how long they are held: raise the limit (--max-watched)", r.Unwatched)
 	}
 }
 
@@ -55,7 +56,7 @@ func Unmatched(patterns []string, nodes []report.NodeReport) []report.Gap {
 	for _, pattern := range patterns {
 		if matched[pattern] == 0 {
 			gaps = append(gaps, report.Gap{Reason: report.ReasonNoMatch, Detail: fmt.Sprintf(
-				"no key matches %q: is that what the locks are called, and is this the server and database they are in?", pattern)})
+				"no key matches %q: check the pattern, the server and the database", pattern)})
 		}
 	}
 	return gaps

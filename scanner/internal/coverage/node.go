@@ -17,11 +17,11 @@ import (
 var (
 	// ErrNotMaster says that a node is a replica of a Redis Cluster, which answers for
 	// no key.
-	ErrNotMaster = errors.New("it is a replica of a Redis Cluster and answers for no key: " +
-		"name the cluster as a cluster (--cluster)")
+	ErrNotMaster = errors.New("it is a replica of a Redis Cluster and serves no keys: " +
+		"give the cluster as a whole (--cluster)")
 	// ErrNotReplica says that the server of [WithReplicas] is none of its node.
-	ErrNotReplica = errors.New("the replica is none of this node, or was never in sync with it: " +
-		"see WithReplicas (--replica)")
+	ErrNotReplica = errors.New("the replica does not follow this node, or was never in sync with it: " +
+		"check WithReplicas (--replica)")
 )
 
 const (
@@ -65,7 +65,7 @@ func (n *Node) Ask(ctx context.Context) (s Standing, err error) {
 	s.View, err = server.View(ctx, n.Master)
 	s.viewed = err == nil
 	if err != nil && redisconn.IsReply(err) {
-		Note(n.Report, report.ReasonSlotsUncovered, "which slots it serves it does not tell (%v): grant +cluster|nodes",
+		Note(n.Report, report.ReasonSlotsUncovered, "the node does not report its slots (%v): grant +cluster|nodes",
 			redisconn.Scrub(err))
 		err = nil
 	}
@@ -80,9 +80,9 @@ func (n *Node) Admit(ctx context.Context, s *Standing) error {
 		return ErrNotMaster
 	case role == "slave":
 		Note(n.Report, report.ReasonReplica,
-			"it is a replica: name its master, and it as the replica to read from (--replica)")
+			"the node is a replica: give its master, and this server as its replica (--replica)")
 	case role == "":
-		Note(n.Report, report.ReasonRoleUnknown, "it does not tell whether it is a master: grant +info")
+		Note(n.Report, report.ReasonRoleUnknown, "the node does not report whether it is a master: grant +info")
 	}
 	if n.Pages == n.Master {
 		return nil
@@ -103,7 +103,7 @@ func (n *Node) admitReplica(ctx context.Context, s *Standing) error {
 		}
 	}
 	if text := s.unsynced(); text != "" {
-		Note(n.Report, report.ReasonReplica, "%s: read the node itself, or mend the replica", text)
+		Note(n.Report, report.ReasonReplica, "%s: read the node itself, or repair the replica", text)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func (n *Node) admitReplica(ctx context.Context, s *Standing) error {
 // before and ended at after.
 func (n *Node) Compare(before, after *Standing) {
 	if before.Pages.RunID() != after.Pages.RunID() {
-		Note(n.Report, report.ReasonNodeFailed, "its process is another one than at the start of the pass: sweep again")
+		Note(n.Report, report.ReasonNodeFailed, "the server process changed during the pass: sweep again")
 		return
 	}
 	if n.Pages != n.Master && before.unsynced() == "" {

@@ -8,8 +8,8 @@ import (
 )
 
 // movingText is why ASKING does not prove that all of a moving slot was read.
-const movingText = "are on the move, and keys may have gone to a node that was read before: " +
-	"sweep again when they have arrived"
+const movingText = "are moving, and keys may have moved to a node that was already read: " +
+	"sweep again when the move is done"
 
 // Slots is which slots of a cluster the nodes of one source were proved to serve
 // during the sweep.
@@ -40,10 +40,10 @@ func (c *Slots) Gaps(source string) []report.Gap {
 		}
 	}
 	if c.Assigned.Len() > 0 {
-		add(report.ReasonSlotsUncovered, rest.Without(c.Assigned), "are served by no node: mend the cluster")
+		add(report.ReasonSlotsUncovered, rest.Without(c.Assigned), "are served by no node: repair the cluster")
 	}
 	if c.Whole {
-		add(report.ReasonSlotsMoving, rest.Both(c.Assigned), "changed hands during the sweep: sweep again")
+		add(report.ReasonSlotsMoving, rest.Both(c.Assigned), "changed nodes during the sweep: sweep again")
 	}
 	add(report.ReasonSlotsMoving, c.Moving, movingText)
 	return gaps
@@ -57,7 +57,7 @@ func (c *Slots) missing() []report.Gap {
 	var gaps []report.Gap
 	if others.Len() > 0 {
 		gaps = append(gaps, report.Gap{Reason: report.ReasonSlotsUncovered, Detail: fmt.Sprintf(
-			"it is one node of a Redis Cluster, and slots %s are not its: name the cluster as a cluster (--cluster)",
+			"the node is part of a Redis Cluster and does not serve slots %s: give the cluster as a whole (--cluster)",
 			others.String())})
 	}
 	if c.Moving.Len() > 0 {

@@ -46,9 +46,9 @@ func (s *Standing) follows() bool {
 func (s *Standing) unsynced() string {
 	switch {
 	case s.Pages.Role() == "" || s.master["master_replid"] == "" || s.Pages["master_replid"] == "":
-		return "the replica or its node does not tell whom it follows"
+		return "the replica or its master does not report its replication"
 	case s.Pages.Role() != "slave":
-		return "the replica is one no more"
+		return "the server is no longer a replica"
 	case !s.follows():
 		return "the replica's link to its master is down"
 	case s.lag() > 0:

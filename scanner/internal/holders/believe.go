@@ -13,7 +13,7 @@ const clockSlack = 30 * time.Second
 // Believe compares what a holder's clock says with what was seen. If they contradict each
 // other, what was seen counts.
 func Believe(said time.Time, seen *Observed, now time.Time) (since time.Time, doubt string) {
-	const text = "; its holder's clock is %v or more %s, so this is since it was first seen"
+	const text = "; the holder's clock is %v or more %s, so this counts from when the scanner first saw it"
 	switch {
 	case said.After(now.Add(clockSlack)):
 		return seen.First, fmt.Sprintf(text, clock.Round(said.Sub(now)), "ahead")

@@ -53,7 +53,7 @@ func (w *Watch) Restore(from Saved) error {
 	size := binary.Size(savedHolder{})
 	holders := make([]savedHolder, min(len(from.Watched)/size, w.limit))
 	if err := binary.Read(bytes.NewReader(from.Watched), binary.LittleEndian, holders); err != nil {
-		return fmt.Errorf("it is damaged, remove it: %w", err)
+		return fmt.Errorf("the stored data is damaged: remove it: %w", err)
 	}
 	for _, r := range from.Nodes {
 		w.rounds = append(w.rounds, round{node: r.Node, number: 1, done: r.Done})

@@ -63,12 +63,12 @@ func (r *Rules) Evidence(class report.Class, v *keyreader.Value, since, now time
 	p := r.PolicyOf(v.Key)
 	switch class {
 	case report.NoTTL:
-		return "its TTL is -1: nothing but its holder or a person will ever remove it"
+		return "its TTL is -1: it stays until its holder or a person deletes it"
 	case report.LongTTL:
-		return fmt.Sprintf("its TTL is %v, more than %v", clock.Round(v.TTL), p.MaxTTL) + clause(&p)
+		return fmt.Sprintf("its TTL is %v, longer than the limit of %v", clock.Round(v.TTL), p.MaxTTL) + clause(&p)
 	case report.HeldTooLong:
-		return fmt.Sprintf("one holder has it for %v or more, longer than %v", clock.Round(now.Sub(since)), p.MaxHold) +
-			clause(&p) + ending(v)
+		return fmt.Sprintf("one holder has had it for %v or more, longer than the limit of %v",
+			clock.Round(now.Sub(since)), p.MaxHold) + clause(&p) + ending(v)
 	case report.ForeignType:
 		return foreignEvidence(v)
 	}
@@ -80,7 +80,7 @@ func ending(v *keyreader.Value) string {
 	if v.TTL == keyreader.Never {
 		return "; it never expires"
 	}
-	return fmt.Sprintf("; it ends in %v unless it is renewed", clock.Round(v.TTL))
+	return fmt.Sprintf("; it expires in %v unless renewed", clock.Round(v.TTL))
 }
 
 func foreignEvidence(v *keyreader.Value) string {
@@ -89,9 +89,9 @@ func foreignEvidence(v *keyreader.Value) string {
 		expiry = "expires in " + clock.Round(v.TTL).String()
 	}
 	if v.Type == keyreader.Hash {
-		return fmt.Sprintf("it is a hash of %d fields that are not those of a Redisson lock, and %s", v.Size, expiry)
+		return fmt.Sprintf("it is a hash whose %d fields are not those of a Redisson lock, and %s", v.Size, expiry)
 	}
-	return fmt.Sprintf("it is a %s, which no lock is, and %s", v.Type, expiry)
+	return fmt.Sprintf("it is a %s, a type that no lock has, and %s", v.Type, expiry)
 }
 
 // clause names the policy in the evidence of a finding.
@@ -99,5 +99,5 @@ func clause(p *report.Policy) string {
 	if p.Name == "" {
 		return ""
 	}
-	return fmt.Sprintf(", which policy %s allows", report.KeyText(p.Name))
+	return fmt.Sprintf(" set by policy %s", report.KeyText(p.Name))
 }

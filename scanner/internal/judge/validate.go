@@ -15,12 +15,12 @@ func (r *Rules) Validate() error {
 	for _, p := range r.Policies {
 		switch {
 		case p.Pattern == "":
-			return errors.New("WithPolicies: a pattern is empty; \"*\" matches every key")
+			return errors.New("WithPolicies: a pattern is empty: use \"*\" to match every key")
 		case p.MaxTTL != 0 && p.MaxTTL < time.Millisecond, p.MaxHold != 0 && p.MaxHold < time.Millisecond:
-			return fmt.Errorf("WithPolicies: a limit of policy %s is less than 1ms; 0 stands for the default",
+			return fmt.Errorf("WithPolicies: policy %s has a limit below 1ms: use 0 for the default",
 				report.KeyText(p.Name))
 		case seen[p.Name]:
-			return fmt.Errorf("WithPolicies: two are called %s: give them names", report.KeyText(p.Name))
+			return fmt.Errorf("WithPolicies: two policies are named %s: give each its own name", report.KeyText(p.Name))
 		}
 		seen[p.Name] = true
 	}
@@ -37,9 +37,9 @@ func validExclusion(e *report.Exclusion) error {
 	case e.Pattern == "":
 		return errors.New("a pattern is empty")
 	case e.Until.IsZero():
-		return fmt.Errorf("%s has no end: say until when", report.KeyText(e.Pattern))
+		return fmt.Errorf("%s has no end: set one", report.KeyText(e.Pattern))
 	case strings.TrimSpace(e.Reason) == "":
-		return fmt.Errorf("%s has no reason: say why, for whoever reads it later", report.KeyText(e.Pattern))
+		return fmt.Errorf("%s has no reason: give one", report.KeyText(e.Pattern))
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func parsePage(reply any) (Page, error) {
 	keys, ok2 := parts[1].(int64)
 	found, ok3 := parts[2].([]any)
 	if !ok1 || !ok2 || !ok3 {
-		return Page{}, fmt.Errorf("%w: a page has parts of other types", driver.ErrBadReply)
+		return Page{}, fmt.Errorf("%w: a page has parts of unexpected types", driver.ErrBadReply)
 	}
 	p := Page{Next: next, Keys: keys, Values: make([]Value, len(found))}
 	for i, f := range found {

@@ -88,7 +88,7 @@ func parseValue(reply any) (Value, error) {
 	kind, ok3 := parts[2].(string)
 	size, ok4 := parts[3].(int64)
 	if !ok1 || !ok2 || !ok3 || !ok4 {
-		return Value{}, fmt.Errorf("%w: a description has parts of other types", driver.ErrBadReply)
+		return Value{}, fmt.Errorf("%w: a description has parts of unexpected types", driver.ErrBadReply)
 	}
 	v := Value{Key: key, TTL: TTLOf(pttl), Type: kind, Size: size}
 	texts, err := stringsOf(parts[4:])
@@ -125,7 +125,7 @@ func stringsOf(parts []any) ([]string, error) {
 	for i, p := range parts {
 		text, ok := p.(string)
 		if !ok {
-			return nil, fmt.Errorf("%w: a %T instead of a text", driver.ErrBadReply, p)
+			return nil, fmt.Errorf("%w: a %T instead of a string", driver.ErrBadReply, p)
 		}
 		texts[i] = text
 	}

@@ -60,7 +60,7 @@ func (r *waitsReader) count(ctx context.Context) {
 		}
 	}
 	if ctx.Err() != nil {
-		r.errs = append(r.errs, fmt.Errorf("scanner: queues were not read to their end: %w", context.Cause(ctx)))
+		r.errs = append(r.errs, fmt.Errorf("scanner: reading the queues was interrupted: %w", context.Cause(ctx)))
 	}
 }
 

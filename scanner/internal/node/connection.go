@@ -46,7 +46,7 @@ func Find(ctx context.Context, sources []*Source, node string) (Connection, erro
 			}
 		}
 	}
-	return Connection{}, errors.Join(append(errs, errors.New("there is no such node now"))...)
+	return Connection{}, errors.Join(append(errs, errors.New("the node does not exist at the moment"))...)
 }
 
 // Connections returns the masters there are now.

@@ -22,7 +22,7 @@ const ClientName = "lockscope-scanner"
 // clients in their order, or none.
 func NewSources(clients []redis.UniversalClient, names []string, replicas []redis.UniversalClient) ([]*Source, error) {
 	if len(clients) == 0 {
-		return nil, fmt.Errorf("%w: there is none", ErrInvalid)
+		return nil, fmt.Errorf("%w: none given", ErrInvalid)
 	}
 	var sources []*Source
 	fail := func(i int, err error) ([]*Source, error) {
@@ -75,17 +75,17 @@ func newSource(given redis.UniversalClient) (*Source, error) {
 		return nil, errors.New("the client is nil")
 	}
 	return nil, fmt.Errorf(
-		"a %T spreads keys over servers in its own way; use a *redis.Client or a *redis.ClusterClient", given)
+		"a %T shards keys by its own rules: use a *redis.Client or a *redis.ClusterClient", given)
 }
 
 // differs refuses a node that was given twice, or cannot be told from another.
 func (s *Source) differs(others []*Source) error {
 	for i, other := range others {
 		if other.address == s.address && s.address != redisconn.SentinelAddress {
-			return fmt.Errorf("it is node %d again: both are %s", i+1, s.address)
+			return fmt.Errorf("it is the same server as node %d: %s", i+1, s.address)
 		}
 		if other.Name == s.Name {
-			return fmt.Errorf("it is called %s as node %d is: WithNodeNames can tell them apart", s.Name, i+1)
+			return fmt.Errorf("its name %s is also that of node %d: set names with WithNodeNames", s.Name, i+1)
 		}
 	}
 	return nil
@@ -105,10 +105,10 @@ func (s *Source) setReplica(given redis.UniversalClient) error {
 	}
 	replica, ok := given.(*redis.Client)
 	if !ok || s.Cluster != nil {
-		return errors.New("WithReplicas: only a standalone node can have a replica, which is a *redis.Client")
+		return errors.New("WithReplicas: only a standalone node can have a replica, and it must be a *redis.Client")
 	}
 	if replica.Options().DB != s.DB {
-		return fmt.Errorf("WithReplicas: the replica's client is on database %d, the node's on %d",
+		return fmt.Errorf("WithReplicas: the replica's client uses database %d, the node's uses %d",
 			replica.Options().DB, s.DB)
 	}
 	s.Replica = server.Connect(replica, ClientName, &s.open)

@@ -48,8 +48,8 @@ func (o *Redlock) Prove(ctx context.Context, said bool) {
 	}
 	o.one = o.doubt == ""
 	if !o.one {
-		o.doubt = "no orphan was looked for: " + o.doubt +
-			". If the servers are all the nodes of one Redlock, say so (WithOneRedlock, --redlock)"
+		o.doubt = "orphans were not looked for: " + o.doubt +
+			". If these servers are all the nodes of one Redlock, declare it (WithOneRedlock, --redlock)"
 	}
 }
 
@@ -61,7 +61,7 @@ type member struct {
 }
 
 // errNoMember says that a server answers, and not as a node of a Redlock.
-var errNoMember = errors.New("it does not tell for which Redlock it votes")
+var errNoMember = errors.New("it does not say which Redlock it votes for")
 
 // disagreement says why members are not all the nodes of one Redlock of so many, or "".
 func disagreement(known []member, nodes int) string {
@@ -75,12 +75,12 @@ func disagreement(known []member, nodes int) string {
 		}
 		for _, other := range known[:i] {
 			if other.runID == m.runID {
-				return fmt.Sprintf("%s and %s are one server", other.name, m.name)
+				return fmt.Sprintf("%s and %s are the same server", other.name, m.name)
 			}
 		}
 	}
 	if count, _, _ := strings.Cut(string(first.fingerprint), ":"); count != strconv.Itoa(nodes) {
-		return fmt.Sprintf("they vote for a Redlock of %s nodes, and %d are named", count, nodes)
+		return fmt.Sprintf("they vote for a Redlock of %s nodes, but %d were given", count, nodes)
 	}
 	return ""
 }
@@ -105,7 +105,7 @@ func membership(ctx context.Context, s *node.Source) (member, error) {
 	case !ok || m.State == guard.Changing:
 		return member{}, errNoMember
 	case info.RunID() == "" || m.RunID != info.Incarnation() && m.RunID != info.RunID() || m.DB != strconv.Itoa(s.DB):
-		return member{}, fmt.Errorf("%w since it restarted, or its data is another server's", errNoMember)
+		return member{}, fmt.Errorf("%w since it restarted, or its data came from another server", errNoMember)
 	}
 	return member{name: s.Name, runID: m.RunID, fingerprint: m.Fingerprint}, nil
 }

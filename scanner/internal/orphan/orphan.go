@@ -72,7 +72,7 @@ func (c *Tally) HasQuorum() bool { return c.same >= c.quorum() }
 // Evidence explains a lock without a quorum.
 func (c *Tally) Evidence() string {
 	return fmt.Sprintf(
-		"its token is on %d of %d nodes and a quorum is %d: it is nobody's lock, and in the way of others",
+		"its token is on %d of %d nodes, below the quorum of %d: nobody holds the lock, and it blocks others",
 		c.same, c.nodes, c.quorum())
 }
 

@@ -32,11 +32,11 @@ type Node struct {
 // watched matters to [report.HeldTooLong] alone.
 func (p *Proof) Covers(f *ledger.Entry) error {
 	if p == nil {
-		return fmt.Errorf("%w: nothing was swept yet", repair.ErrIncomplete)
+		return fmt.Errorf("%w: no sweep has run yet", repair.ErrIncomplete)
 	}
 	n, swept := p.Nodes[f.Node]
 	if !swept {
-		return fmt.Errorf("%w: the last sweep has not read the node: sweep again", repair.ErrIncomplete)
+		return fmt.Errorf("%w: the last sweep did not read the node: sweep again", repair.ErrIncomplete)
 	}
 	for _, g := range n.Gaps {
 		if g.Reason != report.ReasonUnwatched || f.Class == report.HeldTooLong {
@@ -44,11 +44,11 @@ func (p *Proof) Covers(f *ledger.Entry) error {
 		}
 	}
 	if slot := hashslot.Of(f.Key); n.Slots != nil && !n.Slots.Has(slot) {
-		return fmt.Errorf("%w: slot %d was moving, or not read: sweep again when it has arrived", repair.ErrIncomplete,
+		return fmt.Errorf("%w: slot %d was moving or not read: sweep again when the move is done", repair.ErrIncomplete,
 			slot)
 	}
 	if f.Class == report.Orphan && !p.Orphans {
-		return fmt.Errorf("%w: the nodes are not proved to be those of one Redlock: see WithOneRedlock (--redlock)",
+		return fmt.Errorf("%w: the nodes are not proved to form one Redlock: see WithOneRedlock (--redlock)",
 			repair.ErrIncomplete)
 	}
 	return p.Values.unique(f)

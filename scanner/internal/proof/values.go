@@ -96,11 +96,11 @@ func (s *Values) unique(f *ledger.Entry) error {
 	id := s.hash(f.Identity)
 	switch {
 	case s.shared[id]:
-		return fmt.Errorf("%w: another key has the same value: it is its holder's, "+
-			"and says nothing of this hold; look at it by hand", repair.ErrNotRepairable)
+		return fmt.Errorf("%w: another key has the same value, so it identifies a holder "+
+			"and not this lease: check it by hand", repair.ErrNotRepairable)
 	case s.overflow && !s.early[id]:
-		return fmt.Errorf("%w: its value was not compared with those of all other keys, "+
-			"which are too many for one sweep, or were not all read by it: sweep again", repair.ErrIncomplete)
+		return fmt.Errorf("%w: its value was not compared with that of every other key: "+
+			"there are too many for one sweep, or it did not read all: sweep again", repair.ErrIncomplete)
 	}
 	return nil
 }

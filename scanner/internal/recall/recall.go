@@ -20,7 +20,7 @@ import (
 const version = 1
 
 // ErrVersion says that a store has what another version of the scanner wrote.
-var ErrVersion = errors.New("it is another version's: give this one a store of its own")
+var ErrVersion = errors.New("written by another version of lockscope: use a separate store")
 
 // State is what is kept. It has keys, but no value and no token: digests stand for
 // them, which are good for telling whether a value is the same.
@@ -62,7 +62,7 @@ func Encode(s State, now time.Time) ([]byte, error) {
 func Decode(data []byte) (State, error) {
 	var from saved
 	if err := json.Unmarshal(data, &from); err != nil {
-		return State{}, fmt.Errorf("it is damaged, remove it: %w", err)
+		return State{}, fmt.Errorf("the stored data is damaged: remove it: %w", err)
 	}
 	if from.Version != version {
 		return State{}, fmt.Errorf("version %d: %w", from.Version, ErrVersion)

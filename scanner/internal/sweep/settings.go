@@ -12,7 +12,7 @@ import (
 
 // ErrDeadline says that a sweep reached its deadline. It is the cause of the
 // context of commands cut off by it.
-var ErrDeadline = errors.New("scanner: the sweep's deadline has passed")
+var ErrDeadline = errors.New("scanner: sweep deadline exceeded")
 
 // AllValues of [Settings].MaxValues means no limit.
 const AllValues = -1

@@ -43,7 +43,7 @@ func Doubt(v *keyreader.Value) string {
 	case v.Type == keyreader.Hash:
 		return doubtOfHash(v)
 	case v.Type != keyreader.String:
-		return "it is a " + v.Type + ", which no lock is"
+		return "it is a " + v.Type + ", a type that no lock has"
 	case v.Size > keyreader.HeadSize:
 		return "its value is longer than the 256 bytes that are compared"
 	}
@@ -52,7 +52,7 @@ func Doubt(v *keyreader.Value) string {
 	}
 	if !random(v.Head) {
 		return "its value may be the same for every owner: " +
-			"it has no UUID, no 32 hexadecimal digits and no random text of 16 characters"
+			"it contains no UUID, no 32 hex digits and no random text of 16 characters"
 	}
 	return ""
 }
@@ -60,7 +60,7 @@ func Doubt(v *keyreader.Value) string {
 // doubtOfHash accepts Redisson's clients, which are UUIDs, and no other names of fields.
 func doubtOfHash(v *keyreader.Value) string {
 	if v.Fields == nil {
-		return "its fields were not all read, or how large it is the server does not tell (+memory|usage)"
+		return "its fields were not all read, or the server does not report its size (+memory|usage)"
 	}
 	if _, ok := redissonHolder(v.Fields); !ok {
 		return "its fields are not those of a Redisson lock"
@@ -71,7 +71,7 @@ func doubtOfHash(v *keyreader.Value) string {
 		}
 		m := redissonField.FindStringSubmatch(f[0])
 		if m == nil || !uuidOnly.MatchString(m[1]) || different(m[1]) < leastDifferent {
-			return "its client is not named by a UUID"
+			return "its client id is not a UUID"
 		}
 	}
 	return ""

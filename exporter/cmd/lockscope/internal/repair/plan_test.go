@@ -96,7 +96,7 @@ func TestPlanMeetsItsEnd(t *testing.T) {
 	}
 	edited := filepath.Join(dir, "edited.json")
 	cmdtest.Must(t, os.WriteFile(edited, []byte(strings.Replace(string(text), "expire=1h0m0s", "delete", 1)), 0o600))
-	apply(edited, servers[0].Addr()).Want(t, app.ExitError, "was changed after it was made")
+	apply(edited, servers[0].Addr()).Want(t, app.ExitError, "so it was changed: make a new plan")
 	apply(file, servers[1].Addr()).Want(t, app.ExitError, "it is for "+servers[0].Addr())
 	apply(file, cmdtest.Addrs(servers...)).Want(t, app.ExitError, "it is for "+servers[0].Addr())
 	apply(file, servers[0].Addr(), "--audit-log", filepath.Join(dir, "missing", "log")).Want(t, app.ExitError,

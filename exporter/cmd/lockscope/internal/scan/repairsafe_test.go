@@ -89,7 +89,7 @@ func TestRepairLeavesLocksOfUnrelatedServers(t *testing.T) {
 		}
 	}
 	o := repairNow(t, "--redis", cmdtest.Addrs(servers...))
-	o.Want(t, app.ExitClean, "orphans_unproved: no orphan was looked for", "--redlock")
+	o.Want(t, app.ExitClean, "orphans_unproved: orphans were not looked for", "--redlock")
 	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--checks", "orphan,no_ttl")...).Want(t,
 		app.ExitIncomplete, "orphans_unproved")
 	command(t, cmdtest.Quick("--redis", cmdtest.Addrs(servers...), "--redlock")...).Want(t, app.ExitFindings,

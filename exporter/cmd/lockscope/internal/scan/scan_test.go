@@ -67,7 +67,7 @@ func TestScanTable(t *testing.T) {
 	o := command(t, cmdtest.Quick("--redis", s.Addr(), "--checks", "no_ttl")...)
 	o.Want(t, app.ExitFindings)
 	o.WantNot(t, cmdtest.SecretToken, "\x1b")
-	const evidence = "its TTL is -1: nothing but its holder or a person will ever remove it"
+	const evidence = "its TTL is -1: it stays until its holder or a person deletes it"
 	pad := strings.Repeat(" ", len(s.Addr())-len("NODE"))
 	want := "CLASS   NODE" + pad + "  KEY                 TTL    HOLDER       EVIDENCE\n" +
 		"no_ttl  " + s.Addr() + `  "lock:\x1b[2J\xff"  never  worker-7/42  ` + evidence + "\n" +
