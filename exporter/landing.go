@@ -25,7 +25,7 @@ func links(locks, fleet bool) []link {
 	}
 	return append(all,
 		link{"/healthz", "Health", "whether the process answers"},
-		link{"/readyz", "Readiness", "whether it should get work, and if not why"})
+		link{"/readyz", "Readiness", "whether it should receive work, and why not"})
 }
 
 // landing says what there is. It is not a template: with one, the linker keeps every

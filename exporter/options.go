@@ -133,7 +133,7 @@ func (c *config) validate() error {
 		"WithCheckTimeout": c.checkTimeout, "WithScrapeTimeout": c.scrapeTimeout,
 	} {
 		if d <= 0 {
-			return fmt.Errorf("%s(%v) is not positive", name, d)
+			return fmt.Errorf("%s(%v): must be positive", name, d)
 		}
 	}
 	return c.validateChecks()
@@ -144,11 +144,11 @@ func (c *config) validateChecks() error {
 	for _, k := range c.checks {
 		switch {
 		case k.name == "" || oneLine(k.name) != k.name:
-			return fmt.Errorf("WithReadyCheck(%q): a name in one printable line is needed", k.name)
+			return fmt.Errorf("WithReadyCheck(%q): use one printable line as the name", k.name)
 		case k.fn == nil:
-			return fmt.Errorf("WithReadyCheck(%q): the function is nil", k.name)
+			return fmt.Errorf("WithReadyCheck(%q): nil function", k.name)
 		case seen[k.name]:
-			return fmt.Errorf("WithReadyCheck(%q): there are two of that name", k.name)
+			return fmt.Errorf("WithReadyCheck(%q): duplicate name", k.name)
 		}
 		seen[k.name] = true
 	}

@@ -45,7 +45,7 @@ func TestRestartsThatAreOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(b.String(),
-		`level=WARN msg="node restarted and votes: no lock from before can be held" node=a left=0s enforced=false`) {
+		`level=WARN msg="node restarted and votes: no earlier lock can still be held" node=a left=0s enforced=false`) {
 		t.Error(b.String())
 	}
 }

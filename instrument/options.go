@@ -208,10 +208,10 @@ func newConfig(opts []Option) (config, error) {
 		opt(&c)
 	}
 	if c.WaitObjective <= 0 {
-		return c, fmt.Errorf("%w: WithWaitObjective(%v) is not above zero", ErrInvalidOption, c.WaitObjective)
+		return c, fmt.Errorf("%w: WithWaitObjective(%v): must be positive", ErrInvalidOption, c.WaitObjective)
 	}
 	if c.MaxResources < 0 {
-		return c, fmt.Errorf("%w: WithMaxResources(%d) is negative", ErrInvalidOption, c.MaxResources)
+		return c, fmt.Errorf("%w: WithMaxResources(%d): must not be negative", ErrInvalidOption, c.MaxResources)
 	}
 	for _, name := range c.resources {
 		if err := lock.ValidateResource(name); err != nil {
@@ -222,7 +222,7 @@ func newConfig(opts []Option) (config, error) {
 		return c, err
 	}
 	if c.nodeSpans < NodeSpansVotes || c.nodeSpans > NodeSpansNone {
-		return c, fmt.Errorf("%w: WithNodeSpans(%d): NodeSpansVotes, NodeSpansAll or NodeSpansNone is expected",
+		return c, fmt.Errorf("%w: WithNodeSpans(%d): use NodeSpansVotes, NodeSpansAll or NodeSpansNone",
 			ErrInvalidOption, c.nodeSpans)
 	}
 	return c, nil
@@ -230,11 +230,11 @@ func newConfig(opts []Option) (config, error) {
 
 func checkLabels(names []string) error {
 	if len(names) > MaxLabels {
-		return fmt.Errorf("%w: WithLabels: %d labels, at most %d are allowed", ErrInvalidOption, len(names), MaxLabels)
+		return fmt.Errorf("%w: WithLabels: %d labels, at most %d allowed", ErrInvalidOption, len(names), MaxLabels)
 	}
 	for i, name := range names {
 		if !metrics.UsableLabel(name, names[:i]) {
-			return fmt.Errorf("%w: WithLabels(%q): a name of letters, digits and '_' is needed that no other label has",
+			return fmt.Errorf("%w: WithLabels(%q): use letters, digits and '_', and a name that no other label has",
 				ErrInvalidOption, name)
 		}
 	}

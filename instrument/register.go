@@ -38,7 +38,7 @@ func register(r prometheus.Registerer, asked shared) (*metrics.Metrics, error) {
 		return known.measures(), asked.agrees(known.measures().Settings())
 	default:
 		// The registry compares descriptions only: same names, something else.
-		return nil, fmt.Errorf("instrument: register metrics: a foreign %T has taken their names: %w", known, err)
+		return nil, fmt.Errorf("instrument: register metrics: a %T already uses their names: %w", known, err)
 	}
 }
 
@@ -55,8 +55,9 @@ func (asked shared) agrees(have metrics.Settings) error {
 		{asked.given&givenNative != 0, "WithNativeHistograms", have.Native, asked.Native},
 	} {
 		if o.given && o.has != o.asks {
-			return fmt.Errorf("%w: %s: the metrics of this registry are those of another decorator, "+
-				"with %v and not %v: give both the same, or each a registry", ErrInvalidOption, o.name, o.has, o.asks)
+			return fmt.Errorf("%w: %s: another decorator registered these metrics "+
+				"with %v, not %v: give both the same value, or each its own registry",
+				ErrInvalidOption, o.name, o.has, o.asks)
 		}
 	}
 	return nil

@@ -131,7 +131,7 @@ func TestRestartOfOneOfThree(t *testing.T) {
 		return gather(t, l, "node_restarts_total", "lock_node", node, "backend", "redis", "enforced", "true") == 1
 	})
 	must(t, l.Flush(t.Context()))
-	line := record(t, text, "node restarted: it does not vote while locks it may have forgotten can be held")
+	line := record(t, text, "node restarted: it does not vote until locks it may have forgotten have expired")
 	wantIn(t, line, "level=WARN", "node="+node, "left=1m0.", "enforced=true")
 	if log := text.String(); strings.Contains(log, "short while ago") {
 		t.Errorf("nodes that were vouched for are told of: %s", log)

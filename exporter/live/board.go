@@ -44,7 +44,7 @@ func (b *Board) Wrap(next lock.Locker, opts ...WrapOption) (lock.Locker, error) 
 		opt(&w)
 	}
 	if w.instance == "" {
-		return nil, fmt.Errorf("%w: WithLockerInstance: it is empty", ErrInvalidOption)
+		return nil, fmt.Errorf("%w: WithLockerInstance: must not be empty", ErrInvalidOption)
 	}
 	return newLocker(&b.written, next, storedName(w.instance)), nil
 }

@@ -82,7 +82,7 @@ func TestErrorsThatCannotBeTold(t *testing.T) {
 		t.Fatal("acquired from a node that fails")
 	}
 	_, _ = wrap(t, board, &noop{err: hostileError{lock.ErrNoQuorum}}).Acquire(t.Context(), "y")
-	const text = "an error that cannot be told"
+	const text = "an error whose text is not available"
 	s := state(board)
 	if n := s.Nodes[0]; n.Error != text || n.Failures != 1 || !n.Up {
 		t.Errorf("node: %+v", n)

@@ -103,20 +103,20 @@ func newConfig(opts []Option) (config, error) {
 	}
 	switch {
 	case c.instance == "":
-		return c, fmt.Errorf("%w: WithInstance: it is empty", ErrInvalidOption)
+		return c, fmt.Errorf("%w: WithInstance: must not be empty", ErrInvalidOption)
 	case c.window < time.Second || c.window > maxWindow:
-		return c, fmt.Errorf("%w: WithWindow(%v): between %v and %v",
+		return c, fmt.Errorf("%w: WithWindow(%v): must be between %v and %v",
 			ErrInvalidOption, c.window, time.Second, maxWindow)
 	case c.slowest < 0 || c.slowest > maxSlowest:
-		return c, fmt.Errorf("%w: WithSlowest(%d): between 0 and %d", ErrInvalidOption, c.slowest, maxSlowest)
+		return c, fmt.Errorf("%w: WithSlowest(%d): must be between 0 and %d", ErrInvalidOption, c.slowest, maxSlowest)
 	case c.maxShown < 1 || c.maxShown > maxShown:
-		return c, fmt.Errorf("%w: WithMaxShown(%d): between 1 and %d", ErrInvalidOption, c.maxShown, maxShown)
+		return c, fmt.Errorf("%w: WithMaxShown(%d): must be between 1 and %d", ErrInvalidOption, c.maxShown, maxShown)
 	case c.warning <= 0 || c.alarm < c.warning:
-		return c, fmt.Errorf("%w: WithObjectives(%v, %v): positive, and the alarm not below the warning",
+		return c, fmt.Errorf("%w: WithObjectives(%v, %v): must be positive, with the alarm not below the warning",
 			ErrInvalidOption, c.warning, c.alarm)
 	case c.traceURL != "" && !text.ValidTraceURL(c.traceURL):
-		return c, fmt.Errorf("%w: WithTraceURL: an http or https URL with a host of its own, "+
-			"one {traceID} behind it and no credentials is needed", ErrInvalidOption)
+		return c, fmt.Errorf("%w: WithTraceURL: use an http or https URL with a fixed host, "+
+			"one {traceID} after the host and no credentials", ErrInvalidOption)
 	}
 	c.instance = storedName(c.instance)
 	return c, nil

@@ -157,7 +157,7 @@ func (c *Config) nameAfter(next lock.Locker) error {
 	name := named.Instance()
 	if c.Instance != "" && c.Instance != name {
 		return fmt.Errorf(
-			"%w: Config.Instance is %q, and the Locker's locks say %q: leave it empty, or give lock.WithInstance the same",
+			"%w: Config.Instance is %q, the Locker's instance is %q: leave it empty, or make both the same",
 			instrument.ErrInvalidOption, c.Instance, name)
 	}
 	c.Instance = name

@@ -30,7 +30,7 @@ func env(name string) string { return strings.TrimSpace(os.Getenv(name)) }
 
 // invalid is an error about a variable whose value may be shown.
 func invalid(name, expected string) error {
-	return fmt.Errorf("%w: %s=%q: %s is expected", ErrInvalidEnvironment, name, env(name), expected)
+	return fmt.Errorf("%w: %s=%q: use %s", ErrInvalidEnvironment, name, env(name), expected)
 }
 
 // enabled reports whether there is a place to send spans to.
@@ -94,13 +94,13 @@ func checkEnvironment() error {
 func checkEndpoint(name string) error {
 	u, err := url.Parse(env(name))
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
-		return fmt.Errorf("%w: %s: a URL like http://collector:4318 is expected", ErrInvalidEnvironment, name)
+		return fmt.Errorf("%w: %s: use a URL like http://collector:4318", ErrInvalidEnvironment, name)
 	}
 	if port := u.Port(); port != "" && checkPort(port) != nil {
-		return fmt.Errorf("%w: %s: the port of the URL is not one", ErrInvalidEnvironment, name)
+		return fmt.Errorf("%w: %s: the URL has an invalid port", ErrInvalidEnvironment, name)
 	}
 	if u.User != nil {
-		return fmt.Errorf("%w: %s holds a user or password, which would not be sent: use %s",
+		return fmt.Errorf("%w: %s contains a user or password, which would not be sent: use %s",
 			ErrInvalidEnvironment, name, signal("HEADERS"))
 	}
 	return nil

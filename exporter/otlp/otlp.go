@@ -60,7 +60,7 @@ func NewTracerProvider(ctx context.Context, service string, opts ...Option) (
 		c.logger = slog.New(slog.DiscardHandler)
 	}
 	if strings.TrimSpace(service) == "" {
-		return nil, nil, fmt.Errorf("%w: the service needs a name", ErrInvalidOption)
+		return nil, nil, fmt.Errorf("%w: the service name is empty", ErrInvalidOption)
 	}
 	on, err := enabled()
 	if err != nil {
@@ -104,7 +104,7 @@ func newResource(ctx context.Context, service string, attributes []attribute.Key
 		resource.WithAttributes(attributes...),
 		resource.WithFromEnv())
 	if err != nil {
-		return nil, fmt.Errorf("%w: OTEL_RESOURCE_ATTRIBUTES or the host's name: %w", ErrInvalidEnvironment, err)
+		return nil, fmt.Errorf("%w: OTEL_RESOURCE_ATTRIBUTES or the host name: %w", ErrInvalidEnvironment, err)
 	}
 	return res, nil
 }

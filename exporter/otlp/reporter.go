@@ -93,7 +93,7 @@ func (r *reporter) stop(ctx context.Context, provider *sdktrace.TracerProvider) 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.late > 0 {
-		err = errors.Join(err, fmt.Errorf("%w: %d of the last: %w", ErrSpansLost, r.late,
+		err = errors.Join(err, fmt.Errorf("%w: %d lost during shutdown: %w", ErrSpansLost, r.late,
 			errors.Join(context.Cause(ctx), r.last)))
 	}
 	return err

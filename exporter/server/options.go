@@ -54,9 +54,9 @@ func newConfig(e *exporter.Exporter, opts []Option) (config, error) {
 	}
 	switch {
 	case c.shutdownTimeout <= 0:
-		return c, fmt.Errorf("%w: WithShutdownTimeout(%v) is not positive", ErrInvalidOption, c.shutdownTimeout)
+		return c, fmt.Errorf("%w: WithShutdownTimeout(%v): must be positive", ErrInvalidOption, c.shutdownTimeout)
 	case c.drainDelay < 0:
-		return c, fmt.Errorf("%w: WithDrainDelay(%v) is negative", ErrInvalidOption, c.drainDelay)
+		return c, fmt.Errorf("%w: WithDrainDelay(%v): must not be negative", ErrInvalidOption, c.drainDelay)
 	}
 	return c, nil
 }

@@ -82,7 +82,7 @@ func (s *Server) serve(ctx context.Context, listeners []net.Listener, configFile
 // drain lets everybody know before the doors close.
 func (s *Server) drain() {
 	s.exporter.Drain()
-	s.cfg.logger.Debug("exporter drains", "delay", s.cfg.drainDelay)
+	s.cfg.logger.Debug("exporter draining", "delay", s.cfg.drainDelay)
 	if s.cfg.drainDelay > 0 {
 		time.Sleep(s.cfg.drainDelay)
 	}
@@ -98,7 +98,7 @@ func (s *Server) shutdown(servers []*http.Server) error {
 		wg.Go(func() {
 			if err := server.Shutdown(ctx); err != nil {
 				errs[i] = errors.Join(
-					fmt.Errorf("server: requests were cut off, they took longer than the shutdown timeout of %v: %w",
+					fmt.Errorf("server: requests were cut off after the shutdown timeout of %v: %w",
 						s.cfg.shutdownTimeout, err), server.Close())
 			}
 		})

@@ -14,7 +14,7 @@ var (
 	// ErrWebConfig says that the web configuration file is not usable.
 	ErrWebConfig = errors.New("server: web configuration")
 	// ErrServed says that Serve was called before: a Server serves once.
-	ErrServed = errors.New("server: Serve was called before")
+	ErrServed = errors.New("server: Serve was already called")
 )
 
 // Server serves an Exporter. Its zero value is not usable: see New. It is safe for

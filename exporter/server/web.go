@@ -43,8 +43,8 @@ func (w *Web) Register(fs *flag.FlagSet) {
 }
 
 const (
-	usageListen = "`host:port` to serve metrics and pages on; repeat it for more (default " + DefaultAddress + ")"
-	usageConfig = "`file` that configures TLS and basic authentication, as exporter-toolkit of Prometheus defines it"
+	usageListen = "`host:port` to serve metrics and pages on; may be repeated (default " + DefaultAddress + ")"
+	usageConfig = "`file` that configures TLS and basic authentication, in the format of Prometheus' exporter-toolkit"
 )
 
 // addressList is a flag that may be repeated.
@@ -77,7 +77,7 @@ func checkAddress(s string) error {
 		return fmt.Errorf("%q is not host:port, for example 127.0.0.1:17379 or :17379", s)
 	}
 	if _, err := net.LookupPort("tcp", port); err != nil || port == "" {
-		return fmt.Errorf("%q has no usable port: a number up to 65535 is needed, 0 for any free one", s)
+		return fmt.Errorf("%q has no usable port: use a number up to 65535, or 0 for any free port", s)
 	}
 	return nil
 }

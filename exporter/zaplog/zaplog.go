@@ -88,7 +88,7 @@ func parseLevel(s string) (zapcore.Level, error) {
 	case "debug", "info", "warn", "error":
 		return zapcore.ParseLevel(level)
 	default:
-		return 0, fmt.Errorf("%w: level %q: debug, info, warn or error is expected", ErrInvalidOption, s)
+		return 0, fmt.Errorf("%w: level %q: use debug, info, warn or error", ErrInvalidOption, s)
 	}
 }
 
@@ -108,7 +108,7 @@ func newEncoder(format string) (zapcore.Encoder, error) {
 		cfg.EncodeLevel = zapcore.CapitalLevelEncoder
 		return zapcore.NewConsoleEncoder(cfg), nil
 	default:
-		return nil, fmt.Errorf("%w: format %q: %s or %s is expected", ErrInvalidOption, format, FormatJSON,
+		return nil, fmt.Errorf("%w: format %q: use %s or %s", ErrInvalidOption, format, FormatJSON,
 			FormatConsole)
 	}
 }

@@ -15,9 +15,9 @@ import (
 
 // Errors of an answer.
 var (
-	ErrTimeout  = fmt.Errorf("it did not answer within %v", Timeout)
-	ErrTooLarge = fmt.Errorf("its answer has more than %d MiB", MaxBody>>20)
-	ErrNoPage   = errors.New("its answer is not what a page of lockscope says")
+	ErrTimeout  = fmt.Errorf("no answer within %v", Timeout)
+	ErrTooLarge = fmt.Errorf("the answer is larger than %d MiB", MaxBody>>20)
+	ErrNoPage   = errors.New("the answer is not from a lockscope page")
 )
 
 // StatusError says that a page answered, but not with its document.
@@ -25,9 +25,9 @@ type StatusError struct{ Status int }
 
 func (e *StatusError) Error() string {
 	if e.Status/100 == 3 {
-		return fmt.Sprintf("it answers with status %d: redirects are not followed", e.Status)
+		return fmt.Sprintf("status %d: redirects are not followed", e.Status)
 	}
-	return fmt.Sprintf("it answers with status %d", e.Status)
+	return fmt.Sprintf("status %d", e.Status)
 }
 
 // newClient makes connections that the policy allows, keeps none, has no proxy, no

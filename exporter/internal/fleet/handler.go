@@ -11,12 +11,12 @@ func Handler(document func(context.Context) Document) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
-			http.Error(w, "this is read-only: use GET or HEAD", http.StatusMethodNotAllowed)
+			http.Error(w, "read-only: use GET or HEAD", http.StatusMethodNotAllowed)
 			return
 		}
 		body, err := json.Marshal(document(r.Context()))
 		if err != nil {
-			http.Error(w, "the document cannot be written as JSON", http.StatusInternalServerError)
+			http.Error(w, "cannot encode the document as JSON", http.StatusInternalServerError)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")

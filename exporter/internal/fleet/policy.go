@@ -11,14 +11,14 @@ import (
 
 // ErrBadPolicy says that a text is no policy. The text is withheld: whoever writes a URL
 // there may have written a password.
-var ErrBadPolicy = errors.New("off, listed, or patterns of hosts such as *.orders.svc are expected")
+var ErrBadPolicy = errors.New("use off, listed, or host patterns such as *.orders.svc")
 
 // Errors of a page that is not asked.
 var (
-	ErrNotAllowed = errors.New("its host is not one that --pages allows")
+	ErrNotAllowed = errors.New("--pages does not allow its host")
 	ErrNoAddress  = errors.New(
-		"it is no address of a page: http or https without credentials, and a path that ends in /debug/locks, are expected")
-	ErrLocal = errors.New("its host leads to this machine or to a link-local address")
+		"not a page address: use http or https without credentials, and a path that ends in /debug/locks")
+	ErrLocal = errors.New("its host resolves to this machine or to a link-local address")
 )
 
 // Policy says which pages may be read. The zero value allows none.

@@ -18,7 +18,7 @@ func (h *Handler) serveEvents(w http.ResponseWriter, r *http.Request) {
 	s, ok := h.feeds.join()
 	if !ok {
 		w.Header().Set("Retry-After", "10")
-		h.fail(w, r, http.StatusServiceUnavailable, "no stream to spare: poll ?format=json")
+		h.fail(w, r, http.StatusServiceUnavailable, "too many streams: poll ?format=json")
 		return
 	}
 	defer h.feeds.leave(s)
@@ -28,7 +28,8 @@ func (h *Handler) serveEvents(w http.ResponseWriter, r *http.Request) {
 	e := newEncoder(w, r)
 	if err := out.Flush(); errors.Is(err, http.ErrNotSupported) {
 		w.Header().Del("Content-Encoding")
-		h.fail(w, r, http.StatusNotImplemented, "a middleware in front of this page cannot stream: poll ?format=json")
+		h.fail(w, r, http.StatusNotImplemented,
+			"a middleware in front of this page does not support streaming: poll ?format=json")
 		return
 	}
 	h.send(e, r, out, s)

@@ -16,7 +16,7 @@ import (
 
 // ErrSource says that the Source, or the function given to WithReport, panicked.
 // What it panicked with is not kept: it may hold anything.
-var ErrSource = errors.New("the source of the page's data panicked")
+var ErrSource = errors.New("the data source of the page panicked")
 
 // Source tells the state of the locks. State is called by one goroutine for all
 // streams and by each request for JSON, so it must be safe for concurrent use; it
@@ -140,7 +140,7 @@ func (h *Handler) document(ctx context.Context) (line []byte, err error) {
 	}
 	line, err = json.Marshal(d)
 	if err != nil {
-		return nil, fmt.Errorf("state cannot be written as JSON: %w", err)
+		return nil, fmt.Errorf("cannot encode the state as JSON: %w", err)
 	}
 	return bytes.TrimSpace(line), nil
 }

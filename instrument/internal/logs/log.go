@@ -145,11 +145,11 @@ func (l *Log) Restart(ctx context.Context, e lock.NodeRestart) {
 	}
 	switch {
 	case e.Enforced:
-		msg += ": it does not vote while locks it may have forgotten can be held"
+		msg += ": it does not vote until locks it may have forgotten have expired"
 	case e.Left > 0:
 		msg += " and votes at once: locks it forgot may still be held"
 	default:
-		msg += " and votes: no lock from before can be held"
+		msg += " and votes: no earlier lock can still be held"
 	}
 	if p, ok := l.admit(msg, e.Backend.Name, e.Node); ok {
 		attrs := []slog.Attr{slog.String("node", e.Node), duration("left", e.Left), slog.Bool("enforced", e.Enforced)}

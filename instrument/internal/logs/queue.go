@@ -73,7 +73,7 @@ func (q *queue) flush(ctx context.Context) error {
 	case <-running:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("instrument: log records are left: %w", ctx.Err())
+		return fmt.Errorf("instrument: flush: log records remain: %w", ctx.Err())
 	}
 }
 

@@ -4,7 +4,7 @@ const showDeadlocks = (() => {
 
   function update(item, d) {
     style(item, d.over ? "banner over" : "banner alarm");
-    put(part(item, "strong", "lead"), d.over ? "A deadlock is over. " : "Deadlock. ");
+    put(part(item, "strong", "lead"), d.over ? "Deadlock resolved. " : "Deadlock. ");
     put(part(item, "span", "since"), `Found ${ago(d.found_seconds)}: `);
     sync(part(item, "span", "cycle"), d.cycle.map((l, i) => ({...l, next: d.cycle[(i + 1) % d.cycle.length]})), lockKey, () => el("span", "link"), (e, l) => {
       const who = part(e, "bdi", "who");

@@ -5,12 +5,12 @@ const toneOfWait = (seconds, o) => seconds >= o.alarm_seconds ? "bad" : seconds 
 // the rest.
 function heldBy(b, otherwise, known) {
   if (!b) return {lead: otherwise, rest: ""};
-  if (b.handed_over) return {lead: "the hand-over", rest: "nobody holds it; it is kept for the next in line"};
+  if (b.handed_over) return {lead: "the hand-over", rest: "nobody holds it; it is reserved for the next in line"};
   const rest = [];
   if (known) return {name: b.holder, lead: "a holder that left no name", here: b.here, rest: ""};
   if (b.age_seconds != null) rest.push(`has held it for ${duration(b.age_seconds)}`);
   if (b.never_expires) rest.push("delete the key once you know that its owner is gone");
-  else if (b.remaining_seconds != null) rest.push(`at most ${duration(b.remaining_seconds)} more unless renewed`);
+  else if (b.remaining_seconds != null) rest.push(`expires within ${duration(b.remaining_seconds)} unless renewed`);
   return {name: b.holder, lead: "a holder that left no name", here: b.here, rest: rest.join(", ")};
 }
 
@@ -127,7 +127,7 @@ const showBlocked = (() => {
       showName(e, l.resource);
       showBackend(e, l);
       showSite(e, l.call_site);
-      put(part(e, "span", "held"), l.holder?.holder ? " held by " : ", held by nobody that is known");
+      put(part(e, "span", "held"), l.holder?.holder ? " held by " : ", holder unknown");
       const who = part(e, "bdi", "who");
       put(who, l.holder?.holder ? printable(l.holder.holder) : "");
       style(who, "who name");

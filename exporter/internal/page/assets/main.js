@@ -19,8 +19,8 @@ function tile(id, value, small, sub, tone = "") {
 
 function tiles(voting) {
   const t = doc.totals, o = doc.objectives, tone = t.waiting ? toneOfWait(t.longest_wait_seconds, o) : "";
-  const above = {bad: "alarm from " + duration(o.alarm_seconds), warn: "objective " + duration(o.warning_seconds)}[tone];
-  tile("waiting", number(t.waiting), "", t.waiting ? "for " + plural(t.contended, "resource") : t.attempting ? `nobody now, ${number(t.attempting)} just asking` : "nobody now", tone);
+  const above = {bad: "alarm at " + duration(o.alarm_seconds), warn: "objective " + duration(o.warning_seconds)}[tone];
+  tile("waiting", number(t.waiting), "", t.waiting ? "for " + plural(t.contended, "resource") : t.attempting ? `none now, ${number(t.attempting)} just started` : "none now", tone);
   tile("longest", t.waiting ? duration(t.longest_wait_seconds) : "\u2013", "", above ?? (t.waiting ? doc.read_seconds == null ? "of those that wait now" : "when it was read" : "nobody waits"), tone);
   recently();
   tile("held", number(t.held), "", t.held ? "oldest " + duration(t.oldest_hold_seconds) : "none now");
@@ -56,7 +56,7 @@ function recently() {
 function leaks() {
   const scan = doc.scan;
   if (!scan) return tile("leaks", "\u2013", "", "no scanner in this process");
-  if (!scan.started) return tile("leaks", "\u2013", "", "first sweep is not done");
+  if (!scan.started) return tile("leaks", "\u2013", "", "first sweep not finished");
   const sure = new Set(scan.findings.map(f => f.key)).size + scan.overflow, maybe = scan.pending.length;
   tile("leaks", scan.standby ? "\u2013" : number(sure), "", scan.standby ? "another process scans" : (maybe ? `${number(maybe)} more seen once, ` : "") + "swept " + ago((Date.parse(doc.at) - Date.parse(scan.started)) / 1000), sure ? "warn" : "");
 }
@@ -77,9 +77,9 @@ function findings() {
   if (failed.length) notes.push("not finished: " + failed.map(n => `${printable(n.node)} (${printable(n.error)})`).join(", "));
   put(section.querySelector(".hint"), scan.started && !scan.standby ? notes.join(" \u00b7 ") : "");
   const empty = section.querySelector(".empty");
-  empty.usual = !scan.started ? "The first sweep has not ended. Locks that leak show here once it has."
-    : scan.standby ? "Another process holds the scanner's lock and does the sweeps."
-    : "No leak found. A key that never expires, lives too long or is held too long shows here.";
+  empty.usual = !scan.started ? "The first sweep has not finished. Leaked locks appear here afterwards."
+    : scan.standby ? "Another process holds the scanner's lock and runs the sweeps."
+    : "No leak found. Keys that never expire, expire too late or are held too long appear here.";
   classes(section.querySelector(".classes"), all);
   showFindings(list, all.length, scan.overflow);
 }

@@ -2,9 +2,9 @@
 function restartOf(n) {
   const r = n.restart;
   if (!r) return "";
-  const what = (r.witnessed ? "restarted, noticed " : "young when first met ") + ago(r.noticed_seconds);
-  if (r.enforced) return `${what}: silent for ${duration(r.left_seconds)} more`;
-  return `${what}: votes, though locks it forgot may be held for ${duration(r.left_seconds)} more`;
+  const what = (r.witnessed ? "restart detected " : "met shortly after its start, ") + ago(r.noticed_seconds);
+  if (r.enforced) return `${what}: does not vote for ${duration(r.left_seconds)} more`;
+  return `${what}: votes although locks it forgot may be held for ${duration(r.left_seconds)} more`;
 }
 
 const nodeTones = {__proto__: null, up: "good", quarantined: "warn", barred: "bad", down: "bad"};

@@ -66,7 +66,7 @@ func testBlockers(t *testing.T, b *tab) {
 	b.open(serve(t, livetest.NewSource(func() live.State { return livetest.Busy(start) })) +
 		"#show=held&open=order%3A1001")
 	for resource, words := range map[string][]string{
-		"invoice:2024-11": {"billing-84cc/1", "has held it for", "more unless renewed"},
+		"invoice:2024-11": {"billing-84cc/1", "has held it for", "expires within"},
 		"order:1001": {"orders-7d9f5c/1", "this process", "all 2, longest first", "behind 2 callers here",
 			"behind 1 caller here"},
 		"legacy:export": {"left no name", "never expires"},
@@ -96,8 +96,8 @@ func testRestartedNodes(t *testing.T, b *tab) {
 	b.open(serve(t, livetest.Fixed(state)))
 	for name, says := range map[string]string{
 		"redis-1:6379": "",
-		"redis-4:6379": "restarted, noticed 12\u00a0s ago: silent for 48\u00a0s more",
-		"redis-5:6379": "young when first met 3\u00a0s ago: votes, though locks it forgot may be held for 57\u00a0s more",
+		"redis-4:6379": "restart detected 12\u00a0s ago: does not vote for 48\u00a0s more",
+		"redis-5:6379": "met shortly after its start, 3\u00a0s ago: votes although locks it forgot may be held for 57\u00a0s more",
 	} {
 		row := b.text(
 			`[...document.querySelectorAll("#nodes li")].find(r => r.querySelector(".name").textContent === "` + name +

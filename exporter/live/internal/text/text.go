@@ -41,7 +41,7 @@ func Error(err error) string { return errorText(err, maxError) }
 func Detail(err error) string { return errorText(err, maxDetail) }
 
 func errorText(err error, limit int) (text string) {
-	text = "an error that cannot be told"
+	text = "an error whose text is not available"
 	defer panics.Contain()
 	return clip(err.Error(), limit)
 }

@@ -190,8 +190,8 @@ func plantPages(t *testing.T, servers []*redisproc.Server) map[string]string {
 	t.Cleanup(func() { hangs.Close(); garbage.Close() })
 	reasons := map[string]string{
 		"http://127.0.0.1:1/debug/locks":  "refused",
-		hangs.URL + "/debug/locks":        "did not answer within",
-		garbage.URL + "/debug/locks":      "not what a page of lockscope says",
+		hangs.URL + "/debug/locks":        "no answer within",
+		garbage.URL + "/debug/locks":      "not from a lockscope page",
 		"http://198.51.100.7/debug/locks": "--pages",
 	}
 	for page := range reasons {
