@@ -1,14 +1,14 @@
 package scanner
 
-// ListACL returns the rules by which an ACL user may do all that [Scanner.List] and
-// [Scanner.Sweep] do, besides its password, its keys (%R~lock:* or ~lock:*) and "on".
-// Where several nodes are looked at, orphans among them, it reads %R~lockscope:life, too.
-// Servers before Redis 7 have no eval_ro: leave it and evalsha_ro out, and add
-// evalsha and eval. Without either, pages are read by plain commands.
-// A cluster client needs cluster|slots, cluster|nodes and command as well, and INFO is needed by
-// sweeps only.
-// From Redis 7.2 on +client|no-touch keeps a look at a value from counting as use of the
-// key (OBJECT IDLETIME). Older servers have no such command, and on them it does.
+// ListACL returns the ACL rules that [Scanner.List] and [Scanner.Sweep] need, besides the user's password, keys
+// (%R~lock:* or ~lock:*) and "on". Further rules depend on the servers:
+//
+//   - With several nodes, orphans among them, also %R~lockscope:life.
+//   - Before Redis 7 there is no eval_ro: leave out eval_ro and evalsha_ro and add evalsha and eval. Without either,
+//     pages are read by plain commands.
+//   - A cluster client needs cluster|slots, cluster|nodes and command. Only sweeps need info.
+//   - From Redis 7.2 on, +client|no-touch keeps a look at a value from counting as use of the key (OBJECT IDLETIME).
+//     On older servers it counts.
 func ListACL() []string {
 	return []string{
 		"+client|setname", "+info", "+scan", "+evalsha_ro", "+eval_ro",
@@ -17,10 +17,9 @@ func ListACL() []string {
 	}
 }
 
-// RepairACL returns the rules that [Scanner.Repair] and [PlanRun.Apply] need on top of [ListACL]. Its
-// keys must be writable. Where a user may run no scripts, watch, multi and exec take
-// the place of evalsha and eval; they are in the list for that, and with object|idletime
-// for what [PlanRun.Apply] does about values that a process keeps.
+// RepairACL returns the ACL rules that [Scanner.Repair] and [PlanRun.Apply] need in addition to [ListACL]. The keys
+// must be writable. Where a user may run no scripts, watch, multi and exec replace evalsha and eval. They also serve
+// [PlanRun.Apply], with object|idletime, for values that a process may reuse.
 func RepairACL() []string {
 	return []string{"+evalsha", "+eval", "+hkeys", "+del", "+pexpire", "+watch", "+unwatch", "+multi", "+exec",
 		"+object|idletime"}

@@ -9,7 +9,7 @@ import (
 // notifyTimeout bounds one notification.
 const notifyTimeout = 10 * time.Second
 
-// audience is who is told of sweeps.
+// audience receives the results of sweeps.
 type audience struct {
 	logger     *slog.Logger
 	onFinding  func(Finding)
@@ -17,8 +17,7 @@ type audience struct {
 	notifiers  []Notifier
 }
 
-// announce logs a sweep and calls the callbacks; appeared are the findings that it was
-// the first to confirm.
+// announce logs a sweep and calls the callbacks. appeared are the findings that this sweep was the first to confirm.
 func (a *audience) announce(ctx context.Context, report Report, appeared []Finding) {
 	log := a.logger
 	for _, n := range report.Nodes {
@@ -71,7 +70,7 @@ func attrs(f *Finding) []any {
 	return attrs
 }
 
-// notify gives the report to every notifier, one after the other.
+// notify passes the report to every notifier, one after the other.
 func (a *audience) notify(ctx context.Context, report Report) []error {
 	var errs []error
 	for _, n := range a.notifiers {

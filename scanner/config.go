@@ -18,10 +18,10 @@ import (
 // maxPageSize keeps a page at some tens of milliseconds of the server's time.
 const maxPageSize = 10_000
 
-// AllValues given to [WithMaxValues] means no limit.
+// AllValues removes the limit of [WithMaxValues].
 const AllValues = sweep.AllValues
 
-// config is what options say.
+// config is what the options set.
 type config struct {
 	audience
 	scope        node.Scope
@@ -47,7 +47,7 @@ type config struct {
 	now func() time.Time // for tests
 }
 
-// validate returns the first thing that is wrong, for that many nodes.
+// validate returns the first invalid setting for that many nodes.
 func (c *config) validate(nodes int) error {
 	for _, check := range []func(int) error{c.checkTimes, c.checkLimits, c.checkNodes,
 		func(int) error { return c.rules.Validate() }, c.checkRest} {
@@ -141,14 +141,13 @@ func (c *config) settings() sweep.Settings {
 	}
 }
 
-// maxLead bounds for how long a process that hangs can keep the others from
-// sweeping. It outlasts several sweeps.
+// maxLead bounds how long a hanging process keeps the others from sweeping. It outlasts several sweeps.
 func (c *config) maxLead() time.Duration {
 	return max(lock.DefaultMaxHold, 4*(c.deadline+c.interval))
 }
 
-// leader renews its lock early enough that MaxHold does not end it during a sweep, and that
-// sweeps do not find this very lock to be held too long.
+// leader renews its lock early enough that MaxHold does not end it during a sweep, and that a sweep does not report
+// this very lock as held too long.
 func (c *config) leader() *leader {
 	limit := c.maxLead()
 	return &leader{locker: c.locker, resource: c.resource, maxHold: limit, renewed: min(limit, c.rules.HoldLimit) / 2}

@@ -4,8 +4,8 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// DocumentSchema is the version of [Document]. It changes when a field changes its
-// meaning or goes away, not when one is added.
+// DocumentSchema is the version of [Document]. It changes when a field changes its meaning or is removed, not when
+// one is added.
 const DocumentSchema = report.DocumentSchema
 
 // The JSON form of a [Report], wherever one is written; package report has it all.
@@ -24,8 +24,8 @@ type (
 	HoldDocument = report.HoldDocument
 )
 
-// NewDocument writes a report as a Document. Its lists may be empty, never null.
+// NewDocument converts a report into a Document. Its lists may be empty, but are never null.
 func NewDocument(r Report) Document { return report.NewDocument(r) }
 
-// NewHoldDocument writes a hold, and nil for one that tells nothing.
+// NewHoldDocument converts a hold. It returns nil for the zero Hold.
 func NewHoldDocument(h Hold) *HoldDocument { return report.NewHoldDocument(h) }

@@ -12,28 +12,26 @@ import (
 
 // Errors of a Scanner. Test for them with [errors.Is].
 var (
-	// ErrInvalidOption says that an option's value is not usable. New and Open
-	// report it before any command is sent.
+	// ErrInvalidOption reports an unusable option value. New and Open return it before they send a command.
 	ErrInvalidOption = errors.New("scanner: invalid option")
-	// ErrInvalidNode says that a client or URL is not usable as a node.
+	// ErrInvalidNode reports a client or URL that cannot be a node.
 	ErrInvalidNode = node.ErrInvalid
-	// ErrStarted says that Start was called before.
+	// ErrStarted reports a second call of Start.
 	ErrStarted = errors.New("scanner: already started")
-	// ErrClosed says that the Scanner was closed.
+	// ErrClosed reports a call after Close.
 	ErrClosed = errors.New("scanner: closed")
-	// ErrDeadline says that a sweep reached its deadline. It is the cause of the
-	// context of commands cut off by it.
+	// ErrDeadline reports that a sweep reached its deadline. Commands that the deadline cuts off have it as the cause
+	// of their context.
 	ErrDeadline = sweep.ErrDeadline
-	// ErrNotMaster says that a node is a replica of a Redis Cluster, which answers for
-	// no key.
+	// ErrNotMaster reports a node that is a replica of a Redis Cluster, which serves no keys.
 	ErrNotMaster = coverage.ErrNotMaster
-	// ErrNotReplica says that the server of [WithReplicas] is none of its node.
+	// ErrNotReplica reports that a server given to [WithReplicas] does not replicate its node.
 	ErrNotReplica = coverage.ErrNotReplica
-	// ErrBadReply says that a server's answer is not one the scanner knows.
+	// ErrBadReply reports a server reply in a form that the scanner does not know.
 	ErrBadReply = driver.ErrBadReply
 )
 
-// NotifyError says that a [Notifier] did not take a report.
+// NotifyError reports that a [Notifier] failed to take a report.
 type NotifyError struct{ Err error }
 
 func (e *NotifyError) Error() string { return fmt.Sprintf("scanner: notify: %v", e.Err) }

@@ -9,12 +9,12 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// MergeReports makes one report of those of several Scanners: from when the first began
-// until the last ended, findings worst first. It is a standby's if all are.
+// MergeReports combines the reports of several Scanners. The result lasts from the first start to the last end and
+// lists the worst findings first. It is a standby report only if all are.
 func MergeReports(reports ...Report) Report { return report.Merge(reports...) }
 
-// MergeSnapshots makes one snapshot of those of several Scanners, for one collector. Of
-// two nodes with one name the collector takes the first.
+// MergeSnapshots combines the snapshots of several Scanners for one collector. If two nodes have the same name, the
+// collector takes the first.
 func MergeSnapshots(snapshots ...Snapshot) Snapshot {
 	if len(snapshots) == 1 {
 		return snapshots[0]
@@ -37,10 +37,10 @@ func MergeSnapshots(snapshots ...Snapshot) Snapshot {
 	return all
 }
 
-// MergeListings makes one listing of those of several Scanners, asked for with the same
-// options. Locks of one name in two groups are two.
+// MergeListings combines the listings of several Scanners, which must have been made with the same options. Locks of
+// the same name in two groups stay two locks.
 func MergeListings(o ListOptions, listings ...Listing) Listing { return listing.Merge(o, listings...) }
 
-// MergeWaits makes one of what several Scanners read. A name that several groups wait for
-// is in the graph once: that of the first.
+// MergeWaits combines the waits of several Scanners. If callers in several groups wait for the same name, the graph
+// has only that of the first group.
 func MergeWaits(waits ...*Waits) *Waits { return listing.MergeWaits(waits...) }

@@ -19,15 +19,14 @@ type leader struct {
 	unknown  time.Time // since when it cannot be told who has the lock; zero: it can
 }
 
-// undecidedIntervals is for how many of them nobody sweeps because it cannot be told who
-// is to.
+// undecidedIntervals is for how many intervals a process stands by while it cannot tell who has the lock.
 const undecidedIntervals = 3
 
-// releaseTimeout bounds giving the lock back when the loop's context has ended.
+// releaseTimeout bounds the release of the lock after the loop's context has ended.
 const releaseTimeout = 5 * time.Second
 
-// lead returns the context to sweep in, which ends with the lease. It tries to get
-// the lock once if it is not held.
+// lead returns the context for a sweep, which ends with the lease. If the lock is not held, it tries once to acquire
+// it.
 func (l *leader) lead(ctx context.Context) (context.Context, error) {
 	if l.locker == nil {
 		return ctx, nil
@@ -47,7 +46,7 @@ func (l *leader) lead(ctx context.Context) (context.Context, error) {
 	return l.lease.Context(), nil
 }
 
-// note takes down whether it could be told who has the lock.
+// note records whether the holder of the lock is known.
 func (l *leader) note(decided bool) {
 	switch {
 	case decided:
@@ -57,7 +56,7 @@ func (l *leader) note(decided bool) {
 	}
 }
 
-// undecided is for how long it could not be told who has the lock.
+// undecided returns for how long the holder of the lock has been unknown.
 func (l *leader) undecided() time.Duration {
 	if l.unknown.IsZero() {
 		return 0
@@ -65,7 +64,7 @@ func (l *leader) undecided() time.Duration {
 	return time.Since(l.unknown)
 }
 
-// release gives the lock back. One that cannot be given back expires.
+// release releases the lock. If that fails, the lock expires.
 func (l *leader) release(ctx context.Context) {
 	if l.lease == nil {
 		return

@@ -11,22 +11,20 @@ import (
 
 // What a listing is made of; package listing has it all.
 type (
-	// Listing is who holds what now, or nearly so: a lock that was taken or released
-	// while the nodes were read may or may not be there.
+	// Listing is who holds what now. A lock that was acquired or released while the nodes were read may be missing or
+	// present.
 	Listing = listing.Listing
-	// ListOptions say what a [Listing] has. The zero value is every lock of the
-	// Scanner's pattern, those that live longest first.
+	// ListOptions select what a [Listing] has. The zero value selects every lock of the Scanner's pattern, the
+	// longest TTL first.
 	ListOptions = listing.Options
-	// ListedNode is what reading one server told.
+	// ListedNode is the result of reading one server.
 	ListedNode = listing.Node
-	// Lock is who holds one lock, over all nodes that answered. A node is here what
-	// [New] was given: a server, or a cluster as a whole.
+	// Lock is one lock over all nodes that answered. A node here is one client given to [New]: a server, or a cluster
+	// as a whole.
 	Lock = listing.Lock
-	// Order says which locks of a [Listing] come first, and so which are kept if there
-	// are more than its limit.
+	// Order sorts the locks of a [Listing]. The first ones are kept if there are more than its limit.
 	Order = listing.Order
-	// Waits is who waits for whom, as the queues of lockscope's locks tell: other libraries
-	// have none.
+	// Waits is who waits for whom, as read from the queues of lockscope's locks. Other libraries have no queues.
 	Waits = listing.Waits
 	// WaitedFor is a lock with a queue.
 	WaitedFor = listing.WaitedFor
@@ -34,30 +32,27 @@ type (
 
 // The orders of a Listing.
 const (
-	ByTTL      = listing.ByTTL      // longest first, those that never expire before all
-	ByAge      = listing.ByAge      // oldest first, those of unknown age last
+	ByTTL      = listing.ByTTL      // longest TTL first, after those that never expire
+	ByAge      = listing.ByAge      // oldest first, unknown age last
 	ByResource = listing.ByResource // by the bytes of the name
 )
 
 const (
-	// DefaultListLimit is how many locks a [Listing] keeps.
+	// DefaultListLimit is the default number of locks in a [Listing].
 	DefaultListLimit = listing.DefaultLimit
-	// MaxQueued bounds how many processes of a queue a [WaitedFor] names.
+	// MaxQueued is the largest number of processes that a [WaitedFor] names.
 	MaxQueued = listing.MaxQueued
-	// MaxWaitedFor bounds how many locks a [Waits] has.
+	// MaxWaitedFor is the largest number of locks in a [Waits].
 	MaxWaitedFor = listing.MaxWaitedFor
 )
 
-// List reads all locks of all nodes, each lock on all nodes at nearly one time, and
-// tells who holds it. It reads pages as [Scanner.Sweep] does, as gently, within the
-// same deadline, but does not wait for a sweep under way; and the values from the
-// masters, for a replica may not have the lock that its master has granted. Its
-// memory is bounded by the limit. It never transfers whole values, and shows no
-// token.
+// List reads all locks of all nodes and reports who holds each. It reads each lock on all nodes at nearly the same
+// time. Like [Scanner.Sweep] it pauses between pages and ends at the deadline. It does not wait for a running sweep.
+// It reads values from the masters, because a replica may not have a lock that its master has granted. Options.Limit
+// bounds its memory. It never transfers whole values and shows no token.
 //
-// There is a listing in any case. The error joins those of the nodes, a
-// [*NodeError] each, and ctx's if it has ended. Options that make no sense match
-// [ErrInvalidOption]; after Close the error is [ErrClosed].
+// List always returns a listing. The error joins one [*NodeError] for each failed node, and ctx's error if ctx has
+// ended. Invalid options return [ErrInvalidOption]. After Close the error is [ErrClosed]. Concurrent calls are safe.
 func (s *Scanner) List(ctx context.Context, o ListOptions) (Listing, error) {
 	result := Listing{Started: s.cfg.now()}
 	if err := o.Complete(); err != nil {
@@ -85,13 +80,12 @@ func (s *Scanner) List(ctx context.Context, o ListOptions) (Listing, error) {
 	return result, errors.Join(errs...)
 }
 
-// Waits reads who waits, and of the locks only those that are waited for: what
-// [Scanner.List] reads with [ListOptions].Waits, for whoever wants to know it often. It
-// goes through the keys of each master once, as gently as a listing, within the same
-// deadline, and does not wait for a sweep under way.
+// Waits reads who waits, and only those locks that somebody waits for: the same as [Scanner.List] with
+// [ListOptions].Waits, but cheap enough to call often. It goes through the keys of each master once, pauses between
+// pages and ends at the deadline. It does not wait for a running sweep.
 //
-// There are Waits in any case. The error joins those of nodes that could not be read, a
-// [*NodeError] each, and ctx's if it has ended. After Close the error is [ErrClosed].
+// Waits always returns a result. The error joins one [*NodeError] for each node that could not be read, and ctx's
+// error if ctx has ended. After Close the error is [ErrClosed].
 func (s *Scanner) Waits(ctx context.Context) (*Waits, error) {
 	if s.life.Err() != nil {
 		return &Waits{Graph: listing.Graph(nil)}, ErrClosed
@@ -118,8 +112,7 @@ func (s *Scanner) lister(o ListOptions) *list.Lister {
 	return list.New(&list.Settings{Scope: s.cfg.scope, Now: s.cfg.now}, s.sources, o)
 }
 
-// reading returns a context that ends with ctx and with the Scanner, and one that ends
-// at the deadline, too.
+// reading returns a context that ends with ctx or with the Scanner, and one that also ends at the deadline.
 func (s *Scanner) reading(ctx context.Context) (outer, within context.Context, stop func()) {
 	outer, cancel := context.WithCancelCause(ctx)
 	detach := context.AfterFunc(s.life, func() { cancel(ErrClosed) })

@@ -17,9 +17,8 @@ type loop struct {
 	done    chan struct{}
 }
 
-// start does something over and over until stop is called or ctx ends: first within
-// a tenth of the interval, then an interval after each time, give or take 10 %. At
-// the end it calls finish. It starts once.
+// start runs do until stop is called or ctx ends: first within a tenth of the interval, then one interval after each
+// run, give or take 10 %. At the end it calls finish. It can be started once.
 func (l *loop) start(ctx context.Context, interval time.Duration, do, finish func(context.Context)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/sweep"
 )
 
-// memory is what the Scanner knows from sweep to sweep, and keeps in a Store if it has one. It
-// is of whose turn it is to sweep, save for the ledger.
+// memory is what the Scanner knows from sweep to sweep, and keeps in a Store if it has one. All but the ledger
+// belongs to the running sweep.
 type memory struct {
 	store    Store
 	settings *sweep.Settings
@@ -46,7 +46,7 @@ func (m *memory) recall(ctx context.Context) error {
 	return nil
 }
 
-// restore takes up what concerns the sources there are.
+// restore takes up what concerns the current sources.
 func (m *memory) restore(data []byte) error {
 	state, err := recall.Decode(data)
 	if err != nil {
@@ -65,8 +65,8 @@ func (m *memory) restore(data []byte) error {
 	return nil
 }
 
-// remember saves what is known after a sweep: when findings have changed, or else now and
-// then. What was not loaded is not replaced.
+// remember saves what is known after a sweep: when findings have changed, or else now and then. It never replaces
+// data that it could not load.
 func (m *memory) remember(ctx context.Context, changed bool) error {
 	if m.store == nil || !m.loaded || ctx.Err() != nil {
 		return nil
@@ -87,5 +87,5 @@ func (m *memory) remember(ctx context.Context, changed bool) error {
 	return nil
 }
 
-// rememberEvery is how often what is known is saved at least while sweeps go on.
+// rememberEvery is the longest time between two saves while sweeps go on.
 const rememberEvery = 5 * time.Minute

@@ -4,9 +4,9 @@ import (
 	"context"
 )
 
-// Notifier tells somebody of a report.
+// Notifier sends reports to somebody.
 type Notifier interface {
-	// Notify is called with every report, one at a time, also if nothing was
-	// found. It returns by the time ctx ends.
+	// Notify is called with every report, one at a time, including reports without findings. It must return by the
+	// time ctx ends.
 	Notify(ctx context.Context, r Report) error
 }

@@ -7,9 +7,8 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// Open is New on clients it makes from URLs, as [redlock.NewClients] does. Close
-// closes these clients too. Its errors name a URL by its position only: a URL may
-// hold a password.
+// Open is New on clients that it makes from URLs, as [redlock.NewClients] does. Close closes these clients too.
+// Errors name a URL by its position only, because a URL may contain a password.
 func Open(urls []string, opts ...Option) (*Scanner, error) {
 	clients, closeClients, err := redlock.NewClients(urls)
 	if err != nil {

@@ -17,13 +17,12 @@ import (
 
 // Defaults of New and Open.
 const (
-	// DefaultPrefix is below which locks are looked for.
+	// DefaultPrefix is the prefix of lock keys.
 	DefaultPrefix = lock.DefaultPrefix
-	// DefaultTTLLimit is above which a TTL is a finding: most locks live for
-	// seconds, and what is above an hour is often a mistaken unit. It is a policy
-	// for what is found, and says nothing of the TTLs that lockscope grants.
+	// DefaultTTLLimit is the longest TTL that is not a finding. Most locks live for seconds, and a TTL above an hour
+	// is often a wrong time unit. The limit does not affect the TTLs that lockscope grants.
 	DefaultTTLLimit = time.Hour
-	// DefaultHoldLimit is after how long with one holder a lock is a finding.
+	// DefaultHoldLimit is how long one holder may have a lock before that is a finding.
 	DefaultHoldLimit = time.Hour
 	// DefaultInterval is the time between two sweeps of Start.
 	DefaultInterval = time.Minute
@@ -33,21 +32,20 @@ const (
 	DefaultPause = 10 * time.Millisecond
 	// DefaultDeadline bounds a sweep.
 	DefaultDeadline = 5 * time.Minute
-	// DefaultConfirmAfter is far more than SETNX and its EXPIRE are apart.
+	// DefaultConfirmAfter is far longer than the time between SETNX and its EXPIRE.
 	DefaultConfirmAfter = 5 * time.Second
-	// DefaultRepairMinAge is more than most locks are held for.
+	// DefaultRepairMinAge is longer than most locks are held.
 	DefaultRepairMinAge = 10 * time.Minute
 	// DefaultMaxFindings bounds memory and reports.
 	DefaultMaxFindings = 1000
-	// DefaultMaxWatched bounds the memory of the watch on holders; an entry takes
-	// some 60 bytes.
+	// DefaultMaxWatched bounds the memory for watched holders. An entry takes some 60 bytes.
 	DefaultMaxWatched = 10_000
-	// DefaultMaxValues bounds what values cost: reading one takes a server twice
-	// as long as looking at a TTL. A million locks are gone through in 50 sweeps.
+	// DefaultMaxValues bounds the cost of values: reading one takes a server twice as long as reading a TTL. A
+	// million locks take 50 sweeps.
 	DefaultMaxValues = 20_000
 )
 
-// ClientName is what the Scanner's connections are called in CLIENT LIST.
+// ClientName is the name of the Scanner's connections in CLIENT LIST.
 const ClientName = node.ClientName
 
 // Option configures New and Open.
@@ -79,22 +77,20 @@ func newConfig(nodes int, opts []Option) (config, error) {
 	return c, c.validate(nodes)
 }
 
-// WithPrefix looks for locks below prefix instead of "lock:". Characters that mean
-// something in a glob pattern stand for themselves.
+// WithPrefix sets the prefix of lock keys, instead of "lock:". Characters with a meaning in glob patterns stand for
+// themselves.
 func WithPrefix(prefix string) Option {
 	return WithPattern(PrefixPattern(prefix))
 }
 
-// WithPattern looks for locks by a glob pattern of Redis, such as "{app}:lock:*",
-// instead of below a prefix. Of WithPrefix, WithPattern and WithPatterns the last one
-// counts.
+// WithPattern sets the glob pattern of lock keys, such as "{app}:lock:*", instead of a prefix. Of WithPrefix,
+// WithPattern and WithPatterns the last one wins.
 func WithPattern(glob string) Option {
 	return func(c *config) { c.scope.Patterns = []string{glob} }
 }
 
-// WithPatterns looks for locks by several glob patterns. A sweep goes through all keys
-// once for each. A key that several match is a finding once, and may count among
-// [NodeReport].Locks as often.
+// WithPatterns sets several glob patterns of lock keys. A sweep goes through all keys once for each pattern. A key
+// that matches several patterns is one finding, and may count once for each pattern in [NodeReport].Locks.
 func WithPatterns(globs ...string) Option {
 	return func(c *config) {
 		c.scope.Patterns = slices.Clone(globs)
@@ -104,85 +100,75 @@ func WithPatterns(globs ...string) Option {
 	}
 }
 
-// PrefixPattern is the glob pattern of the keys that begin with prefix.
+// PrefixPattern returns the glob pattern of the keys that begin with prefix.
 func PrefixPattern(prefix string) string { return keyreader.Escape(prefix) + "*" }
 
-// WithGroup names the servers of this Scanner where reports of several Scanners come
-// together; see [MergeReports].
+// WithGroup names the servers of this Scanner in merged reports; see [MergeReports].
 func WithGroup(name string) Option { return func(c *config) { c.group = name } }
 
-// WithEmptyAllowed takes it for complete that no key matches a pattern. Otherwise that is
-// [ReasonNoMatch]: it is rarely what was meant.
+// WithEmptyAllowed accepts a pattern that no key matches as complete. Without it that is a gap, [ReasonNoMatch],
+// because it usually means a wrong pattern or server.
 func WithEmptyAllowed() Option { return func(c *config) { c.emptyAllowed = true } }
 
-// WithNodeNames names the nodes in reports, in their order, instead of host:port.
-// Masters of a cluster keep their addresses for names: which of them there are is
-// known only at the sweep.
+// WithNodeNames sets the names of the nodes in reports, in their order, instead of host:port. Masters of a cluster
+// keep their addresses as names, because a sweep finds them only when it runs.
 func WithNodeNames(names ...string) Option { return func(c *config) { c.names = names } }
 
-// WithReplicas reads pages from replicas: one client for each node, in their
-// order, nil for a node that is to be read itself. A cluster client's entry must
-// be nil. The clients are treated like those of the nodes.
+// WithReplicas reads pages from replicas. Give one client for each node, in their order, and nil for a node that is
+// to be read itself. The entry of a cluster client must be nil. The Scanner treats these clients like those of the
+// nodes.
 //
-// A replica lags behind: a finding can appear, and a lock can be missed, a little
-// late. It cannot raise a false alarm, for the second look, and every look at a
-// finding already known, is at the node itself.
+// A replica lags behind, so a finding may appear, or a lock may be missed, a little late. A replica cannot cause a
+// false alarm: the second look, and every look at a known finding, goes to the node itself.
 func WithReplicas(replicas ...redis.UniversalClient) Option {
 	return func(c *config) { c.replicas = replicas }
 }
 
-// WithTTLLimit sets above which TTL a lock is a [LongTTL]. At least 1 ms.
+// WithTTLLimit sets the longest TTL that is not a [LongTTL]. At least 1 ms.
 func WithTTLLimit(d time.Duration) Option { return func(c *config) { c.rules.TTLLimit = d } }
 
-// WithHoldLimit sets after how long a holder is [HeldTooLong]. At least 1 ms.
+// WithHoldLimit sets how long one holder may have a lock before it is [HeldTooLong]. At least 1 ms.
 //
-// Locks of lockscope and ShedLock say since when they are held. Others are
-// watched: they are held at least since the Scanner first saw that value, if the value
-// tells one holder from the next. The package's doc says when it does.
+// The values of lockscope and ShedLock say since when a lock is held. Other locks count from when the Scanner first
+// saw their value, if the value identifies one holder; see "Holders" in the package documentation.
 func WithHoldLimit(d time.Duration) Option { return func(c *config) { c.rules.HoldLimit = d } }
 
-// WithInterval sets the time between the ends and starts of Start's sweeps, to
-// which up to 10 % are added or taken at random. At least 1 ms.
+// WithInterval sets the time from the end of one of Start's sweeps to the start of the next, give or take 10 % at
+// random. At least 1 ms.
 func WithInterval(d time.Duration) Option { return func(c *config) { c.interval = d } }
 
-// WithPageSize sets the COUNT of SCAN: about how many keys a server looks at
-// without doing anything else in between. From 1 to 10,000.
+// WithPageSize sets the COUNT of SCAN: about how many keys a server examines without serving other clients in
+// between. From 1 to 10,000.
 func WithPageSize(n int) Option { return func(c *config) { c.scope.PageSize = n } }
 
-// WithPause sets for how long a node is left alone after each page. Zero makes
-// sweeps as fast, and as heavy for the node's other clients, as can be.
+// WithPause sets how long the Scanner leaves a node alone after each page. Zero makes sweeps as fast, and as heavy
+// for other clients of the node, as possible.
 func WithPause(d time.Duration) Option { return func(c *config) { c.scope.Pause = d } }
 
-// WithDeadline sets how long a sweep may take, its second look included. What a
-// sweep has not reached by then, the next one begins with.
+// WithDeadline bounds a sweep, including its second look. The next sweep begins with what this one did not reach.
 func WithDeadline(d time.Duration) Option { return func(c *config) { c.deadline = d } }
 
-// WithConfirmAfter sets the grace between a first and a second look, within one
-// sweep; it lasts that much longer if there is something to confirm. Zero looks
-// again at once, and takes a lock between its SETNX and its EXPIRE for a leak. At
-// most half of the deadline.
+// WithConfirmAfter sets the time between the first and the second look within one sweep. A sweep with something to
+// confirm lasts that much longer. Zero looks again at once, and reports a lock between its SETNX and its EXPIRE as a
+// leak. At most half of the deadline.
 func WithConfirmAfter(d time.Duration) Option { return func(c *config) { c.confirmAfter = d } }
 
-// WithMaxFindings sets how many findings are kept, confirmed and pending ones
-// together: the worst. Further ones are counted only, as in [Report].Overflow, by one
-// look, and among the counts of [NodeReport]. At least 1.
+// WithMaxFindings sets how many findings are kept, confirmed and pending ones together. The worst are kept. Others
+// are looked at once and only counted, in [Report].Overflow and in the counts of [NodeReport]. At least 1.
 func WithMaxFindings(n int) Option { return func(c *config) { c.maxFindings = n } }
 
-// WithMaxWatched sets how many locks per node, of formats that do not say since
-// when they are held, are watched for [HeldTooLong]. Zero switches that off. How
-// many had no place is in [NodeReport].Unwatched.
+// WithMaxWatched sets how many locks per node are watched for [HeldTooLong], of formats that do not say since when
+// they are held. Zero watches none. [NodeReport].Unwatched counts those that had no room.
 func WithMaxWatched(n int) Option { return func(c *config) { c.maxWatched = n } }
 
-// WithMaxValues sets how many values a sweep reads per node, besides those of
-// locks whose TTL is a finding. A node with more locks has its values read in
-// turns, sweep by sweep, and so its [HeldTooLong], [Orphan] and [ForeignType] are
-// found later; how many were not read is in [NodeReport].Unread. One sweep that is
-// to see everything wants [AllValues].
+// WithMaxValues sets how many values a sweep reads per node, besides those of locks whose TTL is a finding. On a node
+// with more locks, sweeps take turns, so [HeldTooLong], [Orphan] and [ForeignType] are found later.
+// [NodeReport].Unread counts the values not read. Use [AllValues] for a single sweep that is to read everything.
 func WithMaxValues(n int) Option { return func(c *config) { c.maxValues = n } }
 
-// WithChecks looks for the given classes of findings only. If [NoTTL] is the only
-// one, a node whose INFO says that every key expires is not scanned at all. Naming [Orphan]
-// makes a report incomplete if it cannot be looked for; see [ReasonOrphans].
+// WithChecks looks only for the given classes of findings. With [NoTTL] alone, a node whose INFO says that every key
+// expires is not scanned at all. Naming [Orphan] makes a report incomplete if orphans cannot be looked for; see
+// [ReasonOrphans].
 func WithChecks(classes ...Class) Option {
 	return func(c *config) {
 		c.rules.Checks = make(map[Class]bool, len(classes))
@@ -193,52 +179,52 @@ func WithChecks(classes ...Class) Option {
 	}
 }
 
-// WithLocker lets one of many processes sweep: Start's loop sweeps only while it
-// holds resource, which must be the same in all of them. The others try to take it
-// over each interval; see [Scanner.Start]. Sweep itself is not concerned.
+// WithLocker lets one of many processes sweep. Start's loop sweeps only while it holds the lock of resource, which
+// must be the same in all processes. The others try to take over once per interval; see [Scanner.Start]. A call of
+// Sweep does not use the lock.
 func WithLocker(l lock.Locker, resource string) Option {
 	return func(c *config) { c.locker, c.resource = l, resource }
 }
 
-// WithMemory keeps in a store what sweeps know of holders and findings, so that the next
-// process does not begin anew: in a [FileStore] for one that is run again and again or
-// restarted, in a [RedisStore] for those that elect a leader. It is read before the first
-// sweep, and again by a process that was a standby; it is written when findings have
-// changed, or else every few minutes. Failures are a [*MemoryError] of the sweep, which is
-// done all the same. It has names of keys, and no value or token.
+// WithMemory keeps what sweeps know of holders and findings in a store, so that the next process does not start from
+// nothing. Use a [FileStore] for a process that is restarted or runs again and again, and a [RedisStore] for
+// processes that elect a leader.
+//
+// The store is read before the first sweep, and again by a process that was a standby. It is written when findings
+// have changed, or else every few minutes. If the store fails, the sweep goes on and its error contains a
+// [*MemoryError]. The store has names of keys, but no values or tokens.
 func WithMemory(s Store) Option { return func(c *config) { c.store = s } }
 
-// WithLogger sets who is told of findings that appear (warn) and resolve (info),
-// of node errors (warn) and of every sweep (debug). Without it nobody is.
+// WithLogger sets the logger of confirmed findings (warn), resolved findings (info), node errors (warn) and sweeps
+// (debug). Without it nothing is logged.
 func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l } }
 
-// WithOnFinding sets a function that is called with each finding when it is
-// confirmed, once, in the goroutine of the sweep.
+// WithOnFinding sets a function that the sweep calls once for each finding when it is confirmed, in its own
+// goroutine.
 func WithOnFinding(f func(Finding)) Option { return func(c *config) { c.onFinding = f } }
 
-// WithOnResolved sets a function that is called with each finding that was
-// confirmed and is gone or healed, once, in the goroutine of the sweep.
+// WithOnResolved sets a function that the sweep calls once for each confirmed finding that is gone or healed, in its
+// own goroutine.
 func WithOnResolved(f func(Finding)) Option { return func(c *config) { c.onResolved = f } }
 
-// WithNotifier gives every report of a sweep that was not cancelled to n, after
-// the callbacks, for 10 s at most. Given more than once, all are notified.
+// WithNotifier passes the report of every sweep that was not cancelled to n, after the callbacks, for at most 10 s.
+// It may be given more than once, for several notifiers.
 func WithNotifier(n Notifier) Option {
 	return func(c *config) { c.notifiers = append(c.notifiers, n) }
 }
 
-// WithProgress sets a function that is called after each page, concurrently for
-// different nodes. It must be fast: the sweep waits for it.
+// WithProgress sets a function that is called after each page, concurrently for different nodes. It must be fast: the
+// sweep waits for it.
 func WithProgress(f func(Progress)) Option { return func(c *config) { c.progress = f } }
 
-// WithRepairMinAge sets for how long a value must have been seen under its key before it
-// is repaired. That is counted from the first sweep of this Scanner that found it, by
-// this machine's clock: what a value says of its age is its holder's to say, and what
-// Redis calls idle time begins anew with every look. Zero repairs what one sweep has seen
-// twice: a holder that is at work loses its lock.
+// WithRepairMinAge sets how long a value must have been seen under its key before a repair may touch it. The time
+// counts from the first sweep of this Scanner that found the value, by this machine's clock. The age in a value is
+// only its holder's claim, and Redis resets idle time with every look. With zero, a repair acts on what one sweep has
+// seen twice, and a working holder loses its lock.
 func WithRepairMinAge(d time.Duration) Option { return func(c *config) { c.repairMinAge = d } }
 
-// WithOneRedlock says that the nodes are all those of one Redlock, as their services name
-// them. Without it that is looked up on the nodes, see [ReasonOrphans]: Redlocks of fewer
-// than three nodes, and those with a cluster or a Sentinel group among them, do not tell.
-// If it is not true, every healthy lock is an [Orphan].
+// WithOneRedlock declares that the nodes are all the nodes of one Redlock, as its services name them. Without it the
+// Scanner asks the nodes; see [ReasonOrphans]. Redlocks of fewer than three nodes, and those with a cluster or a
+// Sentinel group among them, do not answer that question. If the declaration is wrong, every healthy lock is an
+// [Orphan].
 func WithOneRedlock() Option { return func(c *config) { c.oneRedlock = true } }

@@ -15,39 +15,37 @@ import (
 )
 
 const (
-	// PlanSchema is the number of the JSON form of a [Plan]: it changes when the meaning
-	// of a field does.
+	// PlanSchema is the version of the JSON form of a [Plan]. It changes when the meaning of a field changes.
 	PlanSchema = repair.Schema
-	// PlanLife is for how long a plan can be carried out.
+	// PlanLife is how long a plan can be applied.
 	PlanLife = repair.Life
-	// planSkew is by how much the clocks of who makes a plan and who carries it out may differ.
+	// planSkew is the tolerated difference between the clocks of the plan's maker and its executor.
 	planSkew = time.Minute
 )
 
-// ErrInvalidPlan says that a plan is none, was changed after it was made, has expired, or
-// is one for other servers. Its text has the remedy.
+// ErrInvalidPlan reports something that is not a plan, or a plan that was changed, has expired or is for other
+// servers. The text has the remedy.
 var ErrInvalidPlan = repair.ErrInvalidPlan
 
 // What is to be done to keys, written down; package repair has it all.
 type (
-	// Plan is what a repair is to do, key by key, written down so that people can read it and
-	// sign it off before anything is done. [Scanner.Plan] makes one, [Scanner.Begin] carries it
-	// out, in another process and at another time as a rule.
+	// Plan lists what a repair is to do, key by key, so that people can read and approve it first. [Scanner.Plan]
+	// makes a plan and [Scanner.Begin] carries it out, usually in another process and later.
 	Plan = repair.Plan
-	// PlanStep is what is to be done to one key on one node.
+	// PlanStep is the action on one key of one node.
 	PlanStep = repair.Step
-	// PlanRefusal is a finding that cannot be repaired safely, and why.
+	// PlanRefusal is a finding that cannot be repaired safely, and the reason.
 	PlanRefusal = repair.Refusal
 )
 
-// ReadPlan reads a plan as [encoding/json] writes it. An error is of the reader, or
-// [ErrInvalidPlan]: it is no plan, of another schema, or was changed after it was made.
+// ReadPlan reads a plan as [encoding/json] writes it. The error is the reader's, or [ErrInvalidPlan] for something
+// that is not a plan, for another schema and for a plan that was changed after it was made.
 func ReadPlan(r io.Reader) (Plan, error) { return repair.Read(r) }
 
-// Plan writes down the repair of a report's findings of some classes, whatever their age:
-// that is looked at when the plan is carried out. Findings that [Scanner.Repair] would
-// refuse for another reason are in Refused. The report must be of this Scanner's last
-// sweep. Nothing is sent to any server; the error is [ErrInvalidAction] or [ErrClosed].
+// Plan plans the repair of a report's findings of the given classes, whatever their age: the age is checked when the
+// plan is applied. Refused lists the findings that [Scanner.Repair] would refuse for another reason. The report must
+// be that of this Scanner's last sweep. Plan sends nothing to any server. The error is [ErrInvalidAction] or
+// [ErrClosed].
 func (s *Scanner) Plan(r Report, operator string, a Action, classes ...Class) (Plan, error) {
 	if err := a.Validate(); err != nil {
 		return Plan{}, err
@@ -79,15 +77,14 @@ func (s *Scanner) Plan(r Report, operator string, a Action, classes ...Class) (P
 	return p.Sealed(), nil
 }
 
-// PlanRun carries out a [Plan]. It is safe for concurrent use.
+// PlanRun applies a [Plan]. It is safe for concurrent use.
 type PlanRun struct {
 	s    *Scanner
 	plan Plan
 }
 
-// Begin makes ready to carry out a plan on the servers it is for, which this Scanner must
-// have been given under the same names. Nothing is sent to any server yet. The error is
-// [ErrInvalidPlan] or [ErrClosed].
+// Begin prepares to apply a plan on its servers, which must have the same names in this Scanner. It sends nothing to
+// any server. The error is [ErrInvalidPlan] or [ErrClosed].
 func (s *Scanner) Begin(p Plan) (*PlanRun, error) {
 	now := s.cfg.now()
 	wrong := func(format string, args ...any) (*PlanRun, error) {
@@ -108,21 +105,21 @@ func (s *Scanner) Begin(p Plan) (*PlanRun, error) {
 	return &PlanRun{s: s, plan: p}, nil
 }
 
-// Apply carries out the step with that index, or with dry says what it would do. The key
-// must still have the planned value, which is compared as [Scanner.Repair] does, and the
-// value must have been first seen as long ago as [WithRepairMinAge] says, by whoever made
-// the plan: else the error matches [ErrTooYoung].
+// Apply carries out the step with that index. With dry it only reports what it would do. Two conditions hold for
+// every step:
 //
-// Where a process may have the same value for its next lease (Kept of the step), value and
-// age do not tell whether the key was released and taken anew. Such a key is touched only
-// if it still ends when it was to end, or if OBJECT IDLETIME proves that nobody has used it
-// since the plan was made, to within two seconds: else the error matches
-// [ErrNotRepairable]. Whoever waits for the lock may use the key, too; before Redis 7.2 so
-// does each look of a sweep. A server with an LFU policy keeps no idle time.
+//   - The key still has the planned value, compared as [Scanner.Repair] does.
+//   - The maker of the plan first saw the value at least as long ago as [WithRepairMinAge] says. Otherwise the error
+//     matches [ErrTooYoung].
 //
-// An [Orphan] is compared with the other
-// nodes once more; where they do not all tell, the error matches [ErrIncomplete]. Applying
-// again is harmless. An error is a [*RepairError]; ctx bounds it.
+// A process may reuse some values for its next lease (Kept of the step). Then value and age do not show whether the
+// key was released and acquired again. Apply touches such a key only if it still expires when it was to expire, or if
+// OBJECT IDLETIME proves that nobody has used it since the plan was made, to within two seconds. Otherwise the error
+// matches [ErrNotRepairable]. Waiters of the lock may use the key, too, and before Redis 7.2 each look of a sweep
+// does. A server with an LFU policy keeps no idle time.
+//
+// Apply compares an [Orphan] with the other nodes once more. If they do not all answer, the error matches
+// [ErrIncomplete]. The error is a [*RepairError]. Applying a step again is harmless. ctx bounds the call.
 func (r *PlanRun) Apply(ctx context.Context, step int, dry bool) (Repaired, error) {
 	f, a, err := apply.Read(&r.plan.Steps[step])
 	if dry {

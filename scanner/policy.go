@@ -1,8 +1,7 @@
 package scanner
 
-// WithPolicies judges locks by the first policy whose pattern matches their key, and the
-// others by the defaults. What is looked at is said by [WithPatterns], not by policies.
-// Given more than once, the policies add up.
+// WithPolicies judges each lock by the first policy whose pattern matches its key, and other locks by the defaults.
+// It does not change which keys are read; see [WithPatterns]. Policies of several uses add up.
 func WithPolicies(policies ...Policy) Option {
 	return func(c *config) {
 		for _, p := range policies {
@@ -14,11 +13,9 @@ func WithPolicies(policies ...Policy) Option {
 	}
 }
 
-// WithExclusions keeps findings of keys that match out of reports. Nothing vanishes: what
-// each exclusion kept out is counted in [Report].Excluded, and one that has ended is named
-// there, and in the log, until it is taken away. Of several that match the first one that
-// has not ended counts. A pattern, an end and a reason are needed. Given more than once,
-// they add up.
+// WithExclusions keeps findings of matching keys out of reports. [Report].Excluded counts what each exclusion kept
+// out. The report and the log name an exclusion that has ended until it is removed. If several match, the first that
+// has not ended counts. Each needs a pattern, an end and a reason. Exclusions of several uses add up.
 func WithExclusions(exclusions ...Exclusion) Option {
 	return func(c *config) { c.rules.Exclusions = append(c.rules.Exclusions, exclusions...) }
 }

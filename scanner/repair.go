@@ -17,81 +17,76 @@ import (
 type (
 	// Action is what [Scanner.Repair] does to a key: [Expire] or [Delete].
 	Action = repair.Action
-	// Repaired is the result of a repair. It has all that an audit line needs.
+	// Repaired is the result of a repair, with everything an audit line needs.
 	Repaired = repair.Result
-	// RepairOutcome is what became of a key.
+	// RepairOutcome says what became of a key.
 	RepairOutcome = repair.Outcome
-	// RepairError says that a repair failed. Whether it was done is not known if the
-	// connection failed; repairing again tells.
+	// RepairError reports a failed repair. If the connection failed, the action may have been done: repair again to
+	// find out.
 	RepairError = repair.Error
 )
 
 // The outcomes of a repair.
 const (
 	RepairDone    = repair.Done
-	RepairWouldDo = repair.WouldDo // dry run: it would have been done
-	RepairChanged = repair.Changed // it is not as it was found, and was not touched
-	RepairGone    = repair.Gone    // there is no such key any more
+	RepairWouldDo = repair.WouldDo // dry run: the action would have been done
+	RepairChanged = repair.Changed // the key has changed since it was found and was not touched
+	RepairGone    = repair.Gone    // the key no longer exists
 )
 
 // Errors of repairs, before any command is sent.
 var (
-	// ErrInvalidAction says that an Action was not made by Expire or Delete, or with
-	// a time that is none.
+	// ErrInvalidAction reports an Action that Expire or Delete did not make, or an expiry below 1 ms.
 	ErrInvalidAction = repair.ErrInvalidAction
-	// ErrNotConfirmed says that a finding is not, or no longer, a confirmed one of
-	// this Scanner: sweep again.
+	// ErrNotConfirmed reports a finding that is not, or no longer, a confirmed one of this Scanner: sweep again.
 	ErrNotConfirmed = repair.ErrNotConfirmed
-	// ErrNotRepairable says that the key must be repaired by hand: it is no lock, or
-	// its value cannot be told from another one.
+	// ErrNotRepairable reports a key that needs repair by hand: it is not a lock, or its value does not identify one
+	// lease.
 	ErrNotRepairable = repair.ErrNotRepairable
-	// ErrTooYoung says that a value has not been seen for the minimum age of
-	// [WithRepairMinAge]: its holder may be at work. The text says how long is left.
+	// ErrTooYoung reports a value younger than [WithRepairMinAge]: its holder may be at work. The text says how long
+	// to wait.
 	ErrTooYoung = repair.ErrTooYoung
-	// ErrIncomplete says that the last sweep did not read all that bears on a finding. The
-	// text has the [Reason], and what to do about it.
+	// ErrIncomplete reports that the last sweep did not read everything that concerns a finding. The text has the
+	// [Reason] and the remedy.
 	ErrIncomplete = repair.ErrIncomplete
 )
 
-// Delete deletes the key.
+// Delete returns the action that deletes the key.
 func Delete() Action { return repair.Delete() }
 
-// Expire lets the key end by itself after d, which leaves time to find out why it
-// was there. At least 1 ms. It never prolongs: a key that ends sooner is left
-// alone. A holder that renews its lock undoes it with the next renewal.
+// Expire returns the action that lets the key expire after d, which leaves time to find out why it was there. At
+// least 1 ms. It never prolongs a TTL: a key that expires sooner is left alone. A holder that renews its lock undoes
+// the action with its next renewal.
 func Expire(d time.Duration) Action { return repair.Expire(d) }
 
-// ParseAction reads "delete" or "expire=1h".
+// ParseAction parses "delete" or an expiry such as "expire=1h".
 func ParseAction(s string) (Action, error) { return repair.ParseAction(s) }
 
-// Repair expires or deletes the key of a finding, if the key still holds the very
-// value that was found, by its first 256 bytes and its length, or by its field
-// names; and if its TTL is what it was: none, or not shorter than passing time has
-// made it. A renewed lock is still the same. Value and TTL are compared, and the
-// action is done, in one step of the server; nothing that replaced the lock in the
-// meantime is touched.
+// Repair expires or deletes the key of a finding if the key has not changed:
 //
-// It refuses, before any command is sent,
-//   - what this Scanner has not confirmed: [ErrNotConfirmed];
-//   - helper keys, keys outside of the pattern, a [ForeignType], and values that do not
-//     tell two owners apart: constants, names, short or partly compared values, fields
-//     that were not read, and values that another key has, too: [ErrNotRepairable];
-//   - keys on nodes, or in slots, of which the last sweep did not read all:
-//     [ErrIncomplete];
-//   - values that were not seen for as long as [WithRepairMinAge] says: [ErrTooYoung].
+//   - It still holds the value that was found, by the first 256 bytes and the length, or by the field names of a hash.
+//   - Its TTL is what it was: none, or not shorter than passing time has made it. A renewed lock is still the same.
 //
-// What is compared is the value. Where a process may have the same one for its next lease,
-// as those of Redisson and Spring do, a key that was released and taken anew between two
-// sweeps is not told from one that was not: [PlanRun.Apply] looks at more.
+// The server compares value and TTL and acts in one step, so nothing that replaced the lock is touched.
 //
-// The action is done on the finding's node alone; an [Orphan] has a finding on each.
-// Make sure that the holder is gone: a lock that is [HeldTooLong] can have a holder that
-// works on, and one without a TTL one that never wanted any.
+// Repair refuses, before it sends any command:
 //
-// Repairing again is harmless, and tells that the key is gone or changed. An error
-// is a [*RepairError]. The logger of [WithLogger] gets a line for each
-// repair. Repair does not wait for a sweep under way, may be called from
-// [WithOnFinding]'s function, and concurrently; ctx bounds it.
+//   - findings that this Scanner has not confirmed: [ErrNotConfirmed];
+//   - helper keys, keys outside the pattern, a [ForeignType], and values that do not identify one owner: constants,
+//     names, short or partly compared values, fields that were not read, and values that another key has, too:
+//     [ErrNotRepairable];
+//   - keys on nodes, or in slots, that the last sweep did not read completely: [ErrIncomplete];
+//   - values younger than [WithRepairMinAge]: [ErrTooYoung].
+//
+// Repair compares values only. A Redisson or Spring process may reuse its value for the next lease, so Repair cannot
+// detect that such a key was released and acquired again between two sweeps. [PlanRun.Apply] checks more.
+//
+// Repair acts on the finding's node alone; an [Orphan] has one finding on each node. Make sure that the holder is
+// gone: a lock that is [HeldTooLong] can have a working holder, and a lock without a TTL may be meant to have none.
+//
+// A second call is harmless, and reports that the key is gone or changed. The error is a [*RepairError]. The logger
+// of [WithLogger] gets one line for each repair. Repair does not wait for a running sweep. It may be called
+// concurrently, and from the function of [WithOnFinding]. ctx bounds it.
 func (s *Scanner) Repair(ctx context.Context, f Finding, a Action) (Repaired, error) {
 	result := Repaired{Node: f.Node, Key: f.Key, Class: f.Class, Action: a, TTL: keyreader.Never}
 	own, err := s.repairable(&f, a)
@@ -100,7 +95,7 @@ func (s *Scanner) Repair(ctx context.Context, f Finding, a Action) (Repaired, er
 	})
 }
 
-// perform acts unless err says why not, and tells the logger.
+// perform acts unless err is set, and logs the result.
 func (s *Scanner) perform(ctx context.Context, result Repaired, err error,
 	act func(context.Context) (RepairOutcome, time.Duration, error)) (Repaired, error) {
 	if err == nil {
@@ -120,7 +115,7 @@ func (s *Scanner) perform(ctx context.Context, result Repaired, err error,
 	return result, err
 }
 
-// audit leaves a trace of every key that was, or was to be, repaired.
+// audit logs every key that was, or was to be, repaired.
 func (s *Scanner) audit(ctx context.Context, r Repaired, err error) {
 	attrs := []slog.Attr{
 		slog.String("node", r.Node), slog.String("key", repair.ClipKey(r.Key)), slog.String("class", string(r.Class)),
@@ -135,8 +130,7 @@ func (s *Scanner) audit(ctx context.Context, r Repaired, err error) {
 		string(r.Outcome)))...)
 }
 
-// repairable returns the ledger's own f, which callers cannot have changed, if it may be
-// repaired.
+// repairable returns the ledger's own copy of f, which callers cannot have changed, if it may be repaired.
 func (s *Scanner) repairable(f *Finding, a Action) (own ledger.Entry, err error) {
 	if s.life.Err() != nil {
 		return own, ErrClosed
@@ -156,7 +150,7 @@ func (s *Scanner) repairable(f *Finding, a Action) (own ledger.Entry, err error)
 	return own, nil
 }
 
-// proved returns the ledger's own f, if it may be repaired once it is old enough.
+// proved returns the ledger's own copy of f, if it may be repaired once it is old enough.
 func (s *Scanner) proved(found *Finding) (own ledger.Entry, err error) {
 	f := ledger.EntryOf(found)
 	if err := apply.Lockable(&f, s.cfg.scope.Patterns); err != nil {

@@ -8,9 +8,9 @@ import (
 type (
 	// Report is the result of one sweep.
 	Report = report.Report
-	// NodeReport is what a sweep did on one node.
+	// NodeReport is the result of a sweep on one node.
 	NodeReport = report.NodeReport
-	// Progress is how far a node's sweep has come.
+	// Progress is how far a sweep of a node has come.
 	Progress = report.Progress
 	// Path names how pages are read.
 	Path = report.Path
@@ -21,22 +21,21 @@ type (
 	Finding = report.Finding
 	// Class names what is wrong with a lock.
 	Class = report.Class
-	// Hold is what a lock's value tells of who holds it and how.
+	// Hold is what the value of a lock says about its holder.
 	Hold = report.Hold
-	// Format names who wrote a lock's value, as far as its shape tells.
+	// Format names the writer of a lock's value, as far as its form shows.
 	Format = report.Format
 
-	// Gap is something that a sweep was to read and is not proved to have read.
+	// Gap is something that a sweep should have read and is not proved to have read.
 	Gap = report.Gap
 	// Reason names why a [Report] is incomplete.
 	Reason = report.Reason
-	// NodeError says why a node could not be swept to its end.
+	// NodeError says why a node was not swept to its end.
 	NodeError = report.NodeError
 
-	// Policy says what is right for the locks that match a pattern. See [WithPolicies].
+	// Policy sets limits for the locks that match a pattern. See [WithPolicies].
 	Policy = report.Policy
-	// Exclusion keeps what is known to be wrong out of the findings for a while. See
-	// [WithExclusions].
+	// Exclusion keeps known findings out of reports for a while. See [WithExclusions].
 	Exclusion = report.Exclusion
 	// Excluded is what an exclusion did in one sweep.
 	Excluded = report.Excluded
@@ -44,11 +43,11 @@ type (
 
 // The classes of findings.
 const (
-	NoTTL       = report.NoTTL       // never expires: TTL -1
-	LongTTL     = report.LongTTL     // expires later than policy allows
-	HeldTooLong = report.HeldTooLong // the same holder for longer than policy allows
-	Orphan      = report.Orphan      // a Redlock's token on a minority of nodes only
-	ForeignType = report.ForeignType // not a type that a lock has
+	NoTTL       = report.NoTTL       // no TTL: the key never expires
+	LongTTL     = report.LongTTL     // the TTL is longer than policy allows
+	HeldTooLong = report.HeldTooLong // one holder has had it for longer than policy allows
+	Orphan      = report.Orphan      // the token is on a minority of a Redlock's nodes
+	ForeignType = report.ForeignType // a type that no lock has
 )
 
 // The formats of lock values.
@@ -63,29 +62,28 @@ const (
 const (
 	PathScript   = report.PathScript   // one script per page, which returns suspects only
 	PathPipeline = report.PathPipeline // SCAN, then one pipeline per page
-	PathShortcut = report.PathShortcut // INFO keyspace made looking at keys needless
+	PathShortcut = report.PathShortcut // no keys read: INFO keyspace answered
 )
 
 // The reasons why a [Report] is incomplete.
 const (
-	// the node failed, or was another process at the end than at the start
+	// the node failed, or its process changed between start and end
 	ReasonNodeFailed     = report.ReasonNodeFailed
-	ReasonRedirected     = report.ReasonRedirected     // keys of which the node said that another one has them
-	ReasonReplica        = report.ReasonReplica        // what a replica has is not proved to be what its master has
-	ReasonRoleUnknown    = report.ReasonRoleUnknown    // the node does not tell whether it is a master
-	ReasonSlotsUncovered = report.ReasonSlotsUncovered // slots of a cluster that no node read serves
-	ReasonSlotsMoving    = report.ReasonSlotsMoving    // slots on the move: a key may have moved from unread to read
-	ReasonBoundReached   = report.ReasonBoundReached   // the deadline of a sweep, or the bound of findings
-	ReasonValuesUnread   = report.ReasonValuesUnread   // locks whose values were not looked at: see WithMaxValues
-	ReasonUnwatched      = report.ReasonUnwatched      // holders for whom the watch has no room: see WithMaxWatched
+	ReasonRedirected     = report.ReasonRedirected     // keys that the node said another node has
+	ReasonReplica        = report.ReasonReplica        // the replica is not proved to match its master
+	ReasonRoleUnknown    = report.ReasonRoleUnknown    // the node does not report whether it is a master
+	ReasonSlotsUncovered = report.ReasonSlotsUncovered // slots of a cluster that no node that was read serves
+	ReasonSlotsMoving    = report.ReasonSlotsMoving    // a moving key may have reached a node already read
+	ReasonBoundReached   = report.ReasonBoundReached   // the deadline of a sweep, or the limit of findings
+	ReasonValuesUnread   = report.ReasonValuesUnread   // values that were not read: see WithMaxValues
+	ReasonUnwatched      = report.ReasonUnwatched      // the watch has no room for these holders: see WithMaxWatched
 	ReasonNoMatch        = report.ReasonNoMatch        // a pattern that no key matches: see WithEmptyAllowed
-	ReasonOrphans        = report.ReasonOrphans        // the nodes are not proved to be one Redlock's: see WithOneRedlock
+	ReasonOrphans        = report.ReasonOrphans        // the nodes are not proved to form one Redlock: see WithOneRedlock
 )
 
-// Reasons are all there are, in the order of their definition.
+// Reasons returns all reasons, in the order of their definition.
 func Reasons() []Reason { return report.Reasons() }
 
-// KeyText returns the key as people may read it: as it is if that is one line of
-// printable text, else as a quoted Go string. strconv.Unquote brings back the
-// bytes of one that starts with a quotation mark.
+// KeyText returns the key in printable form: unchanged if it is one line of printable text, else as a quoted Go
+// string. [strconv.Unquote] restores the bytes of one that starts with a quotation mark.
 func KeyText(key string) string { return report.KeyText(key) }

@@ -22,10 +22,10 @@ import (
 type Scanner struct {
 	cfg     config
 	sources []*node.Source
-	// closeClients closes the clients Open made; nil if they are the caller's.
+	// closeClients closes the clients that Open made; nil if they are the caller's.
 	closeClients func() error
 
-	turn     chan struct{}   // holds one element while nobody sweeps
+	turn     chan struct{}   // has one element while no sweep runs
 	life     context.Context // ends with Close
 	end      context.CancelCauseFunc
 	loop     loop
@@ -39,15 +39,13 @@ type Scanner struct {
 	closeErr  error
 }
 
-// New makes a Scanner on the given clients. Each client is one independent server,
-// the way a Redlock has them. Servers that have nothing to do with each other may share a
-// Scanner: [Orphan] is looked for only where they are one Redlock's. A Sentinel failover client counts as one; so does
-// a cluster client, whose masters are reported as nodes of their own. It connects
-// to nothing yet.
+// New makes a Scanner on the given clients. Each client is one independent server, as in a Redlock. A Sentinel
+// failover client counts as one server, and so does a cluster client, whose masters are reported as nodes of their
+// own. Unrelated servers may share a Scanner: [Orphan] is looked for only where they form one Redlock. New does not
+// connect.
 //
-// The Scanner opens connections of its own, at most two a server, with the
-// clients' addresses, credentials, TLS and dialers, but without their hooks. The
-// clients stay as they are, and the caller's to close.
+// The Scanner opens its own connections, at most two per server, with the clients' addresses, credentials, TLS and
+// dialers, but without their hooks. It does not change or close the clients.
 func New(clients []redis.UniversalClient, opts ...Option) (*Scanner, error) {
 	cfg, err := newConfig(len(clients), opts)
 	if err != nil {
@@ -72,21 +70,18 @@ func New(clients []redis.UniversalClient, opts ...Option) (*Scanner, error) {
 	return s, nil
 }
 
-// Sweep looks at every lock of every node once, and again at what it finds wrong
-// after the grace of [WithConfirmAfter]. It is all that Start does in a loop.
+// Sweep looks at every lock of every node once, and after the time of [WithConfirmAfter] again at those with
+// something wrong. Start calls it in a loop.
 //
-// There is a report in any case. The error joins those of the nodes, a
-// [*NodeError] each, and those of notifiers; the other nodes are reported all the
-// same. Once ctx or the deadline ends, the report is what is known by then, with
-// Truncated nodes; if ctx ended, its error is joined.
+// Sweep always returns a report. The error joins one [*NodeError] for each failed node and the errors of notifiers;
+// the other nodes are reported all the same. Once ctx or the deadline ends, the report has what is known by then,
+// with Truncated nodes. If ctx ended, its error is joined.
 //
-// Callbacks and notifiers run before Sweep returns. One sweep runs at a time: a
-// further call waits its turn for as long as its ctx lasts. After Close it fails
-// with [ErrClosed].
+// Callbacks and notifiers run before Sweep returns. One sweep runs at a time: a further call waits for its turn until
+// its ctx ends. After Close the error is [ErrClosed].
 func (s *Scanner) Sweep(ctx context.Context) (Report, error) { return s.waitAndSweep(ctx, false) }
 
-// waitAndSweep is [Scanner.Sweep]. Unelected is one that has the scanner's lock, or needs
-// none, only because nobody can have it.
+// waitAndSweep is [Scanner.Sweep]. unelected marks a sweep without the scanner's lock because nobody can acquire it.
 func (s *Scanner) waitAndSweep(ctx context.Context, unelected bool) (Report, error) {
 	report := Report{Started: s.cfg.now()}
 	select {
@@ -107,15 +102,14 @@ func (s *Scanner) waitAndSweep(ctx context.Context, unelected bool) (Report, err
 	return s.sweep(ctx, unelected)
 }
 
-// interrupt ends what waits for the answer of a server that hangs. A listing under way
-// tries again.
+// interrupt ends waits for servers that hang. A running listing tries again.
 func (s *Scanner) interrupt() {
 	for _, src := range s.sources {
 		src.Interrupt()
 	}
 }
 
-// sweep expects that it is its turn.
+// sweep expects that it is this caller's turn.
 func (s *Scanner) sweep(ctx context.Context, unelected bool) (Report, error) {
 	unknown := s.memory.recall(ctx)
 	w := sweep.New(&s.settings, s.sources, s.memory.sweeps, s.memory.ledger, s.proof.Load())
@@ -141,22 +135,20 @@ func (s *Scanner) sweep(ctx context.Context, unelected bool) (Report, error) {
 	return report, errors.Join(errs...)
 }
 
-// Start sweeps in the background until Stop or Close: first within a tenth of the
-// interval, then an interval after each sweep, give or take 10 %, so that many
-// processes started together do not sweep together. A further call, also after
-// Stop, fails with [ErrStarted], or with [ErrClosed] after Close.
+// Start sweeps in the background until Stop or Close: first within a tenth of the interval, then one interval after
+// each sweep, give or take 10 %, so that many processes started together do not sweep together. A further call, also
+// after Stop, returns [ErrStarted], or [ErrClosed] after Close.
 //
-// With [WithLocker], each interval begins with one attempt to take the lock, if it
-// is not held already. A process that does not get it does nothing until the next
-// one, and reports Standby in its Snapshot. Whoever has it keeps it until Stop;
-// when it dies, another one takes over once the lock has expired and its own next
-// interval begins. A sweep whose lock is lost is cut short.
+// With [WithLocker], each interval begins with one attempt to acquire the lock, unless the process holds it already.
+// A process that does not get it waits for the next interval and reports Standby in its Snapshot. The holder keeps
+// the lock until Stop. When it dies, another process takes over once the lock has expired and its own next interval
+// begins. A sweep whose lock is lost is interrupted.
 //
-// If it cannot be decided for more than three intervals who has the lock, because its
-// servers do not answer, say, each process sweeps what is left, and tries to get the lock
-// before each sweep: better twice than never. These reports are Unelected.
+// If the holder of the lock stays unknown for more than three intervals, for example because the lock's servers do
+// not answer, each process sweeps what it can reach. It tries to acquire the lock before each sweep. Two sweeps at a
+// time are better than none. Reports of such sweeps are Unelected.
 //
-// Errors of the sweeps go to the logger and the Snapshot.
+// Errors of sweeps go to the logger and the Snapshot.
 func (s *Scanner) Start() error {
 	l := s.cfg.leader()
 	return s.loop.start(s.life, s.cfg.interval, func(ctx context.Context) { s.sweepIfLeader(ctx, l) }, l.release)
@@ -184,8 +176,7 @@ func (s *Scanner) sweepIfLeader(ctx context.Context, l *leader) {
 	}
 }
 
-// standBy leaves the sweep to another process, which may know more from now on; undecided
-// is why there may be none.
+// standBy leaves the sweep to another process, which may know more from now on. undecided is why there may be none.
 func (s *Scanner) standBy(undecided error) {
 	s.totals.elect(undecided)
 	report := Report{Started: s.cfg.now(), Standby: true}
@@ -195,18 +186,17 @@ func (s *Scanner) standBy(undecided error) {
 	}
 }
 
-// Stop ends the loop, and a sweep of it under way, gives the lock of [WithLocker]
-// back and returns when all that is done. Sweep can be called afterwards. Without
-// a Start, and a second time, there is nothing to do.
+// Stop ends the loop and its running sweep, releases the lock of [WithLocker] and returns when all that is done.
+// Sweep can be called afterwards. Without a Start, and on a second call, Stop does nothing. Do not call it from a
+// callback: it would wait for that callback.
 func (s *Scanner) Stop() { s.loop.stop() }
 
-// Snapshot returns what a collector of metrics needs. The caller may keep it, and
-// must not change what it shares with other snapshots.
+// Snapshot returns what a collector of metrics needs. The caller may keep it, and must not change what it shares with
+// other snapshots.
 func (s *Scanner) Snapshot() Snapshot { return s.totals.snapshot() }
 
-// Close stops the loop, ends a sweep under way, waits for both and closes the
-// Scanner's own connections. Further calls return the first one's result. Like Stop
-// it must not be called from a callback, which it would wait for.
+// Close stops the loop, ends a running sweep, waits for both and closes the Scanner's own connections. Further calls
+// return the first result. Do not call it from a callback: it would wait for that callback.
 func (s *Scanner) Close() error {
 	s.closeOnce.Do(func() {
 		s.end(ErrClosed)

@@ -8,15 +8,14 @@ import (
 	"time"
 )
 
-// Snapshot is what a collector of metrics needs; its values never go backwards
-// while the Scanner lives.
+// Snapshot is what a collector of metrics needs. Its counters never decrease while the Scanner lives.
 type Snapshot struct {
 	Last  Report       // the last sweep that was not a standby; zero before the first
-	Nodes []NodeTotals // by name; masters that their cluster has no more are left out
-	// at its last turn, the loop left the sweep to another process: what is in Last and Nodes is no longer its own
+	Nodes []NodeTotals // by name, without masters that have left their cluster
+	// at its last turn, the loop left the sweep to another process: Last and Nodes are of an earlier sweep
 	Standby bool
-	// Undecided is why it could not be told at the loop's last turn who is to sweep; nil if
-	// it could. Such a process stands by for some intervals, and sweeps then.
+	// Undecided is why the loop could not tell at its last turn which process is to sweep; nil if it could. Such a
+	// process stands by for some intervals and then sweeps.
 	Undecided error
 }
 
@@ -24,13 +23,13 @@ type Snapshot struct {
 type NodeTotals struct {
 	Node         string
 	Group        string // of [WithGroup]
-	Standby      bool   // of a Scanner that stands by, beside others that do not: see MergeSnapshots
+	Standby      bool   // of a Scanner that stands by while others do not: see MergeSnapshots
 	Up           bool   // the last sweep reached the node
 	Locks        int64
 	Leaked       int // no_ttl, as in Counts
 	Overlong     int // long_ttl, as in Counts
 	Counts       map[Class]int
-	OldestLeak   time.Duration // since the oldest confirmed no_ttl was first seen; zero if there is none
+	OldestLeak   time.Duration // since the oldest confirmed no_ttl finding was first seen; zero: none
 	LastSuccess  time.Time     // end of the last complete sweep; zero before it
 	Passes       uint64
 	PassFailures uint64
@@ -44,7 +43,7 @@ type NodeTotals struct {
 type Durations struct {
 	Count   uint64
 	Sum     time.Duration
-	Buckets map[float64]uint64 // cumulative count by upper bound in seconds
+	Buckets map[float64]uint64 // cumulative counts by upper bound in seconds
 }
 
 // durationBuckets are upper bounds in seconds.
@@ -59,7 +58,7 @@ type totals struct {
 	nodes     map[string]NodeTotals
 }
 
-// add takes a report, which is not changed any more.
+// add takes a report that nobody changes any more.
 func (t *totals) add(r *Report) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -77,7 +76,7 @@ func (t *totals) add(r *Report) {
 	}
 }
 
-// elect takes why it could not be told who is to sweep.
+// elect records why the process that is to sweep is unknown.
 func (t *totals) elect(undecided error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -126,7 +125,7 @@ func (d Durations) after(took time.Duration) Durations {
 	return d
 }
 
-// drop forgets nodes that are no more.
+// drop forgets nodes that no longer exist.
 func (t *totals) drop(gone func(node string) bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -9,33 +9,31 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/recall"
 )
 
-// Store is where a Scanner keeps between processes what it knows of holders and findings:
-// see [WithMemory]. A Store is used by one goroutine at a time.
+// Store keeps between processes what a Scanner knows of holders and findings; see [WithMemory]. A Scanner calls its
+// Store from one goroutine at a time.
 type Store interface {
-	// Load returns what Save was given last, and nil without an error if that was never.
+	// Load returns the data of the last Save, or nil without an error if there was none.
 	Load(ctx context.Context) ([]byte, error)
-	// Save replaces it. If it fails or is interrupted, what was there stays.
+	// Save replaces the data. If it fails or is interrupted, the old data stays.
 	Save(ctx context.Context, data []byte) error
 }
 
-// FileStore keeps the memory in a file, which only its owner may read. Save writes another
-// file beside it, has the disk keep that, and gives it the name: a crash leaves the old
-// file or the new one. Two processes that use one file at a time lose what one of them knew,
-// no more.
+// FileStore keeps the memory in a file that only its owner may read. Save writes and syncs a second file beside it
+// and renames that: a crash leaves the old file or the new one. If two processes use one file at a time, the
+// knowledge of one of them is lost, and nothing else.
 func FileStore(path string) Store { return recall.File(path) }
 
-// RedisStore keeps the memory in Redis: under lockscope:scanner:memory:NAME on each of the
-// servers, for a week. Processes that elect a leader among them need it, so that the next
-// one knows what the last one knew. Load takes the newest there is; Save is done when one
-// server at least has it. Either fails if no server answers. The user needs +get and +set
-// on that key. The clients stay the caller's to close.
+// RedisStore keeps the memory in Redis for a week, under lockscope:scanner:memory:NAME on each of the servers.
+// Processes that elect a leader need it, so that the next leader knows what the last one knew.
+//
+// Load takes the newest data. Save succeeds when at least one server has it. Either fails if no server answers. The
+// user needs +get and +set on that key. The clients stay the caller's to close.
 func RedisStore(clients []redis.UniversalClient, name string) Store {
 	return recall.NewRedis(clients, name)
 }
 
-// MemoryError says that what a Scanner knows of holders and findings could not be read or
-// kept. The sweep was done all the same; that a holder has its lock for long may take it
-// longer to find.
+// MemoryError reports that the store of [WithMemory] could not be read or written. The sweep was done all the same,
+// but may take longer to find locks that are held too long.
 type MemoryError struct {
 	Op  string // "load" or "save"
 	Err error
@@ -46,5 +44,5 @@ func (e *MemoryError) Error() string { return fmt.Sprintf("scanner: %s memory: %
 // Unwrap returns the Store's own error.
 func (e *MemoryError) Unwrap() error { return e.Err }
 
-// ErrMemoryVersion says that a Store has what another version of the scanner wrote.
+// ErrMemoryVersion reports a Store with the data of another version of the scanner.
 var ErrMemoryVersion = recall.ErrVersion
