@@ -5,46 +5,45 @@ import (
 	"time"
 )
 
-// DefaultLimit is how many locks a [Listing] keeps.
+// DefaultLimit is the default number of locks in a [Listing].
 const DefaultLimit = 1000
 
-// Options say what a [Listing] has. The zero value is every lock of the
-// Scanner's pattern, those that live longest first.
+// Options select what a [Listing] has. The zero value selects every lock of the Scanner's pattern, the longest TTL
+// first.
 type Options struct {
 	Order    Order  // empty: ByTTL
-	Reverse  bool   // last ones first
+	Reverse  bool   // reverse order
 	Contains string // only resources with this text in their name
 	Glob     string // only resources that match this pattern, as Redis matches them
-	Waits    bool   // also read who waits: a second pass over the keys
-	Limit    int    // locks kept, the first ones of the order; 0: DefaultLimit
+	Waits    bool   // also read the waiters: a second pass over the keys
+	Limit    int    // most locks kept, in order; 0: DefaultLimit
 }
 
-// Listing is who holds what now, or nearly so: a lock that was taken or released
-// while the nodes were read may or may not be there.
+// Listing is who holds what now. A lock that was acquired or released while the nodes were read may be missing or
+// present.
 type Listing struct {
 	Started time.Time
 	Took    time.Duration
-	Reading time.Duration // of Took: without finding the nodes and waiting for those that are silent from the first
+	Reading time.Duration // Took without finding the nodes and waiting for those that are silent from the start
 	Locks   []Lock
-	// Omitted counts locks beyond the limit. From half a million locks on it can be
-	// too high: those that several nodes have may count several times.
+	// Omitted counts locks beyond the limit. From half a million locks on it can be too high, because locks on
+	// several nodes may count several times.
 	Omitted int64
-	// Truncated says that not every node was read to its end: locks may be missing
-	// from Locks and Omitted, and nodes from Of.
+	// Truncated says that some node was not read to its end: Locks, Omitted and Lock.Of may miss something.
 	Truncated bool
 	Nodes     []Node
-	Waits     *Waits // nil unless it was asked for
+	Waits     *Waits // nil unless Options.Waits is set
 }
 
-// Node is what reading one server told.
+// Node is the result of reading one server.
 type Node struct {
 	Node      string // as in [report.NodeReport]
-	Locks     int64  // that it has of those asked for, about
+	Locks     int64  // matching locks on the node, roughly
 	Truncated bool   // not read to its end
-	Err       error  // why, if that was not for the context or the deadline
+	Err       error  // why, unless the context or the deadline ended the reading
 }
 
-// Complete sets what is left at zero, and returns what makes no sense.
+// Complete replaces zero fields by their defaults. It returns an error for an unknown order or a negative limit.
 func (o *Options) Complete() error {
 	if o.Limit == 0 {
 		o.Limit = DefaultLimit
@@ -62,7 +61,7 @@ func (o *Options) Complete() error {
 	return nil
 }
 
-// Comparison returns how two locks compare in the order asked for: negative if a comes first.
+// Comparison returns a function that compares two locks in the chosen order: negative if a comes first.
 func (o *Options) Comparison() func(a, b *Lock) int {
 	compare := o.Order.comparison()
 	if !o.Reverse {

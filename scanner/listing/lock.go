@@ -9,47 +9,45 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// Lock is who holds one lock, over all nodes that answered. A node is here what
-// scanner.New was given: a server, or a cluster as a whole.
+// Lock is one lock over all nodes that answered. A node here is one client given to scanner.New: a server, or a
+// cluster as a whole.
 type Lock struct {
 	Key      string // as stored: any bytes; see [report.KeyText]
 	Resource string // the key without what all keys of its pattern begin with
 	Type     string // Redis type: string, hash, ...
 
-	Nodes  int  // that agree on the same holder
-	Of     int  // that answered, with this lock or without
-	Silent int  // that did not answer
-	Split  bool // other nodes have another holder: an attempt under way, or a left-over
+	Nodes  int  // nodes that agree on the holder
+	Of     int  // nodes that answered, with or without this lock
+	Silent int  // nodes that did not answer
+	Split  bool // some nodes have another holder: a running attempt, or a leftover
 
-	// Hold is what the value tells that most nodes agree on.
+	// Hold is what the value on most nodes says about the holder.
 	Hold report.Hold
-	// TTL is the time until the lock is not Held any more: zero if it is not now,
-	// negative if it never expires.
+	// TTL is the time until the lock is no longer Held: zero if it is not held now, negative if it never expires.
 	TTL time.Duration
-	// At is when the nodes were asked: what Hold and TTL say is of then.
+	// At is when the nodes were asked. Hold and TTL are of that time.
 	At time.Time
 }
 
-// Held reports that a quorum of the nodes may have the lock: those that agree on its
-// holder, and those that did not answer.
+// Held reports whether a quorum of the nodes may have the lock: those that agree on its holder and those that did not
+// answer.
 func (l *Lock) Held() bool { return l.Nodes >= l.Quorum() }
 
-// Quorum is how many of the nodes that answered make a quorum with those that did not.
+// Quorum returns how many of the answering nodes form a quorum together with the silent ones.
 func (l *Lock) Quorum() int { return max(1, (l.Of+l.Silent)/2+1-l.Silent) }
 
-// Order says which locks of a [Listing] come first, and so which are kept if there
-// are more than its limit.
+// Order sorts the locks of a [Listing]. The first ones are kept if there are more than its limit.
 type Order string
 
 // The orders of a Listing.
 const (
-	ByTTL      Order = "ttl"      // longest first, those that never expire before all
-	ByAge      Order = "age"      // oldest first, those of unknown age last
+	ByTTL      Order = "ttl"      // longest TTL first, after those that never expire
+	ByAge      Order = "age"      // oldest first, unknown age last
 	ByResource Order = "resource" // by the bytes of the name
 )
 
-// comparison returns how two locks compare: negative if a comes first. Equal ones
-// are in the order of their keys, so that every listing has one right order.
+// comparison returns a function that compares two locks: negative if a comes first. Ties are broken by key, so that
+// every listing has one order.
 func (o Order) comparison() func(a, b *Lock) int {
 	switch o {
 	case ByAge:
@@ -64,7 +62,7 @@ func (o Order) comparison() func(a, b *Lock) int {
 	}
 }
 
-// Rank puts a TTL without end after every other.
+// Rank makes TTLs comparable: a key that never expires ranks after every other.
 func Rank(ttl time.Duration) time.Duration {
 	if ttl < 0 {
 		return math.MaxInt64

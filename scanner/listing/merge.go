@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Merge makes one listing of those of several Scanners, asked for with the same
-// options. Locks of one name in two groups are two.
+// Merge combines the listings of several Scanners, which must have been made with the same options. Locks of the same
+// name in two groups stay two locks.
 func Merge(o Options, listings ...Listing) Listing {
 	if len(listings) == 1 || o.Complete() != nil {
 		return append(listings, Listing{})[0]
@@ -38,8 +38,8 @@ func Merge(o Options, listings ...Listing) Listing {
 	return all
 }
 
-// MergeWaits makes one of what several Scanners read. A name that several groups wait for
-// is in the graph once: that of the first.
+// MergeWaits combines the waits of several Scanners. If callers in several groups wait for the same name, the graph
+// has only that of the first group.
 func MergeWaits(waits ...*Waits) *Waits {
 	if len(waits) == 1 {
 		return waits[0]

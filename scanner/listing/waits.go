@@ -13,50 +13,48 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// Waits is who waits for whom, as the queues of lockscope's locks tell: other libraries
-// have none.
+// Waits is who waits for whom, as read from the queues of lockscope's locks. Other libraries have no queues.
 type Waits struct {
-	// Locks that somebody waits for: first those for which most has been waited.
+	// Locks lists the locks that somebody waits for, those with the most waiting first.
 	Locks []WaitedFor
-	// Graph has the same, by resource. A process whose queue entry says nothing yet,
-	// for it has waited for less than a tenth of a second, has no Instance there.
+	// Graph is the same by resource. A process that has waited for less than a tenth of a second has no Instance
+	// there, because its queue entry does not name it yet.
 	Graph *waitgraph.Graph
-	// Deadlocks are cycles over processes, or inside one, that two looks have found.
+	// Deadlocks are cycles across processes, or inside one, that two looks have found.
 	Deadlocks []lock.Deadlock
-	// Err joins why queues of nodes could not be read, a [*report.NodeError] each, and why the
-	// reading ended before its end. A node that failed before, as its locks were read, is
-	// not asked and not named again.
+	// Err joins the reasons why queues were not read, one [*report.NodeError] each, and why the reading ended early.
+	// A node that had failed before, while its locks were read, is neither asked nor named again.
 	Err error
-	// Read is how many of the nodes were asked for their queues and answered to the end.
+	// Read is how many of the Of nodes were asked for their queues and answered to the end.
 	Read, Of int
 	// Omitted says that more locks are waited for than [MaxWaitedFor].
 	Omitted bool
 	// At is when the last look at the queues began.
 	At time.Time
-	// Took is what the reading took, without finding the nodes and waiting for those that
-	// are silent from the first.
+	// Took is the duration of the reading, without finding the nodes and waiting for those that are silent from the
+	// start.
 	Took time.Duration
 }
 
 // WaitedFor is a lock with a queue.
 type WaitedFor struct {
 	Key, Resource string
-	Lock          *Lock            // nil if no node has it at the moment
-	Queue         []redlock.Queued // its first processes, at most [MaxQueued]
+	Lock          *Lock            // nil if no node has it now
+	Queue         []redlock.Queued // the first processes, at most [MaxQueued]
 	Processes     int              // in the queue
-	Callers       int              // of those in Queue, as far as they say
-	At            time.Time        // when the queue was read: what is in it has waited until then
+	Callers       int              // of the processes in Queue, as far as they report
+	At            time.Time        // when the queue was read
 }
 
 const (
-	// MaxQueued bounds how many processes of a queue a [WaitedFor] names.
+	// MaxQueued is the largest number of processes that a [WaitedFor] names.
 	MaxQueued = 100
-	// MaxWaitedFor bounds how many locks a [Waits] has.
+	// MaxWaitedFor is the largest number of locks in a [Waits].
 	MaxWaitedFor = 10_000
 )
 
-// Settle makes one of what several nodes say: a process that found its node silent queues
-// on another, and is told from others by its id.
+// Settle merges what several nodes say about a queue. A process that found its node silent queues on another; its id
+// tells it from others.
 func (w *WaitedFor) Settle() {
 	listed := len(w.Queue)
 	slices.SortStableFunc(w.Queue, func(a, b redlock.Queued) int { return strings.Compare(a.ID, b.ID) })
@@ -77,7 +75,7 @@ func (w *WaitedFor) Settle() {
 	}
 }
 
-// Graph is who waits for whom, by resource.
+// Graph returns who waits for whom, by resource.
 func Graph(all []WaitedFor) *waitgraph.Graph {
 	resources := make([]waitgraph.Resource, 0, len(all))
 	for _, w := range all {

@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// alert is one element of what Alertmanager's API takes.
+// alert is one element of a request to Alertmanager's API.
 type alert struct {
 	Labels       map[string]string `json:"labels"`
 	Annotations  map[string]string `json:"annotations"`
@@ -26,8 +26,8 @@ const (
 	labelLock      = "lock"
 	labelInstance  = "instance"
 
-	// maxLabel keeps a long key from filling every notification. Keys that are cut
-	// keep a digest and so an alert each.
+	// maxLabel keeps a long key from filling every notification. A cut key keeps a digest, so each key has its own
+	// alert.
 	maxLabel = 256
 )
 
@@ -73,8 +73,7 @@ func (c *config) alertFor(f scanner.Finding, now, ends time.Time) alert {
 	return a
 }
 
-// labelsFor gives an alert its identity. Nothing that changes while a finding lasts
-// may be among the labels.
+// labelsFor gives an alert its identity. Labels must not change while a finding lasts.
 func (c *config) labelsFor(f scanner.Finding) map[string]string {
 	labels := make(map[string]string, len(c.labels)+6)
 	for name, value := range c.labels {
@@ -163,7 +162,7 @@ const (
 	maxBatchBytes  = 1 << 20
 )
 
-// encode makes request bodies, JSON arrays that hold all alerts in their order.
+// encode makes request bodies: JSON arrays that have all alerts in their order.
 func encode(alerts []alert) ([][]byte, error) {
 	var bodies [][]byte
 	body, count := []byte{'['}, 0

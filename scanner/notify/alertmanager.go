@@ -10,30 +10,26 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// Alertmanager posts findings as alerts to one Alertmanager or to all members of a
-// cluster of them. It may be used concurrently.
+// Alertmanager posts findings as alerts to one Alertmanager or to all members of a cluster. It is safe for concurrent
+// use.
 //
-// Each report sends every finding again, for Alertmanager forgets an alert that it
-// does not hear of. How long it remembers is up to the sender: an alert ends
-// [HoldIntervals] intervals after the last report that had it, so the interval of
-// the sweeps must be told with [WithResend] unless it is a minute or less.
-// Alertmanager wants to hear of an alert every 30 s to 3 min; a cron job that runs
-// once an hour sets WithResend(time.Hour), and its alerts end up to four hours late
-// if they are not reported as resolved.
+// Each report sends every finding again, because Alertmanager forgets an alert that is not repeated. An alert ends
+// [HoldIntervals] intervals after the last report that had it. Set the interval between sweeps with [WithResend]
+// unless it is a minute or less. Alertmanager expects to hear of an alert every 30 s to 3 min. A cron job that runs
+// once an hour sets WithResend(time.Hour), and its alerts end up to four hours late if no report resolves them.
 //
-// A finding that a report calls resolved ends its alert at once. Should that
-// report not arrive, the alert ends as one that is no longer heard of.
+// A finding that a report resolves ends its alert at once. If that report does not arrive, the alert ends as one that
+// is no longer repeated.
 type Alertmanager struct {
 	config *config
 	to     []*endpoint
 	sender *sender
 }
 
-// NewAlertmanager makes a notifier for the Alertmanagers at the given base URLs
-// (http://host:9093, with a path prefix if it has one). All of them are told, as
-// their deduplication expects. A URL may hold credentials for basic
-// authentication. Nothing is sent before Notify; no URL, a bad or a repeated one and
-// a bad option are errors that match [ErrInvalidURL] or [ErrInvalidOption].
+// NewAlertmanager makes a notifier for the Alertmanagers at the given base URLs (http://host:9093, with a path prefix
+// if it has one). It sends each alert to all of them, as their deduplication expects. A URL may contain credentials
+// for basic authentication. Nothing is sent before Notify. Without a URL, for an invalid or repeated URL and for an
+// invalid option, the error matches [ErrInvalidURL] or [ErrInvalidOption].
 func NewAlertmanager(urls []string, opts ...Option) (*Alertmanager, error) {
 	c, err := newConfig(alertmanager, opts)
 	if err != nil {
@@ -58,12 +54,10 @@ func NewAlertmanager(urls []string, opts ...Option) (*Alertmanager, error) {
 	return a, nil
 }
 
-// Notify posts what r confirms and what it calls resolved, and returns when every
-// Alertmanager has answered or its retries are spent. A standby report is not sent, nor
-// is one with nothing to tell. The error is nil if each alert was taken by one
-// Alertmanager at least; else it joins a *[SendError] of each that was asked.
-// Sending the same report again is harmless. When ctx ends, Notify returns soon,
-// with the context's error and the last attempts'.
+// Notify posts the confirmed and the resolved findings of r, and returns when every Alertmanager has answered or its
+// retries are spent. It sends nothing for a standby report and for one without such findings. The error is nil if at
+// least one Alertmanager took each alert; else it joins the [*SendError] of each that failed. Sending the same report
+// again is harmless. When ctx ends, Notify returns soon, with the errors of the context and of the last attempts.
 func (a *Alertmanager) Notify(ctx context.Context, r scanner.Report) error {
 	if r.Standby {
 		return nil
@@ -78,8 +72,8 @@ func (a *Alertmanager) Notify(ctx context.Context, r scanner.Report) error {
 	return a.judge(ctx, a.postAll(ctx, bodies))
 }
 
-// alerts makes one alert of each finding. A key that leaked again after it was
-// healed is both resolved and found; it lasts.
+// alerts makes one alert of each finding. A key that leaked again after it was healed is both resolved and found; its
+// alert lasts.
 func (c *config) alerts(r scanner.Report, now time.Time) []alert {
 	type identity struct {
 		class     scanner.Class
@@ -99,7 +93,7 @@ func (c *config) alerts(r scanner.Report, now time.Time) []alert {
 	return all
 }
 
-// postAll returns what became of each body at each endpoint: errors[endpoint][body].
+// postAll returns the result of each body at each endpoint: errors[endpoint][body].
 func (a *Alertmanager) postAll(ctx context.Context, bodies [][]byte) [][]error {
 	errs := make([][]error, len(a.to))
 	var wg sync.WaitGroup
@@ -110,8 +104,8 @@ func (a *Alertmanager) postAll(ctx context.Context, bodies [][]byte) [][]error {
 	return errs
 }
 
-// postTo gives an endpoint up once it does not answer, lest each further body costs
-// all the timeouts again; one that refuses a body may still take the next.
+// postTo gives up an endpoint that does not answer, because each further body would cost all the timeouts again. An
+// endpoint that refuses one body may still take the next.
 func (a *Alertmanager) postTo(ctx context.Context, to *endpoint, bodies [][]byte) []error {
 	errs := make([]error, len(bodies))
 	for i, body := range bodies {
@@ -127,8 +121,7 @@ func (a *Alertmanager) postTo(ctx context.Context, to *endpoint, bodies [][]byte
 	return errs
 }
 
-// judge fails if there is a body that no endpoint took, and tells the logger of
-// endpoints that failed without doing harm.
+// judge returns an error if no endpoint took some body. Otherwise it logs the endpoints that failed.
 func (a *Alertmanager) judge(ctx context.Context, errs [][]error) error {
 	lost := false
 	for body := range errs[0] {

@@ -11,11 +11,10 @@ const (
 	maxDocument = 1 << 20 // bytes; many receivers refuse more
 	maxKeyText  = 1 << 10
 	maxKeyBytes = 4 << 10
-	maxText     = 1 << 10 // of any other text that somebody else has written
+	maxText     = 1 << 10 // of any other text from outside
 )
 
-// newDocument keeps as many findings as fit, those that are there before those that
-// are gone and those that were seen once.
+// newDocument keeps as many findings as fit: confirmed ones before resolved ones before pending ones.
 func newDocument(r scanner.Report, instance string) scanner.Document {
 	d := scanner.NewDocument(r)
 	d.Instance = instance
@@ -34,8 +33,7 @@ func newDocument(r scanner.Report, instance string) scanner.Document {
 	return d
 }
 
-// fitting stops at the first finding that does not fit, so that what is left out
-// is less severe than what is there.
+// fitting stops at the first finding that does not fit, so that the ones left out are less severe than the ones kept.
 func fitting(findings []scanner.FindingDocument, budget *int) []scanner.FindingDocument {
 	kept := make([]scanner.FindingDocument, 0, len(findings))
 	for _, f := range findings {
@@ -57,7 +55,7 @@ func size(v any) int {
 	return len(b)
 }
 
-// clipFinding bounds every text. A key that is cut stays different from others.
+// clipFinding bounds every text. A cut key stays different from others.
 func clipFinding(f *scanner.FindingDocument) {
 	f.Node, f.Key, f.Evidence = clip(f.Node, maxText), clipUnique(f.Key, maxKeyText), clip(f.Evidence, maxText)
 	if f.KeyBase64 != nil && len(*f.KeyBase64) > base64.StdEncoding.EncodedLen(maxKeyBytes) {

@@ -9,18 +9,17 @@ import (
 	"strings"
 )
 
-// alertsPath is where Alertmanager takes alerts since 0.16; version 1 of its API is gone.
+// alertsPath is where Alertmanager takes alerts since 0.16; version 1 of its API was removed.
 const alertsPath = "/api/v2/alerts"
 
-// endpoint is where something is posted to.
+// endpoint is the target of a post.
 type endpoint struct {
 	url      string // may hold secrets
 	name     string // scheme and host: fit to be shown
 	redacted *strings.Replacer
 }
 
-// parseEndpoint never lets the text of the URL into its error: it may hold a
-// password, or be a secret as a whole.
+// parseEndpoint keeps the text of the URL out of its error: it may contain a password, or be a secret as a whole.
 func parseEndpoint(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	switch {
@@ -37,8 +36,7 @@ func parseEndpoint(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// newEndpoint takes a URL whose credentials, if it has any, become basic
-// authentication, and adds path to it.
+// newEndpoint parses a URL and appends path. Credentials in the URL become basic authentication.
 func newEndpoint(raw, path string, c *config) (*endpoint, error) {
 	u, err := parseEndpoint(raw)
 	if err != nil {
@@ -53,12 +51,11 @@ func newEndpoint(raw, path string, c *config) (*endpoint, error) {
 	return &endpoint{url: u.String(), name: u.Scheme + "://" + u.Host, redacted: newRedactor(u, c)}, nil
 }
 
-// minSecret is the length from which a part of a URL is taken for a secret. Shorter
-// ones would blacken words that a server's answer needs.
+// minSecret is the length from which a part of a URL counts as a secret. Shorter ones would blacken ordinary words in
+// a server's answer.
 const minSecret = 6
 
-// newRedactor removes all that is secret from what a server answers: some repeat
-// the request in their error page.
+// newRedactor removes secrets from a server's answer, because some servers repeat the request in their error page.
 func newRedactor(u *url.URL, c *config) *strings.Replacer {
 	secrets := []string{c.password, c.bearer}
 	if c.basic {
@@ -82,7 +79,7 @@ func newRedactor(u *url.URL, c *config) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// urlSecrets returns what of path and query could be one.
+// urlSecrets returns the parts of path and query that may be secrets.
 func urlSecrets(u *url.URL) []string {
 	var found []string
 	add := func(s string) {

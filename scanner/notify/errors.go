@@ -7,22 +7,21 @@ import (
 
 // Errors of construction, before anything is sent.
 var (
-	// ErrInvalidURL says that a URL is not one to post to. Its text is withheld.
+	// ErrInvalidURL reports an unusable URL. The error withholds its text.
 	ErrInvalidURL = errors.New("notify: invalid URL")
-	// ErrInvalidOption says that an option's value is not usable.
+	// ErrInvalidOption reports an unusable option value.
 	ErrInvalidOption = errors.New("notify: invalid option")
 )
 
-// ErrRedirect says that an endpoint wants the document elsewhere: on another host,
-// or without its body. Give the notifier the final URL.
+// ErrRedirect reports a redirect to another host, or one that would drop the body. Give the notifier the final URL.
 var ErrRedirect = errors.New("redirect not followed: configure the final URL")
 
-// SendError says that an endpoint did not take what was sent. Notify returns it
-// wrapped or joined; find it with [errors.AsType].
+// SendError reports that an endpoint did not take what was sent. Notify returns it wrapped or joined; find it with
+// [errors.AsType].
 type SendError struct {
 	Endpoint string // scheme and host only
-	Attempts int    // made, including the first
-	Err      error  // of the last attempt: a *StatusError, a network error or the context's
+	Attempts int    // including the first
+	Err      error  // of the last attempt: a *StatusError, a network error or the context's error
 }
 
 func (e *SendError) Error() string {
@@ -35,7 +34,7 @@ func (e *SendError) Unwrap() error { return e.Err }
 // StatusError is an answer other than 2xx.
 type StatusError struct {
 	Status int
-	Body   string // its beginning, without what is secret
+	Body   string // its beginning, without secrets
 }
 
 func (e *StatusError) Error() string {
@@ -45,5 +44,5 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("answered %d: %q", e.Status, e.Body)
 }
 
-// retryable tells a failure of the server, which may pass, from a refusal.
+// retryable reports whether the server failed, which may pass, rather than refused.
 func (e *StatusError) retryable() bool { return e.Status >= 500 }

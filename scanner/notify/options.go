@@ -15,17 +15,15 @@ import (
 const (
 	// DefaultTimeout bounds one attempt, from dialing to the end of the answer.
 	DefaultTimeout = 3 * time.Second
-	// DefaultRetries is how often a failed attempt is repeated. With the default
-	// timeout a dead endpoint costs at most the 10 s that a scanner gives a notifier.
+	// DefaultRetries is how often a failed attempt is repeated. With the default timeout, a dead endpoint costs at
+	// most the 10 s that a scanner gives a notifier.
 	DefaultRetries = 2
-	// DefaultResend is the interval at which an Alertmanager is assumed to hear of
-	// a finding again: the scanner's default interval between sweeps.
+	// DefaultResend is the assumed interval between reports: the scanner's default interval between sweeps.
 	DefaultResend = time.Minute
-	// HoldIntervals is how many resend intervals an alert outlives its last report.
-	// Three reports may get lost before it resolves by mistake.
+	// HoldIntervals is how many resend intervals an alert outlives its last report. Three reports may get lost before
+	// the alert resolves by mistake.
 	HoldIntervals = 4
-	// DefaultRunbookURL is where the runbooks of the alerts are; a page is named
-	// like its alert.
+	// DefaultRunbookURL is the address of the runbooks. A page has the name of its alert.
 	DefaultRunbookURL = "https://github.com/lockscope/lockscope/blob/main/dashboards/runbooks/"
 )
 
@@ -59,15 +57,14 @@ const (
 	alertmanager kind = "NewAlertmanager"
 )
 
-// Option configures NewWebhook and NewAlertmanager. One that only the other of
-// the two knows is refused.
+// Option configures NewWebhook and NewAlertmanager. Each refuses an option that is only for the other.
 type Option func(*config)
 
 // WithTimeout bounds one attempt, instead of [DefaultTimeout]. At least 1 ms.
 func WithTimeout(d time.Duration) Option { return func(c *config) { c.timeout = d } }
 
-// WithRetries sets how often an attempt is repeated that met no answer or a 5xx,
-// instead of [DefaultRetries]: 0 to 10.
+// WithRetries sets how often an attempt without an answer, or with a 5xx answer, is repeated, instead of
+// [DefaultRetries]: 0 to 10.
 func WithRetries(n int) Option { return func(c *config) { c.retries = n } }
 
 // WithBasicAuth sends a user name and a password with every request.
@@ -82,40 +79,39 @@ func WithBearerToken(token string) Option { return func(c *config) { c.bearer = 
 // Its value is treated as a secret.
 func WithHeader(name, value string) Option { return func(c *config) { c.headers.Add(name, value) } }
 
-// WithTLSConfig sets roots, client certificates and the like. It is copied.
+// WithTLSConfig sets roots, client certificates and the like. The configuration is copied.
 func WithTLSConfig(t *tls.Config) Option { return func(c *config) { c.tls = t.Clone() } }
 
-// WithProxy sets how a proxy is chosen, for example [http.ProxyFromEnvironment].
-// Without it there is none, whatever the environment says.
+// WithProxy sets a function that chooses the proxy, such as [http.ProxyFromEnvironment]. Without it no proxy is used,
+// whatever the environment says.
 func WithProxy(proxy func(*http.Request) (*url.URL, error)) Option {
 	return func(c *config) { c.proxy = proxy }
 }
 
-// WithLogger sets who is told of an Alertmanager that did not take the alerts while
-// another one did. Without it, and with nil, nobody is.
+// WithLogger sets the logger for an Alertmanager that did not take the alerts while another did. Without it, and with
+// nil, nothing is logged.
 func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l } }
 
-// WithInstance says which scanner speaks: the field instance of a webhook's
-// document, the label instance of an alert. Leave it out where processes take turns
-// at scanning, for an alert of another instance is another alert.
+// WithInstance names the scanner that reports: in the field instance of a webhook's document, or in the label
+// instance of an alert. Leave it out where processes take turns at scanning, because an alert of another instance is
+// another alert.
 func WithInstance(name string) Option { return func(c *config) { c.instance = name } }
 
-// WithEveryReport makes a webhook post every report, also one without findings: a
-// sign of life. Standby reports stay unsent.
+// WithEveryReport makes a webhook post every report, even without findings, as a sign of life. Standby reports are
+// never posted.
 func WithEveryReport() Option {
 	return func(c *config) { c.always = true; c.only["WithEveryReport"] = webhook }
 }
 
-// WithResend says at which interval reports come, instead of [DefaultResend]: the
-// interval between sweeps, to which the duration of a sweep is best added. An alert
-// ends [HoldIntervals] of them after the last report that had it, if no report has
-// said before that it is resolved. At least 1 s.
+// WithResend sets the interval between reports, instead of [DefaultResend]: the interval between sweeps, plus ideally
+// the duration of a sweep. An alert ends [HoldIntervals] of them after the last report that had it, unless a report
+// resolves it before. At least 1 s.
 func WithResend(interval time.Duration) Option {
 	return func(c *config) { c.resend = interval; c.only["WithResend"] = alertmanager }
 }
 
-// WithLabels adds labels to every alert, to route it by: cluster, team. The labels
-// that every alert has cannot be replaced.
+// WithLabels adds labels to every alert for routing, such as cluster or team. It cannot replace the notifier's own
+// labels.
 func WithLabels(labels map[string]string) Option {
 	return func(c *config) { c.labels = maps.Clone(labels); c.only["WithLabels"] = alertmanager }
 }
@@ -125,14 +121,14 @@ func WithSeverity(class scanner.Class, severity string) Option {
 	return func(c *config) { c.severity[class] = severity; c.only["WithSeverity"] = alertmanager }
 }
 
-// WithRunbookURL sets what stands before "<alertname>.md" in the annotation
-// runbook_url, instead of [DefaultRunbookURL]. With "" there is no such annotation.
+// WithRunbookURL sets the address before "<alertname>.md" in the annotation runbook_url, instead of
+// [DefaultRunbookURL]. With "" there is no such annotation.
 func WithRunbookURL(base string) Option {
 	return func(c *config) { c.runbook = base; c.only["WithRunbookURL"] = alertmanager }
 }
 
-// WithGeneratorURL sets the page an alert links to as its source, such as the
-// exporter's. Without it there is none.
+// WithGeneratorURL sets the page that an alert links to as its source, such as the exporter's. Without it there is no
+// link.
 func WithGeneratorURL(u string) Option {
 	return func(c *config) { c.generator = u; c.only["WithGeneratorURL"] = alertmanager }
 }

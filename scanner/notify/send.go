@@ -22,7 +22,7 @@ const (
 	pauseFactor   = 3
 	maxPause      = 5 * time.Second
 	maxRedirects  = 3
-	maxAnswer     = 64 << 10 // read of an answer, so that its end is seen; the rest is dropped with the connection
+	maxAnswer     = 64 << 10 // read of an answer; the rest is dropped with the connection
 	maxShownBody  = 300
 	maxHeaderSize = 64 << 10
 	userAgent     = "lockscope"
@@ -62,8 +62,7 @@ func newSender(c *config) *sender {
 	}
 }
 
-// newTransport keeps no connection: there is a minute between two reports, and an
-// idle connection would need somebody to close it.
+// newTransport keeps no connection: reports are a minute apart, and an idle connection would have to be closed.
 func newTransport(timeout time.Duration, t *tls.Config, proxy func(*http.Request) (*url.URL, error)) *http.Transport {
 	return &http.Transport{
 		Proxy:                  proxy,
@@ -75,8 +74,8 @@ func newTransport(timeout time.Duration, t *tls.Config, proxy func(*http.Request
 	}
 }
 
-// checkRedirect lets neither findings nor credentials go where nobody sent them,
-// and does not let a POST become a GET, which would look like a success.
+// checkRedirect keeps findings and credentials from other hosts. It also keeps a POST from becoming a GET, which
+// would look like a success.
 func checkRedirect(next *http.Request, via []*http.Request) error {
 	first := via[0].URL
 	switch status := next.Response.StatusCode; {
@@ -90,8 +89,7 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// post sends body until it is taken, refused, or the retries or ctx are spent. Its
-// errors are *SendError.
+// post sends body until it is taken or refused, or the retries or ctx are spent. Its errors are *SendError.
 func (s *sender) post(ctx context.Context, to *endpoint, body []byte) error {
 	pause := firstPause
 	for attempt := 1; ; attempt++ {
@@ -100,7 +98,7 @@ func (s *sender) post(ctx context.Context, to *endpoint, body []byte) error {
 			return nil
 		}
 		if attempt <= s.retries && retryable(err) && ctx.Err() == nil {
-			// Notifiers of many processes that met the same failure must not come back all at once.
+			// Notifiers of many processes that had the same failure must not retry all at once.
 			if clock.Pause(ctx, pause/2+rand.N(pause/2)) {
 				pause = min(pause*pauseFactor, maxPause)
 				continue
@@ -130,7 +128,7 @@ func (s *sender) attempt(ctx context.Context, to *endpoint, body []byte) error {
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if resp.StatusCode/100 == 2 {
-		return nil // taken, whatever became of the rest of the answer
+		return nil // taken, even if the rest of the answer is lost
 	}
 	if err != nil && len(answer) == 0 {
 		answer = []byte(err.Error())
@@ -138,9 +136,8 @@ func (s *sender) attempt(ctx context.Context, to *endpoint, body []byte) error {
 	return &StatusError{Status: resp.StatusCode, Body: shown(answer, to.redacted)}
 }
 
-// withoutSecrets drops what the HTTP client wraps its errors in, the whole URL, and
-// gives up an error that quotes a secret otherwise, as one about a malformed answer
-// might.
+// withoutSecrets drops the wrapper of the HTTP client's errors, which has the whole URL, and redacts an error that
+// quotes a secret, as one about a malformed answer may.
 func withoutSecrets(err error, redacted *strings.Replacer) error {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err

@@ -8,7 +8,7 @@ import (
 
 const ellipsis = "…"
 
-// clip cuts s to at most n bytes and says so.
+// clip cuts s to at most n bytes and marks the cut.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -16,11 +16,10 @@ func clip(s string, n int) string {
 	return s[:boundary(s, n-len(ellipsis))] + ellipsis
 }
 
-// digestLength is that of a clipped key's digest: enough to keep apart the keys of
-// one report.
+// digestLength is long enough to keep the keys of one report apart.
 const digestLength = 12
 
-// clipUnique cuts s to at most n bytes, such that different strings stay different.
+// clipUnique cuts s to at most n bytes. Different strings stay different.
 func clipUnique(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -30,7 +29,7 @@ func clipUnique(s string, n int) string {
 	return s[:boundary(s, n-len(tail))] + tail
 }
 
-// boundary is the last start of a character at or before n.
+// boundary returns the last start of a character at or before n.
 func boundary(s string, n int) int {
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--

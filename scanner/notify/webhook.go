@@ -13,10 +13,10 @@ var (
 	_ scanner.Notifier = (*Alertmanager)(nil)
 )
 
-// Webhook posts reports as JSON, each a [scanner.Document] of at most
-// 1 MiB: findings that do not fit are counted in Omitted, keys of more than 1 KiB are
-// cut, and their bytes left out from 4 KiB on. It is all that one sweep knows to be
-// wrong, so a receiver that missed one loses nothing but its resolved findings. It may be used concurrently.
+// Webhook posts reports as JSON. Each is a [scanner.Document] of at most 1 MiB: Omitted counts the findings that do
+// not fit, keys of more than 1 KiB are cut, and their bytes are left out from 4 KiB on. A document has everything
+// that one sweep found, so a receiver that missed one loses only its resolved findings. A Webhook is safe for
+// concurrent use.
 type Webhook struct {
 	to       *endpoint
 	sender   *sender
@@ -24,9 +24,9 @@ type Webhook struct {
 	always   bool
 }
 
-// NewWebhook makes a notifier that posts to an http or https URL, which may hold
-// credentials for basic authentication. Nothing is sent before Notify; a bad URL
-// or option is an error that matches [ErrInvalidURL] or [ErrInvalidOption].
+// NewWebhook makes a notifier that posts to an http or https URL, which may contain credentials for basic
+// authentication. Nothing is sent before Notify. For an invalid URL or option, the error matches [ErrInvalidURL] or
+// [ErrInvalidOption].
 func NewWebhook(url string, opts ...Option) (*Webhook, error) {
 	c, err := newConfig(webhook, opts)
 	if err != nil {
@@ -39,11 +39,10 @@ func NewWebhook(url string, opts ...Option) (*Webhook, error) {
 	return &Webhook{to: to, sender: newSender(c), instance: c.instance, always: c.always}, nil
 }
 
-// Notify posts r and returns when the receiver has answered 2xx. A standby report
-// is not sent, nor is one with neither findings nor resolved ones (see
-// [WithEveryReport]). After an error, a *[SendError], the receiver may have got the
-// document all the same: an answer can get lost. When ctx ends, Notify returns
-// soon, with the context's error and the last attempt's.
+// Notify posts r and returns when the receiver has answered 2xx. It does not send a standby report, nor one without
+// confirmed and resolved findings (see [WithEveryReport]). The error is a *[SendError]. The receiver may have the
+// document even after an error, because an answer can get lost. When ctx ends, Notify returns soon, with the errors
+// of the context and of the last attempt.
 func (w *Webhook) Notify(ctx context.Context, r scanner.Report) error {
 	if r.Standby || !w.always && len(r.Findings)+len(r.Resolved)+r.Overflow == 0 {
 		return nil

@@ -13,21 +13,21 @@ type Action struct {
 	dry    bool
 }
 
-// Delete deletes the key.
+// Delete returns the action that deletes the key.
 func Delete() Action { return Action{remove: true} }
 
-// Expire lets the key end by itself after d, which leaves time to find out why it
-// was there. At least 1 ms. It never prolongs: a key that ends sooner is left
-// alone. A holder that renews its lock undoes it with the next renewal.
+// Expire returns the action that lets the key expire after d, which leaves time to find out why it was there. At
+// least 1 ms. It never prolongs a TTL: a key that expires sooner is left alone. A holder that renews its lock undoes
+// the action with its next renewal.
 func Expire(d time.Duration) Action { return Action{after: d} }
 
-// DryRun returns an action that tells what a would do and does nothing.
+// DryRun returns an action that reports what a would do, and does nothing.
 func (a Action) DryRun() Action {
 	a.dry = true
 	return a
 }
 
-// ParseAction reads "delete" or "expire=1h".
+// ParseAction parses "delete" or an expiry such as "expire=1h". The error matches [ErrInvalidAction].
 func ParseAction(s string) (Action, error) {
 	if s == "delete" {
 		return Delete(), nil
@@ -40,7 +40,7 @@ func ParseAction(s string) (Action, error) {
 	return Expire(d), Expire(d).Validate()
 }
 
-// String returns what ParseAction reads, followed by " (dry run)" if it is one.
+// String returns the form that ParseAction reads, followed by " (dry run)" for a dry run.
 func (a Action) String() string {
 	s := "expire=" + a.after.String()
 	if a.remove {
@@ -52,7 +52,7 @@ func (a Action) String() string {
 	return s
 }
 
-// Validate returns [ErrInvalidAction] for an action that is none.
+// Validate returns an error that matches [ErrInvalidAction] for the zero Action and for an expiry below 1 ms.
 func (a Action) Validate() error {
 	if !a.remove && a.after < time.Millisecond {
 		return fmt.Errorf("%w: expire=%v: must be at least 1ms", ErrInvalidAction, a.after)
@@ -60,11 +60,11 @@ func (a Action) Validate() error {
 	return nil
 }
 
-// Deletes says that it deletes the key.
+// Deletes reports whether the action deletes the key.
 func (a Action) Deletes() bool { return a.remove }
 
-// After is in what time it lets the key end, of one that does not delete it.
+// After returns the time after which the key expires, for an action that does not delete it.
 func (a Action) After() time.Duration { return a.after }
 
-// IsDry says that it changes nothing.
+// IsDry reports whether the action is a dry run.
 func (a Action) IsDry() bool { return a.dry }

@@ -1,4 +1,4 @@
-// Package repair is what is to be done, and was done, to keys that were left behind: an
-// [Action] and its [Result] (action.go, result.go, errors.go), and a [Plan], which people
-// read and sign off (plan.go). Package scanner has the same names for it, and does it.
+// Package repair is the vocabulary of repairs. An [Action] says what to do to a leaked key, a [Result] says what was
+// done, and a [Plan] lists actions for people to read and approve. Package scanner has the same names and carries the
+// actions out.
 package repair

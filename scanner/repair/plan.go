@@ -12,51 +12,47 @@ import (
 )
 
 const (
-	// Schema is the number of the JSON form of a [Plan]: it changes when the meaning
-	// of a field does.
+	// Schema is the version of the JSON form of a [Plan]. It changes when the meaning of a field changes.
 	Schema = 1
-	// Life is for how long a plan can be carried out.
+	// Life is how long a plan can be applied.
 	Life = 24 * time.Hour
-	// maxPlanBytes bounds what is read as a plan: some hundred thousand steps.
+	// maxPlanBytes bounds the size of a plan: some hundred thousand steps.
 	maxPlanBytes = 64 << 20
 )
 
-// Plan is what a repair is to do, key by key, written down so that people can read it and
-// sign it off before anything is done. scanner.Scanner.Plan makes one, scanner.Scanner.Begin carries it
-// out, in another process and at another time as a rule.
+// Plan lists what a repair is to do, key by key, so that people can read and approve it first. scanner.Scanner.Plan
+// makes a plan and scanner.Scanner.Begin carries it out, usually in another process and later.
 //
-// It has no lock's value or token. Digest is STRLEN and the SHA-1 of the first 256 bytes of
-// a string, or HLEN and the SHA-1 of a hash's field names: what a server's script can
-// compute, which has redis.sha1hex and no other. That is enough. Planned are only values with
-// some 90 random bits or more, which no hash of theirs gives back; and to have another value
-// taken for a planned one needs a second preimage, of which SHA-1 has none that is known.
-// Its collisions are of no use: both values would be the same writer's, who needs no plan to
-// lose a lock of his own.
+// A plan has no lock's value or token. Digest is STRLEN and the SHA-1 of the first 256 bytes of a string, or HLEN and
+// the SHA-1 of a hash's field names. SHA-1 is the only digest that a script in the server can compute, and it is
+// enough here: only values with some 90 random bits or more are planned, so a digest does not reveal them. To have
+// another value taken for a planned one needs a second preimage, and none is known for SHA-1. Collisions do not help:
+// both values would come from one writer, who can lose its own lock without a plan.
 type Plan struct {
 	Schema   int                  `json:"schema"`
-	ID       string               `json:"id"` // SHA-256 of all the rest: a plan that was changed has another one
+	ID       string               `json:"id"` // SHA-256 of the rest, so that a change is detected
 	Created  time.Time            `json:"created"`
 	Expires  time.Time            `json:"expires"`
 	Operator string               `json:"operator"` // who made it
-	Servers  []string             `json:"servers"`  // names of the nodes given to New
-	Patterns []string             `json:"patterns"` // of the keys that were looked at
+	Servers  []string             `json:"servers"`  // names of the nodes, as given to scanner.New
+	Patterns []string             `json:"patterns"` // of the keys that were read
 	Steps    []Step               `json:"steps"`
-	Refused  []Refusal            `json:"refused"` // findings that are not in the plan
+	Refused  []Refusal            `json:"refused"` // findings left out of the plan
 	Gaps     []report.GapDocument `json:"gaps"`    // what the sweep did not read
 }
 
-// Step is what is to be done to one key on one node.
+// Step is the action on one key of one node.
 type Step struct {
 	Node      string       `json:"node"`
 	Key       string       `json:"key"` // as [report.KeyText] writes it
 	KeyBase64 string       `json:"key_base64"`
 	Class     report.Class `json:"class"`
 	Type      string       `json:"type"`
-	TTL       *float64     `json:"ttl_seconds"` // null: it never expires
+	TTL       *float64     `json:"ttl_seconds"` // null: no TTL
 	Holder    string       `json:"holder,omitempty"`
-	Identity  string       `json:"identity"` // of the value, for people: 16 digits of a SHA-256
+	Identity  string       `json:"identity"` // of the value, for people: 16 digits of a SHA-256 digest
 	Digest    string       `json:"digest"`   // of the value, for the server; see [Plan]
-	// its holder may have it again for its next lease; see scanner.PlanRun.Apply
+	// a process may reuse the value for its next lease; see scanner.PlanRun.Apply
 	Kept      bool      `json:"value_kept,omitempty"`
 	FirstSeen time.Time `json:"first_seen"`
 	LastSeen  time.Time `json:"last_seen"`
@@ -64,7 +60,7 @@ type Step struct {
 	Action    string    `json:"action"` // as [ParseAction] reads it
 }
 
-// Refusal is a finding that cannot be repaired safely, and why.
+// Refusal is a finding that cannot be repaired safely, and the reason.
 type Refusal struct {
 	Node   string       `json:"node"`
 	Key    string       `json:"key"` // as [report.KeyText] writes it
@@ -72,28 +68,28 @@ type Refusal struct {
 	Reason string       `json:"reason"`
 }
 
-// Sealed has the ID that stands for the rest.
+// Sealed returns the plan with the ID that stands for its content.
 func (p Plan) Sealed() Plan {
 	p.ID = p.seal()
 	return p
 }
 
-// Intact says that the plan is of this schema, and what its ID stands for.
+// Intact reports whether the plan has this schema and its content matches its ID.
 func (p Plan) Intact() bool { return p.Schema == Schema && p.ID != "" && p.ID == p.seal() }
 
-// seal is the ID that a plan of this content has.
+// seal returns the ID of the plan's content.
 func (p Plan) seal() string {
 	p.ID = ""
 	text, err := json.Marshal(p)
 	if err != nil {
-		return "" // a year beyond 9999, in a plan that was not made here
+		return "" // a year beyond 9999, in a plan from elsewhere
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:16])
 }
 
-// Read reads a plan as [encoding/json] writes it. An error is of the reader, or
-// [ErrInvalidPlan]: it is no plan, of another schema, or was changed after it was made.
+// Read reads a plan as [encoding/json] writes it. The error is the reader's, or [ErrInvalidPlan] for something that
+// is not a plan, for another schema and for a plan that was changed after it was made.
 func Read(r io.Reader) (Plan, error) {
 	dec := json.NewDecoder(io.LimitReader(r, maxPlanBytes))
 	dec.DisallowUnknownFields()

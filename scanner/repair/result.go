@@ -7,31 +7,30 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// Outcome is what became of a key.
+// Outcome says what became of a key.
 type Outcome string
 
 // The outcomes of a repair.
 const (
 	Done    Outcome = "done"
-	WouldDo Outcome = "would_do" // dry run: it would have been done
-	// Changed is a key that is not as it was found: another value, another
-	// kind of TTL, or ending sooner than the repair would let it. It was not touched.
+	WouldDo Outcome = "would_do" // dry run: the action would have been done
+	// Changed is a key that is not as it was found: another value, another kind of TTL, or a TTL shorter than the
+	// repair would set. It was not touched.
 	Changed Outcome = "changed"
-	Gone    Outcome = "gone" // there is no such key any more
+	Gone    Outcome = "gone" // the key no longer exists
 )
 
-// Result is the result of a repair. It has all that an audit line needs.
+// Result is the result of a repair, with everything an audit line needs.
 type Result struct {
 	Node    string
 	Key     string // as stored: any bytes; see [report.KeyText]
 	Class   report.Class
 	Action  Action
 	Outcome Outcome
-	TTL     time.Duration // found before the repair; negative: none, or no key
+	TTL     time.Duration // before the repair; negative: no TTL, or no key
 }
 
-// Error says that a repair failed. Whether it was done is not known if the
-// connection failed; repairing again tells.
+// Error reports a failed repair. If the connection failed, the action may have been done: repair again to find out.
 type Error struct {
 	Node   string
 	Key    string
@@ -46,10 +45,10 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// maxErrorKey is how much of a key an error shows.
+// maxErrorKey bounds the part of a key that an error shows, in bytes.
 const maxErrorKey = 256
 
-// ClipKey is what errors and logs show of a key.
+// ClipKey returns the part of a key that errors and logs show, in printable form.
 func ClipKey(key string) string {
 	if len(key) <= maxErrorKey {
 		return report.KeyText(key)

@@ -7,41 +7,40 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
-// DocumentSchema is the version of [Document]. It changes when a field changes its
-// meaning or goes away, not when one is added.
+// DocumentSchema is the version of [Document]. It changes when a field changes its meaning or is removed, not when
+// one is added.
 const DocumentSchema = 1
 
-// Document is the JSON form of a [Report], wherever one is written: by lockscope
-// scan, to a webhook, on the page of locks. Times are in seconds. It has no owner
-// token and no value, for a Report has none.
+// Document is the JSON form of a [Report], the same in the output of lockscope scan, in webhooks and on the page of
+// locks. Durations are in seconds. It has no owner token and no value.
 type Document struct {
 	Schema    int       `json:"schema"`
-	Instance  string    `json:"instance,omitempty"` // who swept, if its process was given a name
-	Status    string    `json:"status,omitempty"`   // what a caller made of it: clean, findings or error
-	Started   time.Time `json:"started,omitzero"`   // left out: nothing was swept yet
+	Instance  string    `json:"instance,omitempty"` // name of the process that swept
+	Status    string    `json:"status,omitempty"`   // verdict of the caller: clean, findings or error
+	Started   time.Time `json:"started,omitzero"`   // left out before the first sweep
 	Took      float64   `json:"took_seconds"`
 	Standby   bool      `json:"standby"`
-	Unelected bool      `json:"unelected,omitempty"` // it could not be told who was to sweep: others may have swept, too
-	// something is missing: a node was not read to its end, or see the next two
+	Unelected bool      `json:"unelected,omitempty"` // swept without the scanner's lock: others may have swept, too
+	// something is missing: a node was not read to its end, or see Overflow and Omitted
 	Truncated bool `json:"truncated"`
-	Overflow  int  `json:"overflow"` // findings beyond the cap, counted but not kept
-	Omitted   int  `json:"omitted"`  // findings left out of this document, to keep it small
+	Overflow  int  `json:"overflow"` // findings beyond the limit, counted but not kept
+	Omitted   int  `json:"omitted"`  // findings left out to keep this document small
 
-	Complete bool          `json:"complete"` // all that was to be read is proved to have been read
-	Gaps     []GapDocument `json:"gaps"`     // what is not
-	Skipped  []GapDocument `json:"skipped"`  // what was not looked for, and was not asked for either
+	Complete bool          `json:"complete"` // everything was proved to have been read
+	Gaps     []GapDocument `json:"gaps"`     // what was not
+	Skipped  []GapDocument `json:"skipped"`  // not looked for, and not asked for
 
-	Excluded []ExcludedDocument `json:"excluded,omitempty"` // what exclusions kept out
+	Excluded []ExcludedDocument `json:"excluded,omitempty"` // findings that exclusions kept out
 
 	Nodes    []NodeDocument    `json:"nodes"`
 	Findings []FindingDocument `json:"findings"` // confirmed and still there, worst first
 	Pending  []FindingDocument `json:"pending"`  // seen once
-	Resolved []FindingDocument `json:"resolved"` // confirmed by an earlier sweep and gone or healed now
+	Resolved []FindingDocument `json:"resolved"` // confirmed by an earlier sweep, now gone or healed
 }
 
 // NodeDocument is the JSON form of a [NodeReport].
 type NodeDocument struct {
-	Group     string        `json:"group,omitempty"` // of servers, where several are swept
+	Group     string        `json:"group,omitempty"` // group of servers, if there are several
 	Node      string        `json:"node"`
 	Took      float64       `json:"took_seconds"`
 	Locks     int64         `json:"locks"`
@@ -54,17 +53,17 @@ type NodeDocument struct {
 	Truncated bool          `json:"truncated"`
 	Error     string        `json:"error,omitempty"`
 
-	Matched    map[string]int64 `json:"matched,omitempty"` // locks by pattern; left out if they were not counted
+	Matched    map[string]int64 `json:"matched,omitempty"` // locks by pattern; left out if not counted
 	Redirected int64            `json:"redirected"`
-	Indistinct int64            `json:"indistinct"` // locks whose values do not tell one holder from the next
+	Indistinct int64            `json:"indistinct"` // locks whose values do not identify one holder
 	Overflow   int              `json:"overflow"`
-	Slots      []string         `json:"slots,omitempty"` // "0-5460": of a cluster's node, those that were read
+	Slots      []string         `json:"slots,omitempty"` // "0-5460": slots read on a cluster's node
 }
 
 // GapDocument is the JSON form of a [Gap].
 type GapDocument struct {
 	Group  string `json:"group,omitempty"`
-	Node   string `json:"node,omitempty"` // left out if it is no single node's
+	Node   string `json:"node,omitempty"` // left out if it concerns no single node
 	Reason Reason `json:"reason"`
 	Detail string `json:"detail"`
 }
@@ -76,7 +75,7 @@ type ExcludedDocument struct {
 	Until    time.Time `json:"until"`
 	Reason   string    `json:"reason"`
 	Findings int       `json:"findings"`
-	Ended    bool      `json:"ended"` // it kept nothing out: renew it or take it away
+	Ended    bool      `json:"ended"` // it kept nothing out: renew or remove it
 }
 
 // FindingDocument is the JSON form of a [Finding].
@@ -85,10 +84,10 @@ type FindingDocument struct {
 	Class Class  `json:"class"`
 	Node  string `json:"node"`
 	Key   string `json:"key"` // as [KeyText] writes it
-	// the key's bytes; left out if they are too many for the document
+	// the key's bytes; left out if too long for the document
 	KeyBase64 *string       `json:"key_base64,omitempty"`
 	Type      string        `json:"type"`
-	TTL       *float64      `json:"ttl_seconds"` // null: it never expires
+	TTL       *float64      `json:"ttl_seconds"` // null: no TTL
 	Holder    *HoldDocument `json:"holder,omitempty"`
 	Policy    string        `json:"policy,omitempty"`
 	Evidence  string        `json:"evidence"`
@@ -106,7 +105,7 @@ type HoldDocument struct {
 	Fence       uint64    `json:"fence,string,omitempty"`
 }
 
-// NewDocument writes a report as a Document. Its lists may be empty, never null.
+// NewDocument converts a report into a Document. Its lists may be empty, but are never null.
 func NewDocument(r Report) Document {
 	d := Document{
 		Schema: DocumentSchema, Started: r.Started, Took: r.Took.Seconds(), Standby: r.Standby, Unelected: r.Unelected,
@@ -166,7 +165,7 @@ func newFindingDocuments(findings []Finding) []FindingDocument {
 	return all
 }
 
-// NewHoldDocument writes a hold, and nil for one that tells nothing.
+// NewHoldDocument converts a hold. It returns nil for the zero Hold.
 func NewHoldDocument(h Hold) *HoldDocument {
 	if h == (Hold{}) {
 		return nil
@@ -176,7 +175,7 @@ func NewHoldDocument(h Hold) *HoldDocument {
 	}
 }
 
-// Seconds is how a document writes a TTL: null is none.
+// Seconds returns a TTL in seconds as a document has it: nil for none.
 func Seconds(ttl time.Duration) *float64 {
 	if ttl < 0 {
 		return nil

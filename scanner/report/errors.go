@@ -4,8 +4,7 @@ import (
 	"fmt"
 )
 
-// NodeError says why a node could not be swept to its end. It never holds a
-// password, a lock's value or a key.
+// NodeError says why a node was not swept to its end. It never has a password, a lock's value or a key.
 type NodeError struct {
 	Node string // as in [NodeReport]
 	Op   string // what was asked of it: "find masters", "read page", "second look"

@@ -14,37 +14,37 @@ type Class string
 
 // The classes of findings.
 const (
-	NoTTL       Class = "no_ttl"        // never expires: TTL -1
-	LongTTL     Class = "long_ttl"      // expires later than policy allows
-	HeldTooLong Class = "held_too_long" // the same holder for longer than policy allows
-	Orphan      Class = "orphan"        // a Redlock's token on a minority of nodes only
-	ForeignType Class = "foreign_type"  // not a type that a lock has
+	NoTTL       Class = "no_ttl"        // no TTL: the key never expires
+	LongTTL     Class = "long_ttl"      // the TTL is longer than policy allows
+	HeldTooLong Class = "held_too_long" // one holder has had it for longer than policy allows
+	Orphan      Class = "orphan"        // the token is on a minority of a Redlock's nodes
+	ForeignType Class = "foreign_type"  // a type that no lock has
 )
 
-// Classes are all there are, in the order in which reports list them: worst first.
+// Classes returns all classes in the order of reports: worst first.
 func Classes() []Class { return []Class{NoTTL, HeldTooLong, Orphan, LongTTL, ForeignType} }
 
 // Finding is one thing wrong with one key on one node.
 type Finding struct {
 	Class     Class
 	Node      string
-	Group     string        // of the Scanner that found it, if it has one
+	Group     string        // of the Scanner, if it has one
 	Key       string        // as stored: any bytes; see [KeyText]
 	Type      string        // Redis type: string, hash, ...
-	TTL       time.Duration // at the last look; negative: none
+	TTL       time.Duration // at the last look; negative: no TTL
 	Hold      Hold
-	Policy    string // that it was judged by; empty: the defaults
-	Evidence  string // one sentence with the numbers that led here
+	Policy    string // name of the policy that applied; empty: the defaults
+	Evidence  string // one sentence with the numbers behind the finding
 	FirstSeen time.Time
 	LastSeen  time.Time
-	Confirmed bool // seen again with the same value after the grace
+	Confirmed bool // seen twice with the same value
 
-	// Seen is what the Scanner knows of the lock besides, for a repair to compare. Nobody
-	// else can read or make it; the zero value is that of a finding of another system.
+	// Seen is what the Scanner needs to compare in a repair. Other packages can neither read nor make it. It is zero
+	// in a finding of another system.
 	Seen sight.Sight `json:"-"`
 }
 
-// Compare puts the worst first, and what is known of one key together.
+// Compare orders findings: worst class first, then by key and node. It returns a negative number if a comes first.
 func Compare(a, b *Finding) int {
 	order := Classes()
 	if d := slices.Index(order, a.Class) - slices.Index(order, b.Class); d != 0 {
@@ -56,7 +56,6 @@ func Compare(a, b *Finding) int {
 	return strings.Compare(a.Node, b.Node)
 }
 
-// KeyText returns the key as people may read it: as it is if that is one line of
-// printable text, else as a quoted Go string. strconv.Unquote brings back the
-// bytes of one that starts with a quotation mark.
+// KeyText returns the key in printable form: unchanged if it is one line of printable text, else as a quoted Go
+// string. [strconv.Unquote] restores the bytes of one that starts with a quotation mark.
 func KeyText(key string) string { return keyreader.Text(key) }

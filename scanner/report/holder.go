@@ -4,7 +4,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// Format names who wrote a lock's value, as far as its shape tells.
+// Format names the writer of a lock's value, as far as its form shows.
 type Format string
 
 // The formats of lock values.
@@ -15,15 +15,15 @@ const (
 	FormatUnknown   Format = "unknown"
 )
 
-// Hold is what a lock's value tells of who holds it and how. It never has an owner
-// token. Of other formats than lockscope's the Holder is what they have of it: as
-// Instance a host, or Redisson's client and thread, and ShedLock's time as Since.
+// Hold is what the value of a lock says about its holder. It never has an owner token. For other formats than
+// lockscope's, the Holder has what they tell: Instance is ShedLock's host, or Redisson's client and thread, and Since
+// is ShedLock's time.
 type Hold struct {
 	lock.Holder
 	Format Format
 	Count  int // re-entries of a Redisson lock; else zero
-	// Fence is the fencing token of a lockscope lock; else zero. What one node has may be off
-	// either way, for each counts for itself. In a listed lock the holder's is this one or a later
-	// one, as leases have that were handed the lock inside of a process.
+	// Fence is the fencing token of a lockscope lock; else zero. The token of a single node may be too high or too
+	// low, because nodes count independently. In a listed lock, the holder's token is this one or a later one: a
+	// lease that was handed over inside a process has a later token.
 	Fence uint64
 }

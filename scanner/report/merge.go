@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Merge makes one report of those of several Scanners: from when the first began
-// until the last ended, findings worst first. It is a standby's if all are.
+// Merge combines the reports of several Scanners. The result lasts from the first start to the last end and lists the
+// worst findings first. It is a standby report only if all are.
 func Merge(reports ...Report) Report {
 	if len(reports) == 1 {
 		return reports[0]

@@ -9,65 +9,63 @@ type Report struct {
 	Started   time.Time
 	Took      time.Duration
 	Nodes     []NodeReport
-	Findings  []Finding  // confirmed and still there, worst first
-	Pending   []Finding  // seen once; confirmed or forgotten by a later look
-	Resolved  []Finding  // confirmed by an earlier sweep and gone or healed now
-	Overflow  int        // findings beyond the cap, counted but not kept
-	Excluded  []Excluded // what scanner.WithExclusions kept out, in their order
-	Gaps      []Gap      // what is missing of the whole, besides that of the Nodes; see Incomplete
-	Skipped   []Gap      // what was not looked for, and was not asked for either: it leaves the report complete
-	Standby   bool       // nothing was swept: another process holds the scanner's lock
-	Unelected bool       // swept without the scanner's lock, which nobody could have: others may have swept, too
+	Findings  []Finding  // confirmed and present, worst first
+	Pending   []Finding  // seen once; a later look confirms or drops them
+	Resolved  []Finding  // confirmed by an earlier sweep, now gone or healed
+	Overflow  int        // findings beyond the limit, counted but not kept
+	Excluded  []Excluded // results of scanner.WithExclusions, in their order
+	Gaps      []Gap      // gaps of no single node; see Incomplete
+	Skipped   []Gap      // not looked for and not asked for: the report is complete all the same
+	Standby   bool       // no sweep: another process holds the scanner's lock
+	Unelected bool       // swept without the scanner's lock, which nobody could acquire: others may have swept, too
 }
 
-// NodeReport is what a sweep did on one node.
+// NodeReport is the result of a sweep on one node.
 type NodeReport struct {
 	Node      string
 	Group     string // of the Scanner, if it has one
 	Took      time.Duration
 	Locks     int64 // keys that matched; zero on PathShortcut
-	Examined  int64 // keys the server looked at, matching or not, about
+	Examined  int64 // keys that the server examined, matching or not, roughly
 	Calls     int64 // commands sent
-	Unread    int64 // locks into whose values this sweep did not look; see scanner.WithMaxValues
-	Unwatched int64 // locks of which nobody knows since when they are held; see scanner.WithMaxWatched
-	// locks whose values do not tell one holder from the next: they are held too long only if they are not written
-	// meanwhile
+	Unread    int64 // locks whose values this sweep did not read; see scanner.WithMaxValues
+	Unwatched int64 // locks not watched for how long they are held; see scanner.WithMaxWatched
+	// locks whose values do not identify one holder: they are held too long only if nobody writes them meanwhile
 	Indistinct int64
-	Counts     map[Class]int // confirmed findings, and those beyond the cap, which were seen once
+	Counts     map[Class]int // confirmed findings, plus those beyond the limit, which were seen once
 	Path       Path
-	Truncated  bool  // stopped at a limit: counts are lower bounds
+	Truncated  bool  // the sweep stopped at a limit: counts are lower bounds
 	Err        error // why the node could not be swept to its end
 
 	Matched    map[string]int64 // Locks by pattern; nil on PathShortcut
-	Redirected int64            // keys of which the node said that another one has them: nothing is known of them
-	Overflow   int              // findings beyond the cap, counted but not kept
-	Slots      []SlotRange      // of a cluster's node: those it was proved to serve while they were read
-	Gaps       []Gap            // what is not proved to be read
+	Redirected int64            // keys that the node said another node has: they were not read
+	Overflow   int              // findings beyond the limit, counted but not kept
+	Slots      []SlotRange      // on a cluster's node: slots that it was proved to serve while they were read
+	Gaps       []Gap            // what is not proved to have been read
 }
 
-// Path names how pages are read.
+// Path names the way in which pages are read.
 type Path string
 
 // The ways to read a page.
 const (
 	PathScript   Path = "script"   // one script per page, which returns suspects only
 	PathPipeline Path = "pipeline" // SCAN, then one pipeline per page
-	PathShortcut Path = "shortcut" // INFO keyspace made looking at keys needless
+	PathShortcut Path = "shortcut" // no keys read: INFO keyspace answered
 )
 
-// Progress is how far a node's sweep has come.
+// Progress is how far a sweep of a node has come.
 type Progress struct {
 	Node     string
-	Examined int64 // keys looked at, about; see [NodeReport]
+	Examined int64 // keys examined, roughly; see [NodeReport]
 	Keys     int64 // keys on the node
 	Locks    int64 // keys that matched so far
 	Done     bool  // the last call for this node in this sweep
 }
 
-// Incomplete returns all that the sweep is not proved to have read: that of the nodes,
-// and that of the whole. Without any, the report is proved to say all there is of the
-// keys that were there from the sweep's beginning to its end. A standby's report, which
-// read nothing, has none either.
+// Incomplete returns everything that the sweep is not proved to have read: the gaps of the nodes and those of the
+// whole. Without gaps, the report is complete for the keys that existed from the sweep's start to its end. A standby
+// report, which read nothing, has no gaps either.
 func (r *Report) Incomplete() []Gap {
 	var all []Gap
 	for i := range r.Nodes {

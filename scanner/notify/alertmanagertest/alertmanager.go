@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// patience bounds every wait, on a machine that has much else to do.
+	// patience bounds every wait, even on a busy machine.
 	patience  = 30 * time.Second
 	pollEvery = 20 * time.Millisecond
 )
@@ -41,8 +41,8 @@ type Alert struct {
 	} `json:"status"`
 }
 
-// configuration tells the receiver of every change at once, and each alert in a
-// group of its own, so that tests need not wait for intervals.
+// configuration sends every change to the receiver at once, each alert in its own group, so that tests need not wait
+// for intervals.
 const configuration = `
 route:
   receiver: test
@@ -106,13 +106,13 @@ func (s *Server) awaitReady(t testing.TB) {
 // URL returns the base URL, without a slash at its end.
 func (s *Server) URL() string { return s.url }
 
-// Stop ends the process, by force if it does not end by itself. Stopping again is fine.
+// Stop ends the process, by force if necessary. Further calls do nothing.
 func (s *Server) Stop() { _ = s.process.Stop() }
 
-// Log returns the end of what the process has logged.
+// Log returns the end of the process's log.
 func (s *Server) Log() string { return s.process.Tail() }
 
-// Alerts returns the alerts that last, as the API lists them.
+// Alerts returns the active alerts as the API lists them.
 func (s *Server) Alerts(t testing.TB) []Alert {
 	t.Helper()
 	resp, err := s.client.Get(s.url + "/api/v2/alerts")
@@ -127,10 +127,10 @@ func (s *Server) Alerts(t testing.TB) []Alert {
 	return alerts
 }
 
-// Received returns what the receiver was told so far, in order.
+// Received returns the notifications that the receiver got so far, in order.
 func (s *Server) Received() []Notification { return s.received.all() }
 
-// Await polls until done, and fails the test if that takes longer than 30 s.
+// Await polls until done returns true, and fails the test after 30 s.
 func Await(t testing.TB, what string, done func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !done(); time.Sleep(pollEvery) {

@@ -8,7 +8,7 @@ import (
 
 const binaryEnv = "LOCKSCOPE_ALERTMANAGER"
 
-// errNotInstalled says how to get an Alertmanager.
+// errNotInstalled says how to install Alertmanager.
 var errNotInstalled = errors.New(
 	`alertmanagertest: no Alertmanager: install with "apt-get install prometheus-alertmanager" ` +
 		`(Debian/Ubuntu), or set ` + binaryEnv + `=/path/to/alertmanager`)

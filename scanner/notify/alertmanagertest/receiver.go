@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Notification is one alert of what Alertmanager has told its receiver.
+// Notification is one alert that Alertmanager sent to the receiver.
 type Notification struct {
 	Status       string            `json:"status"` // firing or resolved
 	Labels       map[string]string `json:"labels"`
@@ -18,7 +18,7 @@ type Notification struct {
 	GeneratorURL string            `json:"generatorURL"`
 }
 
-// receiver takes what Alertmanager sends.
+// receiver takes Alertmanager's notifications.
 type receiver struct {
 	mu  sync.Mutex
 	got []Notification
