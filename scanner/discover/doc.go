@@ -1,14 +1,13 @@
-// Package discover looks at a sample of a server's keys and says which libraries keep
-// locks there, below which patterns, and why it thinks so.
+// Package discover samples the keys of a server and detects which libraries keep locks there, under which patterns,
+// and on what evidence.
 //
 //	result, err := discover.Sample(ctx, client, discover.Options{})
 //	for _, f := range result.Found {
 //		fmt.Println(f.Library, f.Pattern, f.Keys, f.Confidence, f.Evidence)
 //	}
 //
-// A library is recognised by the form of its values and the names of its keys. Values are
-// looked at and forgotten: no result, error or log has one. It only reads.
+// It recognises a library by the form of its values and the names of its keys. It only reads. Results, errors and
+// logs never have a value.
 //
-// The forms are in recognise.go, each with the place in the library's source that it is
-// taken from.
+// The forms are in recognise.go, each with its place in the library's source.
 package discover

@@ -8,31 +8,31 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 
-// Found is the locks of one library below one pattern.
+// Found is the locks of one library under one pattern.
 type Found struct {
 	Library    Library
 	Pattern    string // a glob pattern of Redis
-	Keys       int    // in the sample
-	Example    string // a key of them: any bytes; see scanner.KeyText
-	NoTTL      int    // of them, those that never expire
+	Keys       int    // keys in the sample
+	Example    string // one of the keys: any bytes; see scanner.KeyText
+	NoTTL      int    // how many of the keys never expire
 	MinTTL     time.Duration
-	MaxTTL     time.Duration // zero: none expires
-	MaxLife    time.Duration // the longest from a start that a value tells to its end; zero: none tells
-	Evidence   string        // in words; no value
+	MaxTTL     time.Duration // zero: no key expires
+	MaxLife    time.Duration // longest time from the start in a value to its end; zero: no value has a start
+	Evidence   string        // one sentence, without a value
 	Confidence Confidence
 }
 
-// Covers says whether the pattern matches a key.
+// Covers reports whether the pattern matches a key.
 func (f *Found) Covers(key string) bool { return keyreader.Matches(f.Pattern, key) }
 
-// Result is what a sample shows.
+// Result is the outcome of a sample.
 type Result struct {
 	Found   []Found // surest first
-	Sampled int64   // keys looked at
-	Whole   bool    // these were all
+	Sampled int64   // keys read
+	Whole   bool    // the sample has all keys
 }
 
-// seen is one key that was recognised.
+// seen is one recognised key.
 type seen struct {
 	clue
 	key  string
@@ -40,7 +40,7 @@ type seen struct {
 	life time.Duration // from the start that the value tells to the end; zero: unknown
 }
 
-// collect makes findings of recognised keys.
+// collect groups recognised keys into findings.
 func collect(all []seen) []Found {
 	groups := make(map[Library]map[string][]seen)
 	for _, s := range all {
@@ -93,11 +93,11 @@ func foundOf(library Library, keys []seen) Found {
 	return f
 }
 
-// likelyChance is one library's token taken for another's: 1 of 64 random tokens looks like
-// a UUID of version 1. So few beside the many below one pattern are the many's.
+// likelyChance is how many keys outvote one of another library under the same pattern: 1 of 64 random tokens looks
+// like a version 1 UUID, so a few among many belong to the many.
 const likelyChance = 16
 
-// settle gives the few of a pattern to the many.
+// settle adds the few keys under a pattern to the many.
 func settle(found []Found) []Found {
 	slices.SortFunc(found, func(a, b Found) int {
 		return cmp.Or(cmp.Compare(b.Keys, a.Keys),
@@ -123,7 +123,7 @@ func settle(found []Found) []Found {
 	return kept
 }
 
-// isToken says that a library's values are nothing but random tokens.
+// isToken reports whether a library's values are only random tokens.
 func isToken(l Library) bool {
 	return slices.Contains([]Library{RedisPy, NodeRedlock, Redsync, PythonRedisLock, Redislock, SpringIntegration,
 		Laravel}, l)

@@ -2,7 +2,7 @@ package discover
 
 import "fmt"
 
-// Library names who writes locks of a form.
+// Library names the library that writes locks of a form.
 type Library string
 
 // The libraries that are recognised.
@@ -32,12 +32,12 @@ type Confidence int
 
 // From a guess to a form that nothing else has.
 const (
-	Low    Confidence = iota + 1 // the form is common and the name says nothing
-	Medium                       // the form is common and the name speaks of locks
-	High                         // form and name, or the form alone, are the library's own
+	Low    Confidence = iota + 1 // the form is common and the name does not suggest a lock
+	Medium                       // the form is common and the name suggests a lock
+	High                         // the form, or form and name, are the library's own
 )
 
-// String is the word for it.
+// String returns low, medium or high.
 func (c Confidence) String() string {
 	switch c {
 	case Low:

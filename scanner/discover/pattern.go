@@ -9,7 +9,7 @@ import (
 
 const delimiters = ":/|#._-"
 
-// firstPart is what a key begins with, up to its first delimiter.
+// firstPart returns the beginning of a key up to its first delimiter.
 func firstPart(key string) string {
 	if i := strings.IndexAny(key, ":/|#"); i > 0 {
 		return key[:i]
@@ -20,8 +20,8 @@ func firstPart(key string) string {
 	return key
 }
 
-// patternOf is what all keys begin with, up to a delimiter. Keys have a first part in
-// common. A single key without one is its own pattern.
+// patternOf returns the pattern of what all keys begin with, up to a delimiter. The keys have their first part in
+// common. A single key without a delimiter is its own pattern.
 func patternOf(keys []string) string {
 	common := keys[0]
 	for _, key := range keys[1:] {
@@ -41,7 +41,7 @@ func patternOf(keys []string) string {
 	return strings.TrimSuffix(scanner.PrefixPattern(common), "*")
 }
 
-// lockWord is a word of a name that speaks of locks; block and clock do not.
+// lockWord matches a word that means a lock; block and clock do not.
 var lockWord = regexp.MustCompile(
 	`(?i:(^|[^a-z])(red|job|task|cron|redis|dist|shed|app|my)?(locks?|locked|locking|mutex|mutexes|lease|leases)([^a-z]|$))|[a-z]Lock([^a-z]|$)`)
 

@@ -19,7 +19,7 @@ type clue struct {
 	since      time.Time // when the lock was taken, if the value tells; else zero
 }
 
-// entry is a key and what is around it.
+// entry is a key with what surrounds it.
 type entry struct {
 	*keyreader.Value
 	fair    bool // there is a queue of waiters for it: see companions
@@ -28,8 +28,7 @@ type entry struct {
 
 func (e *entry) text() bool { return e.Type == keyreader.String && e.Size <= keyreader.HeadSize }
 
-// recogniser is one form. The first that fits decides, so those that nothing else has
-// come first.
+// recogniser detects one form. The first match wins, so unambiguous forms come first.
 type recogniser func(e *entry) (clue, bool)
 
 func recognisers() []recogniser {
@@ -274,8 +273,8 @@ func constant(e *entry) (clue, bool) {
 		evidence: "the name suggests a lock; the value has no known form"}, true
 }
 
-// byName is as sure as best if the name speaks of locks, and a guess else: caches and
-// sessions have random values, too.
+// byName returns the best confidence if the name suggests a lock, and low otherwise: caches and sessions have random
+// values, too.
 func byName(e *entry, l Library, evidence string, best Confidence) clue {
 	if namesLock(e.Key) {
 		return clue{library: l, confidence: best, evidence: evidence + ", and the name suggests a lock"}

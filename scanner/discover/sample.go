@@ -17,17 +17,16 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
-// DefaultSample is how many keys are looked at.
+// DefaultSample is the default number of keys in a sample.
 const DefaultSample = 100_000
 
-// ClientName is what the connections are called in CLIENT LIST.
+// ClientName is the name of the connections in CLIENT LIST.
 const ClientName = "lockscope-discover"
 
-// maxCompanions bounds how many keys are looked at beside the sample, for their helpers
-// were in it.
+// maxCompanions bounds the keys looked up because the sample has their helper keys.
 const maxCompanions = 1000
 
-// Options say how much is looked at and how gently. The zero value is the defaults.
+// Options set the size of the sample and the load on the server. The zero value selects the defaults.
 type Options struct {
 	Sample   int           // keys of the server or cluster; 0: DefaultSample
 	PageSize int           // COUNT of SCAN; 0: scanner.DefaultPageSize
@@ -50,9 +49,9 @@ func (o Options) complete() (Options, error) {
 	return o, nil
 }
 
-// Sample looks at some keys of a server, or of each master of a cluster, and says whose
-// locks are among them. There is a result in any case: what is known if ctx ends or a
-// server fails, which is the error. Only single servers and clusters can be sampled.
+// Sample reads some keys of a server, or of each master of a cluster, and reports which libraries' locks are among
+// them. It works on single servers and clusters only. If ctx ends or a server fails, it returns that error together
+// with what is known by then. Options that make no sense match scanner.ErrInvalidOption.
 func Sample(ctx context.Context, client redis.UniversalClient, o Options) (Result, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -78,7 +77,7 @@ func Sample(ctx context.Context, client redis.UniversalClient, o Options) (Resul
 	return result, err
 }
 
-// mastersOf makes clients of our own.
+// mastersOf makes its own clients.
 func mastersOf(ctx context.Context, client redis.UniversalClient) (masters []*redis.Client, closeAll func(),
 	err error) {
 	switch client := client.(type) {
@@ -106,10 +105,10 @@ func mastersOf(ctx context.Context, client redis.UniversalClient) (masters []*re
 		scanner.ErrInvalidNode, client)
 }
 
-// companion is what keys beside a lock say of it.
+// companion is what helper keys say about a lock.
 type companion struct{ fair, permits bool }
 
-// sampler looks at one master.
+// sampler reads one master.
 type sampler struct {
 	client  *redis.Client
 	options Options
@@ -169,8 +168,7 @@ func (s *sampler) take(e *entry) {
 	}
 }
 
-// life is how long a lock lives from its start to its end. A clock that is behind the
-// writer's makes it no shorter than what is left.
+// life returns the time from a lock's start to its end, and at least its TTL even if the local clock is behind.
 func life(since time.Time, ttl time.Duration) time.Duration {
 	if since.IsZero() || ttl < 0 {
 		return 0
@@ -178,7 +176,7 @@ func life(since time.Time, ttl time.Duration) time.Duration {
 	return ttl + max(0, time.Since(since))
 }
 
-// note takes down whose helper a key is.
+// note records which lock a helper key belongs to.
 func (s *sampler) note(v *keyreader.Value) {
 	name, fair := strings.CutPrefix(v.Key, "redisson_lock_queue:{")
 	if !fair {
