@@ -17,9 +17,8 @@ import (
 	"github.com/lockscope/lockscope/lock/decorate"
 )
 
-// call is one Acquire and the lease that comes of it, as the hooks know it. It is
-// also the context that Acquire hands on: the caller's, with the span, the
-// traceparent and the hooks added.
+// call is one Acquire and its lease, as the hooks know it. It is also the context that Acquire passes on: the
+// caller's, with the span, the traceparent and the hooks added.
 type call struct {
 	decorate.Call
 	*observers
@@ -29,28 +28,28 @@ type call struct {
 	waiting longwait.Wait
 	told    logs.Lease
 
-	validity atomic.Int64                   // of the attempt that won; zero if no hook has told
-	blocker  atomic.Pointer[lock.HeldError] // that it was told of last
+	validity atomic.Int64                   // of the attempt that won; zero if no hook reported it
+	blocker  atomic.Pointer[lock.HeldError] // the last one reported
 }
 
-// callOf is nil outside of the calls of a layer.
+// callOf returns nil outside the calls of a layer.
 func callOf(ctx context.Context, l *decorate.Layer) *call {
 	c, _ := l.Find(ctx).(*call)
 	return c
 }
 
-// spanContext is of the acquire span, or of the caller's span if tracing is off.
+// spanContext is that of the acquire span, or of the caller's span if tracing is off.
 func (c *call) spanContext() trace.SpanContext { return c.traced.SpanContext(c.Context) }
 
-// subject is the call as records are about it.
+// subject identifies the call in log records.
 func (c *call) subject() logs.Subject {
 	return logs.Subject{Context: c, Resource: c.counted.Resource(), Label: c.counted.Label()}
 }
 
-// endWait is the end of all waiting: Acquire is about to return.
+// endWait ends all waits: Acquire is about to return.
 func (c *call) endWait() { c.waits.End(&c.waiting, c.counted.Resource()) }
 
-// failed measures a failure; a NoWait call that finds the lock held is none.
+// failed measures a failure. A NoWait call that finds the lock held is not a failure.
 func (c *call) failed(err error, opts []lock.AcquireOption) {
 	out := outcome.OfAcquire(err)
 	failure := out != outcome.Contended || !c.NoWait(opts)
@@ -64,7 +63,7 @@ func (c *call) failed(err error, opts []lock.AcquireOption) {
 	}
 }
 
-// abandoned is the end of a call that does not return: of a Locker that panics, or ends its goroutine.
+// abandoned ends a call that does not return because its Locker panics or ends its goroutine.
 func (c *call) abandoned() {
 	c.counted.Returned()
 	c.endWait()

@@ -11,7 +11,7 @@ import (
 // hooks report what only the algorithm knows.
 type hooks struct{ *observers }
 
-// trace has no hook for what costs only when it is traced if nothing is traced.
+// trace leaves out the hooks that only tracing needs if nothing is traced.
 func (h hooks) trace() *lock.Trace {
 	t := &lock.Trace{
 		AcquireStart: h.onAcquireStart,
@@ -85,7 +85,7 @@ func (h hooks) onNodeEnd(ctx context.Context, e lock.NodeEnd) {
 	}
 }
 
-// tracedOf is nil for a command of no call.
+// tracedOf returns nil for a command that belongs to no call.
 func tracedOf(c *call) *spans.Call {
 	if c == nil {
 		return nil

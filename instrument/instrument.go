@@ -11,8 +11,7 @@ import (
 	"github.com/lockscope/lockscope/lock/decorate"
 )
 
-// Locker measures a lock.Locker. Its zero value is not usable: see Wrap. It is
-// safe for concurrent use.
+// Locker measures a lock.Locker. Its zero value is not usable: see Wrap. It is safe for concurrent use.
 type Locker struct {
 	next lock.Locker
 	*observers
@@ -25,9 +24,8 @@ var (
 
 // Wrap returns a Locker that behaves as next does and measures it.
 //
-// It fails with ErrInvalidOption for a nil next, a nil option or a value that is
-// not usable, and with the registry's error if another collector has taken one of
-// the metrics' names.
+// It returns ErrInvalidOption for a nil next, a nil option and an unusable value, and the registry's error if another
+// collector already uses the name of one of the metrics.
 func Wrap(next lock.Locker, opts ...Option) (*Locker, error) {
 	cfg, err := newConfig(opts)
 	if err != nil {
@@ -55,15 +53,14 @@ func (l *Locker) Describe(ch chan<- *prometheus.Desc) { l.metrics.Describe(ch) }
 // Collect implements prometheus.Collector.
 func (l *Locker) Collect(ch chan<- prometheus.Metric) { l.metrics.Collect(ch) }
 
-// Flush waits until the log handler was given every record so far, or ctx ends,
-// whose error it then returns. A program calls it before it exits; the decorator
-// goes on working afterwards.
+// Flush waits until the log handler has received every record so far. If ctx ends first, it returns the error of ctx.
+// Call it before the program exits. The decorator goes on working afterwards.
 func (l *Locker) Flush(ctx context.Context) error {
 	return l.log.Flush(ctx)
 }
 
-// Acquire implements lock.Locker: it returns what the wrapped Locker returns, and
-// a lease that is measured until its release or its loss.
+// Acquire implements lock.Locker. It returns what the wrapped Locker returns, and measures the lease until its
+// release or its loss.
 func (l *Locker) Acquire(ctx context.Context, resource string, opts ...lock.AcquireOption) (lock.Lease, error) {
 	// One allocation for the context next gets and the lease that may come of it.
 	m := &lease{call: call{observers: l.observers}}

@@ -28,7 +28,7 @@ func (m *lease) acquired(inner lock.Lease) {
 	c := &m.call
 	m.Begin(&c.Call, inner, m)
 	validity := time.Duration(c.validity.Load())
-	if validity == 0 { // no hook has told
+	if validity == 0 { // no hook reported it
 		validity = inner.Remaining()
 	}
 	c.counted.Acquired(validity, c.spanContext())
@@ -39,8 +39,7 @@ func (m *lease) acquired(inner lock.Lease) {
 	m.Watch()
 }
 
-// Extend implements lock.Lease. The round is counted by the hook if the Locker
-// has hooks, like the rounds of automatic renewal.
+// Extend implements lock.Lease. If the Locker has hooks, the hook counts the round, as for automatic renewal.
 func (m *lease) Extend(ctx context.Context) error {
 	c := &m.call
 	r := newRenewal(ctx, c)
@@ -86,8 +85,7 @@ func (m *lease) Release(ctx context.Context) error {
 	return err
 }
 
-// Ended implements decorate.Ender: it ends the hold, with the release or before it with
-// the lease's context.
+// Ended implements decorate.Ender. It ends the hold with the release, or before that with the lease's context.
 func (m *lease) Ended(ctx context.Context, cause error) {
 	c := &m.call
 	defer c.panics.Contain()

@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock/decorate"
 )
 
-// observers are what a Locker is measured by.
+// observers measure a Locker.
 type observers struct {
 	metrics *metrics.Metrics
 	panics  panics.Counter

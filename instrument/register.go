@@ -10,11 +10,10 @@ import (
 	"github.com/lockscope/lockscope/instrument/internal/metrics"
 )
 
-// measurer is a Locker.
+// measurer is implemented by Locker.
 type measurer interface{ measures() *metrics.Metrics }
 
-// register returns the metrics to use: new ones, or those that another decorator has
-// registered before.
+// register returns new metrics, or those that another decorator has registered before.
 func register(r prometheus.Registerer, asked shared) (*metrics.Metrics, error) {
 	m := metrics.New(asked.Settings)
 	if r == nil {
@@ -42,7 +41,7 @@ func register(r prometheus.Registerer, asked shared) (*metrics.Metrics, error) {
 	}
 }
 
-// agrees refuses options that the metrics of a registry cannot have any more.
+// agrees refuses options that the registered metrics can no longer have.
 func (asked shared) agrees(have metrics.Settings) error {
 	for _, o := range []struct {
 		given     bool

@@ -8,8 +8,7 @@ import (
 	"github.com/lockscope/lockscope/lock/decorate"
 )
 
-// renewal is one round of renewal: the context of an Extend, or the value that
-// finds the span of an automatic one.
+// renewal is one round of renewal: the context of an Extend, or the value that finds the span of an automatic round.
 type renewal struct {
 	decorate.CallContext
 	call   *call
@@ -19,7 +18,7 @@ type renewal struct {
 
 type renewalKey struct{ owner *observers }
 
-// newRenewal is a round of the lease of a call.
+// newRenewal makes a round for the lease of a call.
 func newRenewal(ctx context.Context, c *call) *renewal {
 	return &renewal{CallContext: decorate.CallContext{Context: ctx, Call: &c.Call}, call: c}
 }
@@ -32,7 +31,7 @@ func (r *renewal) Value(key any) any {
 	return r.CallContext.Value(key)
 }
 
-// renewalOf is nil outside of a round that o was told of.
+// renewalOf returns nil outside the rounds of o.
 func renewalOf(ctx context.Context, o *observers) *renewal {
 	r, _ := ctx.Value(renewalKey{o}).(*renewal)
 	return r

@@ -1,4 +1,4 @@
-// Package attributes has what a call says of itself, in spans and log records alike.
+// Package attributes carries the attributes that a caller adds to its spans and log records.
 package attributes
 
 import (
@@ -13,7 +13,7 @@ import (
 // key finds the attributes of a call in a context.
 type key struct{}
 
-// With adds attributes to those that the context has already.
+// With adds attributes to those already in the context.
 func With(ctx context.Context, attrs ...attribute.KeyValue) context.Context {
 	if len(attrs) == 0 {
 		return ctx
@@ -22,13 +22,13 @@ func With(ctx context.Context, attrs ...attribute.KeyValue) context.Context {
 	return context.WithValue(ctx, key{}, append(have[:len(have):len(have)], attrs...))
 }
 
-// Of is what With has added.
+// Of returns the attributes of the context.
 func Of(ctx context.Context) []attribute.KeyValue {
 	attrs, _ := ctx.Value(key{}).([]attribute.KeyValue)
 	return attrs
 }
 
-// ForLog is what With has added, as a log record has it.
+// ForLog returns the attributes of the context for a log record.
 func ForLog(ctx context.Context) (attrs []slog.Attr) {
 	for _, a := range Of(ctx) {
 		attrs = append(attrs, slog.Any(string(a.Key), a.Value.AsInterface()))
@@ -36,7 +36,7 @@ func ForLog(ctx context.Context) (attrs []slog.Attr) {
 	return attrs
 }
 
-// Resources are the names of what is held.
+// Resources returns the names of the held resources.
 func Resources(held []lock.Held) (names []string) {
 	for _, h := range held {
 		names = append(names, h.Resource)

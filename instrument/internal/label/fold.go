@@ -1,28 +1,27 @@
-// Package label makes values of labels from names that anybody may have chosen: short, valid
-// UTF-8, and few, for what looks like an id is folded.
+// Package label makes label values from arbitrary names: short, valid UTF-8, and few, because ids are replaced by
+// "*".
 package label
 
 import "strings"
 
 const (
-	// Other stands for all resources, or nodes, that are too many.
+	// Other stands for the resources, or nodes, beyond the limit.
 	Other = "other"
 	// Invalid stands for names that no lock can have.
 	Invalid = "invalid"
-	// MaxLength is how many bytes of a label are used.
+	// MaxLength is the most bytes of a label.
 	MaxLength = 128
 )
 
 // Cut makes a label of a name without folding it.
 func Cut(name string) string { return Valid(name[:min(len(name), MaxLength)]) }
 
-// Valid makes a label what the registry accepts.
+// Valid makes a label valid for the registry.
 func Valid(label string) string { return strings.ToValidUTF8(label, "_") }
 
-// Fold appends name to label with every word that looks like an id replaced by
-// "*": order:1001 becomes order:*. Words are what lies between ASCII characters
-// that are neither letters nor digits; UUIDs, e-mail addresses and nanoids are one word
-// each. It appends no more than MaxLength bytes, and so never grows a label of that capacity.
+// Fold appends name to label, with every word that looks like an id replaced by "*": order:1001 becomes order:*.
+// Words lie between ASCII characters that are neither letters nor digits; a UUID, an e-mail address and a nanoid are
+// one word each. It appends at most MaxLength bytes, and so never grows a label of that capacity.
 func Fold(label []byte, name string) []byte {
 	for i := 0; i < len(name) && len(label) < MaxLength; {
 		end, id := nextWord(name, i)

@@ -4,7 +4,7 @@ import "strings"
 
 // Ids that hold characters which end a word elsewhere.
 
-// emailAt looks for an address that begins at i, where a word or a name does.
+// emailAt looks for an e-mail address at i, where a word begins.
 func emailAt(s string, i int) (end int, ok bool) {
 	if i > 0 && (inEmail(s[i-1]) || s[i-1] == '*') || !inEmail(s[i]) {
 		return 0, false
@@ -25,7 +25,7 @@ func emailAt(s string, i int) (end int, ok bool) {
 	return end, host != "" && isTopLevel(top) && (end == len(s) || s[end] != '@' && s[end] < 0x80 && !inEmail(s[end]))
 }
 
-// isTopLevel tells a domain from a version: letters only.
+// isTopLevel tells a domain from a version number: letters only.
 func isTopLevel(s string) bool {
 	for i := range len(s) {
 		if k := kindOf(s[i]); k != 'a' && k != 'A' {
@@ -43,13 +43,13 @@ func inEmail(c byte) bool {
 
 const (
 	nanoidLength = 21
-	// nanoidChanges is how often a nanoid goes from one kind of character to another, at
-	// the least: twelve times on average, where names of that length do half as often.
+	// nanoidChanges is the fewest changes between kinds of characters in a nanoid. Nanoids have twelve on average,
+	// and names of that length half as many.
 	nanoidChanges = 7
 )
 
-// nanoidAt looks for letters, digits, '-' and '_' of that length that end where such a run does.
-// What is next to a "*" is the rest of another id: folding twice must change nothing.
+// nanoidAt looks for a run of letters, digits, '-' and '_' of exactly that length. A run next to a "*" is the rest of
+// another id: folding twice must change nothing.
 func nanoidAt(s string, i int) bool {
 	end := i + nanoidLength
 	if end > len(s) || end < len(s) && (inNanoid(s[end]) || s[end] == '*') {
@@ -72,7 +72,7 @@ func inNanoid(c byte) bool { return kindOf(c) != 0 || c == '-' || c == '_' }
 
 const uuidLength = 36
 
-// uuidAt looks at the first dash first: most words are no UUID.
+// uuidAt looks at the first dash first, because most words are not UUIDs.
 func uuidAt(s string, i int) bool {
 	if len(s)-i < uuidLength || s[i+8] != '-' || s[i+13] != '-' || s[i+18] != '-' || s[i+23] != '-' {
 		return false

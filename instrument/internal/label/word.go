@@ -1,14 +1,13 @@
 package label
 
-// From these lengths on, a word is taken for an id if it is hexadecimal and has
-// a digit, mixes upper and lower case with digits, mixes letters and digits, or
-// whatever it consists of.
+// A word of at least these lengths is an id if, in this order, it is hexadecimal with a digit, mixes upper and lower
+// case with digits, mixes letters and digits, or consists of anything.
 const minHex, minMixed, minAlnum, minLong = 8, 10, 16, 32
 
-// Lengths of ids that may do without digits, and how often they go from one case to another.
+// These ids may have no digits. minChanges is how often they change case at least.
 const base62UUID, ksuid, minChanges = 22, 27, 9
 
-// IsName reports that a label may have this name: one that Prometheus does not keep for itself.
+// IsName reports whether a label may have this name. Prometheus reserves names that begin with "__".
 func IsName(name string) bool {
 	for i := range len(name) {
 		if k := kindOf(name[i]); k == 0 && name[i] != '_' || k == '0' && i == 0 {
@@ -18,14 +17,14 @@ func IsName(name string) bool {
 	return name != "" && (len(name) < 2 || name[:2] != "__")
 }
 
-// letters counts what a word consists of.
+// letters counts the characters of a word.
 type letters struct {
 	digits, hexes, uppers, lowers int
 	changes                       int // from one of digits, uppers and lowers to another
 	last                          byte
 }
 
-// count reports that c belongs to a word.
+// count reports whether c belongs to a word.
 func (k *letters) count(c byte) bool {
 	kind := kindOf(c)
 	switch kind {
@@ -50,7 +49,7 @@ func (k *letters) count(c byte) bool {
 	return kind != 0 || c >= 0x80
 }
 
-// kindOf is '0' for a digit, 'a' or 'A' for a letter, and else 0.
+// kindOf returns '0' for a digit, 'a' or 'A' for a letter, and 0 otherwise.
 func kindOf(c byte) byte {
 	switch { // differences of bytes wrap around
 	case c-'0' <= 9:

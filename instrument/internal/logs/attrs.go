@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// duration is a text like 1.5s: slog's JSON handler writes a time.Duration as a number of nanoseconds.
+// duration is a text like 1.5s, because slog's JSON handler writes a time.Duration as a number of nanoseconds.
 func duration(key string, d time.Duration) slog.Attr {
 	unit := time.Millisecond
 	if d.Abs() < time.Second {
@@ -18,7 +18,7 @@ func duration(key string, d time.Duration) slog.Attr {
 	return slog.String(key, d.Round(unit).String())
 }
 
-// quorumAttrs account for every node: granted, refused, failed, unheard and not_asked add up to nodes.
+// quorumAttrs accounts for every node: granted, refused, failed, unheard and not_asked add up to nodes.
 func quorumAttrs(e *lock.QuorumError) []slog.Attr {
 	return []slog.Attr{
 		slog.Int("granted", e.Granted), slog.Int("refused", e.Refused),
@@ -28,7 +28,7 @@ func quorumAttrs(e *lock.QuorumError) []slog.Attr {
 	}
 }
 
-// heldAttrs are quorumAttrs of a vote that a holder has.
+// heldAttrs accounts for the nodes of a vote that a holder won.
 func heldAttrs(e *lock.HeldError) []slog.Attr {
 	attrs := []slog.Attr{
 		slog.Int("granted", e.Granted), slog.Int("refused", e.Refused), slog.Int("failed", len(e.Errors)),
@@ -40,7 +40,7 @@ func heldAttrs(e *lock.HeldError) []slog.Attr {
 	return attrs
 }
 
-// nodeReasons says of every node that did not grant why it did not take part.
+// nodeReasons says why each node that did not grant did not take part.
 func nodeReasons(errs []*lock.NodeError, votes []lock.NodeVote) slog.Attr {
 	attrs := make([]any, 0, max(len(errs), len(votes)))
 	for _, e := range errs {
@@ -54,7 +54,7 @@ func nodeReasons(errs []*lock.NodeError, votes []lock.NodeVote) slog.Attr {
 	return slog.Group("reasons", attrs...)
 }
 
-// blockerAttrs say who is waited for, by the holder's own clock.
+// blockerAttrs describes the holder that the call waits for, by the holder's own clock.
 func blockerAttrs(b *lock.HeldError) (attrs []slog.Attr) {
 	switch {
 	case b.HandedOver:

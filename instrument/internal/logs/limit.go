@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// maxKinds bounds the kinds that are remembered: those that said nothing for longest make room.
+// maxKinds bounds the remembered kinds. The one silent for longest makes room.
 const maxKinds = 4096
 
-// kind is what records are limited by: what happened, why, and to what.
+// kind identifies records for the limit: what happened, why, and to what.
 type kind struct{ msg, reason, about string }
 
 // pass lets one record through.
@@ -18,7 +18,7 @@ type pass struct {
 	leftOut int  // records of its kind since the one before
 }
 
-// limit lets a kind of record through once in a while: in an outage thousands say the same.
+// limit lets one record of a kind through per interval, because an outage causes thousands.
 type limit struct {
 	every time.Duration // zero or less: no limit
 

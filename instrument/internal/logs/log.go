@@ -1,9 +1,7 @@
-// Package logs tells a slog handler what package instrument says it tells, in the background, and not the same
-// over and over.
+// Package logs writes the log records of package instrument in the background, and limits repetition.
 //
-// Every record has a counter beside it: lost_total, extensions_total,
-// acquisitions_total, long_waits_total, release_failures_total, node_restarts_total and
-// deadlocks_total.
+// Every record has a counter beside it: lost_total, extensions_total, acquisitions_total, long_waits_total,
+// release_failures_total, node_restarts_total and deadlocks_total.
 package logs
 
 import (
@@ -19,13 +17,13 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// Log is that of one decorator. A nil Log tells nobody. It is safe for concurrent use.
+// Log is the log of one decorator. A nil Log does nothing. It is safe for concurrent use.
 type Log struct {
 	limit limit
 	queue queue
 }
 
-// New returns nil for a nil logger. Of the same, one record is told in the time every; zero or less: all are.
+// New returns nil for a nil logger. It logs one record of a kind per interval every; zero or less logs all.
 func New(l *slog.Logger, every time.Duration, p panics.Counter) *Log {
 	if l == nil {
 		return nil
@@ -51,22 +49,22 @@ func (l *Log) admit(msg, reason, about string) (p pass, ok bool) {
 	return l.limit.admit(kind{msg, reason, about}, time.Now())
 }
 
-// Subject is the call that a record is about, whose context it is, or the lease that came of it.
+// Subject is the call, or its lease, that a record is about.
 type Subject struct {
 	Context         context.Context
 	Resource, Label string
 }
 
-// Lease is a lease of which nothing is told once its loss was. Its zero value is one that is not lost.
+// Lease suppresses records about a lease after its loss. Its zero value is a lease that is not lost.
 type Lease struct {
 	mu   sync.Mutex
 	lost bool
 }
 
-// Fencer is a lease, which knows its fencing token.
+// Fencer is a lease with a fencing token.
 type Fencer interface{ Fence() uint64 }
 
-// Lost tells of the loss of a lease.
+// Lost logs the loss of a lease.
 func (l *Log) Lost(s Subject, of *Lease, lease Fencer, held time.Duration, why outcome.Loss) {
 	of.mu.Lock() // no round of renewal is told of from here on
 	defer of.mu.Unlock()
@@ -78,7 +76,7 @@ func (l *Log) Lost(s Subject, of *Lease, lease Fencer, held time.Duration, why o
 	}
 }
 
-// Release tells of a release that failed; ctx is that of the release.
+// Release logs a failed release. ctx is that of the release.
 func (l *Log) Release(ctx context.Context, s Subject, lease Fencer, held time.Duration, err error) {
 	msg, reason := "release could not be confirmed", string(lock.ReasonOf(err))
 	if errors.Is(err, lock.ErrNotHeld) {
@@ -98,8 +96,8 @@ func (l *Log) Release(ctx context.Context, s Subject, lease Fencer, held time.Du
 	l.queue.add(ctx, p, slog.LevelWarn, attrs...)
 }
 
-// Renewal tells of a round that failed; ctx is that of the round. It says nothing of a lease that is
-// over, or about to be: that is told as its loss.
+// Renewal logs a failed round. ctx is that of the round. It logs nothing for a lease that has ended or is about to:
+// its loss is logged instead.
 func (l *Log) Renewal(ctx context.Context, s Subject, of *Lease, e lock.RenewEnd) {
 	of.mu.Lock()
 	defer of.mu.Unlock()
@@ -122,7 +120,7 @@ func (l *Log) Renewal(ctx context.Context, s Subject, of *Lease, e lock.RenewEnd
 	l.queue.add(ctx, p, slog.LevelWarn, attrs...)
 }
 
-// NoQuorum tells of a call that failed without one.
+// NoQuorum logs a call that failed without a quorum.
 func (l *Log) NoQuorum(s Subject, e *lock.QuorumError) {
 	p, ok := l.admit("no quorum", string(e.Op), s.Label)
 	if !ok {
@@ -133,8 +131,8 @@ func (l *Log) NoQuorum(s Subject, e *lock.QuorumError) {
 	l.queue.add(s.Context, p, slog.LevelWarn, append(attrs, quorumAttrs(e)...)...)
 }
 
-// Restart warns of a restart that was witnessed. A node that was young when it was
-// met is every node of a new deployment.
+// Restart warns of a restart that was witnessed. A node that had just started at first contact is usual in a new
+// deployment.
 func (l *Log) Restart(ctx context.Context, e lock.NodeRestart) {
 	level, msg := slog.LevelInfo, "node started a short while ago"
 	if e.Witnessed {
@@ -157,7 +155,7 @@ func (l *Log) Restart(ctx context.Context, e lock.NodeRestart) {
 	}
 }
 
-// Deadlock tells of one that a call closed.
+// Deadlock logs a cycle that a call closed.
 func (l *Log) Deadlock(s Subject, e lock.Deadlock) {
 	if p, ok := l.admit("deadlock", "", s.Label); ok {
 		l.queue.add(s.Context, p, slog.LevelError, append(attributes.ForLog(s.Context),

@@ -15,8 +15,8 @@ import (
 // capacity is how many records wait for a slow handler before some are dropped.
 const capacity = 128
 
-// queue hands records to a handler in order, in a goroutine that lives while
-// there are any: a handler that hangs must not keep a lease from being renewed.
+// queue passes records to a handler in order. Its goroutine lives while there are records. A handler that hangs must
+// not keep a lease from being renewed.
 type queue struct {
 	handler slog.Handler
 	panics  panics.Counter
@@ -32,8 +32,7 @@ type record struct {
 	record slog.Record
 }
 
-// add takes the trace from ctx. It does not block. The first record of a kind has room, however
-// slow the handler is.
+// add takes the trace from ctx and does not block. The first record of a kind always has room.
 func (q *queue) add(ctx context.Context, p pass, level slog.Level, attrs ...slog.Attr) {
 	r := slog.NewRecord(time.Now(), level, p.msg, 0)
 	r.AddAttrs(attrs...)
@@ -96,7 +95,7 @@ func (q *queue) run(done chan<- struct{}) {
 	}
 }
 
-// handle leaves an error to the handler, as slog does.
+// handle ignores the handler's error, as slog does.
 func (q *queue) handle(r record) {
 	defer q.panics.Contain()
 	if q.handler.Enabled(r.ctx, r.record.Level) {

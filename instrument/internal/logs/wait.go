@@ -10,7 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// LongWait is what is known of a call that has waited for long.
+// LongWait describes a call that has waited for long.
 type LongWait struct {
 	Waited    time.Duration
 	Others    longwait.State  // of all calls for its resource, itself included
@@ -19,7 +19,7 @@ type LongWait struct {
 	HeldSince time.Time
 }
 
-// LongWait says what keeps a call from the lock.
+// LongWait logs what keeps a call from the lock.
 func (l *Log) LongWait(s Subject, w LongWait) {
 	if l == nil {
 		return
@@ -38,13 +38,14 @@ func (l *Log) LongWait(s Subject, w LongWait) {
 	l.queue.add(s.Context, p, slog.LevelWarn, append(attrs, why.attrs...)...)
 }
 
-// reason is the class of a wait, and what the record says of it.
+// reason is the class of a wait and its attributes.
 type reason struct {
 	class lock.WaitClass
 	attrs []slog.Attr
 }
 
-// reason asks first whether a lease of this process has the resource: the calls behind it do not ask the nodes.
+// reason first checks whether a lease of this process holds the resource, because calls behind it do not ask the
+// nodes.
 func (w *LongWait) reason() reason {
 	if w.HeldHere {
 		return reason{lock.WaitBehindHolder, []slog.Attr{

@@ -1,4 +1,4 @@
-// Package longwait knows the calls of a process that wait, and says so of each that has waited for long.
+// Package longwait tracks the waiting calls of a process and reports each that waits for long.
 package longwait
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// Watch is over the calls of one decorator. It is safe for concurrent use.
+// Watch tracks the calls of one decorator. It is safe for concurrent use.
 type Watch struct {
 	after     time.Duration // zero or less: no wait is long
 	remembers bool
@@ -24,12 +24,12 @@ type waiters struct {
 	last  lock.WaitStart      // of the call that asked the nodes last; zero until one did
 }
 
-// New makes a Watch that knows nobody. remember says that somebody wants to know the State.
+// New makes an empty Watch. remember says that State will be asked for.
 func New(after time.Duration, remember bool) *Watch {
 	return &Watch{after: after, remembers: remember && after > 0, byResource: make(map[string]*waiters)}
 }
 
-// Wait is that of one call. Its zero value has not begun. It must not be copied.
+// Wait is the wait of one call. Its zero value has not begun. It must not be copied.
 type Wait struct {
 	waited atomic.Bool
 
@@ -44,7 +44,7 @@ type Waiter interface {
 	WaitsLong()
 }
 
-// Begin makes sure that a wait of a call which began then is told of while it still goes on.
+// Begin makes sure that a long wait is reported while it still goes on. began is when the call began.
 func (w *Watch) Begin(wait *Wait, began time.Time, who Waiter) {
 	if w.after <= 0 {
 		return
@@ -66,14 +66,14 @@ func (w *Wait) long(who Waiter) {
 	}
 }
 
-// goesOn reports that the call waits: it has begun to, and Acquire has not returned.
+// goesOn reports whether the call waits: it has begun to, and Acquire has not returned.
 func (w *Wait) goesOn() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.timer != nil && !w.over
 }
 
-// Note takes the beginning of a wait. The call waits from its first on; End ends that.
+// Note records the beginning of a wait. The call waits from its first one until End.
 func (w *Watch) Note(wait *Wait, resource string, began time.Time, e lock.WaitStart) {
 	if !w.remembers || !wait.goesOn() {
 		return
@@ -117,7 +117,7 @@ func (w *Wait) end() {
 	}
 }
 
-// State is what is known of all waits for a resource.
+// State describes all waits for a resource.
 type State struct {
 	Count   int
 	Longest time.Duration
@@ -125,7 +125,7 @@ type State struct {
 	Known   bool           // one did
 }
 
-// State of a resource; zero unless the Watch remembers.
+// State returns the state of a resource. It is zero unless the Watch remembers.
 func (w *Watch) State(resource string) (s State) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

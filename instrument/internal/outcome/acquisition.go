@@ -1,10 +1,10 @@
-// Package outcome says what became of acquires, renewals, releases, leases and commands on nodes: the
-// values that the labels of metrics have, and that spans and logs repeat. Each kind counts from zero.
+// Package outcome names the results of acquires, renewals, releases, leases and node commands: the label values of
+// metrics, which spans and logs repeat. Each kind counts from zero.
 package outcome
 
 import "github.com/lockscope/lockscope/lock"
 
-// Acquisition is what became of an Acquire.
+// Acquisition is the result of an Acquire.
 type Acquisition int
 
 // The values of the label outcome of acquisitions_total.
@@ -22,7 +22,7 @@ var acquisitions = [Acquisitions]string{"acquired", "contended", "timeout", "can
 
 func (a Acquisition) String() string { return acquisitions[a] }
 
-// OfAcquire reads the error of an Acquire that failed.
+// OfAcquire classifies the error of a failed Acquire.
 func OfAcquire(err error) Acquisition {
 	switch lock.ReasonOf(err) {
 	case lock.ReasonHeld:

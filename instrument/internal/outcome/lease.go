@@ -6,7 +6,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// Extension is what became of a round of renewal.
+// Extension is the result of a round of renewal.
 type Extension int
 
 // The values of the label outcome of extensions_total.
@@ -22,7 +22,7 @@ var extensions = [Extensions]string{"ok", "lost", "error", "overtaken"}
 
 func (e Extension) String() string { return extensions[e] }
 
-// OfExtend reads the error of an Extend.
+// OfExtend classifies the error of an Extend.
 func OfExtend(err error) Extension {
 	switch {
 	case err == nil:
@@ -36,7 +36,7 @@ func OfExtend(err error) Extension {
 	}
 }
 
-// OfRenewal reads the end of a round that a hook told of.
+// OfRenewal classifies the end of a round that a hook reported.
 func OfRenewal(o lock.RenewOutcome) Extension {
 	switch o {
 	case lock.RenewDone:
@@ -66,7 +66,7 @@ var losses = [Losses]string{"expired", "taken_over", "extend_failed", "max_hold"
 
 func (l Loss) String() string { return losses[l] }
 
-// OfRelease reads the error of a Release.
+// OfRelease classifies the error of a Release.
 func OfRelease(err error) lock.Outcome {
 	if failure, ok := errors.AsType[*lock.ReleaseError](err); ok {
 		return failure.Outcome

@@ -12,7 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// Failure is why a node did not carry a command out.
+// Failure is why a node did not carry out a command.
 type Failure int
 
 // The values of the label reason of node_failures_total.
@@ -35,14 +35,13 @@ var failures = [Failures]string{
 
 func (f Failure) String() string { return failures[f] }
 
-// Sent reports that the command took its time on the node, and so has a duration. Rules
-// and boards take for the commands of a node those that have one, and the failures that
-// were not sent; what was canceled is neither.
+// Sent reports whether the command took time on the node, and so has a duration. Rules and boards count as the
+// commands of a node those with a duration, plus the failures that were not sent. A canceled command is neither.
 func (f Failure) Sent() bool {
 	return f != NodeCanceled && f != NodeRefused && f != NodeDial && f != NodeBusy && f != NodeGuard
 }
 
-// OfNode reads the error of a command.
+// OfNode classifies the error of a command.
 func OfNode(err error) Failure {
 	undialed := lock.NodeEnd{Err: err}.Undialed()
 	switch class := driver.ClassOf(err); {
@@ -71,8 +70,8 @@ func OfNode(err error) Failure {
 	}
 }
 
-// StatusCode is the first word of an error that Redis replied; "" for other
-// errors. Nothing but that word is ever shown: the text may quote arguments.
+// StatusCode returns the first word of an error that Redis replied, and "" for other errors. Only that word is ever
+// shown, because the text may quote arguments.
 func StatusCode(err error) string {
 	var reply interface {
 		error
@@ -90,7 +89,7 @@ func StatusCode(err error) string {
 	return code
 }
 
-// Describe shows the text of errors that are known not to quote a command.
+// Describe returns the text of errors that are known not to quote a command.
 func Describe(err error) string {
 	if code := StatusCode(err); code != "" {
 		return "redis replied " + code
