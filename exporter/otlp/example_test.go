@@ -1,0 +1,25 @@
+package otlp_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/lockscope/lockscope/exporter/otlp"
+)
+
+// Without an endpoint in the environment, the provider does nothing, and a program needs no condition for it.
+func ExampleNewTracerProvider() {
+	ctx := context.Background()
+	provider, shutdown, err := otlp.NewTracerProvider(ctx, "orders")
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, span := provider.Tracer("example").Start(ctx, "charge")
+	fmt.Println("recording:", span.IsRecording())
+	span.End()
+	fmt.Println("shutdown:", shutdown(ctx))
+	// Output:
+	// recording: false
+	// shutdown: <nil>
+}
