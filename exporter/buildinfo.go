@@ -10,9 +10,8 @@ import (
 
 const modulePath = "github.com/lockscope/lockscope"
 
-// Version is the version of lockscope in this program: what the linker was told to
-// set in github.com/prometheus/common/version, else what the module's users
-// required, else "(devel)".
+// Version returns the version of lockscope in this program: the one that the linker set in
+// github.com/prometheus/common/version, else the one in the module's build information, else "(devel)".
 func Version() string {
 	if version.Version != "" {
 		return version.Version

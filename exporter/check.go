@@ -10,11 +10,10 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// LockCheck makes a check for WithReadyCheck of whether locks can be had: it takes a lock called
-// name, without waiting, and gives it back. Nodes that answer and may not vote fail it, as
-// a PING would not. The name should be this process' own, "ready:"+instance perhaps; a leftover
-// of a check before, which is held, proves as much as a lock that is free. l is best the Locker
-// inside of the decorators: a check is no traffic.
+// LockCheck makes a check for WithReadyCheck that acquires a lock called name, without waiting, and releases it.
+// Unlike a PING, it fails if nodes answer but may not vote. The name should be unique to this process, such as
+// "ready:"+instance. A lock that an earlier check left held proves as much as a free one. Pass the Locker inside the
+// decorators, so that checks do not count as traffic.
 func LockCheck(l lock.Locker, name string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		nothing := func(context.Context, lock.Lease) error { return nil }
@@ -40,8 +39,8 @@ type checkRun struct {
 	err  error // valid once done is closed
 }
 
-// run calls fn, or joins the call under way, and waits at most for timeout: a check
-// that ignores its context must neither hang the answer nor pile up.
+// run calls fn, or joins the running call, and waits at most for timeout. A check that ignores its context must
+// neither hang the answer nor pile up.
 func (c *check) run(timeout time.Duration) error {
 	r := c.join(timeout)
 	late := time.NewTimer(timeout)
@@ -65,7 +64,7 @@ func (c *check) join(timeout time.Duration) *checkRun {
 }
 
 func (c *check) call(r *checkRun, timeout time.Duration) {
-	// Several requests may be waiting: none of their contexts may end it.
+	// Several requests may wait for this call: none of their contexts may end it.
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	defer func() {

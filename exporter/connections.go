@@ -9,8 +9,8 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 )
 
-// ConnectionSource tells how a process is connected to its nodes. It must be safe for concurrent use
-// and answer from memory. engine.Engine is one.
+// ConnectionSource reports the connections of a process to its nodes. It must be safe for concurrent use and answer
+// from memory. engine.Engine is one.
 type ConnectionSource interface {
 	Connections() []engine.NodeConnections
 }
@@ -21,9 +21,9 @@ type connectionCollector struct {
 	connections, waiting, dials, failures *prometheus.Desc
 }
 
-// NewConnectionCollector makes a collector of the connections of engines, for a registry of the
-// caller's; WithConnections is the way without one. What several say of one node of one back end is
-// added up. A nil source is ignored; without any it collects nothing.
+// NewConnectionCollector makes a collector of the connections of engines, for your own registry; WithConnections is
+// the way without one. It adds up the values of several sources for one node of one back end. It ignores a nil
+// source, and collects nothing without a source.
 func NewConnectionCollector(sources ...ConnectionSource) prometheus.Collector {
 	desc := func(name, help string, more ...string) *prometheus.Desc {
 		labels := append([]string{"lock_node", "backend"}, more...)
@@ -68,7 +68,7 @@ func (c *connectionCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// connectedNode is whose connections are counted: two series of a name would fail the whole scrape.
+// connectedNode identifies a node. Two series with the same labels would fail the whole scrape.
 type connectedNode struct{ name, backend string }
 
 func (c *connectionCollector) sums() map[connectedNode]driver.Connections {
@@ -88,8 +88,8 @@ func (c *connectionCollector) sums() map[connectedNode]driver.Connections {
 	return sums
 }
 
-// isNilPointer tells a nil pointer in an interface, which would panic in the first
-// request, from a nil interface, which is an option left out.
+// isNilPointer tells a nil pointer in an interface, which would panic at the first request, from a nil interface,
+// which is an omitted option.
 func isNilPointer(v any) bool {
 	r := reflect.ValueOf(v)
 	return r.Kind() == reflect.Pointer && r.IsNil()

@@ -35,7 +35,7 @@ func seconds(t time.Time) float64 {
 	return float64(t.UnixMilli()) / 1e3
 }
 
-// label makes s a label value: UTF-8 of at most limit bytes.
+// label makes s a label value: valid UTF-8 of at most limit bytes.
 func label(s string, limit int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= limit {

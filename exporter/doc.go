@@ -1,5 +1,5 @@
-// Package exporter serves what is known about locks: metrics for Prometheus, a live
-// page, and health.
+// Package exporter serves what a process knows about its locks: metrics for Prometheus, a live page, and health
+// checks.
 //
 //	registry := prometheus.NewRegistry()
 //	board, err := live.New()
@@ -14,28 +14,27 @@
 //	...
 //	err = srv.Serve(ctx, server.Web{}) // until ctx ends
 //
-// The registry is the one that instrument was given; nothing is registered there. An
-// Exporter is an http.Handler: programs that have a server already mount it there,
-// see Exporter.ServeHTTP, and have no need of package server and what that imports.
+// The registry is the one given to instrument; the Exporter registers nothing there. An Exporter is an http.Handler.
+// A program that has a server mounts it there (see Exporter.ServeHTTP) and does not need package server or its
+// dependencies.
 //
 // # Addresses
 //
-//	/              what there is
-//	/metrics       Prometheus text, or OpenMetrics with exemplars if that is asked for
-//	/healthz       200 while the process answers; looks at nothing else
-//	/readyz        200, or 503 and a line for each reason not to be ready
-//	/debug/locks   page, JSON and events; with WithState or WithScanner
+//	/                    links to the addresses below
+//	/metrics             Prometheus text, or OpenMetrics with exemplars if the client asks for it
+//	/healthz             200 while the process answers; checks nothing else
+//	/readyz              200, or 503 and one line for each reason
+//	/debug/locks         page, JSON and events; with WithState or WithScanner
+//	/debug/locks/fleet   who waits where in all processes, as JSON; with WithFleet
 //
-// and, with WithFleet, /debug/locks/fleet: who waits where in all processes, as JSON.
-//
-// GET and HEAD only. Nothing here changes a lock. Names of resources and keys are
-// shown: package server listens on the loopback interface unless told otherwise; who
-// serves the Exporter in another way decides who may ask.
+// All answer GET and HEAD only, and nothing here changes a lock. The pages show names of resources and keys. Package
+// server listens on the loopback interface unless told otherwise; if you serve the Exporter yourself, restrict
+// access.
 //
 // # Metrics
 //
-// Beside those of package instrument. One series for each node, except where
-// labels say otherwise.
+// These come in addition to the metrics of package instrument. Each has one series per node unless its labels say
+// otherwise.
 //
 //	name                                                     type       labels
 //	distributed_lock_exporter_build_info                     gauge      version, revision, goversion, goos, goarch
@@ -72,18 +71,19 @@
 //	distributed_lock_scanner_config_last_reload_successful   gauge
 //	distributed_lock_scanner_config_last_reload_success_timestamp_seconds  gauge
 //
-// Those of connections are served with WithConnections, of engines whose drivers tell: that on Redis
-// does, except for a Redis Cluster. States are busy and idle. The connection that listens for wake-ups is
-// not counted.
+// The metrics of connections need WithConnections and an engine whose driver reports them. The driver for Redis does,
+// except for a Redis Cluster. The states are busy and idle. The connection that listens for wake-ups is not counted.
 //
-// Those of the scanner come from its last sweep, not from a look at Redis during the
-// scrape: distributed_lock_scanner_last_success_timestamp_seconds tells how fresh
-// they are. Classes are no_ttl, long_ttl, held_too_long, orphan and foreign_type.
-// The last six, with WithWaits, come from the queues on the nodes, which are read more
-// often: distributed_lock_scanner_waits_last_success_timestamp_seconds tells when.
-// Reasons of incomplete are those of scanner.Reasons; they have series from the first
-// sweep on, and an alert on "nothing found" wants all of them to be 0.
-// leaked_lock_info is off unless WithLeakedLockInfo asks for it. The metrics of promhttp
-// (promhttp_metric_handler_*) and, without WithGatherer, of the Go runtime and the
-// process are served too.
+// The metrics of the scanner come from its last sweep, not from Redis during the scrape.
+// distributed_lock_scanner_last_success_timestamp_seconds shows their age. Classes are no_ttl, long_ttl,
+// held_too_long, orphan and foreign_type. Reasons of incomplete are those of scanner.Reasons, with series from the
+// first sweep on: an alert on "nothing found" should require all of them to be 0. leaked_lock_info is off unless
+// WithLeakedLockInfo asks for it.
+//
+// The metrics from deadlocks to waits_last_success, with WithWaits, come from the queues on the nodes, which are read
+// more often. distributed_lock_scanner_waits_last_success_timestamp_seconds shows their age. The two about config
+// come with WithReload.
+//
+// The metrics of promhttp (promhttp_metric_handler_*) are served too, and without WithGatherer also those of the Go
+// runtime and the process.
 package exporter

@@ -7,11 +7,11 @@ import (
 	"github.com/lockscope/lockscope/exporter/internal/page"
 )
 
-// Exporter serves what is known about locks. Its zero value is not usable: see
-// New. It is safe for concurrent use.
+// Exporter serves what a process knows about its locks. Its zero value is not usable: see New. It is safe for
+// concurrent use.
 type Exporter struct {
 	mux   *http.ServeMux
-	page  *page.Handler // nil if there is nothing to show
+	page  *page.Handler // nil without WithState and WithScanner
 	fleet http.Handler  // nil without WithFleet
 	ready *readiness
 
@@ -20,8 +20,7 @@ type Exporter struct {
 
 var _ http.Handler = (*Exporter)(nil)
 
-// New makes an Exporter. It fails with ErrInvalidOption for a value that is not
-// usable. It starts nothing.
+// New makes an Exporter. It returns ErrInvalidOption for an unusable value. It starts nothing.
 func New(opts ...Option) (*Exporter, error) {
 	cfg, err := newConfig(opts)
 	if err != nil {
@@ -46,23 +45,21 @@ func New(opts ...Option) (*Exporter, error) {
 	return e, nil
 }
 
-// ServeHTTP answers GET and HEAD requests to /metrics, /healthz, /readyz,
-// /debug/locks, /debug/locks/fleet and the landing page. Callers who have a server of their own use
-// WithOwnServer, and Drain before their server's Shutdown; package server does that
-// for the others.
+// ServeHTTP answers GET and HEAD requests to /metrics, /healthz, /readyz, /debug/locks, /debug/locks/fleet and the
+// landing page. If you have your own server, use WithOwnServer, and call Drain before your server's Shutdown. Package
+// server does both for you.
 func (e *Exporter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		w.Header().Set("Connection", "close") // a body may follow that nobody wants to read
+		w.Header().Set("Connection", "close") // an unread body may follow
 		plain(w, http.StatusMethodNotAllowed, "method not allowed\n")
 		return
 	}
 	e.mux.ServeHTTP(w, r)
 }
 
-// Mount serves /metrics, /healthz, /readyz and /debug/locks on a mux that has other things to
-// serve, the landing page not included. A mux that has one of these paths already panics, as
-// http.ServeMux does. See WithOwnServer.
+// Mount adds /metrics, /healthz, /readyz and /debug/locks to a mux, without the landing page. Like http.ServeMux, it
+// panics if the mux already has one of these paths. See WithOwnServer.
 func (e *Exporter) Mount(mux *http.ServeMux) {
 	for _, path := range []string{"/metrics", "/healthz", "/readyz"} {
 		mux.Handle(path, e)
@@ -76,12 +73,12 @@ func (e *Exporter) Mount(mux *http.ServeMux) {
 	}
 }
 
-// Listening lets /readyz depend on the checks. Package server calls it once it has
-// bound every address; with WithOwnServer, and a second time, it does nothing.
+// Listening makes /readyz depend on the checks. Package server calls it once every address is bound. With
+// WithOwnServer, and on a second call, it does nothing.
 func (e *Exporter) Listening() { e.ready.listening.Store(true) }
 
-// Drain makes /readyz say no and ends the streams of /debug/locks, for which a
-// server's Shutdown would wait. Package server calls it. Further calls do nothing.
+// Drain makes /readyz answer 503 and ends the streams of /debug/locks, for which a server's Shutdown would wait.
+// Package server calls it. Further calls do nothing.
 func (e *Exporter) Drain() {
 	e.drainOnce.Do(func() {
 		close(e.ready.draining)

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// healthz says that the process answers. It looks at nothing else: to restart a
-// process does not heal a Redis.
+// healthz reports that the process answers. It checks nothing else, because restarting a process does not repair a
+// Redis.
 func healthz(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") }
 
-// readiness is whether a process should get work.
+// readiness decides whether the process should receive work.
 type readiness struct {
 	checks    []*check
 	timeout   time.Duration
@@ -35,7 +35,7 @@ func (r *readiness) readyz(w http.ResponseWriter, _ *http.Request) {
 	plain(w, http.StatusServiceUnavailable, "not ready\n"+strings.Join(failures, ""))
 }
 
-// failures is a line for each reason not to be ready.
+// failures returns one line for each reason not to be ready.
 func (r *readiness) failures() []string {
 	if why := r.phase(); why != "" {
 		return []string{why + "\n"}
@@ -59,7 +59,7 @@ func (r *readiness) failures() []string {
 	return failed
 }
 
-// phase says why the process is not ready by itself; empty if it is.
+// phase says why the process itself is not ready; empty if it is.
 func (r *readiness) phase() string {
 	select {
 	case <-r.draining:

@@ -14,7 +14,7 @@ var landingHTML string
 // link is a line of the landing page.
 type link struct{ path, text, description string }
 
-// links are to what is served: the page of locks and that of a fleet where there are any.
+// links leads to what is served, with the pages of locks and of a fleet only if they exist.
 func links(locks, fleet bool) []link {
 	all := []link{{"/metrics", "Metrics", "for Prometheus, with exemplars in the OpenMetrics format"}}
 	if locks {
@@ -28,8 +28,8 @@ func links(locks, fleet bool) []link {
 		link{"/readyz", "Readiness", "whether it should receive work, and why not"})
 }
 
-// landing says what there is. It is not a template: with one, the linker keeps every
-// exported method of a program.
+// landing lists the addresses. It is not a template, because with one the linker keeps every exported method of a
+// program.
 func landing(links []link) http.HandlerFunc {
 	var list strings.Builder
 	for _, l := range links {

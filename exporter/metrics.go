@@ -13,8 +13,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-// maxScrapes is how many scrapes are answered at a time: two Prometheus replicas,
-// a bridge and a person with curl.
+// maxScrapes is how many scrapes are answered at a time: two Prometheus replicas, a bridge and a person with curl.
 const maxScrapes = 8
 
 // metricsHandler serves the caller's metrics and, from a registry of its own, those
@@ -54,9 +53,8 @@ func metricsHandler(cfg *config) (http.Handler, error) {
 	return promhttp.InstrumentMetricHandler(own, handler), nil
 }
 
-// gathererOf adds own's families to user's, except those that user has too: the
-// user may serve a metric under the same name from a handler beside this one, and
-// two of a name would fail every scrape.
+// gathererOf adds own's families to user's, except those that user already has. The user may serve a metric of the
+// same name from another handler, and two of a name would fail every scrape.
 func gathererOf(user prometheus.Gatherer, own *prometheus.Registry) prometheus.Gatherer {
 	if user == nil {
 		return own
@@ -86,7 +84,7 @@ func joinGather(errs ...error) error {
 	return all.MaybeUnwrap()
 }
 
-// scrapeLog tells of what could not be gathered; promhttp counts it beside in
+// scrapeLog logs metrics that could not be gathered. promhttp also counts them in
 // promhttp_metric_handler_errors_total.
 type scrapeLog struct{ *slog.Logger }
 

@@ -21,11 +21,10 @@ const (
 	DefaultScrapeTimeout = 10 * time.Second
 )
 
-// ErrInvalidOption says that an option's value is not usable. New wraps it.
+// ErrInvalidOption reports an unusable option value. New wraps it.
 var ErrInvalidOption = errors.New("exporter: invalid option")
 
-// StateSource tells what a process knows about its locks. It must be safe for
-// concurrent use. live.Board is one.
+// StateSource reports the locks of a process. It must be safe for concurrent use. live.Board is one.
 type StateSource interface {
 	State(ctx context.Context) live.State
 }
@@ -49,14 +48,12 @@ type config struct {
 // Option configures New.
 type Option func(*config)
 
-// WithGatherer sets where /metrics gets its metrics from: the registry that
-// instrument.WithRegisterer was given. Nothing is registered there. Without this
-// option, and with nil, only the metrics of the process and the Go runtime are
-// served beside those of the Exporter itself.
+// WithGatherer sets the source of /metrics: the registry given to instrument.WithRegisterer. The Exporter registers
+// nothing there. Without this option, and with nil, /metrics has the Exporter's own metrics and those of the process
+// and the Go runtime.
 func WithGatherer(g prometheus.Gatherer) Option { return func(c *config) { c.gatherer = g } }
 
-// WithState serves /debug/locks, from what s knows: the live.Board around the
-// process' Locker. nil is ignored.
+// WithState serves /debug/locks from s: the live.Board around the process's Locker. nil is ignored.
 func WithState(s StateSource) Option { return func(c *config) { c.state = s } }
 
 // WithScanner adds the metrics of s to /metrics; see NewScanCollector. nil is ignored.
@@ -64,43 +61,41 @@ func WithScanner(s Snapshotter, opts ...ScanOption) Option {
 	return func(c *config) { c.scanner, c.scanOptions = s, opts }
 }
 
-// WithConnections adds the metrics of the connections of engines to /metrics; see
-// NewConnectionCollector. Sources add up over several uses; nil is ignored.
+// WithConnections adds the metrics of the connections of engines to /metrics; see NewConnectionCollector. Sources of
+// several uses add up. nil is ignored.
 func WithConnections(sources ...ConnectionSource) Option {
 	return func(c *config) { c.connections = append(c.connections, sources...) }
 }
 
-// WithWaits adds the metrics of who waits for whom, over all processes, to /metrics: see
-// NewWaitCollector. nil is ignored.
+// WithWaits adds metrics of waiting callers in all processes to /metrics; see NewWaitCollector. nil is ignored.
 func WithWaits(s WaitSource) Option { return func(c *config) { c.waits = s } }
 
-// WithReload adds to /metrics whether a configuration could be read again; see
-// NewReloadCollector. nil is ignored.
+// WithReload adds the result of configuration reloads to /metrics; see NewReloadCollector. nil is ignored.
 func WithReload(s ReloadSource) Option { return func(c *config) { c.reload = s } }
 
-// WithFleet serves h at /debug/locks/fleet: what one process has gathered of the pages of
-// many. It gets GET and HEAD only. nil is ignored.
+// WithFleet serves h at /debug/locks/fleet: what one process has gathered from the pages of many. h receives GET and
+// HEAD requests only. nil is ignored.
 func WithFleet(h http.Handler) Option { return func(c *config) { c.fleet = h } }
 
-// WithReadyCheck makes /readyz depend on fn, which is called for every request but
-// at most once at a time; who asks meanwhile gets the same answer. fn should return
-// when ctx ends, which is after the check timeout; its error is shown to everybody.
+// WithReadyCheck makes /readyz depend on fn. Every request calls fn, but at most one call runs at a time: concurrent
+// requests share its result. The check timeout ends ctx, and fn should return then. Its error is shown to every
+// client.
 func WithReadyCheck(name string, fn func(ctx context.Context) error) Option {
 	return func(c *config) { c.checks = append(c.checks, &check{name: name, fn: fn}) }
 }
 
-// WithLogger sets who is told of failed scrapes. Without it, and with nil, nobody is.
+// WithLogger sets the logger for failed scrapes. Without it, and with nil, nothing is logged.
 func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l } }
 
-// WithOwnServer says that the caller serves the Exporter as a handler, without
-// package server: /readyz then depends on the checks alone, until Drain is called.
+// WithOwnServer declares that you serve the Exporter as a handler, without package server: /readyz then depends on
+// the checks alone, until Drain is called.
 func WithOwnServer() Option { return func(c *config) { c.ownServer = true } }
 
-// WithCheckTimeout bounds each readiness check instead of DefaultCheckTimeout.
+// WithCheckTimeout bounds each readiness check, instead of DefaultCheckTimeout. It must be positive.
 func WithCheckTimeout(d time.Duration) Option { return func(c *config) { c.checkTimeout = d } }
 
-// WithScrapeTimeout bounds the gathering of metrics for one request instead of
-// DefaultScrapeTimeout; it is answered with status 503 then.
+// WithScrapeTimeout bounds the gathering of metrics for one request, instead of DefaultScrapeTimeout. After it the
+// answer is status 503. It must be positive.
 func WithScrapeTimeout(d time.Duration) Option { return func(c *config) { c.scrapeTimeout = d } }
 
 func newConfig(opts []Option) (config, error) {

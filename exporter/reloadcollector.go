@@ -6,13 +6,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Reload is how the last attempt went to read a configuration again, of whatever sweeps.
+// Reload is the result of the last attempt to reload a configuration.
 type Reload struct {
-	Successful  bool      // the last attempt; true before there was one
+	Successful  bool      // result of the last attempt; true before the first
 	LastSuccess time.Time // when the configuration in use was read
 }
 
-// ReloadSource tells of reloads. It is safe for concurrent use and answers from memory.
+// ReloadSource reports reloads. It must be safe for concurrent use and answer from memory.
 type ReloadSource interface{ Reload() Reload }
 
 type reloadCollector struct {
@@ -20,8 +20,7 @@ type reloadCollector struct {
 	success, lastOne *prometheus.Desc
 }
 
-// NewReloadCollector makes a collector of whether the configuration of a scanner could be
-// read again. With a nil s it collects nothing.
+// NewReloadCollector makes a collector of configuration reloads. With a nil s it collects nothing.
 func NewReloadCollector(s ReloadSource) prometheus.Collector {
 	return &reloadCollector{
 		source: s,

@@ -8,11 +8,11 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// MaxLeakedLockInfo is the most series WithLeakedLockInfo may ask for.
+// MaxLeakedLockInfo is the largest number of series that WithLeakedLockInfo can ask for.
 const MaxLeakedLockInfo = 20
 
-// Snapshotter tells what a scanner has found. It must be safe for concurrent use
-// and answer from memory. scanner.Scanner is one.
+// Snapshotter reports what a scanner has found. It must be safe for concurrent use and answer from memory.
+// scanner.Scanner is one.
 type Snapshotter interface {
 	Snapshot() scanner.Snapshot
 }
@@ -20,9 +20,8 @@ type Snapshotter interface {
 // ScanOption configures NewScanCollector.
 type ScanOption func(*scanCollector)
 
-// WithLeakedLockInfo adds a series that names the key for each of the n worst confirmed
-// leaks, at most MaxLeakedLockInfo. It is off by default: each leaked key is a new
-// series.
+// WithLeakedLockInfo adds one series with the key for each of the n worst confirmed leaks, at most MaxLeakedLockInfo.
+// It is off by default, because each leaked key is a new series.
 func WithLeakedLockInfo(n int) ScanOption {
 	return func(c *scanCollector) { c.leaks = min(max(n, 0), MaxLeakedLockInfo) }
 }
@@ -35,9 +34,8 @@ type scanCollector struct {
 	duration, findings, keys, omitted, excluded, incomplete, standby, unelected, leak *prometheus.Desc
 }
 
-// NewScanCollector makes a collector of what s has found. It looks at the snapshot
-// of the last sweep when it is collected, and never at Redis. With a nil s it
-// collects nothing.
+// NewScanCollector makes a collector of what s has found. It reads the snapshot of the last sweep when it is
+// collected, and never Redis. With a nil s it collects nothing.
 func NewScanCollector(s Snapshotter, opts ...ScanOption) prometheus.Collector {
 	c := &scanCollector{
 		source: s,
@@ -86,8 +84,8 @@ func (c *scanCollector) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector. A panic of the source costs these metrics
-// only; what it panicked with may hold anything, and a registry would log it.
+// Collect implements prometheus.Collector. A panic of the source costs only these metrics. Its value is dropped,
+// because it may contain anything and a registry would log it.
 func (c *scanCollector) Collect(ch chan<- prometheus.Metric) {
 	if c.source == nil {
 		return
@@ -107,7 +105,7 @@ func (c *scanCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	ch <- prometheus.MustNewConstMetric(c.standby, prometheus.GaugeValue, boolean(s.Standby))
 	if s.Standby {
-		return // what the nodes are like is another process' to say: see collectNode
+		return // another process reports the nodes: see collectNode
 	}
 	ch <- prometheus.MustNewConstMetric(c.omitted, prometheus.GaugeValue, float64(s.Last.Overflow))
 	excluded := 0
@@ -120,8 +118,7 @@ func (c *scanCollector) Collect(ch chan<- prometheus.Metric) {
 	c.collectLeaks(ch, s.Last.Findings)
 }
 
-// collectGaps says nothing before the first sweep: an alert on what is missing must not
-// take that for complete.
+// collectGaps reports nothing before the first sweep, so that an alert does not take missing data for completeness.
 func (c *scanCollector) collectGaps(ch chan<- prometheus.Metric, last *scanner.Report) {
 	if last.Started.IsZero() {
 		return
@@ -145,8 +142,7 @@ func (c *scanCollector) snapshot() (s scanner.Snapshot, err error) {
 	return c.source.Snapshot(), nil
 }
 
-// collectNode leaves out, of a standby, what its own last sweep found: that was another
-// time, and may be mended.
+// collectNode leaves out a standby's own findings, which are old and may be healed.
 func (c *scanCollector) collectNode(ch chan<- prometheus.Metric, n *scanner.NodeTotals, name string, standby bool) {
 	for _, m := range c.nodes {
 		if m.lasts || !standby {
@@ -164,7 +160,7 @@ func (c *scanCollector) collectNode(ch chan<- prometheus.Metric, n *scanner.Node
 	}
 }
 
-// collectKeys counts the keys with a finding. It says nothing before the first sweep.
+// collectKeys counts the keys with a finding. It reports nothing before the first sweep.
 func (c *scanCollector) collectKeys(ch chan<- prometheus.Metric, s *scanner.Snapshot) {
 	if s.Last.Started.IsZero() {
 		return
@@ -175,8 +171,7 @@ func (c *scanCollector) collectKeys(ch chan<- prometheus.Metric, s *scanner.Snap
 	}
 }
 
-// classes is a closed set: each has a series from the start, so that alerts on a
-// rise work.
+// classes is a closed set. Each has a series from the start, so that alerts on an increase work.
 func classes() []scanner.Class {
 	return []scanner.Class{scanner.NoTTL, scanner.LongTTL, scanner.HeldTooLong, scanner.Orphan, scanner.ForeignType}
 }

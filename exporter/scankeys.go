@@ -2,15 +2,14 @@ package exporter
 
 import "github.com/lockscope/lockscope/scanner"
 
-// ofGroup names findings of a class on the nodes of a group: its nodes hold the same locks,
-// those of another group others.
+// ofGroup identifies the findings of a class in a group. The nodes of a group hold the same locks.
 type ofGroup struct {
 	group string
 	class scanner.Class
 }
 
-// findingKeys counts by class. What was found beyond the cap has no key in the report: there
-// are at least as many as on the node that has most.
+// findingKeys counts keys by class. Findings beyond the limit have no key in the report: there are at least as many
+// as on the node that has most.
 func findingKeys(s *scanner.Snapshot) map[scanner.Class]int {
 	most := make(map[ofGroup]int)
 	for i := range s.Nodes {

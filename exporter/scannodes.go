@@ -11,8 +11,8 @@ type nodeMetric struct {
 	desc  *prometheus.Desc
 	kind  prometheus.ValueType
 	value func(n *scanner.NodeTotals) float64
-	lasts bool // it is true of a standby as well: of the past, not of what the nodes are like
-	group bool // it says of which group the node is
+	lasts bool // also reported by a standby: it is about the past
+	group bool // it has the label group
 }
 
 func (m *nodeMetric) of(n *scanner.NodeTotals, name string) prometheus.Metric {

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// plain answers with a text.
+// plain answers with plain text.
 func plain(w http.ResponseWriter, status int, text string) {
 	h := w.Header()
 	h.Set("Content-Type", "text/plain; charset=utf-8")
@@ -16,7 +16,7 @@ func plain(w http.ResponseWriter, status int, text string) {
 	_, _ = w.Write([]byte(text)) // the client has gone: nobody to tell
 }
 
-// oneLine keeps what others wrote from forging lines and from reaching a terminal.
+// oneLine keeps text from elsewhere from forging lines or reaching a terminal.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

@@ -7,18 +7,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// WaitTotals is what the queues of all processes told when they were last read.
+// WaitTotals sums up the queues of all processes as of their last reading.
 type WaitTotals struct {
-	Deadlocks   int           // seen, and not seen to be over
-	Found       uint64        // deadlocks, since the process began
-	Blocked     int           // locks that somebody waits for
-	Waiting     int           // calls that wait for them, as far as their processes say
-	Longest     time.Duration // how long one of these has waited
-	LastSuccess time.Time     // when a majority of the nodes was last read; zero: never
+	Deadlocks   int           // not known to be resolved
+	Found       uint64        // deadlocks since the process started
+	Blocked     int           // locks with waiters
+	Waiting     int           // waiting calls, as reported by their processes
+	Longest     time.Duration // longest wait among them
+	LastSuccess time.Time     // when a majority of the nodes was last read; zero if never
 }
 
-// WaitSource tells who waits for locks. It must be safe for concurrent use and answer
-// from memory.
+// WaitSource reports who waits for locks. It must be safe for concurrent use and answer from memory.
 type WaitSource interface {
 	WaitTotals() WaitTotals
 }
@@ -29,8 +28,7 @@ type waitCollector struct {
 	deadlocks, found, blocked, waiting, longest, success *prometheus.Desc
 }
 
-// NewWaitCollector makes a collector of who waits, as s knows it. It never looks at Redis.
-// With a nil s it collects nothing.
+// NewWaitCollector makes a collector of waiting callers. It never reads Redis. With a nil s it collects nothing.
 func NewWaitCollector(s WaitSource) prometheus.Collector {
 	const read = " Cached; see distributed_lock_scanner_waits_last_success_timestamp_seconds."
 	return &waitCollector{
@@ -59,7 +57,7 @@ func (c *waitCollector) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector. A panic of the source costs these metrics only.
+// Collect implements prometheus.Collector. A panic of the source costs only these metrics.
 func (c *waitCollector) Collect(ch chan<- prometheus.Metric) {
 	if c.source == nil {
 		return

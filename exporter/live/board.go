@@ -9,15 +9,14 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// Board records what the lockers it wraps do. Its zero value is not usable: see
-// New. It is safe for concurrent use, and needs no closing.
+// Board records what its wrapped Lockers do. Its zero value is not usable: see New. It is safe for concurrent use,
+// and needs no closing.
 type Board struct {
 	cfg config
 	written
 }
 
-// New makes a Board on which nothing has happened yet. It fails with
-// ErrInvalidOption for a nil option or a value that is not usable.
+// New makes an empty Board. It returns ErrInvalidOption for a nil option and an unusable value.
 func New(opts ...Option) (*Board, error) {
 	cfg, err := newConfig(opts)
 	if err != nil {
@@ -27,11 +26,10 @@ func New(opts ...Option) (*Board, error) {
 	return &Board{cfg: cfg, written: written{calls: register}}, nil
 }
 
-// Wrap returns a Locker that behaves as next does and records on b. Several
-// lockers may record on one Board; one Locker should be wrapped once.
+// Wrap returns a Locker that behaves as next does and records on b. Several Lockers may record on one Board. Wrap
+// each Locker once.
 //
-// It fails with ErrInvalidOption for a nil next, a nil option or a value that is
-// not usable.
+// It returns ErrInvalidOption for a nil next, a nil option and an unusable value.
 func (b *Board) Wrap(next lock.Locker, opts ...WrapOption) (lock.Locker, error) {
 	if next == nil {
 		return nil, fmt.Errorf("%w: the Locker to wrap is nil", ErrInvalidOption)

@@ -25,8 +25,8 @@ func newLocker(r *written, next lock.Locker, instance string) *locker {
 	return l
 }
 
-// Acquire implements lock.Locker: it returns what the wrapped Locker returns, with
-// a lease that is on the Board until its release or its end.
+// Acquire implements lock.Locker. It returns what the wrapped Locker returns, with a lease that is on the Board until
+// its release or its end.
 func (l *locker) Acquire(ctx context.Context, resource string, opts ...lock.AcquireOption) (lock.Lease, error) {
 	m := l.calls.Begin(ctx, l.owner, resource)
 	defer m.Abandoned()

@@ -35,7 +35,7 @@ const (
 	maxShown   = 10_000
 )
 
-// ErrInvalidOption says that an option's value is not usable. New wraps it.
+// ErrInvalidOption reports an unusable option value. New wraps it.
 var ErrInvalidOption = errors.New("live: invalid option")
 
 type config struct {
@@ -51,34 +51,30 @@ type config struct {
 // Option configures New.
 type Option func(*config)
 
-// WithInstance names this process, as lock.WithInstance does, which it should
-// agree with: a waiter whose holder has this name is blocked by this process. The
-// default is the same, host/pid. Characters that a lock cannot store are replaced.
+// WithInstance names this process. Use the same name as for lock.WithInstance: a waiter whose holder has this name is
+// blocked by this process. The default is the same, host/pid. Characters that a lock cannot store are replaced.
 func WithInstance(name string) Option { return func(c *config) { c.instance = name } }
 
-// WithWindow sets how far back the wait points of a State go, instead of 5
-// minutes: from 1 second to 1 hour. Fractions of a second are dropped.
+// WithWindow sets how far back the wait points of a State go, instead of 5 minutes: from 1 second to 1 hour.
+// Fractions of a second are dropped.
 func WithWindow(d time.Duration) Option { return func(c *config) { c.window = d } }
 
-// WithSlowest sets how many of the slowest acquisitions of the last 5 minutes a
-// State has, instead of 10: at most 100. Zero keeps none and records no steps.
+// WithSlowest sets how many of the slowest acquisitions of the last 5 minutes a State has, instead of 10: at most
+// 100. Zero keeps none and records no steps.
 func WithSlowest(n int) Option { return func(c *config) { c.slowest = n } }
 
-// WithMaxShown sets how many held locks, and how many waiters, a State has at
-// most, instead of 200: from 1 to 10,000. Further ones are counted as omitted. Of the
-// waiters of one resource, at most 50 or a quarter of that number are listed.
+// WithMaxShown sets how many held locks, and how many waiters, a State lists at most, instead of 200: from 1 to
+// 10,000. Further ones count as omitted. For one resource, at most 50 waiters or a quarter of that number are listed.
 func WithMaxShown(n int) Option { return func(c *config) { c.maxShown = n } }
 
-// WithObjectives sets which longest wait is worth a warning, and which an alarm, instead
-// of 1 and 5 seconds: those that your SLO of the wait names. Both are positive, and the
-// alarm is not below the warning.
+// WithObjectives sets the longest waits without a warning and without an alarm, instead of 1 and 5 seconds. Use those
+// of your SLO. Both must be positive, and the alarm must not be below the warning.
 func WithObjectives(warning, alarm time.Duration) Option {
 	return func(c *config) { c.warning, c.alarm = warning, alarm }
 }
 
-// WithTraceURL makes trace ids links: to url with its one {traceID} replaced, as in
-// "https://tempo.example.com/trace/{traceID}". It is http or https, has no credentials,
-// and its host is fixed.
+// WithTraceURL makes trace ids links to url, with its one {traceID} replaced, as in
+// "https://tempo.example.com/trace/{traceID}". It must be http or https, with a fixed host and without credentials.
 func WithTraceURL(url string) Option { return func(c *config) { c.traceURL = url } }
 
 // WrapOption configures one Locker of a Board.
@@ -86,8 +82,8 @@ type WrapOption func(*wrapping)
 
 type wrapping struct{ instance string }
 
-// WithLockerInstance names who holds and waits through this Locker, instead of the
-// Board's instance: for a process that plays several. An empty name makes Wrap fail.
+// WithLockerInstance names the holders and waiters of this Locker, instead of the Board's instance, for a process
+// with several names. An empty name makes Wrap fail.
 func WithLockerInstance(name string) WrapOption { return func(w *wrapping) { w.instance = name } }
 
 func newConfig(opts []Option) (config, error) {
@@ -122,7 +118,7 @@ func newConfig(opts []Option) (config, error) {
 	return c, nil
 }
 
-// storedName is the name as a lock's value would hold it, and a waiter be told it.
+// storedName is the name as a lock's value stores it.
 func storedName(name string) string {
 	holder, err := records.ParseHolder(strings.ReplaceAll(name, "|", "_") + "|0|")
 	if err != nil {

@@ -10,10 +10,9 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/internal/history"
 )
 
-// State returns what is known at this instant. It asks no node and waits for
-// nobody; when ctx ends, it lists what it has gathered so far and counts the
-// rest as omitted. The caller may change what is returned. Concurrent calls are
-// safe; one takes well below a millisecond unless many thousands hold or wait.
+// State returns the current state. It asks no node and waits for nothing. When ctx ends, it lists what it has
+// gathered so far and counts the rest as omitted. The caller may change the result. Concurrent calls are safe. A call
+// takes well below a millisecond unless many thousands hold or wait.
 func (b *Board) State(ctx context.Context) State {
 	now := time.Now()
 	l := b.calls.Look(now, b.cfg.maxShown)
@@ -35,7 +34,7 @@ func (b *Board) State(ctx context.Context) State {
 	return s
 }
 
-// waited is for how long each of the calls that have not ended has waited.
+// waited yields how long each unfinished call has waited.
 func waited(l *calls.Look) iter.Seq[time.Duration] {
 	return func(yield func(time.Duration) bool) {
 		for i := range l.Waiting {

@@ -1,15 +1,14 @@
-// Package observe makes a lock that can be seen, in one call: metrics, spans, log records, the live
-// page and readiness, wired as the pieces would be by hand.
+// Package observe makes an observed lock in one call: metrics, spans, log records, the live page and readiness.
 //
 //	locks, err := observe.Redis(urls, observe.Config{Instance: "orders-1", Logger: logger})
 //	...
-//	locks.Mount(mux) // /metrics, /healthz, /readyz and /debug/locks of the program's own server
+//	locks.Mount(mux) // /metrics, /healthz, /readyz and /debug/locks on your own server
 //	defer locks.Shutdown(ctx)
 //	...
 //	err = lock.Do(ctx, locks, "order:1001", work)
 //
-// The pieces are packages instrument, exporter/live and exporter: whoever needs more of them passes
-// their options in the Config, or does without this package.
+// It combines packages instrument, exporter/live and exporter. Pass their options in the Config, or use them directly
+// if you need more.
 package observe
 
 import (
@@ -34,51 +33,50 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-// Config says how locks are observed. Its zero value is right for a program with global
-// OpenTelemetry providers and one registry for what is here.
+// Config configures observation. Its zero value suits a program with global OpenTelemetry providers and one registry
+// for these metrics.
 type Config struct {
-	// Instance is what this process is called, in the locks it holds and on the page. It is named
-	// once: leave it empty if lock.WithInstance says it, or for its default, host/pid.
+	// Instance names this process in the locks it holds and on the page. Leave it empty if lock.WithInstance sets the
+	// name, or for the default, host/pid.
 	Instance string
 	// Registry is where the metrics are, and what /metrics serves. nil makes one, with the metrics
 	// of the process and the Go runtime.
 	Registry *prometheus.Registry
-	// TracerProvider is where spans go. nil is the global one.
+	// TracerProvider is where spans go. nil means the global one.
 	TracerProvider trace.TracerProvider
-	// Logger is told what goes wrong. nil: nobody is. Redis attaches it to go-redis too, whose one
-	// logger is the process': see redislog.Attach. Without a Logger, go-redis is left as it is.
+	// Logger logs problems. nil logs nothing. Redis also attaches it to go-redis, which has one logger for the whole
+	// process: see redislog.Attach. Without a Logger, go-redis keeps its own.
 	Logger *slog.Logger
-	// KeepRedisLogger makes Redis leave go-redis's logger alone: set it where the program calls
-	// redis.SetLogger by itself, which Redis cannot see.
+	// KeepRedisLogger makes Redis leave go-redis's logger alone. Set it if the program calls redis.SetLogger itself,
+	// which Redis cannot detect.
 	KeepRedisLogger bool
-	// OwnPort says that package server serves the Exporter: it is then not ready before that listens.
+	// OwnPort says that package server serves the Exporter, which is then not ready before the server listens.
 	OwnPort bool
 
-	// More of the pieces; these options come after those made of the fields above.
+	// Further options. They come after those made from the fields above.
 	Instrument []instrument.Option
 	Board      []live.Option
 	Exporter   []exporter.Option
 }
 
-// Locks is a Locker with everything that is known about it. Its zero value is not usable: see Redis
-// and New. It is safe for concurrent use.
+// Locks is an observed Locker. Its zero value is not usable: see Redis and New. It is safe for concurrent use.
 type Locks struct {
-	lock.Locker // observed
+	lock.Locker // the observed one
 
-	// Exporter serves what is known. Registry holds the metrics.
+	// Exporter serves the metrics, the page and the checks. Registry has the metrics.
 	Exporter *exporter.Exporter
 	Registry *prometheus.Registry
 
 	measured *instrument.Locker
-	close    func() error // of what Redis has opened; nil if nothing
+	close    func() error // closes what Redis opened; nil if nothing
 }
 
-// Redis locks on the Redis nodes of urls, as redlock.Open does, and observes it. It takes options of
-// lock and redlock; the instance is that of cfg if that names one. On error nothing is left open.
+// Redis locks on the Redis nodes of urls, as redlock.Open does, and observes that lock. opts are options of lock and
+// redlock. If cfg names an instance, the lock gets that name. After an error nothing stays open.
 //
-// The first Redis of a process with a Logger replaces the logger of go-redis, which all clients of the process share
-// and which writes to stderr by itself: what it says then goes to cfg.Logger, at most one line of a kind in ten
-// seconds, until Shutdown. Call Redis, or redislog.Attach, before other clients of go-redis work.
+// The first Redis with a Logger in a process replaces the logger of go-redis, which all its clients share and which
+// writes to stderr. Until Shutdown, its lines go to cfg.Logger, at most one of a kind in ten seconds. Call Redis, or
+// redislog.Attach, before other clients of go-redis work.
 func Redis(urls []string, cfg Config, opts ...lock.Option) (*Locks, error) {
 	if cfg.Instance != "" {
 		opts = append(opts[:len(opts):len(opts)], lock.WithInstance(cfg.Instance))
@@ -92,7 +90,7 @@ func Redis(urls []string, cfg Config, opts ...lock.Option) (*Locks, error) {
 		detach()
 		return nil, err
 	}
-	// What go-redis says while it is being closed is told to the Logger, too.
+	// Lines that go-redis logs while it closes go to the Logger, too.
 	closeAll := func() error {
 		defer detach()
 		return engine.Close()
@@ -106,13 +104,12 @@ func Redis(urls []string, cfg Config, opts ...lock.Option) (*Locks, error) {
 	return l, nil
 }
 
-// New observes next, which stays its caller's to close, after Shutdown. The instance is that of next,
-// if it has a method Instance as engine.Engine does; a cfg that names another is refused with
-// instrument.ErrInvalidOption. It also fails with the errors of the pieces: ErrInvalidOption of
-// instrument, live or exporter, or the registry's.
+// New observes next. The caller closes next, after Shutdown. If next has a method Instance, as engine.Engine does,
+// that is the instance. It returns instrument.ErrInvalidOption for a nil next and for a cfg with another instance,
+// and the errors of the combined packages: ErrInvalidOption of instrument, live or exporter, or the registry's error.
 //
-// It leaves go-redis's logger alone, since clients may be at work by then. A program that locks on Redis
-// calls redislog.Attach before it makes them.
+// New leaves go-redis's logger alone, because clients may already be at work. A program that locks on Redis calls
+// redislog.Attach before it makes them.
 func New(next lock.Locker, cfg Config) (*Locks, error) {
 	if next == nil {
 		return nil, fmt.Errorf("%w: the Locker to observe is nil", instrument.ErrInvalidOption)
@@ -148,7 +145,7 @@ func New(next lock.Locker, cfg Config) (*Locks, error) {
 	return &Locks{Locker: measured, Exporter: exp, Registry: cfg.Registry, measured: measured}, nil
 }
 
-// nameAfter gives what is shown the name that the locks have.
+// nameAfter takes over the instance of the locks.
 func (c *Config) nameAfter(next lock.Locker) error {
 	named, ok := next.(interface{ Instance() string })
 	if !ok {
@@ -171,7 +168,7 @@ func (c *Config) board() (opts []live.Option) {
 	return append(opts, c.Board...)
 }
 
-// exporter checks readiness on the bare Locker: a check is no traffic.
+// exporter checks readiness on the bare Locker, so that checks do not count as traffic.
 func (c *Config) exporter(bare lock.Locker, board *live.Board) []exporter.Option {
 	opts := []exporter.Option{
 		exporter.WithGatherer(c.Registry),
@@ -188,27 +185,26 @@ func (c *Config) exporter(bare lock.Locker, board *live.Board) []exporter.Option
 	return append(opts, c.Exporter...)
 }
 
-// readyLock is a lock of this process' own; a lock's name has no braces.
+// readyLock is a lock name unique to this process. Lock names have no braces.
 func (c *Config) readyLock() string {
 	instance := c.Instance
 	if instance == "" {
-		host, _ := os.Hostname() // without one, processes with one pid share a lock: one that is held proves as much
+		host, _ := os.Hostname() // without it, processes with one pid share a lock: a held one proves as much
 		instance = host + "/" + strconv.Itoa(os.Getpid())
 	}
 	name := "ready:" + strings.NewReplacer("{", "(", "}", ")").Replace(instance)
 	return name[:min(len(name), lock.MaxResourceLength)]
 }
 
-// Mount serves what is known on a mux of the program's own: see exporter.Exporter.Mount.
+// Mount adds /metrics, /healthz, /readyz and /debug/locks to your mux: see exporter.Exporter.Mount.
 func (l *Locks) Mount(mux *http.ServeMux) { l.Exporter.Mount(mux) }
 
-// ServeHTTP serves what is known: see exporter.Exporter.ServeHTTP.
+// ServeHTTP serves the Exporter: see exporter.Exporter.ServeHTTP.
 func (l *Locks) ServeHTTP(w http.ResponseWriter, r *http.Request) { l.Exporter.ServeHTTP(w, r) }
 
-// Shutdown ends the streams of the page, makes /readyz say no, waits until the logger was told of
-// everything, and closes what Redis has opened, which ends its leases. ctx bounds the waiting for
-// the logger; its error is returned then, and everything is closed nevertheless. The program shuts
-// its server down after it, and its tracer provider last.
+// Shutdown makes /readyz answer 503, ends the streams of the page, closes what Redis opened, which ends its leases,
+// and waits until all log records are written. ctx bounds that wait. If ctx ends first, Shutdown returns its error,
+// but has closed everything. Shut down your server after it, and your tracer provider last.
 func (l *Locks) Shutdown(ctx context.Context) error {
 	l.Exporter.Drain()
 	var err error

@@ -1,6 +1,5 @@
-// Package otlp sends spans to a collector, as the standard OTEL_ environment
-// variables say, and brings metrics into an OpenTelemetry pipeline. Nothing is sent, and
-// nothing runs, unless an endpoint is set.
+// Package otlp sends spans to a collector as the standard OTEL_ environment variables configure it, and brings
+// metrics into an OpenTelemetry pipeline. Without an endpoint, it sends nothing and runs nothing.
 //
 //	provider, shutdown, err := otlp.NewTracerProvider(ctx, "orders", otlp.WithLogger(logger))
 //	...
@@ -30,18 +29,16 @@
 //	OTEL_BSP_MAX_QUEUE_SIZE                spans (default 2048); further ones are dropped
 //	OTEL_BSP_MAX_EXPORT_BATCH_SIZE         spans (default 512)
 //
-// Each variable of OTEL_EXPORTER_OTLP_ has a variant OTEL_EXPORTER_OTLP_TRACES_
-// that wins over it. The SDK ignores values it does not understand, or logs them
-// where nobody looks; here they are errors, which name the variable, and its value
-// unless that may hold a secret.
+// Each variable of OTEL_EXPORTER_OTLP_ has a variant OTEL_EXPORTER_OTLP_TRACES_ that wins over it. The SDK ignores or
+// logs values that it does not understand. Here they are errors. An error names the variable, and its value unless
+// that may contain a secret.
 //
 // # Metrics
 //
-// Programs without Prometheus give instrument.WithRegisterer a registry that nobody scrapes, and
-// NewMetricProducer reads it for their pipeline: one set of instruments, seen in two ways. With
-// WithOTelNames its metrics are called by the rules of OpenTelemetry: dots between namespaces, the unit
-// in a field of its own, and no _total. Of these names a collector that writes to Prometheus makes the
-// others again, so that boards and rules stay as they are; labels are attributes of the same name.
+// A program without Prometheus gives instrument.WithRegisterer a registry that nobody scrapes, and NewMetricProducer
+// reads it for the pipeline. With WithOTelNames, its metrics have names by the rules of OpenTelemetry: dots between
+// namespaces, the unit in a field of its own, and no _total. A collector that writes to Prometheus restores the
+// original names, so boards and rules need no change. Labels become attributes of the same name.
 //
 //	in Prometheus                             in OpenTelemetry                    unit
 //	distributed_lock_wait_seconds             distributed_lock.wait               s
@@ -75,6 +72,6 @@
 //	distributed_lock_label_overflow_total     distributed_lock.label_overflow     {call}
 //	distributed_lock_observer_panics_total    distributed_lock.observer_panics    {panic}
 //
-// Those of the scanner and of the exporter follow: distributed_lock_scanner_oldest_leak_seconds is
-// distributed_lock.scanner.oldest_leak in s.
+// The metrics of the scanner and of the exporter follow the same rules: distributed_lock_scanner_oldest_leak_seconds
+// is distributed_lock.scanner.oldest_leak in s.
 package otlp

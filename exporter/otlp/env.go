@@ -16,8 +16,7 @@ const (
 	protocolHTTP = "http/protobuf"
 )
 
-// signal is the name of the variable for traces, or of that for all signals if the
-// former is not set.
+// signal is the variable for traces, or that for all signals if the former is not set.
 func signal(name string) string {
 	if traces := "OTEL_EXPORTER_OTLP_TRACES_" + name; env(traces) != "" {
 		return traces
@@ -25,7 +24,7 @@ func signal(name string) string {
 	return "OTEL_EXPORTER_OTLP_" + name
 }
 
-// env reads a variable; empty means not set, as the specification has it.
+// env reads a variable. Empty means not set, as in the specification.
 func env(name string) string { return strings.TrimSpace(os.Getenv(name)) }
 
 // invalid is an error about a variable whose value may be shown.
@@ -33,7 +32,7 @@ func invalid(name, expected string) error {
 	return fmt.Errorf("%w: %s=%q: use %s", ErrInvalidEnvironment, name, env(name), expected)
 }
 
-// enabled reports whether there is a place to send spans to.
+// enabled reports whether spans have a destination.
 func enabled() (bool, error) {
 	disabled, err := boolean("OTEL_SDK_DISABLED")
 	if err != nil || disabled {
@@ -72,7 +71,7 @@ func protocol() (string, error) {
 	}
 }
 
-// checkEnvironment finds what the SDK would ignore.
+// checkEnvironment finds values that the SDK would ignore.
 func checkEnvironment() error {
 	_, insecure := boolean(signal("INSECURE"))
 	return errors.Join(
@@ -90,7 +89,7 @@ func checkEnvironment() error {
 	)
 }
 
-// checkEndpoint withholds the value: it may hold a password.
+// checkEndpoint withholds the value, which may contain a password.
 func checkEndpoint(name string) error {
 	u, err := url.Parse(env(name))
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
@@ -111,7 +110,7 @@ func checkPort(port string) error {
 	return err
 }
 
-// checkPairs withholds the values: headers hold credentials.
+// checkPairs withholds the values, because headers carry credentials.
 func checkPairs(name string) error {
 	list := env(name)
 	if list == "" {

@@ -10,10 +10,10 @@ const DefaultShutdownTimeout = 5 * time.Second
 
 // Errors of this package.
 var (
-	// ErrInvalidEnvironment says that a variable has a value that cannot be used.
+	// ErrInvalidEnvironment reports a variable with an unusable value.
 	ErrInvalidEnvironment = errors.New("otlp: invalid environment")
-	// ErrInvalidOption says that an option or argument is not usable.
+	// ErrInvalidOption reports an unusable option or argument.
 	ErrInvalidOption = errors.New("otlp: invalid option")
-	// ErrSpansLost says that spans were not delivered before the shutdown ended.
+	// ErrSpansLost reports spans that were not delivered before the shutdown ended.
 	ErrSpansLost = errors.New("otlp: spans were not delivered")
 )

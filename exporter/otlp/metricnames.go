@@ -6,15 +6,15 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
 
-// ours is what the names of lockscope's metrics begin with.
+// ours is the prefix of lockscope's metrics.
 const ours = "distributed_lock_"
 
-// namespaces are the parts of a name that several metrics share. One that is a metric's own name, as
-// nodes is, is none.
+// namespaces are the parts of a name that several metrics share. A part that is itself a metric, such as nodes, is
+// not one.
 var namespaces = [...]string{"node_", "connection_", "scanner_", "exporter_"}
 
-// counted is what a metric counts, by its name in Prometheus without what all of them begin with.
-// Nothing is said of those that are 0 or 1: of the unit "1", Prometheus would make a ratio.
+// counted is the unit of a metric, by its Prometheus name without the common prefix. Metrics with values 0 or 1 have
+// none: Prometheus would turn the unit "1" into a ratio.
 var counted = map[string]string{
 	"failures_total": "call", "acquisitions_total": "call", "waiting": "call", "waiting_above_objective": "call",
 	"waiting_without_quorum": "call", "long_waits_total": "call",
@@ -32,8 +32,7 @@ var counted = map[string]string{
 	"scanner_pass_failures_total": "pass", "scanner_keys_examined_total": "key", "scanner_scan_calls_total": "call",
 }
 
-// rename changes a metric that is ours. What makes its Prometheus name of the new one, dots and unit
-// and the end of a counter, leads back to the old.
+// rename renames a metric of lockscope. The rules that make a Prometheus name of the new name restore the old one.
 func rename(m *metricdata.Metrics) {
 	name, found := strings.CutPrefix(m.Name, ours)
 	if !found {

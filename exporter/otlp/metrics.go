@@ -10,17 +10,18 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
 
-// NewMetricProducer brings the metrics of a registry, exemplars included, into an
-// OpenTelemetry pipeline: a reader gathers them whenever it reads.
+// NewMetricProducer brings the metrics of a registry, including exemplars, into an OpenTelemetry pipeline. A reader
+// gathers them whenever it reads.
 //
 //	reader := metric.NewPeriodicReader(exporter, metric.WithProducer(otlp.NewMetricProducer(registry)))
 //
-// It is the bridge of OpenTelemetry, go.opentelemetry.io/contrib/bridges/prometheus,
-// with the trace and span ids of exemplars in their binary form: the bridge passes
-// on their hexadecimal text, which is twice as long as OTLP allows. It drops the
-// exemplars of native histograms. With a nil registry it produces nothing. Names are those
-// of Prometheus unless WithOTelNames asks for others; a nil option is ignored. The producer is
-// safe for concurrent use. What a registry cannot gather is told to OpenTelemetry's error handler.
+// It is OpenTelemetry's bridge, go.opentelemetry.io/contrib/bridges/prometheus, with one correction: the trace and
+// span ids of exemplars are binary. The bridge passes on their hexadecimal text, which is twice as long as OTLP
+// allows. It drops the exemplars of native histograms.
+//
+// Names are those of Prometheus unless WithOTelNames asks for others. With a nil registry the producer produces
+// nothing, and a nil option is ignored. The producer is safe for concurrent use. Errors of the registry go to
+// OpenTelemetry's error handler.
 func NewMetricProducer(registry prometheus.Gatherer, opts ...MetricOption) metric.Producer {
 	if registry == nil {
 		registry = prometheus.NewRegistry() // the bridge would take the global one
@@ -37,8 +38,8 @@ func NewMetricProducer(registry prometheus.Gatherer, opts ...MetricOption) metri
 // MetricOption configures NewMetricProducer.
 type MetricOption func(*producer)
 
-// WithOTelNames gives the metrics of lockscope names and units by the rules of OpenTelemetry: see the
-// package documentation. Labels, buckets and values stay, and so do the metrics of others.
+// WithOTelNames gives the metrics of lockscope names and units by the rules of OpenTelemetry: see the package
+// documentation. Labels, buckets and values stay the same, and so do other metrics.
 func WithOTelNames() MetricOption { return func(p *producer) { p.rename = true } }
 
 type producer struct {
@@ -60,7 +61,7 @@ func (p *producer) Produce(ctx context.Context) ([]metricdata.ScopeMetrics, erro
 	return scopes, err
 }
 
-// repair changes the exemplars in place: they were made for this call.
+// repair changes the exemplars in place, because they were made for this call.
 func repair(data metricdata.Aggregation) {
 	switch d := data.(type) {
 	case metricdata.Histogram[float64]:
@@ -81,7 +82,7 @@ func decodeAll(exemplars []metricdata.Exemplar[float64]) {
 	}
 }
 
-// decoded leaves alone what has the right length already, and drops what is no id.
+// decoded returns an id that already has the right length unchanged, and drops what is not an id.
 func decoded(id []byte, length int) []byte {
 	if len(id) == length {
 		return id

@@ -25,27 +25,23 @@ type config struct {
 // Option configures NewTracerProvider.
 type Option func(*config)
 
-// WithLogger sets who is told that spans cannot be delivered, at most once a
-// minute. Without it, and with nil, nobody is.
+// WithLogger sets the logger for spans that cannot be delivered, at most one record per minute. Without it, and with
+// nil, nothing is logged.
 func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l } }
 
-// WithAttributes describes the process besides its name. OTEL_RESOURCE_ATTRIBUTES
-// wins over them.
+// WithAttributes describes the process in addition to its name. OTEL_RESOURCE_ATTRIBUTES wins over them.
 func WithAttributes(attributes ...attribute.KeyValue) Option {
 	return func(c *config) { c.attributes = append(c.attributes, attributes...) }
 }
 
-// NewTracerProvider makes the provider the environment asks for; see the package
-// documentation for the variables. It returns a provider that does nothing if no
-// endpoint is set, if OTEL_TRACES_EXPORTER is none or if OTEL_SDK_DISABLED is true.
-// It fails with ErrInvalidEnvironment for values that cannot be used, and connects
-// to nothing: a collector that is down is told to the logger later, and spans are
-// dropped once the queue is full.
+// NewTracerProvider makes the provider that the environment configures; see the package documentation. If no endpoint
+// is set, if OTEL_TRACES_EXPORTER is none or if OTEL_SDK_DISABLED is true, the provider does nothing. An unusable
+// value is ErrInvalidEnvironment. NewTracerProvider does not connect: if the collector is down, that is logged later,
+// and spans are dropped once the queue is full.
 //
-// shutdown delivers the spans that have ended and stops everything; spans that end
-// later are dropped. When its context ends, or after DefaultShutdownTimeout if that
-// has no deadline, it gives up and returns ErrSpansLost with the reason. Further
-// calls return the first one's result. shutdown is never nil if err is nil.
+// shutdown delivers the spans that have ended and stops everything; spans that end later are dropped. When its
+// context ends, or after DefaultShutdownTimeout if that has no deadline, it returns ErrSpansLost with the reason.
+// Further calls return the first result. shutdown is never nil if err is nil.
 func NewTracerProvider(ctx context.Context, service string, opts ...Option) (
 	provider trace.TracerProvider, shutdown func(context.Context) error, err error,
 ) {
@@ -95,7 +91,7 @@ func newPipeline(ctx context.Context, service string, c *config) (trace.TracerPr
 	}, nil
 }
 
-// newResource lets the environment win over what the program says.
+// newResource lets the environment win over the program's attributes.
 func newResource(ctx context.Context, service string, attributes []attribute.KeyValue) (*resource.Resource, error) {
 	res, err := resource.New(ctx,
 		resource.WithTelemetrySDK(),

@@ -11,12 +11,11 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// reportEvery is how often a collector that is down is told of.
+// reportEvery is the shortest time between two records about a failing collector.
 const reportEvery = time.Minute
 
-// reporter tells a logger of failed exports, which the SDK would tell a handler
-// that the whole process shares, and lets a shutdown cut an export short, for which
-// the SDK would wait in the background.
+// reporter logs failed exports, which the SDK would pass to a handler shared by the whole process. It also lets a
+// shutdown interrupt an export, for which the SDK would wait in the background.
 type reporter struct {
 	next   sdktrace.SpanExporter
 	logger *slog.Logger
@@ -25,12 +24,12 @@ type reporter struct {
 	giveUp  context.CancelFunc
 
 	mu       sync.Mutex
-	lost     int // spans so far
-	unsaid   int // of them, since the last report
+	lost     int // spans lost so far
+	unsaid   int // spans lost since the last report
 	reported time.Time
 	last     error
 	closing  bool
-	late     int // lost since the shutdown began
+	late     int // spans lost since the shutdown began
 }
 
 var _ sdktrace.SpanExporter = (*reporter)(nil)
@@ -75,9 +74,8 @@ func (r *reporter) report(ctx context.Context, spans int, err error) {
 // Shutdown implements sdktrace.SpanExporter.
 func (r *reporter) Shutdown(ctx context.Context) error { return r.next.Shutdown(ctx) }
 
-// stop delivers what is queued and gives up when ctx ends. The provider's own
-// shutdown leaves its goroutines behind when its context ends: it is given one that
-// does not, and exports that fail at once instead.
+// stop delivers what is queued and gives up when ctx ends. The provider's own shutdown leaks its goroutines when its
+// context ends, so it gets a context that does not end, and exports that fail at once instead.
 func (r *reporter) stop(ctx context.Context, provider *sdktrace.TracerProvider) error {
 	if _, bounded := ctx.Deadline(); !bounded {
 		var cancel context.CancelFunc

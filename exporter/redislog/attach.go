@@ -12,17 +12,16 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Attach makes go-redis tell l what it has to say, as New describes, until detach is called; detach
-// first tells l how many lines were left out since the last of their kind. It is safe to call
-// either at any time, and detach more than once.
+// Attach sends the log lines of go-redis to l, as New describes, until detach is called. detach first logs how many
+// lines were left out. Attach and detach may be called at any time, and detach more than once.
 //
-// The first Attach of a process replaces go-redis's logger, which all its clients share, those that
-// have nothing to do with locks included. go-redis does not guard that variable: call Attach before
-// the first client works, early in main. Later calls touch go-redis no more, so that a logger that
-// the program sets afterwards with redis.SetLogger stays. One that it set before is lost.
+// The first Attach of a process replaces go-redis's logger, which all its clients share, even those that do not lock.
+// go-redis does not guard that variable: call Attach early in main, before the first client works. Later calls do not
+// touch go-redis, so a logger that the program sets afterwards with redis.SetLogger stays. A logger set before is
+// lost.
 //
-// go-redis does not say which client a line is about. Where several are attached, the one that came
-// first is told. Where none is left, lines go to stderr again, as without this package.
+// go-redis does not say which client a line is about. Of several attached loggers, the first one attached receives
+// the lines. When none is left, lines go to stderr again, as without this package.
 func Attach(l *slog.Logger) (detach func()) {
 	own := New(l)
 	process.add(own)
@@ -35,7 +34,7 @@ func Attach(l *slog.Logger) (detach func()) {
 // process is what go-redis writes to after the first Attach. There is one because go-redis has one.
 var process = fan{stderr: log.New(os.Stderr, "redis: ", log.LstdFlags|log.Lshortfile)}
 
-// fan passes a line to the first of those that are attached.
+// fan passes a line to the first attached logger.
 type fan struct {
 	stderr *log.Logger // as go-redis's own
 	set    sync.Once

@@ -1,12 +1,11 @@
-// Package redislog makes go-redis write to a *slog.Logger. By itself it writes to stderr, past
-// every logger of the program, a line for each connection that fails.
+// Package redislog sends the log lines of go-redis to a *slog.Logger. By default go-redis writes a line to stderr for
+// each connection that fails, past every logger of the program.
 //
 //	defer redislog.Attach(logger)() // early in main
 //
-// go-redis keeps one logger for all clients of a process, those included that have nothing to
-// do with locks. Of lockscope's packages only exporter/observe attaches its logger by itself; its
-// Config has a field that keeps it from that. Programs that call redis.SetLogger by themselves give
-// it what New returns.
+// go-redis has one logger for all clients of a process, even those that do not lock. Of lockscope's packages, only
+// exporter/observe attaches its logger; Config.KeepRedisLogger prevents that. A program that calls redis.SetLogger
+// itself passes it the result of New.
 package redislog
 
 import (
@@ -18,14 +17,14 @@ import (
 	"time"
 )
 
-// every is how often the same is told: a node that is down fails many dials a second, and is
-// in lockscope's own records, metrics and page.
+// every is the shortest time between two lines of one kind. A node that is down fails many dials per second, and
+// shows in lockscope's own records, metrics and page.
 const every = 10 * time.Second
 
-// maxFormats is above what go-redis has.
+// maxFormats is more than go-redis has.
 const maxFormats = 1024
 
-// Logger is what redis.SetLogger takes. It is safe for concurrent use.
+// Logger is an argument for redis.SetLogger. It is safe for concurrent use.
 type Logger struct {
 	to *slog.Logger
 
@@ -39,9 +38,9 @@ type told struct {
 	text    string // of the last line that was left out
 }
 
-// New returns a Logger that tells l of what go-redis has to say, as warnings with the attribute
-// library="go-redis". Of lines that differ only in their arguments it tells at most one in
-// ten seconds, and in left_out how many it left out before. With nil, nobody is told.
+// New returns a Logger that logs the lines of go-redis to l as warnings with the attribute library="go-redis". Of
+// lines that differ only in their arguments, it logs at most one in ten seconds, and counts the others in left_out.
+// With a nil l it logs nothing.
 func New(l *slog.Logger) *Logger {
 	if l == nil {
 		l = slog.New(slog.DiscardHandler)
@@ -87,7 +86,7 @@ func (l *Logger) admit(format, text string, now time.Time) (leftOut int, ok bool
 	return leftOut, true
 }
 
-// flush tells, of each kind with lines that were left out, the last one, and how many there were before it.
+// flush logs the last left-out line of each kind, with the number of lines before it.
 func (l *Logger) flush() {
 	l.mu.Lock()
 	var rest []told

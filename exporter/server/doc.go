@@ -1,5 +1,5 @@
-// Package server serves an exporter.Exporter on addresses of its own, with the TLS
-// and basic authentication of Prometheus' exporter-toolkit.
+// Package server serves an exporter.Exporter on its own addresses, with the TLS and basic authentication of
+// Prometheus' exporter-toolkit.
 //
 //	exp, err := exporter.New(exporter.WithGatherer(registry), exporter.WithState(board))
 //	...
@@ -7,10 +7,8 @@
 //	...
 //	err = srv.Serve(ctx, server.Web{}) // 127.0.0.1:17379, until ctx ends
 //
-// Serve listens on the loopback interface unless told otherwise, for names of
-// resources and keys are shown. A web configuration file protects all addresses
-// alike, /healthz included.
+// By default Serve listens on the loopback interface, because the pages show names of resources and keys. A web
+// configuration file protects all addresses alike, including /healthz.
 //
-// Programs that have a server already do not need this package, nor the
-// exporter-toolkit: an Exporter is an http.Handler.
+// A program that has a server needs neither this package nor the exporter-toolkit: an Exporter is an http.Handler.
 package server

@@ -9,10 +9,10 @@ import (
 	"github.com/lockscope/lockscope/exporter"
 )
 
-// DefaultShutdownTimeout is well below the 30 s an orchestrator waits before it kills.
+// DefaultShutdownTimeout is well below the 30 s that an orchestrator waits before it kills.
 const DefaultShutdownTimeout = 10 * time.Second
 
-// ErrInvalidOption says that an option's value is not usable. New wraps it.
+// ErrInvalidOption reports an unusable option value. New wraps it.
 var ErrInvalidOption = errors.New("server: invalid option")
 
 type config struct {
@@ -24,16 +24,16 @@ type config struct {
 // Option configures New.
 type Option func(*config)
 
-// WithLogger sets who is told of addresses, connections that failed and the
-// shutdown. Without it, and with nil, nobody is.
+// WithLogger sets the logger for addresses, failed connections and the shutdown. Without it, and with nil, nothing is
+// logged.
 func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l } }
 
-// WithDrainDelay makes Serve go on answering for d after its context has ended,
-// while /readyz says no: time for load balancers to look elsewhere. The default is 0.
+// WithDrainDelay makes Serve go on answering for d after its context has ended, while /readyz answers 503, so that
+// load balancers can choose other processes. The default is 0. It must not be negative.
 func WithDrainDelay(d time.Duration) Option { return func(c *config) { c.drainDelay = d } }
 
-// WithShutdownTimeout bounds how long Serve waits for requests under way when it
-// ends, instead of DefaultShutdownTimeout.
+// WithShutdownTimeout bounds how long Serve waits for running requests when it ends, instead of
+// DefaultShutdownTimeout. It must be positive.
 func WithShutdownTimeout(d time.Duration) Option {
 	return func(c *config) { c.shutdownTimeout = d }
 }

@@ -24,14 +24,11 @@ const (
 	maxHeaderBytes    = 64 << 10
 )
 
-// Serve serves on the addresses of w until ctx ends, and then returns nil, after
-// /readyz has said no for the drain delay, the streams have ended and the requests
-// under way have been answered. If they are not within the shutdown timeout, their
-// connections are closed and Serve returns an error that matches
-// context.DeadlineExceeded.
+// Serve serves on the addresses of w until ctx ends. Then /readyz answers 503 for the drain delay, streams end,
+// running requests are answered, and Serve returns nil. If requests take longer than the shutdown timeout, their
+// connections are closed and Serve returns an error that matches context.DeadlineExceeded.
 //
-// It fails at once with ErrWebConfig, with ErrListen (naming the address) or, if it
-// is called a second time, with ErrServed.
+// Serve fails at once with ErrWebConfig, with ErrListen (naming the address) or, on a second call, with ErrServed.
 func (s *Server) Serve(ctx context.Context, w Web) error {
 	if !s.serving.CompareAndSwap(false, true) {
 		return ErrServed
@@ -50,8 +47,7 @@ func (s *Server) Serve(ctx context.Context, w Web) error {
 	return s.serve(ctx, listeners, w.ConfigFile)
 }
 
-// serve owns a server for each listener: exporter-toolkit wraps a server's handler
-// in each call, so that listeners must not share one.
+// serve runs one server per listener, because exporter-toolkit wraps a server's handler in each call.
 func (s *Server) serve(ctx context.Context, listeners []net.Listener, configFile string) error {
 	failed := make(chan error, len(listeners))
 	servers := make([]*http.Server, len(listeners))
@@ -79,7 +75,7 @@ func (s *Server) serve(ctx context.Context, listeners []net.Listener, configFile
 	return err
 }
 
-// drain lets everybody know before the doors close.
+// drain reports that the process is not ready before the listeners close.
 func (s *Server) drain() {
 	s.exporter.Drain()
 	s.cfg.logger.Debug("exporter draining", "delay", s.cfg.drainDelay)
@@ -117,8 +113,8 @@ func (s *Server) newServer() *http.Server {
 	}
 }
 
-// serveConn bounds the writing of each answer, by a deadline that streams renew
-// with every event; the server's WriteTimeout would end them.
+// serveConn bounds the writing of each answer by a deadline, which streams renew with every event. The server's
+// WriteTimeout would end them.
 func (s *Server) serveConn(w http.ResponseWriter, r *http.Request) {
 	deadline := time.Now().Add(writeTimeout)
 	_ = http.NewResponseController(w).SetWriteDeadline(deadline) // not supported: no bound
@@ -133,7 +129,7 @@ func urlsOf(listeners []net.Listener, scheme string) []string {
 	return urls
 }
 
-// scheme is https if the web configuration, which was checked, configures TLS.
+// scheme is https if the checked web configuration configures TLS.
 func (w *Web) scheme() string {
 	if w.ConfigFile == "" {
 		return "http"

@@ -9,25 +9,23 @@ import (
 
 // Errors of Serve, met before anything is served.
 var (
-	// ErrListen says that an address cannot be listened on.
+	// ErrListen reports an address that cannot be bound.
 	ErrListen = errors.New("server: cannot listen")
-	// ErrWebConfig says that the web configuration file is not usable.
+	// ErrWebConfig reports an unusable web configuration file.
 	ErrWebConfig = errors.New("server: web configuration")
-	// ErrServed says that Serve was called before: a Server serves once.
+	// ErrServed reports a second call of Serve.
 	ErrServed = errors.New("server: Serve was already called")
 )
 
-// Server serves an Exporter. Its zero value is not usable: see New. It is safe for
-// concurrent use.
+// Server serves an Exporter once. Its zero value is not usable: see New. It is safe for concurrent use.
 type Server struct {
 	exporter *exporter.Exporter
 	cfg      config
 	serving  atomic.Bool // Serve was called
 }
 
-// New makes a Server of e, which should have no other. It fails with
-// ErrInvalidOption for a nil e, a nil option or a value that is not usable. It
-// starts nothing.
+// New makes a Server of e, which should have no other. It returns ErrInvalidOption for a nil e, a nil option and an
+// unusable value. It starts nothing.
 func New(e *exporter.Exporter, opts ...Option) (*Server, error) {
 	cfg, err := newConfig(e, opts)
 	if err != nil {

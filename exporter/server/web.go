@@ -11,32 +11,26 @@ import (
 	"github.com/prometheus/exporter-toolkit/web"
 )
 
-// DefaultAddress is where Serve listens if nothing is said. It is on the loopback
-// interface: who holds which lock is nobody's business outside. The port is that of
-// Redis plus 11000: outside the range Prometheus gives to exporters (9100 to 9999,
-// then 10000 on), beside the ports of Redis Cluster (16379) and Sentinel (26379),
-// and below the ports an operating system gives away by itself.
+// DefaultAddress is the default address. It is on the loopback interface, because the pages show who holds which
+// lock. The port is that of Redis plus 11000: outside the range of Prometheus exporters (9100 to 9999, then 10000
+// on), apart from Redis Cluster (16379) and Sentinel (26379), and below the ports that an operating system assigns.
 const DefaultAddress = "127.0.0.1:17379"
 
-// Web says where and how Serve serves. Its zero value is DefaultAddress without
-// TLS or authentication.
+// Web says where and how Serve serves. Its zero value is DefaultAddress without TLS or authentication.
 type Web struct {
-	// Addresses are host:port each; none means DefaultAddress. Port 0 picks a free
-	// port and an empty host all interfaces.
+	// Addresses are host:port each; none means DefaultAddress. Port 0 picks a free port, and an empty host means all
+	// interfaces.
 	Addresses []string
-	// ConfigFile is a web configuration file of Prometheus' exporter-toolkit, for
-	// TLS and basic authentication; empty for neither. Certificates and users are
-	// read again when they change.
+	// ConfigFile is a web configuration file of Prometheus' exporter-toolkit, for TLS and basic authentication; empty
+	// for neither. Changed certificates and users are read again.
 	ConfigFile string
-	// Ready, if not nil, is called once all addresses are bound and before the first
-	// request is answered. The URLs are those of Addresses, in their order, with
-	// the real ports.
+	// Ready, if not nil, is called once all addresses are bound, before the first request is answered. The URLs are
+	// those of Addresses, in their order, with the actual ports.
 	Ready func(urls []string)
 }
 
-// Register adds -web.listen-address, which may be repeated, and -web.config.file to
-// fs. Programs that use github.com/spf13/pflag register on a flag set of their own
-// and pass that to AddGoFlagSet.
+// Register adds the flags -web.listen-address, which may be repeated, and -web.config.file to fs. Programs with
+// github.com/spf13/pflag register on a separate flag set and pass that to AddGoFlagSet.
 func (w *Web) Register(fs *flag.FlagSet) {
 	fs.Var(addressList{w}, "web.listen-address", usageListen)
 	fs.StringVar(&w.ConfigFile, "web.config.file", w.ConfigFile, usageConfig)
@@ -52,7 +46,7 @@ type addressList struct{ *Web }
 
 var _ flag.Value = addressList{}
 
-// Type is what package pflag calls the value in its usage.
+// Type is the name of the value in the usage of package pflag.
 func (addressList) Type() string { return "host:port" }
 
 // String is empty without a Web: package flag asks a zero value what its default is.
@@ -89,7 +83,7 @@ func (w *Web) addresses() []string {
 	return w.Addresses
 }
 
-// check looks at everything that can be wrong before anything is bound.
+// check validates everything before anything is bound.
 func (w *Web) check() error {
 	for _, a := range w.addresses() {
 		if err := checkAddress(a); err != nil {
@@ -132,7 +126,7 @@ func listenError(address string, err error) error {
 	return fmt.Errorf("%w on %s: %w (%s)", ErrListen, address, err, remedy)
 }
 
-// urlOf is where a browser on this host finds the listener.
+// urlOf is the URL of the listener for a browser on this host.
 func urlOf(l net.Listener, scheme string) string {
 	addr, ok := l.Addr().(*net.TCPAddr)
 	if !ok {

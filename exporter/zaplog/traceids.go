@@ -15,13 +15,12 @@ const (
 	traceFlagsKey = "trace_flags"
 )
 
-// WithTraceIDs adds trace_id, span_id and trace_flags, from the span in the context
-// a record was logged with, to what next is given. They stay at the top level
-// whatever groups the logger has, and are left out of records that bring a trace_id
-// of their own at the top level. next must not be inside a group already.
+// WithTraceIDs adds trace_id, span_id and trace_flags to the records for next, from the span in the record's context.
+// They stay at the top level whatever groups the logger has, and are left out of records that already have a trace_id
+// there. next must not be inside a group.
 func WithTraceIDs(next slog.Handler) slog.Handler { return &traceIDs{root: next, full: next} }
 
-// traceIDs keeps what followed the first group: the ids must be added before it.
+// traceIDs remembers what followed the first group, because the ids must be added before it.
 type traceIDs struct {
 	root  slog.Handler // without groups
 	full  slog.Handler // with everything
@@ -60,8 +59,8 @@ func (h *traceIDs) Handle(ctx context.Context, r slog.Record) error {
 	return next.Handle(ctx, without(r, ids))
 }
 
-// without leaves out of a record what its handler has been given: instrument puts the ids
-// into its records for handlers that know nothing of traces.
+// without removes attributes that the handler already has: instrument adds the ids to its records for handlers that
+// know nothing of traces.
 func without(r slog.Record, ids []slog.Attr) slog.Record {
 	if !hasTraceID(r) {
 		return r

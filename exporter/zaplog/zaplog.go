@@ -25,7 +25,7 @@ const (
 	DefaultFormat = FormatJSON
 )
 
-// ErrInvalidOption says that an option's value is not usable. New wraps it.
+// ErrInvalidOption reports an unusable option value. New wraps it.
 var ErrInvalidOption = errors.New("zaplog: invalid option")
 
 type config struct {
@@ -37,24 +37,23 @@ type config struct {
 // Option configures New.
 type Option func(*config)
 
-// WithLevel drops records below level: debug, info, warn or error, in any case. It
-// takes the text of a flag.
+// WithLevel drops records below level: debug, info, warn or error, in any case. The text may come from a flag.
 func WithLevel(level string) Option { return func(c *config) { c.level = level } }
 
-// WithFormat is FormatJSON or FormatConsole. It takes the text of a flag.
+// WithFormat sets FormatJSON or FormatConsole. The text may come from a flag.
 func WithFormat(format string) Option { return func(c *config) { c.format = format } }
 
-// WithCaller adds the file and line that logged.
+// WithCaller adds the file and line of the logging call.
 func WithCaller() Option { return func(c *config) { c.caller = true } }
 
-// New makes a logger that writes to w, one Write a record, one at a time. It fails
-// with ErrInvalidOption for an unknown level or format and for a nil w.
+// New makes a logger that writes to w, one Write per record, one at a time. It returns ErrInvalidOption for an
+// unknown level or format and for a nil w.
 //
-// Records logged with a context whose span is valid get trace_id, span_id and
-// trace_flags. Durations are texts like "1.5s", times RFC 3339 with nanoseconds.
+// Records logged with the context of a valid span have trace_id, span_id and trace_flags. Durations are texts like
+// "1.5s", and times are RFC 3339 with nanoseconds.
 //
-// Nothing is buffered here: flush makes w itself write out what it buffers, if it
-// has a method Sync, and may be called at any time and more than once.
+// New buffers nothing. flush calls the method Sync of w, if it has one, and may be called at any time and more than
+// once.
 func New(w io.Writer, opts ...Option) (logger *slog.Logger, flush func() error, err error) {
 	c := config{level: DefaultLevel, format: DefaultFormat}
 	for _, opt := range opts {
@@ -79,8 +78,8 @@ func New(w io.Writer, opts ...Option) (logger *slog.Logger, flush func() error, 
 	return slog.New(WithTraceIDs(handler)), func() error { return synced(core.Sync()) }, nil
 }
 
-// never is a level no record has. zapslog takes a stack trace at every error by
-// default, which costs microseconds: where a lost lease is logged from tells nothing.
+// never is above every level. By default zapslog takes a stack trace at every error, which costs microseconds, and
+// the place that logs a lost lease explains nothing.
 const never = slog.Level(math.MaxInt)
 
 func parseLevel(s string) (zapcore.Level, error) {
@@ -113,7 +112,7 @@ func newEncoder(format string) (zapcore.Encoder, error) {
 	}
 }
 
-// synced forgives what has nothing to sync: a terminal, a pipe, a closed stream.
+// synced ignores the errors of what has nothing to sync: a terminal, a pipe, a closed stream.
 func synced(err error) error {
 	for _, harmless := range []error{syscall.EINVAL, syscall.ENOTTY, syscall.ENOTSUP, syscall.EBADF} {
 		if errors.Is(err, harmless) {

@@ -1,8 +1,7 @@
-// Package livetest has states to test with what shows live.State, as the page at /debug/locks
-// does: of a process under load, of one in an incident, of an idle one, and of one whose names
-// were chosen to do harm.
+// Package livetest has sample states for tests of the page at /debug/locks: a process under load, in an incident,
+// idle, and with hostile names.
 //
-// It is for lockscope's own packages.
+// This package is for lockscope's own tests.
 package livetest
 
 import (

@@ -1,7 +1,6 @@
-// Package otlptest is a collector inside a test: it receives spans over OTLP, by
-// HTTP or by gRPC, and keeps them.
+// Package otlptest is a collector inside a test: it receives spans over OTLP, by HTTP or by gRPC, and keeps them.
 //
-// It is for lockscope's own packages.
+// This package is for lockscope's own tests.
 package otlptest
 
 import (
