@@ -1,5 +1,4 @@
-// Package clock is what the scanner does with time: it waits, tells whether a context is
-// over, and writes durations for people.
+// Package clock waits, checks whether a context has ended, and writes durations for people.
 package clock
 
 import (
@@ -8,7 +7,7 @@ import (
 	"time"
 )
 
-// Pause waits, and says whether ctx lasted.
+// Pause waits for d, and reports whether ctx lasted that long.
 func Pause(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil
@@ -23,10 +22,10 @@ func Pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Jittered is d, give or take 10 %.
+// Jittered returns d, give or take 10 %.
 func Jittered(d time.Duration) time.Duration { return d - d/10 + rand.N(d/5+1) }
 
-// Ended says whether ctx is over. A connection may notice the deadline first.
+// Ended reports whether ctx is over. A connection may detect the deadline first.
 func Ended(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ctx.Err() != nil || ok && !time.Now().Before(deadline)

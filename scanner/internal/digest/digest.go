@@ -1,5 +1,4 @@
-// Package digest stands for keys and identities of values in what is remembered, and in
-// what is written to disk: whoever reads that learns no value by it.
+// Package digest makes digests of keys and values for the memory on disk, so that nobody learns a value from it.
 package digest
 
 import (
@@ -9,31 +8,31 @@ import (
 	"encoding/hex"
 )
 
-// Digest makes digests with a salt of its own.
+// Digest makes digests with its own salt.
 type Digest struct{ salt [16]byte }
 
-// New has a new salt.
+// New makes a Digest with a new salt.
 func New() (d Digest) {
 	_, _ = rand.Read(d.salt[:]) // never fails
 	return d
 }
 
-// Salted has the salt of an earlier one; see [Digest.Salt].
+// Salted makes a Digest with the salt of an earlier one; see [Digest.Salt].
 func Salted(salt []byte) (d Digest) {
 	copy(d.salt[:], salt)
 	return d
 }
 
-// Salt is what [Salted] takes.
+// Salt returns the argument for [Salted].
 func (d Digest) Salt() []byte { return d.salt[:] }
 
-// Number is short: to tell some thousand texts apart.
+// Number returns a short digest, enough to tell some thousand texts apart.
 func (d Digest) Number(text string) uint64 {
 	sum := d.sum(text)
 	return binary.LittleEndian.Uint64(sum[:8])
 }
 
-// Text is long: to tell any two apart.
+// Text returns a long digest, enough to tell any two texts apart.
 func (d Digest) Text(text string) string {
 	sum := d.sum(text)
 	return hex.EncodeToString(sum[:16])

@@ -7,11 +7,11 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/clock"
 )
 
-// clockSlack is how far a holder's clock may be off before its word counts for nothing.
+// clockSlack is how far a holder's clock may be off before its time is ignored.
 const clockSlack = 30 * time.Second
 
-// Believe compares what a holder's clock says with what was seen. If they contradict each
-// other, what was seen counts.
+// Believe compares the time that a value claims with what was seen. If they contradict each other, what was seen
+// counts.
 func Believe(said time.Time, seen *Observed, now time.Time) (since time.Time, doubt string) {
 	const text = "; the holder's clock is %v or more %s, so this counts from when the scanner first saw it"
 	switch {

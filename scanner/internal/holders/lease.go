@@ -16,15 +16,15 @@ type Look struct {
 	Worth               time.Duration // no room is given to an indistinct holder that cannot get this old
 }
 
-// Observed is what the watch knows of who holds a lock.
+// Observed is what the watch knows about the holder of a lock.
 type Observed struct {
 	First time.Time // when this holder was first seen; zero: it is not proved to be one
 	Whole time.Time // when all locks were seen and this was none of them; zero: unknown
 	Full  bool      // this one, or another one for it, is not remembered
 }
 
-// lease is what is known of one lock. It is kept by digests, so that its size does not depend on names.
-// Two of 10,000 keys share one once in 10^11 times.
+// lease is what is known of one lock. Digests identify it, so that its size does not depend on names. Two of 10,000
+// keys share a digest once in 10^11 times.
 type lease struct {
 	identity uint64
 	first    time.Time // of this holder
@@ -39,23 +39,22 @@ type lease struct {
 	round    uint32
 }
 
-// adrift are locks of a node that is no more. Another one may have them.
+// adrift marks locks of a node that no longer exists. Another node may have them.
 const adrift = -1
 
 const (
-	// expirySlack is by how much the end of a lock may seem to move: a PTTL is some time
-	// old when it is read.
+	// expirySlack is how far the end of a lock may seem to move, because a PTTL is some time old when it is read.
 	expirySlack = time.Second
-	// Who renews a lock does so when this much of its TTL is left at most; Redisson and
-	// Spring at two thirds. If it was earlier, somebody took the lock anew.
+	// A holder renews its lock when at most this much of the TTL is left; Redisson and Spring do at two thirds. An
+	// earlier write means that somebody acquired the lock anew.
 	renewalBelow = 0.75
-	// Who renews a lock does so before so little of its TTL is left.
+	// A holder renews its lock before less than this much of the TTL is left.
 	renewalAbove = 0.25
-	// leastLooks prove a holder whose client always writes the same value.
+	// leastLooks is how many looks prove a holder whose client always writes the same value.
 	leastLooks = 3
 )
 
-// see takes down a look at the entry's lease.
+// see records a look at the entry's lease.
 func (e *lease) see(s *Look, place int, round uint32) {
 	if e.round != round {
 		e.looks++
@@ -66,11 +65,11 @@ func (e *lease) see(s *Look, place int, round uint32) {
 	e.node, e.round, e.last, e.count, e.longest = place, round, s.At, s.Count, max(e.longest, s.TTL)
 }
 
-// unmoved says that the lock ends when it was to end: nobody has written it since.
+// unmoved reports whether the lock still ends when it was to end, so that nobody has written it since.
 func (e *lease) unmoved(s *Look) bool { return s.At.Add(s.TTL).Sub(e.expiry).Abs() <= expirySlack }
 
-// continues says whether what is seen is proved to be the entry's lease, or for a client's
-// value at least not proved to be another one. Shared: other keys have the same value.
+// continues reports whether the look is proved to be at the entry's lease, or for a client's value at least not
+// proved to be at another. shared: other keys have the same value.
 func (e *lease) continues(id uint64, s *Look, shared bool) bool {
 	switch {
 	case e.identity != id || s.Count < e.count:

@@ -5,15 +5,14 @@ import (
 	"time"
 )
 
-// Begin is called before the first look of a round.
+// Begin starts a round, before its first look.
 func (w *Watch) Begin(node string, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.rounds[w.place(node)].began = now
 }
 
-// EndRound is called when every lock of a node has been looked at since the last call:
-// those that were not seen are gone.
+// EndRound ends a round that looked at every lock of a node. Locks that it did not see are gone.
 func (w *Watch) EndRound(node string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -25,7 +24,7 @@ func (w *Watch) EndRound(node string) {
 	w.settle()
 }
 
-// settle is what the end of any node's round changes for all.
+// settle applies what the end of any node's round changes for all.
 func (w *Watch) settle() {
 	for _, k := range w.fresh {
 		if e, ok := w.seen[k]; ok {
@@ -48,7 +47,7 @@ func (w *Watch) settle() {
 	w.fresh, w.offered, w.crowded = w.fresh[:0], 0, false
 }
 
-// current are the rounds of the nodes there are.
+// current returns the rounds of the existing nodes.
 func (w *Watch) current() []round {
 	return slices.DeleteFunc(slices.Clone(w.rounds), func(r round) bool { return r.node == "" })
 }
@@ -61,8 +60,7 @@ func (w *Watch) removeAll(which func(e *lease) bool) {
 	}
 }
 
-// Keep is told which nodes there are now. What others had is adrift until each of these
-// has been looked at.
+// Keep sets the existing nodes. The locks of other nodes are adrift until each of these has been read.
 func (w *Watch) Keep(nodes []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -27,7 +27,7 @@ type savedHolder struct {
 	Count, Looks, Node         int32
 }
 
-// Save writes down what the watch knows.
+// Save returns what the watch knows.
 func (w *Watch) Save() Saved {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -48,7 +48,7 @@ func (w *Watch) Save() Saved {
 	return to
 }
 
-// Restore takes up what an earlier watch knew.
+// Restore takes over what an earlier watch knew.
 func (w *Watch) Restore(from Saved) error {
 	size := binary.Size(savedHolder{})
 	holders := make([]savedHolder, min(len(from.Watched)/size, w.limit))

@@ -10,10 +10,9 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/value"
 )
 
-// Watch remembers since when the locks of one source have had one holder. A full watch
-// keeps those that have been there longest; of those that are new, chance decides, so that
-// nothing stays unseen for long behind many that come and go. It is safe for concurrent
-// use: the nodes of a cluster share it, for keys move between them.
+// Watch remembers since when the locks of one source have had one holder. A full watch keeps the oldest locks. Among
+// new ones chance decides, so that no lock stays unseen for long behind many short ones. It is safe for concurrent
+// use: the nodes of a cluster share it, because keys move between them.
 type Watch struct {
 	limit int
 
@@ -37,12 +36,12 @@ type round struct {
 	looking bool      // it has not come to its end since a node has gone
 }
 
-// NewWatch has room for so many locks.
+// NewWatch makes a Watch for up to limit locks.
 func NewWatch(limit int, d digest.Digest) *Watch {
 	return &Watch{limit: limit, digest: d, seen: make(map[uint64]lease), holders: make(map[uint64]int)}
 }
 
-// Note takes a look at a lock.
+// Note records a look at a lock.
 func (w *Watch) Note(s Look) (o Observed) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -78,7 +77,7 @@ func (w *Watch) Note(s Look) (o Observed) {
 	return o
 }
 
-// place finds the round of a node, or makes one.
+// place finds or makes the round of a node.
 func (w *Watch) place(node string) int {
 	i := slices.IndexFunc(w.rounds, func(r round) bool { return r.node == node })
 	if i >= 0 {
@@ -92,8 +91,8 @@ func (w *Watch) place(node string) int {
 	return i
 }
 
-// makeRoom says whether there is room for one more, and whether that or another one goes
-// without. Each that is new has the same chance to stay.
+// makeRoom reports whether there is room for one more lock, and whether that lock or another is dropped. Each new
+// lock has the same chance to stay.
 func (w *Watch) makeRoom() (room, full bool) {
 	if len(w.seen) < w.limit {
 		return true, false
@@ -123,7 +122,7 @@ func (w *Watch) drop(id uint64) {
 	}
 }
 
-// Forget is told that a key is gone. Whoever has it next is another holder.
+// Forget records that a key is gone. Its next holder is a new one.
 func (w *Watch) Forget(key string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// Classify says what is wrong with a lock that is held since the given time; zero
-// if that is unknown. Orphans are found elsewhere: they take more than one node.
+// Classify returns what is wrong with a lock that has been held since the given time; zero if that is unknown.
+// Package orphan finds orphans, which takes more than one node.
 func (r *Rules) Classify(v *keyreader.Value, since, now time.Time) []report.Class {
 	var found []report.Class
 	add := func(class report.Class, is bool) {
@@ -36,12 +36,11 @@ func leaked(p *report.Policy, v *keyreader.Value) bool {
 	return v.TTL == keyreader.Never && !p.NoTTLAllowed
 }
 
-// LimitsHold says whether it matters for how long the lock is held: one that is a leak
-// need not be held for long.
+// LimitsHold reports whether the duration of the hold matters. It does not for a lock that is a leak already.
 func LimitsHold(p *report.Policy, v *keyreader.Value) bool { return !leaked(p, v) && p.MaxHold > 0 }
 
-// Still says whether the value found at a second look is wrong in the same way.
-// Whether it is an orphan still, its nodes must tell.
+// Still reports whether the value at a second look is wrong in the same way. Only the nodes can tell whether it is
+// still an orphan.
 func (r *Rules) Still(f *ledger.Entry, v *keyreader.Value, now time.Time) bool {
 	if v.Gone() || !f.Same(v.Identity()) || r.Excludes(f.Key, now) >= 0 {
 		return false
@@ -75,7 +74,7 @@ func (r *Rules) Evidence(class report.Class, v *keyreader.Value, since, now time
 	return ""
 }
 
-// ending says what becomes of a lock if nobody renews it.
+// ending says when a lock expires if nobody renews it.
 func ending(v *keyreader.Value) string {
 	if v.TTL == keyreader.Never {
 		return "; it never expires"

@@ -7,7 +7,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// Excludes returns which exclusion keeps a key out now, or -1.
+// Excludes returns the index of the exclusion that keeps a key out now, or -1.
 func (r *Rules) Excludes(key string, now time.Time) int {
 	for i, e := range r.Exclusions {
 		if now.Before(e.Until) && keyreader.Matches(e.Pattern, key) {
@@ -17,7 +17,7 @@ func (r *Rules) Excludes(key string, now time.Time) int {
 	return -1
 }
 
-// Excluded says what the exclusions did, of each of which so many findings were kept out.
+// Excluded reports what the exclusions did. findings counts what each kept out.
 func (r *Rules) Excluded(findings []int, now time.Time) []report.Excluded {
 	var all []report.Excluded
 	for i, e := range r.Exclusions {

@@ -7,7 +7,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// Rules are what locks are judged by.
+// Rules are the policies, limits and exclusions that locks are judged by.
 type Rules struct {
 	TTLLimit   time.Duration // of locks of no policy, and where a policy says nothing
 	HoldLimit  time.Duration // the same
@@ -16,7 +16,7 @@ type Rules struct {
 	Checks     map[report.Class]bool // what is looked for
 }
 
-// PolicyOf returns what a key is judged by. Its limits are set.
+// PolicyOf returns the policy for a key, with its limits set.
 func (r *Rules) PolicyOf(key string) report.Policy {
 	for _, p := range r.Policies {
 		if keyreader.Matches(p.Pattern, key) {
@@ -26,7 +26,7 @@ func (r *Rules) PolicyOf(key string) report.Policy {
 	return r.complete(report.Policy{})
 }
 
-// complete has the defaults where p says nothing.
+// complete fills in the defaults where p sets nothing.
 func (r *Rules) complete(p report.Policy) report.Policy {
 	if p.MaxTTL == 0 {
 		p.MaxTTL = r.TTLLimit
@@ -37,7 +37,7 @@ func (r *Rules) complete(p report.Policy) report.Policy {
 	return p
 }
 
-// LeastHold is the shortest time that any lock may be held.
+// LeastHold returns the shortest limit on the duration of holds.
 func (r *Rules) LeastHold() time.Duration {
 	least := r.HoldLimit
 	for _, p := range r.Policies {
@@ -48,8 +48,7 @@ func (r *Rules) LeastHold() time.Duration {
 	return least
 }
 
-// TTLLimitFor is the lowest limit of TTLs that counts for keys of a pattern: pages say
-// more of keys with a longer one.
+// TTLLimitFor returns the lowest TTL limit for keys of a pattern. Pages describe keys with a longer TTL.
 func (r *Rules) TTLLimitFor(pattern string) time.Duration {
 	if !r.Checks[report.LongTTL] {
 		return keyreader.NoLimit
@@ -64,10 +63,10 @@ func (r *Rules) TTLLimitFor(pattern string) time.Duration {
 	return min(limit, r.TTLLimit)
 }
 
-// ReadValues says whether any check needs to look into locks whose TTL is fine.
+// ReadValues reports whether any check needs the values of locks whose TTL is fine.
 func (r *Rules) ReadValues() bool {
 	return r.Checks[report.HeldTooLong] || r.Checks[report.Orphan] || r.Checks[report.ForeignType]
 }
 
-// OnlyNoTTL says that nothing but locks without a TTL is looked for.
+// OnlyNoTTL reports whether only locks without a TTL are looked for.
 func (r *Rules) OnlyNoTTL() bool { return len(r.Checks) == 1 && r.Checks[report.NoTTL] }

@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// Validate returns the first thing that is wrong with the policies and exclusions.
+// Validate returns the first error in the policies and exclusions.
 func (r *Rules) Validate() error {
 	seen := make(map[string]bool)
 	for _, p := range r.Policies {

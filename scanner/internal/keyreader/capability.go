@@ -5,15 +5,14 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
-// Capability is whether a server lets scripts run, and by which commands. The zero
-// value is a server of which nothing is known.
+// Capability is whether a server runs scripts, and by which commands. The zero value is an unknown server.
 type Capability struct {
 	scripts scripting
 	eval    int  // which of server.EvalCommands to try; the ones before it are refused
 	only    bool // for tests: scripts that are refused are an error
 }
 
-// scripting is what is known of running scripts on a server.
+// scripting is what is known about scripts on a server.
 type scripting int
 
 const (
@@ -22,10 +21,10 @@ const (
 	refused           // by every command there is
 )
 
-// PlainOnly is a server on which no script is to be tried.
+// PlainOnly is a server on which no script is tried.
 func PlainOnly() Capability { return Capability{scripts: refused} }
 
-// ScriptOnly is a server on which a refused script is to be an error, for tests.
+// ScriptOnly is a server on which a refused script is an error, for tests.
 func ScriptOnly() Capability { return Capability{only: true} }
 
 func (c *Capability) command() redisconn.EvalCommand { return server.EvalCommands()[c.eval] }

@@ -2,9 +2,8 @@ package keyreader
 
 import "strings"
 
-// Matches says whether s matches a glob pattern the way a Redis server does it.
-// Each element but the star matches exactly one byte, so it is enough to come back
-// to the last star.
+// Matches reports whether s matches a glob pattern as in Redis. Each element except the star matches exactly one
+// byte, so backtracking to the last star is enough.
 func Matches(pattern, s string) bool {
 	p, i := 0, 0
 	star, resume := -1, 0
@@ -30,8 +29,7 @@ func Matches(pattern, s string) bool {
 	return strings.Trim(pattern[p:], "*") == ""
 }
 
-// globElement says whether the first element of pattern matches b, and how long
-// that element is.
+// globElement reports whether the first element of pattern matches b, and how long that element is.
 func globElement(pattern string, b byte) (matched bool, width int) {
 	switch {
 	case pattern[0] == '?':
@@ -44,8 +42,7 @@ func globElement(pattern string, b byte) (matched bool, width int) {
 	return pattern[0] == b, 1
 }
 
-// globClass reads [abc], [^abc] and [a-z]. One that is not closed ends with the
-// pattern.
+// globClass reads [abc], [^abc] and [a-z]. An unclosed class ends with the pattern.
 func globClass(pattern string, b byte) (matched bool, width int) {
 	i := 1
 	negated := i < len(pattern) && pattern[i] == '^'
@@ -60,8 +57,7 @@ func globClass(pattern string, b byte) (matched bool, width int) {
 	return matched != negated, min(i+1, len(pattern))
 }
 
-// globRange reads what is at i in a class: a byte, an escaped byte, or a range,
-// whose ends may be in either order.
+// globRange reads a byte, an escaped byte, or a range at i in a class. The ends of a range may be in either order.
 func globRange(pattern string, i int) (low, high byte, next int) {
 	rest := pattern[i:]
 	switch {
@@ -73,12 +69,12 @@ func globRange(pattern string, i int) (low, high byte, next int) {
 	return rest[0], rest[0], i + 1
 }
 
-// Escape makes a text stand for itself in a glob pattern of Redis.
+// Escape returns a glob pattern that matches exactly the text.
 func Escape(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `^`, `\^`, `-`, `\-`).Replace(s)
 }
 
-// LiteralHead is what every key that matches the pattern begins with.
+// LiteralHead returns the prefix of every key that matches the pattern.
 func LiteralHead(pattern string) string {
 	var b strings.Builder
 	for i := 0; i < len(pattern); i++ {

@@ -6,15 +6,15 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Head is what a string begins with.
+// Head is the beginning of a string.
 type Head struct {
 	Text  string // "" if the key has no string
 	Known bool   // false: the server has no say about the key, whose slot is another's
 }
 
-// Heads returns the first size bytes of the strings under keys, in their order. It is
-// one pipeline: give it no more than [Batch] keys. client may be a cluster's, where each
-// key is asked for on its own master. An error is as [Reader.Page] has it.
+// Heads returns the first size bytes of the strings under keys, in their order. It is one pipeline: give it at most
+// [Batch] keys. client may be a cluster's; each key is then read on its own master. The error is as for
+// [Reader.Page].
 func Heads(ctx context.Context, client redis.UniversalClient, keys []string, size int) ([]Head, error) {
 	pipe := client.Pipeline()
 	cmds := make([]*redis.Cmd, len(keys))

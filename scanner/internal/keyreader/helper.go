@@ -2,14 +2,13 @@ package keyreader
 
 import "strings"
 
-// helperPrefixes are of keys that locks need and that are not locks: some never
-// expire by design.
+// helperPrefixes are prefixes of keys that locks need but that are not locks. Some never expire by design.
 func helperPrefixes() []string { return []string{"lockscope:", "redisson_"} }
 
-// rwTimeout is in the names of keys of Redisson's read-write locks.
+// rwTimeout is part of the names of helper keys of Redisson's read-write locks.
 const rwTimeout = ":rwlock_timeout:"
 
-// IsHelper says whether a key belongs to a lock but is none. page.lua has the same.
+// IsHelper reports whether a key belongs to a lock but is not one. page.lua has the same rule.
 func IsHelper(key string) bool {
 	for _, p := range helperPrefixes() {
 		if strings.HasPrefix(key, p) {
@@ -19,8 +18,8 @@ func IsHelper(key string) bool {
 	return strings.Contains(key, rwTimeout)
 }
 
-// matchesHelpers says whether the pattern can match keys with helperPrefixes. Most
-// cannot, and need not have each key's name looked at.
+// matchesHelpers reports whether the pattern can match helper keys. Most patterns cannot, and then names need no
+// check.
 func matchesHelpers(pattern string) bool {
 	head := LiteralHead(pattern)
 	for _, p := range helperPrefixes() {

@@ -6,9 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns the key as people may read it: as it is if that is one line of
-// printable text, else as a quoted Go string. strconv.Unquote brings back the
-// bytes of one that starts with a quotation mark.
+// Text returns the key in printable form: unchanged if it is one line of printable text, else as a quoted Go string.
+// strconv.Unquote restores the bytes of one that starts with a quotation mark.
 func Text(key string) string {
 	if key != "" && utf8.ValidString(key) && !strings.HasPrefix(key, `"`) && !strings.ContainsFunc(key, unprintable) {
 		return key

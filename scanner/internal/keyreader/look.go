@@ -9,11 +9,11 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
-// Batch is how many keys one pipeline asks for.
+// Batch is the number of keys in one pipeline.
 const Batch = 128
 
-// Look tells what the keys hold now, on the master itself, in the order of keys.
-// One that is not there is Gone. The error is as [Reader.Page] has it.
+// Look returns what the keys hold now, read on the master, in the order of keys. A missing key is Gone. The error is
+// as for [Reader.Page].
 func (r *Reader) Look(ctx context.Context, keys []string) ([]Value, error) {
 	values := make([]Value, 0, len(keys))
 	for some := range slices.Chunk(keys, Batch) {
@@ -36,7 +36,7 @@ func (r *Reader) lookAt(ctx context.Context, keys []string) ([]Value, error) {
 	return r.plainLook(ctx, keys)
 }
 
-// scriptLook sees each key's value and TTL of one instant.
+// scriptLook reads each key's value and TTL at one instant.
 func (r *Reader) scriptLook(ctx context.Context, keys []string) ([]Value, error) {
 	eval := r.capability.command()
 	cmds, err := r.pipeLooks(ctx, eval.ByHash, r.look.Hash, keys)
@@ -63,7 +63,7 @@ func (r *Reader) scriptLook(ctx context.Context, keys []string) ([]Value, error)
 	return values, nil
 }
 
-// plainLookAt knows how to ask for a key whose slot is on the move.
+// plainLookAt can ask for a key whose slot is moving.
 func (r *Reader) plainLookAt(ctx context.Context, key string) (Value, error) {
 	values, err := r.plainLook(ctx, []string{key})
 	if err != nil {
@@ -82,8 +82,8 @@ func (r *Reader) pipeLooks(ctx context.Context, command, script string, keys []s
 	return cmds, execute(ctx, pipe, cmds)
 }
 
-// execute sends a pipeline. It fails if there is no answer, or one that is not about
-// a key: what a key's own answers mean, the caller sees.
+// execute sends a pipeline. It fails if there is no answer, or an answer that is not about a key. The caller reads
+// the answers about keys.
 func execute(ctx context.Context, pipe redis.Pipeliner, cmds []*redis.Cmd) error {
 	_, _ = pipe.Exec(ctx)
 	for _, cmd := range cmds {

@@ -9,10 +9,9 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
-// Page reads the page at a cursor by a script if the server lets it, else by plain
-// commands. Both see the same. The error is the server's, the connection's or that
-// of ctx, and matches driver.ErrBadReply if an answer makes no sense; the page may be
-// asked for again.
+// Page reads the page at a cursor by a script if the server allows it, else by plain commands, with the same result.
+// The error is that of the server, the connection or ctx. It matches driver.ErrBadReply if an answer makes no sense.
+// The caller may ask for the page again.
 func (r *Reader) Page(ctx context.Context, cursor string, wanted Wanted) (Page, error) {
 	for r.capability.scripts != refused && !r.failed {
 		page, err := r.scriptPage(ctx, cursor, wanted)

@@ -4,14 +4,14 @@ import (
 	"math"
 )
 
-// FirstCursor begins a pass through all keys and, as a Page's Next, ends it.
+// FirstCursor begins a pass through all keys. As a Page's Next, it ends the pass.
 const FirstCursor = "0"
 
-// Wanted says which of a page's keys are described whatever their TTL: from First
-// to Last, counted from 1. The zero value is none of them.
+// Wanted selects the keys of a page that are described whatever their TTL: from First to Last, counted from 1. The
+// zero value selects none.
 type Wanted struct{ First, Last int64 }
 
-// All wants every key described.
+// All selects every key.
 func All() Wanted { return Wanted{First: 1, Last: math.MaxInt32} }
 
 // Page is one page of keys.

@@ -73,8 +73,7 @@ type inspection struct {
 	bytes  *redis.Cmd
 }
 
-// inspector runs the stages of describing keys; each is one pipeline, and only the
-// first two are needed for what locks usually are.
+// inspector describes keys in stages, each one pipeline. What locks usually are needs only the first two.
 type inspector struct {
 	ctx    context.Context
 	client *redis.Client
@@ -109,8 +108,8 @@ func (in *inspector) describe(all []*inspection) ([]Value, error) {
 	return values, nil
 }
 
-// exec runs what the stage has collected. It fails if there is no answer, or one
-// that is not about a key: what a key's own answers mean, the next stage sees.
+// exec runs the commands of a stage. It fails if there is no answer, or an answer that is not about a key. The next
+// stage reads the answers about keys.
 func (in *inspector) exec() error {
 	if in.pipe.Len() == 0 {
 		return nil
@@ -142,8 +141,7 @@ func (in *inspector) readTTLs(all []*inspection) []*inspection {
 	return all
 }
 
-// askTTLs asks again for the keys that are on this server already while their slot is
-// another one's still.
+// askTTLs asks again for keys that have already moved to this server while their slot still belongs to another.
 func (in *inspector) askTTLs(all []*inspection) []*inspection {
 	var arriving []*inspection
 	for _, k := range all {
@@ -229,7 +227,7 @@ func (in *inspector) readFields(hashes []*inspection) []*inspection {
 	return nil
 }
 
-// redirected says that another server has to be asked for the key.
+// redirected reports whether another server has to be asked for the key.
 func (k *inspection) redirected() bool {
 	for _, cmd := range []*redis.Cmd{k.pttl, k.head, k.more, k.bytes} {
 		if cmd != nil && isRedirection(cmd.Err()) {
@@ -239,7 +237,7 @@ func (k *inspection) redirected() bool {
 	return false
 }
 
-// finish reads the last answers, and says whether the key is there and chosen.
+// finish reads the last answers, and reports whether the key exists and is selected.
 func (k *inspection) finish() bool {
 	if k.gone || k.Type == "" {
 		return false

@@ -10,18 +10,17 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// NoLimit as a Query's Limit describes no key for its TTL, unless it has none.
+// NoLimit as a Query's Limit describes no key for its TTL, except keys without one.
 const NoLimit time.Duration = math.MaxInt64
 
-// Query says which keys pages have, and of which of them pages say more than that
-// they are there.
+// Query selects the keys of pages, and those keys that pages describe.
 type Query struct {
 	Pattern string        // a glob pattern of Redis; see [Escape]
 	Count   int           // COUNT of SCAN
 	Limit   time.Duration // keys with a longer TTL, or with none, are described
 }
 
-// limit in milliseconds. Rounding down makes a page rather describe one key too many.
+// limit is in milliseconds. It is rounded down, so that a page describes rather one key too many.
 func (q Query) limit() int64 {
 	if q.Limit == NoLimit {
 		return math.MaxInt64 >> 10 // exact as a float, which Lua's numbers are
@@ -29,9 +28,8 @@ func (q Query) limit() int64 {
 	return q.Limit.Milliseconds()
 }
 
-// Reader reads the keys of one server over the given clients, which stay the
-// caller's. It keeps what it learns of the server, see [Reader.Capability], and so
-// is for one goroutine at a time.
+// Reader reads the keys of one server with the given clients, which stay the caller's. It remembers what it learns
+// about the server, see [Reader.Capability], and so is for one goroutine at a time.
 type Reader struct {
 	master *redis.Client
 	pages  *redis.Client
@@ -48,9 +46,8 @@ type Reader struct {
 	redirected int64
 }
 
-// New makes a Reader that reads pages from pages, which may be a replica, and looks
-// at keys on master. learnt is what an earlier Reader learnt of the same server; the
-// zero value is nothing.
+// New makes a Reader that reads pages from pages, which may be a replica, and looks at keys on master. learnt is the
+// Capability from an earlier Reader of the same server; the zero value is none.
 func New(master, pages *redis.Client, q Query, learnt Capability) *Reader {
 	return &Reader{
 		master: master, pages: pages, query: q, mixed: matchesHelpers(q.Pattern),
@@ -59,24 +56,23 @@ func New(master, pages *redis.Client, q Query, learnt Capability) *Reader {
 	}
 }
 
-// Capability is what has been learnt of the server by now.
+// Capability returns what the Reader has learnt about the server.
 func (r *Reader) Capability() Capability { return r.capability }
 
-// Scripted says whether pages are read by a script, as far as is known by now.
+// Scripted reports whether pages are read by a script, as far as is known.
 func (r *Reader) Scripted() bool { return r.capability.scripts == proven && !r.failed }
 
-// Calls counts the commands sent.
+// Calls returns the number of commands sent.
 func (r *Reader) Calls() int64 { return r.calls }
 
-// Seek reads the pages of another pattern from now on, with a Limit of its own.
+// Seek changes the pattern of the following pages, and its Limit.
 func (r *Reader) Seek(pattern string, limit time.Duration) {
 	r.query.Pattern, r.query.Limit, r.mixed = pattern, limit, matchesHelpers(pattern)
 }
 
-// Importing tells which slots are on the move to this server: their keys are asked for in
-// the way that is meant for that.
+// Importing sets the slots that are moving to this server. Their keys need an ASKING.
 func (r *Reader) Importing(slots server.SlotSet) { r.importing = slots }
 
-// Redirected counts the keys of which the server said that another one has to be asked.
-// They are in no page's Values and Gone for a look: nothing is known of them.
+// Redirected returns the number of keys that the server said another one has. They are not in a page's Values, and
+// Gone for a look: nothing is known of them.
 func (r *Reader) Redirected() int64 { return r.redirected }

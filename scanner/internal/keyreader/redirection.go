@@ -7,14 +7,13 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// aboutKey says that an error tells of the key asked for: its type, that it is
-// gone, or that its slot is not this server's.
+// aboutKey reports whether an error is about the key: its type, that it is gone, or that its slot is not this
+// server's.
 func aboutKey(err error) bool {
 	return err == redis.Nil || redis.HasErrorPrefix(err, "WRONGTYPE") || isRedirection(err)
 }
 
-// isRedirection says that the server cannot tell of the key: its slot is another's, on
-// the move, or nobody's.
+// isRedirection reports whether the server cannot answer for the key: its slot is another's, moving, or nobody's.
 func isRedirection(err error) bool {
 	for _, prefix := range []string{"MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN Hash slot not served"} {
 		if redis.HasErrorPrefix(err, prefix) {
@@ -24,7 +23,7 @@ func isRedirection(err error) bool {
 	return false
 }
 
-// movedSlot reads the slot off a MOVED 3999 127.0.0.1:6381.
+// movedSlot reads the slot from MOVED 3999 127.0.0.1:6381.
 func movedSlot(err error) (slot int, ok bool) {
 	if !redis.HasErrorPrefix(err, "MOVED") {
 		return 0, false

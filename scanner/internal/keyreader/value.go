@@ -30,12 +30,10 @@ const (
 // Never is the TTL of a key that does not expire.
 const Never time.Duration = -1
 
-// Unmeasured is the Size of a hash whose fields could not be read because the
-// server does not say how large it is.
+// Unmeasured is the Size of a hash whose fields were not read because the server does not report its size.
 const Unmeasured = -1
 
-// Value is what one look at a key told. Of what the key holds it has no more than
-// a lock can be large.
+// Value is the result of one look at a key. It has no more of the key's content than a lock can have.
 type Value struct {
 	Key    string
 	TTL    time.Duration // Never: it does not expire
@@ -45,19 +43,17 @@ type Value struct {
 	Fields [][2]string   // name and value, by name; nil if the hash is large or not one
 }
 
-// gone is the Value of a key that is not there.
+// gone is the Value of a missing key.
 func gone(key string) Value { return Value{Key: key, TTL: Never, Type: None} }
 
-// Gone says that the key is not there, or that its slot is on another server.
+// Gone reports whether the key is missing, or its slot is on another server.
 func (v *Value) Gone() bool { return v.Type == None }
 
-// Identity tells this value from another of the same key. It stays the same while
-// one holder has the lock: the count of a Redisson lock that is entered again is
-// no part of it. It is derived from secrets and never shown.
+// Identity tells this value from another one of the same key. It stays the same while one holder has the lock: the
+// count of a re-entered Redisson lock is not part of it. It is derived from secrets and never shown.
 //
-// Of a string it is STRLEN .. ":" .. sha1hex(GETRANGE 0 255); of a hash that can be
-// read it is HLEN .. ":" .. sha1hex of the field names, sorted, joined by NUL; of
-// all else it is the type.
+// For a string it is STRLEN .. ":" .. sha1hex(GETRANGE 0 255). For a readable hash it is HLEN .. ":" .. sha1hex of
+// the field names, sorted, joined by NUL. For all else it is the type.
 func (v *Value) Identity() string {
 	switch {
 	case v.Type == String:
@@ -103,7 +99,7 @@ func parseValue(reply any) (Value, error) {
 	return v, nil
 }
 
-// setFields takes what HGETALL replies.
+// setFields takes the reply of HGETALL.
 func (v *Value) setFields(texts []string) {
 	for i := 0; i+1 < len(texts); i += 2 {
 		v.Fields = append(v.Fields, [2]string{texts[i], texts[i+1]})
@@ -111,7 +107,7 @@ func (v *Value) setFields(texts []string) {
 	slices.SortFunc(v.Fields, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
 }
 
-// TTLOf reads what PTTL replies.
+// TTLOf converts a reply of PTTL.
 func TTLOf(pttl int64) time.Duration {
 	if pttl < 0 {
 		return Never

@@ -5,24 +5,24 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// Entry is a finding with what the scanner knows of it besides.
+// Entry is a finding with the scanner's private facts about it.
 type Entry struct {
 	report.Finding
 	sight.Facts
 	noted bool // a page of the sweep under way has shown it
 }
 
-// EntryOf opens a finding. Of one that the scanner did not make there are no facts.
+// EntryOf opens a finding. A finding that the scanner did not make has no facts.
 func EntryOf(f *report.Finding) Entry { return Entry{Finding: *f, Facts: sight.Open(f.Seen)} }
 
-// Sealed is the entry as callers have it.
+// Sealed returns the entry in the form for callers.
 func (e *Entry) Sealed() report.Finding {
 	f := e.Finding
 	f.Seen = sight.Seal(e.Facts)
 	return f
 }
 
-// id has no node: a key of a cluster is the same one when it has moved.
+// id has no node, because a key of a cluster stays the same key when it moves.
 type id struct {
 	source string
 	key    string

@@ -9,8 +9,8 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// Ledger keeps findings from sweep to sweep, each once however often SCAN returns
-// its key, and no more than limit: the worst.
+// Ledger keeps findings from sweep to sweep, each once however often SCAN returns its key, and at most limit: the
+// worst.
 type Ledger struct {
 	limit int
 
@@ -21,7 +21,7 @@ type Ledger struct {
 	resolved []report.Finding                // of this sweep
 }
 
-// New makes an empty one for so many findings.
+// New makes an empty ledger for up to limit findings.
 func New(limit int) *Ledger {
 	return &Ledger{
 		limit: limit, entries: make(map[id]*Entry), counts: make(map[report.Class]int),
@@ -39,7 +39,7 @@ func (l *Ledger) Begin() {
 	}
 }
 
-// Note takes what a page showed.
+// Note records what a page showed.
 func (l *Ledger) Note(f Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -60,9 +60,8 @@ func (l *Ledger) Note(f Entry) {
 	l.counts[f.Class]++
 }
 
-// makeRoom gives up a finding of a milder class than f's, one not confirmed if there is
-// one, and says whether there was any. A sweep does so at most limit times a class. It
-// expects the lock to be held.
+// makeRoom drops a finding of a milder class than f's, preferably an unconfirmed one, and reports whether there was
+// one. A sweep does so at most limit times a class. The lock must be held.
 func (l *Ledger) makeRoom(f *Entry) bool {
 	order := report.Classes()
 	for i := len(order) - 1; i > slices.Index(order, f.Class); i-- {
@@ -84,7 +83,7 @@ func (l *Ledger) makeRoom(f *Entry) bool {
 	return false
 }
 
-// omit counts a finding that is not kept. It expects the lock to be held.
+// omit counts a finding that is not kept. The lock must be held.
 func (l *Ledger) omit(f *Entry) {
 	if l.overflow[f.Node] == nil {
 		l.overflow[f.Node] = make(map[report.Class]int)
@@ -92,7 +91,7 @@ func (l *Ledger) omit(f *Entry) {
 	l.overflow[f.Node][f.Class]++
 }
 
-// Omitted are the findings of this sweep that were counted and not kept, by node.
+// Omitted returns the findings of this sweep that were counted but not kept, by node.
 func (l *Ledger) Omitted() map[string]map[report.Class]int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,7 +102,7 @@ func (l *Ledger) Omitted() map[string]map[report.Class]int {
 	return all
 }
 
-// resolve expects the lock to be held.
+// resolve requires that the lock is held.
 func (l *Ledger) resolve(f *Entry) {
 	if f.Confirmed {
 		l.resolved = append(l.resolved, f.Sealed())
@@ -111,7 +110,7 @@ func (l *Ledger) resolve(f *Entry) {
 	l.remove(f)
 }
 
-// remove expects the lock to be held, and f to be an entry.
+// remove requires that the lock is held, and that f is an entry.
 func (l *Ledger) remove(f *Entry) {
 	delete(l.entries, idOf(f))
 	l.counts[f.Class]--
@@ -131,8 +130,7 @@ func (l *Ledger) On(node string) []*Entry {
 	return found
 }
 
-// Rehome says of each finding of a source that no page has shown which node has its key
-// now; home is "" if that is unknown.
+// Rehome sets the node of each finding of a source that no page has shown; home returns "" if it is unknown.
 func (l *Ledger) Rehome(source string, home func(f *Entry) string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -146,7 +144,7 @@ func (l *Ledger) Rehome(source string, home func(f *Entry) string) {
 	}
 }
 
-// Settle takes the verdict of a second look, and says whether it confirms f.
+// Settle applies the verdict of a second look, and reports whether it confirms f.
 func (l *Ledger) Settle(f *Entry, seen Entry, still bool) (confirmed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -182,8 +180,7 @@ func (l *Ledger) All() []Entry {
 	return all
 }
 
-// Lists returns copies of the findings: confirmed ones, pending ones, and those
-// resolved in this sweep.
+// Lists returns copies of the findings: confirmed, pending, and resolved in this sweep.
 func (l *Ledger) Lists() (confirmed, pending, resolved []report.Finding) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -201,8 +198,7 @@ func (l *Ledger) Lists() (confirmed, pending, resolved []report.Finding) {
 	return confirmed, pending, resolved
 }
 
-// Restore replaces what the ledger has by entries of an earlier process, which are looked
-// at again before anything is said of them.
+// Restore replaces the ledger by entries of an earlier process. They are looked at again before they are reported.
 func (l *Ledger) Restore(from []Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

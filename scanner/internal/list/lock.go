@@ -11,8 +11,8 @@ import (
 	"github.com/lockscope/lockscope/scanner/listing"
 )
 
-// newLock makes one lock of what each node that answered has under its key. ok is
-// false if none of them has it. silent is how many did not answer.
+// newLock combines what the answering nodes have under a key into one lock. ok is false if none has it. silent is the
+// number of nodes that did not answer.
 func newLock(looks []keyreader.Value, silent int) (l listing.Lock, ok bool) {
 	groups := groupByHolder(looks)
 	if len(groups) == 0 {
@@ -63,8 +63,8 @@ func groupByHolder(looks []keyreader.Value) []*share {
 	return groups
 }
 
-// holderMark is the same on all nodes that one holder's attempt was granted on: counters
-// of lockscope may differ there, its token never does.
+// holderMark is the same on all nodes that granted one holder's attempt. lockscope's counters may differ there, its
+// token never does.
 func holderMark(v *keyreader.Value) (mark string, fence uint64) {
 	if token, fence := value.Grant(v); token != "" {
 		return token, fence
@@ -72,16 +72,16 @@ func holderMark(v *keyreader.Value) (mark string, fence uint64) {
 	return v.Identity(), 0
 }
 
-// fence is the latest that the holder's is not below. Each node counted for itself, and the
-// holder has the highest count of a quorum: a minority, which nobody knows, granted too late
-// to be heard, and may have counted on from a later one.
+// fence returns the highest token that the holder's token is certainly not below. Each node counts independently, and
+// the holder has the highest count of a quorum. A minority may have granted too late to be heard, and may have
+// counted on from a later number.
 func (h *share) fence(nodes int) uint64 {
 	slices.Sort(h.fences)
 	unheard := nodes - (nodes/2 + 1)
 	return h.fences[max(0, len(h.fences)-1-unheard)]
 }
 
-// quorumTTL is that of the node with which the quorum ends.
+// quorumTTL returns the TTL of the node whose expiry ends the quorum.
 func (h *share) quorumTTL(quorum int) time.Duration {
 	if len(h.ttls) < quorum {
 		return 0

@@ -19,7 +19,7 @@ type pass struct {
 	peers [][]*keyreader.Reader
 }
 
-// candidate is a key of a page, and what the sources that answered have there.
+// candidate is a key of a page, with what the answering sources have there.
 type candidate struct {
 	own   keyreader.Value // as the page has it
 	looks []keyreader.Value
@@ -35,7 +35,7 @@ func newPass(l *reading, index int) *pass {
 	return p
 }
 
-// readPasses reads the pages that are left, of all sources at once.
+// readPasses reads the remaining pages of all sources at once.
 func readPasses(ctx context.Context, l *reading) {
 	passes := make([]*pass, len(l.sources))
 	for i := range passes {
@@ -51,7 +51,7 @@ func readPasses(ctx context.Context, l *reading) {
 	})
 }
 
-// read goes on from a master's first page to its last, of one pattern after the other.
+// read continues from a master's first page to its last, one pattern after the other.
 func (p *pass) read(ctx context.Context, at int, page keyreader.Page) {
 	reader, pattern := p.own.masters[at].reader, 0
 	for {
@@ -74,8 +74,8 @@ func (p *pass) read(ctx context.Context, at int, page keyreader.Page) {
 	}
 }
 
-// take offers the locks of a page that no pass has listed yet, and returns how many
-// of the page were asked for and are in no pass of an earlier pattern.
+// take offers the locks of a page that no pass has listed yet. It returns how many keys of the page were asked for
+// and belong to no earlier pattern.
 func (p *pass) take(ctx context.Context, page []keyreader.Value, pattern int) (wanted int64) {
 	var found []*candidate
 	for _, v := range page {
@@ -99,7 +99,7 @@ func (p *pass) take(ctx context.Context, page []keyreader.Value, pattern int) (w
 	return wanted
 }
 
-// lookAround asks the sources about the keys, all at once.
+// lookAround asks all sources about the keys at once.
 func (p *pass) lookAround(ctx context.Context, found []*candidate) {
 	if len(found) == 0 {
 		return
@@ -126,9 +126,8 @@ func (p *pass) lookAround(ctx context.Context, found []*candidate) {
 
 func (p *pass) readFromReplica() bool { return p.own.source.Replica != nil }
 
-// lookAtSource returns what a source has under the keys, nil if it does not answer.
-// Of a cluster each master is asked about all keys: those of other masters' slots
-// it says that it does not have.
+// lookAtSource returns what a source has under the keys, or nil if it does not answer. Each master of a cluster is
+// asked about all keys, and reports those of other masters' slots as missing.
 func (p *pass) lookAtSource(ctx context.Context, at int, found []*candidate) []keyreader.Value {
 	src := p.sources[at]
 	if src.silent.Load() || len(p.peers[at]) == 0 || ctx.Err() != nil {

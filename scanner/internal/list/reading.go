@@ -17,9 +17,8 @@ import (
 
 // reading makes one listing.
 //
-// Each source is gone through by a goroutine of its own, its pass. For every page,
-// a pass asks the other sources about the same keys, so that a lock is seen on all
-// of them at nearly one time; the first pass that comes upon a lock lists it.
+// Each source has a goroutine, its pass. For every page, a pass asks the other sources about the same keys, so that a
+// lock is seen on all of them at nearly the same time. The first pass that finds a lock lists it.
 type reading struct {
 	cfg     *Settings
 	query   keyreader.Query
@@ -42,7 +41,7 @@ type listedSource struct {
 	errs  []error
 }
 
-// listedMaster is a master in one listing. Its reader is its source's goroutine's.
+// listedMaster is a master in one listing. Only its source's goroutine uses its reader.
 type listedMaster struct {
 	node.Connection
 	reader *keyreader.Reader
@@ -66,8 +65,7 @@ func newReading(cfg *Settings, sources []*node.Source, o listing.Options) *readi
 	return l
 }
 
-// open finds the masters and reads the first page of each, which tells how pages
-// can be read there.
+// open finds the masters and reads the first page of each, which shows how pages can be read there.
 func (l *reading) open(ctx context.Context) {
 	l.eachSource(func(_ int, src *listedSource) {
 		found, err := src.source.Connections(ctx)
@@ -94,8 +92,8 @@ func (l *reading) eachSource(do func(i int, src *listedSource)) {
 	node.Each(len(l.sources), func(i int) { do(i, l.sources[i]) })
 }
 
-// fail takes down what cut a master's pass off. A source that fails is asked no
-// more, lest each page waits for it again.
+// fail records what interrupted a master's pass. A source that fails is not asked again, because each page would wait
+// for it.
 func (s *listedSource) fail(ctx context.Context, node int, op string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +115,7 @@ func (s *listedSource) count(node int, locks int64) {
 	s.nodes[node].Locks += locks
 }
 
-// fill writes the result, and returns the nodes' errors.
+// fill writes the result, and returns the errors of the nodes.
 func (l *reading) fill(to *listing.Listing) (errs []error) {
 	to.Locks, to.Omitted = l.top.result()
 	for _, src := range l.sources {
@@ -128,8 +126,8 @@ func (l *reading) fill(to *listing.Listing) (errs []error) {
 	return errs
 }
 
-// resource is the key without what all keys of a pattern begin with that matches it: of
-// several the one that cuts off least. It is the key itself if nothing else is left.
+// resource returns the key without the prefix of its pattern: of several, the shortest. If nothing else is left, it
+// returns the key.
 func (l *reading) resource(key string) string {
 	cut := len(key)
 	for _, pattern := range l.cfg.Scope.Patterns {
@@ -143,7 +141,7 @@ func (l *reading) resource(key string) string {
 	return key[cut:]
 }
 
-// seenBefore says that the pass of an earlier pattern has the key.
+// seenBefore reports whether the pass of an earlier pattern has the key.
 func (l *reading) seenBefore(key string, pass int) bool {
 	return slices.ContainsFunc(l.globs[:pass], func(p string) bool { return keyreader.Matches(p, key) })
 }
@@ -152,8 +150,8 @@ func wants(o *listing.Options, resource string) bool {
 	return strings.Contains(resource, o.Contains) && (o.Glob == "" || keyreader.Matches(o.Glob, resource))
 }
 
-// narrowed narrows the Scanner's pattern, if it is a prefix, to what is asked for,
-// so that the rest need not leave the server.
+// narrowed narrows the Scanner's pattern, if it is a prefix, to the requested locks, so that the others stay on the
+// server.
 func narrowed(o *listing.Options, all string) string {
 	prefix := keyreader.Escape(keyreader.LiteralHead(all))
 	switch {
@@ -167,7 +165,7 @@ func narrowed(o *listing.Options, all string) string {
 	return all
 }
 
-// Settings are what listings have in common.
+// Settings are common to all listings.
 type Settings struct {
 	Scope node.Scope
 	Now   func() time.Time

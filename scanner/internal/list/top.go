@@ -9,8 +9,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/listing"
 )
 
-// top keeps the first locks of an order and counts all. Its memory is bounded by
-// its limit, however many locks it is offered. Safe for concurrent use.
+// top keeps the first locks of an order and counts all. Its limit bounds its memory. It is safe for concurrent use.
 type top struct {
 	compare func(a, b *listing.Lock) int
 	limit   int
@@ -24,7 +23,7 @@ func newTop(compare func(a, b *listing.Lock) int, limit int) *top {
 	return &top{compare: compare, limit: limit, kept: lastFirst{compare: compare, at: make(map[string]int)}}
 }
 
-// offer takes a lock, which replaces what was kept of the same key.
+// offer takes a lock. It replaces an earlier lock of the same key.
 func (t *top) offer(l listing.Lock) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -42,7 +41,7 @@ func (t *top) offer(l listing.Lock) {
 	}
 }
 
-// result returns what was kept in its order, and how many others were counted. It is the last call.
+// result returns the kept locks in order, and the number of others. It must be the last call.
 func (t *top) result() (locks []listing.Lock, omitted int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -54,7 +53,7 @@ func (t *top) result() (locks []listing.Lock, omitted int64) {
 	return locks, max(0, t.matched-int64(len(locks)))
 }
 
-// lastFirst is a heap with the lock that comes last in the order at its root.
+// lastFirst is a heap with the last lock of the order at its root.
 type lastFirst struct {
 	compare func(a, b *listing.Lock) int
 	locks   []*listing.Lock
@@ -84,12 +83,11 @@ func (h *lastFirst) Pop() any {
 	return l
 }
 
-// maxListed bounds the memory of which locks are listed, to some 16 MiB.
+// maxListed bounds the memory for listed keys to some 16 MiB.
 const maxListed = 500_000
 
-// keySet remembers keys, by their hashes. What is beyond its limit is listed by every
-// pass that comes upon it: that takes longer, and counts such locks more than once.
-// Safe for concurrent use.
+// keySet remembers keys by their hashes. Every pass that finds a key beyond its limit lists it, which takes longer
+// and counts such locks more than once. It is safe for concurrent use.
 type keySet struct {
 	limit int
 	seed  maphash.Seed
@@ -102,7 +100,7 @@ func newKeySet(limit int) *keySet {
 	return &keySet{limit: limit, seed: maphash.MakeSeed(), keys: make(map[uint64]struct{})}
 }
 
-// add says whether the key is new, as far as that is remembered.
+// add reports whether the key is new, as far as is remembered.
 func (s *keySet) add(key string) bool {
 	hash := maphash.String(s.seed, key)
 	s.mu.Lock()

@@ -19,7 +19,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// secondLook is how long after a cycle was seen it must still be there.
+// secondLook is the time after which a cycle must still be there.
 const secondLook = 150 * time.Millisecond
 
 // waitsReader reads the queues of the nodes of a listing, and who holds their locks.
@@ -49,7 +49,7 @@ func readWaits(ctx context.Context, l *reading) *listing.Waits {
 	return &r.waits
 }
 
-// count tells how much of the nodes was read.
+// count counts the nodes that were read completely.
 func (r *waitsReader) count(ctx context.Context) {
 	for _, src := range r.sources {
 		r.waits.Of += max(1, len(src.masters))
@@ -70,8 +70,8 @@ type waitsNode struct {
 	at     int
 }
 
-// findQueues goes through the keys of all masters, one source after another: there are
-// few queues, and a listing is not waited for by anybody who pays for it.
+// findQueues goes through the keys of all masters, one source after another. There are few queues, and nobody is
+// blocked while a listing runs.
 func (r *waitsReader) findQueues(ctx context.Context) {
 	for _, src := range r.sources {
 		for at, m := range src.masters {
@@ -115,7 +115,7 @@ func (r *waitsReader) found(n waitsNode, queueKey string) {
 	r.queues[key] = append(r.queues[key], n)
 }
 
-// fail takes down why a node's queues are not known, once, unless the listing ends.
+// fail records once why a node's queues are unknown, unless the listing ends.
 func (r *waitsReader) fail(ctx context.Context, n waitsNode, op string, err error) {
 	if ctx.Err() == nil && r.failed[n] == nil {
 		r.failed[n] = &report.NodeError{Node: n.source.nodes[n.at].Node, Op: op, Err: redisconn.Scrub(err)}
@@ -126,7 +126,7 @@ func (r *waitsReader) fail(ctx context.Context, n waitsNode, op string, err erro
 	}
 }
 
-// look reads the queues that were found, and who holds the locks.
+// look reads the queues found, and the holders of their locks.
 func (r *waitsReader) look(ctx context.Context) {
 	var all []listing.WaitedFor
 	var candidates []*candidate

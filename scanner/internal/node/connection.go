@@ -13,9 +13,8 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 
-// Connection is the way to one master of a source. Cluster clients replace a
-// master's client when the topology changes, so it is good for one sweep, listing
-// or repair.
+// Connection leads to one master of a source. It is good for one sweep, listing or repair, because cluster clients
+// replace a master's client when the topology changes.
 type Connection struct {
 	Node   string // as reports have it
 	Source *Source
@@ -28,8 +27,8 @@ func (c *Connection) Reader(q keyreader.Query, learnt keyreader.Capability) *key
 	return keyreader.New(c.Master, c.Pages, q, learnt)
 }
 
-// Find finds the master that a finding names. It does without what sweeps know
-// of nodes, which is theirs for as long as one is under way.
+// Find finds the master that a finding names. It does not use what sweeps know of nodes, which belongs to the running
+// sweep.
 func Find(ctx context.Context, sources []*Source, node string) (Connection, error) {
 	var errs []error
 	for _, src := range sources {
@@ -49,7 +48,7 @@ func Find(ctx context.Context, sources []*Source, node string) (Connection, erro
 	return Connection{}, errors.Join(append(errs, errors.New("the node does not exist at the moment"))...)
 }
 
-// Connections returns the masters there are now.
+// Connections returns the current masters.
 func (s *Source) Connections(ctx context.Context) ([]Connection, error) {
 	if s.Cluster == nil {
 		master := s.Client.(*redis.Client)
@@ -70,7 +69,7 @@ func (s *Source) Connections(ctx context.Context) ([]Connection, error) {
 	return all, nil
 }
 
-// masters of a cluster, by address.
+// masters returns the masters of a cluster by address.
 func (s *Source) masters(ctx context.Context) ([]*redis.Client, error) {
 	var mu sync.Mutex
 	var masters []*redis.Client

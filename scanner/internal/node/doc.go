@@ -1,5 +1,4 @@
-// Package node is the servers of a scanner: a [Source] is one that was given to it, a server
-// or a cluster (source.go, sources.go), and a [Connection] is the way to one master of it
-// (connection.go). A [Scope] says which of their keys are read, and how gently (scope.go).
-// [Each] reads several nodes at a time (each.go).
+// Package node is the servers of a scanner. A [Source] is a server or cluster that was given to it (source.go,
+// sources.go). A [Connection] leads to one of its masters (connection.go). A [Scope] says which keys are read, and
+// how gently (scope.go). [Each] reads several nodes at a time (each.go).
 package node

@@ -6,7 +6,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 
-// Scope is which keys are read, and how gently.
+// Scope says which keys are read, and how gently.
 type Scope struct {
 	Patterns   []string // that locks are looked for by, at least one
 	PageSize   int

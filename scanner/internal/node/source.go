@@ -8,8 +8,8 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
-// Source is one independent server of a Redlock: a standalone server, or a cluster.
-// It is clients and their names, which do not change after New.
+// Source is one independent server of a Redlock: a standalone server or a cluster. Its clients and names do not
+// change.
 type Source struct {
 	Name    string
 	Client  redis.UniversalClient // the Scanner's own
@@ -30,5 +30,5 @@ func (s *Source) Close() error {
 	return err
 }
 
-// Interrupt ends what waits for the answer of a server that hangs.
+// Interrupt ends waits for a server that hangs.
 func (s *Source) Interrupt() { s.open.Interrupt() }

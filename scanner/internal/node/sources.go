@@ -12,14 +12,13 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
-// ErrInvalid says that a client is not usable as a node.
+// ErrInvalid reports a client that cannot be a node.
 var ErrInvalid = errors.New("scanner: invalid node")
 
-// ClientName is what the connections are called in CLIENT LIST.
+// ClientName is the name of the connections in CLIENT LIST.
 const ClientName = "lockscope-scanner"
 
-// NewSources makes the sources of the given clients. Names and replicas are those of the
-// clients in their order, or none.
+// NewSources makes the sources of the clients. names and replicas are in the order of the clients, or empty.
 func NewSources(clients []redis.UniversalClient, names []string, replicas []redis.UniversalClient) ([]*Source, error) {
 	if len(clients) == 0 {
 		return nil, fmt.Errorf("%w: none given", ErrInvalid)
@@ -78,7 +77,7 @@ func newSource(given redis.UniversalClient) (*Source, error) {
 		"a %T shards keys by its own rules: use a *redis.Client or a *redis.ClusterClient", given)
 }
 
-// differs refuses a node that was given twice, or cannot be told from another.
+// differs refuses a node that was given twice, or has another node's name.
 func (s *Source) differs(others []*Source) error {
 	for i, other := range others {
 		if other.address == s.address && s.address != redisconn.SentinelAddress {
@@ -115,7 +114,7 @@ func (s *Source) setReplica(given redis.UniversalClient) error {
 	return nil
 }
 
-// Names are those of the sources, sorted.
+// Names returns the sorted names of the sources.
 func Names(sources []*Source) []string {
 	names := make([]string, len(sources))
 	for i, src := range sources {

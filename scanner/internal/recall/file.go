@@ -11,7 +11,7 @@ import (
 // File is the path of a file, which only its owner may read.
 type File string
 
-// Load returns what the file has, and nil if there is none.
+// Load returns the content of the file, and nil if there is none.
 func (f File) Load(context.Context) ([]byte, error) {
 	data, err := os.ReadFile(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -20,7 +20,7 @@ func (f File) Load(context.Context) ([]byte, error) {
 	return data, err
 }
 
-// Save writes another file beside it, has the disk keep that, and gives it the name.
+// Save writes and syncs another file beside it, and renames that.
 func (f File) Save(_ context.Context, data []byte) error {
 	dir := filepath.Dir(string(f))
 	temp, err := os.CreateTemp(dir, filepath.Base(string(f))+".*.tmp") // mode 0600
@@ -37,8 +37,7 @@ func (f File) Save(_ context.Context, data []byte) error {
 	return syncDir(dir)
 }
 
-// syncDir has the disk keep a file's new name. Where directories cannot be synced, that is
-// the system's own affair.
+// syncDir syncs a file's new name to disk. It ignores systems where directories cannot be synced.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

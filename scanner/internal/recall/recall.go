@@ -1,5 +1,5 @@
-// Package recall is what one process of a scanner leaves to the next: what it is (recall.go),
-// and where it is kept, in a file (file.go) or in Redis (redis.go).
+// Package recall passes knowledge from one process of a scanner to the next: its form (recall.go), and its place in a
+// file (file.go) or in Redis (redis.go).
 package recall
 
 import (
@@ -15,15 +15,14 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// version is that of what a store is given. Another version's is not read, and not
-// replaced.
+// version is that of the stored data. Data of another version is neither read nor replaced.
 const version = 1
 
-// ErrVersion says that a store has what another version of the scanner wrote.
+// ErrVersion reports a store with the data of another version of the scanner.
 var ErrVersion = errors.New("written by another version of lockscope: use a separate store")
 
-// State is what is kept. It has keys, but no value and no token: digests stand for
-// them, which are good for telling whether a value is the same.
+// State is what is kept. It has keys, but no value and no token: digests stand for them, and show whether a value is
+// the same.
 type State struct {
 	Digest  digest.Digest
 	Watches map[string]holders.Saved // by source
@@ -50,7 +49,7 @@ type savedFinding struct {
 	Value                        string // digest of its identity
 }
 
-// Encode writes down a state.
+// Encode encodes a state.
 func Encode(s State, now time.Time) ([]byte, error) {
 	return json.Marshal(saved{
 		Version: version, Saved: now, Salt: s.Digest.Salt(), Watches: s.Watches,
@@ -58,7 +57,7 @@ func Encode(s State, now time.Time) ([]byte, error) {
 	})
 }
 
-// Decode reads what was written down.
+// Decode decodes a state.
 func Decode(data []byte) (State, error) {
 	var from saved
 	if err := json.Unmarshal(data, &from); err != nil {
@@ -90,7 +89,7 @@ func saveFindings(d digest.Digest, entries []ledger.Entry) []savedFinding {
 	return all
 }
 
-// restoreFindings makes entries of them.
+// restoreFindings makes entries of saved findings.
 func restoreFindings(d digest.Digest, from []savedFinding) []ledger.Entry {
 	all := make([]ledger.Entry, 0, len(from))
 	for _, s := range from {

@@ -16,7 +16,7 @@ import (
 
 const (
 	memoryKey = "lockscope:scanner:memory:"
-	// memoryTTL is how long Redis keeps what nobody adds to.
+	// memoryTTL is how long Redis keeps the data after the last save.
 	memoryTTL = 7 * 24 * time.Hour
 	// memoryTimeout bounds reading and writing it on one server.
 	memoryTimeout = 2 * time.Second
@@ -28,12 +28,12 @@ type Redis struct {
 	key     string
 }
 
-// NewRedis keeps it under that name.
+// NewRedis keeps the data under that name.
 func NewRedis(clients []redis.UniversalClient, name string) *Redis {
 	return &Redis{clients: clients, key: memoryKey + name}
 }
 
-// Load takes the newest there is.
+// Load returns the newest data.
 func (s *Redis) Load(ctx context.Context) ([]byte, error) {
 	texts := make([][]byte, len(s.clients))
 	err := s.each(ctx, func(ctx context.Context, i int, c redis.UniversalClient) error {
@@ -58,7 +58,7 @@ func (s *Redis) Load(ctx context.Context) ([]byte, error) {
 	return data, nil
 }
 
-// Save is done when one server at least has it.
+// Save succeeds when at least one server has the data.
 func (s *Redis) Save(ctx context.Context, data []byte) error {
 	text := append(strconv.AppendInt(nil, time.Now().UnixMilli(), 10), '\n')
 	text = append(text, data...)
@@ -67,7 +67,7 @@ func (s *Redis) Save(ctx context.Context, data []byte) error {
 	})
 }
 
-// each does something with all servers at once. It fails if it did with all of them.
+// each calls do for all servers at once. It fails only if do failed for all.
 func (s *Redis) each(ctx context.Context, do func(ctx context.Context, i int, c redis.UniversalClient) error) error {
 	ctx, cancel := context.WithTimeout(ctx, memoryTimeout)
 	defer cancel()

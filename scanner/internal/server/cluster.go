@@ -11,7 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// ClusterView is what one node of a Redis Cluster says of the cluster's slots.
+// ClusterView is what one node of a Redis Cluster reports about the cluster's slots.
 type ClusterView struct {
 	Own       SlotSet // that the node serves
 	Assigned  SlotSet // that any node serves, by its account
@@ -19,11 +19,11 @@ type ClusterView struct {
 	Migrating SlotSet // that are on the move away from it
 }
 
-// Moving are the slots of which keys may be on two nodes.
+// Moving returns the slots whose keys may be on two nodes.
 func (v *ClusterView) Moving() SlotSet { return v.Importing.Union(v.Migrating) }
 
-// View asks a node of a cluster which slots are whose. An error is that of the server,
-// the connection or the context, or matches driver.ErrBadReply.
+// View asks a node of a cluster for its slots. The error is that of the server, the connection or the context, or
+// matches driver.ErrBadReply.
 func View(ctx context.Context, client *redis.Client) (ClusterView, error) {
 	text, err := client.ClusterNodes(ctx).Result()
 	if err != nil {
@@ -32,11 +32,11 @@ func View(ctx context.Context, client *redis.Client) (ClusterView, error) {
 	return parseView(text)
 }
 
-// slotsColumn is where the slots of a line of CLUSTER NODES begin.
+// slotsColumn is the column of CLUSTER NODES at which the slots begin.
 const slotsColumn = 8
 
-// parseView reads CLUSTER NODES: id, address, flags, master, three numbers, the state of
-// the link, and the slots. Only the node's own line tells of slots on the move.
+// parseView reads CLUSTER NODES: id, address, flags, master, three numbers, the state of the link, and the slots.
+// Only the node's own line has moving slots.
 func parseView(text string) (ClusterView, error) {
 	var v ClusterView
 	own := false

@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	// commandTimeout bounds each read and write on a connection: far more than a
-	// page takes, even of a busy server.
+	// commandTimeout bounds each read and write on a connection. It is far longer than a page takes, even on a busy
+	// server.
 	commandTimeout = 5 * time.Second
-	// poolSize lets a page and a comparison with other nodes go on at a time.
+	// poolSize allows a page and a comparison with other nodes at the same time.
 	poolSize = 2
-	// maxRetries is safe, as all commands only read, and bridges a lost connection.
+	// maxRetries bridges a lost connection. It is safe because all commands only read.
 	maxRetries = 1
 )
 
@@ -25,10 +25,9 @@ func limits() redisconn.Limits {
 	}
 }
 
-// Connect derives a client of one's own, whose connections have that name in CLIENT
-// LIST, from the given one, which stays as it is: to scan must neither take its
-// connections from the service that shares it, nor its timeouts. Nothing is
-// connected yet. The caller closes the derived client. Its connections are noted in open.
+// Connect derives a client from the given one, with its own connections and that name in CLIENT LIST. A scan must
+// take neither connections nor timeouts from the service that owns the given client. Connect does not connect yet.
+// The caller closes the derived client. open tracks its connections.
 func Connect(given *redis.Client, name string, open *Connections) *redis.Client {
 	opt := redisconn.Standalone(given, limits(), introduce(name))
 	opt.ClientName = ""
@@ -36,8 +35,7 @@ func Connect(given *redis.Client, name string, open *Connections) *redis.Client 
 	return redis.NewClient(opt)
 }
 
-// ConnectCluster is [Connect] for a cluster's client. The derived one sends every
-// command to a master.
+// ConnectCluster is [Connect] for a cluster's client. The derived client sends every command to a master.
 func ConnectCluster(given *redis.ClusterClient, name string, open *Connections) *redis.ClusterClient {
 	opt := redisconn.Cluster(given, limits(), introduce(name))
 	opt.ClientName = ""
@@ -45,10 +43,9 @@ func ConnectCluster(given *redis.ClusterClient, name string, open *Connections) 
 	return redis.NewClusterClient(opt)
 }
 
-// introduce gives a connection its name, and asks that what it reads does not count as
-// use: OBJECT IDLETIME is all there is to tell the age of a foreign lock. Redis has that
-// from 7.2 on. Both happen if the server lets it: the right to do so is not worth failing
-// for, and go-redis' own way of giving names would.
+// introduce names a connection, and asks that its reads do not count as use of a key, because OBJECT IDLETIME is the
+// only sign of the age of a foreign lock. Redis has that from 7.2 on. Both are optional: a missing right is not worth
+// a failure, which go-redis' own way of naming would cause.
 func introduce(name string) redisconn.OnConnect {
 	return func(ctx context.Context, cn *redis.Conn) error {
 		pipe := cn.Pipeline()

@@ -1,4 +1,3 @@
-// Package server is what the scanner needs of one Redis server besides its keys:
-// connections of its own (connect.go), what it says of itself (info.go) and of its
-// cluster's slots (cluster.go, slots.go), and which command may run scripts (eval.go).
+// Package server is what the scanner needs of one Redis server besides its keys: separate connections (connect.go),
+// INFO (info.go), cluster slots (cluster.go, slots.go), and the command that runs scripts (eval.go).
 package server

@@ -9,9 +9,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Info asks a server what it says of itself. One that does not tell has none, which is
-// no error: what else is wrong with it, its keys will tell. An error is that of the
-// connection or the context, or the reply to a user or password that is wrong or missing.
+// Info returns the server's INFO. A server that refuses it has none, which is not an error: other failures show when
+// its keys are read. The error is that of the connection or the context, or the reply to a wrong or missing user or
+// password.
 func Info(ctx context.Context, client *redis.Client) (redisinfo.Info, error) {
 	text, err := client.Info(ctx).Result()
 	if err != nil && (!redisconn.IsReply(err) || redisconn.IsStranger(err)) {

@@ -10,15 +10,14 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Connections are those that clients have open, so that what waits for an answer on one
-// can be made to wait no more: go-redis does not notice that a context was cancelled while
-// it reads. The zero value is ready. It is safe for concurrent use.
+// Connections tracks the open connections of clients, so that waits on them can be interrupted. go-redis does not
+// detect a cancelled context while it reads. The zero value is ready. It is safe for concurrent use.
 type Connections struct {
 	mu   sync.Mutex
 	open map[net.Conn]struct{}
 }
 
-// Interrupt closes all there are. Clients go on with new ones.
+// Interrupt closes all connections. Clients go on with new ones.
 func (c *Connections) Interrupt() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -28,10 +27,10 @@ func (c *Connections) Interrupt() {
 	clear(c.open)
 }
 
-// dialer is how a client of these options connects, in whose place it is.
+// dialer is the dial function of a client.
 type dialer = func(ctx context.Context, network, addr string) (net.Conn, error)
 
-// dialing takes down the connections that dial makes.
+// dialing tracks the connections that dial makes.
 func (c *Connections) dialing(dial dialer, opt *redis.Options) dialer {
 	if dial == nil {
 		dial = redis.NewDialer(opt)
@@ -55,7 +54,7 @@ func (c *Connections) dialing(dial dialer, opt *redis.Options) dialer {
 	}
 }
 
-// notedConn is forgotten when it is closed.
+// notedConn is a tracked connection. Closing it ends the tracking.
 type notedConn struct {
 	net.Conn
 	of *Connections

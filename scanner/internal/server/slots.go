@@ -25,7 +25,7 @@ func (r SlotRange) String() string {
 // SlotSet is a set of slots.
 type SlotSet [SlotCount / 64]uint64
 
-// AllSlots is every slot there is.
+// AllSlots returns the set of all slots.
 func AllSlots() (s SlotSet) {
 	for i := range s {
 		s[i] = ^uint64(0)
@@ -33,19 +33,19 @@ func AllSlots() (s SlotSet) {
 	return s
 }
 
-// Add adds the slots of a range, as far as there are such.
+// Add adds the valid slots of a range.
 func (s *SlotSet) Add(r SlotRange) {
 	for slot := max(r.First, 0); slot <= min(r.Last, SlotCount-1); slot++ {
 		s[slot/64] |= 1 << (slot % 64)
 	}
 }
 
-// Has says whether slot is in the set.
+// Has reports whether slot is in the set.
 func (s *SlotSet) Has(slot int) bool {
 	return slot >= 0 && slot < SlotCount && s[slot/64]&(1<<(slot%64)) != 0
 }
 
-// Len is how many slots the set has.
+// Len returns the number of slots in the set.
 func (s *SlotSet) Len() (n int) {
 	for _, word := range s {
 		n += bits.OnesCount64(word)
@@ -91,10 +91,10 @@ func (s *SlotSet) Ranges() (ranges []SlotRange) {
 	return ranges
 }
 
-// shownRanges bounds the text of a set: one that is full of holes has thousands.
+// shownRanges bounds the text of a set, which may have thousands of ranges.
 const shownRanges = 8
 
-// String names the ranges, and how many there are beyond the first few.
+// String names the first ranges, and how many more there are.
 func (s *SlotSet) String() string {
 	ranges := s.Ranges()
 	texts := make([]string, 0, shownRanges)

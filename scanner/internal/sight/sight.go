@@ -1,6 +1,5 @@
-// Package sight is what the scanner knows of a finding besides what it shows. A finding
-// carries it sealed: only the scanner can open it, and so a repair compares with what was
-// seen and not with what a caller says.
+// Package sight is what the scanner knows of a finding beyond what it shows. A finding carries it sealed: only the
+// scanner can open it, so a repair compares with what was seen, not with what a caller claims.
 package sight
 
 import (
@@ -9,16 +8,16 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/digest"
 )
 
-// Sight is [Facts], sealed. It has no methods, for callers could call them.
+// Sight is sealed [Facts]. It has no methods, because callers could call them.
 type Sight struct{ facts Facts }
 
 // Seal keeps facts from callers.
 func Seal(f Facts) Sight { return Sight{f} }
 
-// Open returns what was sealed: nothing, of a finding that the scanner did not make.
+// Open returns the sealed facts: none for a finding that the scanner did not make.
 func Open(s Sight) Facts { return s.facts }
 
-// Facts are what was seen of a lock that a finding is about.
+// Facts are what was seen of a finding's lock.
 type Facts struct {
 	Source   string    // whose node it is on; a key of a cluster may move to another node
 	Since    time.Time // held too long: since when at least
@@ -29,13 +28,13 @@ type Facts struct {
 	Recalled Recalled  // in place of Identity, until it is seen again
 }
 
-// Recalled is what a finding of an earlier process has in place of its value's identity.
+// Recalled replaces the identity of the value in a finding of an earlier process.
 type Recalled struct {
 	Digest digest.Digest
 	Value  string
 }
 
-// Same says whether a value is the one of the finding.
+// Same reports whether a value is that of the finding.
 func (f *Facts) Same(identity string) bool {
 	if f.Identity == "" {
 		return f.Recalled.Value != "" && f.Recalled.Digest.Text(identity) == f.Recalled.Value

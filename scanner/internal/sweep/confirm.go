@@ -16,9 +16,9 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// confirmation is the second look of a sweep, on the masters, at everything in the
-// ledger: at what is new when it has been there for the grace, and at what is known,
-// which pages need not have shown this time. What is not as it was is resolved.
+// confirmation is the second look of a sweep, on the masters, at everything in the ledger. It looks at new findings
+// after the grace, and at known ones even if no page has shown them this time. Findings that have changed are
+// resolved.
 type confirmation struct {
 	cfg     *Settings
 	ledger  *ledger.Ledger
@@ -28,8 +28,7 @@ type confirmation struct {
 	appeared []report.Finding // that were not confirmed before
 }
 
-// grace is how long it takes until every pending finding of a node that answers is
-// old enough.
+// grace returns the time until every pending finding of an answering node is old enough.
 func (c *confirmation) grace(nodes []*nodeSweep) time.Duration {
 	var wait time.Duration
 	now := c.cfg.Now()
@@ -46,13 +45,11 @@ func (c *confirmation) grace(nodes []*nodeSweep) time.Duration {
 	return min(wait, c.cfg.ConfirmAfter)
 }
 
-// closeLooks is how often a holder is looked at during the grace that its client's value
-// does not prove to be one.
+// closeLooks is how often the grace looks at a holder that its value does not prove.
 const closeLooks = 24
 
-// attend waits for the grace and looks meanwhile, as often as it may, at those that are
-// said to hold a lock for too long: who takes it again and again is caught by it. It says
-// whether ctx lasted.
+// attend waits for the grace. Meanwhile it looks repeatedly at locks reported as held too long, to catch a process
+// that acquires its lock again and again. It reports whether ctx lasted.
 func (c *confirmation) attend(ctx context.Context, nodes []*nodeSweep, grace time.Duration) bool {
 	for end := c.cfg.Now().Add(grace); ; {
 		left := end.Sub(c.cfg.Now())
@@ -68,8 +65,7 @@ func (c *confirmation) attend(ctx context.Context, nodes []*nodeSweep, grace tim
 	}
 }
 
-// lookClosely says whether there was anything to look at. An error is the second look's
-// to report.
+// lookClosely reports whether there was anything to look at. The second look reports errors.
 func (c *confirmation) lookClosely(ctx context.Context, nodes []*nodeSweep) bool {
 	var looked bool
 	for _, n := range nodes {
@@ -122,7 +118,7 @@ func (c *confirmation) look(ctx context.Context, n *nodeSweep) {
 	}
 }
 
-// settle decides on one finding. An orphan is compared with the other nodes again.
+// settle decides on one finding. It compares an orphan with the other nodes again.
 func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *ledger.Entry, v *keyreader.Value, now time.Time) {
 	still := c.cfg.Rules.Still(f, v, now)
 	seen, lease := *f, lease{since: f.Since}

@@ -10,8 +10,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// lease is since when a lock is proved to have the holder it has, by what its value says
-// or by what was seen of it.
+// lease is since when a lock is proved to have its holder, by its value or by what was seen of it.
 type lease struct {
 	since      time.Time // zero: unknown
 	doubt      string    // why its value was not believed
@@ -19,7 +18,7 @@ type lease struct {
 	indistinct bool      // its value does not tell one holder from the next
 }
 
-// leaseOf judges a look at a lock on a node, which the watch remembers.
+// leaseOf judges a look at a lock on a node, and has the watch remember it.
 func leaseOf(
 	cfg *Settings, watch *holders.Watch, node string, v *keyreader.Value, h *report.Hold, now time.Time,
 ) (l lease) {

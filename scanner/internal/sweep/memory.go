@@ -10,21 +10,21 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/node"
 )
 
-// Memory is what one sweep leaves to the next. It is of whose turn it is.
+// Memory passes knowledge from one sweep to the next. It belongs to the running sweep.
 type Memory struct {
 	digest  digest.Digest
 	masters map[*node.Source]map[string]*remembered // by the name of the node
 	watches map[*node.Source]*holders.Watch
 }
 
-// remembered is what is remembered of one master.
+// remembered is the memory of one master.
 type remembered struct {
 	capability keyreader.Capability
 	pass       pass
 	watch      *holders.Watch // the source's
 }
 
-// NewMemory knows nothing yet.
+// NewMemory makes an empty Memory.
 func NewMemory() *Memory { return newMemory(digest.New()) }
 
 func newMemory(d digest.Digest) *Memory {
@@ -34,7 +34,7 @@ func newMemory(d digest.Digest) *Memory {
 	}
 }
 
-// RestoreMemory knows what the watches of an earlier process knew of the sources.
+// RestoreMemory makes a Memory with what the watches of an earlier process knew.
 func RestoreMemory(
 	d digest.Digest, watches map[string]holders.Saved, sources []*node.Source, cfg *Settings,
 ) (*Memory, error) {
@@ -49,7 +49,7 @@ func RestoreMemory(
 	return m, nil
 }
 
-// Save writes down the watches, by source.
+// Save returns the watches, by source.
 func (m *Memory) Save() map[string]holders.Saved {
 	all := make(map[string]holders.Saved)
 	for src, w := range m.watches {
@@ -58,10 +58,10 @@ func (m *Memory) Save() map[string]holders.Saved {
 	return all
 }
 
-// Digest stands for keys and values in what is saved.
+// Digest returns the digest of keys and values in what is saved.
 func (m *Memory) Digest() digest.Digest { return m.digest }
 
-// recall finds or makes what is remembered of a master.
+// recall finds or makes the memory of a master.
 func (m *Memory) recall(c *node.Connection, cfg *Settings) *remembered {
 	of := m.masters[c.Source]
 	if of == nil {
@@ -74,7 +74,7 @@ func (m *Memory) recall(c *node.Connection, cfg *Settings) *remembered {
 	return of[c.Node]
 }
 
-// watch finds or makes that of a source.
+// watch finds or makes the watch of a source.
 func (m *Memory) watch(s *node.Source, cfg *Settings) *holders.Watch {
 	if m.watches[s] == nil {
 		m.watches[s] = holders.NewWatch(cfg.MaxWatched, m.digest)
@@ -82,7 +82,7 @@ func (m *Memory) watch(s *node.Source, cfg *Settings) *holders.Watch {
 	return m.watches[s]
 }
 
-// keep forgets the masters of a source but those there are now.
+// keep forgets all masters of a source except the current ones.
 func (m *Memory) keep(s *node.Source, now []node.Connection) {
 	if w := m.watches[s]; w != nil {
 		names := make([]string, len(now))
@@ -96,7 +96,7 @@ func (m *Memory) keep(s *node.Source, now []node.Connection) {
 	})
 }
 
-// nodes are the names of the masters a source had when it last answered, or its own.
+// nodes returns the names of a source's masters when it last answered, or its own name.
 func (m *Memory) nodes(s *node.Source) []string {
 	if len(m.masters[s]) == 0 {
 		return []string{s.Name}

@@ -47,8 +47,7 @@ func newNodeReport(name string) report.NodeReport {
 	return report.NodeReport{Node: name, Counts: map[report.Class]int{}}
 }
 
-// fail takes down why the node could not be swept to its end. What the sweep's own
-// end has cut off is truncated, which is no failure of the node.
+// fail records why the node was not swept to its end. What the end of the sweep cuts off is truncated, not failed.
 func fail(ctx context.Context, r *report.NodeReport, op string, err error) {
 	r.Truncated = true
 	if !clock.Ended(ctx) {

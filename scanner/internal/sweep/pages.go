@@ -20,7 +20,7 @@ func (n *nodeSweep) read(ctx context.Context) {
 	n.progress(max(keys, n.report.Examined), true)
 }
 
-// readAll returns how many keys the server has, and the error with which the node failed.
+// readAll returns the number of keys on the server, and the error with which the node failed.
 func (n *nodeSweep) readAll(ctx context.Context) (keys int64, err error) {
 	now, err := n.covered.Ask(ctx)
 	if err != nil {
@@ -49,8 +49,8 @@ func (n *nodeSweep) readAll(ctx context.Context) (keys int64, err error) {
 	return keys, n.report.Err
 }
 
-// shortcut takes it that every key expires: that was true of one instant, as everything a
-// sweep finds is, and takes one command instead of one for each page.
+// shortcut concludes that every key expires. That was true at one instant, as everything that a sweep finds, and
+// takes one command instead of one per page.
 func (n *nodeSweep) shortcut(now *coverage.Standing, keys int64) {
 	n.report.Path, n.report.Examined = report.PathShortcut, keys
 	if keys == 0 {
@@ -60,7 +60,7 @@ func (n *nodeSweep) shortcut(now *coverage.Standing, keys int64) {
 	n.covered.Cover(now, now)
 }
 
-// readPages goes on with the node's pass until it ends, or ctx does.
+// readPages continues the node's pass until it or ctx ends.
 func (n *nodeSweep) readPages(ctx context.Context, now *coverage.Standing, keys int64) {
 	pass, patterns := &n.memory.pass, len(n.cfg.Scope.Patterns)
 	if pass.began != nil && pass.began.Pages.RunID() != now.Pages.RunID() {
@@ -97,7 +97,7 @@ func (n *nodeSweep) readPages(ctx context.Context, now *coverage.Standing, keys 
 	}
 }
 
-// finish ends a pass: what the node says of itself now tells what was read.
+// finish ends a pass. What the node reports about itself now shows what was read.
 func (n *nodeSweep) finish(ctx context.Context, fresh bool, keys int64) {
 	pass := &n.memory.pass
 	began := pass.began

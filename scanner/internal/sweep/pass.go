@@ -7,9 +7,8 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 
-// pass is one way through all keys of a node. It takes several sweeps if they are
-// cut off by their deadline: the next one goes on where the last one stopped,
-// which SCAN's cursors, being kept by the client, allow.
+// pass is one way through all keys of a node. It takes several sweeps if deadlines cut it off: the next sweep
+// continues at the SCAN cursor, which the client keeps.
 type pass struct {
 	began   *coverage.Standing // what the node said of itself then
 	pattern int                // of the config's, the one that is looked for
@@ -19,7 +18,7 @@ type pass struct {
 	from    int64   // values are wanted of the locks from this one on, counted from 1
 }
 
-// resume begins the pass, or goes on with it; fresh says that it begins.
+// resume begins or continues the pass. fresh means that it begins.
 func (p *pass) resume() (fresh bool) {
 	if p.cursor == "" {
 		*p = pass{cursor: keyreader.FirstCursor, from: max(p.from, 1)}
@@ -27,8 +26,7 @@ func (p *pass) resume() (fresh bool) {
 	return p.pattern == 0 && p.cursor == keyreader.FirstCursor
 }
 
-// wanted are the locks of the next page whose turn it is to have their values read,
-// of which a pass reads so many.
+// wanted selects the locks of the next page whose values are read. A pass reads up to values of them.
 func (p *pass) wanted(values int) keyreader.Wanted {
 	if values == 0 {
 		return keyreader.Wanted{}
@@ -40,7 +38,7 @@ func (p *pass) wanted(values int) keyreader.Wanted {
 	return w
 }
 
-// advance takes a page that was read, of so many patterns.
+// advance records a page that was read.
 func (p *pass) advance(next string, locks int64, patterns int) {
 	if p.matched == nil {
 		p.matched = make([]int64, patterns)
@@ -53,11 +51,11 @@ func (p *pass) advance(next string, locks int64, patterns int) {
 	}
 }
 
-// ended says, after a page, that it was the last one of the last pattern.
+// ended reports, after a page, whether it was the last one of the last pattern.
 func (p *pass) ended(patterns int) bool { return p.pattern == patterns }
 
-// finish hands the turn of having their values read to the next locks, or begins
-// again with the first: all have had theirs then.
+// finish passes the turn of having values read to the next locks. It begins again with the first when all have had
+// their turn.
 func (p *pass) finish(values int) (round bool) {
 	next := p.from + int64(values)
 	if round = values <= 0 || next > p.locks; round {
@@ -67,5 +65,5 @@ func (p *pass) finish(values int) (round bool) {
 	return round
 }
 
-// abandon begins a new pass the next time, with the same turn.
+// abandon makes the next sweep begin a new pass with the same turn.
 func (p *pass) abandon() { *p = pass{from: p.from} }

@@ -6,7 +6,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// Report puts together what is known when all looks are done.
+// Report combines the results of all looks.
 func (w *Sweep) Report() report.Report {
 	r := report.Report{Started: w.started, Took: w.cfg.Now().Sub(w.started)}
 	r.Findings, r.Pending, r.Resolved = w.ledger.Lists()
@@ -46,7 +46,7 @@ func (w *Sweep) Report() report.Report {
 	return r
 }
 
-// close says what the report is not proved to have seen.
+// close adds the gaps of the whole report.
 func (w *Sweep) close(r *report.Report) {
 	for i := range r.Nodes {
 		coverage.Close(&r.Nodes[i], w.cfg.Rules.ReadValues())
@@ -77,7 +77,7 @@ func (w *Sweep) close(r *report.Report) {
 	}
 }
 
-// Proof takes down what the finished sweep proved.
+// Proof returns what the finished sweep proved.
 func (w *Sweep) Proof(r *report.Report) *proof.Proof {
 	p := &proof.Proof{Nodes: make(map[string]proof.Node), Values: w.values, Orphans: w.orphans.Possible()}
 	for _, n := range r.Nodes {
@@ -93,13 +93,13 @@ func (w *Sweep) Proof(r *report.Report) *proof.Proof {
 	return p
 }
 
-// Appeared are the findings that it was the first to confirm.
+// Appeared returns the findings that this sweep was the first to confirm.
 func (w *Sweep) Appeared() []report.Finding { return w.confirmation.appeared }
 
-// Errs are those of the nodes.
+// Errs returns the errors of the nodes.
 func (w *Sweep) Errs() []error { return w.errs }
 
-// stamp writes the group into all that a report is made of.
+// stamp writes the group into all parts of a report.
 func stamp(r *report.Report, group string) {
 	if group == "" {
 		return

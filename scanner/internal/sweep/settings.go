@@ -10,14 +10,14 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// ErrDeadline says that a sweep reached its deadline. It is the cause of the
-// context of commands cut off by it.
+// ErrDeadline reports that a sweep reached its deadline. Commands that the deadline cuts off have it as the cause of
+// their context.
 var ErrDeadline = errors.New("scanner: sweep deadline exceeded")
 
-// AllValues of [Settings].MaxValues means no limit.
+// AllValues removes the limit of [Settings].MaxValues.
 const AllValues = -1
 
-// Settings are what sweeps have in common.
+// Settings are common to all sweeps.
 type Settings struct {
 	Scope        node.Scope
 	Group        string // that the report is stamped with
@@ -33,11 +33,11 @@ type Settings struct {
 	Now          func() time.Time
 }
 
-// pagesUntil is how much of the deadline may go into pages. The rest is for the
-// second look, without which a sweep that is always cut off would confirm nothing.
+// pagesUntil is the part of the deadline for pages. The rest is for the second look: without it, a sweep that is
+// always cut off would confirm nothing.
 func (s *Settings) pagesUntil() time.Duration { return s.Deadline - s.Deadline/10 - s.ConfirmAfter }
 
-// valuesPerPass is how many locks have their values read for their own sake.
+// valuesPerPass is how many values a pass reads besides those of findings.
 func (s *Settings) valuesPerPass() int {
 	if !s.Rules.ReadValues() {
 		return 0
@@ -45,7 +45,7 @@ func (s *Settings) valuesPerPass() int {
 	return s.MaxValues
 }
 
-// query describes the locks whose TTL is a finding, by the first pattern.
+// query describes the locks whose TTL is a finding, for the first pattern.
 func (s *Settings) query() keyreader.Query {
 	pattern := s.Scope.Patterns[0]
 	return keyreader.Query{Pattern: pattern, Count: s.Scope.PageSize, Limit: s.Rules.TTLLimitFor(pattern)}

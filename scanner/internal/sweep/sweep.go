@@ -14,7 +14,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// Sweep is one sweep: the pages of all nodes, and then the second look.
+// Sweep is one sweep: the pages of all nodes, then the second look.
 type Sweep struct {
 	cfg     *Settings
 	sources []*node.Source
@@ -31,8 +31,7 @@ type Sweep struct {
 	errs  []error
 }
 
-// New makes ready a sweep of the sources. Before is what the one before it proved, nil if
-// there was none.
+// New prepares a sweep of the sources. before is what the previous sweep proved, or nil.
 func New(cfg *Settings, sources []*node.Source, m *Memory, l *ledger.Ledger, before *proof.Proof) *Sweep {
 	var compared *proof.Values
 	if before != nil {
@@ -46,8 +45,8 @@ func New(cfg *Settings, sources []*node.Source, m *Memory, l *ledger.Ledger, bef
 	}
 }
 
-// Run looks at all there is, until ctx or the deadline ends. drop is told which
-// nodes of earlier sweeps are no more.
+// Run sweeps until it is done, or ctx or the deadline ends. It passes to drop which nodes of earlier sweeps no longer
+// exist.
 func (w *Sweep) Run(ctx context.Context, drop func(gone func(node string) bool)) {
 	ctx, cancel := context.WithTimeoutCause(ctx, w.cfg.Deadline, ErrDeadline)
 	defer cancel()
@@ -62,8 +61,8 @@ func (w *Sweep) Run(ctx context.Context, drop func(gone func(node string) bool))
 	w.confirm(ctx)
 }
 
-// findNodes asks all clusters at once for their masters. It returns which nodes are
-// no more: of a cluster that did not answer nothing is known to be gone.
+// findNodes asks all clusters at once for their masters. It returns which nodes no longer exist. Nothing of a cluster
+// that did not answer counts as gone.
 func (w *Sweep) findNodes(ctx context.Context) (gone func(node string) bool) {
 	found, errs := make([][]node.Connection, len(w.sources)), make([]error, len(w.sources))
 	var wg sync.WaitGroup
@@ -89,8 +88,7 @@ func (w *Sweep) findNodes(ctx context.Context) (gone func(node string) bool) {
 	return func(node string) bool { return !kept[node] }
 }
 
-// lose reports the masters a cluster had when it last answered, or the cluster, and
-// returns their names.
+// lose reports the masters that a cluster had when it last answered, or the cluster, and returns their names.
 func (w *Sweep) lose(ctx context.Context, src *node.Source, err error) (names []string) {
 	w.orphans.MarkDown(src)
 	names = w.memory.nodes(src)
@@ -105,15 +103,14 @@ func (w *Sweep) lose(ctx context.Context, src *node.Source, err error) (names []
 	return names
 }
 
-// readAll reads the nodes' pages, for a part of the sweep's time.
+// readAll reads the pages of the nodes for a part of the sweep's time.
 func (w *Sweep) readAll(ctx context.Context) {
 	ctx, cancel := context.WithTimeoutCause(ctx, w.cfg.pagesUntil(), ErrDeadline)
 	defer cancel()
 	w.each(func(n *nodeSweep) { n.read(ctx) })
 }
 
-// rehome finds the nodes that findings of clusters are on now: after a failover, or when
-// slots were moved, it is another one than the sweep before.
+// rehome finds the current nodes of findings in clusters, which change after a failover and when slots move.
 func (w *Sweep) rehome() {
 	for _, src := range w.sources {
 		if src.Cluster == nil {
@@ -130,7 +127,7 @@ func (w *Sweep) rehome() {
 	}
 }
 
-// confirm looks again at what is wrong, when that has been there for the grace.
+// confirm looks again at what is wrong, after the grace.
 func (w *Sweep) confirm(ctx context.Context) {
 	if wait := w.confirmation.grace(w.nodes); wait > 0 && !w.confirmation.attend(ctx, w.nodes, wait) {
 		for _, n := range w.nodes {
@@ -144,7 +141,7 @@ func (w *Sweep) confirm(ctx context.Context) {
 	w.each(func(n *nodeSweep) { w.confirmation.look(ctx, n) })
 }
 
-// each does something with all nodes, several at a time, and waits.
+// each calls do for all nodes, several at a time, and waits.
 func (w *Sweep) each(do func(n *nodeSweep)) {
 	node.Each(len(w.nodes), func(i int) { do(w.nodes[i]) })
 	for _, n := range w.nodes {

@@ -13,8 +13,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// take looks into the locks of a page and counts them. If ctx ends meanwhile, the
-// page is not done.
+// take examines and counts the locks of a page. If ctx ends meanwhile, the page does not count.
 func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64, err error) {
 	locks = page.Keys
 	now := n.cfg.Now()
@@ -42,18 +41,18 @@ func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64
 	return locks, n.takeOrphans(ctx, ours, now)
 }
 
-// lease says since when the lock is proved to have its holder.
+// lease returns since when the lock is proved to have its holder.
 func (n *nodeSweep) lease(v *keyreader.Value, h *report.Hold, now time.Time) lease {
 	return leaseOf(n.cfg, n.memory.watch, n.Node, v, h, now)
 }
 
-// moving says that the key may be on another node of the cluster already.
+// moving reports whether the key may already be on another node of the cluster.
 func (n *nodeSweep) moving(key string) bool {
 	slots := n.view.Moving()
 	return slots.Has(hashslot.Of(key))
 }
 
-// seenBefore says that an earlier pattern of this pass matches the key.
+// seenBefore reports whether an earlier pattern of this pass matches the key.
 func (n *nodeSweep) seenBefore(key string) bool {
 	earlier := n.cfg.Scope.Patterns[:n.memory.pass.pattern]
 	return slices.ContainsFunc(earlier, func(p string) bool { return keyreader.Matches(p, key) })
@@ -74,8 +73,7 @@ func (n *nodeSweep) takeOrphans(ctx context.Context, ours []*keyreader.Value, no
 	return ctx.Err()
 }
 
-// evidence explains a finding. Why a holder's own word was not believed goes with how
-// long it holds.
+// evidence explains a finding. The duration of a hold comes with the reason why the holder's own time was ignored.
 func (n *nodeSweep) evidence(class report.Class, v *keyreader.Value, lease *lease, now time.Time) string {
 	text := n.cfg.Rules.Evidence(class, v, lease.since, now)
 	if class == report.HeldTooLong {
@@ -84,7 +82,7 @@ func (n *nodeSweep) evidence(class report.Class, v *keyreader.Value, lease *leas
 	return text
 }
 
-// count takes down of how many locks it is not known since when they are held.
+// count counts the locks whose holding time is unknown.
 func (n *nodeSweep) count(lease *lease) {
 	if lease.unwatched {
 		n.report.Unwatched++

@@ -8,22 +8,22 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// Distinction is how far a value tells one holder of a lock from the next.
+// Distinction is how well a value identifies one holder of a lock.
 type Distinction int
 
 const (
-	// Indistinct values are the same whoever holds the lock: a constant, a short text, one
-	// that was not read as a whole. Only an expiry that stays what it was proves one lease.
+	// Indistinct values do not identify the holder: a constant, a short text, or one that was not read completely.
+	// Only an unchanged expiry proves one lease.
 	Indistinct Distinction = iota
-	// PerClient values are the same each time one client has the lock, as those of Redisson
-	// and Spring are, and perhaps names of hosts.
+	// PerClient values are the same whenever one client has the lock: those of Redisson and Spring, and perhaps host
+	// names.
 	PerClient
-	// PerLease values are made anew for each lease: random tokens, and what says since when.
+	// PerLease values are new for each lease: random tokens, and times.
 	PerLease
 )
 
 const (
-	// shortestName is how long what tells two clients apart must be.
+	// shortestName is how long a text that identifies a client must be.
 	shortestName = 16
 	// shortestToken is 120 random bits in base64.
 	shortestToken = 20
@@ -34,13 +34,13 @@ const (
 	fewLetters   = 6 // distinct ones: less is a text like "aaaa..."
 )
 
-// named says that the text has the shape of a name, as hosts, pods and processes have, or
-// of the UUID that Spring and Redisson know a client by.
+// named reports whether the text has the form of a host, pod or process name, or of the UUID by which Spring and
+// Redisson identify a client.
 func named(text string) bool {
 	return strings.ContainsAny(text, "-.:@") && text == strings.ToLower(text)
 }
 
-// DistinctionOf judges a value by its shape.
+// DistinctionOf judges a value by its form.
 func DistinctionOf(v *keyreader.Value, h *report.Hold) Distinction {
 	switch {
 	case v.Type == keyreader.Hash && v.Fields == nil: // too large, or not measured
@@ -62,8 +62,7 @@ func DistinctionOf(v *keyreader.Value, h *report.Hold) Distinction {
 	return PerLease
 }
 
-// variety counts how often a text changes between digits, lower and upper case, and how
-// many different characters it has.
+// variety counts how often a text changes between digits, lower and upper case, and its distinct characters.
 func variety(text string) (changes, letters int) {
 	before := 0
 	for _, r := range text {
@@ -91,9 +90,8 @@ func variety(text string) (changes, letters int) {
 	return changes, letters
 }
 
-// Kept says that a value does not tell one lease of its process from the next: Redisson's
-// fields are a client and a thread, Spring's value is a registry's UUID, and a UUID may be
-// either that or a token.
+// Kept reports whether a process may reuse the value for its next lease. Redisson's fields are a client and a thread,
+// Spring's value is a registry's UUID, and a UUID may be either that or a token.
 func Kept(v *keyreader.Value) bool {
 	h := Holder(v)
 	return DistinctionOf(v, &h) != PerLease

@@ -32,10 +32,8 @@ var (
 	alphanumerics = regexp.MustCompile(`[0-9A-Za-z+/_-]{16,}`)
 )
 
-// Doubt says why the value of a lock does not tell its owner from another one, or "" if
-// it does. Only what was made by a generator of random numbers, or names an instant,
-// does so; a value that looks like neither is in doubt. Of values that do, a few in a
-// hundred are taken for such that do not, which costs a repair and no lock.
+// Doubt says why a value does not identify one owner, or returns "" if it does. Only a random value, or one that
+// names an instant, does. A few in a hundred good values are doubted, which costs a repair but no lock.
 func Doubt(v *keyreader.Value) string {
 	switch {
 	case Token(v) != "":
@@ -57,7 +55,7 @@ func Doubt(v *keyreader.Value) string {
 	return ""
 }
 
-// doubtOfHash accepts Redisson's clients, which are UUIDs, and no other names of fields.
+// doubtOfHash accepts only Redisson's clients, which are UUIDs, as names of fields.
 func doubtOfHash(v *keyreader.Value) string {
 	if v.Fields == nil {
 		return "its fields were not all read, or the server does not report its size (+memory|usage)"
@@ -77,7 +75,7 @@ func doubtOfHash(v *keyreader.Value) string {
 	return ""
 }
 
-// random says whether part of a text looks like a generator's.
+// random reports whether part of a text looks randomly generated.
 func random(text string) bool {
 	for _, run := range append(uuidWithin.FindAllString(text, -1), hexWithin.FindAllString(text, -1)...) {
 		if different(run) >= leastDifferent {
@@ -92,8 +90,8 @@ func random(text string) bool {
 	return false
 }
 
-// mixedCase says whether capitals, small letters and digits take turns within some 16
-// characters of a run. The signs of base64 do not count: words are joined by them.
+// mixedCase reports whether capitals, small letters and digits alternate within some 16 characters of a run. The
+// signs of base64 do not count, because they join words.
 func mixedCase(run string) bool {
 	letters := strings.Map(func(r rune) rune {
 		if kindOf(byte(r)) == 0 {
@@ -116,8 +114,8 @@ func mixedCase(run string) bool {
 	return false
 }
 
-// mixedDigits says the same of letters of one case and digits, of which one must be no
-// hexadecimal digit. Signs end a run: parts of host names are joined by them.
+// mixedDigits reports the same for letters of one case and digits, with at least one letter that is not hexadecimal.
+// Signs end a run, because they join parts of host names.
 func mixedDigits(run string) bool {
 	for part := range strings.FieldsFuncSeq(run, func(r rune) bool { return kindOf(byte(r)) == 0 }) {
 		for ; len(part) >= leastMixed; part = part[1:] {
@@ -146,7 +144,7 @@ func kindOf(c byte) int {
 	return 0
 }
 
-// takeTurns counts the kinds of a text's characters, and how often one follows another.
+// takeTurns counts the kinds of characters in a text, and how often one kind follows another.
 func takeTurns(text string) (kinds, turns int) {
 	var has [4]bool
 	for i := range len(text) {
@@ -163,7 +161,7 @@ func takeTurns(text string) (kinds, turns int) {
 	return kinds, turns
 }
 
-// different counts the different characters of a text.
+// different counts the distinct characters of a text.
 func different(text string) (n int) {
 	var has [256]bool
 	for i := range len(text) {

@@ -18,7 +18,7 @@ const maxNameLength = 128
 // TokenLength of lockscope's owner tokens, with which its values begin.
 const TokenLength = 32
 
-// Holder reads what the value tells.
+// Holder returns what the value says about the holder.
 func Holder(v *keyreader.Value) report.Hold {
 	switch v.Type {
 	case keyreader.String:
@@ -41,7 +41,7 @@ func Holder(v *keyreader.Value) report.Hold {
 	return report.Hold{Format: report.FormatUnknown}
 }
 
-// lockscopeHolder accepts a value cut off at [keyreader.HeadSize]: who holds it comes first.
+// lockscopeHolder accepts a value cut off at [keyreader.HeadSize], because the holder comes first.
 func lockscopeHolder(text string) (report.Hold, bool) {
 	fence, h, ok := redlock.ParseValue(text)
 	if !ok {
@@ -50,14 +50,14 @@ func lockscopeHolder(text string) (report.Hold, bool) {
 	return report.Hold{Holder: h, Format: report.FormatLockscope, Fence: fence}, true
 }
 
-// Token is the secret by which lockscope tells its attempts apart, on all nodes
-// the same, or "" if lockscope did not write the value.
+// Token is the secret by which lockscope identifies an attempt, the same on all nodes. It is "" if lockscope did not
+// write the value.
 func Token(v *keyreader.Value) string {
 	token, _ := Grant(v)
 	return token
 }
 
-// Grant is the token, and what the node counted when it granted it.
+// Grant returns the token, and the node's counter at the grant.
 func Grant(v *keyreader.Value) (token string, fence uint64) {
 	if v.Type != keyreader.String {
 		return "", 0
@@ -69,7 +69,7 @@ func Grant(v *keyreader.Value) (token string, fence uint64) {
 	return v.Head[:TokenLength], fence
 }
 
-// uuidText matches what ShedLock and Redisson make identifiers of.
+// uuidText matches the identifiers of ShedLock and Redisson.
 const uuidText = `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`
 
 var (
@@ -80,8 +80,7 @@ var (
 	uuidOnly      = regexp.MustCompile(`^` + uuidText + `$`)
 )
 
-// shedLockHolder reads ADDED:time@host:uuid. The uuid authorizes the release and
-// is dropped.
+// shedLockHolder reads ADDED:time@host:uuid. It drops the uuid, which authorizes the release.
 func shedLockHolder(text string) (report.Hold, bool) {
 	rest, found := strings.CutPrefix(text, "ADDED:")
 	at, rest, split := strings.Cut(rest, "@")
@@ -99,10 +98,9 @@ func shedLockHolder(text string) (report.Hold, bool) {
 	return h, true
 }
 
-// redissonHolder reads the fields of a Redisson lock: client:thread -> count, and
-// "mode" in a read-write lock. The client's id and the thread together authorize
-// the unlock, so no more of the id is shown than it takes to tell holders apart: 8
-// characters of 36, with which nobody can guess the other 90 bits.
+// redissonHolder reads the fields of a Redisson lock: client:thread -> count, and "mode" in a read-write lock. The
+// client's id and the thread together authorize the unlock. So only 8 of the id's 36 characters are shown, enough to
+// tell holders apart and too few to guess the other 90 bits.
 func redissonHolder(fields [][2]string) (report.Hold, bool) {
 	h := report.Hold{Format: report.FormatRedisson}
 	var names []string
@@ -126,8 +124,8 @@ func redissonHolder(fields [][2]string) (report.Hold, bool) {
 	return h, len(names) > 0
 }
 
-// Foreign says whether a key is no lock of any format known: locks are strings, or
-// small hashes as Redisson writes them.
+// Foreign reports whether a key has no known form of a lock: locks are strings, or small hashes as Redisson writes
+// them.
 func Foreign(v *keyreader.Value) bool {
 	switch v.Type {
 	case keyreader.String:
@@ -142,7 +140,7 @@ func Foreign(v *keyreader.Value) bool {
 	return true
 }
 
-// cleanName keeps a name on one line and short: anybody can write a value.
+// cleanName keeps a name short and on one line, because anybody can write a value.
 func cleanName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if !strconv.IsPrint(r) {
