@@ -15,14 +15,14 @@ const (
 	maxResource = 512
 )
 
-// answer is what is used of a page's document.
+// answer is the used part of a page's document.
 type answer struct {
 	Instance string  `json:"instance"`
 	Waiting  []Call  `json:"waiting"`
 	Blocked  []Count `json:"blocked"` // missing from pages of older versions
 }
 
-// Call is one that waits, as its process's page tells.
+// Call is a waiting call, as its process's page lists it.
 type Call struct {
 	Resource string   `json:"resource"`
 	Backend  string   `json:"backend,omitempty"` // what its process calls the nodes; "" where that is not told
@@ -56,7 +56,7 @@ func (a *answer) calls() []Call {
 	return slices.Clone(all)
 }
 
-// counts are the page's own, or those of what it lists.
+// counts returns the page's own counts, or those of the calls that it lists.
 func (a *answer) counts() (all []Count) {
 	listed := make(map[Count]int) // by what is counted
 	of := func(resource, backend string) Count {
@@ -82,7 +82,7 @@ func (a *answer) counts() (all []Count) {
 	return all
 }
 
-// clip keeps a text short: a page may say anything.
+// clip keeps a text short, because a page may contain anything.
 func clip(s string, limit int) string {
 	if len(s) > limit {
 		s = s[:limit]

@@ -20,7 +20,7 @@ var (
 	ErrNoPage   = errors.New("the answer is not from a lockscope page")
 )
 
-// StatusError says that a page answered, but not with its document.
+// StatusError reports an answer without the document.
 type StatusError struct{ Status int }
 
 func (e *StatusError) Error() string {
@@ -30,8 +30,8 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("status %d", e.Status)
 }
 
-// newClient makes connections that the policy allows, keeps none, has no proxy, no
-// cookies, and follows no redirect: a page that may be read must not send it elsewhere.
+// newClient makes connections that the policy allows and keeps none. It has no proxy and no cookies, and follows no
+// redirect: an allowed page must not send it elsewhere.
 func newClient(p Policy) *http.Client {
 	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
 		host, _, err := net.SplitHostPort(addr)
@@ -47,7 +47,7 @@ func newClient(p Policy) *http.Client {
 	}
 }
 
-// ask reads one page. Its errors hold nothing of the answer.
+// ask reads one page. Its errors contain nothing of the answer.
 func (r *Reader) ask(ctx context.Context, page string) (*answer, error) {
 	u, err := r.policy.address(page)
 	if err != nil {
@@ -88,7 +88,7 @@ func decode(ctx context.Context, body io.Reader) (*answer, error) {
 	return &a, nil
 }
 
-// reason is why a request failed, without the address, which stands beside it.
+// reason says why a request failed, without the address, which is shown beside it.
 func reason(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -1,11 +1,13 @@
-// Package fleet reads the pages of many processes and makes one document of them and of
-// what the nodes tell.
+// Package fleet reads the pages of many processes and combines them with what the nodes report.
 //
-// Holders and waiters publish where their page is (lock.WithPage), on the nodes, where
-// anybody with write access can plant an address. So nothing is read unless a [Policy]
-// allows it, and then only what can be a page: by GET, without credentials, cookies,
-// proxies or redirects, at a path that ends in /debug/locks, on no link-local address,
-// and on the loopback interface only where the address itself says so and a pattern
-// allows it. How many pages, how often, how long and how much is bounded. What a page
-// says is cut to size and shown under its own address only: it may say anything.
+// Holders and waiters publish the address of their page on the nodes (lock.WithPage), where anybody with write access
+// can plant an address. So a [Policy] must allow each page, and only a possible page is read:
+//
+//   - by GET, without credentials, cookies, proxies or redirects;
+//   - at a path that ends in /debug/locks;
+//   - never on a link-local address, and on the loopback interface only if the address itself names it and a pattern
+//     allows it.
+//
+// The number of pages, their frequency, duration and size are bounded. The content of a page is cut to size and shown
+// only under its own address, because it may be anything.
 package fleet

@@ -20,7 +20,7 @@ type Document struct {
 	Omitted   int        `json:"pages_omitted,omitempty"`
 }
 
-// Resource is one that is waited for.
+// Resource is a resource with waiters.
 type Resource struct {
 	Resource  string   `json:"resource"`
 	Backend   string   `json:"backend,omitempty"`       // what pages call the nodes, of one that is on none of those that are read
@@ -33,7 +33,7 @@ type Resource struct {
 	OnlyPages bool     `json:"only_on_pages,omitempty"` // no node has a queue for it
 }
 
-// Holder is who holds a resource, as the nodes tell.
+// Holder is the holder of a resource, as the nodes report it.
 type Holder struct {
 	Instance string    `json:"instance"`
 	Since    time.Time `json:"since,omitzero"`
@@ -42,8 +42,7 @@ type Holder struct {
 	Page     string    `json:"page,omitempty"`
 }
 
-// Waiter is a process that waits: what it wrote into its queue entry, and what its page
-// says beside.
+// Waiter is a waiting process: its queue entry, and the calls that its page lists.
 type Waiter struct {
 	Instance string      `json:"instance,omitempty"` // empty: its queue entry does not tell yet
 	Callers  int         `json:"callers"`            // of it that wait for the resource
@@ -56,7 +55,7 @@ type Waiter struct {
 	Calls    []Call      `json:"calls,omitempty"` // that its page lists: Callers says of how many
 }
 
-// Read is how reading a page went.
+// Read is the result of reading a page.
 type Read struct {
 	Page     string   `json:"page"`
 	Instance string   `json:"instance,omitempty"`        // whose it says it is

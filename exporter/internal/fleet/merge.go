@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// Published are the pages that holders and waiters say they have, those of waiters first.
+// Published returns the pages that holders and waiters publish, those of waiters first.
 func Published(l scanner.Listing) (pages []string) {
 	add := func(page string) {
 		if page != "" {
@@ -34,11 +34,10 @@ func Published(l scanner.Listing) (pages []string) {
 	return pages
 }
 
-// Merge makes one document of what the nodes and the pages tell. A page adds to the
-// process that published its address: where each of its calls waits. Calls of which no
-// node has heard, for they have just begun or their node is down, are added as its own.
-// Waits are as long as they were when the nodes, or the page, were read: see Document.Read
-// and Read.Read.
+// Merge combines what the nodes and the pages report into one document. A page adds to the process that published its
+// address: where each of its calls waits. Calls unknown to the nodes, because they have just begun or their node is
+// down, are added as the page's own. Waits are as long as they were when the nodes, or the page, were read: see
+// Document.Read and Read.Read.
 func Merge(waits *scanner.Waits, pages []Page, now time.Time) Document {
 	d := Document{Schema: 1, At: now.UTC(), Deadlocks: []string{}, Resources: []Resource{}, Pages: readsOf(pages, now)}
 	m := merger{pages: pages, used: make(map[ofPage]bool), names: make(map[string]bool)}
@@ -64,7 +63,7 @@ type merger struct {
 	names map[string]bool // of the nodes that are read, as those call them who wait there
 }
 
-// ofPage is what a page says of one resource.
+// ofPage identifies what a page says about one resource.
 type ofPage struct{ url, resource, backend string }
 
 func (m *merger) fromNodes(waits *scanner.Waits, f *scanner.WaitedFor) Resource {
@@ -88,7 +87,7 @@ func (m *merger) fromNodes(waits *scanner.Waits, f *scanner.WaitedFor) Resource 
 	return r
 }
 
-// ask adds what the waiter's page says. Of two processes with one page, the first gets it.
+// ask adds what the waiter's page lists. Of two processes with one page, the first gets it.
 func (m *merger) ask(w *Waiter, resource, backend string) {
 	at, known := slices.BinarySearchFunc(m.pages, w.Page,
 		func(p Page, url string) int { return strings.Compare(p.URL, url) })
@@ -102,8 +101,7 @@ func (m *merger) ask(w *Waiter, resource, backend string) {
 	w.Callers = max(w.Callers, p.count(resource, backend))
 }
 
-// addRest adds the calls that no queue has. What is on other nodes than those that are read
-// stands by itself.
+// addRest adds the calls that no queue has. Calls on nodes that are not read get their own rows.
 func (m *merger) addRest(d *Document) {
 	type row struct{ resource, backend string }
 	at := make(map[row]int)
@@ -136,8 +134,7 @@ func (m *merger) addRest(d *Document) {
 	}
 }
 
-// isRead reports that these are the nodes that are read, as far as that is known: they are
-// Redis, which is called that unless somebody says otherwise.
+// isRead reports whether these nodes are read, as far as is known. They are Redis, and called "redis" by default.
 func (m *merger) isRead(backend string) bool {
 	return m.names[backend] || len(m.names) == 0 && backend == "redis"
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// ErrBadPolicy says that a text is no policy. The text is withheld: whoever writes a URL
-// there may have written a password.
+// ErrBadPolicy reports a text that is not a policy. It withholds the text, because a URL in it may contain a
+// password.
 var ErrBadPolicy = errors.New("use off, listed, or host patterns such as *.orders.svc")
 
 // Errors of a page that is not asked.
@@ -21,14 +21,13 @@ var (
 	ErrLocal = errors.New("its host resolves to this machine or to a link-local address")
 )
 
-// Policy says which pages may be read. The zero value allows none.
+// Policy selects the pages that may be read. The zero value allows none.
 type Policy struct {
 	listed bool
 	hosts  []string
 }
 
-// ParsePolicy reads off, listed, or patterns of hosts with commas between them: * stands
-// for any text, ? for any character.
+// ParsePolicy parses off, listed, or comma-separated host patterns: * matches any text, ? any character.
 func ParsePolicy(text string) (Policy, error) {
 	switch text {
 	case "", "off":
@@ -47,10 +46,10 @@ func ParsePolicy(text string) (Policy, error) {
 	return p, nil
 }
 
-// Off says that no page may be read.
+// Off reports whether no page may be read.
 func (p Policy) Off() bool { return !p.listed && len(p.hosts) == 0 }
 
-// address is what is asked for a page; an error if nothing is.
+// address returns the URL to read for a page, or an error if it may not be read.
 func (p Policy) address(page string) (*url.URL, error) {
 	u, err := url.Parse(page)
 	switch {
@@ -73,8 +72,8 @@ func (p Policy) allows(host string) bool {
 	return p.listed
 }
 
-// reaches says whether a host may lead to this address. A name that somebody has made
-// lead to this machine does not: only its own names do, and only by a pattern.
+// reaches reports whether a host may resolve to this address. A name that somebody pointed at this machine may not:
+// only the machine's own names may, and only by a pattern.
 func (p Policy) reaches(host, address string) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {

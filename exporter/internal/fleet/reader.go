@@ -43,16 +43,15 @@ type Reader struct {
 	omitted int
 }
 
-// NewReader makes a Reader of pages that the policy allows.
+// NewReader makes a Reader of the pages that the policy allows.
 func NewReader(p Policy) *Reader {
 	return &Reader{policy: p, client: newClient(p), now: time.Now, pages: make(map[string]*Page)}
 }
 
-// Read reads those of the pages that were not read in the last [Every], and forgets the
-// ones that are not among them any more. It returns once each has answered, failed or
-// reached [Timeout], or ctx has ended. Of more than [MaxPages], those that have answered
-// before come first; the others take turns by lot, so that addresses that nobody answers
-// keep none out for ever that somebody does.
+// Read reads those pages that were not read in the last [Every], and forgets pages that are no longer listed. It
+// returns when each has answered, failed or reached [Timeout], or ctx has ended. Of more than [MaxPages], pages that
+// have answered before come first. The others are chosen by lot, so that dead addresses do not keep live ones out
+// forever.
 func (r *Reader) Read(ctx context.Context, pages []string) {
 	var reading sync.WaitGroup
 	slots := make(chan struct{}, atOnce)
@@ -71,7 +70,7 @@ func (r *Reader) Read(ctx context.Context, pages []string) {
 	reading.Wait()
 }
 
-// due takes up the pages and returns those to read now.
+// due returns the pages to read now.
 func (r *Reader) due(pages []string) (urls []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -85,7 +84,7 @@ func (r *Reader) due(pages []string) (urls []string) {
 	return urls
 }
 
-// choose leaves the pages that are wanted now, as many as are read. r.mu is held.
+// choose keeps the wanted pages, up to the limit. r.mu is held.
 func (r *Reader) choose(wanted []string) []*Page {
 	var all []*Page
 	seen := make(map[string]bool)
@@ -113,7 +112,7 @@ func (r *Reader) choose(wanted []string) []*Page {
 	return kept
 }
 
-// rank keeps those that were asked just now, lest more are asked than may be.
+// rank keeps pages that were just asked, so that the limit holds.
 func (r *Reader) rank(p *Page) int {
 	switch {
 	case !p.Read.IsZero():

@@ -42,7 +42,7 @@ var (
 	mainJS string
 )
 
-// asset is the page, and the headers that let nothing but its own script run.
+// asset is the page, with the headers that allow only its own script to run.
 type asset struct {
 	body []byte
 	etag string
@@ -77,8 +77,7 @@ func digest(s string) string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// secure sets the headers of every answer, also of data: a browser may be made
-// to show JSON as a page of its own.
+// secure sets the headers of every answer, even of data, because a browser may be made to show JSON as a page.
 func (a asset) secure(h http.Header) {
 	h.Set("Content-Security-Policy", a.csp)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -86,8 +85,8 @@ func (a asset) secure(h http.Header) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
-// serve writes the page. It holds no data, so a browser may keep it as long as
-// it asks whether it is still the same: the next version has other hashes.
+// serve writes the page. It contains no data, so a browser may keep it as long as it revalidates it: the next version
+// has other hashes.
 func (a asset) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")

@@ -7,8 +7,8 @@ import (
 	"github.com/lockscope/lockscope/exporter/live"
 )
 
-// complete counts what a source has listed and not counted, as one does that knows of
-// locks from somewhere else than a live.Board. Objectives have their defaults.
+// complete counts what a source lists but does not count, such as one that knows of locks other than from a
+// live.Board. Objectives get their defaults.
 func complete(s live.State) live.State {
 	if s.Objectives == (live.Objectives{}) {
 		s.Objectives = live.Objectives{Warning: live.DefaultWarning.Seconds(), Alarm: live.DefaultAlarm.Seconds()}
@@ -31,7 +31,7 @@ func complete(s live.State) live.State {
 	return s
 }
 
-// blocked are the resources that somebody waits for, most waited for first.
+// blocked returns the resources with waiters, most waited for first.
 func blocked(waiting []live.Waiter) []live.Blocked {
 	rows := make([]live.Blocked, 0)
 	at := make(map[string]int)

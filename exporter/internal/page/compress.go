@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// acceptsGzip reports that the client can read it.
+// acceptsGzip reports whether the client accepts gzip.
 func acceptsGzip(r *http.Request) bool {
 	for _, part := range strings.Split(strings.Join(r.Header.Values("Accept-Encoding"), ","), ",") {
 		coding, params, err := mime.ParseMediaType(strings.TrimSpace(part))
@@ -19,8 +19,8 @@ func acceptsGzip(r *http.Request) bool {
 	return false
 }
 
-// startGzip says that what follows is compressed, and returns where to write it. A stream
-// is compressed for each of its clients: a fast level costs half a millisecond a document.
+// startGzip announces compression, and returns the writer. Streams are compressed for each client separately: a fast
+// level costs half a millisecond per document.
 func startGzip(w http.ResponseWriter) *gzip.Writer {
 	w.Header().Set("Content-Encoding", "gzip")
 	zip, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // an error says that there is no such level
@@ -35,7 +35,7 @@ func compressed(w http.ResponseWriter, status int, body []byte) {
 	_ = zip.Close() // nobody is left to tell of an error
 }
 
-// encoder is where a stream's events go.
+// encoder is the destination of a stream's events.
 type encoder struct {
 	io.Writer
 	zip *gzip.Writer // nil: as they are
@@ -49,7 +49,7 @@ func newEncoder(w http.ResponseWriter, r *http.Request) encoder {
 	return encoder{Writer: zip, zip: zip}
 }
 
-// flush hands over what was written so far.
+// flush sends what was written so far.
 func (e encoder) flush() error {
 	if e.zip == nil {
 		return nil
@@ -57,7 +57,7 @@ func (e encoder) flush() error {
 	return e.zip.Flush()
 }
 
-// end completes what was written; a client that has left does not read it.
+// end completes the compressed data.
 func (e encoder) end() {
 	if e.zip != nil {
 		_ = e.zip.Close()

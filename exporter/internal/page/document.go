@@ -11,8 +11,7 @@ type document struct {
 	Scan *scanner.Document `json:"scan"`
 }
 
-// listed returns the state without null lists; it changes nothing that the
-// source may still hold.
+// listed returns the state without null lists. It does not change what the source may still hold.
 func listed(s live.State) live.State {
 	s = complete(s)
 	s.Deadlocks = orEmpty(s.Deadlocks)
@@ -38,7 +37,7 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-// scanOf is the report, or the document of no sweep at all.
+// scanOf returns the document of the report, or that of no sweep.
 func scanOf(r scanner.Report, swept bool) *scanner.Document {
 	if !swept {
 		r = scanner.Report{}

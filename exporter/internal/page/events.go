@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// serveEvents sends documents until the client leaves, the source fails or the
-// Handler is closed. A client that reconnects starts afresh, so events have no ids.
+// serveEvents sends documents until the client leaves, the source fails or the Handler is closed. A client that
+// reconnects starts afresh, so events have no ids.
 func (h *Handler) serveEvents(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
@@ -49,9 +49,8 @@ func (h *Handler) send(e encoder, r *http.Request, out *http.ResponseController,
 	}
 }
 
-// event writes one document. The deadline replaces the server's WriteTimeout,
-// which no stream would survive; it is an error only where it could not be set
-// although the connection knows deadlines.
+// event writes one document. The deadline replaces the server's WriteTimeout, which no stream would survive. An error
+// setting it counts only if the connection supports deadlines.
 func (h *Handler) event(e encoder, out *http.ResponseController, line []byte) error {
 	err := out.SetWriteDeadline(time.Now().Add(h.writeTimeout))
 	if err != nil && !errors.Is(err, http.ErrNotSupported) {

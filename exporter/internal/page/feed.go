@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// feeds hands documents to streams. While there are streams, one goroutine asks
-// for documents; it ends with the last stream.
+// feeds passes documents to streams. One goroutine asks for documents while there are streams, and ends with the last
+// one.
 type feeds struct {
 	max      int
 	interval time.Duration
@@ -19,16 +19,14 @@ type feeds struct {
 	closed  bool
 }
 
-// feed is one run of the goroutine. The streams it serves join and leave; those
-// that come after it has ended get a feed of their own.
+// feed is one run of the goroutine. Streams that come after it has ended get a new feed.
 type feed struct {
 	cancel  context.CancelFunc
 	streams map[*stream]struct{} // guarded by feeds.mu
 	last    []byte               // guarded by feeds.mu
 }
 
-// stream receives documents. A reader that is late finds the newest only. The
-// channel is closed when there will be no more.
+// stream receives documents. A slow reader finds only the newest. The channel is closed after the last one.
 type stream struct {
 	documents chan []byte
 }
@@ -37,8 +35,7 @@ func (f *feeds) init(limit int, interval time.Duration, ask func(context.Context
 	f.max, f.interval, f.ask = limit, interval, ask
 }
 
-// join returns a stream, and false if there are too many or feeds is closed. Who
-// gets one must leave.
+// join returns a stream, or false if there are too many or feeds is closed. Every joined stream must leave.
 func (f *feeds) join() (*stream, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -108,7 +105,7 @@ func (f *feeds) run(ctx context.Context, current *feed) {
 	}
 }
 
-// publish gives line to every stream of the feed, instead of one not yet taken.
+// publish replaces the document of every stream that has not been read.
 func (f *feeds) publish(current *feed, line []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -25,8 +25,7 @@ func formatOfType(mediaType string) string {
 	return ""
 }
 
-// formatOf returns what the request wants. The query outranks the header, for
-// people who type addresses.
+// formatOf returns the requested format. The query outranks the header, for people who type addresses.
 func formatOf(r *http.Request) string {
 	if query := r.URL.Query(); query.Has("format") {
 		return query.Get("format")
@@ -34,9 +33,8 @@ func formatOf(r *http.Request) string {
 	return accepted(r.Header.Values("Accept"))
 }
 
-// accepted returns the format that the header names with the highest quality,
-// of equals the first. Wildcards count for nothing: every browser and every
-// program sends them.
+// accepted returns the format with the highest quality in the header, the first of equals. Wildcards do not count,
+// because every browser and program sends them.
 func accepted(headers []string) string {
 	best, quality := formatHTML, 0.0
 	for _, part := range strings.Split(strings.Join(headers, ","), ",") {

@@ -8,11 +8,9 @@ import (
 
 // Defaults of New.
 const (
-	// DefaultInterval is how often a stream sends a document: as often as the
-	// plot gets a new point.
+	// DefaultInterval is how often a stream sends a document: as often as the plot gets a new point.
 	DefaultInterval = time.Second
-	// DefaultMaxStreams is enough for a team that looks during an incident. Who
-	// comes later polls.
+	// DefaultMaxStreams is enough for a team during an incident. Further viewers poll.
 	DefaultMaxStreams = 16
 	// DefaultSourceTimeout bounds the time a Source may take for one document.
 	DefaultSourceTimeout = 5 * time.Second
@@ -23,9 +21,8 @@ const (
 // Option configures New.
 type Option func(*Handler)
 
-// WithReport shows the findings of a leak scanner. The function returns the last
-// report and whether there is one; it is called for every document, from one
-// goroutine or several, and must not block. nil changes nothing.
+// WithReport shows the findings of a leak scanner. The function returns the last report and whether there is one. It
+// is called for every document, possibly concurrently, and must not block. nil changes nothing.
 func WithReport(report func() (scanner.Report, bool)) Option {
 	return func(h *Handler) { h.report = report }
 }
@@ -40,8 +37,8 @@ func WithInterval(d time.Duration) Option {
 	}
 }
 
-// WithMaxStreams sets how many streams may be open at a time. Negative means
-// DefaultMaxStreams; with zero, every page polls.
+// WithMaxStreams sets how many streams may be open at a time. Negative means DefaultMaxStreams; with zero every page
+// polls.
 func WithMaxStreams(n int) Option {
 	return func(h *Handler) {
 		if h.maxStreams = n; n < 0 {
@@ -50,8 +47,7 @@ func WithMaxStreams(n int) Option {
 	}
 }
 
-// WithSourceTimeout sets when the context ends that a Source gets. Zero and
-// less mean DefaultSourceTimeout.
+// WithSourceTimeout bounds the context of a Source. Zero and less mean DefaultSourceTimeout.
 func WithSourceTimeout(d time.Duration) Option {
 	return func(h *Handler) {
 		if h.sourceTimeout = d; d <= 0 {
@@ -60,8 +56,8 @@ func WithSourceTimeout(d time.Duration) Option {
 	}
 }
 
-// WithWriteTimeout sets how long a stream's client may take to read one
-// document. Zero and less mean DefaultWriteTimeout.
+// WithWriteTimeout sets how long a stream's client may take to read one document. Zero and less mean
+// DefaultWriteTimeout.
 func WithWriteTimeout(d time.Duration) Option {
 	return func(h *Handler) {
 		if h.writeTimeout = d; d <= 0 {

@@ -14,19 +14,18 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// ErrSource says that the Source, or the function given to WithReport, panicked.
-// What it panicked with is not kept: it may hold anything.
+// ErrSource reports a panic of the Source, or of the function given to WithReport. It drops the panic's value, which
+// may contain anything.
 var ErrSource = errors.New("the data source of the page panicked")
 
-// Source tells the state of the locks. State is called by one goroutine for all
-// streams and by each request for JSON, so it must be safe for concurrent use; it
-// should return what it has when ctx ends.
+// Source reports the state of the locks. One goroutine calls State for all streams, and each request for JSON calls
+// it, so it must be safe for concurrent use. It should return what it has when ctx ends.
 type Source interface {
 	State(ctx context.Context) live.State
 }
 
-// Handler serves the page and its data. See the package's doc for addresses.
-// It never writes to anything: all it answers is GET and HEAD.
+// Handler serves the page and its data at the addresses in the package documentation. It answers only GET and HEAD,
+// and changes nothing.
 type Handler struct {
 	source        Source
 	report        func() (scanner.Report, bool)
@@ -40,8 +39,7 @@ type Handler struct {
 
 var _ http.Handler = (*Handler)(nil)
 
-// New returns a Handler that shows what source knows. A nil source has no locks:
-// a process that only scans has none.
+// New returns a Handler for source. A nil source has no locks, as in a process that only scans.
 func New(source Source, opts ...Option) *Handler {
 	h := &Handler{
 		source:        source,
@@ -60,10 +58,9 @@ func New(source Source, opts ...Option) *Handler {
 	return h
 }
 
-// Close ends all streams, and returns once nothing runs any more that Handler
-// started. Streams asked for later are answered with 503; the page and JSON go
-// on. A second Close does nothing. http.Server.Shutdown waits for streams, so
-// give Close to its RegisterOnShutdown.
+// Close ends all streams, and returns once everything that Handler started has ended. Later requests for streams get
+// 503; the page and JSON go on. Further calls do nothing. http.Server.Shutdown waits for streams, so pass Close to
+// its RegisterOnShutdown.
 func (h *Handler) Close() error {
 	h.feeds.close()
 	return nil
@@ -100,10 +97,10 @@ func (h *Handler) serveJSON(w http.ResponseWriter, r *http.Request) {
 	h.write(w, r, http.StatusOK, append(body, '\n'))
 }
 
-// worthGzip is below which length compression saves no packet.
+// worthGzip is the length below which compression saves no packet.
 const worthGzip = 1 << 10
 
-// fail answers with an error that programs can read as well as people.
+// fail answers with an error that programs can read, too.
 func (h *Handler) fail(w http.ResponseWriter, r *http.Request, status int, text string) {
 	body, _ := json.Marshal(map[string]string{"error": text})
 	h.write(w, r, status, append(body, '\n'))

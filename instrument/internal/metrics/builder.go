@@ -40,7 +40,7 @@ func (b *builder) add(v vec, labels []string) {
 	}
 }
 
-// with adds the labels of WithLabels to those of a resource.
+// with adds the labels of WithLabels after the label resource.
 func (b *builder) with(labels []string) []string {
 	if labels[0] != "resource" {
 		return labels

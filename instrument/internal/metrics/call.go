@@ -12,7 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// Call is one Acquire, and the lease that comes of it: see [Metrics.Begin]. It must not be copied.
+// Call is one Acquire and its lease: see [Metrics.Begin]. It must not be copied.
 type Call struct {
 	entry
 	series *series
@@ -23,28 +23,28 @@ type Call struct {
 	refusals      atomic.Int32 // nodes that said no to the renewal under way
 }
 
-// Resource is what the call asks for.
+// Resource is the name of the requested resource.
 func (c *Call) Resource() string { return c.resource }
 
-// Label is what its resource is counted as.
+// Label is the label value of the resource.
 func (c *Call) Label() string { return c.series.label }
 
-// Began is when the call did.
+// Began is when the call began.
 func (c *Call) Began() time.Time { return c.began }
 
 // Held is how long the lease has been held, since it was acquired.
 func (c *Call) Held() time.Duration { return time.Since(c.began) - c.waited }
 
-// HeldHere is since when a lease of these metrics has the resource that the call asks for.
+// HeldHere returns since when a lease of these metrics has held the requested resource.
 func (c *Call) HeldHere() (since time.Time, ok bool) { return c.series.held.of(c.resource) }
 
-// Start takes over how many nodes the call asks.
+// Start records how many nodes the call asks.
 func (c *Call) Start(e lock.AcquireStart) {
 	c.nodes.Store(int32(e.Nodes))
 	c.quorum.Store(int32(e.Quorum))
 }
 
-// HandedOver counts a call that was handed the lock by another of its process.
+// HandedOver counts a call that got the lock from another call of its process.
 func (c *Call) HandedOver() { c.series.handOvers.Inc() }
 
 // AttemptEnd counts a round of voting.
@@ -53,7 +53,7 @@ func (c *Call) AttemptEnd(e lock.AttemptEnd) {
 	c.progress.Store(int32(progressOf(e)))
 }
 
-// WaitStart notes what the call waits for.
+// WaitStart records what the call waits for.
 func (c *Call) WaitStart(e lock.WaitStart) {
 	if e.Kind == lock.WaitLocal {
 		c.progress.Store(int32(behind))
@@ -63,10 +63,10 @@ func (c *Call) WaitStart(e lock.WaitStart) {
 // LongWait counts a wait that has become long.
 func (c *Call) LongWait() { c.series.longWait.Inc() }
 
-// Deadlock counts one that the call closed.
+// Deadlock counts a cycle that the call closed.
 func (c *Call) Deadlock() { c.series.deadlocks.Inc() }
 
-// NodeEnd counts what a node said in a round of the call, or of the renewal of its lease.
+// NodeEnd counts a node's answer in a round of the call, or of the renewal of its lease.
 func (c *Call) NodeEnd(e lock.NodeEnd) {
 	switch {
 	case e.Op == lock.OpAcquire:
@@ -84,8 +84,7 @@ const (
 	ballotMask     = 1<<ballotAnswered - 1
 )
 
-// vote counts one. The margin is known when every node has had its say; a set of one or two
-// has none to lose.
+// vote counts one vote. The margin is known when every node has answered. A set of one or two nodes has none to lose.
 func (c *Call) vote(attempt int, granted bool) {
 	if c.nodes.Load() <= c.quorum.Load() {
 		return
@@ -117,10 +116,10 @@ func (c *Call) vote(attempt int, granted bool) {
 // Returned ends the wait: Acquire has returned, or panicked.
 func (c *Call) Returned() { c.series.waiting.remove(&c.entry) }
 
-// Abandoned is the end of a call that returned nothing.
+// Abandoned ends a call that returned nothing.
 func (c *Call) Abandoned() { c.series.done() }
 
-// Acquired counts a success: a lease that is held until Ended. sc is of the span in which it was acquired.
+// Acquired counts a success: a lease that is held until Ended. sc is that of the span in which it was acquired.
 func (c *Call) Acquired(validity time.Duration, sc trace.SpanContext) {
 	c.waited = time.Since(c.began)
 	c.series.outcomes[outcome.Acquired].Inc()
@@ -129,7 +128,7 @@ func (c *Call) Acquired(validity time.Duration, sc trace.SpanContext) {
 	observe(c.series.wait, c.waited, sc)
 }
 
-// Failed counts the end of a call without a lease, which is a failure or not.
+// Failed counts the end of a call without a lease, which may not be a failure.
 func (c *Call) Failed(out outcome.Acquisition, failure bool, sc trace.SpanContext) {
 	c.series.outcomes[out].Inc()
 	if failure {
@@ -145,7 +144,7 @@ func (c *Call) RenewStart() {
 	c.renewing.Store(true)
 }
 
-// RenewEnd counts what became of it.
+// RenewEnd counts the outcome of a round of renewal.
 func (c *Call) RenewEnd(out outcome.Extension) {
 	if out == outcome.Extended {
 		c.refusals.Store(0)
@@ -154,13 +153,13 @@ func (c *Call) RenewEnd(out outcome.Extension) {
 	c.Extended(out)
 }
 
-// Extended counts a round of which no hook has told.
+// Extended counts a round that no hook reported.
 func (c *Call) Extended(out outcome.Extension) { c.series.extensions[out].Inc() }
 
-// ReleaseFailed counts a release that found the lease gone, or could not tell.
+// ReleaseFailed counts a release that found the lease gone, or could not confirm the release.
 func (c *Call) ReleaseFailed() { c.series.releaseFailures.Inc() }
 
-// Ended counts the end of the hold, of which sc is the span, and whether the lease was lost.
+// Ended counts the end of the hold, with its span sc, and reports whether the lease was lost.
 func (c *Call) Ended(cause error, sc trace.SpanContext) (why outcome.Loss, lost bool) {
 	defer c.series.done()
 	c.series.held.remove(&c.entry)
@@ -177,7 +176,7 @@ func (c *Call) Ended(cause error, sc trace.SpanContext) (why outcome.Loss, lost 
 	return why, true
 }
 
-// lossReason says why a lease was lost, as far as the renewals tell.
+// lossReason says why a lease was lost, as far as the renewals show.
 func (c *Call) lossReason() outcome.Loss {
 	switch {
 	case c.nodes.Load() > 0 && c.refusals.Load() > c.nodes.Load()-c.quorum.Load():
@@ -189,7 +188,7 @@ func (c *Call) lossReason() outcome.Loss {
 	}
 }
 
-// observe adds an exemplar if its trace is kept, so that it leads somewhere.
+// observe adds an exemplar only if its trace is kept, so that the link works.
 func observe(o prometheus.Observer, d time.Duration, sc trace.SpanContext) {
 	if sc.IsSampled() && sc.IsValid() {
 		if e, ok := o.(prometheus.ExemplarObserver); ok {

@@ -10,8 +10,7 @@ import (
 const (
 	// MaxLabels is how many labels calls may have.
 	MaxLabels = 3
-	// MaxLabelValues is how many values each of them may take at a time before further ones
-	// become "other".
+	// MaxLabelValues is how many values each of them may have at a time before further ones become "other".
 	MaxLabelValues = 20
 	// maxVariants bounds the values of all resources together: each has some 60 series.
 	maxVariants = 2000
@@ -20,15 +19,15 @@ const (
 // labelKey finds the value of a label in a context.
 type labelKey struct{ name string }
 
-// WithLabel gives the calls with the context a value of one of their labels.
+// WithLabel sets the value of a label for calls with the context.
 func WithLabel(ctx context.Context, name, value string) context.Context {
 	return context.WithValue(ctx, labelKey{name}, value)
 }
 
-// labelValues are in the order in which the labels were declared; empty where there is none.
+// labelValues are in the order of declaration; empty for no value.
 type labelValues [MaxLabels]string
 
-// callLabels keeps the labels of calls bounded.
+// callLabels bounds the labels of calls.
 type callLabels struct {
 	names    []string
 	keys     []any            // in contexts
@@ -54,7 +53,7 @@ func (c *callLabels) of(ctx context.Context) (v labelValues) {
 	return v
 }
 
-// bound makes those values "other" for which there is no slot. It expects the mutex to be held.
+// bound replaces values without a slot by "other". The mutex must be held.
 func (c *callLabels) bound(v labelValues) (bounded labelValues, overflow bool) {
 	for i, known := range c.values {
 		if v[i] != "" && v[i] != label.Other && known[v[i]] == 0 && len(known) >= MaxLabelValues {
@@ -64,7 +63,7 @@ func (c *callLabels) bound(v labelValues) (bounded labelValues, overflow bool) {
 	return v, overflow
 }
 
-// count adds n variants with these values. It expects the mutex to be held.
+// count adds n variants with these values. The mutex must be held.
 func (c *callLabels) count(v labelValues, n int) {
 	c.variants += n
 	for i, known := range c.values {
@@ -77,10 +76,10 @@ func (c *callLabels) count(v labelValues, n int) {
 	}
 }
 
-// taken are the labels that metrics of a resource have already, or that Prometheus keeps for itself.
+// taken are the labels that metrics of a resource already have, or that Prometheus reserves.
 var taken = [...]string{"resource", "outcome", "reason", "le", "quantile"}
 
-// UsableLabel reports that calls may have a label of this name, beside the others.
+// UsableLabel reports whether calls may have a label of this name, beside the others.
 func UsableLabel(name string, others []string) bool {
 	return label.IsName(name) && !slices.Contains(taken[:], name) && !slices.Contains(others, name)
 }

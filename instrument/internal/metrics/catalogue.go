@@ -2,7 +2,7 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// catalogue is every metric there is.
+// catalogue has every metric.
 type catalogue struct {
 	all         []prometheus.Collector
 	perResource []vec
@@ -22,7 +22,7 @@ type catalogue struct {
 	nodeEvicted  *prometheus.CounterVec
 	nodeUp       *prometheus.GaugeVec
 	nodeUsable   *prometheus.GaugeVec
-	// nodes and quorum do not exist before they are known: 0 would be a wrong answer.
+	// nodes and quorum do not exist before their values are known: 0 would be wrong.
 	nodes, quorum *prometheus.GaugeVec
 
 	margin           prometheus.Histogram
@@ -30,7 +30,7 @@ type catalogue struct {
 	labelOverflow    prometheus.Counter
 }
 
-// newCatalogue makes the metrics; those of a resource have more labels behind it.
+// newCatalogue makes the metrics. Those of a resource have the labels more after it.
 func newCatalogue(native bool, more []string) *catalogue {
 	b := &builder{native: native, more: more}
 	c := &catalogue{
@@ -106,7 +106,7 @@ func newCatalogue(native bool, more []string) *catalogue {
 	return c
 }
 
-// forget deletes the series of a resource that have these labels.
+// forget deletes the series of a resource with these labels.
 func (c *catalogue) forget(labels prometheus.Labels) {
 	for _, v := range c.perResource {
 		v.DeletePartialMatch(labels)

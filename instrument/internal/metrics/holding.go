@@ -7,9 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// holding is a list of the leases that are held in a series, the one held for longest
-// first. A resource has one at a time, or two for the moment in which a release is under
-// way; a folded name has many, and the one that is stuck comes first.
+// holding is a list of the held leases of a series, the oldest first. A resource has one at a time, or two while a
+// release is running. A folded name has many, and the oldest may be stuck.
 type holding struct {
 	count, since prometheus.Gauge
 
@@ -36,7 +35,7 @@ func (h *holding) remove(e *entry) {
 	h.count.Dec()
 }
 
-// tell says since when the first is held. It expects the mutex to be held.
+// tell sets the acquisition time of the first lease. The mutex must be held.
 func (h *holding) tell() {
 	if h.first == nil {
 		h.since.Set(0)
@@ -45,7 +44,7 @@ func (h *holding) tell() {
 	h.since.Set(timestamp(h.first.acquired()))
 }
 
-// of is since when a lease of the series holds that very resource.
+// of returns since when a lease of the series has held exactly that resource.
 func (h *holding) of(resource string) (since time.Time, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -12,10 +12,10 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// sweepEvery is how often it is looked for idle values when there is no slot.
+// sweepEvery is how often idle values are looked for when there is no slot.
 const sweepEvery = time.Second
 
-// labelSet keeps the label resource bounded: which values there are, and their series.
+// labelSet bounds the label resource: its values and their series.
 type labelSet struct {
 	*catalogue
 	limit int           // values beside those that are reserved
@@ -38,8 +38,7 @@ func newLabelSet(c *catalogue, s Settings) *labelSet {
 	}
 }
 
-// use finds the series of a resource, for a call that begins now. own is what the caller's function makes of the
-// name, "" if it makes nothing of it.
+// use finds the series of a resource for a call that begins now. own is the caller's label function.
 func (l *labelSet) use(resource string, own func(string) string, now time.Time) *series {
 	if lock.ValidateResource(resource) != nil {
 		return l.useInvalid(now)
@@ -56,7 +55,7 @@ func (l *labelSet) use(resource string, own func(string) string, now time.Time) 
 	return l.useLabel(label.Fold(space[:0], resource), now)
 }
 
-// useReserved is nil if the resource is not reserved.
+// useReserved returns nil if the resource is not reserved.
 func (l *labelSet) useReserved(resource string, now time.Time) *series {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -66,8 +65,7 @@ func (l *labelSet) useReserved(resource string, now time.Time) *series {
 	return nil
 }
 
-// useLabel takes a label as it comes from folding, before it is made valid UTF-8. The
-// look-up does not allocate.
+// useLabel takes a folded label before it is made valid UTF-8. The look-up does not allocate.
 func (l *labelSet) useLabel(name []byte, now time.Time) *series {
 	l.mu.RLock()
 	s := l.byLabel[string(name)]
@@ -90,7 +88,7 @@ func (l *labelSet) useLabel(name []byte, now time.Time) *series {
 	return l.add(string(name), now).use(now)
 }
 
-// useInvalid is for names that no lock can have: they take no slot.
+// useInvalid is for names that no lock can have. They take no slot.
 func (l *labelSet) useInvalid(now time.Time) *series {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,8 +98,7 @@ func (l *labelSet) useInvalid(now time.Time) *series {
 	return l.invalid.use(now)
 }
 
-// useVariant finds the variant of a series for a call with this context. base, which
-// is in use, stays so as long as the variant is.
+// useVariant finds the variant of a series for a call with this context. base stays in use as long as the variant is.
 func (l *labelSet) useVariant(ctx context.Context, base *series, now time.Time) *series {
 	of := l.variants.labels.of(ctx)
 	if of == (labelValues{}) {
@@ -125,7 +122,7 @@ func (l *labelSet) useVariant(ctx context.Context, base *series, now time.Time) 
 	return s
 }
 
-// reserve gives resources slots of their own, which exist from now on.
+// reserve gives resources their own slots, which exist from now on.
 func (l *labelSet) reserve(resources []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -157,12 +154,12 @@ func (l *labelSet) add(name string, now time.Time) *series {
 	return s
 }
 
-// isFull reports that there is no slot, and that it was tried to get one just now.
+// isFull reports whether there is no slot, and an attempt to free one has just failed.
 func (l *labelSet) isFull(now time.Time) bool {
 	return l.slots >= l.limit && (l.idle <= 0 || now.Sub(l.sweptAt) < sweepEvery)
 }
 
-// fixed is of a value that stands for many; a resource may have its name.
+// fixed returns the series of a value that stands for many. A resource may have the same name.
 func (l *labelSet) fixed(name string) *series {
 	s := l.byLabel[name]
 	switch {
@@ -175,7 +172,7 @@ func (l *labelSet) fixed(name string) *series {
 	return s
 }
 
-// newBase makes the series of a value, for calls without labels of their own.
+// newBase makes the series of a value, for calls without labels.
 func (l *labelSet) newBase(name string) *series {
 	var none labelValues
 	s := newSeries(l.catalogue, name, none[:len(l.variants.labels.names)]...)
@@ -183,7 +180,7 @@ func (l *labelSet) newBase(name string) *series {
 	return s
 }
 
-// letGo removes what nobody has used for a while.
+// letGo removes values that were idle for long.
 func (l *labelSet) letGo(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -208,7 +205,7 @@ func (l *labelSet) dropIdle(now time.Time) {
 	}
 }
 
-// tellWaits sets the gauges of waits under way.
+// tellWaits sets the gauges of running waits.
 func (l *labelSet) tellWaits(now time.Time, objective time.Duration) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// entry is a call, or the lease that came of it, in a list of its series.
+// entry is a call, or its lease, in a list of its series.
 type entry struct {
 	resource string
 	began    time.Time
@@ -15,10 +15,10 @@ type entry struct {
 	earlier, later *entry
 }
 
-// acquired is since when the lease is held.
+// acquired is when the lease was acquired.
 func (e *entry) acquired() time.Time { return e.began.Add(e.waited) }
 
-// list has entries in the order in which they were added. An entry is in one list at most.
+// list has entries in the order in which they were added. An entry is in at most one list.
 type list struct {
 	first, last *entry
 	n           int

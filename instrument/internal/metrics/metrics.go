@@ -1,5 +1,5 @@
-// Package metrics counts what calls, leases and nodes do: the metrics of package instrument, whose document
-// describes them. It is told of everything, by the one who knows, and asks nobody.
+// Package metrics counts what calls, leases and nodes do. The documentation of package instrument describes the
+// metrics. Callers report events to it; it asks nobody.
 package metrics
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// Metrics are those of one registry. They are a [prometheus.Collector], and safe for concurrent use.
+// Metrics are the metrics of one registry. They are a [prometheus.Collector], and safe for concurrent use.
 type Metrics struct {
 	settings Settings
 	*catalogue
@@ -20,19 +20,19 @@ type Metrics struct {
 	nodes  *nodes
 }
 
-// New makes metrics in which nothing is counted yet.
+// New makes metrics with nothing counted.
 func New(s Settings) *Metrics {
 	c := newCatalogue(s.Native, s.Labels)
 	return &Metrics{settings: s, catalogue: c, labels: newLabelSet(c, s), nodes: newNodes(c)}
 }
 
-// Settings are those that New was given.
+// Settings returns the settings given to New.
 func (m *Metrics) Settings() Settings { return m.settings }
 
-// Panics counts panics of those who observe.
+// Panics counts panics of observers.
 func (m *Metrics) Panics() panics.Counter { return panics.NewCounter(m.panics) }
 
-// Reserve gives resources a label of their own, which exists from now on.
+// Reserve gives resources their own label, which exists from now on.
 func (m *Metrics) Reserve(resources []string) { m.labels.reserve(resources) }
 
 // Describe implements prometheus.Collector.
@@ -42,7 +42,7 @@ func (m *Metrics) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector. It lets go of what has been idle for long.
+// Collect implements prometheus.Collector. It drops values that were idle for long.
 func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 	now := time.Now()
 	m.labels.letGo(now)
@@ -52,8 +52,8 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// Begin counts a call of Acquire that begins now. own computes the label of its resource, as
-// label.Fold does where it is nil or returns "".
+// Begin counts a call of Acquire that begins now. own computes the label of its resource; label.Fold does if own is
+// nil or returns "".
 func (m *Metrics) Begin(ctx context.Context, c *Call, resource string, own func(string) string) {
 	c.resource, c.began = resource, time.Now()
 	c.series = m.labels.use(resource, own, c.began)
@@ -63,7 +63,7 @@ func (m *Metrics) Begin(ctx context.Context, c *Call, resource string, own func(
 	c.series.waiting.add(&c.entry)
 }
 
-// Asked counts the nodes that a call asks.
+// Asked records the number of nodes that a call asks.
 func (m *Metrics) Asked(e lock.AcquireStart) { m.nodes.resize(e.Backend, size{e.Nodes, e.Quorum}) }
 
 // NodeEnd counts a command on a node.

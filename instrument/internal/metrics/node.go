@@ -11,8 +11,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// operations are the values of the label operation; the first three exist from a
-// node's first command on.
+// operations are the values of the label operation. The first three exist from a node's first command on.
 var operations = [...]lock.Operation{
 	lock.OpAcquire, lock.OpExtend, lock.OpRelease, lock.OpRaise, lock.OpLeave, lock.OpSubscribe, label.Other,
 }
@@ -26,10 +25,10 @@ func operationIndex(op lock.Operation) int {
 	return len(operations) - 1
 }
 
-// nodeKey tells nodes apart; each back end may have one of the same name.
+// nodeKey identifies a node. Each back end may have one of the same name.
 type nodeKey struct{ backend, node string }
 
-// lateGauge exists from its first value on: until then a zero would be a wrong answer.
+// lateGauge exists from its first value on: until then a zero would be wrong.
 type lateGauge struct {
 	vec   *prometheus.GaugeVec
 	gauge atomic.Pointer[prometheus.Gauge]
@@ -45,14 +44,14 @@ func (g *lateGauge) set(of nodeKey, v float64) {
 	(*known).Set(v)
 }
 
-// node is what is counted for one node.
+// node has the counts of one node.
 type node struct {
 	*catalogue
 	labels nodeKey
-	// up, and usable, which says whether it may vote, do not exist before they are known.
+	// up and usable, which says whether the node may vote, do not exist before their values are known.
 	up, usable lateGauge
-	// restarts are those that keep the node from voting for a while, and those that do not; it was found to have
-	// evicted keys.
+	// enforced counts restarts that keep the node from voting for a while, tolerated other restarts, and evicted the
+	// detections of evicted keys.
 	enforced, tolerated, evicted prometheus.Counter
 
 	ops [len(operations)]atomic.Pointer[nodeOp]
@@ -77,7 +76,7 @@ func newNode(c *catalogue, of nodeKey) *node {
 	return n
 }
 
-// op may make the same children twice at a time: they are the same.
+// op may make the same children twice concurrently: they are equal.
 func (n *node) op(name lock.Operation) *nodeOp {
 	i := operationIndex(name)
 	if op := n.ops[i].Load(); op != nil {
@@ -92,8 +91,7 @@ func (n *node) op(name lock.Operation) *nodeOp {
 	return op
 }
 
-// done counts a command. What was not asked, or given up, says nothing new of whether
-// the node is up.
+// done counts a command. A command that was not asked, or given up, does not change whether the node is up.
 func (n *node) done(e lock.NodeEnd) {
 	op := n.op(e.Op)
 	if e.Err == nil {
@@ -122,7 +120,7 @@ func (n *node) done(e lock.NodeEnd) {
 	}
 }
 
-// votes reports that a node which may not vote does not carry the operation out.
+// votes reports whether a node that may not vote refuses the operation.
 func votes(op lock.Operation) bool { return op == lock.OpAcquire || op == lock.OpExtend }
 
 func (n *node) restarted(e lock.NodeRestart) {

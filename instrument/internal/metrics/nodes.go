@@ -10,13 +10,13 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// maxNodeLabels is how many values the label lock_node may take; no Redlock has more nodes.
+// maxNodeLabels is how many values the label lock_node may have; no Redlock has more nodes.
 const maxNodeLabels = lock.MaxNodes
 
-// maxBackends bounds the sets of nodes that are told apart.
+// maxBackends bounds the number of node sets.
 const maxBackends = 100
 
-// nodes keeps the labels lock_node and backend bounded.
+// nodes bounds the labels lock_node and backend.
 type nodes struct {
 	*catalogue
 	sizes sync.Map // what the gauges nodes and quorum say, by name of the back end: a size
@@ -60,10 +60,10 @@ func (n *nodes) add(key nodeKey) *node {
 	return added
 }
 
-// size is how many nodes there are, and how many must agree.
+// size is the number of nodes, and how many must agree.
 type size struct{ nodes, quorum int }
 
-// resize does nothing while nothing changes.
+// resize does nothing if nothing changes.
 func (n *nodes) resize(backend lock.Backend, now size) {
 	if known, ok := n.sizes.Load(backend.Name); ok && known == now {
 		return

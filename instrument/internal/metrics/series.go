@@ -10,9 +10,8 @@ import (
 	"github.com/lockscope/lockscope/instrument/internal/outcome"
 )
 
-// series is everything that is counted for one value of the resource label. It is
-// looked up once per Acquire; all of it exists from the first on, so that a rate
-// is there before the first event.
+// series has everything that is counted for one value of the resource label. It is looked up once per Acquire. All of
+// it exists from the first call on, so that a rate exists before the first event.
 type series struct {
 	label    string
 	reserved bool         // never let go
@@ -34,7 +33,7 @@ type series struct {
 	margin                    prometheus.Observer // of all resources
 }
 
-// newSeries is of a value of the label resource, with those of the labels that calls have.
+// newSeries makes the series of a value of the label resource, with the values of the labels of calls.
 func newSeries(c *catalogue, label string, more ...string) *series {
 	values := slices.Clip(append([]string{label}, more...))
 	s := &series{
@@ -83,14 +82,14 @@ func (s *series) done() {
 	}
 }
 
-// touch writes at most once a second: a resource that is in much use is on many cores.
+// touch writes at most once a second, because many cores use a busy resource.
 func (s *series) touch(now time.Time) {
 	if at := now.UnixNano(); at-s.usedAt.Load() > int64(time.Second) {
 		s.usedAt.Store(at)
 	}
 }
 
-// unusedSince reports that nobody uses the series, nor has since then.
+// unusedSince reports whether nobody uses the series now or has since then.
 func (s *series) unusedSince(before int64) bool {
 	return s.users.Load() <= 0 && s.usedAt.Load() <= before
 }

@@ -6,14 +6,14 @@ import (
 	"github.com/lockscope/lockscope/instrument/internal/label"
 )
 
-// variants makes, for calls with labels of their own, the series of a resource beside those that calls without
-// have, which are their base. The mutex of the set guards it, and the variants of each base.
+// variants makes the series for calls with labels. The series for calls without labels is their base. The mutex of
+// the set guards it and the variants of each base.
 type variants struct {
 	*catalogue
 	labels callLabels
 }
 
-// known is the variant with these values, nil if there is none yet.
+// known returns the variant with these values, or nil if there is none yet.
 func (v *variants) known(base *series, of labelValues) (s *series, overflow bool) {
 	bounded, overflow := v.labels.bound(of)
 	return base.variants[bounded], overflow
@@ -41,7 +41,7 @@ func (v *variants) add(base *series, of labelValues) (s *series, overflow bool) 
 	return s, overflow
 }
 
-// drop lets go of those that were not used since before.
+// drop removes the variants that were not used since before.
 func (v *variants) drop(base *series, before int64) {
 	for of, s := range base.variants {
 		if !s.unusedSince(before) {

@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// progress is what a call that has not returned met last.
+// progress is the last known state of a call that has not returned.
 type progress int32
 
 const (
@@ -18,8 +18,8 @@ const (
 	behind                        // it waits for another call of this process to have its turn
 )
 
-// waiting is a list of the calls of a series that have not returned, the oldest first. Its
-// gauges are worked out when they are collected: an acquire pays for the list alone.
+// waiting is a list of the unfinished calls of a series, the oldest first. Its gauges are computed when they are
+// collected, so an acquire pays only for the list.
 type waiting struct {
 	count, since                   prometheus.Gauge
 	aboveObjective, withoutAQuorum prometheus.Gauge
@@ -40,7 +40,7 @@ func (w *waiting) remove(e *entry) {
 	w.drop(e)
 }
 
-// tell sets the gauges. It looks at the calls that wait for longer than the objective, and at one more.
+// tell sets the gauges. It visits the calls that have waited longer than the objective, and one more.
 func (w *waiting) tell(now time.Time, objective time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -67,7 +67,7 @@ func (w *waiting) tell(now time.Time, objective time.Duration) {
 	w.since.Set(timestamp(w.first.began))
 }
 
-// progressOf reads the end of a round. A vote that was split, or lost to a holder, found its nodes.
+// progressOf classifies the end of a round. A vote that was split, or lost to a holder, reached its nodes.
 func progressOf(e lock.AttemptEnd) progress {
 	if lock.ReasonOf(e.Err) == lock.ReasonNoQuorum && (e.Failed > e.Nodes-e.Quorum || e.Granted >= e.Quorum) {
 		return withoutQuorum

@@ -20,8 +20,8 @@ import (
 // maxLinks bounds the blockers one span links to: a long wait has many.
 const maxLinks = 16
 
-// Call is what the spans of one Acquire, and of the lease that comes of it, have in common. Its zero value is
-// of a call without spans. It must not be copied.
+// Call is what the spans of one Acquire and of its lease have in common. Its zero value is a call without spans. It
+// must not be copied.
 type Call struct {
 	span     trace.Span // of the Acquire; nil if tracing is off, or the filter leaves the call out
 	resource string
@@ -37,8 +37,8 @@ type Call struct {
 	unreleased map[unreleased]bool // what has a span already
 }
 
-// StartAcquire starts the span of an Acquire, and returns the context with it and with its
-// traceparent, which travels in the lock. If the tracer panics the call goes on without.
+// StartAcquire starts the span of an Acquire, and returns the context with it and with its traceparent, which travels
+// in the lock. If the tracer panics, the call goes on without a span.
 func (t *Tracer) StartAcquire(
 	ctx context.Context, c *Call, resource string, opts []lock.AcquireOption,
 ) (next context.Context) {
@@ -64,14 +64,14 @@ func mode(o lock.AcquireOptions) string {
 	return "blocking"
 }
 
-// Leaves reports that the filter leaves a call out: nothing of it is to have a span.
+// Leaves reports whether the filter leaves out all spans of a call.
 func (t *Tracer) Leaves(c *Call) bool { return t != nil && c.span == nil }
 
-// Traced reports that the span of the Acquire is more than a stand-in of a provider that
-// makes none; those of later work would be stand-ins too.
+// Traced reports whether the span of the Acquire is real. A provider that makes none returns a stand-in, and would do
+// so for later spans, too.
 func (c *Call) Traced() bool { return c.span != nil && c.span.SpanContext().IsValid() }
 
-// SpanContext is of the span of the Acquire, or without one of the caller's span in ctx.
+// SpanContext is that of the Acquire's span, or without one that of the caller's span in ctx.
 func (c *Call) SpanContext(ctx context.Context) trace.SpanContext {
 	if c.span != nil {
 		return c.span.SpanContext()
@@ -79,7 +79,7 @@ func (c *Call) SpanContext(ctx context.Context) trace.SpanContext {
 	return trace.SpanContextFromContext(ctx)
 }
 
-// AcquireStart adds what only the wrapped Locker knew: its size and defaults.
+// AcquireStart adds what only the wrapped Locker knows: its size and defaults.
 func (c *Call) AcquireStart(e lock.AcquireStart) {
 	c.ttl.Store(int64(e.Options.TTL))
 	if c.span == nil || !c.span.IsRecording() {
@@ -95,13 +95,13 @@ func (c *Call) AcquireStart(e lock.AcquireStart) {
 	}
 }
 
-// AttemptEnd notes a round of voting.
+// AttemptEnd records a round of voting.
 func (c *Call) AttemptEnd(e lock.AttemptEnd) {
 	c.attempts.Add(1)
 	c.votes.Store(int32(e.Granted))
 }
 
-// HandedOver notes that another lease of this process handed the lock over.
+// HandedOver records that another lease of this process handed the lock over.
 func (c *Call) HandedOver() { c.handedOver.Store(true) }
 
 // Deadlock adds the cycle that the call closed.
@@ -155,7 +155,7 @@ func (c *Call) Abandon() {
 	}
 }
 
-// linkBlocker names who is in the way, and links to the trace in which they acquired.
+// linkBlocker names the holder, and links to the trace in which it acquired the lock.
 func (c *Call) linkBlocker(blocker *lock.HeldError) {
 	holder := blocker.Holder
 	if c.span == nil || !c.span.IsRecording() || holder.Instance == "" {
@@ -179,7 +179,7 @@ func (c *Call) linkBlocker(blocker *lock.HeldError) {
 	}
 }
 
-// unreleased is a grant that a node was asked to give back, in vain.
+// unreleased is a grant whose release a node did not confirm.
 type unreleased struct {
 	node    string
 	attempt int

@@ -38,7 +38,7 @@ const (
 	attrNamed        = attribute.Key("distributed_lock.wait.named") // by a release, as the next; absent if not
 )
 
-// blockerAttributes name who is in the way; none if that is not known.
+// blockerAttributes name the holder; none if it is unknown.
 func blockerAttributes(h lock.Holder) []attribute.KeyValue {
 	if h.Instance == "" {
 		return nil
@@ -52,7 +52,7 @@ func blockerAttributes(h lock.Holder) []attribute.KeyValue {
 	return attrs
 }
 
-// fail takes a word and no error text, which might quote what nobody may see.
+// fail takes a word instead of the error text, which might quote a secret.
 func fail(span trace.Span, reason string) {
 	if reason == "" {
 		reason = string(lock.ReasonError)

@@ -14,7 +14,7 @@ import (
 // releaseKey finds the span of a release of one decorator in a context.
 type releaseKey struct{ owner *Tracer }
 
-// StartRelease returns a nil span if there is none to be, or the tracer panics.
+// StartRelease returns a nil span if there should be none, or the tracer panics.
 func (t *Tracer) StartRelease(ctx context.Context, c *Call) (next context.Context, span trace.Span) {
 	next = ctx
 	defer t.cfg.Panics.Contain()
@@ -29,8 +29,7 @@ func (t *Tracer) StartRelease(ctx context.Context, c *Call) (next context.Contex
 	return inner, span
 }
 
-// ReleaseEnd adds what only the wrapped Locker knew: how many nodes let go, or that none
-// was asked.
+// ReleaseEnd adds what only the wrapped Locker knows: how many nodes released, or that none was asked.
 func (t *Tracer) ReleaseEnd(ctx context.Context, e lock.ReleaseEnd) {
 	if span, ok := ctx.Value(releaseKey{t}).(trace.Span); ok {
 		span.SetAttributes(attrVotes.Int(e.Granted))
@@ -53,8 +52,8 @@ func (t *Tracer) EndRelease(span trace.Span, hold time.Duration, err error) {
 	}
 }
 
-// StartRenewal is of a round of automatic renewal: a child of the span that acquired, which
-// has ended, so that it is recorded if that was. Without such a span it returns nil.
+// StartRenewal starts the span of a round of automatic renewal. It is a child of the span that acquired, which has
+// ended, and so is recorded if that was. Without such a span it returns nil.
 func (t *Tracer) StartRenewal(ctx context.Context, c *Call) (context.Context, trace.Span) {
 	if c.span == nil || !c.span.SpanContext().IsSampled() {
 		return ctx, nil
@@ -63,8 +62,8 @@ func (t *Tracer) StartRenewal(ctx context.Context, c *Call) (context.Context, tr
 	return t.tracer.Start(trace.ContextWithSpan(ctx, c.span), "lock.extend", opts...)
 }
 
-// StartExtend is of an Extend, which belongs to its caller's trace. It returns a nil span if there is none to
-// be, or the tracer panics.
+// StartExtend starts the span of an Extend, which belongs to its caller's trace. It returns a nil span if there
+// should be none, or the tracer panics.
 func (t *Tracer) StartExtend(ctx context.Context, c *Call) (next context.Context, span trace.Span) {
 	next = ctx
 	defer t.cfg.Panics.Contain()
@@ -104,9 +103,9 @@ func (t *Tracer) EndExtend(span trace.Span, e Extended) {
 	}
 }
 
-// later is where the span of a call on the lease belongs: into its caller's trace, with a
-// link to the span that acquired; without such a trace below that span. Where nobody has
-// recorded that either, there is none: it would be the root of a trace of its own.
+// later finds the place of a span of a later call on the lease: in its caller's trace, with a link to the span that
+// acquired, or without such a trace below that span. If neither is recorded there is none: it would be the root of
+// its own trace.
 func (t *Tracer) later(
 	ctx context.Context, c *Call, attrs ...attribute.KeyValue,
 ) (parent context.Context, opts []trace.SpanStartOption, ok bool) {

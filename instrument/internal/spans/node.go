@@ -12,18 +12,17 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// nodeKey finds the node span of one decorator in a context; the span on top
-// may be somebody else's.
+// nodeKey finds the node span of one decorator in a context. The current span may be somebody else's.
 type nodeKey struct{ owner *Tracer }
 
-// startsNodeSpan reports that a command gets a span whatever comes of it.
+// startsNodeSpan reports whether a command gets a span whatever its result.
 func (t *Tracer) startsNodeSpan(op lock.Operation) bool {
 	return t.cfg.Nodes == NodesAll || op == lock.OpAcquire || op == lock.OpRaise
 }
 
-// recordsNodes reports that spans of nodes around ctx would be kept. Those of calls that are not
-// sampled would be thrown away one by one. The span around may have ended, and have been sampled: a
-// failed attempt or a lost lease is given back when Acquire has long returned.
+// recordsNodes reports whether spans of nodes around ctx would be kept. Those of unsampled calls would be dropped one
+// by one. The surrounding span may have ended after it was sampled: a failed attempt or a lost lease is released long
+// after Acquire has returned.
 func (t *Tracer) recordsNodes(ctx context.Context, c *Call) bool {
 	if c != nil && t.Leaves(c) {
 		return false
@@ -32,7 +31,7 @@ func (t *Tracer) recordsNodes(ctx context.Context, c *Call) bool {
 	return span.IsRecording() || span.SpanContext().IsSampled()
 }
 
-// StartNode starts the span of a command that gets one whatever comes of it. c is nil for a command of no call.
+// StartNode starts the span of a command that gets one whatever its result. c is nil for a command of no call.
 func (t *Tracer) StartNode(ctx context.Context, c *Call, e lock.NodeStart) context.Context {
 	if !t.startsNodeSpan(e.Op) || !t.recordsNodes(ctx, c) {
 		return ctx
@@ -52,7 +51,7 @@ func (t *Tracer) startNodeSpan(
 	return ctx, span
 }
 
-// EndNode ends the span of a command, or makes that of one which turned out to be worth it.
+// EndNode ends the span of a command, or makes one for a command that failed or was slow.
 func (t *Tracer) EndNode(ctx context.Context, c *Call, e lock.NodeEnd) {
 	if span, ok := ctx.Value(nodeKey{t}).(trace.Span); ok {
 		describeNode(span, e)
@@ -68,8 +67,8 @@ func (t *Tracer) EndNode(ctx context.Context, c *Call, e lock.NodeEnd) {
 	span.End(trace.WithTimestamp(now))
 }
 
-// worthASpan reports that a command failed or was slow. A release that a node does not
-// answer is sent again and again, for as long as the key may be there: one span tells.
+// worthASpan reports whether a command failed or was slow. A release without an answer is retried as long as the key
+// may exist: one span is enough.
 func (t *Tracer) worthASpan(c *Call, e lock.NodeEnd) bool {
 	if e.Err == nil {
 		return e.Took >= t.cfg.SlowNode
@@ -96,8 +95,8 @@ func describeNode(span trace.Span, e lock.NodeEnd) {
 	}
 }
 
-// cleansUp reports that a command gives back what a decided acquire left: nobody's call fails
-// with it, and the key ends with its TTL at the latest.
+// cleansUp reports whether a command undoes what a decided acquire left. No call fails with it, and the key expires
+// with its TTL at the latest.
 func cleansUp(e lock.NodeStart) bool {
 	return e.Op == lock.OpLeave || e.Op == lock.OpRelease && e.Attempt > 0
 }

@@ -17,22 +17,20 @@ const (
 	maxNodeSpanConfigs = 1024
 )
 
-// nodeCommand is what has a span name and attributes of its own.
+// nodeCommand identifies a span name and its attributes.
 type nodeCommand struct {
 	backend lock.Backend
 	node    string
 	op      lock.Operation
 }
 
-// nodeSpanConfig is made once per command: building attributes costs more than
-// starting a span.
+// nodeSpanConfig is made once per command, because building attributes costs more than starting a span.
 type nodeSpanConfig struct {
 	name    string
 	options []trace.SpanStartOption
 }
 
-// newNodeSpanConfig follows the semantic conventions for databases. The text of a
-// statement would hold the token.
+// newNodeSpanConfig follows the semantic conventions for databases. It omits the statement, which contains the token.
 func newNodeSpanConfig(of nodeCommand) *nodeSpanConfig {
 	name := "lock." + string(of.op)
 	attrs := []attribute.KeyValue{semconv.DBSystemNameKey.String(of.backend.System)}
@@ -56,7 +54,7 @@ func newNodeSpanConfig(of nodeCommand) *nodeSpanConfig {
 	}
 }
 
-// serverAttributes are address and port of a node, the port unless it is the usual one.
+// serverAttributes are the address and port of a node, without the usual port.
 func serverAttributes(node string, usual int) []attribute.KeyValue {
 	host, port, err := net.SplitHostPort(node)
 	if err != nil {

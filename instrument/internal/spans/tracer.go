@@ -1,5 +1,5 @@
-// Package spans makes the spans of package instrument, whose document describes them: of acquires, of what follows
-// them, and of commands on nodes. It says how a call or a command went only where somebody records it.
+// Package spans makes the spans that the documentation of package instrument describes: of acquires, of later calls
+// on their leases, and of commands on nodes. It describes a call or a command only if its span is recorded.
 package spans
 
 import (
@@ -23,7 +23,7 @@ const (
 	scopeName = module + "/instrument"
 )
 
-// Nodes says which commands on nodes get a span of their own.
+// Nodes selects the commands on nodes that get a span.
 type Nodes int
 
 // The choices.
@@ -33,7 +33,7 @@ const (
 	NodesNone
 )
 
-// Config is what spans are made of.
+// Config configures spans.
 type Config struct {
 	Provider   trace.TracerProvider // nil: the global one
 	Nodes      Nodes
@@ -43,7 +43,7 @@ type Config struct {
 	Panics     panics.Counter
 }
 
-// Tracer makes the spans of one decorator. A nil one makes none. It is safe for concurrent use.
+// Tracer makes the spans of one decorator. A nil Tracer makes none. It is safe for concurrent use.
 type Tracer struct {
 	cfg    Config
 	tracer trace.Tracer
@@ -75,10 +75,10 @@ func New(cfg Config) (t *Tracer) {
 	return t
 }
 
-// Nodes reports that commands on nodes may have spans: StartNode and EndNode are of use.
+// Nodes reports whether commands on nodes may have spans, so that StartNode and EndNode are needed.
 func (t *Tracer) Nodes() bool { return t != nil && t.cfg.Nodes != NodesNone }
 
-// options are of a lock.* span, with what samplers are to see. own are those of the call.
+// options are those of a lock.* span, with the attributes for samplers. own are those of the call.
 func (t *Tracer) options(own []attribute.KeyValue, attrs ...attribute.KeyValue) []trace.SpanStartOption {
 	opts := append(slices.Clip(t.static), trace.WithAttributes(attrs...))
 	if len(own) > 0 {
@@ -97,7 +97,7 @@ func (t *Tracer) keeps(ctx context.Context, resource string) (keep bool) {
 	return t.cfg.Filter(ctx, resource)
 }
 
-// node is of a command: building attributes costs more than starting a span.
+// node returns the configuration of a command, because building attributes costs more than starting a span.
 func (t *Tracer) node(of nodeCommand) *nodeSpanConfig {
 	t.mu.RLock()
 	cfg := t.nodes[of]
@@ -114,7 +114,7 @@ func (t *Tracer) node(of nodeCommand) *nodeSpanConfig {
 	return cfg
 }
 
-// version is of this module, as built into the program.
+// version is that of this module in the program.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -13,8 +13,8 @@ import (
 // waitKey finds the span of a wait of one decorator in a context.
 type waitKey struct{ owner *Tracer }
 
-// StartWait starts the span of one wait between attempts, where its Acquire is recorded, and links that
-// to whom it waits for.
+// StartWait starts the span of one wait between attempts, if its Acquire is recorded, and links the Acquire to the
+// holder.
 func (t *Tracer) StartWait(ctx context.Context, c *Call, e lock.WaitStart) context.Context {
 	if c.span == nil || !c.span.IsRecording() {
 		return ctx
@@ -32,7 +32,7 @@ func (t *Tracer) StartWait(ctx context.Context, c *Call, e lock.WaitStart) conte
 	return context.WithValue(ctx, waitKey{t}, span)
 }
 
-// EndWait leaves it to lock.acquire to be an error: that the time is up is no failure of the wait.
+// EndWait leaves errors to lock.acquire: the end of its time is not a failure of the wait.
 func (t *Tracer) EndWait(ctx context.Context, e lock.WaitEnd) {
 	span, ok := ctx.Value(waitKey{t}).(trace.Span)
 	if !ok {

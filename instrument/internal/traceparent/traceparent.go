@@ -8,13 +8,13 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Of is the W3C form of a span context: version-trace-span-flags.
+// Of returns the W3C form of a span context: version-trace-span-flags.
 func Of(sc trace.SpanContext) string {
 	return "00-" + sc.TraceID().String() + "-" + sc.SpanID().String() + "-" + sc.TraceFlags().String()
 }
 
-// Parse reads what a lock says, and whoever can write to Redis can say
-// anything: what is not well-formed is the zero SpanContext.
+// Parse reads a traceparent from a lock. Anybody who can write to Redis can write anything, so a malformed one is the
+// zero SpanContext.
 func Parse(s string) trace.SpanContext {
 	if s == "" {
 		return trace.SpanContext{}

@@ -1,8 +1,7 @@
-// Package apply acts on keys: it expires or deletes what still is as it was seen, in one step
-// of the server. [Repairer] decides and calls the rest (apply.go), by a script (script.go,
-// repair.lua) or by WATCH where scripts may not run (watched.go); with a value that its
-// process may have again for its next lease it takes more care (kept.go). Steps of a plan
-// are carried out by step.go, when examine.go has looked at the key.
+// Package apply acts on keys: it expires or deletes a key that has not changed since it was seen, in one step of the
+// server. A [Repairer] decides (apply.go) and acts by a script (script.go, repair.lua), or by WATCH where scripts may
+// not run (watched.go). It takes more care with values that a process may reuse (kept.go). step.go carries out the
+// steps of a plan, after examine.go has looked at the key.
 package apply
 
 import (
@@ -25,8 +24,8 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// ttlSlack is by how much more than the time that has passed a TTL may have become
-// shorter, for clocks of different speed and commands under way.
+// ttlSlack is how much more than the elapsed time a TTL may have shrunk, for clocks of different speed and commands
+// in flight.
 const ttlSlack = time.Second
 
 // Repairer acts on the keys of the sources.
@@ -37,7 +36,7 @@ type Repairer struct {
 	Now        func() time.Time
 }
 
-// Repair does the action to the key of an entry.
+// Repair applies the action to the key of an entry.
 func (r *Repairer) Repair(
 	ctx context.Context, f *ledger.Entry, a repair.Action,
 ) (repair.Outcome, time.Duration, error) {
@@ -48,8 +47,8 @@ func (r *Repairer) Repair(
 	return r.act(ctx, at, f, a)
 }
 
-// OldEnough says whether a value has been where it is for the minimum age, by what was
-// seen of it and not by what it says.
+// OldEnough returns an error unless a value was first seen at least the minimum age ago, whatever age the value
+// claims.
 func (r *Repairer) OldEnough(first time.Time) error {
 	now := r.Now()
 	if left := r.MinAge - now.Sub(first); left > 0 {
@@ -59,7 +58,7 @@ func (r *Repairer) OldEnough(first time.Time) error {
 	return nil
 }
 
-// Lockable says whether f's key is that of a lock, and its value tells whose it is.
+// Lockable returns an error unless f's key is a lock's and its value identifies one owner.
 func Lockable(f *ledger.Entry, patterns []string) error {
 	switch {
 	case f.Class == report.ForeignType || f.Identity == "" || f.Identity == f.Type:
@@ -92,13 +91,12 @@ func (r *Repairer) act(
 	return outcome, ttl, err
 }
 
-// notPermitted also knows how a script says so.
+// notPermitted also recognises the error inside a script.
 func notPermitted(err error) bool {
 	return strings.HasPrefix(err.Error(), "NOPERM") || strings.Contains(err.Error(), "user executing the script")
 }
 
-// leastTTL is the TTL below which the key has been changed since f; Never stands
-// for a key without.
+// leastTTL is the TTL below which the key has been changed since f. Never stands for a key without a TTL.
 func leastTTL(f *ledger.Entry, now time.Time) time.Duration {
 	if f.TTL < 0 {
 		return keyreader.Never

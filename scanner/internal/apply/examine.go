@@ -14,9 +14,8 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// examine looks at the key before it is acted on: a plan has the digest of a value, and from
-// the value itself is told whether it is an identity. [repair.Done] stands for a key that the
-// action may be done to.
+// examine looks at the key before the action. A plan has only the digest of a value, and only the value itself shows
+// whether it identifies an owner. The outcome is [repair.Done] if the action may be done.
 func (r *Repairer) examine(
 	ctx context.Context, at node.Connection, f *ledger.Entry, patterns []string,
 ) (repair.Outcome, time.Duration, error) {
@@ -51,7 +50,7 @@ func (r *Repairer) examine(
 	return repair.Done, v.TTL, nil
 }
 
-// orphaned says whether the lock has no quorum, now.
+// orphaned reports whether the lock has no quorum now.
 func (r *Repairer) orphaned(ctx context.Context, src *node.Source, v *keyreader.Value) (bool, error) {
 	o := orphan.New(r.Sources)
 	o.Prove(ctx, r.OneRedlock)

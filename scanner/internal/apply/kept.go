@@ -15,13 +15,12 @@ import (
 	"github.com/lockscope/lockscope/scanner/repair"
 )
 
-// sameSlack is what idle time, in whole seconds of a clock that Redis reads now and then,
-// and the way of a command may make of a difference.
+// sameSlack covers the imprecision of idle time, in whole seconds of a clock that Redis reads now and then, and the
+// latency of a command.
 const sameSlack = 2 * time.Second
 
-// actIfUnused acts on a key whose value its process may keep, if the lease is proved to be
-// the planned one. Redis tells when a key was last used to whoever asks before looking at
-// the value; WATCH keeps what happens after that from being missed.
+// actIfUnused acts on a key whose value its process may reuse, if the lease is proved to be the planned one. It asks
+// Redis when the key was last used before it looks at the value. WATCH detects what happens after that.
 func (r *Repairer) actIfUnused(
 	ctx context.Context, at node.Connection, f *ledger.Entry, a repair.Action, patterns []string,
 ) (repair.Outcome, time.Duration, error) {
@@ -50,8 +49,8 @@ func (r *Repairer) actIfUnused(
 	return outcome, ttl, err
 }
 
-// unused is [repair.Done] if the key has not been set again since it was last seen: it ends
-// when it was to end, or nobody has used it. None of the commands is a use.
+// unused is [repair.Done] if the key has not been set again since it was last seen: it still expires when it was to
+// expire, or nobody has used it. None of its commands counts as a use.
 func (c *change) unused(ctx context.Context, now time.Time) (repair.Outcome, time.Duration, error) {
 	f, passed := c.finding, max(0, now.Sub(c.finding.LastSeen))
 	pipe := c.master.Pipeline()

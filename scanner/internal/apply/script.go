@@ -27,11 +27,11 @@ type change struct {
 	least   time.Duration // the key has been changed if its TTL is below; Never: if it has one
 }
 
-// once is a command that is not sent again when the connection fails: repeating
-// one that was done would report that somebody else did it.
+// once is a command that is not retried when the connection fails. A retry of a command that was done would report
+// that somebody else did it.
 type once struct{ *redis.Cmd }
 
-// NoRetry makes go-redis leave it at one attempt.
+// NoRetry limits go-redis to one attempt.
 func (once) NoRetry() bool { return true }
 
 type onceProcessor struct{ client *redis.Client }
@@ -40,8 +40,8 @@ func (p onceProcessor) Process(ctx context.Context, cmd redis.Cmder) error {
 	return p.client.Process(ctx, once{cmd.(*redis.Cmd)})
 }
 
-// byScript uses the read-only way of running scripts for a dry run, where there is
-// one: the server itself sees to it then that nothing is written.
+// byScript uses the read-only command for scripts in a dry run, where there is one, so that the server itself
+// prevents writes.
 func (c *change) byScript(ctx context.Context) (outcome repair.Outcome, ttl time.Duration, err error) {
 	commands := server.EvalCommands()
 	if !c.action.IsDry() {
@@ -62,7 +62,7 @@ func (c *change) byScript(ctx context.Context) (outcome repair.Outcome, ttl time
 	return "", keyreader.Never, err
 }
 
-// act is the action as repair.lua reads it.
+// act is the action in the form that repair.lua reads.
 func (c *change) act() string {
 	if c.action.Deletes() {
 		return "delete"

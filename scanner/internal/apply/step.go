@@ -41,7 +41,7 @@ func Read(p *repair.Step) (f ledger.Entry, a repair.Action, err error) {
 	return f, a, err
 }
 
-// Step carries out what [Read] made of a step, or says why not. The patterns are the plan's.
+// Step carries out what [Read] made of a step, or returns why not. patterns are those of the plan.
 func (r *Repairer) Step(
 	ctx context.Context, f *ledger.Entry, a repair.Action, patterns []string,
 ) (repair.Outcome, time.Duration, error) {
@@ -71,7 +71,7 @@ func NewStep(f *ledger.Entry, a repair.Action) repair.Step {
 	}
 }
 
-// inEarnest is the action itself of one that was only to be tried out.
+// inEarnest returns the action without its dry run.
 func inEarnest(a repair.Action) repair.Action {
 	if a.Deletes() {
 		return repair.Delete()
@@ -79,7 +79,7 @@ func inEarnest(a repair.Action) repair.Action {
 	return repair.Expire(a.After())
 }
 
-// shownIdentity tells values apart for people, and nothing of them.
+// shownIdentity tells values apart for people, and reveals nothing of them.
 func shownIdentity(f *ledger.Entry) string {
 	sum := sha256.Sum256([]byte(f.Type + " " + f.Identity))
 	return hex.EncodeToString(sum[:8])

@@ -11,9 +11,8 @@ import (
 	"github.com/lockscope/lockscope/scanner/repair"
 )
 
-// watched is repair.lua in plain commands, for servers that run no scripts:
-// what changes the key between WATCH and EXEC makes EXEC fail. Only the connection
-// of WATCH is of its own; what is read on others in between is safe all the same.
+// watched is repair.lua in plain commands, for servers that run no scripts. A change of the key between WATCH and
+// EXEC makes EXEC fail. WATCH has its own connection; reads on other connections in between are safe all the same.
 func (c *change) watched(ctx context.Context) (outcome repair.Outcome, ttl time.Duration, err error) {
 	return c.watching(ctx, c.verdict)
 }
@@ -21,7 +20,7 @@ func (c *change) watched(ctx context.Context) (outcome repair.Outcome, ttl time.
 // decision is [repair.Done] if the action is still to be done.
 type decision = func(context.Context) (repair.Outcome, time.Duration, error)
 
-// watching acts on the word of a judge, unless the key is changed while that one looks.
+// watching acts on a verdict, unless the key changes while the verdict is found.
 func (c *change) watching(
 	ctx context.Context, verdict decision,
 ) (outcome repair.Outcome, ttl time.Duration, err error) {

@@ -1,5 +1,4 @@
-// Package coverage tells what a sweep is proved to have read. A [Node] asks its servers what
-// they are before and after its pages (node.go, standing.go): only what is the same both
-// times was so while they were read. [Slots] are those of a cluster (slots.go), and what is
-// missing of anything is written down as a gap of the report (gaps.go).
+// Package coverage records what a sweep is proved to have read. A [Node] asks its servers about themselves before and
+// after its pages (node.go, standing.go), because only what is the same both times held in between. [Slots] are those
+// of a cluster (slots.go). Everything missing becomes a gap of the report (gaps.go).
 package coverage

@@ -6,13 +6,12 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// Note adds a reason why the node is not proved to be read.
+// Note adds a reason why the node is not proved to have been read.
 func Note(r *report.NodeReport, reason report.Reason, format string, args ...any) {
 	r.Gaps = append(r.Gaps, report.Gap{Node: r.Node, Reason: reason, Detail: fmt.Sprintf(format, args...)})
 }
 
-// Close adds what the numbers of the finished report tell. Values that were not to be read
-// are not missing.
+// Close adds the gaps that the numbers of the finished report show. Values that were not to be read are not a gap.
 func Close(r *report.NodeReport, readValues bool) {
 	switch {
 	case r.Err != nil:
@@ -41,7 +40,7 @@ func Close(r *report.NodeReport, readValues bool) {
 	}
 }
 
-// Unmatched says which patterns no key matched. A node that was not counted may have some.
+// Unmatched returns a gap for each pattern that no key matches. It returns none if some node was not counted.
 func Unmatched(patterns []string, nodes []report.NodeReport) []report.Gap {
 	matched := make(map[string]int64)
 	for _, n := range nodes {

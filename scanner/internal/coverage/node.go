@@ -15,11 +15,10 @@ import (
 
 // Errors of a node that is not what it was named as.
 var (
-	// ErrNotMaster says that a node is a replica of a Redis Cluster, which answers for
-	// no key.
+	// ErrNotMaster reports a node that is a replica of a Redis Cluster, which serves no keys.
 	ErrNotMaster = errors.New("it is a replica of a Redis Cluster and serves no keys: " +
 		"give the cluster as a whole (--cluster)")
-	// ErrNotReplica says that the server of [WithReplicas] is none of its node.
+	// ErrNotReplica reports that a server given to [WithReplicas] does not replicate its node.
 	ErrNotReplica = errors.New("the replica does not follow this node, or was never in sync with it: " +
 		"check WithReplicas (--replica)")
 )
@@ -31,7 +30,7 @@ const (
 	syncPoll = 20 * time.Millisecond
 )
 
-// Node is one master whose servers are asked what they are.
+// Node is one master, with what its servers report about themselves.
 type Node struct {
 	node.Connection
 	Slots  Slots              // of a cluster's node: what was read of its slots
@@ -40,7 +39,7 @@ type Node struct {
 	now func() time.Time
 }
 
-// NewNode writes to the report.
+// NewNode makes a Node that writes to the report.
 func NewNode(c node.Connection, r *report.NodeReport, now func() time.Time) *Node {
 	return &Node{Connection: c, Report: r, now: now}
 }
@@ -72,8 +71,8 @@ func (n *Node) Ask(ctx context.Context) (s Standing, err error) {
 	return s, err
 }
 
-// Admit says whether the servers are what they were named as, and takes down what that
-// leaves unproved. An error says that reading them would tell nothing.
+// Admit checks whether the servers are what they were given as, and records what that leaves unproved. An error means
+// that reading them would prove nothing.
 func (n *Node) Admit(ctx context.Context, s *Standing) error {
 	switch role := s.master.Role(); {
 	case role == "slave" && s.clustered():
@@ -90,7 +89,7 @@ func (n *Node) Admit(ctx context.Context, s *Standing) error {
 	return n.admitReplica(ctx, s)
 }
 
-// admitReplica waits a moment for the replica to have what its master had.
+// admitReplica waits a moment for the replica to catch up with its master.
 func (n *Node) admitReplica(ctx context.Context, s *Standing) error {
 	if s.strange() {
 		return ErrNotReplica
@@ -108,8 +107,7 @@ func (n *Node) admitReplica(ctx context.Context, s *Standing) error {
 	return nil
 }
 
-// Compare takes down what of the node was proved to be read by a pass that began at
-// before and ended at after.
+// Compare records what a pass from before to after is proved to have read of the node.
 func (n *Node) Compare(before, after *Standing) {
 	if before.Pages.RunID() != after.Pages.RunID() {
 		Note(n.Report, report.ReasonNodeFailed, "the server process changed during the pass: sweep again")
@@ -123,7 +121,7 @@ func (n *Node) Compare(before, after *Standing) {
 	n.Cover(before, after)
 }
 
-// Cover takes down which slots the node served all the time.
+// Cover records which slots the node served all the time.
 func (n *Node) Cover(before, after *Standing) {
 	n.Slots.Whole = true
 	if !before.viewed || !after.viewed {

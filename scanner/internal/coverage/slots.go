@@ -7,12 +7,11 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// movingText is why ASKING does not prove that all of a moving slot was read.
+// movingText says why ASKING does not prove that a moving slot was read completely.
 const movingText = "are moving, and keys may have moved to a node that was already read: " +
 	"sweep again when the move is done"
 
-// Slots is which slots of a cluster the nodes of one source were proved to serve
-// during the sweep.
+// Slots is which slots of a cluster the nodes of one source were proved to serve during the sweep.
 type Slots struct {
 	Read     server.SlotSet
 	Moving   server.SlotSet
@@ -20,7 +19,7 @@ type Slots struct {
 	Whole    bool // every node of it was read to its end
 }
 
-// Add takes what was read of one node.
+// Add adds what was read of one node.
 func (c *Slots) Add(n *Slots) {
 	c.Read = c.Read.Union(n.Read)
 	c.Moving = c.Moving.Union(n.Moving)
@@ -28,8 +27,7 @@ func (c *Slots) Add(n *Slots) {
 	c.Whole = c.Whole && n.Whole
 }
 
-// Gaps says what is missing of a whole cluster. Slots of a node that was not read to its
-// end are told of by that node.
+// Gaps returns the gaps of a whole cluster. A node that was not read to its end reports its slots itself.
 func (c *Slots) Gaps(source string) []report.Gap {
 	var gaps []report.Gap
 	rest := server.AllSlots().Without(c.Read).Without(c.Moving)
@@ -49,8 +47,7 @@ func (c *Slots) Gaps(source string) []report.Gap {
 	return gaps
 }
 
-// missing says what one node of a cluster does not cover, if it was named without the
-// others.
+// missing returns the gaps of a cluster's node that was given without the others.
 func (c *Slots) missing() []report.Gap {
 	all := server.AllSlots()
 	others := all.Without(c.Read).Without(c.Moving)

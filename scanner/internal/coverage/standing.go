@@ -7,8 +7,8 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
-// Standing is what the servers of a node say of their places. It is asked for before and
-// after the pages: only what is the same both times was so while they were read.
+// Standing is what the servers of a node report about their roles. It is read before and after the pages, because
+// only what is the same both times held in between.
 type Standing struct {
 	master redisinfo.Info
 	Pages  redisinfo.Info // the replica's if pages are read there, else the master's
@@ -16,10 +16,10 @@ type Standing struct {
 	viewed bool
 }
 
-// clustered says that the node is one of a cluster.
+// clustered reports whether the node belongs to a cluster.
 func (s *Standing) clustered() bool { return s.viewed || s.master["cluster_enabled"] == "1" }
 
-// strange says that the replica has no data of the master's.
+// strange reports whether the replica has none of the master's data.
 func (s *Standing) strange() bool {
 	of, replica := s.master["master_replid"], s.Pages
 	if of == "" || replica["master_replid"] == "" {
@@ -28,7 +28,7 @@ func (s *Standing) strange() bool {
 	return replica["master_replid"] != of && replica["master_replid2"] != of
 }
 
-// lag is by how many bytes the replica is behind, as long as it follows at all.
+// lag is how many bytes the replica is behind while it follows.
 func (s *Standing) lag() int64 {
 	if !s.follows() {
 		return 0
@@ -36,13 +36,13 @@ func (s *Standing) lag() int64 {
 	return s.master.Number("master_repl_offset") - s.Pages.Number("slave_repl_offset")
 }
 
-// follows says that the replica gets what its master has.
+// follows reports whether the replica receives its master's data.
 func (s *Standing) follows() bool {
 	return s.Pages.Role() == "slave" && s.Pages["master_link_status"] == "up" &&
 		s.Pages.Number("master_sync_in_progress") == 0
 }
 
-// unsynced says why the replica is not proved to have what the master had, if it is not.
+// unsynced says why the replica is not proved to have the master's data; "" if it is.
 func (s *Standing) unsynced() string {
 	switch {
 	case s.Pages.Role() == "" || s.master["master_replid"] == "" || s.Pages["master_replid"] == "":

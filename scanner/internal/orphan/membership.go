@@ -16,11 +16,10 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/server"
 )
 
-// Prove finds out whether the sources are all the nodes of one Redlock, from the markers
-// by which its nodes vote: each must be that very server's, of one set of nodes, and
-// of as many as there are sources. A node that does not answer is taken for one of them
-// and is unknown for the rest of the sweep: it cannot make an orphan of any lock.
-// said takes the caller's word for it.
+// Prove finds out whether the sources are all the nodes of one Redlock. The markers by which nodes vote prove it:
+// each must belong to that very server, name one set of nodes, and name as many nodes as there are sources. A node
+// that does not answer counts as one of them and as unknown for the rest of the sweep, so it cannot make any lock an
+// orphan. said takes the caller's word instead.
 func (o *Redlock) Prove(ctx context.Context, said bool) {
 	o.one, o.doubt = said && len(o.sources) > 1, ""
 	if o.one || len(o.sources) < 2 {
@@ -53,17 +52,17 @@ func (o *Redlock) Prove(ctx context.Context, said bool) {
 	}
 }
 
-// member is what a server says of the Redlock it votes for.
+// member is what a server reports about the Redlock that it votes for.
 type member struct {
 	name        string
 	runID       string
 	fingerprint guard.Fingerprint
 }
 
-// errNoMember says that a server answers, and not as a node of a Redlock.
+// errNoMember reports a server that answers, but not as a node of a Redlock.
 var errNoMember = errors.New("it does not say which Redlock it votes for")
 
-// disagreement says why members are not all the nodes of one Redlock of so many, or "".
+// disagreement says why members are not all the nodes of one Redlock of that size; "" if they are.
 func disagreement(known []member, nodes int) string {
 	if len(known) == 0 {
 		return "no server answers"
@@ -85,8 +84,7 @@ func disagreement(known []member, nodes int) string {
 	return ""
 }
 
-// membership reads the marker of a server. An error that is not errNoMember is that of
-// the connection or the context.
+// membership reads the marker of a server. An error other than errNoMember is that of the connection or the context.
 func membership(ctx context.Context, s *node.Source) (member, error) {
 	client, standalone := s.Client.(*redis.Client)
 	if !standalone {

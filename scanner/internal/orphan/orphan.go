@@ -1,6 +1,5 @@
-// Package orphan finds locks that a minority of a Redlock's nodes has: tokens that are in the
-// way of others and nobody's lock. It looks for them only where the nodes are proved to be
-// those of one Redlock (membership.go).
+// Package orphan finds locks that only a minority of a Redlock's nodes has: nobody holds them, and they block others.
+// It looks only where the nodes are proved to form one Redlock (membership.go).
 package orphan
 
 import (
@@ -15,8 +14,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/value"
 )
 
-// Redlock compares lockscope's locks on one node with those on the others, a page
-// at a time.
+// Redlock compares lockscope's locks on one node with those on the others, a page at a time.
 type Redlock struct {
 	sources []*node.Source
 	one     bool   // they are those of one Redlock; see Prove
@@ -26,20 +24,19 @@ type Redlock struct {
 	down map[*node.Source]bool // did not answer in this sweep
 }
 
-// New knows nothing of the sources yet; see [Redlock.Prove].
+// New makes a Redlock of the sources. Call [Redlock.Prove] first.
 func New(sources []*node.Source) *Redlock {
 	return &Redlock{sources: sources, down: make(map[*node.Source]bool)}
 }
 
-// Possible says whether there are other nodes to compare with, and it makes sense to.
+// Possible reports whether orphans can be looked for.
 func (o *Redlock) Possible() bool { return o.one }
 
-// Doubt is why the nodes are not proved to be those of one Redlock, or "".
+// Doubt says why the nodes are not proved to form one Redlock; "" if they are.
 func (o *Redlock) Doubt() string { return o.doubt }
 
-// MarkDown takes it that the node does not answer, for the rest of the sweep. One
-// unreachable master makes its whole cluster unknown: whose slot a key's is, this
-// sweep need not find out.
+// MarkDown marks a node as not answering for the rest of the sweep. One unreachable master makes its whole cluster
+// unknown, because this sweep does not look up slots.
 func (o *Redlock) MarkDown(s *node.Source) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -52,7 +49,7 @@ func (o *Redlock) isDown(s *node.Source) bool {
 	return o.down[s]
 }
 
-// Tally is what the nodes say of one lock.
+// Tally counts what the nodes have of one lock.
 type Tally struct {
 	Value   *keyreader.Value
 	token   string
@@ -63,10 +60,10 @@ type Tally struct {
 
 func (c *Tally) quorum() int { return c.nodes/2 + 1 }
 
-// Minority says that the lock has no quorum, whatever the unknown nodes have.
+// Minority reports whether the lock has no quorum, whatever the unknown nodes have.
 func (c *Tally) Minority() bool { return c.same+c.unknown < c.quorum() }
 
-// HasQuorum says that it has one.
+// HasQuorum reports whether the lock has a quorum.
 func (c *Tally) HasQuorum() bool { return c.same >= c.quorum() }
 
 // Evidence explains a lock without a quorum.
@@ -76,9 +73,8 @@ func (c *Tally) Evidence() string {
 		c.same, c.nodes, c.quorum())
 }
 
-// Count finds out how many nodes have the locks found on src, and with how many
-// commands. It asks one node after the other, and only about locks that are not
-// decided yet.
+// Count finds out how many nodes have the locks found on src, and how many commands that took. It asks one node after
+// the other, and only about locks that are still undecided.
 func (o *Redlock) Count(ctx context.Context, src *node.Source, locks []*keyreader.Value) (all []*Tally, calls int64) {
 	all = make([]*Tally, len(locks))
 	for i, v := range locks {
@@ -93,7 +89,7 @@ func (o *Redlock) Count(ctx context.Context, src *node.Source, locks []*keyreade
 	return all, calls
 }
 
-// ask counts the locks that src has under the same token.
+// ask counts the locks that src has with the same token.
 func (o *Redlock) ask(ctx context.Context, src *node.Source, open []*Tally) (calls int64) {
 	for batch := range slices.Chunk(open, keyreader.Batch) {
 		if ctx.Err() != nil || o.isDown(src) {

@@ -1,6 +1,5 @@
-// Package proof is what a sweep proved of the keys it read, as far as repairs need it: that
-// nothing was left out which bears on a finding (proof.go), and whether a value is one
-// key's alone (values.go).
+// Package proof is what a sweep proved about the keys it read, as far as repairs need it: that nothing relevant to a
+// finding was left out (proof.go), and whether a value belongs to one key only (values.go).
 package proof
 
 import (
@@ -13,23 +12,21 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-// Proof is what one sweep proved, as far as repairs need it. It does not change after
-// the sweep.
+// Proof is what one sweep proved, as far as repairs need it. It does not change after the sweep.
 type Proof struct {
 	Nodes   map[string]Node
 	Values  *Values
 	Orphans bool // the nodes are those of one Redlock
 }
 
-// Node is what a sweep proved of one node.
+// Node is what a sweep proved about one node.
 type Node struct {
 	Gaps  []report.Gap
 	Slots *server.SlotSet // that were read, of a cluster's node; nil of one that has all keys
 }
 
-// Covers says whether the sweep's evidence for f is complete, and is no [report.Class]'s whose
-// evidence it is not. A gap of a node concerns all of its keys, save that who is not
-// watched matters to [report.HeldTooLong] alone.
+// Covers returns an error unless the sweep's evidence for f is complete. A gap of a node concerns all of its keys,
+// except that unwatched holders matter to [report.HeldTooLong] alone.
 func (p *Proof) Covers(f *ledger.Entry) error {
 	if p == nil {
 		return fmt.Errorf("%w: no sweep has run yet", repair.ErrIncomplete)

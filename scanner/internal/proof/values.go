@@ -10,14 +10,12 @@ import (
 	"github.com/lockscope/lockscope/scanner/repair"
 )
 
-// maxCompared bounds the memory for telling which values several keys have: some 40
-// bytes each.
+// maxCompared bounds the memory for shared values: some 40 bytes each.
 const maxCompared = 50_000
 
-// Values finds out which identities more than one key has, on whatever node: they are a
-// holder's, and say nothing of one lease. All values that a sweep reads are compared with
-// the findings of earlier sweeps, and the first maxCompared with one another. What
-// was seen to be shared stays so for as long as it is a finding's.
+// Values finds the identities that more than one key has, on whatever node. They identify a holder and not one lease.
+// It compares all values that a sweep reads with the findings of earlier sweeps, and the first maxCompared with each
+// other. A shared value stays shared as long as a finding has it.
 type Values struct {
 	seed maphash.Seed
 
@@ -28,8 +26,8 @@ type Values struct {
 	overflow bool            // not all values were compared with one another
 }
 
-// NewValues knows the findings of the ledger, and what the sweep before found out of them;
-// before is nil for the first sweep.
+// NewValues starts with the findings of the ledger and the results of the sweep before; before is nil for the first
+// sweep.
 func NewValues(known []ledger.Entry, before *Values) *Values {
 	s := &Values{
 		seed: maphash.MakeSeed(), key: make(map[uint64]uint64), shared: make(map[uint64]bool),
@@ -51,7 +49,7 @@ func NewValues(known []ledger.Entry, before *Values) *Values {
 
 func (s *Values) hash(text string) uint64 { return maphash.String(s.seed, text) }
 
-// Note takes what a page showed.
+// Note records a value of a page.
 func (s *Values) Note(v *keyreader.Value) {
 	identity := v.Identity()
 	if identity == v.Type {
@@ -63,7 +61,7 @@ func (s *Values) Note(v *keyreader.Value) {
 	s.noteHash(id, key)
 }
 
-// noteHash expects the lock to be held, or nobody else to know of s.
+// noteHash requires that the lock is held, or that nobody else knows s.
 func (s *Values) noteHash(id, key uint64) {
 	first, known := s.key[id]
 	switch {
@@ -82,14 +80,14 @@ func (s *Values) isShared(id uint64) bool {
 	return s.shared[id]
 }
 
-// MissSome says that the sweep does not read all keys: it goes on where another one ended.
+// MissSome records that the sweep does not read all keys, because it continues an earlier one.
 func (s *Values) MissSome() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.overflow = true
 }
 
-// unique says whether no other key had f's value.
+// unique returns an error unless no other key had f's value.
 func (s *Values) unique(f *ledger.Entry) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

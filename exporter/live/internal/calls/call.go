@@ -1,5 +1,5 @@
-// Package calls has the calls of Acquire that have not ended and the leases that came of them: what each does, as
-// the hooks of an engine tell, and all of them at one instant.
+// Package calls has the unfinished calls of Acquire and their leases: what each does, as the hooks of an engine
+// report it, and all of them at one instant.
 package calls
 
 import (
@@ -28,8 +28,8 @@ const (
 	waitTimeout lock.Verdict = "timeout"     // nobody woke it for as long as it meant to wait
 )
 
-// Call is one Acquire and the lease that comes of it, as the hooks know it. It is
-// also the context that Acquire hands on: the caller's, with the hooks added.
+// Call is one Acquire and its lease, as the hooks know it. It is also the context that Acquire passes on: the
+// caller's, with the hooks added.
 type Call struct {
 	decorate.Call
 	owner    *Owner
@@ -54,37 +54,36 @@ type Call struct {
 	trail    slowest.Trail
 }
 
-// origin is where a call was made, and what its caller holds while it waits. Most calls
-// have none: it is kept apart.
+// origin is where a call was made, and what its caller holds while it waits. It is separate because most calls have
+// none.
 type origin struct {
 	CallSite string
 	Holding  []lock.Held
 }
 
-// Of is nil outside of the calls of a layer.
+// Of returns nil outside the calls of a layer.
 func Of(ctx context.Context, l *decorate.Layer) *Call {
 	c, _ := l.Find(ctx).(*Call)
 	return c
 }
 
-// Owner is whose call it is.
+// Owner returns the locker of the call.
 func (c *Call) Owner() *Owner { return c.owner }
 
 // Wants is the name of the resource, as the caller gave it.
 func (c *Call) Wants() string { return c.resource }
 
-// Began is when the call did.
+// Began is when the call began.
 func (c *Call) Began() time.Time { return c.began }
 
-// ID is what the call wants, as far as that is known.
+// ID identifies what the call wants, as far as is known.
 func (c *Call) ID() names.ID {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return names.ID{Backend: c.backend, Resource: c.resource}
 }
 
-// ReadTrace finds the span around the call: the caller's at first, then that of a
-// decorator inside, if there is one.
+// ReadTrace finds the span around the call: the caller's at first, then that of a decorator inside, if there is one.
 func (c *Call) ReadTrace(ctx context.Context) {
 	defer panics.Contain()
 	if sc := trace.SpanContextFromContext(ctx); sc.HasTraceID() {
@@ -94,7 +93,7 @@ func (c *Call) ReadTrace(ctx context.Context) {
 	}
 }
 
-// Place keeps whose lock is wanted, where the call was made, and what its caller holds.
+// Place records the set of nodes, where the call was made, and what its caller holds.
 func (c *Call) Place(backend, callSite string, holding []lock.Held) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -128,7 +127,7 @@ func (c *Call) AttemptEnd(e lock.AttemptEnd) {
 	})
 }
 
-// heldBy is who refused an attempt; nil if that is not why it failed.
+// heldBy returns the holder that refused an attempt, or nil if it failed for another reason.
 func heldBy(err error) *lock.HeldError {
 	held, ok := errors.AsType[*lock.HeldError](err)
 	if !ok || lock.ReasonOf(err) != lock.ReasonHeld {
@@ -148,7 +147,7 @@ func attemptOutcome(err error, held *lock.HeldError) lock.Verdict {
 	}
 }
 
-// NodeEnd is the end of a command on a node, which has this index.
+// NodeEnd records the end of a command on the node with this index.
 func (c *Call) NodeEnd(now time.Time, node int, e lock.NodeEnd) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -185,7 +184,7 @@ func (c *Call) startWait(e lock.WaitStart, now time.Time) {
 	c.doing, c.ahead, c.blocker, c.toldAt = e.Kind, e.Ahead, e.Blocker, now.Sub(c.began)
 }
 
-// contend notes a wait, and whom it is behind if the call was told.
+// contend records a wait, and its blocker if the call was refused.
 func (c *Call) contend(e lock.WaitStart, now time.Time) {
 	if e.Kind != lock.WaitHolder || e.Blocker == nil || e.Blocker.Holder.Instance == "" {
 		c.ledger.contend(c.ID(), nil, false, now)
@@ -210,8 +209,7 @@ func (c *Call) WaitEnd(e lock.WaitEnd) {
 	})
 }
 
-// waitOutcome says what ended a wait: somebody, the time set for it, or the reason
-// why the whole call ends.
+// waitOutcome says what ended a wait: somebody, its time limit, or the reason why the whole call ends.
 func waitOutcome(e lock.WaitEnd) lock.Verdict {
 	switch {
 	case e.Err != nil:
@@ -225,14 +223,14 @@ func waitOutcome(e lock.WaitEnd) lock.Verdict {
 	}
 }
 
-// Extended counts a renewal that went well.
+// Extended counts a successful renewal.
 func (c *Call) Extended() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.extends++
 }
 
-// failure reports that a call failed; a NoWait call that finds the lock held did not.
+// failure reports whether a call failed. A NoWait call that finds the lock held did not.
 func (c *Call) failure(err error, opts []lock.AcquireOption) (failed bool) {
 	failed = true
 	defer panics.Contain()
@@ -257,7 +255,7 @@ func (c *Call) end(wanted bool) (slowest.Ended, slowest.Call) {
 	return c.trail.End(wanted), slowest.Call{Resource: c.resource, Backend: c.backend, Trace: c.trace, Began: c.began}
 }
 
-// forget is the end of a call of which nothing is recorded.
+// forget ends a call that is not recorded.
 func (c *Call) forget() {
 	trail, _ := c.end(false)
 	c.owner.Records.Slowest.Forget(trail)

@@ -13,11 +13,10 @@ import (
 	"github.com/lockscope/lockscope/lock/decorate"
 )
 
-// foreverFrom is how much validity left means that a lease does not expire.
+// foreverFrom is the remaining validity from which a lease counts as never expiring.
 const foreverFrom = 10 * 365 * 24 * time.Hour
 
-// Lease is a lock.Lease that is on a Board. Before it is held it stands for the
-// call that waits for it.
+// Lease is a lock.Lease on a Board. Before it is held it stands for the call that waits for it.
 type Lease struct {
 	Call
 	decorate.Lease
@@ -41,7 +40,7 @@ func (m *Lease) Failed(err error, opts []lock.AcquireOption) {
 	m.finish(err, m.failure(err, opts))
 }
 
-// Acquired makes the call a holder of the lease that it got.
+// Acquired makes the call the holder of its lease.
 func (m *Lease) Acquired(inner lock.Lease) *Lease {
 	m.returned = true
 	m.Begin(&m.Call.Call, inner, m)
@@ -51,7 +50,7 @@ func (m *Lease) Acquired(inner lock.Lease) *Lease {
 	return m
 }
 
-// Abandoned forgets a call that neither failed nor acquired: it panicked, or ended its goroutine.
+// Abandoned forgets a call that neither failed nor acquired, because it panicked or ended its goroutine.
 func (m *Lease) Abandoned() {
 	if !m.returned {
 		m.leave()
@@ -59,8 +58,7 @@ func (m *Lease) Abandoned() {
 	}
 }
 
-// Extend implements lock.Lease. A hook counts the round if the Locker has hooks,
-// like the rounds of automatic renewal.
+// Extend implements lock.Lease. If the Locker has hooks, a hook counts the round, as for automatic renewal.
 func (m *Lease) Extend(ctx context.Context) error {
 	err := m.Lease.Extend(ctx)
 	if err == nil && !m.Hooked() {
@@ -69,8 +67,8 @@ func (m *Lease) Extend(ctx context.Context) error {
 	return err
 }
 
-// Release implements lock.Lease. The lease leaves the Board before it is given
-// back: from then on somebody else may hold the lock.
+// Release implements lock.Lease. The lease leaves the Board before it is released, because somebody else may hold the
+// lock from then on.
 func (m *Lease) Release(ctx context.Context) error {
 	if m.StartRelease() {
 		m.leave()
@@ -78,7 +76,7 @@ func (m *Lease) Release(ctx context.Context) error {
 	return m.Next().Release(ctx)
 }
 
-// Ended implements decorate.Ender: of a lease that ended and was not given back.
+// Ended implements decorate.Ender for a lease that ended without a release.
 func (m *Lease) Ended(context.Context, error) {
 	m.shard.mu.Lock()
 	m.lost = true
@@ -88,7 +86,7 @@ func (m *Lease) Ended(context.Context, error) {
 
 func (m *Lease) leave() { m.shard.drop(&m.entry, (*Lease).note) }
 
-// note remembers a lease that ends now, if somebody waited for its resource. The shard's mutex must be held.
+// note records a lease that ends now, if somebody waited for its resource. The shard's mutex must be held.
 func (m *Lease) note(b *history.Book) {
 	of := m.ID()
 	if !b.Has(of) {
@@ -102,16 +100,16 @@ func (m *Lease) note(b *history.Book) {
 	})
 }
 
-// HeldAt is since when it is held.
+// HeldAt is when the lease was acquired.
 func (m *Lease) HeldAt() time.Time { return m.heldAt }
 
-// MayHaveEnded reports that a lease of a resource like this one's and of that name has ended since, or
-// would not have been noted.
+// MayHaveEnded reports whether a lease of the same resource and that name has ended since, or its end would not have
+// been recorded.
 func (m *Lease) MayHaveEnded(of names.ID, instance string, since time.Time) bool {
 	return m.ledger.mayHaveEnded(of, instance, since)
 }
 
-// Tell describes a held lease; ok is false if it has ended and is about to leave.
+// Tell describes a held lease. ok is false if it has ended and is about to leave.
 func (m *Lease) Tell(now time.Time) (h state.Held, ok bool) {
 	defer panics.Contain()
 	if m.Next().Context().Err() != nil {
@@ -131,7 +129,7 @@ func (m *Lease) Tell(now time.Time) (h state.Held, ok bool) {
 // Age is how long it has been held.
 func (m *Lease) Age(now time.Time) time.Duration { return max(now.Sub(m.heldAt), 0) }
 
-// validity is what is left; nil if that is for ever.
+// validity is the remaining validity; nil if the lease never expires.
 func (m *Lease) validity() *float64 {
 	left := m.Remaining()
 	if left >= foreverFrom {

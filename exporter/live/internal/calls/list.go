@@ -1,13 +1,13 @@
 package calls
 
-// list links entries in the order they were added. It is guarded by the mutex of
-// its shard, and unlike a map it takes no memory for what has left it.
+// list links entries in the order they were added. The mutex of its shard guards it. Unlike a map it keeps no memory
+// for removed entries.
 type list[T any] struct {
 	first, last *entry[T]
 	n           int
 }
 
-// entry is embedded in what a list has. It is in one list at most.
+// entry is embedded in the elements of a list. It is in at most one list.
 type entry[T any] struct {
 	of            T
 	in            *list[T]
@@ -44,7 +44,7 @@ func (l *list[T]) remove(e *entry[T]) {
 	l.n--
 }
 
-// copy appends the first so many of a list.
+// copy appends at most limit elements of a list.
 func (l *list[T]) copy(to []T, limit int) []T {
 	for e := l.first; e != nil && limit > 0; e = e.after {
 		to = append(to, e.of)

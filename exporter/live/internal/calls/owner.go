@@ -7,14 +7,14 @@ import (
 	"github.com/lockscope/lockscope/lock/decorate"
 )
 
-// Records are what calls are counted in when they end, and what lockers are called.
+// Records count ended calls and name the lockers.
 type Records struct {
 	Waits     *waits.Waits
 	Slowest   *slowest.List
 	Instances names.Instances
 }
 
-// Owner is the locker whose calls and leases they are.
+// Owner is the locker of calls and leases.
 type Owner struct {
 	Instance string
 	Layer    *decorate.Layer

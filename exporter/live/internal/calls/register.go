@@ -23,13 +23,13 @@ type Register struct {
 	shards [shards]shard[*Lease]
 }
 
-// NewRegister makes one without calls, which are counted in these records when they end.
+// NewRegister makes an empty Register. Calls that end are counted in these records.
 func NewRegister(w *waits.Waits, s *slowest.List) *Register {
 	return &Register{Records: Records{Waits: w, Slowest: s}, seed: maphash.MakeSeed()}
 }
 
-// Begin registers a call of Acquire that begins now: one allocation for the context that the
-// wrapped Locker gets, and the lease that may come of it.
+// Begin registers a call of Acquire. It makes one allocation for the context that the wrapped Locker gets and the
+// lease that may follow.
 func (r *Register) Begin(ctx context.Context, owner *Owner, resource string) *Lease {
 	s := &r.shards[maphash.String(r.seed, resource)%shards]
 	m := &Lease{Call: Call{owner: owner, resource: resource, began: time.Now(), ledger: &s.ledger}, shard: s}
@@ -40,8 +40,8 @@ func (r *Register) Begin(ctx context.Context, owner *Owner, resource string) *Le
 	return m
 }
 
-// Look is a Register at one instant: all calls that have not ended, the oldest leases, and
-// every lease of a shard in which somebody waits.
+// Look is a Register at one instant: all unfinished calls, the oldest leases, and every lease of a shard with
+// waiters.
 type Look struct {
 	Now     time.Time
 	Waiting []Waiter // longest first
@@ -50,7 +50,7 @@ type Look struct {
 	Wanted  []*Lease // among them all those whose resource somebody wants
 }
 
-// Look copies pointers while it keeps others out of a shard, and reads them afterwards.
+// Look copies pointers while it locks a shard, and reads them afterwards.
 func (r *Register) Look(now time.Time, limit int) *Look {
 	l := &Look{Now: now}
 	var waiting []*Lease
@@ -74,7 +74,7 @@ func (r *Register) Look(now time.Time, limit int) *Look {
 	return l
 }
 
-// oldest sorts by age, and those of one age by name.
+// oldest sorts by age, and leases of one age by name.
 func oldest(all []*Lease, since func(*Lease) time.Time) []*Lease {
 	slices.SortFunc(all, func(x, y *Lease) int {
 		return cmp.Or(since(x).Compare(since(y)), strings.Compare(x.resource, y.resource))
@@ -82,7 +82,7 @@ func oldest(all []*Lease, since func(*Lease) time.Time) []*Lease {
 	return all
 }
 
-// Read lets a reader see what is remembered.
+// Read passes the histories to a reader.
 func (r *Register) Read(to *history.Reader) {
 	for i := range r.shards {
 		s := &r.shards[i]

@@ -15,14 +15,14 @@ type ledger struct {
 	book history.Book // guarded by mu
 }
 
-// contend notes that a call begins to wait, or has waited, and behind whom if it was told.
+// contend records that a call begins to wait, or has waited, and behind which holder if it was refused.
 func (l *ledger) contend(of names.ID, behind *lock.HeldError, elsewhere bool, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.book.Contend(of, behind, elsewhere, now)
 }
 
-// mayHaveEnded reports that a lease of that name has ended since, or would not have been noted.
+// mayHaveEnded reports whether a lease of that name has ended since, or its end would not have been recorded.
 func (l *ledger) mayHaveEnded(of names.ID, instance string, since time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -50,8 +50,8 @@ func (s *shard[T]) hold(e *entry[T]) {
 	s.held.add(e)
 }
 
-// drop forgets e, whatever it was; a second time it does nothing. Before that it notes a holder whose
-// resource somebody may have waited for.
+// drop removes e; a second call does nothing. Before that it records a holder whose resource somebody may have waited
+// for.
 func (s *shard[T]) drop(e *entry[T], note func(T, *history.Book)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

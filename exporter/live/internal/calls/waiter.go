@@ -13,7 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
-// Waiter is a call that has not ended, and what it did at one instant.
+// Waiter is an unfinished call, with what it did at one instant.
 type Waiter struct {
 	*Lease
 	View
@@ -44,22 +44,22 @@ func (c *Call) view() View {
 	}
 }
 
-// unhindered is how long a first attempt may take without being called a wait.
+// unhindered is how long a first attempt may take before it counts as a wait.
 const unhindered = 100 * time.Millisecond
 
 // ID is what the waiter wanted at that instant.
 func (w *Waiter) ID() names.ID { return names.ID{Backend: w.Backend, Resource: w.resource} }
 
-// Waits is false for a call that is merely on its way.
+// Waits is false for a call that has just started.
 func (w *Waiter) Waits(now time.Time) bool {
 	return w.Doing != doingAttempt || w.Blocker != nil || w.Attempts > 1 || w.LastErr != nil ||
 		w.Waited(now) >= unhindered
 }
 
-// Waited is for how long.
+// Waited is how long the call has waited.
 func (w *Waiter) Waited(now time.Time) time.Duration { return max(now.Sub(w.began), 0) }
 
-// Tell describes it, all but its blocker.
+// Tell describes the waiter without its blocker.
 func (w *Waiter) Tell(now time.Time) state.Waiter {
 	t := state.Waiter{
 		Resource: text.Resource(w.resource), Backend: text.Name(w.Backend),
@@ -78,8 +78,7 @@ func (w *Waiter) Tell(now time.Time) state.Waiter {
 	return t
 }
 
-// heldText names what the caller of a waiter holds, and where that is if it is on other nodes
-// than those that it waits for.
+// heldText names what the caller of a waiter holds, with its set of nodes if that is another one.
 func (w *Waiter) heldText(h lock.Held) string {
 	name := text.Resource(h.Resource)
 	if h.Backend != w.Backend {

@@ -11,14 +11,13 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// blockerOf is whom a waiter waits for; nil if that is not known, and where it waits for
-// nodes instead.
+// blockerOf returns the holder that a waiter waits for. It is nil if that is unknown, and if the waiter waits for
+// nodes.
 //
-// A lease of this Board is the truth, unless a refusal that came later names somebody
-// else: then the lease is of another set of nodes, on which the name is free to mean
-// something else. An older refusal is out of date. A caller in a local queue is told
-// nothing: it waits for whomever the caller in front of it waits for. Of a Locker that
-// calls no hooks it is only known that it cannot give away what it has given.
+// A lease of this Board counts, unless a later refusal names somebody else: then the lease is on another set of
+// nodes, where the name may mean another lock. An older refusal is out of date. A caller in a local queue receives no
+// refusals and waits for the holder that the caller in front waits for. A Locker that calls no hooks is only known
+// not to give away what it has given.
 func (s *scene) blockerOf(c *contention, w *calls.Waiter) *state.Blocker {
 	if w.Hooked && w.Doing == lock.WaitBackoff {
 		return nil
@@ -40,24 +39,22 @@ func (s *scene) blockerOf(c *contention, w *calls.Waiter) *state.Blocker {
 	}
 }
 
-// contradicts reports that a waiter was refused, after the lease was granted, in the name
-// of somebody else, by so many nodes that the lease cannot be on a quorum of them. A
-// single node may not have heard yet that an earlier holder has let go, while others refuse in the
-// name of the present one.
+// contradicts reports whether a waiter was refused, after the lease was granted, in the name of somebody else, by so
+// many nodes that the lease cannot be on a quorum of them. A single node may not know yet that an earlier holder has
+// released, while others refuse in the name of the present one.
 func contradicts(told *calls.Waiter, h *holder) bool {
 	b := told.Blocker
 	return !b.HandedOver && b.Holder.Instance != h.Owner().Instance && h.HeldAt().Before(told.AsOf) && byMany(told)
 }
 
-// byMany reports that so many nodes refused a waiter in one name that the rest is no quorum.
+// byMany reports whether so many nodes refused a waiter in one name that the rest is no quorum.
 func byMany(told *calls.Waiter) bool {
 	b := told.Blocker
 	return b.Nodes-b.Named < b.Nodes/2+1
 }
 
-// confirmed is what a waiter was told, or the latest refusal by many nodes where that was
-// the vote of a caller that waits itself: of an attempt that fails, on the node that was
-// asked first and alone.
+// confirmed returns the refusal of a waiter. If that was the vote of another waiting caller, whose attempt fails on
+// the node that was asked first and alone, it returns the latest refusal by many nodes instead.
 func (s *scene) confirmed(c *contention, told *calls.Waiter) *calls.Waiter {
 	if told == nil || byMany(told) || told.Blocker.HandedOver || !c.waitsHere(told.Blocker.Holder.Instance) {
 		return told
@@ -74,15 +71,14 @@ func (s *scene) confirmed(c *contention, told *calls.Waiter) *calls.Waiter {
 // releasing is how long after the end of a lease nodes may still refuse in its name.
 const releasing = 500 * time.Millisecond
 
-// outdated reports that a refusal names a holder of this Board whose lease has ended: it
-// would be on the Board. Another process may have the same name; so it counts that a
-// lease of that name was seen to end, where that would have been noted.
+// outdated reports whether a refusal names a holder of this Board whose lease has ended. Another process may have the
+// same name, so a lease of that name must have been seen to end, or its end would not have been recorded.
 func (s *scene) outdated(of names.ID, told, w *calls.Waiter) bool {
 	instance := told.Blocker.Holder.Instance
 	return w.Owner().Records.Instances.Has(instance) && w.MayHaveEnded(of, instance, told.AsOf.Add(-releasing))
 }
 
-// heldHere describes a lease of this Board to a waiter that is called me.
+// heldHere describes a lease of this Board to a waiter with the name me.
 func heldHere(h *holder, me string) *state.Blocker {
 	age := h.told.Age
 	return &state.Blocker{
@@ -91,7 +87,7 @@ func heldHere(h *holder, me string) *state.Blocker {
 	}
 }
 
-// heldElsewhere is what a refusal tells, as it was told a while ago.
+// heldElsewhere describes the holder that a refusal named a while ago.
 func heldElsewhere(held *lock.HeldError, toldAt time.Time, me string, now time.Time) *state.Blocker {
 	blocker := &state.Blocker{
 		Holder: text.Name(held.Holder.Instance), Here: held.Holder.Instance == me,

@@ -29,8 +29,8 @@ func (c *contention) waitsHere(instance string) bool {
 	return slices.ContainsFunc(c.waiters, func(w *calls.Waiter) bool { return w.Owner().Instance == instance })
 }
 
-// holderFor is the lease that keeps the waiter from having the resource: of its own
-// locker, or else the latest of another.
+// holderFor returns the lease that keeps the waiter from the resource: of its own locker, or else the latest of
+// another.
 func (c *contention) holderFor(w *calls.Waiter) *holder {
 	var other *holder
 	for i := range c.holders {
@@ -44,8 +44,8 @@ func (c *contention) holderFor(w *calls.Waiter) *holder {
 	return other
 }
 
-// toldTo is whose refusal counts for a waiter: its own, or for one in a local queue that
-// of the caller in front, or of any; nil if nobody was told.
+// toldTo returns the waiter whose refusal counts for w: w itself, or for a waiter in a local queue the caller in
+// front, or any caller. It is nil if nobody was refused.
 func (c *contention) toldTo(w *calls.Waiter) *calls.Waiter {
 	switch {
 	case !w.Hooked:
@@ -117,8 +117,8 @@ func (s *scene) want(of names.ID) *contention {
 	return c
 }
 
-// isHeld reports that a lease is the one on the Board: what a call held when it began to
-// wait may be over.
+// isHeld reports whether a lease is still the one on the Board. A lease that a call held when it began to wait may
+// have ended.
 func (s *scene) isHeld(h lock.Held) bool {
 	c := s.wanted[names.ID{Backend: h.Backend, Resource: h.Resource}]
 	return c != nil && slices.ContainsFunc(c.holders, func(x holder) bool { return x.told.Fence == h.Fence })

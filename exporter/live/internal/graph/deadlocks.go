@@ -15,14 +15,14 @@ import (
 
 const (
 	maxDeadlocks = 10
-	// deadlocksFor is how long one that is over is told.
+	// deadlocksFor is how long a resolved deadlock stays listed.
 	deadlocksFor = 10 * time.Minute
-	// deadlockAgain is how far apart two looks must be for a cycle to count.
+	// deadlockAgain is the shortest time between two looks that confirm a cycle.
 	deadlockAgain = 50 * time.Millisecond
 )
 
-// Deadlocks has the latest. Engines tell of them at once; those between lockers that know
-// nothing of each other are found by looking twice.
+// Deadlocks keeps the latest deadlocks. Engines report theirs at once. Cycles between lockers that do not know each
+// other are found by two looks.
 type Deadlocks struct {
 	mu     sync.Mutex
 	watch  waitgraph.Watch
@@ -38,7 +38,7 @@ type deadlock struct {
 	told  []state.Link // as it was when it was last seen
 }
 
-// Tell notes a deadlock; one that is known is there again.
+// Tell records a deadlock. A known one is current again.
 func (ds *Deadlocks) Tell(d lock.Deadlock, now time.Time) {
 	if len(d.Cycle) == 0 {
 		return
@@ -48,7 +48,7 @@ func (ds *Deadlocks) Tell(d lock.Deadlock, now time.Time) {
 	ds.add(waitgraph.FromFirst(lock.Deadlock{Cycle: names.KeyedAll(d.Cycle)}), now)
 }
 
-// add must be called with mu held.
+// add requires that mu is held.
 func (ds *Deadlocks) add(d lock.Deadlock, now time.Time) {
 	if i := ds.index(d); i >= 0 {
 		ds.all[i].over = false
@@ -67,8 +67,7 @@ func (ds *Deadlocks) index(d lock.Deadlock) int {
 	return slices.IndexFunc(ds.all, func(known *deadlock) bool { return slices.Equal(known.cycle.Cycle, d.Cycle) })
 }
 
-// Look tells the deadlocks: those that the graph still has, and for a while those that
-// are over.
+// Look returns the deadlocks that the graph still has and, for a while, the resolved ones.
 func (ds *Deadlocks) Look(g *Graph, now time.Time) []state.Deadlock {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()

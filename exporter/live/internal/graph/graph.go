@@ -1,5 +1,5 @@
 // Package graph finds who blocks whom on a Board at one instant: the holders that calls wait for, the chains of what
-// those wait for themselves, and deadlocks.
+// those holders wait for, and deadlocks.
 package graph
 
 import (
@@ -24,16 +24,16 @@ type Graph struct {
 	held map[names.ID]*held    // holders of the rows, once asked for
 }
 
-// way is an edge: from the lease on a resource to another that its holder waits for.
+// way is an edge from a held resource to the one that its holder waits for.
 type way struct{ from, to names.ID }
 
 type held struct{ by *state.Blocker }
 
-// onBoard stands for this process in the graph: its lockers may have several names, and a
-// caller of one may hold the lease of another.
+// onBoard stands for this process in the graph. Its lockers may have several names, and a caller of one may hold the
+// lease of another.
 const onBoard = "this Board"
 
-// New makes the graph of the resources that somebody waits for: all others end a chain.
+// New makes the graph of the resources with waiters. All other resources end a chain.
 func New(l *calls.Look) *Graph {
 	g := &Graph{scene: newScene(l), look: l, ways: make(map[way]*calls.Waiter), held: make(map[names.ID]*held)}
 	var resources []waitgraph.Resource
@@ -79,7 +79,7 @@ func (g *Graph) resource(c *contention) waitgraph.Resource {
 	return r
 }
 
-// Blocked tells at most so many rows, and of each how many waiters are listed.
+// Blocked returns at most limit rows, with how many waiters of each are listed.
 func (g *Graph) Blocked(ctx context.Context, listed []int, limit int) (rows []state.Blocked, omitted int) {
 	rows = make([]state.Blocked, 0, min(len(g.rows), limit))
 	for i, c := range g.rows[:min(len(g.rows), limit)] {
@@ -113,8 +113,7 @@ func (g *Graph) row(c *contention, listed int) state.Blocked {
 	return row
 }
 
-// HolderOf is who holds a resource that somebody waits for, as the one who has waited
-// longest of those who know would tell.
+// HolderOf returns the holder of a contended resource, as known to the caller that has waited longest.
 func (g *Graph) HolderOf(of names.ID) *state.Blocker {
 	if known := g.held[of]; known != nil {
 		return known.by
@@ -131,7 +130,7 @@ func (g *Graph) HolderOf(of names.ID) *state.Blocker {
 	return known.by
 }
 
-// links tells the way from the holder of a resource along the others.
+// links describes the chain from the holder of a resource along the others.
 func (g *Graph) links(from string, others []string) (links []state.Link) {
 	at := names.Of(from)
 	for _, other := range others {
@@ -147,7 +146,7 @@ func (g *Graph) links(from string, others []string) (links []state.Link) {
 	return links
 }
 
-// cycle tells a deadlock: from the holder of the last resource to the first, and on.
+// cycle describes a deadlock, from the holder of the last resource to the first, and on.
 func (g *Graph) cycle(d lock.Deadlock) []state.Link {
 	var names []string
 	for _, h := range d.Cycle[:min(len(d.Cycle), state.MaxChain)] {

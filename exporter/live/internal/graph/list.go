@@ -10,7 +10,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
-// Totals count what there is.
+// Totals counts everything.
 func (g *Graph) Totals() state.Totals {
 	t := state.Totals{Held: g.look.Held, Contended: len(g.rows)}
 	for _, c := range g.rows {
@@ -24,7 +24,7 @@ func (g *Graph) Totals() state.Totals {
 	return t
 }
 
-// Held are the oldest leases.
+// Held returns the oldest leases.
 func (g *Graph) Held(ctx context.Context) (held []state.Held, omitted int) {
 	held = make([]state.Held, 0, len(g.look.Oldest))
 	for i, m := range g.look.Oldest {
@@ -41,7 +41,7 @@ func (g *Graph) Held(ctx context.Context) (held []state.Held, omitted int) {
 	return held, g.look.Held - len(g.look.Oldest)
 }
 
-// Rows are the resources that somebody waits for, most waited for first.
+// Rows returns the resources with waiters, most waited for first.
 func (g *Graph) Rows() []names.ID {
 	rows := make([]names.ID, len(g.rows))
 	for i, c := range g.rows {
@@ -57,8 +57,8 @@ const (
 	mostWaiters = 50
 )
 
-// Choose picks the waiters to list: the longest of each resource, and then whoever else
-// there is room for. listed is how many of each row.
+// Choose selects the waiters to list: the longest of each resource, and then others while there is room. listed is
+// how many of each row.
 func (g *Graph) Choose(room int) (listed []int, chosen []*calls.Waiter) {
 	most := max(mostWaiters, room/4)
 	listed = make([]int, len(g.rows))
@@ -82,7 +82,7 @@ func (g *Graph) Choose(room int) (listed []int, chosen []*calls.Waiter) {
 	return listed, chosen
 }
 
-// Waiting are these waiters.
+// Waiting describes these waiters.
 func (g *Graph) Waiting(ctx context.Context, chosen []*calls.Waiter) (waiting []state.Waiter, omitted int) {
 	waiting = make([]state.Waiter, 0, len(chosen))
 	for _, w := range chosen {

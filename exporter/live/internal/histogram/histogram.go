@@ -1,4 +1,4 @@
-// Package histogram counts durations in little room, for quantiles.
+// Package histogram counts durations in little memory, for quantiles.
 package histogram
 
 import (
@@ -36,7 +36,7 @@ func middleOf(bucket int) time.Duration {
 	return time.Duration(low)*time.Microsecond + time.Microsecond<<shift/2
 }
 
-// Add counts one.
+// Add counts a duration.
 func (h *Histogram) Add(d time.Duration) {
 	d = max(d, 0)
 	if h.n == 0 || d < h.min {
@@ -47,7 +47,7 @@ func (h *Histogram) Add(d time.Duration) {
 	h.n++
 }
 
-// Merge counts those of another.
+// Merge adds the counts of another histogram.
 func (h *Histogram) Merge(o *Histogram) {
 	if o.n == 0 {
 		return
@@ -62,7 +62,7 @@ func (h *Histogram) Merge(o *Histogram) {
 	}
 }
 
-// Quantile is 0 if nothing was counted.
+// Quantile returns 0 if nothing was counted.
 func (h *Histogram) Quantile(q float64) time.Duration {
 	if h.n == 0 {
 		return 0

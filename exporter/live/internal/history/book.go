@@ -1,4 +1,4 @@
-// Package history remembers for a while who held what somebody waited for.
+// Package history remembers for a while who held contended resources.
 package history
 
 import (
@@ -15,11 +15,11 @@ type Book struct {
 	contended map[names.ID]*history // nil until somebody waits
 }
 
-// Empty reports that nobody has waited for anything.
+// Empty reports whether nobody has waited for anything.
 func (b *Book) Empty() bool { return len(b.contended) == 0 }
 
-// Contend notes that a call begins to wait, or has waited, and behind whom if it was told:
-// one elsewhere, or a lease of the Board.
+// Contend records that a call begins to wait, or has waited, and behind which holder if it was refused: one in
+// another process, or a lease of the Board.
 func (b *Book) Contend(of names.ID, behind *lock.HeldError, elsewhere bool, now time.Time) {
 	h := b.contended[of]
 	if h == nil {
@@ -32,7 +32,7 @@ func (b *Book) Contend(of names.ID, behind *lock.HeldError, elsewhere bool, now 
 	}
 }
 
-// keep makes room by forgetting what nobody has waited for the longest.
+// keep makes room by forgetting the resource that nobody has waited for the longest.
 func (b *Book) keep(of names.ID, h *history) {
 	if b.contended == nil {
 		b.contended = make(map[names.ID]*history)
@@ -49,17 +49,17 @@ func (b *Book) keep(of names.ID, h *history) {
 	b.contended[of] = h
 }
 
-// Has reports that somebody has waited for a resource: its leases are worth noting.
+// Has reports whether somebody has waited for a resource, so that its leases are recorded.
 func (b *Book) Has(of names.ID) bool { return b.contended[of] != nil }
 
-// Lease is one of the Board that has ended.
+// Lease is a lease of the Board that has ended.
 type Lease struct {
 	Instance, CallSite, Trace string
 	Since, Until              time.Time
 	Lost                      bool // it ended without a release: the nodes have it until its TTL has run out
 }
 
-// Ended notes a lease that ends, if somebody waited for its resource.
+// Ended records a lease that ends, if somebody waited for its resource.
 func (b *Book) Ended(of names.ID, l Lease) {
 	if h := b.contended[of]; h != nil {
 		h.add(tenure{
@@ -68,7 +68,7 @@ func (b *Book) Ended(of names.ID, l Lease) {
 	}
 }
 
-// MayHaveEnded reports that a lease of that name has ended since, or would not have been noted.
+// MayHaveEnded reports whether a lease of that name has ended since, or its end would not have been recorded.
 func (b *Book) MayHaveEnded(of names.ID, instance string, since time.Time) bool {
 	h := b.contended[of]
 	return h == nil || h.endedSince(instance, since)

@@ -13,7 +13,7 @@ import (
 
 const tenuresKept = 50 // of one resource, the latest
 
-// history is who held a resource that somebody waited for. The book guards it.
+// history is who held a contended resource. The book guards it.
 type history struct {
 	waited  time.Time // when a call last began to wait
 	tenures []tenure  // a ring
@@ -29,8 +29,8 @@ func (h *history) add(t tenure) {
 	h.next = (h.next + 1) % len(h.tenures)
 }
 
-// addTold notes a holder that a waiter was told of: one elsewhere, or a lease of the Board
-// that ended without a release.
+// addTold records a holder that a refusal named: one in another process, or a lease of the Board that ended without a
+// release.
 func (h *history) addTold(held *lock.HeldError, elsewhere bool, now time.Time) {
 	t := h.toldOf(held, elsewhere)
 	switch {
@@ -45,8 +45,8 @@ func (h *history) addTold(held *lock.HeldError, elsewhere bool, now time.Time) {
 	}
 }
 
-// toldOf is the lease that a refusal names. One of the Board was granted after its attempt had
-// begun, which is what its holder's record tells: of several the first to be granted.
+// toldOf returns the lease that a refusal names. A lease of the Board was granted after its attempt had begun, which
+// is the time in its holder's record: of several, the first to be granted.
 func (h *history) toldOf(held *lock.HeldError, elsewhere bool) (of *tenure) {
 	for i := range h.tenures {
 		t := &h.tenures[i]
@@ -63,14 +63,14 @@ func (h *history) toldOf(held *lock.HeldError, elsewhere bool) (of *tenure) {
 	return of
 }
 
-// endedSince reports that a lease of that name has ended since.
+// endedSince reports whether a lease of that name has ended since.
 func (h *history) endedSince(instance string, since time.Time) bool {
 	return slices.ContainsFunc(h.tenures, func(t tenure) bool {
 		return !t.elsewhere && t.instance == instance && !t.until.Before(since)
 	})
 }
 
-// tell is the latest first, without who holds the resource now.
+// tell returns the history, latest first, without the current holder.
 func (h *history) tell(of names.ID, holder *state.Blocker, now time.Time) state.History {
 	told := state.History{Resource: text.Resource(of.Resource), Backend: text.Name(of.Backend)}
 	for i := range h.tenures {

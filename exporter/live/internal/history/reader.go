@@ -14,7 +14,7 @@ const (
 	historiesShown = 100
 )
 
-// Reader gathers what books remember.
+// Reader gathers the contents of books.
 type Reader struct {
 	now     time.Time
 	ranks   map[names.ID]int
@@ -28,7 +28,7 @@ type remembered struct {
 	state.History
 }
 
-// NewReader tells of the resources of rows first, which have these holders.
+// NewReader lists the resources of rows first, which have these holders.
 func NewReader(now time.Time, rows []names.ID, holder func(names.ID) *state.Blocker) *Reader {
 	r := &Reader{
 		now: now, ranks: make(map[names.ID]int, len(rows)), holders: make(map[names.ID]*state.Blocker, len(rows)),
@@ -39,7 +39,7 @@ func NewReader(now time.Time, rows []names.ID, holder func(names.ID) *state.Bloc
 	return r
 }
 
-// Read adds what a book remembers, and makes it forget what is too old.
+// Read adds the contents of a book, and makes it forget what is too old.
 func (r *Reader) Read(b *Book) {
 	for of, h := range b.contended {
 		if r.now.Sub(h.waited) >= state.HistoryFor && r.ranks[of] == 0 {
@@ -52,7 +52,7 @@ func (r *Reader) Read(b *Book) {
 	}
 }
 
-// Histories are what was read: of the rows first, then of those that somebody waited for last.
+// Histories returns what was read: the rows first, then the resources waited for last.
 func (r *Reader) Histories() []state.History {
 	slices.SortFunc(r.all, func(x, y remembered) int {
 		return cmp.Or(cmp.Compare(x.rank, y.rank), y.waited.Compare(x.waited),

@@ -7,7 +7,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
-// tenure is a lease that has ended, or a holder that waiters were told of.
+// tenure is a lease that has ended, or a holder that refusals named.
 type tenure struct {
 	instance, callSite string
 	trace              string
@@ -26,7 +26,7 @@ func (t *tenure) ended() time.Time {
 	return t.until
 }
 
-// goesOn reports that a tenure is the one of who holds the resource, as waiters were told.
+// goesOn reports whether a tenure is that of the current holder, as refusals name it.
 func (t *tenure) goesOn(holder *state.Blocker, now time.Time) bool {
 	if holder == nil || holder.Age == nil || t.named.IsZero() || holder.Holder != text.Name(t.instance) {
 		return false

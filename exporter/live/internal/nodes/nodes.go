@@ -1,4 +1,4 @@
-// Package nodes has the health of the nodes that commands were sent to.
+// Package nodes has the health of the nodes that received commands.
 package nodes
 
 import (
@@ -20,7 +20,7 @@ type Nodes struct {
 	all []*node // in the order they were first seen
 }
 
-// Done counts a command and returns the node's index, -1 if it has none.
+// Done counts a command and returns the node's index, or -1 if it has none.
 func (n *Nodes) Done(now time.Time, e lock.NodeEnd) int {
 	node := n.named(nodeName{e.Backend.Name, e.Node})
 	if node == nil {
@@ -57,7 +57,7 @@ func (n *Nodes) add(name nodeName) *node {
 	return added
 }
 
-// Restarted notes a restart of a node.
+// Restarted records a restart of a node.
 func (n *Nodes) Restarted(now time.Time, e lock.NodeRestart) {
 	node := n.named(nodeName{e.Backend.Name, e.Node})
 	if node == nil {
@@ -66,7 +66,7 @@ func (n *Nodes) Restarted(now time.Time, e lock.NodeRestart) {
 	node.restarted(now, e)
 }
 
-// Health is that of all nodes, in the order in which they were first seen.
+// Health returns the health of all nodes in the order of first contact.
 func (n *Nodes) Health(now time.Time) []state.Node {
 	n.mu.Lock()
 	all := n.all[:len(n.all):len(n.all)]

@@ -2,8 +2,7 @@ package slowest
 
 import "github.com/lockscope/lockscope/exporter/live/state"
 
-// buffer holds the steps of one call. It grows to state.MaxSteps where a call makes that
-// many, and is used again.
+// buffer holds the steps of one call. It grows to state.MaxSteps if needed, and is reused.
 type buffer struct {
 	steps   []Step
 	latest  int // where the next one goes, once the buffer is full
@@ -21,7 +20,7 @@ func (b *buffer) add(s Step) {
 	b.omitted++
 }
 
-// clear makes a buffer fit for another call.
+// clear prepares a buffer for another call.
 func (b *buffer) clear() {
 	clear(b.steps) // errors and names
 	*b = buffer{steps: b.steps[:0]}

@@ -14,10 +14,10 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// outcomeAcquired is of an Acquisition that succeeded.
+// outcomeAcquired is the outcome of a successful Acquisition.
 const outcomeAcquired = "acquired"
 
-// kept is one of the slowest acquisitions. Stragglers add to it until it is dropped.
+// kept is one of the slowest acquisitions. It takes late steps until it is dropped.
 type kept struct {
 	ended time.Time
 	took  time.Duration
@@ -27,7 +27,7 @@ type kept struct {
 	dropped bool
 }
 
-// Call is one that has ended.
+// Call is a call that has ended.
 type Call struct {
 	Resource, Backend string
 	Trace             trace.TraceID
@@ -59,7 +59,7 @@ func (k *kept) fill(c Call, steps *buffer) {
 	}
 }
 
-// spareSteps leaves room for stragglers without another allocation.
+// spareSteps leaves room for late steps without another allocation.
 const spareSteps = 2
 
 // addLate adds a step that ended after its acquisition.
@@ -75,7 +75,7 @@ func (k *kept) addLate(s Step) {
 	}
 }
 
-// drop gives up the steps: whoever holds the lease still has the record.
+// drop drops the steps. The holder of the lease still refers to the record.
 func (k *kept) drop() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

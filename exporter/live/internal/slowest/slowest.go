@@ -1,4 +1,4 @@
-// Package slowest keeps the slowest of the last acquisitions, and where their time went.
+// Package slowest keeps the slowest recent acquisitions, with their steps.
 package slowest
 
 import (
@@ -11,16 +11,16 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
-// slowSlots is how many minutes touch the time for which acquisitions are kept.
+// slowSlots is how many minutes overlap the time for which acquisitions are kept.
 const slowSlots = int64(state.SlowestFor/time.Minute) + 1
 
-// List has the n slowest acquisitions of each of the last minutes, and so the n
-// slowest of all of them, whenever they happened.
+// List has the n slowest acquisitions of each of the last minutes, and so the n slowest of all of them, whenever they
+// happened.
 type List struct {
 	n       int
 	buffers sync.Pool // of *buffer
-	// What the minute under way wants more than; read without the mutex, for
-	// nearly every call is turned away by it.
+	// minute is the duration that the current minute wants more than. It is read without the mutex, because it turns
+	// away nearly every call.
 	minute atomic.Int64
 	floor  atomic.Int64
 
@@ -33,14 +33,14 @@ type slowSlot struct {
 	kept   []*kept
 }
 
-// New keeps n acquisitions; with none it records no steps.
+// New keeps n acquisitions. With zero it records no steps.
 func New(n int) *List {
 	return &List{n: n, buffers: sync.Pool{New: func() any { return new(buffer) }}}
 }
 
 func minuteOf(now time.Time) int64 { return now.Unix() / 60 }
 
-// Record adds a step to the trail of a call, or to the record of one that has ended.
+// Record adds a step to the trail of a call, or to the record of a call that has ended.
 func (s *List) Record(t *Trail, step Step) {
 	switch {
 	case t.kept != nil:
@@ -53,12 +53,12 @@ func (s *List) Record(t *Trail, step Step) {
 	}
 }
 
-// Wants reports that an acquisition may be among the slowest.
+// Wants reports whether an acquisition may be among the slowest.
 func (s *List) Wants(now time.Time, took time.Duration) bool {
 	return s.n > 0 && (s.minute.Load() != minuteOf(now) || int64(took) > s.floor.Load())
 }
 
-// Add takes the trail of a call, which is among the slowest or not.
+// Add takes the trail of a call, whether or not it is among the slowest.
 func (s *List) Add(e Ended, c Call) {
 	if e.kept != nil {
 		e.kept.fill(c, e.steps)
@@ -67,7 +67,7 @@ func (s *List) Add(e Ended, c Call) {
 	s.Forget(e)
 }
 
-// Forget takes the trail of a call of which nothing is recorded.
+// Forget takes the trail of a call that is not recorded.
 func (s *List) Forget(e Ended) {
 	if e.steps != nil {
 		e.steps.clear()
@@ -92,7 +92,7 @@ func (s *List) keep(now time.Time, k *kept) {
 	s.floor.Store(slot.floor(s.n))
 }
 
-// slot is that of a minute; it forgets the minute that had it before.
+// slot returns the slot of a minute, and clears it of the minute that had it before.
 func (s *List) slot(minute int64) *slowSlot {
 	slot := &s.slots[minute%slowSlots]
 	if slot.minute != minute {
@@ -114,7 +114,7 @@ func (s *slowSlot) fastest() int {
 	return fastest
 }
 
-// floor is what an acquisition must have taken more than to be kept.
+// floor is the duration that an acquisition must exceed to be kept.
 func (s *slowSlot) floor(n int) int64 {
 	if len(s.kept) < n {
 		return -1
@@ -122,7 +122,7 @@ func (s *slowSlot) floor(n int) int64 {
 	return int64(s.kept[s.fastest()].took)
 }
 
-// Acquisitions are the slowest of the time kept, slowest first.
+// Acquisitions returns the slowest acquisitions of the time kept, slowest first.
 func (s *List) Acquisitions(now time.Time) []state.Acquisition {
 	slow := s.recent(now)
 	slices.SortFunc(slow, func(a, b *kept) int {

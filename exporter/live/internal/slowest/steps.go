@@ -18,7 +18,7 @@ const (
 	KindWait    = "wait"
 )
 
-// Step is a state.Step before its texts are made, which only the slowest need.
+// Step is a state.Step without its texts, which only the slowest calls need.
 type Step struct {
 	Kind    string
 	Name    string
@@ -51,8 +51,8 @@ func (s *Step) told() state.Step {
 	return t
 }
 
-// detail is why a step failed. Of an attempt without a quorum it is the count: its
-// nodes are steps of their own, which tell the rest.
+// detail is why a step failed. For an attempt without a quorum it is the count, because its nodes are steps of their
+// own.
 func (s *Step) detail() string {
 	if e, ok := errors.AsType[*lock.QuorumError](s.Err); ok && s.Kind == KindAttempt {
 		return fmt.Sprintf("%d of %d nodes agreed, %d needed", e.Granted, e.Nodes, e.Quorum)

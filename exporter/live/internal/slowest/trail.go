@@ -1,14 +1,14 @@
 package slowest
 
-// Trail is the steps of a call so far. The call guards it. Its zero value has none.
+// Trail is the steps of a call so far. The call guards it. Its zero value is empty.
 type Trail struct {
 	steps *buffer // nil until the first step, and once the call is over
 	over  bool
 	kept  *kept // where stragglers go; nil unless the call is among the slowest
 }
 
-// End takes the steps away from the hooks. If they are wanted, stragglers go to the record, which is locked
-// until it is filled.
+// End takes the steps away from the hooks. If they are wanted, late steps go to the record, which is locked until it
+// is filled.
 func (t *Trail) End(wanted bool) Ended {
 	e := Ended{steps: t.steps}
 	t.steps, t.over = nil, true

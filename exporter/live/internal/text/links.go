@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// traceIDHere is what stands for a trace id in a URL.
+// traceIDHere is the placeholder of a trace id in a URL.
 const traceIDHere = "{traceID}"
 
 const maxURL = 1024
 
-// ValidTraceURL asks for a fixed host: a trace id must not choose where a link leads.
+// ValidTraceURL requires a fixed host, so that a trace id cannot choose where a link leads.
 func ValidTraceURL(template string) bool {
 	host, rest, _ := strings.Cut(template, traceIDHere)
 	_, err := url.Parse(host + rest)
@@ -19,13 +19,13 @@ func ValidTraceURL(template string) bool {
 		isWeb(before) && strings.Contains(strings.TrimPrefix(host, before.Scheme+"://"), "/")
 }
 
-// isWeb reports that a URL can be opened, and tells no password.
+// isWeb reports whether a URL can be opened and contains no password.
 func isWeb(u *url.URL) bool {
 	return (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil
 }
 
-// PageOf is the page of another process, and empty for what is none: whoever can write to
-// Redis can say anything.
+// PageOf returns the page of another process, or "" for an invalid one: anybody who can write to Redis can write
+// anything.
 func PageOf(page string) string {
 	u, err := url.Parse(page)
 	if err != nil || !isWeb(u) || len(page) > maxURL {

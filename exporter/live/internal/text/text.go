@@ -1,4 +1,4 @@
-// Package text makes what a State shows of names, errors, traces and pages, which come from anybody.
+// Package text prepares names, errors, traces and pages for a State. They may come from anybody.
 package text
 
 import (
@@ -19,8 +19,7 @@ const (
 	maxDetail   = 256
 )
 
-// clip copies s, so that what it was cut from can go, and ends it with an ellipsis
-// if it is longer than limit.
+// clip copies s, so that the original can be freed, and ends it with an ellipsis if it is longer than limit.
 func clip(s string, limit int) string {
 	if len(s) <= limit {
 		return strings.Clone(s)
@@ -28,16 +27,16 @@ func clip(s string, limit int) string {
 	return strings.ToValidUTF8(s[:limit], "") + "…"
 }
 
-// Resource is the name of one.
+// Resource is the name of a resource.
 func Resource(name string) string { return clip(name, maxResource) }
 
-// Name is that of anything else: an instance, a set of nodes, a place in the code.
+// Name is any other name: an instance, a set of nodes, a place in the code.
 func Name(name string) string { return clip(name, maxName) }
 
-// Error is the text of somebody's error, who may not be able to tell it.
+// Error is the text of an error, whose method may panic.
 func Error(err error) string { return errorText(err, maxError) }
 
-// Detail is the short text of somebody's error.
+// Detail is the short text of an error.
 func Detail(err error) string { return errorText(err, maxDetail) }
 
 func errorText(err error, limit int) (text string) {
@@ -46,7 +45,7 @@ func errorText(err error, limit int) (text string) {
 	return clip(err.Error(), limit)
 }
 
-// Holder says who refused.
+// Holder names the holder that a refusal named.
 func Holder(held *lock.HeldError) string {
 	switch {
 	case held.HandedOver:
@@ -66,8 +65,8 @@ func TraceID(id trace.TraceID) string {
 	return id.String()
 }
 
-// TraceOf is the trace id of a W3C traceparent, and empty for what is none: whoever
-// can write to Redis can say anything.
+// TraceOf is the trace id of a W3C traceparent, or "" for an invalid one: anybody who can write to Redis can write
+// anything.
 func TraceOf(traceparent string) string {
 	const version, id = 3, 32
 	if len(traceparent) != 55 || traceparent[2] != '-' || traceparent[version+id] != '-' {
