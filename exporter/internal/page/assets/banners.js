@@ -1,4 +1,4 @@
-// showDeadlocks names every cycle whole: whoever is in it gets no further.
+// showDeadlocks shows every cycle completely.
 const showDeadlocks = (() => {
   const box = byID("deadlocks");
 
@@ -29,13 +29,13 @@ const showDeadlocks = (() => {
   };
 })();
 
-// showUnread says what locks and waits are not known of.
+// showUnread says which locks and waits are unknown.
 function showUnread(why) {
   show(byID("unread"), !!why);
   put(byID("unread-why"), why ? printable(why) : "");
 }
 
-// showLost says that what is below is old.
+// showLost says that the data below is old.
 function showLost(state, seconds) {
   const lost = state === "lost";
   show(byID("lost"), lost);

@@ -1,8 +1,7 @@
-// toneOfWait says by the objectives whether somebody has waited too long.
+// toneOfWait compares a wait with the objectives.
 const toneOfWait = (seconds, o) => seconds >= o.alarm_seconds ? "bad" : seconds >= o.warning_seconds ? "warn" : "";
 
-// heldBy says in words who or what is in the way: a name or what stands for one, and
-// the rest.
+// heldBy describes the holder in words: a name or its substitute, and the rest.
 function heldBy(b, otherwise, known) {
   if (!b) return {lead: otherwise, rest: ""};
   if (b.handed_over) return {lead: "the hand-over", rest: "nobody holds it; it is reserved for the next in line"};
@@ -14,7 +13,7 @@ function heldBy(b, otherwise, known) {
   return {name: b.holder, lead: "a holder that left no name", here: b.here, rest: rest.join(", ")};
 }
 
-// showHolder says less of a holder that is known from the row above.
+// showHolder says less about a holder that the row above shows.
 function showHolder(cell, b, otherwise, more = [], known = false) {
   const {name, lead, here, rest} = heldBy(b, otherwise, known);
   style(showName(cell, name || lead), name ? "name" : "");
@@ -67,7 +66,7 @@ const holdColumns = [
   traceColumn,
 ];
 
-// showBlocked has a row for each resource that somebody waits for.
+// showBlocked shows a row for each resource with waiters.
 const showBlocked = (() => {
   const section = byID("blocked"), list = section.querySelector(".rows");
   let ids = 0;
@@ -119,7 +118,7 @@ const showBlocked = (() => {
     holds.show(past.slice(0, 20));
   }
 
-  // showChain says what the holder waits for itself.
+  // showChain shows what the holder itself waits for.
   function showChain(p, links) {
     sync(p, links, lockKey, () => el("span", "link"), (e, l) => {
       put(part(e, "span", "how"), "which waits ");

@@ -1,6 +1,5 @@
-// connection keeps documents coming: from a stream while there is one, else by
-// asking again and again. It reports every document and every change of state:
-// live, polling, lost or paused.
+// connection receives documents from a stream, or by polling if there is none. It
+// reports every document and every change of state: live, polling, lost or paused.
 function connection(onDocument, onState) {
   const patience = 5000; // a stream or an answer that takes longer is as good as lost
   const pollEvery = 2000, pollsPerStream = 15, longestPause = 5000;
@@ -60,7 +59,7 @@ function connection(onDocument, onState) {
     later(left ? pollEvery : 0, left ? () => poll(left - 1) : connect);
   }
 
-  // Nobody looks at a hidden page, so it asks for nothing.
+  // A hidden page asks for nothing.
   const resume = () => { if (!paused && !document.hidden) connect(); else stop(); };
   document.addEventListener("visibilitychange", resume);
   addEventListener("pagehide", stop);

@@ -1,5 +1,5 @@
-// What other people chose the characters of reaches the document through
-// textContent and attributes only, never as markup.
+// Text from other people reaches the document through textContent and attributes
+// only, never as markup.
 
 const byID = id => document.getElementById(id);
 const filter = byID("filter");
@@ -18,7 +18,7 @@ function svg(tag, attributes, text) {
   return e;
 }
 
-// put leaves the text alone if it is right: a selection in it survives.
+// put does not touch text that is already right, so that a selection in it survives.
 function put(e, text) {
   if (e.textContent !== text) e.textContent = text;
 }

@@ -1,5 +1,5 @@
-// Links lead to other people's pages, by addresses that other people wrote: only to
-// what is http or https, without credentials, and for traces only by a hex id.
+// Links lead to addresses that other people wrote. Only http and https URLs without
+// credentials become links, and for traces only hex ids.
 const newTab = {target: "_blank", rel: "noopener noreferrer"};
 
 function web(address) {
@@ -12,7 +12,7 @@ function web(address) {
 let traceTemplate = "";
 const traceAddress = id => traceTemplate && /^[0-9a-f]{32}$/.test(id) ? web(traceTemplate.replace("{traceID}", id)) : null;
 
-// showLink shows text that leads somewhere if there is an address.
+// showLink shows text, as a link if there is an address.
 function showLink(parent, className, text, address) {
   const e = part(parent, "a", className);
   put(e, text ?? "");
@@ -29,7 +29,7 @@ function showTraceLink(parent, id) {
 
 const showPageLink = (parent, address) => showLink(parent, "page", address && web(address) ? "its page" : "", address ? web(address) : null);
 
-// What somebody looks at is in the address behind the #, for others to see the same.
+// The fragment of the address has the filter and the opened rows, so that others can see the same.
 const view = (() => {
   const open = new Set(), shown = new Set(), folds = document.querySelectorAll("details");
   function read() {
@@ -60,7 +60,7 @@ const view = (() => {
   return {open, write, toggle(name) { if (!open.delete(name)) open.add(name); write(); }};
 })();
 
-// The link to the content must not take the place of all that.
+// The link to the content must not replace that fragment.
 document.querySelector(".skip").addEventListener("click", e => {
   e.preventDefault();
   byID("main").focus();

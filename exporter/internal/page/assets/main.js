@@ -112,7 +112,7 @@ function render() {
   titled();
 }
 
-// titled tells those who look at another tab.
+// titled shows the news in the tab's title.
 function titled() {
   const cycles = doc.deadlocks.filter(d => !d.over).length;
   const news = state === "lost" ? "No connection \u00b7 " : cycles ? (cycles === 1 ? "Deadlock" : number(cycles) + " deadlocks") + " \u00b7 " : "";

@@ -1,4 +1,4 @@
-// restartOf says in words what a node that restarted does, and what that means.
+// restartOf describes a restarted node: whether it votes, and for how long that matters.
 function restartOf(n) {
   const r = n.restart;
   if (!r) return "";
@@ -10,8 +10,8 @@ function restartOf(n) {
 const nodeTones = {__proto__: null, up: "good", quarantined: "warn", barred: "bad", down: "bad"};
 const nodeWords = {__proto__: null, barred: "may not vote"};
 
-// stateOf is that of the Board; others say only whether a node answers. A node whose
-// quarantine is not over does not vote, whatever it answered last.
+// stateOf is the Board's state of a node. Other sources report only whether it answers. A node
+// in quarantine does not vote, whatever it answered last.
 function stateOf(n) {
   const state = n.state || (n.up ? "up" : "down");
   return state === "up" && n.restart?.enforced ? "quarantined" : state;

@@ -1,4 +1,4 @@
-const maxRows = 500; // more than anybody reads; the filter finds the others
+const maxRows = 500; // more than anybody reads; use the filter to find others
 
 // tableOf makes a table that shows items as rows. A column is its title, a function that
 // shows an item in a cell, and the cell's class. The name is for those who do not see it.
@@ -44,7 +44,7 @@ function table(id, columns, keyOf) {
   };
 }
 
-// counted shows how many there are, or what would be here.
+// counted shows the number of items, or a hint if there are none.
 function counted(section, matching, total, hidden = 0) {
   put(section.querySelector(".count"), !total ? "" : matching < total ? `${number(matching)} of ${number(total)}` : number(total));
   const empty = section.querySelector(".empty");
@@ -84,8 +84,7 @@ function showTrace(cell, id) {
   cell.classList.toggle("none", !id);
 }
 
-// Where what is shown is on several sets of nodes, each name says on which: it means
-// something else on another.
+// With several sets of nodes, each name shows its set: it means another lock elsewhere.
 let several = false;
 const telling = x => several && !!x.backend;
 const lockKey = x => telling(x) ? `${x.resource} (${x.backend})` : x.resource;
@@ -105,9 +104,9 @@ const resourceColumn = ["Resource", (cell, item) => {
 const traceColumn = ["Trace", (cell, item) => showTrace(cell, item.trace_id)];
 const text = (title, of, kind) => [title, (cell, item) => put(cell, of(item)), kind];
 
-// fullOf estimates the validity a lease starts with, which nobody says: what has
-// been seen of it, its age if it was never renewed, else what its renewals
-// suggest, which come every third of it.
+// fullOf estimates the initial validity of a lease, which is not in the data: from the
+// largest value seen, from the age of a lease that was never renewed, or from the
+// number of renewals, which come every third of it.
 function fullOf(row, h) {
   const guess = h.extends ? 3 * h.age_seconds / (h.extends + 1) : h.age_seconds + h.validity_seconds;
   row.full = Math.max(row.full ?? 0, h.validity_seconds, row.full ? 0 : guess);

@@ -20,7 +20,7 @@ function pair(s, big, bigUnit, small, smallUnit) {
   return `${Math.floor(s / big)}\u00a0${bigUnit} ${rest}\u00a0${smallUnit}`;
 }
 
-// ago is coarser than duration: nobody counts along.
+// ago is coarser than duration.
 function ago(seconds) {
   if (seconds < 1) return "just now";
   for (const [unit, size] of [["d", 86400], ["h", 3600], ["min", 60]]) if (seconds >= size) return `${Math.floor(seconds / size)}\u00a0${unit} ago`;
@@ -39,9 +39,9 @@ const time = ms => new Date(ms).toLocaleTimeString([], {hour: "2-digit", minute:
 
 const unprintable = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 
-// printable returns a name as it is, or quoted with escapes if it holds what
-// cannot be seen or turns the text around it: control characters, overrides of
-// the writing direction, spaces that are none.
+// printable returns a name unchanged, or quoted with escapes if it has invisible or
+// disruptive characters: control characters, overrides of the writing direction,
+// unusual spaces.
 function printable(name) {
   if (!name.startsWith('"') && name.search(unprintable) < 0) return name;
   return '"' + name.replace(/["\\]/g, "\\$&").replace(unprintable, escaped) + '"';
@@ -54,8 +54,8 @@ function escaped(c) {
   return c < "\x80" ? "\\x" + code.padStart(2, "0") : code.length < 5 ? "\\u" + code.padStart(4, "0") : "\\U" + code.padStart(8, "0");
 }
 
-// estimate returns p50 and p99 of all waits of the points. Each point tells only
-// two quantiles of its second, so it counts as a few typical waits.
+// estimate returns p50 and p99 of all waits of the points. Each point has only two
+// quantiles of its second, so it counts as a few typical waits.
 function estimate(points) {
   const atoms = [];
   let total = 0;
