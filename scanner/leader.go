@@ -13,10 +13,10 @@ type leader struct {
 	locker   lock.Locker // nil: everybody leads
 	resource string
 	maxHold  time.Duration
-	renewed  time.Duration // after which the lock is taken anew
+	renewed  time.Duration // after which the lock is acquired again
 	lease    lock.Lease    // nil: not leading
 	since    time.Time
-	unknown  time.Time // since when it cannot be told who has the lock; zero: it can
+	unknown  time.Time // since when the holder of the lock is unknown; zero: it is known
 }
 
 // undecidedIntervals is for how many intervals a process stands by while it cannot tell who has the lock.

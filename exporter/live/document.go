@@ -2,25 +2,25 @@ package live
 
 import "github.com/lockscope/lockscope/exporter/live/state"
 
-// The document that a Board gives: package state describes it.
+// The document of a Board; package state describes it.
 type (
 	State       = state.State       // what a process knows about its locks at one instant
-	Totals      = state.Totals      // counts of what there is, listed or not
-	Recent      = state.Recent      // the last minute of Acquires
-	Objectives  = state.Objectives  // how long a wait may take; see WithObjectives
+	Totals      = state.Totals      // counts of everything, listed or not
+	Recent      = state.Recent      // the last minute of Acquire calls
+	Objectives  = state.Objectives  // limits for waits; see WithObjectives
 	Omitted     = state.Omitted     // what the limits of a State left out
-	Held        = state.Held        // one lock that is held
+	Held        = state.Held        // one held lock
 	Waiter      = state.Waiter      // one Acquire that has not ended
-	Blocker     = state.Blocker     // who a Waiter waits for
-	Blocked     = state.Blocked     // a resource that somebody waits for
+	Blocker     = state.Blocker     // the holder that a Waiter waits for
+	Blocked     = state.Blocked     // a resource with waiters
 	Link        = state.Link        // from a holder to what it waits for
 	Deadlock    = state.Deadlock    // a cycle of holders that wait for one another
-	History     = state.History     // who held a resource while somebody waited for it
-	Tenure      = state.Tenure      // one lease that has ended, or a holder elsewhere
-	WaitPoint   = state.WaitPoint   // one second of finished Acquires
+	History     = state.History     // past holders of a contended resource
+	Tenure      = state.Tenure      // one lease that has ended, or a holder in another process
+	WaitPoint   = state.WaitPoint   // one second of finished Acquire calls
 	Node        = state.Node        // the health of one node
 	Restart     = state.Restart     // a node may have forgotten locks
-	Acquisition = state.Acquisition // one finished Acquire and where its time went
+	Acquisition = state.Acquisition // one finished Acquire call with its steps
 	Step        = state.Step        // a part of an Acquisition
 )
 
@@ -34,15 +34,14 @@ const (
 
 // Bounds of a State.
 const (
-	// MaxSteps is how many steps an Acquisition has: the first half as they came, then
-	// the latest.
+	// MaxSteps is how many steps an Acquisition has at most: the first half in order, then the latest.
 	MaxSteps = state.MaxSteps
-	// MaxChain is how many links of a chain a Blocked resource has.
+	// MaxChain is how many links the chain of a Blocked resource has at most.
 	MaxChain = state.MaxChain
 	// SlowestFor is how long one of the slowest acquisitions is kept.
 	SlowestFor = state.SlowestFor
-	// NodesFor is the time over which the health of nodes is told.
+	// NodesFor is the time span of the health of nodes.
 	NodesFor = state.NodesFor
-	// HistoryFor is how long it is remembered who held a resource that somebody waited for.
+	// HistoryFor is how long past holders of contended resources are kept.
 	HistoryFor = state.HistoryFor
 )

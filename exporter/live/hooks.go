@@ -12,7 +12,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// written is what the lockers of a Board write, and a State is read from.
+// written is what the lockers of a Board write, and what a State is read from.
 type written struct {
 	calls     *calls.Register
 	nodes     nodes.Nodes
@@ -20,7 +20,7 @@ type written struct {
 	sets      names.Sets
 }
 
-// hooks write down what the engine of one locker tells.
+// hooks record the events of the engine of one locker.
 type hooks struct {
 	*written
 	owner *calls.Owner

@@ -16,7 +16,7 @@ import (
 )
 
 // Bounds of the server: without them a client that says or reads nothing would
-// keep a connection for ever.
+// keep a connection forever.
 const (
 	readHeaderTimeout = 5 * time.Second
 	writeTimeout      = 30 * time.Second

@@ -260,7 +260,7 @@ func redislockToken(e *entry) (clue, bool) {
 	return byName(e, Redislock, "the value begins like 16 bytes in base64", Low), namesLock(e.Key)
 }
 
-// constant: SETNX with a value that says nothing: 1, true, a time.
+// constant: SETNX with a value that does not name a holder: 1, true, a time.
 func constant(e *entry) (clue, bool) {
 	if !e.text() || !namesLock(e.Key) {
 		return clue{}, false

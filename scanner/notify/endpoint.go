@@ -68,7 +68,7 @@ func newRedactor(u *url.URL, c *config) *strings.Replacer {
 		secrets = append(secrets, password, url.QueryEscape(password), basicAuth(u.User.Username(), password))
 	}
 	secrets = append(secrets, urlSecrets(u)...)
-	// The longest first, lest a part of a secret is replaced and the rest shown.
+	// The longest first, so that no part of a secret is replaced and the rest shown.
 	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
 	var pairs []string
 	for _, s := range secrets {

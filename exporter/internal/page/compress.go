@@ -32,7 +32,7 @@ func compressed(w http.ResponseWriter, status int, body []byte) {
 	zip := startGzip(w)
 	w.WriteHeader(status)
 	_, _ = zip.Write(body)
-	_ = zip.Close() // nobody is left to tell of an error
+	_ = zip.Close() // an error means that the client has left
 }
 
 // encoder is the destination of a stream's events.

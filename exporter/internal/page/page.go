@@ -115,7 +115,7 @@ func (h *Handler) write(w http.ResponseWriter, r *http.Request, status int, body
 	}
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // net/http drops it for HEAD; nobody is left to tell of an error
+	_, _ = w.Write(body) // net/http drops it for HEAD; an error means that the client has left
 }
 
 // document asks the source and returns one line of JSON.

@@ -153,7 +153,7 @@ func (r *Receiver) Await(t testing.TB, what string, enough func([]Span) bool) []
 			return spans
 		}
 		if time.Now().After(end) {
-			t.Fatalf("waited in vain until %s; there are %d spans", what, len(spans))
+			t.Fatalf("timeout waiting until %s; got %d spans", what, len(spans))
 		}
 	}
 }

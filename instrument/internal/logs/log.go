@@ -66,7 +66,7 @@ type Fencer interface{ Fence() uint64 }
 
 // Lost logs the loss of a lease.
 func (l *Log) Lost(s Subject, of *Lease, lease Fencer, held time.Duration, why outcome.Loss) {
-	of.mu.Lock() // no round of renewal is told of from here on
+	of.mu.Lock() // no round of renewal is logged from here on
 	defer of.mu.Unlock()
 	of.lost = true
 	if p, ok := l.admit("lease lost", why.String(), s.Label); ok {

@@ -14,7 +14,7 @@ import (
 type LongWait struct {
 	Waited    time.Duration
 	Others    longwait.State  // of all calls for its resource, itself included
-	Blocker   *lock.HeldError // that it was told of last; nil: it was not
+	Blocker   *lock.HeldError // the last one reported; nil: none
 	HeldHere  bool            // a lease of this process has the resource
 	HeldSince time.Time
 }

@@ -23,7 +23,7 @@ func (s *Standing) clustered() bool { return s.viewed || s.master["cluster_enabl
 func (s *Standing) strange() bool {
 	of, replica := s.master["master_replid"], s.Pages
 	if of == "" || replica["master_replid"] == "" {
-		return false // it cannot be told: see unsynced
+		return false // unknown: see unsynced
 	}
 	return replica["master_replid"] != of && replica["master_replid2"] != of
 }

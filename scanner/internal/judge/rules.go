@@ -9,7 +9,7 @@ import (
 
 // Rules are the policies, limits and exclusions that locks are judged by.
 type Rules struct {
-	TTLLimit   time.Duration // of locks of no policy, and where a policy says nothing
+	TTLLimit   time.Duration // for locks without a policy, and policies without a limit
 	HoldLimit  time.Duration // the same
 	Policies   []report.Policy
 	Exclusions []report.Exclusion

@@ -17,6 +17,6 @@ func All() Wanted { return Wanted{First: 1, Last: math.MaxInt32} }
 // Page is one page of keys.
 type Page struct {
 	Next   string // cursor of the next page; [FirstCursor]: there is none
-	Keys   int64  // how many there are, helper keys not counted as far as page.lua knows them
+	Keys   int64  // number of keys, without the helper keys that page.lua knows
 	Values []Value
 }

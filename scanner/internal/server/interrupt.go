@@ -22,7 +22,7 @@ func (c *Connections) Interrupt() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for conn := range c.open {
-		_ = conn.Close() // what waits on it is told
+		_ = conn.Close() // its waiters get an error
 	}
 	clear(c.open)
 }

@@ -123,7 +123,7 @@ func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *ledger.Entry
 	still := c.cfg.Rules.Still(f, v, now)
 	seen, lease := *f, lease{since: f.Since}
 	if still && f.Class == report.Orphan && !c.orphans.Possible() {
-		return // whether it is one cannot be told any more
+		return // it can no longer be decided
 	}
 	if still && f.Class == report.HeldTooLong {
 		holder := value.Holder(v)
@@ -136,7 +136,7 @@ func (c *confirmation) settle(ctx context.Context, n *nodeSweep, f *ledger.Entry
 		n.report.Calls += calls
 		t := tallies[0]
 		if !t.HasQuorum() && !t.Minority() {
-			return // who holds it cannot be told
+			return // its holder is unknown
 		}
 		still, seen.Evidence = t.Minority(), t.Evidence()
 	}

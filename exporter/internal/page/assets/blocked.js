@@ -100,7 +100,7 @@ const showBlocked = (() => {
     put(longest, duration(r.longest_seconds));
     style(longest, "longest " + tone);
     showChip(many, "over", {bad: "above the alarm", warn: "above the objective"}[tone] ?? "", tone);
-    showHolder(by, r.holder, r.failing && !quorate(r.backend) ? "waits for nodes to answer again" : "nobody is known to hold it this instant");
+    showHolder(by, r.holder, r.failing && !quorate(r.backend) ? "waits for nodes to answer again" : "no known holder at this instant");
     showError(by, r.failing ? `${number(r.failing)} of ${number(r.waiting)} tried without a quorum and will try again: ${printable(r.error)}` : "");
     showChain(chain, r.chain ?? []);
     show(panel, opened);

@@ -31,6 +31,6 @@ func (t *tenure) goesOn(holder *state.Blocker, now time.Time) bool {
 	if holder == nil || holder.Age == nil || t.named.IsZero() || holder.Holder != text.Name(t.instance) {
 		return false
 	}
-	const rounded = time.Millisecond // an age is told in seconds, as a fraction
+	const rounded = time.Millisecond // an age is in seconds, as a fraction
 	return (now.Sub(t.named) - time.Duration(*holder.Age*float64(time.Second))).Abs() < rounded
 }

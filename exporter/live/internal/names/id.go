@@ -1,4 +1,4 @@
-// Package names has what a Board calls resources, sets of nodes and lockers.
+// Package names has a Board's names for resources, sets of nodes and lockers.
 package names
 
 import (
@@ -8,11 +8,10 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// ID is a resource of one set of nodes: on another, the name means something else.
+// ID is a resource of one set of nodes. On another set the name means another lock.
 type ID struct{ Backend, Resource string }
 
-// Key is what stands for it in a graph, whose resources have but a name. Either part may be
-// any text.
+// Key is the name of the ID in a graph, whose resources have only a name. Either part may be any text.
 func (of ID) Key() string {
 	return strconv.Itoa(len(of.Backend)) + ":" + of.Backend + of.Resource
 }
@@ -24,12 +23,12 @@ func Of(key string) ID {
 	return ID{rest[:n], rest[n:]}
 }
 
-// Keyed is a lease as the graph knows it.
+// Keyed returns a lease with its name in the graph.
 func Keyed(h lock.Held) lock.Held {
 	return lock.Held{Resource: ID{h.Backend, h.Resource}.Key(), Fence: h.Fence}
 }
 
-// KeyedAll are leases as the graph knows them.
+// KeyedAll returns leases with their names in the graph.
 func KeyedAll(held []lock.Held) []lock.Held {
 	all := make([]lock.Held, len(held))
 	for i, h := range held {

@@ -5,12 +5,12 @@ import (
 	"sync/atomic"
 )
 
-// Instances are the names that lockers have.
+// Instances are the names of the lockers.
 type Instances struct {
 	all atomic.Pointer[map[string]bool] // replaced, never changed
 }
 
-// Add makes an instance one of them.
+// Add adds an instance.
 func (s *Instances) Add(instance string) {
 	for {
 		old := s.all.Load()
@@ -24,7 +24,7 @@ func (s *Instances) Add(instance string) {
 	}
 }
 
-// Has reports that a locker has that name.
+// Has reports whether a locker has that name.
 func (s *Instances) Has(instance string) bool {
 	names := s.all.Load()
 	return names != nil && (*names)[instance]

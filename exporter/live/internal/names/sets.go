@@ -11,18 +11,18 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// maxSets bounds how many sets of keys a Board tells apart by more than their names.
+// maxSets bounds how many key spaces of equal name a Board tells apart.
 const maxSets = 256
 
-// Sets has a name of its own for each set of keys whose engines have been seen: engines that
-// give several names to one share the first, and one that has the name of another gets a number.
+// Sets has a unique name for each set of keys whose engines have been seen. Engines with several names for one set
+// share the first, and a set with the name of another gets a number.
 type Sets struct {
 	names atomic.Pointer[map[string]string] // by [lock.Backend].Keyspace; replaced, never changed
 
 	mu sync.Mutex
 }
 
-// Name is what the Board calls what an engine calls so.
+// Name returns the Board's name for a set of keys, given the engine's name for it.
 func (s *Sets) Name(called, keyspace string) string {
 	if keyspace == "" {
 		return called
@@ -57,7 +57,7 @@ func (s *Sets) add(called, keyspace string) string {
 	return name
 }
 
-// Held are leases with the names that the Board has for where they are.
+// Held returns leases with the Board's names for their sets of nodes.
 func (s *Sets) Held(all []lock.Held) []lock.Held {
 	named := slices.Clone(all)
 	for i := range named {

@@ -14,27 +14,27 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// A node's calls are counted in slots of nodeSlot; as many as cover state.NodesFor are told.
+// A node's calls are counted in slots of nodeSlot. The slots cover state.NodesFor.
 const (
 	nodeSlot  = 5 * time.Second
 	nodeSlots = int64(state.NodesFor / nodeSlot)
 )
 
-// nodeName tells nodes of one name apart that are of different sets.
+// nodeName tells apart nodes of one name in different sets.
 type nodeName struct{ backend, node string }
 
-// node is the health of one.
+// node is the health of one node.
 type node struct {
 	index int
 	name  nodeName
 
 	mu       sync.Mutex
 	slots    [nodeSlots]nodeCounts
-	state    string    // of the NodeState constants; empty: it was not asked
+	state    string    // one of the NodeState constants; empty: not asked yet
 	answered time.Time // zero: never
 	lastErr  error
 	failedAt time.Time
-	restart  *restart // nil: none was noticed
+	restart  *restart // nil: none detected
 }
 
 type nodeCounts struct {
@@ -43,15 +43,15 @@ type nodeCounts struct {
 	took            histogram.Histogram
 }
 
-// reply is what became of a command.
+// reply is the result of a command.
 type reply int
 
 const (
-	unsent   reply = iota // it says nothing of the node
+	unsent   reply = iota // does not show the node's state
 	given                 // cut short by the caller, as when the vote is decided
 	answered              // also with a refusal
 	erred                 // answered with an error
-	barred                // it can be reached, and may not vote
+	barred                // reachable, but may not vote
 	silent                // no answer
 )
 
@@ -98,8 +98,8 @@ func (n *node) done(now time.Time, e lock.NodeEnd) {
 	}
 }
 
-// stateOf is what a reply says of the node. One that answers and may not vote is not up:
-// every lock is acquired without it.
+// stateOf is the state that a reply shows. A node that answers but may not vote is not up, because every lock is
+// acquired without it.
 func stateOf(r reply, err error) string {
 	switch {
 	case r == silent:
@@ -115,7 +115,7 @@ func stateOf(r reply, err error) string {
 
 func slotOf(now time.Time) int64 { return now.Unix() / int64(nodeSlot/time.Second) }
 
-// counts are those of the slot under way. mu must be held.
+// counts returns the counts of the current slot. mu must be held.
 func (n *node) counts(now time.Time) *nodeCounts {
 	slot := slotOf(now)
 	c := &n.slots[slot%nodeSlots]
@@ -125,7 +125,7 @@ func (n *node) counts(now time.Time) *nodeCounts {
 	return c
 }
 
-// health is of the last minute, but for the last answer, which may be older.
+// health is that of the last minute, except for the last answer, which may be older.
 func (n *node) health(now time.Time) state.Node {
 	h, lastErr := n.sum(now)
 	if lastErr != nil {
@@ -170,8 +170,7 @@ func (n *node) restarted(now time.Time, e lock.NodeRestart) {
 	n.restart = &restart{now, e}
 }
 
-// voted forgets that the node was to keep silent: somebody has vouched for it.
-// mu must be held.
+// voted forgets the quarantine of a node that voted: somebody has vouched for it. mu must be held.
 func (n *node) voted(e lock.NodeEnd) {
 	if n.restart != nil && n.restart.Enforced && e.Op == lock.OpAcquire && e.Verdict == lock.VerdictGranted {
 		n.restart = nil

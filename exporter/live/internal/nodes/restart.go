@@ -7,13 +7,13 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// restart is the last one that a node was seen to have.
+// restart is the last detected restart of a node.
 type restart struct {
-	at time.Time // when it was noticed
+	at time.Time // when it was detected
 	lock.NodeRestart
 }
 
-// tell is nil once no lock from before can be valid.
+// tell returns nil once no earlier lock can be valid.
 func (r *restart) tell(now time.Time) *state.Restart {
 	if r == nil {
 		return nil

@@ -6,14 +6,13 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// maxNodes bounds what a Board knows of nodes: four times the most that one Redlock
-// has. Further ones are not shown.
+// maxNodes bounds the nodes of a Board: four times the most of one Redlock. Further ones are not shown.
 const maxNodes = 4 * 64
 
 // Set is a set of nodes by index.
 type Set [maxNodes / 64]uint64
 
-// Note takes down whether a node knows the lock, as far as its answer tells.
+// Note records whether a node has the lock, as far as its answer shows.
 func (s *Set) Note(node int, said lock.Verdict) {
 	if node < 0 {
 		return
@@ -27,7 +26,7 @@ func (s *Set) Note(node int, said lock.Verdict) {
 	}
 }
 
-// Len is how many there are.
+// Len is the number of nodes in the set.
 func (s *Set) Len() (n int) {
 	for _, word := range s {
 		n += bits.OnesCount64(word)

@@ -1,6 +1,6 @@
-// Package panics keeps a panic of what is only read, a caller's span or error perhaps,
-// from reaching those who lock.
+// Package panics keeps a panic in an observed value, such as a caller's span or error, from reaching callers that
+// lock.
 package panics
 
-// Contain must be deferred itself.
+// Contain recovers a panic. It must be deferred itself.
 func Contain() { _ = recover() }

@@ -10,8 +10,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
-// Waits has the quantiles of every second in which an Acquire finished. Only the
-// second under way has a histogram.
+// Waits has the quantiles of every second in which an Acquire finished. Only the current second has a histogram.
 type Waits struct {
 	seconds int64 // kept
 
@@ -55,8 +54,7 @@ func (w *Waits) Record(now time.Time, took time.Duration, failed bool) {
 	w.open.Add(took)
 }
 
-// turn closes the second under way and opens another. Where the clock was set
-// back, what lies in the future of it is forgotten.
+// turn closes the current second and opens another. If the clock was set back, it forgets the seconds in its future.
 func (w *Waits) turn(second int64) {
 	if second < w.second {
 		w.past, w.next = nil, 0
@@ -68,7 +66,7 @@ func (w *Waits) turn(second int64) {
 	w.second, w.now = second, state.WaitPoint{At: time.Unix(second, 0).UTC()}
 }
 
-// keepRecent adds the second under way to its slot.
+// keepRecent adds the current second to its slot.
 func (w *Waits) keepRecent() {
 	at := w.second / recentSlotSeconds
 	s := &w.slots[at%recentSlots]
@@ -80,7 +78,7 @@ func (w *Waits) keepRecent() {
 	s.took.Merge(&w.open)
 }
 
-// Recent is the last minute, and those who have waited so long by now.
+// Recent covers the last minute, and the calls that are still waiting with their time so far.
 func (w *Waits) Recent(now time.Time, waiting iter.Seq[time.Duration]) (r state.Recent) {
 	var took histogram.Histogram
 	for waited := range waiting {
@@ -112,14 +110,14 @@ func (w *Waits) keep(p state.WaitPoint) {
 	w.next = (w.next + 1) % len(w.past)
 }
 
-// point is the second under way so far.
+// point is the current second so far.
 func (w *Waits) point() state.WaitPoint {
 	p := w.now
 	p.P50, p.P99 = w.open.Quantile(.5).Seconds(), w.open.Quantile(.99).Seconds()
 	return p
 }
 
-// Points are the seconds within the window, oldest first.
+// Points returns the seconds within the window, oldest first.
 func (w *Waits) Points(now time.Time) []state.WaitPoint {
 	w.mu.Lock()
 	defer w.mu.Unlock()
