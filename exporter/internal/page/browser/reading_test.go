@@ -64,7 +64,7 @@ func testFailingSome(t *testing.T, b *tab) {
 		return s
 	}
 	const by = `document.querySelector("#blocked .by").innerText`
-	for up, want := range map[int][2]string{4: {"nobody is known to hold it", "its next attempt"},
+	for up, want := range map[int][2]string{4: {"no known holder", "its next attempt"},
 		2: {"waits for nodes to answer again", "nodes to answer again"}} {
 		b.open(serve(t, livetest.Fixed(state(up))))
 		if got := b.text(by); !strings.Contains(got, want[0]) ||
