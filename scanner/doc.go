@@ -1,5 +1,5 @@
 // Package scanner finds leaked locks in Redis: keys that a library wrote as a lock and that will not go away soon, or
-// ever. It recognises locks of any library in any language.
+// ever. It reads locks of any library, in any language.
 //
 //	s, err := scanner.New(clients)
 //	if err != nil {
