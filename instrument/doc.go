@@ -164,7 +164,10 @@
 //	quarantined  only nodes in quarantine are missing for a quorum
 //	backing_off  the nodes answer, and other callers got some of them
 //
-// The record also has waited, the time of its call. For all calls of this process for the resource, it has waiting,
-// their number, and longest_wait. ahead is how many waiters of other processes are in front, and expires_in is after
-// what time the lock expires unless it is renewed.
+// The record has further attributes:
+//
+//   - waited: how long its call has waited.
+//   - waiting and longest_wait: the number of calls of this process that wait for the resource, and the longest wait.
+//   - ahead: the number of waiters of other processes in front.
+//   - expires_in: the time until the lock expires unless it is renewed.
 package instrument

@@ -24,8 +24,8 @@ var (
 
 // Wrap returns a Locker that behaves as next does and measures it.
 //
-// It returns ErrInvalidOption for a nil next, a nil option and an unusable value, and the registry's error if another
-// collector already uses the name of one of the metrics.
+// It returns ErrInvalidOption for a nil next, a nil option and an unusable value. If another collector already uses
+// the name of a metric, it returns the registry's error.
 func Wrap(next lock.Locker, opts ...Option) (*Locker, error) {
 	cfg, err := newConfig(opts)
 	if err != nil {

@@ -135,9 +135,9 @@ func (s *Scanner) sweep(ctx context.Context, unelected bool) (Report, error) {
 	return report, errors.Join(errs...)
 }
 
-// Start sweeps in the background until Stop or Close: first within a tenth of the interval, then one interval after
-// each sweep, give or take 10 %, so that many processes started together do not sweep together. A further call, also
-// after Stop, returns [ErrStarted], or [ErrClosed] after Close.
+// Start sweeps in the background until Stop or Close. The first sweep begins within a tenth of the interval, and each
+// further one an interval after the last, give or take 10 %. So many processes started together do not sweep
+// together. A further call, also after Stop, returns [ErrStarted], or [ErrClosed] after Close.
 //
 // With [WithLocker], each interval begins with one attempt to acquire the lock, unless the process holds it already.
 // A process that does not get it waits for the next interval and reports Standby in its Snapshot. The holder keeps
