@@ -76,6 +76,9 @@ func Unread(set *pflag.FlagSet, env Env) (names []string) {
 	return names
 }
 
+// Variable is the variable that sets a flag, if one does.
+func Variable(f *pflag.Flag) (name string, ok bool) { return Name(f.Name), bound(f) }
+
 // bound reports whether a flag has a variable: asking for help does not.
 func bound(f *pflag.Flag) bool {
 	_, only := f.Annotations[commandLineOnly]
