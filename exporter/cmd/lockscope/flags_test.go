@@ -1,17 +1,11 @@
 package main
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/program"
 	"github.com/lockscope/lockscope/lock/locktest"
 )
 
@@ -107,53 +101,4 @@ func TestVariables(t *testing.T) {
 	both := commandWith(t, append(env, "LOCKSCOPE_REDIS_PASSWORD=s3cr3t"), "", "scan", "--redis-password-file",
 		"/dev/null")
 	both.Want(t, app.ExitError, "which one counts")
-}
-
-// TestHelp: every command explains itself, and every flag names its variable.
-func TestHelp(t *testing.T) {
-	root := newRoot(program.New(nil, nil, nil, nil))
-	for _, cmd := range program.Subcommands(root) {
-		if cmd.Name() == "version" {
-			continue
-		}
-		o := command(t, append(strings.Fields(cmd.CommandPath())[1:], "--help")...)
-		o.Want(t, app.ExitClean, cmd.Long, "Examples:", "Exit status:")
-		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if slices.Contains([]string{"repair", "yes", "min-age", "connect"}, f.Name) {
-				return // of the command line only; see TestEnvironmentArmsNoRepair
-			}
-			if f.Name != "help" && !strings.Contains(strings.Join(strings.Fields(o.Out), " "), "[$"+flags.Name(f.Name)+
-				"]") {
-				t.Errorf("%s: --%s does not name %s", cmd.Name(), f.Name, flags.Name(f.Name))
-			}
-		})
-		if !cmd.HasSubCommands() {
-			checkExamples(t, cmd)
-		}
-	}
-	command(t).Want(t, app.ExitClean, "scan", "serve", "list", "doctor", "LOCKSCOPE_LOG_LEVEL")
-	command(t, "version").Want(t, app.ExitClean, "lockscope ")
-	command(t, "--version").Want(t, app.ExitClean, "lockscope ")
-	command(t, "completion", "bash").Want(t, app.ExitClean, "lockscope")
-}
-
-// checkExamples parses the flags of every example.
-func checkExamples(t *testing.T, cmd *cobra.Command) {
-	t.Helper()
-	for line := range strings.Lines(cmd.Example) {
-		line, _, _ = strings.Cut(line, "#")
-		line, _, _ = strings.Cut(line, "|")
-		line, _, _ = strings.Cut(line, ">")
-		_, args, ok := strings.Cut(line, cmd.CommandPath())
-		if !ok {
-			t.Errorf("%q is no example of %s", line, cmd.Name())
-			continue
-		}
-		fresh, _, err := newRoot(program.New(nil, nil, nil, nil)).Find(strings.Fields(cmd.CommandPath())[1:])
-		cmdtest.Must(t, err)
-		if err := fresh.ParseFlags(strings.Fields(strings.ReplaceAll(args, "'", ""))); err != nil ||
-			fresh.ValidateArgs(fresh.Flags().Args()) != nil {
-			t.Errorf("%q: %v, arguments %q", line, err, fresh.Flags().Args())
-		}
-	}
 }

@@ -11,6 +11,6 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s takes flags only, and there are %d arguments: servers are given as --redis URL; see --help",
+	return fmt.Errorf("%s takes flags only, not %d arguments: name servers with --redis URL",
 		cmd.CommandPath(), len(args))
 }

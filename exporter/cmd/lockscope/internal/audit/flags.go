@@ -16,15 +16,16 @@ type Flags struct {
 	AuditLog string
 }
 
-// Register adds the flags; log is what the help says more of the log.
+// Register adds the flags; log is what the help adds about the log.
 func (f *Flags) Register(set *pflag.FlagSet, log string) {
 	set.DurationVar(&f.MinAge, "min-age", scanner.DefaultRepairMinAge,
-		"leave alone what was not seen for so long, with the very same value, by lockscope itself")
-	set.StringVar(&f.Operator, "operator", "", "who answers for it, for plan and log; without it the variable USER")
+		"repair only values first seen this long ago")
+	set.StringVar(&f.Operator, "operator", "", "`name` of the person responsible, for plan and log (default $USER)")
 	set.StringVar(&f.AuditLog, "audit-log", "",
-		"append what is about to be done, and what became of it, to this file, "+
-			"a line each for every key: "+
-			"what cannot be written down first is not done"+log)
+		"append a line to this `file` for each act"+log+". "+
+			"One line is written before the act and one with its outcome after it. "+
+			"If lockscope cannot write the first, it does nothing")
+	flags.Group(set, flags.Repair, "min-age", "operator", "audit-log")
 	flags.CommandLineOnly(set, "min-age")
 }
 

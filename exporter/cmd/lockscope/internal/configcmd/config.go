@@ -14,61 +14,55 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner"
 )
 
-const configHelp = `Config is about the configuration file of scan and serve (--config FILE):
+const configHelp = `Validate the configuration file of scan and serve (--config FILE), or print its schema.
 
-  groups       servers that have nothing to do with each other, each with its own quorum, user and TLS
-  patterns     where locks are, and what is right for them: max_ttl, max_hold, no_ttl_allowed
-  exclusions   findings that are known: pattern, until, reason; all three are needed
-  notify       who is told: labels, severity, credentials
+A file has:
+  groups       independent sets of servers, each with its own quorum, user and TLS
+  patterns     where locks are, with limits of their own: max_ttl, max_hold, no_ttl_allowed
+  exclusions   known findings to leave out: pattern, until and reason, all three required
+  notify       where to send alerts: labels, severity, credentials
   interval, throttle, max_ttl, max_hold, checks, allow_empty   as the flags of the same names
 
-Flags and their variables win over the file. Servers are named by the file or by flags, not
-both. Files that the file names are relative to where it is. serve reads it again on SIGHUP,
-and the files of secrets when they change; a bad file leaves all as it was.
+Flags and their variables win over the file. Set servers in the file or by flags, not both. Paths in
+the file are relative to it. serve reads it again on SIGHUP, and files of secrets when they change.
+If the new file is bad, serve keeps the old configuration.`
 
-Exit status: 0 the file is right, 2 it is not, or a server does not answer (--connect).`
-
-const configExample = `  lockscope config check lockscope.yaml             # every mistake with its line; exit 0 or 2
+const configExample = `  lockscope config check lockscope.yaml             # lists every error with its line
   lockscope config check --connect lockscope.yaml   # also asks the servers
   lockscope config schema > lockscope.schema.json   # for editors`
 
 // connectTimeout bounds what config check --connect asks of a server.
 const connectTimeout = 5 * time.Second
 
-const configCheckHelp = `Check reads a configuration file as scan and serve do and says every mistake with its line,
-never a value: it may be a secret. With --connect it also asks the servers that the file names.
+const configCheckHelp = `Validate a configuration file and list every error with its line. Never prints a value.`
 
-Exit status: 0 nothing is wrong; 2 something is.`
-
-const configSchemaHelp = `Schema prints the JSON schema of a configuration file, for editors that complete and check YAML by
-one.
-
-Exit status: 0.`
+const configSchemaHelp = `Print the JSON schema of a configuration file, for editors that complete and check YAML.`
 
 // Command is lockscope config.
 func Command(a *app.App) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "config", Short: "Check the configuration file, or print its schema", Long: configHelp,
+	cmd := help.Page{Topics: []string{"connection", "findings", "serving"}}.On(&cobra.Command{
+		Use: "config", Short: "Validate a configuration file, or print its schema", Long: configHelp,
 		Example: configExample,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
+	})
 	connect := false
-	check := &cobra.Command{
-		Use: "check FILE", Short: "Say every mistake of a configuration file with its line", Args: oneFile,
+	check := help.Page{Exit: "0 the file is valid, 2 it is not, or a server does not answer (--connect)"}.On(&cobra.Command{
+		Use: "check FILE", Short: "Validate a configuration file and list every error with its line", Args: oneFile,
 		Long: configCheckHelp,
 		Example: "  lockscope config check lockscope.yaml\n  lockscope config check lockscope.yaml " +
 			"--connect",
 		RunE: func(cmd *cobra.Command, args []string) error { return checkConfig(cmd.Context(), a, args[0], connect) },
-	}
-	check.Flags().BoolVar(&connect, "connect", false, "also ask the servers")
+	})
+	check.Flags().BoolVar(&connect, "connect", false, "also ask the servers that the file names")
 	flags.CommandLineOnly(check.Flags(), "connect")
 	schema := &cobra.Command{
-		Use: "schema", Short: "Print the JSON schema of a configuration file, for editors", Args: app.NoArguments,
+		Use: "schema", Short: "Print the JSON schema of a configuration file, for editors",
 		Long: configSchemaHelp, Example: "  lockscope config schema > lockscope.schema.json",
 		RunE: func(*cobra.Command, []string) error {
 			text, err := config.Schema()
@@ -84,7 +78,7 @@ func Command(a *app.App) *cobra.Command {
 
 func oneFile(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("one configuration file is expected, and there are %d arguments", len(args))
+		return fmt.Errorf("config check takes one file, not %d arguments: use \"lockscope config check FILE\"", len(args))
 	}
 	return nil
 }
@@ -99,7 +93,7 @@ func checkConfig(ctx context.Context, a *app.App, path string, connect bool) err
 		return err
 	}
 	if len(file.Groups) == 0 {
-		_, err := fmt.Fprintf(a.Out, "%s: ok; it names no servers: flags are to name them\n", path)
+		_, err := fmt.Fprintf(a.Out, "%s: ok; it has no servers: name them with --redis\n", path)
 		return err
 	}
 	all, err := f.Build(a, file, time.Hour, nil, func(*sweep.Group) ([]scanner.Option, error) { return nil, nil })
@@ -121,7 +115,7 @@ func inventory(file *config.File, all sweep.Groups) string {
 	parts := []string{fmt.Sprintf("%d groups, %d servers", len(file.Groups), len(all.Nodes()))}
 	for _, e := range file.Exclusions {
 		if !time.Now().Before(e.Until.Time) {
-			parts = append(parts, "an exclusion has ended: "+scanner.KeyText(e.Pattern))
+			parts = append(parts, "an exclusion has expired: "+scanner.KeyText(e.Pattern))
 		}
 	}
 	return strings.Join(parts, "; ")

@@ -15,48 +15,26 @@ import (
 	"github.com/lockscope/lockscope/dashboards"
 	"github.com/lockscope/lockscope/dashboards/deploy"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 )
 
-const dashboardsHelp = `Dashboards writes the Grafana dashboards, the Prometheus rules and the runbooks that match
-this version of lockscope below a directory, which is made if it is not there:
+const dashboardsHelp = `Write the Grafana dashboards, Prometheus rules and runbooks that match this version.
 
-  grafana/        dashboards, to be imported or provisioned
+  grafana/        dashboards to import or provision
   rules/          recording rules and alerts, for rule_files of Prometheus
-  kubernetes/     the same rules as a PrometheusRule
-  alertmanager/   routes and inhibitions for the Alertmanager: one cause, one notification
+  kubernetes/     the same rules as a PrometheusRule; with --format configmaps, dashboards too
+  alertmanager/   routes and inhibitions: one cause, one notification
   runbooks/       one page for each alert
-  provisioning/   examples of configuration for Grafana and Prometheus
+  provisioning/   example configuration of Grafana and Prometheus
   README.md       how to use them
 
-With --format configmaps, kubernetes/ also has every dashboard as a ConfigMap with the label
-that Grafana's sidecar looks for, and grafana/ and rules/ are left out. With --format mixin
-there is a mixin.libsonnet over rules/ and grafana/, for jsonnet.
+Existing files that differ are kept unless you give --force. To change windows and thresholds, use
+the generator in dashboards/gen of the repository.`
 
-Flags fit the files to a fleet:
-
-  --labels       rules and dashboards tell fleets apart by these labels, instead of by cluster
-  --selector     rules and dashboards read only the metrics that match
-  --objectives   what resources are promised: pairs of availability, wait and within, or a YAML
-                 file:
-
-                   slo: {availability: 0.9999, wait: 0.95, within_seconds: 0.1}
-                   resources:
-                     - {resource: nightly-report, every: 1d}   # an alert if it is overdue
-                     - {resource: leader, queues: true}        # callers are meant to wait
-
-Windows and thresholds are changed with the generator in dashboards/gen of the repository.
-
-Files that are there already and differ are kept unless --force is given. Nothing else in
-the directory is touched.
-
-Exit status: 0, or 2 if a file was kept, which is named, or could not be written.`
-
-const dashboardsExample = `  lockscope dashboards --out ./lockscope-dashboards
-  lockscope dashboards --out /etc/lockscope --force     # after an update
-  lockscope dashboards --out ./locks --grafana-url https://grafana.example.com
+const dashboardsExample = `  lockscope dashboards --out ./locks --grafana-url https://grafana.example.com
   lockscope dashboards --out ./locks --labels cluster,namespace --selector 'env="prod"'
-  lockscope dashboards --out ./locks --objectives availability=0.9999,wait=0.95,within=0.1
-  lockscope dashboards --out ./locks --format configmaps   # then: kubectl apply -f locks/kubernetes`
+  lockscope dashboards --out ./locks --format configmaps  # then: kubectl apply -f locks/kubernetes`
 
 // fitting is what the flags say about the files.
 type fitting struct {
@@ -71,8 +49,11 @@ func Command(a *app.App) *cobra.Command {
 	var out string
 	var force bool
 	var fit fitting
-	cmd := &cobra.Command{
-		Use: "dashboards", Short: "Write the Grafana dashboards, Prometheus rules and runbooks of this version",
+	cmd := help.Page{
+		Exit:   "0, or 2 if a file was kept or could not be written",
+		Topics: []string{"objectives"},
+	}.On(&cobra.Command{
+		Use: "dashboards", Short: "Write Grafana dashboards, Prometheus rules and runbooks of this version",
 		Long: dashboardsHelp, Example: dashboardsExample,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("labels") {
@@ -80,20 +61,24 @@ func Command(a *app.App) *cobra.Command {
 			}
 			return writeDashboards(a, out, force, fit)
 		},
-	}
-	flags, s := cmd.Flags(), &fit.settings
-	flags.StringVar(&out, "out", "", "`directory` to write to")
-	flags.BoolVar(&force, "force", false, "overwrite files that differ")
-	flags.StringVar(&fit.format, "format", string(deploy.Plain), "files, configmaps or mixin")
-	flags.StringVar(&fit.labels, "labels", "cluster",
-		"`names` of labels that tell fleets apart, with commas; empty for none")
-	flags.StringVar(&s.Selector, "selector", "", "`matchers` for every metric that is read, such as 'env=\"prod\"'")
-	flags.StringVar(&fit.objectives, "objectives", "",
+	})
+	set, s := cmd.Flags(), &fit.settings
+	set.StringVar(&out, "out", "", "`directory` to write to; it is made if missing")
+	set.BoolVar(&force, "force", false, "overwrite files that differ")
+	set.StringVar(&fit.format, "format", string(deploy.Plain),
+		"files, configmaps or mixin. configmaps puts each dashboard in a ConfigMap with the label that Grafana's "+
+			"sidecar looks for; mixin adds a mixin.libsonnet for jsonnet")
+	set.StringVar(&fit.labels, "labels", "cluster", "`names` of the labels that tell fleets apart. Separate them by "+
+		"commas; empty for none")
+	set.StringVar(&s.Selector, "selector", "", "`matchers` for every metric that is read, such as 'env=\"prod\"'")
+	set.StringVar(&fit.objectives, "objectives", "",
 		"`pairs` such as availability=0.9999,wait=0.95,within=0.1, or a file")
-	flags.StringVar(&s.GrafanaURL, "grafana-url", "", "`address` of Grafana, for the links of alerts; paths without it")
-	flags.StringVar(&s.RunbookURL, "runbook-url", "", "`address` of the folder with the runbooks, if you keep copies")
-	flags.StringVar(&s.ExporterJob, "exporter-job", "",
-		"scrape `job` of the exporter, which must always have a target that is up")
+	set.StringVar(&s.GrafanaURL, "grafana-url", "", "`URL` of Grafana, for links in alerts. Without it, they are paths")
+	set.StringVar(&s.RunbookURL, "runbook-url", "", "`URL` of the folder with the runbooks, if you keep copies")
+	set.StringVar(&s.ExporterJob, "exporter-job", "",
+		"scrape `job` of lockscope serve, to alert when it has no target that is up")
+	flags.Group(set, flags.Result, "out", "force", "format")
+	flags.Group(set, "Your fleet", "labels", "selector", "objectives", "grafana-url", "runbook-url", "exporter-job")
 	return cmd
 }
 
@@ -110,7 +95,7 @@ func listed(text string) []string {
 
 func writeDashboards(a *app.App, out string, force bool, fit fitting) error {
 	if out == "" {
-		return errors.New("--out is needed: the directory to write to")
+		return errors.New("--out is missing: name the directory to write to")
 	}
 	var err error
 	if fit.settings.Objectives, err = deploy.ReadObjectives(fit.objectives); err != nil {
@@ -148,7 +133,7 @@ func writeShipped(out string, f deploy.File, force bool) (wrote bool, err error)
 	case err == nil && bytes.Equal(there, f.Text):
 		return false, nil
 	case err == nil && !force:
-		return false, fmt.Errorf("%s is there and differs: --force overwrites it", to)
+		return false, fmt.Errorf("%s exists and differs: overwrite it with --force", to)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return false, err
 	}

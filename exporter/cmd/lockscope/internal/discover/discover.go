@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
@@ -18,25 +20,15 @@ import (
 	"github.com/lockscope/lockscope/scanner/discover"
 )
 
-const discoverHelp = `Discover looks at a sample of the keys of each server and says which libraries keep locks
-there, below which pattern, and why it thinks so: lockscope, redsync, redislock,
-node-redlock, Redisson (locks, read-write and fair locks, semaphores), ShedLock, Spring
-Integration, Laravel, redis-py, python-redis-lock, sidekiq-unique-jobs, celery-singleton,
-redbeat, BullMQ and SETNX. It only reads, gently, and never prints a value.
+const discoverHelp = `Detect which lock libraries use this Redis, and suggest a configuration. Only reads.
 
-Confidence is high if form and name, or the form alone, are the library's own; medium if the
-form is common and the name speaks of locks; low if it is a guess: caches and sessions have
-random values, too. A sample may miss locks that are rarely held: take it when they are.
+discover recognises lockscope, redsync, redislock, node-redlock, Redisson, ShedLock, Spring
+Integration, Laravel, redis-py, python-redis-lock, sidekiq-unique-jobs, celery-singleton, redbeat,
+BullMQ and SETNX. It never prints a value.
 
-With -o it writes a configuration file with a pattern for each line of the table and
-limits that follow from the TTLs seen. Where several libraries share a pattern, the
-longest limit counts. It has allow_empty: true, for locks come and go. Guesses are in it
-as comments. Read it before you use it: what was seen need not be what is right. No
-password is written.
-
-Its user needs ~* (or %R~*) +scan +pttl +getrange +strlen +exists +type +hlen +hgetall +memory|usage.
-
-Exit status: 0, or 2 if a server could not be sampled (what is known is shown).`
+Confidence is high if the form is one library's own, medium if the form is common and the name
+suggests a lock, low for a guess. A sample can miss locks that are rarely held: run it while they
+are. Read the suggested file before you use it: its limits follow what was seen.`
 
 const discoverExample = `  lockscope discover --redis r1:6379,r2:6379,r3:6379
   lockscope discover --redis r1:6379 --sample 1000000 -o lockscope.yaml
@@ -56,20 +48,28 @@ type discoverFlags struct {
 // Command is lockscope discover.
 func Command(a *app.App) *cobra.Command {
 	f := &discoverFlags{}
-	cmd := &cobra.Command{
-		Use: "discover", Short: "Recognise whose locks there are, and propose a configuration", Long: discoverHelp,
-		Example: discoverExample,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
-	}
+	cmd := help.Page{
+		Everyday: []string{
+			"redis", "redis-file", "cluster", "sentinel-master", "output-file", "sample", "page-size", "pause",
+		},
+		Exit:   "0, or 2 if a server could not be sampled",
+		Topics: []string{"connection", "config"},
+	}.On(&cobra.Command{
+		Use: "discover", Short: "Detect which lock libraries use this Redis, and suggest a configuration",
+		Long: discoverHelp, Example: discoverExample,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
+	})
 	set := cmd.Flags()
 	f.redis.Register(set)
-	set.IntVar(&f.sample, "sample", discover.DefaultSample, "look at so many keys of each server or cluster")
+	set.StringVarP(&f.out, "output-file", "o", "", "write a suggested configuration to this new `file`. "+
+		"Guesses are comments in it; it has no password")
+	set.IntVar(&f.sample, "sample", discover.DefaultSample, "keys to look at on each server or cluster")
 	set.IntVar(&f.pageSize, "page-size", scanner.DefaultPageSize,
-		"keys a server looks at without serving others meanwhile (COUNT of SCAN)")
+		"keys per SCAN call (COUNT). The server answers nobody else meanwhile")
 	set.DurationVar(&f.pause, "pause", scanner.DefaultPause,
-		"leave a server alone for this long after each page; 0 is fastest and heaviest")
-	set.StringVarP(&f.out, "output-file", "o", "",
-		"write a configuration file with what was found; one that is there already is left alone")
+		"pause between two pages of a server. 0 is fastest, with the highest load")
+	flags.Group(set, flags.Result, "output-file")
+	flags.Group(set, flags.Load, "sample", "page-size", "pause")
 	return cmd
 }
 

@@ -14,6 +14,8 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
@@ -22,37 +24,15 @@ import (
 	"github.com/lockscope/lockscope/lock/zklock"
 )
 
-const doctorHelp = `Doctor checks on these very servers whether what Redlock assumes is true of them:
-that they are separate masters that do not evict, remember locks and fence counters
-over a restart, have clocks of true rate, answer fast enough, and grant the rights a
-lock needs. It changes nothing: rights are tried with commands that do nothing on keys
-that do not exist.
+const doctorHelp = `Check Redis, PostgreSQL, etcd or ZooKeeper servers before you trust them with locks.
 
-A server that restarted or lost its data may have forgotten locks that are still valid,
-whatever it keeps on disk. Of three nodes or more it therefore votes only with a marker
-of its own, for these very nodes and --max-ttl; without one it keeps silent for --max-ttl
-and 1 %, and at least 15 s. One or two vote at once. What ends that earlier is lockscope
-init, for new nodes only. Doctor says of each node which it is.
-
-With --postgres, --etcd and --zookeeper it checks what lockscope's drivers assume there:
-a primary that keeps what it commits, a pooler in front of it, the schema and the rights of the role, members that
-are of one cluster and have a majority, alarms, sessions long enough for --max-ttl (of
-ZooKeeper 10s unless it is given). --node-timeout and --ttl are judged by as for Redis.
-
-Exit status: 0 all pass, 1 the worst is a warning, 2 the worst is a failure, or the
-check itself failed.
-
-JSON output (schema 1): status; results[] of backend (absent: redis), check, node
-(absent: all nodes), status, detail, advice; nodes[] with the numbers measured, in seconds and ppm, and
-quarantine_left_seconds: how long locks the node may have forgotten can be valid, and
-what its marker says: marker (none, voting, quarantine, changing, leftover),
-configuration, run_id and quarantine, which lockscope init --restarted wants.`
+doctor checks that the servers are separate masters, do not evict keys, remember locks over a
+restart, keep true time, answer fast enough and grant the rights that a lock needs. It changes
+nothing.`
 
 const doctorExample = `  lockscope doctor --redis 10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379
-  lockscope doctor --redis-file nodes.txt --redis-password-file /run/secrets/redis --for 30s
-  lockscope doctor --redis r1:6379 --redis-username admin --acl-user orders   # another user's rights
-  lockscope doctor --postgres postgres://orders@db/shop --etcd e1:2379,e2:2379,e3:2379 --zookeeper z1:2181 --max-ttl 30s
-  lockscope doctor --redis r1:6379 -o json | jq '.results[] | select(.status != "pass")'`
+  lockscope doctor --redis r1:6379 --redis-username admin --acl-user orders
+  lockscope doctor --postgres postgres://orders@db/shop --etcd e1:2379,e2:2379,e3:2379`
 
 type doctorFlags struct {
 	redis    target.Flags
@@ -67,25 +47,34 @@ type doctorFlags struct {
 // Command is lockscope doctor.
 func Command(a *app.App) *cobra.Command {
 	f := &doctorFlags{}
-	cmd := &cobra.Command{
-		Use: "doctor", Short: "Check whether servers are fit for locks", Long: doctorHelp, Example: doctorExample,
+	cmd := help.Page{
+		Everyday: []string{
+			"redis", "redis-file", "redis-username", "node-names", "postgres", "etcd", "zookeeper",
+			"for", "ttl", "max-ttl", "node-timeout", "prefix", "acl-user", "output",
+		},
+		Exit:   "0 all checks pass, 1 the worst is a warning, 2 the worst is a failure, or an error",
+		Topics: []string{"quarantine", "json", "connection"},
+	}.On(&cobra.Command{
+		Use: "doctor", Short: "Check servers before you trust them with locks", Long: doctorHelp, Example: doctorExample,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
-	}
+	})
 	set := cmd.Flags()
 	f.set = set
 	f.redis.Register(set)
-	f.backends.Register(set)
-	f.output.Register(set)
 	f.names.Register(set)
-	set.DurationVar(&f.policy.For, "for", diagnosis.DefaultFor, "how long to sample clocks and latency")
-	set.DurationVar(&f.policy.TTL, "ttl", diagnosis.DefaultTTL, "TTL that most locks have")
+	f.backends.Register(set)
+	set.DurationVar(&f.policy.For, "for", diagnosis.DefaultFor, "time to sample clocks and latency")
+	set.DurationVar(&f.policy.TTL, "ttl", diagnosis.DefaultTTL, "usual TTL of your locks")
 	set.DurationVar(&f.policy.MaxTTL, "max-ttl", lock.DefaultMaxTTL,
-		"longest TTL a lock may have, for which a restarted node must stay silent: WithMaxTTL of the services")
+		"longest TTL of a lock: WithMaxTTL of the services. A restarted node does not vote for that long. "+
+			"For ZooKeeper the default is "+zklock.DefaultMaxTTL.String())
 	set.DurationVar(&f.policy.NodeTimeout, "node-timeout", engine.DefaultNodeTimeout(diagnosis.DefaultTTL),
-		"time after which a call to a node counts as failed: a twentieth of the TTL unless set")
-	set.StringVar(&f.policy.Prefix, "prefix", lock.DefaultPrefix, "prefix of lock keys, for the check of rights")
+		"time after which a call to a node has failed. The services use a twentieth of the TTL")
+	set.StringVar(&f.policy.Prefix, "prefix", lock.DefaultPrefix, "prefix of the lock keys, to check the rights to them")
 	set.StringVar(&f.policy.ACLUser, "acl-user", "",
-		"check the rights of this user by ACL DRYRUN (Redis 7) instead of one's own")
+		"check the rights of this `user` instead of your own. Uses ACL DRYRUN of Redis 7")
+	f.output.Register(set)
+	flags.Group(set, "Checks", "for", "ttl", "max-ttl", "node-timeout", "prefix", "acl-user")
 	return cmd
 }
 

@@ -46,15 +46,6 @@ func Apply(set *pflag.FlagSet, env Env) error {
 	return first
 }
 
-// Document adds to the help of every flag the name of its variable.
-func Document(set *pflag.FlagSet) {
-	set.VisitAll(func(f *pflag.Flag) {
-		if bound(f) && !strings.Contains(f.Usage, "$"+Prefix) {
-			f.Usage += " [$" + Name(f.Name) + "]"
-		}
-	})
-}
-
 // commandLineOnly marks a flag that no variable sets.
 const commandLineOnly = "lockscope_command_line_only"
 

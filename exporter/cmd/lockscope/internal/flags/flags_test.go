@@ -77,18 +77,36 @@ func TestListIsRepeatable(t *testing.T) {
 	}
 }
 
-func TestDocument(t *testing.T) {
+func TestVariable(t *testing.T) {
 	set := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	set.Bool("help", false, "help")
 	set.Bool("cluster", false, "one cluster")
-	Document(set)
-	Document(set) // of a flag that two sets share
-	if got := set.Lookup("cluster").Usage; got != "one cluster [$LOCKSCOPE_CLUSTER]" {
+	set.Bool("yes", false, "do it")
+	CommandLineOnly(set, "yes")
+	for name, want := range map[string]bool{"help": false, "cluster": true, "yes": false} {
+		if got, ok := Variable(set.Lookup(name)); ok != want || got != Name(name) {
+			t.Errorf("%s: %s, %v", name, got, ok)
+		}
+	}
+}
+
+func TestGroup(t *testing.T) {
+	set := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	set.Bool("cluster", false, "one cluster")
+	set.Bool("yes", false, "do it")
+	Group(set, "Servers", "cluster")
+	if got := GroupOf(set.Lookup("cluster")); got != "Servers" {
 		t.Errorf("%q", got)
 	}
-	if got := set.Lookup("help").Usage; got != "help" {
+	if got := GroupOf(set.Lookup("yes")); got != "Flags" {
 		t.Errorf("%q", got)
 	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a flag that is not there can be grouped")
+		}
+	}()
+	Group(set, "Servers", "nonsense")
 }
 
 func TestTypos(t *testing.T) {

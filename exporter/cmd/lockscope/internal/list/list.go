@@ -10,6 +10,8 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/systems"
@@ -17,45 +19,13 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-const listHelp = `List shows who holds what at this moment, as far as the values of the locks tell: which
-resource, how many of the nodes agree, the holder, since when, and how much longer the
-lock lives unless it is renewed. It reads locks of any library and changes nothing.
+const listHelp = `Show who holds what now and who waits for it. Reads locks of any library and changes nothing.
 
-Beside each lock it says how many calls wait for it and for how long the first has: the
-processes that queue for one of lockscope's locks say so on the nodes, with what they
-hold meanwhile. So chains (the holder of this waits for that) and deadlocks, also across
-processes, are found and said. --waiters lists the processes. Other libraries have no queue.
-
-Several --redis are the nodes of one Redlock. A lock is held while a majority of the
-nodes agrees; one that fewer have is a left-over or an attempt under way. If nodes do not
-answer, or have lost their data and do not vote yet, such a lock may or may not be held: its
-state is undecided. A held lock can be missing only if a majority of the nodes is like that.
-The last line says which nodes were read.
-
-With --postgres, --etcd and --zookeeper it reads the locks of lockscope's drivers there, and
-what a plain concurrency.Mutex, zk.Lock or Curator holds, of whom nothing is known. Several
-systems are listed side by side, and --filter, --sort and --limit hold over all of them;
-REDIS_URL counts only where no system is named. Each system has chains and deadlocks of its
-own. What waiters hold meanwhile PostgreSQL tells as Redis does; etcd and ZooKeeper do not,
-and so have no chains. ZooKeeper does not tell how long a lock lives either.
-
-Exit status: 0, or 2 if a server could not be read to its end (what is known is shown).
-
-JSON output (schema 1), in seconds:
-  {schema, started, took_seconds, truncated, omitted,
-   locks[]: {backend (redis, postgresql, etcd or zookeeper), resource, key, key_base64, type, nodes, of,
-             held (a quorum has it, or may), state (held, undecided or not_held), split, holder{format, name, since, traceparent, count, fence}, held_seconds,
-             ttl_seconds (null: never expires), ttl_unknown (true: nor is it known when it does),
-             waiting{processes, callers, longest_seconds, chain[], queue[]: {id, name, waited_seconds,
-             callers, call_site, traceparent, page, holds[]: {resource, fence}}}},
-   waits_unknown (why, if who waits was not read), deadlocks[]: text,
-   nodes[]: {backend, node, locks, truncated, error},
-   coverage: {read, of, unread[], may_have_forgotten[], all_held_listed} (of Redis nodes)}`
+Several --redis are the nodes of one Redlock: a lock is held while a majority of them agrees.`
 
 const listExample = `  lockscope list --redis r1:6379,r2:6379,r3:6379
-  lockscope list --redis r1:6379 --sort age --limit 20        # held for longest
-  lockscope list --redis r1:6379 --filter 'order:*' -o json | jq -r '.locks[].holder.name'
-  lockscope list --postgres postgres://orders@db/shop --etcd e1:2379,e2:2379,e3:2379 --zookeeper z1:2181,z2:2181`
+  lockscope list --redis r1:6379 --filter 'order:*' --sort age --limit 20
+  lockscope list --postgres postgres://orders@db/shop --etcd e1:2379,e2:2379,e3:2379`
 
 type listFlags struct {
 	redis    target.Flags
@@ -72,30 +42,41 @@ type listFlags struct {
 // Command is lockscope list.
 func Command(a *app.App) *cobra.Command {
 	f := &listFlags{}
-	cmd := &cobra.Command{
-		Use: "list", Short: "Show who holds what now", Long: listHelp, Example: listExample,
+	cmd := help.Page{
+		Everyday: []string{
+			"redis", "redis-file", "postgres", "etcd", "zookeeper", "prefix", "pattern",
+			"filter", "sort", "reverse", "limit", "waiters", "output",
+		},
+		Exit:   "0, or 2 if a server could not be read to its end",
+		Topics: []string{"locks", "json", "connection"},
+	}.On(&cobra.Command{
+		Use: "list", Short: "Show who holds what now, and who waits for it", Long: listHelp, Example: listExample,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
-	}
+	})
 	set := cmd.Flags()
 	f.redis.Register(set)
 	f.backends.Register(set)
-	f.output.Register(set)
 	set.StringArrayVar(&f.prefixes, "prefix", nil,
-		"look at keys that begin like this; repeat it for several. Without it and --pattern: "+scanner.DefaultPrefix+
-			". In PostgreSQL all locks are looked at, and this is left out of their names")
+		"read keys that begin with this `text` (default "+scanner.DefaultPrefix+"). Repeat it for several. "+
+			"With --pattern there is no default. In PostgreSQL all locks are read, and names are shown without this prefix")
 	set.StringArrayVar(&f.patterns, "pattern", nil,
-		"look at keys of Redis that match this glob pattern, too; repeat it for several. Each costs a pass through all keys")
-	set.StringVar(&f.sort, "sort", string(scanner.ByTTL),
-		"what comes first: ttl (longest left), age (held for longest) or resource (by name)")
-	set.BoolVar(&f.reverse, "reverse", false, "the other way round")
-	set.BoolVar(&f.waiters, "waiters", false, "list the processes that wait, too")
+		"read keys that match this `glob` of Redis. Repeat it for several. Each one costs a pass through all keys")
 	set.StringVar(&f.filter, "filter", "",
-		"only resources with this text in their name, or matching it if it has a *, ? or [")
-	set.IntVar(&f.limit, "limit", scanner.DefaultListLimit, "show so many locks and only count the others")
+		"only resources whose name has this `text`. With a *, ? or [ it is a pattern for the whole name")
+	set.StringVar(&f.sort, "sort", string(scanner.ByTTL),
+		"`order`: ttl (longest first), age (oldest first) or resource")
+	set.BoolVar(&f.reverse, "reverse", false, "reverse the order")
+	set.BoolVar(&f.waiters, "waiters", false, "list the waiting processes, too")
+	set.IntVar(&f.limit, "limit", scanner.DefaultListLimit, "locks to show; the others are only counted")
+	f.output.Register(set)
 	set.IntVar(&f.pageSize, "page-size", scanner.DefaultPageSize,
-		"keys a server looks at without serving others meanwhile (COUNT of SCAN)")
-	set.DurationVar(&f.pause, "pause", scanner.DefaultPause, "leave a server alone for this long after each page")
-	set.DurationVar(&f.deadline, "deadline", scanner.DefaultDeadline, "take no longer, and show what is known by then")
+		"keys per SCAN call (COUNT). The server answers nobody else meanwhile")
+	set.DurationVar(&f.pause, "pause", scanner.DefaultPause, "pause between two pages of a server")
+	set.DurationVar(&f.deadline, "deadline", scanner.DefaultDeadline,
+		"longest time to read. After it, list shows what it has read")
+	flags.Group(set, flags.Search, "prefix", "pattern", "filter")
+	flags.Group(set, flags.Result, "sort", "reverse", "waiters", "limit")
+	flags.Group(set, flags.Load, "page-size", "pause", "deadline")
 	return cmd
 }
 
@@ -133,10 +114,10 @@ func (f *listFlags) validate() error {
 	switch scanner.Order(f.sort) {
 	case scanner.ByTTL, scanner.ByAge, scanner.ByResource:
 	default:
-		return fmt.Errorf("--sort: there is no order %q: ttl, age or resource", f.sort)
+		return fmt.Errorf("--sort: unknown order %q: use ttl, age or resource", f.sort)
 	}
 	if f.limit < 0 {
-		return fmt.Errorf("--limit: %d locks are negative", f.limit)
+		return fmt.Errorf("--limit %d is negative", f.limit)
 	}
 	return nil
 }

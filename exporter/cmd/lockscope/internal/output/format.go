@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"github.com/spf13/pflag"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 )
 
 // Format is the format of a command's results.
@@ -19,7 +21,8 @@ const (
 // Register adds --output.
 func (o *Format) Register(set *pflag.FlagSet) {
 	*o = Table
-	set.VarP(o, "output", "o", "format of the result: table or json")
+	set.VarP(o, "output", "o", "table or json")
+	flags.Group(set, flags.Result, "output")
 }
 
 // Set implements pflag.Value.
@@ -29,7 +32,7 @@ func (o *Format) Set(text string) error {
 		*o = Format(text)
 		return nil
 	}
-	return errors.New("table or json is expected")
+	return errors.New("use table or json")
 }
 
 // String implements pflag.Value.

@@ -1,12 +1,11 @@
 package program
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 )
 
 // Root completes the command above all others.
@@ -17,25 +16,19 @@ func (p *Program) Root(root *cobra.Command, commands ...*cobra.Command) *cobra.C
 	root.SetIn(p.In)
 	root.SetOut(p.Out)
 	root.SetErr(p.ErrOut)
-	root.SetUsageTemplate(wrapFlags(root.UsageTemplate()))
 	root.SetVersionTemplate("lockscope {{.Version}}\n")
 	set := root.PersistentFlags()
-	set.StringVar(&p.logLevel, "log.level", "info", "log records of this level and above: debug, info, warn or error")
-	set.StringVar(&p.logFormat, "log.format", "console", "format of log records on stderr: console or json")
+	set.StringVar(&p.logLevel, "log.level", "info", "lowest `level` to log: debug, info, warn or error")
+	set.StringVar(&p.logFormat, "log.format", "console", "`format` of the log on standard error: console or json")
+	flags.Group(set, flags.Logging, "log.level", "log.format")
 	root.AddCommand(commands...)
-	for _, cmd := range root.Commands() {
+	for _, cmd := range Subcommands(root) {
 		if cmd.Args == nil {
 			cmd.Args = app.NoArguments
 		}
 		cmd.Flags().SortFlags = false
 		flags.AllowDays(cmd.Flags())
-		flags.Document(cmd.Flags())
 	}
-	flags.Document(set)
+	help.Install(root)
 	return root
-}
-
-// wrapFlags folds the help of flags at a width that terminals have.
-func wrapFlags(template string) string {
-	return strings.ReplaceAll(template, "Flags.FlagUsages ", "Flags.FlagUsagesWrapped 110 ")
 }

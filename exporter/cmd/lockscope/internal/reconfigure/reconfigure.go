@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/quarantine"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
@@ -19,37 +20,16 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-const reconfigureHelp = `Reconfigure changes the members of a set of three nodes or more, or the longest TTL of
-its locks. Nodes vote for one configuration; two at a time could each have a quorum.
+const reconfigureHelp = `Change the members of a set of three nodes or more, or the longest TTL of its locks.
 
-It takes the votes of the old nodes (--from) from the old configuration, and begins a
-quarantine under the new one (--redis, --max-ttl) on all nodes of the new set, for as
-long as a lock of either can be valid: no lock can be taken for that time. Services with
-the old configuration are refused from then on, lose their locks as they run out, and
-have to be stopped, or started with the new one.
+This costs one longest TTL without locks. From then on the nodes refuse services with the old
+configuration: stop those services, run this, and start them with the new configuration. If the
+nodes that join are a majority of the new set (from three nodes to seven), do not start a service
+with the new configuration before.`
 
-The order: stop the services with the old configuration or be ready to, run this, start
-them with the new one. Where the nodes that join are a quorum of the new set by
-themselves (from three nodes to seven), no service may have the new one before.
-
---from must be what stands on the nodes: the first node that stands for a third
-configuration ends it before anything is changed. Of two at once one wins.
-
-Every node that joins must answer, and a quorum of the old and of the new set. A change
-that was cut off leaves nodes silent: the same command finishes it, ten seconds later,
-and with --from and --redis (--from-max-ttl and --max-ttl) exchanged it is undone. A
-node of both sets that did not answer is named; once it is back, the same command, or
-that with --from left out, lets it join, and costs the others nothing.
-
-The user needs ~lockscope:* +info +get +mget +set +del +eval +time on every node.
-
-Exit status: 0 done, 1 done, but nodes did not answer, 2 refused, or an error.
-
-JSON output (schema 1): status: changed or unchanged; away[]; quarantine_seconds.`
-
-const reconfigureExample = `  lockscope reconfigure --from r1:6379,r2:6379,r3:6379 --redis r1:6379,r2:6379,r3:6379,r4:6379,r5:6379
-  lockscope reconfigure --from r1:6379,r2:6379,r3:6379,r4:6379,r5:6379 --redis r1:6379,r2:6379,r3:6379    # undo it
-  lockscope reconfigure --from r1:6379,r2:6379,r3:6379 --from-max-ttl 1m --redis r1:6379,r2:6379,r3:6379 --max-ttl 10m`
+const reconfigureExample = `  lockscope reconfigure --from r1:6379,r2:6379,r3:6379 --redis r1:6379,r2:6379,r4:6379  # replace r3
+  lockscope reconfigure --from r1:6379,r2:6379,r4:6379 --redis r1:6379,r2:6379,r3:6379   # undo it
+  lockscope reconfigure --redis r1:6379,r2:6379,r3:6379 --from-max-ttl 1m --max-ttl 10m`
 
 type reconfigureFlags struct {
 	redis      target.Flags
@@ -64,22 +44,28 @@ type reconfigureFlags struct {
 // Command is lockscope reconfigure.
 func Command(a *app.App) *cobra.Command {
 	f := &reconfigureFlags{from: flags.NewList("URL"), fromNames: flags.NewList("name")}
-	cmd := &cobra.Command{
+	cmd := help.Page{
+		Everyday: []string{
+			"redis", "redis-username", "redis-password-file", "node-names", "max-ttl", "from", "from-node-names",
+			"from-max-ttl", "output",
+		},
+		Exit:   "0 changed, 1 changed but some nodes did not answer, 2 refused, or an error",
+		Topics: []string{"quarantine", "connection", "json"},
+	}.On(&cobra.Command{
 		Use: "reconfigure", Short: "Change the members of a set of nodes, or the longest TTL", Long: reconfigureHelp,
 		Example: reconfigureExample,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
-	}
+	})
 	set := cmd.Flags()
 	f.redis.Register(set)
-	f.output.Register(set)
 	f.names.Register(set)
-	set.DurationVar(&f.maxTTL, "max-ttl", lock.DefaultMaxTTL,
-		"longest TTL a lock may have from now on: WithMaxTTL of the services")
-	set.Var(f.from, "from",
-		"nodes of the old configuration, in the form of --redis; without it, those of the new one, "+
-			"which others are to join")
-	set.Var(f.fromNames, "from-node-names", "what the services of before call the nodes, in the order of --from")
-	set.DurationVar(&f.fromMaxTTL, "from-max-ttl", 0, "longest TTL of before; 0 for --max-ttl")
+	set.DurationVar(&f.maxTTL, "max-ttl", lock.DefaultMaxTTL, "longest TTL of a lock from now on. WithMaxTTL of the services")
+	set.Var(f.from, "from", "nodes of the old configuration. Give them as for --redis; without it, those of --redis")
+	set.Var(f.fromNames, "from-node-names", "names that the old services give the nodes. Give them in the order of --from")
+	set.DurationVar(&f.fromMaxTTL, "from-max-ttl", 0, "longest TTL of the old configuration. Without it, that of --max-ttl")
+	f.output.Register(set)
+	flags.Group(set, "New configuration", "redis", "node-names", "max-ttl")
+	flags.Group(set, "Old configuration", "from", "from-node-names", "from-max-ttl")
 	return cmd
 }
 

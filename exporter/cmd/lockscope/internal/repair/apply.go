@@ -14,26 +14,20 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/audit"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/scanner"
 )
 
-const repairApplyHelp = `Apply carries out a plan of lockscope repair plan, and nothing else: on the servers that it
-names, which are given as they were to make it; not after 24 hours; not if it was edited. A key
-is touched only if it still holds the planned value, with a TTL as it was, and that value was
-first seen --min-age before. Without --yes it says what it would do.
+const repairApplyHelp = `Carry out a plan of "lockscope repair plan". Without --yes it says what it would do.
 
-Before each act a line with the operator and the plan's id is synced to the audit log, and one
-with the outcome after it; what cannot be written down first is not done, and ends the run.
-The log is FILE.audit unless --audit-log names another. Outcomes are also written to
-standard error: done, would_do, gone, changed (the value or the TTL is another one by now:
-not touched), refused with the reason, or failed with the error.
+apply touches a key only if it still holds the planned value, its TTL is as it was, and lockscope
+first saw that value --min-age before. Name the same servers as for the plan. You can apply a plan
+twice: keys that are done are left alone.`
 
-Exit status: 0 every key is done or gone, or would be; 1 some are changed or refused, and were
-not touched; 2 an error, or interrupted. Applying a plan again is harmless.`
-
-const repairApplyExample = `  lockscope repair apply plan.json --redis r1:6379,r2:6379,r3:6379
-  lockscope repair apply plan.json --redis r1:6379,r2:6379,r3:6379 --yes --audit-log /var/log/lockscope-audit.log`
+const repairApplyExample = `  lockscope repair apply plan.json --redis r1:6379,r2:6379,r3:6379          # a dry run
+  lockscope repair apply plan.json --redis r1:6379,r2:6379,r3:6379 --yes
+  lockscope repair apply plan.json --redis r1:6379 --yes --audit-log /var/log/lockscope-audit.log`
 
 type repairApplyFlags struct {
 	redis   target.Flags
@@ -44,20 +38,28 @@ type repairApplyFlags struct {
 
 func applyCommand(a *app.App) *cobra.Command {
 	f := &repairApplyFlags{}
-	cmd := &cobra.Command{
+	cmd := help.Page{
+		Everyday: []string{
+			"yes", "min-age", "operator", "audit-log", "redlock", "redis", "redis-file", "redis-username",
+			"redis-password-file",
+		},
+		Exit:   "0 every key is done or gone, 1 some were left alone, 2 error",
+		Topics: []string{"repair", "connection"},
+	}.On(&cobra.Command{
 		Use: "apply FILE", Short: "Carry out a plan", Long: repairApplyHelp, Example: repairApplyExample,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), a, args[0]) },
-	}
+	})
 	f.register(cmd.Flags())
 	return cmd
 }
 
 func (f *repairApplyFlags) register(set *pflag.FlagSet) {
-	set.BoolVar(&f.yes, "yes", false, "carry out the plan instead of saying what it would do")
-	f.act.Register(set, "; without it FILE.audit")
-	set.BoolVar(&f.redlock, "redlock", false, "the servers are all nodes of one Redlock, though they do not prove it: "+
-		"of orphans in the plan")
+	set.BoolVar(&f.yes, "yes", false, "carry out the plan; without it, a dry run")
+	f.act.Register(set, " (default FILE.audit)")
+	set.BoolVar(&f.redlock, "redlock", false, "treat the servers as all nodes of one Redlock without proof. "+
+		"Needed for orphans on servers that do not prove it")
 	f.redis.Register(set)
+	flags.Group(set, flags.Repair, "yes", "redlock")
 	flags.CommandLineOnly(set, "yes")
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/audit"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/table"
@@ -20,24 +21,14 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-const repairPlanHelp = `Plan sweeps as scan does, looking twice, and writes a plan to a new file: for each key the
-server, the class, since when the value was seen, the evidence, the proposed action, and a
-digest of the value. It changes nothing. The plan is also shown as a table, with the findings
-that it leaves out, and why.
+const repairPlanHelp = `Write a plan of which leaked locks to repair, and why. Changes nothing on the servers.
 
-It is JSON (schema 1): {schema, id, created, expires, operator, servers[], patterns[],
-  steps[]:   {node, key, key_base64, class, type, ttl_seconds (null: never expires), holder, identity, digest,
-              first_seen, last_seen, evidence, action},
-  refused[]: {node, key, class, reason},
-  gaps[]:    {node, reason, detail}: what was not read}
-The id stands for all the rest: a plan that was edited is not carried out. It has no lock's
-value: digest is the length and the SHA-1 of what is compared, identity 16 digits of a SHA-256,
-by which people tell two values apart. A plan is good for 24 hours.
-
-Exit status: 0 the plan is written; 3 it is, and the sweep was incomplete: see its gaps; 2 an error.`
+plan sweeps as scan does, with a second look. The file says what to do to which key, and since when
+lockscope has seen its value. It has no lock's value, is good for 24 hours and must not be edited.`
 
 const repairPlanExample = `  lockscope repair plan --redis r1:6379,r2:6379,r3:6379 -o plan.json
-  lockscope repair plan --redis r1:6379 --classes no_ttl,held_too_long --action delete -o plan.json`
+  lockscope repair plan --redis r1:6379 --classes no_ttl,held_too_long -o plan.json
+  lockscope repair plan --redis r1:6379 --action delete --operator ada -o plan.json`
 
 // planMode keeps a plan to its owner and group: it names keys.
 const planMode = 0o640
@@ -53,25 +44,32 @@ type repairPlanFlags struct {
 
 func planCommand(a *app.App) *cobra.Command {
 	f := &repairPlanFlags{classes: flags.NewList("class", string(scanner.NoTTL))}
-	cmd := &cobra.Command{
-		Use: "plan", Short: "Write down which locks would be repaired, and why", Long: repairPlanHelp,
+	cmd := help.Page{
+		Everyday: []string{
+			"redis", "redis-file", "prefix", "pattern", "max-ttl", "max-hold", "out", "classes", "action", "operator",
+		},
+		Exit:   "0 the plan is written; 3 it is, but the sweep was incomplete; 2 error",
+		Topics: []string{"repair", "findings", "json", "connection"},
+	}.On(&cobra.Command{
+		Use: "plan", Short: "Write a plan of which locks to repair, and why", Long: repairPlanHelp,
 		Example: repairPlanExample,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
-	}
+	})
 	set := cmd.Flags()
 	set.StringVarP(&f.out, "out", "o", "", "new `file` for the plan")
 	set.Var(f.classes, "classes", "classes of findings to repair")
 	set.StringVar(&f.action, "action", scanner.Expire(time.Hour).String(),
-		"what to do: expire=1h lets the lock expire after that time, delete removes it")
-	set.StringVar(&f.operator, "operator", "", "who makes the plan; without it the variable USER")
+		"`action` on each key. expire=1h lets the lock expire after that time, delete removes it")
+	set.StringVar(&f.operator, "operator", "", "`name` of the person who makes the plan (default $USER)")
 	f.redis.Register(set)
 	f.sweep.Register(set, 0)
+	flags.Group(set, "Plan", "out", "classes", "action", "operator")
 	return cmd
 }
 
 func (f *repairPlanFlags) run(ctx context.Context, a *app.App) error {
 	if f.out == "" {
-		return errors.New("--out is needed: the file for the plan")
+		return errors.New("--out is missing: name a new file for the plan")
 	}
 	action, err := scanner.ParseAction(f.action)
 	if err != nil {

@@ -2,67 +2,62 @@ package repair
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 )
 
-const repairHelp = `Repair lets leaked locks expire, or deletes them, in two steps:
+const repairHelp = `Let leaked locks expire, or delete them: make a plan, read it, wait, apply it.
 
-  lockscope repair plan   sweeps and writes down what would be done to which key, and why
-  lockscope repair apply  carries out that plan, when it was read and is old enough
+repair touches a key only if both are true:
+  - it still holds the value that the plan saw, which the plan keeps as a digest;
+  - lockscope first saw that value --min-age (10m) before.
 
-A plan says of each key which value it held, as a digest, and since when that was seen. Only
-keys that still hold it are touched, and only if it was first seen --min-age before. So:
-make a plan, read it, wait, apply it; a process that sweeps all the time is not needed.
+repair never touches these keys, and lists them with the reason:
+  - keys whose value cannot tell its owner from another: constants such as 1, host names, short or
+    very long values, and values that several keys have;
+  - keys on servers, or in slots, that were not read to their end.
 
-Never touched are locks whose value does not tell its owner from another one: constants such
-as 1, names of hosts, short or very long values, values that several keys have. Nor are keys
-on servers, or in slots, that were not read to their end. They are listed with the reason.
+Some processes use one value for all their locks: Redisson and Spring do, and a UUID may be such a
+value. Then value and age cannot prove that the lock was not released and taken again. repair
+touches such a key only if it expires when it was due to, or if OBJECT IDLETIME proves that nobody
+used it since the plan. An attempt to take the lock counts as use; before Redis 7.2 so does a sweep.
+An LFU policy has no idle time.
 
-A process may have the same value for its next hold: Redisson and Spring do, and a UUID may
-be such a value. Then value and age do not tell whether the lock was released and taken anew.
-Such a key is touched only if it ends when it was to end, or if OBJECT IDLETIME proves that
-nobody has used it since the plan was made. Whoever tries the lock uses the key; before Redis
-7.2 so does a sweep, such as that of lockscope serve. Under an LFU policy there is no idle
-time. What cannot be told apart is left for you to look at.
-
-Exit status: see the two commands.`
+apply writes a line to the audit log before each act, and one with the outcome after it: done,
+would_do, gone, changed (value or TTL differ: not touched), refused or failed.`
 
 const repairExample = `  lockscope repair plan --redis r1:6379,r2:6379,r3:6379 --action expire=1h -o plan.json
-  lockscope repair apply plan.json --redis r1:6379,r2:6379,r3:6379         # says what it would do
+  lockscope repair apply plan.json --redis r1:6379,r2:6379,r3:6379         # a dry run
   lockscope repair apply plan.json --redis r1:6379,r2:6379,r3:6379 --yes`
 
 // Command is lockscope repair.
 func Command(a *app.App) *cobra.Command {
-	cmd := &cobra.Command{
+	cmd := help.Page{Topics: []string{"findings", "json", "exit-codes"}}.On(&cobra.Command{
 		Use: "repair", Short: "Let leaked locks expire, or delete them: a plan first, then the act", Long: repairHelp,
 		Example: repairExample,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return errors.New("repair plan or repair apply is meant; see lockscope repair --help")
+				return errors.New("unknown command below repair: use \"lockscope repair plan\" or \"lockscope repair apply\"")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
+	})
 	plan, apply := planCommand(a), applyCommand(a)
-	plan.Args, apply.Args = app.NoArguments, onePlan
-	for _, sub := range []*cobra.Command{plan, apply} {
-		sub.Flags().SortFlags = false
-		flags.Document(sub.Flags())
-		cmd.AddCommand(sub)
-	}
+	apply.Args = onePlan
+	cmd.AddCommand(plan, apply)
 	return cmd
 }
 
 // onePlan does not repeat the arguments: one may be a URL with a password.
 func onePlan(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return errors.New("the file of one plan is needed, and nothing else but flags: lockscope repair apply FILE " +
-			"--redis URL")
+		return fmt.Errorf("repair apply takes one plan, not %d arguments: use \"lockscope repair apply FILE "+
+			"--redis URL\"", len(args))
 	}
 	return nil
 }

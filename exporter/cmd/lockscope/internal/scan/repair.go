@@ -15,7 +15,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-var errNoRepair = errors.New("--yes, --min-age and --audit-log mean nothing without --repair")
+var errNoRepair = errors.New("--yes, --min-age and --audit-log need --repair")
 
 // repairFlags say what scan does about findings; nothing without --repair.
 type repairFlags struct {
@@ -27,14 +27,13 @@ type repairFlags struct {
 
 func (r *repairFlags) register(set *pflag.FlagSet) {
 	r.classes = flags.NewList("class", string(scanner.NoTTL))
-	set.StringVar(&r.action, "repair", "",
-		"act on confirmed findings: expire=1h lets the lock expire after that time, "+
-			"delete removes it; "+
-			"a dry run unless --yes is given. One scan alone repairs nothing that is younger than --min-age: see lockscope "+
-			"repair plan")
+	set.StringVar(&r.action, "repair", "", "`action` on confirmed findings: expire=1h or delete. "+
+		"expire=1h lets the lock expire after that time, delete removes it. A dry run without --yes. "+
+		"One scan repairs nothing younger than --min-age: use \"lockscope repair plan\"")
 	set.Var(r.classes, "repair-classes", "classes of findings that --repair acts on")
-	set.BoolVar(&r.yes, "yes", false, "carry out --repair instead of saying what it would do")
+	set.BoolVar(&r.yes, "yes", false, "carry out --repair; without it, a dry run")
 	r.act.Register(set, "")
+	flags.Group(set, flags.Repair, "repair", "repair-classes", "yes")
 	flags.CommandLineOnly(set, "repair", "yes")
 }
 

@@ -12,6 +12,8 @@ import (
 
 	"github.com/lockscope/lockscope/exporter"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/sweep"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/exporter/internal/fleet"
@@ -22,51 +24,15 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-const serveHelp = `Serve sweeps again and again, like scan, and serves
+const serveHelp = `Sweep for leaked locks again and again, and serve what it found:
 
-  /metrics       what the sweeps found, in the Prometheus and OpenMetrics formats
-  /debug/locks   who holds what now, who waits for whom, how the servers answer; the same as JSON
-  /debug/locks/fleet   with --pages: who waits where in the code of all processes, as JSON
-  /healthz       the process lives
-  /readyz        it serves, and one Redis server at least answers
-
-It is for fleets whose services cannot tell these themselves. A scrape never waits for
-Redis: metrics are of the last sweep, see distributed_lock_scanner_last_success_timestamp_seconds.
-
-Every --waits-every it reads who waits off the nodes, as list does. Deadlocks, also across
-processes, are logged when they appear and when they are gone, and counted in metrics.
-
-Processes can say on the nodes where their page is (lock.WithPage). --pages lets serve read
-these pages while somebody looks at /debug/locks/fleet. It is off unless asked for: anybody
-with write access to Redis can plant an address there, to which serve then sends a GET.
---pages listed reads every page but those of this machine; patterns of hosts, as
---pages '*.orders.svc,10.0.7.*', only these. Either way an address must end in /debug/locks,
-credentials, redirects and link-local addresses are refused, at most 200 pages are read,
-each every 10 s for at most 2 s and 4 MiB, and what was not read is shown with the reason.
-
---config names a file with groups of servers, patterns with limits of their own, exclusions
-and who is told. On SIGHUP it is read again, and so is a file of a secret when it changes,
-with or without --config; groups that stay the same go on undisturbed. If the new one is bad
-the one before is kept, which distributed_lock_scanner_config_last_reload_successful tells.
-
-With --elect several of these processes may run: the one that holds a lock on the same
-servers sweeps, and another one takes over when it dies. If nobody can have the lock, for
-too few servers answer, /readyz says so; after three intervals each process sweeps what is
-left, and distributed_lock_scanner_unelected is 1.
-
---state keeps what is known of holders and findings, so that a restart does not begin anew:
-since when a holder has its lock, which findings have been reported. With --elect it is in
-Redis unless given, for the next one to sweep is another process.
-
-It listens on the loopback interface unless --web.listen-address says otherwise: who
-holds which lock is nobody's business outside. --web.config.file adds TLS and passwords.
-
-Exit status: 0 after SIGTERM or SIGINT, once requests under way are answered; 2 an error.`
+  /metrics            the last sweep, for Prometheus
+  /debug/locks        who holds what and who waits for whom, as a page and as JSON
+  /healthz, /readyz   the process lives; it serves and at least one Redis server answers`
 
 const serveExample = `  lockscope serve --redis r1:6379,r2:6379,r3:6379
-  lockscope serve --redis r1:6379 --web.listen-address :17379 --web.config.file web.yml --log.format json
-  lockscope serve --config lockscope.yaml
-  lockscope serve --redis-file nodes.txt --elect --alertmanager http://am-0:9093 --alertmanager http://am-1:9093`
+  lockscope serve --config lockscope.yaml --web.listen-address :17379 --web.config.file web.yml
+  lockscope serve --redis-file nodes.txt --elect --alertmanager http://am-0:9093`
 
 // electPrefix is of the lock of --elect, which is held for as long as a process lives. It is not below lock:, where it
 // would be found to be held for too long.
@@ -88,42 +54,57 @@ type serveFlags struct {
 // Command is lockscope serve.
 func Command(a *app.App) *cobra.Command {
 	f := &serveFlags{}
-	cmd := &cobra.Command{
+	cmd := help.Page{
+		Everyday: []string{
+			"config", "redis", "redis-file", "max-ttl", "max-hold", "state", "alertmanager", "webhook",
+			"web.listen-address", "web.config.file", "interval", "elect", "waits-every", "pages",
+		},
+		Exit:   "0 after SIGTERM or SIGINT, 2 error",
+		Topics: []string{"serving", "findings", "connection", "json"},
+	}.On(&cobra.Command{
 		Use: "serve", Short: "Sweep again and again, and serve metrics and a page", Long: serveHelp,
 		Example: serveExample,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
-	}
+	})
 	set := cmd.Flags()
 	f.groups.Register(set, scanner.DefaultMaxValues)
-	f.memory.Register(set, "; with --elect redis unless given")
+	f.memory.Register(set, ". With --elect the default is redis")
 	own := flag.NewFlagSet("", flag.ContinueOnError)
 	f.web.Register(own)
 	set.AddGoFlagSet(own)
+	set.Lookup("web.listen-address").Usage = "`host:port` to listen on (default " + server.DefaultAddress +
+		"). Repeat it for more"
+	set.Lookup("web.config.file").Usage = "`file` with TLS and basic authentication. The format is that of " +
+		"Prometheus' exporter-toolkit"
 	set.DurationVar(&f.interval, "interval", scanner.DefaultInterval, "time between two sweeps")
 	set.BoolVar(&f.elect, "elect", false, "sweep only while holding a lock on the same servers")
 	set.DurationVar(&f.nodeTimeout, "node-timeout", engine.DefaultNodeTimeout(lock.DefaultTTL),
-		"for --elect: time after which a call to a server counts as failed")
+		"time after which a call to a server has failed, for --elect")
 	set.IntVar(&f.leaked, "export-leaked-keys", 0,
-		fmt.Sprintf("name so many leaked keys in a metric, at most %d: each is a series of its own",
+		fmt.Sprintf("number of leaked keys to name in a metric, at most %d. Each one is a series of its own",
 			exporter.MaxLeakedLockInfo))
 	set.DurationVar(&f.waitsEvery, "waits-every", waitsEvery,
-		"time between two looks at who waits; 0 looks only while somebody looks at the page")
-	set.StringVar(&f.pages, "pages", "off", "read the pages that processes publish in Redis: off, listed (any host), "+
-		"or patterns of hosts; anybody who can write to Redis can plant an address")
-	set.DurationVar(&f.drain, "web.drain-delay", 0, "go on serving for this long after SIGTERM while /readyz says no")
+		"time between two readings of the waiters. 0 reads them only while somebody looks at the page")
+	set.StringVar(&f.pages, "pages", "off", "`hosts` to read pages of: off, listed or patterns. "+
+		"listed is any host but this machine. Anybody who can write to Redis can plant an address: "+
+		"see \"lockscope help serving\"")
+	set.DurationVar(&f.drain, "web.drain-delay", 0,
+		"time to go on serving after SIGTERM while /readyz reports that the process ends")
+	flags.Group(set, "Serving", "web.listen-address", "web.config.file", "web.drain-delay", "interval", "elect",
+		"node-timeout", "waits-every", "pages", "export-leaked-keys")
 	return cmd
 }
 
 func (f *serveFlags) run(ctx context.Context, a *app.App) error {
 	if f.leaked < 0 || f.leaked > exporter.MaxLeakedLockInfo {
-		return fmt.Errorf("--export-leaked-keys %d: between 0 and %d, for each key is a series of its own", f.leaked,
+		return fmt.Errorf("--export-leaked-keys %d: use a number between 0 and %d, as each key is a series of its own", f.leaked,
 			exporter.MaxLeakedLockInfo)
 	}
 	if f.waitsEvery < 0 {
-		return fmt.Errorf("--waits-every %v: it is negative", f.waitsEvery)
+		return fmt.Errorf("--waits-every %v is negative", f.waitsEvery)
 	}
 	if f.drain < 0 {
-		return fmt.Errorf("--web.drain-delay %v: it is negative", f.drain)
+		return fmt.Errorf("--web.drain-delay %v is negative", f.drain)
 	}
 	if f.nodeTimeout <= 0 {
 		return fmt.Errorf("--node-timeout %v is not positive", f.nodeTimeout)
@@ -239,7 +220,7 @@ func undecided(s scanner.Snapshot) error {
 	if !s.Standby || s.Undecided == nil {
 		return nil
 	}
-	return fmt.Errorf("nobody sweeps, for who is to cannot be decided: %w", s.Undecided)
+	return fmt.Errorf("no process sweeps: the election is undecided: %w", s.Undecided)
 }
 
 // undecidedOf is that of each group.

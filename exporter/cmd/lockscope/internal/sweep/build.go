@@ -36,15 +36,16 @@ type GroupFlags struct {
 func (f *GroupFlags) Register(set *pflag.FlagSet, maxValues int) {
 	f.Set = set
 	set.StringVarP(&f.Config, "config", "c", "",
-		"configuration file: groups of servers, patterns with limits of their own, exclusions, who is told; "+
-			"flags win over it. See lockscope config")
+		"configuration `file`: see \"lockscope help config\". It has groups of servers, limits, exclusions and "+
+			"notification; flags win over it")
+	flags.Group(set, flags.Servers, "config")
 	f.redis.Register(set)
 	f.Sweep.Register(set, maxValues)
 	f.notify.register(set)
 }
 
-var errBothServers = errors.New("both --config and --redis, --redis-file or LOCKSCOPE_REDIS name servers: which " +
-	"ones count?")
+var errBothServers = errors.New("servers are set both in --config and by --redis (or --redis-file, LOCKSCOPE_REDIS, " +
+	"--replica): use one")
 
 // Load reads the configuration file; without one it is empty.
 func (f *GroupFlags) Load() (*config.File, error) {

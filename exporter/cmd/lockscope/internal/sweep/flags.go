@@ -44,35 +44,42 @@ type Flags struct {
 func (s *Flags) Register(set *pflag.FlagSet, maxValues int) {
 	s.checks, s.replicas = flags.NewList("class", ClassNames()...), flags.NewList("URL")
 	set.StringArrayVar(&s.prefixes, "prefix", nil,
-		"look at keys that begin like this; repeat it for several. Without it and --pattern: "+scanner.DefaultPrefix)
+		"read keys that begin with this `text` (default "+scanner.DefaultPrefix+"). Repeat it for several. "+
+			"With --pattern there is no default")
 	set.StringArrayVar(&s.patterns, "pattern", nil,
-		"look at keys that match this glob pattern of Redis, too; repeat it for several. Each costs a pass through all keys")
-	set.BoolVar(&s.allowEmpty, "allow-empty", false, "it is no gap that no key matches")
+		"read keys that match this `glob` of Redis. Repeat it for several. Each one costs a pass through all keys")
 	set.Var(s.checks, "checks",
-		"classes of findings to look for; orphan is only looked for if the servers prove to be "+
-			"all nodes of one Redlock")
-	set.BoolVar(&s.redlock, "redlock", false, "the servers are all nodes of one Redlock, though they do not prove it; "+
-		"if they are not, every healthy lock is an orphan")
-	set.DurationVar(&s.maxTTL, "max-ttl", scanner.DefaultTTLLimit, "a longer TTL is a finding: long_ttl")
+		"classes of findings to look for (default all). Orphans are looked for only if the servers prove to be all nodes "+
+			"of one Redlock, or --redlock says so")
+	set.DurationVar(&s.maxTTL, "max-ttl", scanner.DefaultTTLLimit, "report longer TTLs: long_ttl")
 	set.DurationVar(&s.maxHold, "max-hold", scanner.DefaultHoldLimit,
-		"one holder for longer is a finding: held_too_long")
+		"report longer holds: held_too_long")
+	set.BoolVar(&s.redlock, "redlock", false, "treat the servers as all nodes of one Redlock without proof. "+
+		"If they are not, every healthy lock is reported as an orphan")
+	set.BoolVar(&s.allowEmpty, "allow-empty", false, "a sweep that matches no key is complete")
 	set.DurationVar(&s.confirmAfter, "confirm-after", scanner.DefaultConfirmAfter,
-		"look again after this before a finding counts; 0 looks again at once and reports locks between SETNX and EXPIRE")
+		"time until the second look that confirms a finding. 0 looks again at once, and reports locks between SETNX and "+
+			"EXPIRE")
 	set.IntVar(&s.pageSize, "page-size", scanner.DefaultPageSize,
-		"keys a server looks at without serving others meanwhile (COUNT of SCAN)")
+		"keys per SCAN call (COUNT). The server answers nobody else meanwhile")
 	set.DurationVar(&s.pause, "pause", scanner.DefaultPause,
-		"leave a server alone for this long after each page; 0 is fastest and heaviest")
+		"pause between two pages of a server. 0 is fastest, with the highest load")
 	set.DurationVar(&s.Deadline, "deadline", scanner.DefaultDeadline,
-		"a sweep takes no longer, and is truncated if it would")
+		"longest time for a sweep. A sweep that reaches it is truncated")
 	set.IntVar(&s.maxFindings, "max-findings", scanner.DefaultMaxFindings,
-		"keep so many findings and only count the others")
-	set.IntVar(&s.maxValues, "max-values", maxValues, "read so many values per server and sweep, in turns; 0 reads all")
+		"number of findings to keep. The worst are kept; the others are only counted")
+	set.IntVar(&s.maxValues, "max-values", maxValues,
+		"values to read per server and sweep, in turns; 0 reads all")
 	set.IntVar(&s.maxWatched, "max-watched", scanner.DefaultMaxWatched,
-		"remember so many holders per server that do not say since when they hold their locks")
-	set.Var(s.replicas, "replica", "replica to read pages from, one for each --redis in its order")
+		"holders to remember per server, of libraries that do not record since when they hold a lock")
+	set.Var(s.replicas, "replica", "replica to read pages from. Give one for each --redis, in the same order")
+	flags.Group(set, flags.Servers, "replica")
+	flags.Group(set, flags.Search, "prefix", "pattern", "checks", "max-ttl", "max-hold", "redlock", "allow-empty",
+		"confirm-after")
+	flags.Group(set, flags.Load, "page-size", "pause", "deadline", "max-findings", "max-values", "max-watched")
 }
 
-var errNoPrefix = errors.New("--prefix is empty: --pattern '*' looks at every key")
+var errNoPrefix = errors.New("--prefix is empty: to read every key, use --pattern '*'")
 
 func (s *Flags) classes() ([]scanner.Class, error) {
 	return ParseClasses("checks", s.checks.Values())
@@ -83,7 +90,7 @@ func ParseClasses(flag string, names []string) ([]scanner.Class, error) {
 	classes := make([]scanner.Class, 0, len(names))
 	for _, name := range names {
 		if !slices.Contains(ClassNames(), name) {
-			return nil, fmt.Errorf("--%s: there is no class %q; there are %s", flag, name,
+			return nil, fmt.Errorf("--%s: unknown class %q: use %s", flag, name,
 				strings.Join(ClassNames(), ", "))
 		}
 		classes = append(classes, scanner.Class(name))
@@ -148,7 +155,7 @@ func (s *Flags) OpenReplicas(a *app.App, r *target.Flags) ([]target.Node, error)
 		return nil, nil
 	}
 	if r.Config.Cluster || r.Config.SentinelMaster != "" {
-		return nil, fmt.Errorf("%w: --replica and --cluster or --sentinel-master", target.ErrConflict)
+		return nil, fmt.Errorf("%w: --replica with --cluster or --sentinel-master", target.ErrConflict)
 	}
 	of := *r
 	of.URLs, of.Config.File = flags.NewList("URL", urls...), ""

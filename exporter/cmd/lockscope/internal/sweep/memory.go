@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/scanner"
 )
@@ -27,9 +28,9 @@ type MemoryFlag string
 // Register adds the flag; unless is what the help says more of its default.
 func (m *MemoryFlag) Register(set *pflag.FlagSet, unless string) {
 	set.StringVar((*string)(m), "state", "",
-		"keep what is known of holders and findings between processes: a FILE, or "+
-			"redis or redis:NAME for a key below "+
-			"lockscope:scanner:memory: on the servers; off for not at all"+unless)
+		"`place` to remember holders and findings: a file, redis or off. "+
+			"redis and redis:NAME use a key below lockscope:scanner:memory: on the servers"+unless)
+	flags.Group(set, flags.Result, "state")
 }
 
 // Options are none if nothing is to be kept; elected says that several processes take turns.
@@ -50,7 +51,7 @@ func (m MemoryFlag) Options(g *Group, elected bool) ([]scanner.Option, error) {
 	if dir, err := os.Stat(filepath.Dir(place)); err != nil {
 		return nil, fmt.Errorf("--state: %w", err)
 	} else if !dir.IsDir() {
-		return nil, fmt.Errorf("--state %s: %s is no directory", place, filepath.Dir(place))
+		return nil, fmt.Errorf("--state %s: %s is not a directory", place, filepath.Dir(place))
 	}
 	return []scanner.Option{scanner.WithMemory(scanner.FileStore(place + g.suffix()))}, nil
 }

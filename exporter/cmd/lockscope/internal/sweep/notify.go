@@ -21,19 +21,20 @@ type NotifyFlags struct {
 
 func (n *NotifyFlags) register(set *pflag.FlagSet) {
 	n.alertmanagers, n.webhooks = flags.NewList("URL"), flags.NewList("URL")
-	set.Var(n.alertmanagers, "alertmanager", "post findings as alerts to this Alertmanager (http://host:9093); repeat "+
+	set.Var(n.alertmanagers, "alertmanager", "post findings to this Alertmanager (http://host:9093). Repeat "+
 		"it for each member of a cluster")
 	set.StringToStringVar(&n.labels, "label", nil,
-		"give each alert this label (team=payments), to route it by; repeat it for several")
-	set.Var(n.webhooks, "webhook", "post reports with findings as JSON to this URL; as it may be a secret, prefer its "+
-		"variable")
+		"`name=value` label for each alert, to route it by, such as team=payments. Repeat it for several")
+	set.Var(n.webhooks, "webhook", "post reports with findings as JSON to this URL. If the URL is a secret, set the "+
+		"variable instead")
+	flags.Group(set, flags.Alerts, "alertmanager", "label", "webhook")
 }
 
 // options makes the notifiers; resend is the time between two reports.
 func (n *NotifyFlags) options(resend time.Duration, logger *slog.Logger) ([]scanner.Option, error) {
 	var opts []scanner.Option
 	if len(n.labels) > 0 && len(n.alertmanagers.Values()) == 0 {
-		return nil, errors.New("--label: it is for alerts: give --alertmanager as well")
+		return nil, errors.New("--label needs --alertmanager: labels are for its alerts")
 	}
 	if urls := n.alertmanagers.Values(); len(urls) > 0 {
 		am, err := notify.NewAlertmanager(urls, notify.WithResend(resend), notify.WithLogger(logger),

@@ -25,30 +25,31 @@ type Flags struct {
 // Register adds the flags.
 func (f *Flags) Register(set *pflag.FlagSet) {
 	c := &f.config
-	set.StringVar(&c.Postgres, "postgres", "", "PostgreSQL server with locks of pglock, "+
-		"as postgres://user@host:port/database or the key=value pairs of psql. "+
-		"The --tls flags hold for it, too: with one, the server's certificate is verified")
+	set.StringVar(&c.Postgres, "postgres", "", "PostgreSQL `server` with locks of pglock. Give "+
+		"postgres://user@host:port/database or the key=value pairs of psql. "+
+		"The --tls flags apply to it: with any of them, the server's certificate is verified")
 	set.StringVar(&c.Schema, "schema", pglock.DefaultSchema,
-		"schema of the locks in PostgreSQL: WithSchema of the services")
+		"`schema` of the locks in PostgreSQL: WithSchema of the services")
 	set.StringVar(&f.postgresPasswordFile, "postgres-password-file", "",
-		"file with the password for --postgres; or the variable "+flags.VarPostgresPassword)
+		"`file` with the password for --postgres. Or set the variable "+flags.VarPostgresPassword)
 	f.etcd = flags.NewList("endpoint")
-	set.Var(f.etcd, "etcd", "members of one etcd cluster with locks of etcdlock or concurrency.Mutex, as host:port or "+
-		"https://host:port; repeat it or separate by commas. "+
-		"The --tls flags are for https://")
+	set.Var(f.etcd, "etcd", "member of one etcd cluster with locks. etcdlock and concurrency.Mutex are known. Give host:port or "+
+		"https://host:port; repeat it or separate by commas. The --tls flags apply to https://")
 	set.StringVar(&c.EtcdPrefix, "etcd-prefix", lock.DefaultPrefix,
-		"what the keys of locks in etcd begin with: WithPrefix of the services")
+		"`prefix` of the lock keys in etcd: WithPrefix of the services")
 	set.StringVar(&c.EtcdFenceKey, "etcd-fence-key", etcdlock.DefaultFenceKey,
-		"key in etcd on which fencing tokens count: WithFenceKey of the services")
-	set.StringVar(&c.EtcdUsername, "etcd-username", "", "user of the etcd cluster")
+		"`key` in etcd that counts fencing tokens: WithFenceKey of the services")
+	set.StringVar(&c.EtcdUsername, "etcd-username", "", "`user` of the etcd cluster")
 	set.StringVar(&f.passwordFile, "etcd-password-file", "",
-		"file with the password of --etcd-username; or the variable "+flags.VarEtcdPassword)
+		"`file` with the password of --etcd-username. Or set the variable "+flags.VarEtcdPassword)
 	f.zookeeper = flags.NewList("server")
-	set.Var(f.zookeeper, "zookeeper", "servers of one ZooKeeper ensemble with locks of zklock, zk.Lock or Curator, as "+
-		"host:port; repeat it or separate by commas. "+
-		"The variable "+flags.VarZooKeeperAuth+" is user:password where the nodes are not for everybody")
+	set.Var(f.zookeeper, "zookeeper", "server of one ZooKeeper ensemble with locks. zklock, zk.Lock and Curator are known. "+
+		"Give host:port; repeat it or separate by commas. "+
+		"If the znodes are protected, set the variable "+flags.VarZooKeeperAuth+" to user:password")
 	set.StringVar(&c.ZooKeeperRoot, "zookeeper-root", zklock.DefaultRoot,
-		"node below which each lock has one: WithRoot of the services")
+		"parent `node` of the locks in ZooKeeper: WithRoot of the services")
+	flags.Group(set, "Other systems", "postgres", "schema", "postgres-password-file", "etcd", "etcd-prefix",
+		"etcd-fence-key", "etcd-username", "etcd-password-file", "zookeeper", "zookeeper-root")
 }
 
 // Open makes the backends that are named, and connects to none. The caller closes them.
@@ -76,7 +77,7 @@ func secret(a *app.App, flag, file, variable string) (string, error) {
 		return a.Env[variable], nil
 	}
 	if a.Env[variable] != "" {
-		return "", fmt.Errorf("both %s and %s are given: which one counts?", flag, variable)
+		return "", fmt.Errorf("the password is set both by %s and by %s: use one", flag, variable)
 	}
 	secret, err := target.ReadSecret(file)
 	if err != nil {

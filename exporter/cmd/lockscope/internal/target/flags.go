@@ -15,8 +15,8 @@ const System = "redis"
 // varRedisURL is where platforms say which server is an app's.
 const varRedisURL = "REDIS_URL"
 
-var errTwoPasswords = errors.New("both --redis-password-file and " + flags.VarRedisPassword +
-	" are given: which one counts?")
+var errTwoPasswords = errors.New("the Redis password is set both by --redis-password-file and by " +
+	flags.VarRedisPassword + ": use one")
 
 // Flags say which servers a command talks to.
 type Flags struct {
@@ -27,23 +27,26 @@ type Flags struct {
 // Register adds the flags.
 func (r *Flags) Register(set *pflag.FlagSet) {
 	r.URLs = flags.NewList("URL")
-	set.VarP(r.URLs, "redis", "r", "Redis server as redis://[user:password@]host:port[/db], rediss:// for TLS, "+
-		"unix:///path/to/socket, host:port, localhost or an address; "+
-		"repeat it or separate by commas. Without any server the variable "+varRedisURL+" counts")
-	set.StringVar(&r.Config.File, "redis-file", "", "file with one such URL a line; - is standard input")
-	set.StringVar(&r.Config.Username, "redis-username", "", "ACL user for URLs that name none")
+	set.VarP(r.URLs, "redis", "r", "Redis server: host:port or a redis://, rediss://, unix:// URL. Repeat it or "+
+		"separate by commas. The full form is redis://[user:password@]host:port[/db]; rediss:// is TLS, "+
+		"unix:///path/to/socket a socket. Without any server, the variable "+varRedisURL+" names one")
+	set.StringVar(&r.Config.File, "redis-file", "", "`file` with one such URL per line; - is standard input")
+	set.StringVar(&r.Config.Username, "redis-username", "", "ACL `user` for URLs that name none")
 	set.StringVar(&r.Config.PasswordFile, "redis-password-file", "",
-		"file with the password for URLs without one; or the variable "+flags.VarRedisPassword)
-	set.StringVar(&r.Config.TLS.CA, "tls-ca", "",
-		"PEM file of the authorities that sign the servers' certificates, instead of the system's")
-	set.StringVar(&r.Config.TLS.Cert, "tls-cert", "", "PEM file of this client's certificate")
-	set.StringVar(&r.Config.TLS.Key, "tls-key", "", "PEM file of this client's key")
-	set.BoolVar(&r.Config.TLS.SkipVerify, "tls-insecure-skip-verify", false, "believe any server: for tests only")
-	set.BoolVar(&r.Config.Cluster, "cluster", false,
-		"the URLs are seeds of one Redis Cluster: all its masters are meant")
+		"`file` with the password for URLs without one. Or set the variable "+flags.VarRedisPassword)
+	set.BoolVar(&r.Config.Cluster, "cluster", false, "the URLs are seeds of one Redis Cluster: use all its masters")
 	set.StringVar(&r.Config.SentinelMaster, "sentinel-master", "",
-		"the URLs are Sentinels, and this is the master they watch; "+
-			"their own password comes from the variable "+flags.VarSentinelPassword)
+		"the URLs are Sentinels that watch the master of this `name`. "+
+			"The variable "+flags.VarSentinelPassword+" has their own password")
+	set.StringVar(&r.Config.TLS.CA, "tls-ca", "",
+		"PEM `file` of the authorities that sign the servers' certificates, instead of the system's")
+	set.StringVar(&r.Config.TLS.Cert, "tls-cert", "", "PEM `file` of this client's certificate")
+	set.StringVar(&r.Config.TLS.Key, "tls-key", "", "PEM `file` of this client's key")
+	set.BoolVar(&r.Config.TLS.SkipVerify, "tls-insecure-skip-verify", false,
+		"accept any server certificate. For tests only")
+	flags.Group(set, flags.Servers, "redis", "redis-file", "redis-username", "redis-password-file", "cluster",
+		"sentinel-master")
+	flags.Group(set, flags.TLS, "tls-ca", "tls-cert", "tls-key", "tls-insecure-skip-verify")
 }
 
 // Named says that a flag names servers, and not the environment of a platform alone.

@@ -10,45 +10,23 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/output"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
-const initHelp = `Init vouches for new servers: it declares that nobody can hold a lock on them, because
-they just started and were never used for locks. Three nodes or more then vote at once.
-Without it they do not for --max-ttl and 1 %, and at least 15 s, after each start, as
-they may have forgotten locks that are still valid; one or two nodes vote anyway.
+const initHelp = `Vouch for new servers, once, so that they vote at once.
 
-It is an act for new nodes, once, by whoever sets them up. Never make it a part of what
-a service does when it starts, and never use it to hurry up nodes that restarted: a
-lock that such a node forgot is a second holder. It holds until a server's next start.
-
-All nodes of the lock must be given, answer, be separate masters, and have nothing of
-lockscope's in them. Else nothing is vouched for, and what stands in the way is told.
-Nodes vote for one configuration: their addresses (or --node-names, where services give
-WithNodeNames) and --max-ttl must be those of the services. Changing them later is
-lockscope reconfigure.
-The user needs ~lockscope:* +info +dbsize +scan +get +mget +set +del +eval +time on
-every node.
-
-One node that restarted, and of which you know that it forgot nothing that matters, can
-be vouched for by itself: --restarted with its name, --run-id and --quarantine with what
-lockscope doctor says of it. That is good once.
-
-Exit status: 0 done, or done before; 2 refused, or an error. With --if-new also 0 if
-nothing but former use stood in the way, for a step that runs at every start: the nodes
-then wait, as they should. Use it only for nodes that keep their data: one that lost all
-of it looks new.
-
-JSON output (schema 1): status: vouched|already|refused; nodes[] of node, result
-(vouched, already, refused: it stood in the way, untouched: another did), detail,
-advice, uptime_seconds, quarantine_left_seconds.`
+You declare that nobody can hold a lock on them: they just started and were never used for locks.
+Run it once, when you set the servers up. Never run it to hurry up servers that restarted, nor each
+time a service starts: a lock that such a server forgot would get a second holder.`
 
 const initExample = `  lockscope init --redis 10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379
-  lockscope init --redis-file nodes.txt --redis-username admin --redis-password-file /run/secrets/redis
-  LOCKSCOPE_REDIS=r1:6379,r2:6379,r3:6379 lockscope init --if-new    # in a script that also runs at later starts`
+  lockscope init --redis-file nodes.txt --redis-username admin --redis-password-file admin.txt
+  lockscope init --redis r1:6379,r2:6379,r3:6379 --if-new    # for a step that runs at every start`
 
 type initFlags struct {
 	redis  target.Flags
@@ -63,22 +41,32 @@ type initFlags struct {
 // Command is lockscope init.
 func Command(a *app.App) *cobra.Command {
 	f := &initFlags{}
-	cmd := &cobra.Command{
+	cmd := help.Page{
+		Everyday: []string{
+			"redis", "redis-file", "redis-username", "redis-password-file", "node-names", "max-ttl", "if-new",
+			"restarted", "run-id", "quarantine", "output",
+		},
+		Exit:   "0 vouched, now or before; 2 refused, or an error",
+		Topics: []string{"quarantine", "connection", "json"},
+	}.On(&cobra.Command{
 		Use: "init", Short: "Vouch for new servers, once, so that they vote at once", Long: initHelp,
 		Example: initExample,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
-	}
+	})
 	set := cmd.Flags()
 	f.redis.Register(set)
-	f.output.Register(set)
 	f.names.Register(set)
-	set.DurationVar(&f.maxTTL, "max-ttl", lock.DefaultMaxTTL, "longest TTL a lock may have: WithMaxTTL of the services")
-	set.StringVar(&f.restarted.Name, "restarted", "", "vouch for this one node, which restarted, and for no other")
+	set.DurationVar(&f.maxTTL, "max-ttl", lock.DefaultMaxTTL, "longest TTL of a lock: WithMaxTTL of the services")
+	set.BoolVar(&f.ifNew, "if-new", false, "exit with 0 also if the nodes were used before. "+
+		"They then wait, as they should. Use it only for nodes that keep their data: a node that lost all of it looks new")
+	set.StringVar(&f.restarted.Name, "restarted", "", "vouch only for the node of this `name`, which restarted")
 	set.StringVar(&f.restarted.RunID, "run-id", "",
-		"with --restarted: run_id of its process, exactly as lockscope doctor shows it")
+		"`run_id` of its process, from \"lockscope doctor\"")
 	set.StringVar(&f.restarted.Quarantine, "quarantine", "",
-		"with --restarted: identity of its quarantine, as lockscope doctor tells it")
-	set.BoolVar(&f.ifNew, "if-new", false, "exit with 0 also if the nodes were used before and therefore have to wait")
+		"`identity` of its quarantine, from \"lockscope doctor\"")
+	f.output.Register(set)
+	flags.Group(set, "Vouching", "max-ttl", "if-new")
+	flags.Group(set, "One restarted node", "restarted", "run-id", "quarantine")
 	return cmd
 }
 

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/app"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/program"
+)
+
+// commandTree is all of lockscope before its arguments are read, with the commands that cobra adds.
+func commandTree() *cobra.Command {
+	root := newRoot(program.New(nil, nil, nil, nil))
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	return root
+}
+
+// TestHelpFitsAScreen: 40 lines of 100 columns, with the purpose, the usage and the examples.
+func TestHelpFitsAScreen(t *testing.T) {
+	root := commandTree()
+	for _, cmd := range append(program.Subcommands(root), root) {
+		if cmd.IsAdditionalHelpTopicCommand() {
+			continue
+		}
+		o := command(t, append(strings.Fields(cmd.CommandPath())[1:], "--help")...)
+		o.Want(t, app.ExitClean, "Usage: lockscope", cmd.Long, cmd.Example)
+		lines := strings.Split(strings.TrimSuffix(o.Out, "\n"), "\n")
+		if len(lines) > 40 {
+			t.Errorf("%s --help has %d lines", cmd.CommandPath(), len(lines))
+		}
+		wantNarrow(t, cmd.CommandPath()+" --help", lines)
+	}
+}
+
+func wantNarrow(t *testing.T, of string, lines []string) {
+	t.Helper()
+	for _, line := range lines {
+		if len([]rune(line)) > 100 {
+			t.Errorf("%s: %d columns: %s", of, len(line), line)
+		}
+	}
+}
+
+// TestTopics: the list of commands names each topic, and what pages refer to is there.
+func TestTopics(t *testing.T) {
+	root := commandTree()
+	overview := command(t, "help")
+	overview.Want(t, app.ExitClean)
+	for _, cmd := range program.Subcommands(root) {
+		if cmd.IsAdditionalHelpTopicCommand() {
+			o := command(t, append([]string{"help"}, strings.Fields(cmd.CommandPath())[1:]...)...)
+			o.Want(t, app.ExitClean)
+			if len(o.Out) < 50 {
+				t.Errorf("%s says nothing: %s", cmd.CommandPath(), o.Out)
+			}
+			wantNarrow(t, cmd.CommandPath(), strings.Split(o.Out, "\n"))
+			if cmd.Parent() == root && !strings.Contains(overview.Out, "  "+cmd.Name()+" ") {
+				t.Errorf("lockscope help does not name %s", cmd.Name())
+			}
+		}
+		for name := range strings.SplitSeq(cmd.Annotations["lockscope_see_also"], ", ") {
+			if about, rest, err := root.Find(strings.Fields(name)); name != "" && (err != nil || about == root ||
+				len(rest) > 0) {
+				t.Errorf("%s refers to %s, which is not there", cmd.CommandPath(), name)
+			}
+		}
+	}
+	command(t, "help", "nonsense").Want(t, app.ExitError, `no help for "nonsense"`)
+	commandWith(t, []string{"LOCKSCOPE_LOG_LEVEL=loud"}, "", "help", "json").Want(t, app.ExitClean, "schema")
+}
+
+// TestEveryFlagIsDocumented: on the page of the command's flags, with its variable.
+func TestEveryFlagIsDocumented(t *testing.T) {
+	for _, cmd := range program.Subcommands(newRoot(program.New(nil, nil, nil, nil))) {
+		path := strings.Fields(cmd.CommandPath())[1:]
+		if cmd.IsAdditionalHelpTopicCommand() || !cmd.HasAvailableLocalFlags() || path[0] == "help" {
+			continue
+		}
+		page := strings.Join(strings.Fields(command(t, append([]string{"help", "flags"}, path...)...).Out), " ") + " "
+		check := func(f *pflag.Flag) {
+			if f.Name == "help" {
+				return
+			}
+			if !strings.Contains(page, " --"+f.Name+" ") {
+				t.Errorf("%s: --%s is on no page", cmd.Name(), f.Name)
+			}
+			if slices.Contains([]string{"repair", "yes", "min-age", "connect"}, f.Name) {
+				return // of the command line only; see TestEnvironmentArmsNoRepair
+			}
+			if !strings.Contains(page, "[$"+flags.Name(f.Name)+"]") {
+				t.Errorf("%s: --%s does not name %s", cmd.Name(), f.Name, flags.Name(f.Name))
+			}
+		}
+		cmd.LocalFlags().VisitAll(check)
+		cmd.InheritedFlags().VisitAll(check)
+	}
+	command(t, "help", "environment").Want(t, app.ExitClean, append(flags.Secrets(), "LOCKSCOPE_LOG_LEVEL")...)
+}
+
+// TestExamples parses the command lines of all examples and runs none.
+func TestExamples(t *testing.T) {
+	for _, cmd := range append(program.Subcommands(commandTree()), commandTree()) {
+		for line := range strings.Lines(cmd.Example) {
+			checkExample(t, line)
+		}
+	}
+	command(t).Want(t, app.ExitClean, "scan", "serve", "list", "doctor", "completion")
+	command(t, "version").Want(t, app.ExitClean, "lockscope ")
+	command(t, "--version").Want(t, app.ExitClean, "lockscope ")
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		command(t, "completion", shell).Want(t, app.ExitClean, "lockscope")
+	}
+	command(t, "__complete", "help", "fin").Want(t, app.ExitClean, "findings\t")
+	command(t, "__complete", "scan", "--max-t").Want(t, app.ExitClean, "--max-ttl\t")
+}
+
+func checkExample(t *testing.T, line string) {
+	t.Helper()
+	text, _, _ := strings.Cut(line, "#")
+	text, _, _ = strings.Cut(text, "|")
+	text, _, _ = strings.Cut(text, ">")
+	args := strings.Fields(strings.ReplaceAll(text, "'", ""))
+	if len(args) == 0 || args[0] != "lockscope" {
+		t.Errorf("%q is no command line", line)
+		return
+	}
+	cmd, rest, err := commandTree().Find(args[1:])
+	cmdtest.Must(t, err)
+	if err := cmd.ParseFlags(rest); err != nil || !cmd.HasParent() || cmd.ValidateArgs(cmd.Flags().Args()) != nil {
+		t.Errorf("%q: %v, arguments %q", line, err, cmd.Flags().Args())
+	}
+}
