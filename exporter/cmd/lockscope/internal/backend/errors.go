@@ -11,22 +11,25 @@ import (
 
 // Errors of bad input, which never hold its text, and of a question before Connect.
 var (
-	ErrBadPostgres = errors.New("--postgres is no URL postgres://user@host:port/database and no key=value pairs, or " +
-		"names files that cannot be read (its text is withheld: it may hold a password)")
+	ErrBadPostgres = errors.New("--postgres is neither a URL nor key=value pairs, or names files that cannot be read " +
+		"(its text is withheld: it may hold a password). Use postgres://user@host:port/database")
 	ErrBadEndpoint = errors.New("is not of the form host:port, http://host:port or https://host:port (its text is " +
-		"withheld: it may hold a password; users are given by --etcd-username)")
+		"withheld: it may hold a password). Name the user with --etcd-username")
 	ErrBadServer = errors.New("is not of the form host:port (its text is withheld)")
-	ErrBadRoot   = errors.New("--zookeeper-root: a path like /locks is needed")
+	ErrBadRoot   = errors.New("--zookeeper-root is not a path: use one such as /locks")
 	ErrBadAuth   = errors.New("LOCKSCOPE_ZOOKEEPER_AUTH is not of the form user:password")
-	ErrPlainText = errors.New("a --tls flag and an etcd endpoint that does not begin with https://: it would be " +
-		"plain text")
+	ErrPlainText = errors.New("a --tls flag is set, but an etcd endpoint would use plain text: begin it with " +
+		"https://")
 	ErrPlainPostgres = errors.New(
-		"a --tls flag and a --postgres that is in plain text (sslmode=disable, or a socket): " +
+		"a --tls flag is set, but --postgres uses plain text (sslmode=disable, or a socket): " +
 			"use sslmode=verify-full")
-	ErrPlainZooKeeper = errors.New("a --tls flag and --zookeeper, which lockscope reads in plain text: " +
+	ErrPlainZooKeeper = errors.New("a --tls flag is set, but lockscope reads --zookeeper in plain text: " +
 		"leave the flag out")
-	ErrNotConnected = errors.New("backend: Connect was not called, or failed")
+	ErrNotConnected = errors.New("backend: not connected")
 )
+
+// ReachAdvice is what to do about a server that does not answer.
+const ReachAdvice = "check that the server is up, the address is right, and this machine can reach it"
 
 // Remedies are what helps against failures of a class, where the error itself does not say so.
 type Remedies map[driver.Class]string
@@ -37,7 +40,7 @@ func Explain(b Backend, err error, r Remedies) error {
 		return nil
 	}
 	err = OneLine(err)
-	remedy := cmp.Or(r[driver.ClassOf(err)], "is it up, is the address right, may this machine reach it?")
+	remedy := cmp.Or(r[driver.ClassOf(err)], ReachAdvice)
 	if class := driver.ClassOf(err); r[class] == "" && !class.Silent() {
 		return fmt.Errorf("%s %s: %w", b.System(), b.Address(), err)
 	}
@@ -53,10 +56,10 @@ func (e *oneLine) Error() string { return strings.Join(strings.Fields(e.err.Erro
 
 func (e *oneLine) Unwrap() error { return e.err }
 
-// CertificateAdvice is what to do about a server that is not believed; "" if that is not what is wrong.
+// CertificateAdvice is what to do about a certificate that is not trusted; "" for other errors.
 func CertificateAdvice(err error) string {
 	if err == nil || !strings.Contains(err.Error(), "x509:") {
 		return ""
 	}
-	return "its certificate is not believed: see --tls-ca, and the host name of the endpoint"
+	return "the server's certificate is not trusted: check --tls-ca and the host name of the endpoint"
 }

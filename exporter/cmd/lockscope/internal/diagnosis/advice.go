@@ -20,11 +20,11 @@ func ConnectionAdvice(err error) string {
 		return known
 	case strings.Contains(text, "i/o timeout"), errors.Is(err, context.DeadlineExceeded), errors.Is(err, io.EOF),
 		strings.Contains(text, "reset by peer"):
-		return "it accepts connections and does not answer: is it hung, or is this a TLS port (rediss://)?"
+		return "it accepts connections but does not answer: check whether it hangs, or is a TLS port (rediss://)"
 	case errors.As(err, &reply):
-		return "the server answered and refused"
+		return "the server answered with an error"
 	}
-	return "is the server up, is the address right, may this machine reach it?"
+	return "check that the server is up, the address is right, and this machine can reach it"
 }
 
 // KnownAdvice is [ConnectionAdvice] where the error tells its cause; else "".
@@ -32,24 +32,24 @@ func KnownAdvice(err error) string {
 	text := err.Error()
 	switch {
 	case errors.Is(err, target.ErrPlainPort), strings.Contains(text, "does not look like a TLS handshake"):
-		return "name it as redis://, not rediss://, or give the port on which it speaks TLS (tls-port in its configuration)"
+		return "use redis:// instead of rediss://, or the TLS port of the server (tls-port in its configuration)"
 	case errors.Is(err, target.ErrTLSPort):
-		return "name it as rediss://, with --tls-ca if its certificate is not of a public authority"
+		return "use rediss://, with --tls-ca if no public authority signed its certificate"
 	case strings.Contains(text, "WRONGPASS"), strings.Contains(text, "invalid username-password"):
-		return "user or password is wrong: see --redis-username and --redis-password-file"
+		return "user or password is wrong: check --redis-username and --redis-password-file"
 	case strings.Contains(text, "NOAUTH"):
-		return "the server wants a password: give --redis-password-file or LOCKSCOPE_REDIS_PASSWORD"
+		return "the server requires a password: set --redis-password-file or LOCKSCOPE_REDIS_PASSWORD"
 	case strings.Contains(text, "max number of clients"):
-		return "all its connections are taken: raise maxclients, or find who does not close theirs (CLIENT LIST)"
+		return "all its connections are in use: raise maxclients, or find clients that leak connections (CLIENT LIST)"
 	case strings.Contains(text, "NOPERM") && strings.Contains(text, "'info'"):
-		return "grant +info to this user: without it lockscope lets the node vote with WithoutGuard only, " +
-			"and restarts, replicas and eviction go unnoticed"
+		return "grant +info to this user: without it the node votes only with WithoutGuard, " +
+			"and lockscope cannot detect restarts, replicas and eviction"
 	case strings.Contains(text, "NOPERM"):
-		return "grant the user what the server says is missing (ACL SETUSER), or name another one with --redis-username"
+		return "grant the user the missing right (ACL SETUSER), or use another user with --redis-username"
 	case strings.Contains(text, "x509:"):
-		return "the server's certificate is not believed: see --tls-ca, and the host name in the URL"
+		return "the server's certificate is not trusted: check --tls-ca and the host name in the URL"
 	case strings.Contains(text, "tls:"):
-		return "the server refuses this TLS connection: if it wants a client certificate, see --tls-cert"
+		return "the server refuses this TLS connection: if it requires a client certificate, use --tls-cert"
 	}
 	return ""
 }

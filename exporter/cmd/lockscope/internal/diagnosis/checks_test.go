@@ -87,7 +87,7 @@ func TestOneThingWrong(t *testing.T) {
 		}, Fail, "rediss://"},
 		{"hung", "connection", func(f *Facts, _ *Policy) {
 			f.Err = fmt.Errorf("INFO: %w", context.DeadlineExceeded)
-		}, Fail, "hung"},
+		}, Fail, "hangs"},
 		{"closes", "connection", func(f *Facts, _ *Policy) { f.Err = fmt.Errorf("INFO: %w", io.EOF) }, Fail,
 			"TLS port"},
 		{"same address", "addresses", func(f *Facts, _ *Policy) { f.Address = "n2:6379" }, Fail,
@@ -99,7 +99,7 @@ func TestOneThingWrong(t *testing.T) {
 		{"cluster member", "version", func(f *Facts, _ *Policy) { f.Server.Mode = "cluster" }, Warn, "--cluster"},
 		{"ancient", "version", func(f *Facts, _ *Policy) { f.Server.Version = "4.0.14" }, Fail, "Redis 5"},
 		{"old", "version", func(f *Facts, _ *Policy) { f.Server.Version = "6.0.16" }, Warn, "upgrade"},
-		{"no version", "version", func(f *Facts, _ *Policy) { f.Server.Version = "unstable" }, Warn, "not understood"},
+		{"no version", "version", func(f *Facts, _ *Policy) { f.Server.Version = "unstable" }, Warn, "unknown version unstable"},
 		{"replica", "role", func(f *Facts, _ *Policy) { f.Server.Role = "slave" }, Fail, "master"},
 		{"has replicas", "role", func(f *Facts, _ *Policy) { f.Server.Replicas = 2 }, Warn, "2 replicas"},
 		{"evicts", "eviction", func(f *Facts, _ *Policy) {
@@ -108,20 +108,20 @@ func TestOneThingWrong(t *testing.T) {
 		{"would evict", "eviction", func(f *Facts, _ *Policy) { f.Server.Policy = "volatile-ttl" }, Warn, "unlimited"},
 		{"nearly full", "eviction", func(f *Facts, _ *Policy) {
 			f.Server.MaxMemory, f.Server.UsedMemory = 100, 95
-		}, Warn, "make room"},
+		}, Warn, "free some memory"},
 		{"policy unknown", "eviction", func(f *Facts, _ *Policy) {
 			f.Server.Eviction = redisinfo.EvictionUnknown
 		}, Fail, "WithEvictingNodes"},
 		{"has evicted", "evicted", func(f *Facts, _ *Policy) {
 			f.Server.EvictedKeys, f.Marker = 7, markerFor(1, "quarantine", "|nonce.1|60602|1000|1000")
 		}, Warn, "7 keys"},
-		{"AOF fails", "persistence", func(f *Facts, _ *Policy) { f.Server.AOFError = true }, Fail, "disk full"},
+		{"AOF fails", "persistence", func(f *Facts, _ *Policy) { f.Server.AOFError = true }, Fail, "disk is full"},
 		{"fsync unknown", "persistence", func(f *Facts, _ *Policy) { f.Fsync = "" }, Warn, "+config|get"},
-		{"everysec", "persistence", func(f *Facts, _ *Policy) { f.Fsync = "everysec" }, Warn, "voting for 1m1s"},
-		{"no AOF", "persistence", func(f *Facts, _ *Policy) { f.Server.AOF = false }, Warn, "voting for 1m1s"},
+		{"everysec", "persistence", func(f *Facts, _ *Policy) { f.Fsync = "everysec" }, Warn, "wait 1m1s"},
+		{"no AOF", "persistence", func(f *Facts, _ *Policy) { f.Server.AOF = false }, Warn, "wait 1m1s"},
 		{"no marker", "marker", func(f *Facts, _ *Policy) {
 			f.Marker = redlock.Marker{}
-		}, Warn, "not vouched for: it does not vote for another 1m1s"},
+		}, Warn, "nobody vouched for the node: it does not vote for 1m1s"},
 		{"silent", "marker", func(f *Facts, _ *Policy) {
 			f.Marker = markerFor(1, "quarantine", "|nonce.1|60602|1000|1000")
 		}, Warn, "quarantine nonce.1 of process id1: it does not vote for another 41s"},
@@ -130,7 +130,7 @@ func TestOneThingWrong(t *testing.T) {
 		}, Warn, "another 1m1s"},
 		{"restarted", "marker", func(f *Facts, _ *Policy) {
 			f.Marker = redlock.ReadMarker("voting|3:60000:abc|before|0", "id1", 0)
-		}, Warn, "of before it restarted"},
+		}, Warn, "from before a restart"},
 		{"in mid-change", "marker", func(f *Facts, _ *Policy) {
 			f.Marker = markerFor(1, "changing", "|nonce.1|60602|0|0|f0")
 		}, Fail, "not finished"},
@@ -139,11 +139,11 @@ func TestOneThingWrong(t *testing.T) {
 		}, Fail, "5 nodes, max TTL 1m0s"},
 		{"marker unread", "marker", func(f *Facts, _ *Policy) {
 			f.Unread = errors.New("NOPERM get")
-		}, Warn, "cannot be read: NOPERM get"},
+		}, Warn, "unreadable: NOPERM get"},
 		{"no run_id", "role", func(f *Facts, _ *Policy) { f.Server.RunID = "" }, Fail, "WithoutGuard"},
 		{"no role", "role", func(f *Facts, _ *Policy) { f.Server.Role = "" }, Fail, "proxy"},
 		{"clock off", "clock", func(f *Facts, _ *Policy) { f.Clock.Offset = -5 * time.Second }, Warn, "5.00s behind"},
-		{"clock far off", "clock", func(f *Facts, _ *Policy) { f.Clock.Offset = time.Minute }, Warn, "round trip more"},
+		{"clock far off", "clock", func(f *Facts, _ *Policy) { f.Clock.Offset = time.Minute }, Warn, "costs each acquire a round trip"},
 		{"no TIME", "clock", func(f *Facts, _ *Policy) { f.Clock = Clock{} }, Warn, "rights"},
 		{"drifts", "clock drift", func(f *Facts, _ *Policy) { f.Clock.Drift = -0.002 }, Warn, "-2000 ppm, ±50"},
 		{"drifts badly", "clock drift", func(f *Facts, _ *Policy) { f.Clock.Drift = 0.02 }, Fail, "1 %"},
@@ -160,7 +160,7 @@ func TestOneThingWrong(t *testing.T) {
 			"1 in 100"},
 		{"slow for the TTL", "latency", func(f *Facts, p *Policy) {
 			f.Ping.P99, p.TTL = 40*time.Millisecond, 500*time.Millisecond
-		}, Warn, "tenth of a TTL"},
+		}, Warn, "tenth of the TTL"},
 		{"loses calls", "latency", func(f *Facts, _ *Policy) { f.Ping.Err = io.EOF }, Warn, "EOF"},
 		{"no ping", "latency", func(f *Facts, _ *Policy) {
 			f.Ping = Latency{Err: errors.New("NOPERM ping")}
@@ -244,7 +244,7 @@ func TestFewNodesHaveNoQuarantine(t *testing.T) {
 	}
 	f.Server.Uptime, f.Marker = time.Second, redlock.Marker{}
 	if r := checkUptime(f, p); r.Status != Warn || !strings.Contains(r.Detail, "it votes") ||
-		!strings.Contains(r.Advice, "do not lock") {
+		!strings.Contains(r.Advice, "WithRestartQuarantine") {
 		t.Errorf("%+v", r)
 	}
 	p.Single = "cluster"

@@ -98,7 +98,7 @@ func TestRealServersInTrouble(t *testing.T) {
 	want(t, results, "persistence", good.Addr(), Pass, "always")
 	want(t, results, "persistence", lazy.Addr(), Warn, "everysec")
 	want(t, results, "persistence", evicting.Addr(), Warn, "appendonly no")
-	want(t, results, "marker", good.Addr(), Warn, "not vouched for: it does not vote for another")
+	want(t, results, "marker", good.Addr(), Warn, "nobody vouched for the node: it does not vote for")
 	want(t, results, "marker", lazy.Addr(), Warn, "lockscope init")
 	want(t, results, "clock", good.Addr(), Pass, "this machine")
 	want(t, results, "clocks", "", Pass, "")
@@ -278,8 +278,8 @@ func TestRealVouchedNodes(t *testing.T) {
 	nodes[1].Client = clientOf(t, &redis.Options{Addr: servers[1].Addr(), Username: "blind", Password: "pw"})
 	results := examine(t, patient(), nodes)
 	want(t, results, "marker", servers[0].Addr(), Pass, "it votes for this configuration: 3 nodes")
-	want(t, results, "marker", servers[1].Addr(), Warn, "cannot be read: NOPERM")
-	want(t, results, "marker", servers[2].Addr(), Warn, "of before it restarted")
+	want(t, results, "marker", servers[1].Addr(), Warn, "unreadable: NOPERM")
+	want(t, results, "marker", servers[2].Addr(), Warn, "from before a restart")
 	want(t, results, "persistence", servers[2].Addr(), Pass, "fence counters")
 }
 

@@ -13,19 +13,19 @@ func checkVersion(f Facts, p Policy) Result {
 	big, small := major(s.Version)
 	switch {
 	case s.Mode == "sentinel":
-		return Failed("this is a Sentinel, not a server for data",
-			"give --sentinel-master NAME, or the servers themselves")
+		return Failed("a Sentinel, not a data server",
+			"use --sentinel-master NAME, or give the data servers")
 	case s.Loading:
-		return Failed(s.Version+", still loading its data", "wait until it has: it refuses every command")
+		return Failed(s.Version+", still loading its data", "wait until it is done: it refuses every command until then")
 	case s.Mode == "cluster" && p.Single == "":
 		return Warned(s.Version+", a member of a Redis Cluster",
-			"it redirects most keys: give --cluster, or standalone servers")
+			"it redirects most keys: use --cluster, or standalone servers")
 	case big == 0:
-		return Warned("version "+s.Version+" is not understood", "lockscope is tested against Redis 7.0")
+		return Warned("unknown version "+s.Version, "lockscope is tested with Redis 7.0")
 	case big < 5:
-		return Failed(s.Version, "the scripts need Redis 5 or later")
+		return Failed(s.Version, "upgrade: the scripts need Redis 5 or later")
 	case big < 6 || big == 6 && small < 2:
-		return Warned(s.Version, "no security fixes are made for it any more: upgrade")
+		return Warned(s.Version, "it gets no security fixes any more: upgrade")
 	}
 	return Passed(s.Version)
 }
@@ -33,13 +33,13 @@ func checkVersion(f Facts, p Policy) Result {
 func checkRole(f Facts, _ Policy) Result {
 	switch {
 	case f.Server.Role == "" || f.Server.RunID == "":
-		return Failed("INFO tells no role or no run_id, as a proxy's may",
-			"lockscope lets such a node vote with WithoutGuard only: name the server itself")
+		return Failed("INFO has no role or no run_id, as with some proxies",
+			"give the server itself: such a node votes only with WithoutGuard")
 	case f.Server.Role == "slave":
-		return Failed("a replica", "name its master: what is written to a replica, or promised by it, is lost")
+		return Failed("a replica", "give its master: a replica loses what is written to it")
 	case f.Server.Replicas > 0:
 		return Warned(fmt.Sprintf("master with %d replicas", f.Server.Replicas),
-			"promoting a replica loses the last locks: do not fail over automatically, or treat it as a restart without data")
+			"a promoted replica lacks the last locks: do not fail over automatically, or treat it as a restart without data")
 	}
 	return Passed("master")
 }
@@ -47,18 +47,18 @@ func checkRole(f Facts, _ Policy) Result {
 func checkEviction(f Facts, _ Policy) Result {
 	s := f.Server
 	detail := fmt.Sprintf("maxmemory-policy %s, maxmemory %s", s.Policy, bytes(s.MaxMemory))
-	const mend = "CONFIG SET maxmemory-policy noeviction, and the same in redis.conf"
+	const remedy = "set maxmemory-policy noeviction, by CONFIG SET and in redis.conf"
 	switch {
 	case s.Eviction == redisinfo.EvictionUnknown:
-		return Failed("unknown: INFO tells no maxmemory_policy or no maxmemory",
-			"lockscope refuses this node: make sure that it evicts nothing, then give the services WithEvictingNodes")
+		return Failed("unknown: INFO has no maxmemory_policy or no maxmemory",
+			"lockscope refuses this node: make sure that it evicts nothing, then use WithEvictingNodes in the services")
 	case s.Eviction == redisinfo.EvictionOn:
-		return Failed(detail, "an evicted lock is a second holder, so lockscope refuses this node: "+mend)
+		return Failed(detail, "an evicted lock gets a second holder, so lockscope refuses this node: "+remedy)
 	case s.Policy != "noeviction":
-		return Warned(detail+" (unlimited)", "locks would be evicted as soon as maxmemory is set: "+mend)
+		return Warned(detail+" (unlimited)", "it would evict locks as soon as somebody sets maxmemory: "+remedy)
 	case s.MaxMemory > 0 && s.UsedMemory > s.MaxMemory/10*9:
 		return Warned(fmt.Sprintf("%s, %s used", detail, bytes(s.UsedMemory)),
-			"when it is full no lock can be taken: make room")
+			"free some memory: nobody can take a lock once it is full")
 	}
 	return Passed(detail)
 }
@@ -68,10 +68,10 @@ func checkEvicted(f Facts, p Policy) Result {
 	switch {
 	case n == 0:
 	case p.quarantined() && f.Marker.State == redlock.MarkerVoting:
-		return Passed(fmt.Sprintf("%d keys evicted since its start, and silent for a quarantine after the last", n))
+		return Passed(fmt.Sprintf("%d keys evicted since its start; it waited out a quarantine after the last", n))
 	default:
 		return Warned(fmt.Sprintf("%d keys evicted since its start", n),
-			"locks may have been among them: see eviction above")
+			"locks may have been among them: see the eviction check")
 	}
 	return Passed("nothing evicted since its start")
 }
@@ -79,17 +79,17 @@ func checkEvicted(f Facts, p Policy) Result {
 // checkPersistence: what a restart keeps. It decides nothing about the quarantine: the
 // disk may have been another one, and its last writes may be missing.
 func checkPersistence(f Facts, p Policy) Result {
-	const always = "CONFIG SET appendonly yes and appendfsync always, and the same in redis.conf"
+	const always = "set appendonly yes and appendfsync always, by CONFIG SET and in redis.conf"
 	s := f.Server
 	switch {
 	case s.AOF && s.AOFError:
-		return Failed("appendonly yes, and the last write to the file failed",
-			"is the disk full? Locks are not remembered and writes may be refused")
+		return Failed("appendonly yes, but the last write to the file failed",
+			"check whether the disk is full: locks may be forgotten and writes refused")
 	case s.AOF && f.Fsync == "always":
 		return Passed("appendonly yes, appendfsync always: a restart keeps locks and fence counters")
 	case s.AOF && f.Fsync == "":
-		return Warned("appendonly yes, appendfsync unknown: it cannot be read",
-			"make sure that it is always, or grant +config|get to this user to have it checked: locks do not need that right")
+		return Warned("appendonly yes, appendfsync unreadable",
+			"make sure that it is always, or grant +config|get to this user, so that doctor can check it; locks do not need that right")
 	}
 	detail := "appendonly no: a restart forgets every lock and fence counter"
 	if s.AOF {
@@ -98,15 +98,15 @@ func checkPersistence(f Facts, p Policy) Result {
 	}
 	switch {
 	case p.quarantined():
-		return Warned(detail, fmt.Sprintf("lockscope keeps the node from voting for %v after a restart, whatever it "+
-			"remembers; other libraries do not: %s",
+		return Warned(detail, fmt.Sprintf("lockscope lets the node wait %v after a restart before it votes, whatever it "+
+			"remembers; for other libraries %s",
 			quarantine.RoundUp(redlock.Quarantine(p.MaxTTL)), always))
 	case s.AOF:
-		return Warned(detail, "with fewer than three nodes nothing stops a second holder then, unless "+
-			"WithRestartQuarantine is given: "+always)
+		return Warned(detail, "with fewer than three nodes this permits a second holder, unless the services use "+
+			"WithRestartQuarantine: "+always)
 	}
-	return Failed(detail, "with fewer than three nodes nothing stops a second holder then, unless "+
-		"WithRestartQuarantine is given: "+always)
+	return Failed(detail, "with fewer than three nodes this permits a second holder, unless the services use "+
+		"WithRestartQuarantine: "+always)
 }
 
 // quarantined reports whether lockscope keeps restarted nodes silent.
@@ -121,19 +121,19 @@ func checkUptime(f Facts, p Policy) Result {
 	case p.quarantined():
 		return Passed(detail)
 	case left == 0:
-		return Passed(fmt.Sprintf("%s: no lock from before can be valid (they live for %v at most)", detail, p.MaxTTL))
+		return Passed(fmt.Sprintf("%s: no earlier lock can still be valid (they live for at most %v)", detail, p.MaxTTL))
 	case p.Single == "cluster":
-		return Warned(fmt.Sprintf("%s: locks it may have forgotten can be valid for another %v", detail,
+		return Warned(fmt.Sprintf("%s: locks that it may have forgotten can be valid for another %v", detail,
 			quarantine.RoundUp(left)),
-			"in a Redis Cluster nodes vote at once: two leases can be valid until then, "+
-				"so protect what matters by fencing tokens")
+			"nodes of a Redis Cluster vote at once, so two leases can be valid until then: "+
+				"protect your data with fencing tokens")
 	case f.Marker.State == redlock.MarkerVoting:
 		return Passed(detail + ", and vouched for as new: it votes")
 	}
-	return Warned(fmt.Sprintf("%s: it votes, and locks it may have forgotten can be valid for another %v", detail,
+	return Warned(fmt.Sprintf("%s: it votes, but locks that it may have forgotten can be valid for another %v", detail,
 		quarantine.RoundUp(left)),
-		"two leases can be valid until then: do not lock on it yet; WithRestartQuarantine keeps fewer than three nodes "+
-			"silent, too")
+		"two leases can be valid until then: wait, or use WithRestartQuarantine, with which fewer than three nodes wait, "+
+			"too")
 }
 
 func bytes(n int64) string {

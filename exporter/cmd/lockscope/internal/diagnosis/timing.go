@@ -10,13 +10,13 @@ import (
 // checkServerClock: expiries and tokens are by the server's clock.
 func JudgeServerClock(c Clock) Result {
 	if c.Samples == 0 {
-		return Warned("it was not told", "see latency")
+		return Warned("unknown", "see the latency check")
 	}
 	detail := fmt.Sprintf("%s this machine, ±%s", ahead(c.Offset), short(c.OffsetError))
 	if c.Offset.Abs()-c.OffsetError > farOff {
 		return Warned(detail,
-			"is NTP running on both? Locks need clocks of equal rate, not equal time; this much is a "+
-				"sign of neither")
+			"check that NTP runs on both: locks need equal rates, not equal times, but this offset "+
+				"suggests neither")
 	}
 	return Passed(detail)
 }
@@ -38,18 +38,18 @@ const (
 func checkClock(f Facts, _ Policy) Result {
 	c := f.Clock
 	if c.Samples == 0 {
-		return Warned("TIME was not answered", "see connection and rights")
+		return Warned("the server did not answer TIME", "see the connection and rights checks")
 	}
 	detail := fmt.Sprintf("%s this machine, ±%s", ahead(c.Offset), short(c.OffsetError))
 	switch off := c.Offset.Abs() - c.OffsetError; {
 	case off > floorReach:
 		return Warned(detail,
-			"is NTP running on both? Fencing counters of the nodes differ, so an acquire takes a round "+
-				"trip more")
+			"check that NTP runs on both: fencing counters of the nodes differ, which costs each acquire a "+
+				"round trip")
 	case off > farOff:
 		return Warned(detail,
-			"is NTP running on both? Locks need clocks of equal rate, not equal time; this much is a "+
-				"sign of neither")
+			"check that NTP runs on both: locks need equal rates, not equal times, but this offset "+
+				"suggests neither")
 	}
 	return Passed(detail)
 }
@@ -66,20 +66,20 @@ func checkDrift(f Facts, _ Policy) Result { return JudgeDrift(f.Clock) }
 // JudgeDrift is what a clock's rate means for leases.
 func JudgeDrift(c Clock) Result {
 	if c.Samples < 2 {
-		return Warned("too few samples", "see connection and rights")
+		return Warned("too few samples", "see the connection and rights checks")
 	}
 	detail := fmt.Sprintf("%+.0f ppm, ±%.0f", c.Drift*1e6, c.DriftError*1e6)
 	switch sure := math.Abs(c.Drift) - c.DriftError; {
 	case sure > driftBound:
 		return Failed(detail,
-			"beyond the 1 % that leases allow for, or a clock was stepped: slew clocks (chronyd, ntpd "+
+			"more than the 1 % that leases allow for, or a clock was stepped: slew clocks (chronyd, ntpd "+
 				"-x), never step them")
 	case sure > driftWorry:
 		return Warned(detail,
-			"more than a healthy clock drifts: is NTP correcting a large offset, is the virtual machine "+
-				"overloaded?")
+			"more than a healthy clock drifts: check whether NTP corrects a large offset or the virtual "+
+				"machine is overloaded")
 	case c.DriftError > driftBound:
-		return Warned(detail, "too uncertain to tell: measure for longer with --for")
+		return Warned(detail, "too uncertain to judge: measure longer with --for")
 	}
 	return Passed(detail)
 }
@@ -106,7 +106,7 @@ func checkClocks(facts []Facts, _ Policy) []Result {
 	detail := fmt.Sprintf("nodes at most %s apart, ±%s", short(spread), short(doubt))
 	if spread-doubt > farOff {
 		return []Result{Warned(fmt.Sprintf("%s: %s and %s", detail, first.Node, last.Node),
-			"is NTP running on all of them?")}
+			"check that NTP runs on all of them")}
 	}
 	return []Result{Passed(detail)}
 }
@@ -114,7 +114,7 @@ func checkClocks(facts []Facts, _ Policy) []Result {
 func checkLatency(f Facts, p Policy) Result {
 	l := f.Ping
 	if l.Count == 0 {
-		return Failed("PING was not answered: "+ErrorText(l.Err), "see connection and rights")
+		return Failed("no answer to PING: "+ErrorText(l.Err), "see the connection and rights checks")
 	}
 	return judgeAnswers(l, p)
 }
@@ -122,7 +122,7 @@ func checkLatency(f Facts, p Policy) Result {
 // JudgeLatency is checkLatency for a system whose round trip is more than a ping.
 func JudgeLatency(l Latency, p Policy) Result {
 	if l.Count == 0 {
-		return Failed("no answer: "+ErrorText(l.Err), "see connection")
+		return Failed("no answer: "+ErrorText(l.Err), "see the connection check")
 	}
 	return judgeAnswers(l, p)
 }
@@ -135,18 +135,18 @@ func judgeAnswers(l Latency, p Policy) Result {
 	switch {
 	case l.P50 > p.NodeTimeout:
 		return Failed(detail,
-			fmt.Sprintf("most calls take longer than the node timeout of %v and count as failed: raise "+
-				"it, or move closer", p.NodeTimeout))
+			fmt.Sprintf("most calls take longer than the node timeout of %v and fail: raise the timeout, "+
+				"or move closer", p.NodeTimeout))
 	case l.P99 > p.NodeTimeout:
 		return Warned(detail,
-			fmt.Sprintf("1 in 100 calls takes longer than the node timeout of %v and counts as failed",
+			fmt.Sprintf("1 in 100 calls takes longer than the node timeout of %v and fails",
 				p.NodeTimeout))
 	case rounds > p.TTL/10:
 		return Warned(detail,
-			fmt.Sprintf("two round trips eat more than a tenth of a TTL of %v: raise the TTL, or move closer", p.TTL))
+			fmt.Sprintf("two round trips take more than a tenth of the TTL of %v: raise the TTL, or move closer", p.TTL))
 	case l.Err != nil:
 		return Warned(detail+"; a call failed: "+ErrorText(l.Err),
-			"is the network losing packets, is the server paused at times?")
+			"check the network for lost packets and the server for pauses")
 	}
 	return Passed(fmt.Sprintf("%s; node timeout %v, TTL %v", detail, p.NodeTimeout, p.TTL))
 }
@@ -154,16 +154,16 @@ func judgeAnswers(l Latency, p Policy) Result {
 func checkScripts(f Facts, p Policy) Result {
 	l := f.Script
 	if l.Count == 0 {
-		return Failed("EVAL was not answered: "+ErrorText(l.Err),
-			"every lock operation is a script: grant +eval +evalsha")
+		return Failed("no answer to EVAL: "+ErrorText(l.Err),
+			"grant +eval +evalsha: every lock operation is a script")
 	}
 	detail := fmt.Sprintf("p50 %s, p99 %s; ping p50 %s", short(l.P50), short(l.P99), short(f.Ping.P50))
 	switch {
 	case l.P99 > p.NodeTimeout && f.Ping.P99 <= p.NodeTimeout:
 		return Warned(detail,
-			"scripts miss the node timeout where pings do not: what else runs on this server? See SLOWLOG")
+			"scripts miss the node timeout but pings do not: look in SLOWLOG for what else runs on this server")
 	case f.Ping.P50 > 0 && l.P50 > slowScript*f.Ping.P50:
-		return Warned(detail, "a script that does nothing is far slower than a ping: is a proxy between?")
+		return Warned(detail, "an empty script is far slower than a ping: check for a proxy in between")
 	}
 	return Passed(detail)
 }
@@ -176,18 +176,18 @@ func checkRights(f Facts, p Policy) Result {
 	switch {
 	case len(f.Missing) > 0:
 		return Failed(who+" lacks "+strings.Join(f.Missing, " "),
-			"grant it with ACL SETUSER; lock/redlock/README.md has the whole line")
+			"grant it with ACL SETUSER; lock/redlock/README.md has the full line")
 	case f.Unasked != nil:
-		return Warned("not all rights could be checked: "+f.Unasked.Error(),
-			"ask again, or as a user that may (--acl-user needs +acl|dryrun)")
+		return Warned("some rights are unchecked: "+f.Unasked.Error(),
+			"try again, or as another user (--acl-user needs +acl|dryrun)")
 	}
-	return Passed(who + " may do all that locks need")
+	return Passed(who + " has every right that locks need")
 }
 
 // ErrorText is why there was no answer.
 func ErrorText(err error) string {
 	if err == nil {
-		return "no time"
+		return "no time left"
 	}
 	return err.Error()
 }

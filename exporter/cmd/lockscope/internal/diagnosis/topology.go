@@ -11,7 +11,7 @@ const mostUseful = 9
 
 func checkConnection(f Facts, _ Policy) Result {
 	if f.Err == nil {
-		return Passed("reached and let in")
+		return Passed("connected")
 	}
 	return Failed(f.Err.Error(), ConnectionAdvice(f.Err))
 }
@@ -20,27 +20,27 @@ func checkCount(facts []Facts, p Policy) []Result {
 	n, up := len(facts), len(reached(facts))
 	if p.Single != "" {
 		return []Result{Warned(fmt.Sprintf("one %s counts as one node", p.Single),
-			"a replica that is promoted may not know the last locks: protect what matters by fencing tokens, or use "+
+			"a promoted replica may lack the last locks: protect your data with fencing tokens, or use "+
 				"independent masters")}
 	}
 	quorum := n/2 + 1
 	detail := fmt.Sprintf("%d nodes: a quorum is %d, %d may fail", n, quorum, n-quorum)
 	switch {
 	case up < quorum:
-		return []Result{Failed(fmt.Sprintf("%s, and only %d can be reached", detail, up),
-			"no lock can be taken now: mend the connections first")}
+		return []Result{Failed(fmt.Sprintf("%s, but only %d can be reached", detail, up),
+			"nobody can take a lock now: repair the connections first")}
 	case n == 1:
 		return []Result{
-			Warned("1 node", "when it is down nobody locks, and a restart that loses data can give a second "+
+			Warned("1 node", "while it is down nobody can take a lock, and a restart that loses data permits a second "+
 				"holder: use three")}
 	case n%2 == 0:
-		return []Result{Warned(detail, fmt.Sprintf("%d nodes tolerate no more failures than %d: add or drop one", n,
+		return []Result{Warned(detail, fmt.Sprintf("%d nodes tolerate no more failures than %d: add or remove one", n,
 			n-1))}
 	case n > mostUseful:
-		return []Result{Warned(detail, "more than nine make every lock slower and nothing safer that is worth it")}
+		return []Result{Warned(detail, "more than nine nodes make locks slower and hardly safer: use nine or fewer")}
 	case up < n:
 		return []Result{Warned(fmt.Sprintf("%s, %d cannot be reached", detail, n-up),
-			"locks work with what is left: mend it before another one fails")}
+			"locks still work: repair it before another one fails")}
 	}
 	return []Result{Passed(detail)}
 }
@@ -52,9 +52,9 @@ func checkAddresses(facts []Facts, _ Policy) []Result {
 			at[f.Address] = append(at[f.Address], f.Node)
 		}
 	}
-	return shared(at, "every node has an address of its own", func(address string, nodes []string) Result {
+	return shared(at, "every node has its own address", func(address string, nodes []string) Result {
 		return Failed(fmt.Sprintf("%s is given %d times", address, len(nodes)),
-			"name each server once: its vote would count twice")
+			"give each server once: its vote would count twice")
 	})
 }
 
@@ -65,9 +65,9 @@ func checkRunIDs(facts []Facts, _ Policy) []Result {
 			of[f.Server.RunID] = append(of[f.Server.RunID], f.Node)
 		}
 	}
-	return shared(of, "every node is a server of its own", func(_ string, nodes []string) Result {
+	return shared(of, "every node is a separate server", func(_ string, nodes []string) Result {
 		return Failed(strings.Join(nodes, " and ")+" are the same server",
-			"name each server once: a proxy or a DNS name may hide that two addresses lead to one")
+			"give each server once: through a proxy or a DNS name, two addresses may reach the same one")
 	})
 }
 
@@ -81,9 +81,9 @@ func checkMachines(facts []Facts, p Policy) []Result {
 			on[f.Hosts[0]] = append(on[f.Hosts[0]], f.Node)
 		}
 	}
-	return shared(on, "every node has an IP address of its own", func(host string, nodes []string) Result {
+	return shared(on, "every node has its own IP address", func(host string, nodes []string) Result {
 		return Warned(fmt.Sprintf("%d nodes are at %s", len(nodes), host),
-			"if that is one machine, they fail together and the quorum is worth no more than one node: spread them")
+			"if that is one machine, they fail together and count as one node: spread them")
 	})
 }
 

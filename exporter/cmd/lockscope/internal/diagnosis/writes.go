@@ -17,15 +17,15 @@ import (
 // to do about each.
 func refusals() map[string]string {
 	return map[string]string{
-		"NOREPLICAS": "too few replicas follow it for min-replicas-to-write: mend them, or CONFIG SET " +
+		"NOREPLICAS": "too few replicas follow it for min-replicas-to-write: repair them, or CONFIG SET " +
 			"min-replicas-to-write 0",
-		"MISCONF":     "it cannot write to its disk: is that full? Mend it, then BGSAVE",
-		"OOM":         "it is full: make room, or raise maxmemory",
-		"CLUSTERDOWN": "slots of the cluster are served by no node: see redis-cli --cluster check",
-		"READONLY":    "it is a replica: name its master",
-		"MASTERDOWN":  "it is a replica without its master: name the master",
-		"LOADING":     "it loads its data: wait until it has",
-		"BUSY":        "a script hangs: SCRIPT KILL",
+		"MISCONF":     "it cannot write to its disk: free some space, then run BGSAVE",
+		"OOM":         "it is full: free some memory, or raise maxmemory",
+		"CLUSTERDOWN": "no node serves some slots of the cluster: run redis-cli --cluster check",
+		"READONLY":    "it is a replica: give its master",
+		"MASTERDOWN":  "it is a replica without its master: give the master",
+		"LOADING":     "it loads its data: wait until it is done",
+		"BUSY":        "a script hangs: run SCRIPT KILL",
 	}
 }
 
@@ -65,7 +65,7 @@ func writeRefusal(ctx context.Context, c *redis.Client, p Policy, text string) s
 
 func checkWrites(f Facts, _ Policy) Result {
 	if f.Refuses == "" {
-		return Passed("nothing is known that keeps it from writing")
+		return Passed("it accepts writes, as far as doctor can tell")
 	}
 	code, _, _ := strings.Cut(f.Refuses, " ")
 	return Failed("it refuses to write: "+f.Refuses, refusals()[code])

@@ -77,7 +77,7 @@ func TestDoctorOfPostgres(t *testing.T) {
 	exec := systemtest.Executing(t, db)
 	asService := cmdtest.Patient("--postgres", s.URL("service"))
 	asService = append(asService, "-o", "json")
-	wantSound(t, command(t, asService...), "primary", "service may do all that locks need", "fsync on")
+	wantSound(t, command(t, asService...), "primary", "service has every right that locks need", "fsync on")
 	command(t, cmdtest.Patient("--postgres", s.URL("service"))...).WantNot(t, "BACKEND")
 	wantResult(t, results(t, command(t, cmdtest.Patient("--postgres", s.URL("postgres"), "-o", "json")...)), "schema",
 		diagnosis.Pass, fmt.Sprintf("version %d", pglock.SchemaVersion()))
@@ -101,7 +101,7 @@ func TestDoctorOfPostgres(t *testing.T) {
 		"pglock.Migrate")
 
 	gone := command(t, cmdtest.Patient("--postgres", "postgres://u:s3cr3t@127.0.0.1:1/db")...)
-	gone.Want(t, app.ExitError, "connection", "127.0.0.1:1", "refused", "see --postgres")
+	gone.Want(t, app.ExitError, "connection", "127.0.0.1:1", "refused", "(--postgres)")
 	gone.WantNot(t, "s3cr3t")
 }
 
@@ -116,7 +116,7 @@ func TestDoctorSeesAPooler(t *testing.T) {
 		t.Errorf("without one: %+v", r)
 	}
 	for mode, says := range map[string][]string{
-		pgproc.SessionPooling: {"keeps sessions", "WithListener"},
+		pgproc.SessionPooling: {"session mode", "WithListener"},
 		pgproc.TransactionPooling: {"transaction mode", "locks work", "LISTEN/NOTIFY", "WithListener",
 			"default_query_exec_mode=exec"},
 		pgproc.StatementPooling: {"statement mode", "locks work", "WithListener", "pglock.Migrate"},
@@ -228,8 +228,8 @@ func TestDoctorOfAStandby(t *testing.T) {
 func TestDoctorOfEtcd(t *testing.T) {
 	c, client := systemtest.Etcd(t, 3)
 	args := cmdtest.Patient("--etcd", strings.Join(c.Endpoints(), ","))
-	wantSound(t, command(t, append(args, "-o", "json")...), "leader", "3 members, 3 named: 1 may fail",
-		"the user may do all that locks need")
+	wantSound(t, command(t, append(args, "-o", "json")...), "leader", "3 members, 3 given: 1 may fail",
+		"the user has every right that locks need")
 	cmdtest.Must(t, c.Members[0].Kill())
 	o := command(t, append(args, "-o", "json")...)
 	o.Want(t, app.ExitFindings)
@@ -239,7 +239,7 @@ func TestDoctorOfEtcd(t *testing.T) {
 	cmdtest.Must(t, c.Members[1].Kill())
 	o = command(t, append(args, "-o", "json")...)
 	o.Want(t, app.ExitError)
-	wantResult(t, results(t, o), "quorum", diagnosis.Fail, "no majority answers", "no lock can be taken")
+	wantResult(t, results(t, o), "quorum", diagnosis.Fail, "no majority answers", "nobody can take a lock now")
 	cmdtest.Must(t, c.Members[0].Start())
 	cmdtest.Must(t, c.Members[1].Start())
 	cmdtest.Must(t, c.Await(t.Context()))
@@ -291,7 +291,7 @@ func TestDoctorOfTwoClusters(t *testing.T) {
 func TestDoctorOfZooKeeper(t *testing.T) {
 	e := systemtest.ZooKeeper(t, 3, zkproc.WithSettings("maxSessionTimeout=30000"))
 	args := cmdtest.Patient("--zookeeper", strings.Join(e.Addrs(), ","))
-	wantSound(t, command(t, append(args, "-o", "json")...), "leader, 3.", "3 servers vote, 3 named: 1 may fail",
+	wantSound(t, command(t, append(args, "-o", "json")...), "leader, 3.", "3 servers vote, 3 given: 1 may fail",
 		"sessions of 25s are granted", "may create and read below /locks")
 	o := command(t, append(args, "--max-ttl", "20s", "-o", "json")...)
 	o.Want(t, app.ExitError)
@@ -314,7 +314,7 @@ func TestDoctorOfZooKeeper(t *testing.T) {
 	cmdtest.Must(t, e.Servers[1].Kill())
 	o = command(t, append(args, "-o", "json")...)
 	o.Want(t, app.ExitError)
-	wantResult(t, results(t, o), "quorum", diagnosis.Fail, "no server has taken up a session")
+	wantResult(t, results(t, o), "quorum", diagnosis.Fail, "no server granted a session")
 }
 
 // TestDoctorOfServersThatAreNoEnsemble, of one that does not tell what it is, and of all systems at once.
@@ -322,7 +322,7 @@ func TestDoctorOfServersThatAreNoEnsemble(t *testing.T) {
 	one, other := systemtest.ZooKeeper(t, 1), systemtest.ZooKeeper(t, 1)
 	o := command(t, cmdtest.Patient("--zookeeper", one.Addrs()[0]+","+other.Addrs()[0], "-o", "json")...)
 	o.Want(t, app.ExitError)
-	wantResult(t, results(t, o), "quorum", diagnosis.Fail, "no part of an ensemble")
+	wantResult(t, results(t, o), "quorum", diagnosis.Fail, "not part of an ensemble")
 	redis := locktest.Servers(t, 1)[0]
 	_, client := systemtest.Etcd(t, 1)
 	all := command(t, cmdtest.Patient("--redis", redis.Addr(), "--etcd", strings.Join(client.Endpoints(), ","),

@@ -30,10 +30,10 @@ func TestDoctorStatuses(t *testing.T) {
 			t.Errorf("%s: %+v", check, r)
 		}
 	}
-	wantResult(t, unvouched, "marker", diagnosis.Warn, "not vouched for: it does not vote for another")
+	wantResult(t, unvouched, "marker", diagnosis.Warn, "nobody vouched for the node: it does not vote for")
 	command(t, "init", "--redis", list).Want(t, app.ExitClean)
 	o := command(t, cmdtest.Patient("--redis", list, "-o", "json")...)
-	wantSound(t, o, "the user may do all that locks need", "it votes for this configuration: 3 nodes, max TTL 1m0s")
+	wantSound(t, o, "the user has every right that locks need", "it votes for this configuration: 3 nodes, max TTL 1m0s")
 	var r Report
 	o.Decode(t, &r)
 	if len(r.Nodes) != 3 || r.Nodes[0].Version == "" || r.Nodes[0].Samples == 0 ||
@@ -52,7 +52,7 @@ func TestDoctorStatuses(t *testing.T) {
 	cmdtest.Must(t, cmdtest.Admin(t, servers[1]).ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err())
 	cmdtest.Must(t, cmdtest.Admin(t, servers[1]).ConfigSet(t.Context(), "maxmemory", "100mb").Err())
 	command(t, cmdtest.Patient("--redis", list)...).Want(t, app.ExitError, "1 fail",
-		"CONFIG SET maxmemory-policy noeviction")
+		"set maxmemory-policy noeviction")
 }
 
 func TestDoctorOfServersThatRefuse(t *testing.T) {

@@ -74,7 +74,7 @@ func TestListSideBySide(t *testing.T) {
 	}
 	o := command(t, append(args, "--waiters")...)
 	o.Want(t, app.ExitClean, "BACKEND     RESOURCE", "postgresql  order:pg", "pg-2", "etcd-2", "zk-2",
-		"zookeeper   order:zk", "its holder's session ends", "plain")
+		"zookeeper   order:zk", "the end of its holder's session", "plain")
 	o = command(t, append(args, "--limit", "2", "--sort", "age")...)
 	o.Want(t, app.ExitClean, "order:redis", "... and 3 more")
 	command(t, "list", "--zookeeper", zk.Addrs()[0], "--filter", "nothing").Want(t, app.ExitClean, "no locks\n")
@@ -109,13 +109,13 @@ func TestListOfWhatCannotBeRead(t *testing.T) {
 	o := command(t, "list", "--postgres", pg.URL("service"), "--etcd", "127.0.0.1:1", "--zookeeper", "127.0.0.1:2",
 		"--redis", "127.0.0.1:3")
 	o.Want(t, app.ExitError, "order", "pg-1", "etcd 127.0.0.1:1: ", "zookeeper 127.0.0.1:2: ", "127.0.0.1:3",
-		"may this machine reach it?")
+		"this machine can reach it")
 	for name, c := range map[string]struct {
 		args []string
 		says []string
 	}{
 		"nobody is there": {[]string{"--postgres", "postgres://u:s3cr3t@127.0.0.1:4/db"},
-			[]string{"postgresql 127.0.0.1:4: ", "may this machine reach it?", "not read"}},
+			[]string{"postgresql 127.0.0.1:4: ", "this machine can reach it", "not read"}},
 		"a poor role": {[]string{"--postgres", strings.Replace(pg.URL("stranger"), "@", ":s3cr3t@", 1)},
 			[]string{"postgresql " + pgAddr, "pglock.Grant"}},
 		"no such schema": {[]string{"--postgres", pg.URL("postgres"), "--schema", "missing"},
@@ -123,7 +123,7 @@ func TestListOfWhatCannotBeRead(t *testing.T) {
 		"a bad schema": {[]string{"--postgres", pg.URL("postgres"), "--schema", "a\";"}, []string{"--schema"}},
 		"no URL":       {[]string{"--postgres", "postgres://u:s3cr3t@h:63x9/db"}, []string{"--postgres"}},
 		"two passwords": {[]string{"--postgres", "host=h", "--postgres-password-file", "/dev/null"},
-			[]string{"which one counts"}},
+			[]string{"use one"}},
 		"etcd with a user": {[]string{"--etcd", "http://u:s3cr3t@h:2379"},
 			[]string{"etcd endpoint 1", "--etcd-username"}},
 		"etcd, TLS unasked": {[]string{"--etcd", "http://h:2379", "--tls-insecure-skip-verify"}, []string{"https://"}},
@@ -148,7 +148,7 @@ func TestListOfAStandby(t *testing.T) {
 	cmdtest.Must(t, err)
 	t.Cleanup(func() { cmdtest.Must(t, standby.Stop()) })
 	command(t, "list", "--postgres", standby.URL("service")).Want(t, app.ExitClean, "order", "pg-1",
-		"who waits is not known", "recovery")
+		"some waiters are unknown", "recovery")
 }
 
 // TestBackendVariables name systems as their flags do; REDIS_URL is a platform's, and counts where nothing is named.
@@ -163,7 +163,7 @@ func TestBackendVariables(t *testing.T) {
 	commandWith(t, append(env, "LOCKSCOPE_ETCD=127.0.0.1:1"), "", "list").Want(t, app.ExitError, "pg-1",
 		"etcd 127.0.0.1:1")
 	commandWith(t, []string{"REDIS_URL=redis://127.0.0.1:1"}, "", "list").Want(t, app.ExitError, "127.0.0.1:1")
-	command(t, "list").Want(t, app.ExitError, "no Redis server is named")
+	command(t, "list").Want(t, app.ExitError, "no Redis server given")
 }
 
 // TestGlobExpression matches names as Redis does.

@@ -42,8 +42,8 @@ func TestEtcdOverTLS(t *testing.T) {
 	}
 	command(t, "doctor", "--etcd", url, "--tls-ca", cert).Want(t, app.ExitFindings, "a majority answers", "1 member",
 		"0 fail")
-	command(t, "doctor", "--etcd", url).Want(t, app.ExitError, "x509:", "see --tls-ca")
-	command(t, "list", "--etcd", url).Want(t, app.ExitError, "x509:", "see --tls-ca")
+	command(t, "doctor", "--etcd", url).Want(t, app.ExitError, "x509:", "check --tls-ca")
+	command(t, "list", "--etcd", url).Want(t, app.ExitError, "x509:", "check --tls-ca")
 	command(t, "list", "--etcd", url, "--tls-ca", cert).Want(t, app.ExitClean, "order:1", "billing/7")
 	command(t, "list", "--etcd", strings.Replace(url, "https", "http", 1), "--tls-ca", cert).Want(t, app.ExitError,
 		"https://")
@@ -90,19 +90,19 @@ func TestPostgresOverTLS(t *testing.T) {
 		"sslmode=verify-full"} {
 		command(t, "list", "--postgres", with(mode), "--tls-ca", cert).Want(t, app.ExitClean, "order:1", "billing/7")
 		command(t, "list", "--postgres", with(mode), "--tls-ca", stranger).Want(t, app.ExitError, "x509:",
-			"see --tls-ca")
+			"check --tls-ca")
 	}
 	otherName := strings.Replace(with("sslmode=require"), "127.0.0.1", "localhost", 1)
 	command(t, "list", "--postgres", otherName, "--tls-ca", cert).Want(t, app.ExitError, "x509:")
 	command(t, "list", "--postgres", strings.Replace(otherName, "require", "verify-ca", 1), "--tls-ca", cert).Want(t,
 		app.ExitClean, "order:1")
 	command(t, "list", "--postgres", otherName, "--tls-insecure-skip-verify").Want(t, app.ExitClean, "order:1")
-	command(t, "list", "--postgres", with("sslmode=verify-full")).Want(t, app.ExitError, "x509:", "see --tls-ca")
+	command(t, "list", "--postgres", with("sslmode=verify-full")).Want(t, app.ExitError, "x509:", "check --tls-ca")
 	command(t, "list", "--postgres", with("sslmode=verify-full&sslrootcert="+cert)).Want(t, app.ExitClean, "order:1")
 	command(t, "list", "--postgres", plain, "--tls-ca", cert).Want(t, app.ExitError, "plain text",
 		"sslmode=verify-full")
 	command(t, "doctor", "--postgres", with("sslmode=require"), "--tls-ca", stranger).Want(t, app.ExitError, "x509:",
-		"see --tls-ca")
+		"check --tls-ca")
 	command(t, cmdtest.Patient("--postgres", with(""), "--tls-ca", cert)...).Want(t, app.ExitError,
-		"reached and let in as service", "fsync off")
+		"connected as service", "fsync off")
 }

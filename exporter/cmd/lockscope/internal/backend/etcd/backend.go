@@ -62,7 +62,7 @@ func checkEndpoint(endpoint string) (secure bool, err error) {
 	return u.Scheme == "https", nil
 }
 
-var errNoMajority = fmt.Errorf("%w: no member answers for a majority", driver.ErrUnreachable)
+var errNoMajority = fmt.Errorf("%w: no member answered for a majority", driver.ErrUnreachable)
 
 // System implements Backend.
 func (*Backend) System() string { return "etcd" }
@@ -149,7 +149,7 @@ func isSecure(endpoint string) bool { return strings.HasPrefix(endpoint, "https:
 func (b *Backend) explain(err error) error {
 	return backend.Explain(b, err, backend.Remedies{
 		driver.Unreachable: backend.CertificateAdvice(err),
-		driver.Denied: "see --etcd-username and --etcd-password-file; " +
+		driver.Denied: "check --etcd-username and --etcd-password-file: " +
 			"the user's role needs read on the prefix and on " + b.fenceKey,
 	})
 }

@@ -49,7 +49,7 @@ func (f *facts) up() (members []member) {
 func (b *Backend) Examine(ctx context.Context, p diagnosis.Policy) diagnosis.Examination {
 	e := diagnosis.Examination{Backend: b.System()}
 	if err := b.Connect(ctx); err != nil && b.client == nil {
-		e.Add("connection", "", diagnosis.Failed(err.Error(), "see --etcd and --etcd-username"))
+		e.Add("connection", "", diagnosis.Failed(err.Error(), "check --etcd and --etcd-username"))
 		e.Nodes = []diagnosis.BackendNode{{Node: b.Address(), Err: err}}
 		return e
 	}
@@ -118,7 +118,7 @@ func askMember(ctx context.Context, b *Backend, endpoint string) member {
 	}
 	status, err := b.client.Status(ctx, endpoint)
 	if err != nil && ctx.Err() != nil {
-		err = errors.New("it takes connections and does not answer")
+		err = errors.New("it accepts connections but does not answer")
 	}
 	return member{endpoint, err, status}
 }
@@ -162,13 +162,13 @@ func roleOf(s *clientv3.StatusResponse) string {
 func checkMember(m member, f facts) diagnosis.Result {
 	switch {
 	case m.Err != nil && f.Quorum.Count > 0:
-		return diagnosis.Warned(m.Err.Error(), "locks work with what is left: mend it before another one fails")
+		return diagnosis.Warned(m.Err.Error(), "locks still work: repair it before another one fails")
 	case m.Err != nil:
 		return diagnosis.Failed(m.Err.Error(), cmp.Or(backend.CertificateAdvice(m.Err),
-			"is it up, is the address right, may this machine reach it, does it want https:// (--tls-ca, --tls-cert)?"))
+			backend.ReachAdvice+"; if it requires TLS, use https:// and --tls-ca"))
 	case m.Status.Leader == 0:
-		return diagnosis.Failed("it knows no leader",
-			"it does not reach a majority of the members: see their peer addresses")
+		return diagnosis.Failed("it has no leader",
+			"it cannot reach a majority of the members: check their peer addresses")
 	}
 	return diagnosis.Passed(roleOf(m.Status))
 }
@@ -176,22 +176,22 @@ func checkMember(m member, f facts) diagnosis.Result {
 func checkQuorum(f facts) diagnosis.Result {
 	if f.Quorum.Count == 0 {
 		return diagnosis.Failed("no majority answers: "+diagnosis.ErrorText(f.Quorum.Err),
-			"no lock can be taken now: mend the members first; see connection")
+			"nobody can take a lock now: repair the members; see the connection check")
 	}
 	return diagnosis.Passed("a majority answers")
 }
 
 func checkSize(f facts) diagnosis.Result {
 	if f.All == 0 {
-		return diagnosis.Warned("how many members there are is not told", "see quorum")
+		return diagnosis.Warned("the number of members is unknown", "see the quorum check")
 	}
 	n := f.All - f.Learner
-	detail := fmt.Sprintf("%d members, %d named: %d may fail", n, len(f.Members), n-n/2-1)
+	detail := fmt.Sprintf("%d members, %d given: %d may fail", n, len(f.Members), n-n/2-1)
 	switch {
 	case n == 1:
-		return diagnosis.Warned("1 member", "when it is down nobody locks: use three")
+		return diagnosis.Warned("1 member", "while it is down nobody can take a lock: use three")
 	case n%2 == 0:
-		return diagnosis.Warned(detail, fmt.Sprintf("%d members tolerate no more failures than %d: add or drop one", n,
+		return diagnosis.Warned(detail, fmt.Sprintf("%d members tolerate no more failures than %d: add or remove one", n,
 			n-1))
 	}
 	return diagnosis.Passed(detail)
@@ -203,12 +203,12 @@ func checkCluster(f facts) diagnosis.Result {
 		id := m.Status.Header.ClusterId
 		if first != 0 && id != first {
 			return diagnosis.Failed("the endpoints are members of different clusters",
-				"two processes would each get the lock from one of them: name members of one")
+				"two processes could each get the lock from one of them: give members of one cluster")
 		}
 		first = id
 	}
 	if first == 0 {
-		return diagnosis.Warned("not known", "see connection")
+		return diagnosis.Warned("unknown", "see the connection check")
 	}
 	return diagnosis.Passed(fmt.Sprintf("%x", first))
 }
@@ -221,42 +221,42 @@ func checkVersions(f facts) diagnosis.Result {
 	slices.Sort(versions)
 	switch versions = slices.Compact(versions); len(versions) {
 	case 0:
-		return diagnosis.Warned("not known", "see connection")
+		return diagnosis.Warned("unknown", "see the connection check")
 	case 1:
 		return diagnosis.Passed(versions[0])
 	}
 	return diagnosis.Warned(strings.Join(versions, ", "),
-		"members of different versions do as the oldest: finish the upgrade")
+		"a mixed cluster behaves like its oldest member: finish the upgrade")
 }
 
 func checkAlarms(f facts) diagnosis.Result {
 	all := strings.Join(f.Alarms, ", ")
 	switch {
 	case strings.Contains(all, "NOSPACE"):
-		return diagnosis.Failed(all+": nothing can be granted",
-			"compact, defragment, then etcdctl alarm disarm, or raise --quota-backend-bytes")
+		return diagnosis.Failed(all+": etcd grants nothing",
+			"compact and defragment, then run etcdctl alarm disarm, or raise --quota-backend-bytes")
 	case strings.Contains(all, "CORRUPT"):
 		return diagnosis.Failed(all,
-			"members disagree about the data: replace the member that is wrong before anybody locks")
+			"members disagree about the data: replace the wrong member before you use locks")
 	case all != "" && f.Quorum.Count > 0:
-		return diagnosis.Warned(all, "see the logs of the members")
+		return diagnosis.Warned(all, "read the logs of the members")
 	case len(f.up()) == 0:
-		return diagnosis.Warned("not known", "see connection")
+		return diagnosis.Warned("unknown", "see the connection check")
 	}
 	return diagnosis.Passed("none")
 }
 
 func checkRights(f facts, prefix, fenceKey string) diagnosis.Result {
-	mend := fmt.Sprintf("the user's role needs readwrite on the prefix %q and on the key %q", prefix, fenceKey)
+	grant := fmt.Sprintf("grant the user's role readwrite on the prefix %q and on the key %q", prefix, fenceKey)
 	switch {
 	case errors.Is(f.Rights, rpctypes.ErrNoSpace):
-		return diagnosis.Warned("not known while there is no space", "see alarms")
+		return diagnosis.Warned("unknown while etcd is out of space", "see the alarms check")
 	case errors.Is(f.Rights, rpctypes.ErrUserEmpty):
-		return diagnosis.Failed("the cluster wants a user", "give --etcd-username and --etcd-password-file")
+		return diagnosis.Failed("the cluster requires a user", "set --etcd-username and --etcd-password-file")
 	case errors.Is(f.Rights, rpctypes.ErrPermissionDenied):
-		return diagnosis.Failed(f.Rights.Error(), mend)
+		return diagnosis.Failed(f.Rights.Error(), grant)
 	case f.Rights != nil:
-		return diagnosis.Warned(f.Rights.Error(), "ask again; "+mend)
+		return diagnosis.Warned(f.Rights.Error(), "try again; "+grant)
 	}
-	return diagnosis.Passed("the user may do all that locks need")
+	return diagnosis.Passed("the user has every right that locks need")
 }

@@ -88,14 +88,14 @@ func (*Backend) advice(err error) string {
 	var refused *pgconn.PgError
 	switch {
 	case backend.CertificateAdvice(err) != "":
-		return "its certificate is not believed: see --tls-ca, and the host name in --postgres"
+		return "the server's certificate is not trusted: check --tls-ca and the host name in --postgres"
 	case !errors.As(err, &refused):
 		return ""
 	case refused.Code == "28P01":
-		return "the password is wrong, or the role does not exist: see --postgres-password-file, " +
+		return "the password is wrong, or the role does not exist: check --postgres-password-file, " +
 			"LOCKSCOPE_POSTGRES_PASSWORD and the user of --postgres"
 	case strings.HasPrefix(refused.Code, "28"):
-		return "let the role connect from this machine (pg_hba.conf), or name another in --postgres"
+		return "let the role connect from this machine (pg_hba.conf), or use another role in --postgres"
 	case refused.Code == "3D000":
 		return "name the database of the locks in --postgres"
 	}
@@ -107,8 +107,8 @@ func (b *Backend) explain(err error) error {
 		return backend.Explain(b, err, backend.Remedies{driver.ClassOf(err): advice})
 	}
 	return backend.Explain(b, err, backend.Remedies{
-		driver.Denied:        "the owner of the schema lets a role read by pglock.Grant; see the user of --postgres",
-		driver.Misconfigured: "see --schema and the database of --postgres",
+		driver.Denied:        "let the owner of the schema run pglock.Grant for this role, or use another role in --postgres",
+		driver.Misconfigured: "check --schema and the database of --postgres",
 	})
 }
 

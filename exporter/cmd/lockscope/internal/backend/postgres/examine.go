@@ -55,7 +55,7 @@ func (b *Backend) Examine(ctx context.Context, p diagnosis.Policy) diagnosis.Exa
 	var f facts
 	if f, n.Err = ask(ctx, b); n.Err != nil {
 		advice := cmp.Or(b.advice(n.Err),
-			"see --postgres: is the server up, is the address right, may this machine reach it?")
+			backend.ReachAdvice+" (--postgres)")
 		e.Add("connection", n.Node, diagnosis.Failed(backend.OneLine(n.Err).Error(), advice))
 		e.Nodes = []diagnosis.BackendNode{n}
 		return e
@@ -71,7 +71,7 @@ func (b *Backend) Examine(ctx context.Context, p diagnosis.Policy) diagnosis.Exa
 		check func(facts, diagnosis.Policy) diagnosis.Result
 	}{
 		{"connection", func(f facts, _ diagnosis.Policy) diagnosis.Result {
-			return diagnosis.Passed("reached and let in as " + f.User)
+			return diagnosis.Passed("connected as " + f.User)
 		}},
 		{"pooler", func(f facts, _ diagnosis.Policy) diagnosis.Result { return checkPooler(f.Pooler) }},
 		{"version", checkVersion}, {"role", checkRole}, {"schema", checkSchema}, {"rights", checkRights},
@@ -131,62 +131,62 @@ const oldestVersion = 14
 
 func checkVersion(f facts, _ diagnosis.Policy) diagnosis.Result {
 	if f.VersionNumber/10000 < oldestVersion {
-		return diagnosis.Warned(f.Version, "no security fixes are made for it any more: upgrade")
+		return diagnosis.Warned(f.Version, "it gets no security fixes any more: upgrade")
 	}
 	return diagnosis.Passed(f.Version)
 }
 
 func checkRole(f facts, _ diagnosis.Policy) diagnosis.Result {
 	if f.Standby {
-		return diagnosis.Failed("a standby: it follows another server, and grants nothing",
-			"name the primary, or all servers with target_session_attrs=read-write")
+		return diagnosis.Failed("a standby: it follows another server and grants no locks",
+			"give the primary, or all servers with target_session_attrs=read-write")
 	}
 	return diagnosis.Passed("primary")
 }
 
 func checkSchema(f facts, _ diagnosis.Policy) diagnosis.Result {
-	const migrate = "run pglock.Migrate on this database, as a role that may create there"
+	const migrate = "run pglock.Migrate on this database, as a role that may create objects there"
 	s, known := f.Schema, pglock.SchemaVersion()
 	switch {
 	case f.Unread != nil:
-		return diagnosis.Failed(f.Unread.Error(), "see --schema")
+		return diagnosis.Failed(f.Unread.Error(), "check --schema")
 	case !s.Present:
-		return diagnosis.Failed(fmt.Sprintf("there is no schema %s in this database", f.SchemaName), migrate+
-			"; see --schema")
+		return diagnosis.Failed(fmt.Sprintf("the database has no schema %s", f.SchemaName), migrate+
+			"; check --schema")
 	case !s.Usage:
-		return diagnosis.Warned("it is there, and not known more of: this role may not use it", "see rights")
+		return diagnosis.Warned("it exists, but this role may not use it", "see the rights check")
 	case len(s.Missing) > 0:
-		return diagnosis.Failed("what this version calls is not there: "+strings.Join(s.Missing, "; "), migrate+
-			": it brings an older schema up to date")
+		return diagnosis.Failed("objects that this version needs are missing: "+strings.Join(s.Missing, "; "), migrate+
+			": it upgrades an older schema")
 	case s.Version > known:
-		return diagnosis.Warned(fmt.Sprintf("version %d, and this program knows %d", s.Version, known),
-			"use a later lockscope, or services may be older than the schema, too")
+		return diagnosis.Warned(fmt.Sprintf("version %d, but this program knows only %d", s.Version, known),
+			"use a later lockscope, and check that your services are not older than the schema")
 	case s.Version == 0:
 		return diagnosis.Passed(
-			"all that this version calls is there; the version of the tables only their owner may read")
+			"it has all that this version needs; only the owner can read the version of the tables")
 	case s.Version < known:
-		return diagnosis.Failed(fmt.Sprintf("version %d, and this program needs %d", s.Version, known), migrate)
+		return diagnosis.Failed(fmt.Sprintf("version %d, but this program needs %d", s.Version, known), migrate)
 	}
 	return diagnosis.Passed(fmt.Sprintf("version %d", s.Version))
 }
 
 func checkRights(f facts, _ diagnosis.Policy) diagnosis.Result {
-	grant := fmt.Sprintf("pglock.Grant(ctx, db, %q, %q), as the owner of the schema", f.SchemaName, f.User)
+	grant := fmt.Sprintf("call pglock.Grant(ctx, db, %q, %q) as the owner of the schema", f.SchemaName, f.User)
 	switch s := f.Schema; {
 	case f.Unread != nil || !s.Present:
-		return diagnosis.Warned("not known: see schema", "see schema")
+		return diagnosis.Warned("unknown", "see the schema check")
 	case !s.Usage:
 		return diagnosis.Failed(fmt.Sprintf("%s may not use schema %s", f.User, f.SchemaName), grant)
 	case len(s.Denied) > 0:
 		return diagnosis.Failed(f.User+" may not use "+strings.Join(s.Denied, "; "), grant)
 	}
-	return diagnosis.Passed(f.User + " may do all that locks need")
+	return diagnosis.Passed(f.User + " has every right that locks need")
 }
 
 func checkFsync(f facts, _ diagnosis.Policy) diagnosis.Result {
 	if f.Fsync != "on" {
-		return diagnosis.Failed("fsync "+f.Fsync+": a crash may forget locks that are valid, and fence counters",
-			"fsync = on, and restart")
+		return diagnosis.Failed("fsync "+f.Fsync+": a crash can lose valid locks and fence counters",
+			"set fsync = on and restart the server")
 	}
 	return diagnosis.Passed("fsync on: a crash of the server keeps locks and fence counters")
 }
@@ -196,27 +196,27 @@ func checkReplication(f facts, _ diagnosis.Policy) diagnosis.Result {
 		f.Standbys)
 	switch {
 	case f.Standby:
-		return diagnosis.Warned(detail, "see role")
+		return diagnosis.Warned(detail, "see the role check")
 	case f.SyncNames == "" && f.Standbys > 0:
-		return diagnosis.Warned(detail, "a standby that is promoted may not know the last locks: name it in "+
-			"synchronous_standby_names, or have services use pglock.WithFailoverQuarantine")
+		return diagnosis.Warned(detail, "a promoted standby may lack the last locks: list it in "+
+			"synchronous_standby_names, or use pglock.WithFailoverQuarantine in the services")
 	case f.SyncNames != "" && f.Standbys == 0:
-		return diagnosis.Warned(detail, "grants wait for a standby that is not there: bring one back, or empty "+
+		return diagnosis.Warned(detail, "grants wait for a standby that is not connected: bring one back, or empty "+
 			"synchronous_standby_names")
 	case f.SyncNames != "" && (f.Commit == "off" || f.Commit == "local"):
-		return diagnosis.Passed(detail + "; grants wait for standbys all the same")
+		return diagnosis.Passed(detail + "; grants wait for standbys anyway")
 	}
 	return diagnosis.Passed(detail)
 }
 
 func checkTransactions(f facts, _ diagnosis.Policy) diagnosis.Result {
 	detail := fmt.Sprintf("default_transaction_isolation %s, default_transaction_read_only %v", f.Isolation, f.ReadOnly)
-	const mend = "ALTER ROLE ... SET, or the connection string of the services, changes it for this role alone"
+	const remedy = "set it for this role with ALTER ROLE ... SET, or in the connection string of the services"
 	switch {
 	case f.Isolation != "read committed":
-		return diagnosis.Failed(detail, "locks need read committed: "+mend)
+		return diagnosis.Failed(detail, "locks need read committed: "+remedy)
 	case f.ReadOnly && !f.Standby:
-		return diagnosis.Failed(detail, "to take a lock is to write: "+mend)
+		return diagnosis.Failed(detail, "taking a lock writes: "+remedy)
 	}
 	return diagnosis.Passed(detail)
 }
@@ -231,8 +231,8 @@ func checkConnections(f facts, _ diagnosis.Policy) diagnosis.Result {
 	const each = pglock.DefaultConnections + 1
 	if free < each {
 		return diagnosis.Warned(detail,
-			fmt.Sprintf("a process has up to %d: raise max_connections or the role's limit, "+
-				"give WithConnections, or use a pooler", each))
+			fmt.Sprintf("a process opens up to %d: raise max_connections or the role's limit, "+
+				"use WithConnections, or use a pooler", each))
 	}
 	return diagnosis.Passed(detail)
 }

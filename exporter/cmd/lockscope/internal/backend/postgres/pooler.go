@@ -88,26 +88,26 @@ func answeringProcess(ctx context.Context, conn *pgx.Conn) (pid uint32, err erro
 
 // checkPooler says what works through a pooler, and what does not.
 func checkPooler(p pooler) diagnosis.Result {
-	const listen = "have waiters listen at the server itself (pglock.WithListener), or poll (pglock.WithoutListener)"
+	const listen = "let waiters listen on the server itself (pglock.WithListener), or poll (pglock.WithoutListener)"
 	switch {
 	case p.Unread != nil && p.Mode == "":
-		return diagnosis.Warned("not known: "+backend.OneLine(p.Unread).Error(),
-			"ask again; if the role has no connection left, see connections")
+		return diagnosis.Warned("unknown: "+backend.OneLine(p.Unread).Error(),
+			"try again; if the role has no connection left, see the connections check")
 	case p.Unread != nil:
-		return diagnosis.Warned("there is one, of a mode that is not known: "+backend.OneLine(p.Unread).Error(), listen)
+		return diagnosis.Warned("a pooler in an unknown mode: "+backend.OneLine(p.Unread).Error(), listen)
 	case p.Mode == "":
-		return diagnosis.Passed("none: connections lead to the server itself")
+		return diagnosis.Passed("none: connections reach the server itself")
 	case p.Mode == sessionPooling:
 		return diagnosis.Warned(
-			"there is one that keeps sessions: locks work, LISTEN of waiters is not used through it",
+			"a pooler in session mode: locks work, but waiters do not use LISTEN through it",
 			listen)
 	default:
-		advice := listen + "; for the service's other queries set default_query_exec_mode=exec, " +
+		advice := listen + "; for the services' other queries set default_query_exec_mode=exec, " +
 			"and use no session state (SET, advisory locks)"
 		if p.Mode == statementPooling {
 			advice += "; run pglock.Migrate on the server itself"
 		}
-		const detail = "there is one in %s mode: locks work; LISTEN/NOTIFY, prepared statements and session state do not"
+		const detail = "a pooler in %s mode: locks work; LISTEN/NOTIFY, prepared statements and session state do not"
 		return diagnosis.Warned(fmt.Sprintf(detail, p.Mode), advice)
 	}
 }

@@ -56,17 +56,17 @@ const longTransaction = time.Second
 
 // checkRows: who uses a lock reads past all that was ever written of it and may not be removed yet.
 func checkRows(r rowFacts) diagnosis.Result {
-	detail := fmt.Sprintf("%d row versions of %d locks and waiters are to be removed", r.Dead, r.Live)
+	detail := fmt.Sprintf("%d dead row versions beside %d locks and waiters", r.Dead, r.Live)
 	switch {
 	case r.Unread != nil:
-		return diagnosis.Warned(backend.OneLine(r.Unread).Error(), "ask again")
+		return diagnosis.Warned(backend.OneLine(r.Unread).Error(), "try again")
 	case r.Dead < max(manyDead, r.Live):
 		return diagnosis.Passed(detail)
 	case r.Oldest.Age > longTransaction:
 		detail += fmt.Sprintf("; a transaction of %s (pid %d) is %s old", r.Oldest.User, r.Oldest.PID,
 			r.Oldest.Age.Round(time.Second))
 	}
-	return diagnosis.Warned(detail, "locks that are used much get slower until then. Vacuum removes what no "+
-		"transaction of this database can still see: end the one that is old "+
-		"(or a prepared one, or a replication slot), or give locks a database of their own")
+	return diagnosis.Warned(detail, "busy locks get slower until vacuum removes the dead rows, which an old "+
+		"transaction, a prepared transaction or a replication slot prevents: end it, "+
+		"or give locks a database of their own")
 }

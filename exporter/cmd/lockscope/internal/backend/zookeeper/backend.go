@@ -112,16 +112,16 @@ func (b *Backend) Connect(ctx context.Context) error {
 	return nil
 }
 
-var errNoSession = fmt.Errorf("%w: no server has taken up a session: a majority of the ensemble has to run",
+var errNoSession = fmt.Errorf("%w: no server granted a session: check that a majority of the ensemble runs",
 	driver.ErrUnreachable)
 
 func (b *Backend) explain(err error) error {
 	if errors.Is(err, zk.ErrNoAuth) {
-		err = fmt.Errorf("%w: the nodes let only others read",
+		err = fmt.Errorf("%w: this user may not read the znodes",
 			driver.ErrDenied) // what taking locks needs is not what reading does
 	}
 	return backend.Explain(b, err,
-		backend.Remedies{driver.Denied: "give LOCKSCOPE_ZOOKEEPER_AUTH=user:password of who " +
+		backend.Remedies{driver.Denied: "set LOCKSCOPE_ZOOKEEPER_AUTH to the user:password of a user that " +
 			"may read below --zookeeper-root"})
 }
 

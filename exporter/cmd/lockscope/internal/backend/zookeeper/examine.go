@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/backend"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/lock/zklock"
 )
@@ -162,21 +163,21 @@ func (s *server) read(text string) {
 	case strings.Contains(text, "not in the whitelist"):
 		s.Silent = true
 	case s.Mode == "" && strings.Contains(text, "not currently serving"):
-		s.Err = errors.New("it serves nobody: it is part of no majority")
+		s.Err = errors.New("it does not serve: it is not part of a majority")
 	case s.Mode == "":
-		s.Err = errors.New("it answers, and not as ZooKeeper does")
+		s.Err = errors.New("it answers, but not as ZooKeeper does")
 	}
 }
 
 func checkServer(s server, f facts) diagnosis.Result {
 	switch {
 	case s.Err != nil && f.Session == nil:
-		return diagnosis.Warned(s.Err.Error(), "locks work with what is left: mend it before another one fails")
+		return diagnosis.Warned(s.Err.Error(), "locks still work: repair it before another one fails")
 	case s.Err != nil:
-		return diagnosis.Failed(s.Err.Error(), "is it up, is the address right, may this machine reach it?")
+		return diagnosis.Failed(s.Err.Error(), backend.ReachAdvice)
 	case s.Silent:
-		return diagnosis.Warned("reached; what it is it does not say",
-			"4lw.commands.whitelist=srvr in zoo.cfg lets it tell whether it leads; locks do not need that")
+		return diagnosis.Warned("reached; its role is unknown",
+			"set 4lw.commands.whitelist=srvr in zoo.cfg to see its role; locks do not need it")
 	}
 	return diagnosis.Passed(s.Mode + ", " + s.Version)
 }
@@ -190,43 +191,43 @@ func checkQuorum(f facts) diagnosis.Result {
 	}
 	switch {
 	case alone > 0 && len(f.Servers) > 1:
-		return diagnosis.Failed(fmt.Sprintf("%d of these servers are no part of an ensemble", alone),
-			"two processes would each get the lock from one of them: name servers of one ensemble")
+		return diagnosis.Failed(fmt.Sprintf("%d of these servers are not part of an ensemble", alone),
+			"two processes could each get the lock from one of them: give servers of one ensemble")
 	case f.Session != nil:
-		return diagnosis.Failed(f.Session.Error(), "no lock can be taken now; see connection")
+		return diagnosis.Failed(f.Session.Error(), "nobody can take a lock now; see the connection check")
 	}
 	return diagnosis.Passed("a session was granted, which takes a majority")
 }
 
 func checkSize(f facts) diagnosis.Result {
-	n, detail := f.Voters, fmt.Sprintf("%d servers vote, %d named", f.Voters, len(f.Servers))
+	n, detail := f.Voters, fmt.Sprintf("%d servers vote, %d given", f.Voters, len(f.Servers))
 	if n == 0 {
 		n = len(f.Servers)
-		detail = fmt.Sprintf("%d servers are named; how many vote is not told", n)
+		detail = fmt.Sprintf("%d servers given; how many vote is unknown", n)
 	}
 	switch {
 	case n == 1:
-		return diagnosis.Warned("1 server", "when it is down nobody locks: use three")
+		return diagnosis.Warned("1 server", "while it is down nobody can take a lock: use three")
 	case n%2 == 0:
-		return diagnosis.Warned(detail, fmt.Sprintf("%d servers tolerate no more failures than %d: add or drop one", n,
+		return diagnosis.Warned(detail, fmt.Sprintf("%d servers tolerate no more failures than %d: add or remove one", n,
 			n-1))
 	}
 	return diagnosis.Passed(fmt.Sprintf("%s: %d may fail", detail, n-n/2-1))
 }
 
 func checkSession(f facts, asked time.Duration) diagnosis.Result {
-	detail := fmt.Sprintf("sessions of %v are granted where %v are asked for", f.Granted, asked)
+	detail := fmt.Sprintf("the servers grant sessions of %v for the requested %v", f.Granted, asked)
 	switch {
 	case f.Granted == 0:
-		return diagnosis.Warned("how long sessions are was not told", "see quorum")
+		return diagnosis.Warned("the length of sessions is unknown", "see the quorum check")
 	case f.Granted < asked:
 		return diagnosis.Failed(fmt.Sprintf("%s: TTLs above %v are refused", detail,
 			zklock.LongestTTL(f.Granted).Truncate(time.Millisecond)),
-			fmt.Sprintf("maxSessionTimeout=%d in zoo.cfg of all servers, or a shorter lock.WithMaxTTL and --max-ttl",
+			fmt.Sprintf("set maxSessionTimeout=%d in zoo.cfg of all servers, or use a shorter lock.WithMaxTTL and --max-ttl",
 				asked.Milliseconds()))
 	case f.Granted > asked:
-		return diagnosis.Warned(detail+": what a process that dies holds is kept for that long",
-			"minSessionTimeout in zoo.cfg is longer than these locks need")
+		return diagnosis.Warned(detail+": the locks of a dead process are kept for that long",
+			"lower minSessionTimeout in zoo.cfg: these locks need less")
 	}
 	return diagnosis.Passed(detail)
 }
@@ -234,10 +235,10 @@ func checkSession(f facts, asked time.Duration) diagnosis.Result {
 func checkRights(f facts, root string) diagnosis.Result {
 	switch {
 	case errors.Is(f.Rights, zk.ErrNoAuth):
-		return diagnosis.Failed("the user may not create, or not read, below "+root,
-			"give LOCKSCOPE_ZOOKEEPER_AUTH=user:password of who may; services say it by zklock.WithAuth")
+		return diagnosis.Failed("the user may not create or read below "+root,
+			"set LOCKSCOPE_ZOOKEEPER_AUTH to the user:password of a user that may; in services use zklock.WithAuth")
 	case f.Rights != nil:
-		return diagnosis.Warned(f.Rights.Error(), "ask again; locks need create, read, write and delete below "+root)
+		return diagnosis.Warned(f.Rights.Error(), "try again; locks need create, read, write and delete below "+root)
 	}
 	return diagnosis.Passed("the user may create and read below " + root)
 }

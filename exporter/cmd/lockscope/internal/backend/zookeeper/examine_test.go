@@ -16,9 +16,9 @@ func TestWhatAZooKeeperServerSays(t *testing.T) {
 	}{
 		"a leader": {"Zookeeper version: 3.8.0-${mvngit.commit.id}, built on 2022-02-25\nLatency " +
 			"min/avg/max: 0/0.0/0\nMode: leader\nNode count: 5\n", "leader, 3.8.0", diagnosis.Pass},
-		"srvr is not on the list": {"srvr is not executed because it is not in the whitelist.\n", "does not say",
+		"srvr is not on the list": {"srvr is not executed because it is not in the whitelist.\n", "role is unknown",
 			diagnosis.Warn},
-		"no majority": {"This ZooKeeper instance is not currently serving requests\n", "serves nobody",
+		"no majority": {"This ZooKeeper instance is not currently serving requests\n", "does not serve",
 			diagnosis.Fail},
 		"something else": {"HTTP/1.1 400 Bad Request\r\n\r\n", "not as ZooKeeper does", diagnosis.Fail},
 		"nothing":        {"", "not as ZooKeeper does", diagnosis.Fail},
