@@ -23,7 +23,7 @@ func TestTLS(t *testing.T) {
 		key)...).Want(t, app.ExitFindings)
 	command(t, cmdtest.Quick("--redis", url, "--tls-cert", cert, "--tls-key", key)...).Want(t, app.ExitError, "x509")
 	command(t, cmdtest.Patient("--redis", url, "--tls-cert", cert, "--tls-key", key)...).Want(t, app.ExitError,
-		"see --tls-ca")
+		"check --tls-ca")
 	command(t, cmdtest.Patient("--redis", url, "--tls-ca", cert)...).Want(t, app.ExitError, "fail")
 }
 

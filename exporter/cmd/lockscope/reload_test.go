@@ -56,7 +56,7 @@ func binaryReloads(t *testing.T, bin string) {
 	cmdtest.Must(t, p.Signal(syscall.SIGHUP))
 	shows("a bad file", "distributed_lock_scanner_config_last_reload_successful 0")
 	if text := metrics(); !strings.Contains(text, up(0)) || !strings.Contains(text, up(1)) ||
-		!strings.Contains(p.Log(), "is max_ttl meant?") {
+		!strings.Contains(p.Log(), "did you mean max_ttl?") {
 		t.Errorf("the old configuration is not kept, or nothing is said:\n%s", p.Log())
 	}
 
@@ -73,6 +73,6 @@ func binaryReloads(t *testing.T, bin string) {
 	write(password, "n3w-s3cret")
 	shows("the new password", up(0))
 	o := p.terminate()
-	o.Want(t, app.ExitClean, "password has changed")
+	o.Want(t, app.ExitClean, "password changed")
 	o.WantNot(t, "s3cret")
 }

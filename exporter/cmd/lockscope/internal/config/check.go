@@ -24,7 +24,7 @@ func (f *File) check(p *problems) {
 	for i := range f.Groups {
 		g, path := &f.Groups[i], fmt.Sprintf("groups[%d]", i)
 		if seen[g.Name] {
-			p.add(path+".name", "another group has this name, too")
+			p.add(path+".name", "another group has the same name: use another one")
 		}
 		seen[g.Name] = true
 		g.check(p, path)
@@ -34,38 +34,38 @@ func (f *File) check(p *problems) {
 
 func (g *Group) check(p *problems, path string) {
 	if strings.TrimSpace(g.Name) == "" {
-		p.add(path+".name", "it is empty")
+		p.add(path+".name", "empty: name the group")
 	}
 	if len(g.Redis) == 0 {
-		p.add(path+".redis", "no server is named")
+		p.add(path+".redis", "no servers: add one")
 	}
 	for name, urls := range map[string][]string{"redis": g.Redis, "replicas": g.Replicas} {
 		for i, url := range urls {
 			if err := target.CheckURL(url); err != nil {
-				p.add(fmt.Sprintf("%s.%s[%d]", path, name, i), "it %v", err)
+				p.add(fmt.Sprintf("%s.%s[%d]", path, name, i), "the URL %v", err)
 			}
 		}
 	}
 	single := g.Cluster || g.SentinelMaster != ""
 	switch {
 	case g.Cluster && g.SentinelMaster != "":
-		p.add(path+".cluster", "this and sentinel_master exclude each other")
+		p.add(path+".cluster", "cluster and sentinel_master are both set: use one")
 	case single && g.Redlock != nil:
-		p.add(path+".redlock", "a cluster, or what Sentinels watch, is one node: leave this out")
+		p.add(path+".redlock", "not allowed for a cluster or Sentinels, which are one node: leave it out")
 	case single && len(g.Replicas) > 0:
-		p.add(path+".replicas", "only single servers have replicas here")
+		p.add(path+".replicas", "only for single servers: leave it out")
 	case !single && len(g.Redis) > 1 && g.Redlock == nil:
 		p.add(path,
-			"redlock is missing: true if these servers are nodes of one Redlock, false if they have nothing to do "+
-				"with each other")
+			"redlock is missing: set it to true if these servers are nodes of one Redlock, to false if they are "+
+				"independent")
 	case len(g.Replicas) > 0 && len(g.Replicas) != len(g.Redis):
-		p.add(path+".replicas", "%d for %d servers: one for each, in their order", len(g.Replicas), len(g.Redis))
+		p.add(path+".replicas", "%d replicas for %d servers: give one for each, in the same order", len(g.Replicas), len(g.Redis))
 	}
 	if g.SentinelPasswordFile != "" && g.SentinelMaster == "" {
-		p.add(path+".sentinel_password_file", "it means nothing without sentinel_master")
+		p.add(path+".sentinel_password_file", "needs sentinel_master")
 	}
 	if (g.TLS.Cert == "") != (g.TLS.Key == "") {
-		p.add(path+".tls", "cert and key are given together or not at all")
+		p.add(path+".tls", "only one of cert and key: set both or neither")
 	}
 	checkPatterns(p, path+".", g.Patterns)
 	checkExclusions(p, path+".", g.Exclusions)
@@ -76,11 +76,11 @@ func checkPatterns(p *problems, path string, patterns []Pattern) {
 	for i := range patterns {
 		one, at := &patterns[i], fmt.Sprintf("%spatterns[%d]", path, i)
 		if (one.Pattern == "") == (one.Prefix == "") {
-			p.add(at, "either pattern or prefix is needed; pattern: '*' looks at every key")
+			p.add(at, "needs either pattern or prefix; pattern: '*' reads every key")
 			continue
 		}
 		if name := one.policy().Name; seen[name] {
-			p.add(at, "another one is called like this: give it a name")
+			p.add(at, "another pattern has the same name: set name")
 		} else {
 			seen[name] = true
 		}
@@ -91,7 +91,7 @@ func checkPatterns(p *problems, path string, patterns []Pattern) {
 
 func checkLimit(p *problems, path string, d Duration) {
 	if _, given := p.lines[path]; given && time.Duration(d) < time.Millisecond {
-		p.add(path, "at least 1ms")
+		p.add(path, "too short: use at least 1ms")
 	}
 }
 
@@ -99,13 +99,13 @@ func checkExclusions(p *problems, path string, exclusions []Exclusion) {
 	for i, e := range exclusions {
 		at := fmt.Sprintf("%sexclusions[%d]", path, i)
 		if e.Pattern == "" {
-			p.add(at+".pattern", "it is empty; '*' excludes every key")
+			p.add(at+".pattern", "empty: set a pattern; '*' excludes every key")
 		}
 		if e.Until.IsZero() {
-			p.add(at+".until", "it is empty: say until when")
+			p.add(at+".until", "empty: set the end of the exclusion")
 		}
 		if strings.TrimSpace(e.Reason) == "" {
-			p.add(at+".reason", "it is empty: say why, for whoever reads it later")
+			p.add(at+".reason", "empty: say why, for later readers")
 		}
 	}
 }
@@ -113,7 +113,7 @@ func checkExclusions(p *problems, path string, exclusions []Exclusion) {
 func checkClass(p *problems, path, class string) {
 	all := []scanner.Class{scanner.NoTTL, scanner.HeldTooLong, scanner.Orphan, scanner.LongTTL, scanner.ForeignType}
 	if !slices.Contains(all, scanner.Class(class)) {
-		p.add(path, "there is no such class; there are %v", all)
+		p.add(path, "unknown class: use one of %v", all)
 	}
 }
 
@@ -128,7 +128,7 @@ func (f *File) checkNotify(p *problems) {
 	for i, w := range f.Notify.Webhooks {
 		path := fmt.Sprintf("notify.webhooks[%d]", i)
 		if (w.URL == "") == (w.URLFile == "") {
-			p.add(path, "either url or url_file is needed")
+			p.add(path, "needs either url or url_file")
 		}
 		f.checkTarget(p, path, w.Groups, w.Credentials)
 	}
@@ -137,13 +137,13 @@ func (f *File) checkNotify(p *problems) {
 func (f *File) checkTarget(p *problems, path string, groups []string, c Credentials) {
 	for i, name := range groups {
 		if !slices.ContainsFunc(f.Groups, func(g Group) bool { return g.Name == name }) {
-			p.add(fmt.Sprintf("%s.groups[%d]", path, i), "there is no such group")
+			p.add(fmt.Sprintf("%s.groups[%d]", path, i), "unknown group: use the name of a group in this file")
 		}
 	}
 	switch {
 	case c.Username == "" && c.PasswordFile != "":
-		p.add(path+".password_file", "username is missing")
+		p.add(path+".password_file", "needs username")
 	case c.Username != "" && c.BearerTokenFile != "":
-		p.add(path+".bearer_token_file", "this and username exclude each other")
+		p.add(path+".bearer_token_file", "bearer_token_file and username are both set: use one")
 	}
 }

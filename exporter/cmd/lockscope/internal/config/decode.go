@@ -23,14 +23,14 @@ func (f *File) decode(text []byte, p *problems) {
 	var root, more yaml.Node
 	switch err := documents.Decode(&root); {
 	case errors.Is(err, io.EOF):
-		p.at(0, "", "it is empty")
+		p.at(0, "", "the file is empty")
 		return
 	case err != nil:
 		p.syntax(err)
 		return
 	}
 	if err := documents.Decode(&more); err == nil {
-		p.at(more.Line, "", "a second document begins here: one is read")
+		p.at(more.Line, "", "a second document begins here: use one")
 	}
 	(&decoder{p}).value(root.Content[0], reflect.ValueOf(f).Elem(), "")
 }
@@ -89,7 +89,7 @@ func (d *decoder) value(node *yaml.Node, v reflect.Value, path string) {
 
 func (d *decoder) expect(node *yaml.Node, kind yaml.Kind, path, what string) bool {
 	if node.Kind != kind {
-		d.at(node.Line, path, "%s is expected here", what)
+		d.at(node.Line, path, "must be %s", what)
 	}
 	return node.Kind == kind
 }
@@ -106,7 +106,7 @@ func (d *decoder) object(node *yaml.Node, v reflect.Value, path string) {
 		case !field.IsValid():
 			d.unknown(key, v.Type(), path)
 		case seen[key.Value]:
-			d.at(key.Line, within(path, key.Value), "it is given twice")
+			d.at(key.Line, within(path, key.Value), "set twice")
 		default:
 			seen[key.Value] = true
 			d.value(node.Content[i+1], field, within(path, key.Value))
@@ -123,10 +123,10 @@ func (d *decoder) object(node *yaml.Node, v reflect.Value, path string) {
 func (d *decoder) unknown(key *yaml.Node, t reflect.Type, path string) {
 	known := namesOf(t, false)
 	if meant := flags.Nearest(key.Value, known); meant != "" {
-		d.at(key.Line, path, "there is no %s here: is %s meant?", strconv.Quote(key.Value), meant)
+		d.at(key.Line, path, "unknown name %s: did you mean %s?", strconv.Quote(key.Value), meant)
 		return
 	}
-	d.at(key.Line, path, "an unknown name; there are %s", strings.Join(known, ", "))
+	d.at(key.Line, path, "unknown name: use one of %s", strings.Join(known, ", "))
 }
 
 func (d *decoder) list(node *yaml.Node, v reflect.Value, path string) {
@@ -158,18 +158,18 @@ func (d *decoder) scalar(node *yaml.Node, v reflect.Value, path string) {
 	switch v.Kind() {
 	case reflect.String:
 		if node.Tag != "!!str" {
-			d.at(node.Line, path, "a text is expected here: put it in quotation marks")
+			d.at(node.Line, path, "must be a text: put it in quotation marks")
 		}
 		v.SetString(node.Value)
 	case reflect.Bool:
 		if node.Tag != "!!bool" {
-			d.at(node.Line, path, "true or false is expected here")
+			d.at(node.Line, path, "must be true or false")
 		}
 		v.SetBool(strings.EqualFold(node.Value, "true"))
 	case reflect.Int:
 		n, err := strconv.Atoi(node.Value)
 		if err != nil {
-			d.at(node.Line, path, "a whole number is expected here")
+			d.at(node.Line, path, "must be a whole number")
 		}
 		v.SetInt(int64(n))
 	}

@@ -22,7 +22,7 @@ func Load(path string) (*File, error) {
 		return nil, err
 	}
 	if len(text) > mostText {
-		return nil, fmt.Errorf("%s: a configuration has at most %d bytes", path, mostText)
+		return nil, fmt.Errorf("%s: too large: use at most %d bytes", path, mostText)
 	}
 	return parse(path, text)
 }

@@ -22,7 +22,7 @@ func (d *Duration) parse(text string) error {
 // Date is the end of a day, or a time.
 type Date struct{ time.Time }
 
-var errBadDate = errors.New("a date is expected: 2026-12-31, or 2026-12-31T18:00:00Z")
+var errBadDate = errors.New("not a date: use 2026-12-31 or 2026-12-31T18:00:00Z")
 
 func (d *Date) parse(text string) error {
 	if day, err := time.Parse(time.DateOnly, text); err == nil {

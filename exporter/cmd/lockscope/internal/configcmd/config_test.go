@@ -13,13 +13,13 @@ import (
 func TestConfigErrors(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	for name, test := range map[string]struct{ text, says string }{
-		"typo": {"max_tll: 1h", "lockscope.yaml:1: there is no \"max_tll\" here: is max_ttl meant?"},
+		"typo": {"max_tll: 1h", "lockscope.yaml:1: unknown name \"max_tll\": did you mean max_ttl?"},
 		"two nodes": {fmt.Sprintf("groups: [{name: a, redis: [%q]}, {name: b, redis: [%q]}]", s.Addr(), s.Addr()),
 			"groups a and b both have the server " + s.Addr()},
 		"password": {"groups:\n- name: a\n  redis: [h:1]\n  password_file: missing",
 			"lockscope.yaml:2: groups[0]: password_file: open"},
 		"URL": {"groups:\n- name: a\n  redis: ['redis://u:s3cr3t@h:x1']",
-			"lockscope.yaml:3: groups[0].redis[0]: it is not of the form"},
+			"lockscope.yaml:3: groups[0].redis[0]: the URL is not a server address"},
 		"webhook": {"groups: [{name: a, redis: ['h:1']}]\nnotify: {webhooks: [{url: 'ftp://h/s3cr3t'}]}",
 			"notify.webhooks[0]"},
 	} {
@@ -39,14 +39,14 @@ func TestConfigCheck(t *testing.T) {
 	path := cmdtest.ConfigFile(t, fmt.Sprintf("groups: [{name: a, redis: [%q]}, {name: b, redis: ['127.0.0.1:1']}]\n"+
 		"exclusions: [{pattern: 'lock:*', until: 2020-01-01, reason: OPS-1}]\n", s.Addr()))
 	command(t, "config", "check", path).Want(t, app.ExitClean,
-		"ok: 2 groups, 2 servers; an exclusion has ended: lock:*")
+		"ok: 2 groups, 2 servers; an exclusion has expired: lock:*")
 	o := command(t, "config", "check", "--connect", path)
 	o.Want(t, app.ExitError, "group b: 127.0.0.1:1", "refused")
 	o.WantNot(t, "group a")
 	command(t, "config", "check", "--connect", cmdtest.ConfigFile(t,
 		fmt.Sprintf("groups: [{name: a, redis: [%q]}]", s.Addr()))).Want(t, app.ExitClean, "ok")
-	command(t, "config", "check").Want(t, app.ExitError, "one configuration file")
+	command(t, "config", "check").Want(t, app.ExitError, "takes one file")
 	command(t, "config", "check", cmdtest.ConfigFile(t, "max_tll: 1h\ninterval: never\n")).Want(t, app.ExitError,
-		":1: there is no", ":2: interval: a duration")
+		":1: unknown name", ":2: interval: not a duration")
 	command(t, "config", "schema").Want(t, app.ExitClean, `"max_ttl"`, "json-schema.org")
 }

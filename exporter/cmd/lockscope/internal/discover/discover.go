@@ -75,11 +75,11 @@ func Command(a *app.App) *cobra.Command {
 
 func (f *discoverFlags) run(ctx context.Context, a *app.App) error {
 	if f.sample < 1 || f.pageSize < 1 || f.pause < 0 {
-		return errors.New("--sample and --page-size are at least 1, --pause at least 0")
+		return errors.New("--sample and --page-size must be at least 1, --pause at least 0")
 	}
 	if f.out != "" {
 		if _, err := os.Lstat(f.out); err == nil {
-			return fmt.Errorf("--output-file %s: it is there already: name another one, or take it away", f.out)
+			return fmt.Errorf("--output-file %s: the file exists: use another name, or remove it", f.out)
 		}
 	}
 	nodes, err := f.redis.Open(a)
@@ -137,13 +137,13 @@ func writeDiscovered(a *app.App, all []discovered) error {
 		}
 		part := "all keys"
 		if !d.result.Whole {
-			part = "a sample; --sample looks at more"
+			part = "a sample; raise it with --sample"
 		}
 		nothing := ""
 		if len(d.result.Found) == 0 {
-			nothing = ", and no lock of any library was recognised"
+			nothing = "; found no lock of a known library"
 		}
-		if _, err := fmt.Fprintf(a.Out, "%s: %d keys looked at (%s)%s\n", d.node.Name, d.result.Sampled, part,
+		if _, err := fmt.Fprintf(a.Out, "%s: looked at %d keys (%s)%s\n", d.node.Name, d.result.Sampled, part,
 			nothing); err != nil {
 			return err
 		}
@@ -168,6 +168,6 @@ func (f *discoverFlags) write(a *app.App, all []discovered) error {
 	if err = errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("--output-file: %w", err)
 	}
-	_, err = fmt.Fprintf(a.Out, "%s is written: read it, then lockscope config check --connect %s\n", f.out, f.out)
+	_, err = fmt.Fprintf(a.Out, "wrote %s: read it, then run \"lockscope config check --connect %s\"\n", f.out, f.out)
 	return err
 }

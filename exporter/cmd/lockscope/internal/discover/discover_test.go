@@ -33,7 +33,7 @@ func TestDiscover(t *testing.T) {
 	cmdtest.Must(t, os.WriteFile(password, []byte("s3cret-pw"), 0o600))
 	o := command(t, "discover", "--redis", "redis://reader:s3cret-pw@"+s.Addr()+"/0", "--pause", "0s", "-o", path)
 	o.Want(t, app.ExitClean, "ShedLock", `job\-lock:default:*`, "celery-singleton", "SINGLETONLOCK_*", "lockscope",
-		"app:lock:*", "node-redlock", "low", "5 keys looked at (all keys)", "is written")
+		"app:lock:*", "node-redlock", "low", "looked at 5 keys (all keys)", "wrote "+path)
 	o.WantNot(t, cmdtest.SecretToken, task, "9f86d081", strings.Repeat("x", 60), "s3cret")
 	text, err := os.ReadFile(path)
 	cmdtest.Must(t, err)
@@ -53,7 +53,7 @@ func TestDiscover(t *testing.T) {
 	command(t, "scan", "--config", path, "--confirm-after", "10ms", "--checks", "no_ttl,long_ttl").Want(t,
 		app.ExitClean,
 		"1 keys match SINGLETONLOCK_*")
-	command(t, "discover", "--redis", s.Addr(), "-o", path).Want(t, app.ExitError, "it is there already")
+	command(t, "discover", "--redis", s.Addr(), "-o", path).Want(t, app.ExitError, "the file exists")
 	byUser := filepath.Join(t.TempDir(), "user.yaml")
 	command(t, "discover", "--redis", s.Addr(), "--redis-username", "reader", "--redis-password-file", password, "-o",
 		byUser).Want(t, app.ExitClean)
@@ -64,13 +64,13 @@ func TestDiscover(t *testing.T) {
 	}
 	command(t, "discover", "--redis", s.Addr(), "--sample", "0").Want(t, app.ExitError, "--sample")
 	command(t, "discover", "--redis", "127.0.0.1:1").Want(t, app.ExitError, "refused")
-	command(t, "discover", "--redis", s.Addr(), "--sample", "2").Want(t, app.ExitClean, "2 keys looked at (a sample")
+	command(t, "discover", "--redis", s.Addr(), "--sample", "2").Want(t, app.ExitClean, "looked at 2 keys (a sample")
 }
 
 func TestDiscoverNothing(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	path := filepath.Join(t.TempDir(), "lockscope.yaml")
 	command(t, "discover", "--redis", s.Addr(), "-o", path).Want(t, app.ExitClean,
-		fmt.Sprintf("%s: 0 keys looked at", s.Addr()), "no lock of any library")
+		fmt.Sprintf("%s: looked at 0 keys", s.Addr()), "found no lock of a known library")
 	command(t, "config", "check", path).Want(t, app.ExitClean, "ok")
 }

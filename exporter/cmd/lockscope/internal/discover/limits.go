@@ -69,32 +69,32 @@ func propose(f *discover.Found) (l limits) {
 	const day = 24 * time.Hour
 	if f.MaxTTL > 0 {
 		l.maxTTL = roundedUp(max(2*f.MaxTTL, f.MaxLife))
-		l.why = append(l.why, "max_ttl is twice what was left of the longest TTL seen, or more.")
+		l.why = append(l.why, "max_ttl is at least twice the longest TTL that was left.")
 	}
 	switch f.Library {
 	case discover.CelerySingleton:
 		l.noTTL, l.maxHold = true, day
-		l.why = append(l.why, "It has no TTL unless lock_expiry is set: a worker that dies leaves it for ever, which "+
+		l.why = append(l.why, "It has no TTL unless lock_expiry is set: a dead worker leaves it for ever, which "+
 			"max_hold finds.")
 	case discover.RedissonSemaphore:
 		l.noTTL = true
-		l.why = append(l.why, "It is a number of permits that stays by design.")
+		l.why = append(l.why, "It is a number of permits and stays by design.")
 	case discover.SidekiqUnique:
 		l.noTTL = true
-		l.why = append(l.why, "It has no TTL unless lock_ttl is set, and is a hash that no other lock is like: "+
+		l.why = append(l.why, "It has no TTL unless lock_ttl is set, and is a hash unlike any other lock: "+
 			"each would be reported as foreign_type.")
 	case discover.RedBeat:
 		l.maxHold = 3650 * day
-		l.why = append(l.why, "The leading beat holds it for as long as it runs.")
+		l.why = append(l.why, "The leading beat holds it while it runs.")
 	case discover.BullMQ:
 		l.maxHold = day
-		l.why = append(l.why, "The worker renews it for as long as the job runs.")
+		l.why = append(l.why, "The worker renews it while the job runs.")
 	case discover.ShedLock:
 		l.maxHold = cmp.Or(l.maxTTL, day)
-		l.why = append(l.why, "Nothing renews it, unless KeepAliveLockProvider is used: max_hold is as max_ttl.")
+		l.why = append(l.why, "Nothing renews it unless KeepAliveLockProvider is used: max_hold equals max_ttl.")
 	default:
 		if f.NoTTL > 0 {
-			l.why = append(l.why, fmt.Sprintf("%d never expire: if that is by design, no_ttl_allowed: true says so.",
+			l.why = append(l.why, fmt.Sprintf("%d never expire: if that is by design, set no_ttl_allowed: true.",
 				f.NoTTL))
 		}
 	}

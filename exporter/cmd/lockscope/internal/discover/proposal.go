@@ -20,14 +20,14 @@ type discovered struct {
 	failed bool // before all of the sample was read
 }
 
-const proposalHead = `# Proposed by lockscope discover. Read it before you use it: what was seen need not be what is right.
+const proposalHead = `# Suggested by lockscope discover. Read it before you use it: its limits follow what was seen.
 #   lockscope config check --connect FILE
 #   lockscope scan --config FILE
 `
 
 const proposalEmpty = `
-# Locks come and go: that no key matches a pattern is no gap. Without this line a sweep is
-# incomplete (no_match) while one of the patterns has no lock.
+# Locks come and go: a pattern without a key is no gap. Without this line, a sweep is incomplete
+# (no_match) while one of the patterns has no lock.
 allow_empty: true
 
 `
@@ -51,7 +51,7 @@ func group(b *strings.Builder, c *target.Config, d discovered) {
 	fmt.Fprintf(b, "  - name: %s\n", strconv.Quote(d.node.Name))
 	switch {
 	case c.SentinelMaster != "":
-		fmt.Fprintf(b, "    redis: [] # name the Sentinels here\n    sentinel_master: %s\n",
+		fmt.Fprintf(b, "    redis: [] # add the Sentinels here\n    sentinel_master: %s\n",
 			strconv.Quote(c.SentinelMaster))
 	default:
 		fmt.Fprintf(b, "    redis: [%s]\n", strconv.Quote(target.URL(d.node)))
@@ -59,7 +59,7 @@ func group(b *strings.Builder, c *target.Config, d discovered) {
 			b.WriteString("    cluster: true\n")
 		}
 	}
-	b.WriteString("    # Nodes of one Redlock belong into one group, with redlock: true.\n")
+	b.WriteString("    # Put the nodes of one Redlock into one group with redlock: true.\n")
 	if c.Username != "" {
 		fmt.Fprintf(b, "    username: %s\n", strconv.Quote(c.Username))
 	}
@@ -78,7 +78,7 @@ func patterns(b *strings.Builder, found []discover.Found) {
 	if len(sure) > 0 {
 		b.WriteString("    patterns:\n")
 	} else {
-		b.WriteString("    # patterns: # only guesses were found; without patterns, lock:* is looked at\n")
+		b.WriteString("    # patterns: # discover found only guesses; without patterns, lock:* is read\n")
 	}
 	for _, of := range sure {
 		l := propose(of)
@@ -91,7 +91,7 @@ func patterns(b *strings.Builder, found []discover.Found) {
 			l = l.with(more)
 		}
 		if len(others) > 0 {
-			l.why = append(l.why, "Of several libraries the longest limit counts.")
+			l.why = append(l.why, "Several libraries use this pattern: the longest limit counts.")
 		}
 		l.write(b, "      ", of.Pattern)
 	}

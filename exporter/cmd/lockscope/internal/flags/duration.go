@@ -16,7 +16,7 @@ const day = 24 * time.Hour
 var dayText = regexp.MustCompile(`^(?:(\d{1,4})w)?(?:(\d{1,5})d)?(.*)$`)
 
 // ErrBadDuration says that a text is no duration. It does not repeat the text.
-var ErrBadDuration = errors.New("a duration is expected: 1d12h, 90m, 10s, 250ms")
+var ErrBadDuration = errors.New("not a duration: use a form such as 1d12h, 90m, 10s or 250ms")
 
 // ParseDuration reads what [time.ParseDuration] does, and days (1d) and weeks (2w) before
 // that. A day has 24 hours.

@@ -40,7 +40,7 @@ func Apply(set *pflag.FlagSet, env Env) error {
 			return
 		}
 		if set.Set(f.Name, value) != nil {
-			first = fmt.Errorf("%s: not a value of --%s, which is a %s", Name(f.Name), f.Name, f.Value.Type())
+			first = fmt.Errorf("%s: bad value for --%s, which takes a %s", Name(f.Name), f.Name, f.Value.Type())
 		}
 	})
 	return first

@@ -33,9 +33,9 @@ type Config struct {
 // Errors of bad input. They come wrapped with what to do about it.
 var (
 	ErrNoServers = errors.New(
-		"no Redis server is named: use --redis URL, --redis-file FILE, LOCKSCOPE_REDIS or REDIS_URL")
-	ErrBadURL = errors.New("is not of the form redis://[user:password@]host:port[/db], " +
-		"unix://[user:password@]/path, host:port, localhost or an address, " +
-		"with special characters of the password percent-encoded (its text is withheld: it may hold a password)")
-	ErrConflict = errors.New("these do not go together")
+		"no Redis server given: use --redis URL, --redis-file FILE, LOCKSCOPE_REDIS or REDIS_URL")
+	ErrBadURL = errors.New("is not a server address (its text is withheld: it may hold a password). " +
+		"Use redis://[user:password@]host:port[/db], unix://[user:password@]/path, host:port, localhost or an address, " +
+		"and percent-encode special characters of the password")
+	ErrConflict = errors.New("these exclude each other")
 )

@@ -28,7 +28,7 @@ func (n *NamesFlag) Of(nodes []Node) ([]string, error) {
 		}
 	}
 	if len(names) != len(nodes) {
-		return nil, fmt.Errorf("--node-names: %d names for %d nodes", len(names), len(nodes))
+		return nil, fmt.Errorf("--node-names has %d names for %d nodes: give one for each", len(names), len(nodes))
 	}
 	return names, nil
 }

@@ -68,7 +68,7 @@ func (c Config) allURLs() ([]string, error) {
 	case len(urls) == 0:
 		return nil, ErrNoServers
 	case len(urls) > mostServers:
-		return nil, fmt.Errorf("%d Redis URLs: at most %d", len(urls), mostServers)
+		return nil, fmt.Errorf("%d Redis URLs are too many: use at most %d", len(urls), mostServers)
 	}
 	return urls, nil
 }

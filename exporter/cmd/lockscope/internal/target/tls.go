@@ -20,7 +20,7 @@ type TLS struct {
 }
 
 // ErrNoCertificate says that a file of authorities holds none.
-var ErrNoCertificate = errors.New("holds no PEM certificate")
+var ErrNoCertificate = errors.New("has no PEM certificate")
 
 func (t TLS) set() bool { return t != TLS{} }
 
@@ -48,7 +48,7 @@ func (t TLS) apply(servers []*redis.Options) error {
 	}
 	for _, s := range servers {
 		if s.TLSConfig == nil {
-			return fmt.Errorf("%w: a --tls flag and %s, which is not a rediss:// URL and would be plain text",
+			return fmt.Errorf("%w: a --tls flag and %s, which would use plain text: use a rediss:// URL",
 				ErrConflict,
 				redisconn.Name(s))
 		}
@@ -71,7 +71,7 @@ func (t TLS) load() (roots *x509.CertPool, pairs []tls.Certificate, err error) {
 		}
 	}
 	if (t.Cert == "") != (t.Key == "") {
-		return nil, nil, fmt.Errorf("%w: --tls-cert and --tls-key are given together or not at all", ErrConflict)
+		return nil, nil, fmt.Errorf("--tls-cert needs --tls-key, and --tls-key needs --tls-cert")
 	}
 	if t.Cert != "" {
 		pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
