@@ -18,8 +18,8 @@ func TestBadInputIsRefused(t *testing.T) {
 		says string
 	}{
 		{"scan", "--redis URL"},
-		{"doctr", "doctor"},
-		{"redis://u:" + secret + "@h:1", "a command is needed"},
+		{"doctr", "did you mean doctor?"},
+		{"redis://u:" + secret + "@h:1", "a command must come before"},
 		{"scan redis://u:" + secret + "@h:1", "flags only"},
 		{"scan --redis redis://u:" + secret + "@h:63x9", "Redis URL 1"},
 		{"scan --redis u:" + secret + "@h:1", "Redis URL 1"},
@@ -46,13 +46,13 @@ func TestBadInputIsRefused(t *testing.T) {
 		{"scan --repair expire=1 " + nowhere, "--repair"},
 		{"scan --repair " + "remove " + nowhere, "--repair"},
 		{"scan --yes " + nowhere, "--repair"},
-		{"repair frobnicate", "repair plan or repair apply"},
+		{"repair frobnicate", `use "lockscope repair plan"`},
 		{"repair plan redis://u:" + secret + "@h:1 -o x", "flags only"},
 		{"repair plan " + nowhere, "--out"},
 		{"repair plan --action remove -o /nonexistent/plan " + nowhere, "--action"},
 		{"repair plan --classes x -o /nonexistent/plan " + nowhere, "--classes"},
-		{"repair apply " + nowhere, "one plan is needed"},
-		{"repair apply redis://u:" + secret + "@h:1 plan.json", "one plan is needed"},
+		{"repair apply " + nowhere, "takes one plan"},
+		{"repair apply redis://u:" + secret + "@h:1 plan.json", "takes one plan"},
 		{"repair apply /nonexistent/plan " + nowhere, "/nonexistent/plan"},
 		{"repair apply /dev/null " + nowhere, "the plan cannot be carried out"},
 		{"scan --repair delete --repair-classes x " + nowhere, "--repair-classes"},
@@ -91,7 +91,7 @@ func TestVariables(t *testing.T) {
 	commandWith(t, env, "", "scan").Want(t, app.ExitClean)
 	commandWith(t, env, "", "scan", "--prefix", "lock:").Want(t, app.ExitFindings)
 	typo := commandWith(t, append(env, "LOCKSCOPE_PREFX=x", "LOCKSCOPE_SERVICE_HOST=10.0.0.1"), "", "scan")
-	typo.Want(t, app.ExitClean, "LOCKSCOPE_PREFX is set and nothing reads it: is LOCKSCOPE_PREFIX meant?")
+	typo.Want(t, app.ExitClean, "unknown variable LOCKSCOPE_PREFX: did you mean LOCKSCOPE_PREFIX?")
 	typo.WantNot(t, "LOCKSCOPE_SERVICE_HOST")
 	// Secrets have variables alone, which are no typos.
 	commandWith(t, append(env, "LOCKSCOPE_SENTINEL_PASSWORD=x"), "", "scan").WantNot(t, "SENTINEL")
@@ -100,5 +100,5 @@ func TestVariables(t *testing.T) {
 	bad.WantNot(t, "s3cr3t")
 	both := commandWith(t, append(env, "LOCKSCOPE_REDIS_PASSWORD=s3cr3t"), "", "scan", "--redis-password-file",
 		"/dev/null")
-	both.Want(t, app.ExitError, "which one counts")
+	both.Want(t, app.ExitError, "use one")
 }

@@ -119,7 +119,7 @@ func TestDashboardsFormats(t *testing.T) {
 }
 
 func TestDashboardsBadInput(t *testing.T) {
-	command(t, "dashboards").Want(t, 2, "--out is needed")
+	command(t, "dashboards").Want(t, 2, "--out is missing")
 	for says, args := range map[string][]string{
 		"--format tar": {"--format", "tar"}, "--labels job": {"--labels", "job"}, "--selector x=": {"--selector", "x="},
 		"within=7": {"--objectives", "within=7"},

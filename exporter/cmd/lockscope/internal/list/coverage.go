@@ -99,14 +99,14 @@ func (c *coverage) text() string {
 		fmt.Fprintf(&b, "%d of %d nodes %s read; not read: %s. ", c.Read, c.Of, were, strings.Join(c.Unread, ", "))
 	}
 	if len(c.Forgetful) > 0 {
-		fmt.Fprintf(&b, "%s may have forgotten locks: restarted or wiped, and not voting. ",
+		fmt.Fprintf(&b, "%s may have forgotten locks: restarted or wiped, and not voting yet. ",
 			strings.Join(c.Forgetful, ", "))
 	}
 	fmt.Fprintf(&b, "A lock on fewer than %d nodes may or may not be held. ", c.Of/2+1)
 	if c.AllHeldListed {
-		b.WriteString("But every lock that is held is listed.")
+		b.WriteString("Every held lock is listed.")
 	} else {
-		b.WriteString("And locks that are held may be missing.")
+		b.WriteString("Held locks may be missing.")
 	}
 	return b.String()
 }

@@ -71,11 +71,11 @@ func (l *listing) read() bool {
 func (l *listing) summary() string {
 	switch {
 	case l.omitted > 0:
-		return fmt.Sprintf("... and %d more: see --limit and --filter", l.omitted)
+		return fmt.Sprintf("... and %d more: use --limit or --filter", l.omitted)
 	case !l.read():
 		return "not read"
 	case l.truncated:
-		return "no locks where they could be read"
+		return "no locks in what was read"
 	}
 	return "no locks"
 }

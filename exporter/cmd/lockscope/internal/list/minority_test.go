@@ -33,15 +33,15 @@ func TestListOfAMinority(t *testing.T) {
 	}{
 		"all there": {nil, app.ExitClean, lockHeld, lockNotHeld, true, nil},
 		"one dead": {faults{kill}, app.ExitError, lockHeld, lockUndecided, true,
-			[]string{"2 of 3 nodes were read", "every lock that is held is listed"}},
+			[]string{"2 of 3 nodes were read", "Every held lock is listed"}},
 		"two dead": {faults{kill, kill}, app.ExitError, lockUndecided, lockUndecided, false,
-			[]string{"1 of 3 nodes was read", "locks that are held may be missing", "1/3"}},
+			[]string{"1 of 3 nodes was read", "Held locks may be missing", "1/3"}},
 		"two hung": {faults{hang, hang}, app.ExitError, lockUndecided, lockUndecided, false,
 			[]string{"1 of 3 nodes was read", "may or may not be held"}},
 		"one wiped": {faults{wipe}, app.ExitClean, lockHeld, lockUndecided, true,
 			[]string{"may have forgotten locks"}},
 		"one wiped and one dead": {faults{wipe, kill}, app.ExitError, lockUndecided, lockUndecided, false,
-			[]string{"may have forgotten locks", "locks that are held may be missing"}},
+			[]string{"may have forgotten locks", "Held locks may be missing"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -96,5 +96,5 @@ func TestListOfNoNode(t *testing.T) {
 		cmdtest.Must(t, s.Kill())
 	}
 	o := command(t, "list", "--redis", cmdtest.Addrs(servers...))
-	o.Want(t, app.ExitError, "no locks where they could be read", "1 of 3 nodes was read")
+	o.Want(t, app.ExitError, "no locks in what was read", "1 of 3 nodes was read")
 }

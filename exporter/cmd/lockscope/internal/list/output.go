@@ -150,11 +150,11 @@ func lockRow(k entry) []string {
 		remarks = append(remarks, undecidedText(&k))
 	case state == lockNotHeld:
 		ttl = output.Unknown
-		remarks = append(remarks, "no majority: a left-over or an attempt under way")
+		remarks = append(remarks, "no majority: a leftover or an attempt under way")
 	}
 	if !k.in.tellsTTL {
 		ttl = output.Unknown
-		remarks = append(remarks, "until it is released, or its holder's session ends")
+		remarks = append(remarks, "until its release, or the end of its holder's session")
 	}
 	if k.Split {
 		remarks = append(remarks, "other nodes have another holder")
@@ -168,7 +168,7 @@ func lockRow(k entry) []string {
 // undecidedText says on what it depends whether a lock is held.
 func undecidedText(k *entry) string {
 	if k.Silent == 0 {
-		return "held if nodes have it that may have forgotten it"
+		return "held if the nodes that may have forgotten it had it"
 	}
 	return fmt.Sprintf("%d silent: held if they have it, too", k.Silent)
 }
@@ -188,7 +188,7 @@ func writeGraph(a *app.App, l *listing) error {
 			fmt.Fprintf(&b, "%sDEADLOCK: %v\n", prefix, d)
 		}
 		if err := seen.Err(w.Waits); err != nil {
-			fmt.Fprintf(&b, "who waits is not known of every node: %v\n", err)
+			fmt.Fprintf(&b, "some waiters are unknown: %v\n", err)
 		}
 	}
 	_, err := fmt.Fprint(a.Out, b.String())

@@ -27,7 +27,7 @@ type selection struct {
 	deadline     time.Duration
 }
 
-var errListTruncated = errors.New("not every server was read to its end: locks are missing (see --deadline)")
+var errListTruncated = errors.New("some servers were not read to their end, so locks are missing: raise --deadline or see the errors")
 
 // read asks all systems at the same time.
 func (s *selection) read(ctx context.Context, reads []reading) (*listing, error) {

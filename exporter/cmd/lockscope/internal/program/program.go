@@ -45,10 +45,10 @@ func (p *Program) Run(ctx context.Context, root *cobra.Command, args []string) i
 // prepare runs before every command: variables, then the logger they configure.
 func (p *Program) prepare(cmd *cobra.Command, _ []string) error {
 	for _, typo := range flags.Typos(p.Env, knownVars(cmd.Root())) {
-		fmt.Fprintf(p.ErrOut, "lockscope: %s is set and nothing reads it: is %s meant?\n", typo.Name, typo.Meant)
+		fmt.Fprintf(p.ErrOut, "lockscope: unknown variable %s: did you mean %s?\n", typo.Name, typo.Meant)
 	}
 	for _, name := range flags.Unread(cmd.Flags(), p.Env) {
-		fmt.Fprintf(p.ErrOut, "lockscope: %s is set and not read: that flag counts on the command line only\n", name)
+		fmt.Fprintf(p.ErrOut, "lockscope: ignored %s: set this flag on the command line\n", name)
 	}
 	if err := flags.Apply(cmd.Flags(), p.Env); err != nil {
 		return err

@@ -79,7 +79,7 @@ type reconfigureReport struct {
 
 func (f *reconfigureFlags) run(ctx context.Context, a *app.App) error {
 	if f.redis.Config.Cluster || f.redis.Config.SentinelMaster != "" {
-		return errors.New("--cluster, --sentinel-master: such a node votes for any configuration")
+		return errors.New("--cluster and --sentinel-master have no configuration to change: their nodes vote for any")
 	}
 	switch {
 	case f.maxTTL <= 0:
@@ -133,18 +133,18 @@ func (f *reconfigureFlags) configuration(a *app.App, urls []string, names target
 
 func (f *reconfigureFlags) write(a *app.App, away []string, unchanged bool) error {
 	status, silent := "changed", redlock.Quarantine(max(f.maxTTL, f.fromMaxTTL))
-	text := fmt.Sprintf("changed: no lock can be taken for %v from when a service first asks\n",
+	text := fmt.Sprintf("changed: nobody can take a lock for %v, counted from a service's first request\n",
 		quarantine.RoundUp(silent))
 	if unchanged {
 		status, silent = "unchanged", 0
-		text = "unchanged: the nodes have gone over to this configuration already\n"
+		text = "unchanged: the nodes already have this configuration\n"
 	}
 	if f.output == output.JSON {
 		return output.WriteJSON(a.Out, reconfigureReport{output.SchemaVersion, status, append([]string{}, away...),
 			silent.Seconds()})
 	}
 	if len(away) > 0 {
-		text += fmt.Sprintf("did not answer, and vote for neither: %s\n-> once they are back, run this again\n",
+		text += fmt.Sprintf("did not answer, and vote for neither configuration: %s\n-> run this again once they are back\n",
 			strings.Join(away, " "))
 	}
 	_, err := fmt.Fprint(a.Out, text)

@@ -26,7 +26,7 @@ func TestReconfigure(t *testing.T) {
 	cmdtest.Must(t, servers[1].Pause())
 	o := command(t, "reconfigure", "--from", three, "--redis", five)
 	cmdtest.Must(t, servers[1].Resume())
-	o.Want(t, app.ExitFindings, "changed: no lock can be taken for 1m1s", "did not answer", servers[1].Addr(),
+	o.Want(t, app.ExitFindings, "changed: nobody can take a lock for 1m1s", "did not answer", servers[1].Addr(),
 		"run this again")
 	if err := cmdtest.Locks(t, servers[:3]...); err == nil || !strings.Contains(err.Error(), "another configuration") {
 		t.Errorf("the old configuration: %v", err)
@@ -126,7 +126,7 @@ func TestReconfigureCutOff(t *testing.T) {
 			fields := strings.Split(cmdtest.Marked(t, servers[0])[0], "|")
 			half := fmt.Sprintf("changing|%s|%s|0|change-died.1|60602|0|0|%s", string(to), fields[2], fields[1])
 			cmdtest.Must(t, cmdtest.Admin(t, servers[0]).Set(t.Context(), redlock.MarkerKey, half, 0).Err())
-			command(t, "doctor", "--redis", four).Want(t, app.ExitError, "not finished", "exchanged to undo it")
+			command(t, "doctor", "--redis", four).Want(t, app.ExitError, "not finished", "swap --from and --redis to undo it")
 			command(t, "reconfigure", "--from", c.from, "--redis", c.to).Want(t, app.ExitClean, "changed")
 			n := len(strings.Split(c.to, ","))
 			for _, marker := range cmdtest.Marked(t, servers[:n]...) {

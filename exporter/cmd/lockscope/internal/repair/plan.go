@@ -173,13 +173,12 @@ func showPlan(a *app.App, p scanner.Plan, path string) error {
 	text := fmt.Sprintf("\nplan %s: %d keys to repair, %d findings left out; by %s, until %s\n", p.ID, len(p.Steps),
 		len(p.Refused), table.Printable(p.Operator), p.Expires.Format(time.RFC3339))
 	if len(p.Steps) > 0 {
-		text += fmt.Sprintf("each when it was first seen %v before (--min-age): lockscope repair apply %s\n",
+		text += fmt.Sprintf("wait until lockscope has seen each value for %v (--min-age), then run: lockscope repair apply %s\n",
 			scanner.DefaultRepairMinAge, table.Printable(path))
 	}
 	if kept := keptSteps(p); kept > 0 {
-		text += fmt.Sprintf("%s with a value that a process may keep for life: "+
-			"touched only if nobody has used the key since "+
-			"(lockscope repair --help)\n", output.Count(kept, "key"))
+		text += fmt.Sprintf("%s with a value that its process may use again: "+
+			"apply touches them only if nobody used them since (lockscope help repair)\n", output.Count(kept, "key"))
 	}
 	for _, g := range p.Gaps {
 		text += fmt.Sprintf("INCOMPLETE: %s: %s %s\n", g.Reason, g.Node, table.Printable(g.Detail))

@@ -107,7 +107,7 @@ func TestPlanMeetsItsEnd(t *testing.T) {
 	}
 	commandWith(t, []string{"LOCKSCOPE_YES=true", "LOCKSCOPE_MIN_AGE=0s"}, "", "repair", "apply", file, "--redis",
 		servers[0].Addr()).
-		Want(t, app.ExitFindings, "LOCKSCOPE_YES is set and not read", "LOCKSCOPE_MIN_AGE is set and not read",
+		Want(t, app.ExitFindings, "ignored LOCKSCOPE_YES", "ignored LOCKSCOPE_MIN_AGE",
 			"outcome=refused")
 	if ttl := c.PTTL(t.Context(), "lock:a").Val(); ttl != -1 {
 		t.Errorf("TTL %v: it was repaired all the same", ttl)

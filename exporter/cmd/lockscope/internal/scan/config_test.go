@@ -41,7 +41,7 @@ throttle: {confirm_after: 10ms}
 	o := command(t, "scan", "--config", path)
 	o.Want(t, app.ExitFindings, "GROUP", "orders  orphan", "batch   no_ttl",
 		"1 findings are excluded until 3000-01-01 00:00 UTC: batch: job-lock:*:legacy (OPS-1)",
-		"EXCLUSION ENDED 2020-01-02 00:00 UTC: batch: job-lock:*:x (OPS-2)", `1 keys match lock:report:*`)
+		"EXCLUSION EXPIRED 2020-01-02 00:00 UTC: batch: job-lock:*:x (OPS-2)", `1 keys match lock:report:*`)
 	o.WantNot(t, "lock:unseen", "long_ttl")
 
 	var r scanner.Document
@@ -54,9 +54,9 @@ throttle: {confirm_after: 10ms}
 		t.Errorf("flags do not win over the file: %+v", r)
 	}
 	command(t, "scan", "--config", path, "--redis", servers[0].Addr()).Want(t, app.ExitError,
-		"both --config and --redis")
+		"both in --config and by --redis")
 	commandWith(t, []string{"LOCKSCOPE_CONFIG=" + path, "LOCKSCOPE_REDIS=" + servers[0].Addr()}, "", "scan").Want(t,
-		app.ExitError, "both --config and --redis")
+		app.ExitError, "both in --config and by --redis")
 	commandWith(t, []string{"LOCKSCOPE_CONFIG=" + path, "REDIS_URL=redis://127.0.0.1:1"}, "", "scan").Want(t,
 		app.ExitFindings)
 }
@@ -84,5 +84,5 @@ func TestConfigWithoutServers(t *testing.T) {
 	path := cmdtest.ConfigFile(t, "max_ttl: 1h\nthrottle: {confirm_after: 10ms}\n")
 	command(t, "scan", "-c", path, "-r", s.Addr()).Want(t, app.ExitFindings, "long_ttl")
 	command(t, "scan", "-c", path, "-r", s.Addr(), "--max-ttl", "3h").Want(t, app.ExitClean)
-	command(t, "scan", "-c", path).Want(t, app.ExitError, "no Redis server is named")
+	command(t, "scan", "-c", path).Want(t, app.ExitError, "no Redis server given")
 }

@@ -47,7 +47,7 @@ func writeScan(a *app.App, format output.Format, r scanner.Report, status string
 		return err
 	}
 	if r.Overflow > 0 {
-		if _, err := fmt.Fprintf(a.Out, "\n%d more findings are counted and not listed: raise --max-findings\n",
+		if _, err := fmt.Fprintf(a.Out, "\n%d more findings are not listed: raise --max-findings\n",
 			r.Overflow); err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func matchedText(r scanner.Report) string {
 		fmt.Fprintf(&b, "%d keys match %s\n", matched[pattern], scanner.KeyText(pattern))
 	}
 	if uncounted > 0 {
-		fmt.Fprintf(&b, "on %d of %d nodes the matching keys were not all counted\n", uncounted, len(r.Nodes))
+		fmt.Fprintf(&b, "%d of %d nodes did not count all matching keys\n", uncounted, len(r.Nodes))
 	}
 	return b.String()
 }
@@ -98,7 +98,7 @@ func excludedText(r scanner.Report) string {
 		reason := table.Printable(e.Reason)
 		switch until := e.Until.UTC().Format("2006-01-02 15:04 MST"); {
 		case e.Ended:
-			fmt.Fprintf(&b, "EXCLUSION ENDED %s: %s (%s) excludes nothing: renew it or take it away\n", until, what,
+			fmt.Fprintf(&b, "EXCLUSION EXPIRED %s: %s (%s): renew it or remove it\n", until, what,
 				reason)
 		default:
 			fmt.Fprintf(&b, "%d findings are excluded until %s: %s (%s)\n", e.Findings, until, what, reason)
@@ -141,7 +141,7 @@ func gapsText(r scanner.Report) string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("INCOMPLETE: what follows was not read, and the report says nothing of it\n")
+	b.WriteString("INCOMPLETE: these parts were not read, and may have findings:\n")
 	for _, g := range gaps {
 		where := ""
 		if g.Node != "" {
@@ -175,7 +175,7 @@ func nodeRows(r scanner.Report) [][]string {
 	for _, n := range r.Nodes {
 		var remarks []string
 		if n.Truncated {
-			remarks = append(remarks, "truncated: numbers are lower bounds")
+			remarks = append(remarks, "truncated: the numbers are lower bounds")
 		}
 		if n.Err != nil {
 			remarks = append(remarks, n.Err.Error())

@@ -86,7 +86,7 @@ func (p *progress) line(now time.Time) string {
 		return fmt.Sprintf("waiting for an answer, %v", now.Sub(p.began).Round(time.Second))
 	}
 	if done == len(p.nodes) {
-		return fmt.Sprintf("%d locks; looking at findings again ... %v", locks, now.Sub(p.began).Round(time.Second))
+		return fmt.Sprintf("%d locks; confirming findings ... %v", locks, now.Sub(p.began).Round(time.Second))
 	}
 	percent := 0.0
 	if keys > 0 {

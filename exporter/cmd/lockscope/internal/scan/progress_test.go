@@ -29,7 +29,7 @@ func TestProgress(t *testing.T) {
 	}
 	now = now.Add(time.Second)
 	p.report(scanner.Progress{Node: "a", Examined: 100, Keys: 100, Done: true})
-	if !strings.HasSuffix(out.String(), "7 locks; looking at findings again ... 2s") {
+	if !strings.HasSuffix(out.String(), "7 locks; confirming findings ... 2s") {
 		t.Errorf("%q", out.String())
 	}
 	p.clear()
@@ -48,7 +48,7 @@ func TestProgressGoesOn(t *testing.T) {
 	for range 2 {
 		select {
 		case line := <-out.written:
-			if !strings.Contains(line, "7 locks; looking at findings again") {
+			if !strings.Contains(line, "7 locks; confirming findings") {
 				t.Errorf("%q", line)
 			}
 		case <-time.After(time.Minute):

@@ -46,8 +46,8 @@ type gateway struct {
 	job   string
 }
 
-var errBadGateway = errors.New("--pushgateway: http://host:9091 is expected (its text is withheld: it may hold a " +
-	"password)")
+var errBadGateway = errors.New("--pushgateway: not a URL of the form http://host:9091 (its text is withheld: it may " +
+	"hold a password)")
 
 func parseGateway(raw, job string) (*gateway, error) {
 	u, err := url.Parse(raw)

@@ -114,10 +114,10 @@ func (p *scanRepair) run(ctx context.Context, s *scanner.Scanner, r scanner.Repo
 
 // leftAlone says that repairs were refused, each with a line of its own before.
 func leftAlone(left, young int) error {
-	text := fmt.Sprintf("%d keys were left alone: it would not be safe, or is not known to be", left)
+	text := fmt.Sprintf("left %d keys alone, as repairing them is not known to be safe", left)
 	if young > 0 {
-		text += fmt.Sprintf("; %d of them were not seen for --min-age, which one scan alone cannot prove: lockscope "+
-			"repair plan, and lockscope repair apply later", young)
+		text += fmt.Sprintf("; %d of them are younger than --min-age as far as one scan can tell: use \"lockscope "+
+			"repair plan\", and \"lockscope repair apply\" later", young)
 	}
 	return errors.New(text)
 }

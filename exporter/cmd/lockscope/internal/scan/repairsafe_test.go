@@ -41,7 +41,7 @@ func TestRepairLeavesConstantValues(t *testing.T) {
 	}
 	for _, age := range []string{"10m", "0s"} { // at whatever age
 		o := repairNow(t, "--redis", s.Addr(), "--min-age", age)
-		o.Want(t, app.ExitError, "outcome=refused", "may be the same for every owner", "5 keys were left alone")
+		o.Want(t, app.ExitError, "outcome=refused", "may be the same for every owner", "left 5 keys alone")
 		o.WantNot(t, "outcome=done")
 	}
 	wantAll(t, c, keys...)
@@ -58,7 +58,7 @@ func TestRepairLeavesLongValues(t *testing.T) {
 		cmdtest.Set(t, c, keys[i], common+fmt.Sprintf("%04d", i), 0)
 	}
 	o := repairNow(t, "--redis", s.Addr(), "--min-age", "0s")
-	o.Want(t, app.ExitError, "longer than the 256 bytes", "34 keys were left alone")
+	o.Want(t, app.ExitError, "longer than the 256 bytes", "left 34 keys alone")
 	o.WantNot(t, "outcome=done")
 	wantAll(t, c, keys...)
 }
@@ -69,7 +69,7 @@ func TestRepairLeavesYoungLocks(t *testing.T) {
 	c := cmdtest.Admin(t, s)
 	cmdtest.Set(t, c, "lock:redis-py", "3f2c9a6ec7a911f0b5d20242ac120002", 0)
 	o := repairNow(t, "--redis", s.Addr())
-	o.Want(t, app.ExitError, "outcome=refused", "wait another 10m0s", "1 keys were left alone", "lockscope repair plan")
+	o.Want(t, app.ExitError, "outcome=refused", "wait another 10m0s", "left 1 keys alone", "lockscope repair plan")
 	o.WantNot(t, "outcome=done")
 	wantAll(t, c, "lock:redis-py")
 }

@@ -159,7 +159,7 @@ func (f *scanFlags) execute(ctx context.Context, a *app.App, p *plan) error {
 	}
 	switch {
 	case ctx.Err() != nil:
-		err = fmt.Errorf("%w: the report is what was known by then", app.ErrInterrupted)
+		err = fmt.Errorf("%w: the report has what was known by then", app.ErrInterrupted)
 	case err == nil && truncated(report):
 		err = errTruncated
 	}
@@ -187,7 +187,7 @@ func (f *scanFlags) execute(ctx context.Context, a *app.App, p *plan) error {
 	return nil
 }
 
-var errTruncated = errors.New("the sweep was cut short: the report may miss findings (see --deadline)")
+var errTruncated = errors.New("the sweep was cut short and may miss findings: raise --deadline or see the errors")
 
 func (p *plan) judge(r scanner.Report, err error) (status int, word string) {
 	if err != nil {

@@ -323,7 +323,7 @@ func TestScanCancelled(t *testing.T) {
 	})
 	cancel()
 	o := cmdtest.Outcome{Status: <-status, Out: out.String(), Err: errOut.String()}
-	o.Want(t, app.ExitError, "lockscope: interrupted: the report is what was known by then\n")
+	o.Want(t, app.ExitError, "lockscope: interrupted: the report has what was known by then\n")
 	var r scanner.Document
 	o.Decode(t, &r)
 	if !r.Truncated {

@@ -51,10 +51,10 @@ func Err(w *scanner.Waits) error {
 	switch {
 	case w.Err != nil && redisconn.IsReply(w.Err) && !redisconn.IsStranger(w.Err):
 		return fmt.Errorf(
-			"%w (granting +scan %%R~lockscope:queue:* %%R~lockscope:waiter:* +zrange +zcard +mget to this "+
-				"user helps if it may not)", w.Err)
+			"%w (if this user lacks a right, grant +scan %%R~lockscope:queue:* %%R~lockscope:waiter:* "+
+				"+zrange +zcard +mget)", w.Err)
 	case w.Omitted:
-		return fmt.Errorf("only %d of the locks that are waited for were looked at (see --filter)",
+		return fmt.Errorf("only the first %d locks with waiters were read: use --filter",
 			scanner.MaxWaitedFor)
 	}
 	return w.Err

@@ -135,9 +135,9 @@ func (b *blocking) tellUnread(ctx context.Context, w *scanner.Waits) {
 	}
 	switch {
 	case why != "" && b.broken == "":
-		b.logger.WarnContext(ctx, "who waits is not known of every node", "error", why, "read", w.Read, "of", w.Of)
+		b.logger.WarnContext(ctx, "some waiters are unknown", "error", why, "read", w.Read, "of", w.Of)
 	case why == "" && b.broken != "":
-		b.logger.InfoContext(ctx, "who waits is known of every node again")
+		b.logger.InfoContext(ctx, "all waiters are known again")
 	}
 	b.broken = why
 }

@@ -157,7 +157,7 @@ func (p *pings) ask(ctx context.Context, n target.Node) error {
 		h.refused = err == nil
 	}
 	if err != nil {
-		return fmt.Errorf("grant +ping to its user: %w", err)
+		return fmt.Errorf("%w: grant +ping to this user", err)
 	}
 	return nil
 }

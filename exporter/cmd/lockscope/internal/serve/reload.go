@@ -135,20 +135,20 @@ func (s *sweeping) loop(ctx context.Context, a *app.App, every time.Duration, ch
 			why = "SIGHUP"
 		case <-look.C:
 			if path := s.changed(); path != "" {
-				why = path + " has changed"
+				why = path + " changed"
 			}
 		}
 		if why == "" {
 			continue
 		}
 		if err := s.reload(); err != nil {
-			a.Logger.ErrorContext(ctx, "the configuration could not be read again: the one before is in use", "why",
+			a.Logger.ErrorContext(ctx, "reload failed: the old configuration stays in use", "why",
 				why,
 				"error", err)
 			continue
 		}
 		changed(s.groups())
-		a.Logger.InfoContext(ctx, "the configuration was read again", "why", why, "servers", len(s.groups().Nodes()))
+		a.Logger.InfoContext(ctx, "configuration reloaded", "why", why, "servers", len(s.groups().Nodes()))
 	}
 }
 

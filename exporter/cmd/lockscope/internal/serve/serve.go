@@ -220,7 +220,7 @@ func undecided(s scanner.Snapshot) error {
 	if !s.Standby || s.Undecided == nil {
 		return nil
 	}
-	return fmt.Errorf("no process sweeps: the election is undecided: %w", s.Undecided)
+	return fmt.Errorf("no process sweeps, as the election is undecided: %w", s.Undecided)
 }
 
 // undecidedOf is that of each group.

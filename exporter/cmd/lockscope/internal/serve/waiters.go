@@ -13,7 +13,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-var errNotYet = errors.New("who waits has not been read yet")
+var errNotYet = errors.New("waiters have not been read yet")
 
 // unread is why it is not known of every node who waits; nil if it is.
 func unread(w *scanner.Waits) error {
@@ -23,7 +23,7 @@ func unread(w *scanner.Waits) error {
 	case seen.Err(w) != nil:
 		return seen.Err(w)
 	case w.Read < w.Of:
-		return fmt.Errorf("queues of %d of %d nodes were read", w.Read, w.Of)
+		return fmt.Errorf("read the queues of %d of %d nodes", w.Read, w.Of)
 	}
 	return nil
 }

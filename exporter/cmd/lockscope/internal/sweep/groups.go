@@ -63,7 +63,7 @@ func (all Groups) differ() error {
 	for _, g := range all {
 		for _, n := range g.Nodes {
 			if other, taken := of[n.Name]; taken && g.Name != "" {
-				return fmt.Errorf("groups %s and %s both have the server %s: name it once", other, g.Name, n.Name)
+				return fmt.Errorf("groups %s and %s both have the server %s: list it once", other, g.Name, n.Name)
 			}
 			of[n.Name] = g.Name
 		}

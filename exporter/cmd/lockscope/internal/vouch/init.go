@@ -75,8 +75,8 @@ func (f *initFlags) run(ctx context.Context, a *app.App) error {
 		return fmt.Errorf("--max-ttl %v is not positive", f.maxTTL)
 	}
 	if f.redis.Config.Cluster {
-		return errors.New("--cluster: nobody can vouch for the nodes of a Redis Cluster, " +
-			"which vote at once after every restart")
+		return errors.New("--cluster: nodes of a Redis Cluster need no vouching, " +
+			"as they vote at once after every restart")
 	}
 	targets, err := f.redis.Open(a)
 	if err != nil {
@@ -109,13 +109,13 @@ func (f *initFlags) run(ctx context.Context, a *app.App) error {
 // vouchForOne ends the quarantine of a node that is known to have forgotten nothing.
 func (f *initFlags) vouchForOne(ctx context.Context, a *app.App, targets []target.Node, names []string) error {
 	if f.restarted.Name == "" || f.restarted.RunID == "" || f.restarted.Quarantine == "" {
-		return errors.New("--restarted, --run-id and --quarantine belong together: lockscope doctor tells all three")
+		return errors.New("--restarted, --run-id and --quarantine need each other: get all three from \"lockscope doctor\"")
 	}
 	if err := redlock.VouchRestarted(ctx, target.Clients(targets), f.restarted,
 		Options(names, f.maxTTL)...); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.Out, "vouched for %s, until it restarts: it votes\n", f.restarted.Name)
+	_, err := fmt.Fprintf(a.Out, "vouched for %s: it votes until it restarts\n", f.restarted.Name)
 	return err
 }
 

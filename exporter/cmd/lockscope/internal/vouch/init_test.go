@@ -29,7 +29,7 @@ func TestInitLetsNewNodesVote(t *testing.T) {
 	if r.Status != "already" || len(r.Nodes) != 3 || r.Nodes[0].Result != "already" || r.Nodes[0].Quarantine != 0 {
 		t.Errorf("a second run says %+v", r)
 	}
-	command(t, "init", "--redis", list).Want(t, app.ExitClean, "already", "nothing to do for 3 nodes")
+	command(t, "init", "--redis", list).Want(t, app.ExitClean, "already", "already vouched for 3 nodes")
 	if after := cmdtest.Marked(t, servers...); len(after) != 3 ||
 		strings.Join(after, " ") != strings.Join(before, " ") {
 		t.Errorf("a second run marks them again: %q, then %q", before, after)
@@ -45,7 +45,7 @@ func TestInitRefusesUsedNodes(t *testing.T) {
 	o := command(t, "init", "--redis", list)
 	o.Want(t, app.ExitError, "refused", servers[1].Addr(), "used for locks before", "votes by itself in 1m",
 		"untouched",
-		"nothing was marked")
+		"unchanged")
 	o.WantNot(t, cmdtest.SecretToken)
 	if left := cmdtest.Marked(t, servers...); len(left) != 0 {
 		t.Errorf("marked all the same: %q", left)
@@ -59,7 +59,7 @@ func TestInitRefusesUsedNodes(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	one := command(t, "init", "--redis", servers[1].Addr())
-	one.Want(t, app.ExitError, "votes already; locks it may have forgotten can be valid for another 1m")
+	one.Want(t, app.ExitError, "votes already; locks that it may have forgotten can be valid for another 1m")
 	if err := cmdtest.Locks(t, servers...); err == nil || !strings.Contains(err.Error(), "may not vote yet") {
 		t.Errorf("they vote all the same: %v", err)
 	}
@@ -70,7 +70,7 @@ func TestInitRefusesHalfASet(t *testing.T) {
 	servers := locktest.Servers(t, 3)
 	cmdtest.Must(t, servers[2].Kill())
 	o := command(t, "init", "--if-new", "--redis", cmdtest.Addrs(servers...))
-	o.Want(t, app.ExitError, "refused", servers[2].Addr(), "connection refused", "is the server up", "untouched",
+	o.Want(t, app.ExitError, "refused", servers[2].Addr(), "connection refused", "check that the server is up", "untouched",
 		"all nodes or none")
 	cmdtest.Must(t, servers[2].Restart(t.Context()))
 	cmdtest.Must(t, cmdtest.Admin(t, servers[2]).ConfigSet(t.Context(), "requirepass", "right").Err())
@@ -105,7 +105,7 @@ func TestInitRefusesWhatIsNoSetOfMasters(t *testing.T) {
 	command(t, "init", "--if-new", "--redis", cmdtest.Addrs(master, replica)).Want(t, app.ExitError, replica.Addr(),
 		"replica")
 	command(t, "init", "--if-new", "--redis", master.Addr()+",redis://"+master.Addr()+"/1").Want(t, app.ExitError,
-		"same server", "each once")
+		"same server", "each master itself, once")
 	if left := cmdtest.Marked(t, master); len(left) != 0 {
 		t.Errorf("marked all the same: %q", left)
 	}
@@ -159,7 +159,7 @@ func TestInitOfAClusterAndASentinel(t *testing.T) {
 	master := []string{"init", "--redis", sentinel.Addr(), "--sentinel-master", redisproc.MasterName}
 	command(t, master...).Want(t, app.ExitClean, "vouched for 1 node")
 	cmdtest.Set(t, cmdtest.Admin(t, servers[0]), "lockscope:life", "vouched|another|nonce", 0)
-	command(t, master...).Want(t, app.ExitError, "sentinel:"+redisproc.MasterName, "vouched for before it restarted")
+	command(t, master...).Want(t, app.ExitError, "sentinel:"+redisproc.MasterName, "vouched for it before it restarted")
 }
 
 // TestInitOfARestartedNode: with what doctor says of it, once.
@@ -182,7 +182,7 @@ func TestInitOfARestartedNode(t *testing.T) {
 		t.Fatalf("%+v", n)
 	}
 	one := []string{"init", "--redis", list, "--restarted", n.Node, "--run-id", n.RunID, "--quarantine", n.QuarantineID}
-	command(t, one[:5]...).Want(t, app.ExitError, "belong together")
+	command(t, one[:5]...).Want(t, app.ExitError, "need each other")
 	command(t, append(one[:len(one):len(one)], "--max-ttl", "2m")...).Want(t, app.ExitError, "is not, or no longer")
 	command(t, one...).Want(t, app.ExitClean, "vouched for "+n.Node)
 	command(t, cmdtest.Patient("--redis", list, "-o", "json")...).Decode(t, &r)

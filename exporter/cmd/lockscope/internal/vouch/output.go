@@ -61,16 +61,16 @@ func initSummary(r Report) string {
 	n := len(r.Nodes)
 	switch r.Result {
 	case Vouched:
-		return fmt.Sprintf("vouched for %s, until they restart: after that they have to wait", output.Count(n, "node"))
+		return fmt.Sprintf("vouched for %s until they restart; after that they must wait", output.Count(n, "node"))
 	case Already:
-		return fmt.Sprintf("vouched for before: nothing to do for %s", output.Count(n, "node"))
+		return fmt.Sprintf("already vouched for %s: nothing to do", output.Count(n, "node"))
 	}
-	text := "refused: it is all nodes or none"
+	text := "refused: init vouches for all nodes or none"
 	if done := r.Count(Vouched); done > 0 {
-		text = fmt.Sprintf("refused after %s had been vouched for, which does no harm", output.Count(done, "node"))
+		text = fmt.Sprintf("refused after init had vouched for %s, which does no harm", output.Count(done, "node"))
 	}
 	if left := r.Left(); n >= 3 && left > 0 {
-		return fmt.Sprintf("%s; those that answered all vote by themselves in %v at the latest", text,
+		return fmt.Sprintf("%s; the nodes that answered vote by themselves in %v at the latest", text,
 			quarantine.RoundUp(left))
 	}
 	return text

@@ -62,11 +62,11 @@ func (r Report) Left() time.Duration {
 func newReport(nodes []Node, seen []sight, names []string, maxTTL time.Duration) Report {
 	r := Report{Nodes: make([]NodeReport, len(nodes))}
 	for i, s := range seen {
-		r.Nodes[i] = NodeReport{Node: nodes[i].Name, Result: Untouched, Detail: "nothing was marked", Uptime: s.uptime}
+		r.Nodes[i] = NodeReport{Node: nodes[i].Name, Result: Untouched, Detail: "unchanged", Uptime: s.uptime}
 		switch {
 		case s.marker.State == redlock.MarkerVoting && s.marker.Of(names, maxTTL):
 			r.Nodes[i].Result, r.Nodes[i].Detail = Already,
-				"it votes, and has not restarted since it was vouched for or waited"
+				"it votes, and has not restarted since somebody vouched for it or it waited"
 		case s.err == nil && s.runID != "" && len(nodes) < 3:
 			r.Nodes[i].Left = quarantine.Left(s.uptime, maxTTL)
 		case s.err == nil && s.runID != "":
@@ -96,7 +96,7 @@ func (r *Report) refuseLatecomers() {
 	}
 	for i, n := range r.Nodes {
 		if n.Result == Untouched {
-			r.refuse(i, "other nodes are in use since they were vouched for, and it restarted or joined them",
+			r.refuse(i, "the other nodes are in use already, and this one restarted or joined them",
 				whatNow(n.Left, len(r.Nodes)))
 		}
 	}
@@ -107,9 +107,9 @@ func whatNow(left time.Duration, nodes int) string {
 	case left == 0:
 		return "nothing: it votes already"
 	case nodes < 3:
-		return fmt.Sprintf("it votes already; locks it may have forgotten can be valid for another %v",
+		return fmt.Sprintf("it votes already; locks that it may have forgotten can be valid for another %v",
 			quarantine.RoundUp(left))
 	}
-	return fmt.Sprintf("wait: it votes by itself in %v, when no lock it may have forgotten can be valid",
+	return fmt.Sprintf("wait: it votes by itself in %v, once no lock that it may have forgotten can be valid",
 		quarantine.RoundUp(left))
 }

@@ -65,7 +65,7 @@ func refuseUnfit(r *Report, seen []sight) bool {
 		case len(s.missing) > 0:
 			r.refuse(i, "the user lacks "+strings.Join(s.missing, " "),
 				"init needs "+diagnosis.VouchGrants+
-					": grant it with ACL SETUSER, or name another user with --redis-username")
+					": grant it with ACL SETUSER, or use another user with --redis-username")
 		}
 	}
 	if r.Count(Refused) == 0 {
@@ -92,8 +92,8 @@ func refused(ctx context.Context, nodes []Node, before []sight, err error, names
 		case errors.Is(reason, redlock.ErrOtherConfiguration):
 			r.Used = false
 			r.refuse(i, reason.Error(),
-				"give the nodes, --node-names and --max-ttl of the services here; to change those, "+
-					"see lockscope reconfigure")
+				"give the nodes, --node-names and --max-ttl of the services; to change those, "+
+					"run \"lockscope reconfigure\"")
 		case errors.Is(reason, redlock.ErrNotNew):
 			r.refuse(i, whyNotNew(before[i], after[i], reason), whatNow(r.Nodes[i].Left, len(nodes)))
 		default:
@@ -115,18 +115,18 @@ func whyNotNew(before, after sight, reason error) string {
 	case before.runID != after.runID:
 		return "it restarted a moment ago"
 	case before.marker.State == redlock.MarkerLeftover:
-		return "not new: it was vouched for before it restarted, or has the data of another server"
+		return "not new: somebody vouched for it before it restarted, or it has the data of another server"
 	case before.marker.State == redlock.MarkerChanging:
-		return "not new: a change of its configuration was begun and not finished"
+		return "not new: a change of its configuration is not finished"
 	case strings.Contains(reason.Error(), "another vouch"):
-		return "another vouch is under way, or did not finish: what it left stands in the way for a minute"
+		return "another init is under way, or did not finish: wait a minute"
 	}
 	return "not new: it was used for locks before"
 }
 
 func advice(err error) string {
 	if driver.ClassOf(err).Barred() {
-		return "give the masters themselves, each once"
+		return "give each master itself, once"
 	}
 	return diagnosis.ConnectionAdvice(err)
 }
