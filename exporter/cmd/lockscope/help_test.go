@@ -80,7 +80,7 @@ func TestTopics(t *testing.T) {
 func TestEveryFlagIsDocumented(t *testing.T) {
 	for _, cmd := range program.Subcommands(newRoot(program.New(nil, nil, nil, nil))) {
 		path := strings.Fields(cmd.CommandPath())[1:]
-		if cmd.IsAdditionalHelpTopicCommand() || !cmd.HasAvailableLocalFlags() || path[0] == "help" {
+		if cmd.IsAdditionalHelpTopicCommand() || !cmd.HasAvailableLocalFlags() || cmd.Hidden {
 			continue
 		}
 		page := strings.Join(strings.Fields(command(t, append([]string{"help", "flags"}, path...)...).Out), " ") + " "

@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/dashboards"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/discover"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/doctor"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/help"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/list"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/program"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/reconfigure"
@@ -34,7 +35,8 @@ func newRoot(p *program.Program) *cobra.Command {
 		Long: rootHelp, Example: rootExample, Version: exporter.Version(), Args: noCommand,
 	}, scan.Command(p.App), serve.Command(p.App), list.Command(p.App), repair.Command(p.App), doctor.Command(p.App),
 		vouch.Command(p.App), reconfigure.Command(p.App),
-		discover.Command(p.App), configcmd.Command(p.App), dashboards.Command(p.App), newVersion(p.App))
+		discover.Command(p.App), configcmd.Command(p.App), dashboards.Command(p.App), newVersion(p.App),
+		help.Manual(exporter.Version()))
 }
 
 // noCommand names what was probably meant. It repeats nothing that could be a URL

@@ -97,14 +97,17 @@ func commandPage(b *strings.Builder, cmd *cobra.Command) {
 
 // head is the purpose, the usage and the examples.
 func head(b *strings.Builder, cmd *cobra.Command) {
-	usage := cmd.UseLine()
-	if cmd.HasAvailableSubCommands() {
-		usage = cmd.CommandPath() + " COMMAND [flags]"
-	}
-	fmt.Fprintf(b, "%s\n\nUsage: %s\n", strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)), usage)
+	fmt.Fprintf(b, "%s\n\nUsage: %s\n", strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)), usageLine(cmd))
 	if cmd.HasExample() {
 		fmt.Fprintf(b, "\nExamples:\n%s\n", strings.TrimRight(cmd.Example, "\n"))
 	}
+}
+
+func usageLine(cmd *cobra.Command) string {
+	if cmd.HasAvailableSubCommands() {
+		return cmd.CommandPath() + " COMMAND [flags]"
+	}
+	return cmd.UseLine()
 }
 
 // foot is where to read more.

@@ -35,8 +35,8 @@ func topics() (all []*cobra.Command) {
 
 const flagsText = `Flags
 
-"lockscope COMMAND --help" shows the everyday flags of a command. "lockscope help flags COMMAND" shows
-all of them, with their defaults and variables.
+"lockscope COMMAND --help" shows the everyday flags of a command.
+"lockscope help flags COMMAND" shows all of them, with their defaults and variables.
 
 All commands have these flags:
   --log.level level     lowest level to log: debug, info (the default), warn or error

@@ -27,9 +27,9 @@ type Flags struct {
 // Register adds the flags.
 func (r *Flags) Register(set *pflag.FlagSet) {
 	r.URLs = flags.NewList("URL")
-	set.VarP(r.URLs, "redis", "r", "Redis server: host:port or a redis://, rediss://, unix:// URL. Repeat it or "+
-		"separate by commas. The full form is redis://[user:password@]host:port[/db]; rediss:// is TLS, "+
-		"unix:///path/to/socket a socket. Without any server, the variable "+varRedisURL+" names one")
+	set.VarP(r.URLs, "redis", "r", "Redis server: host:port or a redis://, rediss://, unix:// URL. Repeat it, or "+
+		"separate several by commas. A URL is redis://[user:password@]host:port[/db], rediss:// for TLS, or "+
+		"unix:///path/to/socket. Without any server, lockscope reads the variable "+varRedisURL)
 	set.StringVar(&r.Config.File, "redis-file", "", "`file` with one such URL per line; - is standard input")
 	set.StringVar(&r.Config.Username, "redis-username", "", "ACL `user` for URLs that name none")
 	set.StringVar(&r.Config.PasswordFile, "redis-password-file", "",
