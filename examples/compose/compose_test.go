@@ -169,8 +169,8 @@ func TestFlags(t *testing.T) {
 func TestVariables(t *testing.T) {
 	s := loadStack(t)
 	documented := map[string]string{
-		"lockscope": run(t, programs+"lockscope", "serve", "--help").out +
-			run(t, programs+"lockscope", "init", "--help").out,
+		"lockscope": run(t, programs+"lockscope", "help", "flags", "serve").out +
+			run(t, programs+"lockscope", "help", "flags", "init").out,
 		"service": run(t, programs+"service", "-h").out + read(t, root+"/exporter/otlp/doc.go"),
 	}
 	for name, svc := range s.own() {

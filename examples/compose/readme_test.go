@@ -62,7 +62,7 @@ func checkCommand(t *testing.T, s stack, verb string, words []string) {
 	if verb == "run --rm" {
 		bin := programs + s.Services[words[0]].Build.Target
 		if o := run(t, bin, append(args, "--help")...); o.status != 0 ||
-			!strings.Contains(o.out, "Usage:\n  lockscope "+args[0]) {
+			!strings.Contains(o.out, "Usage: lockscope "+args[0]) {
 			t.Errorf("%q: exit %d\n%s", words, o.status, o.err)
 		}
 	}

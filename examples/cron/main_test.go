@@ -85,7 +85,7 @@ func run(t *testing.T, env []string, bin string, args ...string) outcome {
 func parses(t *testing.T, args []string) {
 	t.Helper()
 	if o := run(t, nil, built, append(args, "--help")...); o.status != 0 ||
-		!strings.Contains(o.out, "Usage:\n  lockscope "+args[0]) {
+		!strings.Contains(o.out, "Usage: lockscope "+args[0]) {
 		t.Errorf("lockscope %q: exit %d\n%s", args, o.status, o.err)
 	}
 }
@@ -93,7 +93,8 @@ func parses(t *testing.T, args []string) {
 // knowsVariable checks that the program reads a variable.
 func knowsVariable(t *testing.T, command, name string) {
 	t.Helper()
-	if help := run(t, nil, built, command, "--help").out; !strings.Contains(help, "$"+name+"]") &&
+	page := run(t, nil, built, "help", "flags", command).out
+	if help := strings.Join(strings.Fields(page), " "); !strings.Contains(help, "$"+name+"]") &&
 		!strings.Contains(help, name+" ") {
 		t.Errorf("lockscope %s reads no %s", command, name)
 	}
