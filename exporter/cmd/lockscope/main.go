@@ -1,5 +1,5 @@
-// Command lockscope finds leaked locks, shows who holds what, and checks whether
-// Redis servers are fit to lock on. Run it with --help.
+// Command lockscope finds leaked locks, shows who holds what, and checks servers before you trust them with locks.
+// Run it with --help.
 package main
 
 import (

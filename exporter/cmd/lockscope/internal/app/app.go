@@ -8,14 +8,14 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/flags"
 )
 
-// App is what commands are given of the outside world.
+// App is the outside world of a command.
 type App struct {
 	Env    flags.Env
 	In     io.Reader
 	Out    io.Writer
 	ErrOut io.Writer
-	Logger *slog.Logger // as --log.level and --log.format have it once a command runs
+	Logger *slog.Logger // set by --log.level and --log.format before a command runs
 }
 
-// ErrInterrupted is of a command that a signal ended.
+// ErrInterrupted ends a command that a signal interrupted.
 var ErrInterrupted = errors.New("interrupted")

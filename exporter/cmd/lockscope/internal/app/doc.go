@@ -1,2 +1,2 @@
-// Package app is what every command is given of the outside world, and the statuses that it ends with.
+// Package app has what every command gets from the outside world, and the exit statuses.
 package app

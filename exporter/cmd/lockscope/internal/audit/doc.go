@@ -1,2 +1,2 @@
-// Package audit has it on disk what is about to be done to a key before it is done, and then what became of it.
+// Package audit writes to disk what is about to be done to a key before it is done, and then the outcome.
 package audit

@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// Flags are common to all that repairs.
+// Flags are those of all commands that repair.
 type Flags struct {
 	MinAge   time.Duration
 	Operator string
@@ -29,7 +29,7 @@ func (f *Flags) Register(set *pflag.FlagSet, log string) {
 	flags.CommandLineOnly(set, "min-age")
 }
 
-// Given reports that something is asked for that only a repair does.
+// Given reports whether a flag is set that only a repair uses.
 func (f *Flags) Given() bool {
 	return f.MinAge != scanner.DefaultRepairMinAge || f.AuditLog != ""
 }

@@ -17,8 +17,7 @@ import (
 // auditMode keeps the audit log to its owner and group: it names keys.
 const auditMode = 0o640
 
-// Log has it on disk what is about to be done to a key before it is, and then what
-// became of it, a line each. It holds no lock's value or token.
+// Log writes a line to disk before each act, and one with the outcome after it. It holds no lock's value or token.
 type Log struct {
 	file     *os.File // nil: stderr alone
 	stderr   io.Writer
@@ -47,7 +46,7 @@ func (l *Log) Close() error {
 	return l.file.Close()
 }
 
-// OperatorOf is who answers for a repair: who was named, or whose shell it is.
+// OperatorOf is the person responsible for a repair: the one named, or the user of the shell.
 func OperatorOf(a *app.App, named string) string {
 	return cmp.Or(named, a.Env["USER"], a.Env["LOGNAME"], "unknown")
 }

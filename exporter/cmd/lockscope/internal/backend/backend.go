@@ -11,7 +11,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// DialTimeout bounds the first answer: one that cannot be reached must not take the time of the others.
+// DialTimeout bounds the first answer, so that an unreachable system does not use up the time of the others.
 const DialTimeout = 5 * time.Second
 
 // Backend is one system. Its methods are not to be called concurrently; Close must follow
@@ -25,10 +25,10 @@ type Backend interface {
 	Connect(ctx context.Context) error
 	// Held reads the locks that are held.
 	Held(ctx context.Context) ([]scanner.Lock, error)
-	// Waiting reads who waits, the first in line of each lock first.
+	// Waiting reads the waiters, first in line first.
 	Waiting(ctx context.Context) ([]Waiter, error)
-	// Examine judges whether locks are safe there, as the user that is to take them. It changes nothing, and connects
-	// by itself. What goes wrong, also the end of ctx, is in its results.
+	// Examine judges whether locks are safe there, as the user that takes them. It changes nothing and connects by
+	// itself. Errors, also the end of ctx, are in its results.
 	Examine(ctx context.Context, p diagnosis.Policy) diagnosis.Examination
 	Close()
 }
@@ -70,7 +70,7 @@ func LockOf(key, resource, kind string, fence uint64, holder lock.Holder, left t
 	return l
 }
 
-// Says is what a holder record tells of who waits: one call, for there is no more to know.
+// Says is the waiting record of a holder record, which stands for one call.
 func Says(h lock.Holder) *records.Waiting {
 	if h == (lock.Holder{}) {
 		return nil

@@ -31,7 +31,7 @@ var (
 // ReachAdvice is what to do about a server that does not answer.
 const ReachAdvice = "check that the server is up, the address is right, and this machine can reach it"
 
-// Remedies are what helps against failures of a class, where the error itself does not say so.
+// Remedies are the advice for failures of a class, unless the error itself has one.
 type Remedies map[driver.Class]string
 
 // Explain names the system, the address and the remedy. ClassOf finds the error's class still.

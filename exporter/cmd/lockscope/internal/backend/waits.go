@@ -17,12 +17,11 @@ import (
 // secondLook is how long after a cycle was seen it must still be there.
 const secondLook = 150 * time.Millisecond
 
-// NoWaits is what is known of a system that was not asked who waits.
+// NoWaits is of a system that was not asked for waiters.
 func NoWaits() *scanner.Waits { return &scanner.Waits{Graph: waitgraph.New()} }
 
-// Read reads who holds what and who waits for whom. A cycle counts as a deadlock if a second
-// look finds it unchanged. There are Waits in any case: what kept them from being read is their Err,
-// and err is of the locks alone.
+// Read reads holders and waiters. A cycle counts as a deadlock if a second look finds it unchanged. It always returns
+// Waits; if they could not be read, their Err says why. err is about the locks alone.
 func Read(ctx context.Context, b Backend) (locks []scanner.Lock, w *scanner.Waits, err error) {
 	if err := b.Connect(ctx); err != nil {
 		return nil, NoWaits(), err
@@ -112,7 +111,7 @@ func graph(queues []scanner.WaitedFor, locks []scanner.Lock, now time.Time) *wai
 				said = *w.Says
 			}
 			if said.Since.IsZero() {
-				said.Since = now // nobody knows since when
+				said.Since = now // the time is unknown
 			}
 			r.Waiters = append(r.Waiters, said)
 		}

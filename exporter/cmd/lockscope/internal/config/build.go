@@ -46,7 +46,7 @@ func (f *File) PatternsOf(g *Group) []Pattern {
 	return f.Patterns
 }
 
-// Globs are what keys are looked for by.
+// Globs are the glob patterns that find the keys.
 func Globs(patterns []Pattern) (globs []string) {
 	for _, p := range patterns {
 		if glob := p.policy().Pattern; !slices.Contains(globs, glob) {
@@ -82,8 +82,7 @@ func (f *File) Options(g *Group) []scanner.Option {
 	return []scanner.Option{scanner.WithPolicies(policies...), scanner.WithExclusions(exclusions...)}
 }
 
-// Notifiers makes those that are told of a group's findings; resend is the time between
-// two reports.
+// Notifiers makes the notifiers of a group's findings; resend is the time between two reports.
 func (f *File) Notifiers(g *Group, resend time.Duration, logger *slog.Logger) ([]scanner.Notifier, error) {
 	var all []scanner.Notifier
 	for i := range f.Notify.Alertmanagers {

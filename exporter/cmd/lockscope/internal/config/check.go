@@ -10,7 +10,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// check finds what a right form does not tell.
+// check finds the mistakes that decode cannot see.
 func (f *File) check(p *problems) {
 	for i, class := range f.Checks {
 		checkClass(p, fmt.Sprintf("checks[%d]", i), class)

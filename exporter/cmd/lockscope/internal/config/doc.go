@@ -1,6 +1,6 @@
-// Package config reads the configuration file of lockscope: groups of servers that have
-// nothing to do with each other, what is right for their locks, and who is told.
+// Package config reads the configuration file of lockscope: independent groups of servers, the limits of their locks,
+// and where findings are sent.
 //
-// It is strict: what it does not know is an error with its line and the name that was
-// probably meant. No error holds a value that could be a secret.
+// It is strict: an unknown name is an error with its line and the name that was probably meant. No error repeats a
+// value, which could be a secret.
 package config

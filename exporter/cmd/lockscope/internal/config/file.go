@@ -5,17 +5,17 @@ import "path/filepath"
 // File is a configuration file. Field names are those of the json tags; the schema for
 // editors is made of these types.
 type File struct {
-	Groups     []Group     `json:"groups,omitempty" jsonschema:"servers, in groups that have nothing to do with each other; without any, flags name the servers"`
-	Patterns   []Pattern   `json:"patterns,omitempty" jsonschema:"where locks are and what is right for them: the first that matches decides; each costs a pass through all keys"`
-	Exclusions []Exclusion `json:"exclusions,omitempty" jsonschema:"findings that are known, and kept out of reports until a date"`
+	Groups     []Group     `json:"groups,omitempty" jsonschema:"independent groups of servers; without any, flags name the servers"`
+	Patterns   []Pattern   `json:"patterns,omitempty" jsonschema:"where locks are, with limits of their own: the first that matches decides; each one costs a pass through all keys"`
+	Exclusions []Exclusion `json:"exclusions,omitempty" jsonschema:"known findings to leave out of reports until a date"`
 
-	MaxTTL     Duration `json:"max_ttl,omitempty" jsonschema:"a longer TTL is a finding (long_ttl), where no pattern says otherwise; 1h if left out"`
-	MaxHold    Duration `json:"max_hold,omitempty" jsonschema:"one holder for longer is a finding (held_too_long), where no pattern says otherwise; 1h if left out"`
+	MaxTTL     Duration `json:"max_ttl,omitempty" jsonschema:"report longer TTLs (long_ttl) where no pattern has a limit; 1h if left out"`
+	MaxHold    Duration `json:"max_hold,omitempty" jsonschema:"report longer holds (held_too_long) where no pattern has a limit; 1h if left out"`
 	Checks     []string `json:"checks,omitempty" jsonschema:"classes of findings to look for; all if left out"`
-	AllowEmpty bool     `json:"allow_empty,omitempty" jsonschema:"it is no gap that no key matches"`
+	AllowEmpty bool     `json:"allow_empty,omitempty" jsonschema:"a sweep that matches no key is complete"`
 	Interval   Duration `json:"interval,omitempty" jsonschema:"time between two sweeps of serve; 1m if left out"`
-	Throttle   Throttle `json:"throttle,omitzero" jsonschema:"how gently servers are read"`
-	Notify     Notify   `json:"notify,omitzero" jsonschema:"who is told of findings"`
+	Throttle   Throttle `json:"throttle,omitzero" jsonschema:"limits for the load on servers"`
+	Notify     Notify   `json:"notify,omitzero" jsonschema:"where to send findings"`
 
 	path  string
 	lines map[string]int
@@ -23,21 +23,21 @@ type File struct {
 
 // Group is servers with one quorum, or one server, and a scanner of its own.
 type Group struct {
-	Name     string   `json:"name" jsonschema:"as reports call it"`
+	Name     string   `json:"name" jsonschema:"name of the group in reports"`
 	Redis    []string `json:"redis" jsonschema:"servers: redis://host:port/db, rediss:// for TLS, unix:///path, host:port; seeds of a cluster; Sentinels. Passwords belong in password_file"`
 	Replicas []string `json:"replicas,omitempty" jsonschema:"replicas to read pages from, one for each server in its order"`
 
 	Cluster              bool   `json:"cluster,omitempty" jsonschema:"the servers are seeds of one Redis Cluster"`
-	SentinelMaster       string `json:"sentinel_master,omitempty" jsonschema:"the servers are Sentinels, and this is the master they watch"`
+	SentinelMaster       string `json:"sentinel_master,omitempty" jsonschema:"the servers are Sentinels that watch the master of this name"`
 	SentinelPasswordFile string `json:"sentinel_password_file,omitempty" jsonschema:"file with the Sentinels' own password"`
-	Redlock              *bool  `json:"redlock,omitempty" jsonschema:"true: the servers are nodes of one Redlock, and a token on a minority is an orphan; false: they have nothing to do with each other. Needed for several servers"`
+	Redlock              *bool  `json:"redlock,omitempty" jsonschema:"true: the servers are nodes of one Redlock, and a token on a minority is an orphan; false: they are independent. Required for several servers"`
 
 	Username     string `json:"username,omitempty" jsonschema:"ACL user for URLs that name none"`
 	PasswordFile string `json:"password_file,omitempty" jsonschema:"file with the password; relative to this file; read again when it changes"`
 	TLS          TLS    `json:"tls,omitzero" jsonschema:"for rediss:// URLs"`
 
 	Patterns   []Pattern   `json:"patterns,omitempty" jsonschema:"instead of those of the file"`
-	Exclusions []Exclusion `json:"exclusions,omitempty" jsonschema:"besides those of the file"`
+	Exclusions []Exclusion `json:"exclusions,omitempty" jsonschema:"in addition to those of the file"`
 }
 
 // TLS is paths of PEM files, relative to the configuration file.
@@ -45,37 +45,37 @@ type TLS struct {
 	CA                 string `json:"ca,omitempty" jsonschema:"authorities that sign the servers' certificates, instead of the system's"`
 	Cert               string `json:"cert,omitempty" jsonschema:"this client's certificate"`
 	Key                string `json:"key,omitempty" jsonschema:"this client's key"`
-	InsecureSkipVerify bool   `json:"insecure_skip_verify,omitempty" jsonschema:"believe any server: for tests only"`
+	InsecureSkipVerify bool   `json:"insecure_skip_verify,omitempty" jsonschema:"accept any server certificate: for tests only"`
 }
 
-// Pattern is where locks are and what is right for them.
+// Pattern is where locks are, and their limits.
 type Pattern struct {
 	Pattern      string   `json:"pattern,omitempty" jsonschema:"glob pattern of Redis, such as lock:*; this or prefix"`
-	Prefix       string   `json:"prefix,omitempty" jsonschema:"what keys begin with; this or pattern"`
-	Name         string   `json:"name,omitempty" jsonschema:"as findings call the policy; the pattern if left out"`
-	MaxTTL       Duration `json:"max_ttl,omitempty" jsonschema:"a longer TTL is a finding"`
-	MaxHold      Duration `json:"max_hold,omitempty" jsonschema:"one holder for longer is a finding"`
+	Prefix       string   `json:"prefix,omitempty" jsonschema:"text that the keys begin with; this or pattern"`
+	Name         string   `json:"name,omitempty" jsonschema:"name of the policy in findings; the pattern if left out"`
+	MaxTTL       Duration `json:"max_ttl,omitempty" jsonschema:"report longer TTLs"`
+	MaxHold      Duration `json:"max_hold,omitempty" jsonschema:"report longer holds"`
 	NoTTLAllowed bool     `json:"no_ttl_allowed,omitempty" jsonschema:"a lock without a TTL is fine"`
 }
 
 // Exclusion keeps findings out of reports for a while.
 type Exclusion struct {
 	Pattern string `json:"pattern" jsonschema:"glob pattern of Redis"`
-	Until   Date   `json:"until" jsonschema:"last day, in UTC, or a time; after it nothing is excluded and reports say so"`
-	Reason  string `json:"reason" jsonschema:"for whoever reads a report"`
+	Until   Date   `json:"until" jsonschema:"last day, in UTC, or a time; reports name an expired exclusion"`
+	Reason  string `json:"reason" jsonschema:"why, for the readers of reports"`
 }
 
-// Throttle is how gently servers are read.
+// Throttle limits the load on servers.
 type Throttle struct {
-	PageSize     int       `json:"page_size,omitempty" jsonschema:"keys a server looks at without serving others meanwhile (COUNT of SCAN); 500 if left out"`
-	Pause        *Duration `json:"pause,omitempty" jsonschema:"leave a server alone for this long after each page; 10ms if left out"`
-	Deadline     Duration  `json:"deadline,omitempty" jsonschema:"a sweep takes no longer; 5m if left out"`
-	ConfirmAfter *Duration `json:"confirm_after,omitempty" jsonschema:"look again after this before a finding counts; 5s if left out"`
-	MaxFindings  int       `json:"max_findings,omitempty" jsonschema:"keep so many findings and only count the others"`
-	MaxValues    *int      `json:"max_values,omitempty" jsonschema:"read so many values per server and sweep, in turns; 0 reads all"`
+	PageSize     int       `json:"page_size,omitempty" jsonschema:"keys per SCAN call (COUNT), during which the server answers nobody else; 500 if left out"`
+	Pause        *Duration `json:"pause,omitempty" jsonschema:"pause between two pages of a server; 10ms if left out"`
+	Deadline     Duration  `json:"deadline,omitempty" jsonschema:"longest time for a sweep; 5m if left out"`
+	ConfirmAfter *Duration `json:"confirm_after,omitempty" jsonschema:"time until the second look that confirms a finding; 5s if left out"`
+	MaxFindings  int       `json:"max_findings,omitempty" jsonschema:"number of findings to keep; the others are only counted"`
+	MaxValues    *int      `json:"max_values,omitempty" jsonschema:"values to read per server and sweep, in turns; 0 reads all"`
 }
 
-// Notify is who is told.
+// Notify is where findings are sent.
 type Notify struct {
 	Alertmanagers []Alertmanager `json:"alertmanagers,omitempty"`
 	Webhooks      []Webhook      `json:"webhooks,omitempty"`
@@ -113,7 +113,7 @@ func (f *File) Problem(path string, err error) error {
 	return p.err()
 }
 
-// file is a path as the configuration has it: relative to where that is.
+// file resolves a path of the configuration, which is relative to the configuration file.
 func (f *File) file(path string) string {
 	if path == "" || filepath.IsAbs(path) {
 		return path

@@ -83,7 +83,7 @@ func oneFile(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// checkConfig makes all that scan would make of the file, but sweeps nothing.
+// checkConfig builds what scan would build from the file, but sweeps nothing.
 func checkConfig(ctx context.Context, a *app.App, path string, connect bool) error {
 	f := &sweep.GroupFlags{}
 	f.Register(pflag.NewFlagSet("", pflag.ContinueOnError), 0)
@@ -121,7 +121,7 @@ func inventory(file *config.File, all sweep.Groups) string {
 	return strings.Join(parts, "; ")
 }
 
-// ask asks each server, at the same time, for what a sweep asks first.
+// ask sends each server, at the same time, the first request of a sweep.
 func ask(ctx context.Context, all sweep.Groups) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()

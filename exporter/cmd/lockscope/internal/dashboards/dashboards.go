@@ -36,7 +36,7 @@ const dashboardsExample = `  lockscope dashboards --out ./locks --grafana-url ht
   lockscope dashboards --out ./locks --labels cluster,namespace --selector 'env="prod"'
   lockscope dashboards --out ./locks --format configmaps  # then: kubectl apply -f locks/kubernetes`
 
-// fitting is what the flags say about the files.
+// fitting is how the flags fit the files to a fleet.
 type fitting struct {
 	settings   deploy.Settings
 	labels     string

@@ -11,7 +11,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/target"
 )
 
-// ConnectionAdvice says what to do about a server that could not be asked.
+// ConnectionAdvice is what to do about a server that could not be asked.
 func ConnectionAdvice(err error) string {
 	var reply redis.Error
 	text := err.Error()
@@ -27,7 +27,7 @@ func ConnectionAdvice(err error) string {
 	return "check that the server is up, the address is right, and this machine can reach it"
 }
 
-// KnownAdvice is [ConnectionAdvice] where the error tells its cause; else "".
+// KnownAdvice is [ConnectionAdvice] if the error has a known cause, else "".
 func KnownAdvice(err error) string {
 	text := err.Error()
 	switch {

@@ -12,7 +12,7 @@ type Examination struct {
 	Results []Result
 }
 
-// BackendNode is what one server of it told.
+// BackendNode has the facts of one of its servers.
 type BackendNode struct {
 	Node    string
 	Err     error // why it could not be asked

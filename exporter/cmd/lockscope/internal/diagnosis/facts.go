@@ -32,7 +32,7 @@ type Policy struct {
 	now   time.Time // when they were
 }
 
-// Facts is what one server tells.
+// Facts are those of one server.
 type Facts struct {
 	Node    string
 	Address string // host:port
@@ -51,7 +51,7 @@ type Facts struct {
 	Unasked error    // why not all rights could be checked
 }
 
-// Server is what INFO says. Fields that a server does not tell stay zero.
+// Server is from INFO. Fields that a server does not have stay zero.
 type Server struct {
 	RunID       string
 	Incarnation string // of the process, which the marker names: see redisinfo

@@ -15,8 +15,8 @@ import (
 // greetingTimeout is how long a server that hangs up is listened to.
 const greetingTimeout = time.Second
 
-// explained adds to an error what a server says that hangs up on whoever connects, as one
-// does that has no connection left: a client that writes first may not get to read it.
+// explained adds the greeting of a server that hangs up at once, such as one without a free connection. A client that
+// writes first may not get to read it.
 func explained(ctx context.Context, address string, err error) error {
 	hungUp := errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF)
 	if address == "" || !hungUp {

@@ -43,7 +43,7 @@ func writeRefusal(ctx context.Context, c *redis.Client, p Policy, text string) s
 	}
 	info := redisinfo.Parse(text)
 	config := func(name string) string {
-		found, _ := c.ConfigGet(ctx, name).Result() // who may not ask is not told
+		found, _ := c.ConfigGet(ctx, name).Result() // "" without the right to ask
 		return found[name]
 	}
 	if least, _ := strconv.ParseInt(config("min-replicas-to-write"), 10, 64); least > 0 {

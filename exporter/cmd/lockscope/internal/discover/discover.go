@@ -34,7 +34,7 @@ const discoverExample = `  lockscope discover --redis r1:6379,r2:6379,r3:6379
   lockscope discover --redis r1:6379 --sample 1000000 -o lockscope.yaml
   lockscope discover --cluster --redis c1:6379`
 
-// exampleWidth clips keys: names may tell more than anybody wants on a terminal.
+// exampleWidth clips keys, whose names may reveal more than a terminal should show.
 const exampleWidth = 48
 
 type discoverFlags struct {
@@ -158,7 +158,7 @@ func clip(key string) string {
 	return key
 }
 
-// write writes the proposal. The file is new: nobody's work is overwritten.
+// write writes the proposal to a new file, so that it overwrites nothing.
 func (f *discoverFlags) write(a *app.App, all []discovered) error {
 	file, err := os.OpenFile(f.out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
 	if err != nil {

@@ -1,2 +1,2 @@
-// Package discover is lockscope discover: it recognises whose locks there are, and proposes a configuration.
+// Package discover is lockscope discover: it detects lock libraries and suggests a configuration.
 package discover

@@ -114,8 +114,8 @@ func lookedFor(f *discover.Found) bool {
 	return f.Confidence > discover.Low && f.Library != discover.SidekiqUnique
 }
 
-// specificFirst are the surest of each pattern, in the order in which they are to be tried:
-// a pattern within another's comes before it, for the first that matches decides.
+// specificFirst are the surest of each pattern, in the order in which a sweep tries them: a pattern within another one
+// comes before it, as the first that matches decides.
 func specificFirst(found []discover.Found) (sure []*discover.Found) {
 	seen := make(map[string]bool)
 	for i := range found {

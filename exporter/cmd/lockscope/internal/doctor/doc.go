@@ -1,2 +1,2 @@
-// Package doctor is lockscope doctor: it has all systems examined, and shows what package diagnosis says of them.
+// Package doctor is lockscope doctor: it examines all systems and shows the results of package diagnosis.
 package doctor

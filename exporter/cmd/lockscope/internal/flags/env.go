@@ -49,8 +49,8 @@ func Apply(set *pflag.FlagSet, env Env) error {
 // commandLineOnly marks a flag that no variable sets.
 const commandLineOnly = "lockscope_command_line_only"
 
-// CommandLineOnly takes the variables of flags away: of what does harm if it is set by
-// mistake, or by somebody else.
+// CommandLineOnly takes the variables of flags away, for flags that do harm if they are set
+// by mistake or by somebody else.
 func CommandLineOnly(set *pflag.FlagSet, names ...string) {
 	for _, name := range names {
 		_ = set.SetAnnotation(name, commandLineOnly, nil) // fails for a flag that is not there

@@ -22,8 +22,8 @@ func (l *List) Values() []string { return slices.Clone(l.values) }
 // Given says whether the values are others than the defaults.
 func (l *List) Given() bool { return l.given }
 
-// Set implements pflag.Value. It takes anything: whoever knows what the values
-// mean checks them.
+// Set implements pflag.Value. It takes anything; the code that uses the values
+// checks them.
 func (l *List) Set(text string) error {
 	if !l.given {
 		l.values, l.given = nil, true

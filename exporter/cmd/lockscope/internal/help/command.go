@@ -13,7 +13,7 @@ func command() *cobra.Command {
 		Use: "help [COMMAND | TOPIC]", Short: "Show the help of a command or topic",
 		Long:              "Show the help of a command or topic. Without one, list them all.",
 		Example:           "  lockscope help scan\n  lockscope help flags scan\n  lockscope help exit-codes",
-		PersistentPreRunE: func(*cobra.Command, []string) error { return nil }, // a bad variable keeps nobody from help
+		PersistentPreRunE: func(*cobra.Command, []string) error { return nil }, // a bad variable must not prevent help
 		ValidArgsFunction: complete,
 		Args:              cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -63,7 +63,7 @@ func write(out io.Writer, cmd *cobra.Command) {
 	default:
 		commandPage(&b, cmd)
 	}
-	_, _ = io.WriteString(out, b.String()) // nobody is left to tell
+	_, _ = io.WriteString(out, b.String()) // nothing can report that standard output failed
 }
 
 func rootPage(b *strings.Builder, root *cobra.Command) {

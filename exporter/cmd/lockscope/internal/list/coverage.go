@@ -16,7 +16,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// coverage is what of the nodes of one Redlock was read; nil for other systems and a cluster.
+// coverage is how much of the nodes of one Redlock was read; nil for other systems and a cluster.
 type coverage struct {
 	Read   int      `json:"read"` // nodes
 	Of     int      `json:"of"`
@@ -30,7 +30,7 @@ type coverage struct {
 // markerTimeout bounds the questions for markers: the list does not wait for them.
 const markerTimeout = time.Second
 
-// coverageOf tells what a listing of independent nodes has read.
+// coverageOf is how much of independent nodes a listing has read.
 func coverageOf(ctx context.Context, nodes []target.Node, l scanner.Listing) *coverage {
 	c := &coverage{Of: len(nodes)}
 	failed := make(map[string]bool)
@@ -53,8 +53,8 @@ func coverageOf(ctx context.Context, nodes []target.Node, l scanner.Listing) *co
 	return c
 }
 
-// forgetful are the nodes that may have forgotten locks: they restarted or were wiped, which
-// their markers tell where at least one node's says that it votes.
+// forgetful are the nodes that may have forgotten locks, as they restarted or were wiped. Their markers show it if the
+// marker of at least one other node votes.
 func forgetful(ctx context.Context, nodes []target.Node) (names []string) {
 	ctx, cancel := context.WithTimeout(ctx, markerTimeout)
 	defer cancel()
@@ -80,12 +80,12 @@ func forgetful(ctx context.Context, nodes []target.Node) (names []string) {
 		}
 	}
 	if !voting {
-		return nil // nobody's locks here need markers
+		return nil // these locks need no markers
 	}
 	return names
 }
 
-// text says what is not known; "" if everything is.
+// text says what is unknown; "" if nothing is.
 func (c *coverage) text() string {
 	if c == nil || len(c.Unread)+len(c.Forgetful) == 0 {
 		return ""

@@ -1,2 +1,2 @@
-// Package list is lockscope list: who holds what now, and who waits, in all systems side by side.
+// Package list is lockscope list: holders and waiters of all systems, side by side.
 package list

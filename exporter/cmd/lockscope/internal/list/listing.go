@@ -9,14 +9,14 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// What can be said of a lock.
+// States of a lock.
 const (
 	lockHeld      = "held"      // a quorum of all nodes has it
 	lockUndecided = "undecided" // a quorum has it, if nodes that did not answer or may have forgotten it do
-	lockNotHeld   = "not_held"  // no quorum can have it: a left-over, or an attempt under way
+	lockNotHeld   = "not_held"  // no quorum can have it: a leftover, or an attempt under way
 )
 
-// part is what one system told.
+// part is the listing of one system.
 type part struct {
 	system   string
 	tellsTTL bool
@@ -31,7 +31,7 @@ type entry struct {
 	in *part
 }
 
-// listing is what all systems told.
+// listing is that of all systems.
 type listing struct {
 	started   time.Time
 	took      time.Duration
@@ -41,7 +41,7 @@ type listing struct {
 	truncated bool
 }
 
-// prefix says which system a line is about, where there are several.
+// prefix names the system of a line if there are several.
 func (l *listing) prefix(p *part) string {
 	if len(l.parts) == 1 {
 		return ""
@@ -80,7 +80,7 @@ func (l *listing) summary() string {
 	return "no locks"
 }
 
-// state is what can be said of a lock.
+// state is held, undecided or not held.
 func (k *entry) state() string {
 	all := k.Of + k.Silent
 	quorum, more := all/2+1, k.Silent

@@ -39,7 +39,7 @@ type listedLock struct {
 	Nodes      int                   `json:"nodes"` // that agree on the holder
 	Of         int                   `json:"of"`    // that answered
 	Silent     int                   `json:"silent,omitempty"`
-	Held       bool                  `json:"held"`  // by a majority, as far as they and the silent ones tell
+	Held       bool                  `json:"held"`  // by a majority, if the silent nodes have it, too
 	State      string                `json:"state"` // held, undecided or not_held
 	Split      bool                  `json:"split"` // other nodes have another holder
 	Holder     *scanner.HoldDocument `json:"holder,omitempty"`
@@ -165,7 +165,7 @@ func lockRow(k entry) []string {
 	}
 }
 
-// undecidedText says on what it depends whether a lock is held.
+// undecidedText says what decides whether a lock is held.
 func undecidedText(k *entry) string {
 	if k.Silent == 0 {
 		return "held if the nodes that may have forgotten it had it"

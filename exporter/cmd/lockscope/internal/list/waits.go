@@ -12,7 +12,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// waits is what list says of who waits.
+// waits are the waiters as list shows them.
 type waits struct{ *scanner.Waits }
 
 // listedWait is the JSON form of a lock's queue.

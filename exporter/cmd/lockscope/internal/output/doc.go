@@ -1,2 +1,2 @@
-// Package output is how results are written: as a table or as JSON, and durations and holders as people read them.
+// Package output writes results as a table or as JSON, and durations and holders for people.
 package output

@@ -7,7 +7,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// Unknown stands for what nobody told.
+// Unknown stands for an unknown value.
 const Unknown = "-"
 
 // TTL is how long a lock lives.
@@ -18,7 +18,7 @@ func TTL(ttl time.Duration) string {
 	return Short(ttl)
 }
 
-// Holder is who holds a lock, and where in its code.
+// Holder is the holder of a lock, and where in its code.
 func Holder(h scanner.Hold) string {
 	text := h.Instance
 	if text == "" {

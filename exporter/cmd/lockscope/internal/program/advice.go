@@ -6,8 +6,8 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 )
 
-// connectionAdvice says what to do about servers that could not be asked, each advice once:
-// where the cause is known. Commands whose tables have it for each node return no such error.
+// connectionAdvice is what to do about servers that could not be asked, if the cause is known, each advice once.
+// Commands whose tables have it for each node return no such error.
 func connectionAdvice(err error) (all []string) {
 	switch joined := err.(type) {
 	case interface{ Unwrap() []error }:

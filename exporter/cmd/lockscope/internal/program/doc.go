@@ -1,3 +1,3 @@
-// Package program is what is round the commands: the flags that all have, variables, the log, errors as whoever
-// typed the command understands them, and the exit status. It knows no command.
+// Package program surrounds the commands: common flags, variables, the log, errors in the terms of the command line,
+// and the exit status. It knows no command.
 package program

@@ -21,8 +21,7 @@ func flagNames() map[string]string {
 	}
 }
 
-// inFlags puts the names of flags in the place of those of Go's options, which whoever
-// types a command has never seen.
+// inFlags replaces the names of Go's options by those of flags, which are what the user of a command knows.
 func inFlags(text string) string {
 	flags := flagNames()
 	return OptionText.ReplaceAllStringFunc(text, func(found string) string {

@@ -18,7 +18,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/zaplog"
 )
 
-// Program is what is round the commands: flags that all have, variables, the log, and the exit status.
+// Program surrounds the commands: common flags, variables, the log and the exit status.
 type Program struct {
 	*app.App
 
@@ -82,7 +82,7 @@ func Subcommands(root *cobra.Command) (all []*cobra.Command) {
 
 // exit reports err and returns the status it stands for.
 func (p *Program) exit(err error) int {
-	_ = p.flush() // syncing a pipe or a terminal may fail, and nobody is left to tell
+	_ = p.flush() // syncing a pipe or a terminal may fail, and nothing can report it
 	if err == nil {
 		return app.ExitClean
 	}

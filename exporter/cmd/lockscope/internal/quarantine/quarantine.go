@@ -17,11 +17,11 @@ func Left(uptime, maxTTL time.Duration) time.Duration {
 	return max(0, redlock.Quarantine(maxTTL)-max(0, uptime-time.Second))
 }
 
-// RoundUp rounds up to seconds: whoever waits must not wait too short.
+// RoundUp rounds up to seconds, so that nobody waits too short.
 func RoundUp(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
 
 // LeftBy is what remains by the marker of a server that votes only with one. Where it has
-// none of its own, its quarantine has not even begun: that is for who asks for its vote.
+// none of its own, its quarantine begins only when a service asks for its vote.
 func LeftBy(m redlock.Marker, maxTTL time.Duration, now time.Time) time.Duration {
 	switch m.State {
 	case redlock.MarkerVoting:

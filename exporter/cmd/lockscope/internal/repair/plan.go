@@ -187,7 +187,7 @@ func showPlan(a *app.App, p scanner.Plan, path string) error {
 	return err
 }
 
-// keptSteps counts those whose value does not tell a hold from its process's next one.
+// keptSteps counts the steps whose value cannot tell a hold from the next one of the same process.
 func keptSteps(p scanner.Plan) (n int) {
 	for _, s := range p.Steps {
 		if s.Kept {

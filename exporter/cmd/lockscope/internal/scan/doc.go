@@ -1,2 +1,2 @@
-// Package scan is lockscope scan: one sweep, its report, and what is done about findings.
+// Package scan is lockscope scan: one sweep, its report, and the repair of findings.
 package scan

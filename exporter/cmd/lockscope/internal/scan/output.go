@@ -56,7 +56,7 @@ func writeScan(a *app.App, format output.Format, r scanner.Report, status string
 	return err
 }
 
-// matchedText says of how many keys the report speaks: "nothing" is said of these only.
+// matchedText is how many keys the report is about.
 func matchedText(r scanner.Report) string {
 	matched := make(map[string]int64)
 	uncounted := 0
@@ -78,7 +78,7 @@ func matchedText(r scanner.Report) string {
 	return b.String()
 }
 
-// skippedText has a line for each thing that nobody asked to be looked for.
+// skippedText has a line for each check that was not made and not asked for.
 func skippedText(r scanner.Report) string {
 	var b strings.Builder
 	for _, g := range r.Skipped {
@@ -87,7 +87,7 @@ func skippedText(r scanner.Report) string {
 	return b.String()
 }
 
-// excludedText says what exclusions kept out, and which have ended.
+// excludedText is what exclusions left out, and which have expired.
 func excludedText(r scanner.Report) string {
 	var b strings.Builder
 	for _, e := range r.Excluded {
@@ -134,7 +134,7 @@ func nodeGroups(r scanner.Report) (groups []string) {
 	return groups
 }
 
-// gapsText has a line for each thing that was not read.
+// gapsText has a line for each part that was not read.
 func gapsText(r scanner.Report) string {
 	gaps := r.Incomplete()
 	if len(gaps) == 0 {

@@ -18,7 +18,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-const scanHelp = `Look for leaked locks of any library once, for cron. Changes nothing without --repair.`
+const scanHelp = `Look for leaked locks of any library once, for cron. Changes no lock without --repair.`
 
 const scanExample = `  lockscope scan --redis 10.0.0.1:6379
   lockscope scan --redis r1:6379,r2:6379,r3:6379 --max-hold 15m -o json

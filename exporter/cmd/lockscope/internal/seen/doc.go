@@ -1,2 +1,2 @@
-// Package seen is what list and serve both say of a reading of the nodes: ages as of then, and what was not read.
+// Package seen has what list and serve both derive from a reading of the nodes: ages at that time, and gaps.
 package seen

@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// Held is how long a lock had been held when it was read; zero if nobody knows since when.
+// Held is how long a lock had been held when it was read; zero if unknown.
 func Held(l *scanner.Lock) time.Duration {
 	if l.Hold.Since.IsZero() {
 		return 0
@@ -26,7 +26,7 @@ func Left(ttl time.Duration) *float64 {
 	return &s
 }
 
-// Longest is the longest wait that is known; a plain Mutex of etcd tells of none.
+// Longest is the longest known wait; a plain Mutex of etcd has none.
 func Longest(f *scanner.WaitedFor) (most time.Duration) {
 	for _, q := range f.Queue {
 		most = max(most, Waited(q, f.At))
@@ -34,7 +34,7 @@ func Longest(f *scanner.WaitedFor) (most time.Duration) {
 	return most
 }
 
-// Waited is how long somebody had waited when the queue was read. It may be over by now.
+// Waited is how long a waiter had waited when the queue was read. The wait may be over by now.
 func Waited(q redlock.Queued, read time.Time) time.Duration {
 	since := q.Since
 	if q.Says != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// waitsEvery is soon enough for somebody who is called for a deadlock.
+	// waitsEvery is soon enough for the person who is paged for a deadlock.
 	waitsEvery = 15 * time.Second
 	// waitsShare bounds what of the time is spent reading: one part in so many.
 	waitsShare = 4
@@ -25,7 +25,7 @@ const (
 	maxDeadlocks = 1000
 )
 
-// blocking knows who waits for whom over all processes, and tells the log of deadlocks.
+// blocking knows the waiters of all processes, and logs deadlocks.
 // It is safe for concurrent use.
 type blocking struct {
 	logger *slog.Logger
@@ -34,7 +34,7 @@ type blocking struct {
 	totals exporter.WaitTotals
 	known  map[string]*seenDeadlock
 	looked time.Time
-	broken string // why who waits is not known, as it was logged
+	broken string // why some waiters are unknown, as it was logged
 }
 
 type seenDeadlock struct {
@@ -63,7 +63,7 @@ func (b *blocking) loop(ctx context.Context, s lockReader, every time.Duration) 
 		if age := b.age(); age < every {
 			pause -= age
 		} else if !s.Snapshot().Standby {
-			w, _ := s.Waits(ctx) // it tells itself how much of the nodes was read
+			w, _ := s.Waits(ctx) // it has how much of the nodes was read
 			b.observe(ctx, w, time.Now())
 			pause = max(pause, waitsShare*w.Took)
 		}
@@ -99,7 +99,7 @@ func (b *blocking) observe(ctx context.Context, w *scanner.Waits, now time.Time)
 	}
 }
 
-// appeared tells of cycles that were not known. b.mu is held, as it is for the others.
+// appeared logs new cycles. It expects b.mu to be held, as gone and tellUnread do.
 func (b *blocking) appeared(ctx context.Context, w *scanner.Waits, now time.Time) {
 	for _, d := range w.Deadlocks {
 		text := d.String()
@@ -116,7 +116,7 @@ func (b *blocking) appeared(ctx context.Context, w *scanner.Waits, now time.Time
 	}
 }
 
-// gone tells of those that were not seen again.
+// gone logs the end of cycles that were not seen again.
 func (b *blocking) gone(ctx context.Context, now time.Time) {
 	for text, d := range b.known {
 		if d.missed++; d.missed >= goneAfter {
@@ -127,7 +127,7 @@ func (b *blocking) gone(ctx context.Context, now time.Time) {
 	}
 }
 
-// tellUnread logs once why it is not known who waits, and when it is known again.
+// tellUnread logs once why some waiters are unknown, and when all are known again.
 func (b *blocking) tellUnread(ctx context.Context, w *scanner.Waits) {
 	why := ""
 	if err := unread(w); err != nil {

@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	// readEvery is how often pages are looked for that are due, while somebody looks.
+	// readEvery is how often due pages are read, while requests come in.
 	readEvery = time.Second
-	// firstRead is how long the first who looks waits for the pages.
+	// firstRead is how long the first request waits for the pages.
 	firstRead = fleet.Timeout + time.Second
 )
 
 // fleetView makes of a listing and of the pages it names what /debug/locks/fleet shows.
-// Nobody looks: no page is read.
+// Without requests, it reads no page.
 type fleetView struct {
 	state  *state
 	reader *fleet.Reader
-	wanted chan struct{} // holds one element while somebody waits for pages
+	wanted chan struct{} // holds one element while a request waits for pages
 	first  chan struct{} // closed once all pages were read, or have failed
 }
 

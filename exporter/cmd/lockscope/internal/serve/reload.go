@@ -20,8 +20,8 @@ import (
 // lookEvery is how soon a secret that was rotated is read.
 const lookEvery = 10 * time.Second
 
-// sweeping is the groups that serve sweeps, of which a reload makes others. It is safe for
-// concurrent use.
+// sweeping has the groups that serve sweeps; a reload replaces them. It is safe for concurrent
+// use.
 type sweeping struct {
 	build func(old sweep.Groups) (sweep.Groups, stamps,
 		error) // makes the groups anew, and says which files they depend on
@@ -32,7 +32,7 @@ type sweeping struct {
 	last  exporter.Reload
 }
 
-// stamp tells whether a file is another one than before.
+// stamp tells whether a file has changed.
 type stamp struct {
 	modified time.Time
 	size     int64
@@ -119,7 +119,7 @@ func (s *sweeping) reload() error {
 }
 
 // loop reloads on SIGHUP, and when a file of a secret has changed, which it looks for every
-// so often, until ctx ends. changed is told of new groups.
+// so often, until ctx ends. It calls changed with new groups.
 func (s *sweeping) loop(ctx context.Context, a *app.App, every time.Duration, changed func(sweep.Groups)) {
 	hup := make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP)

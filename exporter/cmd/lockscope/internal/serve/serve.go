@@ -215,7 +215,7 @@ func (f *serveFlags) server(a *app.App, s *sweeping, state *state, view *fleetVi
 	return server.New(e, server.WithLogger(a.Logger), server.WithDrainDelay(f.drain))
 }
 
-// undecided is why nobody sweeps, if it cannot be told who is to.
+// undecided is why no process sweeps, if the election has no result.
 func undecided(s scanner.Snapshot) error {
 	if !s.Standby || s.Undecided == nil {
 		return nil

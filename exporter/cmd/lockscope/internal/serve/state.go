@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// listEvery is how old a listing gets before somebody who looks has it made
-	// again. Nobody looks: nothing is read.
+	// listEvery is the age at which a request refreshes the listing. Without requests,
+	// nothing is read.
 	listEvery = 5 * time.Second
-	// listShare bounds what of the time is spent listing, one part in so many: a page that
-	// somebody forgot costs a large Redis next to nothing, and is older there.
+	// listShare bounds the share of time spent listing, one part in so many: a forgotten page
+	// costs a large Redis next to nothing, and is older there.
 	listShare = 10
-	// firstListing is how long the first who looks waits for it.
+	// firstListing is how long the first request waits for it.
 	firstListing = 2 * time.Second
 )
 
@@ -30,7 +30,7 @@ type state struct {
 	pings    *pings
 	blocking *blocking
 	instance string
-	wanted   chan struct{} // holds one element while somebody waits for a fresh listing
+	wanted   chan struct{} // holds one element while a request waits for a fresh listing
 	first    chan struct{} // closed once there is a listing
 
 	mu      sync.Mutex
@@ -54,7 +54,7 @@ func (s *state) loop(ctx context.Context) {
 			return
 		case <-s.wanted:
 		}
-		// What an error leaves out is missing from the page; pings and logs tell why.
+		// Parts that failed are missing from the page; pings and logs have the reason.
 		listing, _ := s.scanner.List(ctx, scanner.ListOptions{Order: scanner.ByAge, Limit: live.DefaultMaxShown,
 			Waits: true})
 		s.blocking.observe(ctx, listing.Waits, time.Now())
@@ -92,7 +92,7 @@ func (s *state) State(ctx context.Context) live.State {
 	return state
 }
 
-// latest is the last listing, of which a fresh one is made for the next who looks.
+// latest is the last listing. It also asks for a fresh one, for the next request.
 func (s *state) latest(ctx context.Context) scanner.Listing {
 	select {
 	case s.wanted <- struct{}{}:
@@ -109,7 +109,7 @@ func (s *state) latest(ctx context.Context) scanner.Listing {
 	return s.listing
 }
 
-// held leaves out what no majority of the nodes can have: nobody holds that.
+// held leaves out locks that no majority of the nodes can have: nobody holds them.
 func held(l scanner.Listing) []live.Held {
 	all := make([]live.Held, 0, len(l.Locks))
 	for i := range l.Locks {

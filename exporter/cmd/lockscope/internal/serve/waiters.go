@@ -15,7 +15,7 @@ import (
 
 var errNotYet = errors.New("waiters have not been read yet")
 
-// unread is why it is not known of every node who waits; nil if it is.
+// unread is why some waiters are unknown; nil if all are known.
 func unread(w *scanner.Waits) error {
 	switch {
 	case w == nil:

@@ -21,7 +21,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// GroupFlags say which servers are swept, for what, and who is told: by flags, by a
+// GroupFlags say which servers to sweep, for what, and where to send findings: by flags, by a
 // configuration file, or both. scan and serve have them in common.
 type GroupFlags struct {
 	redis  target.Flags
@@ -63,8 +63,7 @@ func (f *GroupFlags) Load() (*config.File, error) {
 	return file, nil
 }
 
-// Files are those besides the configuration file that are to be read again when they
-// change.
+// Files are those besides the configuration file that serve reads again when they change.
 func (f *GroupFlags) Files(file *config.File) []string {
 	paths := file.Secrets()
 	for _, path := range []string{
@@ -84,7 +83,7 @@ type builder struct {
 	file   *config.File
 	sweep  Flags // as the file and the flags have it
 	resend time.Duration
-	old    Groups // of which those are taken over that would be the same
+	old    Groups // taken over where the new group would be the same
 	finish func(g *Group) ([]scanner.Option, error)
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/notify"
 )
 
-// NotifyFlags say who is told of findings.
+// NotifyFlags say where findings are sent.
 type NotifyFlags struct {
 	alertmanagers *flags.List
 	webhooks      *flags.List
@@ -24,7 +24,8 @@ func (n *NotifyFlags) register(set *pflag.FlagSet) {
 	set.Var(n.alertmanagers, "alertmanager", "post findings to this Alertmanager (http://host:9093). Repeat "+
 		"it for each member of a cluster")
 	set.StringToStringVar(&n.labels, "label", nil,
-		"`name=value` label for each alert, to route it by, such as team=payments. Repeat it for several")
+		"label for each alert, as `name=value`. Repeat it for several. "+
+			"Alertmanager can route by it, such as by team=payments")
 	set.Var(n.webhooks, "webhook", "post reports with findings as JSON to this URL. If the URL is a secret, set the "+
 		"variable instead")
 	flags.Group(set, flags.Alerts, "alertmanager", "label", "webhook")

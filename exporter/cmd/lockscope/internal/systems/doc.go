@@ -1,2 +1,2 @@
-// Package systems is the flags that name systems beside Redis, and makes a backend of each.
+// Package systems has the flags that name systems beside Redis, and makes a backend for each.
 package systems

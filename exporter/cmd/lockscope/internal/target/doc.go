@@ -1,4 +1,4 @@
-// Package target turns what an operator says about Redis servers into clients.
-// Everything is checked before anything is connected to, and no error holds a
-// password or the text of a URL, which may hold one.
+// Package target makes clients from the flags that name Redis servers. It checks
+// everything before it connects, and no error holds a password or the text of a
+// URL, which may hold one.
 package target

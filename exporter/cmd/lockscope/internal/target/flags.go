@@ -70,5 +70,5 @@ func (r *Flags) OpenURLs(a *app.App, urls []string) ([]Node, error) {
 	return c.Open()
 }
 
-// close releases the clients; what goes wrong then concerns nobody any more.
+// Release closes the clients; errors no longer matter then.
 func Release(nodes []Node) { _ = Close(nodes) }

@@ -140,7 +140,7 @@ func parse(raw string) (*redis.Options, error) {
 
 // complete makes a URL of host:port, a socket's path, localhost, an address or a name with
 // a dot. Any other single word could be a part of a password that was cut at a comma, and
-// would be told as a host's name.
+// would be reported as a host's name.
 func complete(raw string) (string, error) {
 	if strings.HasPrefix(raw, "/") && !strings.ContainsAny(raw, "@?#") {
 		return "unix://" + raw, nil

@@ -1,3 +1,3 @@
-// Package vouch lets redlock.Vouch declare that nodes are new, and says of each node what
-// came of it and what to do next.
+// Package vouch is lockscope init: it declares nodes new with redlock.Vouch, and reports the outcome and the next step
+// for each node.
 package vouch

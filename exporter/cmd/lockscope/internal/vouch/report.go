@@ -89,7 +89,7 @@ func (r *Report) refuse(i int, detail, advice string) {
 	n.Result, n.Detail, n.Advice = Refused, detail, advice
 }
 
-// refuseLatecomers tells nodes that may be new that those they came with are in use.
+// refuseLatecomers refuses nodes that may be new, if the other nodes are in use.
 func (r *Report) refuseLatecomers() {
 	if r.Count(Already) == 0 {
 		return

@@ -90,7 +90,7 @@ func (b *Backend) Close() {
 	}
 }
 
-// Connect implements Backend. With a user it asks for a token. It does not try again where no certificate is believed.
+// Connect implements Backend. With a user it asks for a token. It does not try again if the certificate is not trusted.
 func (b *Backend) Connect(ctx context.Context) error {
 	if slices.ContainsFunc(b.config.Endpoints, isSecure) {
 		if err := b.noMajority(ctx); backend.CertificateAdvice(err) != "" {
@@ -115,7 +115,7 @@ func (b *Backend) Connect(ctx context.Context) error {
 	return nil
 }
 
-// noMajority says why, if no endpoint takes connections.
+// noMajority is the error of a cluster without a majority, with the reason if no endpoint accepts connections.
 func (b *Backend) noMajority(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, backend.DialTimeout)
 	defer cancel()
@@ -127,7 +127,7 @@ func (b *Backend) noMajority(ctx context.Context) (err error) {
 	return fmt.Errorf("%w: %w", errNoMajority, err)
 }
 
-// dial connects to an endpoint, and is done. The client tries again and again by itself, and does not say why.
+// dial connects to an endpoint once. The client would retry without reporting the reason.
 func (b *Backend) dial(ctx context.Context, endpoint string) error {
 	_, address, found := strings.Cut(endpoint, "://")
 	if !found {
@@ -172,7 +172,7 @@ func (b *Backend) Held(ctx context.Context) ([]scanner.Lock, error) {
 	return locks, b.explain(err)
 }
 
-// Waiting implements Backend. What a waiter holds meanwhile etcd does not tell.
+// Waiting implements Backend. etcd does not record what waiters hold.
 func (b *Backend) Waiting(ctx context.Context) ([]backend.Waiter, error) {
 	if b.client == nil {
 		return nil, backend.ErrNotConnected

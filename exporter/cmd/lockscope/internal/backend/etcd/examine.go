@@ -18,10 +18,10 @@ import (
 	"github.com/lockscope/lockscope/lock/etcdlock"
 )
 
-// facts is what a cluster tells.
+// facts are those of a cluster.
 type facts struct {
-	Members []member // that were named
-	All     int      // members of the cluster; 0 if nobody tells
+	Members []member // the given ones
+	All     int      // members of the cluster; 0 if unknown
 	Learner int      // of those
 	Alarms  []string
 	Rights  error
@@ -44,8 +44,8 @@ func (f *facts) up() (members []member) {
 }
 
 // Examine examines a cluster, for p.For plus a moment, and changes nothing: the right to write
-// is tried with a transaction whose condition cannot hold. What goes wrong, also the end of
-// ctx, is in its results.
+// is tried with a transaction whose condition cannot hold. Errors, also the end of ctx, are in
+// its results.
 func (b *Backend) Examine(ctx context.Context, p diagnosis.Policy) diagnosis.Examination {
 	e := diagnosis.Examination{Backend: b.System()}
 	if err := b.Connect(ctx); err != nil && b.client == nil {
@@ -111,7 +111,7 @@ func ask(ctx context.Context, b *Backend, p diagnosis.Policy) facts {
 	return f
 }
 
-// askMember dials before it asks: the client tries again and again, and keeps to itself why.
+// askMember dials before it asks: the client would retry without reporting the reason.
 func askMember(ctx context.Context, b *Backend, endpoint string) member {
 	if err := b.dial(ctx, endpoint); err != nil {
 		return member{endpoint, err, nil}
@@ -138,7 +138,7 @@ func alarmsOf(ctx context.Context, client *clientv3.Client, up []member) (alarms
 	return slices.Compact(alarms)
 }
 
-// rightsIn tries what a lock needs. A key that was made before the first revision there is cannot be.
+// rightsIn tries the rights that a lock needs, under a condition that never holds: no key has a negative revision.
 func rightsIn(ctx context.Context, b *Backend) error {
 	ctx, cancel := context.WithTimeout(ctx, diagnosis.ReachTimeout)
 	defer cancel()

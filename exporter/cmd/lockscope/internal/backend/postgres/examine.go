@@ -14,7 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock/pglock"
 )
 
-// facts is what one server tells a role that may take locks.
+// facts are those of one server, as a role sees them that may take locks.
 type facts struct {
 	Version       string
 	VersionNumber int // 150004
@@ -47,8 +47,8 @@ const question = `SELECT current_setting('server_version') AS version, current_s
   (SELECT rolconnlimit FROM pg_roles WHERE rolname = current_user) AS own,
   (SELECT count(*)::int FROM pg_stat_activity WHERE usename = current_user) AS own_used`
 
-// Examine examines a server as the role that locks are to be taken with, for p.For plus a
-// moment, and changes nothing. What goes wrong, also the end of ctx, is in its results.
+// Examine examines a server as the role that takes the locks, for p.For plus a moment, and
+// changes nothing. Errors, also the end of ctx, are in its results.
 func (b *Backend) Examine(ctx context.Context, p diagnosis.Policy) diagnosis.Examination {
 	e := diagnosis.Examination{Backend: b.System()}
 	n := diagnosis.BackendNode{Node: b.Address()}
@@ -109,7 +109,7 @@ func ask(ctx context.Context, b *Backend) (f facts, err error) {
 	return f, nil
 }
 
-// observe samples clock and latency: one answer tells both.
+// observe samples clock and latency, which one answer has both.
 func observe(ctx context.Context, b *Backend, during time.Duration) (diagnosis.Clock, diagnosis.Latency) {
 	began := time.Now()
 	var samples []diagnosis.Sample

@@ -86,7 +86,7 @@ func answeringProcess(ctx context.Context, conn *pgx.Conn) (pid uint32, err erro
 	return pid, err
 }
 
-// checkPooler says what works through a pooler, and what does not.
+// checkPooler judges which features work through a pooler.
 func checkPooler(p pooler) diagnosis.Result {
 	const listen = "let waiters listen on the server itself (pglock.WithListener), or poll (pglock.WithoutListener)"
 	switch {

@@ -48,13 +48,13 @@ func askRows(ctx context.Context, b *Backend) (r rowFacts) {
 	return r
 }
 
-// manyDead is as many as no vacuum would leave of few locks, and as slow down one that they are all of.
+// manyDead is more than vacuum leaves behind for few locks, and enough to slow down a lock that has them all.
 const manyDead = 10_000
 
-// longTransaction is one that is no call of a lock.
+// longTransaction is longer than any call of a lock takes.
 const longTransaction = time.Second
 
-// checkRows: who uses a lock reads past all that was ever written of it and may not be removed yet.
+// checkRows: each use of a lock reads past its old row versions that vacuum could not remove yet.
 func checkRows(r rowFacts) diagnosis.Result {
 	detail := fmt.Sprintf("%d dead row versions beside %d locks and waiters", r.Dead, r.Live)
 	switch {

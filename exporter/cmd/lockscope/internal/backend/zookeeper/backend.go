@@ -138,7 +138,7 @@ func (b *Backend) Held(ctx context.Context) ([]scanner.Lock, error) {
 	return locks, b.explain(err)
 }
 
-// Waiting implements Backend. What a waiter holds meanwhile ZooKeeper does not tell.
+// Waiting implements Backend. ZooKeeper does not record what waiters hold.
 func (b *Backend) Waiting(ctx context.Context) ([]backend.Waiter, error) {
 	if b.conn == nil {
 		return nil, backend.ErrNotConnected

@@ -18,9 +18,9 @@ import (
 	"github.com/lockscope/lockscope/lock/zklock"
 )
 
-// facts is what an ensemble tells.
+// facts are those of an ensemble.
 type facts struct {
-	Servers []server      // that were named
+	Servers []server      // the given ones
 	Voters  int           // as the ensemble's own configuration has them; 0 if it may not be read
 	Session error         // why there is none
 	Granted time.Duration // of the session that was asked for
@@ -31,14 +31,14 @@ type facts struct {
 type server struct {
 	Address string
 	Err     error
-	Mode    string // leader, follower, observer, standalone; "" where it does not tell
+	Mode    string // leader, follower, observer, standalone; "" if unknown
 	Silent  bool   // srvr is not one of the commands that it answers
 	Version string
 }
 
 // Examine examines an ensemble for locks of at most p.SessionTTL, for p.For plus a moment. It
 // changes nothing but that a session comes and goes: the right to create is tried in a
-// transaction that cannot succeed. What goes wrong, also the end of ctx, is in its results.
+// transaction that cannot succeed. Errors, also the end of ctx, are in its results.
 func (b *Backend) Examine(ctx context.Context, p diagnosis.Policy) diagnosis.Examination {
 	e := diagnosis.Examination{Backend: b.System()}
 	b.session = zklock.SessionFor(p.SessionTTL)
@@ -98,7 +98,7 @@ func inTime(ctx context.Context, ask func() error) error {
 	}
 }
 
-// mayCreate asks for a node and, in the same transaction, for what cannot be.
+// mayCreate asks for a node and, in the same transaction, for something impossible.
 func mayCreate(b *Backend) error {
 	at := b.root
 	for ; at != "/"; at = path.Dir(at) {
