@@ -1,6 +1,9 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -35,15 +38,22 @@ func TestHelpFitsAScreen(t *testing.T) {
 		if len(lines) > 40 {
 			t.Errorf("%s --help has %d lines", cmd.CommandPath(), len(lines))
 		}
-		wantNarrow(t, cmd.CommandPath()+" --help", lines)
+		wantReadable(t, cmd.CommandPath()+" --help", lines)
 	}
 }
 
-func wantNarrow(t *testing.T, of string, lines []string) {
+// puzzling are words that make a reader read a sentence twice.
+var puzzling = regexp.MustCompile(`(?i)\b(whoever|told|noticed|in vain|of which|of whom|which ones? counts?)\b`)
+
+// wantReadable checks the lines of a page: 100 columns, plain words.
+func wantReadable(t *testing.T, of string, lines []string) {
 	t.Helper()
 	for _, line := range lines {
-		if len([]rune(line)) > 100 {
-			t.Errorf("%s: %d columns: %s", of, len(line), line)
+		if n := len([]rune(line)); n > 100 {
+			t.Errorf("%s: %d columns: %s", of, n, line)
+		}
+		if word := puzzling.FindString(line); word != "" {
+			t.Errorf("%s says %q: %s", of, word, line)
 		}
 	}
 }
@@ -60,7 +70,7 @@ func TestTopics(t *testing.T) {
 			if len(o.Out) < 50 {
 				t.Errorf("%s says nothing: %s", cmd.CommandPath(), o.Out)
 			}
-			wantNarrow(t, cmd.CommandPath(), strings.Split(o.Out, "\n"))
+			wantReadable(t, cmd.CommandPath(), strings.Split(o.Out, "\n"))
 			if cmd.Parent() == root && !strings.Contains(overview.Out, "  "+cmd.Name()+" ") {
 				t.Errorf("lockscope help does not name %s", cmd.Name())
 			}
@@ -136,4 +146,21 @@ func checkExample(t *testing.T, line string) {
 	if err := cmd.ParseFlags(rest); err != nil || !cmd.HasParent() || cmd.ValidateArgs(cmd.Flags().Args()) != nil {
 		t.Errorf("%q: %v, arguments %q", line, err, cmd.Flags().Args())
 	}
+}
+
+// TestManPages: one for each command and topic, with its examples and flags.
+func TestManPages(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "man")
+	command(t, "man", "--dir", dir).Want(t, app.ExitClean)
+	for name, want := range map[string]string{
+		"lockscope.1": "lockscope list", "lockscope-scan.1": "LOCKSCOPE_MAX_VALUES",
+		"lockscope-repair-apply.1": ".SH EXIT STATUS", "lockscope-exit-codes.7": "incomplete",
+	} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		cmdtest.Must(t, err)
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s: %q is not in\n%s", name, want, text)
+		}
+	}
+	command(t, "--help").WantNot(t, "  man ")
 }
