@@ -37,5 +37,5 @@ var (
 	ErrBadURL = errors.New("is not a server address (its text is withheld: it may hold a password). " +
 		"Use redis://[user:password@]host:port[/db], unix://[user:password@]/path, host:port, localhost or an address, " +
 		"and percent-encode special characters of the password")
-	ErrConflict = errors.New("these exclude each other")
+	ErrConflict = errors.New("flags conflict")
 )

@@ -71,7 +71,7 @@ func (t TLS) load() (roots *x509.CertPool, pairs []tls.Certificate, err error) {
 		}
 	}
 	if (t.Cert == "") != (t.Key == "") {
-		return nil, nil, fmt.Errorf("--tls-cert needs --tls-key, and --tls-key needs --tls-cert")
+		return nil, nil, fmt.Errorf("%w: --tls-cert needs --tls-key, and --tls-key needs --tls-cert", ErrConflict)
 	}
 	if t.Cert != "" {
 		pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
