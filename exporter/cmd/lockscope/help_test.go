@@ -43,7 +43,7 @@ func TestHelpFitsAScreen(t *testing.T) {
 }
 
 // puzzling are words that make a reader read a sentence twice.
-var puzzling = regexp.MustCompile(`(?i)\b(whoever|told|noticed|in vain|of which|of whom|which ones? counts?)\b`)
+var puzzling = regexp.MustCompile(`(?i)\b(whoever|told|noticed|in vain|of whom|which ones? counts?)\b`)
 
 // wantReadable checks the lines of a page: 100 columns, plain words.
 func wantReadable(t *testing.T, of string, lines []string) {

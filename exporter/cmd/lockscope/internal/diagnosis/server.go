@@ -33,7 +33,7 @@ func checkVersion(f Facts, p Policy) Result {
 func checkRole(f Facts, _ Policy) Result {
 	switch {
 	case f.Server.Role == "" || f.Server.RunID == "":
-		return Failed("INFO has no role or no run_id, as with some proxies",
+		return Failed("INFO has no role or no run_id, which suggests a proxy",
 			"give the server itself: such a node votes only with WithoutGuard")
 	case f.Server.Role == "slave":
 		return Failed("a replica", "give its master: a replica loses what is written to it")

@@ -21,9 +21,9 @@ func TestRoff(t *testing.T) {
 	}
 }
 
-// TestManual has a page for each command and topic, and repeats itself to the letter.
-func TestManual(t *testing.T) {
-	root := &cobra.Command{Use: "lockscope", Short: "Find locks"}
+// tree is a program with one command and its man pages.
+func tree() *cobra.Command {
+	root := &cobra.Command{Use: "lockscope", Short: "Find locks", SilenceErrors: true, SilenceUsage: true}
 	scan := Page{Exit: "0 clean", Topics: []string{"findings"}}.On(&cobra.Command{
 		Use: "scan", Short: "Look once", Example: "  lockscope scan",
 		RunE: func(*cobra.Command, []string) error { return nil },
@@ -32,6 +32,12 @@ func TestManual(t *testing.T) {
 	flags.Group(scan.Flags(), flags.Load, "page-size")
 	root.AddCommand(scan, Manual("1.2.3"))
 	Install(root)
+	return root
+}
+
+// TestManual has a page for each command and topic, and repeats itself to the letter.
+func TestManual(t *testing.T) {
+	root := tree()
 	var texts []string
 	for range 2 {
 		dir := filepath.Join(t.TempDir(), "man")
@@ -65,8 +71,8 @@ func TestManual(t *testing.T) {
 	if texts[0] != texts[1] {
 		t.Error("the pages differ from run to run")
 	}
+	root = tree()
 	root.SetArgs([]string{"man"})
-	root.SilenceErrors, root.SilenceUsage = true, true
 	if err := root.Execute(); err == nil || !strings.Contains(err.Error(), "--dir is missing") {
 		t.Errorf("%v", err)
 	}
