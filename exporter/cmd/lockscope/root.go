@@ -49,11 +49,11 @@ func noCommand(cmd *cobra.Command, args []string) error {
 		return errors.New(
 			"a command must come before other arguments: list the commands with \"lockscope --help\"")
 	}
-	meant := "."
+	meant := ""
 	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
-		meant = fmt.Sprintf(": did you mean %s?", strings.Join(like, " or "))
+		meant = fmt.Sprintf(" (did you mean %s?)", strings.Join(like, " or "))
 	}
-	return fmt.Errorf("unknown command %q%s List the commands with \"lockscope --help\".", args[0], meant)
+	return fmt.Errorf("unknown command %q%s: list the commands with \"lockscope --help\"", args[0], meant)
 }
 
 func newVersion(a *app.App) *cobra.Command {
