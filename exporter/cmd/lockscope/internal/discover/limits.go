@@ -69,7 +69,7 @@ func propose(f *discover.Found) (l limits) {
 	const day = 24 * time.Hour
 	if f.MaxTTL > 0 {
 		l.maxTTL = roundedUp(max(2*f.MaxTTL, f.MaxLife))
-		l.why = append(l.why, "max_ttl is at least twice the longest TTL that was left.")
+		l.why = append(l.why, "max_ttl is at least twice the longest remaining TTL seen.")
 	}
 	switch f.Library {
 	case discover.CelerySingleton:

@@ -62,7 +62,7 @@ func TestDiscoverRoundTrip(t *testing.T) {
 	c := cmdtest.Admin(t, s)
 	lasting := population(t, c)
 	path := filepath.Join(t.TempDir(), "lockscope.yaml")
-	command(t, "discover", "--redis", s.Addr(), "--pause", "0s", "-o", path).Want(t, app.ExitClean, "is written")
+	command(t, "discover", "--redis", s.Addr(), "--pause", "0s", "-o", path).Want(t, app.ExitClean, "wrote "+path)
 	text, err := os.ReadFile(path)
 	cmdtest.Must(t, err)
 	t.Logf("%s", text)

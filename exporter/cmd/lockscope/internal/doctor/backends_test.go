@@ -292,7 +292,7 @@ func TestDoctorOfZooKeeper(t *testing.T) {
 	e := systemtest.ZooKeeper(t, 3, zkproc.WithSettings("maxSessionTimeout=30000"))
 	args := cmdtest.Patient("--zookeeper", strings.Join(e.Addrs(), ","))
 	wantSound(t, command(t, append(args, "-o", "json")...), "leader, 3.", "3 servers vote, 3 given: 1 may fail",
-		"sessions of 25s are granted", "may create and read below /locks")
+		"grant sessions of 25s", "may create and read below /locks")
 	o := command(t, append(args, "--max-ttl", "20s", "-o", "json")...)
 	o.Want(t, app.ExitError)
 	wantResult(t, results(t, o), "session", diagnosis.Fail, "TTLs above 12.5s are refused", "maxSessionTimeout=50000")
