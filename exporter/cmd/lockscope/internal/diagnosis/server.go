@@ -53,7 +53,7 @@ func checkEviction(f Facts, _ Policy) Result {
 		return Failed("unknown: INFO has no maxmemory_policy or no maxmemory",
 			"lockscope refuses this node: make sure that it evicts nothing, then use WithEvictingNodes in the services")
 	case s.Eviction == redisinfo.EvictionOn:
-		return Failed(detail, "an evicted lock gets a second holder, so lockscope refuses this node: "+remedy)
+		return Failed(detail, "another process can take an evicted lock, so lockscope refuses this node: "+remedy)
 	case s.Policy != "noeviction":
 		return Warned(detail+" (unlimited)", "it would evict locks as soon as somebody sets maxmemory: "+remedy)
 	case s.MaxMemory > 0 && s.UsedMemory > s.MaxMemory/10*9:

@@ -86,7 +86,7 @@ func Command(a *app.App) *cobra.Command {
 	set.DurationVar(&f.waitsEvery, "waits-every", waitsEvery,
 		"time between two readings of the waiters. 0 reads them only while somebody looks at the page")
 	set.StringVar(&f.pages, "pages", "off", "`hosts` to read pages of: off, listed or patterns. "+
-		"listed is any host but this machine. Anybody who can write to Redis can plant an address: "+
+		"listed reads any host except this machine. Anybody who can write to Redis can plant an address: "+
 		"see \"lockscope help serving\"")
 	set.DurationVar(&f.drain, "web.drain-delay", 0,
 		"time to go on serving after SIGTERM while /readyz reports that the process ends")
