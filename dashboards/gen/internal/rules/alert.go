@@ -10,14 +10,14 @@ import (
 	"github.com/lockscope/lockscope/dashboards/deploy"
 )
 
-// Severities. Critical wakes somebody, a warning is looked at in working hours, none is a sign of life.
+// Severities: critical pages, warning can wait for working hours, none is a heartbeat.
 const (
 	critical = "critical"
 	warning  = "warning"
 	none     = "none"
 )
 
-// Dashboards, by what their addresses end in.
+// Dashboards, as the ends of their addresses.
 const (
 	overviewBoard = "lockscope-overview?var-job={{ $labels.job | urlquery }}"
 	resourceBoard = "lockscope-resource?var-job={{ $labels.job | urlquery }}" +
@@ -30,8 +30,8 @@ const (
 
 type alert struct {
 	name, severity string
-	hold           model.Duration // for how long before it fires
-	keep           model.Duration // for how long it goes on when the condition is over
+	hold           model.Duration // how long the condition lasts before the alert fires
+	keep           model.Duration // how long the alert keeps firing after the condition ends
 	labels         map[string]string
 	expr           string
 	pairs          []string
@@ -57,7 +57,7 @@ func (m maker) alert(a alert) rulefmt.Rule {
 	}
 }
 
-// ofCluster has a link name the cluster, where it names the job.
+// ofCluster adds the cluster to a link that names the job.
 func ofCluster(board string) string {
 	const own = "var-" + deploy.ClusterLabel + "={{ $labels." + deploy.ClusterLabel + " | urlquery }}&"
 	address, job, found := strings.Cut(board, "?")

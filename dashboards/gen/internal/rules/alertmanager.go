@@ -7,7 +7,7 @@ import (
 	"github.com/lockscope/lockscope/dashboards/deploy"
 )
 
-// warnings of a resource, and of the nodes, that follow from calls that nobody serves.
+// unservedResource and unservedNodes are the warnings that stalled calls cause, of a resource and of the nodes.
 var (
 	unservedResource = []string{"DistributedLockAcquireErrorBudgetBurn", "DistributedLockWaitErrorBudgetBurn",
 		"DistributedLockWaitP99High",
@@ -16,7 +16,7 @@ var (
 		"DistributedLockNodeSlow"}
 )
 
-// consequences are alerts that a lost quorum brings about, for every resource.
+// consequences are the alerts that a lost quorum causes for every resource.
 var consequences = []string{
 	"DistributedLockAcquireErrorBudgetBurn", "DistributedLockWaitErrorBudgetBurn", "DistributedLockWaitP99High",
 	"DistributedLockEveryAcquireFails", "DistributedLockOverdue", "DistributedLockLost", "DistributedLockRetryStorm",
@@ -39,9 +39,8 @@ type inhibition struct {
 	Equal  []string `yaml:"equal,omitempty"`
 }
 
-// Alertmanager returns a configuration by which one cause is one notification: alerts
-// are grouped by name and cluster, whatever the number of resources, and what follows
-// from another alert is held back while that fires.
+// Alertmanager returns a configuration that sends one notification for one cause. It groups alerts by name
+// and cluster, however many resources fire, and holds back the consequences of an alert while that alert fires.
 func Alertmanager() ([]byte, error) {
 	var m struct {
 		Route     route               `yaml:"route"`
@@ -54,8 +53,8 @@ func Alertmanager() ([]byte, error) {
 		Routes: []route{
 			{Matchers: []string{`severity="none"`}, Receiver: "watchdog", GroupWait: "0s", GroupInterval: "1m",
 				RepeatInterval: "5m"},
-			// A quorum is known to be lost minutes after the first acquires have failed. A lost lease does not wait
-			// for that, nor do calls that nobody serves.
+			// DistributedLockQuorumLost fires minutes after the first failed acquires, so its consequences wait.
+			// Lost leases and stalled calls do not wait.
 			{Matchers: []string{named(without(consequences, "DistributedLockLost",
 				"DistributedLockAcquiresStalled")...)},
 				Receiver: "team", GroupWait: "3m"},
@@ -85,7 +84,7 @@ func inhibitions() []inhibition {
 		{Source: []string{named("DistributedLockEveryAcquireFails")},
 			Target: []string{named("DistributedLockAcquireErrorBudgetBurn", "DistributedLockOverdue")},
 			Equal:  resource},
-		// A budget that burns fast burns slowly as well.
+		// A budget that burns fast also exceeds the lower burn rates.
 		{Source: []string{named(consequences[:2]...), `severity="critical"`},
 			Target: []string{named(consequences[:2]...), `severity="warning"`}, Equal: append(resource, "alertname")},
 	}

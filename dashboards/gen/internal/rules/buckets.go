@@ -7,7 +7,7 @@ func nodeBuckets() []float64 {
 	return []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1}
 }
 
-// floor is the largest bound that is not above v, or the smallest of all.
+// floor returns the largest bound not above v, or else the smallest bound.
 func floor(bounds []float64, v float64) float64 {
 	below := bounds[0]
 	for _, b := range bounds {
@@ -18,5 +18,5 @@ func floor(bounds []float64, v float64) float64 {
 	return below
 }
 
-// bucket is a matcher for the bucket with this bound.
+// bucket returns a matcher for the bucket with this bound.
 func bucket(le float64) string { return deploy.Bound(le).String() }

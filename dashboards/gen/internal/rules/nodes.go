@@ -2,17 +2,16 @@ package rules
 
 import "github.com/prometheus/prometheus/model/rulefmt"
 
-// ofGroup names the group of servers that the scanner tells of, if it has several.
+// ofGroup names the group of servers, if the scanner has several.
 const ofGroup = "{{ with $labels.group }}, group {{ . }}{{ end }}"
 
 func (m maker) nodes() []rulefmt.Rule {
 	return []rulefmt.Rule{m.quorumLost(), m.quorum(), m.instanceQuorum(), m.nodeDown(), m.nodeSlow()}
 }
 
-// quorumLost and quorum ask those who lock, and the scanner where nobody does: without
-// commands there is no view of the nodes, and no sign that they are gone. For the
-// scanner a quorum is the majority of the nodes it is given, in each group of its
-// configuration by itself.
+// quorumLost and quorum use the view of the processes that lock, or the scanner's where none does: without
+// commands no process notices that nodes are gone. For the scanner a quorum is the majority of the nodes of
+// one group of its configuration.
 func (m maker) quorumLost() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockQuorumLost", severity: critical, hold: onceAgain,
@@ -22,18 +21,17 @@ func (m maker) quorumLost() rulefmt.Rule {
 				and count by ($JOB, group) ($REACHED) >= 3
 			)`,
 		pairs:   []string{"$USABLE", NodesUsable, "$REACHED", NodeReached},
-		summary: "{{ $labels.job }}" + ofGroup + ": lock nodes that are usable: {{ $value }}, fewer than the quorum",
+		summary: "{{ $labels.job }}" + ofGroup + ": usable lock nodes: {{ $value }}, fewer than the quorum",
 		about: "Most processes of {{ $labels.job }}" + ofGroup +
-			" can use {{ $value }} of their lock nodes, fewer than " +
-			"the quorum. " +
-			"Their acquires and renewals fail, and their leases end when the validity does.",
+			" can use only {{ $value }} of their lock nodes, fewer than the quorum. " +
+			"Acquires and renewals fail, and leases are lost when their validity ends.",
 		board: nodesBoard,
 	})
 }
 
-// A single node, or two, have no node to spare on their best day: at risk is only
-// what could be better, and what is not lost. Whether a node counts is for the majority of the processes
-// to say; one that is cut off alone is the next alert's.
+// quorum fires only if more nodes exist than the quorum needs and the quorum is not lost: one or two nodes
+// never have one to spare. The majority of the processes decides whether a node counts; instanceQuorum covers
+// a single process that is cut off.
 func (m maker) quorum() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockQuorumAtRisk", severity: critical, hold: onceAgain,
@@ -49,11 +47,11 @@ func (m maker) quorum() rulefmt.Rule {
 				and sum by ($JOB, group) ($REACHED) < count by ($JOB, group) ($REACHED)
 			)`,
 		pairs: []string{"$USABLE", NodesUsable, "$REACHED", NodeReached},
-		summary: "{{ $labels.job }}" + ofGroup + ": lock nodes that are usable: {{ $value }}; with one less nobody " +
+		summary: "{{ $labels.job }}" + ofGroup + ": usable lock nodes: {{ $value }}; if one more fails, nobody " +
 			"gets a lock",
 		about: "Most processes of {{ $labels.job }}" + ofGroup +
-			" can use {{ $value }} of their lock nodes, which is no " +
-			"more than the quorum. One node less, and every acquire and every renewal fails.",
+			" can use only {{ $value }} of their lock nodes, exactly the quorum. " +
+			"If one more node fails, every acquire and every renewal fails.",
 		board: nodesBoard,
 	})
 }
@@ -68,9 +66,9 @@ func (m maker) instanceQuorum() rulefmt.Rule {
 			unless on ($JOB, backend)
 				$USABLE <= on ($JOB, backend) max by ($JOB, backend) (distributed_lock_quorum_nodes)`,
 		pairs:   []string{"$EACH", NodesUsableForEach, "$USABLE", NodesUsable},
-		summary: "{{ $labels.instance }}: can use {{ $value }} of its lock nodes, while others can use more",
+		summary: "{{ $labels.instance }}: usable lock nodes: {{ $value }}, while other processes can use more",
 		about: "{{ $labels.instance }} of {{ $labels.job }} can use {{ $value }} of its lock nodes, no more than the " +
-			"quorum. Most other processes can use more: look at the network and the credentials of this one.",
+			"quorum. Most other processes can use more. Check the network and the credentials of this process.",
 		board: nodesBoard + "&var-instance={{ $labels.instance | urlquery }}",
 	})
 }
@@ -80,9 +78,9 @@ func (m maker) nodeDown() rulefmt.Rule {
 		name: "DistributedLockNodeDown", severity: warning, hold: fiveMinutes,
 		expr:    `$USABLE <= 0.5`,
 		pairs:   []string{"$USABLE", NodeUsable},
-		summary: "{{ $labels.lock_node }}: takes no part in the votes of {{ $labels.job }}",
-		about: "Only {{ $value | humanizePercentage }} of the processes of {{ $labels.job }} get most of their commands " +
-			"carried out by {{ $labels.lock_node }}. The others of its nodes go on without it, with one to spare less.",
+		summary: "{{ $labels.lock_node }}: at least half of the processes of {{ $labels.job }} cannot use this node",
+		about: "On {{ $labels.lock_node }}, most acquire commands succeed for only {{ $value | humanizePercentage }} of " +
+			"the processes of {{ $labels.job }}. The other nodes go on without it, with one fewer to spare.",
 		board: nodeBoard,
 	})
 }
@@ -101,8 +99,8 @@ func (m maker) nodeSlow() rulefmt.Rule {
 		summary: "{{ $labels.lock_node }}: one command in a hundred takes longer than " + limit + " s",
 		about: "The p99 of acquire commands of {{ $labels.job }} on {{ $labels.lock_node }} has " +
 			"been above " + limit +
-			" s for ten minutes and is {{ $value | humanizeDuration }} now. Where it reaches the node " +
-			"timeout, the node loses its vote.",
+			" s for ten minutes and is now {{ $value | humanizeDuration }}. Commands that reach the node " +
+			"timeout count as failed.",
 		board: nodeBoard,
 	})
 }

@@ -20,8 +20,7 @@ const (
 	threeDays   = 72 * anHour
 )
 
-// quickLimit is the longest window that is added up at every interval; those that
-// are longer change slowly.
+// quickLimit is the longest window that is evaluated at every interval. Longer windows change slowly.
 const quickLimit = 2 * anHour
 
 func (m maker) recordings() []Group {
@@ -40,7 +39,7 @@ func (m maker) recordings() []Group {
 	}
 }
 
-// windows lists those of the alerts, and the period of the objectives.
+// windows returns the windows of the alerts and the period of the objectives, sorted.
 func (m maker) windows() []model.Duration {
 	all := []model.Duration{m.config.SLO.Period, threeHours, sixHours, threeDays}
 	for _, w := range m.config.SLO.Windows {
@@ -50,8 +49,7 @@ func (m maker) windows() []model.Duration {
 	return slices.Compact(all)
 }
 
-// rates are the only rules that read counters; everything about longer windows is
-// added up from them.
+// rates are the only rules that read counters. Rules about longer windows sum these rates.
 func (m maker) rates() []rulefmt.Rule {
 	p99 := bucket(floor(deploy.WaitBuckets(), m.config.Alerts.WaitP99Seconds))
 	return []rulefmt.Rule{
@@ -72,10 +70,10 @@ func (m maker) rates() []rulefmt.Rule {
 	}
 }
 
-// counted records the rate of a counter, and what a new series has counted before its
-// first scrape: a pod of a CronJob lives for a minute, with counters that are born at 1.
-// A series is new only if Prometheus has looked before and would have seen it. What else counts
-// has no label instance, and so stands beside the series of processes.
+// counted records the rate of a counter, including what a new series counted before its first scrape:
+// the pod of a CronJob lives for a minute, and its counters start at 1. A series is new only if Prometheus
+// scraped earlier and would have seen it. The expressions in more have no label instance, so "or" adds them
+// to the series of the processes.
 func (m maker) counted(name, by, counter string, more ...string) rulefmt.Rule {
 	return m.record(name, `sum by ($BY) (
 			(
@@ -89,16 +87,15 @@ func (m maker) counted(name, by, counter string, more ...string) rulefmt.Rule {
 		"$BLIND", Blind)
 }
 
-// blind lists processes that were there before without being scraped: they were out of
-// reach, or have only now been added to Prometheus.
+// blind lists processes that ran earlier without being scraped: they were unreachable, or Prometheus
+// has only now been told about them.
 func (m maker) blind() rulefmt.Rule {
 	return m.record(Blind, `count by ($JOB, instance) (
 			last_over_time(up[1h] offset 5m) or process_start_time_seconds < time() - 600
 		) unless on ($JOB, instance) (up offset 5m == 1)`)
 }
 
-// ratios records error ratios per window. Without acquires there is no ratio,
-// rather than one that is not a number.
+// ratios records error ratios per window. Without acquires the series is absent, not NaN.
 func (m maker) ratios(windows []model.Duration) []rulefmt.Rule {
 	var failed, slow, volume []rulefmt.Rule
 	for _, w := range windows {
@@ -118,7 +115,7 @@ func (m maker) ratios(windows []model.Duration) []rulefmt.Rule {
 	return slices.Concat(failed, slow, slices.DeleteFunc(volume, m.unguarded))
 }
 
-// quantiles records how long one wait in a hundred lasts at least.
+// quantiles records the p99 of waits.
 func (m maker) quantiles(windows ...model.Duration) []rulefmt.Rule {
 	var all []rulefmt.Rule
 	for _, w := range windows {
@@ -131,14 +128,14 @@ func (m maker) quantiles(windows ...model.Duration) []rulefmt.Rule {
 	return all
 }
 
-// unguarded reports that no alert asks for this volume: only long windows are guarded.
+// unguarded reports whether no alert reads this volume: alerts check only the volume of long windows.
 func (m maker) unguarded(r rulefmt.Rule) bool {
 	return !slices.ContainsFunc(m.config.SLO.Windows, func(w config.Window) bool { return r.Record == Volume(w.Long) })
 }
 
-// failuresPerCommand is the share of a process's acquire commands on a node that failed. What
-// was not sent has no duration, and a node that is dead has nothing else. The series that are
-// joined by or have different labels: all of them are added up.
+// failuresPerCommand is the share of a process's acquire commands on a node that failed. Commands that were
+// not sent have no duration, and a dead node has only such commands. The two sides of each "or" have different
+// labels, so the sum includes both.
 func failuresPerCommand(window string) string {
 	return strings.ReplaceAll(`sum by ($JOB, instance, backend, lock_node) (
 			rate(distributed_lock_node_failures_total{operation="acquire",reason!="canceled"}[$W])
@@ -152,14 +149,13 @@ func failuresPerCommand(window string) string {
 		)`, "$W", window)
 }
 
-// nodeViews records what processes see of the nodes. The gauge
-// distributed_lock_node_up tells of a process's last command, however long ago that
-// was, and is 1 for a node that answers with an error. So a node counts as usable
-// by what became of the commands of the last minutes, and a process that sent none
-// has no view.
+// nodeViews records how the processes see the nodes. The gauge distributed_lock_node_up does not serve: it
+// describes the last command, however old, and is 1 for a node that answers with an error. Instead a node is
+// usable if the commands of the last minutes succeeded. A process that sent none has no view.
 func (m maker) nodeViews() []rulefmt.Rule {
-	// Of two minutes, if there were commands: while nobody gets a lock there are few, and five minutes would
-	// be of the many before. A process that acquires now and then has the view of its last ones, while it lives.
+	// NodeErrors covers two minutes if they contain commands. While nobody gets a lock there are few commands,
+	// and five minutes would mostly contain those of before. A process that acquires rarely keeps the view of
+	// its latest commands while it runs.
 	const views = `(last_over_time($ERRORS[15m]) and on ($JOB, instance, backend) distributed_lock_nodes) <= bool 0.5`
 	return []rulefmt.Rule{
 		m.record(NodeErrors, failuresPerCommand("2m")+" or "+failuresPerCommand("5m")),

@@ -11,12 +11,12 @@ func (m maker) resources() []rulefmt.Rule {
 		m.overflow(), m.deadlocked()}
 }
 
-// atLeast is a bound for a count that is added up from rates and so is no whole number.
+// atLeast returns a bound for a count of n. Counts are sums of rates, so they are not whole numbers.
 func atLeast(n int) string { return number(float64(n) - 0.5) }
 
-// waitP99 looks back for as long as it takes to see enough: five minutes, an hour where
-// there were no ten acquires, or six. Slow waits are counted from the bucket below the limit. A window of hours
-// keeps what is over: there must be slow waits in its latest part as well.
+// waitP99 looks back until it sees ten acquires: five minutes, an hour or six hours. It counts slow waits
+// from the bucket below the limit. A window of hours still holds waits of long ago, so slow waits must
+// occur in its latest part as well.
 func (m maker) waitP99() rulefmt.Rule {
 	limit := number(m.config.Alerts.WaitP99Seconds)
 	return m.alert(alert{
@@ -32,25 +32,26 @@ func (m maker) waitP99() rulefmt.Rule {
 			"$SLOW", AboveLimit, "$BAD", atLeast(m.config.SLO.MinBad), "$WAITS", Waits, "$INTERVAL",
 			seconds(m.config.Interval),
 			"$ACQUIRES", number(float64(m.config.SLO.MinAcquires)), "$QUEUES", Queues},
-		summary: "{{ $labels.resource }}: one acquire in a hundred waits for longer than " + limit + " s",
-		about: "The p99 of waiting for {{ $labels.resource }} in {{ $labels.job }} is {{ $value | humanizeDuration " +
-			"}}, above " + limit + " s: of the last five minutes, " +
-			"or of an hour or six where there were fewer than ten acquires. Slow ones go on, or ended less than an hour ago.",
+		summary: "{{ $labels.resource }}: one acquire in a hundred waits longer than " + limit + " s",
+		about: "The p99 wait for {{ $labels.resource }} in {{ $labels.job }} is {{ $value | humanizeDuration " +
+			"}}, above " + limit + " s. It covers the last five minutes, " +
+			"or one or six hours if there were fewer than ten acquires. Slow acquires continue, or ended less " +
+			"than an hour ago.",
 		board: resourceBoard,
 	})
 }
 
-// A lease that reached its MaxHold ended as configured: see maxHold. The first evaluation
-// after a loss sees a part of it only, which is told as one.
+// lost excludes leases that ended at their MaxHold, as configured: see maxHold. The first evaluation
+// after a loss sees a fraction of one loss, which counts as one.
 func (m maker) lost() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockLost", severity: critical,
 		expr:    `clamp_min(round(sum_over_time($LOST{reason!="max_hold"}[15m]) * $INTERVAL > 0), 1)`,
 		pairs:   []string{"$LOST", Lost, "$INTERVAL", seconds(m.config.Interval)},
-		summary: "{{ $labels.resource }}: a lease was lost while it was in use ({{ $labels.reason }})",
+		summary: "{{ $labels.resource }}: a lease was lost in use ({{ $labels.reason }})",
 		about: "{{ $labels.job }} lost about {{ $value | humanize }} leases of {{ $labels.resource }} in the last 15 " +
-			"minutes: {{ $labels.reason }}. Work that does not heed its context or its fencing token may have run beside " +
-			"another holder's.",
+			"minutes (reason {{ $labels.reason }}). Work that ignores its context and its fencing token may have " +
+			"overlapped with another holder's.",
 		board: resourceBoard,
 	})
 }
@@ -61,15 +62,14 @@ func (m maker) maxHold() rulefmt.Rule {
 		expr: `clamp_min(round(sum by ($JOB, resource) (sum_over_time($LOST{reason="max_hold"}[15m])) * $INTERVAL > 0),
 			1)`,
 		pairs:   []string{"$LOST", Lost, "$INTERVAL", seconds(m.config.Interval)},
-		summary: "{{ $labels.resource }}: a lease was held until its MaxHold",
+		summary: "{{ $labels.resource }}: a lease reached its MaxHold",
 		about: "About {{ $value | humanize }} leases of {{ $labels.resource }} in {{ $labels.job }} reached their MaxHold " +
-			"in the last 15 minutes and were no longer renewed: work that takes too long, or a lease that nobody releases.",
+			"in the last 15 minutes, so their renewal stopped. Either the work takes too long or nobody releases the lease.",
 		board: resourceBoard,
 	})
 }
 
-// The number of attempts is compared with that of acquires without dividing: in the
-// worst storm no acquire ends at all.
+// retryStorm compares attempts with acquires without dividing: in the worst storm no acquire ends.
 func (m maker) retryStorm() rulefmt.Rule {
 	t := m.config.Alerts
 	return m.alert(alert{
@@ -78,16 +78,16 @@ func (m maker) retryStorm() rulefmt.Rule {
 			and sum by ($JOB, resource) (rate(distributed_lock_attempts_total[5m])) > $FACTOR * $WAITS`,
 		pairs: []string{"$RATE", number(t.AttemptsPerSecond), "$FACTOR", number(t.AttemptsPerAcquire), "$WAITS",
 			Waits},
-		summary: "{{ $labels.resource }}: more than " + number(t.AttemptsPerAcquire) + " attempts for every acquire",
+		summary: "{{ $labels.resource }}: more than " + number(t.AttemptsPerAcquire) + " attempts per acquire",
 		about: "{{ $labels.job }} makes {{ $value | humanize }} attempts a second at {{ $labels.resource }}, " +
 			"more than " + number(t.AttemptsPerAcquire) +
-			" for every acquire that ends. They load every node and rarely win.",
+			" per finished acquire. These attempts load every node and rarely win.",
 		board: resourceBoard,
 	})
 }
 
-// A queue is judged by how long it takes to empty at the present pace: a hundred
-// waiters are nothing if a thousand are served a second.
+// pilingUp judges a queue by the time it takes to drain at the present rate: a hundred
+// waiters are harmless if a thousand are served a second.
 func (m maker) pilingUp() rulefmt.Rule {
 	t := m.config.Alerts
 	return m.alert(alert{
@@ -99,7 +99,7 @@ func (m maker) pilingUp() rulefmt.Rule {
 			"$QUEUES", Queues},
 		summary: "{{ $labels.resource }}: {{ $value | humanize }} callers wait, and the queue hardly moves",
 		about: "{{ $value | humanize }} calls of Acquire in {{ $labels.job }} wait for {{ $labels.resource }}. At the " +
-			"present pace it takes longer than " + number(t.DrainSeconds) + " s until the last of them has its turn.",
+			"present rate the queue takes longer than " + number(t.DrainSeconds) + " s to drain.",
 		board: resourceBoard,
 	})
 }
@@ -112,40 +112,39 @@ func (m maker) releases() rulefmt.Rule {
 		pairs: []string{"$FAILED", Unreleased, "$HOLDS", Holds, "$INTERVAL", seconds(m.config.Interval),
 			"$BAD", atLeast(m.config.SLO.MinBad), "$RATIO", number(m.config.Alerts.ReleaseFailureRatio)},
 		summary: "{{ $labels.resource }}: releases fail",
-		about: "About {{ $value | humanize }} releases of {{ $labels.resource }} in {{ $labels.job }} found the lease " +
-			"gone or could not tell, in the last 15 minutes. The next holder waits for the rest of the TTL, or there was " +
-			"one already.",
+		about: "About {{ $value | humanize }} releases of {{ $labels.resource }} in {{ $labels.job }} failed in the last " +
+			"15 minutes: the lease was already gone, or the nodes did not confirm the release. The next holder waits " +
+			"for the rest of the TTL, or has already overlapped.",
 		board: resourceBoard,
 	})
 }
 
-// onceAgain is how long a condition of the nodes must last.
+// onceAgain is how long a node condition must last before it fires.
 const onceAgain = model.Duration(2 * 60 * 1e9)
 
-// overflow is for resources without a name of their own: no other alert of this file can
-// tell them apart. A few calls, as of a deployment with two sets of names, are nothing.
+// overflow is about resources that share the label value other: no other alert here can tell them apart.
+// It tolerates a few calls, as when a deployment briefly runs with two sets of names.
 func (m maker) overflow() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockResourceOverflow", severity: warning, hold: 2 * fiveMinutes,
 		expr:    `sum by ($JOB) (rate(distributed_lock_resource_overflow_total[5m])) > 0`,
-		summary: "{{ $labels.job }}: resources are counted as other",
+		summary: "{{ $labels.job }}: resources beyond the label limit are counted as other",
 		about: "{{ $labels.job }} makes {{ $value | humanize }} calls of Acquire a second for resources beyond the limit " +
-			"of the label. They are counted as other: waits, losses and failures of these are mixed, and alerts cannot " +
-			"name them.",
+			"of the label. Their waits, losses and failures are all counted as other, so alerts cannot name the resource.",
 		board: overviewBoard,
 	})
 }
 
-// deadlocked tells of a cycle that a process closed itself; see stillDeadlocked for those
-// that the scanner sees.
+// deadlocked is about a cycle within one process; stillDeadlocked is about those that the scanner sees.
 func (m maker) deadlocked() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockDeadlock", severity: warning,
 		expr:    `clamp_min(round(sum_over_time($DEADLOCKS[15m]) * $INTERVAL > 0), 1)`,
 		pairs:   []string{"$DEADLOCKS", Deadlocks, "$INTERVAL", seconds(m.config.Interval)},
-		summary: "{{ $labels.resource }}: calls of {{ $labels.job }} wait for one another",
+		summary: "{{ $labels.resource }}: calls in {{ $labels.job }} are deadlocked",
 		about: "About {{ $value | humanize }} calls of Acquire for {{ $labels.resource }} in {{ $labels.job }} closed a " +
-			"cycle in the last 15 minutes: each holds what the next one waits for. They end when one of them gives up.",
+			"cycle in the last 15 minutes: each caller holds the lock that the next one waits for. A cycle lasts until one " +
+			"caller gives up.",
 		board: resourceBoard,
 	})
 }

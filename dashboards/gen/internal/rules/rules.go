@@ -19,7 +19,7 @@ import (
 // Header starts every file that is written.
 const Header = "# Written by dashboards/gen. Change it there: its defaults, or its -config.\n"
 
-// Group is a group of rules; those of one group see each other's results.
+// Group is a group of rules. Rules of one group see each other's results.
 type Group struct {
 	Name     string         `yaml:"name"`
 	Interval model.Duration `yaml:"interval"`
@@ -116,14 +116,14 @@ func (m maker) expr(template string, pairs ...string) string {
 	return m.fill(strings.NewReplacer(longestFirst(pairs)...).Replace(template))
 }
 
-// fill puts the label of clusters beside the job, wherever processes are told apart: the same job
-// in two clusters is two.
+// fill puts the cluster label beside the job wherever processes are told apart: the same job in two clusters
+// is two jobs.
 func (m maker) fill(text string) string {
 	const cluster = deploy.ClusterLabel + ", "
 	return strings.NewReplacer("$CLUSTER ", cluster, "$JOB", cluster+"job").Replace(text)
 }
 
-// longestFirst keeps $W from being replaced in $WAITS.
+// longestFirst sorts pairs so that $WAITS is replaced before $W.
 func longestFirst(pairs []string) []string {
 	all := slices.Collect(slices.Chunk(pairs, 2))
 	slices.SortStableFunc(all, func(a, b []string) int { return len(b[0]) - len(a[0]) })
@@ -134,7 +134,7 @@ func (m maker) record(name, template string, pairs ...string) rulefmt.Rule {
 	return rulefmt.Rule{Record: name, Expr: m.expr(template, pairs...)}
 }
 
-// seconds is a duration as PromQL counts it.
+// seconds formats a duration as PromQL seconds.
 func seconds(d model.Duration) string { return number(float64(d) / 1e9) }
 
 func number(v float64) string { return strings.TrimSuffix(fmt.Sprintf("%g", v), ".0") }

@@ -6,28 +6,28 @@ func (m maker) scanner() []rulefmt.Rule {
 	return []rulefmt.Rule{
 		m.found("DistributedLockLeaked", "no_ttl",
 			"{{ $labels.job }}: locks that never expire: {{ $value }}",
-			"Lock keys without a TTL: {{ $value }} or more. Whoever waits for one of them waits for good."),
+			"Lock keys without a TTL: at least {{ $value }}. Callers that wait for one of them wait forever."),
 		m.found("DistributedLockOverlong", "long_ttl",
-			"{{ $labels.job }}: locks that expire later than allowed: {{ $value }}",
-			"Lock keys with a TTL above the scanner's --max-ttl: {{ $value }} or more. If their holder dies, the others wait "+
-				"for that long."),
+			"{{ $labels.job }}: locks with a TTL above the limit: {{ $value }}",
+			"Lock keys with a TTL above the scanner's --max-ttl: at least {{ $value }}. If a holder dies, its waiters "+
+				"wait for the rest of the TTL."),
 		m.found("DistributedLockHeldTooLong", "held_too_long",
-			"{{ $labels.job }}: locks that have been held for too long: {{ $value }}",
-			"Lock keys that have had one holder for longer than the scanner's --max-hold: {{ $value }} or more. Something "+
-				"renews a lock and does not get done."),
+			"{{ $labels.job }}: locks held too long: {{ $value }}",
+			"Lock keys with the same holder for longer than the scanner's --max-hold: at least {{ $value }}. The holder "+
+				"renews the lock and does not finish."),
 		m.found("DistributedLockOrphaned", "orphan",
-			"{{ $labels.job }}: locks that are on a minority of the nodes only: {{ $value }}",
-			"Lock keys that belong to nobody, as their token is on a minority of the nodes: {{ $value }} or more. Until they "+
-				"expire, those nodes vote against everybody who wants them."),
+			"{{ $labels.job }}: locks on a minority of the nodes: {{ $value }}",
+			"Lock keys without a holder, because only a minority of the nodes has their token: at least {{ $value }}. "+
+				"Until a key expires, these nodes vote against every caller that wants the lock."),
 		m.found("DistributedLockForeignType", "foreign_type",
-			"{{ $labels.job }}: keys with names of locks that are none: {{ $value }}",
-			"Keys that match the scanner's pattern and have a Redis type that no lock has: {{ $value }} or more. Whoever wants "+
-				"a lock of such a name gets an error."),
+			"{{ $labels.job }}: keys with the name of a lock that are not locks: {{ $value }}",
+			"Keys that match the scanner's pattern but have a Redis type that no lock has: at least {{ $value }}. "+
+				"Callers that want a lock of that name get an error."),
 		m.incomplete(), m.stillDeadlocked(), m.stale(), m.exporterDown(), m.watchdog(),
 	}
 }
 
-// found is of keys; whoever replaces the scanner looks twice before it finds them again.
+// found keeps firing for a while: a scanner that takes over looks at each key twice before it reports a finding.
 func (m maker) found(name, class, summary, about string) rulefmt.Rule {
 	return m.alert(alert{
 		name: name, severity: warning, hold: fiveMinutes, keep: 3 * fiveMinutes,
@@ -43,41 +43,41 @@ func (m maker) incomplete() rulefmt.Rule {
 		expr: `max by ($JOB, reason) (
 				distributed_lock_scanner_incomplete unless on ($JOB, instance) distributed_lock_scanner_standby == 1
 			) > 0`,
-		summary: "{{ $labels.job }}: sweeps leave something out ({{ $labels.reason }})",
+		summary: "{{ $labels.job }}: sweeps are incomplete ({{ $labels.reason }})",
 		about: "The last sweeps of {{ $labels.job }} did not read everything: {{ $labels.reason }}, {{ $value }} times. " +
-			"That no leak was found says nothing of what was left out.",
+			"Leaks in the unread part are not reported.",
 		board: leaksBoard,
 	})
 }
 
-// stillDeadlocked is for cycles over several processes, which none of them sees.
+// stillDeadlocked is about cycles across processes, which no single process sees.
 func (m maker) stillDeadlocked() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockDeadlock", severity: critical, hold: fiveMinutes,
 		expr:    `max by ($JOB) (distributed_lock_scanner_deadlocks) > 0`,
-		summary: "{{ $labels.job }}: groups of callers that wait for one another: {{ $value }}",
-		about: "The queues that {{ $labels.job }} reads have cycles of callers, each of which holds what the next one " +
-			"waits for: {{ $value }}. None gets a lock before one of them gives up.",
+		summary: "{{ $labels.job }}: deadlocks in the queues: {{ $value }}",
+		about: "Cycles of callers in the queues that {{ $labels.job }} reads: {{ $value }}. In a cycle, each caller holds " +
+			"the lock that the next one waits for. None of them gets a lock until one caller gives up.",
 		board: leaksBoard,
 	})
 }
 
-// The second half is for nodes of which no sweep has ever been complete.
+// stale has a second half for nodes that have never had a complete sweep.
 func (m maker) stale() rulefmt.Rule {
 	limit := m.config.Alerts.ScannerStale
 	return m.alert(alert{
 		name: "DistributedLockScannerStale", severity: warning, hold: fiveMinutes,
 		expr:    `time() - $SWEEP > $LIMIT or (max by ($JOB, lock_node) (distributed_lock_scanner_up) unless $SWEEP)`,
 		pairs:   []string{"$LIMIT", seconds(limit), "$SWEEP", LastSweep},
-		summary: "{{ $labels.lock_node }}: not swept to the end for more than " + limit.String(),
-		about: "No sweep of {{ $labels.lock_node }} by {{ $labels.job }} was complete " +
-			"in the last " + limit.String() + ". Leaks there go unnoticed, and what is known of them is old.",
+		summary: "{{ $labels.lock_node }}: no complete sweep for more than " + limit.String(),
+		about: "{{ $labels.job }} has not completed a sweep of {{ $labels.lock_node }} " +
+			"in the last " + limit.String() + ". New leaks there are not reported, and the known findings are old.",
 		board: leakBoard,
 	})
 }
 
-// An exporter is known by its build info, whatever its scrape job is called. One
-// replica left is enough. Two intervals are how old what is recorded may be.
+// exporterDown recognises an exporter by its build info, whatever its scrape job is called. One remaining
+// replica is enough. Recorded series may be two intervals old.
 func (m maker) exporterDown() rulefmt.Rule {
 	fresh := 2 * m.config.Interval
 	return m.alert(alert{
@@ -85,19 +85,19 @@ func (m maker) exporterDown() rulefmt.Rule {
 		expr:    `time() - $SEEN > $FRESH`,
 		pairs:   []string{"$SEEN", ExporterSeen, "$FRESH", seconds(fresh)},
 		summary: "{{ $labels.job }}: no exporter of lock metrics answers",
-		about: "No target of the job {{ $labels.job }} has served the metrics of lockscope for five minutes, and one did " +
-			"within the last 30 days. No leak is found meanwhile.",
+		about: "No target of the job {{ $labels.job }} has served lockscope metrics for five minutes, but one did in the " +
+			"last 30 days. Leaks are not reported until one serves them again.",
 		board: leaksBoard,
 	})
 }
 
-// watchdog fires always: whoever receives it sounds the alarm when it does not come.
+// watchdog always fires: its receiver raises the alarm when it stops arriving.
 func (m maker) watchdog() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockWatchdog", severity: none, expr: `vector(1)`,
 		summary: "alerts about distributed locks are evaluated and delivered",
-		about: "This alert always fires. If it does not arrive, neither does any other: let a service outside of the " +
-			"cluster tell you when it stops coming.",
+		about: "This alert always fires. If it stops arriving, no other alert about distributed locks arrives either. " +
+			"Have a service outside the cluster alert you then.",
 		board: "lockscope-overview",
 	})
 }

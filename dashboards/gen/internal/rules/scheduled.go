@@ -5,8 +5,8 @@ import (
 	"github.com/prometheus/prometheus/model/rulefmt"
 )
 
-// scheduled records what alerts about jobs need that run once an hour or a day: their
-// processes are gone, and their series with them, long before the next one starts.
+// scheduled records what alerts need about jobs that run once an hour or a day: their processes and
+// series are gone long before the next run starts.
 func (m maker) scheduled() []rulefmt.Rule {
 	all := m.quantiles(sixHours)
 	for _, w := range []model.Duration{threeHours, sixHours, threeDays} {
@@ -17,12 +17,12 @@ func (m maker) scheduled() []rulefmt.Rule {
 		or last_over_time($SELF[1d]) > time() - `+known, "$ACQUIRED", Acquired, "$SELF", LastSuccess))
 }
 
-// failingMinutes is what three failures amount to that are five minutes apart: each is
-// seen in the rates of four minutes at least. Three within three minutes are fewer.
+// failingMinutes is the number of failing minutes of three failures five minutes apart: each failure shows
+// in the rates of at least four minutes. Three failures within three minutes give fewer.
 const failingMinutes = "12"
 
-// everyAcquireFails looks back for three hours, so that work of every hour need not wait for its last
-// success to be six hours old, and for longer, for work of every other hour and of every day.
+// everyAcquireFails looks back three hours for hourly work, and six hours and three days for rarer work.
+// The short window fires before the last success of hourly work is six hours old.
 func (m maker) everyAcquireFails() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockEveryAcquireFails", severity: critical, hold: onceAgain,
@@ -32,23 +32,22 @@ func (m maker) everyAcquireFails() rulefmt.Rule {
 		pairs: []string{"$RATIO_3H", FailureRatio(threeHours), "$MINUTES_3H", FailingMinutes(threeHours),
 			"$RATIO_6H", FailureRatio(sixHours), "$MINUTES_6H", FailingMinutes(sixHours),
 			"$RATIO_3D", FailureRatio(threeDays), "$MINUTES_3D", FailingMinutes(threeDays), "$ENOUGH", failingMinutes},
-		summary: "{{ $labels.resource }}: nobody of {{ $labels.job }} gets the lock any more",
-		about: "All acquires of {{ $labels.resource }} by {{ $labels.job }} in the last three hours, six hours or three " +
-			"days have failed, three or more that were minutes apart: " +
-			"work that is done once in a while has not been done since.",
+		summary: "{{ $labels.resource }}: no process of {{ $labels.job }} gets the lock",
+		about: "Every acquire of {{ $labels.resource }} by {{ $labels.job }} in the last three hours, six hours or three " +
+			"days failed: at least three, minutes apart. The work that needs this lock has not been done since.",
 		board: resourceBoard,
 	})
 }
 
-// overdue is for resources with an expected interval.
+// overdue is about resources with an expected interval.
 func (m maker) overdue() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockOverdue", severity: critical, hold: fiveMinutes,
 		expr:    `time() - $LAST > on (resource) group_left () 1.5 * max by (resource) ($EXPECTED)`,
 		pairs:   []string{"$LAST", LastSuccess, "$EXPECTED", Expected},
-		summary: "{{ $labels.resource }}: {{ $labels.job }} last got the lock {{ $value | humanizeDuration }} ago",
-		about: "{{ $labels.job }} last got {{ $labels.resource }} {{ $value | humanizeDuration }} ago, more than one and " +
-			"a half times the interval it is expected in: it fails, or does not run at all.",
+		summary: "{{ $labels.resource }}: {{ $labels.job }} last acquired the lock {{ $value | humanizeDuration }} ago",
+		about: "{{ $labels.job }} last acquired {{ $labels.resource }} {{ $value | humanizeDuration }} ago, more than " +
+			"one and a half times its expected interval. Either the work fails or it does not run at all.",
 		board: resourceBoard,
 	})
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 )
 
-// objective is one promise, as its alerts need it.
+// objective is what the alerts of one objective need.
 type objective struct {
 	alert, label string
 	target       float64
 	ratio        func(window model.Duration) string
-	what         string // ends a sentence that starts with a percentage
-	except       string // which alerts are not for this objective
+	what         string // verb phrase after "2 % of the acquires"
+	except       string // PromQL that excludes resources from this objective
 }
 
 func (m maker) burns() []rulefmt.Rule {
@@ -37,8 +37,8 @@ func (m maker) burns() []rulefmt.Rule {
 	return all
 }
 
-// burn asks for the window's MinBad bad acquires beside MinAcquires: with few acquires, one
-// failure alone is a high ratio.
+// burn requires MinBad bad acquires in the window as well as MinAcquires: among few acquires, a single
+// failure is already a high ratio.
 func (m maker) burn(o objective, w config.Window) rulefmt.Rule {
 	slo := m.config.SLO
 	budget := number(round(1 - o.target))
@@ -53,18 +53,18 @@ func (m maker) burn(o objective, w config.Window) rulefmt.Rule {
 			"$FACTOR", number(w.Factor), "$BUDGET", budget,
 			"$ACQUIRES", atLeast(slo.MinAcquires), "$BAD", atLeast(w.MinBad)},
 		summary: fmt.Sprintf(
-			"{{ $labels.resource }}: the %s budget burns at more than %s times the pace it is made for",
+			"{{ $labels.resource }}: the burn rate of the %s budget is above %s",
 			o.label, number(w.Factor)),
 		about: fmt.Sprintf(
 			"{{ $value | humanizePercentage }} of the acquires of {{ $labels.resource }} by {{ $labels.job "+
-				"}} %s in the last %s, and it goes on. "+
-				"The objective allows %s %%: at this pace the budget of %s is gone in %s.",
+				"}} %s in the last %s, and the share is still too high. "+
+				"The objective allows %s %%. At this rate the budget of %s is gone in %s.",
 			o.what, w.Long, number(round(100*(1-o.target))), slo.Period, lasts(slo.Period, w.Factor)),
 		board: resourceBoard,
 	})
 }
 
-// lasts says how long a budget lasts when it burns factor times too fast.
+// lasts returns how long a budget lasts at a burn rate of factor.
 func lasts(period model.Duration, factor float64) string {
 	if factor <= 1 {
 		return period.String() + " or less"
@@ -72,7 +72,7 @@ func lasts(period model.Duration, factor float64) string {
 	return fmt.Sprintf("less than %.0f hours", float64(period)/factor/3.6e12)
 }
 
-// round removes what 1 - 0.999 has too much.
+// round removes the floating-point error of 1 - 0.999.
 func round(v float64) float64 {
 	const digits = 1e9
 	return float64(int64(v*digits+0.5)) / digits

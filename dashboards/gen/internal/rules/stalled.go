@@ -7,17 +7,18 @@ import (
 	"github.com/prometheus/prometheus/model/rulefmt"
 )
 
-// ofOutage is the group that is evaluated twice as often as others: what nobody is served in is told of at once.
+// ofOutage returns the group of total outages. Prometheus evaluates it twice as often as the others.
 func (m maker) ofOutage() Group {
 	g := m.group("distributed-lock-outage", []rulefmt.Rule{m.stalled(), m.acquiresStalled()})
 	g.Interval /= 2
 	return g
 }
 
-// stalled records calls under way that wait for nodes, not for a holder, of each process: one that is cut off
-// alone is seen. Processes of earlier versions do not say so themselves. Of them it is what waits while more nodes
-// are out of reach than may be. Where such a process has several sets of nodes, one that nobody asks is not
-// believed: its gauges are of the last command, which may be of yesterday.
+// stalled records, per process, the calls in progress that wait for nodes rather than for a holder. Recording
+// per process shows a single process that is cut off. Processes of earlier versions do not report such calls:
+// for them, every waiting call counts while more nodes are unreachable than the quorum allows. If such a process
+// has several sets of nodes, a set without recent commands is ignored: its gauges describe the last command,
+// which may be a day old.
 func (m maker) stalled() rulefmt.Rule {
 	return m.record(Stalled, `sum by ($JOB, instance, resource) (
 			distributed_lock_waiting_without_quorum > 0
@@ -44,9 +45,9 @@ func (m maker) stalled() rulefmt.Rule {
 		)`)
 }
 
-// unserved records what would have been acquired while calls are stalled, a second: as many as stalled processes
-// get on other days and do not fail already, or each stalled call once a minute, whichever is more. There is none
-// while nothing stalls.
+// unserved records the acquires per second that stalled calls prevent. It takes the larger of two estimates:
+// the acquires that the stalled processes normally make, less those already counted as failed, or one acquire
+// a minute for each stalled call. The series is absent while nothing stalls.
 func (m maker) unserved() rulefmt.Rule {
 	const each = `sum by ($JOB, resource) ($STALLED) / 60`
 	return m.record(Unserved, `
@@ -58,17 +59,18 @@ func (m maker) unserved() rulefmt.Rule {
 			or `+each, "$STALLED", Stalled, "$ACQUIRED", Acquired)
 }
 
-// A queue that waits for nodes is no queue: it does not matter how long it is, nor whether it is meant to be.
+// acquiresStalled fires for any number of stalled calls, also where queues are expected: callers that wait for
+// nodes do not queue for a lock.
 func (m maker) acquiresStalled() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockAcquiresStalled", severity: critical, hold: model.Duration(time.Minute),
 		expr:  `sum by ($JOB, resource) ($STALLED) > 0`,
 		pairs: []string{"$STALLED", Stalled},
-		summary: "{{ $labels.resource }}: {{ $value | humanize }} calls of {{ $labels.job }} wait for nodes that do " +
-			"not answer",
+		summary: "{{ $labels.resource }}: {{ $value | humanize }} calls in {{ $labels.job }} wait for lock nodes that " +
+			"do not answer",
 		about: "{{ $value | humanize }} calls of Acquire in {{ $labels.job }} wait for {{ $labels.resource }} because " +
-			"too few lock nodes answer them, not because somebody holds it. None of them has returned, so no counter of " +
-			"failures shows them.",
+			"too few lock nodes answer, not because another caller holds the lock. The calls have not returned, so no " +
+			"failure counter includes them.",
 		board: resourceBoard,
 	})
 }

@@ -2,14 +2,14 @@ package rules
 
 import "github.com/prometheus/prometheus/model/rulefmt"
 
-// scannerViews records what the scanner sees, by the process that sweeps: one in
-// standby keeps what it saw when it swept. What was known last is remembered while
-// nothing is served at all, so that an alert does not end because its source has.
+// scannerViews records what the sweeping process sees. A process on standby still serves what it saw when it
+// swept, and is ignored. The last known values are kept while no process serves any, so that an alert does not
+// end because its source did.
 func (m maker) scannerViews() []rulefmt.Rule {
 	return []rulefmt.Rule{m.exporterSeen(), m.lastSweep(), m.nodeReached(), m.findings(), m.findingKeys()}
 }
 
-// known is for how long a source that is gone is still missed.
+// known is how long a source that disappeared is remembered, in seconds.
 const known = `30 * 86400`
 
 func (m maker) exporterSeen() rulefmt.Rule {
@@ -17,8 +17,8 @@ func (m maker) exporterSeen() rulefmt.Rule {
 		or last_over_time($SELF[1d]) > time() - `+known, "$SELF", ExporterSeen)
 }
 
-// A node that was removed on purpose goes with the scanner's next start; nodes are
-// remembered only where the whole exporter is gone.
+// lastSweep remembers nodes only while the whole exporter is gone. A node that was removed on purpose
+// disappears when the scanner restarts.
 func (m maker) lastSweep() rulefmt.Rule {
 	return m.record(LastSweep, `max by ($JOB, lock_node) (distributed_lock_scanner_last_success_timestamp_seconds)
 		or (
@@ -28,8 +28,8 @@ func (m maker) lastSweep() rulefmt.Rule {
 		)`, "$SELF", LastSweep, "$SEEN", ExporterSeen)
 }
 
-// A node that the scanner alone cannot reach is not lost: callers get its votes. Only what they have seen
-// in the last minutes says more than the scanner; a view is kept for longer.
+// nodeReached counts a node that only the scanner cannot reach as reached, because callers still get its votes.
+// Only commands of the last two minutes overrule the scanner: NodeUsable itself is kept for longer.
 func (m maker) nodeReached() rulefmt.Rule {
 	const reached = `max by ($JOB, lock_node, group) (
 			distributed_lock_scanner_up unless on ($JOB, instance) distributed_lock_scanner_standby == 1
@@ -41,7 +41,7 @@ func (m maker) nodeReached() rulefmt.Rule {
 		)) + 1 or `+reached, "$USABLE", NodeUsable)
 }
 
-// Until a sweep is complete, every process counts.
+// findings counts every process until one has completed a sweep.
 func (m maker) findings() rulefmt.Rule {
 	return m.record(Findings, `
 		max by ($JOB, lock_node, class) (
@@ -60,7 +60,7 @@ func (m maker) findings() rulefmt.Rule {
 		)`, "$SELF", Findings, "$SEEN", ExporterSeen)
 }
 
-// While no scanner tells of keys, there are as many as the node has that has most.
+// findingKeys falls back to the largest count of any node while no scanner reports keys.
 func (m maker) findingKeys() rulefmt.Rule {
 	return m.record(FindingKeys, `
 		max by ($JOB, class) (
