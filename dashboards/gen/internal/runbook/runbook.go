@@ -1,7 +1,8 @@
-// Package runbook checks that what runbooks tell people to type exists.
+// Package runbook checks the shape of runbooks, and that the commands and queries in them exist.
 package runbook
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -12,7 +13,9 @@ import (
 )
 
 // Sections that every runbook has, in this order.
-var sections = []string{"## Meaning", "## Impact", "## Look", "## Remedy"}
+var sections = []string{
+	"## Meaning", "## Impact", "## First command", "## Decision table", "## Remedy", "## Prevention",
+}
 
 // commands are those of the lockscope binary that runbooks may name, with their flags.
 var commands = map[string][]string{
@@ -24,10 +27,10 @@ var commands = map[string][]string{
 		"--page-size", "--pause", "--checks"},
 	"doctor": {"--redis", "--output", "--for", "--ttl", "--node-timeout", "--acl-user"},
 	"init":   {"--redis", "--output", "--max-ttl", "--if-new"},
-	"list":   {"--redis", "--output"},
+	"list":   {"--redis", "--output", "--filter", "--sort", "--limit", "--waiters"},
 }
 
-// Check names everything wrong with the runbook of an alert.
+// Check returns everything wrong with the runbook of an alert.
 func Check(alert, text string, known *catalogue.Catalogue) []error {
 	var bad []error
 	if !strings.HasPrefix(text, "# "+alert+"\n") {
@@ -41,8 +44,11 @@ func Check(alert, text string, known *catalogue.Catalogue) []error {
 		}
 		at = i
 	}
-	if n := len(steps.FindAllString(text, -1)); n < 3 {
-		bad = append(bad, fmt.Errorf("%d numbered things to look at, want three", n))
+	if at >= 0 && !first.MatchString(text) {
+		bad = append(bad, errors.New("the first command does not begin with a block of sh or promql"))
+	}
+	if m := table.FindStringSubmatch(text); m == nil || strings.Count(m[1], "\n") < 3 {
+		bad = append(bad, errors.New("the decision table needs the columns You see, It means and Do, and three rows"))
 	}
 	for _, block := range blocks.FindAllStringSubmatch(text, -1) {
 		switch block[1] {
@@ -50,15 +56,18 @@ func Check(alert, text string, known *catalogue.Catalogue) []error {
 			bad = append(bad, checkQuery(block[2], known)...)
 		case "sh":
 			bad = append(bad, checkCommands(block[2])...)
+		case "text": // what a command printed
 		default:
-			bad = append(bad, fmt.Errorf("a block of %q: use promql or sh", block[1]))
+			bad = append(bad, fmt.Errorf("a block of %q: use promql, sh or text", block[1]))
 		}
 	}
 	return append(bad, checkInline(text)...)
 }
 
 var (
-	steps  = regexp.MustCompile(`(?m)^[0-9]+\. `)
+	first = regexp.MustCompile("(?s)\n## First command\n\n([^`#]*\n)?```(sh|promql)\n")
+	table = regexp.MustCompile(`\n## Decision table\n\n\| You see \| It means \| Do \|\n` +
+		`\|---\|---\|---\|\n((\|.*\|.*\|.*\|\n)+)`)
 	blocks = regexp.MustCompile("(?ms)^ *```(\\w*)\n(.*?)^ *```")
 	inline = regexp.MustCompile("`(lockscope [^`]+)`")
 )

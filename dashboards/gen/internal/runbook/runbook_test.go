@@ -8,8 +8,11 @@ import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/runbook"
 )
 
-const page = "# Alert\n\n## Meaning\n\nx\n\n## Impact\n\nx\n\n## Look\n\n1. a\n\n   ```promql\n   distributed_lock_nodes{job=\"x\"}\n   ```\n\n" +
-	"2. b\n\n   ```sh\n   lockscope scan --redis redis://a --output=json\n   redis-cli PING\n   ```\n\n3. c\n\n## Remedy\n\nSee `lockscope doctor --ttl 10s`.\n"
+const page = "# Alert\n\n## Meaning\n\nx\n\n## Impact\n\nx\n\n## First command\n\nRun it there:\n\n" +
+	"```promql\ndistributed_lock_nodes{job=\"x\"}\n```\n\n```text\n{} 3\n```\n\n" +
+	"## Decision table\n\n| You see | It means | Do |\n|---|---|---|\n| 1 | a | b |\n| 2 | a | b |\n| 3 | a | b |\n\n" +
+	"```sh\nlockscope scan --redis redis://a --output=json\nredis-cli PING\n```\n\n" +
+	"## Remedy\n\nSee `lockscope doctor --ttl 10s`.\n\n## Prevention\n\nx\n"
 
 func TestCheck(t *testing.T) {
 	known, err := catalogue.Read("../../../../instrument/doc.go")
@@ -21,7 +24,11 @@ func TestCheck(t *testing.T) {
 		{"# Alert", "# Other", "does not begin with"},
 		{"## Impact", "## Effect", "## Impact is missing"},
 		{"## Meaning", "## Remedy", "## Meaning is missing"},
-		{"3. c", "c", "2 numbered things"},
+		{"## First command", "## Look", "## First command is missing"},
+		{"## Prevention", "## Later", "## Prevention is missing"},
+		{"```promql\n", "```text\n", "the first command does not begin"},
+		{"| You see |", "| Seen |", "the decision table needs"},
+		{"| 3 | a | b |\n", "", "the decision table needs"},
 		{`job="x"`, `job=x`, "unexpected identifier"},
 		{"distributed_lock_nodes", "distributed_lock_servers", "no metric is called"},
 		{`job="x"`, `node="x"`, "has no label node"},
