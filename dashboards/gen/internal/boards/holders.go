@@ -18,8 +18,8 @@ func holders(c config.Config, title, by string, h uint32) panel {
 	mean := fmt.Sprintf("sum by (%[1]s) (increase(distributed_lock_hold_seconds_sum{R}[$__range])) / (sum by (%[1]s) "+
 		"(increase(distributed_lock_hold_seconds_count{R}[$__range])) > 0)", by)
 	return panel{kind: grid, title: title, w: full, h: h, unit: "short", decimals: auto,
-		about: "The processes that hold and wait most. Good: what is held is held for about the mean hold. Held for much " +
-			"longer: that process is stuck. Click the process for its live page, which names holders, waiters and their calls.",
+		about: "The processes that hold and wait most. Good: held for about the mean hold. Held for much longer: that " +
+			"process is stuck. Click the process for its live page, which names holders, waiters and their calls.",
 		queries: instants("sort_desc("+most(held)+")", most(waiting), most(oldest), most(longest), most(mean)),
 		columns: []column{
 			{title: "Held", unit: "short", steps: neutral(), width: 90},

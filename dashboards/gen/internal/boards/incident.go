@@ -15,36 +15,35 @@ func health(c config.Config, o objectives) []panel {
 	return []panel{
 		tile("Worst availability", "percentunit", 2, atLeast(o.Availability),
 			now("bottomk(1, "+o.availability(" by ($JOB, resource)")+")"),
-			"The resource with the largest share of acquires that did not get the lock, in the time shown; calls that nobody "+
-				"serves count as they would on other days. Good: "+percent(o.Availability)+
-				" % or more. A small resource that "+
-				"always fails shows here, and not in the average beside it.").telling("{{resource}}"),
+			"The resource with the largest share of failed acquires in the time shown. Acquires that stalled calls "+
+				"prevent count as failed. Good: "+percent(o.Availability)+
+				" % or more. A small resource that always fails shows here, but not in the average beside it.").
+			telling("{{resource}}"),
 		tile("Availability", "percentunit", 3, atLeast(o.Availability), now(o.availability("")),
-			"Share of acquires in the time shown that got the lock, all resources together, by "+
-				"volume. Good: "+percent(o.Availability)+
-				" % or more. Below it, look at the objectives for the resource and at "+
-				"Outcomes for the reason."),
+			"Share of acquires in the time shown that got the lock, over all resources. Good: "+percent(o.Availability)+
+				" % or more. If it is lower, look at Objectives for the resource and at Outcomes for the reason."),
 		nodesToSpare(
-			"Lock nodes beyond the quorum that most processes can use, of the set that has the fewest. Good: 1 of " +
-				"3, 2 of 5. At 0 the next node that fails takes all its locks with it: see Nodes."),
+			"Usable lock nodes beyond the quorum, of the set with the fewest. Good: 1 of 3, 2 of 5. At 0 the next " +
+				"node that fails stops all locking in its set: see Nodes."),
 		tile("Leases lost", "short", 0, anyIsBad(),
 			now(`sum(increase(distributed_lock_lost_total{R,reason!="max_hold"}[$__range]))`),
-			"Leases in the time shown that ended while they were in use. Good: 0. Each is a chance that two holders worked at "+
-				"once, unless they heed the fencing token: see Lost leases below."),
+			"Leases in the time shown that ended in use. Good: 0. Two holders may have worked at once, unless the "+
+				"resource checks fencing tokens. See Lost leases below."),
 		tile("Leaked locks", "short", 0, anyIsBad(), now(findingKeys("no_ttl")),
-			"Lock keys without a TTL that the scanner has confirmed, of any library; a key on several nodes counts once. Good: "+
-				"0. Whoever waits for one waits for good: see Leaks."),
+			"Lock keys of any library without a TTL, confirmed by the scanner. A key on several nodes counts once. "+
+				"Good: 0. Callers that wait for one wait forever: see Leaks."),
 		tile("Alerts firing", "short", 0, anyIsBad(), now(`count(`+firingAlerts+`) or vector(0)`),
-			"Alerts of these rules that are firing for the chosen jobs, listed below. Good: 0. Each has a link to its runbook."),
+			"Alerts of these rules that fire for the chosen jobs, listed below. Good: 0. Each has a link to its "+
+				"runbook."),
 		tile("Scan age", "s", auto, steps(green, step{stale / 2, orange}, step{stale, red}),
 			now("max(time() - max by ($CLUSTER lock_node) ("+lastSuccess+"{I} > 0))"),
 			fmt.Sprintf(
-				"Since the last complete sweep by the scanner, of the node that has waited for longest. Good: a few "+
-					"sweep intervals. Above %s what is said of leaks is old.", c.Alerts.ScannerStale)),
+				"Time since the last complete sweep, of the node with the oldest. Good: a few sweep intervals. Above "+
+					"%s the findings shown are old.", c.Alerts.ScannerStale)),
 		tile("Exporter age", "s", auto, steps(green, step{120, orange}, step{300, red}),
 			now("max(time() - "+rules.ExporterSeen+"{J})"),
-			"Since an exporter of the chosen jobs was last seen, of the job whose exporter is missing for longest. Good: below "+
-				"two minutes. More: what this page says of leaks and nodes is old. Needs the recording rules."),
+			"Time since an exporter of the chosen jobs was last scraped, of the job with the oldest. Good: below two "+
+				"minutes. More: leaks and nodes shown here are old. Needs the recording rules."),
 	}
 }
 
@@ -57,8 +56,8 @@ func firingPanels(c config.Config) []panel {
 	return []panel{
 		{kind: grid, title: "Firing alerts", w: 2 * third, h: height, unit: "s", decimals: auto,
 			none: "no alert is firing",
-			about: "Alerts of these rules that fire for the chosen jobs, and for how long their condition has been true. " +
-				"Good: none. Click the name for the runbook, the resource or the node for its dashboard.",
+			about: "Alerts of these rules that fire for the chosen jobs, and for how long. Good: none. Click the name " +
+				"for the runbook, the resource or the node for its dashboard.",
 			queries: now(
 				`sort_desc(time() - ALERTS_FOR_STATE{J,alertname=~"DistributedLock.+"} and ignoring (alertstate) ` +
 					firingAlerts + `)`),
@@ -75,7 +74,7 @@ func firingPanels(c config.Config) []panel {
 				{column: "lock_node", links: []link{fromRow("This node", "lockscope-nodes", "lock_node")}},
 			}},
 		{kind: alertList, title: "Alerts in Grafana", w: third, h: height,
-			about: "The same alerts as Grafana knows them, pending ones too, with their silences. Good: none. Empty where " +
-				"Grafana reads no rules of Prometheus."},
+			about: "The same alerts in Grafana, with pending ones and silences. Good: none. Empty if Grafana does not " +
+				"read Prometheus's rules."},
 	}
 }

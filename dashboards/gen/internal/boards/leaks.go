@@ -11,15 +11,15 @@ import (
 func leaksBoard(c config.Config) board {
 	return board{
 		uid: "lockscope-leaks", title: "Distributed locks / Leaks", from: "now-6h",
-		about: "What the scanner found among the lock keys of any library, and what the search costs. Keys are named " +
-			"where --export-leaked-keys asks for it, and by `lockscope scan`.",
+		about: "Findings of the scanner among the lock keys of any library, and the cost of its sweeps. `lockscope " +
+			"scan` names the keys. So does this page with --export-leaked-keys.",
 		variables: append(processes("distributed_lock_scanner_up"), redisNodes("distributed_lock_scanner_up")),
 		rows: []row{
 			{title: "Now", panels: leakTiles(c)},
 			{title: "Findings", panels: leakFindings()},
 			{title: "Nodes", panels: leakNodes(c)},
-			{title: "Leaked keys, and what sweeps leave out", panels: leakKeys()},
-			{title: "Waiting callers, read from the queues on the nodes", panels: leakWaits()},
+			{title: "Leaked keys and gaps of sweeps", panels: leakKeys()},
+			{title: "Waiting callers in the queues on the nodes", panels: leakWaits()},
 			folded("Cost of sweeps", leakCost()),
 		},
 	}
@@ -56,30 +56,31 @@ func leakTiles(c config.Config) []panel {
 	stale := time.Duration(c.Alerts.ScannerStale).Seconds()
 	return []panel{
 		found("Without TTL", "no_ttl", anyIsBad(),
-			"Lock keys without a TTL, confirmed by a second look; a key on several nodes counts once. Good: 0. Whoever waits "+
-				"for one waits for good. `lockscope scan` names them; `--repair` gives them a TTL."),
+			"Lock keys without a TTL, confirmed by a second look. A key on several nodes counts once. Good: 0. "+
+				"Callers that wait for one wait forever. `lockscope scan` names them, and `lockscope repair` gives "+
+				"them a TTL."),
 		found("TTL too long", "long_ttl", anyIsSuspicious(),
-			"Lock keys with a TTL above --max-ttl. Good: 0. Often seconds and milliseconds mixed up. If the holder dies, the "+
-				"others wait for that long."),
+			"Lock keys with a TTL above --max-ttl. Good: 0. Often seconds and milliseconds are mixed up. If the "+
+				"holder dies, its waiters wait for the rest of the TTL."),
 		found("Held too long", "held_too_long", anyIsSuspicious(),
-			"Lock keys with the same holder for longer than --max-hold. Good: 0. A renewal that goes on without the work: "+
-				"restart that holder, `lockscope list` names it."),
+			"Lock keys with the same holder for longer than --max-hold. Good: 0. The holder renews and does not "+
+				"finish: restart it. `lockscope list` names it."),
 		found("Orphaned", "orphan", anyIsSuspicious(),
-			"Lock keys on a minority of the nodes. Good: 0 beyond a few seconds. They expire by themselves and cost votes "+
-				"until then."),
+			"Lock keys on a minority of the nodes. Good: 0, apart from a few seconds. They expire by themselves, and "+
+				"cost votes until then."),
 		found("Wrong type", "foreign_type", anyIsSuspicious(),
-			"Keys below the lock prefix of a type that no lock has. Good: 0. Something else uses the prefix: rename it, or "+
-				"narrow --pattern."),
+			"Keys under the lock prefix with a type that no lock has. Good: 0. Another program uses the prefix: "+
+				"rename its keys, or narrow --pattern."),
 		tile("Oldest leak", "s", auto, steps(green, step{1, orange}, step{3600, red}),
 			now("max("+latest("distributed_lock_scanner_oldest_leak_seconds", "{N}", "$CLUSTER lock_node")+")"),
-			"Since when the oldest lock without a TTL has been known. Good: 0. Hours: nobody looks after the alert."),
+			"Time since the oldest lock without a TTL was found. Good: 0. Hours: nobody acts on the alert."),
 		tile("Scan age", "s", auto, steps(green, step{stale / 2, orange}, step{stale, red}), now("max("+sinceSweep+")"),
 			fmt.Sprintf(
-				"Since the last complete sweep, of the node that has waited for longest. Good: a few sweep intervals. "+
-					"Above %s an alert fires, and the other numbers here are old.", c.Alerts.ScannerStale)),
+				"Time since the last complete sweep, of the node with the oldest. Good: a few sweep intervals. Above "+
+					"%s an alert fires, and the other numbers here are old.", c.Alerts.ScannerStale)),
 		tile("Unreached nodes", "short", 0, anyIsBad(),
 			now(`count(`+worst(`distributed_lock_scanner_up{N}`, "$CLUSTER lock_node")+` == 0) or vector(0)`),
-			"Nodes that the last sweep could not reach. Good: 0. Try `lockscope doctor` from where the scanner runs."),
+			"Nodes that the last sweep could not reach. Good: 0. Run `lockscope doctor` where the scanner runs."),
 	}
 }
 
@@ -89,28 +90,29 @@ func leakFindings() []panel {
 			course("sum by (class) ("+latest("distributed_lock_scanner_findings", "{N}", "$CLUSTER lock_node, class")+
 				")",
 				"{{class}}"),
-			"Confirmed findings, all nodes added up. Good: none. A step up at a deployment tells which one brought the leak.").
+			"Confirmed findings, summed over all nodes. Good: none. A step at a deployment shows which one brought "+
+				"the leak.").
 			stacked().tinted([]tint{{"no_ttl", red}, {"long_ttl", orange}, {"held_too_long", yellow},
 			{"orphan", purple},
 			{"foreign_type", blue}}),
 		chart("Findings by node", "short", third,
 			course("sum by ($CLUSTER lock_node) ("+
 				latest("distributed_lock_scanner_findings", "{N}", "$CLUSTER lock_node, class")+")", "{{lock_node}}"),
-			"Confirmed findings of all classes. Good: none. All nodes alike: a client of all of them. One node: a client of "+
-				"that one, or keys that came back with it.").stacked(),
+			"Confirmed findings of all classes. Good: none. All nodes: a client that uses all of them. One node: a "+
+				"client of that one, or keys restored with it.").stacked(),
 		chart("Findings not named", "short", third,
 			course("max by ($JOB) (distributed_lock_scanner_findings_omitted{I})", "{{job}}"),
-			"Findings beyond --max-findings: counted, but not named in logs and reports. Good: 0. Else repair what is named, "+
-				"or raise the limit.").reaching(10),
+			"Findings beyond --max-findings: counted, but not named in logs and reports. Good: 0. Otherwise repair "+
+				"the named ones, or raise the limit.").reaching(10),
 		chart("Age of the oldest leak by node", "s", half,
 			course(latest("distributed_lock_scanner_oldest_leak_seconds", "{N}", "$CLUSTER lock_node"),
 				"{{lock_node}}"),
-			"Since when the oldest lock without a TTL has been known. Good: 0. It climbs until somebody repairs the key, and "+
-				"starts anew when the scanner restarts.").marked(steps(green, step{3600, red})),
+			"Time since the oldest lock without a TTL was found. Good: 0. It climbs until the key is repaired, and "+
+				"starts at 0 again when the scanner restarts.").marked(steps(green, step{3600, red})),
 		chart("Lock keys by node", "short", half,
 			course(latest("distributed_lock_scanner_locks", "{N}", "$CLUSTER lock_node"), "{{lock_node}}"),
-			"Keys that match the pattern, as of the last complete sweep. Good: alike on the nodes of a Redlock, and steady. "+
-				"Growth without more traffic is leaks or long TTLs."),
+			"Keys that match the pattern, in the last complete sweep. Good: similar on all nodes of a Redlock, and "+
+				"steady. Growth without more traffic means leaks or long TTLs."),
 	}
 }
 
@@ -120,8 +122,8 @@ func leakNodes(c config.Config) []panel {
 	node := func(metric string) string { return latest(metric, "{N}", "$CLUSTER lock_node") }
 	return []panel{
 		{kind: grid, title: "Nodes at their last sweep", w: full, h: 7, unit: "short", decimals: auto,
-			about: "Good: reached, not truncated, no leaks, swept minutes ago. Truncated: the sweep stopped at a limit, the " +
-				"counts are lower bounds; raise the deadline or the page size.",
+			about: "Good: reached, not truncated, no leaks, swept minutes ago. Truncated: the sweep stopped at a " +
+				"limit, and the counts are lower bounds. Raise the deadline or the page size.",
 			queries: instants(worst("distributed_lock_scanner_up{N}", "$CLUSTER lock_node"),
 				node("distributed_lock_scanner_locks"), node("distributed_lock_scanner_leaked_locks"),
 				node("distributed_lock_scanner_overlong_locks"), node("distributed_lock_scanner_oldest_leak_seconds"),
@@ -145,16 +147,16 @@ func leakKeys() []panel {
 	return []panel{
 		{kind: grid, title: "Leaked keys", w: half, h: chartHeight, unit: "short", decimals: 0,
 			none: "no key is exported (serve --export-leaked-keys)",
-			about: "Lock keys without a TTL, and on how many nodes they are. Good: none. Names are exported only with " +
-				"--export-leaked-keys, a few at most; `lockscope scan` names all.",
+			about: "Lock keys without a TTL, and the number of nodes that have each. Good: none. --export-leaked-keys " +
+				"exports a few names; `lockscope scan` lists all.",
 			queries: now("sort_desc(count by ($JOB, key) (max by ($JOB, lock_node, key) " +
 				"(distributed_lock_scanner_leaked_lock_info{N})))"),
 			columns: []column{{title: "Nodes", unit: "short", steps: anyIsBad(), width: 90}},
 			order:   []string{"key", "job"}},
-		{kind: states, title: "Left out of sweeps, by reason", w: half, h: chartHeight, unit: "short", decimals: 0,
+		{kind: states, title: "Gaps of sweeps by reason", w: half, h: chartHeight, unit: "short", decimals: 0,
 			steps: steps(green, step{1, orange}),
-			about: "Orange: the last sweep did not read everything, for this reason. Good: green for every reason. Else that " +
-				"no leak was found says nothing of what was left out.",
+			about: "Orange: the last sweep did not read everything, for this reason. Good: green for every reason. " +
+				"Leaks in the unread part are not reported.",
 			queries: course("max by ($CLUSTER reason) (distributed_lock_scanner_incomplete{I})", "{{reason}}")},
 	}
 }
@@ -165,16 +167,16 @@ func leakWaits() []panel {
 		chart("Waiting calls and blocked locks", "short", third, []query{
 			{expr: "max by ($JOB) (distributed_lock_scanner_waiting_calls{I})", legend: "{{job}} waiting calls"},
 			{expr: "max by ($JOB) (distributed_lock_scanner_blocked_locks{I})", legend: "{{job}} locks waited for"}},
-			"Calls that wait in the queues on the nodes, and the locks they wait for, of all processes. Good: "+
-				"comes and goes.").reaching(1),
+			"Calls in the queues on the nodes, and the locks they wait for, of all processes. Good: comes and goes.").
+			reaching(1),
 		chart("Longest wait", "s", third,
 			course("max by ($JOB) (distributed_lock_scanner_longest_wait_seconds{I})", "{{job}}"),
-			"For how long the caller that has waited for longest has done so. Good: below the longest hold. Climbing: its "+
-				"holder is stuck; `lockscope list` names it."),
-		chart("Deadlocks over processes", "short", third,
+			"Time that the longest-waiting caller has waited. Good: below the longest hold. Climbing: its holder is "+
+				"stuck. `lockscope list` names it."),
+		chart("Deadlocks across processes", "short", third,
 			course("max by ($JOB) (distributed_lock_scanner_deadlocks{I})", "{{job}}"),
-			"Cycles of callers that wait for one another, in the queues of all processes. Good: 0. None of them gets a lock "+
-				"before one gives up: `lockscope list` shows who.").reaching(1),
+			"Cycles of callers that wait for one another, in the queues of all processes. Good: 0. No caller in a "+
+				"cycle gets its lock until one gives up. `lockscope list` names them.").reaching(1),
 	}
 }
 
@@ -187,29 +189,30 @@ func leakCost() []panel {
 	}
 	duration := "sum by ($CLUSTER lock_node, le) (increase(distributed_lock_scanner_pass_duration_seconds_bucket{N}[1h]))"
 	return []panel{
-		chart("Duration of a sweep, p99", "s", third, course("histogram_quantile(0.99, "+duration+")", "{{lock_node}}"),
-			"The slowest sweeps of the last hour, by node. Good: far below the sweep interval. It is mostly pauses: a gentle "+
-				"sweep is a long one."),
+		chart("Sweep duration, p99", "s", third, course("histogram_quantile(0.99, "+duration+")", "{{lock_node}}"),
+			"The slowest sweeps of the last hour, by node. Good: far below the sweep interval. Most of it is pauses: "+
+				"a gentle sweep is a long one."),
 		chart("Time spent sweeping", "percentunit", third,
 			course(
 				"sum by ($CLUSTER lock_node) (increase(distributed_lock_scanner_pass_duration_seconds_sum{N}[1h])) / 3600",
 				"{{lock_node}}"),
-			"Good: below 10 %. Near 100 % sweeps follow each other without rest: raise the interval, or the page size.").
+			"Good: below 10 %. Near 100 %, sweeps follow one another without rest: raise the interval or the page "+
+				"size.").
 			reaching(.1),
 		chart("Failed sweeps", "percentunit", third,
 			course(perSweep("distributed_lock_scanner_pass_failures_total"), "{{lock_node}}"),
-			"Share of the sweeps of the last hour. Good: none. Why they failed is in the scanner's log.").reaching(.1),
-		chart("Keys examined by a sweep", "short", third,
+			"Share of sweeps of the last hour that failed. Good: none. The scanner's log has the reason.").reaching(.1),
+		chart("Keys examined per sweep", "short", third,
 			course(perSweep("distributed_lock_scanner_keys_examined_total"), "{{lock_node}}"),
-			"Keys the server looked at, locks or not: the cost of a sweep is theirs. Good: the size of the database, or 0 "+
-				"where the server's own count makes looking needless."),
-		chart("Calls made by a sweep", "short", third,
+			"Keys that the server examined, locks or not: they cost the time. Good: the size of the database, or 0 if "+
+				"the server's own count makes a sweep unnecessary."),
+		chart("Commands per sweep", "short", third,
 			course(perSweep("distributed_lock_scanner_scan_calls_total"), "{{lock_node}}"),
-			"Commands sent to the node. Good: keys divided by the page size. Many more: pages are too small."),
+			"Commands sent to the node. Good: keys divided by the page size. Many more: the pages are too small."),
 		{kind: states, title: "Truncated sweeps", w: third, h: chartHeight, unit: "short", decimals: 0,
 			steps: steps(green, step{1, orange}),
-			about: "Orange: the last sweep stopped at a limit before it had seen all keys, and the counts are lower bounds. " +
-				"Good: green. Else raise the deadline or the page size.",
+			about: "Orange: the last sweep stopped at a limit before it had seen all keys, and the counts are lower " +
+				"bounds. Good: green. Otherwise raise the deadline or the page size.",
 			queries: course(latest("distributed_lock_scanner_truncated", "{N}", "$CLUSTER lock_node"),
 				"{{lock_node}}")},
 	}

@@ -11,8 +11,8 @@ import (
 func nodesBoard(c config.Config) board {
 	return board{
 		uid: "lockscope-nodes", title: "Distributed locks / Nodes", from: "now-3h",
-		about: "The lock nodes as the processes that lock see them: do they answer, how fast, what fails, and how many " +
-			"may still be lost.",
+		about: "Lock nodes as the processes see them: which answer, how fast, what fails, and how many may still " +
+			"fail.",
 		variables: append(processes("distributed_lock_node_up"), redisNodes("distributed_lock_node_up")),
 		rows: []row{
 			{title: "At a glance", panels: nodeTiles(c)},
@@ -45,17 +45,17 @@ const failedCommands = `
 func nodeTiles(c config.Config) []panel {
 	return []panel{
 		tile("Sets of nodes", "short", 0, neutral(), now(`count(`+quorum+`)`),
-			"Sets of lock nodes that are asked for votes, by job and back end; the table below has them. Good: as many as "+
-				"you set up."),
+			"Sets of lock nodes, by job and back end, listed in the table below. Good: as many as you set up."),
 		tile("Without a quorum", "short", 0, anyIsBad(), now(`count(`+spare+` < 0) or 0 * count(`+spare+`)`),
-			"Sets of which so few nodes are usable that nobody gets a lock. Good: 0. Needs the recording rules."),
+			"Sets with fewer usable nodes than the quorum: nobody gets a lock there. Good: 0. Needs the recording "+
+				"rules."),
 		tile("Unusable nodes", "short", 0, anyIsSuspicious(),
 			now(`count(`+rules.NodeUsable+`{M} <= 0.5) or 0 * count(`+rules.NodeUsable+`{M})`),
-			"Nodes that most processes cannot use: silent, refusing, or not allowed to vote after a restart. Good: 0. Needs "+
+			"Nodes that most processes cannot use: silent, refusing, or not voting after a restart. Good: 0. Needs "+
 				"the recording rules."),
 		nodesToSpare(
-			"Usable nodes beyond the quorum, of the set that has the fewest. Good: 1 of 3, 2 of 5. At 0 the next " +
-				"failure stops all locking there: bring a node back now."),
+			"Usable nodes beyond the quorum, of the set with the fewest. Good: 1 of 3, 2 of 5. At 0 the next failure " +
+				"stops all locking in that set: bring a node back now."),
 		tile("Slowest node, p99", "s", auto, above(c.Alerts.NodeP99Seconds),
 			now("max(histogram_quantile(0.99, "+nodeRate+"))"),
 			fmt.Sprintf(
@@ -63,15 +63,15 @@ func nodeTiles(c config.Config) []panel {
 					"s an alert fires: near the node timeout votes are lost.", c.Alerts.NodeP99Seconds)),
 		tile("Failed commands", "percentunit", 2, steps(green, step{.001, orange}, step{.05, red}),
 			course(failedCommands, ""),
-			"Share of commands that were not carried out, with those for which there was no connection. Good: 0. A node saying "+
-				"no to a vote is not a failure. See Failures by reason."),
+			"Share of commands that failed, including those without a connection. Good: 0. A node that refuses a vote "+
+				"has not failed. See Failures by reason."),
 		tile("No spare vote", "percentunit", 1, steps(green, step{.05, orange}, step{.5, red}),
 			course(withoutMargin(), ""),
-			"Share of won rounds with no vote beyond the quorum. Good: near 0. It rises when a node does not vote, also one "+
-				"that is up but restarted and has to wait."),
+			"Share of won rounds with no vote beyond the quorum. Good: near 0. It rises when a node does not vote, "+
+				"even one that is up but waits after a restart."),
 		tile("Commands", "ops", auto, neutral(),
 			course(`sum(rate(distributed_lock_node_duration_seconds_count{N}[$__rate_interval]))`, ""),
-			"Commands a second on the chosen nodes. Good: about three to five for each acquire and node. Much more: see "+
+			"Commands per second on the chosen nodes. Good: three to five per acquire and node. Much more: see "+
 				"attempts per acquire."),
 	}
 }
@@ -87,17 +87,18 @@ func nodeTop(c config.Config) []panel {
 	return []panel{
 		top("Most failures", "short", `sum by ($CLUSTER lock_node)
 			(increase(distributed_lock_node_failures_total{N,reason!="canceled"}[$__range]))`,
-			"Commands in the time shown that a node did not carry out. Good: none, or alike on all nodes while clients "+
+			"Commands that failed on a node in the time shown. Good: none, or similar on all nodes while clients "+
 				"restart. Click a node to see it alone.", anyIsSuspicious()),
 		top("Slowest, p99", "s", `histogram_quantile(0.99, sum by ($CLUSTER lock_node, le)
 			(increase(distributed_lock_node_duration_seconds_bucket{N,operation="acquire"}[$__range])))`,
-			"One acquire command in a hundred took longer, over the time shown. Good: a few milliseconds, nodes alike.",
+			"One acquire command in a hundred took longer, over the time shown. Good: a few milliseconds, similar on "+
+				"all nodes.",
 			above(c.Alerts.NodeP99Seconds)),
-		top("Processes that may not use it", "short",
+		top("Processes that cannot use it", "short",
 			`count by ($CLUSTER lock_node) (distributed_lock_node_usable{N})
 			- sum by ($CLUSTER lock_node) (distributed_lock_node_usable{N})`,
-			"Processes whose last command on the node failed, or that keep it in quarantine after a restart, in which it may "+
-				"not vote. Good: 0. All processes: the node; one: its network or credentials.", anyIsSuspicious()),
+			"Processes whose last command on the node failed, or that do not let it vote yet after a restart. Good: "+
+				"0. All processes: the node. One process: its network or credentials.", anyIsSuspicious()),
 	}
 }
 
@@ -108,18 +109,18 @@ func nodeConnections() []panel {
 		ratioChart("Busy connections", third,
 			course(`sum by ($CLUSTER lock_node) (distributed_lock_connections{N,state="busy"})
 			/ (sum by ($CLUSTER lock_node) (distributed_lock_connections{N}) > 0)`, "{{lock_node}}"),
-			"Share of the connections to a node that are in use. Good: well below 100 %. Near it the pool is too small for the "+
-				"load, or commands hang.").otherwise(none).leading(toNode()),
+			"Share of connections to a node that are in use. Good: well below 100 %. Near it, the pool is too small "+
+				"or commands hang.").otherwise(none).leading(toNode()),
 		chart("Waiting for a connection", "short", third,
 			course("sum by ($CLUSTER lock_node) (distributed_lock_connection_waiting{N})", "{{lock_node}}"),
-			"Commands that wait for a connection of the pool. Good: 0. Else acquires are slow although the node is not: "+
-				"enlarge the pool.").otherwise(none).reaching(1).leading(toNode()),
+			"Commands that wait for a connection from the pool. Good: 0. Otherwise acquires are slow although the "+
+				"node is not: enlarge the pool.").otherwise(none).reaching(1).leading(toNode()),
 		chart("Dials and failed dials", "ops", third, []query{
 			{expr: "sum(rate(distributed_lock_connection_dials_total{N}[$__rate_interval]))", legend: "dials"},
 			{expr: "sum(rate(distributed_lock_connection_dial_failures_total{N}[$__rate_interval]))",
 				legend: "failed"}},
-			"New connections each second, and those that could not be made. Good: near none, as connections are kept. Many "+
-				"dials: something closes them; failed: a node is away or refuses.").otherwise(none).rare(),
+			"New connections per second, and failed attempts. Good: near none, because connections are kept. Many "+
+				"dials: something closes connections. Failed: a node is down or refuses.").otherwise(none).rare(),
 	}
 }
 
@@ -130,22 +131,21 @@ func nodeViews() []panel {
 		{kind: states, title: "Processes that get an answer", w: half, h: 7, unit: "percentunit", decimals: 0,
 			zero: true,
 			one:  true, steps: share,
-			about: "Green: every process's last command got an answer. Orange: some did not. Red: most did not. Good: all " +
-				"green. A process that does nothing keeps its last impression: compare with the table.",
+			about: "Green: every process's last command got an answer. Orange: some did not. Red: most did not. Good: " +
+				"all green. An idle process keeps its last result: compare with the table.",
 			queries: course(`avg by ($CLUSTER lock_node) (distributed_lock_node_up{N})`, "{{lock_node}}"),
 			links:   []link{toNode()}},
 		{kind: states, title: "Processes that can use the node", w: half, h: 7, unit: "percentunit", decimals: 0,
 			zero: true, one: true, steps: share,
-			about: "Like the panel beside it, but by what became of the commands of the last five minutes: a node that " +
-				"answers with errors, or may not vote after a restart, is not usable. Good: all green. Quorum alerts " +
-				"count these. " +
-				"Needs the recording rules.",
+			about: "Like the panel beside it, but by the results of the last five minutes. A node that answers with " +
+				"errors, or does not vote after a restart, is not usable. Good: all green. Quorum alerts use these " +
+				"values. Needs the recording rules.",
 			queries: course(rules.NodeUsable+"{M}", "{{lock_node}}"), links: []link{toNode()}},
 		{kind: grid, title: "Failing commands by process and node", w: full, h: 5, unit: "percentunit", decimals: 1,
 			none: "every process can use every node",
-			about: "Share of acquire commands of the last five minutes that failed, where more than 1 % did. Good: empty. " +
-				"One process with many nodes: its network or credentials. One node with many processes: the node. Needs the " +
-				"recording rules.",
+			about: "Share of acquire commands of the last five minutes that failed, if more than 1 %. Good: empty. " +
+				"One process with many nodes: its network or credentials. One node with many processes: the node. " +
+				"Needs the recording rules.",
 			queries: now("sort_desc(" + rules.NodeErrors + "{N} > 0.01)"),
 			columns: []column{{title: "Failed", unit: "percentunit", decimals: 1, steps: steps(orange, step{.5, red})}},
 			hidden:  []string{"__name__"}},
@@ -157,18 +157,18 @@ func nodeLatency(c config.Config) []panel {
 	all := `sum by (le) (rate(distributed_lock_node_duration_seconds_bucket{N}[$__rate_interval]))`
 	return []panel{
 		chart("Acquire p99 by node", "s", half, course("histogram_quantile(0.99, "+nodeRate+")", "{{lock_node}}"),
-			"One acquire command in a hundred takes longer. Good: below the dashed line, nodes alike. One node alone: look at "+
-				"SLOWLOG, fork pauses and fsync there. All: the network, or CPU of the clients.").
+			"One acquire command in a hundred takes longer. Good: below the dashed line, similar on all nodes. One "+
+				"node: look at SLOWLOG, fork pauses and fsync there. All nodes: the network, or CPU of the clients.").
 			marked(above(c.Alerts.NodeP99Seconds)).leading(toNode()),
 		chart("Acquire p50 by node", "s", half, course("histogram_quantile(0.5, "+nodeRate+")", "{{lock_node}}"),
-			"The usual time of an acquire command. Good: a round trip. A lock needs the middle one of the nodes: one that is "+
-				"far away costs nothing until another fails.").leading(toNode()),
+			"The median time of an acquire command. Good: one round trip. The middle node decides a lock: a single "+
+				"distant node costs nothing until another fails.").leading(toNode()),
 		chart("p99 by operation", "s", half, course("histogram_quantile(0.99, "+byOperation+")", "{{operation}}"),
-			"One command in a hundred takes longer, by what it does. Good: alike for all operations. Slow extends endanger "+
-				"leases; slow releases delay the next holder."),
+			"One command in a hundred takes longer, by operation. Good: similar for all operations. Slow extends "+
+				"endanger leases. Slow releases delay the next holder."),
 		heatMap("Command time distribution", half, all,
-			"Every command by how long it took; the more of them, the more a cell stands out. Good: one narrow band. A thin "+
-				"second band at the node timeout is commands that were given up."),
+			"Commands by duration. Fuller cells stand out. Good: one narrow band. A thin second band at the node "+
+				"timeout is commands that timed out."),
 	}
 }
 
@@ -176,34 +176,35 @@ func nodeFailures() []panel {
 	failed := `(rate(distributed_lock_node_failures_total{N}[$__rate_interval]))`
 	return []panel{
 		chart("Failures by reason", "ops", third, course("sum by (reason) "+failed, "{{reason}}"),
-			"Good: none but canceled. timeout, refused, dial: the node or the way to it; guard: restarted, may not vote yet; "+
-				"readonly: it is a replica; busy: not asked, earlier commands still hang; other: see the log.").
+			"Good: none but canceled. timeout, refused, dial: the node or the network. guard: it restarted and may "+
+				"not vote yet. readonly: it is a replica. busy: not sent, because earlier commands still hang. other: "+
+				"see the log.").
 			stacked().rare().tinted([]tint{{"timeout", red}, {"refused", "dark-red"}, {"dial", "semi-dark-red"},
 			{"readonly", purple}, {"noscript", blue}, {"guard", yellow}, {"busy", orange}, {"canceled", "gray"},
 			{"other", "light-red"}}),
 		chart("Failures by node", "ops", third, course("sum by ($CLUSTER lock_node) "+failed, "{{lock_node}}"),
-			"Good: none. One node: that node. All nodes: the processes, or what is between.").stacked().rare().leading(
+			"Good: none. One node: that node. All nodes: the processes, or the network between.").stacked().rare().leading(
 			toNode()),
 		chart("Failures by operation", "ops", third, course("sum by (operation) "+failed, "{{operation}}"),
-			"Good: none. extend: leases are in danger; release: the next holder waits; subscribe: waiters are not woken and "+
-				"have to poll.").stacked().rare(),
+			"Good: none. extend: leases are in danger. release: the next holder waits. subscribe: waiters are not "+
+				"woken and poll.").stacked().rare(),
 	}
 }
 
 func nodeMargin() []panel {
 	return []panel{
 		{kind: heat, title: "Spare votes distribution", w: half, h: chartHeight, unit: "short", decimals: auto,
-			about: "Every won round by its votes beyond the quorum, late ones included. Good: only the top row that your " +
-				"number of nodes allows stands out, 1 of 3 and 2 of 5. If the one at 0 does: the next node that fails is " +
-				"one too many.",
+			about: "Won rounds by votes beyond the quorum, late votes included. Good: only the highest possible row " +
+				"stands out: 1 of 3 nodes, 2 of 5. If row 0 does, the next node that fails is one too many.",
 			queries: course(`sum by (le) (rate(distributed_lock_vote_margin_bucket{I}[$__rate_interval]))`, "{{le}}")},
 		ratioChart("Rounds won without a spare vote", quarter, course(withoutMargin(), "share of won rounds"),
-			"Share of won rounds that one vote less would have lost. Good: near 0. A step up is a node that stopped voting.").
+			"Share of won rounds that one vote fewer would have lost. Good: near 0. A step up is a node that stopped "+
+				"voting.").
 			marked(steps(green, step{.05, orange}, step{.5, red})),
 		chart("Mean spare votes", "short", quarter,
 			course(`sum(rate(distributed_lock_vote_margin_sum{I}[$__rate_interval]))
 			/ (sum(rate(distributed_lock_vote_margin_count{I}[$__rate_interval])) > 0)`, "votes"),
-			"Votes beyond the quorum of the average won round. Good: nodes less quorum. Each node that does not vote "+
+			"Mean votes beyond the quorum of a won round. Good: nodes minus quorum. Each node that does not vote "+
 				"takes one."),
 	}
 }

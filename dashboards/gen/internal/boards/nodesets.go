@@ -15,16 +15,16 @@ func nodesToSpare(about string) panel {
 	const byDesign = `(` + size + ` <= on ($JOB, backend) ` + quorum + ` and on ($JOB, backend) ` + spare + ` >= 0)`
 	return tile("Nodes to spare", "short", 0, steps(red, step{1, green}),
 		now(`min(`+spare+` unless on ($JOB, backend) `+byDesign+`)`),
-		about+" Sets of one or two nodes count only when they have no quorum. n/a: there are no others, or no "+
+		about+" Sets of one or two nodes count only if they have no quorum. n/a: there are no other sets, or no "+
 			"recording rules.").otherwise("n/a")
 }
 
 // nodeSets puts back ends side by side.
 func nodeSets() panel {
 	return panel{kind: grid, title: "Sets of nodes", w: full, h: 6, unit: "short", decimals: 0,
-		about: "Each set of nodes that is asked for votes: a job's, on one back end. Good: all nodes usable. PostgreSQL, " +
-			"etcd and ZooKeeper are one node each, whatever stands behind it. Sets of one name in one job are added up: name " +
-			"them with lock.WithBackend. Needs the recording rules.",
+		about: "Sets of lock nodes, by job and back end. Good: all nodes usable. A PostgreSQL, etcd or ZooKeeper " +
+			"system counts as one node. Sets with one name in one job are added up: name them with lock.WithBackend. " +
+			"Needs the recording rules.",
 		queries: instants(size, quorum, rules.NodesUsable+"{J}", "sort("+spare+")"),
 		columns: []column{
 			{title: "Nodes", unit: "short", steps: neutral()},

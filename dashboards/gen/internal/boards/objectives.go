@@ -64,7 +64,7 @@ func (o objectives) waitLeftOfPeriod() string {
 
 // promise says an objective in words.
 func (o objectives) promise() string {
-	return fmt.Sprintf("%v %% of the acquires of a resource get the lock, and %v %% wait for %v s at most, over %s",
+	return fmt.Sprintf("%v %% of the acquires of a resource get the lock, and %v %% wait at most %v s, over %s",
 		percent(o.Availability), percent(o.Wait), o.Within, o.Period)
 }
 

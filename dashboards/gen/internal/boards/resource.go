@@ -11,7 +11,7 @@ func resourceBoard(c config.Config) board {
 	o := objectivesOf(c)
 	return board{
 		uid: "lockscope-resource", title: "Distributed locks / Resource", from: "now-3h",
-		about: "One resource in depth: its waits, who holds it and for how long, who asks again and again, who loses it.",
+		about: "One resource in depth: its waits, its holders and their hold times, its retries, its lost leases.",
 		variables: append(append(processes("distributed_lock_wait_seconds_count"), resources(true)),
 			searchVariables(c)...),
 		marks: []mark{losses("{R}")},
@@ -34,32 +34,31 @@ func resourceTiles(c config.Config, o objectives) []panel {
 	return []panel{
 		tile("Availability", "percentunit", 3, atLeast(o.Availability), now(o.availability("")),
 			"Share of acquires in the time shown that got the "+
-				"lock. Good: "+percent(o.Availability)+" % or more. Below it, see Acquires by outcome."),
+				"lock. Good: "+percent(o.Availability)+" % or more. If it is lower, see Acquires by outcome."),
 		tile("Error budget left", "percentunit", 1, budgetLeft(), now("min("+o.availabilityLeftOfPeriod()+")"),
-			"What is left of the failures that this resource may have in "+o.Period.String()+
-				". Good: above 50 %. Below 0 the "+
-				"objective is broken. Needs the recording rules."),
+			"Failures that this resource may still have in "+o.Period.String()+
+				", as a share of its budget. Good: above 50 %. Below 0 the objective is broken. Needs the recording "+
+				"rules."),
 		tile("Wait budget left", "percentunit", 1, budgetLeft(), now("min("+o.waitLeftOfPeriod()+")"),
-			"What is left of the slow waits that this resource may have in "+o.Period.String()+
-				". Good: above 50 %. Below 0 "+
-				"the objective is broken. Needs the recording rules."),
+			"Slow waits that this resource may still have in "+o.Period.String()+
+				", as a share of its budget. Good: above 50 %. Below 0 the objective is broken. Needs the recording "+
+				"rules."),
 		tile("Wait p99", "s", auto, above(c.Alerts.WaitP99Seconds),
 			course("histogram_quantile(0.99, "+waitRate+")", ""),
-			fmt.Sprintf("One acquire in a hundred waits for longer. Good: far below %v s.", c.Alerts.WaitP99Seconds)),
+			fmt.Sprintf("One acquire in a hundred waits longer. Good: far below %v s.", c.Alerts.WaitP99Seconds)),
 		tile("Waiting now", "short", 0, steps(green, step{c.Alerts.Waiters, orange}, step{10 * c.Alerts.Waiters, red}),
 			course(`sum(distributed_lock_waiting{R})`, ""),
-			"Callers that wait for it. Good: comes and goes. Growing: see who holds it, in the table below or with "+
+			"Callers that wait for it. Good: comes and goes. Growing: find the holder in the table below or with "+
 				"`lockscope list`."),
 		tile("Hold p99", "s", auto, neutral(), course("histogram_quantile(0.99, "+holdRate+")", ""),
-			"One lease in a hundred is held for longer. Good: far below the waits that callers can bear: each of them has to "+
-				"wait for whole holds."),
+			"One lease in a hundred is held longer. Good: far below the wait that callers can bear: each caller waits "+
+				"for whole holds."),
 		tile("Attempts/acquire", "short", 1, above(c.Alerts.AttemptsPerAcquire), course(attemptsPerAcquire(""), ""),
-			"Rounds of voting per acquire. Good: 1 to 2. Long holds raise it harmlessly; many attempts a second do not get "+
-				"anybody the lock sooner."),
+			"Voting rounds per acquire. Good: 1 to 2. Long holds raise it harmlessly. Many attempts a second do not "+
+				"get the lock sooner."),
 		tile("Leases lost", "short", 0, anyIsBad(),
 			now(`sum(increase(distributed_lock_lost_total{R,reason!="max_hold"}[$__range]))`),
-			"Leases in the time shown that ended while they were in use. Good: 0. See Lost leases for the process and "+
-				"the reason."),
+			"Leases in the time shown that ended in use. Good: 0. See Lost leases for the process and the reason."),
 	}
 }
 
@@ -79,17 +78,17 @@ func resourceOutcomes(c config.Config, o objectives) []panel {
 	return []panel{
 		chart("Acquires by outcome", "ops", third,
 			course(`sum by (outcome) (rate(distributed_lock_acquisitions_total{R}[$__rate_interval]))`, "{{outcome}}"),
-			"How acquires end. Good: acquired, and contended where callers do not want to wait. timeout: they gave up waiting; "+
-				"no_quorum: too few nodes, see Nodes; canceled: their caller went away.").stacked().tinted(
+			"How acquires end. Good: acquired, and contended for callers that do not wait. timeout: the caller gave "+
+				"up waiting. no_quorum: too few nodes, see Nodes. canceled: the caller cancelled.").stacked().tinted(
 			outcomeTints()),
 		chart("Failures by process", "ops", third,
 			course(`sum by ($JOB, instance) (rate(distributed_lock_failures_total{R}[$__rate_interval]))`,
 				"{{job}} {{instance}}"),
-			"Acquires a second that ended without the lock. Good: none. One process alone: its network or its deadline; all: "+
-				"the holder or the nodes.").rare().largest(c.Boards.Top),
+			"Failed acquires per second. Good: none. One process: its network or its deadline. All processes: the "+
+				"holder or the nodes.").rare().largest(c.Boards.Top),
 		chart("Error budget burn rates", "short", third, append(failing, slow...),
-			"How many times faster than planned the budgets are used up, over each window of the alerts. Good: all below 1. An "+
-				"alert fires when a window is above its factor. Needs the recording rules.").burning(o.SLO),
+			"Failures and slow waits as a multiple of what the budgets allow, over each window of the alerts. Good: "+
+				"all below 1. An alert fires when a window is above its factor. Needs the recording rules.").burning(o.SLO),
 	}
 }
 
@@ -99,18 +98,19 @@ func resourceHolders(c config.Config) []panel {
 		holders(c, "Processes that hold and wait", "$JOB, instance", 6),
 		chart("Held by process", "short", third,
 			course(`sum by ($JOB, instance) (distributed_lock_held{R})`, "{{job}} {{instance}}"),
-			"Who holds it. Good: it changes hands. A line that stays at 1 while others wait is the process to look at: the "+
-				"table says since when.").stacked().largest(c.Boards.Top),
+			"Who holds it. Good: it changes hands. A line that stays at 1 while others wait is the process to look "+
+				"at. The table shows how long it has held the lock.").stacked().largest(c.Boards.Top),
 		chart("Hand-overs", "ops", third, []query{
 			{expr: `sum(rate(distributed_lock_handovers_total{R}[$__rate_interval]))`, legend: "hand-overs"},
 			{expr: `sum(rate(distributed_lock_hold_seconds_count{R}[$__rate_interval]))`, legend: "releases"}},
-			"Leases that went straight to the next waiter of the same process, among all that ended, each second. Good: "+
-				"follows the load. Many waiters and no hand-overs: they are spread over processes, and each is woken by Redis."),
+			"Leases per second that went straight to the next waiter of the same process, beside all that ended. "+
+				"Good: follows the load. Many waiters and no hand-overs: the waiters are in different processes, and "+
+				"Redis wakes each."),
 		chart("Deadlocks", "ops", third,
 			course(`sum by ($JOB, instance) (rate(distributed_lock_deadlocks_total{R}[$__rate_interval]))`,
 				"{{job}} {{instance}}"),
-			"Cycles of callers of one process that wait for one another, each second. Good: none. Take locks in the same order "+
-				"everywhere; the log names the cycle. Cycles over several processes are on Leaks.").rare().largest(
+			"Cycles per second of callers that wait for one another within one process. Good: none. Take locks in the "+
+				"same order everywhere. The log names the cycle. Leaks shows cycles across processes.").rare().largest(
 			c.Boards.Top),
 	}
 }
@@ -123,16 +123,16 @@ func resourceHolding() []panel {
 	return []panel{
 		chart("Hold time p50, p95, p99 and validity", "s", half,
 			append(quantiles(holdRate, " held", .5, .95, .99), validity),
-			"How long leases are held, and for how long a fresh one is valid (its TTL less the time it took). Good: p99 held "+
-				"below the validity: then most work is done before the first renewal matters. Above it work depends on renewals, "+
-				"and a holder that dies blocks the others for a TTL. The axis is logarithmic.").traced().onLogAxis(),
+			"How long leases are held, and how long a fresh lease is valid: its TTL less the time of the acquire. "+
+				"Good: p99 held below the validity. Above it, work depends on renewals, and a dead holder blocks the "+
+				"others for a TTL. The axis is logarithmic.").traced().onLogAxis(),
 		heatMap("Hold time distribution", half, holdRate,
-			"Every lease by how long it was held; the more of them, the more a cell stands out. Good: one band, well below the "+
-				"TTL. A band far up is work that should not be done under the lock.").traced(),
+			"Leases by hold time. Fuller cells stand out. Good: one band, well below the TTL. A band far up is work "+
+				"that should not be done under the lock.").traced(),
 		chart("Renewals by outcome", "ops", full,
 			course(`sum by (outcome) (rate(distributed_lock_extensions_total{R}[$__rate_interval]))`, "{{outcome}}"),
-			"Rounds of renewal. Good: only ok, and overtaken, where the lease was released before the round was over. error: a "+
-				"round could not tell and is repeated; lost: a quorum said no, the lease is gone.").
+			"Renewal rounds. Good: only ok, and overtaken: the lease was released during the round. error: the result "+
+				"is unknown and the round is repeated. lost: a quorum said no, and the lease is lost.").
 			stacked().rare().tinted([]tint{{"ok", green}, {"overtaken", "gray"}, {"error", orange}, {"lost", red}}),
 	}
 }
@@ -141,18 +141,18 @@ func resourceContention(c config.Config) []panel {
 	return []panel{
 		chart("Attempts per acquire by process", "short", third,
 			course(attemptsPerAcquire(" by ($JOB, instance)"), "{{job}} {{instance}}"),
-			"Rounds of voting per acquire. Good: 1 to 2, and alike in all processes. One process far above the others does not "+
-				"hear the wake-ups: look at its connections.").marked(above(c.Alerts.AttemptsPerAcquire)).largest(
+			"Voting rounds per acquire. Good: 1 to 2, and similar in all processes. One process far above the others "+
+				"misses the wake-ups: look at its connections.").marked(above(c.Alerts.AttemptsPerAcquire)).largest(
 			c.Boards.Top),
 		chart("Waiting by process", "short", third,
 			course(`sum by ($JOB, instance) (distributed_lock_waiting{R})`, "{{job}} {{instance}}"),
-			"Callers that wait, by where they are. Good: few, spread evenly. Within a process they wait in line, and only the "+
-				"first contends.").stacked().largest(c.Boards.Top),
+			"Callers that wait, by process. Good: few, spread evenly. Within a process they queue, and only the first "+
+				"contends.").stacked().largest(c.Boards.Top),
 		chart("Long waits by process", "ops", third,
 			course(`sum by ($JOB, instance) (rate(distributed_lock_long_waits_total{R}[$__rate_interval]))`,
 				"{{job}} {{instance}}"),
-			"Acquires a second that waited for longer than the threshold of the long-wait log. Good: none. The log line of "+
-				"each names the holder.").rare().largest(c.Boards.Top),
+			"Acquires per second that waited longer than the threshold of the long-wait log. Good: none. The log "+
+				"record of each names the holder.").rare().largest(c.Boards.Top),
 	}
 }
 
@@ -161,12 +161,12 @@ func resourceLosses(c config.Config) []panel {
 	return []panel{
 		chart("Leases lost by reason", "ops", quarter,
 			course(`sum by (reason) (rate(distributed_lock_lost_total{R}[$__rate_interval]))`, "{{reason}}"),
-			"Good: none. extend_failed: too few nodes answered; taken_over: a quorum forgot it; expired: nothing renewed it, "+
-				"or the process stood still; max_hold: it was held for as long as allowed.").stacked().rare(),
+			"Good: none. extend_failed: too few nodes answered. taken_over: a quorum no longer had the lease. "+
+				"expired: nothing renewed it, or the process stood still. max_hold: it reached its MaxHold.").stacked().rare(),
 		{kind: grid, title: "Leases lost by process", w: half, h: chartHeight, unit: "short", decimals: 0,
 			none: "none lost",
-			about: "Which process lost how many leases in the time shown, and why. Good: empty. One process alone stands " +
-				"still (garbage collection, CPU limit, suspension) or is cut off; all at once is the nodes.",
+			about: "Leases lost in the time shown, by process and reason. Good: empty. One process: it stood still " +
+				"(garbage collection, CPU limit, suspension) or is cut off. All processes: the nodes.",
 			queries: now(fmt.Sprintf("topk(%d, sum%s (increase(distributed_lock_lost_total{R}[$__range])) > 0)",
 				c.Boards.Top,
 				by)),
@@ -174,7 +174,7 @@ func resourceLosses(c config.Config) []panel {
 		chart("Release failures by process", "ops", quarter,
 			course(`sum by ($JOB, instance) (rate(distributed_lock_release_failures_total{R}[$__rate_interval]))`,
 				"{{job}} {{instance}}"),
-			"Releases that found the lease gone, or could not tell. Good: none. The next holder waits for the rest of the TTL, "+
-				"or there was one already.").rare().largest(c.Boards.Top),
+			"Failed releases: the lease was gone, or the nodes did not confirm. Good: none. The next holder waits for "+
+				"the rest of the TTL, or has already overlapped.").rare().largest(c.Boards.Top),
 	}
 }

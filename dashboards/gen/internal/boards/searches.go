@@ -11,23 +11,23 @@ func searched(c config.Config) row {
 	all := []panel{{kind: traces, title: "Slow acquires, as traces", w: full, h: chartHeight,
 		queries: []query{{expr: `{ name = "lock.acquire" && span.distributed_lock.resource =~ "` + resourcePattern +
 			`.*" && duration > 100ms }`}},
-		about: "Acquires of this resource that took longer than 100 ms, of the first Tempo that Grafana has. Good: none. " +
-			"The span links to the holder that was waited for. Empty without traces."}}
+		about: "Acquires of this resource that took longer than 100 ms, from the first Tempo in Grafana. Good: none. " +
+			"The span links to the holder that it waited for. Empty without traces."}}
 	if c.Boards.LogSelector == "" {
 		return folded("Traces of $resource", all)
 	}
 	return folded("Logs and traces of $resource",
 		append(all, panel{kind: logLines, title: "Logs", w: full, h: chartHeight + 2,
 			queries: []query{{expr: c.Boards.LogSelector + ` |~ "` + resourcePattern + `"`}},
-			about: "Lines that name this resource, of the first Loki that Grafana has: lost leases, failed renewals, long " +
-				"waits with who was waited for. Good: none of these. Empty without Loki."}))
+			about: "Log records that name this resource, from the first Loki in Grafana: lost leases, failed " +
+				"renewals, long waits with their holder. Good: none. Empty without Loki."}))
 }
 
 // searchVariables choose the first of each kind of source that Grafana has.
 func searchVariables(c config.Config) []variable {
-	all := []variable{{name: tracesVariable, label: "Traces", about: "The Tempo to ask.", source: "tempo"}}
+	all := []variable{{name: tracesVariable, label: "Traces", about: "The Tempo to query.", source: "tempo"}}
 	if c.Boards.LogSelector != "" {
-		all = append(all, variable{name: logsVariable, label: "Logs", about: "The Loki to ask.", source: "loki"})
+		all = append(all, variable{name: logsVariable, label: "Logs", about: "The Loki to query.", source: "loki"})
 	}
 	return all
 }

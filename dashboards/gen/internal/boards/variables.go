@@ -58,7 +58,7 @@ func processes(metrics ...string) []variable {
 	const cluster = deploy.ClusterLabel
 	match := fmt.Sprintf(`__name__=~"%s"`, strings.Join(metrics, "|"))
 	return []variable{
-		{name: "datasource", label: "Data source", about: "The Prometheus to ask.", source: prometheusSource},
+		{name: "datasource", label: "Data source", about: "The Prometheus to query.", source: prometheusSource},
 		{name: cluster, label: "Cluster", about: "Values of the label " + cluster + ", if series have it.",
 			cluster: true,
 			query:   "label_values({" + match + "}, " + cluster + ")"},
@@ -70,7 +70,7 @@ func processes(metrics ...string) []variable {
 
 func resources(some bool) variable {
 	return variable{name: "resource", label: "Resource", some: some,
-		about: "Resources as they are counted: parts that look like ids are *.",
+		about: "Values of the label resource. Parts that look like ids are *.",
 		query: "label_values(distributed_lock_wait_seconds_count{I}, resource)"}
 }
 

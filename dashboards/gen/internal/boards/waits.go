@@ -11,12 +11,11 @@ const waitRate = `sum by (le) (rate(distributed_lock_wait_seconds_bucket{R}[$__r
 func waits(good float64) []panel {
 	return []panel{
 		chart("Wait time p50, p95, p99", "s", half, quantiles(waitRate, "", .5, .95, .99),
-			"Time from calling Acquire to its return, whatever the outcome. Good: p99 below the dashed line. Each dot is one "+
-				"acquire: click it to see its trace, which links to the holder that was waited for.").
+			"Time from the call of Acquire to its return, whatever the outcome. Good: p99 below the dashed line. Each "+
+				"dot is one acquire: click it for its trace, which links to the holder that it waited for.").
 			marked(steps(green, step{good, orange}, step{1, red})).traced(),
 		heatMap("Wait time distribution", half, waitRate,
-			"Every acquire by how long it waited; the more of them, the more a cell stands out. Good: what stands out is at "+
-				"the bottom. A second band further up is callers that wait for a whole hold, or for a TTL of a holder "+
-				"that died.").traced(),
+			"Acquires by wait. Fuller cells stand out. Good: those are at the bottom. A second band further up is "+
+				"callers that wait for a whole hold, or for the TTL of a dead holder.").traced(),
 	}
 }
