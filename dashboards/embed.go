@@ -1,8 +1,8 @@
 // Package dashboards holds the Grafana dashboards, the Prometheus rules and the
 // runbooks that match this version of lockscope.
 //
-// The files are made by the module in the folder gen; see README.md for how to
-// change objectives and thresholds.
+// The module in the folder gen generates the files. README.md shows how to change
+// objectives and thresholds.
 package dashboards
 
 import (
@@ -15,7 +15,7 @@ var files embed.FS
 
 // FS returns the files: README.md, and the folders
 //
-//	grafana       dashboards, to be imported or provisioned
+//	grafana       dashboards, to import or provision
 //	rules         recording rules and alerts, for rule_files of Prometheus
 //	kubernetes    the same rules as a PrometheusRule
 //	alertmanager  routes and inhibitions: one cause, one notification

@@ -2,7 +2,7 @@ package deploy
 
 import "go.yaml.in/yaml/v3"
 
-// alertmanager groups and inhibits by the labels.
+// alertmanager makes Alertmanager group and inhibit by the labels.
 func (s Settings) alertmanager(text []byte) ([]byte, error) {
 	if s.Labels == nil {
 		return text, nil

@@ -11,7 +11,8 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// board fits a dashboard of Grafana. One that only links to other runbooks is otherwise left as it is.
+// board applies the settings to a Grafana dashboard. If only the address of the runbooks differs, the rest
+// of the text stays byte for byte.
 func (s Settings) board(text []byte) ([]byte, error) {
 	var err error
 	if s.concernsBoards() {
@@ -49,7 +50,7 @@ func (s Settings) rewritten(text []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// walk changes the expressions, links and objectives below a value.
+// walk changes the expressions, links and objectives below v.
 func (s Settings) walk(v any) error {
 	switch v := v.(type) {
 	case []any:
@@ -81,13 +82,13 @@ func (s Settings) walk(v any) error {
 	return nil
 }
 
-// elsewhere reports that a query asks for logs or traces, in a language of their own.
+// elsewhere reports whether a query is for logs or traces, which have their own languages.
 func elsewhere(query object) bool {
 	kind := asObject(query["datasource"])["type"]
 	return kind == "loki" || kind == "tempo"
 }
 
-// text changes one string, by the field it is in.
+// text changes one string, according to its field.
 func (s Settings) text(key, text string) (string, error) {
 	switch key {
 	case "expr":
@@ -116,7 +117,7 @@ func (s Settings) text(key, text string) (string, error) {
 	return text, nil
 }
 
-// each repeats a part of a text that names the cluster, for every label.
+// each repeats a part of a text that names the cluster, once for every label.
 func (s Settings) each(text, part, between string) string {
 	if s.Labels == nil {
 		return text
@@ -128,7 +129,7 @@ func (s Settings) each(text, part, between string) string {
 	return strings.ReplaceAll(text, part, strings.Join(all, between))
 }
 
-// query changes an expression with Grafana's variables in it.
+// query changes an expression that contains Grafana's variables.
 func (s Settings) query(text string) (string, error) {
 	plain, restore := standIns(text)
 	tree, err := parse(plain)
@@ -152,8 +153,8 @@ func (s Settings) query(text string) (string, error) {
 	return restore(tree.String()), nil
 }
 
-// chosen matches the labels that the reader of a board has chosen, beside the job. A series need not
-// have such a label.
+// chosen returns matchers for the labels that the reader of a board has chosen, besides the job. A series
+// may lack such a label.
 func (s Settings) chosen(all []*labels.Matcher) []*labels.Matcher {
 	variable := func(m *labels.Matcher, name string) bool { return m.Name == name && strings.HasPrefix(m.Value, "$") }
 	at := slices.IndexFunc(all, func(m *labels.Matcher) bool { return variable(m, ClusterLabel) })

@@ -1,10 +1,9 @@
-// Package deploy makes what a Prometheus and a Grafana are given out of the shipped rules and
-// dashboards: with the labels, objectives and addresses of a fleet, and as files, as manifests of
-// Kubernetes or as a mixin.
+// Package deploy adapts the shipped rules and dashboards to a fleet: to its labels, objectives and
+// addresses. It returns them as plain files, as Kubernetes manifests or as a mixin.
 //
-// Expressions are changed in their syntax trees, by the parser of Prometheus. Nothing else renders
-// a setting: the module in dashboards/gen, which makes the shipped files and those with other windows
-// and thresholds, knows none of them and fits what it has made with this package.
+// It changes expressions in their syntax trees, with the parser of Prometheus. It is the only code that
+// applies these settings: the module in dashboards/gen generates files with other windows and
+// thresholds, and then calls this package.
 package deploy
 
 import (
@@ -13,8 +12,8 @@ import (
 	"path"
 )
 
-// Files returns the files of a deployment, in the order of their paths. The folders are those of
-// dashboards.FS. A file that the settings do not concern is returned as it is.
+// Files returns the files of a deployment, sorted by path. The folders are those of dashboards.FS.
+// A file that no setting affects is returned unchanged.
 func Files(shipped fs.FS, s Settings, f Format) ([]File, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -38,7 +37,8 @@ func Files(shipped fs.FS, s Settings, f Format) ([]File, error) {
 	return f.pack(all)
 }
 
-// Fit changes one file, by the folder it is in. It does not check the settings, as Files does: see Check.
+// Fit applies the settings to one file, according to its folder. Unlike Files, it does not check the
+// settings: see Check.
 func (s Settings) Fit(f File) (File, error) {
 	var err error
 	switch dir := path.Dir(f.Path); {

@@ -9,14 +9,14 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// bucketLabel is the bound of a bucket.
+// bucketLabel is the label with the bound of a bucket.
 const bucketLabel = "le"
 
 func parse(text string) (parser.Expr, error) {
 	return parser.NewParser(parser.Options{}).ParseExpr(text)
 }
 
-// rewrite changes what every expression has, in rules and on boards.
+// rewrite applies the settings to any expression, in rules and on boards.
 func (s Settings) rewrite(tree parser.Expr) error {
 	selector, err := s.matchers()
 	if err != nil {
@@ -42,7 +42,7 @@ func (s Settings) rewrite(tree parser.Expr) error {
 	return nil
 }
 
-// apart puts the labels into a list in the place of cluster.
+// apart replaces cluster with the labels in a list.
 func (s Settings) apart(list []string) []string {
 	i := slices.Index(list, ClusterLabel)
 	if s.Labels == nil || i < 0 {
@@ -53,7 +53,7 @@ func (s Settings) apart(list []string) []string {
 	return slices.Replace(slices.Clone(list), i, i+1, own...)
 }
 
-// scraped reports that a series is neither recorded by a rule nor an alert.
+// scraped reports whether a series is neither recorded by a rule nor an alert.
 func scraped(v *parser.VectorSelector) bool {
 	name := metric(v)
 	return !strings.Contains(name, ":") && name != "ALERTS" && name != "ALERTS_FOR_STATE"
@@ -68,7 +68,7 @@ func metric(v *parser.VectorSelector) string {
 	return v.Name
 }
 
-// promised moves the limit of waits that are good.
+// promised changes the limit of good waits.
 func (s Settings) promised(v *parser.VectorSelector) {
 	within, shipped := s.Objectives.orShipped().Within, ShippedObjectives().Within
 	if within == shipped || !strings.Contains(metric(v), "distributed_lock_wait_seconds_bucket") {
@@ -81,8 +81,8 @@ func (s Settings) promised(v *parser.VectorSelector) {
 	}
 }
 
-// Bound matches the bucket with this bound. Prometheus 2 stores the bound 1 as "1" or "1.0", depending on
-// the format it was scraped in, and 3 as "1.0".
+// Bound returns a matcher for the bucket with this bound. Prometheus 2 stores the bound 1 as "1" or "1.0",
+// depending on the scrape format; Prometheus 3 stores "1.0".
 func Bound(le float64) *labels.Matcher {
 	text := strconv.FormatFloat(le, 'f', -1, 64)
 	if strings.Contains(text, ".") {
@@ -91,8 +91,8 @@ func Bound(le float64) *labels.Matcher {
 	return labels.MustNewMatcher(labels.MatchRegexp, bucketLabel, text+"([.]0)?")
 }
 
-// replace puts another number in the place of one that is the right side of an operation on two numbers:
-// 14.4 * 0.001 or 1 - 0.999.
+// replace replaces a number on the right side of an operation on two numbers, as in 14.4 * 0.001 or
+// 1 - 0.999.
 func replace(tree parser.Expr, op parser.ItemType, from, to float64) {
 	parser.Inspect(tree, func(node parser.Node, _ []parser.Node) error {
 		n, ok := node.(*parser.BinaryExpr)

@@ -11,27 +11,27 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// File is one that is to be written: a path with slashes, and its text.
+// File is a file to write: a path with slashes, and its text.
 type File struct {
 	Path string
 	Text []byte
 }
 
-// Format is how rules and dashboards are packed.
+// Format is the packaging of rules and dashboards.
 type Format string
 
-// Formats. Runbooks, the configuration of the Alertmanager and the README are part of all.
+// Formats. All of them include the runbooks, the configuration of Alertmanager and the README.
 const (
-	// Plain is files for rule_files of Prometheus and for provisioning of Grafana, and a PrometheusRule.
+	// Plain has files for rule_files of Prometheus and provisioning of Grafana, and a PrometheusRule.
 	Plain Format = "files"
-	// ConfigMaps is one ConfigMap for each dashboard, with the label that Grafana's sidecar looks for,
-	// and the rules as a PrometheusRule.
+	// ConfigMaps has one ConfigMap per dashboard, with the label that Grafana's sidecar looks for, and the
+	// rules as a PrometheusRule.
 	ConfigMaps Format = "configmaps"
 	// Mixin is mixin.libsonnet over the files.
 	Mixin Format = "mixin"
 )
 
-// pack returns the files that belong to the format.
+// pack returns the files of the format.
 func (f Format) pack(all []File) ([]File, error) {
 	switch f {
 	case Plain:
@@ -44,7 +44,7 @@ func (f Format) pack(all []File) ([]File, error) {
 	return nil, fmt.Errorf("--format %s: want %s, %s or %s", f, Plain, ConfigMaps, Mixin)
 }
 
-// without leaves out folders.
+// without returns the files outside these folders.
 func without(all []File, folders ...string) []File {
 	return slices.DeleteFunc(slices.Clone(all), func(f File) bool {
 		folder, _, _ := strings.Cut(f.Path, "/")
@@ -68,8 +68,8 @@ func configMaps(all []File) ([]File, error) {
 	return made, nil
 }
 
-// configMap holds a dashboard without its white space: kubectl apply keeps a copy in an annotation, which
-// must be smaller than 256 KiB with all quotes escaped.
+// configMap holds a dashboard without white space: kubectl apply keeps a copy in an annotation, which must
+// be smaller than 256 KiB after escaping.
 func configMap(name string, board []byte) ([]byte, error) {
 	var small bytes.Buffer
 	if err := json.Compact(&small, board); err != nil {
@@ -94,7 +94,7 @@ func configMap(name string, board []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// mixin adds what jsonnet, mixtool and Grafana's own tools read.
+// mixin adds the file that jsonnet, mixtool and Grafana's tools read.
 func mixin(all []File) []File {
 	made := without(all, "kubernetes", "provisioning")
 	var recording, alerts, boards []string

@@ -16,34 +16,34 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Objectives are what every resource is promised; 0 leaves what is shipped.
+// Objectives are the objectives of every resource. 0 keeps the shipped value.
 type Objectives struct {
 	Availability float64 // share of acquires that get the lock
-	Wait         float64 // share of acquires that wait for Within seconds at most
-	Within       float64 // a bucket of distributed_lock_wait_seconds
+	Wait         float64 // share of acquires that wait at most Within seconds
+	Within       float64 // seconds; a bucket of distributed_lock_wait_seconds
 	Resources    []Resource
 }
 
-// Resource is what is expected of one value of the label resource.
+// Resource has the expectations of one value of the label resource.
 type Resource struct {
 	Resource string         `yaml:"resource"`
-	Every    model.Duration `yaml:"every,omitempty"`  // of scheduled work
-	Queues   bool           `yaml:"queues,omitempty"` // callers are meant to wait for long
+	Every    model.Duration `yaml:"every,omitempty"`  // interval of scheduled work
+	Queues   bool           `yaml:"queues,omitempty"` // callers are expected to wait long
 }
 
-// ShippedObjectives are those that the shipped files are made with.
+// ShippedObjectives returns the objectives of the shipped files.
 func ShippedObjectives() Objectives { return Objectives{Availability: 0.999, Wait: 0.99, Within: 0.5} }
 
-// WaitBuckets are the finite bounds of distributed_lock_wait_seconds. Only at one of them can waits
-// be told apart.
+// WaitBuckets returns the finite bounds of distributed_lock_wait_seconds. An objective for waits must be
+// one of them.
 func WaitBuckets() []float64 { return []float64{.001, .005, .01, .05, .1, .5, 1, 5} }
 
-// longestInterval is how long the last success of a resource is known for certain, halved.
+// longestInterval is half the time for which the last success of a resource is surely known.
 const longestInterval = model.Duration(14 * 24 * 3600 * 1e9)
 
-// ReadObjectives reads pairs such as availability=0.9999,wait=0.95,within=0.1, or else the file
-// with the name text: YAML with slo and resources, as dashboards/gen takes it. Errors name what is
-// not known, and the file.
+// ReadObjectives parses pairs such as availability=0.9999,wait=0.95,within=0.1. Text without a = is the
+// name of a YAML file with slo and resources, as dashboards/gen reads it. Errors name the unknown field
+// and the file.
 func ReadObjectives(text string) (Objectives, error) {
 	if text == "" {
 		return Objectives{}, nil
@@ -54,7 +54,7 @@ func ReadObjectives(text string) (Objectives, error) {
 	file, err := os.ReadFile(text)
 	if err != nil {
 		return Objectives{}, fmt.Errorf(
-			"--objectives: neither pairs such as availability=0.9999,wait=0.95,within=0.1 nor a file: %w", err)
+			"--objectives: neither pairs such as availability=0.9999,wait=0.95,within=0.1 nor a readable file: %w", err)
 	}
 	var have struct {
 		SLO struct {
@@ -68,7 +68,7 @@ func ReadObjectives(text string) (Objectives, error) {
 	d.KnownFields(true)
 	if err := d.Decode(&have); err != nil && !errors.Is(err, io.EOF) {
 		return Objectives{}, fmt.Errorf(
-			"--objectives %s: %w; windows and thresholds are changed with dashboards/gen", text, err)
+			"--objectives %s: %w; use dashboards/gen to change windows and thresholds", text, err)
 	}
 	return Objectives{have.SLO.Availability, have.SLO.Wait, have.SLO.Within, have.Resources}, nil
 }
@@ -80,7 +80,7 @@ func pairs(text string) (Objectives, error) {
 		key, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
 		v, err := strconv.ParseFloat(value, 64)
 		if fields[key] == nil || err != nil || v == 0 {
-			return o, fmt.Errorf("--objectives %s: want availability, wait or within, and a number above 0", pair)
+			return o, fmt.Errorf("--objectives %s: want availability, wait or within with a number above 0", pair)
 		}
 		*fields[key] = v
 	}
@@ -96,12 +96,12 @@ func (o Objectives) check() error {
 	}
 	if bounds := WaitBuckets(); o.Within != 0 && !slices.Contains(bounds, o.Within) {
 		errs = append(errs, fmt.Errorf(
-			"--objectives: within=%v is not a bucket of distributed_lock_wait_seconds, which are %v", o.Within, bounds))
+			"--objectives: within=%v is not a bucket of distributed_lock_wait_seconds: use one of %v", o.Within, bounds))
 	}
 	for i, r := range o.Resources {
 		if r.Resource == "" || r.Every <= 0 && !r.Queues || r.Every < 0 || r.Every > longestInterval {
 			errs = append(errs, fmt.Errorf(
-				"--objectives: resource %d %s: needs a name, and every, of 14d at most, or queues", i+1, r.Resource))
+				"--objectives: resource %d %s: needs a name, and either every (at most 14d) or queues", i+1, r.Resource))
 		}
 	}
 	return errors.Join(errs...)
@@ -112,7 +112,7 @@ func (o Objectives) changesNumbers() bool {
 	return have.Availability != shipped.Availability || have.Wait != shipped.Wait || have.Within != shipped.Within
 }
 
-// orShipped has no number that is 0.
+// orShipped replaces every 0 with the shipped value.
 func (o Objectives) orShipped() Objectives {
 	shipped := ShippedObjectives()
 	o.Availability = cmp.Or(o.Availability, shipped.Availability)
@@ -121,7 +121,7 @@ func (o Objectives) orShipped() Objectives {
 	return o
 }
 
-// budget is what a target leaves, without what 1 - 0.999 has too much.
+// budget returns 1 - target without its floating-point error.
 func budget(target float64) float64 { return math.Round(1e9*(1-target)) / 1e9 }
 
 func number(v float64) string { return fmt.Sprintf("%g", v) }

@@ -13,7 +13,7 @@ var (
 	limit      = regexp.MustCompile(`(^|[^0-9.])0\.5 s\b`)
 )
 
-// budgets changes the share of bad acquires that an alert about an objective allows.
+// budgets changes the share of bad acquires that the alert of an objective allows.
 func (s Settings) budgets(tree parser.Expr, objective string) {
 	shipped, promised := ShippedObjectives(), s.Objectives.orShipped()
 	switch objective {
@@ -24,7 +24,7 @@ func (s Settings) budgets(tree parser.Expr, objective string) {
 	}
 }
 
-// sentences are those of an alert's description that say its objective, each before what it becomes.
+// sentences returns the parts of a description that state its objective, each followed by its replacement.
 func (o Objectives) sentences(objective string) []string {
 	shipped, promised := ShippedObjectives(), o.orShipped()
 	allows := func(target float64) string { return "The objective allows " + number(100*budget(target)) + " %" }
@@ -38,7 +38,7 @@ func (o Objectives) sentences(objective string) []string {
 	return nil
 }
 
-// promises changes objectives in words.
+// promises changes the objectives in a text.
 func (s Settings) promises(text string) string {
 	shipped, promised := ShippedObjectives(), s.Objectives.orShipped()
 	text = percentage.ReplaceAllStringFunc(text, func(share string) string {
@@ -50,8 +50,8 @@ func (s Settings) promises(text string) string {
 	return limit.ReplaceAllString(text, "${1}"+number(promised.Within)+" s")
 }
 
-// limits changes objectives that are steps of colors: shares, and what is twice as bad, wherever they
-// are; the limit of waits in charts of waits.
+// limits changes objectives that are color thresholds: shares and their doubled budgets everywhere, and the
+// limit of waits in charts of waits.
 func (s Settings) limits(panel object) {
 	promised := s.Objectives.orShipped()
 	twice := func(target float64) float64 { return 1 - 2*(1-target) }
@@ -77,7 +77,7 @@ func aboutWaits(panel object) bool {
 	return false
 }
 
-// steps changes the values of all steps below.
+// steps changes the values of all steps below v.
 func steps(v any, to map[json.Number]float64) {
 	switch v := v.(type) {
 	case []any:

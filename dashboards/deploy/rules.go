@@ -9,10 +9,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// objectivesGroup has what is expected of single resources.
+// objectivesGroup is the group with the objectives of single resources.
 const objectivesGroup = "distributed-lock-objectives"
 
-// rules fills in a file of rules, or a PrometheusRule.
+// rules applies the settings to a file of rules or a PrometheusRule.
 func (s Settings) rules(text []byte) ([]byte, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
@@ -67,7 +67,7 @@ func (s Settings) annotation(text, objective string) string {
 	return s.links(strings.NewReplacer(pairs...).Replace(text))
 }
 
-// links puts the labels where a link to a board names the cluster.
+// links replaces the cluster with the labels in a link to a board.
 func (s Settings) links(text string) string {
 	if s.Labels == nil {
 		return text
@@ -80,7 +80,7 @@ func (s Settings) links(text string) string {
 	return strings.ReplaceAll(text, own, all.String())
 }
 
-// addObjectives appends them to the rules that record.
+// addObjectives adds the group of objectives after the groups that record.
 func (s Settings) addObjectives(groups *yaml.Node) error {
 	type rule struct {
 		Record string            `yaml:"record"`

@@ -12,33 +12,33 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// ClusterLabel is what the shipped files tell fleets apart by.
+// ClusterLabel is the label that tells fleets apart in the shipped files.
 const ClusterLabel = "cluster"
 
-// ShippedRunbooks is where the shipped files say that the runbooks are.
+// ShippedRunbooks is the address of the runbooks in the shipped files.
 const ShippedRunbooks = "https://github.com/lockscope/lockscope/blob/main/dashboards/runbooks"
 
-// Settings are what differs from the shipped files. The zero value changes nothing.
+// Settings are the differences from the shipped files. The zero value changes nothing.
 type Settings struct {
-	// Labels tell fleets apart that have jobs of the same name, instead of cluster alone. Nil leaves
-	// cluster; a list that is empty and not nil leaves none.
+	// Labels replace cluster as the labels that tell fleets with jobs of the same name apart. Nil keeps
+	// cluster. An empty list that is not nil uses no label.
 	Labels []string
-	// Selector has matchers for every selector of a metric that is scraped, such as env="prod".
-	// What rules record has been selected before, and need not have these labels.
+	// Selector is a list of matchers, such as env="prod", that is added to every selector of a scraped
+	// metric. Recorded series are not matched again: they may lack these labels.
 	Selector string
-	// Objectives are what resources are promised.
+	// Objectives are the objectives of the resources.
 	Objectives Objectives
-	// RunbookURL is the address of the folder with the runbooks.
+	// RunbookURL is the address of the folder with the runbooks. Empty keeps ShippedRunbooks.
 	RunbookURL string
 	// GrafanaURL is the address of Grafana. Without it alerts link to a path.
 	GrafanaURL string
-	// ExporterJob is a scrape job that must always have a target that is up.
+	// ExporterJob is a scrape job. DistributedLockExporterDown also fires if none of its targets is up.
 	ExporterJob string
 }
 
 var labelName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 
-// Check names every setting that cannot work.
+// Check returns an error that names every invalid setting.
 func (s Settings) Check() error {
 	errs := []error{
 		address("--runbook-url", s.RunbookURL), address("--grafana-url", s.GrafanaURL), s.Objectives.check(),
@@ -47,7 +47,7 @@ func (s Settings) Check() error {
 	for i, l := range s.Labels {
 		if !labelName.MatchString(l) || slices.Contains(append(reserved, s.Labels[:i]...), l) {
 			errs = append(errs, fmt.Errorf(
-				"--labels %s: want names of labels beside job and instance, such as cluster,namespace", l))
+				"--labels %s: want names of labels other than job and instance, such as cluster,namespace", l))
 		}
 	}
 	_, err := s.matchers()
@@ -66,7 +66,7 @@ func address(flag, text string) error {
 	return nil
 }
 
-// matchers are those of the selector.
+// matchers returns the matchers of the selector.
 func (s Settings) matchers() ([]*labels.Matcher, error) {
 	if s.Selector == "" {
 		return nil, nil
@@ -78,7 +78,7 @@ func (s Settings) matchers() ([]*labels.Matcher, error) {
 	return slices.DeleteFunc(found, func(m *labels.Matcher) bool { return m.Name == labels.MetricName }), nil
 }
 
-// concernsBoards reports that boards change in more than the address of the runbooks.
+// concernsBoards reports whether boards change in more than the address of the runbooks.
 func (s Settings) concernsBoards() bool {
 	return s.Labels != nil || s.Selector != "" || s.Objectives.changesNumbers()
 }

@@ -11,8 +11,8 @@ import (
 
 var reference = regexp.MustCompile(`^\$(\w+|\{[^}]*\})`)
 
-// standIns replaces Grafana's variables by what parses in their place: durations within brackets and
-// after offset, numbers elsewhere. In strings they stay. Restore puts them back into what was printed.
+// standIns replaces Grafana's variables with values that parse: durations within brackets and after
+// offset, numbers elsewhere. Variables in strings stay. Restore puts the variables back into the printed text.
 func standIns(text string) (plain string, restore func(string) string) {
 	var out strings.Builder
 	var back []string
@@ -50,7 +50,7 @@ func standIns(text string) (plain string, restore func(string) string) {
 	return out.String(), strings.NewReplacer(back...).Replace
 }
 
-// uncommon is a duration or a number that nobody writes by hand.
+// uncommon returns a duration or a number that nobody writes by hand.
 func uncommon(n int, duration bool) string {
 	if duration {
 		return model.Duration(9*24*time.Hour + 7*time.Hour + time.Duration(n)*time.Minute + 53*time.Second).String()

@@ -11,11 +11,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Storage is what the rules ask of Prometheus for every resource of a job. What they record of nodes and
-// processes is little beside it.
+// Storage is the storage that the rules need in Prometheus per resource of a job. The series of nodes and
+// processes are few in comparison.
 type Storage struct {
-	Period    time.Duration // the longest window that is added up
-	Retention time.Duration // of recorded series, at least
+	Period    time.Duration // the longest window of the rules
+	Retention time.Duration // minimum, of recorded series
 	Series    int           // that are recorded
 	PerDay    int           // samples of these
 }
@@ -23,14 +23,14 @@ type Storage struct {
 // BytesPerSample is the upper of the two numbers in Prometheus's manual, under "Storage": one to two bytes.
 const BytesPerSample = 2
 
-// reserve is for blocks: Prometheus removes them whole, and the oldest may be three days long.
+// reserve is for whole blocks: Prometheus removes only whole blocks, and the oldest may cover three days.
 const reserve = 5 * 24 * time.Hour
 
-// valuesOf counts the values of labels that a resource has several series of: the bounds of waits with
-// that of +Inf, and the reasons for a loss, of which a resource has met all at worst.
+// valuesOf counts the values of the labels by which a resource has several series: the bounds of waits
+// with +Inf, and the reasons for a loss, at worst all of them.
 var valuesOf = map[string]int{"le": len(WaitBuckets()) + 1, "reason": 4}
 
-// Needs reads what is needed off the rules in a folder named rules.
+// Needs computes the storage from the rules in the folder rules.
 func Needs(shipped fs.FS) (Storage, error) {
 	var s Storage
 	paths, err := fs.Glob(shipped, "rules/*.yaml")
@@ -76,7 +76,7 @@ func (s *Storage) add(text []byte) error {
 	return nil
 }
 
-// seriesOf counts those of one resource of a job, by the labels that begin the name.
+// seriesOf counts the series of one resource of a job, from the labels at the start of the name.
 func seriesOf(record string) int {
 	level, _, _ := strings.Cut(record, ":")
 	names := strings.Split(level, "_")
@@ -90,7 +90,7 @@ func seriesOf(record string) int {
 	return n
 }
 
-// longest is the longest window.
+// longest returns the longest window.
 func longest(tree parser.Expr) (window time.Duration) {
 	parser.Inspect(tree, func(node parser.Node, _ []parser.Node) error {
 		switch n := node.(type) {

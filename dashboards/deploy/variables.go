@@ -10,14 +10,14 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// object is one of JSON. What a board has beside the fields named here is left as it is.
+// object is a JSON object. Fields of a board that are not named here stay unchanged.
 type object = map[string]any
 
 func asObject(v any) object { o, _ := v.(object); return o }
 
 var labelValues = regexp.MustCompile(`^label_values\((.+), *(\w+)\)$`)
 
-// variables puts one for each label in the place of that for the cluster, or before that for the job.
+// variables replaces the variable for the cluster with one per label. Without it, they go before the job.
 func (s Settings) variables(list []any) []any {
 	named := func(name string) func(any) bool {
 		return func(v any) bool { o, ok := v.(object); return ok && o["name"] == name }
@@ -40,7 +40,7 @@ func (s Settings) variables(list []any) []any {
 	return slices.Insert(slices.Clone(list), at, own...)
 }
 
-// variable copies one that lists values of a label, for another label. It depends on no other choice.
+// variable copies a variable for another label. The copy does not depend on other variables.
 func variable(pattern object, label string) object {
 	v := object{}
 	for key, item := range pattern {
@@ -59,7 +59,7 @@ func variable(pattern object, label string) object {
 	return v
 }
 
-// free removes matchers of variables from a selector.
+// free removes the matchers with variables from a selector.
 func free(selector string) string {
 	tree, err := parse(selector)
 	if v, ok := tree.(*parser.VectorSelector); err == nil && ok {
@@ -70,7 +70,7 @@ func free(selector string) string {
 	return selector
 }
 
-// chain makes the jobs depend on the labels that were chosen, by way of a matcher that is replaced.
+// chain makes the list of jobs depend on the chosen labels. It adds a matcher that rewrite replaces.
 func (s Settings) chain(job object) {
 	for _, holder := range []object{job, asObject(job["query"])} {
 		for _, key := range []string{"definition", "query"} {

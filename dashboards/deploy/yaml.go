@@ -14,7 +14,7 @@ func encode(n *yaml.Node) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// groupsOf is the list of groups, or nil.
+// groupsOf returns the list of groups, or nil.
 func groupsOf(document *yaml.Node) *yaml.Node {
 	if len(document.Content) == 0 {
 		return nil
@@ -25,7 +25,7 @@ func groupsOf(document *yaml.Node) *yaml.Node {
 	return field(document.Content[0], "groups")
 }
 
-// field is that of a mapping, or nil.
+// field returns a field of a mapping, or nil.
 func field(n *yaml.Node, name string) *yaml.Node {
 	if n != nil && n.Kind == yaml.MappingNode {
 		for i := 0; i+1 < len(n.Content); i += 2 {
@@ -44,14 +44,14 @@ func value(n *yaml.Node, name string) string {
 	return ""
 }
 
-// setText leaves it to the encoder how the text is to be quoted.
+// setText sets a text and lets the encoder choose its quotes.
 func setText(n *yaml.Node, text string) {
 	if n.Value != text {
 		n.Value, n.Style = text, 0
 	}
 }
 
-// items are those of a sequence, or the values of a mapping.
+// items returns the items of a sequence, or the values of a mapping.
 func items(n *yaml.Node) (all []*yaml.Node) {
 	if n == nil {
 		return nil
