@@ -2,9 +2,9 @@
 //
 //	cd dashboards/gen && go run . -out ..
 //
-// writes what is committed. Windows and thresholds are changed by a file that starts as the output of
-// -print-config. What `lockscope dashboards` can change as well is in that file, too, and has flags; it is
-// dashboards/deploy that fits the files to it, here as there:
+// writes the committed files. To change windows and thresholds, edit the output of -print-config and pass it
+// as -config. The file also has the settings of `lockscope dashboards`, which have flags here as well;
+// package dashboards/deploy applies them in both programs:
 //
 //	go run . -print-config >fleet.yaml
 //	go run . -config fleet.yaml -out /etc/lockscope
@@ -36,11 +36,11 @@ func main() {
 func run(args []string, out, errOut io.Writer) error {
 	set := flag.NewFlagSet("gen", flag.ContinueOnError)
 	set.SetOutput(errOut)
-	dir := set.String("out", "", "write the files into this directory")
-	file := set.String("config", "", "YAML file with what differs from the defaults")
-	printConfig := set.Bool("print-config", false, "print the configuration as such a file, and write nothing")
+	dir := set.String("out", "", "directory to write the files to")
+	file := set.String("config", "", "YAML file with the differences from the defaults")
+	printConfig := set.Bool("print-config", false, "print the configuration as such a file and exit")
 	printQueries := set.Bool("queries", false,
-		"print every query of the dashboards as a line of JSON, and write nothing")
+		"print every query of the dashboards as a line of JSON and exit")
 	overrides := overrideFlags(set)
 	if err := set.Parse(args); err != nil {
 		return err
@@ -71,21 +71,22 @@ func run(args []string, out, errOut io.Writer) error {
 	case *printQueries:
 		return queries(f, out)
 	case *dir == "":
-		return errors.New("-out says where to write: -out .. writes what is committed")
+		return errors.New("no -out: name the directory to write to (-out .. for the committed files)")
 	}
 	return write(f, *dir)
 }
 
-// overrideFlags are for what is changed most often; a flag wins over the file.
+// overrideFlags defines the flags of common settings. A flag overrides the file.
 func overrideFlags(set *flag.FlagSet) map[string]func(*fleet.Fleet) {
 	d := fleet.Default()
 	availability := set.Float64("availability", d.SLO.Availability, "share of acquires that get the lock")
-	wait := set.Float64("wait", d.SLO.Wait, "share of acquires that wait for -within at most")
-	within := set.Float64("within", d.SLO.WithinSeconds, "seconds; one of the buckets of distributed_lock_wait_seconds")
+	wait := set.Float64("wait", d.SLO.Wait, "share of acquires that wait at most -within")
+	within := set.Float64("within", d.SLO.WithinSeconds,
+		"limit of good waits in seconds, a bucket of distributed_lock_wait_seconds")
 	selector := set.String("selector", "", `matchers for every selector of the rules, such as env="prod"`)
 	runbooks := set.String("runbooks", d.RunbookURL, "address of the runbooks")
 	grafanaURL := set.String("grafana", d.DashboardURL, "address of Grafana")
-	job := set.String("exporter-job", "", "scrape job of the exporter, which must always have a target that is up")
+	job := set.String("exporter-job", "", "scrape job of the exporter: alert if none of its targets is up")
 	return map[string]func(*fleet.Fleet){
 		"availability": func(f *fleet.Fleet) { f.SLO.Availability = *availability },
 		"wait":         func(f *fleet.Fleet) { f.SLO.Wait = *wait },
@@ -97,7 +98,7 @@ func overrideFlags(set *flag.FlagSet) map[string]func(*fleet.Fleet) {
 	}
 }
 
-// queries lists what a proof on live data has to ask.
+// queries prints every query of the dashboards, for a proof on live data.
 func queries(of fleet.Fleet, out io.Writer) error {
 	made, err := generate(of)
 	if err != nil {

@@ -2,7 +2,7 @@ package boards
 
 import "github.com/grafana/grafana-foundation-sdk/go/dashboard"
 
-// mark is something that happened, marked in every chart.
+// mark is an event that every chart marks.
 type mark struct {
 	name, color string
 	expr        string
@@ -10,13 +10,13 @@ type mark struct {
 	tags        string
 }
 
-// happened are the marks that every dashboard has.
+// happened returns the marks of every dashboard.
 func happened() []mark {
 	return []mark{
 		{name: "Alerts", color: red, expr: `ALERTS{J,alertname=~"DistributedLock.+", alertstate="firing"}`,
 			title: "{{alertname}} fires", text: "{{severity}}: {{job}} {{resource}} {{lock_node}} {{reason}}",
 			tags: "alertname,severity"},
-		// A version is new where it was not there five minutes ago.
+		// A version is new if it did not run five minutes ago.
 		{name: "Deploys", color: blue, expr: `count by ($JOB, version, revision) (distributed_lock_exporter_build_info{I})
 			unless count by ($JOB, version, revision) (distributed_lock_exporter_build_info{I} offset 5m)`,
 			title: "New version", text: "{{job}} runs {{version}} ({{revision}})", tags: "job,version"},
@@ -25,7 +25,7 @@ func happened() []mark {
 	}
 }
 
-// losses marks lost leases, of the resources that a dashboard lets its reader choose.
+// losses marks lost leases of the selected resources.
 func losses(selector string) mark {
 	return mark{name: "Lost leases", color: purple,
 		expr:  `sum by ($JOB, resource, reason) (increase(distributed_lock_lost_total` + selector + `[1m])) > 0`,

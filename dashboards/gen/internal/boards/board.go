@@ -8,7 +8,7 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 )
 
-// Tag is on every dashboard, and makes the links between them.
+// Tag is on every dashboard. Grafana links dashboards by it.
 const Tag = "distributed-lock"
 
 // board is one dashboard.
@@ -51,7 +51,7 @@ func (b board) render() ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// show takes links and alerts out of the menu in which the SDK hides them.
+// show moves links and annotations out of the menu in which the SDK hides them.
 func show(d dashboard.Dashboard) {
 	for i := range d.Links {
 		d.Links[i].Placement = nil

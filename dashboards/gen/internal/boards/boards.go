@@ -1,4 +1,4 @@
-// Package boards makes the Grafana dashboards.
+// Package boards generates the Grafana dashboards.
 package boards
 
 import (

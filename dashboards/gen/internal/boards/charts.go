@@ -37,22 +37,22 @@ func (p panel) tinted(t []tint) panel { p.tints = t; return p }
 
 func (p panel) reaching(most float64) panel { p.reach = most; return p }
 
-// rare is for what should not happen: a single one in a minute is to be seen, and
-// none is not to be drawn on an axis of a hundred.
+// rare sets the axis for events that should not happen: one a minute is visible, and zero is not drawn on an
+// axis of a hundred.
 func (p panel) rare() panel { return p.reaching(.1) }
 
 func (p panel) marked(s []step) panel { p.steps, p.limits = s, true; return p }
 
-// onLogAxis shows what differs by orders of magnitude; 0 has no place there.
+// onLogAxis uses a logarithmic axis, which has no 0.
 func (p panel) onLogAxis() panel { p.logarithmic, p.zero = true, false; return p }
 
-// otherwise is said where there is nothing to draw.
+// otherwise sets the text of a panel without data.
 func (p panel) otherwise(text string) panel { p.none = text; return p }
 
 func (p panel) leading(l ...link) panel { p.links = l; return p }
 
-// largest leaves the series that were the largest at any time shown. All of a thousand
-// resources are a chart that nobody reads.
+// largest keeps the series that were the largest at any time shown. Nobody can read a chart of a thousand
+// resources.
 func (p panel) largest(n int) panel {
 	queries := make([]query, len(p.queries))
 	for i, q := range p.queries {
@@ -78,7 +78,7 @@ func heatMap(title string, w uint32, expr, about string) panel {
 		queries: course(expr, "{{le}}")}
 }
 
-// quantiles are p50, p95 and p99 of a histogram whose rates expr adds up by le.
+// quantiles returns queries for quantiles of a histogram whose rates expr sums by le.
 func quantiles(expr, legend string, of ...float64) []query {
 	var all []query
 	for _, q := range of {
@@ -88,7 +88,7 @@ func quantiles(expr, legend string, of ...float64) []query {
 	return all
 }
 
-// burning is a chart of burn rates.
+// burning marks the burn rates at which alerts fire.
 func (p panel) burning(slo config.SLO) panel {
 	_, fastest := factors(slo)
 	return p.marked(burnRate(slo)).reaching(fastest)

@@ -11,7 +11,7 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/tempo"
 )
 
-// elsewhere builds panels that do not ask Prometheus.
+// elsewhere builds panels that do not query Prometheus.
 func (p panel) elsewhere() (dashboard.Panel, error) {
 	var made dashboard.Panel
 	var err error
@@ -42,7 +42,7 @@ func (p panel) traces(kind, variable string) cog.Builder[dashboard.Panel] {
 			Query(p.queries[0].expr).TableType(tempo.SearchTableTypeTraces).Limit(50)})
 }
 
-// target is a query of the SDK as its panels take it.
+// target adapts a query of the SDK to its panels.
 type target struct {
 	cog.Builder[variants.Dataquery]
 }
@@ -51,8 +51,7 @@ func chosen(kind, variable string) common.DataSourceRef {
 	return common.DataSourceRef{Type: &kind, Uid: new("${" + variable + "}")}
 }
 
-// firing is Grafana's own list, of the alerts of these rules in all its sources. The watchdog
-// is not in it.
+// firing is Grafana's own list of the alerts of these rules in all its sources, without the watchdog.
 func firing() dashboard.Panel {
 	return dashboard.Panel{Type: "alertlist", Options: map[string]any{
 		"alertName": "DistributedLock", "alertInstanceLabelFilter": `{severity=~"critical|warning"}`,

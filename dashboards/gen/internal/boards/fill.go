@@ -8,16 +8,16 @@ import (
 	"github.com/lockscope/lockscope/dashboards/deploy"
 )
 
-// filler writes out shorthands.
+// filler expands shorthands.
 type filler struct {
-	*strings.Replacer        // those of expressions and links
-	told              string // the cluster, in a legend
+	*strings.Replacer        // for expressions and links
+	told              string // the cluster part of a legend
 }
 
-// expr is on one line.
+// expr expands an expression and puts it on one line.
 func (f filler) expr(text string) string { return strings.Join(strings.Fields(f.Replace(text)), " ") }
 
-// legend puts the cluster before the job, or the node, that it belongs to.
+// legend puts the cluster before its job or node.
 func (f filler) legend(text string) string {
 	for _, label := range []string{"{{job}}", "{{lock_node}}"} {
 		if before, after, found := strings.Cut(text, label); found {
@@ -27,12 +27,12 @@ func (f filler) legend(text string) string {
 	return text
 }
 
-// newFiller puts the label of clusters wherever a job is named.
+// newFiller adds the cluster label wherever a job is named.
 //
-// Of the selectors, {R} has a resource, {N} a lock_node, {I} only its process; {S} and {M}
-// are recorded for a resource or a node of all processes, {J} for a job, {C} for nothing of
-// those. $JOB and $CLUSTER stand in lists of labels, as they do in the rules: the same job
-// in two clusters is two. $LINKED passes the chosen clusters on to another dashboard.
+// Selectors of scraped series: {R} for a resource, {N} for a lock_node, {I} for a process. Selectors of
+// recorded series over all processes: {S} for a resource, {M} for a node, {J} for a job. {C} selects only the
+// cluster. $JOB and $CLUSTER stand in lists of labels, as in the rules: the same job in two clusters is two
+// jobs. $LINKED passes the chosen clusters to another dashboard.
 func newFiller() filler {
 	const (
 		label   = deploy.ClusterLabel

@@ -6,13 +6,13 @@ import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 )
 
-// holders is a table of who holds and who waits, of the processes that do most of both.
+// holders is a table of the processes that hold and wait most.
 func holders(c config.Config, title, by string, h uint32) panel {
 	waiting, held := "sum by ("+by+") (distributed_lock_waiting{R})", "sum by ("+by+") (distributed_lock_held{R})"
 	most := func(expr string) string {
 		return fmt.Sprintf("%s and topk(%d, %s + %s)", expr, c.Boards.Top, waiting, held)
 	}
-	// As of the last scrape: what it saw may be released since.
+	// Values of the last scrape: a lease may have been released since.
 	longest := since("distributed_lock_held_since_timestamp_seconds{R}", by)
 	oldest := since("distributed_lock_waiting_since_timestamp_seconds{R}", by)
 	mean := fmt.Sprintf("sum by (%[1]s) (increase(distributed_lock_hold_seconds_sum{R}[$__range])) / (sum by (%[1]s) "+
@@ -37,7 +37,7 @@ func holders(c config.Config, title, by string, h uint32) panel {
 	}
 }
 
-// since is for how long what a gauge says the beginning of has lasted at the last scrape, or 0.
+// since returns the time from a gauge's timestamp to the last scrape, or 0.
 func since(gauge, by string) string {
 	return fmt.Sprintf(`(
 			clamp_min(max by (%[1]s) (timestamp(%[2]s) - (%[2]s > 0)), 0)

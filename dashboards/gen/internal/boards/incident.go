@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
 )
 
-// health is the strip that says whether all is well, and if the data to say so is fresh.
+// health is the strip that shows whether all is well and whether its data is fresh.
 func health(c config.Config, o objectives) []panel {
 	stale := time.Duration(c.Alerts.ScannerStale).Seconds()
 	return []panel{
@@ -49,8 +49,7 @@ func health(c config.Config, o objectives) []panel {
 
 const firingAlerts = `ALERTS{J,alertname=~"DistributedLock.+",alertstate="firing"}`
 
-// firingPanels list what fires, since when, and what to do: from the rules that Prometheus evaluates,
-// and from all that Grafana knows.
+// firingPanels list the firing alerts with their age and runbook, from Prometheus and from Grafana.
 func firingPanels(c config.Config) []panel {
 	const height = 7
 	return []panel{

@@ -9,17 +9,17 @@ import (
 // columns is the width of a dashboard.
 const columns = 24
 
-// row is a line of panels below a title; its panels fill 24 columns a line.
+// row is a title with panels below it, which fill 24 columns per line.
 type row struct {
 	title  string
 	panels []panel
-	folded bool // until the reader opens it
+	folded bool // closed until the reader opens it
 }
 
 func folded(title string, panels []panel) row { return row{title: title, panels: panels, folded: true} }
 
-// layout puts rows below one another. Grafana wants the panels of a folded row inside of
-// it, where it makes room for them when the row is opened.
+// layout stacks the rows. Grafana expects the panels of a folded row inside the row, and makes room for them
+// when it opens.
 func layout(rows []row, fill filler) (all []dashboard.PanelOrRowPanel, err error) {
 	y, id := uint32(0), uint32(0)
 	for _, r := range rows {
@@ -45,7 +45,7 @@ func layout(rows []row, fill filler) (all []dashboard.PanelOrRowPanel, err error
 	return all, nil
 }
 
-// place puts the panels of a row side by side, from the line y on.
+// place puts the panels of a row side by side, starting at line y.
 func (r row) place(y uint32, id *uint32, fill filler) (below []dashboard.Panel, bottom uint32, err error) {
 	var x, height uint32
 	for _, p := range r.panels {

@@ -25,24 +25,23 @@ func leaksBoard(c config.Config) board {
 	}
 }
 
-// worst takes the largest of what several replicas of the scanner report.
+// worst takes the largest value of all scanner replicas.
 func worst(metric, by string) string { return fmt.Sprintf("max by (%s) (%s)", by, metric) }
 
 const lastSuccess = "distributed_lock_scanner_last_success_timestamp_seconds"
 
-// latest asks the replica that swept a node last: the others keep what they knew
-// before they went to standby.
+// latest takes the value of the replica that swept a node last. Replicas on standby still serve old values.
 func latest(metric, selector, by string) string {
 	return fmt.Sprintf("max by (%[1]s) (%[2]s and on ($JOB, instance, lock_node) (%[3]s == on ($JOB, lock_node) "+
 		"group_left () max by ($JOB, lock_node) (%[3]s)))",
 		by, metric+selector, lastSuccess+"{"+strings.Trim(strings.SplitN(selector, ",", 2)[0], "{}")+"}")
 }
 
-// sinceSweep is the time since the last complete sweep of a node. Before the first there is none.
+// sinceSweep is the time since the last complete sweep of a node, absent before the first.
 const sinceSweep = "time() - max by ($CLUSTER lock_node) (" + lastSuccess + "{N} > 0)"
 
-// findingKeys counts keys with a finding, each once; where no scanner tells of keys, as many
-// as the node has that has most.
+// findingKeys counts keys with a finding, each once. If no scanner reports keys, it takes the largest count of
+// any node.
 func findingKeys(class string) string {
 	selector := `{I,class="` + class + `"}`
 	return "sum(max by ($JOB) (distributed_lock_scanner_finding_keys" + selector + ") or max by ($JOB) (" +
@@ -142,7 +141,7 @@ func leakNodes(c config.Config) []panel {
 	}
 }
 
-// leakKeys names keys where the exporter does.
+// leakKeys names the keys that the exporter names.
 func leakKeys() []panel {
 	return []panel{
 		{kind: grid, title: "Leaked keys", w: half, h: chartHeight, unit: "short", decimals: 0,
@@ -161,7 +160,7 @@ func leakKeys() []panel {
 	}
 }
 
-// leakWaits is what the queues tell of all processes, also of those that are not scraped.
+// leakWaits shows the queues of all processes, including those that are not scraped.
 func leakWaits() []panel {
 	return []panel{
 		chart("Waiting calls and blocked locks", "short", third, []query{
@@ -180,8 +179,8 @@ func leakWaits() []panel {
 	}
 }
 
-// Sweeps are minutes apart, so their cost is added up over an hour: the rate between
-// two scrapes is mostly that of no sweep at all.
+// leakCost sums the cost of sweeps over an hour: sweeps are minutes apart, so the rate between two scrapes is
+// mostly zero.
 func leakCost() []panel {
 	perSweep := func(what string) string {
 		return fmt.Sprintf("sum by ($CLUSTER lock_node) (increase(%s{N}[1h])) / (sum by ($CLUSTER lock_node) "+

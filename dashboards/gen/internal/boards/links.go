@@ -1,7 +1,6 @@
 package boards
 
-// kept is what a link to another dashboard keeps: the time, the data source and the job, and with
-// $LINKED the clusters.
+// kept is the part of a link that keeps the time, the data source, the job and, by $LINKED, the clusters.
 const kept = "?${__url_time_range}&${datasource:queryparam}&${job:queryparam}$LINKED"
 
 func toResource() link {
@@ -14,8 +13,7 @@ func toNode() link {
 	return link{title: "This node", url: url}
 }
 
-// fromRow is for the column of a table that names what another dashboard is about; the row
-// has a job.
+// fromRow links a table cell to the dashboard about its value, with the job of the row.
 func fromRow(title, board, label string) link {
 	const job = "?${__url_time_range}&${datasource:queryparam}$LINKED&var-job=${__data.fields.job:percentencode}"
 	return link{title: title, url: "/d/" + board + job + "&var-" + label + "=${__data.fields." + label +

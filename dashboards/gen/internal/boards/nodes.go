@@ -26,8 +26,7 @@ func nodesBoard(c config.Config) board {
 	}
 }
 
-// withoutMargin is the share of won rounds that one vote less would have lost. The
-// bound 0 is spelled in two ways.
+// withoutMargin is the share of won rounds that one vote fewer would have lost. The bound 0 has two spellings.
 func withoutMargin() string {
 	return fmt.Sprintf(`sum(rate(distributed_lock_vote_margin_bucket{I,%s}[$__rate_interval]))
 		/ (sum(rate(distributed_lock_vote_margin_count{I}[$__rate_interval])) > 0)`, deploy.Bound(0))
@@ -36,7 +35,7 @@ func withoutMargin() string {
 const nodeRate = `sum by ($CLUSTER lock_node, le)
 	(rate(distributed_lock_node_duration_seconds_bucket{N,operation="acquire"}[$__rate_interval]))`
 
-// failedCommands adds up series of different labels: what has no connection has no duration.
+// failedCommands sums series with different labels: commands without a connection have no duration.
 const failedCommands = `
 	sum(rate(distributed_lock_node_failures_total{N,reason!~"canceled|busy|guard"}[$__rate_interval]))
 	/ (sum(rate(distributed_lock_node_duration_seconds_count{N}[$__rate_interval])
@@ -76,7 +75,7 @@ func nodeTiles(c config.Config) []panel {
 	}
 }
 
-// nodeTop lists the nodes to look at first.
+// nodeTop shows the nodes to look at first.
 func nodeTop(c config.Config) []panel {
 	top := func(title, unit, expr, about string, s []step) panel {
 		return panel{kind: topList, title: title, about: about, unit: unit, decimals: auto, w: third, h: 6, zero: true,
@@ -102,7 +101,7 @@ func nodeTop(c config.Config) []panel {
 	}
 }
 
-// nodeConnections is empty for clients that do not tell.
+// nodeConnections is empty for clients that do not report connections.
 func nodeConnections() []panel {
 	const none = "no connections are exported (exporter.WithConnections)"
 	return []panel{

@@ -2,15 +2,15 @@ package boards
 
 import "github.com/lockscope/lockscope/dashboards/gen/internal/rules"
 
-// A set of nodes is a job's, on one back end: what several of them have is not added up.
+// A set of nodes belongs to one job and back end. Sets are not added up.
 const (
 	quorum = `max by ($JOB, backend) (distributed_lock_quorum_nodes{I})`
 	size   = `max by ($JOB, backend) (distributed_lock_nodes{I})`
 	spare  = `(` + rules.NodesUsable + `{J} - on ($JOB, backend) group_left () ` + quorum + `)`
 )
 
-// nodesToSpare leaves out sets of one or two nodes that work: they have none by design, and
-// what one such node stands for may be a cluster.
+// nodesToSpare ignores working sets of one or two nodes: they have none to spare by design, and such a node
+// may be a whole cluster.
 func nodesToSpare(about string) panel {
 	const byDesign = `(` + size + ` <= on ($JOB, backend) ` + quorum + ` and on ($JOB, backend) ` + spare + ` >= 0)`
 	return tile("Nodes to spare", "short", 0, steps(red, step{1, green}),
@@ -19,7 +19,7 @@ func nodesToSpare(about string) panel {
 			"recording rules.").otherwise("n/a")
 }
 
-// nodeSets puts back ends side by side.
+// nodeSets is a table of all sets.
 func nodeSets() panel {
 	return panel{kind: grid, title: "Sets of nodes", w: full, h: 6, unit: "short", decimals: 0,
 		about: "Sets of lock nodes, by job and back end. Good: all nodes usable. A PostgreSQL, etcd or ZooKeeper " +

@@ -12,7 +12,7 @@ import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
 )
 
-// objectives has the expressions about promises; by is a by clause, or nothing.
+// objectives builds expressions about objectives. The parameter by is a by clause or empty.
 type objectives struct {
 	config.SLO
 	deploy.Objectives
@@ -23,8 +23,8 @@ func objectivesOf(c config.Config) objectives {
 	return objectives{c.SLO, deploy.ShippedObjectives(), c.Interval}
 }
 
-// inRange adds up what a counter of resources has counted in the time shown, and the acquires meanwhile that
-// nobody was served: their calls have not returned.
+// inRange sums a counter over the time shown, plus the acquires that stalled calls prevented: these calls have
+// not returned.
 func (o objectives) inRange(counter, by string) string {
 	return fmt.Sprintf(`sum%s (increase(%s[$__range]) or sum_over_time(%s{S}[$__range]) * %v)`,
 		by, counter, rules.Unserved, time.Duration(o.interval).Seconds())
@@ -53,7 +53,7 @@ func (o objectives) waitLeft(by string) string {
 	return fmt.Sprintf("1 - (1 - %s) / (1 - %v)", o.goodWaits(by), o.Wait)
 }
 
-// availabilityLeftOfPeriod and waitLeftOfPeriod are recorded: no dashboard reads a month of counters.
+// availabilityLeftOfPeriod and waitLeftOfPeriod use recorded series: no dashboard reads a month of counters.
 func (o objectives) availabilityLeftOfPeriod() string {
 	return fmt.Sprintf("1 - %s{S} / (1 - %v)", rules.FailureRatio(o.Period), o.Availability)
 }
@@ -62,7 +62,7 @@ func (o objectives) waitLeftOfPeriod() string {
 	return fmt.Sprintf("1 - %s{S} / (1 - %v)", rules.SlowRatio(o.Period), o.Wait)
 }
 
-// promise says an objective in words.
+// promise states the objectives in words.
 func (o objectives) promise() string {
 	return fmt.Sprintf("%v %% of the acquires of a resource get the lock, and %v %% wait at most %v s, over %s",
 		percent(o.Availability), percent(o.Wait), o.Within, o.Period)

@@ -173,7 +173,7 @@ func overviewTop(c config.Config) []panel {
 }
 
 func overviewLosses(c config.Config) []panel {
-	// Every pair of resource and reason is counted from 0 on; only those that lost some are a line.
+	// Every pair of resource and reason has a counter that starts at 0. Only pairs with losses get a line.
 	const lost = `sum by ($JOB, resource, reason) (rate(distributed_lock_lost_total{R}[$__rate_interval]))
 		and sum by ($JOB, resource, reason) (increase(distributed_lock_lost_total{R}[$__range])) > 0`
 	return []panel{

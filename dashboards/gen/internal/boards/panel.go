@@ -16,13 +16,13 @@ const (
 	traces    // of Tempo
 )
 
-// query is one expression. Its selectors are written with the shorthands of selectors.
+// query is one expression. Its selectors use the shorthands of newFiller.
 type query struct {
 	expr, legend string
-	instant      bool // the value now, not its course
+	instant      bool // the current value, not its history
 }
 
-// column is a column of a table: the value of the query at the same place.
+// column is a table column: the value of the query with the same index.
 type column struct {
 	title, unit string
 	decimals    float64
@@ -31,7 +31,7 @@ type column struct {
 	words       map[string]string // value to text
 }
 
-// panel is what distinguishes one panel from others of its kind.
+// panel is a panel without what all panels of its kind share.
 type panel struct {
 	kind         kind
 	title, about string
@@ -42,32 +42,32 @@ type panel struct {
 	steps        []step
 	limits       bool    // draw the steps into the chart
 	zero, one    bool    // the axis begins at 0, ends at 1
-	reach        float64 // the axis ends here at least, so that little does not look like much
+	reach        float64 // minimum end of the axis, so that small values look small
 	logarithmic  bool
 	tints        []tint
 	exemplars    bool   // mark traces
-	none         string // said instead of "No data"
-	reduce       string // how a tile's course becomes a value; the last one if empty
+	none         string // text instead of "No data"
+	reduce       string // how a tile reduces its history to a value; empty is the last value
 	columns      []column
 	hidden       []string // columns not shown
 	links        []link
-	cells        []labelColumn // of a table; links are beside those that everything has
-	order        []string      // of the labels in a table; others and values follow
-	named        bool          // a tile tells the name beside the value
+	cells        []labelColumn // label columns of a table, with their own links
+	order        []string      // of label columns in a table; other columns follow
+	named        bool          // a tile shows the name beside the value
 	fill         filler
 }
 
-// labelColumn is how a label is shown in a table.
+// labelColumn is the display of a label in a table.
 type labelColumn struct {
 	column string
 	width  float64
 	links  []link
 }
 
-// tint is the colour of a series whose name says what is good and what is bad.
+// tint is the fixed colour of a series whose name is good or bad.
 type tint struct{ series, color string }
 
-// link leads from a series or a row to another dashboard, or away from Grafana.
+// link leads from a series or row to another dashboard or out of Grafana.
 type link struct {
 	title, url string
 	away       bool
@@ -76,12 +76,12 @@ type link struct {
 // auto as decimals leaves them to Grafana.
 const auto = -1
 
-// now is a query for a tile or a table.
+// now queries the current value, for a tile or a table.
 func now(expr string) []query { return []query{{expr: expr, instant: true}} }
 
 func course(expr, legend string) []query { return []query{{expr: expr, legend: legend}} }
 
-// instants are the columns of a table.
+// instants queries the current values of a table's columns.
 func instants(exprs ...string) []query {
 	var all []query
 	for _, e := range exprs {
@@ -90,7 +90,7 @@ func instants(exprs ...string) []query {
 	return all
 }
 
-// Names of the variables that choose where logs and traces are.
+// Names of the variables for the sources of logs and traces.
 const (
 	logsVariable   = "logs"
 	tracesVariable = "traces"

@@ -16,7 +16,7 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
 )
 
-// source is the data source that the reader chose.
+// source is the data source that the reader selects.
 func source() common.DataSourceRef {
 	return common.DataSourceRef{Type: new("prometheus"), Uid: new("${datasource}")}
 }
@@ -86,8 +86,8 @@ func (p panel) defaults(c *dashboard.FieldConfig) {
 	c.Links = p.dataLinks(p.links)
 }
 
-// calm keeps what has no value from the colour of the lowest step, which is often
-// red: nothing to measure is not a failure.
+// calm keeps panels without a value from the colour of the lowest step, which is often red: no data is not a
+// failure.
 func calm() *dashboard.SpecialValueMap {
 	m := dashboard.NewSpecialValueMap()
 	m.Options.Match = dashboard.SpecialValueMatchNullAndNan
@@ -200,7 +200,7 @@ func (p panel) chart() cog.Builder[dashboard.Panel] {
 	return b
 }
 
-// legend is names below the chart, of which there are few: a table would take a third of it.
+// legend lists the few names below the chart. A table would take a third of it.
 func (p panel) legend() *common.VizLegendOptionsBuilder {
 	return common.NewVizLegendOptionsBuilder().ShowLegend(true).
 		DisplayMode(common.LegendDisplayModeList).Placement(common.LegendPlacementBottom).Calcs([]string{})

@@ -92,7 +92,7 @@ func resourceOutcomes(c config.Config, o objectives) []panel {
 	}
 }
 
-// resourceHolders says who has the lock, and how it goes from one to the next.
+// resourceHolders shows the holders of the lock and its hand-overs.
 func resourceHolders(c config.Config) []panel {
 	return []panel{
 		holders(c, "Processes that hold and wait", "$JOB, instance", 6),
@@ -116,7 +116,7 @@ func resourceHolders(c config.Config) []panel {
 }
 
 func resourceHolding() []panel {
-	// A mean is exact; between buckets that are seconds wide a quantile would be a guess.
+	// A mean is exact. A quantile within buckets that are seconds wide would be a guess.
 	validity := query{legend: "validity, mean",
 		expr: `sum(rate(distributed_lock_validity_seconds_sum{R}[$__rate_interval]))
 			/ (sum(rate(distributed_lock_validity_seconds_count{R}[$__rate_interval])) > 0)`}

@@ -2,11 +2,11 @@ package boards
 
 import "github.com/lockscope/lockscope/dashboards/gen/internal/config"
 
-// resourcePattern stands for the resources of a label: order:* is that of order:1001, and as a
-// pattern it matches the beginning of it.
+// resourcePattern matches the resources of a label value: order:* stands for order:1001, and as a pattern it
+// matches its beginning.
 const resourcePattern = `(${resource:pipe})`
 
-// searched are the panels of logs and traces of the chosen resource.
+// searched is the row with logs and traces of the selected resource.
 func searched(c config.Config) row {
 	all := []panel{{kind: traces, title: "Slow acquires, as traces", w: full, h: chartHeight,
 		queries: []query{{expr: `{ name = "lock.acquire" && span.distributed_lock.resource =~ "` + resourcePattern +
@@ -23,7 +23,7 @@ func searched(c config.Config) row {
 				"renewals, long waits with their holder. Good: none. Empty without Loki."}))
 }
 
-// searchVariables choose the first of each kind of source that Grafana has.
+// searchVariables select the first source of each kind in Grafana.
 func searchVariables(c config.Config) []variable {
 	all := []variable{{name: tracesVariable, label: "Traces", about: "The Tempo to query.", source: "tempo"}}
 	if c.Boards.LogSelector != "" {

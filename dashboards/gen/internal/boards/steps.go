@@ -2,7 +2,7 @@ package boards
 
 import "github.com/lockscope/lockscope/dashboards/gen/internal/config"
 
-// Colours mean the same everywhere: green is good, orange wants a look, red a person.
+// Colours mean the same everywhere: green is good, orange needs a look, red needs action.
 const (
 	green  = "green"
 	yellow = "yellow"
@@ -12,8 +12,8 @@ const (
 	purple = "purple"
 )
 
-// step is a threshold: the colour from this value on. The first one's value is
-// minus infinity, whatever it says.
+// step is a threshold: the colour from this value on. The first step starts at minus infinity; its value is
+// ignored.
 type step struct {
 	from  float64
 	color string
@@ -21,7 +21,7 @@ type step struct {
 
 func steps(base string, rest ...step) []step { return append([]step{{color: base}}, rest...) }
 
-// Steps that several panels use.
+// Steps of several panels.
 func neutral() []step          { return steps(blue) }
 func anyIsBad() []step         { return steps(green, step{1, red}) }
 func anyIsSuspicious() []step  { return steps(green, step{1, orange}) }
@@ -31,13 +31,13 @@ func atLeast(target float64) []step {
 	return steps(red, step{1 - 2*(1-target), orange}, step{target, green})
 }
 
-// burnRate colours the factors at which the alerts fire.
+// burnRate returns steps at the factors at which alerts fire.
 func burnRate(slo config.SLO) []step {
 	slowest, fastest := factors(slo)
 	return steps(green, step{slowest, orange}, step{fastest, red})
 }
 
-// factors are the lowest and the highest burn rate at which an alert fires.
+// factors returns the lowest and the highest burn rate at which an alert fires.
 func factors(slo config.SLO) (slowest, fastest float64) {
 	slowest = slo.Windows[0].Factor
 	for _, w := range slo.Windows {

@@ -5,7 +5,7 @@ import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
 )
 
-// underWay shows calls that have not returned, which no counter and no histogram has.
+// underWay shows calls that have not returned: no counter or histogram includes them.
 func underWay(c config.Config) []panel {
 	return []panel{
 		chart("Oldest waiting call", "s", third,

@@ -9,19 +9,18 @@ import (
 	"github.com/lockscope/lockscope/dashboards/deploy"
 )
 
-// variable is something the reader may choose.
+// variable is a choice of the reader.
 type variable struct {
 	name, label, about string
 	query              string // for its values
-	some               bool   // begins with one value, not with all
+	some               bool   // starts with one value, not with all
 	source             string // the type of a data source
-	cluster            bool   // also has the value that is none
+	cluster            bool   // also matches series without the label
 	fill               filler
 }
 
-// Build implements cog.Builder. All variables may have several values, even where one
-// is wanted: only then does Grafana escape what a pattern would misread, such as
-// the * of order:*.
+// Build implements cog.Builder. All variables allow several values, even if one is enough: only then does
+// Grafana escape pattern characters such as the * of order:*.
 func (v variable) Build() (dashboard.VariableModel, error) {
 	if v.source != "" {
 		b := dashboard.NewDatasourceVariableBuilder(v.name).Label(v.label).Description(v.about).Type(v.source)
@@ -52,8 +51,8 @@ func (v variable) Build() (dashboard.VariableModel, error) {
 
 const prometheusSource = "prometheus"
 
-// processes are the variables of every dashboard: the values of each depend on those
-// of the one before. Every process in question has one of the metrics.
+// processes returns the variables of every dashboard. The values of each depend on the variable before it.
+// Every relevant process has one of the metrics.
 func processes(metrics ...string) []variable {
 	const cluster = deploy.ClusterLabel
 	match := fmt.Sprintf(`__name__=~"%s"`, strings.Join(metrics, "|"))

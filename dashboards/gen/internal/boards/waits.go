@@ -1,6 +1,6 @@
 package boards
 
-// How acquires end, from what is wanted to what is not.
+// outcomeTints colours the outcomes of acquires, from good to bad.
 func outcomeTints() []tint {
 	return []tint{{"acquired", green}, {"contended", blue}, {"canceled", purple}, {"timeout", orange},
 		{"no_quorum", red}, {"error", "dark-red"}}

@@ -1,5 +1,4 @@
-// Package config holds what the rules and the dashboards are made with: windows,
-// thresholds, and what charts show.
+// Package config holds the windows and thresholds of the rules, and the settings of the charts.
 package config
 
 import (
@@ -11,53 +10,52 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// Config is what rules and dashboards are made with. What a fleet is promised, and what it calls itself,
-// is not in it: dashboards/deploy fits to that what is made.
+// Config is the input of the generator of rules and dashboards. Objectives and names of a fleet are not part
+// of it: dashboards/deploy applies those to the generated files.
 type Config struct {
-	// Interval is how often rules are evaluated. Rules about days are evaluated
-	// every three intervals, which must be below five minutes: Prometheus does
-	// not look further back for a recorded value.
+	// Interval is the evaluation interval of the rules. Rules about days use three intervals, which must be
+	// below five minutes: Prometheus does not look further back for a recorded value.
 	Interval model.Duration
 	SLO      SLO
 	Alerts   Thresholds
 	Boards   Boards
 }
 
-// SLO is how the objectives of all resources are watched.
+// SLO has the alert windows of the objectives.
 type SLO struct {
-	Period  model.Duration `yaml:"period"` // for which the error budget is meant to last
+	Period  model.Duration `yaml:"period"` // how long the error budget must last
 	Windows []Window       `yaml:"windows"`
-	// An alert needs MinAcquires acquires in its long window. MinBad is for alerts that
-	// belong to no window.
+	// MinAcquires is how many acquires an alert needs in its long window. MinBad applies to alerts without
+	// windows.
 	MinAcquires int `yaml:"min_acquires"`
 	MinBad      int `yaml:"min_bad"`
 }
 
-// Window is one condition of a multi-window, multi-burn-rate alert: the budget
-// burns Factor times too fast, over Long and still over Short.
+// Window is one condition of a multi-window, multi-burn-rate alert: the burn rate is above Factor over Long
+// and still over Short.
 type Window struct {
 	Severity string         `yaml:"severity"`
 	Long     model.Duration `yaml:"long"`
 	Short    model.Duration `yaml:"short"`
 	Factor   float64        `yaml:"factor"`
 	For      model.Duration `yaml:"for"`
-	// MinBad bad acquires are needed in the long window: one failure at night wakes nobody.
+	// MinBad is how many bad acquires the long window needs, so that one failure at night pages nobody.
 	MinBad int `yaml:"min_bad"`
 }
 
-// Thresholds are those of the alerts that belong to no objective.
+// Thresholds are the thresholds of alerts without an objective.
 type Thresholds struct {
 	WaitP99Seconds      float64        `yaml:"wait_p99_seconds"`
 	NodeP99Seconds      float64        `yaml:"node_p99_seconds"`
-	AttemptsPerAcquire  float64        `yaml:"attempts_per_acquire"` // a retry storm has more,
-	AttemptsPerSecond   float64        `yaml:"attempts_per_second"`  // and is fast enough to matter
-	Waiters             float64        `yaml:"waiters"`              // a pile has as many,
-	DrainSeconds        float64        `yaml:"drain_seconds"`        // and takes longer than this at the present pace
+	AttemptsPerAcquire  float64        `yaml:"attempts_per_acquire"` // a retry storm exceeds both
+	AttemptsPerSecond   float64        `yaml:"attempts_per_second"`
+	Waiters             float64        `yaml:"waiters"`       // enough callers to matter
+	DrainSeconds        float64        `yaml:"drain_seconds"` // maximum at the present rate
 	ReleaseFailureRatio float64        `yaml:"release_failure_ratio"`
 	ScannerStale        model.Duration `yaml:"scanner_stale"`
 }
 
-// Default returns what the committed files are made with.
+// Default returns the configuration of the committed files.
 func Default() Config {
 	return Config{
 		Interval: minutes(1),
@@ -88,7 +86,7 @@ func minutes(n int) model.Duration { return model.Duration(time.Duration(n) * ti
 func hours(n int) model.Duration   { return minutes(60 * n) }
 func days(n int) model.Duration    { return hours(24 * n) }
 
-// Check names everything that cannot work.
+// Check returns an error that names every invalid value.
 func (c Config) Check() error {
 	return errors.Join(slices.Concat(c.SLO.problems(), c.problems(), c.Boards.problems())...)
 }
@@ -101,7 +99,7 @@ func (c Config) problems() []error {
 		}
 	}
 	check(c.Interval > 0 && 3*c.Interval < minutes(5),
-		"interval: %s; three of them must be below five minutes", c.Interval)
+		"interval: %s: three intervals must be below five minutes", c.Interval)
 	for name, v := range map[string]float64{
 		"wait_p99_seconds": c.Alerts.WaitP99Seconds, "node_p99_seconds": c.Alerts.NodeP99Seconds,
 		"attempts_per_acquire": c.Alerts.AttemptsPerAcquire, "attempts_per_second": c.Alerts.AttemptsPerSecond,

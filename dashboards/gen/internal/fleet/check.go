@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Check names everything that cannot work.
+// Check returns an error that names every invalid value.
 func (f Fleet) Check() error {
 	return errors.Join(f.Config().Check(), f.written(), f.Settings().Check(), f.page())
 }
 
-// written asks of a file what Settings need not have: there, what is empty or 0 is the usual.
+// written checks values that a file must have. In Settings, empty or 0 means the default.
 func (f Fleet) written() error {
 	var bad []error
 	for name, share := range map[string]float64{"availability": f.SLO.Availability, "wait": f.SLO.Wait} {
@@ -32,7 +32,7 @@ func (f Fleet) written() error {
 	return errors.Join(bad...)
 }
 
-// page wants the address of the live page to name labels that processes have.
+// page checks that the address of the live page uses only labels that processes have.
 func (f Fleet) page() error {
 	known := append([]string{"job", "instance"}, f.Labels...)
 	for _, name := range f.Boards.PageLabels() {

@@ -1,5 +1,5 @@
-// Package fleet reads what a fleet wants to be different about its rules and dashboards: how
-// they are made, and what dashboards/deploy fits them to.
+// Package fleet reads the configuration of a fleet: the input of the generator, and the settings that
+// dashboards/deploy applies.
 package fleet
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 )
 
-// Fleet is everything that can be changed, as it stands in a file.
+// Fleet is the whole configuration, as in a file.
 type Fleet struct {
 	// Selector, Labels, RunbookURL, DashboardURL and ExporterJob are deploy.Settings. Addresses do
 	// not end in a slash.
@@ -30,20 +30,20 @@ type Fleet struct {
 	Interval model.Duration    `yaml:"interval"`
 	SLO      SLO               `yaml:"slo"`
 	Alerts   config.Thresholds `yaml:"alerts"`
-	// Resources are those that differ from what is usual.
+	// Resources are the resources with expectations of their own.
 	Resources []deploy.Resource `yaml:"resources,omitempty"`
 	Boards    config.Boards     `yaml:"boards"`
 }
 
-// SLO is what every resource is promised, and how that is watched.
+// SLO has the objectives of every resource and their alert windows.
 type SLO struct {
 	Availability  float64 `yaml:"availability"` // share of acquires that get the lock
-	Wait          float64 `yaml:"wait"`         // share of acquires that wait for WithinSeconds at most
+	Wait          float64 `yaml:"wait"`         // share of acquires that wait at most WithinSeconds
 	WithinSeconds float64 `yaml:"within_seconds"`
 	config.SLO    `yaml:",inline"`
 }
 
-// Default is what the committed files are made with.
+// Default returns the configuration of the committed files.
 func Default() Fleet {
 	made, promised := config.Default(), deploy.ShippedObjectives()
 	return Fleet{
@@ -56,7 +56,7 @@ func Default() Fleet {
 	}
 }
 
-// Read returns the defaults changed by the YAML file at path. Unknown fields are refused.
+// Read returns the defaults changed by the YAML file at path. Unknown fields are errors.
 func Read(path string) (Fleet, error) {
 	f := Default()
 	text, err := os.ReadFile(path)
@@ -71,7 +71,7 @@ func Read(path string) (Fleet, error) {
 	return f, nil
 }
 
-// YAML returns the fleet as Read accepts it.
+// YAML returns the fleet in the form that Read accepts.
 func (f Fleet) YAML() ([]byte, error) {
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)
@@ -80,13 +80,13 @@ func (f Fleet) YAML() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Config is what the files are made with.
+// Config returns the input of the generator.
 func (f Fleet) Config() config.Config {
 	return config.Config{Interval: f.Interval, SLO: f.SLO.SLO, Alerts: f.Alerts, Boards: f.Boards}
 }
 
-// Settings are what the files that were made are fitted to. What is as in Default is left out, so that
-// a board that nothing concerns stays as it was made.
+// Settings returns the settings for dashboards/deploy. It leaves out values equal to Default, so that a board
+// that no setting affects stays unchanged.
 func (f Fleet) Settings() deploy.Settings {
 	s := deploy.Settings{
 		Selector: f.Selector, GrafanaURL: f.DashboardURL, ExporterJob: f.ExporterJob,
@@ -99,7 +99,7 @@ func (f Fleet) Settings() deploy.Settings {
 		s.RunbookURL = f.RunbookURL
 	}
 	if !slices.Equal(f.Labels, usual.Labels) {
-		s.Labels = append([]string{}, f.Labels...) // not nil: no label is another choice than the usual one
+		s.Labels = append([]string{}, f.Labels...) // not nil: an empty list means no label
 	}
 	return s
 }
