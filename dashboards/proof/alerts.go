@@ -21,8 +21,8 @@ const (
 
 	scheduledEvery = model.Duration(10 * time.Minute)
 
-	// Rules that wait for longer, of an error budget that burns slowly, fire if they have the time, and
-	// do not end for hours.
+	// Rules that wait longer, about slowly burning budgets, fire only if the run lasts long enough, and keep
+	// firing for hours.
 	patience = 15 * minute
 
 	troubleLimit = 5 * time.Minute
@@ -35,8 +35,8 @@ const (
 	slow     = "DistributedLockNodeSlow" // is true of a machine that is busy with something else
 )
 
-// ofNodes need nodes that hang, ofQuorum more of them than may, ofExporter an exporter that is gone: all other alerts
-// fire before.
+// ofNodes need frozen nodes, ofQuorum more frozen nodes than the quorum allows, ofExporter a stopped exporter. All
+// other alerts fire before.
 var (
 	ofQuorum = []string{"DistributedLockQuorumLost", "DistributedLockAcquiresStalled", "DistributedLockNodeDown",
 		"DistributedLockScannerStale", "DistributedLockScannerIncomplete"}
@@ -44,7 +44,7 @@ var (
 	ofExporter = []string{"DistributedLockExporterDown"}
 )
 
-// alerts fires every alert, one trouble after the other, and ends when none is left.
+// alerts makes every alert fire, one fault after another, and waits until none fires.
 type alerts struct {
 	*proof
 	w     *world.World
@@ -54,7 +54,7 @@ type alerts struct {
 	began time.Time
 }
 
-// runAlerts proves that every alert fires and that none goes on when all is well.
+// runAlerts proves that every alert fires, and ends when the fault does.
 func (p *proof) runAlerts(ctx context.Context, _ options) (err error) {
 	rules, err := scheduled(p.files)
 	if err != nil {
@@ -83,7 +83,7 @@ func (p *proof) runAlerts(ctx context.Context, _ options) (err error) {
 	return err
 }
 
-// scheduled adds what no fleet has by itself: a resource that is expected in an interval.
+// scheduled adds a resource with an expected interval, which no fleet has by default.
 func scheduled(files fs.FS) (fs.FS, error) {
 	made, err := deploy.Files(files, deploy.Settings{Objectives: deploy.Objectives{
 		Resources: []deploy.Resource{{Resource: world.Scheduled, Every: scheduledEvery}}}}, deploy.Plain)
@@ -97,7 +97,7 @@ func scheduled(files fs.FS) (fs.FS, error) {
 	return all, nil
 }
 
-// trouble is of the services.
+// trouble waits for the alerts that the services cause.
 func (a *alerts) trouble(ctx context.Context) error {
 	a.tell("services are in trouble")
 	return a.until(ctx, troubleLimit, func() []check.Problem {
@@ -106,7 +106,7 @@ func (a *alerts) trouble(ctx context.Context) error {
 	})
 }
 
-// outage has two nodes hang, which is a risk, and then a third, which is a loss and no risk any more.
+// outage freezes two nodes, so that the quorum is at risk, and then a third, so that it is lost.
 func (a *alerts) outage(ctx context.Context) error {
 	a.tell("two of five redis-servers hang")
 	thaw := a.w.Freeze(2)
@@ -135,7 +135,7 @@ func (a *alerts) calm(ctx context.Context) error {
 		a.until(ctx, calmLimit, func() []check.Problem { return check.StillFiring(a.all, patience, watchdog, slow) }))
 }
 
-// lacking are the alerts that have never fired, but for those whose time has not come.
+// lacking returns the alerts that have not fired, except those that need longer.
 func (a *alerts) lacking(later ...string) (problems []check.Problem) {
 	var due []check.Live
 	for _, live := range a.all {
@@ -146,7 +146,7 @@ func (a *alerts) lacking(later ...string) (problems []check.Problem) {
 	return a.fired.Lacking(due, patience)
 }
 
-// until asks for alerts until there is no problem with them.
+// until polls the alerts until there are no problems.
 func (a *alerts) until(ctx context.Context, limit time.Duration, problems func() []check.Problem) error {
 	found, err := a.poll(ctx, a.w, limit, func() []check.Problem {
 		all, err := a.c.AskAlerting(ctx)

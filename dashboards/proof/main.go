@@ -1,13 +1,12 @@
-// Proof shows that dashboards and rules work on real data: it starts five
-// redis-servers with the demo on them, a service in trouble, lockscope serve,
-// Prometheus and an Alertmanager, waits for alerts, and asks every query of every
-// panel.
+// Proof checks dashboards and rules against real data. It starts five redis-servers with
+// the demo on them, a service in trouble, lockscope serve, Prometheus and Alertmanager. It
+// waits for alerts and runs every query of every panel.
 //
 //	go run ./dashboards/proof
 //	go run ./dashboards/proof -keep     # and leaves it all running until Ctrl-C
 //	go run ./dashboards/proof -alerts   # fires every alert, and waits until all is calm
 //
-// Exit status: 0 proved, 1 not, 2 wrong arguments.
+// Exit status: 0 proved, 1 not proved, 2 wrong arguments.
 package main
 
 import (
@@ -26,14 +25,14 @@ import (
 )
 
 func main() {
-	// The planted faults would have go-redis write to the terminal itself.
+	// go-redis would log the planted faults to the terminal.
 	redis.SetLogger(&logging.VoidLogger{})
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C kills
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// Lengths of the demo: its faults are spread over it. Kept worlds are to be looked at.
+// Lengths of the demo, over which its faults are spread. A kept world runs for longer.
 const (
 	defaultLength = 4 * time.Minute
 	keptLength    = 10 * time.Minute
@@ -46,7 +45,7 @@ type options struct {
 	length time.Duration
 }
 
-// run is the program without its process: it returns the exit status.
+// run is the program. It returns the exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parseFlags(args, stdout)
 	switch {
@@ -67,7 +66,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// parseFlags writes to usage only if asked for help.
+// parseFlags writes to usage only for -h.
 func parseFlags(args []string, usage io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("proof", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
@@ -89,7 +88,7 @@ func parseFlags(args []string, usage io.Writer) (o options, err error) {
 		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
 	if o.alerts && (o.keep || o.length != 0) {
-		return o, errors.New("-alerts goes with neither -keep nor -for")
+		return o, errors.New("-alerts cannot be combined with -keep or -for")
 	}
 	if o.length == 0 {
 		o.length = defaultLength
@@ -98,7 +97,7 @@ func parseFlags(args []string, usage io.Writer) (o options, err error) {
 		}
 	}
 	if o.length < minLength {
-		return o, fmt.Errorf("-for %v is too short: at least %v", o.length, minLength)
+		return o, fmt.Errorf("-for %v is too short: use at least %v", o.length, minLength)
 	}
 	return o, nil
 }

@@ -15,8 +15,7 @@ import (
 )
 
 const (
-	// Recording rules over days are evaluated once something has been recorded for
-	// them, which may take two minutes; all else takes seconds.
+	// Recording rules over days need recorded series first, which can take two minutes. All else takes seconds.
 	alertsLimit = 3 * time.Minute
 	panelsLimit = 3 * time.Minute
 
@@ -27,12 +26,12 @@ const (
 	shown = 20 // problems; where Prometheus is gone, everything is one
 )
 
-// wanted are the alerts that must be firing, and have arrived, at the same time.
+// wanted are the alerts that must fire and arrive at the same time.
 func wanted() []string {
 	return []string{"DistributedLockLeaked", "DistributedLockLost", "DistributedLockQuorumAtRisk"}
 }
 
-// proof is one run. Tests change what it works on, to see it fail.
+// proof is one run. Tests change its input to make it fail.
 type proof struct {
 	out    io.Writer
 	files  fs.FS              // dashboards and rules
@@ -47,15 +46,14 @@ func newProof(out io.Writer) *proof {
 		proved: func(context.Context, *world.World, *check.Checker) {}, limit: panelsLimit, starts: time.Now()}
 }
 
-// tell writes a line with the time since the start.
+// tell writes a line, prefixed with the time since the start.
 func (p *proof) tell(format string, args ...any) {
 	fmt.Fprintf(p.out, "%6.1fs  %s\n", time.Since(p.starts).Seconds(), fmt.Sprintf(format, args...))
 }
 
 var errNotProved = errors.New("not proved")
 
-// run starts a world, proves what is to be proved and ends it. When it returns
-// nothing is left, whatever happened.
+// run starts a world, runs the proof and ends the world. It leaves nothing behind, even on error.
 func (p *proof) run(ctx context.Context, o options) (err error) {
 	boards, err := check.Load(p.files)
 	if err != nil {
@@ -73,7 +71,7 @@ func (p *proof) run(ctx context.Context, o options) (err error) {
 	c := check.New(boards, map[string]string{"resource": world.Resource}, w.Prometheus(), w.Alertmanager())
 	c.Quiet = []string{
 		"job_instance:up:blind5m", // processes out of Prometheus' reach: there are none
-		// Calls that nobody serves, which there are for seconds here; TestAlerts has them for minutes.
+		// Stalled calls exist for seconds here, and for minutes in TestAlerts.
 		"job_instance_resource:distributed_lock_stalled:sum", "job_resource:distributed_lock_unserved:rate5m",
 	}
 	if err = p.prove(ctx, w, c); err == nil {
@@ -98,8 +96,7 @@ func (p *proof) prove(ctx context.Context, w *world.World, c *check.Checker) err
 	return p.answered(ctx, w, c, hung)
 }
 
-// alarmed freezes nodes until the wanted alerts and what else there is only then are
-// there, and never longer.
+// alarmed freezes nodes until the wanted alerts fire and the panels that need frozen nodes have data.
 func (p *proof) alarmed(ctx context.Context, w *world.World, c *check.Checker) (all []check.Alert, err error) {
 	thaw := w.Freeze(hung)
 	problems, err := p.poll(ctx, w, alertsLimit, func() []check.Problem {
@@ -112,7 +109,7 @@ func (p *proof) alarmed(ctx context.Context, w *world.World, c *check.Checker) (
 	return all, errors.Join(err, p.show(problems), thaw())
 }
 
-// answered asks everything until there is nothing to complain of.
+// answered repeats all queries until there are no problems.
 func (p *proof) answered(ctx context.Context, w *world.World, c *check.Checker, hung []check.Alert) error {
 	s := summary{hung: hung}
 	problems, err := p.poll(ctx, w, p.limit, func() []check.Problem {
@@ -128,8 +125,8 @@ func (p *proof) answered(ctx context.Context, w *world.World, c *check.Checker, 
 	return errors.Join(err, p.show(problems))
 }
 
-// poll looks until there are no problems, the limit is reached or the world falls
-// apart. It returns the problems of the last look.
+// poll checks until there are no problems, the limit is reached or a program of the world ends. It returns the
+// problems of the last check.
 func (p *proof) poll(ctx context.Context, w *world.World, limit time.Duration,
 	look func() []check.Problem) ([]check.Problem, error) {
 	deadline := time.Now().Add(limit)
@@ -168,7 +165,7 @@ func lacking(problems []check.Problem) string {
 	return text
 }
 
-// show writes the problems, if there are any.
+// show writes the problems.
 func (p *proof) show(problems []check.Problem) error {
 	if len(problems) == 0 {
 		return nil
@@ -176,11 +173,11 @@ func (p *proof) show(problems []check.Problem) error {
 	for _, problem := range problems[:min(shown, len(problems))] {
 		fmt.Fprintf(p.out, "\nWRONG %v\n", problem)
 	}
-	return fmt.Errorf("%w: %d things are wrong, first %s: %s", errNotProved, len(problems), problems[0].Where,
+	return fmt.Errorf("%w: %d problems, the first in %s: %s", errNotProved, len(problems), problems[0].Where,
 		problems[0].What)
 }
 
-// summary is what was seen.
+// summary is the result of a run.
 type summary struct {
 	hung    []check.Alert
 	tallies []check.Tally
@@ -205,7 +202,7 @@ func (s summary) write(ctx context.Context, out io.Writer, c *check.Checker) err
 	return err
 }
 
-// keep waits for the user.
+// keep waits until the user ends the world.
 func (p *proof) keep(ctx context.Context, w *world.World, proved error) {
 	if proved != nil {
 		p.tell("%v", proved)

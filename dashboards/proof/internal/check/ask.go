@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Problem is something that is not as it should be.
+// Problem is a failed check.
 type Problem struct {
 	Where  string // dashboard / panel / query, or rule
 	Query  string // as it was sent
@@ -16,7 +16,7 @@ type Problem struct {
 	What   string
 }
 
-// String shows all of it.
+// String returns all fields in one line.
 func (p Problem) String() string {
 	text := p.Where + ": " + p.What
 	if p.Query != "" {
@@ -28,32 +28,32 @@ func (p Problem) String() string {
 	return text
 }
 
-// Tally is what the queries of a dashboard in one unit were answered with.
+// Tally summarises the answers to a dashboard's queries in one unit.
 type Tally struct {
 	Dashboard, Unit         string
 	Queries, Series, Values int
 	Min, Max                float64
 }
 
-// Checker asks one Prometheus.
+// Checker queries one Prometheus.
 type Checker struct {
 	Boards []Board
-	// Choice is the value of each variable that cannot be all of its values.
+	// Choice has a value for each variable that cannot select all values.
 	Choice map[string]string
-	// Quiet are recording rules that have nothing to record while all is well.
+	// Quiet are recording rules without results while all is well.
 	Quiet []string
 
 	prometheus, alertmanager *client
 }
 
-// New makes a Checker of everything that has these addresses.
+// New returns a Checker for the servers at these addresses.
 func New(boards []Board, choice map[string]string, prometheus, alertmanager string) *Checker {
 	return &Checker{Boards: boards, Choice: choice, prometheus: newClient(prometheus),
 		alertmanager: newClient(alertmanager)}
 }
 
-// AskPanels asks every query of every dashboard, as Grafana would now. The world has
-// begun age ago, so no wait and no age can be longer. It stops early only if ctx ends.
+// AskPanels runs every query of every dashboard as Grafana would now. The world is age old, so no wait or age can
+// be longer. It stops early only if ctx ends.
 func (c *Checker) AskPanels(ctx context.Context, age time.Duration) (tallies []Tally, problems []Problem) {
 	for _, b := range c.Boards {
 		asked := &asking{Checker: c, board: b, now: time.Now(), age: age}
@@ -63,7 +63,7 @@ func (c *Checker) AskPanels(ctx context.Context, age time.Duration) (tallies []T
 	return tallies, problems
 }
 
-// asking is one dashboard being asked.
+// asking is the check of one dashboard.
 type asking struct {
 	*Checker
 	board  Board
@@ -102,7 +102,7 @@ func (a *asking) all(ctx context.Context) {
 
 var errEmpty = errors.New("is empty")
 
-// query demands a number from each query, not only from each panel.
+// query requires a number from each query, not only from each panel.
 func (a *asking) query(ctx context.Context, title string, q Query) {
 	where := title + " / " + q.Ref
 	if q.Title != title {
@@ -143,14 +143,14 @@ func (a *asking) send(ctx context.Context, q Query, expr string) ([]series, erro
 	return a.prometheus.course(ctx, expr, a.window)
 }
 
-// seen is what an answer comes to.
+// seen summarises an answer.
 type seen struct {
 	values   int // finite
 	min, max float64
 	strange  string // the first value that is not plausible
 }
 
-// judge passes over NaN, which Grafana draws as a gap: the quantile of no events.
+// judge ignores NaN, the quantile of no events: Grafana draws a gap.
 func (a *asking) judge(answer []series, want bounds) seen {
 	s := seen{min: math.Inf(1), max: math.Inf(-1)}
 	for _, line := range answer {
@@ -170,7 +170,7 @@ func (a *asking) judge(answer []series, want bounds) seen {
 	return s
 }
 
-// timely says that a sample is of the time asked for, and that there was a world.
+// timely reports whether a sample is within the requested time and the age of the world.
 func (a *asking) timely(at time.Time) bool {
 	return !at.After(a.now.Add(time.Second)) && at.After(a.now.Add(-a.age-slack))
 }
@@ -188,7 +188,7 @@ func (a *asking) count(unit string, lines int, s seen) {
 
 const shownLines = 3
 
-// show writes the beginning of an answer.
+// show returns the beginning of an answer.
 func show(answer []series) string {
 	if len(answer) == 0 {
 		return "no series"

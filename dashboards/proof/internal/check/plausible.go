@@ -15,19 +15,19 @@ const (
 	unitCount   = "short"
 )
 
-// tolerance is for shares of two rates that were extrapolated differently, because
-// their counters began at different times.
+// tolerance covers shares of two rates that are extrapolated differently, because their counters start at
+// different times.
 const tolerance = 0.02
 
-// bounds are those of plausible values.
+// bounds are the bounds of plausible values.
 type bounds struct{ low, high float64 }
 
-// exceptions are what goes beyond that which its unit suggests, by a part of the title
-// of the panel or column, and why.
+// exceptions are wider bounds than those of the unit, by a part of the title of the panel or column, with the
+// reason.
 func exceptions() []exception {
 	return []exception{
-		{"budget left", bounds{-1000, 1}, "who has failed a thousand times too often has minus 999 budgets left"},
-		{"Nodes to spare", bounds{-3, 12}, "if none of five is usable, three lack to the quorum"},
+		{"budget left", bounds{-1000, 1}, "a resource that failed a thousand times too often has -999 budgets left"},
+		{"Nodes to spare", bounds{-3, 12}, "with none of five usable, three are missing to the quorum"},
 	}
 }
 
@@ -37,7 +37,7 @@ type exception struct {
 	why string
 }
 
-// slack is for waits and ages that began before the world did, by its clock.
+// slack covers waits and ages that began before the world by its own clock.
 const slack = time.Minute
 
 // plausible returns the bounds of the values below a title in a world of that age.
@@ -57,10 +57,10 @@ func plausible(title, unit string, age time.Duration) (bounds, error) {
 	case unitCount:
 		return bounds{0, 1e6}, nil
 	}
-	return bounds{}, fmt.Errorf("nobody knows what is plausible in the unit %q", unit)
+	return bounds{}, fmt.Errorf("no plausible bounds are defined for the unit %q", unit)
 }
 
-// contain reports that a value is plausible.
+// contain reports whether a value is plausible.
 func (b bounds) contain(v float64) bool {
 	return !math.IsInf(v, 0) && v >= b.low-tolerance && v <= b.high+tolerance
 }

@@ -1,6 +1,5 @@
-// Package world is all that dashboards and rules look at, for real: five
-// redis-servers, the demo and a service in trouble that lock on them, lockscope
-// serve, Prometheus with the rules, and an Alertmanager.
+// Package world starts real servers for dashboards and rules to observe: five redis-servers, the demo and a
+// service in trouble that lock on them, lockscope serve, Prometheus with the rules, and Alertmanager.
 package world
 
 import (
@@ -27,21 +26,20 @@ const (
 // startLimit bounds the start of everything, building the binaries included.
 const startLimit = 6 * time.Minute
 
-// Config says what kind of world to start.
+// Config configures a world.
 type Config struct {
-	// Length is for how long the demo runs. Its faults are spread over it, and
-	// without it there is nothing new to see.
+	// Length is how long the demo runs. Its faults are spread over it. After the demo nothing new happens.
 	Length time.Duration
 	// Rules has the rule files.
 	Rules fs.FS
-	// Minute, if set, is how long a minute of the rules lasts. There is no demo then, and more
-	// trouble: everything that an alert is about.
+	// Minute, if set, is how long a minute of the rules lasts. The world then has no demo, but every fault
+	// that an alert is about.
 	Minute time.Duration
-	// Tell is called with what is going on, a line at a time.
+	// Tell is called with each line of progress.
 	Tell func(format string, args ...any)
 }
 
-// World is running until Close.
+// World is a running world. End it with Close.
 type World struct {
 	cfg   Config
 	dir   string
@@ -56,17 +54,17 @@ type World struct {
 	demo, lockscope, prometheus, manager program
 }
 
-// program is a process that serves.
+// program is a server process.
 type program struct {
 	*process.Process
 	url string
 }
 
-// Start returns when everything runs. It gives up when ctx ends, at the latest after
-// six minutes, and leaves nothing behind then; ctx has no influence afterwards.
+// Start returns when everything runs. It gives up when ctx ends or after six minutes, and then leaves nothing
+// behind. The world does not depend on ctx afterwards.
 func Start(ctx context.Context, cfg Config) (w *World, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startLimit,
-		fmt.Errorf("not everything has started within %v", startLimit))
+		fmt.Errorf("the world has not started within %v", startLimit))
 	defer cancel()
 	w = &World{cfg: cfg, began: time.Now()}
 	defer func() {
@@ -98,7 +96,7 @@ func Start(ctx context.Context, cfg Config) (w *World, err error) {
 	return w, nil
 }
 
-// run starts one of the programs, to be stopped by Close.
+// run starts a program. Close stops it.
 func (w *World) run(name, bin string, args ...string) (*process.Process, error) {
 	dir := filepath.Join(w.dir, name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -113,7 +111,7 @@ func (w *World) run(name, bin string, args ...string) (*process.Process, error) 
 	return p, nil
 }
 
-// Err tells which program has ended although the world still stands; nil if all run.
+// Err returns an error that names a program that ended, or nil if all run.
 func (w *World) Err() error {
 	var errs []error
 	for _, p := range w.all {
@@ -128,13 +126,13 @@ func (w *World) Err() error {
 // Age is the time since the start.
 func (w *World) Age() time.Duration { return time.Since(w.began) }
 
-// Prometheus returns its base URL, without a slash at its end.
+// Prometheus returns its base URL without a trailing slash.
 func (w *World) Prometheus() string { return w.prometheus.url }
 
-// Alertmanager returns its base URL, without a slash at its end.
+// Alertmanager returns its base URL without a trailing slash.
 func (w *World) Alertmanager() string { return w.manager.url }
 
-// URLs names everything that can be looked at.
+// URLs returns the addresses of everything that serves pages.
 func (w *World) URLs() [][2]string {
 	urls := [][2]string{
 		{"prometheus", w.prometheus.url}, {"alertmanager", w.manager.url}, {"lockscope", w.lockscope.url},
@@ -146,10 +144,10 @@ func (w *World) URLs() [][2]string {
 	return urls
 }
 
-// KillPrometheus ends Prometheus, to see what a proof makes of it.
+// KillPrometheus kills Prometheus, so that tests can see a proof fail.
 func (w *World) KillPrometheus() { _ = w.prometheus.Kill() }
 
-// Close ends everything, what started last first. It needs no more than a minute.
+// Close stops everything in reverse order of its start, within a minute.
 func (w *World) Close() error {
 	var errs []error
 	for _, end := range slices.Backward(w.ends) {
