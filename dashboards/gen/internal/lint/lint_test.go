@@ -101,7 +101,7 @@ var spoiled = map[string][]struct{ old, new string }{
 	"link-rule":      {{`/d/lockscope-resource?`, `/d/lockscope-lock?`}},
 	"alerts-rule":    {{`"expr": "ALERTS{`, `"expr": "up{`}},
 	"exemplar-rule":  {{`"exemplar": true`, `"exemplar": false`}},
-	"advice-rule":    {{`Good: 0. Each is a chance`, `Each is a chance`}},
+	"advice-rule":    {{`Good: 0. Two holders may`, `Two holders may`}},
 	"threshold-rule": {{`"thresholds": {`, `"limits": {`}},
 }
 
