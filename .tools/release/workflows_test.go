@@ -1,0 +1,35 @@
+package main
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestWorkflows may read the repository and nothing else, take Go's version from go.mod, and run what anybody can run.
+func TestWorkflows(t *testing.T) {
+	commands := map[string]string{"ci.yml": "bash .ci/run", "nightly.yml": "make proof"}
+	files, err := filepath.Glob(filepath.Join(root, ".github", "workflows", "*"))
+	must(t, err)
+	if len(files) != len(commands) {
+		t.Errorf("%v, want %v", files, commands)
+	}
+	for name, command := range commands {
+		text := readText(t, ".github/workflows/"+name)
+		for _, line := range []string{"\npermissions:\n  contents: read\n", "go-version-file: go.mod\n",
+			"- run: " + command + "\n", "runs-on: ubuntu-latest\n"} {
+			if !strings.Contains(text, line) {
+				t.Errorf("%s has no %q", name, line)
+			}
+		}
+		if n := strings.Count(text, "permissions:"); n != 1 {
+			t.Errorf("%s sets permissions %d times", name, n)
+		}
+		for _, action := range regexp.MustCompile(`uses: (.+)`).FindAllStringSubmatch(text, -1) {
+			if !regexp.MustCompile(`^actions/(checkout|setup-go)@v\d+$`).MatchString(action[1]) {
+				t.Errorf("%s uses %s", name, action[1])
+			}
+		}
+	}
+}
