@@ -106,10 +106,18 @@ func (c *config) annotationsFor(f scanner.Finding) map[string]string {
 		"description": holderText(f.Hold) + " " + remedy(f.Class),
 		"evidence":    clip(valid(f.Evidence), maxText),
 	}
-	if c.runbook != "" {
-		annotations["runbook_url"] = strings.TrimSuffix(c.runbook, "/") + "/" + AlertName(f.Class) + ".md"
+	if url := c.runbookFor(f.Class); url != "" {
+		annotations["runbook_url"] = url
 	}
 	return annotations
+}
+
+// runbookFor returns the URL of a class's runbook, "" if there are none.
+func (c *config) runbookFor(class scanner.Class) string {
+	if c.runbook == "" {
+		return ""
+	}
+	return strings.TrimSuffix(c.runbook, "/") + "/" + AlertName(class) + ".md"
 }
 
 func complaint(class scanner.Class) string {

@@ -72,23 +72,14 @@ func (a *Alertmanager) Notify(ctx context.Context, r scanner.Report) error {
 	return a.judge(ctx, a.postAll(ctx, bodies))
 }
 
-// alerts makes one alert of each finding. A key that leaked again after it was healed is both resolved and found; its
-// alert lasts.
+// alerts makes one alert of each finding.
 func (c *config) alerts(r scanner.Report, now time.Time) []alert {
-	type identity struct {
-		class     scanner.Class
-		node, key string
-	}
-	lasting := make(map[identity]bool, len(r.Findings))
 	all := make([]alert, 0, len(r.Findings)+len(r.Resolved))
 	for _, f := range r.Findings {
-		lasting[identity{f.Class, f.Node, f.Key}] = true
 		all = append(all, c.alertFor(f, now, now.Add(HoldIntervals*c.resend)))
 	}
-	for _, f := range r.Resolved {
-		if !lasting[identity{f.Class, f.Node, f.Key}] {
-			all = append(all, c.alertFor(f, now, now))
-		}
+	for _, f := range ended(&r) {
+		all = append(all, c.alertFor(f, now, now))
 	}
 	return all
 }

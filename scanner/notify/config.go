@@ -21,13 +21,14 @@ const (
 
 func newConfig(k kind, opts []Option) (*config, error) {
 	c := &config{
+		format:   Lockscope,
 		timeout:  DefaultTimeout,
 		retries:  DefaultRetries,
 		headers:  http.Header{},
 		resend:   DefaultResend,
 		severity: map[scanner.Class]string{},
 		runbook:  DefaultRunbookURL,
-		only:     map[string]kind{},
+		only:     map[string][]kind{},
 	}
 	for _, opt := range opts {
 		if opt == nil {
@@ -35,12 +36,18 @@ func newConfig(k kind, opts []Option) (*config, error) {
 		}
 		opt(c)
 	}
-	for name, of := range c.only {
-		if of != k {
-			return nil, fmt.Errorf("%w: %s is for %s only", ErrInvalidOption, name, of)
+	if k == webhook {
+		if !slices.Contains(Formats(), c.format) {
+			return nil, fmt.Errorf("%w: WithFormat(%q): use one of %v", ErrInvalidOption, c.format, Formats())
+		}
+		k = kind(c.format)
+	}
+	for name, kinds := range c.only {
+		if !slices.Contains(kinds, k) {
+			return nil, fmt.Errorf("%w: %s: it has no effect on %s: leave it out", ErrInvalidOption, name, k)
 		}
 	}
-	if err := errors.Join(c.validateSending(), c.validateAlerts()); err != nil {
+	if err := errors.Join(c.validateSending(), c.validateAlerts(), c.validateEvents(k)); err != nil {
 		return nil, err
 	}
 	if c.logger == nil {
@@ -94,6 +101,23 @@ func (c *config) validateAlerts() error {
 	if c.generator != "" {
 		if _, err := parseEndpoint(c.generator); err != nil {
 			return fmt.Errorf("%w: WithGeneratorURL: %w", ErrInvalidOption, err)
+		}
+	}
+	return nil
+}
+
+func (c *config) validateEvents(k kind) error {
+	if k != kind(PagerDuty) {
+		return nil
+	}
+	if c.routingKey == "" || strings.ContainsFunc(c.routingKey, unicode.IsSpace) || hasControl(c.routingKey) {
+		return fmt.Errorf("%w: WithRoutingKey: the key is missing or holds a space or a control character: "+
+			"copy the integration key of a PagerDuty service", ErrInvalidOption)
+	}
+	for class, severity := range c.severity {
+		if !slices.Contains(Severities(), severity) {
+			return fmt.Errorf("%w: WithSeverity(%s, %q): PagerDuty takes one of %v", ErrInvalidOption, class, severity,
+				Severities())
 		}
 	}
 	return nil

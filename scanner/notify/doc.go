@@ -1,11 +1,23 @@
-// Package notify sends what a scanner found to a webhook, or directly to Alertmanager.
+// Package notify sends the findings of a scanner to a webhook, a Slack channel, PagerDuty
+// or Alertmanager.
 //
 // The usual way to be alerted is a rule on the exporter's metrics. Use this package where nothing scrapes: in a cron
 // job, on a host outside the monitored network, or for a receiver that needs the keys. Use only one of the two for
 // Alertmanager: with both, every leak alerts twice.
 //
-// A notifier sends one [scanner.Report] and forgets it. It keeps no goroutine and no connection between calls, so
-// there is nothing to close.
+// No notifier keeps a goroutine or a connection between two calls, so there is nothing to
+// close.
+//
+// # Which notifier
+//
+//   - [NewAlertmanager] sends every finding with every report. Grouping, silences, routes
+//     and repeats are Alertmanager's.
+//   - [NewWebhook] posts each report as a [scanner.Document], for programs.
+//   - NewWebhook with [WithFormat]([Slack]) posts a message when a finding is new or resolved.
+//   - NewWebhook with WithFormat([PagerDuty]) opens an incident for each finding and resolves
+//     it, with a dedup key made of group, class, node and key.
+//
+// [Webhook] has their bounds and what they remember.
 //
 // # What leaves the process
 //

@@ -14,7 +14,25 @@ const (
 	maxText     = 1 << 10 // of any other text from outside
 )
 
-// newDocument keeps as many findings as fit: confirmed ones before resolved ones before pending ones.
+// documents is the formatter of [Lockscope].
+type documents struct {
+	instance string
+	always   bool
+}
+
+func (d *documents) messages(r scanner.Report) ([]message, error) {
+	if !d.always && len(r.Findings)+len(r.Resolved)+r.Overflow == 0 {
+		return nil, nil
+	}
+	body, err := json.Marshal(newDocument(r, d.instance))
+	if err != nil {
+		return nil, err
+	}
+	return []message{{body: body}}, nil
+}
+
+// newDocument keeps as many findings as fit, those that are there before those that
+// are gone and those that were seen once.
 func newDocument(r scanner.Report, instance string) scanner.Document {
 	d := scanner.NewDocument(r)
 	d.Instance = instance

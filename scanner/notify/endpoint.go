@@ -57,7 +57,7 @@ const minSecret = 6
 
 // newRedactor removes secrets from a server's answer, because some servers repeat the request in their error page.
 func newRedactor(u *url.URL, c *config) *strings.Replacer {
-	secrets := []string{c.password, c.bearer}
+	secrets := []string{c.password, c.bearer, c.routingKey}
 	if c.basic {
 		secrets = append(secrets, basicAuth(c.username, c.password))
 	}

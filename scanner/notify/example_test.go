@@ -40,3 +40,17 @@ func ExampleNewWebhook() {
 	}
 	defer s.Close()
 }
+
+// A channel in Slack hears of each leaked lock once, and when it is gone. The URL of an
+// incoming webhook is a secret.
+func ExampleWithFormat() {
+	hook, err := notify.NewWebhook(os.Getenv("SLACK_WEBHOOK_URL"), notify.WithFormat(notify.Slack))
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := scanner.Open([]string{"redis://redis-0:6379"}, scanner.WithNotifier(hook))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+}

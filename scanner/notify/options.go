@@ -28,37 +28,58 @@ const (
 )
 
 type config struct {
-	timeout   time.Duration
-	retries   int
-	username  string
-	password  string
-	bearer    string
-	headers   http.Header
-	tls       *tls.Config
-	proxy     func(*http.Request) (*url.URL, error)
-	logger    *slog.Logger
-	instance  string
-	always    bool
-	resend    time.Duration
-	labels    map[string]string
-	severity  map[scanner.Class]string
-	runbook   string
-	generator string
-	basic     bool
-	only      map[string]kind // options that only one kind of notifier has
+	format     Format
+	timeout    time.Duration
+	retries    int
+	username   string
+	password   string
+	bearer     string
+	routingKey string
+	headers    http.Header
+	tls        *tls.Config
+	proxy      func(*http.Request) (*url.URL, error)
+	logger     *slog.Logger
+	instance   string
+	always     bool
+	resend     time.Duration
+	labels     map[string]string
+	severity   map[scanner.Class]string
+	runbook    string
+	generator  string
+	basic      bool
+	only       map[string][]kind // kinds of notifiers that an option is for; any, if it is not here
 
 	transport http.RoundTripper // replaces the network in tests
 }
 
+// kind is what a notifier talks to: Alertmanager, or the format of a webhook.
 type kind string
 
 const (
-	webhook      kind = "NewWebhook"
-	alertmanager kind = "NewAlertmanager"
+	alertmanager kind = "alertmanager"
+	webhook      kind = "webhook" // in the format of the options
 )
 
-// Option configures NewWebhook and NewAlertmanager. Each refuses an option that is only for the other.
+// Option configures NewWebhook and NewAlertmanager. An option that the notifier does not
+// use is refused.
 type Option func(*config)
+
+// usedBy says which notifiers use an option.
+func (c *config) usedBy(option string, kinds ...kind) { c.only[option] = kinds }
+
+// WithFormat sets the format of a webhook, instead of [Lockscope].
+func WithFormat(f Format) Option {
+	return func(c *config) {
+		c.format = f
+		c.usedBy("WithFormat", kind(Lockscope), kind(Slack), kind(PagerDuty))
+	}
+}
+
+// WithRoutingKey sets the integration key of the PagerDuty service that gets the events.
+// It is a secret: read it from a file or a secret store. The format [PagerDuty] needs it.
+func WithRoutingKey(key string) Option {
+	return func(c *config) { c.routingKey = key; c.usedBy("WithRoutingKey", kind(PagerDuty)) }
+}
 
 // WithTimeout bounds one attempt, instead of [DefaultTimeout]. At least 1 ms.
 func WithTimeout(d time.Duration) Option { return func(c *config) { c.timeout = d } }
@@ -92,43 +113,55 @@ func WithProxy(proxy func(*http.Request) (*url.URL, error)) Option {
 // nil, nothing is logged.
 func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l } }
 
-// WithInstance names the scanner that reports: in the field instance of a webhook's document, or in the label
-// instance of an alert. Leave it out where processes take turns at scanning, because an alert of another instance is
+// WithInstance names the scanner: in the field instance of a webhook's document, in the
+// label instance of an alert, in the headline in Slack and in a detail in PagerDuty. Leave
+// it out where processes take turns at scanning, for an alert of another instance is
 // another alert.
 func WithInstance(name string) Option { return func(c *config) { c.instance = name } }
 
-// WithEveryReport makes a webhook post every report, even without findings, as a sign of life. Standby reports are
-// never posted.
+// WithEveryReport makes a webhook post every report, also one without findings: a
+// sign of life. Standby reports stay unsent. It is for the formats [Lockscope] and [Slack].
 func WithEveryReport() Option {
-	return func(c *config) { c.always = true; c.only["WithEveryReport"] = webhook }
+	return func(c *config) { c.always = true; c.usedBy("WithEveryReport", kind(Lockscope), kind(Slack)) }
 }
 
 // WithResend sets the interval between reports, instead of [DefaultResend]: the interval between sweeps, plus ideally
 // the duration of a sweep. An alert ends [HoldIntervals] of them after the last report that had it, unless a report
 // resolves it before. At least 1 s.
 func WithResend(interval time.Duration) Option {
-	return func(c *config) { c.resend = interval; c.only["WithResend"] = alertmanager }
+	return func(c *config) { c.resend = interval; c.usedBy("WithResend", alertmanager) }
 }
 
 // WithLabels adds labels to every alert for routing, such as cluster or team. It cannot replace the notifier's own
 // labels.
 func WithLabels(labels map[string]string) Option {
-	return func(c *config) { c.labels = maps.Clone(labels); c.only["WithLabels"] = alertmanager }
+	return func(c *config) { c.labels = maps.Clone(labels); c.usedBy("WithLabels", alertmanager) }
 }
 
-// WithSeverity sets the label severity for a class, instead of warning.
+// WithSeverity sets the severity of alerts and PagerDuty events for a class, instead of
+// warning. PagerDuty takes critical, error, warning and info.
 func WithSeverity(class scanner.Class, severity string) Option {
-	return func(c *config) { c.severity[class] = severity; c.only["WithSeverity"] = alertmanager }
+	return func(c *config) {
+		c.severity[class] = severity
+		c.usedBy("WithSeverity", alertmanager, kind(PagerDuty))
+	}
 }
 
-// WithRunbookURL sets the address before "<alertname>.md" in the annotation runbook_url, instead of
-// [DefaultRunbookURL]. With "" there is no such annotation.
+// WithRunbookURL sets what stands before "<alertname>.md" in links to runbooks, instead of
+// [DefaultRunbookURL]. With "" there are no such links. It is for alerts and for the
+// formats [Slack] and [PagerDuty].
 func WithRunbookURL(base string) Option {
-	return func(c *config) { c.runbook = base; c.only["WithRunbookURL"] = alertmanager }
+	return func(c *config) {
+		c.runbook = base
+		c.usedBy("WithRunbookURL", alertmanager, kind(Slack), kind(PagerDuty))
+	}
 }
 
-// WithGeneratorURL sets the page that an alert links to as its source, such as the exporter's. Without it there is no
-// link.
+// WithGeneratorURL sets the page that alerts and PagerDuty events link to as their source,
+// such as the exporter's. Without it there is none.
 func WithGeneratorURL(u string) Option {
-	return func(c *config) { c.generator = u; c.only["WithGeneratorURL"] = alertmanager }
+	return func(c *config) {
+		c.generator = u
+		c.usedBy("WithGeneratorURL", alertmanager, kind(PagerDuty))
+	}
 }

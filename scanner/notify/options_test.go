@@ -52,8 +52,23 @@ func TestBadInputIsRefused(t *testing.T) {
 			t.Errorf("NewAlertmanager with a bad %s: %v, want ErrInvalidOption", name, err)
 		}
 	}
-	if _, err := NewWebhook(good, WithResend(time.Minute)); !errors.Is(err, ErrInvalidOption) {
-		t.Errorf("NewWebhook with WithResend: %v, want ErrInvalidOption", err)
+	for name, opts := range map[string][]Option{
+		"resend":               {WithResend(time.Minute)},
+		"unknown format":       {WithFormat("teams")},
+		"severity":             {WithSeverity(scanner.NoTTL, "critical")},
+		"Slack's severity":     {WithFormat(Slack), WithSeverity(scanner.NoTTL, "critical")},
+		"Slack's routing key":  {WithFormat(Slack), WithRoutingKey("k")},
+		"no routing key":       {WithFormat(PagerDuty)},
+		"broken routing key":   {WithFormat(PagerDuty), WithRoutingKey("a b")},
+		"every PagerDuty":      {WithFormat(PagerDuty), WithRoutingKey("k"), WithEveryReport()},
+		"PagerDuty's severity": {WithFormat(PagerDuty), WithRoutingKey("k"), WithSeverity(scanner.NoTTL, "page")},
+	} {
+		if _, err := NewWebhook(good, opts...); !errors.Is(err, ErrInvalidOption) {
+			t.Errorf("NewWebhook with %s: %v, want ErrInvalidOption", name, err)
+		}
+	}
+	if _, err := NewAlertmanager([]string{good}, WithFormat(Slack)); !errors.Is(err, ErrInvalidOption) {
+		t.Errorf("NewAlertmanager with WithFormat: %v, want ErrInvalidOption", err)
 	}
 }
 

@@ -31,7 +31,7 @@ func TestSecretsStaySecret(t *testing.T) {
 	t.Cleanup(echo.Close)
 	raw := rawServer(t)
 	credentials := base64.StdEncoding.EncodeToString([]byte("alice:hunter2-secret"))
-	secrets := []string{"hunter2", "T0KEN", "HEADER", "SLACKPATH", "QUERYKEY", "hk1", credentials}
+	secrets := []string{"hunter2", "T0KEN", "HEADER", "SLACKPATH", "QUERYKEY", "hk1", credentials, "R0UTING"}
 
 	host := strings.TrimPrefix(echo.URL, "http://")
 	for name, send := range map[string]func() error{
@@ -53,6 +53,9 @@ func TestSecretsStaySecret(t *testing.T) {
 		"twice the auth": func() error {
 			return constructionError("http://alice:hunter2-secret@h/",
 				WithBearerToken("T0KEN"))
+		},
+		"bad routing key": func() error {
+			return constructionError("http://h/", WithFormat(PagerDuty), WithRoutingKey("R0UTING\n"))
 		},
 		"bad token":  func() error { return constructionError("http://h/", WithBearerToken("T0KEN\n")) },
 		"bad header": func() error { return constructionError("http://h/", WithHeader("X-Key", "HEADER\r\nX: y")) },

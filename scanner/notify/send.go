@@ -153,6 +153,14 @@ func shown(answer []byte, redacted *strings.Replacer) string {
 	return clip(strings.TrimSpace(text), maxShownBody)
 }
 
+// statusOf returns the status that an endpoint answered, if it did.
+func statusOf(err error) (status int, ok bool) {
+	if answer, ok := errors.AsType[*StatusError](err); ok {
+		return answer.Status, true
+	}
+	return 0, false
+}
+
 func retryable(err error) bool {
 	if status, ok := errors.AsType[*StatusError](err); ok {
 		return status.retryable()

@@ -1,8 +1,8 @@
 package notify
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/lockscope/lockscope/scanner"
@@ -13,43 +13,79 @@ var (
 	_ scanner.Notifier = (*Alertmanager)(nil)
 )
 
-// Webhook posts reports as JSON. Each is a [scanner.Document] of at most 1 MiB: Omitted counts the findings that do
-// not fit, keys of more than 1 KiB are cut, and their bytes are left out from 4 KiB on. A document has everything
-// that one sweep found, so a receiver that missed one loses only its resolved findings. A Webhook is safe for
-// concurrent use.
+// Webhook posts reports as JSON, in the [Format] that [WithFormat] sets. It may be used
+// concurrently.
+//
+//   - [Lockscope] posts each report as a [scanner.Document] of at most 1 MiB. Findings that
+//     do not fit are counted in Omitted. Keys of more than 1 KiB are cut, and their bytes
+//     left out from 4 KiB on. The document lists every finding of the sweep, so a receiver
+//     that missed one loses only its resolved findings.
+//   - [Slack] posts one message when a finding is new or resolved. The message lists these,
+//     grouped by class, and counts the findings that it has listed before. It keeps within
+//     Slack's limits and counts the findings that it leaves out.
+//   - [PagerDuty] triggers an incident for each new finding and resolves it when the
+//     finding has ended: at most 20 events a report, worst findings first, and the rest
+//     with the next reports. At most [MaxIncidents] are open at a time; further findings
+//     wait until one is resolved.
+//
+// Slack and PagerDuty notifiers remember the findings that their receiver has taken, for as
+// long as the process runs. A new process posts lasting findings to Slack once more; for
+// PagerDuty they have the same dedup key and so the same incident. PagerDuty keeps an
+// incident open until it is resolved: a process that sweeps once and exits needs
+// [scanner.WithMemory] to report resolved findings. Grouping, repeating, silencing and
+// routing are Alertmanager's: use [NewAlertmanager] for them.
 type Webhook struct {
-	to       *endpoint
-	sender   *sender
-	instance string
-	always   bool
+	to     *endpoint
+	sender *sender
+	format formatter
 }
 
-// NewWebhook makes a notifier that posts to an http or https URL, which may contain credentials for basic
-// authentication. Nothing is sent before Notify. For an invalid URL or option, the error matches [ErrInvalidURL] or
-// [ErrInvalidOption].
+// NewWebhook makes a notifier that posts to an http or https URL, which may hold
+// credentials for basic authentication. An empty URL is [PagerDutyURL] for the format
+// [PagerDuty]. Nothing is sent before Notify; a bad URL or option is an error that matches
+// [ErrInvalidURL] or [ErrInvalidOption].
 func NewWebhook(url string, opts ...Option) (*Webhook, error) {
 	c, err := newConfig(webhook, opts)
 	if err != nil {
 		return nil, err
 	}
+	if url == "" && c.format == PagerDuty {
+		url = PagerDutyURL
+	}
 	to, err := newEndpoint(url, "", c)
 	if err != nil {
 		return nil, err
 	}
-	return &Webhook{to: to, sender: newSender(c), instance: c.instance, always: c.always}, nil
+	return &Webhook{to: to, sender: newSender(c), format: newFormatter(c)}, nil
 }
 
-// Notify posts r and returns when the receiver has answered 2xx. It does not send a standby report, nor one without
-// confirmed and resolved findings (see [WithEveryReport]). The error is a *[SendError]. The receiver may have the
-// document even after an error, because an answer can get lost. When ctx ends, Notify returns soon, with the errors
-// of the context and of the last attempt.
+// Notify posts r and returns when the receiver has answered 2xx. A standby report
+// is not sent, nor is one with neither findings nor resolved ones (see
+// [WithEveryReport]). After an error, a *[SendError], the receiver may have got the
+// document all the same: an answer can get lost. When ctx ends, Notify returns
+// soon, with the context's error and the last attempt's. Of several events, one that
+// PagerDuty refuses as malformed does not stop the next; the first error is returned.
 func (w *Webhook) Notify(ctx context.Context, r scanner.Report) error {
-	if r.Standby || !w.always && len(r.Findings)+len(r.Resolved)+r.Overflow == 0 {
+	if r.Standby {
 		return nil
 	}
-	body, err := json.Marshal(newDocument(r, w.instance))
+	messages, err := w.format.messages(r)
 	if err != nil {
 		return fmt.Errorf("notify: encode report: %w", err)
 	}
-	return w.sender.post(ctx, w.to, body)
+	var first error
+	for _, m := range messages {
+		err := w.sender.post(ctx, w.to, m.body)
+		if err == nil {
+			if m.taken != nil {
+				m.taken()
+			}
+			continue
+		}
+		first = cmp.Or(first, err)
+		if stops(err) {
+			break
+		}
+	}
+	return first
 }
