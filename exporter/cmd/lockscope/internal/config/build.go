@@ -142,6 +142,19 @@ func (f *File) webhook(w *Webhook) (scanner.Notifier, error) {
 			return nil, fmt.Errorf("url_file: %w", err)
 		}
 	}
+	if w.Format != "" {
+		opts = append(opts, notify.WithFormat(w.Format))
+	}
+	if w.RoutingKeyFile != "" {
+		key, err := f.secret(w.RoutingKeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("routing_key_file: %w", err)
+		}
+		opts = append(opts, notify.WithRoutingKey(key))
+	}
+	for class, severity := range w.Severity {
+		opts = append(opts, notify.WithSeverity(scanner.Class(class), severity))
+	}
 	if w.EveryReport {
 		opts = append(opts, notify.WithEveryReport())
 	}
@@ -189,7 +202,7 @@ func (f *File) Secrets() (paths []string) {
 		add(a.PasswordFile, a.BearerTokenFile)
 	}
 	for _, w := range f.Notify.Webhooks {
-		add(w.URLFile, w.PasswordFile, w.BearerTokenFile)
+		add(w.URLFile, w.RoutingKeyFile, w.PasswordFile, w.BearerTokenFile)
 	}
 	return paths
 }

@@ -1,6 +1,10 @@
 package config
 
-import "path/filepath"
+import (
+	"path/filepath"
+
+	"github.com/lockscope/lockscope/scanner/notify"
+)
 
 // File is a configuration file. Field names are those of the json tags; the schema for
 // editors is made of these types.
@@ -90,12 +94,15 @@ type Alertmanager struct {
 	Credentials
 }
 
-// Webhook is a URL that takes reports as JSON.
+// Webhook is a URL that takes reports, in one of the formats of package notify.
 type Webhook struct {
-	URL         string   `json:"url,omitempty" jsonschema:"where reports are posted; this or url_file"`
-	URLFile     string   `json:"url_file,omitempty" jsonschema:"file with a URL that is a secret"`
-	EveryReport bool     `json:"every_report,omitempty" jsonschema:"also reports without findings: a sign of life"`
-	Groups      []string `json:"groups,omitempty" jsonschema:"only of these groups"`
+	Format         notify.Format     `json:"format,omitempty" jsonschema:"lockscope (JSON reports), slack or pagerduty; lockscope if left out"`
+	URL            string            `json:"url,omitempty" jsonschema:"where reports are posted; this or url_file; pagerduty needs neither"`
+	URLFile        string            `json:"url_file,omitempty" jsonschema:"file with a URL that is a secret"`
+	RoutingKeyFile string            `json:"routing_key_file,omitempty" jsonschema:"file with the integration key of a PagerDuty service"`
+	Severity       map[string]string `json:"severity,omitempty" jsonschema:"severity in PagerDuty by class of finding: critical, error, warning or info; warning if left out"`
+	EveryReport    bool              `json:"every_report,omitempty" jsonschema:"also reports without findings: a sign of life"`
+	Groups         []string          `json:"groups,omitempty" jsonschema:"only of these groups"`
 	Credentials
 }
 
