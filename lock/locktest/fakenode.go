@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/internal/memstate"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
@@ -190,12 +191,12 @@ func (n *FakeNode) exchange(ctx context.Context, conn connection, key string, do
 	f := n.fate(key)
 	if f.lost {
 		<-ctx.Done()
-		return timedOut(ctx)
+		return memstate.Timeout(ctx)
 	}
 	began := time.Now()
-	if !sleep(ctx, f.there) {
+	if err := memstate.Wait(ctx, f.there); err != nil {
 		n.server.afterwards(conn, f.there-time.Since(began), unheard)
-		return timedOut(ctx)
+		return err
 	}
 	for {
 		paused, err := n.server.execute(conn, do)
@@ -209,7 +210,7 @@ func (n *FakeNode) exchange(ctx context.Context, conn connection, key string, do
 		case <-paused:
 		case <-ctx.Done():
 			n.server.afterwards(conn, 0, unheard)
-			return timedOut(ctx)
+			return memstate.Timeout(ctx)
 		}
 	}
 	if f.twice {
@@ -217,12 +218,9 @@ func (n *FakeNode) exchange(ctx context.Context, conn connection, key string, do
 	}
 	if f.replyLost {
 		<-ctx.Done()
-		return timedOut(ctx)
+		return memstate.Timeout(ctx)
 	}
-	if !sleep(ctx, f.back) {
-		return timedOut(ctx)
-	}
-	return nil
+	return memstate.Wait(ctx, f.back)
 }
 
 func (n *FakeNode) fate(key string) fate {
@@ -241,23 +239,4 @@ func (n *FakeNode) rng(key string) *rand.Rand {
 		n.luck[key] = r
 	}
 	return r
-}
-
-// sleep returns false if ctx ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-func timedOut(ctx context.Context) error {
-	return fmt.Errorf("%w (%v)", driver.ErrTimeout, ctx.Err())
 }

@@ -178,10 +178,9 @@ func (s *FakeServer) execute(conn connection, do func(*commands)) (paused <-chan
 	case s.paused != nil:
 		return s.paused, nil
 	}
-	c := &commands{sight: conn.sight, readOnly: s.master != nil, info: s.info}
-	c.Instant = memstate.Instant{State: s.state, NowUS: s.nowUS(), Publish: s.publish}
-	s.state.Expire(c.NowUS / 1000)
-	do(c)
+	do(&commands{
+		Instant: *s.state.At(s.nowUS(), s.publish), sight: conn.sight, readOnly: s.master != nil, info: s.info,
+	})
 	return nil, nil
 }
 

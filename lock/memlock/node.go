@@ -115,7 +115,7 @@ func (n *Node) execute(ctx context.Context, do func(*memstate.Instant)) error {
 			n.mu.Lock()
 		case <-ctx.Done():
 			n.arriveLate(do)
-			return timeout(ctx)
+			return memstate.Timeout(ctx)
 		}
 	}
 	if err := n.denial; err != nil {
@@ -125,7 +125,10 @@ func (n *Node) execute(ctx context.Context, do func(*memstate.Instant)) error {
 	n.run(do)
 	delay := n.delay
 	n.mu.Unlock()
-	return wait(ctx, delay)
+	if delay <= 0 {
+		return nil // also if ctx has ended by now
+	}
+	return memstate.Wait(ctx, delay)
 }
 
 // arriveLate runs a command whose caller has given up.
@@ -141,9 +144,7 @@ func (n *Node) arriveLate(do func(*memstate.Instant)) {
 
 // run expects the mutex to be held.
 func (n *Node) run(do func(*memstate.Instant)) {
-	now := time.Now()
-	n.state.Expire(now.UnixMilli())
-	do(&memstate.Instant{State: n.state, NowUS: now.UnixMicro(), Publish: n.publish})
+	do(n.state.At(time.Now().UnixMicro(), n.publish))
 }
 
 // publish notifies a waiter that it was named. The mutex is held.
@@ -165,20 +166,4 @@ func (n *Node) revoke(key string, ttl time.Duration) {
 			s.Release(driver.ReleaseRequest{Key: key, Token: held.Token, Tombstone: ttl})
 		}
 	})
-}
-
-func timeout(ctx context.Context) error { return fmt.Errorf("%w (%v)", driver.ErrTimeout, ctx.Err()) }
-
-func wait(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return timeout(ctx)
-	}
 }

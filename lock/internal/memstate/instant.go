@@ -26,6 +26,12 @@ type Instant struct {
 	Publish func(waiter, key string) (ears int) // notifies a waiter that it was named; returns how many listen
 }
 
+// At begins an instant of a server: what has expired by then is gone.
+func (s *State) At(nowUS int64, publish func(waiter, key string) (ears int)) *Instant {
+	s.Expire(nowUS / 1000)
+	return &Instant{State: s, NowUS: nowUS, Publish: publish}
+}
+
 func (s *Instant) ms() int64 { return s.NowUS / 1000 }
 
 func (s *Instant) after(d time.Duration) int64 { return s.ms() + millis(d) }

@@ -9,8 +9,7 @@ import (
 
 // at is the state at a millisecond, with everybody listening.
 func at(s *State, ms int64) *Instant {
-	s.Expire(ms)
-	return &Instant{State: s, NowUS: ms * 1000, Publish: func(string, string) int { return 1 }}
+	return s.At(ms*1000, func(string, string) int { return 1 })
 }
 
 const now = 1_800_000_000_000
