@@ -67,6 +67,9 @@ func TestBadInputIsRefused(t *testing.T) {
 			t.Errorf("NewWebhook with %s: %v, want ErrInvalidOption", name, err)
 		}
 	}
+	if _, err := NewWebhook(good, WithFormat("teams")); !strings.Contains(err.Error(), "[lockscope slack pagerduty]") {
+		t.Errorf("an unknown format: %v, want the known ones", err)
+	}
 	if _, err := NewAlertmanager([]string{good}, WithFormat(Slack)); !errors.Is(err, ErrInvalidOption) {
 		t.Errorf("NewAlertmanager with WithFormat: %v, want ErrInvalidOption", err)
 	}

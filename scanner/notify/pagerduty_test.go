@@ -53,7 +53,7 @@ func (p *pagerAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	err := decoder.Decode(&e)
 	if err = errors.Join(err, validEvent(e)); err != nil || p.refuse != "" && bytes.Contains(body, []byte(p.refuse)) {
 		w.WriteHeader(http.StatusBadRequest)
-		fmt.Fprintf(w, `{"status":"invalid event","message":%q,"errors":[]}`, fmt.Sprint(err))
+		fmt.Fprintf(w, `{"status":"invalid event","message":%q,"errors":[]}`, fmt.Sprint(e.DedupKey, err))
 		return
 	}
 	p.events = append(p.events, e)
@@ -131,8 +131,8 @@ func TestPagerDutyEvents(t *testing.T) {
 		`"payload":{"summary":"Redis lock lock:a on 127.0.0.1:6379 never expires.","source":"127.0.0.1:6379",` +
 		`"severity":"critical","timestamp":"2026-11-02T10:00:00Z","component":"lock:a","group":"orders",` +
 		`"class":"no_ttl","custom_details":{"class":"no_ttl","description":"` +
-		holderText(f.Hold) + " " + remedy(scanner.NoTTL) + `","evidence":"TTL -1 in two looks 5s apart","findings":1,` +
-		`"instance":"cron","lock":"lock:a","node":"127.0.0.1:6379"}},"client":"lockscope","client_url":"https://page.example",` +
+		holderText(f.Hold) + " " + remedy(scanner.NoTTL) + `","evidence":"TTL -1 in two looks 5s apart",` +
+		`"findings":1,"instance":"cron","lock":"lock:a","node":"127.0.0.1:6379"}},"client":"lockscope","client_url":"https://page.example",` +
 		`"links":[{"href":"https://r.example/DistributedLockLeaked.md","text":"Runbook DistributedLockLeaked"}]},` +
 		`{"routing_key":"` + routingKey + `","event_action":"resolve","dedup_key":"` + key + `"}]`
 	if string(got) != want {
@@ -220,11 +220,18 @@ func TestPagerDutyKeepsWhatWasNotTaken(t *testing.T) {
 	step(report(a, b, c), 400, 1, 2)
 	api.fail(0, "")
 	step(report(a, b, c), 0, 1, 3)
+	api.fail(0, "lock:d")
+	d, e := finding(scanner.NoTTL, "lock:d1"), finding(scanner.NoTTL, "lock:d2")
+	if err := w.Notify(t.Context(), report(d, e)); !strings.Contains(fmt.Sprint(err), identityOf(&d).dedupKey()) {
+		t.Errorf("%v, want the first error", err)
+	}
 	api.fail(500, "")
 	step(resolved(a, b, c), 500, 1, 3)
+	step(resolved(a), 500, 1, 3) // it leaked and was healed between two sweeps
 	api.fail(0, "")
 	step(report(b), 0, 2, 1) // b leaked again before its incident was resolved
 	step(resolved(b), 0, 1, 0)
+	step(report(b), 0, 1, 1) // and after it
 }
 
 // TestPagerDutyResolvesAnEarlierProcess has a notifier that has not triggered the incident.

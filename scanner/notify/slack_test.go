@@ -128,22 +128,29 @@ func TestSlackMessage(t *testing.T) {
 	}
 }
 
-// TestSlackBounds has keys that escaping makes five times as long.
+// TestSlackBounds has short texts, which fill a block to its end, and texts that escaping
+// makes five times as long.
 func TestSlackBounds(t *testing.T) {
+	for _, length := range []int{1, 300, 10_000} {
+		testSlackBounds(t, strings.Repeat("&", length))
+	}
+}
+
+func testSlackBounds(t *testing.T, text string) {
 	s := newSlackHook(t)
 	var findings []scanner.Finding
 	for _, class := range []scanner.Class{scanner.NoTTL, scanner.HeldTooLong, scanner.Orphan, scanner.LongTTL,
 		scanner.ForeignType} {
 		for i := range 1000 {
-			f := finding(class, strings.Repeat("&", 10_000)+fmt.Sprint(i))
-			f.Node, f.Group = strings.Repeat("&", 300), strings.Repeat("&", 300)
-			f.Evidence, f.Hold.Instance = strings.Repeat("&", 10_000), strings.Repeat("&", 10_000)
+			f := finding(class, text+fmt.Sprint(i))
+			f.Node, f.Group, f.Evidence, f.Hold.Instance = text, text, text, text
 			findings = append(findings, f)
 		}
 	}
 	r := report(findings...)
 	r.Resolved = []scanner.Finding{finding(scanner.NoTTL, strings.Repeat("é", 10_000))}
-	must(t, newWebhook(t, s.URL, WithFormat(Slack), WithInstance(strings.Repeat("<", 10_000))).Notify(t.Context(), r))
+	w := newWebhook(t, s.URL, WithFormat(Slack), WithInstance(text), WithRunbookURL("https://r.example/"+text))
+	must(t, w.Notify(t.Context(), r))
 	m := s.got()[0]
 	if len(m.Blocks) != 1+5+1 {
 		t.Fatalf("%d blocks, want a headline, five classes and the resolved finding", len(m.Blocks))
