@@ -132,7 +132,8 @@ func TestPagerDutyEvents(t *testing.T) {
 		`"severity":"critical","timestamp":"2026-11-02T10:00:00Z","component":"lock:a","group":"orders",` +
 		`"class":"no_ttl","custom_details":{"class":"no_ttl","description":"` +
 		holderText(f.Hold) + " " + remedy(scanner.NoTTL) + `","evidence":"TTL -1 in two looks 5s apart",` +
-		`"findings":1,"instance":"cron","lock":"lock:a","node":"127.0.0.1:6379"}},"client":"lockscope","client_url":"https://page.example",` +
+		`"findings":1,"instance":"cron","lock":"lock:a","node":"127.0.0.1:6379"}},` +
+		`"client":"lockscope","client_url":"https://page.example",` +
 		`"links":[{"href":"https://r.example/DistributedLockLeaked.md","text":"Runbook DistributedLockLeaked"}]},` +
 		`{"routing_key":"` + routingKey + `","event_action":"resolve","dedup_key":"` + key + `"}]`
 	if string(got) != want {
