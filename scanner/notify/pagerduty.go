@@ -17,8 +17,8 @@ const (
 	// Further findings wait until one is resolved, the worst first. Each incident says how
 	// many findings its report had.
 	MaxIncidents = 100
-	// maxEvents bounds the events of one report, which PagerDuty takes one by one: they
-	// have to fit the 10 s that a scanner gives a notifier.
+	// maxEvents bounds the events of one report. PagerDuty takes one event a request, and a
+	// scanner gives a notifier 10 s.
 	maxEvents  = 20
 	maxSummary = 1024 // characters, says PagerDuty; bytes are never fewer
 )
@@ -53,8 +53,8 @@ type pagerLink struct {
 	Text string `json:"text"`
 }
 
-// pagerDuty triggers an incident once and resolves it. An event that PagerDuty did not
-// take is made again for the next report.
+// pagerDuty triggers an incident once and resolves it. An event that PagerDuty did not take
+// is sent again with the next report.
 type pagerDuty struct {
 	config *config
 
@@ -94,8 +94,8 @@ func (p *pagerDuty) messages(r scanner.Report) ([]message, error) {
 	return all, nil
 }
 
-// enqueue adds the findings that have ended. Those without an incident of this notifier
-// may have one of an earlier process: as many are resolved as that could have opened.
+// enqueue adds the findings that have ended. A finding without an incident of this notifier
+// may have one of an earlier process: at most MaxIncidents of these wait to be resolved.
 func (p *pagerDuty) enqueue(r *scanner.Report, lasting map[string]bool) {
 	p.resolve = slices.DeleteFunc(p.resolve, func(key string) bool { return lasting[key] })
 	for _, f := range ended(r) {
@@ -119,7 +119,7 @@ func (p *pagerDuty) resolved(key string) {
 	p.resolve = slices.DeleteFunc(p.resolve, func(k string) bool { return k == key })
 }
 
-// trigger is the event of a finding, of so many in its report.
+// trigger returns the event for a finding; findings is how many the report has.
 func (p *pagerDuty) trigger(f *scanner.Finding, key string, findings int) pagerEvent {
 	c := p.config
 	texts := c.annotationsFor(*f)

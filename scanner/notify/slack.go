@@ -9,8 +9,8 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// Limits of Slack, and of the parts of a line, such that a line fits a block even if
-// escaping makes each of its characters five.
+// Slack's limits, and those of the parts of a line. Escaping turns one character into at
+// most five, and the line still fits a block.
 const (
 	maxSlackText     = 3000 // characters; bytes are never fewer
 	maxSlackBlocks   = 50
@@ -32,15 +32,14 @@ type slackBlock struct {
 	Text slackText `json:"text"`
 }
 
-// slackText is verbatim, so that Slack takes no part of a key for a link or a channel.
+// slackText is verbatim: Slack turns no part of a key into a link or a mention.
 type slackText struct {
 	Type     string `json:"type"`
 	Text     string `json:"text"`
 	Verbatim bool   `json:"verbatim"`
 }
 
-// slack posts a message when something has changed. It forgets what it has posted when
-// its process ends.
+// slack posts a message when a finding is new or resolved.
 type slack struct {
 	config *config
 
@@ -74,7 +73,7 @@ func (s *slack) messages(r scanner.Report) ([]message, error) {
 	}}}, nil
 }
 
-// message has a block for each class, so that their number has a bound whatever was found.
+// message writes one block for each class, so the number of blocks has a bound.
 func (s *slack) message(r *scanner.Report, fresh, gone []scanner.Finding) slackMessage {
 	headline := s.headline(r, fresh, gone)
 	m := slackMessage{Text: headline, Blocks: []slackBlock{section("*" + headline + "*")}}
@@ -113,7 +112,7 @@ func (s *slack) headline(r *scanner.Report, fresh, gone []scanner.Finding) strin
 	return fmt.Sprintf("%s: %s, %d new, %d resolved", name, plural(len(r.Findings), "finding"), len(fresh), len(gone))
 }
 
-// unread says what the report leaves open.
+// unread counts the findings that the report leaves out and the gaps of the sweep.
 func unread(r *scanner.Report) string {
 	var parts []string
 	if r.Overflow > 0 {

@@ -20,9 +20,9 @@ var (
 //     do not fit are counted in Omitted. Keys of more than 1 KiB are cut, and their bytes
 //     left out from 4 KiB on. The document lists every finding of the sweep, so a receiver
 //     that missed one loses only its resolved findings.
-//   - [Slack] posts one message when a finding is new or resolved. The message lists these,
-//     grouped by class, and counts the findings that it has listed before. It keeps within
-//     Slack's limits and counts the findings that it leaves out.
+//   - [Slack] posts one message when a finding is new or resolved. The message lists these
+//     by class, within Slack's limits, and counts the findings that it leaves out. Its
+//     headline counts all findings.
 //   - [PagerDuty] triggers an incident for each new finding and resolves it when the
 //     finding has ended: at most 20 events a report, worst findings first, and the rest
 //     with the next reports. At most [MaxIncidents] are open at a time; further findings

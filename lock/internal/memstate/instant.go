@@ -26,7 +26,7 @@ type Instant struct {
 	Publish func(waiter, key string) (ears int) // notifies a waiter that it was named; returns how many listen
 }
 
-// At begins an instant of a server: what has expired by then is gone.
+// At drops what has expired by nowUS, and returns that instant of the server.
 func (s *State) At(nowUS int64, publish func(waiter, key string) (ears int)) *Instant {
 	s.Expire(nowUS / 1000)
 	return &Instant{State: s, NowUS: nowUS, Publish: publish}

@@ -8,7 +8,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// Wait waits for d. It fails with [driver.ErrTimeout] once ctx has ended.
+// Wait waits for d. It fails with [driver.ErrTimeout] if ctx ends first.
 func Wait(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		if ctx.Err() != nil {

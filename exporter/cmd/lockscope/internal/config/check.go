@@ -141,7 +141,7 @@ func (w *Webhook) check(p *problems, path string) {
 	case w.Format != "" && !slices.Contains(notify.Formats(), w.Format):
 		p.add(path+".format", "unknown format: use one of %v", notify.Formats())
 	case pagerDuty && w.RoutingKeyFile == "":
-		p.add(path+".routing_key_file", "missing: PagerDuty needs the integration key of a service")
+		p.add(path+".routing_key_file", "missing: name a file with the integration key of a PagerDuty service")
 	case pagerDuty && w.EveryReport:
 		p.add(path+".every_report", "PagerDuty has no reports without findings: remove it")
 	case !pagerDuty && w.RoutingKeyFile != "":
