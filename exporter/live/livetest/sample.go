@@ -1,7 +1,7 @@
 // Package livetest has sample states for tests of the page at /debug/locks: a process under load, in an incident,
 // idle, and with hostile names.
 //
-// This package is for lockscope's own tests.
+// It is for lockscope's own packages: users have no need of it.
 package livetest
 
 import (

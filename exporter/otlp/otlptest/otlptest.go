@@ -1,6 +1,6 @@
 // Package otlptest is a collector inside a test: it receives spans over OTLP, by HTTP or by gRPC, and keeps them.
 //
-// This package is for lockscope's own tests.
+// It is for lockscope's own packages: users have no need of it.
 package otlptest
 
 import (

@@ -12,5 +12,5 @@
 // The environment variable LOCKSCOPE_ALERTMANAGER names the binary. Without it, the package looks on the PATH for
 // prometheus-alertmanager (Debian's name) or alertmanager. If there is none, the test fails and says what to install.
 //
-// This package is for lockscope's own tests.
+// It is for lockscope's own packages: users have no need of it.
 package alertmanagertest
