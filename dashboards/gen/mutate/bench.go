@@ -13,24 +13,22 @@ import (
 	"github.com/lockscope/lockscope/dashboards/gen/internal/ruletest"
 )
 
-// bench runs tests on mutants: of the rules only those that the tested alerts need, and
-// of the tests only those that name these alerts, the short ones first.
+// bench runs tests on mutants: of the rules only those that depend on the mutant or that
+// these need, and of the tests only those that ask for one of them, the short ones first.
 type bench struct {
 	files  []rules.File
 	suites []ruletest.Suite
 }
 
-// sound is an error if a test about an alert fails on the rules as they are.
-func (b bench) sound(ctx context.Context, alert string) error {
+// sound is an error if a test about an alert or a recorded series fails on the rules as they are.
+func (b bench) sound(ctx context.Context, name string) error {
 	for _, f := range b.files {
 		for _, g := range f.Groups {
-			if i := slices.IndexFunc(g.Rules, func(r rulefmt.Rule) bool { return r.Alert == alert }); i >= 0 {
+			if i := slices.IndexFunc(g.Rules, func(r rulefmt.Rule) bool { return r.Alert+r.Record == name }); i >= 0 {
 				failed, err := b.notices(ctx, mutant{group: g.Name, index: i, rule: g.Rules[i]})
 				if failed {
 					err = errors.Join(err,
-						fmt.Errorf(
-							"%s: a test fails on the rule as it is: promtool test rules ../tests/*.yaml says which",
-							alert))
+						fmt.Errorf("%s: a test fails on the rule as it is: promtool test rules ../tests/*.yaml says which", name))
 				}
 				return err
 			}
@@ -47,11 +45,12 @@ func (b bench) notices(ctx context.Context, m mutant) (bool, error) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	groups := b.with(m)
-	alerts := dependents(groups, m.rule)
-	if err := ruletest.Write(dir, ruletest.Needed(groups, alerts)); err != nil {
+	alerts, series := dependents(groups, m.rule)
+	needed := ruletest.Needed(groups, slices.Concat(alerts, series))
+	if err := ruletest.Write(dir, needed); err != nil {
 		return false, err
 	}
-	for _, s := range about(b.suites, alerts) {
+	for _, s := range about(b.suites, subject{alerts: alerts, series: series, recorded: recorded(needed)}) {
 		noticed, _, err := ruletest.Promtool(ctx, dir, s)
 		if noticed || err != nil {
 			return noticed, err
@@ -75,12 +74,12 @@ func (b bench) with(m mutant) []rules.Group {
 	return all
 }
 
-// dependents names the alerts that a rule has to do with.
-func dependents(groups []rules.Group, of rulefmt.Rule) []string {
+// dependents names the alerts and the recorded series that depend on a rule, itself among them.
+func dependents(groups []rules.Group, of rulefmt.Rule) (alerts, series []string) {
 	if of.Alert != "" {
-		return []string{of.Alert}
+		return []string{of.Alert}, nil
 	}
-	series, alerts := []string{of.Record}, []string(nil)
+	series = []string{of.Record}
 	for changed := true; changed; {
 		changed = false
 		for _, g := range groups {
@@ -98,5 +97,16 @@ func dependents(groups []rules.Group, of rulefmt.Rule) []string {
 			}
 		}
 	}
-	return alerts
+	return alerts, series
+}
+
+func recorded(groups []rules.Group) (series []string) {
+	for _, g := range groups {
+		for _, r := range g.Rules {
+			if r.Record != "" {
+				series = append(series, r.Record)
+			}
+		}
+	}
+	return series
 }

@@ -89,9 +89,9 @@ func (b bench) allSound(ctx context.Context, selected []mutant) error {
 	var errs []error
 	seen := map[string]bool{}
 	for _, m := range selected {
-		if alert := m.rule.Alert; alert != "" && !seen[alert] {
-			seen[alert] = true
-			errs = append(errs, b.sound(ctx, alert))
+		if name := m.rule.Alert + m.rule.Record; !seen[name] {
+			seen[name] = true
+			errs = append(errs, b.sound(ctx, name))
 		}
 	}
 	return errors.Join(errs...)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/rulefmt"
 
 	"github.com/lockscope/lockscope/dashboards/gen/internal/ruletest"
 )
@@ -13,9 +14,15 @@ import (
 // slow is how long a test must last to be run last, by itself.
 const slow = model.Duration(100 * 60e9)
 
-// about returns the tests that ask for one of these alerts, with no other question: first
+// subject is what a mutant may change: alerts, and recorded series. Of what a test reads besides, only the recorded
+// series are there.
+type subject struct {
+	alerts, series, recorded []string
+}
+
+// about returns the tests that ask for one of these alerts or series, with no other question: first
 // the short ones of all files together, then each of the others, the longest last.
-func about(suites []ruletest.Suite, alerts []string) []ruletest.Suite {
+func about(suites []ruletest.Suite, of subject) []ruletest.Suite {
 	var short []ruletest.Suite
 	var long []ruletest.Suite
 	for _, s := range suites {
@@ -23,9 +30,9 @@ func about(suites []ruletest.Suite, alerts []string) []ruletest.Suite {
 		quick.Tests = nil
 		for _, t := range s.Tests {
 			t.Alerts = slices.DeleteFunc(slices.Clone(t.Alerts),
-				func(c ruletest.Check) bool { return !slices.Contains(alerts, c.Alert) })
+				func(c ruletest.Check) bool { return !slices.Contains(of.alerts, c.Alert) })
 			t.Queries = slices.DeleteFunc(slices.Clone(t.Queries),
-				func(c ruletest.Check) bool { return !asks(c, alerts) })
+				func(c ruletest.Check) bool { return !of.askedBy(c) })
 			switch lasts := t.Lasts(); {
 			case lasts < 0:
 			case lasts < slow:
@@ -47,6 +54,12 @@ func about(suites []ruletest.Suite, alerts []string) []ruletest.Suite {
 	return append(short, long...)
 }
 
-func asks(c ruletest.Check, alerts []string) bool {
-	return slices.ContainsFunc(alerts, func(a string) bool { return strings.Contains(c.Expr, `"`+a+`"`) })
+func (of subject) askedBy(c ruletest.Check) bool {
+	if slices.ContainsFunc(of.alerts, func(a string) bool { return strings.Contains(c.Expr, `"`+a+`"`) }) {
+		return true
+	}
+	reads := ruletest.Reads(rulefmt.Rule{Expr: c.Expr})
+	isThere := func(n string) bool { return slices.Contains(of.recorded, n) }
+	return slices.ContainsFunc(reads, func(n string) bool { return slices.Contains(of.series, n) }) &&
+		!slices.ContainsFunc(reads, func(n string) bool { return !isThere(n) })
 }
