@@ -113,7 +113,7 @@ func wholeStory(nodes int) []string {
 		`CRASH .*importer-1 vanishes holding order:1001`,
 		`GRANT .*order:1001 to `,
 		fmt.Sprintf(`PAUSE .*%d of %d nodes hang`, nodes/2+1, nodes),
-		`LOST .*report:daily is told after`,
+		`LOST .*report:daily learns it after`,
 		`GRANT .*report:daily to .* a higher fencing token`,
 		`^order:1001 +[1-9]\d* .* +[1-9]\d* +0 +yes$`,
 		`^report:daily +[1-9]\d* .* 1 +yes$`,

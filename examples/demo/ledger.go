@@ -47,7 +47,7 @@ type grant struct {
 // anyResource is what to follow for the grants of all.
 const anyResource = ""
 
-// follower is told of every grant of a resource.
+// follower receives every grant of a resource.
 type follower struct {
 	resource string
 	grants   chan grant

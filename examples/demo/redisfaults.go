@@ -69,7 +69,7 @@ func (s *redisNodes) plantEternalKey(f *faults) func(context.Context) (string, e
 	}
 }
 
-// refused is what a NoWait attempt on a resource that is held is told.
+// refused is the error of a NoWait attempt on a held resource.
 func (f *faults) refused(ctx context.Context, instance, resource string) (*lock.HeldError, error) {
 	locker, err := f.observatory.process(f.backend, instance)
 	if err != nil {

@@ -125,9 +125,9 @@ func (f *faults) awaitLoss(ctx context.Context, lease lock.Lease) (string, error
 	if !errors.Is(cause, lock.ErrLost) {
 		return "", nil
 	}
-	f.out.event(red, "LOST", "the holder of %s is told after %s, by its own timer, with no node to ask: %v",
+	f.out.event(red, "LOST", "the holder of %s learns it after %s, from its own timer, with no node to ask: %v",
 		lease.Resource(), short(took), cause)
 	sleep(ctx, time.Until(began.Add(f.cfg.ttl*13/10)))
-	return fmt.Sprintf("the holder of %s was told after %s (TTL %v): %v", lease.Resource(), short(took), f.cfg.ttl,
+	return fmt.Sprintf("the holder of %s learned it after %s (TTL %v): %v", lease.Resource(), short(took), f.cfg.ttl,
 		cause), nil
 }

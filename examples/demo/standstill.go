@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// noticeable is how long nobody must have been granted anything for it to be told.
+// noticeable is the shortest time without a grant that is reported as a standstill.
 const noticeable = 500 * time.Millisecond
 
 // standstill is the longest time without a grant.
@@ -16,7 +16,7 @@ type standstill struct {
 	longest time.Duration
 }
 
-// granted tells of a standstill when it ends.
+// granted reports a standstill when it ends.
 func (s *standstill) granted(g grant) {
 	gap := g.at.Sub(s.last)
 	if gap >= noticeable {

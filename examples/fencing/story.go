@@ -21,7 +21,7 @@ const (
 	oversleep = 100 * time.Millisecond
 )
 
-// story is told by two processes, A and B, which both pay into one account.
+// story has two processes, A and B, that both pay into one account.
 type story struct {
 	out   io.Writer
 	began time.Time

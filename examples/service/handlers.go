@@ -19,7 +19,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-// maxWait is how long a request waits for its turn before it is told who is first.
+// maxWait is how long a request waits for its turn before the answer names the caller in front.
 const maxWait = 2 * time.Second
 
 type api struct {

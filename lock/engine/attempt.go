@@ -39,7 +39,7 @@ type attempt struct {
 	run      uint64        // fences reserved on a quorum, from fence on
 	validity time.Duration // when it was granted
 	raised   bool
-	undone   chan struct{} // closed when nodes that granted in vain have answered; nil if none did
+	undone   chan struct{} // closed when the nodes of wasted grants have answered; nil without such nodes
 }
 
 // terms are decided by an Acquire before it makes an attempt.

@@ -32,7 +32,7 @@ type node struct {
 
 	listening atomic.Bool                    // the node can name this process
 	mute      atomic.Bool                    // it never will
-	restart   atomic.Pointer[driver.Restart] // noticed, and no trace was there to be told
+	restart   atomic.Pointer[driver.Restart] // detected, but no trace was there to receive it
 	retries   releaseRetries
 }
 

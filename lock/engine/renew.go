@@ -131,7 +131,7 @@ func (l *lease) conclude(r *renewal, cut error) {
 	cause := l.cause()
 	switch {
 	case cause != nil && lock.ReasonOf(cause) != lock.ReasonLost:
-		// Whoever ended it has told the nodes so, and they may have said no for that.
+		// The lease was ended on the nodes meanwhile, so they may have refused for that reason.
 		r.outcome, r.err = lock.RenewOvertaken, l.over()
 	case r.tally.Won():
 		r.outcome, r.err = lock.RenewLost, l.over()

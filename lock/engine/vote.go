@@ -103,7 +103,7 @@ func (a *attempt) event(op lock.Operation) lock.NodeStart {
 	return lock.NodeStart{Resource: a.start.Resource, Op: op, Attempt: a.start.Attempt}
 }
 
-// acquireTrace is what the traces of an acquire are told.
+// acquireTrace passes the events of an acquire to the traces.
 func (a *attempt) acquireTrace() (context.Context, hooks.Traces, lock.NodeStart) {
 	return a.ctx, a.ts, a.event(lock.OpAcquire)
 }

@@ -16,7 +16,7 @@ func (s *suite) testAcquire(t *testing.T) {
 	s.run(t, "serves a hundred goroutines", (*conformance).servesMany)
 	s.run(t, "resources are independent", (*conformance).resourcesAreIndependent)
 	s.run(t, "NoWait says held at once", (*conformance).noWait)
-	s.run(t, "HeldError tells of the holder", (*conformance).heldError)
+	s.run(t, "HeldError describes the holder", (*conformance).heldError)
 	s.run(t, "fences increase", (*conformance).fencesIncrease)
 	s.run(t, "refuses bad resources", (*conformance).badResources)
 	s.run(t, "refuses bad options", (*conformance).badOptions)

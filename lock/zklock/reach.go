@@ -87,7 +87,7 @@ func (r *reach) hopeless() error {
 	return r.text()
 }
 
-// why returns the reason why there is no session, as far as it is known.
+// why returns the last known reason why there is no session.
 func (r *reach) why() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -163,7 +163,7 @@ type History struct {
 	Omitted  int      `json:"omitted,omitempty"`
 }
 
-// Tenure is one lease that has ended, or a holder in another process that waiters were told about.
+// Tenure is one lease that has ended, or a holder in another process that the nodes named to waiters.
 type Tenure struct {
 	Holder    string  `json:"holder"`
 	Ended     float64 `json:"ended_seconds"` // ago; for a holder in another process, when a waiter last heard of it

@@ -22,7 +22,7 @@ type nodes struct {
 	sizes sync.Map // what the gauges nodes and quorum say, by name of the back end: a size
 
 	mu       sync.Mutex
-	backends int                               // asked to be told apart
+	backends int                               // that label their own series
 	byNode   atomic.Pointer[map[nodeKey]*node] // replaced, with mu held, and never changed
 }
 

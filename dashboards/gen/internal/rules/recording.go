@@ -88,7 +88,7 @@ func (m maker) counted(name, by, counter string, more ...string) rulefmt.Rule {
 }
 
 // blind lists processes that ran earlier without being scraped: they were unreachable, or Prometheus
-// has only now been told about them.
+// has only now heard of them.
 func (m maker) blind() rulefmt.Rule {
 	return m.record(Blind, `count by ($JOB, instance) (
 			last_over_time(up[1h] offset 5m) or process_start_time_seconds < time() - 600

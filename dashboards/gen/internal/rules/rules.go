@@ -116,7 +116,7 @@ func (m maker) expr(template string, pairs ...string) string {
 	return m.fill(strings.NewReplacer(longestFirst(pairs)...).Replace(template))
 }
 
-// fill puts the cluster label beside the job wherever processes are told apart: the same job in two clusters
+// fill puts the cluster label beside the job wherever processes are distinguished: the same job in two clusters
 // is two jobs.
 func (m maker) fill(text string) string {
 	const cluster = deploy.ClusterLabel + ", "

@@ -1,4 +1,4 @@
-// Package await is how whoever asked nodes waits for what their answers come to.
+// Package await lets a caller wait until the answers of nodes decide its call.
 package await
 
 import (

@@ -20,7 +20,7 @@ type Queue struct {
 // Owner is whose queue it is.
 type Owner interface{ Idle() }
 
-// Call is a call whose turn comes: Start hands it over, and whoever gets its
+// Call is a call whose turn comes: Start hands it over, and the goroutine that gets its
 // answer calls Next.
 type Call interface{ Start(wait Waiter) }
 

@@ -1,7 +1,7 @@
 // Package quorum is the arithmetic of votes.
 package quorum
 
-// Of is the smallest number of nodes any two of which sets intersect.
+// Of returns the quorum of n nodes: the smallest size at which any two sets of nodes intersect.
 func Of(nodes int) int { return nodes/2 + 1 }
 
 // Tally counts the votes of one round. Every node votes once: it grants, it

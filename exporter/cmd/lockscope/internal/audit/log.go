@@ -101,7 +101,7 @@ func Refused(err error) bool {
 	return false
 }
 
-// write has a line on disk before it returns. Standard error is told of outcomes; that
+// write has a line on disk before it returns. Outcomes also go to standard error; that
 // it cannot be, nothing can be done about.
 func (l *Log) write(word string, a Act, rest string, tell bool) error {
 	plan := ""

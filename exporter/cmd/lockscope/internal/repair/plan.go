@@ -21,7 +21,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-const repairPlanHelp = `Write a plan of which leaked locks to repair, and why. Changes nothing on the servers.
+const repairPlanHelp = `Write a plan: the leaked locks to repair, and why. Changes nothing on the servers.
 
 plan sweeps as scan does, with a second look. The file says what to do to which key, and since when
 lockscope has seen its value. It has no lock's value, is good for 24 hours and must not be edited.`
@@ -51,7 +51,7 @@ func planCommand(a *app.App) *cobra.Command {
 		Exit:   "0 the plan is written; 3 it is, but the sweep was incomplete; 2 error",
 		Topics: []string{"repair", "findings", "json", "connection"},
 	}.On(&cobra.Command{
-		Use: "plan", Short: "Write a plan of which locks to repair, and why", Long: repairPlanHelp,
+		Use: "plan", Short: "Write a plan: the locks to repair, and why", Long: repairPlanHelp,
 		Example: repairPlanExample,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
 	})

@@ -126,7 +126,7 @@ func Queue(t *testing.T, l *engine.Engine, holding context.Context, resource str
 	t.Cleanup(func() { giveUp(); <-done })
 }
 
-// Quiet is a log of a client of ZooKeeper, of which nothing is seen.
+// Quiet discards the log of a ZooKeeper client.
 type Quiet struct{}
 
 // Printf implements zk.Logger.

@@ -24,7 +24,7 @@ const (
 	statementPooling   = "statement"
 )
 
-// askPooler compares the process that answers with the one that the client was told of: a pooler
+// askPooler compares the process that answers with the one announced to the client: a pooler
 // gives its clients numbers of its own. If two clients that are connected at the same time are answered by
 // one process, sessions are shared.
 func askPooler(ctx context.Context, c *pgx.ConnConfig) (p pooler) {
