@@ -146,7 +146,7 @@ func TestAQuarantineIsCountedFromWhenItWasRead(t *testing.T) {
 	}
 	f.clock.now += 2 * reexamineAfter
 	if err := f.Admit(t.Context(), s); !errors.Is(err, driver.ErrQuarantined) ||
-		!strings.Contains(err.Error(), "in 40s") || len(*s.asked) != 3 {
+		!strings.Contains(err.Error(), "wait 40s") || len(*s.asked) != 3 {
 		t.Errorf("%v after %d questions", err, len(*s.asked))
 	}
 	f.clock.now += 40 * time.Second
