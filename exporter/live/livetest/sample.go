@@ -116,7 +116,7 @@ func slowest(at time.Time) []live.Acquisition {
 		node(3, "redis-4:6379", 1.9042, .0076, "granted", ""), node(3, "redis-5:6379", 1.9042, .0018, "granted", ""),
 	}
 	failed := live.Acquisition{Resource: "cart:7710", At: at.Add(-95 * time.Second), Took: 1.5, Outcome: "timeout",
-		Error: `lock: gave up "cart:7710" after 1.5s and 4 attempts: context deadline exceeded`,
+		Error: `lock: gave up waiting for "cart:7710" after 1.5s and 4 attempts: context deadline exceeded`,
 		Steps: contended.Steps[:8], Omitted: 12}
 	return []live.Acquisition{
 		contended, failed,
