@@ -33,6 +33,7 @@ var equivalent = map[string]string{
 	"job_instance_resource:distributed_lock_stalled:sum : sum -> max":   oneEach,
 	"job_instance_resource:distributed_lock_stalled:sum : 0 -> 0.9":     whole,
 	"job_instance_resource:distributed_lock_stalled:sum : 0 -> 0.9 (2)": whole,
+	"job_instance_resource:distributed_lock_stalled:sum : 1 -> 1.4":     whole,
 
 	"DistributedLockWatchdog none: 1 -> 0.6": alwaysFires,
 	"DistributedLockWatchdog none: 1 -> 1.4": alwaysFires,
