@@ -18,7 +18,7 @@ type user struct {
 	env     []string
 }
 
-// newUser shares the module cache of whoever runs the test, so that nothing is downloaded or compiled twice; the
+// newUser shares the module cache of the user that runs the test, so that nothing is downloaded or compiled twice; the
 // version is one nobody else has, and is removed from the cache afterwards.
 func newUser(t *testing.T, all []*released) *user {
 	t.Helper()
