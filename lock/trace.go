@@ -171,8 +171,11 @@ type WaitStart struct {
 	Resource string
 	Kind     WaitKind
 	Ahead    int        // waiters in front, if known
-	Blocker  *HeldError // the holder, if known; for WaitLocal, the one that the caller in front waits for
+	Blocker  *HeldError // the holder, if known; for WaitLocal, what Front returned
 	Last     error      // error of the previous attempt; nil for WaitLocal
+	// Front returns the current holder, if known, and why the last attempt of the caller in front failed. It is set for
+	// WaitLocal only. It may be called at any time and concurrently.
+	Front func() (holder *HeldError, last error)
 }
 
 // WaitEnd ends a wait.

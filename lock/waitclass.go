@@ -15,8 +15,11 @@ const (
 	WaitBackingOff   WaitClass = "backing_off" // the nodes answer, but the votes are split between callers
 )
 
-// Class returns why the caller waits, judged by its last attempt.
+// Class returns why the caller waits, judged by its last attempt, or by the last one of the caller in front.
 func (e WaitStart) Class() WaitClass {
+	if e.Front != nil {
+		_, e.Last = e.Front()
+	}
 	quorum, ok := errors.AsType[*QuorumError](e.Last)
 	switch {
 	case ok:

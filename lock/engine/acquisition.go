@@ -85,10 +85,11 @@ func (a *acquisition) awaitTurn(ctx context.Context) (*turn, error) {
 		return nil, nil
 	}
 	a.graph.Wait(&a.queue.graph)
-	e := lock.WaitStart{Resource: a.resource, Kind: lock.WaitLocal, Blocker: a.queue.blocker.Load()}
+	e := lock.WaitStart{Resource: a.resource, Kind: lock.WaitLocal}
 	hooked, began := ctx, time.Time{}
 	if len(a.ts) > 0 {
-		e.Ahead = a.queue.ahead(turn)
+		e.Ahead, e.Front = a.queue.ahead(turn), a.queue.front
+		e.Blocker, _ = e.Front()
 		hooked, began = a.ts.WaitStart(ctx, e), time.Now()
 	}
 	_, err := a.until(ctx, woken{turn: turn.come})

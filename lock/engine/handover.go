@@ -77,6 +77,14 @@ func (l *lease) endForNext() *turn {
 	return next
 }
 
+// held describes the lease to callers of this process that wait behind it.
+func (l *lease) held() *lock.HeldError {
+	return &lock.HeldError{
+		Resource: l.resource, Key: l.queue.key, Nodes: len(l.engine.nodes),
+		Holder: l.engine.holder(time.Now().Add(l.acquired-l.engine.cfg.Clock()), l.origin),
+	}
+}
+
 // holderRecord is the lease's holder record, which its renewals write into the lock. Rounds of
 // renewal call it, one at a time.
 func (l *lease) holderRecord() string {

@@ -48,6 +48,15 @@ func (q *resourceQueue) lastMet() error {
 	return nil
 }
 
+// front is what keeps the callers that wait for their turn waiting: a lease of this process, or what the caller that
+// contends has met.
+func (q *resourceQueue) front() (*lock.HeldError, error) {
+	if k := q.keeps(); k != nil {
+		return k.held(), nil
+	}
+	return q.blocker.Load(), q.lastMet()
+}
+
 // Idle implements callqueue.Owner.
 func (q *resourceQueue) Idle() { q.all.forget(q) }
 

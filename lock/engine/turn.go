@@ -15,9 +15,10 @@ type line struct {
 	turns  []*turn     // the others, first come first served
 }
 
-// keeper is a lease that keeps its caller's turn, and may hand the lock to a caller with these options.
+// keeper is a lease that keeps its caller's turn.
 type keeper interface {
-	mayHandTo(o *lock.AcquireOptions) bool
+	mayHandTo(o *lock.AcquireOptions) bool // whether it may hand the lock to a caller with these options
+	held() *lock.HeldError                 // the lease, as a refusal by the nodes would describe it
 }
 
 // turn is the place of a caller that waits behind others of this process.
@@ -140,6 +141,13 @@ func (q *line) ahead(t *turn) int {
 		}
 	}
 	return 0
+}
+
+// keeps returns the lease that keeps the turn; nil if none does.
+func (q *line) keeps() keeper {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.keeper
 }
 
 // waiting is how many callers of this process wait for their turn.

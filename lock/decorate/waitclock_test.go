@@ -1,0 +1,105 @@
+package decorate_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/decorate"
+	"github.com/lockscope/lockscope/lock/memlock"
+)
+
+// noQuorum is the error of an attempt that all three nodes failed.
+var noQuorum error = &lock.QuorumError{
+	Nodes: 3, Quorum: 2, Errors: []*lock.NodeError{{Err: errors.New("a")}, {Err: errors.New("b")}, {Err: errors.New("c")}},
+}
+
+func TestWaitClock(t *testing.T) {
+	holder, later := &lock.HeldError{Resource: "first"}, &lock.HeldError{Resource: "second"}
+	front, last := holder, error(nil)
+	began := time.Unix(1000, 0)
+	at := func(seconds int) time.Time { return began.Add(time.Duration(seconds) * time.Second) }
+	var c decorate.WaitClock
+	c.Start(at(0))
+	for i, step := range []struct {
+		name string
+		got  decorate.Stretch
+		want decorate.Stretch
+	}{
+		{"first attempt", c.WaitStart(at(1), lock.WaitStart{Kind: lock.WaitHolder, Blocker: holder}),
+			decorate.Stretch{Class: lock.WaitNetwork, Took: time.Second}},
+		{"so far", c.Take(at(3)), decorate.Stretch{Class: lock.WaitBehindHolder, Blocker: holder, Took: 2 * time.Second}},
+		{"rest", c.WaitEnd(at(6)), decorate.Stretch{Class: lock.WaitBehindHolder, Blocker: holder, Took: 3 * time.Second}},
+		{"attempt that fails", c.WaitStart(at(10), lock.WaitStart{Kind: lock.WaitBackoff, Blocker: holder, Last: noQuorum}),
+			decorate.Stretch{Class: lock.WaitNetwork, Took: 4 * time.Second}},
+		{"backoff", c.WaitEnd(at(11)), decorate.Stretch{Class: lock.WaitNoQuorum, Took: time.Second}},
+		{"attempt after it", c.WaitStart(at(16), lock.WaitStart{Kind: lock.WaitLocal, Blocker: holder,
+			Front: func() (*lock.HeldError, error) { return front, last }}),
+			decorate.Stretch{Class: lock.WaitNoQuorum, Took: 5 * time.Second}},
+	} {
+		if step.got != step.want {
+			t.Errorf("step %d, %s: %+v, want %+v", i, step.name, step.got, step.want)
+		}
+	}
+	front = later
+	if got, want := c.Take(at(17)), (decorate.Stretch{lock.WaitBehindHolder, later, time.Second}); got != want {
+		t.Errorf("behind another caller: %+v, want %+v", got, want)
+	}
+	last = noQuorum
+	if class, blocker := c.Class(); class != lock.WaitNoQuorum || blocker != nil {
+		t.Errorf("the caller in front has no quorum, but class %s behind %v", class, blocker)
+	}
+	if got, want := c.End(at(19)), (decorate.Stretch{Class: lock.WaitNoQuorum, Took: 2 * time.Second}); got != want {
+		t.Errorf("end: %+v, want %+v", got, want)
+	}
+	if got := c.Take(at(30)); got.Took != 0 {
+		t.Errorf("%v after the end", got.Took)
+	}
+	if got := c.WaitEnd(at(1)); got.Took != 0 {
+		t.Errorf("%v with a clock that ran backwards", got.Took)
+	}
+}
+
+// TestFrontNamesTheHolder: a caller behind another one of its process learns for whom that one waits, and a lease of
+// the process is named with its call site.
+func TestFrontNamesTheHolder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := memlock.NewNodes(3)
+		other := newLocker(t, nodes, lock.WithInstance("billing/1"))
+		held, err := other.Acquire(t.Context(), "job")
+		must(t, err)
+		l := newLocker(t, nodes, lock.WithInstance("orders/1"))
+		waits := make(chan lock.WaitStart, 2)
+		ctx := lock.WithTrace(t.Context(), &lock.Trace{
+			WaitStart: func(ctx context.Context, e lock.WaitStart) context.Context {
+				if e.Kind == lock.WaitLocal {
+					waits <- e
+				}
+				return ctx
+			},
+		})
+		got := make(chan lock.Lease)
+		acquire := func() {
+			lease, err := l.Acquire(ctx, "job")
+			if err != nil {
+				t.Error(err)
+			}
+			got <- lease
+		}
+		go acquire()
+		synctest.Wait()
+		time.Sleep(time.Second)
+		go acquire()
+		behind := <-waits
+		if holder, _ := behind.Front(); holder == nil || holder.Holder.Instance != "billing/1" ||
+			behind.Blocker == nil || behind.Class() != lock.WaitBehindHolder {
+			t.Errorf("behind %+v, who waits for %v", behind, holder)
+		}
+		must(t, held.Release(t.Context()))
+		must(t, (<-got).Release(t.Context()))
+		must(t, (<-got).Release(t.Context()))
+	})
+}
