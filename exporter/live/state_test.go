@@ -37,7 +37,7 @@ func TestQueues(t *testing.T) {
 			t.Fatalf("elsewhere: %+v", s)
 		}
 		for i, w := range s.Waiting {
-			want := live.Waiter{Resource: "job", Backend: "redis", Instance: "b/2", Kind: "local", Ahead: i,
+			want := live.Waiter{Resource: "job", Backend: "redis", Instance: "b/2", Kind: "local", Class: "holder", Ahead: i,
 				Blocker: w.Blocker}
 			if i == 0 {
 				want.Kind, want.Attempts = "holder", w.Attempts

@@ -99,7 +99,8 @@ type Waiter struct {
 	Backend  string   `json:"backend,omitempty"`
 	Instance string   `json:"instance"` // the waiting process
 	For      float64  `json:"for_seconds"`
-	Kind     string   `json:"kind"` // attempt, or a lock.WaitKind
+	Kind     string   `json:"kind"`            // attempt, or a lock.WaitKind
+	Class    string   `json:"class,omitempty"` // why it waits: a lock.WaitClass; empty if unknown
 	Attempts int      `json:"attempts"`
 	Ahead    int      `json:"ahead"` // waiters in front, if known
 	Blocker  *Blocker `json:"blocker,omitempty"`

@@ -36,6 +36,7 @@ type Call struct {
 	ledger   *ledger
 	resource string
 	began    time.Time
+	clock    decorate.WaitClock
 
 	mu       sync.Mutex
 	backend  string // "" until a hook has said so
@@ -172,6 +173,7 @@ func (c *Call) NodeEnd(now time.Time, node int, e lock.NodeEnd) {
 // WaitStart begins a wait between attempts.
 func (c *Call) WaitStart(e lock.WaitStart) {
 	now := time.Now()
+	c.clock.WaitStart(now, e)
 	c.startWait(e, now)
 	if e.Kind != lock.WaitBackoff {
 		c.contend(e, now)
@@ -196,6 +198,7 @@ func (c *Call) contend(e lock.WaitStart, now time.Time) {
 // WaitEnd ends a wait.
 func (c *Call) WaitEnd(e lock.WaitEnd) {
 	now := time.Now()
+	c.clock.WaitEnd(now)
 	outcome := waitOutcome(e)
 	if e.Kind == lock.WaitHolder {
 		c.contend(e.WaitStart, now) // until now it was held
@@ -240,6 +243,7 @@ func (c *Call) failure(err error, opts []lock.AcquireOption) (failed bool) {
 // finish records the end of an Acquire, and returns when that was.
 func (c *Call) finish(err error, failed bool) time.Time {
 	now := time.Now()
+	c.clock.End(now)
 	r, took := c.owner.Records, now.Sub(c.began)
 	r.Waits.Record(now, took, failed)
 	trail, ended := c.end(r.Slowest.Wants(now, took))

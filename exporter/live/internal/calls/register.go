@@ -35,6 +35,7 @@ func (r *Register) Begin(ctx context.Context, owner *Owner, resource string) *Le
 	m := &Lease{Call: Call{owner: owner, resource: resource, began: time.Now(), ledger: &s.ledger}, shard: s}
 	m.entry.of = m
 	m.Start(ctx, owner.Layer, &m.Call)
+	m.clock.Start(m.began)
 	m.ReadTrace(ctx)
 	s.wait(&m.entry)
 	return m

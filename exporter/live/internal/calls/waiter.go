@@ -24,6 +24,7 @@ type View struct {
 	Backend  string
 	Hooked   bool
 	Doing    lock.WaitKind
+	Class    lock.WaitClass // why it waits; "" if no hook has said so
 	Attempts int
 	Ahead    int
 	Trace    trace.TraceID
@@ -35,11 +36,15 @@ type View struct {
 }
 
 func (c *Call) view() View {
+	class, _ := c.clock.Class()
+	if !c.Hooked() {
+		class = ""
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return View{
-		Backend: c.backend, Hooked: c.Hooked(), Doing: c.doing, Attempts: c.attempts, Ahead: c.ahead, Trace: c.trace,
-		origin: c.from(), LastErr: c.lastErr, Blocker: c.blocker,
+		Backend: c.backend, Hooked: c.Hooked(), Doing: c.doing, Class: class, Attempts: c.attempts, Ahead: c.ahead,
+		Trace: c.trace, origin: c.from(), LastErr: c.lastErr, Blocker: c.blocker,
 		ToldAt: c.began.Add(c.toldAt), AsOf: c.began.Add(c.asOf),
 	}
 }
@@ -63,8 +68,9 @@ func (w *Waiter) Waited(now time.Time) time.Duration { return max(now.Sub(w.bega
 func (w *Waiter) Tell(now time.Time) state.Waiter {
 	t := state.Waiter{
 		Resource: text.Resource(w.resource), Backend: text.Name(w.Backend),
-		Instance: w.owner.Instance, For: w.Waited(now).Seconds(), Kind: slowest.KindAttempt, Attempts: w.Attempts,
-		Ahead: w.Ahead, CallSite: text.Name(w.CallSite), TraceID: text.TraceID(w.Trace),
+		Instance: w.owner.Instance, For: w.Waited(now).Seconds(), Kind: slowest.KindAttempt, Class: string(w.Class),
+		Attempts: w.Attempts,
+		Ahead:    w.Ahead, CallSite: text.Name(w.CallSite), TraceID: text.TraceID(w.Trace),
 	}
 	if w.Doing != doingAttempt {
 		t.Kind = string(w.Doing)
