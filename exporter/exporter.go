@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/lockscope/lockscope/exporter/internal/page"
+	"github.com/lockscope/lockscope/exporter/internal/views"
 )
 
 // Exporter serves what a process knows about its locks. Its zero value is not usable: see New. It is safe for
@@ -12,6 +13,7 @@ import (
 type Exporter struct {
 	mux   *http.ServeMux
 	page  *page.Handler // nil without WithState and WithScanner
+	views []views.View  // of the state, beside its page
 	fleet http.Handler  // nil without WithFleet
 	ready *readiness
 
@@ -30,13 +32,17 @@ func New(opts ...Option) (*Exporter, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Exporter{fleet: cfg.fleet, mux: http.NewServeMux(), page: newPage(&cfg), ready: newReadiness(&cfg)}
+	e := &Exporter{fleet: cfg.fleet, mux: http.NewServeMux(), page: newPage(&cfg), views: views.Of(cfg.state),
+		ready: newReadiness(&cfg)}
 	e.mux.Handle("/metrics", metrics)
 	e.mux.HandleFunc("/healthz", healthz)
 	e.mux.HandleFunc("/readyz", e.ready.readyz)
 	if e.page != nil {
 		e.mux.Handle("/"+locksPath, e.page)
 		e.mux.Handle("/"+locksPath+"/{$}", e.page)
+	}
+	for _, v := range e.views {
+		e.mux.Handle("/"+locksPath+"/"+v.Name, v)
 	}
 	if e.fleet != nil {
 		e.mux.Handle("/"+fleetPath, e.fleet)
@@ -67,6 +73,9 @@ func (e *Exporter) Mount(mux *http.ServeMux) {
 	if e.page != nil {
 		mux.Handle("/"+locksPath, e)
 		mux.Handle("/"+locksPath+"/{$}", e)
+	}
+	for _, v := range e.views {
+		mux.Handle("/"+locksPath+"/"+v.Name, e)
 	}
 	if e.fleet != nil {
 		mux.Handle("/"+fleetPath, e)
