@@ -75,12 +75,12 @@ func (m *lease) Release(ctx context.Context) error {
 	}
 	err := m.Next().Release(ctx)
 	if span != nil {
-		c.spans.EndRelease(span, c.counted.Held(), err)
+		c.spans.EndRelease(span, c.counted.HeldFor(), err)
 	}
 	m.End(ctx)
 	if err != nil {
 		c.counted.ReleaseFailed()
-		c.log.Release(ctx, c.subject(), m, c.counted.Held(), err)
+		c.log.Release(ctx, c.subject(), m, c.counted.HeldFor(), err)
 	}
 	return err
 }
@@ -90,6 +90,6 @@ func (m *lease) Ended(ctx context.Context, cause error) {
 	c := &m.call
 	defer c.panics.Contain()
 	if why, lost := c.counted.Ended(cause, trace.SpanContextFromContext(ctx)); lost {
-		c.log.Lost(c.subject(), &c.told, m, c.counted.Held(), why)
+		c.log.Lost(c.subject(), &c.told, m, c.counted.HeldFor(), why)
 	}
 }

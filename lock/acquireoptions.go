@@ -68,7 +68,7 @@ func Fenced() AcquireOption { return func(o *AcquireOptions) { o.Fenced = true }
 
 // FailOnDeadlock ends the wait with a [DeadlockError] if the call is part of a deadlock. In a
 // deadlock, each call of a cycle waits for a lease that the next call holds. The context of a
-// call decides which leases it holds; see [Holding]. Once the cycle has lasted 50 ms, one of its
+// call decides which leases it holds; see [HeldLeases]. Once the cycle has lasted 50 ms, one of its
 // calls with this option fails. Without this option cycles are only reported to the traces.
 //
 // Only cycles inside one process are detected here, and only if each call waits on the engine

@@ -10,7 +10,7 @@ import (
 // lease in the cycle, and calls that hold the last one wait for the first. None of them gets
 // any further, unless one call gives up or other work ends one of the leases.
 type Deadlock struct {
-	Cycle []Held
+	Cycle []HeldLease
 }
 
 // String names the cycle: "a" (fence 1) waits for "b" (fence 2) waits for "a".
@@ -26,8 +26,8 @@ func (d Deadlock) String() string {
 }
 
 // on names the backend of a lease if the cycle spans several backends.
-func (d Deadlock) on(h Held) string {
-	if !slices.ContainsFunc(d.Cycle, func(other Held) bool { return other.Backend != h.Backend }) {
+func (d Deadlock) on(h HeldLease) string {
+	if !slices.ContainsFunc(d.Cycle, func(other HeldLease) bool { return other.Backend != h.Backend }) {
 		return ""
 	}
 	return " on " + h.Backend

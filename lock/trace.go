@@ -65,8 +65,8 @@ type AcquireStart struct {
 	Nodes    int
 	Quorum   int
 	Options  AcquireOptions
-	CallSite string // of the call, with [WithCallSites]
-	Holding  []Held // leases that the caller holds while it waits; see the function Holding
+	CallSite string      // of the call, with [WithCallSites]
+	Holds    []HeldLease // leases that the caller holds while it waits; see [HeldLeases]
 }
 
 // AcquireEnd ends one Acquire.
@@ -224,7 +224,7 @@ type RenewEnd struct {
 type ReleaseStart struct {
 	Resource string
 	Fence    uint64
-	Held     time.Duration
+	HeldFor  time.Duration
 }
 
 // ReleaseEnd ends a release. The counts cover the nodes that had answered when the outcome was

@@ -94,7 +94,7 @@ func (c *caller) entry() string {
 
 // published describes leases for a queue entry. It omits the backend of leases on the queue's
 // own nodes, whatever their engine calls it.
-func (c *caller) published(leases []*deadlock.Lease) []lock.Held {
+func (c *caller) published(leases []*deadlock.Lease) []lock.HeldLease {
 	all := deadlock.InfoOf(leases)
 	for i := range all {
 		if all[i].Keyspace == c.engine.backend.Keyspace {

@@ -17,35 +17,35 @@ func TestHolding(t *testing.T) {
 	l := openMemory(t)
 	outer := mustAcquire(t, t.Context(), l, "a")
 	inner := mustAcquire(t, outer.Context(), l, "b")
-	got := lock.Holding(inner.Context())
+	got := lock.HeldLeases(inner.Context())
 	keyspace := got[0].Keyspace
-	want := []lock.Held{
+	want := []lock.HeldLease{
 		{Resource: "b", Fence: inner.Fence(), Backend: "memory", Keyspace: keyspace},
 		{Resource: "a", Fence: outer.Fence(), Backend: "memory", Keyspace: keyspace},
 	}
 	if keyspace == "" || !slices.Equal(got, want) {
-		t.Errorf("Holding = %v, want %v", got, want)
+		t.Errorf("HeldLeases = %v, want %v", got, want)
 	}
-	var started []lock.Held
+	var started []lock.HeldLease
 	ctx := lock.WithTrace(inner.Context(), &lock.Trace{
 		AcquireStart: func(ctx context.Context, e lock.AcquireStart) context.Context {
-			started = e.Holding
+			started = e.Holds
 			return ctx
 		},
 	})
 	mustAcquire(t, ctx, l, "c")
 	if !slices.Equal(started, want) {
-		t.Errorf("AcquireStart.Holding = %v, want %v", started, want)
+		t.Errorf("AcquireStart.Holds = %v, want %v", started, want)
 	}
 	if err := outer.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	// Its context is over, and with it the ones that descend from it.
-	if got := lock.Holding(context.WithoutCancel(inner.Context())); len(got) != 1 || got[0].Resource != "b" {
-		t.Errorf("Holding = %v after the outer lease was released, want b alone", got)
+	if got := lock.HeldLeases(context.WithoutCancel(inner.Context())); len(got) != 1 || got[0].Resource != "b" {
+		t.Errorf("HeldLeases = %v after the outer lease was released, want b alone", got)
 	}
-	if got := lock.Holding(t.Context()); got != nil {
-		t.Errorf("Holding = %v of a context without a lease", got)
+	if got := lock.HeldLeases(t.Context()); got != nil {
+		t.Errorf("HeldLeases = %v of a context without a lease", got)
 	}
 }
 
@@ -152,7 +152,7 @@ func TestDeadlockIsTold(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || errors.Is(err, lock.ErrDeadlock) {
 		t.Errorf("the call that did not ask: %v", err)
 	}
-	want := slices.Concat(lock.Holding(b.Context()), lock.Holding(a.Context()))
+	want := slices.Concat(lock.HeldLeases(b.Context()), lock.HeldLeases(a.Context()))
 	if all := seen.seen(); len(all) != 1 || !slices.Equal(all[0].Cycle, want) {
 		t.Errorf("told %v, want the cycle %v once", all, want)
 	}

@@ -79,7 +79,7 @@ func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 		Options: a.opts, CallSite: a.origin.callSite,
 	}
 	if len(a.ts) > 0 {
-		start.Holding = deadlock.InfoOf(a.graph.Leases())
+		start.Holds = deadlock.InfoOf(a.graph.Leases())
 	}
 	a.traced = a.ts.AcquireStart(ctx, start)
 	a.origin.traceparent = traceparentOf(a.traced)

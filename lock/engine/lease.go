@@ -130,9 +130,9 @@ func (l *lease) watch() {
 // described is a lease as the graph of waits asks it.
 type described lease
 
-func (d *described) Info() lock.Held {
+func (d *described) Info() lock.HeldLease {
 	b := d.engine.backend
-	return lock.Held{Resource: d.resource, Fence: d.fence, Backend: b.Name, Keyspace: b.Keyspace}
+	return lock.HeldLease{Resource: d.resource, Fence: d.fence, Backend: b.Name, Keyspace: b.Keyspace}
 }
 
 func (d *described) Cause() error { return (*lease)(d).cause() }

@@ -53,7 +53,7 @@ func (l *lease) releaseOnce(ctx context.Context) error {
 	e := lock.ReleaseStart{Resource: l.resource, Fence: l.fence}
 	hooked, began := valuesOf(ctx), time.Time{}
 	if len(l.ts) > 0 {
-		e.Held, began = l.engine.cfg.Clock()-l.acquired, time.Now()
+		e.HeldFor, began = l.engine.cfg.Clock()-l.acquired, time.Now()
 		hooked = l.ts.ReleaseStart(hooked, e)
 	}
 	var done lock.ReleaseEnd

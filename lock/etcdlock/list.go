@@ -19,8 +19,8 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
-// Held is a lock that is held.
-type Held struct {
+// HeldLock is a lock that is held.
+type HeldLock struct {
 	Key       string        // prefix and resource
 	Fence     uint64        // 0 if unknown: a plain Mutex, or the token's base was compacted
 	Holder    lock.Holder   // empty for a plain Mutex
@@ -44,14 +44,14 @@ const (
 	readBack = 1000
 )
 
-// ReadHeld returns the locks below a prefix that are held, ordered by key, including those of a plain
+// ReadHeldLocks returns the locks below a prefix that are held, ordered by key, including those of a plain
 // concurrency.Mutex. It changes nothing, and needs the right to read the prefix and fenceKey, which
 // is [DefaultFenceKey] or the services' [WithFenceKey].
 //
 // Everything is of one revision except Remaining, which is read from each lease afterwards. Locks whose
-// lease has ended by then are left out. If ctx ends or a majority does not answer, ReadHeld fails
+// lease has ended by then are left out. If ctx ends or a majority does not answer, ReadHeldLocks fails
 // and returns no list.
-func ReadHeld(ctx context.Context, client *clientv3.Client, prefix, fenceKey string) ([]Held, error) {
+func ReadHeldLocks(ctx context.Context, client *clientv3.Client, prefix, fenceKey string) ([]HeldLock, error) {
 	queues, err := readQueues(ctx, client, prefix)
 	if err != nil {
 		return nil, err
@@ -68,13 +68,13 @@ func ReadHeld(ctx context.Context, client *clientv3.Client, prefix, fenceKey str
 	if err != nil {
 		return nil, err
 	}
-	var all []Held
+	var all []HeldLock
 	for i, kv := range first {
 		rest, there := left[clientv3.LeaseID(kv.Lease)]
 		if !there {
 			continue
 		}
-		h := Held{Key: queues[i].key, Remaining: rest}
+		h := HeldLock{Key: queues[i].key, Remaining: rest}
 		if said, parseErr := records.ParseHolder(string(kv.Value)); parseErr == nil {
 			h.Holder, h.Fence = said, fenceAt(bases, kv.CreateRevision)
 		}
@@ -84,7 +84,7 @@ func ReadHeld(ctx context.Context, client *clientv3.Client, prefix, fenceKey str
 }
 
 // ReadWaiting returns the waiters for the locks below a prefix, ordered by key and by position in the
-// queue. It changes nothing, and fails as [ReadHeld] does.
+// queue. It changes nothing, and fails as [ReadHeldLocks] does.
 func ReadWaiting(ctx context.Context, client *clientv3.Client, prefix string) ([]Waiting, error) {
 	queues, err := readQueues(ctx, client, prefix)
 	if err != nil {

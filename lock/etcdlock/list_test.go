@@ -14,11 +14,11 @@ import (
 	"github.com/lockscope/lockscope/lock/etcdlock"
 )
 
-func readHeld(t testing.TB, client *clientv3.Client) map[string]etcdlock.Held {
+func readHeld(t testing.TB, client *clientv3.Client) map[string]etcdlock.HeldLock {
 	t.Helper()
-	all, err := etcdlock.ReadHeld(t.Context(), client, lock.DefaultPrefix, etcdlock.DefaultFenceKey)
+	all, err := etcdlock.ReadHeldLocks(t.Context(), client, lock.DefaultPrefix, etcdlock.DefaultFenceKey)
 	must(t, err)
-	byKey := make(map[string]etcdlock.Held)
+	byKey := make(map[string]etcdlock.HeldLock)
 	for _, h := range all {
 		byKey[h.Key] = h
 	}
@@ -132,7 +132,7 @@ func TestReadingFails(t *testing.T) {
 	must(t, c.Members[0].Kill())
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	_, err := etcdlock.ReadHeld(ctx, admin, lock.DefaultPrefix, etcdlock.DefaultFenceKey)
+	_, err := etcdlock.ReadHeldLocks(ctx, admin, lock.DefaultPrefix, etcdlock.DefaultFenceKey)
 	if class := driver.ClassOf(err); !class.Silent() {
 		t.Errorf("class %s: %v", class, err)
 	}

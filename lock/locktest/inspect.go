@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Held is a server's value under a lock key.
-type Held struct {
+// HeldLock is a server's value under a lock key.
+type HeldLock struct {
 	Key     string
 	Token   string // the owner's secret: for comparing, not for showing
 	Counter uint64
@@ -16,11 +16,11 @@ type Held struct {
 }
 
 // Locks returns the lock keys on the server, in order.
-func (s *FakeServer) Locks() []Held {
+func (s *FakeServer) Locks() []HeldLock {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.state.Expire(s.nowUS() / 1000)
-	var all []Held
+	var all []HeldLock
 	for _, key := range slices.Sorted(maps.Keys(s.state.Locks)) {
 		all = append(all, s.held(key))
 	}
@@ -28,20 +28,20 @@ func (s *FakeServer) Locks() []Held {
 }
 
 // Lock returns the value under one lock key, if there is one.
-func (s *FakeServer) Lock(key string) (Held, bool) {
+func (s *FakeServer) Lock(key string) (HeldLock, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.state.Expire(s.nowUS() / 1000)
 	if _, held := s.state.Locks[key]; !held {
-		return Held{}, false
+		return HeldLock{}, false
 	}
 	return s.held(key), true
 }
 
-func (s *FakeServer) held(key string) Held {
+func (s *FakeServer) held(key string) HeldLock {
 	v := s.state.Locks[key]
 	left := float64((v.Expires+1)*1000-s.nowUS()) * 1000 / s.rate
-	return Held{Key: key, Token: v.Token, Counter: v.Counter, Holder: v.Holder, Left: time.Duration(left)}
+	return HeldLock{Key: key, Token: v.Token, Counter: v.Counter, Holder: v.Holder, Left: time.Duration(left)}
 }
 
 // QueueLength returns the number of waiters in all queues.

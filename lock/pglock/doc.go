@@ -50,7 +50,7 @@
 //	                   session  transaction  statement
 //	locks              yes      yes          yes
 //	Migrate, Grant     yes      yes          no: connect to the server itself
-//	ReadHeld, ...      yes      yes          yes
+//	ReadHeldLocks, ... yes      yes          yes
 //	LISTEN             no: give the server's own address with WithListener, or let waiters poll
 //	                   every lock.WithPollInterval with WithoutListener. Without either, waiters
 //	                   poll, and the trace of the subscription has the reason

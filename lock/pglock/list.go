@@ -16,8 +16,8 @@ type Querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// Held is a lock that is held.
-type Held struct {
+// HeldLock is a lock that is held.
+type HeldLock struct {
 	Key       string // prefix and resource
 	Fence     uint64 // of the grant; leases handed over inside the holder's process have later ones
 	Holder    lock.Holder
@@ -31,13 +31,13 @@ type Waiting struct {
 	Says  *records.Waiting // the process's record; nil while it has waited for less than 100 ms
 }
 
-// ReadHeld returns the locks that are held, ordered by key. It reads the view held, which [Grant]
+// ReadHeldLocks returns the locks that are held, ordered by key. It reads the view held, which [Grant]
 // allows, and changes nothing. The Holder is empty if its record cannot be read. A standby can
 // answer too, with a delay.
-func ReadHeld(ctx context.Context, db Querier, schema string) ([]Held, error) {
+func ReadHeldLocks(ctx context.Context, db Querier, schema string) ([]HeldLock, error) {
 	return read(ctx, db, schema,
 		"SELECT key, fence, holder, extract(epoch FROM expires - clock_timestamp())::float8 FROM %s.held ORDER BY key",
-		func(row pgx.CollectableRow) (h Held, err error) {
+		func(row pgx.CollectableRow) (h HeldLock, err error) {
 			var fence int64
 			var holder string
 			var left float64

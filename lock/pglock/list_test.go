@@ -39,14 +39,14 @@ func TestReading(t *testing.T) {
 		must(t, err)
 		return len(waiting) == 1 && waiting[0].Says != nil && len(waiting[0].Says.Holds) == 2
 	})
-	holds := []lock.Held{{Resource: "job", Fence: twin.Fence(), Backend: "memory"},
+	holds := []lock.HeldLease{{Resource: "job", Fence: twin.Fence(), Backend: "memory"},
 		{Resource: "other", Fence: held.Fence()}}
 	if w := waiting[0]; w.Key != "lock:job" || w.Says.Instance != "orders-2" || !slices.Equal(w.Says.Holds, holds) ||
 		w.Says.CallSite == "" ||
 		time.Since(w.Since) > waitTime || time.Since(w.Since) < 0 {
 		t.Errorf("%+v, %+v", w, w.Says)
 	}
-	all, err := pglock.ReadHeld(t.Context(), db, pglock.DefaultSchema)
+	all, err := pglock.ReadHeldLocks(t.Context(), db, pglock.DefaultSchema)
 	must(t, err)
 	if len(all) != 2 || all[0].Key != "lock:job" || all[0].Holder.Instance != "orders-1" ||
 		all[0].Fence != lease.Fence() ||
@@ -58,8 +58,8 @@ func TestReading(t *testing.T) {
 	must(t, lease.Release(t.Context()))
 	must(t, twin.Release(t.Context()))
 	must(t, held.Release(t.Context()))
-	_, err = pglock.ReadHeld(t.Context(), db, "missing")
+	_, err = pglock.ReadHeldLocks(t.Context(), db, "missing")
 	wantErr(t, err, driver.ErrMisconfigured)
-	_, err = pglock.ReadHeld(t.Context(), db, "Bad")
+	_, err = pglock.ReadHeldLocks(t.Context(), db, "Bad")
 	wantErr(t, err, lock.ErrInvalidOption)
 }

@@ -47,7 +47,7 @@ func TestThroughAPooler(t *testing.T) {
 				defer func() { must(t, lease.Release(t.Context())) }()
 				for range 3 { // each through a pool of its own, whose names of statements are those of the others
 					db := pool(t, b.URL())
-					held, err := pglock.ReadHeld(t.Context(), db, pglock.DefaultSchema)
+					held, err := pglock.ReadHeldLocks(t.Context(), db, pglock.DefaultSchema)
 					if err != nil || len(held) != 1 {
 						t.Fatalf("%v, %v", held, err)
 					}

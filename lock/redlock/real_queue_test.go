@@ -55,7 +55,7 @@ func testQueueReportsWhoWaits(t *testing.T, without []int) {
 		t.Errorf("the waiter says %+v", w)
 	}
 	for _, lease := range []lock.Lease{first, second} {
-		if !slices.Contains(w.Holds, lock.Held{Resource: lease.Resource(), Fence: lease.Fence()}) {
+		if !slices.Contains(w.Holds, lock.HeldLease{Resource: lease.Resource(), Fence: lease.Fence()}) {
 			t.Errorf("it does not say that it holds %q: %+v", lease.Resource(), w.Holds)
 		}
 	}

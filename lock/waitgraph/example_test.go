@@ -14,7 +14,7 @@ func Example() {
 			Name:  name,
 			Lease: &waitgraph.Lease{Fence: 1, Holder: lock.Holder{Instance: holder}},
 			Waiters: []waitgraph.Waiter{{
-				Holder: lock.Holder{Instance: waiter}, Holds: []lock.Held{{Resource: waitersLock, Fence: 1}},
+				Holder: lock.Holder{Instance: waiter}, Holds: []lock.HeldLease{{Resource: waitersLock, Fence: 1}},
 			}},
 		}
 	}

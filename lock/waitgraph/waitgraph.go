@@ -78,7 +78,7 @@ func (g *Graph) addEdges(w Waiter, resource string) {
 }
 
 // is reports whether a process's lease is this one, or was handed over from it.
-func (l *Lease) is(h lock.Held, instance string) bool {
+func (l *Lease) is(h lock.HeldLease, instance string) bool {
 	return h.Backend == "" && instance == l.Holder.Instance && h.Fence >= l.Fence
 }
 
@@ -166,7 +166,7 @@ func (g *Graph) Cycles() (all []lock.Deadlock) {
 		}
 		d := lock.Deadlock{}
 		for _, resource := range cycle {
-			d.Cycle = append(d.Cycle, lock.Held{Resource: resource, Fence: g.byName[resource].Lease.Fence})
+			d.Cycle = append(d.Cycle, lock.HeldLease{Resource: resource, Fence: g.byName[resource].Lease.Fence})
 		}
 		d = FromFirst(d)
 		if !seen[d.String()] {

@@ -18,7 +18,7 @@ func held(name string, fence uint64, instance string, waiters ...waitgraph.Waite
 	}
 }
 
-func waits(instance string, after time.Duration, holds ...lock.Held) waitgraph.Waiter {
+func waits(instance string, after time.Duration, holds ...lock.HeldLease) waitgraph.Waiter {
 	return waitgraph.Waiter{Holder: lock.Holder{Instance: instance, Since: start.Add(after)}, Callers: 2, Holds: holds}
 }
 
@@ -26,8 +26,8 @@ func TestChain(t *testing.T) {
 	g := waitgraph.New(
 		held("order", 5, "p1", waits("p3", time.Second), waits("p4", 2*time.Second)),
 		// A later fence than the grant's: the lease was handed over inside of p1.
-		held("stock", 7, "p2", waits("p1", 0, lock.Held{Resource: "order", Fence: 6})),
-		held("truck", 9, "p5", waits("p2", 0, lock.Held{Resource: "stock", Fence: 7})),
+		held("stock", 7, "p2", waits("p1", 0, lock.HeldLease{Resource: "order", Fence: 6})),
+		held("truck", 9, "p5", waits("p2", 0, lock.HeldLease{Resource: "stock", Fence: 7})),
 	)
 	if got, want := g.Chain("order"), []string{"stock", "truck"}; !slices.Equal(got, want) {
 		t.Errorf("chain %v, want %v", got, want)
@@ -62,9 +62,9 @@ func TestChain(t *testing.T) {
 // TestWhatIsNoEdge: another process's lease, and one of before.
 func TestWhatIsNoEdge(t *testing.T) {
 	g := waitgraph.New(
-		held("a", 5, "p1", waits("p2", 0, lock.Held{Resource: "b", Fence: 7})),
-		held("b", 7, "p2", waits("p1", 0, lock.Held{Resource: "a", Fence: 4}),
-			waits("p3", 0, lock.Held{Resource: "a", Fence: 5})),
+		held("a", 5, "p1", waits("p2", 0, lock.HeldLease{Resource: "b", Fence: 7})),
+		held("b", 7, "p2", waits("p1", 0, lock.HeldLease{Resource: "a", Fence: 4}),
+			waits("p3", 0, lock.HeldLease{Resource: "a", Fence: 5})),
 	)
 	if got := g.Cycles(); got != nil {
 		t.Errorf("cycles %v", got)
@@ -74,12 +74,12 @@ func TestWhatIsNoEdge(t *testing.T) {
 func TestCyclesAndDeadlocks(t *testing.T) {
 	ring := func(fence uint64) *waitgraph.Graph {
 		return waitgraph.New(
-			held("c", 3, "p3", waits("p2", 0, lock.Held{Resource: "b", Fence: 2})),
-			held("a", fence, "p1", waits("p3", 0, lock.Held{Resource: "c", Fence: 3})),
-			held("b", 2, "p2", waits("p1", 0, lock.Held{Resource: "a", Fence: fence})),
-			held("self", 9, "p9", waits("p9", 0, lock.Held{Resource: "self", Fence: 9})),
+			held("c", 3, "p3", waits("p2", 0, lock.HeldLease{Resource: "b", Fence: 2})),
+			held("a", fence, "p1", waits("p3", 0, lock.HeldLease{Resource: "c", Fence: 3})),
+			held("b", 2, "p2", waits("p1", 0, lock.HeldLease{Resource: "a", Fence: fence})),
+			held("self", 9, "p9", waits("p9", 0, lock.HeldLease{Resource: "self", Fence: 9})),
 			held("behind", 1, "p4", waits("p5", 0)), // waits behind the ring, and is no part of it
-			held("a", fence, "p1", waits("p4", 0, lock.Held{Resource: "behind", Fence: 1})),
+			held("a", fence, "p1", waits("p4", 0, lock.HeldLease{Resource: "behind", Fence: 1})),
 		)
 	}
 	want := []string{`"a" (fence 1) waits for "b" (fence 2) waits for "c" (fence 3) waits for "a"`,
@@ -111,7 +111,7 @@ func texts(all []lock.Deadlock) (s []string) {
 // TestAnotherSetOfNodes: what a waiter holds there is not what has the same name here.
 func TestAnotherSetOfNodes(t *testing.T) {
 	g := waitgraph.New(held("order", 5, "p1",
-		waits("p1", 0, lock.Held{Resource: "order", Fence: 6, Backend: "postgresql"})))
+		waits("p1", 0, lock.HeldLease{Resource: "order", Fence: 6, Backend: "postgresql"})))
 	if got := g.Cycles(); got != nil {
 		t.Errorf("cycles %v", got)
 	}

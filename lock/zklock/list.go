@@ -18,9 +18,9 @@ import (
 	"github.com/lockscope/lockscope/lock/engine/records"
 )
 
-// Held is a lock that is held. It has no remaining time: the lock lives as long as its holder's
+// HeldLock is a lock that is held. It has no remaining time: the lock lives as long as its holder's
 // session, and the ensemble does not tell others how long that is.
-type Held struct {
+type HeldLock struct {
 	Key    string      // path below the root
 	Fence  uint64      // 0 for zk.Lock and Curator
 	Holder lock.Holder // empty for zk.Lock and Curator
@@ -37,14 +37,14 @@ type Waiting struct {
 // readParallel bounds the concurrent requests.
 const readParallel = 8
 
-// ReadHeld returns the locks below a root that are held, ordered by key, including those of zk.Lock
+// ReadHeldLocks returns the locks below a root that are held, ordered by key, including those of zk.Lock
 // and Curator. It needs only the right to read, and changes nothing. It finds locks directly below
 // the root. Locks that are taken or released during the call may be missing or present.
 //
-// The ZooKeeper client has no contexts. When ctx ends, ReadHeld fails at once, while its requests end
+// The ZooKeeper client has no contexts. When ctx ends, ReadHeldLocks fails at once, while its requests end
 // with their answers or with conn.
-func ReadHeld(ctx context.Context, conn *zk.Conn, root string) ([]Held, error) {
-	return answered(ctx, func() ([]Held, error) {
+func ReadHeldLocks(ctx context.Context, conn *zk.Conn, root string) ([]HeldLock, error) {
+	return answered(ctx, func() ([]HeldLock, error) {
 		queues, err := readQueues(ctx, conn, root, 1)
 		if err != nil {
 			return nil, err
@@ -53,9 +53,9 @@ func ReadHeld(ctx context.Context, conn *zk.Conn, root string) ([]Held, error) {
 		if err != nil {
 			return nil, err
 		}
-		var all []Held
+		var all []HeldLock
 		for _, q := range queues {
-			h := Held{Key: q.key, Holder: q.places[0].holder}
+			h := HeldLock{Key: q.key, Holder: q.places[0].holder}
 			if base != 0 && q.places[0].ours {
 				h.Fence = base + uint64(q.places[0].stat.Czxid)
 			}
@@ -66,7 +66,7 @@ func ReadHeld(ctx context.Context, conn *zk.Conn, root string) ([]Held, error) {
 }
 
 // ReadWaiting returns the waiters for the locks below a root, ordered by key and by position in the
-// queue. It changes nothing, and fails as [ReadHeld] does.
+// queue. It changes nothing, and fails as [ReadHeldLocks] does.
 func ReadWaiting(ctx context.Context, conn *zk.Conn, root string) ([]Waiting, error) {
 	return answered(ctx, func() ([]Waiting, error) {
 		queues, err := readQueues(ctx, conn, root, -1)

@@ -16,7 +16,7 @@ import (
 func TestReading(t *testing.T) {
 	e := ensemble(t, 1)
 	conn := client(t, e)
-	all, err := zklock.ReadHeld(t.Context(), conn, zklock.DefaultRoot)
+	all, err := zklock.ReadHeldLocks(t.Context(), conn, zklock.DefaultRoot)
 	must(t, err)
 	if len(all) != 0 {
 		t.Errorf("%+v", all)
@@ -44,7 +44,7 @@ func TestReading(t *testing.T) {
 	if w := waiting[1]; w.Key != "plain" || w.Holder != (lock.Holder{}) || w.Since.Sub(began).Abs() > patience {
 		t.Errorf("zk.Lock: %+v", w)
 	}
-	all, err = zklock.ReadHeld(t.Context(), conn, zklock.DefaultRoot)
+	all, err = zklock.ReadHeldLocks(t.Context(), conn, zklock.DefaultRoot)
 	must(t, err)
 	if len(all) != 2 || all[0].Key != "a/b" || all[0].Holder.Instance != "orders-1" || all[0].Fence != lease.Fence() ||
 		all[1].Key != "plain" || all[1].Holder != (lock.Holder{}) || all[1].Fence != 0 {
@@ -57,7 +57,7 @@ func TestReading(t *testing.T) {
 	must(t, second.Unlock())
 	must(t, lease.Release(t.Context()))
 	eventually(t, "nothing is held", func() bool {
-		all, err = zklock.ReadHeld(t.Context(), conn, zklock.DefaultRoot)
+		all, err = zklock.ReadHeldLocks(t.Context(), conn, zklock.DefaultRoot)
 		must(t, err)
 		return len(all) == 0
 	})
@@ -69,7 +69,7 @@ func TestReadingFails(t *testing.T) {
 	conn := client(t, e)
 	_, err := conn.Create("/private", nil, 0, zk.DigestACL(zk.PermAll, "owner", "s3cr3t"))
 	must(t, err)
-	_, err = zklock.ReadHeld(t.Context(), conn, "/private")
+	_, err = zklock.ReadHeldLocks(t.Context(), conn, "/private")
 	wantErr(t, err, driver.ErrDenied)
 	must(t, e.Servers[0].Kill())
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)

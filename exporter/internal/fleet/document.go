@@ -44,15 +44,15 @@ type Holder struct {
 
 // Waiter is a waiting process: its queue entry, and the calls that its page lists.
 type Waiter struct {
-	Instance string      `json:"instance,omitempty"` // empty: its queue entry does not tell yet
-	Callers  int         `json:"callers"`            // of it that wait for the resource
-	Waited   float64     `json:"waited_seconds"`     // by the one that has waited longest
-	CallSite string      `json:"call_site,omitempty"`
-	TraceID  string      `json:"trace_id,omitempty"`
-	Holds    []lock.Held `json:"holds,omitempty"`
-	Page     string      `json:"page,omitempty"`
-	OnNode   bool        `json:"on_node"`         // a node has it in its queue
-	Calls    []Call      `json:"calls,omitempty"` // that its page lists: Callers says of how many
+	Instance string           `json:"instance,omitempty"` // empty: its queue entry does not tell yet
+	Callers  int              `json:"callers"`            // of it that wait for the resource
+	Waited   float64          `json:"waited_seconds"`     // by the one that has waited longest
+	CallSite string           `json:"call_site,omitempty"`
+	TraceID  string           `json:"trace_id,omitempty"`
+	Holds    []lock.HeldLease `json:"holds,omitempty"`
+	Page     string           `json:"page,omitempty"`
+	OnNode   bool             `json:"on_node"`         // a node has it in its queue
+	Calls    []Call           `json:"calls,omitempty"` // that its page lists: Callers says of how many
 }
 
 // Read is the result of reading a page.

@@ -37,7 +37,7 @@ func ForLog(ctx context.Context) (attrs []slog.Attr) {
 }
 
 // Resources returns the names of the held resources.
-func Resources(held []lock.Held) (names []string) {
+func Resources(held []lock.HeldLease) (names []string) {
 	for _, h := range held {
 		names = append(names, h.Resource)
 	}

@@ -32,7 +32,7 @@ func (l *Log) LongWait(s Subject, w LongWait) {
 	attrs := append(attributes.ForLog(s.Context),
 		slog.String("resource", s.Resource), slog.String("class", string(why.class)), duration("waited", w.Waited),
 		slog.Int("waiting", max(w.Others.Count, 1)), duration("longest_wait", max(w.Others.Longest, w.Waited)))
-	if held := lock.Holding(s.Context); len(held) > 0 {
+	if held := lock.HeldLeases(s.Context); len(held) > 0 {
 		attrs = append(attrs, slog.Any("holding", attributes.Resources(held)))
 	}
 	l.queue.add(s.Context, p, slog.LevelWarn, append(attrs, why.attrs...)...)

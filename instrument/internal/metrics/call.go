@@ -32,8 +32,8 @@ func (c *Call) Label() string { return c.series.label }
 // Began is when the call began.
 func (c *Call) Began() time.Time { return c.began }
 
-// Held is how long the lease has been held, since it was acquired.
-func (c *Call) Held() time.Duration { return time.Since(c.began) - c.waited }
+// HeldFor is how long the lease has been held, since it was acquired.
+func (c *Call) HeldFor() time.Duration { return time.Since(c.began) - c.waited }
 
 // HeldHere returns since when a lease of these metrics has held the requested resource.
 func (c *Call) HeldHere() (since time.Time, ok bool) { return c.series.held.of(c.resource) }
@@ -163,7 +163,7 @@ func (c *Call) ReleaseFailed() { c.series.releaseFailures.Inc() }
 func (c *Call) Ended(cause error, sc trace.SpanContext) (why outcome.Loss, lost bool) {
 	defer c.series.done()
 	c.series.held.remove(&c.entry)
-	observe(c.series.hold, c.Held(), sc)
+	observe(c.series.hold, c.HeldFor(), sc)
 	switch {
 	case errors.Is(cause, lock.ErrLost):
 		why = c.lossReason()

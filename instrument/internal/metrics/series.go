@@ -26,7 +26,7 @@ type series struct {
 	handOvers, deadlocks      prometheus.Counter
 	releaseFailures, longWait prometheus.Counter
 	waiting                   waiting
-	held                      holding
+	held                      heldLeases
 	outcomes                  [outcome.Acquisitions]prometheus.Counter
 	extensions                [outcome.Extensions]prometheus.Counter
 	lost                      [outcome.Losses]prometheus.Counter
@@ -53,7 +53,7 @@ func newSeries(c *catalogue, label string, more ...string) *series {
 			withoutAQuorum: c.waitingStalled.WithLabelValues(values...),
 		},
 		margin: c.margin,
-		held:   holding{count: c.held.WithLabelValues(values...), since: c.heldSince.WithLabelValues(values...)},
+		held:   heldLeases{count: c.held.WithLabelValues(values...), since: c.heldSince.WithLabelValues(values...)},
 	}
 	for i := range s.outcomes {
 		s.outcomes[i] = c.acquisitions.WithLabelValues(append(values, outcome.Acquisition(i).String())...)

@@ -90,8 +90,8 @@ func (c *Call) AcquireStart(e lock.AcquireStart) {
 	if e.CallSite != "" {
 		c.span.SetAttributes(attrCallSite.String(e.CallSite))
 	}
-	if len(e.Holding) > 0 {
-		c.span.SetAttributes(attrHolding.StringSlice(attributes.Resources(e.Holding)))
+	if len(e.Holds) > 0 {
+		c.span.SetAttributes(attrHolds.StringSlice(attributes.Resources(e.Holds)))
 	}
 }
 

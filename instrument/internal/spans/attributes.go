@@ -30,7 +30,7 @@ const (
 	attrBlockerSince = attribute.Key("distributed_lock.blocker.since") // RFC 3339
 	attrBlockerSite  = attribute.Key("distributed_lock.blocker.call_site")
 	attrCallSite     = attribute.Key("distributed_lock.call_site")
-	attrHolding      = attribute.Key("distributed_lock.holding") // resources
+	attrHolds        = attribute.Key("distributed_lock.holding") // resources
 	attrDeadlock     = attribute.Key("distributed_lock.deadlock.cycle")
 	attrRelation     = attribute.Key("distributed_lock.link")       // acquire or blocker
 	attrWaitKind     = attribute.Key("distributed_lock.wait.kind")  // a lock.WaitKind

@@ -11,10 +11,10 @@ import (
 // Waiting is what a process that queues for a resource says of itself, beside its place:
 // with [lock.Holder], the graph of who blocks whom can be read off the nodes.
 type Waiting struct {
-	lock.Holder             // Since is when the call in front began to wait
-	Callers     int         // of this process that wait for the resource
-	Holds       []lock.Held // by any of them, at most [MaxHolds]
-	Backend     string      // what the process calls the nodes; "" in what was written before there was this
+	lock.Holder                  // Since is when the call in front began to wait
+	Callers     int              // of this process that wait for the resource
+	Holds       []lock.HeldLease // by any of them, at most [MaxHolds]
+	Backend     string           // what the process calls the nodes; "" in what was written before there was this
 }
 
 // MaxHolds bounds how many leases a queue entry names.
@@ -66,7 +66,7 @@ func ParseWaiting(record string) (Waiting, error) {
 		if err != nil || lock.ValidateResource(resource) != nil {
 			continue
 		}
-		w.Holds = append(w.Holds, lock.Held{Resource: resource, Fence: fence,
+		w.Holds = append(w.Holds, lock.HeldLease{Resource: resource, Fence: fence,
 			Backend: safeText(backend, maxInstanceLength)})
 	}
 	return w, nil

@@ -15,15 +15,15 @@ func TestWaitingSurvivesTheRoundTrip(t *testing.T) {
 			Page: "http://10.0.0.7/debug/locks"},
 		Callers: 3,
 		Backend: "redis",
-		Holds: []lock.Held{{Resource: "order:1001", Fence: 1 << 52},
+		Holds: []lock.HeldLease{{Resource: "order:1001", Fence: 1 << 52},
 			{Resource: "a|b c", Fence: 2, Backend: "postgresql"}},
 	}
 	if got, err := ParseWaiting(string(w.Append(nil))); err != nil || !reflect.DeepEqual(got, w) {
 		t.Errorf("ParseWaiting(%q) = %+v, %v", w.Append(nil), got, err)
 	}
-	w.Holds = make([]lock.Held, MaxHolds+5)
+	w.Holds = make([]lock.HeldLease, MaxHolds+5)
 	for i := range w.Holds {
-		w.Holds[i] = lock.Held{Resource: strings.Repeat("x", lock.MaxResourceLength), Fence: uint64(i)}
+		w.Holds[i] = lock.HeldLease{Resource: strings.Repeat("x", lock.MaxResourceLength), Fence: uint64(i)}
 	}
 	if got, err := ParseWaiting(string(w.Append(nil))); err != nil || len(got.Holds) != MaxHolds {
 		t.Errorf("%d leases, %v; want %d", len(got.Holds), err, MaxHolds)

@@ -92,7 +92,7 @@ func (c *code) release(req driver.ReleaseRequest) {
 	c.must(err)
 }
 
-func (c *code) held() locktest.Held {
+func (c *code) held() locktest.HeldLock {
 	held, _ := c.server.Lock("k")
 	return held
 }

@@ -59,7 +59,7 @@ type Call struct {
 // none.
 type origin struct {
 	CallSite string
-	Holding  []lock.Held
+	Holds    []lock.HeldLease
 }
 
 // Of returns nil outside the calls of a layer.
@@ -95,12 +95,12 @@ func (c *Call) ReadTrace(ctx context.Context) {
 }
 
 // Place records the set of nodes, where the call was made, and what its caller holds.
-func (c *Call) Place(backend, callSite string, holding []lock.Held) {
+func (c *Call) Place(backend, callSite string, holds []lock.HeldLease) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.backend = backend
-	if callSite != "" || len(holding) > 0 {
-		c.origin = &origin{callSite, holding}
+	if callSite != "" || len(holds) > 0 {
+		c.origin = &origin{callSite, holds}
 	}
 }
 

@@ -75,7 +75,7 @@ func (w *Waiter) Tell(now time.Time) state.Waiter {
 	if w.Doing != doingAttempt {
 		t.Kind = string(w.Doing)
 	}
-	for _, h := range w.Holding[:min(len(w.Holding), records.MaxHolds)] {
+	for _, h := range w.Holds[:min(len(w.Holds), records.MaxHolds)] {
 		t.Holds = append(t.Holds, w.heldText(h))
 	}
 	if w.LastErr != nil {
@@ -85,7 +85,7 @@ func (w *Waiter) Tell(now time.Time) state.Waiter {
 }
 
 // heldText names what the caller of a waiter holds, with its set of nodes if that is another one.
-func (w *Waiter) heldText(h lock.Held) string {
+func (w *Waiter) heldText(h lock.HeldLease) string {
 	name := text.Resource(h.Resource)
 	if h.Backend != w.Backend {
 		name += " (" + text.Name(h.Backend) + ")"

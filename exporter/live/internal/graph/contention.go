@@ -119,7 +119,7 @@ func (s *scene) want(of names.ID) *contention {
 
 // isHeld reports whether a lease is still the one on the Board. A lease that a call held when it began to wait may
 // have ended.
-func (s *scene) isHeld(h lock.Held) bool {
+func (s *scene) isHeld(h lock.HeldLease) bool {
 	c := s.wanted[names.ID{Backend: h.Backend, Resource: h.Resource}]
 	return c != nil && slices.ContainsFunc(c.holders, func(x holder) bool { return x.told.Fence == h.Fence })
 }

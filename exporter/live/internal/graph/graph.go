@@ -57,16 +57,16 @@ func (g *Graph) resource(c *contention) waitgraph.Resource {
 	}
 	idle := waitgraph.Waiter{Holder: lock.Holder{Instance: onBoard}}
 	for _, w := range c.waiters {
-		if len(w.Holding) == 0 {
+		if len(w.Holds) == 0 {
 			if idle.Callers++; idle.Callers == 1 {
 				idle.Since = w.Began()
 			}
 			continue
 		}
 		r.Waiters = append(r.Waiters, waitgraph.Waiter{
-			Holder: lock.Holder{Instance: onBoard, Since: w.Began()}, Callers: 1, Holds: names.KeyedAll(w.Holding),
+			Holder: lock.Holder{Instance: onBoard, Since: w.Began()}, Callers: 1, Holds: names.KeyedAll(w.Holds),
 		})
-		for _, h := range w.Holding {
+		for _, h := range w.Holds {
 			from := way{names.ID{Backend: h.Backend, Resource: h.Resource}, c.ID}
 			if g.ways[from] == nil && g.isHeld(h) {
 				g.ways[from] = w

@@ -24,13 +24,13 @@ func Of(key string) ID {
 }
 
 // Keyed returns a lease with its name in the graph.
-func Keyed(h lock.Held) lock.Held {
-	return lock.Held{Resource: ID{h.Backend, h.Resource}.Key(), Fence: h.Fence}
+func Keyed(h lock.HeldLease) lock.HeldLease {
+	return lock.HeldLease{Resource: ID{h.Backend, h.Resource}.Key(), Fence: h.Fence}
 }
 
 // KeyedAll returns leases with their names in the graph.
-func KeyedAll(held []lock.Held) []lock.Held {
-	all := make([]lock.Held, len(held))
+func KeyedAll(held []lock.HeldLease) []lock.HeldLease {
+	all := make([]lock.HeldLease, len(held))
 	for i, h := range held {
 		all[i] = Keyed(h)
 	}

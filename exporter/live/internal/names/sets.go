@@ -58,7 +58,7 @@ func (s *Sets) add(called, keyspace string) string {
 }
 
 // Held returns leases with the Board's names for their sets of nodes.
-func (s *Sets) Held(all []lock.Held) []lock.Held {
+func (s *Sets) Held(all []lock.HeldLease) []lock.HeldLease {
 	named := slices.Clone(all)
 	for i := range named {
 		named[i].Backend = s.Name(named[i].Backend, named[i].Keyspace)

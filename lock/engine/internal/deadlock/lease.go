@@ -11,7 +11,7 @@ import (
 
 // Described is what a lease says of itself.
 type Described interface {
-	Info() lock.Held
+	Info() lock.HeldLease
 	Cause() error // why it ended; nil while it is held
 }
 
@@ -55,15 +55,15 @@ func unended(l *Lease) (all []*Lease) {
 }
 
 // InfoOf describes each lease.
-func InfoOf(leases []*Lease) (all []lock.Held) {
+func InfoOf(leases []*Lease) (all []lock.HeldLease) {
 	for _, l := range leases {
 		all = append(all, l.of.Info())
 	}
 	return all
 }
 
-// Holding describes the leases that a context which descends from this one holds.
-func (l *Lease) Holding() []lock.Held { return InfoOf(unended(l)) }
+// HeldLeases describes the leases that a context which descends from this one holds.
+func (l *Lease) HeldLeases() []lock.HeldLease { return InfoOf(unended(l)) }
 
 func (l *Lease) add(e edge) {
 	l.mu.Lock()

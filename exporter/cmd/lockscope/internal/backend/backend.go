@@ -23,8 +23,8 @@ type Backend interface {
 
 	// Connect asks for the first answer, within seconds.
 	Connect(ctx context.Context) error
-	// Held reads the locks that are held.
-	Held(ctx context.Context) ([]scanner.Lock, error)
+	// HeldLocks reads the locks that are held.
+	HeldLocks(ctx context.Context) ([]scanner.Lock, error)
 	// Waiting reads the waiters, first in line first.
 	Waiting(ctx context.Context) ([]Waiter, error)
 	// Examine judges whether locks are safe there, as the user that takes them. It changes nothing and connects by

@@ -37,7 +37,7 @@ func Read(ctx context.Context, b Backend) (locks []scanner.Lock, w *scanner.Wait
 }
 
 func look(ctx context.Context, b Backend) ([]scanner.Lock, *scanner.Waits, error) {
-	locks, err := b.Held(ctx)
+	locks, err := b.HeldLocks(ctx)
 	if err != nil {
 		return nil, NoWaits(), err
 	}

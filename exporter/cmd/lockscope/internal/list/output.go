@@ -99,7 +99,7 @@ func jsonLock(k entry) listedLock {
 		lock.TTL = seen.Left(k.TTL)
 	}
 	if !k.Hold.Since.IsZero() {
-		lock.HeldFor = new(seen.Held(&k.Lock).Seconds())
+		lock.HeldFor = new(seen.HeldFor(&k.Lock).Seconds())
 	}
 	return lock
 }
@@ -140,7 +140,7 @@ func writeList(a *app.App, format output.Format, waiters bool, l *listing) error
 func lockRow(k entry) []string {
 	held := output.Unknown
 	if !k.Hold.Since.IsZero() {
-		held = output.Short(seen.Held(&k.Lock))
+		held = output.Short(seen.HeldFor(&k.Lock))
 	}
 	ttl := output.TTL(k.TTL)
 	var remarks []string

@@ -25,14 +25,14 @@ type listedWait struct {
 }
 
 type listedWaiter struct {
-	ID          string      `json:"id"`
-	Name        string      `json:"name,omitempty"` // empty until it has waited for a moment
-	Waited      float64     `json:"waited_seconds"`
-	Callers     int         `json:"callers,omitempty"`
-	CallSite    string      `json:"call_site,omitempty"`
-	Traceparent string      `json:"traceparent,omitempty"`
-	Page        string      `json:"page,omitempty"`
-	Holds       []lock.Held `json:"holds,omitempty"`
+	ID          string           `json:"id"`
+	Name        string           `json:"name,omitempty"` // empty until it has waited for a moment
+	Waited      float64          `json:"waited_seconds"`
+	Callers     int              `json:"callers,omitempty"`
+	CallSite    string           `json:"call_site,omitempty"`
+	Traceparent string           `json:"traceparent,omitempty"`
+	Page        string           `json:"page,omitempty"`
+	Holds       []lock.HeldLease `json:"holds,omitempty"`
 }
 
 func (w waits) of(key string) *scanner.WaitedFor {

@@ -9,8 +9,8 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// Held is how long a lock had been held when it was read; zero if unknown.
-func Held(l *scanner.Lock) time.Duration {
+// HeldFor is how long a lock had been held when it was read; zero if unknown.
+func HeldFor(l *scanner.Lock) time.Duration {
 	if l.Hold.Since.IsZero() {
 		return 0
 	}

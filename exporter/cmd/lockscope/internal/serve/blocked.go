@@ -31,7 +31,7 @@ func (g graph) blocked(rows []live.Waiter) (all []live.Blocked) {
 			at = next
 		}
 		b.Deadlock = slices.ContainsFunc(g.Deadlocks, func(d lock.Deadlock) bool {
-			return slices.ContainsFunc(d.Cycle, func(h lock.Held) bool { return h.Resource == f.Resource })
+			return slices.ContainsFunc(d.Cycle, func(h lock.HeldLease) bool { return h.Resource == f.Resource })
 		})
 		all = append(all, b)
 	}

@@ -18,7 +18,7 @@ func TestBlockedCountsEveryCall(t *testing.T) {
 	waiting := func(name, holds string) records.Waiting {
 		return records.Waiting{
 			Holder: lock.Holder{Instance: name, Since: now.Add(-5 * time.Second), CallSite: "a/b.go:1"}, Callers: 3,
-			Holds: []lock.Held{{Resource: holds, Fence: 7}},
+			Holds: []lock.HeldLease{{Resource: holds, Fence: 7}},
 		}
 	}
 	waited := func(resource, by string, w records.Waiting) scanner.WaitedFor {

@@ -119,7 +119,7 @@ func held(l scanner.Listing) []live.Held {
 		}
 		h := live.Held{Resource: scanner.KeyText(k.Resource), Holder: k.Hold.Instance, Fence: k.Hold.Fence,
 			Nodes: k.Nodes,
-			Age:   seen.Held(k).Seconds()}
+			Age:   seen.HeldFor(k).Seconds()}
 		h.Validity = seen.Left(k.TTL)
 		all = append(all, h)
 	}

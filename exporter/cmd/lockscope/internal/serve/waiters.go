@@ -64,7 +64,7 @@ func blocker(l *scanner.Lock) *live.Blocker {
 	}
 	b := &live.Blocker{Holder: l.Hold.Instance, NeverExpires: l.TTL < 0, TraceID: fleet.TraceID(l.Hold.Traceparent)}
 	if !l.Hold.Since.IsZero() {
-		b.Age = new(seen.Held(l).Seconds())
+		b.Age = new(seen.HeldFor(l).Seconds())
 	}
 	if l.TTL > 0 {
 		b.Remaining = seen.Left(l.TTL)

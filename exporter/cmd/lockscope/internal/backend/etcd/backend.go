@@ -154,12 +154,12 @@ func (b *Backend) explain(err error) error {
 	})
 }
 
-// Held implements Backend.
-func (b *Backend) Held(ctx context.Context) ([]scanner.Lock, error) {
+// HeldLocks implements Backend.
+func (b *Backend) HeldLocks(ctx context.Context) ([]scanner.Lock, error) {
 	if b.client == nil {
 		return nil, backend.ErrNotConnected
 	}
-	all, err := etcdlock.ReadHeld(ctx, b.client, b.prefix, b.fenceKey)
+	all, err := etcdlock.ReadHeldLocks(ctx, b.client, b.prefix, b.fenceKey)
 	locks := make([]scanner.Lock, 0, len(all))
 	for _, h := range all {
 		left := h.Remaining

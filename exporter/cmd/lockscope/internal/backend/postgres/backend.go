@@ -112,9 +112,9 @@ func (b *Backend) explain(err error) error {
 	})
 }
 
-// Held implements Backend.
-func (b *Backend) Held(ctx context.Context) ([]scanner.Lock, error) {
-	all, err := pglock.ReadHeld(ctx, b.pool, b.schema)
+// HeldLocks implements Backend.
+func (b *Backend) HeldLocks(ctx context.Context) ([]scanner.Lock, error) {
+	all, err := pglock.ReadHeldLocks(ctx, b.pool, b.schema)
 	locks := make([]scanner.Lock, 0, len(all))
 	for _, h := range all {
 		locks = append(locks, backend.LockOf(h.Key, b.resource(h.Key), "row", h.Fence, h.Holder,

@@ -125,12 +125,12 @@ func (b *Backend) explain(err error) error {
 			"may read below --zookeeper-root"})
 }
 
-// Held implements Backend.
-func (b *Backend) Held(ctx context.Context) ([]scanner.Lock, error) {
+// HeldLocks implements Backend.
+func (b *Backend) HeldLocks(ctx context.Context) ([]scanner.Lock, error) {
 	if b.conn == nil {
 		return nil, backend.ErrNotConnected
 	}
-	all, err := zklock.ReadHeld(ctx, b.conn, b.root)
+	all, err := zklock.ReadHeldLocks(ctx, b.conn, b.root)
 	locks := make([]scanner.Lock, 0, len(all))
 	for _, h := range all {
 		locks = append(locks, backend.LockOf(h.Key, h.Key, "znode", h.Fence, h.Holder, 0))

@@ -7,16 +7,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// holding is a list of the held leases of a series, the oldest first. A resource has one at a time, or two while a
+// heldLeases is a list of the held leases of a series, the oldest first. A resource has one at a time, or two while a
 // release is running. A folded name has many, and the oldest may be stuck.
-type holding struct {
+type heldLeases struct {
 	count, since prometheus.Gauge
 
 	mu sync.Mutex
 	list
 }
 
-func (h *holding) add(e *entry) {
+func (h *heldLeases) add(e *entry) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.push(e); h.first == e {
@@ -25,7 +25,7 @@ func (h *holding) add(e *entry) {
 	h.count.Inc()
 }
 
-func (h *holding) remove(e *entry) {
+func (h *heldLeases) remove(e *entry) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	oldest := h.first == e
@@ -36,7 +36,7 @@ func (h *holding) remove(e *entry) {
 }
 
 // tell sets the acquisition time of the first lease. The mutex must be held.
-func (h *holding) tell() {
+func (h *heldLeases) tell() {
 	if h.first == nil {
 		h.since.Set(0)
 		return
@@ -45,7 +45,7 @@ func (h *holding) tell() {
 }
 
 // of returns since when a lease of the series has held exactly that resource.
-func (h *holding) of(resource string) (since time.Time, ok bool) {
+func (h *heldLeases) of(resource string) (since time.Time, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for e := h.first; e != nil; e = e.later {
